@@ -1,0 +1,272 @@
+//! The command line.
+
+use crate::location::Location;
+use clap::builder::{OsStringValueParser, PossibleValuesParser, TypedValueParser};
+use clap::{Args, Parser, Subcommand};
+use ferrosz::{Bound, BoundMode, Codec, Device, Dtype};
+use std::ops::Range;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+/// Over the options that all commands understand.
+const EVERYWHERE: &str = "Everywhere";
+
+const AFTER_HELP: &str = "\
+Files ending in .npy carry their element type and dimensions; of more than three dimensions, the
+leading ones are merged. All other arrays are raw little-endian values and need --dtype and --dims.
+'-' stands for standard input or output; .npy on standard input is recognised.
+
+Exit status: 0 success; 1 failure, or a bound not kept; 2 a wrong command line.";
+
+/// Error-bounded lossy compression of scientific float arrays.
+#[derive(Debug, Parser)]
+#[command(name = "ferrosz", version, after_help = AFTER_HELP)]
+pub struct CommandLine {
+    /// What all commands understand.
+    #[command(flatten)]
+    pub common: Common,
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What all commands understand.
+#[derive(Debug, Clone, Args)]
+pub struct Common {
+    /// Where to run: auto, cpu, cuda, cuda:N or emulator; the bytes are the same everywhere
+    #[arg(long, help_heading = EVERYWHERE, global = true, value_name = "DEVICE", default_value = "auto")]
+    pub device: Device,
+    /// Print one JSON object to stdout (to stderr where '-' sends the data to stdout)
+    #[arg(long, help_heading = EVERYWHERE, global = true)]
+    pub json: bool,
+    /// No progress bar, no summary, no notes
+    #[arg(long, short, help_heading = EVERYWHERE, global = true)]
+    pub quiet: bool,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Compress an array to a stream
+    Compress(Compress),
+    /// Decompress a stream, or some of its elements
+    Decompress(Decompress),
+    /// Check that a stream keeps its error bound against the original array
+    Verify(Verify),
+    /// Show what a stream says of itself
+    Info(Info),
+    /// Compress a real field with every codec, and draw it
+    Demo(Demo),
+}
+
+/// `ferrosz compress`.
+#[derive(Debug, Args)]
+pub struct Compress {
+    /// Array to compress: .npy, raw values, or '-'
+    #[arg(value_name = "IN", value_parser = location())]
+    pub input: Location,
+    /// Stream to write, or '-'
+    #[arg(value_name = "OUT", value_parser = location())]
+    pub output: Location,
+    /// What the array is.
+    #[command(flatten)]
+    pub shape: ShapeFlags,
+    /// Codec
+    #[arg(long, value_name = "NAME", default_value = Codec::Plain.name(), value_parser = codec())]
+    pub codec: Codec,
+    /// The error bound.
+    #[command(flatten)]
+    pub bound: BoundFlags,
+}
+
+/// What the array is; needed for raw values.
+#[derive(Debug, Clone, Default, Args)]
+pub struct ShapeFlags {
+    /// Element type of raw values
+    #[arg(long, value_name = "TYPE", value_parser = dtype())]
+    pub dtype: Option<Dtype>,
+    /// Dimensions of raw values, slowest first: one to three lengths
+    #[arg(long, value_name = "Z,Y,X")]
+    pub dims: Option<Dims>,
+}
+
+/// The error bound: just one of these.
+#[derive(Debug, Args)]
+#[group(required = true, multiple = false)]
+pub struct BoundFlags {
+    /// Absolute error bound: |x - x'| <= E
+    #[arg(long, value_name = "E", allow_negative_numbers = true, value_parser = bound_value)]
+    pub abs: Option<f64>,
+    /// Error bound relative to the range: |x - x'| <= E * (max - min)
+    #[arg(long, value_name = "E", allow_negative_numbers = true, value_parser = bound_value)]
+    pub range: Option<f64>,
+    /// Error bound relative to the largest magnitude: |x - x'| <= E * max|x|
+    #[arg(long, value_name = "E", allow_negative_numbers = true, value_parser = bound_value)]
+    pub max: Option<f64>,
+    /// As --range, which is what most compressors mean by REL
+    #[arg(long, value_name = "E", allow_negative_numbers = true, value_parser = bound_value)]
+    pub rel: Option<f64>,
+}
+
+impl BoundFlags {
+    /// Mode and number; the command line has just one.
+    pub fn given(&self) -> Option<(BoundMode, f64)> {
+        [
+            (BoundMode::Abs, self.abs),
+            (BoundMode::Range, self.range.or(self.rel)),
+            (BoundMode::Max, self.max),
+        ]
+        .into_iter()
+        .find_map(|(mode, value)| Some((mode, value?)))
+    }
+}
+
+/// `ferrosz decompress`.
+#[derive(Debug, Args)]
+pub struct Decompress {
+    /// Stream to decompress, or '-'
+    #[arg(value_name = "IN", value_parser = location())]
+    pub input: Location,
+    /// Array to write: .npy by its suffix, else raw values; or '-' for raw values
+    #[arg(value_name = "OUT", value_parser = location())]
+    pub output: Location,
+    /// Only these elements, counted from 0 in memory order, TO not included
+    #[arg(long, value_name = "FROM..TO")]
+    pub elements: Option<Elements>,
+}
+
+/// `ferrosz verify`.
+#[derive(Debug, Args)]
+pub struct Verify {
+    /// The original array: .npy, raw values, or '-'
+    #[arg(value_name = "ORIGINAL", value_parser = location())]
+    pub original: Location,
+    /// The stream, or '-'
+    #[arg(value_name = "STREAM", value_parser = location())]
+    pub stream: Location,
+    /// What the array is; for raw values without it, what the stream says.
+    #[command(flatten)]
+    pub shape: ShapeFlags,
+}
+
+/// `ferrosz info`.
+#[derive(Debug, Args)]
+pub struct Info {
+    /// The stream, or '-'
+    #[arg(value_name = "STREAM", value_parser = location())]
+    pub stream: Location,
+}
+
+/// `ferrosz demo`.
+#[derive(Debug, Args)]
+pub struct Demo {
+    /// Picture to write
+    #[arg(long, value_name = "PNG", default_value = "ferrosz-demo.png")]
+    pub out: PathBuf,
+}
+
+/// One to three lengths, slowest first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Dims(pub Vec<u64>);
+
+impl FromStr for Dims {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let lengths = text
+            .split(',')
+            .map(|length| length.trim().parse())
+            .collect::<Result<Vec<u64>, _>>()
+            .map_err(|_| "lengths must be whole numbers with commas between, as in 10,83,83")?;
+        if lengths.len() > 3 {
+            return Err(format!(
+                "{} dimensions are too many: multiply the leading ones until three are left",
+                lengths.len()
+            ));
+        }
+        Ok(Self(lengths))
+    }
+}
+
+/// A range of elements.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Elements(pub Range<u64>);
+
+impl FromStr for Elements {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let number = |text: &str| text.trim().parse::<u64>().ok();
+        let (from, to) = text
+            .split_once("..")
+            .and_then(|(from, to)| Some((number(from)?, number(to)?)))
+            .ok_or("a range is two whole numbers with two dots between, as in 0..1000")?;
+        if from > to {
+            return Err(format!("the range ends at {to}, before its start {from}"));
+        }
+        Ok(Self(from..to))
+    }
+}
+
+fn location() -> impl TypedValueParser<Value = Location> {
+    OsStringValueParser::new().map(Location::from)
+}
+
+fn codec() -> impl TypedValueParser<Value = Codec> {
+    PossibleValuesParser::new(Codec::ALL.map(|codec| codec.name()))
+        .try_map(|name| Codec::from_name(&name).ok_or("unknown codec"))
+}
+
+fn dtype() -> impl TypedValueParser<Value = Dtype> {
+    PossibleValuesParser::new(Dtype::ALL.map(|dtype| dtype.name())).try_map(|name| {
+        Dtype::ALL
+            .into_iter()
+            .find(|dtype| dtype.name() == name)
+            .ok_or("unknown element type")
+    })
+}
+
+/// A number that can be a bound in any mode.
+fn bound_value(text: &str) -> Result<f64, String> {
+    let value: f64 = text
+        .parse()
+        .map_err(|_| "a bound is a number, as in 1e-3".to_owned())?;
+    Bound::abs(value).map_err(|error| error.to_string())?;
+    Ok(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_definition_is_sound() {
+        CommandLine::command().debug_assert();
+    }
+
+    #[test]
+    fn dims_are_one_to_three_lengths() {
+        assert_eq!("10,83,84".parse(), Ok(Dims(vec![10, 83, 84])));
+        assert_eq!("5".parse(), Ok(Dims(vec![5])));
+        for bad in ["", "1,", "1,2,3,4", "1x2", "-1", "1.5"] {
+            assert!(bad.parse::<Dims>().is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn ranges_are_two_numbers_in_order() {
+        assert_eq!("3..8".parse(), Ok(Elements(3..8)));
+        for bad in ["", "3", "..8", "3..", "8..3", "a..b", "3...8"] {
+            assert!(bad.parse::<Elements>().is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn bounds_are_finite_and_not_negative() {
+        assert_eq!(bound_value("1e-3"), Ok(1e-3));
+        for bad in ["-1", "nan", "inf", "x", ""] {
+            assert!(bound_value(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,543 @@
+//! Arrays in files and pipes: raw little-endian values, or `.npy`.
+
+use crate::args::ShapeFlags;
+use crate::failure::Failure;
+use crate::location::Location;
+use crate::npy::{self, ByteOrder, NpyError};
+use crate::output;
+use ferrosz::{Dtype, Element};
+use std::fmt;
+use std::fs::File;
+use std::io::{self, Cursor, Read, Write};
+
+/// Bytes converted at once; a multiple of every element's size.
+const BLOCK: usize = 1 << 20;
+
+/// Dimensions that the stream format knows.
+const MAX_RANK: usize = 3;
+
+/// An array of one element type.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Array<T> {
+    /// Lengths, slowest first: one to three.
+    pub extents: Vec<u64>,
+    /// The values in memory order.
+    pub values: Vec<T>,
+}
+
+/// An array of either element type.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Field {
+    /// Of `f32`.
+    F32(Array<f32>),
+    /// Of `f64`.
+    F64(Array<f64>),
+}
+
+impl Field {
+    /// Its element type and lengths.
+    pub fn shape(&self) -> Shape {
+        let (dtype, extents) = match self {
+            Self::F32(array) => (Dtype::F32, &array.extents),
+            Self::F64(array) => (Dtype::F64, &array.extents),
+        };
+        Shape {
+            dtype,
+            extents: extents.clone(),
+        }
+    }
+}
+
+/// Element type and lengths.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shape {
+    /// Element type.
+    pub dtype: Dtype,
+    /// Lengths, slowest first: one to three.
+    pub extents: Vec<u64>,
+}
+
+impl Shape {
+    /// Number of elements; none if no `u64` can hold their bytes.
+    fn elements(&self) -> Option<u64> {
+        let elements =
+            (self.extents.iter()).try_fold(1u64, |product, length| product.checked_mul(*length))?;
+        elements.checked_mul(self.dtype.bytes() as u64)?;
+        Some(elements)
+    }
+
+    /// As the command line has it.
+    fn dims(&self) -> String {
+        let lengths: Vec<String> = self.extents.iter().map(u64::to_string).collect();
+        lengths.join(",")
+    }
+}
+
+/// Where values lie in a file, and how.
+struct Layout {
+    shape: Shape,
+    order: ByteOrder,
+    header_bytes: u64,
+}
+
+/// Bytes to read, and how many there are, if that is known.
+struct Source {
+    reader: Box<dyn Read>,
+    bytes: Option<u64>,
+}
+
+/// Reads an array. A `.npy` file (or pipe that begins as one) carries its shape, which `flags` must
+/// not contradict; raw values take theirs from `flags`, and what those leave out from `assumed`.
+///
+/// # Errors
+///
+/// If the array cannot be read or is not of the shape it should have.
+pub fn read(
+    location: &Location,
+    flags: &ShapeFlags,
+    assumed: Option<&Shape>,
+) -> Result<Field, Failure> {
+    read_source(location, open(location)?, flags, assumed)
+}
+
+/// Reads an array from the bytes of a `.npy` file of this name.
+///
+/// # Errors
+///
+/// As [`read`].
+pub fn read_npy_bytes(name: &str, bytes: &'static [u8]) -> Result<Field, Failure> {
+    let source = Source {
+        reader: Box::new(bytes),
+        bytes: Some(bytes.len() as u64),
+    };
+    let location = Location::File(name.into());
+    read_source(&location, source, &ShapeFlags::default(), None)
+}
+
+fn read_source(
+    location: &Location,
+    mut source: Source,
+    flags: &ShapeFlags,
+    assumed: Option<&Shape>,
+) -> Result<Field, Failure> {
+    let layout = if is_npy(location, &mut source)? {
+        npy_layout(location, &mut source, flags)?
+    } else {
+        raw_layout(location, flags, assumed)?
+    };
+    let elements = check_size(location, &source, &layout)?;
+    let reading = |fault: ReadFault| fault.explain(location, &layout);
+    let order = layout.order;
+    let extents = layout.shape.extents.clone();
+    Ok(match layout.shape.dtype {
+        Dtype::F32 => Field::F32(Array {
+            extents,
+            values: read_values(&mut source, order, elements).map_err(reading)?,
+        }),
+        Dtype::F64 => Field::F64(Array {
+            extents,
+            values: read_values(&mut source, order, elements).map_err(reading)?,
+        }),
+    })
+}
+
+fn open(location: &Location) -> Result<Source, Failure> {
+    let Location::File(path) = location else {
+        return Ok(Source {
+            reader: Box::new(io::stdin()),
+            bytes: None,
+        });
+    };
+    let file = File::open(path).map_err(|error| Failure::io("read", location, &error))?;
+    let found = file
+        .metadata()
+        .map_err(|error| Failure::io("read", location, &error))?;
+    Ok(Source {
+        reader: Box::new(file),
+        bytes: found.is_file().then_some(found.len()),
+    })
+}
+
+/// Whether `.npy` is to be read. A pipe has no suffix, so its first bytes tell.
+fn is_npy(location: &Location, source: &mut Source) -> Result<bool, Failure> {
+    if *location != Location::Pipe {
+        return Ok(location.is_npy());
+    }
+    let mut first = Vec::new();
+    (source.reader.by_ref())
+        .take(npy::MAGIC.len() as u64)
+        .read_to_end(&mut first)
+        .map_err(|error| Failure::io("read", location, &error))?;
+    let is_npy = first == npy::MAGIC;
+    let rest = std::mem::replace(&mut source.reader, Box::new(io::empty()));
+    source.reader = Box::new(Cursor::new(first).chain(rest));
+    Ok(is_npy)
+}
+
+fn npy_layout(
+    location: &Location,
+    source: &mut Source,
+    flags: &ShapeFlags,
+) -> Result<Layout, Failure> {
+    let header = npy::Header::read(&mut source.reader).map_err(|error| match error {
+        NpyError::Io(error) => Failure::io("read", location, &error),
+        error => Failure::failed(format_args!("cannot read {location}: {error}")),
+    })?;
+    let shape = Shape {
+        dtype: header.dtype,
+        extents: merge_leading(&header.shape).ok_or_else(|| too_large(location))?,
+    };
+    if flags.dtype.is_some_and(|dtype| dtype != shape.dtype) {
+        return Err(Failure::usage(format_args!(
+            "{location} holds {} values, and --dtype says otherwise: leave --dtype out",
+            shape.dtype
+        )));
+    }
+    if (flags.dims.as_ref()).is_some_and(|dims| dims.0 != shape.extents) {
+        return Err(Failure::usage(format_args!(
+            "{location} has the dimensions {}, and --dims says otherwise: leave --dims out",
+            shape.dims()
+        )));
+    }
+    Ok(Layout {
+        shape,
+        order: header.order,
+        header_bytes: header.bytes,
+    })
+}
+
+/// At most three lengths: the leading ones multiplied. A single value is a line of one.
+fn merge_leading(shape: &[u64]) -> Option<Vec<u64>> {
+    match shape {
+        [] => Some(vec![1]),
+        [leading @ .., rows, columns] if leading.len() >= MAX_RANK - 1 => {
+            let merged =
+                (leading.iter()).try_fold(1u64, |product, length| product.checked_mul(*length))?;
+            Some(vec![merged, *rows, *columns])
+        }
+        _ => Some(shape.to_vec()),
+    }
+}
+
+fn raw_layout(
+    location: &Location,
+    flags: &ShapeFlags,
+    assumed: Option<&Shape>,
+) -> Result<Layout, Failure> {
+    let dtype = flags.dtype.or(assumed.map(|shape| shape.dtype));
+    let extents = (flags.dims.as_ref())
+        .map(|dims| dims.0.clone())
+        .or(assumed.map(|shape| shape.extents.clone()));
+    let (Some(dtype), Some(extents)) = (dtype, extents) else {
+        let missing = match (flags.dtype, &flags.dims) {
+            (None, None) => "--dtype and --dims, as in --dtype f32 --dims 10,83,83",
+            (None, Some(_)) => "--dtype: f32 or f64",
+            _ => "--dims, slowest first, as in --dims 10,83,83",
+        };
+        return Err(Failure::usage(format_args!(
+            "{location} holds raw values: say what they are with {missing} \
+             (only .npy files carry their shape)"
+        )));
+    };
+    Ok(Layout {
+        shape: Shape { dtype, extents },
+        order: ByteOrder::Little,
+        header_bytes: 0,
+    })
+}
+
+/// The number of elements, if the file is of just the size for them.
+fn check_size(location: &Location, source: &Source, layout: &Layout) -> Result<u64, Failure> {
+    let elements = layout.shape.elements().ok_or_else(|| too_large(location))?;
+    let needed = layout.bytes(elements);
+    match source.bytes {
+        Some(found) if found != needed => Err(Failure::failed(format_args!(
+            "{location} has {found} bytes, but {} need {needed}: {}",
+            layout.shape,
+            layout.advice()
+        ))),
+        _ => Ok(elements),
+    }
+}
+
+fn too_large(location: &Location) -> Failure {
+    Failure::failed(format_args!(
+        "{location}: no computer can hold an array of these dimensions"
+    ))
+}
+
+impl fmt::Display for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} values of dimensions {}", self.dtype, self.dims())
+    }
+}
+
+impl Layout {
+    /// Bytes of the whole file.
+    fn bytes(&self, elements: u64) -> u64 {
+        let values = elements.saturating_mul(self.shape.dtype.bytes() as u64);
+        values.saturating_add(self.header_bytes)
+    }
+
+    /// What to do if the size is wrong.
+    fn advice(&self) -> &'static str {
+        if self.header_bytes == 0 {
+            "check --dtype, --dims and the file"
+        } else {
+            "the file is damaged"
+        }
+    }
+}
+
+/// Why values could not be read.
+enum ReadFault {
+    Io(io::Error),
+    CutOff,
+    Trailing,
+    Memory,
+}
+
+impl ReadFault {
+    fn explain(self, location: &Location, layout: &Layout) -> Failure {
+        let (shape, advice) = (&layout.shape, layout.advice());
+        match self {
+            Self::Io(error) => Failure::io("read", location, &error),
+            Self::CutOff => Failure::failed(format_args!(
+                "{location} ends before the last of the {shape}: {advice}"
+            )),
+            Self::Trailing => Failure::failed(format_args!(
+                "{location} goes on after the last of the {shape}: {advice}"
+            )),
+            Self::Memory => Failure::failed(format_args!(
+                "there is no memory for the {shape} of {location}"
+            )),
+        }
+    }
+}
+
+/// Reads just `elements` values. Memory is taken as bytes arrive where their number is only
+/// claimed, not known from the file's size.
+fn read_values<T: Element>(
+    source: &mut Source,
+    order: ByteOrder,
+    elements: u64,
+) -> Result<Vec<T>, ReadFault> {
+    let mut values = Vec::new();
+    if source.bytes.is_some() {
+        let count = usize::try_from(elements).map_err(|_| ReadFault::Memory)?;
+        values
+            .try_reserve_exact(count)
+            .map_err(|_| ReadFault::Memory)?;
+    }
+    let mut block = vec![0; BLOCK];
+    let mut left = elements;
+    while left > 0 {
+        let count = left.min((BLOCK / T::BYTES) as u64);
+        let bytes = &mut block[..count as usize * T::BYTES];
+        source.reader.read_exact(bytes).map_err(cut_off)?;
+        values
+            .try_reserve(count as usize)
+            .map_err(|_| ReadFault::Memory)?;
+        values.extend(
+            bytes
+                .chunks_exact(T::BYTES)
+                .map(|bytes| decode::<T>(bytes, order)),
+        );
+        left -= count;
+    }
+    match source.reader.read_exact(&mut [0]) {
+        Ok(()) => Err(ReadFault::Trailing),
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(values),
+        Err(error) => Err(ReadFault::Io(error)),
+    }
+}
+
+fn cut_off(error: io::Error) -> ReadFault {
+    if error.kind() == io::ErrorKind::UnexpectedEof {
+        ReadFault::CutOff
+    } else {
+        ReadFault::Io(error)
+    }
+}
+
+/// The value of `T::BYTES` bytes.
+fn decode<T: Element>(bytes: &[u8], order: ByteOrder) -> T {
+    let join = |bits, byte: &u8| bits << 8 | u64::from(*byte);
+    T::from_bits64(match order {
+        ByteOrder::Little => bytes.iter().rev().fold(0, join),
+        ByteOrder::Big => bytes.iter().fold(0, join),
+    })
+}
+
+/// Writes an array: `.npy` by the output's suffix, else raw little-endian values.
+///
+/// # Errors
+///
+/// If the output cannot be written.
+pub fn write<T: Element>(output: &Location, array: &Array<T>) -> Result<(), Failure> {
+    output::write(output, |writer| {
+        if output.is_npy() {
+            writer.write_all(&npy::Header::to_bytes(T::DTYPE, &array.extents))?;
+        }
+        write_values(writer, &array.values)
+    })
+}
+
+fn write_values<T: Element>(writer: &mut dyn Write, values: &[T]) -> io::Result<()> {
+    let mut block = Vec::with_capacity(BLOCK);
+    for values in values.chunks(BLOCK / T::BYTES) {
+        block.clear();
+        for value in values {
+            block.extend_from_slice(value.to_bits64().to_le_bytes().split_at(T::BYTES).0);
+        }
+        writer.write_all(&block)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::Dims;
+
+    fn read_bytes(bytes: &[u8], shape: &ShapeFlags, name: &str) -> Result<Field, Failure> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(name);
+        std::fs::write(&path, bytes).unwrap();
+        read(&Location::File(path), shape, None)
+    }
+
+    fn flags(dtype: Option<Dtype>, dims: Option<&[u64]>) -> ShapeFlags {
+        ShapeFlags {
+            dtype,
+            dims: dims.map(|dims| Dims(dims.to_vec())),
+        }
+    }
+
+    fn npy(descr: &str, shape: &str, values: &[u8]) -> Vec<u8> {
+        let text = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}}}");
+        let mut bytes = npy::MAGIC.to_vec();
+        bytes.extend([1, 0]);
+        bytes.extend((text.len() as u16).to_le_bytes());
+        bytes.extend(text.as_bytes());
+        bytes.extend(values);
+        bytes
+    }
+
+    fn f32s(values: &[f32]) -> Vec<u8> {
+        values
+            .iter()
+            .flat_map(|value| value.to_le_bytes())
+            .collect()
+    }
+
+    #[test]
+    fn arrays_are_read_back_bit_by_bit() {
+        let folder = tempfile::tempdir().unwrap();
+        let array = Array {
+            extents: vec![2, 3],
+            values: vec![1.5, -0.0, f64::NAN, f64::INFINITY, 5e-324, f64::MIN],
+        };
+        for name in ["a.npy", "a.f64"] {
+            let location = Location::File(folder.path().join(name));
+            write(&location, &array).unwrap();
+            let flags = flags(Some(Dtype::F64), Some(&[2, 3]));
+            let Field::F64(found) = read(&location, &flags, None).unwrap() else {
+                panic!("not f64");
+            };
+            assert_eq!(found.extents, array.extents);
+            let bits = |values: &[f64]| values.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
+            assert_eq!(bits(&found.values), bits(&array.values));
+        }
+    }
+
+    #[test]
+    fn arrays_larger_than_a_block_are_read_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let location = Location::File(folder.path().join("a.npy"));
+        let values: Vec<f32> = (0..BLOCK / 4 + 7).map(|i| i as f32).collect();
+        let array = Array {
+            extents: vec![values.len() as u64],
+            values,
+        };
+        write(&location, &array).unwrap();
+        let found = read(&location, &ShapeFlags::default(), None).unwrap();
+        assert_eq!(found, Field::F32(array));
+    }
+
+    #[test]
+    fn big_endian_values_are_turned() {
+        let big = [1.0f32.to_be_bytes(), (-2.5f32).to_be_bytes()].concat();
+        let found = read_bytes(&npy(">f4", "(2,)", &big), &ShapeFlags::default(), "a.npy");
+        let wanted = Array {
+            extents: vec![2],
+            values: vec![1.0f32, -2.5],
+        };
+        assert_eq!(found.unwrap(), Field::F32(wanted));
+        let big = 1e-9f64.to_be_bytes();
+        let found = read_bytes(&npy(">f8", "()", &big), &ShapeFlags::default(), "a.npy");
+        let wanted = Array {
+            extents: vec![1],
+            values: vec![1e-9],
+        };
+        assert_eq!(found.unwrap(), Field::F64(wanted));
+    }
+
+    #[test]
+    fn leading_dimensions_are_merged() {
+        assert_eq!(merge_leading(&[2, 3, 4, 5, 6]), Some(vec![24, 5, 6]));
+        assert_eq!(merge_leading(&[3, 4, 5]), Some(vec![3, 4, 5]));
+        assert_eq!(merge_leading(&[4, 5]), Some(vec![4, 5]));
+        assert_eq!(merge_leading(&[]), Some(vec![1]));
+        assert_eq!(merge_leading(&[u64::MAX, 2, 1, 1]), None);
+    }
+
+    #[test]
+    fn wrong_sizes_are_refused() {
+        let values = f32s(&[1.0; 6]);
+        let shape = |dims| flags(Some(Dtype::F32), Some(dims));
+        assert!(read_bytes(&values, &shape(&[2, 3]), "a").is_ok());
+        let refusal = read_bytes(&values, &shape(&[7]), "a")
+            .unwrap_err()
+            .to_string();
+        assert!(
+            refusal.contains("24 bytes") && refusal.contains("need 28"),
+            "{refusal}"
+        );
+        assert!(read_bytes(&values, &shape(&[u64::MAX, 3]), "a").is_err());
+        for shape in ["(5,)", "(7,)", "(9223372036854775807, 4)"] {
+            let bytes = npy("<f4", shape, &values);
+            assert!(read_bytes(&bytes, &ShapeFlags::default(), "a.npy").is_err());
+        }
+    }
+
+    #[test]
+    fn pipes_that_end_early_or_late_are_refused() {
+        let bytes: &'static [u8] = &[0; 24];
+        let source = || Source {
+            reader: Box::new(bytes),
+            bytes: None,
+        };
+        let read = |elements| read_values::<f32>(&mut source(), ByteOrder::Little, elements);
+        assert!(matches!(read(6), Ok(values) if values == [0.0; 6]));
+        assert!(matches!(read(5), Err(ReadFault::Trailing)));
+        assert!(matches!(read(u64::MAX / 4), Err(ReadFault::CutOff)));
+    }
+
+    #[test]
+    fn contradictions_are_refused() {
+        let bytes = npy("<f4", "(2, 3)", &f32s(&[1.0; 6]));
+        for (dtype, dims) in [
+            (Some(Dtype::F64), None),
+            (None, Some(&[3, 2][..])),
+            (None, Some(&[6][..])),
+        ] {
+            let refusal = read_bytes(&bytes, &flags(dtype, dims), "a.npy");
+            assert!(matches!(refusal, Err(Failure::Usage(_))));
+        }
+        let agreed = flags(Some(Dtype::F32), Some(&[2, 3]));
+        assert!(read_bytes(&bytes, &agreed, "a.npy").is_ok());
+        let missing = read_bytes(&bytes, &flags(None, Some(&[6])), "a").unwrap_err();
+        assert!(missing.to_string().contains("--dtype"), "{missing}");
+    }
+}

@@ -1,0 +1,406 @@
+//! Compares an array with its reconstruction: was the bound kept, and how large are the errors?
+//!
+//! Nothing here is shared with the library that is being judged. Whether |x - x'| <= limit is
+//! decided in exact arithmetic, since a rounded difference can hide a violation by less than its
+//! own rounding error: the difference is taken with its rounding error (Dekker's Fast2Sum), and
+//! the limit is a rational number.
+
+use ferrosz::{Bound, BoundMode, Element};
+use num_rational::BigRational;
+use num_traits::{ToPrimitive, Zero};
+
+/// What the comparison found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Judgement {
+    /// Values compared.
+    pub values: u64,
+    /// Original values that are NaN or infinite.
+    pub not_finite: u64,
+    /// Of those, how many did not come back bit by bit.
+    pub not_finite_changed: u64,
+    /// The largest |x - x'|, rounded to nearest.
+    pub largest_error: f64,
+    /// Where it is.
+    pub largest_error_at: Option<u64>,
+    /// The absolute error that the user's bound comes to on the original, rounded down.
+    pub limit: f64,
+    /// Values off by more than that, exactly.
+    pub over_limit: u64,
+    /// The absolute error that the stream promises; at most the above.
+    pub promise: f64,
+    /// Values off by more than that, exactly; if it is 0, values that changed at all.
+    pub over_promise: u64,
+    /// Largest less smallest of the finite original values.
+    pub range: f64,
+    /// Mean of the squared errors of the finite original values.
+    pub mean_squared_error: f64,
+}
+
+impl Judgement {
+    /// Whether all promises were kept.
+    pub fn is_kept(&self) -> bool {
+        self.over_limit == 0 && self.over_promise == 0 && self.not_finite_changed == 0
+    }
+
+    /// The largest error over what the stream promises.
+    pub fn largest_over_promise(&self) -> f64 {
+        if self.largest_error == 0.0 {
+            0.0
+        } else {
+            self.largest_error / self.promise
+        }
+    }
+
+    /// Peak signal-to-noise ratio in dB, the peak being the range; infinite without error.
+    pub fn psnr(&self) -> f64 {
+        20.0 * self.range.log10() - 10.0 * self.mean_squared_error.log10()
+    }
+}
+
+/// Compares `decoded` with `original`, which was compressed within `bound`; the stream promises an
+/// absolute error of `promise`. Values that only one of the two has are not compared.
+pub fn judge<T: Element>(original: &[T], decoded: &[T], bound: Bound, promise: f64) -> Judgement {
+    let extremes = Extremes::of(original);
+    let limit = Limit::new(extremes.resolve(bound));
+    let promised = Limit::new(rational(promise));
+    let mut tally = Tally::default();
+    for (at, (x, y)) in (0..).zip(original.iter().zip(decoded)) {
+        let same = x.to_bits64() == y.to_bits64();
+        tally.values += 1;
+        if !x.is_finite() {
+            tally.not_finite += 1;
+            tally.not_finite_changed += u64::from(!same);
+            continue;
+        }
+        let error = Difference::of(x.to_f64(), y.to_f64());
+        tally.see(at, &error);
+        tally.over_limit += u64::from(!limit.admits(&error));
+        let kept = if promise == 0.0 {
+            same
+        } else {
+            promised.admits(&error)
+        };
+        tally.over_promise += u64::from(!kept);
+    }
+    Judgement {
+        values: tally.values,
+        not_finite: tally.not_finite,
+        not_finite_changed: tally.not_finite_changed,
+        largest_error: tally.largest,
+        largest_error_at: tally.largest_at,
+        limit: limit.below,
+        over_limit: tally.over_limit,
+        promise,
+        over_promise: tally.over_promise,
+        range: extremes.range(),
+        mean_squared_error: tally.squares / (tally.values - tally.not_finite) as f64,
+    }
+}
+
+#[derive(Default)]
+struct Tally {
+    values: u64,
+    not_finite: u64,
+    not_finite_changed: u64,
+    largest: f64,
+    largest_at: Option<u64>,
+    over_limit: u64,
+    over_promise: u64,
+    squares: f64,
+}
+
+impl Tally {
+    fn see(&mut self, at: u64, error: &Difference) {
+        if error.rounded > self.largest {
+            self.largest = error.rounded;
+            self.largest_at = Some(at);
+        }
+        self.squares += error.rounded * error.rounded;
+    }
+}
+
+/// Smallest and largest finite value, if there is one.
+struct Extremes(Option<(f64, f64)>);
+
+impl Extremes {
+    fn of<T: Element>(values: &[T]) -> Self {
+        let finite = values.iter().filter(|x| x.is_finite());
+        Self(finite.fold(None, |extremes, x| {
+            let x = x.to_f64();
+            let (min, max) = extremes.unwrap_or((x, x));
+            Some((x.min(min), x.max(max)))
+        }))
+    }
+
+    fn range(&self) -> f64 {
+        self.0.map_or(0.0, |(min, max)| max - min)
+    }
+
+    /// The absolute error that a bound comes to, exactly.
+    fn resolve(&self, bound: Bound) -> BigRational {
+        let (min, max) = self.0.unwrap_or_default();
+        let scale = match bound.mode() {
+            BoundMode::Abs => rational(1.0),
+            BoundMode::Range => rational(max) - rational(min),
+            BoundMode::Max => rational(min.abs().max(max.abs())),
+        };
+        rational(bound.value()) * scale
+    }
+}
+
+/// A finite number as a fraction. What is not finite has none; 0 is the strictest limit.
+fn rational(value: f64) -> BigRational {
+    BigRational::from_float(value).unwrap_or_else(BigRational::zero)
+}
+
+/// |x - y| = rounded + rest, exactly.
+struct Difference {
+    /// Rounded to nearest, and not negative; infinite if it overflows or `y` is not finite.
+    rounded: f64,
+    rest: f64,
+    /// The operands, for the case that even the rounded difference overflows.
+    of: (f64, f64),
+}
+
+impl Difference {
+    /// For finite `x` and any `y`.
+    fn of(x: f64, y: f64) -> Self {
+        // Fast2Sum of x and -y: exact where the first operand is the larger, and, unlike Knuth's
+        // TwoSum, without an intermediate that can overflow.
+        let (large, small) = if x.abs() >= y.abs() { (x, -y) } else { (-y, x) };
+        let sum = large + small;
+        let rest = small - (sum - large);
+        let (rounded, rest) = if sum < 0.0 {
+            (-sum, -rest)
+        } else {
+            (sum, rest)
+        };
+        Self {
+            rounded: if rounded.is_finite() {
+                rounded
+            } else {
+                f64::INFINITY
+            },
+            rest,
+            of: (x, y),
+        }
+    }
+}
+
+/// A limit on differences, prepared so that almost all are judged by one comparison.
+///
+/// Rounding is monotone, so a difference that rounds to less than `below` is less than the limit,
+/// and one that rounds to more than `above` is more. One that rounds to either of the two is
+/// within the limit just if its rounding error is at most the limit less that number.
+struct Limit {
+    exact: BigRational,
+    /// The largest f64 that is at most the limit, and the next one.
+    below: f64,
+    above: f64,
+    /// The largest f64 that is at most the limit less `below`, and the limit less `above`.
+    beyond_below: f64,
+    beyond_above: f64,
+}
+
+impl Limit {
+    /// A limit that is not negative.
+    fn new(exact: BigRational) -> Self {
+        let below = round_down(&exact);
+        let above = below.next_up();
+        Self {
+            below,
+            above,
+            beyond_below: round_down(&(&exact - rational(below))),
+            // Above the largest number there is nothing to compare with.
+            beyond_above: round_down(&(&exact - rational(above))),
+            exact,
+        }
+    }
+
+    fn admits(&self, error: &Difference) -> bool {
+        if error.rounded < self.below {
+            true
+        } else if error.rounded.is_infinite() {
+            self.admits_overflowing(error.of)
+        } else if error.rounded == self.below {
+            error.rest <= self.beyond_below
+        } else {
+            error.rounded == self.above && error.rest <= self.beyond_above
+        }
+    }
+
+    fn admits_overflowing(&self, (x, y): (f64, f64)) -> bool {
+        let (large, small) = if x > y { (x, y) } else { (y, x) };
+        y.is_finite() && rational(large) - rational(small) <= self.exact
+    }
+}
+
+/// The largest finite f64 that is at most `exact`.
+fn round_down(exact: &BigRational) -> f64 {
+    let near = exact.to_f64().unwrap_or(0.0);
+    let mut value = near.clamp(f64::MIN, f64::MAX);
+    while value > f64::MIN && &rational(value) > exact {
+        value = value.next_down();
+    }
+    while value < f64::MAX && &rational(value.next_up()) <= exact {
+        value = value.next_up();
+    }
+    value
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn verdict<T: Element>(original: &[T], decoded: &[T], bound: Bound, promise: f64) -> Judgement {
+        judge(original, decoded, bound, promise)
+    }
+
+    fn abs(value: f64) -> Bound {
+        Bound::abs(value).unwrap()
+    }
+
+    #[test]
+    fn errors_up_to_the_bound_are_kept() {
+        let found = verdict(&[1.0f32, 2.0, 3.0], &[1.5, 1.5, 3.25], abs(0.5), 0.5);
+        assert!(found.is_kept());
+        assert_eq!(
+            (found.largest_error, found.largest_error_at),
+            (0.5, Some(0))
+        );
+        assert_eq!(found.largest_over_promise(), 1.0);
+        assert_eq!(found.range, 2.0);
+        assert_eq!(found.mean_squared_error, (0.25 + 0.25 + 0.0625) / 3.0);
+        assert!((found.psnr() - 10.0 * (4.0f64 / 0.1875).log10()).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_planted_violation_is_found() {
+        let original: Vec<f64> = (0..1000).map(f64::from).collect();
+        let mut decoded = original.clone();
+        decoded[777] += 0.5f64.next_up() + 1e-10;
+        let found = verdict(&original, &decoded, abs(0.5), 0.5);
+        assert!(!found.is_kept());
+        assert_eq!((found.over_limit, found.over_promise), (1, 1));
+        assert_eq!(found.largest_error_at, Some(777));
+    }
+
+    #[test]
+    fn a_violation_hidden_by_rounding_is_found() {
+        // Each difference rounds to just 1, and is a little more or less.
+        let tiny = 2f64.powi(-60);
+        for (x, y, kept) in [
+            (1.0, -tiny, false),
+            (-tiny, 1.0, false),
+            (1.0, tiny, true),
+            (tiny, 1.0, true),
+            (-1.0, tiny, false),
+            (1.0, 0.0, true),
+        ] {
+            let found = verdict(&[x], &[y], abs(1.0), 1.0);
+            assert_eq!((x - y).abs(), 1.0);
+            assert_eq!(found.is_kept(), kept, "{x:e} {y:e}");
+        }
+        let found = verdict(&[1e30f32], &[-1e-30], abs(f64::from(1e30f32)), 1.0);
+        assert_eq!(found.over_limit, 1);
+    }
+
+    #[test]
+    fn relative_limits_are_exact() {
+        // 0.1 is a little above 1/10, and 0.1 * 10 is 1 + 2^-54.
+        let bound = Bound::range(0.1).unwrap();
+        let tiny = 2f64.powi(-60);
+        let judged = |y: f64| verdict(&[1.0, 0.0, 10.0], &[y, 0.0, 10.0], bound, 2.0);
+        assert_eq!(judged(0.0).limit, 1.0);
+        assert!(judged(-tiny).is_kept());
+        assert!(judged(-64.0 * tiny).is_kept());
+        assert!(!judged(-65.0 * tiny).is_kept());
+        // 0.3 is a little below 3/10.
+        let bound = Bound::max(0.3).unwrap();
+        let judged = |y: f64| verdict(&[3.0, -10.0], &[y, -10.0], bound, 4.0);
+        assert_eq!(judged(0.0).limit, 3f64.next_down());
+        assert!(!judged(0.0).is_kept());
+        assert!(judged(5e-16).is_kept());
+        // Both differences round to 3, which is above the limit; one of them is within.
+        assert_eq!((3.0 - 2e-16, 3.0 - 1e-16), (3.0, 3.0));
+        assert!(judged(2e-16).is_kept());
+        assert!(!judged(1e-16).is_kept());
+    }
+
+    #[test]
+    fn verdicts_near_the_limit_are_those_of_fractions() {
+        let mut state = 1u64;
+        let mut random = || {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            (state >> 11) as f64 / 2f64.powi(53)
+        };
+        let mut verdicts = [0; 2];
+        for _ in 0..20_000 {
+            let exact = rational(random()) * rational(random() * 100.0);
+            let limit = Limit::new(exact.clone());
+            let mut x = limit.below;
+            for _ in 0..(random() * 3.0) as u32 {
+                x = x.next_up();
+            }
+            let y = (random() - 0.5) * 4.0 * (limit.above - limit.below);
+            let wanted = rational(x) - rational(y) <= exact;
+            assert_eq!(limit.admits(&Difference::of(x, y)), wanted, "{x:e} {y:e}");
+            assert_eq!(limit.admits(&Difference::of(-y, -x)), wanted, "{x:e} {y:e}");
+            verdicts[usize::from(wanted)] += 1;
+        }
+        assert!(verdicts.iter().all(|count| *count > 5000), "{verdicts:?}");
+    }
+
+    #[test]
+    fn ranges_beyond_the_largest_number_are_judged() {
+        let bound = Bound::range(1.0).unwrap();
+        let field = [f64::MAX, f64::MIN];
+        assert_eq!(
+            verdict(&field, &[f64::MIN, f64::MIN], bound, 1.0).over_limit,
+            0
+        );
+        let bound = Bound::range(1f64.next_down()).unwrap();
+        assert_eq!(
+            verdict(&field, &[f64::MIN, f64::MIN], bound, 1.0).over_limit,
+            1
+        );
+    }
+
+    #[test]
+    fn lossless_means_bit_by_bit() {
+        assert!(verdict(&[0.5f32, -0.0], &[0.5, -0.0], abs(0.0), 0.0).is_kept());
+        let found = verdict(&[0.5f32, -0.0], &[0.5, 0.0], abs(0.0), 0.0);
+        assert_eq!((found.over_limit, found.over_promise), (0, 1));
+        assert!(!found.is_kept());
+        assert!(found.psnr().is_infinite());
+    }
+
+    #[test]
+    fn values_that_are_not_finite_must_come_back() {
+        let special = [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 1.0];
+        assert!(verdict(&special, &special, abs(0.5), 0.5).is_kept());
+        let other_nan = f32::from_bits(f32::NAN.to_bits() ^ 1);
+        for changed in [
+            [other_nan, f32::INFINITY, f32::NEG_INFINITY, 1.0],
+            [f32::NAN, f32::MAX, f32::NEG_INFINITY, 1.0],
+            [f32::NAN, f32::INFINITY, f32::INFINITY, 1.0],
+        ] {
+            let found = verdict(&special, &changed, abs(0.5), 0.5);
+            assert_eq!((found.not_finite, found.not_finite_changed), (3, 1));
+            assert!(!found.is_kept());
+        }
+        for lost in [f32::NAN, f32::INFINITY] {
+            let found = verdict(&[1.0f32], &[lost], abs(0.5), 0.5);
+            assert_eq!((found.over_limit, found.largest_error), (1, f64::INFINITY));
+        }
+    }
+
+    #[test]
+    fn empty_arrays_keep_every_bound() {
+        let found = verdict::<f64>(&[], &[], Bound::range(1e-3).unwrap(), 0.0);
+        assert!(found.is_kept());
+        assert_eq!((found.values, found.limit), (0, 0.0));
+    }
+}

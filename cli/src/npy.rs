@@ -1,0 +1,400 @@
+//! The header of NumPy's `.npy` files, versions 1 to 3.
+//!
+//! The header is the text of a Python dictionary of three known keys. It is read by a scanner
+//! without recursion that knows just the values those keys can have, so that no header, however
+//! crafted, costs more than its own length.
+
+use ferrosz::Dtype;
+use std::io::{self, Read};
+use thiserror::Error;
+
+/// The first bytes of every `.npy` file.
+pub const MAGIC: [u8; 6] = *b"\x93NUMPY";
+
+/// Far above what any header of one plain array needs.
+const MAX_HEADER_BYTES: u32 = 1 << 16;
+
+/// Values start at a multiple of this.
+const ALIGNMENT: usize = 64;
+
+/// Order of a value's bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ByteOrder {
+    /// Low byte first.
+    Little,
+    /// High byte first.
+    Big,
+}
+
+/// What a `.npy` header says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Header {
+    /// Element type.
+    pub dtype: Dtype,
+    /// Order of the values' bytes.
+    pub order: ByteOrder,
+    /// Lengths, slowest first; none for a single value.
+    pub shape: Vec<u64>,
+    /// Bytes before the values.
+    pub bytes: u64,
+}
+
+/// What is wrong with a `.npy` header.
+#[derive(Debug, Error)]
+pub enum NpyError {
+    /// The magic bytes are missing.
+    #[error("it does not begin as a .npy file")]
+    NotNpy,
+    /// A version that is not known.
+    #[error(".npy version {0}.{1} is unknown")]
+    Version(u8, u8),
+    /// The header ends early.
+    #[error("it ends within its .npy header")]
+    CutOff,
+    /// The header is absurdly long.
+    #[error("its .npy header claims to be {0} bytes long")]
+    TooLong(u32),
+    /// The header's text is not understood.
+    #[error("its .npy header is malformed: {0}")]
+    Malformed(&'static str),
+    /// Column-major order.
+    #[error(
+        "its values are in Fortran order: in Python, save numpy.ascontiguousarray(array), or \
+         array.T, whose dimensions are reversed"
+    )]
+    Fortran,
+    /// Not a type that ferrosz compresses.
+    #[error(
+        "its values are {0}, and ferrosz takes float32 and float64: in Python, convert it with \
+         array.astype('float32')"
+    )]
+    Dtype(String),
+    /// The operating system failed.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
+impl Header {
+    /// Reads a header, and leaves `reader` at the first value.
+    ///
+    /// # Errors
+    ///
+    /// [`NpyError`], whatever the bytes.
+    pub fn read(reader: &mut impl Read) -> Result<Self, NpyError> {
+        let [magic @ .., major, minor] = read_array::<8>(reader)?;
+        if magic != MAGIC {
+            return Err(NpyError::NotNpy);
+        }
+        let (length, prefix) = match major {
+            1 => (u32::from(u16::from_le_bytes(read_array(reader)?)), 10),
+            2 | 3 => (u32::from_le_bytes(read_array(reader)?), 12),
+            _ => return Err(NpyError::Version(major, minor)),
+        };
+        if length > MAX_HEADER_BYTES {
+            return Err(NpyError::TooLong(length));
+        }
+        let mut text = vec![0; length as usize];
+        read_exact(reader, &mut text)?;
+        let (dtype, order, shape) = Scanner { rest: &text }.dictionary()?;
+        Ok(Self {
+            dtype,
+            order,
+            shape,
+            bytes: u64::from(length) + prefix,
+        })
+    }
+
+    /// The bytes of a version 1 header of a little-endian array in C order.
+    pub fn to_bytes(dtype: Dtype, shape: &[u64]) -> Vec<u8> {
+        let lengths: Vec<String> = shape.iter().map(u64::to_string).collect();
+        // Python's tuple of one has a comma, too.
+        let comma = if shape.len() == 1 { "," } else { "" };
+        let text = format!(
+            "{{'descr': '<f{}', 'fortran_order': False, 'shape': ({}{comma}), }}",
+            dtype.bytes(),
+            lengths.join(", "),
+        );
+        let prefix = MAGIC.len() + 4;
+        let total = (prefix + text.len() + 1).next_multiple_of(ALIGNMENT);
+        // At most three lengths of at most 20 digits: far below 65536.
+        let length = (total - prefix) as u16;
+        let mut bytes = MAGIC.to_vec();
+        bytes.extend([1, 0]);
+        bytes.extend(length.to_le_bytes());
+        bytes.extend(text.as_bytes());
+        bytes.resize(total - 1, b' ');
+        bytes.push(b'\n');
+        bytes
+    }
+}
+
+fn read_array<const N: usize>(reader: &mut impl Read) -> Result<[u8; N], NpyError> {
+    let mut bytes = [0; N];
+    read_exact(reader, &mut bytes)?;
+    Ok(bytes)
+}
+
+fn read_exact(reader: &mut impl Read, bytes: &mut [u8]) -> Result<(), NpyError> {
+    reader.read_exact(bytes).map_err(|error| {
+        if error.kind() == io::ErrorKind::UnexpectedEof {
+            NpyError::CutOff
+        } else {
+            NpyError::Io(error)
+        }
+    })
+}
+
+/// Takes a header's text apart from the front.
+struct Scanner<'a> {
+    rest: &'a [u8],
+}
+
+impl<'a> Scanner<'a> {
+    fn dictionary(mut self) -> Result<(Dtype, ByteOrder, Vec<u64>), NpyError> {
+        let (mut element, mut fortran, mut shape) = (None, None, None);
+        self.expect(b'{', "it is not a dictionary")?;
+        while !self.accept(b'}') {
+            let key = self.string()?;
+            self.expect(b':', "a key without a value")?;
+            match key {
+                b"descr" => element = Some(self.element()?),
+                b"fortran_order" => fortran = Some(self.boolean()?),
+                b"shape" => shape = Some(self.tuple()?),
+                _ => return Err(NpyError::Malformed("an unknown key")),
+            }
+            if !self.accept(b',') {
+                self.expect(b'}', "no comma between entries")?;
+                break;
+            }
+        }
+        let (dtype, order) = element.ok_or(NpyError::Malformed("no 'descr'"))?;
+        if fortran.ok_or(NpyError::Malformed("no 'fortran_order'"))? {
+            return Err(NpyError::Fortran);
+        }
+        let shape = shape.ok_or(NpyError::Malformed("no 'shape'"))?;
+        Ok((dtype, order, shape))
+    }
+
+    fn skip_space(&mut self) {
+        self.rest = self.rest.trim_ascii_start();
+    }
+
+    fn accept(&mut self, byte: u8) -> bool {
+        self.skip_space();
+        match self.rest.split_first() {
+            Some((first, rest)) if *first == byte => {
+                self.rest = rest;
+                true
+            }
+            _ => false,
+        }
+    }
+
+    fn expect(&mut self, byte: u8, otherwise: &'static str) -> Result<(), NpyError> {
+        if self.accept(byte) {
+            Ok(())
+        } else {
+            Err(NpyError::Malformed(otherwise))
+        }
+    }
+
+    /// The longest start whose bytes all pass `test`.
+    fn take_while(&mut self, test: impl Fn(u8) -> bool) -> &'a [u8] {
+        let end = self.rest.iter().position(|byte| !test(*byte));
+        let (taken, rest) = self.rest.split_at(end.unwrap_or(self.rest.len()));
+        self.rest = rest;
+        taken
+    }
+
+    fn string(&mut self) -> Result<&'a [u8], NpyError> {
+        let quote = if self.accept(b'\'') {
+            b'\''
+        } else {
+            self.expect(b'"', "text is not in quotes")?;
+            b'"'
+        };
+        let text = self.take_while(|byte| byte != quote);
+        self.expect(quote, "text without an end")?;
+        Ok(text)
+    }
+
+    fn element(&mut self) -> Result<(Dtype, ByteOrder), NpyError> {
+        self.skip_space();
+        if self.rest.first() == Some(&b'[') {
+            return Err(NpyError::Dtype("records of several fields".to_owned()));
+        }
+        match self.string()? {
+            b"<f4" => Ok((Dtype::F32, ByteOrder::Little)),
+            b">f4" => Ok((Dtype::F32, ByteOrder::Big)),
+            b"<f8" => Ok((Dtype::F64, ByteOrder::Little)),
+            b">f8" => Ok((Dtype::F64, ByteOrder::Big)),
+            other => Err(NpyError::Dtype(type_name(other))),
+        }
+    }
+
+    fn boolean(&mut self) -> Result<bool, NpyError> {
+        self.skip_space();
+        match self.take_while(|byte| byte.is_ascii_alphabetic()) {
+            b"True" => Ok(true),
+            b"False" => Ok(false),
+            _ => Err(NpyError::Malformed("'fortran_order' is not True or False")),
+        }
+    }
+
+    fn tuple(&mut self) -> Result<Vec<u64>, NpyError> {
+        let mut lengths = Vec::new();
+        self.expect(b'(', "'shape' is not a tuple")?;
+        while !self.accept(b')') {
+            lengths.push(self.length()?);
+            if !self.accept(b',') {
+                self.expect(b')', "no comma between lengths")?;
+                break;
+            }
+        }
+        Ok(lengths)
+    }
+
+    fn length(&mut self) -> Result<u64, NpyError> {
+        self.skip_space();
+        let digits = self.take_while(|byte| byte.is_ascii_digit());
+        // Python 2 wrote long integers with an L.
+        self.accept(b'L');
+        str::from_utf8(digits)
+            .ok()
+            .and_then(|digits| digits.parse().ok())
+            .ok_or(NpyError::Malformed("a length is not a whole number"))
+    }
+}
+
+/// NumPy's name of a type, if it is a common one.
+fn type_name(descr: &[u8]) -> String {
+    let name = match descr.get(1..).unwrap_or_default() {
+        b"b1" => "bool",
+        b"i1" => "int8",
+        b"i2" => "int16",
+        b"i4" => "int32",
+        b"i8" => "int64",
+        b"u1" => "uint8",
+        b"u2" => "uint16",
+        b"u4" => "uint32",
+        b"u8" => "uint64",
+        b"f2" => "float16",
+        b"f16" => "longdouble",
+        b"c8" => "complex64",
+        b"c16" => "complex128",
+        b"O" => "Python objects",
+        _ => return format!("of type '{}'", descr.escape_ascii()),
+    };
+    name.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(major: u8, text: &str) -> Vec<u8> {
+        let mut bytes = MAGIC.to_vec();
+        bytes.extend([major, 0]);
+        match major {
+            1 => bytes.extend((text.len() as u16).to_le_bytes()),
+            _ => bytes.extend((text.len() as u32).to_le_bytes()),
+        }
+        bytes.extend(text.as_bytes());
+        bytes
+    }
+
+    fn read(text: &str) -> Result<Header, NpyError> {
+        Header::read(&mut file(1, text).as_slice())
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        for shape in [vec![], vec![5], vec![0], vec![3, 4], vec![u64::MAX, 1, 7]] {
+            for dtype in Dtype::ALL {
+                let bytes = Header::to_bytes(dtype, &shape);
+                assert_eq!(bytes.len() % ALIGNMENT, 0);
+                let header = Header::read(&mut bytes.as_slice()).unwrap();
+                let wanted = Header {
+                    dtype,
+                    order: ByteOrder::Little,
+                    shape: shape.clone(),
+                    bytes: bytes.len() as u64,
+                };
+                assert_eq!(header, wanted);
+            }
+        }
+    }
+
+    #[test]
+    fn all_versions_and_spellings_are_read() {
+        let text = "{'descr': '>f8', 'fortran_order': False, 'shape': (2, 3), }   \n";
+        for major in 1..=3 {
+            let header = Header::read(&mut file(major, text).as_slice()).unwrap();
+            assert_eq!((header.dtype, header.order), (Dtype::F64, ByteOrder::Big));
+            assert_eq!(header.shape, [2, 3]);
+        }
+        for text in [
+            r#"{"shape":(2L,3L),"fortran_order":False,"descr":"<f4"}"#,
+            "{ 'shape' : ( 2 , 3 , ) , 'descr' : '>f4' , 'fortran_order' : False , }\n",
+        ] {
+            assert_eq!(read(text).unwrap().shape, [2, 3], "{text}");
+        }
+    }
+
+    #[test]
+    fn refusals_say_why() {
+        let refusal = |text: &str| read(text).unwrap_err().to_string();
+        let array =
+            |descr: &str| format!("{{'descr': {descr}, 'fortran_order': False, 'shape': (2,)}}");
+        assert!(refusal(&array("'<i4'")).contains("int32"));
+        assert!(refusal(&array("'<f2'")).contains("float16"));
+        assert!(refusal(&array("'|V7'")).contains("'|V7'"));
+        assert!(refusal(&array("[('a', '<f4')]")).contains("several fields"));
+        let fortran = "{'descr': '<f4', 'fortran_order': True, 'shape': (2, 3)}";
+        assert!(refusal(fortran).contains("ascontiguousarray"));
+    }
+
+    #[test]
+    fn malformed_headers_are_refused() {
+        for text in [
+            "",
+            "{",
+            "}",
+            "{}",
+            "[]",
+            "{'descr'}",
+            "{'descr': '<f4'}",
+            "{'descr': '<f4, 'fortran_order': False, 'shape': (2,)}",
+            "{'descr': '<f4', 'fortran_order': Maybe, 'shape': (2,)}",
+            "{'descr': '<f4', 'fortran_order': False, 'shape': 2}",
+            "{'descr': '<f4', 'fortran_order': False, 'shape': (2}",
+            "{'descr': '<f4', 'fortran_order': False, 'shape': (-2,)}",
+            "{'descr': '<f4', 'fortran_order': False, 'shape': (2 3)}",
+            "{'descr': '<f4', 'fortran_order': False, 'shape': (,)}",
+            "{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999999999999,)}",
+            "{'descr': '<f4' 'fortran_order': False, 'shape': (2,)}",
+            "{'descr': '<f4', 'fortran_order': False, 'shape': (2,), 'more': 1}",
+            "{'descr': '\u{e4}', 'fortran_order': False, 'shape': (2,)}",
+        ] {
+            assert!(read(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn every_cut_is_refused() {
+        let whole = Header::to_bytes(Dtype::F32, &[4, 5]);
+        for length in 0..whole.len() {
+            assert!(Header::read(&mut &whole[..length]).is_err(), "{length}");
+        }
+        let absurd = [&MAGIC[..], &[2, 0], &u32::MAX.to_le_bytes()].concat();
+        assert!(matches!(
+            Header::read(&mut absurd.as_slice()),
+            Err(NpyError::TooLong(_))
+        ));
+        let unknown = [&MAGIC[..], &[9, 1], &[0; 8]].concat();
+        assert!(matches!(
+            Header::read(&mut unknown.as_slice()),
+            Err(NpyError::Version(9, 1))
+        ));
+    }
+}

@@ -1,0 +1,118 @@
+//! Numbers and tables for people.
+
+/// A byte count with a unit: `275.6 kB`.
+pub fn bytes(count: u64) -> String {
+    let units = [(1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB")];
+    match units.iter().find(|(size, _)| count as f64 >= *size) {
+        Some((size, unit)) => format!("{:.1} {unit}", count as f64 / size),
+        None => format!("{count} bytes"),
+    }
+}
+
+/// A number of four significant digits, in scientific notation where that is shorter.
+pub fn number(value: f64) -> String {
+    let magnitude = value.abs();
+    if value == 0.0 {
+        "0".to_owned()
+    } else if (1e-3..1e5).contains(&magnitude) {
+        let digits = (3.0 - magnitude.log10().floor()).max(0.0) as usize;
+        format!("{value:.digits$}")
+    } else if value.is_finite() {
+        format!("{value:.3e}")
+    } else {
+        value.to_string()
+    }
+}
+
+/// Decibels.
+pub fn decibels(value: f64) -> String {
+    if value == f64::INFINITY {
+        "inf dB (no error)".to_owned()
+    } else {
+        format!("{value:.2} dB")
+    }
+}
+
+/// Lengths as `10 x 83 x 83`.
+pub fn lengths(lengths: &[u64]) -> String {
+    let lengths: Vec<String> = lengths.iter().map(u64::to_string).collect();
+    lengths.join(" x ")
+}
+
+/// Lines of a name and a value, the values under each other.
+pub fn pairs(pairs: &[(&str, String)]) -> String {
+    let width = pairs.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+    let line = |(name, value): &(&str, String)| format!("{name:width$}  {value}\n");
+    pairs.iter().map(line).collect()
+}
+
+/// Rows under a heading, the first column to the left, the others to the right.
+pub fn table(heading: &[&str], rows: &[Vec<String>]) -> String {
+    let heading: Vec<String> = heading.iter().map(|cell| (*cell).to_owned()).collect();
+    let widths: Vec<usize> = (0..heading.len())
+        .map(|column| {
+            let cells = rows.iter().chain([&heading]);
+            let widths = cells.filter_map(|row| row.get(column)).map(String::len);
+            widths.max().unwrap_or(0)
+        })
+        .collect();
+    let rule = widths.iter().map(|width| "-".repeat(*width)).collect();
+    [&heading, &rule]
+        .into_iter()
+        .chain(rows)
+        .map(|row| line(row, &widths))
+        .collect()
+}
+
+fn line(row: &[String], widths: &[usize]) -> String {
+    let cells: Vec<String> = (row.iter().zip(widths).enumerate())
+        .map(|(column, (cell, width))| match column {
+            0 => format!("{cell:width$}"),
+            _ => format!("{cell:>width$}"),
+        })
+        .collect();
+    format!("{}\n", cells.join("  ").trim_end())
+}
+
+/// Megabytes per second.
+pub fn megabytes_per_second(bytes: u64, seconds: f64) -> f64 {
+    bytes as f64 / 1e6 / seconds
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_four_digits() {
+        for (value, text) in [
+            (0.0, "0"),
+            (1.0, "1.000"),
+            (0.012346, "0.01235"),
+            (-12.3456, "-12.35"),
+            (12345.6, "12346"),
+            (1.5e-7, "1.500e-7"),
+            (2e300, "2.000e300"),
+            (f64::INFINITY, "inf"),
+        ] {
+            assert_eq!(number(value), text);
+        }
+    }
+
+    #[test]
+    fn counts_have_units() {
+        assert_eq!(bytes(999), "999 bytes");
+        assert_eq!(bytes(275_560), "275.6 kB");
+        assert_eq!(bytes(u64::MAX), "18446744.1 TB");
+    }
+
+    #[test]
+    fn columns_are_aligned() {
+        let rows = [
+            vec!["a".to_owned(), "1".to_owned()],
+            vec!["bcd".to_owned(), "100".to_owned()],
+        ];
+        let text = table(&["x", "value"], &rows);
+        assert_eq!(text, "x    value\n---  -----\na        1\nbcd    100\n");
+    }
+}

@@ -1,0 +1,148 @@
+//! `ferrosz verify`.
+
+use crate::args::{Common, Verify};
+use crate::compress::bound_text;
+use crate::decompress;
+use crate::failure::Failure;
+use crate::field_file::{self, Array, Field, Shape};
+use crate::judge::{Judgement, judge};
+use crate::location::Location;
+use crate::output;
+use crate::report;
+use crate::stream_file;
+use ferrosz::{BoundMode, Element, Info};
+use serde_json::{Value, json};
+
+/// Compares a stream with the original; whether the bound was kept.
+///
+/// # Errors
+///
+/// If either cannot be read, or they cannot be compared.
+pub fn run(args: &Verify, common: &Common) -> Result<bool, Failure> {
+    if args.original == Location::Pipe && args.stream == Location::Pipe {
+        return Err(Failure::usage(
+            "only one of ORIGINAL and STREAM can be '-': put the other into a file",
+        ));
+    }
+    let stream = stream_file::read(&args.stream)?;
+    let info = stream_file::info(&args.stream, &stream)?;
+    let assumed = Shape {
+        dtype: info.dtype,
+        extents: info.extents.clone(),
+    };
+    let original = field_file::read(&args.original, &args.shape, Some(&assumed))?;
+    check_comparable(args, &original, &info)?;
+    let judgement = match &original {
+        Field::F32(original) => compare(args, common, original, &stream, &info)?,
+        Field::F64(original) => compare(args, common, original, &stream, &info)?,
+    };
+    let text = if common.json {
+        format!("{}\n", to_json(&judgement, &info))
+    } else {
+        report::pairs(&to_pairs(&judgement, &info))
+    };
+    output::print(&text)?;
+    Ok(judgement.is_kept())
+}
+
+fn check_comparable(args: &Verify, original: &Field, info: &Info) -> Result<(), Failure> {
+    let found = original.shape();
+    let wanted = Shape {
+        dtype: info.dtype,
+        extents: info.extents.clone(),
+    };
+    if found == wanted {
+        return Ok(());
+    }
+    Err(Failure::failed(format_args!(
+        "{} holds {found}, and {} is of {wanted}: they are not the same array",
+        args.original, args.stream
+    )))
+}
+
+fn compare<T: Element>(
+    args: &Verify,
+    common: &Common,
+    original: &Array<T>,
+    stream: &[u8],
+    info: &Info,
+) -> Result<Judgement, Failure> {
+    let decoded: Array<T> = decompress::whole(stream, info, common)
+        .map_err(|error| stream_file::explain(&args.stream, error))?;
+    Ok(judge(
+        &original.values,
+        &decoded.values,
+        info.bound,
+        info.absolute_error,
+    ))
+}
+
+fn to_json(found: &Judgement, info: &Info) -> Value {
+    json!({
+        "kept": found.is_kept(),
+        "bound_mode": info.bound.mode().name(),
+        "bound": info.bound.value(),
+        "limit": found.limit,
+        "absolute_error": found.promise,
+        "largest_error": found.largest_error,
+        "largest_error_at": found.largest_error_at,
+        "largest_error_over_absolute_error": found.largest_over_promise(),
+        "values": found.values,
+        "values_over_limit": found.over_limit,
+        "values_over_absolute_error": found.over_promise,
+        "not_finite": found.not_finite,
+        "not_finite_changed": found.not_finite_changed,
+        "psnr": found.psnr(),
+        "range": found.range,
+        "codec": info.codec.name(),
+        "ratio": info.ratio(),
+        "bits_per_value": info.bits_per_value(),
+        "field_bytes": info.field_bytes,
+        "stream_bytes": info.stream_bytes,
+    })
+}
+
+fn to_pairs(found: &Judgement, info: &Info) -> Vec<(&'static str, String)> {
+    let place = (found.largest_error_at).map_or(String::new(), |at| format!(", at element {at}"));
+    let mut pairs = vec![
+        ("bound kept", verdict(found)),
+        ("error bound", bound_line(found, info)),
+        (
+            "absolute error",
+            format!("{:e} promised by the stream", found.promise),
+        ),
+        ("largest error", format!("{:e}{place}", found.largest_error)),
+        (
+            "largest / promised",
+            format!("{:.6}", found.largest_over_promise()),
+        ),
+        ("PSNR", report::decibels(found.psnr())),
+        ("ratio", format!("{:.3}", info.ratio())),
+        ("bits a value", format!("{:.3}", info.bits_per_value())),
+    ];
+    if found.not_finite > 0 {
+        let changed = found.not_finite_changed;
+        let text = format!("{} not finite, {changed} of them changed", found.not_finite);
+        pairs.push(("NaN, infinities", text));
+    }
+    pairs
+}
+
+fn verdict(found: &Judgement) -> String {
+    if found.is_kept() {
+        return format!("yes, by all {} values", found.values);
+    }
+    format!(
+        "NO: {} of {} values are off by more than the bound, {} by more than the stream promises; \
+         {} not finite changed",
+        found.over_limit, found.values, found.over_promise, found.not_finite_changed
+    )
+}
+
+fn bound_line(found: &Judgement, info: &Info) -> String {
+    let text = bound_text(info.bound);
+    match info.bound.mode() {
+        BoundMode::Abs => text,
+        _ => format!("{text}, {:e} for this array", found.limit),
+    }
+}

@@ -1,0 +1,524 @@
+//! Runs the command itself.
+
+use ferrosz::Codec;
+use serde_json::Value;
+use std::ffi::OsStr;
+use std::fs;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+use tempfile::TempDir;
+
+const DIMS: [usize; 3] = [5, 40, 37];
+
+/// A folder to run the command in.
+struct Place(TempDir);
+
+impl Place {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn put(&self, name: &str, bytes: &[u8]) {
+        fs::write(self.path(name), bytes).unwrap();
+    }
+
+    fn get(&self, name: &str) -> Vec<u8> {
+        fs::read(self.path(name)).unwrap()
+    }
+
+    /// Names of all files, hidden ones too.
+    fn names(&self) -> Vec<String> {
+        let entries = fs::read_dir(self.0.path()).unwrap();
+        let mut names: Vec<String> = entries
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        names
+    }
+
+    fn command<S: AsRef<OsStr>>(&self, arguments: &[S]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_ferrosz"));
+        command.current_dir(self.0.path()).args(arguments);
+        command
+    }
+
+    /// Runs a line of arguments on the CPU.
+    fn run(&self, line: &str) -> Output {
+        let arguments: Vec<&str> = line.split_whitespace().collect();
+        let mut command = self.command(&arguments);
+        if !line.contains("--device") {
+            command.args(["--device", "cpu"]);
+        }
+        command.stdin(Stdio::null()).output().unwrap()
+    }
+
+    fn succeed(&self, line: &str) -> Output {
+        let output = self.run(line);
+        assert!(output.status.success(), "{line}: {}", stderr(&output));
+        output
+    }
+
+    /// Runs a line that must fail with this status, and with all of these words.
+    fn fail(&self, status: i32, line: &str, words: &[&str]) {
+        let before = self.names();
+        let output = self.run(line);
+        let said = stderr(&output);
+        assert_eq!(output.status.code(), Some(status), "{line}: {said}");
+        for word in words {
+            assert!(said.contains(word), "{line}: no '{word}' in: {said}");
+        }
+        assert!(!said.contains("panicked"), "{said}");
+        assert_eq!(output.stdout, b"", "{line}");
+        assert_eq!(self.names(), before, "{line} left a file");
+    }
+
+    fn pipe(&self, line: &str, input: &[u8]) -> Output {
+        let arguments: Vec<&str> = line.split_whitespace().collect();
+        let mut child = self
+            .command(&arguments)
+            .args(["--device", "cpu"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        // The inputs are smaller than a pipe holds. A command that refuses them may be gone already.
+        let _ = child.stdin.take().unwrap().write_all(input);
+        child.wait_with_output().unwrap()
+    }
+
+    fn json(&self, line: &str) -> Value {
+        serde_json::from_slice(&self.succeed(line).stdout).unwrap()
+    }
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// A field of waves, with values that are not finite.
+fn field() -> Vec<f64> {
+    let elements = DIMS.iter().product();
+    let mut values: Vec<f64> = (0..elements)
+        .map(|i| (i as f64 * 0.05).sin() * 40.0 + (i as f64 * 1e-3).cos() * 7.0)
+        .collect();
+    values[17] = f64::NAN;
+    values[4000] = f64::NEG_INFINITY;
+    values
+}
+
+fn raw(dtype: &str) -> Vec<u8> {
+    match dtype {
+        "f32" => field()
+            .iter()
+            .flat_map(|x| (*x as f32).to_le_bytes())
+            .collect(),
+        _ => field().iter().flat_map(|x| x.to_le_bytes()).collect(),
+    }
+}
+
+fn npy_header(descr: &str, fortran: &str, shape: &str) -> Vec<u8> {
+    let text = format!("{{'descr': '{descr}', 'fortran_order': {fortran}, 'shape': {shape}, }}\n");
+    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+    bytes.extend((text.len() as u16).to_le_bytes());
+    bytes.extend(text.as_bytes());
+    bytes
+}
+
+fn npy(dtype: &str) -> Vec<u8> {
+    let descr = if dtype == "f32" { "<f4" } else { "<f8" };
+    [npy_header(descr, "False", "(5, 40, 37)"), raw(dtype)].concat()
+}
+
+#[test]
+fn raw_and_npy_give_the_same_stream_and_come_back() {
+    for dtype in ["f32", "f64"] {
+        let place = Place::new();
+        place.put("in.raw", &raw(dtype));
+        place.put("in.npy", &npy(dtype));
+        for codec in Codec::ALL {
+            for bound in ["--abs 0.01", "--range 1e-3", "--max 1e-4", "--abs 0"] {
+                let flags = format!("--codec {codec} {bound}");
+                let shape = format!("--dtype {dtype} --dims 5,40,37");
+                place.succeed(&format!("compress in.raw a.fsz {flags} {shape}"));
+                place.succeed(&format!("compress in.npy b.fsz {flags}"));
+                assert_eq!(place.get("a.fsz"), place.get("b.fsz"));
+                for verify in [
+                    "in.npy a.fsz",
+                    "in.raw a.fsz",
+                    &format!("in.raw a.fsz {shape}"),
+                ] {
+                    let found = place.json(&format!("verify {verify} --json"));
+                    assert_eq!(found["kept"], true);
+                    assert_eq!(found["values_over_limit"], 0);
+                    assert_eq!(found["not_finite"], 2);
+                    assert!(found["largest_error"].as_f64() <= found["limit"].as_f64());
+                }
+                place.succeed("decompress a.fsz out.raw");
+                place.succeed("decompress a.fsz out.npy");
+                let (values, npy) = (place.get("out.raw"), place.get("out.npy"));
+                assert_eq!(values.len(), place.get("in.raw").len());
+                assert!(npy.ends_with(&values) && npy.starts_with(b"\x93NUMPY"));
+                assert_eq!(values == place.get("in.raw"), bound == "--abs 0");
+            }
+        }
+        // What comes out is an array again.
+        place.succeed("compress out.npy again.fsz --abs 0");
+        place.succeed("verify out.raw again.fsz");
+    }
+}
+
+#[test]
+fn pipes_carry_the_same_bytes() {
+    let place = Place::new();
+    place.put("in.npy", &npy("f32"));
+    let file = place.succeed("compress in.npy file.fsz --range 1e-3");
+    assert!(file.stdout.is_empty() && stderr(&file).contains("ratio"));
+    let stream = place.get("file.fsz");
+
+    let line = "compress - - --range 1e-3 --dtype f32 --dims 5,40,37";
+    let piped = place.pipe(line, &raw("f32"));
+    assert!(piped.status.success() && piped.stdout == stream);
+    let piped = place.pipe("compress - - --range 1e-3 --json", &npy("f32"));
+    assert!(piped.status.success() && piped.stdout == stream);
+    let summary: Value = serde_json::from_slice(&piped.stderr).unwrap();
+    assert_eq!(summary["stream_bytes"], stream.len());
+
+    place.succeed("decompress file.fsz file.raw");
+    let piped = place.pipe("decompress - -", &stream);
+    assert!(piped.status.success() && piped.stdout == place.get("file.raw"));
+    let piped = place.pipe("info - --json", &stream);
+    assert_eq!(
+        serde_json::from_slice::<Value>(&piped.stdout).unwrap(),
+        place.json("info file.fsz --json")
+    );
+    assert!(place.pipe("verify in.npy -", &stream).status.success());
+    assert!(
+        place
+            .pipe("verify - file.fsz", &npy("f32"))
+            .status
+            .success()
+    );
+    let refused = place.pipe("compress - - --abs 1", &raw("f32"));
+    assert_eq!(refused.status.code(), Some(2));
+    let short = place.pipe(line, &raw("f32")[..1000]);
+    assert_eq!(short.status.code(), Some(1));
+    assert!(stderr(&short).contains("ends before"), "{}", stderr(&short));
+    place.fail(2, "verify - -", &["only one"]);
+}
+
+#[test]
+fn verify_finds_a_changed_value() {
+    let place = Place::new();
+    place.put("in.npy", &npy("f64"));
+    place.succeed("compress in.npy a.fsz --abs 0.01 --codec outlier");
+    let good = npy("f64");
+    let start = good.len() - raw("f64").len();
+    for (element, value) in [(5000, 1e6), (123, 60.0), (17, 0.0), (17, -f64::NAN)] {
+        let mut bytes = good.clone();
+        let at = start + 8 * element;
+        bytes[at..at + 8].copy_from_slice(&f64::to_le_bytes(value));
+        place.put("changed.npy", &bytes);
+        let output = place.run("verify changed.npy a.fsz --json");
+        assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+        let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(found["kept"], false);
+        let output = place.run("verify changed.npy a.fsz");
+        assert!(String::from_utf8_lossy(&output.stdout).contains("NO: "));
+    }
+    place.put("other.f64", &raw("f64")[8..]);
+    place.fail(1, "verify other.f64 a.fsz", &["59192 bytes", "need 59200"]);
+    place.put("other.npy", &npy("f32"));
+    place.fail(
+        1,
+        "verify other.npy a.fsz",
+        &["f32", "f64", "not the same array"],
+    );
+}
+
+#[test]
+fn ranges_are_parts_of_the_whole() {
+    let place = Place::new();
+    place.put("in.npy", &npy("f32"));
+    place.succeed("compress in.npy a.fsz --range 1e-3");
+    place.succeed("decompress a.fsz whole.raw");
+    let whole = place.get("whole.raw");
+    for (from, to) in [(0, 7400), (0, 0), (7400, 7400), (1000, 5003), (7399, 7400)] {
+        place.succeed(&format!(
+            "decompress a.fsz part.raw --elements {from}..{to}"
+        ));
+        assert_eq!(place.get("part.raw"), whole[4 * from..4 * to]);
+        place.succeed(&format!(
+            "decompress a.fsz part.npy --elements {from}..{to}"
+        ));
+        let npy = place.get("part.npy");
+        assert!(npy.ends_with(&whole[4 * from..4 * to]));
+        let shape = format!("'shape': ({},)", to - from);
+        assert!(String::from_utf8_lossy(&npy[..128]).contains(&shape));
+    }
+    place.fail(
+        1,
+        "decompress a.fsz b --elements 0..7401",
+        &["7401", "7400"],
+    );
+    place.fail(
+        2,
+        "decompress a.fsz b --elements 9..3",
+        &["before its start"],
+    );
+    place.fail(2, "decompress a.fsz b --elements all", &["0..1000"]);
+}
+
+#[test]
+fn info_tells_what_was_asked_for() {
+    let place = Place::new();
+    place.put("in.npy", &npy("f64"));
+    place.succeed("compress in.npy a.fsz --max 1e-5 --codec fixed");
+    let info = place.json("info a.fsz --json");
+    assert_eq!(info["dtype"], "f64");
+    assert_eq!(info["dims"], serde_json::json!([5, 40, 37]));
+    assert_eq!(info["codec"], "fixed");
+    assert_eq!(info["bound_mode"], "max");
+    assert_eq!(info["bound"], 1e-5);
+    assert_eq!(info["stream_bytes"], place.get("a.fsz").len());
+    let text = String::from_utf8(place.succeed("info a.fsz").stdout).unwrap();
+    assert!(
+        text.contains("5 x 40 x 37") && text.contains("max 1e-5"),
+        "{text}"
+    );
+
+    // Header and table suffice, but it is said that the rest is missing.
+    let stream = place.get("a.fsz");
+    place.put("cut.fsz", &stream[..stream.len() - 16]);
+    let output = place.succeed("info cut.fsz");
+    assert!(stderr(&output).contains("will not decompress"));
+}
+
+#[test]
+fn rel_is_range_and_says_so() {
+    let place = Place::new();
+    place.put("in.npy", &npy("f32"));
+    place.succeed("compress in.npy range.fsz --range 1e-3");
+    let output = place.succeed("compress in.npy rel.fsz --rel 1e-3");
+    assert!(stderr(&output).contains("--range"));
+    assert_eq!(place.get("rel.fsz"), place.get("range.fsz"));
+    let quiet = place.succeed("compress in.npy rel.fsz --rel 1e-3 --quiet");
+    assert_eq!(stderr(&quiet), "");
+}
+
+#[test]
+fn wrong_command_lines_are_explained() {
+    let place = Place::new();
+    place.put("in.raw", &raw("f32"));
+    place.put("in.npy", &npy("f32"));
+    for (line, words) in [
+        ("compress in.raw out --abs 1", &["--dtype and --dims"][..]),
+        ("compress in.raw out --abs 1 --dims 7400", &["--dtype"]),
+        ("compress in.raw out --abs 1 --dtype f32", &["--dims"]),
+        ("compress in.raw out --dtype f32 --dims 7400", &["--abs"]),
+        (
+            "compress in.raw out --dtype f16 --dims 7400 --abs 1",
+            &["f32, f64"],
+        ),
+        (
+            "compress in.raw out --dtype f32 --dims 1,2,3,4 --abs 1",
+            &["too many"],
+        ),
+        (
+            "compress in.raw out --dtype f32 --dims 5x40 --abs 1",
+            &["10,83,83"],
+        ),
+        ("compress in.npy out --abs -1", &["negative"]),
+        ("compress in.npy out --abs=nan", &["finite"]),
+        ("compress in.npy out --range x", &["1e-3"]),
+        (
+            "compress in.npy out --abs 1 --range 1",
+            &["cannot be used with"],
+        ),
+        (
+            "compress in.npy out --abs 1 --codec best",
+            &["possible values: fixed, plain"],
+        ),
+        (
+            "compress in.npy out --abs 1 --dtype f64",
+            &["leave --dtype out"],
+        ),
+        ("compress in.npy out --abs 1 --dims 40,5,37", &["5,40,37"]),
+        ("compress in.npy in.npy --abs 1", &["another output"]),
+        ("compress in.npy ./in.npy --abs 1", &["another output"]),
+        ("compress in.npy out --abs 1 --device tpu", &["cuda:N"]),
+    ] {
+        place.fail(2, line, words);
+    }
+}
+
+#[test]
+fn wrong_inputs_are_explained() {
+    let place = Place::new();
+    place.put("in.raw", &raw("f32"));
+    place.put("cut.npy", &npy("f32")[..1000]);
+    place.put("raw.npy", &raw("f32"));
+    let two = |descr, fortran| [npy_header(descr, fortran, "(2,)"), vec![0; 8]].concat();
+    place.put("int.npy", &two("<i4", "False"));
+    place.put("fortran.npy", &two("<f4", "True"));
+    fs::create_dir(place.path("folder")).unwrap();
+    for (line, words) in [
+        (
+            "compress in.raw out --dtype f32 --dims 5,40,36 --abs 1",
+            &["29600 bytes", "need 28800", "--dims"][..],
+        ),
+        (
+            "compress gone.npy out --abs 1",
+            &["gone.npy", "No such file"],
+        ),
+        (
+            "compress folder out --abs 1 --dtype f32 --dims 4",
+            &["folder"],
+        ),
+        ("compress cut.npy out --abs 1", &["1000 bytes", "damaged"]),
+        ("compress raw.npy out --abs 1", &["does not begin as"]),
+        ("compress int.npy out --abs 1", &["int32", "astype"]),
+        ("compress fortran.npy out --abs 1", &["ascontiguousarray"]),
+        (
+            "compress in.raw folder --dtype f32 --dims 7400 --abs 1",
+            &["is a folder"],
+        ),
+        (
+            "compress in.raw no/out --dtype f32 --dims 7400 --abs 1",
+            &["no folder no"],
+        ),
+        ("decompress in.raw out", &["not a ferrosz stream"]),
+        ("decompress gone out", &["No such file"]),
+        ("info in.raw", &["not a ferrosz stream"]),
+        ("info gone", &["No such file"]),
+        ("info folder", &["folder"]),
+        ("verify in.raw gone", &["No such file"]),
+        ("verify in.raw in.raw", &["not a ferrosz stream"]),
+    ] {
+        place.fail(1, line, words);
+    }
+}
+
+#[test]
+fn damaged_streams_are_refused_and_leave_nothing() {
+    let place = Place::new();
+    place.put("in.npy", &npy("f32"));
+    place.succeed("compress in.npy good.fsz --range 1e-3");
+    let good = place.get("good.fsz");
+    for length in [0, 7, 127, 128, 150, good.len() - 1] {
+        place.put("bad.fsz", &good[..length]);
+        place.fail(1, "decompress bad.fsz out.npy", &["bad.fsz"]);
+    }
+    place.put("bad.fsz", &[&good[..], &[0]].concat());
+    place.fail(1, "decompress bad.fsz out.npy", &["follow the end"]);
+    for at in (0..good.len()).step_by(good.len() / 40) {
+        let mut bad = good.clone();
+        bad[at] ^= 0x10;
+        place.put("bad.fsz", &bad);
+        place.fail(1, "decompress bad.fsz out.npy", &["bad.fsz"]);
+    }
+    // An output that was there stays as it was.
+    place.put("out.npy", b"precious");
+    place.fail(1, "decompress bad.fsz out.npy", &["bad.fsz"]);
+    assert_eq!(place.get("out.npy"), b"precious");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn devices_are_written_to_and_never_replaced() {
+    use std::os::unix::fs::{FileTypeExt, PermissionsExt, symlink};
+    let place = Place::new();
+    place.put("in.npy", &npy("f32"));
+    place.fail(1, "compress in.npy /dev/full --abs 1", &["No space left"]);
+    place.succeed("compress in.npy /dev/null --abs 1");
+    assert!(
+        fs::metadata("/dev/null")
+            .unwrap()
+            .file_type()
+            .is_char_device()
+    );
+
+    // A file that is replaced keeps its permissions, and a link its target.
+    place.put("target", b"");
+    fs::set_permissions(place.path("target"), fs::Permissions::from_mode(0o640)).unwrap();
+    symlink("target", place.path("link")).unwrap();
+    place.succeed("compress in.npy link --abs 1");
+    assert!(
+        fs::symlink_metadata(place.path("link"))
+            .unwrap()
+            .is_symlink()
+    );
+    let found = fs::metadata(place.path("target")).unwrap();
+    assert!(found.len() > 0);
+    assert_eq!(found.permissions().mode() & 0o777, 0o640);
+}
+
+#[test]
+fn a_device_that_is_not_there_is_named() {
+    let place = Place::new();
+    place.put("in.npy", &npy("f32"));
+    // No machine has so many.
+    place.fail(
+        1,
+        "compress in.npy out --abs 1 --device cuda:999",
+        &["no device"],
+    );
+}
+
+#[test]
+fn arrays_without_values_or_with_one_come_back() {
+    let place = Place::new();
+    place.put("empty.npy", &npy_header("<f4", "False", "(0,)"));
+    place.put(
+        "one.npy",
+        &[
+            npy_header(">f8", "False", "()"),
+            2.5f64.to_be_bytes().to_vec(),
+        ]
+        .concat(),
+    );
+    let four = [npy_header("<f4", "False", "(2, 1, 1, 3)"), vec![0; 24]].concat();
+    place.put("four.npy", &four);
+    for (name, dims) in [("empty", "[0]"), ("one", "[1]"), ("four", "[2,1,3]")] {
+        place.succeed(&format!("compress {name}.npy a.fsz --range 1e-3"));
+        assert_eq!(place.json("info a.fsz --json")["dims"].to_string(), dims);
+        assert_eq!(
+            place.json(&format!("verify {name}.npy a.fsz --json"))["kept"],
+            true
+        );
+        place.succeed("decompress a.fsz out.npy");
+        place.succeed("verify out.npy a.fsz");
+    }
+}
+
+#[test]
+fn the_demo_prints_a_table_and_writes_a_picture() {
+    let place = Place::new();
+    let text = String::from_utf8(place.succeed("demo").stdout).unwrap();
+    for words in [
+        "Open Government Licence",
+        "iris-sample-data 2.5.2",
+        "within its bound",
+    ] {
+        assert!(text.contains(words), "{text}");
+    }
+    let picture = place.get("ferrosz-demo.png");
+    let decoder = png::Decoder::new(std::io::Cursor::new(picture));
+    let reader = decoder.read_info().unwrap();
+    assert!(reader.info().width >= 1200 && reader.info().height >= 400);
+
+    let found = place.json("demo --out p.png --json");
+    let rows = found["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), 3 * Codec::ALL.len());
+    for row in rows {
+        assert_eq!(row["kept"], true);
+        assert!(row["largest_error_over_absolute_error"].as_f64().unwrap() <= 1.0);
+    }
+    assert!(place.path("p.png").exists());
+    place.fail(1, "demo --out no/p.png", &["no folder"]);
+}

@@ -1,0 +1,353 @@
+//! The user's error bound, and the step of quantisation that follows from it.
+//!
+//! The promise is about the number the user gave: for every finite x, |x - x'| <= e in exact
+//! arithmetic. So every rounding on the way from that number to the working values goes down.
+
+use crate::element::Element;
+use crate::error::BoundError;
+use crate::quantize::Quantizer;
+use core::fmt;
+
+/// What an error bound is relative to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum BoundMode {
+    /// Nothing: the bound is an absolute number.
+    Abs,
+    /// The range max - min of the field's finite values. SZ, cuSZ, cuSZp and their papers call
+    /// this REL, others NOA.
+    Range,
+    /// The largest magnitude max|x| of the field's finite values. FZGPUModules calls this REL.
+    Max,
+}
+
+impl BoundMode {
+    /// All modes.
+    pub const ALL: [Self; 3] = [Self::Abs, Self::Range, Self::Max];
+
+    /// Its number in the stream.
+    pub const fn id(self) -> u8 {
+        match self {
+            Self::Abs => 0,
+            Self::Range => 1,
+            Self::Max => 2,
+        }
+    }
+
+    /// The mode of this number in the stream.
+    pub fn from_id(id: u8) -> Option<Self> {
+        Self::ALL.into_iter().find(|mode| mode.id() == id)
+    }
+
+    /// Its name on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Abs => "abs",
+            Self::Range => "range",
+            Self::Max => "max",
+        }
+    }
+}
+
+impl fmt::Display for BoundMode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// An error bound as the user gives it: a mode and a number, finite and not negative.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Bound {
+    mode: BoundMode,
+    value: f64,
+}
+
+impl Bound {
+    /// A bound of `value` in `mode`.
+    ///
+    /// # Errors
+    ///
+    /// [`BoundError`] if `value` is negative, NaN or infinite. Zero is allowed: lossless.
+    pub fn new(mode: BoundMode, value: f64) -> Result<Self, BoundError> {
+        if !value.is_finite() {
+            return Err(BoundError::NotFinite(value));
+        }
+        if value < 0.0 {
+            return Err(BoundError::Negative(value));
+        }
+        // -0.0 passes the test above; its sign must not reach the stream.
+        Ok(Self {
+            mode,
+            value: value.abs(),
+        })
+    }
+
+    /// An absolute bound; see [`Bound::new`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Bound::new`].
+    pub fn abs(value: f64) -> Result<Self, BoundError> {
+        Self::new(BoundMode::Abs, value)
+    }
+
+    /// A bound relative to the range of the finite values; see [`Bound::new`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Bound::new`].
+    pub fn range(value: f64) -> Result<Self, BoundError> {
+        Self::new(BoundMode::Range, value)
+    }
+
+    /// A bound relative to the largest magnitude; see [`Bound::new`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Bound::new`].
+    pub fn max(value: f64) -> Result<Self, BoundError> {
+        Self::new(BoundMode::Max, value)
+    }
+
+    /// What the bound is relative to.
+    pub fn mode(&self) -> BoundMode {
+        self.mode
+    }
+
+    /// The number the user gave.
+    pub fn value(&self) -> f64 {
+        self.value
+    }
+
+    /// Whether the extremes of the field must be known to resolve the bound.
+    pub fn needs_extremes(&self) -> bool {
+        self.mode != BoundMode::Abs
+    }
+
+    /// The quantiser that keeps this bound on a field with these extremes, which are not read
+    /// for [`BoundMode::Abs`]. Lossless if the bound comes to 0, or to less than `T` can use.
+    pub fn resolve<T: Element>(&self, extremes: &Extremes<T>) -> Quantizer<T> {
+        let error = match self.mode {
+            BoundMode::Abs => self.value,
+            BoundMode::Range => multiply_down(self.value, extremes.range_down()),
+            BoundMode::Max => multiply_down(self.value, extremes.largest_magnitude()),
+        };
+        Quantizer::from_error(T::from_f64_down(error))
+    }
+}
+
+/// Smallest and largest finite value of a field, as order keys; 0 stands for "none seen yet".
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Extremes<T> {
+    /// The largest `u64::MAX - order_key`, so that both fields grow from 0.
+    inverted_min: u64,
+    max: u64,
+    element: core::marker::PhantomData<T>,
+}
+
+impl<T> Default for Extremes<T> {
+    fn default() -> Self {
+        Self::from_cells([0, 0])
+    }
+}
+
+impl<T> Extremes<T> {
+    /// From what [`Extremes::to_cells`] gave, or from two zeros: nothing seen yet.
+    pub const fn from_cells(cells: [u64; 2]) -> Self {
+        Self {
+            inverted_min: cells[0],
+            max: cells[1],
+            element: core::marker::PhantomData,
+        }
+    }
+
+    /// Two numbers, each of which only grows as values are seen; two sets of values are united by
+    /// taking the larger of each.
+    pub const fn to_cells(self) -> [u64; 2] {
+        [self.inverted_min, self.max]
+    }
+
+    /// The extremes of both sets of values.
+    #[must_use]
+    pub fn union(self, other: Self) -> Self {
+        Self::from_cells([
+            self.inverted_min.max(other.inverted_min),
+            self.max.max(other.max),
+        ])
+    }
+}
+
+impl<T: Element> Extremes<T> {
+    /// Takes a value in; NaN and infinities are passed over.
+    #[inline(always)]
+    pub fn see(&mut self, value: T) {
+        if value.is_finite() {
+            let key = value.order_key();
+            self.inverted_min = self.inverted_min.max(u64::MAX - key);
+            self.max = self.max.max(key);
+        }
+    }
+
+    /// Smallest and largest finite value; none if there was none.
+    pub fn values(&self) -> Option<(T, T)> {
+        (self.max != 0).then(|| {
+            (
+                T::from_order_key(u64::MAX - self.inverted_min),
+                T::from_order_key(self.max),
+            )
+        })
+    }
+
+    /// The largest f64 that is at most max - min; 0 without finite values.
+    fn range_down(&self) -> f64 {
+        self.values()
+            .map_or(0.0, |(min, max)| subtract_down(max.to_f64(), min.to_f64()))
+    }
+
+    /// max|x|; 0 without finite values.
+    fn largest_magnitude(&self) -> f64 {
+        self.values()
+            .map_or(0.0, |(min, max)| min.to_f64().abs().max(max.to_f64().abs()))
+    }
+}
+
+/// The largest finite f64 that is at most `a - b`, for finite `a >= b`.
+fn subtract_down(a: f64, b: f64) -> f64 {
+    let difference = a - b;
+    if difference > f64::MAX {
+        return f64::MAX;
+    }
+    // Knuth's TwoSum of a and -b: `rest` is the exact rounding error. Where the sum is so large
+    // that an intermediate overflows, `rest` is NaN, and going down is the safe side.
+    let b_part = difference - a;
+    let rest = (a - (difference - b_part)) - (b + b_part);
+    if rest >= 0.0 {
+        difference
+    } else {
+        difference.next_down()
+    }
+}
+
+/// The largest finite f64 that is at most `a * b`, for finite `a` and `b` that are not negative.
+fn multiply_down(a: f64, b: f64) -> f64 {
+    let product = a * b;
+    if product > f64::MAX {
+        return f64::MAX;
+    }
+    if product == 0.0 {
+        return 0.0;
+    }
+    if is_above_product(product, a, b) {
+        product.next_down()
+    } else {
+        product
+    }
+}
+
+/// Whether `c > a * b` exactly; `c` is `a * b` rounded, all are positive and finite.
+fn is_above_product(c: f64, a: f64, b: f64) -> bool {
+    let (a_mantissa, a_exponent) = decompose(a);
+    let (b_mantissa, b_exponent) = decompose(b);
+    let (c_mantissa, c_exponent) = decompose(c);
+    let product = u128::from(a_mantissa) * u128::from(b_mantissa);
+    let shift = c_exponent - (a_exponent + b_exponent);
+    // c is the product rounded, so the two differ by less than a factor of two, and neither shift
+    // can lose bits: c has at most 53 of them, the product at most 106.
+    if shift >= 0 {
+        (u128::from(c_mantissa) << shift) > product
+    } else {
+        u128::from(c_mantissa) > product << -shift
+    }
+}
+
+/// Integer mantissa and exponent of a finite positive number: value = mantissa * 2^exponent.
+fn decompose(value: f64) -> (u64, i32) {
+    let bits = value.to_bits();
+    let fraction = bits & ((1 << 52) - 1);
+    match (bits >> 52) as i32 {
+        0 => (fraction, -1074),
+        exponent => (fraction | 1 << 52, exponent - 1075),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use num_rational::BigRational;
+    use rand::{RngExt, SeedableRng, rngs::SmallRng};
+
+    fn exact(value: f64) -> BigRational {
+        BigRational::from_float(value).unwrap()
+    }
+
+    fn is_largest_below(found: f64, wanted: &BigRational) {
+        assert!(&exact(found) <= wanted);
+        let above = found.next_up();
+        assert!(!above.is_finite() || &exact(above) > wanted, "{found:e}");
+    }
+
+    /// Finite and of every magnitude, subnormals included.
+    fn any_finite(rng: &mut SmallRng) -> f64 {
+        loop {
+            let value = f64::from_bits(rng.random());
+            if value.is_finite() {
+                return value;
+            }
+        }
+    }
+
+    #[test]
+    fn products_are_rounded_down() {
+        let mut rng = SmallRng::seed_from_u64(1);
+        for _ in 0..20_000 {
+            let (a, b) = (any_finite(&mut rng).abs(), any_finite(&mut rng).abs());
+            is_largest_below(multiply_down(a, b), &(exact(a) * exact(b)));
+            let near = f64::from(rng.random_range(1..50u32)) * 0.25;
+            is_largest_below(multiply_down(near, 1e-3), &(exact(near) * exact(1e-3)));
+        }
+    }
+
+    #[test]
+    fn differences_are_rounded_down() {
+        let mut rng = SmallRng::seed_from_u64(2);
+        for _ in 0..20_000 {
+            let (a, b) = (any_finite(&mut rng), any_finite(&mut rng));
+            let scale = any_finite(&mut rng);
+            let near = scale * (1.0 + rng.random::<f64>());
+            for (a, b) in [(a, b), (scale, near)] {
+                if a.is_finite() && b.is_finite() {
+                    let (a, b) = (a.max(b), a.min(b));
+                    let found = subtract_down(a, b);
+                    let wanted = exact(a) - exact(b);
+                    assert!(exact(found) <= wanted);
+                    // One unit too low is allowed where TwoSum overflows, above 2^1022.
+                    if a.abs().max(b.abs()) < f64::MAX / 4.0 {
+                        is_largest_below(found, &wanted);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn extremes_pass_over_what_is_not_finite() {
+        let mut extremes = Extremes::<f32>::default();
+        assert_eq!(extremes.values(), None);
+        for x in [f32::NAN, 3.0, f32::INFINITY, -2.0, f32::NEG_INFINITY] {
+            extremes.see(x);
+        }
+        assert_eq!(extremes.values(), Some((-2.0, 3.0)));
+        let bound = Bound::range(0.1).unwrap();
+        assert_eq!(bound.resolve(&extremes).error(), 0.5);
+    }
+
+    #[test]
+    fn bad_bounds_are_refused() {
+        assert_eq!(Bound::abs(-1.0), Err(BoundError::Negative(-1.0)));
+        assert!(matches!(
+            Bound::max(f64::NAN),
+            Err(BoundError::NotFinite(_))
+        ));
+        assert!(Bound::range(f64::INFINITY).is_err());
+        assert_eq!(Bound::abs(-0.0).unwrap().value().to_bits(), 0);
+    }
+}

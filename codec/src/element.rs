@@ -1,0 +1,321 @@
+//! The element types, `f32` and `f64`, and the facts about their bits that the codec rests on.
+
+use core::fmt;
+use core::ops::{Add, Mul, Sub};
+
+/// An element type, as streams and command lines name it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Dtype {
+    /// IEEE 754 binary32.
+    F32,
+    /// IEEE 754 binary64.
+    F64,
+}
+
+impl Dtype {
+    /// All element types.
+    pub const ALL: [Self; 2] = [Self::F32, Self::F64];
+
+    /// Its number in the stream.
+    pub const fn id(self) -> u8 {
+        match self {
+            Self::F32 => 1,
+            Self::F64 => 2,
+        }
+    }
+
+    /// The type of this number in the stream.
+    pub fn from_id(id: u8) -> Option<Self> {
+        Self::ALL.into_iter().find(|dtype| dtype.id() == id)
+    }
+
+    /// `f32` or `f64`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::F32 => "f32",
+            Self::F64 => "f64",
+        }
+    }
+
+    /// Bytes of one element.
+    pub const fn bytes(self) -> usize {
+        match self {
+            Self::F32 => 4,
+            Self::F64 => 8,
+        }
+    }
+}
+
+impl fmt::Display for Dtype {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for f32 {}
+    impl Sealed for f64 {}
+}
+
+/// A floating-point type that ferrosz compresses: `f32` or `f64`.
+pub trait Element:
+    bytemuck::Pod
+    + PartialOrd
+    + Add<Output = Self>
+    + Sub<Output = Self>
+    + Mul<Output = Self>
+    + Default
+    + fmt::Debug
+    + fmt::Display
+    + Send
+    + Sync
+    + sealed::Sealed
+    + 'static
+{
+    /// The type's name in streams.
+    const DTYPE: Dtype;
+    /// Bytes of one element.
+    const BYTES: usize = Self::DTYPE.bytes();
+    /// 32-bit words of one element.
+    const WORDS: usize = Self::BYTES / 4;
+    /// Positive zero.
+    const ZERO: Self;
+    /// One.
+    const ONE: Self;
+    /// The largest finite value.
+    const MAX: Self;
+    /// 1.5 * 2^p, p the number of stored mantissa bits: added to a small number, it leaves that
+    /// number, rounded to the nearest integer (ties to even), in the low bits.
+    const ROUNDING_MAGIC: Self;
+    /// Numbers of at most this magnitude are rounded rightly by [`Element::ROUNDING_MAGIC`].
+    const ROUNDING_LIMIT: Self;
+
+    /// The bits, in the low end.
+    fn to_bits64(self) -> u64;
+    /// The value of these bits; the high half is ignored for `f32`.
+    fn from_bits64(bits: u64) -> Self;
+    /// The low 32 of the bits.
+    fn low_bits(self) -> u32;
+    /// The magnitude.
+    fn abs(self) -> Self;
+    /// Neither NaN nor infinite.
+    fn is_finite(self) -> bool;
+    /// The value of an integer, rounded to nearest even.
+    fn from_i32(value: i32) -> Self;
+    /// The value's integer part; the value must lie within the range of `i32`.
+    fn truncate(self) -> i32;
+    /// Exactly this value in `f64`.
+    fn to_f64(self) -> f64;
+    /// The largest finite value of this type that is at most `value`; `value` is finite and not
+    /// negative.
+    fn from_f64_down(value: f64) -> Self;
+    /// `ONE / self`, rounded to nearest even.
+    fn reciprocal(self) -> Self;
+
+    /// The value's bits as words, low word first; `f32` has one, and the second is zero.
+    #[inline(always)]
+    fn to_words(self) -> [u32; 2] {
+        let bits = self.to_bits64();
+        [bits as u32, (bits >> 32) as u32]
+    }
+
+    /// The value of these words, low word first; the second is ignored for `f32`.
+    #[inline(always)]
+    fn from_words(words: [u32; 2]) -> Self {
+        Self::from_bits64(u64::from(words[0]) | u64::from(words[1]) << 32)
+    }
+
+    /// A number that orders all finite values as they are ordered, -0 below +0, and is never 0.
+    fn order_key(self) -> u64;
+    /// The value of an order key.
+    fn from_order_key(key: u64) -> Self;
+}
+
+/// What to combine with the bits of a value for their order: all ones for negative values, the
+/// sign bit alone for the others.
+const fn order_mask(bits: u64, sign_bit: u32) -> u64 {
+    let sign = 1u64 << sign_bit;
+    if bits & sign != 0 {
+        sign | (sign - 1)
+    } else {
+        sign
+    }
+}
+
+impl Element for f32 {
+    const DTYPE: Dtype = Dtype::F32;
+    const ZERO: Self = 0.0;
+    const ONE: Self = 1.0;
+    const MAX: Self = f32::MAX;
+    const ROUNDING_MAGIC: Self = 12_582_912.0;
+    const ROUNDING_LIMIT: Self = 4_194_304.0;
+
+    #[inline(always)]
+    fn to_bits64(self) -> u64 {
+        u64::from(self.to_bits())
+    }
+
+    #[inline(always)]
+    fn from_bits64(bits: u64) -> Self {
+        f32::from_bits(bits as u32)
+    }
+
+    #[inline(always)]
+    fn low_bits(self) -> u32 {
+        self.to_bits()
+    }
+
+    #[inline(always)]
+    fn abs(self) -> Self {
+        f32::abs(self)
+    }
+
+    #[inline(always)]
+    fn is_finite(self) -> bool {
+        f32::is_finite(self)
+    }
+
+    #[inline(always)]
+    fn from_i32(value: i32) -> Self {
+        value as f32
+    }
+
+    #[inline(always)]
+    fn truncate(self) -> i32 {
+        self as i32
+    }
+
+    #[inline(always)]
+    fn to_f64(self) -> f64 {
+        f64::from(self)
+    }
+
+    fn from_f64_down(value: f64) -> Self {
+        let nearest = value as f32;
+        if nearest.to_f64() > value {
+            nearest.next_down()
+        } else {
+            nearest
+        }
+    }
+
+    #[inline(always)]
+    fn reciprocal(self) -> Self {
+        1.0 / self
+    }
+
+    #[inline(always)]
+    fn order_key(self) -> u64 {
+        let bits = self.to_bits64();
+        bits ^ order_mask(bits, 31)
+    }
+
+    #[inline(always)]
+    fn from_order_key(key: u64) -> Self {
+        Self::from_bits64(key ^ order_mask(!key, 31))
+    }
+}
+
+impl Element for f64 {
+    const DTYPE: Dtype = Dtype::F64;
+    const ZERO: Self = 0.0;
+    const ONE: Self = 1.0;
+    const MAX: Self = f64::MAX;
+    const ROUNDING_MAGIC: Self = 6_755_399_441_055_744.0;
+    const ROUNDING_LIMIT: Self = 1_073_741_823.0;
+
+    #[inline(always)]
+    fn to_bits64(self) -> u64 {
+        self.to_bits()
+    }
+
+    #[inline(always)]
+    fn from_bits64(bits: u64) -> Self {
+        f64::from_bits(bits)
+    }
+
+    #[inline(always)]
+    fn low_bits(self) -> u32 {
+        self.to_bits() as u32
+    }
+
+    #[inline(always)]
+    fn abs(self) -> Self {
+        f64::abs(self)
+    }
+
+    #[inline(always)]
+    fn is_finite(self) -> bool {
+        f64::is_finite(self)
+    }
+
+    #[inline(always)]
+    fn from_i32(value: i32) -> Self {
+        f64::from(value)
+    }
+
+    #[inline(always)]
+    fn truncate(self) -> i32 {
+        self as i32
+    }
+
+    #[inline(always)]
+    fn to_f64(self) -> f64 {
+        self
+    }
+
+    #[inline(always)]
+    fn from_f64_down(value: f64) -> Self {
+        value
+    }
+
+    #[inline(always)]
+    fn reciprocal(self) -> Self {
+        1.0 / self
+    }
+
+    #[inline(always)]
+    fn order_key(self) -> u64 {
+        let bits = self.to_bits();
+        bits ^ order_mask(bits, 63)
+    }
+
+    #[inline(always)]
+    fn from_order_key(key: u64) -> Self {
+        f64::from_bits(key ^ order_mask(!key, 63))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn order_keys_order<T: Element>(ascending: &[T]) {
+        for pair in ascending.windows(2) {
+            assert!(pair[0].order_key() < pair[1].order_key(), "{pair:?}");
+        }
+        for &x in ascending {
+            assert_eq!(T::from_order_key(x.order_key()).to_bits64(), x.to_bits64());
+            assert_ne!(x.order_key(), 0);
+        }
+    }
+
+    #[test]
+    fn order_keys_order_all_finite_values() {
+        order_keys_order(&[f32::MIN, -1.0, -1e-45, -0.0, 0.0, 1e-45, 1.0, f32::MAX]);
+        order_keys_order(&[f64::MIN, -1.0, -5e-324, -0.0, 0.0, 5e-324, 1.0, f64::MAX]);
+    }
+
+    #[test]
+    fn rounding_down_never_rounds_up() {
+        for value in [0.1, 0.3, 1e-46, 1e-45, 1e300, 3.5e38, 0.5, 0.0] {
+            let down = f32::from_f64_down(value);
+            assert!(down.to_f64() <= value && down.is_finite(), "{value}");
+            assert!(
+                down == f32::MAX || down.next_up().to_f64() > value,
+                "{value}"
+            );
+        }
+    }
+}

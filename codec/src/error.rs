@@ -1,0 +1,116 @@
+//! What can be wrong with a bound or with a stream.
+
+use crate::element::Dtype;
+use thiserror::Error;
+
+/// An error bound that cannot be used.
+#[derive(Debug, Clone, Copy, PartialEq, Error)]
+pub enum BoundError {
+    /// The bound is below zero.
+    #[error("the error bound {0} is negative; give a number from 0 (0 is lossless)")]
+    Negative(f64),
+    /// The bound is NaN or infinite.
+    #[error("the error bound {0} is not a finite number")]
+    NotFinite(f64),
+}
+
+/// A stream that is damaged, cut off, or of another kind than asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum FormatError {
+    /// The first bytes are not ferrosz's.
+    #[error("not a ferrosz stream: the magic bytes are missing")]
+    NotFerrosz,
+    /// A version that this library does not know.
+    #[error("stream version {0} is unknown to this library, which reads version {known}", known = crate::stream::container::VERSION)]
+    UnknownVersion(u16),
+    /// The header's checksum is wrong.
+    #[error("the header is damaged: its checksum does not match")]
+    HeaderChecksum,
+    /// A header field has a value that no encoder writes.
+    #[error("the header is invalid: {0}")]
+    InvalidHeader(&'static str),
+    /// A codec number that this library does not know.
+    #[error("codec number {0} is unknown to this library")]
+    UnknownCodec(u8),
+    /// An element type number that this library does not know.
+    #[error("element type number {0} is unknown to this library")]
+    UnknownDtype(u8),
+    /// The stream holds the other element type.
+    #[error("the stream holds {found} elements, not {wanted}")]
+    WrongDtype {
+        /// The type asked for.
+        wanted: Dtype,
+        /// The type in the stream.
+        found: Dtype,
+    },
+    /// The stream ends early.
+    #[error("the stream is cut off: {found} bytes of {needed}")]
+    Truncated {
+        /// Bytes that the stream must have.
+        needed: u64,
+        /// Bytes that there are.
+        found: u64,
+    },
+    /// The stream goes on after its end.
+    #[error("{0} bytes follow the end of the stream")]
+    TrailingBytes(u64),
+    /// A chunk's bytes do not give its checksum.
+    #[error("chunk {chunk} is damaged: its checksum does not match")]
+    ChunkChecksum {
+        /// The chunk's number.
+        chunk: u64,
+    },
+    /// A chunk's bytes contradict themselves.
+    #[error("chunk {chunk} is invalid: {what}")]
+    InvalidChunk {
+        /// The chunk's number.
+        chunk: u64,
+        /// What is wrong with it.
+        what: ChunkFault,
+    },
+}
+
+/// What is wrong inside a chunk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[repr(u32)]
+pub enum ChunkFault {
+    /// Its checksum does not match its bytes.
+    #[error("its checksum does not match")]
+    Checksum = 1,
+    /// Its place in the payload is impossible.
+    #[error("its table entry names a place that it cannot have")]
+    Place = 2,
+    /// Its form is unknown.
+    #[error("its table entry names an unknown form")]
+    Form = 3,
+    /// Its length is not what its contents need.
+    #[error("its length is not what its contents need")]
+    Length = 4,
+    /// A rate byte has a value that no encoder writes.
+    #[error("a rate byte is out of range")]
+    Rate = 5,
+}
+
+impl ChunkFault {
+    /// The fault of this number.
+    pub fn from_code(code: u32) -> Option<Self> {
+        [
+            Self::Checksum,
+            Self::Place,
+            Self::Form,
+            Self::Length,
+            Self::Rate,
+        ]
+        .into_iter()
+        .find(|fault| *fault as u32 == code)
+    }
+
+    /// This fault of chunk number `chunk` as an error.
+    pub fn in_chunk(self, chunk: u64) -> FormatError {
+        match self {
+            Self::Checksum => FormatError::ChunkChecksum { chunk },
+            what => FormatError::InvalidChunk { chunk, what },
+        }
+    }
+}

@@ -1,0 +1,6 @@
+//! Byte streams: one file a structure, with its layout, reading, writing and limits.
+
+pub mod checksum;
+pub mod chunk;
+pub mod container;
+pub mod table;

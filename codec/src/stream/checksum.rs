@@ -1,0 +1,56 @@
+//! The checksum of headers and chunks.
+//!
+//! The sum, modulo 2^64, of every 32-bit word times a weight that depends on its place, and of a
+//! seed. Its terms can be added in any order, so that a thread block computes it with one multiply
+//! a word; and any damage confined to one word is found for certain, since a weight is odd and the
+//! product of two nonzero 32-bit numbers is not 0 modulo 2^64.
+
+/// The weight of word number `index`: odd, and without pattern.
+#[inline(always)]
+pub const fn weight(index: u32) -> u32 {
+    let mixed = index.wrapping_add(1).wrapping_mul(0x9E37_79B1);
+    (mixed ^ mixed >> 15) | 1
+}
+
+/// What word number `index` adds to a checksum.
+#[inline(always)]
+pub const fn term(index: u32, word: u32) -> u64 {
+    word as u64 * weight(index) as u64
+}
+
+/// The checksum of `bytes`, whose number is a multiple of 4, on top of a seed.
+pub fn checksum(seed: u64, bytes: &[u8]) -> u64 {
+    let (words, _) = bytes.as_chunks::<4>();
+    let mut sum = seed;
+    for (index, word) in (0u32..).zip(words) {
+        sum = sum.wrapping_add(term(index, u32::from_le_bytes(*word)));
+    }
+    sum
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec::Vec;
+
+    #[test]
+    fn every_damaged_word_and_every_swap_is_found() {
+        let bytes: Vec<u8> = (0..256u32).map(|i| (i * i) as u8).collect();
+        let right = checksum(7, &bytes);
+        assert_ne!(right, checksum(8, &bytes));
+        for at in 0..bytes.len() {
+            for bit in 0..8 {
+                let mut damaged = bytes.clone();
+                damaged[at] ^= 1 << bit;
+                assert_ne!(checksum(7, &damaged), right);
+                damaged[at ^ 4] ^= 1 << bit;
+                assert_ne!(checksum(7, &damaged), right, "the same bit in two words");
+            }
+        }
+        for word in (0..bytes.len() - 4).step_by(4) {
+            let mut swapped = bytes.clone();
+            swapped[word..word + 8].rotate_left(4);
+            assert!(swapped == bytes || checksum(7, &swapped) != right);
+        }
+    }
+}

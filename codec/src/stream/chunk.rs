@@ -1,0 +1,174 @@
+//! A chunk's bytes: forms, sections, and the choice of form.
+//!
+//! ```text
+//! coded:   [ rate bytes, padded to 4 ][ bodies, back to back in block order, padded to 4 ]
+//!          and with exceptions: [ block mask ][ element masks ][ values ]
+//! ```
+//!
+//! Every form is padded with zeros to 16 bytes. All lengths below are in 32-bit words.
+
+use crate::encode::rate::BLOCK;
+
+/// Blocks in a full chunk: one for each thread of a thread block of 256, so that a chunk passes
+/// through the registers of one thread block in one go.
+pub const CHUNK_BLOCKS: usize = 256;
+
+/// Elements in a full chunk.
+pub const CHUNK: usize = CHUNK_BLOCKS * BLOCK;
+
+/// Words that a chunk is padded to a multiple of.
+const PADDING: u32 = 4;
+
+/// How a chunk is stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// No bytes: every code is 0.
+    Zero,
+    /// Rate bytes and bodies.
+    Coded,
+    /// As `Coded`, and the values that have no code.
+    CodedWithExceptions,
+    /// The elements themselves.
+    Raw,
+    /// One element, which all others equal bit for bit. Only in lossless streams.
+    Constant,
+}
+
+impl Form {
+    /// All forms.
+    pub const ALL: [Self; 5] = [
+        Self::Zero,
+        Self::Coded,
+        Self::CodedWithExceptions,
+        Self::Raw,
+        Self::Constant,
+    ];
+
+    /// Its number in the stream.
+    #[inline(always)]
+    pub const fn id(self) -> u32 {
+        match self {
+            Self::Zero => 0,
+            Self::Coded => 1,
+            Self::CodedWithExceptions => 2,
+            Self::Raw => 3,
+            Self::Constant => 4,
+        }
+    }
+
+    /// The form of this number in the stream.
+    #[inline(always)]
+    pub fn from_id(id: u32) -> Option<Self> {
+        Some(match id {
+            0 => Self::Zero,
+            1 => Self::Coded,
+            2 => Self::CodedWithExceptions,
+            3 => Self::Raw,
+            4 => Self::Constant,
+            _ => return None,
+        })
+    }
+}
+
+/// Where the sections of a coded chunk lie.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sections {
+    /// Blocks in the chunk.
+    pub blocks: u32,
+    /// Bytes of all bodies.
+    pub body_bytes: u32,
+    /// Blocks with at least one exception.
+    pub flagged_blocks: u32,
+    /// Exceptions.
+    pub exceptions: u32,
+}
+
+impl Sections {
+    /// The first word of the bodies, after the rate bytes.
+    #[inline(always)]
+    pub const fn bodies(&self) -> u32 {
+        self.blocks.div_ceil(4)
+    }
+
+    /// The first word of the block mask: bit b % 32 of word b / 32 says that block b has
+    /// exceptions.
+    #[inline(always)]
+    pub const fn block_mask(&self) -> u32 {
+        self.bodies() + self.body_bytes.div_ceil(4)
+    }
+
+    /// The first of the element masks, one word for each block with exceptions: bit e says that
+    /// element e is one.
+    #[inline(always)]
+    pub const fn element_masks(&self) -> u32 {
+        self.block_mask() + self.blocks.div_ceil(32)
+    }
+
+    /// The first word of the exceptions' values, in the order of the elements.
+    #[inline(always)]
+    pub const fn values(&self) -> u32 {
+        self.element_masks() + self.flagged_blocks
+    }
+
+    /// The first word behind all sections; `element_words` is the size of one element.
+    #[inline(always)]
+    pub const fn end(&self, element_words: u32) -> u32 {
+        if self.exceptions == 0 {
+            self.block_mask()
+        } else {
+            self.values() + self.exceptions * element_words
+        }
+    }
+
+    /// All words of the chunk, padding included.
+    #[inline(always)]
+    pub const fn words(&self, element_words: u32) -> u32 {
+        self.end(element_words).next_multiple_of(PADDING)
+    }
+
+    /// The form of a chunk of `elements` elements with these sections, and its words.
+    ///
+    /// `is_constant` says that the stream is lossless and the elements are all the same.
+    #[inline(always)]
+    pub const fn choose(
+        &self,
+        elements: u32,
+        element_words: u32,
+        is_constant: bool,
+    ) -> (Form, u32) {
+        let raw = raw_words(elements, element_words);
+        let coded = self.words(element_words);
+        if self.body_bytes == 0 && self.exceptions == 0 {
+            (Form::Zero, 0)
+        } else if is_constant && CONSTANT_WORDS < raw {
+            (Form::Constant, CONSTANT_WORDS)
+        } else if coded >= raw {
+            (Form::Raw, raw)
+        } else if self.exceptions == 0 {
+            (Form::Coded, coded)
+        } else {
+            (Form::CodedWithExceptions, coded)
+        }
+    }
+}
+
+/// Words of a constant chunk.
+pub const CONSTANT_WORDS: u32 = PADDING;
+
+/// Words of a raw chunk.
+#[inline(always)]
+pub const fn raw_words(elements: u32, element_words: u32) -> u32 {
+    (elements * element_words).next_multiple_of(PADDING)
+}
+
+/// Chunks of `elements` elements.
+pub const fn chunk_count(elements: u64) -> u64 {
+    elements.div_ceil(CHUNK as u64)
+}
+
+/// Elements of chunk number `chunk` of `elements` elements.
+#[inline(always)]
+pub fn chunk_elements(elements: u64, chunk: u64) -> u32 {
+    let start = chunk.saturating_mul(CHUNK as u64);
+    elements.saturating_sub(start).min(CHUNK as u64) as u32
+}

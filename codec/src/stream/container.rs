@@ -1,0 +1,347 @@
+//! The container: header, chunk table, payload. `FORMAT.md` has the layout in one table.
+
+use crate::bound::{Bound, BoundMode};
+use crate::element::{Dtype, Element};
+use crate::error::FormatError;
+use crate::pipeline::Codec;
+use crate::quantize::Quantizer;
+use crate::stream::checksum::{checksum, term};
+use crate::stream::chunk::{CHUNK, chunk_count, chunk_elements, raw_words};
+use crate::stream::table::{CHUNK_ALIGNMENT, ENTRY_BYTES};
+
+/// The first bytes of every stream. The first is not text, and the line ends show a transfer that
+/// changed them.
+pub const MAGIC: [u8; 8] = *b"\x89FSZ\r\n\x1a\n";
+
+/// The version written and read here.
+pub const VERSION: u16 = 1;
+
+/// Bytes of the header.
+pub const HEADER_BYTES: usize = 128;
+
+/// 32-bit words of the header.
+pub const HEADER_WORDS: usize = HEADER_BYTES / 4;
+
+/// What the header's checksum starts from.
+const HEADER_SEED: u64 = 0;
+
+const MAGIC_AT: usize = 0;
+const VERSION_AT: usize = 8;
+const DTYPE_AT: usize = 10;
+const CODEC_AT: usize = 11;
+const MODE_AT: usize = 12;
+const RANK_AT: usize = 13;
+const EXTENTS_AT: usize = 16;
+const BOUND_AT: usize = 48;
+const ERROR_AT: usize = 56;
+const CHUNK_ELEMENTS_AT: usize = 64;
+const ELEMENTS_AT: usize = 72;
+const CHUNKS_AT: usize = 80;
+const PAYLOAD_AT: usize = 88;
+const CHECKSUM_AT: usize = HEADER_BYTES - 8;
+
+/// The first word of the checksum, which covers all words before it.
+pub const CHECKSUM_WORD: usize = CHECKSUM_AT / 4;
+
+/// The most dimensions.
+pub const MAX_RANK: usize = 3;
+
+/// The extents of a field, slowest dimension first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Extents {
+    rank: u8,
+    lengths: [u64; MAX_RANK],
+}
+
+impl Extents {
+    /// Extents of one to three dimensions, slowest first, whose product fits in a `u64`.
+    pub fn new(lengths: &[u64]) -> Option<Self> {
+        if lengths.is_empty() || lengths.len() > MAX_RANK {
+            return None;
+        }
+        lengths
+            .iter()
+            .try_fold(1u64, |product, length| product.checked_mul(*length))?;
+        let mut all = [1; MAX_RANK];
+        all[..lengths.len()].copy_from_slice(lengths);
+        Some(Self {
+            rank: lengths.len() as u8,
+            lengths: all,
+        })
+    }
+
+    /// One dimension.
+    pub const fn line(length: u64) -> Self {
+        Self {
+            rank: 1,
+            lengths: [length, 1, 1],
+        }
+    }
+
+    /// The lengths, slowest first.
+    pub fn lengths(&self) -> &[u64] {
+        &self.lengths[..usize::from(self.rank)]
+    }
+
+    /// The number of elements.
+    pub fn elements(&self) -> u64 {
+        self.lengths().iter().product()
+    }
+}
+
+/// The header of a stream.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Header {
+    /// Element type.
+    pub dtype: Dtype,
+    /// Codec of the chunks.
+    pub codec: Codec,
+    /// Extents of the field.
+    pub extents: Extents,
+    /// The bound as the user gave it.
+    pub bound: Bound,
+    /// The bits of the absolute error in the element type; 0 is lossless.
+    pub error_bits: u64,
+    /// Bytes of all chunks.
+    pub payload_bytes: u64,
+}
+
+impl Header {
+    /// The number of elements.
+    pub fn elements(&self) -> u64 {
+        self.extents.elements()
+    }
+
+    /// The number of chunks.
+    pub fn chunks(&self) -> u64 {
+        chunk_count(self.elements())
+    }
+
+    /// Where the payload starts, in bytes.
+    pub fn payload_start(&self) -> u64 {
+        HEADER_BYTES as u64 + self.chunks() * ENTRY_BYTES as u64
+    }
+
+    /// Bytes of the whole stream.
+    pub fn stream_bytes(&self) -> u64 {
+        self.payload_start() + self.payload_bytes
+    }
+
+    /// The quantiser of the stream.
+    ///
+    /// # Errors
+    ///
+    /// [`FormatError::WrongDtype`] if the stream does not hold `T`.
+    pub fn quantizer<T: Element>(&self) -> Result<Quantizer<T>, FormatError> {
+        if self.dtype == T::DTYPE {
+            Ok(Quantizer::from_error(T::from_bits64(self.error_bits)))
+        } else {
+            Err(FormatError::WrongDtype {
+                wanted: T::DTYPE,
+                found: self.dtype,
+            })
+        }
+    }
+
+    /// The header's bytes.
+    pub fn to_bytes(&self) -> [u8; HEADER_BYTES] {
+        let mut bytes = [0; HEADER_BYTES];
+        let mut put = |at: usize, value: &[u8]| bytes[at..at + value.len()].copy_from_slice(value);
+        put(MAGIC_AT, &MAGIC);
+        put(VERSION_AT, &VERSION.to_le_bytes());
+        put(DTYPE_AT, &[self.dtype.id()]);
+        put(CODEC_AT, &[self.codec.id()]);
+        put(MODE_AT, &[self.bound.mode().id()]);
+        put(RANK_AT, &[self.extents.rank]);
+        for (i, length) in self.extents.lengths.iter().enumerate() {
+            put(EXTENTS_AT + 8 * i, &length.to_le_bytes());
+        }
+        put(BOUND_AT, &self.bound.value().to_le_bytes());
+        put(CHUNK_ELEMENTS_AT, &(CHUNK as u32).to_le_bytes());
+        put(ELEMENTS_AT, &self.elements().to_le_bytes());
+        put(CHUNKS_AT, &self.chunks().to_le_bytes());
+        let mut words = to_words(&bytes);
+        seal(&mut words, self.error_bits, self.payload_bytes);
+        to_bytes(&words)
+    }
+
+    /// Reads the header of a stream, of which at least the first [`HEADER_BYTES`] must be there.
+    ///
+    /// # Errors
+    ///
+    /// [`FormatError`] that says which field is wrong.
+    pub fn read(stream: &[u8]) -> Result<Self, FormatError> {
+        let Some(bytes) = stream.first_chunk::<HEADER_BYTES>() else {
+            let start = stream.len().min(MAGIC.len());
+            return Err(if stream[..start] == MAGIC[..start] {
+                FormatError::Truncated {
+                    needed: HEADER_BYTES as u64,
+                    found: stream.len() as u64,
+                }
+            } else {
+                FormatError::NotFerrosz
+            });
+        };
+        if bytes[..MAGIC.len()] != MAGIC {
+            return Err(FormatError::NotFerrosz);
+        }
+        let version = u16::from_le_bytes([bytes[VERSION_AT], bytes[VERSION_AT + 1]]);
+        if version != VERSION {
+            return Err(FormatError::UnknownVersion(version));
+        }
+        if checksum(HEADER_SEED, &bytes[..CHECKSUM_AT]) != get_u64(bytes, CHECKSUM_AT) {
+            return Err(FormatError::HeaderChecksum);
+        }
+        let header = Self::parse(bytes)?;
+        // Whatever the fields above do not cover must be as this version writes it.
+        if header.to_bytes() == *bytes {
+            Ok(header)
+        } else {
+            Err(FormatError::InvalidHeader(
+                "a reserved field is set or a count is wrong",
+            ))
+        }
+    }
+
+    fn parse(bytes: &[u8; HEADER_BYTES]) -> Result<Self, FormatError> {
+        let invalid = FormatError::InvalidHeader;
+        let dtype =
+            Dtype::from_id(bytes[DTYPE_AT]).ok_or(FormatError::UnknownDtype(bytes[DTYPE_AT]))?;
+        let codec =
+            Codec::from_id(bytes[CODEC_AT]).ok_or(FormatError::UnknownCodec(bytes[CODEC_AT]))?;
+        let mode = BoundMode::from_id(bytes[MODE_AT]).ok_or(invalid("unknown bound mode"))?;
+        let value = f64::from_bits(get_u64(bytes, BOUND_AT));
+        let bound = Bound::new(mode, value).map_err(|_| invalid("impossible error bound"))?;
+        let rank = usize::from(bytes[RANK_AT]);
+        let lengths: [u64; MAX_RANK] = core::array::from_fn(|i| get_u64(bytes, EXTENTS_AT + 8 * i));
+        let extents = lengths
+            .get(..rank)
+            .and_then(Extents::new)
+            .ok_or(invalid("impossible extents"))?;
+        // No larger than a stream can be, so that nothing below overflows.
+        let payload_bytes = get_u64(bytes, PAYLOAD_AT);
+        let most = max_stream_bytes(extents.elements(), dtype).ok_or(invalid("too large"))?;
+        if payload_bytes > most || !payload_bytes.is_multiple_of(CHUNK_ALIGNMENT) {
+            return Err(invalid("impossible payload length"));
+        }
+        let error_bits = get_u64(bytes, ERROR_AT);
+        let error = match dtype {
+            Dtype::F32 => f64::from(f32::from_bits64(error_bits)),
+            Dtype::F64 => f64::from_bits64(error_bits),
+        };
+        if !(error.is_finite() && error >= 0.0) {
+            return Err(invalid("impossible absolute error"));
+        }
+        Ok(Self {
+            dtype,
+            codec,
+            extents,
+            bound,
+            error_bits,
+            payload_bytes,
+        })
+    }
+}
+
+/// What a decoding kernel takes from a header whose other fields its caller knows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Summary {
+    kind: [u32; 3],
+    elements: u64,
+    /// As in [`Header`].
+    pub error_bits: u64,
+    /// As in [`Header`].
+    pub payload_bytes: u64,
+}
+
+impl Summary {
+    /// From a header, word by word.
+    #[inline(always)]
+    pub fn from_words(word: impl Fn(usize) -> u32) -> Self {
+        let wide = |at: usize| u64::from(word(at / 4)) | u64::from(word(at / 4 + 1)) << 32;
+        Self {
+            kind: core::array::from_fn(&word),
+            elements: wide(ELEMENTS_AT),
+            error_bits: wide(ERROR_AT),
+            payload_bytes: wide(PAYLOAD_AT),
+        }
+    }
+
+    /// Whether the header is undamaged, given the sum of the [`term`]s of its first
+    /// [`CHECKSUM_WORD`] words.
+    #[inline(always)]
+    pub fn has_checksum(sum: u64, word: impl Fn(usize) -> u32) -> bool {
+        let stored = u64::from(word(CHECKSUM_WORD)) | u64::from(word(CHECKSUM_WORD + 1)) << 32;
+        sum.wrapping_add(HEADER_SEED) == stored
+    }
+
+    /// Whether the header is that of a stream of this version with so many elements of this type,
+    /// coded like this. Its checksum is not looked at.
+    #[inline(always)]
+    pub fn is_of(&self, dtype: Dtype, codec: Codec, elements: u64) -> bool {
+        let kind = u32::from(VERSION) | (dtype.id() as u32) << 16 | (codec.id() as u32) << 24;
+        let magic = u64::from_le_bytes(MAGIC);
+        self.kind[0] == magic as u32
+            && self.kind[1] == (magic >> 32) as u32
+            && self.kind[2] == kind
+            && self.elements == elements
+    }
+}
+
+/// Sets the fields of a header that only the end of a compression knows, and its checksum.
+#[inline(always)]
+pub fn seal(words: &mut [u32; HEADER_WORDS], error_bits: u64, payload_bytes: u64) {
+    let mut put = |at: usize, value: u64| {
+        words[at / 4] = value as u32;
+        words[at / 4 + 1] = (value >> 32) as u32;
+    };
+    put(ERROR_AT, error_bits);
+    put(PAYLOAD_AT, payload_bytes);
+    let mut sum = HEADER_SEED;
+    for (i, word) in words[..CHECKSUM_WORD].iter().enumerate() {
+        sum = sum.wrapping_add(term(i as u32, *word));
+    }
+    let mut put = |at: usize, value: u64| {
+        words[at / 4] = value as u32;
+        words[at / 4 + 1] = (value >> 32) as u32;
+    };
+    put(CHECKSUM_AT, sum);
+}
+
+/// A strict upper bound on the bytes of a stream of `elements` elements: all chunks raw. None if
+/// that does not fit in a `u64`.
+pub fn max_stream_bytes(elements: u64, dtype: Dtype) -> Option<u64> {
+    let chunks = chunk_count(elements);
+    let words = dtype.bytes() as u32 / 4;
+    let full = 4 * u64::from(raw_words(CHUNK as u32, words));
+    let last = match chunk_elements(elements, chunks.saturating_sub(1)) {
+        0 => 0,
+        count => 4 * u64::from(raw_words(count, words)),
+    };
+    chunks
+        .saturating_sub(1)
+        .checked_mul(full)?
+        .checked_add(last)?
+        .checked_add(chunks.checked_mul(ENTRY_BYTES as u64)?)?
+        .checked_add(HEADER_BYTES as u64)
+}
+
+fn get_u64(bytes: &[u8; HEADER_BYTES], at: usize) -> u64 {
+    let mut value = [0; 8];
+    value.copy_from_slice(&bytes[at..at + 8]);
+    u64::from_le_bytes(value)
+}
+
+/// The bytes as little-endian words.
+pub fn to_words(bytes: &[u8; HEADER_BYTES]) -> [u32; HEADER_WORDS] {
+    let (words, _) = bytes.as_chunks::<4>();
+    core::array::from_fn(|i| u32::from_le_bytes(words[i]))
+}
+
+fn to_bytes(words: &[u32; HEADER_WORDS]) -> [u8; HEADER_BYTES] {
+    let mut bytes = [0; HEADER_BYTES];
+    for (to, word) in bytes.chunks_exact_mut(4).zip(words) {
+        to.copy_from_slice(&word.to_le_bytes());
+    }
+    bytes
+}

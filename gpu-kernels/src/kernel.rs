@@ -1,0 +1,15 @@
+//! The kernels, one file each: parameters, what one thread does, tuning constants.
+
+pub mod cells;
+pub mod compress;
+pub mod decompress;
+pub mod extremes;
+pub mod tile;
+
+use ferrosz_codec::stream::chunk::CHUNK_BLOCKS;
+
+/// Threads in a block of the kernels that take a chunk each: one for each coding block.
+pub const CHUNK_THREADS: u32 = CHUNK_BLOCKS as u32;
+
+/// Warps in such a block.
+pub const CHUNK_WARPS: usize = CHUNK_BLOCKS / 32;

@@ -1,0 +1,70 @@
+//! The workspace: 64-bit cells that the blocks of a launch share. All are 0 before a compression
+//! or a decompression.
+
+/// Counts the blocks of a compression as they start: the next chunk.
+pub const TICKET: u64 = 0;
+/// Counts the blocks of the extremes kernel as they end.
+pub const EXTREMES_DONE: u64 = 1;
+/// Two cells: see `Extremes::to_cells`.
+pub const EXTREMES: u64 = 2;
+/// Three cells: the quantiser, see `Quantizer::to_bits`.
+pub const QUANTIZER: u64 = 4;
+/// The length of the stream in bytes, once a compression has ended.
+pub const STREAM_BYTES: u64 = 7;
+/// What a decompression found wrong: see [`Fault`].
+pub const FAULT: u64 = 8;
+/// The first tile state of the look-back over chunks, one a chunk.
+pub const STATES: u64 = 16;
+
+/// Cells for a field of `chunks` chunks.
+pub const fn count(chunks: u64) -> u64 {
+    STATES + chunks
+}
+
+/// What a decompression found wrong, as the cell [`FAULT`] holds it: the largest wins, which is the
+/// header, then the lowest chunk, and of that the fault with the lowest code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    /// The header is not the one the caller spoke of, or is damaged.
+    Header,
+    /// A chunk is wrong: its number, and the code of its `ChunkFault`.
+    Chunk(u64, u32),
+}
+
+impl Fault {
+    /// The fault in a cell; none in 0.
+    pub const fn from_cell(cell: u64) -> Option<Self> {
+        match cell {
+            0 => None,
+            u64::MAX => Some(Self::Header),
+            _ => Some(Self::Chunk(!cell >> 8, !cell as u32 & 0xff)),
+        }
+    }
+
+    /// The fault as a cell.
+    #[inline(always)]
+    pub const fn to_cell(self) -> u64 {
+        match self {
+            Self::Header => u64::MAX,
+            Self::Chunk(chunk, code) => !(chunk << 8 | code as u64),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Fault;
+
+    #[test]
+    fn the_lowest_chunk_wins_and_the_header_over_all() {
+        let low = Fault::Chunk(3, 5);
+        let high = Fault::Chunk(1 << 50, 1);
+        for fault in [low, high, Fault::Header] {
+            assert_eq!(Fault::from_cell(fault.to_cell()), Some(fault));
+        }
+        assert!(low.to_cell() > high.to_cell());
+        assert!(Fault::Chunk(3, 1).to_cell() > low.to_cell());
+        assert!(Fault::Header.to_cell() > low.to_cell());
+        assert_eq!(Fault::from_cell(0), None);
+    }
+}

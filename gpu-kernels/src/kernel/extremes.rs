@@ -1,0 +1,120 @@
+//! Smallest and largest finite value of a field, and the quantiser that follows from them.
+//!
+//! Every warp raises two cells of the workspace to what it saw; the block that ends last resolves
+//! the error bound, so that compression can follow without asking the host.
+
+use crate::kernel::cells;
+use crate::kernel::tile::UNIT_WORDS;
+use crate::scan::warp_max_u64;
+use crate::simt::{Thread, View};
+use core::marker::PhantomData;
+use ferrosz_codec::bound::Extremes;
+use ferrosz_codec::{Bound, BoundMode, Element};
+
+/// Finds the extremes of a field of `E`. Launched with any number of blocks.
+pub struct FindExtremes<E>(PhantomData<E>);
+
+/// Parameters of [`FindExtremes`].
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ExtremesParams {
+    /// The field, 16-byte aligned.
+    pub input: View<u32>,
+    /// Elements of the field.
+    pub elements: u64,
+    /// The workspace: see [`cells`].
+    pub cells: View<u64>,
+    /// The bound's number.
+    pub bound: f64,
+    /// The bound's mode.
+    pub mode: u32,
+}
+
+/// Threads in a block.
+pub const THREADS: u32 = 256;
+
+/// Units that a thread reads before it looks at the first.
+const IN_FLIGHT: usize = 4;
+
+impl<E: Element> FindExtremes<E> {
+    /// Words of shared memory.
+    pub const SHARED_WORDS: u32 = 4;
+
+    /// What one thread does.
+    #[inline(always)]
+    pub fn run<T: Thread>(t: T, params: &ExtremesParams) {
+        let seen = Self::see_all(t, params);
+        for (i, cell) in (0..).zip(&seen.to_cells()) {
+            let largest = warp_max_u64(t, *cell);
+            if t.lane() == 0 && largest != 0 {
+                t.cell_max(params.cells, cells::EXTREMES + i, largest);
+            }
+        }
+        t.fence();
+        t.barrier();
+        if t.thread_index() == 0 {
+            let done = t.cell_add(params.cells, cells::EXTREMES_DONE, 1);
+            if done + 1 == u64::from(t.block_count()) {
+                t.fence();
+                Self::resolve(t, params);
+            }
+        }
+    }
+
+    /// This thread's share of the field.
+    #[inline(always)]
+    fn see_all<T: Thread>(t: T, params: &ExtremesParams) -> Extremes<E> {
+        let mut seen = Extremes::default();
+        let words = params.elements * E::WORDS as u64;
+        let units = words / u64::from(UNIT_WORDS);
+        let threads = u64::from(t.block_count()) * u64::from(THREADS);
+        let thread = u64::from(t.block_index()) * u64::from(THREADS) + u64::from(t.thread_index());
+        let mut unit = thread;
+        while unit + (IN_FLIGHT as u64 - 1) * threads < units {
+            let batch: [[u32; 4]; IN_FLIGHT] =
+                core::array::from_fn(|i| t.load4(params.input, unit + i as u64 * threads));
+            for words in &batch {
+                see_unit(&mut seen, *words);
+            }
+            unit += IN_FLIGHT as u64 * threads;
+        }
+        while unit < units {
+            see_unit(&mut seen, t.load4(params.input, unit));
+            unit += threads;
+        }
+        let mut word = units * u64::from(UNIT_WORDS) + thread * E::WORDS as u64;
+        if word < words {
+            let low = t.load(params.input, word);
+            word += E::WORDS as u64 - 1;
+            seen.see(E::from_words([low, t.load(params.input, word)]));
+        }
+        seen
+    }
+
+    /// Resolves the bound. For one thread, after all have seen their share.
+    #[inline(always)]
+    fn resolve<T: Thread>(t: T, params: &ExtremesParams) {
+        let found = core::array::from_fn(|i| t.cell_load(params.cells, cells::EXTREMES + i as u64));
+        let mode = BoundMode::from_id(params.mode as u8).unwrap_or(BoundMode::Abs);
+        // The host has checked the bound; a wrong one would come out as lossless.
+        let quantizer = Bound::new(mode, params.bound)
+            .or(Bound::abs(0.0))
+            .map(|bound| bound.resolve(&Extremes::<E>::from_cells(found)).to_bits())
+            .unwrap_or_default();
+        for (i, bits) in (0..).zip(&quantizer) {
+            t.cell_store(params.cells, cells::QUANTIZER + i, *bits);
+        }
+    }
+}
+
+#[inline(always)]
+fn see_unit<E: Element>(seen: &mut Extremes<E>, words: [u32; 4]) {
+    if E::WORDS == 1 {
+        for word in &words {
+            seen.see(E::from_words([*word, 0]));
+        }
+    } else {
+        seen.see(E::from_words([words[0], words[1]]));
+        seen.see(E::from_words([words[2], words[3]]));
+    }
+}

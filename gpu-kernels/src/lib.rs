@@ -1,0 +1,21 @@
+//! The ferrosz GPU kernels: how a thread block does what `ferrosz_codec` defines.
+//!
+//! Read [`simt`] first, then a kernel in [`kernel`]; both are short.
+#![no_std]
+#![cfg_attr(
+    target_arch = "nvptx64",
+    feature(abi_ptx, asm_experimental_arch, stdarch_nvptx)
+)]
+
+#[cfg(feature = "emulator")]
+extern crate std;
+
+pub mod kernel;
+pub mod list;
+pub mod look_back;
+pub mod scan;
+pub mod simt;
+
+/// The kernels of [`list`], compiled by `cargo xtask ptx` from these sources.
+#[cfg(not(target_arch = "nvptx64"))]
+pub const PTX: &str = include_str!("../ptx/ferrosz.ptx");

@@ -1,0 +1,180 @@
+//! All that a kernel may use of its machine.
+//!
+//! A kernel is written the way CUDA is read: as the code of *one thread*, generic over
+//! [`Thread`]. Two machines implement it. On the GPU (`simt::ptx`) a thread is a zero-sized value
+//! whose methods are one instruction each. On the CPU (`simt::emulator`) every thread is a
+//! coroutine, and each method checks what the hardware would not.
+//!
+//! Memory is counted in 32-bit words: shared memory by word index from the start of the block's
+//! dynamic allocation, global memory through a [`View`].
+
+#[cfg(feature = "emulator")]
+pub mod emulator;
+#[cfg(target_arch = "nvptx64")]
+pub mod ptx;
+
+/// Threads in a warp.
+pub const WARP: u32 = 32;
+
+/// A stretch of global memory, `len` items of type `W` at `address`.
+///
+/// It is part of kernel parameters, so its layout is that of C and it has no lifetime. An
+/// emulated kernel that leaves `0..len` is stopped and named; on the GPU the length is not read.
+#[repr(C)]
+pub struct View<W> {
+    address: *mut W,
+    len: u64,
+}
+
+impl<W> Clone for View<W> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<W> Copy for View<W> {}
+
+impl<W> View<W> {
+    /// A view of `len` items from `address`, which must be aligned to 16 bytes where a kernel
+    /// says that it reads or writes four words at once.
+    ///
+    /// # Safety
+    ///
+    /// While any kernel that got this view runs, the items must be valid for reads, and for writes
+    /// too if the kernel writes them, and nobody else may write to them.
+    pub const unsafe fn new(address: *mut W, len: u64) -> Self {
+        Self { address, len }
+    }
+
+    /// A view of nothing.
+    pub const fn empty() -> Self {
+        Self {
+            address: core::ptr::null_mut(),
+            len: 0,
+        }
+    }
+
+    /// The first item's address.
+    pub fn address(self) -> *mut W {
+        self.address
+    }
+
+    /// Items in the view.
+    pub fn len(self) -> u64 {
+        self.len
+    }
+
+    /// Whether the view holds nothing.
+    pub fn is_empty(self) -> bool {
+        self.len == 0
+    }
+}
+
+/// One GPU thread, as its kernel sees it.
+///
+/// *Collectives* (shuffles, votes, reductions, [`Thread::sync_warp`]) must be reached by all 32
+/// threads of the warp together, at the same place in the source; [`Thread::barrier`] and
+/// [`Thread::barrier_or`] by all threads of the block.
+pub trait Thread: Copy {
+    /// This thread's number in its block.
+    fn thread_index(self) -> u32;
+    /// This block's number in the grid.
+    fn block_index(self) -> u32;
+    /// Blocks in the grid.
+    fn block_count(self) -> u32;
+
+    /// This thread's number in its warp.
+    #[inline(always)]
+    fn lane(self) -> u32 {
+        self.thread_index() % WARP
+    }
+
+    /// This warp's number in its block.
+    #[inline(always)]
+    fn warp(self) -> u32 {
+        self.thread_index() / WARP
+    }
+
+    /// `value`, which the compiler may no longer assume to know: a loop up to it stays a loop.
+    #[inline(always)]
+    fn opaque(self, value: u32) -> u32 {
+        value
+    }
+
+    // --- collectives of a warp -----------------------------------------------------------------
+
+    /// The `value` of lane `source % 32`.
+    fn shuffle(self, value: u32, source: u32) -> u32;
+    /// The `value` of the lane `delta` below; lanes under `delta` keep their own.
+    fn shuffle_up(self, value: u32, delta: u32) -> u32;
+    /// The `value` of lane `lane ^ mask`.
+    fn shuffle_xor(self, value: u32, mask: u32) -> u32;
+    /// Bit *i* is lane *i*'s `predicate`.
+    fn ballot(self, predicate: bool) -> u32;
+    /// The largest `value` of the warp.
+    fn reduce_max(self, value: u32) -> u32;
+    /// The sum of the warp's `value`s, modulo 2^32.
+    fn reduce_add(self, value: u32) -> u32;
+    /// Orders the warp's accesses to memory before and after it.
+    fn sync_warp(self);
+
+    // --- collectives of a block ----------------------------------------------------------------
+
+    /// Orders the block's accesses to memory before and after it.
+    fn barrier(self);
+    /// [`Thread::barrier`], and whether any thread's `predicate` holds.
+    fn barrier_or(self, predicate: bool) -> bool;
+
+    // --- shared memory -------------------------------------------------------------------------
+
+    /// Reads one word.
+    fn shared_load(self, word: u32) -> u32;
+    /// Writes one word.
+    fn shared_store(self, word: u32, value: u32);
+    /// Reads four words; `word` is a multiple of 4.
+    fn shared_load4(self, word: u32) -> [u32; 4];
+    /// Writes four words; `word` is a multiple of 4.
+    fn shared_store4(self, word: u32, values: [u32; 4]);
+    /// Atomically sets bits of a word that something has written before.
+    fn shared_or(self, word: u32, bits: u32);
+
+    // --- global memory -------------------------------------------------------------------------
+
+    /// Reads a word that no thread of this launch writes.
+    fn load(self, view: View<u32>, index: u64) -> u32;
+    /// Reads words `4 * index ..` of a 16-byte aligned view that no thread of this launch writes.
+    fn load4(self, view: View<u32>, index: u64) -> [u32; 4];
+    /// Writes a word.
+    fn store(self, view: View<u32>, index: u64, value: u32);
+    /// Writes words `4 * index ..` of a 16-byte aligned view.
+    fn store4(self, view: View<u32>, index: u64, values: [u32; 4]);
+
+    // --- cells that blocks share (relaxed order, scope of the GPU) -------------------------------
+
+    /// Atomically reads a cell.
+    fn cell_load(self, cells: View<u64>, index: u64) -> u64;
+    /// Atomically writes a cell.
+    fn cell_store(self, cells: View<u64>, index: u64, value: u64);
+    /// Atomically adds to a cell; what it held before.
+    fn cell_add(self, cells: View<u64>, index: u64, value: u64) -> u64;
+    /// Atomically raises a cell to at least `value`.
+    fn cell_max(self, cells: View<u64>, index: u64, value: u64);
+    /// Orders this thread's accesses to global memory before and after it for the whole GPU.
+    fn fence(self);
+    /// Says that this thread waits for another block.
+    fn spin_hint(self);
+}
+
+/// One kernel: the code of a thread, with what is needed to launch it.
+pub trait Kernel {
+    /// Parameters, passed by value.
+    type Params: Copy + 'static;
+    /// The entry point's name in the PTX.
+    const NAME: &'static str;
+    /// Threads in a block, a multiple of 32.
+    const THREADS: u32;
+    /// Words of dynamic shared memory a block needs.
+    const SHARED_WORDS: u32;
+    /// What one thread does.
+    fn run<T: Thread>(thread: T, params: &Self::Params);
+}

@@ -1,0 +1,301 @@
+//! The GPU: a thread without state, each method one instruction. The only assembly and the only
+//! raw device pointers of the project.
+//!
+//! Contract, which the emulator checks and this machine does not: indices are in range, addresses
+//! aligned, collectives reached by all.
+
+use crate::simt::{Thread, View};
+use core::arch::nvptx::{_block_idx_x, _grid_dim_x, _syncthreads, _thread_idx_x};
+use core::arch::{asm, global_asm};
+
+// The block's dynamic shared memory; its size is an argument of the launch.
+global_asm!(".extern .shared .align 16 .b8 dynamic_shared[];");
+
+/// A thread of the GPU.
+#[derive(Clone, Copy)]
+pub struct PtxThread;
+
+/// The shared-memory address of a word.
+#[inline(always)]
+fn shared_address(word: u32) -> u32 {
+    let base: u32;
+    // SAFETY: reads the address of a symbol.
+    unsafe { asm!("mov.u32 {}, dynamic_shared;", out(reg32) base, options(pure, nomem, nostack)) };
+    base.wrapping_add(word.wrapping_mul(4))
+}
+
+/// The address of item `index`.
+#[inline(always)]
+fn address<W>(view: View<W>, index: u64) -> *mut W {
+    view.address().wrapping_add(index as usize)
+}
+
+impl Thread for PtxThread {
+    #[inline(always)]
+    fn thread_index(self) -> u32 {
+        // SAFETY: reads a special register.
+        unsafe { _thread_idx_x() as u32 }
+    }
+
+    #[inline(always)]
+    fn block_index(self) -> u32 {
+        // SAFETY: reads a special register.
+        unsafe { _block_idx_x() as u32 }
+    }
+
+    #[inline(always)]
+    fn block_count(self) -> u32 {
+        // SAFETY: reads a special register.
+        unsafe { _grid_dim_x() as u32 }
+    }
+
+    #[inline(always)]
+    fn opaque(self, value: u32) -> u32 {
+        let same: u32;
+        // SAFETY: copies a register.
+        unsafe {
+            asm!("mov.u32 {}, {};", out(reg32) same, in(reg32) value, options(pure, nomem, nostack))
+        };
+        same
+    }
+
+    #[inline(always)]
+    fn shuffle(self, value: u32, source: u32) -> u32 {
+        let result: u32;
+        // SAFETY: all lanes are here.
+        unsafe {
+            asm!("shfl.sync.idx.b32 {}, {}, {}, 31, 0xffffffff;", out(reg32) result, in(reg32) value, in(reg32) source, options(nostack))
+        };
+        result
+    }
+
+    #[inline(always)]
+    fn shuffle_up(self, value: u32, delta: u32) -> u32 {
+        let result: u32;
+        // SAFETY: all lanes are here.
+        unsafe {
+            asm!("shfl.sync.up.b32 {}, {}, {}, 0, 0xffffffff;", out(reg32) result, in(reg32) value, in(reg32) delta, options(nostack))
+        };
+        result
+    }
+
+    #[inline(always)]
+    fn shuffle_xor(self, value: u32, mask: u32) -> u32 {
+        let result: u32;
+        // SAFETY: all lanes are here.
+        unsafe {
+            asm!("shfl.sync.bfly.b32 {}, {}, {}, 31, 0xffffffff;", out(reg32) result, in(reg32) value, in(reg32) mask, options(nostack))
+        };
+        result
+    }
+
+    #[inline(always)]
+    fn ballot(self, predicate: bool) -> u32 {
+        let result: u32;
+        // SAFETY: all lanes are here.
+        unsafe {
+            asm!(
+                "{{ .reg .pred %ballot; setp.ne.u32 %ballot, {}, 0; vote.sync.ballot.b32 {}, %ballot, 0xffffffff; }}",
+                in(reg32) u32::from(predicate), out(reg32) result, options(nostack)
+            );
+        }
+        result
+    }
+
+    #[inline(always)]
+    fn reduce_max(self, value: u32) -> u32 {
+        let result: u32;
+        // SAFETY: all lanes are here.
+        unsafe {
+            asm!("redux.sync.max.u32 {}, {}, 0xffffffff;", out(reg32) result, in(reg32) value, options(nostack))
+        };
+        result
+    }
+
+    #[inline(always)]
+    fn reduce_add(self, value: u32) -> u32 {
+        let result: u32;
+        // SAFETY: all lanes are here.
+        unsafe {
+            asm!("redux.sync.add.u32 {}, {}, 0xffffffff;", out(reg32) result, in(reg32) value, options(nostack))
+        };
+        result
+    }
+
+    #[inline(always)]
+    fn sync_warp(self) {
+        // SAFETY: all lanes are here.
+        unsafe { asm!("bar.warp.sync 0xffffffff;", options(nostack)) };
+    }
+
+    #[inline(always)]
+    fn barrier(self) {
+        // SAFETY: all threads are here.
+        unsafe { _syncthreads() };
+    }
+
+    #[inline(always)]
+    fn barrier_or(self, predicate: bool) -> bool {
+        let result: u32;
+        // SAFETY: all threads are here.
+        unsafe {
+            asm!(
+                "{{ .reg .pred %any; setp.ne.u32 %any, {}, 0; bar.red.or.pred %any, 0, %any; selp.u32 {}, 1, 0, %any; }}",
+                in(reg32) u32::from(predicate), out(reg32) result, options(nostack)
+            );
+        }
+        result != 0
+    }
+
+    #[inline(always)]
+    fn shared_load(self, word: u32) -> u32 {
+        let value: u32;
+        // SAFETY: the word lies in the block's shared memory.
+        unsafe {
+            asm!("ld.shared.u32 {}, [{}];", out(reg32) value, in(reg32) shared_address(word), options(nostack))
+        };
+        value
+    }
+
+    #[inline(always)]
+    fn shared_store(self, word: u32, value: u32) {
+        // SAFETY: the word lies in the block's shared memory.
+        unsafe {
+            asm!("st.shared.u32 [{}], {};", in(reg32) shared_address(word), in(reg32) value, options(nostack))
+        };
+    }
+
+    #[inline(always)]
+    fn shared_load4(self, word: u32) -> [u32; 4] {
+        let (a, b, c, d): (u32, u32, u32, u32);
+        // SAFETY: the words lie in the block's shared memory, aligned.
+        unsafe {
+            asm!(
+                "ld.shared.v4.u32 {{{}, {}, {}, {}}}, [{}];",
+                out(reg32) a, out(reg32) b, out(reg32) c, out(reg32) d,
+                in(reg32) shared_address(word), options(nostack)
+            );
+        }
+        [a, b, c, d]
+    }
+
+    #[inline(always)]
+    fn shared_store4(self, word: u32, values: [u32; 4]) {
+        let [a, b, c, d] = values;
+        // SAFETY: the words lie in the block's shared memory, aligned.
+        unsafe {
+            asm!(
+                "st.shared.v4.u32 [{}], {{{}, {}, {}, {}}};",
+                in(reg32) shared_address(word),
+                in(reg32) a, in(reg32) b, in(reg32) c, in(reg32) d, options(nostack)
+            );
+        }
+    }
+
+    #[inline(always)]
+    fn shared_or(self, word: u32, bits: u32) {
+        // SAFETY: the word lies in the block's shared memory.
+        unsafe {
+            asm!("red.shared.or.b32 [{}], {};", in(reg32) shared_address(word), in(reg32) bits, options(nostack))
+        };
+    }
+
+    #[inline(always)]
+    fn load(self, view: View<u32>, index: u64) -> u32 {
+        let value: u32;
+        // SAFETY: the item lies in the view, and nobody writes it during this launch.
+        unsafe {
+            asm!("ld.global.nc.u32 {}, [{}];", out(reg32) value, in(reg64) address(view, index), options(pure, readonly, nostack))
+        };
+        value
+    }
+
+    #[inline(always)]
+    fn load4(self, view: View<u32>, index: u64) -> [u32; 4] {
+        let (a, b, c, d): (u32, u32, u32, u32);
+        // SAFETY: the items lie in the view, aligned, and nobody writes them during this launch.
+        unsafe {
+            asm!(
+                "ld.global.nc.v4.u32 {{{}, {}, {}, {}}}, [{}];",
+                out(reg32) a, out(reg32) b, out(reg32) c, out(reg32) d,
+                in(reg64) address(view, 4 * index), options(pure, readonly, nostack)
+            );
+        }
+        [a, b, c, d]
+    }
+
+    #[inline(always)]
+    fn store(self, view: View<u32>, index: u64, value: u32) {
+        // SAFETY: the item lies in the view.
+        unsafe {
+            asm!("st.global.u32 [{}], {};", in(reg64) address(view, index), in(reg32) value, options(nostack))
+        };
+    }
+
+    #[inline(always)]
+    fn store4(self, view: View<u32>, index: u64, values: [u32; 4]) {
+        let [a, b, c, d] = values;
+        // SAFETY: the items lie in the view, aligned.
+        unsafe {
+            asm!(
+                "st.global.v4.u32 [{}], {{{}, {}, {}, {}}};",
+                in(reg64) address(view, 4 * index),
+                in(reg32) a, in(reg32) b, in(reg32) c, in(reg32) d, options(nostack)
+            );
+        }
+    }
+
+    #[inline(always)]
+    fn cell_load(self, cells: View<u64>, index: u64) -> u64 {
+        let value: u64;
+        // SAFETY: the cell lies in the view.
+        unsafe {
+            asm!("ld.relaxed.gpu.global.u64 {}, [{}];", out(reg64) value, in(reg64) address(cells, index), options(nostack))
+        };
+        value
+    }
+
+    #[inline(always)]
+    fn cell_store(self, cells: View<u64>, index: u64, value: u64) {
+        // SAFETY: the cell lies in the view.
+        unsafe {
+            asm!("st.relaxed.gpu.global.u64 [{}], {};", in(reg64) address(cells, index), in(reg64) value, options(nostack))
+        };
+    }
+
+    #[inline(always)]
+    fn cell_add(self, cells: View<u64>, index: u64, value: u64) -> u64 {
+        let before: u64;
+        // SAFETY: the cell lies in the view.
+        unsafe {
+            asm!("atom.relaxed.gpu.global.add.u64 {}, [{}], {};", out(reg64) before, in(reg64) address(cells, index), in(reg64) value, options(nostack))
+        };
+        before
+    }
+
+    #[inline(always)]
+    fn cell_max(self, cells: View<u64>, index: u64, value: u64) {
+        // SAFETY: the cell lies in the view.
+        unsafe {
+            asm!("red.relaxed.gpu.global.max.u64 [{}], {};", in(reg64) address(cells, index), in(reg64) value, options(nostack))
+        };
+    }
+
+    #[inline(always)]
+    fn fence(self) {
+        // SAFETY: orders memory accesses.
+        unsafe { asm!("fence.acq_rel.gpu;", options(nostack)) };
+    }
+
+    #[inline(always)]
+    fn spin_hint(self) {
+        // SAFETY: waits.
+        unsafe { asm!("nanosleep.u32 20;", options(nostack)) };
+    }
+}
+
+#[panic_handler]
+fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
+    // SAFETY: stops the kernel with an error that the host sees.
+    unsafe { asm!("trap;", options(noreturn, nostack)) }
+}

@@ -1,0 +1,411 @@
+//! Compression and decompression of device memory, on a stream of the caller's.
+//!
+//! ```no_run
+//! # use ferrosz_host as ferrosz;
+//! use ferrosz::cuda::Gpu;
+//! use ferrosz::{Bound, Codec, Compressor, Decompressor, Dtype, max_compressed_len};
+//!
+//! let gpu = Gpu::new(0)?;
+//! let stream = gpu.context().default_stream();
+//! # let to_error = |_| ferrosz::Error::OutOfMemory { bytes: 0 };
+//! let field = stream.alloc_zeros::<f32>(1 << 20).map_err(to_error)?;
+//! let mut decoded = stream.alloc_zeros::<f32>(1 << 20).map_err(to_error)?;
+//! let room = max_compressed_len(1 << 20, Dtype::F32) as usize;
+//! let mut bytes = stream.alloc_zeros::<u8>(room).map_err(to_error)?;
+//!
+//! let mut workspace = gpu.workspace(&stream, 1 << 20)?;
+//! let compressor = Compressor::new(Codec::Plain, Bound::range(1e-3)?);
+//! // Nothing here allocates or waits.
+//! gpu.compress(&stream, &compressor, &field, &mut bytes, &mut workspace)?;
+//! gpu.decompress(&stream, &Decompressor::new(), Codec::Plain, &bytes, &mut decoded, &mut workspace)?;
+//! // This waits.
+//! workspace.check(&stream)?;
+//! # Ok::<(), ferrosz::Error>(())
+//! ```
+
+use crate::compress::Compressor;
+use crate::decompress::Decompressor;
+use crate::error::Error;
+use crate::executor::Executor;
+use crate::executor::cuda::{CudaExecutor, CudaMemory, Kernels};
+use crate::plan::{CompressJob, DecompressJob, enqueue_compress, enqueue_decompress, fault_in};
+use cudarc::driver::{CudaContext, CudaStream, DevicePtr, DevicePtrMut};
+use ferrosz_codec::stream::chunk::chunk_count;
+use ferrosz_codec::stream::container::{HEADER_BYTES, Header, max_stream_bytes};
+use ferrosz_codec::{Codec, Element, FormatError};
+use ferrosz_gpu_kernels::kernel::cells;
+use ferrosz_gpu_kernels::simt::View;
+use std::ops::Range;
+use std::sync::Arc;
+
+pub use cudarc;
+
+/// What kernels read and write 16 bytes of at once.
+const ALIGNMENT: u64 = 16;
+
+/// An NVIDIA GPU with the kernels loaded.
+#[derive(Clone)]
+pub struct Gpu {
+    kernels: Kernels,
+}
+
+impl Gpu {
+    /// The GPU of this number, in its primary context. The kernels are loaded once in a process.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoDevice`] where there is no driver or no such GPU; [`Error::Cuda`] if the driver
+    /// refuses the kernels.
+    pub fn new(ordinal: usize) -> Result<Self, Error> {
+        let kernels = Kernels::of_device(ordinal)?;
+        Ok(Self { kernels })
+    }
+
+    /// The GPU of a context of the caller's; loads the kernels into it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Cuda`] if the driver refuses the kernels.
+    pub fn with_context(context: Arc<CudaContext>) -> Result<Self, Error> {
+        let kernels = Kernels::load(context)?;
+        Ok(Self { kernels })
+    }
+
+    /// The context that the kernels are loaded into.
+    pub fn context(&self) -> &Arc<CudaContext> {
+        self.kernels.context()
+    }
+
+    /// A workspace for fields of up to `elements` elements: 8 bytes for every 8192. It may be used
+    /// again and again, by one call at a time.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`].
+    pub fn workspace(&self, stream: &Arc<CudaStream>, elements: u64) -> Result<Workspace, Error> {
+        let chunks = chunk_count(elements);
+        let memory = CudaMemory::new(stream, 8 * cells::count(chunks))?;
+        Ok(Workspace {
+            memory,
+            chunks,
+            elements,
+        })
+    }
+
+    /// Asks for the compression of the field in `input` to the start of `output`, which must have
+    /// room for [`max_compressed_len`](crate::max_compressed_len) bytes. Does not allocate and does
+    /// not wait; the stream's length will be in [`Workspace::stream_bytes`] and its device cell.
+    ///
+    /// Both buffers must be aligned to 16 bytes.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutputTooSmall`], [`Error::WorkspaceTooSmall`], [`Error::Misaligned`],
+    /// [`Error::ExtentsMismatch`], and [`Error::Cuda`].
+    pub fn compress<T: Element>(
+        &self,
+        stream: &Arc<CudaStream>,
+        compressor: &Compressor,
+        input: &impl DevicePtr<T>,
+        output: &mut impl DevicePtrMut<u8>,
+        workspace: &mut Workspace,
+    ) -> Result<(), Error> {
+        let elements = input.len() as u64;
+        let room = output.len() as u64;
+        let (input, _input_use) = input.device_ptr(stream);
+        let (output, _output_use) = output.device_ptr_mut(stream);
+        // SAFETY: the two guards keep the buffers valid and in order with other streams.
+        unsafe {
+            self.compress_raw::<T>(stream, compressor, input, elements, output, room, workspace)
+        }
+    }
+
+    /// As [`Gpu::compress`], with device addresses.
+    ///
+    /// # Errors
+    ///
+    /// As [`Gpu::compress`].
+    ///
+    /// # Safety
+    ///
+    /// `elements` elements at `input` and `room` bytes at `output` must be valid device memory of
+    /// this GPU's context until the work on `stream` is done, and must not overlap.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "two buffers, each an address and a length"
+    )]
+    pub unsafe fn compress_raw<T: Element>(
+        &self,
+        stream: &Arc<CudaStream>,
+        compressor: &Compressor,
+        input: u64,
+        elements: u64,
+        output: u64,
+        room: u64,
+        workspace: &mut Workspace,
+    ) -> Result<(), Error> {
+        let extents = compressor.extents_for(elements)?;
+        let needed = max_stream_bytes(elements, T::DTYPE).ok_or(Error::TooLarge {
+            elements,
+            dtype: T::DTYPE,
+        })?;
+        if room < needed {
+            return Err(Error::OutputTooSmall {
+                needed,
+                found: room,
+                unit: "bytes",
+            });
+        }
+        let cells = workspace.cells_for(elements)?;
+        let job = CompressJob {
+            codec: compressor.codec(),
+            bound: compressor.bound(),
+            extents,
+            // SAFETY: as the caller promises.
+            input: unsafe { words("input", input, elements * T::BYTES as u64)? },
+            // SAFETY: as the caller promises.
+            stream: unsafe { words("output", output, room)? },
+            cells,
+        };
+        self.run(stream, |executor| enqueue_compress::<T, _>(executor, &job))
+    }
+
+    /// Asks for the decompression of the stream at the start of `input` into `output`, whose
+    /// length must be the number of elements of the field. Does not allocate and does not wait,
+    /// nor read the stream on the host, so the codec must be said; whether stream and claim agree,
+    /// and whether the stream was undamaged, is for [`Workspace::check`] to say, or for the fault
+    /// cell on the device.
+    ///
+    /// Both buffers must be aligned to 16 bytes.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Misaligned`] and [`Error::Cuda`].
+    pub fn decompress<T: Element>(
+        &self,
+        stream: &Arc<CudaStream>,
+        decompressor: &Decompressor,
+        codec: Codec,
+        input: &impl DevicePtr<u8>,
+        output: &mut impl DevicePtrMut<T>,
+        workspace: &mut Workspace,
+    ) -> Result<(), Error> {
+        let elements = output.len() as u64;
+        let range = 0..elements;
+        self.decompress_range(
+            stream,
+            decompressor,
+            codec,
+            input,
+            elements,
+            range,
+            output,
+            workspace,
+        )
+    }
+
+    /// As [`Gpu::decompress`], but only elements `range` of a field of `elements` elements.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::RangeOutside`], [`Error::OutputTooSmall`], and as [`Gpu::decompress`].
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "each says one thing that the device cannot"
+    )]
+    pub fn decompress_range<T: Element>(
+        &self,
+        stream: &Arc<CudaStream>,
+        decompressor: &Decompressor,
+        codec: Codec,
+        input: &impl DevicePtr<u8>,
+        elements: u64,
+        range: Range<u64>,
+        output: &mut impl DevicePtrMut<T>,
+        workspace: &mut Workspace,
+    ) -> Result<(), Error> {
+        let stream_room = input.len() as u64;
+        let room = output.len() as u64;
+        let (input, _input_use) = input.device_ptr(stream);
+        let (output, _output_use) = output.device_ptr_mut(stream);
+        // SAFETY: the two guards keep the buffers valid and in order with other streams.
+        unsafe {
+            self.decompress_raw::<T>(
+                stream,
+                decompressor,
+                codec,
+                (input, stream_room),
+                elements,
+                range,
+                (output, room),
+                workspace,
+            )
+        }
+    }
+
+    /// As [`Gpu::decompress_range`], with device addresses: `input` is an address and its bytes,
+    /// `output` an address and its elements.
+    ///
+    /// # Errors
+    ///
+    /// As [`Gpu::decompress_range`].
+    ///
+    /// # Safety
+    ///
+    /// Both must be valid device memory of this GPU's context until the work on `stream` is done,
+    /// and must not overlap.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "each says one thing that the device cannot"
+    )]
+    pub unsafe fn decompress_raw<T: Element>(
+        &self,
+        stream: &Arc<CudaStream>,
+        decompressor: &Decompressor,
+        codec: Codec,
+        input: (u64, u64),
+        elements: u64,
+        range: Range<u64>,
+        output: (u64, u64),
+        workspace: &mut Workspace,
+    ) -> Result<(), Error> {
+        if range.start > range.end || range.end > elements {
+            return Err(Error::RangeOutside {
+                from: range.start,
+                to: range.end,
+                elements,
+            });
+        }
+        let needed = range.end - range.start;
+        if output.1 < needed {
+            return Err(Error::OutputTooSmall {
+                needed,
+                found: output.1,
+                unit: "elements",
+            });
+        }
+        let job = DecompressJob {
+            codec,
+            elements,
+            range,
+            verify: decompressor.verifies_checksums(),
+            // SAFETY: as the caller promises.
+            stream: unsafe { words("input", input.0, input.1)? },
+            // SAFETY: as the caller promises.
+            output: unsafe { words("output", output.0, needed * T::BYTES as u64)? },
+            cells: workspace.cells_for(0)?,
+        };
+        self.run(stream, |executor| {
+            enqueue_decompress::<T, _>(executor, &job)
+        })
+    }
+
+    /// Reads the header of a stream on the device. Waits for the work on `stream`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Format`] if the header is damaged; [`Error::Cuda`].
+    pub fn header(
+        &self,
+        stream: &Arc<CudaStream>,
+        input: &impl DevicePtr<u8>,
+    ) -> Result<Header, Error> {
+        let mut bytes = vec![0; HEADER_BYTES.min(input.len())];
+        let (address, _use) = input.device_ptr(stream);
+        // SAFETY: the guard keeps the buffer valid.
+        let view = unsafe { words("input", address, bytes.len() as u64)? };
+        self.run(stream, |executor| executor.download(view, 0, &mut bytes))?;
+        Ok(Header::read(&bytes)?)
+    }
+
+    fn run(
+        &self,
+        stream: &Arc<CudaStream>,
+        work: impl FnOnce(&CudaExecutor<'_>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        stream
+            .context()
+            .bind_to_thread()
+            .map_err(crate::executor::cuda::failed("use the GPU"))?;
+        work(&CudaExecutor {
+            kernels: &self.kernels,
+            stream,
+        })
+    }
+}
+
+/// `bytes` bytes of device memory at `address` as words.
+///
+/// # Safety
+///
+/// As for [`View::new`].
+unsafe fn words(argument: &'static str, address: u64, bytes: u64) -> Result<View<u32>, Error> {
+    if !address.is_multiple_of(ALIGNMENT) {
+        return Err(Error::Misaligned {
+            argument,
+            alignment: ALIGNMENT,
+        });
+    }
+    // SAFETY: as the caller promises.
+    Ok(unsafe { View::new(address as *mut u32, bytes / 4) })
+}
+
+/// Device memory that the kernels of a call share. See [`Gpu::workspace`].
+pub struct Workspace {
+    memory: CudaMemory,
+    chunks: u64,
+    elements: u64,
+}
+
+impl Workspace {
+    /// The cells that a call on so many elements needs.
+    fn cells_for(&self, elements: u64) -> Result<View<u64>, Error> {
+        let chunks = chunk_count(elements);
+        if chunks > self.chunks {
+            return Err(Error::WorkspaceTooSmall {
+                elements,
+                capacity: self.elements,
+            });
+        }
+        let all = self.memory.view::<u64>();
+        // SAFETY: a part of memory that this workspace owns.
+        Ok(unsafe { View::new(all.address(), cells::count(chunks)) })
+    }
+
+    /// The device address of a `u64`: the length in bytes of the stream that the last compression
+    /// made, once it is done.
+    pub fn stream_bytes_address(&self) -> u64 {
+        self.memory.view::<u64>().address() as u64 + 8 * cells::STREAM_BYTES
+    }
+
+    /// The device address of a `u64`: 0 if the last decompression found nothing wrong, once it is
+    /// done.
+    pub fn fault_address(&self) -> u64 {
+        self.memory.view::<u64>().address() as u64 + 8 * cells::FAULT
+    }
+
+    /// The length in bytes of the stream that the last compression on `stream` made. Waits for it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Cuda`], that of a failed kernel among them.
+    pub fn stream_bytes(&self, stream: &Arc<CudaStream>) -> Result<u64, Error> {
+        self.read(stream, cells::STREAM_BYTES)
+    }
+
+    /// Waits for the last decompression on `stream` and says what it found wrong.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Format`] if the stream was damaged or another than claimed; [`Error::Cuda`].
+    pub fn check(&self, stream: &Arc<CudaStream>) -> Result<(), Error> {
+        let cell = self.read(stream, cells::FAULT)?;
+        fault_in(cell).map_err(|error: FormatError| error.into())
+    }
+
+    fn read(&self, stream: &Arc<CudaStream>, cell: u64) -> Result<u64, Error> {
+        let mut bytes = [0; 8];
+        self.memory.read(stream, 8 * cell, &mut bytes)?;
+        Ok(u64::from_le_bytes(bytes))
+    }
+}

@@ -1,0 +1,187 @@
+//! Decompression to host slices.
+
+use crate::cpu;
+use crate::device::Device;
+use crate::error::Error;
+use crate::plan;
+use ferrosz_codec::stream::container::Header;
+use ferrosz_codec::{Element, FormatError};
+use std::ops::Range;
+
+/// Decompresses streams.
+///
+/// ```
+/// # use ferrosz_host as ferrosz;
+/// use ferrosz::{Bound, Codec, Compressor, Decompressor};
+///
+/// let field: Vec<f64> = (0..50_000).map(|i| f64::from(i).sqrt()).collect();
+/// let stream = Compressor::new(Codec::Outlier, Bound::abs(0.125)?).compress(&field)?;
+/// // Only the chunks that hold these elements are read.
+/// let part: Vec<f64> = Decompressor::new().decompress_range(&stream, 40_000..40_010)?;
+/// assert!((part[3] - field[40_003]).abs() <= 0.125);
+/// # Ok::<(), ferrosz::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Decompressor {
+    device: Device,
+    verify: bool,
+}
+
+impl Default for Decompressor {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Decompressor {
+    /// Decompression wherever is best, with checksums verified.
+    pub fn new() -> Self {
+        Self {
+            device: Device::default(),
+            verify: true,
+        }
+    }
+
+    /// Chooses where to run.
+    #[must_use]
+    pub fn device(mut self, device: Device) -> Self {
+        self.device = device;
+        self
+    }
+
+    /// Whether to check the chunks' checksums. Without, damage may go unseen; it never causes
+    /// anything but wrong values or an error.
+    #[must_use]
+    pub fn verify_checksums(mut self, verify: bool) -> Self {
+        self.verify = verify;
+        self
+    }
+
+    /// Whether checksums are checked.
+    pub fn verifies_checksums(&self) -> bool {
+        self.verify
+    }
+
+    /// Decompresses a whole stream.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Format`] if the stream is damaged, cut off, or not of `T`; [`Error::NoDevice`] and
+    /// [`Error::Cuda`] from a GPU.
+    pub fn decompress<T: Element>(&self, stream: &[u8]) -> Result<Vec<T>, Error> {
+        self.decompress_with_progress(stream, &|_| {})
+    }
+
+    /// As [`Decompressor::decompress`], and tells `progress` from time to time, on any thread, how
+    /// many more elements are done.
+    ///
+    /// # Errors
+    ///
+    /// As [`Decompressor::decompress`].
+    pub fn decompress_with_progress<T: Element>(
+        &self,
+        stream: &[u8],
+        progress: &(dyn Fn(u64) + Sync),
+    ) -> Result<Vec<T>, Error> {
+        let header = read_whole::<T>(stream)?;
+        let mut values = allocate::<T>(header.elements())?;
+        self.run(&header, stream, 0..header.elements(), &mut values, progress)?;
+        Ok(values)
+    }
+
+    /// Decompresses a whole stream into the start of `out`; the number of elements.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutputTooSmall`], and as [`Decompressor::decompress`]; `out` may then hold
+    /// anything.
+    pub fn decompress_into<T: Element>(
+        &self,
+        stream: &[u8],
+        out: &mut [T],
+    ) -> Result<usize, Error> {
+        let header = read_whole::<T>(stream)?;
+        let elements = header.elements();
+        let found = out.len() as u64;
+        let out = usize::try_from(elements)
+            .ok()
+            .and_then(|elements| out.get_mut(..elements))
+            .ok_or(Error::OutputTooSmall {
+                needed: elements,
+                found,
+                unit: "elements",
+            })?;
+        self.run(&header, stream, 0..elements, out, &|_| {})?;
+        Ok(out.len())
+    }
+
+    /// Decompresses elements `range` of a stream, touching no chunk that holds none of them.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::RangeOutside`], and as [`Decompressor::decompress`].
+    pub fn decompress_range<T: Element>(
+        &self,
+        stream: &[u8],
+        range: Range<u64>,
+    ) -> Result<Vec<T>, Error> {
+        let header = read_whole::<T>(stream)?;
+        if range.start > range.end || range.end > header.elements() {
+            return Err(Error::RangeOutside {
+                from: range.start,
+                to: range.end,
+                elements: header.elements(),
+            });
+        }
+        let mut values = allocate::<T>(range.end - range.start)?;
+        self.run(&header, stream, range, &mut values, &|_| {})?;
+        Ok(values)
+    }
+
+    fn run<T: Element>(
+        &self,
+        header: &Header,
+        stream: &[u8],
+        range: Range<u64>,
+        values: &mut [T],
+        progress: &(dyn Fn(u64) + Sync),
+    ) -> Result<(), Error> {
+        match plan::Backend::of(self.device)? {
+            plan::Backend::Cpu => {
+                cpu::decompress(header, stream, range, self.verify, values, progress)
+            }
+            plan::Backend::Gpu(executor) => {
+                executor.decompress(header, stream, range, self.verify, values)?;
+                progress(values.len() as u64);
+                Ok(())
+            }
+        }
+    }
+}
+
+/// The header of a stream of `T` of which all bytes are there and none too many.
+fn read_whole<T: Element>(stream: &[u8]) -> Result<Header, FormatError> {
+    let header = Header::read(stream)?;
+    header.quantizer::<T>()?;
+    let (needed, found) = (header.stream_bytes(), stream.len() as u64);
+    if found < needed {
+        Err(FormatError::Truncated { needed, found })
+    } else if found > needed {
+        Err(FormatError::TrailingBytes(found - needed))
+    } else {
+        Ok(header)
+    }
+}
+
+/// Zeroed elements, or an error where there is no memory for them: a header can claim far more
+/// elements than its few bytes suggest.
+fn allocate<T: Element>(elements: u64) -> Result<Vec<T>, Error> {
+    let failed = Error::OutOfMemory {
+        bytes: elements.saturating_mul(T::BYTES as u64),
+    };
+    let count = usize::try_from(elements).map_err(|_| failed.clone())?;
+    let mut values = Vec::new();
+    values.try_reserve_exact(count).map_err(|_| failed)?;
+    values.resize(count, T::ZERO);
+    Ok(values)
+}

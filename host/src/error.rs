@@ -1,0 +1,98 @@
+//! All that can go wrong, each with its cause.
+
+use ferrosz_codec::{BoundError, Dtype, FormatError};
+use thiserror::Error;
+
+/// An error of the library.
+#[derive(Debug, Clone, PartialEq, Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The error bound cannot be used.
+    #[error(transparent)]
+    Bound(#[from] BoundError),
+    /// The stream cannot be read.
+    #[error(transparent)]
+    Format(#[from] FormatError),
+    /// The extents are not one to three lengths.
+    #[error("extents {0:?} are not one to three lengths with a product below 2^64")]
+    BadExtents(Vec<u64>),
+    /// The extents do not fit the data.
+    #[error("extents {extents:?} make {product} elements, but the array has {elements}")]
+    ExtentsMismatch {
+        /// The extents given.
+        extents: Vec<u64>,
+        /// Their product.
+        product: u64,
+        /// Elements in the array.
+        elements: u64,
+    },
+    /// An output buffer is too small.
+    #[error("the output has room for {found} {unit}, and {needed} are needed")]
+    OutputTooSmall {
+        /// What is needed.
+        needed: u64,
+        /// What there is.
+        found: u64,
+        /// Of what: `bytes` or `elements`.
+        unit: &'static str,
+    },
+    /// A range of elements that the field does not have.
+    #[error("elements {from}..{to} are not within the field's {elements}")]
+    RangeOutside {
+        /// First element of the range.
+        from: u64,
+        /// First element after the range.
+        to: u64,
+        /// Elements of the field.
+        elements: u64,
+    },
+    /// The field is too large for this machine or backend.
+    #[error("{elements} elements of {dtype} are more than can be handled here")]
+    TooLarge {
+        /// Elements.
+        elements: u64,
+        /// Their type.
+        dtype: Dtype,
+    },
+    /// Memory could not be had.
+    #[error("no memory for {bytes} bytes")]
+    OutOfMemory {
+        /// Bytes asked for.
+        bytes: u64,
+    },
+    /// A device was asked for that is not there.
+    #[error("no device '{device}': {reason}")]
+    NoDevice {
+        /// The device's name.
+        device: &'static str,
+        /// Why it cannot be used.
+        reason: String,
+    },
+    /// A call of the CUDA driver failed.
+    #[error("CUDA failed to {action}: {reason}")]
+    Cuda {
+        /// What was tried.
+        action: &'static str,
+        /// What the driver said.
+        reason: String,
+    },
+    /// Device memory does not lie as a kernel needs it.
+    #[error("the {argument} buffer is not aligned to {alignment} bytes")]
+    Misaligned {
+        /// Which argument.
+        argument: &'static str,
+        /// What it must be a multiple of.
+        alignment: u64,
+    },
+    /// A workspace belongs to a smaller field.
+    #[error("the workspace is for {capacity} elements, and the field has {elements}")]
+    WorkspaceTooSmall {
+        /// Elements of the field.
+        elements: u64,
+        /// Elements that the workspace is for.
+        capacity: u64,
+    },
+    /// A kernel broke a rule of the machine; found by the emulator. A defect of ferrosz.
+    #[error("a kernel is at fault: {0}")]
+    KernelFault(String),
+}

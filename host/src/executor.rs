@@ -1,0 +1,55 @@
+//! What a plan asks of a machine that runs kernels: memory, copies, launches.
+
+#[cfg(feature = "cuda")]
+pub mod cuda;
+#[cfg(feature = "emulator")]
+pub mod emulator;
+
+use crate::error::Error;
+use ferrosz_gpu_kernels::simt::{Kernel, View};
+
+/// A machine that runs kernels. Work is done in the order in which it is asked for; only
+/// [`Executor::download`] waits for it.
+pub trait Executor {
+    /// Memory of the machine.
+    type Memory;
+
+    /// Memory of at least `bytes` bytes, 16-byte aligned, with anything in it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`] or the machine's own.
+    fn allocate(&self, bytes: u64) -> Result<Self::Memory, Error>;
+
+    /// A view of all of some memory, as items of type `W`. It must not outlive the memory, which
+    /// launched kernels may still use.
+    fn view<W>(&self, memory: &Self::Memory) -> View<W>;
+
+    /// Sets all cells to 0.
+    ///
+    /// # Errors
+    ///
+    /// The machine's own.
+    fn clear(&self, cells: View<u64>) -> Result<(), Error>;
+
+    /// Copies bytes to the start of a view that has room for them.
+    ///
+    /// # Errors
+    ///
+    /// The machine's own.
+    fn upload(&self, bytes: &[u8], to: View<u32>) -> Result<(), Error>;
+
+    /// Copies bytes from byte `from` of a view that holds them, once all work before is done.
+    ///
+    /// # Errors
+    ///
+    /// The machine's own, those of the work before among them.
+    fn download<W>(&self, view: View<W>, from: u64, bytes: &mut [u8]) -> Result<(), Error>;
+
+    /// Runs a kernel with so many blocks, at least one.
+    ///
+    /// # Errors
+    ///
+    /// The machine's own.
+    fn launch<K: Kernel>(&self, blocks: u32, params: &K::Params) -> Result<(), Error>;
+}

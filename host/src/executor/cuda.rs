@@ -1,0 +1,241 @@
+//! An NVIDIA GPU as an executor, through the CUDA driver, which is loaded at run time.
+
+use crate::error::Error;
+use crate::executor::Executor;
+use cudarc::driver::{CudaContext, CudaFunction, CudaStream, DriverError, result, sys};
+use cudarc::nvrtc::Ptx;
+use ferrosz_gpu_kernels::list::NAMES;
+use ferrosz_gpu_kernels::simt::{Kernel, View};
+use std::collections::HashMap;
+use std::ffi::c_void;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+/// Says what the driver was asked to do when it failed.
+pub(crate) fn failed(action: &'static str) -> impl Fn(DriverError) -> Error {
+    move |error| {
+        let name = error
+            .error_string()
+            .map(|text| text.to_string_lossy().into_owned());
+        Error::Cuda {
+            action,
+            reason: name.unwrap_or_else(|_| format!("error {:?}", error.0)),
+        }
+    }
+}
+
+fn no_device(reason: impl Into<String>) -> Error {
+    Error::NoDevice {
+        device: "cuda",
+        reason: reason.into(),
+    }
+}
+
+/// The kernels, loaded into a context.
+#[derive(Clone)]
+pub struct Kernels {
+    context: Arc<CudaContext>,
+    functions: Arc<HashMap<&'static str, CudaFunction>>,
+}
+
+impl Kernels {
+    /// The kernels on the GPU of this number, loaded once in a process.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoDevice`] where there is no driver or no such GPU; [`Error::Cuda`] if the driver
+    /// refuses the kernels.
+    pub fn of_device(ordinal: usize) -> Result<Self, Error> {
+        static LOADED: OnceLock<Mutex<HashMap<usize, Kernels>>> = OnceLock::new();
+        let loaded = LOADED.get_or_init(Mutex::default);
+        let mut loaded = loaded.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(kernels) = loaded.get(&ordinal) {
+            return Ok(kernels.clone());
+        }
+        let kernels = Self::load(open(ordinal)?)?;
+        loaded.insert(ordinal, kernels.clone());
+        Ok(kernels)
+    }
+
+    /// Loads the kernels into a context.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Cuda`] if the driver refuses them.
+    pub fn load(context: Arc<CudaContext>) -> Result<Self, Error> {
+        let module = context
+            .load_module(Ptx::from_src(ferrosz_gpu_kernels::PTX))
+            .map_err(failed("load the kernels"))?;
+        let mut functions = HashMap::new();
+        for name in NAMES {
+            let function = module
+                .load_function(name)
+                .map_err(failed("find a kernel"))?;
+            functions.insert(*name, function);
+        }
+        Ok(Self {
+            context,
+            functions: Arc::new(functions),
+        })
+    }
+
+    /// The context that the kernels are loaded into.
+    pub fn context(&self) -> &Arc<CudaContext> {
+        &self.context
+    }
+
+    /// Runs a kernel on a stream.
+    pub(crate) fn launch<K: Kernel>(
+        &self,
+        stream: sys::CUstream,
+        blocks: u32,
+        params: &K::Params,
+    ) -> Result<(), Error> {
+        let function = self.functions.get(K::NAME).ok_or(Error::Cuda {
+            action: "find a kernel",
+            reason: K::NAME.to_owned(),
+        })?;
+        let shared_bytes = 4 * K::SHARED_WORDS;
+        function
+            .set_attribute(
+                sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                shared_bytes as i32,
+            )
+            .map_err(failed("reserve shared memory"))?;
+        let mut arguments = [std::ptr::from_ref(params).cast::<c_void>().cast_mut()];
+        // SAFETY: the function is `K`'s, whose only argument is `K::Params` by value; the views in
+        // it are valid by their own contract.
+        unsafe {
+            result::launch_kernel(
+                function.cu_function(),
+                (blocks, 1, 1),
+                (K::THREADS, 1, 1),
+                shared_bytes,
+                stream,
+                &mut arguments,
+            )
+        }
+        .map_err(failed("launch a kernel"))
+    }
+}
+
+/// The primary context of a GPU.
+fn open(ordinal: usize) -> Result<Arc<CudaContext>, Error> {
+    // SAFETY: looks for the driver's library, whose initialisers are NVIDIA's.
+    if !unsafe { sys::is_culib_present() } {
+        return Err(no_device("the NVIDIA driver (libcuda) is not installed"));
+    }
+    let count = match result::init().and_then(|()| CudaContext::device_count()) {
+        Ok(count) => usize::try_from(count).unwrap_or(0),
+        Err(error) => return Err(no_device(failed("start")(error).to_string())),
+    };
+    if ordinal >= count {
+        return Err(no_device(format!("there are {count} NVIDIA GPUs")));
+    }
+    CudaContext::new(ordinal).map_err(|error| no_device(failed("open the GPU")(error).to_string()))
+}
+
+/// Runs kernels on one stream of a GPU.
+pub struct CudaExecutor<'a> {
+    pub(crate) kernels: &'a Kernels,
+    pub(crate) stream: &'a Arc<CudaStream>,
+}
+
+/// Memory of the GPU, given back on drop after all work on its stream.
+pub struct CudaMemory {
+    address: sys::CUdeviceptr,
+    bytes: u64,
+    stream: Arc<CudaStream>,
+}
+
+impl CudaMemory {
+    /// Memory of a stream's context, at least 16 bytes.
+    pub(crate) fn new(stream: &Arc<CudaStream>, bytes: u64) -> Result<Self, Error> {
+        let bytes = bytes.next_multiple_of(16).max(16);
+        stream
+            .context()
+            .bind_to_thread()
+            .map_err(failed("use the GPU"))?;
+        // SAFETY: the context is current; nothing reads the memory before it is written.
+        let address = unsafe { result::malloc_sync(bytes as usize) }
+            .map_err(|_| Error::OutOfMemory { bytes })?;
+        Ok(Self {
+            address,
+            bytes,
+            stream: stream.clone(),
+        })
+    }
+
+    /// Copies bytes from byte `from` on, once all work on `stream` is done.
+    pub(crate) fn read(
+        &self,
+        stream: &CudaStream,
+        from: u64,
+        bytes: &mut [u8],
+    ) -> Result<(), Error> {
+        debug_assert!(from + bytes.len() as u64 <= self.bytes);
+        // SAFETY: the memory holds the bytes, and they are waited for before this returns.
+        unsafe { result::memcpy_dtoh_async(bytes, self.address + from, stream.cu_stream()) }
+            .and_then(|()| stream.synchronize())
+            .map_err(failed("copy from the GPU"))
+    }
+
+    /// A view of all of it.
+    pub(crate) fn view<W>(&self) -> View<W> {
+        // SAFETY: the memory is valid until this owner is dropped; see `Executor::view`.
+        unsafe { View::new(self.address as *mut W, self.bytes / size_of::<W>() as u64) }
+    }
+}
+
+impl Drop for CudaMemory {
+    fn drop(&mut self) {
+        let context = self.stream.context();
+        context.record_err(context.bind_to_thread());
+        context.record_err(self.stream.synchronize());
+        // SAFETY: allocated by `new`, freed once, after the last work that used it.
+        context.record_err(unsafe { result::free_sync(self.address) });
+    }
+}
+
+impl Executor for CudaExecutor<'_> {
+    type Memory = CudaMemory;
+
+    fn allocate(&self, bytes: u64) -> Result<CudaMemory, Error> {
+        CudaMemory::new(self.stream, bytes)
+    }
+
+    fn view<W>(&self, memory: &CudaMemory) -> View<W> {
+        memory.view()
+    }
+
+    fn clear(&self, cells: View<u64>) -> Result<(), Error> {
+        let bytes = cells.len() as usize * size_of::<u64>();
+        // SAFETY: the view is of valid memory of so many bytes.
+        unsafe {
+            result::memset_d8_async(cells.address() as u64, 0, bytes, self.stream.cu_stream())
+        }
+        .map_err(failed("clear the workspace"))
+    }
+
+    fn upload(&self, bytes: &[u8], to: View<u32>) -> Result<(), Error> {
+        debug_assert!(bytes.len() as u64 <= 4 * to.len());
+        // SAFETY: the view has room for the bytes; a copy from pageable memory has read them all
+        // when it returns.
+        unsafe { result::memcpy_htod_async(to.address() as u64, bytes, self.stream.cu_stream()) }
+            .map_err(failed("copy to the GPU"))
+    }
+
+    fn download<W>(&self, view: View<W>, from: u64, bytes: &mut [u8]) -> Result<(), Error> {
+        debug_assert!(from + bytes.len() as u64 <= view.len() * size_of::<W>() as u64);
+        // SAFETY: the view holds the bytes, and they are waited for before this returns.
+        unsafe {
+            result::memcpy_dtoh_async(bytes, view.address() as u64 + from, self.stream.cu_stream())
+        }
+        .and_then(|()| self.stream.synchronize())
+        .map_err(failed("copy from the GPU"))
+    }
+
+    fn launch<K: Kernel>(&self, blocks: u32, params: &K::Params) -> Result<(), Error> {
+        self.kernels
+            .launch::<K>(self.stream.cu_stream(), blocks, params)
+    }
+}

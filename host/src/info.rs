@@ -1,0 +1,135 @@
+//! What a stream says of itself, without decoding it.
+
+use crate::error::Error;
+use ferrosz_codec::stream::chunk::{CHUNK, Form};
+use ferrosz_codec::stream::container::{HEADER_BYTES, Header, max_stream_bytes};
+use ferrosz_codec::stream::table::{ENTRY_BYTES, Entry};
+use ferrosz_codec::{Bound, Codec, Dtype, Element, FormatError};
+
+/// What a stream says of itself.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Info {
+    /// Element type.
+    pub dtype: Dtype,
+    /// Codec.
+    pub codec: Codec,
+    /// Extents, slowest dimension first.
+    pub extents: Vec<u64>,
+    /// Number of elements.
+    pub elements: u64,
+    /// The error bound as it was given.
+    pub bound: Bound,
+    /// The absolute error that follows from it; 0 is lossless.
+    pub absolute_error: f64,
+    /// Elements in a full chunk.
+    pub chunk_elements: u64,
+    /// Number of chunks.
+    pub chunks: u64,
+    /// Bytes of the whole stream.
+    pub stream_bytes: u64,
+    /// Bytes of the uncompressed field.
+    pub field_bytes: u64,
+    /// How many chunks have which form.
+    pub forms: ChunkForms,
+}
+
+/// How many chunks have which form.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ChunkForms {
+    /// All codes are zero.
+    pub zero: u64,
+    /// Coded.
+    pub coded: u64,
+    /// Coded, with values that have no code beside.
+    pub coded_with_exceptions: u64,
+    /// Not compressed.
+    pub raw: u64,
+    /// One value throughout.
+    pub constant: u64,
+}
+
+impl Info {
+    /// Field bytes over stream bytes.
+    pub fn ratio(&self) -> f64 {
+        self.field_bytes as f64 / self.stream_bytes as f64
+    }
+
+    /// Bits of the stream for each element.
+    pub fn bits_per_value(&self) -> f64 {
+        8.0 * self.stream_bytes as f64 / self.elements as f64
+    }
+}
+
+/// Reads header and chunk table of a stream; the payload need not be there.
+///
+/// # Errors
+///
+/// [`Error::Format`] if the header is damaged or the table is cut off.
+///
+/// ```
+/// # use ferrosz_host as ferrosz;
+/// use ferrosz::{Bound, Codec, Compressor};
+///
+/// let field = [1.0f32, 1.5, 2.0, 2.5];
+/// let stream = Compressor::new(Codec::Plain, Bound::abs(0.01)?).compress(&field)?;
+/// let info = ferrosz::info(&stream)?;
+/// assert_eq!(info.elements, 4);
+/// assert_eq!(info.codec, Codec::Plain);
+/// assert_eq!(info.stream_bytes, stream.len() as u64);
+/// # Ok::<(), ferrosz::Error>(())
+/// ```
+pub fn info(stream: &[u8]) -> Result<Info, Error> {
+    let header = Header::read(stream)?;
+    Ok(Info {
+        dtype: header.dtype,
+        codec: header.codec,
+        extents: header.extents.lengths().to_vec(),
+        elements: header.elements(),
+        bound: header.bound,
+        absolute_error: match header.dtype {
+            Dtype::F32 => f32::from_bits64(header.error_bits).to_f64(),
+            Dtype::F64 => f64::from_bits64(header.error_bits),
+        },
+        chunk_elements: CHUNK as u64,
+        chunks: header.chunks(),
+        stream_bytes: header.stream_bytes(),
+        field_bytes: header.elements() * header.dtype.bytes() as u64,
+        forms: count_forms(table(&header, stream)?),
+    })
+}
+
+/// The chunk table's entries as bytes.
+pub(crate) fn table<'a>(
+    header: &Header,
+    stream: &'a [u8],
+) -> Result<&'a [[u8; ENTRY_BYTES]], FormatError> {
+    let truncated = FormatError::Truncated {
+        needed: header.payload_start(),
+        found: stream.len() as u64,
+    };
+    let end = usize::try_from(header.payload_start()).map_err(|_| truncated)?;
+    let table = stream.get(HEADER_BYTES..end).ok_or(truncated)?;
+    Ok(table.as_chunks().0)
+}
+
+fn count_forms(table: &[[u8; ENTRY_BYTES]]) -> ChunkForms {
+    let mut forms = ChunkForms::default();
+    for entry in table {
+        match Form::from_id(Entry::from_bytes(entry).form) {
+            Some(Form::Zero) => forms.zero += 1,
+            Some(Form::Coded) => forms.coded += 1,
+            Some(Form::CodedWithExceptions) => forms.coded_with_exceptions += 1,
+            Some(Form::Raw) => forms.raw += 1,
+            Some(Form::Constant) => forms.constant += 1,
+            // The decoder reports it.
+            None => {}
+        }
+    }
+    forms
+}
+
+/// A strict upper bound on the bytes of the stream of `elements` elements, whatever their values:
+/// 0.05 % and 144 bytes over the field. Saturates where that is beyond a `u64`.
+pub fn max_compressed_len(elements: u64, dtype: Dtype) -> u64 {
+    max_stream_bytes(elements, dtype).unwrap_or(u64::MAX)
+}

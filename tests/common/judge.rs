@@ -1,0 +1,78 @@
+//! The judge: is a decoded field within the bound the user gave? In exact arithmetic, and without
+//! a line of the library's quantiser.
+
+use ferrosz::{Bound, BoundMode, Element};
+use num_rational::BigRational;
+
+fn exact(value: f64) -> BigRational {
+    BigRational::from_float(value).expect("finite")
+}
+
+/// The absolute error that the bound allows on this field: an exact number.
+fn allowed<T: Element>(bound: Bound, original: &[T]) -> BigRational {
+    let finite = original
+        .iter()
+        .map(|x| x.to_f64())
+        .filter(|x| x.is_finite());
+    let (min, max) = finite.fold((f64::INFINITY, f64::NEG_INFINITY), |(min, max), x| {
+        (min.min(x), max.max(x))
+    });
+    let scale = match bound.mode() {
+        BoundMode::Abs => exact(1.0),
+        _ if min > max => exact(0.0),
+        BoundMode::Range => exact(max) - exact(min),
+        BoundMode::Max => exact(max.abs().max(min.abs())),
+    };
+    exact(bound.value()) * scale
+}
+
+/// Nothing, or what is wrong with the first value that is.
+pub fn judge<T: Element>(bound: Bound, original: &[T], decoded: &[T]) -> Result<(), String> {
+    if original.len() != decoded.len() {
+        return Err(format!(
+            "{} values became {}",
+            original.len(),
+            decoded.len()
+        ));
+    }
+    let allowed = allowed(bound, original);
+    // A number safely below the allowed error, for the clear cases: differences in f64 are off by
+    // less than one part in 2^52.
+    let clear = clearly_below(&allowed);
+    for (i, (x, y)) in original.iter().zip(decoded).enumerate() {
+        if x.to_bits64() == y.to_bits64() {
+            continue;
+        }
+        let (x, y) = (x.to_f64(), y.to_f64());
+        if !x.is_finite() {
+            return Err(format!("value {i}: {x} is not bit-exact: {y}"));
+        }
+        if !y.is_finite() {
+            return Err(format!("value {i}: {x} became {y}"));
+        }
+        let is_clear = (x - y).abs() < clear;
+        if !is_clear {
+            let difference = exact(x) - exact(y);
+            let is_within = difference <= allowed && -difference <= allowed;
+            if !is_within {
+                return Err(format!("value {i}: {x:e} became {y:e}, bound {bound:?}"));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn clearly_below(allowed: &BigRational) -> f64 {
+    let mut guess = f64::MAX;
+    for candidate in (-1074..1023).map(|exponent| 2f64.powi(exponent)) {
+        if &exact(candidate) > allowed {
+            break;
+        }
+        guess = candidate;
+    }
+    if guess == f64::MAX {
+        0.0
+    } else {
+        guess * 0.999_999
+    }
+}

@@ -1,0 +1,293 @@
+//! The GPU against the CPU: the same bytes, in both directions. Ignored where there may be no GPU;
+//! `docs/testing.md` says how to run this file on one, also on a machine without Rust.
+
+#![cfg(feature = "cuda")]
+
+mod common;
+
+use common::fields::{FromF64, Kind, make};
+use common::{bounds, judge::judge};
+use ferrosz::codec::reference;
+use ferrosz::cuda::Gpu;
+use ferrosz::{Bound, Codec, Compressor, Decompressor, Device, Dtype, Error, Extents};
+use rand::rngs::SmallRng;
+use rand::{RngExt, SeedableRng};
+
+/// Cases of `random_cases`, if the environment does not say otherwise.
+const CASES: u64 = 6000;
+
+fn same_bits<T: FromF64>(a: &[T], b: &[T]) -> bool {
+    bytemuck::cast_slice::<T, u8>(a) == bytemuck::cast_slice::<T, u8>(b)
+}
+
+/// Compresses on both, decompresses each stream on the other.
+fn check<T: FromF64>(codec: Codec, bound: Bound, field: &[T], context: &str) -> usize {
+    let compress = |device| {
+        Compressor::new(codec, bound)
+            .device(device)
+            .compress(field)
+            .unwrap_or_else(|error| panic!("{context}: {error}"))
+    };
+    let decompress = |device, stream: &[u8]| -> Vec<T> {
+        Decompressor::new()
+            .device(device)
+            .decompress(stream)
+            .unwrap_or_else(|error| panic!("{context}: {error}"))
+    };
+    let on_gpu = compress(Device::Cuda(0));
+    let on_cpu = compress(Device::Cpu);
+    if let Some(at) = on_gpu.iter().zip(&on_cpu).position(|(a, b)| a != b) {
+        panic!(
+            "{codec} {bound:?} {context}: byte {at} of {} differs",
+            on_cpu.len()
+        );
+    }
+    assert_eq!(on_gpu.len(), on_cpu.len(), "{codec} {bound:?} {context}");
+    if field.len() < 40_000 {
+        let extents = Extents::line(field.len() as u64);
+        assert!(
+            reference::compress(codec, bound, extents, field) == on_gpu,
+            "{context}"
+        );
+    }
+    let gpu_decoded = decompress(Device::Cuda(0), &on_cpu);
+    let cpu_decoded = decompress(Device::Cpu, &on_gpu);
+    assert!(
+        same_bits(&gpu_decoded, &cpu_decoded),
+        "{codec} {bound:?} {context}"
+    );
+    if let Err(wrong) = judge(bound, field, &gpu_decoded) {
+        panic!("{codec} {context}: {wrong}");
+    }
+    on_gpu.len()
+}
+
+fn random_case<T: FromF64>(rng: &mut SmallRng, case: u64) {
+    let kind = Kind::ALL[rng.random_range(0..Kind::ALL.len())];
+    let codec = Codec::ALL[rng.random_range(0..Codec::ALL.len())];
+    let bounds = bounds();
+    let bound = bounds[rng.random_range(0..bounds.len())];
+    // Around the edges of warps, blocks, chunks and of 32 chunks, and anywhere.
+    let length = match rng.random_range(0..6) {
+        0 => rng.random_range(0..200),
+        1 => 32 * rng.random_range(0..300) + rng.random_range(0..3) - 1,
+        2 => 8192 * rng.random_range(1..9) + rng.random_range(0..5) - 2,
+        3 => 1024 * rng.random_range(1..40) + rng.random_range(0..3) - 1,
+        4 => rng.random_range(0..100_000),
+        _ => 8192 * rng.random_range(30..70) + rng.random_range(0..40),
+    };
+    let field = make::<T>(kind, i64::max(length, 0) as usize, case);
+    check(
+        codec,
+        bound,
+        &field,
+        &format!("case {case}: {kind:?} of {length}"),
+    );
+}
+
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn random_cases() {
+    let cases = std::env::var("FERROSZ_GPU_CASES")
+        .ok()
+        .and_then(|cases| cases.parse().ok())
+        .unwrap_or(CASES);
+    let mut rng = SmallRng::seed_from_u64(0xfe44_0500);
+    for case in 0..cases {
+        if rng.random() {
+            random_case::<f32>(&mut rng, case);
+        } else {
+            random_case::<f64>(&mut rng, case);
+        }
+    }
+    println!("{cases} cases, no difference");
+}
+
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn large_fields() {
+    let bound = Bound::range(1e-3).expect("a good bound");
+    for (shift, extra) in [(20, 1), (22, -1), (24, 5), (26, 8191), (28, 0)] {
+        let length = ((1i64 << shift) + extra) as usize;
+        let (kind, codec) = match shift {
+            20 => (Kind::Bits, Codec::Outlier),
+            22 => (Kind::NotFinite, Codec::Fixed),
+            24 => (Kind::Sparse, Codec::Outlier),
+            _ => (Kind::Smooth, Codec::Plain),
+        };
+        let bytes = check(codec, bound, &make::<f32>(kind, length, 1), "large f32");
+        println!("f32, {codec}, {length} elements: {bytes} bytes, no difference");
+        if shift <= 26 {
+            let bytes = check(codec, bound, &make::<f64>(kind, length, 2), "large f64");
+            println!("f64, {codec}, {length} elements: {bytes} bytes, no difference");
+        }
+    }
+}
+
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn device_memory() -> Result<(), Error> {
+    let gpu = Gpu::new(0)?;
+    let stream = gpu.context().new_stream().expect("a stream");
+    let length = 1_000_003;
+    let mut workspace = gpu.workspace(&stream, length)?;
+    for (kind, codec) in [
+        (Kind::Smooth, Codec::Plain),
+        (Kind::NotFinite, Codec::Outlier),
+    ] {
+        let field = make::<f64>(kind, length as usize, 9);
+        let bound = Bound::max(1e-4)?;
+        let compressor = Compressor::new(codec, bound);
+        let expected = compressor.device(Device::Cpu).compress(&field)?;
+        let decoder = Decompressor::new();
+        let decoded: Vec<f64> = decoder.device(Device::Cpu).decompress(&expected)?;
+
+        let input = stream.clone_htod(&field).expect("copied");
+        let room = ferrosz::max_compressed_len(length, Dtype::F64) as usize;
+        let mut bytes = stream.clone_htod(&vec![0xA5u8; room]).expect("copied");
+        let mut output = stream
+            .clone_htod(&vec![f64::NAN; length as usize])
+            .expect("copied");
+        gpu.compress(&stream, &compressor, &input, &mut bytes, &mut workspace)?;
+        let found = workspace.stream_bytes(&stream)?;
+        assert_eq!(found, expected.len() as u64);
+        let on_host = stream.clone_dtoh(&bytes).expect("copied");
+        assert!(on_host[..expected.len()] == expected);
+        assert!(
+            on_host[expected.len()..].iter().all(|byte| *byte == 0xA5),
+            "written past the end"
+        );
+        assert_eq!(gpu.header(&stream, &bytes)?.codec, codec);
+
+        gpu.decompress(
+            &stream,
+            &decoder,
+            codec,
+            &bytes,
+            &mut output,
+            &mut workspace,
+        )?;
+        workspace.check(&stream)?;
+        assert!(same_bits(
+            &stream.clone_dtoh(&output).expect("copied"),
+            &decoded
+        ));
+
+        for range in [0..1, 8191..8193, 77_777..500_001, 999_990..length] {
+            let mut part = stream
+                .clone_htod(&vec![7.5f64; length as usize])
+                .expect("copied");
+            let count = (range.end - range.start) as usize;
+            let from = range.start as usize;
+            gpu.decompress_range(
+                &stream,
+                &decoder,
+                codec,
+                &bytes,
+                length,
+                range,
+                &mut part,
+                &mut workspace,
+            )?;
+            workspace.check(&stream)?;
+            let part = stream.clone_dtoh(&part).expect("copied");
+            assert!(same_bits(&part[..count], &decoded[from..from + count]));
+            assert!(
+                part[count..].iter().all(|x| *x == 7.5),
+                "written past the range"
+            );
+        }
+
+        // Another codec than the stream's, another length, a bit flipped: seen by the GPU.
+        let wrong = if codec == Codec::Plain {
+            Codec::Fixed
+        } else {
+            Codec::Plain
+        };
+        gpu.decompress(
+            &stream,
+            &decoder,
+            wrong,
+            &bytes,
+            &mut output,
+            &mut workspace,
+        )?;
+        assert!(workspace.check(&stream).is_err());
+        let mut shorter = output.slice_mut(..length as usize - 1);
+        gpu.decompress(
+            &stream,
+            &decoder,
+            codec,
+            &bytes,
+            &mut shorter,
+            &mut workspace,
+        )?;
+        assert!(workspace.check(&stream).is_err());
+        // The workspace serves again after an error.
+        gpu.decompress(
+            &stream,
+            &decoder,
+            codec,
+            &bytes,
+            &mut output,
+            &mut workspace,
+        )?;
+        workspace.check(&stream)?;
+    }
+    Ok(())
+}
+
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn bad_arguments() -> Result<(), Error> {
+    let gpu = Gpu::new(0)?;
+    let stream = gpu.context().default_stream();
+    let field = stream.alloc_zeros::<f32>(100_000).expect("memory");
+    let mut small = stream.alloc_zeros::<u8>(1000).expect("memory");
+    let mut large = stream.alloc_zeros::<u8>(500_000).expect("memory");
+    let mut workspace = gpu.workspace(&stream, 8192)?;
+    let compressor = Compressor::new(Codec::Plain, Bound::abs(0.1)?);
+    let too_small = gpu.compress(&stream, &compressor, &field, &mut small, &mut workspace);
+    assert!(matches!(too_small, Err(Error::OutputTooSmall { .. })));
+    let too_small = gpu.compress(&stream, &compressor, &field, &mut large, &mut workspace);
+    assert!(matches!(too_small, Err(Error::WorkspaceTooSmall { .. })));
+    let part = field.slice(1..100);
+    let misaligned = gpu.compress(&stream, &compressor, &part, &mut large, &mut workspace);
+    assert!(matches!(
+        misaligned,
+        Err(Error::Misaligned {
+            argument: "input",
+            ..
+        })
+    ));
+    assert!(matches!(Gpu::new(99), Err(Error::NoDevice { .. })));
+    Ok(())
+}
+
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn damage_gives_the_error_of_the_cpu() {
+    let field = make::<f32>(Kind::NotFinite, 60_000, 5);
+    let bound = Bound::abs(0.01).expect("a good bound");
+    let mut rng = SmallRng::seed_from_u64(12);
+    for codec in Codec::ALL {
+        let stream = Compressor::new(codec, bound)
+            .device(Device::Cpu)
+            .compress(&field)
+            .expect("compresses");
+        for _ in 0..300 {
+            let mut damaged = stream.clone();
+            let at = rng.random_range(0..damaged.len());
+            damaged[at] ^= 1 << rng.random_range(0..8);
+            let decode = |device, verify| {
+                let decoder = Decompressor::new().device(device).verify_checksums(verify);
+                decoder.decompress::<f32>(&damaged)
+            };
+            let on_cpu = decode(Device::Cpu, true).expect_err("damage is found");
+            let on_gpu = decode(Device::Cuda(0), true).expect_err("damage is found");
+            assert_eq!(on_cpu, on_gpu, "byte {at}");
+            // Without checksums there may be wrong values, but nothing else.
+            let _ = decode(Device::Cuda(0), false);
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! Development tasks.
+//!
+//! ```text
+//! cargo xtask ptx           rebuild gpu-kernels/ptx/ferrosz.ptx
+//! cargo xtask check         what CI checks: PTX gates, formatting, lints, tests
+//! cargo xtask check ptx     the PTX gates alone
+//! cargo xtask gpu-bundle    a folder that tests and times a GPU machine without Rust
+//! ```
+
+mod bundle;
+mod check;
+mod compiler;
+mod ptx;
+mod ptxas;
+mod source_hash;
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+/// What a task says when it fails.
+type Failure = Box<dyn std::error::Error>;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let result = match words[..] {
+        ["ptx"] => ptx::rebuild(),
+        ["check"] => check::all(),
+        ["check", "ptx"] => check::ptx(),
+        ["gpu-bundle"] => bundle::make(),
+        _ => Err("tasks: ptx | check | check ptx | gpu-bundle".into()),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("xtask: {failure}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The repository's root.
+fn root() -> PathBuf {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.parent().unwrap_or(here).to_owned()
+}
+
+/// Runs a command to its end; an error names it.
+fn run(command: &mut Command) -> Result<(), Failure> {
+    let status = command
+        .status()
+        .map_err(|error| format!("{command:?}: {error}"))?;
+    if status.success() {
+        Ok(())
+    } else {
+        Err(format!("{command:?}: {status}").into())
+    }
+}
+
+/// What a command prints, if it succeeds.
+fn output(command: &mut Command) -> Option<String> {
+    let output = command.output().ok()?;
+    let text = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+    output.status.success().then_some(text)
+}

@@ -1,0 +1,166 @@
+//! The committed PTX: making it, and the rules that it must keep.
+
+use crate::compiler::Compiler;
+use crate::source_hash::{HASH_LINE, source_hash};
+use crate::{Failure, root};
+use ferrosz_gpu_kernels::list::NAMES;
+use std::fs;
+use std::path::PathBuf;
+
+/// The line of the PTX that names its compiler.
+const COMPILER_LINE: &str = "// compiler: ";
+
+/// Launch bounds of the entry points whose names begin and end like this: threads in a block, and
+/// blocks that a multiprocessor should hold at once. Rust has no attribute for them, so they are
+/// added to the text. A third block of `f64` compression would cost spilled registers.
+const LAUNCH_BOUNDS: [(&str, &str, u32, u32); 4] = [
+    ("ferrosz_compress_", "f32", 256, 3),
+    ("ferrosz_compress_", "f64", 256, 2),
+    ("ferrosz_decompress_", "", 256, 3),
+    ("ferrosz_extremes_", "", 256, 4),
+];
+
+/// Where the PTX is committed.
+pub fn path() -> PathBuf {
+    root().join("gpu-kernels/ptx/ferrosz.ptx")
+}
+
+/// Compiles the kernels and commits the PTX to its file.
+pub fn rebuild() -> Result<(), Failure> {
+    let compiler = Compiler::find()?;
+    let text = build(&compiler)?;
+    check_rules(&text)?;
+    fs::write(path(), &text)?;
+    println!("{} bytes of PTX by {}", text.len(), compiler.version);
+    Ok(())
+}
+
+/// The PTX of the sources as they are, by a compiler.
+pub fn build(compiler: &Compiler) -> Result<String, Failure> {
+    let hash = source_hash(&root())?;
+    let body = with_launch_bounds(&compiler.compile()?);
+    Ok(format!(
+        "// The ferrosz GPU kernels. Made by `cargo xtask ptx`; do not edit.\n\
+         {COMPILER_LINE}{}\n{HASH_LINE}{hash}\n{body}",
+        compiler.version
+    ))
+}
+
+/// The compiler that made some PTX.
+pub fn compiler_of(ptx: &str) -> Option<&str> {
+    ptx.lines()
+        .find_map(|line| line.strip_prefix(COMPILER_LINE))
+}
+
+/// The source hash that some PTX was made from.
+pub fn hash_of(ptx: &str) -> Option<&str> {
+    ptx.lines().find_map(|line| line.strip_prefix(HASH_LINE))
+}
+
+fn with_launch_bounds(ptx: &str) -> String {
+    let mut text = String::with_capacity(ptx.len() + 4096);
+    let mut entry = None;
+    for line in ptx.lines() {
+        if let Some(name) = entry_name(line) {
+            entry = LAUNCH_BOUNDS
+                .iter()
+                .find(|bounds| name.starts_with(bounds.0) && name.ends_with(bounds.1));
+        }
+        text.push_str(line);
+        text.push('\n');
+        // The end of the parameter list, where directives go.
+        if line == ")"
+            && let Some((_, _, threads, blocks)) = entry.take()
+        {
+            text.push_str(&format!(
+                ".maxntid {threads}, 1, 1\n.minnctapersm {blocks}\n"
+            ));
+        }
+    }
+    text
+}
+
+/// The name of the entry point that begins in this line.
+fn entry_name(line: &str) -> Option<&str> {
+    let name = line.strip_prefix(".visible .entry ")?;
+    Some(name.trim_end_matches('('))
+}
+
+/// The rules: the entry points are those of the list, nothing is fused or approximated, nothing is
+/// called, and no array has left the registers.
+pub fn check_rules(ptx: &str) -> Result<(), Failure> {
+    let mut entries: Vec<&str> = ptx.lines().filter_map(entry_name).collect();
+    let mut listed = NAMES.to_vec();
+    entries.sort_unstable();
+    listed.sort_unstable();
+    if entries != listed {
+        return Err(format!("entry points {entries:?} are not those of the list").into());
+    }
+    let mut entry = "";
+    for (number, line) in (1..).zip(ptx.lines()) {
+        entry = entry_name(line).unwrap_or(entry);
+        if let Some(rule) = broken_rule(line) {
+            return Err(format!("{entry}, line {number}: {rule}: {}", line.trim()).into());
+        }
+    }
+    println!("PTX rules: {} entry points, none broken", entries.len());
+    Ok(())
+}
+
+fn broken_rule(line: &str) -> Option<&'static str> {
+    let code = line.split("//").next().unwrap_or_default().trim();
+    let operation = code
+        .split_whitespace()
+        .find(|word| !word.starts_with('@'))?;
+    let parts: Vec<&str> = operation.trim_end_matches(';').split('.').collect();
+    let has = |part: &str| parts.contains(&part);
+    if parts[0] == "fma" || parts[0] == "mad" && (has("f32") || has("f64")) {
+        Some("a fused operation rounds once where the CPU rounds twice")
+    } else if has("ftz") {
+        Some("subnormals must not be flushed")
+    } else if has("approx") {
+        Some("an approximation differs between chips")
+    } else if parts[0] == "call" {
+        Some("a call")
+    } else if has("local") {
+        Some("an array in local memory")
+    } else {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn broken_rules_are_found() {
+        for line in [
+            "\tfma.rn.f32 \t%f1, %f2, %f3, %f4;",
+            "\t@%p1 mad.rn.f64 %fd1, %fd2, %fd3, %fd4;",
+            "\tadd.rn.ftz.f32 %f1, %f2, %f3;",
+            "\tdiv.approx.f32 %f1, %f2, %f3;",
+            "\tcall.uni (retval0), memcpy, (param0);",
+            "\tst.local.u32 [%rd1], %r1;",
+            "\t.local .align 4 .b8 \t__local_depot0[128];",
+        ] {
+            assert!(broken_rule(line).is_some(), "{line}");
+        }
+        for line in [
+            "\tmul.rn.f32 \t%f1, %f2, %f3;",
+            "\tmad.lo.s32 %r1, %r2, %r3, %r4;",
+            "$L__BB0_1:",
+            "",
+            "// call fma local",
+        ] {
+            assert!(broken_rule(line).is_none(), "{line}");
+        }
+    }
+
+    #[test]
+    fn launch_bounds_stand_behind_the_parameters() {
+        let ptx = ".visible .entry ferrosz_extremes_f32(\n\t.param .b8 p[8]\n)\n{\n}\n";
+        let text = with_launch_bounds(ptx);
+        assert!(text.contains(")\n.maxntid 256, 1, 1\n.minnctapersm 4\n{"));
+    }
+}

@@ -5,7 +5,7 @@
 
 mod common;
 
-use common::fields::{FromF64, Kind, make};
+use common::fields::{FromF64, Kind, make, make_long};
 use common::{bounds, judge::judge};
 use ferrosz::codec::reference;
 use ferrosz::cuda::Gpu;
@@ -115,10 +115,20 @@ fn large_fields() {
             24 => (Kind::Sparse, Codec::Outlier),
             _ => (Kind::Smooth, Codec::Plain),
         };
-        let bytes = check(codec, bound, &make::<f32>(kind, length, 1), "large f32");
+        let bytes = check(
+            codec,
+            bound,
+            &make_long::<f32>(kind, length, 1),
+            "large f32",
+        );
         println!("f32, {codec}, {length} elements: {bytes} bytes, no difference");
         if shift <= 26 {
-            let bytes = check(codec, bound, &make::<f64>(kind, length, 2), "large f64");
+            let bytes = check(
+                codec,
+                bound,
+                &make_long::<f64>(kind, length, 2),
+                "large f64",
+            );
             println!("f64, {codec}, {length} elements: {bytes} bytes, no difference");
         }
     }
@@ -233,6 +243,71 @@ fn device_memory() -> Result<(), Error> {
             &mut workspace,
         )?;
         workspace.check(&stream)?;
+    }
+    Ok(())
+}
+
+/// A call that allocates or waits cannot be captured; and what was captured must work again on
+/// other data.
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn calls_can_be_captured_in_a_graph() -> Result<(), Error> {
+    use ferrosz::cuda::cudarc::driver::{DevicePtr, DevicePtrMut, sys};
+    let gpu = Gpu::new(0)?;
+    let stream = gpu.context().new_stream().expect("a stream");
+    let length = 300_001usize;
+    let bound = Bound::range(1e-3)?;
+    let compressor = Compressor::new(Codec::Plain, bound);
+    let room = ferrosz::max_compressed_len(length as u64, Dtype::F32);
+    let mut input = stream.alloc_zeros::<f32>(length).expect("memory");
+    let mut bytes = stream.alloc_zeros::<u8>(room as usize).expect("memory");
+    let mut output = stream.alloc_zeros::<f32>(length).expect("memory");
+    let mut workspace = gpu.workspace(&stream, length as u64)?;
+    let from = input.device_ptr(&stream).0;
+    let middle = bytes.device_ptr_mut(&stream).0;
+    let to = output.device_ptr_mut(&stream).0;
+    stream.synchronize().expect("memory is clear");
+
+    let mode = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_GLOBAL;
+    stream.begin_capture(mode).expect("capture");
+    // SAFETY: the three buffers outlive the graph's launches and do not overlap.
+    unsafe {
+        let count = length as u64;
+        gpu.compress_raw::<f32>(
+            &stream,
+            &compressor,
+            from,
+            count,
+            middle,
+            room,
+            &mut workspace,
+        )?;
+        gpu.decompress_raw::<f32>(
+            &stream,
+            &Decompressor::new(),
+            Codec::Plain,
+            (middle, room),
+            count,
+            0..count,
+            (to, count),
+            &mut workspace,
+        )?;
+    }
+    let flags = sys::CUgraphInstantiate_flags::CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH;
+    let graph = stream
+        .end_capture(flags)
+        .expect("captured")
+        .expect("a graph");
+    for (seed, kind) in [(1, Kind::Smooth), (2, Kind::NotFinite), (3, Kind::Steps)] {
+        let field = make::<f32>(kind, length, seed);
+        stream.memcpy_htod(&field, &mut input).expect("copied");
+        graph.launch().expect("launched");
+        workspace.check(&stream)?;
+        let decoded = stream.clone_dtoh(&output).expect("copied");
+        let expected = compressor.device(Device::Cpu).compress(&field)?;
+        let found = stream.clone_dtoh(&bytes).expect("copied");
+        assert!(found[..expected.len()] == expected, "{kind:?}");
+        assert_eq!(judge(bound, &field, &decoded), Ok(()));
     }
     Ok(())
 }

@@ -4,7 +4,8 @@
 #![no_std]
 #![cfg_attr(
     target_arch = "nvptx64",
-    feature(abi_ptx, asm_experimental_arch, stdarch_nvptx)
+    allow(internal_features),
+    feature(abi_ptx, asm_experimental_arch, link_llvm_intrinsics, stdarch_nvptx)
 )]
 
 #[cfg(feature = "emulator")]

@@ -132,14 +132,19 @@ pub(crate) fn decompress<T: Element>(
         payload,
         verify,
     };
-    pieces(range, values)
+    // Of several faults, the one in the lowest chunk is reported, whoever finds his first.
+    let fault = pieces(range, values)
         .into_par_iter()
-        .try_for_each(|(chunk, skip, out)| {
-            source.decode(chunk, skip, out)?;
+        .filter_map(|(chunk, skip, out)| {
+            let result = source.decode(chunk, skip, out);
             progress(out.len() as u64);
-            Ok(())
+            result.err().map(|fault| (chunk, fault))
         })
-        .map_err(Error::Format)
+        .min_by_key(|(chunk, _)| *chunk);
+    match fault {
+        None => Ok(()),
+        Some((_, fault)) => Err(Error::Format(fault)),
+    }
 }
 
 /// Cuts the output at the borders of chunks: chunk number, elements of it to skip, output.

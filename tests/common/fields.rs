@@ -125,3 +125,16 @@ pub fn make<T: FromF64>(kind: Kind, length: usize, seed: u64) -> Vec<T> {
         })
         .collect()
 }
+
+/// A field of a kind that is too long to be made value by value: a shorter one again and again, each
+/// time on another level.
+pub fn make_long<T: FromF64>(kind: Kind, length: usize, seed: u64) -> Vec<T> {
+    let piece = make::<T>(kind, length.min((1 << 20) + 77), seed);
+    (0..length.div_ceil(piece.len()))
+        .flat_map(|round| {
+            let level = T::from_f64(round as f64 * 0.37);
+            piece.iter().map(move |x| *x + level)
+        })
+        .take(length)
+        .collect()
+}

@@ -18,10 +18,10 @@ fields=${FIELDS:-$here/fields}
 mkdir -p "$out"
 status=0
 nvidia-smi --query-gpu=name,driver_version,memory.total,clocks.sm,clocks.mem --format=csv | tee "$out/machine.csv"
-"$here/gpu-tests" --ignored --nocapture --test-threads=1 2>&1 | tee "$out/tests.log"
+timeout 600 "$here/gpu-tests" --ignored --nocapture --test-threads=1 2>&1 | tee "$out/tests.log"
 [ "${PIPESTATUS[0]}" = 0 ] || status=1
-python3 "$here/make_fields.py" "$fields" || status=1
-"$here/gpu-bench" --json "$out/bench.json" "$fields"/*.f32 2>&1 | tee "$out/bench.log"
+[ -f "$fields/grf.f32" ] || python3 "$here/make_fields.py" "$fields" || status=1
+timeout 600 "$here/gpu-bench" --json "$out/bench.json" "$fields"/*.f32 2>&1 | tee "$out/bench.log"
 [ "${PIPESTATUS[0]}" = 0 ] || status=1
 exit $status
 "#;

@@ -93,6 +93,9 @@ impl Compiler {
         // Arrays stay in registers only if every index is a constant, so loops over the elements
         // of a block must be unrolled whole.
         command.args(["-C", "llvm-args=-unroll-threshold=20000"]);
+        // This pass copies code behind a branch into its arms, not knowing that the lanes of a warp
+        // must come to a collective together. LLVM knows.
+        command.arg("-Zmir-enable-passes=-JumpThreading");
         run(&mut command)?;
         let made = folder
             .join(TARGET)

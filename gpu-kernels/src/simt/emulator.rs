@@ -1,84 +1,76 @@
-//! The CPU as a machine that runs kernels: every GPU thread is a coroutine.
+//! The machine without a GPU: every thread a coroutine, every access checked.
 //!
-//! A thread runs until it needs others. A warp's collective suspends each lane; when all 32 have
-//! come, at one place in the source, the results are computed and all go on. A barrier waits for
-//! the block. Between these points a thread runs alone, so that every access it makes can be
-//! checked against those of the others: see [`shared`].
+//! [`Emulator::launch`] runs a grid to its end on the calling OS thread. A thread of the kernel is
+//! a stackful coroutine that runs until it reaches a collective, a barrier or a spin hint, and
+//! there hands over to the scheduler. When the last lane of a warp has come to a collective, the
+//! scheduler works out every lane's result and lets them all go on; the same for a barrier and
+//! its block. Which block, which warp and which order of lanes comes next is drawn from a seed:
+//! the same seed gives the same run on every host, another seed another interleaving.
 //!
-//! Several blocks are resident at a time, as on a GPU. In every round each warp of each resident
-//! block advances to its next collective; the order of blocks, warps and lanes is drawn from a
-//! seed, the same for the same seed. If round after round nobody writes to global memory, enters
-//! or leaves, while somebody spins, then nobody ever will: that is an endless spin.
+//! What the hardware would let pass stops the launch with a [`Fault`] that names the thread and
+//! the line of the kernel:
 //!
-//! All threads run on the caller's own thread, so a fault is found at the same place every time.
+//! * Collectives are matched by what they are and where in the source they stand. When a warp has
+//!   come to rest, its lanes must stand together; likewise the threads of a block. A helper that
+//!   calls a collective is one place, however many callers it has, unless it is marked
+//!   `#[track_caller]`.
+//! * Each word of shared memory has a shadow that knows who touched it since the last barrier
+//!   (see `shared.rs`), so a missing barrier is found whichever way the accesses happened to fall.
+//! * An access through a view must lie inside it and be aligned. Global memory has no shadow.
+//! * A thread that keeps waiting while no memory changes waits for ever. That includes the wait
+//!   for a block that cannot start before this one ends: only [`Emulator::resident_blocks`] are in
+//!   flight at a time, as on a real GPU.
 
-mod block;
 mod fault;
-mod order;
-pub mod shared;
+mod random;
+mod scheduler;
+mod shared;
+mod stack;
 mod thread;
+mod warp;
 
 pub use fault::{Fault, FaultKind};
 pub use thread::EmulatorThread;
 
-use crate::simt::Kernel;
-use block::{Block, Launch};
-use corosensei::stack::DefaultStack;
-use order::Order;
-use std::cell::RefCell;
-use std::vec::Vec;
+use super::{Kernel, WARP};
+use scheduler::{Launch, Scheduler};
 
-std::thread_local! {
-    /// Stacks of coroutines that have ended, for the next ones: mapping memory costs far more than
-    /// most kernels' whole run.
-    static STACKS: RefCell<Vec<DefaultStack>> = const { RefCell::new(Vec::new()) };
-}
-
-/// The order in which blocks start.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The order in which the blocks of a grid start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum BlockOrder {
-    /// From block 0 on.
+    /// From the first to the last.
+    #[default]
     Ascending,
-    /// From the last block down.
+    /// From the last to the first.
     Descending,
-    /// As the seed has it.
+    /// In an order drawn from the seed.
     Shuffled,
 }
 
-/// A machine that runs kernels on the CPU.
+/// A machine that runs kernels on the CPU and stops at the first [`Fault`].
 ///
 /// ```
-/// use ferrosz_gpu_kernels::simt::emulator::Emulator;
-/// use ferrosz_gpu_kernels::simt::{Kernel, Thread, View};
-///
-/// struct CountLanes;
-///
-/// impl Kernel for CountLanes {
-///     type Params = View<u64>;
-///     const NAME: &'static str = "count_lanes";
-///     const THREADS: u32 = 64;
-///     const SHARED_WORDS: u32 = 0;
-///
-///     fn run<T: Thread>(t: T, cells: &View<u64>) {
-///         let lanes = t.reduce_add(1);
-///         if t.lane() == 0 {
-///             t.cell_add(*cells, 0, u64::from(lanes));
-///         }
-///     }
-/// }
+/// use ferrosz_gpu_kernels::simt::emulator::{Emulator, EmulatorThread};
+/// use ferrosz_gpu_kernels::simt::{Thread, View};
 ///
 /// let mut cells = [0u64];
 /// // SAFETY: the array outlives the launch, and nobody else uses it.
 /// let view = unsafe { View::new(cells.as_mut_ptr(), 1) };
-/// Emulator::new().launch::<CountLanes>(3, &view).unwrap();
+/// let count_lanes = |t: EmulatorThread<'_>| {
+///     let lanes = t.reduce_add(1);
+///     if t.lane() == 0 {
+///         t.cell_add(view, 0, u64::from(lanes));
+///     }
+/// };
+/// Emulator::new().launch_with(3, 64, 0, count_lanes).unwrap();
 /// assert_eq!(cells[0], 3 * 64);
 /// ```
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct Emulator {
     seed: u64,
     resident_blocks: usize,
     block_order: BlockOrder,
-    spin_limit: u32,
+    spin_limit: u64,
 }
 
 impl Default for Emulator {
@@ -88,106 +80,92 @@ impl Default for Emulator {
 }
 
 impl Emulator {
-    /// Four blocks at a time, started in ascending order, seed 0.
-    pub fn new() -> Self {
+    /// Seed 0, four blocks in flight, started in ascending order.
+    pub const fn new() -> Self {
         Self {
             seed: 0,
             resident_blocks: 4,
             block_order: BlockOrder::Ascending,
-            spin_limit: 1000,
+            spin_limit: 20_000,
         }
     }
 
-    /// What the order of blocks, warps and lanes is drawn from.
+    /// Draws the order of blocks, warps and lanes from `seed`.
     #[must_use]
-    pub fn seed(mut self, seed: u64) -> Self {
+    pub const fn seed(mut self, seed: u64) -> Self {
         self.seed = seed;
         self
     }
 
-    /// How many blocks run at a time, at least one.
+    /// Keeps up to `blocks` blocks in flight, at least one.
+    ///
+    /// Each of their threads has a stack of its own; Linux grants a process some 30,000.
     #[must_use]
-    pub fn resident_blocks(mut self, blocks: usize) -> Self {
-        self.resident_blocks = blocks.max(1);
+    pub const fn resident_blocks(mut self, blocks: usize) -> Self {
+        self.resident_blocks = if blocks == 0 { 1 } else { blocks };
         self
     }
 
-    /// The order in which blocks start.
+    /// Starts the blocks in `order`.
     #[must_use]
-    pub fn block_order(mut self, order: BlockOrder) -> Self {
+    pub const fn block_order(mut self, order: BlockOrder) -> Self {
         self.block_order = order;
         self
     }
 
-    /// After how many rounds without progress a spin counts as endless.
+    /// Lets a thread wait `limit` times in a row, at spin hints and collectives, while no thread
+    /// changes global memory and no block starts or ends; one more is
+    /// [`FaultKind::EndlessSpin`]. The default is 20,000.
     #[must_use]
-    pub fn spin_limit(mut self, rounds: u32) -> Self {
-        self.spin_limit = rounds;
+    pub const fn spin_limit(mut self, limit: u64) -> Self {
+        self.spin_limit = limit;
         self
     }
 
-    /// Runs a kernel with so many blocks.
+    /// Runs kernel `K` on a grid of `blocks` blocks.
     ///
     /// # Errors
     ///
-    /// The first [`Fault`] that is found; all threads are then stopped where they are.
+    /// The first fault; the grid's other threads are then dropped where they stand.
+    ///
+    /// # Panics
+    ///
+    /// If `K::THREADS` is not a multiple of 32 from 32 to 1024.
     pub fn launch<K: Kernel>(&self, blocks: u32, params: &K::Params) -> Result<(), Fault> {
-        let mut stacks = STACKS.take();
-        let result = self.run::<K>(blocks, params, &mut stacks);
-        STACKS.set(stacks);
-        result
+        let launch = Launch::new(K::NAME, blocks, K::THREADS, K::SHARED_WORDS);
+        self.run(&launch, &|thread| K::run(thread, params))
     }
 
-    fn run<K: Kernel>(
+    /// Runs `body` as the kernel, on a grid of `blocks` blocks of `threads` threads that share
+    /// `shared_words` words.
+    ///
+    /// # Errors
+    ///
+    /// The first fault; the grid's other threads are then dropped where they stand.
+    ///
+    /// # Panics
+    ///
+    /// If `threads` is not a multiple of 32 from 32 to 1024.
+    pub fn launch_with<F>(
         &self,
         blocks: u32,
-        params: &K::Params,
-        stacks: &mut Vec<DefaultStack>,
-    ) -> Result<(), Fault> {
-        let mut order = Order::new(self.seed);
-        let launch = Launch::new(K::NAME, blocks);
-        let mut waiting = self.start_order(blocks, &mut order);
-        let mut resident: Vec<Block> = Vec::new();
-        let mut idle_rounds = 0;
-        while !(waiting.is_empty() && resident.is_empty()) {
-            let progress = launch.progress();
-            while resident.len() < self.resident_blocks
-                && let Some(index) = waiting.pop()
-            {
-                resident.push(Block::start::<K>(&launch, index, *params, stacks)?);
-                launch.note_progress();
-            }
-            order.shuffle(&mut resident);
-            for block in &mut resident {
-                block.advance(&launch, &mut order)?;
-            }
-            let running = resident.len();
-            for i in (0..running).rev() {
-                if resident[i].is_done() {
-                    resident.swap_remove(i).retire(stacks);
-                    launch.note_progress();
-                }
-            }
-            idle_rounds = if launch.progress() == progress {
-                idle_rounds + 1
-            } else {
-                0
-            };
-            if idle_rounds > self.spin_limit {
-                return Err(launch.endless_spin());
-            }
-        }
-        Ok(())
+        threads: u32,
+        shared_words: u32,
+        body: F,
+    ) -> Result<(), Fault>
+    where
+        F: Fn(EmulatorThread<'_>),
+    {
+        let name = core::any::type_name::<F>();
+        self.run(&Launch::new(name, blocks, threads, shared_words), &body)
     }
 
-    /// The blocks, the first to start at the end.
-    fn start_order(&self, blocks: u32, order: &mut Order) -> Vec<u32> {
-        let mut waiting: Vec<u32> = (0..blocks).collect();
-        match self.block_order {
-            BlockOrder::Ascending => waiting.reverse(),
-            BlockOrder::Descending => {}
-            BlockOrder::Shuffled => order.shuffle(&mut waiting),
-        }
-        waiting
+    fn run(&self, launch: &Launch, body: &dyn Fn(EmulatorThread<'_>)) -> Result<(), Fault> {
+        assert!(
+            launch.threads.is_multiple_of(WARP) && (WARP..=32 * WARP).contains(&launch.threads),
+            "a block has 1 to 32 whole warps, not {} threads",
+            launch.threads
+        );
+        Scheduler::new(self, launch, body).run()
     }
 }

@@ -1,5 +1,5 @@
-//! The GPU: a thread without state, each method one instruction. The only assembly and the only
-//! raw device pointers of the project.
+//! The GPU: a thread without state, each method one instruction. The only assembly, the only LLVM
+//! intrinsics and the only raw device pointers of the project.
 //!
 //! Contract, which the emulator checks and this machine does not: indices are in range, addresses
 //! aligned, collectives reached by all.
@@ -10,6 +10,36 @@ use core::arch::{asm, global_asm};
 
 // The block's dynamic shared memory; its size is an argument of the launch.
 global_asm!(".extern .shared .align 16 .b8 dynamic_shared[];");
+
+/// LLVM's own names for what all lanes do together. Not assembly: LLVM takes that for something
+/// that a single thread does, and may copy it into both arms of a branch, where the lanes would
+/// wait for each other for ever.
+mod collective {
+    unsafe extern "C" {
+        #[link_name = "llvm.nvvm.shfl.sync.idx.i32"]
+        pub fn shuffle(lanes: u32, value: u32, source: u32, bounds: u32) -> u32;
+        #[link_name = "llvm.nvvm.shfl.sync.up.i32"]
+        pub fn shuffle_up(lanes: u32, value: u32, delta: u32, bounds: u32) -> u32;
+        #[link_name = "llvm.nvvm.shfl.sync.bfly.i32"]
+        pub fn shuffle_xor(lanes: u32, value: u32, mask: u32, bounds: u32) -> u32;
+        #[link_name = "llvm.nvvm.vote.ballot.sync"]
+        pub fn ballot(lanes: u32, predicate: bool) -> u32;
+        #[link_name = "llvm.nvvm.redux.sync.umax"]
+        pub fn reduce_max(value: u32, lanes: u32) -> u32;
+        #[link_name = "llvm.nvvm.redux.sync.add"]
+        pub fn reduce_add(value: u32, lanes: u32) -> u32;
+        #[link_name = "llvm.nvvm.bar.warp.sync"]
+        pub fn sync_warp(lanes: u32);
+        #[link_name = "llvm.nvvm.barrier0.or"]
+        pub fn barrier_or(predicate: u32) -> u32;
+    }
+}
+
+/// The mask of all lanes.
+const ALL_LANES: u32 = u32::MAX;
+
+/// A shuffle's bounds: all 32 lanes are one group.
+const WHOLE_WARP: u32 = 31;
 
 /// A thread of the GPU.
 #[derive(Clone, Copy)]
@@ -61,71 +91,44 @@ impl Thread for PtxThread {
 
     #[inline(always)]
     fn shuffle(self, value: u32, source: u32) -> u32 {
-        let result: u32;
         // SAFETY: all lanes are here.
-        unsafe {
-            asm!("shfl.sync.idx.b32 {}, {}, {}, 31, 0xffffffff;", out(reg32) result, in(reg32) value, in(reg32) source, options(nostack))
-        };
-        result
+        unsafe { collective::shuffle(ALL_LANES, value, source, WHOLE_WARP) }
     }
 
     #[inline(always)]
     fn shuffle_up(self, value: u32, delta: u32) -> u32 {
-        let result: u32;
         // SAFETY: all lanes are here.
-        unsafe {
-            asm!("shfl.sync.up.b32 {}, {}, {}, 0, 0xffffffff;", out(reg32) result, in(reg32) value, in(reg32) delta, options(nostack))
-        };
-        result
+        unsafe { collective::shuffle_up(ALL_LANES, value, delta, 0) }
     }
 
     #[inline(always)]
     fn shuffle_xor(self, value: u32, mask: u32) -> u32 {
-        let result: u32;
         // SAFETY: all lanes are here.
-        unsafe {
-            asm!("shfl.sync.bfly.b32 {}, {}, {}, 31, 0xffffffff;", out(reg32) result, in(reg32) value, in(reg32) mask, options(nostack))
-        };
-        result
+        unsafe { collective::shuffle_xor(ALL_LANES, value, mask, WHOLE_WARP) }
     }
 
     #[inline(always)]
     fn ballot(self, predicate: bool) -> u32 {
-        let result: u32;
         // SAFETY: all lanes are here.
-        unsafe {
-            asm!(
-                "{{ .reg .pred %ballot; setp.ne.u32 %ballot, {}, 0; vote.sync.ballot.b32 {}, %ballot, 0xffffffff; }}",
-                in(reg32) u32::from(predicate), out(reg32) result, options(nostack)
-            );
-        }
-        result
+        unsafe { collective::ballot(ALL_LANES, predicate) }
     }
 
     #[inline(always)]
     fn reduce_max(self, value: u32) -> u32 {
-        let result: u32;
         // SAFETY: all lanes are here.
-        unsafe {
-            asm!("redux.sync.max.u32 {}, {}, 0xffffffff;", out(reg32) result, in(reg32) value, options(nostack))
-        };
-        result
+        unsafe { collective::reduce_max(value, ALL_LANES) }
     }
 
     #[inline(always)]
     fn reduce_add(self, value: u32) -> u32 {
-        let result: u32;
         // SAFETY: all lanes are here.
-        unsafe {
-            asm!("redux.sync.add.u32 {}, {}, 0xffffffff;", out(reg32) result, in(reg32) value, options(nostack))
-        };
-        result
+        unsafe { collective::reduce_add(value, ALL_LANES) }
     }
 
     #[inline(always)]
     fn sync_warp(self) {
         // SAFETY: all lanes are here.
-        unsafe { asm!("bar.warp.sync 0xffffffff;", options(nostack)) };
+        unsafe { collective::sync_warp(ALL_LANES) }
     }
 
     #[inline(always)]
@@ -136,15 +139,8 @@ impl Thread for PtxThread {
 
     #[inline(always)]
     fn barrier_or(self, predicate: bool) -> bool {
-        let result: u32;
         // SAFETY: all threads are here.
-        unsafe {
-            asm!(
-                "{{ .reg .pred %any; setp.ne.u32 %any, {}, 0; bar.red.or.pred %any, 0, %any; selp.u32 {}, 1, 0, %any; }}",
-                in(reg32) u32::from(predicate), out(reg32) result, options(nostack)
-            );
-        }
-        result != 0
+        unsafe { collective::barrier_or(u32::from(predicate)) != 0 }
     }
 
     #[inline(always)]

@@ -1,87 +1,100 @@
-//! What a kernel did wrong.
+//! What a kernel did wrong, and where.
 
-use core::fmt;
-use std::panic::Location;
-use std::string::String;
+use core::{error::Error, fmt, panic::Location};
+use std::{boxed::Box, string::String};
 
-/// Which rule a kernel broke.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// A place in the kernel's source.
+pub(super) type Place = &'static Location<'static>;
+
+/// The rule that a kernel broke.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum FaultKind {
-    /// A warp's collective was reached by part of the warp, or by its lanes at different places.
+    /// A part of a warp reached a collective, the rest finished or waits elsewhere.
     DivergentCollective,
-    /// A barrier was reached by part of the block, or by its threads at different places.
+    /// A part of a block reached a barrier, the rest finished or waits elsewhere.
     DivergentBarrier,
-    /// An access beyond the block's shared memory.
+    /// A shuffle's distance is 32 or more, of which the hardware would take the low five bits.
+    ShuffleOutOfRange,
+    /// A shared access past the words that the block asked for.
     SharedOutOfBounds,
-    /// An access beyond a view of global memory.
+    /// A global access outside its view.
     ViewOutOfBounds,
-    /// An access to four words at an address that is not a multiple of 16.
+    /// An access at an address that its width does not divide.
     Misaligned,
-    /// Shared memory was read before anybody wrote it.
+    /// A read of shared memory that nobody wrote.
     UninitialisedShared,
-    /// Two threads touched a word of shared memory, at least one of them writing, with nothing to
-    /// order the two.
+    /// Two threads touched a shared word, one wrote it, and nothing orders the two.
     SharedRace,
-    /// A thread waits for what never comes.
+    /// A thread waits although nothing can change any more.
     EndlessSpin,
     /// The kernel panicked.
     Panicked,
+    /// The host has no memory mappings left for the stacks of so many resident threads.
+    OutOfStacks,
 }
 
-impl FaultKind {
-    fn text(self) -> &'static str {
-        match self {
+impl fmt::Display for FaultKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
             Self::DivergentCollective => "divergent collective",
             Self::DivergentBarrier => "divergent barrier",
-            Self::SharedOutOfBounds => "shared memory out of bounds",
-            Self::ViewOutOfBounds => "global memory out of bounds",
+            Self::ShuffleOutOfRange => "shuffle out of range",
+            Self::SharedOutOfBounds => "shared memory access out of bounds",
+            Self::ViewOutOfBounds => "view access out of bounds",
             Self::Misaligned => "misaligned access",
-            Self::UninitialisedShared => "uninitialised shared memory read",
-            Self::SharedRace => "race in shared memory",
+            Self::UninitialisedShared => "read of uninitialised shared memory",
+            Self::SharedRace => "race on shared memory",
             Self::EndlessSpin => "endless spin",
             Self::Panicked => "panic",
-        }
+            Self::OutOfStacks => "out of stacks",
+        })
     }
 }
 
-/// A broken rule: which, where and by whom.
-#[derive(Debug, Clone)]
+/// A broken rule and what exactly broke it; whoever knows the thread makes it a [`Fault`].
+pub(super) struct Problem {
+    pub(super) kind: FaultKind,
+    pub(super) detail: String,
+}
+
+impl Problem {
+    /// Boxed, for the sake of the accesses that go well.
+    #[cold]
+    pub(super) fn new(kind: FaultKind, detail: String) -> Box<Self> {
+        Box::new(Self { kind, detail })
+    }
+}
+
+/// Why a launch was stopped.
+#[derive(Clone, Debug)]
 pub struct Fault {
-    /// Which rule.
+    /// The rule that was broken.
     pub kind: FaultKind,
     /// The kernel's name.
     pub kernel: &'static str,
-    /// The block.
+    /// The block in which it happened.
     pub block: u32,
-    /// The thread, by its number in the block.
+    /// The thread, by its number in the block, that was stopped.
     pub thread: u32,
-    /// The place in the source, where one is to blame.
+    /// Where in the kernel's source the thread stood; not known of a panic.
     pub location: Option<&'static Location<'static>>,
-    /// What exactly.
+    /// What exactly was wrong.
     pub detail: String,
 }
 
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            kind,
-            kernel,
-            block,
-            thread,
-            location,
-            detail,
-        } = self;
         write!(
             f,
-            "{} in {kernel}, block {block}, thread {thread}",
-            kind.text()
+            "{} in kernel {}, block {}, thread {}",
+            self.kind, self.kernel, self.block, self.thread
         )?;
-        if let Some(location) = location {
+        if let Some(location) = self.location {
             write!(f, ", at {location}")?;
         }
-        write!(f, ": {detail}")
+        write!(f, ": {}", self.detail)
     }
 }
 
-impl std::error::Error for Fault {}
+impl Error for Fault {}

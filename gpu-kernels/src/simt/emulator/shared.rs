@@ -1,201 +1,273 @@
-//! Shared memory with a shadow: for every word, who touched it last and when.
+//! A block's shared memory, and the shadow that finds races on it.
 //!
-//! Time in a block is counted by its barriers, and in a warp by its `sync_warp`s. Two accesses of
-//! different threads are in order if a barrier lies between them, or, within a warp, a `sync_warp`.
-//! Shuffles and votes order nothing. Of the reads since the last barrier it is enough to know one
-//! warp's last, whether several of its lanes read, and whether any other warp did: that tells
-//! exactly whether a write by some thread is in order with all of them.
+//! Two accesses of different threads are ordered by a barrier between them or, within a warp, by
+//! a [`sync_warp`](crate::simt::Thread::sync_warp); by nothing else. So time is counted twice:
+//! a *block epoch* ends at each barrier, a *warp epoch* at each `sync_warp` of that warp. An
+//! earlier access is unordered with one that happens now if it is of another thread and of this
+//! block epoch and, when the two threads share a warp, of the warp's present epoch as well.
+//!
+//! The shadow of a word holds the last write (or the last atomic writes, which may be many) and
+//! the reads, each group as an [`Accesses`] of at most two threads. Two are enough to say for
+//! any third whether it conflicts with the group, so an access is checked in constant time.
+//!
+//! Epochs never restart, so a new block run finds all older shadows out of date, and a word
+//! uninitialised, without anything being cleared.
 
-use super::fault::FaultKind;
+use std::{boxed::Box, format, vec, vec::Vec};
+
+use super::fault::{FaultKind, Place, Problem};
 use crate::simt::WARP;
-use std::format;
-use std::string::String;
-use std::vec::Vec;
 
-/// When: barriers of the block and `sync_warp`s of the accessing warp so far, counted from 1.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Time {
-    /// Barriers.
-    pub block: u32,
-    /// `sync_warp`s.
-    pub warp: u32,
+/// A thread and where it stands.
+#[derive(Clone, Copy)]
+pub(super) struct Actor {
+    pub(super) thread: u32,
+    pub(super) place: Place,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Lanes {
-    One(u32),
-    Many,
+impl Actor {
+    fn warp(self) -> u32 {
+        self.thread / WARP
+    }
 }
 
-#[derive(Debug, Clone, Copy)]
-struct Write {
-    time: Time,
-    thread: u32,
-    atomic: bool,
-}
-
-#[derive(Debug, Clone, Copy)]
-struct Reads {
-    time: Time,
+/// When an access happens.
+#[derive(Clone, Copy, PartialEq)]
+struct Epoch {
+    block: u32,
     warp: u32,
-    lanes: Lanes,
-    other_warps: bool,
 }
 
-#[derive(Debug, Clone, Copy, Default)]
-struct Word {
-    value: u32,
-    write: Option<Write>,
-    reads: Option<Reads>,
+/// The unordered accesses of one sort to one word.
+///
+/// `first` and `second` are of the same warp and of `epoch`, or of two different warps and of
+/// the same block epoch. In the second case every thread conflicts with one of the two, so
+/// further ones need not be kept.
+#[derive(Clone, Copy)]
+struct Accesses {
+    epoch: Epoch,
+    first: Option<Actor>,
+    second: Option<Actor>,
 }
 
-/// What is wrong with an access.
-pub type Wrong = (FaultKind, String);
+impl Accesses {
+    /// Epoch 0 is before any block.
+    const NONE: Self = Self {
+        epoch: Epoch { block: 0, warp: 0 },
+        first: None,
+        second: None,
+    };
 
-/// How a thread touches a word.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Access {
-    Read,
-    Write,
-    Atomic,
-}
-
-/// A block's shared memory.
-#[derive(Debug)]
-pub struct SharedMemory {
-    words: Vec<Word>,
-}
-
-impl SharedMemory {
-    /// Memory that nobody has written.
-    pub fn new(words: u32) -> Self {
+    const fn one(actor: Actor, epoch: Epoch) -> Self {
         Self {
-            words: std::vec![Word::default(); words as usize],
+            epoch,
+            first: Some(actor),
+            second: None,
         }
     }
 
-    /// Reads a word.
-    ///
-    /// # Errors
-    ///
-    /// What is wrong with it.
-    pub fn load(&mut self, word: u32, thread: u32, now: Time) -> Result<u32, Wrong> {
-        let entry = self.check(word, thread, now, Access::Read)?;
-        entry.note_read(thread, now);
-        Ok(entry.value)
-    }
-
-    /// Writes a word.
-    ///
-    /// # Errors
-    ///
-    /// What is wrong with it.
-    pub fn store(&mut self, word: u32, value: u32, thread: u32, now: Time) -> Result<(), Wrong> {
-        let entry = self.check(word, thread, now, Access::Write)?;
-        entry.note_write(value, thread, now, false);
-        Ok(())
-    }
-
-    /// Sets bits of a word atomically.
-    ///
-    /// # Errors
-    ///
-    /// What is wrong with it.
-    pub fn or(&mut self, word: u32, bits: u32, thread: u32, now: Time) -> Result<(), Wrong> {
-        let entry = self.check(word, thread, now, Access::Atomic)?;
-        entry.note_write(entry.value | bits, thread, now, true);
-        Ok(())
-    }
-
-    fn check(
-        &mut self,
-        word: u32,
-        thread: u32,
-        now: Time,
-        access: Access,
-    ) -> Result<&mut Word, Wrong> {
-        let len = self.words.len();
-        let Some(entry) = self.words.get_mut(word as usize) else {
-            let text = format!("word {word} of {len}");
-            return Err((FaultKind::SharedOutOfBounds, text));
+    fn add(&mut self, actor: Actor, now: Epoch) {
+        let first = match self.first {
+            Some(first) if self.epoch.block == now.block => first,
+            _ => return *self = Self::one(actor, now),
         };
-        if access != Access::Write && entry.write.is_none() {
-            let text = format!("word {word} was never written");
-            return Err((FaultKind::UninitialisedShared, text));
+        if self
+            .second
+            .is_some_and(|second| second.warp() != first.warp())
+        {
+            return;
         }
-        match entry.conflict(thread, now, access) {
-            Some(other) => Err((FaultKind::SharedRace, format!("word {word}: {other}"))),
-            None => Ok(entry),
+        if first.warp() != actor.warp() {
+            self.second = Some(actor);
+        } else if self.epoch.warp != now.warp {
+            // To other warps this read stands for the older ones, to its own they are ordered.
+            *self = Self::one(actor, now);
+        } else if first.thread != actor.thread && self.second.is_none() {
+            self.second = Some(actor);
         }
     }
-}
 
-impl Word {
-    /// The access that this one is not in order with.
-    fn conflict(&self, thread: u32, now: Time, access: Access) -> Option<String> {
-        if let Some(write) = self.write {
-            let both_atomic = write.atomic && access == Access::Atomic;
-            if !both_atomic && !write.is_before(thread, now) {
-                return Some(format!("thread {} has written it", write.thread));
-            }
-        }
-        let reads = self.reads.filter(|_| access != Access::Read)?;
-        if reads.are_before(thread, now) {
+    /// One of these accesses that nothing orders before one that `actor` makes `now`.
+    #[inline]
+    fn unordered(&self, actor: Actor, now: Epoch) -> Option<Actor> {
+        if self.epoch.block != now.block {
             return None;
         }
-        Some(match reads.lanes {
-            Lanes::One(lane) => format!("thread {} has read it", reads.warp * WARP + lane),
-            Lanes::Many => format!("threads of warp {} have read it", reads.warp),
-        })
+        [self.first, self.second]
+            .into_iter()
+            .flatten()
+            .find(|other| {
+                other.warp() != actor.warp()
+                    || (other.thread != actor.thread && self.epoch.warp == now.warp)
+            })
     }
+}
 
-    fn note_read(&mut self, thread: u32, now: Time) {
-        let (warp, lane) = (thread / WARP, thread % WARP);
-        let fresh = Reads {
-            time: now,
-            warp,
-            lanes: Lanes::One(lane),
-            other_warps: false,
-        };
-        match &mut self.reads {
-            Some(reads) if reads.time.block == now.block => {
-                if reads.warp != warp {
-                    reads.other_warps = true;
-                } else if reads.time.warp != now.warp {
-                    reads.time = now;
-                    reads.lanes = Lanes::One(lane);
-                } else if reads.lanes != Lanes::One(lane) {
-                    reads.lanes = Lanes::Many;
-                }
-            }
-            reads => *reads = Some(fresh),
+#[derive(Clone, Copy)]
+struct Shadow {
+    writes: Accesses,
+    /// Whether `writes` were atomic, and thus in order among themselves.
+    atomic: bool,
+    reads: Accesses,
+}
+
+impl Shadow {
+    const UNTOUCHED: Self = Self {
+        writes: Accesses::NONE,
+        atomic: false,
+        reads: Accesses::NONE,
+    };
+}
+
+/// The shared memory of one resident block.
+pub(super) struct SharedMemory {
+    words: Vec<u32>,
+    shadows: Vec<Shadow>,
+    /// The epoch in which the present block run began.
+    started: u32,
+    block_epoch: u32,
+    warp_epochs: [u32; WARP as usize],
+}
+
+type Checked<T> = Result<T, Box<Problem>>;
+
+impl SharedMemory {
+    pub(super) fn new(words: u32) -> Self {
+        Self {
+            words: vec![0; words as usize],
+            shadows: vec![Shadow::UNTOUCHED; words as usize],
+            started: 0,
+            block_epoch: 0,
+            warp_epochs: [0; WARP as usize],
         }
     }
 
-    fn note_write(&mut self, value: u32, thread: u32, now: Time, atomic: bool) {
-        self.value = value;
-        self.write = Some(Write {
-            time: now,
-            thread,
-            atomic,
-        });
+    /// Another block takes over; what the last one left is gone.
+    pub(super) fn start_block(&mut self) {
+        self.block_epoch += 1;
+        self.started = self.block_epoch;
+    }
+
+    pub(super) fn barrier(&mut self) {
+        self.block_epoch += 1;
+    }
+
+    pub(super) fn sync_warp(&mut self, warp: u32) {
+        self.warp_epochs[warp as usize] += 1;
+    }
+
+    pub(super) fn load(&mut self, actor: Actor, word: u32) -> Checked<u32> {
+        let now = self.now(actor);
+        let started = self.started;
+        let shadow = self.shadow(word)?;
+        if shadow.writes.epoch.block < started {
+            return Err(uninitialised(word));
+        }
+        if let Some(writer) = shadow.writes.unordered(actor, now) {
+            return Err(race(word, "reads", actor, "wrote", writer));
+        }
+        shadow.reads.add(actor, now);
+        Ok(self.words[word as usize])
+    }
+
+    pub(super) fn store(&mut self, actor: Actor, word: u32, value: u32) -> Checked<()> {
+        let now = self.now(actor);
+        let shadow = self.shadow(word)?;
+        if let Some(writer) = shadow.writes.unordered(actor, now) {
+            return Err(race(word, "writes", actor, "wrote", writer));
+        }
+        if let Some(reader) = shadow.reads.unordered(actor, now) {
+            return Err(race(word, "writes", actor, "read", reader));
+        }
+        shadow.writes = Accesses::one(actor, now);
+        shadow.atomic = false;
+        self.words[word as usize] = value;
+        Ok(())
+    }
+
+    pub(super) fn or(&mut self, actor: Actor, word: u32, bits: u32) -> Checked<()> {
+        let now = self.now(actor);
+        let started = self.started;
+        let shadow = self.shadow(word)?;
+        if shadow.writes.epoch.block < started {
+            return Err(uninitialised(word));
+        }
+        if let Some(reader) = shadow.reads.unordered(actor, now) {
+            return Err(race(word, "atomically writes", actor, "read", reader));
+        }
+        if shadow.atomic {
+            shadow.writes.add(actor, now);
+        } else if let Some(writer) = shadow.writes.unordered(actor, now) {
+            return Err(race(word, "atomically writes", actor, "wrote", writer));
+        } else {
+            shadow.writes = Accesses::one(actor, now);
+            shadow.atomic = true;
+        }
+        self.words[word as usize] |= bits;
+        Ok(())
+    }
+
+    pub(super) fn load4(&mut self, actor: Actor, word: u32) -> Checked<[u32; 4]> {
+        self.check_four(word)?;
+        let mut values = [0; 4];
+        for (value, word) in values.iter_mut().zip(word..) {
+            *value = self.load(actor, word)?;
+        }
+        Ok(values)
+    }
+
+    pub(super) fn store4(&mut self, actor: Actor, word: u32, values: [u32; 4]) -> Checked<()> {
+        self.check_four(word)?;
+        for (value, word) in values.into_iter().zip(word..) {
+            self.store(actor, word, value)?;
+        }
+        Ok(())
+    }
+
+    fn check_four(&self, word: u32) -> Checked<()> {
+        if word.is_multiple_of(4) {
+            return Ok(());
+        }
+        Err(Problem::new(
+            FaultKind::Misaligned,
+            format!("four words from word {word} of shared memory, which is no multiple of 4"),
+        ))
+    }
+
+    fn now(&self, actor: Actor) -> Epoch {
+        Epoch {
+            block: self.block_epoch,
+            warp: self.warp_epochs[actor.warp() as usize],
+        }
+    }
+
+    fn shadow(&mut self, word: u32) -> Checked<&mut Shadow> {
+        let len = self.shadows.len();
+        self.shadows.get_mut(word as usize).ok_or_else(|| {
+            Problem::new(
+                FaultKind::SharedOutOfBounds,
+                format!("word {word} of {len} words of shared memory"),
+            )
+        })
     }
 }
 
-impl Write {
-    fn is_before(&self, thread: u32, now: Time) -> bool {
-        let same_warp = self.thread / WARP == thread / WARP;
-        self.thread == thread
-            || self.time.block < now.block
-            || same_warp && self.time.warp < now.warp
-    }
+#[cold]
+fn uninitialised(word: u32) -> Box<Problem> {
+    Problem::new(
+        FaultKind::UninitialisedShared,
+        format!("nothing has written word {word} of shared memory in this block"),
+    )
 }
 
-impl Reads {
-    fn are_before(&self, thread: u32, now: Time) -> bool {
-        let of_this_warp = self.warp == thread / WARP && !self.other_warps;
-        self.time.block < now.block
-            || of_this_warp
-                && (self.time.warp < now.warp || self.lanes == Lanes::One(thread % WARP))
-    }
+#[cold]
+fn race(word: u32, does: &str, now: Actor, did: &str, earlier: Actor) -> Box<Problem> {
+    Problem::new(
+        FaultKind::SharedRace,
+        format!(
+            "thread {} {does} word {word} of shared memory, thread {} {did} it at {}, \
+             and nothing orders the two",
+            now.thread, earlier.thread, earlier.place
+        ),
+    )
 }

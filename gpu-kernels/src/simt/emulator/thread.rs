@@ -1,293 +1,293 @@
-//! A thread of the emulator, as a kernel sees it.
+//! The thread that a kernel sees: each method a check and an effect, or a wait.
 
-use super::block::{Launch, Wait};
-use super::fault::{Fault, FaultKind};
-use super::shared::{SharedMemory, Time, Wrong};
-use crate::simt::{Thread, View, WARP};
+use core::{cell::RefCell, mem::size_of, panic::Location};
+use std::{boxed::Box, format};
+
 use corosensei::Yielder;
-use std::cell::{Cell, RefCell};
-use std::format;
-use std::panic::Location;
-use std::string::String;
-use std::vec::Vec;
 
-/// What the threads of a block share.
-pub(super) struct BlockState {
-    pub(super) launch: *const Launch,
-    pub(super) index: u32,
-    pub(super) shared: RefCell<SharedMemory>,
-    /// Barriers so far, counted from 1.
-    pub(super) barriers: Cell<u32>,
-    /// `sync_warp`s so far, of each warp, counted from 1.
-    pub(super) warp_syncs: Vec<Cell<u32>>,
+use super::fault::{Fault, FaultKind, Place, Problem};
+use super::scheduler::Launch;
+use super::shared::{Actor, SharedMemory};
+use super::warp::{Call, Collective};
+use crate::simt::{Thread, View, WARP};
+
+/// Why a thread hands over to the scheduler.
+pub(super) enum Event {
+    /// It came to a collective with these operands.
+    Waits {
+        call: Call,
+        value: u32,
+        operand: u32,
+    },
+    /// It waits for another block.
+    Spins(Place),
+    /// It must not go on.
+    Faults(Box<Fault>),
 }
 
-/// A GPU thread on the emulator.
+/// What a thread knows of its surroundings; it lies on the thread's own stack.
+pub(super) struct Context<'a> {
+    pub(super) launch: &'a Launch,
+    pub(super) shared: &'a RefCell<SharedMemory>,
+    pub(super) yielder: &'a Yielder<u32, Event>,
+    pub(super) block: u32,
+    pub(super) thread: u32,
+}
+
+/// A thread on the emulator.
 #[derive(Clone, Copy)]
-pub struct EmulatorThread<'a> {
-    pub(super) block: &'a BlockState,
-    pub(super) yielder: &'a Yielder<u32, Wait>,
-    pub(super) index: u32,
-}
-
-/// A warp's collective, with a lane's operands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Collective {
-    Shuffle { value: u32, source: u32 },
-    ShuffleUp { value: u32, delta: u32 },
-    ShuffleXor { value: u32, mask: u32 },
-    Ballot { predicate: bool },
-    ReduceMax { value: u32 },
-    ReduceAdd { value: u32 },
-    Sync,
-}
-
-type Place = &'static Location<'static>;
+pub struct EmulatorThread<'a>(pub(super) &'a Context<'a>);
 
 impl EmulatorThread<'_> {
-    fn launch(&self) -> &Launch {
-        // SAFETY: a launch outlives its blocks, and they their threads.
-        unsafe { &*self.block.launch }
+    /// Waits for the other threads at a collective; what it gives this thread.
+    fn wait(self, collective: Collective, value: u32, operand: u32, place: Place) -> u32 {
+        let call = Call { collective, place };
+        self.0.yielder.suspend(Event::Waits {
+            call,
+            value,
+            operand,
+        })
     }
 
-    /// Reports a fault. The thread is never resumed.
-    fn fail(self, kind: FaultKind, location: Place, detail: String) -> ! {
-        self.launch().report(Fault {
-            kind,
-            kernel: self.launch().kernel,
-            block: self.block.index,
-            thread: self.index,
-            location: Some(location),
-            detail,
-        });
-        loop {
-            self.yielder.suspend(Wait::Fault);
+    fn shuffle_by(self, collective: Collective, value: u32, distance: u32, place: Place) -> u32 {
+        if distance >= WARP {
+            let detail = format!("the distance is {distance}");
+            self.stop(place, *Problem::new(FaultKind::ShuffleOutOfRange, detail));
         }
+        self.wait(collective, value, distance, place)
     }
 
-    fn collective(self, collective: Collective, place: Place) -> u32 {
-        self.yielder.suspend(Wait::Collective(collective, place))
-    }
-
-    fn now(self) -> Time {
-        Time {
-            block: self.block.barriers.get(),
-            warp: self.block.warp_syncs[(self.index / WARP) as usize].get(),
-        }
-    }
-
+    /// Does something with shared memory, which may go wrong.
+    #[inline]
     fn shared<R>(
         self,
         place: Place,
-        access: impl FnOnce(&mut SharedMemory) -> Result<R, Wrong>,
+        access: impl FnOnce(&mut SharedMemory, Actor) -> Result<R, Box<Problem>>,
     ) -> R {
-        let result = access(&mut self.block.shared.borrow_mut());
-        match result {
-            Ok(value) => value,
-            Err((kind, detail)) => self.fail(kind, place, detail),
-        }
+        let thread = self.0.thread;
+        let result = access(&mut self.0.shared.borrow_mut(), Actor { thread, place });
+        result.unwrap_or_else(|problem| self.stop(place, *problem))
     }
 
-    fn check_alignment(self, is_aligned: bool, place: Place, what: &str) {
-        if !is_aligned {
-            let detail = format!("four words at {what}, which is no multiple of 16 bytes");
-            self.fail(FaultKind::Misaligned, place, detail);
+    /// The address of `count` items, from `count * index` on, that are accessed at once.
+    #[inline]
+    fn locate<W>(self, place: Place, view: View<W>, index: u64, count: u64) -> *mut W {
+        if index >= view.len() / count {
+            self.stop(place, *outside(index, count, view.len()));
         }
-    }
-
-    /// The address of `count` items from `index` on.
-    fn global<W>(self, view: View<W>, index: u64, count: u64, place: Place) -> *mut W {
-        let len = view.len();
-        if index.checked_add(count).is_none_or(|end| end > len) {
-            let detail = format!("items {index}.. of a view of {len}");
-            self.fail(FaultKind::ViewOutOfBounds, place, detail);
+        // SAFETY: the items lie within the view, and by the contract of `View::new` in memory.
+        let address = unsafe { view.address().add((index * count) as usize) };
+        let alignment = size_of::<W>() * count as usize;
+        if !address.addr().is_multiple_of(alignment) {
+            self.stop(place, *misaligned(index, address.addr(), alignment));
         }
-        view.address().wrapping_add(index as usize)
-    }
-
-    fn global4(self, view: View<u32>, index: u64, place: Place) -> *mut u32 {
-        let address = self.global(view, index.saturating_mul(4), 4, place);
-        self.check_alignment(address.addr().is_multiple_of(16), place, "a global address");
         address
+    }
+
+    /// Writes to a cell, as a change that spinning threads may wait for only if it is one.
+    #[inline]
+    fn change_cell(self, address: *mut u64, before: u64, after: u64) {
+        if before != after {
+            // SAFETY: `locate` found it in its view, and the launch has the only thread that
+            // touches it.
+            unsafe { address.write(after) };
+            self.0.launch.note_change();
+        }
+    }
+
+    /// Ends the launch.
+    #[cold]
+    fn stop(self, place: Place, problem: Problem) -> ! {
+        let fault = self
+            .0
+            .launch
+            .fault(self.0.block, self.0.thread, Some(place), problem);
+        self.0.yielder.suspend(Event::Faults(Box::new(fault)));
+        unreachable!("the scheduler resumed a thread after its fault")
     }
 }
 
+#[cold]
+fn outside(index: u64, count: u64, len: u64) -> Box<Problem> {
+    let detail = match count {
+        1 => format!("item {index} of a view of {len}"),
+        _ => format!("items {count} * {index} and following of a view of {len}"),
+    };
+    Problem::new(FaultKind::ViewOutOfBounds, detail)
+}
+
+#[cold]
+fn misaligned(index: u64, address: usize, alignment: usize) -> Box<Problem> {
+    Problem::new(
+        FaultKind::Misaligned,
+        format!("index {index} of a view is at {address:#x}, which is no multiple of {alignment}"),
+    )
+}
+
 impl Thread for EmulatorThread<'_> {
+    #[inline]
     fn thread_index(self) -> u32 {
-        self.index
+        self.0.thread
     }
 
+    #[inline]
     fn block_index(self) -> u32 {
-        self.block.index
+        self.0.block
     }
 
+    #[inline]
     fn block_count(self) -> u32 {
-        self.launch().blocks
+        self.0.launch.blocks
     }
 
     #[track_caller]
     fn shuffle(self, value: u32, source: u32) -> u32 {
-        self.collective(Collective::Shuffle { value, source }, Location::caller())
+        self.wait(Collective::Shuffle, value, source, Location::caller())
     }
 
     #[track_caller]
     fn shuffle_up(self, value: u32, delta: u32) -> u32 {
-        self.collective(Collective::ShuffleUp { value, delta }, Location::caller())
+        self.shuffle_by(Collective::ShuffleUp, value, delta, Location::caller())
     }
 
     #[track_caller]
     fn shuffle_xor(self, value: u32, mask: u32) -> u32 {
-        self.collective(Collective::ShuffleXor { value, mask }, Location::caller())
+        self.shuffle_by(Collective::ShuffleXor, value, mask, Location::caller())
     }
 
     #[track_caller]
     fn ballot(self, predicate: bool) -> u32 {
-        self.collective(Collective::Ballot { predicate }, Location::caller())
+        self.wait(Collective::Ballot, predicate.into(), 0, Location::caller())
     }
 
     #[track_caller]
     fn reduce_max(self, value: u32) -> u32 {
-        self.collective(Collective::ReduceMax { value }, Location::caller())
+        self.wait(Collective::ReduceMax, value, 0, Location::caller())
     }
 
     #[track_caller]
     fn reduce_add(self, value: u32) -> u32 {
-        self.collective(Collective::ReduceAdd { value }, Location::caller())
+        self.wait(Collective::ReduceAdd, value, 0, Location::caller())
     }
 
     #[track_caller]
     fn sync_warp(self) {
-        self.collective(Collective::Sync, Location::caller());
+        self.wait(Collective::SyncWarp, 0, 0, Location::caller());
     }
 
     #[track_caller]
     fn barrier(self) {
-        self.yielder
-            .suspend(Wait::Barrier(false, Location::caller()));
+        self.wait(Collective::Barrier, 0, 0, Location::caller());
     }
 
     #[track_caller]
     fn barrier_or(self, predicate: bool) -> bool {
-        self.yielder
-            .suspend(Wait::Barrier(predicate, Location::caller()))
-            != 0
+        let place = Location::caller();
+        self.wait(Collective::BarrierOr, predicate.into(), 0, place) != 0
     }
 
     #[track_caller]
     fn shared_load(self, word: u32) -> u32 {
-        self.shared(Location::caller(), |shared| {
-            shared.load(word, self.index, self.now())
-        })
+        self.shared(Location::caller(), |shared, actor| shared.load(actor, word))
     }
 
     #[track_caller]
     fn shared_store(self, word: u32, value: u32) {
-        self.shared(Location::caller(), |shared| {
-            shared.store(word, value, self.index, self.now())
+        self.shared(Location::caller(), |shared, actor| {
+            shared.store(actor, word, value)
         });
     }
 
     #[track_caller]
     fn shared_load4(self, word: u32) -> [u32; 4] {
-        let place = Location::caller();
-        self.check_alignment(
-            word.is_multiple_of(4),
-            place,
-            &format!("shared word {word}"),
-        );
-        self.shared(place, |shared| {
-            let mut values = [0; 4];
-            for (word, value) in (word..).zip(&mut values) {
-                *value = shared.load(word, self.index, self.now())?;
-            }
-            Ok(values)
+        self.shared(Location::caller(), |shared, actor| {
+            shared.load4(actor, word)
         })
     }
 
     #[track_caller]
     fn shared_store4(self, word: u32, values: [u32; 4]) {
-        let place = Location::caller();
-        self.check_alignment(
-            word.is_multiple_of(4),
-            place,
-            &format!("shared word {word}"),
-        );
-        self.shared(place, |shared| {
-            (word..)
-                .zip(values)
-                .try_for_each(|(word, value)| shared.store(word, value, self.index, self.now()))
+        self.shared(Location::caller(), |shared, actor| {
+            shared.store4(actor, word, values)
         });
     }
 
     #[track_caller]
     fn shared_or(self, word: u32, bits: u32) {
-        self.shared(Location::caller(), |shared| {
-            shared.or(word, bits, self.index, self.now())
+        self.shared(Location::caller(), |shared, actor| {
+            shared.or(actor, word, bits)
         });
     }
 
     #[track_caller]
     fn load(self, view: View<u32>, index: u64) -> u32 {
-        let address = self.global(view, index, 1, Location::caller());
-        // SAFETY: in the view, which is valid by its contract.
+        let address = self.locate(Location::caller(), view, index, 1);
+        // SAFETY: `locate` found it aligned and in the view, which is valid for reads.
         unsafe { address.read() }
     }
 
     #[track_caller]
     fn load4(self, view: View<u32>, index: u64) -> [u32; 4] {
-        let address = self.global4(view, index, Location::caller());
-        // SAFETY: in the view, which is valid by its contract.
+        let address = self.locate(Location::caller(), view, index, 4);
+        // SAFETY: `locate` found all four aligned and in the view, which is valid for reads.
         unsafe { address.cast::<[u32; 4]>().read() }
     }
 
     #[track_caller]
     fn store(self, view: View<u32>, index: u64, value: u32) {
-        let address = self.global(view, index, 1, Location::caller());
-        self.launch().note_progress();
-        // SAFETY: in the view, which is valid by its contract.
+        let address = self.locate(Location::caller(), view, index, 1);
+        // SAFETY: `locate` found it aligned and in the view; a kernel that writes to a view was
+        // given one that is valid for writes.
         unsafe { address.write(value) };
+        self.0.launch.note_change();
     }
 
     #[track_caller]
     fn store4(self, view: View<u32>, index: u64, values: [u32; 4]) {
-        let address = self.global4(view, index, Location::caller());
-        self.launch().note_progress();
-        // SAFETY: in the view, which is valid by its contract.
+        let address = self.locate(Location::caller(), view, index, 4);
+        // SAFETY: as for `store`, of all four.
         unsafe { address.cast::<[u32; 4]>().write(values) };
+        self.0.launch.note_change();
     }
 
     #[track_caller]
     fn cell_load(self, cells: View<u64>, index: u64) -> u64 {
-        let address = self.global(cells, index, 1, Location::caller());
-        // SAFETY: in the view, which is valid by its contract; all threads are one of the CPU's.
+        let address = self.locate(Location::caller(), cells, index, 1);
+        // SAFETY: `locate` found it aligned and in the view. The grid's threads all run on this
+        // OS thread, and nobody else writes, so a plain read is atomic.
         unsafe { address.read() }
     }
 
     #[track_caller]
     fn cell_store(self, cells: View<u64>, index: u64, value: u64) {
-        let address = self.global(cells, index, 1, Location::caller());
-        self.launch().note_progress();
+        let address = self.locate(Location::caller(), cells, index, 1);
         // SAFETY: as for `cell_load`.
-        unsafe { address.write(value) };
+        self.change_cell(address, unsafe { address.read() }, value);
     }
 
     #[track_caller]
     fn cell_add(self, cells: View<u64>, index: u64, value: u64) -> u64 {
-        let before = self.cell_load(cells, index);
-        self.cell_store(cells, index, before.wrapping_add(value));
+        let address = self.locate(Location::caller(), cells, index, 1);
+        // SAFETY: as for `cell_load`.
+        let before = unsafe { address.read() };
+        self.change_cell(address, before, before.wrapping_add(value));
         before
     }
 
     #[track_caller]
     fn cell_max(self, cells: View<u64>, index: u64, value: u64) {
-        let before = self.cell_load(cells, index);
-        self.cell_store(cells, index, before.max(value));
+        let address = self.locate(Location::caller(), cells, index, 1);
+        // SAFETY: as for `cell_load`.
+        let before = unsafe { address.read() };
+        self.change_cell(address, before, before.max(value));
     }
 
+    /// Nothing to do: the emulator's memory is never out of order.
+    #[inline]
     fn fence(self) {}
 
     #[track_caller]
     fn spin_hint(self) {
-        self.yielder.suspend(Wait::Spin(Location::caller()));
+        self.0.yielder.suspend(Event::Spins(Location::caller()));
     }
 }

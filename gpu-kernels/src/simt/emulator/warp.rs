@@ -1,0 +1,210 @@
+//! A warp: what its 32 lanes wait for, and what a collective gives each of them.
+
+use core::fmt;
+use std::{boxed::Box, format};
+
+use corosensei::Coroutine;
+
+use super::fault::{FaultKind, Place, Problem};
+use super::thread::Event;
+use crate::simt::WARP;
+
+pub(super) const LANES: usize = WARP as usize;
+
+/// An operation that threads do together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Collective {
+    Shuffle,
+    ShuffleUp,
+    ShuffleXor,
+    Ballot,
+    ReduceMax,
+    ReduceAdd,
+    SyncWarp,
+    Barrier,
+    BarrierOr,
+}
+
+impl Collective {
+    pub(super) fn is_of_block(self) -> bool {
+        matches!(self, Self::Barrier | Self::BarrierOr)
+    }
+}
+
+/// One call of a collective; threads that stand at equal calls stand together.
+#[derive(Clone, Copy)]
+pub(super) struct Call {
+    pub(super) collective: Collective,
+    pub(super) place: Place,
+}
+
+impl PartialEq for Call {
+    fn eq(&self, other: &Self) -> bool {
+        // One place has a `Location` in each instantiation of its function; most often the same.
+        self.collective == other.collective
+            && (core::ptr::eq(self.place, other.place) || self.place == other.place)
+    }
+}
+
+impl fmt::Display for Call {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = match self.collective {
+            Collective::Shuffle => "shuffle",
+            Collective::ShuffleUp => "shuffle_up",
+            Collective::ShuffleXor => "shuffle_xor",
+            Collective::Ballot => "ballot",
+            Collective::ReduceMax => "reduce_max",
+            Collective::ReduceAdd => "reduce_add",
+            Collective::SyncWarp => "sync_warp",
+            Collective::Barrier => "barrier",
+            Collective::BarrierOr => "barrier_or",
+        };
+        write!(f, "`{name}` at {}", self.place)
+    }
+}
+
+/// Whether a thread can run.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum State {
+    Ready,
+    Waits(Call),
+    Finished,
+}
+
+impl fmt::Display for State {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Ready => f.write_str("runs"),
+            Self::Waits(call) => write!(f, "waits in {call}"),
+            Self::Finished => f.write_str("has finished"),
+        }
+    }
+}
+
+/// What a thread's body ends with: nothing, or its panic.
+pub(super) type Ended = std::thread::Result<()>;
+
+/// One thread, as the scheduler sees it.
+pub(super) struct Lane {
+    /// Made when the thread first runs.
+    pub(super) coroutine: Option<Coroutine<u32, Event, Ended>>,
+    pub(super) state: State,
+    /// What it brings to a collective, and then what it gets from it.
+    pub(super) value: u32,
+    /// The second operand of a shuffle.
+    pub(super) operand: u32,
+    /// How often it has waited since memory last changed, which was change number `change`.
+    pub(super) waits: u64,
+    pub(super) change: u64,
+}
+
+impl Lane {
+    const NEW: Self = Self {
+        coroutine: None,
+        state: State::Ready,
+        value: 0,
+        operand: 0,
+        waits: 0,
+        change: 0,
+    };
+
+    /// Counts one more wait; whether there were more than `limit` since the last `change`.
+    pub(super) fn waits_too_long(&mut self, change: u64, limit: u64) -> bool {
+        if self.change != change {
+            self.change = change;
+            self.waits = 0;
+        }
+        self.waits += 1;
+        self.waits > limit
+    }
+}
+
+pub(super) struct Warp {
+    pub(super) lanes: [Lane; LANES],
+    /// Bit *i* says that lane *i* is in [`State::Ready`].
+    pub(super) ready: u32,
+}
+
+/// Where a warp stands whose lanes have all stopped.
+pub(super) enum Rest {
+    /// All lanes came to this collective, and can go on with its result.
+    Completed(Collective),
+    /// The lanes finished or wait for other warps.
+    Waits,
+}
+
+impl Warp {
+    pub(super) const fn new() -> Self {
+        Self {
+            lanes: [const { Lane::NEW }; LANES],
+            ready: u32::MAX,
+        }
+    }
+
+    /// Makes every lane ready to run from its beginning.
+    pub(super) fn restart(&mut self) {
+        self.lanes = [const { Lane::NEW }; LANES];
+        self.ready = u32::MAX;
+    }
+
+    /// Lets all lanes go on after a collective.
+    pub(super) fn go_on(&mut self) {
+        for lane in &mut self.lanes {
+            lane.state = State::Ready;
+        }
+        self.ready = u32::MAX;
+    }
+
+    /// Completes the collective at which the warp has come to rest.
+    ///
+    /// # Errors
+    ///
+    /// If lanes wait for others that will not come: the lane, its call, and why.
+    pub(super) fn settle(&mut self) -> Result<Rest, (usize, Call, Box<Problem>)> {
+        let of_warp = |lane: &Lane| match lane.state {
+            State::Waits(call) if !call.collective.is_of_block() => Some(call),
+            _ => None,
+        };
+        let waiting = self.lanes.iter().position(|lane| of_warp(lane).is_some());
+        let Some((lane, call)) = waiting.and_then(|i| Some((i, of_warp(&self.lanes[i])?))) else {
+            return Ok(Rest::Waits);
+        };
+        let together = State::Waits(call);
+        if let Some(other) = self.lanes.iter().position(|lane| lane.state != together) {
+            let detail = format!(
+                "lane {lane} waits in {call}, but lane {other} {}",
+                self.lanes[other].state
+            );
+            let problem = Problem::new(FaultKind::DivergentCollective, detail);
+            return Err((lane, call, problem));
+        }
+        self.complete(call.collective);
+        self.go_on();
+        Ok(Rest::Completed(call.collective))
+    }
+
+    /// Replaces the value that each lane brought by its result.
+    fn complete(&mut self, collective: Collective) {
+        let values: [u32; LANES] = core::array::from_fn(|lane| self.lanes[lane].value);
+        let bits = || {
+            (0..)
+                .zip(values)
+                .map(|(lane, value)| u32::from(value != 0) << lane)
+        };
+        let common = match collective {
+            Collective::Ballot => bits().fold(0, |all, bit| all | bit),
+            Collective::ReduceMax => values.into_iter().fold(0, u32::max),
+            Collective::ReduceAdd => values.into_iter().fold(0, u32::wrapping_add),
+            _ => 0,
+        };
+        for (i, lane) in self.lanes.iter_mut().enumerate() {
+            let operand = lane.operand as usize;
+            lane.value = match collective {
+                Collective::Shuffle => values[operand % LANES],
+                Collective::ShuffleUp => values[i.checked_sub(operand).unwrap_or(i)],
+                Collective::ShuffleXor => values[i ^ operand],
+                _ => common,
+            };
+        }
+    }
+}

@@ -138,7 +138,7 @@ pub fn print(text: &str) -> Result<(), Failure> {
 ///
 /// # Errors
 ///
-/// As [`print`].
+/// As [`print()`].
 pub fn print_json(object: &Value, data: &Location) -> Result<(), Failure> {
     match data {
         Location::Pipe => {

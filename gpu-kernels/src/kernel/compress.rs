@@ -215,8 +215,9 @@ impl<'a, E: Element> Work<'a, E> {
         (block, mask)
     }
 
-    /// The row's codes one by one, as `encode::chunk` does: a loop that is not unrolled, so that
-    /// what is rare stays small.
+    /// Sets right the codes of a row in which some are in doubt or that the field's end cuts; which
+    /// of its elements are exceptions. Rare, but whoever looks back waits for it: only what is in
+    /// doubt is looked at again.
     #[inline(always)]
     fn quantize_with_care<T: Thread>(
         &self,
@@ -226,26 +227,44 @@ impl<'a, E: Element> Work<'a, E> {
         codes: &mut [i32; BLOCK],
     ) -> u32 {
         let count = self.row_elements(t);
-        let mut mask = 0u32;
-        let mut neutral = 0;
+        let inside = if count == 0 {
+            0
+        } else {
+            u32::MAX >> (BLOCK as u32 - count)
+        };
+        let first = t.thread_index() * BLOCK as u32;
+        let mut doubtful = 0u32;
         for e in 0..t.opaque(BLOCK as u32) {
-            let mut code = neutral;
-            if e < count {
-                let value = Tile::<E>::get(t, t.thread_index() * BLOCK as u32 + e);
-                match quantizer.quantize(value) {
-                    Some(found) => code = found,
-                    None => mask |= 1 << e,
+            let value = Tile::<E>::get(t, first + e);
+            let is_clear = quantizer.is_clearly_within(value, quantizer.nearest_code(value));
+            doubtful |= u32::from(!is_clear) << e;
+        }
+        doubtful &= inside;
+        let mut exceptions = 0u32;
+        while doubtful != 0 {
+            let e = doubtful.trailing_zeros();
+            doubtful &= doubtful - 1;
+            let value = Tile::<E>::get(t, first + e);
+            match quantizer.quantize_with_care(value) {
+                // A register has no address: the one to set is found by comparison.
+                Some(code) => {
+                    for (i, slot) in codes.iter_mut().enumerate() {
+                        *slot = if i as u32 == e { code } else { *slot };
+                    }
                 }
-            }
-            // A register has no address: the one to set is found by comparison.
-            for (i, slot) in codes.iter_mut().enumerate() {
-                *slot = if i as u32 == e { code } else { *slot };
-            }
-            if codec.predicts() {
-                neutral = code;
+                None => exceptions |= 1 << e,
             }
         }
-        mask
+        // What has no code must have no difference.
+        let mut neutral = 0;
+        for (e, code) in codes.iter_mut().enumerate() {
+            let has_code = (inside & !exceptions) >> e & 1 == 1;
+            *code = if has_code { *code } else { neutral };
+            if codec.predicts() {
+                neutral = *code;
+            }
+        }
+        exceptions
     }
 
     /// Whether all elements equal the first, bit for bit. For the whole block, after a barrier.

@@ -1,2 +1,3 @@
-//! Error-bounded lossy compression of scientific float arrays, with the same bytes on CPU and GPU.
+#![doc = include_str!("../README.md")]
+
 pub use ferrosz_host::*;

@@ -1,0 +1,181 @@
+//! The block bodies are those of cuSZp's one-dimensional streams wherever the two quantisers agree.
+//!
+//! cuSZp's quantiser is written here as its format describes it; with its codes our block coder
+//! must give cuSZp's own streams, which are known by their digests. The library's own streams must
+//! then hold the same rate bytes and bodies for all blocks with the same codes.
+
+mod common;
+
+use common::fields::FromF64;
+use ferrosz::codec::encode::block::{BODY_SCRATCH, SignedBlock};
+use ferrosz::codec::encode::rate::{BLOCK, RateByte};
+use ferrosz::codec::predict::difference;
+use ferrosz::codec::stream::chunk::{CHUNK, Form};
+use ferrosz::codec::stream::container::{HEADER_BYTES, Header};
+use ferrosz::codec::stream::table::{ENTRY_BYTES, Entry};
+use ferrosz::{Bound, Codec, Compressor, Device};
+use sha2::{Digest, Sha256};
+
+/// Elements of one thread block of cuSZp, whose rate bytes are always all there.
+const CUSZP_CHUNK: usize = 32_768;
+
+/// Length, codec, true length of cuSZp's stream, and the first 16 digits of its SHA-256.
+const STREAMS: [(usize, Codec, usize, &str); 9] = [
+    (100_000, Codec::Fixed, 126_064, "be028331293672d8"),
+    (100_000, Codec::Plain, 125_500, "01afb35c022b1e2a"),
+    (100_000, Codec::Outlier, 65_251, "12ae3b0cb7ffe23b"),
+    (32_769, Codec::Fixed, 36_652, "125ad9a7c9354a6e"),
+    (32_769, Codec::Plain, 36_160, "f34b3086c83cf3ab"),
+    (32_769, Codec::Outlier, 21_903, "d56f5dd303d1ed01"),
+    (1_000, Codec::Fixed, 2_288, "9d94bbe0d85da3d2"),
+    (1_000, Codec::Plain, 2_248, "7fbb862d4d42ae9e"),
+    (1_000, Codec::Outlier, 1_845, "a09593a99ee9d225"),
+];
+
+/// The signal of the digests: a random walk with flat stretches, in steps of 1/64.
+fn signal<T: FromF64>(length: usize) -> Vec<T> {
+    let mut state = 12_345u32;
+    let mut level = 0i32;
+    (0..length)
+        .map(|i| {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            level += ((state >> 16) & 255) as i32 - 127;
+            let is_flat = i % 4096 >= 3072;
+            T::from_f64(if is_flat { 0.0 } else { f64::from(level) / 64.0 })
+        })
+        .collect()
+}
+
+/// cuSZp's code of a value: t = x * (0.5 / eb), halves rounded up but for -0.5 and below. All of
+/// the signal's are far from the range of i32.
+fn cuszp_code<T: FromF64>(value: T, error: T) -> i32 {
+    let half = T::from_f64(0.5);
+    let inverse = half * error.reciprocal();
+    let scaled = value * inverse;
+    let down = i32::from(scaled < T::ZERO - half);
+    (scaled + half).truncate() - down
+}
+
+/// Codes of a block to its rate byte and body.
+fn coded(codes: &[i32], codec: Codec) -> (RateByte, Vec<u8>) {
+    let mut block = [0; BLOCK];
+    block[..codes.len()].copy_from_slice(codes);
+    if codec.predicts() {
+        difference::forward(&mut block);
+    }
+    // Behind the end there is no difference, whatever the last code was.
+    block[codes.len()..].fill(0);
+    let block = SignedBlock::split(&block);
+    let rate = block.rate(codec);
+    let mut body = vec![0; BODY_SCRATCH];
+    block.write_body(rate, &mut body);
+    body.truncate(rate.body_bytes() as usize);
+    (rate, body)
+}
+
+fn cuszp_stream(codes: &[i32], codec: Codec) -> Vec<u8> {
+    let chunks = codes.len().div_ceil(CUSZP_CHUNK);
+    let mut stream = vec![0; chunks * (CUSZP_CHUNK / BLOCK)];
+    for (b, block) in codes.chunks(BLOCK).enumerate() {
+        let (rate, body) = coded(block, codec);
+        stream[b] = rate.to_byte();
+        stream.extend(body);
+    }
+    stream
+}
+
+fn digest(stream: &[u8]) -> String {
+    let hash = Sha256::digest(stream);
+    hash[..8].iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn cuszp_codes<T: FromF64>(length: usize) -> Vec<i32> {
+    let error = T::from_f64(0.05);
+    let values = signal::<T>(length);
+    values.iter().map(|x| cuszp_code(*x, error)).collect()
+}
+
+fn check_digests<T: FromF64>() {
+    for (length, codec, bytes, expected) in STREAMS {
+        let mut stream = cuszp_stream(&cuszp_codes::<T>(length), codec);
+        assert_eq!(stream.len(), bytes, "{codec} {length}");
+        assert_eq!(digest(&stream), expected, "{codec} {length}");
+        // The comparison goes red for one wrong bit.
+        let last = stream.len() - 1;
+        stream[last] ^= 1;
+        assert_ne!(digest(&stream), expected);
+    }
+}
+
+#[test]
+fn streams_of_f32_have_cuszps_digests() {
+    check_digests::<f32>();
+}
+
+#[test]
+fn streams_of_f64_have_cuszps_digests() {
+    check_digests::<f64>();
+}
+
+/// Rate byte and body of every block of a stream of ours; none for chunks that are not coded.
+fn blocks_of(stream: &[u8]) -> Vec<Option<(u8, Vec<u8>)>> {
+    let header = Header::read(stream).expect("a header");
+    let (table, payload) = stream[HEADER_BYTES..].split_at(header.chunks() as usize * ENTRY_BYTES);
+    let (table, _) = table.as_chunks();
+    let mut blocks = Vec::new();
+    for (chunk, entry) in table.iter().map(Entry::from_bytes).enumerate() {
+        let elements = (header.elements() as usize - chunk * CHUNK).min(CHUNK);
+        let count = elements.div_ceil(BLOCK);
+        if ![Form::Coded.id(), Form::CodedWithExceptions.id()].contains(&entry.form) {
+            blocks.extend((0..count).map(|_| None));
+            continue;
+        }
+        let bytes = &payload[entry.start as usize..];
+        let mut at = count.next_multiple_of(4);
+        for rate in &bytes[..count] {
+            let stores_outliers = header.codec.stores_outliers();
+            let parsed = RateByte::from_byte(*rate, stores_outliers).expect("a rate byte");
+            let end = at + parsed.body_bytes() as usize;
+            blocks.push(Some((*rate, bytes[at..end].to_vec())));
+            at = end;
+        }
+    }
+    blocks
+}
+
+fn check_blocks<T: FromF64>() {
+    let error = T::from_f64(0.05);
+    let bound = Bound::abs(error.to_f64()).expect("a good bound");
+    for (length, codec, ..) in STREAMS {
+        let values = signal::<T>(length);
+        let compressor = Compressor::new(codec, bound).device(Device::Cpu);
+        let stream = compressor.compress(&values).expect("compresses");
+        let quantizer = bound.resolve::<T>(&Default::default());
+        let ours: Vec<Option<i32>> = values.iter().map(|x| quantizer.quantize(*x)).collect();
+        let theirs = cuszp_codes::<T>(length);
+        let mut same = 0;
+        let blocks = blocks_of(&stream);
+        for (b, block) in blocks.iter().enumerate() {
+            let range = b * BLOCK..length.min((b + 1) * BLOCK);
+            let codes = &theirs[range.clone()];
+            let agree = ours[range].iter().zip(codes).all(|(a, b)| *a == Some(*b));
+            if let (true, Some((rate, body))) = (agree, block) {
+                let (expected, expected_body) = coded(codes, codec);
+                assert_eq!((*rate, body), (expected.to_byte(), &expected_body), "block {b}");
+                same += 1;
+            }
+        }
+        println!("{codec} {length}: {same} of {} blocks", blocks.len());
+        assert!(same * 10 >= blocks.len() * 3, "{codec}: only {same} of {}", blocks.len());
+    }
+}
+
+#[test]
+fn blocks_of_f32_are_cuszps() {
+    check_blocks::<f32>();
+}
+
+#[test]
+fn blocks_of_f64_are_cuszps() {
+    check_blocks::<f64>();
+}

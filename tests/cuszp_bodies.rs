@@ -41,7 +41,11 @@ fn signal<T: FromF64>(length: usize) -> Vec<T> {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
             level += ((state >> 16) & 255) as i32 - 127;
             let is_flat = i % 4096 >= 3072;
-            T::from_f64(if is_flat { 0.0 } else { f64::from(level) / 64.0 })
+            T::from_f64(if is_flat {
+                0.0
+            } else {
+                f64::from(level) / 64.0
+            })
         })
         .collect()
 }
@@ -161,12 +165,20 @@ fn check_blocks<T: FromF64>() {
             let agree = ours[range].iter().zip(codes).all(|(a, b)| *a == Some(*b));
             if let (true, Some((rate, body))) = (agree, block) {
                 let (expected, expected_body) = coded(codes, codec);
-                assert_eq!((*rate, body), (expected.to_byte(), &expected_body), "block {b}");
+                assert_eq!(
+                    (*rate, body),
+                    (expected.to_byte(), &expected_body),
+                    "block {b}"
+                );
                 same += 1;
             }
         }
         println!("{codec} {length}: {same} of {} blocks", blocks.len());
-        assert!(same * 10 >= blocks.len() * 3, "{codec}: only {same} of {}", blocks.len());
+        assert!(
+            same * 10 >= blocks.len() * 3,
+            "{codec}: only {same} of {}",
+            blocks.len()
+        );
     }
 }
 

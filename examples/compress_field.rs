@@ -1,0 +1,39 @@
+//! A field compressed, looked at, and decompressed whole and in part.
+//!
+//! ```text
+//! cargo run --release --example compress_field
+//! ```
+
+use ferrosz::{Bound, Codec, Compressor, Decompressor, Error, info};
+
+fn main() -> Result<(), Error> {
+    // A wave on a slope, 64 x 200 x 300, slowest dimension first.
+    let extents = [64, 200, 300];
+    let field: Vec<f32> = (0..64 * 200 * 300)
+        .map(|i| (i as f32 * 0.003).sin() + i as f32 * 1e-6)
+        .collect();
+
+    // Within a thousandth of the field's range. The device is chosen by itself: a GPU if there is
+    // one, else the CPU, with the same bytes.
+    let compressor = Compressor::new(Codec::Outlier, Bound::range(1e-3)?).extents(&extents)?;
+    let stream = compressor.compress(&field)?;
+
+    let info = info(&stream)?;
+    println!(
+        "{} values, {:.2} bits each, ratio {:.1}, absolute error {:.3e}",
+        info.elements,
+        info.bits_per_value(),
+        info.ratio(),
+        info.absolute_error
+    );
+
+    let decompressor = Decompressor::new();
+    let back: Vec<f32> = decompressor.decompress(&stream)?;
+    let errors = field.iter().zip(&back).map(|(x, y)| (x - y).abs());
+    println!("largest error {:.3e}", errors.fold(0.0, f32::max));
+
+    // Only the chunks that hold these elements are read.
+    let part: Vec<f32> = decompressor.decompress_range(&stream, 1_000_000..1_000_004)?;
+    println!("elements 1000000 to 1000003: {part:?}");
+    Ok(())
+}

@@ -1,0 +1,55 @@
+//! Compression and decompression of device memory, on a stream of one's own.
+//!
+//! ```text
+//! cargo run --release --example device_memory
+//! ```
+
+use ferrosz::cuda::Gpu;
+use ferrosz::{Bound, Codec, Compressor, Decompressor, Dtype, max_compressed_len};
+use std::error::Error;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let gpu = match Gpu::new(0) {
+        Ok(gpu) => gpu,
+        Err(error) => {
+            println!("nothing to show here: {error}");
+            return Ok(());
+        }
+    };
+    let stream = gpu.context().new_stream()?;
+    let host: Vec<f32> = (0..1 << 22).map(|i| (i as f32 * 0.003).sin()).collect();
+    let elements = host.len() as u64;
+
+    // What a caller brings: the field, room for the longest stream, room for the result, and a
+    // workspace that serves any number of calls.
+    let field = stream.clone_htod(&host)?;
+    let room = max_compressed_len(elements, Dtype::F32) as usize;
+    let mut bytes = stream.alloc_zeros::<u8>(room)?;
+    let mut back = stream.alloc_zeros::<f32>(host.len())?;
+    let mut workspace = gpu.workspace(&stream, elements)?;
+
+    // These calls neither allocate nor wait; even the range for the bound is found on the device.
+    let compressor = Compressor::new(Codec::Plain, Bound::range(1e-3)?);
+    gpu.compress(&stream, &compressor, &field, &mut bytes, &mut workspace)?;
+    let length = workspace.stream_bytes(&stream)?;
+    let decompressor = Decompressor::new();
+    gpu.decompress(
+        &stream,
+        &decompressor,
+        Codec::Plain,
+        &bytes,
+        &mut back,
+        &mut workspace,
+    )?;
+
+    // This waits, and says whether the stream was sound.
+    workspace.check(&stream)?;
+    let back = stream.clone_dtoh(&back)?;
+    let errors = host.iter().zip(&back).map(|(x, y)| (x - y).abs());
+    println!(
+        "{} bytes became {length}, largest error {:.3e}",
+        4 * elements,
+        errors.fold(0.0, f32::max)
+    );
+    Ok(())
+}

@@ -326,6 +326,9 @@ fn bad_arguments() -> Result<(), Error> {
     assert!(matches!(too_small, Err(Error::OutputTooSmall { .. })));
     let too_small = gpu.compress(&stream, &compressor, &field, &mut large, &mut workspace);
     assert!(matches!(too_small, Err(Error::WorkspaceTooSmall { .. })));
+    let other = gpu.context().new_stream().expect("a stream");
+    let elsewhere = gpu.compress(&other, &compressor, &field, &mut large, &mut workspace);
+    assert_eq!(elsewhere, Err(Error::WorkspaceStream));
     let part = field.slice(1..100);
     let misaligned = gpu.compress(&stream, &compressor, &part, &mut large, &mut workspace);
     assert!(matches!(

@@ -77,7 +77,7 @@ impl Gpu {
     }
 
     /// A workspace for fields of up to `elements` elements: 8 bytes for every 8192. It may be used
-    /// again and again, by one call at a time.
+    /// again and again, by calls on this stream.
     ///
     /// # Errors
     ///
@@ -100,8 +100,8 @@ impl Gpu {
     ///
     /// # Errors
     ///
-    /// [`Error::OutputTooSmall`], [`Error::WorkspaceTooSmall`], [`Error::Misaligned`],
-    /// [`Error::ExtentsMismatch`], and [`Error::Cuda`].
+    /// [`Error::OutputTooSmall`], [`Error::WorkspaceTooSmall`], [`Error::WorkspaceStream`],
+    /// [`Error::Misaligned`], [`Error::ExtentsMismatch`], and [`Error::Cuda`].
     pub fn compress<T: Element>(
         &self,
         stream: &Arc<CudaStream>,
@@ -156,7 +156,7 @@ impl Gpu {
                 unit: "bytes",
             });
         }
-        let cells = workspace.cells_for(elements)?;
+        let cells = workspace.cells_for(stream, elements)?;
         let job = CompressJob {
             codec: compressor.codec(),
             bound: compressor.bound(),
@@ -180,7 +180,7 @@ impl Gpu {
     ///
     /// # Errors
     ///
-    /// [`Error::Misaligned`] and [`Error::Cuda`].
+    /// [`Error::WorkspaceStream`], [`Error::Misaligned`] and [`Error::Cuda`].
     pub fn decompress<T: Element>(
         &self,
         stream: &Arc<CudaStream>,
@@ -293,7 +293,7 @@ impl Gpu {
             stream: unsafe { words("input", input.0, input.1)? },
             // SAFETY: as the caller promises.
             output: unsafe { words("output", output.0, needed * T::BYTES as u64)? },
-            cells: workspace.cells_for(0)?,
+            cells: workspace.cells_for(stream, 0)?,
         };
         self.run(stream, |executor| {
             enqueue_decompress::<T, _>(executor, &job)
@@ -358,8 +358,11 @@ pub struct Workspace {
 }
 
 impl Workspace {
-    /// The cells that a call on so many elements needs.
-    fn cells_for(&self, elements: u64) -> Result<View<u64>, Error> {
+    /// The cells that a call on so many elements needs, if it is on the workspace's stream.
+    fn cells_for(&self, stream: &CudaStream, elements: u64) -> Result<View<u64>, Error> {
+        if stream.cu_stream() != self.memory.stream().cu_stream() {
+            return Err(Error::WorkspaceStream);
+        }
         let chunks = chunk_count(elements);
         if chunks > self.chunks {
             return Err(Error::WorkspaceTooSmall {

@@ -92,6 +92,10 @@ pub enum Error {
         /// Elements that the workspace is for.
         capacity: u64,
     },
+    /// A workspace was brought to another stream than it was made for. Calls on two streams could use
+    /// it at the same time.
+    #[error("the workspace was made for another CUDA stream")]
+    WorkspaceStream,
     /// A kernel broke a rule of the machine; found by the emulator. A defect of ferrosz.
     #[error("a kernel is at fault: {0}")]
     KernelFault(String),

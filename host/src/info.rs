@@ -129,7 +129,7 @@ fn count_forms(table: &[[u8; ENTRY_BYTES]]) -> ChunkForms {
 }
 
 /// A strict upper bound on the bytes of the stream of `elements` elements, whatever their values:
-/// 0.05 % and 144 bytes over the field. Saturates where that is beyond a `u64`.
+/// 0.05 % and 156 bytes over the field. Saturates where that is beyond a `u64`.
 pub fn max_compressed_len(elements: u64, dtype: Dtype) -> u64 {
     max_stream_bytes(elements, dtype).unwrap_or(u64::MAX)
 }

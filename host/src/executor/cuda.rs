@@ -165,6 +165,11 @@ impl CudaMemory {
         })
     }
 
+    /// The stream that it was made for.
+    pub(crate) fn stream(&self) -> &CudaStream {
+        &self.stream
+    }
+
     /// Copies bytes from byte `from` on, once all work on `stream` is done.
     pub(crate) fn read(
         &self,

@@ -1,0 +1,22 @@
+//! Any bytes: an error or a field, never a panic; and what one decoder accepts, the other does, with
+//! the same values.
+#![no_main]
+
+use ferrosz::codec::reference;
+use ferrosz::{Decompressor, Device, Element};
+use libfuzzer_sys::fuzz_target;
+
+fn decode<T: Element>(stream: &[u8]) {
+    let decoder = Decompressor::new().device(Device::Cpu);
+    let _ = decoder.verify_checksums(false).decompress::<T>(stream);
+    let ours = decoder.decompress::<T>(stream).ok();
+    let theirs = reference::decompress::<T>(stream).ok();
+    let bits = |values: Vec<T>| values.iter().map(|x| x.to_bits64()).collect::<Vec<_>>();
+    assert_eq!(ours.map(bits), theirs.map(bits));
+}
+
+fuzz_target!(|stream: &[u8]| {
+    decode::<f32>(stream);
+    decode::<f64>(stream);
+    let _ = ferrosz::info(stream);
+});

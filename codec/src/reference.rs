@@ -77,6 +77,9 @@ pub fn decompress<T: Element>(stream: &[u8]) -> Result<Vec<T>, FormatError> {
             return Err(FormatError::ChunkChecksum { chunk });
         }
         let elements = (header.elements() as usize - index * CHUNK).min(CHUNK);
+        if bytes.len() > (elements * T::BYTES).next_multiple_of(16) {
+            return Err(ChunkFault::Place.in_chunk(chunk));
+        }
         let decoded = decode_chunk(header.codec, &quantizer, entry.form, bytes, elements);
         values.extend(decoded.map_err(|fault| fault.in_chunk(chunk))?);
     }
@@ -331,6 +334,9 @@ fn decode_exceptions<T: Element>(
     let mut masks = Vec::new();
     for block in flagged {
         masks.push((block, reader.number(4)? as u32));
+    }
+    if masks.iter().all(|(_, mask)| *mask == 0) {
+        return Err(ChunkFault::Length);
     }
     for (block, mask) in masks {
         for e in (0..BLOCK).filter(|e| mask >> e & 1 == 1) {

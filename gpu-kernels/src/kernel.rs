@@ -4,6 +4,7 @@ pub mod cells;
 pub mod compress;
 pub mod decompress;
 pub mod extremes;
+pub mod image;
 pub mod tile;
 
 use ferrosz_codec::stream::chunk::CHUNK_BLOCKS;

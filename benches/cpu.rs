@@ -6,7 +6,7 @@ use ferrosz::codec::reference;
 use ferrosz::{Bound, Codec, Compressor, Decompressor, Device, Extents};
 use std::hint::black_box;
 
-/// Waves of several lengths with a little noise: about 4.5 bits of difference a value at 1e-3.
+/// Waves of two lengths with a little noise.
 fn field(elements: usize) -> Vec<f32> {
     let mut state = 1u32;
     (0..elements)

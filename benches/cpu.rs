@@ -3,7 +3,7 @@
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use ferrosz::codec::reference;
-use ferrosz::{Bound, Codec, Compressor, Decompressor, Device, Extents};
+use ferrosz::{Bound, Codec, Compressor, Decompressor, Device, Extents, Layout, Shape};
 use std::hint::black_box;
 
 /// Waves of two lengths with a little noise.
@@ -28,17 +28,25 @@ fn cpu(criterion: &mut Criterion) {
     let bytes = size_of_val(&field[..]) as u64;
     let mut group = criterion.benchmark_group("cpu");
     group.throughput(Throughput::Bytes(bytes)).sample_size(10);
-    for codec in Codec::ALL {
-        let compressor = Compressor::new(codec, bound()).device(Device::Cpu);
+    let all = Codec::ALL
+        .into_iter()
+        .flat_map(|codec| Shape::ALL.map(|shape| (codec, shape)));
+    for (codec, shape) in all.filter(|(codec, shape)| codec.takes(*shape)) {
+        let compressor = Compressor::new(codec, bound())
+            .device(Device::Cpu)
+            .with_rank(shape.rank())
+            .and_then(|compressor| compressor.extents(&[256, 256, 256]))
+            .expect("a compressor");
+        let name = format!("{codec} {shape}");
         let decompressor = Decompressor::new().device(Device::Cpu);
         let stream = compressor.compress(&field).expect("compresses");
         let back: Vec<f32> = decompressor.decompress(&stream).expect("decompresses");
         let largest = field.iter().zip(&back).map(|(x, y)| (x - y).abs());
-        assert!(largest.fold(0.0, f32::max) <= 2.7e-3, "{codec}");
-        group.bench_function(BenchmarkId::new("compress", codec), |bencher| {
+        assert!(largest.fold(0.0, f32::max) <= 2.7e-3, "{name}");
+        group.bench_function(BenchmarkId::new("compress", &name), |bencher| {
             bencher.iter(|| compressor.compress(black_box(&field)));
         });
-        group.bench_function(BenchmarkId::new("decompress", codec), |bencher| {
+        group.bench_function(BenchmarkId::new("decompress", &name), |bencher| {
             bencher.iter(|| decompressor.decompress::<f32>(black_box(&stream)));
         });
     }
@@ -52,7 +60,8 @@ fn plain_loops(criterion: &mut Criterion) {
     group
         .throughput(Throughput::Bytes(size_of_val(&field[..]) as u64))
         .sample_size(10);
-    let compress = || reference::compress(Codec::Plain, bound(), extents, black_box(&field));
+    let layout = Layout::new(Codec::Plain, Shape::Line, extents);
+    let compress = || reference::compress(layout, bound(), black_box(&field));
     let stream = compress();
     let back: Vec<f32> = reference::decompress(&stream).expect("decompresses");
     assert_eq!(back.len(), field.len());

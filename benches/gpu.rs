@@ -1,18 +1,21 @@
 //! Throughput of the GPU backend on device memory.
 //!
 //! ```text
-//! gpu [--json FILE] [--repeat N] FIELD.f32 ...
+//! gpu [--json FILE] [--repeat N] [--f64] [--codec NAME]... FIELD.f32[:Z,Y,X] ...
 //! ```
 //!
-//! Fields are raw `f32` files. For each field, codec and range bound it prints the ratio and GB/s
-//! of original data: of the compression kernel with the bound known beforehand, of the whole call
-//! with the range scan, and of decompression, checksums included. Times are medians of CUDA events
-//! after warm-up. In the same run a device-to-device copy, for the ceiling. Outputs are poisoned
-//! before; the stream is compared with the CPU's, the decoded field with the CPU's.
+//! Fields are raw `f32` files; `--f64` widens them. For each field, codec, rank of blocks and range
+//! bound it prints the ratio and GB/s of original data: of the compression kernel with the bound known
+//! beforehand, of the whole call with the range scan, and of decompression, checksums included; and
+//! the time in microseconds to decode a box of 64 elements in each dimension. Times are medians of
+//! CUDA events after warm-up. In the same run a device-to-device copy, for the ceiling. Outputs are
+//! poisoned before; the stream is compared with the CPU's, the decoded field with the CPU's.
 
 use ferrosz::cuda::Gpu;
-use ferrosz::cuda::cudarc::driver::{CudaStream, DevicePtr, DriverError, sys};
-use ferrosz::{Bound, Codec, Compressor, Decompressor, Device, Dtype, info, max_compressed_len};
+use ferrosz::cuda::cudarc::driver::{CudaStream, DevicePtr, DeviceRepr, DriverError, sys};
+use ferrosz::{
+    Bound, Codec, Compressor, Decompressor, Device, Element, Extents, Layout, Part, Shape, info,
+};
 use std::error::Error;
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -23,26 +26,39 @@ const RELATIVE: [f64; 3] = [1e-2, 1e-3, 1e-4];
 
 struct Row {
     field: String,
+    dtype: &'static str,
     codec: Codec,
+    rank: u8,
     relative: f64,
     ratio: f64,
     kernel: f64,
     call: f64,
     decompress: f64,
+    box_microseconds: f64,
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut files = Vec::new();
     let mut json = None;
     let mut repeat = 20;
+    let mut wide = false;
+    let mut codecs = Vec::new();
     // `cargo bench` adds `--bench`.
     let mut arguments = env::args().skip(1).filter(|argument| argument != "--bench");
     while let Some(argument) = arguments.next() {
         match argument.as_str() {
             "--json" => json = arguments.next(),
             "--repeat" => repeat = arguments.next().ok_or("--repeat N")?.parse()?,
+            "--f64" => wide = true,
+            "--codec" => {
+                let name = arguments.next().unwrap_or_default();
+                codecs.push(Codec::from_name(&name).ok_or("--codec NAME")?);
+            }
             _ => files.push(argument),
         }
+    }
+    if codecs.is_empty() {
+        codecs = Codec::ALL.to_vec();
     }
     let gpu = match Gpu::new(0) {
         Ok(gpu) if !files.is_empty() => gpu,
@@ -56,34 +72,26 @@ fn main() -> Result<(), Box<dyn Error>> {
     let name = gpu.context().name()?;
     println!("{name}, median of {repeat} after {WARM_UP}; GB/s of original data");
     let mut rows = Vec::new();
+    let bench = Bench {
+        gpu,
+        stream,
+        repeat,
+    };
     for file in &files {
+        let (file, dims) = file.split_once(':').unwrap_or((file, ""));
         let bytes = fs::read(file).map_err(|error| format!("{file}: {error}"))?;
         let field: Vec<f32> = bytemuck::pod_collect_to_vec(&bytes);
         drop(bytes);
-        println!(
-            "{file}: {} elements, copy {:.0} GB/s read + write",
-            field.len(),
-            copy(&stream, field.len(), repeat)?
-        );
-        println!(
-            "{:<8}{:<9}{:>7}{:>9}{:>9}{:>9}{:>12}",
-            "field", "codec", "range", "ratio", "kernel", "call", "decompress"
-        );
-        for codec in Codec::ALL {
-            for relative in RELATIVE {
-                let row = measure(&gpu, &stream, file, &field, codec, relative, repeat)?;
-                println!(
-                    "{:<8}{:<9}{:>7.0e}{:>9.2}{:>9.0}{:>9.0}{:>12.0}",
-                    row.field,
-                    row.codec.name(),
-                    row.relative,
-                    row.ratio,
-                    row.kernel,
-                    row.call,
-                    row.decompress
-                );
-                rows.push(row);
-            }
+        let mut lengths = vec![field.len() as u64];
+        if !dims.is_empty() {
+            lengths = dims.split(',').map(str::parse).collect::<Result<_, _>>()?;
+        }
+        let extents = Extents::new(&lengths).ok_or("dimensions")?;
+        if wide {
+            let field: Vec<f64> = field.into_iter().map(f64::from).collect();
+            bench.field(file, &field, extents, &codecs, &mut rows)?;
+        } else {
+            bench.field(file, &field, extents, &codecs, &mut rows)?;
         }
     }
     if let Some(path) = json {
@@ -121,64 +129,169 @@ fn copy(stream: &Arc<CudaStream>, elements: usize, repeat: usize) -> Result<f64,
     Ok(8e-9 * elements as f64 / seconds)
 }
 
-fn measure(
-    gpu: &Gpu,
-    stream: &Arc<CudaStream>,
-    file: &str,
-    field: &[f32],
-    codec: Codec,
-    relative: f64,
+/// What all measurements are made with.
+struct Bench {
+    gpu: Gpu,
+    stream: Arc<CudaStream>,
     repeat: usize,
-) -> Result<Row, Box<dyn Error>> {
-    let elements = field.len() as u64;
-    let input = stream.clone_htod(field)?;
-    let room = max_compressed_len(elements, Dtype::F32) as usize;
-    let mut bytes = stream.alloc_zeros::<u8>(room)?;
-    let mut output = stream.alloc_zeros::<f32>(field.len())?;
-    poison(stream, &bytes)?;
-    poison(stream, &output)?;
-    let mut workspace = gpu.workspace(stream, elements)?;
-    let by_range = Compressor::new(codec, Bound::range(relative)?);
-    let decoder = Decompressor::new();
+}
 
-    gpu.compress(stream, &by_range, &input, &mut bytes, &mut workspace)?;
-    let length = workspace.stream_bytes(stream)? as usize;
-    let made = stream.clone_dtoh(&bytes.slice(..length))?;
-    let expected = by_range.device(Device::Cpu).compress(field)?;
-    if made != expected {
-        return Err(format!("{file}, {codec}, {relative}: not the CPU's stream").into());
-    }
-    gpu.decompress(stream, &decoder, codec, &bytes, &mut output, &mut workspace)?;
-    workspace.check(stream)?;
-    let decoded: Vec<f32> = decoder.device(Device::Cpu).decompress(&made)?;
-    if bytemuck::cast_slice::<f32, u8>(&stream.clone_dtoh(&output)?)
-        != bytemuck::cast_slice::<f32, u8>(&decoded)
-    {
-        return Err(format!("{file}, {codec}, {relative}: not the CPU's field").into());
+impl Bench {
+    /// All codecs and ranks on one field.
+    fn field<T: Element + DeviceRepr>(
+        &self,
+        file: &str,
+        field: &[T],
+        extents: Extents,
+        codecs: &[Codec],
+        rows: &mut Vec<Row>,
+    ) -> Result<(), Box<dyn Error>> {
+        let ceiling = copy(&self.stream, size_of_val(field) / 4, self.repeat)?;
+        println!(
+            "{file}: {:?} {}, copy {ceiling:.0} GB/s read + write",
+            extents.lengths(),
+            T::DTYPE
+        );
+        println!(
+            "{:<8}{:<9}{:>5}{:>7}{:>9}{:>9}{:>9}{:>12}{:>10}",
+            "field", "codec", "rank", "range", "ratio", "kernel", "call", "decompress", "box us"
+        );
+        for codec in codecs {
+            for shape in Shape::ALL {
+                let layout = Layout::new(*codec, shape, extents);
+                if layout.shape != shape {
+                    continue;
+                }
+                for relative in RELATIVE {
+                    let row = self.measure(file, field, layout, relative)?;
+                    println!(
+                        "{:<8}{:<9}{:>5}{:>7.0e}{:>9.2}{:>9.0}{:>9.0}{:>12.0}{:>10.1}",
+                        row.field,
+                        row.codec.name(),
+                        row.rank,
+                        row.relative,
+                        row.ratio,
+                        row.kernel,
+                        row.call,
+                        row.decompress,
+                        row.box_microseconds,
+                    );
+                    rows.push(row);
+                }
+            }
+        }
+        Ok(())
     }
 
-    let info = info(&made)?;
-    let by_error = Compressor::new(codec, Bound::abs(info.absolute_error)?);
-    let rate = |seconds: f64| 4e-9 * elements as f64 / seconds;
-    let decompress = time(stream, repeat, || {
-        Ok(gpu.decompress(stream, &decoder, codec, &bytes, &mut output, &mut workspace)?)
-    })?;
-    let call = time(stream, repeat, || {
-        Ok(gpu.compress(stream, &by_range, &input, &mut bytes, &mut workspace)?)
-    })?;
-    let kernel = time(stream, repeat, || {
-        Ok(gpu.compress(stream, &by_error, &input, &mut bytes, &mut workspace)?)
-    })?;
-    let stem = std::path::Path::new(file).file_stem().unwrap_or_default();
-    Ok(Row {
-        field: stem.to_string_lossy().into_owned(),
-        codec,
-        relative,
-        ratio: info.ratio(),
-        kernel: rate(kernel),
-        call: rate(call),
-        decompress: rate(decompress),
-    })
+    fn measure<T: Element + DeviceRepr>(
+        &self,
+        file: &str,
+        field: &[T],
+        layout: Layout,
+        relative: f64,
+    ) -> Result<Row, Box<dyn Error>> {
+        let Self {
+            gpu,
+            stream,
+            repeat,
+        } = self;
+        let elements = field.len() as u64;
+        let input = stream.clone_htod(field)?;
+        let compressor = |bound| {
+            Compressor::new(layout.codec, bound)
+                .with_rank(layout.shape.rank())?
+                .extents(layout.extents.lengths())
+        };
+        let by_range = compressor(Bound::range(relative)?)?;
+        let room = by_range.max_compressed_len(elements, T::DTYPE)? as usize;
+        let mut bytes = stream.clone_htod(&vec![0xA5u8; room])?;
+        let mut output = stream.clone_htod(field)?;
+        poison(stream, &output)?;
+        let mut workspace = gpu.workspace_for(stream, layout)?;
+        let decoder = Decompressor::new();
+
+        gpu.compress(stream, &by_range, &input, &mut bytes, &mut workspace)?;
+        let length = workspace.stream_bytes(stream)? as usize;
+        let made = stream.clone_dtoh(&bytes.slice(..length))?;
+        if made != by_range.device(Device::Cpu).compress(field)? {
+            return Err(format!("{file}, {layout:?}, {relative}: not the CPU's stream").into());
+        }
+        gpu.decompress(
+            stream,
+            &decoder,
+            layout,
+            &bytes,
+            &mut output,
+            &mut workspace,
+        )?;
+        workspace.check(stream)?;
+        let on_cpu = decoder.device(Device::Cpu);
+        let decoded: Vec<T> = on_cpu.decompress(&made)?;
+        let same =
+            |a: &[T], b: &[T]| bytemuck::cast_slice::<T, u8>(a) == bytemuck::cast_slice::<T, u8>(b);
+        if !same(&stream.clone_dtoh(&output)?, &decoded) {
+            return Err(format!("{file}, {layout:?}, {relative}: not the CPU's field").into());
+        }
+
+        let info = info(&made)?;
+        let by_error = compressor(Bound::abs(info.absolute_error)?)?;
+        let rate = |seconds: f64| 1e-9 * size_of_val(field) as f64 / seconds;
+        let decompress = time(stream, *repeat, || {
+            Ok(gpu.decompress(
+                stream,
+                &decoder,
+                layout,
+                &bytes,
+                &mut output,
+                &mut workspace,
+            )?)
+        })?;
+        let part = middle(layout.extents);
+        let box_seconds = time(stream, *repeat, || {
+            Ok(gpu.decompress_part(
+                stream,
+                &decoder,
+                layout,
+                &bytes,
+                &part,
+                &mut output,
+                &mut workspace,
+            )?)
+        })?;
+        workspace.check(stream)?;
+        let expected: Vec<T> = on_cpu.decompress_part(&made, &part)?;
+        if !same(&stream.clone_dtoh(&output)?[..expected.len()], &expected) {
+            return Err(format!("{file}, {layout:?}, {part:?}: not the CPU's part").into());
+        }
+        let call = time(stream, *repeat, || {
+            Ok(gpu.compress(stream, &by_range, &input, &mut bytes, &mut workspace)?)
+        })?;
+        let kernel = time(stream, *repeat, || {
+            Ok(gpu.compress(stream, &by_error, &input, &mut bytes, &mut workspace)?)
+        })?;
+        let stem = std::path::Path::new(file).file_stem().unwrap_or_default();
+        Ok(Row {
+            field: stem.to_string_lossy().into_owned(),
+            dtype: T::DTYPE.name(),
+            codec: layout.codec,
+            rank: layout.shape.rank(),
+            relative,
+            ratio: info.ratio(),
+            kernel: rate(kernel),
+            call: rate(call),
+            decompress: rate(decompress),
+            box_microseconds: 1e6 * box_seconds,
+        })
+    }
+}
+
+/// A box of up to 64 elements in each dimension in the middle of a field, on no edge of a chunk.
+fn middle(extents: Extents) -> Part {
+    let range = |length: &u64| {
+        let from = (length / 2).saturating_sub(27);
+        from..(from + 64).min(*length)
+    };
+    Part::Box(extents.lengths().iter().map(range).collect())
 }
 
 /// Fills a buffer with what no result consists of.
@@ -202,8 +315,17 @@ fn to_json(gpu: &str, rows: &[Row]) -> Result<String, std::fmt::Error> {
         let comma = if i + 1 < rows.len() { "," } else { "" };
         writeln!(
             text,
-            "{{\"field\": \"{}\", \"codec\": \"{}\", \"range\": {:e}, \"ratio\": {:.4}, \"kernel\": {:.1}, \"call\": {:.1}, \"decompress\": {:.1}}}{comma}",
-            row.field, row.codec, row.relative, row.ratio, row.kernel, row.call, row.decompress
+            "{{\"field\": \"{}\", \"dtype\": \"{}\", \"codec\": \"{}\", \"rank\": {}, \"range\": {:e}, \"ratio\": {:.4}, \"kernel\": {:.1}, \"call\": {:.1}, \"decompress\": {:.1}, \"box_us\": {:.1}}}{comma}",
+            row.field,
+            row.dtype,
+            row.codec,
+            row.rank,
+            row.relative,
+            row.ratio,
+            row.kernel,
+            row.call,
+            row.decompress,
+            row.box_microseconds
         )?;
     }
     text.push_str("]}\n");

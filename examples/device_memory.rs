@@ -36,7 +36,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     gpu.decompress(
         &stream,
         &decompressor,
-        Codec::Plain,
+        compressor.layout_for(elements)?,
         &bytes,
         &mut back,
         &mut workspace,

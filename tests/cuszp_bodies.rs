@@ -7,9 +7,9 @@
 mod common;
 
 use common::fields::FromF64;
-use ferrosz::codec::encode::block::{BODY_SCRATCH, SignedBlock};
-use ferrosz::codec::encode::rate::{BLOCK, RateByte};
-use ferrosz::codec::predict::difference;
+use ferrosz::codec::encode::block::{BODY_SCRATCH, SignedGroup, rate_of, write_body};
+use ferrosz::codec::encode::rate::RateByte;
+use ferrosz::codec::shape::{GROUP as BLOCK, Shape};
 use ferrosz::codec::stream::chunk::{CHUNK, Form};
 use ferrosz::codec::stream::container::{HEADER_BYTES, Header};
 use ferrosz::codec::stream::table::{ENTRY_BYTES, Entry};
@@ -64,16 +64,15 @@ fn cuszp_code<T: FromF64>(value: T, error: T) -> i32 {
 fn coded(codes: &[i32], codec: Codec) -> (RateByte, Vec<u8>) {
     let mut block = [0; BLOCK];
     block[..codes.len()].copy_from_slice(codes);
-    if codec.predicts() {
-        difference::forward(&mut block);
-    }
+    let mut groups = [block];
+    codec.predictor().forward(Shape::Line, &mut groups);
     // Behind the end there is no difference, whatever the last code was.
-    block[codes.len()..].fill(0);
-    let block = SignedBlock::split(&block);
-    let rate = block.rate(codec);
+    groups[0][codes.len()..].fill(0);
+    let block = groups.map(|group| SignedGroup::split(&group));
+    let rate = rate_of(&block, codec);
     let mut body = vec![0; BODY_SCRATCH];
-    block.write_body(rate, &mut body);
-    body.truncate(rate.body_bytes() as usize);
+    write_body(block, rate, &mut body);
+    body.truncate(rate.body_bytes(1) as usize);
     (rate, body)
 }
 
@@ -138,8 +137,8 @@ fn blocks_of(stream: &[u8]) -> Vec<Option<(u8, Vec<u8>)>> {
         let mut at = count.next_multiple_of(4);
         for rate in &bytes[..count] {
             let stores_outliers = header.codec.stores_outliers();
-            let parsed = RateByte::from_byte(*rate, stores_outliers).expect("a rate byte");
-            let end = at + parsed.body_bytes() as usize;
+            let parsed = RateByte::from_byte(*rate, stores_outliers, 31).expect("a rate byte");
+            let end = at + parsed.body_bytes(1) as usize;
             blocks.push(Some((*rate, bytes[at..end].to_vec())));
             at = end;
         }

@@ -3,22 +3,29 @@
 mod common;
 
 use common::fields::{FromF64, Kind, make};
-use common::{bounds, judge::judge};
+use common::{bounds, compressor, judge::judge, layouts};
 use ferrosz::codec::reference;
-use ferrosz::{Bound, Codec, Compressor, Decompressor, Device, Extents};
+use ferrosz::{Bound, Codec, Decompressor, Device, Extents, Layout, Part, Shape};
+use rand::rngs::SmallRng;
+use rand::{RngExt, SeedableRng};
 
-fn check<T: FromF64>(codec: Codec, bound: Bound, field: &[T], context: &str) {
-    let extents = Extents::line(field.len() as u64);
-    let expected = reference::compress(codec, bound, extents, field);
-    let stream = Compressor::new(codec, bound)
-        .device(Device::Cpu)
-        .compress(field)
-        .expect("compresses");
-    assert!(
-        stream == expected,
-        "streams differ: {codec} {bound:?} {context}"
-    );
-    let most = ferrosz::max_compressed_len(field.len() as u64, T::DTYPE);
+fn line(codec: Codec, length: usize) -> Layout {
+    Layout::new(codec, Shape::Line, Extents::line(length as u64))
+}
+
+fn bits<T: FromF64>(values: &[T]) -> Vec<u64> {
+    values.iter().map(|x| x.to_bits64()).collect()
+}
+
+fn check<T: FromF64>(layout: Layout, bound: Bound, field: &[T], context: &str) {
+    let context = format!("{context}, {} {}: {bound:?}", layout.codec, layout.shape);
+    let expected = reference::compress(layout, bound, field);
+    let compressor = compressor(layout, bound, Device::Cpu).expect("a compressor");
+    let stream = compressor.compress(field).expect("compresses");
+    assert!(stream == expected, "streams differ: {context}");
+    let most = compressor
+        .max_compressed_len(field.len() as u64, T::DTYPE)
+        .expect("a length");
     assert!(
         stream.len() as u64 <= most,
         "longer than max_compressed_len: {context}"
@@ -26,13 +33,12 @@ fn check<T: FromF64>(codec: Codec, bound: Bound, field: &[T], context: &str) {
     let decoder = Decompressor::new().device(Device::Cpu);
     let decoded: Vec<T> = decoder.decompress(&stream).expect("decompresses");
     let reference: Vec<T> = reference::decompress(&stream).expect("decompresses");
-    let bits = |values: &[T]| values.iter().map(|x| x.to_bits64()).collect::<Vec<_>>();
     assert!(
         bits(&decoded) == bits(&reference),
-        "fields differ: {codec} {context}"
+        "fields differ: {context}"
     );
     if let Err(wrong) = judge(bound, field, &decoded) {
-        panic!("{codec} {context}: {wrong}");
+        panic!("{context}: {wrong}");
     }
 }
 
@@ -43,7 +49,12 @@ fn every_length<T: FromF64>() {
         let field = make::<T>(kind, length, length as u64);
         for (i, codec) in Codec::ALL.into_iter().enumerate() {
             let bound = bounds[(length / Kind::ALL.len() + i) % bounds.len()];
-            check(codec, bound, &field, &format!("{kind:?} of {length}"));
+            check(
+                line(codec, length),
+                bound,
+                &field,
+                &format!("{kind:?} of {length}"),
+            );
         }
     }
 }
@@ -64,7 +75,12 @@ fn every_kind<T: FromF64>() {
             let field = make::<T>(kind, length, 7);
             for bound in bounds() {
                 for codec in Codec::ALL {
-                    check(codec, bound, &field, &format!("{kind:?} of {length}"));
+                    check(
+                        line(codec, length),
+                        bound,
+                        &field,
+                        &format!("{kind:?} of {length}"),
+                    );
                 }
             }
         }
@@ -81,35 +97,145 @@ fn f64_of_every_kind() {
     every_kind::<f64>();
 }
 
-#[test]
-fn any_range_is_that_part_of_the_whole() {
-    let field = make::<f32>(Kind::NotFinite, 50_000, 3);
-    let bound = Bound::range(1e-3).expect("a good bound");
-    for codec in Codec::ALL {
-        let stream = Compressor::new(codec, bound)
-            .device(Device::Cpu)
-            .compress(&field)
-            .expect("compresses");
-        let decoder = Decompressor::new().device(Device::Cpu);
-        let whole: Vec<f32> = decoder.decompress(&stream).expect("decompresses");
-        for range in [
-            0..0,
-            0..1,
-            8191..8193,
-            100..40_000,
-            49_999..50_000,
-            0..50_000,
-        ] {
-            let part: Vec<f32> = decoder
-                .decompress_range(&stream, range.clone())
-                .expect("decompresses");
-            let expected = &whole[range.start as usize..range.end as usize];
-            assert_eq!(
-                bytemuck::cast_slice::<_, u32>(&part),
-                bytemuck::cast_slice::<_, u32>(expected)
-            );
+/// One case of some extents: kind, bound and seed drawn from them.
+fn check_extents<T: FromF64>(lengths: &[u64], seed: u64) {
+    let bounds = bounds();
+    let mut rng = SmallRng::seed_from_u64(seed);
+    let kind = Kind::ALL[rng.random_range(0..Kind::ALL.len())];
+    let length = lengths.iter().product::<u64>() as usize;
+    let field = make::<T>(kind, length, seed);
+    for layout in layouts(lengths) {
+        if layout.shape != Shape::Line {
+            let bound = bounds[rng.random_range(0..bounds.len())];
+            check(layout, bound, &field, &format!("{kind:?} of {lengths:?}"));
         }
-        assert!(decoder.decompress_range::<f32>(&stream, 0..50_001).is_err());
+    }
+}
+
+#[test]
+fn planes_of_all_extents_to_40() {
+    for y in 1..=40 {
+        for x in 1..=40 {
+            check_extents::<f32>(&[y, x], 41 * y + x);
+            check_extents::<f64>(&[y, x], 41 * y + x + 5000);
+        }
+    }
+}
+
+#[test]
+fn cubes_of_all_extents_to_11_and_of_random_ones_to_40() {
+    let mut rng = SmallRng::seed_from_u64(10);
+    for case in 0..11 * 11 * 11 {
+        let small = [case / 121 + 1, case / 11 % 11 + 1, case % 11 + 1];
+        check_extents::<f32>(&small, case);
+        let mut length = || rng.random_range(1..=40);
+        check_extents::<f64>(&[length(), length(), length()], case + 2000);
+    }
+}
+
+#[test]
+fn larger_planes_and_cubes() {
+    let extents: [&[u64]; 8] = [
+        &[200, 300],
+        &[129, 131],
+        &[2, 20_000],
+        &[20_000, 3],
+        &[50, 60, 70],
+        &[17, 33, 65],
+        &[3000, 2, 5],
+        &[2, 2, 9000],
+    ];
+    for (i, lengths) in (0..).zip(extents) {
+        for round in 0..4 {
+            check_extents::<f32>(lengths, 100 + 10 * i + round);
+            check_extents::<f64>(lengths, 200 + 10 * i + round);
+        }
+    }
+}
+
+/// The elements of a part, one by one.
+fn elements_of(part: &Part, lengths: &[u64]) -> Vec<usize> {
+    match part {
+        Part::Elements(range) => (range.start as usize..range.end as usize).collect(),
+        Part::Box(ranges) => {
+            let mut flat = vec![0];
+            for (range, length) in ranges.iter().zip(lengths) {
+                let row = |at: &u64| {
+                    range
+                        .clone()
+                        .map(move |i| i + at * length)
+                        .collect::<Vec<_>>()
+                };
+                flat = flat.iter().flat_map(row).collect();
+            }
+            flat.into_iter().map(|at| at as usize).collect()
+        }
+    }
+}
+
+#[test]
+fn any_part_is_that_part_of_the_whole() {
+    let mut rng = SmallRng::seed_from_u64(11);
+    let extents: [&[u64]; 5] = [
+        &[50_000],
+        &[150, 333],
+        &[40, 50, 63],
+        &[1, 9, 4000],
+        &[30, 1, 900],
+    ];
+    for lengths in extents {
+        let field = make::<f32>(Kind::NotFinite, lengths.iter().product::<u64>() as usize, 3);
+        for layout in layouts(lengths) {
+            let bound = Bound::range(1e-3).expect("a good bound");
+            let stream = reference::compress(layout, bound, &field);
+            let whole: Vec<f32> = reference::decompress(&stream).expect("decompresses");
+            let decoder = Decompressor::new().device(Device::Cpu);
+            for round in 0..60 {
+                let mut range = |length: u64| {
+                    let (a, b) = (rng.random_range(0..=length), rng.random_range(0..=length));
+                    a.min(b)..a.max(b)
+                };
+                let part = if round % 2 == 0 {
+                    Part::Elements(range(field.len() as u64))
+                } else {
+                    Part::Box(lengths.iter().map(|length| range(*length)).collect())
+                };
+                let found: Vec<f32> = decoder
+                    .decompress_part(&stream, &part)
+                    .expect("decompresses");
+                let expected: Vec<f32> = elements_of(&part, lengths)
+                    .iter()
+                    .map(|at| whole[*at])
+                    .collect();
+                assert_eq!(bits(&found), bits(&expected), "{layout:?} {part:?}");
+            }
+            let outside = Part::Elements(0..field.len() as u64 + 1);
+            assert!(decoder.decompress_part::<f32>(&stream, &outside).is_err());
+        }
+    }
+}
+
+#[test]
+fn a_part_touches_no_other_chunk() {
+    let field = make::<f32>(Kind::Smooth, 64 * 64 * 64, 3);
+    let bound = Bound::range(1e-3).expect("a good bound");
+    let decoder = Decompressor::new().device(Device::Cpu);
+    for layout in layouts(&[64, 64, 64]) {
+        let stream = reference::compress(layout, bound, &field);
+        // In the chunk behind the first, whatever its shape: all but the first is damaged.
+        let second = ferrosz::codec::stream::table::Entry::from_bytes(
+            stream[144..160].first_chunk().expect("an entry"),
+        );
+        let mut damaged = stream.clone();
+        let payload = 128 + 16 * 32 + second.start as usize;
+        damaged[payload..].iter_mut().for_each(|byte| *byte ^= 0x55);
+        let part = Part::Box(vec![0..2, 0..16, 0..32]);
+        let found = decoder.decompress_part::<f32>(&damaged, &part);
+        let right = decoder
+            .decompress_part::<f32>(&stream, &part)
+            .expect("decompresses");
+        assert_eq!(found.expect("not touched"), right, "{layout:?}");
+        assert!(decoder.decompress::<f32>(&damaged).is_err());
     }
 }
 
@@ -134,7 +260,7 @@ fn a_planted_difference_is_seen() {
     // one code.
     let field = make::<f32>(Kind::Smooth, 5000, 1);
     let bound = Bound::abs(0.01).expect("a good bound");
-    let mut stream = reference::compress(Codec::Plain, bound, Extents::line(5000), &field);
+    let mut stream = reference::compress(line(Codec::Plain, 5000), bound, &field);
     let right = stream.clone();
     let at = stream.len() - 40;
     stream[at] ^= 1;

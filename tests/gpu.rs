@@ -6,10 +6,12 @@
 mod common;
 
 use common::fields::{FromF64, Kind, make, make_long};
-use common::{bounds, judge::judge};
+use common::{bounds, compressor, judge::judge, layouts};
 use ferrosz::codec::reference;
 use ferrosz::cuda::Gpu;
-use ferrosz::{Bound, Codec, Compressor, Decompressor, Device, Dtype, Error, Extents};
+use ferrosz::{
+    Bound, Codec, Compressor, Decompressor, Device, Dtype, Error, Extents, Layout, Part, Shape,
+};
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
 
@@ -20,12 +22,16 @@ fn same_bits<T: FromF64>(a: &[T], b: &[T]) -> bool {
     bytemuck::cast_slice::<T, u8>(a) == bytemuck::cast_slice::<T, u8>(b)
 }
 
+fn line(codec: Codec, length: usize) -> Layout {
+    Layout::new(codec, Shape::Line, Extents::line(length as u64))
+}
+
 /// Compresses on both, decompresses each stream on the other.
-fn check<T: FromF64>(codec: Codec, bound: Bound, field: &[T], context: &str) -> usize {
+fn check<T: FromF64>(layout: Layout, bound: Bound, field: &[T], context: &str) -> usize {
+    let context = format!("{context}, {} {}: {bound:?}", layout.codec, layout.shape);
     let compress = |device| {
-        Compressor::new(codec, bound)
-            .device(device)
-            .compress(field)
+        compressor(layout, bound, device)
+            .and_then(|compressor| compressor.compress(field))
             .unwrap_or_else(|error| panic!("{context}: {error}"))
     };
     let decompress = |device, stream: &[u8]| -> Vec<T> {
@@ -37,52 +43,57 @@ fn check<T: FromF64>(codec: Codec, bound: Bound, field: &[T], context: &str) -> 
     let on_gpu = compress(Device::Cuda(0));
     let on_cpu = compress(Device::Cpu);
     if let Some(at) = on_gpu.iter().zip(&on_cpu).position(|(a, b)| a != b) {
-        panic!(
-            "{codec} {bound:?} {context}: byte {at} of {} differs",
-            on_cpu.len()
-        );
+        panic!("{context}: byte {at} of {} differs", on_cpu.len());
     }
-    assert_eq!(on_gpu.len(), on_cpu.len(), "{codec} {bound:?} {context}");
+    assert_eq!(on_gpu.len(), on_cpu.len(), "{context}");
     if field.len() < 40_000 {
-        let extents = Extents::line(field.len() as u64);
         assert!(
-            reference::compress(codec, bound, extents, field) == on_gpu,
+            reference::compress(layout, bound, field) == on_gpu,
             "{context}"
         );
     }
     let gpu_decoded = decompress(Device::Cuda(0), &on_cpu);
     let cpu_decoded = decompress(Device::Cpu, &on_gpu);
-    assert!(
-        same_bits(&gpu_decoded, &cpu_decoded),
-        "{codec} {bound:?} {context}"
-    );
+    assert!(same_bits(&gpu_decoded, &cpu_decoded), "{context}");
     if let Err(wrong) = judge(bound, field, &gpu_decoded) {
-        panic!("{codec} {context}: {wrong}");
+        panic!("{context}: {wrong}");
     }
     on_gpu.len()
 }
 
 fn random_case<T: FromF64>(rng: &mut SmallRng, case: u64) {
     let kind = Kind::ALL[rng.random_range(0..Kind::ALL.len())];
-    let codec = Codec::ALL[rng.random_range(0..Codec::ALL.len())];
     let bounds = bounds();
     let bound = bounds[rng.random_range(0..bounds.len())];
-    // Around the edges of warps, blocks, chunks and of 32 chunks, and anywhere.
-    let length = match rng.random_range(0..6) {
+    let lengths = random_extents(rng);
+    let layouts = layouts(&lengths);
+    let layout = layouts[rng.random_range(0..layouts.len())];
+    let field = make::<T>(kind, lengths.iter().product::<u64>() as usize, case);
+    check(
+        layout,
+        bound,
+        &field,
+        &format!("case {case}: {kind:?} of {lengths:?}"),
+    );
+}
+
+/// Around the edges of warps, blocks, chunks and of 32 chunks, and any from 1 to 40, and larger.
+fn random_extents(rng: &mut SmallRng) -> Vec<u64> {
+    let length = match rng.random_range(0..12) {
         0 => rng.random_range(0..200),
-        1 => 32 * rng.random_range(0..300) + rng.random_range(0..3) - 1,
+        1 => 32 * rng.random_range(1..300) + rng.random_range(0..3) - 1,
         2 => 8192 * rng.random_range(1..9) + rng.random_range(0..5) - 2,
         3 => 1024 * rng.random_range(1..40) + rng.random_range(0..3) - 1,
         4 => rng.random_range(0..100_000),
-        _ => 8192 * rng.random_range(30..70) + rng.random_range(0..40),
+        5 => 8192 * rng.random_range(30..70) + rng.random_range(0..40),
+        6 => return vec![rng.random_range(1..=40), rng.random_range(1..=40)],
+        7 => return vec![rng.random_range(1..=600), rng.random_range(1..=600)],
+        8 => return vec![8 * rng.random_range(1..=40), 4 * rng.random_range(1..=150)],
+        9 => return (0..3).map(|_| rng.random_range(1..=90)).collect(),
+        10 => return (0..3).map(|_| 4 * rng.random_range(1..=20)).collect(),
+        _ => return (0..3).map(|_| rng.random_range(1..=40)).collect(),
     };
-    let field = make::<T>(kind, i64::max(length, 0) as usize, case);
-    check(
-        codec,
-        bound,
-        &field,
-        &format!("case {case}: {kind:?} of {length}"),
-    );
+    vec![length]
 }
 
 #[test]
@@ -116,7 +127,7 @@ fn large_fields() {
             _ => (Kind::Smooth, Codec::Plain),
         };
         let bytes = check(
-            codec,
+            line(codec, length),
             bound,
             &make_long::<f32>(kind, length, 1),
             "large f32",
@@ -124,13 +135,74 @@ fn large_fields() {
         println!("f32, {codec}, {length} elements: {bytes} bytes, no difference");
         if shift <= 26 {
             let bytes = check(
-                codec,
+                line(codec, length),
                 bound,
                 &make_long::<f64>(kind, length, 2),
                 "large f64",
             );
             println!("f64, {codec}, {length} elements: {bytes} bytes, no difference");
         }
+    }
+}
+
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn large_planes_and_cubes() {
+    let bound = Bound::range(1e-3).expect("a good bound");
+    for lengths in [
+        &[5000, 4099][..],
+        &[4096, 8192],
+        &[200, 333, 301],
+        &[256, 256, 512],
+    ] {
+        let field = make_long::<f32>(Kind::Smooth, lengths.iter().product::<u64>() as usize, 3);
+        for layout in layouts(lengths) {
+            let bytes = check(layout, bound, &field, &format!("{lengths:?}"));
+            println!(
+                "f32, {} {}, {lengths:?}: {bytes} bytes, no difference",
+                layout.codec, layout.shape
+            );
+        }
+    }
+}
+
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn parts_are_those_of_the_cpu() {
+    let mut rng = SmallRng::seed_from_u64(9);
+    for case in 0..400 {
+        let lengths = random_extents(&mut rng);
+        let layouts = layouts(&lengths);
+        let layout = layouts[rng.random_range(0..layouts.len())];
+        let field = make::<f32>(
+            Kind::NotFinite,
+            lengths.iter().product::<u64>() as usize,
+            case,
+        );
+        let bound = Bound::range(1e-3).expect("a good bound");
+        let stream = compressor(layout, bound, Device::Cpu)
+            .and_then(|compressor| compressor.compress(&field))
+            .expect("compresses");
+        let mut range = |length: u64| {
+            let (a, b) = (rng.random_range(0..=length), rng.random_range(0..=length));
+            let step = if case % 3 == 0 { 4 } else { 1 };
+            a.min(b) / step * step..a.max(b)
+        };
+        let part = if case % 2 == 0 {
+            Part::Elements(range(field.len() as u64))
+        } else {
+            Part::Box(lengths.iter().map(|length| range(*length)).collect())
+        };
+        let decode = |device| -> Vec<f32> {
+            let decoder = Decompressor::new().device(device);
+            decoder
+                .decompress_part(&stream, &part)
+                .expect("decompresses")
+        };
+        assert!(
+            same_bits(&decode(Device::Cuda(0)), &decode(Device::Cpu)),
+            "{layout:?} {part:?}"
+        );
     }
 }
 
@@ -148,6 +220,7 @@ fn device_memory() -> Result<(), Error> {
         let field = make::<f64>(kind, length as usize, 9);
         let bound = Bound::max(1e-4)?;
         let compressor = Compressor::new(codec, bound);
+        let layout = compressor.layout_for(length)?;
         let expected = compressor.device(Device::Cpu).compress(&field)?;
         let decoder = Decompressor::new();
         let decoded: Vec<f64> = decoder.device(Device::Cpu).decompress(&expected)?;
@@ -172,7 +245,7 @@ fn device_memory() -> Result<(), Error> {
         gpu.decompress(
             &stream,
             &decoder,
-            codec,
+            layout,
             &bytes,
             &mut output,
             &mut workspace,
@@ -189,13 +262,13 @@ fn device_memory() -> Result<(), Error> {
                 .expect("copied");
             let count = (range.end - range.start) as usize;
             let from = range.start as usize;
-            gpu.decompress_range(
+            let wanted = Part::Elements(range);
+            gpu.decompress_part(
                 &stream,
                 &decoder,
-                codec,
+                layout,
                 &bytes,
-                length,
-                range,
+                &wanted,
                 &mut part,
                 &mut workspace,
             )?;
@@ -208,36 +281,32 @@ fn device_memory() -> Result<(), Error> {
             );
         }
 
-        // Another codec than the stream's, another length, a bit flipped: seen by the GPU.
-        let wrong = if codec == Codec::Plain {
+        // Another codec than the stream's, other extents: seen by the GPU.
+        let other_codec = if codec == Codec::Plain {
             Codec::Fixed
         } else {
             Codec::Plain
         };
-        gpu.decompress(
-            &stream,
-            &decoder,
-            wrong,
-            &bytes,
-            &mut output,
-            &mut workspace,
-        )?;
-        assert!(workspace.check(&stream).is_err());
-        let mut shorter = output.slice_mut(..length as usize - 1);
-        gpu.decompress(
-            &stream,
-            &decoder,
-            codec,
-            &bytes,
-            &mut shorter,
-            &mut workspace,
-        )?;
-        assert!(workspace.check(&stream).is_err());
+        let other_extents = Extents::new(&[1, length]).expect("good extents");
+        for wrong in [
+            line(other_codec, length as usize),
+            Layout::new(codec, Shape::Line, other_extents),
+        ] {
+            gpu.decompress(
+                &stream,
+                &decoder,
+                wrong,
+                &bytes,
+                &mut output,
+                &mut workspace,
+            )?;
+            assert!(workspace.check(&stream).is_err());
+        }
         // The workspace serves again after an error.
         gpu.decompress(
             &stream,
             &decoder,
-            codec,
+            layout,
             &bytes,
             &mut output,
             &mut workspace,
@@ -268,6 +337,19 @@ fn calls_can_be_captured_in_a_graph() -> Result<(), Error> {
     let to = output.device_ptr_mut(&stream).0;
     stream.synchronize().expect("memory is clear");
 
+    // The first call loads the kernels, which cannot be captured.
+    gpu.compress(&stream, &compressor, &input, &mut bytes, &mut workspace)?;
+    let layout = compressor.layout_for(length as u64)?;
+    gpu.decompress(
+        &stream,
+        &Decompressor::new(),
+        layout,
+        &bytes,
+        &mut output,
+        &mut workspace,
+    )?;
+    workspace.check(&stream)?;
+
     let mode = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_GLOBAL;
     stream.begin_capture(mode).expect("capture");
     // SAFETY: the three buffers outlive the graph's launches and do not overlap.
@@ -285,10 +367,9 @@ fn calls_can_be_captured_in_a_graph() -> Result<(), Error> {
         gpu.decompress_raw::<f32>(
             &stream,
             &Decompressor::new(),
-            Codec::Plain,
+            compressor.layout_for(count)?,
             (middle, room),
-            count,
-            0..count,
+            &Part::Elements(0..count),
             (to, count),
             &mut workspace,
         )?;
@@ -348,12 +429,11 @@ fn damage_gives_the_error_of_the_cpu() {
     let field = make::<f32>(Kind::NotFinite, 60_000, 5);
     let bound = Bound::abs(0.01).expect("a good bound");
     let mut rng = SmallRng::seed_from_u64(12);
-    for codec in Codec::ALL {
-        let stream = Compressor::new(codec, bound)
-            .device(Device::Cpu)
-            .compress(&field)
+    for layout in [&[60_000][..], &[30, 50, 40]].into_iter().flat_map(layouts) {
+        let stream = compressor(layout, bound, Device::Cpu)
+            .and_then(|compressor| compressor.compress(&field))
             .expect("compresses");
-        for _ in 0..300 {
+        for _ in 0..150 {
             let mut damaged = stream.clone();
             let at = rng.random_range(0..damaged.len());
             damaged[at] ^= 1 << rng.random_range(0..8);

@@ -61,6 +61,16 @@ pub struct Bound {
     value: f64,
 }
 
+impl Default for Bound {
+    /// Lossless.
+    fn default() -> Self {
+        Self {
+            mode: BoundMode::Abs,
+            value: 0.0,
+        }
+    }
+}
+
 impl Bound {
     /// A bound of `value` in `mode`.
     ///

@@ -55,6 +55,15 @@ pub enum FormatError {
     /// The stream goes on after its end.
     #[error("{0} bytes follow the end of the stream")]
     TrailingBytes(u64),
+    /// An update of the stream is damaged.
+    #[error("the stream's update at byte {at} of its updates is damaged")]
+    InvalidUpdate {
+        /// Where it starts among the bytes of all updates.
+        at: u64,
+    },
+    /// The stream has updates, which a device cannot read.
+    #[error("the stream has updates, which a GPU cannot read from device memory: compact it first")]
+    HasUpdates,
     /// A chunk's bytes do not give its checksum.
     #[error("chunk {chunk} is damaged: its checksum does not match")]
     ChunkChecksum {

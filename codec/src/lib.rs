@@ -22,9 +22,11 @@ pub mod predict;
 pub mod quantize;
 #[cfg(feature = "alloc")]
 pub mod reference;
+pub mod shape;
 pub mod stream;
 
 pub use bound::{Bound, BoundMode};
 pub use element::{Dtype, Element};
 pub use error::{BoundError, FormatError};
 pub use pipeline::Codec;
+pub use shape::Shape;

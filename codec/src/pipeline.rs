@@ -1,5 +1,7 @@
 //! The one list of codecs: name, number in the stream, predictor and coder.
 
+use crate::predict::Predictor;
+use crate::shape::Shape;
 use core::fmt;
 
 /// A codec of the ferrosz container.
@@ -11,11 +13,22 @@ pub enum Codec {
     Plain,
     /// As `Plain`, with a block's first difference stored apart where that is shorter.
     Outlier,
+    /// Coded as `Outlier`, but predicted by all neighbours that come before.
+    Lorenzo,
+    /// Fixed-length coding of differences that run through the whole chunk, whose first code is
+    /// stored apart: AATROX (ICS'25). Blocks are lines.
+    Layered,
 }
 
 impl Codec {
     /// All codecs.
-    pub const ALL: [Self; 3] = [Self::Fixed, Self::Plain, Self::Outlier];
+    pub const ALL: [Self; 5] = [
+        Self::Fixed,
+        Self::Plain,
+        Self::Outlier,
+        Self::Lorenzo,
+        Self::Layered,
+    ];
 
     /// Its number in the stream.
     pub const fn id(self) -> u8 {
@@ -23,6 +36,8 @@ impl Codec {
             Self::Fixed => 1,
             Self::Plain => 2,
             Self::Outlier => 3,
+            Self::Lorenzo => 4,
+            Self::Layered => 5,
         }
     }
 
@@ -37,6 +52,8 @@ impl Codec {
             Self::Fixed => "fixed",
             Self::Plain => "plain",
             Self::Outlier => "outlier",
+            Self::Lorenzo => "lorenzo",
+            Self::Layered => "layered",
         }
     }
 
@@ -45,14 +62,42 @@ impl Codec {
         Self::ALL.into_iter().find(|codec| codec.name() == name)
     }
 
-    /// Whether codes are predicted by [`crate::predict::difference`].
-    pub const fn predicts(self) -> bool {
-        !matches!(self, Self::Fixed)
+    /// How codes are predicted.
+    #[inline(always)]
+    pub const fn predictor(self) -> Predictor {
+        match self {
+            Self::Fixed => Predictor::Zero,
+            Self::Plain | Self::Outlier | Self::Layered => Predictor::Difference,
+            Self::Lorenzo => Predictor::Lorenzo,
+        }
     }
 
     /// Whether blocks may take the outlier form of [`crate::encode::rate::RateByte`].
+    #[inline(always)]
     pub const fn stores_outliers(self) -> bool {
-        matches!(self, Self::Outlier)
+        matches!(self, Self::Outlier | Self::Lorenzo)
+    }
+
+    /// Whether the prediction runs from block to block through the chunk.
+    #[inline(always)]
+    pub const fn is_layered(self) -> bool {
+        matches!(self, Self::Layered)
+    }
+
+    /// The most planes that a block can need.
+    #[inline(always)]
+    pub const fn max_planes(self) -> u32 {
+        // Codes have less than 31 bits, so one-neighbour differences have less than 32.
+        if matches!(self, Self::Lorenzo) {
+            32
+        } else {
+            31
+        }
+    }
+
+    /// Whether the codec takes blocks of this shape.
+    pub const fn takes(self, shape: Shape) -> bool {
+        !self.is_layered() || matches!(shape, Shape::Line)
     }
 }
 
@@ -62,10 +107,10 @@ impl fmt::Display for Codec {
     }
 }
 
-/// A codec as a type, for code that is compiled once for each.
-pub trait StaticCodec: 'static {
-    /// Which codec it is.
-    const CODEC: Codec;
+/// Which codec code is for, where it is compiled once for some of them.
+pub trait CodecChoice: 'static {
+    /// The codec, given what the caller says it is.
+    fn codec(said: Codec) -> Codec;
 }
 
 /// [`Codec::Fixed`] as a type.
@@ -74,15 +119,42 @@ pub struct Fixed;
 pub struct Plain;
 /// [`Codec::Outlier`] as a type.
 pub struct Outlier;
+/// [`Codec::Layered`] as a type.
+pub struct Layered;
+/// The codec that the caller says.
+pub struct Any;
 
-impl StaticCodec for Fixed {
-    const CODEC: Codec = Codec::Fixed;
+impl CodecChoice for Fixed {
+    #[inline(always)]
+    fn codec(_: Codec) -> Codec {
+        Codec::Fixed
+    }
 }
 
-impl StaticCodec for Plain {
-    const CODEC: Codec = Codec::Plain;
+impl CodecChoice for Plain {
+    #[inline(always)]
+    fn codec(_: Codec) -> Codec {
+        Codec::Plain
+    }
 }
 
-impl StaticCodec for Outlier {
-    const CODEC: Codec = Codec::Outlier;
+impl CodecChoice for Outlier {
+    #[inline(always)]
+    fn codec(_: Codec) -> Codec {
+        Codec::Outlier
+    }
+}
+
+impl CodecChoice for Layered {
+    #[inline(always)]
+    fn codec(_: Codec) -> Codec {
+        Codec::Layered
+    }
+}
+
+impl CodecChoice for Any {
+    #[inline(always)]
+    fn codec(said: Codec) -> Codec {
+        said
+    }
 }

@@ -6,41 +6,41 @@
 
 use crate::bound::{Bound, Extremes};
 use crate::element::Element;
-use crate::encode::rate::BLOCK;
 use crate::error::{ChunkFault, FormatError};
 use crate::pipeline::Codec;
 use crate::quantize::Quantizer;
+use crate::shape::{GROUP, Shape};
 use crate::stream::checksum::checksum;
-use crate::stream::chunk::{CHUNK, Form};
-use crate::stream::container::{Extents, HEADER_BYTES, Header};
+use crate::stream::chunk::Form;
+use crate::stream::container::{HEADER_BYTES, Header, Layout};
+use crate::stream::grid::ChunkBox;
 use crate::stream::table::{ENTRY_BYTES, Entry, seed};
 use alloc::vec;
 use alloc::vec::Vec;
 
 /// Compresses a field.
 ///
-/// The product of `extents` must be the number of `values`; the stream claims it unchecked.
-pub fn compress<T: Element>(codec: Codec, bound: Bound, extents: Extents, values: &[T]) -> Vec<u8> {
+/// The elements of the layout must be as many as the `values`; the stream claims it unchecked.
+pub fn compress<T: Element>(layout: Layout, bound: Bound, values: &[T]) -> Vec<u8> {
     let mut extremes = Extremes::default();
     for value in values {
         extremes.see(*value);
     }
     let quantizer = bound.resolve(&extremes);
+    let grid = layout.grid();
     let mut table = Vec::new();
     let mut payload = Vec::new();
-    for (index, chunk) in (0..).zip(values.chunks(CHUNK)) {
-        let (form, bytes) = encode_chunk(codec, &quantizer, chunk);
+    for index in 0..grid.chunk_count() {
+        let chunk = Chunk::new(grid.chunk(index), layout.codec, layout.shape);
+        let elements = chunk.elements(|at| values[grid.flat(at) as usize]);
+        let (form, bytes) = chunk.encode(&quantizer, &elements);
         let sum = checksum(seed(index, form.id()), &bytes);
         table.extend(Entry::new(payload.len() as u64, form, sum).to_bytes());
         payload.extend(bytes);
     }
     let header = Header {
-        dtype: T::DTYPE,
-        codec,
-        extents,
-        bound,
-        error_bits: quantizer.error().to_bits64(),
         payload_bytes: payload.len() as u64,
+        ..layout.header(T::DTYPE, bound, quantizer.error().to_bits64())
     };
     [&header.to_bytes()[..], &table, &payload].concat()
 }
@@ -60,94 +60,206 @@ pub fn decompress<T: Element>(stream: &[u8]) -> Result<Vec<T>, FormatError> {
     if found > needed {
         return Err(FormatError::TrailingBytes(found - needed));
     }
+    let grid = header.grid();
     let (table, payload) = stream[HEADER_BYTES..].split_at(header.chunks() as usize * ENTRY_BYTES);
     let (table, _) = table.as_chunks();
-    let mut values = Vec::new();
+    let mut values = vec![T::ZERO; header.elements() as usize];
     for (index, entry) in table.iter().enumerate() {
         let entry = Entry::from_bytes(entry);
         let end = match table.get(index + 1) {
             Some(next) => Entry::from_bytes(next).start,
-            None => payload.len() as u64,
+            None => header.payload_bytes,
         };
-        let chunk = index as u64;
+        let number = index as u64;
         let bytes = payload
             .get(entry.start as usize..end as usize)
-            .ok_or(ChunkFault::Place.in_chunk(chunk))?;
-        if checksum(seed(chunk, entry.form), bytes) != entry.checksum {
-            return Err(FormatError::ChunkChecksum { chunk });
+            .ok_or(ChunkFault::Place.in_chunk(number))?;
+        if checksum(seed(number, entry.form), bytes) != entry.checksum {
+            return Err(FormatError::ChunkChecksum { chunk: number });
         }
-        let elements = (header.elements() as usize - index * CHUNK).min(CHUNK);
-        if bytes.len() > (elements * T::BYTES).next_multiple_of(16) {
-            return Err(ChunkFault::Place.in_chunk(chunk));
+        let chunk = Chunk::new(grid.chunk(number), header.codec, header.shape);
+        if bytes.len() > (chunk.places.elements() as usize * T::BYTES).next_multiple_of(16) {
+            return Err(ChunkFault::Place.in_chunk(number));
         }
-        let decoded = decode_chunk(header.codec, &quantizer, entry.form, bytes, elements);
-        values.extend(decoded.map_err(|fault| fault.in_chunk(chunk))?);
+        let decoded = chunk.decode(&quantizer, entry.form, bytes);
+        let mut decoded = decoded.map_err(|fault| fault.in_chunk(number))?.into_iter();
+        chunk.elements(|at| values[grid.flat(at) as usize] = decoded.next().unwrap_or(T::ZERO));
     }
     Ok(values)
 }
 
-fn encode_chunk<T: Element>(
+/// A chunk's shape, and how its blocks are coded.
+struct Chunk {
+    places: ChunkBox,
     codec: Codec,
-    quantizer: &Quantizer<T>,
-    values: &[T],
-) -> (Form, Vec<u8>) {
-    let mut rates = Vec::new();
-    let mut bodies = Vec::new();
-    let mut block_mask = vec![0u8; 4 * values.len().div_ceil(BLOCK).div_ceil(32)];
-    let mut element_masks = Vec::new();
-    let mut exceptions = Vec::new();
-    for (b, block) in values.chunks(BLOCK).enumerate() {
-        let mut differences = [0i64; BLOCK];
-        let mut predicted = 0;
-        let mut mask = 0u32;
-        for (e, value) in block.iter().enumerate() {
-            match quantizer.quantize(*value) {
-                Some(code) => {
-                    differences[e] = i64::from(code) - predicted;
-                    if codec.predicts() {
-                        predicted = i64::from(code);
-                    }
-                }
-                None => {
-                    mask |= 1 << e;
-                    exceptions.extend(element_bytes(*value));
+    shape: Shape,
+}
+
+impl Chunk {
+    fn new(places: ChunkBox, codec: Codec, shape: Shape) -> Self {
+        Self {
+            places,
+            codec,
+            shape,
+        }
+    }
+
+    /// What `get` gives for the coordinates of each element, row by row.
+    fn elements<R>(&self, mut get: impl FnMut([u64; 3]) -> R) -> Vec<R> {
+        let ([z0, y0, x0], [depth, height, width]) = (self.places.origin, self.places.extents);
+        let mut elements = Vec::new();
+        for z in 0..u64::from(depth) {
+            for y in 0..u64::from(height) {
+                for x in 0..u64::from(width) {
+                    elements.push(get([z0 + z, y0 + y, x0 + x]));
                 }
             }
         }
-        if mask != 0 {
-            block_mask[b / 8] |= 1 << (b % 8);
-            element_masks.extend(mask.to_le_bytes());
+        elements
+    }
+
+    /// For each block and each of its places the number of the chunk's element there, if there is one.
+    fn blocks(&self) -> Vec<Vec<Option<usize>>> {
+        let [depth, height, width] = self.places.extents.map(|length| length as usize);
+        let [z_step, y_step, x_step] = self.shape.extents().map(|length| length as usize);
+        let mut blocks = Vec::new();
+        for z0 in (0..depth).step_by(z_step) {
+            for y0 in (0..height).step_by(y_step) {
+                for x0 in (0..width).step_by(x_step) {
+                    let mut block = Vec::new();
+                    for z in z0..z0 + z_step {
+                        for y in y0..y0 + y_step {
+                            for x in x0..x0 + x_step {
+                                let is_inside = z < depth && y < height && x < width;
+                                block.push(is_inside.then_some((z * height + y) * width + x));
+                            }
+                        }
+                    }
+                    blocks.push(block);
+                }
+            }
         }
-        let (rate, body) = encode_block(codec, &differences);
-        rates.push(rate);
-        bodies.extend(body);
+        blocks
     }
-    let mut raw: Vec<u8> = values.iter().flat_map(|v| element_bytes(*v)).collect();
-    pad(&mut raw, 16);
-    if bodies.is_empty() && exceptions.is_empty() {
-        return (Form::Zero, Vec::new());
+
+    /// The prediction of place `e` of a block by its codes before; `last` is the code before the block,
+    /// if the codec is layered.
+    fn prediction(&self, codes: &[i32], e: usize, last: i32) -> i32 {
+        let (row, slice) = (self.shape.row(), self.shape.slice());
+        let (z, y, x) = (e / slice, e % slice / row, e % row);
+        let at = |z: usize, y: usize, x: usize| codes[z * slice + y * row + x];
+        // With a coordinate of -1, outside of the block: 0.
+        let behind = |dz: usize, dy: usize, dx: usize| {
+            if z < dz || y < dy || x < dx {
+                0
+            } else {
+                at(z - dz, y - dy, x - dx)
+            }
+        };
+        match self.codec {
+            Codec::Fixed => 0,
+            Codec::Plain | Codec::Outlier => match (z, y, x) {
+                (0, 0, 0) => 0,
+                (_, 0, 0) => at(z - 1, 0, 0),
+                (_, _, 0) => at(z, y - 1, 0),
+                _ => at(z, y, x - 1),
+            },
+            Codec::Lorenzo => behind(0, 0, 1)
+                .wrapping_add(behind(0, 1, 0))
+                .wrapping_add(behind(1, 0, 0))
+                .wrapping_sub(behind(0, 1, 1))
+                .wrapping_sub(behind(1, 0, 1))
+                .wrapping_sub(behind(1, 1, 0))
+                .wrapping_add(behind(1, 1, 1)),
+            Codec::Layered => e.checked_sub(1).map_or(last, |e| codes[e]),
+        }
     }
-    let same = values
-        .iter()
-        .all(|v| v.to_bits64() == values[0].to_bits64());
-    if quantizer.is_lossless() && same && raw.len() > 16 {
-        let mut constant = element_bytes(values[0]);
-        pad(&mut constant, 16);
-        return (Form::Constant, constant);
-    }
-    pad(&mut rates, 4);
-    pad(&mut bodies, 4);
-    let mut coded = [rates, bodies].concat();
-    let mut form = Form::Coded;
-    if !exceptions.is_empty() {
-        form = Form::CodedWithExceptions;
-        coded.extend([block_mask, element_masks, exceptions].concat());
-    }
-    pad(&mut coded, 16);
-    if coded.len() < raw.len() {
-        (form, coded)
-    } else {
-        (Form::Raw, raw)
+
+    fn encode<T: Element>(&self, quantizer: &Quantizer<T>, values: &[T]) -> (Form, Vec<u8>) {
+        let blocks = self.blocks();
+        let codes: Vec<Option<i32>> = values.iter().map(|v| quantizer.quantize(*v)).collect();
+        let initial = codes.iter().flatten().next().copied().unwrap_or(0);
+        let mut rates = Vec::new();
+        let mut bodies = Vec::new();
+        let groups = blocks.len() * self.shape.groups();
+        let mut group_mask = vec![0u8; 4 * groups.div_ceil(32)];
+        let mut element_masks = Vec::new();
+        let mut exceptions = Vec::new();
+        let mut last = initial;
+        for (b, block) in blocks.iter().enumerate() {
+            let mut found = vec![0i32; block.len()];
+            let mut differences = vec![0i64; block.len()];
+            for (e, place) in block.iter().enumerate() {
+                let predicted = self.prediction(&found, e, last);
+                found[e] = match *place {
+                    Some(place) => codes[place].unwrap_or(predicted),
+                    None => predicted,
+                };
+                differences[e] = i64::from(found[e].wrapping_sub(predicted));
+            }
+            last = found[block.len() - 1];
+            for (i, group) in block.chunks(GROUP).enumerate() {
+                let without: Vec<usize> = group
+                    .iter()
+                    .flatten()
+                    .copied()
+                    .filter(|place| codes[*place].is_none())
+                    .collect();
+                if without.is_empty() {
+                    continue;
+                }
+                let g = b * self.shape.groups() + i;
+                group_mask[g / 8] |= 1 << (g % 8);
+                let mask = group.iter().enumerate().fold(0u32, |mask, (e, place)| {
+                    let is_one = place.is_some_and(|place| codes[place].is_none());
+                    mask | u32::from(is_one) << e
+                });
+                element_masks.extend(mask.to_le_bytes());
+                exceptions.extend(
+                    without
+                        .iter()
+                        .flat_map(|place| element_bytes(values[*place])),
+                );
+            }
+            let (rate, body) = encode_block(self.codec, &differences);
+            rates.push(rate);
+            bodies.extend(body);
+        }
+        let initial = if self.codec == Codec::Layered {
+            initial
+        } else {
+            0
+        };
+        let mut raw: Vec<u8> = values.iter().flat_map(|v| element_bytes(*v)).collect();
+        pad(&mut raw, 16);
+        if bodies.is_empty() && exceptions.is_empty() && initial == 0 {
+            return (Form::Zero, Vec::new());
+        }
+        let same = values
+            .iter()
+            .all(|v| v.to_bits64() == values[0].to_bits64());
+        if quantizer.is_lossless() && same && raw.len() > 16 {
+            let mut constant = element_bytes(values[0]);
+            pad(&mut constant, 16);
+            return (Form::Constant, constant);
+        }
+        pad(&mut rates, 4);
+        if self.codec == Codec::Layered {
+            rates.extend(initial.to_le_bytes());
+        }
+        pad(&mut bodies, 4);
+        let mut coded = [rates, bodies].concat();
+        let mut form = Form::Coded;
+        if !exceptions.is_empty() {
+            form = Form::CodedWithExceptions;
+            coded.extend([group_mask, element_masks, exceptions].concat());
+        }
+        pad(&mut coded, 16);
+        if coded.len() < raw.len() {
+            (form, coded)
+        } else {
+            (Form::Raw, raw)
+        }
     }
 }
 
@@ -165,14 +277,19 @@ fn bits_of(value: u64) -> usize {
 }
 
 /// Rate byte and body of a block.
-fn encode_block(codec: Codec, differences: &[i64; BLOCK]) -> (u8, Vec<u8>) {
-    let mut magnitudes = differences.map(i64::unsigned_abs);
+fn encode_block(codec: Codec, differences: &[i64]) -> (u8, Vec<u8>) {
+    let mut magnitudes: Vec<u64> = differences.iter().map(|d| d.unsigned_abs()).collect();
     let largest = |m: &[u64]| m.iter().copied().max().unwrap_or(0);
     let planes = bits_of(largest(&magnitudes));
     let other_planes = bits_of(largest(&magnitudes[1..]));
     let outlier_bytes = bits_of(magnitudes[0]).div_ceil(8);
-    let plain_size = if planes == 0 { 0 } else { 4 * (1 + planes) };
-    let outlier_size = outlier_bytes + 4 * (1 + other_planes);
+    let row_bytes = differences.len() / 8;
+    let plain_size = if planes == 0 {
+        0
+    } else {
+        row_bytes * (1 + planes)
+    };
+    let outlier_size = outlier_bytes + row_bytes * (1 + other_planes);
     let mut body = Vec::new();
     if planes == 0 {
         return (0, body);
@@ -184,22 +301,22 @@ fn encode_block(codec: Codec, differences: &[i64; BLOCK]) -> (u8, Vec<u8>) {
     } else {
         (planes, planes)
     };
-    body.extend(row(|e| differences[e] < 0));
+    body.extend(row(row_bytes, |e| differences[e] < 0));
     for plane in 0..planes {
-        body.extend(row(|e| magnitudes[e] >> plane & 1 == 1));
+        body.extend(row(row_bytes, |e| magnitudes[e] >> plane & 1 == 1));
     }
     (rate as u8, body)
 }
 
-/// The four bytes in which element e is bit 7 - e % 8 of byte e / 8.
-fn row(bit: impl Fn(usize) -> bool) -> [u8; 4] {
-    let mut bytes = [0; 4];
-    for e in 0..BLOCK {
+/// The bytes in which element e is bit 7 - e % 8 of byte e / 8.
+fn row(bytes: usize, bit: impl Fn(usize) -> bool) -> Vec<u8> {
+    let mut row = vec![0; bytes];
+    for e in 0..8 * bytes {
         if bit(e) {
-            bytes[e / 8] |= 0x80 >> (e % 8);
+            row[e / 8] |= 0x80 >> (e % 8);
         }
     }
-    bytes
+    row
 }
 
 /// Bytes taken one after the other.
@@ -223,73 +340,110 @@ impl<'a> Reader<'a> {
     }
 }
 
-fn decode_chunk<T: Element>(
-    codec: Codec,
-    quantizer: &Quantizer<T>,
-    form: u32,
-    bytes: &[u8],
-    elements: usize,
-) -> Result<Vec<T>, ChunkFault> {
-    let mut reader = Reader(bytes);
-    let mut values = Vec::new();
-    match Form::from_id(form).ok_or(ChunkFault::Form)? {
-        Form::Zero => values.resize(elements, quantizer.dequantize(0)),
-        Form::Constant => values.resize(elements, reader.element()?),
-        Form::Raw => {
-            for _ in 0..elements {
-                values.push(reader.element()?);
+impl Chunk {
+    fn decode<T: Element>(
+        &self,
+        quantizer: &Quantizer<T>,
+        form: u32,
+        bytes: &[u8],
+    ) -> Result<Vec<T>, ChunkFault> {
+        let mut reader = Reader(bytes);
+        let elements = self.places.elements() as usize;
+        let mut values = vec![quantizer.dequantize(0); elements];
+        match Form::from_id(form).ok_or(ChunkFault::Form)? {
+            Form::Zero => {}
+            Form::Constant => values.fill(reader.element()?),
+            Form::Raw => {
+                for value in &mut values {
+                    *value = reader.element()?;
+                }
+            }
+            Form::Coded => self.decode_blocks(quantizer, &mut reader, &mut values)?,
+            Form::CodedWithExceptions => {
+                self.decode_blocks(quantizer, &mut reader, &mut values)?;
+                self.decode_exceptions(&mut reader, &mut values)?;
             }
         }
-        Form::Coded => decode_blocks(codec, quantizer, &mut reader, elements, &mut values)?,
-        Form::CodedWithExceptions => {
-            decode_blocks(codec, quantizer, &mut reader, elements, &mut values)?;
-            decode_exceptions(&mut reader, &mut values)?;
+        let read = bytes.len() - reader.0.len();
+        if read.next_multiple_of(16) == bytes.len() {
+            Ok(values)
+        } else {
+            Err(ChunkFault::Length)
         }
     }
-    let read = bytes.len() - reader.0.len();
-    if read.next_multiple_of(16) == bytes.len() {
-        Ok(values)
-    } else {
-        Err(ChunkFault::Length)
-    }
-}
 
-fn decode_blocks<T: Element>(
-    codec: Codec,
-    quantizer: &Quantizer<T>,
-    reader: &mut Reader<'_>,
-    elements: usize,
-    values: &mut Vec<T>,
-) -> Result<(), ChunkFault> {
-    let blocks = elements.div_ceil(BLOCK);
-    let rates = &reader.take(4 * blocks.div_ceil(4))?[..blocks];
-    let mut body_bytes = 0;
-    for (b, rate) in rates.iter().enumerate() {
-        let before = reader.0.len();
-        let differences = decode_block(codec, *rate, reader)?;
-        body_bytes += before - reader.0.len();
-        let mut code = 0i32;
-        for difference in differences.iter().take(elements - b * BLOCK) {
-            code = if codec.predicts() {
-                code.wrapping_add(*difference)
-            } else {
-                *difference
-            };
-            values.push(quantizer.dequantize(code));
+    fn decode_blocks<T: Element>(
+        &self,
+        quantizer: &Quantizer<T>,
+        reader: &mut Reader<'_>,
+        values: &mut [T],
+    ) -> Result<(), ChunkFault> {
+        let blocks = self.blocks();
+        let rates = &reader.take(4 * blocks.len().div_ceil(4))?[..blocks.len()];
+        let mut last = 0;
+        if self.codec == Codec::Layered {
+            last = reader.number(4)? as u32 as i32;
         }
+        let mut body_bytes = 0;
+        for (rate, block) in rates.iter().zip(&blocks) {
+            let before = reader.0.len();
+            let differences = decode_block(self.codec, *rate, block.len(), reader)?;
+            body_bytes += before - reader.0.len();
+            let mut codes = vec![0i32; block.len()];
+            for (e, place) in block.iter().enumerate() {
+                let predicted = self.prediction(&codes, e, last);
+                codes[e] = predicted.wrapping_add(differences[e]);
+                if let Some(place) = place {
+                    values[*place] = quantizer.dequantize(codes[e]);
+                }
+            }
+            last = codes[block.len() - 1];
+        }
+        reader.take(body_bytes.next_multiple_of(4) - body_bytes)?;
+        Ok(())
     }
-    reader.take(body_bytes.next_multiple_of(4) - body_bytes)?;
-    Ok(())
+
+    fn decode_exceptions<T: Element>(
+        &self,
+        reader: &mut Reader<'_>,
+        values: &mut [T],
+    ) -> Result<(), ChunkFault> {
+        let blocks = self.blocks();
+        let groups: Vec<&[Option<usize>]> = blocks
+            .iter()
+            .flat_map(|block| block.chunks(GROUP))
+            .collect();
+        let group_mask = reader.take(4 * groups.len().div_ceil(32))?;
+        let is_flagged = |g: usize| group_mask[g / 8] >> (g % 8) & 1 == 1;
+        if (groups.len()..8 * group_mask.len()).any(is_flagged) {
+            return Err(ChunkFault::Length);
+        }
+        let mut masks = Vec::new();
+        for group in (0..groups.len()).filter(|g| is_flagged(*g)) {
+            masks.push((group, reader.number(4)? as u32));
+        }
+        if masks.iter().all(|(_, mask)| *mask == 0) {
+            return Err(ChunkFault::Length);
+        }
+        for (group, mask) in masks {
+            for e in (0..GROUP).filter(|e| mask >> e & 1 == 1) {
+                let value = reader.element()?;
+                values[groups[group][e].ok_or(ChunkFault::Length)?] = value;
+            }
+        }
+        Ok(())
+    }
 }
 
 fn decode_block(
     codec: Codec,
     rate: u8,
+    elements: usize,
     reader: &mut Reader<'_>,
-) -> Result<[i32; BLOCK], ChunkFault> {
-    let mut magnitudes = [0u32; BLOCK];
+) -> Result<Vec<i32>, ChunkFault> {
+    let mut magnitudes = vec![0u32; elements];
     if rate == 0 {
-        return Ok([0; BLOCK]);
+        return Ok(vec![0; elements]);
     }
     let mut planes = u32::from(rate);
     let mut outlier = None;
@@ -297,13 +451,13 @@ fn decode_block(
         outlier = Some(reader.number(usize::from(rate >> 5 & 3) + 1)? as u32);
         planes = u32::from(rate & 31);
     }
-    if planes > 31 {
+    if planes > codec.max_planes() {
         return Err(ChunkFault::Rate);
     }
     let bit = |row: &[u8], e: usize| u32::from(row[e / 8] >> (7 - e % 8) & 1);
-    let signs = reader.take(4)?;
+    let signs = reader.take(elements / 8)?;
     for plane in 0..planes {
-        let row = reader.take(4)?;
+        let row = reader.take(elements / 8)?;
         for (e, magnitude) in magnitudes.iter_mut().enumerate() {
             *magnitude |= bit(row, e) << plane;
         }
@@ -311,40 +465,13 @@ fn decode_block(
     if let Some(outlier) = outlier {
         magnitudes[0] = outlier;
     }
-    Ok(core::array::from_fn(|e| {
+    let value = |e: usize| {
         let value = magnitudes[e] as i32;
         if bit(signs, e) == 1 {
             value.wrapping_neg()
         } else {
             value
         }
-    }))
-}
-
-fn decode_exceptions<T: Element>(
-    reader: &mut Reader<'_>,
-    values: &mut [T],
-) -> Result<(), ChunkFault> {
-    let blocks = values.len().div_ceil(BLOCK);
-    let block_mask = reader.take(4 * blocks.div_ceil(32))?;
-    if (blocks..8 * block_mask.len()).any(|b| block_mask[b / 8] >> (b % 8) & 1 == 1) {
-        return Err(ChunkFault::Length);
-    }
-    let flagged = (0..blocks).filter(|b| block_mask[b / 8] >> (b % 8) & 1 == 1);
-    let mut masks = Vec::new();
-    for block in flagged {
-        masks.push((block, reader.number(4)? as u32));
-    }
-    if masks.iter().all(|(_, mask)| *mask == 0) {
-        return Err(ChunkFault::Length);
-    }
-    for (block, mask) in masks {
-        for e in (0..BLOCK).filter(|e| mask >> e & 1 == 1) {
-            let value = reader.element()?;
-            *values
-                .get_mut(block * BLOCK + e)
-                .ok_or(ChunkFault::Length)? = value;
-        }
-    }
-    Ok(())
+    };
+    Ok((0..elements).map(value).collect())
 }

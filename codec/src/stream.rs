@@ -3,4 +3,8 @@
 pub mod checksum;
 pub mod chunk;
 pub mod container;
+pub mod grid;
+pub mod region;
 pub mod table;
+#[cfg(feature = "alloc")]
+pub mod update;

@@ -6,7 +6,7 @@ use ferrosz::codec::reference;
 use ferrosz::codec::stream::checksum::checksum;
 use ferrosz::codec::stream::container::Header;
 use ferrosz::codec::stream::table::{Entry, seed};
-use ferrosz::{Bound, Codec, Decompressor, Device, Dtype, Element, Extents};
+use ferrosz::{Bound, Codec, Decompressor, Device, Dtype, Element, Extents, Layout, Shape};
 use libfuzzer_sys::fuzz_target;
 
 fn decode<T: Element>(stream: &[u8]) {
@@ -22,16 +22,19 @@ fuzz_target!(|input: (u8, u8, u16, Vec<u8>)| {
     let dtype = Dtype::ALL[usize::from(kind) % 2];
     payload.resize(payload.len().next_multiple_of(16), 0);
     let Ok(bound) = Bound::abs(0.25) else { return };
+    // Extents that one chunk holds, whatever the shape of its blocks.
+    let length = u64::from(length);
+    let lengths = [length % 16 + 1, length / 16 % 16 + 1, length / 256 % 32 + 1];
+    let Some(extents) = Extents::new(&lengths) else { return };
+    let codec = Codec::ALL[usize::from(kind / 2) % Codec::ALL.len()];
+    let shape = Shape::ALL[usize::from(kind / 32) % Shape::ALL.len()];
+    let error_bits = match dtype {
+        Dtype::F32 => 0.25f32.to_bits64(),
+        Dtype::F64 => 0.25f64.to_bits64(),
+    };
     let header = Header {
-        dtype,
-        codec: Codec::ALL[usize::from(kind / 2) % 3],
-        extents: Extents::line(u64::from(length % 8192) + 1),
-        bound,
-        error_bits: match dtype {
-            Dtype::F32 => 0.25f32.to_bits64(),
-            Dtype::F64 => 0.25f64.to_bits64(),
-        },
         payload_bytes: payload.len() as u64,
+        ..Layout::new(codec, shape, extents).header(dtype, bound, error_bits)
     };
     let entry = Entry {
         start: 0,

@@ -5,12 +5,15 @@ pub mod compress;
 pub mod decompress;
 pub mod extremes;
 pub mod image;
+pub mod layer;
+pub mod output;
+pub mod predict;
 pub mod tile;
 
-use ferrosz_codec::stream::chunk::CHUNK_BLOCKS;
+use ferrosz_codec::stream::chunk::CHUNK_GROUPS;
 
-/// Threads in a block of the kernels that take a chunk each: one for each coding block.
-pub const CHUNK_THREADS: u32 = CHUNK_BLOCKS as u32;
+/// Threads in a block of the kernels that take a chunk each: one for each group.
+pub const CHUNK_THREADS: u32 = CHUNK_GROUPS as u32;
 
 /// Warps in such a block.
-pub const CHUNK_WARPS: usize = CHUNK_BLOCKS / 32;
+pub const CHUNK_WARPS: usize = CHUNK_GROUPS / 32;

@@ -5,7 +5,8 @@ use crate::kernel::compress::{Compress, CompressParams};
 use crate::kernel::decompress::{Decompress, DecompressParams};
 use crate::kernel::extremes::{self, ExtremesParams, FindExtremes};
 use crate::simt::{Kernel, Thread};
-use ferrosz_codec::pipeline::{Fixed, Outlier, Plain};
+use ferrosz_codec::pipeline::{Any, Fixed, Layered, Outlier, Plain};
+use ferrosz_codec::shape::{Cube, Line, Plane};
 
 // A PTX entry point must be a function of its own with a name of its own, which generic code
 // cannot make; so this is a macro, and it holds nothing but the mapping.
@@ -42,14 +43,24 @@ macro_rules! kernels {
 }
 
 kernels! {
-    ferrosz_compress_fixed_f32 = Compress<f32, Fixed>, CompressParams, CHUNK_THREADS;
-    ferrosz_compress_fixed_f64 = Compress<f64, Fixed>, CompressParams, CHUNK_THREADS;
-    ferrosz_compress_plain_f32 = Compress<f32, Plain>, CompressParams, CHUNK_THREADS;
-    ferrosz_compress_plain_f64 = Compress<f64, Plain>, CompressParams, CHUNK_THREADS;
-    ferrosz_compress_outlier_f32 = Compress<f32, Outlier>, CompressParams, CHUNK_THREADS;
-    ferrosz_compress_outlier_f64 = Compress<f64, Outlier>, CompressParams, CHUNK_THREADS;
-    ferrosz_decompress_f32 = Decompress<f32>, DecompressParams, CHUNK_THREADS;
-    ferrosz_decompress_f64 = Decompress<f64>, DecompressParams, CHUNK_THREADS;
+    ferrosz_compress_fixed_f32 = Compress<f32, Fixed, Line>, CompressParams, CHUNK_THREADS;
+    ferrosz_compress_fixed_f64 = Compress<f64, Fixed, Line>, CompressParams, CHUNK_THREADS;
+    ferrosz_compress_plain_f32 = Compress<f32, Plain, Line>, CompressParams, CHUNK_THREADS;
+    ferrosz_compress_plain_f64 = Compress<f64, Plain, Line>, CompressParams, CHUNK_THREADS;
+    ferrosz_compress_outlier_f32 = Compress<f32, Outlier, Line>, CompressParams, CHUNK_THREADS;
+    ferrosz_compress_outlier_f64 = Compress<f64, Outlier, Line>, CompressParams, CHUNK_THREADS;
+    ferrosz_compress_layered_f32 = Compress<f32, Layered, Line>, CompressParams, CHUNK_THREADS;
+    ferrosz_compress_layered_f64 = Compress<f64, Layered, Line>, CompressParams, CHUNK_THREADS;
+    ferrosz_compress_plane_f32 = Compress<f32, Any, Plane>, CompressParams, CHUNK_THREADS;
+    ferrosz_compress_plane_f64 = Compress<f64, Any, Plane>, CompressParams, CHUNK_THREADS;
+    ferrosz_compress_cube_f32 = Compress<f32, Any, Cube>, CompressParams, CHUNK_THREADS;
+    ferrosz_compress_cube_f64 = Compress<f64, Any, Cube>, CompressParams, CHUNK_THREADS;
+    ferrosz_decompress_line_f32 = Decompress<f32, Line>, DecompressParams, CHUNK_THREADS;
+    ferrosz_decompress_line_f64 = Decompress<f64, Line>, DecompressParams, CHUNK_THREADS;
+    ferrosz_decompress_plane_f32 = Decompress<f32, Plane>, DecompressParams, CHUNK_THREADS;
+    ferrosz_decompress_plane_f64 = Decompress<f64, Plane>, DecompressParams, CHUNK_THREADS;
+    ferrosz_decompress_cube_f32 = Decompress<f32, Cube>, DecompressParams, CHUNK_THREADS;
+    ferrosz_decompress_cube_f64 = Decompress<f64, Cube>, DecompressParams, CHUNK_THREADS;
     ferrosz_extremes_f32 = FindExtremes<f32>, ExtremesParams, extremes::THREADS;
     ferrosz_extremes_f64 = FindExtremes<f64>, ExtremesParams, extremes::THREADS;
 }

@@ -1,11 +1,12 @@
 //! Compression of host slices.
 
+use crate::choose;
 use crate::cpu;
 use crate::device::Device;
 use crate::error::Error;
 use crate::plan;
-use ferrosz_codec::stream::container::{Extents, max_stream_bytes};
-use ferrosz_codec::{Bound, Codec, Element};
+use ferrosz_codec::stream::container::{Extents, Layout, max_stream_bytes};
+use ferrosz_codec::{Bound, Codec, Dtype, Element, Shape};
 
 /// Compresses fields: what to do, set once, used for any number of fields.
 ///
@@ -23,8 +24,10 @@ use ferrosz_codec::{Bound, Codec, Element};
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Compressor {
-    codec: Codec,
+    /// None: to be chosen for each field.
+    codec: Option<Codec>,
     bound: Bound,
+    shape: Shape,
     extents: Option<Extents>,
     device: Device,
 }
@@ -33,10 +36,33 @@ impl Compressor {
     /// Compression with `codec` within `bound`.
     pub fn new(codec: Codec, bound: Bound) -> Self {
         Self {
-            codec,
+            codec: Some(codec),
             bound,
+            shape: Shape::Line,
             extents: None,
             device: Device::default(),
+        }
+    }
+
+    /// Compression within `bound` with the codec and the rank of blocks that a sample of each field
+    /// predicts to give the shortest stream. The choice depends on the field, its extents and the
+    /// bound alone.
+    ///
+    /// ```
+    /// # use ferrosz_host as ferrosz;
+    /// use ferrosz::{Bound, Codec, Compressor};
+    ///
+    /// let slope: Vec<f32> = (0..64 * 64).map(|i| (i / 64 + i % 64) as f32).collect();
+    /// let compressor = Compressor::automatic(Bound::abs(0.1)?).extents(&[64, 64])?;
+    /// let chosen = compressor.choose(&slope)?;
+    /// assert_eq!((chosen.codec(), chosen.rank()), (Some(Codec::Lorenzo), 2));
+    /// assert_eq!(chosen.compress(&slope)?, compressor.compress(&slope)?);
+    /// # Ok::<(), ferrosz::Error>(())
+    /// ```
+    pub fn automatic(bound: Bound) -> Self {
+        Self {
+            codec: None,
+            ..Self::new(Codec::Plain, bound)
         }
     }
 
@@ -51,6 +77,21 @@ impl Compressor {
         Ok(self)
     }
 
+    /// Sets the dimensions of coding blocks: 1 for 32 elements in a line, which is what there is
+    /// without this call, 2 for 8 x 8, 3 for 4 x 4 x 4. Where a field has fewer dimensions longer than
+    /// 1, blocks have as many.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::BadRank`]; [`Error::RankOfCodec`] if the codec has no such blocks.
+    pub fn with_rank(mut self, rank: u8) -> Result<Self, Error> {
+        self.shape = Shape::of_rank(rank).ok_or(Error::BadRank(rank))?;
+        match self.codec.filter(|codec| !codec.takes(self.shape)) {
+            Some(codec) => Err(Error::RankOfCodec { codec, rank }),
+            None => Ok(self),
+        }
+    }
+
     /// Chooses where to run.
     #[must_use]
     pub fn device(mut self, device: Device) -> Self {
@@ -58,9 +99,14 @@ impl Compressor {
         self
     }
 
-    /// The codec.
-    pub fn codec(&self) -> Codec {
+    /// The codec; none if it is to be chosen.
+    pub fn codec(&self) -> Option<Codec> {
         self.codec
+    }
+
+    /// The rank of blocks.
+    pub fn rank(&self) -> u8 {
+        self.shape.rank()
     }
 
     /// The error bound.
@@ -86,6 +132,46 @@ impl Compressor {
         }
     }
 
+    /// The layout of the streams of fields of so many elements.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::ExtentsMismatch`]; [`Error::NotChosen`] if the codec is still to be chosen.
+    pub fn layout_for(&self, elements: u64) -> Result<Layout, Error> {
+        let extents = self.extents_for(elements)?;
+        let codec = self.codec.ok_or(Error::NotChosen)?;
+        Ok(Layout::new(codec, self.shape, extents))
+    }
+
+    /// This with codec and rank chosen for a field, if they are still to be chosen.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::ExtentsMismatch`].
+    pub fn choose<T: Element>(&self, field: &[T]) -> Result<Self, Error> {
+        let extents = self.extents_for(field.len() as u64)?;
+        if self.codec.is_some() {
+            return Ok(*self);
+        }
+        let layout = choose::choose(self.bound, &extents, field);
+        Ok(Self {
+            codec: Some(layout.codec),
+            shape: layout.shape,
+            ..*self
+        })
+    }
+
+    /// A strict upper bound on the bytes of the stream of a field of so many elements, whatever their
+    /// values.
+    ///
+    /// # Errors
+    ///
+    /// As [`Compressor::layout_for`]; [`Error::TooLarge`] if that does not fit in a `u64`.
+    pub fn max_compressed_len(&self, elements: u64, dtype: Dtype) -> Result<u64, Error> {
+        let grid = self.layout_for(elements)?.grid();
+        max_stream_bytes(&grid, dtype).ok_or(Error::TooLarge { elements, dtype })
+    }
+
     /// Compresses a field to a stream.
     ///
     /// # Errors
@@ -107,17 +193,13 @@ impl Compressor {
         progress: &(dyn Fn(u64) + Sync),
     ) -> Result<Vec<u8>, Error> {
         let elements = field.len() as u64;
-        let extents = self.extents_for(elements)?;
-        if max_stream_bytes(elements, T::DTYPE).is_none() {
-            return Err(Error::TooLarge {
-                elements,
-                dtype: T::DTYPE,
-            });
-        }
+        let chosen = self.choose(field)?;
+        chosen.max_compressed_len(elements, T::DTYPE)?;
+        let layout = chosen.layout_for(elements)?;
         let stream = match plan::Backend::of(self.device)? {
-            plan::Backend::Cpu => cpu::compress(self.codec, self.bound, extents, field, progress),
+            plan::Backend::Cpu => cpu::compress(layout, self.bound, field, progress),
             plan::Backend::Gpu(executor) => {
-                let stream = executor.compress(self, extents, field)?;
+                let stream = executor.compress(layout, self.bound, field)?;
                 progress(elements);
                 stream
             }
@@ -130,7 +212,7 @@ impl Compressor {
     /// # Errors
     ///
     /// [`Error::OutputTooSmall`], and as [`Compressor::compress`]. A buffer of
-    /// [`max_compressed_len`](crate::max_compressed_len) is never too small.
+    /// [`Compressor::max_compressed_len`] is never too small.
     pub fn compress_into<T: Element>(&self, field: &[T], out: &mut [u8]) -> Result<usize, Error> {
         let stream = self.compress(field)?;
         let found = out.len() as u64;

@@ -17,7 +17,8 @@
 //! let compressor = Compressor::new(Codec::Plain, Bound::range(1e-3)?);
 //! // Nothing here allocates or waits.
 //! gpu.compress(&stream, &compressor, &field, &mut bytes, &mut workspace)?;
-//! gpu.decompress(&stream, &Decompressor::new(), Codec::Plain, &bytes, &mut decoded, &mut workspace)?;
+//! let layout = compressor.layout_for(1 << 20)?;
+//! gpu.decompress(&stream, &Decompressor::new(), layout, &bytes, &mut decoded, &mut workspace)?;
 //! // This waits.
 //! workspace.check(&stream)?;
 //! # Ok::<(), ferrosz::Error>(())
@@ -28,14 +29,14 @@ use crate::decompress::Decompressor;
 use crate::error::Error;
 use crate::executor::Executor;
 use crate::executor::cuda::{CudaExecutor, CudaMemory, Kernels};
+use crate::part::Part;
 use crate::plan::{CompressJob, DecompressJob, enqueue_compress, enqueue_decompress, fault_in};
 use cudarc::driver::{CudaContext, CudaStream, DevicePtr, DevicePtrMut};
-use ferrosz_codec::stream::chunk::chunk_count;
-use ferrosz_codec::stream::container::{HEADER_BYTES, Header, max_stream_bytes};
-use ferrosz_codec::{Codec, Element, FormatError};
+use ferrosz_codec::stream::container::{Extents, HEADER_BYTES, Header, Layout};
+use ferrosz_codec::stream::grid::Grid;
+use ferrosz_codec::{Element, FormatError, Shape};
 use ferrosz_gpu_kernels::kernel::cells;
 use ferrosz_gpu_kernels::simt::View;
-use std::ops::Range;
 use std::sync::Arc;
 
 pub use cudarc;
@@ -50,25 +51,22 @@ pub struct Gpu {
 }
 
 impl Gpu {
-    /// The GPU of this number, in its primary context. The kernels are loaded once in a process.
+    /// The GPU of this number, in its primary context. A kernel is loaded when a call first needs it,
+    /// once in a process, which takes some milliseconds and cannot be captured in a graph.
     ///
     /// # Errors
     ///
-    /// [`Error::NoDevice`] where there is no driver or no such GPU; [`Error::Cuda`] if the driver
-    /// refuses the kernels.
+    /// [`Error::NoDevice`] where there is no driver or no such GPU.
     pub fn new(ordinal: usize) -> Result<Self, Error> {
         let kernels = Kernels::of_device(ordinal)?;
         Ok(Self { kernels })
     }
 
-    /// The GPU of a context of the caller's; loads the kernels into it.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Cuda`] if the driver refuses the kernels.
-    pub fn with_context(context: Arc<CudaContext>) -> Result<Self, Error> {
-        let kernels = Kernels::load(context)?;
-        Ok(Self { kernels })
+    /// The GPU of a context of the caller's, into which kernels will be loaded.
+    pub fn with_context(context: Arc<CudaContext>) -> Self {
+        Self {
+            kernels: Kernels::in_context(context),
+        }
     }
 
     /// The context that the kernels are loaded into.
@@ -76,32 +74,45 @@ impl Gpu {
         self.kernels.context()
     }
 
-    /// A workspace for fields of up to `elements` elements: 8 bytes for every 8192. It may be used
-    /// again and again, by calls on this stream.
+    /// A workspace for fields of up to `elements` elements that are coded in blocks of rank 1: 8 bytes
+    /// for every 8192. It may be used again and again, by calls on this stream.
     ///
     /// # Errors
     ///
     /// [`Error::OutOfMemory`].
     pub fn workspace(&self, stream: &Arc<CudaStream>, elements: u64) -> Result<Workspace, Error> {
-        let chunks = chunk_count(elements);
+        let grid = Grid::new(Shape::Line, &Extents::line(elements));
+        Self::workspace_of(stream, grid.chunk_count())
+    }
+
+    /// A workspace for streams of this layout, and of all that have no more chunks.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`].
+    pub fn workspace_for(
+        &self,
+        stream: &Arc<CudaStream>,
+        layout: Layout,
+    ) -> Result<Workspace, Error> {
+        Self::workspace_of(stream, layout.grid().chunk_count())
+    }
+
+    fn workspace_of(stream: &Arc<CudaStream>, chunks: u64) -> Result<Workspace, Error> {
         let memory = CudaMemory::new(stream, 8 * cells::count(chunks))?;
-        Ok(Workspace {
-            memory,
-            chunks,
-            elements,
-        })
+        Ok(Workspace { memory, chunks })
     }
 
     /// Asks for the compression of the field in `input` to the start of `output`, which must have
-    /// room for [`max_compressed_len`](crate::max_compressed_len) bytes. Does not allocate and does
-    /// not wait; the stream's length will be in [`Workspace::stream_bytes`] and its device cell.
+    /// room for [`Compressor::max_compressed_len`] bytes. Does not allocate and does not wait (but that
+    /// the first call of a kind loads its kernel); the stream's length will be in [`Workspace::stream_bytes`] and its device cell.
     ///
     /// Both buffers must be aligned to 16 bytes.
     ///
     /// # Errors
     ///
     /// [`Error::OutputTooSmall`], [`Error::WorkspaceTooSmall`], [`Error::WorkspaceStream`],
-    /// [`Error::Misaligned`], [`Error::ExtentsMismatch`], and [`Error::Cuda`].
+    /// [`Error::Misaligned`], [`Error::ExtentsMismatch`], [`Error::NotChosen`], and [`Error::Cuda`].
     pub fn compress<T: Element>(
         &self,
         stream: &Arc<CudaStream>,
@@ -144,11 +155,8 @@ impl Gpu {
         room: u64,
         workspace: &mut Workspace,
     ) -> Result<(), Error> {
-        let extents = compressor.extents_for(elements)?;
-        let needed = max_stream_bytes(elements, T::DTYPE).ok_or(Error::TooLarge {
-            elements,
-            dtype: T::DTYPE,
-        })?;
+        let layout = compressor.layout_for(elements)?;
+        let needed = compressor.max_compressed_len(elements, T::DTYPE)?;
         if room < needed {
             return Err(Error::OutputTooSmall {
                 needed,
@@ -156,11 +164,10 @@ impl Gpu {
                 unit: "bytes",
             });
         }
-        let cells = workspace.cells_for(stream, elements)?;
+        let cells = workspace.cells_for(stream, layout.grid().chunk_count())?;
         let job = CompressJob {
-            codec: compressor.codec(),
+            layout,
             bound: compressor.bound(),
-            extents,
             // SAFETY: as the caller promises.
             input: unsafe { words("input", input, elements * T::BYTES as u64)? },
             // SAFETY: as the caller promises.
@@ -172,7 +179,7 @@ impl Gpu {
 
     /// Asks for the decompression of the stream at the start of `input` into `output`, whose
     /// length must be the number of elements of the field. Does not allocate and does not wait,
-    /// nor read the stream on the host, so the codec must be said; whether stream and claim agree,
+    /// nor read the stream on the host, so its layout must be said; whether stream and claim agree,
     /// and whether the stream was undamaged, is for [`Workspace::check`] to say, or for the fault
     /// cell on the device.
     ///
@@ -180,47 +187,54 @@ impl Gpu {
     ///
     /// # Errors
     ///
-    /// [`Error::WorkspaceStream`], [`Error::Misaligned`] and [`Error::Cuda`].
+    /// [`Error::ExtentsMismatch`], [`Error::WorkspaceStream`], [`Error::Misaligned`] and
+    /// [`Error::Cuda`].
     pub fn decompress<T: Element>(
         &self,
         stream: &Arc<CudaStream>,
         decompressor: &Decompressor,
-        codec: Codec,
+        layout: Layout,
         input: &impl DevicePtr<u8>,
         output: &mut impl DevicePtrMut<T>,
         workspace: &mut Workspace,
     ) -> Result<(), Error> {
-        let elements = output.len() as u64;
-        let range = 0..elements;
-        self.decompress_range(
+        let elements = layout.extents.elements();
+        if output.len() as u64 != elements {
+            return Err(Error::ExtentsMismatch {
+                extents: layout.extents.lengths().to_vec(),
+                product: elements,
+                elements: output.len() as u64,
+            });
+        }
+        let whole = Part::Elements(0..elements);
+        self.decompress_part(
             stream,
             decompressor,
-            codec,
+            layout,
             input,
-            elements,
-            range,
+            &whole,
             output,
             workspace,
         )
     }
 
-    /// As [`Gpu::decompress`], but only elements `range` of a field of `elements` elements.
+    /// As [`Gpu::decompress`], but only a part of the field, from the start of `output` on.
     ///
     /// # Errors
     ///
-    /// [`Error::RangeOutside`], [`Error::OutputTooSmall`], and as [`Gpu::decompress`].
+    /// [`Error::RangeOutside`], [`Error::BoxOutside`], [`Error::OutputTooSmall`], and as
+    /// [`Gpu::decompress`].
     #[expect(
         clippy::too_many_arguments,
         reason = "each says one thing that the device cannot"
     )]
-    pub fn decompress_range<T: Element>(
+    pub fn decompress_part<T: Element>(
         &self,
         stream: &Arc<CudaStream>,
         decompressor: &Decompressor,
-        codec: Codec,
+        layout: Layout,
         input: &impl DevicePtr<u8>,
-        elements: u64,
-        range: Range<u64>,
+        part: &Part,
         output: &mut impl DevicePtrMut<T>,
         workspace: &mut Workspace,
     ) -> Result<(), Error> {
@@ -233,22 +247,21 @@ impl Gpu {
             self.decompress_raw::<T>(
                 stream,
                 decompressor,
-                codec,
+                layout,
                 (input, stream_room),
-                elements,
-                range,
+                part,
                 (output, room),
                 workspace,
             )
         }
     }
 
-    /// As [`Gpu::decompress_range`], with device addresses: `input` is an address and its bytes,
+    /// As [`Gpu::decompress_part`], with device addresses: `input` is an address and its bytes,
     /// `output` an address and its elements.
     ///
     /// # Errors
     ///
-    /// As [`Gpu::decompress_range`].
+    /// As [`Gpu::decompress_part`].
     ///
     /// # Safety
     ///
@@ -262,21 +275,14 @@ impl Gpu {
         &self,
         stream: &Arc<CudaStream>,
         decompressor: &Decompressor,
-        codec: Codec,
+        layout: Layout,
         input: (u64, u64),
-        elements: u64,
-        range: Range<u64>,
+        part: &Part,
         output: (u64, u64),
         workspace: &mut Workspace,
     ) -> Result<(), Error> {
-        if range.start > range.end || range.end > elements {
-            return Err(Error::RangeOutside {
-                from: range.start,
-                to: range.end,
-                elements,
-            });
-        }
-        let needed = range.end - range.start;
+        let regions = part.regions(&layout)?;
+        let needed = regions.iter().map(|region| region.elements()).sum();
         if output.1 < needed {
             return Err(Error::OutputTooSmall {
                 needed,
@@ -285,9 +291,8 @@ impl Gpu {
             });
         }
         let job = DecompressJob {
-            codec,
-            elements,
-            range,
+            layout,
+            regions: &regions,
             verify: decompressor.verifies_checksums(),
             // SAFETY: as the caller promises.
             stream: unsafe { words("input", input.0, input.1)? },
@@ -354,20 +359,18 @@ unsafe fn words(argument: &'static str, address: u64, bytes: u64) -> Result<View
 pub struct Workspace {
     memory: CudaMemory,
     chunks: u64,
-    elements: u64,
 }
 
 impl Workspace {
-    /// The cells that a call on so many elements needs, if it is on the workspace's stream.
-    fn cells_for(&self, stream: &CudaStream, elements: u64) -> Result<View<u64>, Error> {
+    /// The cells that a call on so many chunks needs, if it is on the workspace's stream.
+    fn cells_for(&self, stream: &CudaStream, chunks: u64) -> Result<View<u64>, Error> {
         if stream.cu_stream() != self.memory.stream().cu_stream() {
             return Err(Error::WorkspaceStream);
         }
-        let chunks = chunk_count(elements);
         if chunks > self.chunks {
             return Err(Error::WorkspaceTooSmall {
-                elements,
-                capacity: self.elements,
+                chunks,
+                capacity: self.chunks,
             });
         }
         let all = self.memory.view::<u64>();

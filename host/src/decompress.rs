@@ -3,8 +3,10 @@
 use crate::cpu;
 use crate::device::Device;
 use crate::error::Error;
+use crate::part::Part;
 use crate::plan;
-use ferrosz_codec::stream::container::Header;
+use crate::stream::StreamRef;
+use ferrosz_codec::stream::region::Region;
 use ferrosz_codec::{Element, FormatError};
 use std::ops::Range;
 
@@ -83,9 +85,10 @@ impl Decompressor {
         stream: &[u8],
         progress: &(dyn Fn(u64) + Sync),
     ) -> Result<Vec<T>, Error> {
-        let header = read_whole::<T>(stream)?;
-        let mut values = allocate::<T>(header.elements())?;
-        self.run(&header, stream, 0..header.elements(), &mut values, progress)?;
+        let read = read::<T>(stream)?;
+        let mut values = allocate::<T>(read.header.elements())?;
+        let whole = Region::whole(&read.header.grid());
+        self.run(stream, &read, &[whole], &mut values, progress)?;
         Ok(values)
     }
 
@@ -100,8 +103,8 @@ impl Decompressor {
         stream: &[u8],
         out: &mut [T],
     ) -> Result<usize, Error> {
-        let header = read_whole::<T>(stream)?;
-        let elements = header.elements();
+        let read = read::<T>(stream)?;
+        let elements = read.header.elements();
         let found = out.len() as u64;
         let out = usize::try_from(elements)
             .ok()
@@ -111,7 +114,8 @@ impl Decompressor {
                 found,
                 unit: "elements",
             })?;
-        self.run(&header, stream, 0..elements, out, &|_| {})?;
+        let whole = Region::whole(&read.header.grid());
+        self.run(stream, &read, &[whole], out, &|_| {})?;
         Ok(out.len())
     }
 
@@ -125,52 +129,69 @@ impl Decompressor {
         stream: &[u8],
         range: Range<u64>,
     ) -> Result<Vec<T>, Error> {
-        let header = read_whole::<T>(stream)?;
-        if range.start > range.end || range.end > header.elements() {
-            return Err(Error::RangeOutside {
-                from: range.start,
-                to: range.end,
-                elements: header.elements(),
-            });
-        }
-        let mut values = allocate::<T>(range.end - range.start)?;
-        self.run(&header, stream, range, &mut values, &|_| {})?;
+        self.decompress_part(stream, &Part::Elements(range))
+    }
+
+    /// Decompresses a part of a stream's field, touching no chunk that holds none of it. The values
+    /// are in the order of the part's own elements.
+    ///
+    /// ```
+    /// # use ferrosz_host as ferrosz;
+    /// use ferrosz::{Bound, Codec, Compressor, Decompressor, Part};
+    ///
+    /// let field: Vec<f32> = (0..40 * 50 * 60).map(|i| (i as f32).sqrt()).collect();
+    /// let compressor = Compressor::new(Codec::Plain, Bound::abs(0.1)?).extents(&[40, 50, 60])?;
+    /// let stream = compressor.with_rank(3)?.compress(&field)?;
+    /// let part = Part::Box(vec![10..12, 0..50, 7..8]);
+    /// let values: Vec<f32> = Decompressor::new().decompress_part(&stream, &part)?;
+    /// assert_eq!(values.len(), 2 * 50 * 1);
+    /// assert!((values[50 + 3] - field[(11 * 50 + 3) * 60 + 7]).abs() <= 0.1);
+    /// # Ok::<(), ferrosz::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::RangeOutside`], [`Error::BoxOutside`], and as [`Decompressor::decompress`].
+    pub fn decompress_part<T: Element>(&self, stream: &[u8], part: &Part) -> Result<Vec<T>, Error> {
+        let read = read::<T>(stream)?;
+        let regions = part.regions(&read.header.layout())?;
+        let elements = regions.iter().map(|region| region.elements()).sum();
+        let mut values = allocate::<T>(elements)?;
+        self.run(stream, &read, &regions, &mut values, &|_| {})?;
         Ok(values)
     }
 
+    /// Decompresses regions, one after the other into `values`.
     fn run<T: Element>(
         &self,
-        header: &Header,
-        stream: &[u8],
-        range: Range<u64>,
-        values: &mut [T],
+        bytes: &[u8],
+        stream: &StreamRef<'_>,
+        regions: &[Region],
+        mut values: &mut [T],
         progress: &(dyn Fn(u64) + Sync),
     ) -> Result<(), Error> {
         match plan::Backend::of(self.device)? {
             plan::Backend::Cpu => {
-                cpu::decompress(header, stream, range, self.verify, values, progress)
+                for region in regions {
+                    let (out, rest) = values.split_at_mut(region.elements() as usize);
+                    cpu::decompress(stream, region, self.verify, out, progress)?;
+                    values = rest;
+                }
             }
             plan::Backend::Gpu(executor) => {
-                executor.decompress(header, stream, range, self.verify, values)?;
+                executor.decompress(bytes, stream, regions, self.verify, values)?;
                 progress(values.len() as u64);
-                Ok(())
             }
         }
+        Ok(())
     }
 }
 
-/// The header of a stream of `T` of which all bytes are there and none too many.
-fn read_whole<T: Element>(stream: &[u8]) -> Result<Header, FormatError> {
-    let header = Header::read(stream)?;
-    header.quantizer::<T>()?;
-    let (needed, found) = (header.stream_bytes(), stream.len() as u64);
-    if found < needed {
-        Err(FormatError::Truncated { needed, found })
-    } else if found > needed {
-        Err(FormatError::TrailingBytes(found - needed))
-    } else {
-        Ok(header)
-    }
+/// A whole stream of `T`.
+fn read<T: Element>(stream: &[u8]) -> Result<StreamRef<'_>, FormatError> {
+    let read = StreamRef::read(stream)?;
+    read.header.quantizer::<T>()?;
+    Ok(read)
 }
 
 /// Zeroed elements, or an error where there is no memory for them: a header can claim far more

@@ -1,6 +1,6 @@
 //! All that can go wrong, each with its cause.
 
-use ferrosz_codec::{BoundError, Dtype, FormatError};
+use ferrosz_codec::{BoundError, Codec, Dtype, FormatError};
 use thiserror::Error;
 
 /// An error of the library.
@@ -46,6 +46,38 @@ pub enum Error {
         /// Elements of the field.
         elements: u64,
     },
+    /// A box that the field does not have.
+    #[error(
+        "the box {ranges:?} is not one range for each of the field's extents {extents:?}, within them"
+    )]
+    BoxOutside {
+        /// The ranges given, slowest dimension first.
+        ranges: Vec<std::ops::Range<u64>>,
+        /// The field's extents.
+        extents: Vec<u64>,
+    },
+    /// Not as many values as the part that they are to replace.
+    #[error("the part has {elements} elements, and {found} values are to replace them")]
+    PartMismatch {
+        /// Elements of the part.
+        elements: u64,
+        /// Values given.
+        found: u64,
+    },
+    /// No shape of blocks has so many dimensions.
+    #[error("blocks of rank {0} do not exist: 1, 2 or 3")]
+    BadRank(u8),
+    /// A codec that has no blocks of this shape.
+    #[error("codec {codec} has no blocks of rank {rank}, only of rank 1")]
+    RankOfCodec {
+        /// The codec.
+        codec: Codec,
+        /// The rank asked for.
+        rank: u8,
+    },
+    /// The codec must be known beforehand here.
+    #[error("the codec is still to be chosen: call Compressor::choose with the field first")]
+    NotChosen,
     /// The field is too large for this machine or backend.
     #[error("{elements} elements of {dtype} are more than can be handled here")]
     TooLarge {
@@ -85,11 +117,11 @@ pub enum Error {
         alignment: u64,
     },
     /// A workspace belongs to a smaller field.
-    #[error("the workspace is for {capacity} elements, and the field has {elements}")]
+    #[error("the workspace is for {capacity} chunks, and the field has {chunks}")]
     WorkspaceTooSmall {
-        /// Elements of the field.
-        elements: u64,
-        /// Elements that the workspace is for.
+        /// Chunks of the field.
+        chunks: u64,
+        /// Chunks that the workspace is for.
         capacity: u64,
     },
     /// A workspace was brought to another stream than it was made for. Calls on two streams could use

@@ -1,10 +1,13 @@
 //! What a stream says of itself, without decoding it.
 
 use crate::error::Error;
+use crate::stream::table;
+use ferrosz_codec::shape::Shape;
 use ferrosz_codec::stream::chunk::{CHUNK, Form};
-use ferrosz_codec::stream::container::{HEADER_BYTES, Header, max_stream_bytes};
+use ferrosz_codec::stream::container::{Extents, Header, max_stream_bytes};
+use ferrosz_codec::stream::grid::Grid;
 use ferrosz_codec::stream::table::{ENTRY_BYTES, Entry};
-use ferrosz_codec::{Bound, Codec, Dtype, Element, FormatError};
+use ferrosz_codec::{Bound, Codec, Dtype, Element};
 
 /// What a stream says of itself.
 #[derive(Debug, Clone, PartialEq)]
@@ -13,6 +16,8 @@ pub struct Info {
     pub dtype: Dtype,
     /// Codec.
     pub codec: Codec,
+    /// Dimensions of a coding block.
+    pub rank: u8,
     /// Extents, slowest dimension first.
     pub extents: Vec<u64>,
     /// Number of elements.
@@ -23,13 +28,17 @@ pub struct Info {
     pub absolute_error: f64,
     /// Elements in a full chunk.
     pub chunk_elements: u64,
+    /// A full chunk's extents, slowest dimension first; of the dimensions longer than 1.
+    pub chunk_extents: Vec<u64>,
     /// Number of chunks.
     pub chunks: u64,
+    /// Bytes of updates: of chunks that replaced others.
+    pub update_bytes: u64,
     /// Bytes of the whole stream.
     pub stream_bytes: u64,
     /// Bytes of the uncompressed field.
     pub field_bytes: u64,
-    /// How many chunks have which form.
+    /// How many chunks have which form; those that an update replaced count as they were.
     pub forms: ChunkForms,
 }
 
@@ -83,6 +92,7 @@ pub fn info(stream: &[u8]) -> Result<Info, Error> {
     Ok(Info {
         dtype: header.dtype,
         codec: header.codec,
+        rank: header.shape.rank(),
         extents: header.extents.lengths().to_vec(),
         elements: header.elements(),
         bound: header.bound,
@@ -91,25 +101,24 @@ pub fn info(stream: &[u8]) -> Result<Info, Error> {
             Dtype::F64 => f64::from_bits64(header.error_bits),
         },
         chunk_elements: CHUNK as u64,
+        chunk_extents: chunk_extents(&header),
         chunks: header.chunks(),
+        update_bytes: header.update_bytes,
         stream_bytes: header.stream_bytes(),
         field_bytes: header.elements() * header.dtype.bytes() as u64,
         forms: count_forms(table(&header, stream)?),
     })
 }
 
-/// The chunk table's entries as bytes.
-pub(crate) fn table<'a>(
-    header: &Header,
-    stream: &'a [u8],
-) -> Result<&'a [[u8; ENTRY_BYTES]], FormatError> {
-    let truncated = FormatError::Truncated {
-        needed: header.payload_start(),
-        found: stream.len() as u64,
-    };
-    let end = usize::try_from(header.payload_start()).map_err(|_| truncated)?;
-    let table = stream.get(HEADER_BYTES..end).ok_or(truncated)?;
-    Ok(table.as_chunks().0)
+/// Without the leading dimensions in which a chunk has just one element.
+fn chunk_extents(header: &Header) -> Vec<u64> {
+    let extents = header.grid().tile().map(|bits| 1u64 << bits);
+    let leading = extents
+        .iter()
+        .take(2)
+        .take_while(|extent| **extent == 1)
+        .count();
+    extents[leading..].to_vec()
 }
 
 fn count_forms(table: &[[u8; ENTRY_BYTES]]) -> ChunkForms {
@@ -128,8 +137,10 @@ fn count_forms(table: &[[u8; ENTRY_BYTES]]) -> ChunkForms {
     forms
 }
 
-/// A strict upper bound on the bytes of the stream of `elements` elements, whatever their values:
-/// 0.05 % and 156 bytes over the field. Saturates where that is beyond a `u64`.
+/// A strict upper bound on the bytes of the stream of `elements` elements, coded in blocks of rank 1,
+/// whatever their values: 0.05 % and 156 bytes over the field. Saturates where that is beyond a `u64`.
+/// For other ranks see [`Compressor::max_compressed_len`](crate::Compressor::max_compressed_len).
 pub fn max_compressed_len(elements: u64, dtype: Dtype) -> u64 {
-    max_stream_bytes(elements, dtype).unwrap_or(u64::MAX)
+    let grid = Grid::new(Shape::Line, &Extents::line(elements));
+    max_stream_bytes(&grid, dtype).unwrap_or(u64::MAX)
 }

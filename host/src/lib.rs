@@ -2,6 +2,7 @@
 //!
 //! Users reach all of this through the crate `ferrosz`.
 
+mod choose;
 pub mod compress;
 mod cpu;
 #[cfg(feature = "cuda")]
@@ -11,15 +12,20 @@ mod device;
 mod error;
 pub mod executor;
 mod info;
+mod part;
 mod plan;
+mod stream;
+mod update;
 
 pub use compress::Compressor;
 pub use decompress::Decompressor;
 pub use device::Device;
 pub use error::Error;
-pub use ferrosz_codec::stream::container::Extents;
-pub use ferrosz_codec::{Bound, BoundError, BoundMode, Codec, Dtype, Element, FormatError};
+pub use ferrosz_codec::stream::container::{Extents, Layout};
+pub use ferrosz_codec::{Bound, BoundError, BoundMode, Codec, Dtype, Element, FormatError, Shape};
 pub use info::{ChunkForms, Info, info, max_compressed_len};
+pub use part::Part;
+pub use update::{Update, compact};
 
 /// What the bytes mean: formats, coders and the plain-loop reference.
 pub use ferrosz_codec as codec;

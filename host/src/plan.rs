@@ -1,6 +1,5 @@
 //! The order of kernels, written once for every machine that runs them.
 
-use crate::compress::Compressor;
 use crate::device::Device;
 use crate::error::Error;
 use crate::executor::Executor;
@@ -8,21 +7,24 @@ use crate::executor::Executor;
 use crate::executor::cuda::{CudaExecutor, Kernels};
 #[cfg(feature = "emulator")]
 use crate::executor::emulator::EmulatorExecutor;
+use crate::stream::StreamRef;
 use ferrosz_codec::bound::Extremes;
 use ferrosz_codec::error::ChunkFault;
-use ferrosz_codec::pipeline::{Fixed, Outlier, Plain};
+use ferrosz_codec::pipeline::{Any, Fixed, Layered, Outlier, Plain};
 use ferrosz_codec::quantize::Quantizer;
-use ferrosz_codec::stream::chunk::{CHUNK, chunk_count};
-use ferrosz_codec::stream::container::{Extents, Header, max_stream_bytes, to_words};
+use ferrosz_codec::shape::{Cube, Line, Plane, Shape};
+use ferrosz_codec::stream::container::{
+    Header, IDENTITY_WORDS, Layout, max_stream_bytes, to_words,
+};
+use ferrosz_codec::stream::region::Region;
 use ferrosz_codec::{Bound, Codec, Dtype, Element, FormatError};
 use ferrosz_gpu_kernels::kernel::cells::{self, Fault};
 use ferrosz_gpu_kernels::kernel::compress::{Compress, CompressParams};
 use ferrosz_gpu_kernels::kernel::decompress::{Decompress, DecompressParams};
 use ferrosz_gpu_kernels::kernel::extremes::{ExtremesParams, FindExtremes};
-use ferrosz_gpu_kernels::simt::View;
 #[cfg(feature = "emulator")]
 use ferrosz_gpu_kernels::simt::emulator::Emulator;
-use std::ops::Range;
+use ferrosz_gpu_kernels::simt::{Kernel, View};
 
 /// Elements that a block of the extremes kernel should have, and the most blocks.
 const EXTREMES_SHARE: u64 = 1 << 14;
@@ -82,37 +84,44 @@ fn emulator() -> Result<Gpu, Error> {
 impl Gpu {
     pub(crate) fn compress<T: Element>(
         &self,
-        compressor: &Compressor,
-        extents: Extents,
+        layout: Layout,
+        bound: Bound,
         field: &[T],
     ) -> Result<Vec<u8>, Error> {
         match self {
             #[cfg(feature = "cuda")]
             Self::Cuda(kernels) => {
                 let stream = &kernels.context().default_stream();
-                compress_host(
-                    &CudaExecutor { kernels, stream },
-                    compressor,
-                    extents,
-                    field,
-                )
+                compress_host(&CudaExecutor { kernels, stream }, layout, bound, field)
             }
             #[cfg(feature = "emulator")]
             Self::Emulator => {
                 let executor = EmulatorExecutor(Emulator::new());
-                compress_host(&executor, compressor, extents, field)
+                compress_host(&executor, layout, bound, field)
             }
         }
     }
 
+    /// Decodes regions of a stream, which lies in these bytes, one after the other into `values`.
     pub(crate) fn decompress<T: Element>(
         &self,
-        header: &Header,
-        stream: &[u8],
-        range: Range<u64>,
+        bytes: &[u8],
+        stream: &StreamRef<'_>,
+        regions: &[Region],
         verify: bool,
         values: &mut [T],
     ) -> Result<(), Error> {
+        if values.is_empty() {
+            return Ok(());
+        }
+        let compacted;
+        let (header, bytes) = if stream.header.update_bytes == 0 {
+            (stream.header, bytes)
+        } else {
+            compacted = crate::update::compact(bytes)?;
+            (Header::read(&compacted)?, &compacted[..])
+        };
+        let bytes = &bytes[..header.stream_bytes() as usize];
         match self {
             #[cfg(feature = "cuda")]
             Self::Cuda(kernels) => {
@@ -120,12 +129,12 @@ impl Gpu {
                     kernels,
                     stream: &kernels.context().default_stream(),
                 };
-                decompress_host(&executor, header, stream, range, verify, values)
+                decompress_host(&executor, &header, bytes, regions, verify, values)
             }
             #[cfg(feature = "emulator")]
             Self::Emulator => {
                 let executor = EmulatorExecutor(Emulator::new());
-                decompress_host(&executor, header, stream, range, verify, values)
+                decompress_host(&executor, &header, bytes, regions, verify, values)
             }
         }
     }
@@ -133,9 +142,8 @@ impl Gpu {
 
 /// What compression needs on the machine.
 pub(crate) struct CompressJob {
-    pub(crate) codec: Codec,
+    pub(crate) layout: Layout,
     pub(crate) bound: Bound,
-    pub(crate) extents: Extents,
     /// The field, 16-byte aligned.
     pub(crate) input: View<u32>,
     /// Room for the longest stream, 16-byte aligned.
@@ -149,16 +157,11 @@ pub(crate) fn enqueue_compress<T: Element, E: Executor>(
     executor: &E,
     job: &CompressJob,
 ) -> Result<(), Error> {
-    let elements = job.extents.elements();
+    let grid = job.layout.grid();
+    let elements = grid.elements();
     let resolved: Quantizer<T> = job.bound.resolve(&Extremes::default());
-    let header = Header {
-        dtype: T::DTYPE,
-        codec: job.codec,
-        extents: job.extents,
-        bound: job.bound,
-        error_bits: resolved.error().to_bits64(),
-        payload_bytes: 0,
-    };
+    let error_bits = resolved.error().to_bits64();
+    let header = job.layout.header(T::DTYPE, job.bound, error_bits);
     executor.clear(job.cells)?;
     if elements == 0 {
         return enqueue_empty(executor, job, &header);
@@ -176,19 +179,21 @@ pub(crate) fn enqueue_compress<T: Element, E: Executor>(
     }
     let params = CompressParams {
         input: job.input,
-        elements,
+        grid,
         stream: job.stream,
         cells: job.cells,
         quantizer: resolved.to_bits(),
         quantizer_in_cells: u32::from(job.bound.needs_extremes()),
+        codec: u32::from(job.layout.codec.id()),
         header: to_words(&header.to_bytes()),
     };
-    launch_compress::<T, E>(executor, job.codec, blocks_of::<T>(elements)?, &params)
+    let blocks = blocks_of::<T>(grid.chunk_count(), elements)?;
+    launch_compress::<T, E>(executor, job.layout, blocks, &params)
 }
 
 /// One block a chunk.
-fn blocks_of<T: Element>(elements: u64) -> Result<u32, Error> {
-    i32::try_from(chunk_count(elements))
+fn blocks_of<T: Element>(chunks: u64, elements: u64) -> Result<u32, Error> {
+    i32::try_from(chunks)
         .map(i32::cast_unsigned)
         .map_err(|_| Error::TooLarge {
             elements,
@@ -218,17 +223,42 @@ fn enqueue_empty<E: Executor>(
 
 fn launch_compress<T: Element, E: Executor>(
     executor: &E,
-    codec: Codec,
+    layout: Layout,
     blocks: u32,
     params: &CompressParams,
 ) -> Result<(), Error> {
-    match (codec, T::DTYPE) {
-        (Codec::Fixed, Dtype::F32) => executor.launch::<Compress<f32, Fixed>>(blocks, params),
-        (Codec::Fixed, Dtype::F64) => executor.launch::<Compress<f64, Fixed>>(blocks, params),
-        (Codec::Plain, Dtype::F32) => executor.launch::<Compress<f32, Plain>>(blocks, params),
-        (Codec::Plain, Dtype::F64) => executor.launch::<Compress<f64, Plain>>(blocks, params),
-        (Codec::Outlier, Dtype::F32) => executor.launch::<Compress<f32, Outlier>>(blocks, params),
-        (Codec::Outlier, Dtype::F64) => executor.launch::<Compress<f64, Outlier>>(blocks, params),
+    match T::DTYPE {
+        Dtype::F32 => launch_compress_of::<f32, E>(executor, layout, blocks, params),
+        Dtype::F64 => launch_compress_of::<f64, E>(executor, layout, blocks, params),
+    }
+}
+
+fn launch_compress_of<T: Element, E: Executor>(
+    executor: &E,
+    layout: Layout,
+    blocks: u32,
+    params: &CompressParams,
+) -> Result<(), Error>
+where
+    Compress<T, Fixed, Line>: Kernel<Params = CompressParams>,
+    Compress<T, Plain, Line>: Kernel<Params = CompressParams>,
+    Compress<T, Outlier, Line>: Kernel<Params = CompressParams>,
+    Compress<T, Layered, Line>: Kernel<Params = CompressParams>,
+    Compress<T, Any, Plane>: Kernel<Params = CompressParams>,
+    Compress<T, Any, Cube>: Kernel<Params = CompressParams>,
+{
+    match (layout.shape, layout.codec) {
+        (Shape::Plane, _) => executor.launch::<Compress<T, Any, Plane>>(blocks, params),
+        (Shape::Cube, _) => executor.launch::<Compress<T, Any, Cube>>(blocks, params),
+        (Shape::Line, Codec::Fixed) => executor.launch::<Compress<T, Fixed, Line>>(blocks, params),
+        (Shape::Line, Codec::Plain) => executor.launch::<Compress<T, Plain, Line>>(blocks, params),
+        // In a line the Lorenzo predictor is the one-neighbour difference.
+        (Shape::Line, Codec::Outlier | Codec::Lorenzo) => {
+            executor.launch::<Compress<T, Outlier, Line>>(blocks, params)
+        }
+        (Shape::Line, Codec::Layered) => {
+            executor.launch::<Compress<T, Layered, Line>>(blocks, params)
+        }
     }
 }
 
@@ -244,12 +274,10 @@ fn launch_extremes<T: Element, E: Executor>(
 }
 
 /// What decompression needs on the machine.
-pub(crate) struct DecompressJob {
-    pub(crate) codec: Codec,
-    /// Elements of the field.
-    pub(crate) elements: u64,
-    /// Elements to decode.
-    pub(crate) range: Range<u64>,
+pub(crate) struct DecompressJob<'a> {
+    pub(crate) layout: Layout,
+    /// What to decode, one behind the other.
+    pub(crate) regions: &'a [Region],
     pub(crate) verify: bool,
     /// The stream, 16-byte aligned.
     pub(crate) stream: View<u32>,
@@ -259,32 +287,60 @@ pub(crate) struct DecompressJob {
     pub(crate) cells: View<u64>,
 }
 
-/// Asks for a decompression. Nothing is allocated, and nothing waits; what is found wrong is in
-/// the fault cell.
+/// Asks for a decompression. Nothing is allocated, and nothing waits; what is wrong will be in the
+/// fault cell.
 pub(crate) fn enqueue_decompress<T: Element, E: Executor>(
     executor: &E,
-    job: &DecompressJob,
+    job: &DecompressJob<'_>,
 ) -> Result<(), Error> {
     executor.clear(job.cells)?;
-    if job.range.is_empty() {
-        return Ok(());
+    let mut first = 0;
+    for region in job.regions.iter().filter(|region| region.elements() > 0) {
+        enqueue_region::<T, E>(executor, job, region, first)?;
+        first += region.elements();
     }
-    let first = job.range.start / CHUNK as u64;
-    let blocks = blocks_of::<T>(job.range.end - first * CHUNK as u64)?;
+    Ok(())
+}
+
+/// Decodes a region into the output from element `first` on.
+fn enqueue_region<T: Element, E: Executor>(
+    executor: &E,
+    job: &DecompressJob<'_>,
+    region: &Region,
+    first: u64,
+) -> Result<(), Error> {
+    let grid = job.layout.grid();
+    let ranges = region.chunks(&grid);
+    let chunks = ranges.each_ref().map(|range| range.end - range.start);
+    let blocks = blocks_of::<T>(chunks.iter().product(), grid.elements())?;
     let params = DecompressParams {
         stream: job.stream,
         output: job.output,
         cells: job.cells,
-        elements: job.elements,
-        from: job.range.start,
-        to: job.range.end,
-        codec: u32::from(job.codec.id()),
+        grid,
+        region: *region,
+        output_first: first,
+        first_chunk: ranges.map(|range| range.start),
+        chunks,
+        identity: identity::<T>(job.layout),
+        codec: u32::from(job.layout.codec.id()),
         verify: u32::from(job.verify),
     };
-    match T::DTYPE {
-        Dtype::F32 => executor.launch::<Decompress<f32>>(blocks, &params),
-        Dtype::F64 => executor.launch::<Decompress<f64>>(blocks, &params),
+    match (job.layout.shape, T::DTYPE) {
+        (Shape::Line, Dtype::F32) => executor.launch::<Decompress<f32, Line>>(blocks, &params),
+        (Shape::Line, Dtype::F64) => executor.launch::<Decompress<f64, Line>>(blocks, &params),
+        (Shape::Plane, Dtype::F32) => executor.launch::<Decompress<f32, Plane>>(blocks, &params),
+        (Shape::Plane, Dtype::F64) => executor.launch::<Decompress<f64, Plane>>(blocks, &params),
+        (Shape::Cube, Dtype::F32) => executor.launch::<Decompress<f32, Cube>>(blocks, &params),
+        (Shape::Cube, Dtype::F64) => executor.launch::<Decompress<f64, Cube>>(blocks, &params),
     }
+}
+
+/// The first words of the header of a stream, whatever its bound.
+fn identity<T: Element>(layout: Layout) -> [u32; IDENTITY_WORDS] {
+    let any_bound = Bound::default();
+    let words = to_words(&layout.header(T::DTYPE, any_bound, 0).to_bytes());
+    std::array::from_fn(|i| words[i])
 }
 
 /// The fault in a fault cell as an error.
@@ -302,19 +358,18 @@ pub(crate) fn fault_in(cell: u64) -> Result<(), FormatError> {
 
 fn compress_host<T: Element, E: Executor>(
     executor: &E,
-    compressor: &Compressor,
-    extents: Extents,
+    layout: Layout,
+    bound: Bound,
     field: &[T],
 ) -> Result<Vec<u8>, Error> {
-    let elements = field.len() as u64;
-    let most = max_stream_bytes(elements, T::DTYPE).unwrap_or(u64::MAX);
+    let grid = layout.grid();
+    let most = max_stream_bytes(&grid, T::DTYPE).unwrap_or(u64::MAX);
     let input = executor.allocate(size_of_val(field) as u64)?;
     let stream = executor.allocate(most)?;
-    let workspace = executor.allocate(8 * cells::count(chunk_count(elements)))?;
+    let workspace = executor.allocate(8 * cells::count(grid.chunk_count()))?;
     let job = CompressJob {
-        codec: compressor.codec(),
-        bound: compressor.bound(),
-        extents,
+        layout,
+        bound,
         input: executor.view(&input),
         stream: executor.view(&stream),
         cells: executor.view(&workspace),
@@ -332,7 +387,7 @@ fn decompress_host<T: Element, E: Executor>(
     executor: &E,
     header: &Header,
     bytes: &[u8],
-    range: Range<u64>,
+    regions: &[Region],
     verify: bool,
     values: &mut [T],
 ) -> Result<(), Error> {
@@ -340,9 +395,8 @@ fn decompress_host<T: Element, E: Executor>(
     let output = executor.allocate(size_of_val(values) as u64)?;
     let workspace = executor.allocate(8 * cells::count(0))?;
     let job = DecompressJob {
-        codec: header.codec,
-        elements: header.elements(),
-        range,
+        layout: header.layout(),
+        regions,
         verify,
         stream: executor.view(&stream),
         output: executor.view(&output),

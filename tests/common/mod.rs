@@ -4,7 +4,7 @@
 pub mod fields;
 pub mod judge;
 
-use ferrosz::{Bound, BoundMode};
+use ferrosz::{Bound, BoundMode, Codec, Compressor, Device, Error, Extents, Layout, Shape};
 
 /// Bounds that reach every path: coarse, fine, at the limit of the type, lossless.
 pub fn bounds() -> Vec<Bound> {
@@ -22,4 +22,27 @@ pub fn bounds() -> Vec<Bound> {
     .into_iter()
     .map(|(mode, value)| Bound::new(mode, value).expect("finite and not negative"))
     .collect()
+}
+
+/// All that a field of these extents can be compressed to.
+pub fn layouts(lengths: &[u64]) -> Vec<Layout> {
+    let extents = Extents::new(lengths).expect("good extents");
+    let mut layouts = Vec::new();
+    for codec in Codec::ALL {
+        for shape in Shape::ALL {
+            let layout = Layout::new(codec, shape, extents);
+            if !layouts.contains(&layout) {
+                layouts.push(layout);
+            }
+        }
+    }
+    layouts
+}
+
+/// A compressor of this layout.
+pub fn compressor(layout: Layout, bound: Bound, device: Device) -> Result<Compressor, Error> {
+    Compressor::new(layout.codec, bound)
+        .device(device)
+        .with_rank(layout.shape.rank())?
+        .extents(layout.extents.lengths())
 }

@@ -7,11 +7,11 @@
 //! a byte of the rows, each transposed by three rounds of swaps (H. S. Warren, Hacker's Delight,
 //! 2nd ed., section 7-3). Transposition is its own inverse.
 
-use crate::encode::rate::BLOCK;
+use crate::shape::GROUP;
 
 /// Rows 0 to 7 of the low bytes of `values`, whose higher bits must be 0.
 #[inline(always)]
-pub fn transpose_low_bytes(values: &[u32; BLOCK]) -> [u32; 8] {
+pub fn transpose_low_bytes(values: &[u32; GROUP]) -> [u32; 8] {
     let mut high = [0; 4];
     let mut low = [0; 4];
     for group in 0..4 {
@@ -34,10 +34,10 @@ pub fn transpose_low_bytes(values: &[u32; BLOCK]) -> [u32; 8] {
 
 /// The bytes whose rows 0 to 7 are `rows`.
 #[inline(always)]
-pub fn transpose_rows(rows: &[u32; 8]) -> [u32; BLOCK] {
+pub fn transpose_rows(rows: &[u32; 8]) -> [u32; GROUP] {
     let low = transpose_bytes([rows[0], rows[1], rows[2], rows[3]]);
     let high = transpose_bytes([rows[4], rows[5], rows[6], rows[7]]);
-    let mut values = [0; BLOCK];
+    let mut values = [0; GROUP];
     for group in 0..4 {
         let (top, bottom) = transpose_8x8(high[group], low[group]);
         for i in 0..4 {
@@ -50,7 +50,7 @@ pub fn transpose_rows(rows: &[u32; 8]) -> [u32; BLOCK] {
 
 /// A sign row: element e's bit from `negative(e)`.
 #[inline(always)]
-pub fn sign_row(values: &[i32; BLOCK]) -> u32 {
+pub fn sign_row(values: &[i32; GROUP]) -> u32 {
     let mut row = 0u32;
     for value in values {
         row = row << 1 | *value as u32 >> 31;
@@ -102,7 +102,7 @@ mod tests {
     use super::*;
     use rand::{RngExt, SeedableRng, rngs::SmallRng};
 
-    fn naive_row(values: &[u32; BLOCK], plane: usize) -> u32 {
+    fn naive_row(values: &[u32; GROUP], plane: usize) -> u32 {
         let mut row = [0u8; 4];
         for (e, value) in values.iter().enumerate() {
             row[e / 8] |= ((value >> plane & 1) as u8) << (7 - e % 8);
@@ -114,7 +114,7 @@ mod tests {
     fn rows_are_those_of_the_definition() {
         let mut rng = SmallRng::seed_from_u64(3);
         for _ in 0..1000 {
-            let values: [u32; BLOCK] = core::array::from_fn(|_| rng.random::<u32>() & 0xff);
+            let values: [u32; GROUP] = core::array::from_fn(|_| rng.random::<u32>() & 0xff);
             let rows = transpose_low_bytes(&values);
             for (plane, row) in rows.iter().enumerate() {
                 assert_eq!(*row, naive_row(&values, plane));
@@ -125,7 +125,7 @@ mod tests {
 
     #[test]
     fn sign_rows_are_those_of_the_definition() {
-        let values: [i32; BLOCK] = core::array::from_fn(|e| if e % 3 == 1 { -5 } else { 7 });
+        let values: [i32; GROUP] = core::array::from_fn(|e| if e % 3 == 1 { -5 } else { 7 });
         let negative = values.map(|value| u32::from(value < 0));
         assert_eq!(sign_row(&values), naive_row(&negative, 0));
     }

@@ -1,25 +1,28 @@
-//! Fixed-length coding of one block: 32 differences to a rate byte and a body, and back.
+//! Fixed-length coding of one block: the differences of its groups to a rate byte and a body, and back.
 //!
 //! A body is, after the bytes of an outlier if there is one, a row of signs and as many bit planes
-//! as the largest magnitude needs, the lowest first (SC'23 cuSZp, section IV-C).
+//! as the largest magnitude needs, the lowest first (SC'23 cuSZp, section IV-C). Each group has one
+//! 32-bit word of every row.
 
 use crate::encode::bit_plane::{sign_row, transpose_low_bytes, transpose_rows};
-use crate::encode::rate::{BLOCK, MAX_BODY_BYTES, ROW_BYTES, RateByte};
+use crate::encode::rate::{MAX_BODY_BYTES, RateByte};
 use crate::pipeline::Codec;
+use crate::predict::Group;
+use crate::shape::GROUP;
 
-/// Differences as they are stored: signs and magnitudes apart.
+/// A group's differences as they are stored: signs and magnitudes apart.
 #[derive(Debug, Clone, Copy)]
-pub struct SignedBlock {
+pub struct SignedGroup {
     /// The sign row.
     pub signs: u32,
     /// The magnitudes.
-    pub magnitudes: [u32; BLOCK],
+    pub magnitudes: [u32; GROUP],
 }
 
-impl SignedBlock {
+impl SignedGroup {
     /// Takes differences apart.
     #[inline(always)]
-    pub fn split(differences: &[i32; BLOCK]) -> Self {
+    pub fn split(differences: &Group) -> Self {
         Self {
             signs: sign_row(differences),
             magnitudes: differences.map(i32::unsigned_abs),
@@ -28,28 +31,26 @@ impl SignedBlock {
 
     /// Puts differences together.
     #[inline(always)]
-    pub fn join(&self) -> [i32; BLOCK] {
+    pub fn join(&self) -> Group {
+        // A loop, not `map`, whose body LLVM would keep as a function where many need it.
         let mut signs = self.signs.swap_bytes();
-        self.magnitudes.map(|magnitude| {
-            let negative = (signs as i32) >> 31;
+        let mut differences = [0; GROUP];
+        for e in 0..GROUP {
+            let negative = signs.cast_signed() >> 31;
             signs <<= 1;
-            (magnitude as i32 ^ negative).wrapping_sub(negative)
-        })
-    }
-
-    /// The rate byte that this block gets.
-    #[inline(always)]
-    pub fn rate(&self, codec: Codec) -> RateByte {
-        let first = self.magnitudes[0];
-        let others = self.magnitudes[1..].iter().fold(0, |or, m| or | m);
-        if codec.stores_outliers() {
-            RateByte::shorter(first, others)
-        } else {
-            RateByte::plain(first | others)
+            differences[e] = (self.magnitudes[e].cast_signed() ^ negative).wrapping_sub(negative);
         }
+        differences
     }
 
-    /// Takes the first magnitude out, for a block in the outlier form.
+    /// The first magnitude, and all others or-ed together.
+    #[inline(always)]
+    pub fn first_and_others(&self) -> (u32, u32) {
+        let others = self.magnitudes[1..].iter().fold(0, |or, m| or | m);
+        (self.magnitudes[0], others)
+    }
+
+    /// Takes the first magnitude out of a block's first group, if the block has the outlier form.
     #[inline(always)]
     pub fn take_outlier(&mut self, rate: RateByte) -> u32 {
         let first = self.magnitudes[0];
@@ -73,52 +74,79 @@ impl SignedBlock {
             *magnitude |= value << (8 * byte);
         }
     }
+}
 
-    /// Writes the body at the start of `out`, which holds at least [`MAX_BODY_BYTES`].
-    pub fn write_body(mut self, rate: RateByte, out: &mut [u8]) {
-        if rate.body_bytes() == 0 {
-            return;
-        }
-        let first = self.take_outlier(rate);
-        out[..4].copy_from_slice(&first.to_le_bytes());
-        let (_, rows) = out.split_at_mut(rate.outlier_bytes() as usize);
-        let (rows, _) = rows.as_chunks_mut::<{ ROW_BYTES as usize }>();
-        rows[0] = self.signs.to_le_bytes();
-        let (_, rows) = rows.split_at_mut(1);
-        let planes = rate.planes() as usize;
-        for (byte, rows) in rows[..planes].chunks_mut(8).enumerate() {
-            for (to, row) in rows.iter_mut().zip(self.planes(byte)) {
-                *to = row.to_le_bytes();
+/// The rate byte of a block.
+#[inline(always)]
+pub fn rate_of<const G: usize>(block: &[SignedGroup; G], codec: Codec) -> RateByte {
+    let (first, mut others) = block[0].first_and_others();
+    for group in &block[1..] {
+        let (a, b) = group.first_and_others();
+        others |= a | b;
+    }
+    choose_rate(first, others, G as u32, codec)
+}
+
+/// The rate byte of a block of `groups` groups whose first magnitude is `first` and whose others,
+/// or-ed together, give `others`.
+#[inline(always)]
+pub fn choose_rate(first: u32, others: u32, groups: u32, codec: Codec) -> RateByte {
+    if codec.stores_outliers() {
+        RateByte::shorter(first, others, groups)
+    } else {
+        RateByte::plain(first | others)
+    }
+}
+
+/// Writes a block's body at the start of `out`, which holds at least [`BODY_SCRATCH`] bytes.
+pub fn write_body<const G: usize>(mut block: [SignedGroup; G], rate: RateByte, out: &mut [u8]) {
+    if rate.body_bytes(G as u32) == 0 {
+        return;
+    }
+    let first = block[0].take_outlier(rate);
+    out[..4].copy_from_slice(&first.to_le_bytes());
+    let (_, words) = out.split_at_mut(rate.outlier_bytes() as usize);
+    let (words, _) = words.as_chunks_mut::<4>();
+    let planes = rate.planes() as usize;
+    for (g, group) in block.iter().enumerate() {
+        words[g] = group.signs.to_le_bytes();
+        for byte in 0..planes.div_ceil(8) {
+            let rows = group.planes(byte);
+            for plane in 8 * byte..planes.min(8 * byte + 8) {
+                words[(1 + plane) * G + g] = rows[plane % 8].to_le_bytes();
             }
         }
     }
+}
 
-    /// Reads the body at the start of `bytes`, which holds all of it.
-    pub fn read_body(rate: RateByte, bytes: &[u8]) -> Self {
-        let mut block = Self {
-            signs: 0,
-            magnitudes: [0; BLOCK],
-        };
-        if rate.body_bytes() == 0 {
-            return block;
-        }
-        let (outlier, rows) = bytes.split_at(rate.outlier_bytes() as usize);
-        let (rows, _) = rows.as_chunks::<{ ROW_BYTES as usize }>();
-        block.signs = u32::from_le_bytes(rows[0]);
-        for (byte, stored) in rows[1..=rate.planes() as usize].chunks(8).enumerate() {
-            let mut group = [0; 8];
-            for (row, bytes) in group.iter_mut().zip(stored) {
-                *row = u32::from_le_bytes(*bytes);
-            }
-            block.add_planes(byte, &group);
-        }
-        if !outlier.is_empty() {
-            let mut first = [0; 4];
-            first[..outlier.len()].copy_from_slice(outlier);
-            block.magnitudes[0] = u32::from_le_bytes(first);
-        }
-        block
+/// Reads a block's body at the start of `bytes`, which holds all of it.
+pub fn read_body<const G: usize>(rate: RateByte, bytes: &[u8]) -> [SignedGroup; G] {
+    let mut block = [SignedGroup {
+        signs: 0,
+        magnitudes: [0; GROUP],
+    }; G];
+    if rate.body_bytes(G as u32) == 0 {
+        return block;
     }
+    let (outlier, words) = bytes.split_at(rate.outlier_bytes() as usize);
+    let (words, _) = words.as_chunks::<4>();
+    let planes = rate.planes() as usize;
+    for (g, group) in block.iter_mut().enumerate() {
+        group.signs = u32::from_le_bytes(words[g]);
+        for byte in 0..planes.div_ceil(8) {
+            let mut rows = [0; 8];
+            for plane in 8 * byte..planes.min(8 * byte + 8) {
+                rows[plane % 8] = u32::from_le_bytes(words[(1 + plane) * G + g]);
+            }
+            group.add_planes(byte, &rows);
+        }
+    }
+    if !outlier.is_empty() {
+        let mut first = [0; 4];
+        first[..outlier.len()].copy_from_slice(outlier);
+        block[0].magnitudes[0] = u32::from_le_bytes(first);
+    }
+    block
 }
 
 /// The bytes that a body may need while it is written.
@@ -127,11 +155,11 @@ pub const BODY_SCRATCH: usize = MAX_BODY_BYTES as usize;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::predict::difference;
+    use crate::shape::Shape;
     use rand::{RngExt, SeedableRng, rngs::SmallRng};
 
     /// One block of 32 values with its known bytes in cuSZp's three modes.
-    const CODES: [i32; BLOCK] = [
+    const CODES: Group = [
         500, 500, 501, 500, 502, 500, 503, 500, 500, 501, 502, 501, 500, 502, 502, 499, 502, 502,
         502, 503, 501, 503, 502, 505, 502, 502, 503, 502, 502, 504, 502, 503,
     ];
@@ -139,15 +167,13 @@ mod tests {
         0xf4, 0x01, 0x15, 0x19, 0x0a, 0x92, 0x33, 0x79, 0x93, 0xb1, 0x0f, 0x05, 0x8d, 0x86,
     ];
 
-    fn coded(codes: [i32; BLOCK], codec: Codec) -> (RateByte, [u8; BODY_SCRATCH]) {
-        let mut values = codes;
-        if codec.predicts() {
-            difference::forward(&mut values);
-        }
-        let block = SignedBlock::split(&values);
-        let rate = block.rate(codec);
+    fn coded(codes: Group, codec: Codec) -> (RateByte, [u8; BODY_SCRATCH]) {
+        let mut block = [codes];
+        codec.predictor().forward(Shape::Line, &mut block);
+        let block = [SignedGroup::split(&block[0])];
+        let rate = rate_of(&block, codec);
         let mut body = [0xee; BODY_SCRATCH];
-        block.write_body(rate, &mut body);
+        write_body(block, rate, &mut body);
         (rate, body)
     }
 
@@ -172,25 +198,36 @@ mod tests {
         assert_eq!(body[20..40], [0xff; 20]);
     }
 
+    fn come_back<const G: usize>(rng: &mut SmallRng) {
+        let bits = rng.random_range(0..32);
+        let first_bits = rng.random_range(0..32);
+        let mut value = |bits: u32| {
+            let magnitude = (rng.random::<u64>() & ((1 << bits) - 1)) as i32;
+            if rng.random() { magnitude } else { -magnitude }
+        };
+        let mut groups: [Group; G] =
+            core::array::from_fn(|_| core::array::from_fn(|_| value(bits)));
+        groups[0][0] = value(first_bits);
+        if bits == 31 {
+            groups[G - 1][5] = i32::MIN;
+        }
+        for codec in Codec::ALL {
+            let block = groups.map(|group| SignedGroup::split(&group));
+            let rate = rate_of(&block, codec);
+            let mut body = [0xee; BODY_SCRATCH];
+            write_body(block, rate, &mut body);
+            let body = &body[..rate.body_bytes(G as u32) as usize];
+            let read: [SignedGroup; G] = read_body(rate, body);
+            assert_eq!(read.map(|group| group.join()), groups);
+        }
+    }
+
     #[test]
     fn differences_of_every_rate_come_back() {
         let mut rng = SmallRng::seed_from_u64(4);
         for _ in 0..2000 {
-            let bits = rng.random_range(0..32);
-            let first_bits = rng.random_range(0..32);
-            let mut values: [i32; BLOCK] = core::array::from_fn(|_| {
-                let magnitude = (rng.random::<u64>() & ((1 << bits) - 1)) as i32;
-                if rng.random() { magnitude } else { -magnitude }
-            });
-            values[0] = (rng.random::<u64>() & ((1 << first_bits) - 1)) as i32;
-            for codec in Codec::ALL {
-                let block = SignedBlock::split(&values);
-                let rate = block.rate(codec);
-                let mut body = [0xee; BODY_SCRATCH];
-                block.write_body(rate, &mut body);
-                let body = &body[..rate.body_bytes() as usize];
-                assert_eq!(SignedBlock::read_body(rate, body).join(), values);
-            }
+            come_back::<1>(&mut rng);
+            come_back::<2>(&mut rng);
         }
     }
 }

@@ -1,25 +1,28 @@
 //! Rate bytes: how a block is stored, and so how long its body is.
 //!
-//! The choice and the bytes are cuSZp's for one dimension (SC'23 cuSZp, SC'24 cuSZp2 section
-//! IV-B), but without rates of 32: the quantiser keeps all differences below 2^31.
+//! The choice and the bytes are cuSZp's (SC'23 cuSZp; SC'24 cuSZp2, section IV-B; SC'25 cuSZp3).
+//! The quantiser keeps codes so small that only the differences of the Lorenzo predictor need 32
+//! planes.
 //!
-//! | byte | body |
+//! | byte | body, a row being four bytes for each group of the block |
 //! | --- | --- |
 //! | `0` | none: all differences are 0 |
-//! | `r`, 1 to 31 | sign row, `r` bit planes |
-//! | `128 + 32 * (b - 1) + r` | `b` bytes of the first magnitude, sign row, `r` planes of the others |
+//! | `r`, 1 to 32 | sign row, `r` bit planes |
+//! | `128 + 32 * (b - 1) + r`, r to 31 | `b` bytes of the first magnitude, sign row, `r` planes of the others |
 
-/// Elements in a block.
-pub const BLOCK: usize = 32;
+use crate::shape::GROUP;
 
-/// Bytes of a sign row or a bit plane.
-pub const ROW_BYTES: u32 = (BLOCK / 8) as u32;
+/// Bytes that a group has in a sign row or a bit plane.
+pub const ROW_BYTES: u32 = (GROUP / 8) as u32;
 
 /// The most planes a block can have.
-pub const MAX_PLANES: u32 = 31;
+pub const MAX_PLANES: u32 = 32;
+
+/// The most groups a block can have.
+pub const MAX_GROUPS: usize = 2;
 
 /// The longest body.
-pub const MAX_BODY_BYTES: u32 = 4 + ROW_BYTES * (1 + MAX_PLANES);
+pub const MAX_BODY_BYTES: u32 = 4 + MAX_GROUPS as u32 * ROW_BYTES * (1 + MAX_PLANES);
 
 /// A valid rate byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -38,26 +41,25 @@ impl RateByte {
         Self(bit_length(magnitudes) as u8)
     }
 
-    /// The shorter form for a block whose first magnitude is `first` and whose others, or-ed
-    /// together, give `others`; the plain form if both are as long.
+    /// The shorter form for a block of `groups` groups whose first magnitude is `first` and whose
+    /// others, or-ed together, give `others`; the plain form if both are as long.
     #[inline(always)]
-    pub fn shorter(first: u32, others: u32) -> Self {
+    pub fn shorter(first: u32, others: u32, groups: u32) -> Self {
         let plain = Self::plain(first | others);
         let bytes = bit_length(first).div_ceil(8);
-        // Without a first magnitude the sum wraps to some rate byte, which is then not looked at.
-        let packed = 0x80 | (bytes.wrapping_sub(1) & 3) << 5 | bit_length(others);
-        let outlier = Self(packed as u8);
-        if bytes > 0 && outlier.body_bytes() < plain.body_bytes() {
-            outlier
+        let planes = bit_length(others);
+        let outlier_bytes = bytes + groups * ROW_BYTES * (1 + planes);
+        if bytes > 0 && outlier_bytes < plain.body_bytes(groups) {
+            Self((0x80 | (bytes - 1) << 5 | planes) as u8)
         } else {
             plain
         }
     }
 
-    /// The rate byte of this value, if some encoder of the codec writes it.
+    /// The rate byte of this value, if a coder writes it that needs up to `max_planes` planes.
     #[inline(always)]
-    pub fn from_byte(byte: u8, stores_outliers: bool) -> Option<Self> {
-        let is_plain = u32::from(byte) <= MAX_PLANES;
+    pub fn from_byte(byte: u8, stores_outliers: bool, max_planes: u32) -> Option<Self> {
+        let is_plain = u32::from(byte) <= max_planes;
         let is_outlier = stores_outliers && byte & 0x80 != 0;
         (is_plain || is_outlier).then_some(Self(byte))
     }
@@ -71,7 +73,11 @@ impl RateByte {
     /// Bit planes in the body.
     #[inline(always)]
     pub const fn planes(self) -> u32 {
-        (self.0 & 31) as u32
+        if self.0 & 0x80 == 0 {
+            self.0 as u32
+        } else {
+            (self.0 & 31) as u32
+        }
     }
 
     /// Bytes of the first magnitude stored apart: 0 in the plain form, else 1 to 4.
@@ -84,13 +90,13 @@ impl RateByte {
         }
     }
 
-    /// Bytes of the block's body.
+    /// Bytes of the body of a block of `groups` groups.
     #[inline(always)]
-    pub const fn body_bytes(self) -> u32 {
+    pub const fn body_bytes(self, groups: u32) -> u32 {
         if self.0 == 0 {
             0
         } else {
-            self.outlier_bytes() + ROW_BYTES * (1 + self.planes())
+            self.outlier_bytes() + groups * ROW_BYTES * (1 + self.planes())
         }
     }
 }
@@ -101,29 +107,32 @@ mod tests {
 
     #[test]
     fn the_specification_example_takes_the_outlier_form() {
-        let rate = RateByte::shorter(500, 3);
+        let rate = RateByte::shorter(500, 3, 1);
         assert_eq!(rate.to_byte(), 0xA2);
-        assert_eq!(rate.body_bytes(), 14);
-        assert_eq!(RateByte::plain(500).body_bytes(), 40);
+        assert_eq!(rate.body_bytes(1), 14);
+        assert_eq!(RateByte::plain(500).body_bytes(1), 40);
     }
 
     #[test]
     fn a_tie_goes_to_the_plain_form() {
         // Plain: 4 * (1 + 1) bytes. Outlier: 4 + 1.
-        assert_eq!(RateByte::shorter(1, 0).to_byte(), 0x80);
+        assert_eq!(RateByte::shorter(1, 0, 1).to_byte(), 0x80);
         // Plain: 4 * (1 + 9). Outlier: 4 * (1 + 9) + 2.
-        assert_eq!(RateByte::shorter(500, 400).to_byte(), 9);
-        assert_eq!(RateByte::shorter(0, 0).body_bytes(), 0);
+        assert_eq!(RateByte::shorter(500, 400, 1).to_byte(), 9);
+        // One plane less saves 4 bytes, as many as the first magnitude takes; in two groups it pays.
+        assert_eq!(RateByte::shorter(1 << 31, 1 << 30, 1).to_byte(), 32);
+        assert_eq!(RateByte::shorter(1 << 31, 1 << 30, 2).to_byte(), 0xff);
+        assert_eq!(RateByte::shorter(1, 1 << 31, 2).to_byte(), 32);
+        assert_eq!(RateByte::shorter(0, 0, 1).body_bytes(1), 0);
     }
 
     #[test]
     fn impossible_bytes_are_refused() {
         for byte in 0..=u8::MAX {
-            assert_eq!(RateByte::from_byte(byte, false).is_some(), byte < 32);
-            assert_eq!(
-                RateByte::from_byte(byte, true).is_some(),
-                !(32..128).contains(&byte)
-            );
+            let is_valid = |outliers, planes| RateByte::from_byte(byte, outliers, planes).is_some();
+            assert_eq!(is_valid(false, 31), byte < 32);
+            assert_eq!(is_valid(false, 32), byte <= 32);
+            assert_eq!(is_valid(true, 31), !(32..128).contains(&byte));
         }
     }
 }

@@ -1,20 +1,21 @@
 //! A chunk's bytes: forms, sections, and the choice of form.
 //!
 //! ```text
-//! coded:   [ rate bytes, padded to 4 ][ bodies, back to back in block order, padded to 4 ]
-//!          and with exceptions: [ block mask ][ element masks ][ values ]
+//! coded:   [ rate bytes, padded to 4 ][ initial code, if layered ][ bodies, back to back, padded to 4 ]
+//!          and with exceptions: [ group mask ][ element masks ][ values ]
 //! ```
 //!
 //! Every form is padded with zeros to 16 bytes. All lengths below are in 32-bit words.
 
-use crate::encode::rate::BLOCK;
+use crate::pipeline::Codec;
+use crate::shape::{GROUP, Shape};
 
-/// Blocks in a full chunk: one for each thread of a thread block of 256, so that a chunk passes
+/// Groups in a full chunk: one for each thread of a thread block of 256, so that a chunk passes
 /// through the registers of one thread block in one go.
-pub const CHUNK_BLOCKS: usize = 256;
+pub const CHUNK_GROUPS: usize = 256;
 
 /// Elements in a full chunk.
-pub const CHUNK: usize = CHUNK_BLOCKS * BLOCK;
+pub const CHUNK: usize = CHUNK_GROUPS * GROUP;
 
 /// Words that a chunk is padded to a multiple of.
 const PADDING: u32 = 4;
@@ -75,46 +76,69 @@ impl Form {
 pub struct Sections {
     /// Blocks in the chunk.
     pub blocks: u32,
+    /// Groups in the chunk.
+    pub groups: u32,
+    /// Words of the initial code: 1 if the codec is layered, else 0.
+    pub initial_words: u32,
     /// Bytes of all bodies.
     pub body_bytes: u32,
-    /// Blocks with at least one exception.
-    pub flagged_blocks: u32,
+    /// Groups with at least one exception.
+    pub flagged_groups: u32,
     /// Exceptions.
     pub exceptions: u32,
 }
 
 impl Sections {
-    /// The first word of the bodies, after the rate bytes.
+    /// A chunk of so many blocks, of whose bodies and exceptions nothing is known.
     #[inline(always)]
-    pub const fn bodies(&self) -> u32 {
+    pub const fn of(blocks: u32, shape: Shape, codec: Codec) -> Self {
+        Self {
+            blocks,
+            groups: blocks * shape.groups() as u32,
+            initial_words: codec.is_layered() as u32,
+            body_bytes: 0,
+            flagged_groups: 0,
+            exceptions: 0,
+        }
+    }
+
+    /// The word of the initial code, after the rate bytes.
+    #[inline(always)]
+    pub const fn initial(&self) -> u32 {
         self.blocks.div_ceil(4)
     }
 
-    /// The first word of the block mask: bit b % 32 of word b / 32 says that block b has
+    /// The first word of the bodies.
+    #[inline(always)]
+    pub const fn bodies(&self) -> u32 {
+        self.initial() + self.initial_words
+    }
+
+    /// The first word of the group mask: bit g % 32 of word g / 32 says that group g has
     /// exceptions.
     #[inline(always)]
-    pub const fn block_mask(&self) -> u32 {
+    pub const fn group_mask(&self) -> u32 {
         self.bodies() + self.body_bytes.div_ceil(4)
     }
 
-    /// The first of the element masks, one word for each block with exceptions: bit e says that
+    /// The first of the element masks, one word for each group with exceptions: bit e says that
     /// element e is one.
     #[inline(always)]
     pub const fn element_masks(&self) -> u32 {
-        self.block_mask() + self.blocks.div_ceil(32)
+        self.group_mask() + self.groups.div_ceil(32)
     }
 
     /// The first word of the exceptions' values, in the order of the elements.
     #[inline(always)]
     pub const fn values(&self) -> u32 {
-        self.element_masks() + self.flagged_blocks
+        self.element_masks() + self.flagged_groups
     }
 
     /// The first word behind all sections; `element_words` is the size of one element.
     #[inline(always)]
     pub const fn end(&self, element_words: u32) -> u32 {
         if self.exceptions == 0 {
-            self.block_mask()
+            self.group_mask()
         } else {
             self.values() + self.exceptions * element_words
         }
@@ -128,17 +152,19 @@ impl Sections {
 
     /// The form of a chunk of `elements` elements with these sections, and its words.
     ///
-    /// `is_constant` says that the stream is lossless and the elements are all the same.
+    /// `initial` is the initial code of a layered chunk, else 0. `is_constant` says that the stream
+    /// is lossless and the elements are all the same.
     #[inline(always)]
     pub const fn choose(
         &self,
         elements: u32,
         element_words: u32,
+        initial: i32,
         is_constant: bool,
     ) -> (Form, u32) {
         let raw = raw_words(elements, element_words);
         let coded = self.words(element_words);
-        if self.body_bytes == 0 && self.exceptions == 0 {
+        if self.body_bytes == 0 && self.exceptions == 0 && initial == 0 {
             (Form::Zero, 0)
         } else if is_constant && CONSTANT_WORDS < raw {
             (Form::Constant, CONSTANT_WORDS)
@@ -159,16 +185,4 @@ pub const CONSTANT_WORDS: u32 = PADDING;
 #[inline(always)]
 pub const fn raw_words(elements: u32, element_words: u32) -> u32 {
     (elements * element_words).next_multiple_of(PADDING)
-}
-
-/// Chunks of `elements` elements.
-pub const fn chunk_count(elements: u64) -> u64 {
-    elements.div_ceil(CHUNK as u64)
-}
-
-/// Elements of chunk number `chunk` of `elements` elements.
-#[inline(always)]
-pub fn chunk_elements(elements: u64, chunk: u64) -> u32 {
-    let start = chunk.saturating_mul(CHUNK as u64);
-    elements.saturating_sub(start).min(CHUNK as u64) as u32
 }

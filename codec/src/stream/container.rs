@@ -5,8 +5,10 @@ use crate::element::{Dtype, Element};
 use crate::error::FormatError;
 use crate::pipeline::Codec;
 use crate::quantize::Quantizer;
+use crate::shape::Shape;
 use crate::stream::checksum::{checksum, term};
-use crate::stream::chunk::{CHUNK, chunk_count, chunk_elements, raw_words};
+use crate::stream::chunk::{CHUNK, raw_words};
+use crate::stream::grid::Grid;
 use crate::stream::table::{CHUNK_ALIGNMENT, ENTRY_BYTES};
 
 /// The first bytes of every stream. The first is not text, and the line ends show a transfer that
@@ -31,6 +33,7 @@ const DTYPE_AT: usize = 10;
 const CODEC_AT: usize = 11;
 const MODE_AT: usize = 12;
 const RANK_AT: usize = 13;
+const SHAPE_AT: usize = 14;
 const EXTENTS_AT: usize = 16;
 const BOUND_AT: usize = 48;
 const ERROR_AT: usize = 56;
@@ -38,6 +41,7 @@ const CHUNK_ELEMENTS_AT: usize = 64;
 const ELEMENTS_AT: usize = 72;
 const CHUNKS_AT: usize = 80;
 const PAYLOAD_AT: usize = 88;
+const UPDATES_AT: usize = 96;
 const CHECKSUM_AT: usize = HEADER_BYTES - 8;
 
 /// The first word of the checksum, which covers all words before it.
@@ -96,6 +100,8 @@ pub struct Header {
     pub dtype: Dtype,
     /// Codec of the chunks.
     pub codec: Codec,
+    /// Shape of the blocks; that which [`Grid::new`] gives for it.
+    pub shape: Shape,
     /// Extents of the field.
     pub extents: Extents,
     /// The bound as the user gave it.
@@ -104,17 +110,80 @@ pub struct Header {
     pub error_bits: u64,
     /// Bytes of all chunks.
     pub payload_bytes: u64,
+    /// Bytes of the updates behind the payload.
+    pub update_bytes: u64,
+}
+
+/// What must be known of a stream to read it but for its error bound: what a device is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Layout {
+    /// Codec of the chunks.
+    pub codec: Codec,
+    /// Shape of the blocks.
+    pub shape: Shape,
+    /// Extents of the field.
+    pub extents: Extents,
+}
+
+impl Layout {
+    /// The layout of streams of fields with these extents; the shape is the one that [`Grid::new`]
+    /// gives.
+    pub fn new(codec: Codec, shape: Shape, extents: Extents) -> Self {
+        let shape = if codec.takes(shape) {
+            shape
+        } else {
+            Shape::Line
+        };
+        Self {
+            codec,
+            shape: Grid::new(shape, &extents).shape(),
+            extents,
+        }
+    }
+
+    /// How the field is cut into chunks.
+    pub fn grid(&self) -> Grid {
+        Grid::new(self.shape, &self.extents)
+    }
+
+    /// The header of a stream before its payload is known.
+    pub fn header(self, dtype: Dtype, bound: Bound, error_bits: u64) -> Header {
+        Header {
+            dtype,
+            codec: self.codec,
+            shape: self.shape,
+            extents: self.extents,
+            bound,
+            error_bits,
+            payload_bytes: 0,
+            update_bytes: 0,
+        }
+    }
 }
 
 impl Header {
+    /// What the stream is, but for its bound.
+    pub fn layout(&self) -> Layout {
+        Layout {
+            codec: self.codec,
+            shape: self.shape,
+            extents: self.extents,
+        }
+    }
+
     /// The number of elements.
     pub fn elements(&self) -> u64 {
         self.extents.elements()
     }
 
+    /// How the field is cut into chunks.
+    pub fn grid(&self) -> Grid {
+        Grid::new(self.shape, &self.extents)
+    }
+
     /// The number of chunks.
     pub fn chunks(&self) -> u64 {
-        chunk_count(self.elements())
+        self.grid().chunk_count()
     }
 
     /// Where the payload starts, in bytes.
@@ -122,9 +191,14 @@ impl Header {
         HEADER_BYTES as u64 + self.chunks() * ENTRY_BYTES as u64
     }
 
+    /// Where the payload ends and the updates start, in bytes.
+    pub fn payload_end(&self) -> u64 {
+        self.payload_start() + self.payload_bytes
+    }
+
     /// Bytes of the whole stream.
     pub fn stream_bytes(&self) -> u64 {
-        self.payload_start() + self.payload_bytes
+        self.payload_end() + self.update_bytes
     }
 
     /// The quantiser of the stream.
@@ -153,6 +227,7 @@ impl Header {
         put(CODEC_AT, &[self.codec.id()]);
         put(MODE_AT, &[self.bound.mode().id()]);
         put(RANK_AT, &[self.extents.rank]);
+        put(SHAPE_AT, &[self.shape.id()]);
         for (i, length) in self.extents.lengths.iter().enumerate() {
             put(EXTENTS_AT + 8 * i, &length.to_le_bytes());
         }
@@ -160,6 +235,7 @@ impl Header {
         put(CHUNK_ELEMENTS_AT, &(CHUNK as u32).to_le_bytes());
         put(ELEMENTS_AT, &self.elements().to_le_bytes());
         put(CHUNKS_AT, &self.chunks().to_le_bytes());
+        put(UPDATES_AT, &self.update_bytes.to_le_bytes());
         let mut words = to_words(&bytes);
         seal(&mut words, self.error_bits, self.payload_bytes);
         to_bytes(&words)
@@ -220,7 +296,18 @@ impl Header {
             .ok_or(invalid("impossible extents"))?;
         // No larger than a stream can be, so that nothing below overflows.
         let payload_bytes = get_u64(bytes, PAYLOAD_AT);
-        let most = max_stream_bytes(extents.elements(), dtype).ok_or(invalid("too large"))?;
+        let id = bytes[SHAPE_AT];
+        let shape = Shape::from_id(id).ok_or(invalid("unknown shape of blocks"))?;
+        let layout = Layout::new(codec, shape, extents);
+        if layout.shape != shape {
+            return Err(invalid("impossible shape of blocks"));
+        }
+        let most = max_stream_bytes(&layout.grid(), dtype).ok_or(invalid("too large"))?;
+        let update_bytes = get_u64(bytes, UPDATES_AT);
+        if most.checked_add(update_bytes).is_none() || !update_bytes.is_multiple_of(CHUNK_ALIGNMENT)
+        {
+            return Err(invalid("impossible length of updates"));
+        }
         if payload_bytes > most || !payload_bytes.is_multiple_of(CHUNK_ALIGNMENT) {
             return Err(invalid("impossible payload length"));
         }
@@ -233,25 +320,28 @@ impl Header {
             return Err(invalid("impossible absolute error"));
         }
         Ok(Self {
-            dtype,
-            codec,
-            extents,
-            bound,
-            error_bits,
             payload_bytes,
+            update_bytes,
+            ..layout.header(dtype, bound, error_bits)
         })
     }
 }
 
+/// The words of a header that say what the stream is: up to its extents.
+pub const IDENTITY_WORDS: usize = (EXTENTS_AT + 8 * MAX_RANK) / 4;
+
+/// The byte of the identity that is for the reader to learn: the bound's mode.
+const MODE_MASK: u32 = !0xff;
+
 /// What a decoding kernel takes from a header whose other fields its caller knows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Summary {
-    kind: [u32; 3],
-    elements: u64,
+    identity: [u32; IDENTITY_WORDS],
     /// As in [`Header`].
     pub error_bits: u64,
     /// As in [`Header`].
     pub payload_bytes: u64,
+    update_bytes: u64,
 }
 
 impl Summary {
@@ -260,10 +350,10 @@ impl Summary {
     pub fn from_words(word: impl Fn(usize) -> u32) -> Self {
         let wide = |at: usize| u64::from(word(at / 4)) | u64::from(word(at / 4 + 1)) << 32;
         Self {
-            kind: core::array::from_fn(&word),
-            elements: wide(ELEMENTS_AT),
+            identity: core::array::from_fn(&word),
             error_bits: wide(ERROR_AT),
             payload_bytes: wide(PAYLOAD_AT),
+            update_bytes: wide(UPDATES_AT),
         }
     }
 
@@ -275,16 +365,20 @@ impl Summary {
         sum.wrapping_add(HEADER_SEED) == stored
     }
 
-    /// Whether the header is that of a stream of this version with so many elements of this type,
-    /// coded like this. Its checksum is not looked at.
+    /// Whether the header is of a stream without updates that begins with these words, whatever its
+    /// bound's mode. Its checksum is not looked at.
     #[inline(always)]
-    pub fn is_of(&self, dtype: Dtype, codec: Codec, elements: u64) -> bool {
-        let kind = u32::from(VERSION) | (dtype.id() as u32) << 16 | (codec.id() as u32) << 24;
-        let magic = u64::from_le_bytes(MAGIC);
-        self.kind[0] == magic as u32
-            && self.kind[1] == (magic >> 32) as u32
-            && self.kind[2] == kind
-            && self.elements == elements
+    pub fn is_of(&self, identity: &[u32; IDENTITY_WORDS]) -> bool {
+        let mut same = self.update_bytes == 0;
+        for i in 0..IDENTITY_WORDS {
+            let mask = if i == MODE_AT / 4 {
+                MODE_MASK
+            } else {
+                u32::MAX
+            };
+            same &= (self.identity[i] ^ identity[i]) & mask == 0;
+        }
+        same
     }
 }
 
@@ -308,22 +402,12 @@ pub fn seal(words: &mut [u32; HEADER_WORDS], error_bits: u64, payload_bytes: u64
     put(CHECKSUM_AT, sum);
 }
 
-/// A strict upper bound on the bytes of a stream of `elements` elements: all chunks raw. None if
-/// that does not fit in a `u64`.
-pub fn max_stream_bytes(elements: u64, dtype: Dtype) -> Option<u64> {
-    let chunks = chunk_count(elements);
+/// A strict upper bound on the bytes of the stream of a field: all chunks raw. None if that does not
+/// fit in a `u64`.
+pub fn max_stream_bytes(grid: &Grid, dtype: Dtype) -> Option<u64> {
     let words = dtype.bytes() as u32 / 4;
-    let full = 4 * u64::from(raw_words(CHUNK as u32, words));
-    let last = match chunk_elements(elements, chunks.saturating_sub(1)) {
-        0 => 0,
-        count => 4 * u64::from(raw_words(count, words)),
-    };
-    chunks
-        .saturating_sub(1)
-        .checked_mul(full)?
-        .checked_add(last)?
-        .checked_add(chunks.checked_mul(ENTRY_BYTES as u64)?)?
-        .checked_add(HEADER_BYTES as u64)
+    let raw = |elements| ENTRY_BYTES as u64 + 4 * u64::from(raw_words(elements, words));
+    grid.sum_over_chunks(raw)?.checked_add(HEADER_BYTES as u64)
 }
 
 fn get_u64(bytes: &[u8; HEADER_BYTES], at: usize) -> u64 {

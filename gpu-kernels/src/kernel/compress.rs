@@ -1,4 +1,5 @@
-//! Compression in one kernel: one thread block a chunk, one thread a coding block.
+//! Compression in one kernel: one thread block a chunk, one thread a group: a coding block or half of
+//! one.
 //!
 //! 1. Take a ticket: the chunk. Bring its elements into shared memory ([`Tile`]).
 //! 2. Each thread quantises its row, takes differences, and knows the length of its body.
@@ -11,25 +12,27 @@
 //! The last chunk completes the header. Nothing depends on the order in which blocks run.
 
 use crate::kernel::image::{Image, write_body};
-use crate::kernel::tile::{Tile, UNIT_WORDS};
-use crate::kernel::{CHUNK_THREADS, CHUNK_WARPS, cells};
+use crate::kernel::tile::{BoxWalk, Tile, UNIT_WORDS};
+use crate::kernel::{CHUNK_THREADS, CHUNK_WARPS, cells, layer, predict};
 use crate::look_back::{TileState, sum_before};
 use crate::scan::{BlockSum, block_sum, block_sum_u64};
 use crate::simt::{Thread, View};
 use core::marker::PhantomData;
 use ferrosz_codec::Element;
-use ferrosz_codec::encode::block::SignedBlock;
-use ferrosz_codec::encode::rate::BLOCK;
-use ferrosz_codec::pipeline::{Codec, StaticCodec};
-use ferrosz_codec::predict::difference;
+use ferrosz_codec::encode::block::{SignedGroup, choose_rate};
+use ferrosz_codec::encode::rate::RateByte;
+use ferrosz_codec::pipeline::{Codec, CodecChoice};
+use ferrosz_codec::predict::{Group, MAX_REACH, Predictor, difference};
 use ferrosz_codec::quantize::Quantizer;
+use ferrosz_codec::shape::{GROUP, Shape, StaticShape, WHOLE_GROUP};
 use ferrosz_codec::stream::checksum::term;
-use ferrosz_codec::stream::chunk::{CHUNK, Form, Sections, chunk_count, chunk_elements};
+use ferrosz_codec::stream::chunk::{CHUNK, Form, Sections};
 use ferrosz_codec::stream::container::{HEADER_WORDS, seal};
+use ferrosz_codec::stream::grid::{ChunkBox, Grid};
 use ferrosz_codec::stream::table::{Entry, seed};
 
-/// Compresses a field of `E` with codec `C`. Launched with one block a chunk.
-pub struct Compress<E, C>(PhantomData<(E, C)>);
+/// Compresses a field of `E` with codec `C` in blocks of shape `S`. Launched with one block a chunk.
+pub struct Compress<E, C, S>(PhantomData<(E, C, S)>);
 
 /// Parameters of [`Compress`].
 #[repr(C)]
@@ -37,9 +40,9 @@ pub struct Compress<E, C>(PhantomData<(E, C)>);
 pub struct CompressParams {
     /// The field, 16-byte aligned.
     pub input: View<u32>,
-    /// Elements of the field.
-    pub elements: u64,
-    /// Where the stream goes, 16-byte aligned; as long as the longest stream of so many elements.
+    /// How the field is cut.
+    pub grid: Grid,
+    /// Where the stream goes, 16-byte aligned; as long as the longest stream of such a field.
     pub stream: View<u32>,
     /// The workspace: see [`cells`].
     pub cells: View<u64>,
@@ -47,6 +50,8 @@ pub struct CompressParams {
     pub quantizer: [u64; 3],
     /// Not 0 if the quantiser is in the workspace.
     pub quantizer_in_cells: u32,
+    /// The codec's number, for kernels of any.
+    pub codec: u32,
     /// The header, to be sealed with the error and the payload's length.
     pub header: [u32; HEADER_WORDS],
 }
@@ -54,21 +59,37 @@ pub struct CompressParams {
 /// Words of shared memory behind the tile.
 const SCRATCH_WORDS: u32 = 64;
 
-impl<E: Element, C: StaticCodec> Compress<E, C> {
+impl<E: Element, C: CodecChoice, S: StaticShape> Compress<E, C, S> {
     const BODY_SUMS: u32 = Tile::<E>::WORDS;
     const FLAG_SUMS: u32 = Self::BODY_SUMS + CHUNK_WARPS as u32;
     const CHECKSUMS: u32 = Self::FLAG_SUMS + CHUNK_WARPS as u32;
-    const TICKET: u32 = Self::CHECKSUMS + 2 * CHUNK_WARPS as u32;
+    const LAYER: u32 = Self::CHECKSUMS + 2 * CHUNK_WARPS as u32;
+    const TICKET: u32 = Self::LAYER + layer::SCRATCH_WORDS;
     const START: u32 = Self::TICKET + 1;
+
+    /// Words of shared memory.
+    pub const SHARED_WORDS: u32 = Tile::<E>::WORDS + SCRATCH_WORDS;
 
     /// What one thread does once the names are in scope.
     #[inline(always)]
     pub fn run<T: Thread>(t: T, params: &CompressParams) {
-        let work = Work::<E>::take(t, params, Self::TICKET);
+        let codec = C::codec(Codec::from_id(params.codec as u8).unwrap_or(Codec::Plain));
+        let work = Work::<E, S>::take(t, params, Self::TICKET);
         work.stage(t);
-        let (block, mask) = work.quantize(t, C::CODEC);
-        let rate = block.rate(C::CODEC);
-        let sizes = rate.body_bytes() | mask.count_ones() << 16;
+        let (mut codes, mask) = work.quantize(t);
+        let has_code = work.inside(t) & !mask;
+        let initial = predict_forward::<T, S>(t, codec, &mut codes, has_code, Self::LAYER);
+        // LLVM would keep the codes as well, to make the sign row from them where it is stored: 24
+        // registers more, a block a multiprocessor less.
+        let mut group = SignedGroup::split(&codes);
+        group.signs = t.opaque(group.signs);
+        let rate = rate_of::<T, S>(t, &group, codec);
+        let own_bytes = if is_first::<T, S>(t) {
+            rate.body_bytes(groups::<S>())
+        } else {
+            0
+        };
+        let sizes = own_bytes | mask.count_ones() << 16;
         let places = block_sum::<T, CHUNK_WARPS>(t, sizes, Self::BODY_SUMS);
         let exceptions = places.total >> 16;
         let flags = if exceptions > 0 {
@@ -80,13 +101,14 @@ impl<E: Element, C: StaticCodec> Compress<E, C> {
             }
         };
         let sections = Sections {
-            blocks: work.elements.div_ceil(BLOCK as u32),
             body_bytes: places.total & 0xffff,
-            flagged_blocks: flags.total,
+            flagged_groups: flags.total,
             exceptions,
+            ..Sections::of(work.chunk.block_count(S::SHAPE), S::SHAPE, codec)
         };
         let is_constant = work.quantizer(t).is_lossless() && work.is_constant(t);
-        let (form, words) = sections.choose(work.elements, E::WORDS as u32, is_constant);
+        let (form, words) =
+            sections.choose(work.chunk.elements(), E::WORDS as u32, initial, is_constant);
         work.publish(t, words);
         // From here on the tile holds the chunk's image instead of its elements.
         t.barrier();
@@ -95,13 +117,18 @@ impl<E: Element, C: StaticCodec> Compress<E, C> {
             Form::Constant | Form::Raw => work.write_elements(t, form, words),
             Form::Coded | Form::CodedWithExceptions => {
                 let image = Image { sections, words };
-                image.clear::<T, E>(t, C::CODEC);
-                image.write_rate(t, rate);
-                let at = 4 * sections.bodies() + (places.before & 0xffff);
-                write_body(t, block, rate, at, C::CODEC);
+                image.clear::<T, E>(t, codec);
+                image.write_rate(t, S::SHAPE, rate);
+                if codec.is_layered() {
+                    image.write_initial(t, initial);
+                }
+                // The bytes before the second group's are those before its block and its block's.
+                let block_bytes = rate.body_bytes(groups::<S>()) - own_bytes;
+                let at = 4 * sections.bodies() + (places.before & 0xffff) - block_bytes;
+                write_body(t, S::SHAPE, group, rate, at, codec);
                 if exceptions > 0 {
                     let first = flags.before;
-                    let input = |word| work.input_word(t, word);
+                    let input = |word| work.slot_word(t, word);
                     image.write_exceptions::<T, E>(t, input, mask, first, places.before >> 16);
                 }
             }
@@ -110,40 +137,93 @@ impl<E: Element, C: StaticCodec> Compress<E, C> {
         let sum = work.copy_image(t, start, words);
         let sum = block_sum_u64::<T, CHUNK_WARPS>(t, sum, Self::CHECKSUMS);
         if t.thread_index() == 0 {
-            let sum = seed(work.chunk, form.id()).wrapping_add(sum);
+            let sum = seed(work.number, form.id()).wrapping_add(sum);
             work.finish(t, start, words, form, sum);
         }
     }
 }
 
-impl<E: Element, C: StaticCodec> Compress<E, C> {
-    /// Words of shared memory.
-    pub const SHARED_WORDS: u32 = Tile::<E>::WORDS + SCRATCH_WORDS;
+/// Groups of a block.
+const fn groups<S: StaticShape>() -> u32 {
+    S::SHAPE.groups() as u32
+}
+
+/// Whether this thread has the first group of its block.
+#[inline(always)]
+fn is_first<T: Thread, S: StaticShape>(t: T) -> bool {
+    t.lane().is_multiple_of(groups::<S>())
+}
+
+/// Codes to differences; the initial code of a layer, else 0. For the whole block.
+#[inline(always)]
+fn predict_forward<T: Thread, S: StaticShape>(
+    t: T,
+    codec: Codec,
+    codes: &mut Group,
+    has_code: u32,
+    scratch: u32,
+) -> i32 {
+    if codec.is_layered() {
+        let found = layer::find(t, codes, has_code, scratch);
+        if has_code != WHOLE_GROUP {
+            let mut before = [0; MAX_REACH];
+            before[0] = found.before;
+            Predictor::Difference.fill(Shape::Line, codes, has_code, &before);
+        }
+        difference::forward(Shape::Line, codes, found.before);
+        return found.initial;
+    }
+    predict::fill(t, codec.predictor(), S::SHAPE, codes, has_code);
+    predict::forward(t, codec.predictor(), S::SHAPE, codes);
+    0
+}
+
+/// The rate byte of this thread's block. For whole warps.
+#[inline(always)]
+fn rate_of<T: Thread, S: StaticShape>(t: T, group: &SignedGroup, codec: Codec) -> RateByte {
+    let (mut first, mut others) = group.first_and_others();
+    if groups::<S>() == 2 {
+        let other_first = t.shuffle_xor(first, 1);
+        others |= t.shuffle_xor(others, 1);
+        if is_first::<T, S>(t) {
+            others |= other_first;
+        } else {
+            others |= first;
+            first = other_first;
+        }
+    }
+    choose_rate(first, others, groups::<S>(), codec)
 }
 
 /// One chunk's task.
-struct Work<'a, E> {
+struct Work<'a, E, S> {
     params: &'a CompressParams,
-    chunk: u64,
-    /// Elements in the chunk.
-    elements: u32,
-    element: PhantomData<E>,
+    number: u64,
+    chunk: ChunkBox,
+    element: PhantomData<(E, S)>,
 }
 
-impl<'a, E: Element> Work<'a, E> {
+impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
+    const IS_LINE: bool = matches!(S::SHAPE, Shape::Line);
+
     /// The next chunk that no block has.
     #[inline(always)]
     fn take<T: Thread>(t: T, params: &'a CompressParams, ticket: u32) -> Self {
         if t.thread_index() == 0 {
-            let chunk = t.cell_add(params.cells, cells::TICKET, 1);
-            t.shared_store(ticket, chunk as u32);
+            let number = t.cell_add(params.cells, cells::TICKET, 1);
+            t.shared_store(ticket, number as u32);
         }
         t.barrier();
-        let chunk = u64::from(t.shared_load(ticket));
+        let number = u64::from(t.shared_load(ticket));
+        let chunk = if Self::IS_LINE {
+            params.grid.line_chunk(number)
+        } else {
+            params.grid.chunk(number)
+        };
         Self {
             params,
+            number,
             chunk,
-            elements: chunk_elements(params.elements, chunk),
             element: PhantomData,
         }
     }
@@ -159,89 +239,121 @@ impl<'a, E: Element> Work<'a, E> {
         })
     }
 
-    /// The first word of the chunk in the input.
+    /// The first word of a line's chunk in the input.
     #[inline(always)]
     fn first_word(&self) -> u64 {
-        self.chunk * (CHUNK * E::WORDS) as u64
+        self.number * (CHUNK * E::WORDS) as u64
     }
 
     #[inline(always)]
-    fn input_word<T: Thread>(&self, t: T, word: u32) -> u32 {
-        t.load(self.params.input, self.first_word() + u64::from(word))
+    fn walk(&self) -> BoxWalk<'_> {
+        BoxWalk::new(S::SHAPE, &self.params.grid, &self.chunk)
     }
 
-    /// Brings the elements into the tile, this warp's rows for this warp.
+    /// A word of the element in a slot: word `word % E::WORDS` of slot `word / E::WORDS`.
+    #[inline(always)]
+    fn slot_word<T: Thread>(&self, t: T, word: u32) -> u32 {
+        let words = E::WORDS as u32;
+        let at = if Self::IS_LINE {
+            self.first_word() + u64::from(word)
+        } else {
+            let walk = self.walk();
+            walk.flat(walk.of_slot(word / words)) * u64::from(words) + u64::from(word % words)
+        };
+        t.load(self.params.input, at)
+    }
+
+    /// A word of the chunk's elements, row by row.
+    #[inline(always)]
+    fn raster_word<T: Thread>(&self, t: T, word: u32) -> u32 {
+        let words = E::WORDS as u32;
+        let at = if Self::IS_LINE {
+            self.first_word() + u64::from(word)
+        } else {
+            let walk = self.walk();
+            walk.flat(walk.of_raster(word / words)) * u64::from(words) + u64::from(word % words)
+        };
+        t.load(self.params.input, at)
+    }
+
+    /// Brings the elements into the tile. Ends so that threads may read their own rows.
     #[inline(always)]
     fn stage<T: Thread>(&self, t: T) {
-        if self.elements == CHUNK as u32 {
+        let elements = self.chunk.elements();
+        if !Self::IS_LINE {
+            if elements < CHUNK as u32 {
+                Tile::<E>::clear(t);
+                t.barrier();
+            }
+            Tile::<E>::fill_box(
+                t,
+                S::SHAPE,
+                self.params.input,
+                &self.params.grid,
+                &self.chunk,
+            );
+            t.barrier();
+        } else if elements == CHUNK as u32 {
             let first = self.first_word() / u64::from(UNIT_WORDS);
             Tile::<E>::fill(t, |unit| {
                 t.load4(self.params.input, first + u64::from(unit))
             });
+            t.sync_warp();
         } else {
-            let words = self.elements * E::WORDS as u32;
-            Tile::<E>::fill_part(t, words, |word| self.input_word(t, word));
+            let words = elements * E::WORDS as u32;
+            let word = |word| t.load(self.params.input, self.first_word() + u64::from(word));
+            Tile::<E>::fill_part(t, words, word);
+            t.sync_warp();
         }
-        t.sync_warp();
     }
 
-    /// Elements of this thread's row.
+    /// The places of this thread's row that hold elements.
     #[inline(always)]
-    fn row_elements<T: Thread>(&self, t: T) -> u32 {
-        let before = t.thread_index() * BLOCK as u32;
-        self.elements.saturating_sub(before).min(BLOCK as u32)
+    fn inside<T: Thread>(&self, t: T) -> u32 {
+        if self.chunk.elements() == CHUNK as u32 {
+            return WHOLE_GROUP;
+        }
+        let groups = groups::<S>();
+        let place = self.chunk.block(S::SHAPE, t.thread_index() / groups);
+        S::SHAPE.inside(t.thread_index() % groups, place.inside)
     }
 
-    /// This thread's row as it will be stored, and which of its elements are exceptions.
+    /// The codes of this thread's row, and which of its elements have none. Places without elements
+    /// have any.
     #[inline(always)]
-    fn quantize<T: Thread>(&self, t: T, codec: Codec) -> (SignedBlock, u32) {
+    fn quantize<T: Thread>(&self, t: T) -> (Group, u32) {
         let quantizer = self.quantizer(t);
-        let mut codes = [0; BLOCK];
-        let mut clear = self.row_elements(t) == BLOCK as u32;
+        let mut codes = [0; GROUP];
+        let mut clear = true;
         Tile::<E>::for_row(t, |e, value| {
             codes[e] = quantizer.nearest_code(value);
             clear &= quantizer.is_clearly_within(value, codes[e]);
         });
-        let mask = if clear {
+        let exceptions = if clear {
             0
         } else {
-            self.quantize_with_care(t, &quantizer, codec, &mut codes)
+            self.quantize_with_care(t, &quantizer, &mut codes)
         };
-        if codec.predicts() {
-            difference::forward(&mut codes);
-        }
-        // LLVM would keep the codes as well, to make the sign row from them where it is stored: 24
-        // registers more, a block a multiprocessor less.
-        let mut block = SignedBlock::split(&codes);
-        block.signs = t.opaque(block.signs);
-        (block, mask)
+        (codes, exceptions)
     }
 
-    /// Sets right the codes of a row in which some are in doubt or that the field's end cuts; which
-    /// of its elements are exceptions. Rare, but whoever looks back waits for it: only what is in
-    /// doubt is looked at again.
+    /// Sets right the codes of a row in which some are in doubt; which of its elements are exceptions.
+    /// Rare, but whoever looks back waits for it: only what is in doubt is looked at again.
     #[inline(always)]
     fn quantize_with_care<T: Thread>(
         &self,
         t: T,
         quantizer: &Quantizer<E>,
-        codec: Codec,
-        codes: &mut [i32; BLOCK],
+        codes: &mut Group,
     ) -> u32 {
-        let count = self.row_elements(t);
-        let inside = if count == 0 {
-            0
-        } else {
-            u32::MAX >> (BLOCK as u32 - count)
-        };
-        let first = t.thread_index() * BLOCK as u32;
+        let first = t.thread_index() * GROUP as u32;
         let mut doubtful = 0u32;
-        for e in 0..t.opaque(BLOCK as u32) {
+        for e in 0..t.opaque(GROUP as u32) {
             let value = Tile::<E>::get(t, first + e);
             let is_clear = quantizer.is_clearly_within(value, quantizer.nearest_code(value));
             doubtful |= u32::from(!is_clear) << e;
         }
-        doubtful &= inside;
+        doubtful &= self.inside(t);
         let mut exceptions = 0u32;
         while doubtful != 0 {
             let e = doubtful.trailing_zeros();
@@ -257,15 +369,6 @@ impl<'a, E: Element> Work<'a, E> {
                 None => exceptions |= 1 << e,
             }
         }
-        // What has no code must have no difference.
-        let mut neutral = 0;
-        for (e, code) in codes.iter_mut().enumerate() {
-            let has_code = (inside & !exceptions) >> e & 1 == 1;
-            *code = if has_code { *code } else { neutral };
-            if codec.predicts() {
-                neutral = *code;
-            }
-        }
         exceptions
     }
 
@@ -273,10 +376,11 @@ impl<'a, E: Element> Work<'a, E> {
     #[inline(always)]
     fn is_constant<T: Thread>(&self, t: T) -> bool {
         let first = Tile::<E>::get(t, 0).to_bits64();
+        let inside = self.inside(t);
         let mut differs = false;
-        for e in 0..self.row_elements(t) {
-            let value = Tile::<E>::get(t, t.thread_index() * BLOCK as u32 + e);
-            differs |= value.to_bits64() != first;
+        for e in 0..t.opaque(GROUP as u32) {
+            let value = Tile::<E>::get(t, t.thread_index() * GROUP as u32 + e);
+            differs |= inside >> e & 1 == 1 && value.to_bits64() != first;
         }
         !t.barrier_or(differs)
     }
@@ -288,7 +392,7 @@ impl<'a, E: Element> Work<'a, E> {
             let state = TileState::Partial(4 * u64::from(words));
             t.cell_store(
                 self.params.cells,
-                cells::STATES + self.chunk,
+                cells::STATES + self.number,
                 state.to_cell(),
             );
         }
@@ -300,13 +404,13 @@ impl<'a, E: Element> Work<'a, E> {
         let elements = if form == Form::Constant {
             1
         } else {
-            self.elements
+            self.chunk.elements()
         };
         let filled = elements * E::WORDS as u32;
         let mut word = t.thread_index();
         while word < words {
             let value = if word < filled {
-                self.input_word(t, word)
+                self.raster_word(t, word)
             } else {
                 0
             };
@@ -323,7 +427,7 @@ impl<'a, E: Element> Work<'a, E> {
             let start = self.look_back(t);
             if t.lane() == 0 {
                 let state = TileState::Inclusive(start + 4 * u64::from(words));
-                t.cell_store(states, cells::STATES + self.chunk, state.to_cell());
+                t.cell_store(states, cells::STATES + self.number, state.to_cell());
                 t.shared_store(scratch, start as u32);
                 t.shared_store(scratch + 1, (start >> 32) as u32);
             }
@@ -334,13 +438,13 @@ impl<'a, E: Element> Work<'a, E> {
 
     #[inline(always)]
     fn look_back<T: Thread>(&self, t: T) -> u64 {
-        sum_before(t, self.params.cells, cells::STATES, self.chunk)
+        sum_before(t, self.params.cells, cells::STATES, self.number)
     }
 
     /// The first word of the payload in the stream.
     #[inline(always)]
     fn payload_word(&self) -> u64 {
-        HEADER_WORDS as u64 + 4 * chunk_count(self.params.elements)
+        HEADER_WORDS as u64 + 4 * self.params.grid.chunk_count()
     }
 
     /// Copies the image to its place; this thread's part of the checksum.
@@ -365,8 +469,8 @@ impl<'a, E: Element> Work<'a, E> {
     fn finish<T: Thread>(&self, t: T, start: u64, words: u32, form: Form, checksum: u64) {
         let entry = Entry::new(start, form, checksum).to_words();
         let first = HEADER_WORDS as u64 / u64::from(UNIT_WORDS);
-        t.store4(self.params.stream, first + self.chunk, entry);
-        if self.chunk + 1 == chunk_count(self.params.elements) {
+        t.store4(self.params.stream, first + self.number, entry);
+        if self.number + 1 == self.params.grid.chunk_count() {
             let payload = start + 4 * u64::from(words);
             let error = self.quantizer(t).error().to_bits64();
             write_header(t, self.params, error, payload);

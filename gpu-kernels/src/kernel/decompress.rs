@@ -1,4 +1,4 @@
-//! Decompression in one kernel: one thread block a chunk, one thread a coding block.
+//! Decompression in one kernel: one thread block a chunk, one thread a group.
 //!
 //! The chunk table says where a chunk lies, so no block waits for another. The chunk's bytes are
 //! brought into shared memory, their checksum taken on the way; each thread reads its body, adds
@@ -9,27 +9,30 @@
 //! reported, and what it decodes to is not meant to be used.
 
 use crate::kernel::cells::{self, Fault};
+use crate::kernel::output::{Output, Words};
 use crate::kernel::tile::{Tile, UNIT_WORDS};
-use crate::kernel::{CHUNK_THREADS, CHUNK_WARPS};
+use crate::kernel::{CHUNK_THREADS, CHUNK_WARPS, predict};
 use crate::scan::{BlockSum, block_sum, block_sum_u64, warp_sum_u64};
 use crate::simt::{Thread, View};
 use core::marker::PhantomData;
 use ferrosz_codec::Element;
-use ferrosz_codec::encode::block::SignedBlock;
-use ferrosz_codec::encode::rate::{BLOCK, RateByte};
+use ferrosz_codec::encode::block::SignedGroup;
+use ferrosz_codec::encode::rate::RateByte;
 use ferrosz_codec::error::ChunkFault;
 use ferrosz_codec::pipeline::Codec;
-use ferrosz_codec::predict::difference;
+use ferrosz_codec::predict::{Group, difference};
 use ferrosz_codec::quantize::Quantizer;
+use ferrosz_codec::shape::{GROUP, Shape, StaticShape};
 use ferrosz_codec::stream::checksum::term;
-use ferrosz_codec::stream::chunk::{
-    CHUNK, CONSTANT_WORDS, Form, Sections, chunk_count, chunk_elements, raw_words,
-};
-use ferrosz_codec::stream::container::{CHECKSUM_WORD, HEADER_WORDS, Summary};
+use ferrosz_codec::stream::chunk::{CONSTANT_WORDS, Form, Sections, raw_words};
+use ferrosz_codec::stream::container::{CHECKSUM_WORD, HEADER_WORDS, IDENTITY_WORDS, Summary};
+use ferrosz_codec::stream::grid::{ChunkBox, Grid};
+use ferrosz_codec::stream::region::Region;
 use ferrosz_codec::stream::table::{Entry, seed};
 
-/// Decompresses elements of `E`. Launched with one block for each chunk that the range touches.
-pub struct Decompress<E>(PhantomData<E>);
+/// Decompresses elements of `E` from blocks of shape `S`. Launched with one block for each chunk that
+/// the region may touch.
+pub struct Decompress<E, S>(PhantomData<(E, S)>);
 
 /// Parameters of [`Decompress`].
 #[repr(C)]
@@ -41,13 +44,19 @@ pub struct DecompressParams {
     pub output: View<u32>,
     /// The workspace: see [`cells`].
     pub cells: View<u64>,
-    /// Elements of the field. A stream of another number is a fault.
-    pub elements: u64,
-    /// First element to decode.
-    pub from: u64,
-    /// First element not to decode.
-    pub to: u64,
-    /// Number of the codec. A stream of another codec is a fault.
+    /// How the field is cut.
+    pub grid: Grid,
+    /// What is to be decoded.
+    pub region: Region,
+    /// Elements of the output before the region's.
+    pub output_first: u64,
+    /// The first chunk that the region may touch, in each dimension.
+    pub first_chunk: [u64; 3],
+    /// How many it may touch, in each dimension.
+    pub chunks: [u64; 3],
+    /// The header's first words. A stream that begins otherwise is a fault.
+    pub identity: [u32; IDENTITY_WORDS],
+    /// Number of the codec.
     pub codec: u32,
     /// Not 0 to compare checksums.
     pub verify: u32,
@@ -56,59 +65,47 @@ pub struct DecompressParams {
 /// Words of shared memory behind the tile.
 const SCRATCH_WORDS: u32 = 64;
 
-impl<E: Element> Decompress<E> {
+impl<E: Element, S: StaticShape> Decompress<E, S> {
     /// A word behind the image, for readers of unaligned words.
     const SLACK: u32 = 4;
     const SUMS: u32 = Tile::<E>::WORDS + Self::SLACK;
     const FLAG_SUMS: u32 = Self::SUMS + CHUNK_WARPS as u32;
     const VALUE_SUMS: u32 = Self::FLAG_SUMS + CHUNK_WARPS as u32;
-    const CHECKSUMS: u32 = Self::VALUE_SUMS + CHUNK_WARPS as u32;
+    const LAYER_SUMS: u32 = Self::VALUE_SUMS + CHUNK_WARPS as u32;
+    const CHECKSUMS: u32 = Self::LAYER_SUMS + CHUNK_WARPS as u32;
     /// Words of shared memory.
     pub const SHARED_WORDS: u32 = Tile::<E>::WORDS + SCRATCH_WORDS;
 
     /// What one thread does.
     #[inline(always)]
     pub fn run<T: Thread>(t: T, params: &DecompressParams) {
-        let Some(work) = Work::<E>::find(t, params) else {
+        let Some(work) = Work::<E, S>::find(t, params) else {
             return;
         };
-        let sum = work.load_image(t);
-        let sum = block_sum_u64::<T, CHUNK_WARPS>(t, sum, Self::CHECKSUMS);
-        if params.verify != 0 && sum.wrapping_add(work.seed()) != work.entry.checksum {
-            work.report(t, ChunkFault::Checksum);
-        }
-        let raw = raw_words(work.elements, E::WORDS as u32);
-        match Form::from_id(work.entry.form) {
-            Some(Form::Zero) if work.words == 0 => work.write_all(t, |_| [0; 4]),
-            Some(Form::Raw) if work.words == raw => {
-                work.write_all(t, |unit| t.shared_load4(UNIT_WORDS * unit));
+        let words = match work.read(t) {
+            Ok(words) => words,
+            Err(fault) => {
+                work.report(t, fault);
+                Words::Filled(0, 0)
             }
-            Some(Form::Constant) if work.words == CONSTANT_WORDS => {
-                let [a, b, ..] = t.shared_load4(0);
-                let other = if E::WORDS == 2 { b } else { a };
-                work.write_all(t, |_| [a, other, a, other]);
-            }
-            Some(Form::Coded) => work.decode(t, false),
-            Some(Form::CodedWithExceptions) => work.decode(t, true),
-            Some(_) => work.give_up(t, ChunkFault::Length),
-            None => work.give_up(t, ChunkFault::Form),
-        }
+        };
+        work.output().write(t, words);
     }
 }
 
 /// One chunk's task.
-struct Work<'a, E> {
+struct Work<'a, E, S> {
     params: &'a DecompressParams,
     quantizer: Quantizer<E>,
     codec: Codec,
-    chunk: u64,
-    /// Elements in the chunk.
-    elements: u32,
+    number: u64,
+    chunk: ChunkBox,
     entry: Entry,
     /// The chunk's first 16-byte unit in the stream.
     first_unit: u64,
-    /// The chunk's words in the stream.
-    words: u32,
+    /// The chunk's words in the stream, if its place is possible.
+    words: Option<u32>,
+    shape: PhantomData<S>,
 }
 
 /// A coded chunk's parts, as a thread sees them.
@@ -117,21 +114,30 @@ struct Parts {
     /// The byte of the image at which this thread's body starts.
     body_at: u32,
     sections: Sections,
-    /// Blocks with exceptions before this thread's.
-    flagged_before: u32,
+    /// The initial code of a layered chunk, else 0.
+    initial: i32,
     /// This thread's exceptions.
     mask: u32,
     /// Exceptions before this thread's.
     exceptions_before: u32,
 }
 
-impl<'a, E: Element> Work<'a, E> {
-    /// This block's chunk, or none if the stream cannot be this one or has no place for it.
+impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
+    const IS_LINE: bool = matches!(S::SHAPE, Shape::Line);
+
+    /// This block's chunk, or none if the stream cannot be this one or has no place for it, or if none
+    /// of the chunk is asked for.
     #[inline(always)]
     fn find<T: Thread>(t: T, params: &'a DecompressParams) -> Option<Self> {
-        let chunk = params.from / CHUNK as u64 + u64::from(t.block_index());
+        let grid = &params.grid;
+        let number = Self::number(u64::from(t.block_index()), params);
+        let chunk = if Self::IS_LINE {
+            grid.line_chunk(number)
+        } else {
+            grid.chunk(number)
+        };
         let header_units = HEADER_WORDS as u64 / u64::from(UNIT_WORDS);
-        let chunks = chunk_count(params.elements);
+        let chunks = grid.chunk_count();
         if params.stream.len() / u64::from(UNIT_WORDS) < header_units + chunks {
             Self::refuse(t, params);
             return None;
@@ -144,14 +150,15 @@ impl<'a, E: Element> Work<'a, E> {
         if !is_sound {
             t.cell_max(params.cells, cells::FAULT, Fault::Header.to_cell());
         }
-        if !summary.is_of(E::DTYPE, codec, params.elements) {
+        if !summary.is_of(&params.identity) {
             Self::refuse(t, params);
             return None;
         }
-        let entry_at = |chunk: u64| Entry::from_words(t.load4(params.stream, header_units + chunk));
-        let entry = entry_at(chunk);
-        let end = if chunk + 1 < chunks {
-            entry_at(chunk + 1).start
+        let entry_at =
+            |number: u64| Entry::from_words(t.load4(params.stream, header_units + number));
+        let entry = entry_at(number);
+        let end = if number + 1 < chunks {
+            entry_at(number + 1).start
         } else {
             summary.payload_bytes
         };
@@ -159,21 +166,69 @@ impl<'a, E: Element> Work<'a, E> {
             params,
             quantizer: Quantizer::from_error(E::from_bits64(summary.error_bits)),
             codec,
+            number,
             chunk,
-            elements: chunk_elements(params.elements, chunk),
             entry,
             first_unit: header_units + chunks + entry.start / 16,
-            words: 0,
+            words: None,
+            shape: PhantomData,
         };
+        if !work.is_asked_for(t) {
+            return None;
+        }
         let units = params.stream.len() / u64::from(UNIT_WORDS) - (header_units + chunks);
-        let raw = raw_words(work.elements, E::WORDS as u32);
+        let raw = raw_words(chunk.elements(), E::WORDS as u32);
         let words = end.wrapping_sub(entry.start) / 4;
         if entry.start <= end && end / 16 <= units && words <= u64::from(raw) && end % 16 == 0 {
-            work.words = words as u32;
-            Some(work)
-        } else {
-            work.give_up(t, ChunkFault::Place);
-            None
+            work.words = Some(words as u32);
+        }
+        Some(work)
+    }
+
+    /// The number of the chunk of a thread block.
+    #[inline(always)]
+    fn number(block: u64, params: &DecompressParams) -> u64 {
+        if Self::IS_LINE {
+            return params.first_chunk[2] + block;
+        }
+        let [_, rows, columns] = params.chunks;
+        let (row, x) = (block / columns.max(1), block % columns.max(1));
+        let (z, y) = (row / rows.max(1), row % rows.max(1));
+        let [_, all_rows, all_columns] = params.grid.chunks();
+        let [z, y, x] = [
+            params.first_chunk[0] + z,
+            params.first_chunk[1] + y,
+            params.first_chunk[2] + x,
+        ];
+        (z * all_rows + y) * all_columns + x
+    }
+
+    /// Whether the region has any of the chunk's elements. For the whole block.
+    #[inline(always)]
+    fn is_asked_for<T: Thread>(&self, t: T) -> bool {
+        let region = &self.params.region;
+        if !Self::IS_LINE || region.is_line() {
+            return true;
+        }
+        let row = t.thread_index() * GROUP as u32;
+        let length = self.chunk.elements().saturating_sub(row).min(GROUP as u32);
+        let mut has_any = false;
+        let flat = self.chunk.origin[2] + u64::from(row);
+        region.cut(flat, u64::from(length), |_, _| has_any = true);
+        t.barrier_or(has_any)
+    }
+
+    /// Where the chunk's elements go.
+    #[inline(always)]
+    fn output(&self) -> Output<'_, E, S> {
+        let params = self.params;
+        Output {
+            output: params.output,
+            first: params.output_first,
+            grid: &params.grid,
+            region: &params.region,
+            chunk: &self.chunk,
+            kind: PhantomData,
         }
     }
 
@@ -187,98 +242,148 @@ impl<'a, E: Element> Work<'a, E> {
 
     #[inline(always)]
     fn seed(&self) -> u64 {
-        seed(self.chunk, self.entry.form)
+        seed(self.number, self.entry.form)
     }
 
     /// Reports a fault of the chunk.
     #[inline(always)]
     fn report<T: Thread>(&self, t: T, fault: ChunkFault) {
         if t.thread_index() == 0 {
-            let fault = Fault::Chunk(self.chunk, fault as u32);
+            let fault = Fault::Chunk(self.number, fault as u32);
             t.cell_max(self.params.cells, cells::FAULT, fault.to_cell());
         }
     }
 
-    /// Reports a fault of the chunk and writes zeros for it. For the whole block.
+    /// Brings the chunk's elements into shared memory; where they are. For the whole block.
     #[inline(always)]
-    fn give_up<T: Thread>(&self, t: T, fault: ChunkFault) {
-        self.report(t, fault);
-        self.write_all(t, |_| [0; 4]);
+    fn read<T: Thread>(&self, t: T) -> Result<Words, ChunkFault> {
+        let words = self.words.ok_or(ChunkFault::Place)?;
+        let sum = self.load_image(t, words);
+        let sum = block_sum_u64::<T, CHUNK_WARPS>(t, sum, Decompress::<E, S>::CHECKSUMS);
+        if self.params.verify != 0 && sum.wrapping_add(self.seed()) != self.entry.checksum {
+            self.report(t, ChunkFault::Checksum);
+        }
+        match Form::from_id(self.entry.form).ok_or(ChunkFault::Form)? {
+            Form::Zero if words == 0 => Ok(Words::Filled(0, 0)),
+            Form::Raw if words == raw_words(self.chunk.elements(), E::WORDS as u32) => {
+                Ok(Words::InImage)
+            }
+            Form::Constant if words == CONSTANT_WORDS => {
+                Ok(Words::Filled(t.shared_load(0), t.shared_load(1)))
+            }
+            // One call: each would be a copy of all of decoding.
+            form @ (Form::Coded | Form::CodedWithExceptions) => {
+                self.decode(t, words, form == Form::CodedWithExceptions)
+            }
+            Form::Zero | Form::Raw | Form::Constant => Err(ChunkFault::Length),
+        }
     }
 
     /// Brings the chunk's bytes into shared memory; this thread's part of the checksum.
     #[inline(always)]
-    fn load_image<T: Thread>(&self, t: T) -> u64 {
+    fn load_image<T: Thread>(&self, t: T, words: u32) -> u64 {
         let mut sum = 0u64;
         let mut unit = t.thread_index();
-        while unit < self.words / UNIT_WORDS {
-            let words = t.load4(self.params.stream, self.first_unit + u64::from(unit));
-            t.shared_store4(UNIT_WORDS * unit, words);
-            for (i, word) in words.iter().enumerate() {
+        while unit < words / UNIT_WORDS {
+            let values = t.load4(self.params.stream, self.first_unit + u64::from(unit));
+            t.shared_store4(UNIT_WORDS * unit, values);
+            for (i, word) in values.iter().enumerate() {
                 sum = sum.wrapping_add(term(UNIT_WORDS * unit + i as u32, *word));
             }
             unit += CHUNK_THREADS;
         }
         if t.thread_index() == 0 {
-            t.shared_store(self.words, 0);
+            t.shared_store(words, 0);
         }
         sum
     }
 
-    /// Decodes the image of a coded chunk. For the whole block.
+    /// Decodes the image of a coded chunk into the tile. For the whole block.
     #[inline(always)]
-    fn decode<T: Thread>(&self, t: T, has_exceptions: bool) {
-        match self.find_parts(t, has_exceptions) {
-            Err(fault) => self.give_up(t, fault),
-            Ok(parts) => {
-                let mut codes = read_body(t, parts.rate, parts.body_at, self.codec);
-                if self.codec.predicts() {
-                    difference::backward(&mut codes);
-                }
-                // From here on the tile holds the chunk's elements instead of its image.
-                t.barrier();
-                Tile::<E>::set_row(t, |e| self.quantizer.dequantize(codes[e]));
-                if parts.mask != 0 {
-                    self.read_exceptions(t, &parts);
-                }
-                t.sync_warp();
-                self.write_all(t, |unit| t.shared_load4(Tile::<E>::unit_word(unit)));
-            }
+    fn decode<T: Thread>(
+        &self,
+        t: T,
+        words: u32,
+        has_exceptions: bool,
+    ) -> Result<Words, ChunkFault> {
+        let parts = self.find_parts(t, words, has_exceptions)?;
+        let mut codes = self.read_codes(t, &parts);
+        self.predict_backward(t, &mut codes, parts.initial);
+        // From here on the tile holds the chunk's elements instead of its image.
+        t.barrier();
+        Tile::<E>::set_row(t, |e| self.quantizer.dequantize(codes[e]));
+        if parts.mask != 0 {
+            self.read_exceptions(t, &parts);
+        }
+        if Self::IS_LINE {
+            t.sync_warp();
+        } else {
+            t.barrier();
+        }
+        Ok(Words::InTile)
+    }
+
+    /// This thread's differences.
+    #[inline(always)]
+    fn read_codes<T: Thread>(&self, t: T, parts: &Parts) -> Group {
+        let number = t.lane() % groups::<S>();
+        read_body(t, S::SHAPE, number, parts.rate, parts.body_at, self.codec)
+    }
+
+    /// Differences to codes. For the whole block.
+    #[inline(always)]
+    fn predict_backward<T: Thread>(&self, t: T, codes: &mut Group, initial: i32) {
+        predict::backward(t, self.codec.predictor(), S::SHAPE, codes);
+        if self.codec.is_layered() {
+            let sum = codes[GROUP - 1].cast_unsigned();
+            let sums = block_sum::<T, CHUNK_WARPS>(t, sum, Decompress::<E, S>::LAYER_SUMS);
+            difference::add(codes, initial.wrapping_add(sums.before.cast_signed()));
         }
     }
 
     /// Where everything lies; the same fault for the whole block if that is contradictory.
     #[inline(always)]
-    fn find_parts<T: Thread>(&self, t: T, has_exceptions: bool) -> Result<Parts, ChunkFault> {
-        let mut sections = Sections {
-            blocks: self.elements.div_ceil(BLOCK as u32),
-            body_bytes: 0,
-            flagged_blocks: 0,
-            exceptions: 0,
-        };
-        if sections.bodies() > self.words {
+    fn find_parts<T: Thread>(
+        &self,
+        t: T,
+        words: u32,
+        has_exceptions: bool,
+    ) -> Result<Parts, ChunkFault> {
+        let blocks = self.chunk.block_count(S::SHAPE);
+        let mut sections = Sections::of(blocks, S::SHAPE, self.codec);
+        if sections.bodies() > words {
             return Err(ChunkFault::Length);
         }
         let rate = self.read_rate(t, &sections);
         // Not a rate that is refused, which would have to be told apart by another barrier.
-        let bytes = rate.map_or(1 << 20, RateByte::body_bytes);
-        let bodies = block_sum::<T, CHUNK_WARPS>(t, bytes, Decompress::<E>::SUMS);
+        let bytes = rate.map_or(1 << 20, |rate| rate.body_bytes(groups::<S>()));
+        let own_bytes = if t.lane().is_multiple_of(groups::<S>()) {
+            bytes
+        } else {
+            0
+        };
+        let bodies = block_sum::<T, CHUNK_WARPS>(t, own_bytes, Decompress::<E, S>::SUMS);
         if bodies.total >= 1 << 20 {
             return Err(ChunkFault::Rate);
         }
         sections.body_bytes = bodies.total;
+        let mut initial = 0;
+        if self.codec.is_layered() {
+            initial = t.shared_load(sections.initial()).cast_signed();
+        }
         let mut parts = Parts {
             rate: rate.unwrap_or_default(),
-            body_at: 4 * sections.bodies() + bodies.before,
+            // The bytes before the second group's are those before its block and its block's.
+            body_at: 4 * sections.bodies() + bodies.before - (bytes - own_bytes),
+            initial,
             sections,
-            flagged_before: 0,
             mask: 0,
             exceptions_before: 0,
         };
         if has_exceptions {
-            self.find_exceptions(t, &mut parts)?;
+            self.find_exceptions(t, words, &mut parts)?;
         }
-        if parts.sections.words(E::WORDS as u32) == self.words
+        if parts.sections.words(E::WORDS as u32) == words
             && has_exceptions == (parts.sections.exceptions > 0)
         {
             Ok(parts)
@@ -290,10 +395,10 @@ impl<'a, E: Element> Work<'a, E> {
     /// This thread's rate byte; none if no encoder writes it.
     #[inline(always)]
     fn read_rate<T: Thread>(&self, t: T, sections: &Sections) -> Option<RateByte> {
-        let thread = t.thread_index();
-        if thread < sections.blocks {
-            let byte = (t.shared_load(thread / 4) >> (8 * (thread % 4))) as u8;
-            RateByte::from_byte(byte, self.codec.stores_outliers())
+        let block = t.thread_index() / groups::<S>();
+        if block < sections.blocks {
+            let byte = (t.shared_load(block / 4) >> (8 * (block % 4))) as u8;
+            RateByte::from_byte(byte, self.codec.stores_outliers(), self.codec.max_planes())
         } else {
             Some(RateByte::default())
         }
@@ -301,35 +406,39 @@ impl<'a, E: Element> Work<'a, E> {
 
     /// Adds what the masks say.
     #[inline(always)]
-    fn find_exceptions<T: Thread>(&self, t: T, parts: &mut Parts) -> Result<(), ChunkFault> {
-        if parts.sections.element_masks() > self.words {
+    fn find_exceptions<T: Thread>(
+        &self,
+        t: T,
+        words: u32,
+        parts: &mut Parts,
+    ) -> Result<(), ChunkFault> {
+        if parts.sections.element_masks() > words {
             return Err(ChunkFault::Length);
         }
         let mut flags = 0;
-        if t.warp() < parts.sections.blocks.div_ceil(32) {
-            flags = t.shared_load(parts.sections.block_mask() + t.warp());
+        if t.warp() < parts.sections.groups.div_ceil(32) {
+            flags = t.shared_load(parts.sections.group_mask() + t.warp());
         }
         let flag = flags >> t.lane() & 1;
-        let flagged: BlockSum = block_sum::<T, CHUNK_WARPS>(t, flag, Decompress::<E>::FLAG_SUMS);
-        parts.sections.flagged_blocks = flagged.total;
-        parts.flagged_before = flagged.before;
-        if parts.sections.values() > self.words {
+        let flagged: BlockSum = block_sum::<T, CHUNK_WARPS>(t, flag, Decompress::<E, S>::FLAG_SUMS);
+        parts.sections.flagged_groups = flagged.total;
+        if parts.sections.values() > words {
             return Err(ChunkFault::Length);
         }
         if flag == 1 {
             parts.mask = t.shared_load(parts.sections.element_masks() + flagged.before);
         }
-        // An exception behind the end of the field makes the sum impossible.
-        let row = self
-            .elements
-            .saturating_sub(t.thread_index() * BLOCK as u32);
-        let outside = row < BLOCK as u32 && parts.mask >> row != 0;
+        // An exception where there is no element makes the sum impossible.
+        let groups = groups::<S>();
+        let place = self.chunk.block(S::SHAPE, t.thread_index() / groups);
+        let inside = S::SHAPE.inside(t.thread_index() % groups, place.inside);
+        let outside = parts.mask & !inside != 0;
         let count = if outside {
             1 << 20
         } else {
             parts.mask.count_ones()
         };
-        let values = block_sum::<T, CHUNK_WARPS>(t, count, Decompress::<E>::VALUE_SUMS);
+        let values = block_sum::<T, CHUNK_WARPS>(t, count, Decompress::<E, S>::VALUE_SUMS);
         if values.total >= 1 << 20 {
             return Err(ChunkFault::Length);
         }
@@ -345,7 +454,7 @@ impl<'a, E: Element> Work<'a, E> {
         let mut from = parts.sections.values() + parts.exceptions_before * words;
         let mut left = parts.mask;
         while left != 0 {
-            let element = t.thread_index() * BLOCK as u32 + left.trailing_zeros();
+            let element = t.thread_index() * GROUP as u32 + left.trailing_zeros();
             for i in 0..words {
                 let at = u64::from(UNIT_WORDS) * self.first_unit + u64::from(from + i);
                 let word = t.load(self.params.stream, at);
@@ -355,37 +464,11 @@ impl<'a, E: Element> Work<'a, E> {
             left &= left - 1;
         }
     }
+}
 
-    /// Writes what of the chunk lies in the range, `units` giving the chunk's 16-byte units.
-    #[inline(always)]
-    fn write_all<T: Thread>(&self, t: T, units: impl Fn(u32) -> [u32; 4]) {
-        let params = self.params;
-        let first = self.chunk * CHUNK as u64;
-        let words = E::WORDS as u64;
-        // In words, from the start of the output; below 0 where the range starts inside the chunk.
-        let offset = first.wrapping_sub(params.from).wrapping_mul(words);
-        let is_whole = first >= params.from
-            && self.elements == CHUNK as u32
-            && first + CHUNK as u64 <= params.to
-            && offset.is_multiple_of(u64::from(UNIT_WORDS));
-        if is_whole {
-            let unit_offset = offset / u64::from(UNIT_WORDS);
-            Tile::<E>::for_units(t, |unit| {
-                t.store4(params.output, unit_offset + u64::from(unit), units(unit));
-            });
-        } else {
-            Tile::<E>::for_words(t, self.elements * E::WORDS as u32, |word| {
-                let element = first + u64::from(word) / words;
-                if element >= params.from && element < params.to {
-                    let [a, b, c, d] = units(word / UNIT_WORDS);
-                    let low = if word % 2 == 0 { a } else { b };
-                    let high = if word % 2 == 0 { c } else { d };
-                    let value = if word % 4 < 2 { low } else { high };
-                    t.store(params.output, offset.wrapping_add(u64::from(word)), value);
-                }
-            });
-        }
-    }
+/// Groups of a block.
+const fn groups<S: StaticShape>() -> u32 {
+    S::SHAPE.groups() as u32
 }
 
 /// Whether the header has its checksum. For one warp.
@@ -403,42 +486,55 @@ fn header_is_sound<T: Thread>(t: T, word: impl Fn(usize) -> u32) -> bool {
 
 const _: () = assert!(CHECKSUM_WORD < 32);
 
-/// Reads a body at byte `at` of the image.
+/// Reads group number `number` of a body at byte `at` of the image.
 #[inline(always)]
-fn read_body<T: Thread>(t: T, rate: RateByte, at: u32, codec: Codec) -> [i32; BLOCK] {
-    let mut block = SignedBlock {
+fn read_body<T: Thread>(
+    t: T,
+    shape: Shape,
+    number: u32,
+    rate: RateByte,
+    at: u32,
+    codec: Codec,
+) -> Group {
+    let mut group = SignedGroup {
         signs: 0,
-        magnitudes: [0; BLOCK],
+        magnitudes: [0; GROUP],
     };
-    if rate.body_bytes() == 0 {
-        return [0; BLOCK];
+    let groups = shape.groups() as u32;
+    if rate.body_bytes(groups) == 0 {
+        return [0; GROUP];
     }
     if codec.stores_outliers() {
         let rows = UnalignedWords::new(t, at + rate.outlier_bytes());
-        block.signs = rows.get(0);
-        add_rows(&mut block, rate, |row| rows.get(1 + row));
+        group.signs = rows.get(number);
+        add_rows(&mut group, rate, |row| {
+            rows.get(groups * (1 + row) + number)
+        });
         let bits = 8 * rate.outlier_bytes();
-        if bits > 0 {
-            block.magnitudes[0] = UnalignedWords::new(t, at).get(0) & u32::MAX >> (32 - bits);
+        if bits > 0 && number == 0 {
+            group.magnitudes[0] = UnalignedWords::new(t, at).get(0) & u32::MAX >> (32 - bits);
         }
     } else {
-        block.signs = t.shared_load(at / 4);
-        add_rows(&mut block, rate, |row| t.shared_load(at / 4 + 1 + row));
+        let first = at / 4 + number;
+        group.signs = t.shared_load(first);
+        add_rows(&mut group, rate, |row| {
+            t.shared_load(first + groups * (1 + row))
+        });
     }
-    block.join()
+    group.join()
 }
 
 /// Adds the bit planes that `rows` gives.
 #[inline(always)]
-fn add_rows(block: &mut SignedBlock, rate: RateByte, rows: impl Fn(u32) -> u32) {
+fn add_rows(group: &mut SignedGroup, rate: RateByte, rows: impl Fn(u32) -> u32) {
     let planes = rate.planes();
     for byte in 0..4 {
         if planes > 8 * byte {
-            let group = core::array::from_fn(|i| {
+            let words = core::array::from_fn(|i| {
                 let plane = 8 * byte + i as u32;
                 if plane < planes { rows(plane) } else { 0 }
             });
-            block.add_planes(byte as usize, &group);
+            group.add_planes(byte as usize, &words);
         }
     }
 }

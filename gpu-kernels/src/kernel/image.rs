@@ -4,9 +4,10 @@ use crate::kernel::CHUNK_THREADS;
 use crate::kernel::tile::UNIT_WORDS;
 use crate::simt::Thread;
 use ferrosz_codec::Element;
-use ferrosz_codec::encode::block::SignedBlock;
-use ferrosz_codec::encode::rate::{BLOCK, RateByte};
+use ferrosz_codec::encode::block::SignedGroup;
+use ferrosz_codec::encode::rate::RateByte;
 use ferrosz_codec::pipeline::Codec;
+use ferrosz_codec::shape::{GROUP, Shape};
 use ferrosz_codec::stream::chunk::Sections;
 
 /// The image of a coded chunk, from word 0 of shared memory on.
@@ -37,20 +38,29 @@ impl Image {
         }
     }
 
-    /// Four threads' rate bytes make a word.
+    /// Writes the rate bytes: those of four blocks make a word. All threads of a block have the same.
     #[inline(always)]
-    pub fn write_rate<T: Thread>(&self, t: T, rate: RateByte) {
-        let mut word = u32::from(rate.to_byte()) << (8 * (t.lane() % 4));
-        word |= t.shuffle_xor(word, 1);
-        word |= t.shuffle_xor(word, 2);
-        let at = t.thread_index() / 4;
-        if t.lane().is_multiple_of(4) && at < self.sections.bodies() {
+    pub fn write_rate<T: Thread>(&self, t: T, shape: Shape, rate: RateByte) {
+        let groups = shape.groups() as u32;
+        let mut word = u32::from(rate.to_byte()) << (8 * (t.lane() / groups % 4));
+        word |= t.shuffle_xor(word, groups);
+        word |= t.shuffle_xor(word, 2 * groups);
+        let at = t.thread_index() / (4 * groups);
+        if t.lane().is_multiple_of(4 * groups) && at < self.sections.initial() {
             t.shared_store(at, word);
         }
     }
 
+    /// Writes the initial code of a layered chunk.
+    #[inline(always)]
+    pub fn write_initial<T: Thread>(&self, t: T, initial: i32) {
+        if t.thread_index() == 0 {
+            t.shared_store(self.sections.initial(), initial.cast_unsigned());
+        }
+    }
+
     /// Writes the masks, and this thread's exceptions behind the `values_before` of others;
-    /// `input_word` gives the words of the chunk's elements.
+    /// `input_word` gives the words of the elements in their slots.
     #[inline(always)]
     pub fn write_exceptions<T: Thread, E: Element>(
         &self,
@@ -61,8 +71,8 @@ impl Image {
         values_before: u32,
     ) {
         let flagged = t.ballot(mask != 0);
-        if t.lane() == 0 && t.thread_index() < self.sections.blocks {
-            t.shared_store(self.sections.block_mask() + t.warp(), flagged);
+        if t.lane() == 0 && t.thread_index() < self.sections.groups {
+            t.shared_store(self.sections.group_mask() + t.warp(), flagged);
         }
         if mask != 0 {
             t.shared_store(self.sections.element_masks() + masks_before, mask);
@@ -70,7 +80,7 @@ impl Image {
         let mut to = self.sections.values() + values_before * E::WORDS as u32;
         let mut left = mask;
         while left != 0 {
-            let element = t.thread_index() * BLOCK as u32 + left.trailing_zeros();
+            let element = t.thread_index() * GROUP as u32 + left.trailing_zeros();
             for i in 0..E::WORDS as u32 {
                 let word = input_word(element * E::WORDS as u32 + i);
                 t.shared_store(to + i, word);
@@ -81,39 +91,96 @@ impl Image {
     }
 }
 
-/// Writes a body at byte `at` of the image.
+/// Writes this thread's part of its block's body, which starts at byte `at` of the image. For whole
+/// warps.
 #[inline(always)]
-pub fn write_body<T: Thread>(t: T, mut block: SignedBlock, rate: RateByte, at: u32, codec: Codec) {
-    if rate.body_bytes() == 0 {
-        return;
-    }
+pub fn write_body<T: Thread>(
+    t: T,
+    shape: Shape,
+    mut group: SignedGroup,
+    rate: RateByte,
+    at: u32,
+    codec: Codec,
+) {
+    let groups = shape.groups() as u32;
+    let number = t.lane() % groups;
+    let has_body = rate.body_bytes(groups) > 0;
     if codec.stores_outliers() {
-        let outlier = block.take_outlier(rate);
-        let mut bytes = UnalignedWords::new(t, at);
-        if rate.outlier_bytes() > 0 {
+        let mut outlier = 0;
+        if number == 0 {
+            outlier = group.take_outlier(rate);
+        }
+        if number == 0 && rate.outlier_bytes() > 0 {
+            let mut bytes = UnalignedWords::new(t, at);
             bytes.push_first(outlier);
             bytes.finish();
-            bytes = UnalignedWords::new(t, at + rate.outlier_bytes());
         }
-        bytes.push_first(block.signs);
-        for_rows(&block, rate, |_, row| bytes.push(row));
-        bytes.finish();
-    } else {
-        let first = at / 4;
-        t.shared_store(first, block.signs);
-        for_rows(&block, rate, |plane, row| {
-            t.shared_store(first + 1 + plane, row)
+        let rows_at = at + rate.outlier_bytes();
+        if groups == 2 {
+            write_rows_of_two(t, &group, rate, has_body, rows_at);
+        } else if has_body {
+            let mut rows = UnalignedWords::new(t, rows_at);
+            rows.push_first(group.signs);
+            for_rows(&group, rate.planes(), |_, row| rows.push(row));
+            rows.finish();
+        }
+    } else if has_body {
+        let first = at / 4 + number;
+        t.shared_store(first, group.signs);
+        for_rows(&group, rate.planes(), |plane, row| {
+            t.shared_store(first + groups * (1 + plane), row);
         });
     }
 }
 
-/// Gives each bit plane to `take`, from the lowest.
+/// Writes the rows of a block of two groups at any byte of a zeroed image: the words of two lanes by
+/// turns. Each word that is stored is made of a lane's own and of the one before it, which is the
+/// other lane's. For whole warps.
 #[inline(always)]
-fn for_rows(block: &SignedBlock, rate: RateByte, mut take: impl FnMut(u32, u32)) {
+fn write_rows_of_two<T: Thread>(
+    t: T,
+    group: &SignedGroup,
+    rate: RateByte,
+    has_body: bool,
+    at: u32,
+) {
+    let number = t.lane() % 2;
+    let (first, shift) = (at / 4 + number, 8 * (at % 4));
     let planes = rate.planes();
+    let shifted = |word: u32| u64::from(word) << shift;
+    let mut before = 0;
+    let mut last = 0;
+    let mut write = |row: u32, own: u32| {
+        let other = t.shuffle_xor(own, 1);
+        let left = if number == 1 { other } else { before };
+        before = other;
+        if has_body && row <= planes {
+            let word = shifted(own) as u32 | (shifted(left) >> 32) as u32;
+            if row == 0 && number == 0 {
+                // Its low bytes may be the neighbour's.
+                t.shared_or(first, word);
+            } else {
+                t.shared_store(first + 2 * row, word);
+            }
+            last = own;
+        }
+    };
+    write(0, group.signs);
+    for_rows(group, t.reduce_max(planes), |plane, row| {
+        write(1 + plane, row)
+    });
+    let carry = (shifted(last) >> 32) as u32;
+    if number == 1 && carry != 0 {
+        t.shared_or(first + 1 + 2 * planes, carry);
+    }
+}
+
+/// Gives each of so many bit planes to `take`, from the lowest.
+#[inline(always)]
+fn for_rows(group: &SignedGroup, planes: u32, mut take: impl FnMut(u32, u32)) {
     for byte in 0..4 {
         if planes > 8 * byte {
-            let rows = block.planes(byte as usize);
+            let rows = group.planes(byte as usize);
             for (i, row) in (0..).zip(&rows) {
                 if 8 * byte + i < planes {
                     take(8 * byte + i, *row);

@@ -4,13 +4,17 @@
 //! hold the 32 neighbouring elements of its block. So elements go through shared memory, where
 //! block r is row r. The 16-byte units of a row are permuted by exclusive-or with the row number,
 //! which spreads the accesses of either direction over all banks.
+//!
+//! A *slot* is the number of an element in coding order: block after block, and in a block place after
+//! place, so that a row holds a group. In a line that is the order of the elements.
 
 use crate::kernel::CHUNK_THREADS;
-use crate::simt::{Thread, WARP};
+use crate::simt::{Thread, View, WARP};
 use core::marker::PhantomData;
 use ferrosz_codec::Element;
-use ferrosz_codec::encode::rate::BLOCK;
+use ferrosz_codec::shape::{GROUP, Shape};
 use ferrosz_codec::stream::chunk::CHUNK;
+use ferrosz_codec::stream::grid::{ChunkBox, Grid};
 
 /// 32-bit words in a 16-byte unit.
 pub const UNIT_WORDS: u32 = 4;
@@ -25,11 +29,11 @@ impl<E: Element> Tile<E> {
     /// Words of the tile: those of a full chunk.
     pub const WORDS: u32 = (CHUNK * E::WORDS) as u32;
     /// Units in a row.
-    pub const ROW_UNITS: usize = BLOCK * E::WORDS / UNIT_WORDS as usize;
+    pub const ROW_UNITS: usize = GROUP * E::WORDS / UNIT_WORDS as usize;
     /// Units of all rows of a warp.
     const WARP_UNITS: u32 = WARP * Self::ROW_UNITS as u32;
     /// Elements in a unit.
-    const UNIT_ELEMENTS: usize = UNIT_WORDS as usize / E::WORDS;
+    pub const UNIT_ELEMENTS: usize = UNIT_WORDS as usize / E::WORDS;
 
     /// The first word of unit number `unit` of the chunk.
     #[inline(always)]
@@ -67,6 +71,73 @@ impl<E: Element> Tile<E> {
             let value = if word < words { load(word) } else { 0 };
             t.shared_store(Self::word(word), value);
             word += WARP;
+        }
+    }
+
+    /// Zeros all of the tile.
+    #[inline(always)]
+    pub fn clear<T: Thread>(t: T) {
+        let mut unit = t.thread_index();
+        while unit < Self::WORDS / UNIT_WORDS {
+            t.shared_store4(UNIT_WORDS * unit, [0; 4]);
+            unit += CHUNK_THREADS;
+        }
+    }
+
+    /// Brings the elements of a box in, to their slots; leaves all else as it is. For the whole block,
+    /// which must meet at a barrier before it reads them.
+    #[inline(always)]
+    pub fn fill_box<T: Thread>(
+        t: T,
+        shape: Shape,
+        input: View<u32>,
+        grid: &Grid,
+        chunk: &ChunkBox,
+    ) {
+        let walk = BoxWalk::new(shape, grid, chunk);
+        if walk.has_whole_units(Self::UNIT_ELEMENTS) {
+            for batch in 0..Self::ROW_UNITS / IN_FLIGHT {
+                let place = |i: usize| {
+                    let unit = (batch * IN_FLIGHT + i) as u32 * CHUNK_THREADS + t.thread_index();
+                    walk.at(unit * Self::UNIT_ELEMENTS as u32)
+                };
+                let units: [[u32; 4]; IN_FLIGHT] = core::array::from_fn(|i| match place(i) {
+                    at if walk.is_inside(at) => {
+                        t.load4(input, walk.flat(at) / Self::UNIT_ELEMENTS as u64)
+                    }
+                    _ => [0; 4],
+                });
+                for (i, words) in units.iter().enumerate() {
+                    let at = place(i);
+                    if walk.is_inside(at) {
+                        let unit = walk.slot(at) / Self::UNIT_ELEMENTS as u32;
+                        t.shared_store4(Self::unit_word(unit), *words);
+                    }
+                }
+            }
+        } else {
+            let words = E::WORDS as u32;
+            let mut first = t.thread_index();
+            while first < Self::WORDS {
+                let word = |i: usize| first + i as u32 * CHUNK_THREADS;
+                let loaded: [u32; IN_FLIGHT] = core::array::from_fn(|i| {
+                    let at = walk.at(word(i) / words);
+                    if walk.is_inside(at) {
+                        let flat = walk.flat(at) * u64::from(words);
+                        t.load(input, flat + u64::from(word(i) % words))
+                    } else {
+                        0
+                    }
+                });
+                for (i, value) in loaded.iter().enumerate() {
+                    let at = walk.at(word(i) / words);
+                    if walk.is_inside(at) {
+                        let to = walk.slot(at) * words + word(i) % words;
+                        t.shared_store(Self::word(to), *value);
+                    }
+                }
+                first += IN_FLIGHT as u32 * CHUNK_THREADS;
+            }
         }
     }
 
@@ -139,4 +210,99 @@ impl<E: Element> Tile<E> {
     }
 }
 
-const _: () = assert!(CHUNK_THREADS as usize * BLOCK == CHUNK);
+/// The places of a chunk of planes or cubes, walked through row by row as if it were whole.
+pub struct BoxWalk<'a> {
+    shape: Shape,
+    grid: &'a Grid,
+    chunk: &'a ChunkBox,
+    /// Blocks of the chunk in each dimension.
+    blocks: [u32; 3],
+}
+
+impl<'a> BoxWalk<'a> {
+    /// The places of a chunk of a grid.
+    #[inline(always)]
+    pub fn new(shape: Shape, grid: &'a Grid, chunk: &'a ChunkBox) -> Self {
+        Self {
+            shape,
+            grid,
+            chunk,
+            blocks: chunk.blocks(shape),
+        }
+    }
+
+    /// Whether the field's rows consist of whole units of so many elements; then all that begin in the
+    /// chunk also end in it, and lie aligned in memory.
+    #[inline(always)]
+    pub fn has_whole_units(&self, unit: usize) -> bool {
+        self.grid.lengths()[2].is_multiple_of(unit as u64)
+    }
+
+    /// The coordinates of place number `index`.
+    #[inline(always)]
+    pub fn at(&self, index: u32) -> [u32; 3] {
+        let [_, y_bits, x_bits] = self.grid.tile();
+        let row = index >> x_bits;
+        [
+            row >> y_bits,
+            row & ((1 << y_bits) - 1),
+            index & ((1 << x_bits) - 1),
+        ]
+    }
+
+    /// Whether the chunk has an element there.
+    #[inline(always)]
+    pub fn is_inside(&self, at: [u32; 3]) -> bool {
+        let [depth, height, width] = self.chunk.extents;
+        (at[0] < depth) & (at[1] < height) & (at[2] < width)
+    }
+
+    /// The number of the element there in the field.
+    #[inline(always)]
+    pub fn flat(&self, at: [u32; 3]) -> u64 {
+        self.grid.flat(self.in_field(at))
+    }
+
+    /// The coordinates in the field.
+    #[inline(always)]
+    pub fn in_field(&self, at: [u32; 3]) -> [u64; 3] {
+        core::array::from_fn(|i| self.chunk.origin[i] + u64::from(at[i]))
+    }
+
+    /// The number of the element there in the chunk, row by row.
+    #[inline(always)]
+    pub fn raster(&self, at: [u32; 3]) -> u32 {
+        let [_, height, width] = self.chunk.extents;
+        (at[0] * height + at[1]) * width + at[2]
+    }
+
+    /// The coordinates of an element by its number in the chunk, row by row.
+    #[inline(always)]
+    pub fn of_raster(&self, number: u32) -> [u32; 3] {
+        let [_, height, width] = self.chunk.extents.map(|extent| extent.max(1));
+        let row = number / width;
+        [row / height, row % height, number % width]
+    }
+
+    /// The slot of the element there.
+    #[inline(always)]
+    pub fn slot(&self, at: [u32; 3]) -> u32 {
+        let edge = self.shape.extents();
+        let [_, rows, columns] = self.blocks;
+        let block = (at[0] / edge[0] * rows + at[1] / edge[1]) * columns + at[2] / edge[2];
+        let place = (at[0] % edge[0] * edge[1] + at[1] % edge[1]) * edge[2] + at[2] % edge[2];
+        block * self.shape.elements() as u32 + place
+    }
+
+    /// The coordinates of a slot of the chunk.
+    #[inline(always)]
+    pub fn of_slot(&self, slot: u32) -> [u32; 3] {
+        let elements = self.shape.elements() as u32;
+        let place = slot % elements;
+        let (row, slice) = (self.shape.row() as u32, self.shape.slice() as u32);
+        let [z, y, x] = self.chunk.block(self.shape, slot / elements).origin;
+        [z + place / slice, y + place % slice / row, x + place % row]
+    }
+}
+
+const _: () = assert!(CHUNK_THREADS as usize * GROUP == CHUNK);

@@ -4,7 +4,7 @@ use crate::error::Error;
 use crate::executor::Executor;
 use cudarc::driver::{CudaContext, CudaFunction, CudaStream, DriverError, result, sys};
 use cudarc::nvrtc::Ptx;
-use ferrosz_gpu_kernels::list::NAMES;
+use ferrosz_gpu_kernels::ptx_of;
 use ferrosz_gpu_kernels::simt::{Kernel, View};
 use std::collections::HashMap;
 use std::ffi::c_void;
@@ -30,57 +30,74 @@ fn no_device(reason: impl Into<String>) -> Error {
     }
 }
 
-/// The kernels, loaded into a context.
+/// The kernels, each loaded into a context when it is first used.
 #[derive(Clone)]
 pub struct Kernels {
     context: Arc<CudaContext>,
-    functions: Arc<HashMap<&'static str, CudaFunction>>,
+    functions: Arc<Mutex<HashMap<&'static str, CudaFunction>>>,
 }
 
 impl Kernels {
-    /// The kernels on the GPU of this number, loaded once in a process.
+    /// The kernels on the GPU of this number, the same in all of a process.
     ///
     /// # Errors
     ///
-    /// [`Error::NoDevice`] where there is no driver or no such GPU; [`Error::Cuda`] if the driver
-    /// refuses the kernels.
+    /// [`Error::NoDevice`] where there is no driver or no such GPU.
     pub fn of_device(ordinal: usize) -> Result<Self, Error> {
-        static LOADED: OnceLock<Mutex<HashMap<usize, Kernels>>> = OnceLock::new();
-        let loaded = LOADED.get_or_init(Mutex::default);
-        let mut loaded = loaded.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(kernels) = loaded.get(&ordinal) {
+        static OPENED: OnceLock<Mutex<HashMap<usize, Kernels>>> = OnceLock::new();
+        let opened = OPENED.get_or_init(Mutex::default);
+        let mut opened = opened.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(kernels) = opened.get(&ordinal) {
             return Ok(kernels.clone());
         }
-        let kernels = Self::load(open(ordinal)?)?;
-        loaded.insert(ordinal, kernels.clone());
+        let kernels = Self::in_context(open(ordinal)?);
+        opened.insert(ordinal, kernels.clone());
         Ok(kernels)
     }
 
-    /// Loads the kernels into a context.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Cuda`] if the driver refuses them.
-    pub fn load(context: Arc<CudaContext>) -> Result<Self, Error> {
-        let module = context
-            .load_module(Ptx::from_src(ferrosz_gpu_kernels::PTX))
-            .map_err(failed("load the kernels"))?;
-        let mut functions = HashMap::new();
-        for name in NAMES {
-            let function = module
-                .load_function(name)
-                .map_err(failed("find a kernel"))?;
-            functions.insert(*name, function);
-        }
-        Ok(Self {
+    /// The kernels in a context.
+    pub fn in_context(context: Arc<CudaContext>) -> Self {
+        Self {
             context,
-            functions: Arc::new(functions),
-        })
+            functions: Arc::default(),
+        }
     }
 
     /// The context that the kernels are loaded into.
     pub fn context(&self) -> &Arc<CudaContext> {
         &self.context
+    }
+
+    /// A kernel, loaded if it is not yet.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Cuda`] if the driver refuses it.
+    fn function<K: Kernel>(&self) -> Result<CudaFunction, Error> {
+        let mut functions = self
+            .functions
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if let Some(function) = functions.get(K::NAME) {
+            return Ok(function.clone());
+        }
+        let source = ptx_of(K::NAME).ok_or_else(|| Error::Cuda {
+            action: "find a kernel",
+            reason: K::NAME.to_owned(),
+        })?;
+        let function = self
+            .context
+            .load_module(Ptx::from_src(source.concat()))
+            .and_then(|module| module.load_function(K::NAME))
+            .map_err(failed("load a kernel"))?;
+        function
+            .set_attribute(
+                sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                shared_bytes::<K>() as i32,
+            )
+            .map_err(failed("reserve shared memory"))?;
+        functions.insert(K::NAME, function.clone());
+        Ok(function)
     }
 
     /// Runs a kernel on a stream.
@@ -90,17 +107,7 @@ impl Kernels {
         blocks: u32,
         params: &K::Params,
     ) -> Result<(), Error> {
-        let function = self.functions.get(K::NAME).ok_or(Error::Cuda {
-            action: "find a kernel",
-            reason: K::NAME.to_owned(),
-        })?;
-        let shared_bytes = 4 * K::SHARED_WORDS;
-        function
-            .set_attribute(
-                sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-                shared_bytes as i32,
-            )
-            .map_err(failed("reserve shared memory"))?;
+        let function = self.function::<K>()?;
         let mut arguments = [std::ptr::from_ref(params).cast::<c_void>().cast_mut()];
         // SAFETY: the function is `K`'s, whose only argument is `K::Params` by value; the views in
         // it are valid by their own contract.
@@ -109,13 +116,18 @@ impl Kernels {
                 function.cu_function(),
                 (blocks, 1, 1),
                 (K::THREADS, 1, 1),
-                shared_bytes,
+                shared_bytes::<K>(),
                 stream,
                 &mut arguments,
             )
         }
         .map_err(failed("launch a kernel"))
     }
+}
+
+/// Bytes of shared memory that a block of a kernel needs.
+const fn shared_bytes<K: Kernel>() -> u32 {
+    4 * K::SHARED_WORDS
 }
 
 /// The primary context of a GPU.

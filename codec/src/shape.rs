@@ -1,0 +1,187 @@
+//! The shapes of coding blocks: 32 elements in a line, 8 x 8 in a plane, 4 x 4 x 4 in a cube.
+//!
+//! These are the blocks of cuSZp2 and cuSZp3. A block is one or two *groups* of 32 elements, its
+//! first and its second half: what one GPU thread holds, and one 32-bit word of every bit plane.
+
+use core::fmt;
+
+/// Elements of a group.
+pub const GROUP: usize = 32;
+
+/// A group of which every place holds an element.
+pub const WHOLE_GROUP: u32 = u32::MAX;
+
+/// The shape of a coding block.
+#[repr(u32)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Shape {
+    /// 32 neighbouring elements.
+    Line,
+    /// 8 rows of 8 elements.
+    Plane,
+    /// 4 slices of 4 rows of 4 elements.
+    Cube,
+}
+
+impl Shape {
+    /// All shapes.
+    pub const ALL: [Self; 3] = [Self::Line, Self::Plane, Self::Cube];
+
+    /// Its number in the stream.
+    pub const fn id(self) -> u8 {
+        match self {
+            Self::Line => 0,
+            Self::Plane => 1,
+            Self::Cube => 2,
+        }
+    }
+
+    /// The shape of this number in the stream.
+    pub fn from_id(id: u8) -> Option<Self> {
+        Self::ALL.into_iter().find(|shape| shape.id() == id)
+    }
+
+    /// The dimensions that a block extends in.
+    pub const fn rank(self) -> u8 {
+        self.id() + 1
+    }
+
+    /// The shape of this many dimensions.
+    pub fn of_rank(rank: u8) -> Option<Self> {
+        Self::ALL.into_iter().find(|shape| shape.rank() == rank)
+    }
+
+    /// A block's extents, slowest dimension first.
+    #[inline(always)]
+    pub const fn extents(self) -> [u32; 3] {
+        match self {
+            Self::Line => [1, 1, 32],
+            Self::Plane => [1, 8, 8],
+            Self::Cube => [4, 4, 4],
+        }
+    }
+
+    /// Elements of a row of a block.
+    #[inline(always)]
+    pub const fn row(self) -> usize {
+        self.extents()[2] as usize
+    }
+
+    /// Elements of a slice of a block.
+    #[inline(always)]
+    pub const fn slice(self) -> usize {
+        self.row() * self.extents()[1] as usize
+    }
+
+    /// Groups of a block.
+    #[inline(always)]
+    pub const fn groups(self) -> usize {
+        self.elements() / GROUP
+    }
+
+    /// Elements of a block.
+    #[inline(always)]
+    pub const fn elements(self) -> usize {
+        self.slice() * self.extents()[0] as usize
+    }
+
+    /// How far apart neighbours are in the dimension in which groups follow each other: a row in
+    /// a plane, a slice in a cube. That many last elements of the first group are the neighbours
+    /// of the first ones of the second.
+    #[inline(always)]
+    pub const fn reach(self) -> usize {
+        match self {
+            Self::Line => 1,
+            Self::Plane => self.row(),
+            Self::Cube => self.slice(),
+        }
+    }
+
+    /// The places of a group at which a block holds elements: bit e for place e. The block has
+    /// `inside` elements of the field in each dimension from its first place on.
+    #[inline(always)]
+    pub fn inside(self, group: u32, inside: [u32; 3]) -> u32 {
+        let [depth, height, width] = inside;
+        let low = |count: u32| u32::MAX.unbounded_shr(32u32.saturating_sub(count));
+        if matches!(self, Self::Line) {
+            return if depth > 0 && height > 0 {
+                low(width)
+            } else {
+                0
+            };
+        }
+        let (row, slice) = (self.row(), self.slice());
+        let width = low(width.min(row as u32));
+        let mut mask = 0;
+        for e in (0..GROUP).step_by(row) {
+            let place = e + GROUP * group as usize;
+            let is_inside =
+                ((place / slice) as u32) < depth && ((place % slice / row) as u32) < height;
+            mask |= if is_inside { width << e } else { 0 };
+        }
+        mask
+    }
+}
+
+impl fmt::Display for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}D", self.rank())
+    }
+}
+
+/// A shape as a type, for code that is compiled once for each.
+pub trait StaticShape: 'static {
+    /// Which shape it is.
+    const SHAPE: Shape;
+}
+
+/// [`Shape::Line`] as a type.
+pub struct Line;
+/// [`Shape::Plane`] as a type.
+pub struct Plane;
+/// [`Shape::Cube`] as a type.
+pub struct Cube;
+
+impl StaticShape for Line {
+    const SHAPE: Shape = Shape::Line;
+}
+
+impl StaticShape for Plane {
+    const SHAPE: Shape = Shape::Plane;
+}
+
+impl StaticShape for Cube {
+    const SHAPE: Shape = Shape::Cube;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_group_holds_what_the_block_has_inside() {
+        for shape in Shape::ALL {
+            let [d, h, w] = shape.extents();
+            for inside in (0..125).map(|i| [i / 25, i / 5 % 5 * 2, i % 5 * 9]) {
+                for group in 0..shape.groups() {
+                    for e in 0..GROUP {
+                        let place = group * GROUP + e;
+                        let at = [
+                            place / shape.slice(),
+                            place % shape.slice() / shape.row(),
+                            place % shape.row(),
+                        ];
+                        let wanted = (0..3).all(|i| (at[i] as u32) < inside[i]);
+                        let found = shape.inside(group as u32, inside) >> e & 1 == 1;
+                        assert_eq!(found, wanted, "{shape} {inside:?} {place}");
+                    }
+                }
+            }
+            assert_eq!(shape.elements() as u32, d * h * w);
+            assert_eq!(
+                shape.inside(shape.groups() as u32 - 1, [d, h, w]),
+                WHOLE_GROUP
+            );
+        }
+    }
+}

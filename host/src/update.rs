@@ -1,0 +1,213 @@
+//! Random-access writes: replacing a part of a compressed field by recoding only its chunks.
+
+use crate::cpu::ChunkDecoder;
+use crate::error::Error;
+use crate::part::Part;
+use crate::stream::StreamRef;
+use ferrosz_codec::Element;
+use ferrosz_codec::encode::chunk::{self, IMAGE_BYTES, Source};
+use ferrosz_codec::error::ChunkFault;
+use ferrosz_codec::stream::checksum::checksum;
+use ferrosz_codec::stream::container::{HEADER_BYTES, Header};
+use ferrosz_codec::stream::grid::Grid;
+use ferrosz_codec::stream::table::{Entry, seed};
+use ferrosz_codec::stream::update::to_bytes;
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, Seek, SeekFrom, Write};
+
+/// What makes a stream into the one with a part replaced: bytes to append, and then a new header.
+///
+/// In this order a stream is whole at every moment: before the header is written it is the old one,
+/// and what is appended already is passed over.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Update {
+    /// Bytes to write from byte [`Update::append_at`] on.
+    pub appended: Vec<u8>,
+    /// Where the stream ends.
+    pub append_at: u64,
+    /// Bytes to write over the stream's first ones, after the others.
+    pub header: [u8; HEADER_BYTES],
+    /// How many chunks were recoded.
+    pub chunks: u64,
+}
+
+impl Update {
+    /// The update that replaces a part of a stream's field by `values`, in the order of the part's own
+    /// elements. Only the chunks that the part touches are read and recoded, within the absolute error
+    /// of the stream, which was resolved when it was made: a bound relative to the range is that of the
+    /// first field.
+    ///
+    /// ```
+    /// # use ferrosz_host as ferrosz;
+    /// use ferrosz::{Bound, Codec, Compressor, Decompressor, Part, Update};
+    ///
+    /// let field = vec![1.0f32; 100_000];
+    /// let mut stream = Compressor::new(Codec::Plain, Bound::abs(0.01)?).compress(&field)?;
+    /// let part = Part::Elements(40_000..40_003);
+    /// Update::new(&stream, &part, &[5.0f32, 6.0, 7.0])?.apply(&mut stream);
+    /// let decoded: Vec<f32> = Decompressor::new().decompress(&stream)?;
+    /// assert!((decoded[40_001] - 6.0).abs() <= 0.01 && (decoded[50_000] - 1.0).abs() <= 0.01);
+    /// # Ok::<(), ferrosz::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Format`] if the stream or a chunk that is touched is damaged,
+    /// [`Error::RangeOutside`], [`Error::BoxOutside`], and [`Error::PartMismatch`] if `values` are not
+    /// as many as the part's elements.
+    pub fn new<T: Element>(stream: &[u8], part: &Part, values: &[T]) -> Result<Self, Error> {
+        let stream = &StreamRef::read(stream)?;
+        let header = stream.header;
+        let quantizer = header.quantizer::<T>()?;
+        let grid = header.grid();
+        let decoder = ChunkDecoder {
+            stream,
+            quantizer,
+            grid,
+            verify: true,
+        };
+        let chunks = changed_chunks(&decoder, part, values)?;
+        let mut recoded = Vec::new();
+        let mut image = vec![0; IMAGE_BYTES];
+        for (number, elements) in &chunks {
+            let (form, bytes, sum) = encode_alone(&header, &grid, *number, elements, &mut image)?;
+            recoded.push((*number, form, sum, image[..bytes].to_vec()));
+        }
+        let appended = if recoded.is_empty() {
+            Vec::new()
+        } else {
+            to_bytes(&recoded)
+        };
+        let updated = Header {
+            update_bytes: header.update_bytes + appended.len() as u64,
+            ..header
+        };
+        Ok(Self {
+            append_at: header.stream_bytes(),
+            header: updated.to_bytes(),
+            chunks: recoded.len() as u64,
+            appended,
+        })
+    }
+
+    /// Updates a stream in memory.
+    pub fn apply(&self, stream: &mut Vec<u8>) {
+        stream.truncate(usize::try_from(self.append_at).unwrap_or(usize::MAX));
+        stream.extend_from_slice(&self.appended);
+        stream[..HEADER_BYTES].copy_from_slice(&self.header);
+    }
+
+    /// Updates a stream in a file that is open for writing. Whatever ends the process on the way leaves
+    /// the old stream or the new one: the header, whose 128 bytes at the start of the file are one
+    /// write, goes last, and to the disk only after the rest.
+    ///
+    /// # Errors
+    ///
+    /// Those of the file; it then holds the old stream, or, if the last step failed, maybe the new one.
+    pub fn apply_to_file(&self, file: &mut File) -> io::Result<()> {
+        // What an unfinished update has left would else stay behind the end of a shorter one.
+        file.set_len(self.append_at)?;
+        file.seek(SeekFrom::Start(self.append_at))?;
+        file.write_all(&self.appended)?;
+        file.sync_data()?;
+        file.seek(SeekFrom::Start(0))?;
+        file.write_all(&self.header)?;
+        file.sync_data()
+    }
+}
+
+/// The chunks that a part touches, by their numbers: their elements, with the part's replaced.
+fn changed_chunks<T: Element>(
+    decoder: &ChunkDecoder<'_, T>,
+    part: &Part,
+    values: &[T],
+) -> Result<BTreeMap<u64, Vec<T>>, Error> {
+    let header = &decoder.stream.header;
+    let regions = part.regions(&header.layout())?;
+    let elements: u64 = regions.iter().map(|region| region.elements()).sum();
+    if elements != values.len() as u64 {
+        return Err(Error::PartMismatch {
+            elements,
+            found: values.len() as u64,
+        });
+    }
+    let grid = &decoder.grid;
+    let mut chunks = BTreeMap::new();
+    let mut start = 0;
+    for region in &regions {
+        let [z, y, x] = region.chunks(grid);
+        let [_, rows, columns] = grid.chunks();
+        let numbers = z.flat_map(|z| y.clone().map(move |y| (z, y)));
+        for (z, y) in numbers {
+            for number in x.clone().map(|x| (z * rows + y) * columns + x) {
+                let mut pieces = Vec::new();
+                decoder.for_pieces(number, region, |from, at| pieces.push((from, at)));
+                if pieces.is_empty() {
+                    continue;
+                }
+                if !chunks.contains_key(&number) {
+                    let mut elements = vec![T::ZERO; grid.chunk(number).elements() as usize];
+                    decoder.decode(number, &mut elements)?;
+                    chunks.insert(number, elements);
+                }
+                let Some(elements) = chunks.get_mut(&number) else {
+                    continue;
+                };
+                for (place, at) in pieces {
+                    let at = start + at as usize;
+                    let count = place.len();
+                    elements[place].copy_from_slice(&values[at..at + count]);
+                }
+            }
+        }
+        start += region.elements() as usize;
+    }
+    Ok(chunks)
+}
+
+/// Encodes one chunk from its own elements, as a field of its extents.
+fn encode_alone<T: Element>(
+    header: &Header,
+    grid: &Grid,
+    number: u64,
+    elements: &[T],
+    image: &mut [u8],
+) -> Result<(u32, usize, u64), Error> {
+    let alone = Grid::alone(grid, &grid.chunk(number));
+    let source = Source {
+        field: elements,
+        grid: &alone,
+        chunk: 0,
+    };
+    let quantizer = header.quantizer::<T>()?;
+    let (form, bytes, _) = chunk::encode(header.codec, &quantizer, source, image);
+    let sum = checksum(seed(number, form.id()), &image[..bytes]);
+    Ok((form.id(), bytes, sum))
+}
+
+/// A stream without updates that holds the same chunks: what has been replaced is left out. Chunks
+/// are copied, not recoded, and their checksums are not looked at.
+///
+/// # Errors
+///
+/// [`Error::Format`] if the stream is damaged.
+pub fn compact(stream: &[u8]) -> Result<Vec<u8>, Error> {
+    let stream = StreamRef::read(stream)?;
+    let mut table = Vec::new();
+    let mut payload = Vec::new();
+    for number in 0..stream.header.chunks() {
+        let (entry, bytes) = stream
+            .chunk(number)
+            .ok_or(ChunkFault::Place.in_chunk(number))?;
+        let start = payload.len() as u64;
+        table.extend(Entry { start, ..entry }.to_bytes());
+        payload.extend_from_slice(bytes);
+    }
+    let header = Header {
+        payload_bytes: payload.len() as u64,
+        update_bytes: 0,
+        ..stream.header
+    };
+    Ok([&header.to_bytes()[..], &table, &payload].concat())
+}

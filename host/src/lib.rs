@@ -2,6 +2,7 @@
 //!
 //! Users reach all of this through the crate `ferrosz`.
 
+mod bare;
 pub mod compress;
 mod cpu;
 #[cfg(feature = "cuda")]
@@ -13,6 +14,7 @@ pub mod executor;
 mod info;
 mod plan;
 
+pub use bare::{aatrox, cuszp};
 pub use compress::Compressor;
 pub use decompress::Decompressor;
 pub use device::Device;

@@ -3,6 +3,7 @@
 
 pub mod fields;
 pub mod judge;
+pub mod vectors;
 
 use ferrosz::{Bound, BoundMode};
 

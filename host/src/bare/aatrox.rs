@@ -3,7 +3,8 @@
 //! It says nothing of itself: both sides must be given the same [`Params`].
 //!
 //! ```
-//! use ferrosz_host::aatrox::{self, AatroxError, Params};
+//! # use ferrosz_host as ferrosz;
+//! use ferrosz::aatrox::{self, AatroxError, Params};
 //!
 //! # fn main() -> Result<(), AatroxError> {
 //! let field: Vec<f32> = (0..100_000).map(|i| (i as f32 * 0.001).sin()).collect();

@@ -3,7 +3,8 @@
 //! They say nothing of themselves: both sides must be given the same [`Params`].
 //!
 //! ```
-//! use ferrosz_host::cuszp::{self, CuszpError, Mode, Params, Rank};
+//! # use ferrosz_host as ferrosz;
+//! use ferrosz::cuszp::{self, CuszpError, Mode, Params, Rank};
 //!
 //! # fn main() -> Result<(), CuszpError> {
 //! let field: Vec<f32> = (0..20 * 30 * 40).map(|i| (i as f32 * 0.01).sin()).collect();

@@ -51,7 +51,9 @@ fn all_vectors_agree() {
 
 #[test]
 fn the_comparison_goes_red() {
-    let good = vectors::parse(VECTORS).swap_remove(0);
+    let is_long_walk = |case: &Case| case.kind == "walk" && case.bytes > 5000;
+    let cases = vectors::parse(VECTORS);
+    let good = cases.into_iter().find(is_long_walk).expect("a case");
     assert_eq!(fault_of(&good), None);
     let seed = good.seed + 1;
     assert!(

@@ -1,6 +1,8 @@
 //! `ferrosz cuszp` and `ferrosz aatrox`: other compressors' own streams.
 
-use crate::args::{AatroxAction, Common, CuszpAction, CuszpFlags, StreamShape};
+use crate::args::{
+    AatroxAction, Common, CuszpAction, CuszpCompress, CuszpDecompress, CuszpFlags, StreamShape,
+};
 use crate::failure::Failure;
 use crate::field_file::{self, Array, Field};
 use crate::location::Location;
@@ -19,51 +21,48 @@ use std::time::Instant;
 /// encoder refuses.
 pub fn cuszp(action: &CuszpAction, common: &Common) -> Result<(), Failure> {
     match action {
-        CuszpAction::Compress(args) => {
-            let job = Job::new("cuszp", &args.input, &args.output, common)?;
-            match field_file::read(&args.input, &args.shape, None)? {
-                Field::F32(array) => {
-                    let bound = bound_f32(args.stream.abs)?;
-                    let params = cuszp_params(&args.stream, &array.extents, bound);
-                    let params = Params {
-                        strict: args.strict,
-                        ..params
-                    };
-                    job.compress(&array, |values| cuszp::compress(&params, values))
-                }
-                Field::F64(array) => {
-                    let bound = bound_f64(&args.stream)?;
-                    let params = cuszp_params(&args.stream, &array.extents, bound);
-                    let params = Params {
-                        strict: args.strict,
-                        ..params
-                    };
-                    job.compress(&array, |values| cuszp::compress(&params, values))
-                }
-            }
+        CuszpAction::Compress(args) => cuszp_compress(args, common),
+        CuszpAction::Decompress(args) => cuszp_decompress(args, common),
+    }
+}
+
+fn cuszp_compress(args: &CuszpCompress, common: &Common) -> Result<(), Failure> {
+    let job = Job::new("cuszp", &args.input, &args.output, common)?;
+    let (flags, strict) = (&args.stream, args.strict);
+    match field_file::read(&args.input, &args.shape, None)? {
+        Field::F32(array) => {
+            let params = cuszp_params(flags, &array.extents, bound_f32(flags.abs)?);
+            let params = Params { strict, ..params };
+            job.compress(&array, |values| cuszp::compress(&params, values))
         }
-        CuszpAction::Decompress(args) => {
-            let job = Job::new("cuszp", &args.input, &args.output, common)?;
-            let (flags, dims, allow_missing) =
-                (&args.stream, &args.shape.dims.0, args.allow_missing);
-            match args.shape.dtype {
-                Dtype::F32 => {
-                    let params = cuszp_params(flags, dims, bound_f32(flags.abs)?);
-                    let params = Params {
-                        allow_missing,
-                        ..params
-                    };
-                    job.decompress(&args.shape, |stream| cuszp::decompress(&params, stream))
-                }
-                Dtype::F64 => {
-                    let params = cuszp_params(flags, dims, bound_f64(flags)?);
-                    let params = Params {
-                        allow_missing,
-                        ..params
-                    };
-                    job.decompress(&args.shape, |stream| cuszp::decompress(&params, stream))
-                }
-            }
+        Field::F64(array) => {
+            let params = cuszp_params(flags, &array.extents, bound_f64(flags)?);
+            let params = Params { strict, ..params };
+            job.compress(&array, |values| cuszp::compress(&params, values))
+        }
+    }
+}
+
+fn cuszp_decompress(args: &CuszpDecompress, common: &Common) -> Result<(), Failure> {
+    let job = Job::new("cuszp", &args.input, &args.output, common)?;
+    let (flags, allow_missing) = (&args.stream, args.allow_missing);
+    let dims = &args.shape.dims.0;
+    match args.shape.dtype {
+        Dtype::F32 => {
+            let params = cuszp_params(flags, dims, bound_f32(flags.abs)?);
+            let params = Params {
+                allow_missing,
+                ..params
+            };
+            job.decompress(&args.shape, |stream| cuszp::decompress(&params, stream))
+        }
+        Dtype::F64 => {
+            let params = cuszp_params(flags, dims, bound_f64(flags)?);
+            let params = Params {
+                allow_missing,
+                ..params
+            };
+            job.decompress(&args.shape, |stream| cuszp::decompress(&params, stream))
         }
     }
 }

@@ -3,6 +3,7 @@
 use crate::location::Location;
 use clap::builder::{OsStringValueParser, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
+use ferrosz::cuszp::{Mode, Rank};
 use ferrosz::{Bound, BoundMode, Codec, Device, Dtype};
 use std::ops::Range;
 use std::path::PathBuf;
@@ -57,6 +58,10 @@ pub enum Command {
     Info(Info),
     /// Compress a real field with every codec, and draw it
     Demo(Demo),
+    /// Write and read cuSZp's own streams
+    Cuszp(Cuszp),
+    /// Write and read bare AATROX streams
+    Aatrox(Aatrox),
 }
 
 /// `ferrosz compress`.
@@ -165,6 +170,146 @@ pub struct Demo {
     pub out: PathBuf,
 }
 
+/// `ferrosz cuszp`.
+#[derive(Debug, Args)]
+pub struct Cuszp {
+    /// In which direction.
+    #[command(subcommand)]
+    pub action: CuszpAction,
+}
+
+/// A direction.
+#[derive(Debug, Subcommand)]
+pub enum CuszpAction {
+    /// Compress an array to a stream of cuSZp's
+    Compress(CuszpCompress),
+    /// Decompress a stream of cuSZp's
+    Decompress(CuszpDecompress),
+}
+
+/// `ferrosz cuszp compress`.
+#[derive(Debug, Args)]
+pub struct CuszpCompress {
+    /// Array to compress: .npy, raw values, or '-'
+    #[arg(value_name = "IN", value_parser = location())]
+    pub input: Location,
+    /// Stream to write, or '-'
+    #[arg(value_name = "OUT", value_parser = location())]
+    pub output: Location,
+    /// What the array is.
+    #[command(flatten)]
+    pub shape: ShapeFlags,
+    /// What the stream does not say of itself.
+    #[command(flatten)]
+    pub stream: CuszpFlags,
+    /// Refuse what cuSZp would not decompress, or not to values within the bound
+    #[arg(long)]
+    pub strict: bool,
+}
+
+/// `ferrosz cuszp decompress`.
+#[derive(Debug, Args)]
+pub struct CuszpDecompress {
+    /// Stream to decompress, or '-'
+    #[arg(value_name = "IN", value_parser = location())]
+    pub input: Location,
+    /// Array to write: .npy by its suffix, else raw values; or '-' for raw values
+    #[arg(value_name = "OUT", value_parser = location())]
+    pub output: Location,
+    /// What the array is.
+    #[command(flatten)]
+    pub shape: StreamShape,
+    /// What the stream does not say of itself.
+    #[command(flatten)]
+    pub stream: CuszpFlags,
+    /// Read the last 1 to 3 bytes as zero where the size that cuSZp returns lost them
+    #[arg(long)]
+    pub allow_missing: bool,
+}
+
+/// What a stream of cuSZp's does not say of itself, besides the shape.
+#[derive(Debug, Args)]
+pub struct CuszpFlags {
+    /// How differences are stored: fixed, plain or outlier
+    #[arg(long, value_name = "NAME", value_parser = cuszp_mode(), required_unless_present = "v1")]
+    pub mode: Option<Mode>,
+    /// Dimensions that the coder sees, 1 to 3; as many as --dims has, if not given. 2 with three
+    /// dimensions: independent slices
+    #[arg(long, value_name = "N", value_parser = rank)]
+    pub rank: Option<Rank>,
+    /// Absolute error bound, rounded to the element type
+    #[arg(long, value_name = "E", allow_negative_numbers = true, value_parser = positive_bound)]
+    pub abs: f64,
+    /// Round the bound of f64 data to an f32, as cuSZp's own command does
+    #[arg(long)]
+    pub float_bound: bool,
+    /// The framing of cuSZp 1: plain, 1D
+    #[arg(long)]
+    pub v1: bool,
+}
+
+/// `ferrosz aatrox`.
+#[derive(Debug, Args)]
+pub struct Aatrox {
+    /// In which direction.
+    #[command(subcommand)]
+    pub action: AatroxAction,
+}
+
+/// A direction.
+#[derive(Debug, Subcommand)]
+pub enum AatroxAction {
+    /// Compress an array to a bare AATROX stream
+    Compress(AatroxCompress),
+    /// Decompress a bare AATROX stream
+    Decompress(AatroxDecompress),
+}
+
+/// `ferrosz aatrox compress`.
+#[derive(Debug, Args)]
+pub struct AatroxCompress {
+    /// Array to compress: .npy, raw values, or '-'
+    #[arg(value_name = "IN", value_parser = location())]
+    pub input: Location,
+    /// Stream to write, or '-'
+    #[arg(value_name = "OUT", value_parser = location())]
+    pub output: Location,
+    /// What the array is.
+    #[command(flatten)]
+    pub shape: ShapeFlags,
+    /// Absolute error bound, rounded to the element type
+    #[arg(long, value_name = "E", allow_negative_numbers = true, value_parser = positive_bound)]
+    pub abs: f64,
+}
+
+/// `ferrosz aatrox decompress`.
+#[derive(Debug, Args)]
+pub struct AatroxDecompress {
+    /// Stream to decompress, or '-'
+    #[arg(value_name = "IN", value_parser = location())]
+    pub input: Location,
+    /// Array to write: .npy by its suffix, else raw values; or '-' for raw values
+    #[arg(value_name = "OUT", value_parser = location())]
+    pub output: Location,
+    /// What the array is.
+    #[command(flatten)]
+    pub shape: StreamShape,
+    /// Absolute error bound, rounded to the element type
+    #[arg(long, value_name = "E", allow_negative_numbers = true, value_parser = positive_bound)]
+    pub abs: f64,
+}
+
+/// What the array of a stream is that does not say so itself.
+#[derive(Debug, Args)]
+pub struct StreamShape {
+    /// Element type
+    #[arg(long, value_name = "TYPE", value_parser = dtype())]
+    pub dtype: Dtype,
+    /// Dimensions, slowest first: one to three lengths
+    #[arg(long, value_name = "Z,Y,X")]
+    pub dims: Dims,
+}
+
 /// One to three lengths, slowest first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Dims(pub Vec<u64>);
@@ -224,6 +369,24 @@ fn dtype() -> impl TypedValueParser<Value = Dtype> {
             .find(|dtype| dtype.name() == name)
             .ok_or("unknown element type")
     })
+}
+
+fn cuszp_mode() -> impl TypedValueParser<Value = Mode> {
+    PossibleValuesParser::new(Mode::ALL.map(|mode| mode.name()))
+        .try_map(|name| Mode::from_name(&name).ok_or("unknown mode"))
+}
+
+fn rank(text: &str) -> Result<Rank, String> {
+    let number = text.parse().ok();
+    (number.and_then(Rank::from_number)).ok_or_else(|| "a rank is 1, 2 or 3".to_owned())
+}
+
+/// A number that can be a bound of a bare stream.
+fn positive_bound(text: &str) -> Result<f64, String> {
+    match bound_value(text)? {
+        0.0 => Err("a bound of 0 cannot be kept: give a positive number".to_owned()),
+        value => Ok(value),
+    }
 }
 
 /// A number that can be a bound in any mode.

@@ -1,6 +1,7 @@
 //! The `ferrosz` command.
 
 mod args;
+mod bare;
 mod canvas;
 mod colour;
 mod compress;
@@ -44,5 +45,7 @@ fn run(line: &CommandLine) -> Result<bool, Failure> {
         Command::Verify(args) => verify::run(args, common),
         Command::Info(args) => info::run(args, common).map(|()| true),
         Command::Demo(args) => demo::run(args, common),
+        Command::Cuszp(args) => bare::cuszp(&args.action, common).map(|()| true),
+        Command::Aatrox(args) => bare::aatrox(&args.action, common).map(|()| true),
     }
 }

@@ -1,7 +1,7 @@
 //! The element types, `f32` and `f64`, and the facts about their bits that the codec rests on.
 
 use core::fmt;
-use core::ops::{Add, Mul, Sub};
+use core::ops::{Add, Div, Mul, Sub};
 
 /// An element type, as streams and command lines name it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -65,6 +65,7 @@ pub trait Element:
     + Add<Output = Self>
     + Sub<Output = Self>
     + Mul<Output = Self>
+    + Div<Output = Self>
     + Default
     + fmt::Debug
     + fmt::Display
@@ -105,6 +106,9 @@ pub trait Element:
     fn from_i32(value: i32) -> Self;
     /// The value's integer part; the value must lie within the range of `i32`.
     fn truncate(self) -> i32;
+    /// The value's integer part as CUDA converts it: saturating, and NaN gives 0 from `f32` and
+    /// `i32::MIN` from `f64`.
+    fn to_i32_as_cuda(self) -> i32;
     /// Exactly this value in `f64`.
     fn to_f64(self) -> f64;
     /// The largest finite value of this type that is at most `value`; `value` is finite and not
@@ -187,6 +191,11 @@ impl Element for f32 {
     }
 
     #[inline(always)]
+    fn to_i32_as_cuda(self) -> i32 {
+        self as i32
+    }
+
+    #[inline(always)]
     fn to_f64(self) -> f64 {
         f64::from(self)
     }
@@ -258,6 +267,11 @@ impl Element for f64 {
     #[inline(always)]
     fn truncate(self) -> i32 {
         self as i32
+    }
+
+    #[inline(always)]
+    fn to_i32_as_cuda(self) -> i32 {
+        if self.is_nan() { i32::MIN } else { self as i32 }
     }
 
     #[inline(always)]

@@ -1,8 +1,10 @@
 //! Byte streams: one file a structure, with its layout, reading, writing and limits.
 
+pub mod aatrox;
 pub mod checksum;
 pub mod chunk;
 pub mod container;
+pub mod cuszp;
 pub mod grid;
 pub mod region;
 pub mod table;

@@ -2,6 +2,7 @@
 //!
 //! Users reach all of this through the crate `ferrosz`.
 
+mod bare;
 mod choose;
 pub mod compress;
 mod cpu;
@@ -17,6 +18,7 @@ mod plan;
 mod stream;
 mod update;
 
+pub use bare::{aatrox, cuszp};
 pub use compress::Compressor;
 pub use decompress::Decompressor;
 pub use device::Device;

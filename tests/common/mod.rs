@@ -3,6 +3,7 @@
 
 pub mod fields;
 pub mod judge;
+pub mod vectors;
 
 use ferrosz::{Bound, BoundMode, Codec, Compressor, Device, Error, Extents, Layout, Shape};
 

@@ -1,0 +1,250 @@
+//! `ferrosz cuszp` and `ferrosz aatrox`: other compressors' own streams.
+
+use crate::args::{
+    AatroxAction, Common, CuszpAction, CuszpCompress, CuszpDecompress, CuszpFlags, StreamShape,
+};
+use crate::failure::Failure;
+use crate::field_file::{self, Array, Field};
+use crate::location::Location;
+use crate::{output, report, stream_file};
+use ferrosz::cuszp::{Framing, Mode, Params, Rank};
+use ferrosz::{Device, Dtype, Element, aatrox, cuszp};
+use serde_json::json;
+use std::fmt::Display;
+use std::time::Instant;
+
+/// Runs `ferrosz cuszp`.
+///
+/// # Errors
+///
+/// If files cannot be read or written, the stream is damaged or of another kind, or the strict
+/// encoder refuses.
+pub fn cuszp(action: &CuszpAction, common: &Common) -> Result<(), Failure> {
+    match action {
+        CuszpAction::Compress(args) => cuszp_compress(args, common),
+        CuszpAction::Decompress(args) => cuszp_decompress(args, common),
+    }
+}
+
+fn cuszp_compress(args: &CuszpCompress, common: &Common) -> Result<(), Failure> {
+    let job = Job::new("cuszp", &args.input, &args.output, common)?;
+    let (flags, strict) = (&args.stream, args.strict);
+    match field_file::read(&args.input, &args.shape, None)? {
+        Field::F32(array) => {
+            let params = cuszp_params(flags, &array.extents, bound_f32(flags.abs)?);
+            let params = Params { strict, ..params };
+            job.compress(&array, |values| cuszp::compress(&params, values))
+        }
+        Field::F64(array) => {
+            let params = cuszp_params(flags, &array.extents, bound_f64(flags)?);
+            let params = Params { strict, ..params };
+            job.compress(&array, |values| cuszp::compress(&params, values))
+        }
+    }
+}
+
+fn cuszp_decompress(args: &CuszpDecompress, common: &Common) -> Result<(), Failure> {
+    let job = Job::new("cuszp", &args.input, &args.output, common)?;
+    let (flags, allow_missing) = (&args.stream, args.allow_missing);
+    let dims = &args.shape.dims.0;
+    match args.shape.dtype {
+        Dtype::F32 => {
+            let params = cuszp_params(flags, dims, bound_f32(flags.abs)?);
+            let params = Params {
+                allow_missing,
+                ..params
+            };
+            job.decompress(&args.shape, |stream| cuszp::decompress(&params, stream))
+        }
+        Dtype::F64 => {
+            let params = cuszp_params(flags, dims, bound_f64(flags)?);
+            let params = Params {
+                allow_missing,
+                ..params
+            };
+            job.decompress(&args.shape, |stream| cuszp::decompress(&params, stream))
+        }
+    }
+}
+
+fn cuszp_params<T>(flags: &CuszpFlags, extents: &[u64], error: T) -> Params<T> {
+    let framing = if flags.v1 { Framing::V1 } else { Framing::V3 };
+    let default_rank = match (flags.v1, extents.len()) {
+        (true, _) | (_, 1) => Rank::One,
+        (_, 2) => Rank::Two,
+        _ => Rank::Three,
+    };
+    let dims = match *extents {
+        [z, y, x] => [z, y, x],
+        [y, x] => [1, y, x],
+        [x] => [1, 1, x],
+        // The command line has one to three lengths.
+        _ => [0; 3],
+    };
+    let mode = flags.mode.unwrap_or(Mode::Plain);
+    Params {
+        framing,
+        ..Params::new(flags.rank.unwrap_or(default_rank), mode, dims, error)
+    }
+}
+
+/// Runs `ferrosz aatrox`.
+///
+/// # Errors
+///
+/// If files cannot be read or written, or the stream is damaged or of another kind.
+pub fn aatrox(action: &AatroxAction, common: &Common) -> Result<(), Failure> {
+    match action {
+        AatroxAction::Compress(args) => {
+            let job = Job::new("aatrox", &args.input, &args.output, common)?;
+            match field_file::read(&args.input, &args.shape, None)? {
+                Field::F32(array) => {
+                    let params = aatrox_params(&array.extents, bound_f32(args.abs)?)?;
+                    job.compress(&array, |values| aatrox::compress(&params, values))
+                }
+                Field::F64(array) => {
+                    let params = aatrox_params(&array.extents, args.abs)?;
+                    job.compress(&array, |values| aatrox::compress(&params, values))
+                }
+            }
+        }
+        AatroxAction::Decompress(args) => {
+            let job = Job::new("aatrox", &args.input, &args.output, common)?;
+            let dims = &args.shape.dims.0;
+            match args.shape.dtype {
+                Dtype::F32 => {
+                    let params = aatrox_params(dims, bound_f32(args.abs)?)?;
+                    job.decompress(&args.shape, |stream| aatrox::decompress(&params, stream))
+                }
+                Dtype::F64 => {
+                    let params = aatrox_params(dims, args.abs)?;
+                    job.decompress(&args.shape, |stream| aatrox::decompress(&params, stream))
+                }
+            }
+        }
+    }
+}
+
+fn aatrox_params<T>(extents: &[u64], error: T) -> Result<aatrox::Params<T>, Failure> {
+    let elements = (extents.iter())
+        .try_fold(1u64, |product, length| product.checked_mul(*length))
+        .ok_or_else(|| Failure::usage("no computer can hold an array of these dimensions"))?;
+    Ok(aatrox::Params { elements, error })
+}
+
+/// The bound as an `f32`, rounded to nearest as cuSZp does.
+fn bound_f32(bound: f64) -> Result<f32, Failure> {
+    let rounded = bound as f32;
+    if rounded > 0.0 && rounded.is_finite() {
+        Ok(rounded)
+    } else {
+        Err(Failure::usage(format_args!(
+            "the bound {bound:e} is not within the range of f32"
+        )))
+    }
+}
+
+fn bound_f64(flags: &CuszpFlags) -> Result<f64, Failure> {
+    if flags.float_bound {
+        bound_f32(flags.abs).map(f64::from)
+    } else {
+        Ok(flags.abs)
+    }
+}
+
+/// What both directions of both formats have in common.
+struct Job<'a> {
+    format: &'static str,
+    input: &'a Location,
+    output: &'a Location,
+    common: &'a Common,
+}
+
+impl<'a> Job<'a> {
+    fn new(
+        format: &'static str,
+        input: &'a Location,
+        output: &'a Location,
+        common: &'a Common,
+    ) -> Result<Self, Failure> {
+        if !matches!(common.device, Device::Auto | Device::Cpu) {
+            return Err(Failure::usage(format_args!(
+                "ferrosz {format} runs on the CPU only: leave --device out"
+            )));
+        }
+        output::check(output, Some(input))?;
+        Ok(Self {
+            format,
+            input,
+            output,
+            common,
+        })
+    }
+
+    fn compress<T: Element, E: Display>(
+        &self,
+        array: &Array<T>,
+        code: impl FnOnce(&[T]) -> Result<Vec<u8>, E>,
+    ) -> Result<(), Failure> {
+        let start = Instant::now();
+        let stream = code(&array.values).map_err(|error| self.explain(error))?;
+        let seconds = start.elapsed().as_secs_f64();
+        output::write(self.output, |writer| writer.write_all(&stream))?;
+        self.report::<T>(array.values.len(), stream.len(), seconds)
+    }
+
+    fn decompress<T: Element, E: Display>(
+        &self,
+        shape: &StreamShape,
+        decode: impl FnOnce(&[u8]) -> Result<Vec<T>, E>,
+    ) -> Result<(), Failure> {
+        let stream = stream_file::read(self.input)?;
+        let start = Instant::now();
+        let values = decode(&stream).map_err(|error| self.explain(error))?;
+        let seconds = start.elapsed().as_secs_f64();
+        let array = Array {
+            extents: shape.dims.0.clone(),
+            values,
+        };
+        field_file::write(self.output, &array)?;
+        self.report::<T>(array.values.len(), stream.len(), seconds)
+    }
+
+    fn explain(&self, error: impl Display) -> Failure {
+        Failure::failed(format_args!("{}: {error}", self.input))
+    }
+
+    fn report<T: Element>(
+        &self,
+        elements: usize,
+        stream_bytes: usize,
+        seconds: f64,
+    ) -> Result<(), Failure> {
+        let field_bytes = (elements * T::BYTES) as u64;
+        let ratio = field_bytes as f64 / stream_bytes as f64;
+        let speed = report::megabytes_per_second(field_bytes, seconds);
+        if self.common.json {
+            let object = json!({
+                "format": self.format,
+                "dtype": T::DTYPE.name(),
+                "elements": elements,
+                "field_bytes": field_bytes,
+                "stream_bytes": stream_bytes,
+                "ratio": ratio,
+                "seconds": seconds,
+                "megabytes_per_second": speed,
+            });
+            return output::print_json(&object, self.output);
+        }
+        if !self.common.quiet {
+            output::note(&format!(
+                "{} stream: {} {}, {} as a stream, ratio {ratio:.2}; {speed:.0} MB/s, {seconds:.3} s",
+                self.format,
+                report::bytes(field_bytes),
+                T::DTYPE,
+                report::bytes(stream_bytes as u64),
+            ));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,280 @@
+//! Which element lies at which place of which block (cuSZp stream, sections 2 and 6).
+
+use super::{CuszpError, Framing, Rank};
+use core::ops::Range;
+
+/// Blocks of a chunk in 1D: the rate section is padded to whole ones.
+const CHUNK_BLOCKS: u64 = 1024;
+
+/// Elements of a block in 1D.
+const BLOCK_1D: u64 = 32;
+
+/// The blocks of an array.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Layout {
+    rank: Rank,
+    framing: Framing,
+    /// Lengths along z, y and x; in 1D all is along x.
+    dims: [u32; 3],
+    /// Blocks along y and x, not 0.
+    grid: [u32; 2],
+    elements: u32,
+    blocks: u32,
+}
+
+/// The coordinates of a block's place 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Corner {
+    /// Slice.
+    pub z: u32,
+    /// Row.
+    pub y: u32,
+    /// Column; in 1D the element.
+    pub x: u32,
+}
+
+/// What is at a place of a block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// The element of this index.
+    Element(u32),
+    /// What lies behind the array in memory, which is taken for the value 0.
+    ZeroValue,
+    /// The code 0.
+    ZeroCode,
+    /// Nothing: the difference is 0.
+    Nothing,
+}
+
+/// Consecutive blocks whose elements lie together.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Span {
+    /// The blocks.
+    pub blocks: Range<u32>,
+    /// The elements that no later span stores. Blocks of it may store up to 3 more in front of the
+    /// next span, which stores them, too.
+    pub elements: Range<usize>,
+}
+
+impl Layout {
+    /// For lengths along z, y and x.
+    ///
+    /// # Errors
+    ///
+    /// [`CuszpError::TooManyElements`] where cuSZp's indices do not reach.
+    pub fn new(rank: Rank, framing: Framing, dims: [u64; 3]) -> Result<Self, CuszpError> {
+        let index_bits = if rank == Rank::One { 31 } else { 32 };
+        let elements = product(dims)
+            .filter(|elements| elements >> index_bits == 0)
+            .ok_or(CuszpError::TooManyElements { dims, index_bits })?;
+        let [z, y, x] = match (rank, elements) {
+            (_, 0) => [0; 3],
+            (Rank::One, _) => [1, 1, elements],
+            _ => dims,
+        };
+        let grid = match (rank, framing) {
+            (Rank::One, Framing::V1) => [1, 1, x.div_ceil(BLOCK_1D)],
+            (Rank::One, Framing::V3) => [1, 1, x.div_ceil(BLOCK_1D * CHUNK_BLOCKS) * CHUNK_BLOCKS],
+            (Rank::Two, _) => [z, y.div_ceil(8), x.div_ceil(8)],
+            (Rank::Three, _) => [z.div_ceil(4), y.div_ceil(4), x.div_ceil(4)],
+        };
+        // All are at most the number of elements, or, in 1D, its 32nd part and a chunk.
+        let [grid_z, grid_y, grid_x] = grid.map(|blocks| blocks as u32);
+        Ok(Self {
+            rank,
+            framing,
+            dims: [z as u32, y as u32, x as u32],
+            grid: [grid_y.max(1), grid_x.max(1)],
+            elements: elements as u32,
+            blocks: grid_z * grid_y * grid_x,
+        })
+    }
+
+    /// What a block is.
+    #[inline(always)]
+    pub const fn rank(&self) -> Rank {
+        self.rank
+    }
+
+    /// Elements of the array.
+    #[inline(always)]
+    pub const fn elements(&self) -> u32 {
+        self.elements
+    }
+
+    /// Blocks, each with a rate byte; in 1D those that fill up the last chunk, too.
+    #[inline(always)]
+    pub const fn blocks(&self) -> u32 {
+        self.blocks
+    }
+
+    /// Bytes before the first body.
+    #[inline(always)]
+    pub const fn payload_start(&self) -> u64 {
+        let blocks = self.blocks as u64;
+        match self.rank {
+            Rank::One => blocks,
+            Rank::Two | Rank::Three => blocks.next_multiple_of(4),
+        }
+    }
+
+    /// Where a block begins; `block` is below [`Layout::blocks`].
+    #[inline(always)]
+    pub const fn corner(&self, block: u32) -> Corner {
+        let [grid_y, grid_x] = self.grid;
+        let (z, y, x) = (
+            block / grid_x / grid_y,
+            block / grid_x % grid_y,
+            block % grid_x,
+        );
+        match self.rank {
+            Rank::One => Corner {
+                z: 0,
+                y: 0,
+                x: block.wrapping_mul(32),
+            },
+            Rank::Two => Corner {
+                z,
+                y: y * 8,
+                x: x * 8,
+            },
+            Rank::Three => Corner {
+                z: z.wrapping_mul(4),
+                y: y * 4,
+                x: x * 4,
+            },
+        }
+    }
+
+    /// The index of place `4 * quad`, a multiple of 4; the next three places follow it. None where
+    /// they hold nothing. In 2D and 3D a row begins at the multiple of 4 at or *before* its first
+    /// element (section 6.2).
+    #[inline(always)]
+    pub const fn quad(&self, corner: Corner, quad: u32) -> Option<u32> {
+        let Corner { z, y, x } = corner;
+        let (z, y, right) = match self.rank {
+            Rank::One => {
+                let start = x.wrapping_add(quad.wrapping_mul(4));
+                let holds_codes = matches!(self.framing, Framing::V1) || start < self.elements;
+                return if holds_codes { Some(start) } else { None };
+            }
+            Rank::Two => (z, y.wrapping_add(quad / 2), 4 * (quad % 2)),
+            Rank::Three => (z.wrapping_add(quad / 4), y.wrapping_add(quad % 4), 0),
+        };
+        let [size_z, size_y, size_x] = self.dims;
+        // Rows are cut in groups of four columns, whatever their length is (section 6.1).
+        let is_outside = z >= size_z || y >= size_y || x >= size_x || right >= size_x - x;
+        if is_outside {
+            return None;
+        }
+        let row = z.wrapping_mul(size_y).wrapping_add(y);
+        let start = row.wrapping_mul(size_x).wrapping_add(x);
+        Some((start & !3) + right)
+    }
+
+    /// What is at place `place` of a block.
+    #[inline(always)]
+    pub const fn place(&self, corner: Corner, place: u32) -> Place {
+        let Some(start) = self.quad(corner, place / 4) else {
+            return Place::Nothing;
+        };
+        let index = start | (place % 4);
+        match (self.rank, self.framing) {
+            _ if index < self.elements => Place::Element(index),
+            (Rank::One, Framing::V3) => Place::Nothing,
+            (Rank::One, Framing::V1) => Place::ZeroCode,
+            (Rank::Two | Rank::Three, _) => Place::ZeroValue,
+        }
+    }
+
+    /// Number of spans.
+    pub const fn spans(&self) -> u32 {
+        self.blocks.div_ceil(self.span_blocks())
+    }
+
+    /// Blocks of a span; the last may have fewer.
+    const fn span_blocks(&self) -> u32 {
+        let [grid_y, grid_x] = self.grid;
+        match self.rank {
+            Rank::One => CHUNK_BLOCKS as u32,
+            Rank::Two => grid_x,
+            Rank::Three => grid_x * grid_y,
+        }
+    }
+
+    /// The span of this number, below [`Layout::spans`].
+    pub fn span(&self, span: u32) -> Span {
+        let first = span.saturating_mul(self.span_blocks()).min(self.blocks);
+        let end = first.saturating_add(self.span_blocks()).min(self.blocks);
+        Span {
+            blocks: first..end,
+            elements: self.span_start(first)..self.span_start(end),
+        }
+    }
+
+    /// The first element of the span that begins with this block.
+    fn span_start(&self, block: u32) -> usize {
+        let start = if block >= self.blocks {
+            None
+        } else {
+            self.quad(self.corner(block), 0)
+        };
+        start.unwrap_or(self.elements).min(self.elements) as usize
+    }
+}
+
+fn product(dims: [u64; 3]) -> Option<u64> {
+    if dims.contains(&0) {
+        return Some(0);
+    }
+    let [z, y, x] = dims;
+    z.checked_mul(y)?.checked_mul(x)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_begin_at_multiples_of_four() {
+        let layout = Layout::new(Rank::Two, Framing::V3, [1, 3, 5]).unwrap();
+        let corner = layout.corner(0);
+        let quads: [Option<u32>; 8] = core::array::from_fn(|quad| layout.quad(corner, quad as u32));
+        let (a, b, c) = (Some(0), Some(4), Some(8));
+        assert_eq!(quads, [a, b, b, c, c, Some(12), None, None]);
+        assert_eq!(layout.place(corner, 2 * 8 + 4 + 2), Place::Element(14));
+        assert_eq!(layout.place(corner, 2 * 8 + 4 + 3), Place::ZeroValue);
+        assert_eq!((layout.blocks(), layout.payload_start()), (1, 4));
+    }
+
+    #[test]
+    fn limits_are_those_of_cuszps_indices() {
+        let elements = |rank, dims| Layout::new(rank, Framing::V3, dims).map(|l| l.elements());
+        let most = (1 << 31) - 1;
+        assert_eq!(elements(Rank::One, [1, 1, most]), Ok(most as u32));
+        assert!(elements(Rank::One, [1, 2, 1 << 30]).is_err());
+        assert!(elements(Rank::Two, [1, 2, 1 << 30]).is_ok());
+        assert!(elements(Rank::Two, [4, 1, 1 << 30]).is_err());
+        assert!(elements(Rank::Three, [u64::MAX; 3]).is_err());
+        assert_eq!(elements(Rank::Three, [u64::MAX, u64::MAX, 0]), Ok(0));
+    }
+
+    #[test]
+    fn spans_follow_each_other() {
+        for rank in Rank::ALL {
+            for dims in [[1, 1, 1], [5, 1, 1], [3, 17, 5], [9, 10, 3], [2, 200, 401]] {
+                let layout = Layout::new(rank, Framing::V3, dims).unwrap();
+                let (mut block, mut element) = (0, 0);
+                for span in (0..layout.spans()).map(|span| layout.span(span)) {
+                    assert_eq!((span.blocks.start, span.elements.start), (block, element));
+                    (block, element) = (span.blocks.end, span.elements.end);
+                }
+                assert_eq!(
+                    (block, element),
+                    (layout.blocks(), layout.elements() as usize)
+                );
+            }
+        }
+    }
+}

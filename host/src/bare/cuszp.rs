@@ -1,0 +1,77 @@
+//! cuSZp's own byte streams, read and written on the CPU, in parallel.
+//!
+//! They say nothing of themselves: both sides must be given the same [`Params`].
+//!
+//! ```
+//! # use ferrosz_host as ferrosz;
+//! use ferrosz::cuszp::{self, CuszpError, Mode, Params, Rank};
+//!
+//! # fn main() -> Result<(), CuszpError> {
+//! let field: Vec<f32> = (0..20 * 30 * 40).map(|i| (i as f32 * 0.01).sin()).collect();
+//! let params = Params::new(Rank::Three, Mode::Outlier, [20, 30, 40], 1e-3);
+//! let stream = cuszp::compress(&Params { strict: true, ..params }, &field)?;
+//! let back: Vec<f32> = cuszp::decompress(&params, &stream)?;
+//! assert!(field.iter().zip(&back).all(|(x, y)| (x - y).abs() <= 1.001e-3));
+//! # Ok(())
+//! # }
+//! ```
+
+use super::in_order;
+pub use ferrosz_codec::stream::cuszp::{
+    CuszpError, Framing, Mode, Params, Rank, RateFault, Refusal,
+};
+
+use ferrosz_codec::Element;
+use ferrosz_codec::stream::cuszp::reference::{Decoder, Encoder};
+use rayon::prelude::*;
+
+/// Elements that one task looks at.
+const TASK_ELEMENTS: usize = 1 << 16;
+
+/// Compresses an array to a stream of cuSZp's.
+///
+/// The bound is not guaranteed, for cuSZp does not: NaNs, infinities, and in `f32` values of more
+/// than about 2^22 bounds come back wrong. [`Params::strict`] refuses what cuSZp would spoil.
+///
+/// # Errors
+///
+/// If the parameters do not fit the array or each other, the array or stream is too long for
+/// cuSZp, or the strict encoder refuses.
+pub fn compress<T: Element>(params: &Params<T>, values: &[T]) -> Result<Vec<u8>, CuszpError> {
+    let encoder = Encoder::new(params, values)?;
+    let checks = (0..values.len().div_ceil(TASK_ELEMENTS)).into_par_iter();
+    in_order(
+        checks
+            .map(|task| {
+                let first = task * TASK_ELEMENTS;
+                encoder.check_elements(first..values.len().min(first + TASK_ELEMENTS))
+            })
+            .collect(),
+    )?;
+    let chunks = (0..encoder.chunks()).into_par_iter();
+    let chunks = in_order(chunks.map(|chunk| encoder.chunk(chunk)).collect())?;
+    encoder.assemble(&chunks)
+}
+
+/// Decompresses a stream of cuSZp's; bytes behind its end are ignored.
+///
+/// # Errors
+///
+/// If the parameters do not fit each other, or the stream is damaged or cut off. What cuSZp's own
+/// tool has cut off has errors of its own: [`CuszpError::PayloadMissing`] and
+/// [`CuszpError::TailMissing`].
+pub fn decompress<T: Element>(params: &Params<T>, stream: &[u8]) -> Result<Vec<T>, CuszpError> {
+    let decoder = Decoder::new(params, stream)?;
+    let mut values = decoder.cleared_output()?;
+    let mut spans = Vec::new();
+    let mut rest = values.as_mut_slice();
+    for span in 0..decoder.layout().spans() {
+        let (out, behind) = rest.split_at_mut(decoder.layout().span(span).elements.len());
+        spans.push((span, out));
+        rest = behind;
+    }
+    spans
+        .into_par_iter()
+        .for_each(|(span, out)| decoder.span(span, out));
+    Ok(values)
+}

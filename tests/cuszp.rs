@@ -5,8 +5,9 @@ mod common;
 
 use common::fields::FromF64;
 use common::vectors::{self, Case, array_digest, bits, digest};
+use ferrosz::Shape;
 use ferrosz::codec::stream::cuszp as reference;
-use ferrosz::cuszp::{self, CuszpError, Framing, Mode, Params, Rank, RateFault, Refusal};
+use ferrosz::cuszp::{self, CuszpError, Framing, Mode, Params, RateFault, Refusal};
 use ferrosz::{Dtype, Element};
 use rand::{RngExt, SeedableRng, rngs::SmallRng};
 
@@ -18,7 +19,7 @@ fn params<T: Element>(case: &Case) -> Params<T> {
         _ => Framing::V3,
     };
     let mode = Mode::from_name(&case.mode).unwrap_or(Mode::Plain);
-    let rank = Rank::from_number(case.rank).expect("1 to 3");
+    let rank = Shape::of_rank(case.rank).expect("1 to 3");
     Params {
         framing,
         ..Params::new(rank, mode, case.dims, T::from_bits64(case.bound))
@@ -116,9 +117,9 @@ fn walk<T: FromF64>(length: usize) -> Vec<T> {
         .collect()
 }
 
-/// Rank, dimensions, the three modes' lengths and digests, digests of the arrays.
+/// Shape, dimensions, the three modes' lengths and digests, digests of the arrays.
 type DigestRow = (
-    Rank,
+    Shape,
     [u64; 3],
     [(usize, &'static str); 3],
     &'static str,
@@ -127,7 +128,7 @@ type DigestRow = (
 
 const DIGESTS: [DigestRow; 7] = [
     (
-        Rank::One,
+        Shape::Line,
         [1, 1, 100_000],
         [
             (126_064, "be028331293672d8"),
@@ -138,7 +139,7 @@ const DIGESTS: [DigestRow; 7] = [
         "fd0b1254b35c70dd",
     ),
     (
-        Rank::One,
+        Shape::Line,
         [1, 1, 32_769],
         [
             (36_652, "125ad9a7c9354a6e"),
@@ -149,7 +150,7 @@ const DIGESTS: [DigestRow; 7] = [
         "ed780500a66d5e6e",
     ),
     (
-        Rank::One,
+        Shape::Line,
         [1, 1, 1000],
         [
             (2288, "9d94bbe0d85da3d2"),
@@ -160,7 +161,7 @@ const DIGESTS: [DigestRow; 7] = [
         "d1ad4452c00a414c",
     ),
     (
-        Rank::Two,
+        Shape::Plane,
         [1, 200, 300],
         [
             (95_624, "74826a939535ec32"),
@@ -171,7 +172,7 @@ const DIGESTS: [DigestRow; 7] = [
         "6207aa003f999c81",
     ),
     (
-        Rank::Two,
+        Shape::Plane,
         [3, 50, 37],
         [
             (7916, "84798b9ca9588c16"),
@@ -182,7 +183,7 @@ const DIGESTS: [DigestRow; 7] = [
         "16783ebf81459e86",
     ),
     (
-        Rank::Three,
+        Shape::Cube,
         [20, 30, 40],
         [
             (36_912, "cea6c2b857d00eed"),
@@ -193,7 +194,7 @@ const DIGESTS: [DigestRow; 7] = [
         "7a0dbaabd2953457",
     ),
     (
-        Rank::Three,
+        Shape::Cube,
         [9, 17, 23],
         [
             (5612, "7435adad33ee32aa"),
@@ -261,7 +262,7 @@ fn the_worked_example_agrees() {
         (Mode::Outlier, 0xa2, format!("f401 {low}")),
     ];
     for (mode, rate, body) in bodies {
-        let params = Params::new(Rank::One, mode, [1, 1, 32], 0.01f32);
+        let params = Params::new(Shape::Line, mode, [1, 1, 32], 0.01f32);
         let mut expected = vec![0; 1024];
         expected[0] = rate;
         expected.extend(hex(&body));
@@ -269,7 +270,7 @@ fn the_worked_example_agrees() {
     }
     let params = Params {
         framing: Framing::V1,
-        ..Params::new(Rank::One, Mode::Plain, [1, 1, 32], 0.01f32)
+        ..Params::new(Shape::Line, Mode::Plain, [1, 1, 32], 0.01f32)
     };
     let expected = [vec![9], hex(&plain)].concat();
     assert_eq!(cuszp::compress(&params, &values), Ok(expected));
@@ -312,7 +313,7 @@ fn codes_are_cuszps() {
 }
 
 /// A small stream with its parameters.
-fn small(rank: Rank, mode: Mode, dims: [u64; 3]) -> (Params<f32>, Vec<u8>) {
+fn small(rank: Shape, mode: Mode, dims: [u64; 3]) -> (Params<f32>, Vec<u8>) {
     let params = Params::new(rank, mode, dims, 0.05);
     let values = walk::<f32>(dims.iter().product::<u64>() as usize);
     let stream = cuszp::compress(&params, &values).expect("compresses");
@@ -322,9 +323,9 @@ fn small(rank: Rank, mode: Mode, dims: [u64; 3]) -> (Params<f32>, Vec<u8>) {
 #[test]
 fn every_cut_is_explained() {
     for (rank, dims) in [
-        (Rank::One, [1, 1, 70]),
-        (Rank::Two, [1, 20, 20]),
-        (Rank::Three, [5, 6, 7]),
+        (Shape::Line, [1, 1, 70]),
+        (Shape::Plane, [1, 20, 20]),
+        (Shape::Cube, [5, 6, 7]),
     ] {
         for mode in Mode::ALL {
             let (params, stream) = small(rank, mode, dims);
@@ -356,7 +357,7 @@ fn every_cut_is_explained() {
 #[test]
 fn a_tail_lost_by_the_returned_size_can_be_read_as_zero() {
     // 950 blocks: cuSZp returns two bytes too few.
-    let (params, stream) = small(Rank::Two, Mode::Plain, [1, 200, 300]);
+    let (params, stream) = small(Shape::Plane, Mode::Plain, [1, 200, 300]);
     let needed = stream.len() as u64;
     for lost in 1..=3 {
         let found = needed - lost;
@@ -386,7 +387,7 @@ fn a_tail_lost_by_the_returned_size_can_be_read_as_zero() {
 
 #[test]
 fn corrupt_rate_bytes_are_named() {
-    let fault_of = |rank: Rank, mode: Mode, byte: u8| {
+    let fault_of = |rank: Shape, mode: Mode, byte: u8| {
         let (params, mut stream) = small(rank, mode, [1, 1, 70]);
         stream[1] = byte;
         match cuszp::decompress(&params, &stream) {
@@ -406,16 +407,16 @@ fn corrupt_rate_bytes_are_named() {
         for mode in [Mode::Fixed, Mode::Plain] {
             let above31 = (byte > 31).then_some(RateFault::Above31);
             let above32 = (byte > 32).then_some(RateFault::Above32);
-            assert_eq!(fault_of(Rank::One, mode, byte), above31);
-            assert_eq!(fault_of(Rank::Two, mode, byte), above32);
+            assert_eq!(fault_of(Shape::Line, mode, byte), above31);
+            assert_eq!(fault_of(Shape::Plane, mode, byte), above32);
         }
-        assert_eq!(fault_of(Rank::Three, Mode::Outlier, byte), outlier_bits);
+        assert_eq!(fault_of(Shape::Cube, Mode::Outlier, byte), outlier_bits);
         if byte != 32 {
-            assert_eq!(fault_of(Rank::One, Mode::Outlier, byte), outlier_bits);
+            assert_eq!(fault_of(Shape::Line, Mode::Outlier, byte), outlier_bits);
         }
     }
     assert_eq!(
-        fault_of(Rank::One, Mode::Outlier, 32),
+        fault_of(Shape::Line, Mode::Outlier, 32),
         Some(RateFault::OutlierBits)
     );
 }
@@ -425,7 +426,7 @@ fn random_bytes_decode_alike_or_fail_alike() {
     let mut rng = SmallRng::seed_from_u64(11);
     let mut decoded = 0;
     for _ in 0..6000 {
-        let rank = Rank::ALL[rng.random_range(0..3)];
+        let rank = Shape::ALL[rng.random_range(0..3)];
         let mode = Mode::ALL[rng.random_range(0..3)];
         let dims = [0; 3].map(|_: u8| rng.random_range(0..20));
         let params = Params {
@@ -470,8 +471,8 @@ fn refusal<T: Element>(params: Params<T>, values: &[T]) -> Option<Refusal> {
 
 #[test]
 fn the_strict_encoder_names_what_it_refuses() {
-    let line = |mode, error: f32| Params::new(Rank::One, mode, [1, 1, 3], error);
-    let plane = |dims| Params::new(Rank::Two, Mode::Outlier, dims, 0.5f32);
+    let line = |mode, error: f32| Params::new(Shape::Line, mode, [1, 1, 3], error);
+    let plane = |dims| Params::new(Shape::Plane, Mode::Outlier, dims, 0.5f32);
     let ones = [1.0f32; 12];
     assert_eq!(refusal(plane([1, 3, 4]), &ones), None);
     assert_eq!(
@@ -504,7 +505,7 @@ fn the_strict_encoder_names_what_it_refuses() {
 
 #[test]
 fn the_strict_encoder_refuses_differences_that_are_lost() {
-    let line = Params::new(Rank::One, Mode::Plain, [1, 1, 2], 0.5f64);
+    let line = Params::new(Shape::Line, Mode::Plain, [1, 1, 2], 0.5f64);
     let of_pair = |a: f64, b: f64| refusal(line, &[a, b]);
     assert_eq!(
         of_pair(-2147483648.0, -5.0),
@@ -523,7 +524,7 @@ fn the_strict_encoder_refuses_differences_that_are_lost() {
         of_pair(0.0, -2147483648.5),
         Some(Refusal::CodeOverflow { element: 1 })
     );
-    let plane = |mode| Params::new(Rank::Two, mode, [1, 1, 4], 0.5f64);
+    let plane = |mode| Params::new(Shape::Plane, mode, [1, 1, 4], 0.5f64);
     let values = [1.0, -2147483647.0, 0.0, 0.0];
     assert_eq!(
         refusal(plane(Mode::Outlier), &values),
@@ -534,7 +535,7 @@ fn the_strict_encoder_refuses_differences_that_are_lost() {
 
 #[test]
 fn parameters_that_do_not_fit_are_refused() {
-    let params = Params::new(Rank::Two, Mode::Plain, [1, 2, 4], 0.5f32);
+    let params = Params::new(Shape::Plane, Mode::Plain, [1, 2, 4], 0.5f32);
     let count = CuszpError::ElementCount {
         needed: 8,
         found: 3,

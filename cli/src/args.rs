@@ -3,7 +3,7 @@
 use crate::location::Location;
 use clap::builder::{OsStringValueParser, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
-use ferrosz::cuszp::{Mode, Rank};
+use ferrosz::cuszp::Mode;
 use ferrosz::{Bound, BoundMode, Codec, Device, Dtype};
 use std::ops::Range;
 use std::path::PathBuf;
@@ -236,7 +236,7 @@ pub struct CuszpFlags {
     /// Dimensions that the coder sees, 1 to 3; as many as --dims has, if not given. 2 with three
     /// dimensions: independent slices
     #[arg(long, value_name = "N", value_parser = rank)]
-    pub rank: Option<Rank>,
+    pub rank: Option<Shape>,
     /// Absolute error bound, rounded to the element type
     #[arg(long, value_name = "E", allow_negative_numbers = true, value_parser = positive_bound)]
     pub abs: f64,
@@ -376,9 +376,9 @@ fn cuszp_mode() -> impl TypedValueParser<Value = Mode> {
         .try_map(|name| Mode::from_name(&name).ok_or("unknown mode"))
 }
 
-fn rank(text: &str) -> Result<Rank, String> {
+fn rank(text: &str) -> Result<Shape, String> {
     let number = text.parse().ok();
-    (number.and_then(Rank::from_number)).ok_or_else(|| "a rank is 1, 2 or 3".to_owned())
+    (number.and_then(Shape::of_rank)).ok_or_else(|| "a rank is 1, 2 or 3".to_owned())
 }
 
 /// A number that can be a bound of a bare stream.

@@ -7,7 +7,8 @@ use crate::failure::Failure;
 use crate::field_file::{self, Array, Field};
 use crate::location::Location;
 use crate::{output, report, stream_file};
-use ferrosz::cuszp::{Framing, Mode, Params, Rank};
+use ferrosz::Shape;
+use ferrosz::cuszp::{Framing, Mode, Params};
 use ferrosz::{Device, Dtype, Element, aatrox, cuszp};
 use serde_json::json;
 use std::fmt::Display;
@@ -70,9 +71,9 @@ fn cuszp_decompress(args: &CuszpDecompress, common: &Common) -> Result<(), Failu
 fn cuszp_params<T>(flags: &CuszpFlags, extents: &[u64], error: T) -> Params<T> {
     let framing = if flags.v1 { Framing::V1 } else { Framing::V3 };
     let default_rank = match (flags.v1, extents.len()) {
-        (true, _) | (_, 1) => Rank::One,
-        (_, 2) => Rank::Two,
-        _ => Rank::Three,
+        (true, _) | (_, 1) => Shape::Line,
+        (_, 2) => Shape::Plane,
+        _ => Shape::Cube,
     };
     let dims = match *extents {
         [z, y, x] => [z, y, x],

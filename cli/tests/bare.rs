@@ -1,6 +1,7 @@
 //! Runs `ferrosz cuszp` and `ferrosz aatrox`.
 
-use ferrosz::cuszp::{self, Mode, Params, Rank};
+use ferrosz::Shape;
+use ferrosz::cuszp::{self, Mode, Params};
 use serde_json::Value;
 use std::fs;
 use std::io::Write;
@@ -50,7 +51,7 @@ fn cuszp_streams_are_the_librarys_and_come_back() {
     let folder = folder.path();
     fs::write(folder.join("in.f64"), bytes_of_f64()).unwrap();
     let shape = "--dtype f64 --dims 6,7,9";
-    for (rank, number) in [(Rank::One, 1), (Rank::Two, 2), (Rank::Three, 3)] {
+    for (rank, number) in [(Shape::Line, 1), (Shape::Plane, 2), (Shape::Cube, 3)] {
         for mode in Mode::ALL {
             let flags = format!("{shape} --mode {} --rank {number} --abs 1e-3", mode.name());
             let widened = format!("{flags} --float-bound");

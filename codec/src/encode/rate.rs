@@ -46,14 +46,19 @@ impl RateByte {
     #[inline(always)]
     pub fn shorter(first: u32, others: u32, groups: u32) -> Self {
         let plain = Self::plain(first | others);
-        let bytes = bit_length(first).div_ceil(8);
-        let planes = bit_length(others);
-        let outlier_bytes = bytes + groups * ROW_BYTES * (1 + planes);
-        if bytes > 0 && outlier_bytes < plain.body_bytes(groups) {
-            Self((0x80 | (bytes - 1) << 5 | planes) as u8)
-        } else {
-            plain
+        match Self::outlier(first, others) {
+            Some(outlier) if outlier.body_bytes(groups) < plain.body_bytes(groups) => outlier,
+            _ => plain,
         }
+    }
+
+    /// The outlier form for such a block; none where it is never shorter: without a first magnitude, or
+    /// if the others need 32 planes.
+    #[inline(always)]
+    pub fn outlier(first: u32, others: u32) -> Option<Self> {
+        let (bytes, planes) = (bit_length(first).div_ceil(8), bit_length(others));
+        let is_form = first != 0 && planes < 32;
+        is_form.then_some(Self((0x80 | bytes.wrapping_sub(1) << 5 | planes) as u8))
     }
 
     /// The rate byte of this value, if a coder writes it that needs up to `max_planes` planes.

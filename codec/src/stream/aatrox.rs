@@ -14,9 +14,8 @@
 //!
 //! The quantiser is [`Quantizer`], cuSZp's, with its faults.
 
-use crate::encode::rate::bit_length;
-use crate::stream::cuszp::rate::Rate;
-use crate::stream::cuszp::{HALF, rows};
+use crate::encode::rate::RateByte;
+use crate::shape::GROUP;
 use thiserror::Error;
 
 pub use crate::stream::cuszp::Quantizer;
@@ -31,7 +30,7 @@ pub use reference::{compress, decompress};
 pub const LAYER: usize = 32_768;
 
 /// Elements of a block.
-pub const BLOCK: usize = HALF;
+pub const BLOCK: usize = GROUP;
 
 /// Blocks of a layer.
 pub const LAYER_BLOCKS: usize = LAYER / BLOCK;
@@ -124,44 +123,8 @@ impl Layout {
     }
 }
 
-/// Codes of a block to differences, in place; `before` is the code before its first, which for the
-/// first block of a layer is its own first.
-#[inline(always)]
-pub fn forward(codes: &mut [i32; BLOCK], before: i32) {
-    let mut previous = before;
-    for code in codes {
-        let difference = code.wrapping_sub(previous);
-        previous = *code;
-        *code = difference;
-    }
-}
-
-/// Differences of a block to codes, in place; `before` is the code before its first, which for the
-/// first block of a layer is the initial value.
-#[inline(always)]
-pub fn backward(differences: &mut [i32; BLOCK], before: i32) {
-    let mut running = before;
-    for difference in differences {
-        running = running.wrapping_add(*difference);
-        *difference = running;
-    }
-}
-
-/// How a block of these differences is stored; [`Rate::planes`] is its rate byte.
-#[inline(always)]
-pub fn rate_of(differences: &[i32; BLOCK]) -> Rate {
-    let [first, ..] = differences;
-    Rate::of_planes(bit_length(
-        first.unsigned_abs() | rows::or_of_others(differences),
-    ))
-}
-
 /// What a rate byte means; none if no encoder writes it.
 #[inline(always)]
-pub const fn rate_from_byte(byte: u8) -> Option<Rate> {
-    if byte <= 32 {
-        Some(Rate::of_planes(byte as u32))
-    } else {
-        None
-    }
+pub fn rate_from_byte(byte: u8) -> Option<RateByte> {
+    RateByte::from_byte(byte, false, 32)
 }

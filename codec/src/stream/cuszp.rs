@@ -11,17 +11,16 @@
 //! wrong is refused where [`Params::strict`] asks for it.
 //!
 //! The modules below [`reference`](mod@reference) allocate nothing and serve GPU threads of 32
-//! places each: [`layout`] says which elements these are, [`quantizer`] gives their codes,
-//! [`predictor`] their differences, [`rate`] a block's rate byte, and [`rows`] its bits.
+//! places each: [`layout`] says which elements these are, [`quantizer`] gives their codes, and
+//! [`rate`] a block's rate byte. Differences and bits are those of [`crate::predict`] and
+//! [`crate::encode`].
 
 pub mod error;
 pub mod layout;
-pub mod predictor;
 pub mod quantizer;
 pub mod rate;
 #[cfg(feature = "alloc")]
 pub mod reference;
-pub mod rows;
 pub mod strict;
 
 pub use error::{CuszpError, RateFault, Refusal};
@@ -31,55 +30,16 @@ pub use quantizer::Quantizer;
 pub use reference::{compress, decompress};
 
 use crate::element::Dtype;
+use crate::predict::Predictor;
+use crate::shape::Shape;
 
-/// Places of a block that one GPU thread has: all of a block in 1D, else half of it.
-pub const HALF: usize = 32;
-
-/// How many dimensions the coder sees, which says what a block is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Rank {
-    /// Blocks of 32 consecutive elements.
-    One,
-    /// Blocks of 8 x 8; the slices along z are independent.
-    Two,
-    /// Blocks of 4 x 4 x 4.
-    Three,
-}
-
-impl Rank {
-    /// All ranks.
-    pub const ALL: [Self; 3] = [Self::One, Self::Two, Self::Three];
-
-    /// 1, 2 or 3.
-    pub const fn number(self) -> u8 {
-        match self {
-            Self::One => 1,
-            Self::Two => 2,
-            Self::Three => 3,
-        }
-    }
-
-    /// The rank of this number.
-    pub fn from_number(number: u8) -> Option<Self> {
-        Self::ALL.into_iter().find(|rank| rank.number() == number)
-    }
-
-    /// How many [`HALF`]s a block has.
-    #[inline(always)]
-    pub const fn halves(self) -> usize {
-        match self {
-            Self::One => 1,
-            Self::Two | Self::Three => 2,
-        }
-    }
-
-    /// Blocks of one of cuSZp's thread blocks. The stream shows them only where the size that
-    /// cuSZp returns is wrong, and in the rate-32 anomaly.
-    pub const fn chunk_blocks(self, dtype: Dtype) -> u32 {
-        match (self, dtype) {
-            (Self::One, _) | (_, Dtype::F64) => 1024,
-            (_, Dtype::F32) => 512,
-        }
+/// Blocks of one of cuSZp's thread blocks. The stream shows them only where the size that cuSZp returns
+/// is wrong, and in the rate-32 anomaly.
+#[inline(always)]
+pub const fn chunk_blocks(shape: Shape, dtype: Dtype) -> u32 {
+    match (shape, dtype) {
+        (Shape::Line, _) | (_, Dtype::F64) => 1024,
+        (_, Dtype::F32) => 512,
     }
 }
 
@@ -112,10 +72,13 @@ impl Mode {
         Self::ALL.into_iter().find(|mode| mode.name() == name)
     }
 
-    /// Whether codes are predicted.
+    /// How codes are predicted.
     #[inline(always)]
-    pub const fn predicts(self) -> bool {
-        !matches!(self, Self::Fixed)
+    pub const fn predictor(self) -> Predictor {
+        match self {
+            Self::Fixed => Predictor::Zero,
+            Self::Plain | Self::Outlier => Predictor::Difference,
+        }
     }
 }
 
@@ -131,8 +94,8 @@ pub enum Framing {
 /// What a stream does not say of itself; both sides must have the same.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Params<T> {
-    /// Dimensions that the coder sees.
-    pub rank: Rank,
+    /// What a block is; the slices of planes are independent.
+    pub shape: Shape,
     /// How differences are made and stored.
     pub mode: Mode,
     /// Lengths, slowest first; leading ones of an array with fewer dimensions are 1.
@@ -152,9 +115,9 @@ pub struct Params<T> {
 
 impl<T> Params<T> {
     /// For a stream of version 3, neither strict nor with bytes allowed to be missing.
-    pub const fn new(rank: Rank, mode: Mode, dims: [u64; 3], error: T) -> Self {
+    pub const fn new(shape: Shape, mode: Mode, dims: [u64; 3], error: T) -> Self {
         Self {
-            rank,
+            shape,
             mode,
             dims,
             error,
@@ -171,9 +134,9 @@ impl<T> Params<T> {
     /// If there are too many, or the framing does not know the rank or mode.
     pub fn layout(&self) -> Result<Layout, CuszpError> {
         let is_v1 = self.framing == Framing::V1;
-        if is_v1 && (self.rank != Rank::One || self.mode != Mode::Plain) {
+        if is_v1 && (self.shape != Shape::Line || self.mode != Mode::Plain) {
             return Err(CuszpError::V1IsPlain);
         }
-        Layout::new(self.rank, self.framing, self.dims)
+        Layout::new(self.shape, self.framing, self.dims)
     }
 }

@@ -4,11 +4,12 @@
 //!
 //! ```
 //! # use ferrosz_host as ferrosz;
-//! use ferrosz::cuszp::{self, CuszpError, Mode, Params, Rank};
+//! use ferrosz::Shape;
+//! use ferrosz::cuszp::{self, CuszpError, Mode, Params};
 //!
 //! # fn main() -> Result<(), CuszpError> {
 //! let field: Vec<f32> = (0..20 * 30 * 40).map(|i| (i as f32 * 0.01).sin()).collect();
-//! let params = Params::new(Rank::Three, Mode::Outlier, [20, 30, 40], 1e-3);
+//! let params = Params::new(Shape::Cube, Mode::Outlier, [20, 30, 40], 1e-3);
 //! let stream = cuszp::compress(&Params { strict: true, ..params }, &field)?;
 //! let back: Vec<f32> = cuszp::decompress(&params, &stream)?;
 //! assert!(field.iter().zip(&back).all(|(x, y)| (x - y).abs() <= 1.001e-3));
@@ -17,9 +18,7 @@
 //! ```
 
 use super::in_order;
-pub use ferrosz_codec::stream::cuszp::{
-    CuszpError, Framing, Mode, Params, Rank, RateFault, Refusal,
-};
+pub use ferrosz_codec::stream::cuszp::{CuszpError, Framing, Mode, Params, RateFault, Refusal};
 
 use ferrosz_codec::Element;
 use ferrosz_codec::stream::cuszp::reference::{Decoder, Encoder};

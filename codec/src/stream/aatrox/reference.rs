@@ -2,7 +2,9 @@
 
 use super::*;
 use crate::element::Element;
-use crate::stream::cuszp::rate::MAX_BODY;
+use crate::encode::block::{BODY_SCRATCH, SignedGroup, read_body, write_body};
+use crate::predict::difference;
+use crate::shape::Shape;
 use alloc::vec::Vec;
 use core::ops::Range;
 
@@ -68,7 +70,7 @@ pub fn encode_layer<T: Element>(quantizer: &Quantizer<T>, values: &[T]) -> Layer
         ..Layer::default()
     };
     let mut before = initial;
-    let mut body = [0; MAX_BODY];
+    let mut body = [0; BODY_SCRATCH];
     for values in values.chunks(BLOCK) {
         // Behind the end the last code goes on, so that there is no difference.
         let mut last = before;
@@ -78,12 +80,14 @@ pub fn encode_layer<T: Element>(quantizer: &Quantizer<T>, values: &[T]) -> Layer
             last = values.next().map_or(last, |value| quantizer.code(*value));
             *code = last;
         }
-        forward(&mut codes, before);
+        difference::forward(Shape::Line, &mut codes, before);
         before = last;
-        let rate = rate_of(&codes);
-        rows::write_body(rate, &[codes], &mut body);
-        layer.rates.push(rate.planes as u8);
-        (layer.payload).extend(body.iter().take(rate.body_bytes() as usize));
+        let group = SignedGroup::split(&codes);
+        let (first, others) = group.first_and_others();
+        let rate = RateByte::plain(first | others);
+        write_body([group], rate, &mut body);
+        layer.rates.push(rate.to_byte());
+        (layer.payload).extend(body.iter().take(rate.body_bytes(1) as usize));
     }
     layer.rates.resize(LAYER_BLOCKS, 0);
     layer
@@ -179,14 +183,18 @@ impl<'a, T: Element> Decoder<'a, T> {
         let mut bodies = self.payload.get(bodies.clone()).unwrap_or_default();
         let mut before = i32::from_le_bytes(*initial);
         for (byte, out) in rates.iter().zip(out.chunks_mut(BLOCK)) {
-            let rate = rate_from_byte(*byte).unwrap_or(Rate::of_planes(0));
-            let cut = bodies.split_at_checked(rate.body_bytes() as usize);
+            let rate = rate_from_byte(*byte).unwrap_or_default();
+            let cut = bodies.split_at_checked(rate.body_bytes(1) as usize);
             let (body, rest) = cut.unwrap_or_default();
             bodies = rest;
-            let mut codes = [[0; BLOCK]];
-            rows::read_body(rate, body, &mut codes);
-            let [mut codes] = codes;
-            backward(&mut codes, before);
+            let mut whole = [0; BODY_SCRATCH];
+            for (to, byte) in whole.iter_mut().zip(body) {
+                *to = *byte;
+            }
+            let [group] = read_body::<1>(rate, &whole);
+            let mut codes = group.join();
+            difference::backward(Shape::Line, &mut codes);
+            difference::add(&mut codes, before);
             before = codes[BLOCK - 1];
             for (value, code) in out.iter_mut().zip(codes) {
                 *value = self.quantizer.value(code);
@@ -204,7 +212,7 @@ fn bodies(rates: &[[u8; LAYER_BLOCKS]]) -> Result<Vec<Range<usize>>, AatroxError
         for byte in rates {
             let rate = rate_from_byte(*byte);
             let rate = rate.ok_or(AatroxError::CorruptRate { block, byte: *byte })?;
-            end += rate.body_bytes() as usize;
+            end += rate.body_bytes(1) as usize;
             block += 1;
         }
         let bodies = start..end;

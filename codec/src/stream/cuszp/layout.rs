@@ -1,6 +1,7 @@
 //! Which element lies at which place of which block (cuSZp stream, sections 2 and 6).
 
-use super::{CuszpError, Framing, Rank};
+use super::{CuszpError, Framing};
+use crate::shape::Shape;
 use core::ops::Range;
 
 /// Blocks of a chunk in 1D: the rate section is padded to whole ones.
@@ -13,7 +14,7 @@ const BLOCK_1D: u64 = 32;
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Layout {
-    rank: Rank,
+    shape: Shape,
     framing: Framing,
     /// Lengths along z, y and x; in 1D all is along x.
     dims: [u32; 3],
@@ -63,26 +64,28 @@ impl Layout {
     /// # Errors
     ///
     /// [`CuszpError::TooManyElements`] where cuSZp's indices do not reach.
-    pub fn new(rank: Rank, framing: Framing, dims: [u64; 3]) -> Result<Self, CuszpError> {
-        let index_bits = if rank == Rank::One { 31 } else { 32 };
+    pub fn new(shape: Shape, framing: Framing, dims: [u64; 3]) -> Result<Self, CuszpError> {
+        let index_bits = if shape == Shape::Line { 31 } else { 32 };
         let elements = product(dims)
             .filter(|elements| elements >> index_bits == 0)
             .ok_or(CuszpError::TooManyElements { dims, index_bits })?;
-        let [z, y, x] = match (rank, elements) {
+        let [z, y, x] = match (shape, elements) {
             (_, 0) => [0; 3],
-            (Rank::One, _) => [1, 1, elements],
+            (Shape::Line, _) => [1, 1, elements],
             _ => dims,
         };
-        let grid = match (rank, framing) {
-            (Rank::One, Framing::V1) => [1, 1, x.div_ceil(BLOCK_1D)],
-            (Rank::One, Framing::V3) => [1, 1, x.div_ceil(BLOCK_1D * CHUNK_BLOCKS) * CHUNK_BLOCKS],
-            (Rank::Two, _) => [z, y.div_ceil(8), x.div_ceil(8)],
-            (Rank::Three, _) => [z.div_ceil(4), y.div_ceil(4), x.div_ceil(4)],
+        let grid = match (shape, framing) {
+            (Shape::Line, Framing::V1) => [1, 1, x.div_ceil(BLOCK_1D)],
+            (Shape::Line, Framing::V3) => {
+                [1, 1, x.div_ceil(BLOCK_1D * CHUNK_BLOCKS) * CHUNK_BLOCKS]
+            }
+            (Shape::Plane, _) => [z, y.div_ceil(8), x.div_ceil(8)],
+            (Shape::Cube, _) => [z.div_ceil(4), y.div_ceil(4), x.div_ceil(4)],
         };
         // All are at most the number of elements, or, in 1D, its 32nd part and a chunk.
         let [grid_z, grid_y, grid_x] = grid.map(|blocks| blocks as u32);
         Ok(Self {
-            rank,
+            shape,
             framing,
             dims: [z as u32, y as u32, x as u32],
             grid: [grid_y.max(1), grid_x.max(1)],
@@ -93,8 +96,8 @@ impl Layout {
 
     /// What a block is.
     #[inline(always)]
-    pub const fn rank(&self) -> Rank {
-        self.rank
+    pub const fn shape(&self) -> Shape {
+        self.shape
     }
 
     /// Elements of the array.
@@ -113,9 +116,9 @@ impl Layout {
     #[inline(always)]
     pub const fn payload_start(&self) -> u64 {
         let blocks = self.blocks as u64;
-        match self.rank {
-            Rank::One => blocks,
-            Rank::Two | Rank::Three => blocks.next_multiple_of(4),
+        match self.shape {
+            Shape::Line => blocks,
+            Shape::Plane | Shape::Cube => blocks.next_multiple_of(4),
         }
     }
 
@@ -128,18 +131,18 @@ impl Layout {
             block / grid_x % grid_y,
             block % grid_x,
         );
-        match self.rank {
-            Rank::One => Corner {
+        match self.shape {
+            Shape::Line => Corner {
                 z: 0,
                 y: 0,
                 x: block.wrapping_mul(32),
             },
-            Rank::Two => Corner {
+            Shape::Plane => Corner {
                 z,
                 y: y * 8,
                 x: x * 8,
             },
-            Rank::Three => Corner {
+            Shape::Cube => Corner {
                 z: z.wrapping_mul(4),
                 y: y * 4,
                 x: x * 4,
@@ -153,14 +156,14 @@ impl Layout {
     #[inline(always)]
     pub const fn quad(&self, corner: Corner, quad: u32) -> Option<u32> {
         let Corner { z, y, x } = corner;
-        let (z, y, right) = match self.rank {
-            Rank::One => {
+        let (z, y, right) = match self.shape {
+            Shape::Line => {
                 let start = x.wrapping_add(quad.wrapping_mul(4));
                 let holds_codes = matches!(self.framing, Framing::V1) || start < self.elements;
                 return if holds_codes { Some(start) } else { None };
             }
-            Rank::Two => (z, y.wrapping_add(quad / 2), 4 * (quad % 2)),
-            Rank::Three => (z.wrapping_add(quad / 4), y.wrapping_add(quad % 4), 0),
+            Shape::Plane => (z, y.wrapping_add(quad / 2), 4 * (quad % 2)),
+            Shape::Cube => (z.wrapping_add(quad / 4), y.wrapping_add(quad % 4), 0),
         };
         let [size_z, size_y, size_x] = self.dims;
         // Rows are cut in groups of four columns, whatever their length is (section 6.1).
@@ -180,11 +183,11 @@ impl Layout {
             return Place::Nothing;
         };
         let index = start | (place % 4);
-        match (self.rank, self.framing) {
+        match (self.shape, self.framing) {
             _ if index < self.elements => Place::Element(index),
-            (Rank::One, Framing::V3) => Place::Nothing,
-            (Rank::One, Framing::V1) => Place::ZeroCode,
-            (Rank::Two | Rank::Three, _) => Place::ZeroValue,
+            (Shape::Line, Framing::V3) => Place::Nothing,
+            (Shape::Line, Framing::V1) => Place::ZeroCode,
+            (Shape::Plane | Shape::Cube, _) => Place::ZeroValue,
         }
     }
 
@@ -196,10 +199,10 @@ impl Layout {
     /// Blocks of a span; the last may have fewer.
     const fn span_blocks(&self) -> u32 {
         let [grid_y, grid_x] = self.grid;
-        match self.rank {
-            Rank::One => CHUNK_BLOCKS as u32,
-            Rank::Two => grid_x,
-            Rank::Three => grid_x * grid_y,
+        match self.shape {
+            Shape::Line => CHUNK_BLOCKS as u32,
+            Shape::Plane => grid_x,
+            Shape::Cube => grid_x * grid_y,
         }
     }
 
@@ -238,7 +241,7 @@ mod tests {
 
     #[test]
     fn rows_begin_at_multiples_of_four() {
-        let layout = Layout::new(Rank::Two, Framing::V3, [1, 3, 5]).unwrap();
+        let layout = Layout::new(Shape::Plane, Framing::V3, [1, 3, 5]).unwrap();
         let corner = layout.corner(0);
         let quads: [Option<u32>; 8] = core::array::from_fn(|quad| layout.quad(corner, quad as u32));
         let (a, b, c) = (Some(0), Some(4), Some(8));
@@ -250,21 +253,21 @@ mod tests {
 
     #[test]
     fn limits_are_those_of_cuszps_indices() {
-        let elements = |rank, dims| Layout::new(rank, Framing::V3, dims).map(|l| l.elements());
+        let elements = |shape, dims| Layout::new(shape, Framing::V3, dims).map(|l| l.elements());
         let most = (1 << 31) - 1;
-        assert_eq!(elements(Rank::One, [1, 1, most]), Ok(most as u32));
-        assert!(elements(Rank::One, [1, 2, 1 << 30]).is_err());
-        assert!(elements(Rank::Two, [1, 2, 1 << 30]).is_ok());
-        assert!(elements(Rank::Two, [4, 1, 1 << 30]).is_err());
-        assert!(elements(Rank::Three, [u64::MAX; 3]).is_err());
-        assert_eq!(elements(Rank::Three, [u64::MAX, u64::MAX, 0]), Ok(0));
+        assert_eq!(elements(Shape::Line, [1, 1, most]), Ok(most as u32));
+        assert!(elements(Shape::Line, [1, 2, 1 << 30]).is_err());
+        assert!(elements(Shape::Plane, [1, 2, 1 << 30]).is_ok());
+        assert!(elements(Shape::Plane, [4, 1, 1 << 30]).is_err());
+        assert!(elements(Shape::Cube, [u64::MAX; 3]).is_err());
+        assert_eq!(elements(Shape::Cube, [u64::MAX, u64::MAX, 0]), Ok(0));
     }
 
     #[test]
     fn spans_follow_each_other() {
-        for rank in Rank::ALL {
+        for shape in Shape::ALL {
             for dims in [[1, 1, 1], [5, 1, 1], [3, 17, 5], [9, 10, 3], [2, 200, 401]] {
-                let layout = Layout::new(rank, Framing::V3, dims).unwrap();
+                let layout = Layout::new(shape, Framing::V3, dims).unwrap();
                 let (mut block, mut element) = (0, 0);
                 for span in (0..layout.spans()).map(|span| layout.span(span)) {
                     assert_eq!((span.blocks.start, span.elements.start), (block, element));

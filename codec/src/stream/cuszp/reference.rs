@@ -1,15 +1,19 @@
 //! Whole streams: an encoder of any range of chunks and a decoder of any span, and the serial
 //! functions made of them.
 
-use super::rate::{BlockKind, MAX_BODY};
-use super::{CuszpError, HALF, Layout, Params, Quantizer, Rank, layout, predictor, rows, strict};
+use super::rate::BlockKind;
+use super::{CuszpError, Layout, Params, Quantizer, chunk_blocks, layout, strict};
 use crate::element::Element;
+use crate::encode::block::{BODY_SCRATCH, SignedGroup, read_body, write_body};
+use crate::encode::rate::RateByte;
+use crate::predict::Group;
+use crate::shape::{GROUP, Shape};
 use alloc::vec::Vec;
 use core::ops::Range;
 use layout::{Corner, Place};
 
-/// A block's codes or differences.
-type Block = [[i32; HALF]; 2];
+/// A block's codes or differences; a line's second group is not there, and 0.
+type Block = [Group; 2];
 
 /// Compresses an array.
 ///
@@ -76,7 +80,7 @@ impl<'a, T: Element> Encoder<'a, T> {
         Ok(Self {
             layout,
             kind: BlockKind {
-                rank: params.rank,
+                shape: params.shape,
                 mode: params.mode,
             },
             quantizer: Quantizer::new(params.error),
@@ -106,7 +110,7 @@ impl<'a, T: Element> Encoder<'a, T> {
     }
 
     fn chunk_blocks(&self) -> u32 {
-        self.kind.rank.chunk_blocks(T::DTYPE)
+        chunk_blocks(self.kind.shape, T::DTYPE)
     }
 
     /// Codes the chunk of this number, below [`Encoder::chunks`].
@@ -118,24 +122,27 @@ impl<'a, T: Element> Encoder<'a, T> {
         let first = chunk.saturating_mul(self.chunk_blocks());
         let end = (first.saturating_add(self.chunk_blocks())).min(self.layout.blocks());
         let mut coded = Chunk::default();
-        let mut body = [0; MAX_BODY];
+        let mut body = [0; BODY_SCRATCH];
         let mut booked = 0;
         for block in first..end {
-            let differences = self.differences(block);
-            let halves = differences.split_at(self.kind.rank.halves()).0;
-            let magnitude = differences[0][0].unsigned_abs();
-            let second = differences[1][0].unsigned_abs() | rows::or_of_others(&differences[1]);
-            let others = rows::or_of_others(&differences[0]) | second;
+            let groups = self
+                .differences(block)
+                .map(|group| SignedGroup::split(&group));
+            let (magnitude, mut others) = groups[0].first_and_others();
+            let (second, rest) = groups[1].first_and_others();
+            others |= second | rest;
             let choice = self.kind.choose(magnitude, others);
             if self.strict {
                 strict::check_block(self.kind, block, choice, magnitude, others)?;
             }
             let rate = self.kind.rate(choice.byte);
-            rows::write_body(rate, halves, &mut body);
+            match self.kind.shape {
+                Shape::Line => write_body([groups[0]], rate, &mut body),
+                Shape::Plane | Shape::Cube => write_body(groups, rate, &mut body),
+            }
+            let bytes = rate.body_bytes(self.kind.shape.groups() as u32);
             coded.rates.push(choice.byte);
-            coded
-                .payload
-                .extend(body.iter().take(rate.body_bytes() as usize));
+            coded.payload.extend(body.iter().take(bytes as usize));
             booked += choice.booked as usize;
         }
         coded.payload.resize(booked, 0);
@@ -145,21 +152,18 @@ impl<'a, T: Element> Encoder<'a, T> {
     /// The differences of a block; those of a second half that there is not are 0.
     fn differences(&self, block: u32) -> Block {
         let corner = self.layout.corner(block);
-        let (mut codes, mut nothing) = ([[0; HALF]; 2], [[false; HALF]; 2]);
-        for half in 0..self.kind.rank.halves() {
-            for e in 0..HALF {
-                let code = self.code(corner, (HALF * half + e) as u32);
+        let (mut codes, mut nothing) = ([[0; GROUP]; 2], [[false; GROUP]; 2]);
+        for half in 0..self.kind.shape.groups() {
+            for e in 0..GROUP {
+                let code = self.code(corner, (GROUP * half + e) as u32);
                 codes[half][e] = code.unwrap_or(0);
                 nothing[half][e] = code.is_none();
             }
         }
-        if self.kind.mode.predicts() {
-            let [first, second] = &mut codes;
-            let before = first[predictor::link(self.kind.rank)];
-            predictor::forward(self.kind.rank, first, 0);
-            if self.kind.rank != Rank::One {
-                predictor::forward(self.kind.rank, second, before);
-            }
+        let predictor = self.kind.mode.predictor();
+        match self.kind.shape {
+            Shape::Line => predictor.forward(Shape::Line, first_of(&mut codes)),
+            shape => predictor.forward(shape, &mut codes),
         }
         // Places with nothing have no difference, whatever their predecessor is.
         let places = codes.as_flattened_mut().iter_mut();
@@ -227,7 +231,7 @@ impl<'a, T: Element> Decoder<'a, T> {
     pub fn new(params: &Params<T>, stream: &'a [u8]) -> Result<Self, CuszpError> {
         let layout = params.layout()?;
         let kind = BlockKind {
-            rank: params.rank,
+            shape: params.shape,
             mode: params.mode,
         };
         let blocks = layout.blocks() as usize;
@@ -277,34 +281,42 @@ impl<'a, T: Element> Decoder<'a, T> {
         for block in span.blocks {
             let byte = self.rates.get(block as usize).copied().unwrap_or(0);
             let rate = self.kind.rate(byte);
-            let end = at + rate.body_bytes() as usize;
-            let body = self.payload.get(at..end.min(self.payload.len()));
-            let codes = if rate.has_signs {
+            let end = at + rate.body_bytes(self.kind.shape.groups() as u32) as usize;
+            let codes = (end > at).then(|| {
+                let body = self.payload.get(at..end.min(self.payload.len()));
                 self.codes(rate, body.unwrap_or_default())
-            } else {
-                None
-            };
+            });
             self.store(block, codes.as_ref(), span.elements.start, out);
             at = end;
         }
     }
 
-    fn codes(&self, rate: super::rate::Rate, body: &[u8]) -> Option<Block> {
-        let rank = self.kind.rank;
-        let mut block = [[0; HALF]; 2];
-        rows::read_body(rate, body, block.split_at_mut(rank.halves()).0);
-        if self.kind.mode.predicts() {
-            let [first, second] = &mut block;
-            predictor::backward(rank, first, 0);
-            predictor::backward(rank, second, first[predictor::link(rank)]);
+    /// The codes of a block's body; missing bytes are 0.
+    fn codes(&self, rate: RateByte, body: &[u8]) -> Block {
+        let mut whole = [0; BODY_SCRATCH];
+        for (to, byte) in whole.iter_mut().zip(body) {
+            *to = *byte;
         }
-        Some(block)
+        let join = |group: SignedGroup| group.join();
+        let predictor = self.kind.mode.predictor();
+        match self.kind.shape {
+            Shape::Line => {
+                let mut codes = read_body::<1>(rate, &whole).map(join);
+                predictor.backward(Shape::Line, &mut codes);
+                [codes[0], [0; GROUP]]
+            }
+            shape => {
+                let mut codes = read_body::<2>(rate, &whole).map(join);
+                predictor.backward(shape, &mut codes);
+                codes
+            }
+        }
     }
 
     /// Stores a block; zeros, not the value of code 0, if it is empty.
     fn store(&self, block: u32, codes: Option<&Block>, first: usize, out: &mut [T]) {
         let corner = self.layout.corner(block);
-        for place in 0..HALF * self.kind.rank.halves() {
+        for place in 0..GROUP * self.kind.shape.groups() {
             let Place::Element(index) = self.layout.place(corner, place as u32) else {
                 continue;
             };
@@ -316,6 +328,12 @@ impl<'a, T: Element> Decoder<'a, T> {
             }
         }
     }
+}
+
+/// The first group alone.
+fn first_of(block: &mut Block) -> &mut [Group; 1] {
+    let [first, _] = block;
+    core::array::from_mut(first)
 }
 
 /// Where each span's bodies begin, and where the last one's end.
@@ -332,7 +350,7 @@ fn starts(layout: &Layout, kind: BlockKind, rates: &[u8]) -> Result<(Vec<u64>, u
                 byte: *byte,
                 fault,
             })?;
-            at += u64::from(kind.rate(*byte).body_bytes());
+            at += u64::from(kind.rate(*byte).body_bytes(kind.shape.groups() as u32));
         }
     }
     Ok((starts, at))
@@ -352,7 +370,7 @@ fn check_length<T: Element>(
     if found >= needed || payload == 0 {
         return Ok(());
     }
-    let has_one_chunk = layout.blocks() <= params.rank.chunk_blocks(T::DTYPE);
+    let has_one_chunk = layout.blocks() <= chunk_blocks(params.shape, T::DTYPE);
     let gap = layout.payload_start() - blocks;
     match (params.framing, needed - found) {
         (super::Framing::V3, _) if has_one_chunk && found == blocks => {

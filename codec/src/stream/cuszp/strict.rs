@@ -1,8 +1,9 @@
 //! What the strict encoder refuses.
 
 use super::rate::{BlockKind, Choice};
-use super::{Params, Quantizer, Rank, Refusal};
+use super::{Params, Quantizer, Refusal};
 use crate::element::Element;
+use crate::shape::Shape;
 
 /// Complains of dimensions and bounds with which cuSZp goes astray.
 ///
@@ -14,7 +15,7 @@ pub fn check_params<T: Element>(params: &Params<T>) -> Result<(), Refusal> {
     if z == 0 || y == 0 || x == 0 {
         return Err(Refusal::Empty);
     }
-    if params.rank != Rank::One && x % 4 != 0 {
+    if params.shape != Shape::Line && x % 4 != 0 {
         return Err(Refusal::RowLength { x });
     }
     let is_positive = params.error > T::ZERO;
@@ -80,7 +81,7 @@ pub fn check_block(
     first: u32,
     others: u32,
 ) -> Result<(), Refusal> {
-    let has_lost = kind.rank == Rank::One && (first | others) >> 31 != 0;
+    let has_lost = kind.shape == Shape::Line && (first | others) >> 31 != 0;
     if kind.is_anomaly(choice.byte) {
         Err(Refusal::RateAnomaly { block })
     } else if has_lost {

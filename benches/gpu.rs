@@ -1,10 +1,11 @@
 //! Throughput of the GPU backend on device memory.
 //!
 //! ```text
-//! gpu [--json FILE] [--repeat N] [--f64] [--codec NAME]... FIELD.f32[:Z,Y,X] ...
+//! gpu [--json FILE] [--repeat N] [--f64 | --bare] [--codec NAME]... FIELD.f32[:Z,Y,X] ...
 //! ```
 //!
-//! Fields are raw `f32` files; `--f64` widens them. For each field, codec, rank of blocks and range
+//! Fields are raw `f32` files; `--f64` widens them, `--bare` measures cuSZp's own streams and AATROX's
+//! instead of the container. For each field, codec, rank of blocks and range
 //! bound it prints the ratio and GB/s of original data: of the compression kernel with the bound known
 //! beforehand, of the whole call with the range scan, and of decompression, checksums included; and
 //! the time in microseconds to decode a box of 64 elements in each dimension. Times are medians of
@@ -12,9 +13,13 @@
 //! poisoned before; the stream is compared with the CPU's, the decoded field with the CPU's.
 
 use ferrosz::cuda::Gpu;
-use ferrosz::cuda::cudarc::driver::{CudaStream, DevicePtr, DeviceRepr, DriverError, sys};
+use ferrosz::cuda::cudarc::driver::{
+    CudaSlice, CudaStream, DevicePtr, DeviceRepr, DriverError, sys,
+};
+use ferrosz::cuszp::{self, Mode};
 use ferrosz::{
-    Bound, Codec, Compressor, Decompressor, Device, Element, Extents, Layout, Part, Shape, info,
+    Bound, Codec, Compressor, Decompressor, Device, Element, Extents, Layout, Part, Shape, aatrox,
+    info,
 };
 use std::error::Error;
 use std::fmt::Write as _;
@@ -41,7 +46,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut files = Vec::new();
     let mut json = None;
     let mut repeat = 20;
-    let mut wide = false;
+    let (mut wide, mut bare) = (false, false);
     let mut codecs = Vec::new();
     // `cargo bench` adds `--bench`.
     let mut arguments = env::args().skip(1).filter(|argument| argument != "--bench");
@@ -50,6 +55,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             "--json" => json = arguments.next(),
             "--repeat" => repeat = arguments.next().ok_or("--repeat N")?.parse()?,
             "--f64" => wide = true,
+            "--bare" => bare = true,
             "--codec" => {
                 let name = arguments.next().unwrap_or_default();
                 codecs.push(Codec::from_name(&name).ok_or("--codec NAME")?);
@@ -87,7 +93,9 @@ fn main() -> Result<(), Box<dyn Error>> {
             lengths = dims.split(',').map(str::parse).collect::<Result<_, _>>()?;
         }
         let extents = Extents::new(&lengths).ok_or("dimensions")?;
-        if wide {
+        if bare {
+            bench.bare(file, &field, extents)?;
+        } else if wide {
             let field: Vec<f64> = field.into_iter().map(f64::from).collect();
             bench.field(file, &field, extents, &codecs, &mut rows)?;
         } else {
@@ -283,6 +291,115 @@ impl Bench {
             box_microseconds: 1e6 * box_seconds,
         })
     }
+}
+
+impl Bench {
+    /// Streams without header at the bounds of cuSZp's relative mode.
+    fn bare(&self, file: &str, field: &[f32], extents: Extents) -> Result<(), Box<dyn Error>> {
+        let ceiling = copy(&self.stream, field.len(), self.repeat)?;
+        println!(
+            "{file}: {:?}, copy {ceiling:.0} GB/s read + write",
+            extents.lengths()
+        );
+        println!(
+            "{:<24}{:>7}{:>9}{:>10}{:>12}",
+            "stream", "range", "ratio", "compress", "decompress"
+        );
+        let (min, max) =
+            (field.iter()).fold((f32::MAX, f32::MIN), |(a, b), x| (a.min(*x), b.max(*x)));
+        let mut dims = [1; 3];
+        dims[3 - extents.lengths().len()..].copy_from_slice(extents.lengths());
+        for relative in [1e-2f32, 1e-3, 1e-4] {
+            let error = relative * (max - min);
+            for shape in Shape::ALL {
+                for mode in Mode::ALL {
+                    let params = cuszp::Params::new(shape, mode, dims, error);
+                    let expected = cuszp::compress(&params, field)?;
+                    let decoded = cuszp::decompress(&params, &expected)?;
+                    let (gpu, stream) = (&self.gpu, &self.stream);
+                    let mut workspace = gpu.workspace_for_cuszp(stream, &params)?;
+                    let room = gpu.max_cuszp_len(&params)?;
+                    let times = self.both_ways(
+                        field,
+                        &expected,
+                        &decoded,
+                        room,
+                        |input, bytes, output| match output {
+                            None => {
+                                gpu.compress_cuszp(stream, &params, input, bytes, &mut workspace)
+                            }
+                            Some(output) => {
+                                gpu.decompress_cuszp(stream, &params, bytes, output, &mut workspace)
+                            }
+                        },
+                    )?;
+                    let name = format!("cuSZp {shape} {}", mode.name());
+                    print_bare(&name, relative, field, expected.len(), times);
+                }
+            }
+            let elements = field.len() as u64;
+            let params = aatrox::Params { elements, error };
+            let expected = aatrox::compress(&params, field)?;
+            let decoded = aatrox::decompress(&params, &expected)?;
+            let (gpu, stream) = (&self.gpu, &self.stream);
+            let mut workspace = gpu.workspace_for_aatrox(stream, &params)?;
+            let room = gpu.max_aatrox_len(&params)?;
+            let times = self.both_ways(
+                field,
+                &expected,
+                &decoded,
+                room,
+                |input, bytes, output| match output {
+                    None => gpu.compress_aatrox(stream, &params, input, bytes, &mut workspace),
+                    Some(output) => {
+                        gpu.decompress_aatrox(stream, &params, bytes, output, &mut workspace)
+                    }
+                },
+            )?;
+            print_bare("AATROX", relative, field, expected.len(), times);
+        }
+        Ok(())
+    }
+
+    /// Seconds of compression, which `work` does without an output, and of decompression, each checked.
+    fn both_ways(
+        &self,
+        field: &[f32],
+        expected: &[u8],
+        decoded: &[f32],
+        room: u64,
+        mut work: impl FnMut(
+            &CudaSlice<f32>,
+            &mut CudaSlice<u8>,
+            Option<&mut CudaSlice<f32>>,
+        ) -> Result<(), ferrosz::Error>,
+    ) -> Result<[f64; 2], Box<dyn Error>> {
+        let Self { stream, repeat, .. } = self;
+        let input = stream.clone_htod(field)?;
+        let mut bytes = stream.alloc_zeros::<u8>(room as usize)?;
+        let mut output = stream.alloc_zeros::<f32>(field.len())?;
+        poison(stream, &bytes)?;
+        poison(stream, &output)?;
+        let compress = time(stream, *repeat, || Ok(work(&input, &mut bytes, None)?))?;
+        if stream.clone_dtoh(&bytes.slice(..expected.len()))? != expected {
+            return Err("not the CPU's stream".into());
+        }
+        let decompress = time(stream, *repeat, || {
+            Ok(work(&input, &mut bytes, Some(&mut output))?)
+        })?;
+        let found = stream.clone_dtoh(&output)?;
+        if bytemuck::cast_slice::<f32, u8>(&found) != bytemuck::cast_slice::<f32, u8>(decoded) {
+            return Err("not the CPU's array".into());
+        }
+        Ok([compress, decompress])
+    }
+}
+
+fn print_bare(name: &str, relative: f32, field: &[f32], bytes: usize, seconds: [f64; 2]) {
+    let field_bytes = size_of_val(field) as f64;
+    let [compress, decompress] = seconds.map(|seconds| 1e-9 * field_bytes / seconds);
+    let ratio = field_bytes / bytes as f64;
+    println!("{name:<24}{relative:>7.0e}{ratio:>9.2}{compress:>10.0}{decompress:>12.0}");
 }
 
 /// A box of up to 64 elements in each dimension in the middle of a field, on no edge of a chunk.

@@ -3,46 +3,20 @@
 
 mod common;
 
-use common::fields::FromF64;
-use common::vectors::{self, Case, array_digest, bits, digest};
-use ferrosz::Dtype;
+use common::bare::{AATROX, aatrox_fault};
+use common::vectors::{self, Case, bits};
+use ferrosz::Device;
 use ferrosz::aatrox::{self, AatroxError, Params};
 use ferrosz::codec::stream::aatrox as reference;
 use rand::{RngExt, SeedableRng, rngs::SmallRng};
 
-const VECTORS: &str = include_str!("vectors/aatrox.txt");
-
-/// What is wrong with a case; None if nothing is.
-fn fault<T: FromF64>(case: &Case) -> Option<&'static str> {
-    let elements = case.dims[2];
-    let error = T::from_bits64(case.bound);
-    let params = Params { elements, error };
-    let values = vectors::signal::<T>(&case.kind, case.seed, elements as usize);
-    let stream = reference::compress(&params, &values).expect("compresses");
-    if stream.len() != case.bytes || digest(&stream) != case.stream {
-        return Some("the reference's stream");
-    }
-    if aatrox::compress(&params, &values).as_ref() != Ok(&stream) {
-        return Some("the CPU's stream");
-    }
-    let back = reference::decompress(&params, &stream).expect("decompresses");
-    if (case.decoded.as_ref()).is_some_and(|decoded| *decoded != array_digest(&back)) {
-        return Some("the reference's array");
-    }
-    let parallel = aatrox::decompress(&params, &stream).expect("decompresses");
-    (bits(&parallel) != bits(&back)).then_some("the CPU's array")
-}
-
 fn fault_of(case: &Case) -> Option<&'static str> {
-    match case.dtype {
-        Dtype::F32 => fault::<f32>(case),
-        Dtype::F64 => fault::<f64>(case),
-    }
+    aatrox_fault(case, Device::Cpu)
 }
 
 #[test]
 fn all_vectors_agree() {
-    let cases = vectors::parse(VECTORS);
+    let cases = vectors::parse(AATROX);
     assert!(cases.len() >= 400);
     for case in &cases {
         assert_eq!(fault_of(case), None, "{case:?}");
@@ -52,7 +26,7 @@ fn all_vectors_agree() {
 #[test]
 fn the_comparison_goes_red() {
     let is_long_walk = |case: &Case| case.kind == "walk" && case.bytes > 5000;
-    let cases = vectors::parse(VECTORS);
+    let cases = vectors::parse(AATROX);
     let good = cases.into_iter().find(is_long_walk).expect("a case");
     assert_eq!(fault_of(&good), None);
     let seed = good.seed + 1;

@@ -3,59 +3,22 @@
 
 mod common;
 
+use common::bare::{CUSZP, cuszp_fault};
 use common::fields::FromF64;
 use common::vectors::{self, Case, array_digest, bits, digest};
 use ferrosz::Shape;
 use ferrosz::codec::stream::cuszp as reference;
 use ferrosz::cuszp::{self, CuszpError, Framing, Mode, Params, RateFault, Refusal};
-use ferrosz::{Dtype, Element};
+use ferrosz::{Device, Dtype, Element};
 use rand::{RngExt, SeedableRng, rngs::SmallRng};
 
-const VECTORS: &str = include_str!("vectors/cuszp.txt");
-
-fn params<T: Element>(case: &Case) -> Params<T> {
-    let framing = match case.mode.as_str() {
-        "v1" => Framing::V1,
-        _ => Framing::V3,
-    };
-    let mode = Mode::from_name(&case.mode).unwrap_or(Mode::Plain);
-    let rank = Shape::of_rank(case.rank).expect("1 to 3");
-    Params {
-        framing,
-        ..Params::new(rank, mode, case.dims, T::from_bits64(case.bound))
-    }
-}
-
-/// What is wrong with a case; None if nothing is.
-fn fault<T: FromF64>(case: &Case) -> Option<&'static str> {
-    let params = params::<T>(case);
-    let length = case.dims.iter().product::<u64>() as usize;
-    let values = vectors::signal::<T>(&case.kind, case.seed, length);
-    let stream = reference::compress(&params, &values).expect("compresses");
-    if stream.len() != case.bytes || digest(&stream) != case.stream {
-        return Some("the reference's stream");
-    }
-    if cuszp::compress(&params, &values).as_ref() != Ok(&stream) {
-        return Some("the CPU's stream");
-    }
-    let back = reference::decompress(&params, &stream).expect("decompresses");
-    if (case.decoded.as_ref()).is_some_and(|decoded| *decoded != array_digest(&back)) {
-        return Some("the reference's array");
-    }
-    let parallel = cuszp::decompress(&params, &stream).expect("decompresses");
-    (bits(&parallel) != bits(&back)).then_some("the CPU's array")
-}
-
 fn fault_of(case: &Case) -> Option<&'static str> {
-    match case.dtype {
-        Dtype::F32 => fault::<f32>(case),
-        Dtype::F64 => fault::<f64>(case),
-    }
+    cuszp_fault(case, Device::Cpu)
 }
 
 #[test]
 fn all_vectors_agree() {
-    let cases = vectors::parse(VECTORS);
+    let cases = vectors::parse(CUSZP);
     assert!(cases.len() >= 2000);
     for case in &cases {
         assert_eq!(fault_of(case), None, "{case:?}");
@@ -66,7 +29,7 @@ fn all_vectors_agree() {
 
 #[test]
 fn the_comparison_goes_red() {
-    let cases = vectors::parse(VECTORS);
+    let cases = vectors::parse(CUSZP);
     let is_long_walk = |case: &&Case| case.kind == "walk" && case.bytes > 1500;
     let good = cases.iter().find(is_long_walk).expect("a case");
     assert_eq!(fault_of(good), None);

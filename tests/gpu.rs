@@ -5,8 +5,9 @@
 
 mod common;
 
+use common::bare::{AATROX, CUSZP, aatrox_fault, cuszp_fault};
 use common::fields::{FromF64, Kind, make, make_long};
-use common::{bounds, compressor, judge::judge, layouts};
+use common::{bounds, compressor, judge::judge, layouts, vectors};
 use ferrosz::codec::reference;
 use ferrosz::cuda::Gpu;
 use ferrosz::{
@@ -448,4 +449,76 @@ fn damage_gives_the_error_of_the_cpu() {
             let _ = decode(Device::Cuda(0), false);
         }
     }
+}
+
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn all_vectors_of_streams_without_header_agree() {
+    let (cuszp, aatrox) = (vectors::parse(CUSZP), vectors::parse(AATROX));
+    for case in &cuszp {
+        assert_eq!(cuszp_fault(case, Device::Cuda(0)), None, "{case:?}");
+    }
+    for case in &aatrox {
+        assert_eq!(aatrox_fault(case, Device::Cuda(0)), None, "{case:?}");
+    }
+    println!(
+        "{} of cuSZp, {} of AATROX, no difference",
+        cuszp.len(),
+        aatrox.len()
+    );
+}
+
+/// Streams of many tiles, from device memory to device memory.
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn large_streams_without_header() -> Result<(), Error> {
+    use ferrosz::cuszp::{self, Mode, Params};
+    let gpu = Gpu::new(0)?;
+    let stream = gpu.context().new_stream().expect("a stream");
+    let field = make_long::<f32>(Kind::Smooth, 128 * 300 * 333, 3);
+    let input = stream.clone_htod(&field).expect("copied");
+    let mut output = stream
+        .clone_htod(&vec![f32::NAN; field.len()])
+        .expect("copied");
+    for shape in Shape::ALL {
+        for mode in Mode::ALL {
+            let params = Params::new(shape, mode, [128, 300, 333], 0.01f32);
+            let expected = cuszp::compress(&params, &field)?;
+            let room = gpu.max_cuszp_len(&params)? as usize;
+            let mut bytes = stream.clone_htod(&vec![0xA5u8; room]).expect("copied");
+            let mut workspace = gpu.workspace_for_cuszp(&stream, &params)?;
+            gpu.compress_cuszp(&stream, &params, &input, &mut bytes, &mut workspace)?;
+            assert_eq!(workspace.stream_bytes(&stream)?, expected.len() as u64);
+            let made = stream.clone_dtoh(&bytes).expect("copied");
+            assert!(made[..expected.len()] == expected, "{shape} {mode:?}");
+            assert!(made[expected.len()..].iter().all(|byte| *byte == 0xA5));
+            gpu.decompress_cuszp(&stream, &params, &bytes, &mut output, &mut workspace)?;
+            workspace.check(&stream)?;
+            let decoded: Vec<f32> = cuszp::decompress(&params, &expected)?;
+            assert!(same_bits(
+                &stream.clone_dtoh(&output).expect("copied"),
+                &decoded
+            ));
+        }
+    }
+    let elements = field.len() as u64;
+    let params = ferrosz::aatrox::Params {
+        elements,
+        error: 0.01f32,
+    };
+    let expected = ferrosz::aatrox::compress(&params, &field)?;
+    let room = gpu.max_aatrox_len(&params)? as usize;
+    let mut bytes = stream.clone_htod(&vec![0xA5u8; room]).expect("copied");
+    let mut workspace = gpu.workspace_for_aatrox(&stream, &params)?;
+    gpu.compress_aatrox(&stream, &params, &input, &mut bytes, &mut workspace)?;
+    assert_eq!(workspace.stream_bytes(&stream)?, expected.len() as u64);
+    assert!(stream.clone_dtoh(&bytes).expect("copied")[..expected.len()] == expected);
+    gpu.decompress_aatrox(&stream, &params, &bytes, &mut output, &mut workspace)?;
+    workspace.check(&stream)?;
+    let decoded: Vec<f32> = ferrosz::aatrox::decompress(&params, &expected)?;
+    assert!(same_bits(
+        &stream.clone_dtoh(&output).expect("copied"),
+        &decoded
+    ));
+    Ok(())
 }

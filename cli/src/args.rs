@@ -4,7 +4,7 @@ use crate::location::Location;
 use clap::builder::{OsStringValueParser, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 use ferrosz::cuszp::Mode;
-use ferrosz::{Bound, BoundMode, Codec, Device, Dtype};
+use ferrosz::{Bound, BoundMode, Codec, Device, Dtype, Shape};
 use std::ops::Range;
 use std::path::PathBuf;
 use std::str::FromStr;

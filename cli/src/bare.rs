@@ -9,9 +9,8 @@ use crate::location::Location;
 use crate::{output, report, stream_file};
 use ferrosz::Shape;
 use ferrosz::cuszp::{Framing, Mode, Params};
-use ferrosz::{Device, Dtype, Element, aatrox, cuszp};
+use ferrosz::{Dtype, Element, Error, aatrox, cuszp};
 use serde_json::json;
-use std::fmt::Display;
 use std::time::Instant;
 
 /// Runs `ferrosz cuszp`.
@@ -29,23 +28,25 @@ pub fn cuszp(action: &CuszpAction, common: &Common) -> Result<(), Failure> {
 
 fn cuszp_compress(args: &CuszpCompress, common: &Common) -> Result<(), Failure> {
     let job = Job::new("cuszp", &args.input, &args.output, common)?;
+    let device = common.device;
     let (flags, strict) = (&args.stream, args.strict);
     match field_file::read(&args.input, &args.shape, None)? {
         Field::F32(array) => {
             let params = cuszp_params(flags, &array.extents, bound_f32(flags.abs)?);
             let params = Params { strict, ..params };
-            job.compress(&array, |values| cuszp::compress(&params, values))
+            job.compress(&array, |values| cuszp::compress_on(device, &params, values))
         }
         Field::F64(array) => {
             let params = cuszp_params(flags, &array.extents, bound_f64(flags)?);
             let params = Params { strict, ..params };
-            job.compress(&array, |values| cuszp::compress(&params, values))
+            job.compress(&array, |values| cuszp::compress_on(device, &params, values))
         }
     }
 }
 
 fn cuszp_decompress(args: &CuszpDecompress, common: &Common) -> Result<(), Failure> {
     let job = Job::new("cuszp", &args.input, &args.output, common)?;
+    let device = common.device;
     let (flags, allow_missing) = (&args.stream, args.allow_missing);
     let dims = &args.shape.dims.0;
     match args.shape.dtype {
@@ -55,7 +56,9 @@ fn cuszp_decompress(args: &CuszpDecompress, common: &Common) -> Result<(), Failu
                 allow_missing,
                 ..params
             };
-            job.decompress(&args.shape, |stream| cuszp::decompress(&params, stream))
+            job.decompress(&args.shape, |stream| {
+                cuszp::decompress_on(device, &params, stream)
+            })
         }
         Dtype::F64 => {
             let params = cuszp_params(flags, dims, bound_f64(flags)?);
@@ -63,7 +66,9 @@ fn cuszp_decompress(args: &CuszpDecompress, common: &Common) -> Result<(), Failu
                 allow_missing,
                 ..params
             };
-            job.decompress(&args.shape, |stream| cuszp::decompress(&params, stream))
+            job.decompress(&args.shape, |stream| {
+                cuszp::decompress_on(device, &params, stream)
+            })
         }
     }
 }
@@ -95,17 +100,22 @@ fn cuszp_params<T>(flags: &CuszpFlags, extents: &[u64], error: T) -> Params<T> {
 ///
 /// If files cannot be read or written, or the stream is damaged or of another kind.
 pub fn aatrox(action: &AatroxAction, common: &Common) -> Result<(), Failure> {
+    let device = common.device;
     match action {
         AatroxAction::Compress(args) => {
             let job = Job::new("aatrox", &args.input, &args.output, common)?;
             match field_file::read(&args.input, &args.shape, None)? {
                 Field::F32(array) => {
                     let params = aatrox_params(&array.extents, bound_f32(args.abs)?)?;
-                    job.compress(&array, |values| aatrox::compress(&params, values))
+                    job.compress(&array, |values| {
+                        aatrox::compress_on(device, &params, values)
+                    })
                 }
                 Field::F64(array) => {
                     let params = aatrox_params(&array.extents, args.abs)?;
-                    job.compress(&array, |values| aatrox::compress(&params, values))
+                    job.compress(&array, |values| {
+                        aatrox::compress_on(device, &params, values)
+                    })
                 }
             }
         }
@@ -115,11 +125,15 @@ pub fn aatrox(action: &AatroxAction, common: &Common) -> Result<(), Failure> {
             match args.shape.dtype {
                 Dtype::F32 => {
                     let params = aatrox_params(dims, bound_f32(args.abs)?)?;
-                    job.decompress(&args.shape, |stream| aatrox::decompress(&params, stream))
+                    job.decompress(&args.shape, |stream| {
+                        aatrox::decompress_on(device, &params, stream)
+                    })
                 }
                 Dtype::F64 => {
                     let params = aatrox_params(dims, args.abs)?;
-                    job.decompress(&args.shape, |stream| aatrox::decompress(&params, stream))
+                    job.decompress(&args.shape, |stream| {
+                        aatrox::decompress_on(device, &params, stream)
+                    })
                 }
             }
         }
@@ -168,11 +182,6 @@ impl<'a> Job<'a> {
         output: &'a Location,
         common: &'a Common,
     ) -> Result<Self, Failure> {
-        if !matches!(common.device, Device::Auto | Device::Cpu) {
-            return Err(Failure::usage(format_args!(
-                "ferrosz {format} runs on the CPU only: leave --device out"
-            )));
-        }
         output::check(output, Some(input))?;
         Ok(Self {
             format,
@@ -182,10 +191,10 @@ impl<'a> Job<'a> {
         })
     }
 
-    fn compress<T: Element, E: Display>(
+    fn compress<T: Element>(
         &self,
         array: &Array<T>,
-        code: impl FnOnce(&[T]) -> Result<Vec<u8>, E>,
+        code: impl FnOnce(&[T]) -> Result<Vec<u8>, Error>,
     ) -> Result<(), Failure> {
         let start = Instant::now();
         let stream = code(&array.values).map_err(|error| self.explain(error))?;
@@ -194,10 +203,10 @@ impl<'a> Job<'a> {
         self.report::<T>(array.values.len(), stream.len(), seconds)
     }
 
-    fn decompress<T: Element, E: Display>(
+    fn decompress<T: Element>(
         &self,
         shape: &StreamShape,
-        decode: impl FnOnce(&[u8]) -> Result<Vec<T>, E>,
+        decode: impl FnOnce(&[u8]) -> Result<Vec<T>, Error>,
     ) -> Result<(), Failure> {
         let stream = stream_file::read(self.input)?;
         let start = Instant::now();
@@ -211,8 +220,11 @@ impl<'a> Job<'a> {
         self.report::<T>(array.values.len(), stream.len(), seconds)
     }
 
-    fn explain(&self, error: impl Display) -> Failure {
-        Failure::failed(format_args!("{}: {error}", self.input))
+    fn explain(&self, error: Error) -> Failure {
+        match error {
+            Error::NoDevice { .. } => error.into(),
+            _ => Failure::failed(format_args!("{}: {error}", self.input)),
+        }
     }
 
     fn report<T: Element>(

@@ -149,12 +149,6 @@ fn refusals_say_why() {
     );
     fail(
         folder,
-        2,
-        &format!("{line} --abs 0.1 --device emulator"),
-        "CPU",
-    );
-    fail(
-        folder,
         1,
         &format!("{line} --abs 0.1 --rank 3 --v1"),
         "cuSZp 1",

@@ -1,5 +1,6 @@
 //! The kernels, one file each: parameters, what one thread does, tuning constants.
 
+pub mod bare;
 pub mod cells;
 pub mod compress;
 pub mod decompress;
@@ -9,6 +10,7 @@ pub mod layer;
 pub mod output;
 pub mod predict;
 pub mod tile;
+pub mod unaligned;
 
 use ferrosz_codec::stream::chunk::CHUNK_GROUPS;
 

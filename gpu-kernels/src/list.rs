@@ -1,6 +1,9 @@
 //! The one list of kernels: the name of an entry point, and the type that is its code.
 
 use crate::kernel::CHUNK_THREADS;
+use crate::kernel::bare::BareParams;
+use crate::kernel::bare::compress::BareCompress;
+use crate::kernel::bare::decompress::BareDecompress;
 use crate::kernel::compress::{Compress, CompressParams};
 use crate::kernel::decompress::{Decompress, DecompressParams};
 use crate::kernel::extremes::{self, ExtremesParams, FindExtremes};
@@ -61,6 +64,18 @@ kernels! {
     ferrosz_decompress_plane_f64 = Decompress<f64, Plane>, DecompressParams, CHUNK_THREADS;
     ferrosz_decompress_cube_f32 = Decompress<f32, Cube>, DecompressParams, CHUNK_THREADS;
     ferrosz_decompress_cube_f64 = Decompress<f64, Cube>, DecompressParams, CHUNK_THREADS;
+    ferrosz_bare_compress_line_f32 = BareCompress<f32, Line>, BareParams, CHUNK_THREADS;
+    ferrosz_bare_compress_line_f64 = BareCompress<f64, Line>, BareParams, CHUNK_THREADS;
+    ferrosz_bare_compress_plane_f32 = BareCompress<f32, Plane>, BareParams, CHUNK_THREADS;
+    ferrosz_bare_compress_plane_f64 = BareCompress<f64, Plane>, BareParams, CHUNK_THREADS;
+    ferrosz_bare_compress_cube_f32 = BareCompress<f32, Cube>, BareParams, CHUNK_THREADS;
+    ferrosz_bare_compress_cube_f64 = BareCompress<f64, Cube>, BareParams, CHUNK_THREADS;
+    ferrosz_bare_decompress_line_f32 = BareDecompress<f32, Line>, BareParams, CHUNK_THREADS;
+    ferrosz_bare_decompress_line_f64 = BareDecompress<f64, Line>, BareParams, CHUNK_THREADS;
+    ferrosz_bare_decompress_plane_f32 = BareDecompress<f32, Plane>, BareParams, CHUNK_THREADS;
+    ferrosz_bare_decompress_plane_f64 = BareDecompress<f64, Plane>, BareParams, CHUNK_THREADS;
+    ferrosz_bare_decompress_cube_f32 = BareDecompress<f32, Cube>, BareParams, CHUNK_THREADS;
+    ferrosz_bare_decompress_cube_f64 = BareDecompress<f64, Cube>, BareParams, CHUNK_THREADS;
     ferrosz_extremes_f32 = FindExtremes<f32>, ExtremesParams, extremes::THREADS;
     ferrosz_extremes_f64 = FindExtremes<f64>, ExtremesParams, extremes::THREADS;
 }

@@ -146,6 +146,8 @@ pub trait Thread: Copy {
     fn load4(self, view: View<u32>, index: u64) -> [u32; 4];
     /// Writes a word.
     fn store(self, view: View<u32>, index: u64, value: u32);
+    /// Writes byte number `byte` of a view.
+    fn store_byte(self, view: View<u32>, byte: u64, value: u8);
     /// Writes words `4 * index ..` of a 16-byte aligned view.
     fn store4(self, view: View<u32>, index: u64, values: [u32; 4]);
 

@@ -196,7 +196,7 @@ fn read<T: Element>(stream: &[u8]) -> Result<StreamRef<'_>, FormatError> {
 
 /// Zeroed elements, or an error where there is no memory for them: a header can claim far more
 /// elements than its few bytes suggest.
-fn allocate<T: Element>(elements: u64) -> Result<Vec<T>, Error> {
+pub(crate) fn allocate<T: Element>(elements: u64) -> Result<Vec<T>, Error> {
     let failed = Error::OutOfMemory {
         bytes: elements.saturating_mul(T::BYTES as u64),
     };

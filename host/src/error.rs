@@ -1,5 +1,7 @@
 //! All that can go wrong, each with its cause.
 
+use ferrosz_codec::stream::aatrox::AatroxError;
+use ferrosz_codec::stream::cuszp::CuszpError;
 use ferrosz_codec::{BoundError, Codec, Dtype, FormatError};
 use thiserror::Error;
 
@@ -13,6 +15,12 @@ pub enum Error {
     /// The stream cannot be read.
     #[error(transparent)]
     Format(#[from] FormatError),
+    /// A stream of cuSZp's cannot be read or written.
+    #[error(transparent)]
+    Cuszp(#[from] CuszpError),
+    /// A bare stream of AATROX's cannot be read or written.
+    #[error(transparent)]
+    Aatrox(#[from] AatroxError),
     /// The extents are not one to three lengths.
     #[error("extents {0:?} are not one to three lengths with a product below 2^64")]
     BadExtents(Vec<u64>),
@@ -75,6 +83,9 @@ pub enum Error {
         /// The rank asked for.
         rank: u8,
     },
+    /// What the strict encoder of cuSZp's streams looks for, a kernel does not see.
+    #[error("a strict encoder works on host slices, not on device memory")]
+    StrictOnDevice,
     /// The codec must be known beforehand here.
     #[error("the codec is still to be chosen: call Compressor::choose with the field first")]
     NotChosen,

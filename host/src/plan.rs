@@ -4,9 +4,9 @@ use crate::device::Device;
 use crate::error::Error;
 use crate::executor::Executor;
 #[cfg(feature = "cuda")]
-use crate::executor::cuda::{CudaExecutor, Kernels};
+use crate::executor::cuda::Kernels;
 #[cfg(feature = "emulator")]
-use crate::executor::emulator::EmulatorExecutor;
+use crate::executor::emulator;
 use crate::stream::StreamRef;
 use ferrosz_codec::bound::Extremes;
 use ferrosz_codec::error::ChunkFault;
@@ -22,8 +22,6 @@ use ferrosz_gpu_kernels::kernel::cells::{self, Fault};
 use ferrosz_gpu_kernels::kernel::compress::{Compress, CompressParams};
 use ferrosz_gpu_kernels::kernel::decompress::{Decompress, DecompressParams};
 use ferrosz_gpu_kernels::kernel::extremes::{ExtremesParams, FindExtremes};
-#[cfg(feature = "emulator")]
-use ferrosz_gpu_kernels::simt::emulator::Emulator;
 use ferrosz_gpu_kernels::simt::{Kernel, View};
 
 /// Elements that a block of the extremes kernel should have, and the most blocks.
@@ -50,7 +48,7 @@ impl Backend {
             Device::Cpu => Ok(Self::Cpu),
             Device::Auto => Ok(cuda(0).map_or(Self::Cpu, Self::Gpu)),
             Device::Cuda(ordinal) => cuda(ordinal).map(Self::Gpu),
-            Device::Emulator => emulator().map(Self::Gpu),
+            Device::Emulator => emulated().map(Self::Gpu),
         }
     }
 }
@@ -69,12 +67,12 @@ fn cuda(_: usize) -> Result<Gpu, Error> {
 }
 
 #[cfg(feature = "emulator")]
-fn emulator() -> Result<Gpu, Error> {
+fn emulated() -> Result<Gpu, Error> {
     Ok(Gpu::Emulator)
 }
 
 #[cfg(not(feature = "emulator"))]
-fn emulator() -> Result<Gpu, Error> {
+fn emulated() -> Result<Gpu, Error> {
     Err(Error::NoDevice {
         device: "emulator",
         reason: "ferrosz was built without the feature `emulator`".to_owned(),
@@ -91,14 +89,10 @@ impl Gpu {
         match self {
             #[cfg(feature = "cuda")]
             Self::Cuda(kernels) => {
-                let stream = &kernels.context().default_stream();
-                compress_host(&CudaExecutor { kernels, stream }, layout, bound, field)
+                compress_host(&kernels.on_default_stream(), layout, bound, field)
             }
             #[cfg(feature = "emulator")]
-            Self::Emulator => {
-                let executor = EmulatorExecutor(Emulator::new());
-                compress_host(&executor, layout, bound, field)
-            }
+            Self::Emulator => compress_host(&emulator::new(), layout, bound, field),
         }
     }
 
@@ -124,17 +118,17 @@ impl Gpu {
         let bytes = &bytes[..header.stream_bytes() as usize];
         match self {
             #[cfg(feature = "cuda")]
-            Self::Cuda(kernels) => {
-                let executor = CudaExecutor {
-                    kernels,
-                    stream: &kernels.context().default_stream(),
-                };
-                decompress_host(&executor, &header, bytes, regions, verify, values)
-            }
+            Self::Cuda(kernels) => decompress_host(
+                &kernels.on_default_stream(),
+                &header,
+                bytes,
+                regions,
+                verify,
+                values,
+            ),
             #[cfg(feature = "emulator")]
             Self::Emulator => {
-                let executor = EmulatorExecutor(Emulator::new());
-                decompress_host(&executor, &header, bytes, regions, verify, values)
+                decompress_host(&emulator::new(), &header, bytes, regions, verify, values)
             }
         }
     }
@@ -192,7 +186,7 @@ pub(crate) fn enqueue_compress<T: Element, E: Executor>(
 }
 
 /// One block a chunk.
-fn blocks_of<T: Element>(chunks: u64, elements: u64) -> Result<u32, Error> {
+pub(crate) fn blocks_of<T: Element>(chunks: u64, elements: u64) -> Result<u32, Error> {
     i32::try_from(chunks)
         .map(i32::cast_unsigned)
         .map_err(|_| Error::TooLarge {

@@ -1,6 +1,7 @@
 //! Fields of every kind, and the judge of the bound.
 #![allow(dead_code, reason = "each test file uses its part")]
 
+pub mod bare;
 pub mod fields;
 pub mod judge;
 pub mod vectors;

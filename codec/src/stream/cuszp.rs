@@ -83,6 +83,7 @@ impl Mode {
 }
 
 /// How a stream is put together.
+#[repr(u32)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Framing {
     /// Of cuSZp 2 and 3.

@@ -20,7 +20,6 @@ use crate::simt::{Thread, View};
 use core::marker::PhantomData;
 use ferrosz_codec::Element;
 use ferrosz_codec::encode::block::{SignedGroup, choose_rate};
-use ferrosz_codec::encode::rate::RateByte;
 use ferrosz_codec::pipeline::{Codec, CodecChoice};
 use ferrosz_codec::predict::{Group, MAX_REACH, Predictor, difference};
 use ferrosz_codec::quantize::Quantizer;
@@ -83,7 +82,8 @@ impl<E: Element, C: CodecChoice, S: StaticShape> Compress<E, C, S> {
         // registers more, a block a multiprocessor less.
         let mut group = SignedGroup::split(&codes);
         group.signs = t.opaque(group.signs);
-        let rate = rate_of::<T, S>(t, &group, codec);
+        let (first, others) = first_and_others::<T, S>(t, &group);
+        let rate = choose_rate(first, others, groups::<S>(), codec);
         let own_bytes = if is_first::<T, S>(t) {
             rate.body_bytes(groups::<S>())
         } else {
@@ -144,13 +144,13 @@ impl<E: Element, C: CodecChoice, S: StaticShape> Compress<E, C, S> {
 }
 
 /// Groups of a block.
-const fn groups<S: StaticShape>() -> u32 {
+pub const fn groups<S: StaticShape>() -> u32 {
     S::SHAPE.groups() as u32
 }
 
 /// Whether this thread has the first group of its block.
 #[inline(always)]
-fn is_first<T: Thread, S: StaticShape>(t: T) -> bool {
+pub fn is_first<T: Thread, S: StaticShape>(t: T) -> bool {
     t.lane().is_multiple_of(groups::<S>())
 }
 
@@ -178,9 +178,9 @@ fn predict_forward<T: Thread, S: StaticShape>(
     0
 }
 
-/// The rate byte of this thread's block. For whole warps.
+/// The first magnitude of this thread's block, and all others or-ed together. For whole warps.
 #[inline(always)]
-fn rate_of<T: Thread, S: StaticShape>(t: T, group: &SignedGroup, codec: Codec) -> RateByte {
+pub fn first_and_others<T: Thread, S: StaticShape>(t: T, group: &SignedGroup) -> (u32, u32) {
     let (mut first, mut others) = group.first_and_others();
     if groups::<S>() == 2 {
         let other_first = t.shuffle_xor(first, 1);
@@ -192,7 +192,7 @@ fn rate_of<T: Thread, S: StaticShape>(t: T, group: &SignedGroup, codec: Codec) -
             first = other_first;
         }
     }
-    choose_rate(first, others, groups::<S>(), codec)
+    (first, others)
 }
 
 /// One chunk's task.

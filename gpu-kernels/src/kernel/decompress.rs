@@ -9,6 +9,8 @@
 //! reported, and what it decodes to is not meant to be used.
 
 use crate::kernel::cells::{self, Fault};
+use crate::kernel::compress::groups;
+use crate::kernel::image::read_body;
 use crate::kernel::output::{Output, Words};
 use crate::kernel::tile::{Tile, UNIT_WORDS};
 use crate::kernel::{CHUNK_THREADS, CHUNK_WARPS, predict};
@@ -16,7 +18,6 @@ use crate::scan::{BlockSum, block_sum, block_sum_u64, warp_sum_u64};
 use crate::simt::{Thread, View};
 use core::marker::PhantomData;
 use ferrosz_codec::Element;
-use ferrosz_codec::encode::block::SignedGroup;
 use ferrosz_codec::encode::rate::RateByte;
 use ferrosz_codec::error::ChunkFault;
 use ferrosz_codec::pipeline::Codec;
@@ -466,11 +467,6 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
     }
 }
 
-/// Groups of a block.
-const fn groups<S: StaticShape>() -> u32 {
-    S::SHAPE.groups() as u32
-}
-
 /// Whether the header has its checksum. For one warp.
 #[inline(always)]
 fn header_is_sound<T: Thread>(t: T, word: impl Fn(usize) -> u32) -> bool {
@@ -485,81 +481,3 @@ fn header_is_sound<T: Thread>(t: T, word: impl Fn(usize) -> u32) -> bool {
 }
 
 const _: () = assert!(CHECKSUM_WORD < 32);
-
-/// Reads group number `number` of a body at byte `at` of the image.
-#[inline(always)]
-fn read_body<T: Thread>(
-    t: T,
-    shape: Shape,
-    number: u32,
-    rate: RateByte,
-    at: u32,
-    codec: Codec,
-) -> Group {
-    let mut group = SignedGroup {
-        signs: 0,
-        magnitudes: [0; GROUP],
-    };
-    let groups = shape.groups() as u32;
-    if rate.body_bytes(groups) == 0 {
-        return [0; GROUP];
-    }
-    if codec.stores_outliers() {
-        let rows = UnalignedWords::new(t, at + rate.outlier_bytes());
-        group.signs = rows.get(number);
-        add_rows(&mut group, rate, |row| {
-            rows.get(groups * (1 + row) + number)
-        });
-        let bits = 8 * rate.outlier_bytes();
-        if bits > 0 && number == 0 {
-            group.magnitudes[0] = UnalignedWords::new(t, at).get(0) & u32::MAX >> (32 - bits);
-        }
-    } else {
-        let first = at / 4 + number;
-        group.signs = t.shared_load(first);
-        add_rows(&mut group, rate, |row| {
-            t.shared_load(first + groups * (1 + row))
-        });
-    }
-    group.join()
-}
-
-/// Adds the bit planes that `rows` gives.
-#[inline(always)]
-fn add_rows(group: &mut SignedGroup, rate: RateByte, rows: impl Fn(u32) -> u32) {
-    let planes = rate.planes();
-    for byte in 0..4 {
-        if planes > 8 * byte {
-            let words = core::array::from_fn(|i| {
-                let plane = 8 * byte + i as u32;
-                if plane < planes { rows(plane) } else { 0 }
-            });
-            group.add_planes(byte as usize, &words);
-        }
-    }
-}
-
-/// Words at any byte of the image, which has a word of slack.
-struct UnalignedWords<T> {
-    thread: T,
-    word: u32,
-    shift: u32,
-}
-
-impl<T: Thread> UnalignedWords<T> {
-    #[inline(always)]
-    fn new(thread: T, at: u32) -> Self {
-        Self {
-            thread,
-            word: at / 4,
-            shift: 8 * (at % 4),
-        }
-    }
-
-    #[inline(always)]
-    fn get(&self, index: u32) -> u32 {
-        let low = self.thread.shared_load(self.word + index);
-        let high = self.thread.shared_load(self.word + index + 1);
-        ((u64::from(high) << 32 | u64::from(low)) >> self.shift) as u32
-    }
-}

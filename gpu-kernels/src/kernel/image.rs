@@ -1,12 +1,15 @@
-//! A coded chunk's image in shared memory, as its threads write it: see FORMAT.md, section 4.
+//! A coded chunk's image in shared memory, as its threads write it, and the bodies of its blocks, both
+//! ways: see FORMAT.md, section 4.
 
 use crate::kernel::CHUNK_THREADS;
 use crate::kernel::tile::UNIT_WORDS;
+use crate::kernel::unaligned::{UnalignedReader, UnalignedWriter};
 use crate::simt::Thread;
 use ferrosz_codec::Element;
 use ferrosz_codec::encode::block::SignedGroup;
 use ferrosz_codec::encode::rate::RateByte;
 use ferrosz_codec::pipeline::Codec;
+use ferrosz_codec::predict::Group;
 use ferrosz_codec::shape::{GROUP, Shape};
 use ferrosz_codec::stream::chunk::Sections;
 
@@ -111,7 +114,7 @@ pub fn write_body<T: Thread>(
             outlier = group.take_outlier(rate);
         }
         if number == 0 && rate.outlier_bytes() > 0 {
-            let mut bytes = UnalignedWords::new(t, at);
+            let mut bytes = UnalignedWriter::new(t, at);
             bytes.push_first(outlier);
             bytes.finish();
         }
@@ -119,7 +122,7 @@ pub fn write_body<T: Thread>(
         if groups == 2 {
             write_rows_of_two(t, &group, rate, has_body, rows_at);
         } else if has_body {
-            let mut rows = UnalignedWords::new(t, rows_at);
+            let mut rows = UnalignedWriter::new(t, rows_at);
             rows.push_first(group.signs);
             for_rows(&group, rate.planes(), |_, row| rows.push(row));
             rows.finish();
@@ -190,53 +193,55 @@ fn for_rows(group: &SignedGroup, planes: u32, mut take: impl FnMut(u32, u32)) {
     }
 }
 
-/// Words written one after the other at any byte of a zeroed image. The first and the last touch
-/// words that hold neighbours' bytes too, and are or-ed in; those between are this thread's alone.
-struct UnalignedWords<T> {
-    thread: T,
-    word: u32,
-    shift: u32,
-    carry: u32,
+/// Reads group number `number` of a body at byte `at` of the image.
+#[inline(always)]
+pub fn read_body<T: Thread>(
+    t: T,
+    shape: Shape,
+    number: u32,
+    rate: RateByte,
+    at: u32,
+    codec: Codec,
+) -> Group {
+    let mut group = SignedGroup {
+        signs: 0,
+        magnitudes: [0; GROUP],
+    };
+    let groups = shape.groups() as u32;
+    if rate.body_bytes(groups) == 0 {
+        return [0; GROUP];
+    }
+    if codec.stores_outliers() {
+        let rows = UnalignedReader::new(t, at + rate.outlier_bytes());
+        group.signs = rows.get(number);
+        add_rows(&mut group, rate, |row| {
+            rows.get(groups * (1 + row) + number)
+        });
+        let bits = 8 * rate.outlier_bytes();
+        if bits > 0 && number == 0 {
+            group.magnitudes[0] = UnalignedReader::new(t, at).get(0) & u32::MAX >> (32 - bits);
+        }
+    } else {
+        let first = at / 4 + number;
+        group.signs = t.shared_load(first);
+        add_rows(&mut group, rate, |row| {
+            t.shared_load(first + groups * (1 + row))
+        });
+    }
+    group.join()
 }
 
-impl<T: Thread> UnalignedWords<T> {
-    #[inline(always)]
-    fn new(thread: T, at: u32) -> Self {
-        Self {
-            thread,
-            word: at / 4,
-            shift: 8 * (at % 4),
-            carry: 0,
-        }
-    }
-
-    /// The word that is due, after `value` has come in.
-    #[inline(always)]
-    fn shift_in(&mut self, value: u32) -> u32 {
-        let wide = u64::from(value) << self.shift;
-        let due = self.carry | wide as u32;
-        self.carry = (wide >> 32) as u32;
-        due
-    }
-
-    #[inline(always)]
-    fn push_first(&mut self, value: u32) {
-        let due = self.shift_in(value);
-        self.thread.shared_or(self.word, due);
-        self.word += 1;
-    }
-
-    #[inline(always)]
-    fn push(&mut self, value: u32) {
-        let due = self.shift_in(value);
-        self.thread.shared_store(self.word, due);
-        self.word += 1;
-    }
-
-    #[inline(always)]
-    fn finish(&mut self) {
-        if self.carry != 0 {
-            self.thread.shared_or(self.word, self.carry);
+/// Adds the bit planes that `rows` gives.
+#[inline(always)]
+fn add_rows(group: &mut SignedGroup, rate: RateByte, rows: impl Fn(u32) -> u32) {
+    let planes = rate.planes();
+    for byte in 0..4 {
+        if planes > 8 * byte {
+            let words = core::array::from_fn(|i| {
+                let plane = 8 * byte + i as u32;
+                if plane < planes { rows(plane) } else { 0 }
+            });
+            group.add_planes(byte as usize, &words);
         }
     }
 }

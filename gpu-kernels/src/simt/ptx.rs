@@ -229,6 +229,15 @@ impl Thread for PtxThread {
     }
 
     #[inline(always)]
+    fn store_byte(self, view: View<u32>, byte: u64, value: u8) {
+        let address = view.address().cast::<u8>().wrapping_add(byte as usize);
+        // SAFETY: the byte lies in the view.
+        unsafe {
+            asm!("st.global.u8 [{}], {};", in(reg64) address, in(reg32) u32::from(value), options(nostack))
+        };
+    }
+
+    #[inline(always)]
     fn store4(self, view: View<u32>, index: u64, values: [u32; 4]) {
         let [a, b, c, d] = values;
         // SAFETY: the items lie in the view, aligned.

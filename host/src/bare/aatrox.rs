@@ -1,4 +1,4 @@
-//! The bare AATROX byte stream, read and written on the CPU, in parallel.
+//! The bare AATROX byte stream, read and written on all devices.
 //!
 //! It says nothing of itself: both sides must be given the same [`Params`].
 //!
@@ -18,6 +18,10 @@
 
 pub use ferrosz_codec::stream::aatrox::{AatroxError, Params};
 
+use super::kernels::BareStream;
+use crate::device::Device;
+use crate::error::Error;
+use crate::plan::Backend;
 use ferrosz_codec::Element;
 use ferrosz_codec::stream::aatrox::LAYER;
 use ferrosz_codec::stream::aatrox::reference::{self, Decoder};
@@ -53,4 +57,42 @@ pub fn decompress<T: Element>(params: &Params<T>, stream: &[u8]) -> Result<Vec<T
         .enumerate()
         .for_each(|(layer, out)| decoder.layer(layer, out));
     Ok(values)
+}
+
+/// As [`compress`], on a device; the bytes are the same.
+///
+/// # Errors
+///
+/// [`Error::Aatrox`] as [`compress`]; [`Error::TooLarge`] for more than 2^31 - 1 elements,
+/// [`Error::NoDevice`] and [`Error::Cuda`] from a GPU.
+pub fn compress_on<T: Element>(
+    device: Device,
+    params: &Params<T>,
+    values: &[T],
+) -> Result<Vec<u8>, Error> {
+    let backend = Backend::of(device)?;
+    reference::check_count(params, values)?;
+    match BareStream::aatrox(params)?.compress(&backend, values) {
+        Some(stream) => stream,
+        None => Ok(compress(params, values)?),
+    }
+}
+
+/// As [`decompress`], on a device. The rate bytes are looked at on the CPU first.
+///
+/// # Errors
+///
+/// [`Error::Aatrox`] as [`decompress`]; [`Error::TooLarge`], [`Error::NoDevice`] and
+/// [`Error::Cuda`] from a GPU.
+pub fn decompress_on<T: Element>(
+    device: Device,
+    params: &Params<T>,
+    stream: &[u8],
+) -> Result<Vec<T>, Error> {
+    let backend = Backend::of(device)?;
+    Decoder::new(params, stream)?;
+    match BareStream::aatrox(params)?.decompress(&backend, stream) {
+        Some(values) => values,
+        None => Ok(decompress(params, stream)?),
+    }
 }

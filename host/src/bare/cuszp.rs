@@ -1,4 +1,4 @@
-//! cuSZp's own byte streams, read and written on the CPU, in parallel.
+//! cuSZp's own byte streams, read and written on all devices.
 //!
 //! They say nothing of themselves: both sides must be given the same [`Params`].
 //!
@@ -18,6 +18,10 @@
 //! ```
 
 use super::in_order;
+use super::kernels::BareStream;
+use crate::device::Device;
+use crate::error::Error;
+use crate::plan::Backend;
 pub use ferrosz_codec::stream::cuszp::{CuszpError, Framing, Mode, Params, RateFault, Refusal};
 
 use ferrosz_codec::Element;
@@ -50,6 +54,50 @@ pub fn compress<T: Element>(params: &Params<T>, values: &[T]) -> Result<Vec<u8>,
     let chunks = (0..encoder.chunks()).into_par_iter();
     let chunks = in_order(chunks.map(|chunk| encoder.chunk(chunk)).collect())?;
     encoder.assemble(&chunks)
+}
+
+/// As [`compress`], on a device; the bytes are the same. A strict encoder works on the CPU, wherever
+/// it is asked to.
+///
+/// # Errors
+///
+/// [`Error::Cuszp`] as [`compress`]; [`Error::NoDevice`] and [`Error::Cuda`] from a GPU.
+pub fn compress_on<T: Element>(
+    device: Device,
+    params: &Params<T>,
+    values: &[T],
+) -> Result<Vec<u8>, Error> {
+    let backend = Backend::of(device)?;
+    let what = BareStream::cuszp(params)?;
+    Encoder::new(params, values)?;
+    let backend = if params.strict { Backend::Cpu } else { backend };
+    let stream = match what.compress(&backend, values) {
+        Some(stream) => stream?,
+        None => compress(params, values)?,
+    };
+    if stream.len() as u64 >> 32 != 0 {
+        let bytes = stream.len() as u64;
+        return Err(CuszpError::StreamTooLong { bytes }.into());
+    }
+    Ok(stream)
+}
+
+/// As [`decompress`], on a device. The rate bytes are looked at on the CPU first.
+///
+/// # Errors
+///
+/// [`Error::Cuszp`] as [`decompress`]; [`Error::NoDevice`] and [`Error::Cuda`] from a GPU.
+pub fn decompress_on<T: Element>(
+    device: Device,
+    params: &Params<T>,
+    stream: &[u8],
+) -> Result<Vec<T>, Error> {
+    let backend = Backend::of(device)?;
+    Decoder::new(params, stream)?;
+    match BareStream::cuszp(params)?.decompress(&backend, stream) {
+        Some(values) => values,
+        None => Ok(decompress(params, stream)?),
+    }
 }
 
 /// Decompresses a stream of cuSZp's; bytes behind its end are ignored.

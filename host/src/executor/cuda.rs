@@ -68,6 +68,14 @@ impl Kernels {
         &self.context
     }
 
+    /// An executor on the context's default stream.
+    pub(crate) fn on_default_stream(&self) -> CudaExecutor<'_> {
+        CudaExecutor {
+            kernels: self,
+            stream: self.context.default_stream(),
+        }
+    }
+
     /// A kernel, loaded if it is not yet.
     ///
     /// # Errors
@@ -149,7 +157,7 @@ fn open(ordinal: usize) -> Result<Arc<CudaContext>, Error> {
 /// Runs kernels on one stream of a GPU.
 pub struct CudaExecutor<'a> {
     pub(crate) kernels: &'a Kernels,
-    pub(crate) stream: &'a Arc<CudaStream>,
+    pub(crate) stream: Arc<CudaStream>,
 }
 
 /// Memory of the GPU, given back on drop after all work on its stream.
@@ -217,7 +225,7 @@ impl Executor for CudaExecutor<'_> {
     type Memory = CudaMemory;
 
     fn allocate(&self, bytes: u64) -> Result<CudaMemory, Error> {
-        CudaMemory::new(self.stream, bytes)
+        CudaMemory::new(&self.stream, bytes)
     }
 
     fn view<W>(&self, memory: &CudaMemory) -> View<W> {

@@ -9,6 +9,11 @@ use std::cell::UnsafeCell;
 /// Runs kernels on an [`Emulator`].
 pub struct EmulatorExecutor(pub Emulator);
 
+/// An executor on an emulator that runs blocks and warps in their order.
+pub fn new() -> EmulatorExecutor {
+    EmulatorExecutor(Emulator::new())
+}
+
 /// 16-byte aligned memory that kernels write through views.
 pub struct EmulatorMemory(Box<[UnsafeCell<Unit>]>);
 

@@ -100,6 +100,26 @@ impl Layout {
         self.shape
     }
 
+    /// How the stream is put together.
+    #[inline(always)]
+    pub const fn framing(&self) -> Framing {
+        self.framing
+    }
+
+    /// The elements that are in no block (section 6.2): up to two at the end of an array whose rows
+    /// have a length of 3 modulo 4.
+    #[inline(always)]
+    pub const fn uncovered(&self) -> Range<u32> {
+        let [z, y, x] = self.dims;
+        let rows = z.wrapping_mul(y);
+        if matches!(self.shape, Shape::Line) || rows == 0 {
+            return 0..0;
+        }
+        let into_four = (rows - 1).wrapping_mul(x) % 4 + x % 4;
+        let count = into_four.saturating_sub(4);
+        self.elements - count..self.elements
+    }
+
     /// Elements of the array.
     #[inline(always)]
     pub const fn elements(&self) -> u32 {
@@ -125,7 +145,9 @@ impl Layout {
     /// Where a block begins; `block` is below [`Layout::blocks`].
     #[inline(always)]
     pub const fn corner(&self, block: u32) -> Corner {
-        let [grid_y, grid_x] = self.grid;
+        // Not 0, which only the compiler cannot see.
+        let grid_y = at_least_one(self.grid[0]);
+        let grid_x = at_least_one(self.grid[1]);
         let (z, y, x) = (
             block / grid_x / grid_y,
             block / grid_x % grid_y,
@@ -182,7 +204,12 @@ impl Layout {
         let Some(start) = self.quad(corner, place / 4) else {
             return Place::Nothing;
         };
-        let index = start | (place % 4);
+        self.behind(start | (place % 4))
+    }
+
+    /// What is at an index that [`Layout::quad`] gave, or one of the three after it.
+    #[inline(always)]
+    pub const fn behind(&self, index: u32) -> Place {
         match (self.shape, self.framing) {
             _ if index < self.elements => Place::Element(index),
             (Shape::Line, Framing::V3) => Place::Nothing,
@@ -225,6 +252,11 @@ impl Layout {
         };
         start.unwrap_or(self.elements).min(self.elements) as usize
     }
+}
+
+#[inline(always)]
+const fn at_least_one(count: u32) -> u32 {
+    if count == 0 { 1 } else { count }
 }
 
 fn product(dims: [u64; 3]) -> Option<u64> {

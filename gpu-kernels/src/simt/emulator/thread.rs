@@ -243,6 +243,16 @@ impl Thread for EmulatorThread<'_> {
     }
 
     #[track_caller]
+    fn store_byte(self, view: View<u32>, byte: u64, value: u8) {
+        let address = self
+            .locate(Location::caller(), view, byte / 4, 1)
+            .cast::<u8>();
+        // SAFETY: as for `store`, of a byte of the word.
+        unsafe { address.add(byte as usize % 4).write(value) };
+        self.0.launch.note_change();
+    }
+
+    #[track_caller]
     fn store4(self, view: View<u32>, index: u64, values: [u32; 4]) {
         let address = self.locate(Location::caller(), view, index, 4);
         // SAFETY: as for `store`, of all four.

@@ -1,0 +1,274 @@
+//! Streams without header on machines that run kernels.
+
+use super::{aatrox, cuszp};
+#[cfg(feature = "cuda")]
+use super::{aatrox::AatroxError, cuszp::CuszpError};
+use crate::error::Error;
+use crate::executor::Executor;
+use crate::plan::{Backend, Gpu, blocks_of};
+use ferrosz_codec::shape::{Cube, Line, Plane, Shape};
+use ferrosz_codec::stream::aatrox::Layout as AatroxLayout;
+use ferrosz_codec::stream::cuszp::{Framing, Layout, Quantizer};
+use ferrosz_codec::{Dtype, Element};
+use ferrosz_gpu_kernels::kernel::bare::compress::BareCompress;
+use ferrosz_gpu_kernels::kernel::bare::decompress::BareDecompress;
+use ferrosz_gpu_kernels::kernel::bare::{BareParams, Coder, cell_count, tile_count};
+use ferrosz_gpu_kernels::kernel::cells;
+use ferrosz_gpu_kernels::simt::View;
+
+/// What a stream is, as the kernels have it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct BareStream<T> {
+    layout: Layout,
+    payload_start: u64,
+    coder: Coder,
+    quantizer: Quantizer<T>,
+}
+
+/// The longest body of a block of so many groups: a first magnitude apart, signs and 32 planes.
+const fn longest_body(shape: Shape) -> u64 {
+    4 + 4 * 33 * shape.groups() as u64
+}
+
+impl<T: Element> BareStream<T> {
+    /// A stream of cuSZp's.
+    pub(crate) fn cuszp(params: &cuszp::Params<T>) -> Result<Self, Error> {
+        let layout = params.layout()?;
+        Ok(Self {
+            layout,
+            payload_start: layout.payload_start(),
+            coder: Coder::Cuszp(params.mode),
+            quantizer: Quantizer::new(params.error),
+        })
+    }
+
+    /// A stream of AATROX's.
+    pub(crate) fn aatrox(params: &aatrox::Params<T>) -> Result<Self, Error> {
+        let elements = params.elements;
+        let too_large = Error::TooLarge {
+            elements,
+            dtype: T::DTYPE,
+        };
+        let dims = [1, 1, elements];
+        Ok(Self {
+            layout: Layout::new(Shape::Line, Framing::V3, dims).map_err(|_| too_large)?,
+            payload_start: AatroxLayout::new(elements).payload_start(),
+            coder: Coder::Aatrox,
+            quantizer: Quantizer::new(params.error),
+        })
+    }
+
+    /// Elements of the array.
+    pub(crate) fn elements(&self) -> u64 {
+        u64::from(self.layout.elements())
+    }
+
+    /// Whether an array has as many elements.
+    #[cfg(feature = "cuda")]
+    pub(crate) fn check_elements(&self, found: u64) -> Result<(), Error> {
+        let needed = self.elements();
+        if needed == found {
+            return Ok(());
+        }
+        Err(match self.coder {
+            Coder::Cuszp(_) => CuszpError::ElementCount { needed, found }.into(),
+            Coder::Aatrox => AatroxError::ElementCount { needed, found }.into(),
+        })
+    }
+
+    /// A strict upper bound on the bytes of the stream.
+    pub(crate) fn max_bytes(&self) -> u64 {
+        let bodies = u64::from(self.layout.blocks()) * longest_body(self.layout.shape());
+        self.payload_start + bodies
+    }
+
+    /// Cells of a workspace beyond the fixed ones.
+    #[cfg(feature = "cuda")]
+    pub(crate) fn states(&self) -> u64 {
+        2 * tile_count(&self.layout)
+    }
+
+    fn params(&self, elements: View<u32>, stream: View<u32>, cells: View<u64>) -> BareParams {
+        let Quantizer { inverse, error } = self.quantizer;
+        BareParams {
+            elements,
+            stream,
+            cells,
+            layout: self.layout,
+            payload_start: self.payload_start,
+            quantizer: [inverse.to_bits64(), error.to_bits64()],
+            coder: self.coder.id(),
+        }
+    }
+
+    /// Asks for the compression of `input`. Nothing is allocated, and nothing waits.
+    pub(crate) fn enqueue_compress<E: Executor>(
+        &self,
+        executor: &E,
+        input: View<u32>,
+        stream: View<u32>,
+        cells: View<u64>,
+    ) -> Result<(), Error> {
+        executor.clear(cells)?;
+        let tiles = tile_count(&self.layout);
+        if tiles == 0 {
+            return Ok(());
+        }
+        let blocks = blocks_of::<T>(tiles, self.elements())?;
+        let params = self.params(input, stream, cells);
+        match (self.layout.shape(), T::DTYPE) {
+            (Shape::Line, Dtype::F32) => {
+                executor.launch::<BareCompress<f32, Line>>(blocks, &params)
+            }
+            (Shape::Line, Dtype::F64) => {
+                executor.launch::<BareCompress<f64, Line>>(blocks, &params)
+            }
+            (Shape::Plane, Dtype::F32) => {
+                executor.launch::<BareCompress<f32, Plane>>(blocks, &params)
+            }
+            (Shape::Plane, Dtype::F64) => {
+                executor.launch::<BareCompress<f64, Plane>>(blocks, &params)
+            }
+            (Shape::Cube, Dtype::F32) => {
+                executor.launch::<BareCompress<f32, Cube>>(blocks, &params)
+            }
+            (Shape::Cube, Dtype::F64) => {
+                executor.launch::<BareCompress<f64, Cube>>(blocks, &params)
+            }
+        }
+    }
+
+    /// Asks for the decompression of `stream`. Nothing is allocated, and nothing waits; what is wrong
+    /// will be in the fault cell.
+    pub(crate) fn enqueue_decompress<E: Executor>(
+        &self,
+        executor: &E,
+        stream: View<u32>,
+        output: View<u32>,
+        cells: View<u64>,
+    ) -> Result<(), Error> {
+        executor.clear(cells)?;
+        let tiles = tile_count(&self.layout);
+        if tiles == 0 {
+            return Ok(());
+        }
+        let blocks = blocks_of::<T>(tiles, self.elements())?;
+        let params = self.params(output, stream, cells);
+        match (self.layout.shape(), T::DTYPE) {
+            (Shape::Line, Dtype::F32) => {
+                executor.launch::<BareDecompress<f32, Line>>(blocks, &params)
+            }
+            (Shape::Line, Dtype::F64) => {
+                executor.launch::<BareDecompress<f64, Line>>(blocks, &params)
+            }
+            (Shape::Plane, Dtype::F32) => {
+                executor.launch::<BareDecompress<f32, Plane>>(blocks, &params)
+            }
+            (Shape::Plane, Dtype::F64) => {
+                executor.launch::<BareDecompress<f64, Plane>>(blocks, &params)
+            }
+            (Shape::Cube, Dtype::F32) => {
+                executor.launch::<BareDecompress<f32, Cube>>(blocks, &params)
+            }
+            (Shape::Cube, Dtype::F64) => {
+                executor.launch::<BareDecompress<f64, Cube>>(blocks, &params)
+            }
+        }
+    }
+
+    /// Compresses an array on a machine; none if the device is the CPU.
+    pub(crate) fn compress(
+        &self,
+        backend: &Backend,
+        values: &[T],
+    ) -> Option<Result<Vec<u8>, Error>> {
+        match backend {
+            Backend::Cpu => None,
+            Backend::Gpu(gpu) => Some(gpu.compress_bare(self, values)),
+        }
+    }
+
+    /// Decompresses a stream that passed the host's checks; none if the device is the CPU.
+    pub(crate) fn decompress(
+        &self,
+        backend: &Backend,
+        stream: &[u8],
+    ) -> Option<Result<Vec<T>, Error>> {
+        match backend {
+            Backend::Cpu => None,
+            Backend::Gpu(gpu) => Some(gpu.decompress_bare(self, stream)),
+        }
+    }
+}
+
+impl Gpu {
+    fn compress_bare<T: Element>(
+        &self,
+        what: &BareStream<T>,
+        values: &[T],
+    ) -> Result<Vec<u8>, Error> {
+        match self {
+            #[cfg(feature = "cuda")]
+            Self::Cuda(kernels) => compress_host(&kernels.on_default_stream(), what, values),
+            #[cfg(feature = "emulator")]
+            Self::Emulator => compress_host(&crate::executor::emulator::new(), what, values),
+        }
+    }
+
+    fn decompress_bare<T: Element>(
+        &self,
+        what: &BareStream<T>,
+        stream: &[u8],
+    ) -> Result<Vec<T>, Error> {
+        match self {
+            #[cfg(feature = "cuda")]
+            Self::Cuda(kernels) => decompress_host(&kernels.on_default_stream(), what, stream),
+            #[cfg(feature = "emulator")]
+            Self::Emulator => decompress_host(&crate::executor::emulator::new(), what, stream),
+        }
+    }
+}
+
+fn compress_host<T: Element, E: Executor>(
+    executor: &E,
+    what: &BareStream<T>,
+    values: &[T],
+) -> Result<Vec<u8>, Error> {
+    let most = what.max_bytes();
+    let input = executor.allocate(size_of_val(values) as u64)?;
+    let stream = executor.allocate(most)?;
+    let workspace = executor.allocate(8 * cell_count(tile_count(&what.layout)))?;
+    let (input, stream) = (executor.view(&input), executor.view(&stream));
+    let cells = executor.view(&workspace);
+    executor.upload(bytemuck::cast_slice(values), input)?;
+    what.enqueue_compress(executor, input, stream, cells)?;
+    let mut length = [0; 8];
+    executor.download(cells, 8 * cells::STREAM_BYTES, &mut length)?;
+    let mut bytes = vec![0; u64::from_le_bytes(length).min(most) as usize];
+    executor.download(stream, 0, &mut bytes)?;
+    Ok(bytes)
+}
+
+fn decompress_host<T: Element, E: Executor>(
+    executor: &E,
+    what: &BareStream<T>,
+    bytes: &[u8],
+) -> Result<Vec<T>, Error> {
+    let elements = what.elements();
+    let stream = executor.allocate(bytes.len() as u64)?;
+    let output = executor.allocate(elements * T::BYTES as u64)?;
+    let workspace = executor.allocate(8 * cell_count(tile_count(&what.layout)))?;
+    let (stream, output) = (executor.view(&stream), executor.view(&output));
+    let cells = executor.view(&workspace);
+    // What follows the stream in its last words must be 0, as what is missing of it.
+    let mut padded = bytes.to_vec();
+    padded.resize((4 * stream.len()) as usize, 0);
+    executor.upload(&padded, stream)?;
+    what.enqueue_decompress(executor, stream, output, cells)?;
+    let mut fault = [0; 8];
+    executor.download(cells, 8 * cells::FAULT, &mut fault)?;
+    crate::plan::fault_in(u64::from_le_bytes(fault))?;
+    let mut values = crate::decompress::allocate(elements)?;
+    executor.download(output, 0, bytemuck::cast_slice_mut(&mut values))?;
+    Ok(values)
+}

@@ -17,7 +17,8 @@
 //!
 //! The JSON has bytes, chunks and chunks with exceptions beside.
 
-use ferrosz::cuszp::{Mode, Rank};
+use ferrosz::Shape;
+use ferrosz::cuszp::Mode;
 use ferrosz::{
     Bound, Codec, Compressor, Decompressor, Device, Extents, Layout, Shape, aatrox, cuszp, info,
 };
@@ -192,10 +193,10 @@ impl Field {
         let lengths = self.extents.lengths();
         dims[3 - lengths.len()..].copy_from_slice(lengths);
         for mode in Mode::ALL {
-            for rank in Rank::ALL.into_iter().take(self.rank().max(1)) {
+            for rank in Shape::ALL.into_iter().take(self.rank().max(1)) {
                 let params = cuszp::Params::new(rank, mode, dims, error);
                 let stream = cuszp::compress(&params, &self.values)?;
-                let name = format!("bare cuszp {} {}", mode.name(), rank.number());
+                let name = format!("bare cuszp {} {}", mode.name(), rank.rank());
                 push(name, stream.len(), &cuszp::decompress(&params, &stream)?);
             }
         }

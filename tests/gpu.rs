@@ -151,10 +151,10 @@ fn large_fields() {
 fn large_planes_and_cubes() {
     let bound = Bound::range(1e-3).expect("a good bound");
     for lengths in [
-        &[5000, 4099][..],
-        &[4096, 8192],
-        &[200, 333, 301],
-        &[256, 256, 512],
+        &[1500, 4099][..],
+        &[2048, 4096],
+        &[100, 333, 101],
+        &[128, 256, 256],
     ] {
         let field = make_long::<f32>(Kind::Smooth, lengths.iter().product::<u64>() as usize, 3);
         for layout in layouts(lengths) {

@@ -50,12 +50,20 @@ fn predicted_bytes<T: Element>(layout: &Layout, quantizer: &Quantizer<T>, field:
     u128::from(grid.chunk_count()) * ENTRY_BYTES as u128 + payload
 }
 
-/// Chunks spread evenly over a field.
+/// Chunks spread over a field: one of each of as many stretches, all of the same length. Where in its
+/// stretch is as good as random, for at even distances they could all lie in the same rows of slices.
 fn sample(grid: &Grid) -> Vec<u64> {
     let (all, taken) = (grid.chunk_count(), grid.chunk_count().min(SAMPLE_CHUNKS));
+    let start = |i: u64| (u128::from(i) * u128::from(all) / u128::from(taken)) as u64;
     (0..taken)
-        .map(|i| (u128::from(2 * i + 1) * u128::from(all) / u128::from(2 * taken)) as u64)
+        .map(|i| start(i) + mixed(i) % (start(i + 1) - start(i)))
         .collect()
+}
+
+/// A number without pattern for each number.
+fn mixed(number: u64) -> u64 {
+    let product = (number + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    (product ^ product >> 32).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 16
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::stream::StreamRef;
 use ferrosz_codec::bound::Extremes;
-use ferrosz_codec::encode::chunk::{self, IMAGE_BYTES, Source};
+use ferrosz_codec::encode::chunk::{self, IMAGE_BYTES, Source, Stored};
 use ferrosz_codec::error::ChunkFault;
 use ferrosz_codec::quantize::Quantizer;
 use ferrosz_codec::shape::Shape;
@@ -295,9 +295,11 @@ impl<T: Element> ChunkDecoder<'_, T> {
             self.stream.header.codec,
             &self.quantizer,
             &self.grid,
-            chunk,
-            &entry,
-            bytes,
+            Stored {
+                chunk,
+                entry,
+                bytes,
+            },
             self.verify,
             values,
         )

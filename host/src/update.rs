@@ -10,9 +10,11 @@ use ferrosz_codec::error::ChunkFault;
 use ferrosz_codec::stream::checksum::checksum;
 use ferrosz_codec::stream::container::{HEADER_BYTES, Header};
 use ferrosz_codec::stream::grid::Grid;
-use ferrosz_codec::stream::table::{Entry, seed};
+use ferrosz_codec::stream::region::Region;
+use ferrosz_codec::stream::table::{self, seed};
 use ferrosz_codec::stream::update::to_bytes;
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom, Write};
 
@@ -123,8 +125,7 @@ fn changed_chunks<T: Element>(
     part: &Part,
     values: &[T],
 ) -> Result<BTreeMap<u64, Vec<T>>, Error> {
-    let header = &decoder.stream.header;
-    let regions = part.regions(&header.layout())?;
+    let regions = part.regions(&decoder.stream.header.layout())?;
     let elements: u64 = regions.iter().map(|region| region.elements()).sum();
     if elements != values.len() as u64 {
         return Err(Error::PartMismatch {
@@ -132,38 +133,54 @@ fn changed_chunks<T: Element>(
             found: values.len() as u64,
         });
     }
-    let grid = &decoder.grid;
     let mut chunks = BTreeMap::new();
-    let mut start = 0;
+    let mut rest = values;
     for region in &regions {
-        let [z, y, x] = region.chunks(grid);
-        let [_, rows, columns] = grid.chunks();
-        let numbers = z.flat_map(|z| y.clone().map(move |y| (z, y)));
-        for (z, y) in numbers {
-            for number in x.clone().map(|x| (z * rows + y) * columns + x) {
-                let mut pieces = Vec::new();
-                decoder.for_pieces(number, region, |from, at| pieces.push((from, at)));
-                if pieces.is_empty() {
-                    continue;
-                }
-                if !chunks.contains_key(&number) {
-                    let mut elements = vec![T::ZERO; grid.chunk(number).elements() as usize];
-                    decoder.decode(number, &mut elements)?;
-                    chunks.insert(number, elements);
-                }
-                let Some(elements) = chunks.get_mut(&number) else {
-                    continue;
-                };
-                for (place, at) in pieces {
-                    let at = start + at as usize;
-                    let count = place.len();
-                    elements[place].copy_from_slice(&values[at..at + count]);
-                }
-            }
+        let (own, behind) = rest.split_at(region.elements() as usize);
+        for number in numbers(region, &decoder.grid) {
+            replace(decoder, region, number, own, &mut chunks)?;
         }
-        start += region.elements() as usize;
+        rest = behind;
     }
     Ok(chunks)
+}
+
+/// The numbers of the chunks that a region may touch.
+fn numbers(region: &Region, grid: &Grid) -> impl Iterator<Item = u64> {
+    let [z, y, x] = region.chunks(grid);
+    let [_, rows, columns] = grid.chunks();
+    let in_row = move |(z, y): (u64, u64)| x.clone().map(move |x| (z * rows + y) * columns + x);
+    z.flat_map(move |z| y.clone().map(move |y| (z, y)))
+        .flat_map(in_row)
+}
+
+/// Replaces what a region has of a chunk by the region's `values`.
+fn replace<T: Element>(
+    decoder: &ChunkDecoder<'_, T>,
+    region: &Region,
+    number: u64,
+    values: &[T],
+    chunks: &mut BTreeMap<u64, Vec<T>>,
+) -> Result<(), Error> {
+    let mut pieces = Vec::new();
+    decoder.for_pieces(number, region, |from, at| pieces.push((from, at as usize)));
+    if pieces.is_empty() {
+        return Ok(());
+    }
+    let elements = match chunks.entry(number) {
+        Entry::Occupied(known) => known.into_mut(),
+        Entry::Vacant(place) => {
+            let count = decoder.grid.chunk(number).elements() as usize;
+            let mut elements = vec![T::ZERO; count];
+            decoder.decode(number, &mut elements)?;
+            place.insert(elements)
+        }
+    };
+    for (place, at) in pieces {
+        let count = place.len();
+        elements[place].copy_from_slice(&values[at..at + count]);
+    }
+    Ok(())
 }
 
 /// Encodes one chunk from its own elements, as a field of its extents.
@@ -201,7 +218,7 @@ pub fn compact(stream: &[u8]) -> Result<Vec<u8>, Error> {
             .chunk(number)
             .ok_or(ChunkFault::Place.in_chunk(number))?;
         let start = payload.len() as u64;
-        table.extend(Entry { start, ..entry }.to_bytes());
+        table.extend(table::Entry { start, ..entry }.to_bytes());
         payload.extend_from_slice(bytes);
     }
     let header = Header {

@@ -62,17 +62,17 @@ pub fn judge<T: Element>(bound: Bound, original: &[T], decoded: &[T]) -> Result<
     Ok(())
 }
 
+/// A number a little below the largest that is allowed, found by halving the range of bit patterns,
+/// which are in the order of the numbers.
 fn clearly_below(allowed: &BigRational) -> f64 {
-    let mut guess = f64::MAX;
-    for candidate in (-1074..1023).map(|exponent| 2f64.powi(exponent)) {
-        if &exact(candidate) > allowed {
-            break;
+    let (mut low, mut high) = (0u64, f64::MAX.to_bits());
+    while low < high {
+        let middle = low + (high - low).div_ceil(2);
+        if &exact(f64::from_bits(middle)) <= allowed {
+            low = middle;
+        } else {
+            high = middle - 1;
         }
-        guess = candidate;
     }
-    if guess == f64::MAX {
-        0.0
-    } else {
-        guess * 0.999_999
-    }
+    f64::from_bits(low) * 0.999_999
 }

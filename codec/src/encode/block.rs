@@ -35,10 +35,10 @@ impl SignedGroup {
         // A loop, not `map`, whose body LLVM would keep as a function where many need it.
         let mut signs = self.signs.swap_bytes();
         let mut differences = [0; GROUP];
-        for e in 0..GROUP {
+        for (difference, magnitude) in differences.iter_mut().zip(&self.magnitudes) {
             let negative = signs.cast_signed() >> 31;
             signs <<= 1;
-            differences[e] = (self.magnitudes[e].cast_signed() ^ negative).wrapping_sub(negative);
+            *difference = (magnitude.cast_signed() ^ negative).wrapping_sub(negative);
         }
         differences
     }

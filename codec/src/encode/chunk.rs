@@ -353,8 +353,19 @@ impl<T: Element> Target<'_, T> {
     }
 }
 
-/// Decodes one chunk: `bytes` is what the table gives it, `values` takes its elements row by row and has
-/// as many places. With `verify`, its checksum is checked first.
+/// A chunk as a stream has it.
+#[derive(Clone, Copy)]
+pub struct Stored<'a> {
+    /// Its number.
+    pub chunk: u64,
+    /// Its entry.
+    pub entry: Entry,
+    /// Its bytes, as many as the stream gives it.
+    pub bytes: &'a [u8],
+}
+
+/// Decodes one chunk of a grid; `values` takes its elements row by row and has as many places. With
+/// `verify`, its checksum is checked first.
 ///
 /// # Errors
 ///
@@ -363,12 +374,15 @@ pub fn decode<T: Element>(
     codec: Codec,
     quantizer: &Quantizer<T>,
     grid: &Grid,
-    chunk: u64,
-    entry: &Entry,
-    bytes: &[u8],
+    stored: Stored<'_>,
     verify: bool,
     values: &mut [T],
 ) -> Result<(), ChunkFault> {
+    let Stored {
+        chunk,
+        entry,
+        bytes,
+    } = stored;
     let raw_bytes = 4 * raw_words(values.len() as u32, T::WORDS as u32) as usize;
     if !bytes.len().is_multiple_of(16) || bytes.len() > raw_bytes {
         return Err(ChunkFault::Place);

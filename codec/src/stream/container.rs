@@ -370,13 +370,13 @@ impl Summary {
     #[inline(always)]
     pub fn is_of(&self, identity: &[u32; IDENTITY_WORDS]) -> bool {
         let mut same = self.update_bytes == 0;
-        for i in 0..IDENTITY_WORDS {
+        for (i, (found, wanted)) in self.identity.iter().zip(identity).enumerate() {
             let mask = if i == MODE_AT / 4 {
                 MODE_MASK
             } else {
                 u32::MAX
             };
-            same &= (self.identity[i] ^ identity[i]) & mask == 0;
+            same &= (found ^ wanted) & mask == 0;
         }
         same
     }

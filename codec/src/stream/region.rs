@@ -152,10 +152,8 @@ impl Region {
     /// The place of the element at these coordinates in the region's own order; none if it is outside.
     #[inline(always)]
     pub fn place(&self, at: [u64; 3]) -> Option<u64> {
-        let mut is_inside = true;
-        for i in 0..3 {
-            is_inside &= at[i] >= self.from[i] && at[i] < self.to[i];
-        }
+        let inside = |i: usize| at[i] >= self.from[i] && at[i] < self.to[i];
+        let is_inside = inside(0) & inside(1) & inside(2);
         let [_, height, width] = self.extents();
         let [z, y, x] = core::array::from_fn(|i| at[i].wrapping_sub(self.from[i]));
         is_inside.then(|| (z * height + y) * width + x)

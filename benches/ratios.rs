@@ -17,7 +17,6 @@
 //!
 //! The JSON has bytes, chunks and chunks with exceptions beside.
 
-use ferrosz::Shape;
 use ferrosz::cuszp::Mode;
 use ferrosz::{
     Bound, Codec, Compressor, Decompressor, Device, Extents, Layout, Shape, aatrox, cuszp, info,

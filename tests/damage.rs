@@ -39,7 +39,7 @@ fn decode_unverified(stream: &[u8]) -> Result<Vec<f32>, Error> {
 
 #[test]
 fn every_flipped_bit_is_found() {
-    for layout in [&[9000][..], &[9, 20, 50]].into_iter().flat_map(layouts) {
+    for layout in [&[3000][..], &[9, 10, 20]].into_iter().flat_map(layouts) {
         let codec = layout.codec;
         let stream = stream_in(layout, Kind::NotFinite);
         for bit in 0..8 * stream.len() {

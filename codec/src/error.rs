@@ -61,9 +61,6 @@ pub enum FormatError {
         /// Where it starts among the bytes of all updates.
         at: u64,
     },
-    /// The stream has updates, which a device cannot read.
-    #[error("the stream has updates, which a GPU cannot read from device memory: compact it first")]
-    HasUpdates,
     /// A chunk's bytes do not give its checksum.
     #[error("chunk {chunk} is damaged: its checksum does not match")]
     ChunkChecksum {

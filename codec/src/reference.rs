@@ -15,6 +15,7 @@ use crate::stream::chunk::Form;
 use crate::stream::container::{HEADER_BYTES, Header, Layout};
 use crate::stream::grid::ChunkBox;
 use crate::stream::table::{ENTRY_BYTES, Entry, seed};
+use crate::stream::update::{Replacements, is_unfinished};
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -57,21 +58,28 @@ pub fn decompress<T: Element>(stream: &[u8]) -> Result<Vec<T>, FormatError> {
     if found < needed {
         return Err(FormatError::Truncated { needed, found });
     }
-    if found > needed {
+    let (stream, trailing) = stream.split_at(needed as usize);
+    if !is_unfinished(trailing) {
         return Err(FormatError::TrailingBytes(found - needed));
     }
+    let (stream, updates) = stream.split_at(header.payload_end() as usize);
+    let replacements = Replacements::read(updates, header.chunks())?;
     let grid = header.grid();
     let (table, payload) = stream[HEADER_BYTES..].split_at(header.chunks() as usize * ENTRY_BYTES);
     let (table, _) = table.as_chunks();
     let mut values = vec![T::ZERO; header.elements() as usize];
     for (index, entry) in table.iter().enumerate() {
-        let entry = Entry::from_bytes(entry);
-        let end = match table.get(index + 1) {
+        let number = index as u64;
+        let mut entry = Entry::from_bytes(entry);
+        let mut end = match table.get(index + 1) {
             Some(next) => Entry::from_bytes(next).start,
             None => header.payload_bytes,
         };
-        let number = index as u64;
-        let bytes = payload
+        let mut source = payload;
+        if let Some(replacement) = replacements.of(number) {
+            (source, entry, end) = (updates, replacement.entry, replacement.range().end);
+        }
+        let bytes = source
             .get(entry.start as usize..end as usize)
             .ok_or(ChunkFault::Place.in_chunk(number))?;
         if checksum(seed(number, entry.form), bytes) != entry.checksum {

@@ -183,7 +183,7 @@ impl Gpu {
     /// length must be the number of elements of the field. Does not allocate and does not wait,
     /// nor read the stream on the host, so its layout must be said; whether stream and claim agree,
     /// and whether the stream was undamaged, is for [`Workspace::check`] to say, or for the fault
-    /// cell on the device.
+    /// cell on the device. A stream with updates is a fault, too: [`crate::compact`] makes one without.
     ///
     /// Both buffers must be aligned to 16 bytes.
     ///

@@ -522,3 +522,24 @@ fn large_streams_without_header() -> Result<(), Error> {
     ));
     Ok(())
 }
+
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn the_automatic_choice_is_that_of_the_cpu() -> Result<(), Error> {
+    let gpu = Gpu::new(0)?;
+    let stream = gpu.context().new_stream().expect("a stream");
+    let mut workspace = gpu.workspace(&stream, 0)?;
+    for lengths in [&[3_000_000][..], &[1500, 1999], &[150, 160, 170]] {
+        for kind in Kind::ALL {
+            let length = lengths.iter().product::<u64>() as usize;
+            let field = make::<f32>(kind, length, 21);
+            let input = stream.clone_htod(&field).expect("copied");
+            for bound in [Bound::range(1e-3)?, Bound::abs(0.01)?] {
+                let automatic = Compressor::automatic(bound).extents(lengths)?;
+                let chosen = gpu.choose(&stream, &automatic, &input, &mut workspace)?;
+                assert_eq!(chosen, automatic.choose(&field)?, "{kind:?} {lengths:?}");
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,12 +1,16 @@
 //! Choosing codec and shape of blocks by the sizes that a sample predicts.
 
-use crate::cpu;
+use crate::error::Error;
+use ferrosz_codec::encode::chunk::{self, IMAGE_BYTES, Source};
 use ferrosz_codec::quantize::Quantizer;
 use ferrosz_codec::shape::Shape;
 use ferrosz_codec::stream::container::{Extents, Layout};
 use ferrosz_codec::stream::grid::Grid;
 use ferrosz_codec::stream::table::ENTRY_BYTES;
-use ferrosz_codec::{Bound, Codec, Element};
+use ferrosz_codec::{Codec, Element};
+use rayon::prelude::*;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 /// Chunks of the sample: about a million elements, or all of a smaller field.
 const SAMPLE_CHUNKS: u64 = 128;
@@ -28,26 +32,85 @@ pub(crate) fn candidates(extents: &Extents) -> Vec<Layout> {
 }
 
 /// The layout of the smallest predicted size; of several, the first. It depends on the field and the
-/// bound alone: integers throughout, and always the same chunks.
-pub(crate) fn choose<T: Element>(bound: Bound, extents: &Extents, field: &[T]) -> Layout {
-    let quantizer = cpu::resolve(bound, field);
-    candidates(extents)
-        .into_iter()
-        .min_by_key(|layout| predicted_bytes(layout, &quantizer, field))
-        .unwrap_or(Layout::new(Codec::Plain, Shape::Line, *extents))
+/// bound alone: integers throughout, and always the same chunks. `read` gives a chunk's elements, row by
+/// row.
+///
+/// # Errors
+///
+/// Those of `read`.
+pub(crate) fn choose<T: Element>(
+    quantizer: &Quantizer<T>,
+    extents: &Extents,
+    mut read: impl FnMut(&Grid, u64) -> Result<Vec<T>, Error>,
+) -> Result<Layout, Error> {
+    let mut samples: HashMap<Shape, Vec<Sample<T>>> = HashMap::new();
+    let mut best = None;
+    for layout in candidates(extents) {
+        let grid = layout.grid();
+        let sample = match samples.entry(layout.shape) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(place) => {
+                let read = |number| {
+                    let elements = read(&grid, number)?;
+                    let alone = Grid::alone(&grid, &grid.chunk(number));
+                    Ok(Sample { alone, elements })
+                };
+                let read: Result<_, Error> = sample(&grid).into_iter().map(read).collect();
+                place.insert(read?)
+            }
+        };
+        let bytes = predicted_bytes(&layout, quantizer, sample);
+        if best.is_none_or(|(fewest, _)| bytes < fewest) {
+            best = Some((bytes, layout));
+        }
+    }
+    let plain = Layout::new(Codec::Plain, Shape::Line, *extents);
+    Ok(best.map_or(plain, |(_, layout)| layout))
+}
+
+/// A chunk of the sample as a field of its own.
+struct Sample<T> {
+    alone: Grid,
+    elements: Vec<T>,
 }
 
 /// The predicted size of chunk table and payload.
-fn predicted_bytes<T: Element>(layout: &Layout, quantizer: &Quantizer<T>, field: &[T]) -> u128 {
+fn predicted_bytes<T: Element>(
+    layout: &Layout,
+    quantizer: &Quantizer<T>,
+    sample: &[Sample<T>],
+) -> u128 {
     let grid = layout.grid();
-    let chunks = sample(&grid);
-    let elements: u64 = chunks
-        .iter()
-        .map(|chunk| u64::from(grid.chunk(*chunk).elements()))
+    let elements: u64 = sample.iter().map(|chunk| chunk.elements.len() as u64).sum();
+    let bytes: u64 = sample
+        .par_iter()
+        .map_init(
+            || vec![0; IMAGE_BYTES],
+            |image, Sample { alone, elements }| {
+                let source = Source {
+                    field: elements,
+                    grid: alone,
+                    chunk: 0,
+                };
+                chunk::encode(layout.codec, quantizer, source, image).1 as u64
+            },
+        )
         .sum();
-    let bytes = cpu::encoded_bytes(layout.codec, quantizer, &grid, field, &chunks);
     let payload = u128::from(bytes) * u128::from(grid.elements()) / u128::from(elements.max(1));
     u128::from(grid.chunk_count()) * ENTRY_BYTES as u128 + payload
+}
+
+/// The elements of a chunk of a field in memory, row by row.
+pub(crate) fn read_chunk<T: Element>(grid: &Grid, number: u64, field: &[T]) -> Vec<T> {
+    let chunk = grid.chunk(number);
+    let [depth, height, width] = chunk.extents.map(u64::from);
+    let [z, y, x] = chunk.origin;
+    let mut elements = Vec::with_capacity(chunk.elements() as usize);
+    for row in 0..depth * height {
+        let first = grid.flat([z + row / height, y + row % height, x]) as usize;
+        elements.extend_from_slice(&field[first..first + width as usize]);
+    }
+    elements
 }
 
 /// Chunks spread over a field: one of each of as many stretches, all of the same length. Where in its

@@ -153,12 +153,18 @@ impl Compressor {
         if self.codec.is_some() {
             return Ok(*self);
         }
-        let layout = choose::choose(self.bound, &extents, field);
-        Ok(Self {
+        let quantizer = cpu::resolve(self.bound, field);
+        let read = |grid: &_, number| Ok(choose::read_chunk(grid, number, field));
+        Ok(self.with_layout(choose::choose(&quantizer, &extents, read)?))
+    }
+
+    /// This with codec and rank of a layout.
+    pub(crate) fn with_layout(self, layout: Layout) -> Self {
+        Self {
             codec: Some(layout.codec),
             shape: layout.shape,
-            ..*self
-        })
+            ..self
+        }
     }
 
     /// A strict upper bound on the bytes of the stream of a field of so many elements, whatever their

@@ -101,27 +101,6 @@ fn encode<T: Element>(
     encoded
 }
 
-/// The bytes that some chunks of a field would take, entries included.
-pub(crate) fn encoded_bytes<T: Element>(
-    codec: Codec,
-    quantizer: &Quantizer<T>,
-    grid: &Grid,
-    field: &[T],
-    chunks: &[u64],
-) -> u64 {
-    chunks
-        .par_iter()
-        .map_init(
-            || vec![0; IMAGE_BYTES],
-            |image, chunk| {
-                let chunk = *chunk;
-                let source = Source { field, grid, chunk };
-                chunk::encode(codec, quantizer, source, image).1 as u64
-            },
-        )
-        .sum()
-}
-
 fn assemble(header: &Header, tasks: &[Encoded]) -> Vec<u8> {
     let mut stream = Vec::with_capacity(header.stream_bytes() as usize);
     stream.extend_from_slice(&header.to_bytes());

@@ -26,16 +26,21 @@
 
 use crate::bare::kernels::BareStream;
 use crate::bare::{aatrox, cuszp};
+use crate::choose;
 use crate::compress::Compressor;
 use crate::decompress::Decompressor;
 use crate::error::Error;
 use crate::executor::Executor;
-use crate::executor::cuda::{CudaExecutor, CudaMemory, Kernels};
+use crate::executor::cuda::{CudaExecutor, CudaMemory, DeviceBox, Kernels};
 use crate::part::Part;
-use crate::plan::{CompressJob, DecompressJob, enqueue_compress, enqueue_decompress, fault_in};
+use crate::plan::{
+    CompressJob, DecompressJob, enqueue_compress, enqueue_decompress, enqueue_resolve, fault_in,
+};
 use cudarc::driver::{CudaContext, CudaStream, DevicePtr, DevicePtrMut};
+use ferrosz_codec::bound::Extremes;
+use ferrosz_codec::quantize::Quantizer;
 use ferrosz_codec::stream::container::{Extents, HEADER_BYTES, Header, Layout};
-use ferrosz_codec::stream::grid::Grid;
+use ferrosz_codec::stream::grid::{ChunkBox, Grid};
 use ferrosz_codec::{Element, FormatError, Shape};
 use ferrosz_gpu_kernels::kernel::cells;
 use ferrosz_gpu_kernels::simt::View;
@@ -103,6 +108,58 @@ impl Gpu {
     fn workspace_of(stream: &Arc<CudaStream>, chunks: u64) -> Result<Workspace, Error> {
         let memory = CudaMemory::new(stream, 8 * cells::count(chunks))?;
         Ok(Workspace { memory, chunks })
+    }
+
+    /// As [`Compressor::choose`], for a field in device memory, from which a sample is copied to the host.
+    /// The choice is the same. Waits for the work on `stream`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::ExtentsMismatch`], [`Error::Misaligned`], [`Error::WorkspaceStream`] and
+    /// [`Error::Cuda`].
+    pub fn choose<T: Element>(
+        &self,
+        stream: &Arc<CudaStream>,
+        compressor: &Compressor,
+        input: &impl DevicePtr<T>,
+        workspace: &mut Workspace,
+    ) -> Result<Compressor, Error> {
+        let elements = input.len() as u64;
+        let extents = compressor.extents_for(elements)?;
+        if compressor.codec().is_some() {
+            return Ok(*compressor);
+        }
+        if elements == 0 {
+            return compressor.choose::<T>(&[]);
+        }
+        let bound = compressor.bound();
+        let cells = workspace.cells_for(stream, 0)?;
+        let (address, _input_use) = input.device_ptr(stream);
+        // SAFETY: the guard keeps the buffer valid.
+        let view = unsafe { words("input", address, elements * T::BYTES as u64)? };
+        let mut quantizer = bound.resolve::<T>(&Extremes::default());
+        let mut chosen = None;
+        self.run(stream, |executor| {
+            if bound.needs_extremes() {
+                let mut bits = [[0; 8]; 3];
+                executor.clear(cells)?;
+                enqueue_resolve::<T, _>(executor, bound, elements, view, cells)?;
+                executor.download(cells, 8 * cells::QUANTIZER, bits.as_flattened_mut())?;
+                quantizer = Quantizer::from_bits(bits.map(u64::from_le_bytes));
+            }
+            let read = |grid: &Grid, number: u64| {
+                let chunk = grid.chunk(number);
+                let mut elements = vec![T::ZERO; chunk.elements() as usize];
+                let from = device_box(address, grid, &chunk, T::BYTES);
+                // SAFETY: the chunk lies within the field, which is valid.
+                unsafe { executor.read_box(from, bytemuck::cast_slice_mut(&mut elements))? };
+                Ok(elements)
+            };
+            chosen = Some(choose::choose(&quantizer, &extents, read)?);
+            Ok(())
+        })?;
+        let layout = chosen.ok_or(Error::NotChosen)?;
+        Ok(compressor.with_layout(layout))
     }
 
     /// Asks for the compression of the field in `input` to the start of `output`, which must have
@@ -533,6 +590,22 @@ impl Gpu {
             kernels: &self.kernels,
             stream: stream.clone(),
         })
+    }
+}
+
+/// A chunk of a field in device memory, whose elements have so many bytes.
+fn device_box(address: u64, grid: &Grid, chunk: &ChunkBox, bytes: usize) -> DeviceBox {
+    let [depth, height, width] = chunk.extents.map(|extent| extent as usize);
+    let [_, rows, columns] = grid.lengths();
+    let is_line = grid.shape() == Shape::Line;
+    DeviceBox {
+        address: address + grid.flat(chunk.origin) * bytes as u64,
+        width: width * bytes,
+        height,
+        depth,
+        // The row of a line is longer than a pitch may be.
+        pitch: if is_line { width } else { columns as usize } * bytes,
+        slice_rows: rows as usize,
     }
 }
 

@@ -161,15 +161,7 @@ pub(crate) fn enqueue_compress<T: Element, E: Executor>(
         return enqueue_empty(executor, job, &header);
     }
     if job.bound.needs_extremes() {
-        let blocks = elements.div_ceil(EXTREMES_SHARE).min(EXTREMES_BLOCKS) as u32;
-        let params = ExtremesParams {
-            input: job.input,
-            elements,
-            cells: job.cells,
-            bound: job.bound.value(),
-            mode: u32::from(job.bound.mode().id()),
-        };
-        launch_extremes::<T, E>(executor, blocks, &params)?;
+        enqueue_resolve::<T, E>(executor, job.bound, elements, job.input, job.cells)?;
     }
     let params = CompressParams {
         input: job.input,
@@ -183,6 +175,26 @@ pub(crate) fn enqueue_compress<T: Element, E: Executor>(
     };
     let blocks = blocks_of::<T>(grid.chunk_count(), elements)?;
     launch_compress::<T, E>(executor, job.layout, blocks, &params)
+}
+
+/// Asks for the quantiser of a bound that needs the extremes of a field of at least one element; it will
+/// be in the cells, which must be clear.
+pub(crate) fn enqueue_resolve<T: Element, E: Executor>(
+    executor: &E,
+    bound: Bound,
+    elements: u64,
+    input: View<u32>,
+    cells: View<u64>,
+) -> Result<(), Error> {
+    let blocks = elements.div_ceil(EXTREMES_SHARE).min(EXTREMES_BLOCKS) as u32;
+    let params = ExtremesParams {
+        input,
+        elements,
+        cells,
+        bound: bound.value(),
+        mode: u32::from(bound.mode().id()),
+    };
+    launch_extremes::<T, E>(executor, blocks, &params)
 }
 
 /// One block a chunk.

@@ -221,6 +221,48 @@ impl Drop for CudaMemory {
     }
 }
 
+/// A box of device memory: its first byte's address, bytes of a row, rows of a slice, slices, and how
+/// far apart rows are and how many rows slices are apart.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct DeviceBox {
+    pub(crate) address: u64,
+    pub(crate) width: usize,
+    pub(crate) height: usize,
+    pub(crate) depth: usize,
+    pub(crate) pitch: usize,
+    pub(crate) slice_rows: usize,
+}
+
+impl CudaExecutor<'_> {
+    /// Copies a box of device memory, row behind row, and waits for it.
+    ///
+    /// # Safety
+    ///
+    /// All of the box must be valid device memory.
+    pub(crate) unsafe fn read_box(&self, from: DeviceBox, bytes: &mut [u8]) -> Result<(), Error> {
+        debug_assert_eq!(bytes.len(), from.width * from.height * from.depth);
+        // SAFETY: all zeros is a valid copy of nothing: null addresses and arrays, and the memory type
+        // is set below.
+        let mut copy: sys::CUDA_MEMCPY3D = unsafe { std::mem::zeroed() };
+        copy.srcMemoryType = sys::CUmemorytype::CU_MEMORYTYPE_DEVICE;
+        copy.srcDevice = from.address;
+        copy.srcPitch = from.pitch;
+        copy.srcHeight = from.slice_rows;
+        copy.dstMemoryType = sys::CUmemorytype::CU_MEMORYTYPE_HOST;
+        copy.dstHost = bytes.as_mut_ptr().cast();
+        copy.dstPitch = from.width;
+        copy.dstHeight = from.height;
+        copy.WidthInBytes = from.width;
+        copy.Height = from.height;
+        copy.Depth = from.depth;
+        // SAFETY: the box is valid as the caller promises, the bytes are as many, and the copy is waited
+        // for.
+        unsafe { sys::cuMemcpy3DAsync_v2(&copy, self.stream.cu_stream()).result() }
+            .and_then(|()| self.stream.synchronize())
+            .map_err(failed("copy a box from the GPU"))
+    }
+}
+
 impl Executor for CudaExecutor<'_> {
     type Memory = CudaMemory;
 

@@ -241,20 +241,33 @@ impl CudaExecutor<'_> {
     /// All of the box must be valid device memory.
     pub(crate) unsafe fn read_box(&self, from: DeviceBox, bytes: &mut [u8]) -> Result<(), Error> {
         debug_assert_eq!(bytes.len(), from.width * from.height * from.depth);
-        // SAFETY: all zeros is a valid copy of nothing: null addresses and arrays, and the memory type
-        // is set below.
-        let mut copy: sys::CUDA_MEMCPY3D = unsafe { std::mem::zeroed() };
-        copy.srcMemoryType = sys::CUmemorytype::CU_MEMORYTYPE_DEVICE;
-        copy.srcDevice = from.address;
-        copy.srcPitch = from.pitch;
-        copy.srcHeight = from.slice_rows;
-        copy.dstMemoryType = sys::CUmemorytype::CU_MEMORYTYPE_HOST;
-        copy.dstHost = bytes.as_mut_ptr().cast();
-        copy.dstPitch = from.width;
-        copy.dstHeight = from.height;
-        copy.WidthInBytes = from.width;
-        copy.Height = from.height;
-        copy.Depth = from.depth;
+        let copy = sys::CUDA_MEMCPY3D {
+            srcMemoryType: sys::CUmemorytype::CU_MEMORYTYPE_DEVICE,
+            srcDevice: from.address,
+            srcPitch: from.pitch,
+            srcHeight: from.slice_rows,
+            srcXInBytes: 0,
+            srcY: 0,
+            srcZ: 0,
+            srcLOD: 0,
+            srcHost: std::ptr::null(),
+            srcArray: std::ptr::null_mut(),
+            reserved0: std::ptr::null_mut(),
+            dstMemoryType: sys::CUmemorytype::CU_MEMORYTYPE_HOST,
+            dstHost: bytes.as_mut_ptr().cast(),
+            dstPitch: from.width,
+            dstHeight: from.height,
+            dstXInBytes: 0,
+            dstY: 0,
+            dstZ: 0,
+            dstLOD: 0,
+            dstDevice: 0,
+            dstArray: std::ptr::null_mut(),
+            reserved1: std::ptr::null_mut(),
+            WidthInBytes: from.width,
+            Height: from.height,
+            Depth: from.depth,
+        };
         // SAFETY: the box is valid as the caller promises, the bytes are as many, and the copy is waited
         // for.
         unsafe { sys::cuMemcpy3DAsync_v2(&copy, self.stream.cu_stream()).result() }

@@ -1,11 +1,12 @@
 //! The command line.
 
+use crate::codec_choice::{self, CodecChoice};
 use crate::location::Location;
+use crate::part::PartFlags;
 use clap::builder::{OsStringValueParser, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 use ferrosz::cuszp::Mode;
 use ferrosz::{Bound, BoundMode, Codec, Device, Dtype, Shape};
-use std::ops::Range;
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -50,8 +51,12 @@ pub struct Common {
 pub enum Command {
     /// Compress an array to a stream
     Compress(Compress),
-    /// Decompress a stream, or some of its elements
+    /// Decompress a stream, or a part of its array
     Decompress(Decompress),
+    /// Replace a part of a compressed array, in place
+    Update(Update),
+    /// Write a stream without what updates replaced
+    Compact(Compact),
     /// Check that a stream keeps its error bound against the original array
     Verify(Verify),
     /// Show what a stream says of itself
@@ -76,9 +81,13 @@ pub struct Compress {
     /// What the array is.
     #[command(flatten)]
     pub shape: ShapeFlags,
-    /// Codec
-    #[arg(long, value_name = "NAME", default_value = Codec::Plain.name(), value_parser = codec())]
-    pub codec: Codec,
+    /// How values are predicted and coded
+    #[arg(long, value_name = "NAME", default_value = Codec::Plain.name(), value_parser = codec_choice::parser())]
+    pub codec: CodecChoice,
+    /// Dimensions of coding blocks: 1 for 32 values in a line, which is the default, 2 for 8 x 8, 3
+    /// for 4 x 4 x 4. Blocks have no more dimensions than the array has of length > 1
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=3))]
+    pub rank: Option<u8>,
     /// The error bound.
     #[command(flatten)]
     pub bound: BoundFlags,
@@ -135,9 +144,35 @@ pub struct Decompress {
     /// Array to write: .npy by its suffix, else raw values; or '-' for raw values
     #[arg(value_name = "OUT", value_parser = location())]
     pub output: Location,
-    /// Only these elements, counted from 0 in memory order, TO not included
-    #[arg(long, value_name = "FROM..TO")]
-    pub elements: Option<Elements>,
+    /// Only a part of the array.
+    #[command(flatten)]
+    pub part: PartFlags,
+}
+
+/// `ferrosz update`.
+#[derive(Debug, Args)]
+#[command(mut_group("part", |group| group.required(true)))]
+pub struct Update {
+    /// Stream to change: a file. Whatever ends the command early leaves the old stream or the new
+    #[arg(value_name = "STREAM", value_parser = location())]
+    pub stream: Location,
+    /// Array to put in: .npy, raw values of the stream's type, or '-'; as many values as the part
+    #[arg(value_name = "IN", value_parser = location())]
+    pub input: Location,
+    /// The part that is replaced.
+    #[command(flatten)]
+    pub part: PartFlags,
+}
+
+/// `ferrosz compact`.
+#[derive(Debug, Args)]
+pub struct Compact {
+    /// Stream with updates, or '-'
+    #[arg(value_name = "IN", value_parser = location())]
+    pub input: Location,
+    /// Stream to write, or '-'
+    #[arg(value_name = "OUT", value_parser = location())]
+    pub output: Location,
 }
 
 /// `ferrosz verify`.
@@ -333,33 +368,8 @@ impl FromStr for Dims {
     }
 }
 
-/// A range of elements.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Elements(pub Range<u64>);
-
-impl FromStr for Elements {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let number = |text: &str| text.trim().parse::<u64>().ok();
-        let (from, to) = text
-            .split_once("..")
-            .and_then(|(from, to)| Some((number(from)?, number(to)?)))
-            .ok_or("a range is two whole numbers with two dots between, as in 0..1000")?;
-        if from > to {
-            return Err(format!("the range ends at {to}, before its start {from}"));
-        }
-        Ok(Self(from..to))
-    }
-}
-
 fn location() -> impl TypedValueParser<Value = Location> {
     OsStringValueParser::new().map(Location::from)
-}
-
-fn codec() -> impl TypedValueParser<Value = Codec> {
-    PossibleValuesParser::new(Codec::ALL.map(|codec| codec.name()))
-        .try_map(|name| Codec::from_name(&name).ok_or("unknown codec"))
 }
 
 fn dtype() -> impl TypedValueParser<Value = Dtype> {
@@ -414,14 +424,6 @@ mod tests {
         assert_eq!("5".parse(), Ok(Dims(vec![5])));
         for bad in ["", "1,", "1,2,3,4", "1x2", "-1", "1.5"] {
             assert!(bad.parse::<Dims>().is_err(), "{bad}");
-        }
-    }
-
-    #[test]
-    fn ranges_are_two_numbers_in_order() {
-        assert_eq!("3..8".parse(), Ok(Elements(3..8)));
-        for bad in ["", "3", "..8", "3..", "8..3", "a..b", "3...8"] {
-            assert!(bad.parse::<Elements>().is_err(), "{bad}");
         }
     }
 

@@ -1,13 +1,14 @@
 //! `ferrosz compress`.
 
 use crate::args::{Common, Compress};
+use crate::codec_choice::{self, CodecChoice};
 use crate::failure::Failure;
 use crate::field_file::{self, Array, Field};
 use crate::location::Location;
 use crate::output;
 use crate::progress::Progress;
 use crate::report;
-use ferrosz::{Bound, BoundMode, Codec, Compressor, Device, Element};
+use ferrosz::{Bound, BoundMode, Compressor, Device, Element, Layout};
 use serde_json::json;
 use std::time::Instant;
 
@@ -17,12 +18,29 @@ use std::time::Instant;
 ///
 /// If the input cannot be read, the device cannot be used, or the output cannot be written.
 pub fn run(args: &Compress, common: &Common) -> Result<(), Failure> {
-    let bound = bound(args, common)?;
+    let compressor = compressor(args, common)?;
     output::check(&args.output, Some(&args.input))?;
     match field_file::read(&args.input, &args.shape, None)? {
-        Field::F32(array) => compress(args, common, bound, &array),
-        Field::F64(array) => compress(args, common, bound, &array),
+        Field::F32(array) => compress(args, common, compressor, &array),
+        Field::F64(array) => compress(args, common, compressor, &array),
     }
+}
+
+/// What the command line asks for, whatever the array.
+fn compressor(args: &Compress, common: &Common) -> Result<Compressor, Failure> {
+    let bound = bound(args, common)?;
+    let compressor = match (args.codec, args.rank) {
+        (CodecChoice::Auto, Some(_)) => {
+            return Err(Failure::usage(
+                "--rank cannot be used with --codec auto, which chooses it: leave one of them out",
+            ));
+        }
+        (CodecChoice::Auto, None) => Compressor::automatic(bound),
+        (CodecChoice::Named(codec), rank) => Compressor::new(codec, bound)
+            .with_rank(rank.unwrap_or(1))
+            .map_err(|error| Failure::usage(format_args!("--rank: {error}")))?,
+    };
+    Ok(compressor.device(common.device))
 }
 
 fn bound(args: &Compress, common: &Common) -> Result<Bound, Failure> {
@@ -40,23 +58,23 @@ fn bound(args: &Compress, common: &Common) -> Result<Bound, Failure> {
 fn compress<T: Element>(
     args: &Compress,
     common: &Common,
-    bound: Bound,
+    compressor: Compressor,
     array: &Array<T>,
 ) -> Result<(), Failure> {
-    let compressor = Compressor::new(args.codec, bound)
-        .extents(&array.extents)?
-        .device(common.device);
+    let compressor = compressor.extents(&array.extents)?;
     let elements = array.values.len() as u64;
     let progress = Progress::new("compressing", elements, T::BYTES as u64, common.quiet);
     let start = Instant::now();
-    let stream =
-        compressor.compress_with_progress(&array.values, &|more| progress.advance(more))?;
+    let chosen = compressor.choose(&array.values)?;
+    let stream = chosen.compress_with_progress(&array.values, &|more| progress.advance(more))?;
     let seconds = start.elapsed().as_secs_f64();
     drop(progress);
     output::write(&args.output, |writer| writer.write_all(&stream))?;
     let summary = Summary {
-        codec: args.codec,
-        bound,
+        layout: chosen.layout_for(elements)?,
+        rank: args.rank,
+        is_automatic: args.codec == CodecChoice::Auto,
+        bound: chosen.bound(),
         device: common.device,
         field_bytes: elements * T::BYTES as u64,
         stream_bytes: stream.len() as u64,
@@ -68,7 +86,10 @@ fn compress<T: Element>(
 
 /// What was done.
 struct Summary {
-    codec: Codec,
+    layout: Layout,
+    /// As asked for.
+    rank: Option<u8>,
+    is_automatic: bool,
     bound: Bound,
     device: Device,
     field_bytes: u64,
@@ -90,10 +111,33 @@ impl Summary {
         report::megabytes_per_second(self.field_bytes, self.seconds)
     }
 
+    fn coded_as(&self) -> String {
+        let layout = codec_choice::describe(self.layout.codec, self.layout.shape.rank());
+        match self.is_automatic {
+            true => format!("chosen: {layout}"),
+            false => layout,
+        }
+    }
+
+    /// Says so where blocks have fewer dimensions than were asked for.
+    fn note_rank(&self) {
+        let found = self.layout.shape.rank();
+        if let Some(rank) = self.rank.filter(|rank| *rank > found) {
+            output::note(&format!(
+                "note: --rank {rank}: an array of {} has blocks of {}, as blocks have no more \
+                 dimensions than the array has of length > 1",
+                report::lengths(self.layout.extents.lengths()),
+                codec_choice::blocks(found)
+            ));
+        }
+    }
+
     fn print(&self, common: &Common, output: &Location) -> Result<(), Failure> {
         if common.json {
             let object = json!({
-                "codec": self.codec.name(),
+                "codec": self.layout.codec.name(),
+                "rank": self.layout.shape.rank(),
+                "automatic": self.is_automatic,
                 "bound_mode": self.bound.mode().name(),
                 "bound": self.bound.value(),
                 "device": self.device.to_string(),
@@ -108,13 +152,14 @@ impl Summary {
             return output::print_json(&object, output);
         }
         if !common.quiet {
+            self.note_rank();
             output::note(&format!(
                 "{} to {}: ratio {:.2}, {:.2} bits a value ({}, {}); {:.0} MB/s, {:.3} s",
                 report::bytes(self.field_bytes),
                 report::bytes(self.stream_bytes),
                 self.ratio(),
                 self.bits_per_value(),
-                self.codec,
+                self.coded_as(),
                 bound_text(self.bound),
                 self.speed(),
                 self.seconds,

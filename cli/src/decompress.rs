@@ -33,14 +33,15 @@ fn decompress<T: Element>(
     stream: &[u8],
     info: &Info,
 ) -> Result<(), Failure> {
+    let part = args.part.of(&info.extents)?;
     let start = Instant::now();
-    let array: Array<T> = match &args.elements {
+    let array: Array<T> = match &part {
         None => whole(stream, info, common),
-        Some(range) => Decompressor::new()
+        Some(part) => Decompressor::new()
             .device(common.device)
-            .decompress_range(stream, range.0.clone())
+            .decompress_part(stream, part)
             .map(|values| Array {
-                extents: vec![values.len() as u64],
+                extents: part.extents(),
                 values,
             }),
     }

@@ -2,6 +2,7 @@
 
 use crate::args::{Common, Demo};
 use crate::canvas::Canvas;
+use crate::codec_choice;
 use crate::colour::ColourMap;
 use crate::compress::bound_text;
 use crate::failure::Failure;
@@ -27,15 +28,44 @@ const UNIT: &str = "K";
 const BOUNDS: [f64; 3] = [1e-2, 1e-3, 1e-4];
 /// What the picture shows.
 const TITLE: &str = "ferrosz demo: air potential temperature, lowest of 10 levels";
-const DRAWN: (Codec, f64) = (Codec::Outlier, 1e-2);
+const DRAWN: (Way, f64) = (Way::Coded(Codec::Outlier, 1), 1e-2);
 /// A run takes about a millisecond, and the median of this many is steady.
 const RUNS: usize = 51;
 /// No more runs after this: on the emulator, one is slow enough.
-const PATIENCE: Duration = Duration::from_millis(250);
+const PATIENCE: Duration = Duration::from_millis(100);
 
-/// A codec at a bound: what came of it.
+/// What is tried at every bound.
+const WAYS: [Way; 12] = [
+    Way::Coded(Codec::Fixed, 1),
+    Way::Coded(Codec::Plain, 1),
+    Way::Coded(Codec::Plain, 2),
+    Way::Coded(Codec::Plain, 3),
+    Way::Coded(Codec::Outlier, 1),
+    Way::Coded(Codec::Outlier, 2),
+    Way::Coded(Codec::Outlier, 3),
+    Way::Coded(Codec::Lorenzo, 1),
+    Way::Coded(Codec::Lorenzo, 2),
+    Way::Coded(Codec::Lorenzo, 3),
+    Way::Coded(Codec::Layered, 1),
+    Way::Auto,
+];
+
+/// How the field is compressed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Way {
+    /// With a codec and blocks of a rank.
+    Coded(Codec, u8),
+    /// With what is chosen.
+    Auto,
+}
+
+/// A way at a bound: what came of it.
 struct Trial {
+    way: Way,
+    /// As in the stream.
     codec: Codec,
+    /// As in the stream.
+    rank: u8,
     bound: Bound,
     stream_bytes: u64,
     decoded: Vec<f32>,
@@ -55,9 +85,9 @@ pub fn run(args: &Demo, common: &Common) -> Result<bool, Failure> {
     output::check(&picture, None)?;
     let field = field()?;
     let mut trials = Vec::new();
-    for codec in Codec::ALL {
-        for bound in BOUNDS {
-            trials.push(Trial::run(&field, codec, bound, common.device)?);
+    for bound in BOUNDS {
+        for way in WAYS {
+            trials.push(Trial::run(&field, way, bound, common.device)?);
         }
     }
     let is_kept = trials.iter().all(|trial| trial.judgement.is_kept());
@@ -79,21 +109,32 @@ fn field() -> Result<Array<f32>, Failure> {
     }
 }
 
+impl Way {
+    fn compressor(self, bound: Bound) -> Result<Compressor, ferrosz::Error> {
+        match self {
+            Self::Coded(codec, rank) => Compressor::new(codec, bound).with_rank(rank),
+            Self::Auto => Ok(Compressor::automatic(bound)),
+        }
+    }
+}
+
 impl Trial {
-    fn run(field: &Array<f32>, codec: Codec, bound: f64, device: Device) -> Result<Self, Failure> {
+    fn run(field: &Array<f32>, way: Way, bound: f64, device: Device) -> Result<Self, Failure> {
         let bound = Bound::range(bound).map_err(Failure::failed)?;
-        let compressor = Compressor::new(codec, bound)
+        let compressor = (way.compressor(bound)?)
             .extents(&field.extents)?
             .device(device);
         let decompressor = Decompressor::new().device(device);
         let (stream, compress_seconds) = timed(|| compressor.compress(&field.values))?;
         let (decoded, decompress_seconds) = timed(|| decompressor.decompress::<f32>(&stream))?;
-        let promise = ferrosz::info(&stream)?.absolute_error;
+        let info = ferrosz::info(&stream)?;
         Ok(Self {
-            codec,
+            way,
+            codec: info.codec,
+            rank: info.rank,
             bound,
             stream_bytes: stream.len() as u64,
-            judgement: judge(&field.values, &decoded, bound, promise),
+            judgement: judge(&field.values, &decoded, bound, info.absolute_error),
             decoded,
             compress_seconds,
             decompress_seconds,
@@ -139,6 +180,7 @@ fn field_bytes(field: &Array<f32>) -> u64 {
 fn to_text(field: &Array<f32>, trials: &[Trial], args: &Demo, common: &Common) -> String {
     let heading = [
         "codec",
+        "blocks",
         "bound",
         "ratio",
         "bits a value",
@@ -147,7 +189,11 @@ fn to_text(field: &Array<f32>, trials: &[Trial], args: &Demo, common: &Common) -
         "compress MB/s",
         "decompress MB/s",
     ];
-    let rows: Vec<Vec<String>> = trials.iter().map(|trial| row(field, trial)).collect();
+    // A blank line between bounds.
+    let rows: Vec<Vec<String>> = (trials.chunks(WAYS.len()))
+        .map(|trials| trials.iter().map(|trial| row(field, trial)).collect())
+        .collect::<Vec<Vec<_>>>()
+        .join(&[Vec::new()][..]);
     let about = report::pairs(&[
         ("field", WHAT.to_owned()),
         ("", describe(field)),
@@ -174,7 +220,11 @@ fn describe(field: &Array<f32>) -> String {
 
 fn row(field: &Array<f32>, trial: &Trial) -> Vec<String> {
     vec![
-        trial.codec.to_string(),
+        match trial.way {
+            Way::Coded(..) => trial.codec.to_string(),
+            Way::Auto => format!("auto: {}", trial.codec),
+        },
+        codec_choice::blocks(trial.rank),
         bound_text(trial.bound),
         format!("{:.2}", trial.ratio(field)),
         format!("{:.2}", trial.bits_per_value(field)),
@@ -201,6 +251,8 @@ fn to_json(field: &Array<f32>, trials: &[Trial], args: &Demo, common: &Common) -
         .map(|trial| {
             json!({
                 "codec": trial.codec.name(),
+                "rank": trial.rank,
+                "automatic": trial.way == Way::Auto,
                 "bound_mode": trial.bound.mode().name(),
                 "bound": trial.bound.value(),
                 "kept": trial.judgement.is_kept(),
@@ -232,7 +284,7 @@ fn to_json(field: &Array<f32>, trials: &[Trial], args: &Demo, common: &Common) -
 
 /// Original, reconstruction and error of the lowest level; none if that trial was not made.
 fn draw(field: &Array<f32>, trials: &[Trial]) -> Option<Canvas> {
-    let is_drawn = |trial: &&Trial| (trial.codec, trial.bound.value()) == DRAWN;
+    let is_drawn = |trial: &&Trial| (trial.way, trial.bound.value()) == DRAWN;
     let trial = trials.iter().find(is_drawn)?;
     let [_, rows, columns] = *field.extents.as_slice() else {
         return None;

@@ -13,6 +13,9 @@ use std::io::{self, Cursor, Read, Write};
 /// Bytes converted at once; a multiple of every element's size.
 const BLOCK: usize = 1 << 20;
 
+/// What to check if raw values are not what flags say of them.
+pub const CHECK_FLAGS: &str = "check --dtype, --dims and the file";
+
 /// Dimensions that the stream format knows.
 const MAX_RANK: usize = 3;
 
@@ -59,7 +62,7 @@ pub struct Shape {
 
 impl Shape {
     /// Number of elements; none if no `u64` can hold their bytes.
-    fn elements(&self) -> Option<u64> {
+    pub fn elements(&self) -> Option<u64> {
         let elements =
             (self.extents.iter()).try_fold(1u64, |product, length| product.checked_mul(*length))?;
         elements.checked_mul(self.dtype.bytes() as u64)?;
@@ -73,9 +76,20 @@ impl Shape {
     }
 }
 
+/// What raw values are taken for where no flags say it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Assumed {
+    /// Element type and lengths.
+    pub shape: Shape,
+    /// What to check if they are something else.
+    pub check: &'static str,
+}
+
 /// Where values lie in a file, and how.
 struct Layout {
     shape: Shape,
+    /// What to do if the size is wrong.
+    advice: &'static str,
     order: ByteOrder,
     header_bytes: u64,
 }
@@ -95,7 +109,7 @@ struct Source {
 pub fn read(
     location: &Location,
     flags: &ShapeFlags,
-    assumed: Option<&Shape>,
+    assumed: Option<&Assumed>,
 ) -> Result<Field, Failure> {
     read_source(location, open(location)?, flags, assumed)
 }
@@ -118,7 +132,7 @@ fn read_source(
     location: &Location,
     mut source: Source,
     flags: &ShapeFlags,
-    assumed: Option<&Shape>,
+    assumed: Option<&Assumed>,
 ) -> Result<Field, Failure> {
     let layout = if is_npy(location, &mut source)? {
         npy_layout(location, &mut source, flags)?
@@ -201,6 +215,7 @@ fn npy_layout(
     }
     Ok(Layout {
         shape,
+        advice: "the file is damaged",
         order: header.order,
         header_bytes: header.bytes,
     })
@@ -222,12 +237,12 @@ fn merge_leading(shape: &[u64]) -> Option<Vec<u64>> {
 fn raw_layout(
     location: &Location,
     flags: &ShapeFlags,
-    assumed: Option<&Shape>,
+    assumed: Option<&Assumed>,
 ) -> Result<Layout, Failure> {
-    let dtype = flags.dtype.or(assumed.map(|shape| shape.dtype));
+    let dtype = flags.dtype.or(assumed.map(|assumed| assumed.shape.dtype));
     let extents = (flags.dims.as_ref())
         .map(|dims| dims.0.clone())
-        .or(assumed.map(|shape| shape.extents.clone()));
+        .or(assumed.map(|assumed| assumed.shape.extents.clone()));
     let (Some(dtype), Some(extents)) = (dtype, extents) else {
         let missing = match (flags.dtype, &flags.dims) {
             (None, None) => "--dtype and --dims, as in --dtype f32 --dims 10,83,83",
@@ -241,6 +256,7 @@ fn raw_layout(
     };
     Ok(Layout {
         shape: Shape { dtype, extents },
+        advice: assumed.map_or(CHECK_FLAGS, |assumed| assumed.check),
         order: ByteOrder::Little,
         header_bytes: 0,
     })
@@ -253,8 +269,7 @@ fn check_size(location: &Location, source: &Source, layout: &Layout) -> Result<u
     match source.bytes {
         Some(found) if found != needed => Err(Failure::failed(format_args!(
             "{location} has {found} bytes, but {} need {needed}: {}",
-            layout.shape,
-            layout.advice()
+            layout.shape, layout.advice
         ))),
         _ => Ok(elements),
     }
@@ -278,15 +293,6 @@ impl Layout {
         let values = elements.saturating_mul(self.shape.dtype.bytes() as u64);
         values.saturating_add(self.header_bytes)
     }
-
-    /// What to do if the size is wrong.
-    fn advice(&self) -> &'static str {
-        if self.header_bytes == 0 {
-            "check --dtype, --dims and the file"
-        } else {
-            "the file is damaged"
-        }
-    }
 }
 
 /// Why values could not be read.
@@ -299,7 +305,7 @@ enum ReadFault {
 
 impl ReadFault {
     fn explain(self, location: &Location, layout: &Layout) -> Failure {
-        let (shape, advice) = (&layout.shape, layout.advice());
+        let (shape, advice) = (&layout.shape, layout.advice);
         match self {
             Self::Io(error) => Failure::io("read", location, &error),
             Self::CutOff => Failure::failed(format_args!(

@@ -1,11 +1,13 @@
 //! `ferrosz info`.
 
 use crate::args::{Common, Info as Args};
+use crate::codec_choice;
 use crate::compress::bound_text;
 use crate::failure::Failure;
+use crate::location::Location;
 use crate::output;
 use crate::report;
-use crate::stream_file;
+use crate::stream_file::{self, End, Outline};
 use ferrosz::{BoundMode, ChunkForms, Info};
 use serde_json::{Value, json};
 
@@ -15,37 +17,55 @@ use serde_json::{Value, json};
 ///
 /// If it cannot be read or is no stream.
 pub fn run(args: &Args, common: &Common) -> Result<(), Failure> {
-    let (info, file_bytes) = stream_file::read_info(&args.stream)?;
-    if file_bytes != info.stream_bytes {
-        output::note(&format!(
-            "warning: {} has {file_bytes} bytes, and its header says {}: it will not decompress",
-            args.stream, info.stream_bytes
-        ));
+    let outline = stream_file::read_outline(&args.stream)?;
+    if let Some(text) = remark(&outline, &args.stream) {
+        output::note(&text);
     }
     let text = if common.json {
-        format!("{}\n", to_json(&info, file_bytes))
+        format!("{}\n", to_json(&outline))
     } else {
-        report::pairs(&to_pairs(&info))
+        report::pairs(&to_pairs(&outline.info))
     };
     output::print(&text)
 }
 
-fn to_json(info: &Info, file_bytes: u64) -> Value {
+/// What is to be said of a file that does not end with its stream.
+fn remark(outline: &Outline, stream: &Location) -> Option<String> {
+    let (file, said) = (outline.file_bytes, outline.info.stream_bytes);
+    match outline.end {
+        End::Stream => None,
+        End::UnfinishedUpdate => Some(format!(
+            "note: behind the stream's end, {stream} has {} bytes of an update that was not finished; \
+             they are ignored, and the next update overwrites them",
+            file - said
+        )),
+        End::Missing | End::Foreign => Some(format!(
+            "warning: {stream} has {file} bytes, and its header says {said}: it will not decompress"
+        )),
+    }
+}
+
+fn to_json(outline: &Outline) -> Value {
+    let info = &outline.info;
     json!({
         "dtype": info.dtype.name(),
         "dims": info.extents,
         "elements": info.elements,
         "codec": info.codec.name(),
+        "rank": info.rank,
         "bound_mode": info.bound.mode().name(),
         "bound": info.bound.value(),
         "absolute_error": info.absolute_error,
         "lossless": info.absolute_error == 0.0,
         "field_bytes": info.field_bytes,
         "stream_bytes": info.stream_bytes,
-        "file_bytes": file_bytes,
+        "update_bytes": info.update_bytes,
+        "file_bytes": outline.file_bytes,
+        "unfinished_update": outline.end == End::UnfinishedUpdate,
         "ratio": info.ratio(),
         "bits_per_value": info.bits_per_value(),
         "chunk_elements": info.chunk_elements,
+        "chunk_dims": info.chunk_extents,
         "chunks": info.chunks,
         "chunk_forms": {
             "zero": info.forms.zero,
@@ -62,10 +82,10 @@ fn to_pairs(info: &Info) -> Vec<(&'static str, String)> {
         .filter(|(_, count)| *count > 0)
         .map(|(name, count)| format!("{count} {name}"))
         .collect();
-    vec![
+    let mut pairs = vec![
         ("element type", info.dtype.to_string()),
         ("dimensions", report::lengths(&info.extents)),
-        ("codec", info.codec.to_string()),
+        ("codec", codec_choice::describe(info.codec, info.rank)),
         (
             "error bound",
             format!(
@@ -74,7 +94,10 @@ fn to_pairs(info: &Info) -> Vec<(&'static str, String)> {
                 relative_to(info.bound.mode())
             ),
         ),
-        ("absolute error", absolute_error(info.absolute_error)),
+        (
+            "absolute error",
+            report::absolute_error(info.absolute_error),
+        ),
         ("array", report::bytes(info.field_bytes)),
         ("stream", report::bytes(info.stream_bytes)),
         ("ratio", format!("{:.3}", info.ratio())),
@@ -84,19 +107,19 @@ fn to_pairs(info: &Info) -> Vec<(&'static str, String)> {
             format!(
                 "{} of {} values: {}",
                 info.chunks,
-                info.chunk_elements,
+                report::lengths(&info.chunk_extents),
                 forms.join("; ")
             ),
         ),
-    ]
-}
-
-fn absolute_error(error: f64) -> String {
-    if error == 0.0 {
-        "0: lossless".to_owned()
-    } else {
-        format!("{error:e}")
+    ];
+    if info.update_bytes > 0 {
+        let text = format!(
+            "{}; `ferrosz compact` drops what they replaced",
+            report::bytes(info.update_bytes)
+        );
+        pairs.push(("updates", text));
     }
+    pairs
 }
 
 fn relative_to(mode: BoundMode) -> &'static str {

@@ -3,7 +3,9 @@
 mod args;
 mod bare;
 mod canvas;
+mod codec_choice;
 mod colour;
+mod compact;
 mod compress;
 mod decompress;
 mod demo;
@@ -14,10 +16,12 @@ mod judge;
 mod location;
 mod npy;
 mod output;
+mod part;
 mod picture;
 mod progress;
 mod report;
 mod stream_file;
+mod update;
 mod verify;
 
 use args::{Command, CommandLine};
@@ -42,6 +46,8 @@ fn run(line: &CommandLine) -> Result<bool, Failure> {
     match &line.command {
         Command::Compress(args) => compress::run(args, common).map(|()| true),
         Command::Decompress(args) => decompress::run(args, common).map(|()| true),
+        Command::Update(args) => update::run(args, common).map(|()| true),
+        Command::Compact(args) => compact::run(args, common).map(|()| true),
         Command::Verify(args) => verify::run(args, common),
         Command::Info(args) => info::run(args, common).map(|()| true),
         Command::Demo(args) => demo::run(args, common),

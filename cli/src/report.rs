@@ -24,6 +24,15 @@ pub fn number(value: f64) -> String {
     }
 }
 
+/// The absolute error of a stream.
+pub fn absolute_error(error: f64) -> String {
+    if error == 0.0 {
+        "0: lossless".to_owned()
+    } else {
+        format!("{error:e}")
+    }
+}
+
 /// Decibels.
 pub fn decibels(value: f64) -> String {
     if value == f64::INFINITY {

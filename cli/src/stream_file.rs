@@ -2,27 +2,75 @@
 
 use crate::failure::Failure;
 use crate::location::Location;
+use ferrosz::codec::stream::update::{MAGIC, is_unfinished};
 use ferrosz::{Error, FormatError, Info};
-use std::fs::{self, File};
-use std::io::{self, Read};
+use memmap2::Mmap;
+use std::cmp::Ordering;
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::ops::Deref;
 
 /// More than the header and chunk table of most streams.
 const FIRST_LOOK: u64 = 1 << 16;
 
-/// Reads a whole stream.
+/// The smallest file that is worth mapping.
+const SMALLEST_MAPPED: u64 = 1 << 16;
+
+/// The bytes of a stream.
+pub enum Stream {
+    /// All read.
+    Read(Vec<u8>),
+    /// Read as they are touched.
+    Mapped(Mmap),
+}
+
+impl Deref for Stream {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match self {
+            Self::Read(bytes) => bytes,
+            Self::Mapped(bytes) => bytes,
+        }
+    }
+}
+
+/// Reads a stream; of a large file only the pages that are touched.
 ///
 /// # Errors
 ///
 /// If it cannot be read.
-pub fn read(location: &Location) -> Result<Vec<u8>, Failure> {
+pub fn read(location: &Location) -> Result<Stream, Failure> {
     match location {
-        Location::File(path) => fs::read(path),
-        Location::Pipe => {
-            let mut bytes = Vec::new();
-            io::stdin().lock().read_to_end(&mut bytes).map(|_| bytes)
-        }
+        Location::File(path) => File::open(path).and_then(|mut file| read_file(&mut file)),
+        Location::Pipe => read_all(&mut io::stdin().lock()),
     }
     .map_err(|error| Failure::io("read", location, &error))
+}
+
+/// As [`read`], from a file that is at its start.
+///
+/// # Errors
+///
+/// Those of the file.
+pub fn read_file(file: &mut File) -> io::Result<Stream> {
+    let found = file.metadata()?;
+    if found.is_file() && found.len() >= SMALLEST_MAPPED {
+        // SAFETY: the bytes must not change while they are mapped. This command writes to the file only
+        // in `update`, which drops the mapping first, and other ferrosz commands replace whole files or
+        // wait for `update`'s lock. Should another program change the file, the decoder, which trusts
+        // no byte, finds wrong checksums; should it cut the file off, the process ends by a signal.
+        if let Ok(mapped) = unsafe { Mmap::map(&*file) } {
+            return Ok(Stream::Mapped(mapped));
+        }
+    }
+    read_all(file)
+}
+
+fn read_all(reader: &mut impl Read) -> io::Result<Stream> {
+    let mut bytes = Vec::new();
+    reader.read_to_end(&mut bytes)?;
+    Ok(Stream::Read(bytes))
 }
 
 /// What the stream of these bytes says of itself.
@@ -44,25 +92,68 @@ pub fn explain(location: &Location, error: Error) -> Failure {
     }
 }
 
-/// What a stream says of itself, and its size, without reading more of a file than that takes.
+/// A stream without its payload.
+pub struct Outline {
+    /// What it says of itself.
+    pub info: Info,
+    /// Bytes of the file.
+    pub file_bytes: u64,
+    /// Where the file ends.
+    pub end: End,
+}
+
+/// Where a file ends that begins with a stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// Where the stream does.
+    Stream,
+    /// Before that.
+    Missing,
+    /// After an update that was not finished.
+    UnfinishedUpdate,
+    /// After other bytes.
+    Foreign,
+}
+
+impl Outline {
+    /// `trailing`: the first bytes behind the stream's end.
+    fn new(info: Info, file_bytes: u64, trailing: &[u8]) -> Self {
+        let end = match file_bytes.cmp(&info.stream_bytes) {
+            Ordering::Less => End::Missing,
+            Ordering::Equal => End::Stream,
+            Ordering::Greater if is_unfinished(trailing) => End::UnfinishedUpdate,
+            Ordering::Greater => End::Foreign,
+        };
+        Self {
+            info,
+            file_bytes,
+            end,
+        }
+    }
+}
+
+/// The outline of a stream, without reading more of a file than that takes.
 ///
 /// # Errors
 ///
 /// If it cannot be read or is no stream.
-pub fn read_info(location: &Location) -> Result<(Info, u64), Failure> {
+pub fn read_outline(location: &Location) -> Result<Outline, Failure> {
     let path = match location {
         Location::File(path) if path.is_file() => path,
         // Of a pipe, only reading tells the size; what is not there fails here, too.
         _ => {
             let stream = read(location)?;
-            return Ok((info(location, &stream)?, stream.len() as u64));
+            let info = info(location, &stream)?;
+            let end = usize::try_from(info.stream_bytes).unwrap_or(usize::MAX);
+            let trailing = stream.get(end..).unwrap_or_default();
+            return Ok(Outline::new(info, stream.len() as u64, trailing));
         }
     };
     let reading = |error: io::Error| Failure::io("read", location, &error);
     let mut file = File::open(path).map_err(reading)?;
     let mut start = Vec::new();
     let mut wanted = FIRST_LOOK;
-    loop {
+    let info = loop {
         let missing = wanted.saturating_sub(start.len() as u64);
         let read = (&mut file)
             .take(missing)
@@ -73,10 +164,18 @@ pub fn read_info(location: &Location) -> Result<(Info, u64), Failure> {
                 wanted = needed;
             }
             Err(error) => return Err(explain(location, error)),
-            Ok(info) => {
-                let size = file.metadata().map_err(reading)?.len();
-                return Ok((info, size));
-            }
+            Ok(info) => break info,
         }
-    }
+    };
+    let trailing = read_at(&mut file, info.stream_bytes, MAGIC.len()).map_err(reading)?;
+    let file_bytes = file.metadata().map_err(reading)?.len();
+    Ok(Outline::new(info, file_bytes, &trailing))
+}
+
+/// Bytes from this place on, fewer at the end of the file.
+fn read_at(file: &mut File, at: u64, count: usize) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    file.seek(SeekFrom::Start(at))?;
+    file.take(count as u64).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }

@@ -4,13 +4,13 @@ use crate::args::{Common, Verify};
 use crate::compress::bound_text;
 use crate::decompress;
 use crate::failure::Failure;
-use crate::field_file::{self, Array, Field, Shape};
+use crate::field_file::{self, Array, Assumed, CHECK_FLAGS, Field, Shape};
 use crate::judge::{Judgement, judge};
 use crate::location::Location;
 use crate::output;
 use crate::report;
 use crate::stream_file;
-use ferrosz::{BoundMode, Element, Info};
+use ferrosz::{Bound, BoundMode, Element, Info};
 use serde_json::{Value, json};
 
 /// Compares a stream with the original; whether the bound was kept.
@@ -26,9 +26,9 @@ pub fn run(args: &Verify, common: &Common) -> Result<bool, Failure> {
     }
     let stream = stream_file::read(&args.stream)?;
     let info = stream_file::info(&args.stream, &stream)?;
-    let assumed = Shape {
-        dtype: info.dtype,
-        extents: info.extents.clone(),
+    let assumed = Assumed {
+        shape: shape_of(&info),
+        check: CHECK_FLAGS,
     };
     let original = field_file::read(&args.original, &args.shape, Some(&assumed))?;
     check_comparable(args, &original, &info)?;
@@ -45,12 +45,16 @@ pub fn run(args: &Verify, common: &Common) -> Result<bool, Failure> {
     Ok(judgement.is_kept())
 }
 
-fn check_comparable(args: &Verify, original: &Field, info: &Info) -> Result<(), Failure> {
-    let found = original.shape();
-    let wanted = Shape {
+fn shape_of(info: &Info) -> Shape {
+    Shape {
         dtype: info.dtype,
         extents: info.extents.clone(),
-    };
+    }
+}
+
+fn check_comparable(args: &Verify, original: &Field, info: &Info) -> Result<(), Failure> {
+    let found = original.shape();
+    let wanted = shape_of(info);
     if found == wanted {
         return Ok(());
     }
@@ -72,9 +76,18 @@ fn compare<T: Element>(
     Ok(judge(
         &original.values,
         &decoded.values,
-        info.bound,
+        bound_of(info)?,
         info.absolute_error,
     ))
+}
+
+/// What is judged against. An updated array may have another range or maximum than the one that a
+/// relative bound was resolved for, and the absolute error that followed is what updates keep.
+fn bound_of(info: &Info) -> Result<Bound, Failure> {
+    match info.update_bytes {
+        0 => Ok(info.bound),
+        _ => Bound::abs(info.absolute_error).map_err(Failure::failed),
+    }
 }
 
 fn to_json(found: &Judgement, info: &Info) -> Value {
@@ -143,6 +156,9 @@ fn bound_line(found: &Judgement, info: &Info) -> String {
     let text = bound_text(info.bound);
     match info.bound.mode() {
         BoundMode::Abs => text,
+        _ if info.update_bytes > 0 => {
+            format!("{text} of the array before its updates, which keep the absolute error")
+        }
         _ => format!("{text}, {:e} for this array", found.limit),
     }
 }

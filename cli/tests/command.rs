@@ -1,139 +1,11 @@
 //! Runs the command itself.
 
+mod common;
+
+use common::{Place, npy, npy_header, raw, stderr};
 use ferrosz::Codec;
 use serde_json::Value;
-use std::ffi::OsStr;
 use std::fs;
-use std::io::Write;
-use std::path::PathBuf;
-use std::process::{Command, Output, Stdio};
-use tempfile::TempDir;
-
-const DIMS: [usize; 3] = [5, 40, 37];
-
-/// A folder to run the command in.
-struct Place(TempDir);
-
-impl Place {
-    fn new() -> Self {
-        Self(tempfile::tempdir().unwrap())
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
-    fn put(&self, name: &str, bytes: &[u8]) {
-        fs::write(self.path(name), bytes).unwrap();
-    }
-
-    fn get(&self, name: &str) -> Vec<u8> {
-        fs::read(self.path(name)).unwrap()
-    }
-
-    /// Names of all files, hidden ones too.
-    fn names(&self) -> Vec<String> {
-        let entries = fs::read_dir(self.0.path()).unwrap();
-        let mut names: Vec<String> = entries
-            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-            .collect();
-        names.sort();
-        names
-    }
-
-    fn command<S: AsRef<OsStr>>(&self, arguments: &[S]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_ferrosz"));
-        command.current_dir(self.0.path()).args(arguments);
-        command
-    }
-
-    /// Runs a line of arguments on the CPU.
-    fn run(&self, line: &str) -> Output {
-        let arguments: Vec<&str> = line.split_whitespace().collect();
-        let mut command = self.command(&arguments);
-        if !line.contains("--device") {
-            command.args(["--device", "cpu"]);
-        }
-        command.stdin(Stdio::null()).output().unwrap()
-    }
-
-    fn succeed(&self, line: &str) -> Output {
-        let output = self.run(line);
-        assert!(output.status.success(), "{line}: {}", stderr(&output));
-        output
-    }
-
-    /// Runs a line that must fail with this status, and with all of these words.
-    fn fail(&self, status: i32, line: &str, words: &[&str]) {
-        let before = self.names();
-        let output = self.run(line);
-        let said = stderr(&output);
-        assert_eq!(output.status.code(), Some(status), "{line}: {said}");
-        for word in words {
-            assert!(said.contains(word), "{line}: no '{word}' in: {said}");
-        }
-        assert!(!said.contains("panicked"), "{said}");
-        assert_eq!(output.stdout, b"", "{line}");
-        assert_eq!(self.names(), before, "{line} left a file");
-    }
-
-    fn pipe(&self, line: &str, input: &[u8]) -> Output {
-        let arguments: Vec<&str> = line.split_whitespace().collect();
-        let mut child = self
-            .command(&arguments)
-            .args(["--device", "cpu"])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        // The inputs are smaller than a pipe holds. A command that refuses them may be gone already.
-        let _ = child.stdin.take().unwrap().write_all(input);
-        child.wait_with_output().unwrap()
-    }
-
-    fn json(&self, line: &str) -> Value {
-        serde_json::from_slice(&self.succeed(line).stdout).unwrap()
-    }
-}
-
-fn stderr(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
-}
-
-/// A field of waves, with values that are not finite.
-fn field() -> Vec<f64> {
-    let elements = DIMS.iter().product();
-    let mut values: Vec<f64> = (0..elements)
-        .map(|i| (i as f64 * 0.05).sin() * 40.0 + (i as f64 * 1e-3).cos() * 7.0)
-        .collect();
-    values[17] = f64::NAN;
-    values[4000] = f64::NEG_INFINITY;
-    values
-}
-
-fn raw(dtype: &str) -> Vec<u8> {
-    match dtype {
-        "f32" => field()
-            .iter()
-            .flat_map(|x| (*x as f32).to_le_bytes())
-            .collect(),
-        _ => field().iter().flat_map(|x| x.to_le_bytes()).collect(),
-    }
-}
-
-fn npy_header(descr: &str, fortran: &str, shape: &str) -> Vec<u8> {
-    let text = format!("{{'descr': '{descr}', 'fortran_order': {fortran}, 'shape': {shape}, }}\n");
-    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
-    bytes.extend((text.len() as u16).to_le_bytes());
-    bytes.extend(text.as_bytes());
-    bytes
-}
-
-fn npy(dtype: &str) -> Vec<u8> {
-    let descr = if dtype == "f32" { "<f4" } else { "<f8" };
-    [npy_header(descr, "False", "(5, 40, 37)"), raw(dtype)].concat()
-}
 
 #[test]
 fn raw_and_npy_give_the_same_stream_and_come_back() {
@@ -501,6 +373,8 @@ fn the_demo_prints_a_table_and_writes_a_picture() {
     let place = Place::new();
     let text = String::from_utf8(place.succeed("demo").stdout).unwrap();
     for words in [
+        "auto: ",
+        "4 x 4 x 4",
         "Open Government Licence",
         "iris-sample-data 2.5.2",
         "within its bound",
@@ -514,7 +388,15 @@ fn the_demo_prints_a_table_and_writes_a_picture() {
 
     let found = place.json("demo --out p.png --json");
     let rows = found["rows"].as_array().unwrap();
-    assert_eq!(rows.len(), 3 * Codec::ALL.len());
+    // All codecs in lines, three in planes and cubes, and the one chosen.
+    assert_eq!(rows.len(), 3 * (Codec::ALL.len() + 2 * 3 + 1));
+    for rows in rows.chunks(12) {
+        let bytes = |row: &Value| row["stream_bytes"].as_u64().unwrap();
+        let best = rows.iter().map(bytes).min().unwrap();
+        assert_eq!(rows[11]["automatic"], true);
+        // All of this field is the sample.
+        assert_eq!(bytes(&rows[11]), best);
+    }
     for row in rows {
         assert_eq!(row["kept"], true);
         assert!(row["largest_error_over_absolute_error"].as_f64().unwrap() <= 1.0);

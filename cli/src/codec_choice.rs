@@ -1,0 +1,65 @@
+//! Codecs as the command line has them.
+
+use crate::report;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use ferrosz::{Codec, Shape};
+
+/// The name that leaves codec and rank to be chosen.
+const AUTO: &str = "auto";
+
+/// A codec, or that one is to be chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CodecChoice {
+    /// Codec and rank by the sizes that a sample predicts.
+    Auto,
+    /// This one.
+    Named(Codec),
+}
+
+/// Parses names of codecs and `auto`, with a line of help for each.
+pub fn parser() -> impl TypedValueParser<Value = CodecChoice> {
+    let codecs = Codec::ALL.map(|codec| PossibleValue::new(codec.name()).help(help(codec)));
+    let auto = PossibleValue::new(AUTO)
+        .help("what a sample of the array predicts to be shortest, --rank included");
+    PossibleValuesParser::new(codecs.into_iter().chain([auto])).try_map(|name| match &name[..] {
+        AUTO => Ok(CodecChoice::Auto),
+        name => Codec::from_name(name)
+            .map(CodecChoice::Named)
+            .ok_or("unknown codec"),
+    })
+}
+
+fn help(codec: Codec) -> &'static str {
+    match codec {
+        Codec::Fixed => "the values themselves: for noise around zero",
+        Codec::Plain => "differences of neighbours: for what varies slowly around zero",
+        Codec::Outlier => "as plain, a block's first difference apart: for what is far from zero",
+        Codec::Lorenzo => "differences in all dimensions of a block: for smooth planes and volumes",
+        Codec::Layered => "differences through whole chunks of 8192, in lines: for long slopes",
+    }
+}
+
+/// A codec and its blocks: `plain, blocks of 4 x 4 x 4`.
+pub fn describe(codec: Codec, rank: u8) -> String {
+    format!("{codec}, blocks of {}", blocks(rank))
+}
+
+/// The extents of blocks of a rank, without those that are 1.
+pub fn blocks(rank: u8) -> String {
+    let extents = Shape::of_rank(rank).map_or([1; 3], Shape::extents);
+    let longer: Vec<u64> = (extents.into_iter().map(u64::from))
+        .filter(|length| *length > 1)
+        .collect();
+    report::lengths(&longer)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_have_the_dimensions_of_their_rank() {
+        assert_eq!([1, 2, 3].map(blocks), ["32", "8 x 8", "4 x 4 x 4"]);
+        assert_eq!(describe(Codec::Plain, 1), "plain, blocks of 32");
+    }
+}

@@ -1,0 +1,176 @@
+//! Parts of an array, as the command line has them: elements or a box.
+
+use crate::failure::Failure;
+use crate::report;
+use clap::Args;
+use ferrosz::Part;
+use std::fmt;
+use std::ops::Range;
+use std::str::FromStr;
+
+/// A part of an array: at most one of these.
+#[derive(Debug, Clone, Default, Args)]
+#[group(id = "part", multiple = false)]
+pub struct PartFlags {
+    /// These elements, counted from 0 in memory order, TO not included
+    #[arg(long, value_name = "FROM..TO")]
+    pub elements: Option<Elements>,
+    /// This box: a range for each dimension, slowest first, ends not included. An end that is left
+    /// out is the array's, as in 5:,:,0:9
+    #[arg(long = "box", value_name = "Z0:Z1,Y0:Y1,X0:X1")]
+    pub box_: Option<OpenBox>,
+}
+
+impl PartFlags {
+    /// The part that was asked for, of an array of these extents.
+    ///
+    /// # Errors
+    ///
+    /// If the array does not have it.
+    pub fn of(&self, extents: &[u64]) -> Result<Option<Part>, Failure> {
+        if let Some(Elements(range)) = &self.elements {
+            let elements: u64 = extents.iter().product();
+            if range.end > elements {
+                return Err(Failure::failed(format_args!(
+                    "--elements {}..{} is not within the {elements} elements of the array",
+                    range.start, range.end
+                )));
+            }
+            return Ok(Some(Part::Elements(range.clone())));
+        }
+        let ranges = self.box_.as_ref().map(|ranges| ranges.within(extents));
+        Ok(ranges.transpose()?.map(Part::Box))
+    }
+}
+
+/// A range of elements.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Elements(pub Range<u64>);
+
+impl FromStr for Elements {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let number = |text: &str| text.trim().parse::<u64>().ok();
+        let (from, to) = text
+            .split_once("..")
+            .and_then(|(from, to)| Some((number(from)?, number(to)?)))
+            .ok_or("a range is two whole numbers with two dots between, as in 0..1000")?;
+        if from > to {
+            return Err(format!("the range ends at {to}, before its start {from}"));
+        }
+        Ok(Self(from..to))
+    }
+}
+
+/// A range in each dimension, slowest first, whose ends may be left to the array.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OpenBox(Vec<OpenRange>);
+
+/// A range that ends where the array does if it does not say where.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct OpenRange {
+    from: u64,
+    to: Option<u64>,
+}
+
+impl OpenBox {
+    /// The ranges of an array of these extents.
+    fn within(&self, extents: &[u64]) -> Result<Vec<Range<u64>>, Failure> {
+        let lengths = report::lengths(extents);
+        if self.0.len() != extents.len() {
+            return Err(Failure::failed(format_args!(
+                "--box has {} ranges, but the array has the dimensions {lengths}: give a range for \
+                 each, ':' for the whole of it",
+                self.0.len()
+            )));
+        }
+        let ranges = self.0.iter().zip(extents).map(|(range, length)| {
+            let to = range.to.unwrap_or(*length);
+            (range.from <= to && to <= *length)
+                .then_some(range.from..to)
+                .ok_or_else(|| {
+                    Failure::failed(format_args!(
+                        "--box: {range} is not within its dimension's 0:{length} (the array has the \
+                         dimensions {lengths})"
+                    ))
+                })
+        });
+        ranges.collect()
+    }
+}
+
+impl FromStr for OpenBox {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let ranges: Vec<OpenRange> = text.split(',').map(str::parse).collect::<Result<_, _>>()?;
+        match ranges.len() {
+            1..=3 => Ok(Self(ranges)),
+            count => Err(format!(
+                "{count} ranges are too many: there are one to three"
+            )),
+        }
+    }
+}
+
+impl FromStr for OpenRange {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let number = |text: &str| match text.trim() {
+            "" => Some(None),
+            text => text.parse::<u64>().ok().map(Some),
+        };
+        let (from, to) = text
+            .split_once(':')
+            .and_then(|(from, to)| Some((number(from)?, number(to)?)))
+            .ok_or(
+                "a box is whole numbers with a colon between for each dimension, as in 0:5,:,10:",
+            )?;
+        let from = from.unwrap_or(0);
+        match to {
+            Some(to) if from > to => {
+                Err(format!("the range {text} ends at {to}, before its start"))
+            }
+            to => Ok(Self { from, to }),
+        }
+    }
+}
+
+impl fmt::Display for OpenRange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:", self.from)?;
+        self.to.map_or(Ok(()), |to| write!(f, "{to}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_are_two_numbers_in_order() {
+        assert_eq!("3..8".parse(), Ok(Elements(3..8)));
+        for bad in ["", "3", "..8", "3..", "8..3", "a..b", "3...8"] {
+            assert!(bad.parse::<Elements>().is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn boxes_may_leave_ends_to_the_array() {
+        let within = |text: &str, extents: &[u64]| {
+            let open: OpenBox = text.parse().unwrap();
+            open.within(extents).map_err(|failure| failure.to_string())
+        };
+        assert_eq!(within(":,5:,:9", &[4, 6, 9]), Ok(vec![0..4, 5..6, 0..9]));
+        assert_eq!(within(" 1 : 2 ,4:", &[4, 4]), Ok(vec![1..2, 4..4]));
+        for (text, extents) in [("5:", &[4][..]), (":5", &[4]), (":", &[4, 4])] {
+            let said = within(text, extents).unwrap_err();
+            assert!(said.contains("--box"), "{said}");
+        }
+        for bad in ["", "1", "1:2,", "2:1", "1:2:3", "-1:", "a:b", ":,:,:,:"] {
+            assert!(bad.parse::<OpenBox>().is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! `ferrosz update`.
+
+use crate::args::{Common, ShapeFlags, Update as Args};
+use crate::failure::Failure;
+use crate::field_file::{self, Assumed, Field, Shape};
+use crate::location::Location;
+use crate::output;
+use crate::report;
+use crate::stream_file;
+use ferrosz::{Info, Part, Update};
+use serde_json::json;
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::path::Path;
+use std::time::Instant;
+
+/// Replaces a part of a compressed array in the file of its stream.
+///
+/// # Errors
+///
+/// If the stream or the new values cannot be read, do not fit together, or the stream cannot be
+/// written; it is then as it was.
+pub fn run(args: &Args, common: &Common) -> Result<(), Failure> {
+    let Location::File(path) = &args.stream else {
+        return Err(Failure::usage(
+            "STREAM is changed in place, which a pipe cannot be: name a file instead of '-'",
+        ));
+    };
+    output::check(&args.stream, Some(&args.input))?;
+    let changing = |error: io::Error| Failure::io("update", &args.stream, &error);
+    let mut file = open_alone(path).map_err(changing)?;
+    let stream = stream_file::read_file(&mut file).map_err(changing)?;
+    let info = stream_file::info(&args.stream, &stream)?;
+    let part = (args.part.of(&info.extents)?)
+        .ok_or_else(|| Failure::usage("--elements or --box must say what is replaced"))?;
+    let field = read_values(args, &info, &part)?;
+    let start = Instant::now();
+    let update = match &field {
+        Field::F32(array) => Update::new(&stream, &part, &array.values),
+        Field::F64(array) => Update::new(&stream, &part, &array.values),
+    }
+    .map_err(|error| stream_file::explain(&args.stream, error))?;
+    // A mapped file must not change.
+    drop(stream);
+    update.apply_to_file(&mut file).map_err(changing)?;
+    report(&update, &info, &part, start.elapsed().as_secs_f64(), common)
+}
+
+/// Opens a file to which no other `ferrosz update` has access until it is closed: of two at the same
+/// time, the second would overwrite what the first has appended.
+fn open_alone(path: &Path) -> io::Result<File> {
+    let file = OpenOptions::new().read(true).write(true).open(path)?;
+    match file.lock() {
+        // Some file systems have no locks.
+        Err(error) if error.kind() != io::ErrorKind::Unsupported => Err(error),
+        _ => Ok(file),
+    }
+}
+
+/// The new values: of the stream's type, and as many as the part has.
+fn read_values(args: &Args, info: &Info, part: &Part) -> Result<Field, Failure> {
+    let wanted = Shape {
+        dtype: info.dtype,
+        extents: part.extents(),
+    };
+    let assumed = Assumed {
+        shape: wanted.clone(),
+        check: "check --elements or --box, and the file",
+    };
+    let field = field_file::read(&args.input, &ShapeFlags::default(), Some(&assumed))?;
+    let found = field.shape();
+    if found.dtype == wanted.dtype && found.elements() == wanted.elements() {
+        return Ok(field);
+    }
+    Err(Failure::failed(format_args!(
+        "{} holds {found}, and the part of {} that it is to replace has {wanted}",
+        args.input, args.stream
+    )))
+}
+
+fn report(
+    update: &Update,
+    info: &Info,
+    part: &Part,
+    seconds: f64,
+    common: &Common,
+) -> Result<(), Failure> {
+    let elements: u64 = part.extents().iter().product();
+    let appended = update.appended.len() as u64;
+    if common.json {
+        let object = json!({
+            "elements": elements,
+            "chunks": update.chunks,
+            "appended_bytes": appended,
+            "update_bytes": info.update_bytes + appended,
+            "stream_bytes": info.stream_bytes + appended,
+            "absolute_error": info.absolute_error,
+            "seconds": seconds,
+        });
+        return output::print(&format!("{object}\n"));
+    }
+    if !common.quiet {
+        output::note(&format!(
+            "{elements} values replaced: {} of {} chunks recoded, {} appended; absolute error {}; \
+             {seconds:.3} s",
+            update.chunks,
+            info.chunks,
+            report::bytes(appended),
+            report::absolute_error(info.absolute_error),
+        ));
+    }
+    Ok(())
+}

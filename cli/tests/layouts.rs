@@ -1,0 +1,149 @@
+//! `ferrosz compress --codec` and `--rank`, and what `info` says of them.
+
+mod common;
+
+use common::{Place, npy, npy_header, raw, stderr};
+use ferrosz::Codec;
+use serde_json::json;
+
+/// Blocks of each rank, as people are told of them.
+const BLOCKS: [&str; 3] = ["32", "8 x 8", "4 x 4 x 4"];
+
+#[test]
+fn every_codec_has_its_ranks() {
+    for dtype in ["f32", "f64"] {
+        let place = Place::new();
+        place.put("in.npy", &npy(dtype));
+        for codec in Codec::ALL {
+            for rank in 1..=if codec == Codec::Layered { 1 } else { 3 } {
+                let line =
+                    format!("compress in.npy a.fsz --codec {codec} --rank {rank} --abs 0.01");
+                let said = stderr(&place.succeed(&line));
+                let layout = format!("{codec}, blocks of {}", BLOCKS[rank - 1]);
+                assert!(said.contains(&layout) && !said.contains("note"), "{said}");
+                let summary = place.json(&format!("{line} --json"));
+                assert_eq!(summary["codec"], codec.name());
+                assert_eq!(summary["rank"], rank);
+                assert_eq!(summary["automatic"], false);
+                let info = place.json("info a.fsz --json");
+                assert_eq!(
+                    (&info["codec"], &info["rank"]),
+                    (&json!(codec.name()), &json!(rank))
+                );
+                let text = String::from_utf8(place.succeed("info a.fsz").stdout).unwrap();
+                assert!(
+                    text.contains(&layout) && !text.contains("updates"),
+                    "{text}"
+                );
+                assert_eq!(place.json("verify in.npy a.fsz --json")["kept"], true);
+            }
+        }
+        place.succeed("compress in.npy one.fsz --codec outlier --rank 1 --abs 0.01");
+        place.succeed("compress in.npy default.fsz --codec outlier --abs 0.01");
+        assert_eq!(place.get("one.fsz"), place.get("default.fsz"));
+    }
+}
+
+#[test]
+fn chunks_are_shown_as_they_lie() {
+    let place = Place::new();
+    place.put("in.npy", &npy("f32"));
+    for (rank, dims, text) in [
+        (1, json!([8192]), "1 of 8192 values"),
+        (2, json!([8, 32, 32]), "4 of 8 x 32 x 32 values"),
+        (3, json!([8, 32, 32]), "4 of 8 x 32 x 32 values"),
+    ] {
+        place.succeed(&format!("compress in.npy a.fsz --rank {rank} --abs 0.01"));
+        assert_eq!(place.json("info a.fsz --json")["chunk_dims"], dims);
+        let found = String::from_utf8(place.succeed("info a.fsz").stdout).unwrap();
+        assert!(found.contains(text), "{found}");
+    }
+}
+
+#[test]
+fn auto_says_what_it_chose_and_makes_the_same_stream() {
+    let place = Place::new();
+    place.put("in.npy", &npy("f64"));
+    let shape = "--dtype f64 --dims 5,40,37";
+    place.put("in.raw", &raw("f64"));
+    let mut sizes = Vec::new();
+    for codec in Codec::ALL {
+        for rank in 1..=if codec == Codec::Layered { 1 } else { 3 } {
+            place.succeed(&format!(
+                "compress in.npy a.fsz --codec {codec} --rank {rank} --range 1e-3"
+            ));
+            sizes.push(place.get("a.fsz").len());
+        }
+    }
+    let said = stderr(&place.succeed("compress in.npy auto.fsz --codec auto --range 1e-3"));
+    let summary = place.json("compress in.npy auto.fsz --codec auto --range 1e-3 --json");
+    assert_eq!(summary["automatic"], true);
+    let (codec, rank) = (&summary["codec"], &summary["rank"]);
+    let (codec, rank) = (codec.as_str().unwrap(), rank.as_u64().unwrap());
+    let chosen = format!("chosen: {codec}, blocks of {}", BLOCKS[rank as usize - 1]);
+    assert!(said.contains(&chosen), "{said}");
+    let info = place.json("info auto.fsz --json");
+    assert_eq!(
+        (&info["codec"], &info["rank"]),
+        (&json!(codec), &json!(rank))
+    );
+    place.succeed(&format!(
+        "compress in.raw named.fsz --codec {codec} --rank {rank} --range 1e-3 {shape}"
+    ));
+    assert_eq!(place.get("auto.fsz"), place.get("named.fsz"));
+    // All of so small a field is the sample.
+    assert_eq!(Some(&place.get("auto.fsz").len()), sizes.iter().min());
+}
+
+#[test]
+fn blocks_have_no_more_dimensions_than_the_array() {
+    let place = Place::new();
+    let npy = [npy_header("<f4", "False", "(1, 20, 30)"), vec![0x3f; 2400]].concat();
+    place.put("flat.npy", &npy);
+    let line = "compress flat.npy a.fsz --rank 3 --abs 0.01";
+    let said = stderr(&place.succeed(line));
+    for words in [
+        "note: --rank 3",
+        "1 x 20 x 30",
+        "blocks of 8 x 8",
+        "plain, blocks of 8 x 8",
+    ] {
+        assert!(said.contains(words), "{said}");
+    }
+    assert_eq!(stderr(&place.succeed(&format!("{line} --quiet"))), "");
+    assert_eq!(place.json("info a.fsz --json")["rank"], 2);
+}
+
+#[test]
+fn codecs_and_ranks_that_do_not_go_together_are_refused() {
+    let place = Place::new();
+    place.put("in.npy", &npy("f32"));
+    for (line, words) in [
+        ("--codec auto --rank 1", &["--rank", "--codec auto"][..]),
+        ("--codec auto --rank 3", &["--rank", "--codec auto"]),
+        (
+            "--codec layered --rank 2",
+            &["--rank", "layered", "only of rank 1"],
+        ),
+        (
+            "--codec layered --rank 3",
+            &["--rank", "layered", "only of rank 1"],
+        ),
+        ("--rank 0", &["--rank", "1..=3"]),
+        ("--rank 4", &["--rank", "1..=3"]),
+        ("--rank two", &["--rank"]),
+        ("--codec best", &["--codec", "lorenzo, layered, auto"]),
+    ] {
+        place.fail(2, &format!("compress in.npy out --abs 1 {line}"), words);
+    }
+}
+
+#[test]
+fn the_help_has_a_line_for_each_codec() {
+    let place = Place::new();
+    let text = String::from_utf8(place.succeed("compress --help").stdout).unwrap();
+    for name in Codec::ALL.map(Codec::name).into_iter().chain(["auto"]) {
+        assert!(text.contains(&format!("- {name}: ")), "{text}");
+    }
+    assert!(text.contains("no more dimensions"), "{text}");
+}

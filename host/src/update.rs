@@ -10,9 +10,10 @@ use ferrosz_codec::error::ChunkFault;
 use ferrosz_codec::stream::checksum::checksum;
 use ferrosz_codec::stream::container::{HEADER_BYTES, Header};
 use ferrosz_codec::stream::grid::Grid;
-use ferrosz_codec::stream::table::{Entry, seed};
+use ferrosz_codec::stream::table::{self, seed};
 use ferrosz_codec::stream::update::to_bytes;
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom, Write};
 
@@ -146,13 +147,13 @@ fn changed_chunks<T: Element>(
                 if pieces.is_empty() {
                     continue;
                 }
-                if !chunks.contains_key(&number) {
-                    let mut elements = vec![T::ZERO; grid.chunk(number).elements() as usize];
-                    decoder.decode(number, &mut elements)?;
-                    chunks.insert(number, elements);
-                }
-                let Some(elements) = chunks.get_mut(&number) else {
-                    continue;
+                let elements = match chunks.entry(number) {
+                    Entry::Occupied(found) => found.into_mut(),
+                    Entry::Vacant(place) => {
+                        let mut elements = vec![T::ZERO; grid.chunk(number).elements() as usize];
+                        decoder.decode(number, &mut elements)?;
+                        place.insert(elements)
+                    }
                 };
                 for (place, at) in pieces {
                     let at = start + at as usize;
@@ -201,7 +202,7 @@ pub fn compact(stream: &[u8]) -> Result<Vec<u8>, Error> {
             .chunk(number)
             .ok_or(ChunkFault::Place.in_chunk(number))?;
         let start = payload.len() as u64;
-        table.extend(Entry { start, ..entry }.to_bytes());
+        table.extend(table::Entry { start, ..entry }.to_bytes());
         payload.extend_from_slice(bytes);
     }
     let header = Header {

@@ -152,6 +152,36 @@ fn a_relative_bound_stays_that_of_the_first_array() {
 }
 
 #[test]
+fn updates_at_the_same_time_wait_for_each_other() {
+    let place = Place::new();
+    place.put("in.raw", &[0; 4 * 80_000]);
+    place.put("ones.raw", &1f32.to_le_bytes().repeat(10));
+    place.succeed("compress in.raw a.fsz --dtype f32 --dims 80000 --abs 0");
+    // All in the first chunk, and so each must see what the others did.
+    let children: Vec<_> = (0..16)
+        .map(|i| {
+            let line = format!(
+                "update a.fsz ones.raw --elements {}..{}",
+                20 * i,
+                20 * i + 10
+            );
+            let arguments: Vec<&str> = line.split_whitespace().collect();
+            place.command(&arguments).arg("--quiet").spawn().unwrap()
+        })
+        .collect();
+    for mut child in children {
+        assert!(child.wait().unwrap().success());
+    }
+    place.succeed("decompress a.fsz out.raw");
+    let ones = 1f32.to_le_bytes().repeat(10);
+    let expected = [
+        [&ones[..], &[0; 40]].concat().repeat(16),
+        vec![0; 4 * (80_000 - 320)],
+    ];
+    assert!(place.get("out.raw") == expected.concat());
+}
+
+#[test]
 fn new_values_come_from_npy_and_pipes_too() {
     let place = Place::new();
     place.put("in.npy", &npy("f32"));

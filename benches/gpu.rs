@@ -13,13 +13,11 @@
 //! poisoned before; the stream is compared with the CPU's, the decoded field with the CPU's.
 
 use ferrosz::cuda::Gpu;
-use ferrosz::cuda::cudarc::driver::{
-    CudaSlice, CudaStream, DevicePtr, DeviceRepr, DriverError, sys,
-};
+use ferrosz::cuda::cudarc::driver::{CudaStream, DevicePtr, DeviceRepr, DriverError, sys};
 use ferrosz::cuszp::{self, Mode};
 use ferrosz::{
-    Bound, Codec, Compressor, Decompressor, Device, Element, Extents, Layout, Part, Shape, aatrox,
-    info,
+    Bare, Bound, Codec, Compressor, Decompressor, Device, Element, Extents, Layout, Part, Shape,
+    aatrox, info,
 };
 use std::error::Error;
 use std::fmt::Write as _;
@@ -305,8 +303,8 @@ impl Bench {
             "{:<24}{:>7}{:>9}{:>10}{:>12}",
             "stream", "range", "ratio", "compress", "decompress"
         );
-        let (min, max) =
-            (field.iter()).fold((f32::MAX, f32::MIN), |(a, b), x| (a.min(*x), b.max(*x)));
+        let extremes = (f32::MAX, f32::MIN);
+        let (min, max) = (field.iter()).fold(extremes, |(a, b), x| (a.min(*x), b.max(*x)));
         let mut dims = [1; 3];
         dims[3 - extents.lengths().len()..].copy_from_slice(extents.lengths());
         for relative in [1e-2f32, 1e-3, 1e-4] {
@@ -316,23 +314,7 @@ impl Bench {
                     let params = cuszp::Params::new(shape, mode, dims, error);
                     let expected = cuszp::compress(&params, field)?;
                     let decoded = cuszp::decompress(&params, &expected)?;
-                    let (gpu, stream) = (&self.gpu, &self.stream);
-                    let mut workspace = gpu.workspace_for_cuszp(stream, &params)?;
-                    let room = gpu.max_cuszp_len(&params)?;
-                    let times = self.both_ways(
-                        field,
-                        &expected,
-                        &decoded,
-                        room,
-                        |input, bytes, output| match output {
-                            None => {
-                                gpu.compress_cuszp(stream, &params, input, bytes, &mut workspace)
-                            }
-                            Some(output) => {
-                                gpu.decompress_cuszp(stream, &params, bytes, output, &mut workspace)
-                            }
-                        },
-                    )?;
+                    let times = self.both_ways(params.into(), field, &expected, &decoded)?;
                     let name = format!("cuSZp {shape} {}", mode.name());
                     print_bare(&name, relative, field, expected.len(), times);
                 }
@@ -341,55 +323,43 @@ impl Bench {
             let params = aatrox::Params { elements, error };
             let expected = aatrox::compress(&params, field)?;
             let decoded = aatrox::decompress(&params, &expected)?;
-            let (gpu, stream) = (&self.gpu, &self.stream);
-            let mut workspace = gpu.workspace_for_aatrox(stream, &params)?;
-            let room = gpu.max_aatrox_len(&params)?;
-            let times = self.both_ways(
-                field,
-                &expected,
-                &decoded,
-                room,
-                |input, bytes, output| match output {
-                    None => gpu.compress_aatrox(stream, &params, input, bytes, &mut workspace),
-                    Some(output) => {
-                        gpu.decompress_aatrox(stream, &params, bytes, output, &mut workspace)
-                    }
-                },
-            )?;
+            let times = self.both_ways(params.into(), field, &expected, &decoded)?;
             print_bare("AATROX", relative, field, expected.len(), times);
         }
         Ok(())
     }
 
-    /// Seconds of compression, which `work` does without an output, and of decompression, each checked.
+    /// Seconds of compression and of decompression, the result of each compared with the CPU's.
     fn both_ways(
         &self,
+        bare: Bare<f32>,
         field: &[f32],
         expected: &[u8],
         decoded: &[f32],
-        room: u64,
-        mut work: impl FnMut(
-            &CudaSlice<f32>,
-            &mut CudaSlice<u8>,
-            Option<&mut CudaSlice<f32>>,
-        ) -> Result<(), ferrosz::Error>,
     ) -> Result<[f64; 2], Box<dyn Error>> {
-        let Self { stream, repeat, .. } = self;
+        let Self {
+            gpu,
+            stream,
+            repeat,
+        } = self;
+        let mut workspace = gpu.workspace_for_bare(stream, bare)?;
         let input = stream.clone_htod(field)?;
-        let mut bytes = stream.alloc_zeros::<u8>(room as usize)?;
+        let mut bytes = stream.alloc_zeros::<u8>(gpu.max_bare_len(bare)? as usize)?;
         let mut output = stream.alloc_zeros::<f32>(field.len())?;
         poison(stream, &bytes)?;
         poison(stream, &output)?;
-        let compress = time(stream, *repeat, || Ok(work(&input, &mut bytes, None)?))?;
+        let compress = time(stream, *repeat, || {
+            Ok(gpu.compress_bare(stream, bare, &input, &mut bytes, &mut workspace)?)
+        })?;
         if stream.clone_dtoh(&bytes.slice(..expected.len()))? != expected {
-            return Err("not the CPU's stream".into());
+            return Err(format!("{bare:?}: not the CPU's stream").into());
         }
         let decompress = time(stream, *repeat, || {
-            Ok(work(&input, &mut bytes, Some(&mut output))?)
+            Ok(gpu.decompress_bare(stream, bare, &bytes, &mut output, &mut workspace)?)
         })?;
         let found = stream.clone_dtoh(&output)?;
         if bytemuck::cast_slice::<f32, u8>(&found) != bytemuck::cast_slice::<f32, u8>(decoded) {
-            return Err("not the CPU's array".into());
+            return Err(format!("{bare:?}: not the CPU's array").into());
         }
         Ok([compress, decompress])
     }

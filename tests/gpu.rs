@@ -473,6 +473,7 @@ fn all_vectors_of_streams_without_header_agree() {
 #[ignore = "needs an NVIDIA GPU"]
 fn large_streams_without_header() -> Result<(), Error> {
     use ferrosz::cuszp::{self, Mode, Params};
+    use ferrosz::{Bare, aatrox};
     let gpu = Gpu::new(0)?;
     let stream = gpu.context().new_stream().expect("a stream");
     let field = make_long::<f32>(Kind::Smooth, 128 * 300 * 333, 3);
@@ -480,47 +481,36 @@ fn large_streams_without_header() -> Result<(), Error> {
     let mut output = stream
         .clone_htod(&vec![f32::NAN; field.len()])
         .expect("copied");
+    let mut check = |bare: Bare<f32>, expected: Vec<u8>, decoded: Vec<f32>| -> Result<(), Error> {
+        let room = gpu.max_bare_len(bare)? as usize;
+        let mut bytes = stream.clone_htod(&vec![0xA5u8; room]).expect("copied");
+        let mut workspace = gpu.workspace_for_bare(&stream, bare)?;
+        gpu.compress_bare(&stream, bare, &input, &mut bytes, &mut workspace)?;
+        assert_eq!(workspace.stream_bytes(&stream)?, expected.len() as u64);
+        let made = stream.clone_dtoh(&bytes).expect("copied");
+        assert!(made[..expected.len()] == expected, "{bare:?}");
+        assert!(made[expected.len()..].iter().all(|byte| *byte == 0xA5));
+        gpu.decompress_bare(&stream, bare, &bytes, &mut output, &mut workspace)?;
+        workspace.check(&stream)?;
+        let found = stream.clone_dtoh(&output).expect("copied");
+        assert!(same_bits(&found, &decoded), "{bare:?}");
+        Ok(())
+    };
     for shape in Shape::ALL {
         for mode in Mode::ALL {
             let params = Params::new(shape, mode, [128, 300, 333], 0.01f32);
             let expected = cuszp::compress(&params, &field)?;
-            let room = gpu.max_cuszp_len(&params)? as usize;
-            let mut bytes = stream.clone_htod(&vec![0xA5u8; room]).expect("copied");
-            let mut workspace = gpu.workspace_for_cuszp(&stream, &params)?;
-            gpu.compress_cuszp(&stream, &params, &input, &mut bytes, &mut workspace)?;
-            assert_eq!(workspace.stream_bytes(&stream)?, expected.len() as u64);
-            let made = stream.clone_dtoh(&bytes).expect("copied");
-            assert!(made[..expected.len()] == expected, "{shape} {mode:?}");
-            assert!(made[expected.len()..].iter().all(|byte| *byte == 0xA5));
-            gpu.decompress_cuszp(&stream, &params, &bytes, &mut output, &mut workspace)?;
-            workspace.check(&stream)?;
-            let decoded: Vec<f32> = cuszp::decompress(&params, &expected)?;
-            assert!(same_bits(
-                &stream.clone_dtoh(&output).expect("copied"),
-                &decoded
-            ));
+            let decoded = cuszp::decompress(&params, &expected)?;
+            check(params.into(), expected, decoded)?;
         }
     }
-    let elements = field.len() as u64;
-    let params = ferrosz::aatrox::Params {
-        elements,
+    let params = aatrox::Params {
+        elements: field.len() as u64,
         error: 0.01f32,
     };
-    let expected = ferrosz::aatrox::compress(&params, &field)?;
-    let room = gpu.max_aatrox_len(&params)? as usize;
-    let mut bytes = stream.clone_htod(&vec![0xA5u8; room]).expect("copied");
-    let mut workspace = gpu.workspace_for_aatrox(&stream, &params)?;
-    gpu.compress_aatrox(&stream, &params, &input, &mut bytes, &mut workspace)?;
-    assert_eq!(workspace.stream_bytes(&stream)?, expected.len() as u64);
-    assert!(stream.clone_dtoh(&bytes).expect("copied")[..expected.len()] == expected);
-    gpu.decompress_aatrox(&stream, &params, &bytes, &mut output, &mut workspace)?;
-    workspace.check(&stream)?;
-    let decoded: Vec<f32> = ferrosz::aatrox::decompress(&params, &expected)?;
-    assert!(same_bits(
-        &stream.clone_dtoh(&output).expect("copied"),
-        &decoded
-    ));
-    Ok(())
+    let expected = aatrox::compress(&params, &field)?;
+    let decoded = aatrox::decompress(&params, &expected)?;
+    check(params.into(), expected, decoded)
 }
 
 #[test]

@@ -4,6 +4,27 @@ pub mod aatrox;
 pub mod cuszp;
 pub(crate) mod kernels;
 
+/// A stream without a header, of one format or the other: what both sides must know of it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Bare<T> {
+    /// A stream of cuSZp's.
+    Cuszp(cuszp::Params<T>),
+    /// A bare stream of AATROX's.
+    Aatrox(aatrox::Params<T>),
+}
+
+impl<T> From<cuszp::Params<T>> for Bare<T> {
+    fn from(params: cuszp::Params<T>) -> Self {
+        Self::Cuszp(params)
+    }
+}
+
+impl<T> From<aatrox::Params<T>> for Bare<T> {
+    fn from(params: aatrox::Params<T>) -> Self {
+        Self::Aatrox(params)
+    }
+}
+
 /// The first error in order, whoever finds his first; else all results.
 fn in_order<T, E>(results: Vec<Result<T, E>>) -> Result<Vec<T>, E> {
     results.into_iter().collect()

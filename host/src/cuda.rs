@@ -24,8 +24,8 @@
 //! # Ok::<(), ferrosz::Error>(())
 //! ```
 
+use crate::bare::Bare;
 use crate::bare::kernels::BareStream;
-use crate::bare::{aatrox, cuszp};
 use crate::choose;
 use crate::compress::Compressor;
 use crate::decompress::Decompressor;
@@ -364,154 +364,27 @@ impl Gpu {
         })
     }
 
-    /// Asks for the compression of the array in `input` to a stream of cuSZp's at the start of `output`,
-    /// which must have room for [`Gpu::max_cuszp_len`] bytes. As [`Gpu::compress`] it does not allocate
-    /// or wait; [`Workspace::stream_bytes`] tells the stream's length.
+    /// Asks for the compression of the array in `input` to a stream without header at the start of
+    /// `output`, which must have room for [`Gpu::max_bare_len`] bytes. As [`Gpu::compress`] it does not
+    /// allocate or wait; [`Workspace::stream_bytes`] tells the stream's length.
     ///
     /// # Errors
     ///
-    /// [`Error::Cuszp`] if the parameters do not fit each other or the array;
+    /// [`Error::Cuszp`] or [`Error::Aatrox`] if the parameters do not fit each other or the array;
     /// [`Error::StrictOnDevice`]; else as [`Gpu::compress`].
-    pub fn compress_cuszp<T: Element>(
+    pub fn compress_bare<T: Element>(
         &self,
         stream: &Arc<CudaStream>,
-        params: &cuszp::Params<T>,
+        bare: impl Into<Bare<T>>,
         input: &impl DevicePtr<T>,
         output: &mut impl DevicePtrMut<u8>,
         workspace: &mut Workspace,
     ) -> Result<(), Error> {
-        if params.strict {
+        let bare = bare.into();
+        if matches!(&bare, Bare::Cuszp(params) if params.strict) {
             return Err(Error::StrictOnDevice);
         }
-        self.compress_bare(
-            stream,
-            &BareStream::cuszp(params)?,
-            input,
-            output,
-            workspace,
-        )
-    }
-
-    /// Asks for the decompression of a stream of cuSZp's. Its rate bytes are not looked at beforehand:
-    /// what is wrong with them is for [`Workspace::check`] to say, of which a chunk is then a block. What
-    /// is missing at the end of `input` counts as zeros.
-    ///
-    /// # Errors
-    ///
-    /// As [`Gpu::compress_cuszp`].
-    pub fn decompress_cuszp<T: Element>(
-        &self,
-        stream: &Arc<CudaStream>,
-        params: &cuszp::Params<T>,
-        input: &impl DevicePtr<u8>,
-        output: &mut impl DevicePtrMut<T>,
-        workspace: &mut Workspace,
-    ) -> Result<(), Error> {
-        self.decompress_bare(
-            stream,
-            &BareStream::cuszp(params)?,
-            input,
-            output,
-            workspace,
-        )
-    }
-
-    /// A workspace for streams of cuSZp's with these parameters.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Cuszp`] if they do not fit each other; [`Error::OutOfMemory`].
-    pub fn workspace_for_cuszp<T: Element>(
-        &self,
-        stream: &Arc<CudaStream>,
-        params: &cuszp::Params<T>,
-    ) -> Result<Workspace, Error> {
-        Self::workspace_of(stream, BareStream::cuszp(params)?.states())
-    }
-
-    /// A strict upper bound on the bytes of a stream of cuSZp's, whatever the values.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Cuszp`] if the parameters do not fit each other.
-    pub fn max_cuszp_len<T: Element>(&self, params: &cuszp::Params<T>) -> Result<u64, Error> {
-        Ok(BareStream::cuszp(params)?.max_bytes())
-    }
-
-    /// As [`Gpu::compress_cuszp`], for the bare stream of AATROX; room for [`Gpu::max_aatrox_len`].
-    ///
-    /// # Errors
-    ///
-    /// [`Error::TooLarge`]; else as [`Gpu::compress`].
-    pub fn compress_aatrox<T: Element>(
-        &self,
-        stream: &Arc<CudaStream>,
-        params: &aatrox::Params<T>,
-        input: &impl DevicePtr<T>,
-        output: &mut impl DevicePtrMut<u8>,
-        workspace: &mut Workspace,
-    ) -> Result<(), Error> {
-        self.compress_bare(
-            stream,
-            &BareStream::aatrox(params)?,
-            input,
-            output,
-            workspace,
-        )
-    }
-
-    /// As [`Gpu::decompress_cuszp`], for the bare stream of AATROX.
-    ///
-    /// # Errors
-    ///
-    /// As [`Gpu::compress_aatrox`].
-    pub fn decompress_aatrox<T: Element>(
-        &self,
-        stream: &Arc<CudaStream>,
-        params: &aatrox::Params<T>,
-        input: &impl DevicePtr<u8>,
-        output: &mut impl DevicePtrMut<T>,
-        workspace: &mut Workspace,
-    ) -> Result<(), Error> {
-        self.decompress_bare(
-            stream,
-            &BareStream::aatrox(params)?,
-            input,
-            output,
-            workspace,
-        )
-    }
-
-    /// A workspace for bare streams of AATROX with these parameters.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::TooLarge`]; [`Error::OutOfMemory`].
-    pub fn workspace_for_aatrox<T: Element>(
-        &self,
-        stream: &Arc<CudaStream>,
-        params: &aatrox::Params<T>,
-    ) -> Result<Workspace, Error> {
-        Self::workspace_of(stream, BareStream::aatrox(params)?.states())
-    }
-
-    /// A strict upper bound on the bytes of a bare stream of AATROX, whatever the values.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::TooLarge`].
-    pub fn max_aatrox_len<T: Element>(&self, params: &aatrox::Params<T>) -> Result<u64, Error> {
-        Ok(BareStream::aatrox(params)?.max_bytes())
-    }
-
-    fn compress_bare<T: Element>(
-        &self,
-        stream: &Arc<CudaStream>,
-        what: &BareStream<T>,
-        input: &impl DevicePtr<T>,
-        output: &mut impl DevicePtrMut<u8>,
-        workspace: &mut Workspace,
-    ) -> Result<(), Error> {
+        let what = BareStream::of(bare)?;
         what.check_elements(input.len() as u64)?;
         let (needed, found) = (what.max_bytes(), output.len() as u64);
         if found < needed {
@@ -534,14 +407,22 @@ impl Gpu {
         })
     }
 
-    fn decompress_bare<T: Element>(
+    /// Asks for the decompression of a stream without header. Its rate bytes are not looked at
+    /// beforehand: what is wrong with them is for [`Workspace::check`] to say, of which a chunk is then a
+    /// block. What is missing at the end of `input` counts as zeros.
+    ///
+    /// # Errors
+    ///
+    /// As [`Gpu::compress_bare`].
+    pub fn decompress_bare<T: Element>(
         &self,
         stream: &Arc<CudaStream>,
-        what: &BareStream<T>,
+        bare: impl Into<Bare<T>>,
         input: &impl DevicePtr<u8>,
         output: &mut impl DevicePtrMut<T>,
         workspace: &mut Workspace,
     ) -> Result<(), Error> {
+        let what = BareStream::of(bare)?;
         what.check_elements(output.len() as u64)?;
         let (room, bytes) = (
             input.len() as u64,
@@ -557,6 +438,29 @@ impl Gpu {
         self.run(stream, |executor| {
             what.enqueue_decompress(executor, input, output, cells)
         })
+    }
+
+    /// A workspace for such streams without header, and all that have no more blocks.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Cuszp`] or [`Error::TooLarge`] if the parameters do not fit each other;
+    /// [`Error::OutOfMemory`].
+    pub fn workspace_for_bare<T: Element>(
+        &self,
+        stream: &Arc<CudaStream>,
+        bare: impl Into<Bare<T>>,
+    ) -> Result<Workspace, Error> {
+        Self::workspace_of(stream, BareStream::of(bare)?.states())
+    }
+
+    /// A strict upper bound on the bytes of a stream without header, whatever the values.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Cuszp`] or [`Error::TooLarge`] if the parameters do not fit each other.
+    pub fn max_bare_len<T: Element>(&self, bare: impl Into<Bare<T>>) -> Result<u64, Error> {
+        Ok(BareStream::of(bare)?.max_bytes())
     }
 
     /// Reads the header of a stream on the device. Waits for the work on `stream`.

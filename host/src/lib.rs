@@ -18,7 +18,7 @@ mod plan;
 mod stream;
 mod update;
 
-pub use bare::{aatrox, cuszp};
+pub use bare::{Bare, aatrox, cuszp};
 pub use compress::Compressor;
 pub use decompress::Decompressor;
 pub use device::Device;

@@ -6,7 +6,7 @@
 pub mod compress;
 pub mod decompress;
 
-use crate::kernel::tile::Tile;
+use crate::kernel::tile;
 use crate::kernel::{CHUNK_THREADS, cells};
 use crate::simt::{Thread, View};
 use ferrosz_codec::predict::Group;
@@ -110,6 +110,32 @@ pub const fn tile_blocks<S: StaticShape>() -> u32 {
     CHUNK_THREADS / S::SHAPE.groups() as u32
 }
 
+/// What a thread block works on.
+#[derive(Clone, Copy)]
+pub struct Tile {
+    /// Its number.
+    pub number: u64,
+    /// This thread's block.
+    pub block: u32,
+}
+
+impl Tile {
+    /// The next tile that no thread block has. `ticket` is a word of shared memory for this alone.
+    #[inline(always)]
+    fn take<T: Thread, S: StaticShape>(t: T, params: &BareParams, ticket: u32) -> Self {
+        if t.thread_index() == 0 {
+            let number = t.cell_add(params.cells, cells::TICKET, 1);
+            t.shared_store(ticket, number as u32);
+        }
+        t.barrier();
+        let number = t.shared_load(ticket);
+        Self {
+            number: u64::from(number),
+            block: number * tile_blocks::<S>() + t.thread_index() / S::SHAPE.groups() as u32,
+        }
+    }
+}
+
 /// Tiles of a layer of AATROX.
 const LAYER_TILES: u64 = aatrox::LAYER_BLOCKS as u64 / CHUNK_THREADS as u64;
 
@@ -138,7 +164,7 @@ const QUADS: u32 = GROUP as u32 / 4;
 /// registers, which only constants can number, and a loop over the places of a group.
 #[inline(always)]
 fn quad_word<T: Thread>(t: T, quad: u32) -> u32 {
-    Tile::<f32>::unit_word(t.thread_index() * QUADS + quad)
+    tile::Tile::<f32>::unit_word(t.thread_index() * QUADS + quad)
 }
 
 /// This thread's codes from shared memory.

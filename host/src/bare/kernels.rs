@@ -1,8 +1,8 @@
 //! Streams without header on machines that run kernels.
 
-use super::{aatrox, cuszp};
 #[cfg(feature = "cuda")]
-use super::{aatrox::AatroxError, cuszp::CuszpError};
+use super::{Bare, aatrox::AatroxError, cuszp::CuszpError};
+use super::{aatrox, cuszp};
 use crate::error::Error;
 use crate::executor::Executor;
 use crate::plan::{Backend, Gpu, blocks_of};
@@ -31,6 +31,15 @@ const fn longest_body(shape: Shape) -> u64 {
 }
 
 impl<T: Element> BareStream<T> {
+    /// A stream of either format.
+    #[cfg(feature = "cuda")]
+    pub(crate) fn of(bare: impl Into<Bare<T>>) -> Result<Self, Error> {
+        match bare.into() {
+            Bare::Cuszp(params) => Self::cuszp(&params),
+            Bare::Aatrox(params) => Self::aatrox(&params),
+        }
+    }
+
     /// A stream of cuSZp's.
     pub(crate) fn cuszp(params: &cuszp::Params<T>) -> Result<Self, Error> {
         let layout = params.layout()?;

@@ -4,7 +4,7 @@
 //! section 8.3): bodies that are not there leave holes at the end of their chunk. So tiles sum both
 //! bytes and such blocks.
 
-use super::{BareParams, Coder, QUADS, load_codes, quad_word, tile_blocks};
+use super::{BareParams, Coder, QUADS, Tile, load_codes, quad_word, tile_blocks};
 use crate::kernel::compress::{first_and_others, groups, is_first};
 use crate::kernel::image::write_body;
 use crate::kernel::unaligned::UnalignedReader;
@@ -45,7 +45,8 @@ impl<E: Element, S: StaticShape> BareCompress<E, S> {
     #[inline(always)]
     pub fn run<T: Thread>(t: T, params: &BareParams) {
         let coder = Coder::from_id(params.coder);
-        let work = Work::<E, S>::take(t, params, Self::TICKET);
+        let tile = Tile::take::<T, S>(t, params, Self::TICKET);
+        let work = Work::<E, S>::new(params, tile);
         let differences = work.differences(t, coder);
         let mut group = SignedGroup::split(&differences);
         group.signs = t.opaque(group.signs);
@@ -146,28 +147,18 @@ const fn holes_in(state: u64) -> u64 {
 /// One tile's task.
 struct Work<'a, E, S> {
     params: &'a BareParams,
-    tile: u64,
-    /// This thread's block.
-    block: u32,
+    tile: Tile,
     kind: PhantomData<(E, S)>,
 }
 
 impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
     const WORDS: u64 = E::WORDS as u64;
 
-    /// The next tile that no thread block has.
     #[inline(always)]
-    fn take<T: Thread>(t: T, params: &'a BareParams, ticket: u32) -> Self {
-        if t.thread_index() == 0 {
-            let tile = t.cell_add(params.cells, cells::TICKET, 1);
-            t.shared_store(ticket, tile as u32);
-        }
-        t.barrier();
-        let tile = t.shared_load(ticket);
+    fn new(params: &'a BareParams, tile: Tile) -> Self {
         Self {
             params,
-            tile: u64::from(tile),
-            block: tile * tile_blocks::<S>() + t.thread_index() / groups::<S>(),
+            tile,
             kind: PhantomData,
         }
     }
@@ -197,11 +188,11 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
     fn codes<T: Thread>(&self, t: T) -> (Group, u32) {
         let layout = &self.params.layout;
         let first = t.thread_index() % groups::<S>() * QUADS;
-        let corner = layout.corner(self.block);
+        let corner = layout.corner(self.tile.block);
         let mut holds = 0u32;
         for quad in 0..t.opaque(QUADS) {
             let (codes, held) = match layout.quad(corner, first + quad) {
-                Some(start) if self.block < layout.blocks() => self.code_four(t, start),
+                Some(start) if self.tile.block < layout.blocks() => self.code_four(t, start),
                 _ => ([0; 4], 0),
             };
             holds |= held << (4 * quad);
@@ -259,7 +250,7 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
         let mut before = t
             .shuffle_up(codes[GROUP - 1].cast_unsigned(), 1)
             .cast_signed();
-        let first = self.block * GROUP as u32;
+        let first = self.tile.block * GROUP as u32;
         if first < self.params.layout.elements() {
             if first.is_multiple_of(aatrox::LAYER as u32) {
                 before = codes[0];
@@ -305,7 +296,7 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
     fn publish<T: Thread>(&self, t: T, size: Size) {
         if t.thread_index() == 0 {
             let state = TileState::Partial(size.to_state()).to_cell();
-            t.cell_store(self.params.cells, cells::STATES + self.tile, state);
+            t.cell_store(self.params.cells, cells::STATES + self.tile.number, state);
         }
     }
 
@@ -316,14 +307,14 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
         let mut word = u32::from(byte) << (8 * (t.lane() / groups % 4));
         word |= t.shuffle_xor(word, groups);
         word |= t.shuffle_xor(word, 2 * groups);
-        let first = u64::from(self.block) / 4 * 4;
+        let first = u64::from(self.tile.block) / 4 * 4;
         let has_room = first + 4 <= self.params.rates_room();
         if has_room {
             if t.lane().is_multiple_of(4 * groups) {
                 t.store(self.params.stream, first / 4, word);
             }
-        } else if self.block < self.params.layout.blocks() && is_first::<T, S>(t) {
-            t.store_byte(self.params.stream, u64::from(self.block), byte);
+        } else if self.tile.block < self.params.layout.blocks() && is_first::<T, S>(t) {
+            t.store_byte(self.params.stream, u64::from(self.tile.block), byte);
         }
     }
 
@@ -333,7 +324,7 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
     fn find_start<T: Thread>(&self, t: T, sums: BlockSum, scratch: u32) -> u64 {
         let own = Size::unpack(sums.total).to_state();
         if t.warp() == 0 {
-            let before = sum_before(t, self.params.cells, cells::STATES, self.tile);
+            let before = sum_before(t, self.params.cells, cells::STATES, self.tile.number);
             let mut base = before;
             if holes_in(before + own) > 0 {
                 base = sum_before(t, self.params.cells, cells::STATES, self.chunk_tile());
@@ -342,7 +333,7 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
             let start = bytes_in(before) + holes_in(base);
             let hole = holes_in(before + own) - holes_in(base);
             if t.lane() == 0 {
-                t.cell_store(self.params.cells, cells::STATES + self.tile, state);
+                t.cell_store(self.params.cells, cells::STATES + self.tile.number, state);
                 t.shared_store(scratch, start as u32);
                 t.shared_store(scratch + 1, (start >> 32) as u32);
                 t.shared_store(scratch + 2, hole as u32);
@@ -351,8 +342,8 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
         t.barrier();
         let start = u64::from(t.shared_load(scratch)) | u64::from(t.shared_load(scratch + 1)) << 32;
         let end = start + bytes_in(own);
-        let is_last = self.tile + 1 == self.params.tiles::<S>();
-        if is_last || (self.tile + 1).is_multiple_of(Self::chunk_tiles()) {
+        let is_last = self.tile.number + 1 == self.params.tiles::<S>();
+        if is_last || (self.tile.number + 1).is_multiple_of(Self::chunk_tiles()) {
             self.fill_hole(t, end, t.shared_load(scratch + 2), is_last);
         }
         start
@@ -367,7 +358,7 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
     /// The first tile of this tile's chunk.
     #[inline(always)]
     fn chunk_tile(&self) -> u64 {
-        self.tile / Self::chunk_tiles() * Self::chunk_tiles()
+        self.tile.number / Self::chunk_tiles() * Self::chunk_tiles()
     }
 
     /// Zeros so many bytes from byte `end` of the payload on; behind the last tile the stream's length

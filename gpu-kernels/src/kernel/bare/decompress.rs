@@ -3,7 +3,7 @@
 //! The stream must have passed the host's checks of its rate bytes and its length; one that has not
 //! gives wrong values or a fault, but no access outside of the views.
 
-use super::{BareParams, Coder, LAYER_TILES, QUADS, quad_word, store_codes, tile_blocks};
+use super::{BareParams, Coder, LAYER_TILES, QUADS, Tile, quad_word, store_codes};
 use crate::kernel::cells::{self, Fault};
 use crate::kernel::compress::{groups, is_first};
 use crate::kernel::image::read_body;
@@ -45,7 +45,8 @@ impl<E: Element, S: StaticShape> BareDecompress<E, S> {
     #[inline(always)]
     pub fn run<T: Thread>(t: T, params: &BareParams) {
         let coder = Coder::from_id(params.coder);
-        let work = Work::<E, S>::take(t, params, Self::TICKET);
+        let tile = Tile::take::<T, S>(t, params, Self::TICKET);
+        let work = Work::<E, S>::new(params, tile);
         let rate = work.read_rate(t, coder);
         let bytes = rate.body_bytes(groups::<S>());
         let own_bytes = if is_first::<T, S>(t) { bytes } else { 0 };
@@ -73,28 +74,18 @@ impl<E: Element, S: StaticShape> BareDecompress<E, S> {
 /// One tile's task.
 struct Work<'a, E, S> {
     params: &'a BareParams,
-    tile: u64,
-    /// This thread's block.
-    block: u32,
+    tile: Tile,
     kind: PhantomData<(E, S)>,
 }
 
 impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
     const WORDS: u64 = E::WORDS as u64;
 
-    /// The next tile that no thread block has.
     #[inline(always)]
-    fn take<T: Thread>(t: T, params: &'a BareParams, ticket: u32) -> Self {
-        if t.thread_index() == 0 {
-            let tile = t.cell_add(params.cells, cells::TICKET, 1);
-            t.shared_store(ticket, tile as u32);
-        }
-        t.barrier();
-        let tile = t.shared_load(ticket);
+    fn new(params: &'a BareParams, tile: Tile) -> Self {
         Self {
             params,
-            tile: u64::from(tile),
-            block: tile * tile_blocks::<S>() + t.thread_index() / groups::<S>(),
+            tile,
             kind: PhantomData,
         }
     }
@@ -112,17 +103,18 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
     /// How this thread's block is stored; as if it were empty if its rate byte is corrupt.
     #[inline(always)]
     fn read_rate<T: Thread>(&self, t: T, coder: Coder) -> RateByte {
-        if self.block >= self.params.layout.blocks() {
+        if self.tile.block >= self.params.layout.blocks() {
             return RateByte::default();
         }
-        let byte = (self.word(t, u64::from(self.block / 4)) >> (8 * (self.block % 4))) as u8;
+        let byte =
+            (self.word(t, u64::from(self.tile.block / 4)) >> (8 * (self.tile.block % 4))) as u8;
         let kind = coder.kind::<S>();
         let rate = match coder {
             Coder::Cuszp(_) => kind.check(byte).ok().map(|()| kind.rate(byte)),
             Coder::Aatrox => aatrox::rate_from_byte(byte),
         };
         if rate.is_none() {
-            let fault = Fault::Chunk(u64::from(self.block), ChunkFault::Rate as u32);
+            let fault = Fault::Chunk(u64::from(self.tile.block), ChunkFault::Rate as u32);
             t.cell_max(self.params.cells, cells::FAULT, fault.to_cell());
         }
         rate.unwrap_or_default()
@@ -131,12 +123,12 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
     /// Where the tile's bodies start in the payload. For the whole block.
     #[inline(always)]
     fn find_start<T: Thread>(&self, t: T, bytes: u32, scratch: u32) -> u64 {
-        let (states, cell) = (self.params.cells, cells::STATES + self.tile);
+        let (states, cell) = (self.params.cells, cells::STATES + self.tile.number);
         if t.thread_index() == 0 {
             t.cell_store(states, cell, TileState::Partial(u64::from(bytes)).to_cell());
         }
         if t.warp() == 0 {
-            let start = sum_before(t, states, cells::STATES, self.tile);
+            let start = sum_before(t, states, cells::STATES, self.tile.number);
             if t.lane() == 0 {
                 let state = TileState::Inclusive(start + u64::from(bytes));
                 t.cell_store(states, cell, state.to_cell());
@@ -179,13 +171,13 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
         let (states, first) = (self.params.cells, cells::STATES + self.params.tiles::<S>());
         if t.thread_index() == 0 {
             let state = TileState::Partial(u64::from(sum));
-            t.cell_store(states, first + self.tile, state.to_cell());
+            t.cell_store(states, first + self.tile.number, state.to_cell());
         }
         if t.warp() == 0 {
-            let before = (self.tile % LAYER_TILES) as u32;
+            let before = (self.tile.number % LAYER_TILES) as u32;
             let value = loop {
                 let state = if t.lane() < before {
-                    let tile = self.tile - 1 - u64::from(t.lane());
+                    let tile = self.tile.number - 1 - u64::from(t.lane());
                     TileState::from_cell(t.cell_load(states, first + tile))
                 } else {
                     TileState::Partial(0)
@@ -199,7 +191,7 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
                 t.spin_hint();
             };
             let initials = u64::from(self.params.layout.blocks()) / 4;
-            let initial = self.word(t, initials + self.tile / LAYER_TILES);
+            let initial = self.word(t, initials + self.tile.number / LAYER_TILES);
             let base = t.reduce_add(value).wrapping_add(initial);
             if t.lane() == 0 {
                 t.shared_store(scratch, base);
@@ -225,10 +217,10 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
         // All threads are done with the image, and each reads what it has written itself.
         t.barrier();
         store_codes(t, codes);
-        if self.block >= layout.blocks() {
+        if self.tile.block >= layout.blocks() {
             return;
         }
-        let corner = layout.corner(self.block);
+        let corner = layout.corner(self.tile.block);
         let first = t.thread_index() % groups::<S>() * QUADS;
         for quad in 0..t.opaque(QUADS) {
             let Some(start) = layout.quad(corner, first + quad) else {
@@ -251,7 +243,7 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
                 one(3, d);
             }
         }
-        if self.block == 0 && t.thread_index() == 0 {
+        if self.tile.block == 0 && t.thread_index() == 0 {
             for index in layout.uncovered() {
                 self.store_one(t, index, E::ZERO);
             }

@@ -86,9 +86,9 @@ impl Gpu {
         bound: Bound,
         field: &[T],
     ) -> Result<Vec<u8>, Error> {
-        match self {
+        match *self {
             #[cfg(feature = "cuda")]
-            Self::Cuda(kernels) => {
+            Self::Cuda(ref kernels) => {
                 compress_host(&kernels.on_default_stream(), layout, bound, field)
             }
             #[cfg(feature = "emulator")]
@@ -116,9 +116,9 @@ impl Gpu {
             (Header::read(&compacted)?, &compacted[..])
         };
         let bytes = &bytes[..header.stream_bytes() as usize];
-        match self {
+        match *self {
             #[cfg(feature = "cuda")]
-            Self::Cuda(kernels) => decompress_host(
+            Self::Cuda(ref kernels) => decompress_host(
                 &kernels.on_default_stream(),
                 &header,
                 bytes,

@@ -216,9 +216,9 @@ impl Gpu {
         what: &BareStream<T>,
         values: &[T],
     ) -> Result<Vec<u8>, Error> {
-        match self {
+        match *self {
             #[cfg(feature = "cuda")]
-            Self::Cuda(kernels) => compress_host(&kernels.on_default_stream(), what, values),
+            Self::Cuda(ref kernels) => compress_host(&kernels.on_default_stream(), what, values),
             #[cfg(feature = "emulator")]
             Self::Emulator => compress_host(&crate::executor::emulator::new(), what, values),
         }
@@ -229,9 +229,9 @@ impl Gpu {
         what: &BareStream<T>,
         stream: &[u8],
     ) -> Result<Vec<T>, Error> {
-        match self {
+        match *self {
             #[cfg(feature = "cuda")]
-            Self::Cuda(kernels) => decompress_host(&kernels.on_default_stream(), what, stream),
+            Self::Cuda(ref kernels) => decompress_host(&kernels.on_default_stream(), what, stream),
             #[cfg(feature = "emulator")]
             Self::Emulator => decompress_host(&crate::executor::emulator::new(), what, stream),
         }

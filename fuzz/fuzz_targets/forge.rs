@@ -25,7 +25,9 @@ fuzz_target!(|input: (u8, u8, u16, Vec<u8>)| {
     // Extents that one chunk holds, whatever the shape of its blocks.
     let length = u64::from(length);
     let lengths = [length % 16 + 1, length / 16 % 16 + 1, length / 256 % 32 + 1];
-    let Some(extents) = Extents::new(&lengths) else { return };
+    let Some(extents) = Extents::new(&lengths) else {
+        return;
+    };
     let codec = Codec::ALL[usize::from(kind / 2) % Codec::ALL.len()];
     let shape = Shape::ALL[usize::from(kind / 32) % Shape::ALL.len()];
     let error_bits = match dtype {

@@ -99,7 +99,7 @@ fn check_blocks<T: FromF64>() {
     let bound = Bound::abs(error.to_f64()).expect("a good bound");
     for (length, codec) in LENGTHS
         .into_iter()
-        .flat_map(|n| Codec::ALL.map(|codec| (n, codec)))
+        .flat_map(|n| [Codec::Fixed, Codec::Plain, Codec::Outlier].map(|codec| (n, codec)))
     {
         let values = signal::<T>(length);
         let compressor = Compressor::new(codec, bound).device(Device::Cpu);

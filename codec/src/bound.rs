@@ -145,66 +145,66 @@ impl Bound {
     }
 }
 
-/// Smallest and largest finite value of a field, as order keys; 0 stands for "none seen yet".
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Smallest and largest finite value of a field.
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Extremes<T> {
-    /// The largest `u64::MAX - order_key`, so that both fields grow from 0.
-    inverted_min: u64,
-    max: u64,
-    element: core::marker::PhantomData<T>,
+    /// Above `max` as long as nothing was seen.
+    min: T,
+    max: T,
 }
 
-impl<T> Default for Extremes<T> {
+impl<T: Element> Default for Extremes<T> {
     fn default() -> Self {
-        Self::from_cells([0, 0])
+        Self {
+            min: T::MAX,
+            max: T::ZERO - T::MAX,
+        }
     }
 }
 
-impl<T> Extremes<T> {
+impl<T: Element> Extremes<T> {
     /// From what [`Extremes::to_cells`] gave, or from two zeros: nothing seen yet.
-    pub const fn from_cells(cells: [u64; 2]) -> Self {
+    pub fn from_cells([inverted_min, max]: [u64; 2]) -> Self {
+        if max == 0 {
+            return Self::default();
+        }
         Self {
-            inverted_min: cells[0],
-            max: cells[1],
-            element: core::marker::PhantomData,
+            min: T::from_order_key(u64::MAX - inverted_min),
+            max: T::from_order_key(max),
         }
     }
 
-    /// Two numbers, each of which only grows as values are seen; two sets of values are united by
-    /// taking the larger of each.
-    pub const fn to_cells(self) -> [u64; 2] {
-        [self.inverted_min, self.max]
+    /// Two numbers, each of which only grows as values are seen, from 0 on; two sets of values are
+    /// united by taking the larger of each.
+    #[inline(always)]
+    pub fn to_cells(self) -> [u64; 2] {
+        if self.min <= self.max {
+            [u64::MAX - self.min.order_key(), self.max.order_key()]
+        } else {
+            [0, 0]
+        }
     }
 
     /// The extremes of both sets of values.
     #[must_use]
     pub fn union(self, other: Self) -> Self {
-        Self::from_cells([
-            self.inverted_min.max(other.inverted_min),
-            self.max.max(other.max),
-        ])
+        Self {
+            min: self.min.smaller(other.min),
+            max: self.max.larger(other.max),
+        }
     }
-}
 
-impl<T: Element> Extremes<T> {
     /// Takes a value in; NaN and infinities are passed over.
     #[inline(always)]
     pub fn see(&mut self, value: T) {
-        if value.is_finite() {
-            let key = value.order_key();
-            self.inverted_min = self.inverted_min.max(u64::MAX - key);
-            self.max = self.max.max(key);
-        }
+        let value = if value.is_finite() { value } else { T::NAN };
+        self.min = self.min.smaller(value);
+        self.max = self.max.larger(value);
     }
 
     /// Smallest and largest finite value; none if there was none.
     pub fn values(&self) -> Option<(T, T)> {
-        (self.max != 0).then(|| {
-            (
-                T::from_order_key(u64::MAX - self.inverted_min),
-                T::from_order_key(self.max),
-            )
-        })
+        (self.min <= self.max).then_some((self.min, self.max))
     }
 
     /// The largest f64 that is at most max - min; 0 without finite values.
@@ -346,6 +346,11 @@ mod tests {
             extremes.see(x);
         }
         assert_eq!(extremes.values(), Some((-2.0, 3.0)));
+        assert_eq!(Extremes::from_cells(extremes.to_cells()), extremes);
+        let none = Extremes::<f32>::default();
+        assert_eq!(none.to_cells(), [0, 0]);
+        assert_eq!(Extremes::from_cells([0, 0]), none);
+        assert_eq!(none.union(extremes), extremes);
         let bound = Bound::range(0.1).unwrap();
         assert_eq!(bound.resolve(&extremes).error(), 0.5);
     }

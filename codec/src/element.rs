@@ -86,9 +86,13 @@ pub trait Element:
     const ONE: Self;
     /// The largest finite value.
     const MAX: Self;
+    /// Not a number.
+    const NAN: Self;
     /// 1.5 * 2^p, p the number of stored mantissa bits: added to a small number, it leaves that
     /// number, rounded to the nearest integer (ties to even), in the low bits.
     const ROUNDING_MAGIC: Self;
+    /// The low 32 bits of [`Element::ROUNDING_MAGIC`].
+    const ROUNDING_MAGIC_BITS: u32;
     /// Numbers of at most this magnitude are rounded rightly by [`Element::ROUNDING_MAGIC`].
     const ROUNDING_LIMIT: Self;
 
@@ -102,6 +106,10 @@ pub trait Element:
     fn abs(self) -> Self;
     /// Neither NaN nor infinite.
     fn is_finite(self) -> bool;
+    /// The smaller of two; the other of one that is NaN.
+    fn smaller(self, other: Self) -> Self;
+    /// The larger of two; the other of one that is NaN.
+    fn larger(self, other: Self) -> Self;
     /// The value of an integer, rounded to nearest even.
     fn from_i32(value: i32) -> Self;
     /// The value's integer part; the value must lie within the range of `i32`.
@@ -152,7 +160,9 @@ impl Element for f32 {
     const ZERO: Self = 0.0;
     const ONE: Self = 1.0;
     const MAX: Self = f32::MAX;
+    const NAN: Self = f32::NAN;
     const ROUNDING_MAGIC: Self = 12_582_912.0;
+    const ROUNDING_MAGIC_BITS: u32 = Self::ROUNDING_MAGIC.to_bits();
     const ROUNDING_LIMIT: Self = 4_194_304.0;
 
     #[inline(always)]
@@ -178,6 +188,16 @@ impl Element for f32 {
     #[inline(always)]
     fn is_finite(self) -> bool {
         f32::is_finite(self)
+    }
+
+    #[inline(always)]
+    fn smaller(self, other: Self) -> Self {
+        self.min(other)
+    }
+
+    #[inline(always)]
+    fn larger(self, other: Self) -> Self {
+        self.max(other)
     }
 
     #[inline(always)]
@@ -231,7 +251,9 @@ impl Element for f64 {
     const ZERO: Self = 0.0;
     const ONE: Self = 1.0;
     const MAX: Self = f64::MAX;
+    const NAN: Self = f64::NAN;
     const ROUNDING_MAGIC: Self = 6_755_399_441_055_744.0;
+    const ROUNDING_MAGIC_BITS: u32 = Self::ROUNDING_MAGIC.to_bits() as u32;
     const ROUNDING_LIMIT: Self = 1_073_741_823.0;
 
     #[inline(always)]
@@ -257,6 +279,16 @@ impl Element for f64 {
     #[inline(always)]
     fn is_finite(self) -> bool {
         f64::is_finite(self)
+    }
+
+    #[inline(always)]
+    fn smaller(self, other: Self) -> Self {
+        self.min(other)
+    }
+
+    #[inline(always)]
+    fn larger(self, other: Self) -> Self {
+        self.max(other)
     }
 
     #[inline(always)]

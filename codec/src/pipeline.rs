@@ -107,10 +107,10 @@ impl fmt::Display for Codec {
     }
 }
 
-/// Which codec code is for, where it is compiled once for some of them.
-pub trait CodecChoice: 'static {
-    /// The codec, given what the caller says it is.
-    fn codec(said: Codec) -> Codec;
+/// A codec as a type, for code that is compiled once for each.
+pub trait StaticCodec: 'static {
+    /// Which codec it is.
+    const CODEC: Codec;
 }
 
 /// [`Codec::Fixed`] as a type.
@@ -119,42 +119,27 @@ pub struct Fixed;
 pub struct Plain;
 /// [`Codec::Outlier`] as a type.
 pub struct Outlier;
+/// [`Codec::Lorenzo`] as a type.
+pub struct Lorenzo;
 /// [`Codec::Layered`] as a type.
 pub struct Layered;
-/// The codec that the caller says.
-pub struct Any;
 
-impl CodecChoice for Fixed {
-    #[inline(always)]
-    fn codec(_: Codec) -> Codec {
-        Codec::Fixed
-    }
+impl StaticCodec for Fixed {
+    const CODEC: Codec = Codec::Fixed;
 }
 
-impl CodecChoice for Plain {
-    #[inline(always)]
-    fn codec(_: Codec) -> Codec {
-        Codec::Plain
-    }
+impl StaticCodec for Plain {
+    const CODEC: Codec = Codec::Plain;
 }
 
-impl CodecChoice for Outlier {
-    #[inline(always)]
-    fn codec(_: Codec) -> Codec {
-        Codec::Outlier
-    }
+impl StaticCodec for Outlier {
+    const CODEC: Codec = Codec::Outlier;
 }
 
-impl CodecChoice for Layered {
-    #[inline(always)]
-    fn codec(_: Codec) -> Codec {
-        Codec::Layered
-    }
+impl StaticCodec for Lorenzo {
+    const CODEC: Codec = Codec::Lorenzo;
 }
 
-impl CodecChoice for Any {
-    #[inline(always)]
-    fn codec(said: Codec) -> Codec {
-        said
-    }
+impl StaticCodec for Layered {
+    const CODEC: Codec = Codec::Layered;
 }

@@ -84,30 +84,39 @@ impl<T: Element> Quantizer<T> {
         T::from_i32(code) * self.step
     }
 
+    /// The value in units of the step plus [`Element::ROUNDING_MAGIC`], so that its low bits are those of
+    /// the nearest code plus [`Quantizer::BIAS`].
+    #[inline(always)]
+    pub fn round(&self, value: T) -> T {
+        value * self.inverse + T::ROUNDING_MAGIC
+    }
+
+    /// What a rounded value's low bits are above its code.
+    pub const BIAS: i32 = T::ROUNDING_MAGIC_BITS.cast_signed();
+
     /// The code of a value that is not near the bound's edge; whether it is one is for
     /// [`Quantizer::is_clearly_within`] to say. This is the fast path of [`Quantizer::quantize`].
     #[inline(always)]
     pub fn nearest_code(&self, value: T) -> i32 {
-        let rounded = value * self.inverse + T::ROUNDING_MAGIC;
-        rounded
-            .low_bits()
-            .wrapping_sub(T::ROUNDING_MAGIC.low_bits()) as i32
+        let biased = self.round(value).low_bits().cast_signed();
+        biased.wrapping_sub(Self::BIAS)
     }
 
-    /// Whether the code's value is beyond doubt within the bound of `value` (false for NaN), and
+    /// Whether the nearest code's value is beyond doubt within the bound of `value` (false for NaN), and
     /// [`Quantizer::nearest_code`] is exact for it.
     #[inline(always)]
-    pub fn is_clearly_within(&self, value: T, code: i32) -> bool {
+    pub fn is_clearly_within(&self, value: T) -> bool {
+        // Within the limit this difference is exact, and equals the code.
+        let code = self.round(value) - T::ROUNDING_MAGIC;
         ((value * self.inverse).abs() < T::ROUNDING_LIMIT)
-            & ((value - self.dequantize(code)).abs() < self.error)
+            & ((value - code * self.step).abs() < self.error)
     }
 
     /// The code of a value, or none if no code keeps the bound.
     #[inline(always)]
     pub fn quantize(&self, value: T) -> Option<i32> {
-        let code = self.nearest_code(value);
-        if self.is_clearly_within(value, code) {
-            Some(code)
+        if self.is_clearly_within(value) {
+            Some(self.nearest_code(value))
         } else {
             self.quantize_with_care(value)
         }

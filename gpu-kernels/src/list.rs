@@ -8,7 +8,7 @@ use crate::kernel::compress::{Compress, CompressParams};
 use crate::kernel::decompress::{Decompress, DecompressParams};
 use crate::kernel::extremes::{self, ExtremesParams, FindExtremes};
 use crate::simt::{Kernel, Thread};
-use ferrosz_codec::pipeline::{Any, Fixed, Layered, Outlier, Plain};
+use ferrosz_codec::pipeline::{Fixed, Layered, Lorenzo, Outlier, Plain};
 use ferrosz_codec::shape::{Cube, Line, Plane};
 
 // A PTX entry point must be a function of its own with a name of its own, which generic code
@@ -46,18 +46,30 @@ macro_rules! kernels {
 }
 
 kernels! {
-    ferrosz_compress_fixed_f32 = Compress<f32, Fixed, Line>, CompressParams, CHUNK_THREADS;
-    ferrosz_compress_fixed_f64 = Compress<f64, Fixed, Line>, CompressParams, CHUNK_THREADS;
-    ferrosz_compress_plain_f32 = Compress<f32, Plain, Line>, CompressParams, CHUNK_THREADS;
-    ferrosz_compress_plain_f64 = Compress<f64, Plain, Line>, CompressParams, CHUNK_THREADS;
-    ferrosz_compress_outlier_f32 = Compress<f32, Outlier, Line>, CompressParams, CHUNK_THREADS;
-    ferrosz_compress_outlier_f64 = Compress<f64, Outlier, Line>, CompressParams, CHUNK_THREADS;
-    ferrosz_compress_layered_f32 = Compress<f32, Layered, Line>, CompressParams, CHUNK_THREADS;
-    ferrosz_compress_layered_f64 = Compress<f64, Layered, Line>, CompressParams, CHUNK_THREADS;
-    ferrosz_compress_plane_f32 = Compress<f32, Any, Plane>, CompressParams, CHUNK_THREADS;
-    ferrosz_compress_plane_f64 = Compress<f64, Any, Plane>, CompressParams, CHUNK_THREADS;
-    ferrosz_compress_cube_f32 = Compress<f32, Any, Cube>, CompressParams, CHUNK_THREADS;
-    ferrosz_compress_cube_f64 = Compress<f64, Any, Cube>, CompressParams, CHUNK_THREADS;
+    ferrosz_compress_fixed_line_f32 = Compress<f32, Fixed, Line>, CompressParams, CHUNK_THREADS;
+    ferrosz_compress_fixed_line_f64 = Compress<f64, Fixed, Line>, CompressParams, CHUNK_THREADS;
+    ferrosz_compress_plain_line_f32 = Compress<f32, Plain, Line>, CompressParams, CHUNK_THREADS;
+    ferrosz_compress_plain_line_f64 = Compress<f64, Plain, Line>, CompressParams, CHUNK_THREADS;
+    ferrosz_compress_outlier_line_f32 = Compress<f32, Outlier, Line>, CompressParams, CHUNK_THREADS;
+    ferrosz_compress_outlier_line_f64 = Compress<f64, Outlier, Line>, CompressParams, CHUNK_THREADS;
+    ferrosz_compress_layered_line_f32 = Compress<f32, Layered, Line>, CompressParams, CHUNK_THREADS;
+    ferrosz_compress_layered_line_f64 = Compress<f64, Layered, Line>, CompressParams, CHUNK_THREADS;
+    ferrosz_compress_fixed_plane_f32 = Compress<f32, Fixed, Plane>, CompressParams, CHUNK_THREADS;
+    ferrosz_compress_fixed_plane_f64 = Compress<f64, Fixed, Plane>, CompressParams, CHUNK_THREADS;
+    ferrosz_compress_plain_plane_f32 = Compress<f32, Plain, Plane>, CompressParams, CHUNK_THREADS;
+    ferrosz_compress_plain_plane_f64 = Compress<f64, Plain, Plane>, CompressParams, CHUNK_THREADS;
+    ferrosz_compress_outlier_plane_f32 = Compress<f32, Outlier, Plane>, CompressParams, CHUNK_THREADS;
+    ferrosz_compress_outlier_plane_f64 = Compress<f64, Outlier, Plane>, CompressParams, CHUNK_THREADS;
+    ferrosz_compress_lorenzo_plane_f32 = Compress<f32, Lorenzo, Plane>, CompressParams, CHUNK_THREADS;
+    ferrosz_compress_lorenzo_plane_f64 = Compress<f64, Lorenzo, Plane>, CompressParams, CHUNK_THREADS;
+    ferrosz_compress_fixed_cube_f32 = Compress<f32, Fixed, Cube>, CompressParams, CHUNK_THREADS;
+    ferrosz_compress_fixed_cube_f64 = Compress<f64, Fixed, Cube>, CompressParams, CHUNK_THREADS;
+    ferrosz_compress_plain_cube_f32 = Compress<f32, Plain, Cube>, CompressParams, CHUNK_THREADS;
+    ferrosz_compress_plain_cube_f64 = Compress<f64, Plain, Cube>, CompressParams, CHUNK_THREADS;
+    ferrosz_compress_outlier_cube_f32 = Compress<f32, Outlier, Cube>, CompressParams, CHUNK_THREADS;
+    ferrosz_compress_outlier_cube_f64 = Compress<f64, Outlier, Cube>, CompressParams, CHUNK_THREADS;
+    ferrosz_compress_lorenzo_cube_f32 = Compress<f32, Lorenzo, Cube>, CompressParams, CHUNK_THREADS;
+    ferrosz_compress_lorenzo_cube_f64 = Compress<f64, Lorenzo, Cube>, CompressParams, CHUNK_THREADS;
     ferrosz_decompress_line_f32 = Decompress<f32, Line>, DecompressParams, CHUNK_THREADS;
     ferrosz_decompress_line_f64 = Decompress<f64, Line>, DecompressParams, CHUNK_THREADS;
     ferrosz_decompress_plane_f32 = Decompress<f32, Plane>, DecompressParams, CHUNK_THREADS;

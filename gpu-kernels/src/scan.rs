@@ -49,9 +49,9 @@ pub struct BlockSum {
     pub total: u32,
 }
 
-/// Sums over a block of `WARPS` warps, a multiple of 4.
+/// Sums over a block of `WARPS` warps, up to 32.
 ///
-/// `scratch` is the first of `WARPS` words of shared memory, a multiple of 4, that nothing else
+/// `scratch` is the first of `WARPS` words of shared memory that nothing else
 /// touches from the barrier before this call to the barrier after it. There is one barrier inside.
 #[inline(always)]
 pub fn block_sum<T: Thread, const WARPS: usize>(t: T, value: u32, scratch: u32) -> BlockSum {
@@ -60,36 +60,39 @@ pub fn block_sum<T: Thread, const WARPS: usize>(t: T, value: u32, scratch: u32) 
         t.shared_store(scratch + t.warp(), inclusive);
     }
     t.barrier();
-    let mut before = inclusive.wrapping_sub(value);
-    let mut total = 0u32;
-    for quarter in 0..WARPS / 4 {
-        let sums = t.shared_load4(scratch + 4 * quarter as u32);
-        for (i, &sum) in sums.iter().enumerate() {
-            let warp = (4 * quarter + i) as u32;
-            before = before.wrapping_add(if warp < t.warp() { sum } else { 0 });
-            total = total.wrapping_add(sum);
-        }
+    // Each lane looks at one warp's sum, and the warp adds up those that it needs.
+    let warp = t.lane() % WARPS as u32;
+    let sum = t.shared_load(scratch + warp);
+    let counts = |counts: bool| if counts { sum } else { 0 };
+    let before = t.reduce_add(counts(t.lane() < t.warp()));
+    let total = t.reduce_add(counts(t.lane() < WARPS as u32));
+    let before = before.wrapping_add(inclusive.wrapping_sub(value));
+    BlockSum {
+        // LLVM would keep the summands, and add them up wherever the sum is used.
+        before: t.opaque(before),
+        total,
     }
-    BlockSum { before, total }
 }
 
-/// The sum of all threads' values, modulo 2^64, in every thread of a block of `WARPS` warps.
+/// Leaves the sum of a warp's values, modulo 2^64, for [`sum_of_warps`] behind a barrier.
 ///
-/// `scratch` is as for [`block_sum`], with `2 * WARPS` words.
+/// `scratch` is the first of two words of shared memory for each warp of the block.
 #[inline(always)]
-pub fn block_sum_u64<T: Thread, const WARPS: usize>(t: T, value: u64, scratch: u32) -> u64 {
+pub fn store_warp_sum_u64<T: Thread>(t: T, value: u64, scratch: u32) {
     let sum = warp_sum_u64(t, value);
     if t.lane() == 0 {
         t.shared_store(scratch + 2 * t.warp(), sum as u32);
         t.shared_store(scratch + 2 * t.warp() + 1, (sum >> 32) as u32);
     }
-    t.barrier();
-    let mut total = 0u64;
-    for pair in 0..WARPS / 2 {
-        let [a, b, c, d] = t.shared_load4(scratch + 4 * pair as u32);
-        total = total
-            .wrapping_add(u64::from(b) << 32 | u64::from(a))
-            .wrapping_add(u64::from(d) << 32 | u64::from(c));
+}
+
+/// The sum of what `WARPS` warps, up to 32, left, modulo 2^64, in every lane. For whole warps.
+#[inline(always)]
+pub fn sum_of_warps<T: Thread, const WARPS: usize>(t: T, scratch: u32) -> u64 {
+    let mut sum = 0;
+    if t.lane() < WARPS as u32 {
+        let at = scratch + 2 * t.lane();
+        sum = u64::from(t.shared_load(at)) | u64::from(t.shared_load(at + 1)) << 32;
     }
-    total
+    warp_sum_u64(t, sum)
 }

@@ -13,6 +13,8 @@ pub mod emulator;
 #[cfg(target_arch = "nvptx64")]
 pub mod ptx;
 
+use ferrosz_codec::encode::bit_plane::{Bits, Portable};
+
 /// Threads in a warp.
 pub const WARP: u32 = 32;
 
@@ -95,6 +97,18 @@ pub trait Thread: Copy {
         self.thread_index() / WARP
     }
 
+    /// Picks bytes of two words: see [`Bits::pick`].
+    #[inline(always)]
+    fn pick_bytes(self, low: u32, high: u32, selector: u32) -> u32 {
+        Portable.pick(low, high, selector)
+    }
+
+    /// Takes bits of two words: see [`Bits::select`].
+    #[inline(always)]
+    fn select_bits(self, mask: u32, a: u32, b: u32) -> u32 {
+        Portable.select(mask, a, b)
+    }
+
     /// `value`, which the compiler may no longer assume to know: a loop up to it stays a loop.
     #[inline(always)]
     fn opaque(self, value: u32) -> u32 {
@@ -165,6 +179,22 @@ pub trait Thread: Copy {
     fn fence(self);
     /// Says that this thread waits for another block.
     fn spin_hint(self);
+}
+
+/// A thread's way with bytes and bits.
+#[derive(Clone, Copy)]
+pub struct BitsOf<T>(pub T);
+
+impl<T: Thread> Bits for BitsOf<T> {
+    #[inline(always)]
+    fn pick(self, low: u32, high: u32, selector: u32) -> u32 {
+        self.0.pick_bytes(low, high, selector)
+    }
+
+    #[inline(always)]
+    fn select(self, mask: u32, a: u32, b: u32) -> u32 {
+        self.0.select_bits(mask, a, b)
+    }
 }
 
 /// One kernel: the code of a thread, with what is needed to launch it.

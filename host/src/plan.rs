@@ -10,9 +10,9 @@ use crate::executor::emulator;
 use crate::stream::StreamRef;
 use ferrosz_codec::bound::Extremes;
 use ferrosz_codec::error::ChunkFault;
-use ferrosz_codec::pipeline::{Any, Fixed, Layered, Outlier, Plain};
+use ferrosz_codec::pipeline::{Fixed, Layered, Lorenzo, Outlier, Plain};
 use ferrosz_codec::quantize::Quantizer;
-use ferrosz_codec::shape::{Cube, Line, Plane, Shape};
+use ferrosz_codec::shape::{Cube, Line, Plane, Shape, StaticShape};
 use ferrosz_codec::stream::container::{
     Header, IDENTITY_WORDS, Layout, max_stream_bytes, to_words,
 };
@@ -22,6 +22,7 @@ use ferrosz_gpu_kernels::kernel::cells::{self, Fault};
 use ferrosz_gpu_kernels::kernel::compress::{Compress, CompressParams};
 use ferrosz_gpu_kernels::kernel::decompress::{Decompress, DecompressParams};
 use ferrosz_gpu_kernels::kernel::extremes::{ExtremesParams, FindExtremes};
+use ferrosz_gpu_kernels::kernel::tile::UnitSteps;
 use ferrosz_gpu_kernels::simt::{Kernel, View};
 
 /// Elements that a block of the extremes kernel should have, and the most blocks.
@@ -166,11 +167,11 @@ pub(crate) fn enqueue_compress<T: Element, E: Executor>(
     let params = CompressParams {
         input: job.input,
         grid,
+        steps: UnitSteps::new::<T>(job.layout.shape, &grid, grid.lengths()),
         stream: job.stream,
         cells: job.cells,
         quantizer: resolved.to_bits(),
         quantizer_in_cells: u32::from(job.bound.needs_extremes()),
-        codec: u32::from(job.layout.codec.id()),
         header: to_words(&header.to_bytes()),
     };
     let blocks = blocks_of::<T>(grid.chunk_count(), elements)?;
@@ -233,13 +234,25 @@ fn launch_compress<T: Element, E: Executor>(
     blocks: u32,
     params: &CompressParams,
 ) -> Result<(), Error> {
-    match T::DTYPE {
-        Dtype::F32 => launch_compress_of::<f32, E>(executor, layout, blocks, params),
-        Dtype::F64 => launch_compress_of::<f64, E>(executor, layout, blocks, params),
+    match (layout.shape, T::DTYPE) {
+        (Shape::Line, Dtype::F32) => launch_lines::<f32, E>(executor, layout, blocks, params),
+        (Shape::Line, Dtype::F64) => launch_lines::<f64, E>(executor, layout, blocks, params),
+        (Shape::Plane, Dtype::F32) => {
+            launch_blocks::<f32, Plane, E>(executor, layout, blocks, params)
+        }
+        (Shape::Plane, Dtype::F64) => {
+            launch_blocks::<f64, Plane, E>(executor, layout, blocks, params)
+        }
+        (Shape::Cube, Dtype::F32) => {
+            launch_blocks::<f32, Cube, E>(executor, layout, blocks, params)
+        }
+        (Shape::Cube, Dtype::F64) => {
+            launch_blocks::<f64, Cube, E>(executor, layout, blocks, params)
+        }
     }
 }
 
-fn launch_compress_of<T: Element, E: Executor>(
+fn launch_lines<T: Element, E: Executor>(
     executor: &E,
     layout: Layout,
     blocks: u32,
@@ -250,21 +263,36 @@ where
     Compress<T, Plain, Line>: Kernel<Params = CompressParams>,
     Compress<T, Outlier, Line>: Kernel<Params = CompressParams>,
     Compress<T, Layered, Line>: Kernel<Params = CompressParams>,
-    Compress<T, Any, Plane>: Kernel<Params = CompressParams>,
-    Compress<T, Any, Cube>: Kernel<Params = CompressParams>,
 {
-    match (layout.shape, layout.codec) {
-        (Shape::Plane, _) => executor.launch::<Compress<T, Any, Plane>>(blocks, params),
-        (Shape::Cube, _) => executor.launch::<Compress<T, Any, Cube>>(blocks, params),
-        (Shape::Line, Codec::Fixed) => executor.launch::<Compress<T, Fixed, Line>>(blocks, params),
-        (Shape::Line, Codec::Plain) => executor.launch::<Compress<T, Plain, Line>>(blocks, params),
+    match layout.codec {
+        Codec::Fixed => executor.launch::<Compress<T, Fixed, Line>>(blocks, params),
+        Codec::Plain => executor.launch::<Compress<T, Plain, Line>>(blocks, params),
         // In a line the Lorenzo predictor is the one-neighbour difference.
-        (Shape::Line, Codec::Outlier | Codec::Lorenzo) => {
+        Codec::Outlier | Codec::Lorenzo => {
             executor.launch::<Compress<T, Outlier, Line>>(blocks, params)
         }
-        (Shape::Line, Codec::Layered) => {
-            executor.launch::<Compress<T, Layered, Line>>(blocks, params)
-        }
+        Codec::Layered => executor.launch::<Compress<T, Layered, Line>>(blocks, params),
+    }
+}
+
+fn launch_blocks<T: Element, S: StaticShape, E: Executor>(
+    executor: &E,
+    layout: Layout,
+    blocks: u32,
+    params: &CompressParams,
+) -> Result<(), Error>
+where
+    Compress<T, Fixed, S>: Kernel<Params = CompressParams>,
+    Compress<T, Plain, S>: Kernel<Params = CompressParams>,
+    Compress<T, Outlier, S>: Kernel<Params = CompressParams>,
+    Compress<T, Lorenzo, S>: Kernel<Params = CompressParams>,
+{
+    match layout.codec {
+        Codec::Fixed => executor.launch::<Compress<T, Fixed, S>>(blocks, params),
+        // A layout of layers is one of lines.
+        Codec::Plain | Codec::Layered => executor.launch::<Compress<T, Plain, S>>(blocks, params),
+        Codec::Outlier => executor.launch::<Compress<T, Outlier, S>>(blocks, params),
+        Codec::Lorenzo => executor.launch::<Compress<T, Lorenzo, S>>(blocks, params),
     }
 }
 
@@ -325,6 +353,7 @@ fn enqueue_region<T: Element, E: Executor>(
         cells: job.cells,
         grid,
         region: *region,
+        steps: UnitSteps::new::<T>(job.layout.shape, &grid, region.extents()),
         output_first: first,
         first_chunk: ranges.map(|range| range.start),
         chunks,

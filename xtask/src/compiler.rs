@@ -92,7 +92,10 @@ impl Compiler {
         command.arg(format!("target-cpu={CHIP}"));
         // Arrays stay in registers only if every index is a constant, so loops over the elements
         // of a block must be unrolled whole.
-        command.args(["-C", "llvm-args=-unroll-threshold=20000"]);
+        command.args([
+            "-C",
+            "llvm-args=-unroll-threshold=20000 -unroll-runtime=false",
+        ]);
         // This pass copies code behind a branch into its arms, not knowing that the lanes of a warp
         // must come to a collective together. LLVM knows.
         command.arg("-Zmir-enable-passes=-JumpThreading");

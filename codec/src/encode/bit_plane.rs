@@ -3,98 +3,118 @@
 //! Row p holds bit p of every integer. Element e is bit 7 - e % 8 of byte e / 8 of the row, so the
 //! first element is in the top bit of the first byte; rows are little-endian words.
 //!
-//! Eight planes are made at a time: the 32 bytes of the elements are four 8 x 8 bit matrices, one
-//! a byte of the rows, each transposed by three rounds of swaps (H. S. Warren, Hacker's Delight,
-//! 2nd ed., section 7-3). Transposition is its own inverse.
+//! Eight planes are made at a time. Byte k of word 7 - r is that of element 8 k + r: then the four
+//! bytes of eight words are the rows of four 8 x 8 bit matrices, all of which three rounds of swaps
+//! between words transpose at once (after H. S. Warren, Hacker's Delight, 2nd ed., section 7-3), and
+//! what comes out are the planes, in the order of the stream. Transposition is its own inverse.
 
 use crate::shape::GROUP;
 
-/// Rows 0 to 7 of the low bytes of `values`, whose higher bits must be 0.
-#[inline(always)]
-pub fn transpose_low_bytes(values: &[u32; GROUP]) -> [u32; 8] {
-    let mut high = [0; 4];
-    let mut low = [0; 4];
-    for group in 0..4 {
-        let at = 8 * group;
-        let top = pack(values[at], values[at + 1], values[at + 2], values[at + 3]);
-        let bottom = pack(
-            values[at + 4],
-            values[at + 5],
-            values[at + 6],
-            values[at + 7],
-        );
-        (high[group], low[group]) = transpose_8x8(top, bottom);
+/// What a machine does with bytes and bits of words: GPUs have an instruction for each.
+pub trait Bits: Copy {
+    /// Byte i of the result is named by hexadecimal digit i of `selector`, counted from the low end:
+    /// 0 to 3 are the bytes of `low`, 4 to 7 those of `high`, and with 8 added the digit stands for
+    /// eight times that byte's top bit.
+    fn pick(self, low: u32, high: u32, selector: u32) -> u32;
+
+    /// The bits of `a` where `mask` has ones, those of `b` elsewhere.
+    #[inline(always)]
+    fn select(self, mask: u32, a: u32, b: u32) -> u32 {
+        a & mask | b & !mask
     }
-    let low = transpose_bytes(low);
-    let high = transpose_bytes(high);
-    [
-        low[0], low[1], low[2], low[3], high[0], high[1], high[2], high[3],
-    ]
 }
 
-/// The bytes whose rows 0 to 7 are `rows`.
-#[inline(always)]
-pub fn transpose_rows(rows: &[u32; 8]) -> [u32; GROUP] {
-    let low = transpose_bytes([rows[0], rows[1], rows[2], rows[3]]);
-    let high = transpose_bytes([rows[4], rows[5], rows[6], rows[7]]);
-    let mut values = [0; GROUP];
-    for group in 0..4 {
-        let (top, bottom) = transpose_8x8(high[group], low[group]);
+/// By shifts and masks.
+#[derive(Debug, Clone, Copy)]
+pub struct Portable;
+
+impl Bits for Portable {
+    #[inline(always)]
+    fn pick(self, low: u32, high: u32, selector: u32) -> u32 {
+        let bytes = u64::from(high) << 32 | u64::from(low);
+        let mut picked = 0;
         for i in 0..4 {
-            values[8 * group + i] = top >> (24 - 8 * i) & 0xff;
-            values[8 * group + 4 + i] = bottom >> (24 - 8 * i) & 0xff;
+            let digit = selector >> (4 * i) & 0xf;
+            let byte = (bytes >> (8 * (digit & 7))) as u8;
+            let byte = if digit & 8 == 0 {
+                byte
+            } else {
+                (byte.cast_signed() >> 7).cast_unsigned()
+            };
+            picked |= u32::from(byte) << (8 * i);
+        }
+        picked
+    }
+}
+
+/// Rows `8 * byte ..` of integers.
+#[inline(always)]
+pub fn rows_of(machine: impl Bits, values: &[u32; GROUP], byte: u32) -> [u32; 8] {
+    // That byte of both words.
+    let both = byte | (4 + byte) << 4;
+    let mut words = [0; 8];
+    for r in 0..8 {
+        let low = machine.pick(values[r], values[8 + r], both);
+        let high = machine.pick(values[16 + r], values[24 + r], both);
+        words[7 - r] = machine.pick(low, high, 0x5410);
+    }
+    transpose(machine, words)
+}
+
+/// Sets bytes `byte` of integers to those of these rows, and the bytes above to their sign; for bytes
+/// 0, 1, ... one after the other.
+#[inline(always)]
+pub fn set_rows(machine: impl Bits, values: &mut [i32; GROUP], byte: u32, rows: [u32; 8]) {
+    let words = transpose(machine, rows);
+    for k in 0..4u32 {
+        let mut selector = 0;
+        for i in 0..4 {
+            let digit = match i {
+                i if i < byte => i,
+                i if i == byte => 4 + k,
+                _ => 8 + 4 + k,
+            };
+            selector |= digit << (4 * i);
+        }
+        for r in 0..8 {
+            let value = &mut values[8 * k as usize + r];
+            *value = machine
+                .pick(value.cast_unsigned(), words[7 - r], selector)
+                .cast_signed();
         }
     }
-    values
 }
 
-/// A sign row: element e's bit from `negative(e)`.
+/// A sign row: element e's bit says that it is negative.
 #[inline(always)]
 pub fn sign_row(values: &[i32; GROUP]) -> u32 {
     let mut row = 0u32;
     for value in values {
-        row = row << 1 | *value as u32 >> 31;
+        row = row << 1 | value.cast_unsigned() >> 31;
     }
     row.swap_bytes()
 }
 
-/// Four bytes in one word, the first on top.
+/// Transposes four bit matrices: bit i of byte k of word j becomes bit j of byte k of word i.
 #[inline(always)]
-fn pack(a: u32, b: u32, c: u32, d: u32) -> u32 {
-    a << 24 | b << 16 | c << 8 | d
+pub fn transpose(machine: impl Bits, words: [u32; 8]) -> [u32; 8] {
+    let words = swap_across(machine, words, 4, 0x0f0f_0f0f);
+    let words = swap_across(machine, words, 2, 0x3333_3333);
+    swap_across(machine, words, 1, 0x5555_5555)
 }
 
-/// Transposes the matrix whose rows are the bytes of `top`, then of `bottom`, from the high byte
-/// down, columns from the high bit down.
+/// Swaps, between words whose numbers differ in bit `distance` alone, the bits in which `mask` and its
+/// complement differ likewise.
 #[inline(always)]
-fn transpose_8x8(top: u32, bottom: u32) -> (u32, u32) {
-    let swap = |x: u32, distance: u32, mask: u32| {
-        let t = (x ^ x >> distance) & mask;
-        x ^ t ^ t << distance
-    };
-    let top = swap(swap(top, 7, 0x00aa_00aa), 14, 0x0000_cccc);
-    let bottom = swap(swap(bottom, 7, 0x00aa_00aa), 14, 0x0000_cccc);
-    (
-        top & 0xf0f0_f0f0 | bottom >> 4 & 0x0f0f_0f0f,
-        top << 4 & 0xf0f0_f0f0 | bottom & 0x0f0f_0f0f,
-    )
-}
-
-/// Byte j of result i is byte i of word j, counted from the low end.
-#[inline(always)]
-fn transpose_bytes(words: [u32; 4]) -> [u32; 4] {
-    let mix = |a: u32, b: u32| {
-        (
-            a & 0x00ff_00ff | (b & 0x00ff_00ff) << 8,
-            a >> 8 & 0x00ff_00ff | b & 0xff00_ff00,
-        )
-    };
-    let (even01, odd01) = mix(words[0], words[1]);
-    let (even23, odd23) = mix(words[2], words[3]);
-    let join = |a: u32, b: u32| (a & 0xffff | b << 16, a >> 16 | b & 0xffff_0000);
-    let (byte0, byte2) = join(even01, even23);
-    let (byte1, byte3) = join(odd01, odd23);
-    [byte0, byte1, byte2, byte3]
+fn swap_across(machine: impl Bits, mut words: [u32; 8], distance: usize, mask: u32) -> [u32; 8] {
+    for i in 0..8 {
+        if i & distance == 0 {
+            let (a, b) = (words[i], words[i + distance]);
+            words[i] = machine.select(mask, a, b << distance);
+            words[i + distance] = machine.select(mask, a >> distance, b);
+        }
+    }
+    words
 }
 
 #[cfg(test)]
@@ -114,12 +134,19 @@ mod tests {
     fn rows_are_those_of_the_definition() {
         let mut rng = SmallRng::seed_from_u64(3);
         for _ in 0..1000 {
-            let values: [u32; GROUP] = core::array::from_fn(|_| rng.random::<u32>() & 0xff);
-            let rows = transpose_low_bytes(&values);
-            for (plane, row) in rows.iter().enumerate() {
-                assert_eq!(*row, naive_row(&values, plane));
+            let values: [u32; GROUP] = core::array::from_fn(|_| rng.random());
+            let mut back = [0; GROUP];
+            for byte in 0..4 {
+                let rows = rows_of(Portable, &values, byte);
+                for (i, row) in rows.iter().enumerate() {
+                    assert_eq!(*row, naive_row(&values, 8 * byte as usize + i));
+                }
+                set_rows(Portable, &mut back, byte, rows);
+                for (value, back) in values.iter().zip(&back) {
+                    let above = 24 - 8 * byte;
+                    assert_eq!(*back, value.cast_signed() << above >> above);
+                }
             }
-            assert_eq!(transpose_rows(&rows), values);
         }
     }
 

@@ -4,7 +4,7 @@
 //! as the largest magnitude needs, the lowest first (SC'23 cuSZp, section IV-C). Each group has one
 //! 32-bit word of every row.
 
-use crate::encode::bit_plane::{sign_row, transpose_low_bytes, transpose_rows};
+use crate::encode::bit_plane::{Bits, Portable, rows_of, set_rows, sign_row};
 use crate::encode::rate::{MAX_BODY_BYTES, RateByte};
 use crate::pipeline::Codec;
 use crate::predict::Group;
@@ -29,20 +29,6 @@ impl SignedGroup {
         }
     }
 
-    /// Puts differences together.
-    #[inline(always)]
-    pub fn join(&self) -> Group {
-        // A loop, not `map`, whose body LLVM would keep as a function where many need it.
-        let mut signs = self.signs.swap_bytes();
-        let mut differences = [0; GROUP];
-        for (difference, magnitude) in differences.iter_mut().zip(&self.magnitudes) {
-            let negative = signs.cast_signed() >> 31;
-            signs <<= 1;
-            *difference = (magnitude.cast_signed() ^ negative).wrapping_sub(negative);
-        }
-        differences
-    }
-
     /// The first magnitude, and all others or-ed together.
     #[inline(always)]
     pub fn first_and_others(&self) -> (u32, u32) {
@@ -62,17 +48,45 @@ impl SignedGroup {
 
     /// Bit planes `8 * byte ..` of the magnitudes.
     #[inline(always)]
-    pub fn planes(&self, byte: usize) -> [u32; 8] {
-        transpose_low_bytes(&self.magnitudes.map(|m| m >> (8 * byte) & 0xff))
+    pub fn planes(&self, machine: impl Bits, byte: u32) -> [u32; 8] {
+        rows_of(machine, &self.magnitudes, byte)
     }
+}
 
-    /// Adds bit planes `8 * byte ..` to magnitudes that lack them.
-    #[inline(always)]
-    pub fn add_planes(&mut self, byte: usize, rows: &[u32; 8]) {
-        let values = transpose_rows(rows);
-        for (magnitude, value) in self.magnitudes.iter_mut().zip(&values) {
-            *magnitude |= value << (8 * byte);
+/// The differences with this sign row and so many bit planes, of which `row` gives each.
+///
+/// Magnitudes become two's complements as rows, 32 at a time: all bits are flipped where the sign
+/// is set, and 1 is added there, its carry going from row to row.
+#[inline(always)]
+pub fn join(machine: impl Bits, signs: u32, planes: u32, row: impl Fn(u32) -> u32) -> Group {
+    let mut differences = [0; GROUP];
+    let mut carry = signs;
+    for byte in 0..4 {
+        // The rows of a byte, and one for the sign.
+        if planes >= 8 * byte {
+            let mut rows = [0; 8];
+            for i in 0..8 {
+                let plane = 8 * byte + i;
+                let flipped = signs ^ if plane < planes { row(plane) } else { 0 };
+                rows[i as usize] = flipped ^ carry;
+                carry &= flipped;
+            }
+            set_rows(machine, &mut differences, byte, rows);
         }
+    }
+    differences
+}
+
+/// A block's first difference, whose magnitude is stored apart.
+#[inline(always)]
+pub fn join_first(signs: u32, magnitude: u32) -> i32 {
+    // The first element's sign is the top bit of the first byte.
+    let is_negative = signs & 0x80 != 0;
+    let magnitude = magnitude.cast_signed();
+    if is_negative {
+        magnitude.wrapping_neg()
+    } else {
+        magnitude
     }
 }
 
@@ -111,7 +125,7 @@ pub fn write_body<const G: usize>(mut block: [SignedGroup; G], rate: RateByte, o
     for (g, group) in block.iter().enumerate() {
         words[g] = group.signs.to_le_bytes();
         for byte in 0..planes.div_ceil(8) {
-            let rows = group.planes(byte);
+            let rows = group.planes(Portable, byte as u32);
             for plane in 8 * byte..planes.min(8 * byte + 8) {
                 words[(1 + plane) * G + g] = rows[plane % 8].to_le_bytes();
             }
@@ -119,32 +133,25 @@ pub fn write_body<const G: usize>(mut block: [SignedGroup; G], rate: RateByte, o
     }
 }
 
-/// Reads a block's body at the start of `bytes`, which holds all of it.
-pub fn read_body<const G: usize>(rate: RateByte, bytes: &[u8]) -> [SignedGroup; G] {
-    let mut block = [SignedGroup {
-        signs: 0,
-        magnitudes: [0; GROUP],
-    }; G];
+/// Reads the differences of a block from its body at the start of `bytes`, which holds all of it.
+pub fn read_body<const G: usize>(rate: RateByte, bytes: &[u8]) -> [Group; G] {
+    let mut block = [[0; GROUP]; G];
     if rate.body_bytes(G as u32) == 0 {
         return block;
     }
     let (outlier, words) = bytes.split_at(rate.outlier_bytes() as usize);
     let (words, _) = words.as_chunks::<4>();
-    let planes = rate.planes() as usize;
     for (g, group) in block.iter_mut().enumerate() {
-        group.signs = u32::from_le_bytes(words[g]);
-        for byte in 0..planes.div_ceil(8) {
-            let mut rows = [0; 8];
-            for plane in 8 * byte..planes.min(8 * byte + 8) {
-                rows[plane % 8] = u32::from_le_bytes(words[(1 + plane) * G + g]);
-            }
-            group.add_planes(byte, &rows);
-        }
+        let word = |row: usize| u32::from_le_bytes(words[row * G + g]);
+        *group = join(Portable, word(0), rate.planes(), |plane| {
+            word(1 + plane as usize)
+        });
     }
     if !outlier.is_empty() {
         let mut first = [0; 4];
         first[..outlier.len()].copy_from_slice(outlier);
-        block[0].magnitudes[0] = u32::from_le_bytes(first);
+        let signs = u32::from_le_bytes(words[0]);
+        block[0][0] = join_first(signs, u32::from_le_bytes(first));
     }
     block
 }
@@ -217,8 +224,7 @@ mod tests {
             let mut body = [0xee; BODY_SCRATCH];
             write_body(block, rate, &mut body);
             let body = &body[..rate.body_bytes(G as u32) as usize];
-            let read: [SignedGroup; G] = read_body(rate, body);
-            assert_eq!(read.map(|group| group.join()), groups);
+            assert_eq!(read_body::<G>(rate, body), groups);
         }
     }
 

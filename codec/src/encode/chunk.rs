@@ -205,12 +205,8 @@ fn quantize_block<T: Element, const G: usize>(
         exceptions: [0; G],
     };
     let mut clear = inside == [WHOLE_GROUP; G];
-    for (value, code) in values
-        .as_flattened()
-        .iter()
-        .zip(codes.groups.as_flattened())
-    {
-        clear &= quantizer.is_clearly_within(*value, *code);
+    for value in values.as_flattened() {
+        clear &= quantizer.is_clearly_within(*value);
     }
     if !clear {
         quantize_with_care(quantizer, values, inside, codec, shape, layer, &mut codes);
@@ -458,7 +454,7 @@ fn read_blocks<T: Element, const G: usize>(
         let start = end;
         end += rate.body_bytes(G as u32) as usize;
         let body = bytes.get(start..end).ok_or(ChunkFault::Length)?;
-        let mut codes = read_body::<G>(rate, body).map(|group| group.join());
+        let mut codes = read_body::<G>(rate, body);
         codec.predictor().backward(shape, &mut codes);
         if codec.is_layered() {
             for group in &mut codes {

@@ -336,50 +336,50 @@ const MODE_MASK: u32 = !0xff;
 /// What a decoding kernel takes from a header whose other fields its caller knows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Summary {
-    identity: [u32; IDENTITY_WORDS],
     /// As in [`Header`].
     pub error_bits: u64,
     /// As in [`Header`].
     pub payload_bytes: u64,
-    update_bytes: u64,
 }
 
 impl Summary {
     /// From a header, word by word.
     #[inline(always)]
     pub fn from_words(word: impl Fn(usize) -> u32) -> Self {
-        let wide = |at: usize| u64::from(word(at / 4)) | u64::from(word(at / 4 + 1)) << 32;
         Self {
-            identity: core::array::from_fn(&word),
-            error_bits: wide(ERROR_AT),
-            payload_bytes: wide(PAYLOAD_AT),
-            update_bytes: wide(UPDATES_AT),
+            error_bits: wide_word(&word, ERROR_AT),
+            payload_bytes: wide_word(&word, PAYLOAD_AT),
         }
     }
 
-    /// Whether the header is undamaged, given the sum of the [`term`]s of its first
+    /// Whether a header is undamaged, given the sum of the [`term`]s of its first
     /// [`CHECKSUM_WORD`] words.
     #[inline(always)]
     pub fn has_checksum(sum: u64, word: impl Fn(usize) -> u32) -> bool {
-        let stored = u64::from(word(CHECKSUM_WORD)) | u64::from(word(CHECKSUM_WORD + 1)) << 32;
-        sum.wrapping_add(HEADER_SEED) == stored
+        sum.wrapping_add(HEADER_SEED) == wide_word(&word, 4 * CHECKSUM_WORD)
     }
 
-    /// Whether the header is of a stream without updates that begins with these words, whatever its
+    /// Whether a header is of a stream without updates that begins with these words, whatever its
     /// bound's mode. Its checksum is not looked at.
     #[inline(always)]
-    pub fn is_of(&self, identity: &[u32; IDENTITY_WORDS]) -> bool {
-        let mut same = self.update_bytes == 0;
-        for (i, (found, wanted)) in self.identity.iter().zip(identity).enumerate() {
+    pub fn is_of(identity: &[u32; IDENTITY_WORDS], word: impl Fn(usize) -> u32) -> bool {
+        let mut same = wide_word(&word, UPDATES_AT) == 0;
+        for (i, wanted) in identity.iter().enumerate() {
             let mask = if i == MODE_AT / 4 {
                 MODE_MASK
             } else {
                 u32::MAX
             };
-            same &= (found ^ wanted) & mask == 0;
+            same &= (word(i) ^ wanted) & mask == 0;
         }
         same
     }
+}
+
+/// Eight bytes of a header.
+#[inline(always)]
+fn wide_word(word: &impl Fn(usize) -> u32, at: usize) -> u64 {
+    u64::from(word(at / 4)) | u64::from(word(at / 4 + 1)) << 32
 }
 
 /// Sets the fields of a header that only the end of a compression knows, and its checksum.

@@ -12,15 +12,15 @@
 //! The last chunk completes the header. Nothing depends on the order in which blocks run.
 
 use crate::kernel::image::{Image, write_body};
-use crate::kernel::tile::{BoxWalk, Tile, UNIT_WORDS};
+use crate::kernel::tile::{BoxWalk, Tile, UNIT_WORDS, UnitSteps};
 use crate::kernel::{CHUNK_THREADS, CHUNK_WARPS, cells, layer, predict};
 use crate::look_back::{TileState, sum_before};
-use crate::scan::{BlockSum, block_sum, block_sum_u64};
+use crate::scan::{BlockSum, block_sum, store_warp_sum_u64, sum_of_warps};
 use crate::simt::{Thread, View};
 use core::marker::PhantomData;
 use ferrosz_codec::Element;
 use ferrosz_codec::encode::block::{SignedGroup, choose_rate};
-use ferrosz_codec::pipeline::{Codec, CodecChoice};
+use ferrosz_codec::pipeline::{Codec, StaticCodec};
 use ferrosz_codec::predict::{Group, MAX_REACH, Predictor, difference};
 use ferrosz_codec::quantize::Quantizer;
 use ferrosz_codec::shape::{GROUP, Shape, StaticShape, WHOLE_GROUP};
@@ -41,6 +41,8 @@ pub struct CompressParams {
     pub input: View<u32>,
     /// How the field is cut.
     pub grid: Grid,
+    /// The units of a whole chunk, in the field.
+    pub steps: UnitSteps,
     /// Where the stream goes, 16-byte aligned; as long as the longest stream of such a field.
     pub stream: View<u32>,
     /// The workspace: see [`cells`].
@@ -49,8 +51,6 @@ pub struct CompressParams {
     pub quantizer: [u64; 3],
     /// Not 0 if the quantiser is in the workspace.
     pub quantizer_in_cells: u32,
-    /// The codec's number, for kernels of any.
-    pub codec: u32,
     /// The header, to be sealed with the error and the payload's length.
     pub header: [u32; HEADER_WORDS],
 }
@@ -58,7 +58,7 @@ pub struct CompressParams {
 /// Words of shared memory behind the tile.
 const SCRATCH_WORDS: u32 = 64;
 
-impl<E: Element, C: CodecChoice, S: StaticShape> Compress<E, C, S> {
+impl<E: Element, C: StaticCodec, S: StaticShape> Compress<E, C, S> {
     const BODY_SUMS: u32 = Tile::<E>::WORDS;
     const FLAG_SUMS: u32 = Self::BODY_SUMS + CHUNK_WARPS as u32;
     const CHECKSUMS: u32 = Self::FLAG_SUMS + CHUNK_WARPS as u32;
@@ -72,12 +72,13 @@ impl<E: Element, C: CodecChoice, S: StaticShape> Compress<E, C, S> {
     /// What one thread does once the names are in scope.
     #[inline(always)]
     pub fn run<T: Thread>(t: T, params: &CompressParams) {
-        let codec = C::codec(Codec::from_id(params.codec as u8).unwrap_or(Codec::Plain));
+        let codec = C::CODEC;
         let work = Work::<E, S>::take(t, params, Self::TICKET);
         work.stage(t);
         let (mut codes, mask) = work.quantize(t);
         let has_code = work.inside(t) & !mask;
-        let initial = predict_forward::<T, S>(t, codec, &mut codes, has_code, Self::LAYER);
+        let bias = Quantizer::<E>::BIAS;
+        let initial = predict_forward::<T, S>(t, codec, &mut codes, bias, has_code, Self::LAYER);
         // LLVM would keep the codes as well, to make the sign row from them where it is stored: 24
         // registers more, a block a multiprocessor less.
         let mut group = SignedGroup::split(&codes);
@@ -135,10 +136,14 @@ impl<E: Element, C: CodecChoice, S: StaticShape> Compress<E, C, S> {
         }
         let start = work.find_start(t, words, Self::START);
         let sum = work.copy_image(t, start, words);
-        let sum = block_sum_u64::<T, CHUNK_WARPS>(t, sum, Self::CHECKSUMS);
-        if t.thread_index() == 0 {
-            let sum = seed(work.number, form.id()).wrapping_add(sum);
-            work.finish(t, start, words, form, sum);
+        store_warp_sum_u64(t, sum, Self::CHECKSUMS);
+        t.barrier();
+        if t.warp() == 0 {
+            let sum = sum_of_warps::<T, CHUNK_WARPS>(t, Self::CHECKSUMS);
+            if t.lane() == 0 {
+                let sum = seed(work.number, form.id()).wrapping_add(sum);
+                work.finish(t, start, words, form, sum);
+            }
         }
     }
 }
@@ -154,27 +159,46 @@ pub fn is_first<T: Thread, S: StaticShape>(t: T) -> bool {
     t.lane().is_multiple_of(groups::<S>())
 }
 
-/// Codes to differences; the initial code of a layer, else 0. For the whole block.
+/// Codes, each with `bias` on top, to differences, in which it cancels; the initial code of a layer, else
+/// 0. For the whole block.
 #[inline(always)]
 fn predict_forward<T: Thread, S: StaticShape>(
     t: T,
     codec: Codec,
-    codes: &mut Group,
+    biased: &mut Group,
+    bias: i32,
     has_code: u32,
     scratch: u32,
 ) -> i32 {
     if codec.is_layered() {
-        let found = layer::find(t, codes, has_code, scratch);
+        let found = layer::find(t, biased, has_code, scratch);
         if has_code != WHOLE_GROUP {
             let mut before = [0; MAX_REACH];
             before[0] = found.before;
-            Predictor::Difference.fill(Shape::Line, codes, has_code, &before);
+            Predictor::Difference.fill(Shape::Line, biased, has_code, &before);
         }
-        difference::forward(Shape::Line, codes, found.before);
-        return found.initial;
+        difference::forward(Shape::Line, biased, found.before);
+        return found.initial.map_or(0, |code| code.wrapping_sub(bias));
     }
-    predict::fill(t, codec.predictor(), S::SHAPE, codes, has_code);
-    predict::forward(t, codec.predictor(), S::SHAPE, codes);
+    let predictor = codec.predictor();
+    let is_whole = has_code == WHOLE_GROUP;
+    let is_filled = if groups::<S>() == 1 {
+        is_whole
+    } else {
+        t.ballot(!is_whole) == 0
+    };
+    if !is_filled {
+        difference::add(biased, bias.wrapping_neg());
+        predict::fill(t, predictor, S::SHAPE, biased, has_code);
+        difference::add(biased, bias);
+    }
+    predict::forward(t, predictor, S::SHAPE, biased);
+    if matches!(predictor, Predictor::Zero) {
+        difference::add(biased, bias.wrapping_neg());
+    } else if is_first::<T, S>(t) {
+        // The first of a block is predicted by 0, which has no bias.
+        biased[0] = biased[0].wrapping_sub(bias);
+    }
     0
 }
 
@@ -285,13 +309,7 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
                 Tile::<E>::clear(t);
                 t.barrier();
             }
-            Tile::<E>::fill_box(
-                t,
-                S::SHAPE,
-                self.params.input,
-                &self.params.grid,
-                &self.chunk,
-            );
+            Tile::<E>::fill_box(t, &self.walk(), &self.params.steps, self.params.input);
             t.barrier();
         } else if elements == CHUNK as u32 {
             let first = self.first_word() / u64::from(UNIT_WORDS);
@@ -318,23 +336,23 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
         S::SHAPE.inside(t.thread_index() % groups, place.inside)
     }
 
-    /// The codes of this thread's row, and which of its elements have none. Places without elements
-    /// have any.
+    /// The codes of this thread's row, each with [`Quantizer::BIAS`] on top, and which of its elements
+    /// have none. Places without elements have any.
     #[inline(always)]
     fn quantize<T: Thread>(&self, t: T) -> (Group, u32) {
         let quantizer = self.quantizer(t);
-        let mut codes = [0; GROUP];
+        let mut biased = [0; GROUP];
         let mut clear = true;
         Tile::<E>::for_row(t, |e, value| {
-            codes[e] = quantizer.nearest_code(value);
-            clear &= quantizer.is_clearly_within(value, codes[e]);
+            biased[e] = quantizer.round(value).low_bits().cast_signed();
+            clear &= quantizer.is_clearly_within(value);
         });
         let exceptions = if clear {
             0
         } else {
-            self.quantize_with_care(t, &quantizer, &mut codes)
+            self.quantize_with_care(t, &quantizer, &mut biased)
         };
-        (codes, exceptions)
+        (biased, exceptions)
     }
 
     /// Sets right the codes of a row in which some are in doubt; which of its elements are exceptions.
@@ -344,13 +362,12 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
         &self,
         t: T,
         quantizer: &Quantizer<E>,
-        codes: &mut Group,
+        biased: &mut Group,
     ) -> u32 {
         let first = t.thread_index() * GROUP as u32;
         let mut doubtful = 0u32;
         for e in 0..t.opaque(GROUP as u32) {
-            let value = Tile::<E>::get(t, first + e);
-            let is_clear = quantizer.is_clearly_within(value, quantizer.nearest_code(value));
+            let is_clear = quantizer.is_clearly_within(Tile::<E>::get(t, first + e));
             doubtful |= u32::from(!is_clear) << e;
         }
         doubtful &= self.inside(t);
@@ -362,7 +379,8 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
             match quantizer.quantize_with_care(value) {
                 // A register has no address: the one to set is found by comparison.
                 Some(code) => {
-                    for (i, slot) in codes.iter_mut().enumerate() {
+                    let code = code.wrapping_add(Quantizer::<E>::BIAS);
+                    for (i, slot) in biased.iter_mut().enumerate() {
                         *slot = if i as u32 == e { code } else { *slot };
                     }
                 }

@@ -12,9 +12,9 @@ use crate::kernel::cells::{self, Fault};
 use crate::kernel::compress::groups;
 use crate::kernel::image::read_body;
 use crate::kernel::output::{Output, Words};
-use crate::kernel::tile::{Tile, UNIT_WORDS};
+use crate::kernel::tile::{Tile, UNIT_WORDS, UnitSteps};
 use crate::kernel::{CHUNK_THREADS, CHUNK_WARPS, predict};
-use crate::scan::{BlockSum, block_sum, block_sum_u64, warp_sum_u64};
+use crate::scan::{BlockSum, block_sum, store_warp_sum_u64, sum_of_warps, warp_sum_u64};
 use crate::simt::{Thread, View};
 use core::marker::PhantomData;
 use ferrosz_codec::Element;
@@ -49,6 +49,8 @@ pub struct DecompressParams {
     pub grid: Grid,
     /// What is to be decoded.
     pub region: Region,
+    /// The units of a whole chunk, in the region.
+    pub steps: UnitSteps,
     /// Elements of the output before the region's.
     pub output_first: u64,
     /// The first chunk that the region may touch, in each dimension.
@@ -144,17 +146,15 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
             return None;
         }
         let word = |word: usize| t.load(params.stream, word as u64);
+        // One look at the header is enough; whatever the other blocks do meanwhile is in bounds.
+        if t.block_index() == 0 && t.warp() == 0 {
+            let is_sound = header_is_sound(t, word) & Summary::is_of(&params.identity, word);
+            if !is_sound {
+                Self::refuse(t, params);
+            }
+        }
         let summary = Summary::from_words(word);
         let codec = Codec::from_id(params.codec as u8)?;
-        // One look at the checksum is enough; whatever the other blocks do meanwhile is in bounds.
-        let is_sound = t.block_index() > 0 || t.warp() > 0 || header_is_sound(t, word);
-        if !is_sound {
-            t.cell_max(params.cells, cells::FAULT, Fault::Header.to_cell());
-        }
-        if !summary.is_of(&params.identity) {
-            Self::refuse(t, params);
-            return None;
-        }
         let entry_at =
             |number: u64| Entry::from_words(t.load4(params.stream, header_units + number));
         let entry = entry_at(number);
@@ -228,6 +228,7 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
             first: params.output_first,
             grid: &params.grid,
             region: &params.region,
+            steps: &params.steps,
             chunk: &self.chunk,
             kind: PhantomData,
         }
@@ -259,13 +260,22 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
     #[inline(always)]
     fn read<T: Thread>(&self, t: T) -> Result<Words, ChunkFault> {
         let words = self.words.ok_or(ChunkFault::Place)?;
-        let sum = self.load_image(t, words);
-        let sum = block_sum_u64::<T, CHUNK_WARPS>(t, sum, Decompress::<E, S>::CHECKSUMS);
-        if self.params.verify != 0 && sum.wrapping_add(self.seed()) != self.entry.checksum {
-            self.report(t, ChunkFault::Checksum);
+        let form = Form::from_id(self.entry.form);
+        if words == 0 {
+            self.verify(t, 0);
+            return match form.ok_or(ChunkFault::Form)? {
+                Form::Zero => Ok(Words::Filled(0, 0)),
+                _ => Err(ChunkFault::Length),
+            };
         }
-        match Form::from_id(self.entry.form).ok_or(ChunkFault::Form)? {
-            Form::Zero if words == 0 => Ok(Words::Filled(0, 0)),
+        let sums = Decompress::<E, S>::CHECKSUMS;
+        let sum = self.load_image(t, words);
+        store_warp_sum_u64(t, sum, sums);
+        t.barrier();
+        if t.warp() == 0 {
+            self.verify(t, sum_of_warps::<T, CHUNK_WARPS>(t, sums));
+        }
+        match form.ok_or(ChunkFault::Form)? {
             Form::Raw if words == raw_words(self.chunk.elements(), E::WORDS as u32) => {
                 Ok(Words::InImage)
             }
@@ -277,6 +287,14 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
                 self.decode(t, words, form == Form::CodedWithExceptions)
             }
             Form::Zero | Form::Raw | Form::Constant => Err(ChunkFault::Length),
+        }
+    }
+
+    /// Reports a checksum that is wrong, `sum` being what the chunk's words add to it.
+    #[inline(always)]
+    fn verify<T: Thread>(&self, t: T, sum: u64) {
+        if self.params.verify != 0 && sum.wrapping_add(self.seed()) != self.entry.checksum {
+            self.report(t, ChunkFault::Checksum);
         }
     }
 

@@ -4,9 +4,9 @@
 use crate::kernel::CHUNK_THREADS;
 use crate::kernel::tile::UNIT_WORDS;
 use crate::kernel::unaligned::{UnalignedReader, UnalignedWriter};
-use crate::simt::Thread;
+use crate::simt::{BitsOf, Thread};
 use ferrosz_codec::Element;
-use ferrosz_codec::encode::block::SignedGroup;
+use ferrosz_codec::encode::block::{SignedGroup, join, join_first};
 use ferrosz_codec::encode::rate::RateByte;
 use ferrosz_codec::pipeline::Codec;
 use ferrosz_codec::predict::Group;
@@ -124,13 +124,13 @@ pub fn write_body<T: Thread>(
         } else if has_body {
             let mut rows = UnalignedWriter::new(t, rows_at);
             rows.push_first(group.signs);
-            for_rows(&group, rate.planes(), |_, row| rows.push(row));
+            for_rows(t, &group, rate.planes(), |_, row| rows.push(row));
             rows.finish();
         }
     } else if has_body {
         let first = at / 4 + number;
         t.shared_store(first, group.signs);
-        for_rows(&group, rate.planes(), |plane, row| {
+        for_rows(t, &group, rate.planes(), |plane, row| {
             t.shared_store(first + groups * (1 + plane), row);
         });
     }
@@ -169,7 +169,7 @@ fn write_rows_of_two<T: Thread>(
         }
     };
     write(0, group.signs);
-    for_rows(group, t.reduce_max(planes), |plane, row| {
+    for_rows(t, group, t.reduce_max(planes), |plane, row| {
         write(1 + plane, row)
     });
     let carry = (shifted(last) >> 32) as u32;
@@ -180,10 +180,10 @@ fn write_rows_of_two<T: Thread>(
 
 /// Gives each of so many bit planes to `take`, from the lowest.
 #[inline(always)]
-fn for_rows(group: &SignedGroup, planes: u32, mut take: impl FnMut(u32, u32)) {
+fn for_rows<T: Thread>(t: T, group: &SignedGroup, planes: u32, mut take: impl FnMut(u32, u32)) {
     for byte in 0..4 {
         if planes > 8 * byte {
-            let rows = group.planes(byte as usize);
+            let rows = group.planes(BitsOf(t), byte);
             for (i, row) in (0..).zip(&rows) {
                 if 8 * byte + i < planes {
                     take(8 * byte + i, *row);
@@ -203,45 +203,24 @@ pub fn read_body<T: Thread>(
     at: u32,
     codec: Codec,
 ) -> Group {
-    let mut group = SignedGroup {
-        signs: 0,
-        magnitudes: [0; GROUP],
-    };
     let groups = shape.groups() as u32;
     if rate.body_bytes(groups) == 0 {
         return [0; GROUP];
     }
-    if codec.stores_outliers() {
-        let rows = UnalignedReader::new(t, at + rate.outlier_bytes());
-        group.signs = rows.get(number);
-        add_rows(&mut group, rate, |row| {
-            rows.get(groups * (1 + row) + number)
-        });
-        let bits = 8 * rate.outlier_bytes();
-        if bits > 0 && number == 0 {
-            group.magnitudes[0] = UnalignedReader::new(t, at).get(0) & u32::MAX >> (32 - bits);
-        }
-    } else {
-        let first = at / 4 + number;
-        group.signs = t.shared_load(first);
-        add_rows(&mut group, rate, |row| {
-            t.shared_load(first + groups * (1 + row))
-        });
-    }
-    group.join()
-}
-
-/// Adds the bit planes that `rows` gives.
-#[inline(always)]
-fn add_rows(group: &mut SignedGroup, rate: RateByte, rows: impl Fn(u32) -> u32) {
     let planes = rate.planes();
-    for byte in 0..4 {
-        if planes > 8 * byte {
-            let words = core::array::from_fn(|i| {
-                let plane = 8 * byte + i as u32;
-                if plane < planes { rows(plane) } else { 0 }
-            });
-            group.add_planes(byte as usize, &words);
-        }
+    if !codec.stores_outliers() {
+        let first = at / 4 + number;
+        let row = |row| t.shared_load(first + groups * row);
+        return join(BitsOf(t), row(0), planes, |plane| row(1 + plane));
     }
+    let rows = UnalignedReader::new(t, at + rate.outlier_bytes());
+    let row = |row| rows.get(groups * row + number);
+    let signs = row(0);
+    let mut differences = join(BitsOf(t), signs, planes, |plane| row(1 + plane));
+    let bits = 8 * rate.outlier_bytes();
+    if bits > 0 && number == 0 {
+        let magnitude = UnalignedReader::new(t, at).get(0) & u32::MAX >> (32 - bits);
+        differences[0] = join_first(signs, magnitude);
+    }
+    differences
 }

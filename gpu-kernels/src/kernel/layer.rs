@@ -9,8 +9,8 @@ use ferrosz_codec::shape::{GROUP, WHOLE_GROUP};
 /// What the codes before a thread's say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Neighbour {
-    /// The chunk's first code, 0 if it has none.
-    pub initial: i32,
+    /// The chunk's first code, if it has any.
+    pub initial: Option<i32>,
     /// The last code before this thread's; the initial one if there is none.
     pub before: i32,
 }
@@ -46,12 +46,12 @@ pub fn find<T: Thread>(t: T, codes: &Group, has_code: u32, scratch: u32) -> Neig
         t.shared_store(flags + t.warp(), u32::from(lanes != 0));
     }
     t.barrier();
-    let mut initial = 0;
+    let mut initial = None;
     let mut before = None;
     for i in 0..CHUNK_WARPS as u32 {
         let warp = CHUNK_WARPS as u32 - 1 - i;
         if t.shared_load(flags + warp) != 0 {
-            initial = t.shared_load(firsts + warp).cast_signed();
+            initial = Some(t.shared_load(firsts + warp).cast_signed());
             if warp < t.warp() && before.is_none() {
                 before = Some(t.shared_load(lasts + warp).cast_signed());
             }
@@ -62,7 +62,7 @@ pub fn find<T: Thread>(t: T, codes: &Group, has_code: u32, scratch: u32) -> Neig
         before: if lower != 0 {
             left
         } else {
-            before.unwrap_or(initial)
+            before.or(initial).unwrap_or(0)
         },
     }
 }

@@ -1,7 +1,7 @@
 //! Where a decoded chunk's elements go: what of them lies in a region, in the region's own order.
 
 use crate::kernel::CHUNK_THREADS;
-use crate::kernel::tile::{BoxWalk, Tile, UNIT_WORDS};
+use crate::kernel::tile::{BoxWalk, Tile, UNIT_WORDS, UnitSteps};
 use crate::simt::{Thread, View};
 use core::marker::PhantomData;
 use ferrosz_codec::Element;
@@ -34,11 +34,11 @@ impl Words {
         }
     }
 
-    /// The four words from a multiple of four on.
+    /// The four words of a unit, which has its first word here in the tile, and here in the image.
     #[inline(always)]
-    fn unit<T: Thread, E: Element>(self, t: T, slot: u32, raster: u32) -> [u32; 4] {
+    fn unit<T: Thread, E: Element>(self, t: T, tile: u32, raster: u32) -> [u32; 4] {
         match self {
-            Self::InTile => t.shared_load4(Tile::<E>::unit_word(slot / UNIT_WORDS)),
+            Self::InTile => t.shared_load4(tile),
             Self::InImage => t.shared_load4(raster),
             Self::Filled(low, _) if E::WORDS == 1 => [low; 4],
             Self::Filled(low, high) => [low, high, low, high],
@@ -56,6 +56,8 @@ pub struct Output<'a, E, S> {
     pub grid: &'a Grid,
     /// The region.
     pub region: &'a Region,
+    /// The units of a whole chunk, in the region.
+    pub steps: &'a UnitSteps,
     /// The chunk.
     pub chunk: &'a ChunkBox,
     /// Element type and shape of blocks.
@@ -86,14 +88,10 @@ impl<E: Element, S: StaticShape> Output<'_, E, S> {
             .wrapping_add(self.first);
         let offset = place.wrapping_mul(u64::from(Self::WORDS));
         if holds && elements == CHUNK as u32 && offset.is_multiple_of(u64::from(UNIT_WORDS)) {
-            let unit_offset = offset / u64::from(UNIT_WORDS);
-            Tile::<E>::for_units(t, |unit| {
-                let word = UNIT_WORDS * unit;
-                t.store4(
-                    self.output,
-                    unit_offset + u64::from(unit),
-                    words.unit::<T, E>(t, word, word),
-                );
+            let first_unit = offset / u64::from(UNIT_WORDS);
+            Tile::<E>::for_units(t, |unit, tile_word| {
+                let values = words.unit::<T, E>(t, tile_word, UNIT_WORDS * unit);
+                t.store4(self.output, first_unit + u64::from(unit), values);
             });
         } else {
             Tile::<E>::for_words(t, elements * Self::WORDS, |word| {
@@ -123,14 +121,17 @@ impl<E: Element, S: StaticShape> Output<'_, E, S> {
             && starts_aligned;
         let words_of_slot = |at| walk.slot(at) * Self::WORDS;
         let words_of_raster = |at| walk.raster(at) * Self::WORDS;
-        if has_whole_units {
-            for i in 0..(CHUNK / unit) as u32 / CHUNK_THREADS {
+        if has_whole_units && walk.is_whole() {
+            self.write_whole(t, &walk, words);
+        } else if has_whole_units {
+            for i in 0..t.opaque((CHUNK / unit) as u32 / CHUNK_THREADS) {
                 let number = i * CHUNK_THREADS + t.thread_index();
                 let at = walk.at(number * unit as u32);
                 if walk.is_inside(at)
                     && let Some(place) = self.region.place(walk.in_field(at))
                 {
-                    let values = words.unit::<T, E>(t, words_of_slot(at), words_of_raster(at));
+                    let tile_word = Tile::<E>::unit_word(walk.slot(at) / unit as u32);
+                    let values = words.unit::<T, E>(t, tile_word, words_of_raster(at));
                     t.store4(self.output, (self.first + place) / unit as u64, values);
                 }
             }
@@ -147,6 +148,22 @@ impl<E: Element, S: StaticShape> Output<'_, E, S> {
                 }
                 number += CHUNK_THREADS;
             }
+        }
+    }
+
+    /// Units of a whole chunk, all of which are asked for.
+    #[inline(always)]
+    fn write_whole<T: Thread>(&self, t: T, walk: &BoxWalk<'_>, words: Words) {
+        let unit = Tile::<E>::UNIT_ELEMENTS;
+        let first = walk.at(t.thread_index() * unit as u32);
+        let place = self.region.place(walk.in_field(first)).unwrap_or(0);
+        let first_unit = (self.first + place) / unit as u64;
+        let first_word = Tile::<E>::first_word(walk, first);
+        for i in 0..Tile::<E>::ROW_UNITS {
+            let tile_word = first_word ^ self.steps.words[i];
+            let raster = UNIT_WORDS * (i as u32 * CHUNK_THREADS + t.thread_index());
+            let values = words.unit::<T, E>(t, tile_word, raster);
+            t.store4(self.output, first_unit + self.steps.units[i], values);
         }
     }
 

@@ -42,6 +42,18 @@ impl<E: Element> Tile<E> {
         UNIT_WORDS * (unit ^ (row % 8))
     }
 
+    /// The first word of the unit `steps` warps of units behind the one of this lane that begins at
+    /// `first_word`.
+    ///
+    /// [`Tile::unit_word`] of numbers without common bits is the exclusive-or of theirs. Apart from the
+    /// bits that the permutation changes it is a sum, which costs nothing in an address.
+    #[inline(always)]
+    fn warp_word(first_word: u32, steps: u32) -> u32 {
+        const PERMUTED: u32 = 8 * UNIT_WORDS - 1;
+        let word = Self::unit_word(steps * WARP);
+        (first_word ^ (word & PERMUTED)) + (word & !PERMUTED)
+    }
+
     /// The place of word number `word` of the chunk.
     #[inline(always)]
     pub fn word(word: u32) -> u32 {
@@ -52,11 +64,13 @@ impl<E: Element> Tile<E> {
     #[inline(always)]
     pub fn fill<T: Thread>(t: T, load: impl Fn(u32) -> [u32; 4]) {
         let first = t.warp() * Self::WARP_UNITS + t.lane();
+        let first_word = Self::unit_word(first);
         for batch in 0..Self::ROW_UNITS / IN_FLIGHT {
-            let unit = |i: usize| first + (batch * IN_FLIGHT + i) as u32 * WARP;
-            let units: [[u32; 4]; IN_FLIGHT] = core::array::from_fn(|i| load(unit(i)));
+            let number = |i: usize| (batch * IN_FLIGHT + i) as u32;
+            let units: [[u32; 4]; IN_FLIGHT] =
+                core::array::from_fn(|i| load(first + number(i) * WARP));
             for (i, words) in units.iter().enumerate() {
-                t.shared_store4(Self::unit_word(unit(i)), *words);
+                t.shared_store4(Self::warp_word(first_word, number(i)), *words);
             }
         }
     }
@@ -87,57 +101,66 @@ impl<E: Element> Tile<E> {
     /// Brings the elements of a box in, to their slots; leaves all else as it is. For the whole block,
     /// which must meet at a barrier before it reads them.
     #[inline(always)]
-    pub fn fill_box<T: Thread>(
-        t: T,
-        shape: Shape,
-        input: View<u32>,
-        grid: &Grid,
-        chunk: &ChunkBox,
-    ) {
-        let walk = BoxWalk::new(shape, grid, chunk);
-        if walk.has_whole_units(Self::UNIT_ELEMENTS) {
-            for batch in 0..Self::ROW_UNITS / IN_FLIGHT {
-                let place = |i: usize| {
-                    let unit = (batch * IN_FLIGHT + i) as u32 * CHUNK_THREADS + t.thread_index();
-                    walk.at(unit * Self::UNIT_ELEMENTS as u32)
-                };
-                let units: [[u32; 4]; IN_FLIGHT] = core::array::from_fn(|i| match place(i) {
-                    at if walk.is_inside(at) => {
-                        t.load4(input, walk.flat(at) / Self::UNIT_ELEMENTS as u64)
-                    }
-                    _ => [0; 4],
-                });
-                for (i, words) in units.iter().enumerate() {
-                    let at = place(i);
-                    if walk.is_inside(at) {
-                        let unit = walk.slot(at) / Self::UNIT_ELEMENTS as u32;
-                        t.shared_store4(Self::unit_word(unit), *words);
-                    }
-                }
-            }
+    pub fn fill_box<T: Thread>(t: T, walk: &BoxWalk<'_>, steps: &UnitSteps, input: View<u32>) {
+        if !walk.has_whole_units(Self::UNIT_ELEMENTS) {
+            Self::fill_words(t, walk, input);
+        } else if walk.is_whole() {
+            Self::fill_whole(t, walk, steps, input);
         } else {
-            let words = E::WORDS as u32;
-            let mut first = t.thread_index();
-            while first < Self::WORDS {
-                let word = |i: usize| first + i as u32 * CHUNK_THREADS;
-                let loaded: [u32; IN_FLIGHT] = core::array::from_fn(|i| {
-                    let at = walk.at(word(i) / words);
-                    if walk.is_inside(at) {
-                        let flat = walk.flat(at) * u64::from(words);
-                        t.load(input, flat + u64::from(word(i) % words))
-                    } else {
-                        0
-                    }
-                });
-                for (i, value) in loaded.iter().enumerate() {
-                    let at = walk.at(word(i) / words);
-                    if walk.is_inside(at) {
-                        let to = walk.slot(at) * words + word(i) % words;
-                        t.shared_store(Self::word(to), *value);
-                    }
-                }
-                first += IN_FLIGHT as u32 * CHUNK_THREADS;
+            Self::fill_units(t, walk, input);
+        }
+    }
+
+    /// Units of a box that is whole.
+    #[inline(always)]
+    fn fill_whole<T: Thread>(t: T, walk: &BoxWalk<'_>, steps: &UnitSteps, input: View<u32>) {
+        let first = walk.at(t.thread_index() * Self::UNIT_ELEMENTS as u32);
+        let first_unit = walk.flat(first) / Self::UNIT_ELEMENTS as u64;
+        let first_word = Self::first_word(walk, first);
+        for batch in 0..Self::ROW_UNITS / IN_FLIGHT {
+            let units: [[u32; 4]; IN_FLIGHT] = core::array::from_fn(|i| {
+                t.load4(input, first_unit + steps.units[batch * IN_FLIGHT + i])
+            });
+            for (i, words) in units.iter().enumerate() {
+                let word = first_word ^ steps.words[batch * IN_FLIGHT + i];
+                t.shared_store4(word, *words);
             }
+        }
+    }
+
+    /// The first word of the unit at these coordinates of a whole box.
+    #[inline(always)]
+    pub fn first_word(walk: &BoxWalk<'_>, at: [u32; 3]) -> u32 {
+        let slot = whole_slot(walk.shape, walk.grid, at);
+        Self::unit_word(slot / Self::UNIT_ELEMENTS as u32)
+    }
+
+    /// Units of a box whose rows consist of units.
+    #[inline(always)]
+    fn fill_units<T: Thread>(t: T, walk: &BoxWalk<'_>, input: View<u32>) {
+        for number in 0..t.opaque(Self::ROW_UNITS as u32) {
+            let unit = number * CHUNK_THREADS + t.thread_index();
+            let at = walk.at(unit * Self::UNIT_ELEMENTS as u32);
+            if walk.is_inside(at) {
+                let words = t.load4(input, walk.flat(at) / Self::UNIT_ELEMENTS as u64);
+                let unit = walk.slot(at) / Self::UNIT_ELEMENTS as u32;
+                t.shared_store4(Self::unit_word(unit), words);
+            }
+        }
+    }
+
+    /// Words of any box.
+    #[inline(always)]
+    fn fill_words<T: Thread>(t: T, walk: &BoxWalk<'_>, input: View<u32>) {
+        let words = E::WORDS as u32;
+        let mut number = t.thread_index();
+        while number < Self::WORDS {
+            let (at, word) = (walk.at(number / words), number % words);
+            if walk.is_inside(at) {
+                let value = t.load(input, walk.flat(at) * u64::from(words) + u64::from(word));
+                t.shared_store(Self::word(walk.slot(at) * words + word), value);
+            }
+            number += CHUNK_THREADS;
         }
     }
 
@@ -188,12 +211,13 @@ impl<E: Element> Tile<E> {
         E::from_words([t.shared_load(Self::word(word)), high])
     }
 
-    /// Gives this warp's units, with their numbers, to `take`.
+    /// Gives this warp's units to `take`: their numbers and first words.
     #[inline(always)]
-    pub fn for_units<T: Thread>(t: T, mut take: impl FnMut(u32)) {
+    pub fn for_units<T: Thread>(t: T, mut take: impl FnMut(u32, u32)) {
         let first = t.warp() * Self::WARP_UNITS + t.lane();
+        let first_word = Self::unit_word(first);
         for i in 0..Self::ROW_UNITS as u32 {
-            take(first + i * WARP);
+            take(first + i * WARP, Self::warp_word(first_word, i));
         }
     }
 
@@ -208,6 +232,74 @@ impl<E: Element> Tile<E> {
             word += WARP;
         }
     }
+}
+
+/// The most units that a thread has of a chunk: those of a row of `f64`.
+const MAX_UNITS: usize = 16;
+
+/// Where the units of a thread lie in a whole chunk of planes or cubes, counted from its first: thread
+/// i has units i, i + 256, ... of those of the chunk, walked through row by row.
+///
+/// All edges of a whole chunk are powers of two, so the coordinates of these units have no bits in
+/// common with those of the first: places are sums, in the tile exclusive-ors, of what is the same
+/// for all threads and chunks. The host makes the table, and the kernel has it as constants.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UnitSteps {
+    /// Units from the first unit on, in memory.
+    pub units: [u64; MAX_UNITS],
+    /// What the first word in the tile is combined with.
+    pub words: [u32; MAX_UNITS],
+}
+
+impl UnitSteps {
+    /// For chunks of a grid, in memory where rows and slices follow each other as in a field of these
+    /// lengths.
+    pub fn new<E: Element>(shape: Shape, grid: &Grid, lengths: [u64; 3]) -> Self {
+        let unit = Tile::<E>::UNIT_ELEMENTS as u32;
+        let mut steps = Self {
+            units: [0; MAX_UNITS],
+            words: [0; MAX_UNITS],
+        };
+        if matches!(shape, Shape::Line) {
+            return steps;
+        }
+        for i in 0..Tile::<E>::ROW_UNITS {
+            let at = coordinates(grid, i as u32 * CHUNK_THREADS * unit);
+            let [z, y, x] = at.map(u64::from);
+            let place = z
+                .wrapping_mul(lengths[1])
+                .wrapping_add(y)
+                .wrapping_mul(lengths[2]);
+            steps.units[i] = place.wrapping_add(x) / u64::from(unit);
+            steps.words[i] = Tile::<E>::unit_word(whole_slot(shape, grid, at) / unit);
+        }
+        steps
+    }
+}
+
+/// The coordinates of place number `index` of a whole chunk.
+#[inline(always)]
+fn coordinates(grid: &Grid, index: u32) -> [u32; 3] {
+    let [_, y_bits, x_bits] = grid.tile();
+    let row = index >> x_bits;
+    [
+        row >> y_bits,
+        row & ((1 << y_bits) - 1),
+        index & ((1 << x_bits) - 1),
+    ]
+}
+
+/// The slot of a place of a whole chunk, whose edges are powers of two.
+#[inline(always)]
+fn whole_slot(shape: Shape, grid: &Grid, at: [u32; 3]) -> u32 {
+    let (tile, edge) = (grid.tile(), shape.extents().map(u32::ilog2));
+    let (mut block, mut place) = (0, 0);
+    for i in 0..3 {
+        block = block << (tile[i] - edge[i]) | at[i] >> edge[i];
+        place = place << edge[i] | at[i] & ((1 << edge[i]) - 1);
+    }
+    block * shape.elements() as u32 | place
 }
 
 /// The places of a chunk of planes or cubes, walked through row by row as if it were whole.
@@ -238,16 +330,16 @@ impl<'a> BoxWalk<'a> {
         self.grid.lengths()[2].is_multiple_of(unit as u64)
     }
 
+    /// Whether the chunk has all places.
+    #[inline(always)]
+    pub fn is_whole(&self) -> bool {
+        self.chunk.elements() == CHUNK as u32
+    }
+
     /// The coordinates of place number `index`.
     #[inline(always)]
     pub fn at(&self, index: u32) -> [u32; 3] {
-        let [_, y_bits, x_bits] = self.grid.tile();
-        let row = index >> x_bits;
-        [
-            row >> y_bits,
-            row & ((1 << y_bits) - 1),
-            index & ((1 << x_bits) - 1),
-        ]
+        coordinates(self.grid, index)
     }
 
     /// Whether the chunk has an element there.

@@ -80,6 +80,35 @@ impl Thread for PtxThread {
     }
 
     #[inline(always)]
+    fn pick_bytes(self, low: u32, high: u32, selector: u32) -> u32 {
+        let picked: u32;
+        // SAFETY: computes on registers.
+        unsafe {
+            asm!(
+                "prmt.b32 {}, {}, {}, {};",
+                out(reg32) picked, in(reg32) low, in(reg32) high, in(reg32) selector,
+                options(pure, nomem, nostack)
+            );
+        }
+        picked
+    }
+
+    #[inline(always)]
+    fn select_bits(self, mask: u32, a: u32, b: u32) -> u32 {
+        let selected: u32;
+        // The truth table of a where mask, else b. LLVM would take the three apart.
+        // SAFETY: computes on registers.
+        unsafe {
+            asm!(
+                "lop3.b32 {}, {}, {}, {}, 0xCA;",
+                out(reg32) selected, in(reg32) mask, in(reg32) a, in(reg32) b,
+                options(pure, nomem, nostack)
+            );
+        }
+        selected
+    }
+
+    #[inline(always)]
     fn opaque(self, value: u32) -> u32 {
         let same: u32;
         // SAFETY: copies a register.

@@ -191,8 +191,7 @@ impl<'a, T: Element> Decoder<'a, T> {
             for (to, byte) in whole.iter_mut().zip(body) {
                 *to = *byte;
             }
-            let [group] = read_body::<1>(rate, &whole);
-            let mut codes = group.join();
+            let [mut codes] = read_body::<1>(rate, &whole);
             difference::backward(Shape::Line, &mut codes);
             difference::add(&mut codes, before);
             before = codes[BLOCK - 1];

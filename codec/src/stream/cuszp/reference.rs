@@ -297,16 +297,15 @@ impl<'a, T: Element> Decoder<'a, T> {
         for (to, byte) in whole.iter_mut().zip(body) {
             *to = *byte;
         }
-        let join = |group: SignedGroup| group.join();
         let predictor = self.kind.mode.predictor();
         match self.kind.shape {
             Shape::Line => {
-                let mut codes = read_body::<1>(rate, &whole).map(join);
+                let mut codes = read_body::<1>(rate, &whole);
                 predictor.backward(Shape::Line, &mut codes);
                 [codes[0], [0; GROUP]]
             }
             shape => {
-                let mut codes = read_body::<2>(rate, &whole).map(join);
+                let mut codes = read_body::<2>(rate, &whole);
                 predictor.backward(shape, &mut codes);
                 codes
             }

@@ -56,6 +56,14 @@ impl<W> View<W> {
         }
     }
 
+    /// The same memory as 32-bit words, low ones first.
+    pub fn words(self) -> View<u32> {
+        View {
+            address: self.address.cast(),
+            len: self.len * (size_of::<W>() / size_of::<u32>()) as u64,
+        }
+    }
+
     /// The first item's address.
     pub fn address(self) -> *mut W {
         self.address
@@ -158,6 +166,8 @@ pub trait Thread: Copy {
     fn load(self, view: View<u32>, index: u64) -> u32;
     /// Reads words `4 * index ..` of a 16-byte aligned view that no thread of this launch writes.
     fn load4(self, view: View<u32>, index: u64) -> [u32; 4];
+    /// Says that the 128 bytes that a word is in will soon be read by any block of this launch.
+    fn prefetch(self, view: View<u32>, index: u64);
     /// Writes a word.
     fn store(self, view: View<u32>, index: u64, value: u32);
     /// Writes byte number `byte` of a view.

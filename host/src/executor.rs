@@ -52,4 +52,12 @@ pub trait Executor {
     ///
     /// The machine's own.
     fn launch<K: Kernel>(&self, blocks: u32, params: &K::Params) -> Result<(), Error>;
+
+    /// Runs a kernel whose blocks take so many tasks, at least one, until none is left: with as many
+    /// blocks as the machine runs at once, and no more than there are tasks.
+    ///
+    /// # Errors
+    ///
+    /// The machine's own.
+    fn launch_over<K: Kernel>(&self, tasks: u32, params: &K::Params) -> Result<(), Error>;
 }

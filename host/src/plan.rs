@@ -25,9 +25,8 @@ use ferrosz_gpu_kernels::kernel::extremes::{ExtremesParams, FindExtremes};
 use ferrosz_gpu_kernels::kernel::tile::UnitSteps;
 use ferrosz_gpu_kernels::simt::{Kernel, View};
 
-/// Elements that a block of the extremes kernel should have, and the most blocks.
+/// Elements that a block of the extremes kernel should have.
 const EXTREMES_SHARE: u64 = 1 << 14;
-const EXTREMES_BLOCKS: u64 = 2048;
 
 /// The machine that a [`Device`] names.
 pub(crate) enum Backend {
@@ -187,7 +186,7 @@ pub(crate) fn enqueue_resolve<T: Element, E: Executor>(
     input: View<u32>,
     cells: View<u64>,
 ) -> Result<(), Error> {
-    let blocks = elements.div_ceil(EXTREMES_SHARE).min(EXTREMES_BLOCKS) as u32;
+    let shares = u32::try_from(elements.div_ceil(EXTREMES_SHARE)).unwrap_or(u32::MAX);
     let params = ExtremesParams {
         input,
         elements,
@@ -195,7 +194,7 @@ pub(crate) fn enqueue_resolve<T: Element, E: Executor>(
         bound: bound.value(),
         mode: u32::from(bound.mode().id()),
     };
-    launch_extremes::<T, E>(executor, blocks, &params)
+    launch_extremes::<T, E>(executor, shares, &params)
 }
 
 /// One block a chunk.
@@ -302,8 +301,8 @@ fn launch_extremes<T: Element, E: Executor>(
     params: &ExtremesParams,
 ) -> Result<(), Error> {
     match T::DTYPE {
-        Dtype::F32 => executor.launch::<FindExtremes<f32>>(blocks, params),
-        Dtype::F64 => executor.launch::<FindExtremes<f64>>(blocks, params),
+        Dtype::F32 => executor.launch_over::<FindExtremes<f32>>(blocks, params),
+        Dtype::F64 => executor.launch_over::<FindExtremes<f64>>(blocks, params),
     }
 }
 

@@ -120,11 +120,24 @@ impl Grid {
     pub fn chunk(&self, index: u64) -> ChunkBox {
         let [_, y, x] = self.chunks;
         // A field without elements has no chunks; the maximum is for whoever asks nevertheless.
-        let at = [
+        self.chunk_at([
             index / (y * x).max(1),
             index / x.max(1) % y.max(1),
             index % x.max(1),
-        ];
+        ])
+    }
+
+    /// Which chunk number `index` is in each dimension, of a grid of less than 2^32 chunks.
+    #[inline(always)]
+    pub fn chunk_place(&self, index: u32) -> [u32; 3] {
+        let [_, y, x] = self.chunks.map(|count| (count as u32).max(1));
+        let row = index / x;
+        [row / y, row % y, index % x]
+    }
+
+    /// Where the chunk lies that is this one in each dimension.
+    #[inline(always)]
+    pub fn chunk_at(&self, at: [u64; 3]) -> ChunkBox {
         let origin = core::array::from_fn(|i| at[i] << self.tile[i]);
         Self::clip(origin, self.lengths, self.tile)
     }

@@ -1,20 +1,21 @@
 //! The workspace: 64-bit cells that the blocks of a launch share. All are 0 before a compression
 //! or a decompression.
 
-/// Counts the blocks of a compression as they start: the next chunk.
+/// Counts the blocks of a compression as they start: the next chunk. All blocks raise it, so nothing
+/// else that they read is in its 128 bytes.
 pub const TICKET: u64 = 0;
 /// Counts the blocks of the extremes kernel as they end.
-pub const EXTREMES_DONE: u64 = 1;
+pub const EXTREMES_DONE: u64 = 16;
 /// Two cells: see `Extremes::to_cells`.
-pub const EXTREMES: u64 = 2;
+pub const EXTREMES: u64 = 17;
 /// Three cells: the quantiser, see `Quantizer::to_bits`.
-pub const QUANTIZER: u64 = 4;
+pub const QUANTIZER: u64 = 19;
 /// The length of the stream in bytes, once a compression has ended.
-pub const STREAM_BYTES: u64 = 7;
+pub const STREAM_BYTES: u64 = 22;
 /// What a decompression found wrong: see [`Fault`].
-pub const FAULT: u64 = 8;
+pub const FAULT: u64 = 23;
 /// The first tile state of the look-back over chunks, one a chunk.
-pub const STATES: u64 = 16;
+pub const STATES: u64 = 32;
 
 /// Cells for a field of `chunks` chunks.
 pub const fn count(chunks: u64) -> u64 {

@@ -12,6 +12,7 @@
 //! The last chunk completes the header. Nothing depends on the order in which blocks run.
 
 use crate::kernel::image::{Image, write_body};
+use crate::kernel::task::Task;
 use crate::kernel::tile::{BoxWalk, Tile, UNIT_WORDS, UnitSteps};
 use crate::kernel::{CHUNK_THREADS, CHUNK_WARPS, cells, layer, predict};
 use crate::look_back::{TileState, sum_before};
@@ -55,25 +56,22 @@ pub struct CompressParams {
     pub header: [u32; HEADER_WORDS],
 }
 
-/// Words of shared memory behind the tile.
-const SCRATCH_WORDS: u32 = 64;
-
 impl<E: Element, C: StaticCodec, S: StaticShape> Compress<E, C, S> {
     const BODY_SUMS: u32 = Tile::<E>::WORDS;
     const FLAG_SUMS: u32 = Self::BODY_SUMS + CHUNK_WARPS as u32;
     const CHECKSUMS: u32 = Self::FLAG_SUMS + CHUNK_WARPS as u32;
     const LAYER: u32 = Self::CHECKSUMS + 2 * CHUNK_WARPS as u32;
-    const TICKET: u32 = Self::LAYER + layer::SCRATCH_WORDS;
-    const START: u32 = Self::TICKET + 1;
+    const TASK: u32 = Self::LAYER + layer::SCRATCH_WORDS;
+    const START: u32 = Self::TASK + Task::SCRATCH_WORDS;
 
     /// Words of shared memory.
-    pub const SHARED_WORDS: u32 = Tile::<E>::WORDS + SCRATCH_WORDS;
+    pub const SHARED_WORDS: u32 = Self::START + 2;
 
     /// What one thread does once the names are in scope.
     #[inline(always)]
     pub fn run<T: Thread>(t: T, params: &CompressParams) {
         let codec = C::CODEC;
-        let work = Work::<E, S>::take(t, params, Self::TICKET);
+        let work = Work::<E, S>::take(t, params, Self::TASK);
         work.stage(t);
         let (mut codes, mask) = work.quantize(t);
         let has_code = work.inside(t) & !mask;
@@ -123,15 +121,16 @@ impl<E: Element, C: StaticCodec, S: StaticShape> Compress<E, C, S> {
                 if codec.is_layered() {
                     image.write_initial(t, initial);
                 }
-                // The bytes before the second group's are those before its block and its block's.
-                let block_bytes = rate.body_bytes(groups::<S>()) - own_bytes;
-                let at = 4 * sections.bodies() + (places.before & 0xffff) - block_bytes;
-                write_body(t, S::SHAPE, group, rate, at, codec);
+                // Before the bodies, so that nothing that this needs is kept while they are made.
                 if exceptions > 0 {
                     let first = flags.before;
                     let input = |word| work.slot_word(t, word);
                     image.write_exceptions::<T, E>(t, input, mask, first, places.before >> 16);
                 }
+                // The bytes before the second group's are those before its block and its block's.
+                let block_bytes = rate.body_bytes(groups::<S>()) - own_bytes;
+                let at = 4 * sections.bodies() + (places.before & 0xffff) - block_bytes;
+                write_body(t, S::SHAPE, group, rate, at, codec);
             }
         }
         let start = work.find_start(t, words, Self::START);
@@ -230,25 +229,42 @@ struct Work<'a, E, S> {
 impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
     const IS_LINE: bool = matches!(S::SHAPE, Shape::Line);
 
+    /// How many chunks ahead of its own a block has the GPU bring elements into its cache, so that the
+    /// block that takes that chunk need not wait for memory: 4 MiB. A multiple of it displaces
+    /// what has not been used yet (docs/measurements).
+    const AHEAD: u32 = ((4 << 20) / (CHUNK * E::BYTES)) as u32;
+
     /// The next chunk that no block has.
     #[inline(always)]
-    fn take<T: Thread>(t: T, params: &'a CompressParams, ticket: u32) -> Self {
-        if t.thread_index() == 0 {
-            let number = t.cell_add(params.cells, cells::TICKET, 1);
-            t.shared_store(ticket, number as u32);
+    fn take<T: Thread>(t: T, params: &'a CompressParams, scratch: u32) -> Self {
+        let grid = &params.grid;
+        let (task, later) = Task::take::<T, S>(t, params.cells, grid, Self::AHEAD, scratch);
+        if later.exists(grid) {
+            Self::prefetch(t, params, &later.chunk::<S>(grid));
         }
-        t.barrier();
-        let number = u64::from(t.shared_load(ticket));
-        let chunk = if Self::IS_LINE {
-            params.grid.line_chunk(number)
-        } else {
-            params.grid.chunk(number)
-        };
         Self {
             params,
-            number,
-            chunk,
+            number: u64::from(task.number),
+            chunk: task.chunk::<S>(grid),
             element: PhantomData,
+        }
+    }
+
+    /// Sends for a whole chunk, 32 elements a thread.
+    #[inline(always)]
+    fn prefetch<T: Thread>(t: T, params: &CompressParams, chunk: &ChunkBox) {
+        if chunk.elements() == CHUNK as u32 {
+            let first = t.thread_index() * GROUP as u32;
+            let element = if Self::IS_LINE {
+                chunk.origin[2] + u64::from(first)
+            } else {
+                let walk = BoxWalk::new(S::SHAPE, &params.grid, chunk);
+                walk.flat(walk.at(first))
+            };
+            for i in 0..E::WORDS {
+                let word = element * E::WORDS as u64 + (GROUP * i) as u64;
+                t.prefetch(params.input, word);
+            }
         }
     }
 
@@ -257,7 +273,9 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
     fn quantizer<T: Thread>(&self, t: T) -> Quantizer<E> {
         let params = self.params;
         Quantizer::from_bits(if params.quantizer_in_cells != 0 {
-            core::array::from_fn(|i| t.cell_load(params.cells, cells::QUANTIZER + i as u64))
+            // An earlier launch has left it there.
+            let word = |i: usize| t.load(params.cells.words(), 2 * cells::QUANTIZER + i as u64);
+            core::array::from_fn(|i| u64::from(word(2 * i)) | u64::from(word(2 * i + 1)) << 32)
         } else {
             params.quantizer
         })

@@ -65,6 +65,9 @@ pub struct DecompressParams {
     pub verify: u32,
 }
 
+/// 16-byte units of the header.
+const HEADER_UNITS: u64 = HEADER_WORDS as u64 / UNIT_WORDS as u64;
+
 /// Words of shared memory behind the tile.
 const SCRATCH_WORDS: u32 = 64;
 
@@ -92,7 +95,7 @@ impl<E: Element, S: StaticShape> Decompress<E, S> {
                 Words::Filled(0, 0)
             }
         };
-        work.output().write(t, words);
+        work.output(&work.chunk_again(t)).write(t, words);
     }
 }
 
@@ -104,8 +107,6 @@ struct Work<'a, E, S> {
     number: u64,
     chunk: ChunkBox,
     entry: Entry,
-    /// The chunk's first 16-byte unit in the stream.
-    first_unit: u64,
     /// The chunk's words in the stream, if its place is possible.
     words: Option<u32>,
     shape: PhantomData<S>,
@@ -116,13 +117,10 @@ struct Parts {
     rate: RateByte,
     /// The byte of the image at which this thread's body starts.
     body_at: u32,
-    sections: Sections,
-    /// The initial code of a layered chunk, else 0.
-    initial: i32,
     /// This thread's exceptions.
     mask: u32,
-    /// Exceptions before this thread's.
-    exceptions_before: u32,
+    /// The word of the image at which their values start.
+    values_at: u32,
 }
 
 impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
@@ -133,18 +131,15 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
     #[inline(always)]
     fn find<T: Thread>(t: T, params: &'a DecompressParams) -> Option<Self> {
         let grid = &params.grid;
-        let number = Self::number(u64::from(t.block_index()), params);
-        let chunk = if Self::IS_LINE {
-            grid.line_chunk(number)
-        } else {
-            grid.chunk(number)
-        };
-        let header_units = HEADER_WORDS as u64 / u64::from(UNIT_WORDS);
-        let chunks = grid.chunk_count();
-        if params.stream.len() / u64::from(UNIT_WORDS) < header_units + chunks {
+        let at = Self::place(t.block_index(), params);
+        let [_, rows, columns] = grid.chunks();
+        let number = (at[0] * rows + at[1]) * columns + at[2];
+        let chunk = grid.chunk_at(at);
+        let units = params.stream.len() / u64::from(UNIT_WORDS);
+        let Some(payload_units) = units.checked_sub(first_payload_unit(grid)) else {
             Self::refuse(t, params);
             return None;
-        }
+        };
         let word = |word: usize| t.load(params.stream, word as u64);
         // One look at the header is enough; whatever the other blocks do meanwhile is in bounds.
         if t.block_index() == 0 && t.warp() == 0 {
@@ -154,54 +149,56 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
             }
         }
         let summary = Summary::from_words(word);
-        let codec = Codec::from_id(params.codec as u8)?;
-        let entry_at =
-            |number: u64| Entry::from_words(t.load4(params.stream, header_units + number));
-        let entry = entry_at(number);
-        let end = if number + 1 < chunks {
-            entry_at(number + 1).start
+        let entry = load_entry(t, params, number);
+        let end = if number + 1 < grid.chunk_count() {
+            load_entry(t, params, number + 1).start
         } else {
             summary.payload_bytes
         };
         let mut work = Self {
             params,
             quantizer: Quantizer::from_error(E::from_bits64(summary.error_bits)),
-            codec,
+            codec: Codec::from_id(params.codec as u8)?,
             number,
             chunk,
             entry,
-            first_unit: header_units + chunks + entry.start / 16,
             words: None,
             shape: PhantomData,
         };
         if !work.is_asked_for(t) {
             return None;
         }
-        let units = params.stream.len() / u64::from(UNIT_WORDS) - (header_units + chunks);
         let raw = raw_words(chunk.elements(), E::WORDS as u32);
         let words = end.wrapping_sub(entry.start) / 4;
-        if entry.start <= end && end / 16 <= units && words <= u64::from(raw) && end % 16 == 0 {
+        let is_possible = end / 16 <= payload_units && end.is_multiple_of(16);
+        if entry.start <= end && is_possible && words <= u64::from(raw) {
             work.words = Some(words as u32);
         }
         Some(work)
     }
 
-    /// The number of the chunk of a thread block.
+    /// Which chunk a thread block has, in each dimension.
     #[inline(always)]
-    fn number(block: u64, params: &DecompressParams) -> u64 {
+    fn place(block: u32, params: &DecompressParams) -> [u64; 3] {
+        let mut at = params.first_chunk;
         if Self::IS_LINE {
-            return params.first_chunk[2] + block;
+            at[2] += u64::from(block);
+            return at;
         }
-        let [_, rows, columns] = params.chunks;
-        let (row, x) = (block / columns.max(1), block % columns.max(1));
-        let (z, y) = (row / rows.max(1), row % rows.max(1));
-        let [_, all_rows, all_columns] = params.grid.chunks();
-        let [z, y, x] = [
-            params.first_chunk[0] + z,
-            params.first_chunk[1] + y,
-            params.first_chunk[2] + x,
-        ];
-        (z * all_rows + y) * all_columns + x
+        // There are as many chunks as blocks, whose number is one of 32 bits.
+        let [_, rows, columns] = params.chunks.map(|count| (count as u32).max(1));
+        let row = block / columns;
+        at[0] += u64::from(row / rows);
+        at[1] += u64::from(row % rows);
+        at[2] += u64::from(block % columns);
+        at
+    }
+
+    /// The chunk, found once more, at a time when it would cost more to have kept it in registers.
+    #[inline(always)]
+    fn chunk_again<T: Thread>(&self, t: T) -> ChunkBox {
+        let at = Self::place(t.opaque(t.block_index()), self.params);
+        self.params.grid.chunk_at(at)
     }
 
     /// Whether the region has any of the chunk's elements. For the whole block.
@@ -221,7 +218,7 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
 
     /// Where the chunk's elements go.
     #[inline(always)]
-    fn output(&self) -> Output<'_, E, S> {
+    fn output<'b>(&'b self, chunk: &'b ChunkBox) -> Output<'b, E, S> {
         let params = self.params;
         Output {
             output: params.output,
@@ -229,7 +226,7 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
             grid: &params.grid,
             region: &params.region,
             steps: &params.steps,
-            chunk: &self.chunk,
+            chunk,
             kind: PhantomData,
         }
     }
@@ -298,18 +295,39 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
         }
     }
 
+    /// The chunk's first 16-byte unit in the stream.
+    #[inline(always)]
+    fn first_unit(&self, entry: &Entry) -> u64 {
+        first_payload_unit(&self.params.grid) + entry.start / 16
+    }
+
     /// Brings the chunk's bytes into shared memory; this thread's part of the checksum.
     #[inline(always)]
     fn load_image<T: Thread>(&self, t: T, words: u32) -> u64 {
+        let first = self.first_unit(&self.entry);
+        let units = words / UNIT_WORDS;
+        let load = |unit: u32| {
+            if unit < units {
+                t.load4(self.params.stream, first + u64::from(unit))
+            } else {
+                [0; 4]
+            }
+        };
         let mut sum = 0u64;
         let mut unit = t.thread_index();
-        while unit < words / UNIT_WORDS {
-            let values = t.load4(self.params.stream, self.first_unit + u64::from(unit));
-            t.shared_store4(UNIT_WORDS * unit, values);
-            for (i, word) in values.iter().enumerate() {
-                sum = sum.wrapping_add(term(UNIT_WORDS * unit + i as u32, *word));
+        while unit < units {
+            // Two at once, so that few threads wait for memory twice.
+            let later = unit + CHUNK_THREADS;
+            let loaded = [load(unit), load(later)];
+            for (unit, values) in [unit, later].iter().zip(&loaded) {
+                if *unit < units {
+                    t.shared_store4(UNIT_WORDS * unit, *values);
+                    for (i, word) in values.iter().enumerate() {
+                        sum = sum.wrapping_add(term(UNIT_WORDS * unit + i as u32, *word));
+                    }
+                }
             }
-            unit += CHUNK_THREADS;
+            unit += 2 * CHUNK_THREADS;
         }
         if t.thread_index() == 0 {
             t.shared_store(words, 0);
@@ -327,7 +345,7 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
     ) -> Result<Words, ChunkFault> {
         let parts = self.find_parts(t, words, has_exceptions)?;
         let mut codes = self.read_codes(t, &parts);
-        self.predict_backward(t, &mut codes, parts.initial);
+        self.predict_backward(t, &mut codes);
         // From here on the tile holds the chunk's elements instead of its image.
         t.barrier();
         Tile::<E>::set_row(t, |e| self.quantizer.dequantize(codes[e]));
@@ -351,9 +369,10 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
 
     /// Differences to codes. For the whole block.
     #[inline(always)]
-    fn predict_backward<T: Thread>(&self, t: T, codes: &mut Group, initial: i32) {
+    fn predict_backward<T: Thread>(&self, t: T, codes: &mut Group) {
         predict::backward(t, self.codec.predictor(), S::SHAPE, codes);
         if self.codec.is_layered() {
+            let initial = t.shared_load(self.sections().initial()).cast_signed();
             let sum = codes[GROUP - 1].cast_unsigned();
             let sums = block_sum::<T, CHUNK_WARPS>(t, sum, Decompress::<E, S>::LAYER_SUMS);
             difference::add(codes, initial.wrapping_add(sums.before.cast_signed()));
@@ -368,8 +387,7 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
         words: u32,
         has_exceptions: bool,
     ) -> Result<Parts, ChunkFault> {
-        let blocks = self.chunk.block_count(S::SHAPE);
-        let mut sections = Sections::of(blocks, S::SHAPE, self.codec);
+        let mut sections = self.sections();
         if sections.bodies() > words {
             return Err(ChunkFault::Length);
         }
@@ -386,29 +404,27 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
             return Err(ChunkFault::Rate);
         }
         sections.body_bytes = bodies.total;
-        let mut initial = 0;
-        if self.codec.is_layered() {
-            initial = t.shared_load(sections.initial()).cast_signed();
-        }
         let mut parts = Parts {
             rate: rate.unwrap_or_default(),
             // The bytes before the second group's are those before its block and its block's.
             body_at: 4 * sections.bodies() + bodies.before - (bytes - own_bytes),
-            initial,
-            sections,
             mask: 0,
-            exceptions_before: 0,
+            values_at: 0,
         };
         if has_exceptions {
-            self.find_exceptions(t, words, &mut parts)?;
+            self.find_exceptions(t, words, &mut sections, &mut parts)?;
         }
-        if parts.sections.words(E::WORDS as u32) == words
-            && has_exceptions == (parts.sections.exceptions > 0)
-        {
+        if sections.words(E::WORDS as u32) == words && has_exceptions == (sections.exceptions > 0) {
             Ok(parts)
         } else {
             Err(ChunkFault::Length)
         }
+    }
+
+    /// The chunk's sections, as far as its blocks tell.
+    #[inline(always)]
+    fn sections(&self) -> Sections {
+        Sections::of(self.chunk.block_count(S::SHAPE), S::SHAPE, self.codec)
     }
 
     /// This thread's rate byte; none if no encoder writes it.
@@ -429,23 +445,24 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
         &self,
         t: T,
         words: u32,
+        sections: &mut Sections,
         parts: &mut Parts,
     ) -> Result<(), ChunkFault> {
-        if parts.sections.element_masks() > words {
+        if sections.element_masks() > words {
             return Err(ChunkFault::Length);
         }
         let mut flags = 0;
-        if t.warp() < parts.sections.groups.div_ceil(32) {
-            flags = t.shared_load(parts.sections.group_mask() + t.warp());
+        if t.warp() < sections.groups.div_ceil(32) {
+            flags = t.shared_load(sections.group_mask() + t.warp());
         }
         let flag = flags >> t.lane() & 1;
         let flagged: BlockSum = block_sum::<T, CHUNK_WARPS>(t, flag, Decompress::<E, S>::FLAG_SUMS);
-        parts.sections.flagged_groups = flagged.total;
-        if parts.sections.values() > words {
+        sections.flagged_groups = flagged.total;
+        if sections.values() > words {
             return Err(ChunkFault::Length);
         }
         if flag == 1 {
-            parts.mask = t.shared_load(parts.sections.element_masks() + flagged.before);
+            parts.mask = t.shared_load(sections.element_masks() + flagged.before);
         }
         // An exception where there is no element makes the sum impossible.
         let groups = groups::<S>();
@@ -461,8 +478,9 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
         if values.total >= 1 << 20 {
             return Err(ChunkFault::Length);
         }
-        parts.sections.exceptions = values.total;
-        parts.exceptions_before = values.before;
+        sections.exceptions = values.total;
+        // LLVM would keep all that this is made of.
+        parts.values_at = t.opaque(sections.values() + values.before * E::WORDS as u32);
         Ok(())
     }
 
@@ -470,19 +488,34 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
     #[inline(always)]
     fn read_exceptions<T: Thread>(&self, t: T, parts: &Parts) {
         let words = E::WORDS as u32;
-        let mut from = parts.sections.values() + parts.exceptions_before * words;
+        // Rare: not worth to have kept the entry.
+        let number = u64::from(t.opaque(self.number as u32));
+        let entry = load_entry(t, self.params, number);
+        let first_word = u64::from(UNIT_WORDS) * self.first_unit(&entry);
+        let mut from = parts.values_at;
         let mut left = parts.mask;
         while left != 0 {
             let element = t.thread_index() * GROUP as u32 + left.trailing_zeros();
             for i in 0..words {
-                let at = u64::from(UNIT_WORDS) * self.first_unit + u64::from(from + i);
-                let word = t.load(self.params.stream, at);
+                let word = t.load(self.params.stream, first_word + u64::from(from + i));
                 t.shared_store(Tile::<E>::word(element * words + i), word);
             }
             from += words;
             left &= left - 1;
         }
     }
+}
+
+/// The payload's first 16-byte unit in the stream.
+#[inline(always)]
+fn first_payload_unit(grid: &Grid) -> u64 {
+    HEADER_UNITS + grid.chunk_count()
+}
+
+/// The entry of a chunk.
+#[inline(always)]
+fn load_entry<T: Thread>(t: T, params: &DecompressParams, number: u64) -> Entry {
+    Entry::from_words(t.load4(params.stream, HEADER_UNITS + number))
 }
 
 /// Whether the header has its checksum. For one warp.

@@ -1,12 +1,12 @@
 //! Smallest and largest finite value of a field, and the quantiser that follows from them.
 //!
-//! Every warp raises two cells of the workspace to what it saw; the block that ends last resolves
+//! Every block raises two cells of the workspace to what it saw; the one that ends last resolves
 //! the error bound, so that compression can follow without asking the host.
 
 use crate::kernel::cells;
 use crate::kernel::tile::UNIT_WORDS;
 use crate::scan::warp_max_u64;
-use crate::simt::{Thread, View};
+use crate::simt::{Thread, View, WARP};
 use core::marker::PhantomData;
 use ferrosz_codec::bound::Extremes;
 use ferrosz_codec::{Bound, BoundMode, Element};
@@ -33,26 +33,41 @@ pub struct ExtremesParams {
 /// Threads in a block.
 pub const THREADS: u32 = 256;
 
+/// Warps in a block.
+const WARPS: u32 = THREADS / WARP;
+
 /// Units that a thread reads before it looks at the first.
 const IN_FLIGHT: usize = 4;
 
 impl<E: Element> FindExtremes<E> {
     /// Words of shared memory.
-    pub const SHARED_WORDS: u32 = 4;
+    pub const SHARED_WORDS: u32 = 2 * 2 * WARPS;
 
     /// What one thread does.
     #[inline(always)]
     pub fn run<T: Thread>(t: T, params: &ExtremesParams) {
-        let seen = Self::see_all(t, params);
-        for (i, cell) in (0..).zip(&seen.to_cells()) {
-            let largest = warp_max_u64(t, *cell);
-            if t.lane() == 0 && largest != 0 {
-                t.cell_max(params.cells, cells::EXTREMES + i, largest);
+        let seen = Self::see_all(t, params).to_cells();
+        let largest = [warp_max_u64(t, seen[0]), warp_max_u64(t, seen[1])];
+        if t.lane() == 0 {
+            for (i, cell) in (0..).zip(&largest) {
+                store_wide(t, WARPS * i + t.warp(), *cell);
             }
         }
-        t.fence();
         t.barrier();
+        if t.warp() == 0 {
+            for i in 0..2 {
+                let mut cell = 0;
+                if t.lane() < WARPS {
+                    cell = load_wide(t, WARPS * i + t.lane());
+                }
+                let largest = warp_max_u64(t, cell);
+                if t.lane() == 0 && largest != 0 {
+                    t.cell_max(params.cells, cells::EXTREMES + u64::from(i), largest);
+                }
+            }
+        }
         if t.thread_index() == 0 {
+            t.fence();
             let done = t.cell_add(params.cells, cells::EXTREMES_DONE, 1);
             if done + 1 == u64::from(t.block_count()) {
                 t.fence();
@@ -117,4 +132,16 @@ fn see_unit<E: Element>(seen: &mut Extremes<E>, words: [u32; 4]) {
         seen.see(E::from_words([words[0], words[1]]));
         seen.see(E::from_words([words[2], words[3]]));
     }
+}
+
+/// Number `index` of the 64-bit numbers in shared memory.
+#[inline(always)]
+fn load_wide<T: Thread>(t: T, index: u32) -> u64 {
+    u64::from(t.shared_load(2 * index)) | u64::from(t.shared_load(2 * index + 1)) << 32
+}
+
+#[inline(always)]
+fn store_wide<T: Thread>(t: T, index: u32, value: u64) {
+    t.shared_store(2 * index, value as u32);
+    t.shared_store(2 * index + 1, (value >> 32) as u32);
 }

@@ -250,6 +250,14 @@ impl Thread for PtxThread {
     }
 
     #[inline(always)]
+    fn prefetch(self, view: View<u32>, index: u64) {
+        // SAFETY: only a hint; the word lies in the view.
+        unsafe {
+            asm!("prefetch.global.L2 [{}];", in(reg64) address(view, index), options(nostack))
+        };
+    }
+
+    #[inline(always)]
     fn store(self, view: View<u32>, index: u64, value: u32) {
         // SAFETY: the item lies in the view.
         unsafe {

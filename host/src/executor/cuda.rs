@@ -30,11 +30,28 @@ fn no_device(reason: impl Into<String>) -> Error {
     }
 }
 
+/// How many blocks run a kernel.
+#[derive(Clone, Copy)]
+pub(crate) enum Blocks {
+    /// So many.
+    Just(u32),
+    /// As many as run at once, and no more than these tasks.
+    Over(u32),
+}
+
 /// The kernels, each loaded into a context when it is first used.
 #[derive(Clone)]
 pub struct Kernels {
     context: Arc<CudaContext>,
-    functions: Arc<Mutex<HashMap<&'static str, CudaFunction>>>,
+    functions: Arc<Mutex<HashMap<&'static str, Loaded>>>,
+}
+
+/// A kernel in a context.
+#[derive(Clone)]
+struct Loaded {
+    function: CudaFunction,
+    /// Blocks that the GPU runs at once.
+    blocks_at_once: u32,
 }
 
 impl Kernels {
@@ -81,7 +98,7 @@ impl Kernels {
     /// # Errors
     ///
     /// [`Error::Cuda`] if the driver refuses it.
-    fn function<K: Kernel>(&self) -> Result<CudaFunction, Error> {
+    fn function<K: Kernel>(&self) -> Result<Loaded, Error> {
         let mut functions = self
             .functions
             .lock()
@@ -104,18 +121,43 @@ impl Kernels {
                 shared_bytes::<K>() as i32,
             )
             .map_err(failed("reserve shared memory"))?;
-        functions.insert(K::NAME, function.clone());
-        Ok(function)
+        let loaded = Loaded {
+            blocks_at_once: self.blocks_at_once::<K>(&function)?,
+            function,
+        };
+        functions.insert(K::NAME, loaded.clone());
+        Ok(loaded)
+    }
+
+    /// Blocks of a kernel that the GPU runs at once, at least one.
+    fn blocks_at_once<K: Kernel>(&self, function: &CudaFunction) -> Result<u32, Error> {
+        let bytes = shared_bytes::<K>() as usize;
+        let per_multiprocessor = function
+            .occupancy_max_active_blocks_per_multiprocessor(K::THREADS, bytes, None)
+            .map_err(failed("ask how many blocks a multiprocessor runs"))?;
+        let multiprocessors = self
+            .context
+            .attribute(sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)
+            .map_err(failed("count multiprocessors"))?;
+        let blocks = per_multiprocessor.saturating_mul(u32::try_from(multiprocessors).unwrap_or(1));
+        Ok(blocks.max(1))
     }
 
     /// Runs a kernel on a stream.
     pub(crate) fn launch<K: Kernel>(
         &self,
         stream: sys::CUstream,
-        blocks: u32,
+        blocks: Blocks,
         params: &K::Params,
     ) -> Result<(), Error> {
-        let function = self.function::<K>()?;
+        let Loaded {
+            function,
+            blocks_at_once,
+        } = self.function::<K>()?;
+        let blocks = match blocks {
+            Blocks::Just(blocks) => blocks,
+            Blocks::Over(tasks) => tasks.min(blocks_at_once),
+        };
         let mut arguments = [std::ptr::from_ref(params).cast::<c_void>().cast_mut()];
         // SAFETY: the function is `K`'s, whose only argument is `K::Params` by value; the views in
         // it are valid by their own contract.
@@ -315,7 +357,14 @@ impl Executor for CudaExecutor<'_> {
     }
 
     fn launch<K: Kernel>(&self, blocks: u32, params: &K::Params) -> Result<(), Error> {
+        let stream = self.stream.cu_stream();
         self.kernels
-            .launch::<K>(self.stream.cu_stream(), blocks, params)
+            .launch::<K>(stream, Blocks::Just(blocks), params)
+    }
+
+    fn launch_over<K: Kernel>(&self, tasks: u32, params: &K::Params) -> Result<(), Error> {
+        let stream = self.stream.cu_stream();
+        self.kernels
+            .launch::<K>(stream, Blocks::Over(tasks), params)
     }
 }

@@ -234,6 +234,11 @@ impl Thread for EmulatorThread<'_> {
     }
 
     #[track_caller]
+    fn prefetch(self, view: View<u32>, index: u64) {
+        self.locate(Location::caller(), view, index, 1);
+    }
+
+    #[track_caller]
     fn store(self, view: View<u32>, index: u64, value: u32) {
         let address = self.locate(Location::caller(), view, index, 1);
         // SAFETY: `locate` found it aligned and in the view; a kernel that writes to a view was

@@ -90,6 +90,7 @@ impl<E: Element, C: StaticCodec, S: StaticShape> Compress<E, C, S> {
         };
         let sizes = own_bytes | mask.count_ones() << 16;
         let places = block_sum::<T, CHUNK_WARPS>(t, sizes, Self::BODY_SUMS);
+        let work = work.again(t, Self::TASK);
         let exceptions = places.total >> 16;
         let flags = if exceptions > 0 {
             block_sum::<T, CHUNK_WARPS>(t, u32::from(mask != 0), Self::FLAG_SUMS)
@@ -121,16 +122,29 @@ impl<E: Element, C: StaticCodec, S: StaticShape> Compress<E, C, S> {
                 if codec.is_layered() {
                     image.write_initial(t, initial);
                 }
-                // Before the bodies, so that nothing that this needs is kept while they are made.
-                if exceptions > 0 {
-                    let first = flags.before;
-                    let input = |word| work.slot_word(t, word);
-                    image.write_exceptions::<T, E>(t, input, mask, first, places.before >> 16);
+                let write_exceptions = || {
+                    if exceptions > 0 {
+                        let (masks, values) = (flags.before, places.before >> 16);
+                        let input = |word| work.slot_word(t, word);
+                        image.write_exceptions::<T, E>(t, input, mask, masks, values);
+                    }
+                };
+                // Where it costs fewer registers.
+                let is_early = codec.stores_outliers();
+                if is_early {
+                    write_exceptions();
                 }
                 // The bytes before the second group's are those before its block and its block's.
-                let block_bytes = rate.body_bytes(groups::<S>()) - own_bytes;
+                let block_bytes = if is_first::<T, S>(t) {
+                    0
+                } else {
+                    rate.body_bytes(groups::<S>())
+                };
                 let at = 4 * sections.bodies() + (places.before & 0xffff) - block_bytes;
                 write_body(t, S::SHAPE, group, rate, at, codec);
+                if !is_early {
+                    write_exceptions();
+                }
             }
         }
         let start = work.find_start(t, words, Self::START);
@@ -242,10 +256,25 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
         if later.exists(grid) {
             Self::prefetch(t, params, &later.chunk::<S>(grid));
         }
+        Self::of(params, task)
+    }
+
+    /// The same, a box read again rather than kept in registers.
+    #[inline(always)]
+    fn again<T: Thread>(self, t: T, scratch: u32) -> Self {
+        if Self::IS_LINE {
+            self
+        } else {
+            Self::of(self.params, Task::load::<T, S>(t, scratch))
+        }
+    }
+
+    #[inline(always)]
+    fn of(params: &'a CompressParams, task: Task) -> Self {
         Self {
             params,
             number: u64::from(task.number),
-            chunk: task.chunk::<S>(grid),
+            chunk: task.chunk::<S>(&params.grid),
             element: PhantomData,
         }
     }
@@ -274,7 +303,8 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
         let params = self.params;
         Quantizer::from_bits(if params.quantizer_in_cells != 0 {
             // An earlier launch has left it there.
-            let word = |i: usize| t.load(params.cells.words(), 2 * cells::QUANTIZER + i as u64);
+            let first = u64::from(t.opaque(2 * cells::QUANTIZER as u32));
+            let word = |i: usize| t.load(params.cells.words(), first + i as u64);
             core::array::from_fn(|i| u64::from(word(2 * i)) | u64::from(word(2 * i + 1)) << 32)
         } else {
             params.quantizer

@@ -68,9 +68,6 @@ pub struct DecompressParams {
 /// 16-byte units of the header.
 const HEADER_UNITS: u64 = HEADER_WORDS as u64 / UNIT_WORDS as u64;
 
-/// Words of shared memory behind the tile.
-const SCRATCH_WORDS: u32 = 64;
-
 impl<E: Element, S: StaticShape> Decompress<E, S> {
     /// A word behind the image, for readers of unaligned words.
     const SLACK: u32 = 4;
@@ -79,8 +76,10 @@ impl<E: Element, S: StaticShape> Decompress<E, S> {
     const VALUE_SUMS: u32 = Self::FLAG_SUMS + CHUNK_WARPS as u32;
     const LAYER_SUMS: u32 = Self::VALUE_SUMS + CHUNK_WARPS as u32;
     const CHECKSUMS: u32 = Self::LAYER_SUMS + CHUNK_WARPS as u32;
+    /// Two words for each thread: its exceptions, kept here and not in registers.
+    const EXCEPTIONS: u32 = Self::CHECKSUMS + 2 * CHUNK_WARPS as u32;
     /// Words of shared memory.
-    pub const SHARED_WORDS: u32 = Tile::<E>::WORDS + SCRATCH_WORDS;
+    pub const SHARED_WORDS: u32 = Self::EXCEPTIONS + 2 * CHUNK_THREADS;
 
     /// What one thread does.
     #[inline(always)]
@@ -117,10 +116,6 @@ struct Parts {
     rate: RateByte,
     /// The byte of the image at which this thread's body starts.
     body_at: u32,
-    /// This thread's exceptions.
-    mask: u32,
-    /// The word of the image at which their values start.
-    values_at: u32,
 }
 
 impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
@@ -132,8 +127,7 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
     fn find<T: Thread>(t: T, params: &'a DecompressParams) -> Option<Self> {
         let grid = &params.grid;
         let at = Self::place(t.block_index(), params);
-        let [_, rows, columns] = grid.chunks();
-        let number = (at[0] * rows + at[1]) * columns + at[2];
+        let number = Self::number(grid, at);
         let chunk = grid.chunk_at(at);
         let units = params.stream.len() / u64::from(UNIT_WORDS);
         let Some(payload_units) = units.checked_sub(first_payload_unit(grid)) else {
@@ -192,6 +186,13 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
         at[1] += u64::from(row % rows);
         at[2] += u64::from(block % columns);
         at
+    }
+
+    /// The number of the chunk that is this one in each dimension.
+    #[inline(always)]
+    fn number(grid: &Grid, at: [u64; 3]) -> u64 {
+        let [_, rows, columns] = grid.chunks();
+        (at[0] * rows + at[1]) * columns + at[2]
     }
 
     /// The chunk, found once more, at a time when it would cost more to have kept it in registers.
@@ -349,8 +350,8 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
         // From here on the tile holds the chunk's elements instead of its image.
         t.barrier();
         Tile::<E>::set_row(t, |e| self.quantizer.dequantize(codes[e]));
-        if parts.mask != 0 {
-            self.read_exceptions(t, &parts);
+        if has_exceptions {
+            self.read_exceptions(t);
         }
         if Self::IS_LINE {
             t.sync_warp();
@@ -404,15 +405,13 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
             return Err(ChunkFault::Rate);
         }
         sections.body_bytes = bodies.total;
-        let mut parts = Parts {
+        let parts = Parts {
             rate: rate.unwrap_or_default(),
             // The bytes before the second group's are those before its block and its block's.
             body_at: 4 * sections.bodies() + bodies.before - (bytes - own_bytes),
-            mask: 0,
-            values_at: 0,
         };
         if has_exceptions {
-            self.find_exceptions(t, words, &mut sections, &mut parts)?;
+            self.find_exceptions(t, words, &mut sections)?;
         }
         if sections.words(E::WORDS as u32) == words && has_exceptions == (sections.exceptions > 0) {
             Ok(parts)
@@ -439,14 +438,20 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
         }
     }
 
-    /// Adds what the masks say.
+    /// The first of two words that are this thread's: its exceptions, and the word of the image at which
+    /// their values start.
+    #[inline(always)]
+    fn exceptions_at<T: Thread>(t: T) -> u32 {
+        Decompress::<E, S>::EXCEPTIONS + 2 * t.thread_index()
+    }
+
+    /// Finds what the masks say.
     #[inline(always)]
     fn find_exceptions<T: Thread>(
         &self,
         t: T,
         words: u32,
         sections: &mut Sections,
-        parts: &mut Parts,
     ) -> Result<(), ChunkFault> {
         if sections.element_masks() > words {
             return Err(ChunkFault::Length);
@@ -461,39 +466,39 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
         if sections.values() > words {
             return Err(ChunkFault::Length);
         }
+        let mut mask = 0;
         if flag == 1 {
-            parts.mask = t.shared_load(sections.element_masks() + flagged.before);
+            mask = t.shared_load(sections.element_masks() + flagged.before);
         }
         // An exception where there is no element makes the sum impossible.
         let groups = groups::<S>();
         let place = self.chunk.block(S::SHAPE, t.thread_index() / groups);
         let inside = S::SHAPE.inside(t.thread_index() % groups, place.inside);
-        let outside = parts.mask & !inside != 0;
-        let count = if outside {
-            1 << 20
-        } else {
-            parts.mask.count_ones()
-        };
+        let outside = mask & !inside != 0;
+        let count = if outside { 1 << 20 } else { mask.count_ones() };
         let values = block_sum::<T, CHUNK_WARPS>(t, count, Decompress::<E, S>::VALUE_SUMS);
         if values.total >= 1 << 20 {
             return Err(ChunkFault::Length);
         }
         sections.exceptions = values.total;
-        // LLVM would keep all that this is made of.
-        parts.values_at = t.opaque(sections.values() + values.before * E::WORDS as u32);
+        let values_at = sections.values() + values.before * E::WORDS as u32;
+        let at = Self::exceptions_at(t);
+        t.shared_store(at, mask);
+        t.shared_store(at + 1, values_at);
         Ok(())
     }
 
     /// Puts this thread's exceptions into its row, from the stream, since the image is gone.
     #[inline(always)]
-    fn read_exceptions<T: Thread>(&self, t: T, parts: &Parts) {
+    fn read_exceptions<T: Thread>(&self, t: T) {
         let words = E::WORDS as u32;
         // Rare: not worth to have kept the entry.
-        let number = u64::from(t.opaque(self.number as u32));
-        let entry = load_entry(t, self.params, number);
+        let at = Self::place(t.opaque(t.block_index()), self.params);
+        let entry = load_entry(t, self.params, Self::number(&self.params.grid, at));
         let first_word = u64::from(UNIT_WORDS) * self.first_unit(&entry);
-        let mut from = parts.values_at;
-        let mut left = parts.mask;
+        let exceptions = Self::exceptions_at(t);
+        let mut left = t.shared_load(exceptions);
+        let mut from = t.shared_load(exceptions + 1);
         while left != 0 {
             let element = t.thread_index() * GROUP as u32 + left.trailing_zeros();
             for i in 0..words {

@@ -68,8 +68,9 @@ impl Task {
         }
     }
 
+    /// The block's task once more, from the same `scratch`.
     #[inline(always)]
-    fn load<T: Thread, S: StaticShape>(t: T, scratch: u32) -> Self {
+    pub fn load<T: Thread, S: StaticShape>(t: T, scratch: u32) -> Self {
         let mut task = Self {
             number: t.shared_load(scratch),
             at: [0; 3],

@@ -7,6 +7,7 @@ use crate::kernel::bare::decompress::BareDecompress;
 use crate::kernel::compress::{Compress, CompressParams};
 use crate::kernel::decompress::{Decompress, DecompressParams};
 use crate::kernel::extremes::{self, ExtremesParams, FindExtremes};
+use crate::kernel::read_all::{self, ReadAll, ReadAllParams};
 use crate::simt::{Kernel, Thread};
 use ferrosz_codec::pipeline::{Any, Fixed, Layered, Outlier, Plain};
 use ferrosz_codec::shape::{Cube, Line, Plane};
@@ -78,4 +79,5 @@ kernels! {
     ferrosz_bare_decompress_cube_f64 = BareDecompress<f64, Cube>, BareParams, CHUNK_THREADS;
     ferrosz_extremes_f32 = FindExtremes<f32>, ExtremesParams, extremes::THREADS;
     ferrosz_extremes_f64 = FindExtremes<f64>, ExtremesParams, extremes::THREADS;
+    ferrosz_read_all = ReadAll, ReadAllParams, read_all::THREADS;
 }

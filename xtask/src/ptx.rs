@@ -13,7 +13,7 @@ const COMPILER_LINE: &str = "// compiler: ";
 /// Launch bounds of the entry points whose names begin and end like this, the first that fits: threads
 /// in a block, and blocks that a multiprocessor should hold at once. Rust has no attribute for them, so
 /// they are added to the text. Where there are two, a third block would cost spilled registers.
-const LAUNCH_BOUNDS: [(&str, &str, u32, u32); 9] = [
+const LAUNCH_BOUNDS: [(&str, &str, u32, u32); 10] = [
     ("ferrosz_compress_plane_", "", 256, 2),
     ("ferrosz_compress_cube_", "", 256, 2),
     ("ferrosz_compress_", "f32", 256, 3),
@@ -23,6 +23,7 @@ const LAUNCH_BOUNDS: [(&str, &str, u32, u32); 9] = [
     ("ferrosz_decompress_", "", 256, 3),
     ("ferrosz_bare_", "", 256, 3),
     ("ferrosz_extremes_", "", 256, 4),
+    ("ferrosz_read_all", "", 256, 8),
 ];
 
 /// Where the PTX is committed.

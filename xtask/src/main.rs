@@ -4,12 +4,14 @@
 //! cargo xtask ptx           rebuild gpu-kernels/ptx/ferrosz.ptx
 //! cargo xtask check         what CI checks: PTX gates, formatting, lints, tests
 //! cargo xtask check ptx     the PTX gates alone
+//! cargo xtask bench ...     `ferrosz bench ...`, built for release
 //! cargo xtask gpu-bundle    a folder that tests and times a GPU machine without Rust
 //! ```
 
 mod bundle;
 mod check;
 mod compiler;
+mod executable;
 mod ptx;
 mod ptxas;
 mod source_hash;
@@ -27,8 +29,9 @@ fn main() -> ExitCode {
         ["ptx"] => ptx::rebuild(),
         ["check"] => check::all(),
         ["check", "ptx"] => check::ptx(),
+        ["bench", ref arguments @ ..] => bench(arguments),
         ["gpu-bundle"] => bundle::make(),
-        _ => Err("tasks: ptx | check | check ptx | gpu-bundle".into()),
+        _ => Err("tasks: ptx | check | check ptx | bench ARGUMENTS | gpu-bundle".into()),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
@@ -37,6 +40,13 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// `ferrosz bench` with these arguments, built for release.
+fn bench(arguments: &[&str]) -> Result<(), Failure> {
+    run(Command::new(executable::ferrosz()?)
+        .arg("bench")
+        .args(arguments))
 }
 
 /// The repository's root.

@@ -19,6 +19,9 @@ macro_rules! kernels {
         /// The names of all entry points.
         pub const NAMES: &[&str] = &[$(stringify!($name)),*];
 
+        /// Threads and words of dynamic shared memory of a block of each, in the same order.
+        pub const LAUNCHES: &[(u32, u32)] = &[$(($threads, <$kernel>::SHARED_WORDS)),*];
+
         $(impl Kernel for $kernel {
             type Params = $params;
             const NAME: &'static str = stringify!($name);

@@ -2,8 +2,8 @@
 
 use super::agree::{Expected, time_verified};
 use super::field::Subject;
-use super::machine::{Format, Machine, Value, Work};
-use super::row::Row;
+use super::machine::{Buffers, Format, Machine, Value, Work};
+use super::row::{Row, Timed};
 use crate::failure::Failure;
 use crate::judge::judge;
 use ferrosz::{Bound, Compressor, Decompressor, Device, Extents, Layout, Part};
@@ -34,8 +34,6 @@ pub fn measure<T: Value, M: Machine>(
         layout,
         Bound::abs(info.absolute_error).map_err(Failure::failed)?,
     )?;
-    let part = middle(layout.extents);
-    let decoder = Decompressor::new().device(Device::Cpu);
     let mut buffers = machine.buffers(field, Format::Container(layout))?;
 
     let work = Work::Compress(&known);
@@ -47,7 +45,9 @@ pub fn measure<T: Value, M: Machine>(
     let work = Work::Compress(&as_given);
     let call = time_verified(&mut buffers, &work, Expected::Stream(&stream))?;
 
-    let values: Vec<T> = decoder.decompress(&stream)?;
+    let values: Vec<T> = Decompressor::new()
+        .device(Device::Cpu)
+        .decompress(&stream)?;
     if machine.about().device == Device::Cpu {
         // There is no other machine to compare with: what it is for decides.
         check_bound(field, &values, bound, info.absolute_error)?;
@@ -56,9 +56,7 @@ pub fn measure<T: Value, M: Machine>(
     let decompress = time_verified(&mut buffers, &work, Expected::Values(&values))?;
     drop(values);
 
-    let part_values: Vec<T> = decoder.decompress_part(&stream, &part)?;
-    let work = Work::DecompressPart(layout, &part);
-    let part_time = time_verified(&mut buffers, &work, Expected::Values(&part_values))?;
+    let part = time_box(&mut buffers, layout, &stream)?;
     Ok(Row {
         codec: layout.codec.name().to_owned(),
         rank: layout.shape.rank(),
@@ -69,8 +67,22 @@ pub fn measure<T: Value, M: Machine>(
         compress,
         call: Some(call),
         decompress,
-        part: Some((lengths(&part), part_time)),
+        part: Some(part),
     })
+}
+
+/// Times decompression of a box of the stream that the buffers hold; the box's lengths, too.
+fn time_box<T: Value>(
+    buffers: &mut impl Buffers<T>,
+    layout: Layout,
+    stream: &[u8],
+) -> Result<(Vec<u64>, Timed), Failure> {
+    let part = middle(layout.extents);
+    let decoder = Decompressor::new().device(Device::Cpu);
+    let values: Vec<T> = decoder.decompress_part(stream, &part)?;
+    let work = Work::DecompressPart(layout, &part);
+    let timed = time_verified(buffers, &work, Expected::Values(&values))?;
+    Ok((lengths(&part), timed))
 }
 
 /// What makes streams of a layout; on the CPU, where it makes what others are compared with.

@@ -396,6 +396,24 @@ fn calls_can_be_captured_in_a_graph() -> Result<(), Error> {
 
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
+fn the_sum_of_all_words_is_that_of_the_cpu() -> Result<(), Error> {
+    let gpu = Gpu::new(0)?;
+    let stream = gpu.context().new_stream().expect("a stream");
+    for length in [1, 3, 4095, 4096, 1_000_003, 1 << 24] {
+        let field = make_long::<f32>(Kind::Bits, length, 5);
+        let words = bytemuck::cast_slice::<f32, u32>(&field);
+        let expected = words.iter().copied().fold(0, u32::wrapping_add);
+        let input = stream.clone_htod(&field).expect("copied");
+        let mut sum = stream.alloc_zeros::<u64>(1).expect("memory");
+        gpu.read_all(&stream, &input, &mut sum)?;
+        let found = stream.clone_dtoh(&sum).expect("copied");
+        assert_eq!(found[0] as u32, expected, "{length} words");
+    }
+    Ok(())
+}
+
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
 fn bad_arguments() -> Result<(), Error> {
     let gpu = Gpu::new(0)?;
     let stream = gpu.context().default_stream();

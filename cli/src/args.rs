@@ -1,5 +1,6 @@
 //! The command line.
 
+use crate::bench::flags::Flags as Bench;
 use crate::codec_choice::{self, CodecChoice};
 use crate::location::Location;
 use crate::part::PartFlags;
@@ -63,6 +64,8 @@ pub enum Command {
     Info(Info),
     /// Compress a real field with every codec, and draw it
     Demo(Demo),
+    /// Measure how fast codecs are on this machine
+    Bench(Bench),
     /// Write and read cuSZp's own streams
     Cuszp(Cuszp),
     /// Write and read bare AATROX streams
@@ -386,7 +389,8 @@ fn cuszp_mode() -> impl TypedValueParser<Value = Mode> {
         .try_map(|name| Mode::from_name(&name).ok_or("unknown mode"))
 }
 
-fn rank(text: &str) -> Result<Shape, String> {
+/// The shape of blocks of a rank.
+pub fn rank(text: &str) -> Result<Shape, String> {
     let number = text.parse().ok();
     (number.and_then(Shape::of_rank)).ok_or_else(|| "a rank is 1, 2 or 3".to_owned())
 }
@@ -400,7 +404,7 @@ fn positive_bound(text: &str) -> Result<f64, String> {
 }
 
 /// A number that can be a bound in any mode.
-fn bound_value(text: &str) -> Result<f64, String> {
+pub fn bound_value(text: &str) -> Result<f64, String> {
     let value: f64 = text
         .parse()
         .map_err(|_| "a bound is a number, as in 1e-3".to_owned())?;

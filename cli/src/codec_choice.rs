@@ -16,9 +16,15 @@ pub enum CodecChoice {
     Named(Codec),
 }
 
+/// Parses names of codecs.
+pub fn named() -> impl TypedValueParser<Value = Codec> {
+    PossibleValuesParser::new(possible())
+        .try_map(|name| Codec::from_name(&name).ok_or("unknown codec"))
+}
+
 /// Parses names of codecs and `auto`, with a line of help for each.
 pub fn parser() -> impl TypedValueParser<Value = CodecChoice> {
-    let codecs = Codec::ALL.map(|codec| PossibleValue::new(codec.name()).help(help(codec)));
+    let codecs = possible();
     let auto = PossibleValue::new(AUTO)
         .help("what a sample of the array predicts to be shortest, --rank included");
     PossibleValuesParser::new(codecs.into_iter().chain([auto])).try_map(|name| match &name[..] {
@@ -27,6 +33,10 @@ pub fn parser() -> impl TypedValueParser<Value = CodecChoice> {
             .map(CodecChoice::Named)
             .ok_or("unknown codec"),
     })
+}
+
+fn possible() -> [PossibleValue; Codec::ALL.len()] {
+    Codec::ALL.map(|codec| PossibleValue::new(codec.name()).help(help(codec)))
 }
 
 fn help(codec: Codec) -> &'static str {

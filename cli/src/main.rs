@@ -2,6 +2,7 @@
 
 mod args;
 mod bare;
+mod bench;
 mod canvas;
 mod codec_choice;
 mod colour;
@@ -51,6 +52,7 @@ fn run(line: &CommandLine) -> Result<bool, Failure> {
         Command::Verify(args) => verify::run(args, common),
         Command::Info(args) => info::run(args, common).map(|()| true),
         Command::Demo(args) => demo::run(args, common),
+        Command::Bench(flags) => bench::run(flags, common).map(|()| true),
         Command::Cuszp(args) => bare::cuszp(&args.action, common).map(|()| true),
         Command::Aatrox(args) => bare::aatrox(&args.action, common).map(|()| true),
     }

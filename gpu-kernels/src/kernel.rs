@@ -9,6 +9,7 @@ pub mod image;
 pub mod layer;
 pub mod output;
 pub mod predict;
+pub mod read_all;
 pub mod task;
 pub mod tile;
 pub mod unaligned;

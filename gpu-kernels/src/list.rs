@@ -7,6 +7,7 @@ use crate::kernel::bare::decompress::BareDecompress;
 use crate::kernel::compress::{Compress, CompressParams};
 use crate::kernel::decompress::{Decompress, DecompressParams};
 use crate::kernel::extremes::{self, ExtremesParams, FindExtremes};
+use crate::kernel::read_all::{self, ReadAll, ReadAllParams};
 use crate::simt::{Kernel, Thread};
 use ferrosz_codec::pipeline::{Fixed, Layered, Lorenzo, Outlier, Plain};
 use ferrosz_codec::shape::{Cube, Line, Plane};
@@ -17,6 +18,9 @@ macro_rules! kernels {
     ($($name:ident = $kernel:ty, $params:ty, $threads:expr;)*) => {
         /// The names of all entry points.
         pub const NAMES: &[&str] = &[$(stringify!($name)),*];
+
+        /// Threads and words of dynamic shared memory of a block of each, in the same order.
+        pub const LAUNCHES: &[(u32, u32)] = &[$(($threads, <$kernel>::SHARED_WORDS)),*];
 
         $(impl Kernel for $kernel {
             type Params = $params;
@@ -90,4 +94,5 @@ kernels! {
     ferrosz_bare_decompress_cube_f64 = BareDecompress<f64, Cube>, BareParams, CHUNK_THREADS;
     ferrosz_extremes_f32 = FindExtremes<f32>, ExtremesParams, extremes::THREADS;
     ferrosz_extremes_f64 = FindExtremes<f64>, ExtremesParams, extremes::THREADS;
+    ferrosz_read_all = ReadAll, ReadAllParams, read_all::THREADS;
 }

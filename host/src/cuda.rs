@@ -36,13 +36,14 @@ use crate::part::Part;
 use crate::plan::{
     CompressJob, DecompressJob, enqueue_compress, enqueue_decompress, enqueue_resolve, fault_in,
 };
-use cudarc::driver::{CudaContext, CudaStream, DevicePtr, DevicePtrMut};
+use cudarc::driver::{CudaContext, CudaStream, DevicePtr, DevicePtrMut, sys};
 use ferrosz_codec::bound::Extremes;
 use ferrosz_codec::quantize::Quantizer;
 use ferrosz_codec::stream::container::{Extents, HEADER_BYTES, Header, Layout};
 use ferrosz_codec::stream::grid::{ChunkBox, Grid};
 use ferrosz_codec::{Element, FormatError, Shape};
 use ferrosz_gpu_kernels::kernel::cells;
+use ferrosz_gpu_kernels::kernel::read_all::{self, ReadAll, ReadAllParams};
 use ferrosz_gpu_kernels::simt::View;
 use std::sync::Arc;
 
@@ -50,6 +51,9 @@ pub use cudarc;
 
 /// What kernels read and write 16 bytes of at once.
 const ALIGNMENT: u64 = 16;
+
+/// Blocks of [`ReadAll`] that a multiprocessor holds at once.
+const READ_ALL_RESIDENT: u64 = 8;
 
 /// An NVIDIA GPU with the kernels loaded.
 #[derive(Clone)]
@@ -479,6 +483,47 @@ impl Gpu {
         let view = unsafe { words("input", address, bytes.len() as u64)? };
         self.run(stream, |executor| executor.download(view, 0, &mut bytes))?;
         Ok(Header::read(&bytes)?)
+    }
+
+    /// Asks for a kernel that reads all words of `input`, and adds their sum modulo 2^32 to the lower half
+    /// of the first item of `sum`. It is of no use but as a ceiling for measurements: no kernel that reads
+    /// the whole field, as the search for its range does, is faster than this one. Does not allocate and
+    /// does not wait.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Misaligned`], [`Error::OutputTooSmall`] if `sum` is empty, and [`Error::Cuda`].
+    pub fn read_all<T: Element>(
+        &self,
+        stream: &Arc<CudaStream>,
+        input: &impl DevicePtr<T>,
+        sum: &mut impl DevicePtrMut<u64>,
+    ) -> Result<(), Error> {
+        if sum.is_empty() {
+            return Err(Error::OutputTooSmall {
+                needed: 1,
+                found: 0,
+                unit: "elements",
+            });
+        }
+        let bytes = size_of::<T>() as u64 * input.len() as u64;
+        let (input, _input_use) = input.device_ptr(stream);
+        let (sum, _sum_use) = sum.device_ptr_mut(stream);
+        let params = ReadAllParams {
+            // SAFETY: the guard keeps the buffer valid and in order with other streams.
+            input: unsafe { words("input", input, bytes)? },
+            // SAFETY: as above; it has at least one item.
+            sum: unsafe { View::new(sum as *mut u64, 1) },
+        };
+        let multiprocessors = (self.context())
+            .attribute(sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)
+            .map_err(crate::executor::cuda::failed("count multiprocessors"))?;
+        let resident = u64::from(multiprocessors.unsigned_abs()) * READ_ALL_RESIDENT;
+        let share = ALIGNMENT * read_all::IN_FLIGHT as u64 * u64::from(read_all::THREADS);
+        let blocks = bytes.div_ceil(share).clamp(1, resident.max(1)) as u32;
+        self.run(stream, |executor| {
+            executor.launch::<ReadAll>(blocks, &params)
+        })
     }
 
     fn run(

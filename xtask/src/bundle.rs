@@ -1,12 +1,11 @@
 //! `cargo xtask gpu-bundle`: a folder that tests and times a GPU machine without Rust.
 //!
-//! It holds the GPU tests, the GPU bench and the `ferrosz` command as executables, the generator
-//! of the bench fields (Python with PyTorch), and `run.sh`, which runs all of it.
+//! It holds the GPU tests and the `ferrosz` command as executables, the generator of the fields for
+//! `ferrosz bench` (Python with PyTorch), and `run.sh`, which runs all of it.
 
-use crate::{Failure, root};
+use crate::{Failure, executable, root};
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::path::Path;
 
 const RUN: &str = r#"#!/usr/bin/env bash
 # Tests and times ferrosz on the NVIDIA GPU of this machine; results go to the folder $OUT or
@@ -21,8 +20,18 @@ nvidia-smi --query-gpu=name,driver_version,memory.total,clocks.sm,clocks.mem --f
 timeout 600 "$here/gpu-tests" --ignored --nocapture --test-threads=1 2>&1 | tee "$out/tests.log"
 [ "${PIPESTATUS[0]}" = 0 ] || status=1
 [ -f "$fields/grf.f32" ] || python3 "$here/make_fields.py" "$fields" || status=1
-timeout 600 "$here/gpu-bench" --json "$out/bench.json" "$fields"/*.f32 2>&1 | tee "$out/bench.log"
-[ "${PIPESTATUS[0]}" = 0 ] || status=1
+cubes=()
+for name in grf nyx rtm sparse; do cubes+=("$fields/$name.f32:512,512,512"); done
+bench() { # NAME ARGUMENTS: a table in NAME.log, an object in NAME.json
+    local name=$1
+    shift
+    timeout 1800 "$here/ferrosz" bench --device cuda --json --dtype f32 "$@" 2> "$out/$name.log" > "$out/$name.json" || status=1
+    cat "$out/$name.log"
+}
+bench bench "${cubes[@]}" "$fields/hacc.f32:268435456"
+bench bench-f64 --f64 --repeat 10 "${cubes[0]}"
+bench bench-small --bytes 64KiB --bytes 1MiB --bytes 8MiB "${cubes[@]}"
+bench bench-bare --bare --repeat 10 "${cubes[0]}"
 exit $status
 "#;
 
@@ -30,12 +39,9 @@ exit $status
 pub fn make() -> Result<(), Failure> {
     let folder = root().join("gpu-bundle");
     fs::create_dir_all(&folder)?;
-    let tests = build(&["test", "--no-run", "--release", "--test", "gpu"])?;
+    let tests = executable::build(&["test", "--no-run", "--release", "--test", "gpu"])?;
     fs::copy(tests, folder.join("gpu-tests"))?;
-    let bench = build(&["bench", "--no-run", "--bench", "gpu"])?;
-    fs::copy(bench, folder.join("gpu-bench"))?;
-    let command = build(&["build", "--release", "--package", "ferrosz-cli"])?;
-    fs::copy(command, folder.join("ferrosz"))?;
+    fs::copy(executable::ferrosz()?, folder.join("ferrosz"))?;
     fs::copy(
         root().join("benches/make_fields.py"),
         folder.join("make_fields.py"),
@@ -46,26 +52,6 @@ pub fn make() -> Result<(), Failure> {
         folder.display()
     );
     Ok(())
-}
-
-/// Builds one executable; its path.
-fn build(arguments: &[&str]) -> Result<PathBuf, Failure> {
-    let output = Command::new(env!("CARGO"))
-        .current_dir(root())
-        .args(arguments)
-        .arg("--message-format=json")
-        .stderr(Stdio::inherit())
-        .output()?;
-    let messages = String::from_utf8(output.stdout)?;
-    let path = messages
-        .lines()
-        .filter_map(|line| line.split_once("\"executable\":\""))
-        .filter_map(|(_, rest)| rest.split('"').next())
-        .next_back();
-    match path {
-        Some(path) if output.status.success() => Ok(PathBuf::from(path)),
-        _ => Err(format!("cargo {arguments:?} made no executable").into()),
-    }
 }
 
 fn write_script(path: &Path) -> Result<(), Failure> {

@@ -2,7 +2,7 @@
 
 use crate::compiler::Compiler;
 use crate::source_hash::source_hash;
-use crate::{Failure, ptx, ptxas, root, run};
+use crate::{Failure, ptx, resources, root, run};
 use std::fs;
 use std::process::Command;
 
@@ -31,7 +31,7 @@ pub fn ptx() -> Result<(), Failure> {
         );
     }
     ptx::check_rules(&committed)?;
-    ptxas::check(&ptx::path())?;
+    resources::check()?;
     let compiler = Compiler::find()?;
     let built = ptx::build(&compiler)?;
     if ptx::compiler_of(&committed) == Some(&compiler.version) {

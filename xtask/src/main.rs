@@ -1,17 +1,22 @@
 //! Development tasks.
 //!
 //! ```text
-//! cargo xtask ptx           rebuild gpu-kernels/ptx/ferrosz.ptx
+//! cargo xtask ptx           rebuild gpu-kernels/ptx/ferrosz.ptx, and the table of resources
+//! cargo xtask resources     rewrite docs/measurements/kernel-resources.md
 //! cargo xtask check         what CI checks: PTX gates, formatting, lints, tests
 //! cargo xtask check ptx     the PTX gates alone
+//! cargo xtask bench ...     `ferrosz bench ...`, built for release
 //! cargo xtask gpu-bundle    a folder that tests and times a GPU machine without Rust
 //! ```
 
 mod bundle;
 mod check;
 mod compiler;
+mod executable;
+mod occupancy;
 mod ptx;
 mod ptxas;
+mod resources;
 mod source_hash;
 
 use std::path::{Path, PathBuf};
@@ -24,11 +29,15 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let result = match words[..] {
-        ["ptx"] => ptx::rebuild(),
+        ["ptx"] => ptx::rebuild().and_then(|()| resources::write()),
+        ["resources"] => resources::write(),
         ["check"] => check::all(),
         ["check", "ptx"] => check::ptx(),
+        ["bench", ref arguments @ ..] => bench(arguments),
         ["gpu-bundle"] => bundle::make(),
-        _ => Err("tasks: ptx | check | check ptx | gpu-bundle".into()),
+        _ => {
+            Err("tasks: ptx | resources | check | check ptx | bench ARGUMENTS | gpu-bundle".into())
+        }
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
@@ -37,6 +46,13 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// `ferrosz bench` with these arguments, built for release.
+fn bench(arguments: &[&str]) -> Result<(), Failure> {
+    run(Command::new(executable::ferrosz()?)
+        .arg("bench")
+        .args(arguments))
 }
 
 /// The repository's root.

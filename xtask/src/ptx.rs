@@ -14,8 +14,7 @@ const COMPILER_LINE: &str = "// compiler: ";
 /// in a block, and blocks that a multiprocessor should hold at once. Rust has no attribute for them, so
 /// they are added to the text.
 const LAUNCH_BOUNDS: [(&str, &str, u32, u32); 3] = [
-    // Four would cost it a spilled register on sm_80.
-    ("ferrosz_compress_lorenzo_cube_", "f32", 256, 3),
+    ("ferrosz_read_all", "", 256, 8),
     ("ferrosz_", "f32", 256, 4),
     ("ferrosz_", "f64", 256, 3),
 ];
@@ -66,14 +65,25 @@ pub fn hash_of(ptx: &str) -> Option<&str> {
     ptx.lines().find_map(|line| line.strip_prefix(HASH_LINE))
 }
 
+/// Blocks that a multiprocessor should hold at once of an entry point, if that is said.
+pub fn resident_blocks(name: &str) -> Option<u32> {
+    launch_bounds(name).map(|(_, blocks)| blocks)
+}
+
+/// Threads and resident blocks of an entry point.
+fn launch_bounds(name: &str) -> Option<(u32, u32)> {
+    let fits = |start: &str, end: &str| name.starts_with(start) && name.ends_with(end);
+    (LAUNCH_BOUNDS.iter())
+        .find(|(start, end, ..)| fits(start, end))
+        .map(|(_, _, threads, blocks)| (*threads, *blocks))
+}
+
 fn with_directives(ptx: &str) -> String {
     let mut text = String::with_capacity(ptx.len() + 4096);
     let mut entry = None;
     for line in ptx.lines() {
         if let Some(name) = entry_name(line) {
-            entry = LAUNCH_BOUNDS
-                .iter()
-                .find(|bounds| name.starts_with(bounds.0) && name.ends_with(bounds.1));
+            entry = launch_bounds(name);
         }
         text.push_str(line);
         text.push('\n');
@@ -82,7 +92,7 @@ fn with_directives(ptx: &str) -> String {
         }
         // The end of the parameter list, where directives go.
         if line == ")"
-            && let Some((_, _, threads, blocks)) = entry.take()
+            && let Some((threads, blocks)) = entry.take()
         {
             text.push_str(&format!(
                 ".maxntid {threads}, 1, 1\n.minnctapersm {blocks}\n"

@@ -1,59 +1,80 @@
-//! What NVIDIA's assembler makes of the PTX: registers, stack and spills of every kernel.
+//! NVIDIA's assembler: what it makes of the PTX for each chip.
 
 use crate::{Failure, output};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The chips that the PTX is assembled for.
-const CHIPS: [&str; 3] = ["sm_80", "sm_90", "sm_100"];
+/// The assembler.
+pub struct Ptxas {
+    path: PathBuf,
+    /// As it says itself: `13.0.88`.
+    pub version: String,
+}
 
-/// Assembles the PTX for each chip, prints a table, and refuses stack and spills.
-pub fn check(ptx: &Path) -> Result<(), Failure> {
-    let ptxas = find().ok_or(
-        "ptxas is missing: `pip install 'nvidia-cuda-nvcc==13.0.*' 'nvidia-nvvm==13.0.*'`, or set \
-         PTXAS to its path",
-    )?;
-    println!(
-        "{:<8}{:<32}{:>10}{:>8}{:>8}",
-        "chip", "kernel", "registers", "stack", "spills"
-    );
-    let mut refused = 0;
-    for chip in CHIPS {
-        for kernel in resources(&ptxas, ptx, chip)? {
-            let Kernel {
-                name,
-                registers,
-                stack,
-                spills,
-            } = &kernel;
-            println!("{chip:<8}{name:<32}{registers:>10}{stack:>8}{spills:>8}");
-            refused += u32::from(*stack > 0 || *spills > 0);
+/// What a kernel needs on one chip.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Kernel {
+    /// The entry point.
+    pub name: String,
+    /// Registers of a thread.
+    pub registers: u32,
+    /// Bytes of a thread's stack.
+    pub stack: u32,
+    /// Bytes of registers that are stored for want of registers.
+    pub spills: u32,
+    /// Bytes of a block's static shared memory.
+    pub static_shared: u32,
+}
+
+impl Ptxas {
+    /// `$PTXAS`, the one on the path, or that of the Python package.
+    pub fn find() -> Result<Self, Failure> {
+        let named = std::env::var_os("PTXAS").map(PathBuf::from);
+        [named, Some(PathBuf::from("ptxas"))]
+            .into_iter()
+            .flatten()
+            .chain(in_python())
+            .find_map(Self::at)
+            .ok_or_else(|| {
+                "ptxas is missing: `pip install 'nvidia-cuda-nvcc==13.0.*' 'nvidia-nvvm==13.0.*'`, \
+                 or set PTXAS to its path"
+                    .into()
+            })
+    }
+
+    fn at(path: PathBuf) -> Option<Self> {
+        let text = output(Command::new(&path).arg("--version"))?;
+        let version = version_in(&text)?.to_owned();
+        Some(Self { path, version })
+    }
+
+    /// Assembles PTX for a chip; its kernels by name.
+    pub fn kernels(&self, ptx: &Path, chip: &str) -> Result<Vec<Kernel>, Failure> {
+        let null = if cfg!(windows) { "NUL" } else { "/dev/null" };
+        let result = Command::new(&self.path)
+            .args(["-v", "-arch", chip, "-o", null])
+            .arg(ptx)
+            .output()?;
+        let report = String::from_utf8_lossy(&result.stderr).into_owned();
+        if !result.status.success() {
+            return Err(format!("ptxas for {chip}: {report}").into());
         }
+        Ok(parse(&report))
     }
-    if refused > 0 {
-        return Err(format!("{refused} kernels use local memory").into());
-    }
-    Ok(())
 }
 
-struct Kernel {
-    name: String,
-    registers: u32,
-    stack: u32,
-    spills: u32,
+fn in_python() -> Option<PathBuf> {
+    let script = "import nvidia, pathlib\n\
+         for folder in nvidia.__path__:\n    \
+             for path in pathlib.Path(folder).glob('*/bin/ptxas'): print(path)";
+    let paths = output(Command::new("python3").args(["-c", script]))?;
+    paths.lines().next().map(PathBuf::from)
 }
 
-fn resources(ptxas: &Path, ptx: &Path, chip: &str) -> Result<Vec<Kernel>, Failure> {
-    let null = if cfg!(windows) { "NUL" } else { "/dev/null" };
-    let result = Command::new(ptxas)
-        .args(["-v", "-arch", chip, "-o", null])
-        .arg(ptx)
-        .output()?;
-    let report = String::from_utf8_lossy(&result.stderr).into_owned();
-    if !result.status.success() {
-        return Err(format!("ptxas for {chip}: {report}").into());
-    }
-    Ok(parse(&report))
+/// The version in `Cuda compilation tools, release 13.0, V13.0.88`.
+fn version_in(text: &str) -> Option<&str> {
+    let (_, rest) = text.split_once(", V")?;
+    rest.split_whitespace().next()
 }
 
 /// Kernels of a report of `ptxas -v`.
@@ -63,15 +84,18 @@ fn parse(report: &str) -> Vec<Kernel> {
         if let Some((_, rest)) = line.split_once("Compiling entry function '") {
             kernels.push(Kernel {
                 name: rest.split('\'').next().unwrap_or_default().to_owned(),
-                registers: 0,
-                stack: 0,
-                spills: 0,
+                ..Kernel::default()
             });
         }
         if let Some(kernel) = kernels.last_mut() {
-            kernel.stack = number_before(line, " bytes stack frame").unwrap_or(kernel.stack);
-            kernel.spills = number_before(line, " bytes spill stores").unwrap_or(kernel.spills);
-            kernel.registers = number_before(line, " registers").unwrap_or(kernel.registers);
+            for (unit, number) in [
+                (" bytes stack frame", &mut kernel.stack),
+                (" bytes spill stores", &mut kernel.spills),
+                (" registers", &mut kernel.registers),
+                (" bytes smem", &mut kernel.static_shared),
+            ] {
+                *number = number_before(line, unit).unwrap_or(*number);
+            }
         }
     }
     kernels.sort_by(|a, b| a.name.cmp(&b.name));
@@ -83,23 +107,6 @@ fn number_before(line: &str, unit: &str) -> Option<u32> {
     before.rsplit([' ', ',']).next()?.parse().ok()
 }
 
-/// The assembler: `$PTXAS`, the one on the path, or that of the Python package.
-fn find() -> Option<PathBuf> {
-    let named = std::env::var_os("PTXAS").map(PathBuf::from);
-    let works = |path: &PathBuf| output(Command::new(path).arg("--version")).is_some();
-    let in_python = || {
-        let script = "import nvidia, pathlib\n\
-             for folder in nvidia.__path__:\n    \
-                 for path in pathlib.Path(folder).glob('*/bin/ptxas'): print(path)";
-        let paths = output(Command::new("python3").args(["-c", script]))?;
-        paths.lines().next().map(PathBuf::from)
-    };
-    named
-        .or_else(|| Some(PathBuf::from("ptxas")).filter(works))
-        .or_else(in_python)
-        .filter(works)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -107,16 +114,34 @@ mod tests {
     #[test]
     fn reports_are_read() {
         let report = "ptxas info    : 0 bytes gmem\n\
-            ptxas info    : Compiling entry function 'ferrosz_a' for 'sm_90'\n\
-            ptxas info    : Function properties for ferrosz_a\n    \
+            ptxas info    : Compiling entry function 'ferrosz_b' for 'sm_90'\n\
+            ptxas info    : Function properties for ferrosz_b\n    \
             96 bytes stack frame, 92 bytes spill stores, 88 bytes spill loads\n\
-            ptxas info    : Used 80 registers, used 1 barriers, 96 bytes cumulative stack size\n";
-        let kernels = parse(report);
-        assert_eq!(kernels.len(), 1);
-        assert_eq!(kernels[0].name, "ferrosz_a");
+            ptxas info    : Used 80 registers, used 1 barriers, 96 bytes cumulative stack size, 48 bytes smem\n\
+            ptxas info    : Compiling entry function 'ferrosz_a' for 'sm_90'\n    \
+            0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\n\
+            ptxas info    : Used 32 registers, used 0 barriers, 384 bytes cmem[0]\n";
+        let kernel = |name: &str, [registers, stack, spills, static_shared]: [u32; 4]| Kernel {
+            name: name.to_owned(),
+            registers,
+            stack,
+            spills,
+            static_shared,
+        };
         assert_eq!(
-            (kernels[0].registers, kernels[0].stack, kernels[0].spills),
-            (80, 96, 92)
+            parse(report),
+            [
+                kernel("ferrosz_a", [32, 0, 0, 0]),
+                kernel("ferrosz_b", [80, 96, 92, 48]),
+            ]
         );
+    }
+
+    #[test]
+    fn versions_are_read() {
+        let text = "ptxas: NVIDIA (R) Ptx optimizing assembler\n\
+            Cuda compilation tools, release 13.0, V13.0.88\nBuild cuda_13.0.r13.0/compiler\n";
+        assert_eq!(version_in(text), Some("13.0.88"));
+        assert_eq!(version_in("gcc 12.2"), None);
     }
 }

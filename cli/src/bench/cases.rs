@@ -1,0 +1,147 @@
+//! What is measured on a field: streams of which kind, within which bounds.
+
+use super::field::Subject;
+use super::flags::Flags;
+use super::machine::{Format, Value};
+use crate::failure::Failure;
+use crate::report;
+use ferrosz::cuszp::Mode;
+use ferrosz::{Bound, BoundMode, Codec, Layout, Shape, aatrox, cuszp};
+
+/// One kind of stream at one bound.
+pub struct Case<T> {
+    /// The codec, or the stream's kind.
+    pub codec: String,
+    /// Dimensions of its blocks.
+    pub rank: u8,
+    /// The bound, as given.
+    pub bound: Bound,
+    /// The stream.
+    pub format: Format<T>,
+}
+
+/// All that is asked for and that a field can have.
+///
+/// # Errors
+///
+/// If that is nothing, or a bound cannot be used.
+pub fn cases<T: Value>(flags: &Flags, subject: &Subject<T>) -> Result<Vec<Case<T>>, Failure> {
+    let bounds = flags.bounds()?;
+    let cases = match flags.bare {
+        true => bare(&flags.shapes(), subject, &bounds)?,
+        false => containers(flags, subject, &bounds),
+    };
+    match cases.is_empty() {
+        true => Err(Failure::usage(format_args!(
+            "{}: no codec asked for has blocks of such --rank in an array of {}",
+            subject.name,
+            report::lengths(subject.extents.lengths())
+        ))),
+        false => Ok(cases),
+    }
+}
+
+/// Codec by codec, shape by shape, bound by bound.
+fn containers<T: Value>(flags: &Flags, subject: &Subject<T>, bounds: &[Bound]) -> Vec<Case<T>> {
+    let codecs = match &flags.codec[..] {
+        [] => &Codec::ALL[..],
+        named => named,
+    };
+    let mut cases = Vec::new();
+    for codec in codecs {
+        for shape in flags.shapes() {
+            let layout = Layout::new(*codec, shape, subject.extents);
+            if layout.shape == shape {
+                cases.extend(bounds.iter().map(|bound| Case {
+                    codec: codec.name().to_owned(),
+                    rank: shape.rank(),
+                    bound: *bound,
+                    format: Format::Container(layout),
+                }));
+            }
+        }
+    }
+    cases
+}
+
+/// Bound by bound, shape by shape, kind by kind.
+fn bare<T: Value>(
+    shapes: &[Shape],
+    subject: &Subject<T>,
+    bounds: &[Bound],
+) -> Result<Vec<Case<T>>, Failure> {
+    let lengths = subject.extents.lengths();
+    let mut dims = [1; 3];
+    dims[3 - lengths.len()..].copy_from_slice(lengths);
+    let elements = subject.extents.elements();
+    let mut cases = Vec::new();
+    for bound in bounds {
+        let error = positive_error(subject, *bound)?;
+        let mut add = |codec: String, shape: Shape, format| {
+            cases.push(Case {
+                codec,
+                rank: shape.rank(),
+                bound: *bound,
+                format: Format::Bare(format),
+            });
+        };
+        for shape in shapes {
+            for mode in Mode::ALL {
+                let params = cuszp::Params::new(*shape, mode, dims, error);
+                add(format!("cuSZp {}", mode.name()), *shape, params.into());
+            }
+        }
+        if shapes.contains(&Shape::Line) {
+            let params = aatrox::Params { elements, error };
+            add("AATROX".to_owned(), Shape::Line, params.into());
+        }
+    }
+    Ok(cases)
+}
+
+fn positive_error<T: Value>(subject: &Subject<T>, bound: Bound) -> Result<T, Failure> {
+    let error = absolute_error(&subject.values, bound);
+    match error.is_finite() && error > T::ZERO {
+        true => Ok(error),
+        false => Err(Failure::failed(format_args!(
+            "{}: the bound comes to {error} here, and streams without header need a positive one",
+            subject.name
+        ))),
+    }
+}
+
+/// The absolute error of a bound, computed in the field's type as cuSZp's tools do: not the one that a
+/// ferrosz stream would promise.
+fn absolute_error<T: Value>(field: &[T], bound: Bound) -> T {
+    let finite = || field.iter().copied().filter(|value| value.is_finite());
+    let Some(first) = finite().next() else {
+        return T::ZERO;
+    };
+    let (mut min, mut max) = (first, first);
+    for value in finite() {
+        min = if value < min { value } else { min };
+        max = if value > max { value } else { max };
+    }
+    let value = T::nearest(bound.value());
+    match bound.mode() {
+        BoundMode::Abs => value,
+        BoundMode::Range => value * (max - min),
+        BoundMode::Max if max.abs() > min.abs() => value * max.abs(),
+        BoundMode::Max => value * min.abs(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn relative_bounds_are_of_the_finite_values() {
+        let field = [f32::NAN, 2.0, -6.0, f32::INFINITY, 1.0];
+        let error = |bound: Result<Bound, _>| absolute_error(&field, bound.unwrap());
+        assert_eq!(error(Bound::range(0.5)), 4.0);
+        assert_eq!(error(Bound::max(0.5)), 3.0);
+        assert_eq!(error(Bound::abs(0.5)), 0.5);
+        assert_eq!(absolute_error(&[f64::NAN], Bound::range(0.5).unwrap()), 0.0);
+    }
+}

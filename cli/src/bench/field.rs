@@ -1,0 +1,115 @@
+//! The fields that are measured on.
+
+use super::flags::{Flags, Source, Synthetic};
+use super::machine::Value;
+use crate::args::ShapeFlags;
+use crate::failure::Failure;
+use crate::field_file::{self, Array, Field};
+use crate::location::Location;
+use ferrosz::{Element, Extents};
+
+/// A field that is measured on.
+pub struct Subject<T> {
+    /// What it is called.
+    pub name: String,
+    /// Its extents.
+    pub extents: Extents,
+    /// Its values.
+    pub values: Vec<T>,
+}
+
+impl<T: Value> Subject<T> {
+    /// A field of at least one value.
+    ///
+    /// # Errors
+    ///
+    /// If it has none.
+    pub fn new(name: String, array: Array<T>) -> Result<Self, Failure> {
+        let extents = Extents::new(&array.extents).filter(|extents| extents.elements() > 0);
+        Ok(Self {
+            extents: extents.ok_or_else(|| {
+                Failure::failed(format_args!("{name} has no values to measure on"))
+            })?,
+            name,
+            values: array.values,
+        })
+    }
+}
+
+/// The fields that a source gives, with their names: the whole, or as many starts of it as asked for.
+///
+/// # Errors
+///
+/// If it cannot be read, or is shorter than its start should be.
+pub fn load(source: &Source, flags: &Flags) -> Result<Vec<(String, Field)>, Failure> {
+    let (name, field) = match source {
+        Source::File(file) => {
+            let shape = ShapeFlags {
+                dtype: flags.shape.dtype,
+                dims: file.dims.clone().or_else(|| flags.shape.dims.clone()),
+            };
+            let field = field_file::read(&file.location, &shape, None)?;
+            (name_of(&file.location), field)
+        }
+        Source::Synthetic(synthetic) => make(*synthetic),
+    };
+    let field = match field {
+        Field::F32(array) if flags.f64 => Field::F64(widen(array)),
+        field => field,
+    };
+    if flags.bytes.is_empty() {
+        return Ok(vec![(name, field)]);
+    }
+    let start = |count: u64| -> Result<Field, Failure> {
+        Ok(match &field {
+            Field::F32(array) => Field::F32(start_of(&name, array, count)?),
+            Field::F64(array) => Field::F64(start_of(&name, array, count)?),
+        })
+    };
+    (flags.bytes.iter())
+        .map(|count| Ok((name.clone(), start(count.0)?)))
+        .collect()
+}
+
+fn name_of(location: &Location) -> String {
+    match location {
+        Location::Pipe => "-".to_owned(),
+        Location::File(path) => {
+            let stem = path.file_stem().unwrap_or(path.as_os_str());
+            stem.to_string_lossy().into_owned()
+        }
+    }
+}
+
+fn make(Synthetic { kind, edge }: Synthetic) -> (String, Field) {
+    let array = Array {
+        extents: vec![edge; 3],
+        values: kind.cube(edge as usize),
+    };
+    (format!("{}:{edge}", kind.name()), Field::F32(array))
+}
+
+fn widen(array: Array<f32>) -> Array<f64> {
+    Array {
+        extents: array.extents,
+        values: array.values.into_iter().map(f64::from).collect(),
+    }
+}
+
+/// The first `count` bytes of an array, as a line.
+fn start_of<T: Element>(name: &str, array: &Array<T>, count: u64) -> Result<Array<T>, Failure> {
+    let elements = count / T::BYTES as u64;
+    let values = usize::try_from(elements)
+        .ok()
+        .and_then(|elements| array.values.get(..elements))
+        .ok_or_else(|| {
+            Failure::usage(format_args!(
+                "--bytes {count}: {name} has only {} bytes",
+                array.values.len() * T::BYTES
+            ))
+        })?;
+    Ok(Array {
+        extents: vec![elements],
+        values: values.to_vec(),
+    })
+}

@@ -1,0 +1,236 @@
+//! The command line of `ferrosz bench`.
+
+use super::synthetic::Kind;
+use crate::args::{self, Dims, ShapeFlags};
+use crate::codec_choice;
+use crate::failure::Failure;
+use crate::location::Location;
+use clap::Args;
+use clap::builder::{OsStringValueParser, TypedValueParser};
+use ferrosz::{Bound, BoundMode, Codec, Shape};
+use std::ffi::OsString;
+use std::str::FromStr;
+
+/// Bounds, relative to the range, if none are given.
+const RANGES: [f64; 3] = [1e-2, 1e-3, 1e-4];
+
+/// Edge of a synthetic field, if none is given.
+const EDGE: u64 = 256;
+
+/// `ferrosz bench`.
+#[derive(Debug, Args)]
+pub struct Flags {
+    /// Arrays to measure on: .npy, raw values, or '-'; raw ones may say their own dimensions
+    #[arg(value_name = "FIELD[:Z,Y,X]", value_parser = file())]
+    pub files: Vec<File>,
+    /// What raw arrays are.
+    #[command(flatten)]
+    pub shape: ShapeFlags,
+    /// A made field: waves (with noise), sparse (mostly zero) or walk (random); a cube of EDGE, which is
+    /// 256 if not given. What there is without any FIELD is waves
+    #[arg(long, value_name = "NAME[:EDGE]")]
+    pub synthetic: Vec<Synthetic>,
+    /// Codecs; all, if not given
+    #[arg(long, value_name = "NAME", value_parser = codec_choice::named(), conflicts_with = "bare")]
+    pub codec: Vec<Codec>,
+    /// Dimensions of coding blocks; all that the array has, if not given
+    #[arg(long, value_name = "N", value_parser = args::rank)]
+    pub rank: Vec<Shape>,
+    /// Absolute error bounds
+    #[arg(long, value_name = "E,...", value_delimiter = ',', allow_negative_numbers = true, value_parser = args::bound_value)]
+    pub abs: Vec<f64>,
+    /// Error bounds relative to the range; 1e-2,1e-3,1e-4 if no bounds are given
+    #[arg(long, value_name = "E,...", value_delimiter = ',', allow_negative_numbers = true, value_parser = args::bound_value)]
+    pub range: Vec<f64>,
+    /// Error bounds relative to the largest magnitude
+    #[arg(long, value_name = "E,...", value_delimiter = ',', allow_negative_numbers = true, value_parser = args::bound_value)]
+    pub max: Vec<f64>,
+    /// Widen f32 arrays to f64
+    #[arg(long)]
+    pub f64: bool,
+    /// Only the first so many bytes of each array, as a line; with KiB, MiB or GiB behind, those
+    #[arg(long, value_name = "N")]
+    pub bytes: Vec<ByteCount>,
+    /// Runs that are timed, after some that are not
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
+    pub repeat: u32,
+    /// Measure cuSZp's own streams and AATROX's, instead of ferrosz's
+    #[arg(long)]
+    pub bare: bool,
+}
+
+/// Where a field comes from.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Source {
+    /// A file.
+    File(File),
+    /// Made here.
+    Synthetic(Synthetic),
+}
+
+impl Flags {
+    /// All fields asked for.
+    pub fn sources(&self) -> Vec<Source> {
+        let files = self.files.iter().cloned().map(Source::File);
+        let made = self.synthetic.iter().copied().map(Source::Synthetic);
+        let sources: Vec<Source> = files.chain(made).collect();
+        match sources.is_empty() {
+            true => vec![Source::Synthetic(Synthetic {
+                kind: Kind::Waves,
+                edge: EDGE,
+            })],
+            false => sources,
+        }
+    }
+
+    /// All bounds asked for.
+    ///
+    /// # Errors
+    ///
+    /// If one cannot be used.
+    pub fn bounds(&self) -> Result<Vec<Bound>, Failure> {
+        let none = self.abs.is_empty() && self.range.is_empty() && self.max.is_empty();
+        let ranges = if none { &RANGES[..] } else { &self.range[..] };
+        [
+            (BoundMode::Abs, &self.abs[..]),
+            (BoundMode::Range, ranges),
+            (BoundMode::Max, &self.max[..]),
+        ]
+        .into_iter()
+        .flat_map(|(mode, values)| values.iter().map(move |value| Bound::new(mode, *value)))
+        .collect::<Result<_, _>>()
+        .map_err(Failure::usage)
+    }
+
+    /// All ranks asked for.
+    pub fn shapes(&self) -> Vec<Shape> {
+        match &self.rank[..] {
+            [] => Shape::ALL.to_vec(),
+            asked => asked.to_vec(),
+        }
+    }
+}
+
+/// A file, and the dimensions that its name on the command line carries.
+#[derive(Debug, Clone, PartialEq)]
+pub struct File {
+    /// The file.
+    pub location: Location,
+    /// Its dimensions.
+    pub dims: Option<Dims>,
+}
+
+fn file() -> impl TypedValueParser<Value = File> {
+    OsStringValueParser::new().map(|argument| {
+        let split = argument
+            .to_str()
+            .and_then(|text| text.rsplit_once(':'))
+            .and_then(|(name, dims)| Some((OsString::from(name), dims.parse().ok()?)));
+        match split {
+            Some((name, dims)) => File {
+                location: name.into(),
+                dims: Some(dims),
+            },
+            None => File {
+                location: argument.into(),
+                dims: None,
+            },
+        }
+    })
+}
+
+/// A field made here: a cube.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Synthetic {
+    /// What it is like.
+    pub kind: Kind,
+    /// The cube's edge.
+    pub edge: u64,
+}
+
+impl FromStr for Synthetic {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (name, edge) = match text.split_once(':') {
+            Some((name, edge)) => (name, edge.parse().ok().filter(|edge| *edge <= 1 << 14)),
+            None => (text, Some(EDGE)),
+        };
+        let kind = Kind::from_name(name).ok_or_else(|| {
+            let names = Kind::ALL.map(Kind::name).join(", ");
+            format!("'{name}' is no field that can be made: {names}")
+        })?;
+        match edge {
+            Some(edge) if edge > 0 => Ok(Self { kind, edge }),
+            _ => Err("an edge is a number from 1 to 16384, as in waves:128".to_owned()),
+        }
+    }
+}
+
+/// A number of bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ByteCount(pub u64);
+
+impl FromStr for ByteCount {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let units = [("KiB", 10), ("MiB", 20), ("GiB", 30)];
+        let (number, shift) = (units.iter())
+            .find_map(|(unit, shift)| Some((text.strip_suffix(unit)?, *shift)))
+            .unwrap_or((text, 0));
+        (number.parse().ok())
+            .filter(|count| *count > 0)
+            .and_then(|count: u64| count.checked_mul(1 << shift))
+            .map(Self)
+            .ok_or_else(|| "a number of bytes is like 1048576 or 1MiB".to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_have_units() {
+        for (text, bytes) in [
+            ("7", 7),
+            ("64KiB", 65_536),
+            ("1MiB", 1 << 20),
+            ("2GiB", 2 << 30),
+        ] {
+            assert_eq!(text.parse(), Ok(ByteCount(bytes)));
+        }
+        for bad in ["", "0", "MiB", "-1", "1.5", "1MB", "99999999999GiB"] {
+            assert!(bad.parse::<ByteCount>().is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn made_fields_have_a_name_and_an_edge() {
+        let (kind, edge) = (Kind::Walk, 10);
+        assert_eq!("walk:10".parse(), Ok(Synthetic { kind, edge }));
+        assert_eq!("walk".parse(), Ok(Synthetic { kind, edge: EDGE }));
+        for bad in ["", "walk:", "walk:0", "walk:-1", "walk:99999", "talk"] {
+            assert!(bad.parse::<Synthetic>().is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn files_may_carry_dimensions() {
+        let parse = |text: &str| {
+            let command = clap::Command::new("test");
+            file().parse_ref(&command, None, text.as_ref()).unwrap()
+        };
+        let found = parse("a.f32:2,3");
+        assert_eq!(found.location, Location::File("a.f32".into()));
+        assert_eq!(found.dims, Some(Dims(vec![2, 3])));
+        for name in ["a.npy", "b:c", "C:\\a.npy"] {
+            let found = parse(name);
+            assert_eq!(
+                (found.location, found.dims),
+                (Location::File(name.into()), None)
+            );
+        }
+    }
+}

@@ -1,0 +1,277 @@
+//! The committed table of what kernels need on each chip, and what is never allowed.
+
+use crate::occupancy::Block;
+use crate::ptxas::{Kernel, Ptxas};
+use crate::{Failure, ptx, root};
+use ferrosz_gpu_kernels::list::{LAUNCHES, NAMES};
+use std::fs;
+use std::path::PathBuf;
+
+/// The chips that the PTX is assembled for.
+const CHIPS: [&str; 3] = ["sm_80", "sm_90", "sm_100"];
+
+/// Bytes of stack that a thread may have on each of [`CHIPS`]. For the oldest the assembler keeps one value
+/// of two kernels of cubes in local memory; one resident block less would cost more.
+const STACK: [u32; 3] = [8, 0, 0];
+
+/// Those for which resident blocks are in the table.
+const BLOCK_CHIPS: [&str; 2] = ["sm_80", "sm_90"];
+
+/// The line of the table that names the assembler.
+const VERSION_LINE: &str = "ptxas: ";
+
+const HEAD: &str = "\
+# What kernels need
+
+What NVIDIA's assembler makes of the committed PTX. `cargo xtask ptx` and `cargo xtask resources` write this table, `cargo xtask check ptx`
+compares it. A stack and spills (on sm_80: of more than 8 bytes), and more registers than the launch bounds allow, are refused in any case.
+
+";
+
+const EXPLANATION: &str = "
+*Stack* and *spills*: bytes of a thread, the most of all chips. *Shared*: bytes of a block, static + dynamic. *Blocks*: resident on a
+multiprocessor at once, as registers, shared memory and threads allow.
+
+";
+
+/// A kernel on all chips.
+struct Row {
+    name: &'static str,
+    /// On each of [`CHIPS`].
+    kernels: Vec<Kernel>,
+    threads: u32,
+    dynamic_shared: u32,
+}
+
+/// Writes the table.
+pub fn write() -> Result<(), Failure> {
+    let ptxas = Ptxas::find()?;
+    let rows = rows(&ptxas)?;
+    refuse(&rows)?;
+    fs::write(path(), table(&ptxas.version, &rows))?;
+    println!("{}: {} kernels", path().display(), rows.len());
+    Ok(())
+}
+
+/// Refuses what is never allowed, and what is not in the committed table.
+pub fn check() -> Result<(), Failure> {
+    let ptxas = Ptxas::find()?;
+    let rows = rows(&ptxas)?;
+    refuse(&rows)?;
+    let committed = fs::read_to_string(path())
+        .map_err(|error| format!("{}: {error}: run `cargo xtask resources`", path().display()))?;
+    let made_by = version_of(&committed).unwrap_or("an unknown version");
+    if made_by != ptxas.version {
+        println!(
+            "resources: {} kernels within bounds; the table is of ptxas {made_by} and NOT \
+             compared with {}",
+            rows.len(),
+            ptxas.version
+        );
+        return Ok(());
+    }
+    let found = differences(&committed, &table(&ptxas.version, &rows));
+    if !found.is_empty() {
+        let found = found.join("\n");
+        return Err(format!(
+            "{} is not what ptxas says now; if that is meant, run `cargo xtask resources`\n{found}",
+            path().display()
+        )
+        .into());
+    }
+    println!("resources: {} kernels, as in the table", rows.len());
+    Ok(())
+}
+
+fn path() -> PathBuf {
+    root().join("docs/measurements/kernel-resources.md")
+}
+
+/// All kernels of the list, by name.
+fn rows(ptxas: &Ptxas) -> Result<Vec<Row>, Failure> {
+    let chips = CHIPS
+        .iter()
+        .map(|chip| ptxas.kernels(&ptx::path(), chip))
+        .collect::<Result<Vec<_>, _>>()?;
+    let mut rows = Vec::new();
+    for (name, (threads, shared_words)) in NAMES.iter().zip(LAUNCHES) {
+        let kernels = chips
+            .iter()
+            .filter_map(|kernels| kernels.iter().find(|kernel| kernel.name == *name))
+            .cloned()
+            .collect::<Vec<_>>();
+        if kernels.len() != CHIPS.len() {
+            return Err(format!("ptxas says nothing of {name}").into());
+        }
+        rows.push(Row {
+            name,
+            kernels,
+            threads: *threads,
+            dynamic_shared: 4 * shared_words,
+        });
+    }
+    rows.sort_by_key(|row| row.name);
+    Ok(rows)
+}
+
+impl Row {
+    fn block(&self, kernel: &Kernel) -> Block {
+        Block {
+            threads: self.threads,
+            registers: kernel.registers,
+            shared: kernel.static_shared + self.dynamic_shared,
+        }
+    }
+
+    /// The largest of a number on all chips.
+    fn most(&self, number: impl Fn(&Kernel) -> u32) -> u32 {
+        self.kernels.iter().map(number).max().unwrap_or(0)
+    }
+
+    /// What is not allowed of it.
+    fn fault(&self) -> Option<String> {
+        let name = self.name;
+        let local = (CHIPS.iter().zip(STACK).zip(&self.kernels))
+            .find(|((_, most), kernel)| kernel.stack > *most || kernel.spills > *most);
+        if let Some(((chip, _), Kernel { stack, spills, .. })) = local {
+            return Some(format!(
+                "{name} has a stack of {stack} bytes and spills {spills} on {chip}"
+            ));
+        }
+        let wanted = ptx::resident_blocks(self.name)?;
+        let fewer = (CHIPS.iter().zip(&self.kernels))
+            .find(|(_, kernel)| self.block(kernel).by_registers() < wanted)?;
+        let (chip, Kernel { registers, .. }) = fewer;
+        Some(format!(
+            "{} has {registers} registers on {chip}, too many for {wanted} blocks of {} threads",
+            self.name, self.threads
+        ))
+    }
+
+    fn line(&self) -> String {
+        let registers = self
+            .kernels
+            .iter()
+            .map(|kernel| kernel.registers.to_string());
+        let blocks = BLOCK_CHIPS.iter().map(|wanted| {
+            let of_chip = CHIPS
+                .iter()
+                .zip(&self.kernels)
+                .find(|(chip, _)| *chip == wanted);
+            let blocks = of_chip.and_then(|(chip, kernel)| self.block(kernel).resident(chip));
+            blocks.map_or_else(|| "?".to_owned(), |blocks| blocks.to_string())
+        });
+        let stack = self.most(|kernel| kernel.stack);
+        let spills = self.most(|kernel| kernel.spills);
+        let static_shared = self.most(|kernel| kernel.static_shared);
+        let cells: Vec<String> = [format!("`{}`", self.name), self.threads.to_string()]
+            .into_iter()
+            .chain(registers)
+            .chain([stack.to_string(), spills.to_string()])
+            .chain([format!("{static_shared} + {}", self.dynamic_shared)])
+            .chain(blocks)
+            .collect();
+        format!("| {} |\n", cells.join(" | "))
+    }
+}
+
+/// Refuses local memory, and fewer resident blocks than the launch bounds ask for.
+fn refuse(rows: &[Row]) -> Result<(), Failure> {
+    let faults: Vec<String> = rows.iter().filter_map(Row::fault).collect();
+    match faults.is_empty() {
+        true => Ok(()),
+        false => Err(faults.join("\n").into()),
+    }
+}
+
+/// The table as it is committed.
+fn table(version: &str, rows: &[Row]) -> String {
+    let [a, b, c] = CHIPS;
+    let [x, y] = BLOCK_CHIPS;
+    let lines: String = rows.iter().map(Row::line).collect();
+    format!(
+        "{HEAD}{VERSION_LINE}{version}\n{EXPLANATION}\
+         | kernel | threads | registers {a} | {b} | {c} | stack | spills | shared | blocks {x} | {y} |\n\
+         | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n{lines}"
+    )
+}
+
+/// The assembler that a table is of.
+fn version_of(table: &str) -> Option<&str> {
+    (table.lines()).find_map(|line| line.strip_prefix(VERSION_LINE))
+}
+
+/// Lines of one table that the other does not have.
+fn differences(committed: &str, now: &str) -> Vec<String> {
+    let only_in = |one: &str, other: &str, sign: char| -> Vec<String> {
+        let missing = |line: &&str| !other.lines().any(|other| other == *line);
+        (one.lines().filter(missing))
+            .map(|line| format!("{sign} {line}"))
+            .collect()
+    };
+    let mut found = only_in(committed, now, '-');
+    found.extend(only_in(now, committed, '+'));
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kernel(registers: u32) -> Kernel {
+        Kernel {
+            name: "ferrosz_extremes_f32".to_owned(),
+            registers,
+            static_shared: 16,
+            ..Kernel::default()
+        }
+    }
+
+    fn row(registers: [u32; 3]) -> Row {
+        Row {
+            name: "ferrosz_extremes_f32",
+            kernels: registers.map(kernel).to_vec(),
+            threads: 256,
+            dynamic_shared: 4096,
+        }
+    }
+
+    #[test]
+    fn a_row_says_what_a_kernel_needs() {
+        assert_eq!(
+            row([40, 64, 32]).line(),
+            "| `ferrosz_extremes_f32` | 256 | 40 | 64 | 32 | 0 | 0 | 16 + 4096 | 6 | 4 |\n"
+        );
+    }
+
+    #[test]
+    fn one_changed_number_is_found() {
+        let committed = table("13.0.88", &[row([40, 64, 32])]);
+        assert_eq!(version_of(&committed), Some("13.0.88"));
+        assert!(differences(&committed, &committed).is_empty());
+        assert!(differences(&committed.replace('\n', "\r\n"), &committed).is_empty());
+        for other in [[41, 64, 32], [40, 63, 32], [40, 64, 33]] {
+            let now = table("13.0.88", &[row(other)]);
+            let found = differences(&committed, &now);
+            assert_eq!(found.len(), 2, "{found:?}");
+            assert!(found[0].starts_with("- | `ferrosz_ext") && found[1].starts_with("+ | `"));
+        }
+        let more = table("13.0.88", &[row([40, 64, 32]), row([1, 2, 3])]);
+        assert_eq!(differences(&committed, &more).len(), 1);
+    }
+
+    #[test]
+    fn local_memory_and_too_many_registers_are_refused() {
+        assert!(refuse(&[row([64, 64, 64])]).is_ok());
+        // Four blocks are asked for.
+        assert!(refuse(&[row([64, 65, 64])]).is_err());
+        for change in [
+            |kernel: &mut Kernel| kernel.stack = 8,
+            |kernel: &mut Kernel| kernel.spills = 4,
+        ] {
+            let mut row = row([32; 3]);
+            change(&mut row.kernels[2]);
+            assert!(refuse(&[row]).is_err());
+        }
+    }
+}

@@ -1,6 +1,6 @@
 //! Decompression to host slices.
 
-use crate::cpu;
+use crate::cpu::{self, Version};
 use crate::device::Device;
 use crate::error::Error;
 use crate::part::Part;
@@ -174,7 +174,7 @@ impl Decompressor {
             plan::Backend::Cpu => {
                 for region in regions {
                     let (out, rest) = values.split_at_mut(region.elements() as usize);
-                    cpu::decompress(stream, region, self.verify, out, progress)?;
+                    cpu::decompress(Version::best(), stream, region, self.verify, out, progress)?;
                     values = rest;
                 }
             }
@@ -201,8 +201,6 @@ pub(crate) fn allocate<T: Element>(elements: u64) -> Result<Vec<T>, Error> {
         bytes: elements.saturating_mul(T::BYTES as u64),
     };
     let count = usize::try_from(elements).map_err(|_| failed.clone())?;
-    let mut values = Vec::new();
-    values.try_reserve_exact(count).map_err(|_| failed)?;
-    values.resize(count, T::ZERO);
-    Ok(values)
+    // Zeroed by the system, page by page where it is first touched: by the threads that decode.
+    bytemuck::allocation::try_zeroed_vec(count).map_err(|()| failed)
 }

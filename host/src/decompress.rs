@@ -3,6 +3,7 @@
 use crate::cpu::{self, Version};
 use crate::device::Device;
 use crate::error::Error;
+use crate::memory;
 use crate::part::Part;
 use crate::plan;
 use crate::stream::StreamRef;
@@ -188,7 +189,7 @@ impl Decompressor {
 }
 
 /// A whole stream of `T`.
-fn read<T: Element>(stream: &[u8]) -> Result<StreamRef<'_>, FormatError> {
+pub(crate) fn read<T: Element>(stream: &[u8]) -> Result<StreamRef<'_>, FormatError> {
     let read = StreamRef::read(stream)?;
     read.header.quantizer::<T>()?;
     Ok(read)
@@ -201,6 +202,5 @@ pub(crate) fn allocate<T: Element>(elements: u64) -> Result<Vec<T>, Error> {
         bytes: elements.saturating_mul(T::BYTES as u64),
     };
     let count = usize::try_from(elements).map_err(|_| failed.clone())?;
-    // Zeroed by the system, page by page where it is first touched: by the threads that decode.
-    bytemuck::allocation::try_zeroed_vec(count).map_err(|()| failed)
+    memory::zeroed(count).ok_or(failed)
 }

@@ -1,6 +1,7 @@
 //! Compression: tasks of a few chunks in parallel, their bytes put into the stream in order.
 
 use super::{Progress, Version};
+use crate::memory;
 use ferrosz_codec::bound::Extremes;
 use ferrosz_codec::encode::chunk::{IMAGE_BYTES, Source};
 use ferrosz_codec::quantize::Quantizer;
@@ -28,6 +29,8 @@ pub(crate) trait Sink: Send {
     fn append(&mut self, bytes: &[u8]);
     /// Replaces the first bytes.
     fn set_start(&mut self, bytes: &[u8]);
+    /// Makes room for what is expected to follow.
+    fn expect(&mut self, _bytes: u64) {}
     /// Takes a whole stream.
     fn take(&mut self, stream: Vec<u8>) {
         self.append(&stream);
@@ -41,6 +44,10 @@ impl Sink for Vec<u8> {
 
     fn set_start(&mut self, bytes: &[u8]) {
         self[..bytes.len()].copy_from_slice(bytes);
+    }
+
+    fn expect(&mut self, bytes: u64) {
+        memory::reserve(self, usize::try_from(bytes).unwrap_or(0));
     }
 
     fn take(&mut self, stream: Vec<u8>) {
@@ -96,6 +103,12 @@ pub(crate) fn compress<T: Element>(
             || encoder.encode_wave(range, &mut now),
         );
         std::mem::swap(&mut now, &mut before);
+        if first == 0 {
+            // As if all of the field were like its first wave, and a little more.
+            let bytes: usize = before.iter().map(|task| task.length).sum();
+            let waves = chunks.div_ceil(wave);
+            sink.expect((bytes as u64).saturating_mul(waves + waves.div_ceil(16)));
+        }
     }
     table.place(&before, sink);
     let header = Header {

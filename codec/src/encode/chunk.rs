@@ -3,7 +3,6 @@
 //! All of it is inlined into one function for each shape of blocks, element type and set of [`Lanes`], so that it is
 //! compiled with the instructions of the function that calls it.
 
-mod checksum;
 mod decoder;
 mod encoder;
 
@@ -59,7 +58,7 @@ pub fn encode<L: Lanes, T: Element>(
         Shape::Cube => encoder::write::<L, Cube, T, 2>(lanes, codec, quantizer, source, image),
     };
     let bytes = 4 * words as usize;
-    let sum = checksum::checksum(seed(source.chunk, form.id()), &image[..bytes]);
+    let sum = lanes.checksum(seed(source.chunk, form.id()), &image[..bytes]);
     (form, bytes, sum)
 }
 
@@ -85,14 +84,14 @@ pub fn decode<L: Lanes, T: Element>(
         bytes,
     } = stored;
     decoder::check_length(bytes, values)?;
-    if verify && checksum::checksum(seed(chunk, entry.form), bytes) != entry.checksum {
+    if verify && lanes.checksum(seed(chunk, entry.form), bytes) != entry.checksum {
         return Err(ChunkFault::Checksum);
     }
     let form = Form::from_id(entry.form).ok_or(ChunkFault::Form)?;
     let place = grid.chunk(chunk);
     let coded = decoder::Coded {
         codec,
-        quantizer,
+        quantizer: *quantizer,
         place,
         bytes,
     };

@@ -6,6 +6,7 @@ use crate::encode::block::{self, SignedGroup};
 use crate::encode::rate::RateByte;
 use crate::predict::{Group, Predictor};
 use crate::shape::StaticShape;
+use crate::stream::checksum::checksum;
 
 /// The steps of a block, by default in portable code. An implementation gives the same results with
 /// other instructions. G is the number of a block's groups.
@@ -24,6 +25,22 @@ pub trait Lanes: Copy + Send + Sync {
         block: &mut [Group; G],
     ) {
         predictor.backward(S::SHAPE, block);
+    }
+
+    /// The first magnitude, and all others or-ed together.
+    #[inline(always)]
+    fn magnitude_bits<const G: usize>(self, block: &[Group; G]) -> (u32, u32) {
+        let mut others = 0;
+        for (e, difference) in block.as_flattened().iter().enumerate() {
+            others |= if e == 0 { 0 } else { difference.unsigned_abs() };
+        }
+        (block[0][0].unsigned_abs(), others)
+    }
+
+    /// The checksum of a chunk's bytes: [`checksum`].
+    #[inline(always)]
+    fn checksum(self, seed: u64, bytes: &[u8]) -> u64 {
+        checksum(seed, bytes)
     }
 
     /// Writes the body of a block of these differences at the start of `out`, which holds at least

@@ -3,6 +3,7 @@
 use bytemuck::cast_slice;
 use ferrosz_codec::bound::Extremes;
 use ferrosz_codec::{Dtype, Element};
+use std::ops::{BitAnd, BitOr, Not};
 
 /// Values that are looked at side by side.
 const WIDTH: usize = 16;
@@ -22,13 +23,17 @@ pub(super) fn extremes<T: Element>(values: &[T]) -> Extremes<T> {
 }
 
 /// The bits of a floating-point number as a signed integer.
-trait Bits: bytemuck::Pod + Ord {
+trait Bits:
+    bytemuck::Pod + Ord + BitAnd<Output = Self> + BitOr<Output = Self> + Not<Output = Self>
+{
     const MIN: Self;
     const MAX: Self;
 
     /// Orders finite numbers as [`Element::order_key`] does; its own inverse.
     fn key(self) -> Self;
-    fn is_finite(self) -> bool;
+    /// All ones if the number is not finite, else 0. A mask and not a `bool`, of which the compiler
+    /// makes stores that depend on it.
+    fn excluded(self) -> Self;
     fn to_u64(self) -> u64;
 }
 
@@ -42,8 +47,8 @@ impl Bits for i32 {
     }
 
     #[inline(always)]
-    fn is_finite(self) -> bool {
-        self & i32::MAX < 0x7f80_0000
+    fn excluded(self) -> Self {
+        (0x7f80_0000 - 1 - (self & i32::MAX)) >> 31
     }
 
     fn to_u64(self) -> u64 {
@@ -61,8 +66,8 @@ impl Bits for i64 {
     }
 
     #[inline(always)]
-    fn is_finite(self) -> bool {
-        self & i64::MAX < 0x7ff0_0000_0000_0000
+    fn excluded(self) -> Self {
+        (0x7ff0_0000_0000_0000 - 1 - (self & i64::MAX)) >> 63
     }
 
     fn to_u64(self) -> u64 {
@@ -94,9 +99,9 @@ fn ends<B: Bits>(values: &[B]) -> Option<[u64; 2]> {
 
 #[inline(always)]
 fn see<B: Bits>(value: B, smallest: &mut B, largest: &mut B) {
-    let (key, is_finite) = (value.key(), value.is_finite());
-    *smallest = (*smallest).min(if is_finite { key } else { B::MAX });
-    *largest = (*largest).max(if is_finite { key } else { B::MIN });
+    let (key, excluded) = (value.key(), value.excluded());
+    *smallest = (*smallest).min(key & !excluded | B::MAX & excluded);
+    *largest = (*largest).max(key & !excluded | B::MIN & excluded);
 }
 
 #[cfg(test)]

@@ -29,9 +29,11 @@ fn raw_bytes<T: Element>(values: &[T]) -> usize {
 }
 
 /// A chunk's bytes, and what they mean.
+#[derive(Clone, Copy)]
 pub(super) struct Coded<'a, T> {
     pub codec: Codec,
-    pub quantizer: &'a Quantizer<T>,
+    /// By value: what is behind a reference is read again after every value that is written.
+    pub quantizer: Quantizer<T>,
     pub place: ChunkBox,
     pub bytes: &'a [u8],
 }
@@ -156,8 +158,9 @@ impl<T: Element> Coded<'_, T> {
 
     #[inline(always)]
     fn set_row(&self, codes: &[i32], values: &mut [T]) {
+        let quantizer = self.quantizer;
         for (value, code) in values.iter_mut().zip(codes) {
-            *value = self.quantizer.dequantize(*code);
+            *value = quantizer.dequantize(*code);
         }
     }
 

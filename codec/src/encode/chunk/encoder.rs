@@ -4,7 +4,6 @@ use super::{Source, blocks, is_whole};
 use crate::element::Element;
 use crate::encode::block::{BODY_SCRATCH, choose_rate};
 use crate::encode::lanes::Lanes;
-use crate::encode::rate::RateByte;
 use crate::pipeline::Codec;
 use crate::predict::{Group, MAX_REACH, last_of};
 use crate::quantize::Quantizer;
@@ -106,7 +105,8 @@ pub(super) fn write<L: Lanes, S: StaticShape, T: Element, const G: usize>(
         if codec.is_layered() {
             groups[0][0] = groups[0][0].wrapping_sub(before);
         }
-        let rate = rate_of(&groups, codec);
+        let (first, others) = lanes.magnitude_bits(&groups);
+        let rate = choose_rate(first, others, G as u32, codec);
         image[b] = rate.to_byte();
         if end > raw_bytes {
             // The chunk will be raw; what is written from here on does not matter.
@@ -155,23 +155,6 @@ fn finish<S: StaticShape, T: Element, const G: usize>(
         }
     }
     (form, form_words)
-}
-
-/// The rate byte of a block of these differences.
-#[inline(always)]
-fn rate_of<const G: usize>(block: &[Group; G], codec: Codec) -> RateByte {
-    let first = block[0][0].unsigned_abs();
-    let mut others = 0;
-    for (g, group) in block.iter().enumerate() {
-        for (e, difference) in group.iter().enumerate() {
-            others |= if g == 0 && e == 0 {
-                0
-            } else {
-                difference.unsigned_abs()
-            };
-        }
-    }
-    choose_rate(first, others, G as u32, codec)
 }
 
 /// The state of a prediction that runs from block to block.

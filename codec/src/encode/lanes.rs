@@ -4,27 +4,42 @@
 
 use crate::encode::block::{self, SignedGroup};
 use crate::encode::rate::RateByte;
-use crate::predict::{Group, Predictor};
-use crate::shape::StaticShape;
+use crate::predict::{Group, Predictor, difference};
+use crate::shape::{GROUP, Shape, StaticShape};
 use crate::stream::checksum::checksum;
 
 /// The steps of a block, by default in portable code. An implementation gives the same results with
 /// other instructions. G is the number of a block's groups.
 pub trait Lanes: Copy + Send + Sync {
-    /// Codes to differences: [`Predictor::forward`].
+    /// Codes to differences: [`Predictor::forward`]. `before` is the code before those of a line, which
+    /// has no other predictor than [`Predictor::Difference`] if it is not 0.
     #[inline(always)]
-    fn forward<S: StaticShape, const G: usize>(self, predictor: Predictor, block: &mut [Group; G]) {
-        predictor.forward(S::SHAPE, block);
+    fn forward<S: StaticShape, const G: usize>(
+        self,
+        predictor: Predictor,
+        codes: &[Group; G],
+        before: i32,
+    ) -> [Group; G] {
+        let mut block = *codes;
+        predictor.forward(S::SHAPE, &mut block);
+        block[0][0] = block[0][0].wrapping_sub(before);
+        block
     }
 
-    /// Differences to codes: [`Predictor::backward`].
+    /// Differences to codes: [`Predictor::backward`]. `before` is the code before those of a line, which
+    /// has no other predictor than [`Predictor::Difference`] if it is not 0; it becomes the line's last.
     #[inline(always)]
     fn backward<S: StaticShape, const G: usize>(
         self,
         predictor: Predictor,
         block: &mut [Group; G],
+        before: &mut i32,
     ) {
         predictor.backward(S::SHAPE, block);
+        if matches!(S::SHAPE, Shape::Line) {
+            difference::add(&mut block[0], *before);
+            *before = block[0][GROUP - 1];
+        }
     }
 
     /// The first magnitude, and all others or-ed together.

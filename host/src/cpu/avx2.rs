@@ -37,13 +37,18 @@ impl Avx2 {
 
 impl Lanes for Avx2 {
     #[inline(always)]
-    fn forward<S: StaticShape, const G: usize>(self, predictor: Predictor, block: &mut [Group; G]) {
+    fn forward<S: StaticShape, const G: usize>(
+        self,
+        predictor: Predictor,
+        codes: &[Group; G],
+        before: i32,
+    ) -> [Group; G] {
         // SAFETY: an `Avx2` is only made where there is AVX2.
         unsafe {
             match predictor {
-                Predictor::Zero => {}
-                Predictor::Difference => difference_forward::<S, G>(block),
-                Predictor::Lorenzo => lorenzo_forward::<S, G>(block),
+                Predictor::Zero => *codes,
+                Predictor::Difference => difference_forward::<S, G>(codes, before),
+                Predictor::Lorenzo => lorenzo_forward::<S, G>(codes),
             }
         }
     }
@@ -53,12 +58,13 @@ impl Lanes for Avx2 {
         self,
         predictor: Predictor,
         block: &mut [Group; G],
+        before: &mut i32,
     ) {
         // SAFETY: an `Avx2` is only made where there is AVX2.
         unsafe {
             match predictor {
                 Predictor::Zero => {}
-                Predictor::Difference => difference_backward::<S, G>(block),
+                Predictor::Difference => difference_backward::<S, G>(block, before),
                 Predictor::Lorenzo => lorenzo_backward::<S, G>(block),
             }
         }
@@ -67,7 +73,7 @@ impl Lanes for Avx2 {
     #[inline(always)]
     fn magnitude_bits<const G: usize>(self, block: &[Group; G]) -> (u32, u32) {
         // SAFETY: an `Avx2` is only made where there is AVX2.
-        (block[0][0].unsigned_abs(), unsafe { others(block) })
+        unsafe { magnitude_bits(block) }
     }
 
     #[inline(always)]
@@ -103,30 +109,33 @@ fn groups<const G: usize>(block: [Parts; G]) -> [Group; G] {
 ///
 /// Only where there is AVX2.
 #[inline(always)]
-unsafe fn difference_forward<S: StaticShape, const G: usize>(block: &mut [Group; G]) {
+unsafe fn difference_forward<S: StaticShape, const G: usize>(
+    codes: &[Group; G],
+    before: i32,
+) -> [Group; G] {
     // SAFETY: the caller's promise.
     unsafe {
-        let codes = parts(block);
+        let codes = parts(codes);
         let codes = codes.as_flattened();
+        let before = _mm256_set1_epi32(before);
         let mut differences = [[_mm256_setzero_si256(); PARTS]; G];
         for (i, difference) in differences.as_flattened_mut().iter_mut().enumerate() {
-            *difference = _mm256_sub_epi32(codes[i], predecessors::<S>(codes, i));
+            *difference = _mm256_sub_epi32(codes[i], predecessors::<S>(codes, i, before));
         }
-        *block = groups(differences);
+        groups(differences)
     }
 }
 
-/// What the codes of vector `i` are predicted by where one neighbour does so.
+/// What the codes of vector `i` are predicted by where one neighbour does so; the first by `before`.
 #[target_feature(enable = "avx2")]
 #[inline]
-fn predecessors<S: StaticShape>(codes: &[__m256i], i: usize) -> __m256i {
-    let zero = _mm256_setzero_si256();
+fn predecessors<S: StaticShape>(codes: &[__m256i], i: usize, before: __m256i) -> __m256i {
     let first = match S::SHAPE {
         Shape::Line if i > 0 => rotate(codes[i - 1]),
         Shape::Plane if i > 0 => codes[i - 1],
-        Shape::Cube if i % 2 == 1 => _mm256_permute2x128_si256::<0x01>(codes[i - 1], zero),
+        Shape::Cube if i % 2 == 1 => _mm256_permute2x128_si256::<0x01>(codes[i - 1], codes[i - 1]),
         Shape::Cube if i > 1 => codes[i - 2],
-        _ => zero,
+        _ => before,
     };
     let others = match S::SHAPE {
         Shape::Line | Shape::Plane => rotate(codes[i]),
@@ -180,9 +189,13 @@ fn sum_all(vector: __m256i) -> __m256i {
 ///
 /// Only where there is AVX2.
 #[inline(always)]
-unsafe fn difference_backward<S: StaticShape, const G: usize>(block: &mut [Group; G]) {
+unsafe fn difference_backward<S: StaticShape, const G: usize>(
+    block: &mut [Group; G],
+    before: &mut i32,
+) {
     // SAFETY: the caller's promise.
     unsafe {
+        let start = _mm256_set1_epi32(*before);
         let mut vectors = parts(block);
         let codes = vectors.as_flattened_mut();
         for i in 0..codes.len() {
@@ -190,15 +203,16 @@ unsafe fn difference_backward<S: StaticShape, const G: usize>(block: &mut [Group
                 Shape::Line | Shape::Plane => sum_all(codes[i]),
                 Shape::Cube => add_to_high(sum_halves(codes[i]), 0),
             };
-            let before = match S::SHAPE {
+            let added = match S::SHAPE {
                 Shape::Line if i > 0 => broadcast(codes[i - 1], 7),
                 Shape::Plane if i > 0 => broadcast(codes[i - 1], 0),
                 Shape::Cube if i % 2 == 1 => broadcast(codes[i - 1], 4),
                 Shape::Cube if i > 1 => broadcast(codes[i - 2], 0),
-                _ => _mm256_setzero_si256(),
+                _ => start,
             };
-            codes[i] = _mm256_add_epi32(sums, before);
+            codes[i] = _mm256_add_epi32(sums, added);
         }
+        *before = _mm256_extract_epi32::<7>(codes[codes.len() - 1]);
         *block = groups(vectors);
     }
 }
@@ -207,13 +221,13 @@ unsafe fn difference_backward<S: StaticShape, const G: usize>(block: &mut [Group
 ///
 /// Only where there is AVX2.
 #[inline(always)]
-unsafe fn lorenzo_forward<S: StaticShape, const G: usize>(block: &mut [Group; G]) {
+unsafe fn lorenzo_forward<S: StaticShape, const G: usize>(codes: &[Group; G]) -> [Group; G] {
     // SAFETY: the caller's promise.
     unsafe {
         if matches!(S::SHAPE, Shape::Line) {
-            return difference_forward::<S, G>(block);
+            return difference_forward::<S, G>(codes, 0);
         }
-        let mut vectors = parts(block);
+        let mut vectors = parts(codes);
         let codes = vectors.as_flattened_mut();
         for code in codes.iter_mut() {
             let left = match S::SHAPE {
@@ -236,7 +250,7 @@ unsafe fn lorenzo_forward<S: StaticShape, const G: usize>(block: &mut [Group; G]
         for i in (reach..codes.len()).rev() {
             codes[i] = _mm256_sub_epi32(codes[i], codes[i - reach]);
         }
-        *block = groups(vectors);
+        groups(vectors)
     }
 }
 
@@ -248,7 +262,7 @@ unsafe fn lorenzo_backward<S: StaticShape, const G: usize>(block: &mut [Group; G
     // SAFETY: the caller's promise.
     unsafe {
         if matches!(S::SHAPE, Shape::Line) {
-            return difference_backward::<S, G>(block);
+            return difference_backward::<S, G>(block, &mut 0);
         }
         let mut vectors = parts(block);
         let codes = vectors.as_flattened_mut();
@@ -276,18 +290,19 @@ unsafe fn lorenzo_backward<S: StaticShape, const G: usize>(block: &mut [Group; G
     }
 }
 
-/// The magnitudes of all differences but the first, or-ed together.
+/// The first magnitude, and all others or-ed together.
 ///
 /// # Safety
 ///
 /// Only where there is AVX2.
 #[inline(always)]
-unsafe fn others<const G: usize>(block: &[Group; G]) -> u32 {
+unsafe fn magnitude_bits<const G: usize>(block: &[Group; G]) -> (u32, u32) {
     // SAFETY: the caller's promise.
     unsafe {
         let mut differences = parts(block);
-        let first = &mut differences[0][0];
-        *first = _mm256_blend_epi32::<1>(*first, _mm256_setzero_si256());
+        let part = &mut differences[0][0];
+        let first = _mm256_cvtsi256_si32(*part).unsigned_abs();
+        *part = _mm256_blend_epi32::<1>(*part, _mm256_setzero_si256());
         let mut all = _mm256_setzero_si256();
         for difference in differences.as_flattened() {
             all = _mm256_or_si256(all, _mm256_abs_epi32(*difference));
@@ -297,7 +312,7 @@ unsafe fn others<const G: usize>(block: &[Group; G]) -> u32 {
             _mm256_extracti128_si256::<1>(all),
         );
         let pair = _mm_cvtsi128_si64(_mm_or_si128(half, _mm_srli_si128::<8>(half)));
-        (pair | pair >> 32) as u32
+        (first, (pair | pair >> 32) as u32)
     }
 }
 
@@ -389,8 +404,8 @@ unsafe fn write_body<const G: usize>(block: &[Group; G], rate: RateByte, out: &m
         }
         let outlier = rate.outlier_bytes() as usize;
         if outlier > 0 {
-            out[..4].copy_from_slice(&block[0][0].unsigned_abs().to_le_bytes());
             let first = &mut magnitudes[0][0];
+            out[..4].copy_from_slice(&_mm256_cvtsi256_si32(*first).to_le_bytes());
             *first = _mm256_blend_epi32::<1>(*first, _mm256_setzero_si256());
         }
         let (words, _) = out[outlier..].as_chunks_mut::<4>();

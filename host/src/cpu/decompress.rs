@@ -8,7 +8,7 @@ use ferrosz_codec::error::ChunkFault;
 use ferrosz_codec::quantize::Quantizer;
 use ferrosz_codec::shape::Shape;
 use ferrosz_codec::stream::chunk::CHUNK;
-use ferrosz_codec::stream::grid::Grid;
+use ferrosz_codec::stream::grid::{ChunkBox, Grid};
 use ferrosz_codec::stream::region::Region;
 use ferrosz_codec::{Element, FormatError};
 use rayon::prelude::*;
@@ -125,14 +125,21 @@ impl<T: Element> ChunkDecoder<'_, T> {
             progress(elements);
             return result;
         }
+        if region.holds(&places) {
+            let mut whole = [T::ZERO; CHUNK];
+            let whole = &mut whole[..elements as usize];
+            let result = self.decode(chunk, whole);
+            Self::copy_rows(&places, whole, region, output);
+            progress(elements);
+            return result;
+        }
         let mut pieces = Vec::new();
         self.for_pieces(chunk, region, |from, at| pieces.push((from, at)));
         if pieces.is_empty() {
             return Ok(());
         }
-        let mut whole = [T::ZERO; CHUNK];
-        let whole = &mut whole[..elements as usize];
-        let result = self.decode(chunk, whole);
+        let mut whole = vec![T::ZERO; elements as usize];
+        let result = self.decode(chunk, &mut whole);
         for (from, at) in pieces {
             progress((from.end - from.start) as u64);
             // SAFETY: elements of this chunk, which no other chunk has.
@@ -140,6 +147,20 @@ impl<T: Element> ChunkDecoder<'_, T> {
             part.copy_from_slice(&whole[from]);
         }
         result
+    }
+
+    /// Copies the rows of a chunk of which the region holds all: without the divisions that pieces of any
+    /// region take.
+    fn copy_rows(places: &ChunkBox, values: &[T], region: &Region, output: &Output<'_, T>) {
+        let [_, height, width] = places.extents;
+        for (row, values) in (0u32..).zip(values.chunks_exact(width as usize)) {
+            let [z, y, x] = places.origin;
+            let at = [z + u64::from(row / height), y + u64::from(row % height), x];
+            let at = region.place(at).unwrap_or(u64::MAX);
+            // SAFETY: elements of this chunk, which no other chunk has.
+            let part = unsafe { output.part(at, u64::from(width)) };
+            part.copy_from_slice(values);
+        }
     }
 
     /// Gives `take` the pieces that a region has of a chunk: elements of the chunk, and the place of the

@@ -6,7 +6,7 @@ use crate::encode::lanes::Lanes;
 use crate::encode::rate::RateByte;
 use crate::error::ChunkFault;
 use crate::pipeline::Codec;
-use crate::predict::{Group, difference};
+use crate::predict::Group;
 use crate::quantize::Quantizer;
 use crate::shape::{GROUP, Shape, StaticShape};
 use crate::stream::chunk::{Form, Sections, raw_words};
@@ -85,6 +85,7 @@ impl<T: Element> Coded<'_, T> {
         let mut sections = Sections::of(self.place.block_count(S::SHAPE), S::SHAPE, codec);
         let bodies = 4 * sections.bodies() as usize;
         let head = bytes.get(..bodies).ok_or(ChunkFault::Length)?;
+        // The code before the next block; without layers every block starts from 0.
         let mut last = 0;
         if codec.is_layered() {
             let at = 4 * sections.initial() as usize;
@@ -99,14 +100,14 @@ impl<T: Element> Coded<'_, T> {
             if end > bytes.len() {
                 return Err(ChunkFault::Length);
             }
-            let mut codes = [[0; GROUP]; G];
+            let mut codes = [[last; GROUP]; G];
             if rate.to_byte() != 0 {
+                let mut before = last;
                 codes = lanes.read_body::<G>(rate, &bytes[start..]);
-                lanes.backward::<S, G>(codec.predictor(), &mut codes);
-            }
-            if codec.is_layered() {
-                difference::add(&mut codes[0], last);
-                last = codes[0][GROUP - 1];
+                lanes.backward::<S, G>(codec.predictor(), &mut codes, &mut before);
+                if codec.is_layered() {
+                    last = before;
+                }
             }
             self.set_block::<S, G>(&place, &codes, values);
         }
@@ -128,10 +129,18 @@ impl<T: Element> Coded<'_, T> {
         let [_, lines, columns] = self.place.extents.map(|extent| extent as usize);
         let [z, y, x] = place.origin.map(|at| at as usize);
         let first = (z * lines + y) * columns + x;
-        let (row, height) = (S::SHAPE.row(), S::SHAPE.slice() / S::SHAPE.row());
-        for (i, codes) in codes.as_flattened().chunks_exact(row).enumerate() {
-            let at = first + (i / height * lines + i % height) * columns;
-            self.set_row(codes, &mut values[at..at + row]);
+        let (row, slice) = (S::SHAPE.row(), S::SHAPE.slice());
+        // First all values, then their places: what may lie anywhere keeps compilers from vectorising.
+        let mut decoded = [[T::ZERO; GROUP]; G];
+        for (values, codes) in decoded.iter_mut().zip(codes) {
+            self.set_row(codes, values);
+        }
+        for (z, decoded) in decoded.as_flattened().chunks_exact(slice).enumerate() {
+            let first = first + z * lines * columns;
+            for (y, decoded) in decoded.chunks_exact(row).enumerate() {
+                let at = first + y * columns;
+                values[at..at + row].copy_from_slice(decoded);
+            }
         }
     }
 

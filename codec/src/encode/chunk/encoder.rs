@@ -41,10 +41,14 @@ impl<'a, T: Element> Source<'a, T> {
         let mut values = [[T::ZERO; GROUP]; G];
         let first = self.first(chunk, place);
         let [_, lines, columns] = self.grid.lengths().map(|length| length as usize);
-        let (row, height) = (S::SHAPE.row(), S::SHAPE.slice() / S::SHAPE.row());
-        for (i, to) in values.as_flattened_mut().chunks_exact_mut(row).enumerate() {
-            let at = first + (i / height * lines + i % height) * columns;
-            to.copy_from_slice(&self.field[at..at + row]);
+        let (row, slice) = (S::SHAPE.row(), S::SHAPE.slice());
+        let slices = values.as_flattened_mut().chunks_exact_mut(slice);
+        for (z, to) in slices.enumerate() {
+            let first = first + z * lines * columns;
+            for (y, to) in to.chunks_exact_mut(row).enumerate() {
+                let at = first + y * columns;
+                to.copy_from_slice(&self.field[at..at + row]);
+            }
         }
         (values, [WHOLE_GROUP; G])
     }
@@ -99,12 +103,14 @@ pub(super) fn write<L: Lanes, S: StaticShape, T: Element, const G: usize>(
     let mut end = bodies;
     for (b, place) in blocks(chunk, S::SHAPE).enumerate() {
         let (values, inside) = source.block::<S, G>(&chunk, &place);
-        let mut groups = quantize.block::<S, G>(&values, inside, b, &mut exceptions);
-        let before = quantize.layer.next(&groups[0]);
-        lanes.forward::<S, G>(codec.predictor(), &mut groups);
-        if codec.is_layered() {
-            groups[0][0] = groups[0][0].wrapping_sub(before);
-        }
+        let mut codes = [[0; GROUP]; G];
+        quantize.block::<S, G>(&values, inside, b, &mut exceptions, &mut codes);
+        let before = if codec.is_layered() {
+            quantize.layer.next(&codes[0])
+        } else {
+            0
+        };
+        let groups = lanes.forward::<S, G>(codec.predictor(), &codes, before);
         let (first, others) = lanes.magnitude_bits(&groups);
         let rate = choose_rate(first, others, G as u32, codec);
         image[b] = rate.to_byte();
@@ -207,7 +213,7 @@ impl<'a, T: Element> BlockQuantizer<'a, T> {
         }
     }
 
-    /// The codes of block number `b`. Where an element has none, and in places without elements, the
+    /// Sets the codes of block number `b`. Where an element has none, and in places without elements, the
     /// code is the predicted one, so that the difference is 0.
     #[inline(always)]
     fn block<S: StaticShape, const G: usize>(
@@ -216,22 +222,21 @@ impl<'a, T: Element> BlockQuantizer<'a, T> {
         inside: [u32; G],
         b: usize,
         exceptions: &mut Exceptions,
-    ) -> [Group; G] {
-        let mut codes = [[0; GROUP]; G];
+        codes: &mut [Group; G],
+    ) {
         let mut clear = inside == [WHOLE_GROUP; G];
-        for (values, codes) in values.iter().zip(&mut codes) {
+        for (values, codes) in values.iter().zip(&mut *codes) {
             clear &= self.nearest_codes(values, codes);
         }
         let mut has_code = inside[0];
         if !clear {
-            let masks = self.with_care::<S, G>(values, inside, &mut codes);
+            let masks = self.with_care::<S, G>(values, inside, codes);
             exceptions.note(b, masks);
             has_code &= !masks[0];
         }
         if self.codec.is_layered() {
             self.layer.begin(&codes[0], has_code);
         }
-        codes
     }
 
     /// [`Quantizer::nearest_code`] of all values; whether [`Quantizer::is_clearly_within`] holds for all.

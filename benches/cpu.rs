@@ -1,70 +1,239 @@
-//! The CPU backend: compression and decompression of a field of 2^24 values, and the reference on a
-//! short one. Every output is checked once before it is timed.
+//! The CPU backend: compression and decompression of fields of 64 MiB, what the machine does with as
+//! many bytes at best, every version of the code, and the reference on a short field. Every output is
+//! checked once before it is timed.
+//!
+//! Throughput is that of the original data, in units of 10^9 bytes.
 
-use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use criterion::measurement::WallTime;
+use criterion::{
+    BenchmarkGroup, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main,
+};
 use ferrosz::codec::reference;
-use ferrosz::{Bound, Codec, Compressor, Decompressor, Device, Extents, Layout, Shape};
+use ferrosz::versions::{self, Version};
+use ferrosz::{Bound, Codec, Compressor, Decompressor, Device, Element, Extents, Layout, Shape};
 use std::hint::black_box;
+use std::time::Duration;
 
-/// Waves of two lengths with a little noise.
-fn field(elements: usize) -> Vec<f32> {
-    let mut state = 1u32;
-    (0..elements)
-        .map(|i| {
-            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-            let x = i as f32;
-            let noise = (state >> 8) as f32 * 1e-9;
-            (x * 0.011).sin() + 0.3 * (x * 0.057).sin() + noise
-        })
-        .collect()
+/// The edge of the cubic fields of `f32`; those of `f64` have half as many slices.
+const EDGE: u64 = 256;
+
+/// The edges of the cells of the noise's octaves, each half as high as the one before.
+const OCTAVES: [u64; 5] = [64, 32, 16, 8, 4];
+
+/// A number from -1 to 1 without pattern for each point of a lattice.
+fn lattice(octave: u64, [z, y, x]: [u64; 3]) -> f64 {
+    let place = octave << 60 | z << 40 | y << 20 | x;
+    let product = (place + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    let mixed = (product ^ product >> 32).wrapping_mul(0xD6E8_FEB8_6659_FD93);
+    ((mixed ^ mixed >> 32) >> 11) as f64 / (1u64 << 52) as f64 - 1.0
+}
+
+/// Smooth random numbers: along x between lattice points, whose numbers are interpolated in y and z.
+fn add_octave(row: &mut [f64], octave: u64, cell: u64, height: f64, z: u64, y: u64) {
+    let ease = |at: u64| {
+        let t = (at % cell) as f64 / cell as f64;
+        t * t * (3.0 - 2.0 * t)
+    };
+    let mix = |a: f64, b: f64, t: f64| a + (b - a) * t;
+    let (z0, y0) = (z / cell, y / cell);
+    let node = |x: u64| {
+        let at = |dz, dy| lattice(octave, [z0 + dz, y0 + dy, x]);
+        let (near, far) = (
+            mix(at(0, 0), at(0, 1), ease(y)),
+            mix(at(1, 0), at(1, 1), ease(y)),
+        );
+        mix(near, far, ease(z))
+    };
+    for (x0, cells) in (0..).zip(row.chunks_mut(cell as usize)) {
+        let (a, b) = (node(x0), node(x0 + 1));
+        for (x, value) in (0..).zip(cells) {
+            *value += height * mix(a, b, ease(x));
+        }
+    }
+}
+
+/// Noise of several octaves, as turbulence has it.
+fn noise(slices: u64) -> Vec<f64> {
+    let mut field = vec![0.0; (slices * EDGE * EDGE) as usize];
+    for (i, row) in (0..).zip(field.chunks_exact_mut(EDGE as usize)) {
+        for (octave, cell) in (0..).zip(OCTAVES) {
+            let height = 0.5f64.powi(octave as i32);
+            add_octave(row, octave, cell, height, i / EDGE, i % EDGE);
+        }
+    }
+    field
+}
+
+/// The highest parts of a field, and zeros: whole blocks and chunks of them.
+fn peaks(field: &[f32]) -> Vec<f32> {
+    field.iter().map(|value| (value - 0.7).max(0.0)).collect()
 }
 
 fn bound() -> Bound {
     Bound::range(1e-3).expect("a good bound")
 }
 
-fn cpu(criterion: &mut Criterion) {
-    let field = field(1 << 24);
-    let bytes = size_of_val(&field[..]) as u64;
-    let mut group = criterion.benchmark_group("cpu");
-    group.throughput(Throughput::Bytes(bytes)).sample_size(10);
-    let all = Codec::ALL
-        .into_iter()
-        .flat_map(|codec| Shape::ALL.map(|shape| (codec, shape)));
-    for (codec, shape) in all.filter(|(codec, shape)| codec.takes(*shape)) {
-        let compressor = Compressor::new(codec, bound())
-            .device(Device::Cpu)
-            .with_rank(shape.rank())
-            .and_then(|compressor| compressor.extents(&[256, 256, 256]))
-            .expect("a compressor");
-        let name = format!("{codec} {shape}");
-        let decompressor = Decompressor::new().device(Device::Cpu);
-        let stream = compressor.compress(&field).expect("compresses");
-        let back: Vec<f32> = decompressor.decompress(&stream).expect("decompresses");
-        let largest = field.iter().zip(&back).map(|(x, y)| (x - y).abs());
-        assert!(largest.fold(0.0, f32::max) <= 2.7e-3, "{name}");
-        group.bench_function(BenchmarkId::new("compress", &name), |bencher| {
-            bencher.iter(|| compressor.compress(black_box(&field)));
+/// The absolute bound, a little rounded up.
+fn tolerance<T: Element>(field: &[T]) -> f64 {
+    let values = || field.iter().map(|value| value.to_f64());
+    let (low, high) = (
+        values().fold(f64::MAX, f64::min),
+        values().fold(f64::MIN, f64::max),
+    );
+    1.000_001e-3 * (high - low)
+}
+
+fn check<T: Element>(field: &[T], back: &[T]) {
+    let most = tolerance(field);
+    let near = |(x, y): (&T, &T)| (x.to_f64() - y.to_f64()).abs() <= most;
+    assert!(field.len() == back.len() && field.iter().zip(back).all(near));
+}
+
+fn group<'a>(
+    criterion: &'a mut Criterion,
+    name: &str,
+    bytes: usize,
+) -> BenchmarkGroup<'a, WallTime> {
+    let mut group = criterion.benchmark_group(name);
+    group
+        .throughput(Throughput::BytesDecimal(bytes as u64))
+        .sample_size(10)
+        .warm_up_time(Duration::from_millis(300))
+        .measurement_time(Duration::from_millis(800));
+    group
+}
+
+/// What copying and filling of as many bytes takes, in as many threads as the backend uses.
+fn ceilings(criterion: &mut Criterion) {
+    let source = vec![1u8; 4 * (EDGE * EDGE * EDGE) as usize];
+    let mut target = source.clone();
+    let mut group = group(criterion, "ceiling", source.len());
+    let piece = 1 << 20;
+    group.bench_function("copy, one thread", |bencher| {
+        bencher.iter(|| target.copy_from_slice(black_box(&source)));
+    });
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let parts = source.len().div_ceil(threads).next_multiple_of(piece);
+    group.bench_function("copy", |bencher| {
+        bencher.iter(|| {
+            std::thread::scope(|scope| {
+                for (to, from) in target.chunks_mut(parts).zip(source.chunks(parts)) {
+                    scope.spawn(|| to.copy_from_slice(black_box(from)));
+                }
+            });
         });
-        group.bench_function(BenchmarkId::new("decompress", &name), |bencher| {
-            bencher.iter(|| decompressor.decompress::<f32>(black_box(&stream)));
+    });
+    group.bench_function("fill of fresh memory", |bencher| {
+        bencher.iter(|| {
+            let mut fresh = vec![0u8; source.len()];
+            std::thread::scope(|scope| {
+                for to in fresh.chunks_mut(parts) {
+                    scope.spawn(|| black_box(to).fill(3));
+                }
+            });
+            fresh
+        });
+    });
+    group.finish();
+}
+
+/// Both ways of one compressor.
+fn both<T: Element>(
+    group: &mut BenchmarkGroup<'_, WallTime>,
+    name: &str,
+    (codec, shape): (Codec, Shape),
+    field: &[T],
+) {
+    let slices = field.len() as u64 / EDGE / EDGE;
+    let compressor = Compressor::new(codec, bound())
+        .device(Device::Cpu)
+        .with_rank(shape.rank())
+        .and_then(|compressor| compressor.extents(&[slices, EDGE, EDGE]))
+        .expect("a compressor");
+    let decompressor = Decompressor::new().device(Device::Cpu);
+    let stream = compressor.compress(field).expect("compresses");
+    check(
+        field,
+        &decompressor.decompress(&stream).expect("decompresses"),
+    );
+    let ratio = size_of_val(field) as f64 / stream.len() as f64;
+    eprintln!("{name} {codec} {shape}: ratio {ratio:.2}");
+    let id = |way: &str| BenchmarkId::new(way, format!("{name} {codec} {shape}"));
+    group.bench_function(id("compress"), |bencher| {
+        bencher.iter(|| compressor.compress(black_box(field)));
+    });
+    group.bench_function(id("decompress"), |bencher| {
+        bencher.iter(|| decompressor.decompress::<T>(black_box(&stream)));
+    });
+}
+
+/// Every codec and rank.
+fn all(criterion: &mut Criterion) {
+    let field: Vec<f32> = noise(EDGE).into_iter().map(|x| x as f32).collect();
+    let mut group = group(criterion, "cpu", size_of_val(&field[..]));
+    for codec in Codec::ALL {
+        for shape in Shape::ALL.into_iter().filter(|shape| codec.takes(*shape)) {
+            both(&mut group, "noise", (codec, shape), &field);
+        }
+    }
+    let peaks = peaks(&field);
+    for shape in Shape::ALL {
+        both(&mut group, "peaks", (Codec::Plain, shape), &peaks);
+    }
+    let wide = noise(EDGE / 2);
+    for shape in Shape::ALL {
+        both(&mut group, "f64 noise", (Codec::Plain, shape), &wide);
+    }
+    both(
+        &mut group,
+        "f64 noise",
+        (Codec::Lorenzo, Shape::Cube),
+        &wide,
+    );
+    group.finish();
+}
+
+/// Plain lines into memory that is used again and again, and by every version of the code.
+fn lines(criterion: &mut Criterion) {
+    let field: Vec<f32> = noise(EDGE).into_iter().map(|x| x as f32).collect();
+    let mut group = group(criterion, "lines", size_of_val(&field[..]));
+    let compressor = Compressor::new(Codec::Plain, bound()).device(Device::Cpu);
+    let decompressor = Decompressor::new().device(Device::Cpu);
+    let most = compressor.max_compressed_len(field.len() as u64, f32::DTYPE);
+    let mut stream = vec![0; most.expect("not too large") as usize];
+    let mut back = field.clone();
+    let length = compressor.compress_into(&field, &mut stream).expect("fits");
+    group.bench_function("compress_into", |bencher| {
+        bencher.iter(|| compressor.compress_into(black_box(&field), &mut stream));
+    });
+    let stream = &stream[..length];
+    group.bench_function("decompress_into", |bencher| {
+        bencher.iter(|| decompressor.decompress_into(black_box(stream), &mut back));
+    });
+    check(&field, &back);
+    let layout = Layout::new(Codec::Plain, Shape::Line, Extents::line(field.len() as u64));
+    for version in Version::all() {
+        assert!(versions::compress(version, layout, bound(), &field) == stream);
+        group.bench_function(BenchmarkId::new("compress", version.name()), |bencher| {
+            bencher.iter(|| versions::compress(version, layout, bound(), black_box(&field)));
+        });
+        group.bench_function(BenchmarkId::new("decompress", version.name()), |bencher| {
+            bencher.iter(|| versions::decompress::<f32>(version, black_box(stream)));
         });
     }
     group.finish();
 }
 
 fn plain_loops(criterion: &mut Criterion) {
-    let field = field(1 << 18);
-    let extents = Extents::line(field.len() as u64);
-    let mut group = criterion.benchmark_group("reference");
-    group
-        .throughput(Throughput::Bytes(size_of_val(&field[..]) as u64))
-        .sample_size(10);
-    let layout = Layout::new(Codec::Plain, Shape::Line, extents);
+    let field: Vec<f32> = noise(4).into_iter().map(|x| x as f32).collect();
+    let mut group = group(criterion, "reference", size_of_val(&field[..]));
+    let layout = Layout::new(Codec::Plain, Shape::Line, Extents::line(field.len() as u64));
     let compress = || reference::compress(layout, bound(), black_box(&field));
     let stream = compress();
-    let back: Vec<f32> = reference::decompress(&stream).expect("decompresses");
-    assert_eq!(back.len(), field.len());
+    check(
+        &field,
+        &reference::decompress(&stream).expect("decompresses"),
+    );
     group.bench_function("compress", |bencher| bencher.iter(compress));
     group.bench_function("decompress", |bencher| {
         bencher.iter(|| reference::decompress::<f32>(black_box(&stream)));
@@ -72,5 +241,5 @@ fn plain_loops(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, cpu, plain_loops);
+criterion_group!(benches, ceilings, lines, all, plain_loops);
 criterion_main!(benches);

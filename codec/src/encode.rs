@@ -3,4 +3,5 @@
 pub mod bit_plane;
 pub mod block;
 pub mod chunk;
+pub mod lanes;
 pub mod rate;

@@ -1,7 +1,8 @@
 //! Choosing codec and shape of blocks by the sizes that a sample predicts.
 
+use crate::cpu::Version;
 use crate::error::Error;
-use ferrosz_codec::encode::chunk::{self, IMAGE_BYTES, Source};
+use ferrosz_codec::encode::chunk::{IMAGE_BYTES, Source};
 use ferrosz_codec::quantize::Quantizer;
 use ferrosz_codec::shape::Shape;
 use ferrosz_codec::stream::container::{Extents, Layout};
@@ -80,7 +81,7 @@ fn predicted_bytes<T: Element>(
     quantizer: &Quantizer<T>,
     sample: &[Sample<T>],
 ) -> u128 {
-    let grid = layout.grid();
+    let (grid, version) = (layout.grid(), Version::best());
     let elements: u64 = sample.iter().map(|chunk| chunk.elements.len() as u64).sum();
     let bytes: u64 = sample
         .par_iter()
@@ -92,7 +93,7 @@ fn predicted_bytes<T: Element>(
                     grid: alone,
                     chunk: 0,
                 };
-                chunk::encode(layout.codec, quantizer, source, image).1 as u64
+                version.encode(layout.codec, quantizer, source, image).1 as u64
             },
         )
         .sum();

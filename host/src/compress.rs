@@ -1,7 +1,7 @@
 //! Compression of host slices.
 
 use crate::choose;
-use crate::cpu;
+use crate::cpu::{self, Sink, Version};
 use crate::device::Device;
 use crate::error::Error;
 use crate::plan;
@@ -153,7 +153,7 @@ impl Compressor {
         if self.codec.is_some() {
             return Ok(*self);
         }
-        let quantizer = cpu::resolve(self.bound, field);
+        let quantizer = cpu::resolve(Version::best(), self.bound, field);
         let read = |grid: &_, number| Ok(choose::read_chunk(grid, number, field));
         Ok(self.with_layout(choose::choose(&quantizer, &extents, read)?))
     }
@@ -198,36 +198,73 @@ impl Compressor {
         field: &[T],
         progress: &(dyn Fn(u64) + Sync),
     ) -> Result<Vec<u8>, Error> {
+        let mut stream = Vec::new();
+        self.compress_to(field, &mut stream, progress)?;
+        Ok(stream)
+    }
+
+    fn compress_to<T: Element>(
+        &self,
+        field: &[T],
+        sink: &mut impl Sink,
+        progress: &(dyn Fn(u64) + Sync),
+    ) -> Result<(), Error> {
         let elements = field.len() as u64;
         let chosen = self.choose(field)?;
         chosen.max_compressed_len(elements, T::DTYPE)?;
         let layout = chosen.layout_for(elements)?;
-        let stream = match plan::Backend::of(self.device)? {
-            plan::Backend::Cpu => cpu::compress(layout, self.bound, field, progress),
-            plan::Backend::Gpu(executor) => {
-                let stream = executor.compress(layout, self.bound, field)?;
-                progress(elements);
-                stream
+        match plan::Backend::of(self.device)? {
+            plan::Backend::Cpu => {
+                cpu::compress(Version::best(), layout, self.bound, field, sink, progress);
             }
-        };
-        Ok(stream)
+            plan::Backend::Gpu(executor) => {
+                sink.take(executor.compress(layout, self.bound, field)?);
+                progress(elements);
+            }
+        }
+        Ok(())
     }
 
-    /// Compresses a field into the start of `out`; the stream's length.
+    /// Compresses a field into the start of `out`; the stream's length. Where memory is reused, this
+    /// saves what new memory costs.
     ///
     /// # Errors
     ///
-    /// [`Error::OutputTooSmall`], and as [`Compressor::compress`]. A buffer of
-    /// [`Compressor::max_compressed_len`] is never too small.
+    /// [`Error::OutputTooSmall`], and as [`Compressor::compress`]; `out` may then hold anything. A buffer
+    /// of [`Compressor::max_compressed_len`] is never too small.
     pub fn compress_into<T: Element>(&self, field: &[T], out: &mut [u8]) -> Result<usize, Error> {
-        let stream = self.compress(field)?;
-        let found = out.len() as u64;
-        let target = out.get_mut(..stream.len()).ok_or(Error::OutputTooSmall {
-            needed: stream.len() as u64,
-            found,
-            unit: "bytes",
-        })?;
-        target.copy_from_slice(&stream);
-        Ok(stream.len())
+        let mut target = Target { out, length: 0 };
+        self.compress_to(field, &mut target, &|_| {})?;
+        let (needed, found) = (target.length as u64, target.out.len() as u64);
+        if needed > found {
+            return Err(Error::OutputTooSmall {
+                needed,
+                found,
+                unit: "bytes",
+            });
+        }
+        Ok(target.length)
+    }
+}
+
+/// The start of a slice, of which `length` bytes are written, or would be if they had room.
+struct Target<'a> {
+    out: &'a mut [u8],
+    length: usize,
+}
+
+impl Sink for Target<'_> {
+    fn append(&mut self, bytes: &[u8]) {
+        let end = self.length + bytes.len();
+        if let Some(place) = self.out.get_mut(self.length..end) {
+            place.copy_from_slice(bytes);
+        }
+        self.length = end;
+    }
+
+    fn set_start(&mut self, bytes: &[u8]) {
+        if let Some(place) = self.out.get_mut(..bytes.len()) {
+            place.copy_from_slice(bytes);
+        }
     }
 }

@@ -1,8 +1,9 @@
 //! Decompression to host slices.
 
-use crate::cpu;
+use crate::cpu::{self, Version};
 use crate::device::Device;
 use crate::error::Error;
+use crate::memory;
 use crate::part::Part;
 use crate::plan;
 use crate::stream::StreamRef;
@@ -174,7 +175,7 @@ impl Decompressor {
             plan::Backend::Cpu => {
                 for region in regions {
                     let (out, rest) = values.split_at_mut(region.elements() as usize);
-                    cpu::decompress(stream, region, self.verify, out, progress)?;
+                    cpu::decompress(Version::best(), stream, region, self.verify, out, progress)?;
                     values = rest;
                 }
             }
@@ -188,7 +189,7 @@ impl Decompressor {
 }
 
 /// A whole stream of `T`.
-fn read<T: Element>(stream: &[u8]) -> Result<StreamRef<'_>, FormatError> {
+pub(crate) fn read<T: Element>(stream: &[u8]) -> Result<StreamRef<'_>, FormatError> {
     let read = StreamRef::read(stream)?;
     read.header.quantizer::<T>()?;
     Ok(read)
@@ -201,8 +202,5 @@ pub(crate) fn allocate<T: Element>(elements: u64) -> Result<Vec<T>, Error> {
         bytes: elements.saturating_mul(T::BYTES as u64),
     };
     let count = usize::try_from(elements).map_err(|_| failed.clone())?;
-    let mut values = Vec::new();
-    values.try_reserve_exact(count).map_err(|_| failed)?;
-    values.resize(count, T::ZERO);
-    Ok(values)
+    memory::zeroed(count).ok_or(failed)
 }

@@ -22,6 +22,7 @@ mod device;
 mod error;
 pub mod executor;
 mod info;
+mod memory;
 mod part;
 mod plan;
 mod stream;
@@ -37,6 +38,39 @@ pub use ferrosz_codec::{Bound, BoundError, BoundMode, Codec, Dtype, Element, For
 pub use info::{ChunkForms, Info, info, max_compressed_len};
 pub use part::Part;
 pub use update::{Update, compact};
+
+/// The versions of the CPU's code, for tests and measurements.
+#[doc(hidden)]
+pub mod versions {
+    pub use crate::cpu::Version;
+    use crate::{Bound, Element, Error, Layout, cpu, decompress};
+    use ferrosz_codec::stream::region::Region;
+
+    /// As [`crate::Compressor::compress`] on the CPU, by a version.
+    pub fn compress<T: Element>(
+        version: Version,
+        layout: Layout,
+        bound: Bound,
+        field: &[T],
+    ) -> Vec<u8> {
+        let mut stream = Vec::new();
+        cpu::compress(version, layout, bound, field, &mut stream, &|_| {});
+        stream
+    }
+
+    /// As [`crate::Decompressor::decompress`] on the CPU, by a version.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`crate::Decompressor::decompress`] without a GPU.
+    pub fn decompress<T: Element>(version: Version, stream: &[u8]) -> Result<Vec<T>, Error> {
+        let stream = decompress::read::<T>(stream)?;
+        let mut values = decompress::allocate::<T>(stream.header.elements())?;
+        let whole = Region::whole(&stream.header.grid());
+        cpu::decompress(version, &stream, &whole, true, &mut values, &|_| {})?;
+        Ok(values)
+    }
+}
 
 /// What the bytes mean: formats, coders and the plain-loop reference.
 pub use ferrosz_codec as codec;

@@ -1,11 +1,11 @@
 //! Random-access writes: replacing a part of a compressed field by recoding only its chunks.
 
-use crate::cpu::ChunkDecoder;
+use crate::cpu::{ChunkDecoder, Version};
 use crate::error::Error;
 use crate::part::Part;
 use crate::stream::StreamRef;
 use ferrosz_codec::Element;
-use ferrosz_codec::encode::chunk::{self, IMAGE_BYTES, Source};
+use ferrosz_codec::encode::chunk::{IMAGE_BYTES, Source};
 use ferrosz_codec::error::ChunkFault;
 use ferrosz_codec::stream::checksum::checksum;
 use ferrosz_codec::stream::container::{HEADER_BYTES, Header};
@@ -64,6 +64,7 @@ impl Update {
         let quantizer = header.quantizer::<T>()?;
         let grid = header.grid();
         let decoder = ChunkDecoder {
+            version: Version::best(),
             stream,
             quantizer,
             grid,
@@ -198,7 +199,7 @@ fn encode_alone<T: Element>(
         chunk: 0,
     };
     let quantizer = header.quantizer::<T>()?;
-    let (form, bytes, _) = chunk::encode(header.codec, &quantizer, source, image);
+    let (form, bytes, _) = Version::best().encode(header.codec, &quantizer, source, image);
     let sum = checksum(seed(number, form.id()), &image[..bytes]);
     Ok((form.id(), bytes, sum))
 }

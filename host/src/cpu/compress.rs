@@ -1,0 +1,193 @@
+//! Compression: tasks of a few chunks in parallel, their bytes put into the stream in order.
+
+use super::{Progress, Version};
+use crate::memory;
+use ferrosz_codec::bound::Extremes;
+use ferrosz_codec::encode::chunk::{IMAGE_BYTES, Source};
+use ferrosz_codec::quantize::Quantizer;
+use ferrosz_codec::stream::chunk::CHUNK;
+use ferrosz_codec::stream::container::{HEADER_BYTES, Header, Layout};
+use ferrosz_codec::stream::grid::Grid;
+use ferrosz_codec::stream::table::{ENTRY_BYTES, Entry};
+use ferrosz_codec::{Bound, Codec, Element};
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// Chunks of a task: enough to make its start cheap, and few enough that its bytes stay in a cache
+/// until they are put into the stream.
+const TASK_CHUNKS: u64 = 4;
+
+/// Tasks for each thread in a wave: enough that little time is lost at its end, where threads wait.
+const WAVE_TASKS: u64 = 16;
+
+/// Values that a task of the search for extremes looks at.
+const SCAN: usize = 1 << 17;
+
+/// Where a stream goes.
+pub(crate) trait Sink: Send {
+    /// Puts bytes behind those that are there.
+    fn append(&mut self, bytes: &[u8]);
+    /// Replaces the first bytes.
+    fn set_start(&mut self, bytes: &[u8]);
+    /// Makes room for what is expected to follow.
+    fn expect(&mut self, _bytes: u64) {}
+    /// Takes a whole stream.
+    fn take(&mut self, stream: Vec<u8>) {
+        self.append(&stream);
+    }
+}
+
+impl Sink for Vec<u8> {
+    fn append(&mut self, bytes: &[u8]) {
+        self.extend_from_slice(bytes);
+    }
+
+    fn set_start(&mut self, bytes: &[u8]) {
+        self[..bytes.len()].copy_from_slice(bytes);
+    }
+
+    fn expect(&mut self, bytes: u64) {
+        memory::reserve(self, usize::try_from(bytes).unwrap_or(0));
+    }
+
+    fn take(&mut self, stream: Vec<u8>) {
+        *self = stream;
+    }
+}
+
+/// The quantiser of a bound on a field.
+pub(crate) fn resolve<T: Element>(version: Version, bound: Bound, values: &[T]) -> Quantizer<T> {
+    let mut extremes = Extremes::default();
+    if bound.needs_extremes() {
+        extremes = values
+            .par_chunks(SCAN)
+            .map(|values| version.extremes(values))
+            .reduce(Extremes::default, Extremes::union);
+    }
+    bound.resolve(&extremes)
+}
+
+/// Compresses a field whose extents have been checked.
+pub(crate) fn compress<T: Element>(
+    version: Version,
+    layout: Layout,
+    bound: Bound,
+    values: &[T],
+    sink: &mut impl Sink,
+    progress: Progress<'_>,
+) {
+    let quantizer = resolve(version, bound, values);
+    let encoder = Encoder {
+        version,
+        codec: layout.codec,
+        quantizer: &quantizer,
+        grid: layout.grid(),
+        field: values,
+        progress,
+    };
+    let chunks = encoder.grid.chunk_count();
+    let mut start = vec![0; HEADER_BYTES + chunks as usize * ENTRY_BYTES];
+    sink.append(&start);
+    let mut table = Table {
+        entries: start[HEADER_BYTES..].as_chunks_mut().0.iter_mut(),
+        payload_bytes: 0,
+    };
+    let wave = WAVE_TASKS * TASK_CHUNKS * rayon::current_num_threads() as u64;
+    let mut now = Vec::new();
+    let mut before = Vec::new();
+    for first in (0..chunks).step_by(wave as usize) {
+        let range = first..chunks.min(first + wave);
+        // While a wave is encoded, one of the threads puts the one before into the stream.
+        rayon::join(
+            || table.place(&before, sink),
+            || encoder.encode_wave(range, &mut now),
+        );
+        std::mem::swap(&mut now, &mut before);
+        if first == 0 {
+            // As if all of the field were like its first wave, and a little more.
+            let bytes: usize = before.iter().map(|task| task.length).sum();
+            let waves = chunks.div_ceil(wave);
+            sink.expect((bytes as u64).saturating_mul(waves + waves.div_ceil(16)));
+        }
+    }
+    table.place(&before, sink);
+    let header = Header {
+        payload_bytes: table.payload_bytes,
+        ..layout.header(T::DTYPE, bound, quantizer.error().to_bits64())
+    };
+    start[..HEADER_BYTES].copy_from_slice(&header.to_bytes());
+    sink.set_start(&start);
+}
+
+/// The chunk table while it is filled.
+struct Table<'a> {
+    entries: std::slice::IterMut<'a, [u8; ENTRY_BYTES]>,
+    payload_bytes: u64,
+}
+
+impl Table<'_> {
+    /// Puts the chunks of a wave behind those that are there.
+    fn place(&mut self, wave: &[Task], sink: &mut impl Sink) {
+        for task in wave {
+            for (entry, place) in task.entries.iter().zip(&mut self.entries) {
+                let start = self.payload_bytes + entry.start;
+                *place = Entry { start, ..*entry }.to_bytes();
+            }
+            sink.append(&task.bytes[..task.length]);
+            self.payload_bytes += task.length as u64;
+        }
+    }
+}
+
+/// The chunks that a task has encoded: entries whose places count from the task's own first byte.
+#[derive(Default)]
+struct Task {
+    entries: Vec<Entry>,
+    bytes: Vec<u8>,
+    length: usize,
+}
+
+/// What all tasks share.
+struct Encoder<'a, T> {
+    version: Version,
+    codec: Codec,
+    quantizer: &'a Quantizer<T>,
+    grid: Grid,
+    field: &'a [T],
+    progress: Progress<'a>,
+}
+
+impl<T: Element> Encoder<'_, T> {
+    /// Encodes chunks into tasks, whose memory is used again.
+    fn encode_wave(&self, chunks: Range<u64>, tasks: &mut Vec<Task>) {
+        let count = (chunks.end - chunks.start).div_ceil(TASK_CHUNKS);
+        tasks.resize_with(count as usize, Task::default);
+        tasks.par_iter_mut().enumerate().for_each(|(index, task)| {
+            let first = chunks.start + index as u64 * TASK_CHUNKS;
+            self.encode(first..chunks.end.min(first + TASK_CHUNKS), task);
+        });
+    }
+
+    fn encode(&self, chunks: Range<u64>, task: &mut Task) {
+        let needed = (TASK_CHUNKS as usize - 1) * CHUNK * T::BYTES + IMAGE_BYTES;
+        if task.bytes.len() < needed {
+            task.bytes = vec![0; needed];
+        }
+        task.entries.clear();
+        task.length = 0;
+        for chunk in chunks {
+            let source = Source {
+                field: self.field,
+                grid: &self.grid,
+                chunk,
+            };
+            let image = &mut task.bytes[task.length..];
+            let (form, bytes, sum) = self
+                .version
+                .encode(self.codec, self.quantizer, source, image);
+            task.entries.push(Entry::new(task.length as u64, form, sum));
+            task.length += bytes;
+            (self.progress)(u64::from(self.grid.chunk(chunk).elements()));
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! The versions of the CPU's code: one source, compiled for processors with different instructions.
+
+#[cfg(target_arch = "x86_64")]
+use super::avx2::Avx2;
+use super::extremes::extremes;
+use ferrosz_codec::bound::Extremes;
+use ferrosz_codec::encode::chunk::{self, Source, Stored};
+use ferrosz_codec::encode::lanes::{Lanes, Portable};
+use ferrosz_codec::error::ChunkFault;
+use ferrosz_codec::quantize::Quantizer;
+use ferrosz_codec::stream::chunk::Form;
+use ferrosz_codec::stream::grid::Grid;
+use ferrosz_codec::{Codec, Element};
+
+/// A version that this machine can run.
+#[derive(Debug, Clone, Copy)]
+pub struct Version(Kind);
+
+#[derive(Debug, Clone, Copy)]
+enum Kind {
+    Portable,
+    #[cfg(target_arch = "x86_64")]
+    Avx2(Avx2),
+}
+
+impl Version {
+    /// All versions that this machine can run, the fastest first.
+    pub fn all() -> impl Iterator<Item = Self> {
+        let kinds = [
+            #[cfg(target_arch = "x86_64")]
+            Avx2::detect().map(Kind::Avx2),
+            Some(Kind::Portable),
+        ];
+        kinds.into_iter().flatten().map(Self)
+    }
+
+    /// The fastest.
+    pub fn best() -> Self {
+        Self::all().next().unwrap_or(Self(Kind::Portable))
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self.0 {
+            Kind::Portable => "portable",
+            #[cfg(target_arch = "x86_64")]
+            Kind::Avx2(_) => "avx2",
+        }
+    }
+
+    #[inline(always)]
+    fn run<W: Work>(self, work: W) -> W::Output {
+        match self.0 {
+            Kind::Portable => work.run(Portable),
+            // SAFETY: the proof says that the processor has these features.
+            #[cfg(target_arch = "x86_64")]
+            Kind::Avx2(proof) => unsafe { run_with_avx2(work, proof) },
+        }
+    }
+
+    /// [`chunk::encode`].
+    pub(crate) fn encode<T: Element>(
+        self,
+        codec: Codec,
+        quantizer: &Quantizer<T>,
+        source: Source<'_, T>,
+        image: &mut [u8],
+    ) -> (Form, usize, u64) {
+        self.run(Encode {
+            codec,
+            quantizer,
+            source,
+            image,
+        })
+    }
+
+    /// [`chunk::decode`].
+    pub(crate) fn decode<T: Element>(
+        self,
+        codec: Codec,
+        quantizer: &Quantizer<T>,
+        grid: &Grid,
+        stored: Stored<'_>,
+        verify: bool,
+        values: &mut [T],
+    ) -> Result<(), ChunkFault> {
+        self.run(Decode {
+            codec,
+            quantizer,
+            grid,
+            stored,
+            verify,
+            values,
+        })
+    }
+
+    /// Smallest and largest finite value.
+    pub(crate) fn extremes<T: Element>(self, values: &[T]) -> Extremes<T> {
+        self.run(Scan(values))
+    }
+}
+
+/// What is compiled once for each version: `run`, and all that is inlined into it.
+trait Work {
+    type Output;
+
+    fn run<L: Lanes>(self, lanes: L) -> Self::Output;
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+fn run_with_avx2<W: Work>(work: W, proof: Avx2) -> W::Output {
+    work.run(proof)
+}
+
+struct Encode<'a, T> {
+    codec: Codec,
+    quantizer: &'a Quantizer<T>,
+    source: Source<'a, T>,
+    image: &'a mut [u8],
+}
+
+impl<T: Element> Work for Encode<'_, T> {
+    type Output = (Form, usize, u64);
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, lanes: L) -> Self::Output {
+        chunk::encode(lanes, self.codec, self.quantizer, self.source, self.image)
+    }
+}
+
+struct Decode<'a, T> {
+    codec: Codec,
+    quantizer: &'a Quantizer<T>,
+    grid: &'a Grid,
+    stored: Stored<'a>,
+    verify: bool,
+    values: &'a mut [T],
+}
+
+impl<T: Element> Work for Decode<'_, T> {
+    type Output = Result<(), ChunkFault>;
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, lanes: L) -> Self::Output {
+        chunk::decode(
+            lanes,
+            self.codec,
+            self.quantizer,
+            self.grid,
+            self.stored,
+            self.verify,
+            self.values,
+        )
+    }
+}
+
+struct Scan<'a, T>(&'a [T]);
+
+impl<T: Element> Work for Scan<'_, T> {
+    type Output = Extremes<T>;
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, _: L) -> Self::Output {
+        extremes(self.0)
+    }
+}

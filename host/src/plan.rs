@@ -25,8 +25,9 @@ use ferrosz_gpu_kernels::kernel::extremes::{ExtremesParams, FindExtremes};
 use ferrosz_gpu_kernels::kernel::tile::UnitSteps;
 use ferrosz_gpu_kernels::simt::{Kernel, View};
 
-/// Elements that a block of the extremes kernel should have.
-const EXTREMES_SHARE: u64 = 1 << 14;
+/// Elements that a block of the extremes kernel should have at least: of `f32`, one batch of loads a thread. Fewer
+/// blocks would make small fields wait.
+const EXTREMES_SHARE: u64 = 1 << 12;
 
 /// The machine that a [`Device`] names.
 pub(crate) enum Backend {

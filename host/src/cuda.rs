@@ -36,7 +36,7 @@ use crate::part::Part;
 use crate::plan::{
     CompressJob, DecompressJob, enqueue_compress, enqueue_decompress, enqueue_resolve, fault_in,
 };
-use cudarc::driver::{CudaContext, CudaStream, DevicePtr, DevicePtrMut, sys};
+use cudarc::driver::{CudaContext, CudaStream, DevicePtr, DevicePtrMut};
 use ferrosz_codec::bound::Extremes;
 use ferrosz_codec::quantize::Quantizer;
 use ferrosz_codec::stream::container::{Extents, HEADER_BYTES, Header, Layout};
@@ -51,9 +51,6 @@ pub use cudarc;
 
 /// What kernels read and write 16 bytes of at once.
 const ALIGNMENT: u64 = 16;
-
-/// Blocks of [`ReadAll`] that a multiprocessor holds at once.
-const READ_ALL_RESIDENT: u64 = 8;
 
 /// An NVIDIA GPU with the kernels loaded.
 #[derive(Clone)]
@@ -111,6 +108,7 @@ impl Gpu {
 
     fn workspace_of(stream: &Arc<CudaStream>, chunks: u64) -> Result<Workspace, Error> {
         let memory = CudaMemory::new(stream, 8 * cells::count(chunks))?;
+        memory.clear()?;
         Ok(Workspace { memory, chunks })
     }
 
@@ -146,7 +144,6 @@ impl Gpu {
         self.run(stream, |executor| {
             if bound.needs_extremes() {
                 let mut bits = [[0; 8]; 3];
-                executor.clear(cells)?;
                 enqueue_resolve::<T, _>(executor, bound, elements, view, cells)?;
                 executor.download(cells, 8 * cells::QUANTIZER, bits.as_flattened_mut())?;
                 quantizer = Quantizer::from_bits(bits.map(u64::from_le_bytes));
@@ -515,14 +512,10 @@ impl Gpu {
             // SAFETY: as above; it has at least one item.
             sum: unsafe { View::new(sum as *mut u64, 1) },
         };
-        let multiprocessors = (self.context())
-            .attribute(sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)
-            .map_err(crate::executor::cuda::failed("count multiprocessors"))?;
-        let resident = u64::from(multiprocessors.unsigned_abs()) * READ_ALL_RESIDENT;
         let share = ALIGNMENT * read_all::IN_FLIGHT as u64 * u64::from(read_all::THREADS);
-        let blocks = bytes.div_ceil(share).clamp(1, resident.max(1)) as u32;
+        let shares = u32::try_from(bytes.div_ceil(share).max(1)).unwrap_or(u32::MAX);
         self.run(stream, |executor| {
-            executor.launch::<ReadAll>(blocks, &params)
+            executor.launch_over::<ReadAll>(shares, &params)
         })
     }
 

@@ -143,7 +143,7 @@ pub(crate) struct CompressJob {
     pub(crate) input: View<u32>,
     /// Room for the longest stream, 16-byte aligned.
     pub(crate) stream: View<u32>,
-    /// `cells::count` cells.
+    /// `cells::count` cells, of which those of [`cells::OF_EXTREMES`] are clear.
     pub(crate) cells: View<u64>,
 }
 
@@ -157,12 +157,14 @@ pub(crate) fn enqueue_compress<T: Element, E: Executor>(
     let resolved: Quantizer<T> = job.bound.resolve(&Extremes::default());
     let error_bits = resolved.error().to_bits64();
     let header = job.layout.header(T::DTYPE, job.bound, error_bits);
-    executor.clear(job.cells)?;
     if elements == 0 {
+        executor.clear(job.cells)?;
         return enqueue_empty(executor, job, &header);
     }
     if job.bound.needs_extremes() {
         enqueue_resolve::<T, E>(executor, job.bound, elements, job.input, job.cells)?;
+    } else {
+        executor.clear(job.cells)?;
     }
     let params = CompressParams {
         input: job.input,
@@ -179,7 +181,7 @@ pub(crate) fn enqueue_compress<T: Element, E: Executor>(
 }
 
 /// Asks for the quantiser of a bound that needs the extremes of a field of at least one element; it will
-/// be in the cells, which must be clear.
+/// be in the cells, all others of which will be clear. Those of [`cells::OF_EXTREMES`] must be before.
 pub(crate) fn enqueue_resolve<T: Element, E: Executor>(
     executor: &E,
     bound: Bound,
@@ -409,6 +411,7 @@ fn compress_host<T: Element, E: Executor>(
         stream: executor.view(&stream),
         cells: executor.view(&workspace),
     };
+    executor.clear(job.cells)?;
     executor.upload(bytemuck::cast_slice(field), job.input)?;
     enqueue_compress::<T, E>(executor, &job)?;
     let mut length = [0; 8];

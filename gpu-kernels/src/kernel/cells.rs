@@ -1,5 +1,7 @@
 //! The workspace: 64-bit cells that the blocks of a launch share. All are 0 before a compression
-//! or a decompression.
+//! or a decompression; between calls those of [`OF_EXTREMES`] are.
+
+use core::ops::Range;
 
 /// Counts the blocks of a compression as they start: the next chunk. All blocks raise it, so nothing
 /// else that they read is in its 128 bytes.
@@ -8,6 +10,8 @@ pub const TICKET: u64 = 0;
 pub const EXTREMES_DONE: u64 = 16;
 /// Two cells: see `Extremes::to_cells`.
 pub const EXTREMES: u64 = 17;
+/// The cells that the extremes kernel counts with.
+pub const OF_EXTREMES: Range<u64> = EXTREMES_DONE..EXTREMES + 2;
 /// Three cells: the quantiser, see `Quantizer::to_bits`.
 pub const QUANTIZER: u64 = 19;
 /// The length of the stream in bytes, once a compression has ended.

@@ -22,7 +22,7 @@ pub struct ExtremesParams {
     pub input: View<u32>,
     /// Elements of the field.
     pub elements: u64,
-    /// The workspace: see [`cells`].
+    /// The workspace: see [`cells`]. Those of [`cells::OF_EXTREMES`] are 0.
     pub cells: View<u64>,
     /// The bound's number.
     pub bound: f64,
@@ -46,6 +46,7 @@ impl<E: Element> FindExtremes<E> {
     /// What one thread does.
     #[inline(always)]
     pub fn run<T: Thread>(t: T, params: &ExtremesParams) {
+        Self::clear(t, params.cells);
         let seen = Self::see_all(t, params).to_cells();
         let largest = [warp_max_u64(t, seen[0]), warp_max_u64(t, seen[1])];
         if t.lane() == 0 {
@@ -72,7 +73,26 @@ impl<E: Element> FindExtremes<E> {
             if done + 1 == u64::from(t.block_count()) {
                 t.fence();
                 Self::resolve(t, params);
+                for cell in cells::OF_EXTREMES {
+                    t.cell_store(params.cells, cell, 0);
+                }
             }
+        }
+    }
+
+    /// Clears the cells for the launch that follows, but for those of this kernel, which leaves them clear
+    /// when it ends: so a call needs no launch for that alone.
+    #[inline(always)]
+    fn clear<T: Thread>(t: T, cells: View<u64>) {
+        let threads = u64::from(t.block_count()) * u64::from(THREADS);
+        let mut cell =
+            u64::from(t.block_index()) * u64::from(THREADS) + u64::from(t.thread_index());
+        while cell < cells.len() {
+            let is_own = cell >= cells::OF_EXTREMES.start && cell < cells::QUANTIZER + 3;
+            if !is_own {
+                t.cell_store(cells, cell, 0);
+            }
+            cell += threads;
         }
     }
 

@@ -232,6 +232,11 @@ impl CudaMemory {
         &self.stream
     }
 
+    /// Asks for all bytes to be 0.
+    pub(crate) fn clear(&self) -> Result<(), Error> {
+        clear(self.view::<u64>(), &self.stream)
+    }
+
     /// Copies bytes from byte `from` on, once all work on `stream` is done.
     pub(crate) fn read(
         &self,
@@ -261,6 +266,14 @@ impl Drop for CudaMemory {
         // SAFETY: allocated by `new`, freed once, after the last work that used it.
         context.record_err(unsafe { result::free_sync(self.address) });
     }
+}
+
+/// Asks for cells to be 0.
+fn clear(cells: View<u64>, stream: &CudaStream) -> Result<(), Error> {
+    let bytes = cells.len() as usize * size_of::<u64>();
+    // SAFETY: the view is of valid memory of so many bytes.
+    unsafe { result::memset_d8_async(cells.address() as u64, 0, bytes, stream.cu_stream()) }
+        .map_err(failed("clear the workspace"))
 }
 
 /// A box of device memory: its first byte's address, bytes of a row, rows of a slice, slices, and how
@@ -330,12 +343,7 @@ impl Executor for CudaExecutor<'_> {
     }
 
     fn clear(&self, cells: View<u64>) -> Result<(), Error> {
-        let bytes = cells.len() as usize * size_of::<u64>();
-        // SAFETY: the view is of valid memory of so many bytes.
-        unsafe {
-            result::memset_d8_async(cells.address() as u64, 0, bytes, self.stream.cu_stream())
-        }
-        .map_err(failed("clear the workspace"))
+        clear(cells, &self.stream)
     }
 
     fn upload(&self, bytes: &[u8], to: View<u32>) -> Result<(), Error> {

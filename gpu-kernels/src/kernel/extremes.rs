@@ -88,7 +88,7 @@ impl<E: Element> FindExtremes<E> {
         let mut cell =
             u64::from(t.block_index()) * u64::from(THREADS) + u64::from(t.thread_index());
         while cell < cells.len() {
-            let is_own = cell >= cells::OF_EXTREMES.start && cell < cells::QUANTIZER + 3;
+            let is_own = (cells::OF_EXTREMES.start..cells::QUANTIZER + 3).contains(&cell);
             if !is_own {
                 t.cell_store(cells, cell, 0);
             }

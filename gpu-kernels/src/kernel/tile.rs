@@ -299,7 +299,7 @@ fn whole_slot(shape: Shape, grid: &Grid, at: [u32; 3]) -> u32 {
         block = block << (tile[i] - edge[i]) | at[i] >> edge[i];
         place = place << edge[i] | at[i] & ((1 << edge[i]) - 1);
     }
-    block * shape.elements() as u32 | place
+    (block * shape.elements() as u32) | place
 }
 
 /// The places of a chunk of planes or cubes, walked through row by row as if it were whole.

@@ -21,6 +21,7 @@ use crate::simt::{Thread, View};
 use core::marker::PhantomData;
 use ferrosz_codec::Element;
 use ferrosz_codec::encode::block::{SignedGroup, choose_rate};
+use ferrosz_codec::encode::rate::RateByte;
 use ferrosz_codec::pipeline::{Codec, StaticCodec};
 use ferrosz_codec::predict::{Group, MAX_REACH, Predictor, difference};
 use ferrosz_codec::quantize::Quantizer;
@@ -67,31 +68,64 @@ impl<E: Element, C: StaticCodec, S: StaticShape> Compress<E, C, S> {
     /// Words of shared memory.
     pub const SHARED_WORDS: u32 = Self::START + 2;
 
-    /// What one thread does once the names are in scope.
+    /// What one thread does.
     #[inline(always)]
     pub fn run<T: Thread>(t: T, params: &CompressParams) {
-        let codec = C::CODEC;
         let work = Work::<E, S>::take(t, params, Self::TASK);
         work.stage(t);
+        let coded = Self::code(t, &work);
+        let sizes = coded.own_bytes::<T, S>(t) | coded.mask.count_ones() << 16;
+        let places = block_sum::<T, CHUNK_WARPS>(t, sizes, Self::BODY_SUMS);
+        let work = work.again(t, Self::TASK);
+        let (sections, flags) = Self::sections(t, &work, coded.mask, places.total);
+        let is_constant = work.quantizer(t).is_lossless() && work.is_constant(t);
+        let elements = work.chunk.elements();
+        let (form, words) = sections.choose(elements, E::WORDS as u32, coded.initial, is_constant);
+        work.publish(t, words);
+        // From here on the tile holds the chunk's image instead of its elements.
+        t.barrier();
+        match form {
+            Form::Zero => {}
+            Form::Constant | Form::Raw => work.write_elements(t, form, words),
+            Form::Coded | Form::CodedWithExceptions => {
+                let image = Image { sections, words };
+                Self::write_image(t, &work, &image, coded, places.before, flags.before);
+            }
+        }
+        let start = work.find_start(t, words, Self::START);
+        Self::store(t, &work, start, words, form);
+    }
+
+    /// This thread's part of the chunk: quantised, predicted, and how its block will be stored.
+    #[inline(always)]
+    fn code<T: Thread>(t: T, work: &Work<'_, E, S>) -> Coded {
         let (mut codes, mask) = work.quantize(t);
         let has_code = work.inside(t) & !mask;
         let bias = Quantizer::<E>::BIAS;
-        let initial = predict_forward::<T, S>(t, codec, &mut codes, bias, has_code, Self::LAYER);
+        let initial = predict_forward::<T, S>(t, C::CODEC, &mut codes, bias, has_code, Self::LAYER);
         // LLVM would keep the codes as well, to make the sign row from them where it is stored: 24
         // registers more, a block a multiprocessor less.
         let mut group = SignedGroup::split(&codes);
         group.signs = t.opaque(group.signs);
         let (first, others) = first_and_others::<T, S>(t, &group);
-        let rate = choose_rate(first, others, groups::<S>(), codec);
-        let own_bytes = if is_first::<T, S>(t) {
-            rate.body_bytes(groups::<S>())
-        } else {
-            0
-        };
-        let sizes = own_bytes | mask.count_ones() << 16;
-        let places = block_sum::<T, CHUNK_WARPS>(t, sizes, Self::BODY_SUMS);
-        let work = work.again(t, Self::TASK);
-        let exceptions = places.total >> 16;
+        Coded {
+            group,
+            rate: choose_rate(first, others, groups::<S>(), C::CODEC),
+            mask,
+            initial,
+        }
+    }
+
+    /// The chunk's sections, `sizes` being the sum of all threads'; and, if there are exceptions, the groups
+    /// that have any. For the whole block.
+    #[inline(always)]
+    fn sections<T: Thread>(
+        t: T,
+        work: &Work<'_, E, S>,
+        mask: u32,
+        sizes: u32,
+    ) -> (Sections, BlockSum) {
+        let exceptions = sizes >> 16;
         let flags = if exceptions > 0 {
             block_sum::<T, CHUNK_WARPS>(t, u32::from(mask != 0), Self::FLAG_SUMS)
         } else {
@@ -101,53 +135,59 @@ impl<E: Element, C: StaticCodec, S: StaticShape> Compress<E, C, S> {
             }
         };
         let sections = Sections {
-            body_bytes: places.total & 0xffff,
+            body_bytes: sizes & 0xffff,
             flagged_groups: flags.total,
             exceptions,
-            ..Sections::of(work.chunk.block_count(S::SHAPE), S::SHAPE, codec)
+            ..Sections::of(work.chunk.block_count(S::SHAPE), S::SHAPE, C::CODEC)
         };
-        let is_constant = work.quantizer(t).is_lossless() && work.is_constant(t);
-        let (form, words) =
-            sections.choose(work.chunk.elements(), E::WORDS as u32, initial, is_constant);
-        work.publish(t, words);
-        // From here on the tile holds the chunk's image instead of its elements.
-        t.barrier();
-        match form {
-            Form::Zero => {}
-            Form::Constant | Form::Raw => work.write_elements(t, form, words),
-            Form::Coded | Form::CodedWithExceptions => {
-                let image = Image { sections, words };
-                image.clear::<T, E>(t, codec);
-                image.write_rate(t, S::SHAPE, rate);
-                if codec.is_layered() {
-                    image.write_initial(t, initial);
-                }
-                let write_exceptions = || {
-                    if exceptions > 0 {
-                        let (masks, values) = (flags.before, places.before >> 16);
-                        let input = |word| work.slot_word(t, word);
-                        image.write_exceptions::<T, E>(t, input, mask, masks, values);
-                    }
-                };
-                // Where it costs fewer registers.
-                let is_early = codec.stores_outliers();
-                if is_early {
-                    write_exceptions();
-                }
-                // The bytes before the second group's are those before its block and its block's.
-                let block_bytes = if is_first::<T, S>(t) {
-                    0
-                } else {
-                    rate.body_bytes(groups::<S>())
-                };
-                let at = 4 * sections.bodies() + (places.before & 0xffff) - block_bytes;
-                write_body(t, S::SHAPE, group, rate, at, codec);
-                if !is_early {
-                    write_exceptions();
-                }
-            }
+        (sections, flags)
+    }
+
+    /// Writes this thread's part of a coded chunk's image; `sizes_before` and `flags_before` are the sums of
+    /// the threads before.
+    #[inline(always)]
+    fn write_image<T: Thread>(
+        t: T,
+        work: &Work<'_, E, S>,
+        image: &Image,
+        coded: Coded,
+        sizes_before: u32,
+        flags_before: u32,
+    ) {
+        let codec = C::CODEC;
+        image.clear::<T, E>(t, codec);
+        image.write_rate(t, S::SHAPE, coded.rate);
+        if codec.is_layered() {
+            image.write_initial(t, coded.initial);
         }
-        let start = work.find_start(t, words, Self::START);
+        let write_exceptions = || {
+            if image.sections.exceptions > 0 {
+                let input = |word| work.slot_word(t, word);
+                let values_before = sizes_before >> 16;
+                image.write_exceptions::<T, E>(t, input, coded.mask, flags_before, values_before);
+            }
+        };
+        // Where it costs fewer registers.
+        let is_early = codec.stores_outliers() && E::WORDS == 1;
+        if is_early {
+            write_exceptions();
+        }
+        // The bytes before the second group's are those before its block and its block's.
+        let block_bytes = if is_first::<T, S>(t) {
+            0
+        } else {
+            coded.rate.body_bytes(groups::<S>())
+        };
+        let at = 4 * image.sections.bodies() + (sizes_before & 0xffff) - block_bytes;
+        write_body(t, S::SHAPE, coded.group, coded.rate, at, codec);
+        if !is_early {
+            write_exceptions();
+        }
+    }
+
+    /// Copies the image to its place in the payload, and completes what tells of it. For the whole block.
+    #[inline(always)]
+    fn store<T: Thread>(t: T, work: &Work<'_, E, S>, start: u64, words: u32, form: Form) {
         let sum = work.copy_image(t, start, words);
         store_warp_sum_u64(t, sum, Self::CHECKSUMS);
         t.barrier();
@@ -157,6 +197,29 @@ impl<E: Element, C: StaticCodec, S: StaticShape> Compress<E, C, S> {
                 let sum = seed(work.number, form.id()).wrapping_add(sum);
                 work.finish(t, start, words, form, sum);
             }
+        }
+    }
+}
+
+/// A thread's part of a chunk, coded.
+struct Coded {
+    group: SignedGroup,
+    /// How its block is stored.
+    rate: RateByte,
+    /// Its exceptions.
+    mask: u32,
+    /// The initial code of a layered chunk, else 0.
+    initial: i32,
+}
+
+impl Coded {
+    /// The bytes of its block's body, which the block's first group counts.
+    #[inline(always)]
+    fn own_bytes<T: Thread, S: StaticShape>(&self, t: T) -> u32 {
+        if is_first::<T, S>(t) {
+            self.rate.body_bytes(groups::<S>())
+        } else {
+            0
         }
     }
 }

@@ -48,7 +48,7 @@ pub struct CompressParams {
     pub steps: UnitSteps,
     /// Where the stream goes, 16-byte aligned; as long as the longest stream of such a field.
     pub stream: View<u32>,
-    /// The workspace: see [`cells`].
+    /// The workspace: see [`crate::kernel::cells`].
     pub cells: View<u64>,
     /// The quantiser's bits, unless it is in the workspace.
     pub quantizer: [u64; 3],

@@ -24,6 +24,7 @@ pub mod quantize;
 pub mod reference;
 pub mod shape;
 pub mod stream;
+pub mod tile;
 
 pub use bound::{Bound, BoundMode};
 pub use element::{Dtype, Element};

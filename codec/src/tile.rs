@@ -1,0 +1,340 @@
+//! Tiles: how the codecs with an entropy coder cut a field.
+//!
+//! A tile is 256 rows of 64 elements, 16 x 16 x 64 in a cube, and what a thread block holds in shared
+//! memory. It is coded in *steps* of 32 *lanes*, the even places of a row and then the odd ones, so that a
+//! warp's accesses lie side by side whichever of the two it takes. See FORMAT.md, section 9.
+
+use crate::shape::Shape;
+
+/// Rows of a tile.
+pub const ROWS: u32 = 256;
+/// Elements of a row.
+pub const ROW: u32 = 64;
+/// Lanes of a step.
+pub const LANES: u32 = 32;
+/// Steps of a tile: two a row.
+pub const STEPS: u32 = 2 * ROWS;
+/// Elements of a tile.
+pub const TILE: usize = (STEPS * LANES) as usize;
+/// Tiles of a chunk: what is coded as one stream of bits.
+pub const CHUNK_TILES: u32 = 4;
+
+/// A tile's extents, slowest dimension first.
+#[inline(always)]
+pub const fn extents(shape: Shape) -> [u32; 3] {
+    match shape {
+        Shape::Line => [1, 1, ROWS * ROW],
+        Shape::Plane => [1, ROWS, ROW],
+        Shape::Cube => [16, 16, ROW],
+    }
+}
+
+/// The place in its tile of a lane of a step.
+#[inline(always)]
+pub const fn place(shape: Shape, step: u32, lane: u32) -> [u32; 3] {
+    let row = step / 2;
+    let x = 2 * lane + step % 2;
+    match shape {
+        Shape::Line => [0, 0, ROW * row + x],
+        Shape::Plane => [0, row, x],
+        Shape::Cube => [row / 16, row % 16, x],
+    }
+}
+
+/// The number of a place in the order of steps and lanes: where its code lies.
+#[inline(always)]
+pub const fn index(shape: Shape, place: [u32; 3]) -> u32 {
+    let [z, y, x] = place;
+    let (row, x) = match shape {
+        Shape::Line => (x / ROW, x % ROW),
+        Shape::Plane => (y, x),
+        Shape::Cube => (16 * z + y, x),
+    };
+    (2 * row + x % 2) * LANES + x / 2
+}
+
+/// The level of a place: how often all its coordinates can be halved. Tiles begin at multiples of their
+/// extents, so it is that of the place in the field, as far as 2^level divides these.
+#[inline(always)]
+pub const fn level(shape: Shape, place: [u32; 3]) -> u32 {
+    let [z, y, x] = place;
+    let all = match shape {
+        Shape::Line => x,
+        Shape::Plane => x | y,
+        Shape::Cube => x | y | z,
+    };
+    all.trailing_zeros()
+}
+
+/// How a field is cut into tiles.
+///
+/// Of a field of planes the slices along z are independent of each other; one of lines is a single line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TileGrid {
+    shape: Shape,
+    lengths: [u64; 3],
+}
+
+/// A tile in a field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TileBox {
+    /// Its first place in the field.
+    pub origin: [u64; 3],
+    /// Places of the field from its first one on, in each dimension: more than a tile's extent if the
+    /// field goes on behind it, and cut off at [`FAR`].
+    pub left: [u32; 3],
+}
+
+/// What [`TileBox::left`] does not exceed; more than twice every extent.
+pub const FAR: u32 = 1 << 20;
+
+impl TileGrid {
+    /// The tiles of a field of these extents, slowest first, with dimensions of length 1 taken out as
+    /// the grid of chunks does it.
+    pub const fn new(shape: Shape, lengths: [u64; 3]) -> Self {
+        Self { shape, lengths }
+    }
+
+    /// The shape of the tiles.
+    #[inline(always)]
+    pub const fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    /// The field's extents.
+    #[inline(always)]
+    pub const fn lengths(&self) -> [u64; 3] {
+        self.lengths
+    }
+
+    /// Elements of the field.
+    #[inline(always)]
+    pub const fn elements(&self) -> u64 {
+        self.lengths[0] * self.lengths[1] * self.lengths[2]
+    }
+
+    /// Tiles along each dimension.
+    #[inline(always)]
+    pub const fn counts(&self) -> [u64; 3] {
+        let tile = extents(self.shape);
+        [
+            self.lengths[0].div_ceil(tile[0] as u64),
+            self.lengths[1].div_ceil(tile[1] as u64),
+            self.lengths[2].div_ceil(tile[2] as u64),
+        ]
+    }
+
+    /// Tiles.
+    #[inline(always)]
+    pub const fn tiles(&self) -> u64 {
+        let [z, y, x] = self.counts();
+        z * y * x
+    }
+
+    /// Chunks: [`CHUNK_TILES`] tiles each, the last one what is left.
+    #[inline(always)]
+    pub const fn chunks(&self) -> u64 {
+        self.tiles().div_ceil(CHUNK_TILES as u64)
+    }
+
+    /// The grid of the field that takes every `spacing`th place of this one, in the dimensions of its shape.
+    pub const fn coarse(&self, spacing: u32) -> Self {
+        let spacing = spacing as u64;
+        let [z, y, x] = self.lengths;
+        let lengths = match self.shape {
+            Shape::Line => [z, y, x.div_ceil(spacing)],
+            Shape::Plane => [z, y.div_ceil(spacing), x.div_ceil(spacing)],
+            Shape::Cube => [
+                z.div_ceil(spacing),
+                y.div_ceil(spacing),
+                x.div_ceil(spacing),
+            ],
+        };
+        Self::new(self.shape, lengths)
+    }
+
+    /// Tile number `tile`, in C order.
+    #[inline(always)]
+    pub fn tile(&self, tile: u64) -> TileBox {
+        let [_, ys, xs] = self.counts();
+        self.tile_at([tile / (ys * xs), tile / xs % ys, tile % xs])
+    }
+
+    /// The tile at this place among the tiles.
+    #[inline(always)]
+    pub fn tile_at(&self, at: [u64; 3]) -> TileBox {
+        let tile = extents(self.shape);
+        let mut found = TileBox {
+            origin: [0; 3],
+            left: [0; 3],
+        };
+        for i in 0..3 {
+            found.origin[i] = at[i] * u64::from(tile[i]);
+            let left = self.lengths[i].saturating_sub(found.origin[i]);
+            found.left[i] = left.min(u64::from(FAR)) as u32;
+        }
+        found
+    }
+
+    /// The number in C order of a place in the field.
+    #[inline(always)]
+    pub const fn flat(&self, at: [u64; 3]) -> u64 {
+        (at[0] * self.lengths[1] + at[1]) * self.lengths[2] + at[2]
+    }
+}
+
+impl TileBox {
+    /// Whether a place of the tile is in the field.
+    #[inline(always)]
+    pub const fn has(&self, place: [u32; 3]) -> bool {
+        place[0] < self.left[0] && place[1] < self.left[1] && place[2] < self.left[2]
+    }
+
+    /// A place of the tile as one of the field.
+    #[inline(always)]
+    pub fn at(&self, place: [u32; 3]) -> [u64; 3] {
+        core::array::from_fn(|i| self.origin[i] + u64::from(place[i]))
+    }
+}
+
+/// Which places of a tile are coded, and with which statistics.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TileOrder {
+    /// The shape of the tiles.
+    pub shape: Shape,
+    /// Whether places differ by level; if so, those of [`TileOrder::anchor_level`] or above are anchors.
+    pub has_levels: bool,
+    /// The level from which on places are anchors, which have no code.
+    pub anchor_level: u32,
+}
+
+/// Groups of a tile: 32 bricks of level 0, 4 of level 1, and all of the higher levels.
+pub const GROUPS: u32 = 37;
+
+impl TileOrder {
+    /// The order of a predictor whose codes all are alike.
+    pub const fn flat(shape: Shape) -> Self {
+        Self {
+            shape,
+            has_levels: false,
+            anchor_level: u32::MAX,
+        }
+    }
+
+    /// The order of a predictor with levels whose anchors are `spacing`, a power of two, apart.
+    pub const fn levels(shape: Shape, spacing: u32) -> Self {
+        Self {
+            shape,
+            has_levels: true,
+            anchor_level: spacing.trailing_zeros(),
+        }
+    }
+
+    /// The brick, 0 to 31, that a place is in.
+    #[inline(always)]
+    pub const fn brick(&self, row: u32, lane: u32) -> u32 {
+        match self.shape {
+            Shape::Line => row / 8,
+            Shape::Plane => row / 32 * 4 + lane / 8,
+            Shape::Cube => (row / 128 * 2 + row % 16 / 8) * 8 + lane / 4,
+        }
+    }
+
+    /// The group of a lane of a step, or none if an anchor is there.
+    #[inline(always)]
+    pub const fn group(&self, step: u32, lane: u32) -> Option<u32> {
+        let brick = self.brick(step / 2, lane);
+        if !self.has_levels {
+            return Some(brick);
+        }
+        let level = level(self.shape, place(self.shape, step, lane));
+        if level >= self.anchor_level {
+            None
+        } else if level == 0 {
+            Some(brick)
+        } else if level == 1 {
+            Some(32 + brick / 8)
+        } else {
+            Some(36)
+        }
+    }
+
+    /// Groups that a tile has.
+    #[inline(always)]
+    pub const fn groups(&self) -> u32 {
+        if self.has_levels { GROUPS } else { 32 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec;
+
+    #[test]
+    fn every_place_has_one_code() {
+        for shape in Shape::ALL {
+            let mut seen = vec![false; TILE];
+            for step in 0..STEPS {
+                for lane in 0..LANES {
+                    let place = place(shape, step, lane);
+                    assert!((0..3).all(|i| place[i] < extents(shape)[i]));
+                    assert_eq!(index(shape, place), step * LANES + lane);
+                    let [z, y, x] = place;
+                    let tile = extents(shape);
+                    seen[((z * tile[1] + y) * tile[2] + x) as usize] = true;
+                }
+            }
+            assert!(seen.iter().all(|seen| *seen));
+        }
+    }
+
+    #[test]
+    fn tiles_cover_the_field_once() {
+        for (shape, lengths) in [
+            (Shape::Line, [1, 1, 40_000]),
+            (Shape::Plane, [2, 300, 70]),
+            (Shape::Cube, [17, 33, 65]),
+        ] {
+            let grid = TileGrid::new(shape, lengths);
+            let mut seen = vec![0u8; grid.elements() as usize];
+            for tile in 0..grid.tiles() {
+                let tile = grid.tile(tile);
+                for step in 0..STEPS {
+                    for lane in 0..LANES {
+                        let place = place(shape, step, lane);
+                        if tile.has(place) {
+                            seen[grid.flat(tile.at(place)) as usize] += 1;
+                        }
+                    }
+                }
+            }
+            assert!(seen.iter().all(|seen| *seen == 1));
+        }
+    }
+
+    #[test]
+    fn groups_have_the_places_that_their_classes_expect() {
+        let mut found = [[0u32; GROUPS as usize]; 3];
+        for shape in Shape::ALL {
+            let spacing = if shape == Shape::Line { 512 } else { 16 };
+            let order = TileOrder::levels(shape, spacing);
+            for at in 0..STEPS * LANES {
+                if let Some(group) = order.group(at / LANES, at % LANES) {
+                    found[shape as usize][group as usize] += 1;
+                }
+            }
+        }
+        assert_eq!(found[0], counts(256, 1024, 4096 - 32));
+        assert_eq!(found[1], counts(384, 768, 1024 - 64));
+        assert_eq!(found[2], counts(448, 448, 256 - 4));
+    }
+
+    fn counts(first: u32, second: u32, rest: u32) -> [u32; GROUPS as usize] {
+        core::array::from_fn(|i| match i {
+            0..32 => first,
+            32..36 => second,
+            _ => rest,
+        })
+    }
+}

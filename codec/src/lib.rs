@@ -17,6 +17,7 @@ pub mod bound;
 pub mod element;
 pub mod encode;
 pub mod error;
+pub mod interp;
 pub mod pipeline;
 pub mod predict;
 pub mod quantize;

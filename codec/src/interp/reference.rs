@@ -111,11 +111,11 @@ fn visit<T: Element>(
 /// Along which axes a place is an odd multiple of the level's unit; none if it is no multiple along some.
 fn odd_axes(shape: Shape, at: [u64; 3], level: u32) -> Option<u32> {
     let mut odd = 0;
-    for axis in 3 - usize::from(shape.rank())..3 {
-        if at[axis] % (1 << level) != 0 {
+    for (axis, at) in at.iter().enumerate().skip(3 - usize::from(shape.rank())) {
+        if !at.is_multiple_of(1 << level) {
             return None;
         }
-        odd |= ((at[axis] >> level & 1) as u32) << axis;
+        odd |= ((at >> level & 1) as u32) << axis;
     }
     Some(odd)
 }

@@ -2,7 +2,7 @@
 
 use crate::element::Element;
 use crate::interp::geometry::{Geometry, MAX_LEVELS};
-use crate::interp::parameters::{LevelFlags, Parameters, Tightening};
+use crate::interp::parameters::{Parameters, Tightening};
 use crate::interp::quantize::LevelQuantizer;
 
 /// Levels with a bound of their own: those of a field, and that of its anchors.
@@ -144,6 +144,7 @@ impl<F: Fn(usize) -> u32> Words<F> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::interp::parameters::LevelFlags;
 
     #[test]
     fn words_come_back() {

@@ -19,3 +19,6 @@ pub mod reference;
 pub mod resolved;
 pub mod spline;
 pub mod stage;
+pub mod store;
+pub mod tile;
+pub mod walk;

@@ -12,7 +12,7 @@ use crate::encode::bit_plane::{Portable, rows_of, set_rows};
 use crate::error::ChunkFault;
 use crate::shape::GROUP;
 use crate::stream::chunk::Form;
-use crate::tile::{CHUNK_TILES, LANES, STEPS, TILE};
+use crate::tile::{CHUNK_TILES, LANES, STEPS};
 
 /// Planes of a code.
 pub const PLANES: u32 = 16;
@@ -189,6 +189,7 @@ mod tests {
     use super::*;
     use crate::entropy::image::IMAGE_BYTES;
     use crate::entropy::samples::{Kind, Sample, lengths};
+    use crate::tile::TILE;
     use alloc::boxed::Box;
     use alloc::vec;
     use alloc::vec::Vec;

@@ -262,7 +262,8 @@ mod tests {
         list.iter().take((2 * leaves.len()).saturating_sub(2)).sum()
     }
 
-    fn check(counts: &Counts) {
+    /// Checks the lengths; how much longer than the best ones they are.
+    fn check(counts: &Counts) -> f64 {
         let shares = shares_of_lengths(counts).map(u32::from);
         let used = counts.iter().filter(|count| **count > 0).count();
         assert_eq!(shares.iter().sum::<u32>(), if used > 0 { 4096 } else { 0 });
@@ -271,16 +272,15 @@ mod tests {
             assert!(share == 0 || share.is_power_of_two());
         }
         let (found, best) = (cost(counts), limited_cost(counts));
-        assert!(
-            found >= best && found as f64 <= best as f64 * 1.005,
-            "{found} {best} {counts:?}"
-        );
+        let excess = found as f64 / best.max(1) as f64 - 1.0;
+        assert!(found >= best && excess < 0.008, "{found} {best} {counts:?}");
         // Where nothing had to be raised, they are the best.
         let total: u64 = counts.iter().map(|count| u64::from(*count)).sum();
         let is_raised = |count: &u32| *count > 0 && u64::from(*count) < total / 4096 + 1;
         if total < 1 << 31 && !counts.iter().any(is_raised) && best == unlimited_cost(counts) {
             assert_eq!(found, best, "{counts:?}");
         }
+        excess
     }
 
     #[test]
@@ -317,15 +317,17 @@ mod tests {
     #[test]
     fn lengths_are_the_best_or_nearly() {
         let mut rng = SmallRng::seed_from_u64(1);
+        let mut excess = 0.0;
         for _ in 0..3000 {
             let used = rng.random_range(1..=112);
             let bits = rng.random_range(1..=32);
             let decay = rng.random_range(0.0..1.0f64);
-            check(&core::array::from_fn(|s| {
+            excess += check(&core::array::from_fn(|s| {
                 let largest = (u64::MAX >> (64 - bits)) as f64 * (-decay * s as f64).exp();
                 let count = (rng.random::<f64>() * largest) as u32;
                 if s < used { count } else { 0 }
             }));
         }
+        assert!(excess / 3000.0 < 0.0005, "{excess}");
     }
 }

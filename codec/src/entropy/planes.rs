@@ -227,7 +227,7 @@ mod tests {
                     map: &sample.map,
                     tiles: &chunk.tiles,
                 };
-                let value = |tile: usize, at: usize| chunk.values[tile][at];
+                let value = |tile: usize, at: usize| f32::from_bits64(chunk.values[tile][at]);
                 let (form, bytes) = encode(tiles, &chunk.codes, value, &mut words, &mut image);
                 forms[form.id() as usize] += 1;
                 if form != Form::Zero {
@@ -247,7 +247,7 @@ mod tests {
                 assert_eq!(found.count(), raws.len());
                 for (tile, at, bits) in raws {
                     assert!(codes[tile][at] == RAW as u16);
-                    assert_eq!(bits, chunk.values[tile][at].to_bits());
+                    assert_eq!(bits, chunk.values[tile][at] as u32);
                 }
                 if form == Form::Coded {
                     assert!(read(&image[..bytes - 16]).is_err());

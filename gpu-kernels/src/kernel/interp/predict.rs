@@ -146,7 +146,10 @@ pub fn set_anchors<T: Thread, E: Element, S: StaticShape>(
     let coarse = params.grid(S::SHAPE).coarse(spacing);
     let extents = store::extents(S::SHAPE);
     let first = 3 - usize::from(S::SHAPE.rank());
-    let counts: [u32; 3] = core::array::from_fn(|i| extents[i].div_ceil(spacing));
+    let counts: [u32; 3] = core::array::from_fn(|i| {
+        let spaces = (extents[i] - 1) >> spacing.trailing_zeros();
+        (spaces + 1).max(1)
+    });
     let mut number = t.thread_index();
     while number < counts[0] * counts[1] * counts[2] {
         let [z, y, x] = [

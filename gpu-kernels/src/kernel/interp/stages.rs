@@ -107,17 +107,20 @@ fn run_level<T: Thread, E: Element, S: StaticShape>(
     let share = Share {
         setting,
         quantizer: setting.quantizer(t, level),
+        level,
         unit: 1 << level,
         spline: flags.spline,
     };
+    // One text for all stages and classes: it is long.
+    let (stages, classes) = (t.opaque(rank as u32) as usize, t.opaque(8));
     let mut number = 0;
-    while number < rank {
+    while number < stages {
         let stage = Stage::of(number, rank, flags.is_multi, flags.is_reverse);
         // Nothing is predicted from what the last stage of all finds on the far faces.
         let is_last = level == 0 && number + 1 == rank;
         let mut turn = t.thread_index();
         let mut odd = 1;
-        while odd < 8 {
+        while odd < classes {
             if let Some(class) = Class::of(stage, S::SHAPE, odd) {
                 turn = share.run_class::<T, S>(t, class, !is_last, turn, settle);
             }
@@ -132,13 +135,17 @@ fn run_level<T: Thread, E: Element, S: StaticShape>(
 struct Share<'a, E> {
     setting: &'a Setting,
     quantizer: LevelQuantizer<E>,
+    level: u32,
     unit: u32,
     spline: Spline,
 }
 
 impl<E: Element> Share<'_, E> {
     /// Goes through this thread's places of a class, every [`THREADS`]th from number `turn` on; the number in
-    /// the next class to go on with, so that all threads have the same to do.
+    /// the next class to go on with, so that the threads of a block share out both as if they were one.
+    ///
+    /// Places not on the far face along x come first, row after row, then those that are. Either begin with a
+    /// whole warp, whose lanes so have places side by side.
     #[inline(always)]
     fn run_class<T: Thread, S: StaticShape>(
         &self,
@@ -148,31 +155,19 @@ impl<E: Element> Share<'_, E> {
         turn: u32,
         settle: &impl Settle<E>,
     ) -> u32 {
-        let far = |axis| u32::from(with_far && class.has_far(S::SHAPE, axis));
-        let count = |axis| Class::count(S::SHAPE, axis, self.unit);
-        let height = count(1) + far(1);
-        let rows = (count(0) + far(0)) * height;
-        // Of a row all places but that on the far face: a power of two.
-        let width_log = count(2).trailing_zeros();
-        // Rows are few, so that this is their quotient by `height`.
-        let inverse = 0xffff / height + 1;
-        let place = |row: u32, x: u32| {
-            let z = row * inverse >> 16;
-            let y = row - z * height;
-            let place = |axis, i| class.first(axis, self.unit) + 2 * self.unit * i;
-            [place(0, z), place(1, y), place(2, x)]
-        };
-        let turn = deal(turn, rows << width_log, |number| {
-            let row = number >> width_log;
-            let x = number - (row << width_log);
-            self.visit::<T, S>(t, class, place(row, x), settle);
-        });
-        if far(2) == 0 {
-            return turn;
+        let spread = Spread::of::<S>(class, self.level, with_far);
+        let mut turn = turn;
+        while turn < spread.end {
+            let [z, y, x] = spread.steps(turn);
+            if z < spread.depth {
+                let place =
+                    |axis, steps| class.first(axis, self.unit) + (steps << (self.level + 1));
+                let place = [place(0, z), place(1, y), place(2, x)];
+                self.visit::<T, S>(t, class, place, settle);
+            }
+            turn += THREADS;
         }
-        deal(turn, rows, |row| {
-            self.visit::<T, S>(t, class, place(row, count(2)), settle);
-        })
+        turn - spread.end
     }
 
     #[inline(always)]
@@ -252,18 +247,54 @@ impl<E: Element> Share<'_, E> {
     }
 }
 
-/// Goes through numbers below `count`: every [`THREADS`]th from `turn` on. The number to go on with in what comes
-/// next, so that the threads of a block share out both as if they were one. What comes next begins with a whole
-/// warp, whose lanes so have places side by side.
-#[inline(always)]
-fn deal(turn: u32, count: u32, mut visit: impl FnMut(u32)) -> u32 {
-    let end = count.next_multiple_of(WARP);
-    let mut turn = turn;
-    while turn < end {
-        if turn < count {
-            visit(turn);
+/// How the places of a class are numbered.
+struct Spread {
+    /// Places along z and y, and along x without the far face.
+    depth: u32,
+    height: u32,
+    width_log: u32,
+    /// The quotient of 65,536 by `height`, rounded up: rows are few.
+    inverse: u32,
+    /// The first number of a place on the far face along x, and the first that is none.
+    far_from: u32,
+    end: u32,
+}
+
+impl Spread {
+    #[inline(always)]
+    fn of<S: StaticShape>(class: Class, level: u32, with_far: bool) -> Self {
+        let far = |axis| u32::from(with_far && class.has_far(S::SHAPE, axis));
+        let height = Class::count(S::SHAPE, 1, level) + far(1);
+        let depth = Class::count(S::SHAPE, 0, level) + far(0);
+        let width_log = Class::count(S::SHAPE, 2, level).trailing_zeros();
+        let rows = depth * height;
+        let far_from = (rows << width_log).next_multiple_of(WARP);
+        Self {
+            depth,
+            height,
+            width_log,
+            inverse: 0xffff / height.max(1) + 1,
+            far_from,
+            end: far_from + (far(2) * rows).next_multiple_of(WARP),
         }
-        turn += THREADS;
     }
-    turn - end
+
+    /// How many steps a place is from the first one of its class along each axis; too many along z if there is no
+    /// such place.
+    #[inline(always)]
+    fn steps(&self, number: u32) -> [u32; 3] {
+        let is_far = number >= self.far_from;
+        let row = if is_far {
+            number - self.far_from
+        } else {
+            number >> self.width_log
+        };
+        let x = if is_far {
+            1 << self.width_log
+        } else {
+            number & ((1 << self.width_log) - 1)
+        };
+        let z = row * self.inverse >> 16;
+        [z, row - z * self.height, x]
+    }
 }

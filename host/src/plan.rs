@@ -265,7 +265,10 @@ where
     Compress<T, Layered, Line>: Kernel<Params = CompressParams>,
 {
     match layout.codec {
-        Codec::Fixed => executor.launch::<Compress<T, Fixed, Line>>(blocks, params),
+        // Those of tiles have kernels of their own.
+        Codec::Fixed | Codec::Tiles(_) => {
+            executor.launch::<Compress<T, Fixed, Line>>(blocks, params)
+        }
         Codec::Plain => executor.launch::<Compress<T, Plain, Line>>(blocks, params),
         // In a line the Lorenzo predictor is the one-neighbour difference.
         Codec::Outlier | Codec::Lorenzo => {
@@ -288,7 +291,7 @@ where
     Compress<T, Lorenzo, S>: Kernel<Params = CompressParams>,
 {
     match layout.codec {
-        Codec::Fixed => executor.launch::<Compress<T, Fixed, S>>(blocks, params),
+        Codec::Fixed | Codec::Tiles(_) => executor.launch::<Compress<T, Fixed, S>>(blocks, params),
         // A layout of layers is one of lines.
         Codec::Plain | Codec::Layered => executor.launch::<Compress<T, Plain, S>>(blocks, params),
         Codec::Outlier => executor.launch::<Compress<T, Outlier, S>>(blocks, params),

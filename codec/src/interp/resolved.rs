@@ -17,12 +17,9 @@ const BETA_AT: usize = 4;
 const ERROR_AT: usize = 6;
 const STEPS_AT: usize = 8;
 
-/// Words that a stream holds.
-pub const STREAM_WORDS: usize = STEPS_AT + 2 * LEVELS;
+const INVERSES_AT: usize = STEPS_AT + 2 * LEVELS;
 
-const INVERSES_AT: usize = STREAM_WORDS;
-
-/// Words that a kernel is given: those of the stream, and what only an encoder needs.
+/// Words of the parameters, in streams and for kernels.
 pub const WORDS: usize = INVERSES_AT + 2 * LEVELS;
 
 /// The parameters of a field whose bound is known.
@@ -109,22 +106,17 @@ impl<F: Fn(usize) -> u32> Words<F> {
         T::from_bits64(self.wide(ERROR_AT))
     }
 
-    /// The step of a level, up to that of the anchors.
-    #[inline(always)]
-    pub fn step<T: Element>(&self, level: u32) -> T {
-        T::from_bits64(self.wide(STEPS_AT + 2 * level as usize))
-    }
-
-    /// The quantiser of a level, up to that of the anchors; not in a stream's words.
+    /// The quantiser of a level, up to that of the anchors.
     #[inline(always)]
     pub fn quantizer<T: Element>(&self, level: u32) -> LevelQuantizer<T> {
+        let at = 2 * level as usize;
         LevelQuantizer {
-            step: self.step(level),
-            inverse: T::from_bits64(self.wide(INVERSES_AT + 2 * level as usize)),
+            step: T::from_bits64(self.wide(STEPS_AT + at)),
+            inverse: T::from_bits64(self.wide(INVERSES_AT + at)),
         }
     }
 
-    /// What decoding needs of a stream's words; none if they are not what an encoder writes. Inverses are 0.
+    /// The parameters; none if they are not what an encoder writes.
     pub fn read<T: Element>(&self) -> Option<Resolved<T>> {
         let flag_bits = self.flag_bits();
         let levels = core::array::from_fn(|level| Parameters::flags_of(flag_bits, level as u32));
@@ -136,15 +128,13 @@ impl<F: Fn(usize) -> u32> Words<F> {
                 beta: f64::from_bits(self.wide(BETA_AT)),
             },
         };
-        let quantizers = core::array::from_fn(|level| LevelQuantizer {
-            step: self.step(level as u32),
-            inverse: T::ZERO,
-        });
+        let quantizers = core::array::from_fn(|level| self.quantizer(level as u32));
         let is_sound = |value: T| value.is_finite() && value >= T::ZERO;
         (parameters.tightening.is_valid()
             && parameters.flag_bits() == flag_bits
             && is_sound(self.error())
-            && quantizers.iter().all(|q| is_sound(q.step)))
+            && (quantizers.iter())
+                .all(|quantizer| is_sound(quantizer.step) && is_sound(quantizer.inverse)))
         .then_some(Resolved {
             parameters,
             error: self.error(),
@@ -165,11 +155,6 @@ mod tests {
         let resolved = Resolved::new(parameters, 0.25f32);
         let words = resolved.to_words();
         let words = Words(|at| words[at]);
-        let read = words.read::<f32>().unwrap();
-        assert_eq!(read.parameters, parameters);
-        for level in 0..LEVELS {
-            assert_eq!(read.quantizers[level].step, resolved.quantizers[level].step);
-            assert_eq!(words.quantizer(level as u32), resolved.quantizers[level]);
-        }
+        assert_eq!(words.read::<f32>(), Some(resolved));
     }
 }

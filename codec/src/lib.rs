@@ -19,7 +19,6 @@ pub mod encode;
 pub mod entropy;
 pub mod error;
 pub mod interp;
-pub mod lorenzo;
 pub mod pipeline;
 pub mod predict;
 pub mod quantize;

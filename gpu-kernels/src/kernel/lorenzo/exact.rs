@@ -7,8 +7,8 @@
 use super::rows::{Pair, TileRows, add, before, both_fit, place, subtract};
 use crate::simt::{Thread, WARP};
 use ferrosz_codec::Element;
-use ferrosz_codec::interp::tile::{RAW, zigzag};
-use ferrosz_codec::lorenzo::fits;
+use ferrosz_codec::entropy::token::{RAW, zigzag};
+use ferrosz_codec::predict::tile_lorenzo::fits;
 use ferrosz_codec::quantize::Quantizer;
 use ferrosz_codec::shape::Shape;
 use ferrosz_codec::tile;
@@ -161,9 +161,7 @@ impl Runs {
     #[inline(always)]
     fn find<T: Thread>(t: T, rest: Pair<i32>, has_code: Pair<bool>, carry: i32) -> Self {
         let (previous, _) = before(t, rest, carry);
-        let follows_well = and(has_code, both_fit(rest, previous));
-        let has_before = mask(t, has_code) << 1;
-        let follows = mask(t, follows_well) & has_before;
+        let follows = mask(t, and(has_code, both_fit(rest, previous)));
         let mut last = carry;
         let mut settled = 0u64;
         let mut from = 0;

@@ -9,8 +9,8 @@ use super::rows::{Pair, TileRows, before, place, subtract};
 use crate::simt::Thread;
 use core::marker::PhantomData;
 use ferrosz_codec::Element;
-use ferrosz_codec::interp::tile::{RAW, zigzag};
-use ferrosz_codec::lorenzo::fits;
+use ferrosz_codec::entropy::token::{RAW, zigzag};
+use ferrosz_codec::predict::tile_lorenzo::fits;
 use ferrosz_codec::quantize::Quantizer;
 use ferrosz_codec::shape::{Shape, StaticShape};
 
@@ -212,9 +212,15 @@ impl<E: Element, S: StaticShape> Share<'_, E, S> {
             let is_inside = place(t, half) < count;
             let is_missing = missing >> (2 * k as u32 + half) & 1 == 1;
             let is_raw = is_missing || !fits(residual);
-            let code = if is_raw { RAW } else { zigzag(residual) };
             has_raw |= is_raw && is_inside && !(is_origin && half == 0);
-            (self.rows).store_code(t, row, half, if is_inside { code } else { 0 });
+            let code = if !is_inside {
+                0
+            } else if is_raw {
+                RAW
+            } else {
+                zigzag(residual)
+            };
+            self.rows.store_code(t, row, half, code);
         }
         has_raw
     }

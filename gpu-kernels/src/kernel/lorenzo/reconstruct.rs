@@ -9,8 +9,8 @@ use crate::kernel::interp::predict::load_element;
 use crate::simt::{Thread, WARP};
 use core::marker::PhantomData;
 use ferrosz_codec::Element;
-use ferrosz_codec::interp::tile::{RAW, unzigzag};
-use ferrosz_codec::lorenzo::origin;
+use ferrosz_codec::entropy::token::RAW;
+use ferrosz_codec::predict::tile_lorenzo::{origin, residual};
 use ferrosz_codec::quantize::Quantizer;
 use ferrosz_codec::shape::{Shape, StaticShape};
 use ferrosz_codec::tile::{ROW, TILE};
@@ -117,8 +117,8 @@ impl<E: Element> Run<'_, E> {
             (even >> 16) as u16,
             (odd >> 16) as u16,
         ];
-        let is_raw = codes.map(|code| code == RAW);
-        let mut residuals = codes.map(|code| if code == RAW { 0 } else { unzigzag(code) });
+        let is_raw = codes.map(|code| u32::from(code) == RAW);
+        let mut residuals = codes.map(residual);
         let has_origin = row == 0 && t.thread_index() == 0;
         if has_origin && is_raw[0] && self.rows.places(0) > 0 {
             let at = self.rows.first_element(0);

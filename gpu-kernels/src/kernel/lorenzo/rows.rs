@@ -5,7 +5,7 @@ use crate::kernel::interp::codes;
 use crate::kernel::interp::predict::{load_element, store_element};
 use crate::simt::{Thread, WARP};
 use ferrosz_codec::Element;
-use ferrosz_codec::lorenzo::{first_place, fits, places};
+use ferrosz_codec::predict::tile_lorenzo::{first_place, fits, places};
 use ferrosz_codec::shape::Shape;
 use ferrosz_codec::tile::{ROW, TileBox};
 
@@ -81,14 +81,14 @@ impl<'a> TileRows<'a> {
 
     /// This lane's code of half a row.
     #[inline(always)]
-    pub fn load_code<T: Thread>(&self, t: T, row: u32, half: u32) -> u16 {
-        t.load_half(self.params.codes, self.code(t, row, half)) as u16
+    pub fn load_code<T: Thread>(&self, t: T, row: u32, half: u32) -> u32 {
+        t.load_half(self.params.codes, self.code(t, row, half))
     }
 
     /// Writes this lane's code of half a row.
     #[inline(always)]
-    pub fn store_code<T: Thread>(&self, t: T, row: u32, half: u32, code: u16) {
-        t.store_half(self.params.codes, self.code(t, row, half), code);
+    pub fn store_code<T: Thread>(&self, t: T, row: u32, half: u32, code: u32) {
+        t.store_half(self.params.codes, self.code(t, row, half), code as u16);
     }
 
     /// Writes a value of half a row.

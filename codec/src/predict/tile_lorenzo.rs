@@ -1,7 +1,7 @@
 //! The Lorenzo predictor, a tile at a time.
 //!
 //! The field is quantised first, all of it by one [`Quantizer`], and each code is predicted by those of its
-//! neighbours in the tile: see [`predict::lorenzo`](crate::predict::lorenzo), whose blocks are larger here.
+//! neighbours in the tile: see [`lorenzo`](super::lorenzo), whose blocks are larger here.
 //! What remains is small where the field is smooth, and what does not fit in 16 bits is stored as it is;
 //! after J. Tian et al., "cuSZ" (PACT'20), and B. Zhang et al., "FZ-GPU" (HPDC'23).
 //!
@@ -14,8 +14,8 @@
 //! q'(x) - q'(x-1).
 
 use crate::element::Element;
+use crate::entropy::token::{RAW, unzigzag, zigzag};
 use crate::interp::quantize::RADIUS;
-use crate::interp::tile::{RAW, unzigzag, zigzag};
 use crate::quantize::Quantizer;
 use crate::shape::Shape;
 use crate::tile::{self, TILE, TileBox};
@@ -31,13 +31,13 @@ type Row = [i32; ROW];
 
 /// Codes a tile: its codes, zigzag or [`RAW`], in the order of steps and lanes, 0 outside the field.
 ///
-/// `read` fills a slice with the values of the field along x from a place on.
+/// `value` gives what is at a place of the field.
 #[inline(always)]
 pub fn encode<T: Element>(
     shape: Shape,
     tile: &TileBox,
     quantizer: &Quantizer<T>,
-    mut read: impl FnMut([u64; 3], &mut [T]),
+    value: impl Fn([u64; 3]) -> T,
     codes: &mut [u16; TILE],
 ) {
     let mut rows = RowsBefore::new(shape);
@@ -48,7 +48,10 @@ pub fn encode<T: Element>(
             codes.fill(0);
             continue;
         }
-        read(tile.at(first_place(shape, row)), &mut values[..count]);
+        let [z, y, first] = tile.at(first_place(shape, row));
+        for (x, slot) in (first..).zip(&mut values[..count]) {
+            *slot = value([z, y, x]);
+        }
         // Nothing depends on what is outside, which is as smooth as can be.
         let last = values[count - 1];
         values[count..].fill(last);
@@ -67,41 +70,40 @@ pub fn encode<T: Element>(
     }
 }
 
-/// Decodes a tile.
+/// Decodes a tile: the values of its places in the field, in the order of steps and lanes.
 ///
-/// `raw` gives the value at a place of the field whose code is [`RAW`], and `write` gets the values along x from
-/// a place on.
+/// `raw` gives the value at a place of the field whose code is [`RAW`]. `values` is as long as `codes`; what is
+/// not in the field is left as anything.
 #[inline(always)]
 pub fn decode<T: Element>(
     shape: Shape,
     tile: &TileBox,
     quantizer: &Quantizer<T>,
     codes: &[u16; TILE],
-    mut raw: impl FnMut([u64; 3]) -> T,
-    mut write: impl FnMut([u64; 3], &[T]),
+    raw: impl Fn([u64; 3]) -> T,
+    values: &mut [T],
 ) {
     let mut rows = RowsBefore::new(shape);
-    for (row, codes) in (0..).zip(codes.chunks_exact(ROW)) {
+    let both = codes.chunks_exact(ROW).zip(values.chunks_exact_mut(ROW));
+    for (row, (codes, values)) in (0..).zip(both) {
         let count = places(shape, tile, row);
         if count == 0 {
             continue;
         }
-        let first = tile.at(first_place(shape, row));
+        let [z, y, first] = tile.at(first_place(shape, row));
+        let raw = |x: usize| raw([z, y, first + x as u64]);
         let mut residuals = [0; ROW];
         let has_raw = read_codes(codes, &mut residuals);
-        if row == 0 && codes[0] == RAW {
-            residuals[0] = origin(quantizer, raw(first));
+        if row == 0 && is_raw(codes[0]) {
+            residuals[0] = origin(quantizer, raw(0));
         }
         let quantized = rows.backward(row, &residuals);
-        let mut values = quantized.map(|code| quantizer.dequantize(code));
+        write_values(quantizer, &quantized, values);
         if has_raw {
-            for (x, value) in values.iter_mut().enumerate().take(count) {
-                if codes[index_in_row(x)] == RAW {
-                    *value = raw([first[0], first[1], first[2] + x as u64]);
-                }
+            for x in (0..count).filter(|x| is_raw(codes[index_in_row(*x)])) {
+                values[index_in_row(x)] = raw(x);
             }
         }
-        write(first, &values[..count]);
     }
 }
 
@@ -187,9 +189,9 @@ impl QuantizedRow {
 fn origin_code(row: &QuantizedRow) -> u16 {
     let origin = row.codes[0];
     if row.has_origin && fits(origin) {
-        zigzag(origin)
+        zigzag(origin) as u16
     } else {
-        RAW
+        RAW as u16
     }
 }
 
@@ -305,12 +307,12 @@ fn write_codes(residuals: &Row, raw: u64, codes: &mut [u16]) {
     let (even, odd) = codes.split_at_mut(ROW / 2);
     let pairs = residuals.chunks_exact(2);
     for ((even, odd), pair) in even.iter_mut().zip(odd).zip(pairs) {
-        *even = zigzag(pair[0]);
-        *odd = zigzag(pair[1]);
+        *even = zigzag(pair[0]) as u16;
+        *odd = zigzag(pair[1]) as u16;
     }
     let mut rest = raw;
     while rest != 0 {
-        codes[index_in_row(rest.trailing_zeros() as usize)] = RAW;
+        codes[index_in_row(rest.trailing_zeros() as usize)] = RAW as u16;
         rest &= rest - 1;
     }
 }
@@ -319,12 +321,37 @@ fn write_codes(residuals: &Row, raw: u64, codes: &mut [u16]) {
 #[inline(always)]
 fn read_codes(codes: &[u16], residuals: &mut Row) -> bool {
     let (even, odd) = codes.split_at(ROW / 2);
-    let residual = |code: u16| if code == RAW { 0 } else { unzigzag(code) };
     for ((pair, &even), &odd) in residuals.chunks_exact_mut(2).zip(even).zip(odd) {
         pair[0] = residual(even);
         pair[1] = residual(odd);
     }
-    codes.iter().fold(false, |any, code| any | (*code == RAW))
+    codes.iter().fold(false, |any, code| any | is_raw(*code))
+}
+
+/// Leaves the values of a row's codes in the order of steps and lanes.
+#[inline(always)]
+fn write_values<T: Element>(quantizer: &Quantizer<T>, codes: &Row, values: &mut [T]) {
+    let (even, odd) = values.split_at_mut(ROW / 2);
+    let pairs = codes.chunks_exact(2);
+    for ((even, odd), pair) in even.iter_mut().zip(odd).zip(pairs) {
+        *even = quantizer.dequantize(pair[0]);
+        *odd = quantizer.dequantize(pair[1]);
+    }
+}
+
+#[inline(always)]
+const fn is_raw(code: u16) -> bool {
+    code == RAW as u16
+}
+
+/// The residual of a code, 0 of [`RAW`].
+#[inline(always)]
+pub const fn residual(code: u16) -> i32 {
+    if is_raw(code) {
+        0
+    } else {
+        unzigzag(code as u32)
+    }
 }
 
 #[cfg(test)]

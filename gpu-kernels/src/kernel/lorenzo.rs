@@ -26,7 +26,7 @@ pub struct LorenzoParams {
     /// The field's words: read by prediction, written by reconstruction, which also finds there the values that have
     /// no code.
     pub field: View<u32>,
-    /// How far apart neighbours are in the field along each dimension, in elements.
+    /// How far apart neighbours are in the field along each dimension, in elements; along x it is 1.
     pub strides: [u64; 3],
     /// The codes of all chunks: see [`super::interp::codes`].
     pub codes: View<u32>,
@@ -50,10 +50,9 @@ impl LorenzoParams {
     fn tile<T: Thread>(&self, t: T, shape: Shape) -> (u64, TileBox) {
         let number = self.first_tile + t.block_index();
         let grid = TileGrid::new(shape, self.lengths);
-        // As the number fits in 32 bits, so does what it is divided by, or the quotient is 0.
-        let [_, ys, xs] = grid
-            .counts()
-            .map(|count| count.clamp(1, u64::from(u32::MAX)) as u32);
+        // The number of a tile fits in 32 bits, so counts of tiles do.
+        let [_, ys, xs] = (grid.counts()).map(|count| count.min(u64::from(u32::MAX)) as u32);
+        let (ys, xs) = (ys.max(1), xs.max(1));
         let at = [number / xs / ys, number / xs % ys, number % xs];
         (u64::from(number), grid.tile_at(at.map(u64::from)))
     }

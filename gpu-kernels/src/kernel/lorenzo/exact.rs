@@ -4,17 +4,14 @@
 //! little has one if the place before it has, so that whole runs are known at once, and a turn ends at
 //! the next place that has none.
 
-use super::rows::{Pair, TileRows, add, before, both_fit, place, subtract};
+use super::rows::{Pair, SLICE_ROWS, TileRows, add, before, both_fit, place, subtract};
 use crate::simt::{Thread, WARP};
 use ferrosz_codec::Element;
 use ferrosz_codec::entropy::token::{RAW, zigzag};
 use ferrosz_codec::predict::tile_lorenzo::fits;
 use ferrosz_codec::quantize::Quantizer;
-use ferrosz_codec::shape::Shape;
+use ferrosz_codec::shape::{Shape, StaticShape};
 use ferrosz_codec::tile;
-
-/// Rows of a slice of a cube's tile.
-const SLICE_ROWS: u32 = 16;
 
 /// Words of shared memory: in a cube, a slice.
 pub const fn shared_words(shape: Shape) -> u32 {
@@ -26,25 +23,35 @@ pub const fn shared_words(shape: Shape) -> u32 {
 
 /// Writes a tile's codes. For a whole warp.
 #[inline(always)]
-pub fn predict<T: Thread, E: Element>(t: T, rows: &TileRows<'_>, quantizer: &Quantizer<E>) {
+pub fn predict<T: Thread, E: Element, S: StaticShape>(
+    t: T,
+    rows: &TileRows<'_, S, false>,
+    quantizer: &Quantizer<E>,
+) {
     let mut state = RowsBefore {
-        shape: rows.shape,
+        shape: S::SHAPE,
         above: [0; 2],
         carry: 0,
     };
-    let mut next = rows.load(t, 0);
-    let mut row = 0;
+    let mut next = rows.load(t, rows.row(t, 0));
+    let mut number = 0;
     let count = t.opaque(tile::ROWS);
-    while row < count {
+    while number < count {
         let values = next;
-        if row + 1 < count {
-            next = rows.load(t, row + 1);
+        if number + 1 < count {
+            next = rows.load(t, rows.row(t, number + 1));
         }
-        let places = rows.places(row);
-        if places > 0 {
-            state.predict_row(t, rows, quantizer, row, places, values);
+        let row = rows.row(t, number);
+        let is_inside = [rows.has(t, row, 0), rows.has(t, row, 1)];
+        if rows.places(row) > 0 {
+            let codes = state.predict_row(t, quantizer, number, is_inside, values);
+            for half in 0..2 {
+                if is_inside[half as usize] {
+                    rows.store_code(t, row, half, codes[half as usize]);
+                }
+            }
         }
-        row += 1;
+        number += 1;
     }
 }
 
@@ -58,44 +65,34 @@ struct RowsBefore {
 }
 
 impl RowsBefore {
+    /// The codes of the next row.
     #[inline(always)]
     fn predict_row<T: Thread, E: Element>(
         &mut self,
         t: T,
-        rows: &TileRows<'_>,
         quantizer: &Quantizer<E>,
         row: u32,
-        places: u32,
+        is_inside: Pair<bool>,
         values: Pair<E>,
-    ) {
+    ) -> Pair<u32> {
         let found = values.map(|value| quantizer.quantize(value));
         let mut codes = found.map(|code| code.unwrap_or(0));
-        let mut has_code =
-            [0, 1].map(|half: usize| found[half].is_some() && place(t, half as u32) < places);
+        let mut has_code = and(found.map(|code| code.is_some()), is_inside);
         if row == 0 {
             // It counts as what it is, whether its code fits or not.
             self.carry = t.shuffle(codes[0].cast_unsigned(), 0).cast_signed();
             has_code[0] |= t.lane() == 0;
         }
         let (base, slice) = self.base(t, row);
-        let mut run = Runs::find(t, subtract(codes, base), has_code, self.carry);
-        codes = add(base, run.rest);
+        let mut settled = Settled::find(t, subtract(codes, base), has_code, self.carry);
+        codes = add(base, settled.rest);
         if row == 0 && t.lane() == 0 {
             // Its own residual is all of it.
-            run.residuals[0] = codes[0];
-            run.has_code[0] = found[0].is_some() && fits(codes[0]);
+            settled.residuals[0] = codes[0];
+            settled.has_code[0] = found[0].is_some() && fits(codes[0]);
         }
-        for half in 0..2 {
-            let code = if run.has_code[half] {
-                zigzag(run.residuals[half])
-            } else {
-                RAW
-            };
-            if place(t, half as u32) < places {
-                rows.store_code(t, row, half as u32, code);
-            }
-        }
-        self.advance(t, row, codes, slice, run.last);
+        self.advance(t, row, codes, slice, settled.last);
+        settled.codes()
     }
 
     /// What the rows before predict on their own, and the row of the slice before.
@@ -147,7 +144,7 @@ fn word<T: Thread>(t: T, row: u32, half: u32) -> u32 {
 }
 
 /// A row, settled.
-struct Runs {
+struct Settled {
     /// Codes less what the rows before predict.
     rest: Pair<i32>,
     residuals: Pair<i32>,
@@ -156,7 +153,18 @@ struct Runs {
     last: i32,
 }
 
-impl Runs {
+impl Settled {
+    #[inline(always)]
+    fn codes(&self) -> Pair<u32> {
+        [0, 1].map(|half: usize| {
+            if self.has_code[half] {
+                zigzag(self.residuals[half])
+            } else {
+                RAW
+            }
+        })
+    }
+
     /// Settles a row; `carry` is the same in all lanes.
     #[inline(always)]
     fn find<T: Thread>(t: T, rest: Pair<i32>, has_code: Pair<bool>, carry: i32) -> Self {

@@ -5,7 +5,8 @@
 
 use super::LorenzoParams;
 use super::exact;
-use super::rows::{Pair, TileRows, before, place, subtract};
+use super::rows::{Pair, Row, SLICE_ROWS, TileRows, before, is_whole, subtract};
+use crate::kernel::interp::predict::load_element;
 use crate::simt::Thread;
 use core::marker::PhantomData;
 use ferrosz_codec::Element;
@@ -22,7 +23,7 @@ const ROWS: usize = 4;
 /// Steps of a warp.
 const STEPS: u32 = 8;
 /// Warps whose steps are side by side in a cube, each with 4 of the 16 slices.
-const SLABS: u32 = 4;
+const SLABS: u32 = SLICE_ROWS / ROWS as u32;
 
 /// What a lane has of the rows of a step, the last one being the row of the slice before.
 type Step<V> = [Pair<V>; ROWS + 1];
@@ -34,195 +35,196 @@ impl<E: Element, S: StaticShape> Predict<E, S> {
     /// What one thread does.
     #[inline(always)]
     pub fn run<T: Thread>(t: T, params: &LorenzoParams) {
-        let rows = TileRows::of_block(t, params, S::SHAPE);
+        let (number, tile) = params.tile(t, S::SHAPE);
         let quantizer = params.quantizer::<T, E>(t);
-        let has_raw = predict::<T, E, S>(t, &rows, &quantizer);
+        let rows = TileRows::<S, false>::new(params, number, &tile);
+        let has_raw = if is_whole(S::SHAPE, &tile) {
+            let rows = TileRows::<S, true>::new(params, number, &tile);
+            predict(t, &rows, &quantizer)
+        } else {
+            predict(t, &rows, &quantizer)
+        };
         if t.barrier_or(has_raw) && t.warp() == 0 {
             exact::predict(t, &rows, &quantizer);
         }
     }
 }
 
-/// Writes this warp's codes, as if all places but the tile's first had one that fits; whether one in the field
-/// has not.
+/// Writes this warp's codes, as if all places but the tile's first had one that fits; whether one has not, so
+/// that what was written is of no use.
 #[inline(always)]
-fn predict<T: Thread, E: Element, S: StaticShape>(
+fn predict<T: Thread, E: Element, S: StaticShape, const WHOLE: bool>(
     t: T,
-    rows: &TileRows<'_>,
+    rows: &TileRows<'_, S, WHOLE>,
     quantizer: &Quantizer<E>,
 ) -> bool {
-    let share = Share {
-        rows,
-        quantizer,
-        shape: PhantomData::<S>,
-    };
-    let mut next = share.load(t, 0);
-    let mut earlier = share.earlier(t);
+    let share = Share { rows, quantizer };
+    let mut row = share.first_row(t);
+    // One step ahead, but for f64, which is many registers, and many bytes under way.
+    let is_ahead = E::WORDS == 1;
+    let mut next = share.load(t, row);
+    if t.thread_index() == 0 {
+        share.store_origin(t, row);
+    }
+    let mut earlier = share.earlier(t, row);
     let mut has_raw = false;
+    let mut largest = 0;
     let mut step = 0;
     while step < t.opaque(STEPS) {
-        let values = next;
-        if step + 1 < STEPS {
-            next = share.load(t, step + 1);
+        let values = if is_ahead { next } else { share.load(t, row) };
+        let current = row;
+        row = share.next_row(row);
+        if is_ahead && step + 1 < STEPS {
+            next = share.load(t, row);
         }
-        let (codes, missing) = share.quantize(&values);
+        let has_origin = step == 0 && t.thread_index() == 0;
+        let (codes, missing) = share.quantize(t, &values);
+        has_raw |= missing >> u32::from(has_origin) != 0;
         let rest = earlier.advance::<S>(&codes);
-        for (k, rest) in rest.into_iter().enumerate() {
-            let (before, last) = before(t, rest, earlier.carry);
+        for k in 0..ROWS {
+            let (before, last) = before(t, rest[k], earlier.carry);
             if matches!(S::SHAPE, Shape::Line) {
                 earlier.carry = last;
             }
-            let residuals = subtract(rest, before);
-            let is_origin = k == 0 && step == 0 && t.thread_index() == 0;
-            has_raw |= share.store(t, step, k, residuals, missing, is_origin);
+            let residuals = subtract(rest[k], before);
+            let row = share.row_of(current, k as u32);
+            for half in 0..2 {
+                if !(has_origin && k == 0 && half == 0) {
+                    let code = zigzag(residuals[half as usize]);
+                    let code = if rows.has(t, row, half) { code } else { 0 };
+                    largest = code.max(largest);
+                    rows.store_code(t, row, half, code);
+                }
+            }
         }
         step += 1;
     }
-    has_raw
+    has_raw || largest >= RAW
 }
 
 /// A warp's steps.
-struct Share<'a, E, S> {
-    rows: &'a TileRows<'a>,
+struct Share<'a, E, S, const WHOLE: bool> {
+    rows: &'a TileRows<'a, S, WHOLE>,
     quantizer: &'a Quantizer<E>,
-    shape: PhantomData<S>,
 }
 
-impl<E: Element, S: StaticShape> Share<'_, E, S> {
+impl<E: Element, S: StaticShape, const WHOLE: bool> Share<'_, E, S, WHOLE> {
     const HAS_SLICES: bool = matches!(S::SHAPE, Shape::Cube);
 
     /// Rows that a step looks at.
     const COUNT: usize = if Self::HAS_SLICES { ROWS + 1 } else { ROWS };
 
-    /// The number of a step's first row.
+    /// The first row of the first step.
     #[inline(always)]
-    fn first_row<T: Thread>(t: T, step: u32) -> u32 {
-        if Self::HAS_SLICES {
-            let first_slice = t.warp() % SLABS * ROWS as u32;
-            16 * first_slice + t.warp() / SLABS * STEPS + step
+    fn first_row<T: Thread>(&self, t: T) -> Row {
+        let number = if Self::HAS_SLICES {
+            let slice = t.warp() % SLABS * ROWS as u32;
+            slice * SLICE_ROWS + t.warp() / SLABS * STEPS
         } else {
-            (t.warp() * STEPS + step) * ROWS as u32
+            t.warp() * STEPS * ROWS as u32
+        };
+        self.rows.row(t, number)
+    }
+
+    /// The first row of the next step.
+    #[inline(always)]
+    fn next_row(&self, row: Row) -> Row {
+        self.rows
+            .moved(row, 0, if Self::HAS_SLICES { 1 } else { ROWS as u32 })
+    }
+
+    /// Row number `k` of the step whose first row is `row`, modulo 2^32.
+    #[inline(always)]
+    fn row_of(&self, row: Row, k: u32) -> Row {
+        if Self::HAS_SLICES {
+            self.rows.moved(row, k, 0)
+        } else {
+            self.rows.moved(row, 0, k)
         }
     }
 
-    /// How far apart the numbers of a step's rows are.
-    const ROW_STEP: u32 = if Self::HAS_SLICES { 16 } else { 1 };
-
-    /// The values of a step.
+    /// The values of the step whose first row is `row`.
     #[inline(always)]
-    fn load<T: Thread>(&self, t: T, step: u32) -> Step<E> {
-        let first = Self::first_row(t, step);
+    fn load<T: Thread>(&self, t: T, row: Row) -> Step<E> {
         let mut values = [[E::ZERO; 2]; ROWS + 1];
-        for (k, values) in values.iter_mut().enumerate().take(ROWS) {
-            *values = self.rows.load(t, first + k as u32 * Self::ROW_STEP);
+        for k in 0..ROWS {
+            values[k] = self.rows.load(t, self.row_of(row, k as u32));
         }
         if Self::HAS_SLICES && !t.warp().is_multiple_of(SLABS) {
-            values[ROWS] = self.rows.load(t, first - Self::ROW_STEP);
+            values[ROWS] = self.rows.load(t, self.row_of(row, u32::MAX));
         }
         values
     }
 
+    /// Writes the code of the tile's first place.
+    #[inline(always)]
+    fn store_origin<T: Thread>(&self, t: T, row: Row) {
+        if self.rows.has(t, row, 0) {
+            let value = load_element(t, self.rows.params.field, self.rows.first_element);
+            let code = self.quantizer.quantize(value).filter(|code| fits(*code));
+            self.rows.store_code(t, row, 0, code.map_or(RAW, zigzag));
+        }
+    }
+
     /// Values to codes, 0 where there is none; bit 2 k + half says that row k has none there.
     #[inline(always)]
-    fn quantize(&self, values: &Step<E>) -> (Step<i32>, u32) {
+    fn quantize<T: Thread>(&self, t: T, values: &Step<E>) -> (Step<i32>, u32) {
         let mut codes = [[0; 2]; ROWS + 1];
-        let mut doubtful = 0u32;
+        let mut is_clear = true;
         for i in 0..2 * Self::COUNT {
             let value = values[i / 2][i % 2];
             codes[i / 2][i % 2] = self.quantizer.nearest_code(value);
-            doubtful |= u32::from(!self.quantizer.is_clearly_within(value)) << i;
+            is_clear &= self.quantizer.is_clearly_within(value);
         }
         let mut missing = 0;
-        while doubtful != 0 {
-            let number = doubtful.trailing_zeros();
-            doubtful &= doubtful - 1;
+        if !is_clear {
             // A register has no address: the one that is meant is found by comparison.
-            let mut value = values[0][0];
-            for i in 1..2 * Self::COUNT {
-                value = if i as u32 == number {
-                    values[i / 2][i % 2]
-                } else {
-                    value
-                };
-            }
-            let code = self.quantizer.quantize_with_care(value);
-            missing |= u32::from(code.is_none()) << number;
-            for i in 0..2 * Self::COUNT {
-                let slot = &mut codes[i / 2][i % 2];
-                *slot = if i as u32 == number {
-                    code.unwrap_or(0)
-                } else {
-                    *slot
-                };
+            for number in 0..t.opaque(2 * Self::COUNT as u32) {
+                let mut value = values[0][0];
+                for i in 1..2 * Self::COUNT {
+                    let is_it = i as u32 == number;
+                    value = if is_it { values[i / 2][i % 2] } else { value };
+                }
+                let code = self.quantizer.quantize(value);
+                missing |= u32::from(code.is_none()) << number;
+                let code = code.unwrap_or(0);
+                for i in 0..2 * Self::COUNT {
+                    let slot = &mut codes[i / 2][i % 2];
+                    *slot = if i as u32 == number { code } else { *slot };
+                }
             }
         }
         (codes, missing)
     }
 
-    /// What the first step needs of the rows before.
+    /// What the first step, whose first row is `row`, needs of the rows before.
     #[inline(always)]
-    fn earlier<T: Thread>(&self, t: T) -> Earlier {
+    fn earlier<T: Thread>(&self, t: T, row: Row) -> Earlier {
         let mut earlier = Earlier {
             rows: [[0; 2]; ROWS],
             carry: 0,
         };
-        let mut values = [[E::ZERO; 2]; ROWS + 1];
-        let is_first = if Self::HAS_SLICES {
-            t.warp() / SLABS == 0
+        let has_earlier = if Self::HAS_SLICES {
+            t.warp() / SLABS > 0
         } else {
-            t.warp() == 0
+            t.warp() > 0
         };
-        if !is_first {
-            if Self::HAS_SLICES {
-                let first = Self::first_row(t, 0) - 1;
-                for k in 0..ROWS as u32 {
-                    values[k as usize] = self.rows.load(t, first + k * Self::ROW_STEP);
-                }
-                if !t.warp().is_multiple_of(SLABS) {
-                    values[ROWS] = self.rows.load(t, first - Self::ROW_STEP);
-                }
+        if has_earlier {
+            let above = self.rows.moved(row, 0, u32::MAX);
+            let values = if Self::HAS_SLICES {
+                self.load(t, above)
             } else {
-                values[ROWS - 1] = self.rows.load(t, Self::first_row(t, 0) - 1);
+                let mut values = [[E::ZERO; 2]; ROWS + 1];
+                values[ROWS - 1] = self.rows.load(t, above);
+                values
+            };
+            let (codes, _) = self.quantize(t, &values);
+            let _ = earlier.advance::<S>(&codes);
+            if matches!(S::SHAPE, Shape::Line) {
+                (_, earlier.carry) = before(t, codes[ROWS - 1], 0);
             }
         }
-        let (codes, _) = self.quantize(&values);
-        let _ = earlier.advance::<S>(&codes);
-        if matches!(S::SHAPE, Shape::Line) {
-            (_, earlier.carry) = before(t, codes[ROWS - 1], 0);
-        }
         earlier
-    }
-
-    /// Writes a row's codes; whether one of them, other than the tile's first, is [`RAW`].
-    #[inline(always)]
-    fn store<T: Thread>(
-        &self,
-        t: T,
-        step: u32,
-        k: usize,
-        residuals: Pair<i32>,
-        missing: u32,
-        is_origin: bool,
-    ) -> bool {
-        let row = Self::first_row(t, step) + k as u32 * Self::ROW_STEP;
-        let count = self.rows.places(row);
-        let mut has_raw = false;
-        for half in 0..2u32 {
-            let residual = residuals[half as usize];
-            let is_inside = place(t, half) < count;
-            let is_missing = missing >> (2 * k as u32 + half) & 1 == 1;
-            let is_raw = is_missing || !fits(residual);
-            has_raw |= is_raw && is_inside && !(is_origin && half == 0);
-            let code = if !is_inside {
-                0
-            } else if is_raw {
-                RAW
-            } else {
-                zigzag(residual)
-            };
-            self.rows.store_code(t, row, half, code);
-        }
-        has_raw
     }
 }
 
@@ -239,22 +241,26 @@ impl Earlier {
     /// Codes less what the rows before predict on their own.
     #[inline(always)]
     fn advance<S: StaticShape>(&mut self, codes: &Step<i32>) -> [Pair<i32>; ROWS] {
-        let own: [Pair<i32>; ROWS] = core::array::from_fn(|k| codes[k]);
+        let own: [Pair<i32>; ROWS] = [codes[0], codes[1], codes[2], codes[3]];
+        let rows_before = |first| [first, own[0], own[1], own[2]];
         match S::SHAPE {
             Shape::Line => own,
             Shape::Plane => {
                 let above = self.rows[ROWS - 1];
                 self.rows = own;
-                core::array::from_fn(|k| subtract(own[k], if k == 0 { above } else { own[k - 1] }))
+                each_less(own, rows_before(above))
             }
             Shape::Cube => {
-                let more: [Pair<i32>; ROWS] = core::array::from_fn(|k| {
-                    subtract(own[k], codes[if k == 0 { ROWS } else { k - 1 }])
-                });
+                let more = each_less(own, rows_before(codes[ROWS]));
                 let above = self.rows;
                 self.rows = more;
-                core::array::from_fn(|k| subtract(more[k], above[k]))
+                each_less(more, above)
             }
         }
     }
+}
+
+#[inline(always)]
+fn each_less(a: [Pair<i32>; ROWS], b: [Pair<i32>; ROWS]) -> [Pair<i32>; ROWS] {
+    core::array::from_fn(|k| subtract(a[k], b[k]))
 }

@@ -4,7 +4,7 @@
 //! row, and leaves them in shared memory. Then what the runs before say is added, and values are written.
 
 use super::LorenzoParams;
-use super::rows::{Pair, TileRows, add, place};
+use super::rows::{Pair, Row, SLICE_ROWS, TileRows, add, is_whole, place};
 use crate::kernel::interp::predict::load_element;
 use crate::simt::{Thread, WARP};
 use core::marker::PhantomData;
@@ -44,29 +44,44 @@ impl<E: Element, S: StaticShape> Reconstruct<E, S> {
     /// What one thread does.
     #[inline(always)]
     pub fn run<T: Thread>(t: T, params: &LorenzoParams) {
-        let rows = TileRows::of_block(t, params, S::SHAPE);
+        let (number, tile) = params.tile(t, S::SHAPE);
         let quantizer = params.quantizer::<T, E>(t);
-        let mut run = Run {
-            rows: &rows,
-            quantizer: &quantizer,
-            sums: [0; QUAD],
-            has_raw: false,
-            has_raw_origin: false,
-        };
-        run.sum_up::<T, S>(t);
-        let leave = Leave {
-            rows: &rows,
-            quantizer: &quantizer,
-            has_raw: t.barrier_or(run.has_raw),
-            has_raw_origin: run.has_raw_origin,
-        };
-        leave.run::<T, S>(t);
+        if is_whole(S::SHAPE, &tile) {
+            let rows = TileRows::<S, true>::new(params, number, &tile);
+            reconstruct(t, &rows, &quantizer);
+        } else {
+            let rows = TileRows::<S, false>::new(params, number, &tile);
+            reconstruct(t, &rows, &quantizer);
+        }
     }
 }
 
+#[inline(always)]
+fn reconstruct<T: Thread, E: Element, S: StaticShape, const WHOLE: bool>(
+    t: T,
+    rows: &TileRows<'_, S, WHOLE>,
+    quantizer: &Quantizer<E>,
+) {
+    let mut run = Run {
+        rows,
+        quantizer,
+        sums: [0; QUAD],
+        has_raw: false,
+        has_raw_origin: false,
+    };
+    run.sum_up(t);
+    let leave = Leave {
+        rows,
+        quantizer,
+        has_raw: t.barrier_or(run.has_raw),
+        has_raw_origin: run.has_raw_origin,
+    };
+    leave.run(t);
+}
+
 /// A half warp's run of rows.
-struct Run<'a, E> {
-    rows: &'a TileRows<'a>,
+struct Run<'a, E, S, const WHOLE: bool> {
+    rows: &'a TileRows<'a, S, WHOLE>,
     quantizer: &'a Quantizer<E>,
     /// The last row's sums; in a line, that of its last place at all places.
     sums: Quad,
@@ -76,9 +91,9 @@ struct Run<'a, E> {
     has_raw_origin: bool,
 }
 
-impl<E: Element> Run<'_, E> {
+impl<E: Element, S: StaticShape, const WHOLE: bool> Run<'_, E, S, WHOLE> {
     #[inline(always)]
-    fn sum_up<T: Thread, S: StaticShape>(&mut self, t: T) {
+    fn sum_up<T: Thread>(&mut self, t: T) {
         let mut row = t.thread_index() / HALF * RUN;
         let end = row + t.opaque(RUN);
         let mut next = self.load(t, row);
@@ -87,9 +102,10 @@ impl<E: Element> Run<'_, E> {
             if row + (BATCH as u32) < end {
                 next = self.load(t, row + BATCH as u32);
             }
-            for (row, words) in (row..).zip(words) {
-                let residuals = self.residuals(t, row, words);
-                let sums = self.add_row::<T, S>(t, residuals);
+            for i in 0..BATCH {
+                let row = row + i as u32;
+                let residuals = self.residuals(t, row, words[i]);
+                let sums = self.add_row(t, residuals);
                 let word = row * ROW + t.lane() % HALF * QUAD as u32;
                 t.shared_store4(word, sums.map(i32::cast_unsigned));
             }
@@ -120,9 +136,8 @@ impl<E: Element> Run<'_, E> {
         let is_raw = codes.map(|code| u32::from(code) == RAW);
         let mut residuals = codes.map(residual);
         let has_origin = row == 0 && t.thread_index() == 0;
-        if has_origin && is_raw[0] && self.rows.places(0) > 0 {
-            let at = self.rows.first_element(0);
-            let value = load_element(t, self.rows.params.field, at);
+        if has_origin && is_raw[0] {
+            let value = load_element(t, self.rows.params.field, self.rows.first_element);
             residuals[0] = origin(self.quantizer, value);
             self.has_raw_origin = true;
         }
@@ -132,15 +147,15 @@ impl<E: Element> Run<'_, E> {
 
     /// The sums of a row and, in the run, of those before.
     #[inline(always)]
-    fn add_row<T: Thread, S: StaticShape>(&mut self, t: T, residuals: Quad) -> Quad {
+    fn add_row<T: Thread>(&mut self, t: T, residuals: Quad) -> Quad {
         let mut along = residuals;
         for i in 1..QUAD {
             along[i] = along[i].wrapping_add(along[i - 1]);
         }
         let before = half_warp_sum_before(t, along[QUAD - 1]);
-        for (along, sum) in along.iter_mut().zip(&mut self.sums) {
-            *along = along.wrapping_add(before).wrapping_add(*sum);
-            *sum = *along;
+        for i in 0..QUAD {
+            along[i] = along[i].wrapping_add(before).wrapping_add(self.sums[i]);
+            self.sums[i] = along[i];
         }
         if matches!(S::SHAPE, Shape::Line) {
             let last = t.shuffle(along[QUAD - 1].cast_unsigned(), t.lane() | (HALF - 1));
@@ -164,59 +179,73 @@ fn half_warp_sum_before<T: Thread>(t: T, value: i32) -> i32 {
 }
 
 /// What becomes of the sums of all runs.
-struct Leave<'a, E> {
-    rows: &'a TileRows<'a>,
+struct Leave<'a, E, S, const WHOLE: bool> {
+    rows: &'a TileRows<'a, S, WHOLE>,
     quantizer: &'a Quantizer<E>,
     has_raw: bool,
     has_raw_origin: bool,
 }
 
-impl<E: Element> Leave<'_, E> {
+impl<E: Element, S: StaticShape, const WHOLE: bool> Leave<'_, E, S, WHOLE> {
+    const HAS_SLICES: bool = matches!(S::SHAPE, Shape::Cube);
+
     /// Completes and writes this warp's rows: two runs, or in a cube those of two y, slice after slice.
     #[inline(always)]
-    fn run<T: Thread, S: StaticShape>(&self, t: T) {
-        let is_cube = matches!(S::SHAPE, Shape::Cube);
+    fn run<T: Thread>(&self, t: T) {
         let mut earlier = [0; 2];
         let mut counted = 0;
         let mut share = 2 * t.warp();
         let end = share + t.opaque(2);
         while share < end {
-            if is_cube {
-                earlier = [0; 2];
-            }
-            while !is_cube && counted < share {
-                earlier = add(earlier, last_sums::<T, S>(t, counted));
-                counted += 1;
-            }
-            let mut number = 0;
-            while number < t.opaque(RUN) {
-                for number in number..number + BATCH as u32 {
-                    let row = if is_cube {
-                        number * RUN + share
-                    } else {
-                        share * RUN + number
-                    };
-                    let sums = add(earlier, [0, 1].map(|half| sum(t, row, place(t, half))));
-                    if is_cube {
-                        earlier = sums;
-                    }
-                    self.store(t, row, sums);
+            if Self::HAS_SLICES {
+                self.store_rows(t, share, [0; 2]);
+            } else {
+                while counted < share {
+                    earlier = add(earlier, last_sums::<T, S>(t, counted));
+                    counted += 1;
                 }
-                number += BATCH as u32;
+                self.store_rows(t, share * RUN, earlier);
             }
             share += 1;
         }
     }
 
-    /// Writes the values of a row's codes, but where a place has none.
+    /// Completes and writes the rows of a run from number `first` on, or those with its y in a cube.
     #[inline(always)]
-    fn store<T: Thread>(&self, t: T, row: u32, codes: Pair<i32>) {
-        let count = self.rows.places(row);
-        let has_raw_origin = self.has_raw_origin && row == 0;
+    fn store_rows<T: Thread>(&self, t: T, first: u32, mut earlier: Pair<i32>) {
+        let step = if Self::HAS_SLICES { SLICE_ROWS } else { 1 };
+        let mut number = first;
+        let mut row = self.rows.row(t, first);
+        let mut count = 0;
+        while count < t.opaque(RUN) {
+            for i in 0..BATCH as u32 {
+                let own = [0, 1].map(|half| sum(t, number + i * step, place(t, half)));
+                let sums = add(earlier, own);
+                let has_origin = self.has_raw_origin && i == 0 && number == 0;
+                if Self::HAS_SLICES {
+                    earlier = sums;
+                    self.store(t, self.rows.moved(row, i, 0), sums, has_origin);
+                } else {
+                    self.store(t, self.rows.moved(row, 0, i), sums, has_origin);
+                }
+            }
+            number += BATCH as u32 * step;
+            row = if Self::HAS_SLICES {
+                self.rows.moved(row, BATCH as u32, 0)
+            } else {
+                self.rows.moved(row, 0, BATCH as u32)
+            };
+            count += BATCH as u32;
+        }
+    }
+
+    /// Writes the values of a row's codes, but where a place has none: with `has_raw_origin` the first has none.
+    #[inline(always)]
+    fn store<T: Thread>(&self, t: T, row: Row, codes: Pair<i32>, has_raw_origin: bool) {
         for half in 0..2 {
             let is_kept = (half == 0 && has_raw_origin)
                 || self.has_raw && self.rows.load_code(t, row, half) == RAW;
-            if place(t, half) < count && !is_kept {
+            if self.rows.has(t, row, half) && !is_kept {
                 let value = self.quantizer.dequantize(codes[half as usize]);
                 self.rows.store(t, row, half, value);
             }

@@ -4,97 +4,154 @@ use super::LorenzoParams;
 use crate::kernel::interp::codes;
 use crate::kernel::interp::predict::{load_element, store_element};
 use crate::simt::{Thread, WARP};
+use core::marker::PhantomData;
 use ferrosz_codec::Element;
-use ferrosz_codec::predict::tile_lorenzo::{first_place, fits, places};
-use ferrosz_codec::shape::Shape;
-use ferrosz_codec::tile::{ROW, TileBox};
+use ferrosz_codec::predict::tile_lorenzo::fits;
+use ferrosz_codec::shape::{Shape, StaticShape};
+use ferrosz_codec::tile::{self, ROW, TileBox};
 
 /// What a lane has of a row.
 pub type Pair<V> = [V; 2];
 
-/// A tile and where its rows are.
-#[derive(Clone, Copy)]
-pub struct TileRows<'a> {
+/// Rows of a slice of a cube's tile.
+pub const SLICE_ROWS: u32 = 16;
+
+/// A tile and where its rows are. If it is `WHOLE`, all its places are known to be in the field.
+pub struct TileRows<'a, S, const WHOLE: bool> {
     /// The parameters.
     pub params: &'a LorenzoParams,
-    /// The shape of the tiles.
-    pub shape: Shape,
-    /// The tile.
-    pub tile: TileBox,
-    /// The first of its codes.
+    left: [u32; 3],
+    /// The field's element at the tile's first place.
+    pub first_element: u64,
+    /// The first of the tile's codes.
     pub first_code: u64,
+    shape: PhantomData<S>,
 }
 
-impl<'a> TileRows<'a> {
-    /// Those of this block.
+/// A row, for a lane.
+#[derive(Clone, Copy)]
+pub struct Row {
+    z: u32,
+    y: u32,
+    /// This lane's first element in the field.
+    element: u64,
+    /// This lane's first code.
+    code: u64,
+}
+
+/// Whether all places of a tile are in the field.
+#[inline(always)]
+pub fn is_whole(shape: Shape, tile: &TileBox) -> bool {
+    let extents = tile::extents(shape);
+    (0..3).all(|i| tile.left[i] >= extents[i])
+}
+
+impl<'a, S: StaticShape, const WHOLE: bool> TileRows<'a, S, WHOLE> {
+    /// Those of a tile.
     #[inline(always)]
-    pub fn of_block<T: Thread>(t: T, params: &'a LorenzoParams, shape: Shape) -> Self {
-        let (number, tile) = params.tile(t, shape);
+    pub fn new(params: &'a LorenzoParams, number: u64, tile: &TileBox) -> Self {
+        let [z, y, x] = tile.origin;
         Self {
             params,
-            shape,
-            tile,
+            left: tile.left,
+            first_element: z * params.strides[0] + y * params.strides[1] + x,
             first_code: 2 * codes::first_word(params.first_chunk, number),
+            shape: PhantomData,
+        }
+    }
+
+    /// The row of this number.
+    #[inline(always)]
+    pub fn row<T: Thread>(&self, t: T, number: u32) -> Row {
+        let in_row = t.lane() % 2 * WARP + t.lane() / 2;
+        let first = Row {
+            z: 0,
+            y: 0,
+            element: self.first_element + u64::from(t.lane()),
+            code: self.first_code + u64::from(in_row),
+        };
+        if matches!(S::SHAPE, Shape::Cube) {
+            self.moved(first, number / SLICE_ROWS, number % SLICE_ROWS)
+        } else {
+            self.moved(first, 0, number)
+        }
+    }
+
+    /// The row so many slices and rows on, modulo 2^32.
+    #[inline(always)]
+    pub fn moved(&self, row: Row, z: u32, y: u32) -> Row {
+        let rows = if matches!(S::SHAPE, Shape::Line) {
+            u64::from(ROW)
+        } else {
+            self.params.strides[1]
+        };
+        let [z_signed, y_signed] = [z, y].map(|by| i64::from(by.cast_signed()).cast_unsigned());
+        let along_z = z_signed.wrapping_mul(self.params.strides[0]);
+        let along_y = y_signed.wrapping_mul(rows);
+        let codes = z_signed
+            .wrapping_mul(u64::from(SLICE_ROWS * ROW))
+            .wrapping_add(y_signed.wrapping_mul(u64::from(ROW)));
+        Row {
+            z: row.z.wrapping_add(z),
+            y: row.y.wrapping_add(y),
+            element: row.element.wrapping_add(along_z).wrapping_add(along_y),
+            code: row.code.wrapping_add(codes),
         }
     }
 
     /// How many places of a row are in the field.
     #[inline(always)]
-    pub fn places(&self, row: u32) -> u32 {
-        places(self.shape, &self.tile, row) as u32
+    pub fn places(&self, row: Row) -> u32 {
+        if WHOLE {
+            return ROW;
+        }
+        let [depth, height, width] = self.left;
+        if matches!(S::SHAPE, Shape::Line) {
+            width.saturating_sub(row.y * ROW)
+        } else if row.z < depth && row.y < height {
+            width
+        } else {
+            0
+        }
     }
 
-    /// Where a row begins in the field.
+    /// Whether this lane's place in half a row is in the field.
     #[inline(always)]
-    pub fn first_element(&self, row: u32) -> u64 {
-        let [z, y, x] = self.tile.at(first_place(self.shape, row));
-        let [along_z, along_y, along_x] = self.params.strides;
-        z * along_z + y * along_y + x * along_x
-    }
-
-    /// Where this lane's element of half a row is in the field.
-    #[inline(always)]
-    fn element<T: Thread>(&self, t: T, row: u32, half: u32) -> u64 {
-        let x = u64::from(place(t, half));
-        self.first_element(row) + x * self.params.strides[2]
-    }
-
-    /// Where this lane's code of half a row is.
-    #[inline(always)]
-    fn code<T: Thread>(&self, t: T, row: u32, half: u32) -> u64 {
-        let in_row = t.lane() % 2 * WARP + t.lane() / 2 + half * (WARP / 2);
-        self.first_code + u64::from(ROW * row + in_row)
+    pub fn has<T: Thread>(&self, t: T, row: Row, half: u32) -> bool {
+        WHOLE || place(t, half) < self.places(row)
     }
 
     /// A row of values, 0 outside the field.
     #[inline(always)]
-    pub fn load<T: Thread, E: Element>(&self, t: T, row: u32) -> Pair<E> {
-        let count = self.places(row);
+    pub fn load<T: Thread, E: Element>(&self, t: T, row: Row) -> Pair<E> {
         [0, 1].map(|half| {
-            if place(t, half) < count {
-                load_element(t, self.params.field, self.element(t, row, half))
+            if self.has(t, row, half) {
+                let at = row.element + u64::from(half * WARP);
+                load_element(t, self.params.field, at)
             } else {
                 E::ZERO
             }
         })
     }
 
+    /// Writes a value of half a row.
+    #[inline(always)]
+    pub fn store<T: Thread, E: Element>(&self, t: T, row: Row, half: u32, value: E) {
+        let at = row.element + u64::from(half * WARP);
+        store_element(t, self.params.field, at, value);
+    }
+
     /// This lane's code of half a row.
     #[inline(always)]
-    pub fn load_code<T: Thread>(&self, t: T, row: u32, half: u32) -> u32 {
-        t.load_half(self.params.codes, self.code(t, row, half))
+    pub fn load_code<T: Thread>(&self, t: T, row: Row, half: u32) -> u32 {
+        t.load_half(self.params.codes, row.code + u64::from(half * (WARP / 2)))
     }
 
     /// Writes this lane's code of half a row.
     #[inline(always)]
-    pub fn store_code<T: Thread>(&self, t: T, row: u32, half: u32, code: u32) {
-        t.store_half(self.params.codes, self.code(t, row, half), code as u16);
-    }
-
-    /// Writes a value of half a row.
-    #[inline(always)]
-    pub fn store<T: Thread, E: Element>(&self, t: T, row: u32, half: u32, value: E) {
-        store_element(t, self.params.field, self.element(t, row, half), value);
+    pub fn store_code<T: Thread>(&self, t: T, row: Row, half: u32, code: u32) {
+        let at = row.code + u64::from(half * (WARP / 2));
+        t.store_half(self.params.codes, at, code as u16);
     }
 }
 
@@ -122,7 +179,7 @@ pub fn before<T: Thread>(t: T, row: Pair<i32>, carry: i32) -> (Pair<i32>, i32) {
 /// Whether each of a lane's residuals fits in a code.
 #[inline(always)]
 pub fn both_fit(rest: Pair<i32>, before: Pair<i32>) -> Pair<bool> {
-    [0, 1].map(|half: usize| fits(rest[half].wrapping_sub(before[half])))
+    subtract(rest, before).map(fits)
 }
 
 /// The sums of each place's.

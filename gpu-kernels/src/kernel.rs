@@ -8,6 +8,7 @@ pub mod extremes;
 pub mod image;
 pub mod interp;
 pub mod layer;
+pub mod lorenzo;
 pub mod output;
 pub mod predict;
 pub mod read_all;

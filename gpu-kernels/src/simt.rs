@@ -137,6 +137,10 @@ pub trait Thread: Copy {
     fn reduce_max(self, value: u32) -> u32;
     /// The sum of the warp's `value`s, modulo 2^32.
     fn reduce_add(self, value: u32) -> u32;
+    /// The bits that any `value` of the warp has.
+    fn reduce_or(self, value: u32) -> u32;
+    /// Whether any lane's `predicate` holds.
+    fn any(self, predicate: bool) -> bool;
     /// Orders the warp's accesses to memory before and after it.
     fn sync_warp(self);
 
@@ -151,6 +155,12 @@ pub trait Thread: Copy {
 
     /// Reads one word.
     fn shared_load(self, word: u32) -> u32;
+    /// Reads byte number `byte` from the start, as the low byte of a little-endian word comes first.
+    fn shared_load_byte(self, byte: u32) -> u32;
+    /// Reads 16 bits, number `half` from the start.
+    fn shared_load_half(self, half: u32) -> u32;
+    /// Reads two words; `word` is a multiple of 2.
+    fn shared_load2(self, word: u32) -> [u32; 2];
     /// Writes one word.
     fn shared_store(self, word: u32, value: u32);
     /// Reads four words; `word` is a multiple of 4.
@@ -159,6 +169,8 @@ pub trait Thread: Copy {
     fn shared_store4(self, word: u32, values: [u32; 4]);
     /// Atomically sets bits of a word that something has written before.
     fn shared_or(self, word: u32, bits: u32);
+    /// Atomically adds to a word that something has written before.
+    fn shared_add(self, word: u32, value: u32);
 
     // --- global memory -------------------------------------------------------------------------
 
@@ -166,10 +178,15 @@ pub trait Thread: Copy {
     fn load(self, view: View<u32>, index: u64) -> u32;
     /// Reads words `4 * index ..` of a 16-byte aligned view that no thread of this launch writes.
     fn load4(self, view: View<u32>, index: u64) -> [u32; 4];
+    /// Reads 16 bits, number `half` of a view, which no other thread of this launch writes, nor this one
+    /// before it has read them; it may read back what it wrote.
+    fn load_half(self, view: View<u32>, half: u64) -> u32;
     /// Says that the 128 bytes that a word is in will soon be read by any block of this launch.
     fn prefetch(self, view: View<u32>, index: u64);
     /// Writes a word.
     fn store(self, view: View<u32>, index: u64, value: u32);
+    /// Writes the low 16 bits of `value`, as number `half` of a view.
+    fn store_half(self, view: View<u32>, half: u64, value: u32);
     /// Writes byte number `byte` of a view.
     fn store_byte(self, view: View<u32>, byte: u64, value: u8);
     /// Writes words `4 * index ..` of a 16-byte aligned view.

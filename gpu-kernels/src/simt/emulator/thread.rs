@@ -176,6 +176,16 @@ impl Thread for EmulatorThread<'_> {
     }
 
     #[track_caller]
+    fn reduce_or(self, value: u32) -> u32 {
+        self.wait(Collective::ReduceOr, value, 0, Location::caller())
+    }
+
+    #[track_caller]
+    fn any(self, predicate: bool) -> bool {
+        self.wait(Collective::Any, predicate.into(), 0, Location::caller()) != 0
+    }
+
+    #[track_caller]
     fn barrier(self) {
         self.wait(Collective::Barrier, 0, 0, Location::caller());
     }
@@ -189,6 +199,23 @@ impl Thread for EmulatorThread<'_> {
     #[track_caller]
     fn shared_load(self, word: u32) -> u32 {
         self.shared(Location::caller(), |shared, actor| shared.load(actor, word))
+    }
+
+    #[track_caller]
+    fn shared_load_byte(self, byte: u32) -> u32 {
+        self.shared_load(byte / 4) >> (8 * (byte % 4)) & 0xff
+    }
+
+    #[track_caller]
+    fn shared_load_half(self, half: u32) -> u32 {
+        self.shared_load(half / 2) >> (16 * (half % 2)) & 0xffff
+    }
+
+    #[track_caller]
+    fn shared_load2(self, word: u32) -> [u32; 2] {
+        self.shared(Location::caller(), |shared, actor| {
+            shared.load2(actor, word)
+        })
     }
 
     #[track_caller]
@@ -215,7 +242,14 @@ impl Thread for EmulatorThread<'_> {
     #[track_caller]
     fn shared_or(self, word: u32, bits: u32) {
         self.shared(Location::caller(), |shared, actor| {
-            shared.or(actor, word, bits)
+            shared.atomic(actor, word, |value| value | bits)
+        });
+    }
+
+    #[track_caller]
+    fn shared_add(self, word: u32, value: u32) {
+        self.shared(Location::caller(), |shared, actor| {
+            shared.atomic(actor, word, |sum| sum.wrapping_add(value))
         });
     }
 
@@ -234,6 +268,11 @@ impl Thread for EmulatorThread<'_> {
     }
 
     #[track_caller]
+    fn load_half(self, view: View<u32>, half: u64) -> u32 {
+        self.load(view, half / 2) >> (16 * (half % 2)) & 0xffff
+    }
+
+    #[track_caller]
     fn prefetch(self, view: View<u32>, index: u64) {
         self.locate(Location::caller(), view, index, 1);
     }
@@ -244,6 +283,16 @@ impl Thread for EmulatorThread<'_> {
         // SAFETY: `locate` found it aligned and in the view; a kernel that writes to a view was
         // given one that is valid for writes.
         unsafe { address.write(value) };
+        self.0.launch.note_change();
+    }
+
+    #[track_caller]
+    fn store_half(self, view: View<u32>, half: u64, value: u32) {
+        let address = self
+            .locate(Location::caller(), view, half / 2, 1)
+            .cast::<u16>();
+        // SAFETY: as for `store`, of a half of the word.
+        unsafe { address.add(half as usize % 2).write(value as u16) };
         self.0.launch.note_change();
     }
 

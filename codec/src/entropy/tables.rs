@@ -1,0 +1,140 @@
+//! Tables: shares in the form that coders look things up in.
+//!
+//! To encode, each symbol has an entry and a reciprocal; to decode, each slot has a symbol, and each symbol an
+//! entry. A symbol without a share has the entry 0.
+
+use super::class::CONTEXTS;
+use super::frequencies::ContextShares;
+use super::shares::Shares;
+use super::stack::{SymbolCoder, slot_of};
+use super::token::{ESCAPE, SLOTS, TOKENS, Token};
+use core::marker::PhantomData;
+
+/// What a coder looks up of a symbol to encode it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Symbol {
+    /// See [`SymbolCoder::entry`]; 0 if the symbol has no share.
+    pub entry: u32,
+    /// See [`SymbolCoder::reciprocal`].
+    pub reciprocal: u32,
+}
+
+/// Calls `set` with each symbol that has a share, the share, and where its interval starts.
+///
+/// That is the sum of the shares of all symbols before it: by number, or with [`SymbolCoder::BY_SHARE`] those with
+/// a larger share, and of those with the same share the ones with a lower number.
+#[inline(always)]
+pub fn intervals<C: SymbolCoder>(shares: &ContextShares, mut set: impl FnMut(u32, u32, u32)) {
+    let mut start = 0;
+    // 0 stands for all shares.
+    let mut wanted = if C::BY_SHARE { SLOTS } else { 0 };
+    loop {
+        for (symbol, share) in (0..).zip(shares.map(u32::from)) {
+            if share > 0 && (wanted == 0 || share == wanted) {
+                set(symbol, share, start);
+                start += share;
+            }
+        }
+        wanted /= 2;
+        if wanted == 0 {
+            break;
+        }
+    }
+}
+
+/// What an encoder looks up.
+#[derive(Debug, Clone)]
+pub struct EncodeTables<C> {
+    symbols: [[Symbol; TOKENS as usize]; CONTEXTS as usize],
+    coder: PhantomData<C>,
+}
+
+impl<C: SymbolCoder> EncodeTables<C> {
+    /// The tables of these shares.
+    pub fn new(shares: &Shares) -> Self {
+        let mut symbols = [[Symbol::default(); TOKENS as usize]; CONTEXTS as usize];
+        for (context, symbols) in (0..).zip(&mut symbols) {
+            intervals::<C>(shares.context(context), |symbol, share, start| {
+                symbols[symbol as usize % TOKENS as usize] = Symbol {
+                    entry: C::entry(share, start),
+                    reciprocal: C::reciprocal(share),
+                };
+            });
+        }
+        Self {
+            symbols,
+            coder: PhantomData,
+        }
+    }
+
+    /// A symbol in a context; one without a share, if there is no such symbol.
+    #[inline(always)]
+    pub fn symbol(&self, context: u32, symbol: u32) -> Symbol {
+        let symbols = self.symbols.get(context as usize);
+        let symbol = symbols.and_then(|symbols| symbols.get(symbol as usize));
+        symbol.copied().unwrap_or_default()
+    }
+
+    /// How a code is written in this context: by its own token or, if that has no share, by [`ESCAPE`], which
+    /// then should have one.
+    #[inline(always)]
+    pub fn token(&self, context: u32, z: u32) -> (Token, Symbol) {
+        let token = Token::of(z);
+        let symbol = self.symbol(context, token.number);
+        if symbol.entry != 0 {
+            (token, symbol)
+        } else {
+            (Token::escape(z), self.symbol(context, ESCAPE))
+        }
+    }
+}
+
+/// What a decoder looks up.
+#[derive(Debug, Clone)]
+pub struct DecodeTables<C> {
+    slots: [[u8; SLOTS as usize]; CONTEXTS as usize],
+    entries: [[u32; TOKENS as usize]; CONTEXTS as usize],
+    /// Bit c says that context c is used.
+    used: u32,
+    coder: PhantomData<C>,
+}
+
+impl<C: SymbolCoder> DecodeTables<C> {
+    /// The tables of these shares.
+    pub fn new(shares: &Shares) -> Self {
+        let mut slots = [[0; SLOTS as usize]; CONTEXTS as usize];
+        let mut entries = [[0; TOKENS as usize]; CONTEXTS as usize];
+        let mut used = 0;
+        for (context, (slots, entries)) in (0..).zip(slots.iter_mut().zip(&mut entries)) {
+            intervals::<C>(shares.context(context), |symbol, share, start| {
+                used |= 1 << context;
+                entries[symbol as usize % TOKENS as usize] = C::entry(share, start);
+                for place in start..start + share {
+                    slots[slot_of(C::slot(place)) as usize] = symbol as u8;
+                }
+            });
+        }
+        Self {
+            slots,
+            entries,
+            used,
+            coder: PhantomData,
+        }
+    }
+
+    /// Whether this context, below 16, has symbols.
+    #[inline(always)]
+    pub const fn is_used(&self, context: u32) -> bool {
+        self.used >> context & 1 == 1
+    }
+
+    /// The symbol on top of a state, and its entry. If the context is not used, or there is no such context, the
+    /// entry is 0.
+    #[inline(always)]
+    pub fn top(&self, context: u32, x: u32) -> (u32, u32) {
+        let context = context as usize % CONTEXTS as usize;
+        let symbol = self.slots[context][slot_of(x) as usize];
+        let entry = self.entries[context].get(usize::from(symbol));
+        (u32::from(symbol), entry.copied().unwrap_or(0))
+    }
+}

@@ -64,6 +64,15 @@ impl<W> View<W> {
         }
     }
 
+    /// The same memory from item number `first` on; nothing, if there are fewer.
+    #[inline(always)]
+    pub fn from(self, first: u64) -> Self {
+        Self {
+            address: self.address.wrapping_add(first as usize),
+            len: self.len.saturating_sub(first),
+        }
+    }
+
     /// The first item's address.
     pub fn address(self) -> *mut W {
         self.address

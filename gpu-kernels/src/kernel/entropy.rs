@@ -2,8 +2,25 @@
 //!
 //! Compression is four launches: [`statistics`], [`tables`], [`encode`], [`place`]; decompression two:
 //! [`decode_tables`], [`decode`]. One warp codes a chunk: its lanes are the 32 stacks, and what goes from one step to
-//! the next stays in registers. All kernels take the shape of the tiles as a parameter: it only decides once
-//! every eight steps which classes they have ([`walk`]).
+//! the next stays in registers. All kernels take the shape of the tiles as a parameter: it only decides, once
+//! in eight steps, which groups these belong to ([`walk`]).
 
+pub mod encode;
 pub mod layout;
+pub mod statistics;
+pub mod tiling;
 pub mod walk;
+
+use crate::simt::{Thread, WARP};
+
+/// Threads in a block of the kernels that give each warp a tile or a chunk of its own.
+pub const THREADS: u32 = 256;
+
+/// Warps in such a block.
+pub const WARPS: u32 = THREADS / WARP;
+
+/// What a warp works on first: neighbours are given to different blocks, as they take about the same time.
+#[inline(always)]
+pub fn first_of_warp<T: Thread>(t: T) -> u64 {
+    u64::from(t.warp()) * u64::from(t.block_count()) + u64::from(t.block_index())
+}

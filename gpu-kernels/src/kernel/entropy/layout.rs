@@ -11,44 +11,46 @@
 //! from the end of the room backwards. *Marks*: a word a step says which lanes' values are stored as they are;
 //! only those of tiles that have such values are written.
 //!
-//! The words may reach into the codes, but not into those that are still to be coded: before code number i is,
-//! 65,536 - i - 1 others were, and each code costs 28 bits at most, so the words take no more than 3.5 bytes for
-//! each 2 bytes of codes behind this one. What they take more is 1.5 bytes a code, or [`CODES_BYTES`] * 3 / 4 in
-//! all, and [`CLASS_BYTES`] for class numbers. A share of one slot costs 12 bits but for less than 2^-15 (the
-//! stack is at least 2^16), which over the 4,096 pushes of a lane is a fraction of a bit; words are
-//! written when 16 bits are there, so a fraction never makes one more.
+//! The words may reach into the codes, but not into those that are still to be coded: a code costs at most 12
+//! bits for its token and [`ESCAPE_BITS`] more, 3.5 bytes for the 2 that it leaves free, so the room must hold
+//! 1.5 bytes for each code, and [`CLASS_BYTES`] for class numbers. The push of a symbol of a single slot makes a state
+//! by less than 2^-15 bits longer than 12, as a state is 2^16 at least. Over the 4,104 pushes of a lane that is an
+//! eighth of a bit. Words are written when their 16 bits are there, and the costs are whole bits: so an eighth
+//! more never makes one more word.
 
 use crate::simt::View;
-use ferrosz_codec::shape::Shape;
-use ferrosz_codec::tile::{CHUNK_TILES, LANES, STEPS, TILE, TileBox, TileGrid, TileOrder};
+use ferrosz_codec::entropy::token::{ESCAPE_BITS, PRECISION};
+use ferrosz_codec::tile::{CHUNK_TILES, GROUPS, STEPS, TILE};
 
+/// Codes of a chunk.
+const CODES: u64 = CHUNK_TILES as u64 * TILE as u64;
 /// Bytes of a chunk's codes.
-pub const CODES_BYTES: u64 = CHUNK_TILES as u64 * TILE as u64 * 2;
-/// Bytes that the class numbers of a chunk can cost at most: 37 a tile of 12 bits, rounded up.
-const CLASS_BYTES: u64 = 256;
-/// Bytes of a region before its marks.
-const WORDS_END: u64 = CODES_BYTES + CODES_BYTES * 3 / 4 + CLASS_BYTES;
-/// Bytes of a chunk's marks.
-const MARKS_BYTES: u64 = (CHUNK_TILES * STEPS) as u64 * 4;
-/// Bytes of a chunk's region, a multiple of 128.
-pub const CHUNK_REGION: u64 = WORDS_END + MARKS_BYTES;
+pub const CODES_BYTES: u64 = 2 * CODES;
+/// Bytes that the class numbers of a chunk can cost at most, rounded up.
+const CLASS_BYTES: u64 = ((GROUPS * CHUNK_TILES * PRECISION) as u64 / 8).next_multiple_of(128);
+/// Bytes of the room.
+const ROOM_BYTES: u64 = CODES * ((PRECISION + ESCAPE_BITS) as u64 - 16) / 8 + CLASS_BYTES;
+/// Where the room ends, in bytes of the region.
+const WORDS_END: u64 = CODES_BYTES + ROOM_BYTES;
+/// Bytes of a chunk's region.
+pub const CHUNK_REGION: u64 = WORDS_END + 4 * (CHUNK_TILES * STEPS) as u64;
 
 const _: () = assert!(CHUNK_REGION.is_multiple_of(128));
 
-/// Number, in halves of words from the start of all regions, of a chunk's first code.
+/// A chunk's region, from its first code on.
 #[inline(always)]
-pub const fn codes(chunk: u64) -> u64 {
-    chunk * (CHUNK_REGION / 2)
+pub fn region(regions: View<u32>, chunk: u64) -> View<u32> {
+    regions.from(chunk * (CHUNK_REGION / 4))
 }
 
-/// The first half word behind a chunk's room, which its last word ends at.
-#[inline(always)]
-pub const fn words_end(chunk: u64) -> u64 {
-    codes(chunk) + WORDS_END / 2
-}
+/// The number in its region of the first half word behind a chunk's last word.
+pub const WORDS_END_HALF: u32 = (WORDS_END / 2) as u32;
 
-/// The first word of a chunk's marks.
-#[inline(always)]
-pub const fn marks(chunk: u64) -> u64 {
-    (chunk * CHUNK_REGION + WORDS_END) / 4
-}
+/// The first word of the marks in their region.
+pub const MARKS: u32 = (WORDS_END / 4) as u32;
+
+/// Words that are kept of each tile: the classes of its groups, and how many of its values are stored as they
+/// are.
+pub const TILE_WORDS: u64 = 40;
+/// Which of these is the number of values.
+pub const TILE_RAWS: u64 = GROUPS as u64;

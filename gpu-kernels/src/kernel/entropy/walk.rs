@@ -82,11 +82,21 @@ impl Quad {
     /// What stands for the group of this lane's place in a step.
     #[inline(always)]
     pub fn of_step(&self, step: u32) -> u32 {
-        match step {
+        match Self::first_alike(step) {
             0 => self.row_starts[0],
             4 => self.row_starts[1],
-            2 | 6 => self.row_starts[2],
+            2 => self.row_starts[2],
             _ => self.odd_steps,
+        }
+    }
+
+    /// The first step whose places are of the same groups.
+    #[inline(always)]
+    pub const fn first_alike(step: u32) -> u32 {
+        match step {
+            0 | 4 => step,
+            2 | 6 => 2,
+            _ => 1,
         }
     }
 }
@@ -94,7 +104,7 @@ impl Quad {
 /// What stands for the groups of the steps that start row 0, row 2 and the odd rows of the quad that begins with
 /// row `row`, given what does for level 0, level 1 and higher levels.
 #[inline(always)]
-fn row_starts(order: &TileOrder, row: u32, lane: u32, levels: [u32; 3]) -> [u32; 3] {
+pub fn row_starts(order: &TileOrder, row: u32, lane: u32, levels: [u32; 3]) -> [u32; 3] {
     let [level_0, level_1, higher] = levels;
     // Of places whose other coordinates are all divisible by 4: x = 2 lane (+ 64 row).
     let is_odd_lane = lane % 2 == 1;

@@ -7,7 +7,10 @@
 
 pub mod encode;
 pub mod layout;
+pub mod record;
+pub mod shares;
 pub mod statistics;
+pub mod tables;
 pub mod tiling;
 pub mod walk;
 

@@ -10,10 +10,17 @@
 //!
 //! Everything is integer arithmetic, the same on all machines. See FORMAT.md, sections 9 to 14.
 
+pub mod chunk;
 pub mod class;
 pub mod counts;
 pub mod frequencies;
+pub mod groups;
+pub mod image;
 pub mod lengths;
+#[cfg(feature = "alloc")]
+pub mod reference;
+#[cfg(test)]
+mod samples;
 pub mod shares;
 pub mod stack;
 pub mod tables;

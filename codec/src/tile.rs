@@ -204,6 +204,17 @@ impl TileBox {
         place[0] < self.left[0] && place[1] < self.left[1] && place[2] < self.left[2]
     }
 
+    /// How many lanes of a step, from lane 0 on, are in the field.
+    #[inline(always)]
+    pub const fn lanes(&self, shape: Shape, step: u32) -> u32 {
+        let [z, y, first] = place(shape, step, 0);
+        if z >= self.left[0] || y >= self.left[1] {
+            return 0;
+        }
+        let lanes = self.left[2].saturating_sub(first).div_ceil(2);
+        if lanes < LANES { lanes } else { LANES }
+    }
+
     /// A place of the tile as one of the field.
     #[inline(always)]
     pub fn at(&self, place: [u32; 3]) -> [u64; 3] {
@@ -335,6 +346,7 @@ mod tests {
                 for step in 0..STEPS {
                     for lane in 0..LANES {
                         let place = place(shape, step, lane);
+                        assert_eq!(tile.has(place), lane < tile.lanes(shape, step));
                         if tile.has(place) {
                             seen[grid.flat(tile.at(place)) as usize] += 1;
                         }

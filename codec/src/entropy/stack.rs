@@ -131,10 +131,7 @@ impl SymbolCoder for Rans {
 
     #[inline(always)]
     fn reciprocal(share: u32) -> u32 {
-        match u32::MAX.checked_div(share) {
-            Some(reciprocal) => reciprocal,
-            None => 0,
-        }
+        u32::MAX.checked_div(share).unwrap_or_default()
     }
 
     #[inline(always)]
@@ -146,7 +143,7 @@ impl SymbolCoder for Rans {
     fn push(x: u32, entry: u32, reciprocal: u32) -> u32 {
         let (share, start) = (entry & 0xffff, entry >> 16);
         // The reciprocal is below 2^32 / share by at most one: so the quotient is right, or one too small.
-        let mut quotient = (u64::from(x) * u64::from(reciprocal) >> 32) as u32;
+        let mut quotient = ((u64::from(x) * u64::from(reciprocal)) >> 32) as u32;
         let mut rest = x.wrapping_sub(quotient.wrapping_mul(share));
         if rest >= share {
             quotient = quotient.wrapping_add(1);

@@ -10,6 +10,13 @@ use super::stack::{SymbolCoder, slot_of};
 use super::token::{ESCAPE, SLOTS, TOKENS, Token};
 use core::marker::PhantomData;
 
+/// The context of places that have no code or are of class 0: its only symbol is 0 and has all slots, so that to push
+/// or to pop it changes nothing.
+pub const NOTHING: u32 = CONTEXTS;
+
+/// Contexts with [`NOTHING`].
+const ALL_CONTEXTS: usize = CONTEXTS as usize + 1;
+
 /// What a coder looks up of a symbol to encode it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Symbol {
@@ -42,19 +49,33 @@ pub fn intervals<C: SymbolCoder>(shares: &ContextShares, mut set: impl FnMut(u32
     }
 }
 
+/// The shares of a context, [`NOTHING`] included.
+fn shares_of(shares: &Shares, context: u32) -> &ContextShares {
+    const ALL_TO_ZERO: ContextShares = {
+        let mut shares = [0; TOKENS as usize];
+        shares[0] = SLOTS as u16;
+        shares
+    };
+    if context == NOTHING {
+        &ALL_TO_ZERO
+    } else {
+        shares.context(context)
+    }
+}
+
 /// What an encoder looks up.
 #[derive(Debug, Clone)]
 pub struct EncodeTables<C> {
-    symbols: [[Symbol; TOKENS as usize]; CONTEXTS as usize],
+    symbols: [[Symbol; TOKENS as usize]; ALL_CONTEXTS],
     coder: PhantomData<C>,
 }
 
 impl<C: SymbolCoder> EncodeTables<C> {
     /// The tables of these shares.
     pub fn new(shares: &Shares) -> Self {
-        let mut symbols = [[Symbol::default(); TOKENS as usize]; CONTEXTS as usize];
+        let mut symbols = [[Symbol::default(); TOKENS as usize]; ALL_CONTEXTS];
         for (context, symbols) in (0..).zip(&mut symbols) {
-            intervals::<C>(shares.context(context), |symbol, share, start| {
+            intervals::<C>(shares_of(shares, context), |symbol, share, start| {
                 symbols[symbol as usize % TOKENS as usize] = Symbol {
                     entry: C::entry(share, start),
                     reciprocal: C::reciprocal(share),
@@ -92,8 +113,8 @@ impl<C: SymbolCoder> EncodeTables<C> {
 /// What a decoder looks up.
 #[derive(Debug, Clone)]
 pub struct DecodeTables<C> {
-    slots: [[u8; SLOTS as usize]; CONTEXTS as usize],
-    entries: [[u32; TOKENS as usize]; CONTEXTS as usize],
+    slots: [[u8; SLOTS as usize]; ALL_CONTEXTS],
+    entries: [[u32; TOKENS as usize]; ALL_CONTEXTS],
     /// Bit c says that context c is used.
     used: u32,
     coder: PhantomData<C>,
@@ -102,11 +123,11 @@ pub struct DecodeTables<C> {
 impl<C: SymbolCoder> DecodeTables<C> {
     /// The tables of these shares.
     pub fn new(shares: &Shares) -> Self {
-        let mut slots = [[0; SLOTS as usize]; CONTEXTS as usize];
-        let mut entries = [[0; TOKENS as usize]; CONTEXTS as usize];
+        let mut slots = [[0; SLOTS as usize]; ALL_CONTEXTS];
+        let mut entries = [[0; TOKENS as usize]; ALL_CONTEXTS];
         let mut used = 0;
         for (context, (slots, entries)) in (0..).zip(slots.iter_mut().zip(&mut entries)) {
-            intervals::<C>(shares.context(context), |symbol, share, start| {
+            intervals::<C>(shares_of(shares, context), |symbol, share, start| {
                 used |= 1 << context;
                 entries[symbol as usize % TOKENS as usize] = C::entry(share, start);
                 for place in start..start + share {
@@ -122,17 +143,16 @@ impl<C: SymbolCoder> DecodeTables<C> {
         }
     }
 
-    /// Whether this context, below 16, has symbols.
+    /// Whether this context, at most [`NOTHING`], has symbols.
     #[inline(always)]
     pub const fn is_used(&self, context: u32) -> bool {
         self.used >> context & 1 == 1
     }
 
-    /// The symbol on top of a state, and its entry. If the context is not used, or there is no such context, the
-    /// entry is 0.
+    /// The symbol on top of a state, and its entry, which is 0 in a context that is not used.
     #[inline(always)]
     pub fn top(&self, context: u32, x: u32) -> (u32, u32) {
-        let context = context as usize % CONTEXTS as usize;
+        let context = (context as usize).min(ALL_CONTEXTS - 1);
         let symbol = self.slots[context][slot_of(x) as usize];
         let entry = self.entries[context].get(usize::from(symbol));
         (u32::from(symbol), entry.copied().unwrap_or(0))

@@ -6,9 +6,15 @@ use crate::kernel::bare::compress::BareCompress;
 use crate::kernel::bare::decompress::BareDecompress;
 use crate::kernel::compress::{Compress, CompressParams};
 use crate::kernel::decompress::{Decompress, DecompressParams};
+use crate::kernel::entropy;
+use crate::kernel::entropy::encode::{Encode, EncodeParams};
+use crate::kernel::entropy::place::{Place, PlaceParams};
+use crate::kernel::entropy::statistics::{Statistics, StatisticsParams};
+use crate::kernel::entropy::tables::{self, MakeTables, TablesParams};
 use crate::kernel::extremes::{self, ExtremesParams, FindExtremes};
 use crate::kernel::read_all::{self, ReadAll, ReadAllParams};
 use crate::simt::{Kernel, Thread};
+use ferrosz_codec::entropy::stack::{Huffman, Rans};
 use ferrosz_codec::pipeline::{Fixed, Layered, Lorenzo, Outlier, Plain};
 use ferrosz_codec::shape::{Cube, Line, Plane};
 
@@ -94,5 +100,11 @@ kernels! {
     ferrosz_bare_decompress_cube_f64 = BareDecompress<f64, Cube>, BareParams, CHUNK_THREADS;
     ferrosz_extremes_f32 = FindExtremes<f32>, ExtremesParams, extremes::THREADS;
     ferrosz_extremes_f64 = FindExtremes<f64>, ExtremesParams, extremes::THREADS;
+    ferrosz_entropy_statistics = Statistics, StatisticsParams, entropy::THREADS;
+    ferrosz_entropy_tables_rans = MakeTables<Rans>, TablesParams, tables::THREADS;
+    ferrosz_entropy_tables_huffman = MakeTables<Huffman>, TablesParams, tables::THREADS;
+    ferrosz_entropy_encode_rans = Encode<Rans>, EncodeParams, entropy::THREADS;
+    ferrosz_entropy_encode_huffman = Encode<Huffman>, EncodeParams, entropy::THREADS;
+    ferrosz_entropy_place = Place, PlaceParams, entropy::THREADS;
     ferrosz_read_all = ReadAll, ReadAllParams, read_all::THREADS;
 }

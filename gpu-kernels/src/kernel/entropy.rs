@@ -7,6 +7,7 @@
 
 pub mod encode;
 pub mod layout;
+pub mod place;
 pub mod record;
 pub mod shares;
 pub mod statistics;

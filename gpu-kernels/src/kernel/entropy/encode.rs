@@ -19,7 +19,6 @@ use ferrosz_codec::entropy::stack::{
     START, SymbolCoder, emit, is_full_for_bits, push_bits, spare_bits,
 };
 use ferrosz_codec::entropy::token::{ESCAPE_BITS, TOKENS, Token};
-use ferrosz_codec::stream::chunk::Form;
 use ferrosz_codec::tile::{CHUNK_TILES, LANES, TileBox};
 
 /// Encodes with coder `C`. Launched with at least as many warps as there are chunks.
@@ -65,7 +64,7 @@ impl<C: SymbolCoder> Encode<C> {
         t.barrier();
         let chunk = first_of_warp(t);
         if chunk < params.tiling.chunks() {
-            let stacks = Stacks {
+            let stacks = Stacks::<C> {
                 region: region(params.regions, chunk),
                 x: START,
                 words: 0,
@@ -157,7 +156,9 @@ impl<C: SymbolCoder> Work<'_, C> {
                 place = self.params.tiling.tile(self.chunk, tile).place;
             }
             let now = codes;
-            codes = self.stacks.load(t, number.saturating_sub(1));
+            if number > 0 {
+                codes = self.stacks.load(t, number - 1);
+            }
             let quad = Quad::of(t, &order, &place, number % QUADS, contexts);
             if quad.any != 0 {
                 self.stacks.push_quad(t, &quad, now);

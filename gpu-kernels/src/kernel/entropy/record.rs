@@ -1,7 +1,6 @@
 //! What the encoder tells the kernel that puts a chunk into the stream.
 
 use crate::simt::{Thread, View};
-use ferrosz_codec::entropy::token::RAW;
 use ferrosz_codec::stream::chunk::Form;
 use ferrosz_codec::tile::LANES;
 

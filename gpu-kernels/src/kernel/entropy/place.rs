@@ -1,0 +1,306 @@
+//! Puts chunks into the stream: one thread block each.
+//!
+//! The encoder has left the length of every chunk where a look-back finds it, so no block waits for another. What
+//! the encoder wrote, and the values that are stored as they are, go to their places in the stream, and the checksum
+//! is taken on the way.
+
+use crate::kernel::cells;
+use crate::kernel::entropy::THREADS;
+use crate::kernel::entropy::WARPS;
+use crate::kernel::entropy::layout::{MARKS, TILE_RAWS, TILE_WORDS, WORDS_END_HALF, region};
+use crate::kernel::entropy::record::{HEAD_WORDS, Record};
+use crate::kernel::entropy::tiling::{Tile, Tiling};
+use crate::look_back::{TileState, sum_before};
+use crate::scan::{block_sum, store_warp_sum_u64, sum_of_warps, warp_inclusive_sum};
+use crate::simt::{Thread, View, WARP};
+use ferrosz_codec::entropy::stack::spare_bits;
+use ferrosz_codec::stream::checksum::term;
+use ferrosz_codec::stream::chunk::Form;
+use ferrosz_codec::stream::table::{Entry, seed};
+use ferrosz_codec::tile::{CHUNK_TILES, LANES, STEPS, place};
+
+/// Puts chunks into the stream. Launched with one block a chunk.
+pub struct Place;
+
+/// Parameters of [`Place`].
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct PlaceParams {
+    /// The tiles.
+    pub tiling: Tiling,
+    /// The regions of all chunks, as the encoder left them.
+    pub regions: View<u32>,
+    /// What the statistics kernel kept of each tile.
+    pub tiles: View<u32>,
+    /// What the encoder kept of each chunk.
+    pub records: View<u32>,
+    /// The words of the elements of the coarse field.
+    pub coarse: View<u32>,
+    /// The words of the field's elements.
+    pub field: View<u32>,
+    /// Words of an element.
+    pub element_words: u32,
+    /// The shares of the coder's symbols, if it has any, for [`cells::SHARES_WORDS`] words.
+    pub shares: View<u32>,
+    /// Where the chunk table goes, 16-byte aligned.
+    pub table: View<u32>,
+    /// Where the payload goes: the shares, and then the chunks.
+    pub payload: View<u32>,
+    /// The workspace. Gets the length of the payload.
+    pub cells: View<u64>,
+}
+
+impl Place {
+    const SUMS: u32 = HEAD;
+    const CHECKSUMS: u32 = Self::SUMS + WARPS;
+    const START: u32 = Self::CHECKSUMS + 2 * WARPS;
+    /// Words of shared memory.
+    pub const SHARED_WORDS: u32 = Self::START + 2;
+
+    /// What one thread does.
+    #[inline(always)]
+    pub fn run<T: Thread>(t: T, params: &PlaceParams) {
+        let chunk = u64::from(t.block_index());
+        let record = Record::load(t, params.records, chunk);
+        let mut work = Work {
+            params,
+            chunk,
+            record,
+            payload: View::empty(),
+            sum: 0,
+        };
+        let start = work.find_start(t);
+        work.payload = params.payload.from(start / 4);
+        match record.form {
+            Form::Coded => {
+                work.place_head(t);
+                work.place_words(t);
+                work.place_values(t);
+            }
+            Form::Raw => work.place_values(t),
+            _ => {}
+        }
+        work.place_padding(t);
+        store_warp_sum_u64(t, work.sum, Self::CHECKSUMS);
+        t.barrier();
+        if t.warp() == 0 {
+            let sum = sum_of_warps::<T, { WARPS as usize }>(t, Self::CHECKSUMS);
+            if t.lane() == 0 {
+                let sum = seed(chunk, record.form.id()).wrapping_add(sum);
+                let entry = Entry::new(start, record.form, sum).to_words();
+                t.store4(params.table, chunk, entry);
+            }
+        }
+        if chunk == 0 {
+            work.place_shares(t);
+        }
+    }
+}
+
+/// Words of the head and the states of a coded chunk: 31 bits a state at most. The head is built in the first words of
+/// shared memory.
+const HEAD: u32 = HEAD_WORDS + LANES;
+
+/// One chunk.
+struct Work<'a> {
+    params: &'a PlaceParams,
+    chunk: u64,
+    record: Record,
+    /// From the chunk's first word on.
+    payload: View<u32>,
+    /// This thread's part of the checksum.
+    sum: u64,
+}
+
+impl Work<'_> {
+    /// Where the chunk starts, in bytes of the payload. For the whole block.
+    #[inline(always)]
+    fn find_start<T: Thread>(&self, t: T) -> u64 {
+        let cells = self.params.cells;
+        if t.warp() == 0 {
+            let shares = 4 * t.cell_load(cells, cells::SHARES_WORDS);
+            let start = shares + sum_before(t, cells, cells::STATES, self.chunk);
+            let end = start + 4 * u64::from(self.record.image_words);
+            if t.lane() == 0 {
+                let state = TileState::Inclusive(end - shares);
+                t.cell_store(cells, cells::STATES + self.chunk, state.to_cell());
+                if self.chunk + 1 == self.params.tiling.chunks() {
+                    t.cell_store(cells, cells::STREAM_BYTES, end);
+                }
+                t.shared_store(Place::START, start as u32);
+                t.shared_store(Place::START + 1, (start >> 32) as u32);
+            }
+        }
+        t.barrier();
+        let word = |i| u64::from(t.shared_load(Place::START + i));
+        word(0) | word(1) << 32
+    }
+
+    /// Writes a word of the image.
+    #[inline(always)]
+    fn store<T: Thread>(&mut self, t: T, at: u32, word: u32) {
+        t.store(self.payload, u64::from(at), word);
+        self.sum = self.sum.wrapping_add(term(at, word));
+    }
+
+    /// Writes the number of words and the states. For the whole block.
+    #[inline(always)]
+    fn place_head<T: Thread>(&mut self, t: T) {
+        if t.thread_index() < HEAD {
+            t.shared_store(t.thread_index(), 0);
+        }
+        t.barrier();
+        if t.warp() == 0 {
+            let x = Record::state(t, self.params.records, self.chunk);
+            let spare = spare_bits(x);
+            if t.lane() == 0 {
+                t.shared_or(0, self.record.words);
+            }
+            t.shared_or(1 + t.lane() / 8, spare << (4 * (t.lane() % 8)));
+            let bits = 16 + spare;
+            let at = warp_inclusive_sum(t, bits) - bits;
+            let both = u64::from(x & ((1 << bits) - 1)) << (at % 32);
+            t.shared_or(HEAD_WORDS + at / 32, both as u32);
+            if both >> 32 != 0 {
+                t.shared_or(HEAD_WORDS + at / 32 + 1, (both >> 32) as u32);
+            }
+        }
+        t.barrier();
+        let at = t.thread_index();
+        if at < self.record.words_at() {
+            self.store(t, at, t.shared_load(at));
+        }
+    }
+
+    /// Writes the words that the encoder left.
+    #[inline(always)]
+    fn place_words<T: Thread>(&mut self, t: T) {
+        let region = region(self.params.regions, self.chunk);
+        let record = self.record;
+        let first = WORDS_END_HALF - record.words;
+        let half = |at: u32| {
+            if at < record.words {
+                t.load_half(region, u64::from(first + at))
+            } else {
+                0
+            }
+        };
+        let mut word = t.thread_index();
+        while 2 * word < record.words {
+            let both = half(2 * word) | half(2 * word + 1) << 16;
+            self.store(t, record.words_at() + word, both);
+            word += THREADS;
+        }
+    }
+
+    /// Writes the values that are stored as they are. For the whole block.
+    #[inline(always)]
+    fn place_values<T: Thread>(&mut self, t: T) {
+        if self.record.values == 0 {
+            return;
+        }
+        let mut values_before = 0;
+        for number in 0..t.opaque(self.params.tiling.tiles_of(self.chunk)) {
+            let tile = self.params.tiling.tile(self.chunk, number);
+            values_before += self.place_tile(t, &tile, number, values_before);
+        }
+    }
+
+    /// Writes the values of a tile; how many there are. Two steps a thread. For the whole block.
+    #[inline(always)]
+    fn place_tile<T: Thread>(
+        &mut self,
+        t: T,
+        tile: &Tile,
+        number: u32,
+        values_before: u32,
+    ) -> u32 {
+        const STEPS_OF_THREAD: u32 = STEPS / THREADS;
+        let first = STEPS_OF_THREAD * t.thread_index();
+        let has_values = self.record.form == Form::Raw || self.has_marks(t, number);
+        let marks: [u32; STEPS_OF_THREAD as usize] = core::array::from_fn(|i| {
+            if has_values {
+                self.marks(t, tile, number, first + i as u32)
+            } else {
+                0
+            }
+        });
+        let own = marks.iter().map(|marks| marks.count_ones()).sum();
+        t.barrier();
+        let sum = block_sum::<T, { WARPS as usize }>(t, own, Place::SUMS);
+        let mut value = values_before + sum.before;
+        for (step, marks) in (first..).zip(marks) {
+            let mut left = marks;
+            while left != 0 {
+                self.place_value(t, tile, step, left.trailing_zeros(), value);
+                left &= left - 1;
+                value += 1;
+            }
+        }
+        sum.total
+    }
+
+    /// Whether the statistics kernel has marked values of a tile.
+    #[inline(always)]
+    fn has_marks<T: Thread>(&self, t: T, number: u32) -> bool {
+        let tile = self.chunk * u64::from(CHUNK_TILES) + u64::from(number);
+        t.load(self.params.tiles, tile * TILE_WORDS + TILE_RAWS) > 0
+    }
+
+    /// The lanes of a step whose values are stored.
+    #[inline(always)]
+    fn marks<T: Thread>(&self, t: T, tile: &Tile, number: u32, step: u32) -> u32 {
+        if self.record.form != Form::Raw {
+            let region = region(self.params.regions, self.chunk);
+            return t.load(region, u64::from(MARKS + number * STEPS + step));
+        }
+        let order = self.params.tiling.order;
+        let mut marks = 0;
+        for lane in 0..t.opaque(WARP) {
+            let is_inside = tile.place.has(place(order.shape, step, lane));
+            let has_code = is_inside && order.group(step, lane).is_some();
+            marks |= u32::from(has_code) << lane;
+        }
+        marks
+    }
+
+    /// Writes value number `number` of the chunk.
+    #[inline(always)]
+    fn place_value<T: Thread>(&mut self, t: T, tile: &Tile, step: u32, lane: u32, number: u32) {
+        let words = self.params.element_words;
+        let field = if tile.is_coarse {
+            self.params.coarse
+        } else {
+            self.params.field
+        };
+        let shape = self.params.tiling.order.shape;
+        let from = tile.grid.flat(tile.place.at(place(shape, step, lane)));
+        let to = self.record.values_at() + number * words;
+        for i in 0..t.opaque(words) {
+            let value = t.load(field, from * u64::from(words) + u64::from(i));
+            self.store(t, to + i, value);
+        }
+    }
+
+    /// Writes what the chunk is padded with.
+    #[inline(always)]
+    fn place_padding<T: Thread>(&mut self, t: T) {
+        let record = &self.record;
+        let end = record.values_at() + record.values * self.params.element_words;
+        let at = end + t.thread_index();
+        if at < record.image_words {
+            self.store(t, at, 0);
+        }
+    }
+
+    /// Writes the shares. For the whole block.
+    #[inline(always)]
+    fn place_shares<T: Thread>(&self, t: T) {
+        let words = t.cell_load(self.params.cells, cells::SHARES_WORDS);
+        let mut word = u64::from(t.thread_index());
+        while word < words {
+            t.store(self.params.payload, word, t.load(self.params.shares, word));
+            word += u64::from(THREADS);
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! The kernels on the emulator, and the memory that they share.
+
+use crate::sample::Sample;
+use ferrosz_codec::Element;
+use ferrosz_codec::entropy::shares::MAX_WORDS;
+use ferrosz_codec::stream::table::Entry;
+use ferrosz_gpu_kernels::kernel::cells;
+use ferrosz_gpu_kernels::kernel::entropy::encode::{Encode, EncodeParams};
+use ferrosz_gpu_kernels::kernel::entropy::layout::{CHUNK_REGION, TILE_WORDS};
+use ferrosz_gpu_kernels::kernel::entropy::place::{Place, PlaceParams};
+use ferrosz_gpu_kernels::kernel::entropy::record::RECORD_WORDS;
+use ferrosz_gpu_kernels::kernel::entropy::statistics::{COUNTERS, Statistics, StatisticsParams};
+use ferrosz_gpu_kernels::kernel::entropy::tables::{ENCODE_WORDS, MakeTables, TablesParams};
+use ferrosz_gpu_kernels::simt::emulator::{BlockOrder, Emulator};
+use ferrosz_gpu_kernels::simt::{Kernel, View};
+
+/// What memory holds that nothing has written.
+const STALE: u32 = 0xdead_beef;
+
+#[repr(C, align(16))]
+#[derive(Clone, Copy)]
+struct Unit([u32; 4]);
+
+/// Global memory, aligned as kernels want it.
+pub struct Memory {
+    units: Vec<Unit>,
+    words: u64,
+}
+
+impl Memory {
+    /// So many words, with what is left there.
+    pub fn stale(words: u64) -> Self {
+        Self {
+            units: vec![Unit([STALE; 4]); words.div_ceil(4) as usize],
+            words,
+        }
+    }
+
+    pub fn of(words: &[u32]) -> Self {
+        let mut memory = Self::stale(words.len() as u64);
+        memory.words_mut().copy_from_slice(words);
+        memory
+    }
+
+    pub fn view(&mut self) -> View<u32> {
+        // SAFETY: the units outlive the launches of the test that owns them, and hold as many words.
+        unsafe { View::new(self.units.as_mut_ptr().cast(), self.words) }
+    }
+
+    pub fn words(&self) -> &[u32] {
+        // SAFETY: a unit is four words.
+        let all = unsafe {
+            core::slice::from_raw_parts(self.units.as_ptr().cast::<u32>(), 4 * self.units.len())
+        };
+        &all[..self.words as usize]
+    }
+
+    pub fn words_mut(&mut self) -> &mut [u32] {
+        let count = self.words as usize;
+        // SAFETY: a unit is four words.
+        let all = unsafe {
+            core::slice::from_raw_parts_mut(
+                self.units.as_mut_ptr().cast::<u32>(),
+                4 * self.units.len(),
+            )
+        };
+        &mut all[..count]
+    }
+}
+
+pub fn view<W>(items: &mut [W]) -> View<W> {
+    // SAFETY: the items outlive the launches of the test that owns them.
+    unsafe { View::new(items.as_mut_ptr(), items.len() as u64) }
+}
+
+/// The words of some elements.
+pub fn words_of<E: Element>(values: &[E]) -> Vec<u32> {
+    let words = values
+        .iter()
+        .map(|value| value.to_words().into_iter().take(E::WORDS));
+    words.flatten().collect()
+}
+
+/// What a compression leaves.
+pub struct Compressed {
+    pub shares: Vec<u32>,
+    pub table: Vec<u32>,
+    pub payload: Vec<u32>,
+}
+
+impl Compressed {
+    /// The entry of a chunk, and its bytes.
+    pub fn chunk(&self, number: usize) -> (Entry, &[u32]) {
+        let entry = |number: usize| {
+            let words = self.table.as_chunks().0.get(number);
+            words.map(|words| Entry::from_words(*words))
+        };
+        let start = entry(number).expect("a chunk");
+        let end = entry(number + 1).map_or(self.payload.len(), |entry| entry.start as usize / 4);
+        (start, &self.payload[start.start as usize / 4..end])
+    }
+}
+
+/// The regions of a sample's chunks, filled with their codes.
+pub fn regions<E: Element>(sample: &Sample<E>) -> Memory {
+    let region = (CHUNK_REGION / 4) as usize;
+    let mut regions = Memory::stale(sample.chunks.len() as u64 * (CHUNK_REGION / 4));
+    for (chunk, region) in sample.chunks.iter().zip(regions.words_mut().chunks_mut(region)) {
+        let codes: Vec<u16> = chunk.codes.iter().flatten().copied().collect();
+        for (word, [low, high]) in region.iter_mut().zip(codes.as_chunks().0) {
+            *word = u32::from(*low) | u32::from(*high) << 16;
+        }
+    }
+    regions
+}
+
+/// Compresses on the emulator.
+pub fn compress<E, C>(sample: &Sample<E>, seed: u64) -> Compressed
+where
+    E: Element,
+    MakeTables<C>: Kernel<Params = TablesParams>,
+    Encode<C>: Kernel<Params = EncodeParams>,
+{
+    let chunks = sample.chunks.len() as u64;
+    let tiling = sample.tiling;
+    let mut regions = regions(sample);
+    let mut tiles = Memory::stale(4 * chunks * TILE_WORDS);
+    let mut counts = vec![0; COUNTERS as usize];
+    let mut workspace = vec![0; cells::count(chunks) as usize];
+    let mut tables = Memory::stale(u64::from(ENCODE_WORDS));
+    let mut shares = Memory::stale(MAX_WORDS as u64);
+    let mut records = Memory::stale(chunks * RECORD_WORDS);
+    let mut values = sample.values.each_ref().map(|values| words_of(values));
+    let most: usize = values.iter().map(Vec::len).sum();
+    let mut payload = Memory::stale((MAX_WORDS + most) as u64 + 4 * chunks);
+    let mut table = Memory::stale(4 * chunks);
+
+    let emulator = Emulator::new().seed(seed).block_order(BlockOrder::Shuffled);
+    let statistics = StatisticsParams {
+        tiling,
+        regions: regions.view(),
+        tiles: tiles.view(),
+        counts: view(&mut counts),
+    };
+    let blocks = 1 + seed as u32 % 3;
+    emulator.launch::<Statistics>(blocks, &statistics).expect("statistics");
+    let make = TablesParams {
+        counts: view(&mut counts),
+        tables: tables.view(),
+        shares: shares.view(),
+        cells: view(&mut workspace),
+        is_sample: u32::from(tiling.is_sample()),
+    };
+    emulator.launch::<MakeTables<C>>(1, &make).expect("tables");
+    let encode = EncodeParams {
+        tiling,
+        regions: regions.view(),
+        tiles: tiles.view(),
+        tables: tables.view(),
+        records: records.view(),
+        cells: view(&mut workspace),
+        element_words: E::WORDS as u32,
+    };
+    let blocks = chunks.div_ceil(8) as u32 + seed as u32 % 2;
+    emulator.launch::<Encode<C>>(blocks, &encode).expect("encode");
+    let [coarse, field] = &mut values;
+    let place = PlaceParams {
+        tiling,
+        regions: regions.view(),
+        tiles: tiles.view(),
+        records: records.view(),
+        coarse: view(coarse),
+        field: view(field),
+        element_words: E::WORDS as u32,
+        shares: shares.view(),
+        table: table.view(),
+        payload: payload.view(),
+        cells: view(&mut workspace),
+    };
+    emulator.launch::<Place>(chunks as u32, &place).expect("place");
+    let words = workspace[cells::STREAM_BYTES as usize] as usize / 4;
+    let share_words = workspace[cells::SHARES_WORDS as usize] as usize;
+    Compressed {
+        shares: shares.words()[..share_words].to_vec(),
+        table: table.words().to_vec(),
+        payload: payload.words()[..words].to_vec(),
+    }
+}

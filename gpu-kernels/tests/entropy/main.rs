@@ -1,0 +1,76 @@
+//! The kernels of the entropy coder on the emulator, against the coder of the CPU.
+
+mod machine;
+mod sample;
+
+use ferrosz_codec::Element;
+use ferrosz_codec::entropy::shares::Shares;
+use ferrosz_codec::entropy::stack::{Huffman, Rans, SymbolCoder};
+use ferrosz_codec::shape::Shape;
+use ferrosz_codec::stream::checksum::checksum;
+use ferrosz_codec::stream::table::seed;
+use ferrosz_gpu_kernels::kernel::entropy::encode::{Encode, EncodeParams};
+use ferrosz_gpu_kernels::kernel::entropy::tables::{MakeTables, TablesParams};
+use ferrosz_gpu_kernels::simt::Kernel;
+use machine::{Compressed, compress};
+use rand::{SeedableRng, rngs::SmallRng};
+use sample::{Kind, Sample};
+
+fn bytes_of(words: &[u32]) -> Vec<u8> {
+    words.iter().flat_map(|word| word.to_le_bytes()).collect()
+}
+
+/// Compresses on the emulator, and compares that with what the CPU makes.
+fn check_compression<E, C>(sample: &Sample<E>, run: u64) -> Compressed
+where
+    E: Element,
+    C: SymbolCoder,
+    MakeTables<C>: Kernel<Params = TablesParams>,
+    Encode<C>: Kernel<Params = EncodeParams>,
+{
+    let compressed = compress::<E, C>(sample, run);
+    let shares = Shares::of::<C>(&sample.counts());
+    let words = sample.share_words::<C>(&shares);
+    assert_eq!(compressed.shares, words);
+    assert_eq!(compressed.payload[..words.len()], words);
+    let mut start = 4 * words.len() as u64;
+    for (number, chunk) in sample.chunks.iter().enumerate() {
+        let (form, image) = sample.encode::<C>(&shares, chunk);
+        let (entry, found) = compressed.chunk(number);
+        assert_eq!(entry.start, start, "chunk {number}");
+        assert_eq!(entry.form, form.id(), "chunk {number}");
+        assert!(bytes_of(found) == image, "chunk {number}");
+        let sum = checksum(seed(number as u64, form.id()), &image);
+        assert_eq!(entry.checksum, sum, "chunk {number}");
+        start += image.len() as u64;
+    }
+    assert_eq!(4 * compressed.payload.len() as u64, start);
+    compressed
+}
+
+fn coarse_of(kind: &Kind, fine: [u64; 3], has_coarse: bool) -> [u64; 3] {
+    match kind.shape {
+        _ if !has_coarse => [0; 3],
+        Shape::Line => [1, 1, fine[2].div_ceil(4)],
+        Shape::Plane => [fine[0], fine[1].div_ceil(2), fine[2].div_ceil(2)],
+        Shape::Cube => fine.map(|length| length.div_ceil(2)),
+    }
+}
+
+#[test]
+fn chunks_are_those_of_the_cpu() {
+    let mut rng = SmallRng::seed_from_u64(1);
+    for run in 0..40 {
+        let kind = Kind::random(&mut rng);
+        let fine = kind.lengths(&mut rng);
+        let coarse = coarse_of(&kind, fine, run % 3 == 0);
+        println!("{run}: {kind:?} {coarse:?} {fine:?}");
+        if run % 2 == 0 {
+            let sample = Sample::<f32>::new(kind, coarse, fine, &mut rng);
+            check_compression::<f32, Rans>(&sample, run);
+        } else {
+            let sample = Sample::<f64>::new(kind, coarse, fine, &mut rng);
+            check_compression::<f64, Huffman>(&sample, run);
+        }
+    }
+}

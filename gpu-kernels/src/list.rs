@@ -7,6 +7,8 @@ use crate::kernel::bare::decompress::BareDecompress;
 use crate::kernel::compress::{Compress, CompressParams};
 use crate::kernel::decompress::{Decompress, DecompressParams};
 use crate::kernel::entropy;
+use crate::kernel::entropy::decode::{Decode, DecodeParams};
+use crate::kernel::entropy::decode_tables::{self, ReadTables, ReadTablesParams};
 use crate::kernel::entropy::encode::{Encode, EncodeParams};
 use crate::kernel::entropy::place::{Place, PlaceParams};
 use crate::kernel::entropy::statistics::{Statistics, StatisticsParams};
@@ -106,5 +108,9 @@ kernels! {
     ferrosz_entropy_encode_rans = Encode<Rans>, EncodeParams, entropy::THREADS;
     ferrosz_entropy_encode_huffman = Encode<Huffman>, EncodeParams, entropy::THREADS;
     ferrosz_entropy_place = Place, PlaceParams, entropy::THREADS;
+    ferrosz_entropy_decode_tables_rans = ReadTables<Rans>, ReadTablesParams, decode_tables::THREADS;
+    ferrosz_entropy_decode_tables_huffman = ReadTables<Huffman>, ReadTablesParams, decode_tables::THREADS;
+    ferrosz_entropy_decode_rans = Decode<Rans>, DecodeParams, entropy::THREADS;
+    ferrosz_entropy_decode_huffman = Decode<Huffman>, DecodeParams, entropy::THREADS;
     ferrosz_read_all = ReadAll, ReadAllParams, read_all::THREADS;
 }

@@ -187,8 +187,8 @@ pub trait Thread: Copy {
     fn load(self, view: View<u32>, index: u64) -> u32;
     /// Reads words `4 * index ..` of a 16-byte aligned view that no thread of this launch writes.
     fn load4(self, view: View<u32>, index: u64) -> [u32; 4];
-    /// Reads 16 bits, number `half` of a view, which no other thread of this launch writes, nor this one
-    /// before it has read them; it may read back what it wrote.
+    /// Reads 16 bits, number `half` of a view, which threads of other warps do not write. What this warp has written
+    /// can be read back behind a [`Thread::sync_warp`].
     fn load_half(self, view: View<u32>, half: u64) -> u32;
     /// Says that the 128 bytes that a word is in will soon be read by any block of this launch.
     fn prefetch(self, view: View<u32>, index: u64);

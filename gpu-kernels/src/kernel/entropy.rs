@@ -5,12 +5,15 @@
 //! the next stays in registers. All kernels take the shape of the tiles as a parameter: it only decides, once
 //! in eight steps, which groups these belong to ([`walk`]).
 
+pub mod decode;
+pub mod decode_tables;
 pub mod encode;
 pub mod layout;
 pub mod place;
 pub mod record;
 pub mod shares;
 pub mod statistics;
+pub mod stream;
 pub mod tables;
 pub mod tiling;
 pub mod walk;

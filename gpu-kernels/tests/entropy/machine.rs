@@ -3,8 +3,16 @@
 use crate::sample::Sample;
 use ferrosz_codec::Element;
 use ferrosz_codec::entropy::shares::MAX_WORDS;
+use ferrosz_codec::entropy::token::RAW;
+use ferrosz_codec::stream::chunk::Form;
+use ferrosz_codec::stream::container::{HEADER_WORDS, IDENTITY_WORDS, seal};
 use ferrosz_codec::stream::table::Entry;
-use ferrosz_gpu_kernels::kernel::cells;
+use ferrosz_codec::tile::{LANES, TILE};
+use ferrosz_gpu_kernels::kernel::cells::{self, Fault};
+use ferrosz_gpu_kernels::kernel::entropy::decode::{Decode, DecodeParams};
+use ferrosz_gpu_kernels::kernel::entropy::decode_tables::{
+    DECODE_WORDS, ReadTables, ReadTablesParams,
+};
 use ferrosz_gpu_kernels::kernel::entropy::encode::{Encode, EncodeParams};
 use ferrosz_gpu_kernels::kernel::entropy::layout::{CHUNK_REGION, TILE_WORDS};
 use ferrosz_gpu_kernels::kernel::entropy::place::{Place, PlaceParams};
@@ -84,20 +92,35 @@ pub fn words_of<E: Element>(values: &[E]) -> Vec<u32> {
 /// What a compression leaves.
 pub struct Compressed {
     pub shares: Vec<u32>,
-    pub table: Vec<u32>,
-    pub payload: Vec<u32>,
+    /// Header, chunk table and payload.
+    pub stream: Vec<u32>,
+    chunks: usize,
 }
 
 impl Compressed {
+    /// The first word of the chunk table.
+    pub const TABLE: usize = HEADER_WORDS;
+
+    /// The first word of the payload.
+    pub const fn payload_at(&self) -> usize {
+        Self::TABLE + 4 * self.chunks
+    }
+
+    pub fn payload(&self) -> &[u32] {
+        &self.stream[self.payload_at()..]
+    }
+
     /// The entry of a chunk, and its bytes.
     pub fn chunk(&self, number: usize) -> (Entry, &[u32]) {
+        let table = &self.stream[Self::TABLE..self.payload_at()];
         let entry = |number: usize| {
-            let words = self.table.as_chunks().0.get(number);
+            let words = table.as_chunks().0.get(number);
             words.map(|words| Entry::from_words(*words))
         };
         let start = entry(number).expect("a chunk");
-        let end = entry(number + 1).map_or(self.payload.len(), |entry| entry.start as usize / 4);
-        (start, &self.payload[start.start as usize / 4..end])
+        let payload = self.payload();
+        let end = entry(number + 1).map_or(payload.len(), |entry| entry.start as usize / 4);
+        (start, &payload[start.start as usize / 4..end])
     }
 }
 
@@ -132,8 +155,8 @@ where
     let mut records = Memory::stale(chunks * RECORD_WORDS);
     let mut values = sample.values.each_ref().map(|values| words_of(values));
     let most: usize = values.iter().map(Vec::len).sum();
-    let mut payload = Memory::stale((MAX_WORDS + most) as u64 + 4 * chunks);
-    let mut table = Memory::stale(4 * chunks);
+    let most = (HEADER_WORDS + MAX_WORDS + most) as u64 + (4 + 4) * chunks;
+    let mut stream = Memory::stale(most);
 
     let emulator = Emulator::new().seed(seed).block_order(BlockOrder::Shuffled);
     let statistics = StatisticsParams {
@@ -173,16 +196,119 @@ where
         field: view(field),
         element_words: E::WORDS as u32,
         shares: shares.view(),
-        table: table.view(),
-        payload: payload.view(),
+        stream: stream.view(),
         cells: view(&mut workspace),
     };
     emulator.launch::<Place>(chunks as u32, &place).expect("place");
-    let words = workspace[cells::STREAM_BYTES as usize] as usize / 4;
+    let payload_bytes = workspace[cells::STREAM_BYTES as usize];
+    let mut header = [0; HEADER_WORDS];
+    header[..IDENTITY_WORDS].copy_from_slice(&IDENTITY);
+    seal(&mut header, 0, payload_bytes);
+    let words = HEADER_WORDS + 4 * chunks as usize + payload_bytes as usize / 4;
+    let mut stream = stream.words()[..words].to_vec();
+    stream[..HEADER_WORDS].copy_from_slice(&header);
     let share_words = workspace[cells::SHARES_WORDS as usize] as usize;
     Compressed {
         shares: shares.words()[..share_words].to_vec(),
-        table: table.words().to_vec(),
-        payload: payload.words()[..words].to_vec(),
+        stream,
+        chunks: chunks as usize,
+    }
+}
+
+/// What the headers of the tests' streams begin with.
+const IDENTITY: [u32; IDENTITY_WORDS] = [0x0102_0304; IDENTITY_WORDS];
+
+/// What a decompression leaves.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Decompressed {
+    pub fault: Option<Fault>,
+    /// The codes of the tiles of each chunk.
+    pub codes: Vec<Vec<u16>>,
+    /// The words of the coarse field and of the field.
+    pub values: [Vec<u32>; 2],
+}
+
+/// Decompresses on the emulator.
+pub fn decompress<E, C>(sample: &Sample<E>, stream: &[u32], verify: bool, seed: u64) -> Decompressed
+where
+    E: Element,
+    ReadTables<C>: Kernel<Params = ReadTablesParams>,
+    Decode<C>: Kernel<Params = DecodeParams>,
+{
+    let chunks = sample.chunks.len() as u64;
+    let mut stream = Memory::of(stream);
+    let mut workspace = vec![0; cells::count(chunks) as usize];
+    let mut tables = Memory::stale(u64::from(DECODE_WORDS));
+    let mut regions = Memory::stale(chunks * (CHUNK_REGION / 4));
+    let mut values = sample
+        .values
+        .each_ref()
+        .map(|values| vec![STALE; values.len() * E::WORDS]);
+    let emulator = Emulator::new().seed(seed).block_order(BlockOrder::Shuffled);
+    let read = ReadTablesParams {
+        stream: stream.view(),
+        chunks,
+        identity: IDENTITY,
+        tables: tables.view(),
+        cells: view(&mut workspace),
+    };
+    emulator.launch::<ReadTables<C>>(1, &read).expect("tables");
+    let [coarse, field] = &mut values;
+    let decode = DecodeParams {
+        tiling: sample.tiling,
+        stream: stream.view(),
+        tables: tables.view(),
+        regions: regions.view(),
+        coarse: view(coarse),
+        field: view(field),
+        cells: view(&mut workspace),
+        element_words: E::WORDS as u32,
+        verify: u32::from(verify),
+    };
+    let blocks = chunks.div_ceil(8) as u32 + seed as u32 % 2;
+    emulator.launch::<Decode<C>>(blocks, &decode).expect("decode");
+    let region = (CHUNK_REGION / 4) as usize;
+    let all = sample.chunks.iter().zip(regions.words().chunks(region));
+    let codes = all.map(|(chunk, region)| {
+        let halves = region.iter().flat_map(|word| [*word as u16, (*word >> 16) as u16]);
+        halves.take(chunk.codes.len() * TILE).collect()
+    });
+    Decompressed {
+        fault: Fault::from_cell(workspace[cells::FAULT as usize]),
+        codes: codes.collect(),
+        values,
+    }
+}
+
+/// What a decompression should leave of a sample, whose chunks have these forms.
+pub fn expected<E: Element>(sample: &Sample<E>, forms: &[u32]) -> Decompressed {
+    let mut values = sample
+        .values
+        .each_ref()
+        .map(|values| vec![STALE; values.len() * E::WORDS]);
+    let mut codes = Vec::new();
+    for (chunk, form) in sample.chunks.iter().zip(forms) {
+        let is_raw = *form == Form::Raw.id();
+        let mut of_chunk = Vec::new();
+        for (number, tile) in chunk.codes.iter().enumerate() {
+            for (at, z) in tile.iter().enumerate() {
+                let (step, lane) = (at as u32 / LANES, at as u32 % LANES);
+                let active = sample.map.active(&chunk.tiles[number], step) >> lane & 1 == 1;
+                let z = if is_raw && active { RAW as u16 } else { *z };
+                of_chunk.push(z);
+                if u32::from(z) == RAW {
+                    let field = usize::from(!chunk.is_coarse);
+                    let flat = sample.flat(chunk, number, at);
+                    let words = sample.values[field][flat].to_words();
+                    values[field][flat * E::WORDS..][..E::WORDS].copy_from_slice(&words[..E::WORDS]);
+                }
+            }
+        }
+        codes.push(of_chunk);
+    }
+    Decompressed {
+        fault: None,
+        codes,
+        values,
     }
 }

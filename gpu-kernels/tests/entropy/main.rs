@@ -9,10 +9,12 @@ use ferrosz_codec::entropy::stack::{Huffman, Rans, SymbolCoder};
 use ferrosz_codec::shape::Shape;
 use ferrosz_codec::stream::checksum::checksum;
 use ferrosz_codec::stream::table::seed;
+use ferrosz_gpu_kernels::kernel::entropy::decode::{Decode, DecodeParams};
+use ferrosz_gpu_kernels::kernel::entropy::decode_tables::{ReadTables, ReadTablesParams};
 use ferrosz_gpu_kernels::kernel::entropy::encode::{Encode, EncodeParams};
 use ferrosz_gpu_kernels::kernel::entropy::tables::{MakeTables, TablesParams};
 use ferrosz_gpu_kernels::simt::Kernel;
-use machine::{Compressed, compress};
+use machine::{Compressed, compress, decompress, expected};
 use rand::{SeedableRng, rngs::SmallRng};
 use sample::{Kind, Sample};
 
@@ -32,7 +34,7 @@ where
     let shares = Shares::of::<C>(&sample.counts());
     let words = sample.share_words::<C>(&shares);
     assert_eq!(compressed.shares, words);
-    assert_eq!(compressed.payload[..words.len()], words);
+    assert_eq!(compressed.payload()[..words.len()], words);
     let mut start = 4 * words.len() as u64;
     for (number, chunk) in sample.chunks.iter().enumerate() {
         let (form, image) = sample.encode::<C>(&shares, chunk);
@@ -44,8 +46,26 @@ where
         assert_eq!(entry.checksum, sum, "chunk {number}");
         start += image.len() as u64;
     }
-    assert_eq!(4 * compressed.payload.len() as u64, start);
+    assert_eq!(4 * compressed.payload().len() as u64, start);
     compressed
+}
+
+/// Compresses, and decompresses again.
+fn check<E, C>(sample: &Sample<E>, run: u64)
+where
+    E: Element,
+    C: SymbolCoder,
+    MakeTables<C>: Kernel<Params = TablesParams>,
+    Encode<C>: Kernel<Params = EncodeParams>,
+    ReadTables<C>: Kernel<Params = ReadTablesParams>,
+    Decode<C>: Kernel<Params = DecodeParams>,
+{
+    let compressed = check_compression::<E, C>(sample, run);
+    let forms: Vec<_> = (0..sample.chunks.len())
+        .map(|chunk| compressed.chunk(chunk).0.form)
+        .collect();
+    let found = decompress::<E, C>(sample, &compressed.stream, run.is_multiple_of(2), run);
+    assert!(found == expected(sample, &forms), "{:?}", found.fault);
 }
 
 fn coarse_of(kind: &Kind, fine: [u64; 3], has_coarse: bool) -> [u64; 3] {
@@ -67,10 +87,10 @@ fn chunks_are_those_of_the_cpu() {
         println!("{run}: {kind:?} {coarse:?} {fine:?}");
         if run % 2 == 0 {
             let sample = Sample::<f32>::new(kind, coarse, fine, &mut rng);
-            check_compression::<f32, Rans>(&sample, run);
+            check::<f32, Rans>(&sample, run);
         } else {
             let sample = Sample::<f64>::new(kind, coarse, fine, &mut rng);
-            check_compression::<f64, Huffman>(&sample, run);
+            check::<f64, Huffman>(&sample, run);
         }
     }
 }

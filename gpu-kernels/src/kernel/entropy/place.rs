@@ -5,10 +5,10 @@
 //! is taken on the way.
 
 use crate::kernel::cells;
-use crate::kernel::entropy::THREADS;
-use crate::kernel::entropy::WARPS;
+use crate::kernel::entropy::{THREADS, WARPS};
 use crate::kernel::entropy::layout::{MARKS, TILE_RAWS, TILE_WORDS, WORDS_END_HALF, region};
 use crate::kernel::entropy::record::{HEAD_WORDS, Record};
+use crate::kernel::entropy::stream::{payload, table};
 use crate::kernel::entropy::tiling::{Tile, Tiling};
 use crate::look_back::{TileState, sum_before};
 use crate::scan::{block_sum, store_warp_sum_u64, sum_of_warps, warp_inclusive_sum};
@@ -42,10 +42,8 @@ pub struct PlaceParams {
     pub element_words: u32,
     /// The shares of the coder's symbols, if it has any, for [`cells::SHARES_WORDS`] words.
     pub shares: View<u32>,
-    /// Where the chunk table goes, 16-byte aligned.
-    pub table: View<u32>,
-    /// Where the payload goes: the shares, and then the chunks.
-    pub payload: View<u32>,
+    /// Where the stream goes, 16-byte aligned; the header is left alone.
+    pub stream: View<u32>,
     /// The workspace. Gets the length of the payload.
     pub cells: View<u64>,
 }
@@ -66,11 +64,12 @@ impl Place {
             params,
             chunk,
             record,
-            payload: View::empty(),
+            image: View::empty(),
             sum: 0,
         };
         let start = work.find_start(t);
-        work.payload = params.payload.from(start / 4);
+        let payload = payload(params.stream, params.tiling.chunks());
+        work.image = payload.from(start / 4);
         match record.form {
             Form::Coded => {
                 work.place_head(t);
@@ -88,7 +87,7 @@ impl Place {
             if t.lane() == 0 {
                 let sum = seed(chunk, record.form.id()).wrapping_add(sum);
                 let entry = Entry::new(start, record.form, sum).to_words();
-                t.store4(params.table, chunk, entry);
+                t.store4(table(params.stream), chunk, entry);
             }
         }
         if chunk == 0 {
@@ -107,7 +106,7 @@ struct Work<'a> {
     chunk: u64,
     record: Record,
     /// From the chunk's first word on.
-    payload: View<u32>,
+    image: View<u32>,
     /// This thread's part of the checksum.
     sum: u64,
 }
@@ -139,7 +138,7 @@ impl Work<'_> {
     /// Writes a word of the image.
     #[inline(always)]
     fn store<T: Thread>(&mut self, t: T, at: u32, word: u32) {
-        t.store(self.payload, u64::from(at), word);
+        t.store(self.image, u64::from(at), word);
         self.sum = self.sum.wrapping_add(term(at, word));
     }
 
@@ -297,9 +296,10 @@ impl Work<'_> {
     #[inline(always)]
     fn place_shares<T: Thread>(&self, t: T) {
         let words = t.cell_load(self.params.cells, cells::SHARES_WORDS);
+        let payload = payload(self.params.stream, self.params.tiling.chunks());
         let mut word = u64::from(t.thread_index());
         while word < words {
-            t.store(self.params.payload, word, t.load(self.params.shares, word));
+            t.store(payload, word, t.load(self.params.shares, word));
             word += u64::from(THREADS);
         }
     }

@@ -163,8 +163,10 @@ impl TileGrid {
     /// Tile number `tile`, in C order.
     #[inline(always)]
     pub fn tile(&self, tile: u64) -> TileBox {
-        let [_, ys, xs] = self.counts();
-        self.tile_at([tile / (ys * xs), tile / xs % ys, tile % xs])
+        // A grid without tiles has none to be asked for; a GPU must not divide by 0.
+        let [_, ys, xs] = self.counts().map(|count| count.max(1));
+        let row = tile / xs;
+        self.tile_at([row / ys, row % ys, tile % xs])
     }
 
     /// The tile at this place among the tiles.

@@ -268,7 +268,8 @@ impl Work<'_> {
             if !t.any(codes.contains(&RAW)) {
                 continue;
             }
-            for (step, z) in (0..).zip(codes) {
+            for (step, z) in (0..).zip(&codes) {
+                let z = *z;
                 let marks = t.ballot(z == RAW);
                 let before = (marks & ((1 << t.lane()) - 1)).count_ones();
                 if z == RAW {

@@ -239,9 +239,11 @@ impl<C: SymbolCoder> Stacks<C> {
         quad: &Quad,
         codes: [u32; QUAD_STEPS as usize],
     ) {
-        for (step, z) in (0..QUAD_STEPS).zip(codes).rev() {
+        for back in 0..QUAD_STEPS as usize {
+            let last = codes.len() - 1 - back;
+            let step = last as u32;
             if quad.any >> step & 1 == 1 {
-                self.push_code(t, z, quad.of_step(step), quad.is_active(step));
+                self.push_code(t, codes[last], quad.of_step(step), quad.is_active(step));
             }
         }
     }

@@ -228,8 +228,8 @@ impl Work<'_> {
         t.barrier();
         let sum = block_sum::<T, { WARPS as usize }>(t, own, Place::SUMS);
         let mut value = values_before + sum.before;
-        for (step, marks) in (first..).zip(marks) {
-            let mut left = marks;
+        for (step, marks) in (first..).zip(&marks) {
+            let mut left = *marks;
             while left != 0 {
                 self.place_value(t, tile, step, left.trailing_zeros(), value);
                 left &= left - 1;

@@ -32,10 +32,10 @@ pub fn own<T: Thread>(t: T, of: impl Fn(u32) -> u32) -> Own {
 /// Writes what the warp has of its symbols to shared memory, from word `first` on.
 #[inline(always)]
 pub fn store<T: Thread>(t: T, first: u32, own: Own) {
-    for (i, value) in own.into_iter().enumerate() {
+    for (i, value) in own.iter().enumerate() {
         let symbol = symbol(t, i);
         if symbol < TOKENS {
-            t.shared_store(first + symbol, value);
+            t.shared_store(first + symbol, *value);
         }
     }
 }

@@ -136,8 +136,8 @@ impl<'a> Work<'a> {
         for batch in 0..t.opaque(QUADS / IN_FLIGHT as u32) {
             let quad = batch * IN_FLIGHT as u32;
             let units: [[u32; 4]; IN_FLIGHT] = core::array::from_fn(|i| load(quad + i as u32));
-            for (i, unit) in (0..).zip(units) {
-                sums.add(t, &self.params.tiling.order, quad + i, unit);
+            for (i, unit) in (0..).zip(&units) {
+                sums.add(t, &self.params.tiling.order, quad + i, *unit);
             }
         }
         (sums.finish(t), t.any(sums.magnitudes & RAW_MAGNITUDES != 0))
@@ -150,8 +150,8 @@ impl<'a> Work<'a> {
         for quad in 0..t.opaque(QUADS) {
             let codes = self.load(t, quad);
             let mut own = 0;
-            for (step, z) in (0..).zip(codes) {
-                let marks = t.ballot(z == RAW);
+            for (step, z) in (0..).zip(&codes) {
+                let marks = t.ballot(*z == RAW);
                 own = if t.lane() == step { marks } else { own };
             }
             if t.lane() < QUAD_STEPS {
@@ -200,18 +200,18 @@ impl<'a> Work<'a> {
 #[inline(always)]
 fn count_quad<T: Thread>(t: T, quad: &Quad, codes: [u32; QUAD_STEPS as usize]) {
     let mut zeros = [0; QUAD_STEPS as usize];
-    for (step, z) in (0..).zip(codes) {
+    for (step, z) in (0..).zip(&codes) {
         if quad.is_active(step) {
-            if z == 0 {
+            if *z == 0 {
                 zeros[Quad::first_alike(step) as usize] += 1;
             } else {
-                t.shared_add(quad.of_step(step) + Token::of(z).number, 1);
+                t.shared_add(quad.of_step(step) + Token::of(*z).number, 1);
             }
         }
     }
-    for (step, zeros) in (0..).zip(zeros) {
-        if zeros != 0 {
-            t.shared_add(quad.of_step(step), zeros);
+    for (step, zeros) in (0..).zip(&zeros) {
+        if *zeros != 0 {
+            t.shared_add(quad.of_step(step), *zeros);
         }
     }
 }
@@ -244,7 +244,7 @@ impl GroupSums {
     fn add<T: Thread>(&mut self, t: T, order: &TileOrder, quad: u32, unit: [u32; 4]) {
         let mut even = [0; 2];
         let mut odd = [0; 2];
-        for (i, pair) in unit.into_iter().enumerate() {
+        for (i, pair) in unit.iter().enumerate() {
             // Of both halves: (z + 1) / 2.
             let magnitudes = (pair >> 1 & 0x7fff_7fff) + (pair & 0x0001_0001);
             self.magnitudes |= magnitudes;

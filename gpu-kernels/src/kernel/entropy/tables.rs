@@ -275,10 +275,10 @@ fn clear<T: Thread>(t: T, body: u32) {
 #[inline(always)]
 fn or_bits<T: Thread>(t: T, body: u32, at: u32, bits: u32) {
     let both = u64::from(bits) << (at % 32);
-    for (word, part) in (at / 32..).zip([both as u32, (both >> 32) as u32]) {
-        if part != 0 {
-            t.shared_or(body + word, part);
-        }
+    let word = body + at / 32;
+    t.shared_or(word, both as u32);
+    if both >> 32 != 0 {
+        t.shared_or(word + 1, (both >> 32) as u32);
     }
 }
 

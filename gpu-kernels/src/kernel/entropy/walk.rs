@@ -61,8 +61,8 @@ impl Quad {
             [level_0; 3]
         };
         let mut active = if level_0 != 0 { !ROW_STARTS } else { 0 };
-        for (value, steps) in row_starts.iter().zip([1, 1 << 4, 1 << 2 | 1 << 6]) {
-            active |= if *value != 0 { steps } else { 0 };
+        for (value, steps) in row_starts.iter().zip(&[1, 1 << 4, 1 << 2 | 1 << 6]) {
+            active |= if *value != 0 { *steps } else { 0 };
         }
         active &= inside(order.shape, tile, row, t.lane());
         Self {

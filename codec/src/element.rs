@@ -84,6 +84,8 @@ pub trait Element:
     const ZERO: Self;
     /// One.
     const ONE: Self;
+    /// One half.
+    const HALF: Self;
     /// The largest finite value.
     const MAX: Self;
     /// Not a number.
@@ -124,6 +126,12 @@ pub trait Element:
     fn from_f64_down(value: f64) -> Self;
     /// `ONE / self`, rounded to nearest even.
     fn reciprocal(self) -> Self;
+    /// The nearest value to `value`, ties to even.
+    fn from_f64(value: f64) -> Self;
+    /// `self / 3`, rounded to nearest even.
+    fn third(self) -> Self;
+    /// `self / 40`, rounded to nearest even.
+    fn fortieth(self) -> Self;
 
     /// The value's bits as words, low word first; `f32` has one, and the second is zero.
     #[inline(always)]
@@ -159,6 +167,7 @@ impl Element for f32 {
     const DTYPE: Dtype = Dtype::F32;
     const ZERO: Self = 0.0;
     const ONE: Self = 1.0;
+    const HALF: Self = 0.5;
     const MAX: Self = f32::MAX;
     const NAN: Self = f32::NAN;
     const ROUNDING_MAGIC: Self = 12_582_912.0;
@@ -235,6 +244,24 @@ impl Element for f32 {
     }
 
     #[inline(always)]
+    fn from_f64(value: f64) -> Self {
+        value as f32
+    }
+
+    // A product in binary64 is wrong by 2^-53 of itself at most, and a third or fortieth of a binary32 number
+    // that is not between two neighbours is further than that from the middle of them: rounding the product
+    // gives what the quotient would give, and divisions are dear.
+    #[inline(always)]
+    fn third(self) -> Self {
+        (f64::from(self) * (1.0 / 3.0)) as f32
+    }
+
+    #[inline(always)]
+    fn fortieth(self) -> Self {
+        (f64::from(self) * (1.0 / 40.0)) as f32
+    }
+
+    #[inline(always)]
     fn order_key(self) -> u64 {
         let bits = self.to_bits64();
         bits ^ order_mask(bits, 31)
@@ -250,6 +277,7 @@ impl Element for f64 {
     const DTYPE: Dtype = Dtype::F64;
     const ZERO: Self = 0.0;
     const ONE: Self = 1.0;
+    const HALF: Self = 0.5;
     const MAX: Self = f64::MAX;
     const NAN: Self = f64::NAN;
     const ROUNDING_MAGIC: Self = 6_755_399_441_055_744.0;
@@ -322,6 +350,21 @@ impl Element for f64 {
     }
 
     #[inline(always)]
+    fn from_f64(value: f64) -> Self {
+        value
+    }
+
+    #[inline(always)]
+    fn third(self) -> Self {
+        self / 3.0
+    }
+
+    #[inline(always)]
+    fn fortieth(self) -> Self {
+        self / 40.0
+    }
+
+    #[inline(always)]
     fn order_key(self) -> u64 {
         let bits = self.to_bits();
         bits ^ order_mask(bits, 63)
@@ -351,6 +394,22 @@ mod tests {
     fn order_keys_order_all_finite_values() {
         order_keys_order(&[f32::MIN, -1.0, -1e-45, -0.0, 0.0, 1e-45, 1.0, f32::MAX]);
         order_keys_order(&[f64::MIN, -1.0, -5e-324, -0.0, 0.0, 5e-324, 1.0, f64::MAX]);
+    }
+
+    #[test]
+    fn thirds_and_fortieths_are_quotients() {
+        // All mantissas, in the exponents where results are normal, subnormal and between.
+        for exponent in [1u32, 2, 5, 6, 7, 127, 128, 254] {
+            for mantissa in 0..1u32 << 23 {
+                let x = f32::from_bits(exponent << 23 | mantissa);
+                assert_eq!(x.third().to_bits(), (x / 3.0).to_bits());
+                assert_eq!(x.fortieth().to_bits(), (x / 40.0).to_bits());
+            }
+        }
+        for x in [0.0, -0.0, f32::INFINITY, 1e-45, -1e-44, f32::MIN] {
+            assert_eq!(x.third().to_bits(), (x / 3.0).to_bits());
+            assert_eq!(x.fortieth().to_bits(), (x / 40.0).to_bits());
+        }
     }
 
     #[test]

@@ -17,6 +17,7 @@ pub mod frequencies;
 pub mod groups;
 pub mod image;
 pub mod lengths;
+pub mod planes;
 #[cfg(feature = "alloc")]
 pub mod reference;
 #[cfg(test)]
@@ -25,3 +26,4 @@ pub mod shares;
 pub mod stack;
 pub mod tables;
 pub mod token;
+pub mod zeros;

@@ -18,6 +18,7 @@ pub mod element;
 pub mod encode;
 pub mod entropy;
 pub mod error;
+pub mod interp;
 pub mod pipeline;
 pub mod predict;
 pub mod quantize;

@@ -149,23 +149,28 @@ impl<T: Element> Quantizer<T> {
         };
         let code = guess.wrapping_add(correction);
         let in_range = code > -CODE_LIMIT && code < CODE_LIMIT;
-        (in_range && self.is_within(value, self.dequantize(code))).then_some(code)
+        (in_range && is_within(value, self.dequantize(code), self.error)).then_some(code)
     }
+}
 
-    /// Whether `value` and `decoded` differ by at most the bound, in exact arithmetic.
-    fn is_within(&self, value: T, decoded: T) -> bool {
-        let difference = value - decoded;
-        let magnitude = difference.abs();
-        if magnitude != self.error {
-            return magnitude < self.error;
-        }
-        let decoded_part = difference - value;
-        let rest = (value - (difference - decoded_part)) - (decoded + decoded_part);
-        // The exact difference is `difference + rest`: above the bound if both have one sign.
-        if difference > T::ZERO {
-            rest <= T::ZERO
-        } else {
-            rest >= T::ZERO
-        }
+/// Whether `value` and `decoded` differ by at most `error`, in exact arithmetic; with an error of 0, whether
+/// they have the same bits. False where one of them is NaN, but for the same bits.
+#[inline(always)]
+pub fn is_within<T: Element>(value: T, decoded: T, error: T) -> bool {
+    let difference = value - decoded;
+    let magnitude = difference.abs();
+    if magnitude != error {
+        return magnitude < error;
+    }
+    if error == T::ZERO {
+        return value.to_bits64() == decoded.to_bits64();
+    }
+    let decoded_part = difference - value;
+    let rest = (value - (difference - decoded_part)) - (decoded + decoded_part);
+    // The exact difference is `difference + rest`: above the bound if both have one sign.
+    if difference > T::ZERO {
+        rest <= T::ZERO
+    } else {
+        rest >= T::ZERO
     }
 }

@@ -144,29 +144,24 @@ impl TileGrid {
         self.tiles().div_ceil(CHUNK_TILES as u64)
     }
 
-    /// The grid of the field that takes every `spacing`th place of this one, in the dimensions of its shape.
-    pub const fn coarse(&self, spacing: u32) -> Self {
-        let spacing = spacing as u64;
-        let [z, y, x] = self.lengths;
-        let lengths = match self.shape {
-            Shape::Line => [z, y, x.div_ceil(spacing)],
-            Shape::Plane => [z, y.div_ceil(spacing), x.div_ceil(spacing)],
-            Shape::Cube => [
-                z.div_ceil(spacing),
-                y.div_ceil(spacing),
-                x.div_ceil(spacing),
-            ],
-        };
+    /// The grid of the field that takes every `spacing`th place of this one, in the dimensions of its shape;
+    /// `spacing` is a power of two.
+    #[inline(always)]
+    pub fn coarse(&self, spacing: u32) -> Self {
+        let first = 3 - self.shape.rank() as usize;
+        let mut lengths = self.lengths;
+        for length in &mut lengths[first..] {
+            *length = (*length + u64::from(spacing) - 1) >> spacing.trailing_zeros();
+        }
         Self::new(self.shape, lengths)
     }
 
     /// Tile number `tile`, in C order.
     #[inline(always)]
     pub fn tile(&self, tile: u64) -> TileBox {
-        // A grid without tiles has none to be asked for; a GPU must not divide by 0.
+        // A field without tiles has none to ask for.
         let [_, ys, xs] = self.counts().map(|count| count.max(1));
-        let row = tile / xs;
-        self.tile_at([row / ys, row % ys, tile % xs])
+        self.tile_at([tile / xs / ys, tile / xs % ys, tile % xs])
     }
 
     /// The tile at this place among the tiles.

@@ -7,6 +7,7 @@ pub mod decompress;
 pub mod entropy;
 pub mod extremes;
 pub mod image;
+pub mod interp;
 pub mod layer;
 pub mod output;
 pub mod predict;

@@ -164,12 +164,17 @@ pub trait Thread: Copy {
 
     /// Reads one word.
     fn shared_load(self, word: u32) -> u32;
-    /// Reads byte number `byte` from the start, as the low byte of a little-endian word comes first.
-    fn shared_load_byte(self, byte: u32) -> u32;
-    /// Reads 16 bits, number `half` from the start.
-    fn shared_load_half(self, half: u32) -> u32;
-    /// Reads two words; `word` is a multiple of 2.
-    fn shared_load2(self, word: u32) -> [u32; 2];
+    /// The address of a word, for the loads whose names end in `at`: addresses count bytes, the low one of a word
+    /// first.
+    fn shared_address(self, word: u32) -> u32;
+    /// Reads the word at an address, which is a multiple of 4.
+    fn shared_load_at(self, address: u32) -> u32;
+    /// Reads the two words at an address, which is a multiple of 8.
+    fn shared_load2_at(self, address: u32) -> [u32; 2];
+    /// Reads the 16 bits at an address, which is a multiple of 2.
+    fn shared_load_half_at(self, address: u32) -> u32;
+    /// Reads the byte at an address.
+    fn shared_load_byte_at(self, address: u32) -> u32;
     /// Writes one word.
     fn shared_store(self, word: u32, value: u32);
     /// Reads four words; `word` is a multiple of 4.
@@ -189,13 +194,15 @@ pub trait Thread: Copy {
     fn load4(self, view: View<u32>, index: u64) -> [u32; 4];
     /// Reads 16 bits, number `half` of a view, which threads of other warps do not write. What this warp has written
     /// can be read back behind a [`Thread::sync_warp`].
-    fn load_half(self, view: View<u32>, half: u64) -> u32;
+    fn load_own_half(self, view: View<u32>, half: u64) -> u32;
     /// Says that the 128 bytes that a word is in will soon be read by any block of this launch.
     fn prefetch(self, view: View<u32>, index: u64);
     /// Writes a word.
     fn store(self, view: View<u32>, index: u64, value: u32);
-    /// Writes the low 16 bits of `value`, as number `half` of a view.
-    fn store_half(self, view: View<u32>, half: u64, value: u32);
+    /// Reads 16 bits, number `half` of a view, that no thread of this launch writes.
+    fn load_half(self, view: View<u32>, half: u64) -> u32;
+    /// Writes 16 bits, number `half` of a view.
+    fn store_half(self, view: View<u32>, half: u64, value: u16);
     /// Writes byte number `byte` of a view.
     fn store_byte(self, view: View<u32>, byte: u64, value: u8);
     /// Writes words `4 * index ..` of a 16-byte aligned view.

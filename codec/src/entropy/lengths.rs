@@ -1,6 +1,6 @@
 //! Lengths: Huffman codes of at most 12 bits.
 //!
-//! Symbols are ordered by weight; the least two trees are joined until one is left, in place (A. Moffat and
+//! Symbols are ordered by [`weight`]; the least two trees are joined until one is left, in place (A. Moffat and
 //! J. Katajainen, "In-place calculation of minimum-redundancy codes", WADS 1995); then depths beyond the
 //! limit are cut, and the code is made whole again by lengthening the longest codes that can be. All steps work in
 //! [`Memory`], so that one thread of a thread block can do them in its shared memory; ranks stand each
@@ -44,13 +44,19 @@ pub const MEMORY_WORDS: u32 = LENGTHS + 16;
 /// Where the counters are.
 const LENGTHS: u32 = TOKENS;
 
-/// A symbol's weight: its count, scaled so that those of all symbols sum to less than 2^32; `total` is the sum of
-/// the counts, which is less than 2^39.
+/// A symbol's weight: its count, but at least one slot's part of all, so that few codes come to exceed the limit.
+///
+/// `total` is the sum of the counts, which is less than 2^39; weights are scaled so that they sum to less than 2^32.
 #[inline(always)]
 pub const fn weight(count: u32, total: u64) -> u32 {
+    if count == 0 {
+        return 0;
+    }
     let shift = 33u32.saturating_sub(total.leading_zeros());
     let weight = count.unbounded_shr(shift);
-    if weight == 0 && count > 0 { 1 } else { weight }
+    let least = (total >> shift >> PRECISION) as u32;
+    let least = if least == 0 { 1 } else { least };
+    if weight < least { least } else { weight }
 }
 
 /// Whether of two symbols, given by weight and number, the first one is the lighter.
@@ -192,4 +198,136 @@ pub fn shares_of_lengths(counts: &[u32; TOKENS as usize]) -> ContextShares {
             0
         }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec;
+    use alloc::vec::Vec;
+    use rand::{RngExt, SeedableRng, rngs::SmallRng};
+
+    type Counts = [u32; TOKENS as usize];
+
+    fn of(counts: &[u32]) -> Counts {
+        core::array::from_fn(|i| counts.get(i).copied().unwrap_or(0))
+    }
+
+    /// Bits of all symbols.
+    fn cost(counts: &Counts) -> u64 {
+        let shares = shares_of_lengths(counts);
+        let length = |share: u16| u64::from((4096 / u32::from(share.max(1))).ilog2());
+        let symbols = counts.iter().zip(shares).filter(|(count, _)| **count > 0);
+        symbols
+            .map(|(count, share)| u64::from(*count) * length(share))
+            .sum()
+    }
+
+    /// Bits of all symbols with codes of any length: the sum of the weights of all joined trees.
+    fn unlimited_cost(counts: &Counts) -> u64 {
+        let mut trees: Vec<u64> = counts
+            .iter()
+            .copied()
+            .filter(|n| *n > 0)
+            .map(u64::from)
+            .collect();
+        let mut cost = 0;
+        while trees.len() > 1 {
+            trees.sort_by(|a, b| b.cmp(a));
+            let joined = trees.pop().unwrap() + trees.pop().unwrap();
+            cost += joined;
+            trees.push(joined);
+        }
+        cost
+    }
+
+    /// Bits of all symbols with the best codes of at most 12 bits: package-merge.
+    fn limited_cost(counts: &Counts) -> u64 {
+        let mut leaves: Vec<u64> = counts
+            .iter()
+            .copied()
+            .filter(|n| *n > 0)
+            .map(u64::from)
+            .collect();
+        leaves.sort_unstable();
+        let mut list = Vec::new();
+        for _ in 0..MAX_LENGTH {
+            let packages: Vec<u64> = list
+                .chunks_exact(2)
+                .map(|pair: &[u64]| pair[0] + pair[1])
+                .collect();
+            list = [leaves.clone(), packages].concat();
+            list.sort_unstable();
+        }
+        list.iter().take((2 * leaves.len()).saturating_sub(2)).sum()
+    }
+
+    /// Checks the lengths; how much longer than the best ones they are.
+    fn check(counts: &Counts) -> f64 {
+        let shares = shares_of_lengths(counts).map(u32::from);
+        let used = counts.iter().filter(|count| **count > 0).count();
+        assert_eq!(shares.iter().sum::<u32>(), if used > 0 { 4096 } else { 0 });
+        for (count, share) in counts.iter().zip(shares) {
+            assert_eq!(*count > 0, share > 0);
+            assert!(share == 0 || share.is_power_of_two());
+        }
+        let (found, best) = (cost(counts), limited_cost(counts));
+        let excess = found as f64 / best.max(1) as f64 - 1.0;
+        assert!(found >= best && excess < 0.008, "{found} {best} {counts:?}");
+        // Where nothing had to be raised, they are the best.
+        let total: u64 = counts.iter().map(|count| u64::from(*count)).sum();
+        let is_raised = |count: &u32| *count > 0 && u64::from(*count) < total / 4096 + 1;
+        if total < 1 << 31 && !counts.iter().any(is_raised) && best == unlimited_cost(counts) {
+            assert_eq!(found, best, "{counts:?}");
+        }
+        excess
+    }
+
+    #[test]
+    fn few_symbols() {
+        check(&[0; 112]);
+        assert_eq!(shares_of_lengths(&of(&[0, 7]))[1], 4096);
+        assert_eq!(shares_of_lengths(&of(&[3, u32::MAX]))[..2], [2048, 2048]);
+        assert_eq!(shares_of_lengths(&of(&[3, 5, 1]))[..3], [1024, 2048, 1024]);
+    }
+
+    #[test]
+    fn equal_counts() {
+        for used in 0..=112 {
+            for count in [1, u32::MAX] {
+                check(&of(&vec![count; used]));
+            }
+        }
+    }
+
+    #[test]
+    fn fibonacci_counts() {
+        let mut counts = vec![1u32, 1];
+        for used in 2..47 {
+            check(&of(&counts));
+            counts.push(counts[used - 1] + counts[used - 2]);
+        }
+        // As deep as counts can be, and in any order.
+        let mut counts = of(&counts);
+        check(&counts);
+        counts.reverse();
+        check(&counts);
+    }
+
+    #[test]
+    fn lengths_are_the_best_or_nearly() {
+        let mut rng = SmallRng::seed_from_u64(1);
+        let mut excess = 0.0;
+        for _ in 0..3000 {
+            let used = rng.random_range(1..=112);
+            let bits = rng.random_range(1..=32);
+            let decay = rng.random_range(0.0..1.0f64);
+            excess += check(&core::array::from_fn(|s| {
+                let largest = (u64::MAX >> (64 - bits)) as f64 * (-decay * s as f64).exp();
+                let count = (rng.random::<f64>() * largest) as u32;
+                if s < used { count } else { 0 }
+            }));
+        }
+        assert!(excess / 3000.0 < 0.0005, "{excess}");
+    }
 }

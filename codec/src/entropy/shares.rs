@@ -235,3 +235,124 @@ impl BitWriter<'_> {
         self.at += count;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::entropy::stack::{Huffman, Rans};
+    use alloc::vec::Vec;
+    use rand::{RngExt, SeedableRng, rngs::SmallRng};
+
+    fn sample<C: SymbolCoder>(rng: &mut SmallRng) -> Shares {
+        let mut counts = Counts::default();
+        for (context, counts) in (0..).zip(&mut counts.0) {
+            let symbols = symbols_of(context) as usize;
+            let first = rng.random_range(0..symbols);
+            let end = rng.random_range(first..=symbols);
+            let bits = rng.random_range(0..32);
+            counts[first..end].fill_with(|| rng.random::<u32>() >> bits >> rng.random_range(0..20));
+        }
+        Shares::of::<C>(&counts)
+    }
+
+    fn words_of<C: SymbolCoder>(shares: &Shares) -> Vec<u32> {
+        let mut words = [7; MAX_WORDS];
+        let used = shares.write::<C>(&mut words);
+        words[..used].to_vec()
+    }
+
+    fn come_back<C: SymbolCoder>(seed: u64) {
+        let mut rng = SmallRng::seed_from_u64(seed);
+        for _ in 0..1000 {
+            let shares = sample::<C>(&mut rng);
+            assert_eq!(Shares::read::<C>(&words_of::<C>(&shares)), Ok(shares));
+        }
+    }
+
+    #[test]
+    fn shares_come_back() {
+        come_back::<Rans>(1);
+        come_back::<Huffman>(2);
+    }
+
+    /// What is read without a fault is what would be written.
+    fn damage<C: SymbolCoder>(seed: u64, faults: &mut [u32; 6]) {
+        let mut rng = SmallRng::seed_from_u64(seed);
+        for _ in 0..1000 {
+            let words = words_of::<C>(&sample::<C>(&mut rng));
+            for count in [0, 15, words.len() - 1, words.len() - 4] {
+                assert!(Shares::read::<C>(&words[..count]).is_err());
+            }
+            let longer = [&words[..], &[0; 4]].concat();
+            assert_eq!(Shares::read::<C>(&longer), Err(TableFault::Size));
+            for _ in 0..20 {
+                let mut words = words.clone();
+                let heads_only = rng.random_bool(0.3);
+                let end = if heads_only { 16 } else { words.len() };
+                words[rng.random_range(0..end)] ^= 1 << rng.random_range(0..32);
+                match Shares::read::<C>(&words) {
+                    Ok(shares) => {
+                        faults[0] += 1;
+                        assert_eq!(words_of::<C>(&shares), words);
+                    }
+                    Err(fault) => faults[fault as usize] += 1,
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn only_what_is_written_is_read() {
+        let mut faults = [0; 6];
+        damage::<Rans>(3, &mut faults);
+        damage::<Huffman>(4, &mut faults);
+        assert!(faults[1..].iter().all(|count| *count > 100), "{faults:?}");
+        assert!(faults[0] < 4000, "{faults:?}");
+        for (code, found) in (1..6).map(|code| (code, TableFault::from_code(code))) {
+            assert_eq!(found.map(|fault| fault as u32), Some(code));
+        }
+    }
+
+    #[test]
+    fn any_words_are_read_without_panic() {
+        let mut rng = SmallRng::seed_from_u64(5);
+        for _ in 0..3000 {
+            let mut words: Vec<u32> = (0..64).map(|_| rng.random()).collect();
+            for (i, word) in (1..).zip(&mut words[..16]) {
+                *word = *word & 0x0fff | (3 * i) << 14;
+            }
+            assert!(Shares::read::<Rans>(&words).is_err());
+            assert!(Shares::read::<Huffman>(&words).is_err());
+        }
+    }
+
+    #[test]
+    fn the_most_symbols_fit() {
+        let mut rng = SmallRng::seed_from_u64(6);
+        for _ in 0..100 {
+            let from = rng.random_range(1..100);
+            let counts = Counts(
+                [[0; 112]; 16]
+                    .map(|counts: [u32; 112]| counts.map(|_| rng.random_range(from..=100))),
+            );
+            let mut shares = Shares::of::<Rans>(&counts);
+            shares.0[0] = [0; 112];
+            assert_eq!(Shares::read::<Rans>(&words_of::<Rans>(&shares)), Ok(shares));
+        }
+    }
+
+    #[test]
+    fn fields_with_few_symbols_have_small_tables() {
+        // A geometric distribution in each class, as codes have.
+        let mut counts = Counts::default();
+        for (context, counts) in (0..).zip(&mut counts.0).take(11) {
+            let rate = 1.0 - 0.5 / f64::from(1 << context) * 8.0_f64.min(f64::from(1 << context));
+            for (symbol, count) in (0..).zip(&mut counts[..40]) {
+                *count = (10_000.0 * rate.powi(symbol)) as u32;
+            }
+        }
+        counts.complete(false);
+        assert!(4 * words_of::<Rans>(&Shares::of::<Rans>(&counts)).len() < 600);
+        assert!(4 * words_of::<Huffman>(&Shares::of::<Huffman>(&counts)).len() < 400);
+    }
+}

@@ -143,13 +143,14 @@ impl SymbolCoder for Rans {
     fn push(x: u32, entry: u32, reciprocal: u32) -> u32 {
         let (share, start) = (entry & 0xffff, entry >> 16);
         // The reciprocal is below 2^32 / share by at most one: so the quotient is right, or one too small.
-        let mut quotient = ((u64::from(x) * u64::from(reciprocal)) >> 32) as u32;
-        let mut rest = x.wrapping_sub(quotient.wrapping_mul(share));
+        let quotient = ((u64::from(x) * u64::from(reciprocal)) >> 32) as u32;
+        let rest = x.wrapping_sub(quotient.wrapping_mul(share));
+        let pushed = (quotient << PRECISION).wrapping_add(rest.wrapping_add(start));
         if rest >= share {
-            quotient = quotient.wrapping_add(1);
-            rest = rest.wrapping_sub(share);
+            pushed.wrapping_add(SLOTS.wrapping_sub(share))
+        } else {
+            pushed
         }
-        (quotient << PRECISION).wrapping_add(rest.wrapping_add(start))
     }
 
     #[inline(always)]
@@ -203,5 +204,96 @@ impl SymbolCoder for Huffman {
     #[inline(always)]
     fn pop(x: u32, entry: u32) -> u32 {
         x >> (entry & 15)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::{RngExt, SeedableRng, rngs::SmallRng};
+
+    /// A push, and what the pop of it gives back.
+    fn push_and_pop<C: SymbolCoder>(x: u32, share: u32, start: u32) {
+        let (entry, reciprocal) = (C::entry(share, start), C::reciprocal(share));
+        let is_full = C::is_full(x, entry);
+        let room = if is_full { emit(x) } else { x };
+        let pushed = C::push(room, entry, reciprocal);
+        assert!(pushed >= START, "{x} {share} {start}");
+        let place = C::slot(slot_of(pushed));
+        assert!((start..start + share).contains(&place));
+        let popped = C::pop(pushed, entry);
+        assert_eq!(needs_refill(popped), is_full);
+        assert_eq!(popped, room);
+        if is_full {
+            assert_eq!(refill(popped, x & 0xffff), x);
+        }
+    }
+
+    fn state_of(rng: &mut SmallRng) -> u32 {
+        match rng.random_range(0..4) {
+            0 => START + rng.random_range(0..3),
+            1 => u32::MAX - rng.random_range(0..3),
+            _ => state(rng.random_range(0..16), rng.random()),
+        }
+    }
+
+    #[test]
+    fn rans_symbols_come_back() {
+        let mut rng = SmallRng::seed_from_u64(1);
+        for share in 1..=SLOTS {
+            for _ in 0..100 {
+                let start = rng.random_range(0..=SLOTS - share);
+                let x = state_of(&mut rng);
+                push_and_pop::<Rans>(x, share, start);
+                let entry = Rans::entry(share, start);
+                if !Rans::is_full(x, entry) {
+                    let plain = (x / share) * 4096 + x % share + start;
+                    assert_eq!(Rans::push(x, entry, Rans::reciprocal(share)), plain);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn huffman_symbols_come_back() {
+        let mut rng = SmallRng::seed_from_u64(2);
+        for length in 0..=PRECISION {
+            let share = SLOTS >> length;
+            for _ in 0..10_000 {
+                let start = share * rng.random_range(0..1 << length);
+                push_and_pop::<Huffman>(state_of(&mut rng), share, start);
+            }
+        }
+    }
+
+    #[test]
+    fn bits_come_back() {
+        let mut rng = SmallRng::seed_from_u64(3);
+        for _ in 0..100_000 {
+            let (x, bits) = (state_of(&mut rng), rng.random_range(0..=16));
+            let value = rng.random_range(0..1 << bits);
+            let is_full = is_full_for_bits(x, bits);
+            let room = if is_full { emit(x) } else { x };
+            let pushed = push_bits(room, bits, value);
+            assert!(pushed >= START);
+            assert_eq!(top_bits(pushed, bits), value);
+            assert_eq!(pushed >> bits, room);
+            assert_eq!(needs_refill(room), is_full);
+        }
+    }
+
+    #[test]
+    fn states_come_back() {
+        let mut rng = SmallRng::seed_from_u64(4);
+        for _ in 0..10_000 {
+            let x = state_of(&mut rng);
+            let spare = spare_bits(x);
+            assert!(spare < 16);
+            let stored = x & ((1 << (16 + spare)) - 1);
+            assert_eq!(
+                state(spare, stored | 1 << 31),
+                x | u32::from(spare == 15) << 31
+            );
+        }
     }
 }

@@ -158,3 +158,68 @@ impl<C: SymbolCoder> DecodeTables<C> {
         (u32::from(symbol), entry.copied().unwrap_or(0))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::entropy::counts::Counts;
+    use crate::entropy::stack::{Huffman, Rans, START};
+    use alloc::boxed::Box;
+    use rand::{RngExt, SeedableRng, rngs::SmallRng};
+
+    /// Every slot has the symbol that an encoder would push for it, and as many as the share says.
+    fn check<C: SymbolCoder>(rng: &mut SmallRng) {
+        let mut counts = Counts::default();
+        for counts in &mut counts.0 {
+            let used = rng.random_range(0..=16);
+            counts[..used].fill_with(|| rng.random_range(0..1000));
+        }
+        let shares = Shares::of::<C>(&counts);
+        let decode = Box::new(DecodeTables::<C>::new(&shares));
+        let encode = Box::new(EncodeTables::<C>::new(&shares));
+        for context in 0..=NOTHING {
+            let mut found = [0; TOKENS as usize];
+            for slot in 0..SLOTS {
+                let (symbol, entry) = decode.top(context, 0xabcd_e000 | slot);
+                assert_eq!(entry != 0, decode.is_used(context));
+                assert_eq!(entry, encode.symbol(context, symbol).entry);
+                found[symbol as usize] += u16::from(entry != 0);
+                // Popped and pushed, the symbol leaves the state as it was.
+                let x = START << 12 | slot;
+                if entry != 0 {
+                    let reciprocal = encode.symbol(context, symbol).reciprocal;
+                    assert_eq!(C::push(C::pop(x, entry), entry, reciprocal), x);
+                }
+            }
+            assert_eq!(found, *shares_of(&shares, context));
+        }
+        let nothing = encode.symbol(NOTHING, 0);
+        for x in [START, u32::MAX] {
+            assert!(!C::is_full(x, nothing.entry));
+            assert_eq!(C::push(x, nothing.entry, nothing.reciprocal), x);
+        }
+        assert_eq!(encode.symbol(CONTEXTS + 1, 0), Symbol::default());
+        assert_eq!(encode.symbol(0, TOKENS), Symbol::default());
+    }
+
+    #[test]
+    fn tables_are_of_the_shares() {
+        let mut rng = SmallRng::seed_from_u64(1);
+        for _ in 0..20 {
+            check::<Rans>(&mut rng);
+            check::<Huffman>(&mut rng);
+        }
+    }
+
+    #[test]
+    fn codes_whose_token_has_no_share_escape() {
+        let mut counts = Counts::default();
+        counts.0[2][5] = 1;
+        counts.complete(true);
+        let tables = Box::new(EncodeTables::<Rans>::new(&Shares::of::<Rans>(&counts)));
+        assert_eq!(tables.token(2, 5).0, Token::of(5));
+        assert_eq!(tables.token(2, 6).0, Token::escape(6));
+        assert_eq!(tables.token(3, 5).0, Token::escape(5));
+        assert!(tables.token(3, 5).1.entry != 0);
+    }
+}

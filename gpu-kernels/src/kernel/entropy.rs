@@ -2,8 +2,7 @@
 //!
 //! Compression is four launches: [`statistics`], [`tables`], [`encode`], [`place`]; decompression two:
 //! [`decode_tables`], [`decode`]. One warp codes a chunk: its lanes are the 32 stacks, and what goes from one step to
-//! the next stays in registers. All kernels take the shape of the tiles as a parameter: it only decides, once
-//! in eight steps, which groups these belong to ([`walk`]).
+//! the next stays in registers. Which groups its places belong to is found once in eight steps ([`walk`]).
 
 pub mod decode;
 pub mod decode_tables;
@@ -25,6 +24,13 @@ pub const THREADS: u32 = 256;
 
 /// Warps in such a block.
 pub const WARPS: u32 = THREADS / WARP;
+
+/// The address of a word of shared memory, kept in a register: the compiler would find it anew wherever it is used,
+/// in three instructions, did it not come from another lane. For a whole warp.
+#[inline(always)]
+pub fn kept_shared_address<T: Thread>(t: T, word: u32) -> u32 {
+    t.shuffle(t.shared_address(word), 0)
+}
 
 /// What a warp works on first: neighbours are given to different blocks, as they take about the same time.
 #[inline(always)]

@@ -199,21 +199,24 @@ impl Thread for PtxThread {
     }
 
     #[inline(always)]
-    fn shared_load_byte(self, byte: u32) -> u32 {
+    fn shared_address(self, word: u32) -> u32 {
+        shared_address(word)
+    }
+
+    #[inline(always)]
+    fn shared_load_at(self, address: u32) -> u32 {
         let value: u32;
-        let address = shared_address(0).wrapping_add(byte);
-        // SAFETY: the byte lies in the block's shared memory.
+        // SAFETY: the word lies in the block's shared memory, aligned.
         unsafe {
-            asm!("ld.shared.u8 {}, [{}];", out(reg32) value, in(reg32) address, options(nostack))
+            asm!("ld.shared.u32 {}, [{}];", out(reg32) value, in(reg32) address, options(nostack))
         };
         value
     }
 
     #[inline(always)]
-    fn shared_load_half(self, half: u32) -> u32 {
+    fn shared_load_half_at(self, address: u32) -> u32 {
         let value: u32;
-        let address = shared_address(0).wrapping_add(half.wrapping_mul(2));
-        // SAFETY: the half word lies in the block's shared memory.
+        // SAFETY: the half word lies in the block's shared memory, aligned.
         unsafe {
             asm!("ld.shared.u16 {}, [{}];", out(reg32) value, in(reg32) address, options(nostack))
         };
@@ -221,13 +224,23 @@ impl Thread for PtxThread {
     }
 
     #[inline(always)]
-    fn shared_load2(self, word: u32) -> [u32; 2] {
+    fn shared_load_byte_at(self, address: u32) -> u32 {
+        let value: u32;
+        // SAFETY: the byte lies in the block's shared memory, aligned.
+        unsafe {
+            asm!("ld.shared.u8 {}, [{}];", out(reg32) value, in(reg32) address, options(nostack))
+        };
+        value
+    }
+
+    #[inline(always)]
+    fn shared_load2_at(self, address: u32) -> [u32; 2] {
         let (a, b): (u32, u32);
         // SAFETY: the words lie in the block's shared memory, aligned.
         unsafe {
             asm!(
                 "ld.shared.v2.u32 {{{}, {}}}, [{}];",
-                out(reg32) a, out(reg32) b, in(reg32) shared_address(word), options(nostack)
+                out(reg32) a, out(reg32) b, in(reg32) address, options(nostack)
             );
         }
         [a, b]
@@ -309,7 +322,7 @@ impl Thread for PtxThread {
     }
 
     #[inline(always)]
-    fn load_half(self, view: View<u32>, half: u64) -> u32 {
+    fn load_own_half(self, view: View<u32>, half: u64) -> u32 {
         let value: u32;
         let address = view.address().cast::<u16>().wrapping_add(half as usize);
         // SAFETY: the half word lies in the view.
@@ -336,11 +349,22 @@ impl Thread for PtxThread {
     }
 
     #[inline(always)]
-    fn store_half(self, view: View<u32>, half: u64, value: u32) {
+    fn load_half(self, view: View<u32>, half: u64) -> u32 {
+        let address = view.address().cast::<u16>().wrapping_add(half as usize);
+        let value: u32;
+        // SAFETY: the half word lies in the view, and nobody writes it during this launch.
+        unsafe {
+            asm!("ld.global.nc.u16 {}, [{}];", out(reg32) value, in(reg64) address, options(pure, readonly, nostack))
+        };
+        value
+    }
+
+    #[inline(always)]
+    fn store_half(self, view: View<u32>, half: u64, value: u16) {
         let address = view.address().cast::<u16>().wrapping_add(half as usize);
         // SAFETY: the half word lies in the view.
         unsafe {
-            asm!("st.global.u16 [{}], {};", in(reg64) address, in(reg32) value, options(nostack))
+            asm!("st.global.u16 [{}], {};", in(reg64) address, in(reg32) u32::from(value), options(nostack))
         };
     }
 

@@ -3,24 +3,28 @@
 use crate::sample::Sample;
 use ferrosz_codec::Element;
 use ferrosz_codec::entropy::shares::MAX_WORDS;
+use ferrosz_codec::entropy::stack::SymbolCoder;
 use ferrosz_codec::entropy::token::RAW;
+use ferrosz_codec::shape::StaticShape;
 use ferrosz_codec::stream::chunk::Form;
 use ferrosz_codec::stream::container::{HEADER_WORDS, IDENTITY_WORDS, seal};
 use ferrosz_codec::stream::table::Entry;
 use ferrosz_codec::tile::{LANES, TILE};
 use ferrosz_gpu_kernels::kernel::cells::{self, Fault};
+use ferrosz_gpu_kernels::kernel::entropy::THREADS;
 use ferrosz_gpu_kernels::kernel::entropy::decode::{Decode, DecodeParams};
 use ferrosz_gpu_kernels::kernel::entropy::decode_tables::{
-    DECODE_WORDS, ReadTables, ReadTablesParams,
+    self, DECODE_WORDS, ReadTables, ReadTablesParams,
 };
 use ferrosz_gpu_kernels::kernel::entropy::encode::{Encode, EncodeParams};
-use ferrosz_gpu_kernels::kernel::entropy::layout::{CHUNK_REGION, TILE_WORDS};
+use ferrosz_gpu_kernels::kernel::entropy::layout::TILE_WORDS;
 use ferrosz_gpu_kernels::kernel::entropy::place::{Place, PlaceParams};
 use ferrosz_gpu_kernels::kernel::entropy::record::RECORD_WORDS;
 use ferrosz_gpu_kernels::kernel::entropy::statistics::{COUNTERS, Statistics, StatisticsParams};
-use ferrosz_gpu_kernels::kernel::entropy::tables::{ENCODE_WORDS, MakeTables, TablesParams};
+use ferrosz_gpu_kernels::kernel::entropy::tables::{self, ENCODE_WORDS, MakeTables, TablesParams};
+use ferrosz_gpu_kernels::kernel::interp::codes::REGION_WORDS;
 use ferrosz_gpu_kernels::simt::emulator::{BlockOrder, Emulator};
-use ferrosz_gpu_kernels::simt::{Kernel, View};
+use ferrosz_gpu_kernels::simt::View;
 
 /// What memory holds that nothing has written.
 const STALE: u32 = 0xdead_beef;
@@ -126,8 +130,8 @@ impl Compressed {
 
 /// The regions of a sample's chunks, filled with their codes.
 pub fn regions<E: Element>(sample: &Sample<E>) -> Memory {
-    let region = (CHUNK_REGION / 4) as usize;
-    let mut regions = Memory::stale(sample.chunks.len() as u64 * (CHUNK_REGION / 4));
+    let region = REGION_WORDS as usize;
+    let mut regions = Memory::stale(sample.chunks.len() as u64 * REGION_WORDS);
     for (chunk, region) in sample.chunks.iter().zip(regions.words_mut().chunks_mut(region)) {
         let codes: Vec<u16> = chunk.codes.iter().flatten().copied().collect();
         for (word, [low, high]) in region.iter_mut().zip(codes.as_chunks().0) {
@@ -138,12 +142,10 @@ pub fn regions<E: Element>(sample: &Sample<E>) -> Memory {
 }
 
 /// Compresses on the emulator.
-pub fn compress<E, C>(sample: &Sample<E>, seed: u64) -> Compressed
-where
-    E: Element,
-    MakeTables<C>: Kernel<Params = TablesParams>,
-    Encode<C>: Kernel<Params = EncodeParams>,
-{
+pub fn compress<E: Element, C: SymbolCoder, S: StaticShape>(
+    sample: &Sample<E>,
+    seed: u64,
+) -> Compressed {
     let chunks = sample.chunks.len() as u64;
     let tiling = sample.tiling;
     let mut regions = regions(sample);
@@ -166,7 +168,11 @@ where
         counts: view(&mut counts),
     };
     let blocks = 1 + seed as u32 % 3;
-    emulator.launch::<Statistics>(blocks, &statistics).expect("statistics");
+    emulator
+        .launch_with(blocks, THREADS, Statistics::<S>::SHARED_WORDS, |t| {
+            Statistics::<S>::run(t, &statistics);
+        })
+        .expect("statistics");
     let make = TablesParams {
         counts: view(&mut counts),
         tables: tables.view(),
@@ -174,7 +180,11 @@ where
         cells: view(&mut workspace),
         is_sample: u32::from(tiling.is_sample()),
     };
-    emulator.launch::<MakeTables<C>>(1, &make).expect("tables");
+    emulator
+        .launch_with(1, tables::THREADS, MakeTables::<C>::SHARED_WORDS, |t| {
+            MakeTables::<C>::run(t, &make);
+        })
+        .expect("tables");
     let encode = EncodeParams {
         tiling,
         regions: regions.view(),
@@ -185,7 +195,11 @@ where
         element_words: E::WORDS as u32,
     };
     let blocks = chunks.div_ceil(8) as u32 + seed as u32 % 2;
-    emulator.launch::<Encode<C>>(blocks, &encode).expect("encode");
+    emulator
+        .launch_with(blocks, THREADS, Encode::<C, S>::SHARED_WORDS, |t| {
+            Encode::<C, S>::run(t, &encode);
+        })
+        .expect("encode");
     let [coarse, field] = &mut values;
     let place = PlaceParams {
         tiling,
@@ -229,17 +243,17 @@ pub struct Decompressed {
 }
 
 /// Decompresses on the emulator.
-pub fn decompress<E, C>(sample: &Sample<E>, stream: &[u32], verify: bool, seed: u64) -> Decompressed
-where
-    E: Element,
-    ReadTables<C>: Kernel<Params = ReadTablesParams>,
-    Decode<C>: Kernel<Params = DecodeParams>,
-{
+pub fn decompress<E: Element, C: SymbolCoder, S: StaticShape>(
+    sample: &Sample<E>,
+    stream: &[u32],
+    verify: bool,
+    seed: u64,
+) -> Decompressed {
     let chunks = sample.chunks.len() as u64;
     let mut stream = Memory::of(stream);
     let mut workspace = vec![0; cells::count(chunks) as usize];
     let mut tables = Memory::stale(u64::from(DECODE_WORDS));
-    let mut regions = Memory::stale(chunks * (CHUNK_REGION / 4));
+    let mut regions = Memory::stale(chunks * REGION_WORDS);
     let mut values = sample
         .values
         .each_ref()
@@ -252,7 +266,11 @@ where
         tables: tables.view(),
         cells: view(&mut workspace),
     };
-    emulator.launch::<ReadTables<C>>(1, &read).expect("tables");
+    emulator
+        .launch_with(1, decode_tables::THREADS, ReadTables::<C>::SHARED_WORDS, |t| {
+            ReadTables::<C>::run(t, &read);
+        })
+        .expect("tables");
     let [coarse, field] = &mut values;
     let decode = DecodeParams {
         tiling: sample.tiling,
@@ -266,8 +284,12 @@ where
         verify: u32::from(verify),
     };
     let blocks = chunks.div_ceil(8) as u32 + seed as u32 % 2;
-    emulator.launch::<Decode<C>>(blocks, &decode).expect("decode");
-    let region = (CHUNK_REGION / 4) as usize;
+    emulator
+        .launch_with(blocks, THREADS, Decode::<C, S>::SHARED_WORDS, |t| {
+            Decode::<C, S>::run(t, &decode);
+        })
+        .expect("decode");
+    let region = REGION_WORDS as usize;
     let all = sample.chunks.iter().zip(regions.words().chunks(region));
     let codes = all.map(|(chunk, region)| {
         let halves = region.iter().flat_map(|word| [*word as u16, (*word >> 16) as u16]);

@@ -6,14 +6,9 @@ mod sample;
 use ferrosz_codec::Element;
 use ferrosz_codec::entropy::shares::Shares;
 use ferrosz_codec::entropy::stack::{Huffman, Rans, SymbolCoder};
-use ferrosz_codec::shape::Shape;
+use ferrosz_codec::shape::{Cube, Line, Plane, Shape, StaticShape};
 use ferrosz_codec::stream::checksum::checksum;
 use ferrosz_codec::stream::table::seed;
-use ferrosz_gpu_kernels::kernel::entropy::decode::{Decode, DecodeParams};
-use ferrosz_gpu_kernels::kernel::entropy::decode_tables::{ReadTables, ReadTablesParams};
-use ferrosz_gpu_kernels::kernel::entropy::encode::{Encode, EncodeParams};
-use ferrosz_gpu_kernels::kernel::entropy::tables::{MakeTables, TablesParams};
-use ferrosz_gpu_kernels::simt::Kernel;
 use machine::{Compressed, compress, decompress, expected};
 use rand::{SeedableRng, rngs::SmallRng};
 use sample::{Kind, Sample};
@@ -23,14 +18,11 @@ fn bytes_of(words: &[u32]) -> Vec<u8> {
 }
 
 /// Compresses on the emulator, and compares that with what the CPU makes.
-fn check_compression<E, C>(sample: &Sample<E>, run: u64) -> Compressed
-where
-    E: Element,
-    C: SymbolCoder,
-    MakeTables<C>: Kernel<Params = TablesParams>,
-    Encode<C>: Kernel<Params = EncodeParams>,
-{
-    let compressed = compress::<E, C>(sample, run);
+fn check_compression<E: Element, C: SymbolCoder, S: StaticShape>(
+    sample: &Sample<E>,
+    run: u64,
+) -> Compressed {
+    let compressed = compress::<E, C, S>(sample, run);
     let shares = Shares::of::<C>(&sample.counts());
     let words = sample.share_words::<C>(&shares);
     assert_eq!(compressed.shares, words);
@@ -51,21 +43,21 @@ where
 }
 
 /// Compresses, and decompresses again.
-fn check<E, C>(sample: &Sample<E>, run: u64)
-where
-    E: Element,
-    C: SymbolCoder,
-    MakeTables<C>: Kernel<Params = TablesParams>,
-    Encode<C>: Kernel<Params = EncodeParams>,
-    ReadTables<C>: Kernel<Params = ReadTablesParams>,
-    Decode<C>: Kernel<Params = DecodeParams>,
-{
-    let compressed = check_compression::<E, C>(sample, run);
+fn check_in<E: Element, C: SymbolCoder, S: StaticShape>(sample: &Sample<E>, run: u64) {
+    let compressed = check_compression::<E, C, S>(sample, run);
     let forms: Vec<_> = (0..sample.chunks.len())
         .map(|chunk| compressed.chunk(chunk).0.form)
         .collect();
-    let found = decompress::<E, C>(sample, &compressed.stream, run.is_multiple_of(2), run);
+    let found = decompress::<E, C, S>(sample, &compressed.stream, run.is_multiple_of(2), run);
     assert!(found == expected(sample, &forms), "{:?}", found.fault);
+}
+
+fn check<E: Element, C: SymbolCoder>(sample: &Sample<E>, run: u64) {
+    match sample.grids[1].shape() {
+        Shape::Line => check_in::<E, C, Line>(sample, run),
+        Shape::Plane => check_in::<E, C, Plane>(sample, run),
+        Shape::Cube => check_in::<E, C, Cube>(sample, run),
+    }
 }
 
 fn coarse_of(kind: &Kind, fine: [u64; 3], has_coarse: bool) -> [u64; 3] {

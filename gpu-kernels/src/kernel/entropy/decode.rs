@@ -14,7 +14,7 @@ use crate::kernel::entropy::record::{HEAD_WORDS, PADDING};
 use crate::kernel::entropy::stream::{payload, table};
 use crate::kernel::entropy::tiling::Tiling;
 use crate::kernel::entropy::walk::{OfGroups, QUAD_CODES, QUAD_STEPS, QUADS, Quad};
-use crate::kernel::entropy::{THREADS, WARPS, first_of_warp};
+use crate::kernel::entropy::{THREADS, WARPS, first_of_warp, kept_shared_address};
 use crate::scan::{warp_inclusive_sum, warp_sum_u64};
 use crate::simt::{Thread, View, WARP};
 use core::marker::PhantomData;
@@ -24,14 +24,15 @@ use ferrosz_codec::entropy::stack::{
 };
 use ferrosz_codec::entropy::token::{RAW, Token};
 use ferrosz_codec::error::ChunkFault;
+use ferrosz_codec::shape::StaticShape;
 use ferrosz_codec::stream::checksum::term;
 use ferrosz_codec::stream::chunk::Form;
 use ferrosz_codec::stream::container::Summary;
 use ferrosz_codec::stream::table::{CHUNK_ALIGNMENT, Entry, seed};
 use ferrosz_codec::tile::{LANES, STEPS, place};
 
-/// Decodes with coder `C`. Launched with at least as many warps as there are chunks.
-pub struct Decode<C>(PhantomData<C>);
+/// Decodes tiles of shape `S` with coder `C`. Launched with at least as many warps as there are chunks.
+pub struct Decode<C, S>(PhantomData<(C, S)>);
 
 /// Parameters of [`Decode`].
 #[repr(C)]
@@ -62,10 +63,12 @@ const RING: u32 = 128;
 /// Half words that a warp brings into its ring at once: no step takes more.
 const BATCH: u32 = 2 * WARP;
 
-impl<C: SymbolCoder> Decode<C> {
-    const RINGS: u32 = DECODE_WORDS;
+/// The first word of the rings in shared memory.
+const RINGS: u32 = DECODE_WORDS;
+
+impl<C: SymbolCoder, S: StaticShape> Decode<C, S> {
     /// Words of shared memory: the tables, and the rings.
-    pub const SHARED_WORDS: u32 = Self::RINGS + WARPS * RING / 2;
+    pub const SHARED_WORDS: u32 = RINGS + WARPS * RING / 2;
 
     /// What one thread does.
     #[inline(always)]
@@ -78,7 +81,8 @@ impl<C: SymbolCoder> Decode<C> {
         t.barrier();
         let chunk = first_of_warp(t);
         if chunk < params.tiling.chunks() {
-            let work = Work {
+            let work = Work::<S> {
+                shape: PhantomData,
                 params,
                 chunk,
                 tiles: params.tiling.tiles_of(chunk),
@@ -93,7 +97,8 @@ impl<C: SymbolCoder> Decode<C> {
 }
 
 /// One chunk.
-struct Work<'a> {
+struct Work<'a, S> {
+    shape: PhantomData<S>,
     params: &'a DecodeParams,
     chunk: u64,
     tiles: u32,
@@ -120,7 +125,7 @@ impl Image {
     }
 }
 
-impl Work<'_> {
+impl<S: StaticShape> Work<'_, S> {
     /// Decodes the chunk.
     #[inline(always)]
     fn decode<T: Thread, C: SymbolCoder>(&self, t: T) -> Result<(), ChunkFault> {
@@ -244,11 +249,11 @@ impl Work<'_> {
         for tile in 0..t.opaque(self.tiles) {
             let place = tiling.tile(self.chunk, tile).place;
             for number in 0..t.opaque(QUADS) {
-                let quad = Quad::of(t, &tiling.order, &place, number, any);
+                let quad = Quad::of::<_, S>(t, &tiling.order, &place, number, any);
                 for step in 0..QUAD_STEPS {
                     let z = if quad.is_active(step) { RAW } else { 0 };
                     let at = Self::code(t, tile * QUADS + number, step);
-                    t.store_half(self.region, at, z);
+                    t.store_half(self.region, at, z as u16);
                 }
             }
         }
@@ -263,7 +268,7 @@ impl Work<'_> {
         let mut at = from;
         for quad in 0..t.opaque(self.tiles * QUADS) {
             let codes: [u32; QUAD_STEPS as usize] = core::array::from_fn(|step| {
-                t.load_half(self.region, Self::code(t, quad, step as u32))
+                t.load_own_half(self.region, Self::code(t, quad, step as u32))
             });
             if !t.any(codes.contains(&RAW)) {
                 continue;
@@ -293,7 +298,7 @@ impl Work<'_> {
             self.params.field
         };
         let step = quad * QUAD_STEPS % STEPS + step;
-        let in_tile = place(tiling.order.shape, step, t.lane());
+        let in_tile = place(S::SHAPE, step, t.lane());
         let to = tile.grid.flat(tile.place.at(in_tile)) * u64::from(words);
         for i in 0..t.opaque(words) {
             t.store(field, to + u64::from(i), image.word(t, at + i));
@@ -330,12 +335,12 @@ impl Work<'_> {
         let tiling = &self.params.tiling;
         let classes = stacks.pop_classes(t, tiling.order.groups())?;
         let contexts = OfGroups {
-            first: classes.first * SLOT_BYTES,
-            rest: classes.rest * SLOT_BYTES,
+            first: stacks.context(classes.first),
+            rest: stacks.context(classes.rest),
         };
         let place = tiling.tile(self.chunk, tile).place;
         for number in 0..t.opaque(QUADS) {
-            let quad = Quad::of(t, &tiling.order, &place, number, contexts);
+            let quad = Quad::of::<_, S>(t, &tiling.order, &place, number, contexts);
             let in_chunk = tile * QUADS + number;
             if quad.any == 0 {
                 self.clear_quad(t, in_chunk);
@@ -346,7 +351,7 @@ impl Work<'_> {
                 if quad.any >> step & 1 == 1 {
                     z = stacks.pop_code(t, quad.of_step(step), quad.is_active(step));
                 }
-                t.store_half(self.region, Self::code(t, in_chunk, step), z);
+                t.store_half(self.region, Self::code(t, in_chunk, step), z as u16);
             }
         }
         Ok(())
@@ -365,6 +370,9 @@ fn check_end(image: Image, at: u32) -> Result<(), ChunkFault> {
 
 /// The stacks of a chunk, of which this lane has one.
 struct Stacks<C> {
+    /// The addresses of the tables and of the warp's ring in shared memory.
+    tables: u32,
+    ring: u32,
     /// The lane's state.
     x: u32,
     /// Half words that all lanes have taken.
@@ -402,6 +410,8 @@ impl<C: SymbolCoder> Stacks<C> {
             words: count.div_ceil(2),
         };
         let mut stacks = Self {
+            tables: kept_shared_address(t, 0),
+            ring: kept_shared_address(t, Self::ring(t)),
             x: state(spare, stored as u32),
             next: 0,
             filled: 0,
@@ -414,17 +424,27 @@ impl<C: SymbolCoder> Stacks<C> {
         Ok((stacks, count, values_at))
     }
 
-    /// The first half word of the warp's ring in shared memory.
+    /// The first word of the warp's ring in shared memory.
     #[inline(always)]
     fn ring<T: Thread>(t: T) -> u32 {
-        2 * Decode::<C>::RINGS + t.warp() * RING
+        RINGS + t.warp() * (RING / 2)
+    }
+
+    /// The address of the slots of a class, which is not 0 itself; 0 for class 0.
+    #[inline(always)]
+    const fn context(&self, class: u32) -> u32 {
+        if class == 0 {
+            0
+        } else {
+            self.tables + class * SLOT_BYTES
+        }
     }
 
     /// Brings a batch into the ring.
     #[inline(always)]
     fn fill<T: Thread>(&mut self, t: T) {
         t.sync_warp();
-        let at = Self::ring(t) / 2 + self.filled % RING / 2 + t.lane();
+        let at = Self::ring(t) + self.filled % RING / 2 + t.lane();
         t.shared_store(at, self.ahead[0]);
         self.filled += BATCH;
         let word = self.filled / 2 + WARP + t.lane();
@@ -446,18 +466,19 @@ impl<C: SymbolCoder> Stacks<C> {
         let low = t.ballot(is_low);
         let before = (low & ((1 << t.lane()) - 1)).count_ones();
         if is_low {
-            let half = Self::ring(t) + (self.next + before) % RING;
-            self.x = refill(self.x, t.shared_load_half(half));
+            let at = self.ring + 2 * ((self.next + before) % RING);
+            self.x = refill(self.x, t.shared_load_half_at(at));
         }
         self.next += low.count_ones();
     }
 
-    /// The symbol on top, and the state without it. The context's slots begin at byte `context`.
+    /// The symbol on top, and the state without it. The context's slots begin at the address `slots`.
     #[inline(always)]
-    fn top<T: Thread>(&self, t: T, context: u32) -> (u32, u32) {
-        let symbol = t.shared_load_byte(context + slot_of(self.x));
-        let entries = ENTRIES + context / (SLOT_BYTES / ENTRY_WORDS);
-        let entry = t.shared_load(entries + symbol);
+    fn top<T: Thread>(&self, t: T, slots: u32) -> (u32, u32) {
+        let symbol = t.shared_load_byte_at(slots + slot_of(self.x));
+        let before = (slots - self.tables) / (SLOT_BYTES / (4 * ENTRY_WORDS));
+        let entries = self.tables + 4 * ENTRIES + before;
+        let entry = t.shared_load_at(entries + 4 * symbol);
         (symbol, C::pop(self.x, entry))
     }
 
@@ -465,7 +486,9 @@ impl<C: SymbolCoder> Stacks<C> {
     #[inline(always)]
     fn pop_code<T: Thread>(&mut self, t: T, context: u32, is_active: bool) -> u32 {
         self.ensure(t);
-        let (token, x) = self.top(t, context);
+        // A lane that has none looks something up all the same.
+        let slots = if is_active { context } else { self.tables };
+        let (token, x) = self.top(t, slots);
         let mut z = 0;
         if is_active {
             self.x = x;
@@ -500,7 +523,7 @@ impl<C: SymbolCoder> Stacks<C> {
     /// Pops a class; 0 in a lane that is not active.
     #[inline(always)]
     fn pop_class<T: Thread>(&mut self, t: T, is_active: bool) -> u32 {
-        let (class, x) = self.top(t, 0);
+        let (class, x) = self.top(t, self.tables);
         if is_active {
             self.x = x;
         }

@@ -10,7 +10,7 @@ use crate::kernel::entropy::record::Record;
 use crate::kernel::entropy::tables::{ENCODE_WORDS, ESCAPED, EXTENDED, PLAIN};
 use crate::kernel::entropy::tiling::Tiling;
 use crate::kernel::entropy::walk::{OfGroups, QUAD_CODES, QUAD_STEPS, QUADS, Quad};
-use crate::kernel::entropy::{THREADS, first_of_warp};
+use crate::kernel::entropy::{THREADS, first_of_warp, kept_shared_address};
 use crate::look_back::TileState;
 use crate::simt::{Thread, View};
 use core::marker::PhantomData;
@@ -18,11 +18,12 @@ use ferrosz_codec::entropy::class::FIRST_CLASSES;
 use ferrosz_codec::entropy::stack::{
     START, SymbolCoder, emit, is_full_for_bits, push_bits, spare_bits,
 };
-use ferrosz_codec::entropy::token::{ESCAPE_BITS, TOKENS, Token};
+use ferrosz_codec::entropy::token::{ESCAPE_BITS, SLOTS, TOKENS, Token};
+use ferrosz_codec::shape::StaticShape;
 use ferrosz_codec::tile::{CHUNK_TILES, LANES, TileBox};
 
-/// Encodes with coder `C`. Launched with at least as many warps as there are chunks.
-pub struct Encode<C>(PhantomData<C>);
+/// Encodes tiles of shape `S` with coder `C`. Launched with at least as many warps as there are chunks.
+pub struct Encode<C, S>(PhantomData<(C, S)>);
 
 /// Parameters of [`Encode`].
 #[repr(C)]
@@ -44,14 +45,14 @@ pub struct EncodeParams {
     pub element_words: u32,
 }
 
-/// Words that a symbol has in the tables.
-const SYMBOL_WORDS: u32 = 2;
-/// Words that a context has in the tables.
-const CONTEXT_WORDS: u32 = SYMBOL_WORDS * TOKENS;
+/// Bytes that a symbol has in the tables.
+const SYMBOL_BYTES: u32 = 8;
+/// Bytes that a context has in the tables.
+const CONTEXT_BYTES: u32 = SYMBOL_BYTES * TOKENS;
 
-impl<C: SymbolCoder> Encode<C> {
-    /// Words of shared memory: the tables.
-    pub const SHARED_WORDS: u32 = ENCODE_WORDS;
+impl<C: SymbolCoder, S: StaticShape> Encode<C, S> {
+    /// Words of shared memory: the tables, and the context of lanes that have nothing to code.
+    pub const SHARED_WORDS: u32 = ENCODE_WORDS + CONTEXT_BYTES / 4;
 
     /// What one thread does.
     #[inline(always)]
@@ -61,20 +62,31 @@ impl<C: SymbolCoder> Encode<C> {
             t.shared_store4(4 * unit, t.load4(params.tables, u64::from(unit)));
             unit += THREADS;
         }
+        // Its only symbol is 0, and to push that changes nothing.
+        if t.thread_index() < CONTEXT_BYTES / 4 {
+            let word = match t.thread_index() {
+                0 => C::entry(SLOTS, 0),
+                1 => C::reciprocal(SLOTS),
+                _ => 0,
+            };
+            t.shared_store(ENCODE_WORDS + t.thread_index(), word);
+        }
         t.barrier();
         let chunk = first_of_warp(t);
         if chunk < params.tiling.chunks() {
             let stacks = Stacks::<C> {
                 region: region(params.regions, chunk),
+                tables: kept_shared_address(t, 0),
                 x: START,
                 words: 0,
                 is_codable: true,
                 coder: PhantomData,
             };
-            Work {
+            Work::<C, S> {
                 params,
                 chunk,
                 stacks,
+                shape: PhantomData,
             }
             .run(t);
         }
@@ -82,13 +94,14 @@ impl<C: SymbolCoder> Encode<C> {
 }
 
 /// One chunk.
-struct Work<'a, C> {
+struct Work<'a, C, S> {
     params: &'a EncodeParams,
     chunk: u64,
     stacks: Stacks<C>,
+    shape: PhantomData<S>,
 }
 
-impl<C: SymbolCoder> Work<'_, C> {
+impl<C: SymbolCoder, S: StaticShape> Work<'_, C, S> {
     #[inline(always)]
     fn run<T: Thread>(&mut self, t: T) {
         let tiles = self.params.tiling.tiles_of(self.chunk);
@@ -151,15 +164,15 @@ impl<C: SymbolCoder> Work<'_, C> {
             let tile = number / QUADS;
             if number % QUADS == QUADS - 1 {
                 let classes = self.classes(t, tile);
-                contexts.first = classes.first * CONTEXT_WORDS;
-                contexts.rest = classes.rest * CONTEXT_WORDS;
+                contexts.first = self.stacks.context(classes.first);
+                contexts.rest = self.stacks.context(classes.rest);
                 place = self.params.tiling.tile(self.chunk, tile).place;
             }
             let now = codes;
             if number > 0 {
                 codes = self.stacks.load(t, number - 1);
             }
-            let quad = Quad::of(t, &order, &place, number % QUADS, contexts);
+            let quad = Quad::of::<_, S>(t, &order, &place, number % QUADS, contexts);
             if quad.any != 0 {
                 self.stacks.push_quad(t, &quad, now);
             }
@@ -213,6 +226,8 @@ impl<C: SymbolCoder> Work<'_, C> {
 /// The stacks of a chunk, of which this lane has one.
 struct Stacks<C> {
     region: View<u32>,
+    /// The address of the tables in shared memory.
+    tables: u32,
     /// The lane's state.
     x: u32,
     /// Words that all lanes have emitted.
@@ -228,8 +243,18 @@ impl<C: SymbolCoder> Stacks<C> {
     fn load<T: Thread>(&self, t: T, quad: u32) -> [u32; QUAD_STEPS as usize] {
         let first = quad * QUAD_CODES + t.lane();
         core::array::from_fn(|step| {
-            t.load_half(self.region, u64::from(first + step as u32 * LANES))
+            t.load_own_half(self.region, u64::from(first + step as u32 * LANES))
         })
+    }
+
+    /// The address of what the tables have of a class, which is not 0 itself; 0 for class 0.
+    #[inline(always)]
+    const fn context(&self, class: u32) -> u32 {
+        if class == 0 {
+            0
+        } else {
+            self.tables + class * CONTEXT_BYTES
+        }
     }
 
     #[inline(always)]
@@ -239,25 +264,28 @@ impl<C: SymbolCoder> Stacks<C> {
         quad: &Quad,
         codes: [u32; QUAD_STEPS as usize],
     ) {
+        let nothing = self.tables + 4 * ENCODE_WORDS;
         for back in 0..QUAD_STEPS as usize {
             let last = codes.len() - 1 - back;
             let step = last as u32;
             if quad.any >> step & 1 == 1 {
-                self.push_code(t, codes[last], quad.of_step(step), quad.is_active(step));
+                let is_active = quad.is_active(step);
+                let context = if is_active { quad.of_step(step) } else { nothing };
+                self.push_code(t, codes[last], context);
             }
         }
     }
 
-    /// Pushes a code, whose context begins at word `context` of the tables.
+    /// Pushes a code, whose context's symbols begin at the address `context`.
     #[inline(always)]
-    fn push_code<T: Thread>(&mut self, t: T, z: u32, context: u32, is_active: bool) {
-        let token = Token::of(z);
-        let [mut entry, reciprocal] = t.shared_load2(context + SYMBOL_WORDS * token.number);
-        let has_bits = is_active && entry & EXTENDED != 0;
+    fn push_code<T: Thread>(&mut self, t: T, z: u32, context: u32) {
+        let (token, own_bits) = Token::own(z);
+        let [mut entry, reciprocal] = t.shared_load2_at(context + SYMBOL_BYTES * token);
+        let has_bits = entry & EXTENDED != 0;
         if t.any(has_bits) {
             let bits = match (has_bits, entry & ESCAPED != 0) {
                 (false, _) => 0,
-                (true, false) => token.bits,
+                (true, false) => own_bits,
                 (true, true) => ESCAPE_BITS,
             };
             entry &= PLAIN;
@@ -265,13 +293,13 @@ impl<C: SymbolCoder> Stacks<C> {
             self.make_room(t, is_full_for_bits(self.x, bits));
             self.x = push_bits(self.x, bits, z & ((1 << bits) - 1));
         }
-        self.push(t, [entry, reciprocal], is_active);
+        self.push(t, [entry, reciprocal], true);
     }
 
     /// Pushes the class of a group.
     #[inline(always)]
     fn push_class<T: Thread>(&mut self, t: T, class: u32, is_active: bool) {
-        let [entry, reciprocal] = t.shared_load2(SYMBOL_WORDS * class);
+        let [entry, reciprocal] = t.shared_load2_at(self.tables + SYMBOL_BYTES * class);
         self.push(t, [entry & PLAIN, reciprocal], is_active);
     }
 
@@ -292,7 +320,7 @@ impl<C: SymbolCoder> Stacks<C> {
             // This lane's and those of the lanes behind it.
             let behind = (full >> t.lane()).count_ones();
             let at = WORDS_END_HALF - self.words - behind;
-            t.store_half(self.region, u64::from(at), self.x);
+            t.store_half(self.region, u64::from(at), self.x as u16);
             self.x = emit(self.x);
         }
         self.words += full.count_ones();

@@ -11,11 +11,12 @@ use crate::kernel::entropy::{THREADS, WARPS, first_of_warp};
 use crate::simt::{Thread, View};
 use ferrosz_codec::entropy::class::{CONTEXTS, FIRST_CLASSES, class};
 use ferrosz_codec::entropy::token::{RAW, TOKENS, Token};
-use ferrosz_codec::shape::Shape;
+use core::marker::PhantomData;
+use ferrosz_codec::shape::{Shape, StaticShape};
 use ferrosz_codec::tile::{CHUNK_TILES, GROUPS, LANES, STEPS, TILE, TileOrder};
 
-/// Finds classes and counts symbols. Launched with any number of blocks; a warp for each tile is best.
-pub struct Statistics;
+/// Finds classes and counts symbols, in tiles of shape `S`. Launched with any number of blocks; a warp for each tile is best.
+pub struct Statistics<S>(PhantomData<S>);
 
 /// Parameters of [`Statistics`].
 #[repr(C)]
@@ -37,7 +38,7 @@ pub const COUNTERS: u32 = CONTEXTS * TOKENS;
 /// Quads that a warp reads before it looks at the first.
 const IN_FLIGHT: usize = 4;
 
-impl Statistics {
+impl<S: StaticShape> Statistics<S> {
     /// Words of shared memory.
     pub const SHARED_WORDS: u32 = COUNTERS;
 
@@ -55,7 +56,7 @@ impl Statistics {
             let chunk = number / u64::from(CHUNK_TILES);
             let tile = number as u32 % CHUNK_TILES;
             if tile < params.tiling.tiles_of(chunk) {
-                Work::new(params, chunk, tile).run(t);
+                Work::<S>::new(params, chunk, tile).run(t);
             }
             number += u64::from(t.block_count()) * u64::from(WARPS);
         }
@@ -72,14 +73,15 @@ impl Statistics {
 }
 
 /// One tile.
-struct Work<'a> {
+struct Work<'a, S> {
     params: &'a StatisticsParams,
     chunk: u64,
     tile: u32,
     region: View<u32>,
+    shape: PhantomData<S>,
 }
 
-impl<'a> Work<'a> {
+impl<'a, S: StaticShape> Work<'a, S> {
     #[inline(always)]
     fn new(params: &'a StatisticsParams, chunk: u64, tile: u32) -> Self {
         Self {
@@ -87,17 +89,17 @@ impl<'a> Work<'a> {
             chunk,
             tile,
             region: region(params.regions, chunk),
+            shape: PhantomData,
         }
     }
 
     #[inline(always)]
     fn run<T: Thread>(&self, t: T) {
-        let order = &self.params.tiling.order;
         let (sums, has_raws) = self.sum(t);
         let classes = OfGroups {
-            first: class(order.shape, t.lane(), sums.first),
+            first: class(S::SHAPE, t.lane(), sums.first),
             rest: if t.lane() < GROUPS - FIRST_CLASSES {
-                class(order.shape, FIRST_CLASSES + t.lane(), sums.rest)
+                class(S::SHAPE, FIRST_CLASSES + t.lane(), sums.rest)
             } else {
                 0
             },
@@ -132,12 +134,16 @@ impl<'a> Work<'a> {
             let unit = first + quad * (QUAD_CODES / CODES_OF_UNIT) + t.lane();
             t.load4(self.region, u64::from(unit))
         };
+        let order = TileOrder {
+            shape: S::SHAPE,
+            ..self.params.tiling.order
+        };
         let mut sums = GroupSums::default();
         for batch in 0..t.opaque(QUADS / IN_FLIGHT as u32) {
             let quad = batch * IN_FLIGHT as u32;
             let units: [[u32; 4]; IN_FLIGHT] = core::array::from_fn(|i| load(quad + i as u32));
             for (i, unit) in (0..).zip(&units) {
-                sums.add(t, &self.params.tiling.order, quad + i, *unit);
+                sums.add(t, &order, quad + i, *unit);
             }
         }
         (sums.finish(t), t.any(sums.magnitudes & RAW_MAGNITUDES != 0))
@@ -187,7 +193,7 @@ impl<'a> Work<'a> {
             rest: classes.rest * TOKENS,
         };
         for number in 0..t.opaque(QUADS) {
-            let quad = Quad::of(t, order, &place, number, groups);
+            let quad = Quad::of::<_, S>(t, order, &place, number, groups);
             if quad.any != 0 {
                 count_quad(t, &quad, self.load(t, number));
             }

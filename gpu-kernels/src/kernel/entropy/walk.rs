@@ -2,7 +2,7 @@
 //! kinds of steps. So what a lane must know of its place is found once a quad, whatever the shape.
 
 use crate::simt::Thread;
-use ferrosz_codec::shape::Shape;
+use ferrosz_codec::shape::{Shape, StaticShape};
 use ferrosz_codec::tile::{LANES, ROW, ROWS, TileBox, TileOrder};
 
 /// Rows of a quad.
@@ -43,20 +43,24 @@ pub struct Quad {
 impl Quad {
     /// Quad number `quad` of a tile. For the whole warp.
     #[inline(always)]
-    pub fn of<T: Thread>(
+    pub fn of<T: Thread, S: StaticShape>(
         t: T,
         order: &TileOrder,
         tile: &TileBox,
         quad: u32,
         groups: OfGroups,
     ) -> Self {
+        let order = TileOrder {
+            shape: S::SHAPE,
+            ..*order
+        };
         let row = QUAD_ROWS * quad;
         let brick = order.brick(row, t.lane());
         let level_0 = t.shuffle(groups.first, brick);
         let level_1 = t.shuffle(groups.rest, brick / 8);
         let higher = t.shuffle(groups.rest, 4);
         let row_starts = if order.has_levels {
-            row_starts(order, row, t.lane(), [level_0, level_1, higher])
+            row_starts(&order, row, t.lane(), [level_0, level_1, higher])
         } else {
             [level_0; 3]
         };
@@ -64,7 +68,7 @@ impl Quad {
         for (value, steps) in row_starts.iter().zip(&[1, 1 << 4, 1 << 2 | 1 << 6]) {
             active |= if *value != 0 { *steps } else { 0 };
         }
-        active &= inside(order.shape, tile, row, t.lane());
+        active &= inside(S::SHAPE, tile, row, t.lane());
         Self {
             odd_steps: level_0,
             row_starts,
@@ -160,12 +164,13 @@ fn inside(shape: Shape, tile: &TileBox, row: u32, lane: u32) -> u32 {
 mod tests {
     use super::*;
     use crate::simt::emulator::{Emulator, EmulatorThread};
+    use ferrosz_codec::shape::{Cube, Line, Plane};
     use ferrosz_codec::tile::{STEPS, TileGrid, place};
     use std::cell::RefCell;
     use std::vec;
 
     /// Groups as numbers from 1 on.
-    fn check(order: &TileOrder, tile: &TileBox) {
+    fn check<S: StaticShape>(order: &TileOrder, tile: &TileBox) {
         let found = RefCell::new(vec![0; (STEPS * LANES) as usize]);
         let kernel = |t: EmulatorThread<'_>| {
             let groups = OfGroups {
@@ -173,7 +178,7 @@ mod tests {
                 rest: 33 + t.lane(),
             };
             for quad in 0..QUADS {
-                let steps = Quad::of(t, order, tile, quad, groups);
+                let steps = Quad::of::<_, S>(t, order, tile, quad, groups);
                 for step in 0..QUAD_STEPS {
                     assert_eq!(
                         steps.any >> step & 1 == 1,
@@ -207,8 +212,13 @@ mod tests {
             for lengths in lengths {
                 let grid = TileGrid::new(shape, lengths);
                 for tile in [0, grid.tiles() / 2, grid.tiles() - 1] {
-                    check(&TileOrder::levels(shape, spacing), &grid.tile(tile));
-                    check(&TileOrder::flat(shape), &grid.tile(tile));
+                    for order in [TileOrder::levels(shape, spacing), TileOrder::flat(shape)] {
+                        match shape {
+                            Shape::Line => check::<Line>(&order, &grid.tile(tile)),
+                            Shape::Plane => check::<Plane>(&order, &grid.tile(tile)),
+                            Shape::Cube => check::<Cube>(&order, &grid.tile(tile)),
+                        }
+                    }
                 }
             }
         }

@@ -214,13 +214,8 @@ impl SharedMemory {
         Ok(())
     }
 
-    pub(super) fn load2(&mut self, actor: Actor, word: u32) -> Checked<[u32; 2]> {
-        check_several(word, 2)?;
-        Ok([self.load(actor, word)?, self.load(actor, word + 1)?])
-    }
-
     pub(super) fn load4(&mut self, actor: Actor, word: u32) -> Checked<[u32; 4]> {
-        check_several(word, 4)?;
+        check_four(word)?;
         let mut values = [0; 4];
         for (value, word) in values.iter_mut().zip(word..) {
             *value = self.load(actor, word)?;
@@ -229,7 +224,7 @@ impl SharedMemory {
     }
 
     pub(super) fn store4(&mut self, actor: Actor, word: u32, values: [u32; 4]) -> Checked<()> {
-        check_several(word, 4)?;
+        check_four(word)?;
         for (value, word) in values.into_iter().zip(word..) {
             self.store(actor, word, value)?;
         }
@@ -254,13 +249,13 @@ impl SharedMemory {
     }
 }
 
-fn check_several(word: u32, count: u32) -> Checked<()> {
-    if word.is_multiple_of(count) {
+fn check_four(word: u32) -> Checked<()> {
+    if word.is_multiple_of(4) {
         return Ok(());
     }
     Err(Problem::new(
         FaultKind::Misaligned,
-        format!("{count} words from word {word} of shared memory, which is no multiple of {count}"),
+        format!("four words from word {word} of shared memory, which is no multiple of 4"),
     ))
 }
 

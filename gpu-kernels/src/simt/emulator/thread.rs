@@ -69,6 +69,24 @@ impl EmulatorThread<'_> {
         result.unwrap_or_else(|problem| self.stop(place, *problem))
     }
 
+    /// The `bytes` at an address of shared memory, as much as a word at most.
+    #[inline]
+    fn shared_part(self, place: Place, address: u32, bytes: u32) -> u32 {
+        self.check_alignment(place, address, bytes);
+        let word = self.shared(place, |shared, actor| shared.load(actor, address / 4));
+        word >> (8 * (address % 4)) & (u32::MAX >> (32 - 8 * bytes))
+    }
+
+    #[inline]
+    fn check_alignment(self, place: Place, address: u32, bytes: u32) {
+        if !address.is_multiple_of(bytes) {
+            let detail = format!(
+                "{bytes} bytes from byte {address} of shared memory, which is no multiple of {bytes}"
+            );
+            self.stop(place, *Problem::new(FaultKind::Misaligned, detail));
+        }
+    }
+
     /// The address of `count` items, from `count * index` on, that are accessed at once.
     #[inline]
     fn locate<W>(self, place: Place, view: View<W>, index: u64, count: u64) -> *mut W {
@@ -201,21 +219,32 @@ impl Thread for EmulatorThread<'_> {
         self.shared(Location::caller(), |shared, actor| shared.load(actor, word))
     }
 
-    #[track_caller]
-    fn shared_load_byte(self, byte: u32) -> u32 {
-        self.shared_load(byte / 4) >> (8 * (byte % 4)) & 0xff
+    #[inline]
+    fn shared_address(self, word: u32) -> u32 {
+        4 * word
     }
 
     #[track_caller]
-    fn shared_load_half(self, half: u32) -> u32 {
-        self.shared_load(half / 2) >> (16 * (half % 2)) & 0xffff
+    fn shared_load_at(self, address: u32) -> u32 {
+        self.shared_part(Location::caller(), address, 4)
     }
 
     #[track_caller]
-    fn shared_load2(self, word: u32) -> [u32; 2] {
-        self.shared(Location::caller(), |shared, actor| {
-            shared.load2(actor, word)
-        })
+    fn shared_load2_at(self, address: u32) -> [u32; 2] {
+        let place = Location::caller();
+        self.check_alignment(place, address, 8);
+        let word = |i| self.shared(place, |shared, actor| shared.load(actor, address / 4 + i));
+        [word(0), word(1)]
+    }
+
+    #[track_caller]
+    fn shared_load_half_at(self, address: u32) -> u32 {
+        self.shared_part(Location::caller(), address, 2)
+    }
+
+    #[track_caller]
+    fn shared_load_byte_at(self, address: u32) -> u32 {
+        self.shared_part(Location::caller(), address, 1)
     }
 
     #[track_caller]
@@ -268,7 +297,7 @@ impl Thread for EmulatorThread<'_> {
     }
 
     #[track_caller]
-    fn load_half(self, view: View<u32>, half: u64) -> u32 {
+    fn load_own_half(self, view: View<u32>, half: u64) -> u32 {
         self.load(view, half / 2) >> (16 * (half % 2)) & 0xffff
     }
 
@@ -287,12 +316,21 @@ impl Thread for EmulatorThread<'_> {
     }
 
     #[track_caller]
-    fn store_half(self, view: View<u32>, half: u64, value: u32) {
+    fn load_half(self, view: View<u32>, half: u64) -> u32 {
         let address = self
             .locate(Location::caller(), view, half / 2, 1)
             .cast::<u16>();
-        // SAFETY: as for `store`, of a half of the word.
-        unsafe { address.add(half as usize % 2).write(value as u16) };
+        // SAFETY: as for `load`, of half of the word.
+        u32::from(unsafe { address.add(half as usize % 2).read() })
+    }
+
+    #[track_caller]
+    fn store_half(self, view: View<u32>, half: u64, value: u16) {
+        let address = self
+            .locate(Location::caller(), view, half / 2, 1)
+            .cast::<u16>();
+        // SAFETY: as for `store`, of half of the word.
+        unsafe { address.add(half as usize % 2).write(value) };
         self.0.launch.note_change();
     }
 

@@ -1,0 +1,121 @@
+//! What a field's interpolation is done with: geometry, a choice for every level, and the levels' bounds.
+
+use crate::interp::geometry::{Geometry, MAX_LEVELS};
+use crate::interp::spline::Spline;
+
+/// How the places of one level are predicted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct LevelFlags {
+    /// Along all axes at once, and not axis by axis.
+    pub is_multi: bool,
+    /// The axes, if one by one, from x on and not from the slowest on.
+    pub is_reverse: bool,
+    /// The cubic spline.
+    pub spline: Spline,
+}
+
+impl LevelFlags {
+    /// Bits that the flags take.
+    const BITS: u32 = 3;
+
+    /// The flags as bits.
+    #[inline(always)]
+    pub const fn to_bits(self) -> u32 {
+        self.is_multi as u32
+            | (self.is_reverse as u32) << 1
+            | (matches!(self.spline, Spline::Natural) as u32) << 2
+    }
+
+    /// The flags of these bits; higher bits are ignored.
+    #[inline(always)]
+    pub const fn from_bits(bits: u32) -> Self {
+        Self {
+            is_multi: bits & 1 != 0,
+            is_reverse: bits & 2 != 0,
+            spline: if bits & 4 != 0 {
+                Spline::Natural
+            } else {
+                Spline::NotAKnot
+            },
+        }
+    }
+}
+
+/// By how much the bounds of coarse levels are tighter: that of level l is that of the field divided by the
+/// smaller of alpha^l and beta.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Tightening {
+    /// From level to level; at least 1.
+    pub alpha: f64,
+    /// At most; at least 1.
+    pub beta: f64,
+}
+
+impl Tightening {
+    /// cuSZ-Hi's.
+    pub const DEFAULT: Self = Self {
+        alpha: 1.75,
+        beta: 4.0,
+    };
+
+    /// Whether both numbers are finite and at least 1.
+    pub fn is_valid(&self) -> bool {
+        (1.0..=f64::MAX).contains(&self.alpha) && (1.0..=f64::MAX).contains(&self.beta)
+    }
+
+    /// The bound of a level, that of the field being `error`.
+    #[inline(always)]
+    pub fn error(&self, error: f64, level: u32) -> f64 {
+        let mut divisor = 1.0;
+        for _ in 0..level {
+            divisor *= self.alpha;
+        }
+        let of_level = error / divisor;
+        let least = error / self.beta;
+        if of_level > least { of_level } else { least }
+    }
+}
+
+/// All that predictor and quantiser need of a field.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Parameters {
+    /// Anchors and windows.
+    pub geometry: Geometry,
+    /// For each level, from the finest on.
+    pub levels: [LevelFlags; MAX_LEVELS],
+    /// The levels' bounds.
+    pub tightening: Tightening,
+}
+
+impl Default for Parameters {
+    /// cuSZ-Hi's without tuning: the two finest levels along all axes at once.
+    fn default() -> Self {
+        let mut levels = [LevelFlags::default(); MAX_LEVELS];
+        levels[0].is_multi = true;
+        levels[1].is_multi = true;
+        Self {
+            geometry: Geometry::default(),
+            levels,
+            tightening: Tightening::DEFAULT,
+        }
+    }
+}
+
+impl Parameters {
+    /// The flags of all levels as bits, the finest level's lowest.
+    #[inline(always)]
+    pub fn flag_bits(&self) -> u32 {
+        let mut bits = 0;
+        for (level, flags) in (0..).zip(&self.levels) {
+            bits |= flags.to_bits() << (LevelFlags::BITS * level);
+        }
+        bits
+    }
+
+    /// The flags of a level from those of all.
+    #[inline(always)]
+    pub const fn flags_of(flag_bits: u32, level: u32) -> LevelFlags {
+        LevelFlags::from_bits(flag_bits >> (LevelFlags::BITS * level))
+    }
+}

@@ -1,0 +1,163 @@
+//! Parameters with the bounds of the levels worked out: what streams and kernels are given.
+
+use crate::element::Element;
+use crate::interp::geometry::{Geometry, MAX_LEVELS};
+use crate::interp::parameters::{Parameters, Tightening};
+use crate::interp::quantize::LevelQuantizer;
+
+/// Levels with a bound of their own: those of a field, and that of its anchors.
+pub const LEVELS: usize = MAX_LEVELS + 1;
+
+const GEOMETRY_AT: usize = 0;
+const FLAGS_AT: usize = 1;
+const ALPHA_AT: usize = 2;
+const BETA_AT: usize = 4;
+const ERROR_AT: usize = 6;
+const STEPS_AT: usize = 8;
+
+/// Words that a stream holds.
+pub const STREAM_WORDS: usize = STEPS_AT + 2 * LEVELS;
+
+const INVERSES_AT: usize = STREAM_WORDS;
+
+/// Words that a kernel is given: those of the stream, and what only an encoder needs.
+pub const WORDS: usize = INVERSES_AT + 2 * LEVELS;
+
+/// The parameters of a field whose bound is known.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Resolved<T> {
+    /// What was chosen.
+    pub parameters: Parameters,
+    /// The bound of every place; 0 is lossless.
+    pub error: T,
+    /// The quantisers of the levels, from the finest on. That of the anchors' level serves the whole coarse
+    /// field that they are.
+    pub quantizers: [LevelQuantizer<T>; LEVELS],
+}
+
+impl<T: Element> Resolved<T> {
+    /// The parameters for a bound of `error`, finite and not negative.
+    pub fn new(parameters: Parameters, error: T) -> Self {
+        let of_level = |level| {
+            let error = parameters.tightening.error(error.to_f64(), level as u32);
+            LevelQuantizer::new(error)
+        };
+        Self {
+            parameters,
+            error,
+            quantizers: core::array::from_fn(of_level),
+        }
+    }
+
+    /// The words of the parameters.
+    pub fn to_words(&self) -> [u32; WORDS] {
+        let mut words = [0; WORDS];
+        let mut put = |at: usize, bits: u64| {
+            words[at] = bits as u32;
+            words[at + 1] = (bits >> 32) as u32;
+        };
+        put(ALPHA_AT, self.parameters.tightening.alpha.to_bits());
+        put(BETA_AT, self.parameters.tightening.beta.to_bits());
+        put(ERROR_AT, self.error.to_bits64());
+        for (level, quantizer) in self.quantizers.iter().enumerate() {
+            put(STEPS_AT + 2 * level, quantizer.step.to_bits64());
+            put(INVERSES_AT + 2 * level, quantizer.inverse.to_bits64());
+        }
+        words[GEOMETRY_AT] = self.parameters.geometry.id();
+        words[FLAGS_AT] = self.parameters.flag_bits();
+        words
+    }
+}
+
+/// The parameters in words, one by one, as a kernel needs them.
+#[derive(Clone, Copy)]
+pub struct Words<F>(pub F);
+
+impl<F: Fn(usize) -> u32> Words<F> {
+    #[inline(always)]
+    fn wide(&self, at: usize) -> u64 {
+        u64::from((self.0)(at)) | u64::from((self.0)(at + 1)) << 32
+    }
+
+    /// The geometry; none if the number is unknown.
+    #[inline(always)]
+    pub fn geometry(&self) -> Option<Geometry> {
+        Geometry::from_id((self.0)(GEOMETRY_AT))
+    }
+
+    /// The flags of all levels.
+    #[inline(always)]
+    pub fn flag_bits(&self) -> u32 {
+        (self.0)(FLAGS_AT)
+    }
+
+    /// The bound.
+    #[inline(always)]
+    pub fn error<T: Element>(&self) -> T {
+        T::from_bits64(self.wide(ERROR_AT))
+    }
+
+    /// The step of a level, up to that of the anchors.
+    #[inline(always)]
+    pub fn step<T: Element>(&self, level: u32) -> T {
+        T::from_bits64(self.wide(STEPS_AT + 2 * level as usize))
+    }
+
+    /// The quantiser of a level, up to that of the anchors; not in a stream's words.
+    #[inline(always)]
+    pub fn quantizer<T: Element>(&self, level: u32) -> LevelQuantizer<T> {
+        LevelQuantizer {
+            step: self.step(level),
+            inverse: T::from_bits64(self.wide(INVERSES_AT + 2 * level as usize)),
+        }
+    }
+
+    /// What decoding needs of a stream's words; none if they are not what an encoder writes. Inverses are 0.
+    pub fn read<T: Element>(&self) -> Option<Resolved<T>> {
+        let flag_bits = self.flag_bits();
+        let levels = core::array::from_fn(|level| Parameters::flags_of(flag_bits, level as u32));
+        let parameters = Parameters {
+            geometry: self.geometry()?,
+            levels,
+            tightening: Tightening {
+                alpha: f64::from_bits(self.wide(ALPHA_AT)),
+                beta: f64::from_bits(self.wide(BETA_AT)),
+            },
+        };
+        let quantizers = core::array::from_fn(|level| LevelQuantizer {
+            step: self.step(level as u32),
+            inverse: T::ZERO,
+        });
+        let is_sound = |value: T| value.is_finite() && value >= T::ZERO;
+        (parameters.tightening.is_valid()
+            && parameters.flag_bits() == flag_bits
+            && is_sound(self.error())
+            && quantizers.iter().all(|q| is_sound(q.step)))
+        .then_some(Resolved {
+            parameters,
+            error: self.error(),
+            quantizers,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::interp::parameters::LevelFlags;
+
+    #[test]
+    fn words_come_back() {
+        let mut parameters = Parameters::default();
+        parameters.levels[3] = LevelFlags::from_bits(6);
+        let resolved = Resolved::new(parameters, 0.25f32);
+        let words = resolved.to_words();
+        let words = Words(|at| words[at]);
+        let read = words.read::<f32>().unwrap();
+        assert_eq!(read.parameters, parameters);
+        for level in 0..LEVELS {
+            assert_eq!(read.quantizers[level].step, resolved.quantizers[level].step);
+            assert_eq!(words.quantizer(level as u32), resolved.quantizers[level]);
+        }
+    }
+}

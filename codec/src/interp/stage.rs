@@ -1,0 +1,97 @@
+//! Stages: which places of a level are predicted together, and along which axes.
+
+/// The places of a level that one pass predicts.
+///
+/// Coordinates are counted in units of the level: what is a multiple of twice the unit is even.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stage {
+    /// Odd along `axis`, along which the place is predicted; any along the `free` axes, and even along all
+    /// others.
+    Axis {
+        /// Number of the axis, 0 for z.
+        axis: usize,
+        /// Bit i: axis i is free.
+        free: u32,
+    },
+    /// Odd along one axis, along which the place is predicted.
+    Lines,
+    /// Odd along two axes; predicted along both.
+    Faces,
+    /// Odd along three axes; predicted along all.
+    Cubes,
+}
+
+/// The most stages of a level.
+pub const MAX_STAGES: usize = 3;
+
+impl Stage {
+    /// Stage number `number`, below the rank, of a level of a field of `rank` dimensions.
+    #[inline(always)]
+    pub const fn of(number: usize, rank: usize, is_multi: bool, is_reverse: bool) -> Self {
+        if is_multi {
+            return match number {
+                0 => Self::Lines,
+                1 => Self::Faces,
+                _ => Self::Cubes,
+            };
+        }
+        // Axes of a field of fewer dimensions are the last ones.
+        let first = 3 - rank;
+        let done = (1u32 << number) - 1;
+        if is_reverse {
+            Self::Axis {
+                axis: 2 - number,
+                free: done << (3 - number),
+            }
+        } else {
+            Self::Axis {
+                axis: first + number,
+                free: done << first,
+            }
+        }
+    }
+
+    /// Whether a place belongs to the stage; bit i of `odd` says that it is odd along axis i.
+    #[inline(always)]
+    pub const fn has(self, odd: u32) -> bool {
+        match self {
+            Self::Axis { axis, free } => odd & !free == 1 << axis,
+            Self::Lines => odd.count_ones() == 1,
+            Self::Faces => odd.count_ones() == 2,
+            Self::Cubes => odd.count_ones() == 3,
+        }
+    }
+
+    /// Along which axes a place is predicted, of those that it is odd along.
+    #[inline(always)]
+    pub const fn axes(self, odd: u32) -> u32 {
+        match self {
+            Self::Axis { axis, .. } => 1 << axis,
+            Self::Lines | Self::Faces | Self::Cubes => odd,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stages_share_out_the_places_of_a_level() {
+        for rank in 1..=3 {
+            for flags in 0..4 {
+                let mut found = [0; 8];
+                for number in 0..rank {
+                    let stage = Stage::of(number, rank, flags & 1 != 0, flags & 2 != 0);
+                    for odd in 0..8u32 {
+                        found[odd as usize] += u32::from(stage.has(odd));
+                    }
+                }
+                // Axes beyond the rank have no odd places.
+                for (odd, found) in found.into_iter().enumerate().step_by(1 << (3 - rank)) {
+                    assert_eq!(found, u32::from(odd != 0), "{rank} {flags} {odd}");
+                }
+            }
+        }
+    }
+}

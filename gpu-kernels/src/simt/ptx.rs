@@ -364,7 +364,7 @@ impl Thread for PtxThread {
         let address = view.address().cast::<u16>().wrapping_add(half as usize);
         // SAFETY: the half word lies in the view.
         unsafe {
-            asm!("st.global.u16 [{}], {};", in(reg64) address, in(reg32) u32::from(value), options(nostack))
+            asm!("st.global.u16 [{}], {};", in(reg64) address, in(reg16) value, options(nostack))
         };
     }
 

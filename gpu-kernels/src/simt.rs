@@ -165,7 +165,7 @@ pub trait Thread: Copy {
     /// Reads one word.
     fn shared_load(self, word: u32) -> u32;
     /// The address of a word, for the loads whose names end in `at`: addresses count bytes, the low one of a word
-    /// first.
+    /// first. That of word 0 is a multiple of 1024.
     fn shared_address(self, word: u32) -> u32;
     /// Reads the word at an address, which is a multiple of 4.
     fn shared_load_at(self, address: u32) -> u32;

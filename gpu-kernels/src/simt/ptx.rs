@@ -9,7 +9,7 @@ use core::arch::nvptx::{_block_idx_x, _grid_dim_x, _syncthreads, _thread_idx_x};
 use core::arch::{asm, global_asm};
 
 // The block's dynamic shared memory; its size is an argument of the launch.
-global_asm!(".extern .shared .align 16 .b8 dynamic_shared[];");
+global_asm!(".extern .shared .align 1024 .b8 dynamic_shared[];");
 
 /// LLVM's own names for what all lanes do together. Not assembly: LLVM takes that for something
 /// that a single thread does, and may copy it into both arms of a branch, where the lanes would

@@ -8,7 +8,7 @@
 //! chunk whose parts contradict each other is reported, and its codes are 0.
 
 use crate::kernel::cells::{self, Fault};
-use crate::kernel::entropy::decode_tables::{DECODE_WORDS, ENTRIES, ENTRY_WORDS, SLOT_BYTES, USED};
+use crate::kernel::entropy::decode_tables::{CONTEXT_BYTES, DECODE_WORDS, SLOT_BYTES, USED};
 use crate::kernel::entropy::layout::region;
 use crate::kernel::entropy::record::{HEAD_WORDS, PADDING};
 use crate::kernel::entropy::stream::{payload, table};
@@ -64,7 +64,7 @@ const RING: u32 = 128;
 const BATCH: u32 = 2 * WARP;
 
 /// The first word of the rings in shared memory.
-const RINGS: u32 = DECODE_WORDS;
+const RINGS: u32 = DECODE_WORDS.next_multiple_of(RING / 2);
 
 impl<C: SymbolCoder, S: StaticShape> Decode<C, S> {
     /// Words of shared memory: the tables, and the rings.
@@ -238,7 +238,7 @@ impl<S: StaticShape> Work<'_, S> {
     /// Number of this lane's code of a step of a quad.
     #[inline(always)]
     fn code<T: Thread>(t: T, quad: u32, step: u32) -> u64 {
-        u64::from(quad * QUAD_CODES + step * LANES + t.lane())
+        u64::from(quad * QUAD_CODES + t.lane()) + u64::from(step * LANES)
     }
 
     /// Makes all codes [`RAW`], where there are any.
@@ -351,7 +351,9 @@ impl<S: StaticShape> Work<'_, S> {
                 if quad.any >> step & 1 == 1 {
                     z = stacks.pop_code(t, quad.of_step(step), quad.is_active(step));
                 }
-                t.store_half(self.region, Self::code(t, in_chunk, step), z as u16);
+                // LLVM would keep 16 bits apart from the others.
+                let z = t.opaque(z) as u16;
+                t.store_half(self.region, Self::code(t, in_chunk, step), z);
             }
         }
         Ok(())
@@ -377,8 +379,8 @@ struct Stacks<C> {
     x: u32,
     /// Half words that all lanes have taken.
     next: u32,
-    /// Half words that have come into the ring.
-    filled: u32,
+    /// Half words that have come into the ring, less a batch: as many as may be taken before it needs the next.
+    limit: u32,
     /// This lane's words of the two batches that follow.
     ahead: [u32; 2],
     /// The image from the first of the words on, and how many there are.
@@ -414,7 +416,7 @@ impl<C: SymbolCoder> Stacks<C> {
             ring: kept_shared_address(t, Self::ring(t)),
             x: state(spare, stored as u32),
             next: 0,
-            filled: 0,
+            limit: BATCH.wrapping_neg(),
             ahead: [words.word(t, t.lane()), words.word(t, WARP + t.lane())],
             words,
             has_raws: false,
@@ -436,7 +438,7 @@ impl<C: SymbolCoder> Stacks<C> {
         if class == 0 {
             0
         } else {
-            self.tables + class * SLOT_BYTES
+            self.tables + class * CONTEXT_BYTES
         }
     }
 
@@ -444,10 +446,11 @@ impl<C: SymbolCoder> Stacks<C> {
     #[inline(always)]
     fn fill<T: Thread>(&mut self, t: T) {
         t.sync_warp();
-        let at = Self::ring(t) + self.filled % RING / 2 + t.lane();
+        let filled = self.limit.wrapping_add(BATCH);
+        let at = Self::ring(t) + filled % RING / 2 + t.lane();
         t.shared_store(at, self.ahead[0]);
-        self.filled += BATCH;
-        let word = self.filled / 2 + WARP + t.lane();
+        self.limit = filled;
+        let word = filled / 2 + 2 * WARP + t.lane();
         self.ahead = [self.ahead[1], self.words.word(t, word)];
         t.sync_warp();
     }
@@ -455,7 +458,7 @@ impl<C: SymbolCoder> Stacks<C> {
     /// Sees to it that the ring has the words of the next step.
     #[inline(always)]
     fn ensure<T: Thread>(&mut self, t: T) {
-        if self.filled - self.next < BATCH {
+        if self.next > self.limit {
             self.fill(t);
         }
     }
@@ -466,7 +469,8 @@ impl<C: SymbolCoder> Stacks<C> {
         let low = t.ballot(is_low);
         let before = (low & ((1 << t.lane()) - 1)).count_ones();
         if is_low {
-            let at = self.ring + 2 * ((self.next + before) % RING);
+            // The ring's address is a multiple of its length.
+            let at = self.ring | (2 * (self.next + before)) % (2 * RING);
             self.x = refill(self.x, t.shared_load_half_at(at));
         }
         self.next += low.count_ones();
@@ -476,9 +480,7 @@ impl<C: SymbolCoder> Stacks<C> {
     #[inline(always)]
     fn top<T: Thread>(&self, t: T, slots: u32) -> (u32, u32) {
         let symbol = t.shared_load_byte_at(slots + slot_of(self.x));
-        let before = (slots - self.tables) / (SLOT_BYTES / (4 * ENTRY_WORDS));
-        let entries = self.tables + 4 * ENTRIES + before;
-        let entry = t.shared_load_at(entries + 4 * symbol);
+        let entry = t.shared_load_at(slots + SLOT_BYTES + 4 * symbol);
         (symbol, C::pop(self.x, entry))
     }
 

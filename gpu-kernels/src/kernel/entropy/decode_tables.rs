@@ -40,12 +40,10 @@ pub const THREADS: u32 = CONTEXTS * WARP;
 
 /// Bytes of a context's slots, each with a symbol.
 pub const SLOT_BYTES: u32 = SLOTS;
-/// Words of a context's entries, one for each symbol, with some room.
-pub const ENTRY_WORDS: u32 = TOKENS.next_power_of_two();
-/// The first word of all entries.
-pub const ENTRIES: u32 = CONTEXTS * SLOT_BYTES / 4;
+/// Bytes of a context: its slots, and then its entries, one for each symbol.
+pub const CONTEXT_BYTES: u32 = SLOT_BYTES + 4 * TOKENS;
 /// The word of which bit c says that context c is used.
-pub const USED: u32 = ENTRIES + CONTEXTS * ENTRY_WORDS;
+pub const USED: u32 = CONTEXTS * CONTEXT_BYTES / 4;
 /// Words of the tables.
 pub const DECODE_WORDS: u32 = (USED + 1).next_multiple_of(4);
 
@@ -220,9 +218,11 @@ impl<C: SymbolCoder> ReadTables<C> {
             } else {
                 0
             };
-            // The symbols of all lanes are those that the entries have room for.
-            let at = ENTRIES + context * ENTRY_WORDS + shares::symbol(t, i);
-            t.store(params.tables, u64::from(at), entry);
+            let symbol = shares::symbol(t, i);
+            if symbol < TOKENS {
+                let at = (context * CONTEXT_BYTES + SLOT_BYTES) / 4 + symbol;
+                t.store(params.tables, u64::from(at), entry);
+            }
         }
         t.sync_warp();
         let mut is_used = false;
@@ -232,7 +232,7 @@ impl<C: SymbolCoder> ReadTables<C> {
             is_used |= share > 0;
             let mut place = t.lane();
             while place < share {
-                let slot = context * SLOT_BYTES + C::slot(start + place);
+                let slot = context * CONTEXT_BYTES + C::slot(start + place);
                 t.store_byte(params.tables, u64::from(slot), symbol as u8);
                 place += WARP;
             }
@@ -240,7 +240,7 @@ impl<C: SymbolCoder> ReadTables<C> {
         if !is_used {
             let mut word = t.lane();
             while word < SLOT_BYTES / 4 {
-                let at = context * (SLOT_BYTES / 4) + word;
+                let at = context * (CONTEXT_BYTES / 4) + word;
                 t.store(params.tables, u64::from(at), 0);
                 word += WARP;
             }
@@ -258,5 +258,3 @@ impl<C: SymbolCoder> ReadTables<C> {
         }
     }
 }
-
-const _: () = assert!(ENTRY_WORDS == WARP * shares::OWN as u32);

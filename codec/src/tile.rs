@@ -192,7 +192,13 @@ impl TileBox {
     #[inline(always)]
     pub fn extents(&self, shape: Shape) -> [u32; 3] {
         let tile = extents(shape);
-        core::array::from_fn(|i| if self.left[i] < tile[i] { self.left[i] } else { tile[i] })
+        core::array::from_fn(|i| {
+            if self.left[i] < tile[i] {
+                self.left[i]
+            } else {
+                tile[i]
+            }
+        })
     }
 
     /// Whether a place of the tile is in the field.

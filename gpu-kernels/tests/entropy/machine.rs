@@ -23,8 +23,8 @@ use ferrosz_gpu_kernels::kernel::entropy::record::RECORD_WORDS;
 use ferrosz_gpu_kernels::kernel::entropy::statistics::{COUNTERS, Statistics, StatisticsParams};
 use ferrosz_gpu_kernels::kernel::entropy::tables::{self, ENCODE_WORDS, MakeTables, TablesParams};
 use ferrosz_gpu_kernels::kernel::interp::codes::REGION_WORDS;
-use ferrosz_gpu_kernels::simt::emulator::{BlockOrder, Emulator};
 use ferrosz_gpu_kernels::simt::View;
+use ferrosz_gpu_kernels::simt::emulator::{BlockOrder, Emulator};
 
 /// What memory holds that nothing has written.
 const STALE: u32 = 0xdead_beef;
@@ -132,7 +132,11 @@ impl Compressed {
 pub fn regions<E: Element>(sample: &Sample<E>) -> Memory {
     let region = REGION_WORDS as usize;
     let mut regions = Memory::stale(sample.chunks.len() as u64 * REGION_WORDS);
-    for (chunk, region) in sample.chunks.iter().zip(regions.words_mut().chunks_mut(region)) {
+    for (chunk, region) in sample
+        .chunks
+        .iter()
+        .zip(regions.words_mut().chunks_mut(region))
+    {
         let codes: Vec<u16> = chunk.codes.iter().flatten().copied().collect();
         for (word, [low, high]) in region.iter_mut().zip(codes.as_chunks().0) {
             *word = u32::from(*low) | u32::from(*high) << 16;
@@ -145,6 +149,15 @@ pub fn regions<E: Element>(sample: &Sample<E>) -> Memory {
 pub fn compress<E: Element, C: SymbolCoder, S: StaticShape>(
     sample: &Sample<E>,
     seed: u64,
+) -> Compressed {
+    compress_counted::<E, C, S>(sample, seed, |_| {})
+}
+
+/// Compresses on the emulator, `change` setting the counts that the tables are made of.
+pub fn compress_counted<E: Element, C: SymbolCoder, S: StaticShape>(
+    sample: &Sample<E>,
+    seed: u64,
+    change: impl FnOnce(&mut [u64]),
 ) -> Compressed {
     let chunks = sample.chunks.len() as u64;
     let tiling = sample.tiling;
@@ -173,6 +186,7 @@ pub fn compress<E: Element, C: SymbolCoder, S: StaticShape>(
             Statistics::<S>::run(t, &statistics);
         })
         .expect("statistics");
+    change(&mut counts);
     let make = TablesParams {
         counts: view(&mut counts),
         tables: tables.view(),
@@ -213,7 +227,9 @@ pub fn compress<E: Element, C: SymbolCoder, S: StaticShape>(
         stream: stream.view(),
         cells: view(&mut workspace),
     };
-    emulator.launch::<Place>(chunks as u32, &place).expect("place");
+    emulator
+        .launch::<Place>(chunks as u32, &place)
+        .expect("place");
     let payload_bytes = workspace[cells::STREAM_BYTES as usize];
     let mut header = [0; HEADER_WORDS];
     header[..IDENTITY_WORDS].copy_from_slice(&IDENTITY);
@@ -267,9 +283,14 @@ pub fn decompress<E: Element, C: SymbolCoder, S: StaticShape>(
         cells: view(&mut workspace),
     };
     emulator
-        .launch_with(1, decode_tables::THREADS, ReadTables::<C>::SHARED_WORDS, |t| {
-            ReadTables::<C>::run(t, &read);
-        })
+        .launch_with(
+            1,
+            decode_tables::THREADS,
+            ReadTables::<C>::SHARED_WORDS,
+            |t| {
+                ReadTables::<C>::run(t, &read);
+            },
+        )
         .expect("tables");
     let [coarse, field] = &mut values;
     let decode = DecodeParams {
@@ -292,7 +313,9 @@ pub fn decompress<E: Element, C: SymbolCoder, S: StaticShape>(
     let region = REGION_WORDS as usize;
     let all = sample.chunks.iter().zip(regions.words().chunks(region));
     let codes = all.map(|(chunk, region)| {
-        let halves = region.iter().flat_map(|word| [*word as u16, (*word >> 16) as u16]);
+        let halves = region
+            .iter()
+            .flat_map(|word| [*word as u16, (*word >> 16) as u16]);
         halves.take(chunk.codes.len() * TILE).collect()
     });
     Decompressed {
@@ -322,7 +345,8 @@ pub fn expected<E: Element>(sample: &Sample<E>, forms: &[u32]) -> Decompressed {
                     let field = usize::from(!chunk.is_coarse);
                     let flat = sample.flat(chunk, number, at);
                     let words = sample.values[field][flat].to_words();
-                    values[field][flat * E::WORDS..][..E::WORDS].copy_from_slice(&words[..E::WORDS]);
+                    values[field][flat * E::WORDS..][..E::WORDS]
+                        .copy_from_slice(&words[..E::WORDS]);
                 }
             }
         }

@@ -1,15 +1,19 @@
 //! The kernels of the entropy coder on the emulator, against the coder of the CPU.
 
+mod damage;
 mod machine;
 mod sample;
 
 use ferrosz_codec::Element;
+use ferrosz_codec::entropy::counts::Counts;
 use ferrosz_codec::entropy::shares::Shares;
 use ferrosz_codec::entropy::stack::{Huffman, Rans, SymbolCoder};
 use ferrosz_codec::shape::{Cube, Line, Plane, Shape, StaticShape};
 use ferrosz_codec::stream::checksum::checksum;
+use ferrosz_codec::stream::chunk::Form;
 use ferrosz_codec::stream::table::seed;
-use machine::{Compressed, compress, decompress, expected};
+use ferrosz_codec::tile::TILE;
+use machine::{Compressed, compress, compress_counted, decompress, expected};
 use rand::{SeedableRng, rngs::SmallRng};
 use sample::{Kind, Sample};
 
@@ -85,4 +89,50 @@ fn chunks_are_those_of_the_cpu() {
             check::<f64, Huffman>(&sample, run);
         }
     }
+}
+
+#[test]
+fn codes_that_the_sample_does_not_have_are_escaped() {
+    let mut rng = SmallRng::seed_from_u64(2);
+    let kind = Kind {
+        shape: Shape::Plane,
+        has_levels: false,
+        scale: [0.0, 14.0],
+        density: 1.0,
+        raw: 0.001,
+    };
+    // A tile a slice, and more chunks than are counted whole.
+    let sample = Sample::<f32>::new(kind, [0; 3], [2056, 2, 3], &mut rng);
+    assert!(sample.tiling.is_sample());
+    check::<f32, Rans>(&sample, 0);
+}
+
+/// Every code costs what it can cost at most: a token of one slot, and an escape.
+#[test]
+fn the_longest_words_find_room() {
+    let mut rng = SmallRng::seed_from_u64(3);
+    let kind = Kind {
+        shape: Shape::Cube,
+        has_levels: false,
+        scale: [0.0, 0.0],
+        density: 0.0,
+        raw: 0.0,
+    };
+    let mut sample = Sample::<f64>::new(kind, [0; 3], [16, 16, 256], &mut rng);
+    sample.chunks[0].codes.fill([30_000; TILE]);
+    let mut counts = Counts::default();
+    for counts in &mut counts.0[1..] {
+        counts[0] = 1 << 30;
+        counts[111] = 1;
+    }
+    counts.complete(false);
+    let found = compress_counted::<f64, Rans, Cube>(&sample, 0, |cells| {
+        for (cell, count) in cells.iter_mut().zip(counts.0.as_flattened()) {
+            *cell = u64::from(*count);
+        }
+    });
+    let (form, image) = sample.encode::<Rans>(&Shares::of::<Rans>(&counts), &sample.chunks[0]);
+    assert_eq!(form, Form::Coded);
+    assert!(image.len() > 4 * TILE * 28 / 8);
+    assert!(bytes_of(found.chunk(0).1) == image);
 }

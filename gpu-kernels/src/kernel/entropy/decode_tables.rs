@@ -3,8 +3,8 @@
 //! If the shares are damaged, that is reported, and the tables say that no context is used.
 
 use crate::kernel::cells::{self, Fault};
-use crate::kernel::entropy::shares::{self, Own, PADDING, starts};
 use crate::kernel::decompress::header_is_sound;
+use crate::kernel::entropy::shares::{self, Own, PADDING, starts};
 use crate::kernel::entropy::stream::payload;
 use crate::scan::warp_inclusive_sum;
 use crate::simt::{Thread, View, WARP};

@@ -258,19 +258,18 @@ impl<C: SymbolCoder> Stacks<C> {
     }
 
     #[inline(always)]
-    fn push_quad<T: Thread>(
-        &mut self,
-        t: T,
-        quad: &Quad,
-        codes: [u32; QUAD_STEPS as usize],
-    ) {
+    fn push_quad<T: Thread>(&mut self, t: T, quad: &Quad, codes: [u32; QUAD_STEPS as usize]) {
         let nothing = self.tables + 4 * ENCODE_WORDS;
         for back in 0..QUAD_STEPS as usize {
             let last = codes.len() - 1 - back;
             let step = last as u32;
             if quad.any >> step & 1 == 1 {
                 let is_active = quad.is_active(step);
-                let context = if is_active { quad.of_step(step) } else { nothing };
+                let context = if is_active {
+                    quad.of_step(step)
+                } else {
+                    nothing
+                };
                 self.push_code(t, codes[last], context);
             }
         }

@@ -5,11 +5,11 @@
 //! is taken on the way.
 
 use crate::kernel::cells;
-use crate::kernel::entropy::{THREADS, WARPS};
 use crate::kernel::entropy::layout::{MARKS, TILE_RAWS, TILE_WORDS, WORDS_END_HALF, region};
 use crate::kernel::entropy::record::{HEAD_WORDS, Record};
 use crate::kernel::entropy::stream::{payload, table};
 use crate::kernel::entropy::tiling::{Tile, Tiling};
+use crate::kernel::entropy::{THREADS, WARPS};
 use crate::look_back::{TileState, sum_before};
 use crate::scan::{block_sum, store_warp_sum_u64, sum_of_warps, warp_inclusive_sum};
 use crate::simt::{Thread, View, WARP};
@@ -207,13 +207,7 @@ impl Work<'_> {
 
     /// Writes the values of a tile; how many there are. Two steps a thread. For the whole block.
     #[inline(always)]
-    fn place_tile<T: Thread>(
-        &mut self,
-        t: T,
-        tile: &Tile,
-        number: u32,
-        values_before: u32,
-    ) -> u32 {
+    fn place_tile<T: Thread>(&mut self, t: T, tile: &Tile, number: u32, values_before: u32) -> u32 {
         const STEPS_OF_THREAD: u32 = STEPS / THREADS;
         let first = STEPS_OF_THREAD * t.thread_index();
         let has_values = self.record.form == Form::Raw || self.has_marks(t, number);

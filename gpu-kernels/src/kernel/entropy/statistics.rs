@@ -9,9 +9,9 @@ use crate::kernel::entropy::tiling::Tiling;
 use crate::kernel::entropy::walk::{OfGroups, QUAD_CODES, QUAD_STEPS, QUADS, Quad, row_starts};
 use crate::kernel::entropy::{THREADS, WARPS, first_of_warp};
 use crate::simt::{Thread, View};
+use core::marker::PhantomData;
 use ferrosz_codec::entropy::class::{CONTEXTS, FIRST_CLASSES, class};
 use ferrosz_codec::entropy::token::{RAW, TOKENS, Token};
-use core::marker::PhantomData;
 use ferrosz_codec::shape::{Shape, StaticShape};
 use ferrosz_codec::tile::{CHUNK_TILES, GROUPS, LANES, STEPS, TILE, TileOrder};
 

@@ -68,7 +68,12 @@ impl<C: SymbolCoder> MakeTables<C> {
         let own_shares = Self::SHARES + context * TOKENS;
         let counts = Self::counts(t, params, context);
         let shares = if C::POWERS_OF_TWO {
-            Self::lengths(t, counts, own_shares, Self::WORK + context * Self::WORK_WORDS)
+            Self::lengths(
+                t,
+                counts,
+                own_shares,
+                Self::WORK + context * Self::WORK_WORDS,
+            )
         } else {
             frequencies(t, counts)
         };
@@ -137,9 +142,8 @@ impl<C: SymbolCoder> MakeTables<C> {
             }
         }
         // Tokens without a share are escaped.
-        let escape = [0, 1].map(|word| {
-            t.shuffle(symbols[ESCAPE as usize % OWN][word], ESCAPE / OWN as u32)
-        });
+        let escape =
+            [0, 1].map(|word| t.shuffle(symbols[ESCAPE as usize % OWN][word], ESCAPE / OWN as u32));
         for i in 0..OWN {
             let symbol = shares::symbol(t, i);
             let [entry, reciprocal] = if shares[i] > 0 { symbols[i] } else { escape };

@@ -180,10 +180,7 @@ mod tests {
             for quad in 0..QUADS {
                 let steps = Quad::of::<_, S>(t, order, tile, quad, groups);
                 for step in 0..QUAD_STEPS {
-                    assert_eq!(
-                        steps.any >> step & 1 == 1,
-                        t.any(steps.is_active(step)),
-                    );
+                    assert_eq!(steps.any >> step & 1 == 1, t.any(steps.is_active(step)),);
                     if steps.is_active(step) {
                         let at = (QUAD_STEPS * quad + step) * LANES + t.lane();
                         found.borrow_mut()[at as usize] = steps.of_step(step);
@@ -191,13 +188,19 @@ mod tests {
                 }
             }
         };
-        Emulator::new().launch_with(1, 32, 0, kernel).expect("no fault");
+        Emulator::new()
+            .launch_with(1, 32, 0, kernel)
+            .expect("no fault");
         for step in 0..STEPS {
             for lane in 0..LANES {
                 let is_inside = tile.has(place(order.shape, step, lane));
                 let group = order.group(step, lane).filter(|_| is_inside);
                 let found = found.borrow()[(step * LANES + lane) as usize];
-                assert_eq!(found, group.map_or(0, |group| group + 1), "{order:?} {step} {lane}");
+                assert_eq!(
+                    found,
+                    group.map_or(0, |group| group + 1),
+                    "{order:?} {step} {lane}"
+                );
             }
         }
     }

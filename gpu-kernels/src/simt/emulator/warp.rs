@@ -198,7 +198,9 @@ impl Warp {
         let common = match collective {
             Collective::Ballot => bits().fold(0, |all, bit| all | bit),
             Collective::ReduceMax => values.into_iter().fold(0, u32::max),
-            Collective::ReduceOr | Collective::Any => values.into_iter().fold(0, |all, bits| all | bits),
+            Collective::ReduceOr | Collective::Any => {
+                values.into_iter().fold(0, |all, bits| all | bits)
+            }
             Collective::ReduceAdd => values.into_iter().fold(0, u32::wrapping_add),
             _ => 0,
         };

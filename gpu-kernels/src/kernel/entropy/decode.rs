@@ -470,7 +470,7 @@ impl<C: SymbolCoder> Stacks<C> {
         let before = (low & ((1 << t.lane()) - 1)).count_ones();
         if is_low {
             // The ring's address is a multiple of its length.
-            let at = self.ring | (2 * (self.next + before)) % (2 * RING);
+            let at = self.ring | ((2 * (self.next + before)) % (2 * RING));
             self.x = refill(self.x, t.shared_load_half_at(at));
         }
         self.next += low.count_ones();

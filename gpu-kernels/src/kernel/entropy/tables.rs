@@ -167,8 +167,8 @@ impl<C: SymbolCoder> MakeTables<C> {
     fn write<T: Thread>(t: T, params: &TablesParams, shares: Own) {
         // Symbols plus one, so that 0 is none.
         let mut ends = [0; 2];
-        for i in 0..OWN {
-            if shares[i] > 0 {
+        for (i, share) in shares.iter().enumerate() {
+            if *share > 0 {
                 let symbol = shares::symbol(t, i);
                 ends = [ends[0].max(TOKENS - symbol), ends[1].max(symbol + 1)];
             }

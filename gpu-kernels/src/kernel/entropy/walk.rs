@@ -131,9 +131,9 @@ pub fn row_starts(order: &TileOrder, row: u32, lane: u32, levels: [u32; 3]) -> [
 fn level_of_row_start(shape: Shape, row: u32, lane: u32) -> u32 {
     let x = 2 * lane;
     let all = match shape {
-        Shape::Line => ROW * row | x,
+        Shape::Line => (ROW * row) | x,
         Shape::Plane => row | x,
-        Shape::Cube => row / 16 | row % 16 | x,
+        Shape::Cube => (row / 16) | (row % 16) | x,
     };
     all.trailing_zeros()
 }

@@ -10,6 +10,7 @@ use crate::kernel::entropy;
 use crate::kernel::entropy::decode::{Decode, DecodeParams};
 use crate::kernel::entropy::decode_tables::{self, ReadTables, ReadTablesParams};
 use crate::kernel::entropy::encode::{Encode, EncodeParams};
+use crate::kernel::entropy::place::stacks::StackWords;
 use crate::kernel::entropy::place::{Place, PlaceParams};
 use crate::kernel::entropy::statistics::{Statistics, StatisticsParams};
 use crate::kernel::entropy::tables::{self, MakeTables, TablesParams};
@@ -121,7 +122,7 @@ kernels! {
     ferrosz_entropy_tables_huffman = MakeTables<Huffman>, TablesParams, tables::THREADS;
     ferrosz_entropy_decode_tables_rans = ReadTables<Rans>, ReadTablesParams, decode_tables::THREADS;
     ferrosz_entropy_decode_tables_huffman = ReadTables<Huffman>, ReadTablesParams, decode_tables::THREADS;
-    ferrosz_entropy_place = Place, PlaceParams, entropy::THREADS;
+    ferrosz_entropy_place = Place<StackWords>, PlaceParams, entropy::THREADS;
     ferrosz_entropy_statistics_line = Statistics<Line>, StatisticsParams, entropy::THREADS;
     ferrosz_entropy_encode_rans_line = Encode<Rans, Line>, EncodeParams, entropy::THREADS;
     ferrosz_entropy_decode_rans_line = Decode<Rans, Line>, DecodeParams, entropy::THREADS;

@@ -18,6 +18,7 @@ use ferrosz_gpu_kernels::kernel::entropy::decode_tables::{
 };
 use ferrosz_gpu_kernels::kernel::entropy::encode::{Encode, EncodeParams};
 use ferrosz_gpu_kernels::kernel::entropy::layout::TILE_WORDS;
+use ferrosz_gpu_kernels::kernel::entropy::place::stacks::StackWords;
 use ferrosz_gpu_kernels::kernel::entropy::place::{Place, PlaceParams};
 use ferrosz_gpu_kernels::kernel::entropy::record::RECORD_WORDS;
 use ferrosz_gpu_kernels::kernel::entropy::statistics::{COUNTERS, Statistics, StatisticsParams};
@@ -228,7 +229,7 @@ pub fn compress_counted<E: Element, C: SymbolCoder, S: StaticShape>(
         cells: view(&mut workspace),
     };
     emulator
-        .launch::<Place>(chunks as u32, &place)
+        .launch::<Place<StackWords>>(chunks as u32, &place)
         .expect("place");
     let payload_bytes = workspace[cells::STREAM_BYTES as usize];
     let mut header = [0; HEADER_WORDS];

@@ -10,7 +10,8 @@
 use crate::kernel::cells::{self, Fault};
 use crate::kernel::entropy::decode_tables::{CONTEXT_BYTES, DECODE_WORDS, SLOT_BYTES, USED};
 use crate::kernel::entropy::layout::region;
-use crate::kernel::entropy::record::{HEAD_WORDS, PADDING};
+use crate::kernel::entropy::place::stacks::HEAD_WORDS;
+use crate::kernel::entropy::record::PADDING;
 use crate::kernel::entropy::stream::{payload, table};
 use crate::kernel::entropy::tiling::Tiling;
 use crate::kernel::entropy::walk::{OfGroups, QUAD_CODES, QUAD_STEPS, QUADS, Quad};

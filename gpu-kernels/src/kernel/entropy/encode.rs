@@ -4,14 +4,13 @@
 //! are on their way. A step costs two look-ups and, of each push, a vote: it tells each lane how many others emit a
 //! word, and so where its own belongs. The words are written behind the codes: see [`layout`](super::layout).
 
-use crate::kernel::cells;
 use crate::kernel::entropy::layout::{TILE_RAWS, TILE_WORDS, WORDS_END_HALF, region};
+use crate::kernel::entropy::place::stacks::HEAD_WORDS;
 use crate::kernel::entropy::record::Record;
 use crate::kernel::entropy::tables::{ENCODE_WORDS, ESCAPED, EXTENDED, PLAIN};
 use crate::kernel::entropy::tiling::Tiling;
 use crate::kernel::entropy::walk::{OfGroups, QUAD_CODES, QUAD_STEPS, QUADS, Quad};
 use crate::kernel::entropy::{THREADS, first_of_warp, kept_shared_address};
-use crate::look_back::TileState;
 use crate::simt::{Thread, View};
 use core::marker::PhantomData;
 use ferrosz_codec::entropy::class::FIRST_CLASSES;
@@ -107,13 +106,13 @@ impl<C: SymbolCoder, S: StaticShape> Work<'_, C, S> {
         let tiles = self.params.tiling.tiles_of(self.chunk);
         if self.is_zero(t, tiles) {
             Record::ZERO.store(t, self.params.records, self.chunk, START);
-            self.publish(t, 0);
+            Record::ZERO.publish(t, self.params.cells, self.chunk);
             return;
         }
         self.push_tiles(t, tiles);
         let record = self.record(t, tiles);
         record.store(t, self.params.records, self.chunk, self.stacks.x);
-        self.publish(t, record.image_words);
+        record.publish(t, self.params.cells, self.chunk);
     }
 
     /// What is kept of a tile.
@@ -201,24 +200,15 @@ impl<C: SymbolCoder, S: StaticShape> Work<'_, C, S> {
             places += self.params.tiling.order.places(&place);
         }
         let state_bits = t.reduce_add(16 + spare_bits(self.stacks.x));
-        let is_codable = !t.any(!self.stacks.is_codable);
+        let words = self.stacks.words;
+        let words_at = HEAD_WORDS + state_bits.div_ceil(32);
+        let ends = [words_at, words_at + words.div_ceil(2)];
         let element_words = self.params.element_words;
-        let coded = Record::coded(self.stacks.words, raws, state_bits, element_words);
         let raw = Record::raw(places, element_words);
-        if is_codable && coded.image_words < raw.image_words {
-            coded
-        } else {
+        if t.any(!self.stacks.is_codable) {
             raw
-        }
-    }
-
-    /// Says how long the chunk is, for those who look back.
-    #[inline(always)]
-    fn publish<T: Thread>(&self, t: T, words: u32) {
-        if t.lane() == 0 {
-            let state = TileState::Partial(4 * u64::from(words));
-            let cell = cells::STATES + self.chunk;
-            t.cell_store(self.params.cells, cell, state.to_cell());
+        } else {
+            Record::shorter(Record::coded(words, ends, raws, element_words), raw)
         }
     }
 }

@@ -4,23 +4,34 @@
 //! the encoder wrote, and the values that are stored as they are, go to their places in the stream, and the checksum
 //! is taken on the way.
 
+pub mod stacks;
+
 use crate::kernel::cells;
-use crate::kernel::entropy::layout::{MARKS, TILE_RAWS, TILE_WORDS, WORDS_END_HALF, region};
-use crate::kernel::entropy::record::{HEAD_WORDS, Record};
+use crate::kernel::entropy::layout::{MARKS, TILE_RAWS, TILE_WORDS, region};
+use crate::kernel::entropy::record::Record;
 use crate::kernel::entropy::stream::{payload, table};
 use crate::kernel::entropy::tiling::{Tile, Tiling};
 use crate::kernel::entropy::{THREADS, WARPS};
 use crate::look_back::{TileState, sum_before};
-use crate::scan::{block_sum, store_warp_sum_u64, sum_of_warps, warp_inclusive_sum};
+use crate::scan::{block_sum, store_warp_sum_u64, sum_of_warps};
 use crate::simt::{Thread, View, WARP};
-use ferrosz_codec::entropy::stack::spare_bits;
+use core::marker::PhantomData;
 use ferrosz_codec::stream::checksum::term;
 use ferrosz_codec::stream::chunk::Form;
 use ferrosz_codec::stream::table::{Entry, seed};
-use ferrosz_codec::tile::{CHUNK_TILES, LANES, STEPS, place};
+use ferrosz_codec::tile::{CHUNK_TILES, STEPS, place};
 
-/// Puts chunks into the stream. Launched with one block a chunk.
-pub struct Place;
+/// Puts chunks into the stream whose words are `C`. Launched with one block a chunk.
+pub struct Place<C>(PhantomData<C>);
+
+/// What a coder has left of a coded chunk.
+pub trait CodedWords {
+    /// Words of shared memory, from word 0 on, that it takes to write them.
+    const SCRATCH_WORDS: u32;
+
+    /// Writes all of the image but the values. For the whole block.
+    fn place<T: Thread>(t: T, work: &mut Work<'_>);
+}
 
 /// Parameters of [`Place`].
 #[repr(C)]
@@ -48,8 +59,8 @@ pub struct PlaceParams {
     pub cells: View<u64>,
 }
 
-impl Place {
-    const SUMS: u32 = HEAD;
+impl<C: CodedWords> Place<C> {
+    const SUMS: u32 = C::SCRATCH_WORDS;
     const CHECKSUMS: u32 = Self::SUMS + WARPS;
     const START: u32 = Self::CHECKSUMS + 2 * WARPS;
     /// Words of shared memory.
@@ -64,16 +75,16 @@ impl Place {
             params,
             chunk,
             record,
+            sums: Self::SUMS,
             image: View::empty(),
             sum: 0,
         };
-        let start = work.find_start(t);
+        let start = work.find_start(t, Self::START);
         let payload = payload(params.stream, params.tiling.chunks());
         work.image = payload.from(start / 4);
         match record.form {
             Form::Coded => {
-                work.place_head(t);
-                work.place_words(t);
+                C::place(t, &mut work);
                 work.place_values(t);
             }
             Form::Raw => work.place_values(t),
@@ -96,15 +107,13 @@ impl Place {
     }
 }
 
-/// Words of the head and the states of a coded chunk: 31 bits a state at most. The head is built in the first words of
-/// shared memory.
-const HEAD: u32 = HEAD_WORDS + LANES;
-
 /// One chunk.
-struct Work<'a> {
-    params: &'a PlaceParams,
-    chunk: u64,
-    record: Record,
+pub struct Work<'a> {
+    pub(super) params: &'a PlaceParams,
+    pub(super) chunk: u64,
+    pub(super) record: Record,
+    /// A word of shared memory for each warp, for sums.
+    pub(super) sums: u32,
     /// From the chunk's first word on.
     image: View<u32>,
     /// This thread's part of the checksum.
@@ -114,7 +123,7 @@ struct Work<'a> {
 impl Work<'_> {
     /// Where the chunk starts, in bytes of the payload. For the whole block.
     #[inline(always)]
-    fn find_start<T: Thread>(&self, t: T) -> u64 {
+    fn find_start<T: Thread>(&self, t: T, scratch: u32) -> u64 {
         let cells = self.params.cells;
         if t.warp() == 0 {
             let shares = 4 * t.cell_load(cells, cells::SHARES_WORDS);
@@ -126,70 +135,20 @@ impl Work<'_> {
                 if self.chunk + 1 == self.params.tiling.chunks() {
                     t.cell_store(cells, cells::STREAM_BYTES, end);
                 }
-                t.shared_store(Place::START, start as u32);
-                t.shared_store(Place::START + 1, (start >> 32) as u32);
+                t.shared_store(scratch, start as u32);
+                t.shared_store(scratch + 1, (start >> 32) as u32);
             }
         }
         t.barrier();
-        let word = |i| u64::from(t.shared_load(Place::START + i));
+        let word = |i| u64::from(t.shared_load(scratch + i));
         word(0) | word(1) << 32
     }
 
     /// Writes a word of the image.
     #[inline(always)]
-    fn store<T: Thread>(&mut self, t: T, at: u32, word: u32) {
+    pub(super) fn store<T: Thread>(&mut self, t: T, at: u32, word: u32) {
         t.store(self.image, u64::from(at), word);
         self.sum = self.sum.wrapping_add(term(at, word));
-    }
-
-    /// Writes the number of words and the states. For the whole block.
-    #[inline(always)]
-    fn place_head<T: Thread>(&mut self, t: T) {
-        if t.thread_index() < HEAD {
-            t.shared_store(t.thread_index(), 0);
-        }
-        t.barrier();
-        if t.warp() == 0 {
-            let x = Record::state(t, self.params.records, self.chunk);
-            let spare = spare_bits(x);
-            if t.lane() == 0 {
-                t.shared_or(0, self.record.words);
-            }
-            t.shared_or(1 + t.lane() / 8, spare << (4 * (t.lane() % 8)));
-            let bits = 16 + spare;
-            let at = warp_inclusive_sum(t, bits) - bits;
-            let both = u64::from(x & ((1 << bits) - 1)) << (at % 32);
-            t.shared_or(HEAD_WORDS + at / 32, both as u32);
-            if both >> 32 != 0 {
-                t.shared_or(HEAD_WORDS + at / 32 + 1, (both >> 32) as u32);
-            }
-        }
-        t.barrier();
-        let at = t.thread_index();
-        if at < self.record.words_at() {
-            self.store(t, at, t.shared_load(at));
-        }
-    }
-
-    /// Writes the words that the encoder left.
-    #[inline(always)]
-    fn place_words<T: Thread>(&mut self, t: T) {
-        let region = region(self.params.regions, self.chunk);
-        let record = self.record;
-        let first = WORDS_END_HALF - record.words;
-        let half = |at: u32| {
-            if at < record.words {
-                t.load_half(region, u64::from(first + at))
-            } else {
-                0
-            }
-        };
-        let mut word = t.thread_index();
-        while 2 * word < record.words {
-            let both = half(2 * word) | half(2 * word + 1) << 16;
-            self.store(t, record.words_at() + word, both);
-            word += THREADS;
-        }
     }
 
     /// Writes the values that are stored as they are. For the whole block.
@@ -220,7 +179,7 @@ impl Work<'_> {
         });
         let own = marks.iter().map(|marks| marks.count_ones()).sum();
         t.barrier();
-        let sum = block_sum::<T, { WARPS as usize }>(t, own, Place::SUMS);
+        let sum = block_sum::<T, { WARPS as usize }>(t, own, self.sums);
         let mut value = values_before + sum.before;
         for (step, marks) in (first..).zip(&marks) {
             let mut left = *marks;
@@ -268,7 +227,7 @@ impl Work<'_> {
         };
         let shape = self.params.tiling.order.shape;
         let from = tile.grid.flat(tile.place.at(place(shape, step, lane)));
-        let to = self.record.values_at() + number * words;
+        let to = self.record.values_at + number * words;
         for i in 0..t.opaque(words) {
             let value = t.load(field, from * u64::from(words) + u64::from(i));
             self.store(t, to + i, value);
@@ -279,7 +238,7 @@ impl Work<'_> {
     #[inline(always)]
     fn place_padding<T: Thread>(&mut self, t: T) {
         let record = &self.record;
-        let end = record.values_at() + record.values * self.params.element_words;
+        let end = record.values_at + record.values * self.params.element_words;
         let at = end + t.thread_index();
         if at < record.image_words {
             self.store(t, at, 0);

@@ -1,5 +1,7 @@
 //! What the encoder tells the kernel that puts a chunk into the stream.
 
+use crate::kernel::cells;
+use crate::look_back::TileState;
 use crate::simt::{Thread, View};
 use ferrosz_codec::stream::chunk::Form;
 use ferrosz_codec::tile::LANES;
@@ -11,16 +13,15 @@ pub struct Record {
     pub form: Form,
     /// Words of its image, padding included.
     pub image_words: u32,
-    /// Half words that its lanes have emitted.
+    /// How much its coder has put into words, in the coder's own unit.
     pub words: u32,
-    /// Words that its lanes' states take.
-    pub state_words: u32,
-    /// Its values that are stored as they are.
+    /// The word of the image that these begin at.
+    pub words_at: u32,
+    /// The word of the image that the values begin at, which are stored as they are.
+    pub values_at: u32,
+    /// How many these are.
     pub values: u32,
 }
-
-/// Words of an image before the states: the number of words, and 4 bits for each lane.
-pub const HEAD_WORDS: u32 = 1 + LANES / 8;
 
 /// Words that images are padded to a multiple of.
 pub const PADDING: u32 = 4;
@@ -36,23 +37,27 @@ impl Record {
         form: Form::Zero,
         image_words: 0,
         words: 0,
-        state_words: 0,
+        words_at: 0,
+        values_at: 0,
         values: 0,
     };
 
-    /// Of a coded chunk, whose states take so many bits.
+    /// Of a coded chunk; `element_words` is the size of a value.
     #[inline(always)]
-    pub const fn coded(words: u32, values: u32, state_bits: u32, element_words: u32) -> Self {
-        let mut record = Self {
+    pub const fn coded(
+        words: u32,
+        [words_at, values_at]: [u32; 2],
+        values: u32,
+        element_words: u32,
+    ) -> Self {
+        Self {
             form: Form::Coded,
-            image_words: 0,
+            image_words: (values_at + values * element_words).next_multiple_of(PADDING),
             words,
-            state_words: state_bits.div_ceil(32),
+            words_at,
+            values_at,
             values,
-        };
-        let end = record.values_at() + values * element_words;
-        record.image_words = end.next_multiple_of(PADDING);
-        record
+        }
     }
 
     /// Of a chunk with codes at so many places, which is stored as it is.
@@ -61,28 +66,31 @@ impl Record {
         Self {
             form: Form::Raw,
             image_words: (places * element_words).next_multiple_of(PADDING),
-            words: 0,
-            state_words: 0,
             values: places,
+            ..Self::ZERO
         }
     }
 
-    /// The word of the image that the words emitted begin at.
+    /// The shorter of a coded and a raw form of a chunk; the raw one if they are equally long.
     #[inline(always)]
-    pub const fn words_at(&self) -> u32 {
-        match self.form {
-            Form::Coded => HEAD_WORDS + self.state_words,
-            _ => 0,
+    pub const fn shorter(coded: Self, raw: Self) -> Self {
+        if coded.image_words < raw.image_words {
+            coded
+        } else {
+            raw
         }
     }
 
-    /// The word of the image that the values begin at.
+    /// Says how long the chunk is, for those who look back. For a warp.
     #[inline(always)]
-    pub const fn values_at(&self) -> u32 {
-        self.words_at() + self.words.div_ceil(2)
+    pub fn publish<T: Thread>(&self, t: T, cells: View<u64>, chunk: u64) {
+        if t.lane() == 0 {
+            let state = TileState::Partial(4 * u64::from(self.image_words));
+            t.cell_store(cells, cells::STATES + chunk, state.to_cell());
+        }
     }
 
-    /// Keeps this and, if the chunk is coded, the state of each lane. For a warp.
+    /// Keeps this and, if the chunk has lanes, the state of each. For a warp.
     #[inline(always)]
     pub fn store<T: Thread>(&self, t: T, records: View<u32>, chunk: u64, state: u32) {
         let record = records.from(chunk * RECORD_WORDS);
@@ -90,7 +98,8 @@ impl Record {
             self.form.id(),
             self.image_words,
             self.words,
-            self.state_words,
+            self.words_at,
+            self.values_at,
             self.values,
         ];
         if t.lane() == 0 {
@@ -110,8 +119,9 @@ impl Record {
             form: Form::from_id(number(0)).unwrap_or(Form::Zero),
             image_words: number(1),
             words: number(2),
-            state_words: number(3),
-            values: number(4),
+            words_at: number(3),
+            values_at: number(4),
+            values: number(5),
         }
     }
 

@@ -9,7 +9,7 @@ use crate::executor::cuda::Kernels;
 use crate::executor::emulator;
 use crate::stream::StreamRef;
 use ferrosz_codec::bound::Extremes;
-use ferrosz_codec::error::ChunkFault;
+use ferrosz_codec::error::{ChunkFault, TableFault};
 use ferrosz_codec::pipeline::{Fixed, Layered, Lorenzo, Outlier, Plain};
 use ferrosz_codec::quantize::Quantizer;
 use ferrosz_codec::shape::{Cube, Line, Plane, Shape, StaticShape};
@@ -387,6 +387,9 @@ pub(crate) fn fault_in(cell: u64) -> Result<(), FormatError> {
         None => Ok(()),
         Some(Fault::Header) => Err(FormatError::InvalidHeader(
             "it is damaged, or not that of the stream asked for",
+        )),
+        Some(Fault::Tables(code)) => Err(FormatError::InvalidTables(
+            TableFault::from_code(code).unwrap_or(TableFault::Size),
         )),
         Some(Fault::Chunk(chunk, code)) => Err(ChunkFault::from_code(code)
             .unwrap_or(ChunkFault::Form)

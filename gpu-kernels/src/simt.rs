@@ -170,6 +170,10 @@ pub trait Thread: Copy {
     fn prefetch(self, view: View<u32>, index: u64);
     /// Writes a word.
     fn store(self, view: View<u32>, index: u64, value: u32);
+    /// Reads 16 bits, number `half` of a view, that no thread of this launch writes.
+    fn load_half(self, view: View<u32>, half: u64) -> u32;
+    /// Writes 16 bits, number `half` of a view.
+    fn store_half(self, view: View<u32>, half: u64, value: u16);
     /// Writes byte number `byte` of a view.
     fn store_byte(self, view: View<u32>, byte: u64, value: u8);
     /// Writes words `4 * index ..` of a 16-byte aligned view.

@@ -19,13 +19,26 @@ pub struct Site {
 }
 
 /// A prediction along one axis.
-#[derive(Clone, Copy)]
-struct OneAxis<T> {
-    order: Order,
-    value: T,
+#[derive(Debug, Clone, Copy)]
+pub struct OneAxis<T> {
+    /// What it rests on.
+    pub order: Order,
+    /// What it says.
+    pub value: T,
 }
 
 impl Site {
+    /// The order along an axis.
+    #[inline(always)]
+    pub const fn order(&self, axis: usize) -> Order {
+        Order::at(
+            self.place[axis],
+            self.unit,
+            self.window[axis],
+            self.left[axis],
+        )
+    }
+
     /// The prediction along the axes whose bits are set in `axes`, `known(axis, n)` being what is known `n`
     /// units away along an axis, and `corner(a, b)` what is known one unit back along both.
     #[inline(always)]
@@ -35,68 +48,62 @@ impl Site {
         known: impl Fn(usize, i32) -> T,
         corner: impl Fn(usize, usize) -> T,
     ) -> T {
-        match axes {
-            0b001 => self.along(0, &known).value,
-            0b010 => self.along(1, &known).value,
-            0b100 => self.along(2, &known).value,
-            0b011 => self.face(0, 1, &known, &corner),
-            0b101 => self.face(0, 2, &known, &corner),
-            0b110 => self.face(1, 2, &known, &corner),
-            _ => self.cube(&known),
-        }
+        let one_axis = |axis| {
+            let order = self.order(axis);
+            OneAxis {
+                order,
+                value: along(order, self.spline, |steps| known(axis, steps)),
+            }
+        };
+        combine(axes, one_axis, corner)
     }
+}
 
-    #[inline(always)]
-    fn along<T: Element>(&self, axis: usize, known: &impl Fn(usize, i32) -> T) -> OneAxis<T> {
-        let order = Order::at(
-            self.place[axis],
-            self.unit,
-            self.window[axis],
-            self.left[axis],
-        );
-        OneAxis {
-            order,
-            value: along(order, self.spline, |steps| known(axis, steps)),
-        }
+/// The prediction of a place from those along the axes whose bits are set in `axes`.
+#[inline(always)]
+pub fn combine<T: Element>(
+    axes: u32,
+    along: impl Fn(usize) -> OneAxis<T>,
+    corner: impl Fn(usize, usize) -> T,
+) -> T {
+    match axes {
+        0b001 => along(0).value,
+        0b010 => along(1).value,
+        0b100 => along(2).value,
+        0b011 => face(along(0), along(1), || corner(0, 1)),
+        0b101 => face(along(0), along(2), || corner(0, 2)),
+        0b110 => face(along(1), along(2), || corner(1, 2)),
+        _ => cube(along(0), along(1), along(2)),
     }
+}
 
-    /// Of two predictions the better one, or their mean; where neither axis has anything ahead, the
-    /// Lorenzo prediction of the plane.
-    #[inline(always)]
-    fn face<T: Element>(
-        &self,
-        a: usize,
-        b: usize,
-        known: &impl Fn(usize, i32) -> T,
-        corner: &impl Fn(usize, usize) -> T,
-    ) -> T {
-        let first = self.along(a, known);
-        let second = self.along(b, known);
-        let (rank, other) = (first.order.rank(), second.order.rank());
-        if rank > other {
-            first.value
-        } else if rank < other {
-            second.value
-        } else if rank == 0 {
-            (first.value + second.value) - corner(a, b)
-        } else {
-            mean(first.value, second.value)
-        }
+/// Of two predictions the better one, or their mean; where neither axis has anything ahead, the Lorenzo
+/// prediction of the plane.
+#[inline(always)]
+fn face<T: Element>(first: OneAxis<T>, second: OneAxis<T>, corner: impl FnOnce() -> T) -> T {
+    let (rank, other) = (first.order.rank(), second.order.rank());
+    if rank > other {
+        first.value
+    } else if rank < other {
+        second.value
+    } else if rank == 0 {
+        (first.value + second.value) - corner()
+    } else {
+        mean(first.value, second.value)
     }
+}
 
-    /// The mean of the cubic predictions; if there is none, that along x.
-    #[inline(always)]
-    fn cube<T: Element>(&self, known: &impl Fn(usize, i32) -> T) -> T {
-        let [z, y, x] = [0, 1, 2].map(|axis| self.along(axis, known));
-        let cubic = |along: OneAxis<T>| matches!(along.order, Order::Cubic);
-        match (cubic(z), cubic(y), cubic(x)) {
-            (true, true, true) => ((x.value + y.value) + z.value).third(),
-            (true, true, false) => mean(z.value, y.value),
-            (true, false, true) => mean(z.value, x.value),
-            (false, true, true) => mean(y.value, x.value),
-            (true, false, false) => z.value,
-            (false, true, false) => y.value,
-            (false, false, _) => x.value,
-        }
+/// The mean of the cubic predictions; if there is none, that along x.
+#[inline(always)]
+fn cube<T: Element>(z: OneAxis<T>, y: OneAxis<T>, x: OneAxis<T>) -> T {
+    let cubic = |along: OneAxis<T>| matches!(along.order, Order::Cubic);
+    match (cubic(z), cubic(y), cubic(x)) {
+        (true, true, true) => ((x.value + y.value) + z.value).third(),
+        (true, true, false) => mean(z.value, y.value),
+        (true, false, true) => mean(z.value, x.value),
+        (false, true, true) => mean(y.value, x.value),
+        (true, false, false) => z.value,
+        (false, true, false) => y.value,
+        (false, false, _) => x.value,
     }
 }

@@ -266,6 +266,26 @@ impl Thread for PtxThread {
     }
 
     #[inline(always)]
+    fn load_half(self, view: View<u32>, half: u64) -> u32 {
+        let address = view.address().cast::<u16>().wrapping_add(half as usize);
+        let value: u32;
+        // SAFETY: the half word lies in the view, and nobody writes it during this launch.
+        unsafe {
+            asm!("ld.global.nc.u16 {}, [{}];", out(reg32) value, in(reg64) address, options(pure, readonly, nostack))
+        };
+        value
+    }
+
+    #[inline(always)]
+    fn store_half(self, view: View<u32>, half: u64, value: u16) {
+        let address = view.address().cast::<u16>().wrapping_add(half as usize);
+        // SAFETY: the half word lies in the view.
+        unsafe {
+            asm!("st.global.u16 [{}], {};", in(reg64) address, in(reg32) u32::from(value), options(nostack))
+        };
+    }
+
+    #[inline(always)]
     fn store_byte(self, view: View<u32>, byte: u64, value: u8) {
         let address = view.address().cast::<u8>().wrapping_add(byte as usize);
         // SAFETY: the byte lies in the view.

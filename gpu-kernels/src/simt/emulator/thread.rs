@@ -248,6 +248,25 @@ impl Thread for EmulatorThread<'_> {
     }
 
     #[track_caller]
+    fn load_half(self, view: View<u32>, half: u64) -> u32 {
+        let address = self
+            .locate(Location::caller(), view, half / 2, 1)
+            .cast::<u16>();
+        // SAFETY: as for `load`, of half of the word.
+        u32::from(unsafe { address.add(half as usize % 2).read() })
+    }
+
+    #[track_caller]
+    fn store_half(self, view: View<u32>, half: u64, value: u16) {
+        let address = self
+            .locate(Location::caller(), view, half / 2, 1)
+            .cast::<u16>();
+        // SAFETY: as for `store`, of half of the word.
+        unsafe { address.add(half as usize % 2).write(value) };
+        self.0.launch.note_change();
+    }
+
+    #[track_caller]
     fn store_byte(self, view: View<u32>, byte: u64, value: u8) {
         let address = self
             .locate(Location::caller(), view, byte / 4, 1)

@@ -75,6 +75,45 @@ pub enum FormatError {
         /// What is wrong with it.
         what: ChunkFault,
     },
+    /// The entropy coder's tables contradict themselves.
+    #[error("the tables of the entropy coder are invalid: {0}")]
+    InvalidTables(TableFault),
+}
+
+/// What is wrong with the shares that an entropy coder's symbols have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[repr(u32)]
+pub enum TableFault {
+    /// There are too few words, or too many.
+    #[error("their length is not what their contents need")]
+    Size = 1,
+    /// A head names symbols or a place that it cannot.
+    #[error("a head names symbols or a place that it cannot have")]
+    Head = 2,
+    /// The length of a share is impossible.
+    #[error("the length of a share is impossible")]
+    Length = 3,
+    /// The shares of a context do not sum to what they must.
+    #[error("the shares of a context do not sum to 4096")]
+    Sum = 4,
+    /// Bits behind the end are set.
+    #[error("bits behind the end are set")]
+    Padding = 5,
+}
+
+impl TableFault {
+    /// The fault of this number.
+    pub fn from_code(code: u32) -> Option<Self> {
+        [
+            Self::Size,
+            Self::Head,
+            Self::Length,
+            Self::Sum,
+            Self::Padding,
+        ]
+        .into_iter()
+        .find(|fault| *fault as u32 == code)
+    }
 }
 
 /// What is wrong inside a chunk.
@@ -96,6 +135,15 @@ pub enum ChunkFault {
     /// A rate byte has a value that no encoder writes.
     #[error("a rate byte is out of range")]
     Rate = 5,
+    /// Its lane stacks do not end as an encoder begins them.
+    #[error("its lanes do not end where an encoder begins")]
+    Stack = 6,
+    /// A symbol of a context without symbols, or a code at a place that has none.
+    #[error("it holds a symbol where there can be none")]
+    Symbol = 7,
+    /// A word that says which others are stored is not what an encoder writes.
+    #[error("what it says of the words that are zero is not true")]
+    Zeros = 8,
 }
 
 impl ChunkFault {
@@ -107,6 +155,9 @@ impl ChunkFault {
             Self::Form,
             Self::Length,
             Self::Rate,
+            Self::Stack,
+            Self::Symbol,
+            Self::Zeros,
         ]
         .into_iter()
         .find(|fault| *fault as u32 == code)

@@ -16,6 +16,7 @@ extern crate alloc;
 pub mod bound;
 pub mod element;
 pub mod encode;
+pub mod entropy;
 pub mod error;
 pub mod interp;
 pub mod pipeline;

@@ -137,27 +137,24 @@ impl TileGrid {
         self.tiles().div_ceil(CHUNK_TILES as u64)
     }
 
-    /// The grid of the field that takes every `spacing`th place of this one, in the dimensions of its shape.
-    pub const fn coarse(&self, spacing: u32) -> Self {
-        let spacing = spacing as u64;
-        let [z, y, x] = self.lengths;
-        let lengths = match self.shape {
-            Shape::Line => [z, y, x.div_ceil(spacing)],
-            Shape::Plane => [z, y.div_ceil(spacing), x.div_ceil(spacing)],
-            Shape::Cube => [
-                z.div_ceil(spacing),
-                y.div_ceil(spacing),
-                x.div_ceil(spacing),
-            ],
-        };
+    /// The grid of the field that takes every `spacing`th place of this one, in the dimensions of its shape;
+    /// `spacing` is a power of two.
+    #[inline(always)]
+    pub fn coarse(&self, spacing: u32) -> Self {
+        let first = 3 - self.shape.rank() as usize;
+        let mut lengths = self.lengths;
+        for length in &mut lengths[first..] {
+            *length = (*length + u64::from(spacing) - 1) >> spacing.trailing_zeros();
+        }
         Self::new(self.shape, lengths)
     }
 
     /// Tile number `tile`, in C order.
     #[inline(always)]
     pub fn tile(&self, tile: u64) -> TileBox {
-        let [_, ys, xs] = self.counts();
-        self.tile_at([tile / (ys * xs), tile / xs % ys, tile % xs])
+        // A field without tiles has none to ask for.
+        let [_, ys, xs] = self.counts().map(|count| count.max(1));
+        self.tile_at([tile / xs / ys, tile / xs % ys, tile % xs])
     }
 
     /// The tile at this place among the tiles.
@@ -188,6 +185,17 @@ impl TileBox {
     #[inline(always)]
     pub const fn has(&self, place: [u32; 3]) -> bool {
         place[0] < self.left[0] && place[1] < self.left[1] && place[2] < self.left[2]
+    }
+
+    /// How many lanes of a step, from lane 0 on, are in the field.
+    #[inline(always)]
+    pub const fn lanes(&self, shape: Shape, step: u32) -> u32 {
+        let [z, y, first] = place(shape, step, 0);
+        if z >= self.left[0] || y >= self.left[1] {
+            return 0;
+        }
+        let lanes = self.left[2].saturating_sub(first).div_ceil(2);
+        if lanes < LANES { lanes } else { LANES }
     }
 
     /// A place of the tile as one of the field.
@@ -303,6 +311,7 @@ mod tests {
                 for step in 0..STEPS {
                     for lane in 0..LANES {
                         let place = place(shape, step, lane);
+                        assert_eq!(tile.has(place), lane < tile.lanes(shape, step));
                         if tile.has(place) {
                             seen[grid.flat(tile.at(place)) as usize] += 1;
                         }

@@ -6,6 +6,7 @@ pub mod compress;
 pub mod decompress;
 pub mod extremes;
 pub mod image;
+pub mod interp;
 pub mod layer;
 pub mod output;
 pub mod predict;

@@ -13,7 +13,9 @@ const COMPILER_LINE: &str = "// compiler: ";
 /// Launch bounds of the entry points whose names begin and end like this, the first that fits: threads
 /// in a block, and blocks that a multiprocessor should hold at once. Rust has no attribute for them, so
 /// they are added to the text.
-const LAUNCH_BOUNDS: [(&str, &str, u32, u32); 3] = [
+const LAUNCH_BOUNDS: [(&str, &str, u32, u32); 5] = [
+    ("ferrosz_interp_", "f32", 512, 2),
+    ("ferrosz_interp_", "f64", 512, 1),
     ("ferrosz_read_all", "", 256, 8),
     ("ferrosz_", "f32", 256, 4),
     ("ferrosz_", "f64", 256, 3),

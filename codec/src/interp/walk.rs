@@ -40,9 +40,13 @@ impl Class {
 
     /// Places along an axis of a tile of this shape without its far face.
     #[inline(always)]
-    pub const fn count(shape: Shape, axis: usize, unit: u32) -> u32 {
+    pub const fn count(shape: Shape, axis: usize, level: u32) -> u32 {
         let extent = tile::extents(shape)[axis];
-        if extent == 1 { 1 } else { extent / (2 * unit) }
+        if extent == 1 {
+            1
+        } else {
+            extent >> (level + 1)
+        }
     }
 
     /// Whether places lie on the far face along an axis.
@@ -102,7 +106,7 @@ fn walk_class<T: Element>(
     let unit = site.unit;
     let ends: [u32; 3] = core::array::from_fn(|axis| {
         let far = u32::from(class.has_far(shape, axis));
-        let end = class.first(axis, unit) + 2 * unit * (Class::count(shape, axis, unit) - 1 + far);
+        let end = class.first(axis, unit) + 2 * unit * (Class::count(shape, axis, level) - 1 + far);
         (end + 1).min(site.left[axis])
     });
     let step = 2 * unit as usize;

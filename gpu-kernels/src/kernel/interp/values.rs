@@ -1,0 +1,40 @@
+//! The store of a tile in shared memory.
+
+use crate::simt::Thread;
+use core::marker::PhantomData;
+use ferrosz_codec::Element;
+use ferrosz_codec::interp::store;
+use ferrosz_codec::shape::StaticShape;
+
+/// A tile's values from word 0 of shared memory on, laid out as [`store`] says. The high words of `f64` lie
+/// behind all low ones, so that either are side by side.
+pub struct Values<E, S>(PhantomData<(E, S)>);
+
+impl<E: Element, S: StaticShape> Values<E, S> {
+    /// Words of the store.
+    pub const WORDS: u32 = Self::LEN * E::WORDS as u32;
+
+    const LEN: u32 = store::len(S::SHAPE);
+
+    /// Reads a value.
+    #[inline(always)]
+    pub fn load<T: Thread>(t: T, at: u32) -> E {
+        let low = t.shared_load(at);
+        let high = if E::WORDS == 2 {
+            t.shared_load(Self::LEN + at)
+        } else {
+            0
+        };
+        E::from_words([low, high])
+    }
+
+    /// Writes a value.
+    #[inline(always)]
+    pub fn store<T: Thread>(t: T, at: u32, value: E) {
+        let [low, high] = value.to_words();
+        t.shared_store(at, low);
+        if E::WORDS == 2 {
+            t.shared_store(Self::LEN + at, high);
+        }
+    }
+}

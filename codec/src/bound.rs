@@ -208,7 +208,7 @@ impl<T: Element> Extremes<T> {
     }
 
     /// The largest f64 that is at most max - min; 0 without finite values.
-    fn range_down(&self) -> f64 {
+    pub fn range_down(&self) -> f64 {
         self.values()
             .map_or(0.0, |(min, max)| subtract_down(max.to_f64(), min.to_f64()))
     }

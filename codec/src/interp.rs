@@ -21,4 +21,5 @@ pub mod spline;
 pub mod stage;
 pub mod store;
 pub mod tile;
+pub mod tune;
 pub mod walk;

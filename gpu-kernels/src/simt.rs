@@ -64,6 +64,15 @@ impl<W> View<W> {
         }
     }
 
+    /// What is left behind the first `items` items.
+    #[inline(always)]
+    pub fn after(self, items: u64) -> Self {
+        Self {
+            address: self.address.wrapping_add(items as usize),
+            len: self.len.saturating_sub(items),
+        }
+    }
+
     /// The first item's address.
     pub fn address(self) -> *mut W {
         self.address
@@ -159,6 +168,8 @@ pub trait Thread: Copy {
     fn shared_store4(self, word: u32, values: [u32; 4]);
     /// Atomically sets bits of a word that something has written before.
     fn shared_or(self, word: u32, bits: u32);
+    /// Atomically adds to a word that something has written before, modulo 2^32.
+    fn shared_add(self, word: u32, value: u32);
 
     // --- global memory -------------------------------------------------------------------------
 

@@ -13,7 +13,8 @@ const COMPILER_LINE: &str = "// compiler: ";
 /// Launch bounds of the entry points whose names begin and end like this, the first that fits: threads
 /// in a block, and blocks that a multiprocessor should hold at once. Rust has no attribute for them, so
 /// they are added to the text.
-const LAUNCH_BOUNDS: [(&str, &str, u32, u32); 5] = [
+const LAUNCH_BOUNDS: [(&str, &str, u32, u32); 6] = [
+    ("ferrosz_interp_prepare_", "", 128, 1),
     ("ferrosz_interp_", "f32", 512, 2),
     ("ferrosz_interp_", "f64", 512, 1),
     ("ferrosz_read_all", "", 256, 8),

@@ -226,6 +226,14 @@ impl Thread for PtxThread {
     }
 
     #[inline(always)]
+    fn shared_add(self, word: u32, value: u32) {
+        // SAFETY: the word lies in the block's shared memory.
+        unsafe {
+            asm!("red.shared.add.u32 [{}], {};", in(reg32) shared_address(word), in(reg32) value, options(nostack))
+        };
+    }
+
+    #[inline(always)]
     fn load(self, view: View<u32>, index: u64) -> u32 {
         let value: u32;
         // SAFETY: the item lies in the view, and nobody writes it during this launch.

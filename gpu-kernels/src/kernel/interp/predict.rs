@@ -53,7 +53,7 @@ impl<E: Element, S: StaticShape> Predict<E, S> {
 
     /// Brings the tile and its far faces in.
     #[inline(always)]
-    fn fill<T: Thread>(t: T, params: &InterpParams, tile: &TileBox) {
+    pub(super) fn fill<T: Thread>(t: T, params: &InterpParams, tile: &TileBox) {
         let first = flat(params, tile.origin);
         rows::share(t, rows::count(S::SHAPE), |numbers| {
             let load = |row: u32, x: u32| {

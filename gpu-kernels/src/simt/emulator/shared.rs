@@ -185,7 +185,12 @@ impl SharedMemory {
         Ok(())
     }
 
-    pub(super) fn or(&mut self, actor: Actor, word: u32, bits: u32) -> Checked<()> {
+    pub(super) fn update(
+        &mut self,
+        actor: Actor,
+        word: u32,
+        new: impl FnOnce(u32) -> u32,
+    ) -> Checked<()> {
         let now = self.now(actor);
         let started = self.started;
         let shadow = self.shadow(word)?;
@@ -203,7 +208,8 @@ impl SharedMemory {
             shadow.writes = Accesses::one(actor, now);
             shadow.atomic = true;
         }
-        self.words[word as usize] |= bits;
+        let word = &mut self.words[word as usize];
+        *word = new(*word);
         Ok(())
     }
 

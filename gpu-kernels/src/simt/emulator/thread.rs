@@ -215,7 +215,14 @@ impl Thread for EmulatorThread<'_> {
     #[track_caller]
     fn shared_or(self, word: u32, bits: u32) {
         self.shared(Location::caller(), |shared, actor| {
-            shared.or(actor, word, bits)
+            shared.update(actor, word, |old| old | bits)
+        });
+    }
+
+    #[track_caller]
+    fn shared_add(self, word: u32, value: u32) {
+        self.shared(Location::caller(), |shared, actor| {
+            shared.update(actor, word, |old| old.wrapping_add(value))
         });
     }
 

@@ -144,6 +144,9 @@ pub enum ChunkFault {
     /// A word that says which others are stored is not what an encoder writes.
     #[error("what it says of the words that are zero is not true")]
     Zeros = 8,
+    /// The prologue, which is what the first entry of a stream of tiles names, is not what an encoder writes.
+    #[error("it is the prologue, and not one that an encoder writes")]
+    Prologue = 9,
 }
 
 impl ChunkFault {
@@ -158,6 +161,7 @@ impl ChunkFault {
             Self::Stack,
             Self::Symbol,
             Self::Zeros,
+            Self::Prologue,
         ]
         .into_iter()
         .find(|fault| *fault as u32 == code)

@@ -1,7 +1,9 @@
 //! The one list of codecs: name, number in the stream, predictor and coder.
 
+use crate::interp::geometry::Geometry;
 use crate::predict::Predictor;
 use crate::shape::Shape;
+use crate::tile::TileOrder;
 use core::fmt;
 
 /// A codec of the ferrosz container.
@@ -18,17 +20,122 @@ pub enum Codec {
     /// Fixed-length coding of differences that run through the whole chunk, whose first code is
     /// stored apart: AATROX (ICS'25). Blocks are lines.
     Layered,
+    /// A predictor of tiles, and a coder with statistics of the whole field.
+    Tiles(TileCodec),
 }
 
+/// What predicts the places of a tile.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum TilePredictor {
+    /// All neighbours that come before in the tile: cuSZ's.
+    Lorenzo,
+    /// Splines between anchors: cuSZ-i's and cuSZ-Hi's.
+    Interp(Geometry),
+}
+
+/// What makes bits of a tile's codes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum TileCoder {
+    /// rANS on 32 lanes.
+    Rans,
+    /// Huffman on 32 lanes.
+    Huffman,
+    /// Bit planes without their zero words.
+    BitPlane,
+}
+
+/// A predictor of tiles and a coder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct TileCodec {
+    /// The predictor.
+    pub predictor: TilePredictor,
+    /// The coder.
+    pub coder: TileCoder,
+}
+
+impl TilePredictor {
+    /// All of them, in the order of their numbers.
+    pub const ALL: [Self; 4] = [
+        Self::Lorenzo,
+        Self::Interp(Geometry::Wide),
+        Self::Interp(Geometry::Square),
+        Self::Interp(Geometry::Narrow),
+    ];
+}
+
+impl TileCoder {
+    /// All of them, in the order of their numbers.
+    pub const ALL: [Self; 3] = [Self::Rans, Self::Huffman, Self::BitPlane];
+
+    /// Whether it has statistics, and so tables, of the whole field.
+    pub const fn has_tables(self) -> bool {
+        !matches!(self, Self::BitPlane)
+    }
+}
+
+impl TileCodec {
+    /// Which places are coded, and how they fall into groups.
+    pub const fn order(self, shape: Shape) -> TileOrder {
+        match self.predictor {
+            TilePredictor::Lorenzo => TileOrder::flat(shape),
+            TilePredictor::Interp(geometry) => TileOrder::levels(shape, geometry.spacing(shape)),
+        }
+    }
+}
+
+/// The number in the stream of the first codec of tiles; the others follow, coder by coder for each predictor.
+const FIRST_TILES: u8 = 16;
+
+/// The names of the codecs of tiles, in the order of their numbers.
+const TILE_NAMES: [&str; TilePredictor::ALL.len() * TileCoder::ALL.len()] = [
+    "lorenzo+rans",
+    "lorenzo+huffman",
+    "lorenzo+bitplane",
+    "interp",
+    "interp+huffman",
+    "interp+bitplane",
+    "interp-square",
+    "interp-square+huffman",
+    "interp-square+bitplane",
+    "interp-narrow",
+    "interp-narrow+huffman",
+    "interp-narrow+bitplane",
+];
+
 impl Codec {
-    /// All codecs.
-    pub const ALL: [Self; 5] = [
+    /// The codecs of blocks.
+    pub const BLOCKS: [Self; 5] = [
         Self::Fixed,
         Self::Plain,
         Self::Outlier,
         Self::Lorenzo,
         Self::Layered,
     ];
+
+    /// All codecs.
+    pub const ALL: [Self; Self::BLOCKS.len() + TILE_NAMES.len()] = {
+        let mut all = [Self::Fixed; Self::BLOCKS.len() + TILE_NAMES.len()];
+        let mut i = 0;
+        while i < all.len() {
+            all[i] = if i < Self::BLOCKS.len() {
+                Self::BLOCKS[i]
+            } else {
+                let number = i - Self::BLOCKS.len();
+                Self::Tiles(TileCodec {
+                    predictor: TilePredictor::ALL[number / TileCoder::ALL.len()],
+                    coder: TileCoder::ALL[number % TileCoder::ALL.len()],
+                })
+            };
+            i += 1;
+        }
+        all
+    };
+
+    /// Splines, and the coder that does best with them.
+    pub const INTERP: Self = Self::Tiles(TileCodec {
+        predictor: TilePredictor::Interp(Geometry::Wide),
+        coder: TileCoder::Rans,
+    });
 
     /// Its number in the stream.
     pub const fn id(self) -> u8 {
@@ -38,6 +145,7 @@ impl Codec {
             Self::Outlier => 3,
             Self::Lorenzo => 4,
             Self::Layered => 5,
+            Self::Tiles(codec) => FIRST_TILES + codec.number() as u8,
         }
     }
 
@@ -54,6 +162,7 @@ impl Codec {
             Self::Outlier => "outlier",
             Self::Lorenzo => "lorenzo",
             Self::Layered => "layered",
+            Self::Tiles(codec) => TILE_NAMES[codec.number()],
         }
     }
 
@@ -62,11 +171,19 @@ impl Codec {
         Self::ALL.into_iter().find(|codec| codec.name() == name)
     }
 
-    /// How codes are predicted.
+    /// Predictor and coder of a codec of tiles.
+    pub const fn tiles(self) -> Option<TileCodec> {
+        match self {
+            Self::Tiles(codec) => Some(codec),
+            _ => None,
+        }
+    }
+
+    /// How codes are predicted in blocks.
     #[inline(always)]
     pub const fn predictor(self) -> Predictor {
         match self {
-            Self::Fixed => Predictor::Zero,
+            Self::Fixed | Self::Tiles(_) => Predictor::Zero,
             Self::Plain | Self::Outlier | Self::Layered => Predictor::Difference,
             Self::Lorenzo => Predictor::Lorenzo,
         }
@@ -98,6 +215,18 @@ impl Codec {
     /// Whether the codec takes blocks of this shape.
     pub const fn takes(self, shape: Shape) -> bool {
         !self.is_layered() || matches!(shape, Shape::Line)
+    }
+}
+
+impl TileCodec {
+    const fn number(self) -> usize {
+        let predictor = match self.predictor {
+            TilePredictor::Lorenzo => 0,
+            TilePredictor::Interp(Geometry::Wide) => 1,
+            TilePredictor::Interp(Geometry::Square) => 2,
+            TilePredictor::Interp(Geometry::Narrow) => 3,
+        };
+        predictor * TileCoder::ALL.len() + self.coder as usize
     }
 }
 
@@ -142,4 +271,20 @@ impl StaticCodec for Lorenzo {
 
 impl StaticCodec for Layered {
     const CODEC: Codec = Codec::Layered;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_numbers_are_those_of_one_codec() {
+        for codec in Codec::ALL {
+            assert_eq!(Codec::from_id(codec.id()), Some(codec));
+            assert_eq!(Codec::from_name(codec.name()), Some(codec));
+        }
+        assert_eq!(Codec::INTERP.name(), "interp");
+        assert_eq!(Codec::from_name("lorenzo+huffman").map(Codec::id), Some(17));
+        assert_eq!(Codec::from_id(6), None);
+    }
 }

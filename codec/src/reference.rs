@@ -19,6 +19,8 @@ use crate::stream::update::{Replacements, is_unfinished};
 use alloc::vec;
 use alloc::vec::Vec;
 
+mod tiles;
+
 /// Compresses a field.
 ///
 /// The elements of the layout must be as many as the `values`; the stream claims it unchecked.
@@ -28,13 +30,13 @@ pub fn compress<T: Element>(layout: Layout, bound: Bound, values: &[T]) -> Vec<u
         extremes.see(*value);
     }
     let quantizer = bound.resolve(&extremes);
-    let grid = layout.grid();
+    let chunks = match layout.tiles() {
+        Some(tiles) => tiles::compress(&tiles, &quantizer, values),
+        None => compress_blocks(layout, &quantizer, values),
+    };
     let mut table = Vec::new();
     let mut payload = Vec::new();
-    for index in 0..grid.chunk_count() {
-        let chunk = Chunk::new(grid.chunk(index), layout.codec, layout.shape);
-        let elements = chunk.elements(|at| values[grid.flat(at) as usize]);
-        let (form, bytes) = chunk.encode(&quantizer, &elements);
+    for (index, (form, bytes)) in (0..).zip(chunks) {
         let sum = checksum(seed(index, form.id()), &bytes);
         table.extend(Entry::new(payload.len() as u64, form, sum).to_bytes());
         payload.extend(bytes);
@@ -44,6 +46,20 @@ pub fn compress<T: Element>(layout: Layout, bound: Bound, values: &[T]) -> Vec<u
         ..layout.header(T::DTYPE, bound, quantizer.error().to_bits64())
     };
     [&header.to_bytes()[..], &table, &payload].concat()
+}
+
+fn compress_blocks<T: Element>(
+    layout: Layout,
+    quantizer: &Quantizer<T>,
+    values: &[T],
+) -> Vec<(Form, Vec<u8>)> {
+    let grid = layout.grid();
+    let encode = |index| {
+        let chunk = Chunk::new(grid.chunk(index), layout.codec, layout.shape);
+        let elements = chunk.elements(|at| values[grid.flat(at) as usize]);
+        chunk.encode(quantizer, &elements)
+    };
+    (0..grid.chunk_count()).map(encode).collect()
 }
 
 /// Decompresses a stream.
@@ -62,12 +78,23 @@ pub fn decompress<T: Element>(stream: &[u8]) -> Result<Vec<T>, FormatError> {
     if !is_unfinished(trailing) {
         return Err(FormatError::TrailingBytes(found - needed));
     }
+    let chunks = read_chunks(&header, stream)?;
+    match header.layout().tiles() {
+        Some(tiles) => tiles::decompress(&tiles, &quantizer, &chunks),
+        None => decompress_blocks(&header, &quantizer, &chunks),
+    }
+}
+
+/// The entries of a whole stream and their chunks' bytes, whose checksums are right.
+fn read_chunks<'a>(
+    header: &Header,
+    stream: &'a [u8],
+) -> Result<Vec<(Entry, &'a [u8])>, FormatError> {
     let (stream, updates) = stream.split_at(header.payload_end() as usize);
     let replacements = Replacements::read(updates, header.chunks())?;
-    let grid = header.grid();
     let (table, payload) = stream[HEADER_BYTES..].split_at(header.chunks() as usize * ENTRY_BYTES);
     let (table, _) = table.as_chunks();
-    let mut values = vec![T::ZERO; header.elements() as usize];
+    let mut chunks = Vec::new();
     for (index, entry) in table.iter().enumerate() {
         let number = index as u64;
         let mut entry = Entry::from_bytes(entry);
@@ -85,11 +112,24 @@ pub fn decompress<T: Element>(stream: &[u8]) -> Result<Vec<T>, FormatError> {
         if checksum(seed(number, entry.form), bytes) != entry.checksum {
             return Err(FormatError::ChunkChecksum { chunk: number });
         }
+        chunks.push((entry, bytes));
+    }
+    Ok(chunks)
+}
+
+fn decompress_blocks<T: Element>(
+    header: &Header,
+    quantizer: &Quantizer<T>,
+    chunks: &[(Entry, &[u8])],
+) -> Result<Vec<T>, FormatError> {
+    let grid = header.grid();
+    let mut values = vec![T::ZERO; header.elements() as usize];
+    for (number, (entry, bytes)) in (0..).zip(chunks) {
         let chunk = Chunk::new(grid.chunk(number), header.codec, header.shape);
         if bytes.len() > (chunk.places.elements() as usize * T::BYTES).next_multiple_of(16) {
             return Err(ChunkFault::Place.in_chunk(number));
         }
-        let decoded = chunk.decode(&quantizer, entry.form, bytes);
+        let decoded = chunk.decode(quantizer, entry.form, bytes);
         let mut decoded = decoded.map_err(|fault| fault.in_chunk(number))?.into_iter();
         chunk.elements(|at| values[grid.flat(at) as usize] = decoded.next().unwrap_or(T::ZERO));
     }
@@ -165,7 +205,8 @@ impl Chunk {
             }
         };
         match self.codec {
-            Codec::Fixed => 0,
+            // Tiles are not coded in blocks.
+            Codec::Fixed | Codec::Tiles(_) => 0,
             Codec::Plain | Codec::Outlier => match (z, y, x) {
                 (0, 0, 0) => 0,
                 (_, 0, 0) => at(z - 1, 0, 0),

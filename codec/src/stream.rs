@@ -8,5 +8,6 @@ pub mod cuszp;
 pub mod grid;
 pub mod region;
 pub mod table;
+pub mod tiles;
 #[cfg(feature = "alloc")]
 pub mod update;

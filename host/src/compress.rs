@@ -5,7 +5,7 @@ use crate::cpu::{self, Sink, Version};
 use crate::device::Device;
 use crate::error::Error;
 use crate::plan;
-use ferrosz_codec::stream::container::{Extents, Layout, max_stream_bytes};
+use ferrosz_codec::stream::container::{Extents, Layout};
 use ferrosz_codec::{Bound, Codec, Dtype, Element, Shape};
 
 /// Compresses fields: what to do, set once, used for any number of fields.
@@ -174,8 +174,10 @@ impl Compressor {
     ///
     /// As [`Compressor::layout_for`]; [`Error::TooLarge`] if that does not fit in a `u64`.
     pub fn max_compressed_len(&self, elements: u64, dtype: Dtype) -> Result<u64, Error> {
-        let grid = self.layout_for(elements)?.grid();
-        max_stream_bytes(&grid, dtype).ok_or(Error::TooLarge { elements, dtype })
+        let layout = self.layout_for(elements)?;
+        layout
+            .max_stream_bytes(dtype)
+            .ok_or(Error::TooLarge { elements, dtype })
     }
 
     /// Compresses a field to a stream.

@@ -3,10 +3,10 @@
 use crate::error::Error;
 use crate::stream::table;
 use ferrosz_codec::shape::Shape;
-use ferrosz_codec::stream::chunk::{CHUNK, Form};
-use ferrosz_codec::stream::container::{Extents, Header, max_stream_bytes};
-use ferrosz_codec::stream::grid::Grid;
+use ferrosz_codec::stream::chunk::Form;
+use ferrosz_codec::stream::container::{Extents, Header, Layout};
 use ferrosz_codec::stream::table::{ENTRY_BYTES, Entry};
+use ferrosz_codec::tile;
 use ferrosz_codec::{Bound, Codec, Dtype, Element};
 
 /// What a stream says of itself.
@@ -100,7 +100,7 @@ pub fn info(stream: &[u8]) -> Result<Info, Error> {
             Dtype::F32 => f32::from_bits64(header.error_bits).to_f64(),
             Dtype::F64 => f64::from_bits64(header.error_bits),
         },
-        chunk_elements: CHUNK as u64,
+        chunk_elements: u64::from(header.layout().chunk_elements()),
         chunk_extents: chunk_extents(&header),
         chunks: header.chunks(),
         update_bytes: header.update_bytes,
@@ -112,7 +112,10 @@ pub fn info(stream: &[u8]) -> Result<Info, Error> {
 
 /// Without the leading dimensions in which a chunk has just one element.
 fn chunk_extents(header: &Header) -> Vec<u64> {
-    let extents = header.grid().tile().map(|bits| 1u64 << bits);
+    let extents = match header.layout().tiles() {
+        Some(tiles) => tile::extents(tiles.shape()).map(u64::from),
+        None => header.grid().tile().map(|bits| 1u64 << bits),
+    };
     let leading = extents
         .iter()
         .take(2)
@@ -141,6 +144,6 @@ fn count_forms(table: &[[u8; ENTRY_BYTES]]) -> ChunkForms {
 /// whatever their values: 0.05 % and 156 bytes over the field. Saturates where that is beyond a `u64`.
 /// For other ranks see [`Compressor::max_compressed_len`](crate::Compressor::max_compressed_len).
 pub fn max_compressed_len(elements: u64, dtype: Dtype) -> u64 {
-    let grid = Grid::new(Shape::Line, &Extents::line(elements));
-    max_stream_bytes(&grid, dtype).unwrap_or(u64::MAX)
+    let layout = Layout::new(Codec::Plain, Shape::Line, Extents::line(elements));
+    layout.max_stream_bytes(dtype).unwrap_or(u64::MAX)
 }

@@ -13,9 +13,7 @@ use ferrosz_codec::error::ChunkFault;
 use ferrosz_codec::pipeline::{Fixed, Layered, Lorenzo, Outlier, Plain};
 use ferrosz_codec::quantize::Quantizer;
 use ferrosz_codec::shape::{Cube, Line, Plane, Shape, StaticShape};
-use ferrosz_codec::stream::container::{
-    Header, IDENTITY_WORDS, Layout, max_stream_bytes, to_words,
-};
+use ferrosz_codec::stream::container::{Header, IDENTITY_WORDS, Layout, to_words};
 use ferrosz_codec::stream::region::Region;
 use ferrosz_codec::{Bound, Codec, Dtype, Element, FormatError};
 use ferrosz_gpu_kernels::kernel::cells::{self, Fault};
@@ -400,7 +398,7 @@ fn compress_host<T: Element, E: Executor>(
     field: &[T],
 ) -> Result<Vec<u8>, Error> {
     let grid = layout.grid();
-    let most = max_stream_bytes(&grid, T::DTYPE).unwrap_or(u64::MAX);
+    let most = layout.max_stream_bytes(T::DTYPE).unwrap_or(u64::MAX);
     let input = executor.allocate(size_of_val(field) as u64)?;
     let stream = executor.allocate(most)?;
     let workspace = executor.allocate(8 * cells::count(grid.chunk_count()))?;

@@ -169,7 +169,7 @@ impl Machine for Cuda {
         let (gpu, stream) = (&self.gpu, &self.stream);
         let (room, workspace) = match format {
             Format::Container(layout) => (
-                max_stream_bytes(&layout.grid(), T::DTYPE).ok_or(Error::TooLarge {
+                layout.max_stream_bytes(T::DTYPE).ok_or(Error::TooLarge {
                     elements: field.len() as u64,
                     dtype: T::DTYPE,
                 })?,

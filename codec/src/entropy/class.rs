@@ -44,6 +44,7 @@ pub const fn size_shift(shape: Shape, group: u32) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tile::{LANES, STEPS, TileOrder};
 
     #[test]
     fn classes_double() {
@@ -61,6 +62,29 @@ mod tests {
                     assert_eq!(class(shape, group, least), wanted);
                     assert_eq!(class(shape, group, (1 << (wanted + shift)) - 1), wanted);
                 }
+            }
+        }
+    }
+
+    /// Sums are compared at the same mean magnitude: of as many places as a group of a cube has.
+    #[test]
+    fn shifts_are_of_the_sizes_of_groups() {
+        for shape in Shape::ALL {
+            let spacing = if shape == Shape::Line { 512 } else { 16 };
+            let order = TileOrder::levels(shape, spacing);
+            let mut places = [0u32; GROUPS as usize];
+            for at in 0..STEPS * LANES {
+                if let Some(group) = order.group(at / LANES, at % LANES) {
+                    places[group as usize] += 1;
+                }
+            }
+            for (group, places) in (0..).zip(places) {
+                let shift = (f64::from(places) / 448.0).log2().round().max(0.0);
+                assert_eq!(
+                    f64::from(size_shift(shape, group)),
+                    shift,
+                    "{shape} {group}"
+                );
             }
         }
     }

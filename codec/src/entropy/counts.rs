@@ -65,7 +65,7 @@ pub const fn is_sample(chunks: u64) -> bool {
     chunks > WHOLE_CHUNKS
 }
 
-/// Whether this one of a field's `chunks` chunks is counted: all, or 128 to 256 that lie evenly.
+/// Whether this one of a field's `chunks` chunks is counted: all, or about 128 to 256 that lie evenly.
 ///
 /// Chunks are taken by the fraction of c times the golden ratio, which has no period that those of fields could
 /// share.

@@ -227,7 +227,7 @@ mod tests {
                     map: &sample.map,
                     tiles: &chunk.tiles,
                 };
-                let value = |tile: usize, at: usize| chunk.values[tile][at];
+                let value = |tile: usize, at: usize| f32::from_bits64(chunk.values[tile][at]);
                 let (form, bytes) = encode(tiles, &chunk.codes, value, &mut words, &mut image);
                 forms[form.id() as usize] += 1;
                 if form != Form::Zero {
@@ -247,7 +247,7 @@ mod tests {
                 assert_eq!(found.count(), raws.len());
                 for (tile, at, bits) in raws {
                     assert!(codes[tile][at] == RAW as u16);
-                    assert_eq!(bits, chunk.values[tile][at].to_bits());
+                    assert_eq!(bits, chunk.values[tile][at] as u32);
                 }
                 if form == Form::Coded {
                     assert!(read(&image[..bytes - 16]).is_err());
@@ -263,5 +263,40 @@ mod tests {
         }
         assert!(forms[0] > 5 && forms[1] > 50 && forms[3] > 5, "{forms:?}");
         assert!(undetected * 10 < damaged, "{undetected} of {damaged}");
+    }
+
+    #[test]
+    fn codes_at_places_without_one_are_faults() {
+        let mut rng = SmallRng::seed_from_u64(2);
+        let kind = Kind {
+            scale: [0.0, 1.0],
+            raw: 0.0,
+            density: 1.0,
+            has_levels: true,
+            ..Kind::random(&mut rng)
+        };
+        let mut sample = Sample::new(kind, [1, 20, 40], &mut rng);
+        let mut words: Box<[u32; CHUNK_WORDS]> = vec![0; CHUNK_WORDS].try_into().unwrap();
+        let mut image = vec![0; IMAGE_BYTES];
+        let map = sample.map.clone();
+        let chunk = &mut sample.chunks[0];
+        let tiles = ChunkTiles {
+            map: &map,
+            tiles: &chunk.tiles,
+        };
+        for at in 0..TILE {
+            let is_active = map.active(&chunk.tiles[0], at as u32 / 32) >> (at % 32) & 1 == 1;
+            if is_active || at % 37 != 0 && at != 0 {
+                continue;
+            }
+            chunk.codes[0][at] = 1;
+            let (form, bytes) = encode(tiles, &chunk.codes, |_, _| 0.0, &mut words, &mut image);
+            chunk.codes[0][at] = 0;
+            assert_eq!(form, Form::Coded);
+            let mut codes = vec![[0; TILE]; chunk.tiles.len()];
+            let set = |_, _, _: f64| {};
+            let read = decode(tiles, form, &image[..bytes], &mut codes, set, &mut words);
+            assert_eq!(read, Err(ChunkFault::Symbol), "{at}");
+        }
     }
 }

@@ -6,7 +6,7 @@ use crate::shape::Shape;
 use crate::tile::{LANES, TILE, TileBox, TileGrid, TileOrder};
 use alloc::vec;
 use alloc::vec::Vec;
-use rand::{Rng, RngExt, rngs::SmallRng};
+use rand::{RngExt, rngs::SmallRng};
 
 /// A field's codes, chunk by chunk, and values for them.
 pub struct Sample {
@@ -17,7 +17,8 @@ pub struct Sample {
 pub struct SampleChunk {
     pub tiles: Vec<TileBox>,
     pub codes: Vec<[u16; TILE]>,
-    pub values: Vec<Vec<f32>>,
+    /// The bits of an element for each code.
+    pub values: Vec<Vec<u64>>,
 }
 
 /// How the codes of a sample are made.
@@ -82,7 +83,7 @@ impl Sample {
                 .collect();
             let values = tiles
                 .iter()
-                .map(|_| (0..TILE).map(|_| value(rng)).collect())
+                .map(|_| (0..TILE).map(|_| rng.random()).collect())
                 .collect();
             SampleChunk {
                 tiles,
@@ -93,10 +94,6 @@ impl Sample {
         let chunks = (0..grid.tiles()).step_by(4).map(chunk).collect();
         Self { map, chunks }
     }
-}
-
-fn value(rng: &mut SmallRng) -> f32 {
-    f32::from_bits(rng.next_u32())
 }
 
 fn tile_codes(kind: &Kind, map: &GroupMap, tile: &TileBox, rng: &mut SmallRng) -> [u16; TILE] {

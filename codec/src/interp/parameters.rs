@@ -128,6 +128,18 @@ impl Default for Parameters {
 }
 
 impl Parameters {
+    /// For the smallest stream, without looking at the field.
+    pub fn for_ratio(geometry: Geometry) -> Self {
+        Self {
+            geometry,
+            tightening: Tightening {
+                alpha: 1.25,
+                beta: 2.0,
+            },
+            ..Self::default()
+        }
+    }
+
     /// The flags of all levels as bits, the finest level's lowest.
     #[inline(always)]
     pub fn flag_bits(&self) -> u32 {

@@ -4,6 +4,8 @@ use crate::element::Element;
 use crate::interp::geometry::{Geometry, MAX_LEVELS};
 use crate::interp::parameters::{Parameters, Tightening};
 use crate::interp::quantize::LevelQuantizer;
+use crate::interp::tile::Part;
+use crate::shape::Shape;
 
 /// Levels with a bound of their own: those of a field, and that of its anchors.
 pub const LEVELS: usize = MAX_LEVELS + 1;
@@ -46,6 +48,16 @@ impl<T: Element> Resolved<T> {
             parameters,
             error,
             quantizers: core::array::from_fn(of_level),
+        }
+    }
+
+    /// The quantisers of the levels of a part of a field of this shape.
+    pub fn quantizers_of(&self, part: Part, shape: Shape) -> [LevelQuantizer<T>; LEVELS] {
+        match part {
+            Part::Fine => self.quantizers,
+            Part::Coarse => {
+                [self.quantizers[self.parameters.geometry.levels(shape) as usize]; LEVELS]
+            }
         }
     }
 

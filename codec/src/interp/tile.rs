@@ -1,9 +1,9 @@
 //! A tile at a time: what the CPU does, and each thread block.
 
 use crate::element::Element;
-use crate::interp::geometry::MAX_LEVELS;
+use crate::entropy::token::{RAW, unzigzag, zigzag};
 use crate::interp::quantize::{LevelQuantizer, RADIUS};
-use crate::interp::resolved::Resolved;
+use crate::interp::resolved::{LEVELS, Resolved};
 use crate::interp::store;
 use crate::interp::walk::{Settle, walk};
 use crate::shape::Shape;
@@ -53,17 +53,6 @@ impl<'a, T: Element> Predictor<'a, T> {
         self.resolved.parameters.geometry.spacing(self.shape())
     }
 
-    /// The quantisers of the part's levels.
-    fn quantizers(&self) -> [LevelQuantizer<T>; MAX_LEVELS] {
-        let of_anchors = self.spacing().trailing_zeros() as usize;
-        core::array::from_fn(|level| {
-            self.resolved.quantizers[match self.part {
-                Part::Fine => level,
-                Part::Coarse => of_anchors,
-            }]
-        })
-    }
-
     /// Codes a tile: its codes, zigzag or [`RAW`], in the order of steps and lanes, 0 at anchors and
     /// outside the field. `known`, of [`store::len`] values, is left with what the decoder will know.
     ///
@@ -85,7 +74,7 @@ impl<'a, T: Element> Predictor<'a, T> {
         codes.fill(0);
         let mut encode = Encode {
             shape,
-            quantizers: self.quantizers(),
+            quantizers: self.resolved.quantizers_of(self.part, shape),
             error: self.resolved.error,
             codes,
         };
@@ -107,7 +96,7 @@ impl<'a, T: Element> Predictor<'a, T> {
     ) {
         self.set_anchors(tile, anchor, known);
         let mut decode = Decode {
-            quantizers: self.quantizers(),
+            quantizers: self.resolved.quantizers_of(self.part, self.shape()),
             code,
             raw: |place| raw(tile.at(place)),
         };
@@ -163,7 +152,7 @@ pub const fn is_own(shape: Shape, place: [u32; 3]) -> bool {
 
 struct Encode<'a, T> {
     shape: Shape,
-    quantizers: [LevelQuantizer<T>; MAX_LEVELS],
+    quantizers: [LevelQuantizer<T>; LEVELS],
     error: T,
     codes: &'a mut [u16; tile::TILE],
 }
@@ -175,14 +164,14 @@ impl<T: Element> Settle<T> for Encode<'_, T> {
             self.quantizers[level as usize].encode(slot, prediction, self.error, RADIUS);
         if is_own(self.shape, place) {
             let at = tile::index(self.shape, place) as usize;
-            self.codes[at] = quantized.code.map_or(RAW, zigzag);
+            self.codes[at] = quantized.code.map_or(RAW, zigzag) as u16;
         }
         quantized.known
     }
 }
 
 struct Decode<T, C, R> {
-    quantizers: [LevelQuantizer<T>; MAX_LEVELS],
+    quantizers: [LevelQuantizer<T>; LEVELS],
     code: C,
     raw: R,
 }
@@ -190,28 +179,13 @@ struct Decode<T, C, R> {
 impl<T: Element, C: Fn([u32; 3]) -> u16, R: Fn([u32; 3]) -> T> Settle<T> for Decode<T, C, R> {
     #[inline(always)]
     fn settle(&mut self, level: u32, place: [u32; 3], _: T, prediction: T) -> T {
-        let code = (self.code)(place);
+        let code = u32::from((self.code)(place));
         if code == RAW {
             (self.raw)(place)
         } else {
             self.quantizers[level as usize].decode(prediction, unzigzag(code))
         }
     }
-}
-
-/// The code that says: this element has none, its value is stored.
-pub const RAW: u16 = u16::MAX;
-
-/// A quantisation code, at most 32,767 in magnitude, as a code without a sign.
-#[inline(always)]
-pub const fn zigzag(code: i32) -> u16 {
-    (code << 1 ^ code >> 31) as u16
-}
-
-/// The inverse of [`zigzag`].
-#[inline(always)]
-pub const fn unzigzag(code: u16) -> i32 {
-    (code >> 1) as i32 ^ -((code & 1) as i32)
 }
 
 #[cfg(test)]
@@ -273,7 +247,7 @@ mod tests {
             let value = |at| values[grid.flat(at) as usize];
             known.fill(T::NAN);
             predictor.encode(&tile, value, anchor, &mut known, &mut codes);
-            let code_of = |at: usize| right.codes[at].map_or(RAW, zigzag);
+            let code_of = |at: usize| right.codes[at].map_or(RAW, zigzag) as u16;
             each_place(shape, &tile, |place| {
                 let at = grid.flat(tile.at(place)) as usize;
                 let found = known[store::index(shape, place) as usize];

@@ -10,6 +10,7 @@ use crate::stream::checksum::{checksum, term};
 use crate::stream::chunk::{CHUNK, raw_words};
 use crate::stream::grid::Grid;
 use crate::stream::table::{CHUNK_ALIGNMENT, ENTRY_BYTES};
+use crate::stream::tiles::{self, TileLayout};
 
 /// The first bytes of every stream. The first is not text, and the line ends show a transfer that
 /// changed them.
@@ -141,9 +142,37 @@ impl Layout {
         }
     }
 
-    /// How the field is cut into chunks.
+    /// How the field is cut into chunks by a codec of blocks.
     pub fn grid(&self) -> Grid {
         Grid::new(self.shape, &self.extents)
+    }
+
+    /// How it is cut by a codec of tiles; none if it is not one.
+    pub fn tiles(&self) -> Option<TileLayout> {
+        TileLayout::new(self.codec, &self.grid())
+    }
+
+    /// Entries of the chunk table.
+    pub fn entries(&self) -> u64 {
+        self.tiles()
+            .map_or_else(|| self.grid().chunk_count(), |tiles| tiles.entries())
+    }
+
+    /// The most elements of a chunk.
+    pub fn chunk_elements(&self) -> u32 {
+        match self.codec.tiles() {
+            Some(_) => tiles::CHUNK_ELEMENTS,
+            None => CHUNK as u32,
+        }
+    }
+
+    /// A strict upper bound on the bytes of a stream. None if that does not fit in a `u64`.
+    pub fn max_stream_bytes(&self, dtype: Dtype) -> Option<u64> {
+        let behind = match self.tiles() {
+            Some(tiles) => tiles.max_bytes(dtype)?,
+            None => max_chunk_bytes(&self.grid(), dtype)?,
+        };
+        behind.checked_add(HEADER_BYTES as u64)
     }
 
     /// The header of a stream before its payload is known.
@@ -181,9 +210,9 @@ impl Header {
         Grid::new(self.shape, &self.extents)
     }
 
-    /// The number of chunks.
+    /// The number of entries of the chunk table.
     pub fn chunks(&self) -> u64 {
-        self.grid().chunk_count()
+        self.layout().entries()
     }
 
     /// Where the payload starts, in bytes.
@@ -232,7 +261,10 @@ impl Header {
             put(EXTENTS_AT + 8 * i, &length.to_le_bytes());
         }
         put(BOUND_AT, &self.bound.value().to_le_bytes());
-        put(CHUNK_ELEMENTS_AT, &(CHUNK as u32).to_le_bytes());
+        put(
+            CHUNK_ELEMENTS_AT,
+            &self.layout().chunk_elements().to_le_bytes(),
+        );
         put(ELEMENTS_AT, &self.elements().to_le_bytes());
         put(CHUNKS_AT, &self.chunks().to_le_bytes());
         put(UPDATES_AT, &self.update_bytes.to_le_bytes());
@@ -302,7 +334,7 @@ impl Header {
         if layout.shape != shape {
             return Err(invalid("impossible shape of blocks"));
         }
-        let most = max_stream_bytes(&layout.grid(), dtype).ok_or(invalid("too large"))?;
+        let most = layout.max_stream_bytes(dtype).ok_or(invalid("too large"))?;
         let update_bytes = get_u64(bytes, UPDATES_AT);
         if most.checked_add(update_bytes).is_none() || !update_bytes.is_multiple_of(CHUNK_ALIGNMENT)
         {
@@ -402,12 +434,12 @@ pub fn seal(words: &mut [u32; HEADER_WORDS], error_bits: u64, payload_bytes: u64
     put(CHECKSUM_AT, sum);
 }
 
-/// A strict upper bound on the bytes of the stream of a field: all chunks raw. None if that does not
-/// fit in a `u64`.
-pub fn max_stream_bytes(grid: &Grid, dtype: Dtype) -> Option<u64> {
+/// A strict upper bound on the bytes of chunks and their entries: all chunks raw. None if that does not fit in a
+/// `u64`.
+fn max_chunk_bytes(grid: &Grid, dtype: Dtype) -> Option<u64> {
     let words = dtype.bytes() as u32 / 4;
     let raw = |elements| ENTRY_BYTES as u64 + 4 * u64::from(raw_words(elements, words));
-    grid.sum_over_chunks(raw)?.checked_add(HEADER_BYTES as u64)
+    grid.sum_over_chunks(raw)
 }
 
 fn get_u64(bytes: &[u8; HEADER_BYTES], at: usize) -> u64 {

@@ -12,7 +12,8 @@ use alloc::vec;
 use alloc::vec::Vec;
 use rand::{RngExt, SeedableRng, rngs::SmallRng};
 
-type Decoded = (Vec<TileCodes>, Vec<(usize, usize, u32)>);
+/// Codes, and the tiles, places and bits of raw values.
+type Decoded = (Vec<TileCodes>, Vec<(usize, usize, u64)>);
 
 impl Sample {
     fn counts(&self) -> Counts {
@@ -32,18 +33,22 @@ impl Sample {
         }
     }
 
-    fn encode<C: SymbolCoder>(&self, chunk: &SampleChunk, shares: &Shares) -> (Form, Vec<u8>) {
+    fn encode<C: SymbolCoder, T: Element>(
+        &self,
+        chunk: &SampleChunk,
+        shares: &Shares,
+    ) -> (Form, Vec<u8>) {
         let tables = Box::new(EncodeTables::<C>::new(shares));
         let mut words: Box<[u16; MAX_WORDS]> = vec![0; MAX_WORDS].try_into().unwrap();
         let mut image = vec![0xee; IMAGE_BYTES];
-        let value = |tile: usize, at: usize| chunk.values[tile][at];
+        let value = |tile: usize, at: usize| T::from_bits64(chunk.values[tile][at]);
         let tiles = self.tiles(chunk);
         let (form, bytes) = encode(tiles, &tables, &chunk.codes, value, &mut words, &mut image);
         image.truncate(bytes);
         (form, image)
     }
 
-    fn decode<C: SymbolCoder>(
+    fn decode<C: SymbolCoder, T: Element>(
         &self,
         chunk: &SampleChunk,
         tables: &DecodeTables<C>,
@@ -52,19 +57,20 @@ impl Sample {
     ) -> Result<Decoded, ChunkFault> {
         let mut codes = vec![[0xeeee; TILE]; chunk.tiles.len()];
         let mut raws = Vec::new();
-        let set = |tile, at, value: f32| raws.push((tile, at, value.to_bits()));
+        let set = |tile, at, value: T| raws.push((tile, at, value.to_bits64()));
         decode(self.tiles(chunk), tables, form, bytes, &mut codes, set)?;
         Ok((codes, raws))
     }
 }
 
 impl SampleChunk {
-    fn raws(&self) -> Vec<(usize, usize, u32)> {
+    fn raws<T: Element>(&self) -> Vec<(usize, usize, u64)> {
         let mut raws = Vec::new();
         for (tile, codes) in self.codes.iter().enumerate() {
             for (at, z) in codes.iter().enumerate() {
                 if u32::from(*z) == RAW {
-                    raws.push((tile, at, self.values[tile][at].to_bits()));
+                    let value = T::from_bits64(self.values[tile][at]);
+                    raws.push((tile, at, value.to_bits64()));
                 }
             }
         }
@@ -73,32 +79,39 @@ impl SampleChunk {
 }
 
 /// All ways to and from bytes agree; how often each form was taken.
-fn check<C: SymbolCoder>(sample: &Sample, shares: &Shares, forms: &mut [u32; 5]) {
+fn check<C: SymbolCoder, T: Element>(sample: &Sample, shares: &Shares, forms: &mut [u32; 5]) {
     let order = sample.map.order();
     let tables = Box::new(DecodeTables::<C>::new(shares));
     for chunk in &sample.chunks {
-        let (form, bytes) = sample.encode::<C>(chunk, shares);
+        let (form, bytes) = sample.encode::<C, T>(chunk, shares);
         let codes: Vec<Vec<u16>> = chunk.codes.iter().map(|codes| codes.to_vec()).collect();
-        let oracle =
-            reference::encode::<C, f32>(order, &chunk.tiles, shares, &codes, &chunk.values);
+        let values = chunk
+            .values
+            .iter()
+            .map(|tile| tile.iter().map(|v| T::from_bits64(*v)).collect());
+        let values: Vec<Vec<T>> = values.collect();
+        let oracle = reference::encode::<C, T>(order, &chunk.tiles, shares, &codes, &values);
         assert!(
             (form, &bytes) == (oracle.0, &oracle.1),
             "{form:?} {:?}",
             oracle.0
         );
         forms[form.id() as usize] += 1;
-        let (found, raws) = sample.decode::<C>(chunk, &tables, form, &bytes).unwrap();
+        let (found, raws) = sample.decode::<C, T>(chunk, &tables, form, &bytes).unwrap();
         if form == Form::Raw {
             let places = found.iter().flatten().filter(|z| u32::from(**z) == RAW);
             assert_eq!(places.count(), sample.tiles(chunk).active());
             assert_eq!(raws.len(), sample.tiles(chunk).active());
-            assert!(raws.iter().all(|r| chunk.values[r.0][r.1].to_bits() == r.2));
+            assert!(
+                raws.iter()
+                    .all(|r| T::from_bits64(chunk.values[r.0][r.1]).to_bits64() == r.2)
+            );
         } else {
-            assert!(found == chunk.codes && raws == chunk.raws());
+            assert!(found == chunk.codes && raws == chunk.raws::<T>());
         }
-        let slow = reference::decode::<C, f32>(order, &chunk.tiles, shares, form, &bytes);
+        let slow = reference::decode::<C, T>(order, &chunk.tiles, shares, form, &bytes);
         let (slow, slow_raws) = slow.unwrap();
-        let slow_raws = slow_raws.into_iter().map(f32::to_bits);
+        let slow_raws = slow_raws.into_iter().map(T::to_bits64);
         assert!(slow.concat() == found.concat());
         assert!(slow_raws.eq(raws.into_iter().map(|raw| raw.2)));
     }
@@ -120,7 +133,11 @@ fn round_trips<C: SymbolCoder>(seed: u64) {
         } else {
             counts.complete(false);
         }
-        check::<C>(&sample, &Shares::of::<C>(&counts), &mut forms);
+        if rng.random() {
+            check::<C, f32>(&sample, &Shares::of::<C>(&counts), &mut forms);
+        } else {
+            check::<C, f64>(&sample, &Shares::of::<C>(&counts), &mut forms);
+        }
     }
     assert!(forms[0] > 0 && forms[1] > 20 && forms[3] > 0, "{forms:?}");
 }
@@ -169,8 +186,8 @@ fn few_symbols_come_back() {
                 let mut counts = sample.counts();
                 counts.complete(false);
                 let mut forms = [0; 5];
-                check::<Rans>(&sample, &Shares::of::<Rans>(&counts), &mut forms);
-                check::<Huffman>(&sample, &Shares::of::<Huffman>(&counts), &mut forms);
+                check::<Rans, f32>(&sample, &Shares::of::<Rans>(&counts), &mut forms);
+                check::<Huffman, f64>(&sample, &Shares::of::<Huffman>(&counts), &mut forms);
             }
         }
     }
@@ -214,7 +231,7 @@ fn rans_takes_what_the_entropy_says() {
             let images = sample
                 .chunks
                 .iter()
-                .map(|chunk| sample.encode::<Rans>(chunk, &shares));
+                .map(|chunk| sample.encode::<Rans, f32>(chunk, &shares));
             let bytes: usize = images.map(|(_, bytes)| bytes.len()).sum();
             // Of each chunk: the head, two to four bytes a lane, padding.
             let states = sample.chunks.len() as f64 * (20.0 + 32.0 * 2.6 + 10.0);
@@ -238,8 +255,8 @@ fn damage_is_found_or_gives_some_codes() {
         let sample = Sample::new(kind, lengths(kind.shape, &mut rng), &mut rng);
         let mut counts = sample.counts();
         counts.complete(false);
-        damage::<Rans>(&sample, &Shares::of::<Rans>(&counts), &mut rng, &mut faults);
-        damage::<Huffman>(
+        damage::<Rans, f32>(&sample, &Shares::of::<Rans>(&counts), &mut rng, &mut faults);
+        damage::<Huffman, f64>(
             &sample,
             &Shares::of::<Huffman>(&counts),
             &mut rng,
@@ -251,7 +268,7 @@ fn damage_is_found_or_gives_some_codes() {
 }
 
 /// Damages chunks; what is decoded without a fault counts as fault 0.
-fn damage<C: SymbolCoder>(
+fn damage<C: SymbolCoder, T: Element>(
     sample: &Sample,
     shares: &Shares,
     rng: &mut SmallRng,
@@ -259,14 +276,14 @@ fn damage<C: SymbolCoder>(
 ) {
     let tables = Box::new(DecodeTables::<C>::new(shares));
     for chunk in &sample.chunks {
-        let (form, whole) = sample.encode::<C>(chunk, shares);
+        let (form, whole) = sample.encode::<C, T>(chunk, shares);
         if form != Form::Coded {
             continue;
         }
         for cut in [0, 16, 32, whole.len() - 16, whole.len() + 16] {
             let mut bytes = whole.clone();
             bytes.resize(cut, 0);
-            assert!(sample.decode::<C>(chunk, &tables, form, &bytes).is_err());
+            assert!(sample.decode::<C, T>(chunk, &tables, form, &bytes).is_err());
         }
         let used = whole.len() - 15;
         for i in 0..40 {
@@ -277,9 +294,9 @@ fn damage<C: SymbolCoder>(
             };
             let mut bytes = whole.clone();
             bytes[at] ^= 1 << rng.random_range(0..8);
-            let found = sample.decode::<C>(chunk, &tables, form, &bytes);
+            let found = sample.decode::<C, T>(chunk, &tables, form, &bytes);
             let slow =
-                reference::decode::<C, f32>(sample.map.order(), &chunk.tiles, shares, form, &bytes);
+                reference::decode::<C, T>(sample.map.order(), &chunk.tiles, shares, form, &bytes);
             assert_eq!(found.is_ok(), slow.is_ok());
             faults[found.err().map_or(0, |fault| fault as usize)] += 1;
         }
@@ -300,7 +317,7 @@ fn any_bytes_are_decoded_without_panic() {
         let bytes: Vec<u8> = (0..1600).map(|_| rng.random()).collect();
         for form in Form::ALL {
             for chunk in &sample.chunks {
-                let _ = sample.decode(chunk, &tables, form, &bytes);
+                let _ = sample.decode::<_, f64>(chunk, &tables, form, &bytes);
             }
         }
     }

@@ -9,9 +9,9 @@ use super::{InterpParams, THREADS};
 use crate::simt::Thread;
 use core::marker::PhantomData;
 use ferrosz_codec::Element;
+use ferrosz_codec::entropy::token::{RAW, unzigzag};
 use ferrosz_codec::interp::quantize::LevelQuantizer;
 use ferrosz_codec::interp::store;
-use ferrosz_codec::interp::tile::{RAW, unzigzag};
 use ferrosz_codec::shape::StaticShape;
 use ferrosz_codec::tile::{self, TileBox, TileGrid};
 
@@ -151,7 +151,7 @@ impl<E: Element> Settle<E> for Decode<'_> {
         slot: E,
         prediction: E,
     ) -> E {
-        let code = slot.low_bits() as u16;
+        let code = slot.low_bits();
         if code == RAW {
             load_element(t, self.params.field, flat(self.params, self.tile.at(place)))
         } else {

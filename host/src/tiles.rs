@@ -1,0 +1,9 @@
+//! The codecs of tiles on the CPU: tiles and chunks in parallel, in the phases that statistics of the whole field
+//! ask for.
+
+mod coder;
+mod compress;
+mod decompress;
+
+pub(crate) use compress::compress;
+pub(crate) use decompress::decompress;

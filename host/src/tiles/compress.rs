@@ -1,0 +1,297 @@
+//! Compression: codes of all tiles, then their statistics, then the chunks.
+
+use super::coder::{self, Encoder, Room};
+use crate::cpu::{Progress, Sink};
+use ferrosz_codec::entropy::counts::{Counts, is_counted, is_sample};
+use ferrosz_codec::entropy::groups::{GroupMap, TileCodes};
+use ferrosz_codec::entropy::image::ChunkTiles;
+use ferrosz_codec::entropy::shares::MAX_WORDS;
+use ferrosz_codec::interp::parameters::Parameters;
+use ferrosz_codec::interp::resolved::Resolved;
+use ferrosz_codec::interp::store;
+use ferrosz_codec::interp::tile::{Part, Predictor, each_place, is_own};
+use ferrosz_codec::pipeline::TilePredictor;
+use ferrosz_codec::predict::tile_lorenzo;
+use ferrosz_codec::quantize::Quantizer;
+use ferrosz_codec::stream::checksum::checksum;
+use ferrosz_codec::stream::chunk::Form;
+use ferrosz_codec::stream::container::{Header, Layout};
+use ferrosz_codec::stream::table::{Entry, seed};
+use ferrosz_codec::stream::tiles::{Prologue, Sections, TileLayout};
+use ferrosz_codec::tile::{self, CHUNK_TILES, LANES, TILE, TileBox, TileGrid};
+use ferrosz_codec::{Bound, Element, Shape};
+use rayon::prelude::*;
+
+/// A part of a field, and its codes.
+struct Coded<'a, T> {
+    field: Strided<'a, T>,
+    codes: Vec<TileCodes>,
+}
+
+/// A field of which every `spacing`th element in each dimension of its tiles counts.
+#[derive(Clone, Copy)]
+struct Strided<'a, T> {
+    values: &'a [T],
+    grid: TileGrid,
+    strides: [usize; 3],
+}
+
+impl<T: Element> Strided<'_, T> {
+    #[inline(always)]
+    fn at(&self, [z, y, x]: [u64; 3]) -> T {
+        let [slice, row, step] = self.strides;
+        self.values[z as usize * slice + y as usize * row + x as usize * step]
+    }
+}
+
+/// Compresses a field whose extents have been checked.
+pub(crate) fn compress<T: Element>(
+    layout: Layout,
+    tiles: &TileLayout,
+    bound: Bound,
+    quantizer: &Quantizer<T>,
+    values: &[T],
+    sink: &mut impl Sink,
+    progress: Progress<'_>,
+) {
+    let mut table = Vec::new();
+    let mut images = Vec::new();
+    if !values.is_empty() {
+        images = encode_all(tiles, quantizer, values, progress);
+    }
+    let mut payload_bytes = 0;
+    for (number, (form, bytes)) in (0..).zip(&images) {
+        let sum = checksum(seed(number, form.id()), bytes);
+        table.extend(Entry::new(payload_bytes, *form, sum).to_bytes());
+        payload_bytes += bytes.len() as u64;
+    }
+    let header = Header {
+        payload_bytes,
+        ..layout.header(T::DTYPE, bound, quantizer.error().to_bits64())
+    };
+    sink.append(&header.to_bytes());
+    sink.append(&table);
+    sink.expect(payload_bytes);
+    for (_, bytes) in &images {
+        sink.append(bytes);
+    }
+}
+
+/// The prologue and all chunks.
+fn encode_all<T: Element>(
+    layout: &TileLayout,
+    quantizer: &Quantizer<T>,
+    values: &[T],
+    progress: Progress<'_>,
+) -> Vec<(Form, Vec<u8>)> {
+    let fine = strided(layout, values, Part::Fine, 1);
+    let mut anchors = Vec::new();
+    let (resolved, parts) = match layout.codec.predictor {
+        TilePredictor::Lorenzo => {
+            let codes = predict_lorenzo(&fine, quantizer);
+            (None, vec![Coded { field: fine, codes }])
+        }
+        TilePredictor::Interp(geometry) => {
+            let parameters = Parameters::for_ratio(geometry);
+            let resolved = Resolved::new(parameters, quantizer.error());
+            let spacing = geometry.spacing(layout.shape());
+            let coarse = strided(layout, values, Part::Coarse, u64::from(spacing));
+            anchors = anchors_of(&coarse, spacing);
+            let (codes, known) = interpolate_coarse(layout, &resolved, &coarse, &anchors);
+            let coarse_codes = codes;
+            let codes = interpolate(layout, &resolved, &fine, &known);
+            let parts = vec![
+                Coded {
+                    field: coarse,
+                    codes: coarse_codes,
+                },
+                Coded { field: fine, codes },
+            ];
+            (Some(resolved), parts)
+        }
+    };
+    let map = GroupMap::new(layout.codec.order(layout.shape()));
+    let shares = coder::shares(layout.codec.coder, || count(layout, &map, &parts));
+    let encoder = Encoder::new(layout.codec.coder, shares.as_ref());
+    let prologue = Prologue { resolved, shares };
+    let most = Sections::new(layout, MAX_WORDS, T::DTYPE).bytes();
+    let mut bytes = vec![0; most];
+    let sections = prologue.write(layout, anchors.into_iter(), &mut bytes);
+    bytes.truncate(sections.bytes());
+    let mut images = vec![(Form::Coded, bytes)];
+    for part in &parts {
+        images.par_extend(encode_part(&encoder, &map, part));
+    }
+    progress(values.len() as u64);
+    images
+}
+
+/// A part of the field: every `spacing`th place.
+fn strided<'a, T>(
+    layout: &TileLayout,
+    values: &'a [T],
+    part: Part,
+    spacing: u64,
+) -> Strided<'a, T> {
+    let [_, height, width] = layout.fine.lengths().map(|length| length as usize);
+    let step = spacing as usize;
+    let strides = match layout.shape() {
+        Shape::Line => [0, 0, step],
+        Shape::Plane => [height * width, step * width, step],
+        Shape::Cube => [step * height * width, step * width, step],
+    };
+    Strided {
+        values,
+        grid: *layout.grid(part),
+        strides,
+    }
+}
+
+/// The anchors of a part, in C order.
+fn anchors_of<T: Element>(field: &Strided<'_, T>, spacing: u32) -> Vec<T> {
+    let grid = field.grid.coarse(spacing);
+    let first = 3 - usize::from(grid.shape().rank());
+    let [depth, height, width] = grid.lengths();
+    let mut anchors = Vec::new();
+    for z in 0..depth {
+        for y in 0..height {
+            for x in 0..width {
+                let mut at = [z, y, x];
+                for at in &mut at[first..] {
+                    *at *= u64::from(spacing);
+                }
+                anchors.push(field.at(at));
+            }
+        }
+    }
+    anchors
+}
+
+/// The codes of the coarse field, and what the decoder will know of it, in C order.
+fn interpolate_coarse<T: Element>(
+    layout: &TileLayout,
+    resolved: &Resolved<T>,
+    field: &Strided<'_, T>,
+    anchors: &[T],
+) -> (Vec<TileCodes>, Vec<T>) {
+    let predictor = Predictor::new(&layout.fine, resolved, Part::Coarse);
+    let shape = layout.shape();
+    let grid = &field.grid;
+    let coarse = grid.coarse(resolved.parameters.geometry.spacing(shape));
+    let mut all = vec![T::ZERO; grid.elements() as usize];
+    let mut codes = Vec::new();
+    let mut known = vec![T::ZERO; store::len(shape) as usize];
+    for number in 0..grid.tiles() {
+        let tile = grid.tile(number);
+        let mut of_tile = [0; TILE];
+        let anchor = |at| anchors[coarse.flat(at) as usize];
+        predictor.encode(&tile, |at| field.at(at), anchor, &mut known, &mut of_tile);
+        codes.push(of_tile);
+        each_place(shape, &tile, |place| {
+            if is_own(shape, place) {
+                let value = known[store::index(shape, place) as usize];
+                all[grid.flat(tile.at(place)) as usize] = value;
+            }
+        });
+    }
+    (codes, all)
+}
+
+/// The codes of the field, whose anchors are known.
+fn interpolate<T: Element>(
+    layout: &TileLayout,
+    resolved: &Resolved<T>,
+    field: &Strided<'_, T>,
+    anchors: &[T],
+) -> Vec<TileCodes> {
+    let predictor = Predictor::new(&layout.fine, resolved, Part::Fine);
+    let coarse = layout.grid(Part::Coarse);
+    for_tiles(
+        &field.grid,
+        || vec![T::ZERO; store::len(layout.shape()) as usize],
+        |known, tile, codes| {
+            let anchor = |at| anchors[coarse.flat(at) as usize];
+            predictor.encode(tile, |at| field.at(at), anchor, known, codes);
+        },
+    )
+}
+
+fn predict_lorenzo<T: Element>(
+    field: &Strided<'_, T>,
+    quantizer: &Quantizer<T>,
+) -> Vec<TileCodes> {
+    let shape = field.grid.shape();
+    for_tiles(
+        &field.grid,
+        || (),
+        |(), tile, codes| {
+            tile_lorenzo::encode(shape, tile, quantizer, |at| field.at(at), codes);
+        },
+    )
+}
+
+/// The codes of all tiles, which `encode` writes.
+fn for_tiles<R>(
+    grid: &TileGrid,
+    room: impl Fn() -> R + Sync + Send,
+    encode: impl Fn(&mut R, &TileBox, &mut TileCodes) + Sync + Send,
+) -> Vec<TileCodes> {
+    let mut codes = vec![[0; TILE]; grid.tiles() as usize];
+    codes
+        .par_iter_mut()
+        .enumerate()
+        .for_each_init(room, |room, (number, codes)| {
+            encode(room, &grid.tile(number as u64), codes);
+        });
+    codes
+}
+
+/// The boxes of a chunk's tiles.
+pub(super) fn chunk_tiles(grid: &TileGrid, chunk: u64) -> Vec<TileBox> {
+    let first = chunk * u64::from(CHUNK_TILES);
+    let end = grid.tiles().min(first + u64::from(CHUNK_TILES));
+    (first..end).map(|tile| grid.tile(tile)).collect()
+}
+
+fn count<T: Element>(layout: &TileLayout, map: &GroupMap, parts: &[Coded<'_, T>]) -> Counts {
+    let chunks = layout.fine.chunks();
+    let mut counts = Counts::default();
+    for (is_coarse, part) in parts.iter().rev().zip([false, true]).map(|(p, c)| (c, p)) {
+        let of_part = (part.codes.par_iter().enumerate())
+            .filter(|(tile, _)| {
+                is_coarse || is_counted(*tile as u64 / u64::from(CHUNK_TILES), chunks)
+            })
+            .fold(Counts::default, |mut counts, (tile, codes)| {
+                map.count(&part.field.grid.tile(tile as u64), codes, &mut counts);
+                counts
+            })
+            .reduce(Counts::default, |mut counts, other| {
+                counts.merge(&other);
+                counts
+            });
+        counts.merge(&of_part);
+    }
+    counts.complete(is_sample(chunks));
+    counts
+}
+
+/// The chunks of a part.
+fn encode_part<T: Element>(
+    encoder: &Encoder,
+    map: &GroupMap,
+    part: &Coded<'_, T>,
+) -> impl IndexedParallelIterator<Item = (Form, Vec<u8>)> {
+    let chunks = part.codes.par_chunks(CHUNK_TILES as usize).enumerate();
+    chunks.map_init(Room::default, |room, (number, codes)| {
+        let grid = &part.field.grid;
+        let boxes = chunk_tiles(grid, number as u64);
+        let tiles = ChunkTiles { map, tiles: &boxes };
+        let value = |tile: usize, at: usize| {
+            let (step, lane) = (at as u32 / LANES, at as u32 % LANES);
+            part.field
+                .at(boxes[tile].at(tile::place(grid.shape(), step, lane)))
+        };
+        let (form, length) = encoder.encode(tiles, codes, value, room);
+        (form, room.image[..length].to_vec())
+    })
+}

@@ -1,0 +1,345 @@
+//! Decompression of any region: the codes of the chunks that it needs, then its tiles.
+//!
+//! The far faces of a tile are places of the tiles behind it along each axis, so that interpolation needs their codes.
+
+use super::coder::{Decoder, Room};
+use super::compress::chunk_tiles;
+use crate::cpu::Progress;
+use crate::error::Error;
+use crate::stream::StreamRef;
+use ferrosz_codec::entropy::groups::{GroupMap, TileCodes};
+use ferrosz_codec::entropy::image::ChunkTiles;
+use ferrosz_codec::error::ChunkFault;
+use ferrosz_codec::interp::resolved::Resolved;
+use ferrosz_codec::interp::store;
+use ferrosz_codec::interp::tile::{Part, Predictor, is_own};
+use ferrosz_codec::predict::tile_lorenzo;
+use ferrosz_codec::quantize::Quantizer;
+use ferrosz_codec::stream::checksum::checksum;
+use ferrosz_codec::stream::chunk::Form;
+use ferrosz_codec::stream::region::Region;
+use ferrosz_codec::stream::table::seed;
+use ferrosz_codec::stream::tiles::{FIRST_ENTRY, Prologue, TileLayout};
+use ferrosz_codec::tile::{self, CHUNK_TILES, LANES, TILE, TileBox, TileGrid};
+use ferrosz_codec::{Element, FormatError, Shape};
+use rayon::prelude::*;
+use std::collections::{BTreeSet, HashMap};
+use std::ops::Range;
+
+/// Decodes the elements of a region, which lies within the field, into `values`, which has as many places.
+pub(crate) fn decompress<T: Element>(
+    stream: &StreamRef<'_>,
+    layout: &TileLayout,
+    region: &Region,
+    verify: bool,
+    values: &mut [T],
+    progress: Progress<'_>,
+) -> Result<(), Error> {
+    if values.is_empty() {
+        return Ok(());
+    }
+    let source = Source { stream, verify };
+    let bytes = source.prologue()?;
+    let (prologue, sections) =
+        Prologue::<T>::read(layout, bytes).map_err(|fault| fault.in_chunk(0))?;
+    let decode = Decode {
+        source,
+        layout,
+        map: GroupMap::new(layout.codec.order(layout.shape())),
+        coder: Decoder::new(layout.codec.coder, prologue.shares.as_ref()),
+    };
+    let wanted = tile_ranges(&layout.fine, region);
+    let quantizer = stream.header.quantizer::<T>()?;
+    let out = Rows::new(region, &layout.fine, values);
+    match prologue.resolved {
+        None => {
+            let codes = decode.codes::<T>(Part::Fine, &wanted)?;
+            unpredict(layout, &quantizer, &codes, &wanted, &out, progress);
+        }
+        Some(resolved) => {
+            let stored = bytes.get(sections.anchors..sections.end);
+            let anchors = elements(stored.unwrap_or_default());
+            let known = decode.coarse(&resolved, &anchors)?;
+            let codes = decode.codes(Part::Fine, &with_far(&layout.fine, &wanted))?;
+            compose(layout, &resolved, &codes, &known, &wanted, &out, progress);
+        }
+    }
+    Ok(())
+}
+
+/// Elements from their bytes.
+fn elements<T: Element>(bytes: &[u8]) -> Vec<T> {
+    let of_bytes = |bytes: &[u8]| {
+        let mut bits = [0; 8];
+        bits[..T::BYTES].copy_from_slice(bytes);
+        T::from_bits64(u64::from_le_bytes(bits))
+    };
+    bytes.chunks_exact(T::BYTES).map(of_bytes).collect()
+}
+
+/// Tiles along each dimension.
+type TileRanges = [Range<u64>; 3];
+
+/// The tiles that a region may touch.
+fn tile_ranges(grid: &TileGrid, region: &Region) -> TileRanges {
+    let extents = tile::extents(grid.shape()).map(u64::from);
+    if grid.shape() == Shape::Line {
+        let (first, last) = region.span();
+        return [0..1, 0..1, first / extents[2]..last / extents[2] + 1];
+    }
+    let (from, lengths) = (region.from(), region.extents());
+    std::array::from_fn(|i| from[i] / extents[i]..(from[i] + lengths[i]).div_ceil(extents[i]))
+}
+
+/// These tiles and the ones behind them along each dimension.
+fn with_far(grid: &TileGrid, ranges: &TileRanges) -> TileRanges {
+    let counts = grid.counts();
+    let first = 3 - usize::from(grid.shape().rank());
+    std::array::from_fn(|i| {
+        let more = u64::from(i >= first);
+        ranges[i].start..(ranges[i].end + more).min(counts[i])
+    })
+}
+
+/// The numbers of tiles.
+fn numbers(grid: &TileGrid, ranges: &TileRanges) -> Vec<u64> {
+    let [_, rows, columns] = grid.counts();
+    let [z, y, x] = ranges;
+    let mut numbers = Vec::new();
+    for z in z.clone() {
+        for y in y.clone() {
+            numbers.extend(x.clone().map(|x| (z * rows + y) * columns + x));
+        }
+    }
+    numbers
+}
+
+/// The entries of a stream.
+struct Source<'a> {
+    stream: &'a StreamRef<'a>,
+    verify: bool,
+}
+
+impl<'a> Source<'a> {
+    fn entry(&self, number: u64) -> Result<(Form, &'a [u8]), FormatError> {
+        let (entry, bytes) = self
+            .stream
+            .chunk(number)
+            .ok_or(ChunkFault::Place.in_chunk(number))?;
+        if self.verify && checksum(seed(number, entry.form), bytes) != entry.checksum {
+            return Err(ChunkFault::Checksum.in_chunk(number));
+        }
+        let form = Form::from_id(entry.form).ok_or(ChunkFault::Form.in_chunk(number))?;
+        Ok((form, bytes))
+    }
+
+    fn prologue(&self) -> Result<&'a [u8], FormatError> {
+        match self.entry(0)? {
+            (Form::Coded, bytes) => Ok(bytes),
+            _ => Err(ChunkFault::Form.in_chunk(0)),
+        }
+    }
+}
+
+/// What is known of a tile once its chunk is decoded.
+struct DecodedTile<T> {
+    codes: TileCodes,
+    /// The values without a code, in order of their places.
+    raw: Vec<(u16, T)>,
+}
+
+impl<T: Element> DecodedTile<T> {
+    fn raw(&self, at: u32) -> T {
+        let found = self
+            .raw
+            .binary_search_by_key(&at, |(place, _)| u32::from(*place));
+        found.map_or(T::ZERO, |i| self.raw[i].1)
+    }
+}
+
+type DecodedTiles<T> = HashMap<u64, Box<DecodedTile<T>>>;
+
+struct Decode<'a> {
+    source: Source<'a>,
+    layout: &'a TileLayout,
+    map: GroupMap,
+    coder: Decoder,
+}
+
+impl Decode<'_> {
+    /// The codes of these tiles of a part.
+    fn codes<T: Element>(
+        &self,
+        part: Part,
+        ranges: &TileRanges,
+    ) -> Result<DecodedTiles<T>, FormatError> {
+        let numbers = numbers(self.layout.grid(part), ranges);
+        let chunk_of = |tile: &u64| tile / u64::from(CHUNK_TILES);
+        let chunks: BTreeSet<u64> = numbers.iter().map(chunk_of).collect();
+        let chunks: Vec<u64> = chunks.into_iter().collect();
+        let wanted: BTreeSet<u64> = numbers.into_iter().collect();
+        let decoded: Vec<_> = (chunks.par_iter())
+            .map_init(Room::default, |room, chunk| {
+                self.chunk::<T>(part, *chunk, room)
+            })
+            .collect();
+        // Of several faults the one in the lowest chunk is reported.
+        let mut all = HashMap::new();
+        for (chunk, tiles) in chunks.iter().zip(decoded) {
+            let first = chunk * u64::from(CHUNK_TILES);
+            let tiles = (first..).zip(tiles?);
+            all.extend(tiles.filter(|(number, _)| wanted.contains(number)));
+        }
+        Ok(all)
+    }
+
+    fn chunk<T: Element>(
+        &self,
+        part: Part,
+        chunk: u64,
+        room: &mut Room,
+    ) -> Result<Vec<Box<DecodedTile<T>>>, FormatError> {
+        let before = match part {
+            Part::Coarse => 0,
+            Part::Fine => self.layout.coarse_chunks(),
+        };
+        let number = FIRST_ENTRY + before + chunk;
+        let stored = self.source.entry(number)?;
+        let boxes = chunk_tiles(self.layout.grid(part), chunk);
+        let tiles = ChunkTiles {
+            map: &self.map,
+            tiles: &boxes,
+        };
+        let mut codes = vec![[0; TILE]; boxes.len()];
+        let mut raw = vec![Vec::new(); boxes.len()];
+        let set = |tile: usize, at: usize, value| raw[tile].push((at as u16, value));
+        self.coder
+            .decode::<T>(tiles, stored, &mut codes, set, room)
+            .map_err(|fault| fault.in_chunk(number))?;
+        let tiles = codes.into_iter().zip(raw);
+        Ok(tiles
+            .map(|(codes, raw)| Box::new(DecodedTile { codes, raw }))
+            .collect())
+    }
+
+    /// What is known of the coarse field, in C order.
+    fn coarse<T: Element>(
+        &self,
+        resolved: &Resolved<T>,
+        anchors: &[T],
+    ) -> Result<Vec<T>, FormatError> {
+        let grid = self.layout.grid(Part::Coarse);
+        let all = grid.counts().map(|count| 0..count);
+        let codes = self.codes(Part::Coarse, &all)?;
+        let mut known = vec![T::ZERO; grid.elements() as usize];
+        let predictor = Predictor::new(&self.layout.fine, resolved, Part::Coarse);
+        let mut store = vec![T::ZERO; store::len(grid.shape()) as usize];
+        for number in 0..grid.tiles() {
+            let tile = grid.tile(number);
+            interpolate(&predictor, number, &codes, anchors, &mut store);
+            for_own(grid.shape(), &tile, |place| {
+                known[grid.flat(tile.at(place)) as usize] =
+                    store[store::index(grid.shape(), place) as usize];
+            });
+        }
+        Ok(known)
+    }
+}
+
+/// Decodes a tile and its far faces into a store.
+fn interpolate<T: Element>(
+    predictor: &Predictor<'_, T>,
+    number: u64,
+    codes: &DecodedTiles<T>,
+    anchors: &[T],
+    known: &mut [T],
+) {
+    let grid = predictor.grid();
+    let shape = grid.shape();
+    let coarse = predictor.anchor_grid();
+    let tile = grid.tile(number);
+    let [_, rows, columns] = grid.counts();
+    let steps = [rows * columns, columns, 1];
+    // Which tile, and where in it, a place of this one's store is.
+    let locate = |mut place: [u32; 3]| {
+        let mut number = number;
+        for (axis, extent) in tile::extents(shape).into_iter().enumerate() {
+            if place[axis] >= extent {
+                place[axis] -= extent;
+                number += steps[axis];
+            }
+        }
+        (codes.get(&number), tile::index(shape, place))
+    };
+    let own = codes.get(&number);
+    let code = |place| {
+        let (tile, at) = if is_own(shape, place) {
+            (own, tile::index(shape, place))
+        } else {
+            locate(place)
+        };
+        tile.map_or(0, |tile| tile.codes[at as usize])
+    };
+    let raw = |at: [u64; 3]| {
+        let place = std::array::from_fn(|i| (at[i] - tile.origin[i]) as u32);
+        let (tile, at) = locate(place);
+        tile.map_or(T::ZERO, |tile| tile.raw(at))
+    };
+    let anchor = |at| anchors[coarse.flat(at) as usize];
+    predictor.decode(&tile, code, raw, anchor, known);
+}
+
+/// Calls for every own place of a tile that is in the field.
+fn for_own(shape: Shape, tile: &TileBox, mut call: impl FnMut([u32; 3])) {
+    for at in 0..TILE as u32 {
+        let place = tile::place(shape, at / LANES, at % LANES);
+        if tile.has(place) {
+            call(place);
+        }
+    }
+}
+
+fn compose<T: Element>(
+    layout: &TileLayout,
+    resolved: &Resolved<T>,
+    codes: &DecodedTiles<T>,
+    anchors: &[T],
+    wanted: &TileRanges,
+    out: &Rows<'_, T>,
+    progress: Progress<'_>,
+) {
+    let predictor = Predictor::new(&layout.fine, resolved, Part::Fine);
+    let shape = layout.shape();
+    let len = store::len(shape) as usize;
+    numbers(&layout.fine, wanted).into_par_iter().for_each_init(
+        || (vec![T::ZERO; len], vec![T::ZERO; tile::ROW as usize]),
+        |(known, row), number| {
+            interpolate(&predictor, number, codes, anchors, known);
+            let value = |place| known[store::index(shape, place) as usize];
+            out.put_tile(&layout.fine.tile(number), value, row, progress);
+        },
+    );
+}
+
+fn unpredict<T: Element>(
+    layout: &TileLayout,
+    quantizer: &Quantizer<T>,
+    codes: &DecodedTiles<T>,
+    wanted: &TileRanges,
+    out: &Rows<'_, T>,
+    progress: Progress<'_>,
+) {
+    let shape = layout.shape();
+    numbers(&layout.fine, wanted).into_par_iter().for_each_init(
+        || (vec![T::ZERO; TILE], vec![T::ZERO; tile::ROW as usize]),
+        |(values, row), number| {
+            let tile = layout.fine.tile(number);
+            if let Some(decoded) = codes.get(&number) {
+                let raw = |at| decoded.raw(at);
+                tile_lorenzo::decode(shape, &tile, quantizer, &decoded.codes, raw, values);
+            }
+            let value = |place| values[tile::index(shape, place) as usize];
+            out.put_tile(&tile, value, row, progress);
+        },
+    );
+}

@@ -3,7 +3,7 @@
 use crate::element::Element;
 use crate::interp::geometry::{Geometry, MAX_LEVELS};
 use crate::interp::parameters::{Parameters, Tightening};
-use crate::interp::quantize::LevelQuantizer;
+use crate::interp::quantize::{LevelQuantizer, RADIUS};
 use crate::interp::tile::Part;
 use crate::shape::Shape;
 
@@ -21,9 +21,10 @@ const STEPS_AT: usize = 8;
 pub const STREAM_WORDS: usize = STEPS_AT + 2 * LEVELS;
 
 const INVERSES_AT: usize = STREAM_WORDS;
+const RADIUS_AT: usize = INVERSES_AT + 2 * LEVELS;
 
 /// Words that a kernel is given: those of the stream, and what only an encoder needs.
-pub const WORDS: usize = INVERSES_AT + 2 * LEVELS;
+pub const WORDS: usize = RADIUS_AT + 2;
 
 /// The parameters of a field whose bound is known.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -35,6 +36,8 @@ pub struct Resolved<T> {
     /// The quantisers of the levels, from the finest on. That of the anchors' level serves the whole coarse
     /// field that they are.
     pub quantizers: [LevelQuantizer<T>; LEVELS],
+    /// What codes are below in magnitude. Only encoders need it.
+    pub radius: u32,
 }
 
 impl<T: Element> Resolved<T> {
@@ -48,6 +51,16 @@ impl<T: Element> Resolved<T> {
             parameters,
             error,
             quantizers: core::array::from_fn(of_level),
+            radius: RADIUS,
+        }
+    }
+
+    /// The same with codes of less than `radius`, at most [`RADIUS`], in magnitude.
+    #[must_use]
+    pub fn with_radius(self, radius: u32) -> Self {
+        Self {
+            radius: radius.min(RADIUS),
+            ..self
         }
     }
 
@@ -77,6 +90,7 @@ impl<T: Element> Resolved<T> {
         }
         words[GEOMETRY_AT] = self.parameters.geometry.id();
         words[FLAGS_AT] = self.parameters.flag_bits();
+        words[RADIUS_AT] = self.radius;
         words
     }
 }
@@ -124,7 +138,13 @@ impl<F: Fn(usize) -> u32> Words<F> {
         }
     }
 
-    /// What decoding needs of a stream's words; none if they are not what an encoder writes. Inverses are 0.
+    /// What codes are below in magnitude; not in a stream's words.
+    #[inline(always)]
+    pub fn radius(&self) -> u32 {
+        (self.0)(RADIUS_AT)
+    }
+
+    /// What decoding needs of a stream's words; none if they are not what an encoder writes. Inverses are 0, and the radius is the largest.
     pub fn read<T: Element>(&self) -> Option<Resolved<T>> {
         let flag_bits = self.flag_bits();
         let levels = core::array::from_fn(|level| Parameters::flags_of(flag_bits, level as u32));
@@ -149,6 +169,7 @@ impl<F: Fn(usize) -> u32> Words<F> {
             parameters,
             error: self.error(),
             quantizers,
+            radius: RADIUS,
         })
     }
 }
@@ -162,7 +183,7 @@ mod tests {
     fn words_come_back() {
         let mut parameters = Parameters::default();
         parameters.levels[3] = LevelFlags::from_bits(6);
-        let resolved = Resolved::new(parameters, 0.25f32);
+        let resolved = Resolved::new(parameters, 0.25f32).with_radius(77);
         let words = resolved.to_words();
         let words = Words(|at| words[at]);
         let read = words.read::<f32>().unwrap();
@@ -171,5 +192,6 @@ mod tests {
             assert_eq!(read.quantizers[level].step, resolved.quantizers[level].step);
             assert_eq!(words.quantizer(level as u32), resolved.quantizers[level]);
         }
+        assert_eq!(words.radius(), 77);
     }
 }

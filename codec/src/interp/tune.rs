@@ -9,6 +9,7 @@
 //! judge: these sum floating-point errors.
 
 pub mod cost;
+pub mod radius;
 pub mod sample;
 pub mod search;
 
@@ -203,6 +204,18 @@ pub fn cost_of_tile<T: Element>(
     value: impl Fn([u64; 3]) -> T,
     scratch: &mut [T],
 ) -> Costs {
+    let counts = classes_of_tile(shape, tile, resolved, value, scratch);
+    counts.map(|counts| cost(&counts, T::BYTES as u32))
+}
+
+/// How many codes of a tile are of each class, by level. `scratch` has room for [`store::len`] values.
+pub fn classes_of_tile<T: Element>(
+    shape: Shape,
+    tile: &TileBox,
+    resolved: &Resolved<T>,
+    value: impl Fn([u64; 3]) -> T,
+    scratch: &mut [T],
+) -> [[u32; CLASSES]; MAX_LEVELS] {
     each_place(shape, tile, |place| {
         scratch[store::index(shape, place) as usize] = value(tile.at(place));
     });
@@ -212,7 +225,7 @@ pub fn cost_of_tile<T: Element>(
         counts: [[0; CLASSES]; MAX_LEVELS],
     };
     walk(shape, tile, &resolved.parameters, scratch, &mut count);
-    (count.counts).map(|counts| cost(&counts, T::BYTES as u32))
+    count.counts
 }
 
 /// Counts the classes of a tile's codes. Anchors are taken as known.

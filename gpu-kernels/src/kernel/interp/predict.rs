@@ -9,7 +9,7 @@ use crate::simt::{Thread, View, WARP};
 use core::marker::PhantomData;
 use ferrosz_codec::Element;
 use ferrosz_codec::entropy::token::{RAW, zigzag};
-use ferrosz_codec::interp::quantize::{LevelQuantizer, RADIUS};
+use ferrosz_codec::interp::quantize::LevelQuantizer;
 use ferrosz_codec::interp::store;
 use ferrosz_codec::interp::tile::is_own;
 use ferrosz_codec::shape::StaticShape;
@@ -44,6 +44,7 @@ impl<E: Element, S: StaticShape> Predict<E, S> {
             codes: params.codes,
             first_half,
             error: setting.error(t),
+            radius: setting.radius(t),
             shape: PhantomData,
         };
         run::<T, E, S>(t, &setting, &encode);
@@ -226,6 +227,7 @@ struct Encode<E, S> {
     codes: View<u32>,
     first_half: u64,
     error: E,
+    radius: u32,
     shape: PhantomData<S>,
 }
 
@@ -239,7 +241,7 @@ impl<E: Element, S: StaticShape> Settle<E> for Encode<E, S> {
         slot: E,
         prediction: E,
     ) -> E {
-        let quantized = quantizer.encode(slot, prediction, self.error, RADIUS);
+        let quantized = quantizer.encode(slot, prediction, self.error, self.radius);
         if is_own(S::SHAPE, place) {
             let at = self.first_half + u64::from(tile::index(S::SHAPE, place));
             t.store_half(self.codes, at, quantized.code.map_or(RAW, zigzag) as u16);

@@ -2,6 +2,7 @@
 
 use ferrosz_codec::interp::geometry::Geometry;
 use ferrosz_codec::interp::parameters::{LevelFlags, Parameters, Tightening};
+use ferrosz_codec::interp::quantize::RADIUS;
 use ferrosz_codec::interp::reference;
 use ferrosz_codec::interp::resolved::Resolved;
 use ferrosz_codec::interp::store;
@@ -73,7 +74,8 @@ where
             beta: 3.0,
         },
     };
-    let resolved = Resolved::new(parameters, T::from_f64(1e-3));
+    let radius = [RADIUS, 40][random.random_range(0..2)];
+    let resolved = Resolved::new(parameters, T::from_f64(1e-3)).with_radius(radius);
     let values: Vec<T> = field(&grid, &mut random);
     let spacing = geometry.spacing(S::SHAPE);
     let anchors = reference::anchors(&grid, spacing, &values);

@@ -3,7 +3,7 @@
 use crate::element::Element;
 use crate::interp::geometry::{Geometry, MAX_LEVELS};
 use crate::interp::parameters::{Parameters, Tightening};
-use crate::interp::quantize::LevelQuantizer;
+use crate::interp::quantize::{LevelQuantizer, RADIUS};
 use crate::interp::tile::Part;
 use crate::shape::Shape;
 
@@ -19,8 +19,10 @@ const STEPS_AT: usize = 8;
 
 const INVERSES_AT: usize = STEPS_AT + 2 * LEVELS;
 
+const RADIUS_AT: usize = INVERSES_AT + 2 * LEVELS;
+
 /// Words of the parameters, in streams and for kernels.
-pub const WORDS: usize = INVERSES_AT + 2 * LEVELS;
+pub const WORDS: usize = RADIUS_AT + 2;
 
 /// The parameters of a field whose bound is known.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -32,6 +34,8 @@ pub struct Resolved<T> {
     /// The quantisers of the levels, from the finest on. That of the anchors' level serves the whole coarse
     /// field that they are.
     pub quantizers: [LevelQuantizer<T>; LEVELS],
+    /// What codes are below in magnitude.
+    pub radius: u32,
 }
 
 impl<T: Element> Resolved<T> {
@@ -45,6 +49,16 @@ impl<T: Element> Resolved<T> {
             parameters,
             error,
             quantizers: core::array::from_fn(of_level),
+            radius: RADIUS,
+        }
+    }
+
+    /// The same with codes of less than `radius`, at most [`RADIUS`], in magnitude.
+    #[must_use]
+    pub fn with_radius(self, radius: u32) -> Self {
+        Self {
+            radius: radius.min(RADIUS),
+            ..self
         }
     }
 
@@ -74,6 +88,7 @@ impl<T: Element> Resolved<T> {
         }
         words[GEOMETRY_AT] = self.parameters.geometry.id();
         words[FLAGS_AT] = self.parameters.flag_bits();
+        words[RADIUS_AT] = self.radius;
         words
     }
 }
@@ -116,6 +131,12 @@ impl<F: Fn(usize) -> u32> Words<F> {
         }
     }
 
+    /// What codes are below in magnitude.
+    #[inline(always)]
+    pub fn radius(&self) -> u32 {
+        (self.0)(RADIUS_AT)
+    }
+
     /// The parameters; none if they are not what an encoder writes.
     pub fn read<T: Element>(&self) -> Option<Resolved<T>> {
         let flag_bits = self.flag_bits();
@@ -131,6 +152,7 @@ impl<F: Fn(usize) -> u32> Words<F> {
         let quantizers = core::array::from_fn(|level| self.quantizer(level as u32));
         let is_sound = |value: T| value.is_finite() && value >= T::ZERO;
         (parameters.tightening.is_valid()
+            && (1..=RADIUS).contains(&self.radius())
             && parameters.flag_bits() == flag_bits
             && is_sound(self.error())
             && (quantizers.iter())
@@ -139,6 +161,7 @@ impl<F: Fn(usize) -> u32> Words<F> {
             parameters,
             error: self.error(),
             quantizers,
+            radius: self.radius(),
         })
     }
 }
@@ -152,7 +175,7 @@ mod tests {
     fn words_come_back() {
         let mut parameters = Parameters::default();
         parameters.levels[3] = LevelFlags::from_bits(6);
-        let resolved = Resolved::new(parameters, 0.25f32);
+        let resolved = Resolved::new(parameters, 0.25f32).with_radius(77);
         let words = resolved.to_words();
         let words = Words(|at| words[at]);
         assert_eq!(words.read::<f32>(), Some(resolved));

@@ -2,7 +2,7 @@
 
 use crate::element::Element;
 use crate::entropy::token;
-use crate::interp::quantize::{LevelQuantizer, RADIUS};
+use crate::interp::quantize::LevelQuantizer;
 use crate::interp::resolved::{LEVELS, Resolved};
 use crate::interp::store;
 use crate::interp::walk::{Settle, walk};
@@ -81,6 +81,7 @@ impl<'a, T: Element> Predictor<'a, T> {
             shape,
             quantizers: self.resolved.quantizers_of(self.part, shape),
             error: self.resolved.error,
+            radius: self.resolved.radius,
             codes,
         };
         walk(shape, tile, &self.resolved.parameters, known, &mut encode);
@@ -103,6 +104,7 @@ impl<'a, T: Element> Predictor<'a, T> {
         let mut decode = Decode {
             quantizers: self.resolved.quantizers_of(self.part, self.shape()),
             error: self.resolved.error,
+            radius: self.resolved.radius,
             code,
             raw: |place| raw(tile.at(place)),
         };
@@ -160,6 +162,7 @@ struct Encode<'a, T> {
     shape: Shape,
     quantizers: [LevelQuantizer<T>; LEVELS],
     error: T,
+    radius: u32,
     codes: &'a mut [u16; tile::TILE],
 }
 
@@ -167,7 +170,7 @@ impl<T: Element> Settle<T> for Encode<'_, T> {
     #[inline(always)]
     fn settle(&mut self, level: u32, place: [u32; 3], slot: T, prediction: T) -> T {
         let quantized =
-            self.quantizers[level as usize].encode(slot, prediction, self.error, RADIUS);
+            self.quantizers[level as usize].encode(slot, prediction, self.error, self.radius);
         if is_own(self.shape, place) {
             let at = tile::index(self.shape, place) as usize;
             self.codes[at] = quantized.code.map_or(RAW, zigzag);
@@ -179,6 +182,7 @@ impl<T: Element> Settle<T> for Encode<'_, T> {
 struct Decode<T, C, R> {
     quantizers: [LevelQuantizer<T>; LEVELS],
     error: T,
+    radius: u32,
     code: C,
     raw: R,
 }
@@ -189,7 +193,7 @@ impl<T: Element, C: Fn([u32; 3]) -> u16, R: Fn([u32; 3]) -> T> Settle<T> for Dec
         let quantizer = &self.quantizers[level as usize];
         let code = (self.code)(place);
         if code == RAW {
-            quantizer.known((self.raw)(place), prediction, self.error, RADIUS)
+            quantizer.known((self.raw)(place), prediction, self.error, self.radius)
         } else {
             quantizer.decode(prediction, unzigzag(code))
         }
@@ -216,6 +220,7 @@ mod tests {
     use super::*;
     use crate::interp::geometry::Geometry;
     use crate::interp::parameters::{LevelFlags, Parameters, Tightening};
+    use crate::interp::quantize::RADIUS;
     use crate::interp::reference;
     use alloc::vec;
     use alloc::vec::Vec;
@@ -255,11 +260,12 @@ mod tests {
             },
         };
         let error = T::from_f64(10f64.powi(random.random_range(-4..0)));
-        let resolved = Resolved::new(parameters, error);
+        let radius = [RADIUS, 100][random.random_range(0..2)];
+        let resolved = Resolved::new(parameters, error).with_radius(radius);
         let values: Vec<T> = field(&grid, &mut random);
         let spacing = geometry.spacing(shape);
         let anchors = reference::anchors(&grid, spacing, &values);
-        let right = reference::decompose(&grid, &resolved, RADIUS, &values, &anchors);
+        let right = reference::decompose(&grid, &resolved, radius, &values, &anchors);
         let predictor = Predictor::new(&grid, &resolved, Part::Fine);
         let coarse = grid.coarse(spacing);
         let anchor = |at| anchors[coarse.flat(at) as usize];

@@ -14,12 +14,14 @@ pub const EXTREMES: u64 = 17;
 pub const OF_EXTREMES: Range<u64> = EXTREMES_DONE..EXTREMES + 2;
 /// Three cells: the quantiser, see `Quantizer::to_bits`.
 pub const QUANTIZER: u64 = 19;
+/// Behind the quantiser, if the extremes were searched: the range of the finite values, the bits of an `f64`.
+pub const RANGE: u64 = 22;
 /// The length of the stream in bytes, once a compression has ended.
-pub const STREAM_BYTES: u64 = 22;
+pub const STREAM_BYTES: u64 = 23;
 /// What a decompression found wrong: see [`Fault`].
-pub const FAULT: u64 = 23;
+pub const FAULT: u64 = 24;
 /// Words of the entropy coder's shares in the stream.
-pub const SHARES_WORDS: u64 = 24;
+pub const SHARES_WORDS: u64 = 25;
 /// The first tile state of the look-back over chunks, one a chunk.
 pub const STATES: u64 = 32;
 

@@ -7,8 +7,10 @@
 
 pub mod codes;
 pub mod predict;
+pub mod prepare;
 pub mod reconstruct;
 pub mod rows;
+pub mod scores;
 pub mod stages;
 pub mod values;
 

@@ -9,7 +9,7 @@ use super::{InterpParams, THREADS};
 use crate::simt::{Thread, WARP};
 use core::marker::PhantomData;
 use ferrosz_codec::Element;
-use ferrosz_codec::interp::quantize::{LevelQuantizer, RADIUS};
+use ferrosz_codec::interp::quantize::LevelQuantizer;
 use ferrosz_codec::interp::store;
 use ferrosz_codec::interp::tile::{RAW, unzigzag};
 use ferrosz_codec::shape::StaticShape;
@@ -48,6 +48,7 @@ impl<E: Element, S: StaticShape> Reconstruct<E, S> {
             params,
             tile: &tile,
             error: setting.error::<T, E>(t),
+            radius: setting.radius(t),
         };
         run::<T, E, S>(t, &setting, &decode);
         if params.known.is_empty() {
@@ -168,6 +169,7 @@ struct Decode<'a, E> {
     params: &'a InterpParams,
     tile: &'a TileBox,
     error: E,
+    radius: u32,
 }
 
 impl<E: Element> Settle<E> for Decode<'_, E> {
@@ -184,7 +186,7 @@ impl<E: Element> Settle<E> for Decode<'_, E> {
         if code == RAW {
             let at = flat(self.params, self.tile.at(place));
             let value = load_element(t, self.params.field, at);
-            quantizer.known(value, prediction, self.error, RADIUS)
+            quantizer.known(value, prediction, self.error, self.radius)
         } else {
             quantizer.decode(prediction, unzigzag(code))
         }

@@ -73,6 +73,15 @@ impl<W> View<W> {
         }
     }
 
+    /// The first `count` items, or as many as there are.
+    #[inline(always)]
+    pub fn first(self, count: u64) -> Self {
+        Self {
+            address: self.address,
+            len: if count < self.len { count } else { self.len },
+        }
+    }
+
     /// The first item's address.
     pub fn address(self) -> *mut W {
         self.address

@@ -65,7 +65,7 @@ impl Damaged<'_> {
         if bytes.len() > tiles.raw_bytes::<f32>() {
             return Err(ChunkFault::Place);
         }
-        if self.verify && checksum(seed(number as u64, own.form), &bytes) != own.checksum {
+        if self.verify && checksum(seed(1 + number as u64, own.form), &bytes) != own.checksum {
             return Err(ChunkFault::Checksum);
         }
         let form = Form::from_id(own.form).ok_or(ChunkFault::Form)?;
@@ -105,7 +105,7 @@ impl Damaged<'_> {
         }
         let fault = |(number, chunk): (usize, &Result<_, ChunkFault>)| {
             let fault = *chunk.as_ref().err()?;
-            Some(Fault::Chunk(number as u64, fault as u32))
+            Some(Fault::Chunk(1 + number as u64, fault as u32))
         };
         let wanted = verdict.chunks.iter().enumerate().find_map(fault);
         assert_eq!(found.fault, wanted);

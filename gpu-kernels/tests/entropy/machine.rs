@@ -104,7 +104,7 @@ pub struct Compressed {
 
 impl Compressed {
     /// The first word of the chunk table.
-    pub const TABLE: usize = HEADER_WORDS;
+    pub const TABLE: usize = HEADER_WORDS + 4;
 
     /// The first word of the payload.
     pub const fn payload_at(&self) -> usize {
@@ -171,7 +171,7 @@ pub fn compress_counted<E: Element, C: SymbolCoder, S: StaticShape>(
     let mut records = Memory::stale(chunks * RECORD_WORDS);
     let mut values = sample.values.each_ref().map(|values| words_of(values));
     let most: usize = values.iter().map(Vec::len).sum();
-    let most = (HEADER_WORDS + MAX_WORDS + most) as u64 + (4 + 4) * chunks;
+    let most = (HEADER_WORDS + 8 + MAX_WORDS + most) as u64 + (4 + 4) * chunks;
     let mut stream = Memory::stale(most);
 
     let emulator = Emulator::new().seed(seed).block_order(BlockOrder::Shuffled);
@@ -215,6 +215,9 @@ pub fn compress_counted<E: Element, C: SymbolCoder, S: StaticShape>(
             Encode::<C, S>::run(t, &encode);
         })
         .expect("encode");
+    // The prologue is here the shares alone.
+    let share_words = workspace[cells::SHARES_WORDS as usize] as usize;
+    workspace[cells::PROLOGUE_BYTES as usize] = 4 * share_words as u64;
     let [coarse, field] = &mut values;
     let place = PlaceParams {
         tiling,
@@ -224,7 +227,6 @@ pub fn compress_counted<E: Element, C: SymbolCoder, S: StaticShape>(
         coarse: view(coarse),
         field: view(field),
         element_words: E::WORDS as u32,
-        shares: shares.view(),
         stream: stream.view(),
         cells: view(&mut workspace),
     };
@@ -235,10 +237,11 @@ pub fn compress_counted<E: Element, C: SymbolCoder, S: StaticShape>(
     let mut header = [0; HEADER_WORDS];
     header[..IDENTITY_WORDS].copy_from_slice(&IDENTITY);
     seal(&mut header, 0, payload_bytes);
-    let words = HEADER_WORDS + 4 * chunks as usize + payload_bytes as usize / 4;
+    let words = HEADER_WORDS + 4 * (1 + chunks as usize) + payload_bytes as usize / 4;
     let mut stream = stream.words()[..words].to_vec();
     stream[..HEADER_WORDS].copy_from_slice(&header);
-    let share_words = workspace[cells::SHARES_WORDS as usize] as usize;
+    let payload = Compressed::TABLE + 4 * chunks as usize;
+    stream[payload..payload + share_words].copy_from_slice(&shares.words()[..share_words]);
     Compressed {
         shares: shares.words()[..share_words].to_vec(),
         stream,
@@ -279,6 +282,7 @@ pub fn decompress<E: Element, C: SymbolCoder, S: StaticShape>(
     let read = ReadTablesParams {
         stream: stream.view(),
         chunks,
+        shares_at: 0,
         identity: IDENTITY,
         tables: tables.view(),
         cells: view(&mut workspace),

@@ -30,6 +30,7 @@ use ferrosz_codec::stream::checksum::term;
 use ferrosz_codec::stream::chunk::Form;
 use ferrosz_codec::stream::container::Summary;
 use ferrosz_codec::stream::table::{CHUNK_ALIGNMENT, Entry, seed};
+use ferrosz_codec::stream::tiles::FIRST_ENTRY;
 use ferrosz_codec::tile::{LANES, STEPS, place};
 
 /// Decodes tiles of shape `S` with coder `C`. Launched with at least as many warps as there are chunks.
@@ -163,7 +164,7 @@ impl<S: StaticShape> Work<'_, S> {
     /// The table entry of a chunk.
     #[inline(always)]
     fn entry<T: Thread>(&self, t: T, chunk: u64) -> Entry {
-        Entry::from_words(t.load4(table(self.params.stream), chunk))
+        Entry::from_words(t.load4(table(self.params.stream), FIRST_ENTRY + chunk))
     }
 
     /// The chunk's bytes, if its place is possible.
@@ -209,14 +210,14 @@ impl<S: StaticShape> Work<'_, S> {
             sum = sum.wrapping_add(term(at, t.load(image.view, u64::from(at))));
             at += WARP;
         }
-        seed(self.chunk, form).wrapping_add(warp_sum_u64(t, sum))
+        seed(FIRST_ENTRY + self.chunk, form).wrapping_add(warp_sum_u64(t, sum))
     }
 
     /// Says what is wrong with the chunk.
     #[inline(always)]
     fn report<T: Thread>(&self, t: T, fault: ChunkFault) {
         if t.lane() == 0 {
-            let fault = Fault::Chunk(self.chunk, fault as u32).to_cell();
+            let fault = Fault::Chunk(FIRST_ENTRY + self.chunk, fault as u32).to_cell();
             t.cell_max(self.params.cells, cells::FAULT, fault);
         }
     }

@@ -27,6 +27,8 @@ pub struct ReadTablesParams {
     pub stream: View<u32>,
     /// Its chunks.
     pub chunks: u64,
+    /// The word of the payload that the shares begin at.
+    pub shares_at: u64,
     /// The header's first words. A stream that begins otherwise is a fault.
     pub identity: [u32; IDENTITY_WORDS],
     /// Where the tables go: [`DECODE_WORDS`] words.
@@ -63,7 +65,7 @@ impl<C: SymbolCoder> ReadTables<C> {
         if t.warp() == 0 && !Self::is_expected(t, params) && t.lane() == 0 {
             t.cell_max(params.cells, cells::FAULT, Fault::Header.to_cell());
         }
-        let payload = payload(params.stream, params.chunks);
+        let payload = payload(params.stream, params.chunks).from(params.shares_at);
         let read = Self::read(t, params, payload);
         let (fault, shares) = match read {
             Ok(shares) => (0, shares),

@@ -134,8 +134,8 @@ impl<E: Element> ReadPrologue<E> {
         }
         let stored = Words(|at| t.shared_load(Self::PARAMETERS + at as u32));
         let is_sound = params.contents.has_parameters == 0
-            || (stored.read::<E>())
-                .is_some_and(|resolved| resolved.parameters.geometry.id() == params.geometry);
+            || (stored.are_sound::<E>()
+                && (stored.geometry()).is_some_and(|found| found.id() == params.geometry));
         if is_sound {
             Ok(())
         } else {

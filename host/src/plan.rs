@@ -11,12 +11,11 @@ use crate::stream::StreamRef;
 use crate::tiles;
 use ferrosz_codec::bound::Extremes;
 use ferrosz_codec::error::{ChunkFault, TableFault};
-use ferrosz_codec::pipeline::{Fixed, Layered, Lorenzo, Outlier, Plain, TileCoder};
+use ferrosz_codec::pipeline::{Fixed, Layered, Lorenzo, Outlier, Plain};
 use ferrosz_codec::quantize::Quantizer;
 use ferrosz_codec::shape::{Cube, Line, Plane, Shape, StaticShape};
 use ferrosz_codec::stream::container::{Header, IDENTITY_WORDS, Layout, to_words};
 use ferrosz_codec::stream::region::Region;
-use ferrosz_codec::stream::tiles::TileLayout;
 use ferrosz_codec::{Bound, Codec, Dtype, Element, FormatError};
 use ferrosz_gpu_kernels::kernel::cells::{self, Fault};
 use ferrosz_gpu_kernels::kernel::compress::{Compress, CompressParams};
@@ -161,7 +160,7 @@ pub(crate) fn enqueue_compress<T: Element, E: Executor>(
         executor.clear(job.cells)?;
         return enqueue_empty(executor, job, &header);
     }
-    if let Some(tiles) = kernels_of_tiles(&job.layout)? {
+    if let Some(tiles) = job.layout.tiles() {
         return tiles::kernels::enqueue_compress::<T, E>(executor, job, &tiles);
     }
     if job.bound.needs_extremes() {
@@ -335,7 +334,7 @@ pub(crate) fn enqueue_decompress<T: Element, E: Executor>(
     executor: &E,
     job: &DecompressJob<'_>,
 ) -> Result<(), Error> {
-    if let Some(tiles) = kernels_of_tiles(&job.layout)? {
+    if let Some(tiles) = job.layout.tiles() {
         return tiles::kernels::enqueue_decompress::<T, E>(executor, job, &tiles);
     }
     executor.clear(job.cells)?;
@@ -379,17 +378,6 @@ fn enqueue_region<T: Element, E: Executor>(
         (Shape::Plane, Dtype::F64) => executor.launch::<Decompress<f64, Plane>>(blocks, &params),
         (Shape::Cube, Dtype::F32) => executor.launch::<Decompress<f32, Cube>>(blocks, &params),
         (Shape::Cube, Dtype::F64) => executor.launch::<Decompress<f64, Cube>>(blocks, &params),
-    }
-}
-
-/// The tiles of a layout, if it has any, and kernels for them.
-fn kernels_of_tiles(layout: &Layout) -> Result<Option<TileLayout>, Error> {
-    match layout.tiles() {
-        Some(tiles) if tiles.codec.coder == TileCoder::BitPlane => Err(Error::NoDevice {
-            device: "a GPU",
-            reason: format!("there are no kernels for {}", layout.codec),
-        }),
-        tiles => Ok(tiles),
     }
 }
 

@@ -22,7 +22,7 @@ use ferrosz_codec::stream::tiles::TileLayout;
 use ferrosz_codec::tile::TileGrid;
 use ferrosz_codec::{Dtype, Element, Shape};
 use ferrosz_gpu_kernels::kernel::cells;
-use ferrosz_gpu_kernels::kernel::entropy::decode::{Decode, DecodeParams};
+use ferrosz_gpu_kernels::kernel::entropy::decode::Decode;
 use ferrosz_gpu_kernels::kernel::entropy::decode_tables::{
     DECODE_WORDS, ReadTables, ReadTablesParams,
 };
@@ -30,9 +30,13 @@ use ferrosz_gpu_kernels::kernel::entropy::encode::{Encode, EncodeParams};
 use ferrosz_gpu_kernels::kernel::entropy::layout::TILE_WORDS;
 use ferrosz_gpu_kernels::kernel::entropy::place::stacks::StackWords;
 use ferrosz_gpu_kernels::kernel::entropy::place::{Place, PlaceParams};
+use ferrosz_gpu_kernels::kernel::entropy::planes::decode::DecodePlanes;
+use ferrosz_gpu_kernels::kernel::entropy::planes::measure::{Measure, MeasureParams};
+use ferrosz_gpu_kernels::kernel::entropy::planes::place::PlaneWords;
 use ferrosz_gpu_kernels::kernel::entropy::record::RECORD_WORDS;
 use ferrosz_gpu_kernels::kernel::entropy::statistics::{COUNTERS, Statistics, StatisticsParams};
 use ferrosz_gpu_kernels::kernel::entropy::tables::{ENCODE_WORDS, MakeTables, TablesParams};
+use ferrosz_gpu_kernels::kernel::entropy::target::DecodeParams;
 use ferrosz_gpu_kernels::kernel::entropy::tiling::Tiling;
 use ferrosz_gpu_kernels::kernel::interp::InterpParams;
 use ferrosz_gpu_kernels::kernel::interp::codes::REGION_WORDS;
@@ -469,6 +473,9 @@ impl<E: Executor> Call<'_, E> {
         let (executor, layout, room) = (self.executor, self.layout, &self.room);
         let tiling = tiling(layout);
         let chunks = layout.chunks();
+        if layout.codec.coder == TileCoder::BitPlane {
+            return self.encode_planes::<T>(job);
+        }
         let warps = self.blocks((4 * chunks).div_ceil(WARPS))?;
         self.statistics(
             warps,
@@ -487,16 +494,7 @@ impl<E: Executor> Call<'_, E> {
             is_sample: u32::from(tiling.is_sample()),
         };
         self.of_coder(1, &OfCoder::Tables(tables))?;
-        let prologue = WritePrologueParams {
-            contents: contents::<T>(layout),
-            parameters: room.parameters,
-            shares: room.shares,
-            anchors: room.anchors,
-            stream: job.stream,
-            chunks,
-            cells: room.cells,
-        };
-        executor.launch::<WritePrologue>(1, &prologue)?;
+        self.write_prologue::<T>(job)?;
         let encode = EncodeParams {
             tiling,
             regions: room.regions,
@@ -508,8 +506,44 @@ impl<E: Executor> Call<'_, E> {
         };
         let blocks = self.blocks(chunks.div_ceil(WARPS))?;
         self.of_coder(blocks, &OfCoder::Encode(encode))?;
-        let place = PlaceParams {
-            tiling,
+        executor.launch::<Place<StackWords>>(self.blocks(chunks)?, &self.place::<T>(job))
+    }
+
+    /// As [`Call::encode`], of the coder without tables.
+    fn encode_planes<T: Element>(&self, job: &CompressJob) -> Result<(), Error> {
+        let (executor, room) = (self.executor, &self.room);
+        let blocks = self.blocks(self.layout.chunks())?;
+        self.write_prologue::<T>(job)?;
+        let measure = MeasureParams {
+            tiling: tiling(self.layout),
+            regions: room.regions,
+            tiles: room.tiles,
+            records: room.records,
+            cells: room.cells,
+            element_words: T::WORDS as u32,
+        };
+        executor.launch::<Measure>(blocks, &measure)?;
+        executor.launch::<Place<PlaneWords>>(blocks, &self.place::<T>(job))
+    }
+
+    fn write_prologue<T: Element>(&self, job: &CompressJob) -> Result<(), Error> {
+        let (layout, room) = (self.layout, &self.room);
+        let prologue = WritePrologueParams {
+            contents: contents::<T>(layout),
+            parameters: room.parameters,
+            shares: room.shares,
+            anchors: room.anchors,
+            stream: job.stream,
+            chunks: layout.chunks(),
+            cells: room.cells,
+        };
+        self.executor.launch::<WritePrologue>(1, &prologue)
+    }
+
+    fn place<T: Element>(&self, job: &CompressJob) -> PlaceParams {
+        let room = &self.room;
+        PlaceParams {
+            tiling: tiling(self.layout),
             regions: room.regions,
             tiles: room.tiles,
             records: room.records,
@@ -518,8 +552,7 @@ impl<E: Executor> Call<'_, E> {
             element_words: T::WORDS as u32,
             stream: job.stream,
             cells: room.cells,
-        };
-        executor.launch::<Place<StackWords>>(self.blocks(chunks)?, &place)
+        }
     }
 }
 
@@ -542,6 +575,7 @@ pub(crate) fn enqueue_decompress<T: Element, E: Executor>(
     let chunks = layout.chunks();
     let contents = contents::<T>(layout);
     let identity = identity::<T>(job.layout);
+    let has_tables = layout.codec.coder.has_tables();
     let tables = ReadTablesParams {
         stream: job.stream,
         chunks,
@@ -550,7 +584,9 @@ pub(crate) fn enqueue_decompress<T: Element, E: Executor>(
         tables: room.tables,
         cells: room.cells,
     };
-    call.of_coder(1, &OfCoder::ReadTables(tables))?;
+    if has_tables {
+        call.of_coder(1, &OfCoder::ReadTables(tables))?;
+    }
     let geometry = match layout.codec.predictor {
         TilePredictor::Lorenzo => Geometry::default(),
         TilePredictor::Interp(geometry) => geometry,
@@ -581,8 +617,12 @@ pub(crate) fn enqueue_decompress<T: Element, E: Executor>(
         element_words: T::WORDS as u32,
         verify: u32::from(job.verify),
     };
-    let blocks = call.blocks(chunks.div_ceil(WARPS))?;
-    call.of_coder(blocks, &OfCoder::Decode(decode))?;
+    if has_tables {
+        let blocks = call.blocks(chunks.div_ceil(WARPS))?;
+        call.of_coder(blocks, &OfCoder::Decode(decode))?;
+    } else {
+        call.decode_planes(&decode)?;
+    }
     match layout.codec.predictor {
         TilePredictor::Lorenzo => call.unpredict::<T>(job),
         TilePredictor::Interp(geometry) => call.reconstruct(job, geometry),
@@ -590,6 +630,15 @@ pub(crate) fn enqueue_decompress<T: Element, E: Executor>(
 }
 
 impl<E: Executor> Call<'_, E> {
+    fn decode_planes(&self, params: &DecodeParams) -> Result<(), Error> {
+        let (executor, blocks) = (self.executor, self.blocks(self.layout.chunks())?);
+        match self.layout.shape() {
+            Shape::Line => executor.launch::<DecodePlanes<Line>>(blocks, params),
+            Shape::Plane => executor.launch::<DecodePlanes<Plane>>(blocks, params),
+            Shape::Cube => executor.launch::<DecodePlanes<Cube>>(blocks, params),
+        }
+    }
+
     fn unpredict<T: Element>(&self, job: &DecompressJob<'_>) -> Result<(), Error> {
         let layout = self.layout;
         let params = LorenzoParams {

@@ -5,7 +5,7 @@
 use crate::kernel::cells::{self, Fault};
 use crate::kernel::decompress::header_is_sound;
 use crate::kernel::entropy::shares::{self, Own, PADDING, starts};
-use crate::kernel::entropy::stream::payload;
+use crate::kernel::entropy::stream::{has_table, payload};
 use crate::scan::warp_inclusive_sum;
 use crate::simt::{Thread, View, WARP};
 use core::marker::PhantomData;
@@ -92,7 +92,7 @@ impl<C: SymbolCoder> ReadTables<C> {
     /// Whether the stream's header is sound and the one that the caller spoke of. For a whole warp.
     #[inline(always)]
     fn is_expected<T: Thread>(t: T, params: &ReadTablesParams) -> bool {
-        if payload(params.stream, params.chunks).is_empty() {
+        if !has_table(params.stream, params.chunks) {
             return false;
         }
         let word = |word: usize| t.load(params.stream, word as u64);

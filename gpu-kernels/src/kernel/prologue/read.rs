@@ -3,7 +3,7 @@
 use super::{Contents, THREADS, WARPS};
 use crate::kernel::cells::{self, Fault};
 use crate::kernel::decompress::header_is_sound;
-use crate::kernel::entropy::stream::{payload, table};
+use crate::kernel::entropy::stream::{has_table, payload, table};
 use crate::scan::{store_warp_sum_u64, sum_of_warps};
 use crate::simt::{Thread, View};
 use core::marker::PhantomData;
@@ -59,7 +59,7 @@ impl<E: Element> ReadPrologue<E> {
             shares = t.cell_load(params.cells, cells::SHARES_WORDS);
         }
         let words = contents.words(shares);
-        if payload.is_empty() || words > payload.len() {
+        if !has_table(params.stream, params.chunks) || words > payload.len() {
             Self::report(t, params, Fault::Chunk(0, ChunkFault::Length as u32));
             return;
         }

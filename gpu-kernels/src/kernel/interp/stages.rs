@@ -94,11 +94,10 @@ pub fn run<T: Thread, E: Element, S: StaticShape>(
     settle: &impl Settle<E>,
 ) {
     let mut level = setting.spacing.trailing_zeros();
-    while level > 1 {
+    while level > 0 {
         level -= 1;
         run_level::<T, E, S>(t, setting, level, settle);
     }
-    run_level::<T, E, S>(t, setting, 0, settle);
 }
 
 #[inline(always)]

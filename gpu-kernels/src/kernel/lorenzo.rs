@@ -45,10 +45,10 @@ pub struct LorenzoParams {
 }
 
 impl LorenzoParams {
-    /// The number of the tile of this block, and the tile.
+    /// The number of the tile of block `block`, and the tile.
     #[inline(always)]
-    fn tile<T: Thread>(&self, t: T, shape: Shape) -> (u64, TileBox) {
-        let number = self.first_tile + t.block_index();
+    fn tile(&self, shape: Shape, block: u32) -> (u64, TileBox) {
+        let number = self.first_tile + block;
         let grid = TileGrid::new(shape, self.lengths);
         // The number of a tile fits in 32 bits, so counts of tiles do.
         let [_, ys, xs] = (grid.counts()).map(|count| count.min(u64::from(u32::MAX)) as u32);

@@ -4,7 +4,7 @@
 //! little has one if the place before it has, so that whole runs are known at once, and a turn ends at
 //! the next place that has none.
 
-use super::rows::{Pair, SLICE_ROWS, TileRows, add, before, both_fit, place, subtract};
+use super::rows::{Pair, SLICE_ROWS, TileRows, place};
 use crate::simt::{Thread, WARP};
 use ferrosz_codec::Element;
 use ferrosz_codec::entropy::token::{RAW, zigzag};
@@ -30,25 +30,30 @@ pub fn predict<T: Thread, E: Element, S: StaticShape>(
 ) {
     let mut state = RowsBefore {
         shape: S::SHAPE,
-        above: [0; 2],
+        above: Pair::default(),
         carry: 0,
     };
-    let mut next = rows.load(t, rows.row(t, 0));
+    let load = |number| {
+        let row = rows.row(t, number);
+        Pair::of(|half| rows.load(t, row, half))
+    };
+    let mut next = load(0);
     let mut number = 0;
     let count = t.opaque(tile::ROWS);
     while number < count {
         let values = next;
         if number + 1 < count {
-            next = rows.load(t, rows.row(t, number + 1));
+            next = load(number + 1);
         }
         let row = rows.row(t, number);
-        let is_inside = [rows.has(t, row, 0), rows.has(t, row, 1)];
+        let is_inside = Pair::of(|half| rows.has(t, row, half));
         if rows.places(row) > 0 {
             let codes = state.predict_row(t, quantizer, number, is_inside, values);
-            for half in 0..2 {
-                if is_inside[half as usize] {
-                    rows.store_code(t, row, half, codes[half as usize]);
-                }
+            if is_inside.low {
+                rows.store_code(t, row, 0, codes.low);
+            }
+            if is_inside.high {
+                rows.store_code(t, row, 1, codes.high);
             }
         }
         number += 1;
@@ -77,19 +82,19 @@ impl RowsBefore {
     ) -> Pair<u32> {
         let found = values.map(|value| quantizer.quantize(value));
         let mut codes = found.map(|code| code.unwrap_or(0));
-        let mut has_code = and(found.map(|code| code.is_some()), is_inside);
+        let mut has_code = found.zip(is_inside, |code, is_inside| code.is_some() && is_inside);
         if row == 0 {
             // It counts as what it is, whether its code fits or not.
-            self.carry = t.shuffle(codes[0].cast_unsigned(), 0).cast_signed();
-            has_code[0] |= t.lane() == 0;
+            self.carry = t.shuffle(codes.low.cast_unsigned(), 0).cast_signed();
+            has_code.low |= t.lane() == 0;
         }
         let (base, slice) = self.base(t, row);
-        let mut settled = Settled::find(t, subtract(codes, base), has_code, self.carry);
-        codes = add(base, settled.rest);
+        let mut settled = Settled::find(t, codes.minus(base), has_code, self.carry);
+        codes = base.plus(settled.rest);
         if row == 0 && t.lane() == 0 {
             // Its own residual is all of it.
-            settled.residuals[0] = codes[0];
-            settled.has_code[0] = found[0].is_some() && fits(codes[0]);
+            settled.residuals.low = codes.low;
+            settled.has_code.low = found.low.is_some() && fits(codes.low);
         }
         self.advance(t, row, codes, slice, settled.last);
         settled.codes()
@@ -99,16 +104,18 @@ impl RowsBefore {
     #[inline(always)]
     fn base<T: Thread>(&self, t: T, row: u32) -> (Pair<i32>, Pair<i32>) {
         match self.shape {
-            Shape::Line => ([0; 2], [0; 2]),
-            Shape::Plane => (self.above, [0; 2]),
+            Shape::Line => (Pair::default(), Pair::default()),
+            Shape::Plane => (self.above, Pair::default()),
             Shape::Cube => {
-                let mut slice = [0; 2];
+                let mut slice = Pair::default();
                 if row >= SLICE_ROWS {
-                    slice = [0, 1].map(|half| t.shared_load(word(t, row, half)).cast_signed());
+                    slice = Pair::of(|half| t.shared_load(word(t, row, half)).cast_signed());
                 }
-                let is_first = row.is_multiple_of(SLICE_ROWS);
-                let above = if is_first { [0; 2] } else { self.above };
-                (add(slice, above), slice)
+                if row.is_multiple_of(SLICE_ROWS) {
+                    (slice, slice)
+                } else {
+                    (slice.plus(self.above), slice)
+                }
             }
         }
     }
@@ -127,12 +134,10 @@ impl RowsBefore {
         } else {
             0
         };
-        self.above = subtract(codes, slice);
+        self.above = codes.minus(slice);
         if matches!(self.shape, Shape::Cube) {
-            for half in 0..2 {
-                let code = codes[half as usize].cast_unsigned();
-                t.shared_store(word(t, row, half), code);
-            }
+            t.shared_store(word(t, row, 0), codes.low.cast_unsigned());
+            t.shared_store(word(t, row, 1), codes.high.cast_unsigned());
         }
     }
 }
@@ -156,26 +161,25 @@ struct Settled {
 impl Settled {
     #[inline(always)]
     fn codes(&self) -> Pair<u32> {
-        [0, 1].map(|half: usize| {
-            if self.has_code[half] {
-                zigzag(self.residuals[half])
-            } else {
-                RAW
-            }
-        })
+        (self.residuals).zip(
+            self.has_code,
+            |residual, has_code| {
+                if has_code { zigzag(residual) } else { RAW }
+            },
+        )
     }
 
     /// Settles a row; `carry` is the same in all lanes.
     #[inline(always)]
     fn find<T: Thread>(t: T, rest: Pair<i32>, has_code: Pair<bool>, carry: i32) -> Self {
-        let (previous, _) = before(t, rest, carry);
-        let follows = mask(t, and(has_code, both_fit(rest, previous)));
+        let (previous, _) = rest.before(t, carry);
+        let follows = mask(t, has_code, rest.minus(previous));
         let mut last = carry;
         let mut settled = 0u64;
         let mut from = 0;
         while from < tile::ROW {
-            let is_able = and(has_code, both_fit(rest, [last; 2]));
-            let able = mask(t, is_able) >> from << from;
+            let from_last = rest.map(|rest| rest.wrapping_sub(last));
+            let able = mask(t, has_code, from_last) >> from << from;
             if able == 0 {
                 break;
             }
@@ -191,16 +195,16 @@ impl Settled {
     /// Gives the places that are not among `settled` what is at the last one that is.
     #[inline(always)]
     fn fill<T: Thread>(t: T, rest: Pair<i32>, settled: u64, carry: i32, last: i32) -> Self {
-        let rest = [0, 1].map(|half| {
+        let rest = Pair::of(|half| {
             let up_to = settled & u64::MAX >> (tile::ROW - 1 - place(t, half));
             let found = at(t, rest, up_to.checked_ilog2().unwrap_or(0));
             if up_to == 0 { carry } else { found }
         });
-        let (before, _) = before(t, rest, carry);
+        let (before, _) = rest.before(t, carry);
         Self {
             rest,
-            residuals: subtract(rest, before),
-            has_code: [0, 1].map(|half| settled >> place(t, half) & 1 == 1),
+            residuals: rest.minus(before),
+            has_code: Pair::of(|half| settled >> place(t, half) & 1 == 1),
             last,
         }
     }
@@ -209,18 +213,14 @@ impl Settled {
 /// What is at a place of the row, which may be another one for each lane.
 #[inline(always)]
 fn at<T: Thread>(t: T, row: Pair<i32>, place: u32) -> i32 {
-    let [low, high] = row.map(|value| t.shuffle(value.cast_unsigned(), place % WARP));
+    let Pair { low, high } = row.map(|value| t.shuffle(value.cast_unsigned(), place % WARP));
     if place < WARP { low } else { high }.cast_signed()
 }
 
-/// Bit x is what place x of the row says.
+/// Bit x is whether place x of the row has a code and this residual of it fits.
 #[inline(always)]
-fn mask<T: Thread>(t: T, row: Pair<bool>) -> u64 {
-    let [low, high] = row.map(|is_so| u64::from(t.ballot(is_so)));
+fn mask<T: Thread>(t: T, has_code: Pair<bool>, residuals: Pair<i32>) -> u64 {
+    let is_able = has_code.zip(residuals, |has_code, residual| has_code && fits(residual));
+    let Pair { low, high } = is_able.map(|is_able| u64::from(t.ballot(is_able)));
     low | high << WARP
-}
-
-#[inline(always)]
-fn and(a: Pair<bool>, b: Pair<bool>) -> Pair<bool> {
-    [a[0] && b[0], a[1] && b[1]]
 }

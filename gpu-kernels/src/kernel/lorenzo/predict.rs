@@ -185,16 +185,29 @@ impl<'a, E: Element, S: StaticShape, const WHOLE: bool> Share<'a, E, S, WHOLE> {
         (codes, missing)
     }
 
-    /// As [`Share::quantize`], one value after the other, which are loaded again: kept, they would cost registers.
+    /// Sets right the codes that are in doubt; which places have none. Values are loaded again: kept, they would cost
+    /// registers.
     #[inline(always)]
     fn quantize_with_care<T: Thread>(&self, t: T, row: Row, codes: &mut Step<i32>) -> u32 {
-        let mut missing = 0;
-        let mut left = t.opaque((1 << (2 * Self::COUNT)) - 1);
-        while left != 0 {
-            let number = left.trailing_zeros();
-            left &= left - 1;
+        let row = self.rows.moved(row, 0, t.opaque(0));
+        let count = 2 * Self::COUNT as u32;
+        // Values of f64, whose rounding is seldom in doubt, one after the other.
+        let count = if E::WORDS == 1 {
+            count
+        } else {
+            t.opaque(count)
+        };
+        let mut doubtful = 0u32;
+        for number in 0..count {
             let value = self.load(t, row, number as usize / 2, number % 2);
-            let code = self.quantizer.quantize(value);
+            doubtful |= u32::from(!self.quantizer.is_clearly_within(value)) << number;
+        }
+        let mut missing = 0;
+        while doubtful != 0 {
+            let number = doubtful.trailing_zeros();
+            doubtful &= doubtful - 1;
+            let value = self.load(t, row, number as usize / 2, number % 2);
+            let code = self.quantizer.quantize_with_care(value);
             missing |= u32::from(code.is_none()) << number;
             let code = code.unwrap_or(0);
             // A register has no address: the one that is meant is found by comparison.

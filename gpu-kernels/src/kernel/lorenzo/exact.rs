@@ -1,9 +1,13 @@
-//! Prediction of a tile in which a place has no code that fits, by one warp, row after row.
+//! Prediction of a tile in which a place has no code that fits, row after row.
 //!
 //! Which places have one depends on those before them in the row. But a place at which two neighbours differ by
 //! little has one if the place before it has, so that whole runs are known at once, and a turn ends at
 //! the next place that has none.
+//!
+//! Lines and planes are for one warp. In a cube a row waits for the row above, which its warp had before, and that of
+//! the slice before, which the warp before had: so a wave of rows runs through the block's warps.
 
+use super::THREADS;
 use super::rows::{Pair, SLICE_ROWS, TileRows, place};
 use crate::simt::{Thread, WARP};
 use ferrosz_codec::Element;
@@ -13,6 +17,9 @@ use ferrosz_codec::quantize::Quantizer;
 use ferrosz_codec::shape::{Shape, StaticShape};
 use ferrosz_codec::tile;
 
+/// Warps of a block, half as many as a cube's tile has slices.
+const WARPS: u32 = THREADS / WARP;
+
 /// Words of shared memory: in a cube, a slice.
 pub const fn shared_words(shape: Shape) -> u32 {
     match shape {
@@ -21,42 +28,75 @@ pub const fn shared_words(shape: Shape) -> u32 {
     }
 }
 
-/// Writes a tile's codes. For a whole warp.
+/// Writes a tile's codes. For the whole block.
 #[inline(always)]
 pub fn predict<T: Thread, E: Element, S: StaticShape>(
     t: T,
     rows: &TileRows<'_, S, false>,
     quantizer: &Quantizer<E>,
 ) {
+    let is_cube = matches!(S::SHAPE, Shape::Cube);
+    let load = |turn| {
+        let row = rows.row(t, row_of_turn(t, S::SHAPE, turn));
+        Pair::of(|half| rows.load(t, row, half))
+    };
     let mut state = RowsBefore {
         shape: S::SHAPE,
         above: Pair::default(),
         carry: 0,
     };
-    let load = |number| {
-        let row = rows.row(t, number);
-        Pair::of(|half| rows.load(t, row, half))
-    };
     let mut next = load(0);
-    let mut number = 0;
-    let count = t.opaque(tile::ROWS);
-    while number < count {
-        let values = next;
-        if number + 1 < count {
-            next = load(number + 1);
+    let mut turn = 0u32.wrapping_sub(if is_cube { t.warp() } else { 0 });
+    let turns = t.opaque(if is_cube { 2 * SLICE_ROWS } else { tile::ROWS });
+    let waves = turns + if is_cube { WARPS - 1 } else { 0 };
+    let mut wave = 0;
+    while wave < waves && (is_cube || t.warp() == 0) {
+        if turn < turns {
+            let values = next;
+            next = load(turn + 1);
+            let number = row_of_turn(t, S::SHAPE, turn);
+            predict_row(t, rows, quantizer, &mut state, number, values);
         }
-        let row = rows.row(t, number);
-        let is_inside = Pair::of(|half| rows.has(t, row, half));
-        if rows.places(row) > 0 {
-            let codes = state.predict_row(t, quantizer, number, is_inside, values);
-            if is_inside.low {
-                rows.store_code(t, row, 0, codes.low);
-            }
-            if is_inside.high {
-                rows.store_code(t, row, 1, codes.high);
-            }
+        if is_cube {
+            t.barrier();
         }
-        number += 1;
+        turn = turn.wrapping_add(1);
+        wave += 1;
+    }
+}
+
+/// The row that a warp has in a turn: in a cube those of one slice, and then of another.
+#[inline(always)]
+fn row_of_turn<T: Thread>(t: T, shape: Shape, turn: u32) -> u32 {
+    match shape {
+        Shape::Line | Shape::Plane => turn,
+        Shape::Cube => {
+            let slice = t.warp() + turn / SLICE_ROWS * WARPS;
+            slice * SLICE_ROWS + turn % SLICE_ROWS
+        }
+    }
+}
+
+/// Writes a row's codes.
+#[inline(always)]
+fn predict_row<T: Thread, E: Element, S: StaticShape>(
+    t: T,
+    rows: &TileRows<'_, S, false>,
+    quantizer: &Quantizer<E>,
+    state: &mut RowsBefore,
+    number: u32,
+    values: Pair<E>,
+) {
+    let row = rows.row(t, number);
+    let is_inside = Pair::of(|half| rows.has(t, row, half));
+    if rows.places(row) > 0 {
+        let codes = state.codes(t, quantizer, number, is_inside, values);
+        if is_inside.low {
+            rows.store_code(t, row, 0, codes.low);
+        }
+        if is_inside.high {
+            rows.store_code(t, row, 1, codes.high);
+        }
     }
 }
 
@@ -72,7 +112,7 @@ struct RowsBefore {
 impl RowsBefore {
     /// The codes of the next row.
     #[inline(always)]
-    fn predict_row<T: Thread, E: Element>(
+    fn codes<T: Thread, E: Element>(
         &mut self,
         t: T,
         quantizer: &Quantizer<E>,
@@ -89,7 +129,8 @@ impl RowsBefore {
             has_code.low |= t.lane() == 0;
         }
         let (base, slice) = self.base(t, row);
-        let mut settled = Settled::find(t, codes.minus(base), has_code, self.carry);
+        let rest = codes.minus(base);
+        let mut settled = Settled::find(t, rest, has_code, is_inside, self.carry);
         codes = base.plus(settled.rest);
         if row == 0 && t.lane() == 0 {
             // Its own residual is all of it.
@@ -142,7 +183,7 @@ impl RowsBefore {
     }
 }
 
-/// Where this lane keeps its code of half a row of the last slice: no other looks at it.
+/// Where lanes of this number keep their code of half a row of the last slice.
 #[inline(always)]
 fn word<T: Thread>(t: T, row: u32, half: u32) -> u32 {
     row % SLICE_ROWS * tile::ROW + place(t, half)
@@ -171,9 +212,25 @@ impl Settled {
 
     /// Settles a row; `carry` is the same in all lanes.
     #[inline(always)]
-    fn find<T: Thread>(t: T, rest: Pair<i32>, has_code: Pair<bool>, carry: i32) -> Self {
+    fn find<T: Thread>(
+        t: T,
+        rest: Pair<i32>,
+        has_code: Pair<bool>,
+        is_inside: Pair<bool>,
+        carry: i32,
+    ) -> Self {
         let (previous, _) = rest.before(t, carry);
-        let follows = mask(t, has_code, rest.minus(previous));
+        let residuals = rest.minus(previous);
+        let follows = mask(t, has_code, residuals);
+        if follows == mask(t, is_inside, Pair::default()) {
+            let last = at(t, rest, tile::ROW - 1);
+            return Self {
+                rest,
+                residuals,
+                has_code,
+                last,
+            };
+        }
         let mut last = carry;
         let mut settled = 0u64;
         let mut from = 0;

@@ -45,7 +45,7 @@ impl<E: Element, S: StaticShape> Predict<E, S> {
             let rows = TileRows::<S, false>::new(params, number, &tile);
             predict(t, &rows, &quantizer)
         };
-        if t.barrier_or(has_raw) && t.warp() == 0 {
+        if t.barrier_or(has_raw) {
             // Found again: kept until here, all this would cost registers throughout.
             let (number, tile) = params.tile(S::SHAPE, t.opaque(t.block_index()));
             let rows = TileRows::<S, false>::new(params, number, &tile);

@@ -133,15 +133,24 @@ impl Bound {
         self.mode != BoundMode::Abs
     }
 
+    /// The quantiser of a bound that is relative to `base`, finite and not negative, which is not read for
+    /// [`BoundMode::Abs`].
+    pub fn resolve_of<T: Element>(&self, base: f64) -> Quantizer<T> {
+        let error = match self.mode {
+            BoundMode::Abs => self.value,
+            BoundMode::Range | BoundMode::Max => multiply_down(self.value, base),
+        };
+        Quantizer::from_error(T::from_f64_down(error))
+    }
+
     /// The quantiser that keeps this bound on a field with these extremes, which are not read
     /// for [`BoundMode::Abs`]. Lossless if the bound comes to 0, or to less than `T` can use.
     pub fn resolve<T: Element>(&self, extremes: &Extremes<T>) -> Quantizer<T> {
-        let error = match self.mode {
-            BoundMode::Abs => self.value,
-            BoundMode::Range => multiply_down(self.value, extremes.range_down()),
-            BoundMode::Max => multiply_down(self.value, extremes.largest_magnitude()),
-        };
-        Quantizer::from_error(T::from_f64_down(error))
+        self.resolve_of(match self.mode {
+            BoundMode::Abs => 0.0,
+            BoundMode::Range => extremes.range_down(),
+            BoundMode::Max => extremes.largest_magnitude(),
+        })
     }
 }
 
@@ -208,7 +217,7 @@ impl<T: Element> Extremes<T> {
     }
 
     /// The largest f64 that is at most max - min; 0 without finite values.
-    fn range_down(&self) -> f64 {
+    pub fn range_down(&self) -> f64 {
         self.values()
             .map_or(0.0, |(min, max)| subtract_down(max.to_f64(), min.to_f64()))
     }

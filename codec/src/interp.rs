@@ -11,9 +11,11 @@
 //! no more.
 
 pub mod geometry;
+pub mod order;
 pub mod parameters;
 pub mod predict;
 pub mod quantize;
+pub mod recipe;
 #[cfg(feature = "alloc")]
 pub mod reference;
 pub mod resolved;
@@ -21,4 +23,5 @@ pub mod spline;
 pub mod stage;
 pub mod store;
 pub mod tile;
+pub mod tune;
 pub mod walk;

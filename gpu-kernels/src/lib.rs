@@ -16,6 +16,7 @@ pub mod list;
 pub mod look_back;
 pub mod scan;
 pub mod simt;
+pub mod wide;
 
 /// The kernels of [`list`], compiled by `cargo xtask ptx` from these sources.
 #[cfg(not(target_arch = "nvptx64"))]

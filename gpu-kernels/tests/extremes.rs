@@ -55,9 +55,12 @@ where
             let quantizer = cells::QUANTIZER as usize..cells::QUANTIZER as usize + 3;
             let wanted = bound.resolve(&extremes).to_bits();
             assert_eq!(workspace[quantizer.clone()], wanted);
+            let range = cells::RANGE as usize;
+            assert_eq!(workspace[range], extremes.range_down().to_bits());
             let own = cells::OF_EXTREMES.start as usize..cells::OF_EXTREMES.end as usize;
             for (at, cell) in workspace.iter_mut().enumerate() {
-                assert!(quantizer.contains(&at) || *cell == 0, "cell {at}");
+                let is_result = quantizer.contains(&at) || at == range;
+                assert!(is_result || *cell == 0, "cell {at}");
                 // As a compression and a decompression would leave them.
                 if !own.contains(&at) {
                     *cell = USED;

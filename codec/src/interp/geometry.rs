@@ -4,6 +4,7 @@ use crate::shape::Shape;
 use crate::tile;
 
 /// How far anchors are apart, and how far predictions see.
+#[repr(u32)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Geometry {
     /// cuSZ-i's: in 3D anchors 8 apart and windows of 8 x 8 x 32.

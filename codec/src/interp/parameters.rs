@@ -59,6 +59,31 @@ impl Tightening {
         beta: 4.0,
     };
 
+    /// Of these numbers.
+    pub const fn new(alpha: f64, beta: f64) -> Self {
+        Self { alpha, beta }
+    }
+
+    /// cuSZ-Hi's choice for a bound that is this part of the range of values: the looser the bound, the more
+    /// it pays to know coarse levels well. Linear between the knots, for which the bounds are a tenth of
+    /// each other. Nothing known of the range, or a range of 0, is the loosest bound.
+    #[inline(always)]
+    pub fn of_relative(part: f64) -> Self {
+        const ALPHAS: [f64; 5] = [1.0, 1.25, 1.5, 1.75, 2.0];
+        const KNOTS: [f64; 5] = [1e-5, 1e-4, 1e-3, 1e-2, 1e-1];
+        let mut alpha = ALPHAS[4];
+        for i in (0..4).rev() {
+            if part < KNOTS[i + 1] {
+                let way = (part - KNOTS[i]) / (KNOTS[i + 1] - KNOTS[i]);
+                alpha = ALPHAS[i] + way * (ALPHAS[i + 1] - ALPHAS[i]);
+            }
+        }
+        if part < KNOTS[0] {
+            alpha = ALPHAS[0];
+        }
+        Self::new(alpha, Self::DEFAULT.beta)
+    }
+
     /// Whether both numbers are finite and at least 1.
     pub fn is_valid(&self) -> bool {
         (1.0..=f64::MAX).contains(&self.alpha) && (1.0..=f64::MAX).contains(&self.beta)
@@ -114,6 +139,9 @@ impl Parameters {
             ..Self::default()
         }
     }
+
+    /// Bits that the flags of all levels take.
+    pub const FLAG_BITS: u32 = LevelFlags::BITS * MAX_LEVELS as u32;
 
     /// The flags of all levels as bits, the finest level's lowest.
     #[inline(always)]

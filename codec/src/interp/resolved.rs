@@ -3,7 +3,7 @@
 use crate::element::Element;
 use crate::interp::geometry::{Geometry, MAX_LEVELS};
 use crate::interp::parameters::{Parameters, Tightening};
-use crate::interp::quantize::LevelQuantizer;
+use crate::interp::quantize::{LevelQuantizer, RADIUS};
 use crate::interp::tile::Part;
 use crate::shape::Shape;
 
@@ -17,13 +17,12 @@ const BETA_AT: usize = 4;
 const ERROR_AT: usize = 6;
 const STEPS_AT: usize = 8;
 
-/// Words that a stream holds.
-pub const STREAM_WORDS: usize = STEPS_AT + 2 * LEVELS;
+const INVERSES_AT: usize = STEPS_AT + 2 * LEVELS;
 
-const INVERSES_AT: usize = STREAM_WORDS;
+const RADIUS_AT: usize = INVERSES_AT + 2 * LEVELS;
 
-/// Words that a kernel is given: those of the stream, and what only an encoder needs.
-pub const WORDS: usize = INVERSES_AT + 2 * LEVELS;
+/// Words of the parameters, in streams and for kernels.
+pub const WORDS: usize = RADIUS_AT + 2;
 
 /// The parameters of a field whose bound is known.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -35,6 +34,8 @@ pub struct Resolved<T> {
     /// The quantisers of the levels, from the finest on. That of the anchors' level serves the whole coarse
     /// field that they are.
     pub quantizers: [LevelQuantizer<T>; LEVELS],
+    /// What codes are below in magnitude.
+    pub radius: u32,
 }
 
 impl<T: Element> Resolved<T> {
@@ -48,6 +49,16 @@ impl<T: Element> Resolved<T> {
             parameters,
             error,
             quantizers: core::array::from_fn(of_level),
+            radius: RADIUS,
+        }
+    }
+
+    /// The same with codes of less than `radius`, at most [`RADIUS`], in magnitude.
+    #[must_use]
+    pub fn with_radius(self, radius: u32) -> Self {
+        Self {
+            radius: radius.min(RADIUS),
+            ..self
         }
     }
 
@@ -77,6 +88,7 @@ impl<T: Element> Resolved<T> {
         }
         words[GEOMETRY_AT] = self.parameters.geometry.id();
         words[FLAGS_AT] = self.parameters.flag_bits();
+        words[RADIUS_AT] = self.radius;
         words
     }
 }
@@ -109,46 +121,59 @@ impl<F: Fn(usize) -> u32> Words<F> {
         T::from_bits64(self.wide(ERROR_AT))
     }
 
-    /// The step of a level, up to that of the anchors.
-    #[inline(always)]
-    pub fn step<T: Element>(&self, level: u32) -> T {
-        T::from_bits64(self.wide(STEPS_AT + 2 * level as usize))
-    }
-
-    /// The quantiser of a level, up to that of the anchors; not in a stream's words.
+    /// The quantiser of a level, up to that of the anchors.
     #[inline(always)]
     pub fn quantizer<T: Element>(&self, level: u32) -> LevelQuantizer<T> {
+        let at = 2 * level as usize;
         LevelQuantizer {
-            step: self.step(level),
-            inverse: T::from_bits64(self.wide(INVERSES_AT + 2 * level as usize)),
+            step: T::from_bits64(self.wide(STEPS_AT + at)),
+            inverse: T::from_bits64(self.wide(INVERSES_AT + at)),
         }
     }
 
-    /// What decoding needs of a stream's words; none if they are not what an encoder writes. Inverses are 0.
+    /// What codes are below in magnitude.
+    #[inline(always)]
+    pub fn radius(&self) -> u32 {
+        (self.0)(RADIUS_AT)
+    }
+
+    #[inline(always)]
+    fn tightening(&self) -> Tightening {
+        Tightening::new(
+            f64::from_bits(self.wide(ALPHA_AT)),
+            f64::from_bits(self.wide(BETA_AT)),
+        )
+    }
+
+    /// Whether the words are what an encoder writes.
+    #[inline(always)]
+    pub fn are_sound<T: Element>(&self) -> bool {
+        let is_sound = |value: T| value.is_finite() && value >= T::ZERO;
+        let mut sound = self.geometry().is_some()
+            & self.tightening().is_valid()
+            & (self.flag_bits() >> Parameters::FLAG_BITS == 0)
+            & (1..=RADIUS).contains(&self.radius())
+            & is_sound(self.error());
+        for level in 0..LEVELS as u32 {
+            let quantizer: LevelQuantizer<T> = self.quantizer(level);
+            sound &= is_sound(quantizer.step) & is_sound(quantizer.inverse);
+        }
+        sound
+    }
+
+    /// The parameters; none if they are not what an encoder writes.
     pub fn read<T: Element>(&self) -> Option<Resolved<T>> {
         let flag_bits = self.flag_bits();
-        let levels = core::array::from_fn(|level| Parameters::flags_of(flag_bits, level as u32));
         let parameters = Parameters {
             geometry: self.geometry()?,
-            levels,
-            tightening: Tightening {
-                alpha: f64::from_bits(self.wide(ALPHA_AT)),
-                beta: f64::from_bits(self.wide(BETA_AT)),
-            },
+            levels: core::array::from_fn(|level| Parameters::flags_of(flag_bits, level as u32)),
+            tightening: self.tightening(),
         };
-        let quantizers = core::array::from_fn(|level| LevelQuantizer {
-            step: self.step(level as u32),
-            inverse: T::ZERO,
-        });
-        let is_sound = |value: T| value.is_finite() && value >= T::ZERO;
-        (parameters.tightening.is_valid()
-            && parameters.flag_bits() == flag_bits
-            && is_sound(self.error())
-            && quantizers.iter().all(|q| is_sound(q.step)))
-        .then_some(Resolved {
+        self.are_sound::<T>().then(|| Resolved {
             parameters,
             error: self.error(),
-            quantizers,
+            quantizers: core::array::from_fn(|level| self.quantizer(level as u32)),
+            radius: self.radius(),
         })
     }
 }
@@ -162,14 +187,9 @@ mod tests {
     fn words_come_back() {
         let mut parameters = Parameters::default();
         parameters.levels[3] = LevelFlags::from_bits(6);
-        let resolved = Resolved::new(parameters, 0.25f32);
+        let resolved = Resolved::new(parameters, 0.25f32).with_radius(77);
         let words = resolved.to_words();
         let words = Words(|at| words[at]);
-        let read = words.read::<f32>().unwrap();
-        assert_eq!(read.parameters, parameters);
-        for level in 0..LEVELS {
-            assert_eq!(read.quantizers[level].step, resolved.quantizers[level].step);
-            assert_eq!(words.quantizer(level as u32), resolved.quantizers[level]);
-        }
+        assert_eq!(words.read::<f32>(), Some(resolved));
     }
 }

@@ -1,8 +1,8 @@
 //! A tile at a time: what the CPU does, and each thread block.
 
 use crate::element::Element;
-use crate::entropy::token::{RAW, unzigzag, zigzag};
-use crate::interp::quantize::{LevelQuantizer, RADIUS};
+use crate::entropy::token;
+use crate::interp::quantize::LevelQuantizer;
 use crate::interp::resolved::{LEVELS, Resolved};
 use crate::interp::store;
 use crate::interp::walk::{Settle, walk};
@@ -45,6 +45,11 @@ impl<'a, T: Element> Predictor<'a, T> {
         &self.grid
     }
 
+    /// The places of the part's anchors.
+    pub fn anchor_grid(&self) -> TileGrid {
+        self.grid.coarse(self.spacing())
+    }
+
     fn shape(&self) -> Shape {
         self.grid.shape()
     }
@@ -76,6 +81,7 @@ impl<'a, T: Element> Predictor<'a, T> {
             shape,
             quantizers: self.resolved.quantizers_of(self.part, shape),
             error: self.resolved.error,
+            radius: self.resolved.radius,
             codes,
         };
         walk(shape, tile, &self.resolved.parameters, known, &mut encode);
@@ -97,6 +103,8 @@ impl<'a, T: Element> Predictor<'a, T> {
         self.set_anchors(tile, anchor, known);
         let mut decode = Decode {
             quantizers: self.resolved.quantizers_of(self.part, self.shape()),
+            error: self.resolved.error,
+            radius: self.resolved.radius,
             code,
             raw: |place| raw(tile.at(place)),
         };
@@ -154,6 +162,7 @@ struct Encode<'a, T> {
     shape: Shape,
     quantizers: [LevelQuantizer<T>; LEVELS],
     error: T,
+    radius: u32,
     codes: &'a mut [u16; tile::TILE],
 }
 
@@ -161,10 +170,10 @@ impl<T: Element> Settle<T> for Encode<'_, T> {
     #[inline(always)]
     fn settle(&mut self, level: u32, place: [u32; 3], slot: T, prediction: T) -> T {
         let quantized =
-            self.quantizers[level as usize].encode(slot, prediction, self.error, RADIUS);
+            self.quantizers[level as usize].encode(slot, prediction, self.error, self.radius);
         if is_own(self.shape, place) {
             let at = tile::index(self.shape, place) as usize;
-            self.codes[at] = quantized.code.map_or(RAW, zigzag) as u16;
+            self.codes[at] = quantized.code.map_or(RAW, zigzag);
         }
         quantized.known
     }
@@ -172,6 +181,8 @@ impl<T: Element> Settle<T> for Encode<'_, T> {
 
 struct Decode<T, C, R> {
     quantizers: [LevelQuantizer<T>; LEVELS],
+    error: T,
+    radius: u32,
     code: C,
     raw: R,
 }
@@ -179,13 +190,29 @@ struct Decode<T, C, R> {
 impl<T: Element, C: Fn([u32; 3]) -> u16, R: Fn([u32; 3]) -> T> Settle<T> for Decode<T, C, R> {
     #[inline(always)]
     fn settle(&mut self, level: u32, place: [u32; 3], _: T, prediction: T) -> T {
-        let code = u32::from((self.code)(place));
+        let quantizer = &self.quantizers[level as usize];
+        let code = (self.code)(place);
         if code == RAW {
-            (self.raw)(place)
+            quantizer.known((self.raw)(place), prediction, self.error, self.radius)
         } else {
-            self.quantizers[level as usize].decode(prediction, unzigzag(code))
+            quantizer.decode(prediction, unzigzag(code))
         }
     }
+}
+
+/// [`token::RAW`], as codes are kept in memory.
+pub const RAW: u16 = token::RAW as u16;
+
+/// [`token::zigzag`] of a code of at most 32,767 in magnitude, as codes are kept in memory.
+#[inline(always)]
+pub const fn zigzag(code: i32) -> u16 {
+    token::zigzag(code) as u16
+}
+
+/// The inverse of [`zigzag`].
+#[inline(always)]
+pub const fn unzigzag(code: u16) -> i32 {
+    token::unzigzag(code as u32)
 }
 
 #[cfg(test)]
@@ -193,6 +220,7 @@ mod tests {
     use super::*;
     use crate::interp::geometry::Geometry;
     use crate::interp::parameters::{LevelFlags, Parameters, Tightening};
+    use crate::interp::quantize::RADIUS;
     use crate::interp::reference;
     use alloc::vec;
     use alloc::vec::Vec;
@@ -232,11 +260,12 @@ mod tests {
             },
         };
         let error = T::from_f64(10f64.powi(random.random_range(-4..0)));
-        let resolved = Resolved::new(parameters, error);
+        let radius = [RADIUS, 100][random.random_range(0..2)];
+        let resolved = Resolved::new(parameters, error).with_radius(radius);
         let values: Vec<T> = field(&grid, &mut random);
         let spacing = geometry.spacing(shape);
         let anchors = reference::anchors(&grid, spacing, &values);
-        let right = reference::decompose(&grid, &resolved, RADIUS, &values, &anchors);
+        let right = reference::decompose(&grid, &resolved, radius, &values, &anchors);
         let predictor = Predictor::new(&grid, &resolved, Part::Fine);
         let coarse = grid.coarse(spacing);
         let anchor = |at| anchors[coarse.flat(at) as usize];
@@ -247,7 +276,7 @@ mod tests {
             let value = |at| values[grid.flat(at) as usize];
             known.fill(T::NAN);
             predictor.encode(&tile, value, anchor, &mut known, &mut codes);
-            let code_of = |at: usize| right.codes[at].map_or(RAW, zigzag) as u16;
+            let code_of = |at: usize| right.codes[at].map_or(RAW, zigzag);
             each_place(shape, &tile, |place| {
                 let at = grid.flat(tile.at(place)) as usize;
                 let found = known[store::index(shape, place) as usize];

@@ -7,6 +7,7 @@ use crate::kernel::cells;
 use crate::kernel::tile::UNIT_WORDS;
 use crate::scan::warp_max_u64;
 use crate::simt::{Thread, View, WARP};
+use crate::wide::{load_wide, store_wide};
 use core::marker::PhantomData;
 use ferrosz_codec::bound::Extremes;
 use ferrosz_codec::{Bound, BoundMode, Element};
@@ -88,7 +89,7 @@ impl<E: Element> FindExtremes<E> {
         let mut cell =
             u64::from(t.block_index()) * u64::from(THREADS) + u64::from(t.thread_index());
         while cell < cells.len() {
-            let is_own = (cells::OF_EXTREMES.start..cells::QUANTIZER + 3).contains(&cell);
+            let is_own = (cells::OF_EXTREMES.start..cells::RANGE + 1).contains(&cell);
             if !is_own {
                 t.cell_store(cells, cell, 0);
             }
@@ -130,15 +131,17 @@ impl<E: Element> FindExtremes<E> {
     #[inline(always)]
     fn resolve<T: Thread>(t: T, params: &ExtremesParams) {
         let found = core::array::from_fn(|i| t.cell_load(params.cells, cells::EXTREMES + i as u64));
+        let extremes = Extremes::<E>::from_cells(found);
         let mode = BoundMode::from_id(params.mode as u8).unwrap_or(BoundMode::Abs);
         // The host has checked the bound; a wrong one would come out as lossless.
         let quantizer = Bound::new(mode, params.bound)
             .or(Bound::abs(0.0))
-            .map(|bound| bound.resolve(&Extremes::<E>::from_cells(found)).to_bits())
+            .map(|bound| bound.resolve(&extremes).to_bits())
             .unwrap_or_default();
         for (i, bits) in (0..).zip(&quantizer) {
             t.cell_store(params.cells, cells::QUANTIZER + i, *bits);
         }
+        t.cell_store(params.cells, cells::RANGE, extremes.range_down().to_bits());
     }
 }
 
@@ -152,16 +155,4 @@ fn see_unit<E: Element>(seen: &mut Extremes<E>, words: [u32; 4]) {
         seen.see(E::from_words([words[0], words[1]]));
         seen.see(E::from_words([words[2], words[3]]));
     }
-}
-
-/// Number `index` of the 64-bit numbers in shared memory.
-#[inline(always)]
-fn load_wide<T: Thread>(t: T, index: u32) -> u64 {
-    u64::from(t.shared_load(2 * index)) | u64::from(t.shared_load(2 * index + 1)) << 32
-}
-
-#[inline(always)]
-fn store_wide<T: Thread>(t: T, index: u32, value: u64) {
-    t.shared_store(2 * index, value as u32);
-    t.shared_store(2 * index + 1, (value >> 32) as u32);
 }

@@ -7,8 +7,10 @@
 
 pub mod codes;
 pub mod predict;
+pub mod prepare;
 pub mod reconstruct;
 pub mod rows;
+pub mod scores;
 pub mod stages;
 pub mod values;
 
@@ -34,7 +36,7 @@ pub struct InterpParams {
     pub codes: View<u32>,
     /// The first chunk of the part.
     pub first_chunk: u64,
-    /// Where prediction leaves what the decoder will know, in C order; may be nothing.
+    /// Where what the decoder will know is left, in C order; may be nothing. Reconstruction then writes no field.
     pub known: View<u32>,
     /// The words of [`ferrosz_codec::interp::resolved`].
     pub parameters: View<u32>,

@@ -8,10 +8,9 @@ use super::{InterpParams, THREADS};
 use crate::simt::{Thread, View, WARP};
 use core::marker::PhantomData;
 use ferrosz_codec::Element;
-use ferrosz_codec::entropy::token::{RAW, zigzag};
-use ferrosz_codec::interp::quantize::{LevelQuantizer, RADIUS};
+use ferrosz_codec::interp::quantize::LevelQuantizer;
 use ferrosz_codec::interp::store;
-use ferrosz_codec::interp::tile::is_own;
+use ferrosz_codec::interp::tile::{RAW, is_own, zigzag};
 use ferrosz_codec::shape::StaticShape;
 use ferrosz_codec::tile::{self, TileBox};
 
@@ -44,6 +43,7 @@ impl<E: Element, S: StaticShape> Predict<E, S> {
             codes: params.codes,
             first_half,
             error: setting.error(t),
+            radius: setting.radius(t),
             shape: PhantomData,
         };
         run::<T, E, S>(t, &setting, &encode);
@@ -54,7 +54,7 @@ impl<E: Element, S: StaticShape> Predict<E, S> {
 
     /// Brings the tile and its far faces in.
     #[inline(always)]
-    fn fill<T: Thread>(t: T, params: &InterpParams, tile: &TileBox) {
+    pub(super) fn fill<T: Thread>(t: T, params: &InterpParams, tile: &TileBox) {
         let first = flat(params, tile.origin);
         rows::share(t, rows::count(S::SHAPE), |numbers| {
             let load = |row: u32, x: u32| {
@@ -226,6 +226,7 @@ struct Encode<E, S> {
     codes: View<u32>,
     first_half: u64,
     error: E,
+    radius: u32,
     shape: PhantomData<S>,
 }
 
@@ -239,10 +240,10 @@ impl<E: Element, S: StaticShape> Settle<E> for Encode<E, S> {
         slot: E,
         prediction: E,
     ) -> E {
-        let quantized = quantizer.encode(slot, prediction, self.error, RADIUS);
+        let quantized = quantizer.encode(slot, prediction, self.error, self.radius);
         if is_own(S::SHAPE, place) {
             let at = self.first_half + u64::from(tile::index(S::SHAPE, place));
-            t.store_half(self.codes, at, quantized.code.map_or(RAW, zigzag) as u16);
+            t.store_half(self.codes, at, quantized.code.map_or(RAW, zigzag));
         }
         quantized.known
     }

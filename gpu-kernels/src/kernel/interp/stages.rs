@@ -55,6 +55,12 @@ impl Setting {
         Words(|at| t.load(self.parameters, at as u64)).error()
     }
 
+    /// What codes are below in magnitude.
+    #[inline(always)]
+    pub fn radius<T: Thread>(&self, t: T) -> u32 {
+        Words(|at| t.load(self.parameters, at as u64)).radius()
+    }
+
     #[inline(always)]
     fn quantizer<T: Thread, E: Element>(&self, t: T, level: u32) -> LevelQuantizer<E> {
         let level = if self.is_coarse {

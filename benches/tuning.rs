@@ -1,0 +1,158 @@
+//! What tuning of the interpolation gains.
+//!
+//! `cargo bench --bench tuning -- FIELD.f32:Z,Y,X ...` prints a table in Markdown: bits a value of the codes,
+//! by the order-0 entropy of each level, without tuning; what that changes by with each mode and preset;
+//! PSNR; and the time of tuning, as a part of that of prediction without tuning.
+
+use ferrosz::Shape;
+use ferrosz::codec::interp::geometry::{Geometry, MAX_LEVELS};
+use ferrosz::codec::interp::parameters::Parameters;
+use ferrosz::codec::interp::reference;
+use ferrosz::codec::interp::resolved::Resolved;
+use ferrosz::codec::interp::store;
+use ferrosz::codec::interp::tile::{Part, Predictor};
+use ferrosz::codec::interp::tune::{Preset, Tuning, tune};
+use ferrosz::codec::tile::{self, TileGrid, TileOrder};
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+
+struct Field {
+    name: String,
+    grid: TileGrid,
+    values: Vec<f32>,
+    range: f64,
+}
+
+/// What parameters make of a field.
+struct Outcome {
+    bits: f64,
+    psnr: f64,
+    time: Duration,
+}
+
+fn main() {
+    println!(
+        "| field | rank | bound | bits | 1 | 2 | 3 | 4 | ratio | quality | PSNR: none, ratio, quality | time |"
+    );
+    println!("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |");
+    for argument in std::env::args().skip(1).filter(|a| !a.starts_with("--")) {
+        let field = read(&argument);
+        for bound in [1e-2, 1e-3, 1e-4] {
+            row(&field, bound);
+        }
+    }
+}
+
+fn row(field: &Field, bound: f64) {
+    let mode = |number| Tuning::of_mode(number, Geometry::Wide, None).expect("a mode");
+    let none = tuned(field, bound, &mode(0));
+    let mut cells = Vec::new();
+    for number in 1..=4 {
+        cells.push(change(&tuned(field, bound, &mode(number)).0, &none.0));
+    }
+    let [ratio, quality] =
+        [Preset::Ratio, Preset::Quality].map(|preset| tuned(field, bound, &Tuning::preset(preset)));
+    println!(
+        "| {} | {} | {bound:.0e} | {:.4} | {} | {} | {} | {:.1}, {:.1}, {:.1} | {:.1} % |",
+        field.name,
+        field.grid.shape().rank(),
+        none.0.bits,
+        cells.join(" | "),
+        change(&ratio.0, &none.0),
+        change(&quality.0, &none.0),
+        none.0.psnr,
+        ratio.0.psnr,
+        quality.0.psnr,
+        100.0 * ratio.1.as_secs_f64() / none.0.time.as_secs_f64(),
+    );
+}
+
+fn change(of: &Outcome, from: &Outcome) -> String {
+    format!("{:+.1} %", (of.bits / from.bits - 1.0) * 100.0)
+}
+
+/// What tuning comes to, and how long it took.
+fn tuned(field: &Field, bound: f64, tuning: &Tuning) -> (Outcome, Duration) {
+    let error = (bound * field.range) as f32;
+    let mut scratch = vec![0.0; store::len(field.grid.shape()) as usize];
+    let value = |at| field.values[field.grid.flat(at) as usize];
+    let start = Instant::now();
+    let parameters = tune(&field.grid, value, error, bound, tuning, &mut scratch);
+    let time = start.elapsed();
+    (predict(field, parameters, error), time)
+}
+
+fn predict(field: &Field, parameters: Parameters, error: f32) -> Outcome {
+    let grid = &field.grid;
+    let shape = grid.shape();
+    let resolved = Resolved::new(parameters, error);
+    let predictor = Predictor::new(grid, &resolved, Part::Fine);
+    let spacing = parameters.geometry.spacing(shape);
+    let anchors = reference::anchors(grid, spacing, &field.values);
+    let coarse = grid.coarse(spacing);
+    let order = TileOrder::levels(shape, spacing);
+    let mut known = vec![0.0; store::len(shape) as usize];
+    let mut codes = [0; tile::TILE];
+    let mut counts = vec![HashMap::<u16, u64>::new(); MAX_LEVELS];
+    let (mut squares, mut time) = (0.0, Duration::ZERO);
+    for number in 0..grid.tiles() {
+        let tile = grid.tile(number);
+        let start = Instant::now();
+        let value = |at| field.values[grid.flat(at) as usize];
+        let anchor = |at| anchors[coarse.flat(at) as usize];
+        predictor.encode(&tile, value, anchor, &mut known, &mut codes);
+        time += start.elapsed();
+        for (i, code) in (0..).zip(&codes) {
+            let (step, lane) = (i / tile::LANES, i % tile::LANES);
+            let place = tile::place(shape, step, lane);
+            if tile.has(place) && order.group(step, lane).is_some() {
+                *counts[tile::level(shape, place) as usize]
+                    .entry(*code)
+                    .or_default() += 1;
+                let difference = known[store::index(shape, place) as usize] - value(tile.at(place));
+                if difference.is_finite() {
+                    squares += f64::from(difference).powi(2);
+                }
+            }
+        }
+    }
+    let elements = grid.elements() as f64;
+    Outcome {
+        bits: counts.iter().map(entropy).sum::<f64>() / elements,
+        psnr: 20.0 * (field.range / (squares / elements).sqrt()).log10(),
+        time,
+    }
+}
+
+/// The bits of symbols that occur so often.
+fn entropy(counts: &HashMap<u16, u64>) -> f64 {
+    let all: u64 = counts.values().sum();
+    (counts.values())
+        .map(|count| *count as f64 * (all as f64 / *count as f64).log2())
+        .sum()
+}
+
+fn read(argument: &str) -> Field {
+    let (path, extents) = argument.rsplit_once(':').expect("FIELD:Z,Y,X");
+    let extents: Vec<u64> = extents
+        .split(',')
+        .map(|n| n.parse().expect("a length"))
+        .collect();
+    let shape = Shape::of_rank(extents.len() as u8).expect("one to three extents");
+    let mut lengths = [1; 3];
+    lengths[3 - extents.len()..].copy_from_slice(&extents);
+    let bytes = std::fs::read(path).expect("a field");
+    let values: Vec<f32> = bytemuck::pod_collect_to_vec(&bytes);
+    let finite = || values.iter().copied().filter(|value| value.is_finite());
+    let (min, max) = (
+        finite().fold(f32::MAX, f32::min),
+        finite().fold(f32::MIN, f32::max),
+    );
+    let name = path.rsplit('/').next().unwrap_or(path);
+    Field {
+        name: name.trim_end_matches(".f32").to_owned(),
+        grid: TileGrid::new(shape, lengths),
+        range: f64::from(max) - f64::from(min),
+        values,
+    }
+}

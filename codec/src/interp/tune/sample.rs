@@ -1,0 +1,81 @@
+//! Samples: the tiles that speak for a field.
+
+/// A few of a field's tiles, one from each of as many equal parts of their sequence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Samples {
+    tiles: u64,
+}
+
+impl Samples {
+    /// Of so many tiles one is looked at, within [`Samples::RANGE`].
+    const ONE_OF: u64 = 128;
+
+    /// The fewest samples, as far as there are tiles, and the most.
+    const RANGE: [u64; 2] = [4, 64];
+
+    /// Of a field of so many tiles.
+    pub const fn new(tiles: u64) -> Self {
+        Self { tiles }
+    }
+
+    /// How many samples there are.
+    #[inline(always)]
+    pub const fn count(&self) -> u32 {
+        let [least, most] = Self::RANGE;
+        let mut count = self.tiles / Self::ONE_OF;
+        if count < least {
+            count = least;
+        }
+        if count > most {
+            count = most;
+        }
+        if count > self.tiles {
+            count = self.tiles;
+        }
+        count as u32
+    }
+
+    /// The number of sample `sample`'s tile, which lies anywhere in its part: tiles at equal distances
+    /// could all have the same place in their rows.
+    #[inline(always)]
+    pub fn tile(&self, sample: u32) -> u64 {
+        // Kernels do not panic, not even where the compiler cannot see that a divisor is not 0.
+        let count = u64::from(self.count().max(1));
+        let sample = u64::from(sample);
+        let (length, rest) = (self.tiles / count, self.tiles % count);
+        let (first, length) = if sample < rest {
+            (sample * (length + 1), length + 1)
+        } else {
+            (sample * length + rest, length)
+        };
+        first + hash(sample) % length.max(1)
+    }
+}
+
+/// The finaliser of MurmurHash3, which spreads small numbers over 64 bits.
+#[inline(always)]
+const fn hash(value: u64) -> u64 {
+    let mut hash = value.wrapping_add(0x9E37_79B9_7F4A_7C15);
+    hash = (hash ^ hash >> 33).wrapping_mul(0xFF51_AFD7_ED55_8CCD);
+    hash = (hash ^ hash >> 33).wrapping_mul(0xC4CE_B9FE_1A85_EC53);
+    hash ^ hash >> 33
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn samples_ascend_and_are_tiles() {
+        for tiles in (0..3000).chain([8192, 1 << 40, u64::MAX]) {
+            let samples = Samples::new(tiles);
+            assert!(samples.count() as u64 >= tiles.min(4) && samples.count() <= 64);
+            let mut before = None;
+            for i in 0..samples.count() {
+                let tile = samples.tile(i);
+                assert!(tile < tiles && before < Some(tile), "{tiles}: {tile}");
+                before = Some(tile);
+            }
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! Tuning, second half: what follows from the costs, and the candidates of the next round.
+//!
+//! So a field is tuned without asking the host: `Prepare` for the start, then for each round that has
+//! candidates `Scores` and `Prepare`. What was decided lies at the start of the parameters, where prediction
+//! looks for it.
+
+use super::scores::{COST_CELLS, candidate_words, cost_cell};
+use crate::kernel::cells;
+use crate::simt::{Thread, View};
+use crate::wide::{load_wide, store_wide};
+use core::marker::PhantomData;
+use ferrosz_codec::interp::parameters::{Parameters, Tightening};
+use ferrosz_codec::interp::resolved::Resolved;
+use ferrosz_codec::interp::tune::relative;
+use ferrosz_codec::interp::tune::search::{Round, Search};
+use ferrosz_codec::{BoundMode, Element};
+
+/// Decides for fields of `E`. Launched with one block.
+pub struct Prepare<E>(PhantomData<E>);
+
+/// Parameters of [`Prepare`].
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct PrepareParams {
+    /// What is decided, and among what.
+    pub search: Search,
+    /// How many rounds have been scored.
+    pub rounds: u32,
+    /// Whether the bound is that of the quantiser in the workspace's cells.
+    pub error_in_cells: u32,
+    /// The bits of the bound if not.
+    pub error: u64,
+    /// The number of the bound as the user gave it.
+    pub bound: f64,
+    /// Its mode.
+    pub mode: u32,
+    /// The workspace: see [`cells`]. [`cells::RANGE`] is read if the tuning needs the range.
+    pub workspace: View<u64>,
+    /// The cells of tuning, [`CELLS`] of them.
+    pub cells: View<u64>,
+    /// [`super::scores::PARAMETER_WORDS`] words, of which those of what was decided and of the next round's
+    /// candidates are written.
+    pub parameters: View<u32>,
+}
+
+/// What was decided: the flags, and two numbers of the tightening.
+const DECIDED: u64 = COST_CELLS;
+
+/// Cells that tuning needs.
+pub const CELLS: u64 = DECIDED + 3;
+
+/// Threads in a block.
+pub const THREADS: u32 = 128;
+
+impl<E: Element> Prepare<E> {
+    /// Words of shared memory: the costs, then what was decided.
+    pub const SHARED_WORDS: u32 = 2 * CELLS as u32;
+
+    /// What one thread does.
+    #[inline(always)]
+    pub fn run<T: Thread>(t: T, params: &PrepareParams) {
+        Self::take_costs(t, params.cells);
+        t.barrier();
+        if t.thread_index() == 0 {
+            let decided = Self::decide(t, params);
+            let bits = [
+                u64::from(decided.flag_bits()),
+                decided.tightening.alpha.to_bits(),
+                decided.tightening.beta.to_bits(),
+            ];
+            for (i, bits) in (DECIDED..).zip(&bits) {
+                t.cell_store(params.cells, i, *bits);
+                store_wide(t, i as u32, *bits);
+            }
+        }
+        t.barrier();
+        let decided = parameters(&params.search, |i| load_wide(t, i as u32));
+        let error = Self::error(t, params);
+        if t.thread_index() == 0 {
+            leave(t, params.parameters, &Resolved::new(decided, error));
+        } else if let Some(round) = round(params.rounds)
+            && t.thread_index() <= params.search.candidates(round)
+        {
+            let number = t.thread_index() - 1;
+            let candidate = params.search.candidate(round, number, &decided);
+            let words = params.parameters.from(candidate_words(number));
+            leave(t, words, &Resolved::new(candidate, error));
+        }
+    }
+
+    /// Brings the costs to shared memory and clears their cells for the next round.
+    #[inline(always)]
+    fn take_costs<T: Thread>(t: T, cells: View<u64>) {
+        let mut cell = u64::from(t.thread_index());
+        while cell < COST_CELLS {
+            store_wide(t, cell as u32, t.cell_load(cells, cell));
+            t.cell_store(cells, cell, 0);
+            cell += u64::from(THREADS);
+        }
+    }
+
+    #[inline(always)]
+    fn error<T: Thread>(t: T, params: &PrepareParams) -> E {
+        E::from_bits64(if params.error_in_cells != 0 {
+            t.cell_load(params.workspace, cells::QUANTIZER)
+        } else {
+            params.error
+        })
+    }
+
+    #[inline(always)]
+    fn decide<T: Thread>(t: T, params: &PrepareParams) -> Parameters {
+        let Some(round) = params.rounds.checked_sub(1).and_then(round) else {
+            return Self::start(t, params);
+        };
+        let decided = parameters(&params.search, |i| t.cell_load(params.cells, i));
+        params.search.decide(round, &decided, |number, level| {
+            load_wide(t, cost_cell(number, level) as u32)
+        })
+    }
+
+    #[inline(always)]
+    fn start<T: Thread>(t: T, params: &PrepareParams) -> Parameters {
+        let mut part = 0.0;
+        if params.search.tuning.needs_range() {
+            let mode = BoundMode::from_id(params.mode as u8).unwrap_or(BoundMode::Abs);
+            let range = f64::from_bits(t.cell_load(params.workspace, cells::RANGE));
+            part = relative(mode, params.bound, Self::error(t, params).to_f64(), range);
+        }
+        params.search.start(part)
+    }
+}
+
+/// The round that comes after so many; none after the last.
+#[inline(always)]
+fn round(number: u32) -> Option<Round> {
+    match number {
+        0 => Some(Round::Flags),
+        1 => Some(Round::Tightening),
+        _ => None,
+    }
+}
+
+/// What was decided, from its cells.
+#[inline(always)]
+fn parameters(search: &Search, cell: impl Fn(u64) -> u64) -> Parameters {
+    let flag_bits = cell(DECIDED) as u32;
+    Parameters {
+        geometry: search.tuning.geometry,
+        levels: core::array::from_fn(|level| Parameters::flags_of(flag_bits, level as u32)),
+        tightening: Tightening::new(
+            f64::from_bits(cell(DECIDED + 1)),
+            f64::from_bits(cell(DECIDED + 2)),
+        ),
+    }
+}
+
+#[inline(always)]
+fn leave<T: Thread, E: Element>(t: T, words: View<u32>, resolved: &Resolved<E>) {
+    for (at, word) in (0..).zip(&resolved.to_words()) {
+        t.store(words, at, *word);
+    }
+}

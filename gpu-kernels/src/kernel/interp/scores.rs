@@ -1,0 +1,138 @@
+//! Tuning, first half: what candidates cost on sample tiles.
+//!
+//! A sample tile is predicted as any other, but its codes are only counted: see
+//! [`ferrosz_codec::interp::tune`].
+
+use super::predict::Predict;
+use super::stages::{Setting, Settle, run};
+use super::values::Values;
+use super::{InterpParams, THREADS};
+use crate::scan::warp_sum_u64;
+use crate::simt::{Thread, View};
+use core::marker::PhantomData;
+use ferrosz_codec::Element;
+use ferrosz_codec::interp::geometry::MAX_LEVELS;
+use ferrosz_codec::interp::quantize::{LevelQuantizer, RADIUS};
+use ferrosz_codec::interp::resolved::WORDS;
+use ferrosz_codec::interp::tile::is_own;
+use ferrosz_codec::interp::tune::cost::{CLASSES, class, of_all, of_class};
+use ferrosz_codec::interp::tune::sample::Samples;
+use ferrosz_codec::interp::tune::search::MAX_CANDIDATES;
+use ferrosz_codec::shape::StaticShape;
+use ferrosz_codec::tile;
+
+/// Scores candidates on a field of `E` in tiles of shape `S`. Launched with a block for each sample of
+/// each candidate.
+pub struct Scores<E, S>(PhantomData<(E, S)>);
+
+/// Parameters of [`Scores`].
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ScoresParams {
+    /// The field, with nothing but its values, strides and extents.
+    pub part: InterpParams,
+    /// The words of parameters: see [`candidate_words`].
+    pub parameters: View<u32>,
+    /// The cells of tuning: see [`cost_cell`].
+    pub cells: View<u64>,
+}
+
+/// The words of what was decided, and behind them those of a round's candidates.
+pub const PARAMETER_WORDS: u64 = (1 + MAX_CANDIDATES as u64) * WORDS as u64;
+
+/// The first word of a candidate's parameters.
+#[inline(always)]
+pub const fn candidate_words(candidate: u32) -> u64 {
+    (1 + candidate as u64) * WORDS as u64
+}
+
+/// The cell that sums up what a candidate costs at a level.
+#[inline(always)]
+pub const fn cost_cell(candidate: u32, level: u32) -> u64 {
+    candidate as u64 * MAX_LEVELS as u64 + level as u64
+}
+
+/// Cells of costs, from the first cell of tuning on.
+pub const COST_CELLS: u64 = cost_cell(MAX_CANDIDATES, 0);
+
+impl<E: Element, S: StaticShape> Scores<E, S> {
+    /// Words of shared memory.
+    pub const SHARED_WORDS: u32 = count_word::<E, S>(MAX_LEVELS as u32, 0);
+
+    /// What one thread does.
+    #[inline(always)]
+    pub fn run<T: Thread>(t: T, params: &ScoresParams) {
+        let grid = params.part.grid(S::SHAPE);
+        let samples = Samples::new(grid.tiles());
+        let count = samples.count().max(1);
+        let candidate = t.block_index() / count;
+        let sample = t.block_index() % count;
+        let tile = grid.tile(samples.tile(sample));
+        let parameters = params.parameters.from(candidate_words(candidate));
+        let setting = Setting::read::<T, S>(t, parameters, tile, false);
+        Predict::<E, S>::fill(t, &params.part, &tile);
+        let mut word = count_word::<E, S>(0, 0) + t.thread_index();
+        while word < Self::SHARED_WORDS {
+            t.shared_store(word, 0);
+            word += THREADS;
+        }
+        t.barrier();
+        let count = Count::<E, S> {
+            error: setting.error(t),
+            shape: PhantomData,
+        };
+        run::<T, E, S>(t, &setting, &count);
+        let level = t.warp();
+        if level < MAX_LEVELS as u32 {
+            let cost = cost_of_level::<T, E, S>(t, level);
+            if t.lane() == 0 {
+                t.cell_add(params.cells, cost_cell(candidate, level), cost);
+            }
+        }
+    }
+}
+
+/// The cost of the codes of a level, in every lane. For a whole warp.
+#[inline(always)]
+fn cost_of_level<T: Thread, E: Element, S: StaticShape>(t: T, level: u32) -> u64 {
+    let class = t.lane();
+    let mut count = 0;
+    if class < CLASSES as u32 {
+        count = t.shared_load(count_word::<E, S>(level, class));
+    }
+    let of_class = of_class(class, count, E::BYTES as u32);
+    warp_sum_u64(t, of_class).wrapping_add(of_all(t.reduce_add(count)))
+}
+
+/// The word of shared memory that counts the codes of a class.
+#[inline(always)]
+const fn count_word<E: Element, S: StaticShape>(level: u32, class: u32) -> u32 {
+    Values::<E, S>::WORDS + level * CLASSES as u32 + class
+}
+
+/// Counts the classes of a tile's codes. Anchors are taken as known.
+struct Count<E, S> {
+    error: E,
+    shape: PhantomData<S>,
+}
+
+impl<E: Element, S: StaticShape> Settle<E> for Count<E, S> {
+    #[inline(always)]
+    fn settle<T: Thread>(
+        &self,
+        t: T,
+        quantizer: &LevelQuantizer<E>,
+        place: [u32; 3],
+        slot: E,
+        prediction: E,
+    ) -> E {
+        let quantized = quantizer.encode(slot, prediction, self.error, RADIUS);
+        if is_own(S::SHAPE, place)
+            && let Some(class) = class(slot, &quantized)
+        {
+            let level = tile::level(S::SHAPE, place);
+            t.shared_add(count_word::<E, S>(level, class), 1);
+        }
+        quantized.known
+    }
+}

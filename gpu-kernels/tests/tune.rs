@@ -1,0 +1,192 @@
+//! Tuning on the emulator: the words that it leaves are those that the codec comes to.
+
+use ferrosz_codec::interp::geometry::Geometry;
+use ferrosz_codec::interp::parameters::Tightening;
+use ferrosz_codec::interp::resolved::{Resolved, WORDS};
+use ferrosz_codec::interp::store;
+use ferrosz_codec::interp::tune::sample::Samples;
+use ferrosz_codec::interp::tune::search::{Round, Search};
+use ferrosz_codec::interp::tune::{Preset, Tuning, relative_of, tune};
+use ferrosz_codec::shape::{Cube, Line, Plane, StaticShape};
+use ferrosz_codec::tile::TileGrid;
+use ferrosz_codec::{Bound, Element};
+use ferrosz_gpu_kernels::kernel::cells;
+use ferrosz_gpu_kernels::kernel::interp::InterpParams;
+use ferrosz_gpu_kernels::kernel::interp::prepare::{CELLS, Prepare, PrepareParams};
+use ferrosz_gpu_kernels::kernel::interp::scores::{PARAMETER_WORDS, Scores, ScoresParams};
+use ferrosz_gpu_kernels::simt::emulator::{BlockOrder, Emulator};
+use ferrosz_gpu_kernels::simt::{Kernel, View};
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
+
+/// What memory holds before.
+const POISON: u32 = 0xdead_beef;
+
+fn view<W>(items: &mut [W]) -> View<W> {
+    // SAFETY: the items outlive the launches of the test that borrows them.
+    unsafe { View::new(items.as_mut_ptr(), items.len() as u64) }
+}
+
+/// Smooth along one axis, rough along another, with some values that are not finite.
+fn field<T: Element>(grid: &TileGrid, random: &mut StdRng) -> Vec<T> {
+    let [_, height, width] = grid.lengths();
+    let slopes: [f64; 3] = std::array::from_fn(|_| random.random_range(0.02..0.9));
+    (0..grid.elements())
+        .map(|i| {
+            let at = [i / width / height, i / width % height, i % width];
+            let waves: f64 = (0..3)
+                .map(|axis| (at[axis] as f64 * slopes[axis]).sin())
+                .sum();
+            T::from_f64(match random.random_range(0..900) {
+                0 => 1e9,
+                1 => f64::NAN,
+                2 => f64::NEG_INFINITY,
+                _ => waves + random.random_range(-0.01..0.01),
+            })
+        })
+        .collect()
+}
+
+struct Case<'a, T> {
+    grid: &'a TileGrid,
+    values: &'a [T],
+    error: T,
+    bound: Bound,
+    range: f64,
+    tuning: Tuning,
+}
+
+impl<T: Element> Case<'_, T> {
+    fn on_codec(&self) -> Vec<u32> {
+        let mut scratch = vec![T::ZERO; store::len(self.grid.shape()) as usize];
+        let value = |at| self.values[self.grid.flat(at) as usize];
+        let relative = relative_of(self.bound, self.error.to_f64(), self.range);
+        let parameters = tune(
+            self.grid,
+            value,
+            self.error,
+            relative,
+            &self.tuning,
+            &mut scratch,
+        );
+        Resolved::new(parameters, self.error).to_words().to_vec()
+    }
+
+    fn on_emulator<S: StaticShape>(&self, emulator: &Emulator, error_in_cells: bool) -> Vec<u32>
+    where
+        Scores<T, S>: Kernel<Params = ScoresParams>,
+        Prepare<T>: Kernel<Params = PrepareParams>,
+    {
+        let mut words: Vec<u32> = bytemuck::cast_slice(self.values).to_vec();
+        let [_, height, width] = self.grid.lengths();
+        let mut workspace = vec![u64::from(POISON); cells::count(0) as usize];
+        workspace[cells::RANGE as usize] = self.range.to_bits();
+        let mut error = self.error.to_bits64();
+        if error_in_cells {
+            workspace[cells::QUANTIZER as usize] = error;
+            error = u64::from(POISON);
+        }
+        let mut tuning_cells = vec![u64::from(POISON); CELLS as usize];
+        let mut parameters = vec![POISON; PARAMETER_WORDS as usize];
+        let search = Search {
+            tuning: self.tuning,
+            shape: S::SHAPE,
+        };
+        let part = InterpParams {
+            field: view(&mut words),
+            strides: [height * width, width, 1],
+            anchors: View::empty(),
+            codes: View::empty(),
+            first_chunk: 0,
+            known: View::empty(),
+            parameters: View::empty(),
+            lengths: self.grid.lengths(),
+            is_coarse: 0,
+            first_tile: 0,
+        };
+        let scores = ScoresParams {
+            part,
+            parameters: view(&mut parameters),
+            cells: view(&mut tuning_cells),
+        };
+        let mut prepare = PrepareParams {
+            search,
+            rounds: 0,
+            error_in_cells: u32::from(error_in_cells),
+            error,
+            bound: self.bound.value(),
+            mode: u32::from(self.bound.mode().id()),
+            workspace: view(&mut workspace),
+            cells: scores.cells,
+            parameters: scores.parameters,
+        };
+        let samples = Samples::new(self.grid.tiles()).count();
+        emulator
+            .launch::<Prepare<T>>(1, &prepare)
+            .expect("no fault");
+        for round in Round::ALL {
+            prepare.rounds += 1;
+            let candidates = search.candidates(round);
+            if candidates > 0 {
+                emulator
+                    .launch::<Scores<T, S>>(candidates * samples, &scores)
+                    .expect("no fault");
+            }
+            emulator
+                .launch::<Prepare<T>>(1, &prepare)
+                .expect("no fault");
+        }
+        parameters[..WORDS].to_vec()
+    }
+}
+
+fn check<T: Element, S: StaticShape>(lengths: [u64; 3], seed: u64)
+where
+    Scores<T, S>: Kernel<Params = ScoresParams>,
+    Prepare<T>: Kernel<Params = PrepareParams>,
+{
+    let mut random = StdRng::seed_from_u64(seed);
+    let grid = TileGrid::new(S::SHAPE, lengths);
+    let values: Vec<T> = field(&grid, &mut random);
+    let given = Some(Tightening::new(1.375, 2.5));
+    let tunings = (0..6).filter_map(|mode| {
+        let geometry = Geometry::ALL[random.random_range(0..3)];
+        Tuning::of_mode(mode, geometry, given.filter(|_| seed % 2 == 0))
+    });
+    let presets = [Preset::Ratio, Preset::Quality].map(Tuning::preset);
+    for (number, tuning) in (0..).zip(tunings.chain(presets)) {
+        let case = Case {
+            grid: &grid,
+            values: &values,
+            error: T::from_f64(10f64.powi(-(number % 4) - 1)),
+            bound: if number % 2 == 0 {
+                Bound::range(2e-3).unwrap()
+            } else {
+                Bound::abs(1.0).unwrap()
+            },
+            range: 17.0,
+            tuning,
+        };
+        let emulator = Emulator::new().seed(seed).block_order(BlockOrder::Shuffled);
+        let found = case.on_emulator::<S>(&emulator, number % 3 == 0);
+        assert!(found == case.on_codec(), "{} {tuning:?}", S::SHAPE);
+    }
+}
+
+#[test]
+fn cubes_are_tuned_alike() {
+    check::<f32, Cube>([17, 18, 70], 1);
+    check::<f64, Cube>([33, 5, 64], 2);
+}
+
+#[test]
+fn planes_are_tuned_alike() {
+    check::<f32, Plane>([2, 260, 65], 3);
+    check::<f64, Plane>([1, 31, 130], 4);
+}
+
+#[test]
+fn lines_are_tuned_alike() {
+    check::<f32, Line>([1, 1, 40_000], 5);
+    check::<f64, Line>([1, 1, 1_000], 6);
+}

@@ -12,7 +12,7 @@ use super::rows::{Pair, SLICE_ROWS, TileRows, place};
 use crate::simt::{Thread, WARP};
 use ferrosz_codec::Element;
 use ferrosz_codec::entropy::token::{RAW, zigzag};
-use ferrosz_codec::predict::tile_lorenzo::fits;
+use ferrosz_codec::lorenzo::fits;
 use ferrosz_codec::quantize::Quantizer;
 use ferrosz_codec::shape::{Shape, StaticShape};
 use ferrosz_codec::tile;

@@ -10,7 +10,7 @@ use crate::simt::{Thread, WARP};
 use core::marker::PhantomData;
 use ferrosz_codec::Element;
 use ferrosz_codec::entropy::token::{RAW, unzigzag};
-use ferrosz_codec::predict::tile_lorenzo::origin;
+use ferrosz_codec::lorenzo::origin;
 use ferrosz_codec::quantize::Quantizer;
 use ferrosz_codec::shape::{Shape, StaticShape};
 use ferrosz_codec::tile::{ROW, TILE};

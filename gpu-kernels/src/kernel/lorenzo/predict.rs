@@ -3,6 +3,11 @@
 //! A warp takes 8 steps of 4 rows. In a line or a plane they follow each other; in a cube a step has a row of
 //! each of 4 slices, and of the one before. What a warp needs of rows that are not its own it quantises too.
 
+#![expect(
+    clippy::needless_range_loop,
+    reason = "arrays stay in registers if bounds are constant, which iterators hide"
+)]
+
 use super::LorenzoParams;
 use super::exact;
 use super::rows::{Pair, Row, SLICE_ROWS, TileRows, is_whole};

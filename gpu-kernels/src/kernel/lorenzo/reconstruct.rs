@@ -3,6 +3,11 @@
 //! First each half warp sums up a *run* of 16 rows, a slice in a cube: along x from lane to lane, then row by
 //! row, and leaves them in shared memory. Then what the runs before say is added, and values are written.
 
+#![expect(
+    clippy::needless_range_loop,
+    reason = "arrays stay in registers if bounds are constant, which iterators hide"
+)]
+
 use super::LorenzoParams;
 use super::rows::{Pair, Row, SLICE_ROWS, TileRows, is_whole, place};
 use crate::kernel::interp::predict::load_element;

@@ -7,6 +7,10 @@ use crate::kernel::bare::decompress::BareDecompress;
 use crate::kernel::compress::{Compress, CompressParams};
 use crate::kernel::decompress::{Decompress, DecompressParams};
 use crate::kernel::extremes::{self, ExtremesParams, FindExtremes};
+use crate::kernel::interp::export::{self, Export, ExportParams};
+use crate::kernel::interp::import::{
+    self, ImportCodes, ImportCodesParams, ImportOutliers, ImportOutliersParams,
+};
 use crate::kernel::interp::predict::Predict;
 use crate::kernel::interp::prepare::{self, Prepare, PrepareParams};
 use crate::kernel::interp::reconstruct::Reconstruct;
@@ -117,6 +121,11 @@ kernels! {
     ferrosz_interp_scores_cube_f64 = Scores<f64, Cube>, ScoresParams, interp::THREADS;
     ferrosz_interp_prepare_f32 = Prepare<f32>, PrepareParams, prepare::THREADS;
     ferrosz_interp_prepare_f64 = Prepare<f64>, PrepareParams, prepare::THREADS;
+    ferrosz_export_f32 = Export<f32>, ExportParams, export::THREADS;
+    ferrosz_export_f64 = Export<f64>, ExportParams, export::THREADS;
+    ferrosz_import_codes = ImportCodes, ImportCodesParams, import::THREADS;
+    ferrosz_import_outliers_f32 = ImportOutliers<f32>, ImportOutliersParams, import::THREADS;
+    ferrosz_import_outliers_f64 = ImportOutliers<f64>, ImportOutliersParams, import::THREADS;
     ferrosz_extremes_f32 = FindExtremes<f32>, ExtremesParams, extremes::THREADS;
     ferrosz_extremes_f64 = FindExtremes<f64>, ExtremesParams, extremes::THREADS;
     ferrosz_read_all = ReadAll, ReadAllParams, read_all::THREADS;

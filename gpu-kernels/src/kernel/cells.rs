@@ -20,6 +20,8 @@ pub const RANGE: u64 = 22;
 pub const STREAM_BYTES: u64 = 23;
 /// What a decompression found wrong: see [`Fault`].
 pub const FAULT: u64 = 24;
+/// How many values have no code, where codes are exported or imported.
+pub const OUTLIERS: u64 = 25;
 /// The first tile state of the look-back over chunks, one a chunk.
 pub const STATES: u64 = 32;
 

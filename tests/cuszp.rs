@@ -4,7 +4,7 @@
 mod common;
 
 use common::bare::{CUSZP, cuszp_fault};
-use common::fields::RandomBits;
+use common::fields::FromBits;
 use common::vectors::{self, Case, array_digest, bits, digest};
 use ferrosz::Shape;
 use ferrosz::codec::stream::cuszp as reference;
@@ -63,7 +63,7 @@ fn the_comparison_goes_red() {
 }
 
 /// The signal of the published digests: a random walk with flat stretches, in steps of 1/64.
-fn walk<T: RandomBits>(length: usize) -> Vec<T> {
+fn walk<T: FromBits>(length: usize) -> Vec<T> {
     let mut state = 12_345u32;
     let mut level = 0i32;
     (0..length)
@@ -169,7 +169,7 @@ const DIGESTS: [DigestRow; 7] = [
     ),
 ];
 
-fn check_digests<T: RandomBits>() {
+fn check_digests<T: FromBits>() {
     for (rank, dims, modes, of_f32, of_f64) in DIGESTS {
         let values = walk::<T>(dims.iter().product::<u64>() as usize);
         for (mode, (bytes, expected)) in Mode::ALL.into_iter().zip(modes) {

@@ -6,7 +6,7 @@
 
 mod common;
 
-use common::fields::RandomBits;
+use common::fields::FromBits;
 use ferrosz::codec::encode::block::{BODY_SCRATCH, SignedGroup, rate_of, write_body};
 use ferrosz::codec::encode::rate::RateByte;
 use ferrosz::codec::shape::{GROUP as BLOCK, Shape};
@@ -19,7 +19,7 @@ use ferrosz::{Bound, Codec, Compressor, Device};
 const LENGTHS: [usize; 3] = [100_000, 32_769, 1_000];
 
 /// A random walk with flat stretches, in steps of 1/64.
-fn signal<T: RandomBits>(length: usize) -> Vec<T> {
+fn signal<T: FromBits>(length: usize) -> Vec<T> {
     let mut state = 12_345u32;
     let mut level = 0i32;
     (0..length)
@@ -38,7 +38,7 @@ fn signal<T: RandomBits>(length: usize) -> Vec<T> {
 
 /// cuSZp's code of a value: t = x * (0.5 / eb), halves rounded up but for -0.5 and below. All of
 /// the signal's are far from the range of i32.
-fn cuszp_code<T: RandomBits>(value: T, error: T) -> i32 {
+fn cuszp_code<T: FromBits>(value: T, error: T) -> i32 {
     let half = T::from_f64(0.5);
     let inverse = half * error.reciprocal();
     let scaled = value * inverse;
@@ -62,7 +62,7 @@ fn coded(codes: &[i32], codec: Codec) -> (RateByte, Vec<u8>) {
     (rate, body)
 }
 
-fn cuszp_codes<T: RandomBits>(length: usize) -> Vec<i32> {
+fn cuszp_codes<T: FromBits>(length: usize) -> Vec<i32> {
     let error = T::from_f64(0.05);
     let values = signal::<T>(length);
     values.iter().map(|x| cuszp_code(*x, error)).collect()
@@ -94,7 +94,7 @@ fn blocks_of(stream: &[u8]) -> Vec<Option<(u8, Vec<u8>)>> {
     blocks
 }
 
-fn check_blocks<T: RandomBits>() {
+fn check_blocks<T: FromBits>() {
     let error = T::from_f64(0.05);
     let bound = Bound::abs(error.to_f64()).expect("a good bound");
     for (length, codec) in LENGTHS

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::fields::{Kind, RandomBits, make};
+use common::fields::{FromBits, Kind, make};
 use common::{bounds, compressor, judge::judge, layouts};
 use ferrosz::codec::reference;
 use ferrosz::{Bound, Codec, Decompressor, Device, Extents, Layout, Part, Shape};
@@ -13,11 +13,11 @@ fn line(codec: Codec, length: usize) -> Layout {
     Layout::new(codec, Shape::Line, Extents::line(length as u64))
 }
 
-fn bits<T: RandomBits>(values: &[T]) -> Vec<u64> {
+fn bits<T: FromBits>(values: &[T]) -> Vec<u64> {
     values.iter().map(|x| x.to_bits64()).collect()
 }
 
-fn check<T: RandomBits>(layout: Layout, bound: Bound, field: &[T], context: &str) {
+fn check<T: FromBits>(layout: Layout, bound: Bound, field: &[T], context: &str) {
     let context = format!("{context}, {} {}: {bound:?}", layout.codec, layout.shape);
     let expected = reference::compress(layout, bound, field);
     let compressor = compressor(layout, bound, Device::Cpu).expect("a compressor");
@@ -42,12 +42,12 @@ fn check<T: RandomBits>(layout: Layout, bound: Bound, field: &[T], context: &str
     }
 }
 
-fn every_length<T: RandomBits>() {
+fn every_length<T: FromBits>() {
     let bounds = bounds();
     for length in 0..=4099 {
         let kind = Kind::ALL[length % Kind::ALL.len()];
         let field = make::<T>(kind, length, length as u64);
-        for (i, codec) in Codec::ALL.into_iter().enumerate() {
+        for (i, codec) in Codec::BLOCKS.into_iter().enumerate() {
             let bound = bounds[(length / Kind::ALL.len() + i) % bounds.len()];
             check(
                 line(codec, length),
@@ -69,12 +69,12 @@ fn f64_of_every_length() {
     every_length::<f64>();
 }
 
-fn every_kind<T: RandomBits>() {
+fn every_kind<T: FromBits>() {
     for kind in Kind::ALL {
         for length in [8191, 8192, 8193, 16_400, 50_000] {
             let field = make::<T>(kind, length, 7);
             for bound in bounds() {
-                for codec in Codec::ALL {
+                for codec in Codec::BLOCKS {
                     check(
                         line(codec, length),
                         bound,
@@ -98,7 +98,7 @@ fn f64_of_every_kind() {
 }
 
 /// One case of some extents: kind, bound and seed drawn from them.
-fn check_extents<T: RandomBits>(lengths: &[u64], seed: u64) {
+fn check_extents<T: FromBits>(lengths: &[u64], seed: u64) {
     let bounds = bounds();
     let mut rng = SmallRng::seed_from_u64(seed);
     let kind = Kind::ALL[rng.random_range(0..Kind::ALL.len())];

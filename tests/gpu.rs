@@ -6,7 +6,7 @@
 mod common;
 
 use common::bare::{AATROX, CUSZP, aatrox_fault, cuszp_fault};
-use common::fields::{Kind, RandomBits, make, make_long};
+use common::fields::{FromBits, Kind, make, make_long};
 use common::{bounds, compressor, judge::judge, layouts, vectors};
 use ferrosz::codec::reference;
 use ferrosz::cuda::Gpu;
@@ -19,7 +19,7 @@ use rand::{RngExt, SeedableRng};
 /// Cases of `random_cases`, if the environment does not say otherwise.
 const CASES: u64 = 6000;
 
-fn same_bits<T: RandomBits>(a: &[T], b: &[T]) -> bool {
+fn same_bits<T: FromBits>(a: &[T], b: &[T]) -> bool {
     bytemuck::cast_slice::<T, u8>(a) == bytemuck::cast_slice::<T, u8>(b)
 }
 
@@ -28,7 +28,7 @@ fn line(codec: Codec, length: usize) -> Layout {
 }
 
 /// Compresses on both, decompresses each stream on the other.
-fn check<T: RandomBits>(layout: Layout, bound: Bound, field: &[T], context: &str) -> usize {
+fn check<T: FromBits>(layout: Layout, bound: Bound, field: &[T], context: &str) -> usize {
     let context = format!("{context}, {} {}: {bound:?}", layout.codec, layout.shape);
     let compress = |device| {
         compressor(layout, bound, device)
@@ -62,7 +62,7 @@ fn check<T: RandomBits>(layout: Layout, bound: Bound, field: &[T], context: &str
     on_gpu.len()
 }
 
-fn random_case<T: RandomBits>(rng: &mut SmallRng, case: u64) {
+fn random_case<T: FromBits>(rng: &mut SmallRng, case: u64) {
     let kind = Kind::ALL[rng.random_range(0..Kind::ALL.len())];
     let bounds = bounds();
     let bound = bounds[rng.random_range(0..bounds.len())];

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::fields::{Kind, RandomBits, make};
+use common::fields::{FromBits, Kind, make};
 use common::{bounds, layouts};
 use ferrosz::codec::reference;
 use ferrosz::versions::{self, Version};
@@ -12,7 +12,7 @@ fn bits<T: Element>(values: &[T]) -> Vec<u64> {
     values.iter().map(|value| value.to_bits64()).collect()
 }
 
-fn check<T: RandomBits>(lengths: &[u64], kind: Kind, seed: u64) {
+fn check<T: FromBits>(lengths: &[u64], kind: Kind, seed: u64) {
     let field = make::<T>(kind, lengths.iter().product::<u64>() as usize, seed);
     for (i, layout) in layouts(lengths).into_iter().enumerate() {
         let bound = bounds()[(seed as usize + i) % bounds().len()];

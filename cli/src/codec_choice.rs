@@ -2,6 +2,7 @@
 
 use crate::report;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use ferrosz::codec::pipeline::{TileCodec, TilePredictor};
 use ferrosz::{Codec, Shape};
 
 /// The name that leaves codec and rank to be chosen.
@@ -46,7 +47,36 @@ fn help(codec: Codec) -> &'static str {
         Codec::Outlier => "as plain, a block's first difference apart: for what is far from zero",
         Codec::Lorenzo => "differences in all dimensions of a block: for smooth planes and volumes",
         Codec::Layered => "differences through whole chunks of 8192, in lines: for long slopes",
+        Codec::Tiles(codec) => help_of_tiles(codec),
     }
+}
+
+fn help_of_tiles(codec: TileCodec) -> &'static str {
+    let predictors = TilePredictor::ALL.iter();
+    let number = predictors.take_while(|predictor| **predictor != codec.predictor);
+    const TEXTS: [[&str; 3]; 4] = [
+        [
+            "differences in all dimensions of a tile, rANS",
+            "differences in all dimensions of a tile, Huffman: cuSZ's",
+            "differences in all dimensions of a tile, bit planes: FZ-GPU's",
+        ],
+        [
+            "splines from coarse to fine, rANS: the shortest streams of smooth fields",
+            "splines from coarse to fine, Huffman",
+            "splines from coarse to fine, bit planes",
+        ],
+        [
+            "splines in windows of 16, as cuSZ-Hi, rANS",
+            "splines in windows of 16, as cuSZ-Hi, Huffman",
+            "splines in windows of 16, as cuSZ-Hi, bit planes",
+        ],
+        [
+            "splines with anchors 8 apart, as cuSZ-i, rANS",
+            "splines with anchors 8 apart, as cuSZ-i, Huffman",
+            "splines with anchors 8 apart, as cuSZ-i, bit planes",
+        ],
+    ];
+    TEXTS[number.count()][codec.coder as usize]
 }
 
 /// A codec and its blocks: `plain, blocks of 4 x 4 x 4`.

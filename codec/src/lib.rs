@@ -19,6 +19,7 @@ pub mod encode;
 pub mod entropy;
 pub mod error;
 pub mod interp;
+pub mod lorenzo;
 pub mod pipeline;
 pub mod predict;
 pub mod quantize;

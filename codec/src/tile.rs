@@ -69,10 +69,13 @@ pub const fn level(shape: Shape, place: [u32; 3]) -> u32 {
 /// How a field is cut into tiles.
 ///
 /// Of a field of planes the slices along z are independent of each other; one of lines is a single line.
+#[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TileGrid {
     shape: Shape,
     lengths: [u64; 3],
+    /// Tiles along each dimension, as divisions are dear on a GPU.
+    counts: [u64; 3],
 }
 
 /// A tile in a field.
@@ -92,7 +95,16 @@ impl TileGrid {
     /// The tiles of a field of these extents, slowest first, with dimensions of length 1 taken out as
     /// the grid of chunks does it.
     pub const fn new(shape: Shape, lengths: [u64; 3]) -> Self {
-        Self { shape, lengths }
+        let tile = extents(shape);
+        Self {
+            shape,
+            lengths,
+            counts: [
+                lengths[0].div_ceil(tile[0] as u64),
+                lengths[1].div_ceil(tile[1] as u64),
+                lengths[2].div_ceil(tile[2] as u64),
+            ],
+        }
     }
 
     /// The shape of the tiles.
@@ -116,12 +128,7 @@ impl TileGrid {
     /// Tiles along each dimension.
     #[inline(always)]
     pub const fn counts(&self) -> [u64; 3] {
-        let tile = extents(self.shape);
-        [
-            self.lengths[0].div_ceil(tile[0] as u64),
-            self.lengths[1].div_ceil(tile[1] as u64),
-            self.lengths[2].div_ceil(tile[2] as u64),
-        ]
+        self.counts
     }
 
     /// Tiles.
@@ -181,6 +188,19 @@ impl TileGrid {
 }
 
 impl TileBox {
+    /// How many of the field's elements a tile of that shape has in each dimension.
+    #[inline(always)]
+    pub fn extents(&self, shape: Shape) -> [u32; 3] {
+        let tile = extents(shape);
+        core::array::from_fn(|i| {
+            if self.left[i] < tile[i] {
+                self.left[i]
+            } else {
+                tile[i]
+            }
+        })
+    }
+
     /// Whether a place of the tile is in the field.
     #[inline(always)]
     pub const fn has(&self, place: [u32; 3]) -> bool {
@@ -206,6 +226,7 @@ impl TileBox {
 }
 
 /// Which places of a tile are coded, and with which statistics.
+#[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TileOrder {
     /// The shape of the tiles.
@@ -265,6 +286,23 @@ impl TileOrder {
         } else {
             Some(36)
         }
+    }
+
+    /// Places of a tile that have codes: its elements without the anchors.
+    #[inline(always)]
+    pub fn places(&self, tile: &TileBox) -> u32 {
+        let [z, y, x] = tile.extents(self.shape);
+        let elements = z * y * x;
+        if !self.has_levels {
+            return elements;
+        }
+        let anchors = |extent: u32| extent.div_ceil(1 << (self.anchor_level & 31));
+        elements
+            - match self.shape {
+                Shape::Line => anchors(x),
+                Shape::Plane => anchors(y) * anchors(x),
+                Shape::Cube => anchors(z) * anchors(y) * anchors(x),
+            }
     }
 
     /// Groups that a tile has.
@@ -337,6 +375,28 @@ mod tests {
         assert_eq!(found[0], counts(256, 1024, 4096 - 32));
         assert_eq!(found[1], counts(384, 768, 1024 - 64));
         assert_eq!(found[2], counts(448, 448, 256 - 4));
+    }
+
+    #[test]
+    fn places_with_codes_are_counted() {
+        for (shape, spacing, lengths) in [
+            (Shape::Line, 512, [1, 1, 40_001]),
+            (Shape::Plane, 16, [1, 300, 70]),
+            (Shape::Cube, 16, [17, 33, 65]),
+        ] {
+            let grid = TileGrid::new(shape, lengths);
+            for order in [TileOrder::levels(shape, spacing), TileOrder::flat(shape)] {
+                for tile in 0..grid.tiles() {
+                    let tile = grid.tile(tile);
+                    let has_code = |at: &u32| {
+                        let (step, lane) = (at / LANES, at % LANES);
+                        tile.has(place(shape, step, lane)) && order.group(step, lane).is_some()
+                    };
+                    let wanted = (0..STEPS * LANES).filter(has_code).count();
+                    assert_eq!(order.places(&tile), wanted as u32);
+                }
+            }
+        }
     }
 
     fn counts(first: u32, second: u32, rest: u32) -> [u32; GROUPS as usize] {

@@ -14,6 +14,20 @@ pub fn warp_inclusive_sum<T: Thread>(t: T, value: u32) -> u32 {
     sum
 }
 
+/// The sum of the values of all lanes up to this one, modulo 2^64.
+#[inline(always)]
+pub fn warp_inclusive_sum_u64<T: Thread>(t: T, value: u64) -> u64 {
+    let mut sum = value;
+    for step in 0..WARP.ilog2() {
+        let delta = 1 << step;
+        let low = t.shuffle_up(sum as u32, delta);
+        let high = t.shuffle_up((sum >> 32) as u32, delta);
+        let below = u64::from(high) << 32 | u64::from(low);
+        sum = sum.wrapping_add(if t.lane() >= delta { below } else { 0 });
+    }
+    sum
+}
+
 /// The sum of all lanes' values, modulo 2^64, in every lane.
 #[inline(always)]
 pub fn warp_sum_u64<T: Thread>(t: T, value: u64) -> u64 {

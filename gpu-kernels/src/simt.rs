@@ -64,12 +64,12 @@ impl<W> View<W> {
         }
     }
 
-    /// What is left behind the first `items` items.
+    /// The same memory from item number `first` on; nothing, if there are fewer.
     #[inline(always)]
-    pub fn after(self, items: u64) -> Self {
+    pub fn from(self, first: u64) -> Self {
         Self {
-            address: self.address.wrapping_add(items as usize),
-            len: self.len.saturating_sub(items),
+            address: self.address.wrapping_add(first as usize),
+            len: self.len.saturating_sub(first),
         }
     }
 
@@ -146,6 +146,10 @@ pub trait Thread: Copy {
     fn reduce_max(self, value: u32) -> u32;
     /// The sum of the warp's `value`s, modulo 2^32.
     fn reduce_add(self, value: u32) -> u32;
+    /// The bits that any `value` of the warp has.
+    fn reduce_or(self, value: u32) -> u32;
+    /// Whether any lane's `predicate` holds.
+    fn any(self, predicate: bool) -> bool;
     /// Orders the warp's accesses to memory before and after it.
     fn sync_warp(self);
 
@@ -160,6 +164,17 @@ pub trait Thread: Copy {
 
     /// Reads one word.
     fn shared_load(self, word: u32) -> u32;
+    /// The address of a word, for the loads whose names end in `at`: addresses count bytes, the low one of a word
+    /// first. That of word 0 is a multiple of 1024.
+    fn shared_address(self, word: u32) -> u32;
+    /// Reads the word at an address, which is a multiple of 4.
+    fn shared_load_at(self, address: u32) -> u32;
+    /// Reads the two words at an address, which is a multiple of 8.
+    fn shared_load2_at(self, address: u32) -> [u32; 2];
+    /// Reads the 16 bits at an address, which is a multiple of 2.
+    fn shared_load_half_at(self, address: u32) -> u32;
+    /// Reads the byte at an address.
+    fn shared_load_byte_at(self, address: u32) -> u32;
     /// Writes one word.
     fn shared_store(self, word: u32, value: u32);
     /// Reads four words; `word` is a multiple of 4.
@@ -168,7 +183,7 @@ pub trait Thread: Copy {
     fn shared_store4(self, word: u32, values: [u32; 4]);
     /// Atomically sets bits of a word that something has written before.
     fn shared_or(self, word: u32, bits: u32);
-    /// Atomically adds to a word that something has written before, modulo 2^32.
+    /// Atomically adds to a word that something has written before.
     fn shared_add(self, word: u32, value: u32);
 
     // --- global memory -------------------------------------------------------------------------
@@ -177,6 +192,9 @@ pub trait Thread: Copy {
     fn load(self, view: View<u32>, index: u64) -> u32;
     /// Reads words `4 * index ..` of a 16-byte aligned view that no thread of this launch writes.
     fn load4(self, view: View<u32>, index: u64) -> [u32; 4];
+    /// Reads 16 bits, number `half` of a view, which threads of other warps do not write. What this warp has written
+    /// can be read back behind a [`Thread::sync_warp`].
+    fn load_own_half(self, view: View<u32>, half: u64) -> u32;
     /// Says that the 128 bytes that a word is in will soon be read by any block of this launch.
     fn prefetch(self, view: View<u32>, index: u64);
     /// Writes a word.

@@ -1,13 +1,12 @@
 //! Prediction and reconstruction of tiles on the emulator, beside the codec's own.
 
-use ferrosz_codec::entropy::token::RAW;
 use ferrosz_codec::interp::geometry::Geometry;
 use ferrosz_codec::interp::parameters::{LevelFlags, Parameters, Tightening};
 use ferrosz_codec::interp::quantize::RADIUS;
 use ferrosz_codec::interp::reference;
 use ferrosz_codec::interp::resolved::Resolved;
 use ferrosz_codec::interp::store;
-use ferrosz_codec::interp::tile::{Part, Predictor, is_own};
+use ferrosz_codec::interp::tile::{Part, Predictor, RAW, is_own};
 use ferrosz_codec::shape::{Cube, Line, Plane, StaticShape};
 use ferrosz_codec::tile::{self, TileGrid};
 use ferrosz_codec::{Element, Shape};
@@ -159,7 +158,7 @@ where
             let first = 2 * codes::first_word(first_chunk, number) as usize;
             for at in 0..tile::TILE {
                 let place = tile::place(S::SHAPE, at as u32 / tile::LANES, at as u32 % tile::LANES);
-                if u32::from(found_codes[first + at]) == RAW {
+                if found_codes[first + at] == RAW {
                     let at = of_part.flat(tile.at(place)) as usize;
                     start[at] = output[at];
                 }

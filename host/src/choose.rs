@@ -19,7 +19,7 @@ const SAMPLE_CHUNKS: u64 = 128;
 /// What may be chosen for a field of these extents, the preferred first.
 pub(crate) fn candidates(extents: &Extents) -> Vec<Layout> {
     let mut layouts = Vec::new();
-    for codec in Codec::ALL {
+    for codec in Codec::BLOCKS {
         for shape in Shape::ALL {
             let layout = Layout::new(codec, shape, *extents);
             // In a line the Lorenzo predictor is the one-neighbour difference.

@@ -8,7 +8,7 @@ mod extremes;
 mod version;
 
 pub(crate) use compress::{Sink, compress, resolve};
-pub(crate) use decompress::{ChunkDecoder, decompress};
+pub(crate) use decompress::{ChunkDecoder, Output, decompress};
 pub use version::Version;
 
 /// Told how many more elements are done.

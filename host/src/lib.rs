@@ -26,6 +26,7 @@ mod memory;
 mod part;
 mod plan;
 mod stream;
+mod tiles;
 mod update;
 
 pub use bare::{Bare, aatrox, cuszp};

@@ -9,7 +9,7 @@ use crate::executor::cuda::Kernels;
 use crate::executor::emulator;
 use crate::stream::StreamRef;
 use ferrosz_codec::bound::Extremes;
-use ferrosz_codec::error::ChunkFault;
+use ferrosz_codec::error::{ChunkFault, TableFault};
 use ferrosz_codec::pipeline::{Fixed, Layered, Lorenzo, Outlier, Plain};
 use ferrosz_codec::quantize::Quantizer;
 use ferrosz_codec::shape::{Cube, Line, Plane, Shape, StaticShape};
@@ -265,7 +265,10 @@ where
     Compress<T, Layered, Line>: Kernel<Params = CompressParams>,
 {
     match layout.codec {
-        Codec::Fixed => executor.launch::<Compress<T, Fixed, Line>>(blocks, params),
+        // Those of tiles have kernels of their own.
+        Codec::Fixed | Codec::Tiles(_) => {
+            executor.launch::<Compress<T, Fixed, Line>>(blocks, params)
+        }
         Codec::Plain => executor.launch::<Compress<T, Plain, Line>>(blocks, params),
         // In a line the Lorenzo predictor is the one-neighbour difference.
         Codec::Outlier | Codec::Lorenzo => {
@@ -288,7 +291,7 @@ where
     Compress<T, Lorenzo, S>: Kernel<Params = CompressParams>,
 {
     match layout.codec {
-        Codec::Fixed => executor.launch::<Compress<T, Fixed, S>>(blocks, params),
+        Codec::Fixed | Codec::Tiles(_) => executor.launch::<Compress<T, Fixed, S>>(blocks, params),
         // A layout of layers is one of lines.
         Codec::Plain | Codec::Layered => executor.launch::<Compress<T, Plain, S>>(blocks, params),
         Codec::Outlier => executor.launch::<Compress<T, Outlier, S>>(blocks, params),
@@ -384,6 +387,9 @@ pub(crate) fn fault_in(cell: u64) -> Result<(), FormatError> {
         None => Ok(()),
         Some(Fault::Header) => Err(FormatError::InvalidHeader(
             "it is damaged, or not that of the stream asked for",
+        )),
+        Some(Fault::Tables(code)) => Err(FormatError::InvalidTables(
+            TableFault::from_code(code).unwrap_or(TableFault::Size),
         )),
         Some(Fault::Chunk(chunk, code)) => Err(ChunkFault::from_code(code)
             .unwrap_or(ChunkFault::Form)

@@ -1,6 +1,6 @@
 //! One case of the vectors of streams without header, on the reference and on a device.
 
-use super::fields::RandomBits;
+use super::fields::FromBits;
 use super::vectors::{Case, array_digest, bits, digest, signal};
 use ferrosz::codec::stream as reference;
 use ferrosz::cuszp::{self, Framing, Mode};
@@ -38,7 +38,7 @@ fn params<T: Element>(case: &Case) -> cuszp::Params<T> {
     }
 }
 
-fn cuszp_fault_in<T: RandomBits>(case: &Case, device: Device) -> Option<&'static str> {
+fn cuszp_fault_in<T: FromBits>(case: &Case, device: Device) -> Option<&'static str> {
     let params = params::<T>(case);
     let length = case.dims.iter().product::<u64>() as usize;
     let values = signal::<T>(&case.kind, case.seed, length);
@@ -49,7 +49,7 @@ fn cuszp_fault_in<T: RandomBits>(case: &Case, device: Device) -> Option<&'static
     compare(case, (&stream, &back), (&on_device, &decoded))
 }
 
-fn aatrox_fault_in<T: RandomBits>(case: &Case, device: Device) -> Option<&'static str> {
+fn aatrox_fault_in<T: FromBits>(case: &Case, device: Device) -> Option<&'static str> {
     let (elements, error) = (case.dims[2], T::from_bits64(case.bound));
     let params = aatrox::Params { elements, error };
     let values = signal::<T>(&case.kind, case.seed, elements as usize);
@@ -60,7 +60,7 @@ fn aatrox_fault_in<T: RandomBits>(case: &Case, device: Device) -> Option<&'stati
     compare(case, (&stream, &back), (&on_device, &decoded))
 }
 
-fn compare<T: RandomBits>(
+fn compare<T: FromBits>(
     case: &Case,
     reference: (&[u8], &[T]),
     device: (&[u8], &[T]),
@@ -83,7 +83,7 @@ fn compare<T: RandomBits>(
 
 /// Whether two arrays have the same bits; but for what a NaN has besides being one, which processors
 /// choose when they make it.
-fn same<T: RandomBits>(a: &[T], b: &[T]) -> bool {
+fn same<T: FromBits>(a: &[T], b: &[T]) -> bool {
     let is_nan = |x: &T| x.to_f64().is_nan();
     let pairs = a.iter().zip(b).zip(bits(a).into_iter().zip(bits(b)));
     a.len() == b.len()

@@ -47,14 +47,14 @@ impl Kind {
     ];
 }
 
-/// `f32` or `f64`, with random bits.
-pub trait RandomBits: Element {
+/// `f32` or `f64` from random bits.
+pub trait FromBits: Element {
     fn random_bits(rng: &mut SmallRng) -> Self;
     /// A NaN with a random sign and payload, signalling ones included.
     fn random_nan(rng: &mut SmallRng) -> Self;
 }
 
-impl RandomBits for f32 {
+impl FromBits for f32 {
     fn random_bits(rng: &mut SmallRng) -> Self {
         Self::from_bits(rng.random())
     }
@@ -64,7 +64,7 @@ impl RandomBits for f32 {
     }
 }
 
-impl RandomBits for f64 {
+impl FromBits for f64 {
     fn random_bits(rng: &mut SmallRng) -> Self {
         Self::from_bits(rng.random())
     }
@@ -75,7 +75,7 @@ impl RandomBits for f64 {
 }
 
 /// A field of a kind.
-pub fn make<T: RandomBits>(kind: Kind, length: usize, seed: u64) -> Vec<T> {
+pub fn make<T: FromBits>(kind: Kind, length: usize, seed: u64) -> Vec<T> {
     let mut rng = SmallRng::seed_from_u64(seed ^ (kind as u64) << 32);
     let phase: f64 = rng.random_range(0.0..6.0);
     let level: f64 = rng.random_range(-50.0..50.0);
@@ -119,7 +119,7 @@ pub fn make<T: RandomBits>(kind: Kind, length: usize, seed: u64) -> Vec<T> {
 
 /// A field of a kind that is too long to be made value by value: a shorter one again and again, each
 /// time on another level.
-pub fn make_long<T: RandomBits>(kind: Kind, length: usize, seed: u64) -> Vec<T> {
+pub fn make_long<T: FromBits>(kind: Kind, length: usize, seed: u64) -> Vec<T> {
     let piece = make::<T>(kind, length.min((1 << 20) + 77), seed);
     (0..length.div_ceil(piece.len()))
         .flat_map(|round| {

@@ -26,13 +26,22 @@ pub fn bounds() -> Vec<Bound> {
     .collect()
 }
 
-/// All that a field of these extents can be compressed to.
+/// All that a field of these extents can be compressed to in blocks.
 pub fn layouts(lengths: &[u64]) -> Vec<Layout> {
+    layouts_of(&Codec::BLOCKS, lengths)
+}
+
+/// All that a field of these extents can be compressed to in tiles.
+pub fn tile_layouts(lengths: &[u64]) -> Vec<Layout> {
+    layouts_of(&Codec::ALL[Codec::BLOCKS.len()..], lengths)
+}
+
+fn layouts_of(codecs: &[Codec], lengths: &[u64]) -> Vec<Layout> {
     let extents = Extents::new(lengths).expect("good extents");
     let mut layouts = Vec::new();
-    for codec in Codec::ALL {
+    for codec in codecs {
         for shape in Shape::ALL {
-            let layout = Layout::new(codec, shape, extents);
+            let layout = Layout::new(*codec, shape, extents);
             if !layouts.contains(&layout) {
                 layouts.push(layout);
             }

@@ -1,6 +1,6 @@
 //! The cases of `tests/vectors/`: made there by programs that share no code with the library.
 
-use super::fields::RandomBits;
+use super::fields::FromBits;
 use ferrosz::Dtype;
 use sha2::{Digest, Sha256};
 
@@ -62,7 +62,7 @@ impl Lcg {
 }
 
 /// The input of a case.
-pub fn signal<T: RandomBits>(kind: &str, seed: u64, length: usize) -> Vec<T> {
+pub fn signal<T: FromBits>(kind: &str, seed: u64, length: usize) -> Vec<T> {
     let mut random = Lcg(seed);
     let mut level = 0i32;
     let sign = if seed & 1 == 1 { -1.0 } else { 1.0 };
@@ -124,11 +124,11 @@ pub fn digest(bytes: &[u8]) -> String {
 }
 
 /// The digest of an array's bytes.
-pub fn array_digest<T: RandomBits>(values: &[T]) -> String {
+pub fn array_digest<T: FromBits>(values: &[T]) -> String {
     digest(bytemuck::cast_slice(values))
 }
 
 /// The bits of an array, to compare NaNs and zeros too.
-pub fn bits<T: RandomBits>(values: &[T]) -> Vec<u64> {
+pub fn bits<T: FromBits>(values: &[T]) -> Vec<u64> {
     values.iter().map(|x| x.to_bits64()).collect()
 }

@@ -4,7 +4,6 @@ use super::machine::{About, Buffers, Format, Machine, Value, Work};
 use super::row::{Ceilings, SMALL};
 use super::times::{Times, sample};
 use crate::failure::Failure;
-use ferrosz::codec::stream::container::max_stream_bytes;
 use ferrosz::cuda::cudarc::driver::{
     CudaGraph, CudaSlice, CudaStream, DevicePtr, DriverError, result, sys,
 };

@@ -22,7 +22,7 @@ pub const MAX_WORDS: usize = (CONTEXTS * 33) as usize;
 const PADDING: usize = 4;
 
 /// Bits of a share's length.
-const LENGTH_BITS: u32 = 4;
+pub const LENGTH_BITS: u32 = 4;
 
 /// The shares of all contexts: in each they sum to [`SLOTS`], or all are 0.
 #[derive(Debug, Clone, PartialEq, Eq)]

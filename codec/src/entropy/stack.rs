@@ -143,13 +143,14 @@ impl SymbolCoder for Rans {
     fn push(x: u32, entry: u32, reciprocal: u32) -> u32 {
         let (share, start) = (entry & 0xffff, entry >> 16);
         // The reciprocal is below 2^32 / share by at most one: so the quotient is right, or one too small.
-        let mut quotient = ((u64::from(x) * u64::from(reciprocal)) >> 32) as u32;
-        let mut rest = x.wrapping_sub(quotient.wrapping_mul(share));
+        let quotient = ((u64::from(x) * u64::from(reciprocal)) >> 32) as u32;
+        let rest = x.wrapping_sub(quotient.wrapping_mul(share));
+        let pushed = (quotient << PRECISION).wrapping_add(rest.wrapping_add(start));
         if rest >= share {
-            quotient = quotient.wrapping_add(1);
-            rest = rest.wrapping_sub(share);
+            pushed.wrapping_add(SLOTS.wrapping_sub(share))
+        } else {
+            pushed
         }
-        (quotient << PRECISION).wrapping_add(rest.wrapping_add(start))
     }
 
     #[inline(always)]

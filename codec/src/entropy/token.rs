@@ -32,8 +32,7 @@ impl Token {
     /// The token of a code, which is at most 65,535.
     #[inline(always)]
     pub const fn of(z: u32) -> Self {
-        let bits = 28 - (z | 8).leading_zeros();
-        let number = 8 * bits + (z >> bits);
+        let (number, bits) = Self::own(z);
         if number >= ESCAPE {
             return Self::escape(z);
         }
@@ -42,6 +41,13 @@ impl Token {
             bits,
             extra: z & ((1 << bits) - 1),
         }
+    }
+
+    /// The number of a code's token, and how many of its low bits that does not tell.
+    #[inline(always)]
+    pub const fn own(z: u32) -> (u32, u32) {
+        let bits = (z | 8).ilog2() - 3;
+        (8 * bits + (z >> bits), bits)
     }
 
     /// A code whose own token has no share.

@@ -43,6 +43,13 @@ impl<T: Element> LevelQuantizer<T> {
         finite_or_zero(prediction) + T::from_i32(code) * self.step
     }
 
+    /// What the encoder knew of a place whose value is stored as it is, when it predicted others from it. Mostly that
+    /// value; but where a whole chunk is stored so, most places had a code.
+    #[inline(always)]
+    pub fn known(&self, value: T, prediction: T, error: T, radius: u32) -> T {
+        self.encode(value, prediction, error, radius).known
+    }
+
     /// The code of a value, of less than `radius` in magnitude, that the decoder turns into one within
     /// `error` of it, exactly; with an error of 0, into the very bits.
     #[inline(always)]

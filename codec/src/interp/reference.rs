@@ -53,10 +53,12 @@ pub fn decompose<T: Element>(
     Decomposed { codes, known }
 }
 
-/// The field of these codes, of which those that are none are in `raw`, at their places.
+/// What the encoder knew of a field of these codes. The values of places without a code are in `raw`; there the field
+/// is what these say, whatever the encoder knew. The `radius` is that of the codes.
 pub fn compose<T: Element>(
     grid: &TileGrid,
     resolved: &Resolved<T>,
+    radius: u32,
     codes: &[Option<i32>],
     raw: &[T],
     anchors: &[T],
@@ -66,9 +68,11 @@ pub fn compose<T: Element>(
         &resolved.parameters,
         anchors,
         |level, at, prediction| {
-            codes[at].map_or(raw[at], |code| {
-                resolved.quantizers[level].decode(prediction, code)
-            })
+            let quantizer = &resolved.quantizers[level];
+            match codes[at] {
+                Some(code) => quantizer.decode(prediction, code),
+                None => quantizer.known(raw[at], prediction, resolved.error, radius),
+            }
         },
     )
 }

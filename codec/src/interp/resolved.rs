@@ -17,14 +17,10 @@ const BETA_AT: usize = 4;
 const ERROR_AT: usize = 6;
 const STEPS_AT: usize = 8;
 
-/// Words that a stream holds.
-pub const STREAM_WORDS: usize = STEPS_AT + 2 * LEVELS;
+const INVERSES_AT: usize = STEPS_AT + 2 * LEVELS;
 
-const INVERSES_AT: usize = STREAM_WORDS;
-const RADIUS_AT: usize = INVERSES_AT + 2 * LEVELS;
-
-/// Words that a kernel is given: those of the stream, and what only an encoder needs.
-pub const WORDS: usize = RADIUS_AT + 2;
+/// Words of the parameters, in streams and for kernels.
+pub const WORDS: usize = INVERSES_AT + 2 * LEVELS;
 
 /// The parameters of a field whose bound is known.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -36,7 +32,7 @@ pub struct Resolved<T> {
     /// The quantisers of the levels, from the finest on. That of the anchors' level serves the whole coarse
     /// field that they are.
     pub quantizers: [LevelQuantizer<T>; LEVELS],
-    /// What codes are below in magnitude. Only encoders need it.
+    /// What codes are below in magnitude; at least 1, at most [`RADIUS`].
     pub radius: u32,
 }
 
@@ -55,11 +51,11 @@ impl<T: Element> Resolved<T> {
         }
     }
 
-    /// The same with codes of less than `radius`, at most [`RADIUS`], in magnitude.
+    /// The same with codes of less than `radius` in magnitude, which is from 1 to [`RADIUS`].
     #[must_use]
     pub fn with_radius(self, radius: u32) -> Self {
         Self {
-            radius: radius.min(RADIUS),
+            radius: radius.clamp(1, RADIUS),
             ..self
         }
     }
@@ -88,9 +84,9 @@ impl<T: Element> Resolved<T> {
             put(STEPS_AT + 2 * level, quantizer.step.to_bits64());
             put(INVERSES_AT + 2 * level, quantizer.inverse.to_bits64());
         }
-        words[GEOMETRY_AT] = self.parameters.geometry.id();
+        // The largest radius is the common one, and 0.
+        words[GEOMETRY_AT] = self.parameters.geometry.id() | self.radius % RADIUS << 16;
         words[FLAGS_AT] = self.parameters.flag_bits();
-        words[RADIUS_AT] = self.radius;
         words
     }
 }
@@ -108,7 +104,16 @@ impl<F: Fn(usize) -> u32> Words<F> {
     /// The geometry; none if the number is unknown.
     #[inline(always)]
     pub fn geometry(&self) -> Option<Geometry> {
-        Geometry::from_id((self.0)(GEOMETRY_AT))
+        Geometry::from_id((self.0)(GEOMETRY_AT) & 0xffff)
+    }
+
+    /// What codes are below in magnitude.
+    #[inline(always)]
+    pub fn radius(&self) -> u32 {
+        match (self.0)(GEOMETRY_AT) >> 16 {
+            0 => RADIUS,
+            radius => radius,
+        }
     }
 
     /// The flags of all levels.
@@ -123,28 +128,17 @@ impl<F: Fn(usize) -> u32> Words<F> {
         T::from_bits64(self.wide(ERROR_AT))
     }
 
-    /// The step of a level, up to that of the anchors.
-    #[inline(always)]
-    pub fn step<T: Element>(&self, level: u32) -> T {
-        T::from_bits64(self.wide(STEPS_AT + 2 * level as usize))
-    }
-
-    /// The quantiser of a level, up to that of the anchors; not in a stream's words.
+    /// The quantiser of a level, up to that of the anchors.
     #[inline(always)]
     pub fn quantizer<T: Element>(&self, level: u32) -> LevelQuantizer<T> {
+        let at = 2 * level as usize;
         LevelQuantizer {
-            step: self.step(level),
-            inverse: T::from_bits64(self.wide(INVERSES_AT + 2 * level as usize)),
+            step: T::from_bits64(self.wide(STEPS_AT + at)),
+            inverse: T::from_bits64(self.wide(INVERSES_AT + at)),
         }
     }
 
-    /// What codes are below in magnitude; not in a stream's words.
-    #[inline(always)]
-    pub fn radius(&self) -> u32 {
-        (self.0)(RADIUS_AT)
-    }
-
-    /// What decoding needs of a stream's words; none if they are not what an encoder writes. Inverses are 0, and the radius is the largest.
+    /// The parameters; none if they are not what an encoder writes.
     pub fn read<T: Element>(&self) -> Option<Resolved<T>> {
         let flag_bits = self.flag_bits();
         let levels = core::array::from_fn(|level| Parameters::flags_of(flag_bits, level as u32));
@@ -156,20 +150,19 @@ impl<F: Fn(usize) -> u32> Words<F> {
                 beta: f64::from_bits(self.wide(BETA_AT)),
             },
         };
-        let quantizers = core::array::from_fn(|level| LevelQuantizer {
-            step: self.step(level as u32),
-            inverse: T::ZERO,
-        });
+        let quantizers = core::array::from_fn(|level| self.quantizer(level as u32));
         let is_sound = |value: T| value.is_finite() && value >= T::ZERO;
         (parameters.tightening.is_valid()
             && parameters.flag_bits() == flag_bits
             && is_sound(self.error())
-            && quantizers.iter().all(|q| is_sound(q.step)))
+            && self.radius() <= RADIUS
+            && (quantizers.iter())
+                .all(|quantizer| is_sound(quantizer.step) && is_sound(quantizer.inverse)))
         .then_some(Resolved {
             parameters,
             error: self.error(),
             quantizers,
-            radius: RADIUS,
+            radius: self.radius(),
         })
     }
 }
@@ -186,12 +179,9 @@ mod tests {
         let resolved = Resolved::new(parameters, 0.25f32).with_radius(77);
         let words = resolved.to_words();
         let words = Words(|at| words[at]);
-        let read = words.read::<f32>().unwrap();
-        assert_eq!(read.parameters, parameters);
-        for level in 0..LEVELS {
-            assert_eq!(read.quantizers[level].step, resolved.quantizers[level].step);
-            assert_eq!(words.quantizer(level as u32), resolved.quantizers[level]);
-        }
-        assert_eq!(words.radius(), 77);
+        assert_eq!(words.read::<f32>(), Some(resolved));
+        // The common radius leaves no trace.
+        let common = Resolved::new(parameters, 0.25f32).to_words();
+        assert_eq!(common[GEOMETRY_AT], parameters.geometry.id());
     }
 }

@@ -1,7 +1,7 @@
 //! A tile at a time: what the CPU does, and each thread block.
 
 use crate::element::Element;
-use crate::entropy::token::{RAW, unzigzag, zigzag};
+use crate::entropy::token;
 use crate::interp::quantize::LevelQuantizer;
 use crate::interp::resolved::{LEVELS, Resolved};
 use crate::interp::store;
@@ -43,6 +43,11 @@ impl<'a, T: Element> Predictor<'a, T> {
     /// The tiles of the part.
     pub fn grid(&self) -> &TileGrid {
         &self.grid
+    }
+
+    /// The places of the part's anchors.
+    pub fn anchor_grid(&self) -> TileGrid {
+        self.grid.coarse(self.spacing())
     }
 
     fn shape(&self) -> Shape {
@@ -98,6 +103,8 @@ impl<'a, T: Element> Predictor<'a, T> {
         self.set_anchors(tile, anchor, known);
         let mut decode = Decode {
             quantizers: self.resolved.quantizers_of(self.part, self.shape()),
+            error: self.resolved.error,
+            radius: self.resolved.radius,
             code,
             raw: |place| raw(tile.at(place)),
         };
@@ -166,7 +173,7 @@ impl<T: Element> Settle<T> for Encode<'_, T> {
             self.quantizers[level as usize].encode(slot, prediction, self.error, self.radius);
         if is_own(self.shape, place) {
             let at = tile::index(self.shape, place) as usize;
-            self.codes[at] = quantized.code.map_or(RAW, zigzag) as u16;
+            self.codes[at] = quantized.code.map_or(RAW, zigzag);
         }
         quantized.known
     }
@@ -174,6 +181,8 @@ impl<T: Element> Settle<T> for Encode<'_, T> {
 
 struct Decode<T, C, R> {
     quantizers: [LevelQuantizer<T>; LEVELS],
+    error: T,
+    radius: u32,
     code: C,
     raw: R,
 }
@@ -181,13 +190,29 @@ struct Decode<T, C, R> {
 impl<T: Element, C: Fn([u32; 3]) -> u16, R: Fn([u32; 3]) -> T> Settle<T> for Decode<T, C, R> {
     #[inline(always)]
     fn settle(&mut self, level: u32, place: [u32; 3], _: T, prediction: T) -> T {
-        let code = u32::from((self.code)(place));
+        let quantizer = &self.quantizers[level as usize];
+        let code = (self.code)(place);
         if code == RAW {
-            (self.raw)(place)
+            quantizer.known((self.raw)(place), prediction, self.error, self.radius)
         } else {
-            self.quantizers[level as usize].decode(prediction, unzigzag(code))
+            quantizer.decode(prediction, unzigzag(code))
         }
     }
+}
+
+/// [`token::RAW`], as codes are kept in memory.
+pub const RAW: u16 = token::RAW as u16;
+
+/// [`token::zigzag`] of a code of at most 32,767 in magnitude, as codes are kept in memory.
+#[inline(always)]
+pub const fn zigzag(code: i32) -> u16 {
+    token::zigzag(code) as u16
+}
+
+/// The inverse of [`zigzag`].
+#[inline(always)]
+pub const fn unzigzag(code: u16) -> i32 {
+    token::unzigzag(code as u32)
 }
 
 #[cfg(test)]
@@ -251,7 +276,7 @@ mod tests {
             let value = |at| values[grid.flat(at) as usize];
             known.fill(T::NAN);
             predictor.encode(&tile, value, anchor, &mut known, &mut codes);
-            let code_of = |at: usize| right.codes[at].map_or(RAW, zigzag) as u16;
+            let code_of = |at: usize| right.codes[at].map_or(RAW, zigzag);
             each_place(shape, &tile, |place| {
                 let at = grid.flat(tile.at(place)) as usize;
                 let found = known[store::index(shape, place) as usize];

@@ -301,7 +301,16 @@ pub(super) fn decompress<T: Element>(
                     ..resolved
                 };
                 let codes: Vec<Option<i32>> = codes.into_iter().map(code_of).collect();
-                interp::reference::compose(grid, &of_part, &codes, &raw, &known)
+                let radius = interp::quantize::RADIUS;
+                let mut found =
+                    interp::reference::compose(grid, &of_part, radius, &codes, &raw, &known);
+                let has_none = codes.iter().map(Option::is_none);
+                for ((value, raw), has_none) in found.iter_mut().zip(raw).zip(has_none) {
+                    if has_none && part == Part::Fine {
+                        *value = raw;
+                    }
+                }
+                found
             }
             None => unpredicted(grid, quantizer, &codes, &raw),
         };

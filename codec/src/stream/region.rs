@@ -118,6 +118,16 @@ impl Region {
         self.from
     }
 
+    /// The numbers of the first and the last element inside; the region has elements.
+    pub fn span(&self) -> (u64, u64) {
+        let [_, height, width] = self.lengths;
+        let flat = |[z, y, x]: [u64; 3]| (z * height + y) * width + x;
+        (
+            flat(self.from),
+            flat(self.to.map(|end| end.saturating_sub(1))),
+        )
+    }
+
     /// Whether all of the field's elements from number `first` to number `last` are inside, one behind
     /// the other.
     #[inline(always)]

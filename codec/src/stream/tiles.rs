@@ -8,7 +8,7 @@ use crate::element::{Dtype, Element};
 use crate::entropy::shares::{MAX_WORDS, Shares};
 use crate::entropy::stack::{Huffman, Rans};
 use crate::error::ChunkFault;
-use crate::interp::resolved::{Resolved, STREAM_WORDS, Words};
+use crate::interp::resolved::{Resolved, WORDS, Words};
 use crate::interp::tile::Part;
 use crate::pipeline::{Codec, TileCodec, TileCoder, TilePredictor};
 use crate::shape::Shape;
@@ -104,7 +104,7 @@ impl TileLayout {
             let [z, y, x] = grid.lengths();
             elements = elements.checked_add(z.checked_mul(y)?.checked_mul(x)?)?;
         }
-        let fixed = 4 * (STREAM_WORDS + 1 + MAX_WORDS) as u64;
+        let fixed = 4 * (WORDS + 1 + MAX_WORDS) as u64;
         (elements.checked_mul(dtype.bytes() as u64)?)
             .checked_add(self.entries() * (ENTRY_BYTES as u64 + CHUNK_ALIGNMENT))?
             .checked_add(fixed)
@@ -136,7 +136,7 @@ impl Sections {
     pub fn new(layout: &TileLayout, share_words: usize, dtype: Dtype) -> Self {
         let parameters = match layout.codec.predictor {
             TilePredictor::Lorenzo => 0,
-            TilePredictor::Interp(_) => 4 * STREAM_WORDS,
+            TilePredictor::Interp(_) => 4 * WORDS,
         };
         let anchors = parameters + 4 * (1 + share_words);
         let count = layout.prologue_anchors().map_or(0, |grid| grid.elements());
@@ -212,7 +212,7 @@ impl<T: Element> Prologue<T> {
         };
         let sections = Sections::new(layout, count, T::DTYPE);
         let parameters = self.resolved.map(|resolved| resolved.to_words());
-        let parameters = parameters.iter().flatten().take(STREAM_WORDS);
+        let parameters = parameters.iter().flatten().take(WORDS);
         let shares = stored.iter().take(count);
         let words = parameters.copied().chain([count as u32]);
         let words = words.chain(shares.copied());

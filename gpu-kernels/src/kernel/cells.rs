@@ -20,8 +20,10 @@ pub const RANGE: u64 = 22;
 pub const STREAM_BYTES: u64 = 23;
 /// What a decompression found wrong: see [`Fault`].
 pub const FAULT: u64 = 24;
+/// Words of the entropy coder's shares in the stream.
+pub const SHARES_WORDS: u64 = 25;
 /// How many values have no code, where codes are exported or imported.
-pub const OUTLIERS: u64 = 25;
+pub const OUTLIERS: u64 = 26;
 /// The first tile state of the look-back over chunks, one a chunk.
 pub const STATES: u64 = 32;
 
@@ -31,11 +33,13 @@ pub const fn count(chunks: u64) -> u64 {
 }
 
 /// What a decompression found wrong, as the cell [`FAULT`] holds it: the largest wins, which is the
-/// header, then the lowest chunk, and of that the fault with the lowest code.
+/// header, then the entropy coder's tables, then the lowest chunk, and of that the fault with the lowest code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
     /// The header is not the one the caller spoke of, or is damaged.
     Header,
+    /// The entropy coder's tables are wrong: the code of their `TableFault`.
+    Tables(u32),
     /// A chunk is wrong: its number, and the code of its `ChunkFault`.
     Chunk(u64, u32),
 }
@@ -43,10 +47,12 @@ pub enum Fault {
 impl Fault {
     /// The fault in a cell; none in 0.
     pub const fn from_cell(cell: u64) -> Option<Self> {
-        match cell {
-            0 => None,
-            u64::MAX => Some(Self::Header),
-            _ => Some(Self::Chunk(!cell >> 8, !cell as u32 & 0xff)),
+        let code = !cell as u32 & 0xff;
+        match (cell, !cell >> 8) {
+            (0, _) => None,
+            (u64::MAX, _) => Some(Self::Header),
+            (_, 0) => Some(Self::Tables(code)),
+            (_, number) => Some(Self::Chunk(number - 1, code)),
         }
     }
 
@@ -55,7 +61,8 @@ impl Fault {
     pub const fn to_cell(self) -> u64 {
         match self {
             Self::Header => u64::MAX,
-            Self::Chunk(chunk, code) => !(chunk << 8 | code as u64),
+            Self::Tables(code) => !(code as u64),
+            Self::Chunk(chunk, code) => !((chunk + 1) << 8 | code as u64),
         }
     }
 }
@@ -68,12 +75,14 @@ mod tests {
     fn the_lowest_chunk_wins_and_the_header_over_all() {
         let low = Fault::Chunk(3, 5);
         let high = Fault::Chunk(1 << 50, 1);
-        for fault in [low, high, Fault::Header] {
+        let tables = Fault::Tables(5);
+        for fault in [low, high, tables, Fault::Header] {
             assert_eq!(Fault::from_cell(fault.to_cell()), Some(fault));
         }
         assert!(low.to_cell() > high.to_cell());
         assert!(Fault::Chunk(3, 1).to_cell() > low.to_cell());
-        assert!(Fault::Header.to_cell() > low.to_cell());
+        assert!(tables.to_cell() > Fault::Chunk(0, 1).to_cell());
+        assert!(Fault::Header.to_cell() > tables.to_cell());
         assert_eq!(Fault::from_cell(0), None);
     }
 }

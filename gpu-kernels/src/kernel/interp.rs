@@ -39,7 +39,7 @@ pub struct InterpParams {
     pub codes: View<u32>,
     /// The first chunk of the part.
     pub first_chunk: u64,
-    /// Where prediction leaves what the decoder will know, in C order; may be nothing.
+    /// Where what the decoder will know is left, in C order; may be nothing. Reconstruction then writes no field.
     pub known: View<u32>,
     /// The words of [`ferrosz_codec::interp::resolved`].
     pub parameters: View<u32>,

@@ -9,7 +9,7 @@ use core::arch::nvptx::{_block_idx_x, _grid_dim_x, _syncthreads, _thread_idx_x};
 use core::arch::{asm, global_asm};
 
 // The block's dynamic shared memory; its size is an argument of the launch.
-global_asm!(".extern .shared .align 16 .b8 dynamic_shared[];");
+global_asm!(".extern .shared .align 1024 .b8 dynamic_shared[];");
 
 /// LLVM's own names for what all lanes do together. Not assembly: LLVM takes that for something
 /// that a single thread does, and may copy it into both arms of a branch, where the lanes would
@@ -28,6 +28,10 @@ mod collective {
         pub fn reduce_max(value: u32, lanes: u32) -> u32;
         #[link_name = "llvm.nvvm.redux.sync.add"]
         pub fn reduce_add(value: u32, lanes: u32) -> u32;
+        #[link_name = "llvm.nvvm.redux.sync.or"]
+        pub fn reduce_or(value: u32, lanes: u32) -> u32;
+        #[link_name = "llvm.nvvm.vote.any.sync"]
+        pub fn any(lanes: u32, predicate: bool) -> bool;
         #[link_name = "llvm.nvvm.bar.warp.sync"]
         pub fn sync_warp(lanes: u32);
         #[link_name = "llvm.nvvm.barrier0.or"]
@@ -155,6 +159,18 @@ impl Thread for PtxThread {
     }
 
     #[inline(always)]
+    fn reduce_or(self, value: u32) -> u32 {
+        // SAFETY: all lanes are here.
+        unsafe { collective::reduce_or(value, ALL_LANES) }
+    }
+
+    #[inline(always)]
+    fn any(self, predicate: bool) -> bool {
+        // SAFETY: all lanes are here.
+        unsafe { collective::any(ALL_LANES, predicate) }
+    }
+
+    #[inline(always)]
     fn sync_warp(self) {
         // SAFETY: all lanes are here.
         unsafe { collective::sync_warp(ALL_LANES) }
@@ -180,6 +196,54 @@ impl Thread for PtxThread {
             asm!("ld.shared.u32 {}, [{}];", out(reg32) value, in(reg32) shared_address(word), options(nostack))
         };
         value
+    }
+
+    #[inline(always)]
+    fn shared_address(self, word: u32) -> u32 {
+        shared_address(word)
+    }
+
+    #[inline(always)]
+    fn shared_load_at(self, address: u32) -> u32 {
+        let value: u32;
+        // SAFETY: the word lies in the block's shared memory, aligned.
+        unsafe {
+            asm!("ld.shared.u32 {}, [{}];", out(reg32) value, in(reg32) address, options(nostack))
+        };
+        value
+    }
+
+    #[inline(always)]
+    fn shared_load_half_at(self, address: u32) -> u32 {
+        let value: u32;
+        // SAFETY: the half word lies in the block's shared memory, aligned.
+        unsafe {
+            asm!("ld.shared.u16 {}, [{}];", out(reg32) value, in(reg32) address, options(nostack))
+        };
+        value
+    }
+
+    #[inline(always)]
+    fn shared_load_byte_at(self, address: u32) -> u32 {
+        let value: u32;
+        // SAFETY: the byte lies in the block's shared memory, aligned.
+        unsafe {
+            asm!("ld.shared.u8 {}, [{}];", out(reg32) value, in(reg32) address, options(nostack))
+        };
+        value
+    }
+
+    #[inline(always)]
+    fn shared_load2_at(self, address: u32) -> [u32; 2] {
+        let (a, b): (u32, u32);
+        // SAFETY: the words lie in the block's shared memory, aligned.
+        unsafe {
+            asm!(
+                "ld.shared.v2.u32 {{{}, {}}}, [{}];",
+                out(reg32) a, out(reg32) b, in(reg32) address, options(nostack)
+            );
+        }
+        [a, b]
     }
 
     #[inline(always)]
@@ -258,6 +322,17 @@ impl Thread for PtxThread {
     }
 
     #[inline(always)]
+    fn load_own_half(self, view: View<u32>, half: u64) -> u32 {
+        let value: u32;
+        let address = view.address().cast::<u16>().wrapping_add(half as usize);
+        // SAFETY: the half word lies in the view.
+        unsafe {
+            asm!("ld.global.u16 {}, [{}];", out(reg32) value, in(reg64) address, options(nostack))
+        };
+        value
+    }
+
+    #[inline(always)]
     fn prefetch(self, view: View<u32>, index: u64) {
         // SAFETY: only a hint; the word lies in the view.
         unsafe {
@@ -289,7 +364,7 @@ impl Thread for PtxThread {
         let address = view.address().cast::<u16>().wrapping_add(half as usize);
         // SAFETY: the half word lies in the view.
         unsafe {
-            asm!("st.global.u16 [{}], {};", in(reg64) address, in(reg32) u32::from(value), options(nostack))
+            asm!("st.global.u16 [{}], {};", in(reg64) address, in(reg16) value, options(nostack))
         };
     }
 

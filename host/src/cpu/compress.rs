@@ -2,6 +2,7 @@
 
 use super::{Progress, Version};
 use crate::memory;
+use crate::tiles;
 use ferrosz_codec::bound::Extremes;
 use ferrosz_codec::encode::chunk::{IMAGE_BYTES, Source};
 use ferrosz_codec::quantize::Quantizer;
@@ -77,6 +78,10 @@ pub(crate) fn compress<T: Element>(
     progress: Progress<'_>,
 ) {
     let quantizer = resolve(version, bound, values);
+    if let Some(tiles) = layout.tiles() {
+        tiles::compress(layout, &tiles, bound, &quantizer, values, sink, progress);
+        return;
+    }
     let encoder = Encoder {
         version,
         codec: layout.codec,

@@ -3,6 +3,7 @@
 use super::{Progress, Version};
 use crate::error::Error;
 use crate::stream::StreamRef;
+use crate::tiles;
 use ferrosz_codec::encode::chunk::Stored;
 use ferrosz_codec::error::ChunkFault;
 use ferrosz_codec::quantize::Quantizer;
@@ -25,6 +26,9 @@ pub(crate) fn decompress<T: Element>(
     values: &mut [T],
     progress: Progress<'_>,
 ) -> Result<(), Error> {
+    if let Some(layout) = stream.header.layout().tiles() {
+        return tiles::decompress(stream, &layout, region, verify, values, progress);
+    }
     let grid = stream.header.grid();
     let decoder = ChunkDecoder {
         version,
@@ -59,7 +63,7 @@ pub(crate) fn decompress<T: Element>(
 }
 
 /// The output of a region, into which all threads write, each into the places of its chunks.
-struct Output<'a, T> {
+pub(crate) struct Output<'a, T> {
     values: *mut T,
     length: usize,
     borrow: PhantomData<&'a mut [T]>,
@@ -69,7 +73,7 @@ struct Output<'a, T> {
 unsafe impl<T: Send> Sync for Output<'_, T> {}
 
 impl<'a, T: Element> Output<'a, T> {
-    fn new(values: &'a mut [T]) -> Self {
+    pub(crate) fn new(values: &'a mut [T]) -> Self {
         Self {
             values: values.as_mut_ptr(),
             length: values.len(),
@@ -86,7 +90,7 @@ impl<'a, T: Element> Output<'a, T> {
         clippy::mut_from_ref,
         reason = "the contract is that of `split_at_mut`"
     )]
-    unsafe fn part(&self, at: u64, count: u64) -> &mut [T] {
+    pub(crate) unsafe fn part(&self, at: u64, count: u64) -> &mut [T] {
         let at = usize::try_from(at).unwrap_or(usize::MAX).min(self.length);
         let count = usize::try_from(count)
             .unwrap_or(usize::MAX)

@@ -10,8 +10,8 @@ use ferrosz_codec::interp::parameters::Parameters;
 use ferrosz_codec::interp::resolved::Resolved;
 use ferrosz_codec::interp::store;
 use ferrosz_codec::interp::tile::{Part, Predictor, each_place, is_own};
+use ferrosz_codec::lorenzo;
 use ferrosz_codec::pipeline::TilePredictor;
-use ferrosz_codec::predict::tile_lorenzo;
 use ferrosz_codec::quantize::Quantizer;
 use ferrosz_codec::stream::checksum::checksum;
 use ferrosz_codec::stream::chunk::Form;
@@ -216,16 +216,17 @@ fn interpolate<T: Element>(
     )
 }
 
-fn predict_lorenzo<T: Element>(
-    field: &Strided<'_, T>,
-    quantizer: &Quantizer<T>,
-) -> Vec<TileCodes> {
+fn predict_lorenzo<T: Element>(field: &Strided<'_, T>, quantizer: &Quantizer<T>) -> Vec<TileCodes> {
     let shape = field.grid.shape();
     for_tiles(
         &field.grid,
         || (),
         |(), tile, codes| {
-            tile_lorenzo::encode(shape, tile, quantizer, |at| field.at(at), codes);
+            let read = |at: [u64; 3], row: &mut [T]| {
+                let first = field.grid.flat(at) as usize;
+                row.copy_from_slice(&field.values[first..first + row.len()]);
+            };
+            lorenzo::encode(shape, tile, quantizer, read, codes);
         },
     )
 }

@@ -4,7 +4,7 @@
 
 use super::coder::{Decoder, Room};
 use super::compress::chunk_tiles;
-use crate::cpu::Progress;
+use crate::cpu::{Output, Progress};
 use crate::error::Error;
 use crate::stream::StreamRef;
 use ferrosz_codec::entropy::groups::{GroupMap, TileCodes};
@@ -13,7 +13,7 @@ use ferrosz_codec::error::ChunkFault;
 use ferrosz_codec::interp::resolved::Resolved;
 use ferrosz_codec::interp::store;
 use ferrosz_codec::interp::tile::{Part, Predictor, is_own};
-use ferrosz_codec::predict::tile_lorenzo;
+use ferrosz_codec::lorenzo;
 use ferrosz_codec::quantize::Quantizer;
 use ferrosz_codec::stream::checksum::checksum;
 use ferrosz_codec::stream::chunk::Form;
@@ -315,6 +315,13 @@ fn compose<T: Element>(
         || (vec![T::ZERO; len], vec![T::ZERO; tile::ROW as usize]),
         |(known, row), number| {
             interpolate(&predictor, number, codes, anchors, known);
+            // What is stored as it is comes out so, whatever the encoder knew of it.
+            let raw = codes.get(&number).map_or(&[][..], |tile| &tile.raw);
+            for (at, value) in raw {
+                let at = u32::from(*at);
+                let place = tile::place(shape, at / LANES, at % LANES);
+                known[store::index(shape, place) as usize] = *value;
+            }
             let value = |place| known[store::index(shape, place) as usize];
             out.put_tile(&layout.fine.tile(number), value, row, progress);
         },
@@ -330,16 +337,69 @@ fn unpredict<T: Element>(
     progress: Progress<'_>,
 ) {
     let shape = layout.shape();
-    numbers(&layout.fine, wanted).into_par_iter().for_each_init(
-        || (vec![T::ZERO; TILE], vec![T::ZERO; tile::ROW as usize]),
-        |(values, row), number| {
+    numbers(&layout.fine, wanted)
+        .into_par_iter()
+        .for_each(|number| {
             let tile = layout.fine.tile(number);
-            if let Some(decoded) = codes.get(&number) {
-                let raw = |at| decoded.raw(at);
-                tile_lorenzo::decode(shape, &tile, quantizer, &decoded.codes, raw, values);
+            let Some(decoded) = codes.get(&number) else {
+                return;
+            };
+            let raw = |at: [u64; 3]| {
+                let place = std::array::from_fn(|i| (at[i] - tile.origin[i]) as u32);
+                decoded.raw(tile::index(shape, place))
+            };
+            let write = |at, values: &[T]| out.put(at, values, progress);
+            lorenzo::decode(shape, &tile, quantizer, &decoded.codes, raw, write);
+        });
+}
+
+/// The output of a region, which is put together from rows of tiles.
+struct Rows<'a, T> {
+    region: &'a Region,
+    grid: &'a TileGrid,
+    output: Output<'a, T>,
+}
+
+impl<'a, T: Element> Rows<'a, T> {
+    fn new(region: &'a Region, grid: &'a TileGrid, values: &'a mut [T]) -> Self {
+        Self {
+            region,
+            grid,
+            output: Output::new(values),
+        }
+    }
+
+    /// Puts the values of a tile's row, from a place of the field on, where the region has them.
+    fn put(&self, at: [u64; 3], values: &[T], progress: Progress<'_>) {
+        let first = self.grid.flat(at);
+        self.region.cut(first, values.len() as u64, |run, at| {
+            let count = run.end - run.start;
+            // SAFETY: places of one row of one tile, which no other row has, each put once.
+            let part = unsafe { self.output.part(at, count) };
+            part.copy_from_slice(&values[run.start as usize..run.end as usize]);
+            progress(count);
+        });
+    }
+
+    /// Puts all rows of a tile.
+    fn put_tile(
+        &self,
+        tile: &TileBox,
+        value: impl Fn([u32; 3]) -> T,
+        room: &mut [T],
+        progress: Progress<'_>,
+    ) {
+        let shape = self.grid.shape();
+        for row in 0..tile::ROWS {
+            let first = tile::place(shape, 2 * row, 0);
+            if !tile.has(first) {
+                continue;
             }
-            let value = |place| values[tile::index(shape, place) as usize];
-            out.put_tile(&tile, value, row, progress);
-        },
-    );
+            let count = (tile.left[2] - first[2]).min(tile::ROW) as usize;
+            for (x, place) in (first[2]..).zip(&mut room[..count]) {
+                *place = value([first[0], first[1], x]);
+            }
+            self.put(tile.at(first), &room[..count], progress);
+        }
+    }
 }

@@ -3,6 +3,7 @@
 //! For each chunk a *region*: 16 bits for every place of its four tiles, in the order of steps and lanes, and
 //! behind them room for the coder, which writes its words from the region's end towards codes that it has taken.
 
+use crate::kernel::entropy::layout::ROOM_WORDS;
 use ferrosz_codec::tile::{CHUNK_TILES, TILE};
 
 /// Words of a tile's codes.
@@ -12,7 +13,7 @@ pub const TILE_WORDS: u64 = TILE as u64 / 2;
 pub const CHUNK_WORDS: u64 = TILE_WORDS * CHUNK_TILES as u64;
 
 /// Words of a region.
-pub const REGION_WORDS: u64 = 2 * CHUNK_WORDS;
+pub const REGION_WORDS: u64 = CHUNK_WORDS + ROOM_WORDS;
 
 /// The first word of a tile's codes, the tile being that of this number from `first_chunk` on.
 #[inline(always)]

@@ -8,10 +8,9 @@ use super::{InterpParams, THREADS};
 use crate::simt::{Thread, View, WARP};
 use core::marker::PhantomData;
 use ferrosz_codec::Element;
-use ferrosz_codec::entropy::token::{RAW, zigzag};
 use ferrosz_codec::interp::quantize::LevelQuantizer;
 use ferrosz_codec::interp::store;
-use ferrosz_codec::interp::tile::is_own;
+use ferrosz_codec::interp::tile::{RAW, is_own, zigzag};
 use ferrosz_codec::shape::StaticShape;
 use ferrosz_codec::tile::{self, TileBox};
 
@@ -244,7 +243,7 @@ impl<E: Element, S: StaticShape> Settle<E> for Encode<E, S> {
         let quantized = quantizer.encode(slot, prediction, self.error, self.radius);
         if is_own(S::SHAPE, place) {
             let at = self.first_half + u64::from(tile::index(S::SHAPE, place));
-            t.store_half(self.codes, at, quantized.code.map_or(RAW, zigzag) as u16);
+            t.store_half(self.codes, at, quantized.code.map_or(RAW, zigzag));
         }
         quantized.known
     }

@@ -83,7 +83,7 @@ impl<E: Element> Prepare<E> {
         {
             let number = t.thread_index() - 1;
             let candidate = params.search.candidate(round, number, &decided);
-            let words = params.parameters.after(candidate_words(number));
+            let words = params.parameters.from(candidate_words(number));
             leave(t, words, &Resolved::new(candidate, error));
         }
     }

@@ -1,23 +1,23 @@
 //! Reconstruction: codes to a part of a field.
 
 use super::codes;
-use super::predict::{flat, leave, load_element, set_anchors};
+use super::predict::{flat, leave, load_element, set_anchors, store_element};
 use super::rows::{self, BATCH};
 use super::stages::{Setting, Settle, run};
 use super::values::Values;
 use super::{InterpParams, THREADS};
-use crate::simt::Thread;
+use crate::simt::{Thread, WARP};
 use core::marker::PhantomData;
 use ferrosz_codec::Element;
-use ferrosz_codec::entropy::token::{RAW, unzigzag};
 use ferrosz_codec::interp::quantize::LevelQuantizer;
 use ferrosz_codec::interp::store;
+use ferrosz_codec::interp::tile::{RAW, unzigzag};
 use ferrosz_codec::shape::StaticShape;
 use ferrosz_codec::tile::{self, TileBox, TileGrid};
 
 /// Reconstructs a field of `E` in tiles of shape `S`. Launched with a block for each tile.
 ///
-/// The values of places without a code lie in the field already; they are written once more, bit for bit.
+/// The values of places without a code lie in the field already.
 pub struct Reconstruct<E, S>(PhantomData<(E, S)>);
 
 /// What a row of codes comes in: lane i has two codes, of even places for i below 16, of odd ones else.
@@ -47,9 +47,15 @@ impl<E: Element, S: StaticShape> Reconstruct<E, S> {
         let decode = Decode {
             params,
             tile: &tile,
+            error: setting.error::<T, E>(t),
+            radius: setting.radius(t),
         };
         run::<T, E, S>(t, &setting, &decode);
-        leave::<T, E, S>(t, &tile, |at| flat(params, at), params.field);
+        if params.known.is_empty() {
+            source.leave_field::<T, E, S>(t);
+        } else {
+            leave::<T, E, S>(t, &tile, |at| grid.flat(at), params.known);
+        }
     }
 }
 
@@ -119,6 +125,29 @@ impl Source<'_> {
         Some(codes::first_word(self.params.first_chunk, number) + own_row * ROW_WORDS)
     }
 
+    /// Writes the tile's values, but for those that lie in the field already: a neighbour may be about to read them, and
+    /// what the encoder knew there may be something else.
+    #[inline(always)]
+    fn leave_field<T: Thread, E: Element, S: StaticShape>(&self, t: T) {
+        let first_half = 2 * codes::first_word(self.params.first_chunk, self.number);
+        let mut row = t.warp();
+        while row < tile::ROWS {
+            for parity in 0..2 {
+                let step = 2 * row + parity;
+                let place = tile::place(S::SHAPE, step, t.lane());
+                if self.tile.has(place) {
+                    let half = first_half + u64::from(step * tile::LANES + t.lane());
+                    if t.load_half(self.params.codes, half) as u16 != RAW {
+                        let value = Values::<E, S>::load(t, store::index(S::SHAPE, place));
+                        let at = flat(self.params, self.tile.at(place));
+                        store_element::<T, E>(t, self.params.field, at, value);
+                    }
+                }
+            }
+            row += THREADS / WARP;
+        }
+    }
+
     #[inline(always)]
     fn put_row<T: Thread, E: Element, S: StaticShape>(&self, t: T, row: u32, word: u32) {
         if row >= rows::count(S::SHAPE) {
@@ -136,12 +165,14 @@ impl Source<'_> {
     }
 }
 
-struct Decode<'a> {
+struct Decode<'a, E> {
     params: &'a InterpParams,
     tile: &'a TileBox,
+    error: E,
+    radius: u32,
 }
 
-impl<E: Element> Settle<E> for Decode<'_> {
+impl<E: Element> Settle<E> for Decode<'_, E> {
     #[inline(always)]
     fn settle<T: Thread>(
         &self,
@@ -151,9 +182,11 @@ impl<E: Element> Settle<E> for Decode<'_> {
         slot: E,
         prediction: E,
     ) -> E {
-        let code = slot.low_bits();
+        let code = slot.low_bits() as u16;
         if code == RAW {
-            load_element(t, self.params.field, flat(self.params, self.tile.at(place)))
+            let at = flat(self.params, self.tile.at(place));
+            let value = load_element(t, self.params.field, at);
+            quantizer.known(value, prediction, self.error, self.radius)
         } else {
             quantizer.decode(prediction, unzigzag(code))
         }

@@ -68,7 +68,7 @@ impl<E: Element, S: StaticShape> Scores<E, S> {
         let candidate = t.block_index() / count;
         let sample = t.block_index() % count;
         let tile = grid.tile(samples.tile(sample));
-        let parameters = params.parameters.after(candidate_words(candidate));
+        let parameters = params.parameters.from(candidate_words(candidate));
         let setting = Setting::read::<T, S>(t, parameters, tile, false);
         Predict::<E, S>::fill(t, &params.part, &tile);
         let mut word = count_word::<E, S>(0, 0) + t.thread_index();

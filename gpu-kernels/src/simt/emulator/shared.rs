@@ -185,11 +185,12 @@ impl SharedMemory {
         Ok(())
     }
 
-    pub(super) fn update(
+    /// Replaces a word by what `change` makes of it, at once.
+    pub(super) fn atomic(
         &mut self,
         actor: Actor,
         word: u32,
-        new: impl FnOnce(u32) -> u32,
+        change: impl FnOnce(u32) -> u32,
     ) -> Checked<()> {
         let now = self.now(actor);
         let started = self.started;
@@ -208,13 +209,13 @@ impl SharedMemory {
             shadow.writes = Accesses::one(actor, now);
             shadow.atomic = true;
         }
-        let word = &mut self.words[word as usize];
-        *word = new(*word);
+        let value = &mut self.words[word as usize];
+        *value = change(*value);
         Ok(())
     }
 
     pub(super) fn load4(&mut self, actor: Actor, word: u32) -> Checked<[u32; 4]> {
-        self.check_four(word)?;
+        check_four(word)?;
         let mut values = [0; 4];
         for (value, word) in values.iter_mut().zip(word..) {
             *value = self.load(actor, word)?;
@@ -223,21 +224,11 @@ impl SharedMemory {
     }
 
     pub(super) fn store4(&mut self, actor: Actor, word: u32, values: [u32; 4]) -> Checked<()> {
-        self.check_four(word)?;
+        check_four(word)?;
         for (value, word) in values.into_iter().zip(word..) {
             self.store(actor, word, value)?;
         }
         Ok(())
-    }
-
-    fn check_four(&self, word: u32) -> Checked<()> {
-        if word.is_multiple_of(4) {
-            return Ok(());
-        }
-        Err(Problem::new(
-            FaultKind::Misaligned,
-            format!("four words from word {word} of shared memory, which is no multiple of 4"),
-        ))
     }
 
     fn now(&self, actor: Actor) -> Epoch {
@@ -256,6 +247,16 @@ impl SharedMemory {
             )
         })
     }
+}
+
+fn check_four(word: u32) -> Checked<()> {
+    if word.is_multiple_of(4) {
+        return Ok(());
+    }
+    Err(Problem::new(
+        FaultKind::Misaligned,
+        format!("four words from word {word} of shared memory, which is no multiple of 4"),
+    ))
 }
 
 #[cold]

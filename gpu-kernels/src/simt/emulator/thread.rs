@@ -69,6 +69,24 @@ impl EmulatorThread<'_> {
         result.unwrap_or_else(|problem| self.stop(place, *problem))
     }
 
+    /// The `bytes` at an address of shared memory, as much as a word at most.
+    #[inline]
+    fn shared_part(self, place: Place, address: u32, bytes: u32) -> u32 {
+        self.check_alignment(place, address, bytes);
+        let word = self.shared(place, |shared, actor| shared.load(actor, address / 4));
+        word >> (8 * (address % 4)) & (u32::MAX >> (32 - 8 * bytes))
+    }
+
+    #[inline]
+    fn check_alignment(self, place: Place, address: u32, bytes: u32) {
+        if !address.is_multiple_of(bytes) {
+            let detail = format!(
+                "{bytes} bytes from byte {address} of shared memory, which is no multiple of {bytes}"
+            );
+            self.stop(place, *Problem::new(FaultKind::Misaligned, detail));
+        }
+    }
+
     /// The address of `count` items, from `count * index` on, that are accessed at once.
     #[inline]
     fn locate<W>(self, place: Place, view: View<W>, index: u64, count: u64) -> *mut W {
@@ -176,6 +194,16 @@ impl Thread for EmulatorThread<'_> {
     }
 
     #[track_caller]
+    fn reduce_or(self, value: u32) -> u32 {
+        self.wait(Collective::ReduceOr, value, 0, Location::caller())
+    }
+
+    #[track_caller]
+    fn any(self, predicate: bool) -> bool {
+        self.wait(Collective::Any, predicate.into(), 0, Location::caller()) != 0
+    }
+
+    #[track_caller]
     fn barrier(self) {
         self.wait(Collective::Barrier, 0, 0, Location::caller());
     }
@@ -189,6 +217,34 @@ impl Thread for EmulatorThread<'_> {
     #[track_caller]
     fn shared_load(self, word: u32) -> u32 {
         self.shared(Location::caller(), |shared, actor| shared.load(actor, word))
+    }
+
+    #[inline]
+    fn shared_address(self, word: u32) -> u32 {
+        4 * word
+    }
+
+    #[track_caller]
+    fn shared_load_at(self, address: u32) -> u32 {
+        self.shared_part(Location::caller(), address, 4)
+    }
+
+    #[track_caller]
+    fn shared_load2_at(self, address: u32) -> [u32; 2] {
+        let place = Location::caller();
+        self.check_alignment(place, address, 8);
+        let word = |i| self.shared(place, |shared, actor| shared.load(actor, address / 4 + i));
+        [word(0), word(1)]
+    }
+
+    #[track_caller]
+    fn shared_load_half_at(self, address: u32) -> u32 {
+        self.shared_part(Location::caller(), address, 2)
+    }
+
+    #[track_caller]
+    fn shared_load_byte_at(self, address: u32) -> u32 {
+        self.shared_part(Location::caller(), address, 1)
     }
 
     #[track_caller]
@@ -215,14 +271,14 @@ impl Thread for EmulatorThread<'_> {
     #[track_caller]
     fn shared_or(self, word: u32, bits: u32) {
         self.shared(Location::caller(), |shared, actor| {
-            shared.update(actor, word, |old| old | bits)
+            shared.atomic(actor, word, |value| value | bits)
         });
     }
 
     #[track_caller]
     fn shared_add(self, word: u32, value: u32) {
         self.shared(Location::caller(), |shared, actor| {
-            shared.update(actor, word, |old| old.wrapping_add(value))
+            shared.atomic(actor, word, |sum| sum.wrapping_add(value))
         });
     }
 
@@ -238,6 +294,11 @@ impl Thread for EmulatorThread<'_> {
         let address = self.locate(Location::caller(), view, index, 4);
         // SAFETY: `locate` found all four aligned and in the view, which is valid for reads.
         unsafe { address.cast::<[u32; 4]>().read() }
+    }
+
+    #[track_caller]
+    fn load_own_half(self, view: View<u32>, half: u64) -> u32 {
+        self.load(view, half / 2) >> (16 * (half % 2)) & 0xffff
     }
 
     #[track_caller]

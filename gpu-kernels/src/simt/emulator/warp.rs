@@ -20,6 +20,8 @@ pub(super) enum Collective {
     Ballot,
     ReduceMax,
     ReduceAdd,
+    ReduceOr,
+    Any,
     SyncWarp,
     Barrier,
     BarrierOr,
@@ -55,6 +57,8 @@ impl fmt::Display for Call {
             Collective::Ballot => "ballot",
             Collective::ReduceMax => "reduce_max",
             Collective::ReduceAdd => "reduce_add",
+            Collective::ReduceOr => "reduce_or",
+            Collective::Any => "any",
             Collective::SyncWarp => "sync_warp",
             Collective::Barrier => "barrier",
             Collective::BarrierOr => "barrier_or",
@@ -194,6 +198,9 @@ impl Warp {
         let common = match collective {
             Collective::Ballot => bits().fold(0, |all, bit| all | bit),
             Collective::ReduceMax => values.into_iter().fold(0, u32::max),
+            Collective::ReduceOr | Collective::Any => {
+                values.into_iter().fold(0, |all, bits| all | bits)
+            }
             Collective::ReduceAdd => values.into_iter().fold(0, u32::wrapping_add),
             _ => 0,
         };

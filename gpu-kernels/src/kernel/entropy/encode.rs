@@ -1,0 +1,317 @@
+//! Encodes chunks: one warp each, the lanes being the stacks.
+//!
+//! A warp goes through its chunk from the last step to the first, a quad at a time, while the codes of the quad before
+//! are on their way. A step costs two look-ups and, of each push, a vote: it tells each lane how many others emit a
+//! word, and so where its own belongs. The words are written behind the codes: see [`layout`](super::layout).
+
+use crate::kernel::entropy::layout::{TILE_RAWS, TILE_WORDS, WORDS_END_HALF, region};
+use crate::kernel::entropy::place::stacks::HEAD_WORDS;
+use crate::kernel::entropy::record::Record;
+use crate::kernel::entropy::tables::{ENCODE_WORDS, ESCAPED, EXTENDED, PLAIN};
+use crate::kernel::entropy::tiling::Tiling;
+use crate::kernel::entropy::walk::{OfGroups, QUAD_CODES, QUAD_STEPS, QUADS, Quad};
+use crate::kernel::entropy::{THREADS, first_of_warp, kept_shared_address};
+use crate::simt::{Thread, View};
+use core::marker::PhantomData;
+use ferrosz_codec::entropy::class::FIRST_CLASSES;
+use ferrosz_codec::entropy::stack::{
+    START, SymbolCoder, emit, is_full_for_bits, push_bits, spare_bits,
+};
+use ferrosz_codec::entropy::token::{ESCAPE_BITS, SLOTS, TOKENS, Token};
+use ferrosz_codec::shape::StaticShape;
+use ferrosz_codec::tile::{CHUNK_TILES, LANES, TileBox};
+
+/// Encodes tiles of shape `S` with coder `C`. Launched with at least as many warps as there are chunks.
+pub struct Encode<C, S>(PhantomData<(C, S)>);
+
+/// Parameters of [`Encode`].
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct EncodeParams {
+    /// The tiles.
+    pub tiling: Tiling,
+    /// The regions of all chunks. Words take the places of their codes.
+    pub regions: View<u32>,
+    /// What the statistics kernel kept of each tile.
+    pub tiles: View<u32>,
+    /// The tables, 16-byte aligned.
+    pub tables: View<u32>,
+    /// Where what is kept of each chunk goes: see [`Record`].
+    pub records: View<u32>,
+    /// The workspace, whose states get the lengths of the chunks.
+    pub cells: View<u64>,
+    /// Words of an element.
+    pub element_words: u32,
+}
+
+/// Bytes that a symbol has in the tables.
+const SYMBOL_BYTES: u32 = 8;
+/// Bytes that a context has in the tables.
+const CONTEXT_BYTES: u32 = SYMBOL_BYTES * TOKENS;
+
+impl<C: SymbolCoder, S: StaticShape> Encode<C, S> {
+    /// Words of shared memory: the tables, and the context of lanes that have nothing to code.
+    pub const SHARED_WORDS: u32 = ENCODE_WORDS + CONTEXT_BYTES / 4;
+
+    /// What one thread does.
+    #[inline(always)]
+    pub fn run<T: Thread>(t: T, params: &EncodeParams) {
+        let mut unit = t.thread_index();
+        while unit < ENCODE_WORDS / 4 {
+            t.shared_store4(4 * unit, t.load4(params.tables, u64::from(unit)));
+            unit += THREADS;
+        }
+        // Its only symbol is 0, and to push that changes nothing.
+        if t.thread_index() < CONTEXT_BYTES / 4 {
+            let word = match t.thread_index() {
+                0 => C::entry(SLOTS, 0),
+                1 => C::reciprocal(SLOTS),
+                _ => 0,
+            };
+            t.shared_store(ENCODE_WORDS + t.thread_index(), word);
+        }
+        t.barrier();
+        let chunk = first_of_warp(t);
+        if chunk < params.tiling.chunks() {
+            let stacks = Stacks::<C> {
+                region: region(params.regions, chunk),
+                tables: kept_shared_address(t, 0),
+                x: START,
+                words: 0,
+                is_codable: true,
+                coder: PhantomData,
+            };
+            Work::<C, S> {
+                params,
+                chunk,
+                stacks,
+                shape: PhantomData,
+            }
+            .run(t);
+        }
+    }
+}
+
+/// One chunk.
+struct Work<'a, C, S> {
+    params: &'a EncodeParams,
+    chunk: u64,
+    stacks: Stacks<C>,
+    shape: PhantomData<S>,
+}
+
+impl<C: SymbolCoder, S: StaticShape> Work<'_, C, S> {
+    #[inline(always)]
+    fn run<T: Thread>(&mut self, t: T) {
+        let tiles = self.params.tiling.tiles_of(self.chunk);
+        if self.is_zero(t, tiles) {
+            Record::ZERO.store(t, self.params.records, self.chunk, START);
+            Record::ZERO.publish(t, self.params.cells, self.chunk);
+            return;
+        }
+        self.push_tiles(t, tiles);
+        let record = self.record(t, tiles);
+        record.store(t, self.params.records, self.chunk, self.stacks.x);
+        record.publish(t, self.params.cells, self.chunk);
+    }
+
+    /// What is kept of a tile.
+    #[inline(always)]
+    fn kept(&self, tile: u32) -> View<u32> {
+        let tile = self.chunk * u64::from(CHUNK_TILES) + u64::from(tile);
+        self.params.tiles.from(tile * TILE_WORDS)
+    }
+
+    /// The classes of a tile.
+    #[inline(always)]
+    fn classes<T: Thread>(&self, t: T, tile: u32) -> OfGroups {
+        let kept = self.kept(tile);
+        let rest = u64::from(FIRST_CLASSES + t.lane());
+        OfGroups {
+            first: t.load(kept, u64::from(t.lane())),
+            rest: if rest < TILE_RAWS {
+                t.load(kept, rest)
+            } else {
+                0
+            },
+        }
+    }
+
+    #[inline(always)]
+    fn is_zero<T: Thread>(&self, t: T, tiles: u32) -> bool {
+        let mut classes = 0;
+        for tile in 0..t.opaque(tiles) {
+            let OfGroups { first, rest } = self.classes(t, tile);
+            classes |= first | rest;
+        }
+        !t.any(classes != 0)
+    }
+
+    /// Pushes all tiles, from the last quad to the first.
+    #[inline(always)]
+    fn push_tiles<T: Thread>(&mut self, t: T, tiles: u32) {
+        let order = self.params.tiling.order;
+        let mut number = tiles * QUADS;
+        let mut codes = self.stacks.load(t, number - 1);
+        let mut contexts = OfGroups { first: 0, rest: 0 };
+        let mut place = TileBox {
+            origin: [0; 3],
+            left: [0; 3],
+        };
+        while number > 0 {
+            number -= 1;
+            let tile = number / QUADS;
+            if number % QUADS == QUADS - 1 {
+                let classes = self.classes(t, tile);
+                contexts.first = self.stacks.context(classes.first);
+                contexts.rest = self.stacks.context(classes.rest);
+                place = self.params.tiling.tile(self.chunk, tile).place;
+            }
+            let now = codes;
+            if number > 0 {
+                codes = self.stacks.load(t, number - 1);
+            }
+            let quad = Quad::of::<_, S>(t, &order, &place, number % QUADS, contexts);
+            if quad.any != 0 {
+                self.stacks.push_quad(t, &quad, now);
+            }
+            if number.is_multiple_of(QUADS) {
+                self.push_classes(t, tile);
+            }
+        }
+    }
+
+    /// Pushes the classes of a tile, those that are popped last first.
+    #[inline(always)]
+    fn push_classes<T: Thread>(&mut self, t: T, tile: u32) {
+        let OfGroups { first, rest } = self.classes(t, tile);
+        let others = self.params.tiling.order.groups() - FIRST_CLASSES;
+        self.stacks.push_class(t, rest, t.lane() < others);
+        self.stacks.push_class(t, first, true);
+    }
+
+    /// What is to be kept of the chunk.
+    #[inline(always)]
+    fn record<T: Thread>(&self, t: T, tiles: u32) -> Record {
+        let (mut raws, mut places) = (0, 0);
+        for tile in 0..t.opaque(tiles) {
+            raws += t.load(self.kept(tile), TILE_RAWS);
+            let place = self.params.tiling.tile(self.chunk, tile).place;
+            places += self.params.tiling.order.places(&place);
+        }
+        let state_bits = t.reduce_add(16 + spare_bits(self.stacks.x));
+        let words = self.stacks.words;
+        let words_at = HEAD_WORDS + state_bits.div_ceil(32);
+        let ends = [words_at, words_at + words.div_ceil(2)];
+        let element_words = self.params.element_words;
+        let raw = Record::raw(places, element_words);
+        if t.any(!self.stacks.is_codable) {
+            raw
+        } else {
+            Record::shorter(Record::coded(words, ends, raws, element_words), raw)
+        }
+    }
+}
+
+/// The stacks of a chunk, of which this lane has one.
+struct Stacks<C> {
+    region: View<u32>,
+    /// The address of the tables in shared memory.
+    tables: u32,
+    /// The lane's state.
+    x: u32,
+    /// Words that all lanes have emitted.
+    words: u32,
+    /// Whether all symbols of this lane had a share.
+    is_codable: bool,
+    coder: PhantomData<C>,
+}
+
+impl<C: SymbolCoder> Stacks<C> {
+    /// This lane's codes of a quad of the chunk.
+    #[inline(always)]
+    fn load<T: Thread>(&self, t: T, quad: u32) -> [u32; QUAD_STEPS as usize] {
+        let first = quad * QUAD_CODES + t.lane();
+        core::array::from_fn(|step| {
+            t.load_own_half(self.region, u64::from(first + step as u32 * LANES))
+        })
+    }
+
+    /// The address of what the tables have of a class, which is not 0 itself; 0 for class 0.
+    #[inline(always)]
+    const fn context(&self, class: u32) -> u32 {
+        if class == 0 {
+            0
+        } else {
+            self.tables + class * CONTEXT_BYTES
+        }
+    }
+
+    #[inline(always)]
+    fn push_quad<T: Thread>(&mut self, t: T, quad: &Quad, codes: [u32; QUAD_STEPS as usize]) {
+        let nothing = self.tables + 4 * ENCODE_WORDS;
+        for back in 0..QUAD_STEPS as usize {
+            let last = codes.len() - 1 - back;
+            let step = last as u32;
+            if quad.any >> step & 1 == 1 {
+                let is_active = quad.is_active(step);
+                let context = if is_active {
+                    quad.of_step(step)
+                } else {
+                    nothing
+                };
+                self.push_code(t, codes[last], context);
+            }
+        }
+    }
+
+    /// Pushes a code, whose context's symbols begin at the address `context`.
+    #[inline(always)]
+    fn push_code<T: Thread>(&mut self, t: T, z: u32, context: u32) {
+        let (token, own_bits) = Token::own(z);
+        let [mut entry, reciprocal] = t.shared_load2_at(context + SYMBOL_BYTES * token);
+        let has_bits = entry & EXTENDED != 0;
+        if t.any(has_bits) {
+            let bits = match (has_bits, entry & ESCAPED != 0) {
+                (false, _) => 0,
+                (true, false) => own_bits,
+                (true, true) => ESCAPE_BITS,
+            };
+            entry &= PLAIN;
+            self.is_codable &= !has_bits || entry != 0;
+            self.make_room(t, is_full_for_bits(self.x, bits));
+            self.x = push_bits(self.x, bits, z & ((1 << bits) - 1));
+        }
+        self.push(t, [entry, reciprocal], true);
+    }
+
+    /// Pushes the class of a group.
+    #[inline(always)]
+    fn push_class<T: Thread>(&mut self, t: T, class: u32, is_active: bool) {
+        let [entry, reciprocal] = t.shared_load2_at(self.tables + SYMBOL_BYTES * class);
+        self.push(t, [entry & PLAIN, reciprocal], is_active);
+    }
+
+    #[inline(always)]
+    fn push<T: Thread>(&mut self, t: T, symbol: [u32; 2], is_active: bool) {
+        let [entry, reciprocal] = symbol;
+        self.make_room(t, is_active && C::is_full(self.x, entry));
+        if is_active {
+            self.x = C::push(self.x, entry, reciprocal);
+        }
+    }
+
+    /// Emits a word of every lane that is full, so that they are in order of lane before those emitted earlier.
+    #[inline(always)]
+    fn make_room<T: Thread>(&mut self, t: T, is_full: bool) {
+        let full = t.ballot(is_full);
+        if is_full {
+            // This lane's and those of the lanes behind it.
+            let behind = (full >> t.lane()).count_ones();
+            let at = WORDS_END_HALF - self.words - behind;
+            t.store_half(self.region, u64::from(at), self.x as u16);
+            self.x = emit(self.x);
+        }
+        self.words += full.count_ones();
+    }
+}

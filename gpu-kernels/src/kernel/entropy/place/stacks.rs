@@ -1,0 +1,77 @@
+//! What the encoder with lane stacks leaves: words behind its codes, and the lanes' states.
+
+use super::{CodedWords, Work};
+use crate::kernel::entropy::THREADS;
+use crate::kernel::entropy::layout::{WORDS_END_HALF, region};
+use crate::kernel::entropy::record::Record;
+use crate::scan::warp_inclusive_sum;
+use crate::simt::Thread;
+use ferrosz_codec::entropy::stack::spare_bits;
+use ferrosz_codec::tile::LANES;
+
+/// The words of lane stacks. The unit of [`Record::words`] is half a word.
+pub struct StackWords;
+
+/// Words of an image before the states: the number of words, and 4 bits for each lane.
+pub const HEAD_WORDS: u32 = 1 + LANES / 8;
+
+impl CodedWords for StackWords {
+    // Head and states, which have 31 bits each at most.
+    const SCRATCH_WORDS: u32 = HEAD_WORDS + LANES;
+
+    #[inline(always)]
+    fn place<T: Thread>(t: T, work: &mut Work<'_>) {
+        place_head(t, work);
+        place_words(t, work);
+    }
+}
+
+/// Writes the number of words and the states. For the whole block.
+#[inline(always)]
+fn place_head<T: Thread>(t: T, work: &mut Work<'_>) {
+    if t.thread_index() < StackWords::SCRATCH_WORDS {
+        t.shared_store(t.thread_index(), 0);
+    }
+    t.barrier();
+    if t.warp() == 0 {
+        let x = Record::state(t, work.params.records, work.chunk);
+        let spare = spare_bits(x);
+        if t.lane() == 0 {
+            t.shared_or(0, work.record.words);
+        }
+        t.shared_or(1 + t.lane() / 8, spare << (4 * (t.lane() % 8)));
+        let bits = 16 + spare;
+        let at = warp_inclusive_sum(t, bits) - bits;
+        let both = u64::from(x & ((1 << bits) - 1)) << (at % 32);
+        t.shared_or(HEAD_WORDS + at / 32, both as u32);
+        if both >> 32 != 0 {
+            t.shared_or(HEAD_WORDS + at / 32 + 1, (both >> 32) as u32);
+        }
+    }
+    t.barrier();
+    let at = t.thread_index();
+    if at < work.record.words_at {
+        work.store(t, at, t.shared_load(at));
+    }
+}
+
+/// Writes the words that the encoder left.
+#[inline(always)]
+fn place_words<T: Thread>(t: T, work: &mut Work<'_>) {
+    let region = region(work.params.regions, work.chunk);
+    let record = work.record;
+    let first = WORDS_END_HALF - record.words;
+    let half = |at: u32| {
+        if at < record.words {
+            t.load_half(region, u64::from(first + at))
+        } else {
+            0
+        }
+    };
+    let mut word = t.thread_index();
+    while 2 * word < record.words {
+        let both = half(2 * word) | half(2 * word + 1) << 16;
+        work.store(t, record.words_at + word, both);
+        word += THREADS;
+    }
+}

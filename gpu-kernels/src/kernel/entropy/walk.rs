@@ -1,0 +1,229 @@
+//! The way of a warp through a tile: eight steps at a time, a *quad* of four rows, which have at most four different
+//! kinds of steps. So what a lane must know of its place is found once a quad, whatever the shape.
+
+use crate::simt::Thread;
+use ferrosz_codec::shape::{Shape, StaticShape};
+use ferrosz_codec::tile::{LANES, ROW, ROWS, TileBox, TileOrder};
+
+/// Rows of a quad.
+const QUAD_ROWS: u32 = 4;
+/// Steps of a quad.
+pub const QUAD_STEPS: u32 = 2 * QUAD_ROWS;
+/// Quads of a tile.
+pub const QUADS: u32 = ROWS / QUAD_ROWS;
+/// Codes of a quad.
+pub const QUAD_CODES: u32 = QUAD_STEPS * LANES;
+
+/// The steps of a quad that start a row; the others have places of level 0 alone.
+const ROW_STARTS: u32 = 0b0101_0101;
+
+/// What stands for a group, say its class: of groups 0 to 31 the one of this lane's number, and in the lanes up
+/// to 4 that of group 32 + lane. 0 says that the group has no codes.
+#[derive(Clone, Copy)]
+pub struct OfGroups {
+    /// That of group `lane`.
+    pub first: u32,
+    /// That of group 32 + `lane`.
+    pub rest: u32,
+}
+
+/// Four rows of a tile, as a lane sees them.
+#[derive(Clone, Copy)]
+pub struct Quad {
+    /// What stands for the group of a place of an odd step.
+    odd_steps: u32,
+    /// Of the step that starts row 0, row 2, and one of the others.
+    row_starts: [u32; 3],
+    /// Bit s says that in step s this lane has a place with a code.
+    active: u32,
+    /// Bit s says that some lane has one.
+    pub any: u32,
+}
+
+impl Quad {
+    /// Quad number `quad` of a tile. For the whole warp.
+    #[inline(always)]
+    pub fn of<T: Thread, S: StaticShape>(
+        t: T,
+        order: &TileOrder,
+        tile: &TileBox,
+        quad: u32,
+        groups: OfGroups,
+    ) -> Self {
+        let order = TileOrder {
+            shape: S::SHAPE,
+            ..*order
+        };
+        let row = QUAD_ROWS * quad;
+        let brick = order.brick(row, t.lane());
+        let level_0 = t.shuffle(groups.first, brick);
+        let level_1 = t.shuffle(groups.rest, brick / 8);
+        let higher = t.shuffle(groups.rest, 4);
+        let row_starts = if order.has_levels {
+            row_starts(&order, row, t.lane(), [level_0, level_1, higher])
+        } else {
+            [level_0; 3]
+        };
+        let mut active = if level_0 != 0 { !ROW_STARTS } else { 0 };
+        for (value, steps) in row_starts.iter().zip(&[1, 1 << 4, 1 << 2 | 1 << 6]) {
+            active |= if *value != 0 { *steps } else { 0 };
+        }
+        active &= inside(S::SHAPE, tile, row, t.lane());
+        Self {
+            odd_steps: level_0,
+            row_starts,
+            active,
+            any: t.reduce_or(active),
+        }
+    }
+
+    /// Whether this lane has a code in a step.
+    #[inline(always)]
+    pub fn is_active(&self, step: u32) -> bool {
+        self.active >> step & 1 == 1
+    }
+
+    /// What stands for the group of this lane's place in a step.
+    #[inline(always)]
+    pub fn of_step(&self, step: u32) -> u32 {
+        match Self::first_alike(step) {
+            0 => self.row_starts[0],
+            4 => self.row_starts[1],
+            2 => self.row_starts[2],
+            _ => self.odd_steps,
+        }
+    }
+
+    /// The first step whose places are of the same groups.
+    #[inline(always)]
+    pub const fn first_alike(step: u32) -> u32 {
+        match step {
+            0 | 4 => step,
+            2 | 6 => 2,
+            _ => 1,
+        }
+    }
+}
+
+/// What stands for the groups of the steps that start row 0, row 2 and the odd rows of the quad that begins with
+/// row `row`, given what does for level 0, level 1 and higher levels.
+#[inline(always)]
+pub fn row_starts(order: &TileOrder, row: u32, lane: u32, levels: [u32; 3]) -> [u32; 3] {
+    let [level_0, level_1, higher] = levels;
+    // Of places whose other coordinates are all divisible by 4: x = 2 lane (+ 64 row).
+    let is_odd_lane = lane % 2 == 1;
+    let mixed = if is_odd_lane { level_1 } else { higher };
+    let is_anchor = level_of_row_start(order.shape, row, lane) >= order.anchor_level;
+    let first = if is_anchor { 0 } else { mixed };
+    match order.shape {
+        Shape::Line => [first, mixed, mixed],
+        Shape::Plane => [first, level_1, level_0],
+        Shape::Cube => match row / 16 % 4 {
+            0 => [first, level_1, level_0],
+            2 => [level_1, level_1, level_0],
+            _ => [level_0; 3],
+        },
+    }
+}
+
+/// The level of the place that a lane has in the step that starts a row, whose number is a multiple of 4.
+#[inline(always)]
+fn level_of_row_start(shape: Shape, row: u32, lane: u32) -> u32 {
+    let x = 2 * lane;
+    let all = match shape {
+        Shape::Line => (ROW * row) | x,
+        Shape::Plane => row | x,
+        Shape::Cube => (row / 16) | (row % 16) | x,
+    };
+    all.trailing_zeros()
+}
+
+/// Bit s says that a lane's place in step s of the quad that begins with row `row` lies in the field.
+#[inline(always)]
+fn inside(shape: Shape, tile: &TileBox, row: u32, lane: u32) -> u32 {
+    let [z, y, x] = tile.left;
+    // Rows of the quad that have places in the field, and what there is of the first one, and less of each other.
+    let (rows, width, less) = match shape {
+        Shape::Line => (QUAD_ROWS, x.saturating_sub(ROW * row), ROW),
+        Shape::Plane => (y.saturating_sub(row), x, 0),
+        Shape::Cube if row / 16 < z => (y.saturating_sub(row % 16), x, 0),
+        Shape::Cube => (0, x, 0),
+    };
+    if rows >= QUAD_ROWS && width >= ROW + 3 * less {
+        return u32::MAX;
+    }
+    let mut inside = 0;
+    for step in 0..QUAD_STEPS {
+        let is_inside = step / 2 < rows && 2 * lane + step % 2 + less * (step / 2) < width;
+        inside |= u32::from(is_inside) << step;
+    }
+    inside
+}
+
+#[cfg(all(test, feature = "emulator"))]
+mod tests {
+    use super::*;
+    use crate::simt::emulator::{Emulator, EmulatorThread};
+    use ferrosz_codec::shape::{Cube, Line, Plane};
+    use ferrosz_codec::tile::{STEPS, TileGrid, place};
+    use std::cell::RefCell;
+    use std::vec;
+
+    /// Groups as numbers from 1 on.
+    fn check<S: StaticShape>(order: &TileOrder, tile: &TileBox) {
+        let found = RefCell::new(vec![0; (STEPS * LANES) as usize]);
+        let kernel = |t: EmulatorThread<'_>| {
+            let groups = OfGroups {
+                first: 1 + t.lane(),
+                rest: 33 + t.lane(),
+            };
+            for quad in 0..QUADS {
+                let steps = Quad::of::<_, S>(t, order, tile, quad, groups);
+                for step in 0..QUAD_STEPS {
+                    assert_eq!(steps.any >> step & 1 == 1, t.any(steps.is_active(step)),);
+                    if steps.is_active(step) {
+                        let at = (QUAD_STEPS * quad + step) * LANES + t.lane();
+                        found.borrow_mut()[at as usize] = steps.of_step(step);
+                    }
+                }
+            }
+        };
+        Emulator::new()
+            .launch_with(1, 32, 0, kernel)
+            .expect("no fault");
+        for step in 0..STEPS {
+            for lane in 0..LANES {
+                let is_inside = tile.has(place(order.shape, step, lane));
+                let group = order.group(step, lane).filter(|_| is_inside);
+                let found = found.borrow()[(step * LANES + lane) as usize];
+                assert_eq!(
+                    found,
+                    group.map_or(0, |group| group + 1),
+                    "{order:?} {step} {lane}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn every_place_is_in_its_group() {
+        for (shape, spacing, lengths) in [
+            (Shape::Line, 512, [[1, 1, 40_000], [1, 1, 1], [1, 1, 3_333]]),
+            (Shape::Plane, 16, [[1, 300, 70], [1, 1, 200], [1, 77, 3]]),
+            (Shape::Cube, 16, [[17, 33, 65], [1, 1, 1], [5, 6, 37]]),
+        ] {
+            for lengths in lengths {
+                let grid = TileGrid::new(shape, lengths);
+                for tile in [0, grid.tiles() / 2, grid.tiles() - 1] {
+                    for order in [TileOrder::levels(shape, spacing), TileOrder::flat(shape)] {
+                        match shape {
+                            Shape::Line => check::<Line>(&order, &grid.tile(tile)),
+                            Shape::Plane => check::<Plane>(&order, &grid.tile(tile)),
+                            Shape::Cube => check::<Cube>(&order, &grid.tile(tile)),
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! Rows of a tile where a warp has them: lane i has the places i and i + 32.
+
+use super::LorenzoParams;
+use crate::kernel::interp::codes;
+use crate::kernel::interp::predict::{load_element, store_element};
+use crate::simt::{Thread, WARP};
+use core::marker::PhantomData;
+use ferrosz_codec::Element;
+use ferrosz_codec::predict::tile_lorenzo::fits;
+use ferrosz_codec::shape::{Shape, StaticShape};
+use ferrosz_codec::tile::{self, ROW, TileBox};
+
+/// What a lane has of a row.
+pub type Pair<V> = [V; 2];
+
+/// Rows of a slice of a cube's tile.
+pub const SLICE_ROWS: u32 = 16;
+
+/// A tile and where its rows are. If it is `WHOLE`, all its places are known to be in the field.
+pub struct TileRows<'a, S, const WHOLE: bool> {
+    /// The parameters.
+    pub params: &'a LorenzoParams,
+    left: [u32; 3],
+    /// The field's element at the tile's first place.
+    pub first_element: u64,
+    /// The first of the tile's codes.
+    pub first_code: u64,
+    shape: PhantomData<S>,
+}
+
+/// A row, for a lane.
+#[derive(Clone, Copy)]
+pub struct Row {
+    z: u32,
+    y: u32,
+    /// This lane's first element in the field.
+    element: u64,
+    /// This lane's first code.
+    code: u64,
+}
+
+/// Whether all places of a tile are in the field.
+#[inline(always)]
+pub fn is_whole(shape: Shape, tile: &TileBox) -> bool {
+    let extents = tile::extents(shape);
+    (0..3).all(|i| tile.left[i] >= extents[i])
+}
+
+impl<'a, S: StaticShape, const WHOLE: bool> TileRows<'a, S, WHOLE> {
+    /// Those of a tile.
+    #[inline(always)]
+    pub fn new(params: &'a LorenzoParams, number: u64, tile: &TileBox) -> Self {
+        let [z, y, x] = tile.origin;
+        Self {
+            params,
+            left: tile.left,
+            first_element: z * params.strides[0] + y * params.strides[1] + x,
+            first_code: 2 * codes::first_word(params.first_chunk, number),
+            shape: PhantomData,
+        }
+    }
+
+    /// The row of this number.
+    #[inline(always)]
+    pub fn row<T: Thread>(&self, t: T, number: u32) -> Row {
+        let in_row = t.lane() % 2 * WARP + t.lane() / 2;
+        let first = Row {
+            z: 0,
+            y: 0,
+            element: self.first_element + u64::from(t.lane()),
+            code: self.first_code + u64::from(in_row),
+        };
+        if matches!(S::SHAPE, Shape::Cube) {
+            self.moved(first, number / SLICE_ROWS, number % SLICE_ROWS)
+        } else {
+            self.moved(first, 0, number)
+        }
+    }
+
+    /// The row so many slices and rows on, modulo 2^32.
+    #[inline(always)]
+    pub fn moved(&self, row: Row, z: u32, y: u32) -> Row {
+        let rows = if matches!(S::SHAPE, Shape::Line) {
+            u64::from(ROW)
+        } else {
+            self.params.strides[1]
+        };
+        let [z_signed, y_signed] = [z, y].map(|by| i64::from(by.cast_signed()).cast_unsigned());
+        let along_z = z_signed.wrapping_mul(self.params.strides[0]);
+        let along_y = y_signed.wrapping_mul(rows);
+        let codes = z_signed
+            .wrapping_mul(u64::from(SLICE_ROWS * ROW))
+            .wrapping_add(y_signed.wrapping_mul(u64::from(ROW)));
+        Row {
+            z: row.z.wrapping_add(z),
+            y: row.y.wrapping_add(y),
+            element: row.element.wrapping_add(along_z).wrapping_add(along_y),
+            code: row.code.wrapping_add(codes),
+        }
+    }
+
+    /// How many places of a row are in the field.
+    #[inline(always)]
+    pub fn places(&self, row: Row) -> u32 {
+        if WHOLE {
+            return ROW;
+        }
+        let [depth, height, width] = self.left;
+        if matches!(S::SHAPE, Shape::Line) {
+            width.saturating_sub(row.y * ROW)
+        } else if row.z < depth && row.y < height {
+            width
+        } else {
+            0
+        }
+    }
+
+    /// Whether this lane's place in half a row is in the field.
+    #[inline(always)]
+    pub fn has<T: Thread>(&self, t: T, row: Row, half: u32) -> bool {
+        WHOLE || place(t, half) < self.places(row)
+    }
+
+    /// A row of values, 0 outside the field.
+    #[inline(always)]
+    pub fn load<T: Thread, E: Element>(&self, t: T, row: Row) -> Pair<E> {
+        [0, 1].map(|half| {
+            if self.has(t, row, half) {
+                let at = row.element + u64::from(half * WARP);
+                load_element(t, self.params.field, at)
+            } else {
+                E::ZERO
+            }
+        })
+    }
+
+    /// Writes a value of half a row.
+    #[inline(always)]
+    pub fn store<T: Thread, E: Element>(&self, t: T, row: Row, half: u32, value: E) {
+        let at = row.element + u64::from(half * WARP);
+        store_element(t, self.params.field, at, value);
+    }
+
+    /// This lane's code of half a row.
+    #[inline(always)]
+    pub fn load_code<T: Thread>(&self, t: T, row: Row, half: u32) -> u32 {
+        t.load_half(self.params.codes, row.code + u64::from(half * (WARP / 2)))
+    }
+
+    /// Writes this lane's code of half a row.
+    #[inline(always)]
+    pub fn store_code<T: Thread>(&self, t: T, row: Row, half: u32, code: u32) {
+        let at = row.code + u64::from(half * (WARP / 2));
+        t.store_half(self.params.codes, at, code as u16);
+    }
+}
+
+/// The place in its row of this lane's element of half a row.
+#[inline(always)]
+pub fn place<T: Thread>(t: T, half: u32) -> u32 {
+    t.lane() + half * WARP
+}
+
+/// What is at the place before each; `carry` at the one before the first, of which lane 0's counts. In lane 0
+/// also the row's last, the second of the results.
+#[inline(always)]
+pub fn before<T: Thread>(t: T, row: Pair<i32>, carry: i32) -> (Pair<i32>, i32) {
+    let [low, high] = row.map(|value| {
+        t.shuffle(value.cast_unsigned(), t.lane() + WARP - 1)
+            .cast_signed()
+    });
+    if t.lane() == 0 {
+        ([carry, low], high)
+    } else {
+        ([low, high], high)
+    }
+}
+
+/// Whether each of a lane's residuals fits in a code.
+#[inline(always)]
+pub fn both_fit(rest: Pair<i32>, before: Pair<i32>) -> Pair<bool> {
+    subtract(rest, before).map(fits)
+}
+
+/// The sums of each place's.
+#[inline(always)]
+pub fn add(a: Pair<i32>, b: Pair<i32>) -> Pair<i32> {
+    [a[0].wrapping_add(b[0]), a[1].wrapping_add(b[1])]
+}
+
+/// The differences of each place's.
+#[inline(always)]
+pub fn subtract(a: Pair<i32>, b: Pair<i32>) -> Pair<i32> {
+    [a[0].wrapping_sub(b[0]), a[1].wrapping_sub(b[1])]
+}

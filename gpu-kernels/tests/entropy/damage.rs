@@ -1,0 +1,176 @@
+//! Damaged streams: what the kernels make of them, the CPU makes too, and no access goes astray.
+
+use crate::machine::{Compressed, Decompressed, compress, decompress};
+use crate::sample::{Chunk, Kind, Sample};
+use ferrosz_codec::entropy::chunk::decode;
+use ferrosz_codec::entropy::groups::TileCodes;
+use ferrosz_codec::entropy::image::ChunkTiles;
+use ferrosz_codec::entropy::shares::{Head, Shares};
+use ferrosz_codec::entropy::stack::{Huffman, Rans, SymbolCoder};
+use ferrosz_codec::entropy::tables::DecodeTables;
+use ferrosz_codec::error::{ChunkFault, TableFault};
+use ferrosz_codec::shape::{Cube, Line, Plane, Shape, StaticShape};
+use ferrosz_codec::stream::checksum::checksum;
+use ferrosz_codec::stream::chunk::Form;
+use ferrosz_codec::stream::table::{Entry, seed};
+use ferrosz_codec::tile::TILE;
+use ferrosz_gpu_kernels::kernel::cells::Fault;
+use rand::{RngExt, SeedableRng, rngs::SmallRng};
+
+/// What the CPU makes of a stream's chunks: their codes, or what is wrong.
+struct Verdict {
+    tables: Result<(), TableFault>,
+    chunks: Vec<Result<Vec<u16>, ChunkFault>>,
+}
+
+struct Damaged<'a> {
+    sample: &'a Sample<f32>,
+    stream: &'a [u32],
+    payload_at: usize,
+    verify: bool,
+}
+
+impl Damaged<'_> {
+    fn payload(&self) -> &[u32] {
+        &self.stream[self.payload_at..]
+    }
+
+    fn shares<C: SymbolCoder>(&self) -> Result<Shares, TableFault> {
+        let last = Head::from_word(self.payload()[15]);
+        let words = (16 + last.end as usize).next_multiple_of(4);
+        let words = self.payload().get(..words).ok_or(TableFault::Size)?;
+        Shares::read::<C>(words)
+    }
+
+    fn chunk<C: SymbolCoder>(
+        &self,
+        tables: &DecodeTables<C>,
+        number: usize,
+        chunk: &Chunk,
+    ) -> Result<Vec<u16>, ChunkFault> {
+        let table = &self.stream[Compressed::TABLE..self.payload_at];
+        let entry = |number: usize| Some(Entry::from_words(*table.as_chunks().0.get(number)?));
+        let own = entry(number).expect("a chunk");
+        let payload_bytes = 4 * self.payload().len() as u64;
+        let end = entry(number + 1).map_or(payload_bytes, |entry| entry.start);
+        if own.start > end || end > payload_bytes || end % 16 != 0 {
+            return Err(ChunkFault::Place);
+        }
+        let words = &self.payload()[own.start as usize / 4..end as usize / 4];
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        let tiles = ChunkTiles {
+            map: &self.sample.map,
+            tiles: &chunk.tiles,
+        };
+        if bytes.len() > tiles.raw_bytes::<f32>() {
+            return Err(ChunkFault::Place);
+        }
+        if self.verify && checksum(seed(number as u64, own.form), &bytes) != own.checksum {
+            return Err(ChunkFault::Checksum);
+        }
+        let form = Form::from_id(own.form).ok_or(ChunkFault::Form)?;
+        let mut codes: Vec<TileCodes> = vec![[0; TILE]; chunk.tiles.len()];
+        decode::<C, f32>(tiles, tables, form, &bytes, &mut codes, |_, _, _| {})?;
+        Ok(codes.into_iter().flatten().collect())
+    }
+
+    fn verdict<C: SymbolCoder>(&self) -> Verdict {
+        let shares = self.shares::<C>();
+        let chunks = match &shares {
+            Err(_) => Vec::new(),
+            Ok(shares) => {
+                let tables = Box::new(DecodeTables::<C>::new(shares));
+                let chunks = self.sample.chunks.iter().enumerate();
+                chunks
+                    .map(|(number, chunk)| self.chunk(&tables, number, chunk))
+                    .collect()
+            }
+        };
+        Verdict {
+            tables: shares.map(|_| ()),
+            chunks,
+        }
+    }
+
+    /// Compares what the emulator found with the verdict.
+    fn check<C: SymbolCoder>(&self, found: &Decompressed) {
+        let verdict = self.verdict::<C>();
+        if verdict.tables.is_err() {
+            assert!(
+                matches!(found.fault, Some(Fault::Tables(_))),
+                "{:?}",
+                found.fault
+            );
+            return;
+        }
+        let fault = |(number, chunk): (usize, &Result<_, ChunkFault>)| {
+            let fault = *chunk.as_ref().err()?;
+            Some(Fault::Chunk(number as u64, fault as u32))
+        };
+        let wanted = verdict.chunks.iter().enumerate().find_map(fault);
+        assert_eq!(found.fault, wanted);
+        for (codes, wanted) in found.codes.iter().zip(&verdict.chunks) {
+            match wanted {
+                Ok(wanted) => assert!(codes == wanted),
+                Err(_) => assert!(codes.iter().all(|z| *z == 0)),
+            }
+        }
+    }
+}
+
+/// Flips bits of every word of a stream behind its header.
+fn flip_bits<C: SymbolCoder, S: StaticShape>(kind: Kind, lengths: [u64; 3], flips: usize) {
+    let mut rng = SmallRng::seed_from_u64(lengths[2]);
+    let sample = Sample::<f32>::new(kind, [0; 3], lengths, &mut rng);
+    let compressed = compress::<f32, C, S>(&sample, 0);
+    let mut faults = 0;
+    let words = Compressed::TABLE..compressed.stream.len();
+    println!("{kind:?} {lengths:?}: {} words", words.len());
+    for word in words.clone() {
+        for flip in 0..flips {
+            let mut stream = compressed.stream.clone();
+            stream[word] ^= 1 << rng.random_range(0..32);
+            let verify = flip % 4 == 3;
+            let found = decompress::<f32, C, S>(&sample, &stream, verify, word as u64);
+            let damaged = Damaged {
+                sample: &sample,
+                stream: &stream,
+                payload_at: compressed.payload_at(),
+                verify,
+            };
+            damaged.check::<C>(&found);
+            faults += u32::from(found.fault.is_some());
+        }
+    }
+    assert!(faults as usize > words.len() * flips / 2, "{faults}");
+}
+
+fn kind(shape: Shape, has_levels: bool, raw: f64) -> Kind {
+    Kind {
+        shape,
+        has_levels,
+        scale: [1.0, 4.0],
+        density: 1.0,
+        raw,
+    }
+}
+
+#[test]
+fn flipped_bits_are_faults_or_change_what_the_cpu_finds_too() {
+    flip_bits::<Rans, Cube>(kind(Shape::Cube, true, 0.02), [3, 4, 11], 4);
+    flip_bits::<Huffman, Plane>(kind(Shape::Plane, false, 0.0), [5, 6, 17], 4);
+    flip_bits::<Rans, Line>(kind(Shape::Line, true, 0.0), [1, 1, 300], 4);
+}
+
+#[test]
+fn streams_that_are_cut_off_are_faults() {
+    let mut rng = SmallRng::seed_from_u64(7);
+    let kind = kind(Shape::Cube, true, 0.02);
+    let sample = Sample::<f32>::new(kind, [0; 3], [3, 5, 90], &mut rng);
+    let stream = compress::<f32, Rans, Cube>(&sample, 0).stream;
+    for words in [0, 1, 19, 20, 24, 30, 40, stream.len() - 1] {
+        let found = decompress::<f32, Rans, Cube>(&sample, &stream[..words], true, 1);
+        assert!(found.fault.is_some(), "{words}");
+        assert!(found.codes.iter().flatten().all(|z| *z == 0), "{words}");
+    }
+}

@@ -1,0 +1,361 @@
+//! The kernels on the emulator, and the memory that they share.
+
+use crate::sample::Sample;
+use ferrosz_codec::Element;
+use ferrosz_codec::entropy::shares::MAX_WORDS;
+use ferrosz_codec::entropy::stack::SymbolCoder;
+use ferrosz_codec::entropy::token::RAW;
+use ferrosz_codec::shape::StaticShape;
+use ferrosz_codec::stream::chunk::Form;
+use ferrosz_codec::stream::container::{HEADER_WORDS, IDENTITY_WORDS, seal};
+use ferrosz_codec::stream::table::Entry;
+use ferrosz_codec::tile::{LANES, TILE};
+use ferrosz_gpu_kernels::kernel::cells::{self, Fault};
+use ferrosz_gpu_kernels::kernel::entropy::THREADS;
+use ferrosz_gpu_kernels::kernel::entropy::decode::{Decode, DecodeParams};
+use ferrosz_gpu_kernels::kernel::entropy::decode_tables::{
+    self, DECODE_WORDS, ReadTables, ReadTablesParams,
+};
+use ferrosz_gpu_kernels::kernel::entropy::encode::{Encode, EncodeParams};
+use ferrosz_gpu_kernels::kernel::entropy::layout::TILE_WORDS;
+use ferrosz_gpu_kernels::kernel::entropy::place::stacks::StackWords;
+use ferrosz_gpu_kernels::kernel::entropy::place::{Place, PlaceParams};
+use ferrosz_gpu_kernels::kernel::entropy::record::RECORD_WORDS;
+use ferrosz_gpu_kernels::kernel::entropy::statistics::{COUNTERS, Statistics, StatisticsParams};
+use ferrosz_gpu_kernels::kernel::entropy::tables::{self, ENCODE_WORDS, MakeTables, TablesParams};
+use ferrosz_gpu_kernels::kernel::interp::codes::REGION_WORDS;
+use ferrosz_gpu_kernels::simt::View;
+use ferrosz_gpu_kernels::simt::emulator::{BlockOrder, Emulator};
+
+/// What memory holds that nothing has written.
+const STALE: u32 = 0xdead_beef;
+
+#[repr(C, align(16))]
+#[derive(Clone, Copy)]
+struct Unit([u32; 4]);
+
+/// Global memory, aligned as kernels want it.
+pub struct Memory {
+    units: Vec<Unit>,
+    words: u64,
+}
+
+impl Memory {
+    /// So many words, with what is left there.
+    pub fn stale(words: u64) -> Self {
+        Self {
+            units: vec![Unit([STALE; 4]); words.div_ceil(4) as usize],
+            words,
+        }
+    }
+
+    pub fn of(words: &[u32]) -> Self {
+        let mut memory = Self::stale(words.len() as u64);
+        memory.words_mut().copy_from_slice(words);
+        memory
+    }
+
+    pub fn view(&mut self) -> View<u32> {
+        // SAFETY: the units outlive the launches of the test that owns them, and hold as many words.
+        unsafe { View::new(self.units.as_mut_ptr().cast(), self.words) }
+    }
+
+    pub fn words(&self) -> &[u32] {
+        // SAFETY: a unit is four words.
+        let all = unsafe {
+            core::slice::from_raw_parts(self.units.as_ptr().cast::<u32>(), 4 * self.units.len())
+        };
+        &all[..self.words as usize]
+    }
+
+    pub fn words_mut(&mut self) -> &mut [u32] {
+        let count = self.words as usize;
+        // SAFETY: a unit is four words.
+        let all = unsafe {
+            core::slice::from_raw_parts_mut(
+                self.units.as_mut_ptr().cast::<u32>(),
+                4 * self.units.len(),
+            )
+        };
+        &mut all[..count]
+    }
+}
+
+pub fn view<W>(items: &mut [W]) -> View<W> {
+    // SAFETY: the items outlive the launches of the test that owns them.
+    unsafe { View::new(items.as_mut_ptr(), items.len() as u64) }
+}
+
+/// The words of some elements.
+pub fn words_of<E: Element>(values: &[E]) -> Vec<u32> {
+    let words = values
+        .iter()
+        .map(|value| value.to_words().into_iter().take(E::WORDS));
+    words.flatten().collect()
+}
+
+/// What a compression leaves.
+pub struct Compressed {
+    pub shares: Vec<u32>,
+    /// Header, chunk table and payload.
+    pub stream: Vec<u32>,
+    chunks: usize,
+}
+
+impl Compressed {
+    /// The first word of the chunk table.
+    pub const TABLE: usize = HEADER_WORDS;
+
+    /// The first word of the payload.
+    pub const fn payload_at(&self) -> usize {
+        Self::TABLE + 4 * self.chunks
+    }
+
+    pub fn payload(&self) -> &[u32] {
+        &self.stream[self.payload_at()..]
+    }
+
+    /// The entry of a chunk, and its bytes.
+    pub fn chunk(&self, number: usize) -> (Entry, &[u32]) {
+        let table = &self.stream[Self::TABLE..self.payload_at()];
+        let entry = |number: usize| {
+            let words = table.as_chunks().0.get(number);
+            words.map(|words| Entry::from_words(*words))
+        };
+        let start = entry(number).expect("a chunk");
+        let payload = self.payload();
+        let end = entry(number + 1).map_or(payload.len(), |entry| entry.start as usize / 4);
+        (start, &payload[start.start as usize / 4..end])
+    }
+}
+
+/// The regions of a sample's chunks, filled with their codes.
+pub fn regions<E: Element>(sample: &Sample<E>) -> Memory {
+    let region = REGION_WORDS as usize;
+    let mut regions = Memory::stale(sample.chunks.len() as u64 * REGION_WORDS);
+    for (chunk, region) in sample
+        .chunks
+        .iter()
+        .zip(regions.words_mut().chunks_mut(region))
+    {
+        let codes: Vec<u16> = chunk.codes.iter().flatten().copied().collect();
+        for (word, [low, high]) in region.iter_mut().zip(codes.as_chunks().0) {
+            *word = u32::from(*low) | u32::from(*high) << 16;
+        }
+    }
+    regions
+}
+
+/// Compresses on the emulator.
+pub fn compress<E: Element, C: SymbolCoder, S: StaticShape>(
+    sample: &Sample<E>,
+    seed: u64,
+) -> Compressed {
+    compress_counted::<E, C, S>(sample, seed, |_| {})
+}
+
+/// Compresses on the emulator, `change` setting the counts that the tables are made of.
+pub fn compress_counted<E: Element, C: SymbolCoder, S: StaticShape>(
+    sample: &Sample<E>,
+    seed: u64,
+    change: impl FnOnce(&mut [u64]),
+) -> Compressed {
+    let chunks = sample.chunks.len() as u64;
+    let tiling = sample.tiling;
+    let mut regions = regions(sample);
+    let mut tiles = Memory::stale(4 * chunks * TILE_WORDS);
+    let mut counts = vec![0; COUNTERS as usize];
+    let mut workspace = vec![0; cells::count(chunks) as usize];
+    let mut tables = Memory::stale(u64::from(ENCODE_WORDS));
+    let mut shares = Memory::stale(MAX_WORDS as u64);
+    let mut records = Memory::stale(chunks * RECORD_WORDS);
+    let mut values = sample.values.each_ref().map(|values| words_of(values));
+    let most: usize = values.iter().map(Vec::len).sum();
+    let most = (HEADER_WORDS + MAX_WORDS + most) as u64 + (4 + 4) * chunks;
+    let mut stream = Memory::stale(most);
+
+    let emulator = Emulator::new().seed(seed).block_order(BlockOrder::Shuffled);
+    let statistics = StatisticsParams {
+        tiling,
+        regions: regions.view(),
+        tiles: tiles.view(),
+        counts: view(&mut counts),
+    };
+    let blocks = 1 + seed as u32 % 3;
+    emulator
+        .launch_with(blocks, THREADS, Statistics::<S>::SHARED_WORDS, |t| {
+            Statistics::<S>::run(t, &statistics);
+        })
+        .expect("statistics");
+    change(&mut counts);
+    let make = TablesParams {
+        counts: view(&mut counts),
+        tables: tables.view(),
+        shares: shares.view(),
+        cells: view(&mut workspace),
+        is_sample: u32::from(tiling.is_sample()),
+    };
+    emulator
+        .launch_with(1, tables::THREADS, MakeTables::<C>::SHARED_WORDS, |t| {
+            MakeTables::<C>::run(t, &make);
+        })
+        .expect("tables");
+    let encode = EncodeParams {
+        tiling,
+        regions: regions.view(),
+        tiles: tiles.view(),
+        tables: tables.view(),
+        records: records.view(),
+        cells: view(&mut workspace),
+        element_words: E::WORDS as u32,
+    };
+    let blocks = chunks.div_ceil(8) as u32 + seed as u32 % 2;
+    emulator
+        .launch_with(blocks, THREADS, Encode::<C, S>::SHARED_WORDS, |t| {
+            Encode::<C, S>::run(t, &encode);
+        })
+        .expect("encode");
+    let [coarse, field] = &mut values;
+    let place = PlaceParams {
+        tiling,
+        regions: regions.view(),
+        tiles: tiles.view(),
+        records: records.view(),
+        coarse: view(coarse),
+        field: view(field),
+        element_words: E::WORDS as u32,
+        shares: shares.view(),
+        stream: stream.view(),
+        cells: view(&mut workspace),
+    };
+    emulator
+        .launch::<Place<StackWords>>(chunks as u32, &place)
+        .expect("place");
+    let payload_bytes = workspace[cells::STREAM_BYTES as usize];
+    let mut header = [0; HEADER_WORDS];
+    header[..IDENTITY_WORDS].copy_from_slice(&IDENTITY);
+    seal(&mut header, 0, payload_bytes);
+    let words = HEADER_WORDS + 4 * chunks as usize + payload_bytes as usize / 4;
+    let mut stream = stream.words()[..words].to_vec();
+    stream[..HEADER_WORDS].copy_from_slice(&header);
+    let share_words = workspace[cells::SHARES_WORDS as usize] as usize;
+    Compressed {
+        shares: shares.words()[..share_words].to_vec(),
+        stream,
+        chunks: chunks as usize,
+    }
+}
+
+/// What the headers of the tests' streams begin with.
+const IDENTITY: [u32; IDENTITY_WORDS] = [0x0102_0304; IDENTITY_WORDS];
+
+/// What a decompression leaves.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Decompressed {
+    pub fault: Option<Fault>,
+    /// The codes of the tiles of each chunk.
+    pub codes: Vec<Vec<u16>>,
+    /// The words of the coarse field and of the field.
+    pub values: [Vec<u32>; 2],
+}
+
+/// Decompresses on the emulator.
+pub fn decompress<E: Element, C: SymbolCoder, S: StaticShape>(
+    sample: &Sample<E>,
+    stream: &[u32],
+    verify: bool,
+    seed: u64,
+) -> Decompressed {
+    let chunks = sample.chunks.len() as u64;
+    let mut stream = Memory::of(stream);
+    let mut workspace = vec![0; cells::count(chunks) as usize];
+    let mut tables = Memory::stale(u64::from(DECODE_WORDS));
+    let mut regions = Memory::stale(chunks * REGION_WORDS);
+    let mut values = sample
+        .values
+        .each_ref()
+        .map(|values| vec![STALE; values.len() * E::WORDS]);
+    let emulator = Emulator::new().seed(seed).block_order(BlockOrder::Shuffled);
+    let read = ReadTablesParams {
+        stream: stream.view(),
+        chunks,
+        identity: IDENTITY,
+        tables: tables.view(),
+        cells: view(&mut workspace),
+    };
+    emulator
+        .launch_with(
+            1,
+            decode_tables::THREADS,
+            ReadTables::<C>::SHARED_WORDS,
+            |t| {
+                ReadTables::<C>::run(t, &read);
+            },
+        )
+        .expect("tables");
+    let [coarse, field] = &mut values;
+    let decode = DecodeParams {
+        tiling: sample.tiling,
+        stream: stream.view(),
+        tables: tables.view(),
+        regions: regions.view(),
+        coarse: view(coarse),
+        field: view(field),
+        cells: view(&mut workspace),
+        element_words: E::WORDS as u32,
+        verify: u32::from(verify),
+    };
+    let blocks = chunks.div_ceil(8) as u32 + seed as u32 % 2;
+    emulator
+        .launch_with(blocks, THREADS, Decode::<C, S>::SHARED_WORDS, |t| {
+            Decode::<C, S>::run(t, &decode);
+        })
+        .expect("decode");
+    let region = REGION_WORDS as usize;
+    let all = sample.chunks.iter().zip(regions.words().chunks(region));
+    let codes = all.map(|(chunk, region)| {
+        let halves = region
+            .iter()
+            .flat_map(|word| [*word as u16, (*word >> 16) as u16]);
+        halves.take(chunk.codes.len() * TILE).collect()
+    });
+    Decompressed {
+        fault: Fault::from_cell(workspace[cells::FAULT as usize]),
+        codes: codes.collect(),
+        values,
+    }
+}
+
+/// What a decompression should leave of a sample, whose chunks have these forms.
+pub fn expected<E: Element>(sample: &Sample<E>, forms: &[u32]) -> Decompressed {
+    let mut values = sample
+        .values
+        .each_ref()
+        .map(|values| vec![STALE; values.len() * E::WORDS]);
+    let mut codes = Vec::new();
+    for (chunk, form) in sample.chunks.iter().zip(forms) {
+        let is_raw = *form == Form::Raw.id();
+        let mut of_chunk = Vec::new();
+        for (number, tile) in chunk.codes.iter().enumerate() {
+            for (at, z) in tile.iter().enumerate() {
+                let (step, lane) = (at as u32 / LANES, at as u32 % LANES);
+                let active = sample.map.active(&chunk.tiles[number], step) >> lane & 1 == 1;
+                let z = if is_raw && active { RAW as u16 } else { *z };
+                of_chunk.push(z);
+                if u32::from(z) == RAW {
+                    let field = usize::from(!chunk.is_coarse);
+                    let flat = sample.flat(chunk, number, at);
+                    let words = sample.values[field][flat].to_words();
+                    values[field][flat * E::WORDS..][..E::WORDS]
+                        .copy_from_slice(&words[..E::WORDS]);
+                }
+            }
+        }
+        codes.push(of_chunk);
+    }
+    Decompressed {
+        fault: None,
+        codes,
+        values,
+    }
+}

@@ -1,0 +1,138 @@
+//! The kernels of the entropy coder on the emulator, against the coder of the CPU.
+
+mod damage;
+mod machine;
+mod sample;
+
+use ferrosz_codec::Element;
+use ferrosz_codec::entropy::counts::Counts;
+use ferrosz_codec::entropy::shares::Shares;
+use ferrosz_codec::entropy::stack::{Huffman, Rans, SymbolCoder};
+use ferrosz_codec::shape::{Cube, Line, Plane, Shape, StaticShape};
+use ferrosz_codec::stream::checksum::checksum;
+use ferrosz_codec::stream::chunk::Form;
+use ferrosz_codec::stream::table::seed;
+use ferrosz_codec::tile::TILE;
+use machine::{Compressed, compress, compress_counted, decompress, expected};
+use rand::{SeedableRng, rngs::SmallRng};
+use sample::{Kind, Sample};
+
+fn bytes_of(words: &[u32]) -> Vec<u8> {
+    words.iter().flat_map(|word| word.to_le_bytes()).collect()
+}
+
+/// Compresses on the emulator, and compares that with what the CPU makes.
+fn check_compression<E: Element, C: SymbolCoder, S: StaticShape>(
+    sample: &Sample<E>,
+    run: u64,
+) -> Compressed {
+    let compressed = compress::<E, C, S>(sample, run);
+    let shares = Shares::of::<C>(&sample.counts());
+    let words = sample.share_words::<C>(&shares);
+    assert_eq!(compressed.shares, words);
+    assert_eq!(compressed.payload()[..words.len()], words);
+    let mut start = 4 * words.len() as u64;
+    for (number, chunk) in sample.chunks.iter().enumerate() {
+        let (form, image) = sample.encode::<C>(&shares, chunk);
+        let (entry, found) = compressed.chunk(number);
+        assert_eq!(entry.start, start, "chunk {number}");
+        assert_eq!(entry.form, form.id(), "chunk {number}");
+        assert!(bytes_of(found) == image, "chunk {number}");
+        let sum = checksum(seed(number as u64, form.id()), &image);
+        assert_eq!(entry.checksum, sum, "chunk {number}");
+        start += image.len() as u64;
+    }
+    assert_eq!(4 * compressed.payload().len() as u64, start);
+    compressed
+}
+
+/// Compresses, and decompresses again.
+fn check_in<E: Element, C: SymbolCoder, S: StaticShape>(sample: &Sample<E>, run: u64) {
+    let compressed = check_compression::<E, C, S>(sample, run);
+    let forms: Vec<_> = (0..sample.chunks.len())
+        .map(|chunk| compressed.chunk(chunk).0.form)
+        .collect();
+    let found = decompress::<E, C, S>(sample, &compressed.stream, run.is_multiple_of(2), run);
+    assert!(found == expected(sample, &forms), "{:?}", found.fault);
+}
+
+fn check<E: Element, C: SymbolCoder>(sample: &Sample<E>, run: u64) {
+    match sample.grids[1].shape() {
+        Shape::Line => check_in::<E, C, Line>(sample, run),
+        Shape::Plane => check_in::<E, C, Plane>(sample, run),
+        Shape::Cube => check_in::<E, C, Cube>(sample, run),
+    }
+}
+
+fn coarse_of(kind: &Kind, fine: [u64; 3], has_coarse: bool) -> [u64; 3] {
+    match kind.shape {
+        _ if !has_coarse => [0; 3],
+        Shape::Line => [1, 1, fine[2].div_ceil(4)],
+        Shape::Plane => [fine[0], fine[1].div_ceil(2), fine[2].div_ceil(2)],
+        Shape::Cube => fine.map(|length| length.div_ceil(2)),
+    }
+}
+
+#[test]
+fn chunks_are_those_of_the_cpu() {
+    let mut rng = SmallRng::seed_from_u64(1);
+    for run in 0..40 {
+        let kind = Kind::random(&mut rng);
+        let fine = kind.lengths(&mut rng);
+        let coarse = coarse_of(&kind, fine, run % 3 == 0);
+        println!("{run}: {kind:?} {coarse:?} {fine:?}");
+        if run % 2 == 0 {
+            let sample = Sample::<f32>::new(kind, coarse, fine, &mut rng);
+            check::<f32, Rans>(&sample, run);
+        } else {
+            let sample = Sample::<f64>::new(kind, coarse, fine, &mut rng);
+            check::<f64, Huffman>(&sample, run);
+        }
+    }
+}
+
+#[test]
+fn codes_that_the_sample_does_not_have_are_escaped() {
+    let mut rng = SmallRng::seed_from_u64(2);
+    let kind = Kind {
+        shape: Shape::Plane,
+        has_levels: false,
+        scale: [0.0, 14.0],
+        density: 1.0,
+        raw: 0.001,
+    };
+    // A tile a slice, and more chunks than are counted whole.
+    let sample = Sample::<f32>::new(kind, [0; 3], [2056, 2, 3], &mut rng);
+    assert!(sample.tiling.is_sample());
+    check::<f32, Rans>(&sample, 0);
+}
+
+/// Every code costs what it can cost at most: a token of one slot, and an escape.
+#[test]
+fn the_longest_words_find_room() {
+    let mut rng = SmallRng::seed_from_u64(3);
+    let kind = Kind {
+        shape: Shape::Cube,
+        has_levels: false,
+        scale: [0.0, 0.0],
+        density: 0.0,
+        raw: 0.0,
+    };
+    let mut sample = Sample::<f64>::new(kind, [0; 3], [16, 16, 256], &mut rng);
+    sample.chunks[0].codes.fill([30_000; TILE]);
+    let mut counts = Counts::default();
+    for counts in &mut counts.0[1..] {
+        counts[0] = 1 << 30;
+        counts[111] = 1;
+    }
+    counts.complete(false);
+    let found = compress_counted::<f64, Rans, Cube>(&sample, 0, |cells| {
+        for (cell, count) in cells.iter_mut().zip(counts.0.as_flattened()) {
+            *cell = u64::from(*count);
+        }
+    });
+    let (form, image) = sample.encode::<Rans>(&Shares::of::<Rans>(&counts), &sample.chunks[0]);
+    assert_eq!(form, Form::Coded);
+    assert!(image.len() > 4 * TILE * 28 / 8);
+    assert!(bytes_of(found.chunk(0).1) == image);
+}

@@ -1,0 +1,186 @@
+//! Fields of made-up codes, and what the CPU makes of them.
+
+use ferrosz_codec::Element;
+use ferrosz_codec::entropy::counts::Counts;
+use ferrosz_codec::entropy::groups::{GroupMap, TileCodes};
+use ferrosz_codec::entropy::reference;
+use ferrosz_codec::entropy::shares::{MAX_WORDS, Shares};
+use ferrosz_codec::entropy::stack::SymbolCoder;
+use ferrosz_codec::entropy::token::RAW;
+use ferrosz_codec::shape::Shape;
+use ferrosz_codec::stream::chunk::Form;
+use ferrosz_codec::tile::{CHUNK_TILES, LANES, STEPS, TILE, TileBox, TileGrid, TileOrder, place};
+use ferrosz_gpu_kernels::kernel::entropy::tiling::Tiling;
+use rand::{Rng, RngExt, rngs::SmallRng};
+
+/// How the codes of a sample are made.
+#[derive(Debug, Clone, Copy)]
+pub struct Kind {
+    pub shape: Shape,
+    pub has_levels: bool,
+    /// The base-2 logarithms of the mean magnitudes of codes that are not 0 lie between these.
+    pub scale: [f64; 2],
+    /// The part of codes that may not be 0.
+    pub density: f64,
+    /// The part of codes that are raw.
+    pub raw: f64,
+}
+
+impl Kind {
+    pub fn random(rng: &mut SmallRng) -> Self {
+        let low = rng.random_range(-8.0..12.0);
+        Self {
+            shape: Shape::ALL[rng.random_range(0..3)],
+            has_levels: rng.random(),
+            scale: [low, low + rng.random_range(0.0..6.0)],
+            density: [1.0, 0.1, 0.01, 0.0001][rng.random_range(0..4)],
+            raw: [0.0, 0.0, 0.00003, 0.01, 0.9][rng.random_range(0..5)],
+        }
+    }
+
+    pub fn order(&self) -> TileOrder {
+        match (self.has_levels, self.shape) {
+            (false, shape) => TileOrder::flat(shape),
+            (true, Shape::Line) => TileOrder::levels(Shape::Line, 512),
+            (true, shape) => TileOrder::levels(shape, 16),
+        }
+    }
+
+    /// Extents of a field that has a few tiles, most of them ragged.
+    pub fn lengths(&self, rng: &mut SmallRng) -> [u64; 3] {
+        let mut below = |largest: u64| rng.random_range(1..=largest);
+        match self.shape {
+            Shape::Line => [1, 1, below(100_000)],
+            Shape::Plane => [below(2), below(400), below(150)],
+            Shape::Cube => [below(40), below(40), below(150)],
+        }
+    }
+
+    fn code(&self, scale: f64, rng: &mut SmallRng) -> u16 {
+        if rng.random_bool(self.raw) {
+            return RAW as u16;
+        }
+        if !rng.random_bool(self.density) {
+            return 0;
+        }
+        let unit: f64 = rng.random();
+        let magnitude = -scale.exp2() * unit.ln() + 0.5;
+        let z = 2.0 * magnitude.floor() - f64::from(rng.random_bool(0.5));
+        z.clamp(0.0, 65_534.0) as u16
+    }
+
+    fn tile(&self, map: &GroupMap, tile: &TileBox, rng: &mut SmallRng) -> TileCodes {
+        let mut codes = [0; TILE];
+        let [low, high] = self.scale;
+        // Some tiles are all 0.
+        let is_zero = rng.random_bool(0.2);
+        for (step, codes) in (0..).zip(codes.chunks_mut(LANES as usize)) {
+            let active = map.active(tile, step);
+            let scale = low + (high - low) * f64::from(step / 32) / 16.0;
+            for (lane, code) in codes.iter_mut().enumerate() {
+                if active >> lane & 1 == 1 && !is_zero {
+                    *code = self.code(scale, rng);
+                }
+            }
+        }
+        codes
+    }
+}
+
+/// A chunk of a sample.
+pub struct Chunk {
+    pub is_coarse: bool,
+    pub tiles: Vec<TileBox>,
+    pub codes: Vec<TileCodes>,
+}
+
+/// The codes of a field and of its coarse field, and their elements.
+pub struct Sample<E> {
+    pub map: GroupMap,
+    /// That of the coarse field, and that of the field.
+    pub grids: [TileGrid; 2],
+    pub tiling: Tiling,
+    pub chunks: Vec<Chunk>,
+    /// Elements of the coarse field, and of the field.
+    pub values: [Vec<E>; 2],
+}
+
+impl<E: Element> Sample<E> {
+    /// Of a field of these extents; the coarse field has none if they are 0.
+    pub fn new(kind: Kind, coarse: [u64; 3], fine: [u64; 3], rng: &mut SmallRng) -> Self {
+        let map = GroupMap::new(kind.order());
+        let grids = [coarse, fine].map(|lengths| TileGrid::new(kind.shape, lengths));
+        let mut chunks = Vec::new();
+        for (grid, is_coarse) in grids.iter().zip([true, false]) {
+            for first in (0..grid.tiles()).step_by(CHUNK_TILES as usize) {
+                let end = grid.tiles().min(first + u64::from(CHUNK_TILES));
+                let tiles: Vec<_> = (first..end).map(|tile| grid.tile(tile)).collect();
+                let codes = tiles.iter().map(|tile| kind.tile(&map, tile, rng));
+                let codes = codes.collect();
+                chunks.push(Chunk {
+                    is_coarse,
+                    tiles,
+                    codes,
+                });
+            }
+        }
+        let values = grids.map(|grid| {
+            let elements = 0..grid.elements();
+            elements.map(|_| E::from_bits64(rng.next_u64())).collect()
+        });
+        Self {
+            map,
+            grids,
+            tiling: Tiling::new(grids[0], grids[1], kind.order()),
+            chunks,
+            values,
+        }
+    }
+
+    /// The counts of those chunks that are counted.
+    pub fn counts(&self) -> Counts {
+        let mut counts = Counts::default();
+        for (number, chunk) in (0..).zip(&self.chunks) {
+            if self.tiling.is_counted(number) {
+                for (tile, codes) in chunk.tiles.iter().zip(&chunk.codes) {
+                    self.map.count(tile, codes, &mut counts);
+                }
+            }
+        }
+        counts.complete(self.tiling.is_sample());
+        counts
+    }
+
+    /// The shares as the stream has them.
+    pub fn share_words<C: SymbolCoder>(&self, shares: &Shares) -> Vec<u32> {
+        let mut words = [0; MAX_WORDS];
+        let count = shares.write::<C>(&mut words);
+        words[..count].to_vec()
+    }
+
+    /// The flat place of a tile's place in its field.
+    pub fn flat(&self, chunk: &Chunk, tile: usize, at: usize) -> usize {
+        let grid = &self.grids[usize::from(!chunk.is_coarse)];
+        let at = place(grid.shape(), at as u32 / LANES, at as u32 % LANES);
+        grid.flat(chunk.tiles[tile].at(at)) as usize
+    }
+
+    /// A chunk as the CPU codes it.
+    pub fn encode<C: SymbolCoder>(&self, shares: &Shares, chunk: &Chunk) -> (Form, Vec<u8>) {
+        let field = &self.values[usize::from(!chunk.is_coarse)];
+        let mut values = Vec::new();
+        for (number, tile) in chunk.tiles.iter().enumerate() {
+            let value = |at: usize| {
+                let in_tile = place(self.grids[0].shape(), at as u32 / LANES, at as u32 % LANES);
+                if tile.has(in_tile) {
+                    field[self.flat(chunk, number, at)]
+                } else {
+                    E::from_bits64(0)
+                }
+            };
+            values.push((0..(STEPS * LANES) as usize).map(value).collect());
+        }
+        let codes: Vec<_> = chunk.codes.iter().map(|codes| codes.to_vec()).collect();
+        reference::encode::<C, E>(self.map.order(), &chunk.tiles, shares, &codes, &values)
+    }
+}

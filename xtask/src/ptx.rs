@@ -14,13 +14,13 @@ const COMPILER_LINE: &str = "// compiler: ";
 /// in a block, and blocks that a multiprocessor should hold at once. Rust has no attribute for them, so
 /// they are added to the text.
 const LAUNCH_BOUNDS: [(&str, &str, u32, u32); 13] = [
-    ("ferrosz_interp_prepare_", "", 128, 1),
     ("ferrosz_entropy_statistics", "", 256, 4),
     ("ferrosz_entropy_tables", "", 512, 1),
     ("ferrosz_entropy_encode", "", 256, 3),
     ("ferrosz_entropy_place", "", 256, 2),
     ("ferrosz_entropy_decode_tables", "", 512, 1),
     ("ferrosz_entropy_decode", "", 256, 2),
+    ("ferrosz_interp_prepare_", "", 128, 1),
     ("ferrosz_interp_", "f32", 512, 2),
     ("ferrosz_interp_", "f64", 512, 1),
     ("ferrosz_lorenzo_reconstruct_", "", 256, 3),

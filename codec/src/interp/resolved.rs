@@ -19,8 +19,10 @@ const STEPS_AT: usize = 8;
 
 const INVERSES_AT: usize = STEPS_AT + 2 * LEVELS;
 
+const RADIUS_AT: usize = INVERSES_AT + 2 * LEVELS;
+
 /// Words of the parameters, in streams and for kernels.
-pub const WORDS: usize = INVERSES_AT + 2 * LEVELS;
+pub const WORDS: usize = RADIUS_AT + 2;
 
 /// The parameters of a field whose bound is known.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -32,7 +34,7 @@ pub struct Resolved<T> {
     /// The quantisers of the levels, from the finest on. That of the anchors' level serves the whole coarse
     /// field that they are.
     pub quantizers: [LevelQuantizer<T>; LEVELS],
-    /// What codes are below in magnitude; at least 1, at most [`RADIUS`].
+    /// What codes are below in magnitude.
     pub radius: u32,
 }
 
@@ -51,7 +53,7 @@ impl<T: Element> Resolved<T> {
         }
     }
 
-    /// The same with codes of less than `radius` in magnitude, which is from 1 to [`RADIUS`].
+    /// The same with codes of less than `radius`, from 1 to [`RADIUS`], in magnitude.
     #[must_use]
     pub fn with_radius(self, radius: u32) -> Self {
         Self {
@@ -84,9 +86,9 @@ impl<T: Element> Resolved<T> {
             put(STEPS_AT + 2 * level, quantizer.step.to_bits64());
             put(INVERSES_AT + 2 * level, quantizer.inverse.to_bits64());
         }
-        // The largest radius is the common one, and 0.
-        words[GEOMETRY_AT] = self.parameters.geometry.id() | self.radius % RADIUS << 16;
+        words[GEOMETRY_AT] = self.parameters.geometry.id();
         words[FLAGS_AT] = self.parameters.flag_bits();
+        words[RADIUS_AT] = self.radius;
         words
     }
 }
@@ -104,16 +106,7 @@ impl<F: Fn(usize) -> u32> Words<F> {
     /// The geometry; none if the number is unknown.
     #[inline(always)]
     pub fn geometry(&self) -> Option<Geometry> {
-        Geometry::from_id((self.0)(GEOMETRY_AT) & 0xffff)
-    }
-
-    /// What codes are below in magnitude.
-    #[inline(always)]
-    pub fn radius(&self) -> u32 {
-        match (self.0)(GEOMETRY_AT) >> 16 {
-            0 => RADIUS,
-            radius => radius,
-        }
+        Geometry::from_id((self.0)(GEOMETRY_AT))
     }
 
     /// The flags of all levels.
@@ -138,6 +131,12 @@ impl<F: Fn(usize) -> u32> Words<F> {
         }
     }
 
+    /// What codes are below in magnitude.
+    #[inline(always)]
+    pub fn radius(&self) -> u32 {
+        (self.0)(RADIUS_AT)
+    }
+
     /// The parameters; none if they are not what an encoder writes.
     pub fn read<T: Element>(&self) -> Option<Resolved<T>> {
         let flag_bits = self.flag_bits();
@@ -153,9 +152,9 @@ impl<F: Fn(usize) -> u32> Words<F> {
         let quantizers = core::array::from_fn(|level| self.quantizer(level as u32));
         let is_sound = |value: T| value.is_finite() && value >= T::ZERO;
         (parameters.tightening.is_valid()
+            && (1..=RADIUS).contains(&self.radius())
             && parameters.flag_bits() == flag_bits
             && is_sound(self.error())
-            && self.radius() <= RADIUS
             && (quantizers.iter())
                 .all(|quantizer| is_sound(quantizer.step) && is_sound(quantizer.inverse)))
         .then_some(Resolved {
@@ -180,8 +179,5 @@ mod tests {
         let words = resolved.to_words();
         let words = Words(|at| words[at]);
         assert_eq!(words.read::<f32>(), Some(resolved));
-        // The common radius leaves no trace.
-        let common = Resolved::new(parameters, 0.25f32).to_words();
-        assert_eq!(common[GEOMETRY_AT], parameters.geometry.id());
     }
 }

@@ -12,6 +12,7 @@ pub mod layer;
 pub mod lorenzo;
 pub mod output;
 pub mod predict;
+pub mod prologue;
 pub mod read_all;
 pub mod task;
 pub mod tile;

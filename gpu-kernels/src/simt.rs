@@ -73,13 +73,22 @@ impl<W> View<W> {
         }
     }
 
+    /// The first `count` items, or as many as there are.
+    #[inline(always)]
+    pub fn first(self, count: u64) -> Self {
+        Self {
+            address: self.address,
+            len: if count < self.len { count } else { self.len },
+        }
+    }
+
     /// The first item's address.
     pub fn address(self) -> *mut W {
         self.address
     }
 
     /// Items in the view.
-    pub fn len(self) -> u64 {
+    pub const fn len(self) -> u64 {
         self.len
     }
 
@@ -192,8 +201,8 @@ pub trait Thread: Copy {
     fn load(self, view: View<u32>, index: u64) -> u32;
     /// Reads words `4 * index ..` of a 16-byte aligned view that no thread of this launch writes.
     fn load4(self, view: View<u32>, index: u64) -> [u32; 4];
-    /// Reads 16 bits, number `half` of a view, which threads of other warps do not write. What this warp has written
-    /// can be read back behind a [`Thread::sync_warp`].
+    /// Reads 16 bits, number `half` of a view, which threads of other blocks do not write. What this warp has written
+    /// can be read back behind a [`Thread::sync_warp`], what this block has behind a [`Thread::barrier`].
     fn load_own_half(self, view: View<u32>, half: u64) -> u32;
     /// Says that the 128 bytes that a word is in will soon be read by any block of this launch.
     fn prefetch(self, view: View<u32>, index: u64);

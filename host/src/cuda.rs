@@ -35,12 +35,14 @@ use crate::executor::cuda::{CudaExecutor, CudaMemory, DeviceBox, Kernels};
 use crate::part::Part;
 use crate::plan::{
     CompressJob, DecompressJob, enqueue_compress, enqueue_decompress, enqueue_resolve, fault_in,
+    workspace_cells,
 };
 use cudarc::driver::{CudaContext, CudaStream, DevicePtr, DevicePtrMut};
 use ferrosz_codec::bound::Extremes;
 use ferrosz_codec::quantize::Quantizer;
 use ferrosz_codec::stream::container::{Extents, HEADER_BYTES, Header, Layout};
 use ferrosz_codec::stream::grid::{ChunkBox, Grid};
+use ferrosz_codec::stream::region::Region;
 use ferrosz_codec::{Element, FormatError, Shape};
 use ferrosz_gpu_kernels::kernel::cells;
 use ferrosz_gpu_kernels::kernel::read_all::{self, ReadAll, ReadAllParams};
@@ -56,6 +58,14 @@ const ALIGNMENT: u64 = 16;
 #[derive(Clone)]
 pub struct Gpu {
     kernels: Kernels,
+}
+
+/// States behind the cells that decompression needs.
+fn states_to_decompress(layout: &Layout) -> u64 {
+    match layout.tiles() {
+        Some(_) => workspace_cells(layout) - cells::STATES,
+        None => 0,
+    }
 }
 
 impl Gpu {
@@ -103,7 +113,7 @@ impl Gpu {
         stream: &Arc<CudaStream>,
         layout: Layout,
     ) -> Result<Workspace, Error> {
-        Self::workspace_of(stream, layout.grid().chunk_count())
+        Self::workspace_of(stream, workspace_cells(&layout) - cells::STATES)
     }
 
     fn workspace_of(stream: &Arc<CudaStream>, chunks: u64) -> Result<Workspace, Error> {
@@ -224,7 +234,7 @@ impl Gpu {
                 unit: "bytes",
             });
         }
-        let cells = workspace.cells_for(stream, layout.grid().chunk_count())?;
+        let cells = workspace.cells_for(stream, workspace_cells(&layout) - cells::STATES)?;
         let job = CompressJob {
             layout,
             bound: compressor.bound(),
@@ -350,6 +360,9 @@ impl Gpu {
                 unit: "elements",
             });
         }
+        if layout.tiles().is_some() && regions != [Region::whole(&layout.grid())] {
+            return Err(Error::PartOfTiles);
+        }
         let job = DecompressJob {
             layout,
             regions: &regions,
@@ -358,7 +371,7 @@ impl Gpu {
             stream: unsafe { words("input", input.0, input.1)? },
             // SAFETY: as the caller promises.
             output: unsafe { words("output", output.0, needed * T::BYTES as u64)? },
-            cells: workspace.cells_for(stream, 0)?,
+            cells: workspace.cells_for(stream, states_to_decompress(&layout))?,
         };
         self.run(stream, |executor| {
             enqueue_decompress::<T, _>(executor, &job)

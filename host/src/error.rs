@@ -9,6 +9,11 @@ use thiserror::Error;
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
 pub enum Error {
+    /// On a device, streams of tiles are decoded as a whole.
+    #[error(
+        "a part of a stream of tiles cannot be decoded in device memory; decode all of it, or the part on the host"
+    )]
+    PartOfTiles,
     /// The error bound cannot be used.
     #[error(transparent)]
     Bound(#[from] BoundError),

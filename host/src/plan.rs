@@ -8,6 +8,7 @@ use crate::executor::cuda::Kernels;
 #[cfg(feature = "emulator")]
 use crate::executor::emulator;
 use crate::stream::StreamRef;
+use crate::tiles;
 use ferrosz_codec::bound::Extremes;
 use ferrosz_codec::error::{ChunkFault, TableFault};
 use ferrosz_codec::pipeline::{Fixed, Layered, Lorenzo, Outlier, Plain};
@@ -158,6 +159,9 @@ pub(crate) fn enqueue_compress<T: Element, E: Executor>(
     if elements == 0 {
         executor.clear(job.cells)?;
         return enqueue_empty(executor, job, &header);
+    }
+    if let Some(tiles) = job.layout.tiles() {
+        return tiles::kernels::enqueue_compress::<T, E>(executor, job, &tiles);
     }
     if job.bound.needs_extremes() {
         enqueue_resolve::<T, E>(executor, job.bound, elements, job.input, job.cells)?;
@@ -330,6 +334,9 @@ pub(crate) fn enqueue_decompress<T: Element, E: Executor>(
     executor: &E,
     job: &DecompressJob<'_>,
 ) -> Result<(), Error> {
+    if let Some(tiles) = job.layout.tiles() {
+        return tiles::kernels::enqueue_decompress::<T, E>(executor, job, &tiles);
+    }
     executor.clear(job.cells)?;
     let mut first = 0;
     for region in job.regions.iter().filter(|region| region.elements() > 0) {
@@ -374,8 +381,16 @@ fn enqueue_region<T: Element, E: Executor>(
     }
 }
 
+/// Cells of the workspace of a layout.
+pub(crate) fn workspace_cells(layout: &Layout) -> u64 {
+    match layout.tiles() {
+        Some(tiles) => tiles::kernels::workspace_cells(&tiles),
+        None => cells::count(layout.grid().chunk_count()),
+    }
+}
+
 /// The first words of the header of a stream, whatever its bound.
-fn identity<T: Element>(layout: Layout) -> [u32; IDENTITY_WORDS] {
+pub(crate) fn identity<T: Element>(layout: Layout) -> [u32; IDENTITY_WORDS] {
     let any_bound = Bound::default();
     let words = to_words(&layout.header(T::DTYPE, any_bound, 0).to_bytes());
     std::array::from_fn(|i| words[i])
@@ -403,11 +418,10 @@ fn compress_host<T: Element, E: Executor>(
     bound: Bound,
     field: &[T],
 ) -> Result<Vec<u8>, Error> {
-    let grid = layout.grid();
     let most = layout.max_stream_bytes(T::DTYPE).unwrap_or(u64::MAX);
     let input = executor.allocate(size_of_val(field) as u64)?;
     let stream = executor.allocate(most)?;
-    let workspace = executor.allocate(8 * cells::count(grid.chunk_count()))?;
+    let workspace = executor.allocate(8 * workspace_cells(&layout))?;
     let job = CompressJob {
         layout,
         bound,
@@ -415,7 +429,7 @@ fn compress_host<T: Element, E: Executor>(
         stream: executor.view(&stream),
         cells: executor.view(&workspace),
     };
-    executor.clear(job.cells)?;
+    executor.clear(job.cells.first(cells::STATES))?;
     executor.upload(bytemuck::cast_slice(field), job.input)?;
     enqueue_compress::<T, E>(executor, &job)?;
     let mut length = [0; 8];
@@ -433,11 +447,45 @@ fn decompress_host<T: Element, E: Executor>(
     verify: bool,
     values: &mut [T],
 ) -> Result<(), Error> {
+    let layout = header.layout();
+    let whole = [Region::whole(&layout.grid())];
+    if layout.tiles().is_none() || regions == whole {
+        return decompress_regions(executor, header, bytes, regions, verify, values);
+    }
+    // The kernels of tiles know whole fields only.
+    let mut all = crate::decompress::allocate::<T>(header.elements())?;
+    decompress_regions(executor, header, bytes, &whole, verify, &mut all)?;
+    let mut rest = values;
+    for region in regions {
+        let (out, behind) = rest.split_at_mut(region.elements() as usize);
+        region.cut(0, header.elements(), |run, at| {
+            let count = (run.end - run.start) as usize;
+            let (from, to) = (run.start as usize, at as usize);
+            out[to..to + count].copy_from_slice(&all[from..from + count]);
+        });
+        rest = behind;
+    }
+    Ok(())
+}
+
+fn decompress_regions<T: Element, E: Executor>(
+    executor: &E,
+    header: &Header,
+    bytes: &[u8],
+    regions: &[Region],
+    verify: bool,
+    values: &mut [T],
+) -> Result<(), Error> {
+    let layout = header.layout();
     let stream = executor.allocate(bytes.len() as u64)?;
     let output = executor.allocate(size_of_val(values) as u64)?;
-    let workspace = executor.allocate(8 * cells::count(0))?;
+    let cells = match layout.tiles() {
+        Some(_) => workspace_cells(&layout),
+        None => cells::count(0),
+    };
+    let workspace = executor.allocate(8 * cells)?;
     let job = DecompressJob {
-        layout: header.layout(),
+        layout,
         regions,
         verify,
         stream: executor.view(&stream),

@@ -4,6 +4,7 @@
 mod coder;
 mod compress;
 mod decompress;
+pub(crate) mod kernels;
 
 pub(crate) use compress::compress;
 pub(crate) use decompress::decompress;

@@ -140,6 +140,9 @@ impl Parameters {
         }
     }
 
+    /// Bits that the flags of all levels take.
+    pub const FLAG_BITS: u32 = LevelFlags::BITS * MAX_LEVELS as u32;
+
     /// The flags of all levels as bits, the finest level's lowest.
     #[inline(always)]
     pub fn flag_bits(&self) -> u32 {

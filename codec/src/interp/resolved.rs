@@ -137,30 +137,42 @@ impl<F: Fn(usize) -> u32> Words<F> {
         (self.0)(RADIUS_AT)
     }
 
+    #[inline(always)]
+    fn tightening(&self) -> Tightening {
+        Tightening::new(
+            f64::from_bits(self.wide(ALPHA_AT)),
+            f64::from_bits(self.wide(BETA_AT)),
+        )
+    }
+
+    /// Whether the words are what an encoder writes.
+    #[inline(always)]
+    pub fn are_sound<T: Element>(&self) -> bool {
+        let is_sound = |value: T| value.is_finite() && value >= T::ZERO;
+        let mut sound = self.geometry().is_some()
+            & self.tightening().is_valid()
+            & (self.flag_bits() >> Parameters::FLAG_BITS == 0)
+            & (1..=RADIUS).contains(&self.radius())
+            & is_sound(self.error());
+        for level in 0..LEVELS as u32 {
+            let quantizer: LevelQuantizer<T> = self.quantizer(level);
+            sound &= is_sound(quantizer.step) & is_sound(quantizer.inverse);
+        }
+        sound
+    }
+
     /// The parameters; none if they are not what an encoder writes.
     pub fn read<T: Element>(&self) -> Option<Resolved<T>> {
         let flag_bits = self.flag_bits();
-        let levels = core::array::from_fn(|level| Parameters::flags_of(flag_bits, level as u32));
         let parameters = Parameters {
             geometry: self.geometry()?,
-            levels,
-            tightening: Tightening {
-                alpha: f64::from_bits(self.wide(ALPHA_AT)),
-                beta: f64::from_bits(self.wide(BETA_AT)),
-            },
+            levels: core::array::from_fn(|level| Parameters::flags_of(flag_bits, level as u32)),
+            tightening: self.tightening(),
         };
-        let quantizers = core::array::from_fn(|level| self.quantizer(level as u32));
-        let is_sound = |value: T| value.is_finite() && value >= T::ZERO;
-        (parameters.tightening.is_valid()
-            && (1..=RADIUS).contains(&self.radius())
-            && parameters.flag_bits() == flag_bits
-            && is_sound(self.error())
-            && (quantizers.iter())
-                .all(|quantizer| is_sound(quantizer.step) && is_sound(quantizer.inverse)))
-        .then_some(Resolved {
+        self.are_sound::<T>().then(|| Resolved {
             parameters,
             error: self.error(),
-            quantizers,
+            quantizers: core::array::from_fn(|level| self.quantizer(level as u32)),
             radius: self.radius(),
         })
     }

@@ -110,6 +110,12 @@ impl Tuning {
         }
     }
 
+    /// The tuning of streams with this geometry.
+    pub const fn of_stream(geometry: Geometry) -> Self {
+        let ratio = Self::preset(Preset::Ratio);
+        Self { geometry, ..ratio }
+    }
+
     /// The tuning of a mode's number as FZGPUModules counts them: 0 none, 1 order, 2 order and spline, 3 each
     /// level, 4 each level and the levels' bounds, 5 the levels' bounds as `given`, or else by the bound.
     /// None for other numbers.

@@ -10,7 +10,6 @@ use crate::entropy::token::{RAW, unzigzag, zigzag};
 use crate::entropy::{planes, reference};
 use crate::error::{ChunkFault, FormatError};
 use crate::interp;
-use crate::interp::parameters::Parameters;
 use crate::interp::resolved::Resolved;
 use crate::interp::tile::Part;
 use crate::pipeline::{TileCoder, TilePredictor};
@@ -42,7 +41,15 @@ pub(super) fn compress<T: Element>(
     let (resolved, anchors, parts) = match layout.codec.predictor {
         TilePredictor::Lorenzo => (None, Vec::new(), vec![lorenzo(layout, quantizer, values)]),
         TilePredictor::Interp(geometry) => {
-            let parameters = Parameters::for_ratio(geometry);
+            let parameters = interp::tune::tune(
+                &layout.fine,
+                |at| values[layout.fine.flat(at) as usize],
+                quantizer.error(),
+                // Such a tuning does not ask which part of the range the bound is.
+                0.0,
+                &interp::tune::Tuning::of_stream(geometry),
+                &mut vec![T::ZERO; interp::store::len(layout.shape()) as usize],
+            );
             let resolved = Resolved::new(parameters, quantizer.error());
             let (anchors, parts) = interpolate(layout, &resolved, values);
             (Some(resolved), anchors, parts)

@@ -525,7 +525,7 @@ fn load_entry<T: Thread>(t: T, params: &DecompressParams, number: u64) -> Entry 
 
 /// Whether the header has its checksum. For one warp.
 #[inline(always)]
-pub(super) fn header_is_sound<T: Thread>(t: T, word: impl Fn(usize) -> u32) -> bool {
+pub(crate) fn header_is_sound<T: Thread>(t: T, word: impl Fn(usize) -> u32) -> bool {
     let lane = t.lane();
     let covered = (lane as usize) < CHECKSUM_WORD;
     let term = if covered {

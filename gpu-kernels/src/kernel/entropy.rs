@@ -9,11 +9,13 @@ pub mod decode_tables;
 pub mod encode;
 pub mod layout;
 pub mod place;
+pub mod planes;
 pub mod record;
 pub mod shares;
 pub mod statistics;
 pub mod stream;
 pub mod tables;
+pub mod target;
 pub mod tiling;
 pub mod walk;
 

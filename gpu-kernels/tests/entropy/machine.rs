@@ -12,7 +12,7 @@ use ferrosz_codec::stream::table::Entry;
 use ferrosz_codec::tile::{LANES, TILE};
 use ferrosz_gpu_kernels::kernel::cells::{self, Fault};
 use ferrosz_gpu_kernels::kernel::entropy::THREADS;
-use ferrosz_gpu_kernels::kernel::entropy::decode::{Decode, DecodeParams};
+use ferrosz_gpu_kernels::kernel::entropy::decode::Decode;
 use ferrosz_gpu_kernels::kernel::entropy::decode_tables::{
     self, DECODE_WORDS, ReadTables, ReadTablesParams,
 };
@@ -20,9 +20,13 @@ use ferrosz_gpu_kernels::kernel::entropy::encode::{Encode, EncodeParams};
 use ferrosz_gpu_kernels::kernel::entropy::layout::TILE_WORDS;
 use ferrosz_gpu_kernels::kernel::entropy::place::stacks::StackWords;
 use ferrosz_gpu_kernels::kernel::entropy::place::{Place, PlaceParams};
+use ferrosz_gpu_kernels::kernel::entropy::planes::decode::DecodePlanes;
+use ferrosz_gpu_kernels::kernel::entropy::planes::measure::{Measure, MeasureParams};
+use ferrosz_gpu_kernels::kernel::entropy::planes::place::PlaneWords;
 use ferrosz_gpu_kernels::kernel::entropy::record::RECORD_WORDS;
 use ferrosz_gpu_kernels::kernel::entropy::statistics::{COUNTERS, Statistics, StatisticsParams};
 use ferrosz_gpu_kernels::kernel::entropy::tables::{self, ENCODE_WORDS, MakeTables, TablesParams};
+use ferrosz_gpu_kernels::kernel::entropy::target::DecodeParams;
 use ferrosz_gpu_kernels::kernel::interp::codes::REGION_WORDS;
 use ferrosz_gpu_kernels::simt::View;
 use ferrosz_gpu_kernels::simt::emulator::{BlockOrder, Emulator};
@@ -104,7 +108,7 @@ pub struct Compressed {
 
 impl Compressed {
     /// The first word of the chunk table.
-    pub const TABLE: usize = HEADER_WORDS;
+    pub const TABLE: usize = HEADER_WORDS + 4;
 
     /// The first word of the payload.
     pub const fn payload_at(&self) -> usize {
@@ -113,6 +117,12 @@ impl Compressed {
 
     pub fn payload(&self) -> &[u32] {
         &self.stream[self.payload_at()..]
+    }
+
+    /// The forms of all chunks.
+    pub fn forms(&self) -> Vec<u32> {
+        let forms = (0..self.chunks).map(|chunk| self.chunk(chunk).0.form);
+        forms.collect()
     }
 
     /// The entry of a chunk, and its bytes.
@@ -171,7 +181,7 @@ pub fn compress_counted<E: Element, C: SymbolCoder, S: StaticShape>(
     let mut records = Memory::stale(chunks * RECORD_WORDS);
     let mut values = sample.values.each_ref().map(|values| words_of(values));
     let most: usize = values.iter().map(Vec::len).sum();
-    let most = (HEADER_WORDS + MAX_WORDS + most) as u64 + (4 + 4) * chunks;
+    let most = (HEADER_WORDS + 8 + MAX_WORDS + most) as u64 + (4 + 4) * chunks;
     let mut stream = Memory::stale(most);
 
     let emulator = Emulator::new().seed(seed).block_order(BlockOrder::Shuffled);
@@ -215,6 +225,9 @@ pub fn compress_counted<E: Element, C: SymbolCoder, S: StaticShape>(
             Encode::<C, S>::run(t, &encode);
         })
         .expect("encode");
+    // The prologue is here the shares alone.
+    let share_words = workspace[cells::SHARES_WORDS as usize] as usize;
+    workspace[cells::PROLOGUE_BYTES as usize] = 4 * share_words as u64;
     let [coarse, field] = &mut values;
     let place = PlaceParams {
         tiling,
@@ -224,23 +237,29 @@ pub fn compress_counted<E: Element, C: SymbolCoder, S: StaticShape>(
         coarse: view(coarse),
         field: view(field),
         element_words: E::WORDS as u32,
-        shares: shares.view(),
         stream: stream.view(),
         cells: view(&mut workspace),
     };
     emulator
         .launch::<Place<StackWords>>(chunks as u32, &place)
         .expect("place");
+    finish(&stream, &workspace, chunks, &shares.words()[..share_words])
+}
+
+/// Puts the header before what a compression leaves.
+fn finish(stream: &Memory, workspace: &[u64], chunks: u64, shares: &[u32]) -> Compressed {
     let payload_bytes = workspace[cells::STREAM_BYTES as usize];
     let mut header = [0; HEADER_WORDS];
     header[..IDENTITY_WORDS].copy_from_slice(&IDENTITY);
     seal(&mut header, 0, payload_bytes);
-    let words = HEADER_WORDS + 4 * chunks as usize + payload_bytes as usize / 4;
+    let words = HEADER_WORDS + 4 * (1 + chunks as usize) + payload_bytes as usize / 4;
     let mut stream = stream.words()[..words].to_vec();
     stream[..HEADER_WORDS].copy_from_slice(&header);
-    let share_words = workspace[cells::SHARES_WORDS as usize] as usize;
+    let share_words = shares.len();
+    let payload_at = Compressed::TABLE + 4 * chunks as usize;
+    stream[payload_at..payload_at + share_words].copy_from_slice(shares);
     Compressed {
-        shares: shares.words()[..share_words].to_vec(),
+        shares: stream[payload_at..payload_at + share_words].to_vec(),
         stream,
         chunks: chunks as usize,
     }
@@ -279,6 +298,7 @@ pub fn decompress<E: Element, C: SymbolCoder, S: StaticShape>(
     let read = ReadTablesParams {
         stream: stream.view(),
         chunks,
+        shares_at: 0,
         identity: IDENTITY,
         tables: tables.view(),
         cells: view(&mut workspace),
@@ -311,6 +331,16 @@ pub fn decompress<E: Element, C: SymbolCoder, S: StaticShape>(
             Decode::<C, S>::run(t, &decode);
         })
         .expect("decode");
+    leave(sample, &regions, &workspace, values)
+}
+
+/// What a decompression has left.
+fn leave<E: Element>(
+    sample: &Sample<E>,
+    regions: &Memory,
+    workspace: &[u64],
+    values: [Vec<u32>; 2],
+) -> Decompressed {
     let region = REGION_WORDS as usize;
     let all = sample.chunks.iter().zip(regions.words().chunks(region));
     let codes = all.map(|(chunk, region)| {
@@ -324,6 +354,84 @@ pub fn decompress<E: Element, C: SymbolCoder, S: StaticShape>(
         codes: codes.collect(),
         values,
     }
+}
+
+/// Compresses as bit planes.
+pub fn compress_planes<E: Element>(sample: &Sample<E>, seed: u64) -> Compressed {
+    let chunks = sample.chunks.len() as u64;
+    let tiling = sample.tiling;
+    let mut regions = regions(sample);
+    let mut tiles = Memory::stale(4 * chunks * TILE_WORDS);
+    let mut workspace = vec![0; cells::count(chunks) as usize];
+    let mut records = Memory::stale(chunks * RECORD_WORDS);
+    let mut values = sample.values.each_ref().map(|values| words_of(values));
+    let most: usize = values.iter().map(Vec::len).sum();
+    let mut stream = Memory::stale((HEADER_WORDS + most) as u64 + (4 + 4) * chunks);
+    let emulator = Emulator::new().seed(seed).block_order(BlockOrder::Shuffled);
+    let element_words = E::WORDS as u32;
+    let measure = MeasureParams {
+        tiling,
+        regions: regions.view(),
+        tiles: tiles.view(),
+        records: records.view(),
+        cells: view(&mut workspace),
+        element_words,
+    };
+    let launched = emulator.launch::<Measure>(chunks as u32, &measure);
+    launched.expect("measure");
+    let [coarse, field] = &mut values;
+    let place = PlaceParams {
+        tiling,
+        regions: regions.view(),
+        tiles: tiles.view(),
+        records: records.view(),
+        coarse: view(coarse),
+        field: view(field),
+        element_words,
+        shares: View::empty(),
+        stream: stream.view(),
+        cells: view(&mut workspace),
+    };
+    let launched = emulator.launch::<Place<PlaneWords>>(chunks as u32, &place);
+    launched.expect("place");
+    finish(&stream, &workspace, chunks, &[])
+}
+
+/// Decompresses bit planes.
+pub fn decompress_planes<E: Element, S: StaticShape>(
+    sample: &Sample<E>,
+    stream: &[u32],
+    verify: bool,
+    seed: u64,
+) -> Decompressed {
+    let chunks = sample.chunks.len() as u64;
+    let mut stream = Memory::of(stream);
+    let mut workspace = vec![0; cells::count(chunks) as usize];
+    let mut regions = Memory::stale(chunks * REGION_WORDS);
+    let mut values = sample
+        .values
+        .each_ref()
+        .map(|values| vec![STALE; values.len() * E::WORDS]);
+    let emulator = Emulator::new().seed(seed).block_order(BlockOrder::Shuffled);
+    let [coarse, field] = &mut values;
+    let decode = DecodeParams {
+        tiling: sample.tiling,
+        stream: stream.view(),
+        tables: View::empty(),
+        regions: regions.view(),
+        coarse: view(coarse),
+        field: view(field),
+        cells: view(&mut workspace),
+        element_words: E::WORDS as u32,
+        verify: u32::from(verify),
+    };
+    let words = DecodePlanes::<S>::SHARED_WORDS;
+    emulator
+        .launch_with(chunks as u32, THREADS, words, |t| {
+            DecodePlanes::<S>::run(t, &decode);
+        })
+        .expect("decode");
+    leave(sample, &regions, &workspace, values)
 }
 
 /// What a decompression should leave of a sample, whose chunks have these forms.

@@ -13,9 +13,12 @@ use ferrosz_codec::stream::checksum::checksum;
 use ferrosz_codec::stream::chunk::Form;
 use ferrosz_codec::stream::table::seed;
 use ferrosz_codec::tile::TILE;
-use machine::{Compressed, compress, compress_counted, decompress, expected};
+use machine::{
+    Compressed, compress, compress_counted, compress_planes, decompress, decompress_planes,
+    expected,
+};
 use rand::{SeedableRng, rngs::SmallRng};
-use sample::{Kind, Sample};
+use sample::{Chunk, Kind, Sample};
 
 fn bytes_of(words: &[u32]) -> Vec<u8> {
     words.iter().flat_map(|word| word.to_le_bytes()).collect()
@@ -31,29 +34,56 @@ fn check_compression<E: Element, C: SymbolCoder, S: StaticShape>(
     let words = sample.share_words::<C>(&shares);
     assert_eq!(compressed.shares, words);
     assert_eq!(compressed.payload()[..words.len()], words);
-    let mut start = 4 * words.len() as u64;
+    check_chunks(sample, &compressed, 4 * words.len() as u64, |chunk| {
+        sample.encode::<C>(&shares, chunk)
+    });
+    compressed
+}
+
+/// Compares the chunks, the first of which starts at this byte of the payload, with those of the CPU.
+fn check_chunks<E: Element>(
+    sample: &Sample<E>,
+    compressed: &Compressed,
+    mut start: u64,
+    encode: impl Fn(&Chunk) -> (Form, Vec<u8>),
+) {
     for (number, chunk) in sample.chunks.iter().enumerate() {
-        let (form, image) = sample.encode::<C>(&shares, chunk);
+        let (form, image) = encode(chunk);
         let (entry, found) = compressed.chunk(number);
         assert_eq!(entry.start, start, "chunk {number}");
         assert_eq!(entry.form, form.id(), "chunk {number}");
         assert!(bytes_of(found) == image, "chunk {number}");
-        let sum = checksum(seed(number as u64, form.id()), &image);
+        let sum = checksum(seed(1 + number as u64, form.id()), &image);
         assert_eq!(entry.checksum, sum, "chunk {number}");
         start += image.len() as u64;
     }
     assert_eq!(4 * compressed.payload().len() as u64, start);
-    compressed
 }
 
 /// Compresses, and decompresses again.
 fn check_in<E: Element, C: SymbolCoder, S: StaticShape>(sample: &Sample<E>, run: u64) {
     let compressed = check_compression::<E, C, S>(sample, run);
-    let forms: Vec<_> = (0..sample.chunks.len())
-        .map(|chunk| compressed.chunk(chunk).0.form)
-        .collect();
+    let forms = compressed.forms();
     let found = decompress::<E, C, S>(sample, &compressed.stream, run.is_multiple_of(2), run);
     assert!(found == expected(sample, &forms), "{:?}", found.fault);
+}
+
+/// Stores bit planes, and reads them again.
+fn check_planes_in<E: Element, S: StaticShape>(sample: &Sample<E>, run: u64) {
+    let compressed = compress_planes(sample, run);
+    check_chunks(sample, &compressed, 0, |chunk| sample.encode_planes(chunk));
+    let forms = compressed.forms();
+    let verify = run.is_multiple_of(2);
+    let found = decompress_planes::<E, S>(sample, &compressed.stream, verify, run);
+    assert!(found == expected(sample, &forms), "{:?}", found.fault);
+}
+
+fn check_planes<E: Element>(sample: &Sample<E>, run: u64) {
+    match sample.grids[1].shape() {
+        Shape::Line => check_planes_in::<E, Line>(sample, run),
+        Shape::Plane => check_planes_in::<E, Plane>(sample, run),
+        Shape::Cube => check_planes_in::<E, Cube>(sample, run),
+    }
 }
 
 fn check<E: Element, C: SymbolCoder>(sample: &Sample<E>, run: u64) {
@@ -84,9 +114,11 @@ fn chunks_are_those_of_the_cpu() {
         if run % 2 == 0 {
             let sample = Sample::<f32>::new(kind, coarse, fine, &mut rng);
             check::<f32, Rans>(&sample, run);
+            check_planes(&sample, run);
         } else {
             let sample = Sample::<f64>::new(kind, coarse, fine, &mut rng);
             check::<f64, Huffman>(&sample, run);
+            check_planes(&sample, run);
         }
     }
 }

@@ -3,6 +3,8 @@
 use ferrosz_codec::Element;
 use ferrosz_codec::entropy::counts::Counts;
 use ferrosz_codec::entropy::groups::{GroupMap, TileCodes};
+use ferrosz_codec::entropy::image::{ChunkTiles, IMAGE_BYTES};
+use ferrosz_codec::entropy::planes::{self, CHUNK_WORDS};
 use ferrosz_codec::entropy::reference;
 use ferrosz_codec::entropy::shares::{MAX_WORDS, Shares};
 use ferrosz_codec::entropy::stack::SymbolCoder;
@@ -163,6 +165,26 @@ impl<E: Element> Sample<E> {
         let grid = &self.grids[usize::from(!chunk.is_coarse)];
         let at = place(grid.shape(), at as u32 / LANES, at as u32 % LANES);
         grid.flat(chunk.tiles[tile].at(at)) as usize
+    }
+
+    /// A chunk as the CPU stores its bit planes.
+    pub fn encode_planes(&self, chunk: &Chunk) -> (Form, Vec<u8>) {
+        let field = &self.values[usize::from(!chunk.is_coarse)];
+        let value = |tile: usize, at: usize| field[self.flat(chunk, tile, at)];
+        let mut words: Box<[u32; CHUNK_WORDS]> = vec![0; CHUNK_WORDS].try_into().expect("as many");
+        let mut image = vec![0; IMAGE_BYTES];
+        let tiles = self.tiles(chunk);
+        let (form, bytes) = planes::encode(tiles, &chunk.codes, value, &mut words, &mut image);
+        image.truncate(bytes);
+        (form, image)
+    }
+
+    /// The tiles of a chunk, as the CPU's coders want them.
+    pub fn tiles<'a>(&'a self, chunk: &'a Chunk) -> ChunkTiles<'a> {
+        ChunkTiles {
+            map: &self.map,
+            tiles: &chunk.tiles,
+        }
     }
 
     /// A chunk as the CPU codes it.

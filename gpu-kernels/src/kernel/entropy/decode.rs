@@ -7,17 +7,13 @@
 //! Whatever the stream holds, no access leaves it, the tables or the output, and all lanes take the same way: a
 //! chunk whose parts contradict each other is reported, and its codes are 0.
 
-use crate::kernel::cells::{self, Fault};
 use crate::kernel::entropy::decode_tables::{CONTEXT_BYTES, DECODE_WORDS, SLOT_BYTES, USED};
-use crate::kernel::entropy::layout::region;
 use crate::kernel::entropy::place::stacks::HEAD_WORDS;
-use crate::kernel::entropy::record::PADDING;
-use crate::kernel::entropy::stream::{payload, table};
-use crate::kernel::entropy::tiling::Tiling;
-use crate::kernel::entropy::walk::{OfGroups, QUAD_CODES, QUAD_STEPS, QUADS, Quad};
+use crate::kernel::entropy::target::{DecodeParams, Image, Target, check_end};
+use crate::kernel::entropy::walk::{OfGroups, QUAD_STEPS, QUADS, Quad};
 use crate::kernel::entropy::{THREADS, WARPS, first_of_warp, kept_shared_address};
 use crate::scan::{warp_inclusive_sum, warp_sum_u64};
-use crate::simt::{Thread, View, WARP};
+use crate::simt::{Thread, WARP};
 use core::marker::PhantomData;
 use ferrosz_codec::entropy::class::FIRST_CLASSES;
 use ferrosz_codec::entropy::stack::{
@@ -28,36 +24,11 @@ use ferrosz_codec::error::ChunkFault;
 use ferrosz_codec::shape::StaticShape;
 use ferrosz_codec::stream::checksum::term;
 use ferrosz_codec::stream::chunk::Form;
-use ferrosz_codec::stream::container::Summary;
-use ferrosz_codec::stream::table::{CHUNK_ALIGNMENT, Entry, seed};
-use ferrosz_codec::tile::{LANES, STEPS, place};
+use ferrosz_codec::stream::table::seed;
+use ferrosz_codec::stream::tiles::FIRST_ENTRY;
 
 /// Decodes tiles of shape `S` with coder `C`. Launched with at least as many warps as there are chunks.
 pub struct Decode<C, S>(PhantomData<(C, S)>);
-
-/// Parameters of [`Decode`].
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct DecodeParams {
-    /// The tiles.
-    pub tiling: Tiling,
-    /// The stream, 16-byte aligned. What follows its end is not read.
-    pub stream: View<u32>,
-    /// The tables, 16-byte aligned.
-    pub tables: View<u32>,
-    /// The regions of all chunks, which get the codes.
-    pub regions: View<u32>,
-    /// The words of the elements of the coarse field: those whose code is [`RAW`] are written.
-    pub coarse: View<u32>,
-    /// The words of the field's elements.
-    pub field: View<u32>,
-    /// The workspace.
-    pub cells: View<u64>,
-    /// Words of an element.
-    pub element_words: u32,
-    /// Not 0 to compare checksums.
-    pub verify: u32,
-}
 
 /// Half words of a warp's ring.
 const RING: u32 = 128;
@@ -82,59 +53,20 @@ impl<C: SymbolCoder, S: StaticShape> Decode<C, S> {
         t.barrier();
         let chunk = first_of_warp(t);
         if chunk < params.tiling.chunks() {
-            let work = Work::<S> {
-                shape: PhantomData,
-                params,
-                chunk,
-                tiles: params.tiling.tiles_of(chunk),
-                region: region(params.regions, chunk),
-            };
-            if let Err(fault) = work.decode::<T, C>(t) {
-                work.report(t, fault);
-                work.clear(t);
+            let target = Target::<S>::new(params, chunk, [0, 1]);
+            if let Err(fault) = target.decode::<T, C>(t) {
+                target.report(t, fault);
+                target.clear(t);
             }
         }
     }
 }
 
-/// One chunk.
-struct Work<'a, S> {
-    shape: PhantomData<S>,
-    params: &'a DecodeParams,
-    chunk: u64,
-    tiles: u32,
-    region: View<u32>,
-}
-
-/// The bytes of a chunk.
-#[derive(Clone, Copy)]
-struct Image {
-    /// From the first word on.
-    view: View<u32>,
-    words: u32,
-}
-
-impl Image {
-    /// A word, or 0 behind the end.
-    #[inline(always)]
-    fn word<T: Thread>(&self, t: T, at: u32) -> u32 {
-        if at < self.words {
-            t.load(self.view, u64::from(at))
-        } else {
-            0
-        }
-    }
-}
-
-impl<S: StaticShape> Work<'_, S> {
+impl<S: StaticShape> Target<'_, S> {
     /// Decodes the chunk.
     #[inline(always)]
     fn decode<T: Thread, C: SymbolCoder>(&self, t: T) -> Result<(), ChunkFault> {
-        if payload(self.params.stream, self.params.tiling.chunks()).is_empty() {
-            return Err(ChunkFault::Place);
-        }
-        let entry = self.entry(t, self.chunk);
-        let image = self.image(t, entry)?;
+        let (entry, image) = self.find(t)?;
         if self.params.verify != 0 && self.checksum(t, entry.form, image) != entry.checksum {
             return Err(ChunkFault::Checksum);
         }
@@ -160,47 +92,6 @@ impl<S: StaticShape> Work<'_, S> {
         }
     }
 
-    /// The table entry of a chunk.
-    #[inline(always)]
-    fn entry<T: Thread>(&self, t: T, chunk: u64) -> Entry {
-        Entry::from_words(t.load4(table(self.params.stream), chunk))
-    }
-
-    /// The chunk's bytes, if its place is possible.
-    #[inline(always)]
-    fn image<T: Thread>(&self, t: T, entry: Entry) -> Result<Image, ChunkFault> {
-        let chunks = self.params.tiling.chunks();
-        let payload = payload(self.params.stream, chunks);
-        let end = if self.chunk + 1 < chunks {
-            self.entry(t, self.chunk + 1).start
-        } else {
-            Summary::from_words(|word| t.load(self.params.stream, word as u64)).payload_bytes
-        };
-        let words = end.wrapping_sub(entry.start) / 4;
-        let is_possible = entry.start <= end
-            && end / 4 <= payload.len()
-            && end.is_multiple_of(CHUNK_ALIGNMENT)
-            && words <= u64::from(self.raw_words(t));
-        if !is_possible {
-            return Err(ChunkFault::Place);
-        }
-        Ok(Image {
-            view: payload.from(entry.start / 4),
-            words: words as u32,
-        })
-    }
-
-    /// Words of the raw form, the longest that there is.
-    #[inline(always)]
-    fn raw_words<T: Thread>(&self, t: T) -> u32 {
-        let tiling = &self.params.tiling;
-        let mut places = 0;
-        for tile in 0..t.opaque(self.tiles) {
-            places += tiling.order.places(&tiling.tile(self.chunk, tile).place);
-        }
-        (places * self.params.element_words).next_multiple_of(PADDING)
-    }
-
     #[inline(always)]
     fn checksum<T: Thread>(&self, t: T, form: u32, image: Image) -> u64 {
         let mut sum = 0u64;
@@ -209,101 +100,7 @@ impl<S: StaticShape> Work<'_, S> {
             sum = sum.wrapping_add(term(at, t.load(image.view, u64::from(at))));
             at += WARP;
         }
-        seed(self.chunk, form).wrapping_add(warp_sum_u64(t, sum))
-    }
-
-    /// Says what is wrong with the chunk.
-    #[inline(always)]
-    fn report<T: Thread>(&self, t: T, fault: ChunkFault) {
-        if t.lane() == 0 {
-            let fault = Fault::Chunk(self.chunk, fault as u32).to_cell();
-            t.cell_max(self.params.cells, cells::FAULT, fault);
-        }
-    }
-
-    /// Makes all codes 0.
-    #[inline(always)]
-    fn clear<T: Thread>(&self, t: T) {
-        for quad in 0..t.opaque(self.tiles * QUADS) {
-            self.clear_quad(t, quad);
-        }
-    }
-
-    /// Makes the codes of a quad 0.
-    #[inline(always)]
-    fn clear_quad<T: Thread>(&self, t: T, quad: u32) {
-        let unit = quad * (QUAD_CODES / 8) + t.lane();
-        t.store4(self.region, u64::from(unit), [0; 4]);
-    }
-
-    /// Number of this lane's code of a step of a quad.
-    #[inline(always)]
-    fn code<T: Thread>(t: T, quad: u32, step: u32) -> u64 {
-        u64::from(quad * QUAD_CODES + t.lane()) + u64::from(step * LANES)
-    }
-
-    /// Makes all codes [`RAW`], where there are any.
-    #[inline(always)]
-    fn set_raw<T: Thread>(&self, t: T) {
-        let tiling = &self.params.tiling;
-        let any = OfGroups { first: 1, rest: 1 };
-        for tile in 0..t.opaque(self.tiles) {
-            let place = tiling.tile(self.chunk, tile).place;
-            for number in 0..t.opaque(QUADS) {
-                let quad = Quad::of::<_, S>(t, &tiling.order, &place, number, any);
-                for step in 0..QUAD_STEPS {
-                    let z = if quad.is_active(step) { RAW } else { 0 };
-                    let at = Self::code(t, tile * QUADS + number, step);
-                    t.store_half(self.region, at, z as u16);
-                }
-            }
-        }
-    }
-
-    /// Writes the values whose code is [`RAW`] to their places. The image has them from word `from` on.
-    #[inline(always)]
-    fn copy_values<T: Thread>(&self, t: T, image: Image, from: u32) -> Result<(), ChunkFault> {
-        // Whole quads of zeros were written by all lanes.
-        t.sync_warp();
-        let words = self.params.element_words;
-        let mut at = from;
-        for quad in 0..t.opaque(self.tiles * QUADS) {
-            let codes: [u32; QUAD_STEPS as usize] = core::array::from_fn(|step| {
-                t.load_own_half(self.region, Self::code(t, quad, step as u32))
-            });
-            if !t.any(codes.contains(&RAW)) {
-                continue;
-            }
-            for (step, z) in (0..).zip(&codes) {
-                let z = *z;
-                let marks = t.ballot(z == RAW);
-                let before = (marks & ((1 << t.lane()) - 1)).count_ones();
-                if z == RAW {
-                    self.copy_value(t, quad, step, image, at + before * words);
-                }
-                at += marks.count_ones() * words;
-            }
-        }
-        check_end(image, at)
-    }
-
-    /// Writes the value of this lane's place of a step, whose words begin at word `at` of the image.
-    #[inline(always)]
-    fn copy_value<T: Thread>(&self, t: T, quad: u32, step: u32, image: Image, at: u32) {
-        let tiling = &self.params.tiling;
-        let words = self.params.element_words;
-        let tile = tiling.tile(self.chunk, quad / QUADS);
-        let field = if tile.is_coarse {
-            self.params.coarse
-        } else {
-            self.params.field
-        };
-        let step = quad * QUAD_STEPS % STEPS + step;
-        let in_tile = place(S::SHAPE, step, t.lane());
-        let to = tile.grid.flat(tile.place.at(in_tile)) * u64::from(words);
-        for i in 0..t.opaque(words) {
-            t.store(field, to + u64::from(i), image.word(t, at + i));
-        }
+        seed(FIRST_ENTRY + self.chunk, form).wrapping_add(warp_sum_u64(t, sum))
     }
 
     /// Decodes the codes of a coded chunk; whether some may be [`RAW`], and where the image has their values.
@@ -358,16 +155,6 @@ impl<S: StaticShape> Work<'_, S> {
             }
         }
         Ok(())
-    }
-}
-
-/// Checks that nothing but padding is left from word `at` on.
-#[inline(always)]
-fn check_end(image: Image, at: u32) -> Result<(), ChunkFault> {
-    if at.next_multiple_of(PADDING) == image.words {
-        Ok(())
-    } else {
-        Err(ChunkFault::Length)
     }
 }
 

@@ -5,7 +5,7 @@
 use crate::kernel::cells::{self, Fault};
 use crate::kernel::decompress::header_is_sound;
 use crate::kernel::entropy::shares::{self, Own, PADDING, starts};
-use crate::kernel::entropy::stream::payload;
+use crate::kernel::entropy::stream::{has_table, payload};
 use crate::scan::warp_inclusive_sum;
 use crate::simt::{Thread, View, WARP};
 use core::marker::PhantomData;
@@ -27,6 +27,8 @@ pub struct ReadTablesParams {
     pub stream: View<u32>,
     /// Its chunks.
     pub chunks: u64,
+    /// The word of the payload that the shares begin at.
+    pub shares_at: u64,
     /// The header's first words. A stream that begins otherwise is a fault.
     pub identity: [u32; IDENTITY_WORDS],
     /// Where the tables go: [`DECODE_WORDS`] words.
@@ -63,7 +65,7 @@ impl<C: SymbolCoder> ReadTables<C> {
         if t.warp() == 0 && !Self::is_expected(t, params) && t.lane() == 0 {
             t.cell_max(params.cells, cells::FAULT, Fault::Header.to_cell());
         }
-        let payload = payload(params.stream, params.chunks);
+        let payload = payload(params.stream, params.chunks).from(params.shares_at);
         let read = Self::read(t, params, payload);
         let (fault, shares) = match read {
             Ok(shares) => (0, shares),
@@ -90,7 +92,7 @@ impl<C: SymbolCoder> ReadTables<C> {
     /// Whether the stream's header is sound and the one that the caller spoke of. For a whole warp.
     #[inline(always)]
     fn is_expected<T: Thread>(t: T, params: &ReadTablesParams) -> bool {
-        if payload(params.stream, params.chunks).is_empty() {
+        if !has_table(params.stream, params.chunks) {
             return false;
         }
         let word = |word: usize| t.load(params.stream, word as u64);

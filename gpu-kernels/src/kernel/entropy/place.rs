@@ -19,6 +19,7 @@ use core::marker::PhantomData;
 use ferrosz_codec::stream::checksum::term;
 use ferrosz_codec::stream::chunk::Form;
 use ferrosz_codec::stream::table::{Entry, seed};
+use ferrosz_codec::stream::tiles::FIRST_ENTRY;
 use ferrosz_codec::tile::{CHUNK_TILES, STEPS, place};
 
 /// Puts chunks into the stream whose words are `C`. Launched with one block a chunk.
@@ -51,8 +52,6 @@ pub struct PlaceParams {
     pub field: View<u32>,
     /// Words of an element.
     pub element_words: u32,
-    /// The shares of the coder's symbols, if it has any, for [`cells::SHARES_WORDS`] words.
-    pub shares: View<u32>,
     /// Where the stream goes, 16-byte aligned; the header is left alone.
     pub stream: View<u32>,
     /// The workspace. Gets the length of the payload.
@@ -96,13 +95,11 @@ impl<C: CodedWords> Place<C> {
         if t.warp() == 0 {
             let sum = sum_of_warps::<T, { WARPS as usize }>(t, Self::CHECKSUMS);
             if t.lane() == 0 {
-                let sum = seed(chunk, record.form.id()).wrapping_add(sum);
+                let number = FIRST_ENTRY + chunk;
+                let sum = seed(number, record.form.id()).wrapping_add(sum);
                 let entry = Entry::new(start, record.form, sum).to_words();
-                t.store4(table(params.stream), chunk, entry);
+                t.store4(table(params.stream), number, entry);
             }
-        }
-        if chunk == 0 {
-            work.place_shares(t);
         }
     }
 }
@@ -126,11 +123,11 @@ impl Work<'_> {
     fn find_start<T: Thread>(&self, t: T, scratch: u32) -> u64 {
         let cells = self.params.cells;
         if t.warp() == 0 {
-            let shares = 4 * t.cell_load(cells, cells::SHARES_WORDS);
-            let start = shares + sum_before(t, cells, cells::STATES, self.chunk);
+            let prologue = t.cell_load(cells, cells::PROLOGUE_BYTES);
+            let start = prologue + sum_before(t, cells, cells::STATES, self.chunk);
             let end = start + 4 * u64::from(self.record.image_words);
             if t.lane() == 0 {
-                let state = TileState::Inclusive(end - shares);
+                let state = TileState::Inclusive(end - prologue);
                 t.cell_store(cells, cells::STATES + self.chunk, state.to_cell());
                 if self.chunk + 1 == self.params.tiling.chunks() {
                     t.cell_store(cells, cells::STREAM_BYTES, end);
@@ -242,18 +239,6 @@ impl Work<'_> {
         let at = end + t.thread_index();
         if at < record.image_words {
             self.store(t, at, 0);
-        }
-    }
-
-    /// Writes the shares. For the whole block.
-    #[inline(always)]
-    fn place_shares<T: Thread>(&self, t: T) {
-        let words = t.cell_load(self.params.cells, cells::SHARES_WORDS);
-        let payload = payload(self.params.stream, self.params.tiling.chunks());
-        let mut word = u64::from(t.thread_index());
-        while word < words {
-            t.store(payload, word, t.load(self.params.shares, word));
-            word += u64::from(THREADS);
         }
     }
 }

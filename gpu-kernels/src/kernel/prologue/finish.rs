@@ -1,0 +1,53 @@
+//! Writes the header, once everything else is there.
+
+use super::THREADS;
+use crate::kernel::cells;
+use crate::simt::{Thread, View};
+use ferrosz_codec::stream::container::{HEADER_WORDS, seal};
+
+/// Writes the header of a stream of tiles. Launched with one block.
+pub struct Finish;
+
+/// Parameters of [`Finish`].
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct FinishParams {
+    /// The header, but for what only now is known.
+    pub header: [u32; HEADER_WORDS],
+    /// Where the stream goes.
+    pub stream: View<u32>,
+    /// Chunks of the stream.
+    pub chunks: u64,
+    /// The workspace: [`cells::STREAM_BYTES`] has the length of the payload and gets that of the stream.
+    pub cells: View<u64>,
+    /// The bits of the absolute error, unless it is in the workspace.
+    pub error: u64,
+    /// Not 0 if it is there.
+    pub error_in_cells: u32,
+}
+
+impl Finish {
+    /// Words of shared memory.
+    pub const SHARED_WORDS: u32 = HEADER_WORDS as u32;
+
+    /// What one thread does.
+    #[inline(always)]
+    pub fn run<T: Thread>(t: T, params: &FinishParams) {
+        let _ = THREADS;
+        if t.thread_index() == 0 {
+            let payload = t.cell_load(params.cells, cells::STREAM_BYTES);
+            let error = if params.error_in_cells != 0 {
+                t.cell_load(params.cells, cells::QUANTIZER)
+            } else {
+                params.error
+            };
+            let mut header = params.header;
+            seal(&mut header, error, payload);
+            let before = 4 * HEADER_WORDS as u64 + 16 * (params.chunks + 1);
+            t.cell_store(params.cells, cells::STREAM_BYTES, before + payload);
+            for (at, word) in (0..).zip(&header) {
+                t.store(params.stream, at, *word);
+            }
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! Gathers the anchors of a field.
+
+use super::THREADS;
+use crate::kernel::interp::predict::{load_element, store_element};
+use crate::simt::{Thread, View};
+use core::marker::PhantomData;
+use ferrosz_codec::Element;
+
+/// Copies every so manieth element of a field of `E`. Launched with any number of blocks.
+pub struct Gather<E>(PhantomData<E>);
+
+/// Parameters of [`Gather`].
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct GatherParams {
+    /// The words of the field's elements.
+    pub from: View<u32>,
+    /// How far apart those that are copied are along each dimension, in elements.
+    pub strides: [u64; 3],
+    /// How many there are along each dimension.
+    pub lengths: [u64; 3],
+    /// Where they go, in C order.
+    pub to: View<u32>,
+}
+
+impl<E: Element> Gather<E> {
+    /// Words of shared memory.
+    pub const SHARED_WORDS: u32 = 0;
+
+    /// What one thread does.
+    #[inline(always)]
+    pub fn run<T: Thread>(t: T, params: &GatherParams) {
+        let [depth, height, width] = params.lengths.map(|length| length.max(1));
+        let threads = u64::from(t.block_count()) * u64::from(THREADS);
+        let mut at = u64::from(t.block_index()) * u64::from(THREADS) + u64::from(t.thread_index());
+        while at < depth * height * width {
+            let place = [at / width / height, at / width % height, at % width];
+            let mut from = 0;
+            for axis in 0..3 {
+                from += place[axis] * params.strides[axis];
+            }
+            let value: E = load_element(t, params.from, from);
+            store_element(t, params.to, at, value);
+            at += threads;
+        }
+    }
+}

@@ -2,6 +2,8 @@
 
 use ferrosz_codec::interp::geometry::Geometry;
 use ferrosz_codec::interp::order::CodeOrder;
+use ferrosz_codec::interp::parameters::Parameters;
+use ferrosz_codec::interp::resolved::Resolved;
 use ferrosz_codec::interp::tile::{RAW, zigzag};
 use ferrosz_codec::tile::{self, TileGrid};
 use ferrosz_codec::{Element, Shape};
@@ -120,11 +122,17 @@ fn words<T: Element>(values: &[T]) -> Vec<u32> {
     bytemuck::cast_slice(values).to_vec()
 }
 
-fn array(format: Format, grid: &TileGrid, codes: View<u32>) -> CodeArray {
+/// The words of parameters of which only the radius counts.
+fn parameters(format: Format) -> Vec<u32> {
+    let resolved = Resolved::new(Parameters::default(), 1.0f32);
+    resolved.with_radius(format.radius).to_words().to_vec()
+}
+
+fn array(format: Format, grid: &TileGrid, codes: View<u32>, parameters: View<u32>) -> CodeArray {
     CodeArray {
         codes,
         width: format.width,
-        radius: format.radius,
+        parameters,
         order: format.order,
         anchor_level: format.geometry.levels(grid.shape()),
         shape: grid.shape(),
@@ -147,10 +155,16 @@ where
         let mut outlier_values = vec![POISON; room * T::WORDS];
         let mut outlier_indices = vec![POISON; room];
         let mut workspace = vec![0; cells::count(segments) as usize];
+        let mut parameters = parameters(format);
         let params = ExportParams {
             field: view(&mut values),
             predicted: view(&mut predicted),
-            array: array(format, &field.grid, view(&mut exported)),
+            array: array(
+                format,
+                &field.grid,
+                view(&mut exported),
+                view(&mut parameters),
+            ),
             anchors: view(&mut anchors),
             outlier_values: view(&mut outlier_values),
             outlier_indices: view(&mut outlier_indices),
@@ -201,7 +215,13 @@ where
     let (mut indices, listed): (Vec<u32>, Vec<T>) = outliers.iter().copied().unzip();
     let mut listed = words(&listed);
     let mut values = vec![POISON; field.values.len() * T::WORDS];
-    let array = array(format, &field.grid, view(&mut packed));
+    let mut parameters = parameters(format);
+    let array = array(
+        format,
+        &field.grid,
+        view(&mut packed),
+        view(&mut parameters),
+    );
     let cells = view(&mut workspace);
     let params = ImportCodesParams {
         array,

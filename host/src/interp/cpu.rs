@@ -11,11 +11,10 @@ use ferrosz_codec::interp::parameters::Parameters;
 use ferrosz_codec::interp::resolved::Resolved;
 use ferrosz_codec::interp::store;
 use ferrosz_codec::interp::tile::{Part, Predictor, RAW, each_place, is_own, unzigzag, zigzag};
-use ferrosz_codec::interp::tune::cost::CLASSES;
-use ferrosz_codec::interp::tune::radius::radius;
+use ferrosz_codec::interp::tune::radius::radius_of_samples;
 use ferrosz_codec::interp::tune::sample::Samples;
 use ferrosz_codec::interp::tune::search::{Costs, Search};
-use ferrosz_codec::interp::tune::{Tuning, classes_of_tile, cost_of_tile, relative_of, sum};
+use ferrosz_codec::interp::tune::{Tuning, cost_of_tile, relative_of, sum};
 use ferrosz_codec::tile::{TILE, TileGrid};
 use rayon::prelude::*;
 
@@ -64,7 +63,11 @@ fn recipe<T: Element, C: Code>(
     let parameters = tune(grid, field, error, relative, &interpolator.tuning);
     let resolved = Resolved::new(parameters, error);
     let most = C::WIDTH.max_radius();
-    let radius = (interpolator.radius).unwrap_or_else(|| radius_of(grid, field, &resolved, most));
+    let radius = interpolator.radius.unwrap_or_else(|| {
+        let value = |at| field[grid.flat(at) as usize];
+        let mut scratch = vec![T::ZERO; store::len(grid.shape()) as usize];
+        radius_of_samples(grid, value, &resolved, most, &mut scratch)
+    });
     Recipe {
         grid: *grid,
         resolved: resolved.with_radius(radius),
@@ -101,23 +104,6 @@ pub(crate) fn tune<T: Element>(
             )
             .reduce(Costs::default, sum)
     })
-}
-
-/// The radius that the samples ask for.
-fn radius_of<T: Element>(grid: &TileGrid, field: &[T], resolved: &Resolved<T>, most: u32) -> u32 {
-    let value = |at| field[grid.flat(at) as usize];
-    let samples = Samples::new(grid.tiles());
-    let mut scratch = vec![T::ZERO; store::len(grid.shape()) as usize];
-    let mut counts = [0; CLASSES];
-    for sample in 0..samples.count() {
-        let tile = grid.tile(samples.tile(sample));
-        for of_level in classes_of_tile(grid.shape(), &tile, resolved, value, &mut scratch) {
-            for (count, more) in counts.iter_mut().zip(of_level) {
-                *count += u64::from(more);
-            }
-        }
-    }
-    radius(&counts, most)
 }
 
 /// The values of the anchors.

@@ -4,6 +4,7 @@
 use super::codes;
 use crate::simt::{Thread, View};
 use ferrosz_codec::interp::order::{CodeLayout, CodeOrder};
+use ferrosz_codec::interp::resolved::Words;
 use ferrosz_codec::shape::Shape;
 use ferrosz_codec::tile::{self, TileGrid};
 
@@ -15,8 +16,8 @@ pub struct CodeArray {
     pub codes: View<u32>,
     /// Bytes of a code: 1, 2 or 4.
     pub width: u32,
-    /// What is added to the codes.
-    pub radius: u32,
+    /// The words of [`ferrosz_codec::interp::resolved`], of which the radius is needed: it is added to codes.
+    pub parameters: View<u32>,
     /// Their order.
     pub order: CodeOrder,
     /// The level of anchors, whose codes are the radius.
@@ -28,6 +29,12 @@ pub struct CodeArray {
 }
 
 impl CodeArray {
+    /// What is added to the codes.
+    #[inline(always)]
+    pub fn radius<T: Thread>(&self, t: T) -> u32 {
+        Words(|at| t.load(self.parameters, at as u64)).radius()
+    }
+
     /// The field.
     #[inline(always)]
     pub fn grid(&self) -> TileGrid {

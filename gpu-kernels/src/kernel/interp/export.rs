@@ -96,13 +96,14 @@ impl<E: Element> Export<E> {
     /// Writes the codes and anchors of a segment; bit i says that this thread's element of turn i is an outlier.
     #[inline(always)]
     fn export<T: Thread>(t: T, params: &ExportParams, segment: u64) -> u32 {
+        let radius = params.array.radius(t);
         let mut outliers = 0;
         let turns = t.opaque(TURNS);
         let mut turn = 0;
         while turn < turns {
             let element = number(t, segment, turn);
             let is_outlier =
-                element < params.array.grid().elements() && Self::visit(t, params, element);
+                element < params.array.grid().elements() && Self::visit(t, params, radius, element);
             outliers |= u32::from(is_outlier) << turn;
             let votes = t.ballot(is_outlier);
             if t.lane() == 0 {
@@ -115,13 +116,13 @@ impl<E: Element> Export<E> {
 
     /// Writes the code of an element; whether it has none.
     #[inline(always)]
-    fn visit<T: Thread>(t: T, params: &ExportParams, element: u64) -> bool {
+    fn visit<T: Thread>(t: T, params: &ExportParams, radius: u32, element: u64) -> bool {
         let array = &params.array;
         let (grid, layout) = (array.grid(), array.layout());
         let at = array.place(element as u32);
         let predicted = t.load_half(params.predicted, half_of(&grid, at));
         let is_outlier = predicted == RAW;
-        let code = array.radius.wrapping_add_signed(unzigzag(predicted));
+        let code = radius.wrapping_add_signed(unzigzag(predicted));
         array.store(t, layout.position(at), if is_outlier { 0 } else { code });
         if layout.level(at) == array.anchor_level {
             let value: E = load_element(t, params.field, element);

@@ -39,11 +39,12 @@ impl ImportCodes {
     /// What one thread does.
     #[inline(always)]
     pub fn run<T: Thread>(t: T, params: &ImportCodesParams) {
+        let radius = params.array.radius(t);
         let elements = params.array.grid().elements();
         let mut outliers = 0;
         let mut element = first(t);
         while element < elements {
-            outliers += Self::visit(t, params, element as u32);
+            outliers += Self::visit(t, params, radius, element as u32);
             element += step(t);
         }
         let outliers = t.reduce_add(outliers);
@@ -54,7 +55,7 @@ impl ImportCodes {
 
     /// Brings the code of an element to its tile; 1 if it has none.
     #[inline(always)]
-    fn visit<T: Thread>(t: T, params: &ImportCodesParams, element: u32) -> u32 {
+    fn visit<T: Thread>(t: T, params: &ImportCodesParams, radius: u32, element: u32) -> u32 {
         let array = &params.array;
         let (grid, layout) = (array.grid(), array.layout());
         let at = array.place(element);
@@ -65,9 +66,9 @@ impl ImportCodes {
             predicted = if code == 0 {
                 RAW
             } else {
-                zigzag(code.wrapping_sub(array.radius).cast_signed())
+                zigzag(code.wrapping_sub(radius).cast_signed())
             };
-            if code >= 2 * array.radius {
+            if code >= 2 * radius {
                 predicted = 0;
                 raise(t, params.cells, CODE);
             }

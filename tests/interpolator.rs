@@ -9,7 +9,7 @@ use ferrosz::codec::interp::tune::{Preset, Tuning};
 use ferrosz::interp::{
     Code, CodeOrder, Decomposition, Geometry, Interpolator, Recipe, Tightening, TighteningChoice,
 };
-use ferrosz::{Bound, Error};
+use ferrosz::{Bound, Device, Error};
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
 
@@ -50,11 +50,24 @@ fn bits<T: FromBits>(values: &[T]) -> Vec<u64> {
     values.iter().map(|value| value.to_bits64()).collect()
 }
 
+/// All arrays, NaNs and signs of zeros by their bits.
+fn all_bits<T: FromBits, C: Code>(
+    parts: &Decomposition<T, C>,
+) -> (Vec<u32>, Vec<u64>, Vec<u64>, &[u32]) {
+    (
+        parts.codes.iter().map(|code| code.to_u32()).collect(),
+        bits(&parts.anchors),
+        bits(&parts.outlier_values),
+        &parts.outlier_indices,
+    )
+}
+
 fn check<T: FromBits, C: Code + std::fmt::Debug>(
     interpolator: &Interpolator,
     field: &[T],
     what: &str,
 ) -> Decomposition<T, C> {
+    let interpolator = interpolator.device(Device::Cpu);
     let parts: Decomposition<T, C> = interpolator.decompose(field).expect(what);
     let (codes, anchors, outliers, known) = expected::<T, C>(parts.recipe, field);
     let found: Vec<u32> = parts.codes.iter().map(|code| code.to_u32()).collect();
@@ -68,8 +81,17 @@ fn check<T: FromBits, C: Code + std::fmt::Debug>(
     );
     let recipe = Recipe::from_bytes(&parts.recipe.to_bytes()).expect(what);
     assert_eq!(recipe, parts.recipe);
-    let decoded = parts.compose().expect(what);
+    let decoded = parts.compose_on(Device::Cpu).expect(what);
     assert!(bits(&decoded) == bits(&known), "composed, {what}");
+    let emulated = interpolator.device(Device::Emulator);
+    let found: Decomposition<T, C> = emulated.decompose(field).expect(what);
+    assert_eq!(found.recipe, parts.recipe, "{what}");
+    assert!(all_bits(&found) == all_bits(&parts), "emulated, {what}");
+    let decoded = found.compose_on(Device::Emulator).expect(what);
+    assert!(
+        bits(&decoded) == bits(&known),
+        "composed by kernels, {what}"
+    );
     judge::judge(recipe.bound, field, &decoded).expect(what);
     parts
 }
@@ -129,6 +151,7 @@ fn waves() -> (Interpolator, Vec<f32>) {
         .map(|i| (i as f32 * 0.01).sin() * 8.0)
         .collect();
     let interpolator = Interpolator::new(Bound::range(1e-3).unwrap())
+        .device(Device::Cpu)
         .extents(&[40, 50, 60])
         .unwrap();
     (interpolator, field)
@@ -164,7 +187,7 @@ fn the_automatic_radius_is_large_enough_and_no_larger() {
             *value += noise * random.random_range(-1.0..=1.0f32);
         }
         let interpolator = Interpolator::new(Bound::abs(0.01).unwrap()).extents(&[40, 50, 60]);
-        let interpolator = interpolator.unwrap();
+        let interpolator = interpolator.unwrap().device(Device::Cpu);
         let parts: Decomposition<f32, u16> = interpolator.decompose(&field).unwrap();
         let radius = parts.recipe.resolved.radius;
         let all: Decomposition<f32, u32> = interpolator.radius(32_768).decompose(&field).unwrap();
@@ -207,7 +230,9 @@ fn what_does_not_fit_is_refused() {
     let refused = |spoil: &dyn Fn(&mut Decomposition<f32, u16>)| {
         let mut parts = good.clone();
         spoil(&mut parts);
-        matches!(parts.compose(), Err(Error::BadDecomposition(_)))
+        let found = parts.compose_on(Device::Cpu);
+        let by_kernels = parts.compose_on(Device::Emulator);
+        matches!(found, Err(Error::BadDecomposition(_))) && found == by_kernels
     };
     assert!(refused(&|parts| drop(parts.codes.pop())));
     assert!(refused(&|parts| drop(parts.anchors.pop())));

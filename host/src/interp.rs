@@ -28,6 +28,8 @@
 
 mod bands;
 mod cpu;
+mod kernels;
+pub(crate) mod tuning;
 
 pub use ferrosz_codec::interp::geometry::Geometry;
 pub use ferrosz_codec::interp::order::CodeOrder;
@@ -37,7 +39,11 @@ pub use ferrosz_codec::interp::resolved::Resolved;
 pub use ferrosz_codec::interp::spline::Spline;
 pub use ferrosz_codec::interp::tune::{FlagChoice, Preset, TighteningChoice, Tuning};
 
+use crate::device::Device;
 use crate::error::Error;
+#[cfg(feature = "emulator")]
+use crate::executor::emulator;
+use crate::plan::{Backend, Gpu};
 use ferrosz_codec::bound::Extremes;
 use ferrosz_codec::quantize::Quantizer;
 use ferrosz_codec::stream::container::Extents;
@@ -115,13 +121,79 @@ pub struct Decomposition<T, C> {
 }
 
 impl<T: Element, C: Code> Decomposition<T, C> {
-    /// The field, on the CPU.
+    /// The field.
     ///
     /// # Errors
     ///
     /// [`Error::BadDecomposition`] if the parts do not fit each other.
     pub fn compose(&self) -> Result<Vec<T>, Error> {
-        cpu::compose(self)
+        self.compose_on(Device::default())
+    }
+
+    /// As [`Decomposition::compose`], where you say. The field is the same everywhere.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::BadDecomposition`]; [`Error::NoDevice`] and [`Error::Cuda`] from a GPU.
+    pub fn compose_on(&self, device: Device) -> Result<Vec<T>, Error> {
+        self.check_lengths()?;
+        match Backend::of(device)? {
+            Backend::Cpu => cpu::compose(self),
+            Backend::Gpu(gpu) => gpu.compose_parts(self),
+        }
+    }
+
+    fn check_lengths(&self) -> Result<(), Error> {
+        let recipe = &self.recipe;
+        let what = if recipe.width != C::WIDTH {
+            "the codes are not of the recipe's width"
+        } else if self.codes.len() as u64 != recipe.grid.elements() {
+            "there are not as many codes as the field has elements"
+        } else if self.anchors.len() as u64 != recipe.coarse().elements() {
+            "there are not as many anchors as the field has"
+        } else if self.outlier_values.len() != self.outlier_indices.len() {
+            "there are not as many values of outliers as places"
+        } else {
+            return Ok(());
+        };
+        Err(Error::BadDecomposition(what))
+    }
+}
+
+/// What is wrong with codes, whichever machine finds it.
+const BAD_CODE: &str = "a code is not below twice the radius";
+
+/// What is wrong with outliers.
+const BAD_OUTLIERS: &str = "the outliers are not those that codes of 0 ask for";
+
+impl Gpu {
+    fn decompose_field<T: Element, C: Code>(
+        &self,
+        interpolator: &Interpolator,
+        grid: &TileGrid,
+        field: &[T],
+    ) -> Result<Decomposition<T, C>, Error> {
+        match *self {
+            #[cfg(feature = "cuda")]
+            Self::Cuda(ref of_device) => {
+                let executor = of_device.on_default_stream();
+                kernels::decompose(&executor, interpolator, grid, field)
+            }
+            #[cfg(feature = "emulator")]
+            Self::Emulator => kernels::decompose(&emulator::new(), interpolator, grid, field),
+        }
+    }
+
+    fn compose_parts<T: Element, C: Code>(
+        &self,
+        parts: &Decomposition<T, C>,
+    ) -> Result<Vec<T>, Error> {
+        match *self {
+            #[cfg(feature = "cuda")]
+            Self::Cuda(ref of_device) => kernels::compose(&of_device.on_default_stream(), parts),
+            #[cfg(feature = "emulator")]
+            Self::Emulator => kernels::compose(&emulator::new(), parts),
+        }
     }
 }
 
@@ -135,6 +207,7 @@ pub struct Interpolator {
     tuning: Tuning,
     radius: Option<u32>,
     order: CodeOrder,
+    device: Device,
 }
 
 impl Interpolator {
@@ -149,6 +222,7 @@ impl Interpolator {
             tuning: Tuning::default(),
             radius: None,
             order: CodeOrder::default(),
+            device: Device::default(),
         }
     }
 
@@ -218,18 +292,30 @@ impl Interpolator {
         self
     }
 
-    /// Decomposes a field, on the CPU.
+    /// Chooses where to run. The parts are the same everywhere.
+    #[must_use]
+    pub fn device(mut self, device: Device) -> Self {
+        self.device = device;
+        self
+    }
+
+    /// Decomposes a field.
     ///
     /// # Errors
     ///
     /// [`Error::ExtentsMismatch`]; [`Error::BadRadius`] if it is not one of codes of type `C`;
-    /// [`Error::TooLarge`] if the field has 2^32 elements or more.
+    /// [`Error::TooLarge`] if the field has 2^32 elements or more; [`Error::NoDevice`] and [`Error::Cuda`] from a
+    /// GPU.
     pub fn decompose<T: Element, C: Code>(
         &self,
         field: &[T],
     ) -> Result<Decomposition<T, C>, Error> {
         self.check_radius::<C>()?;
-        cpu::decompose(self, &self.grid_for::<T>(field.len() as u64)?, field)
+        let grid = self.grid_for::<T>(field.len() as u64)?;
+        match Backend::of(self.device)? {
+            Backend::Cpu => cpu::decompose(self, &grid, field),
+            Backend::Gpu(gpu) => gpu.decompose_field(self, &grid, field),
+        }
     }
 
     /// Whether codes of type `C` can have the radius.

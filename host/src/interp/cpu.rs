@@ -139,7 +139,7 @@ fn predict<T: Element>(recipe: &Recipe<T>, field: &[T], anchors: &[T]) -> Result
     Ok(predicted)
 }
 
-/// The field of a decomposition.
+/// The field of a decomposition whose parts have their lengths.
 pub(super) fn compose<T: Element, C: Code>(parts: &Decomposition<T, C>) -> Result<Vec<T>, Error> {
     let recipe = &parts.recipe;
     let grid = &recipe.grid;
@@ -178,16 +178,6 @@ pub(super) fn compose<T: Element, C: Code>(parts: &Decomposition<T, C>) -> Resul
 /// The codes of a decomposition as the predictor makes them, in the order of the field.
 fn read_codes<T: Element, C: Code>(parts: &Decomposition<T, C>) -> Result<Vec<u16>, Error> {
     let recipe = &parts.recipe;
-    let refuse = |what| Err(Error::BadDecomposition(what));
-    if recipe.width != C::WIDTH {
-        return refuse("the codes are not of the recipe's width");
-    }
-    if parts.codes.len() as u64 != recipe.grid.elements() {
-        return refuse("there are not as many codes as the field has elements");
-    }
-    if parts.anchors.len() as u64 != recipe.coarse().elements() {
-        return refuse("there are not as many anchors as the field has");
-    }
     let radius = recipe.resolved.radius;
     let layout = recipe.layout();
     let mut predicted = room(parts.codes.len())?;
@@ -208,7 +198,7 @@ fn read_codes<T: Element, C: Code>(parts: &Decomposition<T, C>) -> Result<Vec<u1
         };
     });
     if !is_within {
-        return refuse("a code is not below twice the radius");
+        return Err(Error::BadDecomposition(super::BAD_CODE));
     }
     Ok(predicted)
 }
@@ -220,15 +210,12 @@ fn check_outliers<T: Element, C: Code>(
 ) -> Result<(), Error> {
     let indices = &parts.outlier_indices;
     let is_outlier = |index: &u32| predicted.get(*index as usize) == Some(&RAW);
-    let fits = indices.len() == parts.outlier_values.len()
-        && indices.is_sorted_by(|a, b| a < b)
+    let fits = indices.is_sorted_by(|a, b| a < b)
         && indices.iter().all(is_outlier)
         && indices.len() == predicted.iter().filter(|code| **code == RAW).count();
     match fits {
         true => Ok(()),
-        false => Err(Error::BadDecomposition(
-            "the outliers are not those that codes of 0 ask for",
-        )),
+        false => Err(Error::BadDecomposition(super::BAD_OUTLIERS)),
     }
 }
 

@@ -141,7 +141,14 @@ fn fault_of<T: Element>(case: &Case<'_>) -> Option<String> {
         digest(bytemuck::cast_slice(&anchors)),
         digest(bytemuck::cast_slice(&found.known)),
     ];
-    let decoded = reference::compose(&grid, &resolved, &found.codes, &values, &anchors);
+    let decoded = reference::compose(
+        &grid,
+        &resolved,
+        case.radius,
+        &found.codes,
+        &values,
+        &anchors,
+    );
     let bits = |values: &[T]| -> Vec<u64> { values.iter().map(|x| x.to_bits64()).collect() };
     let what = ["codes", "anchors", "decoded values"];
     let differs = |i: usize| (digests[i] != case.digests[i]).then(|| what[i].to_owned());

@@ -19,6 +19,10 @@ use crate::kernel::entropy::statistics::{Statistics, StatisticsParams};
 use crate::kernel::entropy::tables::{self, MakeTables, TablesParams};
 use crate::kernel::entropy::target::DecodeParams;
 use crate::kernel::extremes::{self, ExtremesParams, FindExtremes};
+use crate::kernel::interp::export::{self, Export, ExportParams};
+use crate::kernel::interp::import::{
+    self, ImportCodes, ImportCodesParams, ImportOutliers, ImportOutliersParams,
+};
 use crate::kernel::interp::predict::Predict;
 use crate::kernel::interp::prepare::{self, Prepare, PrepareParams};
 use crate::kernel::interp::reconstruct::Reconstruct;
@@ -130,6 +134,19 @@ kernels! {
     ferrosz_interp_reconstruct_plane_f64 = Reconstruct<f64, Plane>, InterpParams, interp::THREADS;
     ferrosz_interp_reconstruct_cube_f32 = Reconstruct<f32, Cube>, InterpParams, interp::THREADS;
     ferrosz_interp_reconstruct_cube_f64 = Reconstruct<f64, Cube>, InterpParams, interp::THREADS;
+    ferrosz_interp_scores_line_f32 = Scores<f32, Line>, ScoresParams, interp::THREADS;
+    ferrosz_interp_scores_line_f64 = Scores<f64, Line>, ScoresParams, interp::THREADS;
+    ferrosz_interp_scores_plane_f32 = Scores<f32, Plane>, ScoresParams, interp::THREADS;
+    ferrosz_interp_scores_plane_f64 = Scores<f64, Plane>, ScoresParams, interp::THREADS;
+    ferrosz_interp_scores_cube_f32 = Scores<f32, Cube>, ScoresParams, interp::THREADS;
+    ferrosz_interp_scores_cube_f64 = Scores<f64, Cube>, ScoresParams, interp::THREADS;
+    ferrosz_interp_prepare_f32 = Prepare<f32>, PrepareParams, prepare::THREADS;
+    ferrosz_interp_prepare_f64 = Prepare<f64>, PrepareParams, prepare::THREADS;
+    ferrosz_export_f32 = Export<f32>, ExportParams, export::THREADS;
+    ferrosz_export_f64 = Export<f64>, ExportParams, export::THREADS;
+    ferrosz_import_codes = ImportCodes, ImportCodesParams, import::THREADS;
+    ferrosz_import_outliers_f32 = ImportOutliers<f32>, ImportOutliersParams, import::THREADS;
+    ferrosz_import_outliers_f64 = ImportOutliers<f64>, ImportOutliersParams, import::THREADS;
     ferrosz_lorenzo_predict_line_f32 = LorenzoPredict<f32, Line>, LorenzoParams, lorenzo::THREADS;
     ferrosz_lorenzo_predict_line_f64 = LorenzoPredict<f64, Line>, LorenzoParams, lorenzo::THREADS;
     ferrosz_lorenzo_predict_plane_f32 = LorenzoPredict<f32, Plane>, LorenzoParams, lorenzo::THREADS;
@@ -142,14 +159,6 @@ kernels! {
     ferrosz_lorenzo_reconstruct_plane_f64 = LorenzoReconstruct<f64, Plane>, LorenzoParams, lorenzo::THREADS;
     ferrosz_lorenzo_reconstruct_cube_f32 = LorenzoReconstruct<f32, Cube>, LorenzoParams, lorenzo::THREADS;
     ferrosz_lorenzo_reconstruct_cube_f64 = LorenzoReconstruct<f64, Cube>, LorenzoParams, lorenzo::THREADS;
-    ferrosz_interp_scores_line_f32 = Scores<f32, Line>, ScoresParams, interp::THREADS;
-    ferrosz_interp_scores_line_f64 = Scores<f64, Line>, ScoresParams, interp::THREADS;
-    ferrosz_interp_scores_plane_f32 = Scores<f32, Plane>, ScoresParams, interp::THREADS;
-    ferrosz_interp_scores_plane_f64 = Scores<f64, Plane>, ScoresParams, interp::THREADS;
-    ferrosz_interp_scores_cube_f32 = Scores<f32, Cube>, ScoresParams, interp::THREADS;
-    ferrosz_interp_scores_cube_f64 = Scores<f64, Cube>, ScoresParams, interp::THREADS;
-    ferrosz_interp_prepare_f32 = Prepare<f32>, PrepareParams, prepare::THREADS;
-    ferrosz_interp_prepare_f64 = Prepare<f64>, PrepareParams, prepare::THREADS;
     ferrosz_prologue_write = WritePrologue, WritePrologueParams, prologue::THREADS;
     ferrosz_prologue_read_f32 = ReadPrologue<f32>, ReadPrologueParams, prologue::THREADS;
     ferrosz_prologue_read_f64 = ReadPrologue<f64>, ReadPrologueParams, prologue::THREADS;

@@ -4,6 +4,7 @@ use ferrosz_codec::interp::geometry::Geometry;
 use ferrosz_codec::interp::parameters::Tightening;
 use ferrosz_codec::interp::resolved::{Resolved, WORDS};
 use ferrosz_codec::interp::store;
+use ferrosz_codec::interp::tune::radius::radius_of_samples;
 use ferrosz_codec::interp::tune::sample::Samples;
 use ferrosz_codec::interp::tune::search::{Round, Search};
 use ferrosz_codec::interp::tune::{Preset, Tuning, relative_of, tune};
@@ -12,12 +13,17 @@ use ferrosz_codec::tile::TileGrid;
 use ferrosz_codec::{Bound, Element};
 use ferrosz_gpu_kernels::kernel::cells;
 use ferrosz_gpu_kernels::kernel::interp::InterpParams;
-use ferrosz_gpu_kernels::kernel::interp::prepare::{CELLS, Prepare, PrepareParams};
-use ferrosz_gpu_kernels::kernel::interp::scores::{PARAMETER_WORDS, Scores, ScoresParams};
+use ferrosz_gpu_kernels::kernel::interp::prepare::{
+    CELLS, CLASS_CELLS, PARAMETER_WORDS, Prepare, PrepareParams,
+};
+use ferrosz_gpu_kernels::kernel::interp::scores::{Scores, ScoresParams};
 use ferrosz_gpu_kernels::simt::emulator::{BlockOrder, Emulator};
 use ferrosz_gpu_kernels::simt::{Kernel, View};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
+
+/// A bound of the radius that some fields come up to.
+const MAX_RADIUS: u32 = 2048;
 
 /// What memory holds before.
 const POISON: u32 = 0xdead_beef;
@@ -54,6 +60,8 @@ struct Case<'a, T> {
     bound: Bound,
     range: f64,
     tuning: Tuning,
+    /// 0 if it is to be found.
+    radius: u32,
 }
 
 impl<T: Element> Case<'_, T> {
@@ -69,7 +77,12 @@ impl<T: Element> Case<'_, T> {
             &self.tuning,
             &mut scratch,
         );
-        Resolved::new(parameters, self.error).to_words().to_vec()
+        let resolved = Resolved::new(parameters, self.error);
+        let radius = match self.radius {
+            0 => radius_of_samples(self.grid, value, &resolved, MAX_RADIUS, &mut scratch),
+            radius => radius,
+        };
+        resolved.with_radius(radius).to_words().to_vec()
     }
 
     fn on_emulator<S: StaticShape>(&self, emulator: &Emulator, error_in_cells: bool) -> Vec<u32>
@@ -106,8 +119,9 @@ impl<T: Element> Case<'_, T> {
         };
         let scores = ScoresParams {
             part,
-            parameters: view(&mut parameters),
+            parameters: view(&mut parameters).from(WORDS as u64),
             cells: view(&mut tuning_cells),
+            classes: View::empty(),
         };
         let mut prepare = PrepareParams {
             search,
@@ -118,7 +132,9 @@ impl<T: Element> Case<'_, T> {
             mode: u32::from(self.bound.mode().id()),
             workspace: view(&mut workspace),
             cells: scores.cells,
-            parameters: scores.parameters,
+            parameters: view(&mut parameters),
+            radius: self.radius,
+            max_radius: MAX_RADIUS,
         };
         let samples = Samples::new(self.grid.tiles()).count();
         emulator
@@ -132,6 +148,20 @@ impl<T: Element> Case<'_, T> {
                     .launch::<Scores<T, S>>(candidates * samples, &scores)
                     .expect("no fault");
             }
+            emulator
+                .launch::<Prepare<T>>(1, &prepare)
+                .expect("no fault");
+        }
+        if self.radius == 0 {
+            prepare.rounds += 1;
+            let scores = ScoresParams {
+                parameters: prepare.parameters,
+                classes: scores.cells.from(CLASS_CELLS),
+                ..scores
+            };
+            emulator
+                .launch::<Scores<T, S>>(samples, &scores)
+                .expect("no fault");
             emulator
                 .launch::<Prepare<T>>(1, &prepare)
                 .expect("no fault");
@@ -166,6 +196,7 @@ where
             },
             range: 17.0,
             tuning,
+            radius: [0, 77][number as usize % 2],
         };
         let emulator = Emulator::new().seed(seed).block_order(BlockOrder::Shuffled);
         let found = case.on_emulator::<S>(&emulator, number % 3 == 0);

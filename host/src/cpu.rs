@@ -7,7 +7,7 @@ mod decompress;
 mod extremes;
 mod version;
 
-pub(crate) use compress::{Sink, compress, resolve};
+pub(crate) use compress::{Sink, compress, extremes, resolve};
 pub(crate) use decompress::{ChunkDecoder, Output, decompress};
 pub use version::Version;
 

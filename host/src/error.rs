@@ -77,6 +77,23 @@ pub enum Error {
         /// Values given.
         found: u64,
     },
+    /// The parts of a decomposition do not fit each other.
+    #[error("the parts of a field do not fit each other: {0}")]
+    BadDecomposition(&'static str),
+    /// A radius that codes of the type asked for cannot have.
+    #[error("the radius {radius} is not from 1 to {most}, as codes of this type have it")]
+    BadRadius {
+        /// The radius.
+        radius: u32,
+        /// The largest.
+        most: u32,
+    },
+    /// A tuning that nothing can come of.
+    #[error("the tuning chooses from nothing, or levels' bounds are divided by less than 1")]
+    BadTuning,
+    /// What bounds are to be relative to.
+    #[error("a bound cannot be relative to {0}: it must be finite and not negative")]
+    BadValueBase(f64),
     /// No shape of blocks has so many dimensions.
     #[error("blocks of rank {0} do not exist: 1, 2 or 3")]
     BadRank(u8),

@@ -22,6 +22,7 @@ mod device;
 mod error;
 pub mod executor;
 mod info;
+pub mod interp;
 mod memory;
 mod part;
 mod plan;

@@ -51,6 +51,13 @@ impl CodeLayout {
         }
     }
 
+    /// Which of the anchors, in C order, a place is, all of whose coordinates anchors can have.
+    #[inline(always)]
+    pub fn anchor(&self, at: [u64; 3]) -> u64 {
+        let coarse = self.grid.coarse(1 << self.anchor_level);
+        coarse.flat(self.divided(at, self.anchor_level))
+    }
+
     /// The level of a place, at most that of anchors.
     #[inline(always)]
     pub fn level(&self, [z, y, x]: [u64; 3]) -> u32 {

@@ -53,10 +53,8 @@ impl CodeWidth {
 pub struct Recipe<T> {
     /// The field as it is predicted.
     pub grid: TileGrid,
-    /// Parameters and bounds.
+    /// Parameters, bounds and radius. Codes are stored with the radius added; 0 says that a value has none.
     pub resolved: Resolved<T>,
-    /// Quantisation codes are below it in magnitude, and stored with it added; 0 says that a value has none.
-    pub radius: u32,
     /// The integers that codes are.
     pub width: CodeWidth,
     /// Their order.
@@ -71,11 +69,9 @@ const VERSION: u32 = 1;
 
 const MAGIC_AT: usize = 0;
 const KIND_AT: usize = 1;
-const RADIUS_AT: usize = 2;
-const MODE_AT: usize = 3;
-const LENGTHS_AT: usize = 4;
-const BOUND_AT: usize = 10;
-const RESOLVED_AT: usize = 12;
+const LENGTHS_AT: usize = 2;
+const BOUND_AT: usize = LENGTHS_AT + 6;
+const RESOLVED_AT: usize = BOUND_AT + 2;
 const RECIPE_WORDS: usize = RESOLVED_AT + WORDS;
 
 /// Bytes of a recipe.
@@ -110,15 +106,16 @@ impl<T: Element> Recipe<T> {
             | u32::from(T::DTYPE.id()) << 8
             | u32::from(self.grid.shape().id()) << 16
             | self.width.bytes() << 20
-            | self.order.id() << 24;
-        words[RADIUS_AT] = self.radius;
-        words[MODE_AT] = u32::from(self.bound.mode().id());
-        let wide = self.grid.lengths().into_iter();
-        let wide = wide.chain([self.bound.value().to_bits()]);
-        for (number, wide) in wide.enumerate() {
-            words[LENGTHS_AT + 2 * number] = wide as u32;
-            words[LENGTHS_AT + 2 * number + 1] = (wide >> 32) as u32;
+            | self.order.id() << 24
+            | u32::from(self.bound.mode().id()) << 28;
+        let mut put = |at: usize, wide: u64| {
+            words[at] = wide as u32;
+            words[at + 1] = (wide >> 32) as u32;
+        };
+        for (number, length) in self.grid.lengths().into_iter().enumerate() {
+            put(LENGTHS_AT + 2 * number, length);
         }
+        put(BOUND_AT, self.bound.value().to_bits());
         let resolved = self.resolved.to_words();
         words[RESOLVED_AT..].copy_from_slice(&resolved);
         let mut bytes = [0; RECIPE_BYTES];
@@ -174,16 +171,15 @@ impl<T: Element> Recipe<T> {
             .checked_mul(lengths[2])?;
         let is_line = matches!(shape, Shape::Line);
         let width = CodeWidth::of_bytes(kind >> 20 & 15)?;
-        let radius = words[RADIUS_AT];
-        let mode = BoundMode::from_id(u8::try_from(words[MODE_AT]).ok()?)?;
-        let fits =
-            (!is_line || lengths[..2] == [1, 1]) && (1..=width.max_radius()).contains(&radius);
+        let mode = BoundMode::from_id((kind >> 28) as u8)?;
+        let resolved: Resolved<T> =
+            Words(|at| words.get(RESOLVED_AT + at).copied().unwrap_or(0)).read()?;
+        let fits = (!is_line || lengths[..2] == [1, 1]) && resolved.radius <= width.max_radius();
         fits.then_some(Self {
             grid: TileGrid::new(shape, lengths),
-            resolved: Words(|at| words.get(RESOLVED_AT + at).copied().unwrap_or(0)).read()?,
-            radius,
+            resolved,
             width,
-            order: CodeOrder::from_id(kind >> 24)?,
+            order: CodeOrder::from_id(kind >> 24 & 15)?,
             bound: Bound::new(mode, f64::from_bits(wide(BOUND_AT))).ok()?,
         })
     }
@@ -197,8 +193,7 @@ mod tests {
     fn recipe() -> Recipe<f64> {
         Recipe {
             grid: TileGrid::new(Shape::Plane, [3, 500, 1 << 40]),
-            resolved: Resolved::new(Parameters::default(), 1e-3),
-            radius: 99,
+            resolved: Resolved::new(Parameters::default(), 1e-3).with_radius(99),
             width: CodeWidth::U8,
             order: CodeOrder::Level,
             bound: Bound::range(0.25).unwrap(),
@@ -209,12 +204,7 @@ mod tests {
     fn bytes_come_back() {
         let bytes = recipe().to_bytes();
         let read = Recipe::<f64>::from_bytes(&bytes).unwrap();
-        // Inverses are the encoder's.
-        assert_eq!(read.to_bytes(), bytes);
-        assert_eq!((read.grid, read.radius), (recipe().grid, 99));
-        assert_eq!((read.width, read.order), (CodeWidth::U8, CodeOrder::Level));
-        assert_eq!(read.resolved.parameters, recipe().resolved.parameters);
-        assert_eq!(read.bound, recipe().bound);
+        assert_eq!(read, recipe());
         assert!(matches!(
             Recipe::<f32>::from_bytes(&bytes),
             Err(FormatError::WrongDtype { .. })
@@ -231,11 +221,11 @@ mod tests {
             if let Ok(read) = Recipe::<f64>::from_bytes(&bytes) {
                 // Another number where any will do.
                 assert_eq!(read.to_bytes(), bytes);
-                assert!(read.radius <= 128 && read.grid.lengths()[0] < 1 << 20);
+                assert!(read.resolved.radius <= 128 && read.grid.lengths()[0] < 1 << 20);
             }
         }
         let mut other = recipe();
-        other.radius = 129;
+        other.resolved.radius = 129;
         assert!(Recipe::<f64>::from_bytes(&other.to_bytes()).is_err());
     }
 }

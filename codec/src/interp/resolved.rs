@@ -53,11 +53,11 @@ impl<T: Element> Resolved<T> {
         }
     }
 
-    /// The same with codes of less than `radius`, at most [`RADIUS`], in magnitude.
+    /// The same with codes of less than `radius`, from 1 to [`RADIUS`], in magnitude.
     #[must_use]
     pub fn with_radius(self, radius: u32) -> Self {
         Self {
-            radius: radius.min(RADIUS),
+            radius: radius.clamp(1, RADIUS),
             ..self
         }
     }

@@ -24,6 +24,8 @@ pub const FAULT: u64 = 24;
 pub const SHARES_WORDS: u64 = 25;
 /// Bytes of the prologue of a stream of tiles.
 pub const PROLOGUE_BYTES: u64 = 26;
+/// How many values have no code, where codes are exported or imported.
+pub const OUTLIERS: u64 = 27;
 /// The first tile state of the look-back over chunks, one a chunk.
 pub const STATES: u64 = 32;
 

@@ -5,7 +5,10 @@
 //! will know it; a barrier stands between stages. Nothing passes between thread blocks: see
 //! [`ferrosz_codec::interp`].
 
+pub mod arrays;
 pub mod codes;
+pub mod export;
+pub mod import;
 pub mod predict;
 pub mod prepare;
 pub mod reconstruct;

@@ -58,14 +58,19 @@ impl Sink for Vec<u8> {
 
 /// The quantiser of a bound on a field.
 pub(crate) fn resolve<T: Element>(version: Version, bound: Bound, values: &[T]) -> Quantizer<T> {
-    let mut extremes = Extremes::default();
+    let mut found = Extremes::default();
     if bound.needs_extremes() {
-        extremes = values
-            .par_chunks(SCAN)
-            .map(|values| version.extremes(values))
-            .reduce(Extremes::default, Extremes::union);
+        found = extremes(version, values);
     }
-    bound.resolve(&extremes)
+    bound.resolve(&found)
+}
+
+/// Smallest and largest finite value of a field.
+pub(crate) fn extremes<T: Element>(version: Version, values: &[T]) -> Extremes<T> {
+    values
+        .par_chunks(SCAN)
+        .map(|values| version.extremes(values))
+        .reduce(Extremes::default, Extremes::union)
 }
 
 /// Compresses a field whose extents have been checked.

@@ -5,15 +5,16 @@
 
 use crate::error::Error;
 use crate::executor::Executor;
+use crate::interp::tuning::{TuneJob, enqueue_tune};
 use crate::plan::{CompressJob, DecompressJob, enqueue_resolve, identity};
 use ferrosz_codec::bound::Extremes;
 use ferrosz_codec::entropy::shares::MAX_WORDS;
 use ferrosz_codec::entropy::stack::{Huffman, Rans, SymbolCoder};
 use ferrosz_codec::interp::geometry::Geometry;
+use ferrosz_codec::interp::quantize::RADIUS;
 use ferrosz_codec::interp::resolved::WORDS;
 use ferrosz_codec::interp::tune::Tuning;
-use ferrosz_codec::interp::tune::sample::Samples;
-use ferrosz_codec::interp::tune::search::{Round, Search};
+use ferrosz_codec::interp::tune::search::Search;
 use ferrosz_codec::pipeline::{TileCoder, TilePredictor};
 use ferrosz_codec::quantize::Quantizer;
 use ferrosz_codec::shape::{Cube, Line, Plane, StaticShape};
@@ -41,9 +42,9 @@ use ferrosz_gpu_kernels::kernel::entropy::tiling::Tiling;
 use ferrosz_gpu_kernels::kernel::interp::InterpParams;
 use ferrosz_gpu_kernels::kernel::interp::codes::REGION_WORDS;
 use ferrosz_gpu_kernels::kernel::interp::predict::Predict;
-use ferrosz_gpu_kernels::kernel::interp::prepare::{CELLS, Prepare, PrepareParams};
+use ferrosz_gpu_kernels::kernel::interp::prepare::{CELLS, PARAMETER_WORDS};
 use ferrosz_gpu_kernels::kernel::interp::reconstruct::Reconstruct;
-use ferrosz_gpu_kernels::kernel::interp::scores::{PARAMETER_WORDS, Scores, ScoresParams};
+use ferrosz_gpu_kernels::kernel::interp::scores::{Scores, ScoresParams};
 use ferrosz_gpu_kernels::kernel::lorenzo::LorenzoParams;
 use ferrosz_gpu_kernels::kernel::lorenzo::predict::Predict as LorenzoPredict;
 use ferrosz_gpu_kernels::kernel::lorenzo::reconstruct::Reconstruct as LorenzoReconstruct;
@@ -80,20 +81,32 @@ struct Room {
     regions: View<u32>,
 }
 
-/// Takes sections one after the other.
-struct Sections {
+/// Takes sections of a workspace one after the other.
+pub(crate) struct Sections {
     all: View<u64>,
     at: u64,
 }
 
 impl Sections {
-    fn cells(&mut self, count: u64) -> View<u64> {
+    /// Of these cells.
+    pub(crate) fn of(all: View<u64>) -> Self {
+        Self { all, at: 0 }
+    }
+
+    /// How many cells have been taken.
+    pub(crate) fn end(&self) -> u64 {
+        self.at
+    }
+
+    /// Takes cells.
+    pub(crate) fn cells(&mut self, count: u64) -> View<u64> {
         let first = self.at.next_multiple_of(ALIGNMENT);
         self.at = first + count;
         self.all.from(first).first(count)
     }
 
-    fn words(&mut self, count: u64) -> View<u32> {
+    /// Takes words.
+    pub(crate) fn words(&mut self, count: u64) -> View<u32> {
         self.cells(count.div_ceil(2)).words().first(count)
     }
 }
@@ -106,7 +119,7 @@ impl Room {
         let coarse = words * elements(layout.coarse);
         let anchors = words * elements(layout.prologue_anchors());
         let chunks = layout.chunks();
-        let mut sections = Sections { all, at: 0 };
+        let mut sections = Sections::of(all);
         let room = Self {
             cells: sections.cells(cells::count(chunks)),
             counts: sections.cells(u64::from(COUNTERS)),
@@ -121,7 +134,7 @@ impl Room {
             records: sections.words(chunks * RECORD_WORDS),
             regions: sections.words(chunks * REGION_WORDS),
         };
-        (room, sections.at)
+        (room, sections.end())
     }
 }
 
@@ -155,7 +168,7 @@ fn blocks(tasks: u64, elements: u64, dtype: Dtype) -> Result<u32, Error> {
 }
 
 /// How far apart neighbours are in the memory of a field.
-fn strides(grid: &TileGrid) -> [u64; 3] {
+pub(crate) fn strides(grid: &TileGrid) -> [u64; 3] {
     let [_, height, width] = grid.lengths();
     [height * width, width, 1]
 }
@@ -197,7 +210,7 @@ trait Launch {
 }
 
 /// A kernel of a predictor, with its parameters.
-enum OfTiles {
+pub(crate) enum OfTiles {
     Predict(InterpParams),
     Reconstruct(InterpParams),
     Scores(ScoresParams),
@@ -240,17 +253,33 @@ enum OfCoder {
     Decode(DecodeParams),
 }
 
+/// Launches a kernel of a predictor.
+pub(crate) fn launch_of_tiles<E: Executor>(
+    executor: &E,
+    dtype: Dtype,
+    shape: Shape,
+    blocks: u32,
+    kernel: &OfTiles,
+) -> Result<(), Error> {
+    match (dtype, shape) {
+        (Dtype::F32, Shape::Line) => kernel.launch::<E, f32, Line>(executor, blocks),
+        (Dtype::F32, Shape::Plane) => kernel.launch::<E, f32, Plane>(executor, blocks),
+        (Dtype::F32, Shape::Cube) => kernel.launch::<E, f32, Cube>(executor, blocks),
+        (Dtype::F64, Shape::Line) => kernel.launch::<E, f64, Line>(executor, blocks),
+        (Dtype::F64, Shape::Plane) => kernel.launch::<E, f64, Plane>(executor, blocks),
+        (Dtype::F64, Shape::Cube) => kernel.launch::<E, f64, Cube>(executor, blocks),
+    }
+}
+
 impl<E: Executor> Call<'_, E> {
     fn of_tiles(&self, blocks: u32, kernel: &OfTiles) -> Result<(), Error> {
-        let executor = self.executor;
-        match (self.dtype, self.layout.shape()) {
-            (Dtype::F32, Shape::Line) => kernel.launch::<E, f32, Line>(executor, blocks),
-            (Dtype::F32, Shape::Plane) => kernel.launch::<E, f32, Plane>(executor, blocks),
-            (Dtype::F32, Shape::Cube) => kernel.launch::<E, f32, Cube>(executor, blocks),
-            (Dtype::F64, Shape::Line) => kernel.launch::<E, f64, Line>(executor, blocks),
-            (Dtype::F64, Shape::Plane) => kernel.launch::<E, f64, Plane>(executor, blocks),
-            (Dtype::F64, Shape::Cube) => kernel.launch::<E, f64, Cube>(executor, blocks),
-        }
+        launch_of_tiles(
+            self.executor,
+            self.dtype,
+            self.layout.shape(),
+            blocks,
+            kernel,
+        )
     }
 
     fn of_coder(&self, blocks: u32, kernel: &OfCoder) -> Result<(), Error> {
@@ -425,47 +454,23 @@ impl<E: Executor> Call<'_, E> {
         geometry: Geometry,
         error: u64,
     ) -> Result<(), Error> {
-        let (executor, room) = (self.executor, &self.room);
-        let shape = self.layout.shape();
-        let search = Search {
-            tuning: Tuning::of_stream(geometry),
-            shape,
-        };
-        executor.clear(room.costs)?;
-        let mut params = PrepareParams {
-            search,
-            rounds: 0,
-            error_in_cells: u32::from(job.bound.needs_extremes()),
-            error,
-            bound: job.bound.value(),
-            mode: u32::from(job.bound.mode().id()),
+        let room = &self.room;
+        let tune = TuneJob {
+            search: Search {
+                tuning: Tuning::of_stream(geometry),
+                shape: self.layout.shape(),
+            },
+            dtype: self.dtype,
+            bound: job.bound,
+            error: (!job.bound.needs_extremes()).then_some(error),
+            radius: Some(RADIUS),
+            max_radius: RADIUS,
+            part: *fine,
             workspace: room.cells,
             cells: room.costs,
             parameters: room.parameters,
         };
-        self.prepare(&params)?;
-        let samples = u64::from(Samples::new(self.layout.fine.tiles()).count());
-        for round in Round::ALL {
-            let scores = ScoresParams {
-                part: *fine,
-                parameters: room.parameters,
-                cells: room.costs,
-            };
-            let tasks = u64::from(search.candidates(round)) * samples;
-            if tasks > 0 {
-                self.of_tiles(self.blocks(tasks)?, &OfTiles::Scores(scores))?;
-            }
-            params.rounds += 1;
-            self.prepare(&params)?;
-        }
-        Ok(())
-    }
-
-    fn prepare(&self, params: &PrepareParams) -> Result<(), Error> {
-        match self.dtype {
-            Dtype::F32 => self.executor.launch::<Prepare<f32>>(1, params),
-            Dtype::F64 => self.executor.launch::<Prepare<f64>>(1, params),
-        }
+        enqueue_tune(self.executor, &tune)
     }
 
     /// Codes to the stream, but for its header.

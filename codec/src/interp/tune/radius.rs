@@ -1,6 +1,11 @@
 //! The radius that nearly all codes of a field are below.
 
+use crate::element::Element;
+use crate::interp::resolved::Resolved;
+use crate::interp::tune::classes_of_tile;
 use crate::interp::tune::cost::CLASSES;
+use crate::interp::tune::sample::Samples;
+use crate::tile::TileGrid;
 
 /// Codes of one in so many values may reach the radius: they are stored as they are.
 const ONE_OF: u64 = 1000;
@@ -8,19 +13,43 @@ const ONE_OF: u64 = 1000;
 /// The least radius.
 const LEAST_BITS: u32 = 5;
 
-/// The smallest power of two, from 32 to `max`, that all but a thousandth of codes are below; of the sampled
-/// codes so many are of each class.
-pub fn radius(counts: &[u64; CLASSES], max: u32) -> u32 {
-    let allowed = counts.iter().sum::<u64>() / ONE_OF;
-    let mut reaching: u64 = counts.iter().sum();
-    for (class, count) in (0..).zip(counts) {
-        reaching = reaching.saturating_sub(*count);
+/// The smallest power of two, from 32 to `max`, that all but a thousandth of codes are below; `count`
+/// tells how many sampled codes are of a class.
+#[inline(always)]
+pub fn radius(count: impl Fn(u32) -> u64, max: u32) -> u32 {
+    let classes = CLASSES as u32;
+    let mut reaching = (0..classes).fold(0u64, |sum, class| sum.wrapping_add(count(class)));
+    let allowed = reaching / ONE_OF;
+    for class in 0..classes {
+        reaching = reaching.saturating_sub(count(class));
         // Magnitudes of a class and of those before it have at most so many bits.
         if class >= LEAST_BITS && reaching <= allowed {
             return max.min(1 << class.min(u32::BITS - 1));
         }
     }
     max
+}
+
+/// The radius, of at most `max`, that the samples of a field ask for of which `value` gives the values.
+/// `scratch` has room for [`crate::interp::store::len`] values.
+pub fn radius_of_samples<T: Element>(
+    grid: &TileGrid,
+    value: impl Fn([u64; 3]) -> T,
+    resolved: &Resolved<T>,
+    max: u32,
+    scratch: &mut [T],
+) -> u32 {
+    let samples = Samples::new(grid.tiles());
+    let mut counts = [0; CLASSES];
+    for sample in 0..samples.count() {
+        let tile = grid.tile(samples.tile(sample));
+        for of_level in classes_of_tile(grid.shape(), &tile, resolved, &value, scratch) {
+            for (count, more) in counts.iter_mut().zip(of_level) {
+                *count += u64::from(more);
+            }
+        }
+    }
+    radius(|class| counts[class as usize], max)
 }
 
 #[cfg(test)]
@@ -30,6 +59,7 @@ mod tests {
     #[test]
     fn a_thousandth_may_reach_it() {
         let mut counts = [0; CLASSES];
+        let radius = |counts: &[u64; CLASSES], max| radius(|class| counts[class as usize], max);
         counts[0] = 100_000;
         assert_eq!(radius(&counts, 32_768), 32);
         counts[9] = 100;

@@ -210,7 +210,7 @@ const FAVOURITE_TIGHTENING: u32 = 1;
 
 #[inline(always)]
 const fn spline(number: u32) -> Spline {
-    if number % SPLINES == 0 {
+    if number.is_multiple_of(SPLINES) {
         Spline::NotAKnot
     } else {
         Spline::Natural

@@ -1,18 +1,22 @@
 //! Tuning, second half: what follows from the costs, and the candidates of the next round.
 //!
 //! So a field is tuned without asking the host: `Prepare` for the start, then for each round that has
-//! candidates `Scores` and `Prepare`. What was decided lies at the start of the parameters, where prediction
-//! looks for it.
+//! candidates `Scores` and `Prepare`; and once more both, what was decided being the only candidate, if the radius
+//! of the codes is to be found. What was decided lies at the start of the parameters, where prediction looks for
+//! it.
 
-use super::scores::{COST_CELLS, candidate_words, cost_cell};
+use super::scores::{COST_CELLS, cost_cell};
 use crate::kernel::cells;
 use crate::simt::{Thread, View};
 use crate::wide::{load_wide, store_wide};
 use core::marker::PhantomData;
 use ferrosz_codec::interp::parameters::{Parameters, Tightening};
-use ferrosz_codec::interp::resolved::Resolved;
+use ferrosz_codec::interp::quantize::RADIUS;
+use ferrosz_codec::interp::resolved::{Resolved, WORDS};
+use ferrosz_codec::interp::tune::cost::CLASSES;
+use ferrosz_codec::interp::tune::radius::radius;
 use ferrosz_codec::interp::tune::relative;
-use ferrosz_codec::interp::tune::search::{Round, Search};
+use ferrosz_codec::interp::tune::search::{MAX_CANDIDATES, Round, Search};
 use ferrosz_codec::{BoundMode, Element};
 
 /// Decides for fields of `E`. Launched with one block.
@@ -24,8 +28,12 @@ pub struct Prepare<E>(PhantomData<E>);
 pub struct PrepareParams {
     /// What is decided, and among what.
     pub search: Search,
-    /// How many rounds have been scored.
+    /// How many rounds have been scored, those of the search and that of the radius.
     pub rounds: u32,
+    /// The radius of codes; 0 if that is to be found, and then the largest it may be.
+    pub radius: u32,
+    /// See above.
+    pub max_radius: u32,
     /// Whether the bound is that of the quantiser in the workspace's cells.
     pub error_in_cells: u32,
     /// The bits of the bound if not.
@@ -38,7 +46,7 @@ pub struct PrepareParams {
     pub workspace: View<u64>,
     /// The cells of tuning, [`CELLS`] of them.
     pub cells: View<u64>,
-    /// [`super::scores::PARAMETER_WORDS`] words, of which those of what was decided and of the next round's
+    /// [`PARAMETER_WORDS`] words, of which those of what was decided and of the next round's
     /// candidates are written.
     pub parameters: View<u32>,
 }
@@ -46,8 +54,23 @@ pub struct PrepareParams {
 /// What was decided: the flags, and two numbers of the tightening.
 const DECIDED: u64 = COST_CELLS;
 
+/// The first of the cells that count classes of codes for the radius.
+pub const CLASS_CELLS: u64 = DECIDED + 3;
+
 /// Cells that tuning needs.
-pub const CELLS: u64 = DECIDED + 3;
+pub const CELLS: u64 = CLASS_CELLS + CLASSES as u64;
+
+/// Rounds of a search, after which there may be one for the radius.
+pub const ROUNDS: u32 = Round::ALL.len() as u32;
+
+/// The words of what was decided, and behind them those of a round's candidates.
+pub const PARAMETER_WORDS: u64 = candidate_words(MAX_CANDIDATES);
+
+/// The first word of a candidate's parameters.
+#[inline(always)]
+pub const fn candidate_words(candidate: u32) -> u64 {
+    (1 + candidate as u64) * WORDS as u64
+}
 
 /// Threads in a block.
 pub const THREADS: u32 = 128;
@@ -77,7 +100,9 @@ impl<E: Element> Prepare<E> {
         let decided = parameters(&params.search, |i| load_wide(t, i as u32));
         let error = Self::error(t, params);
         if t.thread_index() == 0 {
-            leave(t, params.parameters, &Resolved::new(decided, error));
+            let radius = Self::radius(t, params);
+            let resolved = Resolved::new(decided, error).with_radius(radius);
+            leave(t, params.parameters, &resolved);
         } else if let Some(round) = round(params.rounds)
             && t.thread_index() <= params.search.candidates(round)
         {
@@ -88,14 +113,29 @@ impl<E: Element> Prepare<E> {
         }
     }
 
-    /// Brings the costs to shared memory and clears their cells for the next round.
+    /// Brings the costs and numbers of codes to shared memory and clears their cells for the next round.
     #[inline(always)]
     fn take_costs<T: Thread>(t: T, cells: View<u64>) {
         let mut cell = u64::from(t.thread_index());
-        while cell < COST_CELLS {
-            store_wide(t, cell as u32, t.cell_load(cells, cell));
-            t.cell_store(cells, cell, 0);
+        while cell < CELLS {
+            if !(DECIDED..CLASS_CELLS).contains(&cell) {
+                store_wide(t, cell as u32, t.cell_load(cells, cell));
+                t.cell_store(cells, cell, 0);
+            }
             cell += u64::from(THREADS);
+        }
+    }
+
+    /// The radius as far as it is known.
+    #[inline(always)]
+    fn radius<T: Thread>(t: T, params: &PrepareParams) -> u32 {
+        if params.radius != 0 {
+            params.radius
+        } else if params.rounds > ROUNDS {
+            let count = |class| load_wide(t, CLASS_CELLS as u32 + class);
+            radius(count, params.max_radius)
+        } else {
+            RADIUS
         }
     }
 
@@ -110,10 +150,13 @@ impl<E: Element> Prepare<E> {
 
     #[inline(always)]
     fn decide<T: Thread>(t: T, params: &PrepareParams) -> Parameters {
-        let Some(round) = params.rounds.checked_sub(1).and_then(round) else {
+        if params.rounds == 0 {
             return Self::start(t, params);
-        };
+        }
         let decided = parameters(&params.search, |i| t.cell_load(params.cells, i));
+        let Some(round) = round(params.rounds - 1) else {
+            return decided;
+        };
         params.search.decide(round, &decided, |number, level| {
             load_wide(t, cost_cell(number, level) as u32)
         })

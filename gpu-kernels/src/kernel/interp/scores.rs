@@ -31,19 +31,12 @@ pub struct Scores<E, S>(PhantomData<(E, S)>);
 pub struct ScoresParams {
     /// The field, with nothing but its values, strides and extents.
     pub part: InterpParams,
-    /// The words of parameters: see [`candidate_words`].
+    /// The parameters of all candidates, [`WORDS`] words each.
     pub parameters: View<u32>,
-    /// The cells of tuning: see [`cost_cell`].
+    /// The cells that costs are added to: see [`cost_cell`].
     pub cells: View<u64>,
-}
-
-/// The words of what was decided, and behind them those of a round's candidates.
-pub const PARAMETER_WORDS: u64 = (1 + MAX_CANDIDATES as u64) * WORDS as u64;
-
-/// The first word of a candidate's parameters.
-#[inline(always)]
-pub const fn candidate_words(candidate: u32) -> u64 {
-    (1 + candidate as u64) * WORDS as u64
+    /// [`CLASSES`] cells that the numbers of codes of each class are added to; may be nothing.
+    pub classes: View<u64>,
 }
 
 /// The cell that sums up what a candidate costs at a level.
@@ -68,7 +61,7 @@ impl<E: Element, S: StaticShape> Scores<E, S> {
         let candidate = t.block_index() / count;
         let sample = t.block_index() % count;
         let tile = grid.tile(samples.tile(sample));
-        let parameters = params.parameters.from(candidate_words(candidate));
+        let parameters = params.parameters.from(u64::from(candidate) * WORDS as u64);
         let setting = Setting::read::<T, S>(t, parameters, tile, false);
         Predict::<E, S>::fill(t, &params.part, &tile);
         let mut word = count_word::<E, S>(0, 0) + t.thread_index();
@@ -84,23 +77,34 @@ impl<E: Element, S: StaticShape> Scores<E, S> {
         run::<T, E, S>(t, &setting, &count);
         let level = t.warp();
         if level < MAX_LEVELS as u32 {
-            let cost = cost_of_level::<T, E, S>(t, level);
+            let count = count_of::<T, E, S>(t, level);
+            let cost = cost_of_level::<T, E>(t, count);
             if t.lane() == 0 {
                 t.cell_add(params.cells, cost_cell(candidate, level), cost);
+            }
+            if count > 0 && !params.classes.is_empty() {
+                let class = u64::from(t.lane());
+                t.cell_add(params.classes, class, u64::from(count));
             }
         }
     }
 }
 
-/// The cost of the codes of a level, in every lane. For a whole warp.
+/// How many codes of a level are of the class of this thread's lane.
 #[inline(always)]
-fn cost_of_level<T: Thread, E: Element, S: StaticShape>(t: T, level: u32) -> u64 {
-    let class = t.lane();
-    let mut count = 0;
-    if class < CLASSES as u32 {
-        count = t.shared_load(count_word::<E, S>(level, class));
+fn count_of<T: Thread, E: Element, S: StaticShape>(t: T, level: u32) -> u32 {
+    if t.lane() < CLASSES as u32 {
+        t.shared_load(count_word::<E, S>(level, t.lane()))
+    } else {
+        0
     }
-    let of_class = of_class(class, count, E::BYTES as u32);
+}
+
+/// The cost of the codes of a level, of which each lane knows how many are of its class; in every lane. For a
+/// whole warp.
+#[inline(always)]
+fn cost_of_level<T: Thread, E: Element>(t: T, count: u32) -> u64 {
+    let of_class = of_class(t.lane(), count, E::BYTES as u32);
     warp_sum_u64(t, of_class).wrapping_add(of_all(t.reduce_add(count)))
 }
 

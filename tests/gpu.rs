@@ -7,7 +7,7 @@ mod common;
 
 use common::bare::{AATROX, CUSZP, aatrox_fault, cuszp_fault};
 use common::fields::{FromBits, Kind, make, make_long};
-use common::{bounds, compressor, judge::judge, layouts, vectors};
+use common::{bounds, compressor, judge::judge, layouts, tile_layouts, vectors};
 use ferrosz::codec::reference;
 use ferrosz::cuda::Gpu;
 use ferrosz::{
@@ -113,6 +113,30 @@ fn random_cases() {
         }
     }
     println!("{cases} cases, no difference");
+}
+
+/// The codecs of tiles, each with fields of one dimension, two and three.
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn random_tiles() {
+    let cases = std::env::var("FERROSZ_GPU_CASES").ok();
+    let rounds = cases.and_then(|cases| cases.parse().ok()).unwrap_or(CASES) / 400;
+    let mut rng = SmallRng::seed_from_u64(0x711e5);
+    let bounds = bounds();
+    for round in 0..rounds.max(1) {
+        let lengths = random_extents(&mut rng);
+        let length = lengths.iter().product::<u64>() as usize;
+        for layout in tile_layouts(&lengths) {
+            let kind = Kind::ALL[rng.random_range(0..Kind::ALL.len())];
+            let bound = bounds[rng.random_range(0..bounds.len())];
+            let context = format!("round {round}: {kind:?} of {lengths:?}");
+            if rng.random() {
+                check(layout, bound, &make::<f32>(kind, length, round), &context);
+            } else {
+                check(layout, bound, &make::<f64>(kind, length, round), &context);
+            }
+        }
+    }
 }
 
 #[test]

@@ -6,7 +6,6 @@
 
 pub mod difference;
 pub mod lorenzo;
-pub mod tile_lorenzo;
 
 use crate::shape::{GROUP, Shape};
 

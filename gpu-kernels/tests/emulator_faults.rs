@@ -137,6 +137,43 @@ fn shuffles_by_a_warp_or_more() {
     });
 }
 
+#[test]
+fn addresses_of_shared_memory_that_are_not_aligned() {
+    let body = |t: EmulatorThread<'_>, wrong: bool| {
+        t.shared_store(t.thread_index(), 0x0403_0201);
+        t.sync_warp();
+        let address = t.shared_address(t.thread_index() & !1);
+        let odd = u32::from(wrong);
+        assert_eq!(t.shared_load_byte_at(address + 3), 4);
+        assert_eq!(t.shared_load_half_at(address + 2 + odd), 0x0403);
+        assert_eq!(t.shared_load2_at(address), [0x0403_0201; 2]);
+    };
+    wrong_and_right(FaultKind::Misaligned, body, |_, message| {
+        assert_says(message, &["2 bytes from byte", "no multiple of 2"]);
+    });
+}
+
+#[test]
+fn sums_in_shared_memory_that_others_read_too_early() {
+    let body = |t: EmulatorThread<'_>, wrong: bool| {
+        if t.thread_index() == 0 {
+            t.shared_store(0, 5);
+        }
+        t.barrier();
+        t.shared_add(0, t.thread_index());
+        if !wrong {
+            t.barrier();
+        }
+        let sum = t.shared_load(0);
+        assert!(wrong || sum == 5 + 63 * 32);
+        assert_eq!(t.reduce_or(1 << t.lane()), u32::MAX);
+        assert!(t.any(t.lane() == 7) && !t.any(false));
+    };
+    wrong_and_right(FaultKind::SharedRace, body, |_, message| {
+        assert_says(message, &["word 0 of shared memory"]);
+    });
+}
+
 // --- barriers ------------------------------------------------------------------------------------
 
 #[test]

@@ -2,7 +2,7 @@
 
 use ferrosz_codec::Element;
 use ferrosz_codec::entropy::token::RAW;
-use ferrosz_codec::predict::tile_lorenzo;
+use ferrosz_codec::lorenzo;
 use ferrosz_codec::quantize::Quantizer;
 use ferrosz_codec::shape::{Cube, Line, Plane, StaticShape};
 use ferrosz_codec::tile::{self, TileGrid};
@@ -88,12 +88,15 @@ fn right_codes<T: Element>(
     values: &[T],
 ) -> [u16; tile::TILE] {
     let mut codes = [1; tile::TILE];
-    let value = |at| values[grid.flat(at) as usize];
-    tile_lorenzo::encode(
+    let read = |at, row: &mut [T]| {
+        let first = grid.flat(at) as usize;
+        row.copy_from_slice(&values[first..first + row.len()]);
+    };
+    lorenzo::encode(
         grid.shape(),
         &grid.tile(number),
         quantizer,
-        value,
+        read,
         &mut codes,
     );
     codes
@@ -153,7 +156,6 @@ where
     // Values that have no code lie where the field will be.
     let mut output = vec![T::NAN; values.len()];
     let mut right = vec![T::NAN; values.len()];
-    let mut decoded = vec![T::NAN; tile::TILE];
     for number in 0..grid.tiles() {
         let first = 2 * codes::first_word(first_chunk, number) as usize;
         let found = &found_codes[first..first + tile::TILE];
@@ -171,8 +173,10 @@ where
         });
         let raw = |at| values[grid.flat(at) as usize];
         let tile = grid.tile(number);
-        tile_lorenzo::decode(S::SHAPE, &tile, &quantizer, &right_codes, raw, &mut decoded);
-        each_place(&grid, number, |code, at| right[at] = decoded[code]);
+        lorenzo::decode(S::SHAPE, &tile, &quantizer, &right_codes, raw, |at, row| {
+            let first = grid.flat(at) as usize;
+            right[first..first + row.len()].copy_from_slice(row);
+        });
     }
     let mut output: Vec<u32> = bytemuck::cast_slice(&output).to_vec();
     let params = LorenzoParams {
@@ -233,15 +237,16 @@ fn any_codes_reconstruct() {
         let given: Vec<f32> = (0..grid.elements()).map(|_| random.random()).collect();
         let quantizer = Quantizer::from_error(1e-3f32);
         let mut right = given.clone();
-        let mut decoded = vec![0.0; tile::TILE];
         for number in 0..grid.tiles() {
             let first = 2 * codes::first_word(0, number) as usize;
             let found: &[u16] = &bytemuck::cast_slice(&all_codes)[first..first + tile::TILE];
             let found = found.try_into().expect("a tile's codes");
             let raw = |at| given[grid.flat(at) as usize];
             let tile = grid.tile(number);
-            tile_lorenzo::decode(S::SHAPE, &tile, &quantizer, found, raw, &mut decoded);
-            each_place(&grid, number, |code, at| right[at] = decoded[code]);
+            lorenzo::decode(S::SHAPE, &tile, &quantizer, found, raw, |at, row| {
+                let first = grid.flat(at) as usize;
+                right[first..first + row.len()].copy_from_slice(row);
+            });
         }
         let mut output: Vec<u32> = bytemuck::cast_slice(&given).to_vec();
         let [_, height, width] = lengths;

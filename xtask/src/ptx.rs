@@ -13,11 +13,12 @@ const COMPILER_LINE: &str = "// compiler: ";
 /// Launch bounds of the entry points whose names begin and end like this, the first that fits: threads
 /// in a block, and blocks that a multiprocessor should hold at once. Rust has no attribute for them, so
 /// they are added to the text.
-const LAUNCH_BOUNDS: [(&str, &str, u32, u32); 13] = [
+const LAUNCH_BOUNDS: [(&str, &str, u32, u32); 14] = [
     ("ferrosz_entropy_statistics", "", 256, 4),
     ("ferrosz_entropy_tables", "", 512, 1),
     ("ferrosz_entropy_encode", "", 256, 3),
     ("ferrosz_entropy_place", "", 256, 2),
+    ("ferrosz_entropy_planes", "", 256, 2),
     ("ferrosz_entropy_decode_tables", "", 512, 1),
     ("ferrosz_entropy_decode", "", 256, 2),
     ("ferrosz_interp_prepare_", "", 128, 1),

@@ -21,7 +21,7 @@ pub const PLANES: u32 = 16;
 pub const BLOCK_STEPS: u32 = GROUP as u32;
 
 /// Words of a plane of a tile.
-pub const PLANE_WORDS: usize = (STEPS / BLOCK_STEPS * LANES) as usize;
+const PLANE_WORDS: usize = (STEPS / BLOCK_STEPS * LANES) as usize;
 
 /// Words of a tile.
 pub const TILE_WORDS: usize = PLANES as usize * PLANE_WORDS;

@@ -25,7 +25,8 @@ impl Class {
         if odd & beyond == 0 && stage.has(odd) {
             Some(Self {
                 odd,
-                axes: stage.axes(odd),
+                // The compiler should know that there are no others.
+                axes: stage.axes(odd) & !beyond,
             })
         } else {
             None

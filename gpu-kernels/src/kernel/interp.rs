@@ -16,6 +16,7 @@ pub mod rows;
 pub mod scores;
 pub mod stages;
 pub mod values;
+mod whole;
 
 use crate::simt::View;
 use ferrosz_codec::shape::Shape;

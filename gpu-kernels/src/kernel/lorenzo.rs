@@ -1,8 +1,9 @@
 //! The Lorenzo predictor: a tile a thread block.
 //!
 //! Prediction keeps codes in registers, quantises a little of each warp's neighbours once more, and writes
-//! residuals as if all fitted in a code; only a tile in which one does not is done again, in order, by one
-//! warp. Reconstruction sums rows in half warps, and the rest in shared memory. See [`ferrosz_codec::predict::tile_lorenzo`].
+//! residuals as if all fitted in a code; only a tile in which one does not is done again, in order.
+//! Reconstruction sums rows up in half warps, and the rest in shared memory. See
+//! [`ferrosz_codec::lorenzo`].
 
 mod exact;
 pub mod predict;
@@ -45,10 +46,10 @@ pub struct LorenzoParams {
 }
 
 impl LorenzoParams {
-    /// The number of the tile of this block, and the tile.
+    /// The number of the tile of block `block`, and the tile.
     #[inline(always)]
-    fn tile<T: Thread>(&self, t: T, shape: Shape) -> (u64, TileBox) {
-        let number = self.first_tile + t.block_index();
+    fn tile(&self, shape: Shape, block: u32) -> (u64, TileBox) {
+        let number = self.first_tile + block;
         let grid = TileGrid::new(shape, self.lengths);
         // The number of a tile fits in 32 bits, so counts of tiles do.
         let [_, ys, xs] = (grid.counts()).map(|count| count.min(u64::from(u32::MAX)) as u32);

@@ -14,6 +14,7 @@ use ferrosz_codec::error::{ChunkFault, TableFault};
 use ferrosz_codec::shape::{Cube, Line, Plane, Shape, StaticShape};
 use ferrosz_codec::stream::checksum::checksum;
 use ferrosz_codec::stream::chunk::Form;
+use ferrosz_codec::stream::container::{HEADER_WORDS, seal};
 use ferrosz_codec::stream::table::{Entry, seed};
 use ferrosz_codec::tile::TILE;
 use ferrosz_gpu_kernels::kernel::cells::Fault;
@@ -235,5 +236,60 @@ fn streams_that_are_cut_off_are_faults() {
         let found = decompress::<f32, Rans, Cube>(&sample, &stream[..words], true, 1);
         assert!(found.fault.is_some(), "{words}");
         assert!(found.codes.iter().flatten().all(|z| *z == 0), "{words}");
+    }
+}
+
+/// A stream with words put in at a place of its payload, `starts` bytes added to the starts of all chunks.
+fn lengthened(compressed: &Compressed, at: usize, words: &[u32], starts: u64) -> Vec<u32> {
+    let mut stream = compressed.stream.clone();
+    let payload_at = compressed.payload_at();
+    for entry in stream[Compressed::TABLE..payload_at].as_chunks_mut::<4>().0 {
+        let found = Entry::from_words(*entry);
+        let start = found.start + starts;
+        *entry = Entry { start, ..found }.to_words();
+    }
+    let at = payload_at + at;
+    stream.splice(at..at, words.iter().copied());
+    let mut header: [u32; HEADER_WORDS] = stream[..HEADER_WORDS].try_into().expect("a header");
+    seal(&mut header, 0, 4 * (stream.len() - payload_at) as u64);
+    stream[..HEADER_WORDS].copy_from_slice(&header);
+    stream
+}
+
+#[test]
+fn what_is_longer_than_it_needs_to_be_is_a_fault() {
+    let mut rng = SmallRng::seed_from_u64(8);
+    let kind = kind(Shape::Cube, true, 0.0);
+    let sample = Sample::<f32>::new(kind, [0; 3], [3, 5, 90], &mut rng);
+    let compressed = compress::<f32, Rans, Cube>(&sample, 0);
+    let end = compressed.payload().len();
+    let mut streams = vec![
+        lengthened(&compressed, end, &[0; 4], 0),
+        lengthened(&compressed, end, &[0; 4000], 0),
+    ];
+    // The body of one context followed by four words more.
+    for context in 0..16 {
+        let after = Head::from_word(compressed.payload()[context]).end as usize;
+        let mut stream = lengthened(&compressed, 16 + after, &[0; 4], 16);
+        for word in &mut stream[compressed.payload_at()..][context..16] {
+            let head = Head::from_word(*word);
+            *word = Head {
+                end: head.end + 4,
+                ..head
+            }
+            .to_word();
+        }
+        streams.push(stream);
+    }
+    for (i, stream) in streams.iter().enumerate() {
+        let damaged = Damaged {
+            sample: &sample,
+            stream,
+            payload_at: compressed.payload_at(),
+            verify: false,
+        };
+        let found = decompress::<f32, Rans, Cube>(&sample, stream, false, 1);
+        assert!(found.fault.is_some(), "{i}");
+        damaged.check::<Rans>(&found);
     }
 }

@@ -4,7 +4,7 @@ use super::THREADS;
 use super::values::Values;
 use crate::simt::{Thread, View, WARP};
 use ferrosz_codec::Element;
-use ferrosz_codec::interp::parameters::Parameters;
+use ferrosz_codec::interp::parameters::{LevelFlags, Parameters};
 use ferrosz_codec::interp::predict::{OneAxis, Site, combine};
 use ferrosz_codec::interp::quantize::LevelQuantizer;
 use ferrosz_codec::interp::resolved::Words;
@@ -22,7 +22,7 @@ pub struct Setting {
     pub tile: TileBox,
     /// How far anchors are apart.
     pub spacing: u32,
-    window: [u32; 3],
+    pub(super) window: [u32; 3],
     flag_bits: u32,
     parameters: View<u32>,
     is_coarse: bool,
@@ -94,11 +94,10 @@ pub fn run<T: Thread, E: Element, S: StaticShape>(
     settle: &impl Settle<E>,
 ) {
     let mut level = setting.spacing.trailing_zeros();
-    while level > 1 {
+    while level > 0 {
         level -= 1;
         run_level::<T, E, S>(t, setting, level, settle);
     }
-    run_level::<T, E, S>(t, setting, 0, settle);
 }
 
 #[inline(always)]
@@ -108,7 +107,6 @@ fn run_level<T: Thread, E: Element, S: StaticShape>(
     level: u32,
     settle: &impl Settle<E>,
 ) {
-    let rank = usize::from(S::SHAPE.rank());
     let flags = Parameters::flags_of(setting.flag_bits, level);
     let share = Share {
         setting,
@@ -117,6 +115,27 @@ fn run_level<T: Thread, E: Element, S: StaticShape>(
         unit: 1 << level,
         spline: flags.spline,
     };
+    if share.is_whole::<S>() {
+        run_stages::<T, S>(t, flags, level, |class, with_far, turn| {
+            share.run_whole::<T, S>(t, class, with_far, turn, settle)
+        });
+    } else {
+        run_stages::<T, S>(t, flags, level, |class, with_far, turn| {
+            share.run_class::<T, S>(t, class, with_far, turn, settle)
+        });
+    }
+}
+
+/// Goes through the stages and classes of a level, `run` sharing out the places of a class, with those on far faces or
+/// without; it gets and gives the number that this thread goes on with.
+#[inline(always)]
+fn run_stages<T: Thread, S: StaticShape>(
+    t: T,
+    flags: LevelFlags,
+    level: u32,
+    run: impl Fn(Class, bool, u32) -> u32,
+) {
+    let rank = usize::from(S::SHAPE.rank());
     // One text for all stages and classes: it is long.
     let (stages, classes) = (t.opaque(rank as u32) as usize, t.opaque(8));
     let mut number = 0;
@@ -128,7 +147,7 @@ fn run_level<T: Thread, E: Element, S: StaticShape>(
         let mut odd = 1;
         while odd < classes {
             if let Some(class) = Class::of(stage, S::SHAPE, odd) {
-                turn = share.run_class::<T, S>(t, class, !is_last, turn, settle);
+                turn = run(class, !is_last, turn);
             }
             odd += 1;
         }
@@ -138,12 +157,12 @@ fn run_level<T: Thread, E: Element, S: StaticShape>(
 }
 
 /// A level, for a thread.
-struct Share<'a, E> {
-    setting: &'a Setting,
-    quantizer: LevelQuantizer<E>,
-    level: u32,
+pub(super) struct Share<'a, E> {
+    pub(super) setting: &'a Setting,
+    pub(super) quantizer: LevelQuantizer<E>,
+    pub(super) level: u32,
     unit: u32,
-    spline: Spline,
+    pub(super) spline: Spline,
 }
 
 impl<E: Element> Share<'_, E> {

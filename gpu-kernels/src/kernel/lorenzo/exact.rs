@@ -1,17 +1,24 @@
-//! Prediction of a tile in which a place has no code that fits, by one warp, row after row.
+//! Prediction of a tile in which a place has no code that fits, row after row.
 //!
 //! Which places have one depends on those before them in the row. But a place at which two neighbours differ by
 //! little has one if the place before it has, so that whole runs are known at once, and a turn ends at
 //! the next place that has none.
+//!
+//! Lines and planes are for one warp. In a cube a row waits for the row above, which its warp had before, and that of
+//! the slice before, which the warp before had: so a wave of rows runs through the block's warps.
 
-use super::rows::{Pair, SLICE_ROWS, TileRows, add, before, both_fit, place, subtract};
+use super::THREADS;
+use super::rows::{Pair, SLICE_ROWS, TileRows, place};
 use crate::simt::{Thread, WARP};
 use ferrosz_codec::Element;
 use ferrosz_codec::entropy::token::{RAW, zigzag};
-use ferrosz_codec::predict::tile_lorenzo::fits;
+use ferrosz_codec::lorenzo::fits;
 use ferrosz_codec::quantize::Quantizer;
 use ferrosz_codec::shape::{Shape, StaticShape};
 use ferrosz_codec::tile;
+
+/// Warps of a block, half as many as a cube's tile has slices.
+const WARPS: u32 = THREADS / WARP;
 
 /// Words of shared memory: in a cube, a slice.
 pub const fn shared_words(shape: Shape) -> u32 {
@@ -21,37 +28,75 @@ pub const fn shared_words(shape: Shape) -> u32 {
     }
 }
 
-/// Writes a tile's codes. For a whole warp.
+/// Writes a tile's codes. For the whole block.
 #[inline(always)]
 pub fn predict<T: Thread, E: Element, S: StaticShape>(
     t: T,
     rows: &TileRows<'_, S, false>,
     quantizer: &Quantizer<E>,
 ) {
+    let is_cube = matches!(S::SHAPE, Shape::Cube);
+    let load = |turn| {
+        let row = rows.row(t, row_of_turn(t, S::SHAPE, turn));
+        Pair::of(|half| rows.load(t, row, half))
+    };
     let mut state = RowsBefore {
         shape: S::SHAPE,
-        above: [0; 2],
+        above: Pair::default(),
         carry: 0,
     };
-    let mut next = rows.load(t, rows.row(t, 0));
-    let mut number = 0;
-    let count = t.opaque(tile::ROWS);
-    while number < count {
-        let values = next;
-        if number + 1 < count {
-            next = rows.load(t, rows.row(t, number + 1));
+    let mut next = load(0);
+    let mut turn = 0u32.wrapping_sub(if is_cube { t.warp() } else { 0 });
+    let turns = t.opaque(if is_cube { 2 * SLICE_ROWS } else { tile::ROWS });
+    let waves = turns + if is_cube { WARPS - 1 } else { 0 };
+    let mut wave = 0;
+    while wave < waves && (is_cube || t.warp() == 0) {
+        if turn < turns {
+            let values = next;
+            next = load(turn + 1);
+            let number = row_of_turn(t, S::SHAPE, turn);
+            predict_row(t, rows, quantizer, &mut state, number, values);
         }
-        let row = rows.row(t, number);
-        let is_inside = [rows.has(t, row, 0), rows.has(t, row, 1)];
-        if rows.places(row) > 0 {
-            let codes = state.predict_row(t, quantizer, number, is_inside, values);
-            for half in 0..2 {
-                if is_inside[half as usize] {
-                    rows.store_code(t, row, half, codes[half as usize]);
-                }
-            }
+        if is_cube {
+            t.barrier();
         }
-        number += 1;
+        turn = turn.wrapping_add(1);
+        wave += 1;
+    }
+}
+
+/// The row that a warp has in a turn: in a cube those of one slice, and then of another.
+#[inline(always)]
+fn row_of_turn<T: Thread>(t: T, shape: Shape, turn: u32) -> u32 {
+    match shape {
+        Shape::Line | Shape::Plane => turn,
+        Shape::Cube => {
+            let slice = t.warp() + turn / SLICE_ROWS * WARPS;
+            slice * SLICE_ROWS + turn % SLICE_ROWS
+        }
+    }
+}
+
+/// Writes a row's codes.
+#[inline(always)]
+fn predict_row<T: Thread, E: Element, S: StaticShape>(
+    t: T,
+    rows: &TileRows<'_, S, false>,
+    quantizer: &Quantizer<E>,
+    state: &mut RowsBefore,
+    number: u32,
+    values: Pair<E>,
+) {
+    let row = rows.row(t, number);
+    let is_inside = Pair::of(|half| rows.has(t, row, half));
+    if rows.places(row) > 0 {
+        let codes = state.codes(t, quantizer, number, is_inside, values);
+        if is_inside.low {
+            rows.store_code(t, row, 0, codes.low);
+        }
+        if is_inside.high {
+            rows.store_code(t, row, 1, codes.high);
+        }
     }
 }
 
@@ -67,7 +112,7 @@ struct RowsBefore {
 impl RowsBefore {
     /// The codes of the next row.
     #[inline(always)]
-    fn predict_row<T: Thread, E: Element>(
+    fn codes<T: Thread, E: Element>(
         &mut self,
         t: T,
         quantizer: &Quantizer<E>,
@@ -77,19 +122,20 @@ impl RowsBefore {
     ) -> Pair<u32> {
         let found = values.map(|value| quantizer.quantize(value));
         let mut codes = found.map(|code| code.unwrap_or(0));
-        let mut has_code = and(found.map(|code| code.is_some()), is_inside);
+        let mut has_code = found.zip(is_inside, |code, is_inside| code.is_some() && is_inside);
         if row == 0 {
             // It counts as what it is, whether its code fits or not.
-            self.carry = t.shuffle(codes[0].cast_unsigned(), 0).cast_signed();
-            has_code[0] |= t.lane() == 0;
+            self.carry = t.shuffle(codes.low.cast_unsigned(), 0).cast_signed();
+            has_code.low |= t.lane() == 0;
         }
         let (base, slice) = self.base(t, row);
-        let mut settled = Settled::find(t, subtract(codes, base), has_code, self.carry);
-        codes = add(base, settled.rest);
+        let rest = codes.minus(base);
+        let mut settled = Settled::find(t, rest, has_code, is_inside, self.carry);
+        codes = base.plus(settled.rest);
         if row == 0 && t.lane() == 0 {
             // Its own residual is all of it.
-            settled.residuals[0] = codes[0];
-            settled.has_code[0] = found[0].is_some() && fits(codes[0]);
+            settled.residuals.low = codes.low;
+            settled.has_code.low = found.low.is_some() && fits(codes.low);
         }
         self.advance(t, row, codes, slice, settled.last);
         settled.codes()
@@ -99,16 +145,18 @@ impl RowsBefore {
     #[inline(always)]
     fn base<T: Thread>(&self, t: T, row: u32) -> (Pair<i32>, Pair<i32>) {
         match self.shape {
-            Shape::Line => ([0; 2], [0; 2]),
-            Shape::Plane => (self.above, [0; 2]),
+            Shape::Line => (Pair::default(), Pair::default()),
+            Shape::Plane => (self.above, Pair::default()),
             Shape::Cube => {
-                let mut slice = [0; 2];
+                let mut slice = Pair::default();
                 if row >= SLICE_ROWS {
-                    slice = [0, 1].map(|half| t.shared_load(word(t, row, half)).cast_signed());
+                    slice = Pair::of(|half| t.shared_load(word(t, row, half)).cast_signed());
                 }
-                let is_first = row.is_multiple_of(SLICE_ROWS);
-                let above = if is_first { [0; 2] } else { self.above };
-                (add(slice, above), slice)
+                if row.is_multiple_of(SLICE_ROWS) {
+                    (slice, slice)
+                } else {
+                    (slice.plus(self.above), slice)
+                }
             }
         }
     }
@@ -127,17 +175,15 @@ impl RowsBefore {
         } else {
             0
         };
-        self.above = subtract(codes, slice);
+        self.above = codes.minus(slice);
         if matches!(self.shape, Shape::Cube) {
-            for half in 0..2 {
-                let code = codes[half as usize].cast_unsigned();
-                t.shared_store(word(t, row, half), code);
-            }
+            t.shared_store(word(t, row, 0), codes.low.cast_unsigned());
+            t.shared_store(word(t, row, 1), codes.high.cast_unsigned());
         }
     }
 }
 
-/// Where this lane keeps its code of half a row of the last slice: no other looks at it.
+/// Where lanes of this number keep their code of half a row of the last slice.
 #[inline(always)]
 fn word<T: Thread>(t: T, row: u32, half: u32) -> u32 {
     row % SLICE_ROWS * tile::ROW + place(t, half)
@@ -156,26 +202,41 @@ struct Settled {
 impl Settled {
     #[inline(always)]
     fn codes(&self) -> Pair<u32> {
-        [0, 1].map(|half: usize| {
-            if self.has_code[half] {
-                zigzag(self.residuals[half])
-            } else {
-                RAW
-            }
-        })
+        (self.residuals).zip(
+            self.has_code,
+            |residual, has_code| {
+                if has_code { zigzag(residual) } else { RAW }
+            },
+        )
     }
 
     /// Settles a row; `carry` is the same in all lanes.
     #[inline(always)]
-    fn find<T: Thread>(t: T, rest: Pair<i32>, has_code: Pair<bool>, carry: i32) -> Self {
-        let (previous, _) = before(t, rest, carry);
-        let follows = mask(t, and(has_code, both_fit(rest, previous)));
+    fn find<T: Thread>(
+        t: T,
+        rest: Pair<i32>,
+        has_code: Pair<bool>,
+        is_inside: Pair<bool>,
+        carry: i32,
+    ) -> Self {
+        let (previous, _) = rest.before(t, carry);
+        let residuals = rest.minus(previous);
+        let follows = mask(t, has_code, residuals);
+        if follows == mask(t, is_inside, Pair::default()) {
+            let last = at(t, rest, tile::ROW - 1);
+            return Self {
+                rest,
+                residuals,
+                has_code,
+                last,
+            };
+        }
         let mut last = carry;
         let mut settled = 0u64;
         let mut from = 0;
         while from < tile::ROW {
-            let is_able = and(has_code, both_fit(rest, [last; 2]));
-            let able = mask(t, is_able) >> from << from;
+            let from_last = rest.map(|rest| rest.wrapping_sub(last));
+            let able = mask(t, has_code, from_last) >> from << from;
             if able == 0 {
                 break;
             }
@@ -191,16 +252,16 @@ impl Settled {
     /// Gives the places that are not among `settled` what is at the last one that is.
     #[inline(always)]
     fn fill<T: Thread>(t: T, rest: Pair<i32>, settled: u64, carry: i32, last: i32) -> Self {
-        let rest = [0, 1].map(|half| {
+        let rest = Pair::of(|half| {
             let up_to = settled & u64::MAX >> (tile::ROW - 1 - place(t, half));
             let found = at(t, rest, up_to.checked_ilog2().unwrap_or(0));
             if up_to == 0 { carry } else { found }
         });
-        let (before, _) = before(t, rest, carry);
+        let (before, _) = rest.before(t, carry);
         Self {
             rest,
-            residuals: subtract(rest, before),
-            has_code: [0, 1].map(|half| settled >> place(t, half) & 1 == 1),
+            residuals: rest.minus(before),
+            has_code: Pair::of(|half| settled >> place(t, half) & 1 == 1),
             last,
         }
     }
@@ -209,18 +270,14 @@ impl Settled {
 /// What is at a place of the row, which may be another one for each lane.
 #[inline(always)]
 fn at<T: Thread>(t: T, row: Pair<i32>, place: u32) -> i32 {
-    let [low, high] = row.map(|value| t.shuffle(value.cast_unsigned(), place % WARP));
+    let Pair { low, high } = row.map(|value| t.shuffle(value.cast_unsigned(), place % WARP));
     if place < WARP { low } else { high }.cast_signed()
 }
 
-/// Bit x is what place x of the row says.
+/// Bit x is whether place x of the row has a code and this residual of it fits.
 #[inline(always)]
-fn mask<T: Thread>(t: T, row: Pair<bool>) -> u64 {
-    let [low, high] = row.map(|is_so| u64::from(t.ballot(is_so)));
+fn mask<T: Thread>(t: T, has_code: Pair<bool>, residuals: Pair<i32>) -> u64 {
+    let is_able = has_code.zip(residuals, |has_code, residual| has_code && fits(residual));
+    let Pair { low, high } = is_able.map(|is_able| u64::from(t.ballot(is_able)));
     low | high << WARP
-}
-
-#[inline(always)]
-fn and(a: Pair<bool>, b: Pair<bool>) -> Pair<bool> {
-    [a[0] && b[0], a[1] && b[1]]
 }

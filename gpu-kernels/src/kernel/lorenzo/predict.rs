@@ -3,15 +3,19 @@
 //! A warp takes 8 steps of 4 rows. In a line or a plane they follow each other; in a cube a step has a row of
 //! each of 4 slices, and of the one before. What a warp needs of rows that are not its own it quantises too.
 
+#![expect(
+    clippy::needless_range_loop,
+    reason = "arrays stay in registers if bounds are constant, which iterators hide"
+)]
+
 use super::LorenzoParams;
 use super::exact;
-use super::rows::{Pair, Row, SLICE_ROWS, TileRows, before, is_whole, subtract};
-use crate::kernel::interp::predict::load_element;
+use super::rows::{Pair, Row, SLICE_ROWS, TileRows, is_whole};
 use crate::simt::Thread;
 use core::marker::PhantomData;
 use ferrosz_codec::Element;
 use ferrosz_codec::entropy::token::{RAW, zigzag};
-use ferrosz_codec::predict::tile_lorenzo::fits;
+use ferrosz_codec::lorenzo::fits;
 use ferrosz_codec::quantize::Quantizer;
 use ferrosz_codec::shape::{Shape, StaticShape};
 
@@ -22,6 +26,8 @@ pub struct Predict<E, S>(PhantomData<(E, S)>);
 const ROWS: usize = 4;
 /// Steps of a warp.
 const STEPS: u32 = 8;
+/// The number of the first of them; the one before belongs to another warp.
+const FIRST_STEP: u32 = 1;
 /// Warps whose steps are side by side in a cube, each with 4 of the 16 slices.
 const SLABS: u32 = SLICE_ROWS / ROWS as u32;
 
@@ -35,17 +41,20 @@ impl<E: Element, S: StaticShape> Predict<E, S> {
     /// What one thread does.
     #[inline(always)]
     pub fn run<T: Thread>(t: T, params: &LorenzoParams) {
-        let (number, tile) = params.tile(t, S::SHAPE);
+        let (number, tile) = params.tile(S::SHAPE, t.block_index());
         let quantizer = params.quantizer::<T, E>(t);
-        let rows = TileRows::<S, false>::new(params, number, &tile);
         let has_raw = if is_whole(S::SHAPE, &tile) {
             let rows = TileRows::<S, true>::new(params, number, &tile);
             predict(t, &rows, &quantizer)
         } else {
+            let rows = TileRows::<S, false>::new(params, number, &tile);
             predict(t, &rows, &quantizer)
         };
-        if t.barrier_or(has_raw) && t.warp() == 0 {
-            exact::predict(t, &rows, &quantizer);
+        if t.barrier_or(has_raw) {
+            // Found again: kept until here, all this would cost registers throughout.
+            let (number, tile) = params.tile(S::SHAPE, t.opaque(t.block_index()));
+            let rows = TileRows::<S, false>::new(params, number, &tile);
+            exact::predict(t, &rows, &params.quantizer::<T, E>(t));
         }
     }
 }
@@ -58,45 +67,30 @@ fn predict<T: Thread, E: Element, S: StaticShape, const WHOLE: bool>(
     rows: &TileRows<'_, S, WHOLE>,
     quantizer: &Quantizer<E>,
 ) -> bool {
-    let share = Share { rows, quantizer };
-    let mut row = share.first_row(t);
-    // One step ahead, but for f64, which is many registers, and many bytes under way.
-    let is_ahead = E::WORDS == 1;
-    let mut next = share.load(t, row);
-    if t.thread_index() == 0 {
-        share.store_origin(t, row);
-    }
-    let mut earlier = share.earlier(t, row);
+    let share = Share::new(t, rows, quantizer);
+    let (mut step, mut row) = share.first_step(t);
+    let mut earlier = Earlier::default();
     let mut has_raw = false;
     let mut largest = 0;
-    let mut step = 0;
-    while step < t.opaque(STEPS) {
-        let values = if is_ahead { next } else { share.load(t, row) };
-        let current = row;
-        row = share.next_row(row);
-        if is_ahead && step + 1 < STEPS {
-            next = share.load(t, row);
-        }
-        let has_origin = step == 0 && t.thread_index() == 0;
-        let (codes, missing) = share.quantize(t, &values);
-        has_raw |= missing >> u32::from(has_origin) != 0;
+    while step < t.opaque(STEPS + 1) {
+        let (codes, missing) = share.quantize(t, row);
         let rest = earlier.advance::<S>(&codes);
-        for k in 0..ROWS {
-            let (before, last) = before(t, rest[k], earlier.carry);
+        let has_origin = step == FIRST_STEP && t.thread_index() == 0;
+        has_raw |= missing >> u32::from(has_origin) != 0;
+        if step < FIRST_STEP {
             if matches!(S::SHAPE, Shape::Line) {
-                earlier.carry = last;
+                (_, earlier.carry) = rest[ROWS - 1].before(t, 0);
             }
-            let residuals = subtract(rest[k], before);
-            let row = share.row_of(current, k as u32);
-            for half in 0..2 {
-                if !(has_origin && k == 0 && half == 0) {
-                    let code = zigzag(residuals[half as usize]);
-                    let code = if rows.has(t, row, half) { code } else { 0 };
-                    largest = code.max(largest);
-                    rows.store_code(t, row, half, code);
-                }
-            }
+        } else {
+            let largest_here = share.store(t, row, &rest, &mut earlier.carry, has_origin);
+            largest = largest_here.max(largest);
         }
+        if has_origin {
+            let has_code = missing & 1 == 0 && fits(codes[0].low);
+            let code = if has_code { zigzag(codes[0].low) } else { RAW };
+            rows.store_code(t, row, 0, code);
+        }
+        row = share.next_row(row);
         step += 1;
     }
     has_raw || largest >= RAW
@@ -106,24 +100,40 @@ fn predict<T: Thread, E: Element, S: StaticShape, const WHOLE: bool>(
 struct Share<'a, E, S, const WHOLE: bool> {
     rows: &'a TileRows<'a, S, WHOLE>,
     quantizer: &'a Quantizer<E>,
+    /// All ones, or 0 if the tile has no slice before the warp's.
+    slice_before: u32,
 }
 
-impl<E: Element, S: StaticShape, const WHOLE: bool> Share<'_, E, S, WHOLE> {
+impl<'a, E: Element, S: StaticShape, const WHOLE: bool> Share<'a, E, S, WHOLE> {
     const HAS_SLICES: bool = matches!(S::SHAPE, Shape::Cube);
 
     /// Rows that a step looks at.
     const COUNT: usize = if Self::HAS_SLICES { ROWS + 1 } else { ROWS };
 
-    /// The first row of the first step.
     #[inline(always)]
-    fn first_row<T: Thread>(&self, t: T) -> Row {
-        let number = if Self::HAS_SLICES {
+    fn new<T: Thread>(t: T, rows: &'a TileRows<'a, S, WHOLE>, quantizer: &'a Quantizer<E>) -> Self {
+        let has_slice_before = Self::HAS_SLICES && !t.warp().is_multiple_of(SLABS);
+        Self {
+            rows,
+            quantizer,
+            slice_before: t.opaque(if has_slice_before { u32::MAX } else { 0 }),
+        }
+    }
+
+    /// The number of the step that this warp begins with, which is the one before its own if the tile has that,
+    /// and its first row.
+    #[inline(always)]
+    fn first_step<T: Thread>(&self, t: T) -> (u32, Row) {
+        let (number, before) = if Self::HAS_SLICES {
             let slice = t.warp() % SLABS * ROWS as u32;
-            slice * SLICE_ROWS + t.warp() / SLABS * STEPS
+            let y = t.warp() / SLABS * STEPS;
+            (slice * SLICE_ROWS + y, y.min(1))
         } else {
-            t.warp() * STEPS * ROWS as u32
+            let number = t.warp() * STEPS * ROWS as u32;
+            (number, number.min(ROWS as u32))
         };
-        self.rows.row(t, number)
+        let row = self.rows.row(t, number - before);
+        (FIRST_STEP - u32::from(before > 0), row)
     }
 
     /// The first row of the next step.
@@ -143,92 +153,120 @@ impl<E: Element, S: StaticShape, const WHOLE: bool> Share<'_, E, S, WHOLE> {
         }
     }
 
-    /// The values of the step whose first row is `row`.
+    /// The value of half a row of the step whose first row is `row`: that of `k`, or of the slice before. If there is
+    /// none, anything.
     #[inline(always)]
-    fn load<T: Thread>(&self, t: T, row: Row) -> Step<E> {
-        let mut values = [[E::ZERO; 2]; ROWS + 1];
-        for k in 0..ROWS {
-            values[k] = self.rows.load(t, self.row_of(row, k as u32));
-        }
-        if Self::HAS_SLICES && !t.warp().is_multiple_of(SLABS) {
-            values[ROWS] = self.rows.load(t, self.row_of(row, u32::MAX));
-        }
-        values
+    fn load<T: Thread>(&self, t: T, row: Row, k: usize, half: u32) -> E {
+        let by = if k == ROWS {
+            self.slice_before
+        } else {
+            k as u32
+        };
+        self.rows.load(t, self.row_of(row, by), half)
     }
 
-    /// Writes the code of the tile's first place.
+    /// The codes of the step whose first row is `row`, 0 where there is none; bit 2 k + half says that row k has
+    /// none there.
     #[inline(always)]
-    fn store_origin<T: Thread>(&self, t: T, row: Row) {
-        if self.rows.has(t, row, 0) {
-            let value = load_element(t, self.rows.params.field, self.rows.first_element);
-            let code = self.quantizer.quantize(value).filter(|code| fits(*code));
-            self.rows.store_code(t, row, 0, code.map_or(RAW, zigzag));
+    fn quantize<T: Thread>(&self, t: T, row: Row) -> (Step<i32>, u32) {
+        let mut values = [Pair::default(); ROWS + 1];
+        for k in 0..Self::COUNT {
+            values[k] = Pair::of(|half| self.load(t, row, k, half));
         }
-    }
-
-    /// Values to codes, 0 where there is none; bit 2 k + half says that row k has none there.
-    #[inline(always)]
-    fn quantize<T: Thread>(&self, t: T, values: &Step<E>) -> (Step<i32>, u32) {
-        let mut codes = [[0; 2]; ROWS + 1];
+        let mut codes = [Pair::default(); ROWS + 1];
         let mut is_clear = true;
-        for i in 0..2 * Self::COUNT {
-            let value = values[i / 2][i % 2];
-            codes[i / 2][i % 2] = self.quantizer.nearest_code(value);
-            is_clear &= self.quantizer.is_clearly_within(value);
+        for k in 0..Self::COUNT {
+            codes[k] = values[k].map(|value| self.quantizer.nearest_code(value));
+            let clear = values[k].map(|value| self.quantizer.is_clearly_within(value));
+            is_clear &= clear.low & clear.high;
         }
-        let mut missing = 0;
-        if !is_clear {
-            // A register has no address: the one that is meant is found by comparison.
-            for number in 0..t.opaque(2 * Self::COUNT as u32) {
-                let mut value = values[0][0];
-                for i in 1..2 * Self::COUNT {
-                    let is_it = i as u32 == number;
-                    value = if is_it { values[i / 2][i % 2] } else { value };
-                }
-                let code = self.quantizer.quantize(value);
-                missing |= u32::from(code.is_none()) << number;
-                let code = code.unwrap_or(0);
-                for i in 0..2 * Self::COUNT {
-                    let slot = &mut codes[i / 2][i % 2];
-                    *slot = if i as u32 == number { code } else { *slot };
-                }
-            }
-        }
+        let missing = if is_clear {
+            0
+        } else {
+            self.quantize_with_care(t, row, &mut codes)
+        };
+        let mask = self.slice_before.cast_signed();
+        codes[ROWS] = codes[ROWS].map(|code| code & mask);
         (codes, missing)
     }
 
-    /// What the first step, whose first row is `row`, needs of the rows before.
+    /// Sets right the codes that are in doubt; which places have none. Values are loaded again: kept, they would cost
+    /// registers.
     #[inline(always)]
-    fn earlier<T: Thread>(&self, t: T, row: Row) -> Earlier {
-        let mut earlier = Earlier {
-            rows: [[0; 2]; ROWS],
-            carry: 0,
-        };
-        let has_earlier = if Self::HAS_SLICES {
-            t.warp() / SLABS > 0
+    fn quantize_with_care<T: Thread>(&self, t: T, row: Row, codes: &mut Step<i32>) -> u32 {
+        let row = self.rows.moved(row, 0, t.opaque(0));
+        let count = 2 * Self::COUNT as u32;
+        // Values of f64, whose rounding is seldom in doubt, one after the other.
+        let count = if E::WORDS == 1 {
+            count
         } else {
-            t.warp() > 0
+            t.opaque(count)
         };
-        if has_earlier {
-            let above = self.rows.moved(row, 0, u32::MAX);
-            let values = if Self::HAS_SLICES {
-                self.load(t, above)
-            } else {
-                let mut values = [[E::ZERO; 2]; ROWS + 1];
-                values[ROWS - 1] = self.rows.load(t, above);
-                values
-            };
-            let (codes, _) = self.quantize(t, &values);
-            let _ = earlier.advance::<S>(&codes);
-            if matches!(S::SHAPE, Shape::Line) {
-                (_, earlier.carry) = before(t, codes[ROWS - 1], 0);
+        let mut doubtful = 0u32;
+        for number in 0..count {
+            let value = self.load(t, row, number as usize / 2, number % 2);
+            doubtful |= u32::from(!self.quantizer.is_clearly_within(value)) << number;
+        }
+        let mut missing = 0;
+        while doubtful != 0 {
+            let number = doubtful.trailing_zeros();
+            doubtful &= doubtful - 1;
+            let value = self.load(t, row, number as usize / 2, number % 2);
+            let code = self.quantizer.quantize_with_care(value);
+            missing |= u32::from(code.is_none()) << number;
+            let code = code.unwrap_or(0);
+            // A register has no address: the one that is meant is found by comparison.
+            for k in 0..Self::COUNT {
+                let slot = &mut codes[k];
+                let [low, high] = [2 * k as u32, 2 * k as u32 + 1];
+                slot.low = if number == low { code } else { slot.low };
+                slot.high = if number == high { code } else { slot.high };
             }
         }
-        earlier
+        missing
+    }
+
+    /// Writes a step's residuals as codes, but with `has_origin` the first; the largest code.
+    #[inline(always)]
+    fn store<T: Thread>(
+        &self,
+        t: T,
+        first: Row,
+        rest: &[Pair<i32>; ROWS],
+        carry: &mut i32,
+        has_origin: bool,
+    ) -> u32 {
+        let mut largest = 0;
+        for k in 0..ROWS {
+            let (before, last) = rest[k].before(t, *carry);
+            if matches!(S::SHAPE, Shape::Line) {
+                *carry = last;
+            }
+            let row = self.row_of(first, k as u32);
+            let mut codes = rest[k].minus(before).map(zigzag);
+            codes.low = if self.rows.has(t, row, 0) {
+                codes.low
+            } else {
+                0
+            };
+            codes.high = if self.rows.has(t, row, 1) {
+                codes.high
+            } else {
+                0
+            };
+            if k == 0 && has_origin {
+                codes.low = 0;
+            }
+            largest = codes.low.max(codes.high).max(largest);
+            self.rows.store_code(t, row, 0, codes.low);
+            self.rows.store_code(t, row, 1, codes.high);
+        }
+        largest
     }
 }
 
 /// What a step needs of the one before.
+#[derive(Default)]
 struct Earlier {
     /// In a cube, of each of its rows, what it was more than the slice before; in a plane the last row
     /// is the last of these.
@@ -241,7 +279,7 @@ impl Earlier {
     /// Codes less what the rows before predict on their own.
     #[inline(always)]
     fn advance<S: StaticShape>(&mut self, codes: &Step<i32>) -> [Pair<i32>; ROWS] {
-        let own: [Pair<i32>; ROWS] = [codes[0], codes[1], codes[2], codes[3]];
+        let own = [codes[0], codes[1], codes[2], codes[3]];
         let rows_before = |first| [first, own[0], own[1], own[2]];
         match S::SHAPE {
             Shape::Line => own,
@@ -262,5 +300,5 @@ impl Earlier {
 
 #[inline(always)]
 fn each_less(a: [Pair<i32>; ROWS], b: [Pair<i32>; ROWS]) -> [Pair<i32>; ROWS] {
-    core::array::from_fn(|k| subtract(a[k], b[k]))
+    core::array::from_fn(|k| a[k].minus(b[k]))
 }

@@ -3,14 +3,19 @@
 //! First each half warp sums up a *run* of 16 rows, a slice in a cube: along x from lane to lane, then row by
 //! row, and leaves them in shared memory. Then what the runs before say is added, and values are written.
 
+#![expect(
+    clippy::needless_range_loop,
+    reason = "arrays stay in registers if bounds are constant, which iterators hide"
+)]
+
 use super::LorenzoParams;
-use super::rows::{Pair, Row, SLICE_ROWS, TileRows, add, is_whole, place};
+use super::rows::{Pair, Row, SLICE_ROWS, TileRows, is_whole, place};
 use crate::kernel::interp::predict::load_element;
 use crate::simt::{Thread, WARP};
 use core::marker::PhantomData;
 use ferrosz_codec::Element;
-use ferrosz_codec::entropy::token::RAW;
-use ferrosz_codec::predict::tile_lorenzo::{origin, residual};
+use ferrosz_codec::entropy::token::{RAW, unzigzag};
+use ferrosz_codec::lorenzo::origin;
 use ferrosz_codec::quantize::Quantizer;
 use ferrosz_codec::shape::{Shape, StaticShape};
 use ferrosz_codec::tile::{ROW, TILE};
@@ -31,11 +36,17 @@ const BATCH: usize = 4;
 /// Words of a row's codes.
 const ROW_WORDS: u64 = ROW as u64 / 2;
 
-/// A lane's words of the codes of rows: of the even places, and of the odd ones.
-type Words = [[u32; 2]; BATCH];
-
 /// What a lane has of a row, place by place.
 type Quad = [i32; QUAD];
+
+/// A lane's words of a row's codes.
+#[derive(Clone, Copy)]
+struct Words {
+    /// Of the even places.
+    even: u32,
+    /// Of the odd ones.
+    odd: u32,
+}
 
 impl<E: Element, S: StaticShape> Reconstruct<E, S> {
     /// Words of shared memory.
@@ -44,7 +55,7 @@ impl<E: Element, S: StaticShape> Reconstruct<E, S> {
     /// What one thread does.
     #[inline(always)]
     pub fn run<T: Thread>(t: T, params: &LorenzoParams) {
-        let (number, tile) = params.tile(t, S::SHAPE);
+        let (number, tile) = params.tile(S::SHAPE, t.block_index());
         let quantizer = params.quantizer::<T, E>(t);
         if is_whole(S::SHAPE, &tile) {
             let rows = TileRows::<S, true>::new(params, number, &tile);
@@ -62,38 +73,58 @@ fn reconstruct<T: Thread, E: Element, S: StaticShape, const WHOLE: bool>(
     rows: &TileRows<'_, S, WHOLE>,
     quantizer: &Quantizer<E>,
 ) {
-    let mut run = Run {
-        rows,
-        quantizer,
-        sums: [0; QUAD],
-        has_raw: false,
-        has_raw_origin: false,
-    };
-    run.sum_up(t);
+    let origin = raw_origin(t, rows, quantizer);
+    let has_raw = t.barrier_or(Run::new(rows, origin).sum_up(t));
     let leave = Leave {
         rows,
         quantizer,
-        has_raw: t.barrier_or(run.has_raw),
-        has_raw_origin: run.has_raw_origin,
+        has_raw_origin: origin.is_some(),
     };
-    leave.run(t);
+    if has_raw {
+        leave.run::<T, true>(t);
+    } else {
+        leave.run::<T, false>(t);
+    }
+}
+
+/// What the tile's first place counts as, if it is this thread's and has no code.
+#[inline(always)]
+fn raw_origin<T: Thread, E: Element, S: StaticShape, const WHOLE: bool>(
+    t: T,
+    rows: &TileRows<'_, S, WHOLE>,
+    quantizer: &Quantizer<E>,
+) -> Option<i32> {
+    let is_raw = || t.load_half(rows.params.codes, rows.first_code) == RAW;
+    (t.thread_index() == 0 && is_raw()).then(|| {
+        let value = load_element(t, rows.params.field, rows.first_element);
+        origin(quantizer, value)
+    })
 }
 
 /// A half warp's run of rows.
-struct Run<'a, E, S, const WHOLE: bool> {
+struct Run<'a, S, const WHOLE: bool> {
     rows: &'a TileRows<'a, S, WHOLE>,
-    quantizer: &'a Quantizer<E>,
+    origin: Option<i32>,
     /// The last row's sums; in a line, that of its last place at all places.
     sums: Quad,
-    /// Whether a place has no code, other than the tile's first.
-    has_raw: bool,
-    /// Whether this thread has the tile's first place, and it has no code.
-    has_raw_origin: bool,
+    /// The largest code, but that of the tile's first place.
+    largest: u32,
 }
 
-impl<E: Element, S: StaticShape, const WHOLE: bool> Run<'_, E, S, WHOLE> {
+impl<'a, S: StaticShape, const WHOLE: bool> Run<'a, S, WHOLE> {
     #[inline(always)]
-    fn sum_up<T: Thread>(&mut self, t: T) {
+    fn new(rows: &'a TileRows<'a, S, WHOLE>, origin: Option<i32>) -> Self {
+        Self {
+            rows,
+            origin,
+            sums: [0; QUAD],
+            largest: 0,
+        }
+    }
+
+    /// Leaves the run's sums in shared memory; whether a place has no code, other than the tile's first.
+    #[inline(always)]
+    fn sum_up<T: Thread>(mut self, t: T) -> bool {
         let mut row = t.thread_index() / HALF * RUN;
         let end = row + t.opaque(RUN);
         let mut next = self.load(t, row);
@@ -103,45 +134,46 @@ impl<E: Element, S: StaticShape, const WHOLE: bool> Run<'_, E, S, WHOLE> {
                 next = self.load(t, row + BATCH as u32);
             }
             for i in 0..BATCH {
-                let row = row + i as u32;
-                let residuals = self.residuals(t, row, words[i]);
+                let is_first = i == 0 && row == 0;
+                let residuals = self.residuals(words[i], is_first);
                 let sums = self.add_row(t, residuals);
-                let word = row * ROW + t.lane() % HALF * QUAD as u32;
+                let word = (row + i as u32) * ROW + t.lane() % HALF * QUAD as u32;
                 t.shared_store4(word, sums.map(i32::cast_unsigned));
             }
             row += BATCH as u32;
         }
+        self.largest >= RAW
     }
 
     /// The codes of the rows from one on.
     #[inline(always)]
-    fn load<T: Thread>(&self, t: T, row: u32) -> Words {
+    fn load<T: Thread>(&self, t: T, row: u32) -> [Words; BATCH] {
         let first = self.rows.first_code / 2 + u64::from(row) * ROW_WORDS;
         let first = first + u64::from(t.lane() % HALF);
+        let codes = self.rows.params.codes;
         core::array::from_fn(|i| {
             let at = first + i as u64 * ROW_WORDS;
-            [0, u64::from(HALF)].map(|odd| t.load(self.rows.params.codes, at + odd))
+            Words {
+                even: t.load(codes, at),
+                odd: t.load(codes, at + u64::from(HALF)),
+            }
         })
     }
 
-    /// The residuals of codes, 0 where there is none.
+    /// The residuals of codes, 0 where there is none; the tile's first place has its own.
     #[inline(always)]
-    fn residuals<T: Thread>(&mut self, t: T, row: u32, [even, odd]: [u32; 2]) -> Quad {
-        let codes = [
-            even as u16,
-            odd as u16,
-            (even >> 16) as u16,
-            (odd >> 16) as u16,
-        ];
-        let is_raw = codes.map(|code| u32::from(code) == RAW);
-        let mut residuals = codes.map(residual);
-        let has_origin = row == 0 && t.thread_index() == 0;
-        if has_origin && is_raw[0] {
-            let value = load_element(t, self.rows.params.field, self.rows.first_element);
-            residuals[0] = origin(self.quantizer, value);
-            self.has_raw_origin = true;
+    fn residuals(&mut self, words: Words, is_first: bool) -> Quad {
+        let Words { even, odd } = words;
+        let mut codes = [even & 0xffff, odd & 0xffff, even >> 16, odd >> 16];
+        let origin = if is_first { self.origin } else { None };
+        if origin.is_some() {
+            codes[0] = 0;
         }
-        self.has_raw |= is_raw[0] && !has_origin || is_raw[1] || is_raw[2] || is_raw[3];
+        for i in 0..QUAD {
+            self.largest = codes[i].max(self.largest);
+        }
+        let mut residuals = codes.map(|code| if code == RAW { 0 } else { unzigzag(code) });
+        residuals[0] = origin.unwrap_or(residuals[0]);
         residuals
     }
 
@@ -155,8 +187,8 @@ impl<E: Element, S: StaticShape, const WHOLE: bool> Run<'_, E, S, WHOLE> {
         let before = half_warp_sum_before(t, along[QUAD - 1]);
         for i in 0..QUAD {
             along[i] = along[i].wrapping_add(before).wrapping_add(self.sums[i]);
-            self.sums[i] = along[i];
         }
+        self.sums = along;
         if matches!(S::SHAPE, Shape::Line) {
             let last = t.shuffle(along[QUAD - 1].cast_unsigned(), t.lane() | (HALF - 1));
             self.sums = [last.cast_signed(); QUAD];
@@ -182,29 +214,30 @@ fn half_warp_sum_before<T: Thread>(t: T, value: i32) -> i32 {
 struct Leave<'a, E, S, const WHOLE: bool> {
     rows: &'a TileRows<'a, S, WHOLE>,
     quantizer: &'a Quantizer<E>,
-    has_raw: bool,
+    /// Whether this thread has the tile's first place, and it has no code.
     has_raw_origin: bool,
 }
 
 impl<E: Element, S: StaticShape, const WHOLE: bool> Leave<'_, E, S, WHOLE> {
     const HAS_SLICES: bool = matches!(S::SHAPE, Shape::Cube);
 
-    /// Completes and writes this warp's rows: two runs, or in a cube those of two y, slice after slice.
+    /// Completes and writes this warp's rows: two runs, or in a cube those of two y, slice after slice. Without
+    /// `HAS_RAW` all places but the tile's first have a code.
     #[inline(always)]
-    fn run<T: Thread>(&self, t: T) {
-        let mut earlier = [0; 2];
+    fn run<T: Thread, const HAS_RAW: bool>(&self, t: T) {
+        let mut earlier = Pair::default();
         let mut counted = 0;
         let mut share = 2 * t.warp();
         let end = share + t.opaque(2);
         while share < end {
             if Self::HAS_SLICES {
-                self.store_rows(t, share, [0; 2]);
+                self.store_rows::<T, HAS_RAW>(t, share, Pair::default());
             } else {
                 while counted < share {
-                    earlier = add(earlier, last_sums::<T, S>(t, counted));
+                    earlier = earlier.plus(last_sums::<T, S>(t, counted));
                     counted += 1;
                 }
-                self.store_rows(t, share * RUN, earlier);
+                self.store_rows::<T, HAS_RAW>(t, share * RUN, earlier);
             }
             share += 1;
         }
@@ -212,43 +245,52 @@ impl<E: Element, S: StaticShape, const WHOLE: bool> Leave<'_, E, S, WHOLE> {
 
     /// Completes and writes the rows of a run from number `first` on, or those with its y in a cube.
     #[inline(always)]
-    fn store_rows<T: Thread>(&self, t: T, first: u32, mut earlier: Pair<i32>) {
+    fn store_rows<T: Thread, const HAS_RAW: bool>(&self, t: T, first: u32, mut earlier: Pair<i32>) {
         let step = if Self::HAS_SLICES { SLICE_ROWS } else { 1 };
         let mut number = first;
         let mut row = self.rows.row(t, first);
-        let mut count = 0;
-        while count < t.opaque(RUN) {
+        let end = first + step * t.opaque(RUN);
+        while number < end {
             for i in 0..BATCH as u32 {
-                let own = [0, 1].map(|half| sum(t, number + i * step, place(t, half)));
-                let sums = add(earlier, own);
-                let has_origin = self.has_raw_origin && i == 0 && number == 0;
+                let row = self.further(row, i);
+                let own = Pair::of(|half| sum(t, number + i * step, place(t, half)));
+                let sums = earlier.plus(own);
                 if Self::HAS_SLICES {
                     earlier = sums;
-                    self.store(t, self.rows.moved(row, i, 0), sums, has_origin);
-                } else {
-                    self.store(t, self.rows.moved(row, 0, i), sums, has_origin);
                 }
+                let is_kept = i == 0 && number == 0 && self.has_raw_origin;
+                self.store::<T, HAS_RAW>(t, row, 0, sums.low, is_kept);
+                self.store::<T, HAS_RAW>(t, row, 1, sums.high, false);
             }
             number += BATCH as u32 * step;
-            row = if Self::HAS_SLICES {
-                self.rows.moved(row, BATCH as u32, 0)
-            } else {
-                self.rows.moved(row, 0, BATCH as u32)
-            };
-            count += BATCH as u32;
+            row = self.further(row, BATCH as u32);
         }
     }
 
-    /// Writes the values of a row's codes, but where a place has none: with `has_raw_origin` the first has none.
+    /// The row that a warp takes `count` rows later.
     #[inline(always)]
-    fn store<T: Thread>(&self, t: T, row: Row, codes: Pair<i32>, has_raw_origin: bool) {
-        for half in 0..2 {
-            let is_kept = (half == 0 && has_raw_origin)
-                || self.has_raw && self.rows.load_code(t, row, half) == RAW;
-            if self.rows.has(t, row, half) && !is_kept {
-                let value = self.quantizer.dequantize(codes[half as usize]);
-                self.rows.store(t, row, half, value);
-            }
+    fn further(&self, row: Row, count: u32) -> Row {
+        if Self::HAS_SLICES {
+            self.rows.moved(row, count, 0)
+        } else {
+            self.rows.moved(row, 0, count)
+        }
+    }
+
+    /// Writes the value of a code, unless what is there is to be kept, as it is where there is no code.
+    #[inline(always)]
+    fn store<T: Thread, const HAS_RAW: bool>(
+        &self,
+        t: T,
+        row: Row,
+        half: u32,
+        code: i32,
+        is_kept: bool,
+    ) {
+        let is_kept = is_kept || HAS_RAW && self.rows.load_code(t, row, half) == RAW;
+        if self.rows.has(t, row, half) && !is_kept {
+            let value = self.quantizer.dequantize(code);
+            self.rows.store(t, row, half, value);
         }
     }
 }
@@ -257,11 +299,8 @@ impl<E: Element, S: StaticShape, const WHOLE: bool> Leave<'_, E, S, WHOLE> {
 #[inline(always)]
 fn last_sums<T: Thread, S: StaticShape>(t: T, run: u32) -> Pair<i32> {
     let row = run * RUN + RUN - 1;
-    if matches!(S::SHAPE, Shape::Line) {
-        [sum(t, row, ROW - 1); 2]
-    } else {
-        [0, 1].map(|half| sum(t, row, place(t, half)))
-    }
+    let is_line = matches!(S::SHAPE, Shape::Line);
+    Pair::of(|half| sum(t, row, if is_line { ROW - 1 } else { place(t, half) }))
 }
 
 /// The sum at a place of a row.

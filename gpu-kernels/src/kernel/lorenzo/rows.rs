@@ -6,12 +6,77 @@ use crate::kernel::interp::predict::{load_element, store_element};
 use crate::simt::{Thread, WARP};
 use core::marker::PhantomData;
 use ferrosz_codec::Element;
-use ferrosz_codec::predict::tile_lorenzo::fits;
 use ferrosz_codec::shape::{Shape, StaticShape};
 use ferrosz_codec::tile::{self, ROW, TileBox};
 
-/// What a lane has of a row.
-pub type Pair<V> = [V; 2];
+/// What a lane has of a row. A struct: arrays of this length travel as one number of twice the width, and what
+/// puts them together and takes them apart again stays.
+#[derive(Clone, Copy, Default)]
+pub struct Pair<V> {
+    /// Of the row's first half.
+    pub low: V,
+    /// Of its second half.
+    pub high: V,
+}
+
+impl<V> Pair<V> {
+    /// What `make` makes for both halves.
+    #[inline(always)]
+    pub fn of(make: impl Fn(u32) -> V) -> Self {
+        Self {
+            low: make(0),
+            high: make(1),
+        }
+    }
+
+    /// What `make` makes of both.
+    #[inline(always)]
+    pub fn map<W>(self, make: impl Fn(V) -> W) -> Pair<W> {
+        Pair {
+            low: make(self.low),
+            high: make(self.high),
+        }
+    }
+
+    /// What `make` makes of both and of those of another row.
+    #[inline(always)]
+    pub fn zip<U, W>(self, other: Pair<U>, make: impl Fn(V, U) -> W) -> Pair<W> {
+        Pair {
+            low: make(self.low, other.low),
+            high: make(self.high, other.high),
+        }
+    }
+}
+
+impl Pair<i32> {
+    /// The sums, modulo 2^32.
+    #[inline(always)]
+    pub fn plus(self, other: Self) -> Self {
+        self.zip(other, i32::wrapping_add)
+    }
+
+    /// The differences, modulo 2^32.
+    #[inline(always)]
+    pub fn minus(self, other: Self) -> Self {
+        self.zip(other, i32::wrapping_sub)
+    }
+
+    /// What is at the place before each; `carry` at the one before the first, of which lane 0's counts. In lane
+    /// 0 also the row's last, the second of the results.
+    #[inline(always)]
+    pub fn before<T: Thread>(self, t: T, carry: i32) -> (Self, i32) {
+        let Self { low, high } = self.map(|value| {
+            t.shuffle(value.cast_unsigned(), t.lane() + WARP - 1)
+                .cast_signed()
+        });
+        let is_first = t.lane() == 0;
+        let before = Self {
+            low: if is_first { carry } else { low },
+            high: if is_first { low } else { high },
+        };
+        (before, high)
+    }
+}
 
 /// Rows of a slice of a cube's tile.
 pub const SLICE_ROWS: u32 = 16;
@@ -85,12 +150,13 @@ impl<'a, S: StaticShape, const WHOLE: bool> TileRows<'a, S, WHOLE> {
         } else {
             self.params.strides[1]
         };
-        let [z_signed, y_signed] = [z, y].map(|by| i64::from(by.cast_signed()).cast_unsigned());
-        let along_z = z_signed.wrapping_mul(self.params.strides[0]);
-        let along_y = y_signed.wrapping_mul(rows);
-        let codes = z_signed
-            .wrapping_mul(u64::from(SLICE_ROWS * ROW))
-            .wrapping_add(y_signed.wrapping_mul(u64::from(ROW)));
+        let signed = |by: u32| i64::from(by.cast_signed()).cast_unsigned();
+        let along_z = signed(z).wrapping_mul(self.params.strides[0]);
+        let along_y = signed(y).wrapping_mul(rows);
+        let codes = signed(z)
+            .wrapping_mul(u64::from(SLICE_ROWS))
+            .wrapping_add(signed(y))
+            .wrapping_mul(u64::from(ROW));
         Row {
             z: row.z.wrapping_add(z),
             y: row.y.wrapping_add(y),
@@ -121,17 +187,16 @@ impl<'a, S: StaticShape, const WHOLE: bool> TileRows<'a, S, WHOLE> {
         WHOLE || place(t, half) < self.places(row)
     }
 
-    /// A row of values, 0 outside the field.
+    /// The value of half a row; outside the field, on which nothing depends, that of the tile's first place. So no
+    /// branch keeps loads apart.
     #[inline(always)]
-    pub fn load<T: Thread, E: Element>(&self, t: T, row: Row) -> Pair<E> {
-        [0, 1].map(|half| {
-            if self.has(t, row, half) {
-                let at = row.element + u64::from(half * WARP);
-                load_element(t, self.params.field, at)
-            } else {
-                E::ZERO
-            }
-        })
+    pub fn load<T: Thread, E: Element>(&self, t: T, row: Row, half: u32) -> E {
+        let at = if self.has(t, row, half) {
+            row.element + u64::from(half * WARP)
+        } else {
+            self.first_element
+        };
+        load_element(t, self.params.field, at)
     }
 
     /// Writes a value of half a row.
@@ -159,37 +224,4 @@ impl<'a, S: StaticShape, const WHOLE: bool> TileRows<'a, S, WHOLE> {
 #[inline(always)]
 pub fn place<T: Thread>(t: T, half: u32) -> u32 {
     t.lane() + half * WARP
-}
-
-/// What is at the place before each; `carry` at the one before the first, of which lane 0's counts. In lane 0
-/// also the row's last, the second of the results.
-#[inline(always)]
-pub fn before<T: Thread>(t: T, row: Pair<i32>, carry: i32) -> (Pair<i32>, i32) {
-    let [low, high] = row.map(|value| {
-        t.shuffle(value.cast_unsigned(), t.lane() + WARP - 1)
-            .cast_signed()
-    });
-    if t.lane() == 0 {
-        ([carry, low], high)
-    } else {
-        ([low, high], high)
-    }
-}
-
-/// Whether each of a lane's residuals fits in a code.
-#[inline(always)]
-pub fn both_fit(rest: Pair<i32>, before: Pair<i32>) -> Pair<bool> {
-    subtract(rest, before).map(fits)
-}
-
-/// The sums of each place's.
-#[inline(always)]
-pub fn add(a: Pair<i32>, b: Pair<i32>) -> Pair<i32> {
-    [a[0].wrapping_add(b[0]), a[1].wrapping_add(b[1])]
-}
-
-/// The differences of each place's.
-#[inline(always)]
-pub fn subtract(a: Pair<i32>, b: Pair<i32>) -> Pair<i32> {
-    [a[0].wrapping_sub(b[0]), a[1].wrapping_sub(b[1])]
 }

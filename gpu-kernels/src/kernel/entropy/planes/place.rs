@@ -6,15 +6,18 @@ use crate::kernel::entropy::place::{CodedWords, Work};
 use crate::kernel::entropy::{THREADS, WARPS};
 use crate::scan::block_sum;
 use crate::simt::{Thread, WARP};
+use ferrosz_codec::entropy::planes::PLANES;
 
 /// The words of planes: tops, masks, and words.
 pub struct PlaneWords;
 
 /// For each mask, where its words begin in the image.
 const OFFSETS: u32 = 0;
+/// For each warp, the words of a stripe.
+const PLANE_ROWS: u32 = OFFSETS + CHUNK_MASKS;
 
 impl CodedWords for PlaneWords {
-    const SCRATCH_WORDS: u32 = OFFSETS + CHUNK_MASKS;
+    const SCRATCH_WORDS: u32 = PLANE_ROWS + WARPS * PLANES * WARP;
 
     #[inline(always)]
     fn place<T: Thread>(t: T, work: &mut Work<'_>) {
@@ -67,12 +70,18 @@ fn place_masks<T: Thread>(t: T, work: &mut Work<'_>, tiles: u32) {
 #[inline(always)]
 fn place_stripe<T: Thread>(t: T, work: &mut Work<'_>, stripe: Stripe) {
     let codes = stripe.codes(t, work.params.regions, work.chunk);
+    // Each lane reads its own again: NVIDIA's assembler does not come to an end with what follows sixteen times.
+    let own = |plane: u32| PLANE_ROWS + (t.warp() * PLANES + plane) * WARP + t.lane();
     for (plane, word) in (0..).zip(&planes_of(t, codes)) {
-        let mask = t.ballot(*word != 0);
+        t.shared_store(own(plane), *word);
+    }
+    for plane in 0..t.opaque(PLANES) {
+        let word = t.shared_load(own(plane));
+        let mask = t.ballot(word != 0);
         let before = (mask & ((1 << t.lane()) - 1)).count_ones();
-        if *word != 0 {
+        if word != 0 {
             let first = t.shared_load(OFFSETS + stripe.mask(plane));
-            work.store(t, first + before, *word);
+            work.store(t, first + before, word);
         }
     }
 }

@@ -532,7 +532,7 @@ impl Gpu {
         })
     }
 
-    fn run(
+    pub(crate) fn run(
         &self,
         stream: &Arc<CudaStream>,
         work: impl FnOnce(&CudaExecutor<'_>) -> Result<(), Error>,
@@ -569,7 +569,11 @@ fn device_box(address: u64, grid: &Grid, chunk: &ChunkBox, bytes: usize) -> Devi
 /// # Safety
 ///
 /// As for [`View::new`].
-unsafe fn words(argument: &'static str, address: u64, bytes: u64) -> Result<View<u32>, Error> {
+pub(crate) unsafe fn words(
+    argument: &'static str,
+    address: u64,
+    bytes: u64,
+) -> Result<View<u32>, Error> {
     if !address.is_multiple_of(ALIGNMENT) {
         return Err(Error::Misaligned {
             argument,

@@ -157,6 +157,9 @@ pub enum Error {
         /// Chunks that the workspace is for.
         capacity: u64,
     },
+    /// A workspace belongs to a field of other extents.
+    #[error("the workspace was made for a field of other extents")]
+    WorkspaceGrid,
     /// A workspace was brought to another stream than it was made for. Calls on two streams could use
     /// it at the same time.
     #[error("the workspace was made for another CUDA stream")]

@@ -28,6 +28,8 @@
 
 mod bands;
 mod cpu;
+#[cfg(feature = "cuda")]
+mod cuda;
 mod kernels;
 pub(crate) mod tuning;
 
@@ -38,6 +40,9 @@ pub use ferrosz_codec::interp::recipe::{CodeWidth, RECIPE_BYTES, Recipe};
 pub use ferrosz_codec::interp::resolved::Resolved;
 pub use ferrosz_codec::interp::spline::Spline;
 pub use ferrosz_codec::interp::tune::{FlagChoice, Preset, TighteningChoice, Tuning};
+
+#[cfg(feature = "cuda")]
+pub use cuda::{DeviceParts, PartsWorkspace};
 
 use crate::device::Device;
 use crate::error::Error;

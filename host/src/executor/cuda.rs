@@ -232,6 +232,11 @@ impl CudaMemory {
         &self.stream
     }
 
+    /// The same, to work on.
+    pub(crate) fn shared_stream(&self) -> &Arc<CudaStream> {
+        &self.stream
+    }
+
     /// Asks for all bytes to be 0.
     pub(crate) fn clear(&self) -> Result<(), Error> {
         clear(self.view::<u64>(), &self.stream)

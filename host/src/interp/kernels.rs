@@ -1,7 +1,7 @@
 //! Decomposition and composition on a machine that runs kernels: their order, and what they share in a workspace.
 
 use super::tuning::{TuneJob, enqueue_tune};
-use super::{Code, Decomposition, Interpolator, Recipe};
+use super::{Code, CodeWidth, Decomposition, Interpolator, Recipe};
 use crate::error::Error;
 use crate::executor::Executor;
 use crate::memory;
@@ -99,8 +99,10 @@ pub(super) fn enqueue_decompose<T: Element, C: Code, E: Executor>(
         enqueue_resolve::<T, E>(executor, bound, elements, input, room.cells)?;
     } else {
         executor.clear(room.cells)?;
-        let range_cell = room.cells.from(cells::RANGE).words();
-        executor.upload(&range.to_bits().to_le_bytes(), range_cell)?;
+        if interpolator.needs_range() {
+            let cell = room.cells.from(cells::RANGE).words();
+            executor.upload(&range.to_bits().to_le_bytes(), cell)?;
+        }
     }
     let part = part(grid, &room, input);
     let tune = TuneJob {
@@ -224,9 +226,10 @@ fn import_blocks(elements: u64) -> u32 {
 }
 
 /// What the last decomposition of a workspace did with its field.
-pub(super) fn recipe<T: Element, C: Code, E: Executor>(
+pub(super) fn recipe<T: Element, E: Executor>(
     executor: &E,
     interpolator: &Interpolator,
+    width: CodeWidth,
     grid: &TileGrid,
     workspace: View<u64>,
 ) -> Result<Recipe<T>, Error> {
@@ -237,7 +240,7 @@ pub(super) fn recipe<T: Element, C: Code, E: Executor>(
     Ok(Recipe {
         grid: *grid,
         resolved: resolved.ok_or(Error::BadDecomposition("the parameters are damaged"))?,
-        width: C::WIDTH,
+        width,
         order: interpolator.order,
         bound: interpolator.bound,
     })
@@ -314,7 +317,7 @@ pub(super) fn decompose<T: Element, C: Code, E: Executor>(
     enqueue_decompose::<T, C, E>(executor, interpolator, grid, view(0), &arrays, workspace)?;
     let outliers = outliers(executor, grid, workspace)?.min(elements);
     Ok(Decomposition {
-        recipe: recipe::<T, C, E>(executor, interpolator, grid, workspace)?,
+        recipe: recipe(executor, interpolator, C::WIDTH, grid, workspace)?,
         codes: fetch(executor, arrays.codes, elements)?,
         anchors: fetch(executor, arrays.anchors, anchors)?,
         outlier_values: fetch(executor, arrays.outlier_values, outliers)?,

@@ -23,21 +23,24 @@ use ferrosz_codec::quantize::Quantizer;
 use ferrosz_codec::stream::grid::ChunkBox;
 use ferrosz_codec::stream::table::ENTRY_BYTES;
 use ferrosz_codec::stream::tiles::{Prologue, Sections, TileLayout};
-use ferrosz_codec::tile::{self, CHUNK_TILES, LANES, TILE, TileBox, TileGrid};
+use ferrosz_codec::tile::{self, CHUNK_TILES, GROUPS, LANES, TILE, TileBox, TileGrid};
 use rayon::prelude::*;
 
-/// Elements of the sample: 16 whole tiles. A smaller field is coded whole, so that its size is exact.
-const SAMPLE: u64 = 16 * TILE as u64;
+/// Elements of the sample: 32 whole tiles. A smaller field is coded whole, so that its size is exact.
+const SAMPLE: u64 = 32 * TILE as u64;
 
 /// The most tiles of the sample, where tiles have few elements.
 const MOST_TILES: u64 = 256;
 
 /// Of so many of the sample's tiles one serves the tuning.
-const TUNED: usize = 4;
+const TUNED: usize = 8;
 
-/// What anchors are taken to cost: bits of each, and bytes of each of their chunks.
-const ANCHOR_BITS: u64 = 8;
+/// Bytes that a chunk of anchors is taken to have beside their codes.
 const ANCHOR_CHUNK: u64 = 128;
+
+/// What the class of the places next above in level is taken to be above an anchor's bits. Its places number about
+/// 2^9, and anchors, further apart, have codes that are larger by about 2^3.
+const CLASS_OVER_BITS: u32 = 5;
 
 /// What is looked at of a field.
 pub(crate) enum TileSample<T> {
@@ -142,17 +145,27 @@ fn payload_bytes<T: Element>(
     let elements: u64 = sample.iter().map(|tile| tile.count(&layout.fine)).sum();
     let of_all = u128::from(chunks) * u128::from(layout.fine.elements());
     let prologue = Prologue { resolved, shares };
-    of_all / u128::from(elements.max(1)) + first_bytes(layout, &prologue)
+    of_all / u128::from(elements.max(1))
+        + prologue_bytes(layout, &prologue)
+        + coarse_bytes(layout, &map, &codes)
 }
 
-/// Prologue and coarse field.
-fn first_bytes<T: Element>(layout: &TileLayout, prologue: &Prologue<T>) -> u128 {
+fn prologue_bytes<T: Element>(layout: &TileLayout, prologue: &Prologue<T>) -> u128 {
     let mut bytes = vec![0; Sections::new(layout, MAX_WORDS, T::DTYPE).bytes()];
     let sections = prologue.write(layout, std::iter::empty(), &mut bytes);
-    let anchors = layout.coarse.map_or(0, |coarse| coarse.elements());
     sections.bytes() as u128
-        + u128::from(layout.coarse_chunks()) * u128::from(ANCHOR_CHUNK)
-        + u128::from(anchors) * u128::from(ANCHOR_BITS) / 8
+}
+
+/// The coarse field, if there is one, by what the codes of the highest levels are in the sample's tiles.
+fn coarse_bytes(layout: &TileLayout, map: &GroupMap, codes: &[TileCodes]) -> u128 {
+    let anchors = layout.coarse.map_or(0, |coarse| coarse.elements());
+    let class = |codes| map.classes(codes).0.of(GROUPS - 1);
+    let bits = codes
+        .iter()
+        .map(|codes| u128::from(class(codes).saturating_sub(CLASS_OVER_BITS)))
+        .sum::<u128>();
+    u128::from(layout.coarse_chunks()) * u128::from(ANCHOR_CHUNK)
+        + u128::from(anchors) * bits / (8 * codes.len().max(1) as u128)
 }
 
 /// Parameters tuned on some tiles of the sample.

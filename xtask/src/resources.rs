@@ -135,8 +135,13 @@ impl Row {
     fn fault(&self) -> Option<String> {
         let name = self.name;
         let local = (CHIPS.iter().zip(STACK).zip(&self.kernels)).find(|((_, most), kernel)| {
-            let may_use_stack = ptx::may_use_stack(name);
-            !may_use_stack && (kernel.stack > *most || kernel.spills > *most)
+            let is_interpolation = name.starts_with("ferrosz_interp_") && *most > 0;
+            let most = if is_interpolation {
+                STACK_OF_INTERPOLATION
+            } else {
+                *most
+            };
+            !ptx::may_use_stack(name) && (kernel.stack > most || kernel.spills > most)
         });
         if let Some(((chip, _), Kernel { stack, spills, .. })) = local {
             return Some(format!(

@@ -23,7 +23,7 @@ use ferrosz_codec::shape::Shape;
 use ferrosz_codec::tile::TileGrid;
 
 /// Threads in a block.
-pub const THREADS: u32 = 512;
+pub const THREADS: u32 = 384;
 
 /// Parameters of prediction and reconstruction.
 #[repr(C)]

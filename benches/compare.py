@@ -9,13 +9,15 @@
 Fields are raw little-endian float32, without NaN. A bound is a share of a field's range; the absolute error
 that it comes to is what every compressor gets. Ratios are bytes of the field over bytes of the stream;
 rates are medians, in 10^9 bytes of the field a second; the largest error is taken by NumPy in float64.
-ferrosz is timed by `ferrosz bench --device cpu`, the others around their calls from Python.
+ferrosz is timed by `ferrosz bench --device cpu`, the others around their calls from Python. PSNR is
+20 log10(range / root mean square error), in float64.
 """
 import argparse
 import dataclasses
 import functools
 import importlib.metadata
 import json
+import math
 import os
 import pathlib
 import platform
@@ -41,6 +43,23 @@ class Field:
     def dims(self):
         return ",".join(map(str, self.values.shape))
 
+    @property
+    def rank(self):
+        """The rank of tiles: dimensions of a few elements do not make a smooth axis."""
+        return sum(length > 4 for length in self.values.shape)
+
+    @property
+    def extent(self):
+        return float(self.values.max().astype(numpy.float64) - self.values.min().astype(numpy.float64))
+
+    def psnr(self, decoded):
+        error = self.values.astype(numpy.float64) - decoded.astype(numpy.float64)
+        mean = float(numpy.mean(error * error))
+        return math.inf if mean == 0 else 20 * math.log10(self.extent) - 10 * math.log10(mean)
+
+    def bits(self, stream_bytes):
+        return 8 * stream_bytes / self.values.size
+
 
 @dataclasses.dataclass
 class Result:
@@ -62,24 +81,29 @@ class Ferrosz:
         line = [self.command, *map(str, arguments), "--device", "cpu", "--quiet"]
         return subprocess.run(line, check=True, stdout=subprocess.PIPE, text=True).stdout
 
-    def measure(self, field, error, codec, rank):
-        """One codec and rank; `auto` asks `ferrosz compress` what it chooses."""
-        shape = ("--dtype", "f32", "--dims", field.dims)
+    def compress(self, field, error, codec, rank):
+        """One codec and rank; `auto` chooses both. What `ferrosz compress` says, and what comes back."""
         stream, back = self.folder / "stream.fsz", self.folder / "back.f32"
         chosen = json.loads(self.run(
-            "compress", field.path, stream, *shape, "--abs", error, "--codec", codec, "--json",
-            *(("--rank", rank) if rank else ())))
+            "compress", field.path, stream, "--dtype", "f32", "--dims", field.dims, "--abs", error, "--codec", codec,
+            "--json", *(("--rank", rank) if rank else ())))
         self.run("decompress", stream, back)
+        if chosen["stream_bytes"] != stream.stat().st_size:
+            raise RuntimeError("the stream has another length than compress says")
+        return chosen, numpy.fromfile(back, "<f4").reshape(field.values.shape)
+
+    def measure(self, field, error, codec, rank):
+        """One codec and rank, timed."""
+        chosen, decoded = self.compress(field, error, codec, rank)
         bench = json.loads(self.run(
-            "bench", field.path, *shape, "--abs", error, "--repeat", self.repeat, "--json",
-            "--codec", chosen["codec"], "--rank", chosen["rank"]))
+            "bench", field.path, "--dtype", "f32", "--dims", field.dims, "--abs", error, "--repeat", self.repeat,
+            "--json", "--codec", chosen["codec"], "--rank", chosen["rank"]))
         row, = bench["rows"]
-        if row["stream_bytes"] != stream.stat().st_size:
+        if row["stream_bytes"] != chosen["stream_bytes"]:
             raise RuntimeError("bench and compress made different streams")
         label = f"ferrosz {chosen['codec']} {chosen['rank']}"
         return Result(f"{label} (auto)" if codec == "auto" else label, row["stream_bytes"],
-                      1e-6 * row["compress"]["us"], 1e-6 * row["decompress"]["us"],
-                      numpy.fromfile(back, "<f4").reshape(field.values.shape))
+                      1e-6 * row["compress"]["us"], 1e-6 * row["decompress"]["us"], decoded)
 
 
 def median_time(work, repeat):
@@ -146,15 +170,16 @@ def row(field, result, share, error):
         kept = f"{over:.4f}" if over <= 1 else f"**{over:.8g}**"
     rate = lambda seconds: f"{1e-9 * field.values.nbytes / seconds:.3f}"
     ratio = field.values.nbytes / result.stream_bytes
-    return (f"| {field.name} | {bound} | {result.name} | {ratio:.2f} | {rate(result.compress)} "
-            f"| {rate(result.decompress)} | {kept} |")
+    return (f"| {field.name} | {bound} | {result.name} | {ratio:.2f} | {field.bits(result.stream_bytes):.3f} "
+            f"| {field.psnr(result.decoded):.2f} | {rate(result.compress)} | {rate(result.decompress)} | {kept} |")
 
 
 def rows(field, ferrosz, args):
-    extent = float(field.values.max().astype(numpy.float64) - field.values.min().astype(numpy.float64))
+    ways = [("plain", 1), ("lorenzo+huffman", field.rank), ("lorenzo+rans", field.rank), ("interp", field.rank),
+            ("auto", None)]
     for share in BOUNDS:
-        error = share * extent
-        runs = [functools.partial(ferrosz.measure, field, error, *way) for way in (("plain", 1), ("auto", None))]
+        error = share * field.extent
+        runs = [functools.partial(ferrosz.measure, field, error, *way) for way in ways]
         runs += [functools.partial(sz3, field, error, name, args.threads, args.repeat)
                  for name in ("INTERP_LORENZO", "INTERP", "LORENZO_REG", "NOPRED")]
         runs += [functools.partial(zfp, field, error, args.repeat),
@@ -173,13 +198,18 @@ def processor():
     return f"{os.cpu_count()} cores, {name}, {platform.machine()}"
 
 
-def heading(args, fields):
-    versions = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in PACKAGES)
+def circumstances(args, packages=PACKAGES):
+    """When, where, and with which versions."""
+    versions = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in packages)
     command = subprocess.run([args.ferrosz, "--version"], check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
+    return f"{args.date}. {processor()}{args.note and ', ' + args.note}. {command}, {versions}."
+
+
+def heading(args, fields):
     names = " ".join(f"{field.name}.f32:{field.dims}" for field in fields)
     return f"""# Beside SZ3, zfp and pco, on the CPU
 
-{args.date}. {processor()}{args.note and ", " + args.note}. {command}, {versions}. Made by
+{circumstances(args)} Made by
 
 ```sh
 python benches/compare.py --threads {args.threads} --repeat {args.repeat} --out docs/measurements/compare-cpu.md \\
@@ -187,7 +217,7 @@ python benches/compare.py --threads {args.threads} --repeat {args.repeat} --out 
 ```
 
 Bound: share of the field's range; the absolute error that it comes to is what each compressor got. Ratio: bytes of the field over bytes
-of the stream. Rates: medians of {args.repeat}, 10^9 bytes of the field a second. Threads: {args.threads} for ferrosz and SZ3, one for zfp and
+of the stream. Bits: of the stream, a value. PSNR: 20 log10(range / root mean square error), in dB. Rates: medians of {args.repeat}, 10^9 bytes of the field a second. Threads: {args.threads} for ferrosz and SZ3, one for zfp and
 pco. Error: the largest |x - x'| over the bound, in float64; more than 1 is in bold. ferrosz is timed by its own command with the
 absolute bound, checksums on; the others around their Python calls, so with what these copy. `(auto)`: codec and rank are what
 `--codec auto` chose; the choice itself is not in the time. pco is lossless and takes no bound; *NumPy quantised, pco* is pco of
@@ -197,8 +227,8 @@ rounded to float32. Fields are those of [ratios](ratios.md).
 All rows of a field are from one run, on a machine that others used at the same time: compare rates within a field, and take them as
 rough.
 
-| field | bound | compressor | ratio | compress | decompress | error / bound |
-| --- | --- | --- | --- | --- | --- | --- |
+| field | bound | compressor | ratio | bits | PSNR | compress | decompress | error / bound |
+| --- | --- | --- | --- | --- | --- | --- | --- | --- |
 """
 
 
@@ -212,16 +242,32 @@ def read(argument):
     return Field(pathlib.Path(argument.rpartition(":")[0]).stem, values, path)
 
 
-def arguments():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+def parser(description):
+    """The arguments that all comparisons have."""
+    parser = argparse.ArgumentParser(description=description.splitlines()[0])
     parser.add_argument("fields", nargs="+", metavar="FIELD.f32:Z,Y,X")
     parser.add_argument("--out", type=pathlib.Path, help="Markdown to write; else it is printed only")
     parser.add_argument("--ferrosz", default=str(ROOT / "target/release/ferrosz"), help="the command")
-    parser.add_argument("--repeat", type=int, default=5)
     parser.add_argument("--threads", type=int, default=1, help="of ferrosz and SZ3; zfp and pco have one")
     parser.add_argument("--date", default=time.strftime("%Y-%m-%d"))
     parser.add_argument("--note", default="", help="what else is to be said of the machine")
-    return parser.parse_args()
+    return parser
+
+
+def load(threads):
+    """Imports the libraries, which read these when they start."""
+    global numpy, pcodec, pysz, zfpy
+    os.environ["RAYON_NUM_THREADS"] = os.environ["OMP_NUM_THREADS"] = str(threads)
+    import numpy
+    import pcodec
+    import pysz
+    import zfpy
+
+
+def arguments():
+    with_repeat = parser(__doc__)
+    with_repeat.add_argument("--repeat", type=int, default=5)
+    return with_repeat.parse_args()
 
 
 def main(args):
@@ -240,10 +286,5 @@ def main(args):
 
 if __name__ == "__main__":
     parsed = arguments()
-    # Read when the libraries start.
-    os.environ["RAYON_NUM_THREADS"] = os.environ["OMP_NUM_THREADS"] = str(parsed.threads)
-    import numpy
-    import pcodec
-    import pysz
-    import zfpy
+    load(parsed.threads)
     main(parsed)

@@ -74,7 +74,7 @@ fn best_and_chosen(field: &[f32], lengths: &[u64], bound: Bound, what: &str) -> 
 
 #[test]
 fn the_choice_is_near_the_best() {
-    // More than the sample has: 128 chunks of 8192, or 32 tiles of 16,384.
+    // More than the sample has: 128 chunks of 8192, or 16 tiles of 16,384.
     let lengths = [80, 150, 190];
     for (i, field) in FIELDS.into_iter().enumerate() {
         let values = make(field, lengths, i as u64);

@@ -33,6 +33,10 @@ pub(crate) const CODECS: [Codec; 7] = [
     }),
 ];
 
+/// The codec that says how much more there is in a field than in some tiles of it: sampled tiles are fewer than
+/// chunks, and what they hold may not be what most of the field does.
+pub(crate) const YARDSTICK: Codec = Codec::Outlier;
+
 /// What may be chosen for a field of these extents, the preferred first.
 pub(crate) fn candidates(extents: &Extents) -> Vec<Layout> {
     let mut layouts = Vec::new();
@@ -67,14 +71,23 @@ pub(crate) fn choose<T: Element>(
     for layout in candidates(extents) {
         let grid = layout.grid();
         let mut read = |place: &_| read(&grid, place);
+        let sample = once(&mut chunks, layout.shape, || {
+            sample_chunks(&grid, &mut read)
+        })?;
         let bytes = match layout.tiles() {
-            Some(tile_layout) => once(&mut tiles, layout.shape, || {
-                TileSample::new(&tile_layout.fine, &mut read)
-            })?
-            .predicted_bytes(&tile_layout, quantizer),
+            Some(tile_layout) => {
+                let make = || TileSample::new(&tile_layout.fine, quantizer, read);
+                let known = once(&mut tiles, layout.shape, make)?;
+                let yardstick = Layout {
+                    codec: YARDSTICK,
+                    ..layout
+                };
+                let of_all = payload_bytes(&yardstick, quantizer, sample);
+                known.predicted_bytes(&tile_layout, quantizer, of_all)
+            }
             None => {
-                let sample = once(&mut chunks, layout.shape, || sample_chunks(&grid, read))?;
-                predicted_bytes(&layout, quantizer, sample)
+                u128::from(grid.chunk_count()) * ENTRY_BYTES as u128
+                    + payload_bytes(&layout, quantizer, sample)
             }
         };
         if best.is_none_or(|(fewest, _)| bytes < fewest) {
@@ -119,8 +132,8 @@ fn sample_chunks<T: Element>(
     spread(all, taken).map(read).collect()
 }
 
-/// The predicted size of chunk table and payload.
-fn predicted_bytes<T: Element>(
+/// The predicted size of the payload.
+fn payload_bytes<T: Element>(
     layout: &Layout,
     quantizer: &Quantizer<T>,
     sample: &[Sample<T>],
@@ -141,8 +154,7 @@ fn predicted_bytes<T: Element>(
             },
         )
         .sum();
-    let payload = u128::from(bytes) * u128::from(grid.elements()) / u128::from(elements.max(1));
-    u128::from(grid.chunk_count()) * ENTRY_BYTES as u128 + payload
+    u128::from(bytes) * u128::from(grid.elements()) / u128::from(elements.max(1))
 }
 
 /// The elements of a box of a field in memory, row by row.

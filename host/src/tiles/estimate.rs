@@ -3,9 +3,11 @@
 
 use super::coder::{self, Encoder, Room};
 use super::compress::encode_all;
-use crate::choose::spread;
+use crate::choose::{YARDSTICK, spread};
+use crate::cpu::Version;
 use crate::error::Error;
 use ferrosz_codec::Element;
+use ferrosz_codec::encode::chunk::{IMAGE_BYTES, Source};
 use ferrosz_codec::entropy::counts::{Counts, is_sample};
 use ferrosz_codec::entropy::groups::{GroupMap, TileCodes};
 use ferrosz_codec::entropy::image::ChunkTiles;
@@ -20,20 +22,21 @@ use ferrosz_codec::interp::tune::{Tuning, cost_of_tile, sum};
 use ferrosz_codec::lorenzo;
 use ferrosz_codec::pipeline::TilePredictor;
 use ferrosz_codec::quantize::Quantizer;
-use ferrosz_codec::stream::grid::ChunkBox;
+use ferrosz_codec::stream::container::Extents;
+use ferrosz_codec::stream::grid::{ChunkBox, Grid};
 use ferrosz_codec::stream::table::ENTRY_BYTES;
 use ferrosz_codec::stream::tiles::{Prologue, Sections, TileLayout};
 use ferrosz_codec::tile::{self, CHUNK_TILES, GROUPS, LANES, TILE, TileBox, TileGrid};
 use rayon::prelude::*;
 
-/// Elements of the sample: 32 whole tiles. A smaller field is coded whole, so that its size is exact.
-const SAMPLE: u64 = 32 * TILE as u64;
+/// Elements of the sample: 16 whole tiles. A smaller field is coded whole, so that its size is exact.
+const SAMPLE: u64 = 16 * TILE as u64;
 
 /// The most tiles of the sample, where tiles have few elements.
 const MOST_TILES: u64 = 256;
 
 /// Of so many of the sample's tiles one serves the tuning.
-const TUNED: usize = 8;
+const TUNED: usize = 4;
 
 /// Bytes that a chunk of anchors is taken to have beside their codes.
 const ANCHOR_CHUNK: u64 = 128;
@@ -47,7 +50,12 @@ pub(crate) enum TileSample<T> {
     /// All of it.
     Whole(Vec<T>),
     /// Some of its tiles.
-    Tiles(Vec<SampleTile<T>>),
+    Tiles {
+        /// The tiles.
+        tiles: Vec<SampleTile<T>>,
+        /// Their payload by [`YARDSTICK`].
+        yardstick: u64,
+    },
 }
 
 /// A tile of a field, and its elements and those of its far faces, row by row.
@@ -74,12 +82,41 @@ impl<T: Element> SampleTile<T> {
         let extents = self.tile.extents(grid.shape());
         extents.map(u64::from).iter().product()
     }
+
+    /// The payload of the tile itself as a field of blocks.
+    fn block_bytes(&self, grid: &TileGrid, quantizer: &Quantizer<T>, image: &mut [u8]) -> u64 {
+        let [depth, height, width] = self.tile.extents(grid.shape()).map(u64::from);
+        let Some(extents) = Extents::new(&[depth, height, width]) else {
+            return 0;
+        };
+        let origin = self.tile.origin;
+        let mut field = Vec::with_capacity(extents.elements() as usize);
+        for row in 0..depth * height {
+            let first = self.index([
+                origin[0] + row / height,
+                origin[1] + row % height,
+                origin[2],
+            ]);
+            field.extend_from_slice(&self.elements[first..first + width as usize]);
+        }
+        let blocks = Grid::new(grid.shape(), &extents);
+        let encode = |chunk| {
+            let source = Source {
+                field: &field,
+                grid: &blocks,
+                chunk,
+            };
+            (Version::best().encode(YARDSTICK, quantizer, source, image)).1 as u64
+        };
+        (0..blocks.chunk_count()).map(encode).sum()
+    }
 }
 
 impl<T: Element> TileSample<T> {
     /// The sample of a field of which `read` gives the elements of boxes.
     pub(crate) fn new(
         grid: &TileGrid,
+        quantizer: &Quantizer<T>,
         mut read: impl FnMut(&ChunkBox) -> Result<Vec<T>, Error>,
     ) -> Result<Self, Error> {
         let (elements, tiles) = (grid.elements(), grid.tiles());
@@ -104,30 +141,52 @@ impl<T: Element> TileSample<T> {
                 elements: read(&ChunkBox { origin, extents })?,
             })
         };
-        let read: Result<_, Error> = spread(tiles, taken).map(read_tile).collect();
-        Ok(Self::Tiles(read?))
+        let read: Result<Vec<_>, Error> = spread(tiles, taken).map(read_tile).collect();
+        let tiles = read?;
+        let image = || vec![0; IMAGE_BYTES];
+        let yardstick = (tiles.par_iter())
+            .map_init(image, |image, tile| {
+                tile.block_bytes(grid, quantizer, image)
+            })
+            .sum();
+        Ok(Self::Tiles { tiles, yardstick })
     }
 
-    /// The predicted size of chunk table and payload.
-    pub(crate) fn predicted_bytes(&self, layout: &TileLayout, quantizer: &Quantizer<T>) -> u128 {
+    /// The predicted size of chunk table and payload; [`YARDSTICK`] is predicted to have a payload of
+    /// `yardstick_of_all`.
+    pub(crate) fn predicted_bytes(
+        &self,
+        layout: &TileLayout,
+        quantizer: &Quantizer<T>,
+        yardstick_of_all: u128,
+    ) -> u128 {
         let payload = match self {
             Self::Whole(values) if values.is_empty() => 0,
             Self::Whole(values) => encode_all(layout, quantizer, values, &|_| {})
                 .iter()
                 .map(|(_, bytes)| bytes.len() as u128)
                 .sum(),
-            Self::Tiles(tiles) => payload_bytes(layout, quantizer, tiles),
+            Self::Tiles { tiles, yardstick } => {
+                let elements: u64 = tiles.iter().map(|tile| tile.count(&layout.fine)).sum();
+                // Where there is next to nothing, elements say more than the yardstick's bytes.
+                let weight = |bytes: u128, elements: u64| bytes + u128::from(elements) / 256 + 1;
+                let of_all = weight(yardstick_of_all, layout.fine.elements());
+                let of_tiles = weight(u128::from(*yardstick), elements);
+                let (first, chunks) = predicted_parts(layout, quantizer, tiles);
+                first + chunks * of_all / of_tiles
+            }
         };
         u128::from(layout.entries()) * ENTRY_BYTES as u128 + payload
     }
 }
 
-/// The payload of a field that has these tiles among others.
-fn payload_bytes<T: Element>(
+/// Of a field that has these tiles among others: what comes before the chunks of the field itself, and the bytes of
+/// these tiles in chunks.
+fn predicted_parts<T: Element>(
     layout: &TileLayout,
     quantizer: &Quantizer<T>,
     sample: &[SampleTile<T>],
-) -> u128 {
+) -> (u128, u128) {
     let (resolved, codes) = match layout.codec.predictor {
         TilePredictor::Lorenzo => (None, predict_lorenzo(layout, quantizer, sample)),
         TilePredictor::Interp(geometry) => {
@@ -142,12 +201,9 @@ fn payload_bytes<T: Element>(
     let shares = coder::shares(layout.codec.coder, || count(layout, &map, sample, &codes));
     let encoder = Encoder::new(layout.codec.coder, shares.as_ref());
     let chunks = chunk_bytes(&encoder, &map, sample, &codes);
-    let elements: u64 = sample.iter().map(|tile| tile.count(&layout.fine)).sum();
-    let of_all = u128::from(chunks) * u128::from(layout.fine.elements());
     let prologue = Prologue { resolved, shares };
-    of_all / u128::from(elements.max(1))
-        + prologue_bytes(layout, &prologue)
-        + coarse_bytes(layout, &map, &codes)
+    let first = prologue_bytes(layout, &prologue) + coarse_bytes(layout, &map, &codes);
+    (first, u128::from(chunks))
 }
 
 fn prologue_bytes<T: Element>(layout: &TileLayout, prologue: &Prologue<T>) -> u128 {

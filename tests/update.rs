@@ -6,7 +6,7 @@ mod common;
 use common::fields::{FromBits, Kind, make};
 use common::{compressor, judge::judge, layouts};
 use ferrosz::codec::stream::checksum::checksum;
-use ferrosz::codec::stream::container::HEADER_BYTES;
+use ferrosz::codec::stream::container::{HEADER_BYTES, Header};
 use ferrosz::codec::stream::table::seed;
 use ferrosz::codec::stream::update::to_bytes;
 use ferrosz::{
@@ -456,6 +456,28 @@ fn the_emulator_decodes_updated_streams() {
         emulator.decompress::<f32>(&damaged).err(),
         decode::<f32>(&damaged).err()
     );
+}
+
+#[test]
+fn streams_of_tiles_are_not_updated() {
+    let field = make::<f32>(Kind::Smooth, 2000, 3);
+    for layout in common::tile_layouts(&[10, 10, 20]) {
+        let bound = Bound::abs(1e-3).expect("a bound");
+        let compressor = common::compressor(layout, bound, Device::Cpu).expect("a compressor");
+        let mut stream = compressor.compress(&field).expect("compresses");
+        let found = Update::new(&stream, &Part::Elements(3..4), &[1.0f32]);
+        assert_eq!(found, Err(Error::UpdateOfTiles));
+        // Nor does another writer's header make one of it.
+        let header = Header::read(&stream).expect("a header");
+        let header = Header {
+            update_bytes: 16,
+            ..header
+        };
+        stream[..HEADER_BYTES].copy_from_slice(&header.to_bytes());
+        let found = ferrosz::info(&stream).err();
+        let wanted = FormatError::InvalidHeader("a stream of tiles has no updates");
+        assert_eq!(found, Some(Error::Format(wanted)));
+    }
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use crate::report;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use ferrosz::codec::pipeline::{TileCodec, TilePredictor};
+use ferrosz::codec::tile;
 use ferrosz::{Codec, Shape};
 
 /// The name that leaves codec and rank to be chosen.
@@ -79,14 +80,26 @@ fn help_of_tiles(codec: TileCodec) -> &'static str {
     TEXTS[number.count()][codec.coder as usize]
 }
 
-/// A codec and its blocks: `plain, blocks of 4 x 4 x 4`.
+/// A codec and its blocks or tiles: `plain, blocks of 4 x 4 x 4`.
 pub fn describe(codec: Codec, rank: u8) -> String {
-    format!("{codec}, blocks of {}", blocks(rank))
+    format!("{codec}, {} of {}", pieces(codec), extents(codec, rank))
 }
 
-/// The extents of blocks of a rank, without those that are 1.
-pub fn blocks(rank: u8) -> String {
-    let extents = Shape::of_rank(rank).map_or([1; 3], Shape::extents);
+/// What a codec cuts a field into.
+pub fn pieces(codec: Codec) -> &'static str {
+    match codec.tiles() {
+        Some(_) => "tiles",
+        None => "blocks",
+    }
+}
+
+/// The extents of a codec's blocks or tiles of a rank, without those that are 1.
+pub fn extents(codec: Codec, rank: u8) -> String {
+    let of_shape = match codec.tiles() {
+        Some(_) => tile::extents,
+        None => Shape::extents,
+    };
+    let extents = Shape::of_rank(rank).map_or([1; 3], of_shape);
     let longer: Vec<u64> = (extents.into_iter().map(u64::from))
         .filter(|length| *length > 1)
         .collect();
@@ -99,7 +112,10 @@ mod tests {
 
     #[test]
     fn blocks_have_the_dimensions_of_their_rank() {
-        assert_eq!([1, 2, 3].map(blocks), ["32", "8 x 8", "4 x 4 x 4"]);
+        let of = |codec| [1, 2, 3].map(|rank| extents(codec, rank));
+        assert_eq!(of(Codec::Plain), ["32", "8 x 8", "4 x 4 x 4"]);
+        assert_eq!(of(Codec::INTERP), ["16384", "256 x 64", "16 x 16 x 64"]);
+        assert_eq!(describe(Codec::INTERP, 3), "interp, tiles of 16 x 16 x 64");
         assert_eq!(describe(Codec::Plain, 1), "plain, blocks of 32");
     }
 }

@@ -123,11 +123,12 @@ impl Summary {
     fn note_rank(&self) {
         let found = self.layout.shape.rank();
         if let Some(rank) = self.rank.filter(|rank| *rank > found) {
+            let pieces = codec_choice::pieces(self.layout.codec);
             output::note(&format!(
-                "note: --rank {rank}: an array of {} has blocks of {}, as blocks have no more \
+                "note: --rank {rank}: an array of {} has {pieces} of {}, as {pieces} have no more \
                  dimensions than the array has of length > 1",
                 report::lengths(self.layout.extents.lengths()),
-                codec_choice::blocks(found)
+                codec_choice::extents(self.layout.codec, found)
             ));
         }
     }

@@ -12,6 +12,7 @@ use crate::location::Location;
 use crate::output;
 use crate::picture::{self, Grid, Panel};
 use crate::report;
+use ferrosz::codec::pipeline::{TileCodec, TileCoder, TilePredictor};
 use ferrosz::{Bound, Codec, Compressor, Decompressor, Device};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
@@ -34,8 +35,13 @@ const RUNS: usize = 51;
 /// No more runs after this: on the emulator, one is slow enough.
 const PATIENCE: Duration = Duration::from_millis(100);
 
-/// What is tried at every bound.
-const WAYS: [Way; 12] = [
+const LORENZO_RANS: Codec = Codec::Tiles(TileCodec {
+    predictor: TilePredictor::Lorenzo,
+    coder: TileCoder::Rans,
+});
+
+/// What is tried at every bound: all that is chosen from, and the choice.
+const WAYS: [Way; 18] = [
     Way::Coded(Codec::Fixed, 1),
     Way::Coded(Codec::Plain, 1),
     Way::Coded(Codec::Plain, 2),
@@ -47,6 +53,12 @@ const WAYS: [Way; 12] = [
     Way::Coded(Codec::Lorenzo, 2),
     Way::Coded(Codec::Lorenzo, 3),
     Way::Coded(Codec::Layered, 1),
+    Way::Coded(LORENZO_RANS, 1),
+    Way::Coded(LORENZO_RANS, 2),
+    Way::Coded(LORENZO_RANS, 3),
+    Way::Coded(Codec::INTERP, 1),
+    Way::Coded(Codec::INTERP, 2),
+    Way::Coded(Codec::INTERP, 3),
     Way::Auto,
 ];
 
@@ -180,7 +192,7 @@ fn field_bytes(field: &Array<f32>) -> u64 {
 fn to_text(field: &Array<f32>, trials: &[Trial], args: &Demo, common: &Common) -> String {
     let heading = [
         "codec",
-        "blocks",
+        "blocks or tiles",
         "bound",
         "ratio",
         "bits a value",
@@ -224,7 +236,7 @@ fn row(field: &Array<f32>, trial: &Trial) -> Vec<String> {
             Way::Coded(..) => trial.codec.to_string(),
             Way::Auto => format!("auto: {}", trial.codec),
         },
-        codec_choice::blocks(trial.rank),
+        codec_choice::extents(trial.codec, trial.rank),
         bound_text(trial.bound),
         format!("{:.2}", trial.ratio(field)),
         format!("{:.2}", trial.bits_per_value(field)),

@@ -66,6 +66,7 @@ fn to_json(outline: &Outline) -> Value {
         "bits_per_value": info.bits_per_value(),
         "chunk_elements": info.chunk_elements,
         "chunk_dims": info.chunk_extents,
+        "chunk_tiles": info.chunk_tiles,
         "chunks": info.chunks,
         "chunk_forms": {
             "zero": info.forms.zero,
@@ -105,8 +106,10 @@ fn to_pairs(info: &Info) -> Vec<(&'static str, String)> {
         (
             "chunks",
             format!(
-                "{} of {} values: {}",
+                "{} of {}{} values: {}",
                 info.chunks,
+                info.chunk_tiles
+                    .map_or_else(String::new, |tiles| format!("{tiles} tiles of ")),
                 report::lengths(&info.chunk_extents),
                 forms.join("; ")
             ),

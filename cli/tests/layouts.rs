@@ -3,11 +3,28 @@
 mod common;
 
 use common::{Place, npy, npy_header, raw, stderr};
-use ferrosz::Codec;
+use ferrosz::{Codec, Compressor};
 use serde_json::json;
 
 /// Blocks of each rank, as people are told of them.
-const BLOCKS: [&str; 3] = ["32", "8 x 8", "4 x 4 x 4"];
+const BLOCKS: [&str; 3] = ["blocks of 32", "blocks of 8 x 8", "blocks of 4 x 4 x 4"];
+
+/// Tiles of each rank.
+const TILES: [&str; 3] = [
+    "tiles of 16384",
+    "tiles of 256 x 64",
+    "tiles of 16 x 16 x 64",
+];
+
+/// A codec and what it cuts arrays into.
+fn layout(codec: Codec, rank: usize) -> String {
+    let pieces = if codec.tiles().is_some() {
+        TILES
+    } else {
+        BLOCKS
+    };
+    format!("{codec}, {}", pieces[rank - 1])
+}
 
 #[test]
 fn every_codec_has_its_ranks() {
@@ -19,7 +36,7 @@ fn every_codec_has_its_ranks() {
                 let line =
                     format!("compress in.npy a.fsz --codec {codec} --rank {rank} --abs 0.01");
                 let said = stderr(&place.succeed(&line));
-                let layout = format!("{codec}, blocks of {}", BLOCKS[rank - 1]);
+                let layout = layout(codec, rank);
                 assert!(said.contains(&layout) && !said.contains("note"), "{said}");
                 let summary = place.json(&format!("{line} --json"));
                 assert_eq!(summary["codec"], codec.name());
@@ -61,13 +78,48 @@ fn chunks_are_shown_as_they_lie() {
 }
 
 #[test]
+fn chunks_of_tiles_are_shown_as_they_lie() {
+    let place = Place::new();
+    place.put("in.npy", &npy("f32"));
+    // The coarse field of the anchors is a chunk; what stands before the chunks is none.
+    for (codec, rank, dims, text) in [
+        ("interp", 1, json!([16_384]), "2 of 4 tiles of 16384 values"),
+        (
+            "interp",
+            3,
+            json!([16, 16, 64]),
+            "2 of 4 tiles of 16 x 16 x 64 values",
+        ),
+        (
+            "lorenzo+rans",
+            2,
+            json!([256, 64]),
+            "2 of 4 tiles of 256 x 64 values",
+        ),
+    ] {
+        let line = format!("compress in.npy a.fsz --codec {codec} --rank {rank} --abs 0.01");
+        place.succeed(&line);
+        let info = place.json("info a.fsz --json");
+        assert_eq!(
+            (&info["chunk_dims"], &info["chunk_tiles"]),
+            (&dims, &json!(4))
+        );
+        assert_eq!(info["chunks"], 2);
+        let forms = info["chunk_forms"].as_object().unwrap().values();
+        assert_eq!(forms.map(|count| count.as_u64().unwrap()).sum::<u64>(), 2);
+        let found = String::from_utf8(place.succeed("info a.fsz").stdout).unwrap();
+        assert!(found.contains(text), "{found}");
+    }
+}
+
+#[test]
 fn auto_says_what_it_chose_and_makes_the_same_stream() {
     let place = Place::new();
     place.put("in.npy", &npy("f64"));
     let shape = "--dtype f64 --dims 5,40,37";
     place.put("in.raw", &raw("f64"));
     let mut sizes = Vec::new();
-    for codec in Codec::ALL {
+    for codec in Compressor::CANDIDATES {
         for rank in 1..=if codec == Codec::Layered { 1 } else { 3 } {
             place.succeed(&format!(
                 "compress in.npy a.fsz --codec {codec} --rank {rank} --range 1e-3"
@@ -80,7 +132,8 @@ fn auto_says_what_it_chose_and_makes_the_same_stream() {
     assert_eq!(summary["automatic"], true);
     let (codec, rank) = (&summary["codec"], &summary["rank"]);
     let (codec, rank) = (codec.as_str().unwrap(), rank.as_u64().unwrap());
-    let chosen = format!("chosen: {codec}, blocks of {}", BLOCKS[rank as usize - 1]);
+    let of_name = Codec::from_name(codec).unwrap();
+    let chosen = format!("chosen: {}", layout(of_name, rank as usize));
     assert!(said.contains(&chosen), "{said}");
     let info = place.json("info auto.fsz --json");
     assert_eq!(
@@ -132,7 +185,10 @@ fn codecs_and_ranks_that_do_not_go_together_are_refused() {
         ("--rank 0", &["--rank", "1..=3"]),
         ("--rank 4", &["--rank", "1..=3"]),
         ("--rank two", &["--rank"]),
-        ("--codec best", &["--codec", "lorenzo, layered, auto"]),
+        (
+            "--codec best",
+            &["--codec", "layered, lorenzo+rans, ", "auto"],
+        ),
     ] {
         place.fail(2, &format!("compress in.npy out --abs 1 {line}"), words);
     }

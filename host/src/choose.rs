@@ -1,12 +1,14 @@
-//! Choosing codec and shape of blocks by the sizes that a sample predicts.
+//! Choosing codec and shape of blocks or tiles by the sizes that a sample predicts.
 
 use crate::cpu::Version;
 use crate::error::Error;
+use crate::tiles::TileSample;
 use ferrosz_codec::encode::chunk::{IMAGE_BYTES, Source};
+use ferrosz_codec::pipeline::{TileCodec, TileCoder, TilePredictor};
 use ferrosz_codec::quantize::Quantizer;
 use ferrosz_codec::shape::Shape;
 use ferrosz_codec::stream::container::{Extents, Layout};
-use ferrosz_codec::stream::grid::Grid;
+use ferrosz_codec::stream::grid::{ChunkBox, Grid};
 use ferrosz_codec::stream::table::ENTRY_BYTES;
 use ferrosz_codec::{Codec, Element};
 use rayon::prelude::*;
@@ -16,10 +18,25 @@ use std::collections::hash_map::Entry;
 /// Chunks of the sample: about a million elements, or all of a smaller field.
 const SAMPLE_CHUNKS: u64 = 128;
 
+/// The codecs to choose from, the preferred first: all of blocks, and of tiles the one that mostly makes the
+/// shortest streams and the one that does where splines do not follow a field.
+pub(crate) const CODECS: [Codec; 7] = [
+    Codec::Fixed,
+    Codec::Plain,
+    Codec::Outlier,
+    Codec::Lorenzo,
+    Codec::Layered,
+    Codec::INTERP,
+    Codec::Tiles(TileCodec {
+        predictor: TilePredictor::Lorenzo,
+        coder: TileCoder::Rans,
+    }),
+];
+
 /// What may be chosen for a field of these extents, the preferred first.
 pub(crate) fn candidates(extents: &Extents) -> Vec<Layout> {
     let mut layouts = Vec::new();
-    for codec in Codec::BLOCKS {
+    for codec in CODECS {
         for shape in Shape::ALL {
             let layout = Layout::new(codec, shape, *extents);
             // In a line the Lorenzo predictor is the one-neighbour difference.
@@ -33,8 +50,8 @@ pub(crate) fn candidates(extents: &Extents) -> Vec<Layout> {
 }
 
 /// The layout of the smallest predicted size; of several, the first. It depends on the field and the
-/// bound alone: integers throughout, and always the same chunks. `read` gives a chunk's elements, row by
-/// row.
+/// bound alone: integers are compared, made of always the same chunks and tiles. `read` gives the elements of a
+/// box, row by row.
 ///
 /// # Errors
 ///
@@ -42,25 +59,24 @@ pub(crate) fn candidates(extents: &Extents) -> Vec<Layout> {
 pub(crate) fn choose<T: Element>(
     quantizer: &Quantizer<T>,
     extents: &Extents,
-    mut read: impl FnMut(&Grid, u64) -> Result<Vec<T>, Error>,
+    mut read: impl FnMut(&Grid, &ChunkBox) -> Result<Vec<T>, Error>,
 ) -> Result<Layout, Error> {
-    let mut samples: HashMap<Shape, Vec<Sample<T>>> = HashMap::new();
+    let mut chunks = HashMap::new();
+    let mut tiles = HashMap::new();
     let mut best = None;
     for layout in candidates(extents) {
         let grid = layout.grid();
-        let sample = match samples.entry(layout.shape) {
-            Entry::Occupied(known) => known.into_mut(),
-            Entry::Vacant(place) => {
-                let read = |number| {
-                    let elements = read(&grid, number)?;
-                    let alone = Grid::alone(&grid, &grid.chunk(number));
-                    Ok(Sample { alone, elements })
-                };
-                let read: Result<_, Error> = sample(&grid).into_iter().map(read).collect();
-                place.insert(read?)
+        let mut read = |place: &_| read(&grid, place);
+        let bytes = match layout.tiles() {
+            Some(tile_layout) => once(&mut tiles, layout.shape, || {
+                TileSample::new(&tile_layout.fine, &mut read)
+            })?
+            .predicted_bytes(&tile_layout, quantizer),
+            None => {
+                let sample = once(&mut chunks, layout.shape, || sample_chunks(&grid, read))?;
+                predicted_bytes(&layout, quantizer, sample)
             }
         };
-        let bytes = predicted_bytes(&layout, quantizer, sample);
         if best.is_none_or(|(fewest, _)| bytes < fewest) {
             best = Some((bytes, layout));
         }
@@ -69,10 +85,38 @@ pub(crate) fn choose<T: Element>(
     Ok(best.map_or(plain, |(_, layout)| layout))
 }
 
+/// What is known of a shape, or else made and known from then on.
+fn once<S>(
+    known: &mut HashMap<Shape, S>,
+    shape: Shape,
+    make: impl FnOnce() -> Result<S, Error>,
+) -> Result<&S, Error> {
+    Ok(match known.entry(shape) {
+        Entry::Occupied(known) => known.into_mut(),
+        Entry::Vacant(place) => place.insert(make()?),
+    })
+}
+
 /// A chunk of the sample as a field of its own.
 struct Sample<T> {
     alone: Grid,
     elements: Vec<T>,
+}
+
+fn sample_chunks<T: Element>(
+    grid: &Grid,
+    mut read: impl FnMut(&ChunkBox) -> Result<Vec<T>, Error>,
+) -> Result<Vec<Sample<T>>, Error> {
+    let read = |number| {
+        let chunk = grid.chunk(number);
+        Ok(Sample {
+            alone: Grid::alone(grid, &chunk),
+            elements: read(&chunk)?,
+        })
+    };
+    let all = grid.chunk_count();
+    let taken = all.min(SAMPLE_CHUNKS);
+    spread(all, taken).map(read).collect()
 }
 
 /// The predicted size of chunk table and payload.
@@ -101,12 +145,11 @@ fn predicted_bytes<T: Element>(
     u128::from(grid.chunk_count()) * ENTRY_BYTES as u128 + payload
 }
 
-/// The elements of a chunk of a field in memory, row by row.
-pub(crate) fn read_chunk<T: Element>(grid: &Grid, number: u64, field: &[T]) -> Vec<T> {
-    let chunk = grid.chunk(number);
-    let [depth, height, width] = chunk.extents.map(u64::from);
-    let [z, y, x] = chunk.origin;
-    let mut elements = Vec::with_capacity(chunk.elements() as usize);
+/// The elements of a box of a field in memory, row by row.
+pub(crate) fn read_box<T: Element>(grid: &Grid, place: &ChunkBox, field: &[T]) -> Vec<T> {
+    let [depth, height, width] = place.extents.map(u64::from);
+    let [z, y, x] = place.origin;
+    let mut elements = Vec::with_capacity(place.elements() as usize);
     for row in 0..depth * height {
         let first = grid.flat([z + row / height, y + row % height, x]) as usize;
         elements.extend_from_slice(&field[first..first + width as usize]);
@@ -114,14 +157,11 @@ pub(crate) fn read_chunk<T: Element>(grid: &Grid, number: u64, field: &[T]) -> V
     elements
 }
 
-/// Chunks spread over a field: one of each of as many stretches, all of the same length. Where in its
-/// stretch is as good as random, for at even distances they could all lie in the same rows of slices.
-fn sample(grid: &Grid) -> Vec<u64> {
-    let (all, taken) = (grid.chunk_count(), grid.chunk_count().min(SAMPLE_CHUNKS));
-    let start = |i: u64| (u128::from(i) * u128::from(all) / u128::from(taken)) as u64;
-    (0..taken)
-        .map(|i| start(i) + mixed(i) % (start(i + 1) - start(i)))
-        .collect()
+/// So many of the numbers below `all`, at most all: one of each of as many stretches, all of the same length. Where
+/// in its stretch is as good as random, for at even distances chunks could all lie in the same rows of slices.
+pub(crate) fn spread(all: u64, taken: u64) -> impl Iterator<Item = u64> {
+    let start = move |i: u64| (u128::from(i) * u128::from(all) / u128::from(taken)) as u64;
+    (0..taken).map(move |i| start(i) + mixed(i) % (start(i + 1) - start(i)))
 }
 
 /// A number without pattern for each number.
@@ -138,7 +178,8 @@ mod tests {
     fn a_sample_has_each_chunk_once() {
         for length in [0u64, 1, 8192, 128 * 8192, 128 * 8192 + 1, 1 << 40] {
             let grid = Grid::new(Shape::Line, &Extents::line(length));
-            let chunks = sample(&grid);
+            let all = grid.chunk_count();
+            let chunks: Vec<u64> = spread(all, all.min(SAMPLE_CHUNKS)).collect();
             assert_eq!(chunks.len() as u64, grid.chunk_count().min(SAMPLE_CHUNKS));
             assert!(chunks.windows(2).all(|pair| pair[0] < pair[1]));
             assert!(chunks.last().is_none_or(|last| *last < grid.chunk_count()));
@@ -155,9 +196,9 @@ mod tests {
                 .map(|l| (l.codec, l.shape.rank()))
                 .collect::<Vec<_>>()
         };
-        assert_eq!(names(&[100]).len(), 4);
-        assert_eq!(names(&[1, 100, 100]).len(), 4 + 4);
-        assert_eq!(names(&[9, 100, 100]).len(), 4 + 8);
+        assert_eq!(names(&[100]).len(), 4 + 2);
+        assert_eq!(names(&[1, 100, 100]).len(), 4 + 4 + 2 * 2);
+        assert_eq!(names(&[9, 100, 100]).len(), 4 + 8 + 3 * 2);
         assert!(!names(&[9, 9, 9]).contains(&(Codec::Layered, 2)));
         assert!(names(&[0]).contains(&(Codec::Plain, 1)));
     }

@@ -33,6 +33,9 @@ pub struct Compressor {
 }
 
 impl Compressor {
+    /// The codecs that [`Compressor::automatic`] chooses from.
+    pub const CANDIDATES: [Codec; 7] = choose::CODECS;
+
     /// Compression with `codec` within `bound`.
     pub fn new(codec: Codec, bound: Bound) -> Self {
         Self {
@@ -44,9 +47,9 @@ impl Compressor {
         }
     }
 
-    /// Compression within `bound` with the codec and the rank of blocks that a sample of each field
-    /// predicts to give the shortest stream. The choice depends on the field, its extents and the
-    /// bound alone.
+    /// Compression within `bound` with the codec of [`Compressor::CANDIDATES`] and the rank of blocks or
+    /// tiles that a sample of each field predicts to give the shortest stream. The choice depends on the
+    /// field, its extents and the bound alone.
     ///
     /// ```
     /// # use ferrosz_host as ferrosz;
@@ -78,8 +81,8 @@ impl Compressor {
     }
 
     /// Sets the dimensions of coding blocks: 1 for 32 elements in a line, which is what there is
-    /// without this call, 2 for 8 x 8, 3 for 4 x 4 x 4. Where a field has fewer dimensions longer than
-    /// 1, blocks have as many.
+    /// without this call, 2 for 8 x 8, 3 for 4 x 4 x 4; or of tiles, for 16,384 in a line, 256 x 64, and
+    /// 16 x 16 x 64. Where a field has fewer dimensions longer than 1, blocks and tiles have as many.
     ///
     /// # Errors
     ///
@@ -104,7 +107,7 @@ impl Compressor {
         self.codec
     }
 
-    /// The rank of blocks.
+    /// The rank of blocks or tiles.
     pub fn rank(&self) -> u8 {
         self.shape.rank()
     }
@@ -154,7 +157,7 @@ impl Compressor {
             return Ok(*self);
         }
         let quantizer = cpu::resolve(Version::best(), self.bound, field);
-        let read = |grid: &_, number| Ok(choose::read_chunk(grid, number, field));
+        let read = |grid: &_, place: &_| Ok(choose::read_box(grid, place, field));
         Ok(self.with_layout(choose::choose(&quantizer, &extents, read)?))
     }
 

@@ -158,11 +158,10 @@ impl Gpu {
                 executor.download(cells, 8 * cells::QUANTIZER, bits.as_flattened_mut())?;
                 quantizer = Quantizer::from_bits(bits.map(u64::from_le_bytes));
             }
-            let read = |grid: &Grid, number: u64| {
-                let chunk = grid.chunk(number);
-                let mut elements = vec![T::ZERO; chunk.elements() as usize];
-                let from = device_box(address, grid, &chunk, T::BYTES);
-                // SAFETY: the chunk lies within the field, which is valid.
+            let read = |grid: &Grid, place: &ChunkBox| {
+                let mut elements = vec![T::ZERO; place.elements() as usize];
+                let from = device_box(address, grid, place, T::BYTES);
+                // SAFETY: the box lies within the field, which is valid.
                 unsafe { executor.read_box(from, bytemuck::cast_slice_mut(&mut elements))? };
                 Ok(elements)
             };
@@ -548,13 +547,13 @@ impl Gpu {
     }
 }
 
-/// A chunk of a field in device memory, whose elements have so many bytes.
-fn device_box(address: u64, grid: &Grid, chunk: &ChunkBox, bytes: usize) -> DeviceBox {
-    let [depth, height, width] = chunk.extents.map(|extent| extent as usize);
+/// A box of a field in device memory, whose elements have so many bytes.
+fn device_box(address: u64, grid: &Grid, place: &ChunkBox, bytes: usize) -> DeviceBox {
+    let [depth, height, width] = place.extents.map(|extent| extent as usize);
     let [_, rows, columns] = grid.lengths();
     let is_line = grid.shape() == Shape::Line;
     DeviceBox {
-        address: address + grid.flat(chunk.origin) * bytes as u64,
+        address: address + grid.flat(place.origin) * bytes as u64,
         width: width * bytes,
         height,
         depth,

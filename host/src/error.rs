@@ -14,6 +14,9 @@ pub enum Error {
         "a part of a stream of tiles cannot be decoded in device memory; decode all of it, or the part on the host"
     )]
     PartOfTiles,
+    /// The statistics of a stream of tiles are those of its field.
+    #[error("a stream of tiles cannot be updated; compress it again")]
+    UpdateOfTiles,
     /// The error bound cannot be used.
     #[error(transparent)]
     Bound(#[from] BoundError),

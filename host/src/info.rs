@@ -6,7 +6,8 @@ use ferrosz_codec::shape::Shape;
 use ferrosz_codec::stream::chunk::Form;
 use ferrosz_codec::stream::container::{Extents, Header, Layout};
 use ferrosz_codec::stream::table::{ENTRY_BYTES, Entry};
-use ferrosz_codec::tile;
+use ferrosz_codec::stream::tiles::FIRST_ENTRY;
+use ferrosz_codec::tile::{self, CHUNK_TILES};
 use ferrosz_codec::{Bound, Codec, Dtype, Element};
 
 /// What a stream says of itself.
@@ -16,7 +17,7 @@ pub struct Info {
     pub dtype: Dtype,
     /// Codec.
     pub codec: Codec,
-    /// Dimensions of a coding block.
+    /// Dimensions of a coding block or tile.
     pub rank: u8,
     /// Extents, slowest dimension first.
     pub extents: Vec<u64>,
@@ -28,9 +29,12 @@ pub struct Info {
     pub absolute_error: f64,
     /// Elements in a full chunk.
     pub chunk_elements: u64,
-    /// A full chunk's extents, slowest dimension first; of the dimensions longer than 1.
+    /// A full chunk's extents, slowest dimension first; of the dimensions longer than 1. Those of a tile
+    /// where a chunk is [`Info::chunk_tiles`] tiles.
     pub chunk_extents: Vec<u64>,
-    /// Number of chunks.
+    /// Tiles of a full chunk; none if the codec is one of blocks.
+    pub chunk_tiles: Option<u32>,
+    /// Number of chunks; those of a coarse field of anchors among them.
     pub chunks: u64,
     /// Bytes of updates: of chunks that replaced others.
     pub update_bytes: u64,
@@ -89,6 +93,11 @@ impl Info {
 /// ```
 pub fn info(stream: &[u8]) -> Result<Info, Error> {
     let header = Header::read(stream)?;
+    let entries = table(&header, stream)?;
+    let chunks = match header.codec.tiles() {
+        Some(_) => entries.get(FIRST_ENTRY as usize..).unwrap_or_default(),
+        None => entries,
+    };
     Ok(Info {
         dtype: header.dtype,
         codec: header.codec,
@@ -102,11 +111,12 @@ pub fn info(stream: &[u8]) -> Result<Info, Error> {
         },
         chunk_elements: u64::from(header.layout().chunk_elements()),
         chunk_extents: chunk_extents(&header),
-        chunks: header.chunks(),
+        chunk_tiles: header.codec.tiles().map(|_| CHUNK_TILES),
+        chunks: chunks.len() as u64,
         update_bytes: header.update_bytes,
         stream_bytes: header.stream_bytes(),
         field_bytes: header.elements() * header.dtype.bytes() as u64,
-        forms: count_forms(table(&header, stream)?),
+        forms: count_forms(chunks),
     })
 }
 

@@ -4,7 +4,9 @@
 mod coder;
 mod compress;
 mod decompress;
+mod estimate;
 pub(crate) mod kernels;
 
 pub(crate) use compress::compress;
 pub(crate) use decompress::decompress;
+pub(crate) use estimate::TileSample;

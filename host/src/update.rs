@@ -55,12 +55,16 @@ impl Update {
     ///
     /// # Errors
     ///
+    /// [`Error::UpdateOfTiles`] if the codec is one of tiles,
     /// [`Error::Format`] if the stream or a chunk that is touched is damaged,
     /// [`Error::RangeOutside`], [`Error::BoxOutside`], and [`Error::PartMismatch`] if `values` are not
     /// as many as the part's elements.
     pub fn new<T: Element>(stream: &[u8], part: &Part, values: &[T]) -> Result<Self, Error> {
         let stream = &StreamRef::read(stream)?;
         let header = stream.header;
+        if header.codec.tiles().is_some() {
+            return Err(Error::UpdateOfTiles);
+        }
         let quantizer = header.quantizer::<T>()?;
         let grid = header.grid();
         let decoder = ChunkDecoder {

@@ -32,6 +32,11 @@ pub fn layouts(lengths: &[u64]) -> Vec<Layout> {
     layouts_of(&Codec::BLOCKS, lengths)
 }
 
+/// All that an automatic choice has for a field of these extents.
+pub fn candidates(lengths: &[u64]) -> Vec<Layout> {
+    layouts_of(&Compressor::CANDIDATES, lengths)
+}
+
 /// All that a field of these extents can be compressed to in tiles.
 pub fn tile_layouts(lengths: &[u64]) -> Vec<Layout> {
     layouts_of(&Codec::ALL[Codec::BLOCKS.len()..], lengths)

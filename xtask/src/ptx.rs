@@ -139,12 +139,20 @@ pub fn check_rules(ptx: &str) -> Result<(), Failure> {
             _ => is_assembly,
         };
         let rule = broken_rule(line).or_else(|| broken_assembly_rule(line).filter(|_| is_assembly));
+        let rule = rule.filter(|rule| *rule != IN_LOCAL_MEMORY || !may_use_stack(entry));
         if let Some(rule) = rule {
             return Err(format!("{entry}, line {number}: {rule}: {}", line.trim()).into());
         }
     }
     println!("PTX rules: {} entry points, none broken", entries.len());
     Ok(())
+}
+
+const IN_LOCAL_MEMORY: &str = "an array in local memory";
+
+/// Kernels that convert between layouts for others' pipelines find places by loops over dimensions; they are not hot.
+pub fn may_use_stack(name: &str) -> bool {
+    name.starts_with("ferrosz_export_") || name.starts_with("ferrosz_import_")
 }
 
 fn broken_rule(line: &str) -> Option<&'static str> {
@@ -163,7 +171,7 @@ fn broken_rule(line: &str) -> Option<&'static str> {
     } else if parts[0] == "call" {
         Some("a call")
     } else if has("local") {
-        Some("an array in local memory")
+        Some(IN_LOCAL_MEMORY)
     } else {
         None
     }

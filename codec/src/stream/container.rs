@@ -340,6 +340,9 @@ impl Header {
         {
             return Err(invalid("impossible length of updates"));
         }
+        if update_bytes != 0 && codec.tiles().is_some() {
+            return Err(invalid("a stream of tiles has no updates"));
+        }
         if payload_bytes > most || !payload_bytes.is_multiple_of(CHUNK_ALIGNMENT) {
             return Err(invalid("impossible payload length"));
         }

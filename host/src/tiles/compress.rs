@@ -77,8 +77,8 @@ pub(crate) fn compress<T: Element>(
     }
 }
 
-/// The prologue and all chunks.
-fn encode_all<T: Element>(
+/// The prologue and all chunks of a field that has elements.
+pub(super) fn encode_all<T: Element>(
     layout: &TileLayout,
     quantizer: &Quantizer<T>,
     values: &[T],

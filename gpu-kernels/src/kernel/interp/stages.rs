@@ -93,7 +93,7 @@ pub fn run<T: Thread, E: Element, S: StaticShape>(
     setting: &Setting,
     settle: &impl Settle<E>,
 ) {
-    let mut level = setting.spacing.trailing_zeros();
+    let mut level = t.opaque(setting.spacing.trailing_zeros());
     while level > 0 {
         level -= 1;
         run_level::<T, E, S>(t, setting, level, settle);

@@ -131,11 +131,10 @@ impl Row {
     /// What is not allowed of it.
     fn fault(&self) -> Option<String> {
         let name = self.name;
-        let local = (CHIPS.iter().zip(STACK).zip(&self.kernels))
-            .find(|((_, most), kernel)| {
-                let may_use_stack = ptx::may_use_stack(name);
-                !may_use_stack && (kernel.stack > *most || kernel.spills > *most)
-            });
+        let local = (CHIPS.iter().zip(STACK).zip(&self.kernels)).find(|((_, most), kernel)| {
+            let may_use_stack = ptx::may_use_stack(name);
+            !may_use_stack && (kernel.stack > *most || kernel.spills > *most)
+        });
         if let Some(((chip, _), Kernel { stack, spills, .. })) = local {
             return Some(format!(
                 "{name} has a stack of {stack} bytes and spills {spills} on {chip}"

@@ -181,7 +181,7 @@ where
     let given = Some(Tightening::new(1.375, 2.5));
     let tunings = (0..6).filter_map(|mode| {
         let geometry = Geometry::ALL[random.random_range(0..3)];
-        Tuning::of_mode(mode, geometry, given.filter(|_| seed % 2 == 0))
+        Tuning::of_mode(mode, geometry, given.filter(|_| seed.is_multiple_of(2)))
     });
     let presets = [Preset::Ratio, Preset::Quality].map(Tuning::preset);
     for (number, tuning) in (0..).zip(tunings.chain(presets)) {

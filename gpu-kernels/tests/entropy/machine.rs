@@ -388,7 +388,6 @@ pub fn compress_planes<E: Element>(sample: &Sample<E>, seed: u64) -> Compressed 
         coarse: view(coarse),
         field: view(field),
         element_words,
-        shares: View::empty(),
         stream: stream.view(),
         cells: view(&mut workspace),
     };

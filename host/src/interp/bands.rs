@@ -87,7 +87,7 @@ mod tests {
             let grid = TileGrid::new(shape, lengths);
             let mut values = vec![0; grid.elements() as usize];
             let mut tiles = 0;
-            for mut band in Band::of(&grid, &mut values) {
+            for band in Band::of(&grid, &mut values) {
                 for tile in band.tiles(&grid) {
                     tiles += 1;
                     for at in 0..tile::STEPS * tile::LANES {

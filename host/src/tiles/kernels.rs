@@ -405,7 +405,7 @@ pub(crate) fn enqueue_compress<T: Element, E: Executor>(
             call.of_tiles(blocks, &OfTiles::LorenzoPredict(params))?;
         }
         TilePredictor::Interp(geometry) => {
-            call.interpolate::<T>(job, geometry, resolved.error().to_bits64())?;
+            call.interpolate(job, geometry, resolved.error().to_bits64())?;
         }
     }
     call.encode::<T>(job)?;
@@ -425,12 +425,7 @@ pub(crate) fn enqueue_compress<T: Element, E: Executor>(
 
 impl<E: Executor> Call<'_, E> {
     /// Tunes, and predicts the anchors and the field.
-    fn interpolate<T: Element>(
-        &self,
-        job: &CompressJob,
-        geometry: Geometry,
-        error: u64,
-    ) -> Result<(), Error> {
+    fn interpolate(&self, job: &CompressJob, geometry: Geometry, error: u64) -> Result<(), Error> {
         let (layout, room) = (self.layout, &self.room);
         let spacing = geometry.spacing(layout.shape());
         let coarse = layout.fine.coarse(spacing);
@@ -647,7 +642,7 @@ pub(crate) fn enqueue_decompress<T: Element, E: Executor>(
         call.decode_planes(&decode)?;
     }
     match layout.codec.predictor {
-        TilePredictor::Lorenzo => call.unpredict::<T>(job),
+        TilePredictor::Lorenzo => call.unpredict(job),
         TilePredictor::Interp(geometry) => call.reconstruct(job, geometry),
     }
 }
@@ -662,7 +657,7 @@ impl<E: Executor> Call<'_, E> {
         }
     }
 
-    fn unpredict<T: Element>(&self, job: &DecompressJob<'_>) -> Result<(), Error> {
+    fn unpredict(&self, job: &DecompressJob<'_>) -> Result<(), Error> {
         let layout = self.layout;
         let params = LorenzoParams {
             field: job.output,

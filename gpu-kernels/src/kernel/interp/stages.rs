@@ -319,7 +319,7 @@ impl Spread {
         } else {
             number & ((1 << self.width_log) - 1)
         };
-        let z = row * self.inverse >> 16;
+        let z = (row * self.inverse) >> 16;
         [z, row - z * self.height, x]
     }
 }

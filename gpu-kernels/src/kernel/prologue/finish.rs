@@ -1,6 +1,5 @@
 //! Writes the header, once everything else is there.
 
-use super::THREADS;
 use crate::kernel::cells;
 use crate::simt::{Thread, View};
 use ferrosz_codec::stream::container::{HEADER_WORDS, seal};
@@ -33,7 +32,6 @@ impl Finish {
     /// What one thread does.
     #[inline(always)]
     pub fn run<T: Thread>(t: T, params: &FinishParams) {
-        let _ = THREADS;
         if t.thread_index() == 0 {
             let payload = t.cell_load(params.cells, cells::STREAM_BYTES);
             let error = if params.error_in_cells != 0 {

@@ -34,11 +34,9 @@ impl<E: Element> Gather<E> {
         let threads = u64::from(t.block_count()) * u64::from(THREADS);
         let mut at = u64::from(t.block_index()) * u64::from(THREADS) + u64::from(t.thread_index());
         while at < depth * height * width {
-            let place = [at / width / height, at / width % height, at % width];
-            let mut from = 0;
-            for axis in 0..3 {
-                from += place[axis] * params.strides[axis];
-            }
+            let [slice, row, step] = params.strides;
+            let (z, y, x) = (at / width / height, at / width % height, at % width);
+            let from = z * slice + y * row + x * step;
             let value: E = load_element(t, params.from, from);
             store_element(t, params.to, at, value);
             at += threads;

@@ -7,9 +7,10 @@ mod common;
 
 use common::bare::{AATROX, CUSZP, aatrox_fault, cuszp_fault};
 use common::fields::{FromBits, Kind, make, make_long};
-use common::{bounds, compressor, judge::judge, layouts, tile_layouts, vectors};
+use common::{bounds, compressor, judge::judge, layouts, parts, tile_layouts, vectors};
 use ferrosz::codec::reference;
 use ferrosz::cuda::Gpu;
+use ferrosz::interp::{Code, CodeOrder, Decomposition, DeviceParts, Interpolator, Preset, Tuning};
 use ferrosz::{
     Bound, Codec, Compressor, Decompressor, Device, Dtype, Error, Extents, Layout, Part, Shape,
 };
@@ -571,6 +572,125 @@ fn the_automatic_choice_is_that_of_the_cpu() -> Result<(), Error> {
                 let chosen = gpu.choose(&stream, &automatic, &input, &mut workspace)?;
                 assert_eq!(chosen, automatic.choose(&field)?, "{kind:?} {lengths:?}");
             }
+        }
+    }
+    Ok(())
+}
+
+/// Takes a field apart on both, and puts it together on both.
+fn check_parts<T: FromBits, C: Code>(interpolator: &Interpolator, field: &[T], context: &str) {
+    let decompose = |device| -> Decomposition<T, C> {
+        let parts = interpolator.device(device).decompose(field);
+        parts.unwrap_or_else(|error| panic!("{context}: {error}"))
+    };
+    let on_gpu = decompose(Device::Cuda(0));
+    let on_cpu = decompose(Device::Cpu);
+    assert_eq!(on_gpu.recipe, on_cpu.recipe, "{context}");
+    assert!(
+        parts::all_bits(&on_gpu) == parts::all_bits(&on_cpu),
+        "{context}"
+    );
+    let compose = |device| on_cpu.compose_on(device).expect(context);
+    let (by_gpu, by_cpu) = (compose(Device::Cuda(0)), compose(Device::Cpu));
+    assert!(same_bits(&by_gpu, &by_cpu), "{context}");
+}
+
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn the_interpolation_predictor_alone() {
+    let mut rng = SmallRng::seed_from_u64(40);
+    for number in 0..350 {
+        let (interpolator, field, context) = parts::case::<f32>(&mut rng, number);
+        check_parts::<f32, u8>(&interpolator, &field, &context);
+        check_parts::<f32, u32>(&interpolator.radius(300), &field, &context);
+        let (interpolator, field, context) = parts::case::<f64>(&mut rng, number);
+        check_parts::<f64, u16>(&interpolator, &field, &context);
+    }
+    let bound = Bound::range(1e-4).expect("a good bound");
+    for (kind, extents) in [
+        (Kind::Smooth, &[250, 260, 270][..]),
+        (Kind::NotFinite, &[3000, 5000]),
+        (Kind::Offset, &[12_345_678]),
+    ] {
+        let elements = extents.iter().product::<u64>() as usize;
+        let field = make_long::<f32>(kind, elements, 7);
+        for order in CodeOrder::ALL {
+            for preset in [Preset::Ratio, Preset::Quality] {
+                let interpolator = Interpolator::new(bound)
+                    .extents(extents)
+                    .and_then(|interpolator| interpolator.tuning(Tuning::preset(preset)))
+                    .expect("a good interpolator")
+                    .order(order);
+                let context = format!("{kind:?} {interpolator:?}");
+                check_parts::<f32, u16>(&interpolator, &field, &context);
+            }
+        }
+    }
+}
+
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn parts_in_device_memory() -> Result<(), Error> {
+    let gpu = Gpu::new(0)?;
+    let stream = gpu.context().default_stream();
+    let extents = [60, 70, 80];
+    let elements = 60 * 70 * 80;
+    let to_error = |_| Error::OutOfMemory { bytes: 0 };
+    let mut workspace = None;
+    for (kind, room) in [
+        (Kind::Smooth, 5000),
+        (Kind::Random, elements),
+        (Kind::Random, 1),
+    ] {
+        let field = make::<f32>(kind, elements, 3);
+        let interpolator = Interpolator::new(Bound::range(1e-3)?)
+            .extents(&extents)?
+            .order(CodeOrder::Level)
+            .device(Device::Cpu);
+        let wanted: Decomposition<f32, u8> = interpolator.decompose(&field)?;
+        let input = stream.clone_htod(&field).map_err(to_error)?;
+        let anchors = interpolator.anchors_for(elements as u64)? as usize;
+        let mut on_device = DeviceParts {
+            codes: stream.alloc_zeros::<u8>(elements).map_err(to_error)?,
+            anchors: stream.alloc_zeros::<f32>(anchors).map_err(to_error)?,
+            outlier_values: stream.alloc_zeros::<f32>(room).map_err(to_error)?,
+            outlier_indices: stream.alloc_zeros::<u32>(room).map_err(to_error)?,
+        };
+        let workspace = match &mut workspace {
+            Some(workspace) => workspace,
+            none => none.insert(gpu.parts_workspace(&stream, &interpolator, elements as u64)?),
+        };
+        gpu.decompose(&stream, &interpolator, &input, &mut on_device, workspace)?;
+        let count = match workspace.outliers() {
+            Err(Error::OutputTooSmall { needed, .. }) if room == 1 => {
+                assert_eq!(needed, wanted.outlier_values.len() as u64);
+                continue;
+            }
+            count => count?,
+        };
+        let recipe = workspace.recipe::<f32>()?;
+        assert_eq!(recipe, wanted.recipe);
+        let codes = stream.clone_dtoh(&on_device.codes).map_err(to_error)?;
+        assert!(codes == wanted.codes);
+        let indices = stream
+            .clone_dtoh(&on_device.outlier_indices)
+            .map_err(to_error)?;
+        assert!(indices[..count as usize] == wanted.outlier_indices);
+        let mut output = stream.alloc_zeros::<f32>(elements).map_err(to_error)?;
+        gpu.compose(&stream, &recipe, &on_device, count, &mut output, workspace)?;
+        workspace.check()?;
+        let decoded = stream.clone_dtoh(&output).map_err(to_error)?;
+        assert!(same_bits(&decoded, &wanted.compose_on(Device::Cpu)?));
+        if count > 0 {
+            gpu.compose(
+                &stream,
+                &recipe,
+                &on_device,
+                count - 1,
+                &mut output,
+                workspace,
+            )?;
+            assert!(matches!(workspace.check(), Err(Error::BadDecomposition(_))));
         }
     }
     Ok(())

@@ -2,12 +2,13 @@
 
 mod common;
 
-use common::fields::{FromBits, Kind, make};
+use common::fields::FromBits;
 use common::judge;
+use common::parts::{all_bits, bits, case};
 use ferrosz::codec::interp::reference;
 use ferrosz::codec::interp::tune::{Preset, Tuning};
 use ferrosz::interp::{
-    Code, CodeOrder, Decomposition, Geometry, Interpolator, Recipe, Tightening, TighteningChoice,
+    Code, CodeOrder, Decomposition, Interpolator, Recipe, Tightening, TighteningChoice,
 };
 use ferrosz::{Bound, Device, Error};
 use rand::rngs::SmallRng;
@@ -46,22 +47,6 @@ fn expected<T: FromBits>(recipe: Recipe<T>, field: &[T]) -> Expected<T> {
     (codes, anchors, outliers, found.known)
 }
 
-fn bits<T: FromBits>(values: &[T]) -> Vec<u64> {
-    values.iter().map(|value| value.to_bits64()).collect()
-}
-
-/// All arrays, NaNs and signs of zeros by their bits.
-fn all_bits<T: FromBits, C: Code>(
-    parts: &Decomposition<T, C>,
-) -> (Vec<u32>, Vec<u64>, Vec<u64>, &[u32]) {
-    (
-        parts.codes.iter().map(|code| code.to_u32()).collect(),
-        bits(&parts.anchors),
-        bits(&parts.outlier_values),
-        &parts.outlier_indices,
-    )
-}
-
 fn check<T: FromBits, C: Code + std::fmt::Debug>(
     interpolator: &Interpolator,
     field: &[T],
@@ -96,39 +81,8 @@ fn check<T: FromBits, C: Code + std::fmt::Debug>(
     parts
 }
 
-fn all_of<T: FromBits>(random: &mut SmallRng, number: usize) {
-    let extents: &[u64] = [
-        &[18, 33, 70][..],
-        &[2, 300, 40],
-        &[1, 1, 1],
-        &[40, 90],
-        &[5000],
-        &[0],
-        &[1, 17, 1],
-    ][number % 7];
-    let elements = extents.iter().product::<u64>() as usize;
-    let kind = Kind::ALL[random.random_range(0..Kind::ALL.len())];
-    let field = make::<T>(kind, elements, number as u64);
-    let bound = [
-        Bound::abs(0.03),
-        Bound::range(1e-3),
-        Bound::max(1e-4),
-        Bound::abs(0.0),
-    ][random.random_range(0..4)]
-    .unwrap();
-    let geometry = Geometry::ALL[random.random_range(0..3)];
-    let given = Some(Tightening::new(1.3, 2.0));
-    let tuning = Tuning::of_mode(random.random_range(0..6), geometry, given).unwrap();
-    let order = CodeOrder::ALL[random.random_range(0..2)];
-    let interpolator = Interpolator::new(bound)
-        .extents(extents)
-        .unwrap()
-        .with_rank(random.random_range(1..4))
-        .unwrap()
-        .tuning(tuning)
-        .unwrap()
-        .order(order);
-    let what = format!("{number}: {kind:?} {extents:?} {interpolator:?}");
+fn all_of<T: FromBits>(random: &mut SmallRng, number: u64) {
+    let (interpolator, field, what) = case::<T>(random, number);
     match number % 4 {
         0 => drop(check::<T, u8>(&interpolator, &field, &what)),
         1 => drop(check::<T, u8>(&interpolator.radius(40), &field, &what)),

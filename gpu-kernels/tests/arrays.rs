@@ -5,6 +5,7 @@ use ferrosz_codec::interp::order::CodeOrder;
 use ferrosz_codec::interp::parameters::Parameters;
 use ferrosz_codec::interp::resolved::Resolved;
 use ferrosz_codec::interp::tile::{RAW, zigzag};
+use ferrosz_codec::shape::{Cube, Line, Plane, StaticShape};
 use ferrosz_codec::tile::{self, TileGrid};
 use ferrosz_codec::{Element, Shape};
 use ferrosz_gpu_kernels::kernel::cells::{self, Fault};
@@ -135,14 +136,13 @@ fn array(format: Format, grid: &TileGrid, codes: View<u32>, parameters: View<u32
         parameters,
         order: format.order,
         anchor_level: format.geometry.levels(grid.shape()),
-        shape: grid.shape(),
         lengths: grid.lengths(),
     }
 }
 
-fn check_export<T: Element>(field: &Field<T>, format: Format, emulator: &Emulator)
+fn check_export<T: Element, S: StaticShape>(field: &Field<T>, format: Format, emulator: &Emulator)
 where
-    Export<T>: Kernel<Params = ExportParams>,
+    Export<T, S>: Kernel<Params = ExportParams>,
 {
     let segments = field.grid.elements().div_ceil(SEGMENT);
     let room = field.outliers.len();
@@ -172,7 +172,7 @@ where
             cells: view(&mut workspace),
         };
         emulator
-            .launch::<Export<T>>(segments as u32, &params)
+            .launch::<Export<T, S>>(segments as u32, &params)
             .expect("no fault");
         assert_eq!(workspace[cells::OUTLIERS as usize], room as u64);
         assert!(
@@ -199,7 +199,7 @@ where
 }
 
 /// What importing leaves of tiles and of the field, and the fault.
-fn import<T: Element>(
+fn import<T: Element, S: StaticShape>(
     field: &Field<T>,
     format: Format,
     emulator: &Emulator,
@@ -207,7 +207,8 @@ fn import<T: Element>(
     outliers: &[(u32, T)],
 ) -> (Vec<u32>, Vec<u32>, Option<Fault>)
 where
-    ImportOutliers<T>: Kernel<Params = ImportOutliersParams>,
+    ImportCodes<S>: Kernel<Params = ImportCodesParams>,
+    ImportOutliers<T, S>: Kernel<Params = ImportOutliersParams>,
 {
     let mut packed = packed(codes, format.width);
     let mut predicted = vec![POISON; field.predicted.len()];
@@ -229,7 +230,7 @@ where
         cells,
     };
     emulator
-        .launch::<ImportCodes>(3, &params)
+        .launch::<ImportCodes<S>>(3, &params)
         .expect("no fault");
     let params = ImportOutliersParams {
         array,
@@ -240,18 +241,20 @@ where
         cells,
     };
     emulator
-        .launch::<ImportOutliers<T>>(2, &params)
+        .launch::<ImportOutliers<T, S>>(2, &params)
         .expect("no fault");
     let fault = Fault::from_cell(workspace[cells::FAULT as usize]);
     (predicted, values, fault)
 }
 
-fn check_import<T: Element>(field: &Field<T>, format: Format, emulator: &Emulator)
+fn check_import<T: Element, S: StaticShape>(field: &Field<T>, format: Format, emulator: &Emulator)
 where
-    ImportOutliers<T>: Kernel<Params = ImportOutliersParams>,
+    ImportCodes<S>: Kernel<Params = ImportCodesParams>,
+    ImportOutliers<T, S>: Kernel<Params = ImportOutliersParams>,
 {
     let outliers = &field.outliers;
-    let (predicted, values, fault) = import(field, format, emulator, &field.codes, outliers);
+    let (predicted, values, fault) =
+        import::<T, S>(field, format, emulator, &field.codes, outliers);
     assert_eq!(fault, None, "{format:?}");
     assert!(predicted == field.predicted, "{format:?}");
     let mut wanted = vec![POISON; values.len()];
@@ -262,7 +265,7 @@ where
     assert!(values == wanted, "{format:?}");
     if outliers.len() > 2 {
         let fault_of = |codes: &[u32], outliers: &[(u32, T)]| {
-            import(field, format, emulator, codes, outliers).2
+            import::<T, S>(field, format, emulator, codes, outliers).2
         };
         let wrong = Some(Fault::Chunk(0, OUTLIER));
         assert_eq!(fault_of(&field.codes, &outliers[1..]), wrong);
@@ -279,23 +282,24 @@ where
     if let Some(place) = field.coded {
         let mut codes = field.codes.clone();
         codes[place] = 0;
-        let fault = import(field, format, emulator, &codes, outliers).2;
+        let fault = import::<T, S>(field, format, emulator, &codes, outliers).2;
         assert_eq!(fault, Some(Fault::Chunk(0, OUTLIER)));
         if 2 * format.radius <= u32::MAX >> (32 - 8 * format.width) {
             codes[place] = 2 * format.radius;
-            let fault = import(field, format, emulator, &codes, outliers).2;
+            let fault = import::<T, S>(field, format, emulator, &codes, outliers).2;
             assert_eq!(fault, Some(Fault::Chunk(0, CODE)));
         }
     }
 }
 
-fn check<T: Element>(shape: Shape, lengths: [u64; 3], seed: u64)
+fn check<T: Element, S: StaticShape>(lengths: [u64; 3], seed: u64)
 where
-    Export<T>: Kernel<Params = ExportParams>,
-    ImportOutliers<T>: Kernel<Params = ImportOutliersParams>,
+    Export<T, S>: Kernel<Params = ExportParams>,
+    ImportCodes<S>: Kernel<Params = ImportCodesParams>,
+    ImportOutliers<T, S>: Kernel<Params = ImportOutliersParams>,
 {
     let mut random = StdRng::seed_from_u64(seed);
-    let grid = TileGrid::new(shape, lengths);
+    let grid = TileGrid::new(S::SHAPE, lengths);
     for (number, order) in (0..).zip(CodeOrder::ALL) {
         for (width, radius) in [(1, 128), (1, 33), (2, 32_768), (2, 512), (4, 32_768)] {
             let format = Format {
@@ -309,27 +313,27 @@ where
             let emulator = Emulator::new()
                 .seed(seed + number)
                 .block_order(BlockOrder::Shuffled);
-            check_export(&field, format, &emulator);
-            check_import(&field, format, &emulator);
+            check_export::<T, S>(&field, format, &emulator);
+            check_import::<T, S>(&field, format, &emulator);
         }
     }
 }
 
 #[test]
 fn cubes() {
-    check::<f32>(Shape::Cube, [17, 18, 70], 1);
-    check::<f64>(Shape::Cube, [3, 33, 65], 2);
-    check::<f32>(Shape::Cube, [1, 1, 1], 3);
+    check::<f32, Cube>([17, 18, 70], 1);
+    check::<f64, Cube>([3, 33, 65], 2);
+    check::<f32, Cube>([1, 1, 1], 3);
 }
 
 #[test]
 fn planes() {
-    check::<f32>(Shape::Plane, [2, 260, 65], 4);
-    check::<f64>(Shape::Plane, [3, 7, 129], 5);
+    check::<f32, Plane>([2, 260, 65], 4);
+    check::<f64, Plane>([3, 7, 129], 5);
 }
 
 #[test]
 fn lines() {
-    check::<f32>(Shape::Line, [1, 1, 20_001], 6);
-    check::<f64>(Shape::Line, [1, 1, 600], 7);
+    check::<f32, Line>([1, 1, 20_001], 6);
+    check::<f64, Line>([1, 1, 600], 7);
 }

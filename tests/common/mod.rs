@@ -4,6 +4,7 @@
 pub mod bare;
 pub mod fields;
 pub mod judge;
+pub mod parts;
 pub mod vectors;
 
 use ferrosz::{Bound, BoundMode, Codec, Compressor, Device, Error, Extents, Layout, Shape};

@@ -7,18 +7,18 @@ use crate::executor::Executor;
 use crate::memory;
 use crate::plan::enqueue_resolve;
 use crate::tiles::kernels::{OfTiles, Sections, launch_of_tiles, strides};
+use ferrosz_codec::Element;
 use ferrosz_codec::bound::Extremes;
 use ferrosz_codec::interp::resolved::{WORDS, Words};
 use ferrosz_codec::interp::tune::search::Search;
 use ferrosz_codec::tile::TileGrid;
-use ferrosz_codec::{Dtype, Element};
 use ferrosz_gpu_kernels::kernel::cells::{self, Fault};
 use ferrosz_gpu_kernels::kernel::interp::InterpParams;
 use ferrosz_gpu_kernels::kernel::interp::arrays::CodeArray;
 use ferrosz_gpu_kernels::kernel::interp::codes::REGION_WORDS;
-use ferrosz_gpu_kernels::kernel::interp::export::{Export, ExportParams, SEGMENT};
+use ferrosz_gpu_kernels::kernel::interp::export::{ExportParams, SEGMENT};
 use ferrosz_gpu_kernels::kernel::interp::import::{
-    CODE, ImportCodes, ImportCodesParams, ImportOutliers, ImportOutliersParams, THREADS,
+    CODE, ImportCodesParams, ImportOutliersParams, THREADS,
 };
 use ferrosz_gpu_kernels::kernel::interp::prepare::{CELLS, PARAMETER_WORDS};
 use ferrosz_gpu_kernels::simt::View;
@@ -142,7 +142,6 @@ pub(super) fn enqueue_decompose<T: Element, C: Code, E: Executor>(
             parameters: room.parameters,
             order: interpolator.order,
             anchor_level: geometry.levels(grid.shape()),
-            shape: grid.shape(),
             lengths: grid.lengths(),
         },
         anchors: arrays.anchors,
@@ -152,10 +151,8 @@ pub(super) fn enqueue_decompose<T: Element, C: Code, E: Executor>(
         cells: room.cells,
     };
     let segments = blocks_of_segments::<T>(grid)?;
-    match T::DTYPE {
-        Dtype::F32 => executor.launch::<Export<f32>>(segments, &params),
-        Dtype::F64 => executor.launch::<Export<f64>>(segments, &params),
-    }
+    let kernel = OfTiles::Export(params);
+    launch_of_tiles(executor, T::DTYPE, grid.shape(), segments, &kernel)
 }
 
 /// Asks for a composition. Nothing is allocated, and nothing waits; what is wrong will be in the fault cell.
@@ -180,7 +177,6 @@ pub(super) fn enqueue_compose<T: Element, E: Executor>(
         parameters: room.parameters,
         order: recipe.order,
         anchor_level: recipe.spacing().trailing_zeros(),
-        shape: grid.shape(),
         lengths: grid.lengths(),
     };
     let codes = ImportCodesParams {
@@ -188,7 +184,9 @@ pub(super) fn enqueue_compose<T: Element, E: Executor>(
         predicted: room.regions,
         cells: room.cells,
     };
-    executor.launch::<ImportCodes>(import_blocks(grid.elements()), &codes)?;
+    let launch =
+        |blocks, kernel| launch_of_tiles(executor, T::DTYPE, grid.shape(), blocks, &kernel);
+    launch(import_blocks(grid.elements()), OfTiles::ImportCodes(codes))?;
     let outliers = ImportOutliersParams {
         array,
         values: arrays.outlier_values,
@@ -197,18 +195,18 @@ pub(super) fn enqueue_compose<T: Element, E: Executor>(
         field: output,
         cells: room.cells,
     };
-    let count = import_blocks(arrays.outliers);
-    match T::DTYPE {
-        Dtype::F32 => executor.launch::<ImportOutliers<f32>>(count, &outliers)?,
-        Dtype::F64 => executor.launch::<ImportOutliers<f64>>(count, &outliers)?,
-    }
+    launch(
+        import_blocks(arrays.outliers),
+        OfTiles::ImportOutliers(outliers),
+    )?;
     let params = InterpParams {
         anchors: arrays.anchors,
         ..part(grid, &room, output)
     };
-    let blocks = blocks::<T>(grid.tiles(), grid)?;
-    let kernel = OfTiles::Reconstruct(params);
-    launch_of_tiles(executor, T::DTYPE, grid.shape(), blocks, &kernel)
+    launch(
+        blocks::<T>(grid.tiles(), grid)?,
+        OfTiles::Reconstruct(params),
+    )
 }
 
 fn blocks<T: Element>(tasks: u64, grid: &TileGrid) -> Result<u32, Error> {

@@ -41,6 +41,10 @@ use ferrosz_gpu_kernels::kernel::entropy::target::DecodeParams;
 use ferrosz_gpu_kernels::kernel::entropy::tiling::Tiling;
 use ferrosz_gpu_kernels::kernel::interp::InterpParams;
 use ferrosz_gpu_kernels::kernel::interp::codes::REGION_WORDS;
+use ferrosz_gpu_kernels::kernel::interp::export::{Export, ExportParams};
+use ferrosz_gpu_kernels::kernel::interp::import::{
+    ImportCodes, ImportCodesParams, ImportOutliers, ImportOutliersParams,
+};
 use ferrosz_gpu_kernels::kernel::interp::predict::Predict;
 use ferrosz_gpu_kernels::kernel::interp::prepare::{CELLS, PARAMETER_WORDS};
 use ferrosz_gpu_kernels::kernel::interp::reconstruct::Reconstruct;
@@ -205,6 +209,9 @@ trait Launch {
         Predict<T, S>: Kernel<Params = InterpParams>,
         Reconstruct<T, S>: Kernel<Params = InterpParams>,
         Scores<T, S>: Kernel<Params = ScoresParams>,
+        Export<T, S>: Kernel<Params = ExportParams>,
+        ImportCodes<S>: Kernel<Params = ImportCodesParams>,
+        ImportOutliers<T, S>: Kernel<Params = ImportOutliersParams>,
         LorenzoPredict<T, S>: Kernel<Params = LorenzoParams>,
         LorenzoReconstruct<T, S>: Kernel<Params = LorenzoParams>;
 }
@@ -214,6 +221,9 @@ pub(crate) enum OfTiles {
     Predict(InterpParams),
     Reconstruct(InterpParams),
     Scores(ScoresParams),
+    Export(ExportParams),
+    ImportCodes(ImportCodesParams),
+    ImportOutliers(ImportOutliersParams),
     LorenzoPredict(LorenzoParams),
     LorenzoReconstruct(LorenzoParams),
 }
@@ -228,6 +238,9 @@ impl Launch for &OfTiles {
         Predict<T, S>: Kernel<Params = InterpParams>,
         Reconstruct<T, S>: Kernel<Params = InterpParams>,
         Scores<T, S>: Kernel<Params = ScoresParams>,
+        Export<T, S>: Kernel<Params = ExportParams>,
+        ImportCodes<S>: Kernel<Params = ImportCodesParams>,
+        ImportOutliers<T, S>: Kernel<Params = ImportOutliersParams>,
         LorenzoPredict<T, S>: Kernel<Params = LorenzoParams>,
         LorenzoReconstruct<T, S>: Kernel<Params = LorenzoParams>,
     {
@@ -235,6 +248,11 @@ impl Launch for &OfTiles {
             OfTiles::Predict(params) => executor.launch::<Predict<T, S>>(blocks, params),
             OfTiles::Reconstruct(params) => executor.launch::<Reconstruct<T, S>>(blocks, params),
             OfTiles::Scores(params) => executor.launch::<Scores<T, S>>(blocks, params),
+            OfTiles::Export(params) => executor.launch::<Export<T, S>>(blocks, params),
+            OfTiles::ImportCodes(params) => executor.launch::<ImportCodes<S>>(blocks, params),
+            OfTiles::ImportOutliers(params) => {
+                executor.launch::<ImportOutliers<T, S>>(blocks, params)
+            }
             OfTiles::LorenzoPredict(params) => {
                 executor.launch::<LorenzoPredict<T, S>>(blocks, params)
             }

@@ -5,7 +5,7 @@ use super::codes;
 use crate::simt::{Thread, View};
 use ferrosz_codec::interp::order::{CodeLayout, CodeOrder};
 use ferrosz_codec::interp::resolved::Words;
-use ferrosz_codec::shape::Shape;
+use ferrosz_codec::shape::StaticShape;
 use ferrosz_codec::tile::{self, TileGrid};
 
 /// An array of codes.
@@ -22,8 +22,6 @@ pub struct CodeArray {
     pub order: CodeOrder,
     /// The level of anchors, whose codes are the radius.
     pub anchor_level: u32,
-    /// The shape of the field's tiles.
-    pub shape: Shape,
     /// The field's extents; it has less than 2^32 elements.
     pub lengths: [u64; 3],
 }
@@ -35,17 +33,17 @@ impl CodeArray {
         Words(|at| t.load(self.parameters, at as u64)).radius()
     }
 
-    /// The field.
+    /// The field, in tiles of shape `S`.
     #[inline(always)]
-    pub fn grid(&self) -> TileGrid {
-        TileGrid::new(self.shape, self.lengths)
+    pub fn grid<S: StaticShape>(&self) -> TileGrid {
+        TileGrid::new(S::SHAPE, self.lengths)
     }
 
     /// Where codes lie.
     #[inline(always)]
-    pub fn layout(&self) -> CodeLayout {
+    pub fn layout<S: StaticShape>(&self) -> CodeLayout {
         CodeLayout {
-            grid: self.grid(),
+            grid: self.grid::<S>(),
             order: self.order,
             anchor_level: self.anchor_level,
         }

@@ -14,9 +14,10 @@ use crate::wide::{load_wide, store_wide};
 use core::marker::PhantomData;
 use ferrosz_codec::Element;
 use ferrosz_codec::entropy::token::{RAW, unzigzag};
+use ferrosz_codec::shape::StaticShape;
 
-/// Exports a field of `E`. Launched with a block for each [`SEGMENT`] elements.
-pub struct Export<E>(PhantomData<E>);
+/// Exports a field of `E` in tiles of shape `S`. Launched with a block for each [`SEGMENT`] elements.
+pub struct Export<E, S>(PhantomData<(E, S)>);
 
 /// Parameters of [`Export`].
 #[repr(C)]
@@ -61,7 +62,7 @@ const BEFORE_AT: u32 = SCRATCH_AT + WARPS;
 // Each thread adds up one count.
 const _: () = assert!(TURNS * WARPS == THREADS);
 
-impl<E: Element> Export<E> {
+impl<E: Element, S: StaticShape> Export<E, S> {
     /// Words of shared memory.
     pub const SHARED_WORDS: u32 = BEFORE_AT + 2;
 
@@ -83,7 +84,7 @@ impl<E: Element> Export<E> {
         }
         t.barrier();
         let before = load_wide(t, BEFORE_AT / 2);
-        let is_last = (segment + 1) * SEGMENT >= params.array.grid().elements();
+        let is_last = (segment + 1) * SEGMENT >= params.array.grid::<S>().elements();
         if is_last && t.thread_index() == 0 {
             let all = before + u64::from(sum.total);
             t.cell_store(params.cells, cells::OUTLIERS, all);
@@ -102,8 +103,8 @@ impl<E: Element> Export<E> {
         let mut turn = 0;
         while turn < turns {
             let element = number(t, segment, turn);
-            let is_outlier =
-                element < params.array.grid().elements() && Self::visit(t, params, radius, element);
+            let is_outlier = element < params.array.grid::<S>().elements()
+                && Self::visit(t, params, radius, element);
             outliers |= u32::from(is_outlier) << turn;
             let votes = t.ballot(is_outlier);
             if t.lane() == 0 {
@@ -118,7 +119,7 @@ impl<E: Element> Export<E> {
     #[inline(always)]
     fn visit<T: Thread>(t: T, params: &ExportParams, radius: u32, element: u64) -> bool {
         let array = &params.array;
-        let (grid, layout) = (array.grid(), array.layout());
+        let (grid, layout) = (array.grid::<S>(), array.layout::<S>());
         let at = array.place(element as u32);
         let predicted = t.load_half(params.predicted, half_of(&grid, at));
         let is_outlier = predicted == RAW;

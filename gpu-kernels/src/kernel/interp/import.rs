@@ -10,11 +10,12 @@ use crate::simt::{Thread, View};
 use core::marker::PhantomData;
 use ferrosz_codec::Element;
 use ferrosz_codec::entropy::token::{RAW, zigzag};
+use ferrosz_codec::shape::StaticShape;
 
-/// Brings codes to their tiles. Launched with any number of blocks.
+/// Brings codes to their tiles of shape `S`. Launched with any number of blocks.
 ///
 /// Places outside the field get no code: reconstruction does not ask for them.
-pub struct ImportCodes;
+pub struct ImportCodes<S>(PhantomData<S>);
 
 /// Parameters of [`ImportCodes`].
 #[repr(C)]
@@ -32,7 +33,7 @@ pub struct ImportCodesParams {
 /// Threads in a block.
 pub const THREADS: u32 = 256;
 
-impl ImportCodes {
+impl<S: StaticShape> ImportCodes<S> {
     /// Words of shared memory.
     pub const SHARED_WORDS: u32 = 0;
 
@@ -40,7 +41,7 @@ impl ImportCodes {
     #[inline(always)]
     pub fn run<T: Thread>(t: T, params: &ImportCodesParams) {
         let radius = params.array.radius(t);
-        let elements = params.array.grid().elements();
+        let elements = params.array.grid::<S>().elements();
         let mut outliers = 0;
         let mut element = first(t);
         while element < elements {
@@ -57,7 +58,7 @@ impl ImportCodes {
     #[inline(always)]
     fn visit<T: Thread>(t: T, params: &ImportCodesParams, radius: u32, element: u32) -> u32 {
         let array = &params.array;
-        let (grid, layout) = (array.grid(), array.layout());
+        let (grid, layout) = (array.grid::<S>(), array.layout::<S>());
         let at = array.place(element);
         let mut predicted = 0;
         // Anchors have no code: what their places hold does not matter.
@@ -78,9 +79,9 @@ impl ImportCodes {
     }
 }
 
-/// Brings the values without a code of a field of `E` to their places, after [`ImportCodes`]. Launched with any
+/// Brings the values without a code of a field of `E` in tiles of shape `S` to their places, after [`ImportCodes`]. Launched with any
 /// number of blocks.
-pub struct ImportOutliers<E>(PhantomData<E>);
+pub struct ImportOutliers<E, S>(PhantomData<(E, S)>);
 
 /// Parameters of [`ImportOutliers`].
 #[repr(C)]
@@ -100,7 +101,7 @@ pub struct ImportOutliersParams {
     pub cells: View<u64>,
 }
 
-impl<E: Element> ImportOutliers<E> {
+impl<E: Element, S: StaticShape> ImportOutliers<E, S> {
     /// Words of shared memory.
     pub const SHARED_WORDS: u32 = 0;
 
@@ -121,10 +122,10 @@ impl<E: Element> ImportOutliers<E> {
     #[inline(always)]
     fn visit<T: Thread>(t: T, params: &ImportOutliersParams, number: u64) {
         let array = &params.array;
-        let layout = array.layout();
+        let layout = array.layout::<S>();
         let index = t.load(params.indices, number);
         let ascends = number == 0 || t.load(params.indices, number - 1) < index;
-        if !ascends || u64::from(index) >= array.grid().elements() {
+        if !ascends || u64::from(index) >= array.grid::<S>().elements() {
             raise(t, params.cells, OUTLIER);
             return;
         }

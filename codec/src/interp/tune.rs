@@ -1,7 +1,7 @@
 //! Tuning: what a field's interpolation is done with, decided on a few of its tiles.
 //!
 //! A *candidate* is a whole set of parameters. What it costs is found by predicting and quantising sample
-//! tiles with it, as they would be coded, and estimating the bits of their codes ([`cost`]). Costs are
+//! tiles with it, as they would be coded, and estimating the bits of their codes ([`mod@cost`]). Costs are
 //! integers and are summed, so that it does not matter who finds them in which order: every machine decides
 //! alike.
 //!

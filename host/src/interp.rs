@@ -27,7 +27,7 @@
 //! ```
 
 mod bands;
-mod cpu;
+pub(crate) mod cpu;
 #[cfg(feature = "cuda")]
 mod cuda;
 mod kernels;

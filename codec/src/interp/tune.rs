@@ -260,6 +260,8 @@ impl<T: Element> Settle<T> for Count<'_, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::interp::tile::{Part, Predictor};
+    use crate::tile;
     use alloc::vec;
     use alloc::vec::Vec;
 
@@ -298,6 +300,43 @@ mod tests {
         let lengths = [1, 512, 512];
         let along_y = tuned(&field(lengths, 1, 2), lengths, Shape::Plane, 4);
         assert_eq!(along_y.levels[0].to_bits() & 3, 2);
+    }
+
+    #[test]
+    fn a_tile_costs_what_its_codes_do() {
+        let lengths = [20, 30, 100];
+        let values = field(lengths, 1, 2);
+        let grid = TileGrid::new(Shape::Cube, lengths);
+        let resolved = Resolved::new(Parameters::default(), 1e-3);
+        let value = |at| values[grid.flat(at) as usize];
+        let spacing = Geometry::Wide.spacing(Shape::Cube);
+        let coarse = |at: [u64; 3]| value(at.map(|at| at * u64::from(spacing)));
+        let predictor = Predictor::new(&grid, &resolved, Part::Fine);
+        let mut known = vec![0.0; store::len(Shape::Cube) as usize];
+        let mut codes = [0; tile::TILE];
+        for tile in (0..grid.tiles()).map(|number| grid.tile(number)) {
+            predictor.encode(&tile, value, coarse, &mut known, &mut codes);
+            let found = cost_of_tile(Shape::Cube, &tile, &resolved, value, &mut known);
+            for level in 0..4 {
+                let mut counts = [0u64; CLASSES];
+                for (at, code) in (0..).zip(&codes) {
+                    let place = tile::place(Shape::Cube, at / tile::LANES, at % tile::LANES);
+                    if tile.has(place) && tile::level(Shape::Cube, place) == level {
+                        // Of k and -k, in zigzag, each is twice its magnitude, or one less.
+                        let magnitude = u32::from(*code).div_ceil(2);
+                        counts[(32 - magnitude.leading_zeros()) as usize] += 1;
+                    }
+                }
+                let all: u64 = counts.iter().sum();
+                // At most the entropy of all classes alike, and at least what is plain.
+                let plain: u64 = (0..).zip(&counts).map(|(class, count)| class * count).sum();
+                let found = found[level as usize] >> cost::COST_BITS;
+                let kinds = counts.iter().filter(|count| **count > 0).count() as u64;
+                let most = plain + all * u64::from(kinds.max(1).next_power_of_two().ilog2());
+                assert!((plain..=most + 1).contains(&found), "{level}: {found}");
+                assert!(all > 0 || found == 0);
+            }
+        }
     }
 
     #[test]

@@ -60,11 +60,11 @@ fn recipe<T: Element, C: Code>(
     let error = quantizer.error();
     let bound = interpolator.bound;
     let relative = relative_of(bound, error.to_f64(), range);
-    let parameters = tune(grid, field, error, relative, &interpolator.tuning);
+    let value = |at| field[grid.flat(at) as usize];
+    let parameters = tune(grid, value, error, relative, &interpolator.tuning);
     let resolved = Resolved::new(parameters, error);
     let most = C::WIDTH.max_radius();
     let radius = interpolator.radius.unwrap_or_else(|| {
-        let value = |at| field[grid.flat(at) as usize];
         let mut scratch = vec![T::ZERO; store::len(grid.shape()) as usize];
         radius_of_samples(grid, value, &resolved, most, &mut scratch)
     });
@@ -80,7 +80,7 @@ fn recipe<T: Element, C: Code>(
 /// As [`ferrosz_codec::interp::tune::tune`], sample tiles in parallel.
 pub(crate) fn tune<T: Element>(
     grid: &TileGrid,
-    field: &[T],
+    value: impl Fn([u64; 3]) -> T + Sync,
     error: T,
     relative: f64,
     tuning: &Tuning,
@@ -89,7 +89,6 @@ pub(crate) fn tune<T: Element>(
         tuning: *tuning,
         shape: grid.shape(),
     };
-    let value = |at| field[grid.flat(at) as usize];
     search.run(relative, |candidate| {
         let resolved = Resolved::new(*candidate, error);
         let samples = Samples::new(grid.tiles());
@@ -99,7 +98,7 @@ pub(crate) fn tune<T: Element>(
                 || vec![T::ZERO; store::len(grid.shape()) as usize],
                 |scratch, sample| {
                     let tile = grid.tile(samples.tile(sample));
-                    cost_of_tile(grid.shape(), &tile, &resolved, value, scratch)
+                    cost_of_tile(grid.shape(), &tile, &resolved, &value, scratch)
                 },
             )
             .reduce(Costs::default, sum)

@@ -2,6 +2,7 @@
 
 use super::coder::{self, Encoder, Room};
 use crate::cpu::{Progress, Sink};
+use crate::interp::cpu::tune;
 use ferrosz_codec::entropy::counts::{Counts, is_counted, is_sample};
 use ferrosz_codec::entropy::groups::{GroupMap, TileCodes};
 use ferrosz_codec::entropy::image::ChunkTiles;
@@ -9,7 +10,7 @@ use ferrosz_codec::entropy::shares::MAX_WORDS;
 use ferrosz_codec::interp::resolved::Resolved;
 use ferrosz_codec::interp::store;
 use ferrosz_codec::interp::tile::{Part, Predictor, each_place, is_own};
-use ferrosz_codec::interp::tune::{Tuning, tune};
+use ferrosz_codec::interp::tune::Tuning;
 use ferrosz_codec::lorenzo;
 use ferrosz_codec::pipeline::TilePredictor;
 use ferrosz_codec::quantize::Quantizer;
@@ -92,14 +93,9 @@ pub(super) fn encode_all<T: Element>(
             (None, vec![Coded { field: fine, codes }])
         }
         TilePredictor::Interp(geometry) => {
-            let parameters = tune(
-                &fine.grid,
-                |at| fine.at(at),
-                quantizer.error(),
-                0.0,
-                &Tuning::of_stream(geometry),
-                &mut vec![T::ZERO; store::len(layout.shape()) as usize],
-            );
+            let tuning = Tuning::of_stream(geometry);
+            let value = |at| fine.at(at);
+            let parameters = tune(&fine.grid, value, quantizer.error(), 0.0, &tuning);
             let resolved = Resolved::new(parameters, quantizer.error());
             let spacing = geometry.spacing(layout.shape());
             let coarse = strided(layout, values, Part::Coarse, u64::from(spacing));

@@ -120,7 +120,12 @@ fn predict<T: Element>(recipe: &Recipe<T>, field: &[T], anchors: &[T]) -> Result
     Band::of(grid, &mut predicted)
         .into_par_iter()
         .for_each_init(
-            || (vec![T::ZERO; store::len(shape) as usize], [0; TILE]),
+            || {
+                (
+                    vec![T::ZERO; store::len(shape) as usize],
+                    Box::new([0; TILE]),
+                )
+            },
             |(known, codes), band| {
                 for tile in band.tiles(grid) {
                     let value = |at| field[grid.flat(at) as usize];

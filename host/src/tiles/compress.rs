@@ -245,9 +245,16 @@ fn for_tiles<R>(
         .par_iter_mut()
         .enumerate()
         .for_each_init(room, |room, (number, codes)| {
-            encode(room, &grid.tile(number as u64), codes);
+            apart(|| encode(room, &grid.tile(number as u64), codes));
         });
     codes
+}
+
+/// Does something in a frame of its own: in that of rayon's recursion, arrays would be there once for each depth, and
+/// there is no room for that on a thread's stack.
+#[inline(never)]
+pub(super) fn apart<R>(work: impl FnOnce() -> R) -> R {
+    work()
 }
 
 /// The boxes of a chunk's tiles.
@@ -265,11 +272,12 @@ fn count<T: Element>(layout: &TileLayout, map: &GroupMap, parts: &[Coded<'_, T>]
             .filter(|(tile, _)| {
                 is_coarse || is_counted(*tile as u64 / u64::from(CHUNK_TILES), chunks)
             })
-            .fold(Counts::default, |mut counts, (tile, codes)| {
-                map.count(&part.field.grid.tile(tile as u64), codes, &mut counts);
+            .fold(Box::<Counts>::default, |mut counts, (tile, codes)| {
+                let tile = part.field.grid.tile(tile as u64);
+                apart(|| map.count(&tile, codes, &mut counts));
                 counts
             })
-            .reduce(Counts::default, |mut counts, other| {
+            .reduce(Box::default, |mut counts, other| {
                 counts.merge(&other);
                 counts
             });
@@ -295,7 +303,7 @@ fn encode_part<T: Element>(
             part.field
                 .at(boxes[tile].at(tile::place(grid.shape(), step, lane)))
         };
-        let (form, length) = encoder.encode(tiles, codes, value, room);
+        let (form, length) = apart(|| encoder.encode(tiles, codes, value, room));
         (form, room.image[..length].to_vec())
     })
 }

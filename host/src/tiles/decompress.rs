@@ -3,7 +3,7 @@
 //! The far faces of a tile are places of the tiles behind it along each axis, so that interpolation needs their codes.
 
 use super::coder::{Decoder, Room};
-use super::compress::chunk_tiles;
+use super::compress::{apart, chunk_tiles};
 use crate::cpu::{Output, Progress};
 use crate::error::Error;
 use crate::stream::StreamRef;
@@ -180,7 +180,7 @@ impl Decode<'_> {
         let wanted: BTreeSet<u64> = numbers.into_iter().collect();
         let decoded: Vec<_> = (chunks.par_iter())
             .map_init(Room::default, |room, chunk| {
-                self.chunk::<T>(part, *chunk, room)
+                apart(|| self.chunk::<T>(part, *chunk, room))
             })
             .collect();
         // Of several faults the one in the lowest chunk is reported.
@@ -314,7 +314,7 @@ fn compose<T: Element>(
     numbers(&layout.fine, wanted).into_par_iter().for_each_init(
         || (vec![T::ZERO; len], vec![T::ZERO; tile::ROW as usize]),
         |(known, row), number| {
-            interpolate(&predictor, number, codes, anchors, known);
+            apart(|| interpolate(&predictor, number, codes, anchors, known));
             // What is stored as it is comes out so, whatever the encoder knew of it.
             let raw = codes.get(&number).map_or(&[][..], |tile| &tile.raw);
             for (at, value) in raw {
@@ -349,7 +349,7 @@ fn unpredict<T: Element>(
                 decoded.raw(tile::index(shape, place))
             };
             let write = |at, values: &[T]| out.put(at, values, progress);
-            lorenzo::decode(shape, &tile, quantizer, &decoded.codes, raw, write);
+            apart(|| lorenzo::decode(shape, &tile, quantizer, &decoded.codes, raw, write));
         });
 }
 

@@ -2,6 +2,7 @@
 //! stream, with statistics and parameters of the sample alone.
 
 use super::coder::{self, Encoder, Room};
+use super::compress::apart;
 use super::compress::encode_all;
 use crate::choose::{YARDSTICK, spread};
 use crate::cpu::Version;
@@ -264,13 +265,13 @@ fn interpolate<T: Element>(
         at
     };
     let room = || vec![T::ZERO; store::len(shape) as usize];
-    let encode = |known: &mut Vec<T>, tile: &SampleTile<T>| {
-        let mut codes = [0; TILE];
+    let mut all = vec![[0; TILE]; sample.len()];
+    let tiles = all.par_iter_mut().zip(sample);
+    tiles.for_each_init(room, |known, (codes, tile)| {
         let anchor = |at| tile.at(of_anchor(at));
-        predictor.encode(&tile.tile, |at| tile.at(at), anchor, known, &mut codes);
-        codes
-    };
-    sample.par_iter().map_init(room, encode).collect()
+        apart(|| predictor.encode(&tile.tile, |at| tile.at(at), anchor, known, codes));
+    });
+    all
 }
 
 fn predict_lorenzo<T: Element>(
@@ -278,16 +279,15 @@ fn predict_lorenzo<T: Element>(
     quantizer: &Quantizer<T>,
     sample: &[SampleTile<T>],
 ) -> Vec<TileCodes> {
-    let encode = |tile: &SampleTile<T>| {
-        let mut codes = [0; TILE];
+    let mut all = vec![[0; TILE]; sample.len()];
+    all.par_iter_mut().zip(sample).for_each(|(codes, tile)| {
         let read = |at: [u64; 3], row: &mut [T]| {
             let first = tile.index(at);
             row.copy_from_slice(&tile.elements[first..first + row.len()]);
         };
-        lorenzo::encode(layout.shape(), &tile.tile, quantizer, read, &mut codes);
-        codes
-    };
-    sample.par_iter().map(encode).collect()
+        apart(|| lorenzo::encode(layout.shape(), &tile.tile, quantizer, read, codes));
+    });
+    all
 }
 
 fn count<T: Element>(
@@ -323,7 +323,7 @@ fn chunk_bytes<T: Element>(
                 let tile = &sample[number];
                 tile.at(tile.tile.at(tile::place(shape, step, lane)))
             };
-            encoder.encode(tiles, codes, value, room).1 as u64
+            apart(|| encoder.encode(tiles, codes, value, room)).1 as u64
         })
         .sum()
 }

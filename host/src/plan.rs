@@ -79,8 +79,31 @@ fn emulated() -> Result<Gpu, Error> {
     })
 }
 
+// What runs kernels is compiled once for each type, in this crate: a generic function would be compiled again, with
+// all kernels on the emulator, in each crate that calls it.
+
 impl Gpu {
     pub(crate) fn compress<T: Element>(
+        &self,
+        layout: Layout,
+        bound: Bound,
+        field: &[T],
+    ) -> Result<Vec<u8>, Error> {
+        match T::DTYPE {
+            Dtype::F32 => self.compress_f32(layout, bound, bytemuck::cast_slice(field)),
+            Dtype::F64 => self.compress_f64(layout, bound, bytemuck::cast_slice(field)),
+        }
+    }
+
+    fn compress_f32(&self, layout: Layout, bound: Bound, field: &[f32]) -> Result<Vec<u8>, Error> {
+        self.compress_of(layout, bound, field)
+    }
+
+    fn compress_f64(&self, layout: Layout, bound: Bound, field: &[f64]) -> Result<Vec<u8>, Error> {
+        self.compress_of(layout, bound, field)
+    }
+
+    fn compress_of<T: Element>(
         &self,
         layout: Layout,
         bound: Bound,
@@ -115,23 +138,49 @@ impl Gpu {
             compacted = crate::update::compact(bytes)?;
             (Header::read(&compacted)?, &compacted[..])
         };
-        let bytes = &bytes[..header.stream_bytes() as usize];
-        match *self {
-            #[cfg(feature = "cuda")]
-            Self::Cuda(ref kernels) => decompress_host(
-                &kernels.on_default_stream(),
-                &header,
-                bytes,
-                regions,
-                verify,
-                values,
-            ),
-            #[cfg(feature = "emulator")]
-            Self::Emulator => {
-                decompress_host(&emulator::new(), &header, bytes, regions, verify, values)
-            }
+        let source = Source {
+            header: &header,
+            bytes: &bytes[..header.stream_bytes() as usize],
+            regions,
+            verify,
+        };
+        match T::DTYPE {
+            Dtype::F32 => self.decompress_f32(&source, bytemuck::cast_slice_mut(values)),
+            Dtype::F64 => self.decompress_f64(&source, bytemuck::cast_slice_mut(values)),
         }
     }
+
+    fn decompress_f32(&self, source: &Source<'_>, values: &mut [f32]) -> Result<(), Error> {
+        self.decompress_of(source, values)
+    }
+
+    fn decompress_f64(&self, source: &Source<'_>, values: &mut [f64]) -> Result<(), Error> {
+        self.decompress_of(source, values)
+    }
+
+    fn decompress_of<T: Element>(
+        &self,
+        source: &Source<'_>,
+        values: &mut [T],
+    ) -> Result<(), Error> {
+        match *self {
+            #[cfg(feature = "cuda")]
+            Self::Cuda(ref kernels) => {
+                decompress_host(&kernels.on_default_stream(), source, values)
+            }
+            #[cfg(feature = "emulator")]
+            Self::Emulator => decompress_host(&emulator::new(), source, values),
+        }
+    }
+}
+
+/// What is to be decoded of a stream without updates.
+struct Source<'a> {
+    header: &'a Header,
+    bytes: &'a [u8],
+    /// One after the other.
+    regions: &'a [Region],
+    verify: bool,
 }
 
 /// What compression needs on the machine.
@@ -441,24 +490,26 @@ fn compress_host<T: Element, E: Executor>(
 
 fn decompress_host<T: Element, E: Executor>(
     executor: &E,
-    header: &Header,
-    bytes: &[u8],
-    regions: &[Region],
-    verify: bool,
+    source: &Source<'_>,
     values: &mut [T],
 ) -> Result<(), Error> {
-    let layout = header.layout();
+    let layout = source.header.layout();
     let whole = [Region::whole(&layout.grid())];
-    if layout.tiles().is_none() || regions == whole {
-        return decompress_regions(executor, header, bytes, regions, verify, values);
+    if layout.tiles().is_none() || source.regions == whole {
+        return decompress_regions(executor, source, values);
     }
     // The kernels of tiles know whole fields only.
-    let mut all = crate::decompress::allocate::<T>(header.elements())?;
-    decompress_regions(executor, header, bytes, &whole, verify, &mut all)?;
+    let elements = source.header.elements();
+    let mut all = crate::decompress::allocate::<T>(elements)?;
+    let of_all = Source {
+        regions: &whole,
+        ..*source
+    };
+    decompress_regions(executor, &of_all, &mut all)?;
     let mut rest = values;
-    for region in regions {
+    for region in source.regions {
         let (out, behind) = rest.split_at_mut(region.elements() as usize);
-        region.cut(0, header.elements(), |run, at| {
+        region.cut(0, elements, |run, at| {
             let count = (run.end - run.start) as usize;
             let (from, to) = (run.start as usize, at as usize);
             out[to..to + count].copy_from_slice(&all[from..from + count]);
@@ -470,12 +521,15 @@ fn decompress_host<T: Element, E: Executor>(
 
 fn decompress_regions<T: Element, E: Executor>(
     executor: &E,
-    header: &Header,
-    bytes: &[u8],
-    regions: &[Region],
-    verify: bool,
+    source: &Source<'_>,
     values: &mut [T],
 ) -> Result<(), Error> {
+    let Source {
+        header,
+        bytes,
+        regions,
+        verify,
+    } = *source;
     let layout = header.layout();
     let stream = executor.allocate(bytes.len() as u64)?;
     let output = executor.allocate(size_of_val(values) as u64)?;

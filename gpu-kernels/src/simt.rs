@@ -173,7 +173,7 @@ pub trait Thread: Copy {
 
     /// Reads one word.
     fn shared_load(self, word: u32) -> u32;
-    /// The address of a word, for the loads whose names end in `at`: addresses count bytes, the low one of a word
+    /// The address of a word, for accesses whose names end in `at`: addresses count bytes, the low one of a word
     /// first. That of word 0 is a multiple of 1024.
     fn shared_address(self, word: u32) -> u32;
     /// Reads the word at an address, which is a multiple of 4.
@@ -186,6 +186,8 @@ pub trait Thread: Copy {
     fn shared_load_byte_at(self, address: u32) -> u32;
     /// Writes one word.
     fn shared_store(self, word: u32, value: u32);
+    /// Writes the word at an address, which is a multiple of 4.
+    fn shared_store_at(self, address: u32, value: u32);
     /// Reads four words; `word` is a multiple of 4.
     fn shared_load4(self, word: u32) -> [u32; 4];
     /// Writes four words; `word` is a multiple of 4.

@@ -48,32 +48,59 @@ impl Site {
         known: impl Fn(usize, i32) -> T,
         corner: impl Fn(usize, usize) -> T,
     ) -> T {
-        let one_axis = |axis| {
-            let order = self.order(axis);
-            OneAxis {
-                order,
-                value: along(order, self.spline, |steps| known(axis, steps)),
-            }
+        let around = Neighbours {
+            site: self,
+            known,
+            corner,
         };
-        combine(axes, one_axis, corner)
+        combine(axes, &around)
     }
+}
+
+struct Neighbours<'a, K, C> {
+    site: &'a Site,
+    known: K,
+    corner: C,
+}
+
+impl<T, K, C> Around<T> for Neighbours<'_, K, C>
+where
+    T: Element,
+    K: Fn(usize, i32) -> T,
+    C: Fn(usize, usize) -> T,
+{
+    #[inline(always)]
+    fn along(&self, axis: usize) -> OneAxis<T> {
+        let order = self.site.order(axis);
+        let value = along(order, self.site.spline, |steps| (self.known)(axis, steps));
+        OneAxis { order, value }
+    }
+
+    #[inline(always)]
+    fn corner(&self, a: usize, b: usize) -> T {
+        (self.corner)(a, b)
+    }
+}
+
+/// What is known around a place. A trait, as its functions are inlined wherever they are called: closures are not.
+pub trait Around<T> {
+    /// The prediction along an axis.
+    fn along(&self, axis: usize) -> OneAxis<T>;
+    /// What is known one unit back along both axes.
+    fn corner(&self, a: usize, b: usize) -> T;
 }
 
 /// The prediction of a place from those along the axes whose bits are set in `axes`.
 #[inline(always)]
-pub fn combine<T: Element>(
-    axes: u32,
-    along: impl Fn(usize) -> OneAxis<T>,
-    corner: impl Fn(usize, usize) -> T,
-) -> T {
+pub fn combine<T: Element>(axes: u32, around: &impl Around<T>) -> T {
     match axes {
-        0b001 => along(0).value,
-        0b010 => along(1).value,
-        0b100 => along(2).value,
-        0b011 => face(along(0), along(1), || corner(0, 1)),
-        0b101 => face(along(0), along(2), || corner(0, 2)),
-        0b110 => face(along(1), along(2), || corner(1, 2)),
-        _ => cube(along(0), along(1), along(2)),
+        0b001 => around.along(0).value,
+        0b010 => around.along(1).value,
+        0b100 => around.along(2).value,
+        0b011 => face(around.along(0), around.along(1), || around.corner(0, 1)),
+        0b101 => face(around.along(0), around.along(2), || around.corner(0, 2)),
+        0b110 => face(around.along(1), around.along(2), || around.corner(1, 2)),
+        _ => cube(around.along(0), around.along(1), around.along(2)),
     }
 }
 
@@ -96,7 +123,7 @@ fn face<T: Element>(first: OneAxis<T>, second: OneAxis<T>, corner: impl FnOnce()
 /// The mean of the cubic predictions; if there is none, that along x.
 #[inline(always)]
 fn cube<T: Element>(z: OneAxis<T>, y: OneAxis<T>, x: OneAxis<T>) -> T {
-    let cubic = |along: OneAxis<T>| matches!(along.order, Order::Cubic);
+    let cubic = |along: OneAxis<T>| along.order.is_cubic();
     match (cubic(z), cubic(y), cubic(x)) {
         (true, true, true) => ((x.value + y.value) + z.value).third(),
         (true, true, false) => mean(z.value, y.value),

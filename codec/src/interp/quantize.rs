@@ -57,27 +57,43 @@ impl<T: Element> LevelQuantizer<T> {
         let prediction = finite_or_zero(prediction);
         let residual = value - prediction;
         let scaled = (residual.abs() * self.inverse + T::ONE) * T::HALF;
-        // False for NaN; below it the number is in the range of an integer.
-        if scaled < T::from_i32(radius as i32) {
-            let magnitude = scaled.truncate();
-            let code = if residual < T::ZERO {
-                -magnitude
-            } else {
-                magnitude
-            };
-            let known = prediction + T::from_i32(code) * self.step;
-            if is_within(value, known, error) {
-                return Quantized {
-                    code: Some(code),
-                    known,
-                };
-            }
+        // False for NaN.
+        let is_small = scaled < T::from_i32(radius as i32);
+        let (steps, magnitude) = integer_part(scaled);
+        let is_below = residual < T::ZERO;
+        let code = if is_below {
+            magnitude.wrapping_neg()
+        } else {
+            magnitude
+        };
+        // As the decoder has it: code 0 is no negative zero.
+        let steps = if is_below { T::ZERO - steps } else { steps };
+        let known = prediction + steps * self.step;
+        let distance = (value - known).abs();
+        let mut is_within_bound = distance < error;
+        if distance == error {
+            is_within_bound = is_within(value, known, error);
         }
+        let is_coded = is_small & is_within_bound;
         Quantized {
-            code: None,
-            known: value,
+            code: if is_coded { Some(code) } else { None },
+            known: if is_coded { known } else { value },
         }
     }
+}
+
+/// The integer part of a number from 0 to [`Element::ROUNDING_LIMIT`], as a number and as an integer; of others, anything.
+/// A GPU adds four times as fast as it converts.
+#[inline(always)]
+fn integer_part<T: Element>(value: T) -> (T, i32) {
+    let biased = value + T::ROUNDING_MAGIC;
+    let nearest = biased - T::ROUNDING_MAGIC;
+    let is_above = nearest > value;
+    let bits = biased.low_bits().wrapping_sub(T::ROUNDING_MAGIC_BITS);
+    (
+        if is_above { nearest - T::ONE } else { nearest },
+        bits.wrapping_sub(u32::from(is_above)).cast_signed(),
+    )
 }
 
 #[inline(always)]

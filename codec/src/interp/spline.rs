@@ -14,19 +14,15 @@ pub enum Spline {
     Natural,
 }
 
-/// What is known around a place along an axis, and so how it is predicted. Higher is better.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Order {
-    /// Nothing ahead: the neighbour behind.
-    Copy,
-    /// One on each side.
-    Linear,
-    /// One behind, two ahead.
-    QuadraticAhead,
-    /// Two behind, one ahead.
-    QuadraticBehind,
-    /// Two on each side.
-    Cubic,
+/// What is known around a place along an axis, and so how it is predicted. The neighbour behind always is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Order {
+    /// Whether the neighbour ahead is known; without it the one behind is the prediction.
+    pub next: bool,
+    /// Whether, besides, the one three steps behind is.
+    pub behind: bool,
+    /// Whether, besides, the one three steps ahead is.
+    pub ahead: bool,
 }
 
 impl Order {
@@ -35,30 +31,24 @@ impl Order {
     #[inline(always)]
     pub const fn at(place: u32, unit: u32, window: u32, left: u32) -> Self {
         let in_window = place & (window - 1);
-        let behind = in_window >= 3 * unit;
-        let ahead = in_window + 3 * unit <= window && place + 3 * unit < left;
-        if place + unit >= left {
-            Self::Copy
-        } else if behind && ahead {
-            Self::Cubic
-        } else if behind {
-            Self::QuadraticBehind
-        } else if ahead {
-            Self::QuadraticAhead
-        } else {
-            Self::Linear
+        let next = place + unit < left;
+        Self {
+            next,
+            behind: next & (in_window >= 3 * unit),
+            ahead: (in_window + 3 * unit <= window) & (place + 3 * unit < left),
         }
     }
 
-    /// How good it is: both quadratic ones are alike.
+    /// Whether the prediction is cubic.
+    #[inline(always)]
+    pub const fn is_cubic(self) -> bool {
+        self.behind & self.ahead
+    }
+
+    /// How many neighbours are known besides the one behind: more is better.
     #[inline(always)]
     pub const fn rank(self) -> u32 {
-        match self {
-            Self::Copy => 0,
-            Self::Linear => 1,
-            Self::QuadraticAhead | Self::QuadraticBehind => 2,
-            Self::Cubic => 3,
-        }
+        self.next as u32 + self.behind as u32 + self.ahead as u32
     }
 }
 
@@ -73,50 +63,56 @@ pub fn mean<T: Element>(a: T, b: T) -> T {
 #[inline(always)]
 pub fn along<T: Element>(order: Order, spline: Spline, known: impl Fn(i32) -> T) -> T {
     let b = known(-1);
-    if matches!(order, Order::Copy) {
+    if !order.next {
         return b;
     }
     let c = known(1);
-    let int = T::from_i32;
-    match order {
-        Order::Copy | Order::Linear => mean(b, c),
-        Order::QuadraticAhead => ((int(3) * b + int(6) * c) - known(3)) * int(8).reciprocal(),
-        Order::QuadraticBehind => ((int(6) * b + int(3) * c) - known(-3)) * int(8).reciprocal(),
-        Order::Cubic => {
-            let near = b + c;
-            let far = known(-3) + known(3);
-            match spline {
-                Spline::NotAKnot => (int(9) * near - far) * int(16).reciprocal(),
-                Spline::Natural => (int(23) * near - int(3) * far).fortieth(),
-            }
-        }
+    match (order.behind, order.ahead) {
+        (false, false) => mean(b, c),
+        (false, true) => quadratic(b, c, known(3)),
+        (true, false) => quadratic(c, b, known(-3)),
+        (true, true) => cubic(spline, [known(-3), b, c, known(3)]),
     }
 }
 
 /// As [`along`], without a branch on the order: of the four neighbours, from behind to ahead, those that the
 /// order does not allow may be anything. For places side by side of which a few differ in their order.
 #[inline(always)]
-pub fn blend<T: Element>(order: Order, spline: Spline, [a, b, c, d]: [T; 4]) -> T {
+pub fn blend<T: Element>(order: Order, spline: Spline, known: [T; 4]) -> T {
+    let [a, b, c, d] = known;
+    let from = select(order.behind, c, b);
+    let to = select(order.behind, b, c);
+    let beyond = select(order.behind, a, d);
+    let outer = select(order.next, mean(b, c), b);
+    let curved = select(
+        order.is_cubic(),
+        cubic(spline, known),
+        quadratic(from, to, beyond),
+    );
+    select(order.behind | order.ahead, curved, outer)
+}
+
+/// The parabola through three neighbours, between the first two of them.
+#[inline(always)]
+fn quadratic<T: Element>(from: T, to: T, beyond: T) -> T {
+    let int = T::from_i32;
+    ((int(3) * from + int(6) * to) - beyond) * int(8).reciprocal()
+}
+
+#[inline(always)]
+fn cubic<T: Element>(spline: Spline, [a, b, c, d]: [T; 4]) -> T {
     let int = T::from_i32;
     let near = b + c;
     let far = a + d;
-    let cubic = match spline {
+    match spline {
         Spline::NotAKnot => (int(9) * near - far) * int(16).reciprocal(),
         Spline::Natural => (int(23) * near - int(3) * far).fortieth(),
-    };
-    // Mirror images: a sum's operands may change places.
-    let (from, to, beyond) = if matches!(order, Order::QuadraticBehind) {
-        (c, b, a)
-    } else {
-        (b, c, d)
-    };
-    let quadratic = ((int(3) * from + int(6) * to) - beyond) * int(8).reciprocal();
-    match order {
-        Order::Copy => b,
-        Order::Linear => near * T::HALF,
-        Order::QuadraticAhead | Order::QuadraticBehind => quadratic,
-        Order::Cubic => cubic,
     }
+}
+
+#[inline(always)]
+fn select<T>(condition: bool, then: T, other: T) -> T {
+    if condition { then } else { other }
 }
 
 #[cfg(test)]
@@ -126,17 +122,18 @@ mod tests {
     #[test]
     fn blending_is_predicting() {
         let known = [0.3f32, 1.7, -2.9, 5.1];
-        for order in [
-            Order::Copy,
-            Order::Linear,
-            Order::QuadraticAhead,
-            Order::QuadraticBehind,
-            Order::Cubic,
-        ] {
+        let mut ranks = [false; 4];
+        for (place, left) in [1, 3, 5, 7]
+            .into_iter()
+            .flat_map(|place| (place + 1..12).map(move |left| (place, left)))
+        {
+            let order = Order::at(place, 1, 8, left);
+            ranks[order.rank() as usize] = true;
             for spline in [Spline::NotAKnot, Spline::Natural] {
                 let one = along(order, spline, |steps| known[((steps + 3) / 2) as usize]);
                 assert_eq!(one.to_bits(), blend(order, spline, known).to_bits());
             }
         }
+        assert_eq!(ranks, [true; 4]);
     }
 }

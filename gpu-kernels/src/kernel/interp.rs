@@ -7,8 +7,10 @@
 
 pub mod arrays;
 pub mod codes;
+mod columns;
 pub mod export;
 pub mod import;
+mod places;
 pub mod predict;
 pub mod prepare;
 pub mod reconstruct;
@@ -16,14 +18,13 @@ pub mod rows;
 pub mod scores;
 pub mod stages;
 pub mod values;
-mod whole;
 
 use crate::simt::View;
 use ferrosz_codec::shape::Shape;
 use ferrosz_codec::tile::TileGrid;
 
 /// Threads in a block.
-pub const THREADS: u32 = 384;
+pub const THREADS: u32 = 256;
 
 /// Parameters of prediction and reconstruction.
 #[repr(C)]

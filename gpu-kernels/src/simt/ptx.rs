@@ -255,6 +255,14 @@ impl Thread for PtxThread {
     }
 
     #[inline(always)]
+    fn shared_store_at(self, address: u32, value: u32) {
+        // SAFETY: the word lies in the block's shared memory, aligned.
+        unsafe {
+            asm!("st.shared.u32 [{}], {};", in(reg32) address, in(reg32) value, options(nostack))
+        };
+    }
+
+    #[inline(always)]
     fn shared_load4(self, word: u32) -> [u32; 4] {
         let (a, b, c, d): (u32, u32, u32, u32);
         // SAFETY: the words lie in the block's shared memory, aligned.

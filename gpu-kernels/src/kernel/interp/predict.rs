@@ -2,7 +2,7 @@
 
 use super::codes;
 use super::rows::{self, BATCH};
-use super::stages::{Setting, Settle, run};
+use super::stages::{Setting, Settle, Spot, run};
 use super::values::Values;
 use super::{InterpParams, THREADS};
 use crate::simt::{Thread, View, WARP};
@@ -10,7 +10,7 @@ use core::marker::PhantomData;
 use ferrosz_codec::Element;
 use ferrosz_codec::interp::quantize::LevelQuantizer;
 use ferrosz_codec::interp::store;
-use ferrosz_codec::interp::tile::{RAW, is_own, zigzag};
+use ferrosz_codec::interp::tile::{RAW, zigzag};
 use ferrosz_codec::shape::StaticShape;
 use ferrosz_codec::tile::{self, TileBox};
 
@@ -39,12 +39,11 @@ impl<E: Element, S: StaticShape> Predict<E, S> {
             set_anchors::<T, E, S>(t, params, &setting);
             t.barrier();
         }
-        let encode = Encode::<E, S> {
+        let encode = Encode::<E> {
             codes: params.codes,
             first_half,
             error: setting.error(t),
             radius: setting.radius(t),
-            shape: PhantomData,
         };
         run::<T, E, S>(t, &setting, &encode);
         if !params.known.is_empty() {
@@ -222,27 +221,26 @@ pub fn store_element<T: Thread, E: Element>(t: T, to: View<u32>, index: u64, val
     }
 }
 
-struct Encode<E, S> {
+struct Encode<E> {
     codes: View<u32>,
     first_half: u64,
     error: E,
     radius: u32,
-    shape: PhantomData<S>,
 }
 
-impl<E: Element, S: StaticShape> Settle<E> for Encode<E, S> {
+impl<E: Element> Settle<E> for Encode<E> {
     #[inline(always)]
     fn settle<T: Thread>(
         &self,
         t: T,
         quantizer: &LevelQuantizer<E>,
-        place: [u32; 3],
+        spot: Spot,
         slot: E,
         prediction: E,
     ) -> E {
         let quantized = quantizer.encode(slot, prediction, self.error, self.radius);
-        if is_own(S::SHAPE, place) {
-            let at = self.first_half + u64::from(tile::index(S::SHAPE, place));
+        if spot.is_own {
+            let at = self.first_half + spot.index;
             t.store_half(self.codes, at, quantized.code.map_or(RAW, zigzag));
         }
         quantized.known

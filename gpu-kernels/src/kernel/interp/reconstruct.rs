@@ -3,7 +3,7 @@
 use super::codes;
 use super::predict::{flat, leave, load_element, set_anchors, store_element};
 use super::rows::{self, BATCH};
-use super::stages::{Setting, Settle, run};
+use super::stages::{Setting, Settle, Spot, run};
 use super::values::Values;
 use super::{InterpParams, THREADS};
 use crate::simt::{Thread, WARP};
@@ -178,13 +178,13 @@ impl<E: Element> Settle<E> for Decode<'_, E> {
         &self,
         t: T,
         quantizer: &LevelQuantizer<E>,
-        place: [u32; 3],
+        spot: Spot,
         slot: E,
         prediction: E,
     ) -> E {
         let code = slot.low_bits() as u16;
         if code == RAW {
-            let at = flat(self.params, self.tile.at(place));
+            let at = flat(self.params, self.tile.at(spot.place));
             let value = load_element(t, self.params.field, at);
             quantizer.known(value, prediction, self.error, self.radius)
         } else {

@@ -4,7 +4,7 @@
 //! [`ferrosz_codec::interp::tune`].
 
 use super::predict::Predict;
-use super::stages::{Setting, Settle, run};
+use super::stages::{Setting, Settle, Spot, run};
 use super::values::Values;
 use super::{InterpParams, THREADS};
 use crate::scan::warp_sum_u64;
@@ -14,7 +14,6 @@ use ferrosz_codec::Element;
 use ferrosz_codec::interp::geometry::MAX_LEVELS;
 use ferrosz_codec::interp::quantize::{LevelQuantizer, RADIUS};
 use ferrosz_codec::interp::resolved::WORDS;
-use ferrosz_codec::interp::tile::is_own;
 use ferrosz_codec::interp::tune::cost::{CLASSES, class, of_all, of_class};
 use ferrosz_codec::interp::tune::sample::Samples;
 use ferrosz_codec::interp::tune::search::MAX_CANDIDATES;
@@ -126,15 +125,15 @@ impl<E: Element, S: StaticShape> Settle<E> for Count<E, S> {
         &self,
         t: T,
         quantizer: &LevelQuantizer<E>,
-        place: [u32; 3],
+        spot: Spot,
         slot: E,
         prediction: E,
     ) -> E {
         let quantized = quantizer.encode(slot, prediction, self.error, RADIUS);
-        if is_own(S::SHAPE, place)
+        if spot.is_own
             && let Some(class) = class(slot, &quantized)
         {
-            let level = tile::level(S::SHAPE, place);
+            let level = tile::level(S::SHAPE, spot.place);
             t.shared_add(count_word::<E, S>(level, class), 1);
         }
         quantized.known

@@ -37,4 +37,26 @@ impl<E: Element, S: StaticShape> Values<E, S> {
             t.shared_store(Self::LEN + at, high);
         }
     }
+
+    /// Reads the value at an address: see [`Thread::shared_address`].
+    #[inline(always)]
+    pub fn load_at<T: Thread>(t: T, address: u32) -> E {
+        let low = t.shared_load_at(address);
+        let high = if E::WORDS == 2 {
+            t.shared_load_at(address + 4 * Self::LEN)
+        } else {
+            0
+        };
+        E::from_words([low, high])
+    }
+
+    /// Writes the value at an address.
+    #[inline(always)]
+    pub fn store_at<T: Thread>(t: T, address: u32, value: E) {
+        let [low, high] = value.to_words();
+        t.shared_store_at(address, low);
+        if E::WORDS == 2 {
+            t.shared_store_at(address + 4 * Self::LEN, high);
+        }
+    }
 }

@@ -255,6 +255,15 @@ impl Thread for EmulatorThread<'_> {
     }
 
     #[track_caller]
+    fn shared_store_at(self, address: u32, value: u32) {
+        let place = Location::caller();
+        self.check_alignment(place, address, 4);
+        self.shared(place, |shared, actor| {
+            shared.store(actor, address / 4, value)
+        });
+    }
+
+    #[track_caller]
     fn shared_load4(self, word: u32) -> [u32; 4] {
         self.shared(Location::caller(), |shared, actor| {
             shared.load4(actor, word)

@@ -1,0 +1,286 @@
+//! The places of a class: which thread takes which, and what it does there.
+
+use super::THREADS;
+use super::stages::{Setting, Settle, Spot};
+use super::values::Values;
+use crate::simt::{Thread, WARP};
+use core::marker::PhantomData;
+use ferrosz_codec::Element;
+use ferrosz_codec::interp::predict::{Around, OneAxis, combine};
+use ferrosz_codec::interp::quantize::LevelQuantizer;
+use ferrosz_codec::interp::spline::{Order, Spline, blend};
+use ferrosz_codec::interp::store;
+use ferrosz_codec::interp::tile::is_own;
+use ferrosz_codec::interp::walk::Class;
+use ferrosz_codec::shape::StaticShape;
+use ferrosz_codec::tile;
+
+/// A level, for a thread.
+pub(super) struct Places<'a, E> {
+    pub(super) setting: &'a Setting,
+    pub(super) quantizer: LevelQuantizer<E>,
+    pub(super) level: u32,
+    pub(super) spline: Spline,
+}
+
+impl<E: Element> Places<'_, E> {
+    /// Goes through this thread's places of a class that is predicted along `AXES`, every [`THREADS`]th from number
+    /// `turn` on; the number in the next class to go on with, so that the threads of a block share out both as if they
+    /// were one. `with_far`: those on far faces, too; `in_columns`: as [`Places::are_in_columns`] says.
+    #[inline(always)]
+    pub(super) fn run<T: Thread, S: StaticShape, const AXES: u32>(
+        &self,
+        t: T,
+        class: Class,
+        [with_far, in_columns]: [bool; 2],
+        turn: u32,
+        settle: &impl Settle<E>,
+    ) -> u32 {
+        let spread = if in_columns {
+            self.run_columns::<T, AXES>(t, class.odd, settle);
+            Spread::of_far::<S>(class, with_far)
+        } else {
+            Spread::of::<S>(class, self.level, with_far)
+        };
+        let left = self.setting.tile.left;
+        let mut turn = turn;
+        while turn < spread.end {
+            if let Some(steps) = spread.steps(turn) {
+                let place: [u32; 3] = core::array::from_fn(|axis| {
+                    class.first(axis, 1 << self.level) + (steps[axis] << (self.level + 1))
+                });
+                if place[0] < left[0] && place[1] < left[1] && place[2] < left[2] {
+                    self.visit::<T, S, AXES>(t, place, settle);
+                }
+            }
+            turn += THREADS;
+        }
+        turn - spread.end
+    }
+
+    #[inline(always)]
+    fn visit<T: Thread, S: StaticShape, const AXES: u32>(
+        &self,
+        t: T,
+        place: [u32; 3],
+        settle: &impl Settle<E>,
+    ) {
+        let at = store::index(S::SHAPE, place);
+        let around = InStore::<T, E, S> {
+            t,
+            places: self,
+            place,
+            at,
+            shape: PhantomData,
+        };
+        let prediction = combine(AXES, &around);
+        let spot = Spot {
+            place,
+            is_own: is_own(S::SHAPE, place),
+            index: u64::from(tile::index(S::SHAPE, place)),
+        };
+        let slot = Values::<E, S>::load(t, at);
+        let known = settle.settle(t, &self.quantizer, spot, slot, prediction);
+        Values::<E, S>::store(t, at, known);
+    }
+
+    /// How a place is predicted along an axis.
+    #[inline(always)]
+    pub(super) fn order(&self, place: [u32; 3], axis: usize, unit: u32) -> Order {
+        let setting = self.setting;
+        Order::at(
+            place[axis],
+            unit,
+            setting.window[axis],
+            setting.tile.left[axis],
+        )
+    }
+}
+
+/// A place and its neighbours in the store.
+struct InStore<'a, T, E, S> {
+    t: T,
+    places: &'a Places<'a, E>,
+    place: [u32; 3],
+    /// Where the place lies.
+    at: u32,
+    shape: PhantomData<S>,
+}
+
+impl<T: Thread, E: Element, S: StaticShape> Around<E> for InStore<'_, T, E, S> {
+    /// Without a branch: the lanes of a warp may differ in their order.
+    #[inline(always)]
+    fn along(&self, axis: usize) -> OneAxis<E> {
+        let unit = 1 << self.places.level;
+        let order = self.places.order(self.place, axis, unit);
+        let known = nearest(order).map(|steps| {
+            let steps = steps.wrapping_mul(unit as i32);
+            let at = if axis == 2 {
+                let x = self.place[2];
+                let row = self.at - store::in_row(S::SHAPE, x);
+                row + store::in_row(S::SHAPE, x.wrapping_add_signed(steps))
+            } else {
+                let stride = store::stride(S::SHAPE, axis) as i32;
+                self.at.wrapping_add_signed(steps.wrapping_mul(stride))
+            };
+            Values::<E, S>::load(self.t, at)
+        });
+        OneAxis {
+            order,
+            value: blend(order, self.places.spline, known),
+        }
+    }
+
+    #[inline(always)]
+    fn corner(&self, a: usize, b: usize) -> E {
+        let mut place = self.place;
+        place[a] -= 1 << self.places.level;
+        place[b] -= 1 << self.places.level;
+        Values::<E, S>::load(self.t, store::index(S::SHAPE, place))
+    }
+}
+
+/// How far the neighbours are that [`blend`] is given for an order, from behind to ahead; in the place of one that the
+/// order does not allow, one that there is.
+#[inline(always)]
+pub(super) const fn nearest(order: Order) -> [i32; 4] {
+    let next = if order.next { 1 } else { -1 };
+    [
+        if order.behind { -3 } else { -1 },
+        -1,
+        next,
+        if order.ahead { 3 } else { next },
+    ]
+}
+
+/// How places of a class are numbered: those not on the far face along x come first, row after row, then those that
+/// are. Either begin with a whole warp, whose lanes so have places side by side.
+struct Spread {
+    /// Rows of places, of which the first ones lie in planes of `height`. The others are the last rows of all planes.
+    in_planes: u32,
+    rows: u32,
+    /// Rows on the far face along x, in planes of `height`.
+    far_rows: u32,
+    height: u32,
+    /// The quotient of 65,536 by `height`, rounded up: rows are few.
+    inverse: u32,
+    /// The plane that the first row is of.
+    first_plane: u32,
+    width_log: u32,
+    /// The first number of a place on the far face along x, and the first that is none.
+    far_from: u32,
+    end: u32,
+}
+
+impl Spread {
+    /// All places of a class of a level, with those on far faces or without.
+    #[inline(always)]
+    fn of<S: StaticShape>(class: Class, level: u32, with_far: bool) -> Self {
+        let far = |axis| u32::from(with_far && class.has_far(S::SHAPE, axis));
+        let height = Class::count(S::SHAPE, 1, level) + far(1);
+        let rows = (Class::count(S::SHAPE, 0, level) + far(0)) * height;
+        let width_log = Class::count(S::SHAPE, 2, level).trailing_zeros();
+        Self::new(height, 0, [rows, rows, far(2) * rows], width_log)
+    }
+
+    /// Those of level 0 that are on far faces.
+    #[inline(always)]
+    fn of_far<S: StaticShape>(class: Class, with_far: bool) -> Self {
+        let far = |axis| u32::from(with_far && class.has_far(S::SHAPE, axis));
+        let (depth, own_height) = (Class::count(S::SHAPE, 0, 0), Class::count(S::SHAPE, 1, 0));
+        let height = own_height + far(1);
+        let in_planes = far(0) * height;
+        let rows = in_planes + far(1) * depth;
+        let far_rows = far(2) * (depth + far(0)) * height;
+        let width_log = Class::count(S::SHAPE, 2, 0).trailing_zeros();
+        Self::new(height, depth, [in_planes, rows, far_rows], width_log)
+    }
+
+    #[inline(always)]
+    fn new(height: u32, first_plane: u32, rows: [u32; 3], width_log: u32) -> Self {
+        let [in_planes, rows, far_rows] = rows;
+        let far_from = (rows << width_log).next_multiple_of(WARP);
+        Self {
+            in_planes,
+            rows,
+            far_rows,
+            height,
+            inverse: inverse(height),
+            first_plane,
+            width_log,
+            far_from,
+            end: far_from + far_rows.next_multiple_of(WARP),
+        }
+    }
+
+    /// How many steps the place of a number is from the first one of its class along each axis.
+    #[inline(always)]
+    fn steps(&self, number: u32) -> Option<[u32; 3]> {
+        if number >= self.far_from {
+            let row = number - self.far_from;
+            let [z, y] = self.in_plane(row);
+            return (row < self.far_rows).then_some([z, y, 1 << self.width_log]);
+        }
+        let row = number >> self.width_log;
+        let x = number & ((1 << self.width_log) - 1);
+        if row < self.in_planes {
+            let [z, y] = self.in_plane(row);
+            Some([self.first_plane + z, y, x])
+        } else if row < self.rows {
+            Some([row - self.in_planes, self.height - 1, x])
+        } else {
+            None
+        }
+    }
+
+    #[inline(always)]
+    fn in_plane(&self, row: u32) -> [u32; 2] {
+        let z = (row * self.inverse) >> 16;
+        [z, row - z * self.height]
+    }
+}
+
+/// The quotient of 65,536 by a power of two up to 128 or one more than that, rounded up.
+#[inline(always)]
+const fn inverse(divisor: u32) -> u32 {
+    // Those of one more than a power of two.
+    const LOW: u64 = quotients([2, 3, 5, 9]);
+    const HIGH: u64 = quotients([17, 33, 65, 129]);
+    let log = 31 - divisor.leading_zeros();
+    if divisor.is_power_of_two() {
+        1 << (16 - log)
+    } else {
+        let packed = if log < 4 { LOW } else { HIGH };
+        (packed >> (16 * (log % 4))) as u32 & 0xffff
+    }
+}
+
+const fn quotients(divisors: [u64; 4]) -> u64 {
+    let mut packed = 0;
+    let mut i = 0;
+    while i < divisors.len() {
+        packed |= (1u64 << 16).div_ceil(divisors[i]) << (16 * i);
+        i += 1;
+    }
+    packed
+}
+
+#[cfg(test)]
+mod tests {
+    use super::inverse;
+
+    #[test]
+    fn rows_are_divided_by_the_heights_that_there_are() {
+        for log in 0..8 {
+            for height in [1 << log, (1 << log) + 1] {
+                for row in 0..290u32 {
+                    assert_eq!(
+                        (row * inverse(height)) >> 16,
+                        row / height,
+                        "{row} / {height}"
+                    );
+                }
+            }
+        }
+    }
+}

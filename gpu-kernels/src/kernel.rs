@@ -4,6 +4,7 @@ pub mod bare;
 pub mod cells;
 pub mod compress;
 pub mod decompress;
+pub mod element;
 pub mod entropy;
 pub mod extremes;
 pub mod image;

@@ -20,15 +20,13 @@ use ferrosz_codec::tile;
 /// The window along z and y of the geometries that this serves.
 const WINDOW: u32 = 16;
 
-/// Places of a column that are loaded before the first is settled.
+/// Places of half a column, which are loaded before the first is settled.
 const BATCH: usize = 4;
 
-/// Batches of a column.
-const BATCHES: u32 = tile::extents(Shape::Cube)[0] / 2 / BATCH as u32;
-
 const _: () = assert!(
-    THREADS / WARP == tile::extents(Shape::Cube)[1] / 2 && BATCHES == 2,
-    "a warp has a row"
+    THREADS / WARP == tile::extents(Shape::Cube)[1] / 2
+        && 4 * BATCH as u32 == tile::extents(Shape::Cube)[0],
+    "a warp has a row, and a column two halves"
 );
 
 /// From a place to the next one above it in its column, in bytes of shared memory and in codes.
@@ -48,6 +46,9 @@ struct Flags {
 }
 
 impl Flags {
+    /// The bit of `is_upper`.
+    const UPPER: u32 = 1;
+
     #[inline(always)]
     fn to_bits(self) -> u32 {
         let [y, x] = [self.y, self.x].map(|order| {
@@ -67,7 +68,7 @@ impl Flags {
             }
         }
         Self {
-            is_upper: bits & 1 != 0,
+            is_upper: bits & Self::UPPER != 0,
             has_far: bits & 2 != 0,
             is_natural: bits & 4 != 0,
             y: order(bits >> 3),
@@ -116,8 +117,8 @@ impl<E: Element> Places<'_, E> {
             first,
             address: t.shared_address(store::index(Shape::Cube, first)),
             index: u64::from(tile::index(Shape::Cube, first)),
-            y: self.around(t, first, 1),
-            x: self.around(t, first, 2),
+            y: self.around::<T, AXES>(t, first, 1),
+            x: self.around::<T, AXES>(t, first, 2),
         };
         let flags = Flags {
             is_upper: false,
@@ -126,23 +127,29 @@ impl<E: Element> Places<'_, E> {
             y: self.order(first, 1, 1),
             x: self.order(first, 2, 1),
         };
-        let flags = flags.to_bits();
-        let mut batch = t.opaque(0);
-        while batch < BATCHES {
-            // Anew for each half: LLVM would give the halves, and all that is the same in both, texts of their own.
-            let flags = Flags::from_bits(t.opaque(flags | batch));
+        let mut bits = flags.to_bits();
+        loop {
+            // LLVM would give either half, and all that is the same in both, a text of its own.
+            bits = t.opaque(bits);
+            let flags = Flags::from_bits(bits);
             if flags.is_natural {
                 column.run::<T, AXES>(t, flags, Spline::Natural, settle);
             } else {
                 column.run::<T, AXES>(t, flags, Spline::NotAKnot, settle);
             }
-            batch += 1;
+            if flags.is_upper {
+                break;
+            }
+            bits |= Flags::UPPER;
         }
     }
 
-    /// Where the neighbours of the first place along an axis lie.
+    /// Where the neighbours of the first place along an axis lie; along others than `AXES` there may be none.
     #[inline(always)]
-    fn around<T: Thread>(&self, t: T, first: [u32; 3], axis: usize) -> [u32; 4] {
+    fn around<T: Thread, const AXES: u32>(&self, t: T, first: [u32; 3], axis: usize) -> [u32; 4] {
+        if AXES >> axis & 1 == 0 {
+            return [0; 4];
+        }
         nearest(self.order(first, axis, 1)).map(|steps| {
             let mut place = first;
             place[axis] = place[axis].wrapping_add_signed(steps);
@@ -213,7 +220,7 @@ impl<E: Element> Column<'_, E> {
             let last = BATCH as u32 - u32::from(top);
             let behind = last + u32::from(!flags.is_upper);
             known.z = from_fn(|k| match k {
-                0 => load(even - below),
+                0 => Values::<E, Cube>::load_at(t, even + shift - below),
                 _ if k == BATCH + 1 => load(even + last * STEP),
                 _ if k == BATCH + 2 => load(even + behind * STEP),
                 _ => load(even + (k as u32 - 1) * STEP),

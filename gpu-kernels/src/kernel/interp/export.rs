@@ -5,8 +5,8 @@
 //! order of the field.
 
 use super::arrays::{CodeArray, half_of};
-use super::predict::{load_element, store_element};
 use crate::kernel::cells;
+use crate::kernel::element::{load_element, store_element};
 use crate::look_back::{TileState, sum_before};
 use crate::scan::block_sum;
 use crate::simt::{Thread, View, WARP};

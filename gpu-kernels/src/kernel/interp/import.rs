@@ -4,8 +4,8 @@
 //! in the field. What does not fit together is a fault, and nothing is read or written outside of its array.
 
 use super::arrays::{CodeArray, half_of};
-use super::predict::{load_element, store_element};
 use crate::kernel::cells::{self, Fault};
+use crate::kernel::element::{load_element, store_element};
 use crate::simt::{Thread, View};
 use core::marker::PhantomData;
 use ferrosz_codec::Element;

@@ -1,11 +1,13 @@
 //! Prediction: a part of a field to codes.
 
 use super::codes;
-use super::rows::{self, BATCH};
+use super::rows::{self, BATCH, InField, Row};
 use super::stages::{Setting, Settle, Spot, run};
 use super::values::Values;
 use super::{InterpParams, THREADS};
+use crate::kernel::element::load_element;
 use crate::simt::{Thread, View, WARP};
+use core::array::from_fn;
 use core::marker::PhantomData;
 use ferrosz_codec::Element;
 use ferrosz_codec::interp::quantize::LevelQuantizer;
@@ -13,9 +15,6 @@ use ferrosz_codec::interp::store;
 use ferrosz_codec::interp::tile::{RAW, zigzag};
 use ferrosz_codec::shape::StaticShape;
 use ferrosz_codec::tile::{self, TileBox};
-
-/// The level of the closest anchors of all geometries.
-const LEAST_ANCHOR_LEVEL: u32 = 3;
 
 /// Predicts a field of `E` in tiles of shape `S`. Launched with a block for each tile.
 pub struct Predict<E, S>(PhantomData<(E, S)>);
@@ -33,7 +32,7 @@ impl<E: Element, S: StaticShape> Predict<E, S> {
         let setting = Setting::read::<T, S>(t, params.parameters, tile, params.is_coarse != 0);
         let first_half = 2 * codes::first_word(params.first_chunk, number);
         Self::fill(t, params, &tile);
-        Self::clear_codes(t, params, &tile, first_half);
+        Self::clear_codes(t, params, &setting, first_half);
         t.barrier();
         if !params.anchors.is_empty() {
             set_anchors::<T, E, S>(t, params, &setting);
@@ -47,91 +46,72 @@ impl<E: Element, S: StaticShape> Predict<E, S> {
         };
         run::<T, E, S>(t, &setting, &encode);
         if !params.known.is_empty() {
-            Self::leave_known(t, params, &tile);
+            let known = InField::in_order(params.known, &grid, &tile);
+            known.leave::<T, E, S>(t, &tile, |_, _| false);
         }
     }
 
     /// Brings the tile and its far faces in.
     #[inline(always)]
     pub(super) fn fill<T: Thread>(t: T, params: &InterpParams, tile: &TileBox) {
-        let first = flat(params, tile.origin);
+        let field = InField::new(params.field, params.strides, tile);
+        let asides = [t.lane(), t.lane() + WARP].map(|x| field.aside(x));
         rows::share(t, rows::count(S::SHAPE), |numbers| {
-            let load = |row: u32, x: u32| {
-                let place = rows::place(S::SHAPE, row, x);
-                if row < rows::count(S::SHAPE) && tile.has(place) && fits::<S>(place) {
-                    load_element::<T, E>(
-                        t,
-                        params.field,
-                        first + flat(params, place.map(u64::from)),
-                    )
-                } else {
-                    E::ZERO
+            let rows: [Row; BATCH] = from_fn(|i| Row::of(S::SHAPE, numbers[i], tile));
+            let firsts: [u64; BATCH] = from_fn(|i| field.element(rows[i].place));
+            let values: [[E; 2]; BATCH] = from_fn(|i| {
+                from_fn(|half| {
+                    if t.lane() + half as u32 * WARP < rows[i].width {
+                        field.load(t, firsts[i] + asides[half])
+                    } else {
+                        E::ZERO
+                    }
+                })
+            });
+            for (row, values) in rows.iter().zip(&values) {
+                for (half, value) in (0..).zip(values) {
+                    let x = t.lane() + half * WARP;
+                    if x < row.width {
+                        Values::<E, S>::store(t, row.at(S::SHAPE, x), *value);
+                    }
                 }
-            };
-            let low: [E; BATCH] = core::array::from_fn(|i| load(numbers[i], t.lane()));
-            let high: [E; BATCH] = core::array::from_fn(|i| load(numbers[i], t.lane() + WARP));
-            for i in 0..BATCH {
-                put::<T, E, S>(t, tile, numbers[i], t.lane(), low[i]);
-                put::<T, E, S>(t, tile, numbers[i], t.lane() + WARP, high[i]);
             }
         });
         if rows::has_far(S::SHAPE) {
-            let mut row = t.thread_index();
-            while row < rows::count(S::SHAPE) {
-                let place = rows::place(S::SHAPE, row, tile::ROW);
-                if tile.has(place) {
-                    let at = first + flat(params, place.map(u64::from));
-                    let value = load_element::<T, E>(t, params.field, at);
-                    put::<T, E, S>(t, tile, row, tile::ROW, value);
+            let mut number = t.thread_index();
+            while number < rows::count(S::SHAPE) {
+                let row = Row::of(S::SHAPE, number, tile);
+                if tile::ROW < row.width {
+                    let at = field.element(row.place) + field.aside(tile::ROW);
+                    let at_store = row.at(S::SHAPE, tile::ROW);
+                    Values::<E, S>::store(t, at_store, field.load(t, at));
                 }
-                row += THREADS;
+                number += THREADS;
             }
         }
     }
 
     /// Anchors have no code, nor have places outside the field; what no stage writes is 0.
     #[inline(always)]
-    fn clear_codes<T: Thread>(t: T, params: &InterpParams, tile: &TileBox, first_half: u64) {
-        let extents = tile::extents(S::SHAPE);
-        let is_whole = (0..3).all(|i| tile.left[i] >= extents[i]);
-        // The anchors of a whole tile are few: at the least spacing 2 rows in 16 and 8 places in 64 along x.
+    fn clear_codes<T: Thread>(t: T, params: &InterpParams, setting: &Setting, first_half: u64) {
+        if setting.is_complete::<S>() {
+            // The anchors of a complete tile are few.
+            let spacing = setting.spacing.trailing_zeros();
+            let [z, y, x] = tile::extents(S::SHAPE).map(|extent| extent.div_ceil(setting.spacing));
+            let mut number = t.thread_index();
+            while number < z * y * x {
+                let place = [number / x / y, number / x % y, number % x].map(|at| at << spacing);
+                let half = first_half + u64::from(tile::index(S::SHAPE, place));
+                t.store_half(params.codes, half, 0);
+                number += THREADS;
+            }
+            return;
+        }
         let mut word = u64::from(t.thread_index());
         while word < codes::TILE_WORDS {
-            let place = tile::place(S::SHAPE, word as u32 / 16, word as u32 % 16 * 2);
-            let is_far_from_anchors = tile::level(S::SHAPE, place) < LEAST_ANCHOR_LEVEL;
-            if !(is_whole && is_far_from_anchors) {
-                t.store(params.codes, first_half / 2 + word, 0);
-            }
+            t.store(params.codes, first_half / 2 + word, 0);
             word += u64::from(THREADS);
         }
-    }
-
-    /// Writes what the decoder will know.
-    #[inline(always)]
-    fn leave_known<T: Thread>(t: T, params: &InterpParams, tile: &TileBox) {
-        let grid = params.grid(S::SHAPE);
-        leave::<T, E, S>(t, tile, |at| grid.flat(at), params.known);
-    }
-}
-
-/// Writes a tile's own values to where `flat` says that they belong.
-#[inline(always)]
-pub fn leave<T: Thread, E: Element, S: StaticShape>(
-    t: T,
-    tile: &TileBox,
-    flat: impl Fn([u64; 3]) -> u64,
-    to: View<u32>,
-) {
-    let mut row = t.warp();
-    while row < tile::ROWS {
-        for half in 0..2 {
-            let place = rows::own_place::<S>(row, t.lane() + half * WARP);
-            if tile.has(place) {
-                let value = Values::<E, S>::load(t, store::index(S::SHAPE, place));
-                store_element::<T, E>(t, to, flat(tile.at(place)), value);
-            }
-        }
-        row += THREADS / WARP;
     }
 }
 
@@ -146,7 +126,7 @@ pub fn set_anchors<T: Thread, E: Element, S: StaticShape>(
     let coarse = params.grid(S::SHAPE).coarse(spacing);
     let extents = store::extents(S::SHAPE);
     let first = 3 - usize::from(S::SHAPE.rank());
-    let counts: [u32; 3] = core::array::from_fn(|i| {
+    let counts: [u32; 3] = from_fn(|i| {
         let spaces = (extents[i] - 1) >> spacing.trailing_zeros();
         (spaces + 1).max(1)
     });
@@ -167,57 +147,6 @@ pub fn set_anchors<T: Thread, E: Element, S: StaticShape>(
             Values::<E, S>::store(t, store::index(S::SHAPE, place), value);
         }
         number += THREADS;
-    }
-}
-
-/// Whether the store has a place.
-#[inline(always)]
-pub fn fits<S: StaticShape>(place: [u32; 3]) -> bool {
-    place[2] < store::extents(S::SHAPE)[2]
-}
-
-/// Puts a value at `x` of a row of the store, if there is such a place in the field.
-#[inline(always)]
-pub fn put<T: Thread, E: Element, S: StaticShape>(
-    t: T,
-    tile: &TileBox,
-    row: u32,
-    x: u32,
-    value: E,
-) {
-    let place = rows::place(S::SHAPE, row, x);
-    if row < rows::count(S::SHAPE) && tile.has(place) && fits::<S>(place) {
-        Values::<E, S>::store(t, store::index(S::SHAPE, place), value);
-    }
-}
-
-/// The number of a place among a field's elements.
-#[inline(always)]
-pub fn flat(params: &InterpParams, at: [u64; 3]) -> u64 {
-    at[0] * params.strides[0] + at[1] * params.strides[1] + at[2] * params.strides[2]
-}
-
-/// Reads an element that no thread of this launch changes.
-#[inline(always)]
-pub fn load_element<T: Thread, E: Element>(t: T, from: View<u32>, index: u64) -> E {
-    let at = index * E::WORDS as u64;
-    let low = t.load(from, at);
-    let high = if E::WORDS == 2 {
-        t.load(from, at + 1)
-    } else {
-        0
-    };
-    E::from_words([low, high])
-}
-
-/// Writes an element.
-#[inline(always)]
-pub fn store_element<T: Thread, E: Element>(t: T, to: View<u32>, index: u64, value: E) {
-    let at = index * E::WORDS as u64;
-    let [low, high] = value.to_words();
-    t.store(to, at, low);
-    if E::WORDS == 2 {
-        t.store(to, at + 1, high);
     }
 }
 

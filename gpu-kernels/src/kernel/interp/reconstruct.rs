@@ -1,18 +1,18 @@
 //! Reconstruction: codes to a part of a field.
 
 use super::codes;
-use super::predict::{flat, leave, load_element, set_anchors, store_element};
-use super::rows::{self, BATCH};
+use super::predict::set_anchors;
+use super::rows::{self, BATCH, InField, Row};
 use super::stages::{Setting, Settle, Spot, run};
 use super::values::Values;
 use super::{InterpParams, THREADS};
-use crate::simt::{Thread, WARP};
+use crate::simt::Thread;
+use core::array::from_fn;
 use core::marker::PhantomData;
 use ferrosz_codec::Element;
 use ferrosz_codec::interp::quantize::LevelQuantizer;
-use ferrosz_codec::interp::store;
 use ferrosz_codec::interp::tile::{RAW, unzigzag};
-use ferrosz_codec::shape::StaticShape;
+use ferrosz_codec::shape::{Shape, StaticShape};
 use ferrosz_codec::tile::{self, TileBox, TileGrid};
 
 /// Reconstructs a field of `E` in tiles of shape `S`. Launched with a block for each tile.
@@ -21,7 +21,7 @@ use ferrosz_codec::tile::{self, TileBox, TileGrid};
 pub struct Reconstruct<E, S>(PhantomData<(E, S)>);
 
 /// What a row of codes comes in: lane i has two codes, of even places for i below 16, of odd ones else.
-const ROW_WORDS: u64 = 32;
+const ROW_WORDS: u32 = 32;
 
 impl<E: Element, S: StaticShape> Reconstruct<E, S> {
     /// Words of shared memory.
@@ -40,21 +40,21 @@ impl<E: Element, S: StaticShape> Reconstruct<E, S> {
             tile: &tile,
             number,
         };
-        source.fill::<T, E, S>(t);
-        t.barrier();
+        let has_raws = source.fill::<T, E, S>(t);
+        let has_raws = t.barrier_or(has_raws);
         set_anchors::<T, E, S>(t, params, &setting);
         t.barrier();
         let decode = Decode {
-            params,
-            tile: &tile,
+            field: InField::new(params.field, params.strides, &tile),
             error: setting.error::<T, E>(t),
             radius: setting.radius(t),
         };
         run::<T, E, S>(t, &setting, &decode);
         if params.known.is_empty() {
-            source.leave_field::<T, E, S>(t);
+            source.leave_field::<T, E, S>(t, has_raws);
         } else {
-            leave::<T, E, S>(t, &tile, |at| grid.flat(at), params.known);
+            let known = InField::in_order(params.known, &grid, &tile);
+            known.leave::<T, E, S>(t, &tile, |_, _| false);
         }
     }
 }
@@ -73,106 +73,130 @@ struct Source<'a> {
 }
 
 impl Source<'_> {
-    /// Brings in the codes of the tile and its far faces, which are those of its neighbours' first places.
+    /// Brings in the codes of the tile and its far faces, which are those of its neighbours' first places. Whether any
+    /// that this thread has seen is [`RAW`].
     #[inline(always)]
-    fn fill<T: Thread, E: Element, S: StaticShape>(&self, t: T) {
+    fn fill<T: Thread, E: Element, S: StaticShape>(&self, t: T) -> bool {
+        let mut has_raws = false;
+        let own = self.codes_of::<S>(0);
         rows::share(t, rows::count(S::SHAPE), |numbers| {
-            let words: [u32; BATCH] = core::array::from_fn(|i| {
-                self.row_word::<S>(numbers[i], 0).map_or(0, |first| {
-                    t.load(self.params.codes, first + u64::from(t.lane()))
-                })
+            let rows: [Row; BATCH] = from_fn(|i| Row::of(S::SHAPE, numbers[i], self.tile));
+            let words: [u32; BATCH] = from_fn(|i| {
+                if rows[i].width == 0 {
+                    return 0;
+                }
+                let first = own.first_word::<S>(rows[i].place);
+                t.load(self.params.codes, first + u64::from(t.lane()))
             });
             for i in 0..BATCH {
-                self.put_row::<T, E, S>(t, numbers[i], words[i]);
+                has_raws |= Self::put::<T, E, S>(t, rows[i], words[i]);
             }
         });
         if rows::has_far(S::SHAPE) {
-            let mut row = t.thread_index();
-            while row < rows::count(S::SHAPE) {
-                let place = rows::place(S::SHAPE, row, tile::ROW);
-                if self.tile.has(place)
-                    && let Some(first) = self.row_word::<S>(row, 1)
-                {
-                    let code = t.load_half(self.params.codes, 2 * first);
-                    let at = store::index(S::SHAPE, place);
+            let next = self.codes_of::<S>(1);
+            let mut number = t.thread_index();
+            while number < rows::count(S::SHAPE) {
+                let row = Row::of(S::SHAPE, number, self.tile);
+                if tile::ROW < row.width {
+                    let code = t.load_half(self.params.codes, 2 * next.first_word::<S>(row.place));
+                    let at = row.at(S::SHAPE, tile::ROW);
                     Values::<E, S>::store(t, at, slot_of(code));
                 }
-                row += THREADS;
+                number += THREADS;
             }
+        }
+        has_raws
+    }
+
+    /// Where the codes of the tile and of those behind it lie; or of those that are `ahead` tiles further along x.
+    #[inline(always)]
+    fn codes_of<S: StaticShape>(&self, ahead: u64) -> Codes {
+        let [_, height, width] = self.grid.counts();
+        let behind = match S::SHAPE {
+            Shape::Line => 1,
+            Shape::Plane | Shape::Cube => width,
+        };
+        let word = |tiles| codes::first_word(self.params.first_chunk, self.number + ahead + tiles);
+        Codes {
+            here: [word(0), word(behind)],
+            above: [word(height * width), word(height * width + behind)],
         }
     }
 
-    /// The first word of a row's codes, in the tile that it is an own row of or, along x, the one behind it; none if
-    /// the row is not in the field.
+    /// Puts a row's codes, of which this lane has two, into the store; whether one is [`RAW`].
     #[inline(always)]
-    fn row_word<S: StaticShape>(&self, row: u32, tiles_ahead: u64) -> Option<u64> {
-        let place = rows::place(S::SHAPE, row, 0);
-        if row >= rows::count(S::SHAPE) || !self.tile.has(place) {
-            return None;
-        }
-        let [_, height, width] = self.grid.counts();
-        let steps = [height * width, width, 1];
-        let mut number = self.number + tiles_ahead;
-        let mut own = place;
-        for axis in 0..3 {
-            let extent = tile::extents(S::SHAPE)[axis];
-            if own[axis] >= extent {
-                own[axis] -= extent;
-                number += steps[axis];
+    fn put<T: Thread, E: Element, S: StaticShape>(t: T, row: Row, word: u32) -> bool {
+        let mut has_raws = false;
+        let first = 4 * (t.lane() % 16) + t.lane() / 16;
+        for half in 0..2 {
+            let x = first + 2 * half;
+            let code = word >> (16 * half) & 0xffff;
+            if x < row.width {
+                Values::<E, S>::store(t, row.at(S::SHAPE, x), slot_of(code));
             }
+            has_raws |= code == u32::from(RAW);
         }
-        let own_row = u64::from(tile::index(S::SHAPE, own) / (2 * tile::LANES));
-        Some(codes::first_word(self.params.first_chunk, number) + own_row * ROW_WORDS)
+        has_raws
     }
 
     /// Writes the tile's values, but for those that lie in the field already: a neighbour may be about to read them, and
     /// what the encoder knew there may be something else.
     #[inline(always)]
-    fn leave_field<T: Thread, E: Element, S: StaticShape>(&self, t: T) {
+    fn leave_field<T: Thread, E: Element, S: StaticShape>(&self, t: T, has_raws: bool) {
+        let field = InField::new(self.params.field, self.params.strides, self.tile);
         let first_half = 2 * codes::first_word(self.params.first_chunk, self.number);
-        let mut row = t.warp();
-        while row < tile::ROWS {
-            for parity in 0..2 {
-                let step = 2 * row + parity;
-                let place = tile::place(S::SHAPE, step, t.lane());
-                if self.tile.has(place) {
-                    let half = first_half + u64::from(step * tile::LANES + t.lane());
-                    if t.load_half(self.params.codes, half) as u16 != RAW {
-                        let value = Values::<E, S>::load(t, store::index(S::SHAPE, place));
-                        let at = flat(self.params, self.tile.at(place));
-                        store_element::<T, E>(t, self.params.field, at, value);
-                    }
-                }
-            }
-            row += THREADS / WARP;
-        }
-    }
-
-    #[inline(always)]
-    fn put_row<T: Thread, E: Element, S: StaticShape>(&self, t: T, row: u32, word: u32) {
-        if row >= rows::count(S::SHAPE) {
-            return;
-        }
-        let parity = t.lane() / 16;
-        for half in 0..2 {
-            let x = 2 * (t.lane() % 16 * 2 + half) + parity;
-            let place = rows::place(S::SHAPE, row, x);
-            if self.tile.has(place) && place[2] < store::extents(S::SHAPE)[2] {
-                let at = store::index(S::SHAPE, place);
-                Values::<E, S>::store(t, at, slot_of(word >> (16 * half) & 0xffff));
-            }
-        }
+        field.leave::<T, E, S>(t, self.tile, |row, x| {
+            let half = (2 * row + x % 2) * tile::LANES + x / 2;
+            has_raws && t.load_half(self.params.codes, first_half + u64::from(half)) as u16 == RAW
+        });
     }
 }
 
-struct Decode<'a, E> {
-    params: &'a InterpParams,
-    tile: &'a TileBox,
+/// The first words of the codes of a tile and its neighbours.
+struct Codes {
+    /// Of the tile, and of the one behind it along y, or x in a line.
+    here: [u64; 2],
+    /// Of those behind them along z.
+    above: [u64; 2],
+}
+
+impl Codes {
+    /// The first word of the codes of the row that begins with a place of the tile or its far faces.
+    #[inline(always)]
+    fn first_word<S: StaticShape>(&self, place: [u32; 3]) -> u64 {
+        let extents = tile::extents(S::SHAPE);
+        let axis = if matches!(S::SHAPE, Shape::Line) {
+            2
+        } else {
+            1
+        };
+        let is_above = place[0] >= extents[0];
+        let is_behind = place[axis] >= extents[axis];
+        let mut own = place;
+        own[0] -= if is_above { extents[0] } else { 0 };
+        own[axis] -= if is_behind { extents[axis] } else { 0 };
+        let here = if is_behind {
+            self.here[1]
+        } else {
+            self.here[0]
+        };
+        let above = if is_behind {
+            self.above[1]
+        } else {
+            self.above[0]
+        };
+        let row = tile::index(S::SHAPE, own) / (2 * tile::LANES);
+        (if is_above { above } else { here }) + u64::from(row * ROW_WORDS)
+    }
+}
+
+struct Decode<E> {
+    field: InField,
     error: E,
     radius: u32,
 }
 
-impl<E: Element> Settle<E> for Decode<'_, E> {
+impl<E: Element> Settle<E> for Decode<E> {
     #[inline(always)]
     fn settle<T: Thread>(
         &self,
@@ -184,8 +208,7 @@ impl<E: Element> Settle<E> for Decode<'_, E> {
     ) -> E {
         let code = slot.low_bits() as u16;
         if code == RAW {
-            let at = flat(self.params, self.tile.at(spot.place));
-            let value = load_element(t, self.params.field, at);
+            let value = self.field.load(t, self.field.element(spot.place));
             quantizer.known(value, prediction, self.error, self.radius)
         } else {
             quantizer.decode(prediction, unzigzag(code))

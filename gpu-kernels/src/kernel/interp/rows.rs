@@ -1,10 +1,13 @@
-//! Rows in which a tile and its far faces are brought in and out.
+//! Rows, in which a tile and its far faces are brought in and out.
 
 use super::THREADS;
-use crate::simt::{Thread, WARP};
+use super::values::Values;
+use crate::kernel::element::{load_element, store_element};
+use crate::simt::{Thread, View, WARP};
+use ferrosz_codec::Element;
 use ferrosz_codec::interp::store;
 use ferrosz_codec::shape::{Shape, StaticShape};
-use ferrosz_codec::tile;
+use ferrosz_codec::tile::{self, TileBox, TileGrid};
 
 /// Rows of a tile and its far faces: of 64 places and, but for lines, one on the far face.
 #[inline(always)]
@@ -50,8 +53,131 @@ pub fn share<T: Thread>(t: T, rows: u32, mut visit: impl FnMut([u32; BATCH])) {
 /// Rows that a warp asks for before it waits for the first.
 pub const BATCH: usize = 4;
 
-/// The own rows of a tile of this shape.
-#[inline(always)]
-pub fn own_place<S: StaticShape>(row: u32, x: u32) -> [u32; 3] {
-    tile::place(S::SHAPE, 2 * row + x % 2, x / 2)
+/// A row of a tile and its far faces, as far as it lies in the field.
+#[derive(Clone, Copy)]
+pub struct Row {
+    /// Its first place.
+    pub place: [u32; 3],
+    /// Places that the field has of it, the one on the far face along x among them.
+    pub width: u32,
+    /// Where its first place lies in the store.
+    at: u32,
+}
+
+impl Row {
+    /// Row number `number`; numbers up to any may be asked for, and have no places from [`count`] on.
+    #[inline(always)]
+    pub const fn of(shape: Shape, number: u32, tile: &TileBox) -> Self {
+        let place = place(shape, number, 0);
+        let [z, y, x] = place;
+        let end = store::extents(shape)[2];
+        let end = if tile.left[2] < end {
+            tile.left[2]
+        } else {
+            end
+        };
+        let is_inside = (number < count(shape)) & (z < tile.left[0]) & (y < tile.left[1]);
+        Self {
+            place,
+            width: if is_inside { end.saturating_sub(x) } else { 0 },
+            at: match shape {
+                Shape::Line => number * (tile::ROW / 2),
+                Shape::Plane | Shape::Cube => number * store::extents(shape)[2],
+            },
+        }
+    }
+
+    /// Own row number `number`, below [`tile::ROWS`], of a tile.
+    #[inline(always)]
+    pub const fn own(shape: Shape, number: u32, tile: &TileBox) -> Self {
+        Self::of(
+            shape,
+            match shape {
+                Shape::Line | Shape::Plane => number,
+                Shape::Cube => number / 16 * store::extents(shape)[1] + number % 16,
+            },
+            tile,
+        )
+    }
+
+    /// Where place `x` of the row lies in the store.
+    #[inline(always)]
+    pub const fn at(&self, shape: Shape, x: u32) -> u32 {
+        self.at + store::in_row(shape, x)
+    }
+}
+
+/// A tile in the memory of a field.
+#[derive(Clone, Copy)]
+pub struct InField {
+    words: View<u32>,
+    /// The number of the tile's first element.
+    first: u64,
+    strides: [u64; 3],
+}
+
+impl InField {
+    /// Of a field whose neighbours are `strides` elements apart.
+    #[inline(always)]
+    pub fn new(words: View<u32>, strides: [u64; 3], tile: &TileBox) -> Self {
+        let [z, y, x] = tile.origin;
+        Self {
+            words,
+            first: z * strides[0] + y * strides[1] + x * strides[2],
+            strides,
+        }
+    }
+
+    /// Of a field in C order.
+    #[inline(always)]
+    pub fn in_order(words: View<u32>, grid: &TileGrid, tile: &TileBox) -> Self {
+        let [_, height, width] = grid.lengths();
+        Self::new(words, [height * width, width, 1], tile)
+    }
+
+    /// The number of the element at a place of the tile or its far faces.
+    #[inline(always)]
+    pub fn element(&self, [z, y, x]: [u32; 3]) -> u64 {
+        self.first
+            + u64::from(z) * self.strides[0]
+            + u64::from(y) * self.strides[1]
+            + u64::from(x) * self.strides[2]
+    }
+
+    /// How many elements on place `x` of a row is from the row's first.
+    #[inline(always)]
+    pub fn aside(&self, x: u32) -> u64 {
+        u64::from(x) * self.strides[2]
+    }
+
+    /// Reads an element, which no thread of this launch changes.
+    #[inline(always)]
+    pub fn load<T: Thread, E: Element>(&self, t: T, element: u64) -> E {
+        load_element(t, self.words, element)
+    }
+
+    /// Writes what the store has of the tile's own places but those that `skip`, given the number of a row and the
+    /// place in it, says.
+    #[inline(always)]
+    pub fn leave<T: Thread, E: Element, S: StaticShape>(
+        &self,
+        t: T,
+        tile: &TileBox,
+        skip: impl Fn(u32, u32) -> bool,
+    ) {
+        let aside = [t.lane(), t.lane() + WARP].map(|x| self.aside(x));
+        let mut number = t.warp();
+        while number < tile::ROWS {
+            let row = Row::own(S::SHAPE, number, tile);
+            let first = self.element(row.place);
+            for (half, aside) in (0..).zip(&aside) {
+                let x = t.lane() + half * WARP;
+                if x < row.width && !skip(number, x) {
+                    let value = Values::<E, S>::load(t, row.at(S::SHAPE, x));
+                    store_element::<T, E>(t, self.words, first + aside, value);
+                }
+            }
+            number += THREADS / WARP;
+        }
+    }
 }

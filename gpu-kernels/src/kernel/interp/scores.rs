@@ -8,7 +8,7 @@ use super::stages::{Setting, Settle, Spot, run};
 use super::values::Values;
 use super::{InterpParams, THREADS};
 use crate::scan::warp_sum_u64;
-use crate::simt::{Thread, View};
+use crate::simt::{Thread, View, WARP};
 use core::marker::PhantomData;
 use ferrosz_codec::Element;
 use ferrosz_codec::interp::geometry::MAX_LEVELS;
@@ -74,8 +74,8 @@ impl<E: Element, S: StaticShape> Scores<E, S> {
             shape: PhantomData,
         };
         run::<T, E, S>(t, &setting, &count);
-        let level = t.warp();
-        if level < MAX_LEVELS as u32 {
+        let mut level = t.warp();
+        while level < MAX_LEVELS as u32 {
             let count = count_of::<T, E, S>(t, level);
             let cost = cost_of_level::<T, E>(t, count);
             if t.lane() == 0 {
@@ -85,6 +85,7 @@ impl<E: Element, S: StaticShape> Scores<E, S> {
                 let class = u64::from(t.lane());
                 t.cell_add(params.classes, class, u64::from(count));
             }
+            level += THREADS / WARP;
         }
     }
 }

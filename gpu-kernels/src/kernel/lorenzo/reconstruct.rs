@@ -10,7 +10,7 @@
 
 use super::LorenzoParams;
 use super::rows::{Pair, Row, SLICE_ROWS, TileRows, is_whole, place};
-use crate::kernel::interp::predict::load_element;
+use crate::kernel::element::load_element;
 use crate::simt::{Thread, WARP};
 use core::marker::PhantomData;
 use ferrosz_codec::Element;

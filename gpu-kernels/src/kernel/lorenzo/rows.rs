@@ -1,8 +1,8 @@
 //! Rows of a tile where a warp has them: lane i has the places i and i + 32.
 
 use super::LorenzoParams;
+use crate::kernel::element::{load_element, store_element};
 use crate::kernel::interp::codes;
-use crate::kernel::interp::predict::{load_element, store_element};
 use crate::simt::{Thread, WARP};
 use core::marker::PhantomData;
 use ferrosz_codec::Element;

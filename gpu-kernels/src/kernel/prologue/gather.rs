@@ -1,7 +1,7 @@
 //! Gathers the anchors of a field.
 
 use super::THREADS;
-use crate::kernel::interp::predict::{load_element, store_element};
+use crate::kernel::element::{load_element, store_element};
 use crate::simt::{Thread, View};
 use core::marker::PhantomData;
 use ferrosz_codec::Element;

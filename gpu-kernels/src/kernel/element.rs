@@ -1,0 +1,28 @@
+//! Elements in the words of global memory.
+
+use crate::simt::{Thread, View};
+use ferrosz_codec::Element;
+
+/// Reads an element that no thread of this launch changes.
+#[inline(always)]
+pub fn load_element<T: Thread, E: Element>(t: T, from: View<u32>, index: u64) -> E {
+    let at = index * E::WORDS as u64;
+    let low = t.load(from, at);
+    let high = if E::WORDS == 2 {
+        t.load(from, at + 1)
+    } else {
+        0
+    };
+    E::from_words([low, high])
+}
+
+/// Writes an element.
+#[inline(always)]
+pub fn store_element<T: Thread, E: Element>(t: T, to: View<u32>, index: u64, value: E) {
+    let at = index * E::WORDS as u64;
+    let [low, high] = value.to_words();
+    t.store(to, at, low);
+    if E::WORDS == 2 {
+        t.store(to, at + 1, high);
+    }
+}

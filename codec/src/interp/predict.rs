@@ -1,7 +1,7 @@
 //! The prediction of a place from what is known around it.
 
 use crate::element::Element;
-use crate::interp::spline::{Order, Spline, along, mean};
+use crate::interp::spline::{Order, Spline, along, mean, select};
 
 /// What a prediction must know of its place.
 #[derive(Debug, Clone, Copy)]
@@ -97,9 +97,9 @@ pub fn combine<T: Element>(axes: u32, around: &impl Around<T>) -> T {
         0b001 => around.along(0).value,
         0b010 => around.along(1).value,
         0b100 => around.along(2).value,
-        0b011 => face(around.along(0), around.along(1), || around.corner(0, 1)),
-        0b101 => face(around.along(0), around.along(2), || around.corner(0, 2)),
-        0b110 => face(around.along(1), around.along(2), || around.corner(1, 2)),
+        0b011 => face(around.along(0), around.along(1), around.corner(0, 1)),
+        0b101 => face(around.along(0), around.along(2), around.corner(0, 2)),
+        0b110 => face(around.along(1), around.along(2), around.corner(1, 2)),
         _ => cube(around.along(0), around.along(1), around.along(2)),
     }
 }
@@ -107,30 +107,25 @@ pub fn combine<T: Element>(axes: u32, around: &impl Around<T>) -> T {
 /// Of two predictions the better one, or their mean; where neither axis has anything ahead, the Lorenzo
 /// prediction of the plane.
 #[inline(always)]
-fn face<T: Element>(first: OneAxis<T>, second: OneAxis<T>, corner: impl FnOnce() -> T) -> T {
+fn face<T: Element>(first: OneAxis<T>, second: OneAxis<T>, corner: T) -> T {
     let (rank, other) = (first.order.rank(), second.order.rank());
-    if rank > other {
-        first.value
-    } else if rank < other {
-        second.value
-    } else if rank == 0 {
-        (first.value + second.value) - corner()
-    } else {
-        mean(first.value, second.value)
-    }
+    let sum = first.value + second.value;
+    let both = select(rank == 0, sum - corner, sum * T::HALF);
+    let better = select(rank > other, first.value, second.value);
+    select(rank == other, both, better)
 }
 
 /// The mean of the cubic predictions; if there is none, that along x.
 #[inline(always)]
 fn cube<T: Element>(z: OneAxis<T>, y: OneAxis<T>, x: OneAxis<T>) -> T {
-    let cubic = |along: OneAxis<T>| along.order.is_cubic();
-    match (cubic(z), cubic(y), cubic(x)) {
-        (true, true, true) => ((x.value + y.value) + z.value).third(),
-        (true, true, false) => mean(z.value, y.value),
-        (true, false, true) => mean(z.value, x.value),
-        (false, true, true) => mean(y.value, x.value),
-        (true, false, false) => z.value,
-        (false, true, false) => y.value,
-        (false, false, _) => x.value,
-    }
+    let [has_z, has_y, has_x] = [z, y, x].map(|along| along.order.is_cubic());
+    let all = ((x.value + y.value) + z.value).third();
+    // Two of three: without z they are y and x, without x they are z and y.
+    let two = mean(
+        select(has_z, z.value, y.value),
+        select(has_x, x.value, y.value),
+    );
+    let one = select(has_z, z.value, select(has_y, y.value, x.value));
+    let is_pair = (has_z & has_y) | (has_z & has_x) | (has_y & has_x);
+    select(has_z & has_y & has_x, all, select(is_pair, two, one))
 }

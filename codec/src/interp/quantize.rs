@@ -2,6 +2,7 @@
 
 use crate::element::Element;
 use crate::quantize::is_within;
+use core::array::from_fn;
 
 /// What codes may be of 16 bits: -32,767 to 32,767.
 pub const RADIUS: u32 = 1 << 15;
@@ -54,32 +55,73 @@ impl<T: Element> LevelQuantizer<T> {
     /// `error` of it, exactly; with an error of 0, into the very bits.
     #[inline(always)]
     pub fn encode(&self, value: T, prediction: T, error: T, radius: u32) -> Quantized<T> {
+        let [quantized] = self.encode_all([value], [prediction], error, radius);
+        quantized
+    }
+
+    /// As [`LevelQuantizer::encode`], for values that do not depend on each other: on the rare way there is one branch
+    /// for all.
+    #[inline(always)]
+    pub fn encode_all<const N: usize>(
+        &self,
+        values: [T; N],
+        predictions: [T; N],
+        error: T,
+        radius: u32,
+    ) -> [Quantized<T>; N] {
+        let guesses: [Guess<T>; N] = from_fn(|i| self.guess(values[i], predictions[i], radius));
+        let distances: [T; N] = from_fn(|i| (values[i] - guesses[i].known).abs());
+        let mut is_kept: [bool; N] = from_fn(|i| distances[i] < error);
+        let is_edge = distances
+            .iter()
+            .fold(false, |is_edge, distance| is_edge | (*distance == error));
+        if is_edge {
+            is_kept = from_fn(|i| is_within(values[i], guesses[i].known, error));
+        }
+        from_fn(|i| {
+            let Guess {
+                code,
+                is_small,
+                known,
+            } = guesses[i];
+            let is_coded = is_small & is_kept[i];
+            Quantized {
+                code: if is_coded { Some(code) } else { None },
+                known: if is_coded { known } else { values[i] },
+            }
+        })
+    }
+
+    #[inline(always)]
+    fn guess(&self, value: T, prediction: T, radius: u32) -> Guess<T> {
         let prediction = finite_or_zero(prediction);
         let residual = value - prediction;
         let scaled = (residual.abs() * self.inverse + T::ONE) * T::HALF;
-        // False for NaN.
-        let is_small = scaled < T::from_i32(radius as i32);
         let (steps, magnitude) = integer_part(scaled);
         let is_below = residual < T::ZERO;
-        let code = if is_below {
-            magnitude.wrapping_neg()
-        } else {
-            magnitude
-        };
         // As the decoder has it: code 0 is no negative zero.
         let steps = if is_below { T::ZERO - steps } else { steps };
-        let known = prediction + steps * self.step;
-        let distance = (value - known).abs();
-        let mut is_within_bound = distance < error;
-        if distance == error {
-            is_within_bound = is_within(value, known, error);
-        }
-        let is_coded = is_small & is_within_bound;
-        Quantized {
-            code: if is_coded { Some(code) } else { None },
-            known: if is_coded { known } else { value },
+        Guess {
+            code: if is_below {
+                magnitude.wrapping_neg()
+            } else {
+                magnitude
+            },
+            // False for NaN.
+            is_small: scaled < T::from_i32(radius as i32),
+            known: prediction + steps * self.step,
         }
     }
+}
+
+/// The code that is nearest to a value.
+#[derive(Clone, Copy)]
+struct Guess<T> {
+    code: i32,
+    /// Whether it is below the radius; if not, it may be anything.
+    is_small: bool,
+    /// What the decoder would know.
+    known: T,
 }
 
 /// The integer part of a number from 0 to [`Element::ROUNDING_LIMIT`], as a number and as an integer; of others, anything.

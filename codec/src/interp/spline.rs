@@ -110,8 +110,9 @@ fn cubic<T: Element>(spline: Spline, [a, b, c, d]: [T; 4]) -> T {
     }
 }
 
+/// One of two values that are both worked out: for what a GPU should not branch on.
 #[inline(always)]
-fn select<T>(condition: bool, then: T, other: T) -> T {
+pub(super) fn select<T>(condition: bool, then: T, other: T) -> T {
     if condition { then } else { other }
 }
 

@@ -152,7 +152,7 @@ impl<E: Element> Places<'_, E> {
         }
         nearest(self.order(first, axis, 1)).map(|steps| {
             let mut place = first;
-            place[axis] = place[axis].wrapping_add_signed(steps);
+            place[axis] = place[axis].wrapping_add_signed(2 * steps - 1);
             t.shared_address(store::index(Shape::Cube, place))
         })
     }
@@ -192,12 +192,15 @@ impl<E: Element> Column<'_, E> {
             first: [self.first[0] + 2 * skipped, self.first[1], self.first[2]],
         };
         // One by one, as LLVM would leave a loop of this length one, and its arrays in memory.
-        let settled = [
-            half.settle::<AXES>(0, settle),
-            half.settle::<AXES>(1, settle),
-            half.settle::<AXES>(2, settle),
-            half.settle::<AXES>(3, settle),
+        let predictions = [
+            half.predict::<AXES>(0),
+            half.predict::<AXES>(1),
+            half.predict::<AXES>(2),
+            half.predict::<AXES>(3),
         ];
+        let spots = from_fn(|i| half.spot(i));
+        let quantizer = &self.places.quantizer;
+        let settled = settle.settle(t, quantizer, spots, known.slots, predictions);
         for (i, known) in (0..).zip(&settled) {
             Values::<E, Cube>::store_at(t, self.address + shift + i * STEP, *known);
         }
@@ -251,24 +254,19 @@ struct Half<'a, T, E> {
 }
 
 impl<T: Thread, E: Element> Half<'_, T, E> {
-    /// Predicts and settles place number `i`.
     #[inline(always)]
-    fn settle<const AXES: u32>(&self, i: usize, settle: &impl Settle<E>) -> E {
-        let prediction = combine(AXES, &OfHalf { half: self, i });
+    fn predict<const AXES: u32>(&self, i: usize) -> E {
+        combine(AXES, &OfHalf { half: self, i })
+    }
+
+    #[inline(always)]
+    fn spot(&self, i: usize) -> Spot {
         let [z, y, x] = self.first;
-        let spot = Spot {
+        Spot {
             place: [z + 2 * i as u32, y, x],
             is_own: true,
             index: self.index + i as u64 * CODES,
-        };
-        let slot = self.known.slots[i];
-        settle.settle(
-            self.t,
-            &self.column.places.quantizer,
-            spot,
-            slot,
-            prediction,
-        )
+        }
     }
 
     /// How place number `i` of a half is predicted along z: see [`Order::at`].

@@ -12,7 +12,7 @@ use ferrosz_codec::interp::spline::{Order, Spline, blend};
 use ferrosz_codec::interp::store;
 use ferrosz_codec::interp::tile::is_own;
 use ferrosz_codec::interp::walk::Class;
-use ferrosz_codec::shape::StaticShape;
+use ferrosz_codec::shape::{Shape, StaticShape};
 use ferrosz_codec::tile;
 
 /// A level, for a thread.
@@ -21,9 +21,26 @@ pub(super) struct Places<'a, E> {
     pub(super) quantizer: LevelQuantizer<E>,
     pub(super) level: u32,
     pub(super) spline: Spline,
+    reach: [Reach; 3],
 }
 
-impl<E: Element> Places<'_, E> {
+impl<'a, E: Element> Places<'a, E> {
+    #[inline(always)]
+    pub(super) fn new<S: StaticShape>(
+        setting: &'a Setting,
+        quantizer: LevelQuantizer<E>,
+        level: u32,
+        spline: Spline,
+    ) -> Self {
+        Self {
+            setting,
+            quantizer,
+            level,
+            spline,
+            reach: [0, 1, 2].map(|axis| Reach::new(S::SHAPE, axis, level)),
+        }
+    }
+
     /// Goes through this thread's places of a class that is predicted along `AXES`, every [`THREADS`]th from number
     /// `turn` on; the number in the next class to go on with, so that the threads of a block share out both as if they
     /// were one. `with_far`: those on far faces, too; `in_columns`: as [`Places::are_in_columns`] says.
@@ -65,12 +82,12 @@ impl<E: Element> Places<'_, E> {
         place: [u32; 3],
         settle: &impl Settle<E>,
     ) {
-        let at = store::index(S::SHAPE, place);
+        let address = t.shared_address(store::index(S::SHAPE, place));
         let around = InStore::<T, E, S> {
             t,
             places: self,
             place,
-            at,
+            address,
             shape: PhantomData,
         };
         let prediction = combine(AXES, &around);
@@ -79,9 +96,9 @@ impl<E: Element> Places<'_, E> {
             is_own: is_own(S::SHAPE, place),
             index: u64::from(tile::index(S::SHAPE, place)),
         };
-        let slot = Values::<E, S>::load(t, at);
-        let known = settle.settle(t, &self.quantizer, spot, slot, prediction);
-        Values::<E, S>::store(t, at, known);
+        let slot = Values::<E, S>::load_at(t, address);
+        let [known] = settle.settle(t, &self.quantizer, [spot], [slot], [prediction]);
+        Values::<E, S>::store_at(t, address, known);
     }
 
     /// How a place is predicted along an axis.
@@ -102,8 +119,8 @@ struct InStore<'a, T, E, S> {
     t: T,
     places: &'a Places<'a, E>,
     place: [u32; 3],
-    /// Where the place lies.
-    at: u32,
+    /// The address of the place.
+    address: u32,
     shape: PhantomData<S>,
 }
 
@@ -111,45 +128,70 @@ impl<T: Thread, E: Element, S: StaticShape> Around<E> for InStore<'_, T, E, S> {
     /// Without a branch: the lanes of a warp may differ in their order.
     #[inline(always)]
     fn along(&self, axis: usize) -> OneAxis<E> {
-        let unit = 1 << self.places.level;
-        let order = self.places.order(self.place, axis, unit);
+        let places = self.places;
+        let order = places.order(self.place, axis, 1 << places.level);
+        let Reach { back, apart } = places.reach[axis];
+        let behind = self.address - back;
         let known = nearest(order).map(|steps| {
-            let steps = steps.wrapping_mul(unit as i32);
-            let at = if axis == 2 {
-                let x = self.place[2];
-                let row = self.at - store::in_row(S::SHAPE, x);
-                row + store::in_row(S::SHAPE, x.wrapping_add_signed(steps))
-            } else {
-                let stride = store::stride(S::SHAPE, axis) as i32;
-                self.at.wrapping_add_signed(steps.wrapping_mul(stride))
-            };
-            Values::<E, S>::load(self.t, at)
+            let address = behind.wrapping_add_signed(steps * apart.cast_signed());
+            Values::<E, S>::load_at(self.t, address)
         });
         OneAxis {
             order,
-            value: blend(order, self.places.spline, known),
+            value: blend(order, places.spline, known),
         }
     }
 
     #[inline(always)]
     fn corner(&self, a: usize, b: usize) -> E {
-        let mut place = self.place;
-        place[a] -= 1 << self.places.level;
-        place[b] -= 1 << self.places.level;
-        Values::<E, S>::load(self.t, store::index(S::SHAPE, place))
+        let [a, b] = [a, b].map(|axis| self.places.reach[axis].back);
+        Values::<E, S>::load_at(self.t, self.address - a - b)
     }
 }
 
-/// How far the neighbours are that [`blend`] is given for an order, from behind to ahead; in the place of one that the
-/// order does not allow, one that there is.
+/// Where the neighbours that a place of a level is predicted from lie along an axis, in bytes.
+#[derive(Clone, Copy)]
+pub(super) struct Reach {
+    /// From the place back to the one behind it.
+    back: u32,
+    /// From each to the next.
+    apart: u32,
+}
+
+impl Reach {
+    #[inline(always)]
+    const fn new(shape: Shape, axis: usize, level: u32) -> Self {
+        let unit = 1 << level;
+        if axis < 2 {
+            let back = 4 * unit * store::stride(shape, axis);
+            return Self {
+                back,
+                apart: 2 * back,
+            };
+        }
+        // Even places of a row lie side by side, and odd ones far from them.
+        let from_odds = if level == 0 {
+            store::in_row(shape, 1)
+        } else {
+            0
+        };
+        Self {
+            back: 4 * (unit / 2 + from_odds),
+            apart: 4 * unit,
+        }
+    }
+}
+
+/// Which of the neighbours along an axis [`blend`] is given for an order, 0 being the one behind and 1 the one ahead; in
+/// the place of one that the order does not allow, one that there is.
 #[inline(always)]
 pub(super) const fn nearest(order: Order) -> [i32; 4] {
-    let next = if order.next { 1 } else { -1 };
+    let next = if order.next { 1 } else { 0 };
     [
-        if order.behind { -3 } else { -1 },
-        -1,
+        if order.behind { -1 } else { 0 },
+        0,
         next,
-        if order.ahead { 3 } else { next },
+        if order.ahead { 2 } else { next },
     ]
 }
 

@@ -159,19 +159,21 @@ struct Encode<E> {
 
 impl<E: Element> Settle<E> for Encode<E> {
     #[inline(always)]
-    fn settle<T: Thread>(
+    fn settle<T: Thread, const N: usize>(
         &self,
         t: T,
         quantizer: &LevelQuantizer<E>,
-        spot: Spot,
-        slot: E,
-        prediction: E,
-    ) -> E {
-        let quantized = quantizer.encode(slot, prediction, self.error, self.radius);
-        if spot.is_own {
-            let at = self.first_half + spot.index;
-            t.store_half(self.codes, at, quantized.code.map_or(RAW, zigzag));
+        spots: [Spot; N],
+        slots: [E; N],
+        predictions: [E; N],
+    ) -> [E; N] {
+        let all = quantizer.encode_all(slots, predictions, self.error, self.radius);
+        for (spot, quantized) in spots.iter().zip(&all) {
+            if spot.is_own {
+                let at = self.first_half + spot.index;
+                t.store_half(self.codes, at, quantized.code.map_or(RAW, zigzag));
+            }
         }
-        quantized.known
+        all.map(|quantized| quantized.known)
     }
 }

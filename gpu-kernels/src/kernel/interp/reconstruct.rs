@@ -198,20 +198,26 @@ struct Decode<E> {
 
 impl<E: Element> Settle<E> for Decode<E> {
     #[inline(always)]
-    fn settle<T: Thread>(
+    fn settle<T: Thread, const N: usize>(
         &self,
         t: T,
         quantizer: &LevelQuantizer<E>,
-        spot: Spot,
-        slot: E,
-        prediction: E,
-    ) -> E {
-        let code = slot.low_bits() as u16;
-        if code == RAW {
-            let value = self.field.load(t, self.field.element(spot.place));
-            quantizer.known(value, prediction, self.error, self.radius)
-        } else {
-            quantizer.decode(prediction, unzigzag(code))
+        spots: [Spot; N],
+        slots: [E; N],
+        predictions: [E; N],
+    ) -> [E; N] {
+        let codes = slots.map(|slot| slot.low_bits() as u16);
+        let decoded = |i: usize| quantizer.decode(predictions[i], unzigzag(codes[i]));
+        let mut known: [E; N] = from_fn(decoded);
+        if codes.iter().fold(false, |any, code| any | (*code == RAW)) {
+            known = from_fn(|i| {
+                if codes[i] != RAW {
+                    return known[i];
+                }
+                let value = self.field.load(t, self.field.element(spots[i].place));
+                quantizer.known(value, predictions[i], self.error, self.radius)
+            });
         }
+        known
     }
 }

@@ -122,21 +122,23 @@ struct Count<E, S> {
 
 impl<E: Element, S: StaticShape> Settle<E> for Count<E, S> {
     #[inline(always)]
-    fn settle<T: Thread>(
+    fn settle<T: Thread, const N: usize>(
         &self,
         t: T,
         quantizer: &LevelQuantizer<E>,
-        spot: Spot,
-        slot: E,
-        prediction: E,
-    ) -> E {
-        let quantized = quantizer.encode(slot, prediction, self.error, RADIUS);
-        if spot.is_own
-            && let Some(class) = class(slot, &quantized)
-        {
-            let level = tile::level(S::SHAPE, spot.place);
-            t.shared_add(count_word::<E, S>(level, class), 1);
+        spots: [Spot; N],
+        slots: [E; N],
+        predictions: [E; N],
+    ) -> [E; N] {
+        let all = quantizer.encode_all(slots, predictions, self.error, RADIUS);
+        for i in 0..N {
+            if spots[i].is_own
+                && let Some(class) = class(slots[i], &all[i])
+            {
+                let level = tile::level(S::SHAPE, spots[i].place);
+                t.shared_add(count_word::<E, S>(level, class), 1);
+            }
         }
-        quantized.known
+        all.map(|quantized| quantized.known)
     }
 }

@@ -86,17 +86,17 @@ pub struct Spot {
     pub index: u64,
 }
 
-/// What a thread does with a place once its prediction is known.
+/// What a thread does with places, of which none depends on another, once their predictions are known.
 pub trait Settle<E> {
-    /// `slot` is what the store holds for the place; the result is what is known of it from then on.
-    fn settle<T: Thread>(
+    /// `slots` is what the store holds for the places; the result is what is known of them from then on.
+    fn settle<T: Thread, const N: usize>(
         &self,
         t: T,
         quantizer: &LevelQuantizer<E>,
-        spot: Spot,
-        slot: E,
-        prediction: E,
-    ) -> E;
+        spots: [Spot; N],
+        slots: [E; N],
+        predictions: [E; N],
+    ) -> [E; N];
 }
 
 /// Predicts and settles all places of a tile and its far faces but the anchors. For the whole block, after
@@ -122,12 +122,8 @@ fn run_level<T: Thread, E: Element, S: StaticShape>(
     settle: &impl Settle<E>,
 ) {
     let flags = Parameters::flags_of(setting.flag_bits, level);
-    let places = Places {
-        setting,
-        quantizer: setting.quantizer(t, level),
-        level,
-        spline: flags.spline,
-    };
+    let quantizer = setting.quantizer(t, level);
+    let places = Places::new::<S>(setting, quantizer, level, flags.spline);
     let in_columns = places.are_in_columns::<S>();
     let rank = usize::from(S::SHAPE.rank());
     // One text for all stages and classes: it is long.

@@ -143,10 +143,10 @@ pub trait Thread: Copy {
         sum.wrapping_add(low).wrapping_add(high)
     }
 
-    /// The number of the highest bit of a value that is not 0.
+    /// The number of the highest bit of a value, but 3 at least.
     #[inline(always)]
-    fn highest_bit(self, value: u32) -> u32 {
-        value.ilog2()
+    fn highest_bit_or_3(self, value: u32) -> u32 {
+        (value | 8).ilog2()
     }
 
     /// `value`, which the compiler may no longer assume to know: a loop up to it stays a loop.

@@ -127,12 +127,13 @@ impl Thread for PtxThread {
     }
 
     #[inline(always)]
-    fn highest_bit(self, value: u32) -> u32 {
+    fn highest_bit_or_3(self, value: u32) -> u32 {
         let bit: u32;
-        // LLVM only knows the leading zeros, and NVIDIA's assembler takes the sum of both for two.
-        // SAFETY: computes on registers.
+        // LLVM only knows the leading zeros, and NVIDIA's assembler takes them from 31 twice.
+        // SAFETY: computes on registers; bit 3 is set, and a word has no bit 32.
         unsafe {
-            asm!("bfind.u32 {}, {};", out(reg32) bit, in(reg32) value, options(pure, nomem, nostack))
+            asm!("bfind.u32 {}, {};", out(reg32) bit, in(reg32) value | 8, options(pure, nomem, nostack));
+            core::hint::assert_unchecked(bit >= 3 && bit < 32);
         };
         bit
     }

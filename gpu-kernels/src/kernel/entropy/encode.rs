@@ -399,5 +399,5 @@ struct Word {
 /// The number of a code's token, and how many of its low bits that does not tell: see [`Token::own`].
 #[inline(always)]
 fn own_token<T: Thread>(t: T, z: u32) -> (u32, u32) {
-    Token::own_of_leading(t.highest_bit(z | 8), z)
+    Token::own_of_leading(t.highest_bit_or_3(z), z)
 }

@@ -314,7 +314,7 @@ impl<C: SymbolCoder> Stacks<C> {
         let low = t.ballot(is_low);
         let before = (low & ((1 << t.lane()) - 1)).count_ones();
         // The ring's address is a multiple of its length.
-        let at = self.ring | (self.next + 2 * before) % (4 * RING_WORDS);
+        let at = self.ring | ((self.next + 2 * before) % (4 * RING_WORDS));
         self.next += 2 * low.count_ones();
         t.shared_load_half_at(at)
     }
@@ -323,6 +323,15 @@ impl<C: SymbolCoder> Stacks<C> {
     #[inline(always)]
     fn pop_quad<T: Thread>(&mut self, t: T, quad: &Quad) -> [u32; QUAD_STEPS as usize] {
         let mut codes = [0; QUAD_STEPS as usize];
+        if quad.is_full {
+            for step in 0..QUAD_STEPS {
+                if step % STRETCH == 0 {
+                    self.ensure(t);
+                }
+                codes[step as usize] = self.pop_code(t, quad.of_step(step));
+            }
+            return codes;
+        }
         for step in 0..QUAD_STEPS {
             if step % STRETCH == 0 {
                 self.ensure(t);

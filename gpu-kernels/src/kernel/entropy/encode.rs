@@ -259,7 +259,7 @@ impl<C: SymbolCoder> Stacks<C> {
 
     #[inline(always)]
     fn push_quad<T: Thread>(&mut self, t: T, quad: &Quad, codes: [u32; QUAD_STEPS as usize]) {
-        if quad.is_full() && self.push_full_quad(t, quad, codes) {
+        if quad.is_full && self.push_full_quad(t, quad, codes) {
             return;
         }
         for back in 0..QUAD_STEPS as usize {
@@ -271,7 +271,7 @@ impl<C: SymbolCoder> Stacks<C> {
         }
     }
 
-    /// Pushes a quad that [is full](Quad::is_full), and that no code of which is escaped. Otherwise it does nothing, and
+    /// Pushes a quad that is full ([`Quad::is_full`]), and that no code of which is escaped. Otherwise it does nothing, and
     /// says so.
     #[inline(always)]
     fn push_full_quad<T: Thread>(

@@ -40,14 +40,17 @@ pub struct Quad {
     active: u32,
     /// Bit s says that some lane has one.
     pub any: u32,
-    /// Whether all places of the quad lie in the field.
-    is_inside: bool,
+    /// Whether each step has a place with a code, and all places lie in the field: then what stands for a lane's group
+    /// ([`Quad::of_step`]) is what says that it has no code.
+    pub is_full: bool,
     /// What stands for no group.
     none: u32,
 }
 
-/// Of [`Quad::any`]: all steps have a place with a code.
+/// The bits of all steps.
 const ALL_STEPS: u32 = (1 << QUAD_STEPS) - 1;
+/// Stands beside them for: not all places lie in the field.
+const OUTSIDE: u32 = 1 << QUAD_STEPS;
 
 impl Quad {
     /// Quad number `quad` of a tile. For the whole warp.
@@ -84,21 +87,15 @@ impl Quad {
         }
         let (is_inside, inside) = inside(S::SHAPE, tile, row, t.lane());
         active &= inside;
+        let of_all = t.reduce_or(active | if is_inside { 0 } else { OUTSIDE });
         Self {
             odd_steps: level_0,
             row_starts,
             active,
-            any: t.reduce_or(active),
-            is_inside,
+            any: of_all & ALL_STEPS,
+            is_full: of_all == ALL_STEPS,
             none,
         }
-    }
-
-    /// Whether each step has a place with a code, and all places lie in the field: then what stands for a lane's group
-    /// ([`Quad::of_step`]) is what says that it has no code.
-    #[inline(always)]
-    pub const fn is_full(&self) -> bool {
-        self.is_inside && self.any == ALL_STEPS
     }
 
     /// Whether this lane has a code in a step.
@@ -232,6 +229,9 @@ mod tests {
                 let steps = Quad::of::<_, S>(t, order, tile, quad, groups);
                 for step in 0..QUAD_STEPS {
                     assert_eq!(steps.any >> step & 1 == 1, t.any(steps.is_active(step)),);
+                    if steps.is_full {
+                        assert_eq!(steps.of_step(step), steps.of_code(step));
+                    }
                     if steps.is_active(step) {
                         let at = (QUAD_STEPS * quad + step) * LANES + t.lane();
                         found.borrow_mut()[at as usize] = steps.of_step(step);

@@ -135,6 +135,20 @@ pub trait Thread: Copy {
         Portable.select(mask, a, b)
     }
 
+    /// `sum`, and the two halves of a word times the two low bytes of another, low times low.
+    #[inline(always)]
+    fn add_halves(self, halves: u32, times: u32, sum: u32) -> u32 {
+        let low = (halves & 0xffff).wrapping_mul(times & 0xff);
+        let high = (halves >> 16).wrapping_mul(times >> 8 & 0xff);
+        sum.wrapping_add(low).wrapping_add(high)
+    }
+
+    /// The number of the highest bit of a value, but 3 at least.
+    #[inline(always)]
+    fn highest_bit_or_3(self, value: u32) -> u32 {
+        (value | 8).ilog2()
+    }
+
     /// `value`, which the compiler may no longer assume to know: a loop up to it stays a loop.
     #[inline(always)]
     fn opaque(self, value: u32) -> u32 {
@@ -214,6 +228,13 @@ pub trait Thread: Copy {
     fn load_half(self, view: View<u32>, half: u64) -> u32;
     /// Writes 16 bits, number `half` of a view.
     fn store_half(self, view: View<u32>, half: u64, value: u16);
+    /// Writes 16 bits, number `half` of a view, if a condition holds; otherwise `half` may be anything.
+    #[inline(always)]
+    fn store_half_if(self, condition: bool, view: View<u32>, half: u64, value: u16) {
+        if condition {
+            self.store_half(view, half, value);
+        }
+    }
     /// Writes byte number `byte` of a view.
     fn store_byte(self, view: View<u32>, byte: u64, value: u8);
     /// Writes words `4 * index ..` of a 16-byte aligned view.

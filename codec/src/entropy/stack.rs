@@ -30,6 +30,14 @@ pub const fn needs_refill(x: u32) -> bool {
     x < START
 }
 
+/// Whether a state needs a word after so many bits, at most 16, have been taken off, before which it gets one if it
+/// needs it. What that word is, does not matter.
+#[inline(always)]
+pub const fn needs_refill_behind(x: u32, bits: u32) -> bool {
+    let x = if needs_refill(x) { x << WORD_BITS } else { x };
+    needs_refill(x >> bits)
+}
+
 /// Puts a word below what is left of a state.
 #[inline(always)]
 pub const fn refill(x: u32, word: u32) -> u32 {
@@ -39,7 +47,7 @@ pub const fn refill(x: u32, word: u32) -> u32 {
 /// Whether a word must be emitted before so many bits, at most 16, can be pushed.
 #[inline(always)]
 pub const fn is_full_for_bits(x: u32, bits: u32) -> bool {
-    x >> WORD_BITS >> (WORD_BITS - bits) != 0
+    x > u32::MAX >> bits
 }
 
 /// Pushes bits, at most 16.
@@ -136,7 +144,8 @@ impl SymbolCoder for Rans {
 
     #[inline(always)]
     fn is_full(x: u32, entry: u32) -> bool {
-        x >> (32 - PRECISION) >= entry & 0xffff
+        // Whether x >> 20 is at least the share, of which the greatest, 2^12, becomes 2^32.
+        x > (entry << (32 - PRECISION)).wrapping_sub(1)
     }
 
     #[inline(always)]
@@ -279,6 +288,15 @@ mod tests {
             assert_eq!(top_bits(pushed, bits), value);
             assert_eq!(pushed >> bits, room);
             assert_eq!(needs_refill(room), is_full);
+            assert_eq!(needs_refill_behind(pushed, bits), is_full);
+            let low = pushed >> rng.random_range(0..=16);
+            if needs_refill(low) {
+                let refilled = refill(low, rng.random_range(0..1 << 16));
+                assert_eq!(
+                    needs_refill_behind(low, bits),
+                    needs_refill(refilled >> bits)
+                );
+            }
         }
     }
 

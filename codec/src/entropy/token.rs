@@ -46,7 +46,13 @@ impl Token {
     /// The number of a code's token, and how many of its low bits that does not tell.
     #[inline(always)]
     pub const fn own(z: u32) -> (u32, u32) {
-        let bits = (z | 8).ilog2() - 3;
+        Self::own_of_leading((z | 8).ilog2(), z)
+    }
+
+    /// [`Token::own`] of a code, given which is the highest bit of z | 8.
+    #[inline(always)]
+    pub const fn own_of_leading(leading: u32, z: u32) -> (u32, u32) {
+        let bits = leading - 3;
         (8 * bits + (z >> bits), bits)
     }
 

@@ -113,6 +113,32 @@ impl Thread for PtxThread {
     }
 
     #[inline(always)]
+    fn add_halves(self, halves: u32, times: u32, sum: u32) -> u32 {
+        let added: u32;
+        // SAFETY: computes on registers.
+        unsafe {
+            asm!(
+                "dp2a.lo.u32.u32 {}, {}, {}, {};",
+                out(reg32) added, in(reg32) halves, in(reg32) times, in(reg32) sum,
+                options(pure, nomem, nostack)
+            );
+        }
+        added
+    }
+
+    #[inline(always)]
+    fn highest_bit_or_3(self, value: u32) -> u32 {
+        let bit: u32;
+        // LLVM only knows the leading zeros, and NVIDIA's assembler takes them from 31 twice.
+        // SAFETY: computes on registers; bit 3 is set, and a word has no bit 32.
+        unsafe {
+            asm!("bfind.u32 {}, {};", out(reg32) bit, in(reg32) value | 8, options(pure, nomem, nostack));
+            core::hint::assert_unchecked(bit >= 3 && bit < 32);
+        };
+        bit
+    }
+
+    #[inline(always)]
     fn opaque(self, value: u32) -> u32 {
         let same: u32;
         // SAFETY: copies a register.
@@ -374,6 +400,19 @@ impl Thread for PtxThread {
         unsafe {
             asm!("st.global.u16 [{}], {};", in(reg64) address, in(reg16) value, options(nostack))
         };
+    }
+
+    #[inline(always)]
+    fn store_half_if(self, condition: bool, view: View<u32>, half: u64, value: u16) {
+        let address = view.address().cast::<u16>().wrapping_add(half as usize);
+        // Not a branch, which would keep apart what stands before and behind it.
+        // SAFETY: the half word lies in the view, if it is written.
+        unsafe {
+            asm!(
+                "{{ .reg .pred p; setp.ne.u32 p, {}, 0; @p st.global.u16 [{}], {}; }}",
+                in(reg32) u32::from(condition), in(reg64) address, in(reg16) value, options(nostack)
+            );
+        }
     }
 
     #[inline(always)]

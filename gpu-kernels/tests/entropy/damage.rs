@@ -96,7 +96,8 @@ impl Damaged<'_> {
         let chunks = self.sample.chunks.iter().enumerate();
         let wanted: Vec<_> = chunks.map(|(i, chunk)| self.planes(i, chunk)).collect();
         let number = match found.fault {
-            Some(Fault::Chunk(number, _)) => Some(number as usize),
+            // The first entry is the prologue's.
+            Some(Fault::Chunk(number, _)) => Some(number as usize - 1),
             None => None,
             other => panic!("{other:?}"),
         };

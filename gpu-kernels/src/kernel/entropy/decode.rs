@@ -1,25 +1,31 @@
 //! Decodes chunks: one warp each, the lanes being the stacks.
 //!
 //! A step costs a look-up of the symbol and one of its entry, and of each pop a vote: it tells each lane how many
-//! others take a word before it. The words wait in a ring in shared memory, of 128 for each warp, and those that
-//! follow are on their way in registers.
+//! others take a word before it. What the two pops of a step take is known before the first of them has its word, so
+//! both words are read at once. They wait in a ring in shared memory, which is looked after twice a quad, and those
+//! that follow are on their way in registers.
+//!
+//! Lanes without a code in a step have a context of their own, whose one symbol changes no state.
 //!
 //! Whatever the stream holds, no access leaves it, the tables or the output, and all lanes take the same way: a
 //! chunk whose parts contradict each other is reported, and its codes are 0.
 
-use crate::kernel::entropy::decode_tables::{CONTEXT_BYTES, DECODE_WORDS, SLOT_BYTES, USED};
+use crate::kernel::entropy::decode_tables::{
+    CONTEXT_BYTES, DECODE_WORDS, SLOT_BYTES, SYMBOL_BYTES, USED,
+};
 use crate::kernel::entropy::place::stacks::HEAD_WORDS;
 use crate::kernel::entropy::target::{DecodeParams, Image, Target, check_end};
 use crate::kernel::entropy::walk::{OfGroups, QUAD_STEPS, QUADS, Quad};
-use crate::kernel::entropy::{THREADS, WARPS, first_of_warp, kept_shared_address};
+use crate::kernel::entropy::{THREADS, WARPS, bring_tables, first_of_warp, kept_shared_address};
 use crate::scan::{warp_inclusive_sum, warp_sum_u64};
 use crate::simt::{Thread, WARP};
 use core::marker::PhantomData;
 use ferrosz_codec::entropy::class::FIRST_CLASSES;
 use ferrosz_codec::entropy::stack::{
-    START, SymbolCoder, WORD_BITS, needs_refill, refill, slot_of, state, top_bits,
+    START, SymbolCoder, WORD_BITS, needs_refill, needs_refill_behind, refill, slot_of, state,
+    top_bits,
 };
-use ferrosz_codec::entropy::token::{RAW, Token};
+use ferrosz_codec::entropy::token::{RAW, SLOTS, Token};
 use ferrosz_codec::error::ChunkFault;
 use ferrosz_codec::shape::StaticShape;
 use ferrosz_codec::stream::checksum::term;
@@ -30,25 +36,42 @@ use ferrosz_codec::stream::tiles::FIRST_ENTRY;
 /// Decodes tiles of shape `S` with coder `C`. Launched with at least as many warps as there are chunks.
 pub struct Decode<C, S>(PhantomData<(C, S)>);
 
-/// Half words of a warp's ring.
-const RING: u32 = 128;
-/// Half words that a warp brings into its ring at once: no step takes more.
-const BATCH: u32 = 2 * WARP;
+/// Words of a warp's ring.
+const RING_WORDS: u32 = 256;
+/// Steps before which a warp looks after its ring.
+const STRETCH: u32 = QUAD_STEPS / 2;
+/// Bytes that they take at most: each lane twice two a step.
+const STRETCH_BYTES: u32 = STRETCH * 4 * WARP;
 
-/// The first word of the rings in shared memory.
-const RINGS: u32 = DECODE_WORDS.next_multiple_of(RING / 2);
+/// Words that each lane brings into the ring at once.
+const OWN_WORDS: usize = 2;
+/// Words that a warp brings into its ring at once.
+const BATCH_WORDS: u32 = OWN_WORDS as u32 * WARP;
+
+const _: () = assert!(STRETCH_BYTES + 4 * BATCH_WORDS <= 4 * RING_WORDS);
+const _: () = assert!(RING_WORDS.is_multiple_of(BATCH_WORDS));
+const _: () = assert!(16 * THREADS == SLOT_BYTES);
+
+/// The first word in shared memory of the context of lanes that have nothing to decode: slots, and one symbol.
+const NOTHING: u32 = DECODE_WORDS;
+/// The first word of the rings.
+const RINGS: u32 = (NOTHING + (SLOT_BYTES + SYMBOL_BYTES) / 4).next_multiple_of(RING_WORDS);
 
 impl<C: SymbolCoder, S: StaticShape> Decode<C, S> {
     /// Words of shared memory: the tables, and the rings.
-    pub const SHARED_WORDS: u32 = RINGS + WARPS * RING / 2;
+    pub const SHARED_WORDS: u32 = RINGS + WARPS * RING_WORDS;
 
     /// What one thread does.
     #[inline(always)]
     pub fn run<T: Thread>(t: T, params: &DecodeParams) {
-        let mut unit = t.thread_index();
-        while unit < DECODE_WORDS / 4 {
-            t.shared_store4(4 * unit, t.load4(params.tables, u64::from(unit)));
-            unit += THREADS;
+        bring_tables(t, params.tables, DECODE_WORDS / 4);
+        t.shared_store4(NOTHING + 4 * t.thread_index(), [0; 4]);
+        if t.thread_index() < SYMBOL_BYTES / 4 {
+            let word = match t.thread_index() {
+                0 => C::entry(SLOTS, 0),
+                _ => 0,
+            };
+            t.shared_store(NOTHING + SLOT_BYTES / 4 + t.thread_index(), word);
         }
         t.barrier();
         let chunk = first_of_warp(t);
@@ -67,10 +90,14 @@ impl<S: StaticShape> Target<'_, S> {
     #[inline(always)]
     fn decode<T: Thread, C: SymbolCoder>(&self, t: T) -> Result<(), ChunkFault> {
         let (entry, image) = self.find(t)?;
-        if self.params.verify != 0 && self.checksum(t, entry.form, image) != entry.checksum {
-            return Err(ChunkFault::Checksum);
+        let form = t.shuffle(entry.form, 0);
+        if self.params.verify != 0 {
+            let checksum = self.checksum(t, form, image);
+            if t.any(checksum != entry.checksum) {
+                return Err(ChunkFault::Checksum);
+            }
         }
-        match Form::from_id(entry.form) {
+        match Form::from_id(form) {
             Some(Form::Zero) if image.words == 0 => {
                 self.clear(t);
                 Ok(())
@@ -114,13 +141,13 @@ impl<S: StaticShape> Target<'_, S> {
         for tile in 0..t.opaque(self.tiles) {
             self.decode_tile(t, &mut stacks, tile)?;
         }
-        if stacks.next != count {
+        if t.any(stacks.next != 2 * count) {
             return Err(ChunkFault::Length);
         }
         if t.any(stacks.x != START) {
             return Err(ChunkFault::Stack);
         }
-        Ok((t.any(stacks.has_raws), values_at))
+        Ok((t.any(stacks.greatest == RAW), values_at))
     }
 
     #[inline(always)]
@@ -135,6 +162,7 @@ impl<S: StaticShape> Target<'_, S> {
         let contexts = OfGroups {
             first: stacks.context(classes.first),
             rest: stacks.context(classes.rest),
+            none: stacks.nothing(),
         };
         let place = tiling.tile(self.chunk, tile).place;
         for number in 0..t.opaque(QUADS) {
@@ -144,13 +172,10 @@ impl<S: StaticShape> Target<'_, S> {
                 self.clear_quad(t, in_chunk);
                 continue;
             }
-            for step in 0..QUAD_STEPS {
-                let mut z = 0;
-                if quad.any >> step & 1 == 1 {
-                    z = stacks.pop_code(t, quad.of_step(step), quad.is_active(step));
-                }
+            let codes = stacks.pop_quad(t, &quad);
+            for (step, z) in (0..).zip(&codes) {
                 // LLVM would keep 16 bits apart from the others.
-                let z = t.opaque(z) as u16;
+                let z = t.opaque(*z) as u16;
                 t.store_half(self.region, Self::code(t, in_chunk, step), z);
             }
         }
@@ -165,16 +190,18 @@ struct Stacks<C> {
     ring: u32,
     /// The lane's state.
     x: u32,
-    /// Half words that all lanes have taken.
+    /// Bytes that all lanes have taken.
     next: u32,
-    /// Half words that have come into the ring, less a batch: as many as may be taken before it needs the next.
-    limit: u32,
-    /// This lane's words of the two batches that follow.
-    ahead: [u32; 2],
-    /// The image from the first of the words on, and how many there are.
-    words: Image,
-    /// Whether this lane had a code that is [`RAW`].
-    has_raws: bool,
+    /// Bytes that have come into the ring.
+    filled: u32,
+    /// This lane's words of the batch that follows; anything, where there are none.
+    ahead: [u32; OWN_WORDS],
+    /// The image, where the words begin in it, and how many there are.
+    image: Image,
+    words_at: u32,
+    words: u32,
+    /// The greatest code that this lane has had.
+    greatest: u32,
     coder: PhantomData<C>,
 }
 
@@ -182,116 +209,165 @@ impl<C: SymbolCoder> Stacks<C> {
     /// The stacks of a chunk, the number of its half words, and the word of the image that its values begin at.
     #[inline(always)]
     fn read<T: Thread>(t: T, image: Image) -> Result<(Self, u32, u32), ChunkFault> {
-        let count = image.word(t, 0);
+        let count = t.shuffle(image.word(t, 0), 0);
         let spare = image.word(t, 1 + t.lane() / 8) >> (4 * (t.lane() % 8)) & 15;
         let bits = WORD_BITS + spare;
         let inclusive = warp_inclusive_sum(t, bits);
         let words_at = HEAD_WORDS + t.shuffle(inclusive, WARP - 1).div_ceil(32);
         // What is beyond the longest image, is so after this too, and without overflow.
         let values_at = words_at + count.min(4 * image.words).div_ceil(2);
-        if words_at > image.words || values_at > image.words {
+        if t.any(words_at > image.words || values_at > image.words) {
             return Err(ChunkFault::Length);
         }
         let at = inclusive - bits;
         let word = |i| u64::from(image.word(t, HEAD_WORDS + at / 32 + i));
         let stored = (word(1) << 32 | word(0)) >> (at % 32);
-        let words = Image {
-            view: image.view.from(u64::from(words_at)),
-            words: count.div_ceil(2),
-        };
         let mut stacks = Self {
             tables: kept_shared_address(t, 0),
             ring: kept_shared_address(t, Self::ring(t)),
             x: state(spare, stored as u32),
             next: 0,
-            limit: BATCH.wrapping_neg(),
-            ahead: [words.word(t, t.lane()), words.word(t, WARP + t.lane())],
-            words,
-            has_raws: false,
+            filled: 0,
+            ahead: [0; OWN_WORDS],
+            image,
+            words_at,
+            words: count.div_ceil(2),
+            greatest: 0,
             coder: PhantomData,
         };
-        stacks.fill(t);
+        stacks.ahead = stacks.batch(t, 0);
         Ok((stacks, count, values_at))
+    }
+
+    /// This lane's words of the batch from word `first` on; anything, where there are none, so that nothing waits for them
+    /// before they are used.
+    #[inline(always)]
+    fn batch<T: Thread>(&self, t: T, first: u32) -> [u32; OWN_WORDS] {
+        core::array::from_fn(|i| {
+            let at = self.words_at + Self::own_word(t, first, i);
+            t.load(self.image.view, u64::from(at.min(self.image.words - 1)))
+        })
+    }
+
+    /// The number of this lane's word `i` of the batch from word `first` on.
+    #[inline(always)]
+    fn own_word<T: Thread>(t: T, first: u32, i: usize) -> u32 {
+        first + i as u32 * WARP + t.lane()
     }
 
     /// The first word of the warp's ring in shared memory.
     #[inline(always)]
     fn ring<T: Thread>(t: T) -> u32 {
-        RINGS + t.warp() * (RING / 2)
+        RINGS + t.warp() * RING_WORDS
     }
 
-    /// The address of the slots of a class, which is not 0 itself; 0 for class 0.
+    /// The address of the slots of a class, which is not 0 itself; for class 0, of those of [`NOTHING`].
     #[inline(always)]
     const fn context(&self, class: u32) -> u32 {
         if class == 0 {
-            0
+            self.nothing()
         } else {
             self.tables + class * CONTEXT_BYTES
         }
     }
 
-    /// Brings a batch into the ring.
+    /// The address of the slots of [`NOTHING`].
     #[inline(always)]
-    fn fill<T: Thread>(&mut self, t: T) {
-        t.sync_warp();
-        let filled = self.limit.wrapping_add(BATCH);
-        let at = Self::ring(t) + filled % RING / 2 + t.lane();
-        t.shared_store(at, self.ahead[0]);
-        self.limit = filled;
-        let word = filled / 2 + 2 * WARP + t.lane();
-        self.ahead = [self.ahead[1], self.words.word(t, word)];
-        t.sync_warp();
+    const fn nothing(&self) -> u32 {
+        self.tables + 4 * NOTHING
     }
 
-    /// Sees to it that the ring has the words of the next step.
+    /// Sees to it that the ring has the words of the next stretch.
     #[inline(always)]
     fn ensure<T: Thread>(&mut self, t: T) {
-        if self.next > self.limit {
-            self.fill(t);
+        if t.any(self.lacks_words()) {
+            t.sync_warp();
+            while t.any(self.lacks_words()) {
+                self.fill(t);
+            }
+            t.sync_warp();
         }
     }
 
-    /// Gives a word to each lane whose state has become small.
+    /// Whether the ring may have too few words for a stretch.
     #[inline(always)]
-    fn refill<T: Thread>(&mut self, t: T, is_low: bool) {
+    const fn lacks_words(&self) -> bool {
+        self.next + STRETCH_BYTES > self.filled
+    }
+
+    /// Brings a batch into the ring, zeros behind the last word.
+    #[inline(always)]
+    fn fill<T: Thread>(&mut self, t: T) {
+        let first = self.filled / 4;
+        for i in 0..OWN_WORDS {
+            let is_word = Self::own_word(t, first, i) < self.words;
+            let at = Self::ring(t) + Self::own_word(t, first % RING_WORDS, i);
+            t.shared_store(at, if is_word { self.ahead[i] } else { 0 });
+        }
+        self.filled += 4 * BATCH_WORDS;
+        self.ahead = self.batch(t, first + BATCH_WORDS);
+    }
+
+    /// The word that this lane takes if its state is low, as those of other lanes are. Anything, if it is not.
+    #[inline(always)]
+    fn take<T: Thread>(&mut self, t: T, is_low: bool) -> u32 {
         let low = t.ballot(is_low);
         let before = (low & ((1 << t.lane()) - 1)).count_ones();
-        if is_low {
-            // The ring's address is a multiple of its length.
-            let at = self.ring | ((2 * (self.next + before)) % (2 * RING));
-            self.x = refill(self.x, t.shared_load_half_at(at));
-        }
-        self.next += low.count_ones();
+        // The ring's address is a multiple of its length.
+        let at = self.ring | ((self.next + 2 * before) % (4 * RING_WORDS));
+        self.next += 2 * low.count_ones();
+        t.shared_load_half_at(at)
     }
 
-    /// The symbol on top, and the state without it. The context's slots begin at the address `slots`.
+    /// Pops the codes of a quad, 0 where a lane has none.
     #[inline(always)]
-    fn top<T: Thread>(&self, t: T, slots: u32) -> (u32, u32) {
-        let symbol = t.shared_load_byte_at(slots + slot_of(self.x));
-        let entry = t.shared_load_at(slots + SLOT_BYTES + 4 * symbol);
-        (symbol, C::pop(self.x, entry))
+    fn pop_quad<T: Thread>(&mut self, t: T, quad: &Quad) -> [u32; QUAD_STEPS as usize] {
+        let mut codes = [0; QUAD_STEPS as usize];
+        if quad.is_full {
+            for step in 0..QUAD_STEPS {
+                if step % STRETCH == 0 {
+                    self.ensure(t);
+                }
+                codes[step as usize] = self.pop_code(t, quad.of_step(step));
+            }
+            return codes;
+        }
+        for step in 0..QUAD_STEPS {
+            if step % STRETCH == 0 {
+                self.ensure(t);
+            }
+            if quad.any >> step & 1 == 1 {
+                codes[step as usize] = self.pop_code(t, quad.of_code(step));
+            }
+        }
+        codes
     }
 
-    /// Pops the code of a step, 0 in a lane that has none.
+    /// Pops the code of a step. The slots of its context begin at the address `slots`.
     #[inline(always)]
-    fn pop_code<T: Thread>(&mut self, t: T, context: u32, is_active: bool) -> u32 {
-        self.ensure(t);
-        // A lane that has none looks something up all the same.
-        let slots = if is_active { context } else { self.tables };
-        let (token, x) = self.top(t, slots);
-        let mut z = 0;
-        if is_active {
-            self.x = x;
-            z = token;
+    fn pop_code<T: Thread>(&mut self, t: T, slots: u32) -> u32 {
+        let token = t.shared_load_byte_at(slots + slot_of(self.x));
+        let [entry, code] = t.shared_load2_at(slots + SLOT_BYTES + SYMBOL_BYTES * token);
+        let has_bits = t.any(Token::bits(token) > 0);
+        let x = C::pop(self.x, entry);
+        let is_low = needs_refill(x);
+        if !has_bits {
+            let word = self.take(t, is_low);
+            self.x = if is_low { refill(x, word) } else { x };
+            return token;
         }
-        self.refill(t, needs_refill(self.x));
-        if t.any(Token::bits(z) > 0) {
-            let bits = Token::bits(z);
-            z = Token::code(z, top_bits(self.x, bits));
-            self.x >>= bits;
-            self.refill(t, needs_refill(self.x));
-            self.has_raws |= z == RAW;
-        }
+        let bits = code & 31;
+        let is_low_behind = needs_refill_behind(x, bits);
+        let words = [self.take(t, is_low), self.take(t, is_low_behind)];
+        let x = if is_low { refill(x, words[0]) } else { x };
+        let z = code >> 16 | top_bits(x, bits);
+        let x = x >> bits;
+        self.x = if is_low_behind {
+            refill(x, words[1])
+        } else {
+            x
+        };
+        self.greatest = self.greatest.max(z);
         z
     }
 
@@ -307,17 +383,27 @@ impl<C: SymbolCoder> Stacks<C> {
         if t.any(!is_known) {
             return Err(ChunkFault::Symbol);
         }
-        Ok(OfGroups { first, rest })
+        Ok(OfGroups {
+            first,
+            rest,
+            none: 0,
+        })
     }
 
     /// Pops a class; 0 in a lane that is not active.
     #[inline(always)]
     fn pop_class<T: Thread>(&mut self, t: T, is_active: bool) -> u32 {
-        let (class, x) = self.top(t, self.tables);
-        if is_active {
-            self.x = x;
-        }
-        self.refill(t, is_active && needs_refill(self.x));
-        if is_active { class } else { 0 }
+        let slots = if is_active {
+            self.tables
+        } else {
+            self.nothing()
+        };
+        let class = t.shared_load_byte_at(slots + slot_of(self.x));
+        let entry = t.shared_load_at(slots + SLOT_BYTES + SYMBOL_BYTES * class);
+        let x = C::pop(self.x, entry);
+        let is_low = needs_refill(x);
+        let word = self.take(t, is_low);
+        self.x = if is_low { refill(x, word) } else { x };
+        class
     }
 }

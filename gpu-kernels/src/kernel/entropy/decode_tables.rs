@@ -12,7 +12,7 @@ use core::marker::PhantomData;
 use ferrosz_codec::entropy::class::CONTEXTS;
 use ferrosz_codec::entropy::shares::{Head, LENGTH_BITS, low_bits, share_length};
 use ferrosz_codec::entropy::stack::SymbolCoder;
-use ferrosz_codec::entropy::token::{SLOTS, TOKENS};
+use ferrosz_codec::entropy::token::{SLOTS, TOKENS, Token};
 use ferrosz_codec::error::TableFault;
 use ferrosz_codec::stream::container::{IDENTITY_WORDS, Summary};
 
@@ -42,12 +42,20 @@ pub const THREADS: u32 = CONTEXTS * WARP;
 
 /// Bytes of a context's slots, each with a symbol.
 pub const SLOT_BYTES: u32 = SLOTS;
-/// Bytes of a context: its slots, and then its entries, one for each symbol.
-pub const CONTEXT_BYTES: u32 = SLOT_BYTES + 4 * TOKENS;
+/// Bytes of a symbol: its entry, and then [`code_of`] it.
+pub const SYMBOL_BYTES: u32 = 8;
+/// Bytes of a context: its slots, and then its symbols.
+pub const CONTEXT_BYTES: u32 = SLOT_BYTES + SYMBOL_BYTES * TOKENS;
 /// The word of which bit c says that context c is used.
 pub const USED: u32 = CONTEXTS * CONTEXT_BYTES / 4;
 /// Words of the tables.
 pub const DECODE_WORDS: u32 = (USED + 1).next_multiple_of(4);
+
+/// How many bits follow a token, and in the high half the code if these are all 0.
+#[inline(always)]
+const fn code_of(token: u32) -> u32 {
+    Token::code(token, 0) << 16 | Token::bits(token)
+}
 
 impl<C: SymbolCoder> ReadTables<C> {
     /// By context and symbol: shares, and where their intervals start.
@@ -222,8 +230,9 @@ impl<C: SymbolCoder> ReadTables<C> {
             };
             let symbol = shares::symbol(t, i);
             if symbol < TOKENS {
-                let at = (context * CONTEXT_BYTES + SLOT_BYTES) / 4 + symbol;
-                t.store(params.tables, u64::from(at), entry);
+                let at = context * CONTEXT_BYTES + SLOT_BYTES + symbol * SYMBOL_BYTES;
+                t.store(params.tables, u64::from(at / 4), entry);
+                t.store(params.tables, u64::from(at / 4 + 1), code_of(symbol));
             }
         }
         t.sync_warp();

@@ -1,21 +1,25 @@
 //! Encodes chunks: one warp each, the lanes being the stacks.
 //!
 //! A warp goes through its chunk from the last step to the first, a quad at a time, while the codes of the quad before
-//! are on their way. A step costs two look-ups and, of each push, a vote: it tells each lane how many others emit a
+//! are on their way. A step costs a look-up and, of each push, a vote: it tells each lane how many others emit a
 //! word, and so where its own belongs. The words are written behind the codes: see [`layout`](super::layout).
+//!
+//! What is pushed does not depend on the states. So the symbols of a whole quad are looked up before the first of them is
+//! pushed, and the quad tells which pushes are needed at all. Only quads at the edge of the field, with steps without
+//! any codes, or with tokens that have no share go step by step.
 
 use crate::kernel::entropy::layout::{TILE_RAWS, TILE_WORDS, WORDS_END_HALF, region};
 use crate::kernel::entropy::place::stacks::HEAD_WORDS;
 use crate::kernel::entropy::record::Record;
-use crate::kernel::entropy::tables::{ENCODE_WORDS, ESCAPED, EXTENDED, PLAIN};
+use crate::kernel::entropy::tables::{ENCODE_WORDS, ESCAPED, PLAIN};
 use crate::kernel::entropy::tiling::Tiling;
 use crate::kernel::entropy::walk::{OfGroups, QUAD_CODES, QUAD_STEPS, QUADS, Quad};
-use crate::kernel::entropy::{THREADS, first_of_warp, kept_shared_address};
+use crate::kernel::entropy::{bring_tables, first_of_warp, kept_shared_address};
 use crate::simt::{Thread, View};
 use core::marker::PhantomData;
 use ferrosz_codec::entropy::class::FIRST_CLASSES;
 use ferrosz_codec::entropy::stack::{
-    START, SymbolCoder, emit, is_full_for_bits, push_bits, spare_bits,
+    START, SymbolCoder, emit, is_full_for_bits, push_bits, spare_bits, top_bits,
 };
 use ferrosz_codec::entropy::token::{ESCAPE_BITS, SLOTS, TOKENS, Token};
 use ferrosz_codec::shape::StaticShape;
@@ -56,11 +60,7 @@ impl<C: SymbolCoder, S: StaticShape> Encode<C, S> {
     /// What one thread does.
     #[inline(always)]
     pub fn run<T: Thread>(t: T, params: &EncodeParams) {
-        let mut unit = t.thread_index();
-        while unit < ENCODE_WORDS / 4 {
-            t.shared_store4(4 * unit, t.load4(params.tables, u64::from(unit)));
-            unit += THREADS;
-        }
+        bring_tables(t, params.tables, ENCODE_WORDS / 4);
         // Its only symbol is 0, and to push that changes nothing.
         if t.thread_index() < CONTEXT_BYTES / 4 {
             let word = match t.thread_index() {
@@ -77,7 +77,7 @@ impl<C: SymbolCoder, S: StaticShape> Encode<C, S> {
                 region: region(params.regions, chunk),
                 tables: kept_shared_address(t, 0),
                 x: START,
-                words: 0,
+                end: WORDS_END_HALF,
                 is_codable: true,
                 coder: PhantomData,
             };
@@ -134,6 +134,7 @@ impl<C: SymbolCoder, S: StaticShape> Work<'_, C, S> {
             } else {
                 0
             },
+            none: 0,
         }
     }
 
@@ -141,7 +142,7 @@ impl<C: SymbolCoder, S: StaticShape> Work<'_, C, S> {
     fn is_zero<T: Thread>(&self, t: T, tiles: u32) -> bool {
         let mut classes = 0;
         for tile in 0..t.opaque(tiles) {
-            let OfGroups { first, rest } = self.classes(t, tile);
+            let OfGroups { first, rest, .. } = self.classes(t, tile);
             classes |= first | rest;
         }
         !t.any(classes != 0)
@@ -153,7 +154,11 @@ impl<C: SymbolCoder, S: StaticShape> Work<'_, C, S> {
         let order = self.params.tiling.order;
         let mut number = tiles * QUADS;
         let mut codes = self.stacks.load(t, number - 1);
-        let mut contexts = OfGroups { first: 0, rest: 0 };
+        let mut contexts = OfGroups {
+            first: 0,
+            rest: 0,
+            none: self.stacks.nothing(),
+        };
         let mut place = TileBox {
             origin: [0; 3],
             left: [0; 3],
@@ -168,9 +173,8 @@ impl<C: SymbolCoder, S: StaticShape> Work<'_, C, S> {
                 place = self.params.tiling.tile(self.chunk, tile).place;
             }
             let now = codes;
-            if number > 0 {
-                codes = self.stacks.load(t, number - 1);
-            }
+            // At the end those of the first quad again.
+            codes = self.stacks.load(t, number.saturating_sub(1));
             let quad = Quad::of::<_, S>(t, &order, &place, number % QUADS, contexts);
             if quad.any != 0 {
                 self.stacks.push_quad(t, &quad, now);
@@ -184,7 +188,7 @@ impl<C: SymbolCoder, S: StaticShape> Work<'_, C, S> {
     /// Pushes the classes of a tile, those that are popped last first.
     #[inline(always)]
     fn push_classes<T: Thread>(&mut self, t: T, tile: u32) {
-        let OfGroups { first, rest } = self.classes(t, tile);
+        let OfGroups { first, rest, .. } = self.classes(t, tile);
         let others = self.params.tiling.order.groups() - FIRST_CLASSES;
         self.stacks.push_class(t, rest, t.lane() < others);
         self.stacks.push_class(t, first, true);
@@ -200,7 +204,7 @@ impl<C: SymbolCoder, S: StaticShape> Work<'_, C, S> {
             places += self.params.tiling.order.places(&place);
         }
         let state_bits = t.reduce_add(16 + spare_bits(self.stacks.x));
-        let words = self.stacks.words;
+        let words = WORDS_END_HALF - self.stacks.end;
         let words_at = HEAD_WORDS + state_bits.div_ceil(32);
         let ends = [words_at, words_at + words.div_ceil(2)];
         let element_words = self.params.element_words;
@@ -220,8 +224,8 @@ struct Stacks<C> {
     tables: u32,
     /// The lane's state.
     x: u32,
-    /// Words that all lanes have emitted.
-    words: u32,
+    /// The number in the region of the half word that was written last.
+    end: u32,
     /// Whether all symbols of this lane had a share.
     is_codable: bool,
     coder: PhantomData<C>,
@@ -237,81 +241,163 @@ impl<C: SymbolCoder> Stacks<C> {
         })
     }
 
-    /// The address of what the tables have of a class, which is not 0 itself; 0 for class 0.
+    /// The address of what the tables have of a class, which is not 0 itself; for class 0, of what changes no state.
     #[inline(always)]
     const fn context(&self, class: u32) -> u32 {
         if class == 0 {
-            0
+            self.nothing()
         } else {
             self.tables + class * CONTEXT_BYTES
         }
     }
 
+    /// The address of the context of lanes that have nothing to code.
+    #[inline(always)]
+    const fn nothing(&self) -> u32 {
+        self.tables + 4 * ENCODE_WORDS
+    }
+
     #[inline(always)]
     fn push_quad<T: Thread>(&mut self, t: T, quad: &Quad, codes: [u32; QUAD_STEPS as usize]) {
-        let nothing = self.tables + 4 * ENCODE_WORDS;
+        if quad.is_full && self.push_full_quad(t, quad, codes) {
+            return;
+        }
         for back in 0..QUAD_STEPS as usize {
             let last = codes.len() - 1 - back;
             let step = last as u32;
             if quad.any >> step & 1 == 1 {
-                let is_active = quad.is_active(step);
-                let context = if is_active {
-                    quad.of_step(step)
-                } else {
-                    nothing
-                };
-                self.push_code(t, codes[last], context);
+                self.push_code(t, codes[last], quad.of_code(step));
             }
         }
+    }
+
+    /// Pushes a quad that is full ([`Quad::is_full`]), and that no code of which is escaped. Otherwise it does nothing, and
+    /// says so.
+    #[inline(always)]
+    fn push_full_quad<T: Thread>(
+        &mut self,
+        t: T,
+        quad: &Quad,
+        codes: [u32; QUAD_STEPS as usize],
+    ) -> bool {
+        let mut symbols = [[0; 2]; QUAD_STEPS as usize];
+        let mut bits = [0; QUAD_STEPS as usize];
+        let (mut flags, mut greatest) = (0, 0);
+        for (step, z) in (0..).zip(&codes) {
+            let (token, own_bits) = own_token(t, *z);
+            let i = step as usize;
+            // Codes of lanes that have nothing to code are 0: so is their token, and it has no bits.
+            symbols[i] = t.shared_load2_at(quad.of_step(step) + SYMBOL_BYTES * token);
+            bits[i] = own_bits;
+            flags |= symbols[i][0];
+            greatest = greatest.max(own_bits);
+        }
+        if t.any(flags & ESCAPED != 0) {
+            return false;
+        }
+        let mut values = [0; QUAD_STEPS as usize];
+        for i in 0..codes.len() {
+            values[i] = top_bits(codes[i], bits[i]);
+        }
+        if t.any(greatest != 0) {
+            for i in (0..codes.len()).rev() {
+                let first = self.push_bits(t, bits[i], values[i]);
+                let second = self.push(t, symbols[i], true);
+                self.store(t, first);
+                self.store(t, second);
+            }
+        } else {
+            for symbol in symbols.iter().rev() {
+                let word = self.push(t, *symbol, true);
+                self.store(t, word);
+            }
+        }
+        true
     }
 
     /// Pushes a code, whose context's symbols begin at the address `context`.
     #[inline(always)]
     fn push_code<T: Thread>(&mut self, t: T, z: u32, context: u32) {
-        let (token, own_bits) = Token::own(z);
-        let [mut entry, reciprocal] = t.shared_load2_at(context + SYMBOL_BYTES * token);
-        let has_bits = entry & EXTENDED != 0;
-        if t.any(has_bits) {
-            let bits = match (has_bits, entry & ESCAPED != 0) {
-                (false, _) => 0,
-                (true, false) => own_bits,
-                (true, true) => ESCAPE_BITS,
-            };
-            entry &= PLAIN;
-            self.is_codable &= !has_bits || entry != 0;
-            self.make_room(t, is_full_for_bits(self.x, bits));
-            self.x = push_bits(self.x, bits, z & ((1 << bits) - 1));
+        let (token, own_bits) = own_token(t, z);
+        let [entry, reciprocal] = t.shared_load2_at(context + SYMBOL_BYTES * token);
+        let bits = if entry & ESCAPED != 0 {
+            ESCAPE_BITS
+        } else {
+            own_bits
+        };
+        let entry = entry & PLAIN;
+        if t.any(bits != 0) {
+            self.is_codable &= entry != 0;
+            let word = self.push_bits(t, bits, top_bits(z, bits));
+            self.store(t, word);
         }
-        self.push(t, [entry, reciprocal], true);
+        let word = self.push(t, [entry, reciprocal], true);
+        self.store(t, word);
     }
 
     /// Pushes the class of a group.
     #[inline(always)]
     fn push_class<T: Thread>(&mut self, t: T, class: u32, is_active: bool) {
         let [entry, reciprocal] = t.shared_load2_at(self.tables + SYMBOL_BYTES * class);
-        self.push(t, [entry & PLAIN, reciprocal], is_active);
+        let word = self.push(t, [entry & PLAIN, reciprocal], is_active);
+        self.store(t, word);
     }
 
     #[inline(always)]
-    fn push<T: Thread>(&mut self, t: T, symbol: [u32; 2], is_active: bool) {
+    fn push_bits<T: Thread>(&mut self, t: T, bits: u32, value: u32) -> Word {
+        let word = self.make_room(t, is_full_for_bits(self.x, bits));
+        self.x = push_bits(self.x, bits, value);
+        word
+    }
+
+    #[inline(always)]
+    fn push<T: Thread>(&mut self, t: T, symbol: [u32; 2], is_active: bool) -> Word {
         let [entry, reciprocal] = symbol;
-        self.make_room(t, is_active && C::is_full(self.x, entry));
+        let word = self.make_room(t, is_active && C::is_full(self.x, entry));
         if is_active {
             self.x = C::push(self.x, entry, reciprocal);
         }
+        word
     }
 
-    /// Emits a word of every lane that is full, so that they are in order of lane before those emitted earlier.
+    /// Takes a word off every lane that is full. [`Stacks::store`] must follow, in the same order.
     #[inline(always)]
-    fn make_room<T: Thread>(&mut self, t: T, is_full: bool) {
-        let full = t.ballot(is_full);
+    fn make_room<T: Thread>(&mut self, t: T, is_full: bool) -> Word {
+        let word = Word {
+            full: t.ballot(is_full),
+            is_full,
+            x: self.x,
+        };
         if is_full {
-            // This lane's and those of the lanes behind it.
-            let behind = (full >> t.lane()).count_ones();
-            let at = WORDS_END_HALF - self.words - behind;
-            t.store_half(self.region, u64::from(at), self.x as u16);
             self.x = emit(self.x);
         }
-        self.words += full.count_ones();
+        word
     }
+
+    /// Stores what lanes that were full have emitted, in order of lane before what was emitted earlier.
+    #[inline(always)]
+    fn store<T: Thread>(&mut self, t: T, word: Word) {
+        // This lane's and those of the lanes behind it.
+        let behind = (word.full >> t.lane()).count_ones();
+        let at = u64::from(self.end - behind);
+        t.store_half_if(word.is_full, self.region, at, word.x as u16);
+        self.end -= word.full.count_ones();
+    }
+}
+
+/// What lanes have emitted but not yet stored: the states go on meanwhile.
+#[derive(Clone, Copy)]
+struct Word {
+    /// Which lanes were full.
+    full: u32,
+    /// Whether this lane was.
+    is_full: bool,
+    /// This lane's state then, whose low half is the word.
+    x: u32,
+}
+
+/// The number of a code's token, and how many of its low bits that does not tell: see [`Token::own`].
+#[inline(always)]
+fn own_token<T: Thread>(t: T, z: u32) -> (u32, u32) {
+    Token::own_of_leading(t.highest_bit_or_3(z), z)
 }

@@ -6,7 +6,9 @@
 
 use crate::kernel::entropy::layout::{MARKS, TILE_RAWS, TILE_WORDS, region};
 use crate::kernel::entropy::tiling::Tiling;
-use crate::kernel::entropy::walk::{OfGroups, QUAD_CODES, QUAD_STEPS, QUADS, Quad, row_starts};
+use crate::kernel::entropy::walk::{
+    OfGroups, QUAD_CODES, QUAD_STEPS, QUADS, Quad, levels_of_row_starts,
+};
 use crate::kernel::entropy::{THREADS, WARPS, first_of_warp};
 use crate::simt::{Thread, View};
 use core::marker::PhantomData;
@@ -103,6 +105,7 @@ impl<'a, S: StaticShape> Work<'a, S> {
             } else {
                 0
             },
+            none: 0,
         };
         let raws = if has_raws { self.mark(t) } else { 0 };
         self.store(t, classes, raws);
@@ -142,8 +145,13 @@ impl<'a, S: StaticShape> Work<'a, S> {
         for batch in 0..t.opaque(QUADS / IN_FLIGHT as u32) {
             let quad = batch * IN_FLIGHT as u32;
             let units: [[u32; 4]; IN_FLIGHT] = core::array::from_fn(|i| load(quad + i as u32));
-            for (i, unit) in (0..).zip(&units) {
-                sums.add(t, &order, quad + i, *unit);
+            let row = BATCH_ROWS * batch;
+            let parts = Parts::of(&order, row, t.lane() / 4);
+            for (i, unit) in units.iter().enumerate() {
+                sums.add(t, &parts, 2 * i / IN_FLIGHT, *unit);
+            }
+            if (row + BATCH_ROWS).is_multiple_of(rows_of_bricks(S::SHAPE)) {
+                sums.flush(t, &order, row);
             }
         }
         (sums.finish(t), t.any(sums.magnitudes & RAW_MAGNITUDES != 0))
@@ -191,11 +199,16 @@ impl<'a, S: StaticShape> Work<'a, S> {
         let groups = OfGroups {
             first: classes.first * TOKENS,
             rest: classes.rest * TOKENS,
+            none: 0,
         };
+        let mut codes = self.load(t, 0);
         for number in 0..t.opaque(QUADS) {
+            let now = codes;
+            // At the end those of the last quad again.
+            codes = self.load(t, (number + 1).min(QUADS - 1));
             let quad = Quad::of::<_, S>(t, order, &place, number, groups);
             if quad.any != 0 {
-                count_quad(t, &quad, self.load(t, number));
+                count_quad(t, &quad, now);
             }
         }
     }
@@ -228,14 +241,64 @@ const CODES_OF_UNIT: u32 = 8;
 /// The bits of two magnitudes that only those of [`RAW`] have.
 const RAW_MAGNITUDES: u32 = 0x8000_8000;
 
+/// Rows that a warp reads before it looks at the first: two times eight, each of which are all of the same bricks.
+const BATCH_ROWS: u32 = 16;
+
+const _: () = assert!(BATCH_ROWS == IN_FLIGHT as u32 * QUAD_STEPS / 2);
+
+/// After so many rows bricks end, where 16 rows are, or each half of them is, of the same ones as those 16 before.
+#[inline(always)]
+const fn rows_of_bricks(shape: Shape) -> u32 {
+    match shape {
+        Shape::Line => 16,
+        Shape::Plane => 32,
+        Shape::Cube => 128,
+    }
+}
+
+/// What [`Thread::add_halves`] is to take the codes of even lanes times, or those of odd lanes.
+const EVEN: u32 = 1;
+const ODD: u32 = 1 << 8;
+
+/// Which of a lane's codes are of level 0, of level 1 and of higher levels: of those of even lanes, of those of odd lanes,
+/// or of both.
+struct Parts {
+    bricks: u32,
+    level_1: u32,
+    higher: u32,
+}
+
+impl Parts {
+    /// Those of 16 rows from `row` on, for a lane that has codes of step `step` of each quad.
+    #[inline(always)]
+    fn of(order: &TileOrder, row: u32, step: u32) -> Self {
+        let [first, third, others] = levels_of_row_starts(order.shape, row);
+        // The codes of anchors are 0.
+        let [even, odd] = match step {
+            _ if !order.has_levels => [0; 2],
+            0 => first,
+            4 => third,
+            2 | 6 => others,
+            _ => [0; 2],
+        };
+        let of = |level: u32| {
+            let even = if even == level { EVEN } else { 0 };
+            even + if odd == level { ODD } else { 0 }
+        };
+        Self {
+            bricks: of(0),
+            level_1: of(1),
+            higher: of(2),
+        }
+    }
+}
+
 /// Sums of magnitudes, while a warp reads a tile 16 bytes a lane: a lane has four even and four odd lanes' codes of a
 /// step, 8 lanes from 8 (lane % 4) on, of step lane / 4 of each quad.
 #[derive(Default)]
 struct GroupSums {
-    /// Of level 0, since the last flush: of the first four of the 8 lanes, and of the others.
-    bricks: [u32; 2],
-    /// Of level 1, since the last flush.
-    level_1: u32,
+    /// Since the last flush, of the first and of the second half of every 16 rows.
+    halves: [HalfSums; 2],
     /// Of the higher levels.
     higher: u32,
     /// All bits that any two magnitudes had.
@@ -245,71 +308,46 @@ struct GroupSums {
     rest: u32,
 }
 
+/// Sums of magnitudes of eight rows that are all of the same bricks, and of others that are.
+#[derive(Default, Clone, Copy)]
+struct HalfSums {
+    /// Of level 0: of the first four of the 8 lanes, and of the others.
+    bricks: [u32; 2],
+    /// Of level 1.
+    level_1: u32,
+}
+
 impl GroupSums {
+    /// Adds the codes of a quad, which is of one half of its 16 rows.
     #[inline(always)]
-    fn add<T: Thread>(&mut self, t: T, order: &TileOrder, quad: u32, unit: [u32; 4]) {
-        let mut even = [0; 2];
-        let mut odd = [0; 2];
+    fn add<T: Thread>(&mut self, t: T, parts: &Parts, half: usize, unit: [u32; 4]) {
+        let sums = &mut self.halves[half];
         for (i, pair) in unit.iter().enumerate() {
             // Of both halves: (z + 1) / 2.
             let magnitudes = (pair >> 1 & 0x7fff_7fff) + (pair & 0x0001_0001);
             self.magnitudes |= magnitudes;
-            even[i / 2] += magnitudes & 0xffff;
-            odd[i / 2] += magnitudes >> 16;
-        }
-        let step = t.lane() / 4;
-        let row = quad * (QUAD_STEPS / 2);
-        let [even_level, odd_level] = if order.has_levels && step.is_multiple_of(2) {
-            // Of lanes that are no anchors, whose codes are 0.
-            [2, 1].map(|lane| {
-                let levels = row_starts(order, row, lane, [0, 1, 2]);
-                match step {
-                    0 => levels[0],
-                    4 => levels[1],
-                    _ => levels[2],
-                }
-            })
-        } else {
-            [0; 2]
-        };
-        let of = |level: u32, wanted: u32, sum: u32| if level == wanted { sum } else { 0 };
-        for i in 0..2 {
-            self.bricks[i] += of(even_level, 0, even[i]) + of(odd_level, 0, odd[i]);
-            self.level_1 += of(even_level, 1, even[i]) + of(odd_level, 1, odd[i]);
-            self.higher += of(even_level, 2, even[i]);
-        }
-        if quad % 2 == 1 {
-            self.flush(t, order, row);
+            sums.bricks[i / 2] = t.add_halves(magnitudes, parts.bricks, sums.bricks[i / 2]);
+            sums.level_1 = t.add_halves(magnitudes, parts.level_1, sums.level_1);
+            self.higher = t.add_halves(magnitudes, parts.higher, self.higher);
         }
     }
 
-    /// Adds what was summed up of the eight rows around `row`, which are all of the same bricks, to the groups.
+    /// Adds what was summed up since the last flush to the groups; of the last 16 rows the first is `row`.
     #[inline(always)]
     fn flush<T: Thread>(&mut self, t: T, order: &TileOrder, row: u32) {
-        let brick = order.brick(row, 0);
-        let [low, high] = self.bricks.map(|sum| {
-            let sum = sum + t.shuffle_xor(sum, 4);
-            let sum = sum + t.shuffle_xor(sum, 8);
-            sum + t.shuffle_xor(sum, 16)
-        });
-        let (bricks, sum) = match order.shape {
-            Shape::Line => (1, t.reduce_add(self.bricks[0] + self.bricks[1])),
-            Shape::Plane => (4, low + high),
-            Shape::Cube => {
-                let source = t.lane() % 8 / 2;
-                let (low, high) = (t.shuffle(low, source), t.shuffle(high, source));
-                (8, if t.lane() % 2 == 1 { high } else { low })
+        for half in 0..2 {
+            let brick = order.brick(row + half as u32 * BATCH_ROWS / 2, 0);
+            let HalfSums { bricks, level_1 } = self.halves[half];
+            let (count, sum) = sum_of_bricks(t, order.shape, bricks);
+            if t.lane() / count == brick / count {
+                self.first += sum;
             }
-        };
-        if t.lane() / bricks == brick / bricks {
-            self.first += sum;
+            let level_1 = t.reduce_add(level_1);
+            if t.lane() == brick / 8 {
+                self.rest += level_1;
+            }
         }
-        let level_1 = t.reduce_add(self.level_1);
-        if t.lane() == brick / 8 {
-            self.rest += level_1;
-        }
-        self.bricks = [0; 2];
-        self.level_1 = 0;
+        self.halves = [HalfSums::default(); 2];
     }
 
     /// The sums of all groups.
@@ -320,6 +358,32 @@ impl GroupSums {
         OfGroups {
             first: self.first,
             rest: self.rest + if is_last { higher } else { 0 },
+            none: 0,
+        }
+    }
+}
+
+/// How many bricks eight rows have, and the sum of one of them in every lane: the brick's number is that of the lane, if
+/// bricks of other rows have the same one.
+#[inline(always)]
+fn sum_of_bricks<T: Thread>(t: T, shape: Shape, [low, high]: [u32; 2]) -> (u32, u32) {
+    let sum_of_alike = |sum: u32| {
+        let sum = sum + t.shuffle_xor(sum, 8);
+        sum + t.shuffle_xor(sum, 16)
+    };
+    match shape {
+        Shape::Line => (1, t.reduce_add(low + high)),
+        Shape::Plane => {
+            let sum = low + high;
+            (4, sum_of_alike(sum + t.shuffle_xor(sum, 4)))
+        }
+        Shape::Cube => {
+            // Of a lane and the one 4 above one gets the first brick, the other one the second.
+            let is_second = t.lane() & 4 != 0;
+            let (own, other) = if is_second { (high, low) } else { (low, high) };
+            let sum = sum_of_alike(own + t.shuffle_xor(other, 4));
+            let brick = t.lane() % 8;
+            (8, t.shuffle(sum, brick / 2 + 4 * (brick % 2)))
         }
     }
 }

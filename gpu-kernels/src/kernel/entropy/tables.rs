@@ -13,7 +13,7 @@ use ferrosz_codec::entropy::lengths::{
 };
 use ferrosz_codec::entropy::shares::{Head, LENGTH_BITS, MAX_WORDS, low_bits, share_length};
 use ferrosz_codec::entropy::stack::SymbolCoder;
-use ferrosz_codec::entropy::token::{ESCAPE, SLOTS, TOKENS, Token};
+use ferrosz_codec::entropy::token::{ESCAPE, SLOTS, TOKENS};
 
 /// Makes the tables of coder `C`. Launched with one block.
 pub struct MakeTables<C>(PhantomData<C>);
@@ -40,10 +40,8 @@ pub const THREADS: u32 = CONTEXTS * WARP;
 /// Words of the tables: an entry and a reciprocal for each symbol of each context.
 pub const ENCODE_WORDS: u32 = 2 * CONTEXTS * TOKENS;
 
-/// Of an entry in the tables: its token has extra bits.
-pub const EXTENDED: u32 = 1 << 31;
-/// Of an extended entry: all bits of the code are extra bits.
-pub const ESCAPED: u32 = 1 << 30;
+/// Of an entry in the tables: its token is that of the escape, and all bits of the code follow.
+pub const ESCAPED: u32 = 1 << 31;
 /// The bits of an entry that the coder knows.
 pub const PLAIN: u32 = (1 << 28) - 1;
 
@@ -148,9 +146,7 @@ impl<C: SymbolCoder> MakeTables<C> {
             let symbol = shares::symbol(t, i);
             let [entry, reciprocal] = if shares[i] > 0 { symbols[i] } else { escape };
             let flags = if shares[i] == 0 || symbol == ESCAPE {
-                EXTENDED | ESCAPED
-            } else if Token::bits(symbol) > 0 {
-                EXTENDED
+                ESCAPED
             } else {
                 0
             };

@@ -96,7 +96,7 @@ impl<'a, S: StaticShape> Target<'a, S> {
         Entry::from_words(t.load4(table(self.params.stream), FIRST_ENTRY + chunk))
     }
 
-    /// The chunk's table entry, and its bytes if their place is possible.
+    /// The chunk's table entry, and its bytes if their place is possible. For a whole warp.
     #[inline(always)]
     pub fn find<T: Thread>(&self, t: T) -> Result<(Entry, Image), ChunkFault> {
         let chunks = self.params.tiling.chunks();
@@ -115,12 +115,13 @@ impl<'a, S: StaticShape> Target<'a, S> {
             && end / 4 <= payload.len()
             && end.is_multiple_of(CHUNK_ALIGNMENT)
             && words <= u64::from(self.raw_words(t));
-        if !is_possible {
+        // Vote and shuffle tell NVIDIA's assembler that all lanes have the same.
+        if t.any(!is_possible) {
             return Err(ChunkFault::Place);
         }
         let image = Image {
             view: payload.from(entry.start / 4),
-            words: words as u32,
+            words: t.shuffle(words as u32, 0),
         };
         Ok((entry, image))
     }
@@ -186,7 +187,11 @@ impl<'a, S: StaticShape> Target<'a, S> {
     #[inline(always)]
     pub fn places<T: Thread>(&self, t: T, quad: u32) -> Quad {
         let tiling = &self.params.tiling;
-        let any = OfGroups { first: 1, rest: 1 };
+        let any = OfGroups {
+            first: 1,
+            rest: 1,
+            none: 0,
+        };
         let place = tiling.tile(self.chunk, quad / QUADS).place;
         Quad::of::<_, S>(t, &tiling.order, &place, quad % QUADS, any)
     }

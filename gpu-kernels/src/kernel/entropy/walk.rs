@@ -18,13 +18,15 @@ pub const QUAD_CODES: u32 = QUAD_STEPS * LANES;
 const ROW_STARTS: u32 = 0b0101_0101;
 
 /// What stands for a group, say its class: of groups 0 to 31 the one of this lane's number, and in the lanes up
-/// to 4 that of group 32 + lane. 0 says that the group has no codes.
+/// to 4 that of group 32 + lane.
 #[derive(Clone, Copy)]
 pub struct OfGroups {
     /// That of group `lane`.
     pub first: u32,
     /// That of group 32 + `lane`.
     pub rest: u32,
+    /// What stands for all groups without codes, and for no group.
+    pub none: u32,
 }
 
 /// Four rows of a tile, as a lane sees them.
@@ -38,7 +40,17 @@ pub struct Quad {
     active: u32,
     /// Bit s says that some lane has one.
     pub any: u32,
+    /// Whether each step has a place with a code, and all places lie in the field: then what stands for a lane's group
+    /// ([`Quad::of_step`]) is what says that it has no code.
+    pub is_full: bool,
+    /// What stands for no group.
+    none: u32,
 }
+
+/// The bits of all steps.
+const ALL_STEPS: u32 = (1 << QUAD_STEPS) - 1;
+/// Stands beside them for: not all places lie in the field.
+const OUTSIDE: u32 = 1 << QUAD_STEPS;
 
 impl Quad {
     /// Quad number `quad` of a tile. For the whole warp.
@@ -59,21 +71,30 @@ impl Quad {
         let level_0 = t.shuffle(groups.first, brick);
         let level_1 = t.shuffle(groups.rest, brick / 8);
         let higher = t.shuffle(groups.rest, 4);
+        let none = groups.none;
         let row_starts = if order.has_levels {
-            row_starts(&order, row, t.lane(), [level_0, level_1, higher])
+            row_starts(&order, row, t.lane(), [level_0, level_1, higher, none])
         } else {
             [level_0; 3]
         };
-        let mut active = if level_0 != 0 { !ROW_STARTS } else { 0 };
+        let mut active = if level_0 == none {
+            0
+        } else {
+            ALL_STEPS & !ROW_STARTS
+        };
         for (value, steps) in row_starts.iter().zip(&[1, 1 << 4, 1 << 2 | 1 << 6]) {
-            active |= if *value != 0 { *steps } else { 0 };
+            active |= if *value == none { 0 } else { *steps };
         }
-        active &= inside(S::SHAPE, tile, row, t.lane());
+        let (is_inside, inside) = inside(S::SHAPE, tile, row, t.lane());
+        active &= inside;
+        let of_all = t.reduce_or(active | if is_inside { 0 } else { OUTSIDE });
         Self {
             odd_steps: level_0,
             row_starts,
             active,
-            any: t.reduce_or(active),
+            any: of_all & ALL_STEPS,
+            is_full: of_all == ALL_STEPS,
+            none,
         }
     }
 
@@ -83,7 +104,17 @@ impl Quad {
         self.active >> step & 1 == 1
     }
 
-    /// What stands for the group of this lane's place in a step.
+    /// What stands for the group of this lane's place in a step, if it has a code there.
+    #[inline(always)]
+    pub fn of_code(&self, step: u32) -> u32 {
+        if self.is_active(step) {
+            self.of_step(step)
+        } else {
+            self.none
+        }
+    }
+
+    /// What stands for the group of this lane's place in a step, even if that is not in the field.
     #[inline(always)]
     pub fn of_step(&self, step: u32) -> u32 {
         match Self::first_alike(step) {
@@ -106,15 +137,15 @@ impl Quad {
 }
 
 /// What stands for the groups of the steps that start row 0, row 2 and the odd rows of the quad that begins with
-/// row `row`, given what does for level 0, level 1 and higher levels.
+/// row `row`, given what does for level 0, level 1, higher levels and no group.
 #[inline(always)]
-pub fn row_starts(order: &TileOrder, row: u32, lane: u32, levels: [u32; 3]) -> [u32; 3] {
-    let [level_0, level_1, higher] = levels;
+fn row_starts(order: &TileOrder, row: u32, lane: u32, levels: [u32; 4]) -> [u32; 3] {
+    let [level_0, level_1, higher, none] = levels;
     // Of places whose other coordinates are all divisible by 4: x = 2 lane (+ 64 row).
     let is_odd_lane = lane % 2 == 1;
     let mixed = if is_odd_lane { level_1 } else { higher };
     let is_anchor = level_of_row_start(order.shape, row, lane) >= order.anchor_level;
-    let first = if is_anchor { 0 } else { mixed };
+    let first = if is_anchor { none } else { mixed };
     match order.shape {
         Shape::Line => [first, mixed, mixed],
         Shape::Plane => [first, level_1, level_0],
@@ -122,6 +153,22 @@ pub fn row_starts(order: &TileOrder, row: u32, lane: u32, levels: [u32; 3]) -> [
             0 => [first, level_1, level_0],
             2 => [level_1, level_1, level_0],
             _ => [level_0; 3],
+        },
+    }
+}
+
+/// The levels, 2 for all higher ones, of the places of even and of odd lanes in the steps that start row 0, row 2 and the
+/// odd rows of the quad that begins with row `row`.
+#[inline(always)]
+pub const fn levels_of_row_starts(shape: Shape, row: u32) -> [[u32; 2]; 3] {
+    const MIXED: [u32; 2] = [2, 1];
+    match shape {
+        Shape::Line => [MIXED; 3],
+        Shape::Plane => [MIXED, [1; 2], [0; 2]],
+        Shape::Cube => match row / 16 % 4 {
+            0 => [MIXED, [1; 2], [0; 2]],
+            2 => [[1; 2], [1; 2], [0; 2]],
+            _ => [[0; 2]; 3],
         },
     }
 }
@@ -138,9 +185,9 @@ fn level_of_row_start(shape: Shape, row: u32, lane: u32) -> u32 {
     all.trailing_zeros()
 }
 
-/// Bit s says that a lane's place in step s of the quad that begins with row `row` lies in the field.
+/// Whether the whole quad that begins with row `row` lies in the field; bit s says whether a lane's place in step s does.
 #[inline(always)]
-fn inside(shape: Shape, tile: &TileBox, row: u32, lane: u32) -> u32 {
+fn inside(shape: Shape, tile: &TileBox, row: u32, lane: u32) -> (bool, u32) {
     let [z, y, x] = tile.left;
     // Rows of the quad that have places in the field, and what there is of the first one, and less of each other.
     let (rows, width, less) = match shape {
@@ -150,14 +197,14 @@ fn inside(shape: Shape, tile: &TileBox, row: u32, lane: u32) -> u32 {
         Shape::Cube => (0, x, 0),
     };
     if rows >= QUAD_ROWS && width >= ROW + 3 * less {
-        return u32::MAX;
+        return (true, ALL_STEPS);
     }
     let mut inside = 0;
     for step in 0..QUAD_STEPS {
         let is_inside = step / 2 < rows && 2 * lane + step % 2 + less * (step / 2) < width;
         inside |= u32::from(is_inside) << step;
     }
-    inside
+    (false, inside)
 }
 
 #[cfg(all(test, feature = "emulator"))]
@@ -176,11 +223,15 @@ mod tests {
             let groups = OfGroups {
                 first: 1 + t.lane(),
                 rest: 33 + t.lane(),
+                none: 0,
             };
             for quad in 0..QUADS {
                 let steps = Quad::of::<_, S>(t, order, tile, quad, groups);
                 for step in 0..QUAD_STEPS {
                     assert_eq!(steps.any >> step & 1 == 1, t.any(steps.is_active(step)),);
+                    if steps.is_full {
+                        assert_eq!(steps.of_step(step), steps.of_code(step));
+                    }
                     if steps.is_active(step) {
                         let at = (QUAD_STEPS * quad + step) * LANES + t.lane();
                         found.borrow_mut()[at as usize] = steps.of_step(step);

@@ -1,5 +1,7 @@
 //! Stages: which places of a level are predicted together, and along which axes.
 
+use crate::shape::Shape;
+
 /// The places of a level that one pass predicts.
 ///
 /// Coordinates are counted in units of the level: what is a multiple of twice the unit is even.
@@ -72,6 +74,56 @@ impl Stage {
     }
 }
 
+/// The classes of all stages of a level, as the bits of the axes that places are odd along: 16 bits a stage, the first
+/// one lowest, and in these 4 bits a class. In a stage along one axis the first class is odd along this axis alone.
+///
+/// A loop over this does what one over all of [`Stage::of`] and [`Stage::has`] does, in fewer steps.
+#[inline(always)]
+pub const fn classes(shape: Shape, is_multi: bool, is_reverse: bool) -> u64 {
+    const ALL: [[u64; 3]; 3] = [of_rank(1), of_rank(2), of_rank(3)];
+    let of_shape = match shape {
+        Shape::Line => ALL[0],
+        Shape::Plane => ALL[1],
+        Shape::Cube => ALL[2],
+    };
+    if is_multi {
+        of_shape[0]
+    } else if is_reverse {
+        of_shape[1]
+    } else {
+        of_shape[2]
+    }
+}
+
+const fn of_rank(rank: usize) -> [u64; 3] {
+    [
+        packed(rank, true, false),
+        packed(rank, false, true),
+        packed(rank, false, false),
+    ]
+}
+
+const fn packed(rank: usize, is_multi: bool, is_reverse: bool) -> u64 {
+    let mut all = 0;
+    let mut number = 0;
+    while number < rank {
+        let stage = Stage::of(number, rank, is_multi, is_reverse);
+        let mut at = 16 * number;
+        // Axes of a field of fewer dimensions are the last ones.
+        let least = 1 << (3 - rank);
+        let mut odd = least;
+        while odd < 8 {
+            if stage.has(odd) {
+                all |= (odd as u64) << at;
+                at += 4;
+            }
+            odd += least;
+        }
+        number += 1;
+    }
+    all
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -91,6 +143,32 @@ mod tests {
                 for (odd, found) in found.into_iter().enumerate().step_by(1 << (3 - rank)) {
                     assert_eq!(found, u32::from(odd != 0), "{rank} {flags} {odd}");
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn packed_classes_are_those_of_the_stages() {
+        for shape in Shape::ALL {
+            let rank = usize::from(shape.rank());
+            for (is_multi, is_reverse) in
+                [(true, false), (true, true), (false, true), (false, false)]
+            {
+                let mut stages = classes(shape, is_multi, is_reverse);
+                for number in 0..rank {
+                    let stage = Stage::of(number, rank, is_multi, is_reverse);
+                    let mut found = stages & 0xffff;
+                    let first = found as u32 & 15;
+                    for odd in (1..8).filter(|odd| odd % (1 << (3 - rank)) == 0 && stage.has(*odd))
+                    {
+                        assert_eq!(found as u32 & 15, odd);
+                        assert_eq!(stage.axes(odd), if is_multi { odd } else { first });
+                        found >>= 4;
+                    }
+                    assert_eq!(found, 0);
+                    stages >>= 16;
+                }
+                assert_eq!(stages, 0);
             }
         }
     }

@@ -375,6 +375,23 @@ impl Thread for PtxThread {
     }
 
     #[inline(always)]
+    fn copy_async(self, word: u32, view: View<u32>, index: u64) {
+        // SAFETY: both words lie in the block's shared memory and in the view, which nobody writes during this launch.
+        unsafe {
+            asm!(
+                "cp.async.ca.shared.global [{}], [{}], 4;",
+                in(reg32) shared_address(word), in(reg64) address(view, index), options(nostack)
+            );
+        }
+    }
+
+    #[inline(always)]
+    fn await_copies(self) {
+        // SAFETY: waits only.
+        unsafe { asm!("cp.async.wait_all;", options(nostack)) };
+    }
+
+    #[inline(always)]
     fn store(self, view: View<u32>, index: u64, value: u32) {
         // SAFETY: the item lies in the view.
         unsafe {

@@ -77,16 +77,6 @@ impl Flags {
     }
 }
 
-/// A batch of values, of which the slots come first.
-#[derive(Clone, Copy)]
-struct Known<E> {
-    slots: [E; BATCH],
-    /// Those of even places along z, from one before that below the first place on.
-    z: [E; BATCH + 3],
-    y: [[E; 4]; BATCH],
-    x: [[E; 4]; BATCH],
-}
-
 impl<E: Element> Places<'_, E> {
     /// Whether the own places of this level can be taken in columns.
     #[inline(always)]
@@ -101,11 +91,11 @@ impl<E: Element> Places<'_, E> {
 
     /// Predicts the own places of those that are odd along the axes of `odd`, along `AXES`. For the whole block.
     #[inline(always)]
-    pub(super) fn run_columns<T: Thread, const AXES: u32>(
+    pub(super) fn run_columns<T: Thread, const AXES: u32, R: Settle<E>>(
         &self,
         t: T,
         odd: u32,
-        settle: &impl Settle<E>,
+        settle: &R,
     ) {
         let first = [
             odd & 1,
@@ -128,19 +118,25 @@ impl<E: Element> Places<'_, E> {
             x: self.order(first, 2, 1),
         };
         let mut bits = flags.to_bits();
+        let mut rare = 0;
         loop {
             // LLVM would give either half, and all that is the same in both, a text of its own.
             bits = t.opaque(bits);
             let flags = Flags::from_bits(bits);
             if flags.is_natural {
-                column.run::<T, AXES>(t, flags, Spline::Natural, settle);
+                rare |= column.run::<T, AXES, R>(t, flags, Spline::Natural, settle);
             } else {
-                column.run::<T, AXES>(t, flags, Spline::NotAKnot, settle);
+                rare |= column.run::<T, AXES, R>(t, flags, Spline::NotAKnot, settle);
             }
             if flags.is_upper {
                 break;
             }
             bits |= Flags::UPPER;
+        }
+        while rare != 0 {
+            let place = [first[0] + 2 * rare.trailing_zeros(), first[1], first[2]];
+            self.visit::<T, Cube, AXES, R>(t, place, settle);
+            rare &= rare - 1;
         }
     }
 
@@ -169,22 +165,23 @@ struct Column<'a, E> {
 }
 
 impl<E: Element> Column<'_, E> {
-    /// Predicts and settles half of the column. The spline is a constant where this is called.
+    /// Predicts and settles half of the column but for what is rare; bit i says that place i of the
+    /// column is. The spline is a constant where this is called.
     #[inline(always)]
-    fn run<T: Thread, const AXES: u32>(
+    fn run<T: Thread, const AXES: u32, R: Settle<E>>(
         &self,
         t: T,
         flags: Flags,
         spline: Spline,
-        settle: &impl Settle<E>,
-    ) {
+        settle: &R,
+    ) -> u32 {
         let skipped = if flags.is_upper { BATCH as u32 } else { 0 };
         let shift = skipped * STEP;
-        let known = self.load::<T, AXES>(t, flags, shift);
+        let along_z = self.along_z::<T, AXES>(t, flags, shift);
         let half = Half {
             t,
             column: self,
-            known: &known,
+            along_z: &along_z,
             flags,
             spline,
             shift,
@@ -199,43 +196,44 @@ impl<E: Element> Column<'_, E> {
             half.predict::<AXES>(3),
         ];
         let spots = from_fn(|i| half.spot(i));
+        let slots = from_fn(|i| half.load(self.address, i));
         let quantizer = &self.places.quantizer;
-        let settled = settle.settle(t, quantizer, spots, known.slots, predictions);
-        for (i, known) in (0..).zip(&settled) {
-            Values::<E, Cube>::store_at(t, self.address + shift + i * STEP, *known);
+        let settled = settle.settle(t, quantizer, spots, slots, predictions);
+        let mut rare = 0;
+        for (i, (known, slot)) in (0..).zip(settled.iter().zip(&slots)) {
+            let is_rare = R::is_rare(*slot);
+            let known = if is_rare { *slot } else { *known };
+            Values::<E, Cube>::store_at(t, self.address + shift + i * STEP, known);
+            rare |= u32::from(is_rare) << i;
         }
+        rare << skipped
     }
 
+    /// What is known along z, from the even place before that below the first one on. The two ends may not be there.
     #[inline(always)]
-    fn load<T: Thread, const AXES: u32>(&self, t: T, flags: Flags, shift: u32) -> Known<E> {
-        let load = |address: u32| Values::<E, Cube>::load_at(t, address + shift);
-        let mut known = Known {
-            slots: from_fn(|i| load(self.address + i as u32 * STEP)),
-            z: [E::ZERO; BATCH + 3],
-            y: [[E::ZERO; 4]; BATCH],
-            x: [[E::ZERO; 4]; BATCH],
-        };
-        if AXES & 1 != 0 {
-            // From the even place below the first one on; the two ends may not be there.
-            let even = self.address - STEP / 2;
-            let below = if flags.is_upper { STEP } else { 0 };
-            let top = flags.is_upper & !flags.has_far;
-            let last = BATCH as u32 - u32::from(top);
-            let behind = last + u32::from(!flags.is_upper);
-            known.z = from_fn(|k| match k {
-                0 => Values::<E, Cube>::load_at(t, even + shift - below),
-                _ if k == BATCH + 1 => load(even + last * STEP),
-                _ if k == BATCH + 2 => load(even + behind * STEP),
-                _ => load(even + (k as u32 - 1) * STEP),
-            });
+    fn along_z<T: Thread, const AXES: u32>(
+        &self,
+        t: T,
+        flags: Flags,
+        shift: u32,
+    ) -> [E; BATCH + 3] {
+        if AXES & 1 == 0 {
+            return [E::ZERO; BATCH + 3];
         }
-        if AXES & 2 != 0 {
-            known.y = from_fn(|i| self.y.map(|at| load(at + i as u32 * STEP)));
-        }
-        if AXES & 4 != 0 {
-            known.x = from_fn(|i| self.x.map(|at| load(at + i as u32 * STEP)));
-        }
-        known
+        let first = self.address + shift - STEP / 2;
+        let below = if flags.is_upper { STEP } else { 0 };
+        let top = flags.is_upper & !flags.has_far;
+        let last = BATCH as u32 - u32::from(top);
+        let behind = last + u32::from(!flags.is_upper);
+        from_fn(|k| {
+            let address = match k {
+                0 => first - below,
+                _ if k == BATCH + 1 => first + last * STEP,
+                _ if k == BATCH + 2 => first + behind * STEP,
+                _ => first + (k as u32 - 1) * STEP,
+            };
+            Values::<E, Cube>::load_at(t, address)
+        })
     }
 }
 
@@ -243,7 +241,7 @@ impl<E: Element> Column<'_, E> {
 struct Half<'a, T, E> {
     t: T,
     column: &'a Column<'a, E>,
-    known: &'a Known<E>,
+    along_z: &'a [E; BATCH + 3],
     flags: Flags,
     spline: Spline,
     /// From the column's first place to that of this half, in bytes.
@@ -254,6 +252,12 @@ struct Half<'a, T, E> {
 }
 
 impl<T: Thread, E: Element> Half<'_, T, E> {
+    /// What lies `i` places above an address of the column's first place.
+    #[inline(always)]
+    fn load(&self, address: u32, i: usize) -> E {
+        Values::<E, Cube>::load_at(self.t, address + self.shift + i as u32 * STEP)
+    }
+
     #[inline(always)]
     fn predict<const AXES: u32>(&self, i: usize) -> E {
         combine(AXES, &OfHalf { half: self, i })
@@ -295,15 +299,16 @@ struct OfHalf<'a, T, E> {
 impl<T: Thread, E: Element> Around<E> for OfHalf<'_, T, E> {
     #[inline(always)]
     fn along(&self, axis: usize) -> OneAxis<E> {
-        let known = self.half.known;
+        let Half { column, flags, .. } = self.half;
         let i = self.i;
+        let load = |address| self.half.load(address, i);
         let (order, nearest) = match axis {
             0 => {
-                let nearest = [i, i + 1, i + 2, i + 3].map(|at| known.z[at]);
+                let nearest = [i, i + 1, i + 2, i + 3].map(|at| self.half.along_z[at]);
                 (self.half.order(i), nearest)
             }
-            1 => (self.half.flags.y, known.y[i]),
-            _ => (self.half.flags.x, known.x[i]),
+            1 => (flags.y, column.y.map(load)),
+            _ => (flags.x, column.x.map(load)),
         };
         OneAxis {
             order,
@@ -313,8 +318,8 @@ impl<T: Thread, E: Element> Around<E> for OfHalf<'_, T, E> {
 
     #[inline(always)]
     fn corner(&self, a: usize, b: usize) -> E {
-        let slot = self.half.column.address + self.half.shift + self.i as u32 * STEP;
-        Values::<E, Cube>::load_at(self.half.t, slot - back(a) - back(b))
+        let address = self.half.column.address - back(a) - back(b);
+        self.half.load(address, self.i)
     }
 }
 /// From an odd place to the one before it along an axis, in bytes.

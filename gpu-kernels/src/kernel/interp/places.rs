@@ -45,16 +45,16 @@ impl<'a, E: Element> Places<'a, E> {
     /// `turn` on; the number in the next class to go on with, so that the threads of a block share out both as if they
     /// were one. `with_far`: those on far faces, too; `in_columns`: as [`Places::are_in_columns`] says.
     #[inline(always)]
-    pub(super) fn run<T: Thread, S: StaticShape, const AXES: u32>(
+    pub(super) fn run<T: Thread, S: StaticShape, const AXES: u32, R: Settle<E>>(
         &self,
         t: T,
         class: Class,
         [with_far, in_columns]: [bool; 2],
         turn: u32,
-        settle: &impl Settle<E>,
+        settle: &R,
     ) -> u32 {
         let spread = if in_columns {
-            self.run_columns::<T, AXES>(t, class.odd, settle);
+            self.run_columns::<T, AXES, R>(t, class.odd, settle);
             Spread::of_far::<S>(class, with_far)
         } else {
             Spread::of::<S>(class, self.level, with_far)
@@ -67,7 +67,7 @@ impl<'a, E: Element> Places<'a, E> {
                     class.first(axis, 1 << self.level) + (steps[axis] << (self.level + 1))
                 });
                 if place[0] < left[0] && place[1] < left[1] && place[2] < left[2] {
-                    self.visit::<T, S, AXES>(t, place, settle);
+                    self.visit::<T, S, AXES, R>(t, place, settle);
                 }
             }
             turn += THREADS;
@@ -75,12 +75,13 @@ impl<'a, E: Element> Places<'a, E> {
         turn - spread.end
     }
 
+    /// Predicts and settles a place.
     #[inline(always)]
-    fn visit<T: Thread, S: StaticShape, const AXES: u32>(
+    pub(super) fn visit<T: Thread, S: StaticShape, const AXES: u32, R: Settle<E>>(
         &self,
         t: T,
         place: [u32; 3],
-        settle: &impl Settle<E>,
+        settle: &R,
     ) {
         let address = t.shared_address(store::index(S::SHAPE, place));
         let around = InStore::<T, E, S> {
@@ -97,7 +98,11 @@ impl<'a, E: Element> Places<'a, E> {
             index: u64::from(tile::index(S::SHAPE, place)),
         };
         let slot = Values::<E, S>::load_at(t, address);
-        let [known] = settle.settle(t, &self.quantizer, [spot], [slot], [prediction]);
+        let quantizer = &self.quantizer;
+        let [mut known] = settle.settle(t, quantizer, [spot], [slot], [prediction]);
+        if R::is_rare(slot) {
+            known = settle.settle_rare(t, quantizer, spot, slot, prediction);
+        }
         Values::<E, S>::store_at(t, address, known);
     }
 

@@ -1,7 +1,7 @@
 //! Prediction: a part of a field to codes.
 
 use super::codes;
-use super::rows::{self, BATCH, InField, Row};
+use super::rows::{self, InField, Row};
 use super::stages::{Setting, Settle, Spot, run};
 use super::values::Values;
 use super::{InterpParams, THREADS};
@@ -31,8 +31,9 @@ impl<E: Element, S: StaticShape> Predict<E, S> {
         let tile = grid.tile(number);
         let setting = Setting::read::<T, S>(t, params.parameters, tile, params.is_coarse != 0);
         let first_half = 2 * codes::first_word(params.first_chunk, number);
-        Self::fill(t, params, &tile);
+        Self::begin_fill(t, params, &tile);
         Self::clear_codes(t, params, &setting, first_half);
+        t.await_copies();
         t.barrier();
         if !params.anchors.is_empty() {
             set_anchors::<T, E, S>(t, params, &setting);
@@ -51,40 +52,30 @@ impl<E: Element, S: StaticShape> Predict<E, S> {
         }
     }
 
-    /// Brings the tile and its far faces in.
+    /// Begins to bring the tile and its far faces in.
     #[inline(always)]
-    pub(super) fn fill<T: Thread>(t: T, params: &InterpParams, tile: &TileBox) {
+    pub(super) fn begin_fill<T: Thread>(t: T, params: &InterpParams, tile: &TileBox) {
         let field = InField::new(params.field, params.strides, tile);
         let asides = [t.lane(), t.lane() + WARP].map(|x| field.aside(x));
-        rows::share(t, rows::count(S::SHAPE), |numbers| {
-            let rows: [Row; BATCH] = from_fn(|i| Row::of(S::SHAPE, numbers[i], tile));
-            let firsts: [u64; BATCH] = from_fn(|i| field.element(rows[i].place));
-            let values: [[E; 2]; BATCH] = from_fn(|i| {
-                from_fn(|half| {
-                    if t.lane() + half as u32 * WARP < rows[i].width {
-                        field.load(t, firsts[i] + asides[half])
-                    } else {
-                        E::ZERO
-                    }
-                })
-            });
-            for (row, values) in rows.iter().zip(&values) {
-                for (half, value) in (0..).zip(values) {
-                    let x = t.lane() + half * WARP;
-                    if x < row.width {
-                        Values::<E, S>::store(t, row.at(S::SHAPE, x), *value);
-                    }
+        let mut number = t.warp();
+        while number < rows::count(S::SHAPE) {
+            let row = Row::of(S::SHAPE, number, tile);
+            let first = field.element(row.place);
+            for (half, aside) in (0..).zip(&asides) {
+                let x = t.lane() + half * WARP;
+                if x < row.width {
+                    field.copy::<T, E, S>(t, row.at(S::SHAPE, x), first + aside);
                 }
             }
-        });
+            number += THREADS / WARP;
+        }
         if rows::has_far(S::SHAPE) {
             let mut number = t.thread_index();
             while number < rows::count(S::SHAPE) {
                 let row = Row::of(S::SHAPE, number, tile);
                 if tile::ROW < row.width {
-                    let at = field.element(row.place) + field.aside(tile::ROW);
-                    let at_store = row.at(S::SHAPE, tile::ROW);
-                    Values::<E, S>::store(t, at_store, field.load(t, at));
+                    let from = field.element(row.place) + field.aside(tile::ROW);
+                    field.copy::<T, E, S>(t, row.at(S::SHAPE, tile::ROW), from);
                 }
                 number += THREADS;
             }

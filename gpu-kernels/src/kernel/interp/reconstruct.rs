@@ -2,11 +2,11 @@
 
 use super::codes;
 use super::predict::set_anchors;
-use super::rows::{self, BATCH, InField, Row};
+use super::rows::{self, InField, Row};
 use super::stages::{Setting, Settle, Spot, run};
 use super::values::Values;
 use super::{InterpParams, THREADS};
-use crate::simt::Thread;
+use crate::simt::{Thread, WARP};
 use core::array::from_fn;
 use core::marker::PhantomData;
 use ferrosz_codec::Element;
@@ -20,12 +20,18 @@ use ferrosz_codec::tile::{self, TileBox, TileGrid};
 /// The values of places without a code lie in the field already.
 pub struct Reconstruct<E, S>(PhantomData<(E, S)>);
 
+/// Warps of a block.
+const WARPS: u32 = THREADS / WARP;
+
+/// Rows whose codes a warp asks for before it waits for the first.
+const BATCH: usize = 8;
+
 /// What a row of codes comes in: lane i has two codes, of even places for i below 16, of odd ones else.
 const ROW_WORDS: u32 = 32;
 
 impl<E: Element, S: StaticShape> Reconstruct<E, S> {
     /// Words of shared memory.
-    pub const SHARED_WORDS: u32 = Values::<E, S>::WORDS;
+    pub const SHARED_WORDS: u32 = Decode::<E, S>::FIRST + 2;
 
     /// What one thread does.
     #[inline(always)]
@@ -41,13 +47,16 @@ impl<E: Element, S: StaticShape> Reconstruct<E, S> {
             number,
         };
         let has_raws = source.fill::<T, E, S>(t);
+        let field = InField::new(params.field, params.strides, &tile);
+        Decode::<E, S>::keep_first(t, field.first());
         let has_raws = t.barrier_or(has_raws);
         set_anchors::<T, E, S>(t, params, &setting);
         t.barrier();
-        let decode = Decode {
-            field: InField::new(params.field, params.strides, &tile),
-            error: setting.error::<T, E>(t),
+        let decode = Decode::<E, S> {
+            params,
+            error: setting.error(t),
             radius: setting.radius(t),
+            shape: PhantomData,
         };
         run::<T, E, S>(t, &setting, &decode);
         if params.known.is_empty() {
@@ -65,6 +74,11 @@ fn slot_of<E: Element>(code: u32) -> E {
     E::from_words([code, 0])
 }
 
+#[inline(always)]
+fn code_of<E: Element>(slot: E) -> u16 {
+    slot.low_bits() as u16
+}
+
 struct Source<'a> {
     params: &'a InterpParams,
     grid: &'a TileGrid,
@@ -73,25 +87,35 @@ struct Source<'a> {
 }
 
 impl Source<'_> {
-    /// Brings in the codes of the tile and its far faces, which are those of its neighbours' first places. Whether any
-    /// that this thread has seen is [`RAW`].
+    /// Brings in the codes of the tile and its far faces, which are those of its neighbours' first places. Whether any of
+    /// the tile's own that this thread has seen is [`RAW`].
     #[inline(always)]
     fn fill<T: Thread, E: Element, S: StaticShape>(&self, t: T) -> bool {
         let mut has_raws = false;
-        let own = self.codes_of::<S>(0);
-        rows::share(t, rows::count(S::SHAPE), |numbers| {
-            let rows: [Row; BATCH] = from_fn(|i| Row::of(S::SHAPE, numbers[i], self.tile));
-            let words: [u32; BATCH] = from_fn(|i| {
-                if rows[i].width == 0 {
-                    return 0;
-                }
-                let first = own.first_word::<S>(rows[i].place);
-                t.load(self.params.codes, first + u64::from(t.lane()))
+        let codes = self.codes_of::<S>(0);
+        let own = codes.here[0] + u64::from(t.lane());
+        let mut number = t.warp();
+        while number < tile::ROWS {
+            let numbers: [u32; BATCH] = from_fn(|i| number + i as u32 * WARPS);
+            let words: [u32; BATCH] = numbers.map(|number| {
+                let word = own + u64::from(number * ROW_WORDS);
+                t.load(self.params.codes, word)
             });
-            for i in 0..BATCH {
-                has_raws |= Self::put::<T, E, S>(t, rows[i], words[i]);
+            for (number, word) in numbers.iter().zip(&words) {
+                let row = Row::own(S::SHAPE, *number, self.tile);
+                has_raws |= Self::put::<T, E, S>(t, row, *word);
             }
-        });
+            number += BATCH as u32 * WARPS;
+        }
+        let mut number = t.warp();
+        while number < rows::far_count(S::SHAPE) {
+            let row = Row::far(S::SHAPE, number, self.tile);
+            if row.width > 0 {
+                let word = codes.first_word::<S>(row.place) + u64::from(t.lane());
+                Self::put::<T, E, S>(t, row, t.load(self.params.codes, word));
+            }
+            number += WARPS;
+        }
         if rows::has_far(S::SHAPE) {
             let next = self.codes_of::<S>(1);
             let mut number = t.thread_index();
@@ -145,9 +169,13 @@ impl Source<'_> {
     fn leave_field<T: Thread, E: Element, S: StaticShape>(&self, t: T, has_raws: bool) {
         let field = InField::new(self.params.field, self.params.strides, self.tile);
         let first_half = 2 * codes::first_word(self.params.first_chunk, self.number);
+        if !has_raws {
+            field.leave::<T, E, S>(t, self.tile, |_, _| false);
+            return;
+        }
         field.leave::<T, E, S>(t, self.tile, |row, x| {
             let half = (2 * row + x % 2) * tile::LANES + x / 2;
-            has_raws && t.load_half(self.params.codes, first_half + u64::from(half)) as u16 == RAW
+            t.load_half(self.params.codes, first_half + u64::from(half)) as u16 == RAW
         });
     }
 }
@@ -190,34 +218,64 @@ impl Codes {
     }
 }
 
-struct Decode<E> {
-    field: InField,
+struct Decode<'a, E, S> {
+    params: &'a InterpParams,
     error: E,
     radius: u32,
+    shape: PhantomData<S>,
 }
 
-impl<E: Element> Settle<E> for Decode<E> {
+impl<E: Element, S: StaticShape> Decode<'_, E, S> {
+    /// The word behind the store from which on the number of the tile's first element is kept: a thread would hold it in
+    /// registers for the sake of a few values.
+    const FIRST: u32 = Values::<E, S>::WORDS;
+
+    #[inline(always)]
+    fn keep_first<T: Thread>(t: T, first: u64) {
+        if t.thread_index() == 0 {
+            t.shared_store(Self::FIRST, first as u32);
+            t.shared_store(Self::FIRST + 1, (first >> 32) as u32);
+        }
+    }
+
+    /// The value at a place of the tile or its far faces that has no code.
+    #[inline(always)]
+    fn raw<T: Thread>(&self, t: T, place: [u32; 3]) -> E {
+        let [low, high] = [0, 1].map(|word| t.shared_load(Self::FIRST + word));
+        let first = u64::from(low) | u64::from(high) << 32;
+        let field = InField::from_first(self.params.field, self.params.strides, first);
+        field.load(t, field.element(place))
+    }
+}
+
+impl<E: Element, S: StaticShape> Settle<E> for Decode<'_, E, S> {
     #[inline(always)]
     fn settle<T: Thread, const N: usize>(
         &self,
-        t: T,
+        _: T,
         quantizer: &LevelQuantizer<E>,
-        spots: [Spot; N],
+        _: [Spot; N],
         slots: [E; N],
         predictions: [E; N],
     ) -> [E; N] {
-        let codes = slots.map(|slot| slot.low_bits() as u16);
-        let decoded = |i: usize| quantizer.decode(predictions[i], unzigzag(codes[i]));
-        let mut known: [E; N] = from_fn(decoded);
-        if codes.iter().fold(false, |any, code| any | (*code == RAW)) {
-            known = from_fn(|i| {
-                if codes[i] != RAW {
-                    return known[i];
-                }
-                let value = self.field.load(t, self.field.element(spots[i].place));
-                quantizer.known(value, predictions[i], self.error, self.radius)
-            });
-        }
-        known
+        from_fn(|i| quantizer.decode(predictions[i], unzigzag(code_of(slots[i]))))
+    }
+
+    #[inline(always)]
+    fn is_rare(slot: E) -> bool {
+        code_of(slot) == RAW
+    }
+
+    #[inline(always)]
+    fn settle_rare<T: Thread>(
+        &self,
+        t: T,
+        quantizer: &LevelQuantizer<E>,
+        spot: Spot,
+        _: E,
+        prediction: E,
+    ) -> E {
+        let value = self.raw(t, spot.place);
+        quantizer.known(value, prediction, self.error, self.radius)
     }
 }

@@ -39,19 +39,11 @@ pub const fn has_far(shape: Shape) -> bool {
     !matches!(shape, Shape::Line)
 }
 
-/// Calls for this warp's share of `rows` rows, [`BATCH`] at a time; the last numbers may be too large.
+/// Rows on the far faces along z and y, or of a line along x.
 #[inline(always)]
-pub fn share<T: Thread>(t: T, rows: u32, mut visit: impl FnMut([u32; BATCH])) {
-    const WARPS: u32 = THREADS / WARP;
-    let mut row = t.warp();
-    while row < rows {
-        visit(core::array::from_fn(|i| row + i as u32 * WARPS));
-        row += BATCH as u32 * WARPS;
-    }
+pub const fn far_count(shape: Shape) -> u32 {
+    count(shape) - tile::ROWS
 }
-
-/// Rows that a warp asks for before it waits for the first.
-pub const BATCH: usize = 4;
 
 /// A row of a tile and its far faces, as far as it lies in the field.
 #[derive(Clone, Copy)]
@@ -100,6 +92,26 @@ impl Row {
         )
     }
 
+    /// Row number `number`, below [`far_count`], of those on the far faces along z and y.
+    #[inline(always)]
+    pub const fn far(shape: Shape, number: u32, tile: &TileBox) -> Self {
+        Self::of(
+            shape,
+            match shape {
+                Shape::Line | Shape::Plane => tile::ROWS + number,
+                Shape::Cube => {
+                    let [depth, height, _] = tile::extents(shape);
+                    if number < depth {
+                        number * (height + 1) + height
+                    } else {
+                        depth * (height + 1) + (number - depth)
+                    }
+                }
+            },
+            tile,
+        )
+    }
+
     /// Where place `x` of the row lies in the store.
     #[inline(always)]
     pub const fn at(&self, shape: Shape, x: u32) -> u32 {
@@ -121,11 +133,24 @@ impl InField {
     #[inline(always)]
     pub fn new(words: View<u32>, strides: [u64; 3], tile: &TileBox) -> Self {
         let [z, y, x] = tile.origin;
+        let first = z * strides[0] + y * strides[1] + x * strides[2];
+        Self::from_first(words, strides, first)
+    }
+
+    /// The same, given the number of the tile's first element.
+    #[inline(always)]
+    pub const fn from_first(words: View<u32>, strides: [u64; 3], first: u64) -> Self {
         Self {
             words,
-            first: z * strides[0] + y * strides[1] + x * strides[2],
+            first,
             strides,
         }
+    }
+
+    /// The number of the tile's first element.
+    #[inline(always)]
+    pub const fn first(&self) -> u64 {
+        self.first
     }
 
     /// Of a field in C order.
@@ -154,6 +179,12 @@ impl InField {
     #[inline(always)]
     pub fn load<T: Thread, E: Element>(&self, t: T, element: u64) -> E {
         load_element(t, self.words, element)
+    }
+
+    /// Begins to copy an element to where it lies in the store: see [`Thread::copy_async`].
+    #[inline(always)]
+    pub fn copy<T: Thread, E: Element, S: StaticShape>(&self, t: T, at: u32, element: u64) {
+        Values::<E, S>::copy(t, at, self.words, element);
     }
 
     /// Writes what the store has of the tile's own places but those that `skip`, given the number of a row and the

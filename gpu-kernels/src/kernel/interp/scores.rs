@@ -62,12 +62,13 @@ impl<E: Element, S: StaticShape> Scores<E, S> {
         let tile = grid.tile(samples.tile(sample));
         let parameters = params.parameters.from(u64::from(candidate) * WORDS as u64);
         let setting = Setting::read::<T, S>(t, parameters, tile, false);
-        Predict::<E, S>::fill(t, &params.part, &tile);
+        Predict::<E, S>::begin_fill(t, &params.part, &tile);
         let mut word = count_word::<E, S>(0, 0) + t.thread_index();
         while word < Self::SHARED_WORDS {
             t.shared_store(word, 0);
             word += THREADS;
         }
+        t.await_copies();
         t.barrier();
         let count = Count::<E, S> {
             error: setting.error(t),

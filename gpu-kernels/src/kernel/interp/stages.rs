@@ -6,7 +6,7 @@ use ferrosz_codec::Element;
 use ferrosz_codec::interp::parameters::Parameters;
 use ferrosz_codec::interp::quantize::LevelQuantizer;
 use ferrosz_codec::interp::resolved::Words;
-use ferrosz_codec::interp::stage::Stage;
+use ferrosz_codec::interp::stage::classes;
 use ferrosz_codec::interp::walk::Class;
 use ferrosz_codec::shape::{Shape, StaticShape};
 use ferrosz_codec::tile::{self, TileBox};
@@ -86,9 +86,10 @@ pub struct Spot {
     pub index: u64,
 }
 
-/// What a thread does with places, of which none depends on another, once their predictions are known.
+/// What a thread does with places once their predictions are known.
 pub trait Settle<E> {
-    /// `slots` is what the store holds for the places; the result is what is known of them from then on.
+    /// Settles places of which none depends on another. `slots` is what the store holds for them; the result is what is
+    /// known of them from then on, or anything of one that is rare.
     fn settle<T: Thread, const N: usize>(
         &self,
         t: T,
@@ -97,6 +98,18 @@ pub trait Settle<E> {
         slots: [E; N],
         predictions: [E; N],
     ) -> [E; N];
+
+    /// Whether a place is better settled alone, so that the others need not know how.
+    #[inline(always)]
+    fn is_rare(_: E) -> bool {
+        false
+    }
+
+    /// Settles a place that is rare.
+    #[inline(always)]
+    fn settle_rare<T: Thread>(&self, _: T, _: &LevelQuantizer<E>, _: Spot, slot: E, _: E) -> E {
+        slot
+    }
 }
 
 /// Predicts and settles all places of a tile and its far faces but the anchors. For the whole block, after
@@ -125,50 +138,52 @@ fn run_level<T: Thread, E: Element, S: StaticShape>(
     let quantizer = setting.quantizer(t, level);
     let places = Places::new::<S>(setting, quantizer, level, flags.spline);
     let in_columns = places.are_in_columns::<S>();
-    let rank = usize::from(S::SHAPE.rank());
     // One text for all stages and classes: it is long.
-    let (stages, classes) = (t.opaque(rank as u32) as usize, t.opaque(8));
-    let mut number = 0;
-    while number < stages {
-        let stage = Stage::of(number, rank, flags.is_multi, flags.is_reverse);
+    let all = classes(S::SHAPE, flags.is_multi, flags.is_reverse);
+    let mut stages =
+        u64::from(t.opaque(all as u32)) | u64::from(t.opaque((all >> 32) as u32)) << 32;
+    while stages != 0 {
+        let mut left = stages as u32 & 0xffff;
+        let first = left & 15;
+        stages >>= 16;
         // Nothing is predicted from what the last stage of all finds on the far faces.
-        let is_last = level == 0 && number + 1 == rank;
+        let is_last = level == 0 && stages == 0;
         let mut turn = t.thread_index();
-        let mut odd = 1;
-        while odd < classes {
-            if let Some(class) = Class::of(stage, S::SHAPE, odd) {
-                turn =
-                    run_class::<T, E, S>(t, &places, class, [!is_last, in_columns], turn, settle);
-            }
-            odd += 1;
+        while left != 0 {
+            let odd = left & 15;
+            let class = Class {
+                odd,
+                axes: if flags.is_multi { odd } else { first },
+            };
+            turn = run_class::<T, E, S, _>(t, &places, class, [!is_last, in_columns], turn, settle);
+            left >>= 4;
         }
         t.barrier();
-        number += 1;
     }
 }
 
 /// [`Places::run`] with the axes known when it is compiled, which makes it a third as long to run.
 #[inline(always)]
-fn run_class<T: Thread, E: Element, S: StaticShape>(
+fn run_class<T: Thread, E: Element, S: StaticShape, R: Settle<E>>(
     t: T,
     places: &Places<'_, E>,
     class: Class,
     how: [bool; 2],
     turn: u32,
-    settle: &impl Settle<E>,
+    settle: &R,
 ) -> u32 {
     match (S::SHAPE, class.axes) {
-        (_, 0b100) => places.run::<T, S, 0b100>(t, class, how, turn, settle),
+        (_, 0b100) => places.run::<T, S, 0b100, R>(t, class, how, turn, settle),
         (Shape::Plane | Shape::Cube, 0b010) => {
-            places.run::<T, S, 0b010>(t, class, how, turn, settle)
+            places.run::<T, S, 0b010, R>(t, class, how, turn, settle)
         }
         (Shape::Plane | Shape::Cube, 0b110) => {
-            places.run::<T, S, 0b110>(t, class, how, turn, settle)
+            places.run::<T, S, 0b110, R>(t, class, how, turn, settle)
         }
-        (Shape::Cube, 0b001) => places.run::<T, S, 0b001>(t, class, how, turn, settle),
-        (Shape::Cube, 0b011) => places.run::<T, S, 0b011>(t, class, how, turn, settle),
-        (Shape::Cube, 0b101) => places.run::<T, S, 0b101>(t, class, how, turn, settle),
-        (Shape::Cube, 0b111) => places.run::<T, S, 0b111>(t, class, how, turn, settle),
+        (Shape::Cube, 0b001) => places.run::<T, S, 0b001, R>(t, class, how, turn, settle),
+        (Shape::Cube, 0b011) => places.run::<T, S, 0b011, R>(t, class, how, turn, settle),
+        (Shape::Cube, 0b101) => places.run::<T, S, 0b101, R>(t, class, how, turn, settle),
+        (Shape::Cube, 0b111) => places.run::<T, S, 0b111, R>(t, class, how, turn, settle),
         _ => turn,
     }
 }

@@ -1,6 +1,6 @@
 //! The store of a tile in shared memory.
 
-use crate::simt::Thread;
+use crate::simt::{Thread, View};
 use core::marker::PhantomData;
 use ferrosz_codec::Element;
 use ferrosz_codec::interp::store;
@@ -57,6 +57,16 @@ impl<E: Element, S: StaticShape> Values<E, S> {
         t.shared_store_at(address, low);
         if E::WORDS == 2 {
             t.shared_store_at(address + 4 * Self::LEN, high);
+        }
+    }
+
+    /// Begins to copy an element of a field in global memory to a place: see [`Thread::copy_async`].
+    #[inline(always)]
+    pub fn copy<T: Thread>(t: T, at: u32, field: View<u32>, element: u64) {
+        let word = element * E::WORDS as u64;
+        t.copy_async(at, field, word);
+        if E::WORDS == 2 {
+            t.copy_async(Self::LEN + at, field, word + 1);
         }
     }
 }

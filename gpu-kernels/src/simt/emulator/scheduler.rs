@@ -287,6 +287,7 @@ impl Block {
                 yielder,
                 block,
                 thread,
+                copies: RefCell::default(),
             };
             catch_unwind(AssertUnwindSafe(|| body(EmulatorThread(&context))))
         };

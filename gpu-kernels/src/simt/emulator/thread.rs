@@ -1,7 +1,7 @@
 //! The thread that a kernel sees: each method a check and an effect, or a wait.
 
 use core::{cell::RefCell, mem::size_of, panic::Location};
-use std::{boxed::Box, format};
+use std::{boxed::Box, format, vec::Vec};
 
 use corosensei::Yielder;
 
@@ -32,6 +32,8 @@ pub(super) struct Context<'a> {
     pub(super) yielder: &'a Yielder<u32, Event>,
     pub(super) block: u32,
     pub(super) thread: u32,
+    /// Copies that have begun: the words that they go to, what, and from where in the source.
+    pub(super) copies: RefCell<Vec<(u32, u32, Place)>>,
 }
 
 /// A thread on the emulator.
@@ -313,6 +315,19 @@ impl Thread for EmulatorThread<'_> {
     #[track_caller]
     fn prefetch(self, view: View<u32>, index: u64) {
         self.locate(Location::caller(), view, index, 1);
+    }
+
+    #[track_caller]
+    fn copy_async(self, word: u32, view: View<u32>, index: u64) {
+        let value = self.load(view, index);
+        let copy = (word, value, Location::caller());
+        self.0.copies.borrow_mut().push(copy);
+    }
+
+    fn await_copies(self) {
+        for (word, value, place) in self.0.copies.take() {
+            self.shared(place, |shared, actor| shared.store(actor, word, value));
+        }
     }
 
     #[track_caller]

@@ -22,7 +22,7 @@ const LAUNCH_BOUNDS: [(&str, &str, u32, u32); 14] = [
     ("ferrosz_entropy_decode_tables", "", 512, 1),
     ("ferrosz_entropy_decode", "", 256, 2),
     ("ferrosz_interp_prepare_", "", 128, 1),
-    ("ferrosz_interp_", "f32", 256, 3),
+    ("ferrosz_interp_", "f32", 256, 2),
     ("ferrosz_interp_", "f64", 256, 1),
     ("ferrosz_lorenzo_reconstruct_", "", 256, 3),
     ("ferrosz_read_all", "", 256, 8),

@@ -14,9 +14,6 @@ const CHIPS: [&str; 3] = ["sm_80", "sm_90", "sm_100"];
 /// of two kernels of cubes in local memory; one resident block less would cost more.
 const STACK: [u32; 3] = [8, 0, 0];
 
-/// What interpolation may have, whose kernels hold a fast path and a general one: the assembler spills between them.
-const STACK_OF_INTERPOLATION: u32 = 128;
-
 /// Those for which resident blocks are in the table.
 const BLOCK_CHIPS: [&str; 2] = ["sm_80", "sm_90"];
 
@@ -135,13 +132,7 @@ impl Row {
     fn fault(&self) -> Option<String> {
         let name = self.name;
         let local = (CHIPS.iter().zip(STACK).zip(&self.kernels)).find(|((_, most), kernel)| {
-            let is_interpolation = name.starts_with("ferrosz_interp_");
-            let most = if is_interpolation {
-                STACK_OF_INTERPOLATION
-            } else {
-                *most
-            };
-            !ptx::may_use_stack(name) && (kernel.stack > most || kernel.spills > most)
+            !ptx::may_use_stack(name) && (kernel.stack > *most || kernel.spills > *most)
         });
         if let Some(((chip, _), Kernel { stack, spills, .. })) = local {
             return Some(format!(

@@ -9,7 +9,7 @@ use crate::kernel::entropy::tiling::Tiling;
 use crate::kernel::entropy::walk::{
     OfGroups, QUAD_CODES, QUAD_STEPS, QUADS, Quad, levels_of_row_starts,
 };
-use crate::kernel::entropy::{THREADS, WARPS, first_of_warp};
+use crate::kernel::entropy::{THREADS, WARPS};
 use crate::simt::{Thread, View};
 use core::marker::PhantomData;
 use ferrosz_codec::entropy::class::{CONTEXTS, FIRST_CLASSES, class};
@@ -53,16 +53,21 @@ impl<S: StaticShape> Statistics<S> {
             counter += THREADS;
         }
         t.barrier();
-        let mut number = first_of_warp(t);
+        // Tiles of one block are neighbours: so those that are counted, for which a block takes longer, are in few blocks.
+        let warp = u64::from(t.shuffle(t.warp(), 0));
+        let mut number = u64::from(t.block_index()) * u64::from(WARPS) + warp;
+        let mut has_counted = false;
         while number < params.tiling.chunks() * u64::from(CHUNK_TILES) {
             let chunk = number / u64::from(CHUNK_TILES);
             let tile = number as u32 % CHUNK_TILES;
             if tile < params.tiling.tiles_of(chunk) {
-                Work::<S>::new(params, chunk, tile).run(t);
+                has_counted |= Work::<S>::new(params, chunk, tile).run(t);
             }
             number += u64::from(t.block_count()) * u64::from(WARPS);
         }
-        t.barrier();
+        if !t.barrier_or(has_counted) {
+            return;
+        }
         let mut counter = t.thread_index();
         while counter < COUNTERS {
             let count = t.shared_load(counter);
@@ -95,8 +100,9 @@ impl<'a, S: StaticShape> Work<'a, S> {
         }
     }
 
+    /// Whether symbols were counted.
     #[inline(always)]
-    fn run<T: Thread>(&self, t: T) {
+    fn run<T: Thread>(&self, t: T) -> bool {
         let (sums, has_raws) = self.sum(t);
         let classes = OfGroups {
             first: class(S::SHAPE, t.lane(), sums.first),
@@ -110,9 +116,11 @@ impl<'a, S: StaticShape> Work<'a, S> {
         let raws = if has_raws { self.mark(t) } else { 0 };
         self.store(t, classes, raws);
         let is_zero = !t.any(classes.first | classes.rest != 0);
-        if !is_zero && self.params.tiling.is_counted(self.chunk) {
+        let is_counted = !is_zero && self.params.tiling.is_counted(self.chunk);
+        if is_counted {
             self.count(t, classes);
         }
+        is_counted
     }
 
     /// Keeps the tile's classes.

@@ -41,24 +41,23 @@ impl<'a, E: Element> Places<'a, E> {
         }
     }
 
-    /// Goes through this thread's places of a class that is predicted along `AXES`, every [`THREADS`]th from number
-    /// `turn` on; the number in the next class to go on with, so that the threads of a block share out both as if they
-    /// were one. `with_far`: those on far faces, too; `in_columns`: as [`Places::are_in_columns`] says.
+    /// Goes through this thread's places of a class that is predicted along `AXES`, of those in `spread` every
+    /// [`THREADS`]th from number `turn` on; before these, if `in_columns`, its column.
     #[inline(always)]
     pub(super) fn run<T: Thread, S: StaticShape, const AXES: u32, R: Settle<E>>(
         &self,
         t: T,
-        class: Class,
-        [with_far, in_columns]: [bool; 2],
-        turn: u32,
+        Share {
+            class,
+            spread,
+            in_columns,
+            turn,
+        }: Share,
         settle: &R,
-    ) -> u32 {
-        let spread = if in_columns {
+    ) {
+        if in_columns {
             self.run_columns::<T, AXES, R>(t, class.odd, settle);
-            Spread::of_far::<S>(class, with_far)
-        } else {
-            Spread::of::<S>(class, self.level, with_far)
-        };
+        }
         let left = self.setting.tile.left;
         let mut turn = turn;
         while turn < spread.end {
@@ -72,7 +71,6 @@ impl<'a, E: Element> Places<'a, E> {
             }
             turn += THREADS;
         }
-        turn - spread.end
     }
 
     /// Predicts and settles a place.
@@ -200,9 +198,57 @@ pub(super) const fn nearest(order: Order) -> [i32; 4] {
     ]
 }
 
+/// What a thread does of a class.
+#[derive(Clone, Copy)]
+pub(super) struct Share {
+    pub(super) class: Class,
+    pub(super) spread: Spread,
+    /// As [`Places::are_in_columns`] says.
+    pub(super) in_columns: bool,
+    pub(super) turn: u32,
+}
+
+impl Share {
+    /// The share of a class of which the numbers from `turn` on are this thread's; `with_far`: those on far faces, too.
+    #[inline(always)]
+    pub(super) fn of<S: StaticShape>(
+        class: Class,
+        level: u32,
+        [with_far, in_columns]: [bool; 2],
+        turn: u32,
+    ) -> Self {
+        Self {
+            class,
+            spread: if in_columns {
+                Spread::of_far::<S>(class, with_far)
+            } else {
+                Spread::of::<S>(class, level, with_far)
+            },
+            in_columns,
+            turn,
+        }
+    }
+
+    /// Whether there is something to do.
+    #[inline(always)]
+    pub(super) const fn has_places(&self) -> bool {
+        self.in_columns || self.turn < self.spread.end
+    }
+
+    /// The first number in the next class, so that the threads of a block share out all classes of a stage as if they
+    /// were one.
+    #[inline(always)]
+    pub(super) const fn next_turn(&self) -> u32 {
+        let end = self.spread.end;
+        let numbers = end.saturating_sub(self.turn).next_multiple_of(THREADS);
+        self.turn + numbers - end
+    }
+}
+
 /// How places of a class are numbered: those not on the far face along x come first, row after row, then those that
 /// are. Either begin with a whole warp, whose lanes so have places side by side.
-struct Spread {
+#[derive(Clone, Copy)]
+pub(super) struct Spread {
     /// Rows of places, of which the first ones lie in planes of `height`. The others are the last rows of all planes.
     in_planes: u32,
     rows: u32,

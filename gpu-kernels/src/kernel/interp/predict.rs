@@ -1,7 +1,7 @@
 //! Prediction: a part of a field to codes.
 
 use super::codes;
-use super::rows::{self, InField, Row};
+use super::rows::{self, InField, Row, WARPS};
 use super::stages::{Setting, Settle, Spot, run};
 use super::values::Values;
 use super::{InterpParams, THREADS};
@@ -57,17 +57,29 @@ impl<E: Element, S: StaticShape> Predict<E, S> {
     pub(super) fn begin_fill<T: Thread>(t: T, params: &InterpParams, tile: &TileBox) {
         let field = InField::new(params.field, params.strides, tile);
         let asides = [t.lane(), t.lane() + WARP].map(|x| field.aside(x));
-        let mut number = t.warp();
-        while number < rows::count(S::SHAPE) {
-            let row = Row::of(S::SHAPE, number, tile);
-            let first = field.element(row.place);
+        let copy = |row: Row, first: u64| {
             for (half, aside) in (0..).zip(&asides) {
                 let x = t.lane() + half * WARP;
                 if x < row.width {
                     field.copy::<T, E, S>(t, row.at(S::SHAPE, x), first + aside);
                 }
             }
-            number += THREADS / WARP;
+        };
+        let mut number = t.warp();
+        let mut first = field.element(Row::own(S::SHAPE, number, tile).place);
+        let steps = field.steps(S::SHAPE);
+        while number < tile::ROWS {
+            for step in &steps {
+                copy(Row::own(S::SHAPE, number, tile), first);
+                first = first.wrapping_add(*step);
+                number += WARPS;
+            }
+        }
+        let mut number = t.warp();
+        while number < rows::far_count(S::SHAPE) {
+            let row = Row::far(S::SHAPE, number, tile);
+            copy(row, field.element(row.place));
+            number += WARPS;
         }
         if rows::has_far(S::SHAPE) {
             let mut number = t.thread_index();

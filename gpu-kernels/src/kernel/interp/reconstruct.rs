@@ -2,11 +2,11 @@
 
 use super::codes;
 use super::predict::set_anchors;
-use super::rows::{self, InField, Row};
+use super::rows::{self, InField, Row, WARPS};
 use super::stages::{Setting, Settle, Spot, run};
 use super::values::Values;
 use super::{InterpParams, THREADS};
-use crate::simt::{Thread, WARP};
+use crate::simt::Thread;
 use core::array::from_fn;
 use core::marker::PhantomData;
 use ferrosz_codec::Element;
@@ -19,9 +19,6 @@ use ferrosz_codec::tile::{self, TileBox, TileGrid};
 ///
 /// The values of places without a code lie in the field already.
 pub struct Reconstruct<E, S>(PhantomData<(E, S)>);
-
-/// Warps of a block.
-const WARPS: u32 = THREADS / WARP;
 
 /// Rows whose codes a warp asks for before it waits for the first.
 const BATCH: usize = 8;

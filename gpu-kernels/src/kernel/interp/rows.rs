@@ -9,6 +9,9 @@ use ferrosz_codec::interp::store;
 use ferrosz_codec::shape::{Shape, StaticShape};
 use ferrosz_codec::tile::{self, TileBox, TileGrid};
 
+/// Warps of a block, which take rows in turn.
+pub const WARPS: u32 = THREADS / WARP;
+
 /// Rows of a tile and its far faces: of 64 places and, but for lines, one on the far face.
 #[inline(always)]
 pub const fn count(shape: Shape) -> u32 {
@@ -169,6 +172,25 @@ impl InField {
             + u64::from(x) * self.strides[2]
     }
 
+    /// From the first element of an own row of the tile to that of the row [`WARPS`] further, and from there to the next:
+    /// in turn these. The first row's number is below [`WARPS`].
+    #[inline(always)]
+    pub fn steps(&self, shape: Shape) -> [u64; 2] {
+        const _: () = assert!(
+            2 * WARPS == tile::extents(Shape::Cube)[1],
+            "two steps a plane"
+        );
+        let rows = u64::from(WARPS);
+        match shape {
+            Shape::Line => [rows * u64::from(tile::ROW) * self.strides[2]; 2],
+            Shape::Plane => [rows * self.strides[1]; 2],
+            Shape::Cube => {
+                let half = rows * self.strides[1];
+                [half, self.strides[0].wrapping_sub(half)]
+            }
+        }
+    }
+
     /// How many elements on place `x` of a row is from the row's first.
     #[inline(always)]
     pub fn aside(&self, x: u32) -> u64 {
@@ -198,17 +220,21 @@ impl InField {
     ) {
         let aside = [t.lane(), t.lane() + WARP].map(|x| self.aside(x));
         let mut number = t.warp();
+        let mut first = self.element(Row::own(S::SHAPE, number, tile).place);
+        let steps = self.steps(S::SHAPE);
         while number < tile::ROWS {
-            let row = Row::own(S::SHAPE, number, tile);
-            let first = self.element(row.place);
-            for (half, aside) in (0..).zip(&aside) {
-                let x = t.lane() + half * WARP;
-                if x < row.width && !skip(number, x) {
-                    let value = Values::<E, S>::load(t, row.at(S::SHAPE, x));
-                    store_element::<T, E>(t, self.words, first + aside, value);
+            for step in &steps {
+                let row = Row::own(S::SHAPE, number, tile);
+                for (half, aside) in (0..).zip(&aside) {
+                    let x = t.lane() + half * WARP;
+                    if x < row.width && !skip(number, x) {
+                        let value = Values::<E, S>::load(t, row.at(S::SHAPE, x));
+                        store_element::<T, E>(t, self.words, first + aside, value);
+                    }
                 }
+                first = first.wrapping_add(*step);
+                number += WARPS;
             }
-            number += THREADS / WARP;
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The stages of a tile, its places shared out among the threads of a block.
 
-use super::places::Places;
+use super::places::{Places, Share};
 use crate::simt::{Thread, View};
 use ferrosz_codec::Element;
 use ferrosz_codec::interp::parameters::Parameters;
@@ -155,7 +155,12 @@ fn run_level<T: Thread, E: Element, S: StaticShape>(
                 odd,
                 axes: if flags.is_multi { odd } else { first },
             };
-            turn = run_class::<T, E, S, _>(t, &places, class, [!is_last, in_columns], turn, settle);
+            let share = Share::of::<S>(class, level, [!is_last, in_columns], turn);
+            // At the upper levels most warps have nothing to do.
+            if share.has_places() {
+                run_class::<T, E, S, _>(t, &places, share, settle);
+            }
+            turn = share.next_turn();
             left >>= 4;
         }
         t.barrier();
@@ -167,23 +172,17 @@ fn run_level<T: Thread, E: Element, S: StaticShape>(
 fn run_class<T: Thread, E: Element, S: StaticShape, R: Settle<E>>(
     t: T,
     places: &Places<'_, E>,
-    class: Class,
-    how: [bool; 2],
-    turn: u32,
+    share: Share,
     settle: &R,
-) -> u32 {
-    match (S::SHAPE, class.axes) {
-        (_, 0b100) => places.run::<T, S, 0b100, R>(t, class, how, turn, settle),
-        (Shape::Plane | Shape::Cube, 0b010) => {
-            places.run::<T, S, 0b010, R>(t, class, how, turn, settle)
-        }
-        (Shape::Plane | Shape::Cube, 0b110) => {
-            places.run::<T, S, 0b110, R>(t, class, how, turn, settle)
-        }
-        (Shape::Cube, 0b001) => places.run::<T, S, 0b001, R>(t, class, how, turn, settle),
-        (Shape::Cube, 0b011) => places.run::<T, S, 0b011, R>(t, class, how, turn, settle),
-        (Shape::Cube, 0b101) => places.run::<T, S, 0b101, R>(t, class, how, turn, settle),
-        (Shape::Cube, 0b111) => places.run::<T, S, 0b111, R>(t, class, how, turn, settle),
-        _ => turn,
+) {
+    match (S::SHAPE, share.class.axes) {
+        (_, 0b100) => places.run::<T, S, 0b100, R>(t, share, settle),
+        (Shape::Plane | Shape::Cube, 0b010) => places.run::<T, S, 0b010, R>(t, share, settle),
+        (Shape::Plane | Shape::Cube, 0b110) => places.run::<T, S, 0b110, R>(t, share, settle),
+        (Shape::Cube, 0b001) => places.run::<T, S, 0b001, R>(t, share, settle),
+        (Shape::Cube, 0b011) => places.run::<T, S, 0b011, R>(t, share, settle),
+        (Shape::Cube, 0b101) => places.run::<T, S, 0b101, R>(t, share, settle),
+        (Shape::Cube, 0b111) => places.run::<T, S, 0b111, R>(t, share, settle),
+        _ => {}
     }
 }

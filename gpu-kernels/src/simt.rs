@@ -222,9 +222,9 @@ pub trait Thread: Copy {
     fn load_own_half(self, view: View<u32>, half: u64) -> u32;
     /// Says that the 128 bytes that a word is in will soon be read by any block of this launch.
     fn prefetch(self, view: View<u32>, index: u64);
-    /// Begins to copy a word that no thread of this launch writes to a word of shared memory, which nobody touches until
-    /// [`Thread::await_copies`].
-    fn copy_async(self, word: u32, view: View<u32>, index: u64);
+    /// Begins to copy a word that no thread of this launch writes to an address of shared memory, a multiple of 4, which
+    /// nobody touches until [`Thread::await_copies`].
+    fn copy_async(self, address: u32, view: View<u32>, index: u64);
     /// Waits until all that this thread has begun to copy is there; for other threads it is behind a barrier after that.
     fn await_copies(self);
     /// Writes a word.

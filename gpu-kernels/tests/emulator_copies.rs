@@ -13,7 +13,7 @@ fn run(is_awaited: bool, is_ordered: bool) -> Result<Vec<u32>, FaultKind> {
     let found = RefCell::new(vec![0; 64]);
     let kernel = |t: EmulatorThread<'_>| {
         let own = t.thread_index();
-        t.copy_async(own, view, u64::from(own));
+        t.copy_async(t.shared_address(own), view, u64::from(own));
         if is_awaited {
             t.await_copies();
         }

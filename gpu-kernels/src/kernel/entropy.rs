@@ -27,13 +27,6 @@ pub const THREADS: u32 = 256;
 /// Warps in such a block.
 pub const WARPS: u32 = THREADS / WARP;
 
-/// The address of a word of shared memory, kept in a register: the compiler would find it anew wherever it is used,
-/// in three instructions, did it not come from another lane. For a whole warp.
-#[inline(always)]
-pub fn kept_shared_address<T: Thread>(t: T, word: u32) -> u32 {
-    t.shuffle(t.shared_address(word), 0)
-}
-
 /// What a warp works on first: neighbours are given to different blocks, as they take about the same time. For a
 /// whole warp.
 ///

@@ -375,12 +375,12 @@ impl Thread for PtxThread {
     }
 
     #[inline(always)]
-    fn copy_async(self, word: u32, view: View<u32>, index: u64) {
+    fn copy_async(self, to: u32, view: View<u32>, index: u64) {
         // SAFETY: both words lie in the block's shared memory and in the view, which nobody writes during this launch.
         unsafe {
             asm!(
                 "cp.async.ca.shared.global [{}], [{}], 4;",
-                in(reg32) shared_address(word), in(reg64) address(view, index), options(nostack)
+                in(reg32) to, in(reg64) address(view, index), options(nostack)
             );
         }
     }

@@ -16,7 +16,8 @@ use crate::kernel::entropy::decode_tables::{
 use crate::kernel::entropy::place::stacks::HEAD_WORDS;
 use crate::kernel::entropy::target::{DecodeParams, Image, Target, check_end};
 use crate::kernel::entropy::walk::{OfGroups, QUAD_STEPS, QUADS, Quad};
-use crate::kernel::entropy::{THREADS, WARPS, bring_tables, first_of_warp, kept_shared_address};
+use crate::kernel::entropy::{THREADS, WARPS, bring_tables, first_of_warp};
+use crate::kernel::kept_shared_address;
 use crate::scan::{warp_inclusive_sum, warp_sum_u64};
 use crate::simt::{Thread, WARP};
 use core::marker::PhantomData;

@@ -14,11 +14,11 @@ use ferrosz_codec::Element;
 use ferrosz_codec::interp::predict::{Around, OneAxis, combine};
 use ferrosz_codec::interp::spline::{Order, Spline, blend};
 use ferrosz_codec::interp::store;
-use ferrosz_codec::shape::{Cube, Shape, StaticShape};
+use ferrosz_codec::shape::{Cube, Shape};
 use ferrosz_codec::tile;
 
 /// The window along z and y of the geometries that this serves.
-const WINDOW: u32 = 16;
+pub(super) const WINDOW: u32 = 16;
 
 /// Places of half a column, which are loaded before the first is settled.
 const BATCH: usize = 4;
@@ -78,17 +78,6 @@ impl Flags {
 }
 
 impl<E: Element> Places<'_, E> {
-    /// Whether the own places of this level can be taken in columns.
-    #[inline(always)]
-    pub(super) fn are_in_columns<S: StaticShape>(&self) -> bool {
-        let [depth, height, _] = self.setting.window;
-        matches!(S::SHAPE, Shape::Cube)
-            && self.level == 0
-            && depth == WINDOW
-            && height == WINDOW
-            && self.setting.is_complete::<S>()
-    }
-
     /// Predicts the own places of those that are odd along the axes of `odd`, along `AXES`. For the whole block.
     #[inline(always)]
     pub(super) fn run_columns<T: Thread, const AXES: u32, R: Settle<E>>(
@@ -105,10 +94,10 @@ impl<E: Element> Places<'_, E> {
         let column = Column {
             places: self,
             first,
-            address: t.shared_address(store::index(Shape::Cube, first)),
+            address: self.address(Shape::Cube, first),
             index: u64::from(tile::index(Shape::Cube, first)),
-            y: self.around::<T, AXES>(t, first, 1),
-            x: self.around::<T, AXES>(t, first, 2),
+            y: self.around::<AXES>(first, 1),
+            x: self.around::<AXES>(first, 2),
         };
         let flags = Flags {
             is_upper: false,
@@ -142,14 +131,14 @@ impl<E: Element> Places<'_, E> {
 
     /// Where the neighbours of the first place along an axis lie; along others than `AXES` there may be none.
     #[inline(always)]
-    fn around<T: Thread, const AXES: u32>(&self, t: T, first: [u32; 3], axis: usize) -> [u32; 4] {
+    fn around<const AXES: u32>(&self, first: [u32; 3], axis: usize) -> [u32; 4] {
         if AXES >> axis & 1 == 0 {
             return [0; 4];
         }
         nearest(self.order(first, axis, 1)).map(|steps| {
             let mut place = first;
             place[axis] = place[axis].wrapping_add_signed(2 * steps - 1);
-            t.shared_address(store::index(Shape::Cube, place))
+            self.address(Shape::Cube, place)
         })
     }
 }

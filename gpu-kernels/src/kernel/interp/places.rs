@@ -22,52 +22,100 @@ pub(super) struct Places<'a, E> {
     pub(super) level: u32,
     pub(super) spline: Spline,
     reach: [Reach; 3],
+    /// Whether the own places are taken in columns.
+    in_columns: bool,
+    spread: Spread,
+    /// The address of the store.
+    store: u32,
 }
 
 impl<'a, E: Element> Places<'a, E> {
+    /// A level of a tile whose store has an address.
     #[inline(always)]
     pub(super) fn new<S: StaticShape>(
         setting: &'a Setting,
         quantizer: LevelQuantizer<E>,
-        level: u32,
+        [level, store]: [u32; 2],
         spline: Spline,
     ) -> Self {
+        let in_columns = level == 0 && setting.has_columns::<S>();
         Self {
             setting,
             quantizer,
             level,
             spline,
             reach: [0, 1, 2].map(|axis| Reach::new(S::SHAPE, axis, level)),
+            in_columns,
+            spread: if in_columns {
+                Spread::of_far(S::SHAPE)
+            } else {
+                Spread::of(S::SHAPE, level)
+            },
+            store,
         }
     }
 
+    /// The address of a place.
+    #[inline(always)]
+    pub(super) const fn address(&self, shape: Shape, place: [u32; 3]) -> u32 {
+        self.store + 4 * store::index(shape, place)
+    }
+
+    /// What a thread, whose first number is `turn`, does of a class, and its first number in the next one, so that the
+    /// threads of a block share out all classes of a stage as if they were one. `with_far`: those on far faces, too.
+    #[inline(always)]
+    pub(super) fn share<S: StaticShape>(
+        &self,
+        class: Class,
+        with_far: bool,
+        turn: u32,
+    ) -> (Share, u32) {
+        let extents = tile::extents(S::SHAPE);
+        let left = self.setting.tile.left;
+        let share = Share {
+            class,
+            ends: core::array::from_fn(|axis| {
+                let far = u32::from(with_far & (extents[axis] > 1));
+                left[axis].min(extents[axis] + far)
+            }),
+            // Besides columns there are far faces alone.
+            turn: if self.in_columns & !with_far {
+                self.spread.end
+            } else {
+                turn
+            },
+        };
+        let numbers = self.spread.end.saturating_sub(turn);
+        let next = turn + numbers.next_multiple_of(THREADS) - self.spread.end;
+        (share, next)
+    }
+
+    /// Whether this thread has something to do.
+    #[inline(always)]
+    pub(super) const fn has_places(&self, share: &Share) -> bool {
+        self.in_columns || share.turn < self.spread.end
+    }
+
     /// Goes through this thread's places of a class that is predicted along `AXES`, of those in `spread` every
-    /// [`THREADS`]th from number `turn` on; before these, if `in_columns`, its column.
+    /// [`THREADS`]th from number `turn` on; before these, if they are so to be taken, its column.
     #[inline(always)]
     pub(super) fn run<T: Thread, S: StaticShape, const AXES: u32, R: Settle<E>>(
         &self,
         t: T,
-        Share {
-            class,
-            spread,
-            in_columns,
-            turn,
-        }: Share,
+        Share { class, ends, turn }: Share,
         settle: &R,
     ) {
-        if in_columns {
+        if self.in_columns {
             self.run_columns::<T, AXES, R>(t, class.odd, settle);
         }
-        let left = self.setting.tile.left;
         let mut turn = turn;
-        while turn < spread.end {
-            if let Some(steps) = spread.steps(turn) {
-                let place: [u32; 3] = core::array::from_fn(|axis| {
-                    class.first(axis, 1 << self.level) + (steps[axis] << (self.level + 1))
-                });
-                if place[0] < left[0] && place[1] < left[1] && place[2] < left[2] {
-                    self.visit::<T, S, AXES, R>(t, place, settle);
-                }
+        while turn < self.spread.end {
+            let steps = self.spread.steps(turn);
+            let place: [u32; 3] = core::array::from_fn(|axis| {
+                class.first(axis, 1 << self.level) + (steps[axis] << (self.level + 1))
+            });
+            if place[0] < ends[0] && place[1] < ends[1] && place[2] < ends[2] {
+                self.visit::<T, S, AXES, R>(t, place, settle);
             }
             turn += THREADS;
         }
@@ -81,7 +129,7 @@ impl<'a, E: Element> Places<'a, E> {
         place: [u32; 3],
         settle: &R,
     ) {
-        let address = t.shared_address(store::index(S::SHAPE, place));
+        let address = self.address(S::SHAPE, place);
         let around = InStore::<T, E, S> {
             t,
             places: self,
@@ -202,134 +250,101 @@ pub(super) const fn nearest(order: Order) -> [i32; 4] {
 #[derive(Clone, Copy)]
 pub(super) struct Share {
     pub(super) class: Class,
-    pub(super) spread: Spread,
-    /// As [`Places::are_in_columns`] says.
-    pub(super) in_columns: bool,
+    /// What places are below, along each axis.
+    pub(super) ends: [u32; 3],
+    /// The first number that is this thread's.
     pub(super) turn: u32,
 }
 
-impl Share {
-    /// The share of a class of which the numbers from `turn` on are this thread's; `with_far`: those on far faces, too.
-    #[inline(always)]
-    pub(super) fn of<S: StaticShape>(
-        class: Class,
-        level: u32,
-        [with_far, in_columns]: [bool; 2],
-        turn: u32,
-    ) -> Self {
-        Self {
-            class,
-            spread: if in_columns {
-                Spread::of_far::<S>(class, with_far)
-            } else {
-                Spread::of::<S>(class, level, with_far)
-            },
-            in_columns,
-            turn,
-        }
-    }
-
-    /// Whether there is something to do.
-    #[inline(always)]
-    pub(super) const fn has_places(&self) -> bool {
-        self.in_columns || self.turn < self.spread.end
-    }
-
-    /// The first number in the next class, so that the threads of a block share out all classes of a stage as if they
-    /// were one.
-    #[inline(always)]
-    pub(super) const fn next_turn(&self) -> u32 {
-        let end = self.spread.end;
-        let numbers = end.saturating_sub(self.turn).next_multiple_of(THREADS);
-        self.turn + numbers - end
-    }
-}
-
-/// How places of a class are numbered: those not on the far face along x come first, row after row, then those that
-/// are. Either begin with a whole warp, whose lanes so have places side by side.
+/// How places of a level are numbered: those not on the far face along x come first, row after row, then those that
+/// are. Either begin with a whole warp, whose lanes so have places side by side. The numbers are the same for all
+/// classes: of one that is odd along an axis those on the far face there are none.
 #[derive(Clone, Copy)]
-pub(super) struct Spread {
+struct Spread {
     /// Rows of places, of which the first ones lie in planes of `height`. The others are the last rows of all planes.
     in_planes: u32,
-    rows: u32,
-    /// Rows on the far face along x, in planes of `height`.
-    far_rows: u32,
+    /// Rows on the far face along x come after so many numbers, in planes of `height`.
+    far_from: u32,
     height: u32,
     /// The quotient of 65,536 by `height`, rounded up: rows are few.
     inverse: u32,
     /// The plane that the first row is of.
     first_plane: u32,
     width_log: u32,
-    /// The first number of a place on the far face along x, and the first that is none.
-    far_from: u32,
+    /// The first number that is none.
     end: u32,
 }
 
 impl Spread {
-    /// All places of a class of a level, with those on far faces or without.
+    /// All places of a level.
     #[inline(always)]
-    fn of<S: StaticShape>(class: Class, level: u32, with_far: bool) -> Self {
-        let far = |axis| u32::from(with_far && class.has_far(S::SHAPE, axis));
-        let height = Class::count(S::SHAPE, 1, level) + far(1);
-        let rows = (Class::count(S::SHAPE, 0, level) + far(0)) * height;
-        let width_log = Class::count(S::SHAPE, 2, level).trailing_zeros();
-        Self::new(height, 0, [rows, rows, far(2) * rows], width_log)
+    fn of(shape: Shape, level: u32) -> Self {
+        let [depth, height] = Self::counts(shape, level);
+        let rows = depth * height;
+        Self {
+            // Numbers between the rows and the far face are in planes that there are not.
+            in_planes: u32::MAX,
+            ..Self::new(shape, level, height, 0, [rows, rows, rows])
+        }
     }
 
     /// Those of level 0 that are on far faces.
     #[inline(always)]
-    fn of_far<S: StaticShape>(class: Class, with_far: bool) -> Self {
-        let far = |axis| u32::from(with_far && class.has_far(S::SHAPE, axis));
-        let (depth, own_height) = (Class::count(S::SHAPE, 0, 0), Class::count(S::SHAPE, 1, 0));
-        let height = own_height + far(1);
-        let in_planes = far(0) * height;
-        let rows = in_planes + far(1) * depth;
-        let far_rows = far(2) * (depth + far(0)) * height;
-        let width_log = Class::count(S::SHAPE, 2, 0).trailing_zeros();
-        Self::new(height, depth, [in_planes, rows, far_rows], width_log)
+    fn of_far(shape: Shape) -> Self {
+        let [depth, height] = Self::counts(shape, 0);
+        let rows = [height, height + depth - 1, depth * height];
+        Self::new(shape, 0, height, depth - 1, rows)
+    }
+
+    /// Places along z and y with those on the far faces.
+    #[inline(always)]
+    const fn counts(shape: Shape, level: u32) -> [u32; 2] {
+        let [depth, height, _] = tile::extents(shape);
+        [
+            Class::count(shape, 0, level) + (depth > 1) as u32,
+            Class::count(shape, 1, level) + (height > 1) as u32,
+        ]
     }
 
     #[inline(always)]
-    fn new(height: u32, first_plane: u32, rows: [u32; 3], width_log: u32) -> Self {
+    fn new(shape: Shape, level: u32, height: u32, first_plane: u32, rows: [u32; 3]) -> Self {
         let [in_planes, rows, far_rows] = rows;
+        let width_log = Class::count(shape, 2, level).trailing_zeros();
         let far_from = (rows << width_log).next_multiple_of(WARP);
         Self {
             in_planes,
-            rows,
-            far_rows,
+            far_from,
             height,
             inverse: inverse(height),
             first_plane,
             width_log,
-            far_from,
             end: far_from + far_rows.next_multiple_of(WARP),
         }
     }
 
-    /// How many steps the place of a number is from the first one of its class along each axis.
+    /// How many steps the place of a number is from the first one of its class along each axis; more than there are, for
+    /// numbers between.
     #[inline(always)]
-    fn steps(&self, number: u32) -> Option<[u32; 3]> {
-        if number >= self.far_from {
-            let row = number - self.far_from;
-            let [z, y] = self.in_plane(row);
-            return (row < self.far_rows).then_some([z, y, 1 << self.width_log]);
-        }
-        let row = number >> self.width_log;
-        let x = number & ((1 << self.width_log) - 1);
-        if row < self.in_planes {
-            let [z, y] = self.in_plane(row);
-            Some([self.first_plane + z, y, x])
-        } else if row < self.rows {
-            Some([row - self.in_planes, self.height - 1, x])
+    fn steps(&self, number: u32) -> [u32; 3] {
+        let is_far = number >= self.far_from;
+        let row = if is_far {
+            number - self.far_from
         } else {
-            None
-        }
-    }
-
-    #[inline(always)]
-    fn in_plane(&self, row: u32) -> [u32; 2] {
+            number >> self.width_log
+        };
+        let x = if is_far {
+            1 << self.width_log
+        } else {
+            number & ((1 << self.width_log) - 1)
+        };
         let z = (row * self.inverse) >> 16;
-        [z, row - z * self.height]
+        if is_far {
+            [z, row - z * self.height, x]
+        } else if row < self.in_planes {
+            [self.first_plane + z, row - z * self.height, x]
+        } else {
+            [row - self.in_planes, self.height - 1, x]
+        }
     }
 }
 

@@ -6,6 +6,7 @@ use super::stages::{Setting, Settle, Spot, run};
 use super::values::Values;
 use super::{InterpParams, THREADS};
 use crate::kernel::element::load_element;
+use crate::kernel::kept_shared_address;
 use crate::simt::{Thread, View, WARP};
 use core::array::from_fn;
 use core::marker::PhantomData;
@@ -52,16 +53,18 @@ impl<E: Element, S: StaticShape> Predict<E, S> {
         }
     }
 
-    /// Begins to bring the tile and its far faces in.
+    /// Begins to bring the tile and its far faces in. For the whole block.
     #[inline(always)]
     pub(super) fn begin_fill<T: Thread>(t: T, params: &InterpParams, tile: &TileBox) {
+        let store = kept_shared_address(t, 0);
         let field = InField::new(params.field, params.strides, tile);
         let asides = [t.lane(), t.lane() + WARP].map(|x| field.aside(x));
         let copy = |row: Row, first: u64| {
             for (half, aside) in (0..).zip(&asides) {
                 let x = t.lane() + half * WARP;
                 if x < row.width {
-                    field.copy::<T, E, S>(t, row.at(S::SHAPE, x), first + aside);
+                    let address = store + row.address(S::SHAPE, x);
+                    field.copy::<T, E, S>(t, address, first + aside);
                 }
             }
         };
@@ -87,7 +90,8 @@ impl<E: Element, S: StaticShape> Predict<E, S> {
                 let row = Row::of(S::SHAPE, number, tile);
                 if tile::ROW < row.width {
                     let from = field.element(row.place) + field.aside(tile::ROW);
-                    field.copy::<T, E, S>(t, row.at(S::SHAPE, tile::ROW), from);
+                    let address = store + row.address(S::SHAPE, tile::ROW);
+                    field.copy::<T, E, S>(t, address, from);
                 }
                 number += THREADS;
             }

@@ -6,6 +6,7 @@ use super::rows::{self, InField, Row, WARPS};
 use super::stages::{Setting, Settle, Spot, run};
 use super::values::Values;
 use super::{InterpParams, THREADS};
+use crate::kernel::kept_shared_address;
 use crate::simt::Thread;
 use core::array::from_fn;
 use core::marker::PhantomData;
@@ -88,6 +89,7 @@ impl Source<'_> {
     /// the tile's own that this thread has seen is [`RAW`].
     #[inline(always)]
     fn fill<T: Thread, E: Element, S: StaticShape>(&self, t: T) -> bool {
+        let store = kept_shared_address(t, 0);
         let mut has_raws = false;
         let codes = self.codes_of::<S>(0);
         let own = codes.here[0] + u64::from(t.lane());
@@ -100,7 +102,7 @@ impl Source<'_> {
             });
             for (number, word) in numbers.iter().zip(&words) {
                 let row = Row::own(S::SHAPE, *number, self.tile);
-                has_raws |= Self::put::<T, E, S>(t, row, *word);
+                has_raws |= Self::put::<T, E, S>(t, store, row, *word);
             }
             number += BATCH as u32 * WARPS;
         }
@@ -109,7 +111,7 @@ impl Source<'_> {
             let row = Row::far(S::SHAPE, number, self.tile);
             if row.width > 0 {
                 let word = codes.first_word::<S>(row.place) + u64::from(t.lane());
-                Self::put::<T, E, S>(t, row, t.load(self.params.codes, word));
+                Self::put::<T, E, S>(t, store, row, t.load(self.params.codes, word));
             }
             number += WARPS;
         }
@@ -120,8 +122,8 @@ impl Source<'_> {
                 let row = Row::of(S::SHAPE, number, self.tile);
                 if tile::ROW < row.width {
                     let code = t.load_half(self.params.codes, 2 * next.first_word::<S>(row.place));
-                    let at = row.at(S::SHAPE, tile::ROW);
-                    Values::<E, S>::store(t, at, slot_of(code));
+                    let address = store + row.address(S::SHAPE, tile::ROW);
+                    Values::<E, S>::store_at(t, address, slot_of(code));
                 }
                 number += THREADS;
             }
@@ -144,16 +146,17 @@ impl Source<'_> {
         }
     }
 
-    /// Puts a row's codes, of which this lane has two, into the store; whether one is [`RAW`].
+    /// Puts a row's codes, of which this lane has two, into the store at an address; whether one is [`RAW`].
     #[inline(always)]
-    fn put<T: Thread, E: Element, S: StaticShape>(t: T, row: Row, word: u32) -> bool {
+    fn put<T: Thread, E: Element, S: StaticShape>(t: T, store: u32, row: Row, word: u32) -> bool {
         let mut has_raws = false;
         let first = 4 * (t.lane() % 16) + t.lane() / 16;
         for half in 0..2 {
             let x = first + 2 * half;
             let code = word >> (16 * half) & 0xffff;
             if x < row.width {
-                Values::<E, S>::store(t, row.at(S::SHAPE, x), slot_of(code));
+                let address = store + row.address(S::SHAPE, x);
+                Values::<E, S>::store_at(t, address, slot_of(code));
             }
             has_raws |= code == u32::from(RAW);
         }

@@ -3,6 +3,7 @@
 use super::THREADS;
 use super::values::Values;
 use crate::kernel::element::{load_element, store_element};
+use crate::kernel::kept_shared_address;
 use crate::simt::{Thread, View, WARP};
 use ferrosz_codec::Element;
 use ferrosz_codec::interp::store;
@@ -115,10 +116,10 @@ impl Row {
         )
     }
 
-    /// Where place `x` of the row lies in the store.
+    /// Where place `x` of the row lies in the store, from the store's address on.
     #[inline(always)]
-    pub const fn at(&self, shape: Shape, x: u32) -> u32 {
-        self.at + store::in_row(shape, x)
+    pub const fn address(&self, shape: Shape, x: u32) -> u32 {
+        4 * (self.at + store::in_row(shape, x))
     }
 }
 
@@ -203,14 +204,14 @@ impl InField {
         load_element(t, self.words, element)
     }
 
-    /// Begins to copy an element to where it lies in the store: see [`Thread::copy_async`].
+    /// Begins to copy an element to an address in the store: see [`Thread::copy_async`].
     #[inline(always)]
-    pub fn copy<T: Thread, E: Element, S: StaticShape>(&self, t: T, at: u32, element: u64) {
-        Values::<E, S>::copy(t, at, self.words, element);
+    pub fn copy<T: Thread, E: Element, S: StaticShape>(&self, t: T, address: u32, element: u64) {
+        Values::<E, S>::copy_to(t, address, self.words, element);
     }
 
     /// Writes what the store has of the tile's own places but those that `skip`, given the number of a row and the
-    /// place in it, says.
+    /// place in it, says. For the whole block.
     #[inline(always)]
     pub fn leave<T: Thread, E: Element, S: StaticShape>(
         &self,
@@ -218,6 +219,7 @@ impl InField {
         tile: &TileBox,
         skip: impl Fn(u32, u32) -> bool,
     ) {
+        let store = kept_shared_address(t, 0);
         let aside = [t.lane(), t.lane() + WARP].map(|x| self.aside(x));
         let mut number = t.warp();
         let mut first = self.element(Row::own(S::SHAPE, number, tile).place);
@@ -228,7 +230,8 @@ impl InField {
                 for (half, aside) in (0..).zip(&aside) {
                     let x = t.lane() + half * WARP;
                     if x < row.width && !skip(number, x) {
-                        let value = Values::<E, S>::load(t, row.at(S::SHAPE, x));
+                        let address = store + row.address(S::SHAPE, x);
+                        let value = Values::<E, S>::load_at(t, address);
                         store_element::<T, E>(t, self.words, first + aside, value);
                     }
                 }

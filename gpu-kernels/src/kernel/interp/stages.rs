@@ -1,6 +1,8 @@
 //! The stages of a tile, its places shared out among the threads of a block.
 
+use super::columns;
 use super::places::{Places, Share};
+use crate::kernel::kept_shared_address;
 use crate::simt::{Thread, View};
 use ferrosz_codec::Element;
 use ferrosz_codec::interp::parameters::Parameters;
@@ -55,6 +57,14 @@ impl Setting {
     #[inline(always)]
     pub fn radius<T: Thread>(&self, t: T) -> u32 {
         Words(|at| t.load(self.parameters, at as u64)).radius()
+    }
+
+    /// Whether the finest level is taken in columns.
+    #[inline(always)]
+    pub(super) fn has_columns<S: StaticShape>(&self) -> bool {
+        let [depth, height, _] = self.window;
+        let is_served = depth == columns::WINDOW && height == columns::WINDOW;
+        matches!(S::SHAPE, Shape::Cube) && is_served && self.is_complete::<S>()
     }
 
     /// Whether the tile has all of its own places; it may be without far faces.
@@ -120,10 +130,11 @@ pub fn run<T: Thread, E: Element, S: StaticShape>(
     setting: &Setting,
     settle: &impl Settle<E>,
 ) {
+    let store = kept_shared_address(t, 0);
     let mut level = t.opaque(setting.spacing.trailing_zeros());
     while level > 0 {
         level -= 1;
-        run_level::<T, E, S>(t, setting, level, settle);
+        run_level::<T, E, S>(t, setting, [level, store], settle);
     }
 }
 
@@ -131,13 +142,12 @@ pub fn run<T: Thread, E: Element, S: StaticShape>(
 fn run_level<T: Thread, E: Element, S: StaticShape>(
     t: T,
     setting: &Setting,
-    level: u32,
+    [level, store]: [u32; 2],
     settle: &impl Settle<E>,
 ) {
     let flags = Parameters::flags_of(setting.flag_bits, level);
     let quantizer = setting.quantizer(t, level);
-    let places = Places::new::<S>(setting, quantizer, level, flags.spline);
-    let in_columns = places.are_in_columns::<S>();
+    let places = Places::new::<S>(setting, quantizer, [level, store], flags.spline);
     // One text for all stages and classes: it is long.
     let all = classes(S::SHAPE, flags.is_multi, flags.is_reverse);
     let mut stages =
@@ -155,12 +165,12 @@ fn run_level<T: Thread, E: Element, S: StaticShape>(
                 odd,
                 axes: if flags.is_multi { odd } else { first },
             };
-            let share = Share::of::<S>(class, level, [!is_last, in_columns], turn);
+            let (share, next) = places.share::<S>(class, !is_last, turn);
             // At the upper levels most warps have nothing to do.
-            if share.has_places() {
+            if places.has_places(&share) {
                 run_class::<T, E, S, _>(t, &places, share, settle);
             }
-            turn = share.next_turn();
+            turn = next;
             left >>= 4;
         }
         t.barrier();

@@ -60,13 +60,13 @@ impl<E: Element, S: StaticShape> Values<E, S> {
         }
     }
 
-    /// Begins to copy an element of a field in global memory to a place: see [`Thread::copy_async`].
+    /// Begins to copy an element of a field in global memory to an address: see [`Thread::copy_async`].
     #[inline(always)]
-    pub fn copy<T: Thread>(t: T, at: u32, field: View<u32>, element: u64) {
+    pub fn copy_to<T: Thread>(t: T, address: u32, field: View<u32>, element: u64) {
         let word = element * E::WORDS as u64;
-        t.copy_async(at, field, word);
+        t.copy_async(address, field, word);
         if E::WORDS == 2 {
-            t.copy_async(Self::LEN + at, field, word + 1);
+            t.copy_async(address + 4 * Self::LEN, field, word + 1);
         }
     }
 }

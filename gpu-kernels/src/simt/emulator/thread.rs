@@ -318,9 +318,11 @@ impl Thread for EmulatorThread<'_> {
     }
 
     #[track_caller]
-    fn copy_async(self, word: u32, view: View<u32>, index: u64) {
+    fn copy_async(self, address: u32, view: View<u32>, index: u64) {
+        let place = Location::caller();
+        self.check_alignment(place, address, 4);
         let value = self.load(view, index);
-        let copy = (word, value, Location::caller());
+        let copy = (address / 4, value, place);
         self.0.copies.borrow_mut().push(copy);
     }
 

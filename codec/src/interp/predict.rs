@@ -86,6 +86,11 @@ where
 pub trait Around<T> {
     /// The prediction along an axis.
     fn along(&self, axis: usize) -> OneAxis<T>;
+    /// The same where only a cubic one is of use: the value of another may be anything.
+    #[inline(always)]
+    fn cubic(&self, axis: usize) -> OneAxis<T> {
+        self.along(axis)
+    }
     /// What is known one unit back along both axes.
     fn corner(&self, a: usize, b: usize) -> T;
 }
@@ -100,7 +105,7 @@ pub fn combine<T: Element>(axes: u32, around: &impl Around<T>) -> T {
         0b011 => face(around.along(0), around.along(1), around.corner(0, 1)),
         0b101 => face(around.along(0), around.along(2), around.corner(0, 2)),
         0b110 => face(around.along(1), around.along(2), around.corner(1, 2)),
-        _ => cube(around.along(0), around.along(1), around.along(2)),
+        _ => cube(around.cubic(0), around.cubic(1), around.along(2)),
     }
 }
 

@@ -99,8 +99,9 @@ fn quadratic<T: Element>(from: T, to: T, beyond: T) -> T {
     ((int(3) * from + int(6) * to) - beyond) * int(8).reciprocal()
 }
 
+/// The prediction from two neighbours on each side.
 #[inline(always)]
-fn cubic<T: Element>(spline: Spline, [a, b, c, d]: [T; 4]) -> T {
+pub fn cubic<T: Element>(spline: Spline, [a, b, c, d]: [T; 4]) -> T {
     let int = T::from_i32;
     let near = b + c;
     let far = a + d;

@@ -12,7 +12,7 @@ use crate::simt::{Thread, WARP};
 use core::array::from_fn;
 use ferrosz_codec::Element;
 use ferrosz_codec::interp::predict::{Around, OneAxis, combine};
-use ferrosz_codec::interp::spline::{Order, Spline, blend};
+use ferrosz_codec::interp::spline::{Order, Spline, blend, cubic};
 use ferrosz_codec::interp::store;
 use ferrosz_codec::shape::{Cube, Shape};
 use ferrosz_codec::tile;
@@ -285,23 +285,39 @@ struct OfHalf<'a, T, E> {
     i: usize,
 }
 
-impl<T: Thread, E: Element> Around<E> for OfHalf<'_, T, E> {
+impl<T: Thread, E: Element> OfHalf<'_, T, E> {
     #[inline(always)]
-    fn along(&self, axis: usize) -> OneAxis<E> {
+    fn neighbours(&self, axis: usize) -> (Order, [E; 4]) {
         let Half { column, flags, .. } = self.half;
         let i = self.i;
         let load = |address| self.half.load(address, i);
-        let (order, nearest) = match axis {
+        match axis {
             0 => {
                 let nearest = [i, i + 1, i + 2, i + 3].map(|at| self.half.along_z[at]);
                 (self.half.order(i), nearest)
             }
             1 => (flags.y, column.y.map(load)),
             _ => (flags.x, column.x.map(load)),
-        };
+        }
+    }
+}
+
+impl<T: Thread, E: Element> Around<E> for OfHalf<'_, T, E> {
+    #[inline(always)]
+    fn along(&self, axis: usize) -> OneAxis<E> {
+        let (order, nearest) = self.neighbours(axis);
         OneAxis {
             order,
             value: blend(order, self.half.spline, nearest),
+        }
+    }
+
+    #[inline(always)]
+    fn cubic(&self, axis: usize) -> OneAxis<E> {
+        let (order, nearest) = self.neighbours(axis);
+        OneAxis {
+            order,
+            value: cubic(self.half.spline, nearest),
         }
     }
 

@@ -8,7 +8,7 @@ use core::marker::PhantomData;
 use ferrosz_codec::Element;
 use ferrosz_codec::interp::predict::{Around, OneAxis, combine};
 use ferrosz_codec::interp::quantize::LevelQuantizer;
-use ferrosz_codec::interp::spline::{Order, Spline, blend};
+use ferrosz_codec::interp::spline::{Order, Spline, blend, cubic};
 use ferrosz_codec::interp::store;
 use ferrosz_codec::interp::tile::is_own;
 use ferrosz_codec::interp::walk::Class;
@@ -175,10 +175,9 @@ struct InStore<'a, T, E, S> {
     shape: PhantomData<S>,
 }
 
-impl<T: Thread, E: Element, S: StaticShape> Around<E> for InStore<'_, T, E, S> {
-    /// Without a branch: the lanes of a warp may differ in their order.
+impl<T: Thread, E: Element, S: StaticShape> InStore<'_, T, E, S> {
     #[inline(always)]
-    fn along(&self, axis: usize) -> OneAxis<E> {
+    fn neighbours(&self, axis: usize) -> (Order, [E; 4]) {
         let places = self.places;
         let order = places.order(self.place, axis, 1 << places.level);
         let Reach { back, apart } = places.reach[axis];
@@ -187,9 +186,27 @@ impl<T: Thread, E: Element, S: StaticShape> Around<E> for InStore<'_, T, E, S> {
             let address = behind.wrapping_add_signed(steps * apart.cast_signed());
             Values::<E, S>::load_at(self.t, address)
         });
+        (order, known)
+    }
+}
+
+impl<T: Thread, E: Element, S: StaticShape> Around<E> for InStore<'_, T, E, S> {
+    /// Without a branch: the lanes of a warp may differ in their order.
+    #[inline(always)]
+    fn along(&self, axis: usize) -> OneAxis<E> {
+        let (order, known) = self.neighbours(axis);
         OneAxis {
             order,
-            value: blend(order, places.spline, known),
+            value: blend(order, self.places.spline, known),
+        }
+    }
+
+    #[inline(always)]
+    fn cubic(&self, axis: usize) -> OneAxis<E> {
+        let (order, known) = self.neighbours(axis);
+        OneAxis {
+            order,
+            value: cubic(self.places.spline, known),
         }
     }
 

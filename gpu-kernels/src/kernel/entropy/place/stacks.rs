@@ -12,6 +12,9 @@ use ferrosz_codec::tile::LANES;
 /// The words of lane stacks. The unit of [`Record::words`] is half a word.
 pub struct StackWords;
 
+/// Words that a thread asks for before it writes the first.
+const TOGETHER: usize = 4;
+
 /// Words of an image before the states: the number of words, and 4 bits for each lane.
 pub const HEAD_WORDS: u32 = 1 + LANES / 8;
 
@@ -70,8 +73,15 @@ fn place_words<T: Thread>(t: T, work: &mut Work<'_>) {
     };
     let mut word = t.thread_index();
     while 2 * word < record.words {
-        let both = half(2 * word) | half(2 * word + 1) << 16;
-        work.store(t, record.words_at + word, both);
-        word += THREADS;
+        let words: [u32; TOGETHER] = core::array::from_fn(|i| {
+            let at = 2 * (word + i as u32 * THREADS);
+            half(at) | half(at + 1) << 16
+        });
+        for both in &words {
+            if 2 * word < record.words {
+                work.store(t, record.words_at + word, *both);
+            }
+            word += THREADS;
+        }
     }
 }

@@ -638,7 +638,7 @@ fn parts_in_device_memory() -> Result<(), Error> {
     let to_error = |_| Error::OutOfMemory { bytes: 0 };
     let mut workspace = None;
     for (kind, room) in [
-        (Kind::Smooth, 5000),
+        (Kind::Smooth, elements),
         (Kind::Random, elements),
         (Kind::Random, 1),
     ] {

@@ -128,10 +128,26 @@ pub trait Element:
     fn reciprocal(self) -> Self;
     /// The nearest value to `value`, ties to even.
     fn from_f64(value: f64) -> Self;
-    /// `self / 3`, rounded to nearest even.
-    fn third(self) -> Self;
-    /// `self / 40`, rounded to nearest even.
-    fn fortieth(self) -> Self;
+    /// `self / 3`, rounded to nearest even; of what is not finite, not finite.
+    #[inline(always)]
+    fn third(self) -> Self {
+        let third = Self::from_i32(3).reciprocal();
+        let guess = self * third;
+        guess + ((self - (guess + guess)) - guess) * third
+    }
+
+    /// `self / 5`, rounded to nearest even, and an eighth of that, rounded so again; of what is not finite, not finite.
+    //
+    // As for [`Element::third`], divisions are dear, and on a GPU so are wider numbers: but the guess is off by a unit in
+    // the last place at most, what is left over is exact (differences of numbers so close are), and a third or a fifth
+    // of a number is never so close to the middle between two others that the second rounding could go wrong.
+    #[inline(always)]
+    fn fortieth(self) -> Self {
+        let fifth = Self::from_i32(5).reciprocal();
+        let guess = self * fifth;
+        let rest = (self - Self::from_i32(4) * guess) - guess;
+        (guess + rest * fifth) * Self::from_i32(8).reciprocal()
+    }
 
     /// The value's bits as words, low word first; `f32` has one, and the second is zero.
     #[inline(always)]
@@ -248,19 +264,6 @@ impl Element for f32 {
         value as f32
     }
 
-    // A product in binary64 is wrong by 2^-53 of itself at most, and a third or fortieth of a binary32 number
-    // that is not between two neighbours is further than that from the middle of them: rounding the product
-    // gives what the quotient would give, and divisions are dear.
-    #[inline(always)]
-    fn third(self) -> Self {
-        (f64::from(self) * (1.0 / 3.0)) as f32
-    }
-
-    #[inline(always)]
-    fn fortieth(self) -> Self {
-        (f64::from(self) * (1.0 / 40.0)) as f32
-    }
-
     #[inline(always)]
     fn order_key(self) -> u64 {
         let bits = self.to_bits64();
@@ -355,16 +358,6 @@ impl Element for f64 {
     }
 
     #[inline(always)]
-    fn third(self) -> Self {
-        self / 3.0
-    }
-
-    #[inline(always)]
-    fn fortieth(self) -> Self {
-        self / 40.0
-    }
-
-    #[inline(always)]
     fn order_key(self) -> u64 {
         let bits = self.to_bits();
         bits ^ order_mask(bits, 63)
@@ -398,17 +391,36 @@ mod tests {
 
     #[test]
     fn thirds_and_fortieths_are_quotients() {
-        // All mantissas, in the exponents where results are normal, subnormal and between.
-        for exponent in [1u32, 2, 5, 6, 7, 127, 128, 254] {
+        let check = |x: f32| {
+            assert_eq!(x.third(), x / 3.0, "{x:e}");
+            assert_eq!(x.fortieth(), x / 5.0 / 8.0, "{x:e}");
+        };
+        // All mantissas, in the exponents where results are normal, subnormal and between, and subnormal themselves.
+        for exponent in [0u32, 1, 2, 5, 6, 7, 127, 128, 254] {
             for mantissa in 0..1u32 << 23 {
-                let x = f32::from_bits(exponent << 23 | mantissa);
-                assert_eq!(x.third().to_bits(), (x / 3.0).to_bits());
-                assert_eq!(x.fortieth().to_bits(), (x / 40.0).to_bits());
+                check(f32::from_bits(exponent << 23 | mantissa));
             }
         }
-        for x in [0.0, -0.0, f32::INFINITY, 1e-45, -1e-44, f32::MIN] {
-            assert_eq!(x.third().to_bits(), (x / 3.0).to_bits());
-            assert_eq!(x.fortieth().to_bits(), (x / 40.0).to_bits());
+        for x in [-0.0, -1e-44, f32::MIN, -1.1] {
+            check(x);
+        }
+        for x in [f32::INFINITY, f32::NEG_INFINITY, f32::NAN] {
+            assert!(!x.third().is_finite() && !x.fortieth().is_finite());
+        }
+        for x in [
+            1.0,
+            0.1,
+            1e300,
+            -7e-310,
+            f64::MAX,
+            f64::MIN_POSITIVE,
+            5e-324,
+        ] {
+            for ulps in 0..10_000 {
+                let x = f64::from_bits(x.to_bits() - ulps.min(x.to_bits()));
+                assert_eq!(x.third(), x / 3.0, "{x:e}");
+                assert_eq!(x.fortieth(), x / 5.0 / 8.0, "{x:e}");
+            }
         }
     }
 

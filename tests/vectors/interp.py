@@ -121,7 +121,7 @@ def along(case, known, at, axis, unit, natural):
     fwd1 = g + unit < n
     fwd3 = (inside + 3 * unit <= case.window[axis]) & (g + 3 * unit < n)
     if natural:
-        cubic = (F(23) * (b + c) - F(3) * (a + d)) / F(40)
+        cubic = (F(23) * (b + c) - F(3) * (a + d)) / F(5) / F(8)
     else:
         cubic = (F(9) * (b + c) - (a + d)) / F(16)
     p = (b + c) / F(2)

@@ -10,7 +10,7 @@ pub enum Spline {
     /// Not-a-knot: (-a + 9b + 9c - d) / 16.
     #[default]
     NotAKnot,
-    /// Natural: (-3a + 23b + 23c - 3d) / 40.
+    /// Natural: (-3a + 23b + 23c - 3d) / 40, as a fifth and of that an eighth.
     Natural,
 }
 

@@ -10,9 +10,8 @@ impl Samples {
     /// Of so many tiles one is looked at, within [`Samples::RANGE`].
     const ONE_OF: u64 = 128;
 
-    /// The fewest samples, as far as there are tiles, and the most: so many that all candidates of a round are on a
-    /// large GPU at once.
-    const RANGE: [u64; 2] = [4, 32];
+    /// The fewest samples, as far as there are tiles, and the most.
+    const RANGE: [u64; 2] = [4, 64];
 
     /// Of a field of so many tiles.
     pub const fn new(tiles: u64) -> Self {

@@ -42,7 +42,7 @@ pub const THREADS: u32 = CONTEXTS * WARP;
 
 /// Bytes of a context's slots, each with a symbol.
 pub const SLOT_BYTES: u32 = SLOTS;
-/// Bytes of a symbol: its entry, and then [`code_of`] it.
+/// Bytes of a symbol: its entry, and then its code and the bits behind it.
 pub const SYMBOL_BYTES: u32 = 8;
 /// Bytes of a context: its slots, and then its symbols.
 pub const CONTEXT_BYTES: u32 = SLOT_BYTES + SYMBOL_BYTES * TOKENS;

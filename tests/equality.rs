@@ -2,8 +2,9 @@
 
 mod common;
 
+use common::check::{bits, check};
 use common::fields::{FromBits, Kind, make};
-use common::{bounds, compressor, judge::judge, layouts};
+use common::{bounds, judge::judge, layouts};
 use ferrosz::codec::reference;
 use ferrosz::{Bound, Codec, Decompressor, Device, Extents, Layout, Part, Shape};
 use rand::rngs::SmallRng;
@@ -11,35 +12,6 @@ use rand::{RngExt, SeedableRng};
 
 fn line(codec: Codec, length: usize) -> Layout {
     Layout::new(codec, Shape::Line, Extents::line(length as u64))
-}
-
-fn bits<T: FromBits>(values: &[T]) -> Vec<u64> {
-    values.iter().map(|x| x.to_bits64()).collect()
-}
-
-fn check<T: FromBits>(layout: Layout, bound: Bound, field: &[T], context: &str) {
-    let context = format!("{context}, {} {}: {bound:?}", layout.codec, layout.shape);
-    let expected = reference::compress(layout, bound, field);
-    let compressor = compressor(layout, bound, Device::Cpu).expect("a compressor");
-    let stream = compressor.compress(field).expect("compresses");
-    assert!(stream == expected, "streams differ: {context}");
-    let most = compressor
-        .max_compressed_len(field.len() as u64, T::DTYPE)
-        .expect("a length");
-    assert!(
-        stream.len() as u64 <= most,
-        "longer than max_compressed_len: {context}"
-    );
-    let decoder = Decompressor::new().device(Device::Cpu);
-    let decoded: Vec<T> = decoder.decompress(&stream).expect("decompresses");
-    let reference: Vec<T> = reference::decompress(&stream).expect("decompresses");
-    assert!(
-        bits(&decoded) == bits(&reference),
-        "fields differ: {context}"
-    );
-    if let Err(wrong) = judge(bound, field, &decoded) {
-        panic!("{context}: {wrong}");
-    }
 }
 
 fn every_length<T: FromBits>() {

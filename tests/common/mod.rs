@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "each test file uses its part")]
 
 pub mod bare;
+pub mod check;
 pub mod fields;
 pub mod judge;
 pub mod parts;

@@ -198,24 +198,6 @@ struct Call<'a, E> {
 // The kernels are generic over type and shape, but an executor finds them by name, and only those of the list have
 // one: here the one becomes the other.
 
-/// What is launched for an element type and a shape.
-trait Launch {
-    fn launch<E: Executor, T: Element, S: StaticShape>(
-        self,
-        executor: &E,
-        blocks: u32,
-    ) -> Result<(), Error>
-    where
-        Predict<T, S>: Kernel<Params = InterpParams>,
-        Reconstruct<T, S>: Kernel<Params = InterpParams>,
-        Scores<T, S>: Kernel<Params = ScoresParams>,
-        Export<T, S>: Kernel<Params = ExportParams>,
-        ImportCodes<S>: Kernel<Params = ImportCodesParams>,
-        ImportOutliers<T, S>: Kernel<Params = ImportOutliersParams>,
-        LorenzoPredict<T, S>: Kernel<Params = LorenzoParams>,
-        LorenzoReconstruct<T, S>: Kernel<Params = LorenzoParams>;
-}
-
 /// A kernel of a predictor, with its parameters.
 pub(crate) enum OfTiles {
     Predict(InterpParams),
@@ -228,9 +210,10 @@ pub(crate) enum OfTiles {
     LorenzoReconstruct(LorenzoParams),
 }
 
-impl Launch for &OfTiles {
+impl OfTiles {
+    /// Launches it for an element type and a shape.
     fn launch<E: Executor, T: Element, S: StaticShape>(
-        self,
+        &self,
         executor: &E,
         blocks: u32,
     ) -> Result<(), Error>
@@ -245,18 +228,14 @@ impl Launch for &OfTiles {
         LorenzoReconstruct<T, S>: Kernel<Params = LorenzoParams>,
     {
         match self {
-            OfTiles::Predict(params) => executor.launch::<Predict<T, S>>(blocks, params),
-            OfTiles::Reconstruct(params) => executor.launch::<Reconstruct<T, S>>(blocks, params),
-            OfTiles::Scores(params) => executor.launch::<Scores<T, S>>(blocks, params),
-            OfTiles::Export(params) => executor.launch::<Export<T, S>>(blocks, params),
-            OfTiles::ImportCodes(params) => executor.launch::<ImportCodes<S>>(blocks, params),
-            OfTiles::ImportOutliers(params) => {
-                executor.launch::<ImportOutliers<T, S>>(blocks, params)
-            }
-            OfTiles::LorenzoPredict(params) => {
-                executor.launch::<LorenzoPredict<T, S>>(blocks, params)
-            }
-            OfTiles::LorenzoReconstruct(params) => {
+            Self::Predict(params) => executor.launch::<Predict<T, S>>(blocks, params),
+            Self::Reconstruct(params) => executor.launch::<Reconstruct<T, S>>(blocks, params),
+            Self::Scores(params) => executor.launch::<Scores<T, S>>(blocks, params),
+            Self::Export(params) => executor.launch::<Export<T, S>>(blocks, params),
+            Self::ImportCodes(params) => executor.launch::<ImportCodes<S>>(blocks, params),
+            Self::ImportOutliers(params) => executor.launch::<ImportOutliers<T, S>>(blocks, params),
+            Self::LorenzoPredict(params) => executor.launch::<LorenzoPredict<T, S>>(blocks, params),
+            Self::LorenzoReconstruct(params) => {
                 executor.launch::<LorenzoReconstruct<T, S>>(blocks, params)
             }
         }

@@ -13,7 +13,7 @@ const COMPILER_LINE: &str = "// compiler: ";
 /// Launch bounds of the entry points whose names begin and end like this, the first that fits: threads
 /// in a block, and blocks that a multiprocessor should hold at once. Rust has no attribute for them, so
 /// they are added to the text.
-const LAUNCH_BOUNDS: [(&str, &str, u32, u32); 14] = [
+const LAUNCH_BOUNDS: [(&str, &str, u32, u32); 15] = [
     ("ferrosz_entropy_statistics", "", 256, 4),
     ("ferrosz_entropy_tables", "", 512, 1),
     ("ferrosz_entropy_encode", "", 256, 2),
@@ -22,6 +22,7 @@ const LAUNCH_BOUNDS: [(&str, &str, u32, u32); 14] = [
     ("ferrosz_entropy_decode_tables", "", 512, 1),
     ("ferrosz_entropy_decode", "", 256, 2),
     ("ferrosz_interp_prepare_", "", 128, 1),
+    ("ferrosz_interp_scores_", "f32", 256, 3),
     ("ferrosz_interp_", "f32", 256, 2),
     ("ferrosz_interp_", "f64", 256, 1),
     ("ferrosz_lorenzo_reconstruct_", "", 256, 3),

@@ -1,4 +1,4 @@
-//! The finest level of a complete tile of a cube, but for its far faces: three quarters of the work.
+//! The finest level of a tile of a cube that is complete along z, but for its far faces: three quarters of the work.
 //!
 //! A thread takes the places above each other in its column: a warp has a row, a lane every second place of it. So
 //! the orders along y and x are those of the thread, places lie at constant distances, and along z each value is
@@ -91,6 +91,10 @@ impl<E: Element> Places<'_, E> {
             2 * t.warp() + (odd >> 1 & 1),
             2 * t.lane() + (odd >> 2 & 1),
         ];
+        let left = self.setting.tile.left;
+        if first[1] >= left[1] || first[2] >= left[2] {
+            return;
+        }
         let column = Column {
             places: self,
             first,
@@ -101,7 +105,7 @@ impl<E: Element> Places<'_, E> {
         };
         let flags = Flags {
             is_upper: false,
-            has_far: self.setting.tile.left[0] > WINDOW,
+            has_far: left[0] > WINDOW,
             is_natural: matches!(self.spline, Spline::Natural),
             y: self.order(first, 1, 1),
             x: self.order(first, 2, 1),
@@ -327,6 +331,7 @@ impl<T: Thread, E: Element> Around<E> for OfHalf<'_, T, E> {
         self.half.load(address, self.i)
     }
 }
+
 /// From an odd place to the one before it along an axis, in bytes.
 #[inline(always)]
 const fn back(axis: usize) -> u32 {

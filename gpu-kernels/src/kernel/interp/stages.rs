@@ -64,7 +64,7 @@ impl Setting {
     pub(super) fn has_columns<S: StaticShape>(&self) -> bool {
         let [depth, height, _] = self.window;
         let is_served = depth == columns::WINDOW && height == columns::WINDOW;
-        matches!(S::SHAPE, Shape::Cube) && is_served && self.is_complete::<S>()
+        matches!(S::SHAPE, Shape::Cube) && is_served && self.tile.left[0] >= columns::WINDOW
     }
 
     /// Whether the tile has all of its own places; it may be without far faces.

@@ -7,7 +7,7 @@ use common::check::{bits, check};
 use common::fields::{FromBits, Kind, make};
 use common::{bounds, compressor, tile_layouts};
 use ferrosz::codec::reference;
-use ferrosz::{Bound, Decompressor, Device, Layout, Part};
+use ferrosz::{Bound, Decompressor, Device, Part};
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
 

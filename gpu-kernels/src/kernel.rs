@@ -19,6 +19,7 @@ pub mod task;
 pub mod tile;
 pub mod unaligned;
 
+use crate::simt::Thread;
 use ferrosz_codec::stream::chunk::CHUNK_GROUPS;
 
 /// Threads in a block of the kernels that take a chunk each: one for each group.
@@ -26,8 +27,6 @@ pub const CHUNK_THREADS: u32 = CHUNK_GROUPS as u32;
 
 /// Warps in such a block.
 pub const CHUNK_WARPS: usize = CHUNK_GROUPS / 32;
-
-use crate::simt::Thread;
 
 /// The address of a word of shared memory, kept in a register: the compiler would find it anew wherever it is used,
 /// in three instructions, did it not come from another lane. For a whole warp.

@@ -1,10 +1,10 @@
 //! Compression of host slices.
 
+use crate::backend::Backend;
 use crate::choose;
 use crate::cpu::{self, Sink, Version};
 use crate::device::Device;
 use crate::error::Error;
-use crate::plan;
 use ferrosz_codec::stream::container::{Extents, Layout};
 use ferrosz_codec::{Bound, Codec, Dtype, Element, Shape};
 
@@ -218,11 +218,11 @@ impl Compressor {
         let chosen = self.choose(field)?;
         chosen.max_compressed_len(elements, T::DTYPE)?;
         let layout = chosen.layout_for(elements)?;
-        match plan::Backend::of(self.device)? {
-            plan::Backend::Cpu => {
+        match Backend::of(self.device)? {
+            Backend::Cpu => {
                 cpu::compress(Version::best(), layout, self.bound, field, sink, progress);
             }
-            plan::Backend::Gpu(executor) => {
+            Backend::Gpu(executor) => {
                 sink.take(executor.compress(layout, self.bound, field)?);
                 progress(elements);
             }

@@ -1,11 +1,11 @@
 //! Decompression to host slices.
 
+use crate::backend::Backend;
 use crate::cpu::{self, Version};
 use crate::device::Device;
 use crate::error::Error;
 use crate::memory;
 use crate::part::Part;
-use crate::plan;
 use crate::stream::StreamRef;
 use ferrosz_codec::stream::region::Region;
 use ferrosz_codec::{Element, FormatError};
@@ -171,15 +171,15 @@ impl Decompressor {
         mut values: &mut [T],
         progress: &(dyn Fn(u64) + Sync),
     ) -> Result<(), Error> {
-        match plan::Backend::of(self.device)? {
-            plan::Backend::Cpu => {
+        match Backend::of(self.device)? {
+            Backend::Cpu => {
                 for region in regions {
                     let (out, rest) = values.split_at_mut(region.elements() as usize);
                     cpu::decompress(Version::best(), stream, region, self.verify, out, progress)?;
                     values = rest;
                 }
             }
-            plan::Backend::Gpu(executor) => {
+            Backend::Gpu(executor) => {
                 executor.decompress(bytes, stream, regions, self.verify, values)?;
                 progress(values.len() as u64);
             }

@@ -44,11 +44,11 @@ pub use ferrosz_codec::interp::tune::{FlagChoice, Preset, TighteningChoice, Tuni
 #[cfg(feature = "cuda")]
 pub use cuda::{DeviceParts, PartsWorkspace};
 
+use crate::backend::{Backend, Gpu};
 use crate::device::Device;
 use crate::error::Error;
 #[cfg(feature = "emulator")]
 use crate::executor::emulator;
-use crate::plan::{Backend, Gpu};
 use ferrosz_codec::bound::Extremes;
 use ferrosz_codec::quantize::Quantizer;
 use ferrosz_codec::stream::container::Extents;

@@ -11,6 +11,7 @@
     )
 )]
 
+mod backend;
 mod bare;
 mod choose;
 pub mod compress;

@@ -6,6 +6,8 @@ mod compress;
 mod decompress;
 mod estimate;
 pub(crate) mod kernels;
+pub(crate) mod launch;
+pub(crate) mod room;
 
 pub(crate) use compress::compress;
 pub(crate) use decompress::decompress;

@@ -1,7 +1,7 @@
 //! The prediction of a place from what is known around it.
 
 use crate::element::Element;
-use crate::interp::spline::{Order, Spline, along, mean, select};
+use crate::interp::spline::{Order, Spline, along, blend, cubic, mean, select};
 
 /// What a prediction must know of its place.
 #[derive(Debug, Clone, Copy)]
@@ -25,6 +25,22 @@ pub struct OneAxis<T> {
     pub order: Order,
     /// What it says.
     pub value: T,
+}
+
+impl<T: Element> OneAxis<T> {
+    /// That of [`blend`].
+    #[inline(always)]
+    pub fn blended(order: Order, spline: Spline, known: [T; 4]) -> Self {
+        let value = blend(order, spline, known);
+        Self { order, value }
+    }
+
+    /// The cubic one, whatever the order.
+    #[inline(always)]
+    pub fn cubic(order: Order, spline: Spline, known: [T; 4]) -> Self {
+        let value = cubic(spline, known);
+        Self { order, value }
+    }
 }
 
 impl Site {

@@ -101,7 +101,7 @@ fn quadratic<T: Element>(from: T, to: T, beyond: T) -> T {
 
 /// The prediction from two neighbours on each side.
 #[inline(always)]
-pub fn cubic<T: Element>(spline: Spline, [a, b, c, d]: [T; 4]) -> T {
+pub(super) fn cubic<T: Element>(spline: Spline, [a, b, c, d]: [T; 4]) -> T {
     let int = T::from_i32;
     let near = b + c;
     let far = a + d;

@@ -19,9 +19,9 @@
 pub use ferrosz_codec::stream::aatrox::{AatroxError, Params};
 
 use super::kernels::BareStream;
+use crate::backend::Backend;
 use crate::device::Device;
 use crate::error::Error;
-use crate::plan::Backend;
 use ferrosz_codec::Element;
 use ferrosz_codec::stream::aatrox::LAYER;
 use ferrosz_codec::stream::aatrox::reference::{self, Decoder};

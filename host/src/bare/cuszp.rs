@@ -19,9 +19,9 @@
 
 use super::in_order;
 use super::kernels::BareStream;
+use crate::backend::Backend;
 use crate::device::Device;
 use crate::error::Error;
-use crate::plan::Backend;
 pub use ferrosz_codec::stream::cuszp::{CuszpError, Framing, Mode, Params, RateFault, Refusal};
 
 use ferrosz_codec::Element;

@@ -3,9 +3,10 @@
 #[cfg(feature = "cuda")]
 use super::{Bare, aatrox::AatroxError, cuszp::CuszpError};
 use super::{aatrox, cuszp};
+use crate::backend::{Backend, Gpu};
 use crate::error::Error;
 use crate::executor::Executor;
-use crate::plan::{Backend, Gpu, blocks_of};
+use crate::plan::blocks_of;
 use ferrosz_codec::shape::{Cube, Line, Plane, Shape};
 use ferrosz_codec::stream::aatrox::Layout as AatroxLayout;
 use ferrosz_codec::stream::cuszp::{Framing, Layout, Quantizer};

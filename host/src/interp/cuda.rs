@@ -39,7 +39,7 @@ use super::{Code, CodeWidth, Interpolator, Recipe};
 use crate::cuda::{Gpu, words};
 use crate::error::Error;
 use crate::executor::cuda::{CudaExecutor, CudaMemory};
-use cudarc::driver::{CudaStream, DevicePtr, DevicePtrMut};
+use cudarc::driver::{CudaStream, DevicePtr, DevicePtrMut, DeviceSlice};
 use ferrosz_codec::Element;
 use ferrosz_codec::tile::TileGrid;
 use ferrosz_gpu_kernels::simt::View;
@@ -57,6 +57,25 @@ pub struct DeviceParts<K, A, V, I> {
     pub outlier_values: V,
     /// Their numbers in the field.
     pub outlier_indices: I,
+}
+
+impl<K, A, V, I> DeviceParts<K, A, V, I> {
+    /// Bytes of each array.
+    fn bytes<C, T>(&self) -> [u64; 4]
+    where
+        K: DeviceSlice<C>,
+        A: DeviceSlice<T>,
+        V: DeviceSlice<T>,
+        I: DeviceSlice<u32>,
+    {
+        let bytes = |items: usize, bytes: usize| (items * bytes) as u64;
+        [
+            bytes(self.codes.len(), size_of::<C>()),
+            bytes(self.anchors.len(), size_of::<T>()),
+            bytes(self.outlier_values.len(), size_of::<T>()),
+            bytes(self.outlier_indices.len(), size_of::<u32>()),
+        ]
+    }
 }
 
 /// Device memory that the kernels of a call share. See [`Gpu::parts_workspace`].
@@ -143,13 +162,7 @@ impl Gpu {
             }
         }
         let room = parts.outlier_values.len().min(parts.outlier_indices.len()) as u64;
-        let bytes = |items: usize, bytes: usize| (items * bytes) as u64;
-        let lengths = [
-            bytes(parts.codes.len(), size_of::<C>()),
-            bytes(parts.anchors.len(), T::BYTES),
-            bytes(parts.outlier_values.len(), T::BYTES),
-            bytes(parts.outlier_indices.len(), 4),
-        ];
+        let lengths = parts.bytes::<C, T>();
         let (input, _input_use) = input.device_ptr(stream);
         let (codes, _codes_use) = parts.codes.device_ptr_mut(stream);
         let (anchors, _anchors_use) = parts.anchors.device_ptr_mut(stream);
@@ -202,13 +215,7 @@ impl Gpu {
             ));
         }
         let cells = workspace.cells_for(stream, &recipe.grid)?;
-        let bytes = |items: usize, bytes: usize| (items * bytes) as u64;
-        let lengths = [
-            bytes(parts.codes.len(), size_of::<C>()),
-            bytes(parts.anchors.len(), T::BYTES),
-            bytes(parts.outlier_values.len(), T::BYTES),
-            bytes(parts.outlier_indices.len(), 4),
-        ];
+        let lengths = parts.bytes::<C, T>();
         let (codes, _codes_use) = parts.codes.device_ptr(stream);
         let (anchors, _anchors_use) = parts.anchors.device_ptr(stream);
         let (values, _values_use) = parts.outlier_values.device_ptr(stream);

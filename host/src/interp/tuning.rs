@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::executor::Executor;
-use crate::tiles::kernels::{OfTiles, launch_of_tiles};
+use crate::tiles::launch::{OfTiles, launch_of_tiles};
 use ferrosz_codec::interp::resolved::WORDS;
 use ferrosz_codec::interp::tune::sample::Samples;
 use ferrosz_codec::interp::tune::search::{Round, Search};

@@ -1,15 +1,15 @@
-//! The order of kernels of the codecs of tiles, and what they share in a workspace.
+//! The order of kernels of the codecs of tiles.
 //!
 //! Nothing waits for the host: parameters, statistics and lengths stay on the machine. All of it lies behind the cells of
 //! the workspace, so that a caller's one allocation serves.
 
+use super::launch::{OfCoder, OfTiles, launch_of_coder, launch_of_tiles};
+use super::room::Room;
 use crate::error::Error;
 use crate::executor::Executor;
 use crate::interp::tuning::{TuneJob, enqueue_tune};
 use crate::plan::{CompressJob, DecompressJob, enqueue_resolve, identity};
 use ferrosz_codec::bound::Extremes;
-use ferrosz_codec::entropy::shares::MAX_WORDS;
-use ferrosz_codec::entropy::stack::{Huffman, Rans, SymbolCoder};
 use ferrosz_codec::interp::geometry::Geometry;
 use ferrosz_codec::interp::quantize::RADIUS;
 use ferrosz_codec::interp::resolved::WORDS;
@@ -17,135 +17,33 @@ use ferrosz_codec::interp::tune::Tuning;
 use ferrosz_codec::interp::tune::search::Search;
 use ferrosz_codec::pipeline::{TileCoder, TilePredictor};
 use ferrosz_codec::quantize::Quantizer;
-use ferrosz_codec::shape::{Cube, Line, Plane, StaticShape};
+use ferrosz_codec::shape::{Cube, Line, Plane};
 use ferrosz_codec::stream::container::to_words;
 use ferrosz_codec::stream::tiles::TileLayout;
 use ferrosz_codec::tile::TileGrid;
 use ferrosz_codec::{Dtype, Element, Shape};
-use ferrosz_gpu_kernels::kernel::cells;
-use ferrosz_gpu_kernels::kernel::entropy::decode::Decode;
-use ferrosz_gpu_kernels::kernel::entropy::decode_tables::{
-    DECODE_WORDS, ReadTables, ReadTablesParams,
-};
-use ferrosz_gpu_kernels::kernel::entropy::encode::{Encode, EncodeParams};
-use ferrosz_gpu_kernels::kernel::entropy::layout::TILE_WORDS;
+use ferrosz_gpu_kernels::kernel::entropy::decode_tables::ReadTablesParams;
+use ferrosz_gpu_kernels::kernel::entropy::encode::EncodeParams;
 use ferrosz_gpu_kernels::kernel::entropy::place::stacks::StackWords;
 use ferrosz_gpu_kernels::kernel::entropy::place::{Place, PlaceParams};
 use ferrosz_gpu_kernels::kernel::entropy::planes::decode::DecodePlanes;
 use ferrosz_gpu_kernels::kernel::entropy::planes::measure::{Measure, MeasureParams};
 use ferrosz_gpu_kernels::kernel::entropy::planes::place::PlaneWords;
-use ferrosz_gpu_kernels::kernel::entropy::record::RECORD_WORDS;
-use ferrosz_gpu_kernels::kernel::entropy::statistics::{COUNTERS, Statistics, StatisticsParams};
-use ferrosz_gpu_kernels::kernel::entropy::tables::{ENCODE_WORDS, MakeTables, TablesParams};
+use ferrosz_gpu_kernels::kernel::entropy::statistics::{Statistics, StatisticsParams};
+use ferrosz_gpu_kernels::kernel::entropy::tables::TablesParams;
 use ferrosz_gpu_kernels::kernel::entropy::target::DecodeParams;
 use ferrosz_gpu_kernels::kernel::entropy::tiling::Tiling;
 use ferrosz_gpu_kernels::kernel::interp::InterpParams;
-use ferrosz_gpu_kernels::kernel::interp::codes::REGION_WORDS;
-use ferrosz_gpu_kernels::kernel::interp::export::{Export, ExportParams};
-use ferrosz_gpu_kernels::kernel::interp::import::{
-    ImportCodes, ImportCodesParams, ImportOutliers, ImportOutliersParams,
-};
-use ferrosz_gpu_kernels::kernel::interp::predict::Predict;
-use ferrosz_gpu_kernels::kernel::interp::prepare::{CELLS, PARAMETER_WORDS};
-use ferrosz_gpu_kernels::kernel::interp::reconstruct::Reconstruct;
-use ferrosz_gpu_kernels::kernel::interp::scores::{Scores, ScoresParams};
 use ferrosz_gpu_kernels::kernel::lorenzo::LorenzoParams;
-use ferrosz_gpu_kernels::kernel::lorenzo::predict::Predict as LorenzoPredict;
-use ferrosz_gpu_kernels::kernel::lorenzo::reconstruct::Reconstruct as LorenzoReconstruct;
 use ferrosz_gpu_kernels::kernel::prologue::finish::{Finish, FinishParams};
 use ferrosz_gpu_kernels::kernel::prologue::gather::{Gather, GatherParams};
 use ferrosz_gpu_kernels::kernel::prologue::read::{ReadPrologue, ReadPrologueParams};
 use ferrosz_gpu_kernels::kernel::prologue::write::{WritePrologue, WritePrologueParams};
 use ferrosz_gpu_kernels::kernel::prologue::{Contents, THREADS as PROLOGUE_THREADS};
-use ferrosz_gpu_kernels::simt::{Kernel, View};
-
-/// Cells that sections of the workspace begin at multiples of: 128 bytes.
-const ALIGNMENT: u64 = 16;
+use ferrosz_gpu_kernels::simt::View;
 
 /// Warps in a block of the entropy coder's kernels.
 const WARPS: u64 = ferrosz_gpu_kernels::kernel::entropy::WARPS as u64;
-
-/// The workspace of a call.
-struct Room {
-    /// The cells of all kernels.
-    cells: View<u64>,
-    /// Counts of symbols.
-    counts: View<u64>,
-    /// Costs of tuning.
-    costs: View<u64>,
-    parameters: View<u32>,
-    tables: View<u32>,
-    shares: View<u32>,
-    /// Elements of the coarse field, what is known of them, and their anchors.
-    coarse: View<u32>,
-    known: View<u32>,
-    anchors: View<u32>,
-    tiles: View<u32>,
-    records: View<u32>,
-    regions: View<u32>,
-}
-
-/// Takes sections of a workspace one after the other.
-pub(crate) struct Sections {
-    all: View<u64>,
-    at: u64,
-}
-
-impl Sections {
-    /// Of these cells.
-    pub(crate) fn of(all: View<u64>) -> Self {
-        Self { all, at: 0 }
-    }
-
-    /// How many cells have been taken.
-    pub(crate) fn end(&self) -> u64 {
-        self.at
-    }
-
-    /// Takes cells.
-    pub(crate) fn cells(&mut self, count: u64) -> View<u64> {
-        let first = self.at.next_multiple_of(ALIGNMENT);
-        self.at = first + count;
-        self.all.from(first).first(count)
-    }
-
-    /// Takes words.
-    pub(crate) fn words(&mut self, count: u64) -> View<u32> {
-        self.cells(count.div_ceil(2)).words().first(count)
-    }
-}
-
-impl Room {
-    /// Shares out the cells of a workspace. Of too few, sections come out short.
-    fn new(layout: &TileLayout, dtype: Dtype, all: View<u64>) -> (Self, u64) {
-        let words = dtype.bytes() as u64 / 4;
-        let elements = |grid: Option<TileGrid>| grid.map_or(0, |grid| grid.elements());
-        let coarse = words * elements(layout.coarse);
-        let anchors = words * elements(layout.prologue_anchors());
-        let chunks = layout.chunks();
-        let mut sections = Sections::of(all);
-        let room = Self {
-            cells: sections.cells(cells::count(chunks)),
-            counts: sections.cells(u64::from(COUNTERS)),
-            costs: sections.cells(CELLS),
-            parameters: sections.words(PARAMETER_WORDS),
-            tables: sections.words(u64::from(ENCODE_WORDS.max(DECODE_WORDS))),
-            shares: sections.words(MAX_WORDS as u64),
-            coarse: sections.words(coarse),
-            known: sections.words(coarse),
-            anchors: sections.words(anchors),
-            tiles: sections.words(4 * chunks * TILE_WORDS),
-            records: sections.words(chunks * RECORD_WORDS),
-            regions: sections.words(chunks * REGION_WORDS),
-        };
-        (room, sections.end())
-    }
-}
-
-/// Cells of the workspace of a layout, for elements of either type.
-pub(crate) fn workspace_cells(layout: &TileLayout) -> u64 {
-    Room::new(layout, Dtype::F64, View::empty()).1
-}
 
 fn tiling(layout: &TileLayout) -> Tiling {
     let none = TileGrid::new(layout.shape(), [0; 3]);
@@ -195,79 +93,6 @@ struct Call<'a, E> {
     dtype: Dtype,
 }
 
-// The kernels are generic over type and shape, but an executor finds them by name, and only those of the list have
-// one: here the one becomes the other.
-
-/// A kernel of a predictor, with its parameters.
-pub(crate) enum OfTiles {
-    Predict(InterpParams),
-    Reconstruct(InterpParams),
-    Scores(ScoresParams),
-    Export(ExportParams),
-    ImportCodes(ImportCodesParams),
-    ImportOutliers(ImportOutliersParams),
-    LorenzoPredict(LorenzoParams),
-    LorenzoReconstruct(LorenzoParams),
-}
-
-impl OfTiles {
-    /// Launches it for an element type and a shape.
-    fn launch<E: Executor, T: Element, S: StaticShape>(
-        &self,
-        executor: &E,
-        blocks: u32,
-    ) -> Result<(), Error>
-    where
-        Predict<T, S>: Kernel<Params = InterpParams>,
-        Reconstruct<T, S>: Kernel<Params = InterpParams>,
-        Scores<T, S>: Kernel<Params = ScoresParams>,
-        Export<T, S>: Kernel<Params = ExportParams>,
-        ImportCodes<S>: Kernel<Params = ImportCodesParams>,
-        ImportOutliers<T, S>: Kernel<Params = ImportOutliersParams>,
-        LorenzoPredict<T, S>: Kernel<Params = LorenzoParams>,
-        LorenzoReconstruct<T, S>: Kernel<Params = LorenzoParams>,
-    {
-        match self {
-            Self::Predict(params) => executor.launch::<Predict<T, S>>(blocks, params),
-            Self::Reconstruct(params) => executor.launch::<Reconstruct<T, S>>(blocks, params),
-            Self::Scores(params) => executor.launch::<Scores<T, S>>(blocks, params),
-            Self::Export(params) => executor.launch::<Export<T, S>>(blocks, params),
-            Self::ImportCodes(params) => executor.launch::<ImportCodes<S>>(blocks, params),
-            Self::ImportOutliers(params) => executor.launch::<ImportOutliers<T, S>>(blocks, params),
-            Self::LorenzoPredict(params) => executor.launch::<LorenzoPredict<T, S>>(blocks, params),
-            Self::LorenzoReconstruct(params) => {
-                executor.launch::<LorenzoReconstruct<T, S>>(blocks, params)
-            }
-        }
-    }
-}
-
-/// A kernel of a coder, with its parameters.
-enum OfCoder {
-    Tables(TablesParams),
-    Encode(EncodeParams),
-    ReadTables(ReadTablesParams),
-    Decode(DecodeParams),
-}
-
-/// Launches a kernel of a predictor.
-pub(crate) fn launch_of_tiles<E: Executor>(
-    executor: &E,
-    dtype: Dtype,
-    shape: Shape,
-    blocks: u32,
-    kernel: &OfTiles,
-) -> Result<(), Error> {
-    match (dtype, shape) {
-        (Dtype::F32, Shape::Line) => kernel.launch::<E, f32, Line>(executor, blocks),
-        (Dtype::F32, Shape::Plane) => kernel.launch::<E, f32, Plane>(executor, blocks),
-        (Dtype::F32, Shape::Cube) => kernel.launch::<E, f32, Cube>(executor, blocks),
-        (Dtype::F64, Shape::Line) => kernel.launch::<E, f64, Line>(executor, blocks),
-        (Dtype::F64, Shape::Plane) => kernel.launch::<E, f64, Plane>(executor, blocks),
-        (Dtype::F64, Shape::Cube) => kernel.launch::<E, f64, Cube>(executor, blocks),
-    }
-}
-
 impl<E: Executor> Call<'_, E> {
     fn of_tiles(&self, blocks: u32, kernel: &OfTiles) -> Result<(), Error> {
         launch_of_tiles(
@@ -280,34 +105,13 @@ impl<E: Executor> Call<'_, E> {
     }
 
     fn of_coder(&self, blocks: u32, kernel: &OfCoder) -> Result<(), Error> {
-        match (self.layout.codec.coder, self.layout.shape()) {
-            (TileCoder::Rans, Shape::Line) => self.of_stacks::<Rans, Line>(blocks, kernel),
-            (TileCoder::Rans, Shape::Plane) => self.of_stacks::<Rans, Plane>(blocks, kernel),
-            (TileCoder::Rans, Shape::Cube) => self.of_stacks::<Rans, Cube>(blocks, kernel),
-            (_, Shape::Line) => self.of_stacks::<Huffman, Line>(blocks, kernel),
-            (_, Shape::Plane) => self.of_stacks::<Huffman, Plane>(blocks, kernel),
-            (_, Shape::Cube) => self.of_stacks::<Huffman, Cube>(blocks, kernel),
-        }
-    }
-
-    fn of_stacks<C: SymbolCoder, S: StaticShape>(
-        &self,
-        blocks: u32,
-        kernel: &OfCoder,
-    ) -> Result<(), Error>
-    where
-        MakeTables<C>: Kernel<Params = TablesParams>,
-        ReadTables<C>: Kernel<Params = ReadTablesParams>,
-        Encode<C, S>: Kernel<Params = EncodeParams>,
-        Decode<C, S>: Kernel<Params = DecodeParams>,
-    {
-        let executor = self.executor;
-        match kernel {
-            OfCoder::Tables(params) => executor.launch::<MakeTables<C>>(blocks, params),
-            OfCoder::Encode(params) => executor.launch::<Encode<C, S>>(blocks, params),
-            OfCoder::ReadTables(params) => executor.launch::<ReadTables<C>>(blocks, params),
-            OfCoder::Decode(params) => executor.launch::<Decode<C, S>>(blocks, params),
-        }
+        launch_of_coder(
+            self.executor,
+            self.layout.codec.coder,
+            self.layout.shape(),
+            blocks,
+            kernel,
+        )
     }
 
     fn statistics(&self, blocks: u32, params: &StatisticsParams) -> Result<(), Error> {

@@ -12,7 +12,7 @@ use crate::simt::{Thread, WARP};
 use core::array::from_fn;
 use ferrosz_codec::Element;
 use ferrosz_codec::interp::predict::{Around, OneAxis, combine};
-use ferrosz_codec::interp::spline::{Order, Spline, blend, cubic};
+use ferrosz_codec::interp::spline::{Order, Spline};
 use ferrosz_codec::interp::store;
 use ferrosz_codec::shape::{Cube, Shape};
 use ferrosz_codec::tile;
@@ -310,19 +310,13 @@ impl<T: Thread, E: Element> Around<E> for OfHalf<'_, T, E> {
     #[inline(always)]
     fn along(&self, axis: usize) -> OneAxis<E> {
         let (order, nearest) = self.neighbours(axis);
-        OneAxis {
-            order,
-            value: blend(order, self.half.spline, nearest),
-        }
+        OneAxis::blended(order, self.half.spline, nearest)
     }
 
     #[inline(always)]
     fn cubic(&self, axis: usize) -> OneAxis<E> {
         let (order, nearest) = self.neighbours(axis);
-        OneAxis {
-            order,
-            value: cubic(self.half.spline, nearest),
-        }
+        OneAxis::cubic(order, self.half.spline, nearest)
     }
 
     #[inline(always)]
@@ -338,5 +332,17 @@ const fn back(axis: usize) -> u32 {
     4 * match axis {
         0 | 1 => store::stride(Shape::Cube, axis),
         _ => store::in_row(Shape::Cube, 1),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flags_are_bits_and_back() {
+        for bits in 0..1 << 9 {
+            assert_eq!(Flags::from_bits(bits).to_bits(), bits);
+        }
     }
 }

@@ -8,7 +8,7 @@ use core::marker::PhantomData;
 use ferrosz_codec::Element;
 use ferrosz_codec::interp::predict::{Around, OneAxis, combine};
 use ferrosz_codec::interp::quantize::LevelQuantizer;
-use ferrosz_codec::interp::spline::{Order, Spline, blend, cubic};
+use ferrosz_codec::interp::spline::{Order, Spline};
 use ferrosz_codec::interp::store;
 use ferrosz_codec::interp::tile::is_own;
 use ferrosz_codec::interp::walk::Class;
@@ -195,19 +195,13 @@ impl<T: Thread, E: Element, S: StaticShape> Around<E> for InStore<'_, T, E, S> {
     #[inline(always)]
     fn along(&self, axis: usize) -> OneAxis<E> {
         let (order, known) = self.neighbours(axis);
-        OneAxis {
-            order,
-            value: blend(order, self.places.spline, known),
-        }
+        OneAxis::blended(order, self.places.spline, known)
     }
 
     #[inline(always)]
     fn cubic(&self, axis: usize) -> OneAxis<E> {
         let (order, known) = self.neighbours(axis);
-        OneAxis {
-            order,
-            value: cubic(self.places.spline, known),
-        }
+        OneAxis::cubic(order, self.places.spline, known)
     }
 
     #[inline(always)]
@@ -250,7 +244,7 @@ impl Reach {
     }
 }
 
-/// Which of the neighbours along an axis [`blend`] is given for an order, 0 being the one behind and 1 the one ahead; in
+/// Which of the neighbours along an axis [`OneAxis::blended`] is given for an order, 0 being the one behind and 1 the one ahead; in
 /// the place of one that the order does not allow, one that there is.
 #[inline(always)]
 pub(super) const fn nearest(order: Order) -> [i32; 4] {

@@ -84,18 +84,11 @@ impl<E: Element, S: StaticShape> Predict<E, S> {
             copy(row, field.element(row.place));
             number += WARPS;
         }
-        if rows::has_far(S::SHAPE) {
-            let mut number = t.thread_index();
-            while number < rows::count(S::SHAPE) {
-                let row = Row::of(S::SHAPE, number, tile);
-                if tile::ROW < row.width {
-                    let from = field.element(row.place) + field.aside(tile::ROW);
-                    let address = store + row.address(S::SHAPE, tile::ROW);
-                    field.copy::<T, E, S>(t, address, from);
-                }
-                number += THREADS;
-            }
-        }
+        rows::each_with_far::<T, S>(t, tile, |row| {
+            let from = field.element(row.place) + field.aside(tile::ROW);
+            let address = store + row.address(S::SHAPE, tile::ROW);
+            field.copy::<T, E, S>(t, address, from);
+        });
     }
 
     /// Anchors have no code, nor have places outside the field; what no stage writes is 0.
@@ -151,7 +144,8 @@ pub fn set_anchors<T: Thread, E: Element, S: StaticShape>(
                 *at >>= spacing.trailing_zeros();
             }
             let value = load_element::<T, E>(t, params.anchors, coarse.flat(at));
-            Values::<E, S>::store(t, store::index(S::SHAPE, place), value);
+            let address = t.shared_address(store::index(S::SHAPE, place));
+            Values::<E, S>::store_at(t, address, value);
         }
         number += THREADS;
     }

@@ -1,11 +1,11 @@
 //! Reconstruction: codes to a part of a field.
 
+use super::InterpParams;
 use super::codes;
 use super::predict::set_anchors;
 use super::rows::{self, InField, Row, WARPS};
 use super::stages::{Setting, Settle, Spot, run};
 use super::values::Values;
-use super::{InterpParams, THREADS};
 use crate::kernel::kept_shared_address;
 use crate::simt::Thread;
 use core::array::from_fn;
@@ -115,19 +115,12 @@ impl Source<'_> {
             }
             number += WARPS;
         }
-        if rows::has_far(S::SHAPE) {
-            let next = self.codes_of::<S>(1);
-            let mut number = t.thread_index();
-            while number < rows::count(S::SHAPE) {
-                let row = Row::of(S::SHAPE, number, self.tile);
-                if tile::ROW < row.width {
-                    let code = t.load_half(self.params.codes, 2 * next.first_word::<S>(row.place));
-                    let address = store + row.address(S::SHAPE, tile::ROW);
-                    Values::<E, S>::store_at(t, address, slot_of(code));
-                }
-                number += THREADS;
-            }
-        }
+        let next = self.codes_of::<S>(1);
+        rows::each_with_far::<T, S>(t, self.tile, |row| {
+            let code = t.load_half(self.params.codes, 2 * next.first_word::<S>(row.place));
+            let address = store + row.address(S::SHAPE, tile::ROW);
+            Values::<E, S>::store_at(t, address, slot_of(code));
+        });
         has_raws
     }
 

@@ -15,7 +15,7 @@ pub const WARPS: u32 = THREADS / WARP;
 
 /// Rows of a tile and its far faces: of 64 places and, but for lines, one on the far face.
 #[inline(always)]
-pub const fn count(shape: Shape) -> u32 {
+const fn count(shape: Shape) -> u32 {
     let [z, y, _] = store::extents(shape);
     match shape {
         // The last one has only its first place.
@@ -24,29 +24,39 @@ pub const fn count(shape: Shape) -> u32 {
     }
 }
 
-/// The place at `x` of a row; x is up to 64.
+/// The first place of a row.
 #[inline(always)]
-pub const fn place(shape: Shape, row: u32, x: u32) -> [u32; 3] {
+const fn first_place(shape: Shape, row: u32) -> [u32; 3] {
     match shape {
-        Shape::Line => [0, 0, tile::ROW * row + x],
-        Shape::Plane => [0, row, x],
+        Shape::Line => [0, 0, tile::ROW * row],
+        Shape::Plane => [0, row, 0],
         Shape::Cube => {
             let height = store::extents(shape)[1];
-            [row / height, row % height, x]
+            [row / height, row % height, 0]
         }
     }
-}
-
-/// Whether a row has a place on the far face along x.
-#[inline(always)]
-pub const fn has_far(shape: Shape) -> bool {
-    !matches!(shape, Shape::Line)
 }
 
 /// Rows on the far faces along z and y, or of a line along x.
 #[inline(always)]
 pub const fn far_count(shape: Shape) -> u32 {
     count(shape) - tile::ROWS
+}
+
+/// Calls for this thread's share of the rows that have a place on the far face along x; rows of lines have none.
+#[inline(always)]
+pub fn each_with_far<T: Thread, S: StaticShape>(t: T, tile: &TileBox, mut visit: impl FnMut(Row)) {
+    if matches!(S::SHAPE, Shape::Line) {
+        return;
+    }
+    let mut number = t.thread_index();
+    while number < count(S::SHAPE) {
+        let row = Row::of(S::SHAPE, number, tile);
+        if tile::ROW < row.width {
+            visit(row);
+        }
+        number += THREADS;
+    }
 }
 
 /// A row of a tile and its far faces, as far as it lies in the field.
@@ -64,7 +74,7 @@ impl Row {
     /// Row number `number`; numbers up to any may be asked for, and have no places from [`count`] on.
     #[inline(always)]
     pub const fn of(shape: Shape, number: u32, tile: &TileBox) -> Self {
-        let place = place(shape, number, 0);
+        let place = first_place(shape, number);
         let [z, y, x] = place;
         let end = store::extents(shape)[2];
         let end = if tile.left[2] < end {

@@ -177,7 +177,7 @@ fn run_level<T: Thread, E: Element, S: StaticShape>(
     }
 }
 
-/// [`Places::run`] with the axes known when it is compiled, which makes it a third as long to run.
+/// [`Places::run`] with the axes known when it is compiled: in there they would be a switch at every place.
 #[inline(always)]
 fn run_class<T: Thread, E: Element, S: StaticShape, R: Settle<E>>(
     t: T,

@@ -16,28 +16,6 @@ impl<E: Element, S: StaticShape> Values<E, S> {
 
     const LEN: u32 = store::len(S::SHAPE);
 
-    /// Reads a value.
-    #[inline(always)]
-    pub fn load<T: Thread>(t: T, at: u32) -> E {
-        let low = t.shared_load(at);
-        let high = if E::WORDS == 2 {
-            t.shared_load(Self::LEN + at)
-        } else {
-            0
-        };
-        E::from_words([low, high])
-    }
-
-    /// Writes a value.
-    #[inline(always)]
-    pub fn store<T: Thread>(t: T, at: u32, value: E) {
-        let [low, high] = value.to_words();
-        t.shared_store(at, low);
-        if E::WORDS == 2 {
-            t.shared_store(Self::LEN + at, high);
-        }
-    }
-
     /// Reads the value at an address: see [`Thread::shared_address`].
     #[inline(always)]
     pub fn load_at<T: Thread>(t: T, address: u32) -> E {

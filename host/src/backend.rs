@@ -1,0 +1,265 @@
+//! The machines, and whole calls on host slices for those that run kernels.
+
+use crate::device::Device;
+use crate::error::Error;
+use crate::executor::Executor;
+#[cfg(feature = "cuda")]
+use crate::executor::cuda::Kernels;
+#[cfg(feature = "emulator")]
+use crate::executor::emulator;
+use crate::plan::{
+    CompressJob, DecompressJob, enqueue_compress, enqueue_decompress, fault_in, workspace_cells,
+};
+use crate::stream::StreamRef;
+use ferrosz_codec::stream::container::{Header, Layout};
+use ferrosz_codec::stream::region::Region;
+use ferrosz_codec::{Bound, Dtype, Element};
+use ferrosz_gpu_kernels::kernel::cells;
+
+/// The machine that a [`Device`] names.
+pub(crate) enum Backend {
+    Cpu,
+    Gpu(Gpu),
+}
+
+/// A machine that runs kernels.
+pub(crate) enum Gpu {
+    #[cfg(feature = "cuda")]
+    Cuda(Kernels),
+    #[cfg(feature = "emulator")]
+    Emulator,
+}
+
+impl Backend {
+    pub(crate) fn of(device: Device) -> Result<Self, Error> {
+        match device {
+            Device::Cpu => Ok(Self::Cpu),
+            Device::Auto => Ok(cuda(0).map_or(Self::Cpu, Self::Gpu)),
+            Device::Cuda(ordinal) => cuda(ordinal).map(Self::Gpu),
+            Device::Emulator => emulated().map(Self::Gpu),
+        }
+    }
+}
+
+#[cfg(feature = "cuda")]
+fn cuda(ordinal: usize) -> Result<Gpu, Error> {
+    Kernels::of_device(ordinal).map(Gpu::Cuda)
+}
+
+#[cfg(not(feature = "cuda"))]
+fn cuda(_: usize) -> Result<Gpu, Error> {
+    Err(Error::NoDevice {
+        device: "cuda",
+        reason: "ferrosz was built without the feature `cuda`".to_owned(),
+    })
+}
+
+#[cfg(feature = "emulator")]
+fn emulated() -> Result<Gpu, Error> {
+    Ok(Gpu::Emulator)
+}
+
+#[cfg(not(feature = "emulator"))]
+fn emulated() -> Result<Gpu, Error> {
+    Err(Error::NoDevice {
+        device: "emulator",
+        reason: "ferrosz was built without the feature `emulator`".to_owned(),
+    })
+}
+
+// What runs kernels is compiled once for each type, in this crate: a generic function would be compiled again, with
+// all kernels on the emulator, in each crate that calls it.
+
+impl Gpu {
+    pub(crate) fn compress<T: Element>(
+        &self,
+        layout: Layout,
+        bound: Bound,
+        field: &[T],
+    ) -> Result<Vec<u8>, Error> {
+        match T::DTYPE {
+            Dtype::F32 => self.compress_f32(layout, bound, bytemuck::cast_slice(field)),
+            Dtype::F64 => self.compress_f64(layout, bound, bytemuck::cast_slice(field)),
+        }
+    }
+
+    fn compress_f32(&self, layout: Layout, bound: Bound, field: &[f32]) -> Result<Vec<u8>, Error> {
+        self.compress_of(layout, bound, field)
+    }
+
+    fn compress_f64(&self, layout: Layout, bound: Bound, field: &[f64]) -> Result<Vec<u8>, Error> {
+        self.compress_of(layout, bound, field)
+    }
+
+    fn compress_of<T: Element>(
+        &self,
+        layout: Layout,
+        bound: Bound,
+        field: &[T],
+    ) -> Result<Vec<u8>, Error> {
+        match *self {
+            #[cfg(feature = "cuda")]
+            Self::Cuda(ref kernels) => {
+                compress_host(&kernels.on_default_stream(), layout, bound, field)
+            }
+            #[cfg(feature = "emulator")]
+            Self::Emulator => compress_host(&emulator::new(), layout, bound, field),
+        }
+    }
+
+    /// Decodes regions of a stream, which lies in these bytes, one after the other into `values`.
+    pub(crate) fn decompress<T: Element>(
+        &self,
+        bytes: &[u8],
+        stream: &StreamRef<'_>,
+        regions: &[Region],
+        verify: bool,
+        values: &mut [T],
+    ) -> Result<(), Error> {
+        if values.is_empty() {
+            return Ok(());
+        }
+        let compacted;
+        let (header, bytes) = if stream.header.update_bytes == 0 {
+            (stream.header, bytes)
+        } else {
+            compacted = crate::update::compact(bytes)?;
+            (Header::read(&compacted)?, &compacted[..])
+        };
+        let source = Source {
+            header: &header,
+            bytes: &bytes[..header.stream_bytes() as usize],
+            regions,
+            verify,
+        };
+        match T::DTYPE {
+            Dtype::F32 => self.decompress_f32(&source, bytemuck::cast_slice_mut(values)),
+            Dtype::F64 => self.decompress_f64(&source, bytemuck::cast_slice_mut(values)),
+        }
+    }
+
+    fn decompress_f32(&self, source: &Source<'_>, values: &mut [f32]) -> Result<(), Error> {
+        self.decompress_of(source, values)
+    }
+
+    fn decompress_f64(&self, source: &Source<'_>, values: &mut [f64]) -> Result<(), Error> {
+        self.decompress_of(source, values)
+    }
+
+    fn decompress_of<T: Element>(
+        &self,
+        source: &Source<'_>,
+        values: &mut [T],
+    ) -> Result<(), Error> {
+        match *self {
+            #[cfg(feature = "cuda")]
+            Self::Cuda(ref kernels) => {
+                decompress_host(&kernels.on_default_stream(), source, values)
+            }
+            #[cfg(feature = "emulator")]
+            Self::Emulator => decompress_host(&emulator::new(), source, values),
+        }
+    }
+}
+
+/// What is to be decoded of a stream without updates.
+struct Source<'a> {
+    header: &'a Header,
+    bytes: &'a [u8],
+    /// One after the other.
+    regions: &'a [Region],
+    verify: bool,
+}
+
+fn compress_host<T: Element, E: Executor>(
+    executor: &E,
+    layout: Layout,
+    bound: Bound,
+    field: &[T],
+) -> Result<Vec<u8>, Error> {
+    let most = layout.max_stream_bytes(T::DTYPE).unwrap_or(u64::MAX);
+    let input = executor.allocate(size_of_val(field) as u64)?;
+    let stream = executor.allocate(most)?;
+    let workspace = executor.allocate(8 * workspace_cells(&layout))?;
+    let job = CompressJob {
+        layout,
+        bound,
+        input: executor.view(&input),
+        stream: executor.view(&stream),
+        cells: executor.view(&workspace),
+    };
+    executor.clear(job.cells.first(cells::STATES))?;
+    executor.upload(bytemuck::cast_slice(field), job.input)?;
+    enqueue_compress::<T, E>(executor, &job)?;
+    let mut length = [0; 8];
+    executor.download(job.cells, 8 * cells::STREAM_BYTES, &mut length)?;
+    let mut bytes = vec![0; u64::from_le_bytes(length).min(most) as usize];
+    executor.download(job.stream, 0, &mut bytes)?;
+    Ok(bytes)
+}
+
+fn decompress_host<T: Element, E: Executor>(
+    executor: &E,
+    source: &Source<'_>,
+    values: &mut [T],
+) -> Result<(), Error> {
+    let layout = source.header.layout();
+    let whole = [Region::whole(&layout.grid())];
+    if layout.tiles().is_none() || source.regions == whole {
+        return decompress_regions(executor, source, values);
+    }
+    // The kernels of tiles know whole fields only.
+    let elements = source.header.elements();
+    let mut all = crate::decompress::allocate::<T>(elements)?;
+    let of_all = Source {
+        regions: &whole,
+        ..*source
+    };
+    decompress_regions(executor, &of_all, &mut all)?;
+    let mut rest = values;
+    for region in source.regions {
+        let (out, behind) = rest.split_at_mut(region.elements() as usize);
+        region.cut(0, elements, |run, at| {
+            let count = (run.end - run.start) as usize;
+            let (from, to) = (run.start as usize, at as usize);
+            out[to..to + count].copy_from_slice(&all[from..from + count]);
+        });
+        rest = behind;
+    }
+    Ok(())
+}
+
+fn decompress_regions<T: Element, E: Executor>(
+    executor: &E,
+    source: &Source<'_>,
+    values: &mut [T],
+) -> Result<(), Error> {
+    let Source {
+        header,
+        bytes,
+        regions,
+        verify,
+    } = *source;
+    let layout = header.layout();
+    let stream = executor.allocate(bytes.len() as u64)?;
+    let output = executor.allocate(size_of_val(values) as u64)?;
+    let cells = match layout.tiles() {
+        Some(_) => workspace_cells(&layout),
+        None => cells::count(0),
+    };
+    let workspace = executor.allocate(8 * cells)?;
+    let job = DecompressJob {
+        layout,
+        regions,
+        verify,
+        stream: executor.view(&stream),
+        output: executor.view(&output),
+        cells: executor.view(&workspace),
+    };
+    executor.upload(bytes, job.stream)?;
+    enqueue_decompress::<T, E>(executor, &job)?;
+    let mut fault = [0; 8];
+    executor.download(job.cells, 8 * cells::FAULT, &mut fault)?;
+    fault_in(u64::from_le_bytes(fault))?;
+    executor.download(job.output, 0, bytemuck::cast_slice_mut(values))
+}

@@ -71,7 +71,7 @@ pub struct Row {
 }
 
 impl Row {
-    /// Row number `number`; numbers up to any may be asked for, and have no places from [`count`] on.
+    /// Row number `number`; numbers up to any may be asked for, and have no places from the count of rows on.
     #[inline(always)]
     pub const fn of(shape: Shape, number: u32, tile: &TileBox) -> Self {
         let place = first_place(shape, number);

@@ -97,6 +97,8 @@ pub trait Element:
     const ROUNDING_MAGIC_BITS: u32;
     /// Numbers of at most this magnitude are rounded rightly by [`Element::ROUNDING_MAGIC`].
     const ROUNDING_LIMIT: Self;
+    /// A number that is less than this from an integer is clearly nearer to it than to others: 1/2 - 2^-13.
+    const CLEARLY_NEAREST: Self;
 
     /// The bits, in the low end.
     fn to_bits64(self) -> u64;
@@ -189,6 +191,7 @@ impl Element for f32 {
     const ROUNDING_MAGIC: Self = 12_582_912.0;
     const ROUNDING_MAGIC_BITS: u32 = Self::ROUNDING_MAGIC.to_bits();
     const ROUNDING_LIMIT: Self = 4_194_304.0;
+    const CLEARLY_NEAREST: Self = 0.5 - 1.0 / 8192.0;
 
     #[inline(always)]
     fn to_bits64(self) -> u64 {
@@ -286,6 +289,7 @@ impl Element for f64 {
     const ROUNDING_MAGIC: Self = 6_755_399_441_055_744.0;
     const ROUNDING_MAGIC_BITS: u32 = Self::ROUNDING_MAGIC.to_bits() as u32;
     const ROUNDING_LIMIT: Self = 1_073_741_823.0;
+    const CLEARLY_NEAREST: Self = 0.5 - 1.0 / 8192.0;
 
     #[inline(always)]
     fn to_bits64(self) -> u64 {

@@ -188,6 +188,13 @@ impl TileGrid {
 }
 
 impl TileBox {
+    /// Whether the tile has all of its own places; it may be without far faces.
+    #[inline(always)]
+    pub fn is_complete(&self, shape: Shape) -> bool {
+        let extents = extents(shape);
+        (0..3).all(|axis| self.left[axis] >= extents[axis])
+    }
+
     /// How many of the field's elements a tile of that shape has in each dimension.
     #[inline(always)]
     pub fn extents(&self, shape: Shape) -> [u32; 3] {

@@ -1,14 +1,15 @@
 //! Tuning on the emulator: the words that it leaves are those that the codec comes to.
 
 use ferrosz_codec::interp::geometry::Geometry;
-use ferrosz_codec::interp::parameters::Tightening;
+use ferrosz_codec::interp::parameters::{LevelFlags, Parameters, Tightening};
 use ferrosz_codec::interp::resolved::{Resolved, WORDS};
+use ferrosz_codec::interp::spline::Spline;
 use ferrosz_codec::interp::store;
 use ferrosz_codec::interp::tune::radius::radius_of_samples;
-use ferrosz_codec::interp::tune::sample::Samples;
-use ferrosz_codec::interp::tune::search::{Round, Search};
-use ferrosz_codec::interp::tune::{Preset, Tuning, relative_of, tune};
-use ferrosz_codec::shape::{Cube, Line, Plane, StaticShape};
+use ferrosz_codec::interp::tune::sample::{Samples, Scope};
+use ferrosz_codec::interp::tune::search::{Costs, Round, Search};
+use ferrosz_codec::interp::tune::{Preset, Tuning, cost_of_tile, relative_of, sum, tune};
+use ferrosz_codec::shape::{Cube, Line, Plane, Shape, StaticShape};
 use ferrosz_codec::tile::TileGrid;
 use ferrosz_codec::{Bound, Element};
 use ferrosz_gpu_kernels::kernel::cells;
@@ -53,6 +54,23 @@ fn field<T: Element>(grid: &TileGrid, random: &mut StdRng) -> Vec<T> {
         .collect()
 }
 
+/// The field of these words, and nothing else.
+fn part_of(grid: &TileGrid, words: &mut [u32]) -> InterpParams {
+    let [_, height, width] = grid.lengths();
+    InterpParams {
+        field: view(words),
+        strides: [height * width, width, 1],
+        anchors: View::empty(),
+        codes: View::empty(),
+        first_chunk: 0,
+        known: View::empty(),
+        parameters: View::empty(),
+        lengths: grid.lengths(),
+        is_coarse: 0,
+        first_tile: 0,
+    }
+}
+
 struct Case<'a, T> {
     grid: &'a TileGrid,
     values: &'a [T],
@@ -91,7 +109,6 @@ impl<T: Element> Case<'_, T> {
         Prepare<T>: Kernel<Params = PrepareParams>,
     {
         let mut words: Vec<u32> = bytemuck::cast_slice(self.values).to_vec();
-        let [_, height, width] = self.grid.lengths();
         let mut workspace = vec![u64::from(POISON); cells::count(0) as usize];
         workspace[cells::RANGE as usize] = self.range.to_bits();
         let mut error = self.error.to_bits64();
@@ -105,20 +122,8 @@ impl<T: Element> Case<'_, T> {
             tuning: self.tuning,
             shape: S::SHAPE,
         };
-        let part = InterpParams {
-            field: view(&mut words),
-            strides: [height * width, width, 1],
-            anchors: View::empty(),
-            codes: View::empty(),
-            first_chunk: 0,
-            known: View::empty(),
-            parameters: View::empty(),
-            lengths: self.grid.lengths(),
-            is_coarse: 0,
-            first_tile: 0,
-        };
         let scores = ScoresParams {
-            part,
+            part: part_of(self.grid, &mut words),
             parameters: view(&mut parameters).from(WORDS as u64),
             cells: view(&mut tuning_cells),
             classes: View::empty(),
@@ -220,4 +225,72 @@ fn planes_are_tuned_alike() {
 fn lines_are_tuned_alike() {
     check::<f32, Line>([1, 1, 40_000], 5);
     check::<f64, Line>([1, 1, 1_000], 6);
+}
+
+/// What parameters cost on all samples, by level.
+fn check_costs<T: Element, S: StaticShape>(lengths: [u64; 3], seed: u64)
+where
+    Scores<T, S>: Kernel<Params = ScoresParams>,
+{
+    let mut random = StdRng::seed_from_u64(seed);
+    let grid = TileGrid::new(S::SHAPE, lengths);
+    let values: Vec<T> = field(&grid, &mut random);
+    let value = |at| values[grid.flat(at) as usize];
+    let samples = Samples::new(grid.tiles());
+    for geometry in Geometry::ALL {
+        let mut parameters = Parameters {
+            geometry,
+            ..Parameters::default()
+        };
+        for flags in &mut parameters.levels {
+            *flags = LevelFlags {
+                is_multi: random.random(),
+                is_reverse: random.random(),
+                spline: [Spline::NotAKnot, Spline::Natural][random.random_range(0..2)],
+            };
+        }
+        let resolved = Resolved::new(parameters, T::from_f64(1e-2));
+        let mut scratch = vec![T::ZERO; store::len(S::SHAPE) as usize];
+        let costs = (0..samples.count()).map(|sample| {
+            let tile = grid.tile(samples.tile(sample));
+            cost_of_tile(
+                S::SHAPE,
+                samples.scope(),
+                &tile,
+                &resolved,
+                value,
+                &mut scratch,
+            )
+        });
+        let right = costs.fold(Costs::default(), sum);
+        let mut found = Costs::default();
+        let mut words: Vec<u32> = bytemuck::cast_slice(&values).to_vec();
+        let mut parameter_words = resolved.to_words();
+        let params = ScoresParams {
+            part: part_of(&grid, &mut words),
+            parameters: view(&mut parameter_words),
+            cells: view(&mut found),
+            classes: View::empty(),
+        };
+        Emulator::new()
+            .seed(seed)
+            .launch::<Scores<T, S>>(samples.count(), &params)
+            .expect("no fault");
+        assert_eq!(found, right, "{} {parameters:?}", S::SHAPE);
+    }
+}
+
+#[test]
+fn costs_are_those_of_the_codec() {
+    check_costs::<f32, Cube>([33, 40, 130], 7);
+    check_costs::<f64, Plane>([1, 300, 130], 8);
+    check_costs::<f32, Line>([1, 1, 40_000], 9);
+}
+
+#[test]
+fn costs_of_so_many_tiles_that_half_of_each_is_looked_at_are_those_of_the_codec() {
+    let lengths = [16, 2, 64 * 8192];
+    let samples = Samples::new(TileGrid::new(Shape::Cube, lengths).tiles());
+    assert_eq!(samples.scope(), Scope::HalfOfFinest);
+    check_costs::<f32, Cube>(lengths, 10);
 }

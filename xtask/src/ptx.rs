@@ -17,7 +17,7 @@ const LAUNCH_BOUNDS: [(&str, &str, u32, u32); 15] = [
     ("ferrosz_entropy_statistics", "", 256, 4),
     ("ferrosz_entropy_tables", "", 512, 1),
     ("ferrosz_entropy_encode", "", 256, 2),
-    ("ferrosz_entropy_place", "", 256, 2),
+    ("ferrosz_entropy_place", "", 256, 3),
     ("ferrosz_entropy_planes", "", 256, 2),
     ("ferrosz_entropy_decode_tables", "", 512, 1),
     ("ferrosz_entropy_decode", "", 256, 2),

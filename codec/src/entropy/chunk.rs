@@ -5,8 +5,9 @@
 //! ```
 //!
 //! The decoder's order is that of tiles, in each of which the classes come first and then the steps. In a
-//! step all lanes' tokens are popped, then the extra bits of those lanes that have any; what the lanes take from the
-//! words in either, they take in order of lane. The encoder does all of that backwards.
+//! step all lanes' tokens are popped, and with them up to [`BITS_WITH_SYMBOL`] extra bits; then those of the lanes that have
+//! more. What the lanes take from the words in either, they take in order of lane. The encoder does all of that
+//! backwards.
 
 #[cfg(test)]
 mod tests;
@@ -15,8 +16,8 @@ use super::class::FIRST_CLASSES;
 use super::groups::{Classes, GroupMap, Step, TileCodes};
 use super::image::{ChunkTiles, ImageReader, ImageWriter, padded};
 use super::stack::{
-    START, SymbolCoder, WORD_BITS, emit, is_full_for_bits, needs_refill, push_bits, refill,
-    spare_bits, state, top_bits,
+    BITS_WITH_SYMBOL, START, SymbolCoder, WORD_BITS, emit, is_full_for_bits, needs_refill,
+    push_bits, refill, spare_bits, state, top_bits,
 };
 use super::tables::{DecodeTables, EncodeTables, NOTHING, Symbol};
 use super::token::{ESCAPE, RAW, Token};
@@ -115,17 +116,17 @@ impl<'a, C: SymbolCoder> Encoder<'a, C> {
         for group in (0..map.order().groups()).rev() {
             let symbol = self.tables.symbol(0, classes.of(group));
             self.is_codable &= symbol.entry != 0;
-            self.push_symbol(group as usize % LANES as usize, symbol);
+            self.push_symbol(group as usize % LANES as usize, symbol, (0, 0));
         }
     }
 
-    /// Pushes a step: the extra bits first, as they are popped last.
+    /// Pushes a step: extra bits first, as they are popped last.
     #[inline(always)]
     fn push_step(&mut self, codes: &Step<u16>, contexts: &Step<u8>) {
         let mut symbols = [Symbol::default(); LANES as usize];
         let mut bits = [0; LANES as usize];
         let mut extras = [0; LANES as usize];
-        let mut any_bits = 0;
+        let mut most_bits = 0;
         for lane in 0..LANES as usize {
             let context = u32::from(contexts[lane]);
             let z = if context == NOTHING { 0 } else { codes[lane] };
@@ -134,25 +135,27 @@ impl<'a, C: SymbolCoder> Encoder<'a, C> {
             symbols[lane] = symbol;
             bits[lane] = token.bits;
             extras[lane] = token.extra;
-            any_bits |= token.bits;
+            most_bits = most_bits.max(token.bits);
         }
-        if any_bits != 0 {
+        if most_bits > BITS_WITH_SYMBOL {
             for lane in (0..LANES as usize).rev() {
-                self.push_extra(lane, bits[lane], extras[lane]);
+                if bits[lane] > BITS_WITH_SYMBOL {
+                    self.push_extra(lane, bits[lane], extras[lane]);
+                    (bits[lane], extras[lane]) = (0, 0);
+                }
             }
         }
         for lane in (0..LANES as usize).rev() {
-            self.push_symbol(lane, symbols[lane]);
+            self.push_symbol(lane, symbols[lane], (extras[lane], bits[lane]));
         }
     }
 
+    /// Pushes a symbol, and before it so many bits, at most [`BITS_WITH_SYMBOL`].
     #[inline(always)]
-    fn push_symbol(&mut self, lane: usize, symbol: Symbol) {
-        let x = self.make_room(
-            self.states[lane],
-            C::is_full(self.states[lane], symbol.entry),
-        );
-        self.states[lane] = C::push(x, symbol.entry, symbol.reciprocal);
+    fn push_symbol(&mut self, lane: usize, symbol: Symbol, (extra, bits): (u32, u32)) {
+        let x = self.states[lane];
+        let x = self.make_room(x, C::is_full(x, symbol.entry, bits));
+        self.states[lane] = C::push(push_bits(x, bits, extra), symbol.entry, symbol.reciprocal);
     }
 
     #[inline(always)]
@@ -313,7 +316,7 @@ impl<'a, C: SymbolCoder> Decoder<'a, C> {
             return Err(ChunkFault::Symbol);
         }
         for group in 0..groups {
-            let class = self.pop_symbol((group % FIRST_CLASSES) as usize, 0);
+            let (class, _) = self.pop_symbol((group % FIRST_CLASSES) as usize, 0);
             if class > 0 && !self.tables.is_used(class) {
                 return Err(ChunkFault::Symbol);
             }
@@ -325,28 +328,36 @@ impl<'a, C: SymbolCoder> Decoder<'a, C> {
     /// Pops a step; whether a code may be [`RAW`].
     #[inline(always)]
     fn pop_step(&mut self, contexts: &Step<u8>, codes: &mut Step<u16>) -> bool {
+        let mut tokens = [0; LANES as usize];
         let mut largest = 0;
         for lane in 0..LANES as usize {
-            let token = self.pop_symbol(lane, u32::from(contexts[lane]));
+            let (token, extra) = self.pop_symbol(lane, u32::from(contexts[lane]));
             largest = largest.max(token);
-            codes[lane] = token as u16;
+            tokens[lane] = token;
+            codes[lane] = Token::code(token, extra) as u16;
         }
-        if Token::bits(largest) > 0 {
-            for (lane, code) in codes.iter_mut().enumerate() {
-                let token = u32::from(*code);
-                let extra = self.pop_extra(lane, Token::bits(token));
-                *code = Token::code(token, extra) as u16;
+        if Token::bits(largest) > BITS_WITH_SYMBOL {
+            for lane in 0..LANES as usize {
+                let bits = Token::bits(tokens[lane]);
+                if bits > BITS_WITH_SYMBOL {
+                    let extra = self.pop_extra(lane, bits);
+                    codes[lane] = Token::code(tokens[lane], extra) as u16;
+                }
             }
         }
         largest == ESCAPE
     }
 
+    /// A symbol, and the extra bits of that token if they come with it.
     #[inline(always)]
-    fn pop_symbol(&mut self, lane: usize, context: u32) -> u32 {
+    fn pop_symbol(&mut self, lane: usize, context: u32) -> (u32, u32) {
         let x = self.states[lane];
         let (symbol, entry) = self.tables.top(context, x);
-        self.states[lane] = self.refilled(C::pop(x, entry));
-        symbol
+        let bits = Token::bits(symbol);
+        let bits = if bits > BITS_WITH_SYMBOL { 0 } else { bits };
+        let x = C::pop(x, entry);
+        self.states[lane] = self.refilled(x >> bits);
+        (symbol, top_bits(x, bits))
     }
 
     #[inline(always)]

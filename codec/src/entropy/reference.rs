@@ -21,8 +21,24 @@ type Round = Vec<(usize, Pop)>;
 /// What a lane pops.
 #[derive(Clone, Copy)]
 enum Pop {
-    Symbol { context: u32, symbol: u32 },
-    Bits { count: u32, value: u32 },
+    Symbol {
+        context: u32,
+        symbol: u32,
+        /// Bits that are popped with it.
+        extra: Extra,
+    },
+    Bits(Extra),
+}
+
+/// Extra bits, and how many.
+#[derive(Clone, Copy)]
+struct Extra {
+    count: u32,
+    value: u32,
+}
+
+impl Extra {
+    const NONE: Self = Self { count: 0, value: 0 };
 }
 
 /// A symbol's number, its share, and where its interval starts.
@@ -88,6 +104,7 @@ fn rounds_of_tile(order: TileOrder, tile: &TileBox, shares: &Shares, codes: &[u1
             Pop::Symbol {
                 context: 0,
                 symbol: class(group),
+                extra: Extra::NONE,
             },
         )
     };
@@ -107,21 +124,21 @@ fn rounds_of_tile(order: TileOrder, tile: &TileBox, shares: &Shares, codes: &[u1
             if shares.context(context)[token.number as usize] == 0 {
                 token = Token::escape(z);
             }
+            let extra = Extra {
+                count: token.bits,
+                value: token.extra,
+            };
+            let is_alone = token.bits > 4;
             tokens.push((
                 lane,
                 Pop::Symbol {
                     context,
                     symbol: token.number,
+                    extra: if is_alone { Extra::NONE } else { extra },
                 },
             ));
-            if token.bits > 0 {
-                extras.push((
-                    lane,
-                    Pop::Bits {
-                        count: token.bits,
-                        value: token.extra,
-                    },
-                ));
+            if is_alone {
+                extras.push((lane, Pop::Bits(extra)));
             }
         }
         rounds.extend([tokens, extras]);
@@ -155,18 +172,26 @@ fn push_rounds<C: SymbolCoder>(shares: &Shares, rounds: &[Round]) -> Option<Vec<
         for (lane, pop) in round.iter().rev() {
             let x = &mut states[*lane];
             match *pop {
-                Pop::Symbol { context, symbol } => {
+                Pop::Symbol {
+                    context,
+                    symbol,
+                    extra,
+                } => {
                     let mut of_context = intervals[context as usize].iter();
                     let interval = *of_context.find(|interval| interval.0 == symbol)?;
-                    if C::POWERS_OF_TWO {
-                        let bits = prefix(interval);
-                        let value = bits.iter().rev().fold(0, |value, bit| value << 1 | bit);
-                        push_bits(x, bits.len() as u32, value, &mut words);
-                    } else {
-                        push_interval(x, interval, &mut words);
-                    }
+                    push(x, &mut words, |x| {
+                        let x = with_bits(x, extra);
+                        if C::POWERS_OF_TWO {
+                            let bits = prefix(interval);
+                            let value = bits.iter().rev().fold(0, |value, bit| value << 1 | bit);
+                            let count = bits.len() as u32;
+                            with_bits(x, Extra { count, value })
+                        } else {
+                            with_interval(x, interval)
+                        }
+                    });
                 }
-                Pop::Bits { count, value } => push_bits(x, count, value, &mut words),
+                Pop::Bits(extra) => push(x, &mut words, |x| with_bits(x, extra)),
             }
         }
     }
@@ -174,22 +199,22 @@ fn push_rounds<C: SymbolCoder>(shares: &Shares, rounds: &[Round]) -> Option<Vec<
     Some(image(&states, &words))
 }
 
-fn push_bits(x: &mut u64, count: u32, value: u32, words: &mut Vec<u16>) {
-    if *x << count >= 1 << 32 {
-        words.push(*x as u16);
-        *x >>= 16;
-    }
-    *x = *x << count | u64::from(value);
-}
-
-fn push_interval(x: &mut u64, (_, share, start): Interval, words: &mut Vec<u16>) {
-    let (share, start) = (u64::from(share), u64::from(start));
-    let pushed = |x: u64| x / share * 4096 + x % share + start;
+/// What a state becomes, which first loses a word if it would become too long.
+fn push(x: &mut u64, words: &mut Vec<u16>, pushed: impl Fn(u64) -> u64) {
     if pushed(*x) >= 1 << 32 {
         words.push(*x as u16);
         *x >>= 16;
     }
     *x = pushed(*x);
+}
+
+fn with_bits(x: u64, Extra { count, value }: Extra) -> u64 {
+    x << count | u64::from(value)
+}
+
+fn with_interval(x: u64, (_, share, start): Interval) -> u64 {
+    let (share, start) = (u64::from(share), u64::from(start));
+    x / share * 4096 + x % share + start
 }
 
 fn image(states: &[u64; 32], words: &[u16]) -> Vec<u8> {
@@ -274,6 +299,7 @@ fn pop_tiles<C: SymbolCoder, T: Element>(
         let mut classes = Vec::new();
         for group in 0..order.groups() {
             let class = stacks.symbol(group as usize % 32, 0)?;
+            stacks.refill(group as usize % 32);
             if class > 0 && shares.context(class).iter().all(|share| *share == 0) {
                 return Err(ChunkFault::Symbol);
             }
@@ -282,12 +308,20 @@ fn pop_tiles<C: SymbolCoder, T: Element>(
         let mut tile = vec![0; groups.len()];
         for (codes, groups) in tile.chunks_mut(32).zip(groups.chunks(32)) {
             let class = |lane: usize| groups[lane].map_or(0, |group| classes[group as usize]);
+            let (mut tokens, mut extras) = ([0; 32], [0; 32]);
             for lane in (0..32).filter(|lane| class(*lane) > 0) {
-                codes[lane] = stacks.symbol(lane, class(lane))? as u16;
+                tokens[lane] = stacks.symbol(lane, class(lane))?;
+                if Token::bits(tokens[lane]) <= 4 {
+                    extras[lane] = stacks.bits(lane, Token::bits(tokens[lane]));
+                }
+                stacks.refill(lane);
+            }
+            for lane in (0..32).filter(|lane| Token::bits(tokens[*lane]) > 4) {
+                extras[lane] = stacks.bits(lane, Token::bits(tokens[lane]));
+                stacks.refill(lane);
             }
             for (lane, code) in codes.iter_mut().enumerate() {
-                let token = u32::from(*code);
-                *code = Token::code(token, stacks.bits(lane, Token::bits(token))) as u16;
+                *code = Token::code(tokens[lane], extras[lane]) as u16;
             }
         }
         codes.push(tile);
@@ -363,7 +397,6 @@ impl<'a> Stacks<'a> {
     fn bits(&mut self, lane: usize, count: u32) -> u32 {
         let value = self.states[lane] & ((1 << count) - 1);
         self.states[lane] >>= count;
-        self.refill(lane);
         value as u32
     }
 
@@ -385,7 +418,6 @@ impl<'a> Stacks<'a> {
         } else {
             u64::from(share) * (x / 4096) + x % 4096 - u64::from(start)
         };
-        self.refill(lane);
         Ok(symbol)
     }
 

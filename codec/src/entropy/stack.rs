@@ -3,7 +3,8 @@
 //! A lane's state x is the top of a stack of bits, 2^16 <= x < 2^32 whenever a symbol is popped. What is pushed
 //! last is popped first, so the encoder goes backwards. Before a push that would not fit, the lane moves the low
 //! half of its state to the words ([`emit`]); a pop that leaves less than 2^16 takes a word back
-//! ([`refill`]). A push needs at most one word, as each is of at most 16 bits.
+//! ([`refill`]). A push needs at most one word, as each is of at most 16 bits: a symbol and a few extra bits are one push, to
+//! which they come in one go.
 //!
 //! rANS after J. Duda, "Asymmetric numeral systems", 2013; lanes that share words after F. Giesen, "Interleaved
 //! entropy coders", 2014.
@@ -18,6 +19,9 @@ pub const START: u32 = 1 << WORD_BITS;
 /// Bits of the words that states overflow into.
 pub const WORD_BITS: u32 = 16;
 
+/// Up to so many extra bits are pushed together with their symbol, as one of at most [`WORD_BITS`] bits.
+pub const BITS_WITH_SYMBOL: u32 = WORD_BITS - PRECISION;
+
 /// Takes the low word, which the caller stores, off a state.
 #[inline(always)]
 pub const fn emit(x: u32) -> u32 {
@@ -28,14 +32,6 @@ pub const fn emit(x: u32) -> u32 {
 #[inline(always)]
 pub const fn needs_refill(x: u32) -> bool {
     x < START
-}
-
-/// Whether a state needs a word after so many bits, at most 16, have been taken off, before which it gets one if it
-/// needs it. What that word is, does not matter.
-#[inline(always)]
-pub const fn needs_refill_behind(x: u32, bits: u32) -> bool {
-    let x = if needs_refill(x) { x << WORD_BITS } else { x };
-    needs_refill(x >> bits)
 }
 
 /// Puts a word below what is left of a state.
@@ -99,8 +95,9 @@ pub trait SymbolCoder: Copy + Send + Sync + 'static {
     /// What [`SymbolCoder::push`] wants besides the entry, so as not to divide.
     fn reciprocal(share: u32) -> u32;
 
-    /// Whether a word must be emitted before this symbol can be pushed.
-    fn is_full(x: u32, entry: u32) -> bool;
+    /// Whether a word must be emitted before so many bits, at most [`BITS_WITH_SYMBOL`], and then this symbol
+    /// can be pushed.
+    fn is_full(x: u32, entry: u32, bits: u32) -> bool;
 
     /// Pushes a symbol.
     fn push(x: u32, entry: u32, reciprocal: u32) -> u32;
@@ -143,9 +140,9 @@ impl SymbolCoder for Rans {
     }
 
     #[inline(always)]
-    fn is_full(x: u32, entry: u32) -> bool {
-        // Whether x >> 20 is at least the share, of which the greatest, 2^12, becomes 2^32.
-        x > (entry << (32 - PRECISION)).wrapping_sub(1)
+    fn is_full(x: u32, entry: u32, bits: u32) -> bool {
+        // Whether x >> (20 - bits) is at least the share, of which the greatest, 2^12, becomes 2^32.
+        x > (entry << (32 - PRECISION)).wrapping_sub(1) >> bits
     }
 
     #[inline(always)]
@@ -201,8 +198,8 @@ impl SymbolCoder for Huffman {
     }
 
     #[inline(always)]
-    fn is_full(x: u32, entry: u32) -> bool {
-        is_full_for_bits(x, entry & 15)
+    fn is_full(x: u32, entry: u32, bits: u32) -> bool {
+        is_full_for_bits(x, (entry & 15) + bits)
     }
 
     #[inline(always)]
@@ -221,21 +218,28 @@ mod tests {
     use super::*;
     use rand::{RngExt, SeedableRng, rngs::SmallRng};
 
-    /// A push, and what the pop of it gives back.
-    fn push_and_pop<C: SymbolCoder>(x: u32, share: u32, start: u32) {
+    /// A push of these bits and a symbol, and what the pop of them gives back.
+    fn push_and_pop<C: SymbolCoder>(x: u32, share: u32, start: u32, value: u32, bits: u32) {
         let (entry, reciprocal) = (C::entry(share, start), C::reciprocal(share));
-        let is_full = C::is_full(x, entry);
+        let is_full = C::is_full(x, entry, bits);
         let room = if is_full { emit(x) } else { x };
-        let pushed = C::push(room, entry, reciprocal);
-        assert!(pushed >= START, "{x} {share} {start}");
+        let pushed = C::push(push_bits(room, bits, value), entry, reciprocal);
+        assert!(pushed >= START, "{x} {share} {start} {bits}");
         let place = C::slot(slot_of(pushed));
         assert!((start..start + share).contains(&place));
         let popped = C::pop(pushed, entry);
+        assert_eq!(top_bits(popped, bits), value);
+        let popped = popped >> bits;
         assert_eq!(needs_refill(popped), is_full);
         assert_eq!(popped, room);
         if is_full {
             assert_eq!(refill(popped, x & 0xffff), x);
         }
+    }
+
+    fn bits_of(rng: &mut SmallRng) -> (u32, u32) {
+        let bits = rng.random_range(0..=BITS_WITH_SYMBOL);
+        (rng.random_range(0..1 << bits), bits)
     }
 
     fn state_of(rng: &mut SmallRng) -> u32 {
@@ -253,9 +257,10 @@ mod tests {
             for _ in 0..100 {
                 let start = rng.random_range(0..=SLOTS - share);
                 let x = state_of(&mut rng);
-                push_and_pop::<Rans>(x, share, start);
+                let (value, bits) = bits_of(&mut rng);
+                push_and_pop::<Rans>(x, share, start, value, bits);
                 let entry = Rans::entry(share, start);
-                if !Rans::is_full(x, entry) {
+                if !Rans::is_full(x, entry, 0) {
                     let plain = (x / share) * 4096 + x % share + start;
                     assert_eq!(Rans::push(x, entry, Rans::reciprocal(share)), plain);
                 }
@@ -270,7 +275,8 @@ mod tests {
             let share = SLOTS >> length;
             for _ in 0..10_000 {
                 let start = share * rng.random_range(0..1 << length);
-                push_and_pop::<Huffman>(state_of(&mut rng), share, start);
+                let (value, bits) = bits_of(&mut rng);
+                push_and_pop::<Huffman>(state_of(&mut rng), share, start, value, bits);
             }
         }
     }
@@ -288,15 +294,6 @@ mod tests {
             assert_eq!(top_bits(pushed, bits), value);
             assert_eq!(pushed >> bits, room);
             assert_eq!(needs_refill(room), is_full);
-            assert_eq!(needs_refill_behind(pushed, bits), is_full);
-            let low = pushed >> rng.random_range(0..=16);
-            if needs_refill(low) {
-                let refilled = refill(low, rng.random_range(0..1 << 16));
-                assert_eq!(
-                    needs_refill_behind(low, bits),
-                    needs_refill(refilled >> bits)
-                );
-            }
         }
     }
 

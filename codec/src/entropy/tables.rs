@@ -195,7 +195,7 @@ mod tests {
         }
         let nothing = encode.symbol(NOTHING, 0);
         for x in [START, u32::MAX] {
-            assert!(!C::is_full(x, nothing.entry));
+            assert!(!C::is_full(x, nothing.entry, 0));
             assert_eq!(C::push(x, nothing.entry, nothing.reciprocal), x);
         }
         assert_eq!(encode.symbol(CONTEXTS + 1, 0), Symbol::default());

@@ -1,11 +1,18 @@
 //! The quantiser of a level: residual to code and back, under the exact promise.
 
 use crate::element::Element;
+use crate::entropy::token::{RAW, zigzag};
 use crate::quantize::is_within;
 use core::array::from_fn;
 
 /// What codes may be of 16 bits: -32,767 to 32,767.
 pub const RADIUS: u32 = 1 << 15;
+
+/// Codes of a greater magnitude are found as [`LevelQuantizer::encode`] is defined, others mostly faster. What the
+/// definition rounds down to an integer, (|r| + e) / 2e for a residual r and the level's bound e, is what rounding r / 2e
+/// to the nearest one finds, unless that lies half-way between two, or so close to it that the addition may have been
+/// rounded: r / 2e being up to 2^10 and the last of 24 bits of (|r| + e) / e then 2^-12, within 2^-14.
+const MOST_USUAL: u32 = 1 << 10;
 
 /// The working values of a level's bound.
 #[repr(C)]
@@ -20,8 +27,8 @@ pub struct LevelQuantizer<T> {
 /// What became of a value.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Quantized<T> {
-    /// Its code; none if the value is stored as it is.
-    pub code: Option<i32>,
+    /// Its code, zigzag, or [`RAW`] if the value is stored as it is.
+    pub code: u32,
     /// What the decoder will know.
     pub known: T,
 }
@@ -69,6 +76,40 @@ impl<T: Element> LevelQuantizer<T> {
         error: T,
         radius: u32,
     ) -> [Quantized<T>; N] {
+        let half_inverse = self.inverse * T::HALF;
+        let most = T::from_i32(MOST_USUAL.min(radius.saturating_sub(1)).cast_signed());
+        let mut is_usual = true;
+        let usual: [Quantized<T>; N] = from_fn(|i| {
+            let scaled = (values[i] - predictions[i]) * half_inverse;
+            let biased = scaled + T::ROUNDING_MAGIC;
+            let steps = biased - T::ROUNDING_MAGIC;
+            let known = predictions[i] + steps * self.step;
+            // All of these are false for NaN.
+            is_usual &= scaled.abs() < most;
+            is_usual &= (scaled - steps).abs() < T::CLEARLY_NEAREST;
+            is_usual &= (values[i] - known).abs() < error;
+            let bits = biased.low_bits().wrapping_sub(T::ROUNDING_MAGIC_BITS);
+            Quantized {
+                code: zigzag(bits.cast_signed()),
+                known,
+            }
+        });
+        if is_usual {
+            usual
+        } else {
+            self.encode_any(values, predictions, error, radius)
+        }
+    }
+
+    /// The definition of [`LevelQuantizer::encode_all`].
+    #[inline(always)]
+    fn encode_any<const N: usize>(
+        &self,
+        values: [T; N],
+        predictions: [T; N],
+        error: T,
+        radius: u32,
+    ) -> [Quantized<T>; N] {
         let guesses: [Guess<T>; N] = from_fn(|i| self.guess(values[i], predictions[i], radius));
         let distances: [T; N] = from_fn(|i| (values[i] - guesses[i].known).abs());
         let mut is_kept: [bool; N] = from_fn(|i| distances[i] < error);
@@ -79,15 +120,11 @@ impl<T: Element> LevelQuantizer<T> {
             is_kept = from_fn(|i| is_within(values[i], guesses[i].known, error));
         }
         from_fn(|i| {
-            let Guess {
-                code,
-                is_small,
-                known,
-            } = guesses[i];
-            let is_coded = is_small & is_kept[i];
+            let guess = guesses[i];
+            let is_coded = guess.is_small & is_kept[i];
             Quantized {
-                code: if is_coded { Some(code) } else { None },
-                known: if is_coded { known } else { values[i] },
+                code: if is_coded { zigzag(guess.code) } else { RAW },
+                known: if is_coded { guess.known } else { values[i] },
             }
         })
     }
@@ -108,7 +145,7 @@ impl<T: Element> LevelQuantizer<T> {
                 magnitude
             },
             // False for NaN.
-            is_small: scaled < T::from_i32(radius as i32),
+            is_small: scaled < T::from_i32(radius.cast_signed()),
             known: prediction + steps * self.step,
         }
     }
@@ -144,5 +181,72 @@ fn finite_or_zero<T: Element>(prediction: T) -> T {
         prediction
     } else {
         T::ZERO
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::format;
+    use rand::{RngExt, SeedableRng, rngs::SmallRng};
+
+    /// A residual in half steps of about this magnitude: anything, or half-way between two codes but for a few units in the
+    /// last place.
+    fn half_steps(rng: &mut SmallRng, magnitude: f64) -> f64 {
+        let any = rng.random_range(-magnitude..magnitude);
+        match rng.random_range(0..4) {
+            0 => any,
+            1 => any.round(),
+            _ => any.round() * (1.0 + f64::from(rng.random_range(-3..4)) * 6e-8),
+        }
+    }
+
+    fn usual_codes_are_as_defined<T: Element>(seed: u64) {
+        let mut rng = SmallRng::seed_from_u64(seed);
+        let mut coded = 0;
+        for i in 0..400_000 {
+            let error =
+                T::from_f64(2f64.powi(rng.random_range(-20..20)) * rng.random_range(1.0..2.0));
+            // Levels may have tighter bounds.
+            let part = [1.0, 1.0, 0.8, 0.5][i % 4];
+            let quantizer = LevelQuantizer::new(error.to_f64() * part);
+            let magnitude = [4.0, 300.0, 2100.0, 1e5][i / 4 % 4];
+            let prediction = match rng.random_range(0..20) {
+                0 => T::NAN,
+                1 => T::MAX,
+                2 => T::ZERO - T::MAX,
+                3 => T::ZERO,
+                _ => T::from_f64(error.to_f64() * rng.random_range(-1e4..1e4)),
+            };
+            let base = if prediction.is_finite() {
+                prediction
+            } else {
+                T::ZERO
+            };
+            let residual = half_steps(&mut rng, magnitude) * error.to_f64() * part;
+            let value = match rng.random_range(0..50) {
+                0 => T::NAN,
+                1 => T::MAX,
+                _ => T::from_f64(base.to_f64() + residual),
+            };
+            let radius = [RADIUS, 1, 0, 128, 2, RADIUS][rng.random_range(0..6)];
+            let found = quantizer.encode(value, prediction, error, radius);
+            let [right] = quantizer.encode_any([value], [prediction], error, radius);
+            let context = format!("{value} {prediction} {error} {part} {radius}");
+            assert_eq!(found.code, right.code, "{context}");
+            assert_eq!(
+                found.known.to_bits64(),
+                right.known.to_bits64(),
+                "{context}"
+            );
+            coded += u32::from(found.code != RAW);
+        }
+        assert!(coded > 100_000, "{coded}");
+    }
+
+    #[test]
+    fn usual_codes_are_as_defined_in_either_type() {
+        usual_codes_are_as_defined::<f32>(1);
+        usual_codes_are_as_defined::<f64>(2);
     }
 }

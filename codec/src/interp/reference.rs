@@ -1,6 +1,7 @@
 //! The oracle: a whole field, stage after stage, in plain loops. Without tiles.
 
 use crate::element::Element;
+use crate::entropy::token::{RAW, unzigzag};
 use crate::interp::parameters::Parameters;
 use crate::interp::predict::Site;
 use crate::interp::resolved::Resolved;
@@ -46,7 +47,7 @@ pub fn decompose<T: Element>(
         |level, at, prediction| {
             let quantized =
                 resolved.quantizers[level].encode(values[at], prediction, resolved.error, radius);
-            codes[at] = quantized.code;
+            codes[at] = (quantized.code != RAW).then(|| unzigzag(quantized.code));
             quantized.known
         },
     );

@@ -173,7 +173,7 @@ impl<T: Element> Settle<T> for Encode<'_, T> {
             self.quantizers[level as usize].encode(slot, prediction, self.error, self.radius);
         if is_own(self.shape, place) {
             let at = tile::index(self.shape, place) as usize;
-            self.codes[at] = quantized.code.map_or(RAW, zigzag);
+            self.codes[at] = quantized.code as u16;
         }
         quantized.known
     }

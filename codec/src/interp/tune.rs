@@ -25,7 +25,7 @@ use crate::interp::walk::{Settle, walk};
 use crate::shape::Shape;
 use crate::tile::{TileBox, TileGrid};
 use cost::{CLASSES, class, cost};
-use sample::Samples;
+use sample::{Samples, Scope};
 use search::{Costs, Search};
 
 /// What is decided, and among what.
@@ -191,7 +191,14 @@ pub fn tune<T: Element>(
         (0..samples.count())
             .map(|sample| {
                 let tile = grid.tile(samples.tile(sample));
-                cost_of_tile(grid.shape(), &tile, &resolved, &value, scratch)
+                cost_of_tile(
+                    grid.shape(),
+                    samples.scope(),
+                    &tile,
+                    &resolved,
+                    &value,
+                    scratch,
+                )
             })
             .fold(Costs::default(), sum)
     })
@@ -202,21 +209,24 @@ pub fn sum(a: Costs, b: Costs) -> Costs {
     core::array::from_fn(|level| a[level].wrapping_add(b[level]))
 }
 
-/// What a tile costs with these parameters. `scratch` has room for [`store::len`] values.
+/// What the places of a tile in `scope` cost with these parameters. `scratch` has room for [`store::len`] values.
 pub fn cost_of_tile<T: Element>(
     shape: Shape,
+    scope: Scope,
     tile: &TileBox,
     resolved: &Resolved<T>,
     value: impl Fn([u64; 3]) -> T,
     scratch: &mut [T],
 ) -> Costs {
-    let counts = classes_of_tile(shape, tile, resolved, value, scratch);
+    let counts = classes_of_tile(shape, scope, tile, resolved, value, scratch);
     counts.map(|counts| cost(&counts, T::BYTES as u32))
 }
 
-/// How many codes of a tile are of each class, by level. `scratch` has room for [`store::len`] values.
+/// How many codes of a tile are of each class, by level; those of places in `scope`, as often as they count. `scratch` has
+/// room for [`store::len`] values.
 pub fn classes_of_tile<T: Element>(
     shape: Shape,
+    scope: Scope,
     tile: &TileBox,
     resolved: &Resolved<T>,
     value: impl Fn([u64; 3]) -> T,
@@ -227,21 +237,32 @@ pub fn classes_of_tile<T: Element>(
     });
     let mut count = Count {
         shape,
+        scope,
         resolved,
         counts: [[0; CLASSES]; MAX_LEVELS],
     };
     walk(shape, tile, &resolved.parameters, scratch, &mut count);
-    count.counts
+    let mut counts = count.counts;
+    for (level, counts) in (0..).zip(&mut counts) {
+        *counts = counts.map(|count| scope.weight(level) * count);
+    }
+    counts
 }
 
 /// Counts the classes of a tile's codes. Anchors are taken as known.
 struct Count<'a, T> {
     shape: Shape,
+    scope: Scope,
     resolved: &'a Resolved<T>,
     counts: [[u32; CLASSES]; MAX_LEVELS],
 }
 
 impl<T: Element> Settle<T> for Count<'_, T> {
+    #[inline(always)]
+    fn scope(&self) -> Scope {
+        self.scope
+    }
+
     #[inline(always)]
     fn settle(&mut self, level: u32, place: [u32; 3], slot: T, prediction: T) -> T {
         let Resolved {
@@ -314,17 +335,23 @@ mod tests {
         let predictor = Predictor::new(&grid, &resolved, Part::Fine);
         let mut known = vec![0.0; store::len(Shape::Cube) as usize];
         let mut codes = [0; tile::TILE];
-        for tile in (0..grid.tiles()).map(|number| grid.tile(number)) {
+        let all = (0..grid.tiles()).map(|number| grid.tile(number));
+        for (tile, scope) in
+            all.flat_map(|tile| [Scope::Whole, Scope::HalfOfFinest].map(|scope| (tile, scope)))
+        {
             predictor.encode(&tile, value, coarse, &mut known, &mut codes);
-            let found = cost_of_tile(Shape::Cube, &tile, &resolved, value, &mut known);
+            let found = cost_of_tile(Shape::Cube, scope, &tile, &resolved, value, &mut known);
+            let is_half = scope == Scope::HalfOfFinest;
             for level in 0..4 {
                 let mut counts = [0u64; CLASSES];
                 for (at, code) in (0..).zip(&codes) {
                     let place = tile::place(Shape::Cube, at / tile::LANES, at % tile::LANES);
-                    if tile.has(place) && tile::level(Shape::Cube, place) == level {
+                    let is_left_out = is_half && level == 0 && place[0] >= 8;
+                    if tile.has(place) && tile::level(Shape::Cube, place) == level && !is_left_out {
                         // Of k and -k, in zigzag, each is twice its magnitude, or one less.
                         let magnitude = u32::from(*code).div_ceil(2);
-                        counts[(32 - magnitude.leading_zeros()) as usize] += 1;
+                        let weight = if is_half && level == 0 { 2 } else { 1 };
+                        counts[(32 - magnitude.leading_zeros()) as usize] += weight;
                     }
                 }
                 let all: u64 = counts.iter().sum();

@@ -5,6 +5,7 @@ use crate::interp::parameters::Parameters;
 use crate::interp::predict::Site;
 use crate::interp::stage::Stage;
 use crate::interp::store;
+use crate::interp::tune::sample::Scope;
 use crate::shape::Shape;
 use crate::tile::{self, TileBox};
 
@@ -59,6 +60,12 @@ impl Class {
 
 /// What happens to a place once its prediction is known.
 pub trait Settle<T> {
+    /// Which places are of interest.
+    #[inline(always)]
+    fn scope(&self) -> Scope {
+        Scope::Whole
+    }
+
     /// `slot` is what the store holds for the place; the result is what is known of it from then on.
     fn settle(&mut self, level: u32, place: [u32; 3], slot: T, prediction: T) -> T;
 }
@@ -110,6 +117,7 @@ fn walk_class<T: Element>(
         let end = class.first(axis, unit) + 2 * unit * (Class::count(shape, axis, level) - 1 + far);
         (end + 1).min(site.left[axis])
     });
+    let ends = settle.scope().ends(shape, level, ends);
     let step = 2 * unit as usize;
     for z in (class.first(0, unit)..ends[0]).step_by(step) {
         for y in (class.first(1, unit)..ends[1]).step_by(step) {

@@ -98,7 +98,14 @@ pub(crate) fn tune<T: Element>(
                 || vec![T::ZERO; store::len(grid.shape()) as usize],
                 |scratch, sample| {
                     let tile = grid.tile(samples.tile(sample));
-                    cost_of_tile(grid.shape(), &tile, &resolved, &value, scratch)
+                    cost_of_tile(
+                        grid.shape(),
+                        samples.scope(),
+                        &tile,
+                        &resolved,
+                        &value,
+                        scratch,
+                    )
                 },
             )
             .reduce(Costs::default, sum)

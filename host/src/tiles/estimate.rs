@@ -18,6 +18,7 @@ use ferrosz_codec::interp::parameters::Parameters;
 use ferrosz_codec::interp::resolved::Resolved;
 use ferrosz_codec::interp::store;
 use ferrosz_codec::interp::tile::{Part, Predictor};
+use ferrosz_codec::interp::tune::sample::Scope;
 use ferrosz_codec::interp::tune::search::{Costs, Search};
 use ferrosz_codec::interp::tune::{Tuning, cost_of_tile, sum};
 use ferrosz_codec::lorenzo;
@@ -242,7 +243,14 @@ fn tune_on<T: Element>(
         let resolved = Resolved::new(*candidate, error);
         (sample.par_iter().step_by(TUNED))
             .map_init(room, |room, tile| {
-                cost_of_tile(shape, &tile.tile, &resolved, |at| tile.at(at), room)
+                cost_of_tile(
+                    shape,
+                    Scope::Whole,
+                    &tile.tile,
+                    &resolved,
+                    |at| tile.at(at),
+                    room,
+                )
             })
             .reduce(Costs::default, sum)
     })

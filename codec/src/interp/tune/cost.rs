@@ -1,6 +1,7 @@
 //! What codes cost: an estimate in bits, in integers.
 
 use crate::element::Element;
+use crate::entropy::token::{RAW, magnitude};
 use crate::interp::quantize::Quantized;
 
 /// Classes of codes: 0, then magnitudes of 1 to 15 bits, then values without a code.
@@ -12,10 +13,12 @@ pub const COST_BITS: u32 = 8;
 /// The class of a value's code; none if the value is not finite: then no parameters help.
 #[inline(always)]
 pub fn class<T: Element>(value: T, quantized: &Quantized<T>) -> Option<u32> {
-    match quantized.code {
-        Some(code) => Some(u32::BITS - code.unsigned_abs().leading_zeros()),
-        None if value.is_finite() => Some(CLASSES as u32 - 1),
-        None => None,
+    if quantized.code != RAW {
+        Some(u32::BITS - magnitude(quantized.code).leading_zeros())
+    } else if value.is_finite() {
+        Some(CLASSES as u32 - 1)
+    } else {
+        None
     }
 }
 

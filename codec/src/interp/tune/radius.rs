@@ -43,7 +43,14 @@ pub fn radius_of_samples<T: Element>(
     let mut counts = [0; CLASSES];
     for sample in 0..samples.count() {
         let tile = grid.tile(samples.tile(sample));
-        for of_level in classes_of_tile(grid.shape(), &tile, resolved, &value, scratch) {
+        for of_level in classes_of_tile(
+            grid.shape(),
+            samples.scope(),
+            &tile,
+            resolved,
+            &value,
+            scratch,
+        ) {
             for (count, more) in counts.iter_mut().zip(of_level) {
                 *count += u64::from(more);
             }

@@ -1,9 +1,45 @@
 //! Samples: the tiles that speak for a field.
 
+use crate::shape::Shape;
+use crate::tile;
+
 /// A few of a field's tiles, one from each of as many equal parts of their sequence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Samples {
     tiles: u64,
+}
+
+/// Which places of a tile are looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scope {
+    /// All of them.
+    Whole,
+    /// Of the finest level, which has most places, those in the first half of the tile along its slowest axis.
+    HalfOfFinest,
+}
+
+impl Scope {
+    /// What the places of a level that are looked at are below along each axis, given what all of them are.
+    #[inline(always)]
+    pub const fn ends(self, shape: Shape, level: u32, mut ends: [u32; 3]) -> [u32; 3] {
+        let slowest = 3 - shape.rank() as usize;
+        let half = tile::extents(shape)[slowest] / 2;
+        if self.is_half(level) && ends[slowest] > half {
+            ends[slowest] = half;
+        }
+        ends
+    }
+
+    /// How often a code of a level counts.
+    #[inline(always)]
+    pub const fn weight(self, level: u32) -> u32 {
+        if self.is_half(level) { 2 } else { 1 }
+    }
+
+    #[inline(always)]
+    const fn is_half(self, level: u32) -> bool {
+        level == 0 && matches!(self, Self::HalfOfFinest)
+    }
 }
 
 impl Samples {
@@ -33,6 +69,16 @@ impl Samples {
             count = self.tiles;
         }
         count as u32
+    }
+
+    /// Which of their places are looked at: half of many says as much as all of them.
+    #[inline(always)]
+    pub const fn scope(&self) -> Scope {
+        if self.count() as u64 == Self::RANGE[1] {
+            Scope::HalfOfFinest
+        } else {
+            Scope::Whole
+        }
     }
 
     /// The number of sample `sample`'s tile, which lies anywhere in its part: tiles at equal distances

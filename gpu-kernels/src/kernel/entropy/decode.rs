@@ -1,8 +1,7 @@
 //! Decodes chunks: one warp each, the lanes being the stacks.
 //!
-//! A step costs a look-up of the symbol and one of its entry, and of each pop a vote: it tells each lane how many
-//! others take a word before it. What the two pops of a step take is known before the first of them has its word, so
-//! both words are read at once. They wait in a ring in shared memory, which is looked after twice a quad, and those
+//! A step costs a look-up of the symbol and one of its entry, and of a pop a vote: it tells each lane how many
+//! others take a word before it. Words wait in a ring in shared memory, which is looked after twice a quad, and those
 //! that follow are on their way in registers.
 //!
 //! Lanes without a code in a step have a context of their own, whose one symbol changes no state.
@@ -23,10 +22,9 @@ use crate::simt::{Thread, WARP};
 use core::marker::PhantomData;
 use ferrosz_codec::entropy::class::FIRST_CLASSES;
 use ferrosz_codec::entropy::stack::{
-    START, SymbolCoder, WORD_BITS, needs_refill, needs_refill_behind, refill, slot_of, state,
-    top_bits,
+    BITS_WITH_SYMBOL, START, SymbolCoder, WORD_BITS, needs_refill, refill, slot_of, state, top_bits,
 };
-use ferrosz_codec::entropy::token::{RAW, SLOTS, Token};
+use ferrosz_codec::entropy::token::{RAW, SLOTS};
 use ferrosz_codec::error::ChunkFault;
 use ferrosz_codec::shape::StaticShape;
 use ferrosz_codec::stream::checksum::term;
@@ -349,27 +347,29 @@ impl<C: SymbolCoder> Stacks<C> {
     fn pop_code<T: Thread>(&mut self, t: T, slots: u32) -> u32 {
         let token = t.shared_load_byte_at(slots + slot_of(self.x));
         let [entry, code] = t.shared_load2_at(slots + SLOT_BYTES + SYMBOL_BYTES * token);
-        let has_bits = t.any(Token::bits(token) > 0);
-        let x = C::pop(self.x, entry);
-        let is_low = needs_refill(x);
-        if !has_bits {
-            let word = self.take(t, is_low);
-            self.x = if is_low { refill(x, word) } else { x };
-            return token;
-        }
         let bits = code & 31;
-        let is_low_behind = needs_refill_behind(x, bits);
-        let words = [self.take(t, is_low), self.take(t, is_low_behind)];
-        let x = if is_low { refill(x, words[0]) } else { x };
-        let z = code >> 16 | top_bits(x, bits);
-        let x = x >> bits;
-        self.x = if is_low_behind {
-            refill(x, words[1])
+        let is_wide = bits > BITS_WITH_SYMBOL;
+        self.x = C::pop(self.x, entry);
+        let z = if t.any(is_wide) {
+            let with_symbol = self.pop_bits(t, if is_wide { 0 } else { bits });
+            let alone = self.pop_bits(t, if is_wide { bits } else { 0 });
+            code >> 16 | with_symbol | alone
         } else {
-            x
+            code >> 16 | self.pop_bits(t, bits)
         };
         self.greatest = self.greatest.max(z);
         z
+    }
+
+    /// Takes bits off the state, and a word if it then needs one.
+    #[inline(always)]
+    fn pop_bits<T: Thread>(&mut self, t: T, bits: u32) -> u32 {
+        let value = top_bits(self.x, bits);
+        let x = self.x >> bits;
+        let is_low = needs_refill(x);
+        let word = self.take(t, is_low);
+        self.x = if is_low { refill(x, word) } else { x };
+        value
     }
 
     /// Pops the classes of a tile's groups.
@@ -401,10 +401,8 @@ impl<C: SymbolCoder> Stacks<C> {
         };
         let class = t.shared_load_byte_at(slots + slot_of(self.x));
         let entry = t.shared_load_at(slots + SLOT_BYTES + SYMBOL_BYTES * class);
-        let x = C::pop(self.x, entry);
-        let is_low = needs_refill(x);
-        let word = self.take(t, is_low);
-        self.x = if is_low { refill(x, word) } else { x };
+        self.x = C::pop(self.x, entry);
+        self.pop_bits(t, 0);
         class
     }
 }

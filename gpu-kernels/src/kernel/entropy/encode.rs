@@ -1,11 +1,11 @@
 //! Encodes chunks: one warp each, the lanes being the stacks.
 //!
 //! A warp goes through its chunk from the last step to the first, a quad at a time, while the codes of the quad before
-//! are on their way. A step costs a look-up and, of each push, a vote: it tells each lane how many others emit a
+//! are on their way. A step costs a look-up and, of a push, a vote: it tells each lane how many others emit a
 //! word, and so where its own belongs. The words are written behind the codes: see [`layout`](super::layout).
 //!
 //! What is pushed does not depend on the states. So the symbols of a whole quad are looked up before the first of them is
-//! pushed, and the quad tells which pushes are needed at all. Only quads at the edge of the field, with steps without
+//! pushed, and the quad tells whether a step needs more than one push. Only quads at the edge of the field, with steps without
 //! any codes, or with tokens that have no share go step by step.
 
 use crate::kernel::entropy::layout::{TILE_RAWS, TILE_WORDS, WORDS_END_HALF, region};
@@ -20,7 +20,7 @@ use crate::simt::{Thread, View};
 use core::marker::PhantomData;
 use ferrosz_codec::entropy::class::FIRST_CLASSES;
 use ferrosz_codec::entropy::stack::{
-    START, SymbolCoder, emit, is_full_for_bits, push_bits, spare_bits, top_bits,
+    BITS_WITH_SYMBOL, START, SymbolCoder, emit, is_full_for_bits, push_bits, spare_bits, top_bits,
 };
 use ferrosz_codec::entropy::token::{ESCAPE_BITS, SLOTS, TOKENS, Token};
 use ferrosz_codec::shape::StaticShape;
@@ -300,20 +300,39 @@ impl<C: SymbolCoder> Stacks<C> {
         for i in 0..codes.len() {
             values[i] = top_bits(codes[i], bits[i]);
         }
-        if t.any(greatest != 0) {
+        if t.any(greatest > BITS_WITH_SYMBOL) {
             for i in (0..codes.len()).rev() {
-                let first = self.push_bits(t, bits[i], values[i]);
-                let second = self.push(t, symbols[i], true);
-                self.store(t, first);
-                self.store(t, second);
+                self.push_wide(t, symbols[i], values[i], bits[i]);
+            }
+        } else if t.any(greatest != 0) {
+            for i in (0..codes.len()).rev() {
+                let word = self.push(t, symbols[i], values[i], bits[i]);
+                self.store(t, word);
             }
         } else {
             for symbol in symbols.iter().rev() {
-                let word = self.push(t, *symbol, true);
+                let word = self.push(t, *symbol, 0, 0);
                 self.store(t, word);
             }
         }
         true
+    }
+
+    /// Pushes a symbol, and before it its extra bits, which some lane of the warp may have many of.
+    #[inline(always)]
+    fn push_wide<T: Thread>(&mut self, t: T, symbol: [u32; 2], value: u32, bits: u32) {
+        let is_wide = bits > BITS_WITH_SYMBOL;
+        let [alone, with_symbol] = if is_wide {
+            [(value, bits), (0, 0)]
+        } else {
+            [(0, 0), (value, bits)]
+        };
+        if t.any(is_wide) {
+            let word = self.push_bits(t, alone.0, alone.1);
+            self.store(t, word);
+        }
+        let word = self.push(t, symbol, with_symbol.0, with_symbol.1);
+        self.store(t, word);
     }
 
     /// Pushes a code, whose context's symbols begin at the address `context`.
@@ -327,37 +346,37 @@ impl<C: SymbolCoder> Stacks<C> {
             own_bits
         };
         let entry = entry & PLAIN;
-        if t.any(bits != 0) {
-            self.is_codable &= entry != 0;
-            let word = self.push_bits(t, bits, top_bits(z, bits));
-            self.store(t, word);
-        }
-        let word = self.push(t, [entry, reciprocal], true);
-        self.store(t, word);
+        self.is_codable &= entry != 0;
+        self.push_wide(t, [entry, reciprocal], top_bits(z, bits), bits);
     }
 
     /// Pushes the class of a group.
     #[inline(always)]
     fn push_class<T: Thread>(&mut self, t: T, class: u32, is_active: bool) {
-        let [entry, reciprocal] = t.shared_load2_at(self.tables + SYMBOL_BYTES * class);
-        let word = self.push(t, [entry & PLAIN, reciprocal], is_active);
+        let symbols = if is_active {
+            self.tables
+        } else {
+            self.nothing()
+        };
+        let class = if is_active { class } else { 0 };
+        let [entry, reciprocal] = t.shared_load2_at(symbols + SYMBOL_BYTES * class);
+        let word = self.push(t, [entry & PLAIN, reciprocal], 0, 0);
         self.store(t, word);
     }
 
     #[inline(always)]
-    fn push_bits<T: Thread>(&mut self, t: T, bits: u32, value: u32) -> Word {
+    fn push_bits<T: Thread>(&mut self, t: T, value: u32, bits: u32) -> Word {
         let word = self.make_room(t, is_full_for_bits(self.x, bits));
         self.x = push_bits(self.x, bits, value);
         word
     }
 
+    /// Pushes up to [`BITS_WITH_SYMBOL`] bits, and a symbol.
     #[inline(always)]
-    fn push<T: Thread>(&mut self, t: T, symbol: [u32; 2], is_active: bool) -> Word {
+    fn push<T: Thread>(&mut self, t: T, symbol: [u32; 2], value: u32, bits: u32) -> Word {
         let [entry, reciprocal] = symbol;
-        let word = self.make_room(t, is_active && C::is_full(self.x, entry));
-        if is_active {
-            self.x = C::push(self.x, entry, reciprocal);
-        }
+        let word = self.make_room(t, C::is_full(self.x, entry, bits));
+        self.x = C::push(push_bits(self.x, bits, value), entry, reciprocal);
         word
     }
 

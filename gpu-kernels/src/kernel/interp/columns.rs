@@ -14,6 +14,7 @@ use ferrosz_codec::Element;
 use ferrosz_codec::interp::predict::{Around, OneAxis, combine};
 use ferrosz_codec::interp::spline::{Order, Spline};
 use ferrosz_codec::interp::store;
+use ferrosz_codec::interp::tune::sample::Scope;
 use ferrosz_codec::shape::{Cube, Shape};
 use ferrosz_codec::tile;
 
@@ -121,7 +122,7 @@ impl<E: Element> Places<'_, E> {
             } else {
                 rare |= column.run::<T, AXES, R>(t, flags, Spline::NotAKnot, settle);
             }
-            if flags.is_upper {
+            if flags.is_upper | (settle.scope() == Scope::HalfOfFinest) {
                 break;
             }
             bits |= Flags::UPPER;

@@ -13,7 +13,6 @@ use core::marker::PhantomData;
 use ferrosz_codec::Element;
 use ferrosz_codec::interp::quantize::LevelQuantizer;
 use ferrosz_codec::interp::store;
-use ferrosz_codec::interp::tile::{RAW, zigzag};
 use ferrosz_codec::shape::StaticShape;
 use ferrosz_codec::tile::{self, TileBox};
 
@@ -46,10 +45,10 @@ impl<E: Element, S: StaticShape> Predict<E, S> {
             error: setting.error(t),
             radius: setting.radius(t),
         };
-        run::<T, E, S>(t, &setting, &encode);
+        run::<T, E, S, _>(t, &setting, &encode);
         if !params.known.is_empty() {
             let known = InField::in_order(params.known, &grid, &tile);
-            known.leave::<T, E, S>(t, &tile, |_, _| false);
+            known.leave::<T, E, S>(t, &tile);
         }
     }
 
@@ -68,13 +67,15 @@ impl<E: Element, S: StaticShape> Predict<E, S> {
                 }
             }
         };
-        let mut number = t.warp();
-        let mut first = field.element(Row::own(S::SHAPE, number, tile).place);
-        let steps = field.steps(S::SHAPE);
-        while number < tile::ROWS {
-            for step in &steps {
-                copy(Row::own(S::SHAPE, number, tile), first);
-                first = first.wrapping_add(*step);
+        if tile.is_complete(S::SHAPE) {
+            field.each_own::<T, S>(t, tile, store, |address, element| {
+                field.copy::<T, E, S>(t, address, element);
+            });
+        } else {
+            let mut number = t.warp();
+            while number < tile::ROWS {
+                let row = Row::own(S::SHAPE, number, tile);
+                copy(row, field.element(row.place));
                 number += WARPS;
             }
         }
@@ -94,7 +95,7 @@ impl<E: Element, S: StaticShape> Predict<E, S> {
     /// Anchors have no code, nor have places outside the field; what no stage writes is 0.
     #[inline(always)]
     fn clear_codes<T: Thread>(t: T, params: &InterpParams, setting: &Setting, first_half: u64) {
-        if setting.is_complete::<S>() {
+        if setting.tile.is_complete(S::SHAPE) {
             // The anchors of a complete tile are few.
             let spacing = setting.spacing.trailing_zeros();
             let [z, y, x] = tile::extents(S::SHAPE).map(|extent| extent.div_ceil(setting.spacing));
@@ -172,7 +173,7 @@ impl<E: Element> Settle<E> for Encode<E> {
         for (spot, quantized) in spots.iter().zip(&all) {
             if spot.is_own {
                 let at = self.first_half + spot.index;
-                t.store_half(self.codes, at, quantized.code.map_or(RAW, zigzag));
+                t.store_half(self.codes, at, quantized.code as u16);
             }
         }
         all.map(|quantized| quantized.known)

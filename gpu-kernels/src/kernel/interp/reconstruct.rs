@@ -56,12 +56,12 @@ impl<E: Element, S: StaticShape> Reconstruct<E, S> {
             radius: setting.radius(t),
             shape: PhantomData,
         };
-        run::<T, E, S>(t, &setting, &decode);
+        run::<T, E, S, _>(t, &setting, &decode);
         if params.known.is_empty() {
             source.leave_field::<T, E, S>(t, has_raws);
         } else {
             let known = InField::in_order(params.known, &grid, &tile);
-            known.leave::<T, E, S>(t, &tile, |_, _| false);
+            known.leave::<T, E, S>(t, &tile);
         }
     }
 }
@@ -163,10 +163,10 @@ impl Source<'_> {
         let field = InField::new(self.params.field, self.params.strides, self.tile);
         let first_half = 2 * codes::first_word(self.params.first_chunk, self.number);
         if !has_raws {
-            field.leave::<T, E, S>(t, self.tile, |_, _| false);
+            field.leave::<T, E, S>(t, self.tile);
             return;
         }
-        field.leave::<T, E, S>(t, self.tile, |row, x| {
+        field.leave_but::<T, E, S>(t, self.tile, |row, x| {
             let half = (2 * row + x % 2) * tile::LANES + x / 2;
             t.load_half(self.params.codes, first_half + u64::from(half)) as u16 == RAW
         });

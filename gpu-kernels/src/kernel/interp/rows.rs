@@ -8,10 +8,13 @@ use crate::simt::{Thread, View, WARP};
 use ferrosz_codec::Element;
 use ferrosz_codec::interp::store;
 use ferrosz_codec::shape::{Shape, StaticShape};
-use ferrosz_codec::tile::{self, TileBox, TileGrid};
+use ferrosz_codec::tile::{self, FAR, TileBox, TileGrid};
 
 /// Warps of a block, which take rows in turn.
 pub const WARPS: u32 = THREADS / WARP;
+
+/// From a place of a row in the store to that [`WARP`] further, in bytes.
+const HALF_ROW: u32 = 4 * (WARP / 2);
 
 /// Rows of a tile and its far faces: of 64 places and, but for lines, one on the far face.
 #[inline(always)]
@@ -126,6 +129,20 @@ impl Row {
         )
     }
 
+    /// From an own row in the store to that [`WARPS`] further, and from there to the next, in bytes: see [`InField::steps`].
+    const fn steps(shape: Shape) -> [u32; 2] {
+        let everywhere = TileBox {
+            origin: [0; 3],
+            left: [FAR; 3],
+        };
+        let [first, second, third] = [
+            Self::own(shape, 0, &everywhere).at,
+            Self::own(shape, WARPS, &everywhere).at,
+            Self::own(shape, 2 * WARPS, &everywhere).at,
+        ];
+        [4 * (second - first), 4 * (third - second)]
+    }
+
     /// Where place `x` of the row lies in the store, from the store's address on.
     #[inline(always)]
     pub const fn address(&self, shape: Shape, x: u32) -> u32 {
@@ -220,10 +237,51 @@ impl InField {
         Values::<E, S>::copy_to(t, address, self.words, element);
     }
 
+    /// Calls for this thread's share of the own places of a tile that has them all, with where each lies in the
+    /// store, whose address this is, and the number of its element.
+    #[inline(always)]
+    pub fn each_own<T: Thread, S: StaticShape>(
+        &self,
+        t: T,
+        tile: &TileBox,
+        store: u32,
+        mut visit: impl FnMut(u32, u64),
+    ) {
+        let row = Row::own(S::SHAPE, t.warp(), tile);
+        let mut address = store + row.address(S::SHAPE, t.lane());
+        let mut element = self.element(row.place) + self.aside(t.lane());
+        let asides = [0, self.aside(WARP)];
+        let steps = self.steps(S::SHAPE);
+        let in_store = const { Row::steps(S::SHAPE) };
+        for _ in 0..t.opaque(tile::ROWS / (2 * WARPS)) {
+            for (step, in_store) in steps.iter().zip(&in_store) {
+                for (half, aside) in (0..).zip(&asides) {
+                    visit(address + half * HALF_ROW, element + aside);
+                }
+                element = element.wrapping_add(*step);
+                address += in_store;
+            }
+        }
+    }
+
+    /// Writes what the store has of the tile's own places. For the whole block.
+    #[inline(always)]
+    pub fn leave<T: Thread, E: Element, S: StaticShape>(&self, t: T, tile: &TileBox) {
+        if !tile.is_complete(S::SHAPE) {
+            self.leave_but::<T, E, S>(t, tile, |_, _| false);
+            return;
+        }
+        let store = kept_shared_address(t, 0);
+        self.each_own::<T, S>(t, tile, store, |address, element| {
+            let value = Values::<E, S>::load_at(t, address);
+            store_element::<T, E>(t, self.words, element, value);
+        });
+    }
+
     /// Writes what the store has of the tile's own places but those that `skip`, given the number of a row and the
     /// place in it, says. For the whole block.
     #[inline(always)]
-    pub fn leave<T: Thread, E: Element, S: StaticShape>(
+    pub fn leave_but<T: Thread, E: Element, S: StaticShape>(
         &self,
         t: T,
         tile: &TileBox,

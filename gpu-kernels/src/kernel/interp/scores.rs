@@ -15,7 +15,7 @@ use ferrosz_codec::interp::geometry::MAX_LEVELS;
 use ferrosz_codec::interp::quantize::{LevelQuantizer, RADIUS};
 use ferrosz_codec::interp::resolved::WORDS;
 use ferrosz_codec::interp::tune::cost::{CLASSES, class, of_all, of_class};
-use ferrosz_codec::interp::tune::sample::Samples;
+use ferrosz_codec::interp::tune::sample::{Samples, Scope};
 use ferrosz_codec::interp::tune::search::MAX_CANDIDATES;
 use ferrosz_codec::shape::StaticShape;
 use ferrosz_codec::tile;
@@ -56,6 +56,7 @@ impl<E: Element, S: StaticShape> Scores<E, S> {
     pub fn run<T: Thread>(t: T, params: &ScoresParams) {
         let grid = params.part.grid(S::SHAPE);
         let samples = Samples::new(grid.tiles());
+        let scope = samples.scope();
         let count = samples.count().max(1);
         let candidate = t.block_index() / count;
         let sample = t.block_index() % count;
@@ -72,12 +73,13 @@ impl<E: Element, S: StaticShape> Scores<E, S> {
         t.barrier();
         let count = Count::<E, S> {
             error: setting.error(t),
+            scope,
             shape: PhantomData,
         };
-        run::<T, E, S>(t, &setting, &count);
+        run::<T, E, S, _>(t, &setting, &count);
         let mut level = t.warp();
         while level < MAX_LEVELS as u32 {
-            let count = count_of::<T, E, S>(t, level);
+            let count = scope.weight(level) * count_of::<T, E, S>(t, level);
             let cost = cost_of_level::<T, E>(t, count);
             if t.lane() == 0 {
                 t.cell_add(params.cells, cost_cell(candidate, level), cost);
@@ -118,10 +120,16 @@ const fn count_word<E: Element, S: StaticShape>(level: u32, class: u32) -> u32 {
 /// Counts the classes of a tile's codes. Anchors are taken as known.
 struct Count<E, S> {
     error: E,
+    scope: Scope,
     shape: PhantomData<S>,
 }
 
 impl<E: Element, S: StaticShape> Settle<E> for Count<E, S> {
+    #[inline(always)]
+    fn scope(&self) -> Scope {
+        self.scope
+    }
+
     #[inline(always)]
     fn settle<T: Thread, const N: usize>(
         &self,

@@ -9,9 +9,10 @@ use ferrosz_codec::interp::parameters::Parameters;
 use ferrosz_codec::interp::quantize::LevelQuantizer;
 use ferrosz_codec::interp::resolved::Words;
 use ferrosz_codec::interp::stage::classes;
+use ferrosz_codec::interp::tune::sample::Scope;
 use ferrosz_codec::interp::walk::Class;
 use ferrosz_codec::shape::{Shape, StaticShape};
-use ferrosz_codec::tile::{self, TileBox};
+use ferrosz_codec::tile::TileBox;
 
 /// What a block knows of its tile's parameters.
 #[derive(Clone, Copy)]
@@ -67,13 +68,6 @@ impl Setting {
         matches!(S::SHAPE, Shape::Cube) && is_served && self.tile.left[0] >= columns::WINDOW
     }
 
-    /// Whether the tile has all of its own places; it may be without far faces.
-    #[inline(always)]
-    pub(super) fn is_complete<S: StaticShape>(&self) -> bool {
-        let extents = tile::extents(S::SHAPE);
-        (0..3).all(|axis| self.tile.left[axis] >= extents[axis])
-    }
-
     #[inline(always)]
     fn quantizer<T: Thread, E: Element>(&self, t: T, level: u32) -> LevelQuantizer<E> {
         let level = if self.is_coarse {
@@ -98,6 +92,12 @@ pub struct Spot {
 
 /// What a thread does with places once their predictions are known.
 pub trait Settle<E> {
+    /// Which places are of interest.
+    #[inline(always)]
+    fn scope(&self) -> Scope {
+        Scope::Whole
+    }
+
     /// Settles places of which none depends on another. `slots` is what the store holds for them; the result is what is
     /// known of them from then on, or anything of one that is rare.
     fn settle<T: Thread, const N: usize>(
@@ -125,25 +125,25 @@ pub trait Settle<E> {
 /// Predicts and settles all places of a tile and its far faces but the anchors. For the whole block, after
 /// a barrier behind which the store is filled; there is one behind each stage.
 #[inline(always)]
-pub fn run<T: Thread, E: Element, S: StaticShape>(
+pub fn run<T: Thread, E: Element, S: StaticShape, R: Settle<E>>(
     t: T,
     setting: &Setting,
-    settle: &impl Settle<E>,
+    settle: &R,
 ) {
     let store = kept_shared_address(t, 0);
     let mut level = t.opaque(setting.spacing.trailing_zeros());
     while level > 0 {
         level -= 1;
-        run_level::<T, E, S>(t, setting, [level, store], settle);
+        run_level::<T, E, S, R>(t, setting, [level, store], settle);
     }
 }
 
 #[inline(always)]
-fn run_level<T: Thread, E: Element, S: StaticShape>(
+fn run_level<T: Thread, E: Element, S: StaticShape, R: Settle<E>>(
     t: T,
     setting: &Setting,
     [level, store]: [u32; 2],
-    settle: &impl Settle<E>,
+    settle: &R,
 ) {
     let flags = Parameters::flags_of(setting.flag_bits, level);
     let quantizer = setting.quantizer(t, level);
@@ -165,10 +165,11 @@ fn run_level<T: Thread, E: Element, S: StaticShape>(
                 odd,
                 axes: if flags.is_multi { odd } else { first },
             };
-            let (share, next) = places.share::<S>(class, !is_last, turn);
+            let (mut share, next) = places.share::<S>(class, !is_last, turn);
+            share.ends = settle.scope().ends(S::SHAPE, level, share.ends);
             // At the upper levels most warps have nothing to do.
             if places.has_places(&share) {
-                run_class::<T, E, S, _>(t, &places, share, settle);
+                run_class::<T, E, S, R>(t, &places, share, settle);
             }
             turn = next;
             left >>= 4;

@@ -6,6 +6,7 @@ use crate::kernel::entropy::layout::{WORDS_END_HALF, region};
 use crate::kernel::entropy::record::Record;
 use crate::scan::warp_inclusive_sum;
 use crate::simt::Thread;
+use core::array::from_fn;
 use ferrosz_codec::entropy::stack::spare_bits;
 use ferrosz_codec::tile::LANES;
 
@@ -13,7 +14,7 @@ use ferrosz_codec::tile::LANES;
 pub struct StackWords;
 
 /// Words that a thread asks for before it writes the first.
-const TOGETHER: usize = 4;
+const TOGETHER: usize = 8;
 
 /// Words of an image before the states: the number of words, and 4 bits for each lane.
 pub const HEAD_WORDS: u32 = 1 + LANES / 8;
@@ -58,28 +59,32 @@ fn place_head<T: Thread>(t: T, work: &mut Work<'_>) {
     }
 }
 
-/// Writes the words that the encoder left.
+/// Writes the words that the encoder left: the half words up to [`WORDS_END_HALF`], the first of which may be the high half
+/// of a word of the region. For the whole block.
 #[inline(always)]
 fn place_words<T: Thread>(t: T, work: &mut Work<'_>) {
-    let region = region(work.params.regions, work.chunk);
     let record = work.record;
-    let first = WORDS_END_HALF - record.words;
-    let half = |at: u32| {
-        if at < record.words {
-            t.load_half(region, u64::from(first + at))
-        } else {
-            0
-        }
-    };
+    let words = record.words.div_ceil(2);
+    let region = region(work.params.regions, work.chunk);
+    let region = region.from(u64::from((WORDS_END_HALF - record.words) / 2));
+    let shift = 16 * (record.words % 2);
     let mut word = t.thread_index();
-    while 2 * word < record.words {
-        let words: [u32; TOGETHER] = core::array::from_fn(|i| {
-            let at = 2 * (word + i as u32 * THREADS);
-            half(at) | half(at + 1) << 16
+    while word < words {
+        let both: [[u32; 2]; TOGETHER] = from_fn(|i| {
+            let at = word + i as u32 * THREADS;
+            let is_followed = (shift > 0) & (at + 1 < words);
+            [(at < words, at), (is_followed, at + 1)].map(|(is_asked, at)| {
+                if is_asked {
+                    t.load(region, u64::from(at))
+                } else {
+                    0
+                }
+            })
         });
-        for both in &words {
-            if 2 * word < record.words {
-                work.store(t, record.words_at + word, *both);
+        for [low, high] in &both {
+            if word < words {
+                let both = u64::from(*low) | u64::from(*high) << 32;
+                work.store(t, record.words_at + word, (both >> shift) as u32);
             }
             word += THREADS;
         }

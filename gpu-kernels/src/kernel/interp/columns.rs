@@ -32,7 +32,7 @@ const _: () = assert!(
 
 /// From a place to the next one above it in its column, in bytes of shared memory and in codes.
 const STEP: u32 = 2 * 4 * store::stride(Shape::Cube, 0);
-const CODES: u64 = 2 * tile::index(Shape::Cube, [1, 0, 0]) as u64;
+const CODES: u32 = 2 * tile::index(Shape::Cube, [1, 0, 0]);
 
 /// How a column is predicted.
 #[derive(Clone, Copy)]
@@ -100,7 +100,7 @@ impl<E: Element> Places<'_, E> {
             places: self,
             first,
             address: self.address(Shape::Cube, first),
-            index: u64::from(tile::index(Shape::Cube, first)),
+            index: tile::index(Shape::Cube, first),
             y: self.around::<AXES>(first, 1),
             x: self.around::<AXES>(first, 2),
         };
@@ -155,7 +155,7 @@ struct Column<'a, E> {
     address: u32,
     y: [u32; 4],
     x: [u32; 4],
-    index: u64,
+    index: u32,
 }
 
 impl<E: Element> Column<'_, E> {
@@ -179,7 +179,7 @@ impl<E: Element> Column<'_, E> {
             flags,
             spline,
             shift,
-            index: self.index + u64::from(skipped) * CODES,
+            index: self.index + skipped * CODES,
             first: [self.first[0] + 2 * skipped, self.first[1], self.first[2]],
         };
         // One by one, as LLVM would leave a loop of this length one, and its arrays in memory.
@@ -242,7 +242,7 @@ struct Half<'a, T, E> {
     shift: u32,
     /// Its first place, and the number of its code.
     first: [u32; 3],
-    index: u64,
+    index: u32,
 }
 
 impl<T: Thread, E: Element> Half<'_, T, E> {
@@ -263,7 +263,7 @@ impl<T: Thread, E: Element> Half<'_, T, E> {
         Spot {
             place: [z + 2 * i as u32, y, x],
             is_own: true,
-            index: self.index + i as u64 * CODES,
+            index: self.index + i as u32 * CODES,
         }
     }
 

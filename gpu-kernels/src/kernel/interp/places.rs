@@ -141,7 +141,7 @@ impl<'a, E: Element> Places<'a, E> {
         let spot = Spot {
             place,
             is_own: is_own(S::SHAPE, place),
-            index: u64::from(tile::index(S::SHAPE, place)),
+            index: tile::index(S::SHAPE, place),
         };
         let slot = Values::<E, S>::load_at(t, address);
         let quantizer = &self.quantizer;

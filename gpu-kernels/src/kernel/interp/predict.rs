@@ -29,10 +29,11 @@ impl<E: Element, S: StaticShape> Predict<E, S> {
         let number = u64::from(params.first_tile + t.block_index());
         let grid = params.grid(S::SHAPE);
         let tile = grid.tile(number);
-        let setting = Setting::read::<T, S>(t, params.parameters, tile, params.is_coarse != 0);
-        let first_half = 2 * codes::first_word(params.first_chunk, number);
         Self::begin_fill(t, params, &tile);
-        Self::clear_codes(t, params, &setting, first_half);
+        let setting = Setting::read::<T, S>(t, params.parameters, tile, params.is_coarse != 0);
+        let codes = params.codes;
+        let codes = codes.from(codes::first_word(params.first_chunk, number));
+        Self::clear_codes(t, codes, &setting);
         t.await_copies();
         t.barrier();
         if !params.anchors.is_empty() {
@@ -40,8 +41,7 @@ impl<E: Element, S: StaticShape> Predict<E, S> {
             t.barrier();
         }
         let encode = Encode::<E> {
-            codes: params.codes,
-            first_half,
+            codes,
             error: setting.error(t),
             radius: setting.radius(t),
         };
@@ -94,7 +94,7 @@ impl<E: Element, S: StaticShape> Predict<E, S> {
 
     /// Anchors have no code, nor have places outside the field; what no stage writes is 0.
     #[inline(always)]
-    fn clear_codes<T: Thread>(t: T, params: &InterpParams, setting: &Setting, first_half: u64) {
+    fn clear_codes<T: Thread>(t: T, codes: View<u32>, setting: &Setting) {
         if setting.tile.is_complete(S::SHAPE) {
             // The anchors of a complete tile are few.
             let spacing = setting.spacing.trailing_zeros();
@@ -102,15 +102,14 @@ impl<E: Element, S: StaticShape> Predict<E, S> {
             let mut number = t.thread_index();
             while number < z * y * x {
                 let place = [number / x / y, number / x % y, number % x].map(|at| at << spacing);
-                let half = first_half + u64::from(tile::index(S::SHAPE, place));
-                t.store_half(params.codes, half, 0);
+                t.store_half(codes, tile::index(S::SHAPE, place).into(), 0);
                 number += THREADS;
             }
             return;
         }
         let mut word = u64::from(t.thread_index());
         while word < codes::TILE_WORDS {
-            t.store(params.codes, first_half / 2 + word, 0);
+            t.store(codes, word, 0);
             word += u64::from(THREADS);
         }
     }
@@ -153,8 +152,8 @@ pub fn set_anchors<T: Thread, E: Element, S: StaticShape>(
 }
 
 struct Encode<E> {
+    /// Those of the tile.
     codes: View<u32>,
-    first_half: u64,
     error: E,
     radius: u32,
 }
@@ -172,8 +171,7 @@ impl<E: Element> Settle<E> for Encode<E> {
         let all = quantizer.encode_all(slots, predictions, self.error, self.radius);
         for (spot, quantized) in spots.iter().zip(&all) {
             if spot.is_own {
-                let at = self.first_half + spot.index;
-                t.store_half(self.codes, at, quantized.code as u16);
+                t.store_half(self.codes, u64::from(spot.index), quantized.code as u16);
             }
         }
         all.map(|quantized| quantized.known)

@@ -61,9 +61,9 @@ impl<E: Element, S: StaticShape> Scores<E, S> {
         let candidate = t.block_index() / count;
         let sample = t.block_index() % count;
         let tile = grid.tile(samples.tile(sample));
+        Predict::<E, S>::begin_fill(t, &params.part, &tile);
         let parameters = params.parameters.from(u64::from(candidate) * WORDS as u64);
         let setting = Setting::read::<T, S>(t, parameters, tile, false);
-        Predict::<E, S>::begin_fill(t, &params.part, &tile);
         let mut word = count_word::<E, S>(0, 0) + t.thread_index();
         while word < Self::SHARED_WORDS {
             t.shared_store(word, 0);

@@ -87,7 +87,7 @@ pub struct Spot {
     /// Whether it is in the tile itself and not on a far face.
     pub is_own: bool,
     /// If so, its number in the order of steps and lanes.
-    pub index: u64,
+    pub index: u32,
 }
 
 /// What a thread does with places once their predictions are known.

@@ -5,6 +5,7 @@
 //! will know it; a barrier stands between stages. Nothing passes between thread blocks: see
 //! [`ferrosz_codec::interp`].
 
+mod anchors;
 pub mod arrays;
 pub mod codes;
 mod columns;

@@ -27,7 +27,6 @@ use ferrosz_codec::entropy::stack::{
 use ferrosz_codec::entropy::token::{RAW, SLOTS};
 use ferrosz_codec::error::ChunkFault;
 use ferrosz_codec::shape::StaticShape;
-use ferrosz_codec::stream::checksum::term;
 use ferrosz_codec::stream::chunk::Form;
 use ferrosz_codec::stream::table::seed;
 use ferrosz_codec::stream::tiles::FIRST_ENTRY;
@@ -120,12 +119,7 @@ impl<S: StaticShape> Target<'_, S> {
 
     #[inline(always)]
     fn checksum<T: Thread>(&self, t: T, form: u32, image: Image) -> u64 {
-        let mut sum = 0u64;
-        let mut at = t.lane();
-        while at < image.words {
-            sum = sum.wrapping_add(term(at, t.load(image.view, u64::from(at))));
-            at += WARP;
-        }
+        let sum = image.checksum_part(t, t.lane(), WARP);
         seed(FIRST_ENTRY + self.chunk, form).wrapping_add(warp_sum_u64(t, sum))
     }
 

@@ -49,6 +49,11 @@ pub struct EncodeParams {
     pub element_words: u32,
 }
 
+/// So many quads before they are needed codes are on their way, the last one of them in registers.
+const QUADS_AHEAD: u32 = 4;
+/// Codes in 128 bytes.
+const CODES_OF_LINE: u32 = 64;
+
 /// Bytes that a symbol has in the tables.
 const SYMBOL_BYTES: u32 = 8;
 /// Bytes that a context has in the tables.
@@ -176,6 +181,7 @@ impl<C: SymbolCoder, S: StaticShape> Work<'_, C, S> {
             let now = codes;
             // At the end those of the first quad again.
             codes = self.stacks.load(t, number.saturating_sub(1));
+            self.stacks.prefetch(t, number.saturating_sub(QUADS_AHEAD));
             let quad = Quad::of::<_, S>(t, &order, &place, number % QUADS, contexts);
             if quad.any != 0 {
                 self.stacks.push_quad(t, &quad, now);
@@ -240,6 +246,15 @@ impl<C: SymbolCoder> Stacks<C> {
         core::array::from_fn(|step| {
             t.load_own_half(self.region, u64::from(first + step as u32 * LANES))
         })
+    }
+
+    /// Says that the codes of a quad of the chunk will soon be loaded.
+    #[inline(always)]
+    fn prefetch<T: Thread>(&self, t: T, quad: u32) {
+        if t.lane() < QUAD_CODES / CODES_OF_LINE {
+            let word = (quad * QUAD_CODES + t.lane() * CODES_OF_LINE) / 2;
+            t.prefetch(self.region, u64::from(word));
+        }
     }
 
     /// The address of what the tables have of a class, which is not 0 itself; for class 0, of what changes no state.

@@ -7,10 +7,12 @@ use crate::kernel::entropy::stream::{has_table, payload, table};
 use crate::kernel::entropy::tiling::Tiling;
 use crate::kernel::entropy::walk::{OfGroups, QUAD_CODES, QUAD_STEPS, QUADS, Quad};
 use crate::simt::{Thread, View};
+use core::array::from_fn;
 use core::marker::PhantomData;
 use ferrosz_codec::entropy::token::RAW;
 use ferrosz_codec::error::ChunkFault;
 use ferrosz_codec::shape::StaticShape;
+use ferrosz_codec::stream::checksum::term;
 use ferrosz_codec::stream::container::Summary;
 use ferrosz_codec::stream::table::{CHUNK_ALIGNMENT, Entry};
 use ferrosz_codec::stream::tiles::FIRST_ENTRY;
@@ -55,6 +57,9 @@ pub struct Target<'a, S> {
     shape: PhantomData<S>,
 }
 
+/// Words that a thread asks for before it waits for the first.
+const TOGETHER: usize = 16;
+
 /// The bytes of a chunk.
 #[derive(Clone, Copy)]
 pub struct Image {
@@ -65,6 +70,21 @@ pub struct Image {
 }
 
 impl Image {
+    /// A thread's part of the checksum: that of every `step`th word from `first` on.
+    #[inline(always)]
+    pub fn checksum_part<T: Thread>(&self, t: T, first: u32, step: u32) -> u64 {
+        let (mut sum, mut first) = (0u64, first);
+        while first < self.words {
+            let at: [u32; TOGETHER] = from_fn(|i| first + i as u32 * step);
+            let words = at.map(|at| self.word(t, at));
+            for (at, word) in at.iter().zip(&words) {
+                sum = sum.wrapping_add(term(*at, *word));
+            }
+            first += TOGETHER as u32 * step;
+        }
+        sum
+    }
+
     /// A word, or 0 behind the end.
     #[inline(always)]
     pub fn word<T: Thread>(&self, t: T, at: u32) -> u32 {

@@ -1,18 +1,16 @@
 //! Prediction: a part of a field to codes.
 
+use super::anchors::Anchor;
 use super::codes;
-use super::rows::{self, InField, Row, WARPS};
+use super::rows::{InField, Row, WARPS};
 use super::stages::{Setting, Settle, Spot, run};
 use super::values::Values;
 use super::{InterpParams, THREADS};
-use crate::kernel::element::load_element;
 use crate::kernel::kept_shared_address;
 use crate::simt::{Thread, View, WARP};
-use core::array::from_fn;
 use core::marker::PhantomData;
 use ferrosz_codec::Element;
 use ferrosz_codec::interp::quantize::LevelQuantizer;
-use ferrosz_codec::interp::store;
 use ferrosz_codec::shape::StaticShape;
 use ferrosz_codec::tile::{self, TileBox};
 
@@ -34,10 +32,15 @@ impl<E: Element, S: StaticShape> Predict<E, S> {
         let codes = params.codes;
         let codes = codes.from(codes::first_word(params.first_chunk, number));
         Self::clear_codes(t, codes, &setting);
+        let anchor = if params.anchors.is_empty() {
+            None
+        } else {
+            Anchor::<E>::read::<T, S>(t, params, &setting)
+        };
         t.await_copies();
         t.barrier();
         if !params.anchors.is_empty() {
-            set_anchors::<T, E, S>(t, params, &setting);
+            Anchor::set::<T, S>(t, anchor);
             t.barrier();
         }
         let encode = Encode::<E> {
@@ -79,17 +82,16 @@ impl<E: Element, S: StaticShape> Predict<E, S> {
                 number += WARPS;
             }
         }
-        let mut number = t.warp();
-        while number < rows::far_count(S::SHAPE) {
-            let row = Row::far(S::SHAPE, number, tile);
-            copy(row, field.element(row.place));
-            number += WARPS;
+        for row in &Row::far_of_warp::<T, S>(t, tile) {
+            copy(*row, field.element(row.place));
         }
-        rows::each_with_far::<T, S>(t, tile, |row| {
-            let from = field.element(row.place) + field.aside(tile::ROW);
-            let address = store + row.address(S::SHAPE, tile::ROW);
-            field.copy::<T, E, S>(t, address, from);
-        });
+        for row in &Row::of_thread::<T, S>(t, tile) {
+            if row.has_far(S::SHAPE) {
+                let from = field.element(row.place) + field.aside(tile::ROW);
+                let address = store + row.address(S::SHAPE, tile::ROW);
+                field.copy::<T, E, S>(t, address, from);
+            }
+        }
     }
 
     /// Anchors have no code, nor have places outside the field; what no stage writes is 0.
@@ -112,42 +114,6 @@ impl<E: Element, S: StaticShape> Predict<E, S> {
             t.store(codes, word, 0);
             word += u64::from(THREADS);
         }
-    }
-}
-
-/// Sets the anchors of a tile and its far faces to what is known of them.
-#[inline(always)]
-pub fn set_anchors<T: Thread, E: Element, S: StaticShape>(
-    t: T,
-    params: &InterpParams,
-    setting: &Setting,
-) {
-    let spacing = setting.spacing;
-    let coarse = params.grid(S::SHAPE).coarse(spacing);
-    let extents = store::extents(S::SHAPE);
-    let first = 3 - usize::from(S::SHAPE.rank());
-    let counts: [u32; 3] = from_fn(|i| {
-        let spaces = (extents[i] - 1) >> spacing.trailing_zeros();
-        (spaces + 1).max(1)
-    });
-    let mut number = t.thread_index();
-    while number < counts[0] * counts[1] * counts[2] {
-        let [z, y, x] = [
-            number / counts[2] / counts[1],
-            number / counts[2] % counts[1],
-            number % counts[2],
-        ];
-        let place = [z * spacing, y * spacing, x * spacing];
-        if setting.tile.has(place) {
-            let mut at = setting.tile.at(place);
-            for at in &mut at[first..] {
-                *at >>= spacing.trailing_zeros();
-            }
-            let value = load_element::<T, E>(t, params.anchors, coarse.flat(at));
-            let address = t.shared_address(store::index(S::SHAPE, place));
-            Values::<E, S>::store_at(t, address, value);
-        }
-        number += THREADS;
     }
 }
 

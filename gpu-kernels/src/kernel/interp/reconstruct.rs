@@ -1,9 +1,9 @@
 //! Reconstruction: codes to a part of a field.
 
 use super::InterpParams;
+use super::anchors::Anchor;
 use super::codes;
-use super::predict::set_anchors;
-use super::rows::{self, InField, Row, WARPS};
+use super::rows::{InField, Row, WARPS};
 use super::stages::{Setting, Settle, Spot, run};
 use super::values::Values;
 use crate::kernel::kept_shared_address;
@@ -22,7 +22,7 @@ use ferrosz_codec::tile::{self, TileBox, TileGrid};
 pub struct Reconstruct<E, S>(PhantomData<(E, S)>);
 
 /// Rows whose codes a warp asks for before it waits for the first.
-const BATCH: usize = 8;
+const BATCH: usize = 16;
 
 /// What a row of codes comes in: lane i has two codes, of even places for i below 16, of odd ones else.
 const ROW_WORDS: u32 = 32;
@@ -44,11 +44,12 @@ impl<E: Element, S: StaticShape> Reconstruct<E, S> {
             tile: &tile,
             number,
         };
+        let anchor = Anchor::<E>::read::<T, S>(t, params, &setting);
         let has_raws = source.fill::<T, E, S>(t);
         let field = InField::new(params.field, params.strides, &tile);
         Decode::<E, S>::keep_first(t, field.first());
         let has_raws = t.barrier_or(has_raws);
-        set_anchors::<T, E, S>(t, params, &setting);
+        Anchor::set::<T, S>(t, anchor);
         t.barrier();
         let decode = Decode::<E, S> {
             params,
@@ -106,21 +107,34 @@ impl Source<'_> {
             }
             number += BATCH as u32 * WARPS;
         }
-        let mut number = t.warp();
-        while number < rows::far_count(S::SHAPE) {
-            let row = Row::far(S::SHAPE, number, self.tile);
+        let next = self.codes_of::<S>(1);
+        // All that is on far faces is asked for before the first of it is waited for.
+        let far = Row::far_of_warp::<T, S>(t, self.tile);
+        let far_words = far.map(|row| {
             if row.width > 0 {
                 let word = codes.first_word::<S>(row.place) + u64::from(t.lane());
-                Self::put::<T, E, S>(t, store, row, t.load(self.params.codes, word));
+                t.load(self.params.codes, word)
+            } else {
+                0
             }
-            number += WARPS;
-        }
-        let next = self.codes_of::<S>(1);
-        rows::each_with_far::<T, S>(t, self.tile, |row| {
-            let code = t.load_half(self.params.codes, 2 * next.first_word::<S>(row.place));
-            let address = store + row.address(S::SHAPE, tile::ROW);
-            Values::<E, S>::store_at(t, address, slot_of(code));
         });
+        let rows = Row::of_thread::<T, S>(t, self.tile);
+        let far_codes = rows.map(|row| {
+            if row.has_far(S::SHAPE) {
+                t.load_half(self.params.codes, 2 * next.first_word::<S>(row.place))
+            } else {
+                0
+            }
+        });
+        for (row, word) in far.iter().zip(&far_words) {
+            Self::put::<T, E, S>(t, store, *row, *word);
+        }
+        for (row, code) in rows.iter().zip(&far_codes) {
+            if row.has_far(S::SHAPE) {
+                let address = store + row.address(S::SHAPE, tile::ROW);
+                Values::<E, S>::store_at(t, address, slot_of(*code));
+            }
+        }
         has_raws
     }
 

@@ -5,6 +5,7 @@ use super::values::Values;
 use crate::kernel::element::{load_element, store_element};
 use crate::kernel::kept_shared_address;
 use crate::simt::{Thread, View, WARP};
+use core::array::from_fn;
 use ferrosz_codec::Element;
 use ferrosz_codec::interp::store;
 use ferrosz_codec::shape::{Shape, StaticShape};
@@ -46,21 +47,17 @@ pub const fn far_count(shape: Shape) -> u32 {
     count(shape) - tile::ROWS
 }
 
-/// Calls for this thread's share of the rows that have a place on the far face along x; rows of lines have none.
-#[inline(always)]
-pub fn each_with_far<T: Thread, S: StaticShape>(t: T, tile: &TileBox, mut visit: impl FnMut(Row)) {
-    if matches!(S::SHAPE, Shape::Line) {
-        return;
-    }
-    let mut number = t.thread_index();
-    while number < count(S::SHAPE) {
-        let row = Row::of(S::SHAPE, number, tile);
-        if tile::ROW < row.width {
-            visit(row);
-        }
-        number += THREADS;
-    }
-}
+/// Rows on the far faces along z and y that a warp takes at most.
+pub const FAR_OF_WARP: usize = far_count(Shape::Cube).div_ceil(WARPS) as usize;
+
+/// Rows that a thread takes at most if each has one.
+pub const OF_THREAD: usize = count(Shape::Cube).div_ceil(THREADS) as usize;
+
+const _: () = {
+    let (plane, line) = (Shape::Plane, Shape::Line);
+    assert!(far_count(plane) + far_count(line) <= FAR_OF_WARP as u32 * WARPS);
+    assert!(count(plane) <= OF_THREAD as u32 * THREADS);
+};
 
 /// A row of a tile and its far faces, as far as it lies in the field.
 #[derive(Clone, Copy)]
@@ -127,6 +124,24 @@ impl Row {
             },
             tile,
         )
+    }
+
+    /// This warp's rows of those on the far faces along z and y.
+    #[inline(always)]
+    pub fn far_of_warp<T: Thread, S: StaticShape>(t: T, tile: &TileBox) -> [Self; FAR_OF_WARP] {
+        from_fn(|i| Self::far(S::SHAPE, t.warp() + i as u32 * WARPS, tile))
+    }
+
+    /// This thread's rows, where each thread takes whole ones.
+    #[inline(always)]
+    pub fn of_thread<T: Thread, S: StaticShape>(t: T, tile: &TileBox) -> [Self; OF_THREAD] {
+        from_fn(|i| Self::of(S::SHAPE, t.thread_index() + i as u32 * THREADS, tile))
+    }
+
+    /// Whether the row has a place on the far face along x; rows of lines have none.
+    #[inline(always)]
+    pub const fn has_far(&self, shape: Shape) -> bool {
+        !matches!(shape, Shape::Line) && self.width > tile::ROW
     }
 
     /// From an own row in the store to that [`WARPS`] further, and from there to the next, in bytes: see [`InField::steps`].

@@ -15,7 +15,6 @@ use ferrosz_codec::entropy::planes::{BLOCK_STEPS, PLANES, exchange_raw};
 use ferrosz_codec::entropy::token::RAW;
 use ferrosz_codec::error::ChunkFault;
 use ferrosz_codec::shape::{GROUP, StaticShape};
-use ferrosz_codec::stream::checksum::term;
 use ferrosz_codec::stream::chunk::Form;
 use ferrosz_codec::stream::table::seed;
 use ferrosz_codec::stream::tiles::FIRST_ENTRY;
@@ -93,12 +92,7 @@ impl<S: StaticShape> Target<'_, S> {
 
     #[inline(always)]
     fn checksum_of_block<T: Thread>(&self, t: T, form: u32, image: Image) -> u64 {
-        let mut sum = 0u64;
-        let mut at = t.thread_index();
-        while at < image.words {
-            sum = sum.wrapping_add(term(at, t.load(image.view, u64::from(at))));
-            at += THREADS;
-        }
+        let sum = image.checksum_part(t, t.thread_index(), THREADS);
         store_warp_sum_u64(t, sum, CHECKSUMS);
         t.barrier();
         let sum = sum_of_warps::<T, { WARPS as usize }>(t, CHECKSUMS);

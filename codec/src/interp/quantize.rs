@@ -97,13 +97,13 @@ impl<T: Element> LevelQuantizer<T> {
         if is_usual {
             usual
         } else {
-            self.encode_any(values, predictions, error, radius)
+            self.encode_as_defined(values, predictions, error, radius)
         }
     }
 
     /// The definition of [`LevelQuantizer::encode_all`].
     #[inline(always)]
-    fn encode_any<const N: usize>(
+    pub(super) fn encode_as_defined<const N: usize>(
         &self,
         values: [T; N],
         predictions: [T; N],
@@ -231,7 +231,7 @@ mod tests {
             };
             let radius = [RADIUS, 1, 0, 128, 2, RADIUS][rng.random_range(0..6)];
             let found = quantizer.encode(value, prediction, error, radius);
-            let [right] = quantizer.encode_any([value], [prediction], error, radius);
+            let [right] = quantizer.encode_as_defined([value], [prediction], error, radius);
             let context = format!("{value} {prediction} {error} {part} {radius}");
             assert_eq!(found.code, right.code, "{context}");
             assert_eq!(

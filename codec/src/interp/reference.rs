@@ -45,8 +45,9 @@ pub fn decompose<T: Element>(
         &resolved.parameters,
         anchors,
         |level, at, prediction| {
-            let quantized =
-                resolved.quantizers[level].encode(values[at], prediction, resolved.error, radius);
+            let quantizer = &resolved.quantizers[level];
+            let (value, error) = (values[at], resolved.error);
+            let [quantized] = quantizer.encode_as_defined([value], [prediction], error, radius);
             codes[at] = (quantized.code != RAW).then(|| unzigzag(quantized.code));
             quantized.known
         },

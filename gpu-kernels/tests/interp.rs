@@ -17,6 +17,7 @@ use ferrosz_gpu_kernels::simt::emulator::Emulator;
 use ferrosz_gpu_kernels::simt::{Kernel, View};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
+use std::cell::RefCell;
 
 /// What output buffers hold before.
 const POISON: u32 = 0xdead_beef;
@@ -59,6 +60,181 @@ fn field<T: Element>(grid: &TileGrid, random: &mut StdRng) -> Vec<T> {
         .collect()
 }
 
+/// The first chunk of the codes.
+const FIRST_CHUNK: u64 = 2;
+
+/// The number of a tile's first code.
+fn first_code(tile: u64) -> usize {
+    2 * codes::first_word(FIRST_CHUNK, tile) as usize
+}
+
+/// A part of a field, and its parameters.
+struct Case<'a, T> {
+    predictor: Predictor<'a, T>,
+    resolved: &'a Resolved<T>,
+    is_coarse: bool,
+    /// The tiles of the part, and of its anchors.
+    grid: TileGrid,
+    coarse: TileGrid,
+    /// The field's elements, and how far those of the part are apart in it.
+    values: &'a [T],
+    strides: [u64; 3],
+    /// The field's anchors.
+    anchors: &'a [T],
+}
+
+impl<'a, T: Element> Case<'a, T> {
+    fn new(
+        field: &TileGrid,
+        resolved: &'a Resolved<T>,
+        part: Part,
+        values: &'a [T],
+        anchors: &'a [T],
+    ) -> Self {
+        let predictor = Predictor::new(field, resolved, part);
+        let is_coarse = part == Part::Coarse;
+        let spacing = resolved.parameters.geometry.spacing(field.shape());
+        let step = if is_coarse { u64::from(spacing) } else { 1 };
+        let [_, height, width] = field.lengths();
+        Self {
+            resolved,
+            is_coarse,
+            grid: *predictor.grid(),
+            coarse: predictor.grid().coarse(spacing),
+            values,
+            strides: match field.shape() {
+                Shape::Line => [0, 0, step],
+                Shape::Plane => [height * width, step * width, step],
+                Shape::Cube => [step * height * width, step * width, step],
+            },
+            anchors,
+            predictor,
+        }
+    }
+
+    fn value(&self, at: [u64; 3]) -> T {
+        let at: u64 = at
+            .iter()
+            .zip(&self.strides)
+            .map(|(at, stride)| at * stride)
+            .sum();
+        self.values[at as usize]
+    }
+
+    fn anchor(&self, at: [u64; 3]) -> T {
+        if !self.is_coarse {
+            return self.anchors[self.coarse.flat(at) as usize];
+        }
+        let first = 3 - usize::from(self.grid.shape().rank());
+        let spacing = self.resolved.parameters.geometry.spacing(self.grid.shape());
+        let factor = |i| if i < first { 1 } else { u64::from(spacing) };
+        self.value(std::array::from_fn(|i| at[i] * factor(i)))
+    }
+
+    /// Calls for all places of the part: the number of their code, their element, and where the codec's store has
+    /// them, once `enter` was called for their tile.
+    fn each_place(&self, mut enter: impl FnMut(u64), mut visit: impl FnMut(usize, usize, usize)) {
+        let shape = self.grid.shape();
+        for number in 0..self.grid.tiles() {
+            enter(number);
+            let tile = self.grid.tile(number);
+            for at in 0..tile::TILE {
+                let place = tile::place(shape, at as u32 / tile::LANES, at as u32 % tile::LANES);
+                if tile.has(place) && is_own(shape, place) {
+                    let element = self.grid.flat(tile.at(place)) as usize;
+                    let in_store = store::index(shape, place) as usize;
+                    visit(first_code(number) + at, element, in_store);
+                }
+            }
+        }
+    }
+
+    /// Compares all codes with the codec's; what is known of the part then.
+    fn check_codes(&self, found: &[u16]) -> Vec<T> {
+        let mut known = vec![T::NAN; self.grid.elements() as usize];
+        let store = RefCell::new(vec![T::NAN; store::len(self.grid.shape()) as usize]);
+        let mut right = [0; tile::TILE];
+        let enter = |number| {
+            let (value, anchor) = (|at| self.value(at), |at| self.anchor(at));
+            let tile = self.grid.tile(number);
+            (self.predictor).encode(&tile, value, anchor, &mut store.borrow_mut(), &mut right);
+            assert_eq!(found[first_code(number)..][..tile::TILE], right);
+        };
+        self.each_place(enter, |_, element, in_store| {
+            known[element] = store.borrow()[in_store];
+        });
+        known
+    }
+
+    /// The anchors as they are known.
+    fn known_anchors(&self) -> Vec<T> {
+        let [_, height, width] = self.coarse.lengths();
+        (0..self.coarse.elements())
+            .map(|i| self.anchor([i / width / height, i / width % height, i % width]))
+            .collect()
+    }
+
+    fn check<S: StaticShape>(&self, seed: u64)
+    where
+        Predict<T, S>: Kernel<Params = InterpParams>,
+        Reconstruct<T, S>: Kernel<Params = InterpParams>,
+    {
+        let code_words = (FIRST_CHUNK + self.grid.chunks()) * codes::REGION_WORDS;
+        let mut codes = Words::new(&vec![POISON; code_words as usize]);
+        let mut known = Words::new(&vec![POISON; self.grid.elements() as usize * T::WORDS]);
+        let mut given = Words::of(self.anchors);
+        let mut input = Words::of(self.values);
+        let mut words = Words::new(&self.resolved.to_words());
+        let params = InterpParams {
+            field: input.view(),
+            strides: self.strides,
+            anchors: if self.is_coarse {
+                View::empty()
+            } else {
+                given.view()
+            },
+            codes: codes.view(),
+            first_chunk: FIRST_CHUNK,
+            known: known.view(),
+            parameters: words.view(),
+            lengths: self.grid.lengths(),
+            is_coarse: u32::from(self.is_coarse),
+            first_tile: 0,
+        };
+        let emulator = Emulator::new().seed(seed);
+        let blocks = self.grid.tiles() as u32;
+        emulator
+            .launch::<Predict<T, S>>(blocks, &params)
+            .expect("no fault");
+        let found: &[u16] = bytemuck::cast_slice(codes.words());
+        let right = self.check_codes(found);
+        assert!(known.words() == bytemuck::cast_slice::<T, u32>(&right));
+        // Back, with the values that have no code where the field will be, and the anchors that are known.
+        let mut start = vec![T::NAN; right.len()];
+        self.each_place(
+            |_| {},
+            |code, element, _| {
+                if found[code] == RAW {
+                    start[element] = right[element];
+                }
+            },
+        );
+        let (mut output, mut anchors) = (Words::of(&start), Words::of(&self.known_anchors()));
+        let [_, height, width] = self.grid.lengths();
+        let params = InterpParams {
+            field: output.view(),
+            strides: [height * width, width, 1],
+            anchors: anchors.view(),
+            known: View::empty(),
+            ..params
+        };
+        emulator
+            .launch::<Reconstruct<T, S>>(blocks, &params)
+            .expect("no fault");
+        assert!(output.words() == bytemuck::cast_slice::<T, u32>(&right));
+    }
+}
+
 fn check<T: Element, S: StaticShape>(lengths: [u64; 3], geometry: Geometry, seed: u64)
 where
     Predict<T, S>: Kernel<Params = InterpParams>,
@@ -68,121 +244,15 @@ where
     let grid = TileGrid::new(S::SHAPE, lengths);
     let parameters = Parameters {
         geometry,
-        levels: core::array::from_fn(|_| LevelFlags::from_bits(random.random_range(0..8))),
-        tightening: Tightening {
-            alpha: 1.5,
-            beta: 3.0,
-        },
+        levels: std::array::from_fn(|_| LevelFlags::from_bits(random.random_range(0..8))),
+        tightening: Tightening::new(1.5, 3.0),
     };
     let radius = [RADIUS, 40][random.random_range(0..2)];
     let resolved = Resolved::new(parameters, T::from_f64(1e-3)).with_radius(radius);
     let values: Vec<T> = field(&grid, &mut random);
-    let spacing = geometry.spacing(S::SHAPE);
-    let anchors = reference::anchors(&grid, spacing, &values);
+    let anchors = reference::anchors(&grid, geometry.spacing(S::SHAPE), &values);
     for part in [Part::Fine, Part::Coarse] {
-        let predictor = Predictor::new(&grid, &resolved, part);
-        let is_coarse = part == Part::Coarse;
-        let of_part = *predictor.grid();
-        let [_, height, width] = lengths;
-        let step = if is_coarse { u64::from(spacing) } else { 1 };
-        let strides = match S::SHAPE {
-            Shape::Line => [0, 0, step],
-            Shape::Plane => [height * width, step * width, step],
-            Shape::Cube => [step * height * width, step * width, step],
-        };
-        let value = |[z, y, x]: [u64; 3]| {
-            values[(z * strides[0] + y * strides[1] + x * strides[2]) as usize]
-        };
-        let coarse = of_part.coarse(spacing);
-        let anchor = |at: [u64; 3]| {
-            if is_coarse {
-                let first = 3 - usize::from(S::SHAPE.rank());
-                value(std::array::from_fn(|i| {
-                    at[i] * if i < first { 1 } else { u64::from(spacing) }
-                }))
-            } else {
-                anchors[coarse.flat(at) as usize]
-            }
-        };
-        let first_chunk = 2;
-        let chunks = first_chunk + of_part.chunks();
-        let mut input = Words::of(&values);
-        let mut all_codes = Words::new(&vec![POISON; (chunks * codes::REGION_WORDS) as usize]);
-        let mut known = Words::new(&vec![POISON; of_part.elements() as usize * T::WORDS]);
-        let mut given = Words::of(&anchors);
-        let mut words = Words::new(&resolved.to_words());
-        let params = InterpParams {
-            field: input.view(),
-            strides,
-            anchors: if is_coarse {
-                View::empty()
-            } else {
-                given.view()
-            },
-            codes: all_codes.view(),
-            first_chunk,
-            known: known.view(),
-            parameters: words.view(),
-            lengths: of_part.lengths(),
-            is_coarse: u32::from(is_coarse),
-            first_tile: 0,
-        };
-        let emulator = Emulator::new().seed(seed);
-        let blocks = of_part.tiles() as u32;
-        emulator
-            .launch::<Predict<T, S>>(blocks, &params)
-            .expect("no fault");
-        let found_codes: &[u16] = bytemuck::cast_slice(all_codes.words());
-        let mut output = vec![T::NAN; of_part.elements() as usize];
-        let mut store = vec![T::NAN; store::len(S::SHAPE) as usize];
-        let mut right = [0; tile::TILE];
-        for number in 0..of_part.tiles() {
-            let tile = of_part.tile(number);
-            predictor.encode(&tile, value, anchor, &mut store, &mut right);
-            let first = 2 * codes::first_word(first_chunk, number) as usize;
-            assert_eq!(found_codes[first..first + tile::TILE], right);
-            for at in 0..tile::TILE as u32 {
-                let place = tile::place(S::SHAPE, at / tile::LANES, at % tile::LANES);
-                if tile.has(place) && is_own(S::SHAPE, place) {
-                    let at = of_part.flat(tile.at(place)) as usize;
-                    output[at] = store[store::index(S::SHAPE, place) as usize];
-                }
-            }
-        }
-        assert!(known.words() == bytemuck::cast_slice::<T, u32>(&output));
-        // Back, with the values that have no code where the field will be, and the anchors that are known.
-        let [_, height, width] = of_part.lengths();
-        let mut start = vec![T::NAN; of_part.elements() as usize];
-        for number in 0..of_part.tiles() {
-            let tile = of_part.tile(number);
-            let first = 2 * codes::first_word(first_chunk, number) as usize;
-            for at in 0..tile::TILE {
-                let place = tile::place(S::SHAPE, at as u32 / tile::LANES, at as u32 % tile::LANES);
-                if found_codes[first + at] == RAW {
-                    let at = of_part.flat(tile.at(place)) as usize;
-                    start[at] = output[at];
-                }
-            }
-        }
-        let mut start = Words::of(&start);
-        let raw_anchors: Vec<T> = (0..coarse.elements())
-            .map(|i| {
-                let [_, height, width] = coarse.lengths();
-                anchor([i / width / height, i / width % height, i % width])
-            })
-            .collect();
-        let mut raw_anchors = Words::of(&raw_anchors);
-        let params = InterpParams {
-            field: start.view(),
-            strides: [height * width, width, 1],
-            anchors: raw_anchors.view(),
-            known: View::empty(),
-            ..params
-        };
-        emulator
-            .launch::<Reconstruct<T, S>>(blocks, &params)
-            .expect("no fault");
-        assert!(start.words() == bytemuck::cast_slice::<T, u32>(&output));
+        Case::new(&grid, &resolved, part, &values, &anchors).check::<S>(seed);
     }
 }
 

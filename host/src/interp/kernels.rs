@@ -93,19 +93,6 @@ pub(super) fn enqueue_decompose<T: Element, C: Code, E: Executor>(
     workspace: View<u64>,
 ) -> Result<(), Error> {
     let (room, _) = Room::new(grid, workspace);
-    let elements = grid.elements();
-    let bound = interpolator.bound;
-    let (quantizer, range) = interpolator.resolve::<T>(&Extremes::default());
-    let is_searched = interpolator.needs_extremes() && elements > 0;
-    if is_searched {
-        enqueue_resolve::<T, E>(executor, bound, elements, input, room.cells)?;
-    } else {
-        executor.clear(room.cells)?;
-        if interpolator.needs_range() {
-            let cell = room.cells.from(cells::RANGE).words();
-            executor.upload(&range.to_bits().to_le_bytes(), cell)?;
-        }
-    }
     let part = part(grid, &room, input);
     let tune = TuneJob {
         search: Search {
@@ -113,8 +100,8 @@ pub(super) fn enqueue_decompose<T: Element, C: Code, E: Executor>(
             shape: grid.shape(),
         },
         dtype: T::DTYPE,
-        bound,
-        error: (!is_searched).then_some(quantizer.error().to_bits64()),
+        bound: interpolator.bound,
+        error: enqueue_bound::<T, E>(executor, interpolator, grid, input, &room)?,
         radius: interpolator.radius,
         max_radius: C::WIDTH.max_radius(),
         part,
@@ -123,19 +110,14 @@ pub(super) fn enqueue_decompose<T: Element, C: Code, E: Executor>(
         parameters: room.parameters,
     };
     enqueue_tune(executor, &tune)?;
-    if elements == 0 {
+    if grid.elements() == 0 {
         return Ok(());
     }
-    let blocks = blocks::<T>(grid.tiles(), grid)?;
-    launch_of_tiles(
-        executor,
-        T::DTYPE,
-        grid.shape(),
-        blocks,
-        &OfTiles::Predict(part),
-    )?;
+    let launch =
+        |blocks, kernel| launch_of_tiles(executor, T::DTYPE, grid.shape(), blocks, &kernel);
+    launch(blocks::<T>(grid.tiles(), grid)?, OfTiles::Predict(part))?;
     let geometry = interpolator.tuning.geometry;
-    let params = ExportParams {
+    let export = ExportParams {
         field: input,
         predicted: room.regions,
         array: CodeArray {
@@ -152,9 +134,29 @@ pub(super) fn enqueue_decompose<T: Element, C: Code, E: Executor>(
         capacity: arrays.outliers,
         cells: room.cells,
     };
-    let segments = blocks_of_segments::<T>(grid)?;
-    let kernel = OfTiles::Export(params);
-    launch_of_tiles(executor, T::DTYPE, grid.shape(), segments, &kernel)
+    launch(blocks_of_segments::<T>(grid)?, OfTiles::Export(export))
+}
+
+/// Asks for what of the bound only the field can tell; the bits of the absolute error, if it is known before.
+fn enqueue_bound<T: Element, E: Executor>(
+    executor: &E,
+    interpolator: &Interpolator,
+    grid: &TileGrid,
+    input: View<u32>,
+    room: &Room,
+) -> Result<Option<u64>, Error> {
+    if interpolator.needs_extremes() && grid.elements() > 0 {
+        let bound = interpolator.bound;
+        enqueue_resolve::<T, E>(executor, bound, grid.elements(), input, room.cells)?;
+        return Ok(None);
+    }
+    let (quantizer, range) = interpolator.resolve::<T>(&Extremes::default());
+    executor.clear(room.cells)?;
+    if interpolator.needs_range() {
+        let cell = room.cells.from(cells::RANGE).words();
+        executor.upload(&range.to_bits().to_le_bytes(), cell)?;
+    }
+    Ok(Some(quantizer.error().to_bits64()))
 }
 
 /// Asks for a composition. Nothing is allocated, and nothing waits; what is wrong will be in the fault cell.

@@ -371,59 +371,9 @@ pub(crate) fn enqueue_decompress<T: Element, E: Executor>(
         room,
         dtype: T::DTYPE,
     };
-    let room = &call.room;
-    executor.clear(room.cells)?;
-    let chunks = layout.chunks();
-    let contents = contents::<T>(layout);
-    let identity = identity::<T>(job.layout);
-    let has_tables = layout.codec.coder.has_tables();
-    let tables = ReadTablesParams {
-        stream: job.stream,
-        chunks,
-        shares_at: contents.shares_at(),
-        identity,
-        tables: room.tables,
-        cells: room.cells,
-    };
-    if has_tables {
-        call.of_coder(1, &OfCoder::ReadTables(tables))?;
-    }
-    let geometry = match layout.codec.predictor {
-        TilePredictor::Lorenzo => Geometry::default(),
-        TilePredictor::Interp(geometry) => geometry,
-    };
-    let prologue = ReadPrologueParams {
-        contents,
-        parameters: room.parameters.first(WORDS as u64),
-        anchors: room.anchors,
-        stream: job.stream,
-        chunks,
-        identity,
-        cells: room.cells,
-        geometry: geometry.id(),
-        verify: u32::from(job.verify),
-    };
-    match T::DTYPE {
-        Dtype::F32 => executor.launch::<ReadPrologue<f32>>(1, &prologue)?,
-        Dtype::F64 => executor.launch::<ReadPrologue<f64>>(1, &prologue)?,
-    }
-    let decode = DecodeParams {
-        tiling: tiling(layout),
-        stream: job.stream,
-        tables: room.tables,
-        regions: room.regions,
-        coarse: room.coarse,
-        field: job.output,
-        cells: room.cells,
-        element_words: T::WORDS as u32,
-        verify: u32::from(job.verify),
-    };
-    if has_tables {
-        let blocks = call.blocks(chunks.div_ceil(WARPS))?;
-        call.of_coder(blocks, &OfCoder::Decode(decode))?;
-    } else {
-        call.decode_planes(&decode)?;
-    }
+    executor.clear(call.room.cells)?;
+    call.read_prologue::<T>(job)?;
+    call.decode::<T>(job)?;
     match layout.codec.predictor {
         TilePredictor::Lorenzo => call.unpredict(job),
         TilePredictor::Interp(geometry) => call.reconstruct(job, geometry),
@@ -431,6 +381,65 @@ pub(crate) fn enqueue_decompress<T: Element, E: Executor>(
 }
 
 impl<E: Executor> Call<'_, E> {
+    /// What precedes the chunks: the coder's tables, if it has any, and then parameters and anchors.
+    fn read_prologue<T: Element>(&self, job: &DecompressJob<'_>) -> Result<(), Error> {
+        let (executor, layout, room) = (self.executor, self.layout, &self.room);
+        let (contents, chunks) = (contents::<T>(layout), layout.chunks());
+        let identity = identity::<T>(job.layout);
+        if layout.codec.coder.has_tables() {
+            let tables = ReadTablesParams {
+                stream: job.stream,
+                chunks,
+                shares_at: contents.shares_at(),
+                identity,
+                tables: room.tables,
+                cells: room.cells,
+            };
+            self.of_coder(1, &OfCoder::ReadTables(tables))?;
+        }
+        let geometry = match layout.codec.predictor {
+            TilePredictor::Lorenzo => Geometry::default(),
+            TilePredictor::Interp(geometry) => geometry,
+        };
+        let prologue = ReadPrologueParams {
+            contents,
+            parameters: room.parameters.first(WORDS as u64),
+            anchors: room.anchors,
+            stream: job.stream,
+            chunks,
+            identity,
+            cells: room.cells,
+            geometry: geometry.id(),
+            verify: u32::from(job.verify),
+        };
+        match T::DTYPE {
+            Dtype::F32 => executor.launch::<ReadPrologue<f32>>(1, &prologue),
+            Dtype::F64 => executor.launch::<ReadPrologue<f64>>(1, &prologue),
+        }
+    }
+
+    /// The chunks to codes.
+    fn decode<T: Element>(&self, job: &DecompressJob<'_>) -> Result<(), Error> {
+        let (layout, room) = (self.layout, &self.room);
+        let decode = DecodeParams {
+            tiling: tiling(layout),
+            stream: job.stream,
+            tables: room.tables,
+            regions: room.regions,
+            coarse: room.coarse,
+            field: job.output,
+            cells: room.cells,
+            element_words: T::WORDS as u32,
+            verify: u32::from(job.verify),
+        };
+        if layout.codec.coder.has_tables() {
+            let blocks = self.blocks(layout.chunks().div_ceil(WARPS))?;
+            self.of_coder(blocks, &OfCoder::Decode(decode))
+        } else {
+            self.decode_planes(&decode)
+        }
+    }
+
     fn decode_planes(&self, params: &DecodeParams) -> Result<(), Error> {
         let (executor, blocks) = (self.executor, self.blocks(self.layout.chunks())?);
         match self.layout.shape() {

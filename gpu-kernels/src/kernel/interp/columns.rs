@@ -140,11 +140,14 @@ impl<E: Element> Places<'_, E> {
         if AXES >> axis & 1 == 0 {
             return [0; 4];
         }
-        nearest(self.order(first, axis, 1)).map(|steps| {
-            let mut place = first;
-            place[axis] = place[axis].wrapping_add_signed(2 * steps - 1);
-            self.address(Shape::Cube, place)
-        })
+        let apart = match axis {
+            0 | 1 => 2 * back(axis),
+            // Even places of a row lie side by side.
+            _ => 4,
+        };
+        let behind = self.address(Shape::Cube, first) - back(axis);
+        nearest(self.order(first, axis, 1))
+            .map(|steps| behind.wrapping_add_signed(steps * apart.cast_signed()))
     }
 }
 

@@ -8,7 +8,7 @@ use ferrosz_codec::interp::store;
 use ferrosz_codec::interp::tune::radius::radius_of_samples;
 use ferrosz_codec::interp::tune::sample::{Samples, Scope};
 use ferrosz_codec::interp::tune::search::{Costs, Round, Search};
-use ferrosz_codec::interp::tune::{Preset, Tuning, cost_of_tile, relative_of, sum, tune};
+use ferrosz_codec::interp::tune::{Preset, Tuning, cost_of_sample, relative_of, sum, tune};
 use ferrosz_codec::shape::{Cube, Line, Plane, Shape, StaticShape};
 use ferrosz_codec::tile::TileGrid;
 use ferrosz_codec::{Bound, Element};
@@ -251,17 +251,8 @@ where
         }
         let resolved = Resolved::new(parameters, T::from_f64(1e-2));
         let mut scratch = vec![T::ZERO; store::len(S::SHAPE) as usize];
-        let costs = (0..samples.count()).map(|sample| {
-            let tile = grid.tile(samples.tile(sample));
-            cost_of_tile(
-                S::SHAPE,
-                samples.scope(),
-                &tile,
-                &resolved,
-                value,
-                &mut scratch,
-            )
-        });
+        let costs = (0..samples.count())
+            .map(|sample| cost_of_sample(&grid, sample, &resolved, value, &mut scratch));
         let right = costs.fold(Costs::default(), sum);
         let mut found = Costs::default();
         let mut words: Vec<u32> = bytemuck::cast_slice(&values).to_vec();

@@ -189,17 +189,7 @@ pub fn tune<T: Element>(
     search.run(relative, |candidate| {
         let resolved = Resolved::new(*candidate, error);
         (0..samples.count())
-            .map(|sample| {
-                let tile = grid.tile(samples.tile(sample));
-                cost_of_tile(
-                    grid.shape(),
-                    samples.scope(),
-                    &tile,
-                    &resolved,
-                    &value,
-                    scratch,
-                )
-            })
+            .map(|sample| cost_of_sample(grid, sample, &resolved, &value, scratch))
             .fold(Costs::default(), sum)
     })
 }
@@ -207,6 +197,26 @@ pub fn tune<T: Element>(
 /// The sum of costs.
 pub fn sum(a: Costs, b: Costs) -> Costs {
     core::array::from_fn(|level| a[level].wrapping_add(b[level]))
+}
+
+/// What sample number `sample` of a field costs with these parameters. `scratch` has room for [`store::len`] values.
+pub fn cost_of_sample<T: Element>(
+    grid: &TileGrid,
+    sample: u32,
+    resolved: &Resolved<T>,
+    value: impl Fn([u64; 3]) -> T,
+    scratch: &mut [T],
+) -> Costs {
+    let samples = Samples::new(grid.tiles());
+    let tile = grid.tile(samples.tile(sample));
+    cost_of_tile(
+        grid.shape(),
+        samples.scope(),
+        &tile,
+        resolved,
+        value,
+        scratch,
+    )
 }
 
 /// What the places of a tile in `scope` cost with these parameters. `scratch` has room for [`store::len`] values.

@@ -14,7 +14,7 @@ use ferrosz_codec::interp::tile::{Part, Predictor, RAW, each_place, is_own, unzi
 use ferrosz_codec::interp::tune::radius::radius_of_samples;
 use ferrosz_codec::interp::tune::sample::Samples;
 use ferrosz_codec::interp::tune::search::{Costs, Search};
-use ferrosz_codec::interp::tune::{Tuning, cost_of_tile, relative_of, sum};
+use ferrosz_codec::interp::tune::{Tuning, cost_of_sample, relative_of, sum};
 use ferrosz_codec::tile::{TILE, TileGrid};
 use rayon::prelude::*;
 
@@ -96,17 +96,7 @@ pub(crate) fn tune<T: Element>(
             .into_par_iter()
             .map_init(
                 || vec![T::ZERO; store::len(grid.shape()) as usize],
-                |scratch, sample| {
-                    let tile = grid.tile(samples.tile(sample));
-                    cost_of_tile(
-                        grid.shape(),
-                        samples.scope(),
-                        &tile,
-                        &resolved,
-                        &value,
-                        scratch,
-                    )
-                },
+                |scratch, sample| cost_of_sample(grid, sample, &resolved, &value, scratch),
             )
             .reduce(Costs::default, sum)
     })

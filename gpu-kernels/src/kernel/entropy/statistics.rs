@@ -1,8 +1,9 @@
 //! Classes of all tiles, and counts of the symbols of those chunks that are counted.
 //!
-//! One warp a tile, which it goes through twice, the second time from the cache: once, 16 bytes a lane, to sum up the
-//! magnitudes of each group; and again in steps, if its symbols are counted or if it has values that are
-//! stored as they are. A block counts in shared memory and adds that to the cells of all blocks at its end.
+//! One warp a tile, which it goes through once, 16 bytes a lane, to sum up the magnitudes of each group, and again in
+//! steps if it has values that are stored as they are. The tiles of a block that are counted, which takes longer, are
+//! so by all its warps together, from the cache. A block counts in shared memory and adds that to the cells of all
+//! blocks at its end.
 
 use crate::kernel::entropy::layout::{MARKS, TILE_RAWS, TILE_WORDS, region};
 use crate::kernel::entropy::tiling::Tiling;
@@ -10,7 +11,7 @@ use crate::kernel::entropy::walk::{
     OfGroups, QUAD_CODES, QUAD_STEPS, QUADS, Quad, levels_of_row_starts,
 };
 use crate::kernel::entropy::{THREADS, WARPS};
-use crate::simt::{Thread, View};
+use crate::simt::{Thread, View, WARP};
 use core::marker::PhantomData;
 use ferrosz_codec::entropy::class::{CONTEXTS, FIRST_CLASSES, class};
 use ferrosz_codec::entropy::token::{RAW, TOKENS, Token};
@@ -37,12 +38,18 @@ pub struct StatisticsParams {
 /// Symbols of all contexts.
 pub const COUNTERS: u32 = CONTEXTS * TOKENS;
 
+/// The words of shared memory, a warp one, that say whether its tile is counted.
+const IS_COUNTED: u32 = COUNTERS;
+
+/// The first of those in which warps keep the classes of their tiles.
+const KEPT: u32 = IS_COUNTED + WARPS;
+
 /// Quads that a warp reads before it looks at the first.
 const IN_FLIGHT: usize = 4;
 
 impl<S: StaticShape> Statistics<S> {
     /// Words of shared memory.
-    pub const SHARED_WORDS: u32 = COUNTERS;
+    pub const SHARED_WORDS: u32 = KEPT + WARPS * 2 * WARP;
 
     /// What one thread does.
     #[inline(always)]
@@ -54,18 +61,14 @@ impl<S: StaticShape> Statistics<S> {
         }
         t.barrier();
         // Tiles of one block are neighbours: so those that are counted, for which a block takes longer, are in few blocks.
-        let warp = u64::from(t.shuffle(t.warp(), 0));
-        let mut number = u64::from(t.block_index()) * u64::from(WARPS) + warp;
+        let tiles = params.tiling.chunks() * u64::from(CHUNK_TILES);
+        let mut first = u64::from(t.block_index()) * u64::from(WARPS);
         let mut has_counted = false;
-        while number < params.tiling.chunks() * u64::from(CHUNK_TILES) {
-            let chunk = number / u64::from(CHUNK_TILES);
-            let tile = number as u32 % CHUNK_TILES;
-            if tile < params.tiling.tiles_of(chunk) {
-                has_counted |= Work::<S>::new(params, chunk, tile).run(t);
-            }
-            number += u64::from(t.block_count()) * u64::from(WARPS);
+        while first < tiles {
+            has_counted |= Self::run_tiles(t, params, first);
+            first += u64::from(t.block_count()) * u64::from(WARPS);
         }
-        if !t.barrier_or(has_counted) {
+        if !has_counted {
             return;
         }
         let mut counter = t.thread_index();
@@ -75,6 +78,57 @@ impl<S: StaticShape> Statistics<S> {
                 t.cell_add(params.counts, u64::from(counter), u64::from(count));
             }
             counter += THREADS;
+        }
+    }
+
+    /// Finds the classes of a tile for each warp, from tile `first` on, and counts them; whether any of them is counted. For
+    /// the whole block.
+    #[inline(always)]
+    fn run_tiles<T: Thread>(t: T, params: &StatisticsParams, first: u64) -> bool {
+        let own = t.shuffle(t.warp(), 0);
+        let work = Work::<S>::new(params, first + u64::from(own));
+        let mut is_counted = false;
+        if work.is_there() {
+            let classes = work.run(t);
+            is_counted = work.is_counted(t, classes);
+            if is_counted {
+                classes.keep(t, own);
+            }
+        }
+        if t.lane() == 0 {
+            t.shared_store(IS_COUNTED + own, u32::from(is_counted));
+        }
+        if !t.barrier_or(is_counted) {
+            return false;
+        }
+        for warp in 0..t.opaque(WARPS) {
+            if t.shared_load(IS_COUNTED + warp) != 0 {
+                let work = Work::<S>::new(params, first + u64::from(warp));
+                work.count(t, OfGroups::kept(t, warp), own);
+            }
+        }
+        t.barrier();
+        true
+    }
+}
+
+impl OfGroups {
+    /// Keeps what this warp has found of the groups of its tile.
+    #[inline(always)]
+    fn keep<T: Thread>(self, t: T, warp: u32) {
+        let at = KEPT + warp * 2 * WARP + t.lane();
+        t.shared_store(at, self.first);
+        t.shared_store(at + WARP, self.rest);
+    }
+
+    /// What a warp has kept.
+    #[inline(always)]
+    fn kept<T: Thread>(t: T, warp: u32) -> Self {
+        let at = KEPT + warp * 2 * WARP + t.lane();
+        Self {
+            first: t.shared_load(at),
+            rest: t.shared_load(at + WARP),
+            none: 0,
         }
     }
 }
@@ -89,20 +143,29 @@ struct Work<'a, S> {
 }
 
 impl<'a, S: StaticShape> Work<'a, S> {
+    /// The tile of a number.
     #[inline(always)]
-    fn new(params: &'a StatisticsParams, chunk: u64, tile: u32) -> Self {
+    fn new(params: &'a StatisticsParams, number: u64) -> Self {
+        let chunk = number / u64::from(CHUNK_TILES);
         Self {
             params,
             chunk,
-            tile,
+            tile: number as u32 % CHUNK_TILES,
             region: region(params.regions, chunk),
             shape: PhantomData,
         }
     }
 
-    /// Whether symbols were counted.
+    /// Whether there is such a tile.
     #[inline(always)]
-    fn run<T: Thread>(&self, t: T) -> bool {
+    fn is_there(&self) -> bool {
+        let tiling = &self.params.tiling;
+        self.chunk < tiling.chunks() && self.tile < tiling.tiles_of(self.chunk)
+    }
+
+    /// Finds the classes of the tile's groups, and marks what is stored as it is.
+    #[inline(always)]
+    fn run<T: Thread>(&self, t: T) -> OfGroups {
         let (sums, has_raws) = self.sum(t);
         let classes = OfGroups {
             first: class(S::SHAPE, t.lane(), sums.first),
@@ -115,12 +178,13 @@ impl<'a, S: StaticShape> Work<'a, S> {
         };
         let raws = if has_raws { self.mark(t) } else { 0 };
         self.store(t, classes, raws);
-        let is_zero = !t.any(classes.first | classes.rest != 0);
-        let is_counted = !is_zero && self.params.tiling.is_counted(self.chunk);
-        if is_counted {
-            self.count(t, classes);
-        }
-        is_counted
+        classes
+    }
+
+    /// Whether there are symbols to count.
+    #[inline(always)]
+    fn is_counted<T: Thread>(&self, t: T, classes: OfGroups) -> bool {
+        t.any(classes.first | classes.rest != 0) && self.params.tiling.is_counted(self.chunk)
     }
 
     /// Keeps the tile's classes.
@@ -194,13 +258,15 @@ impl<'a, S: StaticShape> Work<'a, S> {
         })
     }
 
-    /// Counts the tile's symbols.
+    /// Counts the symbols of a warp's share of the tile's quads.
     #[inline(always)]
-    fn count<T: Thread>(&self, t: T, classes: OfGroups) {
+    fn count<T: Thread>(&self, t: T, classes: OfGroups, warp: u32) {
         let order = &self.params.tiling.order;
-        t.shared_add(classes.first, 1);
-        if t.lane() < order.groups() - FIRST_CLASSES {
-            t.shared_add(classes.rest, 1);
+        if warp == 0 {
+            t.shared_add(classes.first, 1);
+            if t.lane() < order.groups() - FIRST_CLASSES {
+                t.shared_add(classes.rest, 1);
+            }
         }
         let place = self.params.tiling.tile(self.chunk, self.tile).place;
         // A class as the first counter of its context.
@@ -209,15 +275,18 @@ impl<'a, S: StaticShape> Work<'a, S> {
             rest: classes.rest * TOKENS,
             none: 0,
         };
-        let mut codes = self.load(t, 0);
-        for number in 0..t.opaque(QUADS) {
+        let mut number = warp;
+        let mut codes = self.load(t, number);
+        while number < t.opaque(QUADS) {
             let now = codes;
+            let next = number + WARPS;
             // At the end those of the last quad again.
-            codes = self.load(t, (number + 1).min(QUADS - 1));
+            codes = self.load(t, next.min(QUADS - 1));
             let quad = Quad::of::<_, S>(t, order, &place, number, groups);
             if quad.any != 0 {
                 count_quad(t, &quad, now);
             }
+            number = next;
         }
     }
 }

@@ -9,13 +9,16 @@ use common::bare::{AATROX, CUSZP, aatrox_fault, cuszp_fault};
 use common::fields::{FromBits, Kind, make, make_long};
 use common::{bounds, compressor, judge::judge, layouts, parts, tile_layouts, vectors};
 use ferrosz::codec::reference;
-use ferrosz::cuda::Gpu;
+use ferrosz::cuda::cudarc::driver::{CudaSlice, CudaStream};
+use ferrosz::cuda::{Gpu, Workspace};
 use ferrosz::interp::{Code, CodeOrder, Decomposition, DeviceParts, Interpolator, Preset, Tuning};
 use ferrosz::{
     Bound, Codec, Compressor, Decompressor, Device, Dtype, Error, Extents, Layout, Part, Shape,
 };
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
+use std::ops::Range;
+use std::sync::Arc;
 
 /// Cases of `random_cases`, if the environment does not say otherwise.
 const CASES: u64 = 6000;
@@ -232,6 +235,93 @@ fn parts_are_those_of_the_cpu() {
     }
 }
 
+/// A stream in device memory, and what it decodes to.
+struct OnDevice<'a> {
+    gpu: &'a Gpu,
+    stream: &'a Arc<CudaStream>,
+    layout: Layout,
+    bytes: CudaSlice<u8>,
+    decoded: Vec<f64>,
+}
+
+impl<'a> OnDevice<'a> {
+    /// Compresses a line, which must give the CPU's bytes and touch no others.
+    fn compress(
+        gpu: &'a Gpu,
+        stream: &'a Arc<CudaStream>,
+        workspace: &mut Workspace,
+        compressor: &Compressor,
+        field: &[f64],
+    ) -> Result<Self, Error> {
+        let length = field.len() as u64;
+        let expected = compressor.device(Device::Cpu).compress(field)?;
+        let input = stream.clone_htod(field).expect("copied");
+        let room = ferrosz::max_compressed_len(length, Dtype::F64) as usize;
+        let mut bytes = stream.clone_htod(&vec![0xA5u8; room]).expect("copied");
+        gpu.compress(stream, compressor, &input, &mut bytes, workspace)?;
+        assert_eq!(workspace.stream_bytes(stream)?, expected.len() as u64);
+        let on_host = stream.clone_dtoh(&bytes).expect("copied");
+        let (found, rest) = on_host.split_at(expected.len());
+        assert!(found == expected);
+        assert!(rest.iter().all(|byte| *byte == 0xA5), "written past it");
+        let layout = compressor.layout_for(length)?;
+        assert_eq!(gpu.header(stream, &bytes)?.codec, layout.codec);
+        Ok(Self {
+            gpu,
+            stream,
+            layout,
+            bytes,
+            decoded: Decompressor::new()
+                .device(Device::Cpu)
+                .decompress(&expected)?,
+        })
+    }
+
+    fn poisoned(&self, with: f64) -> CudaSlice<f64> {
+        let values = vec![with; self.decoded.len()];
+        self.stream.clone_htod(&values).expect("copied")
+    }
+
+    /// Decompresses it as a stream of this layout; an error is one that the device has found.
+    fn decompress(&self, layout: Layout, workspace: &mut Workspace) -> Result<Vec<f64>, Error> {
+        let mut output = self.poisoned(f64::NAN);
+        let decoder = Decompressor::new();
+        let Self { gpu, stream, .. } = self;
+        let call = gpu.decompress(
+            stream,
+            &decoder,
+            layout,
+            &self.bytes,
+            &mut output,
+            workspace,
+        );
+        call.expect("the host sees no error");
+        workspace.check(stream)?;
+        Ok(stream.clone_dtoh(&output).expect("copied"))
+    }
+
+    fn check_range(&self, range: Range<u64>, workspace: &mut Workspace) -> Result<(), Error> {
+        let mut part = self.poisoned(7.5);
+        let wanted = &self.decoded[range.start as usize..range.end as usize];
+        let Self { gpu, stream, .. } = self;
+        gpu.decompress_part(
+            stream,
+            &Decompressor::new(),
+            self.layout,
+            &self.bytes,
+            &Part::Elements(range),
+            &mut part,
+            workspace,
+        )?;
+        workspace.check(stream)?;
+        let part = stream.clone_dtoh(&part).expect("copied");
+        let (found, rest) = part.split_at(wanted.len());
+        assert!(same_bits(found, wanted));
+        assert!(rest.iter().all(|x| *x == 7.5), "written past the range");
+        Ok(())
+    }
+}
+
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
 fn device_memory() -> Result<(), Error> {
@@ -239,105 +329,29 @@ fn device_memory() -> Result<(), Error> {
     let stream = gpu.context().new_stream().expect("a stream");
     let length = 1_000_003;
     let mut workspace = gpu.workspace(&stream, length)?;
-    for (kind, codec) in [
-        (Kind::Smooth, Codec::Plain),
-        (Kind::NotFinite, Codec::Outlier),
+    for (kind, codec, other_codec) in [
+        (Kind::Smooth, Codec::Plain, Codec::Fixed),
+        (Kind::NotFinite, Codec::Outlier, Codec::Plain),
     ] {
         let field = make::<f64>(kind, length as usize, 9);
-        let bound = Bound::max(1e-4)?;
-        let compressor = Compressor::new(codec, bound);
-        let layout = compressor.layout_for(length)?;
-        let expected = compressor.device(Device::Cpu).compress(&field)?;
-        let decoder = Decompressor::new();
-        let decoded: Vec<f64> = decoder.device(Device::Cpu).decompress(&expected)?;
-
-        let input = stream.clone_htod(&field).expect("copied");
-        let room = ferrosz::max_compressed_len(length, Dtype::F64) as usize;
-        let mut bytes = stream.clone_htod(&vec![0xA5u8; room]).expect("copied");
-        let mut output = stream
-            .clone_htod(&vec![f64::NAN; length as usize])
-            .expect("copied");
-        gpu.compress(&stream, &compressor, &input, &mut bytes, &mut workspace)?;
-        let found = workspace.stream_bytes(&stream)?;
-        assert_eq!(found, expected.len() as u64);
-        let on_host = stream.clone_dtoh(&bytes).expect("copied");
-        assert!(on_host[..expected.len()] == expected);
-        assert!(
-            on_host[expected.len()..].iter().all(|byte| *byte == 0xA5),
-            "written past the end"
-        );
-        assert_eq!(gpu.header(&stream, &bytes)?.codec, codec);
-
-        gpu.decompress(
-            &stream,
-            &decoder,
-            layout,
-            &bytes,
-            &mut output,
-            &mut workspace,
-        )?;
-        workspace.check(&stream)?;
-        assert!(same_bits(
-            &stream.clone_dtoh(&output).expect("copied"),
-            &decoded
-        ));
-
+        let compressor = Compressor::new(codec, Bound::max(1e-4)?);
+        let held = OnDevice::compress(&gpu, &stream, &mut workspace, &compressor, &field)?;
+        let found = held.decompress(held.layout, &mut workspace)?;
+        assert!(same_bits(&found, &held.decoded));
         for range in [0..1, 8191..8193, 77_777..500_001, 999_990..length] {
-            let mut part = stream
-                .clone_htod(&vec![7.5f64; length as usize])
-                .expect("copied");
-            let count = (range.end - range.start) as usize;
-            let from = range.start as usize;
-            let wanted = Part::Elements(range);
-            gpu.decompress_part(
-                &stream,
-                &decoder,
-                layout,
-                &bytes,
-                &wanted,
-                &mut part,
-                &mut workspace,
-            )?;
-            workspace.check(&stream)?;
-            let part = stream.clone_dtoh(&part).expect("copied");
-            assert!(same_bits(&part[..count], &decoded[from..from + count]));
-            assert!(
-                part[count..].iter().all(|x| *x == 7.5),
-                "written past the range"
-            );
+            held.check_range(range, &mut workspace)?;
         }
-
         // Another codec than the stream's, other extents: seen by the GPU.
-        let other_codec = if codec == Codec::Plain {
-            Codec::Fixed
-        } else {
-            Codec::Plain
-        };
         let other_extents = Extents::new(&[1, length]).expect("good extents");
         for wrong in [
             line(other_codec, length as usize),
             Layout::new(codec, Shape::Line, other_extents),
         ] {
-            gpu.decompress(
-                &stream,
-                &decoder,
-                wrong,
-                &bytes,
-                &mut output,
-                &mut workspace,
-            )?;
-            assert!(workspace.check(&stream).is_err());
+            assert!(held.decompress(wrong, &mut workspace).is_err());
         }
         // The workspace serves again after an error.
-        gpu.decompress(
-            &stream,
-            &decoder,
-            layout,
-            &bytes,
-            &mut output,
-            &mut workspace,
-        )?;
-        workspace.check(&stream)?;
+        let found = held.decompress(held.layout, &mut workspace)?;
+        assert!(same_bits(&found, &held.decoded));
     }
     Ok(())
 }

@@ -18,7 +18,9 @@ use crate::stream::table::{ENTRY_BYTES, Entry, seed};
 use crate::stream::update::{Replacements, is_unfinished};
 use alloc::vec;
 use alloc::vec::Vec;
+use exceptions::Exceptions;
 
+mod exceptions;
 mod tiles;
 
 /// Compresses a field.
@@ -224,76 +226,54 @@ impl Chunk {
         }
     }
 
+    /// What is known of a block's places once they are coded, and how far each is from its prediction. Places without a
+    /// code, or outside the field, are taken for what is predicted.
+    fn differences(
+        &self,
+        block: &[Option<usize>],
+        codes: &[Option<i32>],
+        last: i32,
+    ) -> (Vec<i32>, Vec<i64>) {
+        let mut found = vec![0i32; block.len()];
+        let mut differences = vec![0i64; block.len()];
+        for (e, place) in block.iter().enumerate() {
+            let predicted = self.prediction(&found, e, last);
+            found[e] = place.and_then(|place| codes[place]).unwrap_or(predicted);
+            differences[e] = i64::from(found[e].wrapping_sub(predicted));
+        }
+        (found, differences)
+    }
+
     fn encode<T: Element>(&self, quantizer: &Quantizer<T>, values: &[T]) -> (Form, Vec<u8>) {
         let blocks = self.blocks();
         let codes: Vec<Option<i32>> = values.iter().map(|v| quantizer.quantize(*v)).collect();
-        let initial = codes.iter().flatten().next().copied().unwrap_or(0);
+        let is_layered = self.codec == Codec::Layered;
+        let first_code = codes.iter().flatten().next().copied().unwrap_or(0);
+        let initial = if is_layered { first_code } else { 0 };
         let mut rates = Vec::new();
         let mut bodies = Vec::new();
-        let groups = blocks.len() * self.shape.groups();
-        let mut group_mask = vec![0u8; 4 * groups.div_ceil(32)];
-        let mut element_masks = Vec::new();
-        let mut exceptions = Vec::new();
-        let mut last = initial;
+        let mut exceptions = Exceptions::new(blocks.len() * self.shape.groups());
+        let mut last = first_code;
         for (b, block) in blocks.iter().enumerate() {
-            let mut found = vec![0i32; block.len()];
-            let mut differences = vec![0i64; block.len()];
-            for (e, place) in block.iter().enumerate() {
-                let predicted = self.prediction(&found, e, last);
-                found[e] = match *place {
-                    Some(place) => codes[place].unwrap_or(predicted),
-                    None => predicted,
-                };
-                differences[e] = i64::from(found[e].wrapping_sub(predicted));
-            }
+            let (found, differences) = self.differences(block, &codes, last);
             last = found[block.len() - 1];
-            for (i, group) in block.chunks(GROUP).enumerate() {
-                let without: Vec<usize> = group
-                    .iter()
-                    .flatten()
-                    .copied()
-                    .filter(|place| codes[*place].is_none())
-                    .collect();
-                if without.is_empty() {
-                    continue;
-                }
-                let g = b * self.shape.groups() + i;
-                group_mask[g / 8] |= 1 << (g % 8);
-                let mask = group.iter().enumerate().fold(0u32, |mask, (e, place)| {
-                    let is_one = place.is_some_and(|place| codes[place].is_none());
-                    mask | u32::from(is_one) << e
-                });
-                element_masks.extend(mask.to_le_bytes());
-                exceptions.extend(
-                    without
-                        .iter()
-                        .flat_map(|place| element_bytes(values[*place])),
-                );
-            }
+            exceptions.add(b * self.shape.groups(), block, &codes, values);
             let (rate, body) = encode_block(self.codec, &differences);
             rates.push(rate);
             bodies.extend(body);
         }
-        let initial = if self.codec == Codec::Layered {
-            initial
-        } else {
-            0
-        };
         let mut raw: Vec<u8> = values.iter().flat_map(|v| element_bytes(*v)).collect();
         pad(&mut raw, 16);
         if bodies.is_empty() && exceptions.is_empty() && initial == 0 {
             return (Form::Zero, Vec::new());
         }
-        let same = values
-            .iter()
-            .all(|v| v.to_bits64() == values[0].to_bits64());
-        if quantizer.is_lossless() && same && raw.len() > 16 {
+        if quantizer.is_lossless() && are_same(values) && raw.len() > 16 {
             let mut constant = element_bytes(values[0]);
             pad(&mut constant, 16);
             return (Form::Constant, constant);
         }
         pad(&mut rates, 4);
-        if self.codec == Codec::Layered {
+        if is_layered {
             rates.extend(initial.to_le_bytes());
         }
         pad(&mut bodies, 4);
@@ -301,7 +281,7 @@ impl Chunk {
         let mut form = Form::Coded;
         if !exceptions.is_empty() {
             form = Form::CodedWithExceptions;
-            coded.extend([group_mask, element_masks, exceptions].concat());
+            coded.extend(exceptions.to_bytes());
         }
         pad(&mut coded, 16);
         if coded.len() < raw.len() {
@@ -310,6 +290,12 @@ impl Chunk {
             (Form::Raw, raw)
         }
     }
+}
+
+fn are_same<T: Element>(values: &[T]) -> bool {
+    values
+        .iter()
+        .all(|v| v.to_bits64() == values[0].to_bits64())
 }
 
 /// The little-endian bytes of an element.

@@ -161,6 +161,52 @@ impl<C: SymbolCoder> MakeTables<C> {
     /// Writes the shares as the stream has them. For the whole block.
     #[inline(always)]
     fn write<T: Thread>(t: T, params: &TablesParams, shares: Own) {
+        let own = Self::collect(t, shares);
+        if t.lane() == 0 {
+            t.shared_store(Self::SIZES + t.warp(), own.words);
+        }
+        t.barrier();
+        let size = if t.lane() < CONTEXTS {
+            t.shared_load(Self::SIZES + t.lane())
+        } else {
+            0
+        };
+        let start = t.reduce_add(if t.lane() < t.warp() { size } else { 0 });
+        let all = CONTEXTS + t.reduce_add(size);
+        let head = Head {
+            first: own.first,
+            symbols: own.symbols,
+            end: start + own.words,
+        };
+        let store = |at: u32, word| t.store(params.shares, u64::from(at), word);
+        if t.lane() == 0 {
+            store(t.warp(), head.to_word());
+        }
+        let mut word = t.lane();
+        while word < own.words {
+            store(CONTEXTS + start + word, t.shared_load(Self::body(t) + word));
+            word += WARP;
+        }
+        if t.warp() == 0 {
+            let padded = all.next_multiple_of(shares::PADDING);
+            if all + t.lane() < padded {
+                store(all + t.lane(), 0);
+            }
+            if t.lane() == 0 {
+                t.cell_store(params.cells, cells::SHARES_WORDS, u64::from(padded));
+            }
+        }
+    }
+
+    /// The first word of shared memory in which a warp collects the shares of its context.
+    #[inline(always)]
+    fn body<T: Thread>(t: T) -> u32 {
+        Self::WORK + t.warp() * Self::WORK_WORDS
+    }
+
+    /// Collects the shares of a warp's context as the stream has them. For a whole warp.
+    #[inline(always)]
+    fn collect<T: Thread>(t: T, shares: Own) -> Collected {
         // Symbols plus one, so that 0 is none.
         let mut ends = [0; 2];
         for (i, share) in shares.iter().enumerate() {
@@ -172,7 +218,7 @@ impl<C: SymbolCoder> MakeTables<C> {
         let [from_end, end] = ends.map(|end| t.reduce_max(end));
         let first = if end > 0 { TOKENS - from_end } else { 0 };
         let symbols = end - first;
-        let body = Self::WORK + t.warp() * Self::WORK_WORDS;
+        let body = Self::body(t);
         clear(t, body);
         let lows = shares.map(|share| low_bits::<C>(share_length(share)));
         let mut at = LENGTH_BITS * symbols + before(t, lows);
@@ -186,42 +232,20 @@ impl<C: SymbolCoder> MakeTables<C> {
             at += lows[i];
         }
         let bits = LENGTH_BITS * symbols + t.reduce_add(lows.iter().sum());
-        let words = bits.div_ceil(32);
-        if t.lane() == 0 {
-            t.shared_store(Self::SIZES + t.warp(), words);
-        }
-        t.barrier();
-        let size = if t.lane() < CONTEXTS {
-            t.shared_load(Self::SIZES + t.lane())
-        } else {
-            0
-        };
-        let start = t.reduce_add(if t.lane() < t.warp() { size } else { 0 });
-        let all = CONTEXTS + t.reduce_add(size);
-        let head = Head {
+        Collected {
             first,
             symbols,
-            end: start + words,
-        };
-        let store = |at: u32, word| t.store(params.shares, u64::from(at), word);
-        if t.lane() == 0 {
-            store(t.warp(), head.to_word());
-        }
-        let mut word = t.lane();
-        while word < words {
-            store(CONTEXTS + start + word, t.shared_load(body + word));
-            word += WARP;
-        }
-        if t.warp() == 0 {
-            let padded = all.next_multiple_of(shares::PADDING);
-            if all + t.lane() < padded {
-                store(all + t.lane(), 0);
-            }
-            if t.lane() == 0 {
-                t.cell_store(params.cells, cells::SHARES_WORDS, u64::from(padded));
-            }
+            words: bits.div_ceil(32),
         }
     }
+}
+
+/// The shares of a context: how many symbols from which on, in how many words.
+#[derive(Clone, Copy)]
+struct Collected {
+    first: u32,
+    symbols: u32,
+    words: u32,
 }
 
 /// Shares in proportion to counts.

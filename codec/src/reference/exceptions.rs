@@ -1,0 +1,60 @@
+//! Values that no code keeps within the bound: the last part of a chunk.
+
+use super::element_bytes;
+use crate::element::Element;
+use crate::shape::GROUP;
+use alloc::vec;
+use alloc::vec::Vec;
+
+/// The values of a chunk that have no code.
+pub(super) struct Exceptions {
+    /// A bit for each group that has any.
+    group_mask: Vec<u8>,
+    /// 32 bits for each such group: its elements that are exceptions.
+    element_masks: Vec<u8>,
+    values: Vec<u8>,
+}
+
+impl Exceptions {
+    /// Of so many groups, none yet.
+    pub(super) fn new(groups: usize) -> Self {
+        Self {
+            group_mask: vec![0; 4 * groups.div_ceil(32)],
+            element_masks: Vec::new(),
+            values: Vec::new(),
+        }
+    }
+
+    /// Those of a block, whose first group has this number.
+    pub(super) fn add<T: Element>(
+        &mut self,
+        first_group: usize,
+        block: &[Option<usize>],
+        codes: &[Option<i32>],
+        values: &[T],
+    ) {
+        for (g, group) in (first_group..).zip(block.chunks(GROUP)) {
+            let mut mask = 0u32;
+            for (e, place) in group.iter().enumerate() {
+                if let Some(place) = place.filter(|place| codes[*place].is_none()) {
+                    mask |= 1 << e;
+                    self.values.extend(element_bytes(values[place]));
+                }
+            }
+            if mask != 0 {
+                self.group_mask[g / 8] |= 1 << (g % 8);
+                self.element_masks.extend(mask.to_le_bytes());
+            }
+        }
+    }
+
+    /// As they lie in the chunk.
+    pub(super) fn to_bytes(&self) -> Vec<u8> {
+        [&self.group_mask[..], &self.element_masks, &self.values].concat()
+    }
+
+    /// Whether there are none.
+    pub(super) fn is_empty(&self) -> bool {
+        self.values.is_empty()
+    }
+}

@@ -27,6 +27,13 @@ fn same_bits<T: FromBits>(a: &[T], b: &[T]) -> bool {
     bytemuck::cast_slice::<T, u8>(a) == bytemuck::cast_slice::<T, u8>(b)
 }
 
+/// The first GPU, and a stream of its own.
+fn first_gpu() -> Result<(Gpu, Arc<CudaStream>), Error> {
+    let gpu = Gpu::new(0)?;
+    let stream = gpu.context().new_stream().expect("a stream");
+    Ok((gpu, stream))
+}
+
 fn line(codec: Codec, length: usize) -> Layout {
     Layout::new(codec, Shape::Line, Extents::line(length as u64))
 }
@@ -325,8 +332,7 @@ impl<'a> OnDevice<'a> {
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
 fn device_memory() -> Result<(), Error> {
-    let gpu = Gpu::new(0)?;
-    let stream = gpu.context().new_stream().expect("a stream");
+    let (gpu, stream) = first_gpu()?;
     let length = 1_000_003;
     let mut workspace = gpu.workspace(&stream, length)?;
     for (kind, codec, other_codec) in [
@@ -362,8 +368,7 @@ fn device_memory() -> Result<(), Error> {
 #[ignore = "needs an NVIDIA GPU"]
 fn calls_can_be_captured_in_a_graph() -> Result<(), Error> {
     use ferrosz::cuda::cudarc::driver::{DevicePtr, DevicePtrMut, sys};
-    let gpu = Gpu::new(0)?;
-    let stream = gpu.context().new_stream().expect("a stream");
+    let (gpu, stream) = first_gpu()?;
     let length = 300_001usize;
     let bound = Bound::range(1e-3)?;
     let compressor = Compressor::new(Codec::Plain, bound);
@@ -436,8 +441,7 @@ fn calls_can_be_captured_in_a_graph() -> Result<(), Error> {
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
 fn the_sum_of_all_words_is_that_of_the_cpu() -> Result<(), Error> {
-    let gpu = Gpu::new(0)?;
-    let stream = gpu.context().new_stream().expect("a stream");
+    let (gpu, stream) = first_gpu()?;
     for length in [1, 3, 4095, 4096, 1_000_003, 1 << 24] {
         let field = make_long::<f32>(Kind::Bits, length, 5);
         let words = bytemuck::cast_slice::<f32, u32>(&field);
@@ -531,8 +535,7 @@ fn all_vectors_of_streams_without_header_agree() {
 fn large_streams_without_header() -> Result<(), Error> {
     use ferrosz::cuszp::{self, Mode, Params};
     use ferrosz::{Bare, aatrox};
-    let gpu = Gpu::new(0)?;
-    let stream = gpu.context().new_stream().expect("a stream");
+    let (gpu, stream) = first_gpu()?;
     let field = make_long::<f32>(Kind::Smooth, 128 * 300 * 333, 3);
     let input = stream.clone_htod(&field).expect("copied");
     let mut output = stream
@@ -573,8 +576,7 @@ fn large_streams_without_header() -> Result<(), Error> {
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
 fn the_automatic_choice_is_that_of_the_cpu() -> Result<(), Error> {
-    let gpu = Gpu::new(0)?;
-    let stream = gpu.context().new_stream().expect("a stream");
+    let (gpu, stream) = first_gpu()?;
     let mut workspace = gpu.workspace(&stream, 0)?;
     for lengths in [&[3_000_000][..], &[1500, 1999], &[150, 160, 170]] {
         for kind in Kind::ALL {

@@ -1,9 +1,9 @@
 //! Classes of all tiles, and counts of the symbols of those chunks that are counted.
 //!
 //! One warp a tile, which it goes through once, 16 bytes a lane, to sum up the magnitudes of each group, and again in
-//! steps if it has values that are stored as they are. The tiles of a block that are counted, which takes longer, are
-//! so by all its warps together, from the cache. A block counts in shared memory and adds that to the cells of all
-//! blocks at its end.
+//! steps if it has values that are stored as they are. The tiles whose symbols are counted, which takes longer, are
+//! shared out among the warps of their block, which read them from the cache. A block counts in shared memory and adds
+//! that to the cells of all blocks at its end.
 
 use crate::kernel::entropy::layout::{MARKS, TILE_RAWS, TILE_WORDS, region};
 use crate::kernel::entropy::tiling::Tiling;
@@ -41,15 +41,15 @@ pub const COUNTERS: u32 = CONTEXTS * TOKENS;
 /// The words of shared memory, a warp one, that say whether its tile is counted.
 const IS_COUNTED: u32 = COUNTERS;
 
-/// The first of those in which warps keep the classes of their tiles.
-const KEPT: u32 = IS_COUNTED + WARPS;
+/// The first of those in which warps leave the classes of their tiles.
+const LEFT: u32 = IS_COUNTED + WARPS;
 
 /// Quads that a warp reads before it looks at the first.
 const IN_FLIGHT: usize = 4;
 
 impl<S: StaticShape> Statistics<S> {
     /// Words of shared memory.
-    pub const SHARED_WORDS: u32 = KEPT + WARPS * 2 * WARP;
+    pub const SHARED_WORDS: u32 = LEFT + WARPS * 2 * WARP;
 
     /// What one thread does.
     #[inline(always)]
@@ -60,7 +60,7 @@ impl<S: StaticShape> Statistics<S> {
             counter += THREADS;
         }
         t.barrier();
-        // Tiles of one block are neighbours: so those that are counted, for which a block takes longer, are in few blocks.
+        // Tiles of one block are neighbours: so those that are counted are in few blocks.
         let tiles = params.tiling.chunks() * u64::from(CHUNK_TILES);
         let mut first = u64::from(t.block_index()) * u64::from(WARPS);
         let mut has_counted = false;
@@ -81,8 +81,8 @@ impl<S: StaticShape> Statistics<S> {
         }
     }
 
-    /// Finds the classes of a tile for each warp, from tile `first` on, and counts them; whether any of them is counted. For
-    /// the whole block.
+    /// Finds the classes of a tile for each warp, from tile `first` on, and counts the symbols of those that are counted;
+    /// whether any is. For the whole block.
     #[inline(always)]
     fn run_tiles<T: Thread>(t: T, params: &StatisticsParams, first: u64) -> bool {
         let own = t.shuffle(t.warp(), 0);
@@ -92,7 +92,7 @@ impl<S: StaticShape> Statistics<S> {
             let classes = work.run(t);
             is_counted = work.is_counted(t, classes);
             if is_counted {
-                classes.keep(t, own);
+                classes.leave(t, own);
             }
         }
         if t.lane() == 0 {
@@ -104,7 +104,7 @@ impl<S: StaticShape> Statistics<S> {
         for warp in 0..t.opaque(WARPS) {
             if t.shared_load(IS_COUNTED + warp) != 0 {
                 let work = Work::<S>::new(params, first + u64::from(warp));
-                work.count(t, OfGroups::kept(t, warp), own);
+                work.count(t, OfGroups::left_by(t, warp), own);
             }
         }
         t.barrier();
@@ -112,19 +112,25 @@ impl<S: StaticShape> Statistics<S> {
     }
 }
 
+/// Where in shared memory a warp leaves the class of group `lane`, and [`WARP`] further that of group 32 + `lane`.
+#[inline(always)]
+fn left_at<T: Thread>(t: T, warp: u32) -> u32 {
+    LEFT + warp * 2 * WARP + t.lane()
+}
+
 impl OfGroups {
-    /// Keeps what this warp has found of the groups of its tile.
+    /// Leaves them for the other warps of the block.
     #[inline(always)]
-    fn keep<T: Thread>(self, t: T, warp: u32) {
-        let at = KEPT + warp * 2 * WARP + t.lane();
+    fn leave<T: Thread>(self, t: T, own: u32) {
+        let at = left_at(t, own);
         t.shared_store(at, self.first);
         t.shared_store(at + WARP, self.rest);
     }
 
-    /// What a warp has kept.
+    /// What a warp has left.
     #[inline(always)]
-    fn kept<T: Thread>(t: T, warp: u32) -> Self {
-        let at = KEPT + warp * 2 * WARP + t.lane();
+    fn left_by<T: Thread>(t: T, warp: u32) -> Self {
+        let at = left_at(t, warp);
         Self {
             first: t.shared_load(at),
             rest: t.shared_load(at + WARP),

@@ -5,7 +5,7 @@
 //! read once for all places that it is a neighbour of.
 
 use super::THREADS;
-use super::places::{Places, nearest};
+use super::places::{Places, Reach};
 use super::stages::{Settle, Spot};
 use super::values::Values;
 use crate::simt::{Thread, WARP};
@@ -33,6 +33,13 @@ const _: () = assert!(
 /// From a place to the next one above it in its column, in bytes of shared memory and in codes.
 const STEP: u32 = 2 * 4 * store::stride(Shape::Cube, 0);
 const CODES: u32 = 2 * tile::index(Shape::Cube, [1, 0, 0]);
+
+/// Where the neighbours of places lie along each axis.
+const REACH: [Reach; 3] = [
+    Reach::new(Shape::Cube, 0, 0),
+    Reach::new(Shape::Cube, 1, 0),
+    Reach::new(Shape::Cube, 2, 0),
+];
 
 /// How a column is predicted.
 #[derive(Clone, Copy)]
@@ -140,14 +147,8 @@ impl<E: Element> Places<'_, E> {
         if AXES >> axis & 1 == 0 {
             return [0; 4];
         }
-        let apart = match axis {
-            0 | 1 => 2 * back(axis),
-            // Even places of a row lie side by side.
-            _ => 4,
-        };
-        let behind = self.address(Shape::Cube, first) - back(axis);
-        nearest(self.order(first, axis, 1))
-            .map(|steps| behind.wrapping_add_signed(steps * apart.cast_signed()))
+        let order = self.order(first, axis, 1);
+        REACH[axis].nearest(self.address(Shape::Cube, first), order)
     }
 }
 
@@ -325,17 +326,8 @@ impl<T: Thread, E: Element> Around<E> for OfHalf<'_, T, E> {
 
     #[inline(always)]
     fn corner(&self, a: usize, b: usize) -> E {
-        let address = self.half.column.address - back(a) - back(b);
+        let address = self.half.column.address - REACH[a].back - REACH[b].back;
         self.half.load(address, self.i)
-    }
-}
-
-/// From an odd place to the one before it along an axis, in bytes.
-#[inline(always)]
-const fn back(axis: usize) -> u32 {
-    4 * match axis {
-        0 | 1 => store::stride(Shape::Cube, axis),
-        _ => store::in_row(Shape::Cube, 1),
     }
 }
 

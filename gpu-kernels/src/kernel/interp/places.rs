@@ -180,12 +180,9 @@ impl<T: Thread, E: Element, S: StaticShape> InStore<'_, T, E, S> {
     fn neighbours(&self, axis: usize) -> (Order, [E; 4]) {
         let places = self.places;
         let order = places.order(self.place, axis, 1 << places.level);
-        let Reach { back, apart } = places.reach[axis];
-        let behind = self.address - back;
-        let known = nearest(order).map(|steps| {
-            let address = behind.wrapping_add_signed(steps * apart.cast_signed());
-            Values::<E, S>::load_at(self.t, address)
-        });
+        let known = places.reach[axis]
+            .nearest(self.address, order)
+            .map(|address| Values::<E, S>::load_at(self.t, address));
         (order, known)
     }
 }
@@ -215,14 +212,14 @@ impl<T: Thread, E: Element, S: StaticShape> Around<E> for InStore<'_, T, E, S> {
 #[derive(Clone, Copy)]
 pub(super) struct Reach {
     /// From the place back to the one behind it.
-    back: u32,
+    pub(super) back: u32,
     /// From each to the next.
     apart: u32,
 }
 
 impl Reach {
     #[inline(always)]
-    const fn new(shape: Shape, axis: usize, level: u32) -> Self {
+    pub(super) const fn new(shape: Shape, axis: usize, level: u32) -> Self {
         let unit = 1 << level;
         if axis < 2 {
             let back = 4 * unit * store::stride(shape, axis);
@@ -242,19 +239,21 @@ impl Reach {
             apart: 4 * unit,
         }
     }
-}
 
-/// Which of the neighbours along an axis [`OneAxis::blended`] is given for an order, 0 being the one behind and 1 the one ahead; in
-/// the place of one that the order does not allow, one that there is.
-#[inline(always)]
-pub(super) const fn nearest(order: Order) -> [i32; 4] {
-    let next = if order.next { 1 } else { 0 };
-    [
-        if order.behind { -1 } else { 0 },
-        0,
-        next,
-        if order.ahead { 2 } else { next },
-    ]
+    /// The addresses of those neighbours of the place at `address` that [`OneAxis::blended`] is given for an order; in the place
+    /// of one that the order does not allow, of one that there is.
+    #[inline(always)]
+    pub(super) fn nearest(self, address: u32, order: Order) -> [u32; 4] {
+        let next = if order.next { 1 } else { 0 };
+        let from_behind = [
+            if order.behind { -1 } else { 0 },
+            0,
+            next,
+            if order.ahead { 2 } else { next },
+        ];
+        let behind = address - self.back;
+        from_behind.map(|steps: i32| behind.wrapping_add_signed(steps * self.apart.cast_signed()))
+    }
 }
 
 /// What a thread does of a class.

@@ -39,6 +39,11 @@ fn remark(outline: &Outline, stream: &Location) -> Option<String> {
              they are ignored, and the next update overwrites them",
             file - said
         )),
+        End::Zeros => Some(format!(
+            "note: behind the stream's end, {stream} has {} of zeros, as some file systems leave them where an \
+             append was cut off; they are ignored",
+            report::bytes(file - said)
+        )),
         End::Missing | End::Foreign => Some(format!(
             "warning: {stream} has {file} bytes, and its header says {said}: it will not decompress"
         )),
@@ -62,6 +67,7 @@ fn to_json(outline: &Outline) -> Value {
         "update_bytes": info.update_bytes,
         "file_bytes": outline.file_bytes,
         "unfinished_update": outline.end == End::UnfinishedUpdate,
+        "trailing_zeros": outline.end == End::Zeros,
         "ratio": info.ratio(),
         "bits_per_value": info.bits_per_value(),
         "chunk_elements": info.chunk_elements,

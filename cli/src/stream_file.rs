@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::location::Location;
-use ferrosz::codec::stream::update::{MAGIC, is_unfinished};
+use ferrosz::codec::stream::update::{MAGIC, Tail};
 use ferrosz::{Error, FormatError, Info};
 use memmap2::Mmap;
 use std::cmp::Ordering;
@@ -111,6 +111,8 @@ pub enum End {
     Missing,
     /// After an update that was not finished.
     UnfinishedUpdate,
+    /// After zeros, of which the first have been looked at.
+    Zeros,
     /// After other bytes.
     Foreign,
 }
@@ -118,11 +120,12 @@ pub enum End {
 impl Outline {
     /// `trailing`: the first bytes behind the stream's end.
     fn new(info: Info, file_bytes: u64, trailing: &[u8]) -> Self {
-        let end = match file_bytes.cmp(&info.stream_bytes) {
-            Ordering::Less => End::Missing,
-            Ordering::Equal => End::Stream,
-            Ordering::Greater if is_unfinished(trailing) => End::UnfinishedUpdate,
-            Ordering::Greater => End::Foreign,
+        let end = match (file_bytes.cmp(&info.stream_bytes), Tail::of(trailing)) {
+            (Ordering::Less, _) => End::Missing,
+            (Ordering::Equal, _) | (_, Some(Tail::Nothing)) => End::Stream,
+            (Ordering::Greater, Some(Tail::UnfinishedUpdate)) => End::UnfinishedUpdate,
+            (Ordering::Greater, Some(Tail::Zeros)) => End::Zeros,
+            (Ordering::Greater, None) => End::Foreign,
         };
         Self {
             info,

@@ -36,6 +36,7 @@ use crate::kernel::prologue::finish::{Finish, FinishParams};
 use crate::kernel::prologue::gather::{Gather, GatherParams};
 use crate::kernel::prologue::read::{ReadPrologue, ReadPrologueParams};
 use crate::kernel::prologue::write::{WritePrologue, WritePrologueParams};
+use crate::kernel::put::{self, Put, PutParams};
 use crate::kernel::read_all::{self, ReadAll, ReadAllParams};
 use crate::simt::{Kernel, Thread};
 use ferrosz_codec::entropy::stack::{Huffman, Rans};
@@ -202,5 +203,6 @@ kernels! {
     ferrosz_entropy_planes_decode_line = DecodePlanes<Line>, DecodeParams, entropy::THREADS;
     ferrosz_entropy_planes_decode_plane = DecodePlanes<Plane>, DecodeParams, entropy::THREADS;
     ferrosz_entropy_planes_decode_cube = DecodePlanes<Cube>, DecodeParams, entropy::THREADS;
+    ferrosz_put = Put, PutParams, put::THREADS;
     ferrosz_read_all = ReadAll, ReadAllParams, read_all::THREADS;
 }

@@ -3,6 +3,7 @@
 //! The system gives new memory page by page, when it is first touched, and that can take longer than
 //! decoding. Large pages make it several times faster; Linux gives them to whoever asks.
 
+use crate::error::Error;
 use bytemuck::Zeroable;
 use bytemuck::allocation::try_zeroed_vec;
 
@@ -11,6 +12,20 @@ pub(crate) fn zeroed<T: Zeroable>(count: usize) -> Option<Vec<T>> {
     let mut values = try_zeroed_vec(count).ok()?;
     ask_for_large_pages(&mut values);
     Some(values)
+}
+
+/// A vector with room for so many bytes.
+///
+/// # Errors
+///
+/// [`Error::OutOfMemory`].
+pub(crate) fn with_capacity(bytes: u64) -> Result<Vec<u8>, Error> {
+    let failed = Error::OutOfMemory { bytes };
+    let capacity = usize::try_from(bytes).map_err(|_| failed.clone())?;
+    let mut vector = Vec::new();
+    vector.try_reserve_exact(capacity).map_err(|_| failed)?;
+    ask_for_large_pages(&mut vector);
+    Ok(vector)
 }
 
 /// Makes room for more bytes, in large pages if the system has some. Without memory it does nothing.

@@ -7,6 +7,7 @@
 //! cargo xtask check ptx     the PTX gates alone
 //! cargo xtask bench ...     `ferrosz bench ...`, built for release
 //! cargo xtask gpu-bundle    a folder that tests and times a GPU machine without Rust
+//! cargo xtask golden        rewrites tests/golden after a deliberate change of bytes, and says which files changed
 //! ```
 
 mod bundle;
@@ -35,9 +36,11 @@ fn main() -> ExitCode {
         ["check", "ptx"] => check::ptx(),
         ["bench", ref arguments @ ..] => bench(arguments),
         ["gpu-bundle"] => bundle::make(),
-        _ => {
-            Err("tasks: ptx | resources | check | check ptx | bench ARGUMENTS | gpu-bundle".into())
-        }
+        ["golden"] => golden(),
+        _ => Err(
+            "tasks: ptx | resources | check | check ptx | bench ARGUMENTS | gpu-bundle | golden"
+                .into(),
+        ),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
@@ -53,6 +56,20 @@ fn bench(arguments: &[&str]) -> Result<(), Failure> {
     run(Command::new(executable::ferrosz()?)
         .arg("bench")
         .args(arguments))
+}
+
+/// Rewrites the golden streams.
+fn golden() -> Result<(), Failure> {
+    let mut cargo = Command::new("cargo");
+    cargo.current_dir(root()).args([
+        "test",
+        "--quiet",
+        "--package",
+        "ferrosz",
+        "--test",
+        "golden",
+    ]);
+    run(cargo.args(["--", "--ignored", "--exact", "rewrite", "--nocapture"]))
 }
 
 /// The repository's root.

@@ -9,6 +9,7 @@ use ferrosz_codec::quantize::Quantizer;
 use ferrosz_codec::stream::chunk::CHUNK;
 use ferrosz_codec::stream::container::{HEADER_BYTES, Header, Layout};
 use ferrosz_codec::stream::grid::Grid;
+use ferrosz_codec::stream::identity::Identity;
 use ferrosz_codec::stream::table::{ENTRY_BYTES, Entry};
 use ferrosz_codec::{Bound, Codec, Element};
 use rayon::prelude::*;
@@ -98,8 +99,10 @@ pub(crate) fn compress<T: Element>(
     let chunks = encoder.grid.chunk_count();
     let mut start = vec![0; HEADER_BYTES + chunks as usize * ENTRY_BYTES];
     sink.append(&start);
+    let header = layout.header(T::DTYPE, bound, quantizer.error().to_bits64());
     let mut table = Table {
-        entries: start[HEADER_BYTES..].as_chunks_mut().0.iter_mut(),
+        entries: (0..).zip(start[HEADER_BYTES..].as_chunks_mut().0),
+        identity: header.identity(),
         payload_bytes: 0,
     };
     let wave = WAVE_TASKS * TASK_CHUNKS * rayon::current_num_threads() as u64;
@@ -123,25 +126,31 @@ pub(crate) fn compress<T: Element>(
     table.place(&before, sink);
     let header = Header {
         payload_bytes: table.payload_bytes,
-        ..layout.header(T::DTYPE, bound, quantizer.error().to_bits64())
+        ..header
     };
     start[..HEADER_BYTES].copy_from_slice(&header.to_bytes());
     sink.set_start(&start);
 }
 
-/// The chunk table while it is filled.
-struct Table<'a> {
-    entries: std::slice::IterMut<'a, [u8; ENTRY_BYTES]>,
+/// The chunk table while it is filled; `I` gives the number and the place of each entry.
+struct Table<I> {
+    entries: I,
+    identity: Identity,
     payload_bytes: u64,
 }
 
-impl Table<'_> {
+impl<'a, I: Iterator<Item = (u64, &'a mut [u8; ENTRY_BYTES])> + Send> Table<I> {
     /// Puts the chunks of a wave behind those that are there.
     fn place(&mut self, wave: &[Task], sink: &mut impl Sink) {
         for task in wave {
-            for (entry, place) in task.entries.iter().zip(&mut self.entries) {
-                let start = self.payload_bytes + entry.start;
-                *place = Entry { start, ..*entry }.to_bytes();
+            for (entry, (number, place)) in task.entries.iter().zip(&mut self.entries) {
+                let seed = self.identity.seed(number, entry.form);
+                let entry = Entry {
+                    start: self.payload_bytes + entry.start,
+                    checksum: seed.wrapping_add(entry.checksum),
+                    ..*entry
+                };
+                *place = entry.to_bytes();
             }
             sink.append(&task.bytes[..task.length]);
             self.payload_bytes += task.length as u64;
@@ -149,7 +158,8 @@ impl Table<'_> {
     }
 }
 
-/// The chunks that a task has encoded: entries whose places count from the task's own first byte.
+/// The chunks that a task has encoded: entries whose places count from the task's own first byte, and whose checksums
+/// have no seed.
 #[derive(Default)]
 struct Task {
     entries: Vec<Entry>,
@@ -195,7 +205,7 @@ impl<T: Element> Encoder<'_, T> {
             let (form, bytes, sum) = self
                 .version
                 .encode(self.codec, self.quantizer, source, image);
-            task.entries.push(Entry::new(task.length as u64, form, sum));
+            (task.entries).push(Entry::new(task.length as u64, bytes as u64, form, sum));
             task.length += bytes;
             (self.progress)(u64::from(self.grid.chunk(chunk).elements()));
         }

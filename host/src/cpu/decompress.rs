@@ -2,10 +2,9 @@
 
 use super::{Progress, Version};
 use crate::error::Error;
-use crate::stream::StreamRef;
+use crate::stream::{StoredChunk, StreamRef};
 use crate::tiles;
 use ferrosz_codec::encode::chunk::Stored;
-use ferrosz_codec::error::ChunkFault;
 use ferrosz_codec::quantize::Quantizer;
 use ferrosz_codec::shape::Shape;
 use ferrosz_codec::stream::chunk::CHUNK;
@@ -189,13 +188,11 @@ impl<T: Element> ChunkDecoder<'_, T> {
 
     /// Decodes a chunk.
     pub(crate) fn decode(&self, chunk: u64, values: &mut [T]) -> Result<(), FormatError> {
-        let (entry, bytes) = self
-            .stream
-            .chunk(chunk)
-            .ok_or(ChunkFault::Place.in_chunk(chunk))?;
+        let StoredChunk { entry, seed, bytes } = self.stream.chunk(chunk)?;
         let stored = Stored {
             chunk,
             entry,
+            seed,
             bytes,
         };
         let (codec, quantizer) = (self.stream.header.codec, &self.quantizer);

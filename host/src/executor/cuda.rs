@@ -2,6 +2,7 @@
 
 use crate::error::Error;
 use crate::executor::Executor;
+use crate::executor::recorder::Load;
 use cudarc::driver::{CudaContext, CudaFunction, CudaStream, DriverError, result, sys};
 use cudarc::nvrtc::Ptx;
 use ferrosz_gpu_kernels::ptx_of;
@@ -43,8 +44,12 @@ pub(crate) enum Blocks {
 #[derive(Clone)]
 pub struct Kernels {
     context: Arc<CudaContext>,
-    functions: Arc<Mutex<HashMap<&'static str, Loaded>>>,
+    functions: Arc<Mutex<HashMap<&'static str, Slot>>>,
 }
+
+/// Where a kernel is found once it is loaded. The driver compiles it outside of all locks but this one, so that only
+/// those who want the same kernel wait.
+type Slot = Arc<Mutex<Option<Loaded>>>;
 
 /// A kernel in a context.
 #[derive(Clone)]
@@ -99,12 +104,14 @@ impl Kernels {
     ///
     /// [`Error::Cuda`] if the driver refuses it.
     fn function<K: Kernel>(&self) -> Result<Loaded, Error> {
-        let mut functions = self
-            .functions
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        if let Some(function) = functions.get(K::NAME) {
-            return Ok(function.clone());
+        let slot = {
+            let functions = self.functions.lock();
+            let mut functions = functions.unwrap_or_else(PoisonError::into_inner);
+            functions.entry(K::NAME).or_default().clone()
+        };
+        let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(loaded) = &*slot {
+            return Ok(loaded.clone());
         }
         let source = ptx_of(K::NAME).ok_or_else(|| Error::Cuda {
             action: "find a kernel",
@@ -125,8 +132,37 @@ impl Kernels {
             blocks_at_once: self.blocks_at_once::<K>(&function)?,
             function,
         };
-        functions.insert(K::NAME, loaded.clone());
+        *slot = Some(loaded.clone());
         Ok(loaded)
+    }
+
+    /// Loads a kernel if it is not loaded yet.
+    pub(crate) fn load<K: Kernel>(&self) -> Result<(), Error> {
+        self.function::<K>().map(|_| ())
+    }
+
+    /// Loads kernels, each on a thread of its own: the driver compiles them at the same time.
+    pub(crate) fn load_all(&self, loads: impl IntoIterator<Item = Load>) -> Result<(), Error> {
+        let load = |load: Load| {
+            let bound = self.context.bind_to_thread();
+            bound.map_err(failed("use the GPU"))?;
+            load(self)
+        };
+        std::thread::scope(|scope| {
+            let threads: Vec<_> = (loads.into_iter())
+                .map(|kernel| scope.spawn(move || load(kernel)))
+                .collect();
+            let ends = threads.into_iter().map(|thread| thread.join());
+            ends.map(|end| {
+                end.unwrap_or_else(|_| {
+                    Err(Error::Cuda {
+                        action: "load a kernel",
+                        reason: "a thread of the loader ended early".to_owned(),
+                    })
+                })
+            })
+            .collect()
+        })
     }
 
     /// Blocks of a kernel that the GPU runs at once, at least one.

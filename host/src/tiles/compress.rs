@@ -17,7 +17,7 @@ use ferrosz_codec::quantize::Quantizer;
 use ferrosz_codec::stream::checksum::checksum;
 use ferrosz_codec::stream::chunk::Form;
 use ferrosz_codec::stream::container::{Header, Layout};
-use ferrosz_codec::stream::table::{Entry, seed};
+use ferrosz_codec::stream::table::Entry;
 use ferrosz_codec::stream::tiles::{Prologue, Sections, TileLayout};
 use ferrosz_codec::tile::{self, CHUNK_TILES, LANES, TILE, TileBox, TileGrid};
 use ferrosz_codec::{Bound, Element, Shape};
@@ -60,15 +60,19 @@ pub(crate) fn compress<T: Element>(
     if !values.is_empty() {
         images = encode_all(tiles, quantizer, values, progress);
     }
+    let header = layout.header(T::DTYPE, bound, quantizer.error().to_bits64());
+    let identity = header.identity();
     let mut payload_bytes = 0;
     for (number, (form, bytes)) in (0..).zip(&images) {
-        let sum = checksum(seed(number, form.id()), bytes);
-        table.extend(Entry::new(payload_bytes, *form, sum).to_bytes());
+        let sum = checksum(identity.seed(number, form.id()), bytes);
+        // That of the prologue has none: its contents say it.
+        let length = if number == 0 { 0 } else { bytes.len() as u64 };
+        table.extend(Entry::new(payload_bytes, length, *form, sum).to_bytes());
         payload_bytes += bytes.len() as u64;
     }
     let header = Header {
         payload_bytes,
-        ..layout.header(T::DTYPE, bound, quantizer.error().to_bits64())
+        ..header
     };
     sink.append(&header.to_bytes());
     sink.append(&table);

@@ -38,6 +38,8 @@ use crate::kernel::prologue::read::{ReadPrologue, ReadPrologueParams};
 use crate::kernel::prologue::write::{WritePrologue, WritePrologueParams};
 use crate::kernel::put::{self, Put, PutParams};
 use crate::kernel::read_all::{self, ReadAll, ReadAllParams};
+#[cfg(feature = "emulator")]
+use crate::simt::emulator::EmulatorThread;
 use crate::simt::{Kernel, Thread};
 use ferrosz_codec::entropy::stack::{Huffman, Rans};
 use ferrosz_codec::pipeline::{Fixed, Layered, Lorenzo, Outlier, Plain};
@@ -61,6 +63,12 @@ macro_rules! kernels {
 
             #[inline(always)]
             fn run<T: Thread>(thread: T, params: &Self::Params) {
+                <$kernel>::run(thread, params);
+            }
+
+            #[cfg(feature = "emulator")]
+            #[inline(never)]
+            fn emulate(thread: EmulatorThread<'_>, params: &Self::Params) {
                 <$kernel>::run(thread, params);
             }
         })*

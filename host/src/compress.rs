@@ -156,9 +156,8 @@ impl Compressor {
         if self.codec.is_some() {
             return Ok(*self);
         }
-        let quantizer = cpu::resolve(Version::best(), self.bound, field);
-        let read = |grid: &_, place: &_| Ok(choose::read_box(grid, place, field));
-        Ok(self.with_layout(choose::choose(&quantizer, &extents, read)?))
+        let layout = choose::choose_for(self.bound, &extents, field)?;
+        Ok(self.with_layout(layout))
     }
 
     /// This with codec and rank of a layout.
@@ -211,7 +210,7 @@ impl Compressor {
     fn compress_to<T: Element>(
         &self,
         field: &[T],
-        sink: &mut impl Sink,
+        sink: &mut dyn Sink,
         progress: &(dyn Fn(u64) + Sync),
     ) -> Result<(), Error> {
         let elements = field.len() as u64;

@@ -11,7 +11,7 @@ use ferrosz_codec::stream::container::{HEADER_BYTES, Header};
 use ferrosz_codec::stream::grid::Grid;
 use ferrosz_codec::stream::region::Region;
 use ferrosz_codec::stream::update::to_bytes;
-use ferrosz_codec::{Bound, Element, FormatError};
+use ferrosz_codec::{Bound, Dtype, Element, FormatError};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::fs::File;
@@ -59,6 +59,22 @@ impl Update {
     /// [`Error::RangeOutside`], [`Error::BoxOutside`], and [`Error::PartMismatch`] if `values` are not
     /// as many as the part's elements.
     pub fn new<T: Element>(stream: &[u8], part: &Part, values: &[T]) -> Result<Self, Error> {
+        // Compiled once for each type, as `cpu::compress`.
+        match T::DTYPE {
+            Dtype::F32 => Self::of_f32(stream, part, bytemuck::cast_slice(values)),
+            Dtype::F64 => Self::of_f64(stream, part, bytemuck::cast_slice(values)),
+        }
+    }
+
+    fn of_f32(stream: &[u8], part: &Part, values: &[f32]) -> Result<Self, Error> {
+        Self::of(stream, part, values)
+    }
+
+    fn of_f64(stream: &[u8], part: &Part, values: &[f64]) -> Result<Self, Error> {
+        Self::of(stream, part, values)
+    }
+
+    fn of<T: Element>(stream: &[u8], part: &Part, values: &[T]) -> Result<Self, Error> {
         let stream = &StreamRef::read(stream)?;
         let header = stream.header;
         if header.codec.tiles().is_some() {

@@ -11,7 +11,7 @@ use ferrosz_codec::stream::container::{HEADER_BYTES, Header, Layout};
 use ferrosz_codec::stream::grid::Grid;
 use ferrosz_codec::stream::identity::Identity;
 use ferrosz_codec::stream::table::{ENTRY_BYTES, Entry};
-use ferrosz_codec::{Bound, Codec, Element};
+use ferrosz_codec::{Bound, Codec, Dtype, Element};
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -74,14 +74,38 @@ pub(crate) fn extremes<T: Element>(version: Version, values: &[T]) -> Extremes<T
         .reduce(Extremes::default, Extremes::union)
 }
 
-/// Compresses a field whose extents have been checked.
+/// Compresses a field whose extents have been checked. It is compiled once for each type, in this crate: a generic
+/// function would be compiled again in each crate that calls it.
 pub(crate) fn compress<T: Element>(
     version: Version,
     layout: Layout,
     bound: Bound,
     values: &[T],
-    sink: &mut impl Sink,
+    sink: &mut dyn Sink,
     progress: Progress<'_>,
+) {
+    let job = (version, layout, bound, progress);
+    match T::DTYPE {
+        Dtype::F32 => compress_f32(job, bytemuck::cast_slice(values), sink),
+        Dtype::F64 => compress_f64(job, bytemuck::cast_slice(values), sink),
+    }
+}
+
+/// All but the field and where its stream goes.
+type Job<'a> = (Version, Layout, Bound, Progress<'a>);
+
+fn compress_f32(job: Job<'_>, values: &[f32], sink: &mut dyn Sink) {
+    compress_of(job, values, sink);
+}
+
+fn compress_f64(job: Job<'_>, values: &[f64], sink: &mut dyn Sink) {
+    compress_of(job, values, sink);
+}
+
+fn compress_of<T: Element>(
+    (version, layout, bound, progress): Job<'_>,
+    values: &[T],
+    sink: &mut dyn Sink,
 ) {
     let quantizer = resolve(version, bound, values);
     if let Some(tiles) = layout.tiles() {
@@ -141,7 +165,7 @@ struct Table<I> {
 
 impl<'a, I: Iterator<Item = (u64, &'a mut [u8; ENTRY_BYTES])> + Send> Table<I> {
     /// Puts the chunks of a wave behind those that are there.
-    fn place(&mut self, wave: &[Task], sink: &mut impl Sink) {
+    fn place(&mut self, wave: &[Task], sink: &mut dyn Sink) {
         for task in wave {
             for (entry, (number, place)) in task.entries.iter().zip(&mut self.entries) {
                 let seed = self.identity.seed(number, entry.form);

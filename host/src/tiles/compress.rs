@@ -52,7 +52,7 @@ pub(crate) fn compress<T: Element>(
     bound: Bound,
     quantizer: &Quantizer<T>,
     values: &[T],
-    sink: &mut impl Sink,
+    sink: &mut dyn Sink,
     progress: Progress<'_>,
 ) {
     let mut table = Vec::new();

@@ -186,7 +186,7 @@ impl Compressor {
     ///
     /// # Errors
     ///
-    /// [`Error::ExtentsMismatch`]; [`Error::NoDevice`] and [`Error::Cuda`] from a GPU.
+    /// [`Error::ExtentsMismatch`]; [`Error::OutOfMemory`]; [`Error::NoDevice`] and [`Error::Cuda`] from a GPU.
     pub fn compress<T: Element>(&self, field: &[T]) -> Result<Vec<u8>, Error> {
         self.compress_with_progress(field, &|_| {})
     }
@@ -219,14 +219,14 @@ impl Compressor {
         let layout = chosen.layout_for(elements)?;
         match Backend::of(self.device)? {
             Backend::Cpu => {
-                cpu::compress(Version::best(), layout, self.bound, field, sink, progress);
+                cpu::compress(Version::best(), layout, self.bound, field, sink, progress)
             }
             Backend::Gpu(executor) => {
-                sink.take(executor.compress(layout, self.bound, field)?);
+                sink.take(executor.compress(layout, self.bound, field)?)?;
                 progress(elements);
+                Ok(())
             }
         }
-        Ok(())
     }
 
     /// Compresses a field into the start of `out`; the stream's length. Where memory is reused, this
@@ -258,12 +258,13 @@ struct Target<'a> {
 }
 
 impl Sink for Target<'_> {
-    fn append(&mut self, bytes: &[u8]) {
+    fn append(&mut self, bytes: &[u8]) -> Result<(), Error> {
         let end = self.length + bytes.len();
         if let Some(place) = self.out.get_mut(self.length..end) {
             place.copy_from_slice(bytes);
         }
         self.length = end;
+        Ok(())
     }
 
     fn set_start(&mut self, bytes: &[u8]) {

@@ -5,6 +5,8 @@ pub mod cuda;
 #[cfg(feature = "emulator")]
 pub mod emulator;
 #[cfg(feature = "cuda")]
+mod ptx;
+#[cfg(feature = "cuda")]
 pub(crate) mod recorder;
 
 use crate::error::Error;

@@ -1,7 +1,7 @@
 //! Development tasks.
 //!
 //! ```text
-//! cargo xtask ptx           rebuild gpu-kernels/ptx/ferrosz.ptx, and the table of resources
+//! cargo xtask ptx           rebuild gpu-kernels/ptx, and the table of resources
 //! cargo xtask resources     rewrite docs/measurements/kernel-resources.md
 //! cargo xtask check         what CI checks: PTX gates, formatting, lints, tests
 //! cargo xtask check ptx     the PTX gates alone
@@ -14,11 +14,13 @@ mod bundle;
 mod check;
 mod compiler;
 mod executable;
+mod manifest;
 mod occupancy;
+mod packed;
 mod ptx;
 mod ptxas;
 mod resources;
-mod source_hash;
+mod split;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};

@@ -1,11 +1,10 @@
 //! An NVIDIA GPU as an executor, through the CUDA driver, which is loaded at run time.
 
 use crate::error::Error;
-use crate::executor::Executor;
 use crate::executor::recorder::Load;
+use crate::executor::{Executor, ptx};
 use cudarc::driver::{CudaContext, CudaFunction, CudaStream, DriverError, result, sys};
 use cudarc::nvrtc::Ptx;
-use ferrosz_gpu_kernels::ptx_of;
 use ferrosz_gpu_kernels::simt::{Kernel, View};
 use std::collections::HashMap;
 use std::ffi::c_void;
@@ -113,13 +112,9 @@ impl Kernels {
         if let Some(loaded) = &*slot {
             return Ok(loaded.clone());
         }
-        let source = ptx_of(K::NAME).ok_or_else(|| Error::Cuda {
-            action: "find a kernel",
-            reason: K::NAME.to_owned(),
-        })?;
         let function = self
             .context
-            .load_module(Ptx::from_src(source.concat()))
+            .load_module(Ptx::from_src(ptx::text_of(K::NAME)?))
             .and_then(|module| module.load_function(K::NAME))
             .map_err(failed("load a kernel"))?;
         function

@@ -183,7 +183,7 @@ impl Gpu {
         self.run(stream, |executor| {
             if bound.needs_extremes() {
                 let mut bits = [[0; 8]; 3];
-                enqueue_resolve::<T, _>(executor, bound, elements, view, cells)?;
+                enqueue_resolve::<T, _>(executor, bound, elements, view, cells, 0)?;
                 executor.download(cells, 8 * cells::QUANTIZER, bits.as_flattened_mut())?;
                 quantizer = Quantizer::from_bits(bits.map(u64::from_le_bytes));
             }

@@ -321,7 +321,9 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
     pub(super) fn finish<T: Thread>(&self, t: T, start: u64, words: u32, form: Form, sum: u64) {
         let identity = self.params.identity.find(t, self.params.cells);
         let checksum = identity.seed(self.number, form.id()).wrapping_add(sum);
-        let entry = Entry::new(start, 4 * u64::from(words), form, checksum).to_words();
+        // In units, which an entry has; from words, the assembler spills a register.
+        let bytes = u64::from(UNIT_WORDS) * 4 * u64::from(words / UNIT_WORDS);
+        let entry = Entry::new(start, bytes, form, checksum).to_words();
         let first = HEADER_WORDS as u64 / u64::from(UNIT_WORDS);
         t.store4(self.params.stream, first + self.number, entry);
         if self.number + 1 == self.params.grid.chunk_count() {

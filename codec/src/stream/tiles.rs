@@ -106,7 +106,7 @@ impl TileLayout {
         }
         let fixed = 4 * (WORDS + 1 + MAX_WORDS) as u64;
         (elements.checked_mul(dtype.bytes() as u64)?)
-            .checked_add(self.entries() * (ENTRY_BYTES as u64 + CHUNK_ALIGNMENT))?
+            .checked_add((self.entries()).checked_mul(ENTRY_BYTES as u64 + CHUNK_ALIGNMENT)?)?
             .checked_add(fixed)
     }
 }

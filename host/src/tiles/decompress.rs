@@ -39,8 +39,9 @@ pub(crate) fn decompress<T: Element>(
     }
     let source = Source { stream, verify };
     let bytes = source.prologue()?;
+    let quantizer = stream.header.quantizer::<T>()?;
     let (prologue, sections) =
-        Prologue::<T>::read(layout, bytes).map_err(|fault| fault.in_chunk(0))?;
+        Prologue::<T>::read(layout, quantizer.error(), bytes).map_err(|fault| fault.in_chunk(0))?;
     let decode = Decode {
         source,
         layout,
@@ -48,7 +49,6 @@ pub(crate) fn decompress<T: Element>(
         coder: Decoder::new(layout.codec.coder, prologue.shares.as_ref()),
     };
     let wanted = tile_ranges(&layout.fine, region);
-    let quantizer = stream.header.quantizer::<T>()?;
     let out = Rows::new(region, &layout.fine, values);
     match prologue.resolved {
         None => {

@@ -159,7 +159,10 @@ fn causes_are_named() {
             ..
         })
     ));
-    assert!(matches!(compressor.extents(&[]), Err(Error::BadExtents(_))));
+    assert!(matches!(
+        compressor.extents::<u64>(&[]),
+        Err(Error::BadExtents(_))
+    ));
     assert!(matches!(
         compressor.extents(&[u64::MAX, 3]),
         Err(Error::BadExtents(_))

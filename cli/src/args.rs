@@ -1,13 +1,13 @@
 //! The command line.
 
 use crate::bench::flags::Flags as Bench;
-use crate::codec_choice::{self, CodecChoice};
+use crate::codec_choice::CodingFlags;
 use crate::location::Location;
 use crate::part::PartFlags;
 use clap::builder::{OsStringValueParser, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 use ferrosz::cuszp::Mode;
-use ferrosz::{Bound, BoundMode, Codec, Device, Dtype, Shape};
+use ferrosz::{Bound, BoundMode, Device, Dtype, Shape};
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -62,6 +62,8 @@ pub enum Command {
     Verify(Verify),
     /// Show what a stream says of itself
     Info(Info),
+    /// List presets and codecs, and what each is for
+    Codecs,
     /// Compress a real field with every codec, and draw it
     Demo(Demo),
     /// Measure how fast codecs are on this machine
@@ -84,16 +86,15 @@ pub struct Compress {
     /// What the array is.
     #[command(flatten)]
     pub shape: ShapeFlags,
-    /// How values are predicted and coded
-    #[arg(long, value_name = "NAME", default_value = Codec::Plain.name(), value_parser = codec_choice::parser())]
-    pub codec: CodecChoice,
-    /// Dimensions of coding blocks: 1 for 32 values in a line, which is the default, 2 for 8 x 8, 3
-    /// for 4 x 4 x 4. Blocks have no more dimensions than the array has of length > 1
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=3))]
-    pub rank: Option<u8>,
     /// The error bound.
     #[command(flatten)]
     pub bound: BoundFlags,
+    /// How values are coded.
+    #[command(flatten)]
+    pub coding: CodingFlags,
+    /// Dimensions of blocks or tiles, 1 to 3; of several presets choose, codecs take what the array has
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=3))]
+    pub rank: Option<u8>,
 }
 
 /// What the array is; needed for raw values.

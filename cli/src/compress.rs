@@ -1,14 +1,14 @@
 //! `ferrosz compress`.
 
 use crate::args::{Common, Compress};
-use crate::codec_choice::{self, CodecChoice};
+use crate::codec_choice;
 use crate::failure::Failure;
 use crate::field_file::{self, Array, Field};
 use crate::location::Location;
 use crate::output;
 use crate::progress::Progress;
 use crate::report;
-use ferrosz::{Bound, BoundMode, Compressor, Device, Element, Layout};
+use ferrosz::{Bound, BoundMode, Compressor, Device, Dtype, Element, Layout, Preset};
 use serde_json::json;
 use std::time::Instant;
 
@@ -29,18 +29,12 @@ pub fn run(args: &Compress, common: &Common) -> Result<(), Failure> {
 /// What the command line asks for, whatever the array.
 fn compressor(args: &Compress, common: &Common) -> Result<Compressor, Failure> {
     let bound = bound(args, common)?;
-    let compressor = match (args.codec, args.rank) {
-        (CodecChoice::Auto, Some(_)) => {
-            return Err(Failure::usage(
-                "--rank cannot be used with --codec auto, which chooses it: leave one of them out",
-            ));
-        }
-        (CodecChoice::Auto, None) => Compressor::automatic(bound),
-        (CodecChoice::Named(codec), rank) => Compressor::new(codec, bound)
-            .with_rank(rank.unwrap_or(1))
-            .map_err(|error| Failure::usage(format_args!("--rank: {error}")))?,
-    };
-    Ok(compressor.device(common.device))
+    let compressor = Compressor::new(args.coding.choice(), bound).device(common.device);
+    match args.rank {
+        Some(rank) => (compressor.with_rank(rank))
+            .map_err(|error| Failure::usage(format_args!("--rank: {error}"))),
+        None => Ok(compressor),
+    }
 }
 
 fn bound(args: &Compress, common: &Common) -> Result<Bound, Failure> {
@@ -72,10 +66,12 @@ fn compress<T: Element>(
     output::write(&args.output, |writer| writer.write_all(&stream))?;
     let summary = Summary {
         layout: chosen.layout_for(elements)?,
+        dtype: T::DTYPE,
         rank: args.rank,
-        is_automatic: args.codec == CodecChoice::Auto,
+        preset: compressor.preset(),
         bound: chosen.bound(),
-        device: common.device,
+        absolute_error: ferrosz::info(&stream)?.absolute_error,
+        device: chosen.device_for(elements, T::DTYPE)?,
         field_bytes: elements * T::BYTES as u64,
         stream_bytes: stream.len() as u64,
         elements,
@@ -87,10 +83,15 @@ fn compress<T: Element>(
 /// What was done.
 struct Summary {
     layout: Layout,
+    dtype: Dtype,
     /// As asked for.
     rank: Option<u8>,
-    is_automatic: bool,
+    /// That which chose the layout.
+    preset: Option<Preset>,
     bound: Bound,
+    /// What the bound comes to.
+    absolute_error: f64,
+    /// The one that was used.
     device: Device,
     field_bytes: u64,
     stream_bytes: u64,
@@ -113,9 +114,9 @@ impl Summary {
 
     fn coded_as(&self) -> String {
         let layout = codec_choice::describe(self.layout.codec, self.layout.shape.rank());
-        match self.is_automatic {
-            true => format!("chosen: {layout}"),
-            false => layout,
+        match self.preset {
+            Some(preset) => format!("preset {preset}: {layout}"),
+            None => layout,
         }
     }
 
@@ -138,9 +139,13 @@ impl Summary {
             let object = json!({
                 "codec": self.layout.codec.name(),
                 "rank": self.layout.shape.rank(),
-                "automatic": self.is_automatic,
+                "preset": self.preset.map(Preset::name),
+                "automatic": self.preset.is_some(),
+                "dtype": self.dtype.name(),
+                "dims": self.layout.extents.lengths(),
                 "bound_mode": self.bound.mode().name(),
                 "bound": self.bound.value(),
+                "absolute_error": self.absolute_error,
                 "device": self.device.to_string(),
                 "elements": self.elements,
                 "field_bytes": self.field_bytes,
@@ -155,18 +160,29 @@ impl Summary {
         if !common.quiet {
             self.note_rank();
             output::note(&format!(
-                "{} to {}: ratio {:.2}, {:.2} bits a value ({}, {}); {:.0} MB/s, {:.3} s",
+                "{} to {}: ratio {:.2}, {:.2} bits a value; {:.0} MB/s, {:.3} s on {}\n\
+                 {}; {}, absolute error {}",
                 report::bytes(self.field_bytes),
                 report::bytes(self.stream_bytes),
                 self.ratio(),
                 self.bits_per_value(),
-                self.coded_as(),
-                bound_text(self.bound),
                 self.speed(),
                 self.seconds,
+                self.device,
+                self.coded_as(),
+                bound_text(self.bound),
+                rounded_error(self.absolute_error),
             ));
         }
         Ok(())
+    }
+}
+
+/// An absolute error for people.
+fn rounded_error(error: f64) -> String {
+    match error {
+        0.0 => report::absolute_error(error),
+        _ => report::number(error),
     }
 }
 

@@ -5,6 +5,7 @@ mod bare;
 mod bench;
 mod canvas;
 mod codec_choice;
+mod codecs;
 mod colour;
 mod compact;
 mod compress;
@@ -51,6 +52,7 @@ fn run(line: &CommandLine) -> Result<bool, Failure> {
         Command::Compact(args) => compact::run(args, common).map(|()| true),
         Command::Verify(args) => verify::run(args, common),
         Command::Info(args) => info::run(args, common).map(|()| true),
+        Command::Codecs => codecs::run(common).map(|()| true),
         Command::Demo(args) => demo::run(args, common),
         Command::Bench(flags) => bench::run(flags, common).map(|()| true),
         Command::Cuszp(args) => bare::cuszp(&args.action, common).map(|()| true),

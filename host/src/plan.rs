@@ -174,16 +174,14 @@ where
     Compress<T, Layered, Line>: Kernel<Params = CompressParams>,
 {
     match layout.codec {
-        // Those of tiles have kernels of their own.
-        Codec::Fixed | Codec::Tiles(_) => {
-            executor.launch::<Compress<T, Fixed, Line>>(blocks, params)
-        }
         Codec::Plain => executor.launch::<Compress<T, Plain, Line>>(blocks, params),
         // In a line the Lorenzo predictor is the one-neighbour difference.
         Codec::Outlier | Codec::Lorenzo => {
             executor.launch::<Compress<T, Outlier, Line>>(blocks, params)
         }
         Codec::Layered => executor.launch::<Compress<T, Layered, Line>>(blocks, params),
+        // `Fixed`: those of tiles have kernels of their own.
+        _ => executor.launch::<Compress<T, Fixed, Line>>(blocks, params),
     }
 }
 
@@ -200,11 +198,12 @@ where
     Compress<T, Lorenzo, S>: Kernel<Params = CompressParams>,
 {
     match layout.codec {
-        Codec::Fixed | Codec::Tiles(_) => executor.launch::<Compress<T, Fixed, S>>(blocks, params),
         // A layout of layers is one of lines.
         Codec::Plain | Codec::Layered => executor.launch::<Compress<T, Plain, S>>(blocks, params),
         Codec::Outlier => executor.launch::<Compress<T, Outlier, S>>(blocks, params),
         Codec::Lorenzo => executor.launch::<Compress<T, Lorenzo, S>>(blocks, params),
+        // `Fixed`, as above.
+        _ => executor.launch::<Compress<T, Fixed, S>>(blocks, params),
     }
 }
 

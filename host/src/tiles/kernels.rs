@@ -15,7 +15,7 @@ use ferrosz_codec::interp::quantize::RADIUS;
 use ferrosz_codec::interp::resolved::WORDS;
 use ferrosz_codec::interp::tune::Tuning;
 use ferrosz_codec::interp::tune::search::Search;
-use ferrosz_codec::pipeline::{TileCoder, TilePredictor};
+use ferrosz_codec::pipeline::TileCoder;
 use ferrosz_codec::quantize::Quantizer;
 use ferrosz_codec::shape::{Cube, Line, Plane};
 use ferrosz_codec::stream::container::{Draft, Header};
@@ -179,8 +179,8 @@ pub(crate) fn enqueue_compress<T: Element, E: Executor>(
         executor.clear(call.room.cells)?;
     }
     executor.clear(call.room.counts)?;
-    match layout.codec.predictor {
-        TilePredictor::Lorenzo => {
+    match layout.codec.predictor.geometry() {
+        None => {
             let params = LorenzoParams {
                 field: job.input,
                 strides: strides(&layout.fine),
@@ -195,7 +195,7 @@ pub(crate) fn enqueue_compress<T: Element, E: Executor>(
             let blocks = call.blocks(layout.fine.tiles())?;
             call.of_tiles(blocks, &OfTiles::LorenzoPredict(params))?;
         }
-        TilePredictor::Interp(geometry) => {
+        Some(geometry) => {
             call.interpolate(job, geometry, resolved.error().to_bits64())?;
         }
     }
@@ -388,9 +388,9 @@ pub(crate) fn enqueue_decompress<T: Element, E: Executor>(
     executor.clear(call.room.cells)?;
     call.read_prologue::<T>(job)?;
     call.decode::<T>(job)?;
-    match layout.codec.predictor {
-        TilePredictor::Lorenzo => call.unpredict(job),
-        TilePredictor::Interp(geometry) => call.reconstruct(job, geometry),
+    match layout.codec.predictor.geometry() {
+        None => call.unpredict(job),
+        Some(geometry) => call.reconstruct(job, geometry),
     }
 }
 
@@ -411,10 +411,7 @@ impl<E: Executor> Call<'_, E> {
             };
             self.of_coder(1, &OfCoder::ReadTables(tables))?;
         }
-        let geometry = match layout.codec.predictor {
-            TilePredictor::Lorenzo => Geometry::default(),
-            TilePredictor::Interp(geometry) => geometry,
-        };
+        let geometry = layout.codec.predictor.geometry().unwrap_or_default();
         let prologue = ReadPrologueParams {
             contents,
             parameters: room.parameters.first(WORDS as u64),

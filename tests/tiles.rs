@@ -5,6 +5,7 @@ mod common;
 
 use common::check::{bits, check};
 use common::fields::{FromBits, Kind, make};
+use common::judge::judge;
 use common::{bounds, compressor, tile_layouts};
 use ferrosz::codec::reference;
 use ferrosz::{Bound, Decompressor, Device, Part};
@@ -163,4 +164,44 @@ fn damage_is_found() {
             assert!(decoder.decompress::<f32>(&damaged).is_err());
         }
     }
+}
+
+/// Streams whose codes have a smaller radius than ours: what is known of a raw place depends on it.
+#[test]
+fn streams_of_other_radii_are_decoded() {
+    let bound = Bound::abs(1e-3).expect("a good bound");
+    let mut rng = SmallRng::seed_from_u64(21);
+    let mut raws = 0;
+    for lengths in [&[17_000][..], &[130, 70], &[18, 17, 66]] {
+        let length = lengths.iter().product::<u64>() as usize;
+        // Steps of up to some hundred bounds, and smooth stretches.
+        let mut level = 0.0f32;
+        let field: Vec<f32> = (0..length)
+            .map(|i| {
+                let most = if i / 3000 % 2 == 0 { 0.5f32 } else { 0.004 };
+                level += rng.random_range(-most..most);
+                level
+            })
+            .collect();
+        for layout in tile_layouts(lengths) {
+            let usual = reference::compress(layout, bound, &field);
+            for radius in [1, 3, 60, 300] {
+                let stream = reference::compress_with_radius(layout, bound, radius, &field);
+                raws += u32::from(stream.len() > usual.len());
+                let back: Vec<f32> = reference::decompress(&stream).expect("decompresses");
+                judge(bound, &field, &back).expect("within the bound");
+                let decoder = Decompressor::new().device(Device::Cpu);
+                let found: Vec<f32> = decoder.decompress(&stream).expect("decompresses");
+                let context = format!("{} {lengths:?} {radius}", layout.codec);
+                assert!(bits(&found) == bits(&back), "{context}");
+                #[cfg(feature = "emulator")]
+                if radius == 60 {
+                    let decoder = Decompressor::new().device(Device::Emulator);
+                    let found: Vec<f32> = decoder.decompress(&stream).expect("decompresses");
+                    assert!(bits(&found) == bits(&back), "emulator, {context}");
+                }
+            }
+        }
+    }
+    assert!(raws > 50, "{raws}");
 }

@@ -1,8 +1,10 @@
 //! The oracle: whole arrays compressed and decompressed in plain loops.
 //!
-//! It shares with the backends the types, the quantiser's arithmetic on one value and the
-//! structures of the stream; bits are set one by one, and there are no tables, words of planes,
-//! chunks in parallel or positions summed from parts. Slow, and meant to be read beside FORMAT.md.
+//! It shares with the backends the types, the quantiser's arithmetic on one value, the header, the
+//! chunk table, checksums and updates; docs/testing.md has the list. Fields are cut, places
+//! ordered, tokens counted and parameters tuned here once more; bits are set one by one, and there
+//! are no tables, words of planes, chunks in parallel or positions summed from parts. Slow, and meant
+//! to be read beside FORMAT.md.
 
 use crate::bound::{Bound, Extremes};
 use crate::element::Element;
@@ -13,7 +15,6 @@ use crate::shape::{GROUP, Shape};
 use crate::stream::checksum::checksum;
 use crate::stream::chunk::Form;
 use crate::stream::container::{HEADER_BYTES, Header, Layout};
-use crate::stream::grid::ChunkBox;
 use crate::stream::record;
 use crate::stream::table::Entry;
 use crate::stream::tiles::prologue_bytes;
@@ -23,19 +24,34 @@ use alloc::vec::Vec;
 use exceptions::Exceptions;
 
 mod exceptions;
+pub(crate) mod order;
+mod planes;
+pub(crate) mod shares;
 mod tiles;
+mod tuning;
 
 /// Compresses a field.
 ///
 /// The elements of the layout must be as many as the `values`; the stream claims it unchecked.
 pub fn compress<T: Element>(layout: Layout, bound: Bound, values: &[T]) -> Vec<u8> {
+    compress_with_radius(layout, bound, tuning::RADIUS, values)
+}
+
+/// As [`compress`]; the codes of interpolation are less than `radius`, 1 to 32,768, in magnitude, as no
+/// other encoder of ours makes them.
+pub fn compress_with_radius<T: Element>(
+    layout: Layout,
+    bound: Bound,
+    radius: u32,
+    values: &[T],
+) -> Vec<u8> {
     let mut extremes = Extremes::default();
     for value in values {
         extremes.see(*value);
     }
     let quantizer = bound.resolve(&extremes);
-    let chunks = match layout.tiles() {
-        Some(tiles) => tiles::compress(&tiles, &quantizer, values),
+    let chunks = match tiles_of(&layout) {
+        Some(tiles) => tiles.compress(&quantizer, radius, values),
         None => compress_blocks(layout, &quantizer, values),
     };
     let header = layout.header(T::DTYPE, bound, quantizer.error().to_bits64());
@@ -63,13 +79,11 @@ fn compress_blocks<T: Element>(
     quantizer: &Quantizer<T>,
     values: &[T],
 ) -> Vec<(Form, Vec<u8>)> {
-    let grid = layout.grid();
-    let encode = |index| {
-        let chunk = Chunk::new(grid.chunk(index), layout.codec, layout.shape);
-        let elements = chunk.elements(|at| values[grid.flat(at) as usize]);
+    let encode = |chunk: &Chunk| {
+        let elements: Vec<T> = chunk.elements().map(|at| values[at]).collect();
         chunk.encode(quantizer, &elements)
     };
-    (0..grid.chunk_count()).map(encode).collect()
+    chunks_of(&layout).iter().map(encode).collect()
 }
 
 /// Decompresses a stream.
@@ -89,8 +103,8 @@ pub fn decompress<T: Element>(stream: &[u8]) -> Result<Vec<T>, FormatError> {
         return Err(FormatError::TrailingBytes(found - needed));
     }
     let chunks = read_chunks(&header, stream)?;
-    match header.layout().tiles() {
-        Some(tiles) => tiles::decompress(&tiles, &quantizer, &chunks),
+    match tiles_of(&header.layout()) {
+        Some(tiles) => tiles.decompress(&quantizer, &chunks),
         None => decompress_blocks(&header, &quantizer, &chunks),
     }
 }
@@ -133,53 +147,105 @@ fn decompress_blocks<T: Element>(
     quantizer: &Quantizer<T>,
     chunks: &[(Entry, &[u8])],
 ) -> Result<Vec<T>, FormatError> {
-    let grid = header.grid();
     let mut values = vec![T::ZERO; header.elements() as usize];
-    for (number, (entry, bytes)) in (0..).zip(chunks) {
-        let chunk = Chunk::new(grid.chunk(number), header.codec, header.shape);
-        if bytes.len() > (chunk.places.elements() as usize * T::BYTES).next_multiple_of(16) {
+    let of_layout = chunks_of(&header.layout());
+    for (number, (chunk, (entry, bytes))) in (0..).zip(of_layout.iter().zip(chunks)) {
+        if bytes.len() > (chunk.elements().count() * T::BYTES).next_multiple_of(16) {
             return Err(ChunkFault::Place.in_chunk(number));
         }
         let decoded = chunk.decode(quantizer, entry.form, bytes);
-        let mut decoded = decoded.map_err(|fault| fault.in_chunk(number))?.into_iter();
-        chunk.elements(|at| values[grid.flat(at) as usize] = decoded.next().unwrap_or(T::ZERO));
+        let decoded = decoded.map_err(|fault| fault.in_chunk(number))?;
+        for (at, value) in chunk.elements().zip(decoded) {
+            values[at] = value;
+        }
     }
     Ok(values)
 }
 
-/// A chunk's shape, and how its blocks are coded.
+/// The field's extents as blocks and tiles of a shape see them (FORMAT.md, section 2).
+fn lengths_of(layout: &Layout) -> [u64; 3] {
+    let extents = layout.extents.lengths();
+    if layout.shape == Shape::Line {
+        return [1, 1, extents.iter().product()];
+    }
+    let mut lengths = vec![1; 3];
+    lengths.extend(extents.iter().filter(|length| **length != 1));
+    let (slower, last) = lengths.split_at(lengths.len() - 2);
+    [slower.iter().product(), last[0], last[1]]
+}
+
+fn tiles_of(layout: &Layout) -> Option<tiles::Tiles> {
+    let codec = layout.codec.tiles()?;
+    Some(tiles::Tiles::new(codec, layout.shape, lengths_of(layout)))
+}
+
+/// The extents of a whole chunk of blocks.
+fn chunk_extents(shape: Shape, lengths: [u64; 3]) -> [u64; 3] {
+    let mut extents = match shape {
+        Shape::Line => return [1, 1, 8192],
+        Shape::Plane => [1, 8, 8],
+        Shape::Cube => [4, 4, 4],
+    };
+    while extents.iter().product::<u64>() < 8192 {
+        // x before y before z, of those that are as short.
+        let longer = [2, 1, 0]
+            .into_iter()
+            .filter(|axis| lengths[*axis] > extents[*axis]);
+        extents[longer.min_by_key(|axis| extents[*axis]).unwrap_or(2)] *= 2;
+    }
+    extents
+}
+
+/// The chunks of a field, in C order.
+fn chunks_of(layout: &Layout) -> Vec<Chunk> {
+    let lengths = lengths_of(layout);
+    let whole = chunk_extents(layout.shape, lengths);
+    let mut chunks = Vec::new();
+    for z in (0..lengths[0]).step_by(whole[0] as usize) {
+        for y in (0..lengths[1]).step_by(whole[1] as usize) {
+            for x in (0..lengths[2]).step_by(whole[2] as usize) {
+                let origin = [z, y, x];
+                let end = |axis: usize| (origin[axis] + whole[axis]).min(lengths[axis]);
+                chunks.push(Chunk {
+                    lengths,
+                    origin,
+                    extents: core::array::from_fn(|axis| end(axis) - origin[axis]),
+                    codec: layout.codec,
+                    shape: layout.shape,
+                });
+            }
+        }
+    }
+    chunks
+}
+
+/// A chunk's place in a field of these lengths, and how its blocks are coded.
 struct Chunk {
-    places: ChunkBox,
+    lengths: [u64; 3],
+    origin: [u64; 3],
+    extents: [u64; 3],
     codec: Codec,
     shape: Shape,
 }
 
 impl Chunk {
-    fn new(places: ChunkBox, codec: Codec, shape: Shape) -> Self {
-        Self {
-            places,
-            codec,
-            shape,
-        }
-    }
-
-    /// What `get` gives for the coordinates of each element, row by row.
-    fn elements<R>(&self, mut get: impl FnMut([u64; 3]) -> R) -> Vec<R> {
-        let ([z0, y0, x0], [depth, height, width]) = (self.places.origin, self.places.extents);
-        let mut elements = Vec::new();
-        for z in 0..u64::from(depth) {
-            for y in 0..u64::from(height) {
-                for x in 0..u64::from(width) {
-                    elements.push(get([z0 + z, y0 + y, x0 + x]));
-                }
-            }
-        }
-        elements
+    /// The numbers of its elements in the field, row by row.
+    fn elements(&self) -> impl Iterator<Item = usize> {
+        let ([z, y, x], [depth, height, width]) = (self.origin, self.extents);
+        let [_, rows, columns] = self.lengths;
+        (0..depth * height * width).map(move |i| {
+            let at = [
+                z + i / width / height,
+                y + i / width % height,
+                x + i % width,
+            ];
+            ((at[0] * rows + at[1]) * columns + at[2]) as usize
+        })
     }
 
     /// For each block and each of its places the number of the chunk's element there, if there is one.
     fn blocks(&self) -> Vec<Vec<Option<usize>>> {
-        let [depth, height, width] = self.places.extents.map(|length| length as usize);
+        let [depth, height, width] = self.extents.map(|length| length as usize);
         let [z_step, y_step, x_step] = self.shape.extents().map(|length| length as usize);
         let mut blocks = Vec::new();
         for z0 in (0..depth).step_by(z_step) {
@@ -392,7 +458,7 @@ impl Chunk {
         bytes: &[u8],
     ) -> Result<Vec<T>, ChunkFault> {
         let mut reader = Reader(bytes);
-        let elements = self.places.elements() as usize;
+        let elements = self.elements().count();
         let mut values = vec![quantizer.dequantize(0); elements];
         match Form::from_id(form).ok_or(ChunkFault::Form)? {
             Form::Zero => {}

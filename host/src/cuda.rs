@@ -394,7 +394,8 @@ impl Gpu {
                 unit: "elements",
             });
         }
-        if layout.tiles().is_some() && regions != [Region::whole(&layout.grid())] {
+        let is_part = needed < layout.extents.elements();
+        if layout.tiles().is_some() && is_part {
             return Err(Error::PartOfTiles);
         }
         let job = DecompressJob {

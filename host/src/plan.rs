@@ -238,7 +238,8 @@ pub(crate) fn enqueue_decompress<T: Element, E: Executor>(
     executor: &E,
     job: &DecompressJob<'_>,
 ) -> Result<(), Error> {
-    if let Some(tiles) = job.layout.tiles() {
+    let elements = job.layout.extents.elements();
+    if let Some(tiles) = job.layout.tiles().filter(|_| elements > 0) {
         return tiles::kernels::enqueue_decompress::<T, E>(executor, job, &tiles);
     }
     executor.clear(job.cells)?;

@@ -1,17 +1,15 @@
 //! The oracle of entropy coding: a chunk in plain loops, meant to be read beside FORMAT.md.
 //!
-//! It shares with the coders the shares of the symbols and the tokens. Groups are found place by place, states are
-//! divided, codes are read bit by bit, and there are no tables.
+//! It shares no code with the coders. Groups are found place by place, states are divided, codes are read bit by bit,
+//! and there are no tables.
 
-use super::class::class;
-use super::shares::Shares;
 use super::stack::SymbolCoder;
-use super::tables::intervals;
-use super::token::{RAW, Token, magnitude};
 use crate::element::Element;
 use crate::error::ChunkFault;
+use crate::reference::order::{self, LANES, PLACES, RAW};
+use crate::reference::shares::{Contexts, classes, code_of_token, extra_bits, token};
 use crate::stream::chunk::Form;
-use crate::tile::{LANES, STEPS, TileBox, TileOrder, place};
+use crate::tile::{TileBox, TileOrder};
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -22,8 +20,8 @@ type Round = Vec<(usize, Pop)>;
 #[derive(Clone, Copy)]
 enum Pop {
     Symbol {
-        context: u32,
-        symbol: u32,
+        context: usize,
+        symbol: usize,
         /// Bits that are popped with it.
         extra: Extra,
     },
@@ -42,13 +40,17 @@ impl Extra {
 }
 
 /// A symbol's number, its share, and where its interval starts.
-type Interval = (u32, u32, u32);
+type Interval = (usize, u32, u32);
 
-/// Encodes a chunk of tiles, of each of which the codes and the elements lie in order of steps and lanes.
+/// Of tiles the codes, in order of steps and lanes, and of all of them the raw values.
+pub(crate) type Decoded<T> = (Vec<Vec<u16>>, Vec<T>);
+
+/// Encodes a chunk of tiles, of each of which the codes and the elements lie in order of steps and lanes, with these
+/// shares.
 pub fn encode<C: SymbolCoder, T: Element>(
     order: TileOrder,
     tiles: &[TileBox],
-    shares: &Shares,
+    shares: &Contexts<u16>,
     codes: &[Vec<u16>],
     values: &[Vec<T>],
 ) -> (Form, Vec<u8>) {
@@ -56,33 +58,27 @@ pub fn encode<C: SymbolCoder, T: Element>(
     let (mut all, mut raw) = (Vec::new(), Vec::new());
     for ((tile, codes), values) in tiles.iter().zip(codes).zip(values) {
         rounds.extend(rounds_of_tile(order, tile, shares, codes));
-        for at in (0..codes.len()).filter(|at| group(order, tile, *at).is_some()) {
+        for at in (0..codes.len()).filter(|at| order::group(order, tile, *at).is_some()) {
             all.push(values[at]);
-            if u32::from(codes[at]) == RAW {
+            if codes[at] == RAW {
                 raw.push(values[at]);
             }
         }
     }
-    let raw_form = padded_values(Vec::new(), &all);
+    let raw_form = with_values(Vec::new(), &all);
     if codes.iter().flatten().all(|z| *z == 0) {
         return (Form::Zero, Vec::new());
     }
     match push_rounds::<C>(shares, &rounds) {
-        Some(bytes) if padded_values(bytes.clone(), &raw).len() < raw_form.len() => {
-            (Form::Coded, padded_values(bytes, &raw))
+        Some(bytes) if with_values(bytes.clone(), &raw).len() < raw_form.len() => {
+            (Form::Coded, with_values(bytes, &raw))
         }
         _ => (Form::Raw, raw_form),
     }
 }
 
-/// The group of a place in a tile, if it has a code.
-fn group(order: TileOrder, tile: &TileBox, at: usize) -> Option<u32> {
-    let (step, lane) = (at as u32 / LANES, at as u32 % LANES);
-    let is_inside = tile.has(place(order.shape, step, lane));
-    order.group(step, lane).filter(|_| is_inside)
-}
-
-fn padded_values<T: Element>(mut bytes: Vec<u8>, values: &[T]) -> Vec<u8> {
+/// These bytes and then values, padded.
+pub(crate) fn with_values<T: Element>(mut bytes: Vec<u8>, values: &[T]) -> Vec<u8> {
     for value in values {
         bytes.extend(&value.to_bits64().to_le_bytes()[..T::BYTES]);
     }
@@ -90,20 +86,19 @@ fn padded_values<T: Element>(mut bytes: Vec<u8>, values: &[T]) -> Vec<u8> {
     bytes
 }
 
-fn rounds_of_tile(order: TileOrder, tile: &TileBox, shares: &Shares, codes: &[u16]) -> Vec<Round> {
-    let mut sums = [0; 37];
-    for (at, z) in codes.iter().enumerate() {
-        if let Some(group) = group(order, tile, at) {
-            sums[group as usize] += magnitude(u32::from(*z));
-        }
-    }
-    let class = |group: u32| class(order.shape, group, sums[group as usize]);
-    let class_of = |group| {
+fn rounds_of_tile(
+    order: TileOrder,
+    tile: &TileBox,
+    shares: &Contexts<u16>,
+    codes: &[u16],
+) -> Vec<Round> {
+    let classes = classes(order, tile, codes);
+    let class_of = |group: usize| {
         (
-            group as usize % 32,
+            group % 32,
             Pop::Symbol {
                 context: 0,
-                symbol: class(group),
+                symbol: classes[group],
                 extra: Extra::NONE,
             },
         )
@@ -112,28 +107,22 @@ fn rounds_of_tile(order: TileOrder, tile: &TileBox, shares: &Shares, codes: &[u1
     if order.has_levels {
         rounds.push((32..37).map(class_of).collect());
     }
-    for step in 0..STEPS as usize {
+    for step in 0..PLACES / LANES {
         let (mut tokens, mut extras) = (Vec::new(), Vec::new());
-        for lane in 0..LANES as usize {
-            let at = step * 32 + lane;
-            let Some(context) = group(order, tile, at).map(class).filter(|class| *class > 0) else {
+        for lane in 0..LANES {
+            let at = LANES * step + lane;
+            let group = order::group(order, tile, at);
+            let Some(context) = group.map(|group| classes[group]).filter(|class| *class > 0) else {
                 continue;
             };
-            let z = u32::from(codes[at]);
-            let mut token = Token::of(z);
-            if shares.context(context)[token.number as usize] == 0 {
-                token = Token::escape(z);
-            }
-            let extra = Extra {
-                count: token.bits,
-                value: token.extra,
-            };
-            let is_alone = token.bits > 4;
+            let (symbol, count, value) = token(codes[at], |token| shares[context][token] > 0);
+            let extra = Extra { count, value };
+            let is_alone = count > 4;
             tokens.push((
                 lane,
                 Pop::Symbol {
                     context,
-                    symbol: token.number,
+                    symbol,
                     extra: if is_alone { Extra::NONE } else { extra },
                 },
             ));
@@ -146,15 +135,23 @@ fn rounds_of_tile(order: TileOrder, tile: &TileBox, shares: &Shares, codes: &[u1
     rounds
 }
 
-fn intervals_of<C: SymbolCoder>(shares: &Shares) -> Vec<Vec<Interval>> {
-    let context = |context| {
-        let mut found = Vec::new();
-        intervals::<C>(shares.context(context), |symbol, share, start| {
-            found.push((symbol, share, start));
-        });
-        found
+/// The intervals of each context's symbols: in order of the symbols, or, for prefix codes, of falling share.
+fn intervals_of<C: SymbolCoder>(shares: &Contexts<u16>) -> Vec<Vec<Interval>> {
+    let of_context = |shares: &[u16; 112]| {
+        let mut symbols: Vec<usize> = (0..112).filter(|symbol| shares[*symbol] > 0).collect();
+        if C::POWERS_OF_TWO {
+            // Stable: of the same share in order of the symbols.
+            symbols.sort_by_key(|symbol| core::cmp::Reverse(shares[*symbol]));
+        }
+        let mut start = 0;
+        let mut next = |symbol: usize| {
+            let share = u32::from(shares[symbol]);
+            start += share;
+            (symbol, share, start - share)
+        };
+        symbols.into_iter().map(&mut next).collect()
     };
-    (0..16).map(context).collect()
+    shares.iter().map(of_context).collect()
 }
 
 /// The bits of a symbol's prefix code, the first one first.
@@ -164,7 +161,7 @@ fn prefix((_, share, start): Interval) -> Vec<u32> {
 }
 
 /// The image without raw values; none if a symbol has no share.
-fn push_rounds<C: SymbolCoder>(shares: &Shares, rounds: &[Round]) -> Option<Vec<u8>> {
+fn push_rounds<C: SymbolCoder>(shares: &Contexts<u16>, rounds: &[Round]) -> Option<Vec<u8>> {
     let intervals = intervals_of::<C>(shares);
     let mut states = [1u64 << 16; 32];
     let mut words = Vec::new();
@@ -177,7 +174,7 @@ fn push_rounds<C: SymbolCoder>(shares: &Shares, rounds: &[Round]) -> Option<Vec<
                     symbol,
                     extra,
                 } => {
-                    let mut of_context = intervals[context as usize].iter();
+                    let mut of_context = intervals[context].iter();
                     let interval = *of_context.find(|interval| interval.0 == symbol)?;
                     push(x, &mut words, |x| {
                         let x = with_bits(x, extra);
@@ -250,14 +247,33 @@ fn image(states: &[u64; 32], words: &[u16]) -> Vec<u8> {
 pub fn decode<C: SymbolCoder, T: Element>(
     order: TileOrder,
     tiles: &[TileBox],
-    shares: &Shares,
+    shares: &Contexts<u16>,
     form: Form,
     bytes: &[u8],
 ) -> Result<(Vec<Vec<u16>>, Vec<T>), ChunkFault> {
-    let places = tiles
-        .iter()
-        .map(|tile| (0..16_384).map(|at| group(order, tile, at)).collect());
-    let places: Vec<Vec<Option<u32>>> = places.collect();
+    let places = places_of(order, tiles);
+    match uncoded(&places, form, bytes)? {
+        Some(decoded) => Ok(decoded),
+        None => pop_tiles::<C, T>(order, &places, shares, bytes),
+    }
+}
+
+/// The group of each place of tiles that has a code.
+pub(crate) fn places_of(order: TileOrder, tiles: &[TileBox]) -> Vec<Vec<Option<usize>>> {
+    let of_tile = |tile| {
+        (0..PLACES)
+            .map(|at| order::group(order, tile, at))
+            .collect()
+    };
+    tiles.iter().map(of_tile).collect()
+}
+
+/// What a chunk holds whose form is not *coded*; none if it is.
+pub(crate) fn uncoded<T: Element>(
+    places: &[Vec<Option<usize>>],
+    form: Form,
+    bytes: &[u8],
+) -> Result<Option<Decoded<T>>, ChunkFault> {
     let count = places.iter().flatten().flatten().count();
     let raw_bytes = (count * T::BYTES).next_multiple_of(16);
     if bytes.len() > raw_bytes || !bytes.len().is_multiple_of(16) {
@@ -265,19 +281,19 @@ pub fn decode<C: SymbolCoder, T: Element>(
     }
     let fill = |z: u16| {
         let of_tile =
-            |tile: &Vec<Option<u32>>| tile.iter().map(|group| group.map_or(0, |_| z)).collect();
+            |tile: &Vec<Option<usize>>| tile.iter().map(|group| group.map_or(0, |_| z)).collect();
         places.iter().map(of_tile).collect()
     };
     match form {
-        Form::Zero if bytes.is_empty() => Ok((fill(0), Vec::new())),
-        Form::Raw if bytes.len() == raw_bytes => Ok((fill(RAW as u16), read_values(bytes, count)?)),
+        Form::Zero if bytes.is_empty() => Ok(Some((fill(0), Vec::new()))),
+        Form::Raw if bytes.len() == raw_bytes => Ok(Some((fill(RAW), read_values(bytes, count)?))),
         Form::Zero | Form::Raw => Err(ChunkFault::Length),
-        Form::Coded => pop_tiles::<C, T>(order, &places, shares, bytes),
+        Form::Coded => Ok(None),
         Form::CodedWithExceptions | Form::Constant => Err(ChunkFault::Form),
     }
 }
 
-fn read_values<T: Element>(bytes: &[u8], count: usize) -> Result<Vec<T>, ChunkFault> {
+pub(crate) fn read_values<T: Element>(bytes: &[u8], count: usize) -> Result<Vec<T>, ChunkFault> {
     let value = |bytes: &[u8]| {
         let mut bits = [0; 8];
         bits[..T::BYTES].copy_from_slice(bytes);
@@ -289,48 +305,44 @@ fn read_values<T: Element>(bytes: &[u8], count: usize) -> Result<Vec<T>, ChunkFa
 
 fn pop_tiles<C: SymbolCoder, T: Element>(
     order: TileOrder,
-    places: &[Vec<Option<u32>>],
-    shares: &Shares,
+    places: &[Vec<Option<usize>>],
+    shares: &Contexts<u16>,
     bytes: &[u8],
 ) -> Result<(Vec<Vec<u16>>, Vec<T>), ChunkFault> {
     let mut stacks = Stacks::read(intervals_of::<C>(shares), C::POWERS_OF_TWO, bytes)?;
     let mut codes = Vec::new();
     for groups in places {
         let mut classes = Vec::new();
-        for group in 0..order.groups() {
-            let class = stacks.symbol(group as usize % 32, 0)?;
-            stacks.refill(group as usize % 32);
-            if class > 0 && shares.context(class).iter().all(|share| *share == 0) {
+        for group in 0..order::groups(order) {
+            let class = stacks.symbol(group % 32, 0)?;
+            stacks.refill(group % 32);
+            if class > 0 && shares[class].iter().all(|share| *share == 0) {
                 return Err(ChunkFault::Symbol);
             }
             classes.push(class);
         }
         let mut tile = vec![0; groups.len()];
         for (codes, groups) in tile.chunks_mut(32).zip(groups.chunks(32)) {
-            let class = |lane: usize| groups[lane].map_or(0, |group| classes[group as usize]);
+            let class = |lane: usize| groups[lane].map_or(0, |group| classes[group]);
             let (mut tokens, mut extras) = ([0; 32], [0; 32]);
             for lane in (0..32).filter(|lane| class(*lane) > 0) {
                 tokens[lane] = stacks.symbol(lane, class(lane))?;
-                if Token::bits(tokens[lane]) <= 4 {
-                    extras[lane] = stacks.bits(lane, Token::bits(tokens[lane]));
+                if extra_bits(tokens[lane]) <= 4 {
+                    extras[lane] = stacks.bits(lane, extra_bits(tokens[lane]));
                 }
                 stacks.refill(lane);
             }
-            for lane in (0..32).filter(|lane| Token::bits(tokens[*lane]) > 4) {
-                extras[lane] = stacks.bits(lane, Token::bits(tokens[lane]));
+            for lane in (0..32).filter(|lane| extra_bits(tokens[*lane]) > 4) {
+                extras[lane] = stacks.bits(lane, extra_bits(tokens[lane]));
                 stacks.refill(lane);
             }
             for (lane, code) in codes.iter_mut().enumerate() {
-                *code = Token::code(tokens[lane], extras[lane]) as u16;
+                *code = code_of_token(tokens[lane], extras[lane]);
             }
         }
         codes.push(tile);
     }
-    let raws = codes
-        .iter()
-        .flatten()
-        .filter(|z| u32::from(**z) == RAW)
-        .count();
+    let raws = codes.iter().flatten().filter(|z| **z == RAW).count();
     let behind = stacks.finish()?;
     let values = read_values(behind, raws)?;
     let end = bytes.len() - behind.len() + raws * T::BYTES;
@@ -400,7 +412,7 @@ impl<'a> Stacks<'a> {
         value as u32
     }
 
-    fn symbol(&mut self, lane: usize, context: u32) -> Result<u32, ChunkFault> {
+    fn symbol(&mut self, lane: usize, context: usize) -> Result<usize, ChunkFault> {
         let x = self.states[lane];
         let is_top = |interval: &&Interval| {
             if self.is_prefix {
@@ -410,7 +422,7 @@ impl<'a> Stacks<'a> {
                 (u64::from(interval.2)..u64::from(interval.2 + interval.1)).contains(&(x % 4096))
             }
         };
-        let mut intervals = self.intervals[context as usize].iter();
+        let mut intervals = self.intervals[context].iter();
         let interval = *intervals.find(is_top).ok_or(ChunkFault::Symbol)?;
         let (symbol, share, start) = interval;
         self.states[lane] = if self.is_prefix {

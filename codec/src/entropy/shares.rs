@@ -142,6 +142,11 @@ impl Shares {
         &self.0[(context % CONTEXTS) as usize]
     }
 
+    /// Those of all contexts.
+    pub const fn contexts(&self) -> &[ContextShares; CONTEXTS as usize] {
+        &self.0
+    }
+
     /// Writes the shares into the start of `words`; how many words they take.
     pub fn write<C: SymbolCoder>(&self, words: &mut [u32; MAX_WORDS]) -> usize {
         words.fill(0);

@@ -1,15 +1,20 @@
-//! The oracle: a whole field, stage after stage, in plain loops. Without tiles.
+//! The oracle: a whole field, stage after stage, in plain loops (FORMAT.md, section 16). Without tiles.
 
 use crate::element::Element;
-use crate::entropy::token::{RAW, unzigzag};
-use crate::interp::parameters::Parameters;
-use crate::interp::predict::Site;
+use crate::interp::geometry::Geometry;
+use crate::interp::parameters::{LevelFlags, Parameters};
+use crate::interp::quantize::LevelQuantizer;
 use crate::interp::resolved::Resolved;
-use crate::interp::stage::Stage;
+use crate::interp::spline::Spline;
+use crate::quantize::is_within;
+use crate::reference::order::{Field, first_axis, tile_extents};
 use crate::shape::Shape;
-use crate::tile::{self, FAR, TileGrid};
+use crate::tile::TileGrid;
 use alloc::vec;
 use alloc::vec::Vec;
+
+/// The code of every place in C order; none where the value is stored as it is.
+pub(crate) type Codes = Vec<Option<i32>>;
 
 /// What became of a field.
 #[derive(Debug, Clone, PartialEq)]
@@ -20,15 +25,16 @@ pub struct Decomposed<T> {
     pub known: Vec<T>,
 }
 
+fn field(grid: &TileGrid) -> Field {
+    Field {
+        shape: grid.shape(),
+        lengths: grid.lengths(),
+    }
+}
+
 /// The anchors of a field, in C order.
 pub fn anchors<T: Copy>(grid: &TileGrid, spacing: u32, values: &[T]) -> Vec<T> {
-    let coarse = grid.coarse(spacing);
-    (0..coarse.elements())
-        .map(|i| {
-            let at = spread(grid.shape(), place_of(&coarse, i), spacing);
-            values[grid.flat(at) as usize]
-        })
-        .collect()
+    field(grid).anchors(spacing.into(), values)
 }
 
 /// Predicts and quantises a field whose anchors are known.
@@ -41,15 +47,15 @@ pub fn decompose<T: Element>(
 ) -> Decomposed<T> {
     let mut codes = vec![Some(0); values.len()];
     let known = visit(
-        grid,
+        &field(grid),
         &resolved.parameters,
         anchors,
         |level, at, prediction| {
             let quantizer = &resolved.quantizers[level];
-            let (value, error) = (values[at], resolved.error);
-            let [quantized] = quantizer.encode_as_defined([value], [prediction], error, radius);
-            codes[at] = (quantized.code != RAW).then(|| unzigzag(quantized.code));
-            quantized.known
+            let (code, known) =
+                quantized(quantizer, resolved.error, radius, values[at], prediction);
+            codes[at] = code;
+            known
         },
     );
     Decomposed { codes, known }
@@ -66,115 +72,223 @@ pub fn compose<T: Element>(
     anchors: &[T],
 ) -> Vec<T> {
     visit(
-        grid,
+        &field(grid),
         &resolved.parameters,
         anchors,
         |level, at, prediction| {
             let quantizer = &resolved.quantizers[level];
             match codes[at] {
-                Some(code) => quantizer.decode(prediction, code),
-                None => quantizer.known(raw[at], prediction, resolved.error, radius),
+                Some(code) => finite_or_zero(prediction) + T::from_i32(code) * quantizer.step,
+                None => quantized(quantizer, resolved.error, radius, raw[at], prediction).1,
             }
         },
     )
 }
 
+fn finite_or_zero<T: Element>(prediction: T) -> T {
+    if prediction.is_finite() {
+        prediction
+    } else {
+        T::ZERO
+    }
+}
+
+/// The code of a value, if there is one, and what is known of it.
+pub(crate) fn quantized<T: Element>(
+    quantizer: &LevelQuantizer<T>,
+    error: T,
+    radius: u32,
+    value: T,
+    prediction: T,
+) -> (Option<i32>, T) {
+    let prediction = finite_or_zero(prediction);
+    let residual = value - prediction;
+    let scaled = (residual.abs() * quantizer.inverse + T::ONE) * T::HALF;
+    // False for NaN.
+    let is_small = scaled < T::from_i32(radius.cast_signed());
+    if !is_small {
+        return (None, value);
+    }
+    let magnitude = scaled.truncate();
+    let code = if residual < T::ZERO {
+        -magnitude
+    } else {
+        magnitude
+    };
+    let known = prediction + T::from_i32(code) * quantizer.step;
+    if is_within(value, known, error) {
+        (Some(code), known)
+    } else {
+        (None, value)
+    }
+}
+
+/// How far anchors are apart.
+pub(crate) fn spacing(geometry: Geometry, shape: Shape) -> u64 {
+    match (shape, geometry) {
+        (Shape::Line, _) => 512,
+        (Shape::Cube, Geometry::Narrow) => 8,
+        _ => 16,
+    }
+}
+
+fn window(geometry: Geometry, shape: Shape) -> [u64; 3] {
+    match (geometry, shape) {
+        (Geometry::Wide, _) => tile_extents(shape),
+        (_, Shape::Line) => [1, 1, 512],
+        (_, Shape::Plane) => [1, 16, 16],
+        (Geometry::Narrow, Shape::Cube) => [8, 8, 32],
+        (Geometry::Square, Shape::Cube) => [16, 16, 16],
+    }
+}
+
 /// Goes through all places that are not anchors, each after those that it is predicted from; `decide` gets
 /// level, number and prediction of a place and says what is known of it from then on.
-fn visit<T: Element>(
-    grid: &TileGrid,
+pub(crate) fn visit<T: Element>(
+    field: &Field,
     parameters: &Parameters,
     anchors: &[T],
     mut decide: impl FnMut(usize, usize, T) -> T,
 ) -> Vec<T> {
-    let shape = grid.shape();
-    let rank = usize::from(shape.rank());
-    let spacing = parameters.geometry.spacing(shape);
-    let coarse = grid.coarse(spacing);
-    let mut known = vec![T::ZERO; grid.elements() as usize];
-    for (i, anchor) in anchors.iter().enumerate() {
-        known[grid.flat(spread(shape, place_of(&coarse, i as u64), spacing)) as usize] = *anchor;
+    let spacing = spacing(parameters.geometry, field.shape);
+    let mut known = vec![T::ZERO; field.elements()];
+    for (number, anchor) in anchors.iter().enumerate() {
+        known[field.of_coarse(spacing, number)] = *anchor;
     }
-    for level in (0..parameters.geometry.levels(shape)).rev() {
-        let flags = parameters.levels[level as usize];
-        for number in 0..rank {
-            let stage = Stage::of(number, rank, flags.is_multi, flags.is_reverse);
-            for i in 0..grid.elements() {
-                let at = place_of(grid, i);
-                let odd = odd_axes(shape, at, level);
-                if !odd.is_some_and(|odd| stage.has(odd)) {
-                    continue;
+    let first = first_axis(field.shape);
+    for level in (0..spacing.ilog2()).rev() {
+        let unit = 1 << level;
+        let steps: [usize; 3] = core::array::from_fn(|axis| if axis < first { 1 } else { unit });
+        for stage in 0..3 - first {
+            for z in (0..field.lengths[0]).step_by(steps[0]) {
+                for y in (0..field.lengths[1]).step_by(steps[1]) {
+                    for x in (0..field.lengths[2]).step_by(steps[2]) {
+                        let site = Site {
+                            field,
+                            window: window(parameters.geometry, field.shape),
+                            flags: parameters.levels[level as usize],
+                            known: &known,
+                            at: [z, y, x],
+                            unit: unit as u64,
+                        };
+                        if let Some(axes) = site.axes(stage) {
+                            let flat = field.flat(site.at);
+                            let prediction = site.predict(axes);
+                            known[flat] = decide(level as usize, flat, prediction);
+                        }
+                    }
                 }
-                let axes = stage.axes(odd.unwrap_or_default());
-                let prediction = predict(grid, parameters, &known, at, level, axes);
-                known[i as usize] = decide(level as usize, i as usize, prediction);
             }
         }
     }
     known
 }
 
-/// Along which axes a place is an odd multiple of the level's unit; none if it is no multiple along some.
-fn odd_axes(shape: Shape, at: [u64; 3], level: u32) -> Option<u32> {
-    let mut odd = 0;
-    for (axis, at) in at.iter().enumerate().skip(3 - usize::from(shape.rank())) {
-        if !at.is_multiple_of(1 << level) {
-            return None;
-        }
-        odd |= ((at >> level & 1) as u32) << axis;
-    }
-    Some(odd)
-}
-
-fn predict<T: Element>(
-    grid: &TileGrid,
-    parameters: &Parameters,
-    known: &[T],
+/// A place, and what is known around it.
+struct Site<'a, T> {
+    field: &'a Field,
+    window: [u64; 3],
+    flags: LevelFlags,
+    known: &'a [T],
     at: [u64; 3],
-    level: u32,
-    axes: u32,
-) -> T {
-    let tile = tile::extents(grid.shape()).map(u64::from);
-    let lengths = grid.lengths();
-    let unit = 1i64 << level;
-    let moved = |axis: usize, steps: i64| {
-        let mut at = at;
-        at[axis] = at[axis].wrapping_add_signed(steps * unit);
-        at
-    };
-    let site = Site {
-        place: core::array::from_fn(|i| (at[i] % tile[i]) as u32),
-        left: core::array::from_fn(|i| {
-            (lengths[i] - at[i] / tile[i] * tile[i]).min(u64::from(FAR)) as u32
-        }),
-        window: parameters.geometry.window(grid.shape()),
-        unit: 1 << level,
-        spline: parameters.levels[level as usize].spline,
-    };
-    site.predict(
-        axes,
-        |axis, steps| known[grid.flat(moved(axis, i64::from(steps))) as usize],
-        |a, b| {
-            let mut at = moved(a, -1);
-            at[b] -= unit as u64;
-            known[grid.flat(at) as usize]
-        },
-    )
+    unit: u64,
 }
 
-fn place_of(grid: &TileGrid, flat: u64) -> [u64; 3] {
-    let [_, height, width] = grid.lengths();
-    [flat / width / height, flat / width % height, flat % width]
-}
-
-/// A place of the coarse field as one of the field.
-fn spread(shape: Shape, at: [u64; 3], spacing: u32) -> [u64; 3] {
-    let first = 3 - usize::from(shape.rank());
-    core::array::from_fn(|axis| {
-        if axis < first {
-            at[axis]
-        } else {
-            at[axis] * u64::from(spacing)
+impl<T: Element> Site<'_, T> {
+    /// The axes along which the place, of coordinates divisible by the unit, is predicted in a stage; none if it does
+    /// not belong to the stage.
+    fn axes(&self, stage: usize) -> Option<[bool; 3]> {
+        let first = first_axis(self.field.shape);
+        let is_odd = |axis: usize| axis >= first && !self.at[axis].is_multiple_of(2 * self.unit);
+        let odd = [0, 1, 2].map(is_odd);
+        if self.flags.is_multi {
+            let count = odd.iter().filter(|odd| **odd).count();
+            return (count == stage + 1).then_some(odd);
         }
-    })
+        // Odd along this axis, even along those that come later in the count.
+        let (axis, mut later) = if self.flags.is_reverse {
+            (2 - stage, first..2 - stage)
+        } else {
+            (first + stage, first + stage + 1..3)
+        };
+        let belongs = is_odd(axis) && !later.any(is_odd);
+        belongs.then(|| core::array::from_fn(|i| i == axis))
+    }
+
+    fn predict(&self, axes: [bool; 3]) -> T {
+        let mut along = (0..3).filter(|axis| axes[*axis]);
+        match (along.next(), along.next(), along.next()) {
+            (Some(_), Some(_), Some(_)) => self.along_all(),
+            (Some(a), Some(b), None) => self.along_two(a, b),
+            (Some(a), _, _) => self.along(a).1,
+            (None, _, _) => T::ZERO,
+        }
+    }
+
+    fn along_two(&self, a: usize, b: usize) -> T {
+        let ((r, p), (s, q)) = (self.along(a), self.along(b));
+        if r > s {
+            p
+        } else if r < s {
+            q
+        } else if r == 0 {
+            let mut corner = self.at;
+            corner[a] -= self.unit;
+            corner[b] -= self.unit;
+            (p + q) - self.known[self.field.flat(corner)]
+        } else {
+            (p + q) * T::HALF
+        }
+    }
+
+    fn along_all(&self) -> T {
+        let [(r, z), (s, y), (t, x)] = [0, 1, 2].map(|axis| self.along(axis));
+        match (r == 3, s == 3, t == 3) {
+            (true, true, true) => ((x + y) + z) / T::from_i32(3),
+            (true, true, false) => (z + y) * T::HALF,
+            (true, false, true) => (z + x) * T::HALF,
+            (false, true, true) => (y + x) * T::HALF,
+            (true, false, false) => z,
+            (false, true, false) => y,
+            (false, false, _) => x,
+        }
+    }
+
+    /// Rank and prediction along an axis.
+    fn along(&self, axis: usize) -> (u32, T) {
+        let (c, n, u, window) = (
+            self.at[axis],
+            self.field.lengths[axis],
+            self.unit,
+            self.window[axis],
+        );
+        let known = |coordinate: u64| {
+            let mut at = self.at;
+            at[axis] = coordinate;
+            self.known[self.field.flat(at)]
+        };
+        let b = known(c - u);
+        if c + u >= n {
+            return (0, b);
+        }
+        let d = known(c + u);
+        let in_window = c % window;
+        let has_behind = in_window >= 3 * u;
+        let has_ahead = in_window + 3 * u <= window && c + 3 * u < n;
+        let int = T::from_i32;
+        let value = match (has_behind, has_ahead) {
+            (true, true) => {
+                let (near, far) = (b + d, known(c - 3 * u) + known(c + 3 * u));
+                let value = match self.flags.spline {
+                    Spline::Natural => (int(23) * near - int(3) * far) / int(5) / int(8),
+                    Spline::NotAKnot => (int(9) * near - far) / int(16),
+                };
+                return (3, value);
+            }
+            (true, false) => ((int(6) * b + int(3) * d) - known(c - 3 * u)) / int(8),
+            (false, true) => ((int(3) * b + int(6) * d) - known(c + 3 * u)) / int(8),
+            (false, false) => return (1, (b + d) / int(2)),
+        };
+        (2, value)
+    }
 }

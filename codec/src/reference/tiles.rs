@@ -1,426 +1,497 @@
 //! The oracle of the codecs of tiles: predictors over the whole field, place by place.
 
+use super::order::{CHUNK_TILES, Field, code_of, first_axis, in_order, z_of};
+use super::shares::{self, Contexts};
+use super::{planes, tuning};
 use crate::element::Element;
-use crate::entropy::counts::{Counts, is_counted, is_sample};
-use crate::entropy::groups::{GroupMap, TileCodes};
-use crate::entropy::image::{ChunkTiles, IMAGE_BYTES};
-use crate::entropy::shares::{MAX_WORDS, Shares};
+use crate::entropy::reference::{Decoded, decode, encode};
 use crate::entropy::stack::{Huffman, Rans};
-use crate::entropy::token::{RAW, unzigzag, zigzag};
-use crate::entropy::{planes, reference};
 use crate::error::{ChunkFault, FormatError};
-use crate::interp;
+use crate::interp::geometry::Geometry;
+use crate::interp::parameters::{LevelFlags, Parameters, Tightening};
+use crate::interp::quantize::LevelQuantizer;
+use crate::interp::reference::{Codes, compose, decompose, spacing};
 use crate::interp::resolved::Resolved;
-use crate::interp::tile::Part;
-use crate::pipeline::{TileCoder, TilePredictor};
+use crate::interp::spline::Spline;
+use crate::pipeline::{TileCodec, TileCoder, TilePredictor};
 use crate::quantize::Quantizer;
+use crate::shape::Shape;
 use crate::stream::chunk::Form;
 use crate::stream::table::Entry;
-use crate::stream::tiles::{FIRST_ENTRY, Prologue, Sections, TileLayout};
-use crate::tile::{self, CHUNK_TILES, LANES, TILE, TileBox, TileGrid};
+use crate::tile::{TileBox, TileOrder};
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// A part of a field in the order in which its chunks are coded.
-struct Coded<T> {
-    part: Part,
+/// What a stream of tiles is made of.
+#[derive(Clone, Copy)]
+pub(super) struct Tiles {
+    codec: TileCodec,
+    fine: Field,
+}
+
+/// The anchors of a field and of what is left of it, with interpolation.
+struct Coarse {
+    geometry: Geometry,
+    spacing: u64,
+    field: Field,
+}
+
+impl Tiles {
+    /// Of a field whose dimensions of length 1 are left out.
+    pub(super) fn new(codec: TileCodec, shape: Shape, lengths: [u64; 3]) -> Self {
+        let fine = Field { shape, lengths };
+        Self { codec, fine }
+    }
+
+    fn coarse(&self) -> Option<Coarse> {
+        let TilePredictor::Interp(geometry) = self.codec.predictor else {
+            return None;
+        };
+        let spacing = spacing(geometry, self.fine.shape);
+        Some(Coarse {
+            geometry,
+            spacing,
+            field: self.fine.coarse(spacing),
+        })
+    }
+
+    fn order(&self) -> TileOrder {
+        TileOrder {
+            shape: self.fine.shape,
+            has_levels: self.coarse().is_some(),
+            anchor_level: self
+                .coarse()
+                .map_or(u32::MAX, |coarse| coarse.spacing.ilog2()),
+        }
+    }
+
+    /// The entries and bytes of a field: the prologue and all chunks. The codes of interpolation are less than
+    /// `radius` in magnitude.
+    pub(super) fn compress<T: Element>(
+        &self,
+        quantizer: &Quantizer<T>,
+        radius: u32,
+        values: &[T],
+    ) -> Vec<(Form, Vec<u8>)> {
+        if values.is_empty() {
+            return Vec::new();
+        }
+        let mut prologue = Vec::new();
+        let mut anchors = Vec::new();
+        let mut parts = Vec::new();
+        match self.coarse() {
+            None => parts.push(Part::new(
+                self.fine,
+                &lorenzo(&self.fine, quantizer, values),
+                values,
+            )),
+            Some(coarse) => {
+                let decided = tuning::tune(&self.fine, coarse.geometry, values, quantizer.error());
+                let resolved = Resolved {
+                    radius,
+                    ..tuning::resolved(&decided, quantizer.error())
+                };
+                prologue.extend(parameter_words(&resolved));
+                let coarse_values = self.fine.anchors(coarse.spacing, values);
+                anchors = coarse.field.anchors(coarse.spacing, &coarse_values);
+                let of_coarse = all_of_level(&resolved, coarse.spacing.ilog2());
+                let found = decompose(
+                    &coarse.field.grid(),
+                    &of_coarse,
+                    radius,
+                    &coarse_values,
+                    &anchors,
+                );
+                parts.push(Part::new(
+                    coarse.field,
+                    &z_of_all(&found.codes),
+                    &coarse_values,
+                ));
+                let found = decompose(&self.fine.grid(), &resolved, radius, values, &found.known);
+                parts.push(Part::new(self.fine, &z_of_all(&found.codes), values));
+            }
+        }
+        let shares = self.shares(&parts);
+        let words = shares.map_or(Vec::new(), |shares| {
+            shares::to_words(&shares, self.is_prefix())
+        });
+        prologue.push(words.len() as u32);
+        prologue.extend(words);
+        let mut bytes: Vec<u8> = prologue
+            .iter()
+            .flat_map(|word| word.to_le_bytes())
+            .collect();
+        bytes.extend(
+            anchors
+                .iter()
+                .flat_map(|anchor| super::element_bytes(*anchor)),
+        );
+        super::pad(&mut bytes, 16);
+        let mut all = vec![(Form::Coded, bytes)];
+        for part in &parts {
+            let tiles = part.field.tiles();
+            for (chunk, tiles) in tiles.chunks(CHUNK_TILES).enumerate() {
+                let of_chunk = CHUNK_TILES * chunk..CHUNK_TILES * chunk + tiles.len();
+                let (codes, values) = (&part.codes[of_chunk.clone()], &part.values[of_chunk]);
+                all.push(self.encode(shares.as_ref(), tiles, codes, values));
+            }
+        }
+        all
+    }
+
+    fn is_prefix(&self) -> bool {
+        self.codec.coder == TileCoder::Huffman
+    }
+
+    fn shares<T>(&self, parts: &[Part<T>]) -> Option<Contexts<u16>> {
+        let (fine, coarse) = parts.split_last()?;
+        let coarse = coarse
+            .first()
+            .map(|coarse| (&coarse.field, &coarse.codes[..]));
+        let count = || shares::count(self.order(), coarse, (&fine.field, &fine.codes));
+        match self.codec.coder {
+            TileCoder::Rans => Some(shares::for_rans(&count())),
+            TileCoder::Huffman => Some(shares::for_huffman(&count())),
+            TileCoder::BitPlane => None,
+        }
+    }
+
+    fn encode<T: Element>(
+        &self,
+        shares: Option<&Contexts<u16>>,
+        tiles: &[TileBox],
+        codes: &[Vec<u16>],
+        values: &[Vec<T>],
+    ) -> (Form, Vec<u8>) {
+        match shares {
+            None => planes::encode(self.order(), tiles, codes, values),
+            Some(shares) if self.is_prefix() => {
+                encode::<Huffman, T>(self.order(), tiles, shares, codes, values)
+            }
+            Some(shares) => encode::<Rans, T>(self.order(), tiles, shares, codes, values),
+        }
+    }
+
+    /// The field of these entries, each with its bytes.
+    pub(super) fn decompress<T: Element>(
+        &self,
+        quantizer: &Quantizer<T>,
+        entries: &[(Entry, &[u8])],
+    ) -> Result<Vec<T>, FormatError> {
+        let Some(((entry, bytes), chunks)) = entries.split_first() else {
+            return Ok(Vec::new());
+        };
+        if entry.form != Form::Coded.id() {
+            return Err(ChunkFault::Form.in_chunk(0));
+        }
+        let prologue = self.read_prologue(quantizer.error(), bytes);
+        let (resolved, shares, anchors) = prologue.map_err(|fault| fault.in_chunk(0))?;
+        let shares = shares.as_ref();
+        let (Some(resolved), Some(coarse)) = (resolved, self.coarse()) else {
+            let (codes, raw) = self.decode(shares, &self.fine, chunks, 1)?;
+            return Ok(unpredicted(&self.fine, quantizer, &codes, &raw));
+        };
+        let coarse_chunks = coarse.field.tiles().len().div_ceil(CHUNK_TILES);
+        let (of_coarse, of_fine) = chunks.split_at(coarse_chunks.min(chunks.len()));
+        let radius = resolved.radius;
+        let (codes, raw) = self.decode(shares, &coarse.field, of_coarse, 1)?;
+        let one_level = all_of_level(&resolved, coarse.spacing.ilog2());
+        let codes: Codes = codes.into_iter().map(code_of).collect();
+        let known = compose(
+            &coarse.field.grid(),
+            &one_level,
+            radius,
+            &codes,
+            &raw,
+            &anchors,
+        );
+        let (codes, raw) = self.decode(shares, &self.fine, of_fine, 1 + coarse_chunks as u64)?;
+        let codes: Codes = codes.into_iter().map(code_of).collect();
+        let mut values = compose(&self.fine.grid(), &resolved, radius, &codes, &raw, &known);
+        for ((value, raw), code) in values.iter_mut().zip(raw).zip(codes) {
+            if code.is_none() {
+                *value = raw;
+            }
+        }
+        Ok(values)
+    }
+
+    /// Parameters, shares and anchors.
+    #[expect(clippy::type_complexity, reason = "the three sections of a prologue")]
+    fn read_prologue<T: Element>(
+        &self,
+        error: T,
+        bytes: &[u8],
+    ) -> Result<(Option<Resolved<T>>, Option<Contexts<u16>>, Vec<T>), ChunkFault> {
+        let mut reader = super::Reader(bytes);
+        let mut resolved = None;
+        let mut anchors = 0;
+        if let Some(coarse) = self.coarse() {
+            let mut words = Vec::new();
+            for _ in 0..50 {
+                words.push(reader.number(4)? as u32);
+            }
+            let parameters = parameters_of(coarse.geometry, error, &words);
+            resolved = Some(parameters.ok_or(ChunkFault::Prologue)?);
+            anchors = coarse.field.coarse(coarse.spacing).elements();
+        }
+        let count = reader.number(4)? as usize;
+        // No more than 16 heads and as many bodies of 32 words can hold.
+        if count > 16 * 33 {
+            return Err(ChunkFault::Prologue);
+        }
+        let mut words = Vec::new();
+        for _ in 0..count {
+            words.push(reader.number(4)? as u32);
+        }
+        let shares = match self.codec.coder {
+            TileCoder::BitPlane if count > 0 => return Err(ChunkFault::Prologue),
+            TileCoder::BitPlane => None,
+            _ => Some(shares::from_words(&words, self.is_prefix())?),
+        };
+        let mut values = Vec::new();
+        for _ in 0..anchors {
+            values.push(reader.element()?);
+        }
+        let read = bytes.len() - reader.0.len();
+        if read.next_multiple_of(16) != bytes.len() {
+            return Err(ChunkFault::Length);
+        }
+        Ok((resolved, shares, values))
+    }
+
+    /// Codes and raw values of a field, in C order; its chunks' entries begin with number `first`.
+    fn decode<T: Element>(
+        &self,
+        shares: Option<&Contexts<u16>>,
+        field: &Field,
+        chunks: &[(Entry, &[u8])],
+        first: u64,
+    ) -> Result<(Vec<u16>, Vec<T>), FormatError> {
+        let count = field.elements();
+        let (mut codes, mut raw) = (vec![0; count], vec![T::ZERO; count]);
+        let tiles = field.tiles();
+        for (number, (tiles, (entry, bytes))) in
+            (first..).zip(tiles.chunks(CHUNK_TILES).zip(chunks))
+        {
+            let form = Form::from_id(entry.form).ok_or(ChunkFault::Form.in_chunk(number))?;
+            let decoded: Result<Decoded<T>, _> = match shares {
+                None => planes::decode(self.order(), tiles, form, bytes),
+                Some(shares) if self.is_prefix() => {
+                    decode::<Huffman, T>(self.order(), tiles, shares, form, bytes)
+                }
+                Some(shares) => decode::<Rans, T>(self.order(), tiles, shares, form, bytes),
+            };
+            let (of_tiles, of_raw) = decoded.map_err(|fault| fault.in_chunk(number))?;
+            let mut of_raw = of_raw.into_iter();
+            for (tile, of_tile) in tiles.iter().zip(of_tiles) {
+                for (at, z) in of_tile.into_iter().enumerate() {
+                    if let Some(flat) = field.in_field(tile, at) {
+                        codes[flat] = z;
+                        if code_of(z).is_none() {
+                            raw[flat] = of_raw.next().unwrap_or(T::ZERO);
+                        }
+                    }
+                }
+            }
+        }
+        Ok((codes, raw))
+    }
+}
+
+/// A field in the order in which its chunks are coded.
+struct Part<T> {
+    field: Field,
     /// Of each tile.
     codes: Vec<Vec<u16>>,
     values: Vec<Vec<T>>,
 }
 
-/// The entries and bytes of a field: the prologue and all chunks.
-pub(super) fn compress<T: Element>(
-    layout: &TileLayout,
-    quantizer: &Quantizer<T>,
-    values: &[T],
-) -> Vec<(Form, Vec<u8>)> {
-    if values.is_empty() {
-        return Vec::new();
-    }
-    let (resolved, anchors, parts) = match layout.codec.predictor {
-        TilePredictor::Lorenzo => (None, Vec::new(), vec![lorenzo(layout, quantizer, values)]),
-        TilePredictor::Interp(geometry) => {
-            let parameters = interp::tune::tune(
-                &layout.fine,
-                |at| values[layout.fine.flat(at) as usize],
-                quantizer.error(),
-                // Such a tuning does not ask which part of the range the bound is.
-                0.0,
-                &interp::tune::Tuning::of_stream(geometry),
-                &mut vec![T::ZERO; interp::store::len(layout.shape()) as usize],
-            );
-            let resolved = Resolved::new(parameters, quantizer.error());
-            let (anchors, parts) = interpolate(layout, &resolved, values);
-            (Some(resolved), anchors, parts)
-        }
-    };
-    let shares = match layout.codec.coder {
-        TileCoder::Rans => Some(Shares::of::<Rans>(&count(layout, &parts))),
-        TileCoder::Huffman => Some(Shares::of::<Huffman>(&count(layout, &parts))),
-        TileCoder::BitPlane => None,
-    };
-    let prologue = Prologue { resolved, shares };
-    let mut bytes = vec![0; prologue_bytes::<T>(layout)];
-    let length = prologue
-        .write(layout, anchors.into_iter(), &mut bytes)
-        .bytes();
-    bytes.truncate(length);
-    let mut all = vec![(Form::Coded, bytes)];
-    for part in &parts {
-        let tiles = boxes(layout.grid(part.part));
-        let per_chunk = CHUNK_TILES as usize;
-        for ((tiles, codes), values) in (tiles.chunks(per_chunk))
-            .zip(part.codes.chunks(per_chunk))
-            .zip(part.values.chunks(per_chunk))
-        {
-            all.push(encode(
-                layout,
-                prologue.shares.as_ref(),
-                tiles,
-                codes,
-                values,
-            ));
+impl<T: Element> Part<T> {
+    /// Of codes and values that lie in C order.
+    fn new(field: Field, codes: &[u16], values: &[T]) -> Self {
+        let tiles = field.tiles();
+        Self {
+            field,
+            codes: tiles
+                .iter()
+                .map(|tile| in_order(&field, tile, codes))
+                .collect(),
+            values: tiles
+                .iter()
+                .map(|tile| in_order(&field, tile, values))
+                .collect(),
         }
     }
-    all
 }
 
-/// Bytes that a prologue has at most.
-fn prologue_bytes<T: Element>(layout: &TileLayout) -> usize {
-    Sections::new(layout, MAX_WORDS, T::DTYPE).bytes()
+fn z_of_all(codes: &[Option<i32>]) -> Vec<u16> {
+    codes.iter().map(|code| z_of(*code)).collect()
 }
 
-fn boxes(grid: &TileGrid) -> Vec<TileBox> {
-    (0..grid.tiles()).map(|tile| grid.tile(tile)).collect()
-}
-
-/// What a tile's places hold in order of steps and lanes; 0 outside the field.
-fn in_order<V: Copy + Default>(grid: &TileGrid, tile: &TileBox, at: impl Fn(usize) -> V) -> Vec<V> {
-    (0..TILE as u32)
-        .map(|i| {
-            let place = tile::place(grid.shape(), i / LANES, i % LANES);
-            if tile.has(place) {
-                at(grid.flat(tile.at(place)) as usize)
-            } else {
-                V::default()
-            }
-        })
-        .collect()
-}
-
-/// A part of these codes and values, which lie in C order.
-fn coded<T: Element>(layout: &TileLayout, part: Part, codes: &[u16], values: &[T]) -> Coded<T> {
-    let grid = layout.grid(part);
-    let tiles = boxes(grid);
-    Coded {
-        part,
-        codes: tiles
-            .iter()
-            .map(|tile| in_order(grid, tile, |at| codes[at]))
-            .collect(),
-        values: tiles
-            .iter()
-            .map(|tile| in_order(grid, tile, |at| values[at]))
-            .collect(),
+/// The parameters of the coarse field: all levels have the quantiser of the anchors' level.
+fn all_of_level<T: Element>(resolved: &Resolved<T>, level: u32) -> Resolved<T> {
+    Resolved {
+        quantizers: [resolved.quantizers[level as usize]; 10],
+        ..*resolved
     }
 }
 
-fn interpolate<T: Element>(
-    layout: &TileLayout,
-    resolved: &Resolved<T>,
-    values: &[T],
-) -> (Vec<T>, Vec<Coded<T>>) {
-    let spacing = resolved.parameters.geometry.spacing(layout.shape());
-    let coarse_values = interp::reference::anchors(&layout.fine, spacing, values);
-    let coarse = layout.grid(Part::Coarse);
-    let anchors = interp::reference::anchors(coarse, spacing, &coarse_values);
-    let mut parts = Vec::new();
-    let mut known = anchors.clone();
-    for (part, values) in [(Part::Coarse, &coarse_values[..]), (Part::Fine, values)] {
-        let of_part = Resolved {
-            quantizers: resolved.quantizers_of(part, layout.shape()),
-            ..*resolved
-        };
-        let found = interp::reference::decompose(
-            layout.grid(part),
-            &of_part,
-            interp::quantize::RADIUS,
-            values,
-            &known,
-        );
-        let codes: Vec<u16> = (found.codes.iter())
-            .map(|code| code.map_or(RAW, zigzag) as u16)
-            .collect();
-        parts.push(coded(layout, part, &codes, values));
-        known = found.known;
+fn parameter_words<T: Element>(resolved: &Resolved<T>) -> Vec<u32> {
+    let flags = resolved
+        .parameters
+        .levels
+        .iter()
+        .rev()
+        .fold(0, |all, flags| {
+            let is_natural = flags.spline == Spline::Natural;
+            all << 3
+                | u32::from(flags.is_multi)
+                | u32::from(flags.is_reverse) << 1
+                | u32::from(is_natural) << 2
+        });
+    let tightening = resolved.parameters.tightening;
+    let mut wide = vec![tightening.alpha.to_bits(), tightening.beta.to_bits()];
+    wide.push(resolved.error.to_bits64());
+    wide.extend(
+        resolved
+            .quantizers
+            .iter()
+            .map(|quantizer| quantizer.step.to_bits64()),
+    );
+    wide.extend(
+        resolved
+            .quantizers
+            .iter()
+            .map(|quantizer| quantizer.inverse.to_bits64()),
+    );
+    let mut words = vec![number_of(resolved.parameters.geometry), flags];
+    words.extend(
+        wide.iter()
+            .flat_map(|bits| [*bits as u32, (*bits >> 32) as u32]),
+    );
+    words.extend([resolved.radius, 0]);
+    words
+}
+
+fn number_of(geometry: Geometry) -> u32 {
+    match geometry {
+        Geometry::Narrow => 0,
+        Geometry::Square => 1,
+        Geometry::Wide => 2,
     }
-    (anchors, parts)
 }
 
-/// The place of a tile's places, one after the other in C order.
-fn places(grid: &TileGrid, tile: &TileBox) -> Vec<[u32; 3]> {
-    let [depth, height, width] = tile::extents(grid.shape());
-    let all =
-        (0..depth * height * width).map(|i| [i / width / height, i / width % height, i % width]);
-    all.filter(|place| tile.has(*place)).collect()
+/// The parameters of these 50 words of a stream with this error; none if a reader rejects them.
+fn parameters_of<T: Element>(geometry: Geometry, error: T, words: &[u32]) -> Option<Resolved<T>> {
+    let wide = |at: usize| u64::from(words[at]) | u64::from(words[at + 1]) << 32;
+    let number = |at: usize| T::from_bits64(wide(at));
+    let [alpha, beta] = [2, 4].map(|at| f64::from_bits(wide(at)));
+    // Finite, without a sign, and zeros where the type has no bits.
+    let is_sound = |at: usize| {
+        let value = number(at);
+        value.is_finite()
+            && value >= T::ZERO
+            && value.to_bits64() == wide(at)
+            && wide(at) >> 63 == 0
+    };
+    let is_positive = |at: usize| T::BYTES == 8 || wide(at) >> 31 == 0;
+    let are_sound = (0..21).all(|i| is_sound(6 + 2 * i) && is_positive(6 + 2 * i))
+        && wide(6) == error.to_bits64()
+        && words[49] == 0
+        && [alpha, beta]
+            .iter()
+            .all(|value| value.is_finite() && *value >= 1.0)
+        && (1..=32_768).contains(&words[48])
+        && words[0] == number_of(geometry)
+        && words[1] >> 27 == 0;
+    are_sound.then(|| Resolved {
+        parameters: Parameters {
+            geometry,
+            levels: core::array::from_fn(|level| {
+                let is_set = |bit: usize| words[1] >> (3 * level + bit) & 1 == 1;
+                LevelFlags {
+                    is_multi: is_set(0),
+                    is_reverse: is_set(1),
+                    spline: if is_set(2) {
+                        Spline::Natural
+                    } else {
+                        Spline::NotAKnot
+                    },
+                }
+            }),
+            tightening: Tightening { alpha, beta },
+        },
+        error: number(6),
+        quantizers: core::array::from_fn(|level| LevelQuantizer {
+            step: number(8 + 2 * level),
+            inverse: number(28 + 2 * level),
+        }),
+        radius: words[48],
+    })
 }
 
-/// The sum of what is known of the neighbours that come before a place, in the dimensions of the tile.
-fn lorenzo_prediction(grid: &TileGrid, place: [u32; 3], known: impl Fn([u32; 3]) -> i32) -> i32 {
-    let [depth, height, width] = tile::extents(grid.shape()).map(|extent| u32::from(extent > 1));
+/// The sum of what is known of the places of the same tile one step back in some dimensions, negative for two.
+fn lorenzo_prediction(field: &Field, at: [u64; 3], known: &[i32]) -> i32 {
+    let tile = super::order::tile_extents(field.shape);
     let mut sum = 0i32;
-    for back in 1..8u32 {
-        let steps = [back >> 2 & 1, back >> 1 & 1, back & 1];
-        let is_axis = steps[0] <= depth && steps[1] <= height && steps[2] <= width;
-        if !is_axis || (0..3).any(|i| place[i] < steps[i]) {
-            continue;
+    for steps in 1..8u64 {
+        let back = [steps >> 2 & 1, steps >> 1 & 1, steps & 1];
+        let is_of_shape = (0..first_axis(field.shape)).all(|axis| back[axis] == 0);
+        let is_in_tile = (0..3).all(|axis| at[axis] % tile[axis] >= back[axis]);
+        if is_of_shape && is_in_tile {
+            let code = known[field.flat(core::array::from_fn(|axis| at[axis] - back[axis]))];
+            let sign = if steps.count_ones() == 2 { -1 } else { 1 };
+            sum = sum.wrapping_add(code.wrapping_mul(sign));
         }
-        let code = known([
-            place[0] - steps[0],
-            place[1] - steps[1],
-            place[2] - steps[2],
-        ]);
-        sum = if back.count_ones() % 2 == 1 {
-            sum.wrapping_add(code)
-        } else {
-            sum.wrapping_sub(code)
-        };
     }
     sum
 }
 
-fn lorenzo<T: Element>(layout: &TileLayout, quantizer: &Quantizer<T>, values: &[T]) -> Coded<T> {
-    let grid = &layout.fine;
-    let mut codes = vec![0; values.len()];
-    for tile in boxes(grid) {
-        let mut known = vec![0i32; TILE];
-        for place in places(grid, &tile) {
-            let at = grid.flat(tile.at(place)) as usize;
-            let prediction = lorenzo_prediction(grid, place, |place| {
-                known[tile::index(grid.shape(), place) as usize]
-            });
-            let code = quantizer.quantize(values[at]);
-            let residual = code.map(|code| code.wrapping_sub(prediction));
-            let fits = residual.filter(|residual| residual.unsigned_abs() < 1 << 15);
-            codes[at] = fits.map_or(RAW, zigzag) as u16;
-            known[tile::index(grid.shape(), place) as usize] = match (fits, place) {
-                (Some(_), _) | (None, [0, 0, 0]) => code.unwrap_or(0),
-                (None, _) => prediction,
-            };
-        }
-    }
-    coded(layout, Part::Fine, &codes, values)
+/// Whether a place is the first one of its tile.
+fn is_first(field: &Field, at: [u64; 3]) -> bool {
+    let tile = super::order::tile_extents(field.shape);
+    (0..3).all(|axis| at[axis].is_multiple_of(tile[axis]))
 }
 
-fn count<T>(layout: &TileLayout, parts: &[Coded<T>]) -> Counts {
-    let map = GroupMap::new(layout.codec.order(layout.shape()));
-    let mut counts = Counts::default();
-    let fine = layout.fine.chunks();
-    for part in parts {
-        for (number, (tile, codes)) in boxes(layout.grid(part.part))
-            .iter()
-            .zip(&part.codes)
-            .enumerate()
-        {
-            let chunk = number as u64 / u64::from(CHUNK_TILES);
-            if part.part == Part::Coarse || is_counted(chunk, fine) {
-                let codes: &TileCodes = codes.as_slice().try_into().unwrap_or(&[0; TILE]);
-                map.count(tile, codes, &mut counts);
-            }
-        }
-    }
-    counts.complete(is_sample(fine));
-    counts
-}
-
-fn encode<T: Element>(
-    layout: &TileLayout,
-    shares: Option<&Shares>,
-    tiles: &[TileBox],
-    codes: &[Vec<u16>],
-    values: &[Vec<T>],
-) -> (Form, Vec<u8>) {
-    let order = layout.codec.order(layout.shape());
-    match (layout.codec.coder, shares) {
-        (TileCoder::Rans, Some(shares)) => {
-            reference::encode::<Rans, T>(order, tiles, shares, codes, values)
-        }
-        (TileCoder::Huffman, Some(shares)) => {
-            reference::encode::<Huffman, T>(order, tiles, shares, codes, values)
-        }
-        _ => {
-            // There is no way to write planes more plainly than the coder does.
-            let map = GroupMap::new(order);
-            let chunk = ChunkTiles { map: &map, tiles };
-            let codes: Vec<TileCodes> = (codes.iter())
-                .map(|codes| codes.as_slice().try_into().unwrap_or([0; TILE]))
-                .collect();
-            let mut image = vec![0; IMAGE_BYTES];
-            let mut words = vec![0; planes::CHUNK_WORDS];
-            let Ok(words) = words.as_mut_slice().try_into() else {
-                return (Form::Zero, Vec::new());
-            };
-            let value = |tile: usize, at: usize| values[tile][at];
-            let (form, length) = planes::encode(chunk, &codes, value, words, &mut image);
-            image.truncate(length);
-            (form, image)
-        }
-    }
-}
-
-/// The field of these entries, each with its bytes.
-pub(super) fn decompress<T: Element>(
-    layout: &TileLayout,
-    quantizer: &Quantizer<T>,
-    entries: &[(Entry, &[u8])],
-) -> Result<Vec<T>, FormatError> {
-    let Some(((entry, bytes), chunks)) = entries.split_first() else {
-        return Ok(Vec::new());
-    };
-    let in_prologue = |fault: ChunkFault| fault.in_chunk(0);
-    if entry.form != Form::Coded.id() {
-        return Err(in_prologue(ChunkFault::Form));
-    }
-    let (prologue, sections) =
-        Prologue::<T>::read(layout, quantizer.error(), bytes).map_err(in_prologue)?;
-    let mut known: Vec<T> = bytes[sections.anchors..sections.end]
-        .chunks_exact(T::BYTES)
-        .map(|bytes| {
-            let mut bits = [0; 8];
-            bits[..T::BYTES].copy_from_slice(bytes);
-            T::from_bits64(u64::from_le_bytes(bits))
-        })
-        .collect();
-    let (coarse, fine) = chunks.split_at(layout.coarse_chunks() as usize);
-    for (part, chunks, first) in [
-        (Part::Coarse, coarse, FIRST_ENTRY),
-        (Part::Fine, fine, FIRST_ENTRY + layout.coarse_chunks()),
-    ] {
-        if part == Part::Coarse && layout.coarse.is_none() {
-            continue;
-        }
-        let grid = layout.grid(part);
-        let (codes, raw) = decode(layout, &prologue, grid, chunks, first)?;
-        known = match prologue.resolved {
-            Some(resolved) => {
-                let of_part = Resolved {
-                    quantizers: resolved.quantizers_of(part, layout.shape()),
-                    ..resolved
-                };
-                let codes: Vec<Option<i32>> = codes.into_iter().map(code_of).collect();
-                let radius = interp::quantize::RADIUS;
-                let mut found =
-                    interp::reference::compose(grid, &of_part, radius, &codes, &raw, &known);
-                let has_none = codes.iter().map(Option::is_none);
-                for ((value, raw), has_none) in found.iter_mut().zip(raw).zip(has_none) {
-                    if has_none && part == Part::Fine {
-                        *value = raw;
-                    }
-                }
-                found
-            }
-            None => unpredicted(grid, quantizer, &codes, &raw),
+/// The codes of a field, in C order.
+fn lorenzo<T: Element>(field: &Field, quantizer: &Quantizer<T>, values: &[T]) -> Vec<u16> {
+    let mut known = vec![0i32; values.len()];
+    let mut codes = Vec::new();
+    for (flat, value) in values.iter().enumerate() {
+        let at = field.place(flat);
+        let prediction = lorenzo_prediction(field, at, &known);
+        let code = quantizer.quantize(*value);
+        let residual = code.map(|code| code.wrapping_sub(prediction));
+        let fits = residual.filter(|residual| residual.unsigned_abs() < 32_768);
+        known[flat] = match fits {
+            Some(_) => code.unwrap_or(0),
+            None if is_first(field, at) => code.unwrap_or(0),
+            None => prediction,
         };
+        codes.push(z_of(fits));
     }
-    Ok(known)
-}
-
-fn code_of(z: u16) -> Option<i32> {
-    (u32::from(z) != RAW).then(|| unzigzag(u32::from(z)))
-}
-
-/// Codes and raw values of a part, in C order.
-fn decode<T: Element>(
-    layout: &TileLayout,
-    prologue: &Prologue<T>,
-    grid: &TileGrid,
-    chunks: &[(Entry, &[u8])],
-    first: u64,
-) -> Result<(Vec<u16>, Vec<T>), FormatError> {
-    let count = grid.elements() as usize;
-    let (mut codes, mut raw) = (vec![0; count], vec![T::ZERO; count]);
-    let tiles = boxes(grid);
-    for (number, (tiles, (entry, bytes))) in
-        (first..).zip(tiles.chunks(CHUNK_TILES as usize).zip(chunks))
-    {
-        let form = Form::from_id(entry.form).ok_or(ChunkFault::Form.in_chunk(number))?;
-        let decoded = decode_chunk::<T>(layout, prologue, tiles, form, bytes);
-        let (of_tiles, of_raw) = decoded.map_err(|fault| fault.in_chunk(number))?;
-        let mut of_raw = of_raw.into_iter();
-        for (tile, of_tile) in tiles.iter().zip(of_tiles) {
-            for (i, z) in (0..).zip(of_tile) {
-                let place = tile::place(grid.shape(), i / LANES, i % LANES);
-                if tile.has(place) {
-                    let at = grid.flat(tile.at(place)) as usize;
-                    codes[at] = z;
-                    if u32::from(z) == RAW {
-                        raw[at] = of_raw.next().unwrap_or(T::ZERO);
-                    }
-                }
-            }
-        }
-    }
-    Ok((codes, raw))
-}
-
-type Decoded<T> = (Vec<Vec<u16>>, Vec<T>);
-
-fn decode_chunk<T: Element>(
-    layout: &TileLayout,
-    prologue: &Prologue<T>,
-    tiles: &[TileBox],
-    form: Form,
-    bytes: &[u8],
-) -> Result<Decoded<T>, ChunkFault> {
-    let order = layout.codec.order(layout.shape());
-    match (layout.codec.coder, &prologue.shares) {
-        (TileCoder::Rans, Some(shares)) => {
-            reference::decode::<Rans, T>(order, tiles, shares, form, bytes)
-        }
-        (TileCoder::Huffman, Some(shares)) => {
-            reference::decode::<Huffman, T>(order, tiles, shares, form, bytes)
-        }
-        _ => {
-            let map = GroupMap::new(order);
-            let chunk = ChunkTiles { map: &map, tiles };
-            let mut codes = vec![[0; TILE]; tiles.len()];
-            let mut words = vec![0; planes::CHUNK_WORDS];
-            let words = words
-                .as_mut_slice()
-                .try_into()
-                .map_err(|_| ChunkFault::Length)?;
-            let mut raw = Vec::new();
-            let set = |_, _, value| raw.push(value);
-            planes::decode(chunk, form, bytes, &mut codes, set, words)?;
-            Ok((codes.iter().map(|codes| codes.to_vec()).collect(), raw))
-        }
-    }
+    codes
 }
 
 fn unpredicted<T: Element>(
-    grid: &TileGrid,
+    field: &Field,
     quantizer: &Quantizer<T>,
     codes: &[u16],
     raw: &[T],
 ) -> Vec<T> {
+    let mut known = vec![0i32; codes.len()];
     let mut values = raw.to_vec();
-    for tile in boxes(grid) {
-        let mut known = vec![0i32; TILE];
-        for place in places(grid, &tile) {
-            let at = grid.flat(tile.at(place)) as usize;
-            let prediction = lorenzo_prediction(grid, place, |place| {
-                known[tile::index(grid.shape(), place) as usize]
-            });
-            let code = match (code_of(codes[at]), place) {
-                (Some(residual), _) => prediction.wrapping_add(residual),
-                (None, [0, 0, 0]) => quantizer.quantize(raw[at]).unwrap_or(0),
-                (None, _) => prediction,
-            };
-            known[tile::index(grid.shape(), place) as usize] = code;
-            if u32::from(codes[at]) != RAW {
-                values[at] = quantizer.dequantize(code);
-            }
+    for (flat, z) in codes.iter().enumerate() {
+        let at = field.place(flat);
+        let prediction = lorenzo_prediction(field, at, &known);
+        known[flat] = match code_of(*z) {
+            Some(residual) => prediction.wrapping_add(residual),
+            None if is_first(field, at) => quantizer.quantize(raw[flat]).unwrap_or(0),
+            None => prediction,
+        };
+        if code_of(*z).is_some() {
+            values[flat] = quantizer.dequantize(known[flat]);
         }
     }
     values

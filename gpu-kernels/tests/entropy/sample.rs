@@ -203,6 +203,12 @@ impl<E: Element> Sample<E> {
             values.push((0..(STEPS * LANES) as usize).map(value).collect());
         }
         let codes: Vec<_> = chunk.codes.iter().map(|codes| codes.to_vec()).collect();
-        reference::encode::<C, E>(self.map.order(), &chunk.tiles, shares, &codes, &values)
+        reference::encode::<C, E>(
+            self.map.order(),
+            &chunk.tiles,
+            shares.contexts(),
+            &codes,
+            &values,
+        )
     }
 }

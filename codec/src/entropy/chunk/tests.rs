@@ -90,7 +90,8 @@ fn check<C: SymbolCoder, T: Element>(sample: &Sample, shares: &Shares, forms: &m
             .iter()
             .map(|tile| tile.iter().map(|v| T::from_bits64(*v)).collect());
         let values: Vec<Vec<T>> = values.collect();
-        let oracle = reference::encode::<C, T>(order, &chunk.tiles, shares, &codes, &values);
+        let oracle =
+            reference::encode::<C, T>(order, &chunk.tiles, shares.contexts(), &codes, &values);
         assert!(
             (form, &bytes) == (oracle.0, &oracle.1),
             "{form:?} {:?}",
@@ -109,7 +110,7 @@ fn check<C: SymbolCoder, T: Element>(sample: &Sample, shares: &Shares, forms: &m
         } else {
             assert!(found == chunk.codes && raws == chunk.raws::<T>());
         }
-        let slow = reference::decode::<C, T>(order, &chunk.tiles, shares, form, &bytes);
+        let slow = reference::decode::<C, T>(order, &chunk.tiles, shares.contexts(), form, &bytes);
         let (slow, slow_raws) = slow.unwrap();
         let slow_raws = slow_raws.into_iter().map(T::to_bits64);
         assert!(slow.concat() == found.concat());
@@ -295,8 +296,13 @@ fn damage<C: SymbolCoder, T: Element>(
             let mut bytes = whole.clone();
             bytes[at] ^= 1 << rng.random_range(0..8);
             let found = sample.decode::<C, T>(chunk, &tables, form, &bytes);
-            let slow =
-                reference::decode::<C, T>(sample.map.order(), &chunk.tiles, shares, form, &bytes);
+            let slow = reference::decode::<C, T>(
+                sample.map.order(),
+                &chunk.tiles,
+                shares.contexts(),
+                form,
+                &bytes,
+            );
             assert_eq!(found.is_ok(), slow.is_ok());
             faults[found.err().map_or(0, |fault| fault as usize)] += 1;
         }

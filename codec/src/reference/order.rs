@@ -1,0 +1,218 @@
+//! Tiles, their places, groups and classes (FORMAT.md, sections 9 and 10), place by place.
+
+use crate::shape::Shape;
+use crate::tile::{FAR, TileBox, TileGrid, TileOrder};
+use alloc::vec::Vec;
+
+/// Lanes of a step.
+pub(crate) const LANES: usize = 32;
+
+/// Places of a tile.
+pub(crate) const PLACES: usize = 16_384;
+
+/// Tiles of a chunk.
+pub(crate) const CHUNK_TILES: usize = 4;
+
+/// The code of a place whose value is stored.
+pub(crate) const RAW: u16 = 65_535;
+
+/// A tile's extents.
+pub(crate) fn tile_extents(shape: Shape) -> [u64; 3] {
+    match shape {
+        Shape::Line => [1, 1, 16_384],
+        Shape::Plane => [1, 256, 64],
+        Shape::Cube => [16, 16, 64],
+    }
+}
+
+/// The first of the axes that count: those of the shape.
+pub(crate) fn first_axis(shape: Shape) -> usize {
+    match shape {
+        Shape::Line => 2,
+        Shape::Plane => 1,
+        Shape::Cube => 0,
+    }
+}
+
+/// The place of code number `at` of a tile: of lane `at` mod 32 of step `at` div 32.
+pub(crate) fn place(shape: Shape, at: usize) -> [u32; 3] {
+    let (step, lane) = (at as u32 / 32, at as u32 % 32);
+    let (row, x) = (step / 2, 2 * lane + step % 2);
+    match shape {
+        Shape::Line => [0, 0, 64 * row + x],
+        Shape::Plane => [0, row, x],
+        Shape::Cube => [row / 16, row % 16, x],
+    }
+}
+
+/// Whether a place of a tile is in the field.
+pub(crate) fn is_inside(tile: &TileBox, place: [u32; 3]) -> bool {
+    (0..3).all(|axis| place[axis] < tile.left[axis])
+}
+
+/// The group of code number `at` of a tile; none if the place is not active.
+pub(crate) fn group(order: TileOrder, tile: &TileBox, at: usize) -> Option<usize> {
+    let place = place(order.shape, at);
+    if !is_inside(tile, place) {
+        return None;
+    }
+    let (row, lane) = (at / 64, at % 32);
+    let brick = match order.shape {
+        Shape::Line => row / 8,
+        Shape::Plane => 4 * (row / 32) + lane / 8,
+        Shape::Cube => 8 * (2 * (row / 128) + row % 16 / 8) + lane / 4,
+    };
+    if !order.has_levels {
+        return Some(brick);
+    }
+    let mut level = 0;
+    while level < order.anchor_level && is_divisible(order.shape, place, 2 << level) {
+        level += 1;
+    }
+    match level {
+        level if level == order.anchor_level => None,
+        0 => Some(brick),
+        1 => Some(32 + brick / 8),
+        _ => Some(36),
+    }
+}
+
+/// Whether all coordinates in the dimensions of the shape are divisible by a number.
+fn is_divisible(shape: Shape, place: [u32; 3], divisor: u32) -> bool {
+    (first_axis(shape)..3).all(|axis| place[axis].is_multiple_of(divisor))
+}
+
+/// Groups of a tile.
+pub(crate) fn groups(order: TileOrder) -> usize {
+    if order.has_levels { 37 } else { 32 }
+}
+
+/// The class of a group whose codes' magnitudes sum to `sum`.
+pub(crate) fn class(shape: Shape, group: usize, sum: u32) -> usize {
+    if sum == 0 {
+        return 0;
+    }
+    let bits = (0..32).filter(|bit| sum >> bit != 0).count();
+    let shift = match (shape, group) {
+        (Shape::Line, 36) => 3,
+        (Shape::Line | Shape::Plane, 32..) => 1,
+        _ => 0,
+    };
+    bits.saturating_sub(shift).clamp(1, 15)
+}
+
+/// The quantisation code that a code stands for; none if it is raw.
+pub(crate) fn code_of(z: u16) -> Option<i32> {
+    match z {
+        RAW => None,
+        z if z % 2 == 0 => Some(i32::from(z) / 2),
+        z => Some(-((i32::from(z) + 1) / 2)),
+    }
+}
+
+/// The code of a quantisation code, of less than 2^15 in magnitude.
+pub(crate) fn z_of(code: Option<i32>) -> u16 {
+    match code {
+        None => RAW,
+        Some(k) if k >= 0 => 2 * k as u16,
+        Some(k) => (-2 * k - 1) as u16,
+    }
+}
+
+/// The magnitude of a code.
+pub(crate) fn magnitude(z: u16) -> u32 {
+    code_of(z).map_or(32_768, i32::unsigned_abs)
+}
+
+/// What a tile's places hold of a field's values, in order of steps and lanes; 0 outside.
+pub(crate) fn in_order<V: Copy + Default>(field: &Field, tile: &TileBox, values: &[V]) -> Vec<V> {
+    (0..PLACES)
+        .map(|at| {
+            field
+                .in_field(tile, at)
+                .map_or(V::default(), |flat| values[flat])
+        })
+        .collect()
+}
+
+/// A field, its dimensions as its tiles see them.
+#[derive(Clone, Copy)]
+pub(crate) struct Field {
+    pub(crate) shape: Shape,
+    pub(crate) lengths: [u64; 3],
+}
+
+impl Field {
+    pub(crate) fn elements(&self) -> usize {
+        self.lengths.iter().product::<u64>() as usize
+    }
+
+    /// The number of a place.
+    pub(crate) fn flat(&self, [z, y, x]: [u64; 3]) -> usize {
+        ((z * self.lengths[1] + y) * self.lengths[2] + x) as usize
+    }
+
+    /// The place of a number.
+    pub(crate) fn place(&self, flat: usize) -> [u64; 3] {
+        let [_, height, width] = self.lengths;
+        let flat = flat as u64;
+        [flat / width / height, flat / width % height, flat % width]
+    }
+
+    /// The tiles, in C order.
+    pub(crate) fn tiles(&self) -> Vec<TileBox> {
+        let [depth, height, width] = tile_extents(self.shape);
+        let mut tiles = Vec::new();
+        for z in (0..self.lengths[0]).step_by(depth as usize) {
+            for y in (0..self.lengths[1]).step_by(height as usize) {
+                for x in (0..self.lengths[2]).step_by(width as usize) {
+                    let origin = [z, y, x];
+                    let left = |axis: usize| self.lengths[axis] - origin[axis];
+                    tiles.push(TileBox {
+                        origin,
+                        left: core::array::from_fn(|axis| left(axis).min(FAR.into()) as u32),
+                    });
+                }
+            }
+        }
+        tiles
+    }
+
+    /// The number in the field of code number `at` of a tile; none if that is outside.
+    pub(crate) fn in_field(&self, tile: &TileBox, at: usize) -> Option<usize> {
+        let place = place(self.shape, at);
+        let of_field = |axis: usize| tile.origin[axis] + u64::from(place[axis]);
+        is_inside(tile, place).then(|| self.flat(core::array::from_fn(of_field)))
+    }
+
+    /// The field of every `spacing`-th place along the axes.
+    pub(crate) fn coarse(&self, spacing: u64) -> Self {
+        let mut lengths = self.lengths;
+        for length in &mut lengths[first_axis(self.shape)..] {
+            *length = length.div_ceil(spacing);
+        }
+        Self { lengths, ..*self }
+    }
+
+    /// The number in this field of place number `number` of the coarse field.
+    pub(crate) fn of_coarse(&self, spacing: u64, number: usize) -> usize {
+        let mut at = self.coarse(spacing).place(number);
+        for at in &mut at[first_axis(self.shape)..] {
+            *at *= spacing;
+        }
+        self.flat(at)
+    }
+
+    /// As the predictor alone takes it.
+    pub(crate) fn grid(&self) -> TileGrid {
+        TileGrid::new(self.shape, self.lengths)
+    }
+
+    /// What a field of these values has at the places of the coarse field.
+    pub(crate) fn anchors<T: Copy>(&self, spacing: u64, values: &[T]) -> Vec<T> {
+        let count = self.coarse(spacing).elements();
+        (0..count)
+            .map(|number| values[self.of_coarse(spacing, number)])
+            .collect()
+    }
+}

@@ -18,6 +18,7 @@ pub mod compress;
 mod cpu;
 #[cfg(feature = "cuda")]
 pub mod cuda;
+mod damage;
 pub mod decompress;
 mod device;
 mod error;
@@ -27,12 +28,14 @@ pub mod interp;
 mod memory;
 mod part;
 mod plan;
+mod salvage;
 mod stream;
 mod tiles;
 mod update;
 
 pub use bare::{Bare, aatrox, cuszp};
 pub use compress::Compressor;
+pub use damage::Damage;
 pub use decompress::Decompressor;
 pub use device::Device;
 pub use error::Error;

@@ -37,6 +37,30 @@ impl<'a> StreamRef<'a> {
         })
     }
 
+    /// Reads what is left of a stream whose header is whole: bytes may be missing at its end, and any may follow it.
+    ///
+    /// # Errors
+    ///
+    /// Those of the header, and of updates that are damaged or cut off: which chunks they replace is then unknown.
+    pub(crate) fn read_remains(bytes: &'a [u8]) -> Result<Self, FormatError> {
+        let header = Header::read(bytes)?;
+        let (needed, found) = (header.stream_bytes(), bytes.len() as u64);
+        if header.update_bytes > 0 && found < needed {
+            return Err(FormatError::Truncated { needed, found });
+        }
+        let start_of = |at: u64| usize::try_from(at.min(found)).unwrap_or(bytes.len());
+        let (payload, updates) = (header.payload_start(), header.payload_end());
+        let table = bytes.get(HEADER_BYTES..start_of(payload));
+        let updates = &bytes[start_of(updates)..start_of(needed)];
+        Ok(Self {
+            header,
+            table: table.unwrap_or_default().as_chunks().0,
+            payload: &bytes[start_of(payload)..start_of(header.payload_end())],
+            updates,
+            replacements: Replacements::read(updates, header.chunks())?,
+        })
+    }
+
     /// A chunk's entry and bytes; none if they are not where they can be.
     pub(crate) fn chunk(&self, chunk: u64) -> Option<(Entry, &'a [u8])> {
         let (entry, range, bytes) = match self.replacements.of(chunk) {

@@ -193,13 +193,3 @@ fn codecs_and_ranks_that_do_not_go_together_are_refused() {
         place.fail(2, &format!("compress in.npy out --abs 1 {line}"), words);
     }
 }
-
-#[test]
-fn the_help_has_a_line_for_each_codec() {
-    let place = Place::new();
-    let text = String::from_utf8(place.succeed("compress --help").stdout).unwrap();
-    for name in Codec::ALL.map(Codec::name).into_iter().chain(["auto"]) {
-        assert!(text.contains(&format!("- {name}: ")), "{text}");
-    }
-    assert!(text.contains("no more dimensions"), "{text}");
-}

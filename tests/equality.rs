@@ -6,6 +6,7 @@ use common::check::{bits, check};
 use common::fields::{FromBits, Kind, make};
 use common::{bounds, judge::judge, layouts};
 use ferrosz::codec::reference;
+use ferrosz::codec::stream::container::HEADER_BYTES;
 use ferrosz::{Bound, Codec, Decompressor, Device, Extents, Layout, Part, Shape};
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
@@ -196,10 +197,10 @@ fn a_part_touches_no_other_chunk() {
         let stream = reference::compress(layout, bound, &field);
         // In the chunk behind the first, whatever its shape: all but the first is damaged.
         let second = ferrosz::codec::stream::table::Entry::from_bytes(
-            stream[144..160].first_chunk().expect("an entry"),
+            stream[HEADER_BYTES + 16..].first_chunk().expect("an entry"),
         );
         let mut damaged = stream.clone();
-        let payload = 128 + 16 * 32 + second.start as usize;
+        let payload = HEADER_BYTES + 16 * 32 + second.start as usize;
         damaged[payload..].iter_mut().for_each(|byte| *byte ^= 0x55);
         let part = Part::Box(vec![0..2, 0..16, 0..32]);
         let found = decoder.decompress_part::<f32>(&damaged, &part);

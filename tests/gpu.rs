@@ -4,6 +4,8 @@
 #![cfg(feature = "cuda")]
 
 mod common;
+#[path = "gpu/graphs.rs"]
+mod graphs;
 
 use common::bare::{AATROX, CUSZP, aatrox_fault, cuszp_fault};
 use common::fields::{FromBits, Kind, make, make_long};
@@ -358,82 +360,6 @@ fn device_memory() -> Result<(), Error> {
         // The workspace serves again after an error.
         let found = held.decompress(held.layout, &mut workspace)?;
         assert!(same_bits(&found, &held.decoded));
-    }
-    Ok(())
-}
-
-/// A call that allocates or waits cannot be captured; and what was captured must work again on
-/// other data.
-#[test]
-#[ignore = "needs an NVIDIA GPU"]
-fn calls_can_be_captured_in_a_graph() -> Result<(), Error> {
-    use ferrosz::cuda::cudarc::driver::{DevicePtr, DevicePtrMut, sys};
-    let (gpu, stream) = first_gpu()?;
-    let length = 300_001usize;
-    let bound = Bound::range(1e-3)?;
-    let compressor = Compressor::new(Codec::Plain, bound);
-    let room = ferrosz::max_compressed_len(length as u64, Dtype::F32);
-    let mut input = stream.alloc_zeros::<f32>(length).expect("memory");
-    let mut bytes = stream.alloc_zeros::<u8>(room as usize).expect("memory");
-    let mut output = stream.alloc_zeros::<f32>(length).expect("memory");
-    let mut workspace = gpu.workspace(&stream, length as u64)?;
-    let from = input.device_ptr(&stream).0;
-    let middle = bytes.device_ptr_mut(&stream).0;
-    let to = output.device_ptr_mut(&stream).0;
-    stream.synchronize().expect("memory is clear");
-
-    // The first call loads the kernels, which cannot be captured.
-    gpu.compress(&stream, &compressor, &input, &mut bytes, &mut workspace)?;
-    let layout = compressor.layout_for(length as u64)?;
-    gpu.decompress(
-        &stream,
-        &Decompressor::new(),
-        layout,
-        &bytes,
-        &mut output,
-        &mut workspace,
-    )?;
-    workspace.check(&stream)?;
-
-    let mode = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_GLOBAL;
-    stream.begin_capture(mode).expect("capture");
-    // SAFETY: the three buffers outlive the graph's launches and do not overlap.
-    unsafe {
-        let count = length as u64;
-        gpu.compress_raw::<f32>(
-            &stream,
-            &compressor,
-            from,
-            count,
-            middle,
-            room,
-            &mut workspace,
-        )?;
-        gpu.decompress_raw::<f32>(
-            &stream,
-            &Decompressor::new(),
-            compressor.layout_for(count)?,
-            (middle, room),
-            &Part::Elements(0..count),
-            (to, count),
-            &mut workspace,
-        )?;
-    }
-    let flags = sys::CUgraphInstantiate_flags::CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH;
-    let graph = stream
-        .end_capture(flags)
-        .expect("captured")
-        .expect("a graph");
-    for (seed, kind) in [(1, Kind::Smooth), (2, Kind::NotFinite), (3, Kind::Steps)] {
-        let field = make::<f32>(kind, length, seed);
-        stream.memcpy_htod(&field, &mut input).expect("copied");
-        graph.launch().expect("launched");
-        workspace.check(&stream)?;
-        let decoded = stream.clone_dtoh(&output).expect("copied");
-        let expected = compressor.device(Device::Cpu).compress(&field)?;
-        let found = stream.clone_dtoh(&bytes).expect("copied");
-        assert!(found[..expected.len()] == expected, "{kind:?}");
-        assert_eq!(judge(bound, &field, &decoded), Ok(()));
     }
     Ok(())
 }

@@ -42,9 +42,9 @@ fn remark(outline: &Outline, stream: &Location) -> Option<String> {
             file - said
         )),
         End::Zeros => Some(format!(
-            "note: behind the stream's end, {stream} has {} bytes that are all 0, as a power loss may leave them; they \
-             are ignored",
-            file - said
+            "note: behind the stream's end, {stream} has {} of zeros, as some file systems leave them where an \
+             append was cut off; they are ignored",
+            report::bytes(file - said)
         )),
         End::Missing | End::Foreign => Some(format!(
             "warning: {stream} has {file} bytes, and its header says {said}: it will not decompress"
@@ -58,7 +58,7 @@ fn to_json(stream: &Location, outline: &Outline) -> Value {
         "update_bytes": info.update_bytes,
         "file_bytes": outline.file_bytes,
         "unfinished_update": outline.end == End::UnfinishedUpdate,
-        "zeros_behind": outline.end == End::Zeros,
+        "trailing_zeros": outline.end == End::Zeros,
         "data_checked": false,
         "chunk_elements": info.chunk_elements,
         "chunk_dims": info.chunk_extents,

@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::location::Location;
-use ferrosz::codec::stream::update::{MAGIC, is_unfinished};
+use ferrosz::codec::stream::update::{MAGIC, Tail};
 use ferrosz::{Error, FormatError, Info};
 use memmap2::Mmap;
 use std::cmp::Ordering;
@@ -120,12 +120,12 @@ pub enum End {
 impl Outline {
     /// `trailing`: the first bytes behind the stream's end; `is_zero`: whether all bytes there are 0.
     fn new(info: Info, file_bytes: u64, trailing: &[u8], is_zero: bool) -> Self {
-        let end = match file_bytes.cmp(&info.stream_bytes) {
-            Ordering::Less => End::Missing,
-            Ordering::Equal => End::Stream,
-            Ordering::Greater if is_unfinished(trailing) => End::UnfinishedUpdate,
-            Ordering::Greater if is_zero => End::Zeros,
-            Ordering::Greater => End::Foreign,
+        let end = match (file_bytes.cmp(&info.stream_bytes), Tail::of(trailing)) {
+            (Ordering::Less, _) => End::Missing,
+            (Ordering::Equal, _) | (_, Some(Tail::Nothing)) => End::Stream,
+            (Ordering::Greater, Some(Tail::UnfinishedUpdate)) => End::UnfinishedUpdate,
+            (Ordering::Greater, Some(Tail::Zeros)) if is_zero => End::Zeros,
+            (Ordering::Greater, _) => End::Foreign,
         };
         Self {
             info,

@@ -1,6 +1,8 @@
 //! What can be wrong with a bound or with a stream.
 
 use crate::element::Dtype;
+use crate::pipeline::CodecId;
+use crate::stream::record::RecordKind;
 use thiserror::Error;
 
 /// An error bound that cannot be used.
@@ -30,9 +32,17 @@ pub enum FormatError {
     /// A header field has a value that no encoder writes.
     #[error("the header is invalid: {0}")]
     InvalidHeader(&'static str),
-    /// A codec number that this library does not know.
-    #[error("codec number {0} is unknown to this library")]
-    UnknownCodec(u8),
+    /// A predictor and a coder that this library does not know together.
+    #[error("predictor number {} with coder number {} is unknown to this library", .0.predictor, .0.coder)]
+    UnknownCodec(CodecId),
+    /// A record that must be understood and that this library does not know.
+    #[error(
+        "the stream has a record '{0}', which this library must understand and does not know: a newer ferrosz reads it"
+    )]
+    UnknownRecord(RecordKind),
+    /// The records do not have their checksum, or contradict themselves.
+    #[error("the records are damaged: {0}")]
+    InvalidRecords(&'static str),
     /// An element type number that this library does not know.
     #[error("element type number {0} is unknown to this library")]
     UnknownDtype(u8),

@@ -1,4 +1,4 @@
-//! The one list of codecs: name, number in the stream, predictor and coder.
+//! The one list of codecs: name, predictor and coder, and their numbers in the stream.
 
 use crate::interp::geometry::Geometry;
 use crate::predict::Predictor;
@@ -53,19 +53,68 @@ pub struct TileCodec {
     pub coder: TileCoder,
 }
 
+/// The bytes of the stream that name predictor and coder: FORMAT.md, section 1. They never change their meaning.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct CodecId {
+    /// The predictor's number.
+    pub predictor: u8,
+    /// The coder's number.
+    pub coder: u8,
+}
+
+/// Numbers of predictors in the stream. Those from 16 on are of tiles.
+mod predictor_id {
+    pub const NONE: u8 = 1;
+    pub const DIFFERENCE: u8 = 2;
+    pub const LORENZO: u8 = 3;
+    pub const LAYER: u8 = 4;
+    pub const TILE_LORENZO: u8 = 16;
+    pub const INTERP_NARROW: u8 = 17;
+    pub const INTERP_SQUARE: u8 = 18;
+    pub const INTERP_WIDE: u8 = 19;
+}
+
+/// Numbers of coders in the stream. Those from 16 on are of tiles.
+mod coder_id {
+    pub const FIXED_LENGTH: u8 = 1;
+    pub const FIXED_LENGTH_WITH_OUTLIERS: u8 = 2;
+    pub const RANS: u8 = 16;
+    pub const HUFFMAN: u8 = 17;
+    pub const BIT_PLANE: u8 = 18;
+}
+
 impl TilePredictor {
-    /// All of them, in the order of their numbers.
+    /// All of them, in the order of the names of their codecs.
     pub const ALL: [Self; 4] = [
         Self::Lorenzo,
         Self::Interp(Geometry::Wide),
         Self::Interp(Geometry::Square),
         Self::Interp(Geometry::Narrow),
     ];
+
+    /// Its number in the stream.
+    pub const fn id(self) -> u8 {
+        match self {
+            Self::Lorenzo => predictor_id::TILE_LORENZO,
+            Self::Interp(Geometry::Narrow) => predictor_id::INTERP_NARROW,
+            Self::Interp(Geometry::Square) => predictor_id::INTERP_SQUARE,
+            Self::Interp(Geometry::Wide) => predictor_id::INTERP_WIDE,
+        }
+    }
 }
 
 impl TileCoder {
-    /// All of them, in the order of their numbers.
+    /// All of them, in the order of the names of their codecs.
     pub const ALL: [Self; 3] = [Self::Rans, Self::Huffman, Self::BitPlane];
+
+    /// Its number in the stream.
+    pub const fn id(self) -> u8 {
+        match self {
+            Self::Rans => coder_id::RANS,
+            Self::Huffman => coder_id::HUFFMAN,
+            Self::BitPlane => coder_id::BIT_PLANE,
+        }
+    }
 
     /// Whether it has statistics, and so tables, of the whole field.
     pub const fn has_tables(self) -> bool {
@@ -83,10 +132,7 @@ impl TileCodec {
     }
 }
 
-/// The number in the stream of the first codec of tiles; the others follow, coder by coder for each predictor.
-const FIRST_TILES: u8 = 16;
-
-/// The names of the codecs of tiles, in the order of their numbers.
+/// The names of the codecs of tiles, coder by coder for each predictor.
 const TILE_NAMES: [&str; TilePredictor::ALL.len() * TileCoder::ALL.len()] = [
     "lorenzo+rans",
     "lorenzo+huffman",
@@ -111,6 +157,19 @@ impl Codec {
         Self::Lorenzo,
         Self::Layered,
     ];
+
+    /// The codec of blocks at a place of [`Codec::BLOCKS`], for kernels: no table in memory.
+    #[inline(always)]
+    pub const fn of_blocks(place: u32) -> Option<Self> {
+        Some(match place {
+            0 => Self::Fixed,
+            1 => Self::Plain,
+            2 => Self::Outlier,
+            3 => Self::Lorenzo,
+            4 => Self::Layered,
+            _ => return None,
+        })
+    }
 
     /// All codecs.
     pub const ALL: [Self; Self::BLOCKS.len() + TILE_NAMES.len()] = {
@@ -137,20 +196,24 @@ impl Codec {
         coder: TileCoder::Rans,
     });
 
-    /// Its number in the stream.
-    pub const fn id(self) -> u8 {
-        match self {
-            Self::Fixed => 1,
-            Self::Plain => 2,
-            Self::Outlier => 3,
-            Self::Lorenzo => 4,
-            Self::Layered => 5,
-            Self::Tiles(codec) => FIRST_TILES + codec.number() as u8,
-        }
+    /// The numbers of its predictor and its coder in the stream.
+    pub const fn id(self) -> CodecId {
+        let (predictor, coder) = match self {
+            Self::Fixed => (predictor_id::NONE, coder_id::FIXED_LENGTH),
+            Self::Plain => (predictor_id::DIFFERENCE, coder_id::FIXED_LENGTH),
+            Self::Outlier => (
+                predictor_id::DIFFERENCE,
+                coder_id::FIXED_LENGTH_WITH_OUTLIERS,
+            ),
+            Self::Lorenzo => (predictor_id::LORENZO, coder_id::FIXED_LENGTH_WITH_OUTLIERS),
+            Self::Layered => (predictor_id::LAYER, coder_id::FIXED_LENGTH),
+            Self::Tiles(codec) => (codec.predictor.id(), codec.coder.id()),
+        };
+        CodecId { predictor, coder }
     }
 
-    /// The codec of this number in the stream.
-    pub fn from_id(id: u8) -> Option<Self> {
+    /// The codec of these numbers in the stream.
+    pub fn from_id(id: CodecId) -> Option<Self> {
         Self::ALL.into_iter().find(|codec| codec.id() == id)
     }
 
@@ -284,7 +347,43 @@ mod tests {
             assert_eq!(Codec::from_name(codec.name()), Some(codec));
         }
         assert_eq!(Codec::INTERP.name(), "interp");
-        assert_eq!(Codec::from_name("lorenzo+huffman").map(Codec::id), Some(17));
-        assert_eq!(Codec::from_id(6), None);
+        let unknown = CodecId {
+            predictor: 1,
+            coder: 2,
+        };
+        assert_eq!(Codec::from_id(unknown), None);
+        let of_blocks = [0, 1, 2, 3, 4].map(|place| Codec::of_blocks(place).unwrap());
+        assert_eq!(of_blocks, Codec::BLOCKS);
+    }
+
+    /// The numbers of FORMAT.md, written out: streams have them for good.
+    #[test]
+    fn numbers_do_not_change() {
+        let numbers = Codec::ALL.map(|codec| {
+            let CodecId { predictor, coder } = codec.id();
+            (codec.name(), predictor, coder)
+        });
+        assert_eq!(
+            numbers,
+            [
+                ("fixed", 1, 1),
+                ("plain", 2, 1),
+                ("outlier", 2, 2),
+                ("lorenzo", 3, 2),
+                ("layered", 4, 1),
+                ("lorenzo+rans", 16, 16),
+                ("lorenzo+huffman", 16, 17),
+                ("lorenzo+bitplane", 16, 18),
+                ("interp", 19, 16),
+                ("interp+huffman", 19, 17),
+                ("interp+bitplane", 19, 18),
+                ("interp-square", 18, 16),
+                ("interp-square+huffman", 18, 17),
+                ("interp-square+bitplane", 18, 18),
+                ("interp-narrow", 17, 16),
+                ("interp-narrow+huffman", 17, 17),
+                ("interp-narrow+bitplane", 17, 18),
+            ]
+        );
     }
 }

@@ -14,8 +14,10 @@ use crate::stream::checksum::checksum;
 use crate::stream::chunk::Form;
 use crate::stream::container::{HEADER_BYTES, Header, Layout};
 use crate::stream::grid::ChunkBox;
-use crate::stream::table::{ENTRY_BYTES, Entry, seed};
-use crate::stream::update::{Replacements, is_unfinished};
+use crate::stream::record;
+use crate::stream::table::Entry;
+use crate::stream::tiles::prologue_bytes;
+use crate::stream::update::{Replacements, Tail};
 use alloc::vec;
 use alloc::vec::Vec;
 use exceptions::Exceptions;
@@ -36,16 +38,22 @@ pub fn compress<T: Element>(layout: Layout, bound: Bound, values: &[T]) -> Vec<u
         Some(tiles) => tiles::compress(&tiles, &quantizer, values),
         None => compress_blocks(layout, &quantizer, values),
     };
+    let header = layout.header(T::DTYPE, bound, quantizer.error().to_bits64());
+    let has_prologue = layout.tiles().is_some();
     let mut table = Vec::new();
     let mut payload = Vec::new();
     for (index, (form, bytes)) in (0..).zip(chunks) {
-        let sum = checksum(seed(index, form.id()), &bytes);
-        table.extend(Entry::new(payload.len() as u64, form, sum).to_bytes());
+        let sum = checksum(header.identity().seed(index, form.id()), &bytes);
+        let length = match (has_prologue, index) {
+            (true, 0) => 0,
+            _ => bytes.len() as u64,
+        };
+        table.extend(Entry::new(payload.len() as u64, length, form, sum).to_bytes());
         payload.extend(bytes);
     }
     let header = Header {
         payload_bytes: payload.len() as u64,
-        ..layout.header(T::DTYPE, bound, quantizer.error().to_bits64())
+        ..header
     };
     [&header.to_bytes()[..], &table, &payload].concat()
 }
@@ -76,8 +84,8 @@ pub fn decompress<T: Element>(stream: &[u8]) -> Result<Vec<T>, FormatError> {
     if found < needed {
         return Err(FormatError::Truncated { needed, found });
     }
-    let (stream, trailing) = stream.split_at(needed as usize);
-    if !is_unfinished(trailing) {
+    let (stream, tail) = stream.split_at(needed as usize);
+    if Tail::of(tail).is_none() {
         return Err(FormatError::TrailingBytes(found - needed));
     }
     let chunks = read_chunks(&header, stream)?;
@@ -93,25 +101,26 @@ fn read_chunks<'a>(
     stream: &'a [u8],
 ) -> Result<Vec<(Entry, &'a [u8])>, FormatError> {
     let (stream, updates) = stream.split_at(header.payload_end() as usize);
-    let replacements = Replacements::read(updates, header.chunks())?;
-    let (table, payload) = stream[HEADER_BYTES..].split_at(header.chunks() as usize * ENTRY_BYTES);
-    let (table, _) = table.as_chunks();
+    let replacements = Replacements::read(updates, header)?;
+    let (start, payload) = stream.split_at(header.payload_start() as usize);
+    let (start, table) = start.split_at(header.table_start() as usize);
+    record::check(&start[HEADER_BYTES..], header.record_sum)?;
     let mut chunks = Vec::new();
-    for (index, entry) in table.iter().enumerate() {
-        let number = index as u64;
+    for (number, entry) in (0..).zip(table.as_chunks().0) {
         let mut entry = Entry::from_bytes(entry);
-        let mut end = match table.get(index + 1) {
-            Some(next) => Entry::from_bytes(next).start,
-            None => header.payload_bytes,
-        };
         let mut source = payload;
         if let Some(replacement) = replacements.of(number) {
-            (source, entry, end) = (updates, replacement.entry, replacement.range().end);
+            (source, entry) = (updates, replacement.entry);
+        }
+        let mut range = entry.range();
+        if let (0, Some(layout)) = (number, header.layout().tiles()) {
+            let length = prologue_bytes(&layout, header.dtype, payload);
+            range.end = entry.start + length.ok_or(ChunkFault::Length.in_chunk(0))?;
         }
         let bytes = source
-            .get(entry.start as usize..end as usize)
+            .get(range.start as usize..range.end as usize)
             .ok_or(ChunkFault::Place.in_chunk(number))?;
-        if checksum(seed(number, entry.form), bytes) != entry.checksum {
+        if checksum(header.identity().seed(number, entry.form), bytes) != entry.checksum {
             return Err(FormatError::ChunkChecksum { chunk: number });
         }
         chunks.push((entry, bytes));

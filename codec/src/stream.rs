@@ -6,6 +6,8 @@ pub mod chunk;
 pub mod container;
 pub mod cuszp;
 pub mod grid;
+pub mod identity;
+pub mod record;
 pub mod region;
 pub mod table;
 pub mod tiles;

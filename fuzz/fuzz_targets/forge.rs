@@ -5,7 +5,7 @@
 use ferrosz::codec::reference;
 use ferrosz::codec::stream::checksum::checksum;
 use ferrosz::codec::stream::container::Header;
-use ferrosz::codec::stream::table::{Entry, seed};
+use ferrosz::codec::stream::table::Entry;
 use ferrosz::{Bound, Codec, Decompressor, Device, Dtype, Element, Extents, Layout, Shape};
 use libfuzzer_sys::fuzz_target;
 
@@ -38,10 +38,12 @@ fuzz_target!(|input: (u8, u8, u16, Vec<u8>)| {
         payload_bytes: payload.len() as u64,
         ..Layout::new(codec, shape, extents).header(dtype, bound, error_bits)
     };
+    let form = u32::from(form % 6);
     let entry = Entry {
         start: 0,
-        form: u32::from(form % 6),
-        checksum: checksum(seed(0, u32::from(form % 6)), &payload),
+        bytes: payload.len() as u64,
+        form,
+        checksum: checksum(header.identity().seed(0, form), &payload),
     };
     let stream = [&header.to_bytes()[..], &entry.to_bytes(), &payload].concat();
     match dtype {

@@ -36,7 +36,10 @@ use crate::kernel::prologue::finish::{Finish, FinishParams};
 use crate::kernel::prologue::gather::{Gather, GatherParams};
 use crate::kernel::prologue::read::{ReadPrologue, ReadPrologueParams};
 use crate::kernel::prologue::write::{WritePrologue, WritePrologueParams};
+use crate::kernel::put::{self, Put, PutParams};
 use crate::kernel::read_all::{self, ReadAll, ReadAllParams};
+#[cfg(feature = "emulator")]
+use crate::simt::emulator::EmulatorThread;
 use crate::simt::{Kernel, Thread};
 use ferrosz_codec::entropy::stack::{Huffman, Rans};
 use ferrosz_codec::pipeline::{Fixed, Layered, Lorenzo, Outlier, Plain};
@@ -60,6 +63,12 @@ macro_rules! kernels {
 
             #[inline(always)]
             fn run<T: Thread>(thread: T, params: &Self::Params) {
+                <$kernel>::run(thread, params);
+            }
+
+            #[cfg(feature = "emulator")]
+            #[inline(never)]
+            fn emulate(thread: EmulatorThread<'_>, params: &Self::Params) {
                 <$kernel>::run(thread, params);
             }
         })*
@@ -202,5 +211,6 @@ kernels! {
     ferrosz_entropy_planes_decode_line = DecodePlanes<Line>, DecodeParams, entropy::THREADS;
     ferrosz_entropy_planes_decode_plane = DecodePlanes<Plane>, DecodeParams, entropy::THREADS;
     ferrosz_entropy_planes_decode_cube = DecodePlanes<Cube>, DecodeParams, entropy::THREADS;
+    ferrosz_put = Put, PutParams, put::THREADS;
     ferrosz_read_all = ReadAll, ReadAllParams, read_all::THREADS;
 }

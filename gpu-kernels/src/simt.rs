@@ -289,4 +289,11 @@ pub trait Kernel {
     const SHARED_WORDS: u32;
     /// What one thread does.
     fn run<T: Thread>(thread: T, params: &Self::Params);
+
+    /// [`Kernel::run`] on the emulator. The kernels of the list have it as a function of their own, which is
+    /// compiled in this crate alone, however many crates launch them.
+    #[cfg(feature = "emulator")]
+    fn emulate(thread: emulator::EmulatorThread<'_>, params: &Self::Params) {
+        Self::run(thread, params);
+    }
 }

@@ -15,6 +15,7 @@ use ferrosz_codec::stream::container::{Header, Layout};
 use ferrosz_codec::stream::region::Region;
 use ferrosz_codec::{Bound, Dtype, Element};
 use ferrosz_gpu_kernels::kernel::cells;
+use std::collections::BTreeSet;
 
 /// The machine that a [`Device`] names.
 pub(crate) enum Backend {
@@ -119,12 +120,13 @@ impl Gpu {
         if values.is_empty() {
             return Ok(());
         }
-        let compacted;
-        let (header, bytes) = if stream.header.update_bytes == 0 {
-            (stream.header, bytes)
-        } else {
-            compacted = crate::update::compact(bytes)?;
-            (Header::read(&compacted)?, &compacted[..])
+        let excerpt;
+        let (header, bytes) = match chunks_to_upload(stream, regions) {
+            None => (stream.header, bytes),
+            Some(numbers) => {
+                excerpt = stream.rewrite(stream.header, &[], numbers.iter().copied())?;
+                (Header::read(&excerpt)?, &excerpt[..])
+            }
         };
         let source = Source {
             header: &header,
@@ -160,6 +162,21 @@ impl Gpu {
             Self::Emulator => decompress_host(&emulator::new(), source, values),
         }
     }
+}
+
+/// The numbers of the chunks that a machine needs of a stream, if it needs less than all of it as it stands: regions are
+/// decoded from their own chunks, and kernels know no records and no updates.
+fn chunks_to_upload(stream: &StreamRef<'_>, regions: &[Region]) -> Option<Vec<u64>> {
+    let header = &stream.header;
+    let grid = header.grid();
+    if header.codec.tiles().is_none() && regions != [Region::whole(&grid)] {
+        let numbers: BTreeSet<u64> = (regions.iter())
+            .flat_map(|region| region.chunk_numbers(&grid))
+            .collect();
+        return Some(numbers.into_iter().collect());
+    }
+    let is_plain = header.update_bytes == 0 && header.record_bytes == 0;
+    (!is_plain).then(|| (0..header.chunks()).collect())
 }
 
 /// What is to be decoded of a stream without updates.
@@ -199,37 +216,6 @@ fn compress_host<T: Element, E: Executor>(
 }
 
 fn decompress_host<T: Element, E: Executor>(
-    executor: &E,
-    source: &Source<'_>,
-    values: &mut [T],
-) -> Result<(), Error> {
-    let layout = source.header.layout();
-    let whole = [Region::whole(&layout.grid())];
-    if layout.tiles().is_none() || source.regions == whole {
-        return decompress_regions(executor, source, values);
-    }
-    // The kernels of tiles know whole fields only.
-    let elements = source.header.elements();
-    let mut all = crate::decompress::allocate::<T>(elements)?;
-    let of_all = Source {
-        regions: &whole,
-        ..*source
-    };
-    decompress_regions(executor, &of_all, &mut all)?;
-    let mut rest = values;
-    for region in source.regions {
-        let (out, behind) = rest.split_at_mut(region.elements() as usize);
-        region.cut(0, elements, |run, at| {
-            let count = (run.end - run.start) as usize;
-            let (from, to) = (run.start as usize, at as usize);
-            out[to..to + count].copy_from_slice(&all[from..from + count]);
-        });
-        rest = behind;
-    }
-    Ok(())
-}
-
-fn decompress_regions<T: Element, E: Executor>(
     executor: &E,
     source: &Source<'_>,
     values: &mut [T],

@@ -1,6 +1,6 @@
 //! Choosing codec and shape of blocks or tiles by the sizes that a sample predicts.
 
-use crate::cpu::Version;
+use crate::cpu::{self, Version};
 use crate::error::Error;
 use crate::tiles::TileSample;
 use ferrosz_codec::encode::chunk::{IMAGE_BYTES, Source};
@@ -10,7 +10,7 @@ use ferrosz_codec::shape::Shape;
 use ferrosz_codec::stream::container::{Extents, Layout};
 use ferrosz_codec::stream::grid::{ChunkBox, Grid};
 use ferrosz_codec::stream::table::ENTRY_BYTES;
-use ferrosz_codec::{Codec, Element};
+use ferrosz_codec::{Bound, Codec, Dtype, Element};
 use rayon::prelude::*;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -51,6 +51,33 @@ pub(crate) fn candidates(extents: &Extents) -> Vec<Layout> {
         }
     }
     layouts
+}
+
+/// [`choose`] for a field in memory. Compiled once for each type, in this crate: a generic function would be compiled
+/// again in each crate that calls it.
+pub(crate) fn choose_for<T: Element>(
+    bound: Bound,
+    extents: &Extents,
+    field: &[T],
+) -> Result<Layout, Error> {
+    match T::DTYPE {
+        Dtype::F32 => choose_for_f32(bound, extents, bytemuck::cast_slice(field)),
+        Dtype::F64 => choose_for_f64(bound, extents, bytemuck::cast_slice(field)),
+    }
+}
+
+fn choose_for_f32(bound: Bound, extents: &Extents, field: &[f32]) -> Result<Layout, Error> {
+    choose_in(bound, extents, field)
+}
+
+fn choose_for_f64(bound: Bound, extents: &Extents, field: &[f64]) -> Result<Layout, Error> {
+    choose_in(bound, extents, field)
+}
+
+fn choose_in<T: Element>(bound: Bound, extents: &Extents, field: &[T]) -> Result<Layout, Error> {
+    let quantizer = cpu::resolve(Version::best(), bound, field);
+    let read = |grid: &_, place: &_| Ok(read_box(grid, place, field));
+    choose(&quantizer, extents, read)
 }
 
 /// The layout of the smallest predicted size; of several, the first. It depends on the field and the

@@ -156,9 +156,8 @@ impl Compressor {
         if self.codec.is_some() {
             return Ok(*self);
         }
-        let quantizer = cpu::resolve(Version::best(), self.bound, field);
-        let read = |grid: &_, place: &_| Ok(choose::read_box(grid, place, field));
-        Ok(self.with_layout(choose::choose(&quantizer, &extents, read)?))
+        let layout = choose::choose_for(self.bound, &extents, field)?;
+        Ok(self.with_layout(layout))
     }
 
     /// This with codec and rank of a layout.
@@ -187,7 +186,7 @@ impl Compressor {
     ///
     /// # Errors
     ///
-    /// [`Error::ExtentsMismatch`]; [`Error::NoDevice`] and [`Error::Cuda`] from a GPU.
+    /// [`Error::ExtentsMismatch`]; [`Error::OutOfMemory`]; [`Error::NoDevice`] and [`Error::Cuda`] from a GPU.
     pub fn compress<T: Element>(&self, field: &[T]) -> Result<Vec<u8>, Error> {
         self.compress_with_progress(field, &|_| {})
     }
@@ -211,7 +210,7 @@ impl Compressor {
     fn compress_to<T: Element>(
         &self,
         field: &[T],
-        sink: &mut impl Sink,
+        sink: &mut dyn Sink,
         progress: &(dyn Fn(u64) + Sync),
     ) -> Result<(), Error> {
         let elements = field.len() as u64;
@@ -220,14 +219,14 @@ impl Compressor {
         let layout = chosen.layout_for(elements)?;
         match Backend::of(self.device)? {
             Backend::Cpu => {
-                cpu::compress(Version::best(), layout, self.bound, field, sink, progress);
+                cpu::compress(Version::best(), layout, self.bound, field, sink, progress)
             }
             Backend::Gpu(executor) => {
-                sink.take(executor.compress(layout, self.bound, field)?);
+                sink.take(executor.compress(layout, self.bound, field)?)?;
                 progress(elements);
+                Ok(())
             }
         }
-        Ok(())
     }
 
     /// Compresses a field into the start of `out`; the stream's length. Where memory is reused, this
@@ -259,12 +258,13 @@ struct Target<'a> {
 }
 
 impl Sink for Target<'_> {
-    fn append(&mut self, bytes: &[u8]) {
+    fn append(&mut self, bytes: &[u8]) -> Result<(), Error> {
         let end = self.length + bytes.len();
         if let Some(place) = self.out.get_mut(self.length..end) {
             place.copy_from_slice(bytes);
         }
         self.length = end;
+        Ok(())
     }
 
     fn set_start(&mut self, bytes: &[u8]) {

@@ -32,6 +32,7 @@ use crate::decompress::Decompressor;
 use crate::error::Error;
 use crate::executor::Executor;
 use crate::executor::cuda::{CudaExecutor, CudaMemory, DeviceBox, Kernels};
+use crate::executor::recorder::{Load, Recorder};
 use crate::part::Part;
 use crate::plan::{
     CompressJob, DecompressJob, enqueue_compress, enqueue_decompress, enqueue_resolve, fault_in,
@@ -43,10 +44,11 @@ use ferrosz_codec::quantize::Quantizer;
 use ferrosz_codec::stream::container::{Extents, HEADER_BYTES, Header, Layout};
 use ferrosz_codec::stream::grid::{ChunkBox, Grid};
 use ferrosz_codec::stream::region::Region;
-use ferrosz_codec::{Element, FormatError, Shape};
+use ferrosz_codec::{Bound, Dtype, Element, FormatError, Shape};
 use ferrosz_gpu_kernels::kernel::cells;
 use ferrosz_gpu_kernels::kernel::read_all::{self, ReadAll, ReadAllParams};
 use ferrosz_gpu_kernels::simt::View;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 pub use cudarc;
@@ -90,6 +92,33 @@ impl Gpu {
     /// The context that the kernels are loaded into.
     pub fn context(&self) -> &Arc<CudaContext> {
         self.kernels.context()
+    }
+
+    /// Loads all kernels that compression and decompression of streams of this layout and type need, many at the same
+    /// time, so that no later call waits for the driver to compile one, or loads one while a graph is captured. From cold
+    /// it takes up to a second ([measured](https://github.com/ferrosz/ferrosz/blob/main/docs/measurements/h200-cold.md)); the
+    /// driver keeps what it compiled in a cache on the disk.
+    ///
+    /// ```no_run
+    /// # use ferrosz_host as ferrosz;
+    /// use ferrosz::cuda::Gpu;
+    /// use ferrosz::{Bound, Codec, Compressor, Dtype};
+    ///
+    /// let gpu = Gpu::new(0)?;
+    /// let compressor = Compressor::new(Codec::INTERP, Bound::range(1e-3)?).extents(&[64, 64, 64])?;
+    /// gpu.prepare(compressor.layout_for(64 * 64 * 64)?, Dtype::F32)?;
+    /// # Ok::<(), ferrosz::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Cuda`] if the driver refuses a kernel; [`Error::TooLarge`].
+    pub fn prepare(&self, layout: Layout, dtype: Dtype) -> Result<(), Error> {
+        let loads = match dtype {
+            Dtype::F32 => kernels_of::<f32>(layout)?,
+            Dtype::F64 => kernels_of::<f64>(layout)?,
+        };
+        self.kernels.load_all(loads.into_values())
     }
 
     /// A workspace for fields of up to `elements` elements that are coded in blocks of rank 1: 8 bytes
@@ -545,6 +574,33 @@ impl Gpu {
             stream: stream.clone(),
         })
     }
+}
+
+/// The kernels that both directions of a layout ask for, with any bound.
+fn kernels_of<T: Element>(layout: Layout) -> Result<BTreeMap<&'static str, Load>, Error> {
+    let recorder = Recorder::default();
+    // Nothing is run, so nothing is read or written.
+    let (stream, cells) = (View::empty(), View::empty());
+    for bound in [Bound::range(1e-3)?, Bound::abs(1e-3)?] {
+        let job = CompressJob {
+            layout,
+            bound,
+            input: View::empty(),
+            stream,
+            cells,
+        };
+        enqueue_compress::<T, _>(&recorder, &job)?;
+    }
+    let job = DecompressJob {
+        layout,
+        regions: &[Region::whole(&layout.grid())],
+        verify: true,
+        stream,
+        output: View::empty(),
+        cells,
+    };
+    enqueue_decompress::<T, _>(&recorder, &job)?;
+    Ok(recorder.into_loads())
 }
 
 /// A box of a field in device memory, whose elements have so many bytes.

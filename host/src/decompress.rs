@@ -133,8 +133,9 @@ impl Decompressor {
         self.decompress_part(stream, &Part::Elements(range))
     }
 
-    /// Decompresses a part of a stream's field, touching no chunk that holds none of it. The values
-    /// are in the order of the part's own elements.
+    /// Decompresses a part of a stream's field, touching no chunk that holds none of it: of a codec of blocks a GPU gets
+    /// just these chunks, and a part of a stream of tiles is decoded on the CPU, whatever the device. The values are in
+    /// the order of the part's own elements.
     ///
     /// ```
     /// # use ferrosz_host as ferrosz;
@@ -171,7 +172,13 @@ impl Decompressor {
         mut values: &mut [T],
         progress: &(dyn Fn(u64) + Sync),
     ) -> Result<(), Error> {
-        match Backend::of(self.device)? {
+        // The kernels of tiles know whole fields only; on the CPU a part costs its own chunks.
+        let is_part = regions != [Region::whole(&stream.header.grid())];
+        let backend = match stream.header.codec.tiles() {
+            Some(_) if is_part => Backend::Cpu,
+            _ => Backend::of(self.device)?,
+        };
+        match backend {
             Backend::Cpu => {
                 for region in regions {
                     let (out, rest) = values.split_at_mut(region.elements() as usize);

@@ -29,8 +29,8 @@ pub enum Error {
     /// A bare stream of AATROX's cannot be read or written.
     #[error(transparent)]
     Aatrox(#[from] AatroxError),
-    /// The extents are not one to three lengths.
-    #[error("extents {0:?} are not one to three lengths with a product below 2^64")]
+    /// The extents are not one to eight lengths.
+    #[error("extents {0:?} are not one to eight lengths with a product below 2^64")]
     BadExtents(Vec<u64>),
     /// The extents do not fit the data.
     #[error("extents {extents:?} make {product} elements, but the array has {elements}")]

@@ -4,9 +4,29 @@
 pub mod cuda;
 #[cfg(feature = "emulator")]
 pub mod emulator;
+#[cfg(feature = "cuda")]
+mod ptx;
+#[cfg(feature = "cuda")]
+pub(crate) mod recorder;
 
 use crate::error::Error;
+use ferrosz_gpu_kernels::kernel::put::{self, Put, PutParams};
 use ferrosz_gpu_kernels::simt::{Kernel, View};
+
+/// Puts words at the start of a view that has room for them, at most [`put::MAX_WORDS`], as a launch: they are part of a
+/// captured graph.
+///
+/// # Errors
+///
+/// The machine's own.
+pub(crate) fn put<E: Executor>(executor: &E, words: &[u32], to: View<u32>) -> Result<(), Error> {
+    let mut params = PutParams {
+        to: to.first(words.len() as u64),
+        words: [0; put::MAX_WORDS],
+    };
+    params.words[..words.len()].copy_from_slice(words);
+    executor.launch::<Put>(1, &params)
+}
 
 /// A machine that runs kernels. Work is done in the order in which it is asked for; only
 /// [`Executor::download`] waits for it.
@@ -32,7 +52,8 @@ pub trait Executor {
     /// The machine's own.
     fn clear(&self, cells: View<u64>) -> Result<(), Error>;
 
-    /// Copies bytes to the start of a view that has room for them.
+    /// Copies bytes to the start of a view that has room for them. Not for calls that can be captured in a graph: it
+    /// would read the bytes again when they are gone. See [`put`].
     ///
     /// # Errors
     ///

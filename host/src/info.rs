@@ -8,7 +8,7 @@ use ferrosz_codec::stream::container::{Extents, Header, Layout};
 use ferrosz_codec::stream::table::{ENTRY_BYTES, Entry};
 use ferrosz_codec::stream::tiles::FIRST_ENTRY;
 use ferrosz_codec::tile::{self, CHUNK_TILES};
-use ferrosz_codec::{Bound, Codec, Dtype, Element};
+use ferrosz_codec::{Bound, Codec, Dtype};
 
 /// What a stream says of itself.
 #[derive(Debug, Clone, PartialEq)]
@@ -105,10 +105,7 @@ pub fn info(stream: &[u8]) -> Result<Info, Error> {
         extents: header.extents.lengths().to_vec(),
         elements: header.elements(),
         bound: header.bound,
-        absolute_error: match header.dtype {
-            Dtype::F32 => f32::from_bits64(header.error_bits).to_f64(),
-            Dtype::F64 => f64::from_bits64(header.error_bits),
-        },
+        absolute_error: header.absolute_error(),
         chunk_elements: u64::from(header.layout().chunk_elements()),
         chunk_extents: chunk_extents(&header),
         chunk_tiles: header.codec.tiles().map(|_| CHUNK_TILES),
@@ -151,7 +148,7 @@ fn count_forms(table: &[[u8; ENTRY_BYTES]]) -> ChunkForms {
 }
 
 /// A strict upper bound on the bytes of the stream of `elements` elements, coded in blocks of rank 1,
-/// whatever their values: 0.05 % and 156 bytes over the field. Saturates where that is beyond a `u64`.
+/// whatever their values: 0.05 % and 188 bytes over the field. Saturates where that is beyond a `u64`.
 /// For other ranks see [`Compressor::max_compressed_len`](crate::Compressor::max_compressed_len).
 pub fn max_compressed_len(elements: u64, dtype: Dtype) -> u64 {
     let layout = Layout::new(Codec::Plain, Shape::Line, Extents::line(elements));

@@ -53,15 +53,19 @@ pub mod versions {
     use ferrosz_codec::stream::region::Region;
 
     /// As [`crate::Compressor::compress`] on the CPU, by a version.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`].
     pub fn compress<T: Element>(
         version: Version,
         layout: Layout,
         bound: Bound,
         field: &[T],
-    ) -> Vec<u8> {
+    ) -> Result<Vec<u8>, Error> {
         let mut stream = Vec::new();
-        cpu::compress(version, layout, bound, field, &mut stream, &|_| {});
-        stream
+        cpu::compress(version, layout, bound, field, &mut stream, &|_| {})?;
+        Ok(stream)
     }
 
     /// As [`crate::Decompressor::decompress`] on the CPU, by a version.

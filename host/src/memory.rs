@@ -3,6 +3,7 @@
 //! The system gives new memory page by page, when it is first touched, and that can take longer than
 //! decoding. Large pages make it several times faster; Linux gives them to whoever asks.
 
+use crate::error::Error;
 use bytemuck::Zeroable;
 use bytemuck::allocation::try_zeroed_vec;
 
@@ -13,11 +14,51 @@ pub(crate) fn zeroed<T: Zeroable>(count: usize) -> Option<Vec<T>> {
     Some(values)
 }
 
+/// As [`zeroed`], or the error that says how much was wanted.
+///
+/// # Errors
+///
+/// [`Error::OutOfMemory`].
+pub(crate) fn try_zeroed<T: Zeroable>(count: u64) -> Result<Vec<T>, Error> {
+    let failed = || Error::OutOfMemory {
+        bytes: count.saturating_mul(size_of::<T>() as u64),
+    };
+    let count = usize::try_from(count).map_err(|_| failed())?;
+    zeroed(count).ok_or_else(failed)
+}
+
+/// A vector with room for so many bytes.
+///
+/// # Errors
+///
+/// [`Error::OutOfMemory`].
+pub(crate) fn with_capacity(bytes: u64) -> Result<Vec<u8>, Error> {
+    let failed = Error::OutOfMemory { bytes };
+    let capacity = usize::try_from(bytes).map_err(|_| failed.clone())?;
+    let mut vector = Vec::new();
+    vector.try_reserve_exact(capacity).map_err(|_| failed)?;
+    ask_for_large_pages(&mut vector);
+    Ok(vector)
+}
+
 /// Makes room for more bytes, in large pages if the system has some. Without memory it does nothing.
 pub(crate) fn reserve(bytes: &mut Vec<u8>, more: usize) {
     if bytes.try_reserve(more).is_ok() {
         ask_for_large_pages(bytes);
     }
+}
+
+/// Puts bytes behind those of a vector.
+///
+/// # Errors
+///
+/// [`Error::OutOfMemory`].
+pub(crate) fn append(vector: &mut Vec<u8>, bytes: &[u8]) -> Result<(), Error> {
+    let wanted = (vector.len() + bytes.len()) as u64;
+    let room = vector.try_reserve(bytes.len());
+    room.map_err(|_| Error::OutOfMemory { bytes: wanted })?;
+    vector.extend_from_slice(bytes);
+    Ok(())
 }
 
 /// Asks for large pages where a vector's memory, capacity included, has room for some.

@@ -1,20 +1,21 @@
 //! The order of kernels, written once for every machine that runs them.
 
 use crate::error::Error;
-use crate::executor::Executor;
+use crate::executor::{Executor, put};
 use crate::tiles;
 use ferrosz_codec::bound::Extremes;
 use ferrosz_codec::error::{ChunkFault, TableFault};
 use ferrosz_codec::pipeline::{Fixed, Layered, Lorenzo, Outlier, Plain};
 use ferrosz_codec::quantize::Quantizer;
 use ferrosz_codec::shape::{Cube, Line, Plane, Shape, StaticShape};
-use ferrosz_codec::stream::container::{Header, IDENTITY_WORDS, Layout, to_words};
+use ferrosz_codec::stream::container::{HEADER_BYTES, Header, LAYOUT_WORDS, Layout, to_words};
 use ferrosz_codec::stream::region::Region;
 use ferrosz_codec::{Bound, Codec, Dtype, Element, FormatError};
 use ferrosz_gpu_kernels::kernel::cells::{self, Fault};
 use ferrosz_gpu_kernels::kernel::compress::{Compress, CompressParams};
 use ferrosz_gpu_kernels::kernel::decompress::{Decompress, DecompressParams};
 use ferrosz_gpu_kernels::kernel::extremes::{ExtremesParams, FindExtremes};
+use ferrosz_gpu_kernels::kernel::identity::IdentityOf;
 use ferrosz_gpu_kernels::kernel::tile::UnitSteps;
 use ferrosz_gpu_kernels::simt::{Kernel, View};
 
@@ -56,6 +57,7 @@ pub(crate) fn enqueue_compress<T: Element, E: Executor>(
     } else {
         executor.clear(job.cells)?;
     }
+    let words = to_words(&header.to_bytes());
     let params = CompressParams {
         input: job.input,
         grid,
@@ -64,7 +66,8 @@ pub(crate) fn enqueue_compress<T: Element, E: Executor>(
         cells: job.cells,
         quantizer: resolved.to_bits(),
         quantizer_in_cells: u32::from(job.bound.needs_extremes()),
-        header: to_words(&header.to_bytes()),
+        header: words,
+        identity: IdentityOf::new(&words, job.bound.needs_extremes()),
     };
     let blocks = blocks_of::<T>(grid.chunk_count(), elements)?;
     launch_compress::<T, E>(executor, job.layout, blocks, &params)
@@ -106,15 +109,9 @@ fn enqueue_empty<E: Executor>(
     job: &CompressJob,
     header: &Header,
 ) -> Result<(), Error> {
-    let bytes = header.to_bytes();
-    executor.upload(&bytes, job.stream)?;
-    let at = job
-        .cells
-        .address()
-        .wrapping_add(cells::STREAM_BYTES as usize);
-    // SAFETY: the cell is one of the job's, seen as two words.
-    let length = unsafe { View::new(at.cast::<u32>(), 2) };
-    executor.upload(&(bytes.len() as u64).to_le_bytes(), length)
+    put(executor, &to_words(&header.to_bytes()), job.stream)?;
+    let length = job.cells.from(cells::STREAM_BYTES).words();
+    put(executor, &[HEADER_BYTES as u32, 0], length)
 }
 
 // The kernels are generic over the element type, but an executor finds them by name, and only
@@ -255,8 +252,8 @@ fn enqueue_region<T: Element, E: Executor>(
         output_first: first,
         first_chunk: ranges.map(|range| range.start),
         chunks,
-        identity: identity::<T>(job.layout),
-        codec: u32::from(job.layout.codec.id()),
+        layout: layout_words::<T>(job.layout),
+        codec: block_number(job.layout.codec),
         verify: u32::from(job.verify),
     };
     match (job.layout.shape, T::DTYPE) {
@@ -269,6 +266,14 @@ fn enqueue_region<T: Element, E: Executor>(
     }
 }
 
+/// The place of a codec of blocks in their list.
+fn block_number(codec: Codec) -> u32 {
+    let mut before = Codec::BLOCKS.iter();
+    before
+        .position(|block| *block == codec)
+        .unwrap_or(Codec::BLOCKS.len()) as u32
+}
+
 /// Cells of the workspace of a layout.
 pub(crate) fn workspace_cells(layout: &Layout) -> u64 {
     match layout.tiles() {
@@ -278,7 +283,7 @@ pub(crate) fn workspace_cells(layout: &Layout) -> u64 {
 }
 
 /// The first words of the header of a stream, whatever its bound.
-pub(crate) fn identity<T: Element>(layout: Layout) -> [u32; IDENTITY_WORDS] {
+pub(crate) fn layout_words<T: Element>(layout: Layout) -> [u32; LAYOUT_WORDS] {
     let any_bound = Bound::default();
     let words = to_words(&layout.header(T::DTYPE, any_bound, 0).to_bytes());
     std::array::from_fn(|i| words[i])

@@ -1,11 +1,12 @@
 //! Damaged streams: which chunks are damaged, and all that can still be had.
 
-use crate::cpu::{self, Version};
+use crate::cpu::{self, Progress, Version};
 use crate::damage::{Damage, GridBox};
 use crate::decompress::{Decompressor, allocate};
 use crate::error::Error;
 use crate::stream::StreamRef;
 use crate::tiles;
+use bytemuck::cast_slice_mut;
 use ferrosz_codec::stream::region::Region;
 use ferrosz_codec::{Dtype, Element, FormatError};
 
@@ -50,18 +51,10 @@ impl Decompressor {
         let stream = StreamRef::read_remains(stream)?;
         stream.header.quantizer::<T>()?;
         let mut values = allocate::<T>(stream.header.elements())?;
-        let lost = match stream.header.layout().tiles() {
-            Some(layout) => {
-                let verify = self.verifies_checksums();
-                tiles::salvage(&stream, &layout, verify, &mut values, progress)?
-            }
-            None => {
-                let whole = Region::whole(&stream.header.grid());
-                let verify = self.verifies_checksums();
-                let version = Version::best();
-                let faults = cpu::faults(version, &stream, &whole, verify, &mut values, progress)?;
-                lost_chunks(&stream, faults)
-            }
+        let verify = self.verifies_checksums();
+        let lost = match T::DTYPE {
+            Dtype::F32 => salvage_f32(&stream, verify, cast_slice_mut(&mut values), progress)?,
+            Dtype::F64 => salvage_f64(&stream, verify, cast_slice_mut(&mut values), progress)?,
         };
         let lengths = stream.header.grid().lengths();
         for place in lost.iter().flat_map(|lost| &lost.places) {
@@ -125,6 +118,41 @@ impl Decompressor {
             }
         }
     }
+}
+
+// Compiled once for each type, as compression.
+
+fn salvage_f32(
+    stream: &StreamRef<'_>,
+    verify: bool,
+    values: &mut [f32],
+    progress: Progress<'_>,
+) -> Result<Vec<Lost>, Error> {
+    salvage_of(stream, verify, values, progress)
+}
+
+fn salvage_f64(
+    stream: &StreamRef<'_>,
+    verify: bool,
+    values: &mut [f64],
+    progress: Progress<'_>,
+) -> Result<Vec<Lost>, Error> {
+    salvage_of(stream, verify, values, progress)
+}
+
+/// Decodes all but what is lost; what `values` hold there is not known.
+fn salvage_of<T: Element>(
+    stream: &StreamRef<'_>,
+    verify: bool,
+    values: &mut [T],
+    progress: Progress<'_>,
+) -> Result<Vec<Lost>, Error> {
+    if let Some(layout) = stream.header.layout().tiles() {
+        return tiles::salvage(stream, &layout, verify, values, progress);
+    }
+    let whole = Region::whole(&stream.header.grid());
+    let faults = cpu::faults(Version::best(), stream, &whole, verify, values, progress)?;
+    Ok(lost_chunks(stream, faults))
 }
 
 /// A fault of a chunk, and the places that are lost with it.

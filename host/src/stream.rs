@@ -1,39 +1,58 @@
-//! A stream in memory: header, chunk table, payload, and the updates behind them.
+//! A stream in memory: header, records, chunk table, payload, and the updates behind them.
 
+use crate::error::Error;
+use crate::memory;
 use ferrosz_codec::FormatError;
+use ferrosz_codec::error::ChunkFault;
+use ferrosz_codec::stream::checksum::checksum;
 use ferrosz_codec::stream::container::{HEADER_BYTES, Header};
+use ferrosz_codec::stream::identity::Identity;
+use ferrosz_codec::stream::record;
 use ferrosz_codec::stream::table::{ENTRY_BYTES, Entry};
-use ferrosz_codec::stream::update::{Replacements, is_unfinished};
+use ferrosz_codec::stream::tiles::prologue_bytes;
+use ferrosz_codec::stream::update::{Replacements, Tail};
 
 /// A stream of which all bytes are there.
 pub(crate) struct StreamRef<'a> {
     pub(crate) header: Header,
+    identity: Identity,
+    pub(crate) records: &'a [u8],
     table: &'a [[u8; ENTRY_BYTES]],
     payload: &'a [u8],
     updates: &'a [u8],
     pub(crate) replacements: Replacements,
 }
 
+/// A chunk of a stream.
+pub(crate) struct StoredChunk<'a> {
+    pub(crate) entry: Entry,
+    /// The seed of its checksum.
+    pub(crate) seed: u64,
+    pub(crate) bytes: &'a [u8],
+}
+
 impl<'a> StreamRef<'a> {
-    /// Reads a whole stream. An update that was not finished may follow it.
+    /// Reads a whole stream. What a process that died has left may follow it: see [`Tail`].
     pub(crate) fn read(bytes: &'a [u8]) -> Result<Self, FormatError> {
         let header = Header::read(bytes)?;
         let (needed, found) = (header.stream_bytes(), bytes.len() as u64);
         if found < needed {
             return Err(FormatError::Truncated { needed, found });
         }
-        let (bytes, trailing) = bytes.split_at(needed as usize);
-        if !is_unfinished(trailing) {
+        let (bytes, tail) = bytes.split_at(needed as usize);
+        if Tail::of(tail).is_none() {
             return Err(FormatError::TrailingBytes(found - needed));
         }
         let (bytes, updates) = bytes.split_at(header.payload_end() as usize);
         let (bytes, payload) = bytes.split_at(header.payload_start() as usize);
         Ok(Self {
             header,
-            table: bytes[HEADER_BYTES..].as_chunks().0,
+            identity: header.identity(),
+            records: &bytes[HEADER_BYTES..header.table_start() as usize],
+            table: table(&header, bytes)?,
             payload,
             updates,
-            replacements: Replacements::read(updates, header.chunks())?,
+            replacements: Replacements::read(updates, &header)?,
         })
     }
 
@@ -48,39 +67,103 @@ impl<'a> StreamRef<'a> {
         if header.update_bytes > 0 && found < needed {
             return Err(FormatError::Truncated { needed, found });
         }
-        let start_of = |at: u64| usize::try_from(at.min(found)).unwrap_or(bytes.len());
-        let (payload, updates) = (header.payload_start(), header.payload_end());
-        let table = bytes.get(HEADER_BYTES..start_of(payload));
-        let updates = &bytes[start_of(updates)..start_of(needed)];
+        let part = |from: u64, to: u64| &bytes[from.min(found) as usize..to.min(found) as usize];
+        let updates = part(header.payload_end(), needed);
+        let records = part(HEADER_BYTES as u64, header.table_start());
+        record::check(records, header.record_sum)?;
         Ok(Self {
             header,
-            table: table.unwrap_or_default().as_chunks().0,
-            payload: &bytes[start_of(payload)..start_of(header.payload_end())],
+            identity: header.identity(),
+            records,
+            table: part(header.table_start(), header.payload_start())
+                .as_chunks()
+                .0,
+            payload: part(header.payload_start(), header.payload_end()),
             updates,
-            replacements: Replacements::read(updates, header.chunks())?,
+            replacements: Replacements::read(updates, &header)?,
         })
     }
 
-    /// A chunk's entry and bytes; none if they are not where they can be.
-    pub(crate) fn chunk(&self, chunk: u64) -> Option<(Entry, &'a [u8])> {
-        let (entry, range, bytes) = match self.replacements.of(chunk) {
-            Some(replacement) => (replacement.entry, replacement.range(), self.updates),
-            None => {
-                let index = usize::try_from(chunk).ok()?;
-                let entry = Entry::from_bytes(self.table.get(index)?);
-                let end = match self.table.get(index + 1) {
-                    Some(next) => Entry::from_bytes(next).start,
-                    None => self.header.payload_bytes,
-                };
-                (entry, entry.start..end, self.payload)
-            }
+    /// A chunk of the table's entry of this number.
+    pub(crate) fn chunk(&self, number: u64) -> Result<StoredChunk<'a>, FormatError> {
+        let (entry, bytes) = match self.replacements.of(number) {
+            Some(replacement) => (replacement.entry, self.updates),
+            None => (self.entry(number)?, self.payload),
         };
-        let range = usize::try_from(range.start).ok()?..usize::try_from(range.end).ok()?;
-        Some((entry, bytes.get(range)?))
+        let mut range = entry.range();
+        if let (0, Some(layout)) = (number, self.header.layout().tiles()) {
+            let length = prologue_bytes(&layout, self.header.dtype, self.payload);
+            range.end = length.ok_or(ChunkFault::Length.in_chunk(0))?;
+        }
+        let bounds = usize::try_from(range.start)
+            .ok()
+            .zip(usize::try_from(range.end).ok());
+        let bytes = bounds.and_then(|(start, end)| bytes.get(start..end));
+        Ok(StoredChunk {
+            entry,
+            seed: self.identity.seed(number, entry.form),
+            bytes: bytes.ok_or(ChunkFault::Place.in_chunk(number))?,
+        })
+    }
+
+    fn entry(&self, number: u64) -> Result<Entry, FormatError> {
+        let index = usize::try_from(number).ok();
+        let entry = index.and_then(|index| self.table.get(index));
+        let entry = Entry::from_bytes(entry.ok_or(ChunkFault::Place.in_chunk(number))?);
+        let is_prologue = number == 0 && self.header.codec.tiles().is_some();
+        if is_prologue && entry.range() != (0..0) {
+            return Err(ChunkFault::Place.in_chunk(number));
+        }
+        Ok(entry)
+    }
+
+    /// A stream without updates that has this header, but for the length of its payload, and these records; of the chunks
+    /// it has those whose numbers `numbers` gives in ascending order, and no bytes of any other. Checksums are not
+    /// looked at: that of a damaged chunk stays wrong.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Format`] if a chunk lies where it cannot, and [`Error::OutOfMemory`].
+    pub(crate) fn rewrite(
+        &self,
+        header: Header,
+        records: &[u8],
+        numbers: impl Iterator<Item = u64> + Clone,
+    ) -> Result<Vec<u8>, Error> {
+        let mut payload_bytes = 0;
+        for number in numbers.clone() {
+            payload_bytes += self.chunk(number)?.bytes.len() as u64;
+        }
+        let header = Header {
+            record_bytes: records.len() as u64,
+            record_sum: checksum(0, records),
+            payload_bytes,
+            update_bytes: 0,
+            ..header
+        };
+        let identity = header.identity();
+        let [table, payload] = [header.table_start(), header.payload_start()];
+        let mut stream = memory::with_capacity(payload + payload_bytes)?;
+        stream.extend_from_slice(&header.to_bytes());
+        stream.extend_from_slice(records);
+        stream.resize(payload as usize, 0);
+        for number in numbers {
+            let StoredChunk { entry, seed, bytes } = self.chunk(number)?;
+            let sum = entry.checksum.wrapping_sub(seed);
+            let entry = Entry {
+                start: stream.len() as u64 - payload,
+                checksum: identity.seed(number, entry.form).wrapping_add(sum),
+                ..entry
+            };
+            let at = (table + number * ENTRY_BYTES as u64) as usize;
+            stream[at..at + ENTRY_BYTES].copy_from_slice(&entry.to_bytes());
+            stream.extend_from_slice(bytes);
+        }
+        Ok(stream)
     }
 }
 
-/// The chunk table's entries as bytes; the payload need not be there.
+/// The chunk table's entries as bytes, the records before it having been checked; the payload need not be there.
 pub(crate) fn table<'a>(
     header: &Header,
     stream: &'a [u8],
@@ -89,7 +172,11 @@ pub(crate) fn table<'a>(
         needed: header.payload_start(),
         found: stream.len() as u64,
     };
-    let end = usize::try_from(header.payload_start()).map_err(|_| truncated)?;
-    let table = stream.get(HEADER_BYTES..end).ok_or(truncated)?;
-    Ok(table.as_chunks().0)
+    let ends = [header.table_start(), header.payload_start()].map(|at| usize::try_from(at).ok());
+    let [Some(start), Some(end)] = ends else {
+        return Err(truncated);
+    };
+    let records = stream.get(HEADER_BYTES..start).ok_or(truncated)?;
+    record::check(records, header.record_sum)?;
+    Ok(stream.get(start..end).ok_or(truncated)?.as_chunks().0)
 }

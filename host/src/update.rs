@@ -3,16 +3,15 @@
 use crate::cpu::{ChunkDecoder, Version};
 use crate::error::Error;
 use crate::part::Part;
-use crate::stream::StreamRef;
-use ferrosz_codec::Element;
+use crate::stream::{StoredChunk, StreamRef};
 use ferrosz_codec::encode::chunk::{IMAGE_BYTES, Source};
-use ferrosz_codec::error::ChunkFault;
 use ferrosz_codec::stream::checksum::checksum;
+use ferrosz_codec::stream::chunk::Form;
 use ferrosz_codec::stream::container::{HEADER_BYTES, Header};
 use ferrosz_codec::stream::grid::Grid;
 use ferrosz_codec::stream::region::Region;
-use ferrosz_codec::stream::table::{self, seed};
 use ferrosz_codec::stream::update::to_bytes;
+use ferrosz_codec::{Bound, Dtype, Element, FormatError};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::fs::File;
@@ -60,6 +59,22 @@ impl Update {
     /// [`Error::RangeOutside`], [`Error::BoxOutside`], and [`Error::PartMismatch`] if `values` are not
     /// as many as the part's elements.
     pub fn new<T: Element>(stream: &[u8], part: &Part, values: &[T]) -> Result<Self, Error> {
+        // Compiled once for each type, as `cpu::compress`.
+        match T::DTYPE {
+            Dtype::F32 => Self::of_f32(stream, part, bytemuck::cast_slice(values)),
+            Dtype::F64 => Self::of_f64(stream, part, bytemuck::cast_slice(values)),
+        }
+    }
+
+    fn of_f32(stream: &[u8], part: &Part, values: &[f32]) -> Result<Self, Error> {
+        Self::of(stream, part, values)
+    }
+
+    fn of_f64(stream: &[u8], part: &Part, values: &[f64]) -> Result<Self, Error> {
+        Self::of(stream, part, values)
+    }
+
+    fn of<T: Element>(stream: &[u8], part: &Part, values: &[T]) -> Result<Self, Error> {
         let stream = &StreamRef::read(stream)?;
         let header = stream.header;
         if header.codec.tiles().is_some() {
@@ -84,7 +99,7 @@ impl Update {
         let appended = if recoded.is_empty() {
             Vec::new()
         } else {
-            to_bytes(&recoded)
+            to_bytes(header.identity(), &recoded)
         };
         let updated = Header {
             update_bytes: header.update_bytes + appended.len() as u64,
@@ -106,7 +121,7 @@ impl Update {
     }
 
     /// Updates a stream in a file that is open for writing. Whatever ends the process on the way leaves
-    /// the old stream or the new one: the header, whose 128 bytes at the start of the file are one
+    /// the old stream or the new one: the header, whose 160 bytes at the start of the file are one
     /// write, goes last, and to the disk only after the rest.
     ///
     /// # Errors
@@ -142,21 +157,12 @@ fn changed_chunks<T: Element>(
     let mut rest = values;
     for region in &regions {
         let (own, behind) = rest.split_at(region.elements() as usize);
-        for number in numbers(region, &decoder.grid) {
+        for number in region.chunk_numbers(&decoder.grid) {
             replace(decoder, region, number, own, &mut chunks)?;
         }
         rest = behind;
     }
     Ok(chunks)
-}
-
-/// The numbers of the chunks that a region may touch.
-fn numbers(region: &Region, grid: &Grid) -> impl Iterator<Item = u64> {
-    let [z, y, x] = region.chunks(grid);
-    let [_, rows, columns] = grid.chunks();
-    let in_row = move |(z, y): (u64, u64)| x.clone().map(move |x| (z * rows + y) * columns + x);
-    z.flat_map(move |z| y.clone().map(move |y| (z, y)))
-        .flat_map(in_row)
 }
 
 /// Replaces what a region has of a chunk by the region's `values`.
@@ -195,7 +201,7 @@ fn encode_alone<T: Element>(
     number: u64,
     elements: &[T],
     image: &mut [u8],
-) -> Result<(u32, usize, u64), Error> {
+) -> Result<(Form, usize, u64), Error> {
     let alone = Grid::alone(grid, &grid.chunk(number));
     let source = Source {
         field: elements,
@@ -204,32 +210,28 @@ fn encode_alone<T: Element>(
     };
     let quantizer = header.quantizer::<T>()?;
     let (form, bytes, _) = Version::best().encode(header.codec, &quantizer, source, image);
-    let sum = checksum(seed(number, form.id()), &image[..bytes]);
-    Ok((form.id(), bytes, sum))
+    let seed = header.identity().seed(number, form.id());
+    Ok((form, bytes, checksum(seed, &image[..bytes])))
 }
 
-/// A stream without updates that holds the same chunks: what has been replaced is left out. Chunks
-/// are copied, not recoded, and their checksums are not looked at.
+/// A stream without updates that holds the same chunks: those that were replaced are left out. Chunks are copied, not
+/// recoded. If there were updates, a bound relative to the field is not that of this field any more: the new header says
+/// `abs`, with the absolute error that all chunks keep.
 ///
 /// # Errors
 ///
-/// [`Error::Format`] if the stream is damaged.
+/// [`Error::Format`] if the stream or one of its chunks is damaged, and [`Error::OutOfMemory`].
 pub fn compact(stream: &[u8]) -> Result<Vec<u8>, Error> {
     let stream = StreamRef::read(stream)?;
-    let mut table = Vec::new();
-    let mut payload = Vec::new();
-    for number in 0..stream.header.chunks() {
-        let (entry, bytes) = stream
-            .chunk(number)
-            .ok_or(ChunkFault::Place.in_chunk(number))?;
-        let start = payload.len() as u64;
-        table.extend(table::Entry { start, ..entry }.to_bytes());
-        payload.extend_from_slice(bytes);
+    let mut header = stream.header;
+    if header.update_bytes != 0 && header.bound.needs_extremes() {
+        header.bound = Bound::abs(header.absolute_error())?;
     }
-    let header = Header {
-        payload_bytes: payload.len() as u64,
-        update_bytes: 0,
-        ..stream.header
-    };
-    Ok([&header.to_bytes()[..], &table, &payload].concat())
+    for number in 0..header.chunks() {
+        let StoredChunk { entry, seed, bytes } = stream.chunk(number)?;
+        if checksum(seed, bytes) != entry.checksum {
+            return Err(FormatError::ChunkChecksum { chunk: number }.into());
+        }
+    }
+    stream.rewrite(header, stream.records, 0..header.chunks())
 }

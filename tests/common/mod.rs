@@ -4,6 +4,7 @@
 pub mod bare;
 pub mod check;
 pub mod fields;
+pub mod golden;
 pub mod judge;
 pub mod parts;
 pub mod vectors;

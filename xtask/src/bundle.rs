@@ -3,6 +3,7 @@
 //! It holds the GPU tests and the `ferrosz` command as executables, the generator of the fields for
 //! `ferrosz bench` (Python with PyTorch), and `run.sh`, which runs all of it.
 
+use crate::manifest::Manifest;
 use crate::{Failure, executable, root};
 use std::fs;
 use std::path::Path;
@@ -37,6 +38,7 @@ exit $status
 
 /// Makes the folder `gpu-bundle`.
 pub fn make() -> Result<(), Failure> {
+    Manifest::read()?.check_sources()?;
     let folder = root().join("gpu-bundle");
     fs::create_dir_all(&folder)?;
     let tests = executable::build(&["test", "--no-run", "--release", "--test", "gpu"])?;

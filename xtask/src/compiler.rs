@@ -20,9 +20,37 @@ pub struct Compiler {
 }
 
 impl Compiler {
-    /// The first that can: rustup's toolchains, then those of the system, which Debian's packages
-    /// `rustc-web`, `cargo-web` and `rust-web-src` bring.
+    /// The first that can.
     pub fn find() -> Result<Self, Failure> {
+        Self::all().into_iter().next().ok_or_else(|| {
+            "no Rust compiler here can make PTX: add the target nvptx64-nvidia-cuda or the \
+             component rust-src to a rustup toolchain, or on Debian install rustc-web, \
+             cargo-web and rust-web-src"
+                .into()
+        })
+    }
+
+    /// That of a version, as the compiler says it itself. Others make other PTX.
+    pub fn of_version(version: &str) -> Result<Self, Failure> {
+        let all = Self::all();
+        let found: Vec<String> = all
+            .iter()
+            .map(|compiler| compiler.version.clone())
+            .collect();
+        let same = all.into_iter().find(|compiler| compiler.version == version);
+        same.ok_or_else(|| {
+            format!(
+                "the PTX was made by {version}, which is not here (but {}): install it, or run \
+                 `cargo xtask ptx` and commit what another makes",
+                found.join(", ")
+            )
+            .into()
+        })
+    }
+
+    /// All that can: rustup's toolchains, then that of the system, which Debian's packages `rustc-web`,
+    /// `cargo-web` and `rust-web-src` bring.
+    fn all() -> Vec<Self> {
         let toolchains = output(Command::new("rustup").args(["toolchain", "list"]));
         let toolchains = toolchains.unwrap_or_default();
         let from_rustup = toolchains
@@ -35,13 +63,8 @@ impl Compiler {
         );
         from_rustup
             .chain([of_system])
-            .find_map(|(rustc, cargo)| Self::new(rustc, cargo))
-            .ok_or_else(|| {
-                "no Rust compiler here can make PTX: add the target nvptx64-nvidia-cuda or the \
-                 component rust-src to a rustup toolchain, or on Debian install rustc-web, \
-                 cargo-web and rust-web-src"
-                    .into()
-            })
+            .filter_map(|(rustc, cargo)| Self::new(rustc, cargo))
+            .collect()
     }
 
     fn new(rustc: PathBuf, cargo: PathBuf) -> Option<Self> {
@@ -58,8 +81,8 @@ impl Compiler {
         })
     }
 
-    /// Compiles the kernels; the PTX as LLVM wrote it.
-    pub fn compile(&self) -> Result<String, Failure> {
+    /// Compiles the kernels.
+    pub fn compile(&self) -> Result<Built, Failure> {
         let folder = root().join("target/ptx");
         let mut command = Command::new(&self.cargo);
         command
@@ -100,15 +123,53 @@ impl Compiler {
         // must come to a collective together. LLVM knows.
         command.arg("-Zmir-enable-passes=-JumpThreading");
         run(&mut command)?;
-        let made = folder
-            .join(TARGET)
-            .join("release/deps/ferrosz_gpu_kernels.s");
-        Ok(fs::read_to_string(&made).map_err(|error| format!("{}: {error}", made.display()))?)
+        let release = folder.join(TARGET).join("release");
+        let made = release.join("deps/ferrosz_gpu_kernels.s");
+        let read = release.join("ferrosz_gpu_kernels.d");
+        Ok(Built {
+            ptx: text_of(&made)?,
+            sources: sources_in(&text_of(&read)?),
+        })
     }
+}
+
+/// What a compiler made.
+pub struct Built {
+    /// The PTX as LLVM wrote it.
+    pub ptx: String,
+    /// The files of this repository that it was made from.
+    pub sources: Vec<PathBuf>,
+}
+
+fn text_of(path: &Path) -> Result<String, Failure> {
+    Ok(fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?)
+}
+
+/// The sources that a file of dependencies names, as `make` reads it: one rule, spaces in paths behind backslashes.
+fn sources_in(rule: &str) -> Vec<PathBuf> {
+    let (_, paths) = rule.split_once(": ").unwrap_or_default();
+    let paths = paths.trim_end().replace("\\ ", "\0");
+    (paths.split(' '))
+        .map(|path| PathBuf::from(path.replace('\0', " ")))
+        .filter(|path| path.extension().is_some_and(|extension| extension == "rs"))
+        .filter(|path| path.file_name().is_some_and(|name| name != "build.rs"))
+        .collect()
 }
 
 /// The path of a tool of a rustup toolchain.
 fn which(toolchain: &str, tool: &str) -> Option<PathBuf> {
     output(Command::new("rustup").args(["which", "--toolchain", toolchain, tool]))
         .map(PathBuf::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sources_are_read_from_a_rule() {
+        let rule = "/a\\ b/lib.so: /a\\ b/codec/src/lib.rs /a\\ b/gpu-kernels/build.rs /a\\ b/gpu-kernels/ptx /c.rs\n";
+        let wanted = ["/a b/codec/src/lib.rs", "/c.rs"].map(PathBuf::from);
+        assert_eq!(sources_in(rule), wanted);
+    }
 }

@@ -1,23 +1,26 @@
 //! Development tasks.
 //!
 //! ```text
-//! cargo xtask ptx           rebuild gpu-kernels/ptx/ferrosz.ptx, and the table of resources
+//! cargo xtask ptx           rebuild gpu-kernels/ptx, and the table of resources
 //! cargo xtask resources     rewrite docs/measurements/kernel-resources.md
 //! cargo xtask check         what CI checks: PTX gates, formatting, lints, tests
 //! cargo xtask check ptx     the PTX gates alone
 //! cargo xtask bench ...     `ferrosz bench ...`, built for release
 //! cargo xtask gpu-bundle    a folder that tests and times a GPU machine without Rust
+//! cargo xtask golden        rewrites tests/golden after a deliberate change of bytes, and says which files changed
 //! ```
 
 mod bundle;
 mod check;
 mod compiler;
 mod executable;
+mod manifest;
 mod occupancy;
+mod packed;
 mod ptx;
 mod ptxas;
 mod resources;
-mod source_hash;
+mod split;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -35,9 +38,11 @@ fn main() -> ExitCode {
         ["check", "ptx"] => check::ptx(),
         ["bench", ref arguments @ ..] => bench(arguments),
         ["gpu-bundle"] => bundle::make(),
-        _ => {
-            Err("tasks: ptx | resources | check | check ptx | bench ARGUMENTS | gpu-bundle".into())
-        }
+        ["golden"] => golden(),
+        _ => Err(
+            "tasks: ptx | resources | check | check ptx | bench ARGUMENTS | gpu-bundle | golden"
+                .into(),
+        ),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
@@ -53,6 +58,20 @@ fn bench(arguments: &[&str]) -> Result<(), Failure> {
     run(Command::new(executable::ferrosz()?)
         .arg("bench")
         .args(arguments))
+}
+
+/// Rewrites the golden streams.
+fn golden() -> Result<(), Failure> {
+    let mut cargo = Command::new("cargo");
+    cargo.current_dir(root()).args([
+        "test",
+        "--quiet",
+        "--package",
+        "ferrosz",
+        "--test",
+        "golden",
+    ]);
+    run(cargo.args(["--", "--ignored", "--exact", "rewrite", "--nocapture"]))
 }
 
 /// The repository's root.

@@ -1,14 +1,14 @@
 //! The committed PTX: making it, and the rules that it must keep.
 
-use crate::compiler::Compiler;
-use crate::source_hash::{HASH_LINE, source_hash};
-use crate::{Failure, root};
+use crate::compiler::{Built, Compiler};
+use crate::manifest::Manifest;
+use crate::split::{Kernels, entry_name, split};
+use crate::{Failure, packed, root};
 use ferrosz_gpu_kernels::list::NAMES;
 use std::fs;
-use std::path::PathBuf;
 
-/// The line of the PTX that names its compiler.
-const COMPILER_LINE: &str = "// compiler: ";
+/// Bytes of all committed PTX at most: it is embedded in every program that uses the library on a GPU.
+const MOST_BYTES: u64 = 2_000_000;
 
 /// Launch bounds of the entry points whose names begin and end like this, the first that fits: threads
 /// in a block, and blocks that a multiprocessor should hold at once. Rust has no attribute for them, so
@@ -35,46 +35,76 @@ const LAUNCH_BOUNDS: [(&str, &str, u32, u32); 15] = [
 /// of registers and of the instruction cache.
 const NO_UNROLLING: &str = ".pragma \"nounroll\";\n";
 
-/// Where the PTX is committed.
-pub fn path() -> PathBuf {
-    root().join("gpu-kernels/ptx/ferrosz.ptx")
-}
-
-/// Compiles the kernels and commits the PTX to its file.
+/// Compiles the kernels, and commits the PTX of those whose instructions have changed to their files.
 pub fn rebuild() -> Result<(), Failure> {
     let compiler = Compiler::find()?;
-    let text = build(&compiler)?;
+    let (kernels, manifest) = build(&compiler)?;
+    let changed = packed::write(&packed::folder(), &kernels)?;
+    manifest.write()?;
+    check_bytes()?;
+    println!(
+        "PTX: {} kernels by {}, {changed} files changed",
+        kernels.len(),
+        compiler.version
+    );
+    Ok(())
+}
+
+/// The PTX of the sources as they are, by a compiler, and what says so.
+pub fn build(compiler: &Compiler) -> Result<(Kernels, Manifest), Failure> {
+    let Built { ptx, sources } = compiler.compile()?;
+    let text = with_directives(&ptx);
     // What breaks a rule is not committed, but whoever broke it wants to see it.
     let refused = root().join("target/refused.ptx");
     fs::create_dir_all(root().join("target"))?;
     fs::write(&refused, &text)?;
     check_rules(&text)?;
     fs::remove_file(refused)?;
-    fs::write(path(), &text)?;
-    println!("{} bytes of PTX by {}", text.len(), compiler.version);
+    Ok((split(&text)?, Manifest::new(&compiler.version, &sources)?))
+}
+
+/// Refuses committed PTX that is not what the sources give, byte for byte. Another compiler than that which made it cannot
+/// tell, and is refused.
+pub fn check() -> Result<(), Failure> {
+    let committed = Manifest::read()?;
+    let compiler = Compiler::of_version(&committed.compiler)?;
+    let (built, manifest) = build(&compiler)?;
+    let files = packed::read(&packed::folder())?;
+    let names = built.keys().chain(files.keys());
+    let mut other: Vec<&str> = names
+        .filter(|name| built.get(*name) != files.get(*name))
+        .map(String::as_str)
+        .collect();
+    other.sort_unstable();
+    other.dedup();
+    if !other.is_empty() {
+        return Err(format!(
+            "the committed PTX of {} is not what the sources give: run `cargo xtask ptx`",
+            other.join(", ")
+        )
+        .into());
+    }
+    if manifest != committed {
+        return Err(
+            "gpu-kernels/ptx/manifest.txt is not of these sources: run `cargo xtask ptx`".into(),
+        );
+    }
+    check_bytes()?;
+    println!(
+        "PTX: {} kernels, the same again by {}",
+        files.len(),
+        compiler.version
+    );
     Ok(())
 }
 
-/// The PTX of the sources as they are, by a compiler.
-pub fn build(compiler: &Compiler) -> Result<String, Failure> {
-    let hash = source_hash(&root())?;
-    let body = with_directives(&compiler.compile()?);
-    Ok(format!(
-        "// The ferrosz GPU kernels. Made by `cargo xtask ptx`; do not edit.\n\
-         {COMPILER_LINE}{}\n{HASH_LINE}{hash}\n{body}",
-        compiler.version
-    ))
-}
-
-/// The compiler that made some PTX.
-pub fn compiler_of(ptx: &str) -> Option<&str> {
-    ptx.lines()
-        .find_map(|line| line.strip_prefix(COMPILER_LINE))
-}
-
-/// The source hash that some PTX was made from.
-pub fn hash_of(ptx: &str) -> Option<&str> {
-    ptx.lines().find_map(|line| line.strip_prefix(HASH_LINE))
+fn check_bytes() -> Result<(), Failure> {
+    let bytes = packed::bytes(&packed::folder())?;
+    println!("PTX: {bytes} bytes, of {MOST_BYTES} at most");
+    match bytes <= MOST_BYTES {
+        true => Ok(()),
+        false => Err("the committed PTX is too large to be embedded".into()),
+    }
 }
 
 /// Blocks that a multiprocessor should hold at once of an entry point, if that is said.
@@ -114,15 +144,9 @@ fn with_directives(ptx: &str) -> String {
     text
 }
 
-/// The name of the entry point that begins in this line.
-fn entry_name(line: &str) -> Option<&str> {
-    let name = line.strip_prefix(".visible .entry ")?;
-    Some(name.trim_end_matches('('))
-}
-
 /// The rules: the entry points are those of the list, nothing is fused or approximated, nothing is
 /// called, and no array has left the registers.
-pub fn check_rules(ptx: &str) -> Result<(), Failure> {
+fn check_rules(ptx: &str) -> Result<(), Failure> {
     let mut entries: Vec<&str> = ptx.lines().filter_map(entry_name).collect();
     let mut listed = NAMES.to_vec();
     entries.sort_unstable();

@@ -1,8 +1,11 @@
 //! NVIDIA's assembler: what it makes of the PTX for each chip.
 
-use crate::{Failure, output};
+use crate::split::Kernels as Texts;
+use crate::{Failure, output, root};
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The assembler.
 pub struct Ptxas {
@@ -48,18 +51,47 @@ impl Ptxas {
         Some(Self { path, version })
     }
 
-    /// Assembles PTX for a chip; its kernels by name.
-    pub fn kernels(&self, ptx: &Path, chip: &str) -> Result<Vec<Kernel>, Failure> {
+    /// Assembles kernels for a chip, on all processors.
+    pub fn kernels(&self, texts: &Texts, chip: &str) -> Result<Vec<Kernel>, Failure> {
+        let folder = root().join("target/ptx/kernels");
+        fs::create_dir_all(&folder)?;
+        let texts: Vec<_> = texts.iter().collect();
+        let next = AtomicUsize::new(0);
+        let work = || -> Result<Vec<Kernel>, String> {
+            let mut kernels = Vec::new();
+            while let Some((name, text)) = texts.get(next.fetch_add(1, Ordering::Relaxed)) {
+                let file = folder.join(format!("{name}.ptx"));
+                let written = fs::write(&file, text);
+                written.map_err(|error| format!("{}: {error}", file.display()))?;
+                kernels.extend(self.assemble(&file, chip)?);
+            }
+            Ok(kernels)
+        };
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let parts: Vec<_> = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+            threads.into_iter().map(|thread| thread.join()).collect()
+        });
+        let mut kernels = Vec::new();
+        for part in parts {
+            kernels.extend(part.map_err(|_| "a thread that ran ptxas has panicked")??);
+        }
+        Ok(kernels)
+    }
+
+    /// Assembles a file for a chip; its kernels.
+    fn assemble(&self, ptx: &Path, chip: &str) -> Result<Vec<Kernel>, String> {
         let null = if cfg!(windows) { "NUL" } else { "/dev/null" };
         let result = Command::new(&self.path)
             .args(["-v", "-arch", chip, "-o", null])
             .arg(ptx)
-            .output()?;
+            .output()
+            .map_err(|error| format!("{}: {error}", self.path.display()))?;
         let report = String::from_utf8_lossy(&result.stderr).into_owned();
-        if !result.status.success() {
-            return Err(format!("ptxas for {chip}: {report}").into());
+        match result.status.success() {
+            true => Ok(parse(&report)),
+            false => Err(format!("ptxas for {chip}: {}: {report}", ptx.display())),
         }
-        Ok(parse(&report))
     }
 }
 

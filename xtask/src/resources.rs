@@ -2,7 +2,7 @@
 
 use crate::occupancy::Block;
 use crate::ptxas::{Kernel, Ptxas};
-use crate::{Failure, ptx, root};
+use crate::{Failure, packed, ptx, root};
 use ferrosz_gpu_kernels::list::{LAUNCHES, NAMES};
 use std::fs;
 use std::path::PathBuf;
@@ -62,13 +62,12 @@ pub fn check() -> Result<(), Failure> {
         .map_err(|error| format!("{}: {error}: run `cargo xtask resources`", path().display()))?;
     let made_by = version_of(&committed).unwrap_or("an unknown version");
     if made_by != ptxas.version {
-        println!(
-            "resources: {} kernels within bounds; the table is of ptxas {made_by} and NOT \
-             compared with {}",
-            rows.len(),
+        return Err(format!(
+            "the table of resources is of ptxas {made_by}, and this is {}: install that one, or run \
+             `cargo xtask resources` and commit what another says",
             ptxas.version
-        );
-        return Ok(());
+        )
+        .into());
     }
     let found = differences(&committed, &table(&ptxas.version, &rows));
     if !found.is_empty() {
@@ -89,9 +88,10 @@ fn path() -> PathBuf {
 
 /// All kernels of the list, by name.
 fn rows(ptxas: &Ptxas) -> Result<Vec<Row>, Failure> {
+    let texts = packed::read(&packed::folder())?;
     let chips = CHIPS
         .iter()
-        .map(|chip| ptxas.kernels(&ptx::path(), chip))
+        .map(|chip| ptxas.kernels(&texts, chip))
         .collect::<Result<Vec<_>, _>>()?;
     let mut rows = Vec::new();
     for (name, (threads, shared_words)) in NAMES.iter().zip(LAUNCHES) {

@@ -8,7 +8,6 @@ fn numbers(count: usize) -> Vec<u8> {
 }
 
 #[test]
-#[ignore = "needs eight extents"]
 fn four_dimensions_and_more_are_kept() {
     let place = Place::new();
     for (shape, dims) in [

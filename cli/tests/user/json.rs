@@ -69,7 +69,7 @@ fn every_command_says_all_of_its_stream() {
             "update_bytes",
             "chunk_forms",
             "data_checked",
-            "zeros_behind",
+            "trailing_zeros",
         ],
     );
     all(

@@ -15,7 +15,7 @@ use crate::quantize::Quantizer;
 use crate::shape::{Cube, Line, Plane, Shape};
 use crate::stream::chunk::{CHUNK, Form};
 use crate::stream::grid::{BlockPlace, ChunkBox, Grid};
-use crate::stream::table::{Entry, seed};
+use crate::stream::table::Entry;
 
 /// Bytes that [`encode`] may write: a raw chunk of the widest type, and a body begun too many.
 pub const IMAGE_BYTES: usize = CHUNK * 8 + BODY_SCRATCH;
@@ -38,12 +38,14 @@ pub struct Stored<'a> {
     pub chunk: u64,
     /// Its entry.
     pub entry: Entry,
+    /// The seed of its checksum.
+    pub seed: u64,
     /// Its bytes, as many as the stream gives it.
     pub bytes: &'a [u8],
 }
 
 /// Encodes a chunk into the start of `image`, which holds at least [`IMAGE_BYTES`] bytes; its form, its
-/// length in bytes, and its checksum.
+/// length in bytes, and its checksum without a seed.
 #[inline(always)]
 pub fn encode<L: Lanes, T: Element>(
     lanes: L,
@@ -58,7 +60,7 @@ pub fn encode<L: Lanes, T: Element>(
         Shape::Cube => encoder::write::<L, Cube, T, 2>(lanes, codec, quantizer, source, image),
     };
     let bytes = 4 * words as usize;
-    let sum = lanes.checksum(seed(source.chunk, form.id()), &image[..bytes]);
+    let sum = lanes.checksum(0, &image[..bytes]);
     (form, bytes, sum)
 }
 
@@ -81,10 +83,11 @@ pub fn decode<L: Lanes, T: Element>(
     let Stored {
         chunk,
         entry,
+        seed,
         bytes,
     } = stored;
     decoder::check_length(bytes, values)?;
-    if verify && lanes.checksum(seed(chunk, entry.form), bytes) != entry.checksum {
+    if verify && lanes.checksum(seed, bytes) != entry.checksum {
         return Err(ChunkFault::Checksum);
     }
     let form = Form::from_id(entry.form).ok_or(ChunkFault::Form)?;

@@ -148,15 +148,17 @@ impl<F: Fn(usize) -> u32> Words<F> {
     /// Whether the words are what an encoder writes.
     #[inline(always)]
     pub fn are_sound<T: Element>(&self) -> bool {
-        let is_sound = |value: T| value.is_finite() && value >= T::ZERO;
+        // Finite, not negative, and nothing in bits that the type does not have.
+        let is_sound = |bits: u64| bits < T::from_f64(f64::INFINITY).to_bits64();
         let mut sound = self.geometry().is_some()
             & self.tightening().is_valid()
             & (self.flag_bits() >> Parameters::FLAG_BITS == 0)
             & (1..=RADIUS).contains(&self.radius())
-            & is_sound(self.error());
-        for level in 0..LEVELS as u32 {
-            let quantizer: LevelQuantizer<T> = self.quantizer(level);
-            sound &= is_sound(quantizer.step) & is_sound(quantizer.inverse);
+            & is_sound(self.wide(ERROR_AT))
+            & ((self.0)(RADIUS_AT + 1) == 0);
+        for level in 0..LEVELS {
+            sound &= is_sound(self.wide(STEPS_AT + 2 * level));
+            sound &= is_sound(self.wide(INVERSES_AT + 2 * level));
         }
         sound
     }

@@ -28,6 +28,14 @@ pub fn checksum(seed: u64, bytes: &[u8]) -> u64 {
     sum
 }
 
+/// A number without pattern for each number, and another for each other: the finaliser of MurmurHash3.
+#[inline(always)]
+pub const fn mix(number: u64) -> u64 {
+    let number = (number ^ number >> 33).wrapping_mul(0xFF51_AFD7_ED55_8CCD);
+    let number = (number ^ number >> 33).wrapping_mul(0xC4CE_B9FE_1A85_EC53);
+    number ^ number >> 33
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

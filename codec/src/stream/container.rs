@@ -1,15 +1,16 @@
-//! The container: header, chunk table, payload. `FORMAT.md` has the layout in one table.
+//! The header of the container. `FORMAT.md` has its layout in one table.
 
 use crate::bound::{Bound, BoundMode};
 use crate::element::{Dtype, Element};
 use crate::error::FormatError;
-use crate::pipeline::Codec;
+use crate::pipeline::{Codec, CodecId};
 use crate::quantize::Quantizer;
 use crate::shape::Shape;
 use crate::stream::checksum::{checksum, term};
 use crate::stream::chunk::{CHUNK, raw_words};
 use crate::stream::grid::Grid;
-use crate::stream::table::{CHUNK_ALIGNMENT, ENTRY_BYTES};
+use crate::stream::identity::Identity;
+use crate::stream::table::{CHUNK_ALIGNMENT, ENTRY_BYTES, MAX_PAYLOAD};
 use crate::stream::tiles::{self, TileLayout};
 
 /// The first bytes of every stream. The first is not text, and the line ends show a transfer that
@@ -17,39 +18,45 @@ use crate::stream::tiles::{self, TileLayout};
 pub const MAGIC: [u8; 8] = *b"\x89FSZ\r\n\x1a\n";
 
 /// The version written and read here.
-pub const VERSION: u16 = 1;
+pub const VERSION: u16 = 2;
 
 /// Bytes of the header.
-pub const HEADER_BYTES: usize = 128;
+pub const HEADER_BYTES: usize = 160;
 
 /// 32-bit words of the header.
 pub const HEADER_WORDS: usize = HEADER_BYTES / 4;
 
-/// What the header's checksum starts from.
+/// What the header's checksums start from.
 const HEADER_SEED: u64 = 0;
 
 const MAGIC_AT: usize = 0;
 const VERSION_AT: usize = 8;
 const DTYPE_AT: usize = 10;
-const CODEC_AT: usize = 11;
-const MODE_AT: usize = 12;
-const RANK_AT: usize = 13;
-const SHAPE_AT: usize = 14;
+const PREDICTOR_AT: usize = 11;
+const CODER_AT: usize = 12;
+const MODE_AT: usize = 13;
+const RANK_AT: usize = 14;
+const SHAPE_AT: usize = 15;
 const EXTENTS_AT: usize = 16;
-const BOUND_AT: usize = 48;
-const ERROR_AT: usize = 56;
-const CHUNK_ELEMENTS_AT: usize = 64;
-const ELEMENTS_AT: usize = 72;
-const CHUNKS_AT: usize = 80;
-const PAYLOAD_AT: usize = 88;
-const UPDATES_AT: usize = 96;
+const BOUND_AT: usize = EXTENTS_AT + 8 * MAX_RANK;
+const ERROR_AT: usize = 88;
+const CHUNK_ELEMENTS_AT: usize = 96;
+const ENTRIES_AT: usize = 104;
+const RECORDS_AT: usize = 112;
+const RECORDS_SUM_AT: usize = 120;
+const IDENTITY_AT: usize = 128;
+const PAYLOAD_AT: usize = 136;
+const UPDATES_AT: usize = 144;
 const CHECKSUM_AT: usize = HEADER_BYTES - 8;
 
 /// The first word of the checksum, which covers all words before it.
 pub const CHECKSUM_WORD: usize = CHECKSUM_AT / 4;
 
+/// The words that the identity covers: those before it.
+pub const IDENTITY_WORDS: usize = IDENTITY_AT / 4;
+
 /// The most dimensions.
-pub const MAX_RANK: usize = 3;
+pub const MAX_RANK: usize = 8;
 
 /// The extents of a field, slowest dimension first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -59,7 +66,7 @@ pub struct Extents {
 }
 
 impl Extents {
-    /// Extents of one to three dimensions, slowest first, whose product fits in a `u64`.
+    /// Extents of one to [`MAX_RANK`] dimensions, slowest first, whose product fits in a `u64`.
     pub fn new(lengths: &[u64]) -> Option<Self> {
         if lengths.is_empty() || lengths.len() > MAX_RANK {
             return None;
@@ -77,10 +84,9 @@ impl Extents {
 
     /// One dimension.
     pub const fn line(length: u64) -> Self {
-        Self {
-            rank: 1,
-            lengths: [length, 1, 1],
-        }
+        let mut lengths = [1; MAX_RANK];
+        lengths[0] = length;
+        Self { rank: 1, lengths }
     }
 
     /// The lengths, slowest first.
@@ -109,6 +115,10 @@ pub struct Header {
     pub bound: Bound,
     /// The bits of the absolute error in the element type; 0 is lossless.
     pub error_bits: u64,
+    /// Bytes of the records behind the header.
+    pub record_bytes: u64,
+    /// Their checksum.
+    pub record_sum: u64,
     /// Bytes of all chunks.
     pub payload_bytes: u64,
     /// Bytes of the updates behind the payload.
@@ -166,13 +176,14 @@ impl Layout {
         }
     }
 
-    /// A strict upper bound on the bytes of a stream. None if that does not fit in a `u64`.
+    /// A strict upper bound on the bytes of a stream without records. None if a payload could be longer than
+    /// [`MAX_PAYLOAD`].
     pub fn max_stream_bytes(&self, dtype: Dtype) -> Option<u64> {
         let behind = match self.tiles() {
             Some(tiles) => tiles.max_bytes(dtype)?,
             None => max_chunk_bytes(&self.grid(), dtype)?,
         };
-        behind.checked_add(HEADER_BYTES as u64)
+        (behind <= MAX_PAYLOAD).then_some(behind + HEADER_BYTES as u64)
     }
 
     /// The header of a stream before its payload is known.
@@ -184,6 +195,8 @@ impl Layout {
             extents: self.extents,
             bound,
             error_bits,
+            record_bytes: 0,
+            record_sum: HEADER_SEED,
             payload_bytes: 0,
             update_bytes: 0,
         }
@@ -215,9 +228,14 @@ impl Header {
         self.layout().entries()
     }
 
+    /// Where the chunk table starts and the records end, in bytes.
+    pub fn table_start(&self) -> u64 {
+        HEADER_BYTES as u64 + self.record_bytes
+    }
+
     /// Where the payload starts, in bytes.
     pub fn payload_start(&self) -> u64 {
-        HEADER_BYTES as u64 + self.chunks() * ENTRY_BYTES as u64
+        self.table_start() + self.chunks() * ENTRY_BYTES as u64
     }
 
     /// Where the payload ends and the updates start, in bytes.
@@ -225,9 +243,20 @@ impl Header {
         self.payload_start() + self.payload_bytes
     }
 
+    /// The most bytes of a chunk of a codec of blocks: those of its raw form.
+    pub fn raw_chunk_bytes(&self, chunk: u64) -> u64 {
+        let elements = self.grid().chunk(chunk).elements();
+        4 * u64::from(raw_words(elements, self.dtype.bytes() as u32 / 4))
+    }
+
     /// Bytes of the whole stream.
     pub fn stream_bytes(&self) -> u64 {
         self.payload_end() + self.update_bytes
+    }
+
+    /// The absolute error that the bound led to; 0 is lossless.
+    pub fn absolute_error(&self) -> f64 {
+        absolute_error(self.dtype, self.error_bits)
     }
 
     /// The quantiser of the stream.
@@ -246,14 +275,22 @@ impl Header {
         }
     }
 
+    /// From what the checksums of the chunks start.
+    pub fn identity(&self) -> Identity {
+        let bytes = self.to_bytes();
+        Identity(get_u64(&bytes, IDENTITY_AT))
+    }
+
     /// The header's bytes.
     pub fn to_bytes(&self) -> [u8; HEADER_BYTES] {
+        let CodecId { predictor, coder } = self.codec.id();
         let mut bytes = [0; HEADER_BYTES];
         let mut put = |at: usize, value: &[u8]| bytes[at..at + value.len()].copy_from_slice(value);
         put(MAGIC_AT, &MAGIC);
         put(VERSION_AT, &VERSION.to_le_bytes());
         put(DTYPE_AT, &[self.dtype.id()]);
-        put(CODEC_AT, &[self.codec.id()]);
+        put(PREDICTOR_AT, &[predictor]);
+        put(CODER_AT, &[coder]);
         put(MODE_AT, &[self.bound.mode().id()]);
         put(RANK_AT, &[self.extents.rank]);
         put(SHAPE_AT, &[self.shape.id()]);
@@ -265,8 +302,9 @@ impl Header {
             CHUNK_ELEMENTS_AT,
             &self.layout().chunk_elements().to_le_bytes(),
         );
-        put(ELEMENTS_AT, &self.elements().to_le_bytes());
-        put(CHUNKS_AT, &self.chunks().to_le_bytes());
+        put(ENTRIES_AT, &self.chunks().to_le_bytes());
+        put(RECORDS_AT, &self.record_bytes.to_le_bytes());
+        put(RECORDS_SUM_AT, &self.record_sum.to_le_bytes());
         put(UPDATES_AT, &self.update_bytes.to_le_bytes());
         let mut words = to_words(&bytes);
         seal(&mut words, self.error_bits, self.payload_bytes);
@@ -315,8 +353,11 @@ impl Header {
         let invalid = FormatError::InvalidHeader;
         let dtype =
             Dtype::from_id(bytes[DTYPE_AT]).ok_or(FormatError::UnknownDtype(bytes[DTYPE_AT]))?;
-        let codec =
-            Codec::from_id(bytes[CODEC_AT]).ok_or(FormatError::UnknownCodec(bytes[CODEC_AT]))?;
+        let id = CodecId {
+            predictor: bytes[PREDICTOR_AT],
+            coder: bytes[CODER_AT],
+        };
+        let codec = Codec::from_id(id).ok_or(FormatError::UnknownCodec(id))?;
         let mode = BoundMode::from_id(bytes[MODE_AT]).ok_or(invalid("unknown bound mode"))?;
         let value = f64::from_bits(get_u64(bytes, BOUND_AT));
         let bound = Bound::new(mode, value).map_err(|_| invalid("impossible error bound"))?;
@@ -328,16 +369,20 @@ impl Header {
             .ok_or(invalid("impossible extents"))?;
         // No larger than a stream can be, so that nothing below overflows.
         let payload_bytes = get_u64(bytes, PAYLOAD_AT);
-        let id = bytes[SHAPE_AT];
-        let shape = Shape::from_id(id).ok_or(invalid("unknown shape of blocks"))?;
+        let shape = Shape::from_id(bytes[SHAPE_AT]).ok_or(invalid("unknown shape of blocks"))?;
         let layout = Layout::new(codec, shape, extents);
         if layout.shape != shape {
             return Err(invalid("impossible shape of blocks"));
         }
         let most = layout.max_stream_bytes(dtype).ok_or(invalid("too large"))?;
-        let update_bytes = get_u64(bytes, UPDATES_AT);
-        if most.checked_add(update_bytes).is_none() || !update_bytes.is_multiple_of(CHUNK_ALIGNMENT)
-        {
+        let [record_bytes, record_sum, update_bytes] =
+            [RECORDS_AT, RECORDS_SUM_AT, UPDATES_AT].map(|at| get_u64(bytes, at));
+        let with_records = most.checked_add(record_bytes);
+        if with_records.is_none() || !record_bytes.is_multiple_of(CHUNK_ALIGNMENT) {
+            return Err(invalid("impossible length of records"));
+        }
+        let whole = with_records.and_then(|bytes| bytes.checked_add(update_bytes));
+        if whole.is_none() || !update_bytes.is_multiple_of(CHUNK_ALIGNMENT) {
             return Err(invalid("impossible length of updates"));
         }
         if update_bytes != 0 && codec.tiles().is_some() {
@@ -347,14 +392,17 @@ impl Header {
             return Err(invalid("impossible payload length"));
         }
         let error_bits = get_u64(bytes, ERROR_AT);
-        let error = match dtype {
-            Dtype::F32 => f64::from(f32::from_bits64(error_bits)),
-            Dtype::F64 => f64::from_bits64(error_bits),
+        // Bits of numbers without a sign are in the order of the numbers.
+        let most_bits = match dtype {
+            Dtype::F32 => (f32::MAX * 0.5).to_bits64(),
+            Dtype::F64 => (f64::MAX * 0.5).to_bits64(),
         };
-        if !(error.is_finite() && error >= 0.0) {
+        if error_bits > most_bits {
             return Err(invalid("impossible absolute error"));
         }
         Ok(Self {
+            record_bytes,
+            record_sum,
             payload_bytes,
             update_bytes,
             ..layout.header(dtype, bound, error_bits)
@@ -362,11 +410,18 @@ impl Header {
     }
 }
 
-/// The words of a header that say what the stream is: up to its extents.
-pub const IDENTITY_WORDS: usize = (EXTENTS_AT + 8 * MAX_RANK) / 4;
+fn absolute_error(dtype: Dtype, bits: u64) -> f64 {
+    match dtype {
+        Dtype::F32 => f32::from_bits64(bits).to_f64(),
+        Dtype::F64 => f64::from_bits64(bits),
+    }
+}
 
-/// The byte of the identity that is for the reader to learn: the bound's mode.
-const MODE_MASK: u32 = !0xff;
+/// The words of a header that say what the stream is: up to its extents.
+pub const LAYOUT_WORDS: usize = BOUND_AT / 4;
+
+/// All but the byte of these words that is for the reader to learn: the bound's mode.
+const MODE_MASK: u32 = !(0xff << (8 * (MODE_AT % 4)));
 
 /// What a decoding kernel takes from a header whose other fields its caller knows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -375,6 +430,8 @@ pub struct Summary {
     pub error_bits: u64,
     /// As in [`Header`].
     pub payload_bytes: u64,
+    /// From what the checksums of the chunks start.
+    pub identity: Identity,
 }
 
 impl Summary {
@@ -384,6 +441,7 @@ impl Summary {
         Self {
             error_bits: wide_word(&word, ERROR_AT),
             payload_bytes: wide_word(&word, PAYLOAD_AT),
+            identity: Identity(wide_word(&word, IDENTITY_AT)),
         }
     }
 
@@ -394,12 +452,12 @@ impl Summary {
         sum.wrapping_add(HEADER_SEED) == wide_word(&word, 4 * CHECKSUM_WORD)
     }
 
-    /// Whether a header is of a stream without updates that begins with these words, whatever its
+    /// Whether a header is of a stream without records and updates that begins with these words, whatever its
     /// bound's mode. Its checksum is not looked at.
     #[inline(always)]
-    pub fn is_of(identity: &[u32; IDENTITY_WORDS], word: impl Fn(usize) -> u32) -> bool {
-        let mut same = wide_word(&word, UPDATES_AT) == 0;
-        for (i, wanted) in identity.iter().enumerate() {
+    pub fn is_of(layout: &[u32; LAYOUT_WORDS], word: impl Fn(usize) -> u32) -> bool {
+        let mut same = wide_word(&word, UPDATES_AT) | wide_word(&word, RECORDS_AT) == 0;
+        for (i, wanted) in layout.iter().enumerate() {
             let mask = if i == MODE_AT / 4 {
                 MODE_MASK
             } else {
@@ -417,24 +475,38 @@ fn wide_word(word: &impl Fn(usize) -> u32, at: usize) -> u64 {
     u64::from(word(at / 4)) | u64::from(word(at / 4 + 1)) << 32
 }
 
-/// Sets the fields of a header that only the end of a compression knows, and its checksum.
+/// Sets the fields of a header that only the end of a compression knows, its identity and its checksum.
 #[inline(always)]
 pub fn seal(words: &mut [u32; HEADER_WORDS], error_bits: u64, payload_bytes: u64) {
-    let mut put = |at: usize, value: u64| {
-        words[at / 4] = value as u32;
-        words[at / 4 + 1] = (value >> 32) as u32;
-    };
-    put(ERROR_AT, error_bits);
-    put(PAYLOAD_AT, payload_bytes);
+    put_wide(words, ERROR_AT, error_bits);
+    put_wide(words, PAYLOAD_AT, payload_bytes);
+    let Identity(identity) = Identity::of_sum(sum_of_words(&words[..IDENTITY_WORDS]));
+    put_wide(words, IDENTITY_AT, identity);
+    let sum = sum_of_words(&words[..CHECKSUM_WORD]);
+    put_wide(words, CHECKSUM_AT, sum);
+}
+
+/// What the error adds to the sum of the words that make an identity.
+#[inline(always)]
+pub fn error_term(error_bits: u64) -> u64 {
+    let at = (ERROR_AT / 4) as u32;
+    term(at, error_bits as u32).wrapping_add(term(at + 1, (error_bits >> 32) as u32))
+}
+
+/// The checksum of the first words of a header.
+#[inline(always)]
+pub fn sum_of_words(words: &[u32]) -> u64 {
     let mut sum = HEADER_SEED;
-    for (i, word) in words[..CHECKSUM_WORD].iter().enumerate() {
+    for (i, word) in words.iter().enumerate() {
         sum = sum.wrapping_add(term(i as u32, *word));
     }
-    let mut put = |at: usize, value: u64| {
-        words[at / 4] = value as u32;
-        words[at / 4 + 1] = (value >> 32) as u32;
-    };
-    put(CHECKSUM_AT, sum);
+    sum
+}
+
+#[inline(always)]
+fn put_wide(words: &mut [u32; HEADER_WORDS], at: usize, value: u64) {
+    words[at / 4] = value as u32;
+    words[at / 4 + 1] = (value >> 32) as u32;
 }
 
 /// A strict upper bound on the bytes of chunks and their entries: all chunks raw. None if that does not fit in a

@@ -45,17 +45,14 @@ impl Grid {
     pub fn new(shape: Shape, extents: &Extents) -> Self {
         let elements = extents.elements();
         let mut lengths = [1; 3];
-        let mut rank = 0u8;
-        for length in extents
-            .lengths()
-            .iter()
-            .rev()
-            .filter(|length| **length != 1)
-        {
-            lengths[2 - usize::from(rank)] = *length;
+        let mut rank = 0;
+        let longer = extents.lengths().iter().filter(|length| **length != 1);
+        for length in longer.rev() {
+            // Of more than three, the slowest are one. Their product fits, for that of all does, unless one of them is 0.
+            lengths[2 - rank.min(2)] *= if elements == 0 { 0 } else { *length };
             rank += 1;
         }
-        let mut shape = Shape::of_rank(shape.rank().min(rank)).unwrap_or(Shape::Line);
+        let mut shape = Shape::of_rank(shape.rank().min(rank.min(3) as u8)).unwrap_or(Shape::Line);
         if elements == 0 {
             shape = Shape::Line;
         }
@@ -278,6 +275,16 @@ mod tests {
         assert_eq!(grid(Shape::Plane, &[1, 300, 1]).shape(), Shape::Line);
         assert_eq!(grid(Shape::Cube, &[0, 3, 3]).chunk_count(), 0);
         assert_eq!(grid(Shape::Line, &[1, 1, 1]).elements(), 1);
+    }
+
+    #[test]
+    fn of_more_than_three_dimensions_the_slowest_are_one() {
+        let of = |lengths: &[u64]| grid(Shape::Cube, lengths).lengths();
+        assert_eq!(of(&[2, 3, 5, 7]), [6, 5, 7]);
+        assert_eq!(of(&[2, 1, 3, 1, 5, 7, 11, 1]), [2 * 3 * 5, 7, 11]);
+        assert_eq!(grid(Shape::Plane, &[4, 1, 1, 9]).lengths(), [1, 4, 9]);
+        let empty = grid(Shape::Cube, &[1 << 63, 0, 1 << 63, 3, 4]);
+        assert_eq!((empty.elements(), empty.shape()), (0, Shape::Line));
     }
 
     #[test]

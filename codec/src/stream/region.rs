@@ -28,13 +28,15 @@ impl Region {
         }
     }
 
-    /// A box of a field with these extents, given one range for each; as a grid of blocks of this
-    /// shape sees it. None if the ranges are not within the extents.
+    /// A box of a field with these extents, of which at most three are longer than 1, given one range for each; as a
+    /// grid of blocks of this shape sees it. None if the ranges are not within the extents.
     pub fn of_box(grid: &Grid, extents: &Extents, ranges: &[Range<u64>]) -> Option<Self> {
         let lengths = extents.lengths();
         let is_inside =
             |(range, length): (&Range<u64>, &u64)| range.start <= range.end && range.end <= *length;
-        if ranges.len() != lengths.len() || !ranges.iter().zip(lengths).all(is_inside) {
+        let longer = lengths.iter().filter(|length| **length != 1).count();
+        let is_one = ranges.len() == lengths.len() && longer <= 3;
+        if !is_one || !ranges.iter().zip(lengths).all(is_inside) {
             return None;
         }
         let mut region = Self {
@@ -216,6 +218,15 @@ impl Region {
             return [0..1, 0..1, first..last + 1];
         }
         core::array::from_fn(|i| self.from[i] >> tile[i]..((self.to[i] - 1) >> tile[i]) + 1)
+    }
+
+    /// The numbers of these chunks, in ascending order.
+    pub fn chunk_numbers(&self, grid: &Grid) -> impl Iterator<Item = u64> + use<> {
+        let [z, y, x] = self.chunks(grid);
+        let [_, rows, columns] = grid.chunks();
+        let in_row = move |(z, y): (u64, u64)| x.clone().map(move |x| (z * rows + y) * columns + x);
+        z.flat_map(move |z| y.clone().map(move |y| (z, y)))
+            .flat_map(in_row)
     }
 }
 

@@ -153,6 +153,15 @@ impl Sections {
     }
 }
 
+/// Bytes of the prologue with which a payload begins, padding included: its contents say it. None if it cannot be one
+/// of this layout. It may be more than the payload has.
+pub fn prologue_bytes(layout: &TileLayout, dtype: Dtype, payload: &[u8]) -> Option<u64> {
+    let count_at = Sections::new(layout, 0, dtype).shares;
+    let count = payload.get(count_at..)?.first_chunk::<4>()?;
+    let count = usize::try_from(u32::from_le_bytes(*count)).ok()?;
+    (count <= MAX_WORDS).then(|| Sections::new(layout, count, dtype).bytes() as u64)
+}
+
 impl<T: Element> Prologue<T> {
     /// Reads a prologue; also where its anchors are.
     ///

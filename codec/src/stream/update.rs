@@ -10,9 +10,11 @@
 
 use crate::error::FormatError;
 use crate::stream::checksum::checksum;
-use crate::stream::table::{CHUNK_ALIGNMENT, Entry};
+use crate::stream::chunk::Form;
+use crate::stream::container::Header;
+use crate::stream::identity::Identity;
+use crate::stream::table::Entry;
 use alloc::vec::Vec;
-use core::ops::Range;
 
 /// The first bytes of an update.
 pub const MAGIC: [u8; 8] = *b"\x89FSU\r\n\x1a\n";
@@ -28,17 +30,8 @@ const ENTRY_BYTES: usize = 32;
 pub struct Replacement {
     /// The number of the chunk that is replaced.
     pub chunk: u64,
-    /// Form and checksum; the start counts from the start of all updates.
+    /// Its entry; the start counts from the start of all updates.
     pub entry: Entry,
-    /// Bytes of the chunk.
-    pub bytes: u64,
-}
-
-impl Replacement {
-    /// Where the chunk lies among the bytes of all updates.
-    pub fn range(&self) -> Range<u64> {
-        self.entry.start..self.entry.start + self.bytes
-    }
 }
 
 /// The chunks that updates replace, in the order of their numbers.
@@ -65,18 +58,17 @@ impl Replacements {
         self.0.is_empty()
     }
 
-    /// Reads all updates of a stream of `chunks` chunks; `updates` is what the header says belongs to
-    /// it.
+    /// Reads all updates of the stream of this header; `updates` is what the header says belongs to it.
     ///
     /// # Errors
     ///
     /// [`FormatError::InvalidUpdate`], with its place among the bytes of all updates.
-    pub fn read(updates: &[u8], chunks: u64) -> Result<Self, FormatError> {
+    pub fn read(updates: &[u8], header: &Header) -> Result<Self, FormatError> {
         let mut all = Vec::new();
         let mut at = 0;
         while at < updates.len() {
             let invalid = FormatError::InvalidUpdate { at: at as u64 };
-            at = read_one(updates, at, chunks, &mut all).ok_or(invalid)?;
+            at = read_one(updates, at, header, &mut all).ok_or(invalid)?;
         }
         // Of several for one chunk the last counts: the sort keeps their order, reversed.
         all.reverse();
@@ -87,68 +79,86 @@ impl Replacements {
 }
 
 /// Reads the update at byte `at`; where it ends.
-fn read_one(updates: &[u8], at: usize, chunks: u64, all: &mut Vec<Replacement>) -> Option<usize> {
+fn read_one(
+    updates: &[u8],
+    at: usize,
+    header: &Header,
+    all: &mut Vec<Replacement>,
+) -> Option<usize> {
     let rest = updates.get(at..)?;
     let head = rest.get(..HEAD_BYTES)?;
     let count = usize::try_from(get(head, 8)?).ok()?;
     let payload = usize::try_from(get(head, 16)?).ok()?;
     let entries_end = count.checked_mul(ENTRY_BYTES)?.checked_add(HEAD_BYTES)?;
     let entries = rest.get(HEAD_BYTES..entries_end)?;
-    let is_sound = head[..8] == MAGIC && get(head, 24)? == sum(head, entries);
+    let is_sound = head[..8] == MAGIC && get(head, 24)? == sum(header.identity(), head, entries);
     let end = entries_end.checked_add(payload)?;
     if !is_sound || end > rest.len() {
         return None;
     }
+    // Chunks lie as their entries do, without gaps, so that no byte is in two of them.
+    let (mut next_chunk, mut next_start) = (0, 0);
     for entry in entries.chunks_exact(ENTRY_BYTES) {
-        let (chunk, bytes) = (get(entry, 0)?, get(entry, 8)?);
-        let (words, _) = entry.get(16..)?.as_chunks::<4>();
-        let mut entry = Entry::from_words(core::array::from_fn(|i| u32::from_le_bytes(words[i])));
-        let last = entry.start.checked_add(bytes)?;
-        if chunk >= chunks || last > payload as u64 || !bytes.is_multiple_of(CHUNK_ALIGNMENT) {
+        let chunk = get(entry, 0)?;
+        let mut entry = Entry::from_bytes(entry.last_chunk()?);
+        let is_next = chunk >= next_chunk && entry.start == next_start;
+        if !is_next || chunk >= header.chunks() || entry.bytes > header.raw_chunk_bytes(chunk) {
             return None;
         }
+        (next_chunk, next_start) = (chunk + 1, entry.start + entry.bytes);
         entry.start += (at + entries_end) as u64;
-        all.push(Replacement {
-            chunk,
-            entry,
-            bytes,
-        });
+        all.push(Replacement { chunk, entry });
     }
-    Some(at + end)
+    (next_start == payload as u64).then_some(at + end)
 }
 
-/// The bytes of an update that replaces chunks, given by their numbers in ascending order, forms,
-/// checksums and bytes.
-pub fn to_bytes(chunks: &[(u64, u32, u64, Vec<u8>)]) -> Vec<u8> {
+/// The bytes of an update of a stream of this identity that replaces chunks, given by their numbers in ascending order,
+/// forms, checksums and bytes.
+pub fn to_bytes(identity: Identity, chunks: &[(u64, Form, u64, Vec<u8>)]) -> Vec<u8> {
     let mut entries = Vec::new();
     let mut payload = Vec::new();
     for (chunk, form, checksum, bytes) in chunks {
         entries.extend(chunk.to_le_bytes());
-        entries.extend((bytes.len() as u64).to_le_bytes());
-        let entry = Entry {
-            start: payload.len() as u64,
-            form: *form,
-            checksum: *checksum,
-        };
+        entries.extend([0; 8]);
+        let entry = Entry::new(payload.len() as u64, bytes.len() as u64, *form, *checksum);
         entries.extend(entry.to_bytes());
         payload.extend_from_slice(bytes);
     }
     let mut head = MAGIC.to_vec();
     head.extend((chunks.len() as u64).to_le_bytes());
     head.extend((payload.len() as u64).to_le_bytes());
-    head.extend(sum(&head, &entries).to_le_bytes());
+    head.extend(sum(identity, &head, &entries).to_le_bytes());
     [head, entries, payload].concat()
 }
 
-/// Whether bytes behind the end of a stream begin as an update does: one that was not finished.
-pub fn is_unfinished(trailing: &[u8]) -> bool {
-    let known = trailing.len().min(MAGIC.len());
-    trailing[..known] == MAGIC[..known]
+/// Bytes behind the end of a stream that are not part of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tail {
+    /// There are none.
+    Nothing,
+    /// They begin as an update does: one that was not finished.
+    UnfinishedUpdate,
+    /// They are zeros: some file systems leave them where an append was cut off.
+    Zeros,
+}
+
+impl Tail {
+    /// What these bytes are; none if a stream cannot have them behind it.
+    pub fn of(bytes: &[u8]) -> Option<Self> {
+        let known = bytes.len().min(MAGIC.len());
+        if bytes.is_empty() {
+            Some(Self::Nothing)
+        } else if bytes[..known] == MAGIC[..known] {
+            Some(Self::UnfinishedUpdate)
+        } else {
+            bytes.iter().all(|byte| *byte == 0).then_some(Self::Zeros)
+        }
+    }
 }
 
 /// The checksum of a head up to its checksum, and of the entries.
-fn sum(head: &[u8], entries: &[u8]) -> u64 {
-    checksum(checksum(0, &head[..24]), entries)
+fn sum(identity: Identity, head: &[u8], entries: &[u8]) -> u64 {
+    checksum(checksum(identity.0, &head[..24]), entries)
 }
 
 fn get(bytes: &[u8], at: usize) -> Option<u64> {
@@ -159,33 +169,91 @@ fn get(bytes: &[u8], at: usize) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bound::Bound;
+    use crate::element::Dtype;
+    use crate::pipeline::Codec;
+    use crate::shape::Shape;
+    use crate::stream::container::{Extents, Layout};
     use alloc::vec;
+
+    /// The header of a field of so many chunks.
+    fn header(chunks: u64) -> Header {
+        Layout::new(Codec::Plain, Shape::Line, Extents::line(8192 * chunks)).header(
+            Dtype::F32,
+            Bound::default(),
+            0,
+        )
+    }
 
     #[test]
     fn the_last_update_of_a_chunk_counts_and_damage_is_found() {
-        let first = to_bytes(&[(3, 1, 7, vec![1; 32]), (5, 3, 8, vec![2; 16])]);
-        let second = to_bytes(&[(5, 1, 9, vec![3; 48]), (9, 0, 4, vec![])]);
+        let header = header(10);
+        let update = |chunks: &[_]| to_bytes(header.identity(), chunks);
+        let first = update(&[
+            (3, Form::Coded, 7, vec![1; 32]),
+            (5, Form::Raw, 8, vec![2; 16]),
+        ]);
+        let second = update(&[(5, Form::Coded, 9, vec![3; 48]), (9, Form::Zero, 4, vec![])]);
         let updates = [first.clone(), second].concat();
-        let found = Replacements::read(&updates, 10).unwrap();
+        let found = Replacements::read(&updates, &header).unwrap();
         assert_eq!(found.len(), 3);
         let five = found.of(5).unwrap();
         assert_eq!((five.entry.form, five.entry.checksum), (1, 9));
-        let range = five.range();
+        let range = five.entry.range();
         assert_eq!(updates[range.start as usize..range.end as usize], [3; 48]);
         assert!(found.of(4).is_none());
-        assert!(Replacements::read(&updates, 9).is_err());
+        assert!(Replacements::read(&updates, &self::header(9)).is_err());
         // Heads and entries; the chunks' bytes have their own checksums.
         for at in (0..96).chain(first.len()..first.len() + 96) {
             let mut damaged = updates.clone();
             damaged[at] ^= 4;
-            assert!(Replacements::read(&damaged, 10).is_err(), "{at}");
+            assert!(Replacements::read(&damaged, &header).is_err(), "{at}");
         }
         for length in (1..updates.len()).filter(|length| *length != first.len()) {
-            assert!(
-                Replacements::read(&updates[..length], 10).is_err(),
-                "{length}"
-            );
+            let cut = &updates[..length];
+            assert!(Replacements::read(cut, &header).is_err(), "{length}");
         }
-        assert!(is_unfinished(&first[..5]) && !is_unfinished(&first[1..]));
+    }
+
+    #[test]
+    fn chunks_of_an_update_share_no_bytes_and_are_not_longer_than_raw() {
+        let header = header(10);
+        let identity = header.identity();
+        let sound = |chunks: &[_]| Replacements::read(&to_bytes(identity, chunks), &header).is_ok();
+        let chunk = |number, bytes: usize| (number, Form::Raw, 0, vec![0; bytes]);
+        assert!(sound(&[chunk(0, 32_768), chunk(1, 16)]));
+        assert!(!sound(&[chunk(0, 32_784)]));
+        assert!(!sound(&[chunk(1, 16), chunk(0, 16)]));
+        assert!(!sound(&[chunk(1, 16), chunk(1, 16)]));
+        // The second chunk named with the bytes of the first, and the checksum made right.
+        let mut update = to_bytes(identity, &[chunk(0, 16), chunk(1, 16)]);
+        let (head, rest) = update.split_at_mut(HEAD_BYTES);
+        let entries = &mut rest[..2 * ENTRY_BYTES];
+        let shared: [u8; 8] = entries[16..24].try_into().unwrap();
+        entries[ENTRY_BYTES + 16..ENTRY_BYTES + 24].copy_from_slice(&shared);
+        let sum = sum(identity, head, entries);
+        head[24..].copy_from_slice(&sum.to_le_bytes());
+        assert!(Replacements::read(&update, &header).is_err());
+    }
+
+    #[test]
+    fn an_update_belongs_to_its_stream() {
+        let header = header(10);
+        let other = Header {
+            error_bits: 1,
+            ..header
+        };
+        let update = to_bytes(header.identity(), &[(0, Form::Zero, 0, vec![])]);
+        assert!(Replacements::read(&update, &header).is_ok());
+        assert!(Replacements::read(&update, &other).is_err());
+    }
+
+    #[test]
+    fn only_unfinished_updates_and_zeros_may_follow() {
+        assert_eq!(Tail::of(&[]), Some(Tail::Nothing));
+        assert_eq!(Tail::of(&MAGIC[..5]), Some(Tail::UnfinishedUpdate));
+        assert_eq!(Tail::of(&[0; 4096]), Some(Tail::Zeros));
+        assert_eq!(Tail::of(&MAGIC[1..]), None);
+        assert_eq!(Tail::of(&[0, 0, 1]), None);
     }
 }

@@ -14,6 +14,7 @@
 mod work;
 
 use crate::kernel::compress::work::Work;
+use crate::kernel::identity::IdentityOf;
 use crate::kernel::image::{Image, write_body};
 use crate::kernel::task::Task;
 use crate::kernel::tile::{Tile, UnitSteps};
@@ -31,7 +32,6 @@ use ferrosz_codec::shape::{Shape, StaticShape, WHOLE_GROUP};
 use ferrosz_codec::stream::chunk::{Form, Sections};
 use ferrosz_codec::stream::container::HEADER_WORDS;
 use ferrosz_codec::stream::grid::Grid;
-use ferrosz_codec::stream::table::seed;
 
 /// Compresses a field of `E` with codec `C` in blocks of shape `S`. Launched with one block a chunk.
 pub struct Compress<E, C, S>(PhantomData<(E, C, S)>);
@@ -56,6 +56,8 @@ pub struct CompressParams {
     pub quantizer_in_cells: u32,
     /// The header, to be sealed with the error and the payload's length.
     pub header: [u32; HEADER_WORDS],
+    /// The header's identity.
+    pub identity: IdentityOf,
 }
 
 impl<E: Element, C: StaticCodec, S: StaticShape> Compress<E, C, S> {
@@ -195,7 +197,6 @@ impl<E: Element, C: StaticCodec, S: StaticShape> Compress<E, C, S> {
         if t.warp() == 0 {
             let sum = sum_of_warps::<T, CHUNK_WARPS>(t, Self::CHECKSUMS);
             if t.lane() == 0 {
-                let sum = seed(work.number, form.id()).wrapping_add(sum);
                 work.finish(t, start, words, form, sum);
             }
         }

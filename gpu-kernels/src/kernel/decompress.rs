@@ -15,7 +15,7 @@ use crate::kernel::output::{Output, Words};
 use crate::kernel::tile::{Tile, UNIT_WORDS, UnitSteps};
 use crate::kernel::{CHUNK_THREADS, CHUNK_WARPS, predict};
 use crate::scan::{BlockSum, block_sum, store_warp_sum_u64, sum_of_warps, warp_sum_u64};
-use crate::simt::{Thread, View};
+use crate::simt::{Thread, View, WARP};
 use core::marker::PhantomData;
 use ferrosz_codec::Element;
 use ferrosz_codec::encode::rate::RateByte;
@@ -26,10 +26,10 @@ use ferrosz_codec::quantize::Quantizer;
 use ferrosz_codec::shape::{GROUP, Shape, StaticShape};
 use ferrosz_codec::stream::checksum::term;
 use ferrosz_codec::stream::chunk::{CONSTANT_WORDS, Form, Sections, raw_words};
-use ferrosz_codec::stream::container::{CHECKSUM_WORD, HEADER_WORDS, IDENTITY_WORDS, Summary};
+use ferrosz_codec::stream::container::{CHECKSUM_WORD, HEADER_WORDS, LAYOUT_WORDS, Summary};
 use ferrosz_codec::stream::grid::{ChunkBox, Grid};
 use ferrosz_codec::stream::region::Region;
-use ferrosz_codec::stream::table::{Entry, seed};
+use ferrosz_codec::stream::table::Entry;
 
 /// Decompresses elements of `E` from blocks of shape `S`. Launched with one block for each chunk that
 /// the region may touch.
@@ -58,8 +58,8 @@ pub struct DecompressParams {
     /// How many it may touch, in each dimension.
     pub chunks: [u64; 3],
     /// The header's first words. A stream that begins otherwise is a fault.
-    pub identity: [u32; IDENTITY_WORDS],
-    /// Number of the codec.
+    pub layout: [u32; LAYOUT_WORDS],
+    /// The codec: its place in [`Codec::BLOCKS`].
     pub codec: u32,
     /// Not 0 to compare checksums.
     pub verify: u32,
@@ -137,22 +137,17 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
         let word = |word: usize| t.load(params.stream, word as u64);
         // One look at the header is enough; whatever the other blocks do meanwhile is in bounds.
         if t.block_index() == 0 && t.warp() == 0 {
-            let is_sound = header_is_sound(t, word) & Summary::is_of(&params.identity, word);
+            let is_sound = header_is_sound(t, word) & Summary::is_of(&params.layout, word);
             if !is_sound {
                 Self::refuse(t, params);
             }
         }
         let summary = Summary::from_words(word);
         let entry = load_entry(t, params, number);
-        let end = if number + 1 < grid.chunk_count() {
-            load_entry(t, params, number + 1).start
-        } else {
-            summary.payload_bytes
-        };
         let mut work = Self {
             params,
             quantizer: Quantizer::from_error(E::from_bits64(summary.error_bits)),
-            codec: Codec::from_id(params.codec as u8)?,
+            codec: Codec::of_blocks(params.codec)?,
             number,
             chunk,
             entry,
@@ -163,9 +158,8 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
             return None;
         }
         let raw = raw_words(chunk.elements(), E::WORDS as u32);
-        let words = end.wrapping_sub(entry.start) / 4;
-        let is_possible = end / 16 <= payload_units && end.is_multiple_of(16);
-        if entry.start <= end && is_possible && words <= u64::from(raw) {
+        let words = entry.bytes / 4;
+        if entry.range().end / 16 <= payload_units && words <= u64::from(raw) {
             work.words = Some(words as u32);
         }
         Some(work)
@@ -240,11 +234,6 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
         }
     }
 
-    #[inline(always)]
-    fn seed(&self) -> u64 {
-        seed(self.number, self.entry.form)
-    }
-
     /// Reports a fault of the chunk.
     #[inline(always)]
     fn report<T: Thread>(&self, t: T, fault: ChunkFault) {
@@ -291,8 +280,12 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
     /// Reports a checksum that is wrong, `sum` being what the chunk's words add to it.
     #[inline(always)]
     fn verify<T: Thread>(&self, t: T, sum: u64) {
-        if self.params.verify != 0 && sum.wrapping_add(self.seed()) != self.entry.checksum {
-            self.report(t, ChunkFault::Checksum);
+        if self.params.verify != 0 {
+            let summary = Summary::from_words(|word| t.load(self.params.stream, word as u64));
+            let seed = summary.identity.seed(self.number, self.entry.form);
+            if sum.wrapping_add(seed) != self.entry.checksum {
+                self.report(t, ChunkFault::Checksum);
+            }
         }
     }
 
@@ -526,14 +519,11 @@ fn load_entry<T: Thread>(t: T, params: &DecompressParams, number: u64) -> Entry 
 /// Whether the header has its checksum. For one warp.
 #[inline(always)]
 pub(crate) fn header_is_sound<T: Thread>(t: T, word: impl Fn(usize) -> u32) -> bool {
-    let lane = t.lane();
-    let covered = (lane as usize) < CHECKSUM_WORD;
-    let term = if covered {
-        term(lane, word(lane as usize))
-    } else {
-        0
-    };
-    Summary::has_checksum(warp_sum_u64(t, term), word)
+    let mut sum = 0u64;
+    let mut at = t.lane();
+    while at < CHECKSUM_WORD as u32 {
+        sum = sum.wrapping_add(term(at, word(at as usize)));
+        at += WARP;
+    }
+    Summary::has_checksum(warp_sum_u64(t, sum), word)
 }
-
-const _: () = assert!(CHECKSUM_WORD < 32);

@@ -7,7 +7,10 @@ use ferrosz_codec::entropy::stack::SymbolCoder;
 use ferrosz_codec::entropy::token::RAW;
 use ferrosz_codec::shape::StaticShape;
 use ferrosz_codec::stream::chunk::Form;
-use ferrosz_codec::stream::container::{HEADER_WORDS, IDENTITY_WORDS, seal};
+use ferrosz_codec::stream::container::{
+    HEADER_WORDS, IDENTITY_WORDS, LAYOUT_WORDS, seal, sum_of_words,
+};
+use ferrosz_codec::stream::identity::Identity;
 use ferrosz_codec::stream::table::Entry;
 use ferrosz_codec::tile::{LANES, TILE};
 use ferrosz_gpu_kernels::kernel::cells::{self, Fault};
@@ -27,9 +30,11 @@ use ferrosz_gpu_kernels::kernel::entropy::record::RECORD_WORDS;
 use ferrosz_gpu_kernels::kernel::entropy::statistics::{COUNTERS, Statistics, StatisticsParams};
 use ferrosz_gpu_kernels::kernel::entropy::tables::{self, ENCODE_WORDS, MakeTables, TablesParams};
 use ferrosz_gpu_kernels::kernel::entropy::target::DecodeParams;
+use ferrosz_gpu_kernels::kernel::identity::IdentityOf;
 use ferrosz_gpu_kernels::kernel::interp::codes::REGION_WORDS;
 use ferrosz_gpu_kernels::simt::View;
 use ferrosz_gpu_kernels::simt::emulator::{BlockOrder, Emulator};
+use std::ops::Range;
 
 /// What memory holds that nothing has written.
 const STALE: u32 = 0xdead_beef;
@@ -132,10 +137,9 @@ impl Compressed {
             let words = table.as_chunks().0.get(number);
             words.map(|words| Entry::from_words(*words))
         };
-        let start = entry(number).expect("a chunk");
-        let payload = self.payload();
-        let end = entry(number + 1).map_or(payload.len(), |entry| entry.start as usize / 4);
-        (start, &payload[start.start as usize / 4..end])
+        let entry = entry(number).expect("a chunk");
+        let Range { start, end } = entry.range();
+        (entry, &self.payload()[start as usize / 4..end as usize / 4])
     }
 }
 
@@ -239,6 +243,7 @@ pub fn compress_counted<E: Element, C: SymbolCoder, S: StaticShape>(
         element_words: E::WORDS as u32,
         stream: stream.view(),
         cells: view(&mut workspace),
+        identity: IdentityOf::new(&header(), false),
     };
     emulator
         .launch::<Place<StackWords>>(chunks as u32, &place)
@@ -249,8 +254,7 @@ pub fn compress_counted<E: Element, C: SymbolCoder, S: StaticShape>(
 /// Puts the header before what a compression leaves.
 fn finish(stream: &Memory, workspace: &[u64], chunks: u64, shares: &[u32]) -> Compressed {
     let payload_bytes = workspace[cells::STREAM_BYTES as usize];
-    let mut header = [0; HEADER_WORDS];
-    header[..IDENTITY_WORDS].copy_from_slice(&IDENTITY);
+    let mut header = header();
     seal(&mut header, 0, payload_bytes);
     let words = HEADER_WORDS + 4 * (1 + chunks as usize) + payload_bytes as usize / 4;
     let mut stream = stream.words()[..words].to_vec();
@@ -266,7 +270,19 @@ fn finish(stream: &Memory, workspace: &[u64], chunks: u64, shares: &[u32]) -> Co
 }
 
 /// What the headers of the tests' streams begin with.
-const IDENTITY: [u32; IDENTITY_WORDS] = [0x0102_0304; IDENTITY_WORDS];
+const LAYOUT: [u32; LAYOUT_WORDS] = [0x0102_0304; LAYOUT_WORDS];
+
+/// The headers of the tests' streams, without the length of the payload.
+fn header() -> [u32; HEADER_WORDS] {
+    let mut header = [0; HEADER_WORDS];
+    header[..LAYOUT_WORDS].copy_from_slice(&LAYOUT);
+    header
+}
+
+/// The identity of the tests' streams.
+pub fn identity() -> Identity {
+    Identity::of_sum(sum_of_words(&header()[..IDENTITY_WORDS]))
+}
 
 /// What a decompression leaves.
 #[derive(Debug, PartialEq, Eq)]
@@ -299,7 +315,7 @@ pub fn decompress<E: Element, C: SymbolCoder, S: StaticShape>(
         stream: stream.view(),
         chunks,
         shares_at: 0,
-        identity: IDENTITY,
+        layout: LAYOUT,
         tables: tables.view(),
         cells: view(&mut workspace),
     };
@@ -390,6 +406,7 @@ pub fn compress_planes<E: Element>(sample: &Sample<E>, seed: u64) -> Compressed 
         element_words,
         stream: stream.view(),
         cells: view(&mut workspace),
+        identity: IdentityOf::new(&header(), false),
     };
     let launched = emulator.launch::<Place<PlaneWords>>(chunks as u32, &place);
     launched.expect("place");

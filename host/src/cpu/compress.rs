@@ -1,6 +1,7 @@
 //! Compression: tasks of a few chunks in parallel, their bytes put into the stream in order.
 
 use super::{Progress, Version};
+use crate::error::Error;
 use crate::memory;
 use crate::tiles;
 use ferrosz_codec::bound::Extremes;
@@ -9,8 +10,9 @@ use ferrosz_codec::quantize::Quantizer;
 use ferrosz_codec::stream::chunk::CHUNK;
 use ferrosz_codec::stream::container::{HEADER_BYTES, Header, Layout};
 use ferrosz_codec::stream::grid::Grid;
+use ferrosz_codec::stream::identity::Identity;
 use ferrosz_codec::stream::table::{ENTRY_BYTES, Entry};
-use ferrosz_codec::{Bound, Codec, Element};
+use ferrosz_codec::{Bound, Codec, Dtype, Element};
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -27,20 +29,28 @@ const SCAN: usize = 1 << 17;
 /// Where a stream goes.
 pub(crate) trait Sink: Send {
     /// Puts bytes behind those that are there.
-    fn append(&mut self, bytes: &[u8]);
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`].
+    fn append(&mut self, bytes: &[u8]) -> Result<(), Error>;
     /// Replaces the first bytes.
     fn set_start(&mut self, bytes: &[u8]);
     /// Makes room for what is expected to follow.
     fn expect(&mut self, _bytes: u64) {}
     /// Takes a whole stream.
-    fn take(&mut self, stream: Vec<u8>) {
-        self.append(&stream);
+    ///
+    /// # Errors
+    ///
+    /// As [`Sink::append`].
+    fn take(&mut self, stream: Vec<u8>) -> Result<(), Error> {
+        self.append(&stream)
     }
 }
 
 impl Sink for Vec<u8> {
-    fn append(&mut self, bytes: &[u8]) {
-        self.extend_from_slice(bytes);
+    fn append(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        memory::append(self, bytes)
     }
 
     fn set_start(&mut self, bytes: &[u8]) {
@@ -51,8 +61,9 @@ impl Sink for Vec<u8> {
         memory::reserve(self, usize::try_from(bytes).unwrap_or(0));
     }
 
-    fn take(&mut self, stream: Vec<u8>) {
+    fn take(&mut self, stream: Vec<u8>) -> Result<(), Error> {
         *self = stream;
+        Ok(())
     }
 }
 
@@ -73,19 +84,42 @@ pub(crate) fn extremes<T: Element>(version: Version, values: &[T]) -> Extremes<T
         .reduce(Extremes::default, Extremes::union)
 }
 
-/// Compresses a field whose extents have been checked.
+/// Compresses a field whose extents have been checked. It is compiled once for each type, in this crate: a generic
+/// function would be compiled again in each crate that calls it.
 pub(crate) fn compress<T: Element>(
     version: Version,
     layout: Layout,
     bound: Bound,
     values: &[T],
-    sink: &mut impl Sink,
+    sink: &mut dyn Sink,
     progress: Progress<'_>,
-) {
+) -> Result<(), Error> {
+    let job = (version, layout, bound, progress);
+    match T::DTYPE {
+        Dtype::F32 => compress_f32(job, bytemuck::cast_slice(values), sink),
+        Dtype::F64 => compress_f64(job, bytemuck::cast_slice(values), sink),
+    }
+}
+
+/// All but the field and where its stream goes.
+type Job<'a> = (Version, Layout, Bound, Progress<'a>);
+
+fn compress_f32(job: Job<'_>, values: &[f32], sink: &mut dyn Sink) -> Result<(), Error> {
+    compress_of(job, values, sink)
+}
+
+fn compress_f64(job: Job<'_>, values: &[f64], sink: &mut dyn Sink) -> Result<(), Error> {
+    compress_of(job, values, sink)
+}
+
+fn compress_of<T: Element>(
+    (version, layout, bound, progress): Job<'_>,
+    values: &[T],
+    sink: &mut dyn Sink,
+) -> Result<(), Error> {
     let quantizer = resolve(version, bound, values);
     if let Some(tiles) = layout.tiles() {
-        tiles::compress(layout, &tiles, bound, &quantizer, values, sink, progress);
-        return;
+        return tiles::compress(layout, &tiles, bound, &quantizer, values, sink, progress);
     }
     let encoder = Encoder {
         version,
@@ -96,10 +130,12 @@ pub(crate) fn compress<T: Element>(
         progress,
     };
     let chunks = encoder.grid.chunk_count();
-    let mut start = vec![0; HEADER_BYTES + chunks as usize * ENTRY_BYTES];
-    sink.append(&start);
+    let mut start = memory::try_zeroed(HEADER_BYTES as u64 + chunks * ENTRY_BYTES as u64)?;
+    sink.append(&start)?;
+    let header = layout.header(T::DTYPE, bound, quantizer.error().to_bits64());
     let mut table = Table {
-        entries: start[HEADER_BYTES..].as_chunks_mut().0.iter_mut(),
+        entries: (0..).zip(start[HEADER_BYTES..].as_chunks_mut().0),
+        identity: header.identity(),
         payload_bytes: 0,
     };
     let wave = WAVE_TASKS * TASK_CHUNKS * rayon::current_num_threads() as u64;
@@ -108,10 +144,11 @@ pub(crate) fn compress<T: Element>(
     for first in (0..chunks).step_by(wave as usize) {
         let range = first..chunks.min(first + wave);
         // While a wave is encoded, one of the threads puts the one before into the stream.
-        rayon::join(
+        let (placed, ()) = rayon::join(
             || table.place(&before, sink),
             || encoder.encode_wave(range, &mut now),
         );
+        placed?;
         std::mem::swap(&mut now, &mut before);
         if first == 0 {
             // As if all of the field were like its first wave, and a little more.
@@ -120,36 +157,45 @@ pub(crate) fn compress<T: Element>(
             sink.expect((bytes as u64).saturating_mul(waves + waves.div_ceil(16)));
         }
     }
-    table.place(&before, sink);
+    table.place(&before, sink)?;
     let header = Header {
         payload_bytes: table.payload_bytes,
-        ..layout.header(T::DTYPE, bound, quantizer.error().to_bits64())
+        ..header
     };
     start[..HEADER_BYTES].copy_from_slice(&header.to_bytes());
     sink.set_start(&start);
+    Ok(())
 }
 
-/// The chunk table while it is filled.
-struct Table<'a> {
-    entries: std::slice::IterMut<'a, [u8; ENTRY_BYTES]>,
+/// The chunk table while it is filled; `I` gives the number and the place of each entry.
+struct Table<I> {
+    entries: I,
+    identity: Identity,
     payload_bytes: u64,
 }
 
-impl Table<'_> {
+impl<'a, I: Iterator<Item = (u64, &'a mut [u8; ENTRY_BYTES])> + Send> Table<I> {
     /// Puts the chunks of a wave behind those that are there.
-    fn place(&mut self, wave: &[Task], sink: &mut impl Sink) {
+    fn place(&mut self, wave: &[Task], sink: &mut dyn Sink) -> Result<(), Error> {
         for task in wave {
-            for (entry, place) in task.entries.iter().zip(&mut self.entries) {
-                let start = self.payload_bytes + entry.start;
-                *place = Entry { start, ..*entry }.to_bytes();
+            for (entry, (number, place)) in task.entries.iter().zip(&mut self.entries) {
+                let seed = self.identity.seed(number, entry.form);
+                let entry = Entry {
+                    start: self.payload_bytes + entry.start,
+                    checksum: seed.wrapping_add(entry.checksum),
+                    ..*entry
+                };
+                *place = entry.to_bytes();
             }
-            sink.append(&task.bytes[..task.length]);
+            sink.append(&task.bytes[..task.length])?;
             self.payload_bytes += task.length as u64;
         }
+        Ok(())
     }
 }
 
-/// The chunks that a task has encoded: entries whose places count from the task's own first byte.
+/// The chunks that a task has encoded: entries whose places count from the task's own first byte, and whose checksums
+/// have no seed.
 #[derive(Default)]
 struct Task {
     entries: Vec<Entry>,
@@ -195,7 +241,7 @@ impl<T: Element> Encoder<'_, T> {
             let (form, bytes, sum) = self
                 .version
                 .encode(self.codec, self.quantizer, source, image);
-            task.entries.push(Entry::new(task.length as u64, form, sum));
+            (task.entries).push(Entry::new(task.length as u64, bytes as u64, form, sum));
             task.length += bytes;
             (self.progress)(u64::from(self.grid.chunk(chunk).elements()));
         }

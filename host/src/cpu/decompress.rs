@@ -2,22 +2,21 @@
 
 use super::{Progress, Version};
 use crate::error::Error;
-use crate::stream::StreamRef;
+use crate::stream::{StoredChunk, StreamRef};
 use crate::tiles;
 use ferrosz_codec::encode::chunk::Stored;
-use ferrosz_codec::error::ChunkFault;
 use ferrosz_codec::quantize::Quantizer;
 use ferrosz_codec::shape::Shape;
 use ferrosz_codec::stream::chunk::CHUNK;
 use ferrosz_codec::stream::grid::{ChunkBox, Grid};
 use ferrosz_codec::stream::region::Region;
-use ferrosz_codec::{Element, FormatError};
+use ferrosz_codec::{Dtype, Element, FormatError};
 use rayon::prelude::*;
 use std::marker::PhantomData;
 use std::ops::Range;
 
 /// Decodes the elements of a region, which lies within the field, into `values`, which has as many
-/// places.
+/// places. Compiled once for each type, as [`super::compress`].
 pub(crate) fn decompress<T: Element>(
     version: Version,
     stream: &StreamRef<'_>,
@@ -25,6 +24,28 @@ pub(crate) fn decompress<T: Element>(
     verify: bool,
     values: &mut [T],
     progress: Progress<'_>,
+) -> Result<(), Error> {
+    let job = (version, stream, region, verify, progress);
+    match T::DTYPE {
+        Dtype::F32 => decompress_f32(job, bytemuck::cast_slice_mut(values)),
+        Dtype::F64 => decompress_f64(job, bytemuck::cast_slice_mut(values)),
+    }
+}
+
+/// All but where the elements go.
+type Job<'a> = (Version, &'a StreamRef<'a>, &'a Region, bool, Progress<'a>);
+
+fn decompress_f32(job: Job<'_>, values: &mut [f32]) -> Result<(), Error> {
+    decompress_of(job, values)
+}
+
+fn decompress_f64(job: Job<'_>, values: &mut [f64]) -> Result<(), Error> {
+    decompress_of(job, values)
+}
+
+fn decompress_of<T: Element>(
+    (version, stream, region, verify, progress): Job<'_>,
+    values: &mut [T],
 ) -> Result<(), Error> {
     if let Some(layout) = stream.header.layout().tiles() {
         return tiles::decompress(stream, &layout, region, verify, values, progress);
@@ -235,13 +256,11 @@ impl<'a, T: Element> ChunkDecoder<'a, T> {
 
     /// Decodes a chunk.
     pub(crate) fn decode(&self, chunk: u64, values: &mut [T]) -> Result<(), FormatError> {
-        let (entry, bytes) = self
-            .stream
-            .chunk(chunk)
-            .ok_or(ChunkFault::Place.in_chunk(chunk))?;
+        let StoredChunk { entry, seed, bytes } = self.stream.chunk(chunk)?;
         let stored = Stored {
             chunk,
             entry,
+            seed,
             bytes,
         };
         let (codec, quantizer) = (self.stream.header.codec, &self.quantizer);

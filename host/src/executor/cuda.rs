@@ -1,10 +1,10 @@
 //! An NVIDIA GPU as an executor, through the CUDA driver, which is loaded at run time.
 
 use crate::error::Error;
-use crate::executor::Executor;
+use crate::executor::recorder::Load;
+use crate::executor::{Executor, ptx};
 use cudarc::driver::{CudaContext, CudaFunction, CudaStream, DriverError, result, sys};
 use cudarc::nvrtc::Ptx;
-use ferrosz_gpu_kernels::ptx_of;
 use ferrosz_gpu_kernels::simt::{Kernel, View};
 use std::collections::HashMap;
 use std::ffi::c_void;
@@ -43,8 +43,12 @@ pub(crate) enum Blocks {
 #[derive(Clone)]
 pub struct Kernels {
     context: Arc<CudaContext>,
-    functions: Arc<Mutex<HashMap<&'static str, Loaded>>>,
+    functions: Arc<Mutex<HashMap<&'static str, Slot>>>,
 }
+
+/// Where a kernel is found once it is loaded. The driver compiles it outside of all locks but this one, so that only
+/// those who want the same kernel wait.
+type Slot = Arc<Mutex<Option<Loaded>>>;
 
 /// A kernel in a context.
 #[derive(Clone)]
@@ -99,20 +103,18 @@ impl Kernels {
     ///
     /// [`Error::Cuda`] if the driver refuses it.
     fn function<K: Kernel>(&self) -> Result<Loaded, Error> {
-        let mut functions = self
-            .functions
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        if let Some(function) = functions.get(K::NAME) {
-            return Ok(function.clone());
+        let slot = {
+            let functions = self.functions.lock();
+            let mut functions = functions.unwrap_or_else(PoisonError::into_inner);
+            functions.entry(K::NAME).or_default().clone()
+        };
+        let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(loaded) = &*slot {
+            return Ok(loaded.clone());
         }
-        let source = ptx_of(K::NAME).ok_or_else(|| Error::Cuda {
-            action: "find a kernel",
-            reason: K::NAME.to_owned(),
-        })?;
         let function = self
             .context
-            .load_module(Ptx::from_src(source.concat()))
+            .load_module(Ptx::from_src(ptx::text_of(K::NAME)?))
             .and_then(|module| module.load_function(K::NAME))
             .map_err(failed("load a kernel"))?;
         function
@@ -125,8 +127,37 @@ impl Kernels {
             blocks_at_once: self.blocks_at_once::<K>(&function)?,
             function,
         };
-        functions.insert(K::NAME, loaded.clone());
+        *slot = Some(loaded.clone());
         Ok(loaded)
+    }
+
+    /// Loads a kernel if it is not loaded yet.
+    pub(crate) fn load<K: Kernel>(&self) -> Result<(), Error> {
+        self.function::<K>().map(|_| ())
+    }
+
+    /// Loads kernels, each on a thread of its own: the driver compiles them at the same time.
+    pub(crate) fn load_all(&self, loads: impl IntoIterator<Item = Load>) -> Result<(), Error> {
+        let load = |load: Load| {
+            let bound = self.context.bind_to_thread();
+            bound.map_err(failed("use the GPU"))?;
+            load(self)
+        };
+        std::thread::scope(|scope| {
+            let threads: Vec<_> = (loads.into_iter())
+                .map(|kernel| scope.spawn(move || load(kernel)))
+                .collect();
+            let ends = threads.into_iter().map(|thread| thread.join());
+            ends.map(|end| {
+                end.unwrap_or_else(|_| {
+                    Err(Error::Cuda {
+                        action: "load a kernel",
+                        reason: "a thread of the loader ended early".to_owned(),
+                    })
+                })
+            })
+            .collect()
+        })
     }
 
     /// Blocks of a kernel that the GPU runs at once, at least one.

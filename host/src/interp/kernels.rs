@@ -3,7 +3,7 @@
 use super::tuning::{TuneJob, enqueue_tune};
 use super::{Code, CodeWidth, Decomposition, Interpolator, Recipe};
 use crate::error::Error;
-use crate::executor::Executor;
+use crate::executor::{Executor, put};
 use crate::memory;
 use crate::plan::enqueue_resolve;
 use crate::tiles::kernels::strides;
@@ -154,7 +154,8 @@ fn enqueue_bound<T: Element, E: Executor>(
     executor.clear(room.cells)?;
     if interpolator.needs_range() {
         let cell = room.cells.from(cells::RANGE).words();
-        executor.upload(&range.to_bits().to_le_bytes(), cell)?;
+        let bits = range.to_bits();
+        put(executor, &[bits as u32, (bits >> 32) as u32], cell)?;
     }
     Ok(Some(quantizer.error().to_bits64()))
 }
@@ -174,7 +175,7 @@ pub(super) fn enqueue_compose<T: Element, E: Executor>(
         return Ok(());
     }
     let words = recipe.resolved.to_words();
-    executor.upload(bytemuck::cast_slice(&words), room.parameters)?;
+    put(executor, &words, room.parameters)?;
     let array = CodeArray {
         codes: arrays.codes,
         width: recipe.width.bytes(),

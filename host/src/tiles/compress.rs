@@ -2,7 +2,9 @@
 
 use super::coder::{self, Encoder, Room};
 use crate::cpu::{Progress, Sink};
+use crate::error::Error;
 use crate::interp::cpu::tune;
+use crate::memory;
 use ferrosz_codec::entropy::counts::{Counts, is_counted, is_sample};
 use ferrosz_codec::entropy::groups::{GroupMap, TileCodes};
 use ferrosz_codec::entropy::image::ChunkTiles;
@@ -17,9 +19,9 @@ use ferrosz_codec::quantize::Quantizer;
 use ferrosz_codec::stream::checksum::checksum;
 use ferrosz_codec::stream::chunk::Form;
 use ferrosz_codec::stream::container::{Header, Layout};
-use ferrosz_codec::stream::table::{Entry, seed};
+use ferrosz_codec::stream::table::Entry;
 use ferrosz_codec::stream::tiles::{Prologue, Sections, TileLayout};
-use ferrosz_codec::tile::{self, CHUNK_TILES, LANES, TILE, TileBox, TileGrid};
+use ferrosz_codec::tile::{self, CHUNK_TILES, LANES, TileBox, TileGrid};
 use ferrosz_codec::{Bound, Element, Shape};
 use rayon::prelude::*;
 
@@ -52,30 +54,32 @@ pub(crate) fn compress<T: Element>(
     bound: Bound,
     quantizer: &Quantizer<T>,
     values: &[T],
-    sink: &mut impl Sink,
+    sink: &mut dyn Sink,
     progress: Progress<'_>,
-) {
+) -> Result<(), Error> {
     let mut table = Vec::new();
     let mut images = Vec::new();
     if !values.is_empty() {
-        images = encode_all(tiles, quantizer, values, progress);
+        images = encode_all(tiles, quantizer, values, progress)?;
     }
+    let header = layout.header(T::DTYPE, bound, quantizer.error().to_bits64());
+    let identity = header.identity();
     let mut payload_bytes = 0;
     for (number, (form, bytes)) in (0..).zip(&images) {
-        let sum = checksum(seed(number, form.id()), bytes);
-        table.extend(Entry::new(payload_bytes, *form, sum).to_bytes());
+        let sum = checksum(identity.seed(number, form.id()), bytes);
+        // That of the prologue has none: its contents say it.
+        let length = if number == 0 { 0 } else { bytes.len() as u64 };
+        table.extend(Entry::new(payload_bytes, length, *form, sum).to_bytes());
         payload_bytes += bytes.len() as u64;
     }
     let header = Header {
         payload_bytes,
-        ..layout.header(T::DTYPE, bound, quantizer.error().to_bits64())
+        ..header
     };
-    sink.append(&header.to_bytes());
-    sink.append(&table);
+    sink.append(&header.to_bytes())?;
+    sink.append(&table)?;
     sink.expect(payload_bytes);
-    for (_, bytes) in &images {
-        sink.append(bytes);
-    }
+    images.iter().try_for_each(|(_, bytes)| sink.append(bytes))
 }
 
 /// The prologue and all chunks of a field that has elements.
@@ -84,12 +88,12 @@ pub(super) fn encode_all<T: Element>(
     quantizer: &Quantizer<T>,
     values: &[T],
     progress: Progress<'_>,
-) -> Vec<(Form, Vec<u8>)> {
+) -> Result<Vec<(Form, Vec<u8>)>, Error> {
     let fine = strided(layout, values, Part::Fine, 1);
     let mut anchors = Vec::new();
     let (resolved, parts) = match layout.codec.predictor {
         TilePredictor::Lorenzo => {
-            let codes = predict_lorenzo(&fine, quantizer);
+            let codes = predict_lorenzo(&fine, quantizer)?;
             (None, vec![Coded { field: fine, codes }])
         }
         TilePredictor::Interp(geometry) => {
@@ -100,9 +104,9 @@ pub(super) fn encode_all<T: Element>(
             let spacing = geometry.spacing(layout.shape());
             let coarse = strided(layout, values, Part::Coarse, u64::from(spacing));
             anchors = anchors_of(&coarse, spacing);
-            let (codes, known) = interpolate_coarse(layout, &resolved, &coarse, &anchors);
+            let (codes, known) = interpolate_coarse(layout, &resolved, &coarse, &anchors)?;
             let coarse_codes = codes;
-            let codes = interpolate(layout, &resolved, &fine, &known);
+            let codes = interpolate(layout, &resolved, &fine, &known)?;
             let parts = vec![
                 Coded {
                     field: coarse,
@@ -118,15 +122,16 @@ pub(super) fn encode_all<T: Element>(
     let encoder = Encoder::new(layout.codec.coder, shares.as_ref());
     let prologue = Prologue { resolved, shares };
     let most = Sections::new(layout, MAX_WORDS, T::DTYPE).bytes();
-    let mut bytes = vec![0; most];
+    let mut bytes = memory::try_zeroed(most as u64)?;
     let sections = prologue.write(layout, anchors.into_iter(), &mut bytes);
     bytes.truncate(sections.bytes());
     let mut images = vec![(Form::Coded, bytes)];
     for part in &parts {
-        images.par_extend(encode_part(&encoder, &map, part));
+        let of_part: Result<Vec<_>, Error> = encode_part(&encoder, &map, part).collect();
+        images.append(&mut of_part?);
     }
     progress(values.len() as u64);
-    images
+    Ok(images)
 }
 
 /// A part of the field: every `spacing`th place.
@@ -176,20 +181,19 @@ fn interpolate_coarse<T: Element>(
     resolved: &Resolved<T>,
     field: &Strided<'_, T>,
     anchors: &[T],
-) -> (Vec<TileCodes>, Vec<T>) {
+) -> Result<(Vec<TileCodes>, Vec<T>), Error> {
     let predictor = Predictor::new(&layout.fine, resolved, Part::Coarse);
     let shape = layout.shape();
     let grid = &field.grid;
     let coarse = grid.coarse(resolved.parameters.geometry.spacing(shape));
-    let mut all = vec![T::ZERO; grid.elements() as usize];
-    let mut codes = Vec::new();
+    let mut all = memory::try_zeroed(grid.elements())?;
+    let mut codes = memory::try_zeroed::<TileCodes>(grid.tiles())?;
     let mut known = vec![T::ZERO; store::len(shape) as usize];
     for number in 0..grid.tiles() {
         let tile = grid.tile(number);
-        let mut of_tile = [0; TILE];
+        let of_tile = &mut codes[number as usize];
         let anchor = |at| anchors[coarse.flat(at) as usize];
-        predictor.encode(&tile, |at| field.at(at), anchor, &mut known, &mut of_tile);
-        codes.push(of_tile);
+        predictor.encode(&tile, |at| field.at(at), anchor, &mut known, of_tile);
         each_place(shape, &tile, |place| {
             if is_own(shape, place) {
                 let value = known[store::index(shape, place) as usize];
@@ -197,7 +201,7 @@ fn interpolate_coarse<T: Element>(
             }
         });
     }
-    (codes, all)
+    Ok((codes, all))
 }
 
 /// The codes of the field, whose anchors are known.
@@ -206,7 +210,7 @@ fn interpolate<T: Element>(
     resolved: &Resolved<T>,
     field: &Strided<'_, T>,
     anchors: &[T],
-) -> Vec<TileCodes> {
+) -> Result<Vec<TileCodes>, Error> {
     let predictor = Predictor::new(&layout.fine, resolved, Part::Fine);
     let coarse = layout.grid(Part::Coarse);
     for_tiles(
@@ -219,7 +223,10 @@ fn interpolate<T: Element>(
     )
 }
 
-fn predict_lorenzo<T: Element>(field: &Strided<'_, T>, quantizer: &Quantizer<T>) -> Vec<TileCodes> {
+fn predict_lorenzo<T: Element>(
+    field: &Strided<'_, T>,
+    quantizer: &Quantizer<T>,
+) -> Result<Vec<TileCodes>, Error> {
     let shape = field.grid.shape();
     for_tiles(
         &field.grid,
@@ -239,15 +246,15 @@ fn for_tiles<R>(
     grid: &TileGrid,
     room: impl Fn() -> R + Sync + Send,
     encode: impl Fn(&mut R, &TileBox, &mut TileCodes) + Sync + Send,
-) -> Vec<TileCodes> {
-    let mut codes = vec![[0; TILE]; grid.tiles() as usize];
+) -> Result<Vec<TileCodes>, Error> {
+    let mut codes = memory::try_zeroed::<TileCodes>(grid.tiles())?;
     codes
         .par_iter_mut()
         .enumerate()
         .for_each_init(room, |room, (number, codes)| {
             apart(|| encode(room, &grid.tile(number as u64), codes));
         });
-    codes
+    Ok(codes)
 }
 
 /// Does something in a frame of its own: in that of rayon's recursion, arrays would be there once for each depth, and
@@ -292,7 +299,7 @@ fn encode_part<T: Element>(
     encoder: &Encoder,
     map: &GroupMap,
     part: &Coded<'_, T>,
-) -> impl IndexedParallelIterator<Item = (Form, Vec<u8>)> {
+) -> impl IndexedParallelIterator<Item = Result<(Form, Vec<u8>), Error>> {
     let chunks = part.codes.par_chunks(CHUNK_TILES as usize).enumerate();
     chunks.map_init(Room::default, |room, (number, codes)| {
         let grid = &part.field.grid;
@@ -304,6 +311,8 @@ fn encode_part<T: Element>(
                 .at(boxes[tile].at(tile::place(grid.shape(), step, lane)))
         };
         let (form, length) = apart(|| encoder.encode(tiles, codes, value, room));
-        (form, room.image[..length].to_vec())
+        let mut bytes = memory::with_capacity(length as u64)?;
+        bytes.extend_from_slice(&room.image[..length]);
+        Ok((form, bytes))
     })
 }

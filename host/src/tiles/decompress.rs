@@ -6,7 +6,7 @@ use super::coder::{Decoder, Room};
 use super::compress::{apart, chunk_tiles};
 use crate::cpu::{Output, Progress};
 use crate::error::Error;
-use crate::stream::StreamRef;
+use crate::stream::{StoredChunk, StreamRef};
 use ferrosz_codec::entropy::groups::{GroupMap, TileCodes};
 use ferrosz_codec::entropy::image::ChunkTiles;
 use ferrosz_codec::error::ChunkFault;
@@ -18,7 +18,6 @@ use ferrosz_codec::quantize::Quantizer;
 use ferrosz_codec::stream::checksum::checksum;
 use ferrosz_codec::stream::chunk::Form;
 use ferrosz_codec::stream::region::Region;
-use ferrosz_codec::stream::table::seed;
 use ferrosz_codec::stream::tiles::{FIRST_ENTRY, Prologue, TileLayout};
 use ferrosz_codec::tile::{self, CHUNK_TILES, LANES, TILE, TileBox, TileGrid};
 use ferrosz_codec::{Element, FormatError, Shape};
@@ -116,11 +115,8 @@ struct Source<'a> {
 
 impl<'a> Source<'a> {
     fn entry(&self, number: u64) -> Result<(Form, &'a [u8]), FormatError> {
-        let (entry, bytes) = self
-            .stream
-            .chunk(number)
-            .ok_or(ChunkFault::Place.in_chunk(number))?;
-        if self.verify && checksum(seed(number, entry.form), bytes) != entry.checksum {
+        let StoredChunk { entry, seed, bytes } = self.stream.chunk(number)?;
+        if self.verify && checksum(seed, bytes) != entry.checksum {
             return Err(ChunkFault::Checksum.in_chunk(number));
         }
         let form = Form::from_id(entry.form).ok_or(ChunkFault::Form.in_chunk(number))?;

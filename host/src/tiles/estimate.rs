@@ -164,10 +164,11 @@ impl<T: Element> TileSample<T> {
     ) -> u128 {
         let payload = match self {
             Self::Whole(values) if values.is_empty() => 0,
-            Self::Whole(values) => encode_all(layout, quantizer, values, &|_| {})
-                .iter()
-                .map(|(_, bytes)| bytes.len() as u128)
-                .sum(),
+            Self::Whole(values) => match encode_all(layout, quantizer, values, &|_| {}) {
+                Ok(images) => images.iter().map(|(_, bytes)| bytes.len() as u128).sum(),
+                // What cannot be encoded is not to be chosen.
+                Err(_) => return u128::MAX,
+            },
             Self::Tiles { tiles, yardstick } => {
                 let elements: u64 = tiles.iter().map(|tile| tile.count(&layout.fine)).sum();
                 // Where there is next to nothing, elements say more than the yardstick's bytes.

@@ -8,7 +8,7 @@ use super::room::Room;
 use crate::error::Error;
 use crate::executor::Executor;
 use crate::interp::tuning::{TuneJob, enqueue_tune};
-use crate::plan::{CompressJob, DecompressJob, enqueue_resolve, identity};
+use crate::plan::{CompressJob, DecompressJob, enqueue_resolve, layout_words};
 use ferrosz_codec::bound::Extremes;
 use ferrosz_codec::interp::geometry::Geometry;
 use ferrosz_codec::interp::quantize::RADIUS;
@@ -18,7 +18,7 @@ use ferrosz_codec::interp::tune::search::Search;
 use ferrosz_codec::pipeline::{TileCoder, TilePredictor};
 use ferrosz_codec::quantize::Quantizer;
 use ferrosz_codec::shape::{Cube, Line, Plane};
-use ferrosz_codec::stream::container::to_words;
+use ferrosz_codec::stream::container::{HEADER_WORDS, to_words};
 use ferrosz_codec::stream::tiles::TileLayout;
 use ferrosz_codec::tile::TileGrid;
 use ferrosz_codec::{Dtype, Element, Shape};
@@ -33,6 +33,7 @@ use ferrosz_gpu_kernels::kernel::entropy::statistics::{Statistics, StatisticsPar
 use ferrosz_gpu_kernels::kernel::entropy::tables::TablesParams;
 use ferrosz_gpu_kernels::kernel::entropy::target::DecodeParams;
 use ferrosz_gpu_kernels::kernel::entropy::tiling::Tiling;
+use ferrosz_gpu_kernels::kernel::identity::IdentityOf;
 use ferrosz_gpu_kernels::kernel::interp::InterpParams;
 use ferrosz_gpu_kernels::kernel::lorenzo::LorenzoParams;
 use ferrosz_gpu_kernels::kernel::prologue::finish::{Finish, FinishParams};
@@ -192,11 +193,8 @@ pub(crate) fn enqueue_compress<T: Element, E: Executor>(
         }
     }
     call.encode::<T>(job)?;
-    let header = job
-        .layout
-        .header(T::DTYPE, job.bound, resolved.error().to_bits64());
     let params = FinishParams {
-        header: to_words(&header.to_bytes()),
+        header: header_words::<T>(job),
         stream: job.stream,
         chunks: layout.chunks(),
         cells: call.room.cells,
@@ -204,6 +202,17 @@ pub(crate) fn enqueue_compress<T: Element, E: Executor>(
         error_in_cells: u32::from(is_relative),
     };
     executor.launch::<Finish>(1, &params)
+}
+
+/// The header of the stream, as far as it is known before the field is.
+fn header_words<T: Element>(job: &CompressJob) -> [u32; HEADER_WORDS] {
+    let resolved: Quantizer<T> = job.bound.resolve(&Extremes::default());
+    let header = (job.layout).header(T::DTYPE, job.bound, resolved.error().to_bits64());
+    to_words(&header.to_bytes())
+}
+
+fn identity_of<T: Element>(job: &CompressJob) -> IdentityOf {
+    IdentityOf::new(&header_words::<T>(job), job.bound.needs_extremes())
 }
 
 impl<E: Executor> Call<'_, E> {
@@ -337,6 +346,7 @@ impl<E: Executor> Call<'_, E> {
             stream: job.stream,
             chunks: layout.chunks(),
             cells: room.cells,
+            identity: identity_of::<T>(job),
         };
         self.executor.launch::<WritePrologue>(1, &prologue)
     }
@@ -353,6 +363,7 @@ impl<E: Executor> Call<'_, E> {
             element_words: T::WORDS as u32,
             stream: job.stream,
             cells: room.cells,
+            identity: identity_of::<T>(job),
         }
     }
 }
@@ -385,13 +396,13 @@ impl<E: Executor> Call<'_, E> {
     fn read_prologue<T: Element>(&self, job: &DecompressJob<'_>) -> Result<(), Error> {
         let (executor, layout, room) = (self.executor, self.layout, &self.room);
         let (contents, chunks) = (contents::<T>(layout), layout.chunks());
-        let identity = identity::<T>(job.layout);
+        let layout_words = layout_words::<T>(job.layout);
         if layout.codec.coder.has_tables() {
             let tables = ReadTablesParams {
                 stream: job.stream,
                 chunks,
                 shares_at: contents.shares_at(),
-                identity,
+                layout: layout_words,
                 tables: room.tables,
                 cells: room.cells,
             };
@@ -407,7 +418,7 @@ impl<E: Executor> Call<'_, E> {
             anchors: room.anchors,
             stream: job.stream,
             chunks,
-            identity,
+            layout: layout_words,
             cells: room.cells,
             geometry: geometry.id(),
             verify: u32::from(job.verify),

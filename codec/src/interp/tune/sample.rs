@@ -1,6 +1,7 @@
 //! Samples: the tiles that speak for a field.
 
 use crate::shape::Shape;
+use crate::stream::checksum::mix;
 use crate::tile;
 
 /// A few of a field's tiles, one from each of as many equal parts of their sequence.
@@ -98,13 +99,10 @@ impl Samples {
     }
 }
 
-/// The finaliser of MurmurHash3, which spreads small numbers over 64 bits.
+/// A number without pattern for the number of a sample.
 #[inline(always)]
 const fn hash(value: u64) -> u64 {
-    let mut hash = value.wrapping_add(0x9E37_79B9_7F4A_7C15);
-    hash = (hash ^ hash >> 33).wrapping_mul(0xFF51_AFD7_ED55_8CCD);
-    hash = (hash ^ hash >> 33).wrapping_mul(0xC4CE_B9FE_1A85_EC53);
-    hash ^ hash >> 33
+    mix(value.wrapping_add(0x9E37_79B9_7F4A_7C15))
 }
 
 #[cfg(test)]

@@ -315,17 +315,13 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
         sum
     }
 
-    /// Writes the chunk's table entry and, behind the last chunk, the header. For one thread.
+    /// Writes the chunk's table entry and, behind the last chunk, the header; `sum` is what the chunk's words add to
+    /// its checksum. For one thread.
     #[inline(always)]
-    pub(super) fn finish<T: Thread>(
-        &self,
-        t: T,
-        start: u64,
-        words: u32,
-        form: Form,
-        checksum: u64,
-    ) {
-        let entry = Entry::new(start, form, checksum).to_words();
+    pub(super) fn finish<T: Thread>(&self, t: T, start: u64, words: u32, form: Form, sum: u64) {
+        let identity = self.params.identity.find(t, self.params.cells);
+        let checksum = identity.seed(self.number, form.id()).wrapping_add(sum);
+        let entry = Entry::new(start, 4 * u64::from(words), form, checksum).to_words();
         let first = HEADER_WORDS as u64 / u64::from(UNIT_WORDS);
         t.store4(self.params.stream, first + self.number, entry);
         if self.number + 1 == self.params.grid.chunk_count() {

@@ -28,8 +28,6 @@ use ferrosz_codec::entropy::token::{RAW, SLOTS};
 use ferrosz_codec::error::ChunkFault;
 use ferrosz_codec::shape::StaticShape;
 use ferrosz_codec::stream::chunk::Form;
-use ferrosz_codec::stream::table::seed;
-use ferrosz_codec::stream::tiles::FIRST_ENTRY;
 
 /// Decodes tiles of shape `S` with coder `C`. Launched with at least as many warps as there are chunks.
 pub struct Decode<C, S>(PhantomData<(C, S)>);
@@ -120,7 +118,7 @@ impl<S: StaticShape> Target<'_, S> {
     #[inline(always)]
     fn checksum<T: Thread>(&self, t: T, form: u32, image: Image) -> u64 {
         let sum = image.checksum_part(t, t.lane(), WARP);
-        seed(FIRST_ENTRY + self.chunk, form).wrapping_add(warp_sum_u64(t, sum))
+        self.seed(t, form).wrapping_add(warp_sum_u64(t, sum))
     }
 
     /// Decodes the codes of a coded chunk; whether some may be [`RAW`], and where the image has their values.

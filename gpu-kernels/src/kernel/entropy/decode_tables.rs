@@ -14,7 +14,7 @@ use ferrosz_codec::entropy::shares::{Head, LENGTH_BITS, low_bits, share_length};
 use ferrosz_codec::entropy::stack::SymbolCoder;
 use ferrosz_codec::entropy::token::{SLOTS, TOKENS, Token};
 use ferrosz_codec::error::TableFault;
-use ferrosz_codec::stream::container::{IDENTITY_WORDS, Summary};
+use ferrosz_codec::stream::container::{LAYOUT_WORDS, Summary};
 
 /// Reads the shares of coder `C`. Launched with one block.
 pub struct ReadTables<C>(PhantomData<C>);
@@ -30,7 +30,7 @@ pub struct ReadTablesParams {
     /// The word of the payload that the shares begin at.
     pub shares_at: u64,
     /// The header's first words. A stream that begins otherwise is a fault.
-    pub identity: [u32; IDENTITY_WORDS],
+    pub layout: [u32; LAYOUT_WORDS],
     /// Where the tables go: [`DECODE_WORDS`] words.
     pub tables: View<u32>,
     /// The workspace, which gets the number of the shares' words.
@@ -104,7 +104,7 @@ impl<C: SymbolCoder> ReadTables<C> {
             return false;
         }
         let word = |word: usize| t.load(params.stream, word as u64);
-        header_is_sound(t, word) & Summary::is_of(&params.identity, word)
+        header_is_sound(t, word) & Summary::is_of(&params.layout, word)
     }
 
     /// The shares of this warp's context. For the whole warp, all of which gets the same fault.

@@ -12,13 +12,14 @@ use crate::kernel::entropy::record::Record;
 use crate::kernel::entropy::stream::{payload, table};
 use crate::kernel::entropy::tiling::{Tile, Tiling};
 use crate::kernel::entropy::{THREADS, WARPS};
+use crate::kernel::identity::IdentityOf;
 use crate::look_back::{TileState, sum_before};
 use crate::scan::{block_sum, store_warp_sum_u64, sum_of_warps};
 use crate::simt::{Thread, View, WARP};
 use core::marker::PhantomData;
 use ferrosz_codec::stream::checksum::term;
 use ferrosz_codec::stream::chunk::Form;
-use ferrosz_codec::stream::table::{Entry, seed};
+use ferrosz_codec::stream::table::Entry;
 use ferrosz_codec::stream::tiles::FIRST_ENTRY;
 use ferrosz_codec::tile::{CHUNK_TILES, STEPS, place};
 
@@ -56,6 +57,8 @@ pub struct PlaceParams {
     pub stream: View<u32>,
     /// The workspace. Gets the length of the payload.
     pub cells: View<u64>,
+    /// The header's identity.
+    pub identity: IdentityOf,
 }
 
 impl<C: CodedWords> Place<C> {
@@ -96,8 +99,10 @@ impl<C: CodedWords> Place<C> {
             let sum = sum_of_warps::<T, { WARPS as usize }>(t, Self::CHECKSUMS);
             if t.lane() == 0 {
                 let number = FIRST_ENTRY + chunk;
-                let sum = seed(number, record.form.id()).wrapping_add(sum);
-                let entry = Entry::new(start, record.form, sum).to_words();
+                let identity = params.identity.find(t, params.cells);
+                let sum = identity.seed(number, record.form.id()).wrapping_add(sum);
+                let bytes = 4 * u64::from(record.image_words);
+                let entry = Entry::new(start, bytes, record.form, sum).to_words();
                 t.store4(table(params.stream), number, entry);
             }
         }

@@ -14,7 +14,7 @@ use ferrosz_codec::error::ChunkFault;
 use ferrosz_codec::shape::StaticShape;
 use ferrosz_codec::stream::checksum::term;
 use ferrosz_codec::stream::container::Summary;
-use ferrosz_codec::stream::table::{CHUNK_ALIGNMENT, Entry};
+use ferrosz_codec::stream::table::Entry;
 use ferrosz_codec::stream::tiles::FIRST_ENTRY;
 use ferrosz_codec::tile::{LANES, STEPS, place};
 
@@ -110,10 +110,11 @@ impl<'a, S: StaticShape> Target<'a, S> {
         }
     }
 
-    /// The table entry of a chunk.
+    /// The seed of the chunk's checksum.
     #[inline(always)]
-    fn entry<T: Thread>(&self, t: T, chunk: u64) -> Entry {
-        Entry::from_words(t.load4(table(self.params.stream), FIRST_ENTRY + chunk))
+    pub fn seed<T: Thread>(&self, t: T, form: u32) -> u64 {
+        let summary = Summary::from_words(|word| t.load(self.params.stream, word as u64));
+        summary.identity.seed(FIRST_ENTRY + self.chunk, form)
     }
 
     /// The chunk's table entry, and its bytes if their place is possible. For a whole warp.
@@ -124,17 +125,10 @@ impl<'a, S: StaticShape> Target<'a, S> {
         if !has_table(self.params.stream, chunks) {
             return Err(ChunkFault::Place);
         }
-        let entry = self.entry(t, self.chunk);
-        let end = if self.chunk + 1 < chunks {
-            self.entry(t, self.chunk + 1).start
-        } else {
-            Summary::from_words(|word| t.load(self.params.stream, word as u64)).payload_bytes
-        };
-        let words = end.wrapping_sub(entry.start) / 4;
-        let is_possible = entry.start <= end
-            && end / 4 <= payload.len()
-            && end.is_multiple_of(CHUNK_ALIGNMENT)
-            && words <= u64::from(self.raw_words(t));
+        let entry = Entry::from_words(t.load4(table(self.params.stream), FIRST_ENTRY + self.chunk));
+        let words = entry.bytes / 4;
+        let is_possible =
+            entry.range().end / 4 <= payload.len() && words <= u64::from(self.raw_words(t));
         // Vote and shuffle tell NVIDIA's assembler that all lanes have the same.
         if t.any(!is_possible) {
             return Err(ChunkFault::Place);

@@ -13,8 +13,8 @@ use ferrosz_codec::interp::resolved::{WORDS, Words};
 use ferrosz_codec::quantize::Quantizer;
 use ferrosz_codec::stream::checksum::term;
 use ferrosz_codec::stream::chunk::Form;
-use ferrosz_codec::stream::container::{IDENTITY_WORDS, Summary};
-use ferrosz_codec::stream::table::{Entry, seed};
+use ferrosz_codec::stream::container::{LAYOUT_WORDS, Summary};
+use ferrosz_codec::stream::table::Entry;
 
 /// Reads the prologue of a field of `E`. Launched with one block, behind what reads the shares.
 pub struct ReadPrologue<E>(PhantomData<E>);
@@ -34,7 +34,7 @@ pub struct ReadPrologueParams {
     /// Its chunks.
     pub chunks: u64,
     /// The header's first words.
-    pub identity: [u32; IDENTITY_WORDS],
+    pub layout: [u32; LAYOUT_WORDS],
     /// The workspace: [`cells::SHARES_WORDS`] is read, and the quantiser written.
     pub cells: View<u64>,
     /// The number of the geometry that the codec has.
@@ -83,7 +83,7 @@ impl<E: Element> ReadPrologue<E> {
         t.barrier();
         if t.warp() == 0 {
             let sum = sum_of_warps::<T, WARPS>(t, Self::SUMS);
-            if let Err(fault) = Self::check(t, params, payload, [words, shares], sum) {
+            if let Err(fault) = Self::check(t, params, payload, shares, sum) {
                 Self::report(t, params, Fault::Chunk(0, fault as u32));
             }
         }
@@ -103,7 +103,7 @@ impl<E: Element> ReadPrologue<E> {
     #[inline(always)]
     fn is_expected<T: Thread>(t: T, params: &ReadPrologueParams) -> bool {
         let word = |word: usize| t.load(params.stream, word as u64);
-        header_is_sound(t, word) & Summary::is_of(&params.identity, word)
+        header_is_sound(t, word) & Summary::is_of(&params.layout, word)
     }
 
     /// What is wrong, but for the shares.
@@ -112,15 +112,16 @@ impl<E: Element> ReadPrologue<E> {
         t: T,
         params: &ReadPrologueParams,
         payload: View<u32>,
-        [words, shares]: [u64; 2],
+        shares: u64,
         sum: u64,
     ) -> Result<(), ChunkFault> {
-        let entry = |number| Entry::from_words(t.load4(table(params.stream), number));
-        let (own, next) = (entry(0), entry(1));
-        if own.start != 0 {
+        let own = Entry::from_words(t.load4(table(params.stream), 0));
+        if own.range() != (0..0) {
             return Err(ChunkFault::Place);
         }
-        if params.verify != 0 && seed(0, own.form).wrapping_add(sum) != own.checksum {
+        let summary = Summary::from_words(|word| t.load(params.stream, word as u64));
+        let seed = summary.identity.seed(0, own.form);
+        if params.verify != 0 && seed.wrapping_add(sum) != own.checksum {
             return Err(ChunkFault::Checksum);
         }
         if own.form != Form::Coded.id() {
@@ -128,9 +129,6 @@ impl<E: Element> ReadPrologue<E> {
         }
         if u64::from(t.load(payload, params.contents.count_at())) != shares {
             return Err(ChunkFault::Prologue);
-        }
-        if next.start != 4 * words {
-            return Err(ChunkFault::Length);
         }
         let stored = Words(|at| t.shared_load(Self::PARAMETERS + at as u32));
         let is_sound = params.contents.has_parameters == 0

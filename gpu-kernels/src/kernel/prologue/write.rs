@@ -3,11 +3,12 @@
 use super::{Contents, THREADS, WARPS};
 use crate::kernel::cells;
 use crate::kernel::entropy::stream::{payload, table};
+use crate::kernel::identity::IdentityOf;
 use crate::scan::{store_warp_sum_u64, sum_of_warps};
 use crate::simt::{Thread, View};
 use ferrosz_codec::stream::checksum::term;
 use ferrosz_codec::stream::chunk::Form;
-use ferrosz_codec::stream::table::{Entry, seed};
+use ferrosz_codec::stream::table::Entry;
 
 /// Writes a prologue. Launched with one block, behind what makes the shares.
 pub struct WritePrologue;
@@ -30,6 +31,8 @@ pub struct WritePrologueParams {
     pub chunks: u64,
     /// The workspace: [`cells::SHARES_WORDS`] is read, [`cells::PROLOGUE_BYTES`] written.
     pub cells: View<u64>,
+    /// The header's identity.
+    pub identity: IdentityOf,
 }
 
 impl WritePrologue {
@@ -60,8 +63,9 @@ impl WritePrologue {
         if t.warp() == 0 {
             let sum = sum_of_warps::<T, WARPS>(t, 0);
             if t.lane() == 0 {
-                let sum = seed(0, Form::Coded.id()).wrapping_add(sum);
-                let entry = Entry::new(0, Form::Coded, sum).to_words();
+                let identity = params.identity.find(t, params.cells);
+                let sum = identity.seed(0, Form::Coded.id()).wrapping_add(sum);
+                let entry = Entry::new(0, 0, Form::Coded, sum).to_words();
                 t.store4(table(params.stream), 0, entry);
                 t.cell_store(params.cells, cells::PROLOGUE_BYTES, 4 * words);
             }

@@ -16,8 +16,6 @@ use ferrosz_codec::entropy::token::RAW;
 use ferrosz_codec::error::ChunkFault;
 use ferrosz_codec::shape::{GROUP, StaticShape};
 use ferrosz_codec::stream::chunk::Form;
-use ferrosz_codec::stream::table::seed;
-use ferrosz_codec::stream::tiles::FIRST_ENTRY;
 
 /// Decodes chunks in tiles of shape `S`. Launched with one block a chunk.
 pub struct DecodePlanes<S>(PhantomData<S>);
@@ -96,7 +94,7 @@ impl<S: StaticShape> Target<'_, S> {
         store_warp_sum_u64(t, sum, CHECKSUMS);
         t.barrier();
         let sum = sum_of_warps::<T, { WARPS as usize }>(t, CHECKSUMS);
-        seed(FIRST_ENTRY + self.chunk, form).wrapping_add(sum)
+        self.seed(t, form).wrapping_add(sum)
     }
 
     /// Decodes the codes of a coded chunk. For the whole block.

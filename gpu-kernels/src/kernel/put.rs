@@ -1,0 +1,43 @@
+//! Writes a few words that the host knows.
+//!
+//! They travel as parameters of the launch, not as a copy from the host's memory: a captured graph keeps a copy's source
+//! as a pointer, and reads it again at every replay.
+
+use crate::simt::{Thread, View};
+
+/// The most words of a launch.
+pub const MAX_WORDS: usize = 64;
+
+/// Threads in a block.
+pub const THREADS: u32 = MAX_WORDS as u32;
+
+/// Writes words. Launched with one block.
+pub struct Put;
+
+/// Parameters of [`Put`].
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct PutParams {
+    /// Where they go: as many as are written.
+    pub to: View<u32>,
+    /// The words.
+    pub words: [u32; MAX_WORDS],
+}
+
+impl Put {
+    /// Words of shared memory.
+    pub const SHARED_WORDS: u32 = 0;
+
+    /// What one thread does.
+    #[inline(always)]
+    pub fn run<T: Thread>(t: T, params: &PutParams) {
+        // One thread, with places that the compiler knows: parameters have no addresses that depend on a thread.
+        if t.thread_index() == 0 {
+            for (at, word) in (0..).zip(&params.words) {
+                if at < params.to.len() {
+                    t.store(params.to, at, *word);
+                }
+            }
+        }
+    }
+}

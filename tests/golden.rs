@@ -1,0 +1,194 @@
+//! Golden streams: bytes that every machine writes and reads, now and in every later version.
+//!
+//! `tests/golden/` has a stream of every codec, shape and type, and `index.txt` the digests of each stream and of the elements
+//! that it decodes to. A change of bytes is deliberate or a fault: `cargo xtask golden` writes all of them anew, and
+//! CHANGELOG.md says why. `tests/independent/` decodes them with a program that shares nothing with this one.
+
+mod common;
+
+use common::golden::{self, Case, cases, digest};
+use ferrosz::codec::reference;
+use ferrosz::{Bound, Decompressor, Device, Dtype, Element, Error, Layout};
+use rayon::prelude::*;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+use std::fs;
+
+/// All streams together, so that a clone stays small.
+const MOST_BYTES: u64 = 1_500_000;
+
+/// The names of cases for which `is_right` is not, as one message.
+fn check_all(what: &str, is_right: impl Fn(&Case) -> bool + Sync) {
+    let cases = cases();
+    let wrong: Vec<&str> = (cases.par_iter())
+        .filter(|case| !is_right(case))
+        .map(|case| &case.name[..])
+        .collect();
+    assert!(
+        wrong.is_empty(),
+        "{what}: {} of {} golden streams differ: {wrong:#?}",
+        wrong.len(),
+        cases.len()
+    );
+}
+
+/// The digests of the elements by name.
+fn digests() -> BTreeMap<String, String> {
+    let rows = golden::index().into_iter();
+    rows.map(|row| (row.name, row.elements)).collect()
+}
+
+fn elements<T: Element>(values: Result<Vec<T>, Error>) -> Option<String> {
+    values.ok().map(|values| digest(&golden::bytes_of(&values)))
+}
+
+/// The digest of a stream's elements, decoded on a device.
+fn decoded(device: Device, dtype: Dtype, stream: &[u8]) -> Option<String> {
+    let decoder = Decompressor::new().device(device);
+    match dtype {
+        Dtype::F32 => elements(decoder.decompress::<f32>(stream)),
+        Dtype::F64 => elements(decoder.decompress::<f64>(stream)),
+    }
+}
+
+/// The stream of a case, made on a device.
+fn encoded(device: Device, case: &Case) -> Option<Vec<u8>> {
+    fn on<T: Element>(
+        device: Device,
+        layout: Layout,
+        bound: Bound,
+        field: &[T],
+    ) -> Result<Vec<u8>, Error> {
+        common::compressor(layout, bound, device)?.compress(field)
+    }
+    let made = match case.dtype {
+        Dtype::F32 => case.stream::<f32>(|layout, bound, field| on(device, layout, bound, field)),
+        Dtype::F64 => case.stream::<f64>(|layout, bound, field| on(device, layout, bound, field)),
+    };
+    made.ok()
+}
+
+fn round_trip_on(device: Device) {
+    let digests = digests();
+    check_all(&format!("written on {device}"), |case| {
+        encoded(device, case) == Some(golden::read(&case.name))
+    });
+    check_all(&format!("decoded on {device}"), |case| {
+        decoded(device, case.dtype, &golden::read(&case.name)) == digests.get(&case.name).cloned()
+    });
+}
+
+#[test]
+fn the_cpu_writes_and_reads_them() {
+    round_trip_on(Device::Cpu);
+}
+
+#[test]
+#[cfg(feature = "emulator")]
+fn the_emulator_writes_and_reads_them() {
+    round_trip_on(Device::Emulator);
+}
+
+#[test]
+#[cfg(feature = "cuda")]
+#[ignore = "needs an NVIDIA GPU"]
+fn the_gpu_writes_and_reads_them() {
+    round_trip_on(Device::Cuda(0));
+}
+
+#[test]
+fn the_reference_writes_and_reads_them() {
+    let digests = digests();
+    check_all("written by the reference", |case| {
+        case.of_reference() == golden::read(&case.name)
+    });
+    check_all("decoded by the reference", |case| {
+        let stream = golden::read(&case.name);
+        let found = match case.dtype {
+            Dtype::F32 => elements(reference::decompress::<f32>(&stream).map_err(Error::from)),
+            Dtype::F64 => elements(reference::decompress::<f64>(&stream).map_err(Error::from)),
+        };
+        found == digests.get(&case.name).cloned()
+    });
+}
+
+/// Which files changed since they were written on purpose, which are new, and which are left over.
+#[test]
+fn the_files_are_those_of_the_index() {
+    let rows = golden::index();
+    let mut wrong = Vec::new();
+    for row in &rows {
+        if digest(&golden::read(&row.name)) != row.stream {
+            wrong.push(format!("{}.fsz changed", row.name));
+        }
+    }
+    let listed: BTreeSet<String> = rows.iter().map(|row| row.name.clone()).collect();
+    let wanted: BTreeSet<String> = cases().into_iter().map(|case| case.name).collect();
+    let found: BTreeSet<String> = streams().map(|(name, _)| name).collect();
+    wrong.extend(
+        wanted
+            .difference(&listed)
+            .map(|name| format!("{name} is not in index.txt")),
+    );
+    wrong.extend(
+        listed
+            .difference(&wanted)
+            .map(|name| format!("{name} is no case any more")),
+    );
+    wrong.extend(
+        found
+            .difference(&listed)
+            .map(|name| format!("{name}.fsz is left over")),
+    );
+    assert!(
+        wrong.is_empty(),
+        "run `cargo xtask golden` if this is wanted: {wrong:#?}"
+    );
+    let bytes: u64 = streams().map(|(_, bytes)| bytes).sum();
+    assert!(bytes <= MOST_BYTES, "{bytes} bytes");
+}
+
+/// Names and sizes of the streams in the folder.
+fn streams() -> impl Iterator<Item = (String, u64)> {
+    let files = fs::read_dir(golden::folder()).expect("the folder");
+    files.filter_map(|file| {
+        let file = file.expect("a file");
+        let name = file.file_name().into_string().expect("a plain name");
+        let bytes = file.metadata().expect("a file").len();
+        Some((name.strip_suffix(".fsz")?.to_owned(), bytes))
+    })
+}
+
+/// `cargo xtask golden`: writes all streams anew, and prints which changed.
+#[test]
+#[ignore = "rewrites the golden streams"]
+fn rewrite() {
+    let folder = golden::folder();
+    let mut index = String::from(
+        "# Golden streams: name, SHA-256 of the decoded elements (little-endian, C order), SHA-256 of the stream, recipe.\n\
+         # Written by `cargo xtask golden`; the fields are made by tests/common/golden.rs.\n",
+    );
+    let mut wanted = BTreeSet::new();
+    for case in cases() {
+        let stream = case.of_reference();
+        let elements = decoded(Device::Cpu, case.dtype, &stream).expect("decodes");
+        let path = folder.join(format!("{}.fsz", case.name));
+        if fs::read(&path).ok().as_ref() != Some(&stream) {
+            println!("{} changed", case.name);
+            fs::write(&path, &stream).expect("writes");
+        }
+        let row = format!(
+            "{} {elements} {} {}",
+            case.name,
+            digest(&stream),
+            case.recipe()
+        );
+        writeln!(index, "{row}").expect("text");
+        wanted.insert(case.name);
+    }
+    for (name, _) in streams().filter(|(name, _)| !wanted.contains(name)) {
+        println!("{name} removed");
+        fs::remove_file(folder.join(format!("{name}.fsz"))).expect("removes");
+    }
+    fs::write(folder.join("index.txt"), index).expect("writes");
+}

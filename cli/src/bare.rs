@@ -208,7 +208,7 @@ impl<'a> Job<'a> {
         let stream = code(&array.values).map_err(|error| self.explain(error))?;
         let seconds = start.elapsed().as_secs_f64();
         output::write(self.output, self.force, |writer| writer.write_all(&stream))?;
-        self.report(&array, stream.len(), seconds)
+        self.report(array, stream.len(), seconds)
     }
 
     fn decompress<T: Element>(

@@ -25,7 +25,12 @@ fn check(location: &Location, common: &Common) -> Result<bool, Failure> {
     let stream = stream_file::read(location)?;
     let info = stream_file::info(location, &stream)?;
     let start = Instant::now();
-    let damages = damages(location, &stream, &info, common)?;
+    let bytes = info.dtype.bytes() as u64;
+    let progress = Progress::new("checking", info.elements, bytes, common.quiet);
+    let damages = Decompressor::new()
+        .check_with_progress(&stream, &|more| progress.advance(more))
+        .map_err(|error| stream_file::explain(location, error))?;
+    drop(progress);
     let seconds = start.elapsed().as_secs_f64();
     let is_whole = damages.is_empty();
     if common.json {
@@ -68,22 +73,4 @@ fn text(location: &Location, stream: &Stream, info: &Info, damages: &[Damage]) -
             .map(|line| format!("  {line}")),
     );
     lines.join("\n") + "\n"
-}
-
-/// The damaged chunks of a stream.
-///
-/// # Errors
-///
-/// If it is damaged elsewhere.
-pub fn damages(
-    location: &Location,
-    stream: &Stream,
-    info: &Info,
-    common: &Common,
-) -> Result<Vec<Damage>, Failure> {
-    let bytes = info.dtype.bytes() as u64;
-    let progress = Progress::new("checking", info.elements, bytes, common.quiet);
-    Decompressor::new()
-        .check_with_progress(stream, &|more| progress.advance(more))
-        .map_err(|error| stream_file::explain(location, error))
 }

@@ -587,7 +587,7 @@ mod tests {
         }
         let agreed = flags(Some(Dtype::F32), Some(&[2, 3]));
         assert!(read_bytes(&bytes, &agreed, "a.npy").is_ok());
-        let missing = read_bytes(&bytes, &flags(None, Some(&[6])), "a").unwrap_err();
+        let missing = read_bytes(&f32s(&[1.0; 6]), &flags(None, Some(&[6])), "a").unwrap_err();
         assert!(missing.to_string().contains("--dtype"), "{missing}");
     }
 }

@@ -96,7 +96,7 @@ impl Files {
             (Some(folder), inputs) => {
                 let jobs = inputs
                     .iter()
-                    .map(|input| job(input, Some(folder), default_name));
+                    .map(|input| job(input, Some(folder.as_path()), default_name));
                 jobs.collect::<Result<_, _>>()?
             }
         };
@@ -175,11 +175,7 @@ pub fn each(
     Ok(all)
 }
 
-fn job(
-    input: &Location,
-    folder: Option<&PathBuf>,
-    default_name: DefaultName,
-) -> Result<Job, Failure> {
+fn job(input: &Location, folder: Option<&Path>, default_name: DefaultName) -> Result<Job, Failure> {
     let path = match input {
         Location::File(path) => path,
         Location::Pipe => {
@@ -193,7 +189,7 @@ fn job(
             "{input} does not end in .{SUFFIX}: name an output"
         ))
     })?;
-    let folder = folder.map_or_else(|| path.parent().unwrap_or(Path::new("")), |folder| folder);
+    let folder = folder.unwrap_or_else(|| path.parent().unwrap_or(Path::new("")));
     Ok(Job {
         input: input.clone(),
         output: Location::File(folder.join(name)),

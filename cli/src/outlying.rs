@@ -44,30 +44,27 @@ pub fn find<T: Element>(values: &[T], mode: BoundMode) -> Vec<Outlying> {
     };
     let mut ends = whole;
     while found.len() < MOST {
-        // The ends of what lies between the two ends.
-        let Some(inner) = Ends::of(values, ends.low, ends.high) else {
+        if ends.low == ends.high {
             break;
+        }
+        // What is left without one end, and without both.
+        let inner = Ends::of(values, ends.low, ends.high);
+        let without_high = Ends {
+            high: inner.map_or(ends.low, |inner| inner.high),
+            high_count: inner.map_or(ends.low_count, |inner| inner.high_count),
+            ..ends
+        };
+        let without_low = Ends {
+            low: inner.map_or(ends.high, |inner| inner.low),
+            low_count: inner.map_or(ends.high_count, |inner| inner.low_count),
+            ..ends
         };
         let without = [
-            (
-                Ends {
-                    low: ends.low,
-                    low_count: ends.low_count,
-                    ..inner
-                },
-                [None, Some(ends.high())],
-            ),
-            (
-                Ends {
-                    high: ends.high,
-                    high_count: ends.high_count,
-                    ..inner
-                },
-                [Some(ends.low()), None],
-            ),
-            (inner, [Some(ends.low()), Some(ends.high())]),
+            Some((without_high, [None, Some(ends.high())])),
+            Some((without_low, [Some(ends.low()), None])),
+            inner.map(|inner| (inner, [Some(ends.low()), Some(ends.high())])),
         ];
-        let outside = without.into_iter().find(|(rest, outside)| {
+        let outside = without.into_iter().flatten().find(|(rest, outside)| {
             let outside = || outside.iter().flatten();
             outside().all(|(value, count)| *count > 1 && rest.is_far_below(*value))
                 && rest.range() * LEAST_FACTOR <= ends.range()

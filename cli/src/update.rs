@@ -67,7 +67,8 @@ fn open_alone(path: &Path) -> io::Result<File> {
     }
 }
 
-/// The new values: of the stream's type, and of the part's shape, dimensions of length 1 aside.
+/// The new values: of the stream's type, and of the part's shape, dimensions of length 1 aside. All elements in their
+/// order are the array itself, too.
 fn read_values(args: &Args, info: &Info, part: &Part) -> Result<Field, Failure> {
     let wanted = Shape {
         dtype: info.dtype,
@@ -79,7 +80,10 @@ fn read_values(args: &Args, info: &Info, part: &Part) -> Result<Field, Failure> 
     };
     let field = field_file::read(&args.input, &ShapeFlags::default(), Some(&assumed))?;
     let found = field.shape();
-    if found.dtype == wanted.dtype && longer(&found.extents) == longer(&wanted.extents) {
+    let is_of = |extents: &[u64]| longer(&found.extents) == longer(extents);
+    let is_whole = *part == Part::Elements(0..info.elements);
+    let fits = is_of(&wanted.extents) || is_whole && is_of(&info.extents);
+    if found.dtype == wanted.dtype && fits {
         return Ok(field);
     }
     let advice = match found.dtype == wanted.dtype && found.elements() == wanted.elements() {

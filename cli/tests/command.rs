@@ -189,7 +189,7 @@ fn wrong_command_lines_are_explained() {
     let place = Place::new();
     place.put("in.raw", &raw("f32"));
     place.put("in.npy", &npy("f32"));
-    let many = vec!["2"; MAX_RANK + 1].join(",");
+    let many = ["2"; MAX_RANK + 1].join(",");
     for (line, words) in [
         ("compress in.raw out --abs 1", &["--dtype and --dims"][..]),
         ("compress in.raw out --abs 1 --dims 7400", &["--dtype"]),
@@ -286,7 +286,7 @@ fn damaged_streams_are_refused_and_leave_nothing() {
         place.put("bad.fsz", &good[..length]);
         place.fail(1, "decompress bad.fsz out.npy", &["bad.fsz"]);
     }
-    place.put("bad.fsz", &[&good[..], &[0]].concat());
+    place.put("bad.fsz", &[&good[..], &[1]].concat());
     place.fail(1, "decompress bad.fsz out.npy", &["follow the end"]);
     for at in (0..good.len()).step_by(good.len() / 40) {
         let mut bad = good.clone();

@@ -267,7 +267,7 @@ fn wrong_parts_are_explained() {
     let place = Place::new();
     place.put("in.npy", &npy("f32"));
     place.succeed("compress in.npy a.fsz --abs 0.01");
-    let many = vec![":"; MAX_RANK + 1].join(",");
+    let many = [":"; MAX_RANK + 1].join(",");
     for (status, flags, words) in [
         (
             2,

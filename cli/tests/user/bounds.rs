@@ -32,7 +32,9 @@ fn a_mark_that_decides_the_range_is_warned_of() {
             let found = place.json(&format!("compress in.npy a.fsz --{mode} 1e-3 --json"));
             let warning = &found["warnings"][0];
             assert_eq!(warning["kind"], "outlying_value");
-            assert_eq!(warning["value"], f64::from(mark));
+            // The reader of these objects may be off by a bit.
+            let value = warning["value"].as_f64().unwrap();
+            assert!((value / f64::from(mark) - 1.0).abs() < 1e-15, "{value}");
             assert_eq!(warning["count"], 82);
             assert!((warning["range_without"].as_f64().unwrap() - 20.0).abs() < 0.01);
         }

@@ -186,7 +186,7 @@ fn damage_is_not_compacted_away() {
     place.fail(
         1,
         "compact bad.fsz b.fsz",
-        &["bad.fsz is damaged", "chunk", "--elements"],
+        &["bad.fsz", "chunk", "is damaged"],
     );
     place.succeed("compact a.fsz b.fsz");
     place.succeed("check b.fsz");

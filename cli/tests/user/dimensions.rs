@@ -55,7 +55,7 @@ fn four_dimensions_and_more_are_kept() {
 #[test]
 fn more_dimensions_than_there_can_be_are_merged() {
     let place = Place::new();
-    let lengths = vec!["2"; MAX_RANK + 1];
+    let lengths = ["2"; MAX_RANK + 1];
     let shape = format!("({})", lengths.join(", "));
     let values = numbers(1 << lengths.len());
     place.put(
@@ -63,7 +63,7 @@ fn more_dimensions_than_there_can_be_are_merged() {
         &[npy_header("<f4", "False", &shape), values].concat(),
     );
     place.succeed("compress in.npy a.fsz --abs 0.1");
-    let mut dims = vec![2; MAX_RANK];
+    let mut dims = [2; MAX_RANK];
     dims[0] = 4;
     assert_eq!(
         place.json("info a.fsz --json")["dims"],
@@ -127,6 +127,8 @@ fn an_update_has_the_shape_of_what_it_replaces() {
         place.succeed(&format!("update a.fsz {name} --box 2:4,7:8,30:33"));
         assert!(place.get("a.fsz") != before);
     }
+    // All elements are the array itself.
+    place.succeed("update a.fsz in.npy --elements 0..7400");
     // Raw values have no shape.
     place.put("in.raw", &raw("f32")[..24]);
     place.succeed("update a.fsz in.raw --box 2:4,7:8,30:33");

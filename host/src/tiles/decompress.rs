@@ -149,6 +149,9 @@ impl<T: Element> DecodedTile<T> {
 
 pub(super) type DecodedTiles<T> = HashMap<u64, Box<DecodedTile<T>>>;
 
+/// What interpolation starts from: its parameters, and the anchors of the anchors.
+type Start<T> = (Resolved<T>, Vec<T>);
+
 /// Decodes the chunks of one stream.
 pub(super) struct Decode<'a> {
     source: Source<'a>,
@@ -158,12 +161,12 @@ pub(super) struct Decode<'a> {
 }
 
 impl<'a> Decode<'a> {
-    /// Reads the prologue; also the parameters of the interpolation and the anchors of the anchors, if there are any.
+    /// Reads the prologue; also where interpolation starts, if there is any.
     pub(super) fn begin<T: Element>(
         stream: &'a StreamRef<'a>,
         layout: &'a TileLayout,
         verify: bool,
-    ) -> Result<(Self, Option<(Resolved<T>, Vec<T>)>), FormatError> {
+    ) -> Result<(Self, Option<Start<T>>), FormatError> {
         let source = Source { stream, verify };
         let bytes = source.prologue()?;
         let (prologue, sections) =

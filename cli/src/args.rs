@@ -2,10 +2,13 @@
 
 use crate::bench::flags::Flags as Bench;
 use crate::codec_choice::CodingFlags;
+use crate::files::{Files, Replace};
 use crate::location::Location;
 use crate::part::PartFlags;
 use clap::builder::{OsStringValueParser, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
+use clap_complete::Shell;
+use ferrosz::codec::stream::container::MAX_RANK;
 use ferrosz::cuszp::Mode;
 use ferrosz::{Bound, BoundMode, Device, Dtype, Shape};
 use std::path::PathBuf;
@@ -15,11 +18,29 @@ use std::str::FromStr;
 const EVERYWHERE: &str = "Everywhere";
 
 const AFTER_HELP: &str = "\
-Files ending in .npy carry their element type and dimensions; of more than three dimensions, the
-leading ones are merged. All other arrays are raw little-endian values and need --dtype and --dims.
-'-' stands for standard input or output; .npy on standard input is recognised.
+.npy files carry their element type and dimensions. All other arrays are raw little-endian values, and need
+--dtype and --dims. '-' is standard input or output. No file is replaced without --force.
 
-Exit status: 0 success; 1 failure, or a bound not kept; 2 a wrong command line.";
+Exit status: 0 success; 1 failure, damage, or a bound not kept; 2 a wrong command line.";
+
+const COMPRESS_USAGE: &str = "ferrosz compress [OPTIONS] <BOUND> IN [OUT]
+       ferrosz compress [OPTIONS] <BOUND> IN... --out-dir DIR";
+
+const COMPRESS_AFTER: &str = "\
+Without OUT, the stream is IN.fsz. Examples:
+  ferrosz compress t.npy --range 1e-3                     t.npy.fsz, errors within 0.1 % of max - min
+  ferrosz compress t.f32 t.fsz --dtype f32 --dims 26,1800,3600 --abs 0.01
+  ferrosz compress *.npy --out-dir small --max 1e-4 --json";
+
+const DECOMPRESS_USAGE: &str = "ferrosz decompress [OPTIONS] IN [OUT]
+       ferrosz decompress [OPTIONS] IN... --out-dir DIR";
+
+const DECOMPRESS_AFTER: &str = "\
+Without OUT, t.npy.fsz gives t.npy, t.f32.fsz gives t.f32, and t.fsz gives t.npy. An output that ends in .npy
+is an .npy file in C order, any other is raw little-endian values.";
+
+const COMPACT_USAGE: &str = "ferrosz compact [OPTIONS] IN OUT
+       ferrosz compact [OPTIONS] IN... --out-dir DIR";
 
 /// Error-bounded lossy compression of scientific float arrays.
 #[derive(Debug, Parser)]
@@ -39,12 +60,19 @@ pub struct Common {
     /// Where to run: auto, cpu, cuda, cuda:N or emulator; the bytes are the same everywhere
     #[arg(long, help_heading = EVERYWHERE, global = true, value_name = "DEVICE", default_value = "auto")]
     pub device: Device,
-    /// Print one JSON object to stdout (to stderr where '-' sends the data to stdout)
+    /// Print a JSON object for each input to stdout, or to stderr where the data go to stdout
     #[arg(long, help_heading = EVERYWHERE, global = true)]
     pub json: bool,
     /// No progress bar, no summary, no notes
     #[arg(long, short, help_heading = EVERYWHERE, global = true)]
     pub quiet: bool,
+}
+
+impl Common {
+    /// Whether notes for people are wanted: programs find them in the object.
+    pub fn notes(&self) -> bool {
+        !self.quiet && !self.json
+    }
 }
 
 /// What to do.
@@ -58,9 +86,11 @@ pub enum Command {
     Update(Update),
     /// Write a stream without what updates replaced
     Compact(Compact),
+    /// Check that streams are whole, without the original arrays
+    Check(Check),
     /// Check that a stream keeps its error bound against the original array
     Verify(Verify),
-    /// Show what a stream says of itself
+    /// Show what streams say of themselves
     Info(Info),
     /// List presets and codecs, and what each is for
     Codecs,
@@ -72,17 +102,19 @@ pub enum Command {
     Cuszp(Cuszp),
     /// Write and read bare AATROX streams
     Aatrox(Aatrox),
+    /// Print what makes a shell complete this command's words
+    Completions(Completions),
+    /// Print the manual page of this command, or of one of its commands
+    Man(Man),
 }
 
 /// `ferrosz compress`.
 #[derive(Debug, Args)]
+#[command(override_usage = COMPRESS_USAGE, after_help = COMPRESS_AFTER)]
 pub struct Compress {
-    /// Array to compress: .npy, raw values, or '-'
-    #[arg(value_name = "IN", value_parser = location())]
-    pub input: Location,
-    /// Stream to write, or '-'
-    #[arg(value_name = "OUT", value_parser = location())]
-    pub output: Location,
+    /// The arrays and streams.
+    #[command(flatten)]
+    pub files: Files,
     /// What the array is.
     #[command(flatten)]
     pub shape: ShapeFlags,
@@ -103,7 +135,7 @@ pub struct ShapeFlags {
     /// Element type of raw values
     #[arg(long, value_name = "TYPE", value_parser = dtype())]
     pub dtype: Option<Dtype>,
-    /// Dimensions of raw values, slowest first: one to three lengths
+    /// Dimensions of raw values, slowest first
     #[arg(long, value_name = "Z,Y,X")]
     pub dims: Option<Dims>,
 }
@@ -141,13 +173,14 @@ impl BoundFlags {
 
 /// `ferrosz decompress`.
 #[derive(Debug, Args)]
+#[command(override_usage = DECOMPRESS_USAGE, after_help = DECOMPRESS_AFTER)]
 pub struct Decompress {
-    /// Stream to decompress, or '-'
-    #[arg(value_name = "IN", value_parser = location())]
-    pub input: Location,
-    /// Array to write: .npy by its suffix, else raw values; or '-' for raw values
-    #[arg(value_name = "OUT", value_parser = location())]
-    pub output: Location,
+    /// The streams and arrays.
+    #[command(flatten)]
+    pub files: Files,
+    /// Decompress what a damaged stream still holds: what is lost is NaN, and is listed
+    #[arg(long, conflicts_with = "part")]
+    pub salvage: bool,
     /// Only a part of the array.
     #[command(flatten)]
     pub part: PartFlags,
@@ -170,13 +203,19 @@ pub struct Update {
 
 /// `ferrosz compact`.
 #[derive(Debug, Args)]
+#[command(override_usage = COMPACT_USAGE)]
 pub struct Compact {
-    /// Stream with updates, or '-'
-    #[arg(value_name = "IN", value_parser = location())]
-    pub input: Location,
-    /// Stream to write, or '-'
-    #[arg(value_name = "OUT", value_parser = location())]
-    pub output: Location,
+    /// The streams.
+    #[command(flatten)]
+    pub files: Files,
+}
+
+/// `ferrosz check`.
+#[derive(Debug, Args)]
+pub struct Check {
+    /// Streams, or '-'
+    #[arg(value_name = "STREAM", required = true, value_parser = location())]
+    pub streams: Vec<Location>,
 }
 
 /// `ferrosz verify`.
@@ -196,9 +235,9 @@ pub struct Verify {
 /// `ferrosz info`.
 #[derive(Debug, Args)]
 pub struct Info {
-    /// The stream, or '-'
-    #[arg(value_name = "STREAM", value_parser = location())]
-    pub stream: Location,
+    /// Streams, or '-'
+    #[arg(value_name = "STREAM", required = true, value_parser = location())]
+    pub streams: Vec<Location>,
 }
 
 /// `ferrosz demo`.
@@ -207,6 +246,25 @@ pub struct Demo {
     /// Picture to write
     #[arg(long, value_name = "PNG", default_value = "ferrosz-demo.png")]
     pub out: PathBuf,
+    /// The picture.
+    #[command(flatten)]
+    pub replace: Replace,
+}
+
+/// `ferrosz completions`.
+#[derive(Debug, Args)]
+pub struct Completions {
+    /// The shell
+    #[arg(value_name = "SHELL")]
+    pub shell: Shell,
+}
+
+/// `ferrosz man`.
+#[derive(Debug, Args)]
+pub struct Man {
+    /// A command, as in `ferrosz man compress`
+    #[arg(value_name = "COMMAND")]
+    pub command: Option<String>,
 }
 
 /// `ferrosz cuszp`.
@@ -235,6 +293,9 @@ pub struct CuszpCompress {
     /// Stream to write, or '-'
     #[arg(value_name = "OUT", value_parser = location())]
     pub output: Location,
+    /// The output.
+    #[command(flatten)]
+    pub replace: Replace,
     /// What the array is.
     #[command(flatten)]
     pub shape: ShapeFlags,
@@ -255,6 +316,9 @@ pub struct CuszpDecompress {
     /// Array to write: .npy by its suffix, else raw values; or '-' for raw values
     #[arg(value_name = "OUT", value_parser = location())]
     pub output: Location,
+    /// The output.
+    #[command(flatten)]
+    pub replace: Replace,
     /// What the array is.
     #[command(flatten)]
     pub shape: StreamShape,
@@ -313,6 +377,9 @@ pub struct AatroxCompress {
     /// Stream to write, or '-'
     #[arg(value_name = "OUT", value_parser = location())]
     pub output: Location,
+    /// The output.
+    #[command(flatten)]
+    pub replace: Replace,
     /// What the array is.
     #[command(flatten)]
     pub shape: ShapeFlags,
@@ -330,6 +397,9 @@ pub struct AatroxDecompress {
     /// Array to write: .npy by its suffix, else raw values; or '-' for raw values
     #[arg(value_name = "OUT", value_parser = location())]
     pub output: Location,
+    /// The output.
+    #[command(flatten)]
+    pub replace: Replace,
     /// What the array is.
     #[command(flatten)]
     pub shape: StreamShape,
@@ -344,12 +414,12 @@ pub struct StreamShape {
     /// Element type
     #[arg(long, value_name = "TYPE", value_parser = dtype())]
     pub dtype: Dtype,
-    /// Dimensions, slowest first: one to three lengths
+    /// Dimensions, slowest first
     #[arg(long, value_name = "Z,Y,X")]
     pub dims: Dims,
 }
 
-/// One to three lengths, slowest first.
+/// One to [`MAX_RANK`] lengths, slowest first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Dims(pub Vec<u64>);
 
@@ -362,9 +432,9 @@ impl FromStr for Dims {
             .map(|length| length.trim().parse())
             .collect::<Result<Vec<u64>, _>>()
             .map_err(|_| "lengths must be whole numbers with commas between, as in 10,83,83")?;
-        if lengths.len() > 3 {
+        if lengths.len() > MAX_RANK {
             return Err(format!(
-                "{} dimensions are too many: multiply the leading ones until three are left",
+                "{} dimensions are too many: multiply the leading ones until {MAX_RANK} are left",
                 lengths.len()
             ));
         }
@@ -424,10 +494,13 @@ mod tests {
     }
 
     #[test]
-    fn dims_are_one_to_three_lengths() {
+    fn dims_are_some_lengths() {
         assert_eq!("10,83,84".parse(), Ok(Dims(vec![10, 83, 84])));
         assert_eq!("5".parse(), Ok(Dims(vec![5])));
-        for bad in ["", "1,", "1,2,3,4", "1x2", "-1", "1.5"] {
+        let many = |count| vec!["2"; count].join(",").parse::<Dims>();
+        assert_eq!(many(MAX_RANK), Ok(Dims(vec![2; MAX_RANK])));
+        assert!(many(MAX_RANK + 1).is_err());
+        for bad in ["", "1,", "1x2", "-1", "1.5"] {
             assert!(bad.parse::<Dims>().is_err(), "{bad}");
         }
     }

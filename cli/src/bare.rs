@@ -5,6 +5,7 @@ use crate::args::{
 };
 use crate::failure::Failure;
 use crate::field_file::{self, Array, Field};
+use crate::files::Replace;
 use crate::location::Location;
 use crate::{output, report, stream_file};
 use ferrosz::Shape;
@@ -27,17 +28,17 @@ pub fn cuszp(action: &CuszpAction, common: &Common) -> Result<(), Failure> {
 }
 
 fn cuszp_compress(args: &CuszpCompress, common: &Common) -> Result<(), Failure> {
-    let job = Job::new("cuszp", &args.input, &args.output, common)?;
+    let job = Job::new("cuszp", &args.input, &args.output, args.replace, common)?;
     let device = common.device;
     let (flags, strict) = (&args.stream, args.strict);
     match field_file::read(&args.input, &args.shape, None)? {
         Field::F32(array) => {
-            let params = cuszp_params(flags, &array.extents, bound_f32(flags.abs)?);
+            let params = cuszp_params(flags, &array.extents, bound_f32(flags.abs)?)?;
             let params = Params { strict, ..params };
             job.compress(&array, |values| cuszp::compress_on(device, &params, values))
         }
         Field::F64(array) => {
-            let params = cuszp_params(flags, &array.extents, bound_f64(flags)?);
+            let params = cuszp_params(flags, &array.extents, bound_f64(flags)?)?;
             let params = Params { strict, ..params };
             job.compress(&array, |values| cuszp::compress_on(device, &params, values))
         }
@@ -45,13 +46,13 @@ fn cuszp_compress(args: &CuszpCompress, common: &Common) -> Result<(), Failure> 
 }
 
 fn cuszp_decompress(args: &CuszpDecompress, common: &Common) -> Result<(), Failure> {
-    let job = Job::new("cuszp", &args.input, &args.output, common)?;
+    let job = Job::new("cuszp", &args.input, &args.output, args.replace, common)?;
     let device = common.device;
     let (flags, allow_missing) = (&args.stream, args.allow_missing);
     let dims = &args.shape.dims.0;
     match args.shape.dtype {
         Dtype::F32 => {
-            let params = cuszp_params(flags, dims, bound_f32(flags.abs)?);
+            let params = cuszp_params(flags, dims, bound_f32(flags.abs)?)?;
             let params = Params {
                 allow_missing,
                 ..params
@@ -61,7 +62,7 @@ fn cuszp_decompress(args: &CuszpDecompress, common: &Common) -> Result<(), Failu
             })
         }
         Dtype::F64 => {
-            let params = cuszp_params(flags, dims, bound_f64(flags)?);
+            let params = cuszp_params(flags, dims, bound_f64(flags)?)?;
             let params = Params {
                 allow_missing,
                 ..params
@@ -73,7 +74,7 @@ fn cuszp_decompress(args: &CuszpDecompress, common: &Common) -> Result<(), Failu
     }
 }
 
-fn cuszp_params<T>(flags: &CuszpFlags, extents: &[u64], error: T) -> Params<T> {
+fn cuszp_params<T>(flags: &CuszpFlags, extents: &[u64], error: T) -> Result<Params<T>, Failure> {
     let framing = if flags.v1 { Framing::V1 } else { Framing::V3 };
     let default_rank = match (flags.v1, extents.len()) {
         (true, _) | (_, 1) => Shape::Line,
@@ -84,14 +85,18 @@ fn cuszp_params<T>(flags: &CuszpFlags, extents: &[u64], error: T) -> Params<T> {
         [z, y, x] => [z, y, x],
         [y, x] => [1, y, x],
         [x] => [1, 1, x],
-        // The command line has one to three lengths.
-        _ => [0; 3],
+        _ => {
+            return Err(Failure::usage(format_args!(
+                "an array of {} has more dimensions than the three of cuSZp: multiply the leading ones",
+                report::lengths(extents)
+            )));
+        }
     };
     let mode = flags.mode.unwrap_or(Mode::Plain);
-    Params {
+    Ok(Params {
         framing,
         ..Params::new(flags.rank.unwrap_or(default_rank), mode, dims, error)
-    }
+    })
 }
 
 /// Runs `ferrosz aatrox`.
@@ -103,7 +108,7 @@ pub fn aatrox(action: &AatroxAction, common: &Common) -> Result<(), Failure> {
     let device = common.device;
     match action {
         AatroxAction::Compress(args) => {
-            let job = Job::new("aatrox", &args.input, &args.output, common)?;
+            let job = Job::new("aatrox", &args.input, &args.output, args.replace, common)?;
             match field_file::read(&args.input, &args.shape, None)? {
                 Field::F32(array) => {
                     let params = aatrox_params(&array.extents, bound_f32(args.abs)?)?;
@@ -120,7 +125,7 @@ pub fn aatrox(action: &AatroxAction, common: &Common) -> Result<(), Failure> {
             }
         }
         AatroxAction::Decompress(args) => {
-            let job = Job::new("aatrox", &args.input, &args.output, common)?;
+            let job = Job::new("aatrox", &args.input, &args.output, args.replace, common)?;
             let dims = &args.shape.dims.0;
             match args.shape.dtype {
                 Dtype::F32 => {
@@ -172,6 +177,7 @@ struct Job<'a> {
     format: &'static str,
     input: &'a Location,
     output: &'a Location,
+    force: bool,
     common: &'a Common,
 }
 
@@ -180,13 +186,15 @@ impl<'a> Job<'a> {
         format: &'static str,
         input: &'a Location,
         output: &'a Location,
+        replace: Replace,
         common: &'a Common,
     ) -> Result<Self, Failure> {
-        output::check(output, Some(input))?;
+        output::check(output, Some(input), replace.force)?;
         Ok(Self {
             format,
             input,
             output,
+            force: replace.force,
             common,
         })
     }
@@ -199,8 +207,8 @@ impl<'a> Job<'a> {
         let start = Instant::now();
         let stream = code(&array.values).map_err(|error| self.explain(error))?;
         let seconds = start.elapsed().as_secs_f64();
-        output::write(self.output, |writer| writer.write_all(&stream))?;
-        self.report::<T>(array.values.len(), stream.len(), seconds)
+        output::write(self.output, self.force, |writer| writer.write_all(&stream))?;
+        self.report(array, stream.len(), seconds)
     }
 
     fn decompress<T: Element>(
@@ -216,8 +224,8 @@ impl<'a> Job<'a> {
             extents: shape.dims.0.clone(),
             values,
         };
-        field_file::write(self.output, &array)?;
-        self.report::<T>(array.values.len(), stream.len(), seconds)
+        field_file::write(self.output, self.force, &array)?;
+        self.report(&array, stream.len(), seconds)
     }
 
     fn explain(&self, error: Error) -> Failure {
@@ -229,21 +237,27 @@ impl<'a> Job<'a> {
 
     fn report<T: Element>(
         &self,
-        elements: usize,
+        array: &Array<T>,
         stream_bytes: usize,
         seconds: f64,
     ) -> Result<(), Failure> {
+        let elements = array.values.len();
         let field_bytes = (elements * T::BYTES) as u64;
         let ratio = field_bytes as f64 / stream_bytes as f64;
         let speed = report::megabytes_per_second(field_bytes, seconds);
         if self.common.json {
             let object = json!({
                 "format": self.format,
+                "version": env!("CARGO_PKG_VERSION"),
+                "input": self.input.to_string(),
+                "output": self.output.output_name(),
                 "dtype": T::DTYPE.name(),
+                "dims": array.extents,
                 "elements": elements,
                 "field_bytes": field_bytes,
                 "stream_bytes": stream_bytes,
                 "ratio": ratio,
+                "device": self.common.device.to_string(),
                 "seconds": seconds,
                 "megabytes_per_second": speed,
             });

@@ -2,30 +2,38 @@
 
 use crate::args::{Common, Compact};
 use crate::failure::Failure;
-use crate::output;
-use crate::report;
-use crate::stream_file;
+use crate::files::{Job, same_name};
+use crate::{json, output, report, stream_file};
 use serde_json::json;
 
-/// Writes a stream without updates that holds the same values.
+/// Writes streams without updates that hold the same values; whether all went well.
 ///
 /// # Errors
 ///
-/// If the stream cannot be read, is damaged, or the output cannot be written.
-pub fn run(args: &Compact, common: &Common) -> Result<(), Failure> {
-    output::check(&args.output, Some(&args.input))?;
-    let stream = stream_file::read(&args.input)?;
+/// If a stream cannot be read, is damaged, or the output cannot be written.
+pub fn run(args: &Compact, common: &Common) -> Result<bool, Failure> {
+    args.files.each(common, same_name, |job| {
+        compact(job, args.files.replace.force, common).map(|()| true)
+    })
+}
+
+fn compact(job: &Job, force: bool, common: &Common) -> Result<(), Failure> {
+    let stream = stream_file::read(&job.input)?;
     let compact =
-        ferrosz::compact(&stream).map_err(|error| stream_file::explain(&args.input, error))?;
-    output::write(&args.output, |writer| writer.write_all(&compact))?;
+        ferrosz::compact(&stream).map_err(|error| stream_file::explain(&job.input, error))?;
+    output::write(&job.output, force, |writer| writer.write_all(&compact))?;
     let (before, after) = (stream.len() as u64, compact.len() as u64);
     if common.json {
-        let object = json!({ "input_bytes": before, "stream_bytes": after });
-        return output::print_json(&object, &args.output);
+        let info = ferrosz::info(&compact)?;
+        let run = json!({ "output": job.output.output_name(), "input_bytes": before });
+        let begin = json::begin("compact", &job.input);
+        let object = json::join([begin, json::stream(&info), run]);
+        return output::print_json(&object, &job.output);
     }
     if !common.quiet {
         output::note(&format!(
-            "{} to {}",
+            "{}: {} to {}, all checksums right",
+            job.output.output_name(),
             report::bytes(before),
             report::bytes(after)
         ));

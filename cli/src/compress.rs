@@ -4,25 +4,40 @@ use crate::args::{Common, Compress};
 use crate::codec_choice;
 use crate::failure::Failure;
 use crate::field_file::{self, Array, Field};
-use crate::location::Location;
-use crate::output;
+use crate::files::{Job, stream_name};
+use crate::outlying::{self, Outlying};
 use crate::progress::Progress;
 use crate::report;
-use ferrosz::{Bound, BoundMode, Compressor, Device, Dtype, Element, Layout, Preset};
-use serde_json::json;
+use crate::{json, output};
+use ferrosz::{Bound, BoundMode, Compressor, Device, Element, Info, Preset};
+use serde_json::{Value, json};
 use std::time::Instant;
 
-/// Compresses a file.
+/// Compresses files; whether all went well.
 ///
 /// # Errors
 ///
 /// If the input cannot be read, the device cannot be used, or the output cannot be written.
-pub fn run(args: &Compress, common: &Common) -> Result<(), Failure> {
+pub fn run(args: &Compress, common: &Common) -> Result<bool, Failure> {
     let compressor = compressor(args, common)?;
-    output::check(&args.output, Some(&args.input))?;
-    match field_file::read(&args.input, &args.shape, None)? {
-        Field::F32(array) => compress(args, common, compressor, &array),
-        Field::F64(array) => compress(args, common, compressor, &array),
+    note_lossless(args, common);
+    args.files.each(common, stream_name, |job| {
+        match field_file::read(&job.input, &args.shape, None)? {
+            Field::F32(array) => compress(args, job, common, compressor, &array)?,
+            Field::F64(array) => compress(args, job, common, compressor, &array)?,
+        }
+        Ok(true)
+    })
+}
+
+/// Says what `--abs 0` means.
+fn note_lossless(args: &Compress, common: &Common) {
+    let is_lossless = args.bound.given().is_some_and(|(_, bound)| bound == 0.0);
+    if is_lossless && common.notes() {
+        output::note(
+            "note: a bound of 0 is lossless: every value comes back bit by bit, chunks of one value are stored as that \
+             value, and all others as they are, at a ratio of 1",
+        );
     }
 }
 
@@ -38,7 +53,7 @@ fn compressor(args: &Compress, common: &Common) -> Result<Compressor, Failure> {
 }
 
 fn bound(args: &Compress, common: &Common) -> Result<Bound, Failure> {
-    if args.bound.rel.is_some() && !common.quiet {
+    if args.bound.rel.is_some() && common.notes() {
         output::note(
             "note: --rel is taken as --range, relative to max - min of the finite values, as SZ, \
              cuSZ and cuSZp have it; --max is relative to the largest magnitude",
@@ -51,6 +66,7 @@ fn bound(args: &Compress, common: &Common) -> Result<Bound, Failure> {
 
 fn compress<T: Element>(
     args: &Compress,
+    job: &Job,
     common: &Common,
     compressor: Compressor,
     array: &Array<T>,
@@ -63,57 +79,40 @@ fn compress<T: Element>(
     let stream = chosen.compress_with_progress(&array.values, &|more| progress.advance(more))?;
     let seconds = start.elapsed().as_secs_f64();
     drop(progress);
-    output::write(&args.output, |writer| writer.write_all(&stream))?;
+    let force = args.files.replace.force;
+    output::write(&job.output, force, |writer| writer.write_all(&stream))?;
+    let info = ferrosz::info(&stream)?;
     let summary = Summary {
-        layout: chosen.layout_for(elements)?,
-        dtype: T::DTYPE,
+        outlying: outlying::find(&array.values, info.bound.mode()),
+        info,
         rank: args.rank,
         preset: compressor.preset(),
-        bound: chosen.bound(),
-        absolute_error: ferrosz::info(&stream)?.absolute_error,
         device: chosen.device_for(elements, T::DTYPE)?,
-        field_bytes: elements * T::BYTES as u64,
-        stream_bytes: stream.len() as u64,
-        elements,
         seconds,
     };
-    summary.print(common, &args.output)
+    summary.print(common, job)
 }
 
 /// What was done.
 struct Summary {
-    layout: Layout,
-    dtype: Dtype,
+    info: Info,
     /// As asked for.
     rank: Option<u8>,
-    /// That which chose the layout.
+    /// That which chose codec and rank.
     preset: Option<Preset>,
-    bound: Bound,
-    /// What the bound comes to.
-    absolute_error: f64,
+    outlying: Vec<Outlying>,
     /// The one that was used.
     device: Device,
-    field_bytes: u64,
-    stream_bytes: u64,
-    elements: u64,
     seconds: f64,
 }
 
 impl Summary {
-    fn ratio(&self) -> f64 {
-        self.field_bytes as f64 / self.stream_bytes as f64
-    }
-
-    fn bits_per_value(&self) -> f64 {
-        8.0 * self.stream_bytes as f64 / self.elements as f64
-    }
-
     fn speed(&self) -> f64 {
-        report::megabytes_per_second(self.field_bytes, self.seconds)
+        report::megabytes_per_second(self.info.field_bytes, self.seconds)
     }
 
     fn coded_as(&self) -> String {
-        let layout = codec_choice::describe(self.layout.codec, self.layout.shape.rank());
+        let layout = codec_choice::describe(self.info.codec, self.info.rank);
         match self.preset {
             Some(preset) => format!("preset {preset}: {layout}"),
             None => layout,
@@ -122,67 +121,67 @@ impl Summary {
 
     /// Says so where blocks have fewer dimensions than were asked for.
     fn note_rank(&self) {
-        let found = self.layout.shape.rank();
+        let found = self.info.rank;
         if let Some(rank) = self.rank.filter(|rank| *rank > found) {
-            let pieces = codec_choice::pieces(self.layout.codec);
+            let pieces = codec_choice::pieces(self.info.codec);
             output::note(&format!(
                 "note: --rank {rank}: an array of {} has {pieces} of {}, as {pieces} have no more \
                  dimensions than the array has of length > 1",
-                report::lengths(self.layout.extents.lengths()),
-                codec_choice::extents(self.layout.codec, found)
+                report::lengths(&self.info.extents),
+                codec_choice::extents(self.info.codec, found)
             ));
         }
     }
 
-    fn print(&self, common: &Common, output: &Location) -> Result<(), Failure> {
+    fn print(&self, common: &Common, job: &Job) -> Result<(), Failure> {
+        let info = &self.info;
+        if common.notes() {
+            for outlying in &self.outlying {
+                output::note(&format!("{}: {}", job.input, outlying.warning(info)));
+            }
+        }
         if common.json {
-            let object = json!({
-                "codec": self.layout.codec.name(),
-                "rank": self.layout.shape.rank(),
-                "preset": self.preset.map(Preset::name),
-                "automatic": self.preset.is_some(),
-                "dtype": self.dtype.name(),
-                "dims": self.layout.extents.lengths(),
-                "bound_mode": self.bound.mode().name(),
-                "bound": self.bound.value(),
-                "absolute_error": self.absolute_error,
-                "device": self.device.to_string(),
-                "elements": self.elements,
-                "field_bytes": self.field_bytes,
-                "stream_bytes": self.stream_bytes,
-                "ratio": self.ratio(),
-                "bits_per_value": self.bits_per_value(),
-                "seconds": self.seconds,
-                "megabytes_per_second": self.speed(),
-            });
-            return output::print_json(&object, output);
+            return output::print_json(&self.to_json(job), &job.output);
         }
         if !common.quiet {
             self.note_rank();
             output::note(&format!(
-                "{} to {}: ratio {:.2}, {:.2} bits a value; {:.0} MB/s, {:.3} s on {}\n\
-                 {}; {}, absolute error {}",
-                report::bytes(self.field_bytes),
-                report::bytes(self.stream_bytes),
-                self.ratio(),
-                self.bits_per_value(),
+                "{}: {} to {}, ratio {:.2}, {} bits a value",
+                job.output.output_name(),
+                report::bytes(info.field_bytes),
+                report::bytes(info.stream_bytes),
+                info.ratio(),
+                report::bits_per_value(info.bits_per_value()),
+            ));
+            output::note(&format!(
+                "  {}; {}; on {}, {:.0} MB/s, {:.3} s",
+                self.coded_as(),
+                resolved(info),
+                self.device,
                 self.speed(),
                 self.seconds,
-                self.device,
-                self.coded_as(),
-                bound_text(self.bound),
-                rounded_error(self.absolute_error),
             ));
         }
         Ok(())
     }
-}
 
-/// An absolute error for people.
-fn rounded_error(error: f64) -> String {
-    match error {
-        0.0 => report::absolute_error(error),
-        _ => report::number(error),
+    fn to_json(&self, job: &Job) -> Value {
+        let warnings = self.outlying.iter();
+        let warnings: Vec<Value> = warnings.map(|found| found.to_json(&self.info)).collect();
+        let run = json!({
+            "output": job.output.output_name(),
+            "preset": self.preset.map(Preset::name),
+            "automatic": self.preset.is_some(),
+            "device": self.device.to_string(),
+            "seconds": self.seconds,
+            "megabytes_per_second": self.speed(),
+            "warnings": warnings,
+        });
+        json::join([
+            json::begin("compress", &job.input),
+            json::stream(&self.info),
+            run,
+        ])
     }
 }
 
@@ -190,4 +189,10 @@ fn rounded_error(error: f64) -> String {
 pub fn bound_text(bound: Bound) -> String {
     let mode: BoundMode = bound.mode();
     format!("{mode} {:e}", bound.value())
+}
+
+/// A bound, and the absolute error that it comes to.
+fn resolved(info: &Info) -> String {
+    let error = report::absolute_error(info.absolute_error);
+    format!("{}, absolute error {error}", bound_text(info.bound))
 }

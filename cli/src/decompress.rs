@@ -1,41 +1,64 @@
 //! `ferrosz decompress`.
 
 use crate::args::{Common, Decompress};
+use crate::compress::bound_text;
 use crate::failure::Failure;
 use crate::field_file::{self, Array};
-use crate::output;
+use crate::files::{Job, array_name};
+use crate::location::Location;
 use crate::progress::Progress;
-use crate::report;
-use crate::stream_file;
-use ferrosz::{Decompressor, Dtype, Element, Info};
+use crate::{damage, device, json, output, report, stream_file};
+use ferrosz::{Damage, Decompressor, Device, Dtype, Element, Info};
 use serde_json::json;
 use std::time::Instant;
 
-/// Decompresses a file.
+/// Decompresses files; whether all of all came back.
 ///
 /// # Errors
 ///
 /// If the stream cannot be read, is damaged, the device cannot be used, or the output cannot be
 /// written.
-pub fn run(args: &Decompress, common: &Common) -> Result<(), Failure> {
-    output::check(&args.output, Some(&args.input))?;
-    let stream = stream_file::read(&args.input)?;
-    let info = stream_file::info(&args.input, &stream)?;
-    match info.dtype {
-        Dtype::F32 => decompress::<f32>(args, common, &stream, &info),
-        Dtype::F64 => decompress::<f64>(args, common, &stream, &info),
+pub fn run(args: &Decompress, common: &Common) -> Result<bool, Failure> {
+    let is_part = args.part.elements.is_some() || args.part.box_.is_some();
+    // A part would else lie under the name of the whole.
+    if is_part && let ([Location::File(_)], None) = (&args.files.files[..], &args.files.out_dir) {
+        return Err(Failure::usage(
+            "a part of an array has no name of its own: name an output",
+        ));
     }
+    args.files.each(common, array_name, |job| {
+        let stream = stream_file::read(&job.input)?;
+        let info = stream_file::info(&job.input, &stream)?;
+        match info.dtype {
+            Dtype::F32 => decompress::<f32>(args, job, common, &stream, &info),
+            Dtype::F64 => decompress::<f64>(args, job, common, &stream, &info),
+        }
+    })
 }
 
 fn decompress<T: Element>(
     args: &Decompress,
+    job: &Job,
     common: &Common,
     stream: &[u8],
     info: &Info,
-) -> Result<(), Failure> {
+) -> Result<bool, Failure> {
     let part = args.part.of(&info.extents)?;
     let start = Instant::now();
+    let mut damages = Vec::new();
     let array: Array<T> = match &part {
+        None if args.salvage => {
+            let progress = progress::<T>("salvaging", info, common);
+            let more = |more| progress.advance(more);
+            let salvaged = Decompressor::new().salvage_with_progress(stream, &more);
+            salvaged.map(|(values, found)| {
+                damages = found;
+                Array {
+                    extents: info.extents.clone(),
+                    values,
+                }
+            })
+        }
         None => whole(stream, info, common),
         Some(part) => Decompressor::new()
             .device(common.device)
@@ -45,10 +68,35 @@ fn decompress<T: Element>(
                 values,
             }),
     }
-    .map_err(|error| stream_file::explain(&args.input, error))?;
+    .map_err(|error| stream_file::explain(&job.input, error))?;
     let seconds = start.elapsed().as_secs_f64();
-    field_file::write(&args.output, &array)?;
-    report(args, common, &array, seconds)
+    field_file::write(&job.output, args.files.replace.force, &array)?;
+    let device = match args.salvage {
+        true => Device::Cpu,
+        false => common.device,
+    };
+    let summary = Summary {
+        info,
+        array: &array,
+        damages: &damages,
+        device: device::of_stream(device, stream, array.values.len()).to_string(),
+        seconds,
+    };
+    summary.print(job, common)?;
+    if !damages.is_empty() && summary.has_stderr(job, common) {
+        let lost: u64 = damages.iter().map(Damage::elements).sum();
+        output::note(&format!(
+            "error: {} is damaged: {lost} of {} values are lost, and NaN in {}",
+            job.input,
+            info.elements,
+            job.output.output_name()
+        ));
+    }
+    Ok(damages.is_empty())
+}
+
+fn progress<T: Element>(what: &'static str, info: &Info, common: &Common) -> Progress {
+    Progress::new(what, info.elements, T::BYTES as u64, common.quiet)
 }
 
 /// All values, with a progress bar.
@@ -61,12 +109,7 @@ pub fn whole<T: Element>(
     info: &Info,
     common: &Common,
 ) -> Result<Array<T>, ferrosz::Error> {
-    let progress = Progress::new(
-        "decompressing",
-        info.elements,
-        T::BYTES as u64,
-        common.quiet,
-    );
+    let progress = progress::<T>("decompressing", info, common);
     let values = Decompressor::new()
         .device(common.device)
         .decompress_with_progress(stream, &|more| progress.advance(more))?;
@@ -76,33 +119,57 @@ pub fn whole<T: Element>(
     })
 }
 
-fn report<T: Element>(
-    args: &Decompress,
-    common: &Common,
-    array: &Array<T>,
+/// What was done.
+struct Summary<'a, T> {
+    info: &'a Info,
+    array: &'a Array<T>,
+    damages: &'a [Damage],
+    device: String,
     seconds: f64,
-) -> Result<(), Failure> {
-    let bytes = array.values.len() as u64 * T::BYTES as u64;
-    let speed = report::megabytes_per_second(bytes, seconds);
-    if common.json {
-        let object = json!({
-            "dtype": T::DTYPE.name(),
-            "dims": array.extents,
-            "elements": array.values.len(),
-            "field_bytes": bytes,
-            "device": common.device.to_string(),
-            "seconds": seconds,
-            "megabytes_per_second": speed,
-        });
-        return output::print_json(&object, &args.output);
+}
+
+impl<T: Element> Summary<'_, T> {
+    /// Whether standard error is for people: it has the object where standard output has the data.
+    fn has_stderr(&self, job: &Job, common: &Common) -> bool {
+        !common.json || job.output != Location::Pipe
     }
-    if !common.quiet {
-        output::note(&format!(
-            "{}, {} {}; {speed:.0} MB/s, {seconds:.3} s",
-            report::bytes(bytes),
-            report::lengths(&array.extents),
-            T::DTYPE,
-        ));
+
+    fn print(&self, job: &Job, common: &Common) -> Result<(), Failure> {
+        let bytes = size_of_val(&self.array.values[..]) as u64;
+        let speed = report::megabytes_per_second(bytes, self.seconds);
+        if self.has_stderr(job, common) {
+            for line in damage::lines(self.damages) {
+                output::note(&line);
+            }
+        }
+        if common.json {
+            let run = json!({
+                "output": job.output.output_name(),
+                "dims": self.array.extents,
+                "elements": self.array.values.len(),
+                "field_bytes": bytes,
+                "damaged": damage::to_json(self.damages),
+                "device": self.device,
+                "seconds": self.seconds,
+                "megabytes_per_second": speed,
+            });
+            let begin = json::begin("decompress", &job.input);
+            let object = json::join([begin, json::stream(self.info), run]);
+            return output::print_json(&object, &job.output);
+        }
+        if !common.quiet {
+            output::note(&format!(
+                "{}: {}, {} {}; {}, absolute error {}; on {}, {speed:.0} MB/s, {:.3} s",
+                job.output.output_name(),
+                report::bytes(bytes),
+                report::lengths(&self.array.extents),
+                T::DTYPE,
+                bound_text(self.info.bound),
+                report::absolute_error(self.info.absolute_error),
+                self.device,
+                self.seconds,
+            ));
+        }
+        Ok(())
     }
-    Ok(())
 }

@@ -91,7 +91,7 @@ struct Trial {
 /// If the device cannot be used or the picture cannot be written.
 pub fn run(args: &Demo, common: &Common) -> Result<bool, Failure> {
     let picture = Location::File(args.out.clone());
-    output::check(&picture, None)?;
+    output::check(&picture, None, args.replace.force)?;
     let field = field()?;
     let mut trials = Vec::new();
     for bound in BOUNDS {
@@ -101,7 +101,9 @@ pub fn run(args: &Demo, common: &Common) -> Result<bool, Failure> {
     }
     let is_kept = trials.iter().all(|trial| trial.judgement.is_kept());
     if let Some(canvas) = draw(&field, &trials) {
-        output::write(&picture, |writer| canvas.write_png(writer))?;
+        output::write(&picture, args.replace.force, |writer| {
+            canvas.write_png(writer)
+        })?;
     }
     output::print(&if common.json {
         format!("{}\n", to_json(&field, &trials, args, common))

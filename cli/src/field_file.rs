@@ -2,9 +2,13 @@
 
 use crate::args::ShapeFlags;
 use crate::failure::Failure;
+use crate::foreign::{self, Foreign};
 use crate::location::Location;
 use crate::npy::{self, ByteOrder, NpyError};
 use crate::output;
+use crate::transpose;
+use bytemuck::{cast_slice, cast_slice_mut};
+use ferrosz::codec::stream::container::MAX_RANK;
 use ferrosz::{Dtype, Element};
 use std::fmt;
 use std::fs::File;
@@ -16,13 +20,10 @@ const BLOCK: usize = 1 << 20;
 /// What to check if raw values are not what flags say of them.
 pub const CHECK_FLAGS: &str = "check --dtype, --dims and the file";
 
-/// Dimensions that the stream format knows.
-const MAX_RANK: usize = 3;
-
 /// An array of one element type.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Array<T> {
-    /// Lengths, slowest first: one to three.
+    /// Lengths, slowest first: one to [`MAX_RANK`].
     pub extents: Vec<u64>,
     /// The values in memory order.
     pub values: Vec<T>,
@@ -56,7 +57,7 @@ impl Field {
 pub struct Shape {
     /// Element type.
     pub dtype: Dtype,
-    /// Lengths, slowest first: one to three.
+    /// Lengths, slowest first: one to [`MAX_RANK`].
     pub extents: Vec<u64>,
 }
 
@@ -91,6 +92,8 @@ struct Layout {
     /// What to do if the size is wrong.
     advice: &'static str,
     order: ByteOrder,
+    /// Lengths of an array whose first dimension runs fastest.
+    fortran: Option<Vec<u64>>,
     header_bytes: u64,
 }
 
@@ -98,10 +101,25 @@ struct Layout {
 struct Source {
     reader: Box<dyn Read>,
     bytes: Option<u64>,
+    /// The first of them, [`foreign::FIRST_BYTES`] if there are as many.
+    first: Vec<u8>,
 }
 
-/// Reads an array. A `.npy` file (or pipe that begins as one) carries its shape, which `flags` must
-/// not contradict; raw values take theirs from `flags`, and what those leave out from `assumed`.
+impl Source {
+    fn new(mut reader: Box<dyn Read>, bytes: Option<u64>) -> io::Result<Self> {
+        let mut first = Vec::new();
+        (reader.by_ref())
+            .take(foreign::FIRST_BYTES as u64)
+            .read_to_end(&mut first)?;
+        Ok(Self {
+            reader: Box::new(Cursor::new(first.clone()).chain(reader)),
+            bytes,
+            first,
+        })
+    }
+}
+
+/// Reads an array. What begins as a `.npy` file carries its shape, which `flags` must not contradict; raw values take theirs from `flags`, and what those leave out from `assumed`.
 ///
 /// # Errors
 ///
@@ -120,11 +138,9 @@ pub fn read(
 ///
 /// As [`read`].
 pub fn read_npy_bytes(name: &str, bytes: &'static [u8]) -> Result<Field, Failure> {
-    let source = Source {
-        reader: Box::new(bytes),
-        bytes: Some(bytes.len() as u64),
-    };
     let location = Location::File(name.into());
+    let source = Source::new(Box::new(bytes), Some(bytes.len() as u64))
+        .map_err(|error| Failure::io("read", &location, &error))?;
     read_source(&location, source, &ShapeFlags::default(), None)
 }
 
@@ -134,58 +150,74 @@ fn read_source(
     flags: &ShapeFlags,
     assumed: Option<&Assumed>,
 ) -> Result<Field, Failure> {
-    let layout = if is_npy(location, &mut source)? {
+    let layout = if source.first.starts_with(&npy::MAGIC) {
         npy_layout(location, &mut source, flags)?
     } else {
-        raw_layout(location, flags, assumed)?
+        check_foreign(location, &source, |foreign| {
+            foreign.is_certain || location.is_npy()
+        })?;
+        if location.is_npy() {
+            return Err(cannot_read(location, NpyError::NotNpy));
+        }
+        raw_layout(location, &source, flags, assumed)?
     };
     let elements = check_size(location, &source, &layout)?;
-    let reading = |fault: ReadFault| fault.explain(location, &layout);
-    let order = layout.order;
-    let extents = layout.shape.extents.clone();
     Ok(match layout.shape.dtype {
-        Dtype::F32 => Field::F32(Array {
-            extents,
-            values: read_values(&mut source, order, elements).map_err(reading)?,
-        }),
-        Dtype::F64 => Field::F64(Array {
-            extents,
-            values: read_values(&mut source, order, elements).map_err(reading)?,
-        }),
+        Dtype::F32 => Field::F32(read_array(location, &mut source, layout, elements)?),
+        Dtype::F64 => Field::F64(read_array(location, &mut source, layout, elements)?),
     })
+}
+
+/// The array, in C order.
+fn read_array<T: Element>(
+    location: &Location,
+    source: &mut Source,
+    layout: Layout,
+    elements: u64,
+) -> Result<Array<T>, Failure> {
+    let mut values = read_values(source, layout.order, elements)
+        .map_err(|fault| fault.explain(location, &layout))?;
+    if let Some(lengths) = &layout.fortran {
+        values = transpose::to_c_order(values, lengths)
+            .ok_or_else(|| ReadFault::Memory.explain(location, &layout))?;
+    }
+    Ok(Array {
+        extents: layout.shape.extents,
+        values,
+    })
+}
+
+/// Explains a file of another format, of those that are asked for.
+fn check_foreign(
+    location: &Location,
+    source: &Source,
+    is_asked: impl Fn(&Foreign) -> bool,
+) -> Result<(), Failure> {
+    match foreign::recognise(&source.first).filter(|foreign| is_asked(foreign)) {
+        Some(Foreign { name, advice, .. }) => Err(Failure::failed(format_args!(
+            "{location} is {name}, not an array: {advice}"
+        ))),
+        None => Ok(()),
+    }
 }
 
 fn open(location: &Location) -> Result<Source, Failure> {
-    let Location::File(path) = location else {
-        return Ok(Source {
-            reader: Box::new(io::stdin()),
-            bytes: None,
-        });
+    let source = match location {
+        Location::Pipe => Source::new(Box::new(io::stdin()), None),
+        Location::File(path) => File::open(path).and_then(|file| {
+            let found = file.metadata()?;
+            let bytes = found.is_file().then_some(found.len());
+            Source::new(Box::new(file), bytes)
+        }),
     };
-    let file = File::open(path).map_err(|error| Failure::io("read", location, &error))?;
-    let found = file
-        .metadata()
-        .map_err(|error| Failure::io("read", location, &error))?;
-    Ok(Source {
-        reader: Box::new(file),
-        bytes: found.is_file().then_some(found.len()),
-    })
+    source.map_err(|error| Failure::io("read", location, &error))
 }
 
-/// Whether `.npy` is to be read. A pipe has no suffix, so its first bytes tell.
-fn is_npy(location: &Location, source: &mut Source) -> Result<bool, Failure> {
-    if *location != Location::Pipe {
-        return Ok(location.is_npy());
+fn cannot_read(location: &Location, error: NpyError) -> Failure {
+    match error {
+        NpyError::Io(error) => Failure::io("read", location, &error),
+        error => Failure::failed(format_args!("cannot read {location}: {error}")),
     }
-    let mut first = Vec::new();
-    (source.reader.by_ref())
-        .take(npy::MAGIC.len() as u64)
-        .read_to_end(&mut first)
-        .map_err(|error| Failure::io("read", location, &error))?;
-    let is_npy = first == npy::MAGIC;
-    let rest = std::mem::replace(&mut source.reader, Box::new(io::empty()));
-    source.reader = Box::new(Cursor::new(first).chain(rest));
-    Ok(is_npy)
 }
 
 fn npy_layout(
@@ -193,10 +225,8 @@ fn npy_layout(
     source: &mut Source,
     flags: &ShapeFlags,
 ) -> Result<Layout, Failure> {
-    let header = npy::Header::read(&mut source.reader).map_err(|error| match error {
-        NpyError::Io(error) => Failure::io("read", location, &error),
-        error => Failure::failed(format_args!("cannot read {location}: {error}")),
-    })?;
+    let header =
+        npy::Header::read(&mut source.reader).map_err(|error| cannot_read(location, error))?;
     let shape = Shape {
         dtype: header.dtype,
         extents: merge_leading(&header.shape).ok_or_else(|| too_large(location))?,
@@ -217,25 +247,25 @@ fn npy_layout(
         shape,
         advice: "the file is damaged",
         order: header.order,
+        fortran: header.is_fortran.then_some(header.shape),
         header_bytes: header.bytes,
     })
 }
 
-/// At most three lengths: the leading ones multiplied. A single value is a line of one.
+/// At most [`MAX_RANK`] lengths: the leading ones multiplied, if there are more. A single value is a line of one.
 fn merge_leading(shape: &[u64]) -> Option<Vec<u64>> {
-    match shape {
-        [] => Some(vec![1]),
-        [leading @ .., rows, columns] if leading.len() >= MAX_RANK - 1 => {
-            let merged =
-                (leading.iter()).try_fold(1u64, |product, length| product.checked_mul(*length))?;
-            Some(vec![merged, *rows, *columns])
-        }
-        _ => Some(shape.to_vec()),
+    if shape.is_empty() {
+        return Some(vec![1]);
     }
+    let (leading, rest) = shape.split_at((shape.len() + 1).saturating_sub(MAX_RANK));
+    let merged = (leading.iter()).try_fold(1u64, |product, length| product.checked_mul(*length))?;
+    let merged = (!leading.is_empty()).then_some(merged);
+    Some(merged.into_iter().chain(rest.iter().copied()).collect())
 }
 
 fn raw_layout(
     location: &Location,
+    source: &Source,
     flags: &ShapeFlags,
     assumed: Option<&Assumed>,
 ) -> Result<Layout, Failure> {
@@ -244,6 +274,7 @@ fn raw_layout(
         .map(|dims| dims.0.clone())
         .or(assumed.map(|assumed| assumed.shape.extents.clone()));
     let (Some(dtype), Some(extents)) = (dtype, extents) else {
+        check_foreign(location, source, |_| true)?;
         let missing = match (flags.dtype, &flags.dims) {
             (None, None) => "--dtype and --dims, as in --dtype f32 --dims 10,83,83",
             (None, Some(_)) => "--dtype: f32 or f64",
@@ -258,6 +289,7 @@ fn raw_layout(
         shape: Shape { dtype, extents },
         advice: assumed.map_or(CHECK_FLAGS, |assumed| assumed.check),
         order: ByteOrder::Little,
+        fortran: None,
         header_bytes: 0,
     })
 }
@@ -267,10 +299,13 @@ fn check_size(location: &Location, source: &Source, layout: &Layout) -> Result<u
     let elements = layout.shape.elements().ok_or_else(|| too_large(location))?;
     let needed = layout.bytes(elements);
     match source.bytes {
-        Some(found) if found != needed => Err(Failure::failed(format_args!(
-            "{location} has {found} bytes, but {} need {needed}: {}",
-            layout.shape, layout.advice
-        ))),
+        Some(found) if found != needed => {
+            check_foreign(location, source, |_| true)?;
+            Err(Failure::failed(format_args!(
+                "{location} has {found} bytes, but {} need {needed}: {}",
+                layout.shape, layout.advice
+            )))
+        }
         _ => Ok(elements),
     }
 }
@@ -328,33 +363,46 @@ fn read_values<T: Element>(
     order: ByteOrder,
     elements: u64,
 ) -> Result<Vec<T>, ReadFault> {
-    let mut values = Vec::new();
+    let mut values: Vec<T> = Vec::new();
     if source.bytes.is_some() {
         let count = usize::try_from(elements).map_err(|_| ReadFault::Memory)?;
         values
             .try_reserve_exact(count)
             .map_err(|_| ReadFault::Memory)?;
     }
-    let mut block = vec![0; BLOCK];
     let mut left = elements;
     while left > 0 {
         let count = left.min((BLOCK / T::BYTES) as u64);
-        let bytes = &mut block[..count as usize * T::BYTES];
-        source.reader.read_exact(bytes).map_err(cut_off)?;
         values
             .try_reserve(count as usize)
             .map_err(|_| ReadFault::Memory)?;
-        values.extend(
-            bytes
-                .chunks_exact(T::BYTES)
-                .map(|bytes| decode::<T>(bytes, order)),
-        );
+        let start = values.len();
+        values.resize(start + count as usize, T::ZERO);
+        let block = &mut values[start..];
+        source
+            .reader
+            .read_exact(cast_slice_mut(block))
+            .map_err(cut_off)?;
+        to_native(block, order);
         left -= count;
     }
     match source.reader.read_exact(&mut [0]) {
         Ok(()) => Err(ReadFault::Trailing),
         Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(values),
         Err(error) => Err(ReadFault::Io(error)),
+    }
+}
+
+/// Turns the bytes of values as they lie in a file into those of this machine.
+fn to_native<T: Element>(values: &mut [T], order: ByteOrder) {
+    let is_native = match order {
+        ByteOrder::Little => cfg!(target_endian = "little"),
+        ByteOrder::Big => cfg!(target_endian = "big"),
+    };
+    if !is_native {
+        for bytes in cast_slice_mut::<T, u8>(values).chunks_exact_mut(T::BYTES) {
+            bytes.reverse();
+        }
     }
 }
 
@@ -366,22 +414,13 @@ fn cut_off(error: io::Error) -> ReadFault {
     }
 }
 
-/// The value of `T::BYTES` bytes.
-fn decode<T: Element>(bytes: &[u8], order: ByteOrder) -> T {
-    let join = |bits, byte: &u8| bits << 8 | u64::from(*byte);
-    T::from_bits64(match order {
-        ByteOrder::Little => bytes.iter().rev().fold(0, join),
-        ByteOrder::Big => bytes.iter().fold(0, join),
-    })
-}
-
 /// Writes an array: `.npy` by the output's suffix, else raw little-endian values.
 ///
 /// # Errors
 ///
 /// If the output cannot be written.
-pub fn write<T: Element>(output: &Location, array: &Array<T>) -> Result<(), Failure> {
-    output::write(output, |writer| {
+pub fn write<T: Element>(output: &Location, force: bool, array: &Array<T>) -> Result<(), Failure> {
+    output::write(output, force, |writer| {
         if output.is_npy() {
             writer.write_all(&npy::Header::to_bytes(T::DTYPE, &array.extents))?;
         }
@@ -390,6 +429,9 @@ pub fn write<T: Element>(output: &Location, array: &Array<T>) -> Result<(), Fail
 }
 
 fn write_values<T: Element>(writer: &mut dyn Write, values: &[T]) -> io::Result<()> {
+    if cfg!(target_endian = "little") {
+        return writer.write_all(cast_slice(values));
+    }
     let mut block = Vec::with_capacity(BLOCK);
     for values in values.chunks(BLOCK / T::BYTES) {
         block.clear();
@@ -446,7 +488,7 @@ mod tests {
         };
         for name in ["a.npy", "a.f64"] {
             let location = Location::File(folder.path().join(name));
-            write(&location, &array).unwrap();
+            write(&location, false, &array).unwrap();
             let flags = flags(Some(Dtype::F64), Some(&[2, 3]));
             let Field::F64(found) = read(&location, &flags, None).unwrap() else {
                 panic!("not f64");
@@ -466,7 +508,7 @@ mod tests {
             extents: vec![values.len() as u64],
             values,
         };
-        write(&location, &array).unwrap();
+        write(&location, false, &array).unwrap();
         let found = read(&location, &ShapeFlags::default(), None).unwrap();
         assert_eq!(found, Field::F32(array));
     }
@@ -491,11 +533,16 @@ mod tests {
 
     #[test]
     fn leading_dimensions_are_merged() {
-        assert_eq!(merge_leading(&[2, 3, 4, 5, 6]), Some(vec![24, 5, 6]));
-        assert_eq!(merge_leading(&[3, 4, 5]), Some(vec![3, 4, 5]));
-        assert_eq!(merge_leading(&[4, 5]), Some(vec![4, 5]));
+        let many: Vec<u64> = (2..).take(MAX_RANK + 2).collect();
+        let merged = merge_leading(&many).unwrap();
+        assert_eq!(merged[0], 2 * 3 * 4);
+        assert_eq!(merged[1..], many[3..]);
+        for kept in [&many[..MAX_RANK], &[4, 5], &[7]] {
+            assert_eq!(merge_leading(kept).as_deref(), Some(kept));
+        }
         assert_eq!(merge_leading(&[]), Some(vec![1]));
-        assert_eq!(merge_leading(&[u64::MAX, 2, 1, 1]), None);
+        let long = [&[u64::MAX, 2][..], &[1; MAX_RANK]].concat();
+        assert_eq!(merge_leading(&long), None);
     }
 
     #[test]
@@ -520,10 +567,7 @@ mod tests {
     #[test]
     fn pipes_that_end_early_or_late_are_refused() {
         let bytes: &'static [u8] = &[0; 24];
-        let source = || Source {
-            reader: Box::new(bytes),
-            bytes: None,
-        };
+        let source = || Source::new(Box::new(bytes), None).unwrap();
         let read = |elements| read_values::<f32>(&mut source(), ByteOrder::Little, elements);
         assert!(matches!(read(6), Ok(values) if values == [0.0; 6]));
         assert!(matches!(read(5), Err(ReadFault::Trailing)));
@@ -543,7 +587,7 @@ mod tests {
         }
         let agreed = flags(Some(Dtype::F32), Some(&[2, 3]));
         assert!(read_bytes(&bytes, &agreed, "a.npy").is_ok());
-        let missing = read_bytes(&bytes, &flags(None, Some(&[6])), "a").unwrap_err();
+        let missing = read_bytes(&f32s(&[1.0; 6]), &flags(None, Some(&[6])), "a").unwrap_err();
         assert!(missing.to_string().contains("--dtype"), "{missing}");
     }
 }

@@ -5,28 +5,30 @@ use crate::codec_choice;
 use crate::compress::bound_text;
 use crate::failure::Failure;
 use crate::location::Location;
-use crate::output;
-use crate::report;
 use crate::stream_file::{self, End, Outline};
+use crate::{files, json, output, report};
 use ferrosz::{BoundMode, ChunkForms, Info};
 use serde_json::{Value, json};
 
-/// Shows what a stream says of itself.
+/// Shows what streams say of themselves; whether all could be read.
 ///
 /// # Errors
 ///
-/// If it cannot be read or is no stream.
-pub fn run(args: &Args, common: &Common) -> Result<(), Failure> {
-    let outline = stream_file::read_outline(&args.stream)?;
-    if let Some(text) = remark(&outline, &args.stream) {
-        output::note(&text);
-    }
-    let text = if common.json {
-        format!("{}\n", to_json(&outline))
-    } else {
-        report::pairs(&to_pairs(&outline.info))
-    };
-    output::print(&text)
+/// If one cannot be read or is no stream.
+pub fn run(args: &Args, common: &Common) -> Result<bool, Failure> {
+    let streams: Vec<&Location> = args.streams.iter().collect();
+    files::each(&streams, common, |stream| {
+        let outline = stream_file::read_outline(stream)?;
+        if let Some(text) = remark(&outline, stream) {
+            output::note(&text);
+        }
+        output::print(&match (common.json, streams.len()) {
+            (true, _) => format!("{}\n", to_json(stream, &outline)),
+            (false, 1) => report::pairs(&to_pairs(&outline.info)),
+            (false, _) => format!("{stream}:\n{}\n", report::pairs(&to_pairs(&outline.info))),
+        })?;
+        Ok(true)
+    })
 }
 
 /// What is to be said of a file that does not end with its stream.
@@ -50,26 +52,14 @@ fn remark(outline: &Outline, stream: &Location) -> Option<String> {
     }
 }
 
-fn to_json(outline: &Outline) -> Value {
+fn to_json(stream: &Location, outline: &Outline) -> Value {
     let info = &outline.info;
-    json!({
-        "dtype": info.dtype.name(),
-        "dims": info.extents,
-        "elements": info.elements,
-        "codec": info.codec.name(),
-        "rank": info.rank,
-        "bound_mode": info.bound.mode().name(),
-        "bound": info.bound.value(),
-        "absolute_error": info.absolute_error,
-        "lossless": info.absolute_error == 0.0,
-        "field_bytes": info.field_bytes,
-        "stream_bytes": info.stream_bytes,
+    let more = json!({
         "update_bytes": info.update_bytes,
         "file_bytes": outline.file_bytes,
         "unfinished_update": outline.end == End::UnfinishedUpdate,
         "trailing_zeros": outline.end == End::Zeros,
-        "ratio": info.ratio(),
-        "bits_per_value": info.bits_per_value(),
+        "data_checked": false,
         "chunk_elements": info.chunk_elements,
         "chunk_dims": info.chunk_extents,
         "chunk_tiles": info.chunk_tiles,
@@ -81,7 +71,8 @@ fn to_json(outline: &Outline) -> Value {
             "coded_with_exceptions": info.forms.coded_with_exceptions,
             "raw": info.forms.raw,
         },
-    })
+    });
+    json::join([json::begin("info", stream), json::stream(info), more])
 }
 
 fn to_pairs(info: &Info) -> Vec<(&'static str, String)> {
@@ -108,7 +99,10 @@ fn to_pairs(info: &Info) -> Vec<(&'static str, String)> {
         ("array", report::bytes(info.field_bytes)),
         ("stream", report::bytes(info.stream_bytes)),
         ("ratio", format!("{:.3}", info.ratio())),
-        ("bits a value", format!("{:.3}", info.bits_per_value())),
+        (
+            "bits a value",
+            report::bits_per_value(info.bits_per_value()),
+        ),
         (
             "chunks",
             format!(
@@ -128,6 +122,10 @@ fn to_pairs(info: &Info) -> Vec<(&'static str, String)> {
         );
         pairs.push(("updates", text));
     }
+    pairs.push((
+        "data",
+        "not checked; `ferrosz check` decodes all of it".to_owned(),
+    ));
     pairs
 }
 

@@ -1,5 +1,8 @@
 //! Compares an array with its reconstruction: was the bound kept, and how large are the errors?
 //!
+//! Blocks of values are compared in parallel and without branches; only where a block has a value in doubt, each of its
+//! values is judged alone.
+//!
 //! Nothing here is shared with the library that is being judged. Whether |x - x'| <= limit is
 //! decided in exact arithmetic, since a rounded difference can hide a violation by less than its
 //! own rounding error: the difference is taken with its rounding error (Dekker's Fast2Sum), and
@@ -8,6 +11,7 @@
 use ferrosz::{Bound, BoundMode, Element};
 use num_rational::BigRational;
 use num_traits::{ToPrimitive, Zero};
+use rayon::prelude::*;
 
 /// What the comparison found.
 #[derive(Debug, Clone, PartialEq)]
@@ -53,7 +57,10 @@ impl Judgement {
 
     /// Peak signal-to-noise ratio in dB, the peak being the range; infinite without error.
     pub fn psnr(&self) -> f64 {
-        20.0 * self.range.log10() - 10.0 * self.mean_squared_error.log10()
+        match self.mean_squared_error == 0.0 {
+            true => f64::INFINITY,
+            false => 20.0 * self.range.log10() - 10.0 * self.mean_squared_error.log10(),
+        }
     }
 }
 
@@ -61,39 +68,125 @@ impl Judgement {
 /// absolute error of `promise`. Values that only one of the two has are not compared.
 pub fn judge<T: Element>(original: &[T], decoded: &[T], bound: Bound, promise: f64) -> Judgement {
     let extremes = Extremes::of(original);
-    let limit = Limit::new(extremes.resolve(bound));
-    let promised = Limit::new(rational(promise));
-    let mut tally = Tally::default();
-    for (at, (x, y)) in (0..).zip(original.iter().zip(decoded)) {
-        let same = x.to_bits64() == y.to_bits64();
-        tally.values += 1;
-        if !x.is_finite() {
-            tally.not_finite += 1;
-            tally.not_finite_changed += u64::from(!same);
-            continue;
-        }
-        let error = Difference::of(x.to_f64(), y.to_f64());
-        tally.see(at, &error);
-        tally.over_limit += u64::from(!limit.admits(&error));
-        let kept = if promise == 0.0 {
-            same
-        } else {
-            promised.admits(&error)
-        };
-        tally.over_promise += u64::from(!kept);
-    }
+    let judge = Judge {
+        limit: Limit::new(extremes.resolve(bound)),
+        promise,
+        promised: Limit::new(rational(promise)),
+    };
+    let pairs = original
+        .par_chunks(PART)
+        .zip(decoded.par_chunks(PART))
+        .enumerate();
+    let tallies: Vec<Tally> = pairs
+        .map(|(part, (x, y))| judge.part((part * PART) as u64, x, y))
+        .collect();
+    // In their order, so that sums are the same on every machine.
+    let tally = tallies.into_iter().fold(Tally::default(), Tally::and);
+    let finite = tally.values - tally.not_finite;
     Judgement {
         values: tally.values,
         not_finite: tally.not_finite,
         not_finite_changed: tally.not_finite_changed,
         largest_error: tally.largest,
         largest_error_at: tally.largest_at,
-        limit: limit.below,
+        limit: judge.limit.below,
         over_limit: tally.over_limit,
         promise,
         over_promise: tally.over_promise,
         range: extremes.range(),
-        mean_squared_error: tally.squares / (tally.values - tally.not_finite) as f64,
+        mean_squared_error: tally.squares / finite.max(1) as f64,
+    }
+}
+
+/// Values that one thread judges at once; a multiple of [`BLOCK`].
+const PART: usize = 1 << 16;
+
+/// Values that are judged together if none of them is in doubt.
+const BLOCK: usize = 256;
+
+/// Sums that run beside each other, as vectors have them.
+const LANES: usize = 8;
+
+/// What values are judged by.
+struct Judge {
+    limit: Limit,
+    promise: f64,
+    promised: Limit,
+}
+
+impl Judge {
+    /// Judges values, of which the first is element number `first`.
+    fn part<T: Element>(&self, first: u64, original: &[T], decoded: &[T]) -> Tally {
+        let mut tally = Tally::default();
+        let blocks = original.chunks(BLOCK).zip(decoded.chunks(BLOCK));
+        for (at, (x, y)) in (first..).step_by(BLOCK).zip(blocks) {
+            match self.clear_block(x, y) {
+                Some((largest, squares)) => {
+                    tally.values += x.len().min(y.len()) as u64;
+                    tally.squares += squares;
+                    if largest > tally.largest {
+                        let is_it = |(x, y): (&T, &T)| (x.to_f64() - y.to_f64()).abs() == largest;
+                        let place = x.iter().zip(y).position(is_it).unwrap_or_default();
+                        tally.largest = largest;
+                        tally.largest_at = Some(at + place as u64);
+                    }
+                }
+                None => {
+                    for (at, (x, y)) in (at..).zip(x.iter().zip(y)) {
+                        self.one(at, *x, *y, &mut tally);
+                    }
+                }
+            }
+        }
+        tally
+    }
+
+    /// The largest error of a block and the sum of their squares; none if a value is in doubt: not finite, or off by
+    /// as much as a limit, rounded, or more.
+    fn clear_block<T: Element>(&self, original: &[T], decoded: &[T]) -> Option<(f64, f64)> {
+        let clear = self.limit.below.min(self.promised.below);
+        let (mut largest, mut squares, mut doubts) = ([0.0; LANES], [0.0; LANES], [false; LANES]);
+        let lanes = original.chunks(LANES).zip(decoded.chunks(LANES));
+        for (x, y) in lanes {
+            for (lane, (x, y)) in x.iter().zip(y).enumerate() {
+                let error = (x.to_f64() - y.to_f64()).abs();
+                // Where the promise is 0, zeros of both signs are not the same.
+                let is_clear = error < clear || x.to_bits64() == y.to_bits64();
+                // NaN less itself is NaN, infinity less itself, too.
+                doubts[lane] |= !(is_clear && error < f64::INFINITY);
+                largest[lane] = if error > largest[lane] {
+                    error
+                } else {
+                    largest[lane]
+                };
+                squares[lane] += error * error;
+            }
+        }
+        if doubts.contains(&true) {
+            return None;
+        }
+        let largest = largest.into_iter().fold(0.0, f64::max);
+        Some((largest, squares.into_iter().sum()))
+    }
+
+    /// Judges one value exactly.
+    fn one<T: Element>(&self, at: u64, x: T, y: T, tally: &mut Tally) {
+        let same = x.to_bits64() == y.to_bits64();
+        tally.values += 1;
+        if !x.is_finite() {
+            tally.not_finite += 1;
+            tally.not_finite_changed += u64::from(!same);
+            return;
+        }
+        let error = Difference::of(x.to_f64(), y.to_f64());
+        tally.see(at, &error);
+        tally.over_limit += u64::from(!self.limit.admits(&error));
+        let kept = if self.promise == 0.0 {
+            same
+        } else {
+            self.promised.admits(&error)
+        };
+        tally.over_promise += u64::from(!kept);
     }
 }
 
@@ -117,6 +210,24 @@ impl Tally {
         }
         self.squares += error.rounded * error.rounded;
     }
+
+    /// This, and what was found behind it.
+    fn and(self, other: Self) -> Self {
+        let (largest, largest_at) = match other.largest > self.largest {
+            true => (other.largest, other.largest_at),
+            false => (self.largest, self.largest_at),
+        };
+        Self {
+            values: self.values + other.values,
+            not_finite: self.not_finite + other.not_finite,
+            not_finite_changed: self.not_finite_changed + other.not_finite_changed,
+            largest,
+            largest_at,
+            over_limit: self.over_limit + other.over_limit,
+            over_promise: self.over_promise + other.over_promise,
+            squares: self.squares + other.squares,
+        }
+    }
 }
 
 /// Smallest and largest finite value, if there is one.
@@ -124,12 +235,19 @@ struct Extremes(Option<(f64, f64)>);
 
 impl Extremes {
     fn of<T: Element>(values: &[T]) -> Self {
-        let finite = values.iter().filter(|x| x.is_finite());
-        Self(finite.fold(None, |extremes, x| {
-            let x = x.to_f64();
-            let (min, max) = extremes.unwrap_or((x, x));
-            Some((x.min(min), x.max(max)))
-        }))
+        let nothing = || (f64::INFINITY, f64::NEG_INFINITY);
+        let (min, max) = values
+            .par_chunks(PART)
+            .map(|values| {
+                let finite = values.iter().filter(|x| x.is_finite());
+                finite.fold(nothing(), |(min, max), x| {
+                    (min.min(x.to_f64()), max.max(x.to_f64()))
+                })
+            })
+            .reduce(nothing, |one, other| {
+                (one.0.min(other.0), one.1.max(other.1))
+            });
+        Self((min <= max).then_some((min, max)))
     }
 
     fn range(&self) -> f64 {
@@ -251,6 +369,7 @@ fn round_down(exact: &BigRational) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use num_traits::Signed;
 
     fn verdict<T: Element>(original: &[T], decoded: &[T], bound: Bound, promise: f64) -> Judgement {
         judge(original, decoded, bound, promise)
@@ -375,6 +494,53 @@ mod tests {
         assert_eq!((found.over_limit, found.over_promise), (0, 1));
         assert!(!found.is_kept());
         assert!(found.psnr().is_infinite());
+    }
+
+    #[test]
+    fn many_values_are_judged_as_each_alone() {
+        let mut state = 1u64;
+        let mut random = || {
+            state = (state.wrapping_mul(6_364_136_223_846_793_005)).wrapping_add(1);
+            (state >> 11) as f64 / 2f64.powi(53)
+        };
+        let original: Vec<f64> = (0..3 * PART + 77).map(|_| random() * 10.0).collect();
+        // Almost all errors are clear; those of each 1000th value lie about the bound.
+        let errors = (0..original.len()).map(|i| match i % 1000 {
+            0 => (0.25 + (random() - 0.5) * 1e-15) * (random() - 0.5).signum(),
+            _ => (random() - 0.5) * 0.49,
+        });
+        let mut decoded: Vec<f64> = original.iter().zip(errors).map(|(x, e)| x + e).collect();
+        decoded[PART + 5] = f64::NAN;
+        let found = verdict(&original, &decoded, abs(0.25), 0.25);
+        let limit = rational(0.25);
+        let distance = |x: f64, y: f64| (rational(x) - rational(y)).abs();
+        let is_over = |(x, y): &(&f64, &f64)| !y.is_finite() || distance(**x, **y) > limit;
+        let over = original.iter().zip(&decoded).filter(is_over).count() as u64;
+        assert!(over > 20 && over < 190, "{over}");
+        assert_eq!((found.over_limit, found.over_promise), (over, over));
+        assert_eq!(found.values, original.len() as u64);
+        assert_eq!(found.largest_error_at, Some(PART as u64 + 5));
+        decoded[PART + 5] = original[PART + 5] + 0.3;
+        let found = verdict(&original, &decoded, abs(0.5), 0.5);
+        assert!(found.is_kept());
+        let pairs = || original.iter().zip(&decoded).map(|(x, y)| (x - y).abs());
+        let mean = pairs().map(|e| e * e).sum::<f64>() / original.len() as f64;
+        assert!((found.mean_squared_error / mean - 1.0).abs() < 1e-12);
+        assert_eq!(found.largest_error, pairs().fold(0.0, f64::max));
+        assert_eq!(found.largest_error_at, Some(PART as u64 + 5));
+    }
+
+    #[test]
+    fn exact_values_have_no_noise() {
+        // A range of 0 makes a ratio of 0 to 0.
+        let found = verdict(&[7.0f32; 9], &[7.0; 9], abs(0.1), 0.1);
+        assert_eq!(found.psnr(), f64::INFINITY);
+        assert_eq!(
+            verdict::<f32>(&[], &[], abs(0.1), 0.1).psnr(),
+            f64::INFINITY
+        );
+        let found = verdict(&[7.0f32; 9], &[7.5; 9], abs(1.0), 1.0);
+        assert_eq!(found.psnr(), f64::NEG_INFINITY);
     }
 
     #[test]

@@ -24,6 +24,14 @@ impl Location {
         }
     }
 
+    /// As an output is called in messages.
+    pub fn output_name(&self) -> String {
+        match self {
+            Self::Pipe => "standard output".to_owned(),
+            Self::File(path) => path.display().to_string(),
+        }
+    }
+
     /// Whether both are the same existing file, by whatever names.
     pub fn is_same_file(&self, other: &Self) -> bool {
         match (self.file(), other.file()) {

@@ -4,6 +4,7 @@
 //! without recursion that knows just the values those keys can have, so that no header, however
 //! crafted, costs more than its own length.
 
+use crate::npy_type;
 use ferrosz::Dtype;
 use std::io::{self, Read};
 use thiserror::Error;
@@ -33,8 +34,10 @@ pub struct Header {
     pub dtype: Dtype,
     /// Order of the values' bytes.
     pub order: ByteOrder,
-    /// Lengths, slowest first; none for a single value.
+    /// Lengths, in the order of indices; none for a single value.
     pub shape: Vec<u64>,
+    /// Whether the first dimension runs fastest, instead of the last.
+    pub is_fortran: bool,
     /// Bytes before the values.
     pub bytes: u64,
 }
@@ -57,17 +60,8 @@ pub enum NpyError {
     /// The header's text is not understood.
     #[error("its .npy header is malformed: {0}")]
     Malformed(&'static str),
-    /// Column-major order.
-    #[error(
-        "its values are in Fortran order: in Python, save numpy.ascontiguousarray(array), or \
-         array.T, whose dimensions are reversed"
-    )]
-    Fortran,
-    /// Not a type that ferrosz compresses.
-    #[error(
-        "its values are {0}, and ferrosz takes float32 and float64: in Python, convert it with \
-         array.astype('float32')"
-    )]
+    /// Not a type that ferrosz compresses; says how it is converted.
+    #[error("{0}")]
     Dtype(String),
     /// The operating system failed.
     #[error(transparent)]
@@ -95,12 +89,10 @@ impl Header {
         }
         let mut text = vec![0; length as usize];
         read_exact(reader, &mut text)?;
-        let (dtype, order, shape) = Scanner { rest: &text }.dictionary()?;
+        let header = Scanner { rest: &text }.dictionary()?;
         Ok(Self {
-            dtype,
-            order,
-            shape,
             bytes: u64::from(length) + prefix,
+            ..header
         })
     }
 
@@ -116,7 +108,7 @@ impl Header {
         );
         let prefix = MAGIC.len() + 4;
         let total = (prefix + text.len() + 1).next_multiple_of(ALIGNMENT);
-        // At most three lengths of at most 20 digits: far below 65536.
+        // A few lengths of at most 20 digits: far below 65536.
         let length = (total - prefix) as u16;
         let mut bytes = MAGIC.to_vec();
         bytes.extend([1, 0]);
@@ -150,7 +142,8 @@ struct Scanner<'a> {
 }
 
 impl<'a> Scanner<'a> {
-    fn dictionary(mut self) -> Result<(Dtype, ByteOrder, Vec<u64>), NpyError> {
+    /// The header, but for its length.
+    fn dictionary(mut self) -> Result<Header, NpyError> {
         let (mut element, mut fortran, mut shape) = (None, None, None);
         self.expect(b'{', "it is not a dictionary")?;
         while !self.accept(b'}') {
@@ -168,11 +161,13 @@ impl<'a> Scanner<'a> {
             }
         }
         let (dtype, order) = element.ok_or(NpyError::Malformed("no 'descr'"))?;
-        if fortran.ok_or(NpyError::Malformed("no 'fortran_order'"))? {
-            return Err(NpyError::Fortran);
-        }
-        let shape = shape.ok_or(NpyError::Malformed("no 'shape'"))?;
-        Ok((dtype, order, shape))
+        Ok(Header {
+            dtype,
+            order,
+            shape: shape.ok_or(NpyError::Malformed("no 'shape'"))?,
+            is_fortran: fortran.ok_or(NpyError::Malformed("no 'fortran_order'"))?,
+            bytes: 0,
+        })
     }
 
     fn skip_space(&mut self) {
@@ -221,14 +216,14 @@ impl<'a> Scanner<'a> {
     fn element(&mut self) -> Result<(Dtype, ByteOrder), NpyError> {
         self.skip_space();
         if self.rest.first() == Some(&b'[') {
-            return Err(NpyError::Dtype("records of several fields".to_owned()));
+            return Err(NpyError::Dtype(npy_type::explain_records(self.rest)));
         }
         match self.string()? {
             b"<f4" => Ok((Dtype::F32, ByteOrder::Little)),
             b">f4" => Ok((Dtype::F32, ByteOrder::Big)),
             b"<f8" => Ok((Dtype::F64, ByteOrder::Little)),
             b">f8" => Ok((Dtype::F64, ByteOrder::Big)),
-            other => Err(NpyError::Dtype(type_name(other))),
+            other => Err(NpyError::Dtype(npy_type::explain(other))),
         }
     }
 
@@ -266,28 +261,6 @@ impl<'a> Scanner<'a> {
     }
 }
 
-/// NumPy's name of a type, if it is a common one.
-fn type_name(descr: &[u8]) -> String {
-    let name = match descr.get(1..).unwrap_or_default() {
-        b"b1" => "bool",
-        b"i1" => "int8",
-        b"i2" => "int16",
-        b"i4" => "int32",
-        b"i8" => "int64",
-        b"u1" => "uint8",
-        b"u2" => "uint16",
-        b"u4" => "uint32",
-        b"u8" => "uint64",
-        b"f2" => "float16",
-        b"f16" => "longdouble",
-        b"c8" => "complex64",
-        b"c16" => "complex128",
-        b"O" => "Python objects",
-        _ => return format!("of type '{}'", descr.escape_ascii()),
-    };
-    name.to_owned()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -318,6 +291,7 @@ mod tests {
                     dtype,
                     order: ByteOrder::Little,
                     shape: shape.clone(),
+                    is_fortran: false,
                     bytes: bytes.len() as u64,
                 };
                 assert_eq!(header, wanted);
@@ -342,6 +316,14 @@ mod tests {
     }
 
     #[test]
+    fn fortran_order_is_told() {
+        let header =
+            |order| format!("{{'descr': '<f4', 'fortran_order': {order}, 'shape': (2, 3)}}");
+        assert!(read(&header("True")).unwrap().is_fortran);
+        assert!(!read(&header("False")).unwrap().is_fortran);
+    }
+
+    #[test]
     fn refusals_say_why() {
         let refusal = |text: &str| read(text).unwrap_err().to_string();
         let array =
@@ -350,8 +332,6 @@ mod tests {
         assert!(refusal(&array("'<f2'")).contains("float16"));
         assert!(refusal(&array("'|V7'")).contains("'|V7'"));
         assert!(refusal(&array("[('a', '<f4')]")).contains("several fields"));
-        let fortran = "{'descr': '<f4', 'fortran_order': True, 'shape': (2, 3)}";
-        assert!(refusal(fortran).contains("ascontiguousarray"));
     }
 
     #[test]

@@ -1,10 +1,11 @@
-//! Writing: files whole or not at all, and text to a reader that may have gone.
+//! Writing: files whole or not at all, none replaced unasked, and text to a reader that may have gone.
 
 use crate::failure::Failure;
 use crate::location::Location;
+use crate::temporary::Temporary;
 use serde_json::Value;
 use std::fs::{self, OpenOptions};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 /// Bytes given to the operating system at once.
@@ -14,10 +15,16 @@ const BLOCK: usize = 1 << 20;
 ///
 /// # Errors
 ///
-/// If the output is the input, a folder, or in a folder that does not exist.
-pub fn check(output: &Location, input: Option<&Location>) -> Result<(), Failure> {
+/// If the output is the input, a terminal, a folder, in a folder that does not exist, a file that may not be replaced
+/// (any, unless `force`, and a read-only one), or a link to nothing.
+pub fn check(output: &Location, input: Option<&Location>, force: bool) -> Result<(), Failure> {
     let Location::File(path) = output else {
-        return Ok(());
+        return match io::stdout().is_terminal() {
+            true => Err(Failure::usage(
+                "data are not written to a terminal: name an output, or send it elsewhere with '>'",
+            )),
+            false => Ok(()),
+        };
     };
     if input.is_some_and(|input| input.is_same_file(output)) {
         return Err(Failure::usage(format_args!(
@@ -36,68 +43,94 @@ pub fn check(output: &Location, input: Option<&Location>) -> Result<(), Failure>
             folder.display()
         )));
     }
+    check_replaced(path, force)
+}
+
+/// Whether what is there under the output's name may be replaced.
+fn check_replaced(path: &Path, force: bool) -> Result<(), Failure> {
+    let Ok(own) = fs::symlink_metadata(path) else {
+        return Ok(());
+    };
+    let (name, kind) = (
+        path.display(),
+        if own.is_symlink() { "link" } else { "file" },
+    );
+    let found = match fs::metadata(path) {
+        Ok(found) => found,
+        Err(error) if own.is_symlink() && error.kind() == io::ErrorKind::NotFound => {
+            let target = fs::read_link(path).unwrap_or_default();
+            return Err(Failure::failed(format_args!(
+                "{name} is a link to {}, which does not exist: remove the link, or name another output",
+                target.display()
+            )));
+        }
+        Err(error) => return Err(Failure::io("write", name, &error)),
+    };
+    // A device or a named pipe is written to, not replaced.
+    if !found.is_file() {
+        return Ok(());
+    }
+    if !force {
+        return Err(exists(path, kind));
+    }
+    if found.permissions().readonly() {
+        return Err(Failure::failed(format_args!(
+            "{name} is read-only, which --force respects: allow writing to it, or name another output"
+        )));
+    }
     Ok(())
 }
 
-/// Writes what `fill` writes. A file appears under its name only when it is complete.
+fn exists(path: &Path, kind: &str) -> Failure {
+    Failure::failed(format_args!(
+        "the {kind} {} exists: add --force to replace it, or name another output",
+        path.display()
+    ))
+}
+
+/// Writes what `fill` writes. A file appears under its name only when it is complete, and replaces another only if
+/// `force`; a link then keeps its name, and its target is replaced.
 ///
 /// # Errors
 ///
 /// If `fill` or the operating system fails; a file that was there before is then untouched.
 pub fn write(
     output: &Location,
+    force: bool,
     fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<(), Failure> {
     match output {
-        Location::Pipe => write_to(io::stdout().lock(), fill),
-        Location::File(path) => write_file(path, fill),
+        Location::Pipe => write_to(io::stdout().lock(), fill)
+            .map_err(|error| Failure::io("write to", "standard output", &error)),
+        Location::File(path) => write_file(path, force, fill).map_err(|error| match error.kind() {
+            io::ErrorKind::AlreadyExists => exists(path, "file"),
+            _ => Failure::io("write", path.display(), &error),
+        }),
     }
-    .map_err(|error| match output {
-        Location::Pipe => Failure::io("write to", "standard output", &error),
-        Location::File(path) => Failure::io("write", path.display(), &error),
-    })
 }
 
-fn write_file(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+fn write_file(
+    path: &Path,
+    force: bool,
+    fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
     match fs::metadata(path) {
         // A device or a named pipe has no half-written state, and must not be replaced by a file.
         Ok(found) if !found.is_file() => write_to(OpenOptions::new().write(true).open(path)?, fill),
-        Ok(found) => replace(&fs::canonicalize(path)?, Some(found.permissions()), fill),
-        Err(_) => replace(path, None, fill),
+        Ok(_) if !force => Err(io::ErrorKind::AlreadyExists.into()),
+        Ok(found) => {
+            let path = fs::canonicalize(path)?;
+            let mut temporary = Temporary::new_in(&folder_of(&path))?;
+            write_to(&mut temporary.file, fill)?;
+            temporary.file.set_permissions(found.permissions())?;
+            temporary.finish(&path, true)
+        }
+        Err(_) => {
+            let mut temporary = Temporary::new_in(&folder_of(path))?;
+            write_to(&mut temporary.file, fill)?;
+            temporary.finish(path, false)
+        }
     }
-}
-
-/// Writes to a temporary file in the same folder, and renames it: dropped on the way, it is gone.
-fn replace(
-    path: &Path,
-    permissions: Option<fs::Permissions>,
-    fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-) -> io::Result<()> {
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".ferrosz-").suffix(".part");
-    let open_to_all = default_permissions();
-    if let Some(permissions) = open_to_all {
-        builder.permissions(permissions);
-    }
-    let mut temporary = builder.tempfile_in(folder_of(path))?;
-    write_to(temporary.as_file_mut(), fill)?;
-    if let Some(permissions) = permissions {
-        temporary.as_file().set_permissions(permissions)?;
-    }
-    temporary.persist(path).map_err(|error| error.error)?;
-    Ok(())
-}
-
-/// What an ordinary new file has; the user's mask is applied to it.
-#[cfg(unix)]
-fn default_permissions() -> Option<fs::Permissions> {
-    use std::os::unix::fs::PermissionsExt;
-    Some(fs::Permissions::from_mode(0o666))
-}
-
-#[cfg(not(unix))]
-fn default_permissions() -> Option<fs::Permissions> {
-    None
 }
 
 fn write_to<W: Write>(

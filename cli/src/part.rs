@@ -4,6 +4,7 @@ use crate::failure::Failure;
 use crate::report;
 use clap::Args;
 use ferrosz::Part;
+use ferrosz::codec::stream::container::MAX_RANK;
 use std::fmt;
 use std::ops::Range;
 use std::str::FromStr;
@@ -15,8 +16,7 @@ pub struct PartFlags {
     /// These elements, counted from 0 in memory order, TO not included
     #[arg(long, value_name = "FROM..TO")]
     pub elements: Option<Elements>,
-    /// This box: a range for each dimension, slowest first, ends not included. An end that is left
-    /// out is the array's, as in 5:,:,0:9
+    /// This box: a range for each dimension, slowest first, ends not included; ':' is all of it
     #[arg(long = "box", value_name = "Z0:Z1,Y0:Y1,X0:X1")]
     pub box_: Option<OpenBox>,
 }
@@ -106,9 +106,9 @@ impl FromStr for OpenBox {
     fn from_str(text: &str) -> Result<Self, String> {
         let ranges: Vec<OpenRange> = text.split(',').map(str::parse).collect::<Result<_, _>>()?;
         match ranges.len() {
-            1..=3 => Ok(Self(ranges)),
+            1..=MAX_RANK => Ok(Self(ranges)),
             count => Err(format!(
-                "{count} ranges are too many: there are one to three"
+                "{count} ranges are too many: an array has one to {MAX_RANK} dimensions"
             )),
         }
     }
@@ -169,8 +169,10 @@ mod tests {
             let said = within(text, extents).unwrap_err();
             assert!(said.contains("--box"), "{said}");
         }
-        for bad in ["", "1", "1:2,", "2:1", "1:2:3", "-1:", "a:b", ":,:,:,:"] {
+        for bad in ["", "1", "1:2,", "2:1", "1:2:3", "-1:", "a:b"] {
             assert!(bad.parse::<OpenBox>().is_err(), "{bad}");
         }
+        let whole = |axes| vec![":"; axes].join(",").parse::<OpenBox>();
+        assert!(whole(MAX_RANK).is_ok() && whole(MAX_RANK + 1).is_err());
     }
 }

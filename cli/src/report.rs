@@ -24,21 +24,44 @@ pub fn number(value: f64) -> String {
     }
 }
 
+/// A number as people write it: all its digits where they are few, else four.
+pub fn short(value: f64) -> String {
+    let magnitude = value.abs();
+    let all = match magnitude == 0.0 || (1e-3..1e6).contains(&magnitude) {
+        true => value.to_string(),
+        false => format!("{value:e}"),
+    };
+    match all.len() {
+        0..=8 => all,
+        _ => number(value),
+    }
+}
+
 /// The absolute error of a stream.
 pub fn absolute_error(error: f64) -> String {
     if error == 0.0 {
         "0: lossless".to_owned()
     } else {
-        format!("{error:e}")
+        number(error)
     }
 }
 
 /// Decibels.
 pub fn decibels(value: f64) -> String {
-    if value == f64::INFINITY {
-        "inf dB (no error)".to_owned()
-    } else {
-        format!("{value:.2} dB")
+    match value {
+        f64::INFINITY => "infinite: every value is exact".to_owned(),
+        f64::NEG_INFINITY => {
+            "none: the original has one value only, and it is not exact".to_owned()
+        }
+        _ => format!("{value:.2} dB"),
+    }
+}
+
+/// Bits of a stream for each element.
+pub fn bits_per_value(bits: f64) -> String {
+    match bits.is_finite() {
+        true => format!("{bits:.3}"),
+        false => "none: the array is empty".to_owned(),
     }
 }
 
@@ -105,6 +128,22 @@ mod tests {
             (f64::INFINITY, "inf"),
         ] {
             assert_eq!(number(value), text);
+        }
+    }
+
+    #[test]
+    fn short_numbers_have_all_their_digits() {
+        for (value, text) in [
+            (1e-3, "0.001"),
+            (1e-4, "1e-4"),
+            (-9999.0, "-9999"),
+            (1e20, "1e20"),
+            (0.02, "0.02"),
+            (0.0, "0"),
+            (9.969_209_968_386_869e36, "9.969e36"),
+            (0.009_800_000_190_734_863, "0.009800"),
+        ] {
+            assert_eq!(short(value), text);
         }
     }
 

@@ -111,21 +111,21 @@ pub enum End {
     Missing,
     /// After an update that was not finished.
     UnfinishedUpdate,
-    /// After zeros, of which the first have been looked at.
+    /// After zeros, as a power loss while a file grows may leave them.
     Zeros,
     /// After other bytes.
     Foreign,
 }
 
 impl Outline {
-    /// `trailing`: the first bytes behind the stream's end.
-    fn new(info: Info, file_bytes: u64, trailing: &[u8]) -> Self {
+    /// `trailing`: the first bytes behind the stream's end; `is_zero`: whether all bytes there are 0.
+    fn new(info: Info, file_bytes: u64, trailing: &[u8], is_zero: bool) -> Self {
         let end = match (file_bytes.cmp(&info.stream_bytes), Tail::of(trailing)) {
             (Ordering::Less, _) => End::Missing,
             (Ordering::Equal, _) | (_, Some(Tail::Nothing)) => End::Stream,
             (Ordering::Greater, Some(Tail::UnfinishedUpdate)) => End::UnfinishedUpdate,
-            (Ordering::Greater, Some(Tail::Zeros)) => End::Zeros,
-            (Ordering::Greater, None) => End::Foreign,
+            (Ordering::Greater, Some(Tail::Zeros)) if is_zero => End::Zeros,
+            (Ordering::Greater, _) => End::Foreign,
         };
         Self {
             info,
@@ -149,7 +149,8 @@ pub fn read_outline(location: &Location) -> Result<Outline, Failure> {
             let info = info(location, &stream)?;
             let end = usize::try_from(info.stream_bytes).unwrap_or(usize::MAX);
             let trailing = stream.get(end..).unwrap_or_default();
-            return Ok(Outline::new(info, stream.len() as u64, trailing));
+            let is_zero = trailing.iter().all(|byte| *byte == 0);
+            return Ok(Outline::new(info, stream.len() as u64, trailing, is_zero));
         }
     };
     let reading = |error: io::Error| Failure::io("read", location, &error);
@@ -172,7 +173,20 @@ pub fn read_outline(location: &Location) -> Result<Outline, Failure> {
     };
     let trailing = read_at(&mut file, info.stream_bytes, MAGIC.len()).map_err(reading)?;
     let file_bytes = file.metadata().map_err(reading)?.len();
-    Ok(Outline::new(info, file_bytes, &trailing))
+    let is_zero = is_zero_from(&mut file, info.stream_bytes).map_err(reading)?;
+    Ok(Outline::new(info, file_bytes, &trailing, is_zero))
+}
+
+/// Whether all bytes from this place on are 0.
+fn is_zero_from(file: &mut File, at: u64) -> io::Result<bool> {
+    let mut block = vec![0; FIRST_LOOK as usize];
+    file.seek(SeekFrom::Start(at))?;
+    loop {
+        let count = file.read(&mut block)?;
+        if count == 0 || block[..count].iter().any(|byte| *byte != 0) {
+            return Ok(count == 0);
+        }
+    }
 }
 
 /// Bytes from this place on, fewer at the end of the file.

@@ -4,10 +4,8 @@ use crate::args::{Common, ShapeFlags, Update as Args};
 use crate::failure::Failure;
 use crate::field_file::{self, Assumed, Field, Shape};
 use crate::location::Location;
-use crate::output;
-use crate::report;
-use crate::stream_file;
-use ferrosz::{Info, Part, Update};
+use crate::{json, output, report, stream_file};
+use ferrosz::{Device, Info, Part, Update};
 use serde_json::json;
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -26,7 +24,12 @@ pub fn run(args: &Args, common: &Common) -> Result<(), Failure> {
             "STREAM is changed in place, which a pipe cannot be: name a file instead of '-'",
         ));
     };
-    output::check(&args.stream, Some(&args.input))?;
+    if args.stream.is_same_file(&args.input) {
+        return Err(Failure::usage(format_args!(
+            "the stream and the new values are both {}: name other values",
+            args.stream
+        )));
+    }
     let changing = |error: io::Error| Failure::io("update", &args.stream, &error);
     let mut file = open_alone(path).map_err(changing)?;
     let stream = stream_file::read_file(&mut file).map_err(changing)?;
@@ -43,7 +46,14 @@ pub fn run(args: &Args, common: &Common) -> Result<(), Failure> {
     // A mapped file must not change.
     drop(stream);
     update.apply_to_file(&mut file).map_err(changing)?;
-    report(&update, &info, &part, start.elapsed().as_secs_f64(), common)
+    report(
+        args,
+        &update,
+        &info,
+        &part,
+        start.elapsed().as_secs_f64(),
+        common,
+    )
 }
 
 /// Opens a file to which no other `ferrosz update` has access until it is closed: of two at the same
@@ -57,7 +67,8 @@ fn open_alone(path: &Path) -> io::Result<File> {
     }
 }
 
-/// The new values: of the stream's type, and as many as the part has.
+/// The new values: of the stream's type, and of the part's shape, dimensions of length 1 aside. All elements in their
+/// order are the array itself, too.
 fn read_values(args: &Args, info: &Info, part: &Part) -> Result<Field, Failure> {
     let wanted = Shape {
         dtype: info.dtype,
@@ -69,16 +80,33 @@ fn read_values(args: &Args, info: &Info, part: &Part) -> Result<Field, Failure> 
     };
     let field = field_file::read(&args.input, &ShapeFlags::default(), Some(&assumed))?;
     let found = field.shape();
-    if found.dtype == wanted.dtype && found.elements() == wanted.elements() {
+    let is_of = |extents: &[u64]| longer(&found.extents) == longer(extents);
+    let is_whole = *part == Part::Elements(0..info.elements);
+    let fits = is_of(&wanted.extents) || is_whole && is_of(&info.extents);
+    if found.dtype == wanted.dtype && fits {
         return Ok(field);
     }
+    let advice = match found.dtype == wanted.dtype && found.elements() == wanted.elements() {
+        true => {
+            ": the values are as many, but their order would be another; transpose or reshape the array"
+        }
+        false => "",
+    };
     Err(Failure::failed(format_args!(
-        "{} holds {found}, and the part of {} that it is to replace has {wanted}",
+        "{} holds {found}, and the part of {} that it is to replace has {wanted}{advice}",
         args.input, args.stream
     )))
 }
 
+/// The lengths of dimensions that have an order.
+fn longer(extents: &[u64]) -> Vec<u64> {
+    (extents.iter().copied())
+        .filter(|length| *length != 1)
+        .collect()
+}
+
 fn report(
+    args: &Args,
     update: &Update,
     info: &Info,
     part: &Part,
@@ -88,15 +116,18 @@ fn report(
     let elements: u64 = part.extents().iter().product();
     let appended = update.appended.len() as u64;
     if common.json {
-        let object = json!({
+        let run = json!({
+            "output": args.stream.to_string(),
+            "part_dims": part.extents(),
             "elements": elements,
             "chunks": update.chunks,
             "appended_bytes": appended,
             "update_bytes": info.update_bytes + appended,
             "stream_bytes": info.stream_bytes + appended,
-            "absolute_error": info.absolute_error,
+            "device": Device::Cpu.to_string(),
             "seconds": seconds,
         });
+        let object = json::join([json::begin("update", &args.input), json::stream(info), run]);
         return output::print(&format!("{object}\n"));
     }
     if !common.quiet {

@@ -7,11 +7,10 @@ use crate::failure::Failure;
 use crate::field_file::{self, Array, Assumed, CHECK_FLAGS, Field, Shape};
 use crate::judge::{Judgement, judge};
 use crate::location::Location;
-use crate::output;
-use crate::report;
-use crate::stream_file;
+use crate::{device, json, output, report, stream_file};
 use ferrosz::{Bound, BoundMode, Element, Info};
 use serde_json::{Value, json};
+use std::time::Instant;
 
 /// Compares a stream with the original; whether the bound was kept.
 ///
@@ -24,6 +23,7 @@ pub fn run(args: &Verify, common: &Common) -> Result<bool, Failure> {
             "only one of ORIGINAL and STREAM can be '-': put the other into a file",
         ));
     }
+    let start = Instant::now();
     let stream = stream_file::read(&args.stream)?;
     let info = stream_file::info(&args.stream, &stream)?;
     let assumed = Assumed {
@@ -37,7 +37,15 @@ pub fn run(args: &Verify, common: &Common) -> Result<bool, Failure> {
         Field::F64(original) => compare(args, common, original, &stream, &info)?,
     };
     let text = if common.json {
-        format!("{}\n", to_json(&judgement, &info))
+        let run = json!({
+            "stream": args.stream.to_string(),
+            "device": device::of_stream(common.device, &stream, info.elements as usize).to_string(),
+            "seconds": start.elapsed().as_secs_f64(),
+        });
+        let begin = json::begin("verify", &args.original);
+        let found = to_json(&judgement);
+        let object = json::join([begin, json::stream(&info), found, run]);
+        format!("{object}\n")
     } else {
         report::pairs(&to_pairs(&judgement, &info))
     };
@@ -90,13 +98,10 @@ fn bound_of(info: &Info) -> Result<Bound, Failure> {
     }
 }
 
-fn to_json(found: &Judgement, info: &Info) -> Value {
+fn to_json(found: &Judgement) -> Value {
     json!({
         "kept": found.is_kept(),
-        "bound_mode": info.bound.mode().name(),
-        "bound": info.bound.value(),
         "limit": found.limit,
-        "absolute_error": found.promise,
         "largest_error": found.largest_error,
         "largest_error_at": found.largest_error_at,
         "largest_error_over_absolute_error": found.largest_over_promise(),
@@ -105,13 +110,10 @@ fn to_json(found: &Judgement, info: &Info) -> Value {
         "values_over_absolute_error": found.over_promise,
         "not_finite": found.not_finite,
         "not_finite_changed": found.not_finite_changed,
+        // JSON has no infinity: null is that of exact values.
+        "exact": found.psnr() == f64::INFINITY,
         "psnr": found.psnr(),
         "range": found.range,
-        "codec": info.codec.name(),
-        "ratio": info.ratio(),
-        "bits_per_value": info.bits_per_value(),
-        "field_bytes": info.field_bytes,
-        "stream_bytes": info.stream_bytes,
     })
 }
 
@@ -122,16 +124,25 @@ fn to_pairs(found: &Judgement, info: &Info) -> Vec<(&'static str, String)> {
         ("error bound", bound_line(found, info)),
         (
             "absolute error",
-            format!("{:e} promised by the stream", found.promise),
+            format!(
+                "{} promised by the stream",
+                report::absolute_error(found.promise)
+            ),
         ),
-        ("largest error", format!("{:e}{place}", found.largest_error)),
+        (
+            "largest error",
+            format!("{}{place}", report::number(found.largest_error)),
+        ),
         (
             "largest / promised",
             format!("{:.6}", found.largest_over_promise()),
         ),
         ("PSNR", report::decibels(found.psnr())),
         ("ratio", format!("{:.3}", info.ratio())),
-        ("bits a value", format!("{:.3}", info.bits_per_value())),
+        (
+            "bits a value",
+            report::bits_per_value(info.bits_per_value()),
+        ),
     ];
     if found.not_finite > 0 {
         let changed = found.not_finite_changed;
@@ -159,6 +170,6 @@ fn bound_line(found: &Judgement, info: &Info) -> String {
         _ if info.update_bytes > 0 => {
             format!("{text} of the array before its updates, which keep the absolute error")
         }
-        _ => format!("{text}, {:e} for this array", found.limit),
+        _ => format!("{text}, {} for this array", report::number(found.limit)),
     }
 }

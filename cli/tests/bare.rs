@@ -11,6 +11,7 @@ use std::process::{Command, Output, Stdio};
 fn ferrosz(folder: &Path, line: &str) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_ferrosz"));
     command.current_dir(folder).args(line.split_whitespace());
+    command.arg("--force");
     command
 }
 

@@ -3,6 +3,7 @@
 mod common;
 
 use common::{Place, npy, npy_header, raw, stderr};
+use ferrosz::codec::stream::container::MAX_RANK;
 use ferrosz::Codec;
 use serde_json::Value;
 use std::fs;
@@ -65,10 +66,10 @@ fn pipes_carry_the_same_bytes() {
     let piped = place.pipe("decompress - -", &stream);
     assert!(piped.status.success() && piped.stdout == place.get("file.raw"));
     let piped = place.pipe("info - --json", &stream);
-    assert_eq!(
-        serde_json::from_slice::<Value>(&piped.stdout).unwrap(),
-        place.json("info file.fsz --json")
-    );
+    let mut piped: Value = serde_json::from_slice(&piped.stdout).unwrap();
+    assert_eq!(piped["input"], "standard input");
+    piped["input"] = "file.fsz".into();
+    assert_eq!(piped, place.json("info file.fsz --json"));
     assert!(place.pipe("verify in.npy -", &stream).status.success());
     assert!(
         place
@@ -188,6 +189,7 @@ fn wrong_command_lines_are_explained() {
     let place = Place::new();
     place.put("in.raw", &raw("f32"));
     place.put("in.npy", &npy("f32"));
+    let many = ["2"; MAX_RANK + 1].join(",");
     for (line, words) in [
         ("compress in.raw out --abs 1", &["--dtype and --dims"][..]),
         ("compress in.raw out --abs 1 --dims 7400", &["--dtype"]),
@@ -198,7 +200,7 @@ fn wrong_command_lines_are_explained() {
             &["f32, f64"],
         ),
         (
-            "compress in.raw out --dtype f32 --dims 1,2,3,4 --abs 1",
+            &format!("compress in.raw out --dtype f32 --abs 1 --dims {many}"),
             &["too many"],
         ),
         (
@@ -237,7 +239,6 @@ fn wrong_inputs_are_explained() {
     place.put("raw.npy", &raw("f32"));
     let two = |descr, fortran| [npy_header(descr, fortran, "(2,)"), vec![0; 8]].concat();
     place.put("int.npy", &two("<i4", "False"));
-    place.put("fortran.npy", &two("<f4", "True"));
     fs::create_dir(place.path("folder")).unwrap();
     for (line, words) in [
         (
@@ -255,7 +256,6 @@ fn wrong_inputs_are_explained() {
         ("compress cut.npy out --abs 1", &["1000 bytes", "damaged"]),
         ("compress raw.npy out --abs 1", &["does not begin as"]),
         ("compress int.npy out --abs 1", &["int32", "astype"]),
-        ("compress fortran.npy out --abs 1", &["ascontiguousarray"]),
         (
             "compress in.raw folder --dtype f32 --dims 7400 --abs 1",
             &["is a folder"],
@@ -286,7 +286,7 @@ fn damaged_streams_are_refused_and_leave_nothing() {
         place.put("bad.fsz", &good[..length]);
         place.fail(1, "decompress bad.fsz out.npy", &["bad.fsz"]);
     }
-    place.put("bad.fsz", &[&good[..], &[0]].concat());
+    place.put("bad.fsz", &[&good[..], &[1]].concat());
     place.fail(1, "decompress bad.fsz out.npy", &["follow the end"]);
     for at in (0..good.len()).step_by(good.len() / 40) {
         let mut bad = good.clone();
@@ -356,7 +356,11 @@ fn arrays_without_values_or_with_one_come_back() {
     );
     let four = [npy_header("<f4", "False", "(2, 1, 1, 3)"), vec![0; 24]].concat();
     place.put("four.npy", &four);
-    for (name, dims) in [("empty", "[0]"), ("one", "[1]"), ("four", "[2,1,3]")] {
+    for (name, dims) in [
+        ("empty", "[0]"),
+        ("one", "[1]"),
+        ("four", if MAX_RANK < 4 { "[2,1,3]" } else { "[2,1,1,3]" }),
+    ] {
         place.succeed(&format!("compress {name}.npy a.fsz --range 1e-3"));
         assert_eq!(place.json("info a.fsz --json")["dims"].to_string(), dims);
         assert_eq!(

@@ -109,13 +109,16 @@ impl Decompressor {
     }
 
     /// The device that decompresses so many elements of a stream to host memory: the one set, or that which
-    /// [`Device::Auto`] takes, which is started if it is a GPU.
+    /// [`Device::Auto`] takes, which is started if it is a GPU. Parts of streams of tiles are decoded on the CPU.
     ///
     /// # Errors
     ///
     /// [`Error::Format`] if the stream's header is damaged; [`Error::NoDevice`] and [`Error::OldGpu`].
     pub fn device_for(&self, stream: &[u8], elements: usize) -> Result<Device, Error> {
         let header = Header::read(stream)?;
+        if header.codec.tiles().is_some() && (elements as u64) < header.elements() {
+            return Ok(Device::Cpu);
+        }
         let work = work(header.codec, elements, header.dtype.bytes());
         Backend::device_for(self.device, work)
     }

@@ -19,6 +19,7 @@ mod compress;
 mod cpu;
 #[cfg(feature = "cuda")]
 pub mod cuda;
+mod damage;
 mod decompress;
 mod device;
 #[cfg(feature = "cuda")]
@@ -32,12 +33,14 @@ mod memory;
 mod part;
 mod plan;
 mod preset;
+mod salvage;
 mod stream;
 mod tiles;
 mod update;
 
 pub use bare::{Bare, aatrox, cuszp};
 pub use compress::Compressor;
+pub use damage::Damage;
 pub use decompress::Decompressor;
 pub use device::Device;
 pub use error::Error;

@@ -56,6 +56,34 @@ impl<'a> StreamRef<'a> {
         })
     }
 
+    /// Reads what is left of a stream whose header is whole: bytes may be missing at its end, and any may follow it.
+    ///
+    /// # Errors
+    ///
+    /// Those of the header, and of updates that are damaged or cut off: which chunks they replace is then unknown.
+    pub(crate) fn read_remains(bytes: &'a [u8]) -> Result<Self, FormatError> {
+        let header = Header::read(bytes)?;
+        let (needed, found) = (header.stream_bytes(), bytes.len() as u64);
+        if header.update_bytes > 0 && found < needed {
+            return Err(FormatError::Truncated { needed, found });
+        }
+        let part = |from: u64, to: u64| &bytes[from.min(found) as usize..to.min(found) as usize];
+        let updates = part(header.payload_end(), needed);
+        let records = part(HEADER_BYTES as u64, header.table_start());
+        record::check(records, header.record_sum)?;
+        Ok(Self {
+            header,
+            identity: header.identity(),
+            records,
+            table: part(header.table_start(), header.payload_start())
+                .as_chunks()
+                .0,
+            payload: part(header.payload_start(), header.payload_end()),
+            updates,
+            replacements: Replacements::read(updates, &header)?,
+        })
+    }
+
     /// A chunk of the table's entry of this number.
     pub(crate) fn chunk(&self, number: u64) -> Result<StoredChunk<'a>, FormatError> {
         let (entry, bytes) = match self.replacements.of(number) {

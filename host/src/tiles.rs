@@ -8,7 +8,9 @@ mod estimate;
 pub(crate) mod kernels;
 pub(crate) mod launch;
 pub(crate) mod room;
+mod salvage;
 
 pub(crate) use compress::compress;
 pub(crate) use decompress::decompress;
 pub(crate) use estimate::TileSample;
+pub(crate) use salvage::{check, salvage};

@@ -50,19 +50,30 @@ fn decompress_of<T: Element>(
     if let Some(layout) = stream.header.layout().tiles() {
         return tiles::decompress(stream, &layout, region, verify, values, progress);
     }
-    let grid = stream.header.grid();
-    let decoder = ChunkDecoder {
-        version,
-        stream,
-        quantizer: stream.header.quantizer::<T>()?,
-        grid,
-        verify,
-    };
+    // Of several faults, the one in the lowest chunk is reported, whoever finds his first.
+    let faults = faults(version, stream, region, verify, values, progress)?;
+    match faults.into_iter().next() {
+        None => Ok(()),
+        Some((_, fault)) => Err(Error::Format(fault)),
+    }
+}
+
+/// As [`decompress`], of a stream of blocks: the chunks that cannot be decoded, in the order of their numbers. What
+/// `values` hold of these is not known.
+pub(crate) fn faults<T: Element>(
+    version: Version,
+    stream: &StreamRef<'_>,
+    region: &Region,
+    verify: bool,
+    values: &mut [T],
+    progress: Progress<'_>,
+) -> Result<Vec<(u64, FormatError)>, FormatError> {
+    let decoder = ChunkDecoder::<T>::new(version, stream, verify)?;
+    let grid = decoder.grid;
     let output = Output::new(values);
     let chunks = region.chunks(&grid);
     let [depth, height, width] = chunks.each_ref().map(|range| range.end - range.start);
-    // Of several faults, the one in the lowest chunk is reported, whoever finds his first.
-    let fault = (0..depth * height * width)
+    let faults = (0..depth * height * width)
         .into_par_iter()
         .filter_map(|index| {
             let at = [
@@ -75,12 +86,28 @@ fn decompress_of<T: Element>(
             let chunk = (at[0] * rows + at[1]) * columns + at[2];
             let result = decoder.decode_into(chunk, region, &output, progress);
             result.err().map(|fault| (chunk, fault))
-        })
-        .min_by_key(|(chunk, _)| *chunk);
-    match fault {
-        None => Ok(()),
-        Some((_, fault)) => Err(Error::Format(fault)),
-    }
+        });
+    Ok(faults.collect())
+}
+
+/// Decodes all chunks of a stream of blocks, and keeps nothing: those that cannot be decoded, in the order of their
+/// numbers.
+pub(crate) fn check<T: Element>(
+    version: Version,
+    stream: &StreamRef<'_>,
+    verify: bool,
+    progress: Progress<'_>,
+) -> Result<Vec<(u64, FormatError)>, FormatError> {
+    let decoder = ChunkDecoder::<T>::new(version, stream, verify)?;
+    let grid = decoder.grid;
+    let faults = (0..grid.chunk_count()).into_par_iter().filter_map(|chunk| {
+        let elements = grid.chunk(chunk).elements();
+        let mut values = [T::ZERO; CHUNK];
+        let result = decoder.decode(chunk, &mut values[..elements as usize]);
+        progress(u64::from(elements));
+        result.err().map(|fault| (chunk, fault))
+    });
+    Ok(faults.collect())
 }
 
 /// The output of a region, into which all threads write, each into the places of its chunks.
@@ -130,7 +157,26 @@ pub(crate) struct ChunkDecoder<'a, T> {
     pub(crate) verify: bool,
 }
 
-impl<T: Element> ChunkDecoder<'_, T> {
+impl<'a, T: Element> ChunkDecoder<'a, T> {
+    /// A decoder of a stream.
+    ///
+    /// # Errors
+    ///
+    /// [`FormatError::WrongDtype`] if the stream does not hold `T`.
+    pub(crate) fn new(
+        version: Version,
+        stream: &'a StreamRef<'a>,
+        verify: bool,
+    ) -> Result<Self, FormatError> {
+        Ok(Self {
+            version,
+            stream,
+            quantizer: stream.header.quantizer::<T>()?,
+            grid: stream.header.grid(),
+            verify,
+        })
+    }
+
     /// Decodes a chunk, if it has an element of the region, into its places of the region's output.
     fn decode_into(
         &self,

@@ -37,27 +37,16 @@ pub(crate) fn decompress<T: Element>(
     if values.is_empty() {
         return Ok(());
     }
-    let source = Source { stream, verify };
-    let bytes = source.prologue()?;
-    let quantizer = stream.header.quantizer::<T>()?;
-    let (prologue, sections) =
-        Prologue::<T>::read(layout, quantizer.error(), bytes).map_err(|fault| fault.in_chunk(0))?;
-    let decode = Decode {
-        source,
-        layout,
-        map: GroupMap::new(layout.codec.order(layout.shape())),
-        coder: Decoder::new(layout.codec.coder, prologue.shares.as_ref()),
-    };
+    let (decode, start) = Decode::begin::<T>(stream, layout, verify)?;
     let wanted = tile_ranges(&layout.fine, region);
+    let quantizer = stream.header.quantizer::<T>()?;
     let out = Rows::new(region, &layout.fine, values);
-    match prologue.resolved {
+    match start {
         None => {
             let codes = decode.codes::<T>(Part::Fine, &wanted)?;
             unpredict(layout, &quantizer, &codes, &wanted, &out, progress);
         }
-        Some(resolved) => {
-            let stored = bytes.get(sections.anchors..sections.end);
-            let anchors = elements(stored.unwrap_or_default());
+        Some((resolved, anchors)) => {
             let known = decode.coarse(&resolved, &anchors)?;
             let codes = decode.codes(Part::Fine, &with_far(&layout.fine, &wanted))?;
             compose(layout, &resolved, &codes, &known, &wanted, &out, progress);
@@ -77,7 +66,12 @@ fn elements<T: Element>(bytes: &[u8]) -> Vec<T> {
 }
 
 /// Tiles along each dimension.
-type TileRanges = [Range<u64>; 3];
+pub(super) type TileRanges = [Range<u64>; 3];
+
+/// All tiles.
+pub(super) fn all_tiles(grid: &TileGrid) -> TileRanges {
+    grid.counts().map(|count| 0..count)
+}
 
 /// The tiles that a region may touch.
 fn tile_ranges(grid: &TileGrid, region: &Region) -> TileRanges {
@@ -101,7 +95,7 @@ fn with_far(grid: &TileGrid, ranges: &TileRanges) -> TileRanges {
 }
 
 /// The numbers of tiles.
-fn numbers(grid: &TileGrid, ranges: &TileRanges) -> Vec<u64> {
+pub(super) fn numbers(grid: &TileGrid, ranges: &TileRanges) -> Vec<u64> {
     let [_, rows, columns] = grid.counts();
     let [z, y, x] = ranges;
     let mut numbers = Vec::new();
@@ -138,7 +132,7 @@ impl<'a> Source<'a> {
 }
 
 /// What is known of a tile once its chunk is decoded.
-struct DecodedTile<T> {
+pub(super) struct DecodedTile<T> {
     codes: TileCodes,
     /// The values without a code, in order of their places.
     raw: Vec<(u16, T)>,
@@ -153,16 +147,44 @@ impl<T: Element> DecodedTile<T> {
     }
 }
 
-type DecodedTiles<T> = HashMap<u64, Box<DecodedTile<T>>>;
+pub(super) type DecodedTiles<T> = HashMap<u64, Box<DecodedTile<T>>>;
 
-struct Decode<'a> {
+/// What interpolation starts from: its parameters, and the anchors of the anchors.
+type Start<T> = (Resolved<T>, Vec<T>);
+
+/// Decodes the chunks of one stream.
+pub(super) struct Decode<'a> {
     source: Source<'a>,
     layout: &'a TileLayout,
     map: GroupMap,
     coder: Decoder,
 }
 
-impl Decode<'_> {
+impl<'a> Decode<'a> {
+    /// Reads the prologue; also where interpolation starts, if there is any.
+    pub(super) fn begin<T: Element>(
+        stream: &'a StreamRef<'a>,
+        layout: &'a TileLayout,
+        verify: bool,
+    ) -> Result<(Self, Option<Start<T>>), FormatError> {
+        let source = Source { stream, verify };
+        let bytes = source.prologue()?;
+        let quantizer = stream.header.quantizer::<T>()?;
+        let (prologue, sections) = Prologue::<T>::read(layout, quantizer.error(), bytes)
+            .map_err(|fault| fault.in_chunk(0))?;
+        let decode = Self {
+            source,
+            layout,
+            map: GroupMap::new(layout.codec.order(layout.shape())),
+            coder: Decoder::new(layout.codec.coder, prologue.shares.as_ref()),
+        };
+        let start = prologue.resolved.map(|resolved| {
+            let stored = bytes.get(sections.anchors..sections.end);
+            (resolved, elements(stored.unwrap_or_default()))
+        });
+        Ok((decode, start))
+    }
+
     /// The codes of these tiles of a part.
     fn codes<T: Element>(
         &self,
@@ -174,14 +196,9 @@ impl Decode<'_> {
         let chunks: BTreeSet<u64> = numbers.iter().map(chunk_of).collect();
         let chunks: Vec<u64> = chunks.into_iter().collect();
         let wanted: BTreeSet<u64> = numbers.into_iter().collect();
-        let decoded: Vec<_> = (chunks.par_iter())
-            .map_init(Room::default, |room, chunk| {
-                apart(|| self.chunk::<T>(part, *chunk, room))
-            })
-            .collect();
         // Of several faults the one in the lowest chunk is reported.
         let mut all = HashMap::new();
-        for (chunk, tiles) in chunks.iter().zip(decoded) {
+        for (chunk, tiles) in chunks.iter().zip(self.decoded(part, &chunks)) {
             let first = chunk * u64::from(CHUNK_TILES);
             let tiles = (first..).zip(tiles?);
             all.extend(tiles.filter(|(number, _)| wanted.contains(number)));
@@ -189,7 +206,19 @@ impl Decode<'_> {
         Ok(all)
     }
 
-    fn chunk<T: Element>(
+    /// These chunks of a part, or what is wrong with each.
+    pub(super) fn decoded<T: Element>(
+        &self,
+        part: Part,
+        chunks: &[u64],
+    ) -> Vec<Result<Vec<Box<DecodedTile<T>>>, FormatError>> {
+        let decoded = (chunks.par_iter()).map_init(Room::default, |room, chunk| {
+            apart(|| self.chunk::<T>(part, *chunk, room))
+        });
+        decoded.collect()
+    }
+
+    pub(super) fn chunk<T: Element>(
         &self,
         part: Part,
         chunk: u64,
@@ -225,20 +254,30 @@ impl Decode<'_> {
         anchors: &[T],
     ) -> Result<Vec<T>, FormatError> {
         let grid = self.layout.grid(Part::Coarse);
-        let all = grid.counts().map(|count| 0..count);
-        let codes = self.codes(Part::Coarse, &all)?;
+        let codes = self.codes(Part::Coarse, &all_tiles(grid))?;
+        Ok(self.coarse_of(resolved, anchors, &codes))
+    }
+
+    /// What is known of the coarse field, in C order, from the codes of its tiles.
+    pub(super) fn coarse_of<T: Element>(
+        &self,
+        resolved: &Resolved<T>,
+        anchors: &[T],
+        codes: &DecodedTiles<T>,
+    ) -> Vec<T> {
+        let grid = self.layout.grid(Part::Coarse);
         let mut known = vec![T::ZERO; grid.elements() as usize];
         let predictor = Predictor::new(&self.layout.fine, resolved, Part::Coarse);
         let mut store = vec![T::ZERO; store::len(grid.shape()) as usize];
         for number in 0..grid.tiles() {
             let tile = grid.tile(number);
-            interpolate(&predictor, number, &codes, anchors, &mut store);
+            interpolate(&predictor, number, codes, anchors, &mut store);
             for_own(grid.shape(), &tile, |place| {
                 known[grid.flat(tile.at(place)) as usize] =
                     store[store::index(grid.shape(), place) as usize];
             });
         }
-        Ok(known)
+        known
     }
 }
 
@@ -295,7 +334,7 @@ fn for_own(shape: Shape, tile: &TileBox, mut call: impl FnMut([u32; 3])) {
     }
 }
 
-fn compose<T: Element>(
+pub(super) fn compose<T: Element>(
     layout: &TileLayout,
     resolved: &Resolved<T>,
     codes: &DecodedTiles<T>,
@@ -324,7 +363,7 @@ fn compose<T: Element>(
     );
 }
 
-fn unpredict<T: Element>(
+pub(super) fn unpredict<T: Element>(
     layout: &TileLayout,
     quantizer: &Quantizer<T>,
     codes: &DecodedTiles<T>,
@@ -350,14 +389,14 @@ fn unpredict<T: Element>(
 }
 
 /// The output of a region, which is put together from rows of tiles.
-struct Rows<'a, T> {
+pub(super) struct Rows<'a, T> {
     region: &'a Region,
     grid: &'a TileGrid,
     output: Output<'a, T>,
 }
 
 impl<'a, T: Element> Rows<'a, T> {
-    fn new(region: &'a Region, grid: &'a TileGrid, values: &'a mut [T]) -> Self {
+    pub(super) fn new(region: &'a Region, grid: &'a TileGrid, values: &'a mut [T]) -> Self {
         Self {
             region,
             grid,

@@ -1,0 +1,76 @@
+//! `ferrosz check`.
+
+use crate::args::{Check, Common};
+use crate::failure::Failure;
+use crate::files;
+use crate::location::Location;
+use crate::progress::Progress;
+use crate::stream_file::{self, Stream};
+use crate::{damage, json, output, report};
+use ferrosz::{Damage, Decompressor, Info};
+use serde_json::json;
+use std::time::Instant;
+
+/// Decodes streams and compares all checksums, without the original arrays; whether all are whole.
+///
+/// # Errors
+///
+/// If a stream cannot be read, or is damaged elsewhere than in chunks.
+pub fn run(args: &Check, common: &Common) -> Result<bool, Failure> {
+    let streams: Vec<&Location> = args.streams.iter().collect();
+    files::each(&streams, common, |location| check(location, common))
+}
+
+fn check(location: &Location, common: &Common) -> Result<bool, Failure> {
+    let stream = stream_file::read(location)?;
+    let info = stream_file::info(location, &stream)?;
+    let start = Instant::now();
+    let bytes = info.dtype.bytes() as u64;
+    let progress = Progress::new("checking", info.elements, bytes, common.quiet);
+    let damages = Decompressor::new()
+        .check_with_progress(&stream, &|more| progress.advance(more))
+        .map_err(|error| stream_file::explain(location, error))?;
+    drop(progress);
+    let seconds = start.elapsed().as_secs_f64();
+    let is_whole = damages.is_empty();
+    if common.json {
+        let found = json!({
+            "whole": is_whole,
+            "file_bytes": stream.len(),
+            "chunks": info.chunks,
+            "damaged": damage::to_json(&damages),
+            "seconds": seconds,
+        });
+        let object = json::join([json::begin("check", location), json::stream(&info), found]);
+        output::print(&format!("{object}\n"))?;
+    } else if !is_whole || !common.quiet {
+        output::print(&text(location, &stream, &info, &damages))?;
+    }
+    Ok(is_whole)
+}
+
+fn text(location: &Location, stream: &Stream, info: &Info, damages: &[Damage]) -> String {
+    let values = format!("{} {}", report::lengths(&info.extents), info.dtype);
+    if damages.is_empty() {
+        return format!(
+            "{location}: whole: {} chunks, {values}, {}; all checksums are right and all values decode\n",
+            info.chunks,
+            report::bytes(stream.len() as u64)
+        );
+    }
+    let mut lines = vec![format!(
+        "{location}: DAMAGED: {} of {} chunks ({values}); `ferrosz decompress --salvage` gives the rest",
+        damages.len(),
+        info.chunks
+    )];
+    if (stream.len() as u64) < info.stream_bytes {
+        let (found, needed) = (stream.len(), info.stream_bytes);
+        lines.push(format!("  the file is cut off: {found} bytes of {needed}"));
+    }
+    lines.extend(
+        damage::lines(damages)
+            .iter()
+            .map(|line| format!("  {line}")),
+    );
+    lines.join("\n") + "\n"
+}

@@ -1,0 +1,44 @@
+//! What every command says of itself and of a stream with `--json`.
+
+use crate::location::Location;
+use ferrosz::Info;
+use serde_json::{Map, Value, json};
+
+/// An object that begins with the command, this program's version, and the input.
+pub fn begin(command: &str, input: &Location) -> Value {
+    json!({
+        "command": command,
+        "version": env!("CARGO_PKG_VERSION"),
+        "input": input.to_string(),
+    })
+}
+
+/// What a stream says of itself.
+pub fn stream(info: &Info) -> Value {
+    json!({
+        "dtype": info.dtype.name(),
+        "dims": info.extents,
+        "elements": info.elements,
+        "codec": info.codec.name(),
+        "rank": info.rank,
+        "bound_mode": info.bound.mode().name(),
+        "bound": info.bound.value(),
+        "absolute_error": info.absolute_error,
+        "lossless": info.absolute_error == 0.0,
+        "field_bytes": info.field_bytes,
+        "stream_bytes": info.stream_bytes,
+        "ratio": info.ratio(),
+        "bits_per_value": info.bits_per_value(),
+    })
+}
+
+/// The members of all objects in one.
+pub fn join(objects: impl IntoIterator<Item = Value>) -> Value {
+    let mut all = Map::new();
+    for object in objects {
+        if let Value::Object(members) = object {
+            all.extend(members);
+        }
+    }
+    Value::Object(all)
+}

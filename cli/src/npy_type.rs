@@ -1,0 +1,79 @@
+//! Element types of `.npy` files that ferrosz does not take, and how each is converted.
+
+/// The type of a `descr` string other than `f4` and `f8`, and a line of Python that converts it, both as a sentence.
+pub fn explain(descr: &[u8]) -> String {
+    let (name, advice) = match descr.get(1..).unwrap_or_default() {
+        b"b1" => (
+            "bool",
+            "a bit each is shorter than any float: numpy.packbits(a) and zstd; else a.astype('float32')",
+        ),
+        b"i1" => ("int8", EXACT_F32),
+        b"i2" => ("int16", EXACT_F32),
+        b"u1" => ("uint8", EXACT_F32),
+        b"u2" => ("uint16", EXACT_F32),
+        b"f2" => ("float16", EXACT_F32),
+        b"i4" => ("int32", EXACT_F64),
+        b"u4" => ("uint32", EXACT_F64),
+        b"i8" => ("int64", TO_2_53),
+        b"u8" => ("uint64", TO_2_53),
+        b"f12" | b"f16" => ("longdouble", "a.astype('float64') rounds them"),
+        b"c8" | b"c16" | b"c24" | b"c32" => (
+            "complex",
+            "astype would drop the imaginary parts: save a.real and a.imag, and compress both",
+        ),
+        b"O" => (
+            "Python objects",
+            "if all are numbers, numpy.array(a.tolist(), dtype='float64')",
+        ),
+        [b'M' | b'm', ..] => ("dates or durations", "a.astype('int64').astype('float64')"),
+        [b'U' | b'S' | b'a', ..] => ("text", "ferrosz has no use for text"),
+        _ => {
+            return format!(
+                "its values are of type '{}', and ferrosz takes float32 and float64",
+                descr.escape_ascii()
+            );
+        }
+    };
+    format!("its values are {name}, and ferrosz takes float32 and float64: in Python, {advice}")
+}
+
+const EXACT_F32: &str = "a.astype('float32') holds them exactly";
+const EXACT_F64: &str = "a.astype('float64') holds them exactly; 'float32' those up to 2**24";
+const TO_2_53: &str = "a.astype('float64') holds those up to 2**53 exactly";
+
+/// What to do with records; `header` is the header's text from the list of fields on.
+pub fn explain_records(header: &[u8]) -> String {
+    let mut quoted = header.split(|byte| matches!(byte, b'\'' | b'"')).skip(1);
+    let field = quoted.next().unwrap_or(b"FIELD").escape_ascii();
+    format!(
+        "its values are records of several fields: in Python, save each field alone, as in \
+         numpy.save('{field}.npy', a['{field}'])"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_type_has_its_own_advice() {
+        for (descr, words) in [
+            (&b"<c8"[..], &["complex", "a.real", "a.imag"][..]),
+            (b"<i2", &["int16", "float32", "exactly"]),
+            (b"<i4", &["int32", "float64", "exactly"]),
+            (b"<u8", &["uint64", "2**53"]),
+            (b"|b1", &["bool", "packbits"]),
+            (b"|O", &["objects", "tolist"]),
+            (b"<M8[ns]", &["dates", "int64"]),
+            (b"<U7", &["text"]),
+            (b"|V7", &["'|V7'"]),
+            (b"", &["''"]),
+        ] {
+            let said = explain(descr);
+            assert!(words.iter().all(|word| said.contains(word)), "{said}");
+        }
+        assert!(!explain(b"<c8").contains("a.astype"));
+        let said = explain_records(b"[('pressure', '<f4'), ('t', '<f8')], 'fortran_order'");
+        assert!(said.contains("a['pressure']"), "{said}");
+    }
+}

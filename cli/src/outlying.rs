@@ -1,0 +1,261 @@
+//! A repeated value far outside the rest, as files have it where there is no measurement: 1e20, 9.96921e36, -9999.
+//!
+//! Such a value is finite, so that it counts in the range and the largest magnitude, to which bounds are relative.
+//! Ordinary values do not look so: those of a saturated instrument are repeated, but the rest comes near to them.
+
+use crate::report;
+use ferrosz::{BoundMode, Element, Info};
+use rayon::prelude::*;
+use serde_json::{Value, json};
+
+/// Values that one thread looks at.
+const BLOCK: usize = 1 << 16;
+
+/// A value outside leaves at most this much of the range to the rest.
+const LEAST_FACTOR: f64 = 10.0;
+
+/// How much farther from 0 than all others a value is outside where the others are all the same.
+const LEAST_DISTANCE: f64 = 1e3;
+
+/// Values outside that are taken away one after the other.
+const MOST: usize = 4;
+
+/// A repeated value outside the rest.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Outlying {
+    /// The value.
+    pub value: f64,
+    /// How often it occurs.
+    pub count: u64,
+    /// Largest less smallest of all finite values.
+    pub range: f64,
+    /// Largest less smallest of those that are not outside, this one and others.
+    pub range_without: f64,
+}
+
+/// The repeated values outside the rest that decide what a relative bound comes to; none for an absolute bound.
+pub fn find<T: Element>(values: &[T], mode: BoundMode) -> Vec<Outlying> {
+    if mode == BoundMode::Abs {
+        return Vec::new();
+    }
+    let mut found: Vec<(f64, u64)> = Vec::new();
+    let Some(whole) = Ends::of(values, f64::NEG_INFINITY, f64::INFINITY) else {
+        return Vec::new();
+    };
+    let mut ends = whole;
+    while found.len() < MOST {
+        if ends.low == ends.high {
+            break;
+        }
+        // What is left without one end, and without both.
+        let inner = Ends::of(values, ends.low, ends.high);
+        let without_high = Ends {
+            high: inner.map_or(ends.low, |inner| inner.high),
+            high_count: inner.map_or(ends.low_count, |inner| inner.high_count),
+            ..ends
+        };
+        let without_low = Ends {
+            low: inner.map_or(ends.high, |inner| inner.low),
+            low_count: inner.map_or(ends.high_count, |inner| inner.low_count),
+            ..ends
+        };
+        let without = [
+            Some((without_high, [None, Some(ends.high())])),
+            Some((without_low, [Some(ends.low()), None])),
+            inner.map(|inner| (inner, [Some(ends.low()), Some(ends.high())])),
+        ];
+        let outside = without.into_iter().flatten().find(|(rest, outside)| {
+            let outside = || outside.iter().flatten();
+            outside().all(|(value, count)| *count > 1 && rest.is_far_below(*value))
+                && rest.range() * LEAST_FACTOR <= ends.range()
+        });
+        let Some((rest, outside)) = outside else {
+            break;
+        };
+        found.extend(outside.into_iter().flatten());
+        ends = rest;
+    }
+    let outlying = found.into_iter().map(|(value, count)| Outlying {
+        value,
+        count,
+        range: whole.range(),
+        range_without: ends.range(),
+    });
+    outlying.collect()
+}
+
+/// The smallest and the largest value of some, and how often each occurs.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Ends {
+    low: f64,
+    low_count: u64,
+    high: f64,
+    high_count: u64,
+}
+
+impl Ends {
+    /// Of the finite values between two others, which are not counted; none if there is no such value.
+    fn of<T: Element>(values: &[T], above: f64, below: f64) -> Option<Self> {
+        let inside = |x: &T| x.is_finite() && x.to_f64() > above && x.to_f64() < below;
+        let blocks = || values.par_chunks(BLOCK);
+        let nothing = || (f64::INFINITY, f64::NEG_INFINITY);
+        let (low, high) = blocks()
+            .map(|block| {
+                block.iter().fold(nothing(), |(low, high), value| {
+                    let x = value.to_f64();
+                    match inside(value) {
+                        true => (low.min(x), high.max(x)),
+                        false => (low, high),
+                    }
+                })
+            })
+            .reduce(nothing, |one, other| {
+                (one.0.min(other.0), one.1.max(other.1))
+            });
+        if low > high {
+            return None;
+        }
+        let count = |wanted: f64| -> u64 {
+            let count = |block: &[T]| block.iter().filter(|x| x.to_f64() == wanted).count() as u64;
+            blocks().map(count).sum()
+        };
+        Some(Self {
+            low,
+            low_count: count(low),
+            high,
+            high_count: count(high),
+        })
+    }
+
+    fn low(&self) -> (f64, u64) {
+        (self.low, self.low_count)
+    }
+
+    fn high(&self) -> (f64, u64) {
+        (self.high, self.high_count)
+    }
+
+    fn range(&self) -> f64 {
+        self.high - self.low
+    }
+
+    /// Whether a value is outside these. Two values alone, as those of a mask, are both ordinary, unless one of them is
+    /// far larger than the other.
+    fn is_far_below(&self, value: f64) -> bool {
+        let largest = self.low.abs().max(self.high.abs());
+        self.range() > 0.0 || (largest > 0.0 && value.abs() >= LEAST_DISTANCE * largest)
+    }
+}
+
+impl Outlying {
+    /// As a warning for people.
+    pub fn warning(&self, info: &Info) -> String {
+        format!(
+            "warning: {} occurs {} times, far outside the other values, and decides {}: --{} {} comes to {}, and the \
+             range is {} with it and {} without. If it stands for missing values, make it NaN before, or give the \
+             bound with --abs",
+            report::short(self.value),
+            self.count,
+            match info.bound.mode() {
+                BoundMode::Max => "the largest magnitude",
+                _ => "the range",
+            },
+            info.bound.mode(),
+            report::short(info.bound.value()),
+            report::number(info.absolute_error),
+            report::number(self.range),
+            report::number(self.range_without),
+        )
+    }
+
+    /// As a warning for programs.
+    pub fn to_json(self, info: &Info) -> Value {
+        json!({
+            "kind": "outlying_value",
+            "value": self.value,
+            "count": self.count,
+            "range": self.range,
+            "range_without": self.range_without,
+            "text": self.warning(info),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(values: &[f64]) -> Vec<(f64, u64, f64)> {
+        let found = find(values, BoundMode::Range).into_iter();
+        found
+            .map(|found| (found.value, found.count, found.range_without))
+            .collect()
+    }
+
+    fn temperatures() -> Vec<f64> {
+        (0..1000)
+            .map(|i| 280.0 + f64::from(i % 100) / 10.0)
+            .collect()
+    }
+
+    #[test]
+    fn marks_of_missing_values_are_found() {
+        for mark in [1e20, 9.969_209_968_386_869e36, -9999.0, -32768.0, -1e34] {
+            let mut values = temperatures();
+            values[10] = f64::NAN;
+            values[11] = f64::INFINITY;
+            values[40..47].fill(mark);
+            let [(value, 7, range)] = found(&values)[..] else {
+                panic!("{mark}: {:?}", found(&values));
+            };
+            assert_eq!(value, mark);
+            assert!((range - 9.9).abs() < 1e-9);
+            assert_eq!(find(&values, BoundMode::Abs), []);
+            assert_eq!(find(&values, BoundMode::Max).len(), 1);
+        }
+    }
+
+    #[test]
+    fn several_marks_are_found() {
+        let mut values = temperatures();
+        values[0..2].fill(1e20);
+        values[5..8].fill(-9999.0);
+        let marks: Vec<_> = found(&values)
+            .iter()
+            .map(|found| (found.0, found.1))
+            .collect();
+        assert_eq!(marks, [(1e20, 2), (-9999.0, 3)]);
+        values[0..2].fill(1e30);
+        values[5..8].fill(-1e30);
+        assert_eq!(found(&values).len(), 2);
+        // The rest may be constant.
+        let constant = [vec![280.0; 50], vec![1e20; 3]].concat();
+        assert_eq!(found(&constant), [(1e20, 3, 0.0)]);
+    }
+
+    #[test]
+    fn ordinary_values_are_left_alone() {
+        let ramp = || (0..4096).map(f64::from);
+        let saturated: Vec<f64> = ramp().map(|x| x.min(3000.0)).collect();
+        let both_ends: Vec<f64> = ramp().map(|x| x.clamp(1000.0, 1100.0)).collect();
+        let rain: Vec<f64> = ramp().map(|x| (x - 4000.0).max(0.0)).collect();
+        // Steep: the largest ten values are most of the range, and the last is repeated where it is cut off.
+        let steep: Vec<f64> = ramp().map(|x| (x / 100.0).exp().min(1e15)).collect();
+        let mask: Vec<f64> = ramp().map(|x| x % 2.0).collect();
+        let mut spike = temperatures();
+        spike[3] = 1e20;
+        for values in [
+            saturated,
+            both_ends,
+            rain,
+            steep,
+            mask,
+            spike,
+            vec![7.0; 9],
+            vec![],
+            vec![f64::NAN],
+        ] {
+            assert_eq!(found(&values), []);
+        }
+    }
+}

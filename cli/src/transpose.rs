@@ -1,0 +1,80 @@
+//! Fortran order to C order: the same array, its last dimension fastest instead of its first.
+
+/// Elements of a square that is turned at once, along each side: both its rows and its columns stay in the cache.
+const EDGE: usize = 32;
+
+/// The values of an array of these lengths in C order, given in Fortran order; none if there is no memory for them.
+pub fn to_c_order<T: Copy + Default>(values: Vec<T>, lengths: &[u64]) -> Option<Vec<T>> {
+    // 1. Dimensions of length 1 have no order, and a single one has just one.
+    let lengths: Vec<usize> = (lengths.iter().map(|length| *length as usize))
+        .filter(|length| *length != 1)
+        .collect();
+    let [first, middle @ .., last] = &lengths[..] else {
+        return Some(values);
+    };
+    if values.is_empty() {
+        return Some(values);
+    }
+    let mut turned = Vec::new();
+    turned.try_reserve_exact(values.len()).ok()?;
+    turned.resize(values.len(), T::default());
+    // 2. For each place in the dimensions between the first and the last, which run in opposite orders, a plane is turned.
+    let planes: usize = middle.iter().product();
+    let (from_last, to_first) = (first * planes, planes * last);
+    for plane in 0..planes {
+        let mut rest = plane;
+        let from = middle.iter().rev().fold((0, planes), |(at, step), length| {
+            let step = step / length;
+            let place = rest % length;
+            rest /= length;
+            (at + place * step, step)
+        });
+        let (from, to) = (from.0 * first, plane * last);
+        // 3. A plane is turned in squares: neighbours along the first dimension lie side by side before, along the
+        //    last one afterwards.
+        for row in (0..*first).step_by(EDGE) {
+            for column in (0..*last).step_by(EDGE) {
+                for i in row..(row + EDGE).min(*first) {
+                    for j in column..(column + EDGE).min(*last) {
+                        turned[to + i * to_first + j] = values[from + j * from_last + i];
+                    }
+                }
+            }
+        }
+    }
+    Some(turned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_element_keeps_its_indices() {
+        for lengths in [
+            &[][..],
+            &[7],
+            &[0, 3],
+            &[40, 70],
+            &[3, 1, 5],
+            &[4, 5, 6],
+            &[2, 3, 4, 5],
+            &[3, 2, 1, 5, 4],
+        ] {
+            let count = lengths.iter().product::<u64>() as u32;
+            // Element number n in Fortran order has the value n.
+            let turned = to_c_order((0..count).collect(), lengths).unwrap();
+            for (c_order, value) in turned.iter().enumerate() {
+                let mut rest = c_order as u64;
+                let mut indices = vec![0; lengths.len()];
+                for (index, length) in indices.iter_mut().zip(lengths).rev() {
+                    *index = rest % length;
+                    rest /= length;
+                }
+                let fortran = (indices.iter().zip(lengths).rev())
+                    .fold(0, |number, (index, length)| number * length + index);
+                assert_eq!(u64::from(*value), fortran, "{lengths:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! Damaged streams: which chunks are damaged, and all that can still be had.
+
+use crate::cpu::{self, Progress, Version};
+use crate::damage::{Damage, GridBox};
+use crate::decompress::{Decompressor, allocate};
+use crate::error::Error;
+use crate::stream::StreamRef;
+use crate::tiles;
+use bytemuck::cast_slice_mut;
+use ferrosz_codec::stream::region::Region;
+use ferrosz_codec::{Dtype, Element, FormatError};
+
+impl Decompressor {
+    /// Decompresses a damaged stream as far as it can be: elements that cannot be known are NaN, and the chunks at
+    /// fault are listed in the order of their numbers. A stream of interpolation loses what depends on a damaged
+    /// chunk, too. The end of the stream may be missing. Runs on the CPU, wherever this decompressor runs.
+    ///
+    /// ```
+    /// # use ferrosz_host as ferrosz;
+    /// use ferrosz::{Bound, Codec, Compressor, Decompressor, Part};
+    ///
+    /// let field: Vec<f32> = (0..20_000).map(|i| (i as f32).sqrt()).collect();
+    /// let mut stream = Compressor::new(Codec::Plain, Bound::abs(0.1)?).compress(&field)?;
+    /// *stream.last_mut().unwrap() ^= 1;
+    /// let (values, damages) = Decompressor::new().salvage::<f32>(&stream)?;
+    /// assert_eq!(damages[0].lost, [Part::Elements(16_384..20_000)]);
+    /// assert!(values[..16_384].iter().zip(&field).all(|(x, y)| (x - y).abs() <= 0.11));
+    /// assert!(values[16_384..].iter().all(|x| x.is_nan()));
+    /// # Ok::<(), ferrosz::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Format`] if nothing can be had: the header is damaged, the stream is not of `T`, its updates are
+    /// damaged or cut off, or the prologue of a stream of tiles is damaged. [`Error::OutOfMemory`].
+    pub fn salvage<T: Element>(&self, stream: &[u8]) -> Result<(Vec<T>, Vec<Damage>), Error> {
+        self.salvage_with_progress(stream, &|_| {})
+    }
+
+    /// As [`Decompressor::salvage`], and tells `progress` from time to time, on any thread, how many more elements
+    /// are done.
+    ///
+    /// # Errors
+    ///
+    /// As [`Decompressor::salvage`].
+    pub fn salvage_with_progress<T: Element>(
+        &self,
+        stream: &[u8],
+        progress: &(dyn Fn(u64) + Sync),
+    ) -> Result<(Vec<T>, Vec<Damage>), Error> {
+        let stream = StreamRef::read_remains(stream)?;
+        stream.header.quantizer::<T>()?;
+        let mut values = allocate::<T>(stream.header.elements())?;
+        let verify = self.verifies_checksums();
+        let lost = match T::DTYPE {
+            Dtype::F32 => salvage_f32(&stream, verify, cast_slice_mut(&mut values), progress)?,
+            Dtype::F64 => salvage_f64(&stream, verify, cast_slice_mut(&mut values), progress)?,
+        };
+        let lengths = stream.header.grid().lengths();
+        for place in lost.iter().flat_map(|lost| &lost.places) {
+            place.fill(lengths, &mut values, T::NAN);
+        }
+        Ok((values, damages(&stream, lost)))
+    }
+
+    /// Decodes every chunk of a stream, and keeps none of the values: the damaged chunks, in the order of their
+    /// numbers; none if the stream is whole. The end of the stream may be missing. Takes memory for one chunk a
+    /// thread, and runs on the CPU.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Format`] if the damage is not in chunks, as for [`Decompressor::salvage`], or other bytes follow the
+    /// stream.
+    pub fn check(&self, stream: &[u8]) -> Result<Vec<Damage>, Error> {
+        self.check_with_progress(stream, &|_| {})
+    }
+
+    /// As [`Decompressor::check`], and tells `progress` from time to time, on any thread, how many more elements are
+    /// done.
+    ///
+    /// # Errors
+    ///
+    /// As [`Decompressor::check`].
+    pub fn check_with_progress(
+        &self,
+        stream: &[u8],
+        progress: &(dyn Fn(u64) + Sync),
+    ) -> Result<Vec<Damage>, Error> {
+        let (read, cut_off) = match StreamRef::read(stream) {
+            Ok(read) => (read, None),
+            Err(error @ FormatError::Truncated { .. }) => {
+                (StreamRef::read_remains(stream)?, Some(error))
+            }
+            Err(error) => return Err(error.into()),
+        };
+        let lost = match read.header.dtype {
+            Dtype::F32 => self.lost::<f32>(&read, progress)?,
+            Dtype::F64 => self.lost::<f64>(&read, progress)?,
+        };
+        match cut_off {
+            // Bytes that no chunk has are missing all the same.
+            Some(error) if lost.is_empty() => Err(error.into()),
+            _ => Ok(damages(&read, lost)),
+        }
+    }
+
+    fn lost<T: Element>(
+        &self,
+        stream: &StreamRef<'_>,
+        progress: &(dyn Fn(u64) + Sync),
+    ) -> Result<Vec<Lost>, Error> {
+        let verify = self.verifies_checksums();
+        match stream.header.layout().tiles() {
+            Some(layout) => tiles::check::<T>(stream, &layout, verify, progress),
+            None => {
+                let faults = cpu::check::<T>(Version::best(), stream, verify, progress)?;
+                Ok(lost_chunks(stream, faults))
+            }
+        }
+    }
+}
+
+// Compiled once for each type, as compression.
+
+fn salvage_f32(
+    stream: &StreamRef<'_>,
+    verify: bool,
+    values: &mut [f32],
+    progress: Progress<'_>,
+) -> Result<Vec<Lost>, Error> {
+    salvage_of(stream, verify, values, progress)
+}
+
+fn salvage_f64(
+    stream: &StreamRef<'_>,
+    verify: bool,
+    values: &mut [f64],
+    progress: Progress<'_>,
+) -> Result<Vec<Lost>, Error> {
+    salvage_of(stream, verify, values, progress)
+}
+
+/// Decodes all but what is lost; what `values` hold there is not known.
+fn salvage_of<T: Element>(
+    stream: &StreamRef<'_>,
+    verify: bool,
+    values: &mut [T],
+    progress: Progress<'_>,
+) -> Result<Vec<Lost>, Error> {
+    if let Some(layout) = stream.header.layout().tiles() {
+        return tiles::salvage(stream, &layout, verify, values, progress);
+    }
+    let whole = Region::whole(&stream.header.grid());
+    let faults = cpu::faults(Version::best(), stream, &whole, verify, values, progress)?;
+    Ok(lost_chunks(stream, faults))
+}
+
+/// A fault of a chunk, and the places that are lost with it.
+pub(crate) struct Lost {
+    pub(crate) chunk: u64,
+    pub(crate) cause: FormatError,
+    pub(crate) places: Vec<GridBox>,
+}
+
+/// The places of faulty chunks of blocks: just their own.
+fn lost_chunks(stream: &StreamRef<'_>, faults: Vec<(u64, FormatError)>) -> Vec<Lost> {
+    let grid = stream.header.grid();
+    let lost = faults.into_iter().map(|(chunk, cause)| {
+        let place = grid.chunk(chunk);
+        let (origin, size) = (place.origin, place.extents.map(u64::from));
+        Lost {
+            chunk,
+            cause,
+            places: vec![GridBox { origin, size }],
+        }
+    });
+    lost.collect()
+}
+
+fn damages(stream: &StreamRef<'_>, lost: Vec<Lost>) -> Vec<Damage> {
+    let (grid, extents) = (stream.header.grid(), stream.header.extents);
+    let damages = lost.into_iter().map(|lost| Damage {
+        chunk: lost.chunk,
+        cause: lost.cause,
+        lost: (lost.places.iter())
+            .flat_map(|place| place.parts(&grid, &extents))
+            .collect(),
+    });
+    damages.collect()
+}

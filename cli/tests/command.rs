@@ -3,8 +3,8 @@
 mod common;
 
 use common::{Place, npy, npy_header, raw, stderr};
-use ferrosz::codec::stream::container::MAX_RANK;
 use ferrosz::Codec;
+use ferrosz::codec::stream::container::MAX_RANK;
 use serde_json::Value;
 use std::fs;
 

@@ -32,7 +32,7 @@ use crate::decompress::Decompressor;
 use crate::error::Error;
 use crate::executor::Executor;
 use crate::executor::cuda::{CudaExecutor, CudaMemory, DeviceBox, Kernels};
-use crate::executor::recorder::{Load, Recorder};
+use crate::executor::recorder;
 use crate::part::Part;
 use crate::plan::{
     CompressJob, DecompressJob, enqueue_compress, enqueue_decompress, enqueue_resolve, fault_in,
@@ -43,12 +43,10 @@ use ferrosz_codec::bound::Extremes;
 use ferrosz_codec::quantize::Quantizer;
 use ferrosz_codec::stream::container::{Extents, HEADER_BYTES, Header, Layout};
 use ferrosz_codec::stream::grid::{ChunkBox, Grid};
-use ferrosz_codec::stream::region::Region;
-use ferrosz_codec::{Bound, Dtype, Element, FormatError, Shape};
+use ferrosz_codec::{Dtype, Element, FormatError, Shape};
 use ferrosz_gpu_kernels::kernel::cells;
 use ferrosz_gpu_kernels::kernel::read_all::{self, ReadAll, ReadAllParams};
 use ferrosz_gpu_kernels::simt::View;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The crate whose types stand in the signatures here. Another version of it may come with any release of ferrosz.
@@ -120,11 +118,9 @@ impl Gpu {
     ///
     /// [`Error::Cuda`] if the driver refuses a kernel; [`Error::TooLarge`].
     pub fn prepare(&self, layout: Layout, dtype: Dtype) -> Result<(), Error> {
-        let loads = match dtype {
-            Dtype::F32 => kernels_of::<f32>(layout)?,
-            Dtype::F64 => kernels_of::<f64>(layout)?,
-        };
-        self.kernels.load_all(loads.into_values())
+        let mut loads = recorder::to_compress(layout, dtype, None)?;
+        loads.append(&mut recorder::to_decompress(layout, dtype)?);
+        self.kernels.load_all(loads)
     }
 
     /// A workspace for fields of up to `elements` elements that are coded in blocks of rank 1: 8 bytes
@@ -581,33 +577,6 @@ impl Gpu {
             stream: stream.clone(),
         })
     }
-}
-
-/// The kernels that both directions of a layout ask for, with any bound.
-fn kernels_of<T: Element>(layout: Layout) -> Result<BTreeMap<&'static str, Load>, Error> {
-    let recorder = Recorder::default();
-    // Nothing is run, so nothing is read or written.
-    let (stream, cells) = (View::empty(), View::empty());
-    for bound in [Bound::range(1e-3)?, Bound::abs(1e-3)?] {
-        let job = CompressJob {
-            layout,
-            bound,
-            input: View::empty(),
-            stream,
-            cells,
-        };
-        enqueue_compress::<T, _>(&recorder, &job)?;
-    }
-    let job = DecompressJob {
-        layout,
-        regions: &[Region::whole(&layout.grid())],
-        verify: true,
-        stream,
-        output: View::empty(),
-        cells,
-    };
-    enqueue_decompress::<T, _>(&recorder, &job)?;
-    Ok(recorder.into_loads())
 }
 
 /// A box of a field in device memory, whose elements have so many bytes.

@@ -4,6 +4,10 @@
 use crate::error::Error;
 use crate::executor::Executor;
 use crate::executor::cuda::Kernels;
+use crate::plan::{CompressJob, DecompressJob, enqueue_compress, enqueue_decompress};
+use ferrosz_codec::stream::container::Layout;
+use ferrosz_codec::stream::region::Region;
+use ferrosz_codec::{Bound, Dtype};
 use ferrosz_gpu_kernels::simt::{Kernel, View};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -13,16 +17,68 @@ pub(crate) type Load = fn(&Kernels) -> Result<(), Error>;
 
 /// Notes the kernels that are asked for.
 #[derive(Default)]
-pub(crate) struct Recorder {
-    loads: RefCell<BTreeMap<&'static str, Load>>,
+struct Recorder {
+    loads: RefCell<Loads>,
+}
+
+/// How to load each of some kernels, by name.
+pub(crate) type Loads = BTreeMap<&'static str, Load>;
+
+/// The kernels that compression to a layout asks for, with this bound or with any.
+///
+/// # Errors
+///
+/// [`Error::TooLarge`].
+pub(crate) fn to_compress(
+    layout: Layout,
+    dtype: Dtype,
+    bound: Option<Bound>,
+) -> Result<Loads, Error> {
+    let recorder = Recorder::default();
+    let bounds = match bound {
+        Some(bound) => vec![bound],
+        None => vec![Bound::range(1e-3)?, Bound::abs(1e-3)?],
+    };
+    for bound in bounds {
+        // Nothing is run, so nothing is read or written.
+        let job = CompressJob {
+            layout,
+            bound,
+            input: View::empty(),
+            stream: View::empty(),
+            cells: View::empty(),
+        };
+        match dtype {
+            Dtype::F32 => enqueue_compress::<f32, _>(&recorder, &job)?,
+            Dtype::F64 => enqueue_compress::<f64, _>(&recorder, &job)?,
+        }
+    }
+    Ok(recorder.loads.into_inner())
+}
+
+/// The kernels that decompression of a whole field asks for.
+///
+/// # Errors
+///
+/// [`Error::TooLarge`].
+pub(crate) fn to_decompress(layout: Layout, dtype: Dtype) -> Result<Loads, Error> {
+    let recorder = Recorder::default();
+    let job = DecompressJob {
+        layout,
+        regions: &[Region::whole(&layout.grid())],
+        verify: true,
+        stream: View::empty(),
+        output: View::empty(),
+        cells: View::empty(),
+    };
+    match dtype {
+        Dtype::F32 => enqueue_decompress::<f32, _>(&recorder, &job)?,
+        Dtype::F64 => enqueue_decompress::<f64, _>(&recorder, &job)?,
+    }
+    Ok(recorder.loads.into_inner())
 }
 
 impl Recorder {
-    /// How to load each kernel that was asked for, by name.
-    pub(crate) fn into_loads(self) -> BTreeMap<&'static str, Load> {
-        self.loads.into_inner()
-    }
-
     fn note<K: Kernel>(&self) -> Result<(), Error> {
         self.loads.borrow_mut().insert(K::NAME, Kernels::load::<K>);
         Ok(())

@@ -49,9 +49,9 @@ fn damaged_streams_decode_alike_on_all_machines() {
         let mut stream = cuszp::compress(&params, &values).expect("compresses");
         let whole = bits(&reference::decompress(&params, &stream).expect("decompresses"));
         let payload = params.layout().expect("a layout").payload_start() as usize;
-        for at in payload..stream.len() {
+        for byte in &mut stream[payload..] {
             if rng.random_range(0..8) == 0 {
-                stream[at] = rng.random();
+                *byte = rng.random();
             }
         }
         let serial = bits(&reference::decompress(&params, &stream).expect("rates are good"));

@@ -104,7 +104,18 @@ pub(crate) fn tune<T: Element>(
 
 /// The values of the anchors.
 fn anchors<T: Element>(recipe: &Recipe<T>, field: &[T]) -> Vec<T> {
-    ferrosz_codec::interp::reference::anchors(&recipe.grid, recipe.spacing(), field)
+    let (coarse, spacing) = (recipe.coarse(), u64::from(recipe.spacing()));
+    let first = 3 - usize::from(coarse.shape().rank());
+    let [_, height, width] = coarse.lengths();
+    let value = |number: u64| {
+        let row = number / width;
+        let mut at = [row / height, row % height, number % width];
+        for coordinate in &mut at[first..] {
+            *coordinate *= spacing;
+        }
+        field[recipe.grid.flat(at) as usize]
+    };
+    (0..coarse.elements()).map(value).collect()
 }
 
 /// The codes of a field as the predictor makes them, in the order of the field.

@@ -48,8 +48,10 @@ pub const SYMBOL_BYTES: u32 = 8;
 pub const CONTEXT_BYTES: u32 = SLOT_BYTES + SYMBOL_BYTES * TOKENS;
 /// The word of which bit c says that context c is used.
 pub const USED: u32 = CONTEXTS * CONTEXT_BYTES / 4;
-/// Words of the tables.
+/// Words of the tables: in the last four, [`USED`] and zeros.
 pub const DECODE_WORDS: u32 = (USED + 1).next_multiple_of(4);
+
+const _: () = assert!(USED + 4 == DECODE_WORDS && USED.is_multiple_of(4));
 
 /// How many bits follow a token, and in the high half the code if these are all 0.
 #[inline(always)]
@@ -264,7 +266,8 @@ impl<C: SymbolCoder> ReadTables<C> {
             let is_used = t.lane() < CONTEXTS && t.shared_load(Self::IS_USED + t.lane()) != 0;
             let used = t.ballot(is_used);
             if t.lane() == 0 {
-                t.store(params.tables, u64::from(USED), used);
+                // With the words behind it, which decoders bring in, too.
+                t.store4(params.tables, u64::from(USED / 4), [used, 0, 0, 0]);
             }
         }
     }

@@ -4,17 +4,19 @@
 //! in the field. What does not fit together is a fault, and nothing is read or written outside of its array.
 
 use super::arrays::{CodeArray, half_of};
+use super::codes;
 use crate::kernel::cells::{self, Fault};
 use crate::kernel::element::{load_element, store_element};
-use crate::simt::{Thread, View};
+use crate::simt::{Thread, View, WARP};
 use core::marker::PhantomData;
 use ferrosz_codec::Element;
 use ferrosz_codec::entropy::token::{RAW, zigzag};
 use ferrosz_codec::shape::StaticShape;
+use ferrosz_codec::tile::{self, LANES, TILE};
 
 /// Brings codes to their tiles of shape `S`. Launched with any number of blocks.
 ///
-/// Places outside the field get no code: reconstruction does not ask for them.
+/// Places of tiles outside the field get 0: reconstruction brings in whole rows.
 pub struct ImportCodes<S>(PhantomData<S>);
 
 /// Parameters of [`ImportCodes`].
@@ -48,9 +50,30 @@ impl<S: StaticShape> ImportCodes<S> {
             outliers += Self::visit(t, params, radius, element as u32);
             element += step(t);
         }
+        Self::clear_outside(t, params);
         let outliers = t.reduce_add(outliers);
         if t.lane() == 0 && outliers > 0 {
             t.cell_add(params.cells, cells::OUTLIERS, u64::from(outliers));
+        }
+    }
+
+    /// Makes the codes of places outside the field 0, in the tiles that have such places. A warp takes a tile.
+    #[inline(always)]
+    fn clear_outside<T: Thread>(t: T, params: &ImportCodesParams) {
+        let grid = params.array.grid::<S>();
+        let warps = u64::from(THREADS / WARP);
+        let mut number = u64::from(t.block_index()) * warps + u64::from(t.warp());
+        while number < grid.tiles() {
+            let tile = grid.tile(number);
+            let first = 2 * codes::first_word(0, number);
+            let mut at = t.lane();
+            while !tile.is_complete(S::SHAPE) && at < TILE as u32 {
+                if !tile.has(tile::place(S::SHAPE, at / LANES, at % LANES)) {
+                    t.store_half(params.predicted, first + u64::from(at), 0);
+                }
+                at += WARP;
+            }
+            number += u64::from(t.block_count()) * warps;
         }
     }
 

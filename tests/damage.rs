@@ -218,7 +218,7 @@ fn overflow_is_checked() {
     let _ = std::hint::black_box(most + 1);
 }
 
-/// 128 bytes that claim fields as large as numbers can be, in every layout; all checksums are right.
+/// 160 bytes that claim fields as large as numbers can be, in every layout; all checksums are right.
 #[test]
 fn headers_of_extreme_extents_are_refused() {
     let lengths = [
@@ -252,6 +252,24 @@ fn headers_of_extreme_extents_are_refused() {
             let header = layout.header(Dtype::F32, bound, 1e-3f32.to_bits().into());
             let stream = header.to_bytes();
             read += u32::from(Header::read(&stream).is_ok());
+            // Lengths with which ends of parts would be beyond what numbers hold.
+            let most = layout.max_stream_bytes(Dtype::F32).unwrap_or(u64::MAX) & !15;
+            for lengths in [
+                [most, 0, 0],
+                [0, u64::MAX - most & !15, 0],
+                [most, most, most],
+            ] {
+                let [payload_bytes, record_bytes, update_bytes] = lengths;
+                let forged = Header {
+                    payload_bytes,
+                    record_bytes,
+                    update_bytes,
+                    ..header
+                };
+                let forged = forged.to_bytes();
+                assert!(decode(&forged).is_err() && info(&forged).is_err());
+                assert!(reference::decompress::<f32>(&forged).is_err());
+            }
             if extents.elements() > 0 {
                 assert!(decode(&stream).is_err(), "{codec} {extents:?}");
                 assert!(decode_unverified(&stream).is_err(), "{codec} {extents:?}");

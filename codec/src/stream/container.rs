@@ -390,7 +390,8 @@ impl Header {
         if update_bytes != 0 && codec.tiles().is_some() {
             return Err(invalid("a stream of tiles has no updates"));
         }
-        if payload_bytes > most || !payload_bytes.is_multiple_of(CHUNK_ALIGNMENT) {
+        let before = HEADER_BYTES as u64 + layout.entries() * ENTRY_BYTES as u64;
+        if payload_bytes > most - before || !payload_bytes.is_multiple_of(CHUNK_ALIGNMENT) {
             return Err(invalid("impossible payload length"));
         }
         let error_bits = get_u64(bytes, ERROR_AT);

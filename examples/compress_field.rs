@@ -32,8 +32,11 @@ fn main() -> Result<(), Error> {
 
     let decompressor = Decompressor::new();
     let back: Vec<f32> = decompressor.decompress(&stream)?;
-    let errors = field.iter().zip(&back).map(|(x, y)| (x - y).abs());
-    println!("largest error {:.3e}", errors.fold(0.0, f32::max));
+    let errors = field.iter().zip(&back);
+    let errors = errors.map(|(x, y)| (f64::from(*x) - f64::from(*y)).abs());
+    let largest = errors.fold(0.0, f64::max);
+    println!("largest error {largest:.3e}");
+    assert!(largest <= info.absolute_error);
 
     // Only the chunks that hold these elements are read.
     let part: Vec<f32> = decompressor.decompress_range(&stream, 1_000_000..1_000_004)?;

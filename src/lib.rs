@@ -1,3 +1,36 @@
-#![doc = include_str!("../README.md")]
+//! Error-bounded lossy compression of scientific float arrays (`f32`, `f64`), on NVIDIA GPUs and on CPUs with the same
+//! bytes. The bound is kept exactly for every finite value; NaNs and infinities come back bit for bit.
+//!
+//! ```
+//! use ferrosz::{Bound, Codec, Compressor, Decompressor};
+//!
+//! // A wave, 60 x 100, slowest dimension first.
+//! let field: Vec<f32> = (0..6000).map(|i| (i as f32 * 0.01).sin()).collect();
+//! let compressor = Compressor::new(Codec::Plain, Bound::abs(1e-3)?).extents(&[60, 100])?;
+//! let stream = compressor.compress(&field)?;
+//! let back: Vec<f32> = Decompressor::new().decompress(&stream)?;
+//! assert!(field.iter().zip(&back).all(|(x, y)| (x - y).abs() <= 1e-3));
+//! # Ok::<(), ferrosz::Error>(())
+//! ```
+//!
+//! * [`Compressor`] and [`Decompressor`] work on slices, wherever [`Device`] says.
+//! * [`Part`] names a part of a field, to be decompressed or, by [`Update`], to be replaced alone.
+//! * `cuda` (with the feature `cuda`) works on device memory and streams of one's own.
+//! * [`cuszp`] and [`aatrox`] read and write the streams of cuSZp and AATROX.
+//! * [`interp`] is the interpolation predictor alone, for pipelines of one's own.
+//! * [`codec`] is all that defines the bytes.
+//!
+//! Features: `cuda`, on by default, runs on NVIDIA GPUs; the driver is loaded at run time, nothing of CUDA is needed to
+//! build. `emulator` runs the GPU kernels on the CPU, for tests of GPU code without a GPU. Without either, the library
+//! compiles for any target that has `std`.
+//!
+//! What it is for, how fast it is and how it was tested is told in the [repository].
+//!
+//! [repository]: https://github.com/ferrosz/ferrosz
 
 pub use ferrosz_host::*;
+
+/// The examples of the README are tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

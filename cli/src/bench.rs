@@ -4,6 +4,7 @@ mod agree;
 mod bare;
 mod cases;
 mod container;
+#[cfg(feature = "cuda")]
 mod cuda;
 mod field;
 pub mod flags;
@@ -34,19 +35,28 @@ use table::Table;
 ///
 /// If a field cannot be had, the device cannot be used, or a result is not the right one.
 pub fn run(flags: &Flags, common: &Common) -> Result<(), Failure> {
+    let on_cpu = || Run::new(&host::Host::new(flags.repeat), flags, common).all();
+    #[cfg(feature = "cuda")]
     let cuda = |ordinal| cuda::Cuda::new(ordinal, flags.repeat);
-    let host = || host::Host::new(flags.repeat);
     match common.device {
         Device::Emulator => Err(Failure::usage(
             "--device emulator: its time says nothing about a GPU's: use cuda, cuda:N or cpu",
         )),
-        Device::Cpu => Run::new(&host(), flags, common).all(),
+        #[cfg(feature = "cuda")]
         Device::Cuda(ordinal) => Run::new(&cuda(ordinal)?, flags, common).all(),
+        #[cfg(not(feature = "cuda"))]
+        Device::Cuda(_) => Err(Failure::failed(
+            "--device cuda: this command was built without the feature `cuda`",
+        )),
+        Device::Cpu => on_cpu(),
         // The faster of the two in the long run.
+        #[cfg(feature = "cuda")]
         _ => match cuda(0) {
             Ok(cuda) => Run::new(&cuda, flags, common).all(),
-            Err(_) => Run::new(&host(), flags, common).all(),
+            Err(_) => on_cpu(),
         },
+        #[cfg(not(feature = "cuda"))]
+        _ => on_cpu(),
     }
 }
 

@@ -8,8 +8,7 @@ use ferrosz::cuda::Gpu;
 use ferrosz::cuda::cudarc::driver::{CudaContext, CudaGraph, CudaStream, sys};
 use ferrosz::interp::{CodeOrder, Decomposition, DeviceParts, Interpolator};
 use ferrosz::{
-    Bound, Codec, Compressor, Decompressor, Device, Dtype, Error, Layout, Part, Shape, aatrox,
-    cuszp,
+    Bound, Codec, Decompressor, Device, Dtype, Error, Layout, Part, Shape, aatrox, cuszp,
 };
 use std::sync::Arc;
 

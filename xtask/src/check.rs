@@ -1,11 +1,34 @@
 //! What CI checks.
 
-use crate::{Failure, ptx, resources, root, run};
+use crate::compiler::{Compiler, toolchains};
+use crate::{Failure, executable, output, package, ptx, resources, root, run};
+use std::fs;
 use std::process::Command;
 
-/// Everything, in the order in which it fails soonest.
+/// Bytes of the command at most, as it is shipped.
+const MOST_BYTES: u64 = 8_000_000;
+
+/// Crates with features, and what the features bring; without any, none of that is compiled.
+const WITH_FEATURES: [&str; 3] = ["ferrosz-host", "ferrosz", "ferrosz-cli"];
+const FEATURES: [&str; 4] = ["", "cuda", "emulator", "cuda,emulator"];
+const OPTIONAL: [&str; 3] = ["cudarc", "lzma-rust2", "corosensei"];
+
+/// Crates without features, targets that they compile for, and what of Rust's own library each needs.
+const TARGETS: [(&str, &str, &str); 3] = [
+    ("ferrosz-codec", "thumbv7em-none-eabihf", "core"),
+    ("ferrosz-codec", "wasm32-unknown-unknown", "core"),
+    ("ferrosz", "wasm32-unknown-unknown", "std,panic_abort"),
+];
+
+/// What each commit is checked for, in the order in which it fails soonest.
 pub fn all() -> Result<(), Failure> {
     cargo(&["fmt", "--all", "--check"])?;
+    lints()?;
+    ptx()?;
+    cargo(&["test", "--workspace"])
+}
+
+fn lints() -> Result<(), Failure> {
     cargo(&[
         "clippy",
         "--workspace",
@@ -13,9 +36,79 @@ pub fn all() -> Result<(), Failure> {
         "--",
         "-D",
         "warnings",
-    ])?;
-    ptx()?;
-    cargo(&["test", "--workspace"])
+    ])
+}
+
+/// Each choice of features compiles, and features that are not asked for bring nothing.
+pub fn features() -> Result<(), Failure> {
+    for package in WITH_FEATURES {
+        for features in FEATURES {
+            println!("{package} with features '{features}'");
+            let of_package = ["--package", package, "--no-default-features"];
+            let mut arguments = vec!["clippy", "--quiet"];
+            arguments.extend(of_package);
+            arguments.extend(["--features", features, "--", "-D", "warnings"]);
+            cargo(&arguments)?;
+        }
+        let mut tree = Command::new(env!("CARGO"));
+        tree.current_dir(root());
+        tree.args(["tree", "--package", package, "--no-default-features"]);
+        tree.args(["--edges", "normal", "--prefix", "none"]);
+        let tree = output(&mut tree).ok_or("cargo tree fails")?;
+        let optional = |line: &&str| OPTIONAL.iter().any(|name| line.starts_with(name));
+        if let Some(line) = tree.lines().find(optional) {
+            return Err(format!("{package} without features depends on {line}").into());
+        }
+    }
+    Ok(())
+}
+
+/// What can do without an operating system compiles for targets that have none.
+pub fn targets() -> Result<(), Failure> {
+    let compiler = Compiler::with_source()?;
+    for (package, target, library) in TARGETS {
+        println!("{package} for {target}, by {}", compiler.version);
+        compiler.check(package, target, library)?;
+    }
+    Ok(())
+}
+
+/// The oldest Rust that is promised compiles what is published.
+pub fn msrv() -> Result<(), Failure> {
+    let manifest = fs::read_to_string(root().join("Cargo.toml"))?;
+    let promised = (manifest.lines())
+        .find_map(|line| line.strip_prefix("rust-version = \""))
+        .and_then(|rest| rest.split('"').next())
+        .ok_or("Cargo.toml promises no rust-version")?;
+    let (rustc, cargo) = toolchains()
+        .into_iter()
+        .find(|(rustc, _)| {
+            let version = output(Command::new(rustc).arg("--version")).unwrap_or_default();
+            version.starts_with(&format!("rustc {promised}."))
+        })
+        .ok_or_else(|| format!("Rust {promised}, which Cargo.toml promises, is not here"))?;
+    println!("with {}", rustc.display());
+    run(Command::new(cargo)
+        .current_dir(root())
+        .env("RUSTC", rustc)
+        .env_remove("RUSTUP_TOOLCHAIN")
+        .args(["check", "--quiet", "--package", "ferrosz-cli"]))
+}
+
+/// The command as it is shipped is small.
+pub fn size() -> Result<(), Failure> {
+    let path = executable::ferrosz()?;
+    let bytes = fs::metadata(&path)?.len();
+    println!("{}: {bytes} bytes, of {MOST_BYTES} at most", path.display());
+    match bytes <= MOST_BYTES {
+        true => Ok(()),
+        false => Err("the command is too large".into()),
+    }
+}
+
+/// The packages compile by themselves, and a crate that has them alone works.
+pub fn packages() -> Result<(), Failure> {
+    package::check()
 }
 
 /// The committed PTX is that of the committed sources, keeps the rules, and needs what the table says.

@@ -17,6 +17,7 @@ pub struct Compiler {
     /// Its version, as the PTX records it.
     pub version: String,
     has_target: bool,
+    has_source: bool,
 }
 
 impl Compiler {
@@ -51,20 +52,35 @@ impl Compiler {
     /// All that can: rustup's toolchains, then that of the system, which Debian's packages `rustc-web`,
     /// `cargo-web` and `rust-web-src` bring.
     fn all() -> Vec<Self> {
-        let toolchains = output(Command::new("rustup").args(["toolchain", "list"]));
-        let toolchains = toolchains.unwrap_or_default();
-        let from_rustup = toolchains
-            .lines()
-            .filter_map(|line| line.split_whitespace().next())
-            .filter_map(|name| Some((which(name, "rustc")?, which(name, "cargo")?)));
-        let of_system = (
-            PathBuf::from("/usr/bin/rustc"),
-            PathBuf::from("/usr/bin/cargo"),
-        );
-        from_rustup
-            .chain([of_system])
+        (toolchains().into_iter())
             .filter_map(|(rustc, cargo)| Self::new(rustc, cargo))
             .collect()
+    }
+
+    /// The first that has the source of Rust's own library, and so can compile for any target.
+    pub fn with_source() -> Result<Self, Failure> {
+        (Self::all().into_iter())
+            .find(|compiler| compiler.has_source)
+            .ok_or_else(|| {
+                "no Rust compiler here has the source of its library: add the component rust-src to a \
+                 rustup toolchain, or on Debian install rustc-web, cargo-web and rust-web-src"
+                    .into()
+            })
+    }
+
+    /// Compiles a package without features, and these crates of Rust's own library, for a target.
+    pub fn check(&self, package: &str, target: &str, library: &str) -> Result<(), Failure> {
+        run(Command::new(&self.cargo)
+            .current_dir(root())
+            // Building the library is not stable.
+            .env("RUSTC_BOOTSTRAP", "1")
+            .env("RUSTC", &self.rustc)
+            .env("CARGO_TARGET_DIR", root().join("target/other"))
+            .env_remove("RUSTFLAGS")
+            .env_remove("RUSTUP_TOOLCHAIN")
+            .args(["check", "--quiet", "--no-default-features"])
+            .args(["--package", package, "--target", target])
+            .arg(format!("-Zbuild-std={library}")))
     }
 
     fn new(rustc: PathBuf, cargo: PathBuf) -> Option<Self> {
@@ -78,6 +94,7 @@ impl Compiler {
             cargo,
             version,
             has_target,
+            has_source,
         })
     }
 
@@ -154,6 +171,20 @@ fn sources_in(rule: &str) -> Vec<PathBuf> {
         .filter(|path| path.extension().is_some_and(|extension| extension == "rs"))
         .filter(|path| path.file_name().is_some_and(|name| name != "build.rs"))
         .collect()
+}
+
+/// `rustc` and `cargo` of rustup's toolchains, and where those of the system would be.
+pub fn toolchains() -> Vec<(PathBuf, PathBuf)> {
+    let names = output(Command::new("rustup").args(["toolchain", "list"])).unwrap_or_default();
+    let from_rustup = names
+        .lines()
+        .filter_map(|line| line.split_whitespace().next())
+        .filter_map(|name| Some((which(name, "rustc")?, which(name, "cargo")?)));
+    let of_system = (
+        PathBuf::from("/usr/bin/rustc"),
+        PathBuf::from("/usr/bin/cargo"),
+    );
+    from_rustup.chain([of_system]).collect()
 }
 
 /// The path of a tool of a rustup toolchain.

@@ -3,8 +3,8 @@
 //! ```text
 //! cargo xtask ptx           rebuild gpu-kernels/ptx, and the table of resources
 //! cargo xtask resources     rewrite docs/measurements/kernel-resources.md
-//! cargo xtask check         what CI checks: PTX gates, formatting, lints, tests
-//! cargo xtask check ptx     the PTX gates alone
+//! cargo xtask check         formatting, lints, PTX gates, tests
+//! cargo xtask check NAME    one gate of CI: ptx | features | targets | msrv | package | size
 //! cargo xtask bench ...     `ferrosz bench ...`, built for release
 //! cargo xtask gpu-bundle    a folder that tests and times a GPU machine without Rust
 //! cargo xtask golden        rewrites tests/golden after a deliberate change of bytes, and says which files changed
@@ -16,6 +16,7 @@ mod compiler;
 mod executable;
 mod manifest;
 mod occupancy;
+mod package;
 mod packed;
 mod ptx;
 mod ptxas;
@@ -36,13 +37,21 @@ fn main() -> ExitCode {
         ["resources"] => resources::write(),
         ["check"] => check::all(),
         ["check", "ptx"] => check::ptx(),
+        ["check", "features"] => check::features(),
+        ["check", "targets"] => check::targets(),
+        ["check", "msrv"] => check::msrv(),
+        ["check", "package"] => check::packages(),
+        ["check", "size"] => check::size(),
         ["bench", ref arguments @ ..] => bench(arguments),
         ["gpu-bundle"] => bundle::make(),
         ["golden"] => golden(),
-        _ => Err(
-            "tasks: ptx | resources | check | check ptx | bench ARGUMENTS | gpu-bundle | golden"
-                .into(),
-        ),
+        _ => {
+            let gates = "check ptx | features | targets | msrv | package | size";
+            Err(format!(
+                "tasks: ptx | resources | check | {gates} | bench ARGUMENTS | gpu-bundle | golden"
+            )
+            .into())
+        }
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -19,7 +19,8 @@
 
 use ferrosz::cuszp::Mode;
 use ferrosz::{
-    Bound, Codec, Compressor, Decompressor, Device, Extents, Layout, Shape, aatrox, cuszp, info,
+    Bound, Codec, Compressor, Decompressor, Device, Extents, Layout, Preset, Shape, aatrox, cuszp,
+    info,
 };
 use std::error::Error;
 use std::fmt::Write as _;
@@ -141,10 +142,10 @@ impl Field {
                 )?);
             }
         }
-        let automatic = Compressor::automatic(bound).extents(self.extents.lengths())?;
+        let automatic = Compressor::new(Preset::Small, bound).extents(self.extents.lengths())?;
         let chosen = automatic.choose(&self.values)?;
         let codec = chosen.codec().ok_or("nothing chosen")?;
-        let name = format!("auto: {codec} {}", chosen.rank());
+        let name = format!("auto: {codec} {}", chosen.rank().unwrap_or(1));
         rows.push(self.container(relative, name, automatic)?);
         Ok(())
     }

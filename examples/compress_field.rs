@@ -4,24 +4,27 @@
 //! cargo run --release --example compress_field
 //! ```
 
-use ferrosz::{Bound, Codec, Compressor, Decompressor, Error, info};
+use ferrosz::{Bound, Compressor, Decompressor, Element, Error, Preset, info};
 
 fn main() -> Result<(), Error> {
     // A wave on a slope, 64 x 200 x 300, slowest dimension first.
-    let extents = [64, 200, 300];
+    let extents = [64usize, 200, 300];
     let field: Vec<f32> = (0..64 * 200 * 300)
         .map(|i| (i as f32 * 0.003).sin() + i as f32 * 1e-6)
         .collect();
 
-    // Within a thousandth of the field's range. The device is chosen by itself: a GPU if there is
-    // one, else the CPU, with the same bytes.
-    let compressor = Compressor::new(Codec::Outlier, Bound::range(1e-3)?).extents(&extents)?;
-    let stream = compressor.compress(&field)?;
+    // Within a thousandth of the field's range, by the codec that a sample of the field says is shortest. The device
+    // is chosen by itself, too: whichever is done earlier, with the same bytes.
+    let compressor = Compressor::new(Preset::Small, Bound::range(1e-3)?).extents(&extents)?;
+    let chosen = compressor.choose(&field)?;
+    let device = chosen.device_for(field.len() as u64, f32::DTYPE)?;
+    let stream = chosen.compress(&field)?;
 
     let info = info(&stream)?;
     println!(
-        "{} values, {:.2} bits each, ratio {:.1}, absolute error {:.3e}",
+        "{} values by {} on {device}, {:.2} bits each, ratio {:.1}, absolute error {:.3e}",
         info.elements,
+        info.codec,
         info.bits_per_value(),
         info.ratio(),
         info.absolute_error

@@ -5,7 +5,7 @@
 //! ```
 
 use ferrosz::cuda::Gpu;
-use ferrosz::{Bound, Codec, Compressor, Decompressor, Dtype, max_compressed_len};
+use ferrosz::{Bound, Compressor, Decompressor, Dtype, Preset, max_compressed_len};
 use std::error::Error;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -28,8 +28,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut back = stream.alloc_zeros::<f32>(host.len())?;
     let mut workspace = gpu.workspace(&stream, elements)?;
 
+    // The codec for this field and others like it, by a sample that is copied to the host. This waits.
+    let preset = Compressor::new(Preset::Fast, Bound::range(1e-3)?);
+    let compressor = gpu.choose(&stream, &preset, &field, &mut workspace)?;
+
     // These calls neither allocate nor wait; even the range for the bound is found on the device.
-    let compressor = Compressor::new(Codec::Plain, Bound::range(1e-3)?);
     gpu.compress(&stream, &compressor, &field, &mut bytes, &mut workspace)?;
     let length = workspace.stream_bytes(&stream)?;
     let decompressor = Decompressor::new();

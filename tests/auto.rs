@@ -2,8 +2,9 @@
 
 mod common;
 
-use common::{candidates, compressor};
-use ferrosz::{Bound, Compressor, Device};
+use common::fields::{FromBits, Kind, make as make_kind};
+use common::{candidates, compressor, layouts, tile_layouts};
+use ferrosz::{Bound, Codec, Compressor, Device, Element, Layout, Preset};
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
 
@@ -50,26 +51,40 @@ fn make(field: Field, lengths: [u64; 3], seed: u64) -> Vec<f32> {
         .collect()
 }
 
-/// The smallest size of all that may be chosen, and that of what was chosen.
-fn best_and_chosen(field: &[f32], lengths: &[u64], bound: Bound, what: &str) -> (usize, usize) {
-    let bytes = |compressor: Compressor| compressor.compress(field).expect("compresses").len();
-    let sizes = candidates(lengths).into_iter().map(|layout| {
-        let compressor = compressor(layout, bound, Device::Cpu).expect("a compressor");
-        (bytes(compressor), layout)
-    });
-    let (best, layout) = sizes.min_by_key(|(bytes, _)| *bytes).expect("layouts");
-    let automatic = Compressor::automatic(bound).device(Device::Cpu);
-    let automatic = automatic.extents(lengths).expect("extents");
-    let chosen = automatic.choose(field).expect("a choice");
-    eprintln!(
-        "{what}: best {} {} {best}, chosen {:?} of rank {} {}",
-        layout.codec,
-        layout.shape.rank(),
-        chosen.codec(),
-        chosen.rank(),
-        bytes(chosen)
-    );
-    (best, bytes(automatic))
+/// A field that is compressed in every way that a preset may choose.
+struct Compressed<'a> {
+    field: &'a [f32],
+    lengths: &'a [u64],
+    bound: Bound,
+    sizes: Vec<(Layout, usize)>,
+}
+
+impl<'a> Compressed<'a> {
+    fn new(field: &'a [f32], lengths: &'a [u64], bound: Bound) -> Self {
+        let size = |layout| {
+            let compressor = compressor(layout, bound, Device::Cpu).expect("a compressor");
+            let stream = compressor.compress(field).expect("compresses");
+            (layout, stream.len())
+        };
+        let sizes = candidates(Preset::Small, lengths).into_iter().map(size);
+        Self {
+            field,
+            lengths,
+            bound,
+            sizes: sizes.collect(),
+        }
+    }
+
+    /// The smallest size of all that a preset may choose, and that of what it chose.
+    fn best_and_chosen(&self, preset: Preset) -> (usize, usize) {
+        let may = |(layout, _): &&(Layout, usize)| preset.codecs().contains(&layout.codec);
+        let sizes = self.sizes.iter().filter(may);
+        let best = sizes.map(|(_, bytes)| *bytes).min().expect("layouts");
+        let automatic = Compressor::new(preset, self.bound).device(Device::Cpu);
+        let automatic = automatic.extents(self.lengths).expect("extents");
+        let stream = automatic.compress(self.field).expect("compresses");
+        (best, stream.len())
+    }
 }
 
 #[test]
@@ -80,14 +95,18 @@ fn the_choice_is_near_the_best() {
         let values = make(field, lengths, i as u64);
         for value in [1e-2, 1e-4] {
             let bound = Bound::range(value).expect("a bound");
-            let (best, chosen) = best_and_chosen(&values, &lengths, bound, field.0);
-            // Of a field that is hardly there in its stream, a few tiles do not tell how much that is.
-            let next_to_nothing = size_of_val(&values[..]) / 256;
-            assert!(
-                chosen * 100 <= best * 105 || chosen <= next_to_nothing,
-                "{} at {value}: {chosen} bytes, and {best} would do",
-                field.0
-            );
+            let compressed = Compressed::new(&values, &lengths, bound);
+            for preset in Preset::ALL {
+                let (best, chosen) = compressed.best_and_chosen(preset);
+                // Of a field that is hardly there in its stream, a few tiles do not tell how much that is.
+                let next_to_nothing = size_of_val(&values[..]) / 256;
+                // Sampled tiles of two ranks are not of the same places.
+                assert!(
+                    chosen * 100 <= best * 108 || chosen <= next_to_nothing,
+                    "{} at {value}, {preset}: {chosen} bytes, and {best} would do",
+                    field.0
+                );
+            }
         }
     }
 }
@@ -106,59 +125,172 @@ fn of_small_fields_the_best_is_chosen() {
             let values = make(field, lengths, i as u64);
             for bound in [Bound::range(1e-3), Bound::abs(0.0), Bound::max(0.5)] {
                 let bound = bound.expect("a bound");
-                let (best, chosen) = best_and_chosen(&values, &lengths, bound, field.0);
-                assert_eq!(chosen, best, "{} {lengths:?} {bound:?}", field.0);
+                let compressed = Compressed::new(&values, &lengths, bound);
+                for preset in Preset::ALL {
+                    let (best, chosen) = compressed.best_and_chosen(preset);
+                    // Variants are tried where the codec that they are variants of is the shortest.
+                    let most = if preset == Preset::Small { 102 } else { 100 };
+                    assert!(
+                        chosen * 100 <= best * most,
+                        "{} {lengths:?} {bound:?} {preset}: {chosen} bytes, and {best} would do",
+                        field.0
+                    );
+                }
             }
         }
     }
 }
 
-#[test]
-fn the_choice_is_the_same_again_and_on_any_device() {
-    for (i, field) in FIELDS.into_iter().enumerate() {
-        let values = make(field, [6, 50, 41], i as u64);
-        let bound = Bound::range(1e-3).expect("a bound");
-        let automatic = |device| {
-            let compressor = Compressor::automatic(bound).device(device);
-            compressor.extents(&[6, 50, 41]).expect("extents")
-        };
-        let choice = |device| {
-            let chosen = automatic(device).choose(&values).expect("a choice");
-            (chosen.codec(), chosen.rank())
-        };
-        let first = choice(Device::Cpu);
-        assert!(
-            first
-                .0
-                .is_some_and(|codec| Compressor::CANDIDATES.contains(&codec))
-        );
-        assert_eq!(first, choice(Device::Cpu));
-        let stream = automatic(Device::Cpu)
-            .compress(&values)
-            .expect("compresses");
-        assert!(
-            stream
-                == automatic(Device::Cpu)
-                    .compress(&values)
-                    .expect("compresses")
-        );
-        #[cfg(feature = "emulator")]
-        {
-            assert_eq!(first, choice(Device::Emulator));
+/// The default against every codec of every rank, those included that no preset chooses from.
+fn no_codec_is_much_shorter<T: FromBits>(kind: Kind, lengths: &[u64]) {
+    let field = make_kind::<T>(kind, lengths.iter().product::<u64>() as usize, 5);
+    for bound in [Bound::range(1e-2), Bound::range(1e-4), Bound::abs(0.5)] {
+        let bound = bound.expect("a bound");
+        let small = Compressor::new(Preset::Small, bound).device(Device::Cpu);
+        let small = small.extents(lengths).expect("extents");
+        let bytes = small.compress(&field).expect("compresses").len();
+        for layout in [layouts(lengths), tile_layouts(lengths)].concat() {
+            let named = compressor(layout, bound, Device::Cpu).expect("a compressor");
+            let of_codec = named.compress(&field).expect("compresses").len();
+            // Parts of a stream begin at multiples of 16 bytes.
             assert!(
-                stream
-                    == automatic(Device::Emulator)
-                        .compress(&values)
-                        .expect("compresses")
+                bytes * 100 <= of_codec * 102 + 1600,
+                "{kind:?} {} {lengths:?} {bound:?}: {of_codec} bytes as {} of rank {}, and {bytes} by default",
+                T::DTYPE,
+                layout.codec,
+                layout.shape.rank()
             );
         }
     }
 }
 
 #[test]
+fn no_codec_is_much_shorter_than_the_default() {
+    for kind in Kind::ALL {
+        no_codec_is_much_shorter::<f32>(kind, &[30_000]);
+        no_codec_is_much_shorter::<f32>(kind, &[100, 203]);
+        no_codec_is_much_shorter::<f32>(kind, &[24, 30, 31]);
+        no_codec_is_much_shorter::<f64>(kind, &[20, 30, 31]);
+    }
+}
+
+#[test]
+fn a_codec_alone_takes_the_rank_of_the_field() {
+    let field = make(FIELDS[0], [64, 64, 64], 1);
+    let bound = Bound::range(1e-3).expect("a bound");
+    let interp = Compressor::new(Codec::INTERP, bound).device(Device::Cpu);
+    let cube = interp.extents(&[64, 64, 64]).expect("extents");
+    assert_eq!((interp.rank(), cube.rank()), (Some(1), Some(3)));
+    let line = cube.with_rank(1).expect("a rank");
+    let [cube, line] = [cube, line].map(|c| c.compress(&field).expect("compresses").len());
+    assert!(3 * cube <= line, "{cube} bytes, and {line} as a line");
+    let layered = Compressor::new(Codec::Layered, bound).extents(&[64usize, 64, 64]);
+    assert_eq!(layered.expect("extents").rank(), Some(1));
+}
+
+#[test]
+fn the_choice_is_the_same_again_and_on_any_device() {
+    for (i, field) in FIELDS.into_iter().enumerate() {
+        let values = make(field, [6, 50, 41], i as u64);
+        for preset in Preset::ALL {
+            chosen_the_same(preset, &values);
+        }
+    }
+}
+
+fn chosen_the_same(preset: Preset, values: &[f32]) {
+    let bound = Bound::range(1e-3).expect("a bound");
+    let automatic = |device| {
+        let compressor = Compressor::new(preset, bound).device(device);
+        compressor.extents(&[6, 50, 41]).expect("extents")
+    };
+    let choice = |device| {
+        let chosen = automatic(device).choose(values).expect("a choice");
+        (chosen.codec(), chosen.rank())
+    };
+    let first = choice(Device::Cpu);
+    assert!(
+        first
+            .0
+            .is_some_and(|codec| preset.codecs().contains(&codec))
+    );
+    assert_eq!(first, choice(Device::Cpu));
+    let compress = |device| automatic(device).compress(values).expect("compresses");
+    let stream = compress(Device::Cpu);
+    assert!(stream == compress(Device::Cpu));
+    #[cfg(feature = "emulator")]
+    {
+        assert_eq!(first, choice(Device::Emulator));
+        assert!(stream == compress(Device::Emulator));
+    }
+}
+
+#[test]
+fn the_device_taken_can_be_asked_for() {
+    let bound = Bound::abs(0.01).expect("a bound");
+    let small = Compressor::new(Preset::Small, bound);
+    assert_eq!(
+        small.device_for(100, f32::DTYPE),
+        Err(ferrosz::Error::NotChosen)
+    );
+    let plain = Compressor::new(Codec::Plain, bound);
+    // The CPU is done before a GPU has started.
+    assert_eq!(plain.device_for(1 << 18, f32::DTYPE), Ok(Device::Cpu));
+    let on_cpu = plain.device(Device::Cpu);
+    assert_eq!(on_cpu.device_for(1 << 40, f32::DTYPE), Ok(Device::Cpu));
+    #[cfg(feature = "emulator")]
+    {
+        let emulated = plain.device(Device::Emulator);
+        assert_eq!(emulated.device_for(1, f32::DTYPE), Ok(Device::Emulator));
+    }
+    let stream = plain.compress(&[1.0f32; 100]).expect("compresses");
+    let device = ferrosz::Decompressor::new().device_for(&stream, 100);
+    assert_eq!(device, Ok(Device::Cpu));
+}
+
+#[test]
+fn streams_go_through_readers_and_writers() {
+    struct Full;
+    impl std::io::Write for Full {
+        fn write(&mut self, _: &[u8]) -> std::io::Result<usize> {
+            Err(std::io::ErrorKind::StorageFull.into())
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    let field = make(FIELDS[2], [6, 50, 41], 3);
+    let bound = Bound::range(1e-3).expect("a bound");
+    let compressor = Compressor::new(Preset::Balanced, bound).device(Device::Cpu);
+    let mut file = b"before".to_vec();
+    let bytes = compressor.compress_to(&field, &mut file).expect("written");
+    assert_eq!(file.len() as u64, 6 + bytes);
+    assert!(file[6..] == compressor.compress(&field).expect("compresses"));
+    let decompressor = ferrosz::Decompressor::new().device(Device::Cpu);
+    let back: Vec<f32> = decompressor.decompress_from(&file[6..]).expect("read");
+    assert_eq!(
+        back,
+        decompressor
+            .decompress::<f32>(&file[6..])
+            .expect("decompresses")
+    );
+    let full = compressor.compress_to(&field, Full);
+    assert!(matches!(
+        full,
+        Err(ferrosz::Error::Io {
+            action: "write the stream",
+            ..
+        })
+    ));
+    let cut = decompressor.decompress_from::<f32>(&file[6..100]);
+    assert!(matches!(cut, Err(ferrosz::Error::Format(_))));
+}
+
+#[test]
 fn what_is_still_to_be_chosen_says_so() {
-    let automatic = Compressor::automatic(Bound::abs(1.0).expect("a bound"));
-    assert_eq!(automatic.codec(), None);
+    let automatic = Compressor::new(Preset::Small, Bound::abs(1.0).expect("a bound"));
+    assert_eq!((automatic.codec(), automatic.rank()), (None, None));
+    assert_eq!(automatic.preset(), Some(Preset::Small));
     assert!(matches!(
         automatic.layout_for(10),
         Err(ferrosz::Error::NotChosen)

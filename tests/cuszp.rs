@@ -10,6 +10,7 @@ use ferrosz::Shape;
 use ferrosz::codec::stream::cuszp as reference;
 use ferrosz::cuszp::{self, CuszpError, Framing, Mode, Params, RateFault, Refusal};
 use ferrosz::{Device, Dtype, Element};
+use num_rational::BigRational;
 use rand::{RngExt, SeedableRng, rngs::SmallRng};
 
 fn fault_of(case: &Case) -> Option<&'static str> {
@@ -464,6 +465,82 @@ fn the_strict_encoder_names_what_it_refuses() {
     }
     assert_eq!(of_last(8388607.0), None);
     assert_eq!(of_last(-8388607.0), None);
+    let beyond = |x: f32, error| refusal(line(Mode::Plain, error), &[0.0, 0.0, x]);
+    for (x, error) in [(16440.842, 0.001), (1_000_000.06, 0.1), (3.4e38, 2.5e37)] {
+        assert_eq!(beyond(x, error), Some(Refusal::BeyondBound { element }));
+    }
+    let v1 = Params {
+        framing: Framing::V1,
+        ..small
+    };
+    assert_eq!(refusal(v1, &ones[..3]), Some(Refusal::BoundTooSmall));
+}
+
+/// Whether `x` and `y` differ by at most `error`, in rational numbers.
+fn keeps<T: Element>(x: T, y: T, error: T) -> bool {
+    let exact = |value: T| BigRational::from_float(value.to_f64());
+    let (Some(x), Some(y), Some(error)) = (exact(x), exact(y), exact(error)) else {
+        return false;
+    };
+    x.clone() - y.clone() <= error && y - x <= error
+}
+
+fn strict_streams_keep_the_bound<T: FromBits>() -> [u32; 2] {
+    let mut rng = SmallRng::seed_from_u64(12);
+    let [mut refused, mut kept] = [0; 2];
+    for round in 0..2000 {
+        // Multiples of the bound, half of which lie half-way between two codes, of all magnitudes.
+        let error = T::from_f64(10f64.powi(rng.random_range(-38..37)) * rng.random_range(1.0..9.0));
+        let most = 2f64.powi(rng.random_range(0..23));
+        let jitter = [1e-7, 1e-16][round / 3 % 2];
+        let values: Vec<T> = (0..8)
+            .map(|_| {
+                let halves = rng.random_range(-most..most).round();
+                let part = 1.0 + rng.random_range(-jitter..jitter);
+                T::from_f64(error.to_f64() * halves * part)
+            })
+            .collect();
+        let params = Params {
+            strict: true,
+            ..Params::new(Shape::Line, Mode::ALL[round % 3], [1, 1, 8], error)
+        };
+        let is_within = |(x, y): (&T, &T)| keeps(*x, *y, error);
+        let lax = Params {
+            strict: false,
+            ..params
+        };
+        let stream = cuszp::compress(&lax, &values).expect("compresses");
+        let back: Vec<T> = cuszp::decompress(&params, &stream).expect("decompresses");
+        let all_within = values.iter().zip(&back).all(is_within);
+        match cuszp::compress(&params, &values) {
+            Ok(same) => {
+                assert!(all_within && same == stream, "{values:?} at {error}");
+                kept += 1;
+            }
+            Err(CuszpError::Refused(Refusal::BeyondBound { element })) => {
+                let at = element as usize;
+                assert!(
+                    !is_within((&values[at], &back[at])),
+                    "{values:?} at {error}"
+                );
+                refused += 1;
+            }
+            // Values that the type has not.
+            Err(refusal) => assert!(matches!(refusal, CuszpError::Refused(_))),
+        }
+    }
+    [refused, kept]
+}
+
+#[test]
+fn what_the_strict_encoder_accepts_keeps_the_bound() {
+    for counts in [
+        strict_streams_keep_the_bound::<f32>(),
+        strict_streams_keep_the_bound::<f64>(),
+    ] {
+        println!("{counts:?} refused and kept");
+        assert!(counts[0] > 100 && counts[1] > 100, "{counts:?}");
+    }
 }
 
 #[test]

@@ -5,9 +5,9 @@ mod common;
 
 use common::fields::{Kind, make};
 use common::{compressor, layouts};
-use ferrosz::codec::stream::container::HEADER_BYTES;
+use ferrosz::codec::stream::container::{Extents, HEADER_BYTES, Header};
 use ferrosz::codec::{FormatError, reference};
-use ferrosz::{Bound, Codec, Compressor, Decompressor, Device, Dtype, Error, Layout, info};
+use ferrosz::{Bound, Codec, Compressor, Decompressor, Device, Dtype, Error, Layout, Shape, info};
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
 
@@ -159,7 +159,10 @@ fn causes_are_named() {
             ..
         })
     ));
-    assert!(matches!(compressor.extents(&[]), Err(Error::BadExtents(_))));
+    assert!(matches!(
+        compressor.extents::<u64>(&[]),
+        Err(Error::BadExtents(_))
+    ));
     assert!(matches!(
         compressor.extents(&[u64::MAX, 3]),
         Err(Error::BadExtents(_))
@@ -205,6 +208,63 @@ fn forged_headers_are_refused() {
         forge(&mut forged, 104, &length.div_ceil(8192).to_le_bytes());
         assert!(matches!(decode(&forged), Err(Error::Format(_))));
     }
+}
+
+/// What overflows shows only where overflow is checked, as the profiles of tests say.
+#[test]
+#[should_panic = "overflow"]
+fn overflow_is_checked() {
+    let most = std::hint::black_box(u64::MAX);
+    let _ = std::hint::black_box(most + 1);
+}
+
+/// 128 bytes that claim fields as large as numbers can be, in every layout; all checksums are right.
+#[test]
+fn headers_of_extreme_extents_are_refused() {
+    let lengths = [
+        0,
+        1,
+        2,
+        1 << 31,
+        u64::from(u32::MAX),
+        (1 << 32) + 1,
+        (1 << 62) - 1,
+        (1 << 63) - 1,
+        u64::MAX - 1,
+        u64::MAX,
+    ];
+    let mut claimed = Vec::new();
+    for a in lengths {
+        claimed.push(vec![a]);
+        for b in lengths {
+            claimed.push(vec![a, b]);
+            claimed.extend([2, 1 << 20].map(|c| vec![a, b, c]));
+        }
+    }
+    let bound = Bound::abs(1e-3).expect("a good bound");
+    let mut read = 0;
+    for extents in claimed.iter().filter_map(|lengths| Extents::new(lengths)) {
+        for (codec, shape) in Codec::ALL
+            .into_iter()
+            .flat_map(|c| Shape::ALL.map(|s| (c, s)))
+        {
+            let layout = Layout::new(codec, shape, extents);
+            let header = layout.header(Dtype::F32, bound, 1e-3f32.to_bits().into());
+            let stream = header.to_bytes();
+            read += u32::from(Header::read(&stream).is_ok());
+            if extents.elements() > 0 {
+                assert!(decode(&stream).is_err(), "{codec} {extents:?}");
+                assert!(decode_unverified(&stream).is_err(), "{codec} {extents:?}");
+                assert!(info(&stream).is_err(), "{codec} {extents:?}");
+                assert!(reference::decompress::<f32>(&stream).is_err());
+                let cpu = Decompressor::new().device(Device::Cpu);
+                let range = cpu.decompress_range::<f32>(&stream, 0..1);
+                assert!(range.is_err(), "{codec} {extents:?}");
+            }
+        }
+    }
+    println!("{read} headers read");
+    assert!(read > 1000);
 }
 
 #[test]

@@ -510,9 +510,11 @@ fn the_automatic_choice_is_that_of_the_cpu() -> Result<(), Error> {
             let field = make::<f32>(kind, length, 21);
             let input = stream.clone_htod(&field).expect("copied");
             for bound in [Bound::range(1e-3)?, Bound::abs(0.01)?] {
-                let automatic = Compressor::automatic(bound).extents(lengths)?;
-                let chosen = gpu.choose(&stream, &automatic, &input, &mut workspace)?;
-                assert_eq!(chosen, automatic.choose(&field)?, "{kind:?} {lengths:?}");
+                for preset in ferrosz::Preset::ALL {
+                    let preset = Compressor::new(preset, bound).extents(lengths)?;
+                    let chosen = gpu.choose(&stream, &preset, &input, &mut workspace)?;
+                    assert_eq!(chosen, preset.choose(&field)?, "{kind:?} {lengths:?}");
+                }
             }
         }
     }

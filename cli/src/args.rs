@@ -1,7 +1,7 @@
 //! The command line.
 
 use crate::bench::flags::Flags as Bench;
-use crate::codec_choice::{self, CodecChoice};
+use crate::codec_choice::CodingFlags;
 use crate::files::{Files, Replace};
 use crate::location::Location;
 use crate::part::PartFlags;
@@ -10,7 +10,7 @@ use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 use ferrosz::codec::stream::container::MAX_RANK;
 use ferrosz::cuszp::Mode;
-use ferrosz::{Bound, BoundMode, Codec, Device, Dtype, Shape};
+use ferrosz::{Bound, BoundMode, Device, Dtype, Shape};
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -92,6 +92,8 @@ pub enum Command {
     Verify(Verify),
     /// Show what streams say of themselves
     Info(Info),
+    /// List presets and codecs, and what each is for
+    Codecs,
     /// Compress a real field with every codec, and draw it
     Demo(Demo),
     /// Measure how fast codecs are on this machine
@@ -116,15 +118,15 @@ pub struct Compress {
     /// What the array is.
     #[command(flatten)]
     pub shape: ShapeFlags,
-    /// How values are predicted and coded
-    #[arg(long, value_name = "NAME", default_value = Codec::Plain.name(), hide_possible_values = true, value_parser = codec_choice::parser())]
-    pub codec: CodecChoice,
-    /// Dimensions of coding blocks, 1 to 3; no more than the array has of length > 1
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=3))]
-    pub rank: Option<u8>,
     /// The error bound.
     #[command(flatten)]
     pub bound: BoundFlags,
+    /// How values are coded.
+    #[command(flatten)]
+    pub coding: CodingFlags,
+    /// Dimensions of blocks or tiles, 1 to 3; of several presets choose, codecs take what the array has
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=3))]
+    pub rank: Option<u8>,
 }
 
 /// What the array is; needed for raw values.

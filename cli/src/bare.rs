@@ -7,7 +7,7 @@ use crate::failure::Failure;
 use crate::field_file::{self, Array, Field};
 use crate::files::Replace;
 use crate::location::Location;
-use crate::{device, output, report, stream_file};
+use crate::{output, report, stream_file};
 use ferrosz::Shape;
 use ferrosz::cuszp::{Framing, Mode, Params};
 use ferrosz::{Dtype, Element, Error, aatrox, cuszp};
@@ -257,7 +257,7 @@ impl<'a> Job<'a> {
                 "field_bytes": field_bytes,
                 "stream_bytes": stream_bytes,
                 "ratio": ratio,
-                "device": device::used(self.common.device),
+                "device": self.common.device.to_string(),
                 "seconds": seconds,
                 "megabytes_per_second": speed,
             });

@@ -1,83 +1,55 @@
-//! Codecs as the command line has them.
+//! Presets and codecs as the command line has them.
 
 use crate::report;
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use ferrosz::codec::pipeline::{TileCodec, TilePredictor};
+use clap::Args;
 use ferrosz::codec::tile;
-use ferrosz::{Codec, Shape};
+use ferrosz::{Choice, Codec, Preset, Shape};
 
-/// The name that leaves codec and rank to be chosen.
+/// Another name of the preset that is taken by itself.
 const AUTO: &str = "auto";
 
-/// A codec, or that one is to be chosen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CodecChoice {
-    /// Codec and rank by the sizes that a sample predicts.
-    Auto,
-    /// This one.
-    Named(Codec),
+/// How values are coded: at most one of these.
+#[derive(Debug, Default, Args)]
+#[group(multiple = false)]
+pub struct CodingFlags {
+    /// Choose what is shortest of all codecs; this is the default
+    #[arg(long)]
+    pub small: bool,
+    /// Choose what is shortest of all codecs without splines: about twice as fast
+    #[arg(long)]
+    pub balanced: bool,
+    /// Choose what is shortest of the fastest codecs, the only ones with updates
+    #[arg(long)]
+    pub fast: bool,
+    /// Take this codec: `ferrosz codecs` lists and explains all
+    #[arg(long, value_name = "NAME", value_parser = choice)]
+    pub codec: Option<Choice>,
 }
 
-/// Parses names of codecs.
-pub fn named() -> impl TypedValueParser<Value = Codec> {
-    PossibleValuesParser::new(possible())
-        .try_map(|name| Codec::from_name(&name).ok_or("unknown codec"))
-}
-
-/// Parses names of codecs and `auto`, with a line of help for each.
-pub fn parser() -> impl TypedValueParser<Value = CodecChoice> {
-    let codecs = possible();
-    let auto = PossibleValue::new(AUTO)
-        .help("what a sample of the array predicts to be shortest, --rank included");
-    PossibleValuesParser::new(codecs.into_iter().chain([auto])).try_map(|name| match &name[..] {
-        AUTO => Ok(CodecChoice::Auto),
-        name => Codec::from_name(name)
-            .map(CodecChoice::Named)
-            .ok_or("unknown codec"),
-    })
-}
-
-fn possible() -> [PossibleValue; Codec::ALL.len()] {
-    Codec::ALL.map(|codec| PossibleValue::new(codec.name()).help(help(codec)))
-}
-
-fn help(codec: Codec) -> &'static str {
-    match codec {
-        Codec::Fixed => "the values themselves: for noise around zero",
-        Codec::Plain => "differences of neighbours: for what varies slowly around zero",
-        Codec::Outlier => "as plain, a block's first difference apart: for what is far from zero",
-        Codec::Lorenzo => "differences in all dimensions of a block: for smooth planes and volumes",
-        Codec::Layered => "differences through whole chunks of 8192, in lines: for long slopes",
-        Codec::Tiles(codec) => help_of_tiles(codec),
+impl CodingFlags {
+    /// What was asked for.
+    pub fn choice(&self) -> Choice {
+        let presets = [(self.fast, Preset::Fast), (self.balanced, Preset::Balanced)];
+        let preset = presets.into_iter().find(|(is_asked, _)| *is_asked);
+        let preset = preset.map_or(Preset::Small, |(_, preset)| preset);
+        self.codec.unwrap_or(preset.into())
     }
 }
 
-fn help_of_tiles(codec: TileCodec) -> &'static str {
-    let predictors = TilePredictor::ALL.iter();
-    let number = predictors.take_while(|predictor| **predictor != codec.predictor);
-    const TEXTS: [[&str; 3]; 4] = [
-        [
-            "differences in all dimensions of a tile, rANS",
-            "differences in all dimensions of a tile, Huffman: cuSZ's",
-            "differences in all dimensions of a tile, bit planes: FZ-GPU's",
-        ],
-        [
-            "splines from coarse to fine, rANS: the shortest streams of smooth fields",
-            "splines from coarse to fine, Huffman",
-            "splines from coarse to fine, bit planes",
-        ],
-        [
-            "splines in windows of 16, as cuSZ-Hi, rANS",
-            "splines in windows of 16, as cuSZ-Hi, Huffman",
-            "splines in windows of 16, as cuSZ-Hi, bit planes",
-        ],
-        [
-            "splines with anchors 8 apart, as cuSZ-i, rANS",
-            "splines with anchors 8 apart, as cuSZ-i, Huffman",
-            "splines with anchors 8 apart, as cuSZ-i, bit planes",
-        ],
-    ];
-    TEXTS[number.count()][codec.coder as usize]
+/// A codec by name, or `auto`.
+fn choice(name: &str) -> Result<Choice, String> {
+    match name {
+        AUTO => Ok(Preset::Small.into()),
+        _ => named(name).map(Choice::from),
+    }
+}
+
+/// A codec by name.
+pub fn named(name: &str) -> Result<Codec, String> {
+    name.parse().map_err(|_| {
+        let names = Codec::ALL.map(Codec::name).join(", ");
+        format!("'{name}' is not a codec: {names}; `ferrosz codecs` explains them")
+    })
 }
 
 /// A codec and its blocks or tiles: `plain, blocks of 4 x 4 x 4`.
@@ -117,5 +89,13 @@ mod tests {
         assert_eq!(of(Codec::INTERP), ["16384", "256 x 64", "16 x 16 x 64"]);
         assert_eq!(describe(Codec::INTERP, 3), "interp, tiles of 16 x 16 x 64");
         assert_eq!(describe(Codec::Plain, 1), "plain, blocks of 32");
+    }
+
+    #[test]
+    fn names_of_papers_are_codecs() {
+        assert_eq!(choice("auto"), Ok(Preset::Small.into()));
+        assert_eq!(choice("cusz-i"), Ok(Codec::INTERP_NARROW_HUFFMAN.into()));
+        assert_eq!(named("interp"), Ok(Codec::INTERP));
+        assert!(named("auto").is_err());
     }
 }

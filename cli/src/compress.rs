@@ -1,15 +1,15 @@
 //! `ferrosz compress`.
 
 use crate::args::{Common, Compress};
-use crate::codec_choice::{self, CodecChoice};
+use crate::codec_choice;
 use crate::failure::Failure;
 use crate::field_file::{self, Array, Field};
 use crate::files::{Job, stream_name};
 use crate::outlying::{self, Outlying};
 use crate::progress::Progress;
 use crate::report;
-use crate::{device, json, output};
-use ferrosz::{Bound, BoundMode, Compressor, Element, Info};
+use crate::{json, output};
+use ferrosz::{Bound, BoundMode, Compressor, Device, Element, Info, Preset};
 use serde_json::{Value, json};
 use std::time::Instant;
 
@@ -44,18 +44,12 @@ fn note_lossless(args: &Compress, common: &Common) {
 /// What the command line asks for, whatever the array.
 fn compressor(args: &Compress, common: &Common) -> Result<Compressor, Failure> {
     let bound = bound(args, common)?;
-    let compressor = match (args.codec, args.rank) {
-        (CodecChoice::Auto, Some(_)) => {
-            return Err(Failure::usage(
-                "--rank cannot be used with --codec auto, which chooses it: leave one of them out",
-            ));
-        }
-        (CodecChoice::Auto, None) => Compressor::automatic(bound),
-        (CodecChoice::Named(codec), rank) => Compressor::new(codec, bound)
-            .with_rank(rank.unwrap_or(1))
-            .map_err(|error| Failure::usage(format_args!("--rank: {error}")))?,
-    };
-    Ok(compressor.device(common.device))
+    let compressor = Compressor::new(args.coding.choice(), bound).device(common.device);
+    match args.rank {
+        Some(rank) => (compressor.with_rank(rank))
+            .map_err(|error| Failure::usage(format_args!("--rank: {error}"))),
+        None => Ok(compressor),
+    }
 }
 
 fn bound(args: &Compress, common: &Common) -> Result<Bound, Failure> {
@@ -92,8 +86,8 @@ fn compress<T: Element>(
         outlying: outlying::find(&array.values, info.bound.mode()),
         info,
         rank: args.rank,
-        is_automatic: args.codec == CodecChoice::Auto,
-        device: device::used(common.device),
+        preset: compressor.preset(),
+        device: chosen.device_for(elements, T::DTYPE)?,
         seconds,
     };
     summary.print(common, job)
@@ -104,9 +98,11 @@ struct Summary {
     info: Info,
     /// As asked for.
     rank: Option<u8>,
-    is_automatic: bool,
+    /// That which chose the layout.
+    preset: Option<Preset>,
     outlying: Vec<Outlying>,
-    device: String,
+    /// The one that was used.
+    device: Device,
     seconds: f64,
 }
 
@@ -117,9 +113,9 @@ impl Summary {
 
     fn coded_as(&self) -> String {
         let layout = codec_choice::describe(self.info.codec, self.info.rank);
-        match self.is_automatic {
-            true => format!("chosen: {layout}"),
-            false => layout,
+        match self.preset {
+            Some(preset) => format!("preset {preset}: {layout}"),
+            None => layout,
         }
     }
 
@@ -150,20 +146,18 @@ impl Summary {
         if !common.quiet {
             self.note_rank();
             output::note(&format!(
-                "{}: {} to {}, ratio {:.2}, {} bits a value",
+                "{}: {} to {}: ratio {:.2}, {} bits a value; {:.0} MB/s, {:.3} s on {}\n\
+                 {}; {}",
                 job.output.output_name(),
                 report::bytes(info.field_bytes),
                 report::bytes(info.stream_bytes),
                 info.ratio(),
                 report::bits_per_value(info.bits_per_value()),
-            ));
-            output::note(&format!(
-                "  {}; {}; on {}, {:.0} MB/s, {:.3} s",
-                self.coded_as(),
-                resolved(info),
-                self.device,
                 self.speed(),
                 self.seconds,
+                self.device,
+                self.coded_as(),
+                resolved(info),
             ));
         }
         Ok(())
@@ -174,8 +168,9 @@ impl Summary {
         let warnings: Vec<Value> = warnings.map(|found| found.to_json(&self.info)).collect();
         let run = json!({
             "output": job.output.output_name(),
-            "automatic": self.is_automatic,
-            "device": self.device,
+            "preset": self.preset.map(Preset::name),
+            "automatic": self.preset.is_some(),
+            "device": self.device.to_string(),
             "seconds": self.seconds,
             "megabytes_per_second": self.speed(),
             "warnings": warnings,

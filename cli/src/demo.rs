@@ -12,8 +12,7 @@ use crate::location::Location;
 use crate::output;
 use crate::picture::{self, Grid, Panel};
 use crate::report;
-use ferrosz::codec::pipeline::{TileCodec, TileCoder, TilePredictor};
-use ferrosz::{Bound, Codec, Compressor, Decompressor, Device};
+use ferrosz::{Bound, Codec, Compressor, Decompressor, Device, Preset};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
@@ -35,13 +34,8 @@ const RUNS: usize = 51;
 /// No more runs after this: on the emulator, one is slow enough.
 const PATIENCE: Duration = Duration::from_millis(100);
 
-const LORENZO_RANS: Codec = Codec::Tiles(TileCodec {
-    predictor: TilePredictor::Lorenzo,
-    coder: TileCoder::Rans,
-});
-
-/// What is tried at every bound: all that is chosen from, and the choice.
-const WAYS: [Way; 18] = [
+/// What is tried at every bound: all that is chosen from but for variants, and the choice.
+const WAYS: [Way; 21] = [
     Way::Coded(Codec::Fixed, 1),
     Way::Coded(Codec::Plain, 1),
     Way::Coded(Codec::Plain, 2),
@@ -53,9 +47,12 @@ const WAYS: [Way; 18] = [
     Way::Coded(Codec::Lorenzo, 2),
     Way::Coded(Codec::Lorenzo, 3),
     Way::Coded(Codec::Layered, 1),
-    Way::Coded(LORENZO_RANS, 1),
-    Way::Coded(LORENZO_RANS, 2),
-    Way::Coded(LORENZO_RANS, 3),
+    Way::Coded(Codec::LORENZO_RANS, 1),
+    Way::Coded(Codec::LORENZO_RANS, 2),
+    Way::Coded(Codec::LORENZO_RANS, 3),
+    Way::Coded(Codec::LORENZO_HUFFMAN, 1),
+    Way::Coded(Codec::LORENZO_HUFFMAN, 2),
+    Way::Coded(Codec::LORENZO_HUFFMAN, 3),
     Way::Coded(Codec::INTERP, 1),
     Way::Coded(Codec::INTERP, 2),
     Way::Coded(Codec::INTERP, 3),
@@ -127,7 +124,7 @@ impl Way {
     fn compressor(self, bound: Bound) -> Result<Compressor, ferrosz::Error> {
         match self {
             Self::Coded(codec, rank) => Compressor::new(codec, bound).with_rank(rank),
-            Self::Auto => Ok(Compressor::automatic(bound)),
+            Self::Auto => Ok(Compressor::new(Preset::Small, bound)),
         }
     }
 }

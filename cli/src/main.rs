@@ -6,13 +6,13 @@ mod bench;
 mod canvas;
 mod check;
 mod codec_choice;
+mod codecs;
 mod colour;
 mod compact;
 mod compress;
 mod damage;
 mod decompress;
 mod demo;
-mod device;
 mod failure;
 mod field_file;
 mod files;
@@ -67,6 +67,7 @@ fn run(line: &CommandLine) -> Result<bool, Failure> {
         Command::Check(args) => check::run(args, common),
         Command::Verify(args) => verify::run(args, common),
         Command::Info(args) => info::run(args, common),
+        Command::Codecs => codecs::run(common).map(|()| true),
         Command::Demo(args) => demo::run(args, common),
         Command::Bench(flags) => bench::run(flags, common).map(|()| true),
         Command::Cuszp(args) => bare::cuszp(&args.action, common).map(|()| true),

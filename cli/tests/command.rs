@@ -3,8 +3,8 @@
 mod common;
 
 use common::{Place, npy, npy_header, raw, stderr};
+use ferrosz::Codec;
 use ferrosz::codec::stream::container::MAX_RANK;
-use ferrosz::{Codec, Compressor};
 use serde_json::Value;
 use std::fs;
 
@@ -216,7 +216,7 @@ fn wrong_command_lines_are_explained() {
         ),
         (
             "compress in.npy out --abs 1 --codec best",
-            &["possible values: fixed, plain"],
+            &["is not a codec: fixed, plain"],
         ),
         (
             "compress in.npy out --abs 1 --dtype f64",
@@ -392,8 +392,8 @@ fn the_demo_prints_a_table_and_writes_a_picture() {
 
     let found = place.json("demo --out p.png --json");
     let rows = found["rows"].as_array().unwrap();
-    // All that is chosen from: seven codecs in lines, five in planes and cubes; and the one chosen.
-    let ways = Compressor::CANDIDATES.len() + 2 * 5 + 1;
+    // Eight codecs in lines, six of them in planes and cubes; and the one chosen.
+    let ways = 8 + 2 * 6 + 1;
     assert_eq!(rows.len(), 3 * ways);
     for rows in rows.chunks(ways) {
         let bytes = |row: &Value| row["stream_bytes"].as_u64().unwrap();
@@ -401,7 +401,7 @@ fn the_demo_prints_a_table_and_writes_a_picture() {
         let chosen = &rows[ways - 1];
         assert_eq!(chosen["automatic"], true);
         // All of this field is the sample.
-        assert_eq!(bytes(chosen), best);
+        assert!(bytes(chosen) <= best);
     }
     for row in rows {
         assert_eq!(row["kept"], true);

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Place, npy, npy_header, raw, stderr};
-use ferrosz::{Codec, Compressor};
+use ferrosz::{Codec, Preset};
 use serde_json::json;
 
 /// Blocks of each rank, as people are told of them.
@@ -55,9 +55,16 @@ fn every_codec_has_its_ranks() {
                 assert_eq!(place.json("verify in.npy a.fsz --json")["kept"], true);
             }
         }
-        place.succeed("compress in.npy one.fsz --codec outlier --rank 1 --abs 0.01");
-        place.succeed("compress in.npy default.fsz --codec outlier --abs 0.01");
-        assert_eq!(place.get("one.fsz"), place.get("default.fsz"));
+        // A codec by itself has blocks of as many dimensions as the array.
+        for codec in ["outlier", "interp"] {
+            place.succeed(&format!(
+                "compress in.npy three.fsz --codec {codec} --rank 3 --abs 0.01"
+            ));
+            place.succeed(&format!(
+                "compress in.npy default.fsz --codec {codec} --abs 0.01"
+            ));
+            assert_eq!(place.get("three.fsz"), place.get("default.fsz"));
+        }
     }
 }
 
@@ -70,7 +77,9 @@ fn chunks_are_shown_as_they_lie() {
         (2, json!([8, 32, 32]), "4 of 8 x 32 x 32 values"),
         (3, json!([8, 32, 32]), "4 of 8 x 32 x 32 values"),
     ] {
-        place.succeed(&format!("compress in.npy a.fsz --rank {rank} --abs 0.01"));
+        place.succeed(&format!(
+            "compress in.npy a.fsz --codec plain --rank {rank} --abs 0.01"
+        ));
         assert_eq!(place.json("info a.fsz --json")["chunk_dims"], dims);
         let found = String::from_utf8(place.succeed("info a.fsz").stdout).unwrap();
         assert!(found.contains(text), "{found}");
@@ -113,39 +122,150 @@ fn chunks_of_tiles_are_shown_as_they_lie() {
 }
 
 #[test]
-fn auto_says_what_it_chose_and_makes_the_same_stream() {
+fn presets_say_what_they_chose_and_make_the_same_stream() {
     let place = Place::new();
     place.put("in.npy", &npy("f64"));
     let shape = "--dtype f64 --dims 5,40,37";
     place.put("in.raw", &raw("f64"));
-    let mut sizes = Vec::new();
-    for codec in Compressor::CANDIDATES {
-        for rank in 1..=if codec == Codec::Layered { 1 } else { 3 } {
-            place.succeed(&format!(
-                "compress in.npy a.fsz --codec {codec} --rank {rank} --range 1e-3"
-            ));
-            sizes.push(place.get("a.fsz").len());
+    for preset in Preset::ALL {
+        let mut sizes = Vec::new();
+        for codec in preset.codecs() {
+            for rank in 1..=if *codec == Codec::Layered { 1 } else { 3 } {
+                place.succeed(&format!(
+                    "compress in.npy a.fsz --codec {codec} --rank {rank} --range 1e-3"
+                ));
+                sizes.push(place.get("a.fsz").len());
+            }
+        }
+        let line = format!("compress in.npy chosen.fsz --{preset} --range 1e-3");
+        let said = stderr(&place.succeed(&line));
+        let summary = place.json(&format!("{line} --json"));
+        assert_eq!(summary["automatic"], true);
+        assert_eq!(summary["preset"], preset.name());
+        assert_eq!(summary["dims"], json!([5, 40, 37]));
+        let (codec, rank) = (&summary["codec"], &summary["rank"]);
+        let (codec, rank) = (codec.as_str().unwrap(), rank.as_u64().unwrap());
+        let of_name = Codec::from_name(codec).unwrap();
+        let chosen = format!("preset {preset}: {}", layout(of_name, rank as usize));
+        assert!(said.contains(&chosen), "{said}");
+        let info = place.json("info chosen.fsz --json");
+        assert_eq!(
+            (&info["codec"], &info["rank"]),
+            (&json!(codec), &json!(rank))
+        );
+        place.succeed(&format!(
+            "compress in.raw named.fsz --codec {codec} --rank {rank} --range 1e-3 {shape}"
+        ));
+        assert_eq!(place.get("chosen.fsz"), place.get("named.fsz"));
+        // All of so small a field is the sample.
+        let (bytes, best) = (place.get("chosen.fsz").len(), *sizes.iter().min().unwrap());
+        let most = if preset == Preset::Small { 102 } else { 100 };
+        assert!(
+            bytes * 100 <= best * most,
+            "{preset}: {bytes}, and {best} would do"
+        );
+        assert_eq!(place.json("verify in.npy chosen.fsz --json")["kept"], true);
+    }
+}
+
+#[test]
+fn without_a_codec_the_shortest_is_taken() {
+    let place = Place::new();
+    place.put("in.npy", &npy("f32"));
+    place.succeed("compress in.npy small.fsz --small --range 1e-3");
+    for flags in ["", "--codec auto"] {
+        place.succeed(&format!("compress in.npy a.fsz --range 1e-3 {flags}"));
+        assert_eq!(place.get("a.fsz"), place.get("small.fsz"));
+    }
+    // A rank is kept to.
+    for rank in 1..=3 {
+        let line = format!("compress in.npy a.fsz --range 1e-3 --rank {rank} --json");
+        assert_eq!(place.json(&line)["rank"], rank);
+        assert!(place.get("a.fsz").len() >= place.get("small.fsz").len());
+    }
+}
+
+#[test]
+fn the_summary_says_bound_and_device() {
+    let place = Place::new();
+    place.put("in.npy", &npy("f32"));
+    let line = "compress in.npy a.fsz --range 1e-3";
+    let summary = place.json(&format!("{line} --json"));
+    let error = summary["absolute_error"].as_f64().unwrap();
+    // The range of the field of `common` is below 94 and above 90.
+    assert!((0.09..0.094).contains(&error), "{error}");
+    let info = place.json("info a.fsz --json");
+    assert_eq!(info["absolute_error"], summary["absolute_error"]);
+    assert_eq!(
+        (&summary["device"], &summary["dtype"]),
+        (&json!("cpu"), &json!("f32"))
+    );
+    let said = stderr(&place.succeed(line));
+    for words in ["s on cpu", "range 1e-3, absolute error 0.09", "ratio"] {
+        assert!(said.contains(words), "{said}");
+    }
+    // So small an array is never worth a GPU's start.
+    let summary = place.json(&format!("{line} --device auto --json"));
+    assert_eq!(summary["device"], "cpu");
+    let lossless = stderr(&place.succeed("compress in.npy a.fsz --abs 0"));
+    assert!(lossless.contains("lossless"), "{lossless}");
+}
+
+/// A cube of waves that differ from place to place by about the bound.
+fn cube() -> Vec<u8> {
+    let at = |i: usize| [i / 4096, i / 64 % 64, i % 64].map(|at| at as f32);
+    let value = |[z, y, x]: [f32; 3]| (z * 0.11).sin() + (y * 0.17).cos() + (x * 0.07).sin();
+    let values = (0..64 * 64 * 64).flat_map(|i| value(at(i)).to_le_bytes());
+    [npy_header("<f4", "False", "(64, 64, 64)"), values.collect()].concat()
+}
+
+#[test]
+fn a_codec_by_itself_codes_a_cube_as_a_cube() {
+    let place = Place::new();
+    place.put("cube.npy", &cube());
+    place.succeed("compress cube.npy line.fsz --codec interp --rank 1 --range 1e-3");
+    place.succeed("compress cube.npy cube.fsz --codec interp --range 1e-3");
+    let [line, cube] = ["line.fsz", "cube.fsz"].map(|name| place.get(name).len());
+    assert!(3 * cube <= line, "{cube} bytes, and {line} as a line");
+    assert_eq!(place.json("info cube.fsz --json")["rank"], 3);
+}
+
+/// The demo's field, in blocks of lines, planes and cubes.
+const REAL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/data/um_colpex_theta.npy");
+
+#[test]
+fn no_codec_is_much_shorter_than_the_default() {
+    let place = Place::new();
+    place.put("real.npy", &std::fs::read(REAL).unwrap());
+    place.put("waves.npy", &npy("f64"));
+    place.put("cube.npy", &cube());
+    for name in ["real", "waves", "cube"] {
+        for range in ["1e-2", "1e-4"] {
+            place.succeed(&format!("compress {name}.npy a.fsz --range {range}"));
+            let bytes = place.get("a.fsz").len();
+            for codec in Codec::ALL {
+                let flags = format!("--range {range} --codec {codec}");
+                place.succeed(&format!("compress {name}.npy b.fsz {flags}"));
+                let of_codec = place.get("b.fsz").len();
+                assert!(
+                    bytes * 100 <= of_codec * 102,
+                    "{name} {flags}: {of_codec} bytes, and {bytes} by default"
+                );
+            }
         }
     }
-    let said = stderr(&place.succeed("compress in.npy auto.fsz --codec auto --range 1e-3"));
-    let summary = place.json("compress in.npy auto.fsz --codec auto --range 1e-3 --json");
-    assert_eq!(summary["automatic"], true);
-    let (codec, rank) = (&summary["codec"], &summary["rank"]);
-    let (codec, rank) = (codec.as_str().unwrap(), rank.as_u64().unwrap());
-    let of_name = Codec::from_name(codec).unwrap();
-    let chosen = format!("chosen: {}", layout(of_name, rank as usize));
-    assert!(said.contains(&chosen), "{said}");
-    let info = place.json("info auto.fsz --json");
-    assert_eq!(
-        (&info["codec"], &info["rank"]),
-        (&json!(codec), &json!(rank))
-    );
-    place.succeed(&format!(
-        "compress in.raw named.fsz --codec {codec} --rank {rank} --range 1e-3 {shape}"
-    ));
-    assert_eq!(place.get("auto.fsz"), place.get("named.fsz"));
-    // All of so small a field is the sample.
-    assert_eq!(Some(&place.get("auto.fsz").len()), sizes.iter().min());
+}
+
+#[test]
+fn names_of_papers_stand_for_codecs() {
+    let place = Place::new();
+    place.put("in.npy", &npy("f32"));
+    for (alias, codec) in Codec::ALIASES {
+        let line = |name| format!("compress in.npy a.fsz --abs 0.01 --codec {name} --json");
+        let summary = place.json(&line(alias));
+        assert_eq!(summary["codec"], codec.name());
+        assert_eq!(summary["preset"], serde_json::Value::Null);
+    }
 }
 
 #[test]
@@ -153,7 +273,7 @@ fn blocks_have_no_more_dimensions_than_the_array() {
     let place = Place::new();
     let npy = [npy_header("<f4", "False", "(1, 20, 30)"), vec![0x3f; 2400]].concat();
     place.put("flat.npy", &npy);
-    let line = "compress flat.npy a.fsz --rank 3 --abs 0.01";
+    let line = "compress flat.npy a.fsz --codec plain --rank 3 --abs 0.01";
     let said = stderr(&place.succeed(line));
     for words in [
         "note: --rank 3",
@@ -172,8 +292,10 @@ fn codecs_and_ranks_that_do_not_go_together_are_refused() {
     let place = Place::new();
     place.put("in.npy", &npy("f32"));
     for (line, words) in [
-        ("--codec auto --rank 1", &["--rank", "--codec auto"][..]),
-        ("--codec auto --rank 3", &["--rank", "--codec auto"]),
+        ("--codec plain --small", &["--codec", "--small"][..]),
+        ("--codec auto --fast", &["--codec", "--fast"]),
+        ("--fast --balanced", &["--fast", "--balanced"]),
+        ("--small --balanced", &["--small", "--balanced"]),
         (
             "--codec layered --rank 2",
             &["--rank", "layered", "only of rank 1"],
@@ -187,9 +309,38 @@ fn codecs_and_ranks_that_do_not_go_together_are_refused() {
         ("--rank two", &["--rank"]),
         (
             "--codec best",
-            &["--codec", "layered, lorenzo+rans, ", "auto"],
+            &["--codec", "layered, lorenzo+rans, ", "ferrosz codecs"],
         ),
     ] {
         place.fail(2, &format!("compress in.npy out --abs 1 {line}"), words);
+    }
+}
+
+#[test]
+fn the_help_fits_a_screen_and_the_catalogue_is_elsewhere() {
+    let place = Place::new();
+    let text = |line| String::from_utf8(place.succeed(line).stdout).unwrap();
+    for line in ["compress --help", "compress -h", "--help"] {
+        let help = text(line);
+        assert!(help.lines().count() <= 40, "{line}: {help}");
+        assert!(!help.contains("lorenzo+rans"), "{help}");
+    }
+    let help = text("compress --help");
+    for words in ["--fast", "--balanced", "--small", "ferrosz codecs"] {
+        assert!(help.contains(words), "{help}");
+    }
+    let codecs = text("codecs");
+    let listed = place.json("codecs --json");
+    let listed = listed["codecs"].as_array().unwrap();
+    assert_eq!(listed.len(), Codec::ALL.len());
+    for (codec, about) in Codec::ALL.into_iter().zip(listed) {
+        assert!(codecs.contains(&format!("\n  {codec}")), "{codecs}");
+        assert_eq!(about["name"], codec.name());
+    }
+    for (alias, _) in Codec::ALIASES {
+        assert!(codecs.contains(&format!(", {alias}")), "{codecs}");
+    }
+    for preset in Preset::ALL {
+        assert!(codecs.contains(&format!("\n  --{preset} ")), "{codecs}");
     }
 }

@@ -88,6 +88,8 @@ pub trait Element:
     const HALF: Self;
     /// The largest finite value.
     const MAX: Self;
+    /// The smallest positive value of full precision.
+    const MIN_NORMAL: Self;
     /// Not a number.
     const NAN: Self;
     /// 1.5 * 2^p, p the number of stored mantissa bits: added to a small number, it leaves that
@@ -130,19 +132,30 @@ pub trait Element:
     fn reciprocal(self) -> Self;
     /// The nearest value to `value`, ties to even.
     fn from_f64(value: f64) -> Self;
-    /// `self / 3`, rounded to nearest even; of what is not finite, not finite.
+    /// `self / 3`, rounded to nearest even; of -0, 0; of what is not finite, not finite.
+    //
+    // Divisions are dear, and on a GPU so are wider numbers: but the guess is off by a unit in the last place at most,
+    // the rest is exact (differences of numbers so close are), and a third of a number is never half-way between two
+    // others. The third of the rest is rounded, to a multiple of the smallest number at the finest, and that must not make
+    // it half a unit in the last place of the quotient. It does where that unit is twice the smallest number. So twice the
+    // quotient is found, and halved; but for small numbers, whose halves may be rounded once more, the quotient itself.
     #[inline(always)]
     fn third(self) -> Self {
         let third = Self::from_i32(3).reciprocal();
         let guess = self * third;
-        guess + ((self - (guess + guess)) - guess) * third
+        let doubled = guess + guess;
+        let rest = (self - doubled) - guess;
+        if self.abs() < Self::from_i32(6) * Self::MIN_NORMAL {
+            guess + rest * third
+        } else {
+            (doubled + rest * (third + third)) * Self::HALF
+        }
     }
 
     /// `self / 5`, rounded to nearest even, and an eighth of that, rounded so again; of what is not finite, not finite.
     //
-    // As for [`Element::third`], divisions are dear, and on a GPU so are wider numbers: but the guess is off by a unit in
-    // the last place at most, what is left over is exact (differences of numbers so close are), and a third or a fifth
-    // of a number is never so close to the middle between two others that the second rounding could go wrong.
+    // As for [`Element::third`]; where the rounding of the fifth goes wrong, the eighth of it is subnormal and comes out
+    // the same.
     #[inline(always)]
     fn fortieth(self) -> Self {
         let fifth = Self::from_i32(5).reciprocal();
@@ -187,6 +200,7 @@ impl Element for f32 {
     const ONE: Self = 1.0;
     const HALF: Self = 0.5;
     const MAX: Self = f32::MAX;
+    const MIN_NORMAL: Self = f32::MIN_POSITIVE;
     const NAN: Self = f32::NAN;
     const ROUNDING_MAGIC: Self = 12_582_912.0;
     const ROUNDING_MAGIC_BITS: u32 = Self::ROUNDING_MAGIC.to_bits();
@@ -285,6 +299,7 @@ impl Element for f64 {
     const ONE: Self = 1.0;
     const HALF: Self = 0.5;
     const MAX: Self = f64::MAX;
+    const MIN_NORMAL: Self = f64::MIN_POSITIVE;
     const NAN: Self = f64::NAN;
     const ROUNDING_MAGIC: Self = 6_755_399_441_055_744.0;
     const ROUNDING_MAGIC_BITS: u32 = Self::ROUNDING_MAGIC.to_bits() as u32;
@@ -393,23 +408,86 @@ mod tests {
         order_keys_order(&[f64::MIN, -1.0, -5e-324, -0.0, 0.0, 5e-324, 1.0, f64::MAX]);
     }
 
+    /// The third of `mantissa * 2^exponent`, rounded to nearest even, as the bits of a number of `stored` mantissa
+    /// bits whose smallest one is 2^smallest; in integers.
+    fn exact_third(mantissa: u64, exponent: i32, stored: u32, smallest: i32) -> u64 {
+        // The third has more than enough bits: mantissa * 2^56 / 3.
+        let widened = u128::from(mantissa) << 56;
+        let bits = u128::BITS - (widened / 3).leading_zeros();
+        let excess = (bits as i32 - (stored as i32 + 1)).max(smallest - (exponent - 56));
+        let divisor = 3u128 << excess;
+        let (quotient, rest) = (widened / divisor, widened % divisor);
+        let is_up = 2 * rest > divisor || 2 * rest == divisor && quotient % 2 == 1;
+        let quotient = (quotient + u128::from(is_up)) as u64;
+        let scale = (exponent - 56 + excess - smallest) as u64;
+        // A carry into the exponent is right.
+        quotient + (scale << stored)
+    }
+
+    fn exact_third_f32(x: f32) -> u32 {
+        let (sign, bits) = (x.to_bits() & 1 << 31, x.to_bits() & !(1 << 31));
+        let (exponent, mantissa) = ((bits >> 23).max(1), bits & 0x7f_ffff);
+        let mantissa = mantissa | u32::from(bits >> 23 > 0) << 23;
+        let third = exact_third(u64::from(mantissa), exponent as i32 - 150, 23, -149);
+        sign | third as u32
+    }
+
+    fn exact_third_f64(x: f64) -> u64 {
+        let (sign, bits) = (x.to_bits() & 1 << 63, x.to_bits() & !(1 << 63));
+        let (exponent, mantissa) = ((bits >> 52).max(1), bits & ((1 << 52) - 1));
+        let mantissa = mantissa | u64::from(bits >> 52 > 0) << 52;
+        sign | exact_third(mantissa, exponent as i32 - 1075, 52, -1074)
+    }
+
     #[test]
-    fn thirds_and_fortieths_are_quotients() {
-        let check = |x: f32| {
-            assert_eq!(x.third(), x / 3.0, "{x:e}");
-            assert_eq!(x.fortieth(), x / 5.0 / 8.0, "{x:e}");
-        };
-        // All mantissas, in the exponents where results are normal, subnormal and between, and subnormal themselves.
-        for exponent in [0u32, 1, 2, 5, 6, 7, 127, 128, 254] {
+    fn thirds_of_f32_are_quotients() {
+        // All mantissas in the exponents around subnormal results, and at the top.
+        for exponent in (0..=6).chain([127, 253, 254]) {
             for mantissa in 0..1u32 << 23 {
-                check(f32::from_bits(exponent << 23 | mantissa));
+                let x = f32::from_bits(exponent << 23 | mantissa);
+                let third = x.third();
+                assert_eq!(third.to_bits(), (x / 3.0).to_bits(), "{x:e}");
+                if mantissa % 5 == exponent % 5 {
+                    assert_eq!(third.to_bits(), exact_third_f32(x), "{x:e}");
+                    assert_eq!((-x).third(), -third);
+                }
             }
         }
-        for x in [-0.0, -1e-44, f32::MIN, -1.1] {
-            check(x);
+        // Some in all exponents.
+        for bits in (0..0x7f80_0000u32).step_by(4099) {
+            let x = f32::from_bits(bits);
+            assert_eq!(x.third().to_bits(), exact_third_f32(x), "{x:e}");
         }
-        for x in [f32::INFINITY, f32::NEG_INFINITY, f32::NAN] {
-            assert!(!x.third().is_finite() && !x.fortieth().is_finite());
+    }
+
+    #[test]
+    fn thirds_of_f64_are_quotients() {
+        let mut random = 1u64;
+        for exponent in (0..=8).chain([1023, 2045, 2046]) {
+            for _ in 0..1 << 20 {
+                random = random
+                    .wrapping_mul(6_364_136_223_846_793_005)
+                    .wrapping_add(1);
+                let x = f64::from_bits(exponent << 52 | random >> 12);
+                assert_eq!(x.third().to_bits(), exact_third_f64(x), "{x:e}");
+            }
+            for last in 0..1 << 12 {
+                for mantissa in [last, (1 << 52) - 1 - last, (1 << 51) + last] {
+                    let x = f64::from_bits(exponent << 52 | mantissa);
+                    assert_eq!(x.third().to_bits(), exact_third_f64(x), "{x:e}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn fortieths_are_quotients() {
+        // All mantissas, in the exponents where results are normal, subnormal and between, and subnormal themselves.
+        for exponent in (0..=8).chain([127, 128, 254]) {
+            for mantissa in 0..1u32 << 23 {
+                let x = f32::from_bits(exponent << 23 | mantissa);
+                assert_eq!(x.fortieth(), x / 5.0 / 8.0, "{x:e}");
+            }
         }
         for x in [
             1.0,
@@ -422,10 +500,17 @@ mod tests {
         ] {
             for ulps in 0..10_000 {
                 let x = f64::from_bits(x.to_bits() - ulps.min(x.to_bits()));
-                assert_eq!(x.third(), x / 3.0, "{x:e}");
                 assert_eq!(x.fortieth(), x / 5.0 / 8.0, "{x:e}");
             }
         }
+    }
+
+    #[test]
+    fn parts_of_what_is_not_finite_are_not_finite() {
+        for x in [f32::INFINITY, f32::NEG_INFINITY, f32::NAN] {
+            assert!(!x.third().is_finite() && !x.fortieth().is_finite());
+        }
+        assert_eq!((-0.0f32).third(), 0.0);
     }
 
     #[test]

@@ -7,6 +7,7 @@ use thiserror::Error;
 
 /// An error bound that cannot be used.
 #[derive(Debug, Clone, Copy, PartialEq, Error)]
+#[non_exhaustive]
 pub enum BoundError {
     /// The bound is below zero.
     #[error("the error bound {0} is negative; give a number from 0 (0 is lossless)")]
@@ -93,6 +94,7 @@ pub enum FormatError {
 /// What is wrong with the shares that an entropy coder's symbols have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[repr(u32)]
+#[non_exhaustive]
 pub enum TableFault {
     /// There are too few words, or too many.
     #[error("their length is not what their contents need")]
@@ -129,6 +131,7 @@ impl TableFault {
 /// What is wrong inside a chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[repr(u32)]
+#[non_exhaustive]
 pub enum ChunkFault {
     /// Its checksum does not match its bytes.
     #[error("its checksum does not match")]

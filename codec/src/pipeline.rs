@@ -6,8 +6,13 @@ use crate::shape::Shape;
 use crate::tile::TileOrder;
 use core::fmt;
 
+mod names;
+
+pub use names::UnknownCodecName;
+
 /// A codec of the ferrosz container.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Codec {
     /// Fixed-length coding of the codes themselves.
     Fixed,
@@ -26,6 +31,7 @@ pub enum Codec {
 
 /// What predicts the places of a tile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum TilePredictor {
     /// All neighbours that come before in the tile: cuSZ's.
     Lorenzo,
@@ -35,6 +41,7 @@ pub enum TilePredictor {
 
 /// What makes bits of a tile's codes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum TileCoder {
     /// rANS on 32 lanes.
     Rans,
@@ -99,6 +106,14 @@ impl TilePredictor {
             Self::Interp(Geometry::Narrow) => predictor_id::INTERP_NARROW,
             Self::Interp(Geometry::Square) => predictor_id::INTERP_SQUARE,
             Self::Interp(Geometry::Wide) => predictor_id::INTERP_WIDE,
+        }
+    }
+
+    /// The windows of splines; none of another predictor.
+    pub const fn geometry(self) -> Option<Geometry> {
+        match self {
+            Self::Lorenzo => None,
+            Self::Interp(geometry) => Some(geometry),
         }
     }
 }
@@ -190,12 +205,6 @@ impl Codec {
         all
     };
 
-    /// Splines, and the coder that does best with them.
-    pub const INTERP: Self = Self::Tiles(TileCodec {
-        predictor: TilePredictor::Interp(Geometry::Wide),
-        coder: TileCoder::Rans,
-    });
-
     /// The numbers of its predictor and its coder in the stream.
     pub const fn id(self) -> CodecId {
         let (predictor, coder) = match self {
@@ -227,11 +236,6 @@ impl Codec {
             Self::Layered => "layered",
             Self::Tiles(codec) => TILE_NAMES[codec.number()],
         }
-    }
-
-    /// The codec of this name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|codec| codec.name() == name)
     }
 
     /// Predictor and coder of a codec of tiles.

@@ -151,7 +151,9 @@ impl TileGrid {
         let first = 3 - self.shape.rank() as usize;
         let mut lengths = self.lengths;
         for length in &mut lengths[first..] {
-            *length = (*length + u64::from(spacing) - 1) >> spacing.trailing_zeros();
+            // Rounded up without a sum that could overflow, and without a division, which is dear on a GPU.
+            let rest = *length & (u64::from(spacing) - 1);
+            *length = (*length >> spacing.trailing_zeros()) + u64::from(rest != 0);
         }
         Self::new(self.shape, lengths)
     }

@@ -2,6 +2,8 @@
 //! the compression that follows must find its cells clear.
 
 use ferrosz_codec::bound::Extremes;
+use ferrosz_codec::stream::container::error_term;
+use ferrosz_codec::stream::identity::Identity;
 use ferrosz_codec::{Bound, Element};
 use ferrosz_gpu_kernels::kernel::cells;
 use ferrosz_gpu_kernels::kernel::extremes::{ExtremesParams, FindExtremes};
@@ -14,6 +16,9 @@ const USED: u64 = 0xdead_beef;
 #[repr(C, align(16))]
 #[derive(Clone, Copy)]
 struct Unit([u32; 4]);
+
+/// The sum of the words of a header whose error is not known.
+const HEADER_SUM: u64 = 0x0123_4567_89ab_cdef;
 
 fn search<E: Element>(values: &[E], bound: Bound, workspace: &mut [u64], blocks: u32)
 where
@@ -34,6 +39,7 @@ where
         cells: unsafe { View::new(workspace.as_mut_ptr(), workspace.len() as u64) },
         bound: bound.value(),
         mode: u32::from(bound.mode().id()),
+        header_sum: HEADER_SUM,
     };
     let emulator = Emulator::new().seed(values.len() as u64);
     emulator
@@ -57,9 +63,12 @@ where
             assert_eq!(workspace[quantizer.clone()], wanted);
             let range = cells::RANGE as usize;
             assert_eq!(workspace[range], extremes.range_down().to_bits());
+            let identity = cells::IDENTITY as usize;
+            let sum = HEADER_SUM.wrapping_add(error_term(wanted[0]));
+            assert_eq!(workspace[identity], Identity::of_sum(sum).0);
             let own = cells::OF_EXTREMES.start as usize..cells::OF_EXTREMES.end as usize;
             for (at, cell) in workspace.iter_mut().enumerate() {
-                let is_result = quantizer.contains(&at) || at == range;
+                let is_result = quantizer.contains(&at) || [range, identity].contains(&at);
                 assert!(is_result || *cell == 0, "cell {at}");
                 // As a compression and a decompression would leave them.
                 if !own.contains(&at) {

@@ -1,5 +1,6 @@
 //! The machines, and whole calls on host slices for those that run kernels.
 
+use crate::auto_device::Work;
 use crate::device::Device;
 use crate::error::Error;
 use crate::executor::Executor;
@@ -32,13 +33,28 @@ pub(crate) enum Gpu {
 }
 
 impl Backend {
-    pub(crate) fn of(device: Device) -> Result<Self, Error> {
+    /// The machine for some work.
+    pub(crate) fn of(device: Device, work: Work) -> Result<Self, Error> {
         match device {
             Device::Cpu => Ok(Self::Cpu),
-            Device::Auto => Ok(cuda(0).map_or(Self::Cpu, Self::Gpu)),
+            Device::Auto => Ok(
+                match work.is_faster_on_a_gpu(rayon::current_num_threads()) {
+                    true => cuda(0).map_or(Self::Cpu, Self::Gpu),
+                    false => Self::Cpu,
+                },
+            ),
             Device::Cuda(ordinal) => cuda(ordinal).map(Self::Gpu),
             Device::Emulator => emulated().map(Self::Gpu),
         }
+    }
+
+    /// The device that [`Backend::of`] has for some work, which is never [`Device::Auto`].
+    pub(crate) fn device_for(device: Device, work: Work) -> Result<Device, Error> {
+        Ok(match (Self::of(device, work)?, device) {
+            (Self::Cpu, _) => Device::Cpu,
+            (Self::Gpu(_), Device::Auto) => Device::Cuda(0),
+            (Self::Gpu(_), device) => device,
+        })
     }
 }
 

@@ -2,9 +2,9 @@
 
 use crate::cpu::{self, Version};
 use crate::error::Error;
+use crate::preset::is_variant_of;
 use crate::tiles::TileSample;
 use ferrosz_codec::encode::chunk::{IMAGE_BYTES, Source};
-use ferrosz_codec::pipeline::{TileCodec, TileCoder, TilePredictor};
 use ferrosz_codec::quantize::Quantizer;
 use ferrosz_codec::shape::Shape;
 use ferrosz_codec::stream::container::{Extents, Layout};
@@ -18,34 +18,33 @@ use std::collections::hash_map::Entry;
 /// Chunks of the sample: about a million elements, or all of a smaller field.
 const SAMPLE_CHUNKS: u64 = 128;
 
-/// The codecs to choose from, the preferred first: all of blocks, and of tiles the one that mostly makes the
-/// shortest streams and the one that does where splines do not follow a field.
-pub(crate) const CODECS: [Codec; 7] = [
-    Codec::Fixed,
-    Codec::Plain,
-    Codec::Outlier,
-    Codec::Lorenzo,
-    Codec::Layered,
-    Codec::INTERP,
-    Codec::Tiles(TileCodec {
-        predictor: TilePredictor::Lorenzo,
-        coder: TileCoder::Rans,
-    }),
-];
-
 /// The codec that says how much more there is in a field than in some tiles of it: sampled tiles are fewer than
 /// chunks, and what they hold may not be what most of the field does.
 pub(crate) const YARDSTICK: Codec = Codec::Outlier;
 
-/// What may be chosen for a field of these extents, the preferred first.
-pub(crate) fn candidates(extents: &Extents) -> Vec<Layout> {
+/// The shape of blocks that a field has by itself: as many dimensions as are longer than 1, up to three, but for
+/// leading ones that would leave blocks mostly empty.
+pub(crate) fn natural_shape(extents: &Extents) -> Shape {
+    let longer = extents.lengths().iter().filter(|length| **length > 1);
+    let full = longer.skip_while(|length| **length < u64::from(EDGE));
+    let rank = full.count().clamp(1, Shape::ALL.len());
+    Shape::of_rank(rank as u8).unwrap_or(Shape::Line)
+}
+
+/// Elements along an edge of the smallest blocks, which are cubes.
+const EDGE: u32 = Shape::Cube.extents()[0];
+
+/// What may be chosen of these codecs for a field of these extents, in their order, of all shapes or of one.
+pub(crate) fn candidates(codecs: &[Codec], shape: Option<Shape>, extents: &Extents) -> Vec<Layout> {
+    let wanted = |shape| Layout::new(Codec::Plain, shape, *extents).shape;
     let mut layouts = Vec::new();
-    for codec in CODECS {
-        for shape in Shape::ALL {
-            let layout = Layout::new(codec, shape, *extents);
+    for codec in codecs {
+        for of_codec in Shape::ALL {
+            let layout = Layout::new(*codec, of_codec, *extents);
             // In a line the Lorenzo predictor is the one-neighbour difference.
-            let is_another_name = codec == Codec::Lorenzo && layout.shape == Shape::Line;
-            if layout.shape == shape && !is_another_name {
+            let is_another_name = *codec == Codec::Lorenzo && layout.shape == Shape::Line;
+            let is_wanted = shape.is_none_or(|shape| layout.shape == wanted(shape));
+            if layout.shape == of_codec && is_wanted && !is_another_name {
                 layouts.push(layout);
             }
         }
@@ -57,72 +56,107 @@ pub(crate) fn candidates(extents: &Extents) -> Vec<Layout> {
 /// again in each crate that calls it.
 pub(crate) fn choose_for<T: Element>(
     bound: Bound,
-    extents: &Extents,
+    candidates: &[Layout],
     field: &[T],
 ) -> Result<Layout, Error> {
     match T::DTYPE {
-        Dtype::F32 => choose_for_f32(bound, extents, bytemuck::cast_slice(field)),
-        Dtype::F64 => choose_for_f64(bound, extents, bytemuck::cast_slice(field)),
+        Dtype::F32 => choose_for_f32(bound, candidates, bytemuck::cast_slice(field)),
+        Dtype::F64 => choose_for_f64(bound, candidates, bytemuck::cast_slice(field)),
     }
 }
 
-fn choose_for_f32(bound: Bound, extents: &Extents, field: &[f32]) -> Result<Layout, Error> {
-    choose_in(bound, extents, field)
+fn choose_for_f32(bound: Bound, candidates: &[Layout], field: &[f32]) -> Result<Layout, Error> {
+    choose_in(bound, candidates, field)
 }
 
-fn choose_for_f64(bound: Bound, extents: &Extents, field: &[f64]) -> Result<Layout, Error> {
-    choose_in(bound, extents, field)
+fn choose_for_f64(bound: Bound, candidates: &[Layout], field: &[f64]) -> Result<Layout, Error> {
+    choose_in(bound, candidates, field)
 }
 
-fn choose_in<T: Element>(bound: Bound, extents: &Extents, field: &[T]) -> Result<Layout, Error> {
+fn choose_in<T: Element>(
+    bound: Bound,
+    candidates: &[Layout],
+    field: &[T],
+) -> Result<Layout, Error> {
     let quantizer = cpu::resolve(Version::best(), bound, field);
     let read = |grid: &_, place: &_| Ok(read_box(grid, place, field));
-    choose(&quantizer, extents, read)
+    choose(&quantizer, candidates, read)
 }
 
-/// The layout of the smallest predicted size; of several, the first. It depends on the field and the
-/// bound alone: integers are compared, made of always the same chunks and tiles. `read` gives the elements of a
-/// box, row by row.
+/// The layout of the smallest predicted size among layouts of one field; of several, the first. It depends on the
+/// field and the bound alone: integers are compared, made of always the same chunks and tiles. `read` gives the
+/// elements of a box, row by row.
 ///
 /// # Errors
 ///
-/// Those of `read`.
+/// Those of `read`; [`Error::NotChosen`] if there are no candidates.
 pub(crate) fn choose<T: Element>(
     quantizer: &Quantizer<T>,
-    extents: &Extents,
-    mut read: impl FnMut(&Grid, &ChunkBox) -> Result<Vec<T>, Error>,
+    candidates: &[Layout],
+    read: impl FnMut(&Grid, &ChunkBox) -> Result<Vec<T>, Error>,
 ) -> Result<Layout, Error> {
-    let mut chunks = HashMap::new();
-    let mut tiles = HashMap::new();
+    let mut predictions = Predictions {
+        quantizer,
+        read,
+        chunks: HashMap::new(),
+        tiles: HashMap::new(),
+    };
+    // 1. The shortest of all that are no variants.
     let mut best = None;
-    for layout in candidates(extents) {
-        let grid = layout.grid();
-        let mut read = |place: &_| read(&grid, place);
-        let sample = once(&mut chunks, layout.shape, || {
+    let leaders = |layout: &&Layout| is_variant_of(layout.codec).is_none();
+    for layout in candidates.iter().filter(leaders) {
+        best = shorter(best, (predictions.bytes(layout)?, *layout));
+    }
+    // 2. The shortest of it and its variants.
+    let leader = best.map(|(_, layout)| layout);
+    let variants = |layout: &&Layout| {
+        leader.is_some_and(|leader| {
+            is_variant_of(layout.codec) == Some(leader.codec) && layout.shape == leader.shape
+        })
+    };
+    for layout in candidates.iter().filter(variants) {
+        best = shorter(best, (predictions.bytes(layout)?, *layout));
+    }
+    best.map(|(_, layout)| layout).ok_or(Error::NotChosen)
+}
+
+/// A size and its layout: the smaller of two, or the first of equal ones.
+fn shorter(best: Option<(u128, Layout)>, other: (u128, Layout)) -> Option<(u128, Layout)> {
+    match best {
+        Some(best) if best.0 <= other.0 => Some(best),
+        _ => Some(other),
+    }
+}
+
+/// Sizes of the streams of a field, and the samples that they come from.
+struct Predictions<'a, T, R> {
+    quantizer: &'a Quantizer<T>,
+    read: R,
+    chunks: HashMap<Shape, Vec<Sample<T>>>,
+    tiles: HashMap<Shape, TileSample<T>>,
+}
+
+impl<T: Element, R: FnMut(&Grid, &ChunkBox) -> Result<Vec<T>, Error>> Predictions<'_, T, R> {
+    /// The predicted size of chunk table and payload.
+    fn bytes(&mut self, layout: &Layout) -> Result<u128, Error> {
+        let (grid, quantizer) = (layout.grid(), self.quantizer);
+        let mut read = |place: &_| (self.read)(&grid, place);
+        let sample = once(&mut self.chunks, layout.shape, || {
             sample_chunks(&grid, &mut read)
         })?;
-        let bytes = match layout.tiles() {
-            Some(tile_layout) => {
-                let make = || TileSample::new(&tile_layout.fine, quantizer, read);
-                let known = once(&mut tiles, layout.shape, make)?;
-                let yardstick = Layout {
-                    codec: YARDSTICK,
-                    ..layout
-                };
-                let of_all = payload_bytes(&yardstick, quantizer, sample);
-                known.predicted_bytes(&tile_layout, quantizer, of_all)
-            }
-            None => {
-                u128::from(grid.chunk_count()) * ENTRY_BYTES as u128
-                    + payload_bytes(&layout, quantizer, sample)
-            }
+        let Some(tile_layout) = layout.tiles() else {
+            let table = u128::from(grid.chunk_count()) * ENTRY_BYTES as u128;
+            return Ok(table + payload_bytes(layout, quantizer, sample));
         };
-        if best.is_none_or(|(fewest, _)| bytes < fewest) {
-            best = Some((bytes, layout));
-        }
+        let make = || TileSample::new(&tile_layout.fine, quantizer, read);
+        let known = once(&mut self.tiles, layout.shape, make)?;
+        let yardstick = Layout {
+            codec: YARDSTICK,
+            ..*layout
+        };
+        let of_all = payload_bytes(&yardstick, quantizer, sample);
+        Ok(known.predicted_bytes(&tile_layout, quantizer, of_all))
     }
-    let plain = Layout::new(Codec::Plain, Shape::Line, *extents);
-    Ok(best.map_or(plain, |(_, layout)| layout))
 }
 
 /// What is known of a shape, or else made and known from then on.
@@ -212,6 +246,7 @@ fn mixed(number: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Preset;
 
     #[test]
     fn a_sample_has_each_chunk_once() {
@@ -229,16 +264,52 @@ mod tests {
     fn shapes_that_a_field_cannot_have_are_no_candidates() {
         let names = |lengths: &[u64]| {
             let extents = Extents::new(lengths).unwrap();
-            let layouts = candidates(&extents);
+            let layouts = candidates(Preset::Small.codecs(), None, &extents);
             layouts
                 .iter()
                 .map(|l| (l.codec, l.shape.rank()))
                 .collect::<Vec<_>>()
         };
-        assert_eq!(names(&[100]).len(), 4 + 2);
-        assert_eq!(names(&[1, 100, 100]).len(), 4 + 4 + 2 * 2);
-        assert_eq!(names(&[9, 100, 100]).len(), 4 + 8 + 3 * 2);
+        assert_eq!(names(&[100]).len(), 4 + 8);
+        assert_eq!(names(&[1, 100, 100]).len(), 4 + 4 + 2 * 8);
+        assert_eq!(names(&[9, 100, 100]).len(), 4 + 8 + 3 * 8);
         assert!(!names(&[9, 9, 9]).contains(&(Codec::Layered, 2)));
         assert!(names(&[0]).contains(&(Codec::Plain, 1)));
+    }
+
+    #[test]
+    fn a_rank_given_is_the_only_one() {
+        let extents = Extents::new(&[9, 100, 100]).unwrap();
+        for shape in Shape::ALL {
+            let layouts = candidates(Preset::Small.codecs(), Some(shape), &extents);
+            assert!(layouts.len() > 3 && layouts.iter().all(|layout| layout.shape == shape));
+        }
+        let line = Extents::line(100);
+        let all = candidates(Preset::Fast.codecs(), None, &line);
+        assert_eq!(
+            candidates(Preset::Fast.codecs(), Some(Shape::Cube), &line),
+            all
+        );
+    }
+
+    #[test]
+    fn a_field_has_blocks_of_its_own_dimensions() {
+        for (lengths, rank) in [
+            (&[100][..], 1),
+            (&[1, 1, 100], 1),
+            (&[50, 100], 2),
+            (&[50, 1, 100], 2),
+            (&[50, 60, 100], 3),
+            (&[4, 60, 100], 3),
+            (&[2, 60, 100], 2),
+            (&[2, 3, 100], 1),
+            (&[60, 100, 3], 3),
+            (&[2, 2, 2], 1),
+            (&[1], 1),
+            (&[0, 5, 5], 2),
+        ] {
+            let shape = natural_shape(&Extents::new(lengths).unwrap());
+            assert_eq!(shape.rank(), rank, "{lengths:?}");
+        }
     }
 }

@@ -1,21 +1,25 @@
 //! Compression of host slices.
 
+use crate::auto_device::{Coding, Direction, Work};
 use crate::backend::Backend;
 use crate::choose;
 use crate::cpu::{self, Sink, Version};
 use crate::device::Device;
 use crate::error::Error;
+use crate::length::{self, Length};
+use crate::preset::{Choice, Preset};
 use ferrosz_codec::stream::container::{Extents, Layout};
 use ferrosz_codec::{Bound, Codec, Dtype, Element, Shape};
+use std::io::Write;
 
 /// Compresses fields: what to do, set once, used for any number of fields.
 ///
 /// ```
 /// # use ferrosz_host as ferrosz;
-/// use ferrosz::{Bound, Codec, Compressor, Decompressor};
+/// use ferrosz::{Bound, Compressor, Decompressor, Preset};
 ///
 /// let field: Vec<f32> = (0..6000).map(|i| (i as f32 * 0.01).sin()).collect();
-/// let compressor = Compressor::new(Codec::Plain, Bound::range(1e-3)?).extents(&[60, 100])?;
+/// let compressor = Compressor::new(Preset::Small, Bound::range(1e-3)?).extents(&[60, 100])?;
 /// let stream = compressor.compress(&field)?;
 /// let decoded: Vec<f32> = Decompressor::new().decompress(&stream)?;
 /// assert!(field.iter().zip(&decoded).all(|(x, y)| (x - y).abs() <= 2e-3));
@@ -24,74 +28,70 @@ use ferrosz_codec::{Bound, Codec, Dtype, Element, Shape};
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Compressor {
-    /// None: to be chosen for each field.
-    codec: Option<Codec>,
+    choice: Choice,
     bound: Bound,
-    shape: Shape,
+    /// None: what the field's extents, or a sample of it, say.
+    shape: Option<Shape>,
     extents: Option<Extents>,
     device: Device,
 }
 
 impl Compressor {
-    /// The codecs that [`Compressor::automatic`] chooses from.
-    pub const CANDIDATES: [Codec; 7] = choose::CODECS;
-
-    /// Compression with `codec` within `bound`.
-    pub fn new(codec: Codec, bound: Bound) -> Self {
+    /// Compression within `bound` by a [`Preset`] or a [`Codec`].
+    ///
+    /// A preset leaves the codec and the rank of blocks or tiles to what a sample of each field predicts to give the
+    /// shortest stream. The choice depends on the field, its extents and the bound alone.
+    ///
+    /// ```
+    /// # use ferrosz_host as ferrosz;
+    /// use ferrosz::{Bound, Codec, Compressor, Preset};
+    ///
+    /// let slope: Vec<f32> = (0..64 * 64).map(|i| (i / 64 + i % 64) as f32).collect();
+    /// let compressor = Compressor::new(Preset::Small, Bound::abs(0.1)?).extents(&[64, 64])?;
+    /// let chosen = compressor.choose(&slope)?;
+    /// assert_eq!((chosen.codec(), chosen.rank()), (Some(Codec::LORENZO_RANS), Some(2)));
+    /// assert_eq!(chosen.compress(&slope)?, compressor.compress(&slope)?);
+    /// # Ok::<(), ferrosz::Error>(())
+    /// ```
+    pub fn new(choice: impl Into<Choice>, bound: Bound) -> Self {
         Self {
-            codec: Some(codec),
+            choice: choice.into(),
             bound,
-            shape: Shape::Line,
+            shape: None,
             extents: None,
             device: Device::default(),
         }
     }
 
-    /// Compression within `bound` with the codec of [`Compressor::CANDIDATES`] and the rank of blocks or
-    /// tiles that a sample of each field predicts to give the shortest stream. The choice depends on the
-    /// field, its extents and the bound alone.
-    ///
-    /// ```
-    /// # use ferrosz_host as ferrosz;
-    /// use ferrosz::{Bound, Codec, Compressor};
-    ///
-    /// let slope: Vec<f32> = (0..64 * 64).map(|i| (i / 64 + i % 64) as f32).collect();
-    /// let compressor = Compressor::automatic(Bound::abs(0.1)?).extents(&[64, 64])?;
-    /// let chosen = compressor.choose(&slope)?;
-    /// assert_eq!((chosen.codec(), chosen.rank()), (Codec::from_name("lorenzo+rans"), 2));
-    /// assert_eq!(chosen.compress(&slope)?, compressor.compress(&slope)?);
-    /// # Ok::<(), ferrosz::Error>(())
-    /// ```
-    pub fn automatic(bound: Bound) -> Self {
-        Self {
-            codec: None,
-            ..Self::new(Codec::Plain, bound)
-        }
-    }
-
-    /// Records the field's extents, slowest dimension first. Without them a field is a line.
+    /// Records the field's extents, slowest dimension first, as integers of any type. Without them a field is a
+    /// line.
     ///
     /// # Errors
     ///
     /// [`Error::BadExtents`] if they are not one to three.
-    pub fn extents(mut self, extents: &[u64]) -> Result<Self, Error> {
-        self.extents =
-            Some(Extents::new(extents).ok_or_else(|| Error::BadExtents(extents.to_vec()))?);
+    pub fn extents<L: Length>(mut self, extents: &[L]) -> Result<Self, Error> {
+        self.extents = Some(length::extents(extents)?);
         Ok(self)
     }
 
-    /// Sets the dimensions of coding blocks: 1 for 32 elements in a line, which is what there is
-    /// without this call, 2 for 8 x 8, 3 for 4 x 4 x 4; or of tiles, for 16,384 in a line, 256 x 64, and
-    /// 16 x 16 x 64. Where a field has fewer dimensions longer than 1, blocks and tiles have as many.
+    /// Sets the dimensions of coding blocks: 1 for 32 elements in a line, 2 for 8 x 8, 3 for 4 x 4 x 4; or of
+    /// tiles, for 16,384 in a line, 256 x 64, and 16 x 16 x 64. Where a field has fewer dimensions longer than 1,
+    /// blocks and tiles have as many.
+    ///
+    /// Without this call a preset chooses the rank, too; and a codec takes as many dimensions as the field has, up
+    /// to three, without leading ones that are shorter than a block's edge of 4.
     ///
     /// # Errors
     ///
     /// [`Error::BadRank`]; [`Error::RankOfCodec`] if the codec has no such blocks.
     pub fn with_rank(mut self, rank: u8) -> Result<Self, Error> {
-        self.shape = Shape::of_rank(rank).ok_or(Error::BadRank(rank))?;
-        match self.codec.filter(|codec| !codec.takes(self.shape)) {
+        let shape = Shape::of_rank(rank).ok_or(Error::BadRank(rank))?;
+        match self.codec().filter(|codec| !codec.takes(shape)) {
             Some(codec) => Err(Error::RankOfCodec { codec, rank }),
-            None => Ok(self),
+            None => {
+                self.shape = Some(shape);
+                Ok(self)
+            }
         }
     }
 
@@ -104,12 +104,43 @@ impl Compressor {
 
     /// The codec; none if it is to be chosen.
     pub fn codec(&self) -> Option<Codec> {
-        self.codec
+        match self.choice {
+            Choice::Codec(codec) => Some(codec),
+            Choice::Preset(_) => None,
+        }
     }
 
-    /// The rank of blocks or tiles.
-    pub fn rank(&self) -> u8 {
-        self.shape.rank()
+    /// The preset that is to choose the codec; none if a codec was given or is chosen.
+    pub fn preset(&self) -> Option<Preset> {
+        match self.choice {
+            Choice::Codec(_) => None,
+            Choice::Preset(preset) => Some(preset),
+        }
+    }
+
+    /// The rank of blocks or tiles; none if it is to be chosen.
+    pub fn rank(&self) -> Option<u8> {
+        let extents = self.extents.unwrap_or(Extents::line(u64::MAX));
+        let codec = self.codec()?;
+        Some(self.layout_of(codec, extents).shape.rank())
+    }
+
+    fn layout_of(&self, codec: Codec, extents: Extents) -> Layout {
+        let shape = self
+            .shape
+            .unwrap_or_else(|| choose::natural_shape(&extents));
+        Layout::new(codec, shape, extents)
+    }
+
+    /// The device that compresses a field of so many elements in host memory: the one set, or that which
+    /// [`Device::Auto`] takes, which is started if it is a GPU.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotChosen`] if the codec is still to be chosen; [`Error::NoDevice`] and [`Error::OldGpu`].
+    pub fn device_for(&self, elements: u64, dtype: Dtype) -> Result<Device, Error> {
+        let codec = self.codec().ok_or(Error::NotChosen)?;
+        Backend::device_for(self.device, work(codec, elements, dtype))
     }
 
     /// The error bound.
@@ -142,8 +173,8 @@ impl Compressor {
     /// [`Error::ExtentsMismatch`]; [`Error::NotChosen`] if the codec is still to be chosen.
     pub fn layout_for(&self, elements: u64) -> Result<Layout, Error> {
         let extents = self.extents_for(elements)?;
-        let codec = self.codec.ok_or(Error::NotChosen)?;
-        Ok(Layout::new(codec, self.shape, extents))
+        let codec = self.codec().ok_or(Error::NotChosen)?;
+        Ok(self.layout_of(codec, extents))
     }
 
     /// This with codec and rank chosen for a field, if they are still to be chosen.
@@ -153,18 +184,23 @@ impl Compressor {
     /// [`Error::ExtentsMismatch`].
     pub fn choose<T: Element>(&self, field: &[T]) -> Result<Self, Error> {
         let extents = self.extents_for(field.len() as u64)?;
-        if self.codec.is_some() {
+        let Some(candidates) = self.candidates(&extents) else {
             return Ok(*self);
-        }
-        let layout = choose::choose_for(self.bound, &extents, field)?;
-        Ok(self.with_layout(layout))
+        };
+        Ok(self.with_layout(choose::choose_for(self.bound, &candidates, field)?))
+    }
+
+    /// What is to be chosen from for a field of these extents, the preferred first; none if that is done.
+    pub(crate) fn candidates(&self, extents: &Extents) -> Option<Vec<Layout>> {
+        let codecs = self.preset()?.codecs();
+        Some(choose::candidates(codecs, self.shape, extents))
     }
 
     /// This with codec and rank of a layout.
     pub(crate) fn with_layout(self, layout: Layout) -> Self {
         Self {
-            codec: Some(layout.codec),
-            shape: layout.shape,
+            choice: Choice::Codec(layout.codec),
+            shape: Some(layout.shape),
             ..self
         }
     }
@@ -203,11 +239,42 @@ impl Compressor {
         progress: &(dyn Fn(u64) + Sync),
     ) -> Result<Vec<u8>, Error> {
         let mut stream = Vec::new();
-        self.compress_to(field, &mut stream, progress)?;
+        self.run(field, &mut stream, progress)?;
         Ok(stream)
     }
 
-    fn compress_to<T: Element>(
+    /// Compresses a field and writes the stream; its length. The stream is in memory before the first byte is
+    /// written, for its header says how long it is.
+    ///
+    /// ```
+    /// # use ferrosz_host as ferrosz;
+    /// use ferrosz::{Bound, Compressor, Decompressor, Preset};
+    ///
+    /// let field = [1.0f32; 1000];
+    /// let mut file = Vec::new();
+    /// let compressor = Compressor::new(Preset::Fast, Bound::abs(0.01)?);
+    /// let bytes = compressor.compress_to(&field, &mut file)?;
+    /// assert_eq!(bytes, file.len() as u64);
+    /// let values: Vec<f32> = Decompressor::new().decompress_from(&file[..])?;
+    /// assert_eq!(values.len(), field.len());
+    /// # Ok::<(), ferrosz::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] from the writer, and as [`Compressor::compress`].
+    pub fn compress_to<T: Element>(
+        &self,
+        field: &[T],
+        mut writer: impl Write,
+    ) -> Result<u64, Error> {
+        let stream = self.compress(field)?;
+        let written = writer.write_all(&stream).and_then(|()| writer.flush());
+        written.map_err(Error::io("write the stream"))?;
+        Ok(stream.len() as u64)
+    }
+
+    fn run<T: Element>(
         &self,
         field: &[T],
         sink: &mut dyn Sink,
@@ -217,7 +284,7 @@ impl Compressor {
         let chosen = self.choose(field)?;
         chosen.max_compressed_len(elements, T::DTYPE)?;
         let layout = chosen.layout_for(elements)?;
-        match Backend::of(self.device)? {
+        match Backend::of(self.device, work(layout.codec, elements, T::DTYPE))? {
             Backend::Cpu => {
                 cpu::compress(Version::best(), layout, self.bound, field, sink, progress)
             }
@@ -238,7 +305,7 @@ impl Compressor {
     /// of [`Compressor::max_compressed_len`] is never too small.
     pub fn compress_into<T: Element>(&self, field: &[T], out: &mut [u8]) -> Result<usize, Error> {
         let mut target = Target { out, length: 0 };
-        self.compress_to(field, &mut target, &|_| {})?;
+        self.run(field, &mut target, &|_| {})?;
         let (needed, found) = (target.length as u64, target.out.len() as u64);
         if needed > found {
             return Err(Error::OutputTooSmall {
@@ -249,6 +316,11 @@ impl Compressor {
         }
         Ok(target.length)
     }
+}
+
+fn work(codec: Codec, elements: u64, dtype: Dtype) -> Work {
+    let field_bytes = elements.saturating_mul(dtype.bytes() as u64);
+    Work::of_bytes(Direction::Compress, Coding::Stream(codec), field_bytes)
 }
 
 /// The start of a slice, of which `length` bytes are written, or would be if they had room.

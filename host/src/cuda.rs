@@ -38,7 +38,7 @@ use crate::plan::{
     CompressJob, DecompressJob, enqueue_compress, enqueue_decompress, enqueue_resolve, fault_in,
     workspace_cells,
 };
-use cudarc::driver::{CudaContext, CudaStream, DevicePtr, DevicePtrMut};
+use ::cudarc::driver::{CudaContext, CudaStream, DevicePtr, DevicePtrMut};
 use ferrosz_codec::bound::Extremes;
 use ferrosz_codec::quantize::Quantizer;
 use ferrosz_codec::stream::container::{Extents, HEADER_BYTES, Header, Layout};
@@ -51,7 +51,12 @@ use ferrosz_gpu_kernels::simt::View;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-pub use cudarc;
+/// The crate whose types stand in the signatures here. Another version of it may come with any release of ferrosz.
+// A module, as rustdoc would show what is only re-exported.
+#[doc(hidden)]
+pub mod cudarc {
+    pub use ::cudarc::*;
+}
 
 /// What kernels read and write 16 bytes of at once.
 const ALIGNMENT: u64 = 16;
@@ -76,7 +81,8 @@ impl Gpu {
     ///
     /// # Errors
     ///
-    /// [`Error::NoDevice`] where there is no driver or no such GPU.
+    /// [`Error::NoDevice`] where there is no driver or no such GPU; [`Error::OldGpu`] where it is too old for the
+    /// kernels.
     pub fn new(ordinal: usize) -> Result<Self, Error> {
         let kernels = Kernels::of_device(ordinal)?;
         Ok(Self { kernels })
@@ -167,9 +173,9 @@ impl Gpu {
     ) -> Result<Compressor, Error> {
         let elements = input.len() as u64;
         let extents = compressor.extents_for(elements)?;
-        if compressor.codec().is_some() {
+        let Some(candidates) = compressor.candidates(&extents) else {
             return Ok(*compressor);
-        }
+        };
         if elements == 0 {
             return compressor.choose::<T>(&[]);
         }
@@ -183,7 +189,7 @@ impl Gpu {
         self.run(stream, |executor| {
             if bound.needs_extremes() {
                 let mut bits = [[0; 8]; 3];
-                enqueue_resolve::<T, _>(executor, bound, elements, view, cells)?;
+                enqueue_resolve::<T, _>(executor, bound, elements, view, cells, 0)?;
                 executor.download(cells, 8 * cells::QUANTIZER, bits.as_flattened_mut())?;
                 quantizer = Quantizer::from_bits(bits.map(u64::from_le_bytes));
             }
@@ -194,7 +200,7 @@ impl Gpu {
                 unsafe { executor.read_box(from, bytemuck::cast_slice_mut(&mut elements))? };
                 Ok(elements)
             };
-            chosen = Some(choose::choose(&quantizer, &extents, read)?);
+            chosen = Some(choose::choose(&quantizer, &candidates, read)?);
             Ok(())
         })?;
         let layout = chosen.ok_or(Error::NotChosen)?;

@@ -1,5 +1,6 @@
 //! Decompression to host slices.
 
+use crate::auto_device::{Coding, Direction, Work};
 use crate::backend::Backend;
 use crate::cpu::{self, Version};
 use crate::device::Device;
@@ -7,8 +8,10 @@ use crate::error::Error;
 use crate::memory;
 use crate::part::Part;
 use crate::stream::StreamRef;
+use ferrosz_codec::stream::container::Header;
 use ferrosz_codec::stream::region::Region;
-use ferrosz_codec::{Element, FormatError};
+use ferrosz_codec::{Codec, Element, FormatError};
+use std::io::Read;
 use std::ops::Range;
 
 /// Decompresses streams.
@@ -91,6 +94,30 @@ impl Decompressor {
         let whole = Region::whole(&read.header.grid());
         self.run(stream, &read, &[whole], &mut values, progress)?;
         Ok(values)
+    }
+
+    /// Reads a stream to its end and decompresses it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] from the reader, and as [`Decompressor::decompress`].
+    pub fn decompress_from<T: Element>(&self, mut reader: impl Read) -> Result<Vec<T>, Error> {
+        let mut stream = Vec::new();
+        let read = reader.read_to_end(&mut stream);
+        read.map_err(Error::io("read the stream"))?;
+        self.decompress(&stream)
+    }
+
+    /// The device that decompresses so many elements of a stream to host memory: the one set, or that which
+    /// [`Device::Auto`] takes, which is started if it is a GPU.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Format`] if the stream's header is damaged; [`Error::NoDevice`] and [`Error::OldGpu`].
+    pub fn device_for(&self, stream: &[u8], elements: usize) -> Result<Device, Error> {
+        let header = Header::read(stream)?;
+        let work = work(header.codec, elements, header.dtype.bytes());
+        Backend::device_for(self.device, work)
     }
 
     /// Decompresses a whole stream into the start of `out`; the number of elements.
@@ -176,7 +203,10 @@ impl Decompressor {
         let is_part = regions != [Region::whole(&stream.header.grid())];
         let backend = match stream.header.codec.tiles() {
             Some(_) if is_part => Backend::Cpu,
-            _ => Backend::of(self.device)?,
+            _ => Backend::of(
+                self.device,
+                work(stream.header.codec, values.len(), T::BYTES),
+            )?,
         };
         match backend {
             Backend::Cpu => {
@@ -193,6 +223,11 @@ impl Decompressor {
         }
         Ok(())
     }
+}
+
+fn work(codec: Codec, elements: usize, bytes: usize) -> Work {
+    let field_bytes = (elements as u64).saturating_mul(bytes as u64);
+    Work::of_bytes(Direction::Decompress, Coding::Stream(codec), field_bytes)
 }
 
 /// A whole stream of `T`.

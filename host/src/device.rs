@@ -5,8 +5,11 @@ use std::str::FromStr;
 
 /// Where compression and decompression run. The bytes are the same everywhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum Device {
-    /// An NVIDIA GPU if there is one, else the CPU.
+    /// An NVIDIA GPU if there is one that is expected to be done earlier than the CPU, its start-up of half a second
+    /// and the way of the data to it included; else the CPU.
+    /// [`Compressor::device_for`](crate::Compressor::device_for) tells which.
     #[default]
     Auto,
     /// All cores of the CPU.

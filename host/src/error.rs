@@ -15,7 +15,9 @@ pub enum Error {
     )]
     PartOfTiles,
     /// The statistics of a stream of tiles are those of its field.
-    #[error("a stream of tiles cannot be updated; compress it again")]
+    #[error(
+        "a stream of tiles cannot be updated; compress the whole field again, with a codec of blocks (preset `fast`) if it is to be updated"
+    )]
     UpdateOfTiles,
     /// The error bound cannot be used.
     #[error(transparent)]
@@ -30,8 +32,8 @@ pub enum Error {
     #[error(transparent)]
     Aatrox(#[from] AatroxError),
     /// The extents are not one to eight lengths.
-    #[error("extents {0:?} are not one to eight lengths with a product below 2^64")]
-    BadExtents(Vec<u64>),
+    #[error("extents {0} are not one to eight lengths with a product below 2^64")]
+    BadExtents(String),
     /// The extents do not fit the data.
     #[error("extents {extents:?} make {product} elements, but the array has {elements}")]
     ExtentsMismatch {
@@ -167,7 +169,41 @@ pub enum Error {
     /// it at the same time.
     #[error("the workspace was made for another CUDA stream")]
     WorkspaceStream,
+    /// A GPU is too old for the kernels.
+    #[error(
+        "{name} has compute capability {}.{}, and ferrosz needs {}.{} or newer; use the CPU",
+        capability.0, capability.1, needed.0, needed.1
+    )]
+    OldGpu {
+        /// The GPU's name.
+        name: String,
+        /// Its compute capability, major and minor.
+        capability: (i32, i32),
+        /// The least that the kernels need.
+        needed: (i32, i32),
+    },
+    /// A reader or writer failed.
+    #[error("cannot {action}: {reason}")]
+    Io {
+        /// What was tried.
+        action: &'static str,
+        /// What kind of failure it was.
+        kind: std::io::ErrorKind,
+        /// What the operating system said.
+        reason: String,
+    },
     /// A kernel broke a rule of the machine; found by the emulator. A defect of ferrosz.
     #[error("a kernel is at fault: {0}")]
     KernelFault(String),
+}
+
+impl Error {
+    /// Says what was tried when a reader or writer failed.
+    pub(crate) fn io(action: &'static str) -> impl Fn(std::io::Error) -> Self {
+        move |error| Self::Io {
+            action,
+            kind: error.kind(),
+            reason: error.to_string(),
+        }
+    }
 }

@@ -12,6 +12,7 @@ use ferrosz_codec::{Bound, Codec, Dtype};
 
 /// What a stream says of itself.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Info {
     /// Element type.
     pub dtype: Dtype,
@@ -48,6 +49,7 @@ pub struct Info {
 
 /// How many chunks have which form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct ChunkForms {
     /// All codes are zero.
     pub zero: u64,

@@ -44,11 +44,13 @@ pub use ferrosz_codec::interp::tune::{FlagChoice, Preset, TighteningChoice, Tuni
 #[cfg(feature = "cuda")]
 pub use cuda::{DeviceParts, PartsWorkspace};
 
+use crate::auto_device::{Coding, Direction, Work};
 use crate::backend::{Backend, Gpu};
 use crate::device::Device;
 use crate::error::Error;
 #[cfg(feature = "emulator")]
 use crate::executor::emulator;
+use crate::length::{self, Length};
 use ferrosz_codec::bound::Extremes;
 use ferrosz_codec::quantize::Quantizer;
 use ferrosz_codec::stream::container::Extents;
@@ -142,7 +144,12 @@ impl<T: Element, C: Code> Decomposition<T, C> {
     /// [`Error::BadDecomposition`]; [`Error::NoDevice`] and [`Error::Cuda`] from a GPU.
     pub fn compose_on(&self, device: Device) -> Result<Vec<T>, Error> {
         self.check_lengths()?;
-        match Backend::of(device)? {
+        let work = Work::new::<T>(
+            Direction::Decompress,
+            Coding::Interpolation,
+            self.codes.len() as u64,
+        );
+        match Backend::of(device, work)? {
             Backend::Cpu => cpu::compose(self),
             Backend::Gpu(gpu) => gpu.compose_parts(self),
         }
@@ -236,9 +243,8 @@ impl Interpolator {
     /// # Errors
     ///
     /// [`Error::BadExtents`] if they are not one to three.
-    pub fn extents(mut self, extents: &[u64]) -> Result<Self, Error> {
-        self.extents =
-            Some(Extents::new(extents).ok_or_else(|| Error::BadExtents(extents.to_vec()))?);
+    pub fn extents<L: Length>(mut self, extents: &[L]) -> Result<Self, Error> {
+        self.extents = Some(length::extents(extents)?);
         Ok(self)
     }
 
@@ -317,7 +323,8 @@ impl Interpolator {
     ) -> Result<Decomposition<T, C>, Error> {
         self.check_radius::<C>()?;
         let grid = self.grid_for::<T>(field.len() as u64)?;
-        match Backend::of(self.device)? {
+        let work = Work::new::<T>(Direction::Compress, Coding::Interpolation, grid.elements());
+        match Backend::of(self.device, work)? {
             Backend::Cpu => cpu::decompose(self, &grid, field),
             Backend::Gpu(gpu) => gpu.decompose_field(self, &grid, field),
         }

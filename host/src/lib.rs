@@ -11,23 +11,28 @@
     )
 )]
 
+mod auto_device;
 mod backend;
 mod bare;
 mod choose;
-pub mod compress;
+mod compress;
 mod cpu;
 #[cfg(feature = "cuda")]
 pub mod cuda;
 mod damage;
-pub mod decompress;
+mod decompress;
 mod device;
+#[cfg(feature = "cuda")]
+mod driver;
 mod error;
-pub mod executor;
+mod executor;
 mod info;
 pub mod interp;
+mod length;
 mod memory;
 mod part;
 mod plan;
+mod preset;
 mod salvage;
 mod stream;
 mod tiles;
@@ -39,10 +44,14 @@ pub use damage::Damage;
 pub use decompress::Decompressor;
 pub use device::Device;
 pub use error::Error;
+pub use ferrosz_codec::interp::geometry::Geometry;
+pub use ferrosz_codec::pipeline::{TileCodec, TileCoder, TilePredictor, UnknownCodecName};
 pub use ferrosz_codec::stream::container::{Extents, Layout};
 pub use ferrosz_codec::{Bound, BoundError, BoundMode, Codec, Dtype, Element, FormatError, Shape};
 pub use info::{ChunkForms, Info, info, max_compressed_len};
+pub use length::Length;
 pub use part::Part;
+pub use preset::{Choice, Preset};
 pub use update::{Update, compact};
 
 /// The versions of the CPU's code, for tests and measurements.
@@ -82,5 +91,9 @@ pub mod versions {
     }
 }
 
-/// What the bytes mean: formats, coders and the plain-loop reference.
-pub use ferrosz_codec as codec;
+/// What the bytes mean, for the tests and tools of ferrosz. It may change in any release.
+// A module, as rustdoc would show what is only re-exported.
+#[doc(hidden)]
+pub mod codec {
+    pub use ferrosz_codec::*;
+}

@@ -8,7 +8,9 @@ use ferrosz_codec::error::{ChunkFault, TableFault};
 use ferrosz_codec::pipeline::{Fixed, Layered, Lorenzo, Outlier, Plain};
 use ferrosz_codec::quantize::Quantizer;
 use ferrosz_codec::shape::{Cube, Line, Plane, Shape, StaticShape};
-use ferrosz_codec::stream::container::{HEADER_BYTES, Header, LAYOUT_WORDS, Layout, to_words};
+use ferrosz_codec::stream::container::{
+    Draft, HEADER_BYTES, Header, LAYOUT_WORDS, Layout, to_words,
+};
 use ferrosz_codec::stream::region::Region;
 use ferrosz_codec::{Bound, Codec, Dtype, Element, FormatError};
 use ferrosz_gpu_kernels::kernel::cells::{self, Fault};
@@ -52,12 +54,19 @@ pub(crate) fn enqueue_compress<T: Element, E: Executor>(
     if let Some(tiles) = job.layout.tiles() {
         return tiles::kernels::enqueue_compress::<T, E>(executor, job, &tiles);
     }
+    let draft = Draft::new(&header);
     if job.bound.needs_extremes() {
-        enqueue_resolve::<T, E>(executor, job.bound, elements, job.input, job.cells)?;
+        enqueue_resolve::<T, E>(
+            executor,
+            job.bound,
+            elements,
+            job.input,
+            job.cells,
+            draft.identity_sum(),
+        )?;
     } else {
         executor.clear(job.cells)?;
     }
-    let words = to_words(&header.to_bytes());
     let params = CompressParams {
         input: job.input,
         grid,
@@ -66,21 +75,31 @@ pub(crate) fn enqueue_compress<T: Element, E: Executor>(
         cells: job.cells,
         quantizer: resolved.to_bits(),
         quantizer_in_cells: u32::from(job.bound.needs_extremes()),
-        header: words,
-        identity: IdentityOf::new(&words, job.bound.needs_extremes()),
+        header: draft,
+        identity: identity_of(&header),
     };
     let blocks = blocks_of::<T>(grid.chunk_count(), elements)?;
     launch_compress::<T, E>(executor, job.layout, blocks, &params)
 }
 
-/// Asks for the quantiser of a bound that needs the extremes of a field of at least one element; it will
-/// be in the cells, all others of which will be clear. Those of [`cells::OF_EXTREMES`] must be before.
+/// Where kernels find the identity of the stream of this header, whose error is not known if its bound needs extremes.
+pub(crate) fn identity_of(header: &Header) -> IdentityOf {
+    if header.bound.needs_extremes() {
+        IdentityOf::in_cells()
+    } else {
+        IdentityOf::known(header.identity())
+    }
+}
+
+/// Asks for the quantiser of a bound that needs the extremes of a field of at least one element, and the identity of its
+/// stream, `header_sum` being [`Draft::identity_sum`]; they will be in the cells, all others of which will be clear. Those of [`cells::OF_EXTREMES`] must be before.
 pub(crate) fn enqueue_resolve<T: Element, E: Executor>(
     executor: &E,
     bound: Bound,
     elements: u64,
     input: View<u32>,
     cells: View<u64>,
+    header_sum: u64,
 ) -> Result<(), Error> {
     let shares = u32::try_from(elements.div_ceil(EXTREMES_SHARE)).unwrap_or(u32::MAX);
     let params = ExtremesParams {
@@ -89,6 +108,7 @@ pub(crate) fn enqueue_resolve<T: Element, E: Executor>(
         cells,
         bound: bound.value(),
         mode: u32::from(bound.mode().id()),
+        header_sum,
     };
     launch_extremes::<T, E>(executor, shares, &params)
 }
@@ -154,16 +174,14 @@ where
     Compress<T, Layered, Line>: Kernel<Params = CompressParams>,
 {
     match layout.codec {
-        // Those of tiles have kernels of their own.
-        Codec::Fixed | Codec::Tiles(_) => {
-            executor.launch::<Compress<T, Fixed, Line>>(blocks, params)
-        }
         Codec::Plain => executor.launch::<Compress<T, Plain, Line>>(blocks, params),
         // In a line the Lorenzo predictor is the one-neighbour difference.
         Codec::Outlier | Codec::Lorenzo => {
             executor.launch::<Compress<T, Outlier, Line>>(blocks, params)
         }
         Codec::Layered => executor.launch::<Compress<T, Layered, Line>>(blocks, params),
+        // `Fixed`: those of tiles have kernels of their own.
+        _ => executor.launch::<Compress<T, Fixed, Line>>(blocks, params),
     }
 }
 
@@ -180,11 +198,12 @@ where
     Compress<T, Lorenzo, S>: Kernel<Params = CompressParams>,
 {
     match layout.codec {
-        Codec::Fixed | Codec::Tiles(_) => executor.launch::<Compress<T, Fixed, S>>(blocks, params),
         // A layout of layers is one of lines.
         Codec::Plain | Codec::Layered => executor.launch::<Compress<T, Plain, S>>(blocks, params),
         Codec::Outlier => executor.launch::<Compress<T, Outlier, S>>(blocks, params),
         Codec::Lorenzo => executor.launch::<Compress<T, Lorenzo, S>>(blocks, params),
+        // `Fixed`, as above.
+        _ => executor.launch::<Compress<T, Fixed, S>>(blocks, params),
     }
 }
 

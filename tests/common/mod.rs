@@ -9,7 +9,7 @@ pub mod judge;
 pub mod parts;
 pub mod vectors;
 
-use ferrosz::{Bound, BoundMode, Codec, Compressor, Device, Error, Extents, Layout, Shape};
+use ferrosz::{Bound, BoundMode, Codec, Compressor, Device, Error, Extents, Layout, Preset, Shape};
 
 /// Bounds that reach every path: coarse, fine, at the limit of the type, lossless.
 pub fn bounds() -> Vec<Bound> {
@@ -34,9 +34,9 @@ pub fn layouts(lengths: &[u64]) -> Vec<Layout> {
     layouts_of(&Codec::BLOCKS, lengths)
 }
 
-/// All that an automatic choice has for a field of these extents.
-pub fn candidates(lengths: &[u64]) -> Vec<Layout> {
-    layouts_of(&Compressor::CANDIDATES, lengths)
+/// All that a preset has for a field of these extents.
+pub fn candidates(preset: Preset, lengths: &[u64]) -> Vec<Layout> {
+    layouts_of(preset.codecs(), lengths)
 }
 
 /// All that a field of these extents can be compressed to in tiles.

@@ -92,6 +92,8 @@ pub fn signal<T: FromBits>(kind: &str, seed: u64, length: usize) -> Vec<T> {
                 "bits" => return bits(u32::MAX, u64::MAX),
                 "steps" => (i / 32 * 1000 + (r & 3) as usize) as f64,
                 "edge" => edge(r),
+                "saturated" if i / 8 % 2 == 0 => [5.0, 0.0, -3e20, -1.0][(r >> 4 & 3) as usize],
+                "saturated" => 5.0,
                 _ => panic!("unknown kind {kind}"),
             })
         })

@@ -295,16 +295,18 @@ def _decode_grid(stream, eb, mode, ftype, grid):
     end = grid.payload_start + int(sizes.sum())
     if buf.size < end:
         raise ValueError(f"stream has {buf.size} bytes, its rates need {end}")
-    out = np.zeros(grid.n, ftype)            # zero blocks are never written
+    codes = np.zeros(grid.index.shape, np.int32)
     for r in np.unique(rates):
         sel = np.nonzero((rates == r) & (sizes > 0))[0]
         if sel.size == 0:
             continue
         body = buf[at[sel][:, None] + np.arange(int(sizes[sel[0]]))]
         d = _unpack(body, int(r), mode, grid.block, grid.sign_bytes)
-        q = d if mode == FIXED else grid.undelta(d)
-        keep = grid.valid[sel] & (grid.index[sel] < grid.n)
-        out[grid.index[sel][keep]] = dequantize(q, eb, ftype)[keep]
+        codes[sel] = d if mode == FIXED else grid.undelta(d)
+    out = np.zeros(grid.n, ftype)            # blocks without a body are never written
+    keep = grid.valid & (grid.index < grid.n) & (sizes > 0)[:, None]
+    # Where blocks share an element and disagree, in damaged streams, the last one stays.
+    out[grid.index[keep]] = dequantize(codes, eb, ftype)[keep]
     return out
 
 

@@ -282,7 +282,8 @@ pub(super) fn decompress<T: Element>(
     if entry.form != Form::Coded.id() {
         return Err(in_prologue(ChunkFault::Form));
     }
-    let (prologue, sections) = Prologue::<T>::read(layout, bytes).map_err(in_prologue)?;
+    let (prologue, sections) =
+        Prologue::<T>::read(layout, quantizer.error(), bytes).map_err(in_prologue)?;
     let mut known: Vec<T> = bytes[sections.anchors..sections.end]
         .chunks_exact(T::BYTES)
         .map(|bytes| {

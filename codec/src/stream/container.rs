@@ -305,9 +305,11 @@ impl Header {
         put(ENTRIES_AT, &self.chunks().to_le_bytes());
         put(RECORDS_AT, &self.record_bytes.to_le_bytes());
         put(RECORDS_SUM_AT, &self.record_sum.to_le_bytes());
+        put(ERROR_AT, &self.error_bits.to_le_bytes());
+        put(PAYLOAD_AT, &self.payload_bytes.to_le_bytes());
         put(UPDATES_AT, &self.update_bytes.to_le_bytes());
         let mut words = to_words(&bytes);
-        seal(&mut words, self.error_bits, self.payload_bytes);
+        seal(&mut words);
         to_bytes(&words)
     }
 
@@ -475,11 +477,75 @@ fn wide_word(word: &impl Fn(usize) -> u32, at: usize) -> u64 {
     u64::from(word(at / 4)) | u64::from(word(at / 4 + 1)) << 32
 }
 
-/// Sets the fields of a header that only the end of a compression knows, its identity and its checksum.
-#[inline(always)]
-pub fn seal(words: &mut [u32; HEADER_WORDS], error_bits: u64, payload_bytes: u64) {
-    put_wide(words, ERROR_AT, error_bits);
-    put_wide(words, PAYLOAD_AT, payload_bytes);
+/// A header while its stream is written: all but what [`Ending`] has.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct Draft {
+    /// Those of the ending are 0.
+    words: [u32; HEADER_WORDS],
+    /// The checksum of the words.
+    sum: u64,
+}
+
+/// What only the end of a compression knows of a header.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ending {
+    /// As in [`Header`].
+    pub error_bits: u64,
+    /// As [`Header::identity`].
+    pub identity: Identity,
+    /// As in [`Header`].
+    pub payload_bytes: u64,
+}
+
+impl Draft {
+    /// That of a header, whose error and payload are not looked at.
+    pub fn new(header: &Header) -> Self {
+        let mut words = to_words(&header.to_bytes());
+        for at in [ERROR_AT, IDENTITY_AT, PAYLOAD_AT, CHECKSUM_AT] {
+            put_wide(&mut words, at, 0);
+        }
+        Self {
+            words,
+            sum: sum_of_words(&words),
+        }
+    }
+
+    /// The sum of the words that make the identity, with 0 for the error: what stands behind them counts nothing yet.
+    pub const fn identity_sum(&self) -> u64 {
+        self.sum
+    }
+
+    /// The words of the header with this ending, four at a time, for a kernel: no more than those of the draft that it
+    /// gives are ever in registers.
+    #[inline(always)]
+    pub fn for_each_unit(&self, ending: &Ending, mut take: impl FnMut(usize, [u32; 4])) {
+        let Ending {
+            error_bits,
+            identity: Identity(identity),
+            payload_bytes,
+        } = *ending;
+        let sum = self.sum.wrapping_add(error_term(error_bits));
+        let sum = sum.wrapping_add(wide_term(IDENTITY_AT, identity));
+        let checksum = sum.wrapping_add(wide_term(PAYLOAD_AT, payload_bytes));
+        let word = |at: usize| {
+            let wide = match 4 * (at & !1) {
+                ERROR_AT => error_bits,
+                IDENTITY_AT => identity,
+                PAYLOAD_AT => payload_bytes,
+                CHECKSUM_AT => checksum,
+                _ => return self.words[at],
+            };
+            (wide >> (32 * (at % 2))) as u32
+        };
+        for unit in 0..HEADER_WORDS / 4 {
+            take(unit, core::array::from_fn(|i| word(4 * unit + i)));
+        }
+    }
+}
+
+/// Sets the identity of a header and its checksum.
+fn seal(words: &mut [u32; HEADER_WORDS]) {
     let Identity(identity) = Identity::of_sum(sum_of_words(&words[..IDENTITY_WORDS]));
     put_wide(words, IDENTITY_AT, identity);
     let sum = sum_of_words(&words[..CHECKSUM_WORD]);
@@ -489,13 +555,18 @@ pub fn seal(words: &mut [u32; HEADER_WORDS], error_bits: u64, payload_bytes: u64
 /// What the error adds to the sum of the words that make an identity.
 #[inline(always)]
 pub fn error_term(error_bits: u64) -> u64 {
-    let at = (ERROR_AT / 4) as u32;
-    term(at, error_bits as u32).wrapping_add(term(at + 1, (error_bits >> 32) as u32))
+    wide_term(ERROR_AT, error_bits)
+}
+
+/// What a field of eight bytes adds to the checksum of a header.
+#[inline(always)]
+fn wide_term(at: usize, value: u64) -> u64 {
+    let at = (at / 4) as u32;
+    term(at, value as u32).wrapping_add(term(at + 1, (value >> 32) as u32))
 }
 
 /// The checksum of the first words of a header.
-#[inline(always)]
-pub fn sum_of_words(words: &[u32]) -> u64 {
+fn sum_of_words(words: &[u32]) -> u64 {
     let mut sum = HEADER_SEED;
     for (i, word) in words.iter().enumerate() {
         sum = sum.wrapping_add(term(i as u32, *word));
@@ -535,4 +606,40 @@ fn to_bytes(words: &[u32; HEADER_WORDS]) -> [u8; HEADER_BYTES] {
         to.copy_from_slice(&word.to_le_bytes());
     }
     bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_draft_becomes_the_header() {
+        let extents = Extents::new(&[7, 5, 3, 2]).unwrap();
+        let layout = Layout::new(Codec::Outlier, Shape::Cube, extents);
+        let header = Header {
+            payload_bytes: 0x1234_5678_90,
+            ..layout.header(Dtype::F64, Bound::default(), 0x3f84_7ae1_47ae_147b)
+        };
+        let ending = Ending {
+            error_bits: header.error_bits,
+            identity: header.identity(),
+            payload_bytes: header.payload_bytes,
+        };
+        let before = Header {
+            error_bits: 0,
+            payload_bytes: 0,
+            ..header
+        };
+        let draft = Draft::new(&before);
+        let mut words = [0; HEADER_WORDS];
+        draft.for_each_unit(&ending, |unit, of_unit| {
+            words[4 * unit..4 * unit + 4].copy_from_slice(&of_unit);
+        });
+        assert_eq!(to_bytes(&words), header.to_bytes());
+        let sum = draft
+            .identity_sum()
+            .wrapping_add(error_term(header.error_bits));
+        assert_eq!(Identity::of_sum(sum), header.identity());
+        assert_eq!(Header::read(&header.to_bytes()), Ok(header));
+    }
 }

@@ -106,7 +106,7 @@ impl TileLayout {
         }
         let fixed = 4 * (WORDS + 1 + MAX_WORDS) as u64;
         (elements.checked_mul(dtype.bytes() as u64)?)
-            .checked_add(self.entries() * (ENTRY_BYTES as u64 + CHUNK_ALIGNMENT))?
+            .checked_add((self.entries()).checked_mul(ENTRY_BYTES as u64 + CHUNK_ALIGNMENT)?)?
             .checked_add(fixed)
     }
 }
@@ -167,15 +167,20 @@ impl<T: Element> Prologue<T> {
     ///
     /// # Errors
     ///
-    /// [`ChunkFault`] if it is not one of a stream of this layout.
-    pub fn read(layout: &TileLayout, bytes: &[u8]) -> Result<(Self, Sections), ChunkFault> {
+    /// [`ChunkFault`] if it is not one of a stream of this layout with this error.
+    pub fn read(
+        layout: &TileLayout,
+        error: T,
+        bytes: &[u8],
+    ) -> Result<(Self, Sections), ChunkFault> {
         let words = bytes.as_chunks::<4>().0;
         let word = |at: usize| words.get(at).map_or(0, |word| u32::from_le_bytes(*word));
         let resolved = match layout.codec.predictor {
             TilePredictor::Lorenzo => None,
             TilePredictor::Interp(geometry) => {
                 let read = Words(word).read::<T>().ok_or(ChunkFault::Prologue)?;
-                if read.parameters.geometry != geometry {
+                let has_error = read.error.to_bits64() == error.to_bits64();
+                if read.parameters.geometry != geometry || !has_error {
                     return Err(ChunkFault::Prologue);
                 }
                 Some(read)

@@ -16,16 +16,18 @@ pub const OF_EXTREMES: Range<u64> = EXTREMES_DONE..EXTREMES + 2;
 pub const QUANTIZER: u64 = 19;
 /// Behind the quantiser, if the extremes were searched: the range of the finite values, the bits of an `f64`.
 pub const RANGE: u64 = 22;
+/// Behind the range, if the extremes were searched: the identity of the stream that has the resolved error.
+pub const IDENTITY: u64 = 23;
 /// The length of the stream in bytes, once a compression has ended.
-pub const STREAM_BYTES: u64 = 23;
+pub const STREAM_BYTES: u64 = 24;
 /// What a decompression found wrong: see [`Fault`].
-pub const FAULT: u64 = 24;
+pub const FAULT: u64 = 25;
 /// Words of the entropy coder's shares in the stream.
-pub const SHARES_WORDS: u64 = 25;
+pub const SHARES_WORDS: u64 = 26;
 /// Bytes of the prologue of a stream of tiles.
-pub const PROLOGUE_BYTES: u64 = 26;
+pub const PROLOGUE_BYTES: u64 = 27;
 /// How many values have no code, where codes are exported or imported.
-pub const OUTLIERS: u64 = 27;
+pub const OUTLIERS: u64 = 28;
 /// The first tile state of the look-back over chunks, one a chunk.
 pub const STATES: u64 = 32;
 

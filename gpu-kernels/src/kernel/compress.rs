@@ -30,7 +30,7 @@ use ferrosz_codec::predict::{Group, MAX_REACH, Predictor, difference};
 use ferrosz_codec::quantize::Quantizer;
 use ferrosz_codec::shape::{Shape, StaticShape, WHOLE_GROUP};
 use ferrosz_codec::stream::chunk::{Form, Sections};
-use ferrosz_codec::stream::container::HEADER_WORDS;
+use ferrosz_codec::stream::container::Draft;
 use ferrosz_codec::stream::grid::Grid;
 
 /// Compresses a field of `E` with codec `C` in blocks of shape `S`. Launched with one block a chunk.
@@ -54,8 +54,8 @@ pub struct CompressParams {
     pub quantizer: [u64; 3],
     /// Not 0 if the quantiser is in the workspace.
     pub quantizer_in_cells: u32,
-    /// The header, to be sealed with the error and the payload's length.
-    pub header: [u32; HEADER_WORDS],
+    /// The header, to be completed with the error and the payload's length.
+    pub header: Draft,
     /// The header's identity.
     pub identity: IdentityOf,
 }

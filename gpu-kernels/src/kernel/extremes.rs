@@ -10,6 +10,8 @@ use crate::simt::{Thread, View, WARP};
 use crate::wide::{load_wide, store_wide};
 use core::marker::PhantomData;
 use ferrosz_codec::bound::Extremes;
+use ferrosz_codec::stream::container::error_term;
+use ferrosz_codec::stream::identity::Identity;
 use ferrosz_codec::{Bound, BoundMode, Element};
 
 /// Finds the extremes of a field of `E`. Launched with any number of blocks.
@@ -27,6 +29,8 @@ pub struct ExtremesParams {
     pub cells: View<u64>,
     /// The bound's number.
     pub bound: f64,
+    /// The sum of the words that make the header's identity, with 0 for the error.
+    pub header_sum: u64,
     /// The bound's mode.
     pub mode: u32,
 }
@@ -89,7 +93,7 @@ impl<E: Element> FindExtremes<E> {
         let mut cell =
             u64::from(t.block_index()) * u64::from(THREADS) + u64::from(t.thread_index());
         while cell < cells.len() {
-            let is_own = (cells::OF_EXTREMES.start..cells::RANGE + 1).contains(&cell);
+            let is_own = (cells::OF_EXTREMES.start..cells::IDENTITY + 1).contains(&cell);
             if !is_own {
                 t.cell_store(cells, cell, 0);
             }
@@ -142,6 +146,9 @@ impl<E: Element> FindExtremes<E> {
             t.cell_store(params.cells, cells::QUANTIZER + i, *bits);
         }
         t.cell_store(params.cells, cells::RANGE, extremes.range_down().to_bits());
+        // The first of the quantiser's numbers is the error.
+        let identity = Identity::of_sum(params.header_sum.wrapping_add(error_term(quantizer[0])));
+        t.cell_store(params.cells, cells::IDENTITY, identity.0);
     }
 }
 

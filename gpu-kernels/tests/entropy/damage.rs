@@ -2,6 +2,7 @@
 
 use crate::machine::{
     Compressed, Decompressed, compress, compress_planes, decompress, decompress_planes, identity,
+    seal,
 };
 use crate::sample::{Chunk, Kind, Sample};
 use ferrosz_codec::entropy::chunk::decode;
@@ -14,7 +15,7 @@ use ferrosz_codec::error::{ChunkFault, TableFault};
 use ferrosz_codec::shape::{Cube, Line, Plane, Shape, StaticShape};
 use ferrosz_codec::stream::checksum::checksum;
 use ferrosz_codec::stream::chunk::Form;
-use ferrosz_codec::stream::container::{HEADER_WORDS, seal};
+use ferrosz_codec::stream::container::HEADER_WORDS;
 use ferrosz_codec::stream::table::Entry;
 use ferrosz_codec::tile::TILE;
 use ferrosz_gpu_kernels::kernel::cells::Fault;
@@ -251,7 +252,7 @@ fn lengthened(compressed: &Compressed, at: usize, words: &[u32], starts: u64) ->
     let at = payload_at + at;
     stream.splice(at..at, words.iter().copied());
     let mut header: [u32; HEADER_WORDS] = stream[..HEADER_WORDS].try_into().expect("a header");
-    seal(&mut header, 0, 4 * (stream.len() - payload_at) as u64);
+    seal(&mut header, 4 * (stream.len() - payload_at) as u64);
     stream[..HEADER_WORDS].copy_from_slice(&header);
     stream
 }

@@ -1,15 +1,15 @@
 //! The kernels on the emulator, and the memory that they share.
 
+use crate::bytes_of;
 use crate::sample::Sample;
 use ferrosz_codec::Element;
 use ferrosz_codec::entropy::shares::MAX_WORDS;
 use ferrosz_codec::entropy::stack::SymbolCoder;
 use ferrosz_codec::entropy::token::RAW;
 use ferrosz_codec::shape::StaticShape;
+use ferrosz_codec::stream::checksum::checksum;
 use ferrosz_codec::stream::chunk::Form;
-use ferrosz_codec::stream::container::{
-    HEADER_WORDS, IDENTITY_WORDS, LAYOUT_WORDS, seal, sum_of_words,
-};
+use ferrosz_codec::stream::container::{CHECKSUM_WORD, HEADER_WORDS, IDENTITY_WORDS, LAYOUT_WORDS};
 use ferrosz_codec::stream::identity::Identity;
 use ferrosz_codec::stream::table::Entry;
 use ferrosz_codec::tile::{LANES, TILE};
@@ -243,7 +243,7 @@ pub fn compress_counted<E: Element, C: SymbolCoder, S: StaticShape>(
         element_words: E::WORDS as u32,
         stream: stream.view(),
         cells: view(&mut workspace),
-        identity: IdentityOf::new(&header(), false),
+        identity: IdentityOf::known(identity()),
     };
     emulator
         .launch::<Place<StackWords>>(chunks as u32, &place)
@@ -255,7 +255,7 @@ pub fn compress_counted<E: Element, C: SymbolCoder, S: StaticShape>(
 fn finish(stream: &Memory, workspace: &[u64], chunks: u64, shares: &[u32]) -> Compressed {
     let payload_bytes = workspace[cells::STREAM_BYTES as usize];
     let mut header = header();
-    seal(&mut header, 0, payload_bytes);
+    seal(&mut header, payload_bytes);
     let words = HEADER_WORDS + 4 * (1 + chunks as usize) + payload_bytes as usize / 4;
     let mut stream = stream.words()[..words].to_vec();
     stream[..HEADER_WORDS].copy_from_slice(&header);
@@ -281,7 +281,19 @@ fn header() -> [u32; HEADER_WORDS] {
 
 /// The identity of the tests' streams.
 pub fn identity() -> Identity {
-    Identity::of_sum(sum_of_words(&header()[..IDENTITY_WORDS]))
+    Identity::of_sum(checksum(0, &bytes_of(&header()[..IDENTITY_WORDS])))
+}
+
+/// Completes a header of the tests' streams.
+pub fn seal(header: &mut [u32; HEADER_WORDS], payload_bytes: u64) {
+    let mut put = |at: usize, value: u64| {
+        header[at / 4] = value as u32;
+        header[at / 4 + 1] = (value >> 32) as u32;
+        checksum(0, &bytes_of(&header[..CHECKSUM_WORD]))
+    };
+    put(128, identity().0);
+    let sum = put(136, payload_bytes);
+    put(4 * CHECKSUM_WORD, sum);
 }
 
 /// What a decompression leaves.
@@ -406,7 +418,7 @@ pub fn compress_planes<E: Element>(sample: &Sample<E>, seed: u64) -> Compressed 
         element_words,
         stream: stream.view(),
         cells: view(&mut workspace),
-        identity: IdentityOf::new(&header(), false),
+        identity: IdentityOf::known(identity()),
     };
     let launched = emulator.launch::<Place<PlaneWords>>(chunks as u32, &place);
     launched.expect("place");

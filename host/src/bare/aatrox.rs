@@ -19,6 +19,7 @@
 pub use ferrosz_codec::stream::aatrox::{AatroxError, Params};
 
 use super::kernels::BareStream;
+use crate::auto_device::{Coding, Direction, Work};
 use crate::backend::Backend;
 use crate::device::Device;
 use crate::error::Error;
@@ -70,7 +71,10 @@ pub fn compress_on<T: Element>(
     params: &Params<T>,
     values: &[T],
 ) -> Result<Vec<u8>, Error> {
-    let backend = Backend::of(device)?;
+    let backend = Backend::of(
+        device,
+        Work::new::<T>(Direction::Compress, Coding::Bare, params.elements),
+    )?;
     reference::check_count(params, values)?;
     match BareStream::aatrox(params)?.compress(&backend, values) {
         Some(stream) => stream,
@@ -89,7 +93,10 @@ pub fn decompress_on<T: Element>(
     params: &Params<T>,
     stream: &[u8],
 ) -> Result<Vec<T>, Error> {
-    let backend = Backend::of(device)?;
+    let backend = Backend::of(
+        device,
+        Work::new::<T>(Direction::Decompress, Coding::Bare, params.elements),
+    )?;
     Decoder::new(params, stream)?;
     match BareStream::aatrox(params)?.decompress(&backend, stream) {
         Some(values) => values,

@@ -19,6 +19,7 @@
 
 use super::in_order;
 use super::kernels::BareStream;
+use crate::auto_device::{Coding, Direction, Work};
 use crate::backend::Backend;
 use crate::device::Device;
 use crate::error::Error;
@@ -67,7 +68,11 @@ pub fn compress_on<T: Element>(
     params: &Params<T>,
     values: &[T],
 ) -> Result<Vec<u8>, Error> {
-    let backend = Backend::of(device)?;
+    let elements = values.len() as u64;
+    let backend = Backend::of(
+        device,
+        Work::new::<T>(Direction::Compress, Coding::Bare, elements),
+    )?;
     let what = BareStream::cuszp(params)?;
     Encoder::new(params, values)?;
     let backend = if params.strict { Backend::Cpu } else { backend };
@@ -92,7 +97,11 @@ pub fn decompress_on<T: Element>(
     params: &Params<T>,
     stream: &[u8],
 ) -> Result<Vec<T>, Error> {
-    let backend = Backend::of(device)?;
+    let elements = params.dims.into_iter().fold(1, u64::saturating_mul);
+    let backend = Backend::of(
+        device,
+        Work::new::<T>(Direction::Decompress, Coding::Bare, elements),
+    )?;
     Decoder::new(params, stream)?;
     match BareStream::cuszp(params)?.decompress(&backend, stream) {
         Some(values) => values,

@@ -1,5 +1,6 @@
 //! An NVIDIA GPU as an executor, through the CUDA driver, which is loaded at run time.
 
+use crate::driver;
 use crate::error::Error;
 use crate::executor::recorder::Load;
 use crate::executor::{Executor, ptx};
@@ -20,13 +21,6 @@ pub(crate) fn failed(action: &'static str) -> impl Fn(DriverError) -> Error {
             action,
             reason: name.unwrap_or_else(|_| format!("error {:?}", error.0)),
         }
-    }
-}
-
-fn no_device(reason: impl Into<String>) -> Error {
-    Error::NoDevice {
-        device: "cuda",
-        reason: reason.into(),
     }
 }
 
@@ -63,7 +57,7 @@ impl Kernels {
     ///
     /// # Errors
     ///
-    /// [`Error::NoDevice`] where there is no driver or no such GPU.
+    /// [`Error::NoDevice`] where there is no driver or no such GPU; [`Error::OldGpu`].
     pub fn of_device(ordinal: usize) -> Result<Self, Error> {
         static OPENED: OnceLock<Mutex<HashMap<usize, Kernels>>> = OnceLock::new();
         let opened = OPENED.get_or_init(Mutex::default);
@@ -71,7 +65,7 @@ impl Kernels {
         if let Some(kernels) = opened.get(&ordinal) {
             return Ok(kernels.clone());
         }
-        let kernels = Self::in_context(open(ordinal)?);
+        let kernels = Self::in_context(driver::open(ordinal)?);
         opened.insert(ordinal, kernels.clone());
         Ok(kernels)
     }
@@ -209,22 +203,6 @@ impl Kernels {
 /// Bytes of shared memory that a block of a kernel needs.
 const fn shared_bytes<K: Kernel>() -> u32 {
     4 * K::SHARED_WORDS
-}
-
-/// The primary context of a GPU.
-fn open(ordinal: usize) -> Result<Arc<CudaContext>, Error> {
-    // SAFETY: looks for the driver's library, whose initialisers are NVIDIA's.
-    if !unsafe { sys::is_culib_present() } {
-        return Err(no_device("the NVIDIA driver (libcuda) is not installed"));
-    }
-    let count = match result::init().and_then(|()| CudaContext::device_count()) {
-        Ok(count) => usize::try_from(count).unwrap_or(0),
-        Err(error) => return Err(no_device(failed("start")(error).to_string())),
-    };
-    if ordinal >= count {
-        return Err(no_device(format!("there are {count} NVIDIA GPUs")));
-    }
-    CudaContext::new(ordinal).map_err(|error| no_device(failed("open the GPU")(error).to_string()))
 }
 
 /// Runs kernels on one stream of a GPU.

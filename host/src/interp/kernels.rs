@@ -147,7 +147,16 @@ fn enqueue_bound<T: Element, E: Executor>(
 ) -> Result<Option<u64>, Error> {
     if interpolator.needs_extremes() && grid.elements() > 0 {
         let bound = interpolator.bound;
-        enqueue_resolve::<T, E>(executor, bound, grid.elements(), input, room.cells)?;
+        // There is no stream, and so no header.
+        let header_sum = 0;
+        enqueue_resolve::<T, E>(
+            executor,
+            bound,
+            grid.elements(),
+            input,
+            room.cells,
+            header_sum,
+        )?;
         return Ok(None);
     }
     let (quantizer, range) = interpolator.resolve::<T>(&Extremes::default());

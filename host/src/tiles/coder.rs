@@ -34,7 +34,7 @@ pub(super) fn shares(coder: TileCoder, counts: impl FnOnce() -> Counts) -> Optio
     match coder {
         TileCoder::Rans => Some(Shares::of::<Rans>(&counts())),
         TileCoder::Huffman => Some(Shares::of::<Huffman>(&counts())),
-        TileCoder::BitPlane => None,
+        _ => None,
     }
 }
 

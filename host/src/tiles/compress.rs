@@ -14,7 +14,6 @@ use ferrosz_codec::interp::store;
 use ferrosz_codec::interp::tile::{Part, Predictor, each_place, is_own};
 use ferrosz_codec::interp::tune::Tuning;
 use ferrosz_codec::lorenzo;
-use ferrosz_codec::pipeline::TilePredictor;
 use ferrosz_codec::quantize::Quantizer;
 use ferrosz_codec::stream::checksum::checksum;
 use ferrosz_codec::stream::chunk::Form;
@@ -91,12 +90,12 @@ pub(super) fn encode_all<T: Element>(
 ) -> Result<Vec<(Form, Vec<u8>)>, Error> {
     let fine = strided(layout, values, Part::Fine, 1);
     let mut anchors = Vec::new();
-    let (resolved, parts) = match layout.codec.predictor {
-        TilePredictor::Lorenzo => {
+    let (resolved, parts) = match layout.codec.predictor.geometry() {
+        None => {
             let codes = predict_lorenzo(&fine, quantizer)?;
             (None, vec![Coded { field: fine, codes }])
         }
-        TilePredictor::Interp(geometry) => {
+        Some(geometry) => {
             let tuning = Tuning::of_stream(geometry);
             let value = |at| fine.at(at);
             let parameters = tune(&fine.grid, value, quantizer.error(), 0.0, &tuning);

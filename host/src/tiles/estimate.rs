@@ -22,7 +22,6 @@ use ferrosz_codec::interp::tune::sample::Scope;
 use ferrosz_codec::interp::tune::search::{Costs, Search};
 use ferrosz_codec::interp::tune::{Tuning, cost_of_tile, sum};
 use ferrosz_codec::lorenzo;
-use ferrosz_codec::pipeline::TilePredictor;
 use ferrosz_codec::quantize::Quantizer;
 use ferrosz_codec::stream::container::Extents;
 use ferrosz_codec::stream::grid::{ChunkBox, Grid};
@@ -190,9 +189,9 @@ fn predicted_parts<T: Element>(
     quantizer: &Quantizer<T>,
     sample: &[SampleTile<T>],
 ) -> (u128, u128) {
-    let (resolved, codes) = match layout.codec.predictor {
-        TilePredictor::Lorenzo => (None, predict_lorenzo(layout, quantizer, sample)),
-        TilePredictor::Interp(geometry) => {
+    let (resolved, codes) = match layout.codec.predictor.geometry() {
+        None => (None, predict_lorenzo(layout, quantizer, sample)),
+        Some(geometry) => {
             let resolved = Resolved::new(
                 tune_on(layout, geometry, quantizer.error(), sample),
                 quantizer.error(),

@@ -8,17 +8,17 @@ use super::room::Room;
 use crate::error::Error;
 use crate::executor::Executor;
 use crate::interp::tuning::{TuneJob, enqueue_tune};
-use crate::plan::{CompressJob, DecompressJob, enqueue_resolve, layout_words};
+use crate::plan::{CompressJob, DecompressJob, enqueue_resolve, identity_of, layout_words};
 use ferrosz_codec::bound::Extremes;
 use ferrosz_codec::interp::geometry::Geometry;
 use ferrosz_codec::interp::quantize::RADIUS;
 use ferrosz_codec::interp::resolved::WORDS;
 use ferrosz_codec::interp::tune::Tuning;
 use ferrosz_codec::interp::tune::search::Search;
-use ferrosz_codec::pipeline::{TileCoder, TilePredictor};
+use ferrosz_codec::pipeline::TileCoder;
 use ferrosz_codec::quantize::Quantizer;
 use ferrosz_codec::shape::{Cube, Line, Plane};
-use ferrosz_codec::stream::container::{HEADER_WORDS, to_words};
+use ferrosz_codec::stream::container::{Draft, Header};
 use ferrosz_codec::stream::tiles::TileLayout;
 use ferrosz_codec::tile::TileGrid;
 use ferrosz_codec::{Dtype, Element, Shape};
@@ -33,7 +33,6 @@ use ferrosz_gpu_kernels::kernel::entropy::statistics::{Statistics, StatisticsPar
 use ferrosz_gpu_kernels::kernel::entropy::tables::TablesParams;
 use ferrosz_gpu_kernels::kernel::entropy::target::DecodeParams;
 use ferrosz_gpu_kernels::kernel::entropy::tiling::Tiling;
-use ferrosz_gpu_kernels::kernel::identity::IdentityOf;
 use ferrosz_gpu_kernels::kernel::interp::InterpParams;
 use ferrosz_gpu_kernels::kernel::lorenzo::LorenzoParams;
 use ferrosz_gpu_kernels::kernel::prologue::finish::{Finish, FinishParams};
@@ -167,13 +166,21 @@ pub(crate) fn enqueue_compress<T: Element, E: Executor>(
     let is_relative = job.bound.needs_extremes();
     if is_relative {
         let elements = layout.fine.elements();
-        enqueue_resolve::<T, E>(executor, job.bound, elements, job.input, call.room.cells)?;
+        let header_sum = Draft::new(&header::<T>(job)).identity_sum();
+        enqueue_resolve::<T, E>(
+            executor,
+            job.bound,
+            elements,
+            job.input,
+            call.room.cells,
+            header_sum,
+        )?;
     } else {
         executor.clear(call.room.cells)?;
     }
     executor.clear(call.room.counts)?;
-    match layout.codec.predictor {
-        TilePredictor::Lorenzo => {
+    match layout.codec.predictor.geometry() {
+        None => {
             let params = LorenzoParams {
                 field: job.input,
                 strides: strides(&layout.fine),
@@ -188,13 +195,14 @@ pub(crate) fn enqueue_compress<T: Element, E: Executor>(
             let blocks = call.blocks(layout.fine.tiles())?;
             call.of_tiles(blocks, &OfTiles::LorenzoPredict(params))?;
         }
-        TilePredictor::Interp(geometry) => {
+        Some(geometry) => {
             call.interpolate(job, geometry, resolved.error().to_bits64())?;
         }
     }
     call.encode::<T>(job)?;
     let params = FinishParams {
-        header: header_words::<T>(job),
+        header: Draft::new(&header::<T>(job)),
+        identity: identity_of(&header::<T>(job)),
         stream: job.stream,
         chunks: layout.chunks(),
         cells: call.room.cells,
@@ -205,14 +213,9 @@ pub(crate) fn enqueue_compress<T: Element, E: Executor>(
 }
 
 /// The header of the stream, as far as it is known before the field is.
-fn header_words<T: Element>(job: &CompressJob) -> [u32; HEADER_WORDS] {
+fn header<T: Element>(job: &CompressJob) -> Header {
     let resolved: Quantizer<T> = job.bound.resolve(&Extremes::default());
-    let header = (job.layout).header(T::DTYPE, job.bound, resolved.error().to_bits64());
-    to_words(&header.to_bytes())
-}
-
-fn identity_of<T: Element>(job: &CompressJob) -> IdentityOf {
-    IdentityOf::new(&header_words::<T>(job), job.bound.needs_extremes())
+    (job.layout).header(T::DTYPE, job.bound, resolved.error().to_bits64())
 }
 
 impl<E: Executor> Call<'_, E> {
@@ -346,7 +349,7 @@ impl<E: Executor> Call<'_, E> {
             stream: job.stream,
             chunks: layout.chunks(),
             cells: room.cells,
-            identity: identity_of::<T>(job),
+            identity: identity_of(&header::<T>(job)),
         };
         self.executor.launch::<WritePrologue>(1, &prologue)
     }
@@ -363,7 +366,7 @@ impl<E: Executor> Call<'_, E> {
             element_words: T::WORDS as u32,
             stream: job.stream,
             cells: room.cells,
-            identity: identity_of::<T>(job),
+            identity: identity_of(&header::<T>(job)),
         }
     }
 }
@@ -385,9 +388,9 @@ pub(crate) fn enqueue_decompress<T: Element, E: Executor>(
     executor.clear(call.room.cells)?;
     call.read_prologue::<T>(job)?;
     call.decode::<T>(job)?;
-    match layout.codec.predictor {
-        TilePredictor::Lorenzo => call.unpredict(job),
-        TilePredictor::Interp(geometry) => call.reconstruct(job, geometry),
+    match layout.codec.predictor.geometry() {
+        None => call.unpredict(job),
+        Some(geometry) => call.reconstruct(job, geometry),
     }
 }
 
@@ -408,10 +411,7 @@ impl<E: Executor> Call<'_, E> {
             };
             self.of_coder(1, &OfCoder::ReadTables(tables))?;
         }
-        let geometry = match layout.codec.predictor {
-            TilePredictor::Lorenzo => Geometry::default(),
-            TilePredictor::Interp(geometry) => geometry,
-        };
+        let geometry = layout.codec.predictor.geometry().unwrap_or_default();
         let prologue = ReadPrologueParams {
             contents,
             parameters: room.parameters.first(WORDS as u64),

@@ -153,6 +153,16 @@ pub enum Refusal {
         /// Its index.
         element: u64,
     },
+    /// The decoded value would be further from the element than the bound, for the roundings of
+    /// cuSZp's arithmetic.
+    #[error(
+        "strict: element {element} would come back further away than the error bound, as cuSZp \
+         rounds; use a larger bound"
+    )]
+    BeyondBound {
+        /// Its index.
+        element: u64,
+    },
     /// A difference of -2^31 is lost in 1D (section 7).
     #[error("strict: a difference in block {block} is -2^31, which 1D loses; use a larger bound")]
     LostDifference {

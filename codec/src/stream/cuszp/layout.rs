@@ -40,10 +40,9 @@ pub struct Corner {
 pub enum Place {
     /// The element of this index.
     Element(u32),
-    /// What lies behind the array in memory, which is taken for the value 0.
+    /// What lies behind the array in memory, which is taken for the value 0; its code is not 0 where
+    /// 0.5 / error is infinite.
     ZeroValue,
-    /// The code 0.
-    ZeroCode,
     /// Nothing: the difference is 0.
     Nothing,
 }
@@ -53,8 +52,8 @@ pub enum Place {
 pub struct Span {
     /// The blocks.
     pub blocks: Range<u32>,
-    /// The elements that no later span stores. Blocks of it may store up to 3 more in front of the
-    /// next span, which stores them, too.
+    /// The elements that no later span holds. Its last blocks may share four more with the next
+    /// span, whose first elements these are.
     pub elements: Range<usize>,
 }
 
@@ -198,6 +197,18 @@ impl Layout {
         Some((start & !3) + right)
     }
 
+    /// The row, counted through all slices, of a place that [`Layout::quad`] has an index for; 0 in
+    /// 1D.
+    #[inline(always)]
+    pub const fn row(&self, corner: Corner, quad: u32) -> u32 {
+        let (z, y) = match self.shape {
+            Shape::Line => return 0,
+            Shape::Plane => (corner.z, corner.y + quad / 2),
+            Shape::Cube => (corner.z + quad / 4, corner.y + quad % 4),
+        };
+        z.wrapping_mul(self.dims[1]).wrapping_add(y)
+    }
+
     /// What is at place `place` of a block.
     #[inline(always)]
     pub const fn place(&self, corner: Corner, place: u32) -> Place {
@@ -213,9 +224,50 @@ impl Layout {
         match (self.shape, self.framing) {
             _ if index < self.elements => Place::Element(index),
             (Shape::Line, Framing::V3) => Place::Nothing,
-            (Shape::Line, Framing::V1) => Place::ZeroCode,
-            (Shape::Plane | Shape::Cube, _) => Place::ZeroValue,
+            _ => Place::ZeroValue,
         }
+    }
+
+    /// Whether blocks share elements: rows begin at multiples of 4, and so before their first
+    /// element where their length is none (section 6.2).
+    #[inline(always)]
+    pub const fn is_shared(&self) -> bool {
+        !matches!(self.shape, Shape::Line) && !self.dims[2].is_multiple_of(4)
+    }
+
+    /// The rows that hold the four elements from `start` on, an index that [`Layout::quad`] gave;
+    /// rows are counted through all slices. None but where [`Layout::is_shared`].
+    #[inline(always)]
+    pub const fn sharers(&self, start: u32) -> Range<u32> {
+        let [z, y, x] = self.dims;
+        if !self.is_shared() {
+            return 0..0;
+        }
+        // Row r holds fours r * x / 4, rounded down, to x / 4, rounded up, further.
+        let four = start / 4;
+        let fours = x.div_ceil(4);
+        let least = (four + 1).saturating_sub(fours);
+        let first = (4 * least).div_ceil(x);
+        let (last, rows) = ((start | 3) / x, z.wrapping_mul(y));
+        first..if last < rows { last + 1 } else { rows }
+    }
+
+    /// The block in which a row of [`Layout::sharers`] holds the four elements from `start` on.
+    #[inline(always)]
+    pub const fn sharing_block(&self, row: u32, start: u32) -> u32 {
+        let [_, size_y, size_x] = self.dims;
+        let [grid_y, grid_x] = self.grid;
+        let size_y = at_least_one(size_y);
+        let (z, y) = (row / size_y, row % size_y);
+        let four = (start / 4).wrapping_sub(row.wrapping_mul(size_x) / 4);
+        let (block_z, block_y, block_x) = match self.shape {
+            Shape::Line => (0, 0, 0),
+            Shape::Plane => (z, y / 8, four / 2),
+            Shape::Cube => (z / 4, y / 4, four),
+        };
+        (block_z.wrapping_mul(grid_y).wrapping_add(block_y))
+            .wrapping_mul(grid_x)
+            .wrapping_add(block_x)
     }
 
     /// Number of spans.
@@ -224,7 +276,7 @@ impl Layout {
     }
 
     /// Blocks of a span; the last may have fewer.
-    const fn span_blocks(&self) -> u32 {
+    pub(crate) const fn span_blocks(&self) -> u32 {
         let [grid_y, grid_x] = self.grid;
         match self.shape {
             Shape::Line => CHUNK_BLOCKS as u32,
@@ -270,6 +322,7 @@ fn product(dims: [u64; 3]) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use alloc::collections::{BTreeMap, BTreeSet};
 
     #[test]
     fn rows_begin_at_multiples_of_four() {
@@ -293,6 +346,34 @@ mod tests {
         assert!(elements(Shape::Plane, [4, 1, 1 << 30]).is_err());
         assert!(elements(Shape::Cube, [u64::MAX; 3]).is_err());
         assert_eq!(elements(Shape::Cube, [u64::MAX, u64::MAX, 0]), Ok(0));
+    }
+
+    #[test]
+    fn sharers_are_the_blocks_that_hold_an_element() {
+        for shape in [Shape::Plane, Shape::Cube] {
+            for dims in [
+                [4, 5, 1],
+                [3, 9, 2],
+                [2, 9, 3],
+                [6, 5, 5],
+                [1, 9, 15],
+                [2, 3, 10],
+            ] {
+                let layout = Layout::new(shape, Framing::V3, dims).unwrap();
+                let mut holders = BTreeMap::<u32, BTreeSet<u32>>::new();
+                for block in 0..layout.blocks() {
+                    let corner = layout.corner(block);
+                    for start in (0..16).filter_map(|quad| layout.quad(corner, quad)) {
+                        holders.entry(start).or_default().insert(block);
+                    }
+                }
+                for (start, blocks) in holders {
+                    let rows = layout.sharers(start);
+                    let found = rows.map(|row| layout.sharing_block(row, start)).collect();
+                    assert_eq!(blocks, found, "{shape:?} {dims:?} {start}");
+                }
+            }
+        }
     }
 
     #[test]

@@ -28,7 +28,9 @@ pub fn compress<T: Element>(params: &Params<T>, values: &[T]) -> Result<Vec<u8>,
     encoder.assemble(&chunks?)
 }
 
-/// Decompresses a stream; bytes behind its end are ignored.
+/// Decompresses a stream; bytes behind its end are ignored. Blocks store their elements one after
+/// the other, and those without a body none: where blocks share elements and a damaged stream has
+/// several values for one, the last is taken.
 ///
 /// # Errors
 ///
@@ -37,8 +39,7 @@ pub fn decompress<T: Element>(params: &Params<T>, stream: &[u8]) -> Result<Vec<T
     let decoder = Decoder::new(params, stream)?;
     let mut values = decoder.cleared_output()?;
     for span in 0..decoder.layout().spans() {
-        let range = decoder.layout().span(span).elements;
-        decoder.span(span, values.get_mut(range).unwrap_or_default());
+        decoder.blocks(span, 0, &mut values);
     }
     Ok(values)
 }
@@ -180,7 +181,6 @@ impl<'a, T: Element> Encoder<'a, T> {
         let value = match self.layout.place(corner, place) {
             Place::Element(index) => self.values.get(index as usize).copied()?,
             Place::ZeroValue => T::ZERO,
-            Place::ZeroCode => return Some(0),
             Place::Nothing => return None,
         };
         Some(self.quantizer.code(value))
@@ -273,22 +273,71 @@ impl<'a, T: Element> Decoder<'a, T> {
         Ok(values)
     }
 
-    /// Decodes the span of this number, below [`Layout::spans`], to its elements, `out`. Elements
-    /// that lie in no block stay as they are.
+    /// Decodes the span of this number, below [`Layout::spans`], to its elements, `out`, which hold
+    /// zeros. Elements without a value stay as they are.
     pub fn span(&self, span: u32, out: &mut [T]) {
-        let mut at = self.starts.get(span as usize).copied().unwrap_or(0) as usize;
-        let span = self.layout.span(span);
-        for block in span.blocks {
-            let byte = self.rates.get(block as usize).copied().unwrap_or(0);
-            let rate = self.kind.rate(byte);
-            let end = at + rate.body_bytes(self.kind.shape.groups() as u32) as usize;
-            let codes = (end > at).then(|| {
-                let body = self.payload.get(at..end.min(self.payload.len()));
-                self.codes(rate, body.unwrap_or_default())
-            });
-            self.store(block, codes.as_ref(), span.elements.start, out);
-            at = end;
+        let first = self.layout.span(span).elements.start;
+        self.seam(span, first, out);
+        self.blocks(span, first, out);
+    }
+
+    /// Stores the first four elements of a span as the last block before it has them that shares
+    /// them and has a body.
+    fn seam(&self, span: u32, first: usize, out: &mut [T]) {
+        let (blocks, start) = (self.layout.span(span).blocks, first as u32);
+        let sharers = self.layout.sharers(start);
+        let before = sharers.map(|row| self.layout.sharing_block(row, start));
+        let has_body = |block: &u32| *block < blocks.start && self.body_bytes(*block) > 0;
+        if let Some(block) = before.filter(has_body).max() {
+            let owner = block / self.layout.span_blocks();
+            let mut at = self.start(owner);
+            for earlier in self.layout.span(owner).blocks.start..block {
+                at += self.body_bytes(earlier);
+            }
+            self.block(block, at, first, out);
         }
+    }
+
+    /// Stores the blocks of a span, one after the other, in the elements from `first` on, `out`.
+    fn blocks(&self, span: u32, first: usize, out: &mut [T]) {
+        let mut at = self.start(span);
+        for block in self.layout.span(span).blocks {
+            self.block(block, at, first, out);
+            at += self.body_bytes(block);
+        }
+    }
+
+    /// Stores a block whose body begins at byte `at` of the payload; nothing if it has none.
+    fn block(&self, block: u32, at: usize, first: usize, out: &mut [T]) {
+        let bytes = self.body_bytes(block);
+        if bytes == 0 {
+            return;
+        }
+        let body = self.payload.get(at..self.payload.len().min(at + bytes));
+        let codes = self.codes(self.rate(block), body.unwrap_or_default());
+        let corner = self.layout.corner(block);
+        for place in 0..GROUP * self.kind.shape.groups() {
+            let Place::Element(index) = self.layout.place(corner, place as u32) else {
+                continue;
+            };
+            let slot = (index as usize).checked_sub(first);
+            if let Some(slot) = slot.and_then(|slot| out.get_mut(slot)) {
+                *slot = self.quantizer.value(codes.as_flattened()[place]);
+            }
+        }
+    }
+
+    fn start(&self, span: u32) -> usize {
+        self.starts.get(span as usize).copied().unwrap_or(0) as usize
+    }
+
+    fn rate(&self, block: u32) -> RateByte {
+        let byte = self.rates.get(block as usize).copied().unwrap_or(0);
+        self.kind.rate(byte)
+    }
+
+    fn body_bytes(&self, block: u32) -> usize {
+        self.rate(block).body_bytes(self.kind.shape.groups() as u32) as usize
     }
 
     /// The codes of a block's body; missing bytes are 0.
@@ -308,22 +357,6 @@ impl<'a, T: Element> Decoder<'a, T> {
                 let mut codes = read_body::<2>(rate, &whole);
                 predictor.backward(shape, &mut codes);
                 codes
-            }
-        }
-    }
-
-    /// Stores a block; zeros, not the value of code 0, if it is empty.
-    fn store(&self, block: u32, codes: Option<&Block>, first: usize, out: &mut [T]) {
-        let corner = self.layout.corner(block);
-        for place in 0..GROUP * self.kind.shape.groups() {
-            let Place::Element(index) = self.layout.place(corner, place as u32) else {
-                continue;
-            };
-            let slot = (index as usize).checked_sub(first);
-            if let Some(slot) = slot.and_then(|slot| out.get_mut(slot)) {
-                *slot = codes.map_or(T::ZERO, |codes| {
-                    self.quantizer.value(codes.as_flattened()[place])
-                });
             }
         }
     }

@@ -3,6 +3,7 @@
 use super::rate::{BlockKind, Choice};
 use super::{Params, Quantizer, Refusal};
 use crate::element::Element;
+use crate::quantize::is_within;
 use crate::shape::Shape;
 
 /// Complains of dimensions and bounds with which cuSZp goes astray.
@@ -28,7 +29,8 @@ pub fn check_params<T: Element>(params: &Params<T>) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Complains of elements whose code is wrong; `first` is the index of the first.
+/// Complains of elements whose code is wrong, or whose decoded value is not within the bound in exact
+/// arithmetic; `first` is the index of the first.
 ///
 /// # Errors
 ///
@@ -64,6 +66,10 @@ fn check_value<T: Element>(
     let exact = (T::ROUNDING_MAGIC + T::ROUNDING_MAGIC) / (two + T::ONE);
     if scaled.abs() >= exact {
         return Err(Refusal::CodeInexact { element });
+    }
+    let decoded = quantizer.value(quantizer.code(value));
+    if !is_within(value, decoded, quantizer.error) {
+        return Err(Refusal::BeyondBound { element });
     }
     Ok(())
 }

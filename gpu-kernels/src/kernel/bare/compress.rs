@@ -215,7 +215,6 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
         let one = |i: u32| match layout.behind(start + i) {
             Place::Element(index) => (quantizer.code(self.load(t, index)).cast_unsigned(), 1 << i),
             Place::ZeroValue => (quantizer.code(E::ZERO).cast_unsigned(), 1 << i),
-            Place::ZeroCode => (0, 1 << i),
             Place::Nothing => (0, 0),
         };
         let ((a, p), (b, q), (c, r), (d, s)) = (one(0), one(1), one(2), one(3));

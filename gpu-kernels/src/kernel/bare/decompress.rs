@@ -67,7 +67,7 @@ impl<E: Element, S: StaticShape> BareDecompress<E, S> {
             }
         }
         let is_empty = bytes == 0 && !coder.is_aatrox();
-        work.store(t, &codes, is_empty);
+        work.store(t, coder, &codes, is_empty);
     }
 }
 
@@ -106,18 +106,23 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
         if self.tile.block >= self.params.layout.blocks() {
             return RateByte::default();
         }
-        let byte =
-            (self.word(t, u64::from(self.tile.block / 4)) >> (8 * (self.tile.block % 4))) as u8;
-        let kind = coder.kind::<S>();
-        let rate = match coder {
-            Coder::Cuszp(_) => kind.check(byte).ok().map(|()| kind.rate(byte)),
-            Coder::Aatrox => aatrox::rate_from_byte(byte),
-        };
+        let rate = self.rate_of(t, coder, self.tile.block);
         if rate.is_none() {
             let fault = Fault::Chunk(u64::from(self.tile.block), ChunkFault::Rate as u32);
             t.cell_max(self.params.cells, cells::FAULT, fault.to_cell());
         }
         rate.unwrap_or_default()
+    }
+
+    /// How a block of the stream is stored; none if its rate byte is corrupt.
+    #[inline(always)]
+    fn rate_of<T: Thread>(&self, t: T, coder: Coder, block: u32) -> Option<RateByte> {
+        let byte = (self.word(t, u64::from(block / 4)) >> (8 * (block % 4))) as u8;
+        let kind = coder.kind::<S>();
+        match coder {
+            Coder::Cuszp(_) => kind.check(byte).ok().map(|()| kind.rate(byte)),
+            Coder::Aatrox => aatrox::rate_from_byte(byte),
+        }
     }
 
     /// Where the tile's bodies start in the payload. For the whole block.
@@ -201,9 +206,29 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
         t.shared_load(scratch)
     }
 
+    /// Whether this thread's block stores its four elements from `start` on, which lie in row `row`.
+    /// Of those that share them the last row of the last block that has a body does; where none has
+    /// one, each stores zeros.
+    #[inline(always)]
+    fn owns<T: Thread>(&self, t: T, coder: Coder, row: u32, start: u32, is_empty: bool) -> bool {
+        let layout = &self.params.layout;
+        if !layout.is_shared() {
+            return true;
+        }
+        let mut owner = None;
+        for row in layout.sharers(start) {
+            let block = layout.sharing_block(row, start);
+            let rate = self.rate_of(t, coder, block).unwrap_or_default();
+            if rate.body_bytes(groups::<S>()) > 0 {
+                owner = owner.max(Some((block, row)));
+            }
+        }
+        owner == (!is_empty).then_some((self.tile.block, row))
+    }
+
     /// Stores this thread's elements: zeros, not the value of code 0, for an empty block of cuSZp's.
     #[inline(always)]
-    fn store<T: Thread>(&self, t: T, codes: &Group, is_empty: bool) {
+    fn store<T: Thread>(&self, t: T, coder: Coder, codes: &Group, is_empty: bool) {
         let layout = &self.params.layout;
         let [inverse, error] = self.params.quantizer.map(E::from_bits64);
         let quantizer = Quantizer { inverse, error };
@@ -226,6 +251,10 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
             let Some(start) = layout.quad(corner, first + quad) else {
                 continue;
             };
+            let row = layout.row(corner, first + quad);
+            if !self.owns(t, coder, row, start, is_empty) {
+                continue;
+            }
             let [a, b, c, d] = t.shared_load4(quad_word(t, quad));
             let values = [value(a), value(b), value(c), value(d)];
             if start + 3 < layout.elements() {

@@ -13,7 +13,7 @@ use ferrosz_codec::quantize::Quantizer;
 use ferrosz_codec::shape::{GROUP, Shape, StaticShape, WHOLE_GROUP};
 use ferrosz_codec::stream::checksum::term;
 use ferrosz_codec::stream::chunk::{CHUNK, Form};
-use ferrosz_codec::stream::container::{HEADER_WORDS, seal};
+use ferrosz_codec::stream::container::{Ending, HEADER_WORDS};
 use ferrosz_codec::stream::grid::ChunkBox;
 use ferrosz_codec::stream::table::Entry;
 
@@ -321,27 +321,23 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
     pub(super) fn finish<T: Thread>(&self, t: T, start: u64, words: u32, form: Form, sum: u64) {
         let identity = self.params.identity.find(t, self.params.cells);
         let checksum = identity.seed(self.number, form.id()).wrapping_add(sum);
-        let entry = Entry::new(start, 4 * u64::from(words), form, checksum).to_words();
+        // In units, which an entry has; from words, the assembler spills a register.
+        let bytes = u64::from(UNIT_WORDS) * 4 * u64::from(words / UNIT_WORDS);
+        let entry = Entry::new(start, bytes, form, checksum).to_words();
         let first = HEADER_WORDS as u64 / u64::from(UNIT_WORDS);
         t.store4(self.params.stream, first + self.number, entry);
         if self.number + 1 == self.params.grid.chunk_count() {
-            let payload = start + 4 * u64::from(words);
-            let error = self.quantizer(t).error().to_bits64();
-            write_header(t, self.params, error, payload);
-            let length = 4 * self.payload_word() + payload;
+            let payload_bytes = start + 4 * u64::from(words);
+            let ending = Ending {
+                error_bits: self.quantizer(t).error().to_bits64(),
+                identity,
+                payload_bytes,
+            };
+            (self.params.header).for_each_unit(&ending, |unit, words| {
+                t.store4(self.params.stream, unit as u64, words);
+            });
+            let length = 4 * self.payload_word() + payload_bytes;
             t.cell_store(self.params.cells, cells::STREAM_BYTES, length);
         }
-    }
-}
-
-/// Writes the completed header.
-#[inline(always)]
-fn write_header<T: Thread>(t: T, params: &CompressParams, error_bits: u64, payload_bytes: u64) {
-    let mut words = params.header;
-    seal(&mut words, error_bits, payload_bytes);
-    for unit in 0..HEADER_WORDS / 4 {
-        let at = 4 * unit;
-        let values = [words[at], words[at + 1], words[at + 2], words[at + 3]];
-        t.store4(params.stream, unit as u64, values);
     }
 }

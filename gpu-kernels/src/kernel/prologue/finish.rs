@@ -1,8 +1,9 @@
 //! Writes the header, once everything else is there.
 
 use crate::kernel::cells;
+use crate::kernel::identity::IdentityOf;
 use crate::simt::{Thread, View};
-use ferrosz_codec::stream::container::{HEADER_WORDS, seal};
+use ferrosz_codec::stream::container::{Draft, Ending, HEADER_WORDS};
 
 /// Writes the header of a stream of tiles. Launched with one block.
 pub struct Finish;
@@ -12,7 +13,9 @@ pub struct Finish;
 #[derive(Clone, Copy)]
 pub struct FinishParams {
     /// The header, but for what only now is known.
-    pub header: [u32; HEADER_WORDS],
+    pub header: Draft,
+    /// The header's identity.
+    pub identity: IdentityOf,
     /// Where the stream goes.
     pub stream: View<u32>,
     /// Chunks of the stream.
@@ -27,7 +30,7 @@ pub struct FinishParams {
 
 impl Finish {
     /// Words of shared memory.
-    pub const SHARED_WORDS: u32 = HEADER_WORDS as u32;
+    pub const SHARED_WORDS: u32 = 0;
 
     /// What one thread does.
     #[inline(always)]
@@ -39,13 +42,16 @@ impl Finish {
             } else {
                 params.error
             };
-            let mut header = params.header;
-            seal(&mut header, error, payload);
+            let ending = Ending {
+                error_bits: error,
+                identity: params.identity.find(t, params.cells),
+                payload_bytes: payload,
+            };
             let before = 4 * HEADER_WORDS as u64 + 16 * (params.chunks + 1);
             t.cell_store(params.cells, cells::STREAM_BYTES, before + payload);
-            for (at, word) in (0..).zip(&header) {
-                t.store(params.stream, at, *word);
-            }
+            params.header.for_each_unit(&ending, |unit, words| {
+                t.store4(params.stream, unit as u64, words);
+            });
         }
     }
 }

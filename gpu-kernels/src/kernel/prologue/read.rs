@@ -133,6 +133,7 @@ impl<E: Element> ReadPrologue<E> {
         let stored = Words(|at| t.shared_load(Self::PARAMETERS + at as u32));
         let is_sound = params.contents.has_parameters == 0
             || (stored.are_sound::<E>()
+                && stored.error::<E>().to_bits64() == summary.error_bits
                 && (stored.geometry()).is_some_and(|found| found.id() == params.geometry));
         if is_sound {
             Ok(())

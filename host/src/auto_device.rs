@@ -1,0 +1,129 @@
+//! What [`Device::Auto`](crate::Device::Auto) takes for a call on data in host memory.
+//!
+//! A GPU has to be started, and the data has to travel to it and back. So small fields, and all that the cores do as
+//! fast as the data travels, stay on the CPU; large fields of codecs that keep cores busy go to a GPU. The rates are
+//! those of [`Work::rate_of_a_core`] and of the constants below; how they were measured stands in
+//! `docs/measurements/presets.md`.
+
+use ferrosz_codec::{Codec, Element};
+
+/// Seconds until a GPU has its context and its kernels, which the driver has compiled before.
+const START_UP: f64 = 0.5;
+
+/// Bytes of the field a second that a GPU gets through, whatever the codec: those of the way to it and back through
+/// pageable memory, and of new memory for the result.
+const TRANSFER: f64 = 5e9;
+
+/// Bytes of the field a second that all cores together get through at most: those of the host's memory.
+const MEMORY: f64 = 10e9;
+
+/// A direction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Direction {
+    Compress,
+    Decompress,
+}
+
+/// What is made of a field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Coding {
+    /// A stream.
+    Stream(Codec),
+    /// A stream without header.
+    Bare,
+    /// The parts of a [`Decomposition`](crate::interp::Decomposition).
+    Interpolation,
+}
+
+/// A call on host slices, as far as its time depends on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Work {
+    direction: Direction,
+    coding: Coding,
+    /// Bytes of the elements that are compressed, or that are wanted.
+    field_bytes: u64,
+}
+
+impl Work {
+    pub(crate) const fn new<T: Element>(
+        direction: Direction,
+        coding: Coding,
+        elements: u64,
+    ) -> Self {
+        Self::of_bytes(direction, coding, elements.saturating_mul(T::BYTES as u64))
+    }
+
+    pub(crate) const fn of_bytes(direction: Direction, coding: Coding, field_bytes: u64) -> Self {
+        Self {
+            direction,
+            coding,
+            field_bytes,
+        }
+    }
+
+    /// Whether a GPU that is still to be started is done earlier than these cores of the CPU.
+    pub(crate) fn is_faster_on_a_gpu(&self, cores: usize) -> bool {
+        let bytes = self.field_bytes as f64;
+        let rate = (self.rate_of_a_core() * cores as f64).min(MEMORY);
+        START_UP + bytes / TRANSFER < bytes / rate
+    }
+
+    /// Bytes of the field a second that a core gets through.
+    fn rate_of_a_core(&self) -> f64 {
+        const SPLINES: [f64; 2] = [0.09e9, 0.14e9];
+        let [compress, decompress] = match self.coding {
+            Coding::Bare => [0.3e9, 0.3e9],
+            Coding::Interpolation => SPLINES,
+            Coding::Stream(codec) => match codec.tiles().map(|tiles| tiles.predictor.geometry()) {
+                None => [2.5e9, 2.5e9],
+                Some(None) => [0.18e9, 0.35e9],
+                Some(Some(_)) => SPLINES,
+            },
+        };
+        match self.direction {
+            Direction::Compress => compress,
+            Direction::Decompress => decompress,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_gpu_is_for_much_work_that_keeps_few_cores_busy() {
+        use Direction::{Compress, Decompress};
+        const MIB: u64 = 1 << 20;
+        const GIB: u64 = 1 << 30;
+        for (direction, codec, field_bytes, cores, on_gpu) in [
+            // Within the start-up of a GPU, the CPU is done.
+            (Compress, Codec::INTERP, MIB, 1, false),
+            (Compress, Codec::INTERP, 32 * MIB, 1, false),
+            (Compress, Codec::INTERP, 64 * MIB, 1, true),
+            (Compress, Codec::INTERP, 64 * MIB, 2, false),
+            (Compress, Codec::INTERP, 512 * MIB, 2, true),
+            (Compress, Codec::INTERP, 512 * MIB, 16, false),
+            (Compress, Codec::INTERP, 2 * GIB, 16, true),
+            (Decompress, Codec::INTERP, GIB, 16, false),
+            (Decompress, Codec::INTERP, 4 * GIB, 16, true),
+            (Compress, Codec::LORENZO_RANS, 128 * MIB, 2, false),
+            (Compress, Codec::LORENZO_RANS, GIB, 2, true),
+            (Compress, Codec::LORENZO_RANS, GIB, 16, false),
+            (Decompress, Codec::LORENZO_RANS, 16 * GIB, 16, false),
+            // Cores are as fast as data travels.
+            (Compress, Codec::Plain, 17 * GIB, 16, false),
+            (Compress, Codec::Plain, 17 * GIB, 2, false),
+            (Decompress, Codec::Outlier, 17 * GIB, 2, false),
+            (Compress, Codec::Plain, 17 * GIB, 1, true),
+            (Compress, Codec::Plain, 0, 1, false),
+        ] {
+            let work = Work::of_bytes(direction, Coding::Stream(codec), field_bytes);
+            assert_eq!(
+                work.is_faster_on_a_gpu(cores),
+                on_gpu,
+                "{work:?} on {cores} cores"
+            );
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! Presets: how much time a short stream is worth, instead of the name of a codec.
+
+use ferrosz_codec::Codec;
+use ferrosz_codec::pipeline::TileCoder;
+use std::fmt;
+use std::str::FromStr;
+
+/// Leaves codec and rank to a sample of each field, among the codecs that are fast enough.
+///
+/// What the three promise, as medians and extremes over fields and bounds, is measured in
+/// `docs/measurements/presets.md`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum Preset {
+    /// The shortest stream of the codecs of blocks: the fastest ones, and the only ones whose streams can be
+    /// updated.
+    Fast,
+    /// The shortest stream of all codecs without splines, which take about twice the time of the slowest others.
+    Balanced,
+    /// The shortest stream of all codecs.
+    #[default]
+    Small,
+}
+
+impl Preset {
+    /// All of them, the fastest first.
+    pub const ALL: [Self; 3] = [Self::Fast, Self::Balanced, Self::Small];
+
+    /// Its name on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Fast => "fast",
+            Self::Balanced => "balanced",
+            Self::Small => "small",
+        }
+    }
+
+    /// The codecs that it chooses from, the preferred first. Others are left out because they are never the
+    /// shortest by more than a thousandth. Variants of [`Codec::INTERP`] are tried only where that is the shortest of
+    /// the rest, and in its rank.
+    pub const fn codecs(self) -> &'static [Codec] {
+        const SMALL: &[Codec] = &[
+            Codec::Fixed,
+            Codec::Plain,
+            Codec::Outlier,
+            Codec::Lorenzo,
+            Codec::Layered,
+            Codec::LORENZO_RANS,
+            Codec::LORENZO_HUFFMAN,
+            Codec::LORENZO_BITPLANE,
+            Codec::INTERP,
+            Codec::INTERP_BITPLANE,
+            Codec::INTERP_SQUARE,
+            Codec::INTERP_NARROW,
+            Codec::INTERP_HUFFMAN,
+        ];
+        match self {
+            Self::Fast => SMALL.split_at(Codec::BLOCKS.len()).0,
+            Self::Balanced => SMALL.split_at(Codec::BLOCKS.len() + TileCoder::ALL.len()).0,
+            Self::Small => SMALL,
+        }
+    }
+}
+
+/// The codec that another is a variant of: what is predicted of the one tells whether to look at the other.
+pub(crate) fn is_variant_of(codec: Codec) -> Option<Codec> {
+    const VARIANTS: [Codec; 3] = [
+        Codec::INTERP_SQUARE,
+        Codec::INTERP_NARROW,
+        Codec::INTERP_HUFFMAN,
+    ];
+    VARIANTS.contains(&codec).then_some(Codec::INTERP)
+}
+
+impl fmt::Display for Preset {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Preset {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        let found = Self::ALL.into_iter().find(|preset| preset.name() == name);
+        found.ok_or_else(|| format!("'{name}' is not a preset: fast, balanced or small"))
+    }
+}
+
+/// What a [`Compressor`](crate::Compressor) is told about codecs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Choice {
+    /// To choose one for each field.
+    Preset(Preset),
+    /// To take this one.
+    Codec(Codec),
+}
+
+impl From<Preset> for Choice {
+    fn from(preset: Preset) -> Self {
+        Self::Preset(preset)
+    }
+}
+
+impl From<Codec> for Choice {
+    fn from(codec: Codec) -> Self {
+        Self::Codec(codec)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slower_presets_choose_from_more() {
+        let [fast, balanced, small] = Preset::ALL.map(Preset::codecs);
+        assert_eq!(fast, Codec::BLOCKS);
+        assert!(balanced.starts_with(fast) && small.starts_with(balanced));
+        let has_splines = |codec: &Codec| {
+            let tiles = codec.tiles();
+            tiles.is_some_and(|tiles| tiles.predictor.geometry().is_some())
+        };
+        assert!(!balanced.iter().any(has_splines));
+        assert!(small[balanced.len()..].iter().all(has_splines));
+    }
+
+    #[test]
+    fn presets_have_names() {
+        for preset in Preset::ALL {
+            assert_eq!(preset.name().parse(), Ok(preset));
+        }
+        assert!("smaller".parse::<Preset>().is_err());
+    }
+}

@@ -1,0 +1,45 @@
+"""Decodes the streams of a directory and compares: python check_golden.py DIR
+
+DIR/index.txt has lines `NAME SHA256`, more columns are ignored, `#` begins a comment. NAME.fsz is
+the stream, and SHA256 that of the decoded elements' bytes, little-endian and in C order.
+"""
+
+import sys
+from pathlib import Path
+
+from decode import decode, digest
+
+
+def read_index(path):
+    for line in path.read_text(encoding="utf-8").splitlines():
+        columns = line.split("#")[0].split()
+        if not columns:
+            continue
+        if len(columns) < 2:
+            raise ValueError(f"{path}: a line without a SHA-256: {line!r}")
+        yield columns[0], columns[1].lower()
+
+
+def main():
+    if len(sys.argv) != 2:
+        print(__doc__, file=sys.stderr)
+        return 2
+    directory = Path(sys.argv[1])
+    passed = failed = 0
+    for name, expected in read_index(directory / "index.txt"):
+        try:
+            found = digest(decode((directory / f"{name}.fsz").read_bytes()))
+            reason = None if found == expected else f"SHA-256 is {found}, not {expected}"
+        except Exception as error:  # whatever goes wrong is a failure of this stream
+            reason = f"{type(error).__name__}: {error}"
+        if reason is None:
+            passed += 1
+        else:
+            failed += 1
+            print(f"{name}: {reason}")
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed or not passed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

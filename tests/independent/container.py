@@ -1,0 +1,348 @@
+"""The container: header, records, chunk table, payload, updates, checksums.
+
+Sections 1, 2 (chunk table), 7, 8 and 15 (entries of streams of tiles) of the text.
+"""
+
+import struct
+from dataclasses import dataclass
+
+import numpy as np
+
+import grid
+
+MAGIC = bytes.fromhex("89 46 53 5A 0D 0A 1A 0A")
+UPDATE_MAGIC = bytes.fromhex("89 46 53 55 0D 0A 1A 0A")
+HEADER_BYTES = 160
+MASK64 = (1 << 64) - 1
+
+# Forms of a chunk (sections 3 and 9).
+ZERO, CODED, EXCEPTIONS, RAW, CONSTANT = 0, 1, 2, 3, 4
+
+# Coders of tiles (section 1).
+RANS, HUFFMAN, BITPLANE = 16, 17, 18
+
+# Codecs of blocks (section 1): predictor and coder.
+BLOCK_CODECS = {
+    (1, 1): "fixed",
+    (2, 1): "plain",
+    (2, 2): "outlier",
+    (3, 2): "lorenzo",
+    (4, 1): "layered",
+}
+
+# Predictors of tiles (section 1): 16 is Lorenzo, the others are interpolation with a geometry.
+LORENZO_TILES = 16
+GEOMETRY = {17: 0, 18: 1, 19: 2}
+
+
+def ceil_to(multiple, value):
+    """ceilN(v) of the text."""
+    return -(-value // multiple) * multiple
+
+
+# Section 7.
+
+
+def checksum(data, seed):
+    """The checksum of bytes whose number is a multiple of 4."""
+    words = np.frombuffer(data, dtype="<u4").astype(np.uint64)
+    g = np.arange(1, len(words) + 1, dtype=np.uint64) * np.uint64(0x9E3779B1)
+    g &= np.uint64(0xFFFFFFFF)
+    weights = (g ^ (g >> np.uint64(15))) | np.uint64(1)
+    return (seed + int(np.sum(words * weights, dtype=np.uint64))) & MASK64
+
+
+def mix(v):
+    v = ((v ^ (v >> 33)) * 0xFF51AFD7ED558CCD) & MASK64
+    v = ((v ^ (v >> 33)) * 0xC4CEB9FE1A85EC53) & MASK64
+    return v ^ (v >> 33)
+
+
+def chunk_seed(identity, number, form):
+    return (identity + (16 * number + form + 1) * 0x9E3779B97F4A7C15) & MASK64
+
+
+# Section 1, header.
+
+
+@dataclass
+class Header:
+    dtype: np.dtype  # T, little-endian
+    predictor: int
+    coder: int
+    bound_mode: int
+    shape: int
+    extents: tuple
+    bound: float
+    error: object  # a NumPy scalar of type T
+    entries: int
+    record_bytes: int
+    identity: int
+    payload_bytes: int
+    update_bytes: int
+
+    @property
+    def n(self):
+        return grid.product(self.extents)
+
+    @property
+    def field(self):
+        """The extents (z, y, x) that the shape gives the field."""
+        return grid.field_extents(self.extents, self.shape)
+
+    @property
+    def width(self):
+        """w, the bytes of one element."""
+        return self.dtype.itemsize
+
+    @property
+    def is_tiles(self):
+        return self.predictor >= 16
+
+    @property
+    def has_levels(self):
+        return self.predictor in GEOMETRY
+
+    @property
+    def codec(self):
+        """The name of a codec of blocks."""
+        return BLOCK_CODECS[self.predictor, self.coder]
+
+
+def scalar_of_type(data, dtype, what):
+    """A number of type T in 8 bytes, from the low end, zeros above; finite, sign bit clear
+    (sections 1 and 15)."""
+    value = np.frombuffer(data, dtype=dtype, count=1)[0]
+    if any(data[dtype.itemsize:]):
+        raise ValueError(f"{what}: bytes above the element type are not zero")
+    if np.signbit(value) or not np.isfinite(value):
+        raise ValueError(f"{what} is not finite or has its sign bit set")
+    return value
+
+
+def read_header(data):
+    if len(data) < HEADER_BYTES:
+        raise ValueError("the stream is shorter than its header")
+    head = data[:HEADER_BYTES]
+    if head[:8] != MAGIC:
+        raise ValueError("the magic is not that of a ferrosz stream")
+    (version,) = struct.unpack_from("<H", head, 8)
+    if version != 2:
+        raise ValueError(f"version {version} is not 2")
+    (stored,) = struct.unpack_from("<Q", head, 152)
+    if stored != checksum(head[:152], 0):
+        raise ValueError("the checksum of the header does not fit")
+
+    element_type, predictor, coder, mode, rank, shape = head[10:16]
+    if element_type not in (1, 2):
+        raise ValueError(f"element type {element_type} is unknown")
+    dtype = np.dtype("<f4" if element_type == 1 else "<f8")
+    if not 1 <= rank <= 8:
+        raise ValueError(f"rank {rank} is not 1 to 8")
+    if mode > 2:
+        raise ValueError(f"bound mode {mode} is unknown")
+    if shape > 2:
+        raise ValueError(f"shape {shape} is unknown")
+    tiles = predictor == LORENZO_TILES or predictor in GEOMETRY
+    if tiles:
+        if coder not in (RANS, HUFFMAN, BITPLANE):
+            raise ValueError(f"predictor {predictor} with coder {coder} is no codec")
+    elif (predictor, coder) not in BLOCK_CODECS:
+        raise ValueError(f"predictor {predictor} with coder {coder} is no codec")
+
+    all_extents = struct.unpack_from("<8Q", head, 16)
+    extents = all_extents[:rank]
+    if any(extent != 1 for extent in all_extents[rank:]):
+        raise ValueError("an extent beyond the rank is not 1")
+    (bound,) = struct.unpack_from("<d", head, 80)
+    if head[87] & 0x80 or not np.isfinite(bound):
+        raise ValueError("the bound is not finite or has its sign bit set")
+    error = scalar_of_type(head[88:96], dtype, "the error")
+    if error > np.finfo(dtype).max / dtype.type(2):
+        raise ValueError("the error is above half of the largest number of its type")
+    most, zero, entries, record_bytes, _, identity, payload_bytes, update_bytes = struct.unpack_from(
+        "<IIQQQQQQ", head, 96
+    )
+    if most != (65536 if tiles else 8192):
+        raise ValueError("the most elements in a chunk is not that of the codec")
+    if zero != 0:
+        raise ValueError("a zero field of the header is not zero")
+    if identity != mix(checksum(head[:128], 0)):
+        raise ValueError("the identity does not fit the header")
+    if record_bytes % 16 or payload_bytes % 16 or update_bytes % 16:
+        raise ValueError("a length in the header is not a multiple of 16")
+
+    header = Header(
+        dtype, predictor, coder, mode, shape, extents, bound, error,
+        entries, record_bytes, identity, payload_bytes, update_bytes,
+    )
+    check_field(header)
+    return header
+
+
+def check_field(header):
+    """Shapes (section 2), the number of entries (sections 2 and 15) and limits (section 19)."""
+    n = 1
+    for extent in header.extents:
+        n *= extent
+        if n >= 1 << 64:
+            raise ValueError("the product of the extents, in their order, does not fit in a u64")
+    long_dimensions = sum(extent > 1 for extent in header.extents)
+    if header.shape != grid.LINE and (n == 0 or long_dimensions < (2 if header.shape == grid.PLANE else 3)):
+        raise ValueError("the field has too few dimensions for the shape")
+    if (header.predictor, header.coder) == (4, 1) and header.shape != grid.LINE:
+        raise ValueError("layered has lines only")
+    # longest: the bytes of the longest chunk table and payload.
+    if n == 0:
+        entries = longest = 0
+    elif header.is_tiles:
+        distance = grid.anchor_distance(header.shape, GEOMETRY.get(header.predictor))
+        entries = grid.tile_entries(header.field, header.shape, distance)
+        longest = grid.longest_tiles(header.field, header.shape, distance, header.width)
+    else:
+        blocks = grid.BlockGrid(header.field, header.shape)
+        entries = blocks.chunk_count
+        longest = 16 * entries + blocks.longest_payload(header.width)
+    if longest > 1 << 48:
+        raise ValueError("the longest chunk table and payload are above 2^48 bytes")
+    if header.entries != entries:
+        raise ValueError(f"the header says {header.entries} entries, the field has {entries}")
+    if n == 0 and (header.payload_bytes or header.update_bytes):
+        raise ValueError("a stream without elements has a payload or updates")
+    if header.is_tiles and header.update_bytes:
+        raise ValueError("a stream of tiles has updates")
+    if header.payload_bytes > 1 << 48:
+        raise ValueError("the payload is above 2^48 bytes")
+
+
+# Section 1, records.
+
+
+def read_records(data, known=()):
+    """All records as (kind, contents), their checksum verified before. A kind with a capital that
+    is not known is refused."""
+    records = []
+    at = 0
+    while at < len(data):
+        # The area and all records are multiples of 16 bytes: the 8 bytes are there.
+        kind_bytes, length = struct.unpack_from("<4sI", data, at)
+        if not (kind_bytes.isalpha() and kind_bytes.isascii()):
+            raise ValueError(f"the kind of a record is not four letters: {kind_bytes!r}")
+        kind = kind_bytes.decode("ascii")
+        if at + ceil_to(16, 8 + length) > len(data):
+            raise ValueError(f"record {kind} ends behind the records")
+        if kind[0].isupper() and kind not in known:
+            raise ValueError(f"record of unknown kind {kind}, which may not be skipped")
+        records.append((kind, data[at + 8 : at + 8 + length]))
+        at += ceil_to(16, 8 + length)
+    return records
+
+
+# Section 2, chunk table.
+
+
+@dataclass
+class Entry:
+    form: int
+    start: int
+    length: int
+    checksum: int
+
+
+def unpack_entry(data, at):
+    low, check = struct.unpack_from("<QQ", data, at)
+    return Entry(low & 15, 16 * (low >> 4 & (1 << 44) - 1), 16 * (low >> 48), check)
+
+
+class Stream:
+    """A stream whose header, records, updates and sizes have been checked."""
+
+    def __init__(self, data):
+        data = bytes(data)
+        self.header = header = read_header(data)
+        table = HEADER_BYTES + header.record_bytes
+        payload = table + 16 * header.entries
+        updates = payload + header.payload_bytes
+        end = updates + header.update_bytes
+        if len(data) < end:
+            raise ValueError(f"the stream has {len(data)} bytes of {end}")
+
+        record_data = data[HEADER_BYTES:table]
+        if checksum(record_data, 0) != struct.unpack_from("<Q", data, 120)[0]:
+            raise ValueError("the checksum of the records does not fit")
+        self.records = read_records(record_data)
+
+        self.payload = data[payload:updates]
+        # For each number of the table, its entry and the bytes its start is counted in.
+        self.entries = [
+            (unpack_entry(data, table + 16 * i), self.payload) for i in range(header.entries)
+        ]
+        self.read_updates(data[updates:end])
+        check_rest(data[end:])
+
+    def read_updates(self, data):
+        """Section 8. Of several entries for a chunk the last counts. Of the others neither form
+        nor checksum is looked at."""
+        if not data:
+            return
+        header = self.header
+        blocks = grid.BlockGrid(header.field, header.shape)
+        at = 0
+        while at < len(data):
+            if len(data) - at < 32:
+                raise ValueError("an update is cut off")
+            if data[at : at + 8] != UPDATE_MAGIC:
+                raise ValueError("the magic of an update does not fit")
+            count, chunk_bytes, stored = struct.unpack_from("<QQQ", data, at + 8)
+            if chunk_bytes % 16:
+                raise ValueError("the bytes of an update's chunks are not a multiple of 16")
+            if 32 + 32 * count + chunk_bytes > len(data) - at:
+                raise ValueError("an update ends behind the updates")
+            entries = data[at + 32 : at + 32 + 32 * count]
+            seed = checksum(data[at : at + 24], header.identity)
+            if checksum(entries, seed) != stored:
+                raise ValueError("the checksum of an update does not fit")
+            at += 32 + 32 * count
+            chunks = data[at : at + chunk_bytes]
+            at += chunk_bytes
+
+            before = -1
+            position = 0
+            for i in range(count):
+                number, zero = struct.unpack_from("<QQ", entries, 32 * i)
+                entry = unpack_entry(entries, 32 * i + 16)
+                if zero:
+                    raise ValueError("the zero field of an update's entry is not zero")
+                if number <= before or number >= header.entries:
+                    raise ValueError("the chunks of an update are not in ascending order or not in the field")
+                if entry.start != position:
+                    raise ValueError("the chunks of an update have gaps or another order")
+                if entry.length > ceil_to(16, blocks.box(number).size * header.width):
+                    raise ValueError("a chunk of an update is longer than its raw form")
+                before = number
+                position += entry.length
+                self.entries[number] = entry, chunks
+            if position != chunk_bytes:
+                raise ValueError("the chunks of an update do not end where it does")
+
+    def chunk(self, number):
+        """Form and bytes of the chunk with this number in the table, its checksum verified."""
+        entry, where = self.entries[number]
+        if entry.start + entry.length > len(where):
+            raise ValueError(f"chunk {number} ends behind the payload")
+        data = where[entry.start : entry.start + entry.length]
+        self.verify(number, entry, data)
+        return entry.form, data
+
+    def verify(self, number, entry, data):
+        seed = chunk_seed(self.header.identity, number, entry.form)
+        if checksum(data, seed) != entry.checksum:
+            raise ValueError(f"the checksum of chunk {number} does not fit")
+
+
+def check_rest(rest):
+    """Section 1: bytes behind the end are all zero, or the first 8, or all if there are fewer, are
+    those of an update's magic."""
+    begin = min(len(rest), len(UPDATE_MAGIC))
+    if any(rest) and rest[:begin] != UPDATE_MAGIC[:begin]:
+        raise ValueError("bytes behind the end are neither zero nor the begin of an update")

@@ -1,0 +1,235 @@
+"""How a field is cut into chunks and blocks (section 2), or into tiles (sections 9 and 10)."""
+
+import itertools
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+LINE, PLANE, CUBE = 0, 1, 2
+
+# Section 2: (z, y, x) of a block.
+BLOCK = {LINE: (1, 1, 32), PLANE: (1, 8, 8), CUBE: (4, 4, 4)}
+CHUNK_ELEMENTS = 8192
+
+# Section 9: (z, y, x) of a tile.
+TILE = {LINE: (1, 1, 16384), PLANE: (1, 256, 64), CUBE: (16, 16, 64)}
+TILES_OF_CHUNK = 4
+STEPS, LANES = 512, 32
+
+# The dimensions of the shape among (z, y, x): the axes of section 16.
+AXES = {LINE: (2,), PLANE: (1, 2), CUBE: (0, 1, 2)}
+
+
+def product(numbers):
+    result = 1
+    for number in numbers:
+        result *= number
+    return result
+
+
+def ceil_div(a, b):
+    return -(-a // b)
+
+
+def field_extents(extents, shape):
+    """Section 2: the field as (z, y, x). Dimensions of length 1 do not count."""
+    if shape == LINE:
+        return (1, 1, product(extents))
+    counted = [extent for extent in extents if extent != 1]
+    return (product(counted[:-2]), counted[-2], counted[-1])
+
+
+@dataclass
+class Box:
+    """A part of the field: where it begins, and its extents, cut off at the field's end."""
+
+    begin: tuple
+    extents: tuple
+
+    @property
+    def size(self):
+        return product(self.extents)
+
+    @property
+    def slices(self):
+        return tuple(slice(b, b + e) for b, e in zip(self.begin, self.extents))
+
+
+def box_of(number, counts, whole, field):
+    """The box with this number, in C order, of those of extents `whole` that cover the field."""
+    place = (
+        number // (counts[1] * counts[2]),
+        number // counts[2] % counts[1],
+        number % counts[2],
+    )
+    begin = tuple(p * w for p, w in zip(place, whole))
+    return Box(begin, tuple(min(w, f - b) for w, f, b in zip(whole, field, begin)))
+
+
+# Chunks and blocks.
+
+
+class BlockGrid:
+    """Section 2: the chunks of a field."""
+
+    def __init__(self, field, shape):
+        self.field = field
+        self.block = BLOCK[shape]
+        self.chunk = whole_chunk(field, shape)
+        self.counts = tuple(ceil_div(f, c) for f, c in zip(field, self.chunk))
+        self.chunk_count = product(self.counts)
+
+    def box(self, number):
+        return box_of(number, self.counts, self.chunk, self.field)
+
+    def longest_payload(self, width):
+        """The bytes of all chunks, each raw and padded to 16."""
+        sizes = []  # per dimension: (extent of a chunk, how many chunks have it)
+        for f, c in zip(self.field, self.chunk):
+            sizes.append([(c, f // c), (f % c, 1)])
+        total = 0
+        for (z, many_z), (y, many_y), (x, many_x) in itertools.product(*sizes):
+            total += ceil_div(z * y * x * width, 16) * 16 * many_z * many_y * many_x
+        return total
+
+    def block_counts(self, box):
+        """How many blocks the chunk has along z, y, x."""
+        return tuple(ceil_div(e, b) for e, b in zip(box.extents, self.block))
+
+
+def whole_chunk(field, shape):
+    if shape == LINE:
+        return (1, 1, CHUNK_ELEMENTS)
+    chunk = list(BLOCK[shape])
+    while product(chunk) < CHUNK_ELEMENTS:
+        # x before y before z if several are as short; x if the field is longer in none.
+        grows = [d for d in (2, 1, 0) if field[d] > chunk[d]]
+        d = min(grows, key=lambda d: chunk[d]) if grows else 2
+        chunk[d] *= 2
+    return tuple(chunk)
+
+
+# Tiles.
+
+
+def anchor_distance(shape, geometry):
+    """B of section 15; None without anchors."""
+    if geometry is None:
+        return None
+    if shape == LINE:
+        return 512
+    return 8 if shape == CUBE and geometry == 0 else 16
+
+
+def coarse_extents(field, shape, distance):
+    """Section 9: every B-th place in each dimension of the shape."""
+    return tuple(
+        ceil_div(f, distance) if d in AXES[shape] else f for d, f in enumerate(field)
+    )
+
+
+class TileGrid:
+    """Section 9: the tiles of a field, of the coarse one as of any other."""
+
+    def __init__(self, field, shape, distance):
+        self.field = field
+        self.shape = shape
+        self.distance = distance  # B, or None
+        self.tile = TILE[shape]
+        self.counts = tuple(ceil_div(f, t) for f, t in zip(field, self.tile))
+        self.tile_count = product(self.counts)
+        self.chunk_count = ceil_div(self.tile_count, TILES_OF_CHUNK)
+
+    def tiles_of_chunk(self, chunk):
+        """Tiles 4 c to 4 c + 3; the field's last chunk has those that are left."""
+        first = TILES_OF_CHUNK * chunk
+        return range(first, min(first + TILES_OF_CHUNK, self.tile_count))
+
+    def box(self, number):
+        return box_of(number, self.counts, self.tile, self.field)
+
+    def active(self, number):
+        """Which places, by step and lane, have a code."""
+        return active_places(self.shape, self.distance, self.box(number).extents)
+
+    def groups(self):
+        """The group of each place of a tile, by step and lane."""
+        return groups_of_tile(self.shape, self.distance is not None)
+
+
+def tile_entries(field, shape, distance):
+    """Section 15: the prologue, the chunks of the coarse field, if there is one, and of the field."""
+    entries = 1 + TileGrid(field, shape, distance).chunk_count
+    if distance is not None:
+        entries += TileGrid(coarse_extents(field, shape, distance), shape, distance).chunk_count
+    return entries
+
+
+def longest_tiles(field, shape, distance, width):
+    """Section 19: 32 bytes an entry, all elements that may be stored, and 2316 bytes."""
+    elements = product(field)
+    if distance is not None:
+        coarse = coarse_extents(field, shape, distance)
+        elements += product(coarse) + product(coarse_extents(coarse, shape, distance))
+    return 32 * tile_entries(field, shape, distance) + width * elements + 2316
+
+
+def steps_to_tile(by_step, shape):
+    """An array by step and lane as one by (z, y, x) of the tile.
+
+    Lane l of step s is place 2 l + s mod 2 of row s div 2 (section 9).
+    """
+    rows = by_step.reshape(256, 2, 32).transpose(0, 2, 1)
+    return rows.reshape(TILE[shape])
+
+
+def tile_to_steps(tile):
+    """The reverse of steps_to_tile."""
+    return tile.reshape(256, 32, 2).transpose(0, 2, 1).reshape(STEPS, LANES)
+
+
+@lru_cache(maxsize=None)
+def levels_of_tile(shape):
+    """How often all coordinates can be halved, by (z, y, x) of the tile.
+
+    A tile begins at multiples of B, so its own coordinates do. 0 can be halved without end: such
+    places are anchors, and 63 stands for that.
+    """
+    result = np.full(TILE[shape], 63)
+    for axis in AXES[shape]:
+        c = np.arange(TILE[shape][axis])
+        halvings = np.where(c == 0, 63, 0)
+        for power in range(1, 15):
+            halvings[(c != 0) & (c % (1 << power) == 0)] = power
+        along = [1, 1, 1]
+        along[axis] = -1
+        result = np.minimum(result, halvings.reshape(along))
+    return result
+
+
+@lru_cache(maxsize=256)
+def active_places(shape, distance, extents):
+    active = np.zeros(TILE[shape], dtype=bool)
+    active[tuple(slice(0, e) for e in extents)] = True
+    if distance is not None:
+        active &= (1 << np.minimum(levels_of_tile(shape), 20)) < distance
+    return tile_to_steps(active)
+
+
+@lru_cache(maxsize=None)
+def groups_of_tile(shape, has_levels):
+    """Section 10. Anchors get a number too, which is never used."""
+    step = np.arange(STEPS).reshape(-1, 1)
+    r = step // 2 + np.zeros((1, LANES), dtype=int)
+    lane = np.arange(LANES).reshape(1, -1) + np.zeros((STEPS, 1), dtype=int)
+    if shape == LINE:
+        brick = r // 8
+    elif shape == PLANE:
+        brick = 4 * (r // 32) + lane // 8
+    else:
+        brick = 8 * (2 * (r // 128) + r % 16 // 8) + lane // 4
+    if not has_levels:
+        return brick
+    level = tile_to_steps(levels_of_tile(shape))
+    return np.where(level == 0, brick, np.where(level == 1, 32 + brick // 8, 36))

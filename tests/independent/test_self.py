@@ -1,0 +1,909 @@
+"""Tests of the decoder with streams made here: python -m unittest test_self
+
+The streams are made by small encoders that write some valid stream, not that of ferrosz.
+"""
+
+import itertools
+import random
+import struct
+import unittest
+from functools import lru_cache
+
+import numpy as np
+
+import entropy
+import grid
+import interp
+import lorenzo
+from container import MAGIC, UPDATE_MAGIC, ceil_to, checksum, chunk_seed, mix, read_header
+from decode import decode
+
+F32, F64 = np.dtype("<f4"), np.dtype("<f8")
+
+
+def pad(data, multiple=16):
+    return data + bytes(-len(data) % multiple)
+
+
+def entry(form, start, data, seed, length=None):
+    low = form | start // 16 << 4 | (len(data) if length is None else length) // 16 << 48
+    return struct.pack("<QQ", low, checksum(data, seed))
+
+
+def make_header(dtype, codec, extents, error, entries, records, payload_bytes, shape=0, update_bytes=0):
+    predictor, coder = codec
+    head = MAGIC + struct.pack("<H6B", 2, 1 if dtype == F32 else 2, predictor, coder, 0, len(extents), shape)
+    head += struct.pack("<8Q", *(tuple(extents) + (1,) * (8 - len(extents))))
+    head += struct.pack("<d", float(error)) + np.array([error], dtype=dtype).tobytes().ljust(8, b"\0")
+    head += struct.pack("<IIQQQ", 65536 if predictor >= 16 else 8192, 0, entries, len(records), checksum(records, 0))
+    identity = mix(checksum(head, 0))
+    head += struct.pack("<QQQ", identity, payload_bytes, update_bytes)
+    return head + struct.pack("<Q", checksum(head, 0)), identity
+
+
+def make_stream(dtype, codec, extents, error, chunks, shape=0, records=b"", prologue=None):
+    """chunks: (form, contents without padding). With codecs of tiles the prologue is one more."""
+    chunks = [(form, pad(data)) for form, data in chunks]
+    if prologue is not None:
+        chunks.insert(0, (1, pad(prologue)))
+    payload = b"".join(data for _, data in chunks)
+    header, identity = make_header(dtype, codec, extents, error, len(chunks), records, len(payload), shape)
+    table, start = b"", 0
+    for number, (form, data) in enumerate(chunks):
+        is_prologue = prologue is not None and number == 0
+        table += entry(form, start, data, chunk_seed(identity, number, form), 0 if is_prologue else None)
+        start += len(data)
+    return header + records + table + payload
+
+
+def make_update(identity, chunks):
+    """chunks: (number, form, contents without padding)."""
+    entries, data = b"", b""
+    for number, form, contents in chunks:
+        entries += struct.pack("<QQ", number, 0)
+        entries += entry(form, len(data), pad(contents), chunk_seed(identity, number, form))
+        data += pad(contents)
+    head = UPDATE_MAGIC + struct.pack("<QQ", len(chunks), len(data))
+    return head + struct.pack("<Q", checksum(entries, checksum(head, identity))) + entries + data
+
+
+def with_updates(stream, updates):
+    """The stream with updates behind it and a header that counts them."""
+    head = stream[:144] + struct.pack("<Q", len(updates))
+    return head + struct.pack("<Q", checksum(head, 0)) + stream[160:] + updates
+
+
+def with_header_field(stream, at, field):
+    """The stream with other bytes in the header, whose identity and checksum fit."""
+    head = bytearray(stream[:160])
+    head[at : at + len(field)] = field
+    head[128:136] = struct.pack("<Q", mix(checksum(bytes(head[:128]), 0)))
+    head[152:160] = struct.pack("<Q", checksum(bytes(head[:152]), 0))
+    return bytes(head) + stream[160:]
+
+
+def identity_of(stream):
+    return struct.unpack_from("<Q", stream, 128)[0]
+
+
+FIXED, PLAIN, OUTLIER, LORENZO, LAYERED = (1, 1), (2, 1), (2, 2), (3, 2), (4, 1)
+
+# Codes 1, 3, 3, 2, -1: differences 1, 2, 0, -1, -3. One block of rate 2: the sign row has bits 3
+# and 4, plane 0 has 0, 3 and 4, plane 1 has 1 and 4 (section 4).
+FIVE = bytes.fromhex("02000000 18000000 98000000 48000000")
+
+
+class Container(unittest.TestCase):
+    def refuse(self, data, reason):
+        with self.assertRaisesRegex(ValueError, reason):
+            decode(data)
+
+    def five(self, **more):
+        return make_stream(F32, PLAIN, (5,), 0.5, [(1, FIVE)], **more)
+
+    def test_checksum(self):
+        words = [7, 0, 0xFFFFFFFF]
+        total = 5
+        for i, v in enumerate(words):
+            g = (i + 1) * 0x9E3779B1 % 2**32
+            total += v * ((g ^ g >> 15) | 1)
+        self.assertEqual(checksum(struct.pack("<3I", *words), 5), total % 2**64)
+        self.assertEqual(checksum(b"", 3), 3)
+
+    def test_coded_chunk(self):
+        np.testing.assert_array_equal(decode(self.five()), np.array([1, 3, 3, 2, -1], dtype="<f4"))
+
+    def test_extents_and_type(self):
+        field = decode(make_stream(F64, PLAIN, (1, 5, 1), 0.5, [(1, FIVE)]))
+        self.assertEqual((field.shape, field.dtype), ((1, 5, 1), F64))
+
+    def test_no_elements(self):
+        stream = make_stream(F32, PLAIN, (3, 0), 0.5, [])
+        self.assertEqual(decode(stream).shape, (3, 0))
+        self.assertEqual(len(stream), 160)
+
+    def test_damage(self):
+        stream = self.five()
+        for at, reason in ((30, "header"), (160, "chunk 0 ends|form|raw|checksum of chunk"), (180, "chunk 0")):
+            damaged = bytearray(stream)
+            damaged[at] ^= 0x80
+            self.refuse(bytes(damaged), reason)
+        self.refuse(stream[:-1], "bytes of")
+
+    def test_records(self):
+        skipped = pad(b"note" + struct.pack("<I", 9) + b"123456789")
+        self.assertEqual(len(decode(self.five(records=skipped))), 5)
+        self.refuse(self.five(records=skipped + pad(b"Mask" + struct.pack("<I", 0))), "Mask")
+        unknown = bytearray(self.five(records=pad(b"Mask" + struct.pack("<I", 0))))
+        unknown[161] ^= 1  # the checksum is checked before the kinds
+        self.refuse(bytes(unknown), "checksum of the records")
+        self.refuse(self.five(records=pad(b"n0te" + struct.pack("<I", 0))), "four letters")
+        self.refuse(self.five(records=pad(b"note" + struct.pack("<I", 9))), "ends behind")
+        damaged = bytearray(self.five(records=skipped))
+        damaged[170] ^= 1
+        self.refuse(bytes(damaged), "checksum of the records")
+
+    def test_tail(self):
+        stream = self.five()
+        for tail in (bytes(1), bytes(100), UPDATE_MAGIC[:3], UPDATE_MAGIC, UPDATE_MAGIC + b"anything"):
+            self.assertEqual(len(decode(stream + tail)), 5)
+        for tail in (b"\0\1", bytes(99) + b"\1", UPDATE_MAGIC[:3] + bytes(5), UPDATE_MAGIC[:7] + b"\1", MAGIC):
+            self.refuse(stream + tail, "behind the end")
+        # It is the same behind a stream that can have no updates.
+        empty = make_stream(F32, PLAIN, (0,), 0.5, [])
+        self.assertEqual(len(decode(empty + UPDATE_MAGIC[:5])), 0)
+        self.refuse(empty + b"x", "behind the end")
+
+    def test_updates(self):
+        stream = make_stream(F32, PLAIN, (8192 + 5,), 0.5, [(0, b""), (1, FIVE)])
+        first = make_update(identity_of(stream), [(0, 4, struct.pack("<f", 7)), (1, 0, b"")])
+        second = make_update(identity_of(stream), [(1, 3, struct.pack("<5f", 1, 2, 3, 4, 5))])
+        field = decode(with_updates(stream, first + second))
+        self.assertTrue((field[:8192] == 7).all())
+        self.assertEqual(list(field[8192:]), [1, 2, 3, 4, 5])
+        # Not yet counted by the header: only what is left of an update that was not finished.
+        self.assertEqual(field[0], 7)
+        self.assertEqual(decode(stream + first)[0], 0)
+
+        wrong_order = make_update(identity_of(stream), [(1, 0, b""), (0, 0, b"")])
+        self.refuse(with_updates(stream, wrong_order), "ascending")
+        too_long = make_update(identity_of(stream), [(1, 3, bytes(48))])
+        self.refuse(with_updates(stream, too_long), "longer than its raw form")
+        damaged = bytearray(first)
+        damaged[40] ^= 1
+        self.refuse(with_updates(stream, bytes(damaged)), "checksum of an update")
+        identity = identity_of(stream)
+        twice = make_update(identity, [(1, 0, b""), (1, 0, b"")])
+        self.refuse(with_updates(stream, twice), "ascending")
+        self.refuse(with_updates(stream, make_update(identity, [(2, 0, b"")])), "ascending")
+        self.refuse(with_updates(stream, first[:-16]), "ends behind the updates")
+        self.refuse(with_updates(stream, bytes(32)), "magic of an update")
+        self.refuse(with_updates(stream, first + UPDATE_MAGIC + bytes(8)), "cut off")
+        gap = UPDATE_MAGIC + struct.pack("<QQ", 0, 16)  # no entry, but 16 bytes of chunks
+        gap += struct.pack("<Q", checksum(gap, identity)) + bytes(16)
+        self.refuse(with_updates(stream, gap), "do not end where it does")
+        # The seed is that of the chunk that is replaced, not that of another number.
+        moved = make_update(identity, [(0, 4, struct.pack("<f", 7))])
+        entries = struct.pack("<Q", 1) + moved[40:64]
+        head = moved[:24] + struct.pack("<Q", checksum(entries, checksum(moved[:24], identity)))
+        self.refuse(with_updates(stream, head + entries + moved[64:]), "checksum of chunk 1")
+        # Of several entries for a chunk only the last counts: another may be damaged.
+        damaged_chunk = first[:-1] + b"\1"
+        self.refuse(with_updates(stream, damaged_chunk), "checksum of chunk 0")
+        replaced = make_update(identity, [(0, 0, b"")])
+        self.assertEqual(decode(with_updates(stream, damaged_chunk + replaced))[0], 0)
+
+    def test_error(self):
+        """Section 1: the error's bits, and how large it is."""
+        stream = self.five()
+        half = np.finfo(F32).max / np.float32(2)
+        largest = make_stream(F32, PLAIN, (5,), half, [(1, FIVE)])
+        self.assertEqual(decode(largest)[0], np.finfo(F32).max)
+        half64 = np.finfo(F64).max / np.float64(2)
+        self.assertEqual(decode(make_stream(F64, PLAIN, (5,), half64, [(1, FIVE)]))[0], np.finfo(F64).max)
+        above = np.nextafter(half, np.float32(np.inf)).tobytes()
+        self.refuse(with_header_field(stream, 88, above), "half of the largest")
+        self.refuse(with_header_field(stream, 88, struct.pack("<f", np.inf)), "error is not finite")
+        self.refuse(with_header_field(stream, 88, struct.pack("<f", -0.0)), "sign bit")
+        self.refuse(with_header_field(stream, 92, b"\1"), "above the element type")
+        self.refuse(with_header_field(stream, 80, struct.pack("<d", -0.0)), "bound")
+        self.refuse(with_header_field(stream, 80, struct.pack("<d", np.nan)), "bound")
+
+    def test_header_fields(self):
+        stream = self.five()
+        for at, field, reason in (
+            (0, b"\x88", "magic"), (8, b"\1", "version"), (10, b"\3", "element type"), (12, b"\2\3", "bound mode"),
+            (14, b"\0", "rank"), (14, b"\x09", "rank"), (15, b"\3", "shape"), (24, b"\2", "beyond the rank"),
+            (96, b"\1", "most elements"), (100, b"\1", "zero field"), (104, b"\2", "entries"),
+            (112, b"\1", "multiple of 16"), (136, b"\1", "multiple of 16"), (144, b"\1", "multiple of 16"),
+        ):
+            with self.subTest(at=at):
+                self.refuse(with_header_field(stream, at, field), reason)
+        self.refuse(stream[:128] + bytes(8) + stream[136:], "header")
+        tiles = make_stream(F32, (16, 18), (5,), 0.5, [(0, b"")], prologue=bytes(4))
+        self.assertEqual(len(decode(tiles)), 5)
+        self.refuse(with_header_field(tiles, 144, b"\x20") + bytes(32), "tiles has updates")
+
+    def test_header_is_checked(self):
+        self.refuse(make_stream(F32, (1, 2), (5,), 0.5, [(1, FIVE)]), "no codec")
+        self.refuse(make_stream(F32, PLAIN, (5,), -0.5, [(1, FIVE)]), "bound")
+        self.refuse(make_stream(F32, PLAIN, (5,), 0.5, [(1, FIVE)], shape=1), "dimensions")
+        self.refuse(make_stream(F32, LAYERED, (5, 5), 0.5, [(1, FIVE)], shape=1), "layered")
+        self.refuse(make_stream(F32, PLAIN, (5,), 0.5, [(1, FIVE), (1, FIVE)]), "entries")
+        self.refuse(make_stream(F32, PLAIN, (2**47,), 0.5, []), "longest chunk table")
+        # 2^46 elements of 4 bytes alone would fit, but not the table with them.
+        self.refuse(make_stream(F32, PLAIN, (2**46,), 0.5, []), "longest chunk table")
+        self.refuse(make_stream(F32, (16, 18), (2**46,), 0.5, []), "longest chunk table")
+        self.refuse(make_stream(F32, PLAIN, (2**45,), 0.5, []), "entries")
+        # The product is taken in order of the extents (section 19).
+        self.assertEqual(read_header(make_stream(F32, PLAIN, (0, 2**40, 2**40), 0.5, [])).n, 0)
+        self.refuse(make_stream(F32, PLAIN, (2**40, 2**40, 0), 0.5, []), "product of the extents")
+        self.refuse(make_stream(F32, PLAIN, (0, 2, 2), 0.5, [], shape=1), "dimensions")
+
+
+class Blocks(unittest.TestCase):
+    def refuse(self, codec, chunk, reason, extents=(100,), dtype=F32):
+        with self.assertRaisesRegex(ValueError, reason):
+            decode(make_stream(dtype, codec, extents, 0.5, [chunk]))
+
+    def test_forms(self):
+        nan = bytes.fromhex("0100807f")  # a signalling NaN has to come back bit for bit
+        self.assertEqual(decode(make_stream(F32, PLAIN, (9,), 0.5, [(4, nan)])).tobytes(), nan * 9)
+        self.assertEqual(decode(make_stream(F32, PLAIN, (2,), 0.5, [(3, nan * 2)])).tobytes(), nan * 2)
+        self.assertEqual(decode(make_stream(F64, PLAIN, (2,), 0.5, [(0, b"")])).tobytes(), bytes(16))
+        self.refuse(PLAIN, (0, bytes(16)), "need 0")
+        self.refuse(PLAIN, (3, bytes(16)), "need 400")
+        self.refuse(PLAIN, (5, b""), "form 5")
+        self.refuse(PLAIN, (4, bytes(32)), "need 16")
+        self.refuse(PLAIN, (1, bytes(416)), "longer than its raw form")
+        self.refuse(PLAIN, (1, bytes(32)), "need 16")  # four rate bytes, all 0
+
+    def test_differences_outside(self):
+        """Section 5: differences of places that hold nothing count as others do."""
+        # 33 elements: of the second block, places 0 and 1 have difference 1, and place 1 holds nothing.
+        body = bytes.fromhex("00010000 00000000 c0000000")
+        self.assertEqual(list(decode(make_stream(F32, PLAIN, (33,), 0.5, [(1, body)]))), [0] * 32 + [1])
+        # An exception whose difference is 1: the codes behind it have it, too.
+        body = bytes.fromhex("01000000 00000000 80000000") + struct.pack("<2Id", 1, 1, 7)
+        self.assertEqual(list(decode(make_stream(F64, PLAIN, (9,), 0.5, [(2, body)]))), [7] + [1] * 8)
+
+    def test_exceptions(self):
+        # 100 elements: 4 groups, of which the second has exceptions at places 0 and 31.
+        masks = struct.pack("<2I", 0b0010, 0x80000001)
+        body = bytes.fromhex("00010000 00000000 80000000")
+        values = struct.pack("<2f", np.inf, -7.25)
+        field = decode(make_stream(F32, PLAIN, (100,), 0.5, [(2, body + masks + values)]))
+        expected = np.zeros(100, dtype="<f4")
+        expected[32:64] = 1
+        expected[32], expected[63] = np.inf, -7.25
+        np.testing.assert_array_equal(field, expected)
+        self.refuse(PLAIN, (2, body + struct.pack("<2I", 0b10000, 1) + values), "behind the last group")
+        self.refuse(PLAIN, (2, body + struct.pack("<2I", 0b1, 0)), "is 0")
+        self.refuse(PLAIN, (2, body + struct.pack("<I", 0)), "no exception")
+        self.refuse(PLAIN, (2, body + struct.pack("<2I", 0b1000, 16) + values[:4]), "holds nothing")
+
+    def test_rates(self):
+        self.refuse(PLAIN, (1, b"\x20\0\0\0"), "rate byte 32")
+        self.refuse(LAYERED, (1, b"\x80\0\0\0" + bytes(4)), "rate byte 128")
+        self.refuse(LORENZO, (1, b"\x21\0\0\0"), "rate byte 33")
+        self.refuse(PLAIN, (1, b"\x05\0\0\0"), "end behind")
+
+    def test_outlier(self):
+        # b = 2: magnitude 0x1234 of difference 0, negative; plane 0: difference 1.
+        body = bytes.fromhex("a1000000 3412 80000000 40000000")
+        field = decode(make_stream(F32, OUTLIER, (9,), 0.5, [(1, body)]))
+        self.assertEqual(list(field), [-0x1234] + [-0x1233] * 8)
+
+    def test_layered(self):
+        # The initial code is 10; both blocks add 1 at their first element.
+        body = bytes.fromhex("01010000 0a000000 00000000 80000000 00000000 80000000")
+        field = decode(make_stream(F64, LAYERED, (40,), 1.0, [(1, body)]))
+        self.assertEqual(list(field), [22.0] * 32 + [24.0] * 8)
+
+    def encode(self, codec, codes, shape):
+        """A coded chunk with rate 8 everywhere, of codes of which no difference is above 255."""
+        codes = np.asarray(codes)
+        bz, by, bx = grid.BLOCK[shape]
+        whole = np.zeros([ceil_to(b, e) for b, e in zip((bz, by, bx), codes.shape)], dtype=int)
+        bodies, count = b"", 0
+        origins = itertools.product(*(range(0, e, b) for e, b in zip(whole.shape, (bz, by, bx))))
+        for z0, y0, x0 in origins:
+            differences = []
+            for z, y, x in itertools.product(range(bz), range(by), range(bx)):
+                def k(*place):
+                    if min(place) < 0:
+                        return 0
+                    place = tuple(p + o for p, o in zip(place, (z0, y0, x0)))
+                    inside = all(p < e for p, e in zip(place, codes.shape))
+                    if inside:
+                        whole[place] = codes[place]
+                    return whole[place]
+
+                if codec == FIXED:
+                    p = 0
+                elif codec == PLAIN:
+                    p = k(z, y, x - 1) if x else k(z, y - 1, 0) if y else k(z - 1, 0, 0)
+                else:
+                    p = (k(z, y, x - 1) + k(z, y - 1, x) + k(z - 1, y, x) - k(z, y - 1, x - 1)
+                         - k(z - 1, y, x - 1) - k(z - 1, y - 1, x) + k(z - 1, y - 1, x - 1))
+                place = (z + z0, y + y0, x + x0)
+                if all(c < e for c, e in zip(place, codes.shape)):
+                    differences.append(int(codes[place] - p))
+                else:
+                    whole[place] = p
+                    differences.append(0)
+            rows = [[d < 0 for d in differences]] + [[abs(d) >> p & 1 for d in differences] for p in range(8)]
+            bodies += np.packbits(np.array(rows, dtype=np.uint8), axis=1).tobytes()
+            count += 1
+        return pad(bytes([8]) * count, 4) + bodies
+
+    def test_blocks_in_space(self):
+        random.seed(1)
+        for codec, (shape, extents) in itertools.product(
+            (FIXED, PLAIN, LORENZO), ((0, (1, 1, 300)), (1, (2, 19, 30)), (2, (7, 9, 13)))
+        ):
+            with self.subTest(codec=codec, shape=shape):
+                codes = np.array([random.randrange(-15, 15) for _ in range(grid.product(extents))]).reshape(extents)
+                chunk = self.encode(codec, codes, shape)
+                field = decode(make_stream(F64, codec, extents, 0.5, [(1, chunk)], shape=shape))
+                np.testing.assert_array_equal(field, codes)
+
+    def test_chunk_extents(self):
+        self.assertEqual(grid.whole_chunk((1, 1000, 1000), grid.PLANE), (1, 64, 128))
+        self.assertEqual(grid.whole_chunk((100, 1000, 1000), grid.PLANE), (16, 16, 32))
+        self.assertEqual(grid.whole_chunk((1000, 1000, 1000), grid.CUBE), (16, 16, 32))
+        self.assertEqual(grid.whole_chunk((5, 1000, 1000), grid.CUBE), (8, 32, 32))
+        self.assertEqual(grid.whole_chunk((2, 5, 6), grid.CUBE), (4, 8, 256))
+        self.assertEqual(grid.field_extents((2, 1, 3, 4, 1, 5), grid.CUBE), (6, 4, 5))
+        self.assertEqual(grid.field_extents((2, 1, 3), grid.PLANE), (1, 2, 3))
+
+
+# Codecs of tiles: encoders.
+
+
+def tokens_of(z, shares):
+    """Token, number of extra bits and these, of a code z (section 11)."""
+    if z < 16:
+        token, n, extra = z, 0, 0
+    else:
+        n = z.bit_length() - 4
+        token, extra = 8 * n + (z >> n), z & (1 << n) - 1
+    if token > 110 or (shares is not None and shares[token] == 0):
+        return entropy.ESCAPE, 16, z
+    return token, n, extra
+
+
+def class_of(codes, group):
+    """Any class above 0 does for a group with codes other than 0; here it follows the group."""
+    return 1 + group % 5 if codes.any() else 0
+
+
+def tile_classes(z, active, groups, has_levels):
+    count = 37 if has_levels else 32
+    return [class_of(z[active & (groups == g)], g) for g in range(count)]
+
+
+def make_shares(counts, huffman):
+    """Shares for the symbols counted; some of them."""
+    used = [t for t, count in enumerate(counts) if count]
+    shares = [0] * len(counts)
+    if not used:
+        return shares
+    if huffman:
+        k = (len(used) - 1).bit_length()
+        for i, t in enumerate(used):
+            shares[t] = 4096 >> (k - 1 if i < 2**k - len(used) else k)
+    else:
+        for t in used:
+            shares[t] = 1 + (4096 - len(used)) * counts[t] // sum(counts)
+        shares[used[0]] += 4096 - sum(shares)
+    return shares
+
+
+def write_shares(all_shares, huffman):
+    heads, bodies = [], b""
+    for shares in all_shares:
+        used = [t for t, share in enumerate(shares) if share]
+        bits = ""  # the lowest bit first
+        first = count = 0
+        if used:
+            first, count = used[0], used[-1] - used[0] + 1
+            of_context = shares[first : first + count]
+            bits = "".join(f"{share.bit_length():04b}"[::-1] for share in of_context)
+            if not huffman:
+                bits += "".join(f"{share:b}"[:0:-1] for share in of_context if share)
+        body = int("0" + bits[::-1], 2).to_bytes(4 * -(-len(bits) // 32), "little")
+        bodies += body
+        heads.append(first | count << 7 | len(bodies) // 4 << 14)
+    return pad(struct.pack("<16I", *heads) + bodies)
+
+
+def lane_operations(tiles, groups, has_levels, shares=None):
+    """All pops of a chunk in order: each a list of (lane, context, symbol or None, n, extra bits)."""
+    for z, active in tiles:
+        classes = tile_classes(z, active, groups, has_levels)
+        yield [(lane, 0, classes[lane], 0, 0) for lane in range(32)]
+        if has_levels:
+            yield [(lane, 0, classes[32 + lane], 0, 0) for lane in range(5)]
+        for step in range(512):
+            first, second = [], []
+            for lane in range(32):
+                context = classes[groups[step, lane]]
+                if active[step, lane] and context:
+                    code = int(z[step, lane])
+                    token, n, extra = tokens_of(code, shares and shares[context])
+                    if n <= 4:
+                        first.append((lane, context, token, n, extra))
+                    else:
+                        first.append((lane, context, token, 0, 0))
+                        second.append((lane, context, None, n, extra))
+            yield first
+            yield second
+
+
+def push(x, symbol, shares, n, extra, huffman):
+    x = x << n | extra
+    if symbol is None:
+        return x
+    if huffman:
+        order = sorted((t for t in range(len(shares)) if shares[t]), key=lambda t: (-shares[t], t))
+        start = sum(shares[t] for t in order[: order.index(symbol)])
+        length = 13 - shares[symbol].bit_length()
+        return x << length | int(f"{start:012b}"[:length][::-1] or "0", 2)
+    start = sum(shares[:symbol])
+    return 4096 * (x // shares[symbol]) + x % shares[symbol] + start
+
+
+def encode_lane_stacks(tiles, groups, has_levels, shares, huffman):
+    states, words = [65536] * 32, []  # words: the last one is taken first
+    for operation in reversed(list(lane_operations(tiles, groups, has_levels, shares))):
+        for lane, context, symbol, n, extra in reversed(operation):
+            x = states[lane]
+            if push(x, symbol, shares[context], n, extra, huffman) >= 1 << 32:
+                words.append(x & 65535)
+                x >>= 16
+            states[lane] = push(x, symbol, shares[context], n, extra, huffman)
+    lengths = [x.bit_length() - 17 for x in states]
+    data = struct.pack("<I", len(words))
+    data += bytes(lengths[2 * i] | lengths[2 * i + 1] << 4 for i in range(16))
+    bits = "".join(f"{x:b}"[:0:-1] for x in states)
+    data += int(bits[::-1], 2).to_bytes(4 * -(-len(bits) // 32), "little")
+    return data + pad(b"".join(struct.pack("<H", word) for word in reversed(words)), 4)
+
+
+def encode_bit_planes(tiles):
+    words = []
+    for z, _ in tiles:
+        z = np.where(z == 65535, 32768, np.where(z == 32768, 65535, z))
+        for p, b, lane in itertools.product(range(16), range(16), range(32)):
+            bits = (z[32 * b : 32 * b + 32, lane] >> p & 1).astype(np.uint8)
+            words.append(np.packbits(bits).tobytes())
+    levels = [words]
+    for _ in range(2):
+        below = levels[0]
+        masks = []
+        for j in range(0, len(below), 32):
+            mask = sum(1 << i for i, word in enumerate(below[j : j + 32]) if any(word))
+            masks.append(struct.pack("<I", mask))
+        levels.insert(0, masks)
+    tops, masks, words = levels
+    return b"".join(tops) + b"".join(w for w in masks + words if any(w))
+
+
+def encode_tiles(field_z, field_raw_values, tiles, coder, shares):
+    """The chunks of a field with codes z. Without shares: the pops of all chunks instead.
+
+    A chunk that would be longer than its raw form becomes raw, and so do its codes in field_z.
+    """
+    huffman = coder == 17
+    has_levels = tiles.distance is not None
+    chunks = []
+    for chunk in range(tiles.chunk_count):
+        of_chunk, values, raw_form = [], [], []
+        for number in tiles.tiles_of_chunk(chunk):
+            box = tiles.box(number)
+            cut = tuple(slice(0, e) for e in box.extents)
+            z = np.zeros(tiles.tile, dtype=int)
+            stored = np.zeros(tiles.tile, dtype=field_raw_values.dtype)
+            z[cut], stored[cut] = field_z[box.slices], field_raw_values[box.slices]
+            active = tiles.active(number)
+            z, stored = grid.tile_to_steps(z), grid.tile_to_steps(stored)
+            z = np.where(active, z, 0)
+            of_chunk.append((z, active))
+            values.append(stored[z == 65535].tobytes())
+            raw_form.append(stored[active].tobytes())
+        if shares is None:
+            chunks.extend(lane_operations(of_chunk, tiles.groups(), has_levels))
+            continue
+        if coder == 18:
+            data = encode_bit_planes(of_chunk)
+        else:
+            data = encode_lane_stacks(of_chunk, tiles.groups(), has_levels, shares, huffman)
+        coded, raw = data + b"".join(values), b"".join(raw_form)
+        if len(pad(coded)) <= len(pad(raw)):
+            chunks.append((1, coded))
+        else:
+            chunks.append((3, raw))
+            for number in tiles.tiles_of_chunk(chunk):
+                field_z[tiles.box(number).slices] = 65535
+    return chunks
+
+
+def encode_fields(fields, coder, drop_tokens=False):
+    """Shares as stored, and the chunks of all fields, each of (z, stored values, tile grid)."""
+    if coder == 18:
+        return b"", [c for field in fields for c in encode_tiles(*field, coder, [])]
+    counts = [[0] * 16] + [[0] * 112 for _ in range(15)]
+    for field in fields:
+        for operation in encode_tiles(*field, coder, None):
+            for _, context, symbol, _, _ in operation:
+                if symbol is not None:
+                    counts[context][symbol] += 1
+    if drop_tokens:  # these are then written by the escape
+        for context in range(1, 16):
+            if any(counts[context]):
+                counts[context][3] = 0
+                counts[context][20] = 0
+                counts[context][111] += 1
+    shares = [make_shares(c, coder == 17) for c in counts]
+    return write_shares(shares, coder == 17), [c for field in fields for c in encode_tiles(*field, coder, shares)]
+
+
+def random_codes(rng, extents, raw_share=0.01):
+    """Codes z with a few large ones, some raw, and a part of the field where all are 0."""
+    magnitude = np.where(rng.random(extents) < 0.02, 40000, 9)
+    z = (rng.random(extents) ** 2 * magnitude).astype(int)
+    z[rng.random(extents) < raw_share] = 65535
+    if z.size > 40:
+        z.reshape(-1)[7], z.reshape(-1)[39] = 65534, 32768
+    z[..., extents[2] // 2 :][z[..., extents[2] // 2 :] != 65535] //= 5
+    return z
+
+
+def quantisation_code(z):
+    return z // 2 if z % 2 == 0 else -(z + 1) // 2
+
+
+class Tiles(unittest.TestCase):
+    def test_numbers_of_the_text(self):
+        self.assertEqual(list(entropy.FIRST_CODE[[15, 16, 23, 24, 110]]), [15, 16, 30, 32, 57344])
+        self.assertEqual(list(entropy.EXTRA_BITS[[15, 16, 23, 24, 110, 111]]), [0, 1, 1, 2, 12, 16])
+        by_step = np.arange(512 * 32).reshape(512, 32)
+        tile = grid.steps_to_tile(by_step, grid.CUBE)
+        self.assertEqual(tile[2, 3, 7], by_step[2 * (16 * 2 + 3) + 1, 3])
+        np.testing.assert_array_equal(grid.tile_to_steps(tile), by_step)
+        self.assertEqual(grid.coarse_extents((5, 33, 32), grid.PLANE, 16), (5, 3, 2))
+        self.assertEqual(grid.coarse_extents((1, 1, 513), grid.LINE, 512), (1, 1, 2))
+        self.assertEqual(int(grid.active_places(grid.CUBE, 8, (16, 16, 64)).sum()), 16384 - 2 * 2 * 8)
+
+    def test_chunks_of_the_coarse_field(self):
+        """Sections 9 and 15: each field's last chunk has the tiles that are left."""
+        # 5 slices of one tile each in the coarse field, of 2 x 2 tiles each in the field.
+        field = (5, 300, 100)
+        coarse = grid.TileGrid(grid.coarse_extents(field, grid.PLANE, 16), grid.PLANE, 16)
+        self.assertEqual([list(coarse.tiles_of_chunk(c)) for c in range(coarse.chunk_count)], [[0, 1, 2, 3], [4]])
+        self.assertEqual(grid.TileGrid(field, grid.PLANE, 16).chunk_count, 5)
+        self.assertEqual(grid.tile_entries(field, grid.PLANE, 16), 1 + 2 + 5)
+        self.assertEqual(grid.tile_entries(field, grid.PLANE, None), 1 + 5)
+        elements = 5 * (300 * 100 + 19 * 7 + 2 * 1)
+        self.assertEqual(grid.longest_tiles(field, grid.PLANE, 16, 8), 32 * 8 + 8 * elements + 2316)
+
+    def test_shares(self):
+        shares = [[0] * 16] + [[0] * 112 for _ in range(15)]
+        shares[0][2], shares[0][5] = 4095, 1
+        shares[9][111] = 4096
+        data = write_shares(shares, False)
+        self.assertEqual([list(s) for s in entropy.read_shares(data, False)], shares)
+        for at, change in ((0, 16), (3, 0x40), (64, 1), (len(data) - 1, 1)):
+            wrong = bytearray(data)
+            wrong[at] ^= change
+            with self.assertRaises(ValueError):
+                entropy.read_shares(bytes(wrong), False)
+        with self.assertRaises(ValueError):
+            entropy.read_shares(data + bytes(16), False)
+
+    def lorenzo(self, z, stored, shape, error):
+        """Section 17 place by place."""
+        T = error.dtype.type
+        values = np.zeros(z.shape, dtype=error.dtype)
+        q = {}
+        tile = grid.TILE[shape]
+        for place in itertools.product(*map(range, z.shape)):
+            first = tuple(c - c % t for c, t in zip(place, tile))
+            p = 0
+            for back in itertools.product(*((0, 1) if d in grid.AXES[shape] else (0,) for d in range(3))):
+                neighbour = tuple(c - b for c, b in zip(place, back))
+                if any(back) and all(c >= f for c, f in zip(neighbour, first)):
+                    p += q[neighbour] if sum(back) % 2 else -q[neighbour]
+            k = quantisation_code(int(z[place]))
+            q[place] = (p + k + 2**31) % 2**32 - 2**31
+            values[place] = T(q[place]) * (T(2) * error)
+            if z[place] == 65535:
+                values[place] = stored[place]
+                q[place] = (p + 2**31) % 2**32 - 2**31
+                if place == first:
+                    q[place] = lorenzo.code_of_value(stored[place], error) or 0
+        return values
+
+    def test_lorenzo(self):
+        rng = np.random.default_rng(2)
+        cases = (
+            (0, (1, 1, 16500)), (1, (2, 258, 20)), (2, (17, 5, 66)),
+            (0, (1, 1, 3000)), (1, (1, 19, 130)), (2, (3, 18, 66)),
+        )
+        for (shape, extents), coder in zip(cases, (16, 17, 18, 17, 18, 16)):
+            with self.subTest(shape=shape, coder=coder):
+                error = np.float32(0.25)
+                z = random_codes(rng, extents)
+                z[0, 0, 0] = 65535
+                stored = rng.normal(size=extents).astype(F32) * np.float32(100)
+                fields = [(z, stored, grid.TileGrid(extents, shape, None))]
+                shares, chunks = encode_fields(fields, coder, drop_tokens=True)
+                prologue = struct.pack("<I", len(shares) // 4) + shares
+                stream = make_stream(F32, (16, coder), extents, error, chunks, shape=shape, prologue=prologue)
+                self.assertEqual(decode(stream).tobytes(), self.lorenzo(z, stored, shape, error).tobytes())
+
+    def test_raw_and_zero_chunks(self):
+        extents = (70000,)
+        stored = np.arange(70000, dtype=F64)
+        tiles = grid.TileGrid((1, 1, 70000), 0, None)
+        in_order = stored[65536:].copy()
+        padded = np.zeros(16384)
+        padded[: len(in_order)] = in_order
+        by_step = grid.tile_to_steps(padded.reshape(1, 1, -1))[tiles.active(4)]
+        chunks = [(0, b""), (3, by_step.tobytes())]
+        field = decode(make_stream(F64, (16, 18), extents, 0.5, chunks, prologue=bytes(4)))
+        self.assertTrue((field[:65536] == 0).all())
+        np.testing.assert_array_equal(field[65536:], in_order)
+        with self.assertRaisesRegex(ValueError, "form 4"):
+            decode(make_stream(F64, (16, 18), extents, 0.5, [(4, bytes(8)), chunks[1]], prologue=bytes(4)))
+
+    def test_lane_stacks_are_checked(self):
+        z = np.zeros((1, 1, 16384), dtype=int)
+        z[0, 0, :100] = 5
+        shares, chunks = encode_fields([(z, z.astype(F32), grid.TileGrid(z.shape, 0, None))], 16)
+        intervals = entropy.Intervals(entropy.read_shares(shares, False), False)
+        tiles = grid.TileGrid(z.shape, 0, None)
+        active = tiles.active(0)[None]
+        data = chunks[0][1]
+        codes, end = entropy.decode_lane_stacks(data, intervals, active, tiles.groups(), False)
+        self.assertEqual(end, len(data))
+        np.testing.assert_array_equal(grid.steps_to_tile(codes[0], 0), z)
+        wrong = bytearray(data)
+        wrong[21] ^= 1
+        with self.assertRaises(ValueError):
+            entropy.decode_lane_stacks(bytes(wrong), intervals, active, tiles.groups(), False)
+
+    def test_bit_planes_are_checked(self):
+        tiles = grid.TileGrid((1, 1, 10), 0, None)
+        active = tiles.active(0)[None]
+        z = np.where(tiles.active(0), 65535, 0)
+        data = encode_bit_planes([(z, None)])
+        np.testing.assert_array_equal(entropy.decode_bit_planes(data, active)[0][0], z)
+        outside = encode_bit_planes([(np.full((512, 32), 1), None)])
+        with self.assertRaisesRegex(ValueError, "not active"):
+            entropy.decode_bit_planes(outside, active)
+        tops = np.frombuffer(data, dtype="<u4", count=8)
+        self.assertEqual(np.flatnonzero(tops).tolist(), [7])  # only plane 15 has bits
+        with self.assertRaisesRegex(ValueError, "stored"):
+            entropy.decode_bit_planes(data[:32] + bytes(4) + data[36:], active)
+
+    def test_code_of_value(self):
+        error = np.float64(0.5)
+        self.assertEqual(lorenzo.code_of_value(np.float64(7.25), error), 7)
+        # x is halfway: the fast way has difference 0.5, not below error; the slow one takes it.
+        self.assertEqual(lorenzo.code_of_value(np.float64(2.5), error), 3)
+        self.assertEqual(lorenzo.code_of_value(np.float64(-2.5), error), -3)
+        self.assertIsNone(lorenzo.code_of_value(np.float64(2.0**30), error))
+        self.assertIsNone(lorenzo.code_of_value(np.float64(np.nan), error))
+        self.assertEqual(lorenzo.code_of_value(np.float32(0.0), np.float32(0)), 0)
+        self.assertIsNone(lorenzo.code_of_value(np.float32(-0.0), np.float32(0)))
+        # Above 2^22 only the slow way is left for f32.
+        self.assertEqual(lorenzo.code_of_value(np.float32(2.0**23 + 1), np.float32(0.5)), 2**23 + 1)
+
+    def test_at_most(self):
+        # 1 - (-2^-60) is rounded to 1, but it is more than 1.
+        x, q = np.array([1.0, 1.0, 1.0]), np.array([-(2.0**-60), 2.0**-60, 0.0])
+        self.assertEqual(lorenzo.at_most(x, q, np.float64(1)).tolist(), [False, True, True])
+        self.assertEqual(lorenzo.at_most(-x, -q, np.float64(1)).tolist(), [False, True, True])
+        self.assertFalse(lorenzo.at_most(np.array([np.inf]), np.array([1.0]), np.float64(1))[0])
+
+
+# Interpolation.
+
+
+def make_parameters(rng, dtype, geometry, error, flags):
+    T = dtype.type
+    number = lambda value: np.array([value], dtype=dtype).tobytes().ljust(8, b"\0")
+    steps = [T(2) * error * T(0.8) ** T(level) for level in range(10)]
+    inverses = [T(1) / step for step in steps]
+    packed = sum(f << 3 * level for level, f in enumerate(flags))
+    data = struct.pack("<II2d", geometry, packed, 1.25, 2.0) + number(error)
+    return data + b"".join(map(number, steps + inverses)) + struct.pack("<II", 32768, 0)
+
+
+class Reference:
+    """Section 16 place by place: what a place needs is computed when it is asked for."""
+
+    def __init__(self, z, stored, anchors, shape, geometry, distance, data, dtype, coarse_level=None):
+        self.z, self.stored, self.anchors, self.distance = z, stored, anchors, distance
+        self.axes, self.extents = grid.AXES[shape], z.shape
+        self.T = dtype.type
+        self.windows = interp.WINDOW[shape][geometry]
+        number = lambda word: np.frombuffer(data, dtype=dtype, count=1, offset=4 * word)[0]
+        self.error = number(6)
+        self.flags = [struct.unpack_from("<I", data, 4)[0] >> 3 * level & 7 for level in range(9)]
+        self.step = lambda level: number(8 + 2 * (coarse_level or level))
+        self.inverse = lambda level: number(28 + 2 * (coarse_level or level))
+        self.known = lru_cache(maxsize=None)(self.find)
+        self.values = np.zeros(z.shape, dtype=dtype)
+
+    def find(self, place):
+        at = [place[axis] for axis in self.axes]
+        if all(c % self.distance == 0 for c in at):
+            anchor = tuple(c // self.distance if d in self.axes else c for d, c in enumerate(place))
+            self.values[place] = self.anchors[anchor]
+            return self.anchors[anchor]
+        level = 0
+        while all(c % (2 << level) == 0 for c in at):
+            level += 1
+        u, T = 1 << level, self.T
+        odd = [axis for axis in self.axes if place[axis] % (2 * u)]
+        flags = self.flags[level]
+        if not flags & 1:
+            odd = [odd[0] if flags & 2 else odd[-1]]
+        p = self.predict(place, odd, u, flags & 4)
+        p = p if np.isfinite(p) else T(0)
+        z = int(self.z[place])
+        if z != 65535:
+            self.values[place] = p + T(quantisation_code(z)) * self.step(level)
+            return self.values[place]
+        x = self.values[place] = self.stored[place]
+        s = (abs(x - p) * self.inverse(level) + T(1)) * T(0.5)
+        if s < 32768:
+            k = int(s) if x - p >= 0 else -int(s)
+            q = p + T(k) * self.step(level)
+            if np.isfinite(q) and lorenzo.at_most(x, q, self.error):
+                return q
+        return x
+
+    def predict(self, place, odd, u, natural):
+        found = [self.along(place, axis, u, natural) for axis in odd]
+        if len(found) == 1:
+            return found[0][0]
+        T = self.T
+        if len(found) == 2:
+            (p, r), (q, s) = found
+            if r != s:
+                return p if r > s else q
+            if r == 0:
+                behind = tuple(c - u if d in odd else c for d, c in enumerate(place))
+                return (p + q) - self.known(behind)
+            return (p + q) * T(0.5)
+        cubic = [p for p, rank in reversed(found) if rank == 3]  # x first
+        if len(cubic) == 3:
+            return ((cubic[0] + cubic[1]) + cubic[2]) / T(3)
+        if len(cubic) == 2:
+            return (cubic[0] + cubic[1]) * T(0.5)
+        return cubic[0] if cubic else found[2][0]
+
+    def along(self, place, axis, u, natural):
+        T, c, n, W = self.T, place[axis], self.extents[axis], self.windows[axis]
+        i = c % W
+        known = lambda way: self.known(place[:axis] + (c + way * u,) + place[axis + 1 :])
+        if c + u >= n:
+            return known(-1), 0
+        b, d = known(-1), known(1)
+        is_ahead = i + 3 * u <= W and c + 3 * u < n
+        if i >= 3 * u and is_ahead:
+            a, e = known(-3), known(3)
+            if natural:
+                return (T(23) * (b + d) - T(3) * (a + e)) / T(5) / T(8), 3
+            return (T(9) * (b + d) - (a + e)) * T(1 / 16), 3
+        if i >= 3 * u:
+            return ((T(6) * b + T(3) * d) - known(-3)) * T(1 / 8), 2
+        if is_ahead:
+            return ((T(3) * b + T(6) * d) - known(3)) * T(1 / 8), 2
+        return (b + d) * T(1 / 2), 1
+
+
+class Interpolation(unittest.TestCase):
+    def test_streams(self):
+        rng = np.random.default_rng(3)
+        random.seed(3)
+        self.forms = []  # of each coarse field: form of its last chunk, number of its tiles
+        cases = [
+            # shape, extents, geometry, element type
+            (0, (1, 1, 2600), 0, F32),
+            (0, (1, 1, 17500), 2, F64),
+            (1, (2, 40, 53), 1, F32),
+            (1, (1, 270, 70), 2, F32),
+            (2, (18, 20, 41), 0, F32),
+            (2, (18, 20, 41), 1, F64),
+            (2, (18, 17, 67), 2, F32),
+            (2, (17, 33, 34), 0, F64),
+            (1, (5, 65, 49), 0, F64),
+        ]
+        for (shape, extents, geometry, dtype), coder in zip(cases, itertools.cycle((16, 17, 18))):
+            with self.subTest(shape=shape, extents=extents, geometry=geometry), np.errstate(all="ignore"):
+                self.check(rng, shape, extents, geometry, dtype, coder)
+        # Some coarse fields were not stored raw: one of one tile, and one of five in two chunks.
+        self.assertLessEqual({(1, 1), (1, 5)}, set(self.forms))
+
+    def check(self, rng, shape, extents, geometry, dtype, coder):
+        distance = grid.anchor_distance(shape, geometry)
+        error = dtype.type(0.1)
+        flags = [random.randrange(8) for _ in range(9)]
+        data = make_parameters(rng, dtype, geometry, error, flags)
+        coarse_extents = grid.coarse_extents(extents, shape, distance)
+        anchor_extents = grid.coarse_extents(coarse_extents, shape, distance)
+        anchors = rng.normal(size=anchor_extents).astype(dtype) * dtype.type(100)
+
+        fields = []
+        for of_field in (coarse_extents, extents):
+            z = random_codes(rng, of_field, raw_share=0.05)
+            if not fields:  # the coarse one: few codes other than 0, so that a small field is not raw altogether
+                z[(z < 65535) & (rng.random(of_field) < 0.8)] = 0
+                z[z < 65535] %= 8
+            stored = rng.normal(size=of_field).astype(dtype) * dtype.type(20)
+            stored[rng.random(of_field) < 0.03] = np.inf
+            fields.append((z, stored, grid.TileGrid(of_field, shape, distance)))
+        shares, chunks = encode_fields(fields, coder)
+        prologue = data + struct.pack("<I", len(shares) // 4) + shares + anchors.tobytes()
+        codec = (17 + geometry, coder)
+        stream = make_stream(dtype, codec, extents, error, chunks, shape=shape, prologue=prologue)
+        coarse = fields[0][2]
+        self.forms.append((chunks[coarse.chunk_count - 1][0], coarse.tile_count))
+
+        known = anchors
+        for (z, stored, tiles), level in zip(fields, (distance.bit_length() - 1, None)):
+            reference = Reference(z, stored, known, shape, geometry, distance, data, dtype, level)
+            known = np.zeros(z.shape, dtype=dtype)
+            for place in itertools.product(*map(range, z.shape)):
+                known[place] = reference.known(place)
+        found = decode(stream).reshape(extents)
+        self.assertEqual(found.tobytes(), reference.values.tobytes())
+
+    def test_parameters_are_checked(self):
+        rng = np.random.default_rng(4)
+        data = make_parameters(rng, F32, 2, np.float32(0.5), [0] * 9)
+        make = lambda d: make_stream(F32, (19, 18), (20,), 0.5, [(0, b""), (0, b"")], prologue=d + bytes(4 + 4))
+        self.assertTrue((decode(make(data)) == 0).all())
+        # The error is not compared with the header's.
+        self.assertTrue((decode(make(data[:24] + struct.pack("<f", 0.25) + data[28:])) == 0).all())
+        changes = ((0, 1), (7, 0x80), (15, 0x80), (27, 0x80), (28, 1), (35, 0x80), (115, 0x80), (192, 1), (196, 1))
+        for at, change in changes:
+            wrong = bytearray(data)
+            wrong[at] ^= change
+            with self.assertRaisesRegex(ValueError, "parameters"):
+                decode(make(bytes(wrong)))
+        minus_zero = data[:32] + struct.pack("<f", -0.0) + data[36:]
+        with self.assertRaisesRegex(ValueError, "sign bit"):
+            decode(make(minus_zero))
+
+    def test_prologue_is_checked(self):
+        data = make_parameters(np.random.default_rng(5), F32, 2, np.float32(0.5), [0] * 9)
+        stream = make_stream(F32, (19, 18), (20,), 0.5, [(0, b""), (0, b"")], prologue=data + bytes(4 + 4))
+        self.assertEqual(len(decode(stream)), 20)
+        for at, change in ((160, 1), (160, 0x10), (166, 1)):  # form, start, length of its entry
+            wrong = bytearray(stream)
+            wrong[at] ^= change
+            with self.assertRaisesRegex(ValueError, "prologue: form, start or length"):
+                decode(bytes(wrong))
+        wrong = bytearray(stream)
+        wrong[-1] ^= 1  # the checksum covers the padding
+        with self.assertRaisesRegex(ValueError, "checksum of chunk 0"):
+            decode(bytes(wrong))
+
+    def test_chunk_without_codes(self):
+        """A coarse field of anchors only: m = 0, and what is coded is longer than the raw form."""
+        data = make_parameters(np.random.default_rng(6), F32, 2, np.float32(0.5), [0] * 9)
+        make = lambda *chunk: make_stream(F32, (19, 18), (20,), 0.5, [chunk, (0, b"")], prologue=data + bytes(4 + 4))
+        self.assertEqual(len(decode(make(0, b""))), 20)
+        self.assertEqual(len(decode(make(3, b""))), 20)
+        with self.assertRaisesRegex(ValueError, "longer than its raw form"):
+            decode(make(1, bytes(32)))
+
+
+if __name__ == "__main__":
+    unittest.main()

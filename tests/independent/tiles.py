@@ -1,0 +1,157 @@
+"""Codecs of tiles: the prologue and the chunks of both fields (sections 9 and 13 to 17)."""
+
+import numpy as np
+
+import entropy
+import interp
+import lorenzo
+from container import BITPLANE, CODED, GEOMETRY, HUFFMAN, RAW, ZERO, ceil_to
+from grid import AXES, TileGrid, anchor_distance, coarse_extents, product, steps_to_tile
+
+
+class Prologue:
+    """Section 15."""
+
+    def __init__(self, stream, coarse, distance):
+        header = stream.header
+        entry, payload = stream.entries[0]
+        if entry.form != CODED or entry.start != 0 or entry.length != 0:
+            raise ValueError("prologue: form, start or length of its entry is wrong")
+        at = interp.PARAMETER_BYTES if header.has_levels else 0
+        if at + 4 > len(payload):
+            raise ValueError("prologue: it ends behind the payload")
+        words = int.from_bytes(payload[at : at + 4], "little")
+        shares_at = at + 4
+        anchors_at = shares_at + 4 * words
+        # The anchors of the coarse field are every B-th of its places in turn.
+        anchors = coarse_extents(coarse.field, header.shape, distance) if header.has_levels else (0, 0, 0)
+        count = product(anchors)
+        end = anchors_at + header.width * count
+        if ceil_to(16, end) > len(payload):
+            raise ValueError("prologue: it ends behind the payload")
+        # The checksum covers the padding, too.
+        stream.verify(0, entry, payload[: ceil_to(16, end)])
+
+        self.parameters = interp.read_parameters(payload, header) if header.has_levels else None
+        self.intervals = None
+        if header.coder == BITPLANE:
+            if words:
+                raise ValueError("prologue: there are shares with bit planes")
+        else:
+            huffman = header.coder == HUFFMAN
+            shares = entropy.read_shares(payload[shares_at:anchors_at], huffman)
+            self.intervals = entropy.Intervals(shares, huffman)
+        self.anchors = np.frombuffer(payload, dtype=header.dtype, count=count, offset=anchors_at).reshape(anchors)
+
+
+class Codes:
+    """The codes of a field, by (z, y, x): k, whether the place is raw, and the value if so."""
+
+    def __init__(self, field, dtype):
+        self.k = np.zeros(field, dtype=np.int64)
+        self.raw = np.zeros(field, dtype=bool)
+        self.stored = np.zeros(field, dtype=dtype)
+
+
+def read_codes(stream, tiles, first_entry, intervals):
+    """The codes of all chunks of a field; chunk 0 of it has entry `first_entry`."""
+    header = stream.header
+    codes = Codes(tiles.field, header.dtype)
+    for chunk in range(tiles.chunk_count):
+        number = first_entry + chunk
+        form, data = stream.chunk(number)
+        try:
+            read_chunk(header, tiles, chunk, form, data, intervals, codes)
+        except ValueError as reason:
+            raise ValueError(f"chunk {number}: {reason}") from None
+    return codes
+
+
+def read_chunk(header, tiles, chunk, form, data, intervals, codes):
+    """Section 9, forms."""
+    numbers = tiles.tiles_of_chunk(chunk)
+    active = np.array([tiles.active(number) for number in numbers])
+    m, w = int(active.sum()), header.width
+    if len(data) > ceil_to(16, m * w):
+        raise ValueError("longer than its raw form")
+
+    # z: the codes by tile, step and lane; at: where the values of raw places begin.
+    at = 0
+    if form == ZERO:
+        z = np.zeros(active.shape, dtype=np.int64)
+    elif form == RAW:
+        z = np.where(active, entropy.RAW_CODE, 0)
+    elif form == CODED and header.coder == BITPLANE:
+        z, at = entropy.decode_bit_planes(data, active)
+    elif form == CODED:
+        z, at = entropy.decode_lane_stacks(data, intervals, active, tiles.groups(), header.has_levels)
+    else:
+        raise ValueError(f"form {form} is unknown")
+
+    raw = z == entropy.RAW_CODE
+    count = int(raw.sum())
+    if len(data) != ceil_to(16, at + count * w):
+        raise ValueError(f"{len(data)} bytes, but the contents need {ceil_to(16, at + count * w)}")
+    stored = np.zeros(active.shape, dtype=header.dtype)
+    stored[raw] = np.frombuffer(data, dtype=header.dtype, count=count, offset=at)
+    # Section 9: even codes are not negative, odd ones are.
+    k = np.where(z % 2 == 0, z // 2, -((z + 1) // 2))
+
+    for i, number in enumerate(numbers):
+        box = tiles.box(number)
+        cut = tuple(slice(0, extent) for extent in box.extents)
+        codes.k[box.slices] = steps_to_tile(k[i], header.shape)[cut]
+        codes.raw[box.slices] = steps_to_tile(raw[i], header.shape)[cut]
+        codes.stored[box.slices] = steps_to_tile(stored[i], header.shape)[cut]
+
+
+def decode_field(stream):
+    header = stream.header
+    distance = anchor_distance(header.shape, GEOMETRY.get(header.predictor))
+    tiles = TileGrid(header.field, header.shape, distance)
+    if header.has_levels:
+        return decode_interpolation(stream, tiles, distance)
+    return decode_lorenzo(stream, tiles)
+
+
+def decode_lorenzo(stream, tiles):
+    """Section 17."""
+    header = stream.header
+    prologue = Prologue(stream, None, None)
+    codes = read_codes(stream, tiles, 1, prologue.intervals)
+    field = np.empty(header.field, dtype=header.dtype)
+    for number in range(tiles.tile_count):
+        here = tiles.box(number).slices
+        field[here] = lorenzo.decode_tile(
+            codes.k[here], codes.raw[here], codes.stored[here], header.shape, header.error
+        )
+    return field
+
+
+def decode_interpolation(stream, tiles, distance):
+    """Section 16: first the coarse field, then the field."""
+    header = stream.header
+    shape = header.shape
+    coarse = TileGrid(coarse_extents(header.field, shape, distance), shape, distance)
+    prologue = Prologue(stream, coarse, distance)
+    coarse_codes = read_codes(stream, coarse, 1, prologue.intervals)
+    codes = read_codes(stream, tiles, 1 + coarse.chunk_count, prologue.intervals)
+
+    top_level = distance.bit_length() - 1  # L = log2 B
+    anchors = tuple(
+        slice(0, None, distance if dimension in AXES[shape] else None) for dimension in range(3)
+    )
+    coarse_known = np.zeros(coarse.field, dtype=header.dtype)
+    coarse_known[anchors] = prologue.anchors
+    decoder = interp.Interpolation(
+        prologue.parameters, header.error, shape,
+        coarse_codes.k, coarse_codes.raw, coarse_codes.stored, coarse_known, top_level,
+    )
+    decoder.run(top_level)
+
+    known = np.zeros(header.field, dtype=header.dtype)
+    known[anchors] = coarse_known
+    decoder = interp.Interpolation(
+        prologue.parameters, header.error, shape, codes.k, codes.raw, codes.stored, known
+    )
+    return decoder.run(top_level)

@@ -98,7 +98,7 @@ struct Summary {
     info: Info,
     /// As asked for.
     rank: Option<u8>,
-    /// That which chose codec and rank.
+    /// That which chose the layout.
     preset: Option<Preset>,
     outlying: Vec<Outlying>,
     /// The one that was used.
@@ -146,20 +146,18 @@ impl Summary {
         if !common.quiet {
             self.note_rank();
             output::note(&format!(
-                "{}: {} to {}, ratio {:.2}, {} bits a value",
+                "{}: {} to {}: ratio {:.2}, {} bits a value; {:.0} MB/s, {:.3} s on {}\n\
+                 {}; {}",
                 job.output.output_name(),
                 report::bytes(info.field_bytes),
                 report::bytes(info.stream_bytes),
                 info.ratio(),
                 report::bits_per_value(info.bits_per_value()),
-            ));
-            output::note(&format!(
-                "  {}; {}; on {}, {:.0} MB/s, {:.3} s",
-                self.coded_as(),
-                resolved(info),
-                self.device,
                 self.speed(),
                 self.seconds,
+                self.device,
+                self.coded_as(),
+                resolved(info),
             ));
         }
         Ok(())

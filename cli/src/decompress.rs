@@ -7,7 +7,7 @@ use crate::field_file::{self, Array};
 use crate::files::{Job, array_name};
 use crate::location::Location;
 use crate::progress::Progress;
-use crate::{damage, device, json, output, report, stream_file};
+use crate::{damage, json, output, report, stream_file};
 use ferrosz::{Damage, Decompressor, Device, Dtype, Element, Info};
 use serde_json::json;
 use std::time::Instant;
@@ -71,15 +71,18 @@ fn decompress<T: Element>(
     .map_err(|error| stream_file::explain(&job.input, error))?;
     let seconds = start.elapsed().as_secs_f64();
     field_file::write(&job.output, args.files.replace.force, &array)?;
-    let device = match args.salvage {
+    // What is damaged, and parts of streams of tiles, are decoded on the CPU.
+    let device = match args.salvage || (part.is_some() && info.chunk_tiles.is_some()) {
         true => Device::Cpu,
-        false => common.device,
+        false => Decompressor::new()
+            .device(common.device)
+            .device_for(stream, array.values.len())?,
     };
     let summary = Summary {
         info,
         array: &array,
         damages: &damages,
-        device: device::of_stream(device, stream, array.values.len()).to_string(),
+        device,
         seconds,
     };
     summary.print(job, common)?;
@@ -124,7 +127,7 @@ struct Summary<'a, T> {
     info: &'a Info,
     array: &'a Array<T>,
     damages: &'a [Damage],
-    device: String,
+    device: Device,
     seconds: f64,
 }
 
@@ -149,7 +152,7 @@ impl<T: Element> Summary<'_, T> {
                 "elements": self.array.values.len(),
                 "field_bytes": bytes,
                 "damaged": damage::to_json(self.damages),
-                "device": self.device,
+                "device": self.device.to_string(),
                 "seconds": self.seconds,
                 "megabytes_per_second": speed,
             });

@@ -13,7 +13,6 @@ mod compress;
 mod damage;
 mod decompress;
 mod demo;
-mod device;
 mod failure;
 mod field_file;
 mod files;

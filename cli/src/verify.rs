@@ -7,8 +7,8 @@ use crate::failure::Failure;
 use crate::field_file::{self, Array, Assumed, CHECK_FLAGS, Field, Shape};
 use crate::judge::{Judgement, judge};
 use crate::location::Location;
-use crate::{device, json, output, report, stream_file};
-use ferrosz::{Bound, BoundMode, Element, Info};
+use crate::{json, output, report, stream_file};
+use ferrosz::{Bound, BoundMode, Decompressor, Element, Info};
 use serde_json::{Value, json};
 use std::time::Instant;
 
@@ -37,9 +37,11 @@ pub fn run(args: &Verify, common: &Common) -> Result<bool, Failure> {
         Field::F64(original) => compare(args, common, original, &stream, &info)?,
     };
     let text = if common.json {
+        let decompressor = Decompressor::new().device(common.device);
+        let device = decompressor.device_for(&stream, judgement.values as usize)?;
         let run = json!({
             "stream": args.stream.to_string(),
-            "device": device::of_stream(common.device, &stream, info.elements as usize).to_string(),
+            "device": device.to_string(),
             "seconds": start.elapsed().as_secs_f64(),
         });
         let begin = json::begin("verify", &args.original);

@@ -42,8 +42,8 @@ fn every_command_says_all_of_its_stream() {
         found
     };
     let found = all(
-        "compress in.npy a.fsz --range 1e-3",
-        &["output", "device", "automatic", "warnings"],
+        "compress in.npy a.fsz --range 1e-3 --fast",
+        &["output", "device", "preset", "automatic", "warnings"],
     );
     assert_eq!(
         (&found["input"], &found["output"]),

@@ -38,8 +38,8 @@ pub(crate) fn decompress<T: Element>(
         return Ok(());
     }
     let (decode, start) = Decode::begin::<T>(stream, layout, verify)?;
-    let wanted = tile_ranges(&layout.fine, region);
     let quantizer = stream.header.quantizer::<T>()?;
+    let wanted = tile_ranges(&layout.fine, region);
     let out = Rows::new(region, &layout.fine, values);
     match start {
         None => {
@@ -169,9 +169,9 @@ impl<'a> Decode<'a> {
     ) -> Result<(Self, Option<Start<T>>), FormatError> {
         let source = Source { stream, verify };
         let bytes = source.prologue()?;
-        let quantizer = stream.header.quantizer::<T>()?;
-        let (prologue, sections) = Prologue::<T>::read(layout, quantizer.error(), bytes)
-            .map_err(|fault| fault.in_chunk(0))?;
+        let error = stream.header.quantizer::<T>()?.error();
+        let (prologue, sections) =
+            Prologue::<T>::read(layout, error, bytes).map_err(|fault| fault.in_chunk(0))?;
         let decode = Self {
             source,
             layout,

@@ -40,10 +40,7 @@ fn check<T: FromBits>(lengths: &[u64], kind: Kind, seed: u64) {
 }
 
 #[test]
-#[cfg_attr(
-    not(target_arch = "x86_64"),
-    ignore = "there is one version for this architecture"
-)]
+#[cfg_attr(not(runs_avx2), ignore = "needs a processor with AVX2")]
 fn all_versions_make_and_read_the_same_bytes() {
     let extents: [&[u64]; 6] = [
         &[1],
@@ -63,10 +60,7 @@ fn all_versions_make_and_read_the_same_bytes() {
 
 /// Bodies of every rate, which no field of a few kinds has.
 #[test]
-#[cfg_attr(
-    not(target_arch = "x86_64"),
-    ignore = "there is one version for this architecture"
-)]
+#[cfg_attr(not(runs_avx2), ignore = "needs a processor with AVX2")]
 fn all_versions_agree_on_every_rate() {
     for (seed, kind) in (0..).zip([Kind::Random, Kind::Steps, Kind::Offset]) {
         let field = make::<f64>(kind, 20 * 24 * 28, seed);
@@ -94,10 +88,7 @@ fn all_versions_agree_on_every_rate() {
 
 /// What a damaged stream does to one version, it does to all.
 #[test]
-#[cfg_attr(
-    not(target_arch = "x86_64"),
-    ignore = "there is one version for this architecture"
-)]
+#[cfg_attr(not(runs_avx2), ignore = "needs a processor with AVX2")]
 fn all_versions_find_the_same_faults() {
     let field = make::<f32>(Kind::NotFinite, 9 * 30 * 40, 1);
     for layout in layouts(&[9, 30, 40]) {
@@ -118,10 +109,7 @@ fn all_versions_find_the_same_faults() {
 }
 
 #[test]
-#[cfg_attr(
-    not(target_arch = "x86_64"),
-    ignore = "there is one version for this architecture"
-)]
+#[cfg_attr(not(runs_avx2), ignore = "needs a processor with AVX2")]
 fn a_field_of_several_waves_comes_back() {
     // A wave has 64 chunks for each thread.
     let threads = std::thread::available_parallelism().map_or(1, usize::from);

@@ -145,22 +145,37 @@ impl Judge {
     /// as much as a limit, rounded, or more.
     fn clear_block<T: Element>(&self, original: &[T], decoded: &[T]) -> Option<(f64, f64)> {
         let clear = self.limit.below.min(self.promised.below);
+        if clear == 0.0 {
+            // Zeros of both signs are not the same.
+            let is_exact = |(x, y): (&T, &T)| x.is_finite() && x.to_bits64() == y.to_bits64();
+            return original
+                .iter()
+                .zip(decoded)
+                .all(is_exact)
+                .then_some((0.0, 0.0));
+        }
         let (mut largest, mut squares, mut doubts) = ([0.0; LANES], [0.0; LANES], [false; LANES]);
-        let lanes = original.chunks(LANES).zip(decoded.chunks(LANES));
-        for (x, y) in lanes {
-            for (lane, (x, y)) in x.iter().zip(y).enumerate() {
-                let error = (x.to_f64() - y.to_f64()).abs();
-                // Where the promise is 0, zeros of both signs are not the same.
-                let is_clear = error < clear || x.to_bits64() == y.to_bits64();
-                // NaN less itself is NaN, infinity less itself, too.
-                doubts[lane] |= !(is_clear && error < f64::INFINITY);
-                largest[lane] = if error > largest[lane] {
-                    error
-                } else {
-                    largest[lane]
-                };
-                squares[lane] += error * error;
+        let mut see = |lane: usize, x: T, y: T| {
+            let error = (x.to_f64() - y.to_f64()).abs();
+            // That of what is not finite is not less than anything.
+            let is_clear = error < clear;
+            doubts[lane] |= !is_clear;
+            largest[lane] = if error > largest[lane] {
+                error
+            } else {
+                largest[lane]
+            };
+            squares[lane] += error * error;
+        };
+        let (whole, rest) = original.as_chunks::<LANES>();
+        let (whole_decoded, rest_decoded) = decoded.as_chunks::<LANES>();
+        for (x, y) in whole.iter().zip(whole_decoded) {
+            for lane in 0..LANES {
+                see(lane, x[lane], y[lane]);
             }
+        }
+        for (lane, (x, y)) in rest.iter().zip(rest_decoded).enumerate() {
+            see(lane, *x, *y);
         }
         if doubts.contains(&true) {
             return None;
@@ -239,9 +254,24 @@ impl Extremes {
         let (min, max) = values
             .par_chunks(PART)
             .map(|values| {
-                let finite = values.iter().filter(|x| x.is_finite());
-                finite.fold(nothing(), |(min, max), x| {
-                    (min.min(x.to_f64()), max.max(x.to_f64()))
+                let mut ends = [nothing(); LANES];
+                for values in values.chunks(LANES) {
+                    for (x, (min, max)) in values.iter().zip(&mut ends) {
+                        let (value, is_finite) = (x.to_f64(), x.is_finite());
+                        *min = if is_finite && value < *min {
+                            value
+                        } else {
+                            *min
+                        };
+                        *max = if is_finite && value > *max {
+                            value
+                        } else {
+                            *max
+                        };
+                    }
+                }
+                ends.into_iter().fold(nothing(), |one, other| {
+                    (one.0.min(other.0), one.1.max(other.1))
                 })
             })
             .reduce(nothing, |one, other| {

@@ -17,6 +17,12 @@ const LEAST_FACTOR: f64 = 10.0;
 /// How much farther from 0 than all others a value is outside where the others are all the same.
 const LEAST_DISTANCE: f64 = 1e3;
 
+/// Values of a sample.
+const SAMPLE: usize = 1 << 12;
+
+/// Extremes that are looked for beside each other, as vectors have them.
+const LANES: usize = 8;
+
 /// Values outside that are taken away one after the other.
 const MOST: usize = 4;
 
@@ -39,9 +45,13 @@ pub fn find<T: Element>(values: &[T], mode: BoundMode) -> Vec<Outlying> {
         return Vec::new();
     }
     let mut found: Vec<(f64, u64)> = Vec::new();
-    let Some(whole) = Ends::of(values, f64::NEG_INFINITY, f64::INFINITY) else {
+    let Some((low, high)) = extremes(values, f64::NEG_INFINITY, f64::INFINITY) else {
         return Vec::new();
     };
+    if sample_range(values, low, high) * LEAST_FACTOR > high - low {
+        return Vec::new();
+    }
+    let whole = Ends::counted(values, (low, high));
     let mut ends = whole;
     while found.len() < MOST {
         if ends.low == ends.high {
@@ -96,35 +106,20 @@ struct Ends {
 impl Ends {
     /// Of the finite values between two others, which are not counted; none if there is no such value.
     fn of<T: Element>(values: &[T], above: f64, below: f64) -> Option<Self> {
-        let inside = |x: &T| x.is_finite() && x.to_f64() > above && x.to_f64() < below;
-        let blocks = || values.par_chunks(BLOCK);
-        let nothing = || (f64::INFINITY, f64::NEG_INFINITY);
-        let (low, high) = blocks()
-            .map(|block| {
-                block.iter().fold(nothing(), |(low, high), value| {
-                    let x = value.to_f64();
-                    match inside(value) {
-                        true => (low.min(x), high.max(x)),
-                        false => (low, high),
-                    }
-                })
-            })
-            .reduce(nothing, |one, other| {
-                (one.0.min(other.0), one.1.max(other.1))
-            });
-        if low > high {
-            return None;
-        }
+        extremes(values, above, below).map(|ends| Self::counted(values, ends))
+    }
+
+    fn counted<T: Element>(values: &[T], (low, high): (f64, f64)) -> Self {
         let count = |wanted: f64| -> u64 {
             let count = |block: &[T]| block.iter().filter(|x| x.to_f64() == wanted).count() as u64;
-            blocks().map(count).sum()
+            values.par_chunks(BLOCK).map(count).sum()
         };
-        Some(Self {
+        Self {
             low,
             low_count: count(low),
             high,
             high_count: count(high),
-        })
+        }
     }
 
     fn low(&self) -> (f64, u64) {
@@ -145,6 +140,42 @@ impl Ends {
         let largest = self.low.abs().max(self.high.abs());
         self.range() > 0.0 || (largest > 0.0 && value.abs() >= LEAST_DISTANCE * largest)
     }
+}
+
+/// The smallest and the largest of the finite values between two others; none if there is no such value.
+fn extremes<T: Element>(values: &[T], above: f64, below: f64) -> Option<(f64, f64)> {
+    let nothing = || (f64::INFINITY, f64::NEG_INFINITY);
+    let of_block = |block: &[T]| {
+        let mut ends = [nothing(); LANES];
+        for values in block.chunks(LANES) {
+            for (value, (low, high)) in values.iter().zip(&mut ends) {
+                let x = value.to_f64();
+                let inside = value.is_finite() && x > above && x < below;
+                *low = if inside && x < *low { x } else { *low };
+                *high = if inside && x > *high { x } else { *high };
+            }
+        }
+        ends.into_iter().fold(nothing(), join)
+    };
+    let blocks = values.par_chunks(BLOCK).map(of_block);
+    let (low, high) = blocks.reduce(nothing, join);
+    (low <= high).then_some((low, high))
+}
+
+fn join(one: (f64, f64), other: (f64, f64)) -> (f64, f64) {
+    (one.0.min(other.0), one.1.max(other.1))
+}
+
+/// How far values of a sample between two others lie apart: all of them lie no less apart, so that almost always this
+/// tells that no value is outside.
+fn sample_range<T: Element>(values: &[T], above: f64, below: f64) -> f64 {
+    let sample = values.iter().step_by(values.len().div_ceil(SAMPLE).max(1));
+    let inside = sample
+        .map(|x| x.to_f64())
+        .filter(|x| *x > above && *x < below);
+    let nothing = (f64::INFINITY, f64::NEG_INFINITY);
+    let (low, high) = inside.fold(nothing, |ends, x| join(ends, (x, x)));
+    (high - low).max(0.0)
 }
 
 impl Outlying {

@@ -153,7 +153,7 @@ fn what_cannot_be_measured_is_said() {
     place.fail(
         2,
         "bench --codec nonsense",
-        &["nonsense", "possible values", "layered"],
+        &["nonsense", "is not a codec", "layered"],
     );
     place.fail(2, "bench --bare --codec plain", &["--bare", "--codec"]);
     place.fail(2, "bench --rank 4", &["a rank is 1, 2 or 3"]);

@@ -8,8 +8,6 @@ use crate::executor::Executor;
 use crate::executor::cuda::Kernels;
 #[cfg(feature = "emulator")]
 use crate::executor::emulator;
-#[cfg(feature = "cuda")]
-use crate::executor::recorder;
 use crate::plan::{
     CompressJob, DecompressJob, enqueue_compress, enqueue_decompress, fault_in, workspace_cells,
 };
@@ -119,7 +117,6 @@ impl Gpu {
         match *self {
             #[cfg(feature = "cuda")]
             Self::Cuda(ref kernels) => {
-                kernels.load_all(recorder::to_compress(layout, T::DTYPE, Some(bound))?)?;
                 compress_host(&kernels.on_default_stream(), layout, bound, field)
             }
             #[cfg(feature = "emulator")]
@@ -175,8 +172,6 @@ impl Gpu {
         match *self {
             #[cfg(feature = "cuda")]
             Self::Cuda(ref kernels) => {
-                let layout = source.header.layout();
-                kernels.load_all(recorder::to_decompress(layout, T::DTYPE)?)?;
                 decompress_host(&kernels.on_default_stream(), source, values)
             }
             #[cfg(feature = "emulator")]

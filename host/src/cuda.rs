@@ -98,9 +98,9 @@ impl Gpu {
         self.kernels.context()
     }
 
-    /// Loads all kernels that compression and decompression of streams of this layout and type need, many at the same
-    /// time, so that no later call waits for the driver to compile one, or loads one while a graph is captured. From cold
-    /// it takes up to a second ([measured](https://github.com/ferrosz/ferrosz/blob/main/docs/measurements/h200-cold.md)); the
+    /// Loads all kernels that compression and decompression of streams of this layout and type need, so that no later
+    /// call waits for the driver to compile one, or loads one while a graph is captured. From cold
+    /// it takes half a second for codecs of blocks, and up to four for interpolation ([measured](https://github.com/ferrosz/ferrosz/blob/main/docs/measurements/h200-cold.md)); the
     /// driver keeps what it compiled in a cache on the disk.
     ///
     /// ```no_run
@@ -118,7 +118,7 @@ impl Gpu {
     ///
     /// [`Error::Cuda`] if the driver refuses a kernel; [`Error::TooLarge`].
     pub fn prepare(&self, layout: Layout, dtype: Dtype) -> Result<(), Error> {
-        let mut loads = recorder::to_compress(layout, dtype, None)?;
+        let mut loads = recorder::to_compress(layout, dtype)?;
         loads.append(&mut recorder::to_decompress(layout, dtype)?);
         self.kernels.load_all(loads)
     }

@@ -219,20 +219,34 @@ fn of_shape(cases: &mut Vec<Case>, dtype: Dtype, codec: Codec, shape: Shape) {
             bound(BoundMode::Range, 1e-4),
             Kind::Steps,
         ));
-        let parts = match shape {
-            Shape::Line => vec![Part::Elements(8100..8300), Part::Elements(8190..8193)],
-            Shape::Plane => vec![
-                Part::Box(vec![60..70, 100..110]),
-                Part::Box(vec![0..1, 0..153]),
-            ],
-            Shape::Cube => vec![
-                Part::Box(vec![14..18, 15..17, 30..31]),
-                Part::Elements(3..5),
-            ],
+        let (lengths, parts): (&[u64], _) = match shape {
+            Shape::Line => (
+                &[9001],
+                vec![Part::Elements(8150..8250), Part::Elements(8190..8193)],
+            ),
+            Shape::Plane => (
+                &[97, 101],
+                vec![
+                    Part::Box(vec![60..70, 50..60]),
+                    Part::Box(vec![0..1, 0..101]),
+                ],
+            ),
+            Shape::Cube => (
+                &[17, 19, 33],
+                vec![
+                    Part::Box(vec![14..17, 15..17, 30..33]),
+                    Part::Elements(3..5),
+                ],
+            ),
         };
         cases.push(Case {
             updates: parts,
-            ..add("updates", many, bound(BoundMode::Abs, 0.05), Kind::Constant)
+            ..add(
+                "updates",
+                lengths,
+                bound(BoundMode::Range, 0.2),
+                Kind::Smooth,
+            )
         });
     }
 }

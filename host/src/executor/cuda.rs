@@ -2,7 +2,7 @@
 
 use crate::driver;
 use crate::error::Error;
-use crate::executor::recorder::{Load, Loads};
+use crate::executor::recorder::Loads;
 use crate::executor::{Executor, ptx};
 use cudarc::driver::{CudaContext, CudaFunction, CudaStream, DriverError, result, sys};
 use cudarc::nvrtc::Ptx;
@@ -130,34 +130,12 @@ impl Kernels {
         self.function::<K>().map(|_| ())
     }
 
-    /// Loads those of some kernels that are not loaded yet, each on a thread of its own: the driver compiles them at the
-    /// same time.
-    pub(crate) fn load_all(&self, mut loads: Loads) -> Result<(), Error> {
-        {
-            let functions = self.functions.lock();
-            let functions = functions.unwrap_or_else(PoisonError::into_inner);
-            loads.retain(|name, _| !functions.contains_key(name));
-        }
-        let load = |load: Load| {
-            let bound = self.context.bind_to_thread();
-            bound.map_err(failed("use the GPU"))?;
-            load(self)
-        };
-        std::thread::scope(|scope| {
-            let threads: Vec<_> = (loads.into_values())
-                .map(|kernel| scope.spawn(move || load(kernel)))
-                .collect();
-            let ends = threads.into_iter().map(|thread| thread.join());
-            ends.map(|end| {
-                end.unwrap_or_else(|_| {
-                    Err(Error::Cuda {
-                        action: "load a kernel",
-                        reason: "a thread of the loader ended early".to_owned(),
-                    })
-                })
-            })
-            .collect()
-        })
+    /// Loads kernels that are not loaded yet, one after the other: the driver compiles no two at the same time, whatever the
+    /// threads that ask for them (docs/measurements/h200-cold.md).
+    pub(crate) fn load_all(&self, loads: Loads) -> Result<(), Error> {
+        let bound = self.context.bind_to_thread();
+        bound.map_err(failed("use the GPU"))?;
+        loads.into_values().try_for_each(|load| load(self))
     }
 
     /// Blocks of a kernel that the GPU runs at once, at least one.

@@ -24,22 +24,14 @@ struct Recorder {
 /// How to load each of some kernels, by name.
 pub(crate) type Loads = BTreeMap<&'static str, Load>;
 
-/// The kernels that compression to a layout asks for, with this bound or with any.
+/// The kernels that compression to a layout asks for, with any bound.
 ///
 /// # Errors
 ///
 /// [`Error::TooLarge`].
-pub(crate) fn to_compress(
-    layout: Layout,
-    dtype: Dtype,
-    bound: Option<Bound>,
-) -> Result<Loads, Error> {
+pub(crate) fn to_compress(layout: Layout, dtype: Dtype) -> Result<Loads, Error> {
     let recorder = Recorder::default();
-    let bounds = match bound {
-        Some(bound) => vec![bound],
-        None => vec![Bound::range(1e-3)?, Bound::abs(1e-3)?],
-    };
-    for bound in bounds {
+    for bound in [Bound::range(1e-3)?, Bound::abs(1e-3)?] {
         // Nothing is run, so nothing is read or written.
         let job = CompressJob {
             layout,

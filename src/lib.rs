@@ -30,6 +30,17 @@
 
 pub use ferrosz_host::*;
 
+/// Compression and decompression of device memory, on a stream of the caller's: see [`Gpu`](cuda::Gpu), and the
+/// [example](https://github.com/ferrosz/ferrosz/blob/main/examples/device_memory.rs).
+///
+/// The names are listed, not taken by a glob, so that the pages of `cudarc` stay its own.
+#[cfg(feature = "cuda")]
+pub mod cuda {
+    #[doc(no_inline)]
+    pub use ferrosz_host::cuda::cudarc;
+    pub use ferrosz_host::cuda::{Gpu, Workspace};
+}
+
 /// The examples of the README are tests.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

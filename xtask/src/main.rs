@@ -4,7 +4,7 @@
 //! cargo xtask ptx           rebuild gpu-kernels/ptx, and the table of resources
 //! cargo xtask resources     rewrite docs/measurements/kernel-resources.md
 //! cargo xtask check         formatting, lints, PTX gates, tests
-//! cargo xtask check NAME    one gate of CI: ptx | features | targets | msrv | package | size
+//! cargo xtask check NAME    one gate of CI: ptx | features | targets | msrv | docs | package | size
 //! cargo xtask bench ...     `ferrosz bench ...`, built for release
 //! cargo xtask gpu-bundle    a folder that tests and times a GPU machine without Rust
 //! cargo xtask golden        rewrites tests/golden after a deliberate change of bytes, and says which files changed
@@ -13,6 +13,7 @@
 mod bundle;
 mod check;
 mod compiler;
+mod docs;
 mod executable;
 mod manifest;
 mod occupancy;
@@ -39,6 +40,7 @@ fn main() -> ExitCode {
         ["check", "ptx"] => check::ptx(),
         ["check", "features"] => check::features(),
         ["check", "targets"] => check::targets(),
+        ["check", "docs"] => docs::check(),
         ["check", "msrv"] => check::msrv(),
         ["check", "package"] => check::packages(),
         ["check", "size"] => check::size(),
@@ -46,9 +48,10 @@ fn main() -> ExitCode {
         ["gpu-bundle"] => bundle::make(),
         ["golden"] => golden(),
         _ => {
-            let gates = "check ptx | features | targets | msrv | package | size";
-            Err(format!(
-                "tasks: ptx | resources | check | {gates} | bench ARGUMENTS | gpu-bundle | golden"
+            let gates = "check ptx | features | targets | msrv | docs | package | size";
+            Err(
+                format!("tasks: ptx | resources | check | {gates} | bench ARGUMENTS | gpu-bundle | golden")
+                    .into(),
             )
             .into())
         }

@@ -1,0 +1,67 @@
+//! `cargo xtask check docs`: the pages are made without a warning, and hold what is ours alone.
+
+use crate::{Failure, root, run};
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+/// Makes the pages, and refuses links of the front page that lead nowhere, and pages of another's crate.
+pub fn check() -> Result<(), Failure> {
+    let pages = root().join("target/doc/ferrosz");
+    let _ = fs::remove_dir_all(&pages);
+    run(Command::new(env!("CARGO"))
+        .current_dir(root())
+        .env("RUSTDOCFLAGS", "-D warnings")
+        .args(["doc", "--quiet", "--workspace", "--no-deps"]))?;
+    let front = fs::read_to_string(pages.join("index.html"))?;
+    let dead: Vec<&str> = (links(&front).into_iter())
+        .filter(|link| is_dead(&pages, link))
+        .collect();
+    if !dead.is_empty() {
+        return Err(format!("the front page has dead links: {}", dead.join(", ")).into());
+    }
+    if pages.join("cuda/cudarc").exists() {
+        return Err("the pages of cudarc are among those of ferrosz".into());
+    }
+    Ok(())
+}
+
+/// Where the links of a page lead.
+fn links(page: &str) -> Vec<&str> {
+    (page.split("href=\"").skip(1))
+        .filter_map(|rest| rest.split('"').next())
+        .collect()
+}
+
+/// Whether a link to another file of the same folders has none. Scripts of rustdoc make links of `${`.
+fn is_dead(folder: &Path, link: &str) -> bool {
+    let file = link.split('#').next().unwrap_or_default();
+    let is_elsewhere = file.contains("://") || file.contains("${");
+    !is_elsewhere && !folder.join(file).exists()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dead_links_are_found() {
+        let page = r##"<a href="src/lib.rs#L1">a</a><a href="docs/testing.md">b</a><a href="https://x.org/y">c</a>
+            <a href="#here">d</a>"##;
+        let found = links(page);
+        assert_eq!(
+            found,
+            [
+                "src/lib.rs#L1",
+                "docs/testing.md",
+                "https://x.org/y",
+                "#here"
+            ]
+        );
+        let dead = |link: &&&str| is_dead(&root().join("host"), link);
+        assert_eq!(
+            found.iter().filter(dead).collect::<Vec<_>>(),
+            [&"docs/testing.md"]
+        );
+    }
+}

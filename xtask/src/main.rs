@@ -49,11 +49,8 @@ fn main() -> ExitCode {
         ["golden"] => golden(),
         _ => {
             let gates = "check ptx | features | targets | msrv | docs | package | size";
-            Err(
-                format!("tasks: ptx | resources | check | {gates} | bench ARGUMENTS | gpu-bundle | golden")
-                    .into(),
-            )
-            .into())
+            let others = "bench ARGUMENTS | gpu-bundle | golden";
+            Err(format!("tasks: ptx | resources | check | {gates} | {others}").into())
         }
     };
     match result {

@@ -618,7 +618,7 @@ mod tests {
         let extents = Extents::new(&[7, 5, 3, 2]).unwrap();
         let layout = Layout::new(Codec::Outlier, Shape::Cube, extents);
         let header = Header {
-            payload_bytes: 0x1230,
+            payload_bytes: 0x490,
             ..layout.header(Dtype::F64, Bound::default(), 0x3f84_7ae1_47ae_147b)
         };
         let ending = Ending {

@@ -264,10 +264,17 @@ fn what_is_longer_than_it_needs_to_be_is_a_fault() {
     let sample = Sample::<f32>::new(kind, [0; 3], [3, 5, 90], &mut rng);
     let compressed = compress::<f32, Rans, Cube>(&sample, 0);
     let end = compressed.payload().len();
+    // The last chunk with words behind it that its entry says are its own.
     let mut streams = vec![
         lengthened(&compressed, end, &[0; 4], 0),
         lengthened(&compressed, end, &[0; 4000], 0),
     ];
+    for (stream, words) in streams.iter_mut().zip([4, 4000]) {
+        let entry = &mut stream[compressed.payload_at() - 4..][..4];
+        let last = Entry::from_words(entry.try_into().expect("an entry"));
+        let bytes = last.bytes + 4 * words;
+        entry.copy_from_slice(&Entry { bytes, ..last }.to_words());
+    }
     // The body of one context followed by four words more.
     for context in 0..16 {
         let after = Head::from_word(compressed.payload()[context]).end as usize;

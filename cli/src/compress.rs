@@ -35,8 +35,8 @@ fn note_lossless(args: &Compress, common: &Common) {
     let is_lossless = args.bound.given().is_some_and(|(_, bound)| bound == 0.0);
     if is_lossless && common.notes() {
         output::note(
-            "note: a bound of 0 is lossless: every value comes back bit by bit, chunks of one value are stored as that \
-             value, and all others as they are, at a ratio of 1",
+            "note: a bound of 0 is lossless: every value comes back bit by bit, and noise in the last bits is kept, too; \
+             any bound above 0 gives a far shorter stream",
         );
     }
 }

@@ -4,7 +4,7 @@
 //! Ordinary values do not look so: those of a saturated instrument are repeated, but the rest comes near to them.
 
 use crate::report;
-use ferrosz::{BoundMode, Element, Info};
+use ferrosz::{BoundMode, Dtype, Element, Info};
 use rayon::prelude::*;
 use serde_json::{Value, json};
 
@@ -185,7 +185,7 @@ impl Outlying {
             "warning: {} occurs {} times, far outside the other values, and decides {}: --{} {} comes to {}, and the \
              range is {} with it and {} without. If it stands for missing values, make it NaN before, or give the \
              bound with --abs",
-            report::short(self.value),
+            name(self.value, info.dtype),
             self.count,
             match info.bound.mode() {
                 BoundMode::Max => "the largest magnitude",
@@ -209,6 +209,17 @@ impl Outlying {
             "range_without": self.range_without,
             "text": self.warning(info),
         })
+    }
+}
+
+/// A value with the digits that its type needs.
+fn name(value: f64, dtype: Dtype) -> String {
+    let is_short = value == 0.0 || (1e-3..1e6).contains(&value.abs());
+    match (dtype, is_short) {
+        (Dtype::F32, true) => (value as f32).to_string(),
+        (Dtype::F32, false) => format!("{:e}", value as f32),
+        (Dtype::F64, true) => value.to_string(),
+        (Dtype::F64, false) => format!("{value:e}"),
     }
 }
 

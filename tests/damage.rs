@@ -256,7 +256,7 @@ fn headers_of_extreme_extents_are_refused() {
             let most = layout.max_stream_bytes(Dtype::F32).unwrap_or(u64::MAX) & !15;
             for lengths in [
                 [most, 0, 0],
-                [0, u64::MAX - most & !15, 0],
+                [0, (u64::MAX - most) & !15, 0],
                 [most, most, most],
             ] {
                 let [payload_bytes, record_bytes, update_bytes] = lengths;

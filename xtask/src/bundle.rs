@@ -1,6 +1,6 @@
 //! `cargo xtask gpu-bundle`: a folder that tests and times a GPU machine without Rust.
 //!
-//! It holds the GPU tests and the `ferrosz` command as executables, the generator of the fields for
+//! It holds the GPU tests and the `ferrosz` command as executables, the golden streams, the generator of the fields for
 //! `ferrosz bench` (Python with PyTorch), and `run.sh`, which runs all of it.
 
 use crate::manifest::Manifest;
@@ -19,6 +19,8 @@ mkdir -p "$out"
 status=0
 nvidia-smi --query-gpu=name,driver_version,memory.total,clocks.sm,clocks.mem --format=csv | tee "$out/machine.csv"
 timeout 600 "$here/gpu-tests" --ignored --nocapture --test-threads=1 2>&1 | tee "$out/tests.log"
+[ "${PIPESTATUS[0]}" = 0 ] || status=1
+(cd "$here" && timeout 300 ./golden-tests the_gpu --ignored --nocapture) 2>&1 | tee "$out/golden.log"
 [ "${PIPESTATUS[0]}" = 0 ] || status=1
 [ -f "$fields/grf.f32" ] || python3 "$here/make_fields.py" "$fields" || status=1
 cubes=()
@@ -43,6 +45,9 @@ pub fn make() -> Result<(), Failure> {
     fs::create_dir_all(&folder)?;
     let tests = executable::build(&["test", "--no-run", "--release", "--test", "gpu"])?;
     fs::copy(tests, folder.join("gpu-tests"))?;
+    let golden = executable::build(&["test", "--no-run", "--release", "--test", "golden"])?;
+    fs::copy(golden, folder.join("golden-tests"))?;
+    copy_folder("tests/golden", &folder)?;
     fs::copy(executable::ferrosz()?, folder.join("ferrosz"))?;
     fs::copy(
         root().join("benches/make_fields.py"),
@@ -53,6 +58,17 @@ pub fn make() -> Result<(), Failure> {
         "{}: copy it to a GPU machine and run run.sh there",
         folder.display()
     );
+    Ok(())
+}
+
+/// Copies the files of a folder of the repository to the same place below another.
+fn copy_folder(name: &str, to: &Path) -> Result<(), Failure> {
+    let to = to.join(name);
+    fs::create_dir_all(&to)?;
+    for file in fs::read_dir(root().join(name))? {
+        let file = file?;
+        fs::copy(file.path(), to.join(file.file_name()))?;
+    }
     Ok(())
 }
 

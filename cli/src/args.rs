@@ -124,7 +124,7 @@ pub struct Compress {
     /// How values are coded.
     #[command(flatten)]
     pub coding: CodingFlags,
-    /// Dimensions of blocks or tiles, 1 to 3; of several presets choose, codecs take what the array has
+    /// Dimensions of blocks or tiles, 1 to 3; by default a preset chooses, and a codec takes those of the array
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=3))]
     pub rank: Option<u8>,
 }
@@ -178,7 +178,7 @@ pub struct Decompress {
     /// The streams and arrays.
     #[command(flatten)]
     pub files: Files,
-    /// Decompress what a damaged stream still holds: what is lost is NaN, and is listed
+    /// Decompress a damaged stream: lost values become NaN, and the lost parts are listed
     #[arg(long, conflicts_with = "part")]
     pub salvage: bool,
     /// Only a part of the array.

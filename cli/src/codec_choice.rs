@@ -12,10 +12,10 @@ const AUTO: &str = "auto";
 #[derive(Debug, Default, Args)]
 #[group(multiple = false)]
 pub struct CodingFlags {
-    /// Choose what is shortest of all codecs; this is the default
+    /// Choose the codec with the shortest stream; this is the default
     #[arg(long)]
     pub small: bool,
-    /// Choose what is shortest of all codecs without splines: about twice as fast
+    /// Choose the codec with the shortest stream of those without splines: about twice as fast
     #[arg(long)]
     pub balanced: bool,
     /// Choose what is shortest of the fastest codecs, the only ones with updates

@@ -31,10 +31,10 @@ pub struct Flags {
     #[arg(long, value_name = "NAME[:EDGE]")]
     pub synthetic: Vec<Synthetic>,
     /// Codecs; all, if not given
-    #[arg(long, value_name = "NAME", value_parser = codec_choice::named, conflicts_with = "bare")]
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',', value_parser = codec_choice::named, conflicts_with = "bare")]
     pub codec: Vec<Codec>,
     /// Dimensions of coding blocks; all that the array has, if not given
-    #[arg(long, value_name = "N", value_parser = args::rank)]
+    #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = args::rank)]
     pub rank: Vec<Shape>,
     /// Absolute error bounds
     #[arg(long, value_name = "E,...", value_delimiter = ',', allow_negative_numbers = true, value_parser = args::bound_value)]

@@ -1,30 +1,56 @@
-//! Lists the committed PTX for `src/ptx.rs`. A kernel whose PTX is still to be built by `cargo xtask ptx` is left out:
-//! all but an NVIDIA GPU works without.
+//! Lists the committed PTX for `src/ptx.rs`, and the committed machine code for `src/machine_code.rs`. A kernel whose PTX
+//! is still to be built by `cargo xtask ptx` is left out: all but an NVIDIA GPU works without.
 
 use std::fmt::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
 fn main() -> io::Result<()> {
     println!("cargo::rerun-if-changed=ptx");
+    println!("cargo::rerun-if-changed=machine-code");
     if env::var_os("CARGO_FEATURE_PTX").is_none() {
         return Ok(());
     }
     let variable = |name| env::var(name).map_err(io::Error::other);
-    let folder = Path::new(&variable("CARGO_MANIFEST_DIR")?).join("ptx");
-    let mut files = Vec::new();
-    for entry in fs::read_dir(&folder)? {
-        let name = entry?.file_name().to_string_lossy().into_owned();
-        if let Some(kernel) = name.strip_suffix(".ptx.lzma") {
-            files.push((kernel.to_owned(), folder.join(&name)));
+    let here = PathBuf::from(variable("CARGO_MANIFEST_DIR")?);
+    let out = PathBuf::from(variable("OUT_DIR")?);
+    write_list(
+        &out.join("ptx.rs"),
+        &files(&here.join("ptx"), ".ptx.lzma", "")?,
+    )?;
+    let mut machine_code = Vec::new();
+    for folder in fs::read_dir(here.join("machine-code"))? {
+        let folder = folder?;
+        let name = folder.file_name().to_string_lossy().into_owned();
+        if let Some(chip) = name.strip_prefix("sm_") {
+            let chip = format!("{chip}, ");
+            machine_code.extend(files(&folder.path(), ".cubin.lzma", &chip)?);
         }
     }
-    files.sort();
+    write_list(&out.join("machine_code.rs"), &machine_code)
+}
+
+/// An entry of the list for each file of a folder: the kernel, `detail`, and the file's bytes.
+fn files(folder: &Path, suffix: &str, detail: &str) -> io::Result<Vec<String>> {
+    let mut entries = Vec::new();
+    for file in fs::read_dir(folder)? {
+        let name = file?.file_name().to_string_lossy().into_owned();
+        if let Some(kernel) = name.strip_suffix(suffix) {
+            let path = folder.join(&name).display().to_string();
+            entries.push(format!("({kernel:?}, {detail}include_bytes!({path:?}))"));
+        }
+    }
+    Ok(entries)
+}
+
+/// Writes a list, ordered by kernel.
+fn write_list(path: &Path, entries: &[String]) -> io::Result<()> {
+    let mut entries = entries.to_vec();
+    entries.sort();
     let mut list = String::from("&[\n");
-    for (kernel, path) in &files {
-        let path = path.display().to_string();
-        writeln!(list, "    ({kernel:?}, include_bytes!({path:?})),").map_err(io::Error::other)?;
+    for entry in entries {
+        writeln!(list, "    {entry},").map_err(io::Error::other)?;
     }
     list.push(']');
-    fs::write(Path::new(&variable("OUT_DIR")?).join("ptx.rs"), list)
+    fs::write(path, list)
 }

@@ -15,6 +15,8 @@ pub mod kernel;
 pub mod list;
 pub mod look_back;
 #[cfg(feature = "ptx")]
+pub mod machine_code;
+#[cfg(feature = "ptx")]
 pub mod ptx;
 pub mod scan;
 pub mod simt;

@@ -1,11 +1,11 @@
 //! What a plan asks of a machine that runs kernels: memory, copies, launches.
 
 #[cfg(feature = "cuda")]
+mod code;
+#[cfg(feature = "cuda")]
 pub mod cuda;
 #[cfg(feature = "emulator")]
 pub mod emulator;
-#[cfg(feature = "cuda")]
-mod ptx;
 #[cfg(feature = "cuda")]
 pub(crate) mod recorder;
 

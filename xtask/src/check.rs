@@ -1,7 +1,7 @@
 //! What CI checks.
 
 use crate::compiler::{Compiler, toolchains};
-use crate::{Failure, executable, output, package, ptx, resources, root, run};
+use crate::{Failure, executable, machine_code, output, package, ptx, resources, root, run};
 use std::fs;
 use std::process::Command;
 
@@ -111,10 +111,13 @@ pub fn packages() -> Result<(), Failure> {
     package::check()
 }
 
-/// The committed PTX is that of the committed sources, keeps the rules, and needs what the table says.
+/// The committed PTX is that of the committed sources, keeps the rules, needs what the table says, and gives the committed
+/// machine code.
 pub fn ptx() -> Result<(), Failure> {
     ptx::check()?;
-    resources::check()
+    let assembled = resources::assembled()?;
+    resources::check(&assembled)?;
+    machine_code::check(&assembled)
 }
 
 fn cargo(arguments: &[&str]) -> Result<(), Failure> {

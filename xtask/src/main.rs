@@ -1,8 +1,9 @@
 //! Development tasks.
 //!
 //! ```text
-//! cargo xtask ptx           rebuild gpu-kernels/ptx, and the table of resources
-//! cargo xtask resources     rewrite docs/measurements/kernel-resources.md
+//! cargo xtask ptx           rebuild gpu-kernels/ptx, and what follows from it
+//! cargo xtask resources     rewrite what follows from gpu-kernels/ptx: gpu-kernels/machine-code, and the table in
+//!                           docs/measurements/kernel-resources.md
 //! cargo xtask check         formatting, lints, PTX gates, tests
 //! cargo xtask check NAME    one gate of CI: ptx | features | targets | msrv | docs | package | size
 //! cargo xtask bench ...     `ferrosz bench ...`, built for release
@@ -15,6 +16,7 @@ mod check;
 mod compiler;
 mod docs;
 mod executable;
+mod machine_code;
 mod manifest;
 mod occupancy;
 mod package;
@@ -34,8 +36,8 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let result = match words[..] {
-        ["ptx"] => ptx::rebuild().and_then(|()| resources::write()),
-        ["resources"] => resources::write(),
+        ["ptx"] => ptx::rebuild().and_then(|()| resources()),
+        ["resources"] => resources(),
         ["check"] => check::all(),
         ["check", "ptx"] => check::ptx(),
         ["check", "features"] => check::features(),
@@ -60,6 +62,13 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// Writes what follows from the committed PTX.
+fn resources() -> Result<(), Failure> {
+    let assembled = resources::assembled()?;
+    resources::write(&assembled)?;
+    machine_code::write(&assembled)
 }
 
 /// `ferrosz bench` with these arguments, built for release.

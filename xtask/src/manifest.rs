@@ -4,7 +4,8 @@
 //! manifest tells in no time, without that compiler, that a source has changed since: before a GPU is lent to test
 //! kernels of yesterday.
 
-use crate::{Failure, packed, root};
+use crate::packed::Files;
+use crate::{Failure, root};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -25,7 +26,7 @@ pub struct Manifest {
 }
 
 fn path() -> PathBuf {
-    packed::folder().join("manifest.txt")
+    Files::ptx().folder().join("manifest.txt")
 }
 
 impl Manifest {

@@ -1,92 +1,147 @@
-//! The committed PTX: a compressed file for each kernel.
+//! The committed code of kernels: a compressed file for each.
 //!
-//! The texts are committed compressed, for they are what the library embeds: its package holds them as they are, no
-//! build has to compress them, and the history grows by less than with texts, whose register numbers all change with
-//! one instruction. `xz -dc FILE` shows the text.
+//! It is committed compressed, for that is what the library embeds: its package holds the files as they are, no build has
+//! to compress them, and the history grows by less than with texts, whose register numbers all change with one
+//! instruction. `xz -dc FILE` shows what is in one.
 
-use crate::split::Kernels;
 use crate::{Failure, root};
 use lzma_rust2::{LzmaOptions, LzmaReader, LzmaWriter};
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
-const SUFFIX: &str = ".ptx.lzma";
-
-/// Where the files are.
-pub fn folder() -> PathBuf {
-    root().join("gpu-kernels/ptx")
+/// A folder of such files.
+pub struct Files {
+    folder: PathBuf,
+    suffix: &'static str,
+    /// Bytes of an instruction, or 1 for a text.
+    unit_bytes: u32,
 }
 
-/// The texts of all files of a folder.
-pub fn read(folder: &Path) -> Result<Kernels, Failure> {
-    let mut kernels = Kernels::new();
-    for entry in fs::read_dir(folder)? {
-        let path = entry?.path();
-        let Some(name) = kernel_of(&path) else {
-            continue;
+impl Files {
+    /// Those of the PTX.
+    pub fn ptx() -> Self {
+        Self {
+            folder: root().join("gpu-kernels/ptx"),
+            suffix: ".ptx.lzma",
+            unit_bytes: 1,
+        }
+    }
+
+    /// Those of the machine code for a chip, whose instructions have 16 bytes.
+    pub fn machine_code(chip: &str) -> Self {
+        Self {
+            folder: root().join("gpu-kernels/machine-code").join(chip),
+            suffix: ".cubin.lzma",
+            unit_bytes: 16,
+        }
+    }
+
+    /// Where they are.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// What is in them, by kernel.
+    pub fn read(&self) -> Result<BTreeMap<String, Vec<u8>>, Failure> {
+        let mut kernels = BTreeMap::new();
+        for (name, path) in self.list()? {
+            let packed = fs::read(&path)?;
+            let bytes = unpack(&packed).map_err(|error| format!("{}: {error}", path.display()))?;
+            kernels.insert(name, bytes);
+        }
+        Ok(kernels)
+    }
+
+    /// Writes those whose files hold other bytes, and removes files of kernels that are no more; how many files changed.
+    pub fn write<B: AsRef<[u8]>>(&self, kernels: &BTreeMap<String, B>) -> Result<usize, Failure> {
+        fs::create_dir_all(&self.folder)?;
+        let before = self.read().unwrap_or_default();
+        let mut changed = 0;
+        for (name, bytes) in kernels {
+            let bytes = bytes.as_ref();
+            if before.get(name).is_none_or(|before| before != bytes) {
+                let path = self.folder.join(format!("{name}{}", self.suffix));
+                fs::write(path, pack(bytes, self.unit_bytes)?)?;
+                changed += 1;
+            }
+        }
+        for (name, path) in self.list()? {
+            if !kernels.contains_key(&name) {
+                fs::remove_file(path)?;
+                changed += 1;
+            }
+        }
+        Ok(changed)
+    }
+
+    /// Kernels whose files do not hold these bytes, or that have a file and are not among these.
+    pub fn differences<B: AsRef<[u8]>>(
+        &self,
+        kernels: &BTreeMap<String, B>,
+    ) -> Result<Vec<String>, Failure> {
+        let files = self.read()?;
+        let differs = |name: &&String| {
+            let (wanted, file) = (kernels.get(*name), files.get(*name));
+            wanted.map(AsRef::as_ref) != file.map(AsRef::as_ref)
         };
-        let bytes = fs::read(&path)?;
-        let text = unpack(&bytes).map_err(|error| format!("{}: {error}", path.display()))?;
-        kernels.insert(name, text);
+        let mut names: Vec<String> = (kernels.keys().chain(files.keys()))
+            .filter(differs)
+            .cloned()
+            .collect();
+        names.sort_unstable();
+        names.dedup();
+        Ok(names)
     }
-    Ok(kernels)
-}
 
-/// Writes those texts whose files hold others, and removes files of kernels that are no more; how many files changed.
-pub fn write(folder: &Path, kernels: &Kernels) -> Result<usize, Failure> {
-    fs::create_dir_all(folder)?;
-    let before = read(folder).unwrap_or_default();
-    let mut changed = 0;
-    for (name, text) in kernels {
-        if before.get(name) != Some(text) {
-            fs::write(folder.join(format!("{name}{SUFFIX}")), pack(text)?)?;
-            changed += 1;
+    /// Bytes of all files.
+    pub fn bytes(&self) -> Result<u64, Failure> {
+        let mut bytes = 0;
+        for (_, path) in self.list()? {
+            bytes += fs::metadata(path)?.len();
         }
+        Ok(bytes)
     }
-    for entry in fs::read_dir(folder)? {
-        let path = entry?.path();
-        if kernel_of(&path).is_some_and(|name| !kernels.contains_key(&name)) {
-            fs::remove_file(path)?;
-            changed += 1;
+
+    /// The kernel and the path of each.
+    fn list(&self) -> Result<Vec<(String, PathBuf)>, Failure> {
+        let entries = fs::read_dir(&self.folder)
+            .map_err(|error| format!("{}: {error}", self.folder.display()))?;
+        let mut files = Vec::new();
+        for entry in entries {
+            let entry = entry?;
+            if let Some(name) = entry
+                .file_name()
+                .to_string_lossy()
+                .strip_suffix(self.suffix)
+            {
+                files.push((name.to_owned(), entry.path()));
+            }
         }
+        Ok(files)
     }
-    Ok(changed)
 }
 
-/// Bytes of all files.
-pub fn bytes(folder: &Path) -> Result<u64, Failure> {
-    let mut bytes = 0;
-    for entry in fs::read_dir(folder)? {
-        let entry = entry?;
-        if kernel_of(&entry.path()).is_some() {
-            bytes += entry.metadata()?.len();
-        }
-    }
-    Ok(bytes)
-}
-
-/// The kernel whose text is in this file, if it is one of those.
-fn kernel_of(path: &Path) -> Option<String> {
-    let name = path.file_name()?.to_str()?;
-    name.strip_suffix(SUFFIX).map(str::to_owned)
-}
-
-fn pack(text: &str) -> Result<Vec<u8>, Failure> {
+fn pack(bytes: &[u8], unit_bytes: u32) -> Result<Vec<u8>, Failure> {
     let mut options = LzmaOptions::with_preset(9);
-    // The texts are shorter than this window, and have no pattern of 2 or 4 bytes.
+    // No kernel is longer than this window.
     options.dict_size = 1 << 20;
-    options.pb = 0;
-    let length = Some(text.len() as u64);
+    // Literals and matches depend on their place in an instruction; in a text they do not.
+    options.pb = unit_bytes.ilog2();
+    if unit_bytes > 1 {
+        (options.lc, options.lp) = (0, unit_bytes.ilog2());
+    }
+    let length = Some(bytes.len() as u64);
     let mut writer = LzmaWriter::new_use_header(Vec::new(), &options, length)?;
-    writer.write_all(text.as_bytes())?;
+    writer.write_all(bytes)?;
     Ok(writer.finish()?)
 }
 
-fn unpack(bytes: &[u8]) -> Result<String, Failure> {
-    let mut text = String::new();
-    LzmaReader::new_mem_limit(bytes, u32::MAX, None)?.read_to_string(&mut text)?;
-    Ok(text)
+fn unpack(packed: &[u8]) -> Result<Vec<u8>, Failure> {
+    let mut bytes = Vec::new();
+    LzmaReader::new_mem_limit(packed, u32::MAX, None)?.read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 #[cfg(test)]
@@ -95,21 +150,30 @@ mod tests {
 
     #[test]
     fn only_files_of_changed_kernels_are_written() {
-        let folder = root().join("target/xtask-packed-test");
-        let _ = fs::remove_dir_all(&folder);
-        let kernels = |texts: &[(&str, &str)]| -> Kernels {
-            let own = |(name, text): &(&str, &str)| ((*name).to_owned(), text.repeat(100));
-            texts.iter().map(own).collect()
-        };
-        let first = kernels(&[("a", "add %r1;\n"), ("b", "sub %r2;\n"), ("c", "ret;\n")]);
-        assert_eq!(write(&folder, &first).unwrap(), 3);
-        assert_eq!(read(&folder).unwrap(), first);
-        assert_eq!(write(&folder, &first).unwrap(), 0);
-        let second = kernels(&[("a", "add %r1;\n"), ("b", "sub %r3;\n"), ("d", "ret;\n")]);
-        // One is other, one new, one gone.
-        assert_eq!(write(&folder, &second).unwrap(), 3);
-        assert_eq!(read(&folder).unwrap(), second);
-        fs::write(folder.join("a.ptx.lzma"), b"no file of this format").unwrap();
-        assert!(read(&folder).is_err());
+        for unit_bytes in [1, 16] {
+            let files = Files {
+                folder: root().join(format!("target/xtask-packed-test-{unit_bytes}")),
+                suffix: ".code.lzma",
+                unit_bytes,
+            };
+            let _ = fs::remove_dir_all(files.folder());
+            let kernels = |texts: &[(&str, &str)]| -> BTreeMap<String, Vec<u8>> {
+                let own =
+                    |(name, text): &(&str, &str)| ((*name).to_owned(), text.repeat(100).into());
+                texts.iter().map(own).collect()
+            };
+            let first = kernels(&[("a", "add %r1;\n"), ("b", "sub %r2;\n"), ("c", "ret;\n")]);
+            assert_eq!(files.write(&first).unwrap(), 3);
+            assert_eq!(files.read().unwrap(), first);
+            assert_eq!(files.write(&first).unwrap(), 0);
+            let second = kernels(&[("a", "add %r1;\n"), ("b", "sub %r3;\n"), ("d", "ret;\n")]);
+            // One is other, one new, one gone.
+            assert_eq!(files.differences(&second).unwrap(), ["b", "c", "d"]);
+            assert_eq!(files.write(&second).unwrap(), 3);
+            assert_eq!(files.read().unwrap(), second);
+            assert!(files.differences(&second).unwrap().is_empty());
+            fs::write(files.folder().join("a.code.lzma"), b"not of this format").unwrap();
+            assert!(files.read().is_err());
+        }
     }
 }

@@ -2,8 +2,9 @@
 
 use crate::compiler::{Built, Compiler};
 use crate::manifest::Manifest;
+use crate::packed::Files;
 use crate::split::{Kernels, entry_name, split};
-use crate::{Failure, packed, root};
+use crate::{Failure, root};
 use ferrosz_gpu_kernels::list::NAMES;
 use std::fs;
 
@@ -39,7 +40,7 @@ const NO_UNROLLING: &str = ".pragma \"nounroll\";\n";
 pub fn rebuild() -> Result<(), Failure> {
     let compiler = Compiler::find()?;
     let (kernels, manifest) = build(&compiler)?;
-    let changed = packed::write(&packed::folder(), &kernels)?;
+    let changed = Files::ptx().write(&kernels)?;
     manifest.write()?;
     check_bytes()?;
     println!(
@@ -69,14 +70,7 @@ pub fn check() -> Result<(), Failure> {
     let committed = Manifest::read()?;
     let compiler = Compiler::of_version(&committed.compiler)?;
     let (built, manifest) = build(&compiler)?;
-    let files = packed::read(&packed::folder())?;
-    let names = built.keys().chain(files.keys());
-    let mut other: Vec<&str> = names
-        .filter(|name| built.get(*name) != files.get(*name))
-        .map(String::as_str)
-        .collect();
-    other.sort_unstable();
-    other.dedup();
+    let other = Files::ptx().differences(&built)?;
     if !other.is_empty() {
         return Err(format!(
             "the committed PTX of {} is not what the sources give: run `cargo xtask ptx`",
@@ -92,14 +86,20 @@ pub fn check() -> Result<(), Failure> {
     check_bytes()?;
     println!(
         "PTX: {} kernels, the same again by {}",
-        files.len(),
+        built.len(),
         compiler.version
     );
     Ok(())
 }
 
+/// The committed texts.
+pub fn committed() -> Result<Kernels, Failure> {
+    let text = |(name, bytes)| Ok((name, String::from_utf8(bytes)?));
+    Files::ptx().read()?.into_iter().map(text).collect()
+}
+
 fn check_bytes() -> Result<(), Failure> {
-    let bytes = packed::bytes(&packed::folder())?;
+    let bytes = Files::ptx().bytes()?;
     println!("PTX: {bytes} bytes, of {MOST_BYTES} at most");
     match bytes <= MOST_BYTES {
         true => Ok(()),

@@ -2,6 +2,7 @@
 
 use crate::split::Kernels as Texts;
 use crate::{Failure, output, root};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -27,6 +28,16 @@ pub struct Kernel {
     pub spills: u32,
     /// Bytes of a block's static shared memory.
     pub static_shared: u32,
+    /// What the chip executes, in the form that a driver loads.
+    pub machine_code: Vec<u8>,
+}
+
+/// What the assembler makes of all kernels.
+pub struct Assembled {
+    /// The assembler's version.
+    pub version: String,
+    /// Kernels by name, by chip.
+    pub chips: BTreeMap<&'static str, Vec<Kernel>>,
 }
 
 impl Ptxas {
@@ -51,8 +62,17 @@ impl Ptxas {
         Some(Self { path, version })
     }
 
+    /// Assembles kernels for chips.
+    pub fn assembled(&self, texts: &Texts, chips: &[&'static str]) -> Result<Assembled, Failure> {
+        let of_chip = |chip: &&'static str| Ok((*chip, self.kernels(texts, chip)?));
+        Ok(Assembled {
+            version: self.version.clone(),
+            chips: chips.iter().map(of_chip).collect::<Result<_, Failure>>()?,
+        })
+    }
+
     /// Assembles kernels for a chip, on all processors.
-    pub fn kernels(&self, texts: &Texts, chip: &str) -> Result<Vec<Kernel>, Failure> {
+    fn kernels(&self, texts: &Texts, chip: &str) -> Result<Vec<Kernel>, Failure> {
         let folder = root().join("target/ptx/kernels");
         fs::create_dir_all(&folder)?;
         let texts: Vec<_> = texts.iter().collect();
@@ -60,10 +80,7 @@ impl Ptxas {
         let work = || -> Result<Vec<Kernel>, String> {
             let mut kernels = Vec::new();
             while let Some((name, text)) = texts.get(next.fetch_add(1, Ordering::Relaxed)) {
-                let file = folder.join(format!("{name}.ptx"));
-                let written = fs::write(&file, text);
-                written.map_err(|error| format!("{}: {error}", file.display()))?;
-                kernels.extend(self.assemble(&file, chip)?);
+                kernels.push(self.assemble(&folder, name, text, chip)?);
             }
             Ok(kernels)
         };
@@ -79,19 +96,33 @@ impl Ptxas {
         Ok(kernels)
     }
 
-    /// Assembles a file for a chip; its kernels.
-    fn assemble(&self, ptx: &Path, chip: &str) -> Result<Vec<Kernel>, String> {
-        let null = if cfg!(windows) { "NUL" } else { "/dev/null" };
+    /// Assembles a kernel for a chip, in a folder for its files. Their names are relative, as the machine code holds the
+    /// command's line, and would differ between machines.
+    fn assemble(
+        &self,
+        folder: &Path,
+        name: &str,
+        text: &str,
+        chip: &str,
+    ) -> Result<Kernel, String> {
+        let ptx = format!("{name}.ptx");
+        let cubin = format!("{name}.{chip}.cubin");
+        let failed = |error: std::io::Error| format!("ptxas for {chip}: {name}: {error}");
+        fs::write(folder.join(&ptx), text).map_err(failed)?;
         let result = Command::new(&self.path)
-            .args(["-v", "-arch", chip, "-o", null])
-            .arg(ptx)
+            .current_dir(folder)
+            .args(["-v", "-arch", chip, "-o", &cubin, &ptx])
             .output()
-            .map_err(|error| format!("{}: {error}", self.path.display()))?;
+            .map_err(failed)?;
         let report = String::from_utf8_lossy(&result.stderr).into_owned();
-        match result.status.success() {
-            true => Ok(parse(&report)),
-            false => Err(format!("ptxas for {chip}: {}: {report}", ptx.display())),
+        if !result.status.success() {
+            return Err(format!("ptxas for {chip}: {name}: {report}"));
         }
+        let kernel = parse(&report).ok_or_else(|| format!("ptxas says nothing of {name}"))?;
+        Ok(Kernel {
+            machine_code: fs::read(folder.join(&cubin)).map_err(failed)?,
+            ..kernel
+        })
     }
 }
 
@@ -109,29 +140,24 @@ fn version_in(text: &str) -> Option<&str> {
     rest.split_whitespace().next()
 }
 
-/// Kernels of a report of `ptxas -v`.
-fn parse(report: &str) -> Vec<Kernel> {
-    let mut kernels: Vec<Kernel> = Vec::new();
-    for line in report.lines() {
-        if let Some((_, rest)) = line.split_once("Compiling entry function '") {
-            kernels.push(Kernel {
-                name: rest.split('\'').next().unwrap_or_default().to_owned(),
-                ..Kernel::default()
-            });
-        }
-        if let Some(kernel) = kernels.last_mut() {
-            for (unit, number) in [
-                (" bytes stack frame", &mut kernel.stack),
-                (" bytes spill stores", &mut kernel.spills),
-                (" registers", &mut kernel.registers),
-                (" bytes smem", &mut kernel.static_shared),
-            ] {
-                *number = number_before(line, unit).unwrap_or(*number);
-            }
+/// The kernel of a report of `ptxas -v`.
+fn parse(report: &str) -> Option<Kernel> {
+    let (_, rest) = report.split_once("Compiling entry function '")?;
+    let mut kernel = Kernel {
+        name: rest.split('\'').next()?.to_owned(),
+        ..Kernel::default()
+    };
+    for line in rest.lines() {
+        for (unit, number) in [
+            (" bytes stack frame", &mut kernel.stack),
+            (" bytes spill stores", &mut kernel.spills),
+            (" registers", &mut kernel.registers),
+            (" bytes smem", &mut kernel.static_shared),
+        ] {
+            *number = number_before(line, unit).unwrap_or(*number);
         }
     }
-    kernels.sort_by(|a, b| a.name.cmp(&b.name));
-    kernels
+    Some(kernel)
 }
 
 fn number_before(line: &str, unit: &str) -> Option<u32> {
@@ -149,24 +175,17 @@ mod tests {
             ptxas info    : Compiling entry function 'ferrosz_b' for 'sm_90'\n\
             ptxas info    : Function properties for ferrosz_b\n    \
             96 bytes stack frame, 92 bytes spill stores, 88 bytes spill loads\n\
-            ptxas info    : Used 80 registers, used 1 barriers, 96 bytes cumulative stack size, 48 bytes smem\n\
-            ptxas info    : Compiling entry function 'ferrosz_a' for 'sm_90'\n    \
-            0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\n\
-            ptxas info    : Used 32 registers, used 0 barriers, 384 bytes cmem[0]\n";
-        let kernel = |name: &str, [registers, stack, spills, static_shared]: [u32; 4]| Kernel {
-            name: name.to_owned(),
-            registers,
-            stack,
-            spills,
-            static_shared,
+            ptxas info    : Used 80 registers, used 1 barriers, 96 bytes cumulative stack size, 48 bytes smem\n";
+        let kernel = Kernel {
+            name: "ferrosz_b".to_owned(),
+            registers: 80,
+            stack: 96,
+            spills: 92,
+            static_shared: 48,
+            machine_code: Vec::new(),
         };
-        assert_eq!(
-            parse(report),
-            [
-                kernel("ferrosz_a", [32, 0, 0, 0]),
-                kernel("ferrosz_b", [80, 96, 92, 48]),
-            ]
-        );
+        assert_eq!(parse(report), Some(kernel));
+        assert_eq!(parse("ptxas info    : 0 bytes gmem\n"), None);
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! The committed table of what kernels need on each chip, and what is never allowed.
 
 use crate::occupancy::Block;
-use crate::ptxas::{Kernel, Ptxas};
-use crate::{Failure, packed, ptx, root};
+use crate::ptxas::{Assembled, Kernel, Ptxas};
+use crate::{Failure, ptx, root};
 use ferrosz_gpu_kernels::list::{LAUNCHES, NAMES};
 use std::fs;
 use std::path::PathBuf;
@@ -43,33 +43,37 @@ struct Row {
     dynamic_shared: u32,
 }
 
+/// The committed PTX, assembled for all chips.
+pub fn assembled() -> Result<Assembled, Failure> {
+    let texts = ptx::committed()?;
+    Ptxas::find()?.assembled(&texts, &CHIPS)
+}
+
 /// Writes the table.
-pub fn write() -> Result<(), Failure> {
-    let ptxas = Ptxas::find()?;
-    let rows = rows(&ptxas)?;
+pub fn write(assembled: &Assembled) -> Result<(), Failure> {
+    let rows = rows(assembled)?;
     refuse(&rows)?;
-    fs::write(path(), table(&ptxas.version, &rows))?;
+    fs::write(path(), table(&assembled.version, &rows))?;
     println!("{}: {} kernels", path().display(), rows.len());
     Ok(())
 }
 
 /// Refuses what is never allowed, and what is not in the committed table.
-pub fn check() -> Result<(), Failure> {
-    let ptxas = Ptxas::find()?;
+pub fn check(assembled: &Assembled) -> Result<(), Failure> {
     let committed = fs::read_to_string(path())
         .map_err(|error| format!("{}: {error}: run `cargo xtask resources`", path().display()))?;
     let made_by = version_of(&committed).unwrap_or("an unknown version");
-    if made_by != ptxas.version {
+    if made_by != assembled.version {
         return Err(format!(
             "the table of resources is of ptxas {made_by}, and this is {}: install that one, or run \
              `cargo xtask resources` and commit what another says",
-            ptxas.version
+            assembled.version
         )
         .into());
     }
-    let rows = rows(&ptxas)?;
+    let rows = rows(assembled)?;
     refuse(&rows)?;
-    let found = differences(&committed, &table(&ptxas.version, &rows));
+    let found = differences(&committed, &table(&assembled.version, &rows));
     if !found.is_empty() {
         let found = found.join("\n");
         return Err(format!(
@@ -87,16 +91,12 @@ fn path() -> PathBuf {
 }
 
 /// All kernels of the list, by name.
-fn rows(ptxas: &Ptxas) -> Result<Vec<Row>, Failure> {
-    let texts = packed::read(&packed::folder())?;
-    let chips = CHIPS
-        .iter()
-        .map(|chip| ptxas.kernels(&texts, chip))
-        .collect::<Result<Vec<_>, _>>()?;
+fn rows(assembled: &Assembled) -> Result<Vec<Row>, Failure> {
     let mut rows = Vec::new();
     for (name, (threads, shared_words)) in NAMES.iter().zip(LAUNCHES) {
-        let kernels = chips
+        let kernels = CHIPS
             .iter()
+            .filter_map(|chip| assembled.chips.get(chip))
             .filter_map(|kernels| kernels.iter().find(|kernel| kernel.name == *name))
             .cloned()
             .collect::<Vec<_>>();

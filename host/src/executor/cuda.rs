@@ -3,8 +3,8 @@
 use crate::driver;
 use crate::error::Error;
 use crate::executor::recorder::Loads;
-use crate::executor::{Executor, ptx};
-use cudarc::driver::{CudaContext, CudaFunction, CudaStream, DriverError, result, sys};
+use crate::executor::{Executor, code};
+use cudarc::driver::{CudaContext, CudaFunction, CudaModule, CudaStream, DriverError, result, sys};
 use cudarc::nvrtc::Ptx;
 use ferrosz_gpu_kernels::simt::{Kernel, View};
 use std::collections::HashMap;
@@ -107,9 +107,8 @@ impl Kernels {
             return Ok(loaded.clone());
         }
         let function = self
-            .context
-            .load_module(Ptx::from_src(ptx::text_of(K::NAME)?))
-            .and_then(|module| module.load_function(K::NAME))
+            .module(K::NAME)?
+            .load_function(K::NAME)
             .map_err(failed("load a kernel"))?;
         function
             .set_attribute(
@@ -123,6 +122,23 @@ impl Kernels {
         };
         *slot = Some(loaded.clone());
         Ok(loaded)
+    }
+
+    /// The module of a kernel: its machine code where there is some that the driver takes, which one older than the
+    /// assembler may not, and else its PTX, which the driver compiles. As for the machine code in NVIDIA's own libraries,
+    /// `CUDA_FORCE_PTX_JIT=1` in the environment asks for the PTX.
+    fn module(&self, kernel: &str) -> Result<Arc<CudaModule>, Error> {
+        let capability = self.context.compute_capability();
+        let capability = capability.map_err(failed("ask what the GPU can do"))?;
+        if std::env::var_os("CUDA_FORCE_PTX_JIT").is_none_or(|wish| wish != "1")
+            && let Some(code) = code::machine_code_of(kernel, capability)
+            && let Ok(module) = self.context.load_module(Ptx::from_binary(code))
+        {
+            return Ok(module);
+        }
+        self.context
+            .load_module(Ptx::from_src(code::ptx_of(kernel)?))
+            .map_err(failed("load a kernel"))
     }
 
     /// Loads a kernel if it is not loaded yet.

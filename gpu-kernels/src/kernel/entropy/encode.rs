@@ -116,6 +116,7 @@ impl<C: SymbolCoder, S: StaticShape> Work<'_, C, S> {
             return;
         }
         self.push_tiles(t, tiles);
+        self.stacks.store_end(t);
         let record = self.record(t, tiles);
         record.store(t, self.params.records, self.chunk, self.stacks.x);
         record.publish(t, self.params.cells, self.chunk);
@@ -417,6 +418,13 @@ impl<C: SymbolCoder> Stacks<C> {
         let at = u64::from(self.end - behind);
         t.store_half_if(word.is_full, self.region, at, word.x as u16);
         self.end -= word.full.count_ones();
+    }
+
+    /// Fills up the word of the region that the last half word is in: whoever puts the words into the stream loads all of it.
+    #[inline(always)]
+    fn store_end<T: Thread>(&self, t: T) {
+        let is_half = (t.lane() == 0) & (self.end % 2 == 1);
+        t.store_half_if(is_half, self.region, u64::from(self.end & !1), 0);
     }
 }
 

@@ -1,0 +1,71 @@
+//! The committed machine code: for usual chips, so that a first call does not wait for the driver's compiler.
+
+use crate::Failure;
+use crate::packed::Files;
+use crate::ptxas::Assembled;
+use std::collections::BTreeMap;
+
+/// The chips: those of the A100 and of the H100, whose code also runs on later chips of the same major compute capability.
+/// Others compile the PTX.
+const CHIPS: [&str; 2] = ["sm_80", "sm_90"];
+
+/// How the names begin of kernels that a driver takes long to compile: those of the codecs of tiles. The others take about
+/// 0.1 s each.
+const KERNELS: [&str; 3] = ["ferrosz_entropy_", "ferrosz_interp_", "ferrosz_lorenzo_"];
+
+/// Bytes of all committed machine code at most: it is embedded in every program that uses the library on a GPU.
+const MOST_BYTES: u64 = 1_300_000;
+
+/// Commits the machine code of those kernels whose instructions have changed.
+pub fn write(assembled: &Assembled) -> Result<(), Failure> {
+    for chip in CHIPS {
+        let changed = Files::machine_code(chip).write(&of_chip(assembled, chip)?)?;
+        println!("machine code for {chip}: {changed} files changed");
+    }
+    check_bytes()
+}
+
+/// Refuses committed machine code that is not what the assembler makes of the PTX, byte for byte.
+pub fn check(assembled: &Assembled) -> Result<(), Failure> {
+    for chip in CHIPS {
+        let wanted = of_chip(assembled, chip)?;
+        let other = Files::machine_code(chip).differences(&wanted)?;
+        if !other.is_empty() {
+            let other = other.join(", ");
+            return Err(format!(
+                "the committed machine code for {chip} of {other} is not what the PTX gives: run `cargo xtask resources`"
+            )
+            .into());
+        }
+        println!(
+            "machine code for {chip}: {} kernels, the same again",
+            wanted.len()
+        );
+    }
+    check_bytes()
+}
+
+fn of_chip<'a>(
+    assembled: &'a Assembled,
+    chip: &str,
+) -> Result<BTreeMap<String, &'a [u8]>, Failure> {
+    let kernels = (assembled.chips.get(chip)).ok_or_else(|| format!("no kernels for {chip}"))?;
+    let is_slow = |name: &str| KERNELS.iter().any(|start| name.starts_with(start));
+    Ok(kernels
+        .iter()
+        .filter(|kernel| is_slow(&kernel.name))
+        .map(|kernel| (kernel.name.clone(), kernel.machine_code.as_slice()))
+        .collect())
+}
+
+fn check_bytes() -> Result<(), Failure> {
+    let mut bytes = 0;
+    for chip in CHIPS {
+        bytes += Files::machine_code(chip).bytes()?;
+    }
+    println!("machine code: {bytes} bytes, of {MOST_BYTES} at most");
+    match bytes <= MOST_BYTES {
+        true => Ok(()),
+        false => Err("the committed machine code is too large to be embedded".into()),
+    }
+}

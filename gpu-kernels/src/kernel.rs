@@ -21,8 +21,8 @@ pub mod task;
 pub mod tile;
 pub mod unaligned;
 
-use crate::simt::Thread;
 use ferrosz_codec::stream::chunk::CHUNK_GROUPS;
+use ferrosz_simt::Thread;
 
 /// Threads in a block of the kernels that take a chunk each: one for each group.
 pub const CHUNK_THREADS: u32 = CHUNK_GROUPS as u32;

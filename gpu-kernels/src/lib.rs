@@ -1,16 +1,13 @@
 //! The ferrosz GPU kernels: how a thread block does what `ferrosz_codec` defines.
 //!
-//! Read [`simt`] first, then a kernel in [`kernel`]; both are short.
+//! Read [`ferrosz_simt`] first, then a kernel in [`kernel`]; both are short.
 #![no_std]
-#![cfg_attr(
-    target_arch = "nvptx64",
-    allow(internal_features),
-    feature(abi_ptx, asm_experimental_arch, link_llvm_intrinsics, stdarch_nvptx)
-)]
+#![cfg_attr(target_arch = "nvptx64", allow(internal_features), feature(abi_ptx))]
 
-#[cfg(feature = "emulator")]
+#[cfg(test)]
 extern crate std;
 
+pub mod bits;
 pub mod kernel;
 pub mod list;
 pub mod look_back;
@@ -19,5 +16,4 @@ pub mod machine_code;
 #[cfg(feature = "ptx")]
 pub mod ptx;
 pub mod scan;
-pub mod simt;
 pub mod wide;

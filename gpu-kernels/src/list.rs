@@ -38,12 +38,12 @@ use crate::kernel::prologue::read::{ReadPrologue, ReadPrologueParams};
 use crate::kernel::prologue::write::{WritePrologue, WritePrologueParams};
 use crate::kernel::put::{self, Put, PutParams};
 use crate::kernel::read_all::{self, ReadAll, ReadAllParams};
-#[cfg(feature = "emulator")]
-use crate::simt::emulator::EmulatorThread;
-use crate::simt::{Kernel, Thread};
 use ferrosz_codec::entropy::stack::{Huffman, Rans};
 use ferrosz_codec::pipeline::{Fixed, Layered, Lorenzo, Outlier, Plain};
 use ferrosz_codec::shape::{Cube, Line, Plane};
+#[cfg(feature = "emulator")]
+use ferrosz_simt::emulator::EmulatorThread;
+use ferrosz_simt::{Kernel, Thread};
 
 // A PTX entry point must be a function of its own with a name of its own, which generic code
 // cannot make; so this is a macro, and it holds nothing but the mapping.
@@ -81,7 +81,7 @@ macro_rules! kernels {
                 // SAFETY: the names are prefixed and appear once, in this list.
                 #[unsafe(no_mangle)]
                 unsafe extern "ptx-kernel" fn $name(params: $params) {
-                    <$kernel>::run(crate::simt::ptx::PtxThread, &params);
+                    <$kernel>::run(ferrosz_simt::ptx::PtxThread, &params);
                 }
             )*
         }

@@ -11,7 +11,7 @@
 //! for ever.
 
 use crate::scan::warp_sum_u64;
-use crate::simt::{Thread, View, WARP};
+use ferrosz_simt::{Thread, View, WARP};
 
 const STATUS_SHIFT: u32 = 62;
 const VALUE: u64 = (1 << STATUS_SHIFT) - 1;
@@ -59,7 +59,7 @@ pub fn sum_before<T: Thread>(t: T, states: View<u64>, first: u64, tile: u64) -> 
     loop {
         // Lane l looks at tile end - 1 - l; before tile 0 all sums are known to be 0.
         let state = if lane < end {
-            TileState::from_cell(t.cell_load(states, first + end - 1 - lane))
+            TileState::from_cell(t.atomic_load(states, first + end - 1 - lane))
         } else {
             TileState::Inclusive(0)
         };

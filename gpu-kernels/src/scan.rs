@@ -1,6 +1,6 @@
 //! Sums over a warp and over a block.
 
-use crate::simt::{Thread, WARP};
+use ferrosz_simt::{Thread, WARP};
 
 /// The sum of the values of all lanes up to this one.
 #[inline(always)]

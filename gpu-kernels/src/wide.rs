@@ -1,6 +1,6 @@
 //! 64-bit numbers in shared memory, two words each.
 
-use crate::simt::Thread;
+use ferrosz_simt::Thread;
 
 /// Reads number `index`.
 #[inline(always)]

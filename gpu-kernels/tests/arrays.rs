@@ -15,8 +15,8 @@ use ferrosz_gpu_kernels::kernel::interp::export::{Export, ExportParams, SEGMENT}
 use ferrosz_gpu_kernels::kernel::interp::import::{
     CODE, ImportCodes, ImportCodesParams, ImportOutliers, ImportOutliersParams, OUTLIER,
 };
-use ferrosz_gpu_kernels::simt::emulator::{BlockOrder, Emulator};
-use ferrosz_gpu_kernels::simt::{Kernel, View};
+use ferrosz_simt::emulator::{BlockOrder, Emulator};
+use ferrosz_simt::{Kernel, View};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 

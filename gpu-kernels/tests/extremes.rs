@@ -7,8 +7,8 @@ use ferrosz_codec::stream::identity::Identity;
 use ferrosz_codec::{Bound, Element};
 use ferrosz_gpu_kernels::kernel::cells;
 use ferrosz_gpu_kernels::kernel::extremes::{ExtremesParams, FindExtremes};
-use ferrosz_gpu_kernels::simt::emulator::Emulator;
-use ferrosz_gpu_kernels::simt::{Kernel, View};
+use ferrosz_simt::emulator::Emulator;
+use ferrosz_simt::{Kernel, View};
 
 /// What cells hold that a call before has used.
 const USED: u64 = 0xdead_beef;

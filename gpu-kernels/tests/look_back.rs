@@ -1,8 +1,8 @@
 //! Decoupled look-back on its own, with tile states prepared by hand and blocks in bad orders.
 
 use ferrosz_gpu_kernels::look_back::{TileState, sum_before};
-use ferrosz_gpu_kernels::simt::emulator::{BlockOrder, Emulator, FaultKind};
-use ferrosz_gpu_kernels::simt::{Kernel, Thread, View};
+use ferrosz_simt::emulator::{BlockOrder, Emulator, FaultKind};
+use ferrosz_simt::{Kernel, Thread, View};
 
 /// One warp looks back from a tile and stores what it finds.
 struct LookBack;
@@ -23,7 +23,7 @@ impl Kernel for LookBack {
 
     fn run<T: Thread>(t: T, params: &LookBackParams) {
         let sum = sum_before(t, params.states, params.first, params.tile);
-        t.cell_store(params.found, u64::from(t.lane()), sum);
+        t.atomic_store(params.found, u64::from(t.lane()), sum);
     }
 }
 
@@ -131,12 +131,12 @@ impl Kernel for ChainedScan {
     fn run<T: Thread>(t: T, params: &ChainedScanParams) {
         if t.thread_index() == 0 {
             let tile = if params.takes_ticket {
-                t.cell_add(params.ticket, 0, 1)
+                t.atomic_add(params.ticket, 0, 1)
             } else {
                 u64::from(t.block_index())
             };
             t.shared_store(0, tile as u32);
-            t.cell_store(params.states, tile, TileState::Partial(tile + 1).to_cell());
+            t.atomic_store(params.states, tile, TileState::Partial(tile + 1).to_cell());
         }
         t.barrier();
         if t.warp() == 1 {
@@ -144,8 +144,8 @@ impl Kernel for ChainedScan {
             let sum = sum_before(t, params.states, 0, tile);
             if t.lane() == 0 {
                 let inclusive = TileState::Inclusive(sum + tile + 1);
-                t.cell_store(params.states, tile, inclusive.to_cell());
-                t.cell_store(params.found, tile, sum);
+                t.atomic_store(params.states, tile, inclusive.to_cell());
+                t.atomic_store(params.found, tile, sum);
             }
         }
     }

@@ -11,8 +11,8 @@ use ferrosz_gpu_kernels::kernel::interp::codes;
 use ferrosz_gpu_kernels::kernel::lorenzo::LorenzoParams;
 use ferrosz_gpu_kernels::kernel::lorenzo::predict::Predict;
 use ferrosz_gpu_kernels::kernel::lorenzo::reconstruct::Reconstruct;
-use ferrosz_gpu_kernels::simt::emulator::Emulator;
-use ferrosz_gpu_kernels::simt::{Kernel, View};
+use ferrosz_simt::emulator::Emulator;
+use ferrosz_simt::{Kernel, View};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 

@@ -1,8 +1,8 @@
 //! The kernel that reads all of a buffer, against a plain sum.
 
 use ferrosz_gpu_kernels::kernel::read_all::{IN_FLIGHT, ReadAll, ReadAllParams, THREADS};
-use ferrosz_gpu_kernels::simt::View;
-use ferrosz_gpu_kernels::simt::emulator::Emulator;
+use ferrosz_simt::View;
+use ferrosz_simt::emulator::Emulator;
 
 #[repr(C, align(16))]
 #[derive(Clone, Copy)]

@@ -18,8 +18,8 @@ use ferrosz_gpu_kernels::kernel::interp::prepare::{
     CELLS, CLASS_CELLS, PARAMETER_WORDS, Prepare, PrepareParams,
 };
 use ferrosz_gpu_kernels::kernel::interp::scores::{Scores, ScoresParams};
-use ferrosz_gpu_kernels::simt::emulator::{BlockOrder, Emulator};
-use ferrosz_gpu_kernels::simt::{Kernel, View};
+use ferrosz_simt::emulator::{BlockOrder, Emulator};
+use ferrosz_simt::{Kernel, View};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 

@@ -46,7 +46,7 @@ use ferrosz_codec::stream::grid::{ChunkBox, Grid};
 use ferrosz_codec::{Dtype, Element, FormatError, Shape};
 use ferrosz_gpu_kernels::kernel::cells;
 use ferrosz_gpu_kernels::kernel::read_all::{self, ReadAll, ReadAllParams};
-use ferrosz_gpu_kernels::simt::View;
+use ferrosz_simt::View;
 use std::sync::Arc;
 
 /// The crate whose types stand in the signatures here. Another version of it may come with any release of ferrosz.

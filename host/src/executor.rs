@@ -11,7 +11,7 @@ pub(crate) mod recorder;
 
 use crate::error::Error;
 use ferrosz_gpu_kernels::kernel::put::{self, Put, PutParams};
-use ferrosz_gpu_kernels::simt::{Kernel, View};
+use ferrosz_simt::{Kernel, View};
 
 /// Puts words at the start of a view that has room for them, at most [`put::MAX_WORDS`], as a launch: they are part of a
 /// captured graph.

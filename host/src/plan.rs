@@ -19,7 +19,7 @@ use ferrosz_gpu_kernels::kernel::decompress::{Decompress, DecompressParams};
 use ferrosz_gpu_kernels::kernel::extremes::{ExtremesParams, FindExtremes};
 use ferrosz_gpu_kernels::kernel::identity::IdentityOf;
 use ferrosz_gpu_kernels::kernel::tile::UnitSteps;
-use ferrosz_gpu_kernels::simt::{Kernel, View};
+use ferrosz_simt::{Kernel, View};
 
 /// Elements that a block of the extremes kernel should have at least: of `f32`, one batch of loads a thread. Fewer
 /// blocks would make small fields wait.

@@ -8,12 +8,12 @@ pub mod decompress;
 
 use crate::kernel::tile;
 use crate::kernel::{CHUNK_THREADS, cells};
-use crate::simt::{Thread, View};
 use ferrosz_codec::predict::Group;
 use ferrosz_codec::shape::{GROUP, Shape, StaticShape};
 use ferrosz_codec::stream::aatrox;
 use ferrosz_codec::stream::cuszp::rate::BlockKind;
 use ferrosz_codec::stream::cuszp::{Framing, Layout, Mode};
+use ferrosz_simt::{Thread, View};
 
 /// How differences are made and stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -124,7 +124,7 @@ impl Tile {
     #[inline(always)]
     fn take<T: Thread, S: StaticShape>(t: T, params: &BareParams, ticket: u32) -> Self {
         if t.thread_index() == 0 {
-            let number = t.cell_add(params.cells, cells::TICKET, 1);
+            let number = t.atomic_add(params.cells, cells::TICKET, 1);
             t.shared_store(ticket, number as u32);
         }
         t.barrier();

@@ -20,7 +20,6 @@ use crate::kernel::task::Task;
 use crate::kernel::tile::{Tile, UnitSteps};
 use crate::kernel::{CHUNK_WARPS, layer, predict};
 use crate::scan::{BlockSum, block_sum, store_warp_sum_u64, sum_of_warps};
-use crate::simt::{Thread, View};
 use core::marker::PhantomData;
 use ferrosz_codec::Element;
 use ferrosz_codec::encode::block::{SignedGroup, choose_rate};
@@ -32,6 +31,7 @@ use ferrosz_codec::shape::{Shape, StaticShape, WHOLE_GROUP};
 use ferrosz_codec::stream::chunk::{Form, Sections};
 use ferrosz_codec::stream::container::Draft;
 use ferrosz_codec::stream::grid::Grid;
+use ferrosz_simt::{Thread, View};
 
 /// Compresses a field of `E` with codec `C` in blocks of shape `S`. Launched with one block a chunk.
 pub struct Compress<E, C, S>(PhantomData<(E, C, S)>);

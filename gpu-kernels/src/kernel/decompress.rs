@@ -15,7 +15,6 @@ use crate::kernel::output::{Output, Words};
 use crate::kernel::tile::{Tile, UNIT_WORDS, UnitSteps};
 use crate::kernel::{CHUNK_THREADS, CHUNK_WARPS, predict};
 use crate::scan::{BlockSum, block_sum, store_warp_sum_u64, sum_of_warps, warp_sum_u64};
-use crate::simt::{Thread, View, WARP};
 use core::marker::PhantomData;
 use ferrosz_codec::Element;
 use ferrosz_codec::encode::rate::RateByte;
@@ -30,6 +29,7 @@ use ferrosz_codec::stream::container::{CHECKSUM_WORD, HEADER_WORDS, LAYOUT_WORDS
 use ferrosz_codec::stream::grid::{ChunkBox, Grid};
 use ferrosz_codec::stream::region::Region;
 use ferrosz_codec::stream::table::Entry;
+use ferrosz_simt::{Thread, View, WARP};
 
 /// Decompresses elements of `E` from blocks of shape `S`. Launched with one block for each chunk that
 /// the region may touch.
@@ -230,7 +230,7 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
     #[inline(always)]
     fn refuse<T: Thread>(t: T, params: &DecompressParams) {
         if t.thread_index() == 0 {
-            t.cell_max(params.cells, cells::FAULT, Fault::Header.to_cell());
+            t.atomic_max(params.cells, cells::FAULT, Fault::Header.to_cell());
         }
     }
 
@@ -239,7 +239,7 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
     fn report<T: Thread>(&self, t: T, fault: ChunkFault) {
         if t.thread_index() == 0 {
             let fault = Fault::Chunk(self.number, fault as u32);
-            t.cell_max(self.params.cells, cells::FAULT, fault.to_cell());
+            t.atomic_max(self.params.cells, cells::FAULT, fault.to_cell());
         }
     }
 

@@ -1,7 +1,7 @@
 //! Elements in the words of global memory.
 
-use crate::simt::{Thread, View};
 use ferrosz_codec::Element;
+use ferrosz_simt::{Thread, View};
 
 /// Reads an element that no thread of this launch changes.
 #[inline(always)]

@@ -19,7 +19,7 @@ pub mod target;
 pub mod tiling;
 pub mod walk;
 
-use crate::simt::{Thread, View, WARP};
+use ferrosz_simt::{Thread, View, WARP};
 
 /// Threads in a block of the kernels that give each warp a tile or a chunk of its own.
 pub const THREADS: u32 = 256;

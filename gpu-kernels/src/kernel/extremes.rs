@@ -6,13 +6,13 @@
 use crate::kernel::cells;
 use crate::kernel::tile::UNIT_WORDS;
 use crate::scan::warp_max_u64;
-use crate::simt::{Thread, View, WARP};
 use crate::wide::{load_wide, store_wide};
 use core::marker::PhantomData;
 use ferrosz_codec::bound::Extremes;
 use ferrosz_codec::stream::container::error_term;
 use ferrosz_codec::stream::identity::Identity;
 use ferrosz_codec::{Bound, BoundMode, Element};
+use ferrosz_simt::{Thread, View, WARP};
 
 /// Finds the extremes of a field of `E`. Launched with any number of blocks.
 pub struct FindExtremes<E>(PhantomData<E>);
@@ -68,18 +68,18 @@ impl<E: Element> FindExtremes<E> {
                 }
                 let largest = warp_max_u64(t, cell);
                 if t.lane() == 0 && largest != 0 {
-                    t.cell_max(params.cells, cells::EXTREMES + u64::from(i), largest);
+                    t.atomic_max(params.cells, cells::EXTREMES + u64::from(i), largest);
                 }
             }
         }
         if t.thread_index() == 0 {
             t.fence();
-            let done = t.cell_add(params.cells, cells::EXTREMES_DONE, 1);
+            let done = t.atomic_add(params.cells, cells::EXTREMES_DONE, 1);
             if done + 1 == u64::from(t.block_count()) {
                 t.fence();
                 Self::resolve(t, params);
                 for cell in cells::OF_EXTREMES {
-                    t.cell_store(params.cells, cell, 0);
+                    t.atomic_store(params.cells, cell, 0);
                 }
             }
         }
@@ -95,7 +95,7 @@ impl<E: Element> FindExtremes<E> {
         while cell < cells.len() {
             let is_own = (cells::OF_EXTREMES.start..cells::IDENTITY + 1).contains(&cell);
             if !is_own {
-                t.cell_store(cells, cell, 0);
+                t.atomic_store(cells, cell, 0);
             }
             cell += threads;
         }
@@ -134,7 +134,8 @@ impl<E: Element> FindExtremes<E> {
     /// Resolves the bound. For one thread, after all have seen their share.
     #[inline(always)]
     fn resolve<T: Thread>(t: T, params: &ExtremesParams) {
-        let found = core::array::from_fn(|i| t.cell_load(params.cells, cells::EXTREMES + i as u64));
+        let found =
+            core::array::from_fn(|i| t.atomic_load(params.cells, cells::EXTREMES + i as u64));
         let extremes = Extremes::<E>::from_cells(found);
         let mode = BoundMode::from_id(params.mode as u8).unwrap_or(BoundMode::Abs);
         // The host has checked the bound; a wrong one would come out as lossless.
@@ -143,12 +144,12 @@ impl<E: Element> FindExtremes<E> {
             .map(|bound| bound.resolve(&extremes).to_bits())
             .unwrap_or_default();
         for (i, bits) in (0..).zip(&quantizer) {
-            t.cell_store(params.cells, cells::QUANTIZER + i, *bits);
+            t.atomic_store(params.cells, cells::QUANTIZER + i, *bits);
         }
-        t.cell_store(params.cells, cells::RANGE, extremes.range_down().to_bits());
+        t.atomic_store(params.cells, cells::RANGE, extremes.range_down().to_bits());
         // The first of the quantiser's numbers is the error.
         let identity = Identity::of_sum(params.header_sum.wrapping_add(error_term(quantizer[0])));
-        t.cell_store(params.cells, cells::IDENTITY, identity.0);
+        t.atomic_store(params.cells, cells::IDENTITY, identity.0);
     }
 }
 

@@ -1,8 +1,8 @@
 //! The identity of a stream while it is written.
 
 use crate::kernel::cells;
-use crate::simt::{Thread, View};
 use ferrosz_codec::stream::identity::Identity;
+use ferrosz_simt::{Thread, View};
 
 /// Where a kernel finds the identity of the stream that it writes.
 #[repr(C)]

@@ -1,10 +1,10 @@
 //! A coded chunk's image in shared memory, as its threads write it, and the bodies of its blocks, both
 //! ways: see FORMAT.md, section 4.
 
+use crate::bits::BitsOf;
 use crate::kernel::CHUNK_THREADS;
 use crate::kernel::tile::UNIT_WORDS;
 use crate::kernel::unaligned::{UnalignedReader, UnalignedWriter};
-use crate::simt::{BitsOf, Thread};
 use ferrosz_codec::Element;
 use ferrosz_codec::encode::block::{SignedGroup, join, join_first};
 use ferrosz_codec::encode::rate::RateByte;
@@ -12,6 +12,7 @@ use ferrosz_codec::pipeline::Codec;
 use ferrosz_codec::predict::Group;
 use ferrosz_codec::shape::{GROUP, Shape};
 use ferrosz_codec::stream::chunk::Sections;
+use ferrosz_simt::Thread;
 
 /// The image of a coded chunk, from word 0 of shared memory on.
 pub struct Image {

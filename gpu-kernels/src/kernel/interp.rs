@@ -20,9 +20,9 @@ pub mod scores;
 pub mod stages;
 pub mod values;
 
-use crate::simt::View;
 use ferrosz_codec::shape::Shape;
 use ferrosz_codec::tile::TileGrid;
+use ferrosz_simt::View;
 
 /// Threads in a block.
 pub const THREADS: u32 = 256;

@@ -2,9 +2,9 @@
 //! "circular shift" and "tail rotation" (ICS'25, section 4.1), by a thread block instead of a warp.
 
 use crate::kernel::CHUNK_WARPS;
-use crate::simt::{Thread, WARP};
 use ferrosz_codec::predict::Group;
 use ferrosz_codec::shape::{GROUP, WHOLE_GROUP};
+use ferrosz_simt::{Thread, WARP};
 
 /// What the codes before a thread's say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -11,11 +11,11 @@ pub mod reconstruct;
 pub mod rows;
 
 use crate::kernel::cells;
-use crate::simt::{Thread, View};
 use ferrosz_codec::Element;
 use ferrosz_codec::quantize::Quantizer;
 use ferrosz_codec::shape::Shape;
 use ferrosz_codec::tile::{TileBox, TileGrid};
+use ferrosz_simt::{Thread, View};
 
 /// Threads in a block.
 pub const THREADS: u32 = 256;

@@ -2,13 +2,13 @@
 
 use crate::kernel::CHUNK_THREADS;
 use crate::kernel::tile::{BoxWalk, Tile, UNIT_WORDS, UnitSteps};
-use crate::simt::{Thread, View};
 use core::marker::PhantomData;
 use ferrosz_codec::Element;
 use ferrosz_codec::shape::{Shape, StaticShape};
 use ferrosz_codec::stream::chunk::CHUNK;
 use ferrosz_codec::stream::grid::{ChunkBox, Grid};
 use ferrosz_codec::stream::region::Region;
+use ferrosz_simt::{Thread, View};
 
 /// Where the words of a chunk's elements are. A place is given both by the word's number in the order
 /// of slots and by that in the order of rows.

@@ -1,9 +1,9 @@
 //! Prediction where a thread holds a group of a block: what groups need of each other goes from lane to
 //! lane. All functions are for whole warps.
 
-use crate::simt::Thread;
 use ferrosz_codec::predict::{Before, Group, MAX_REACH, Predictor, difference, lorenzo};
 use ferrosz_codec::shape::{GROUP, Shape, WHOLE_GROUP};
+use ferrosz_simt::Thread;
 
 /// The last values of the group before this thread's in its block; zeros for the first group.
 #[inline(always)]

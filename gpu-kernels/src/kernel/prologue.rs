@@ -6,8 +6,8 @@ pub mod gather;
 pub mod read;
 pub mod write;
 
-use crate::simt::View;
 use ferrosz_codec::interp::resolved::WORDS;
+use ferrosz_simt::View;
 
 /// Threads in a block of these kernels.
 pub const THREADS: u32 = 256;

@@ -3,7 +3,7 @@
 //! They travel as parameters of the launch, not as a copy from the host's memory: a captured graph keeps a copy's source
 //! as a pointer, and reads it again at every replay.
 
-use crate::simt::{Thread, View};
+use ferrosz_simt::{Thread, View};
 
 /// The most words of a launch.
 pub const MAX_WORDS: usize = 64;

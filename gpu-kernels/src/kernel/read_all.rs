@@ -2,7 +2,7 @@
 //! is what other kernels are measured against.
 
 use crate::kernel::tile::UNIT_WORDS;
-use crate::simt::{Thread, View};
+use ferrosz_simt::{Thread, View};
 
 /// Adds up the words of a buffer. Launched with any number of blocks.
 pub struct ReadAll;
@@ -33,7 +33,7 @@ impl ReadAll {
         // The sum does not depend on who adds what, and nothing that is read can be left out of it.
         let warp_sum = t.reduce_add(Self::share(t, params.input));
         if t.lane() == 0 {
-            t.cell_add(params.sum, 0, u64::from(warp_sum));
+            t.atomic_add(params.sum, 0, u64::from(warp_sum));
         }
     }
 

@@ -4,9 +4,9 @@
 //! work, whatever the order in which the GPU starts blocks, and a look-back ends.
 
 use crate::kernel::cells;
-use crate::simt::{Thread, View};
 use ferrosz_codec::shape::{Shape, StaticShape};
 use ferrosz_codec::stream::grid::{ChunkBox, Grid};
+use ferrosz_simt::{Thread, View};
 
 /// A chunk: its number and, of planes and cubes, which one it is in each dimension.
 #[derive(Clone, Copy)]
@@ -35,7 +35,7 @@ impl Task {
         scratch: u32,
     ) -> (Self, Self) {
         if t.thread_index() == 0 {
-            let number = t.cell_add(counters, cells::TICKET, 1) as u32;
+            let number = t.atomic_add(counters, cells::TICKET, 1) as u32;
             Self::find::<S>(grid, number).store::<T, S>(t, scratch);
             Self::find::<S>(grid, number.wrapping_add(ahead))
                 .store::<T, S>(t, scratch + Self::WORDS);

@@ -9,12 +9,12 @@
 //! place, so that a row holds a group. In a line that is the order of the elements.
 
 use crate::kernel::CHUNK_THREADS;
-use crate::simt::{Thread, View, WARP};
 use core::marker::PhantomData;
 use ferrosz_codec::Element;
 use ferrosz_codec::shape::{GROUP, Shape};
 use ferrosz_codec::stream::chunk::CHUNK;
 use ferrosz_codec::stream::grid::{ChunkBox, Grid};
+use ferrosz_simt::{Thread, View, WARP};
 
 /// 32-bit words in a 16-byte unit.
 pub const UNIT_WORDS: u32 = 4;

@@ -1,6 +1,6 @@
 //! Words at any byte of shared memory.
 
-use crate::simt::Thread;
+use ferrosz_simt::Thread;
 
 /// Words written one after the other at any byte of a zeroed image. The first and the last touch
 /// words that hold neighbours' bytes too, and are or-ed in; those between are this thread's alone.

@@ -32,8 +32,8 @@ use ferrosz_gpu_kernels::kernel::entropy::tables::{self, ENCODE_WORDS, MakeTable
 use ferrosz_gpu_kernels::kernel::entropy::target::DecodeParams;
 use ferrosz_gpu_kernels::kernel::identity::IdentityOf;
 use ferrosz_gpu_kernels::kernel::interp::codes::REGION_WORDS;
-use ferrosz_gpu_kernels::simt::View;
-use ferrosz_gpu_kernels::simt::emulator::{BlockOrder, Emulator};
+use ferrosz_simt::View;
+use ferrosz_simt::emulator::{BlockOrder, Emulator};
 use std::ops::Range;
 
 /// What memory holds that nothing has written.

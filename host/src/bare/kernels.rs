@@ -15,7 +15,7 @@ use ferrosz_gpu_kernels::kernel::bare::compress::BareCompress;
 use ferrosz_gpu_kernels::kernel::bare::decompress::BareDecompress;
 use ferrosz_gpu_kernels::kernel::bare::{BareParams, Coder, cell_count, tile_count};
 use ferrosz_gpu_kernels::kernel::cells;
-use ferrosz_gpu_kernels::simt::View;
+use ferrosz_simt::View;
 
 /// What a stream is, as the kernels have it.
 #[derive(Debug, Clone, Copy)]

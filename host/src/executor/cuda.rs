@@ -6,7 +6,7 @@ use crate::executor::recorder::Loads;
 use crate::executor::{Executor, code};
 use cudarc::driver::{CudaContext, CudaFunction, CudaModule, CudaStream, DriverError, result, sys};
 use cudarc::nvrtc::Ptx;
-use ferrosz_gpu_kernels::simt::{Kernel, View};
+use ferrosz_simt::{Kernel, View};
 use std::collections::HashMap;
 use std::ffi::c_void;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};

@@ -2,8 +2,8 @@
 
 use crate::error::Error;
 use crate::executor::Executor;
-use ferrosz_gpu_kernels::simt::emulator::Emulator;
-use ferrosz_gpu_kernels::simt::{Kernel, View};
+use ferrosz_simt::emulator::Emulator;
+use ferrosz_simt::{Kernel, View};
 use std::cell::UnsafeCell;
 
 /// Runs kernels on an [`Emulator`].

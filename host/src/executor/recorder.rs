@@ -8,7 +8,7 @@ use crate::plan::{CompressJob, DecompressJob, enqueue_compress, enqueue_decompre
 use ferrosz_codec::stream::container::Layout;
 use ferrosz_codec::stream::region::Region;
 use ferrosz_codec::{Bound, Dtype};
-use ferrosz_gpu_kernels::simt::{Kernel, View};
+use ferrosz_simt::{Kernel, View};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 

@@ -42,7 +42,7 @@ use crate::executor::cuda::{CudaExecutor, CudaMemory};
 use cudarc::driver::{CudaStream, DevicePtr, DevicePtrMut, DeviceSlice};
 use ferrosz_codec::Element;
 use ferrosz_codec::tile::TileGrid;
-use ferrosz_gpu_kernels::simt::View;
+use ferrosz_simt::View;
 use std::sync::Arc;
 
 /// The arrays of a [`super::Decomposition`] in device memory, each aligned to 16 bytes: codes, anchors,

@@ -23,7 +23,7 @@ use ferrosz_gpu_kernels::kernel::interp::import::{
     CODE, ImportCodesParams, ImportOutliersParams, THREADS,
 };
 use ferrosz_gpu_kernels::kernel::interp::prepare::{CELLS, PARAMETER_WORDS};
-use ferrosz_gpu_kernels::simt::View;
+use ferrosz_simt::View;
 
 /// The workspace of a call.
 pub(super) struct Room {

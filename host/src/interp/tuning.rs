@@ -10,7 +10,7 @@ use ferrosz_codec::{Bound, Dtype};
 use ferrosz_gpu_kernels::kernel::interp::InterpParams;
 use ferrosz_gpu_kernels::kernel::interp::prepare::{CLASS_CELLS, Prepare, PrepareParams};
 use ferrosz_gpu_kernels::kernel::interp::scores::ScoresParams;
-use ferrosz_gpu_kernels::simt::View;
+use ferrosz_simt::View;
 
 /// What tuning needs.
 pub(crate) struct TuneJob {

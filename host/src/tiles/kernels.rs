@@ -40,7 +40,7 @@ use ferrosz_gpu_kernels::kernel::prologue::gather::{Gather, GatherParams};
 use ferrosz_gpu_kernels::kernel::prologue::read::{ReadPrologue, ReadPrologueParams};
 use ferrosz_gpu_kernels::kernel::prologue::write::{WritePrologue, WritePrologueParams};
 use ferrosz_gpu_kernels::kernel::prologue::{Contents, THREADS as PROLOGUE_THREADS};
-use ferrosz_gpu_kernels::simt::View;
+use ferrosz_simt::View;
 
 /// Warps in a block of the entropy coder's kernels.
 const WARPS: u64 = ferrosz_gpu_kernels::kernel::entropy::WARPS as u64;

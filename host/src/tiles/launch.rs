@@ -25,7 +25,7 @@ use ferrosz_gpu_kernels::kernel::interp::scores::{Scores, ScoresParams};
 use ferrosz_gpu_kernels::kernel::lorenzo::LorenzoParams;
 use ferrosz_gpu_kernels::kernel::lorenzo::predict::Predict as LorenzoPredict;
 use ferrosz_gpu_kernels::kernel::lorenzo::reconstruct::Reconstruct as LorenzoReconstruct;
-use ferrosz_gpu_kernels::simt::Kernel;
+use ferrosz_simt::Kernel;
 
 /// A kernel of a predictor, with its parameters.
 pub(crate) enum OfTiles {

@@ -12,7 +12,7 @@ use ferrosz_gpu_kernels::kernel::entropy::statistics::COUNTERS;
 use ferrosz_gpu_kernels::kernel::entropy::tables::ENCODE_WORDS;
 use ferrosz_gpu_kernels::kernel::interp::codes::REGION_WORDS;
 use ferrosz_gpu_kernels::kernel::interp::prepare::{CELLS, PARAMETER_WORDS};
-use ferrosz_gpu_kernels::simt::View;
+use ferrosz_simt::View;
 
 /// Cells that sections of the workspace begin at multiples of: 128 bytes.
 const ALIGNMENT: u64 = 16;

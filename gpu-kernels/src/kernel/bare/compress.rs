@@ -11,7 +11,6 @@ use crate::kernel::unaligned::UnalignedReader;
 use crate::kernel::{CHUNK_THREADS, CHUNK_WARPS, cells, predict};
 use crate::look_back::{TileState, sum_before};
 use crate::scan::{BlockSum, block_sum};
-use crate::simt::Thread;
 use core::marker::PhantomData;
 use ferrosz_codec::Element;
 use ferrosz_codec::encode::block::SignedGroup;
@@ -23,6 +22,7 @@ use ferrosz_codec::stream::aatrox;
 use ferrosz_codec::stream::cuszp::layout::Place;
 use ferrosz_codec::stream::cuszp::rate::{ANOMALY_BYTES, Choice};
 use ferrosz_codec::stream::cuszp::{Quantizer, chunk_blocks};
+use ferrosz_simt::Thread;
 
 /// Compresses elements of `E` in blocks of shape `S`. Launched with one block a tile.
 pub struct BareCompress<E, S>(PhantomData<(E, S)>);
@@ -295,7 +295,7 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
     fn publish<T: Thread>(&self, t: T, size: Size) {
         if t.thread_index() == 0 {
             let state = TileState::Partial(size.to_state()).to_cell();
-            t.cell_store(self.params.cells, cells::STATES + self.tile.number, state);
+            t.atomic_store(self.params.cells, cells::STATES + self.tile.number, state);
         }
     }
 
@@ -332,7 +332,7 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
             let start = bytes_in(before) + holes_in(base);
             let hole = holes_in(before + own) - holes_in(base);
             if t.lane() == 0 {
-                t.cell_store(self.params.cells, cells::STATES + self.tile.number, state);
+                t.atomic_store(self.params.cells, cells::STATES + self.tile.number, state);
                 t.shared_store(scratch, start as u32);
                 t.shared_store(scratch + 1, (start >> 32) as u32);
                 t.shared_store(scratch + 2, hole as u32);
@@ -372,7 +372,7 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
         }
         if is_last && t.thread_index() == 0 {
             let length = first + u64::from(bytes);
-            t.cell_store(self.params.cells, cells::STREAM_BYTES, length);
+            t.atomic_store(self.params.cells, cells::STREAM_BYTES, length);
         }
     }
 

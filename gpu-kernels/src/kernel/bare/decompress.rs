@@ -10,7 +10,6 @@ use crate::kernel::image::read_body;
 use crate::kernel::{CHUNK_THREADS, CHUNK_WARPS, predict};
 use crate::look_back::{TileState, sum_before};
 use crate::scan::block_sum;
-use crate::simt::Thread;
 use core::marker::PhantomData;
 use ferrosz_codec::Element;
 use ferrosz_codec::encode::rate::RateByte;
@@ -21,6 +20,7 @@ use ferrosz_codec::shape::{GROUP, Shape, StaticShape};
 use ferrosz_codec::stream::aatrox;
 use ferrosz_codec::stream::cuszp::layout::Place;
 use ferrosz_codec::stream::cuszp::{Framing, Mode, Quantizer};
+use ferrosz_simt::Thread;
 
 /// Decompresses elements of `E` from blocks of shape `S`. Launched with one block a tile.
 pub struct BareDecompress<E, S>(PhantomData<(E, S)>);
@@ -109,7 +109,7 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
         let rate = self.rate_of(t, coder, self.tile.block);
         if rate.is_none() {
             let fault = Fault::Chunk(u64::from(self.tile.block), ChunkFault::Rate as u32);
-            t.cell_max(self.params.cells, cells::FAULT, fault.to_cell());
+            t.atomic_max(self.params.cells, cells::FAULT, fault.to_cell());
         }
         rate.unwrap_or_default()
     }
@@ -130,13 +130,13 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
     fn find_start<T: Thread>(&self, t: T, bytes: u32, scratch: u32) -> u64 {
         let (states, cell) = (self.params.cells, cells::STATES + self.tile.number);
         if t.thread_index() == 0 {
-            t.cell_store(states, cell, TileState::Partial(u64::from(bytes)).to_cell());
+            t.atomic_store(states, cell, TileState::Partial(u64::from(bytes)).to_cell());
         }
         if t.warp() == 0 {
             let start = sum_before(t, states, cells::STATES, self.tile.number);
             if t.lane() == 0 {
                 let state = TileState::Inclusive(start + u64::from(bytes));
-                t.cell_store(states, cell, state.to_cell());
+                t.atomic_store(states, cell, state.to_cell());
                 t.shared_store(scratch, start as u32);
                 t.shared_store(scratch + 1, (start >> 32) as u32);
             }
@@ -176,14 +176,14 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
         let (states, first) = (self.params.cells, cells::STATES + self.params.tiles::<S>());
         if t.thread_index() == 0 {
             let state = TileState::Partial(u64::from(sum));
-            t.cell_store(states, first + self.tile.number, state.to_cell());
+            t.atomic_store(states, first + self.tile.number, state.to_cell());
         }
         if t.warp() == 0 {
             let before = (self.tile.number % LAYER_TILES) as u32;
             let value = loop {
                 let state = if t.lane() < before {
                     let tile = self.tile.number - 1 - u64::from(t.lane());
-                    TileState::from_cell(t.cell_load(states, first + tile))
+                    TileState::from_cell(t.atomic_load(states, first + tile))
                 } else {
                     TileState::Partial(0)
                 };

@@ -5,7 +5,6 @@ use crate::kernel::task::Task;
 use crate::kernel::tile::{BoxWalk, Tile, UNIT_WORDS};
 use crate::kernel::{CHUNK_THREADS, cells};
 use crate::look_back::{TileState, sum_before};
-use crate::simt::Thread;
 use core::marker::PhantomData;
 use ferrosz_codec::Element;
 use ferrosz_codec::predict::Group;
@@ -16,6 +15,7 @@ use ferrosz_codec::stream::chunk::{CHUNK, Form};
 use ferrosz_codec::stream::container::{Ending, HEADER_WORDS};
 use ferrosz_codec::stream::grid::ChunkBox;
 use ferrosz_codec::stream::table::Entry;
+use ferrosz_simt::Thread;
 
 /// One chunk's task.
 pub(super) struct Work<'a, E, S> {
@@ -241,7 +241,7 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
     pub(super) fn publish<T: Thread>(&self, t: T, words: u32) {
         if t.thread_index() == 0 {
             let state = TileState::Partial(4 * u64::from(words));
-            t.cell_store(
+            t.atomic_store(
                 self.params.cells,
                 cells::STATES + self.number,
                 state.to_cell(),
@@ -278,7 +278,7 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
             let start = self.look_back(t);
             if t.lane() == 0 {
                 let state = TileState::Inclusive(start + 4 * u64::from(words));
-                t.cell_store(states, cells::STATES + self.number, state.to_cell());
+                t.atomic_store(states, cells::STATES + self.number, state.to_cell());
                 t.shared_store(scratch, start as u32);
                 t.shared_store(scratch + 1, (start >> 32) as u32);
             }
@@ -337,7 +337,7 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
                 t.store4(self.params.stream, unit as u64, words);
             });
             let length = 4 * self.payload_word() + payload_bytes;
-            t.cell_store(self.params.cells, cells::STREAM_BYTES, length);
+            t.atomic_store(self.params.cells, cells::STREAM_BYTES, length);
         }
     }
 }

@@ -18,7 +18,6 @@ use crate::kernel::entropy::walk::{OfGroups, QUAD_STEPS, QUADS, Quad};
 use crate::kernel::entropy::{THREADS, WARPS, bring_tables, first_of_warp};
 use crate::kernel::kept_shared_address;
 use crate::scan::{warp_inclusive_sum, warp_sum_u64};
-use crate::simt::{Thread, WARP};
 use core::marker::PhantomData;
 use ferrosz_codec::entropy::class::FIRST_CLASSES;
 use ferrosz_codec::entropy::stack::{
@@ -28,6 +27,7 @@ use ferrosz_codec::entropy::token::{RAW, SLOTS};
 use ferrosz_codec::error::ChunkFault;
 use ferrosz_codec::shape::StaticShape;
 use ferrosz_codec::stream::chunk::Form;
+use ferrosz_simt::{Thread, WARP};
 
 /// Decodes tiles of shape `S` with coder `C`. Launched with at least as many warps as there are chunks.
 pub struct Decode<C, S>(PhantomData<(C, S)>);

@@ -7,7 +7,6 @@ use crate::kernel::decompress::header_is_sound;
 use crate::kernel::entropy::shares::{self, Own, PADDING, starts};
 use crate::kernel::entropy::stream::{has_table, payload};
 use crate::scan::warp_inclusive_sum;
-use crate::simt::{Thread, View, WARP};
 use core::marker::PhantomData;
 use ferrosz_codec::entropy::class::CONTEXTS;
 use ferrosz_codec::entropy::shares::{Head, LENGTH_BITS, low_bits, share_length};
@@ -15,6 +14,7 @@ use ferrosz_codec::entropy::stack::SymbolCoder;
 use ferrosz_codec::entropy::token::{SLOTS, TOKENS, Token};
 use ferrosz_codec::error::TableFault;
 use ferrosz_codec::stream::container::{LAYOUT_WORDS, Summary};
+use ferrosz_simt::{Thread, View, WARP};
 
 /// Reads the shares of coder `C`. Launched with one block.
 pub struct ReadTables<C>(PhantomData<C>);
@@ -73,7 +73,7 @@ impl<C: SymbolCoder> ReadTables<C> {
     #[inline(always)]
     pub fn run<T: Thread>(t: T, params: &ReadTablesParams) {
         if t.warp() == 0 && !Self::is_expected(t, params) && t.lane() == 0 {
-            t.cell_max(params.cells, cells::FAULT, Fault::Header.to_cell());
+            t.atomic_max(params.cells, cells::FAULT, Fault::Header.to_cell());
         }
         let payload = payload(params.stream, params.chunks).from(params.shares_at);
         let read = Self::read(t, params, payload);
@@ -93,7 +93,7 @@ impl<C: SymbolCoder> ReadTables<C> {
         let fault = t.reduce_max(fault);
         if fault != 0 && t.thread_index() == 0 {
             let fault = Fault::Tables(fault).to_cell();
-            t.cell_max(params.cells, cells::FAULT, fault);
+            t.atomic_max(params.cells, cells::FAULT, fault);
         }
         let shares = if fault == 0 { shares } else { [0; shares::OWN] };
         Self::store(t, params, shares);
@@ -150,7 +150,7 @@ impl<C: SymbolCoder> ReadTables<C> {
                 return Err(TableFault::Padding);
             }
             if t.lane() == 0 {
-                t.cell_store(params.cells, cells::SHARES_WORDS, u64::from(padded));
+                t.atomic_store(params.cells, cells::SHARES_WORDS, u64::from(padded));
             }
         }
         Self::read_body(t, payload.from(u64::from(CONTEXTS)), head, start)

@@ -16,7 +16,6 @@ use crate::kernel::entropy::tiling::Tiling;
 use crate::kernel::entropy::walk::{OfGroups, QUAD_CODES, QUAD_STEPS, QUADS, Quad};
 use crate::kernel::entropy::{bring_tables, first_of_warp};
 use crate::kernel::kept_shared_address;
-use crate::simt::{Thread, View};
 use core::marker::PhantomData;
 use ferrosz_codec::entropy::class::FIRST_CLASSES;
 use ferrosz_codec::entropy::stack::{
@@ -25,6 +24,7 @@ use ferrosz_codec::entropy::stack::{
 use ferrosz_codec::entropy::token::{ESCAPE_BITS, SLOTS, TOKENS, Token};
 use ferrosz_codec::shape::StaticShape;
 use ferrosz_codec::tile::{CHUNK_TILES, LANES, TileBox};
+use ferrosz_simt::{Thread, View};
 
 /// Encodes tiles of shape `S` with coder `C`. Launched with at least as many warps as there are chunks.
 pub struct Encode<C, S>(PhantomData<(C, S)>);

@@ -19,9 +19,9 @@
 //! more never makes one more word.
 
 use crate::kernel::interp::codes::{CHUNK_WORDS, REGION_WORDS};
-use crate::simt::View;
 use ferrosz_codec::entropy::token::{ESCAPE_BITS, PRECISION};
 use ferrosz_codec::tile::{CHUNK_TILES, GROUPS, STEPS};
+use ferrosz_simt::View;
 
 /// Words that the class numbers of a chunk can cost at most, rounded up.
 const CLASS_WORDS: u64 = ((GROUPS * CHUNK_TILES * PRECISION) as u64 / 32).next_multiple_of(32);

@@ -15,13 +15,13 @@ use crate::kernel::entropy::{THREADS, WARPS};
 use crate::kernel::identity::IdentityOf;
 use crate::look_back::{TileState, sum_before};
 use crate::scan::{block_sum, store_warp_sum_u64, sum_of_warps};
-use crate::simt::{Thread, View, WARP};
 use core::marker::PhantomData;
 use ferrosz_codec::stream::checksum::term;
 use ferrosz_codec::stream::chunk::Form;
 use ferrosz_codec::stream::table::Entry;
 use ferrosz_codec::stream::tiles::FIRST_ENTRY;
 use ferrosz_codec::tile::{CHUNK_TILES, STEPS, place};
+use ferrosz_simt::{Thread, View, WARP};
 
 /// Puts chunks into the stream whose words are `C`. Launched with one block a chunk.
 pub struct Place<C>(PhantomData<C>);
@@ -128,14 +128,14 @@ impl Work<'_> {
     fn find_start<T: Thread>(&self, t: T, scratch: u32) -> u64 {
         let cells = self.params.cells;
         if t.warp() == 0 {
-            let prologue = t.cell_load(cells, cells::PROLOGUE_BYTES);
+            let prologue = t.atomic_load(cells, cells::PROLOGUE_BYTES);
             let start = prologue + sum_before(t, cells, cells::STATES, self.chunk);
             let end = start + 4 * u64::from(self.record.image_words);
             if t.lane() == 0 {
                 let state = TileState::Inclusive(end - prologue);
-                t.cell_store(cells, cells::STATES + self.chunk, state.to_cell());
+                t.atomic_store(cells, cells::STATES + self.chunk, state.to_cell());
                 if self.chunk + 1 == self.params.tiling.chunks() {
-                    t.cell_store(cells, cells::STREAM_BYTES, end);
+                    t.atomic_store(cells, cells::STREAM_BYTES, end);
                 }
                 t.shared_store(scratch, start as u32);
                 t.shared_store(scratch + 1, (start >> 32) as u32);

@@ -9,13 +9,14 @@ pub mod decode;
 pub mod measure;
 pub mod place;
 
+use crate::bits::BitsOf;
 use crate::kernel::entropy::layout::region;
 use crate::kernel::interp::codes::CHUNK_WORDS;
-use crate::simt::{BitsOf, Thread, View};
 use ferrosz_codec::encode::bit_plane::rows_of;
 use ferrosz_codec::entropy::planes::{BLOCK_STEPS, PLANES, TILE_WORDS, exchange_raw, word_at};
 use ferrosz_codec::shape::GROUP;
 use ferrosz_codec::tile::{CHUNK_TILES, LANES, STEPS};
+use ferrosz_simt::{Thread, View};
 
 /// Stripes of a tile.
 const STRIPES: u32 = STEPS / BLOCK_STEPS;

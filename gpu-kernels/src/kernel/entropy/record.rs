@@ -2,9 +2,9 @@
 
 use crate::kernel::cells;
 use crate::look_back::TileState;
-use crate::simt::{Thread, View};
 use ferrosz_codec::stream::chunk::Form;
 use ferrosz_codec::tile::LANES;
+use ferrosz_simt::{Thread, View};
 
 /// A chunk's form and what its image is made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -86,7 +86,7 @@ impl Record {
     pub fn publish<T: Thread>(&self, t: T, cells: View<u64>, chunk: u64) {
         if t.lane() == 0 {
             let state = TileState::Partial(4 * u64::from(self.image_words));
-            t.cell_store(cells, cells::STATES + chunk, state.to_cell());
+            t.atomic_store(cells, cells::STATES + chunk, state.to_cell());
         }
     }
 

@@ -1,9 +1,9 @@
 //! A context's shares in a warp: each lane has those of four neighbouring symbols.
 
 use crate::scan::warp_inclusive_sum;
-use crate::simt::{Thread, WARP};
 use ferrosz_codec::entropy::stack::SymbolCoder;
 use ferrosz_codec::entropy::token::TOKENS;
+use ferrosz_simt::{Thread, WARP};
 
 /// Symbols of a lane. The last lanes have some that do not exist, whose shares are 0.
 pub const OWN: usize = TOKENS.div_ceil(WARP) as usize;

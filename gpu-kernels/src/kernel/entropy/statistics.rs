@@ -11,12 +11,12 @@ use crate::kernel::entropy::walk::{
     OfGroups, QUAD_CODES, QUAD_STEPS, QUADS, Quad, levels_of_row_starts,
 };
 use crate::kernel::entropy::{THREADS, WARPS};
-use crate::simt::{Thread, View, WARP};
 use core::marker::PhantomData;
 use ferrosz_codec::entropy::class::{CONTEXTS, FIRST_CLASSES, class};
 use ferrosz_codec::entropy::token::{RAW, TOKENS, Token};
 use ferrosz_codec::shape::{Shape, StaticShape};
 use ferrosz_codec::tile::{CHUNK_TILES, GROUPS, LANES, STEPS, TILE, TileOrder};
+use ferrosz_simt::{Thread, View, WARP};
 
 /// Finds classes and counts symbols, in tiles of shape `S`. Launched with any number of blocks; a warp for each tile is best.
 pub struct Statistics<S>(PhantomData<S>);
@@ -75,7 +75,7 @@ impl<S: StaticShape> Statistics<S> {
         while counter < COUNTERS {
             let count = t.shared_load(counter);
             if count != 0 {
-                t.cell_add(params.counts, u64::from(counter), u64::from(count));
+                t.atomic_add(params.counts, u64::from(counter), u64::from(count));
             }
             counter += THREADS;
         }

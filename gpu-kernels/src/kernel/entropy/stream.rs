@@ -1,9 +1,9 @@
 //! Where things lie in a stream of this coder: header, chunk table, and the payload. The first entry is the
 //! prologue's, with which the payload begins.
 
-use crate::simt::View;
 use ferrosz_codec::stream::container::HEADER_WORDS;
 use ferrosz_codec::stream::tiles::FIRST_ENTRY;
+use ferrosz_simt::View;
 
 /// The chunk table.
 #[inline(always)]

@@ -3,7 +3,6 @@
 use crate::kernel::cells;
 use crate::kernel::entropy::shares::{self, OWN, Own, starts};
 use crate::scan::{warp_inclusive_sum, warp_inclusive_sum_u64, warp_sum_u64};
-use crate::simt::{Thread, View, WARP};
 use core::marker::PhantomData;
 use ferrosz_codec::entropy::class::CONTEXTS;
 use ferrosz_codec::entropy::counts::completed;
@@ -14,6 +13,7 @@ use ferrosz_codec::entropy::lengths::{
 use ferrosz_codec::entropy::shares::{Head, LENGTH_BITS, MAX_WORDS, low_bits, share_length};
 use ferrosz_codec::entropy::stack::SymbolCoder;
 use ferrosz_codec::entropy::token::{ESCAPE, SLOTS, TOKENS};
+use ferrosz_simt::{Thread, View, WARP};
 
 /// Makes the tables of coder `C`. Launched with one block.
 pub struct MakeTables<C>(PhantomData<C>);
@@ -86,7 +86,7 @@ impl<C: SymbolCoder> MakeTables<C> {
     fn counts<T: Thread>(t: T, params: &TablesParams, context: u32) -> Own {
         shares::own(t, |symbol| {
             let counter = context * TOKENS + symbol;
-            let count = t.cell_load(params.counts, u64::from(counter));
+            let count = t.atomic_load(params.counts, u64::from(counter));
             let count = count.min(u64::from(u32::MAX)) as u32;
             completed(context, symbol, count, params.is_sample != 0)
         })
@@ -193,7 +193,7 @@ impl<C: SymbolCoder> MakeTables<C> {
                 store(all + t.lane(), 0);
             }
             if t.lane() == 0 {
-                t.cell_store(params.cells, cells::SHARES_WORDS, u64::from(padded));
+                t.atomic_store(params.cells, cells::SHARES_WORDS, u64::from(padded));
             }
         }
     }

@@ -6,7 +6,6 @@ use crate::kernel::entropy::record::PADDING;
 use crate::kernel::entropy::stream::{has_table, payload, table};
 use crate::kernel::entropy::tiling::Tiling;
 use crate::kernel::entropy::walk::{OfGroups, QUAD_CODES, QUAD_STEPS, QUADS, Quad};
-use crate::simt::{Thread, View};
 use core::array::from_fn;
 use core::marker::PhantomData;
 use ferrosz_codec::entropy::token::RAW;
@@ -17,6 +16,7 @@ use ferrosz_codec::stream::container::Summary;
 use ferrosz_codec::stream::table::Entry;
 use ferrosz_codec::stream::tiles::FIRST_ENTRY;
 use ferrosz_codec::tile::{LANES, STEPS, place};
+use ferrosz_simt::{Thread, View};
 
 /// Parameters of decoders.
 #[repr(C)]
@@ -156,7 +156,7 @@ impl<'a, S: StaticShape> Target<'a, S> {
     pub fn report<T: Thread>(&self, t: T, fault: ChunkFault) {
         if t.lane() == 0 {
             let fault = Fault::Chunk(FIRST_ENTRY + self.chunk, fault as u32).to_cell();
-            t.cell_max(self.params.cells, cells::FAULT, fault);
+            t.atomic_max(self.params.cells, cells::FAULT, fault);
         }
     }
 

@@ -1,9 +1,9 @@
 //! The way of a warp through a tile: eight steps at a time, a *quad* of four rows, which have at most four different
 //! kinds of steps. So what a lane must know of its place is found once a quad, whatever the shape.
 
-use crate::simt::Thread;
 use ferrosz_codec::shape::{Shape, StaticShape};
 use ferrosz_codec::tile::{LANES, ROW, ROWS, TileBox, TileOrder};
+use ferrosz_simt::Thread;
 
 /// Rows of a quad.
 const QUAD_ROWS: u32 = 4;
@@ -210,9 +210,10 @@ fn inside(shape: Shape, tile: &TileBox, row: u32, lane: u32) -> (bool, u32) {
 #[cfg(all(test, feature = "emulator"))]
 mod tests {
     use super::*;
-    use crate::simt::emulator::{Emulator, EmulatorThread};
     use ferrosz_codec::shape::{Cube, Line, Plane};
     use ferrosz_codec::tile::{STEPS, TileGrid, place};
+    use ferrosz_simt::emulator::{Emulator, EmulatorThread};
+    use ferrosz_simt::prelude::*;
     use std::cell::RefCell;
     use std::vec;
 

@@ -4,12 +4,12 @@ use super::stages::Setting;
 use super::values::Values;
 use super::{InterpParams, THREADS};
 use crate::kernel::element::load_element;
-use crate::simt::Thread;
 use core::array::from_fn;
 use ferrosz_codec::Element;
 use ferrosz_codec::interp::geometry::Geometry;
 use ferrosz_codec::interp::store;
 use ferrosz_codec::shape::{Shape, StaticShape};
+use ferrosz_simt::Thread;
 
 /// An anchor, of which a thread has at most one: where its value lies in the store, and the value that is known of it.
 #[derive(Clone, Copy)]

@@ -2,11 +2,11 @@
 //! has no code.
 
 use super::codes;
-use crate::simt::{Thread, View};
 use ferrosz_codec::interp::order::{CodeLayout, CodeOrder};
 use ferrosz_codec::interp::resolved::Words;
 use ferrosz_codec::shape::StaticShape;
 use ferrosz_codec::tile::{self, TileGrid};
+use ferrosz_simt::{Thread, View};
 
 /// An array of codes.
 #[repr(C)]

@@ -8,7 +8,6 @@ use super::THREADS;
 use super::places::{Places, Reach};
 use super::stages::{Settle, Spot};
 use super::values::Values;
-use crate::simt::{Thread, WARP};
 use core::array::from_fn;
 use ferrosz_codec::Element;
 use ferrosz_codec::interp::predict::{Around, OneAxis, combine};
@@ -17,6 +16,7 @@ use ferrosz_codec::interp::store;
 use ferrosz_codec::interp::tune::sample::Scope;
 use ferrosz_codec::shape::{Cube, Shape};
 use ferrosz_codec::tile;
+use ferrosz_simt::{Thread, WARP};
 
 /// The window along z and y of the geometries that this serves.
 pub(super) const WINDOW: u32 = 16;

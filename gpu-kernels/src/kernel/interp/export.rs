@@ -9,12 +9,12 @@ use crate::kernel::cells;
 use crate::kernel::element::{load_element, store_element};
 use crate::look_back::{TileState, sum_before};
 use crate::scan::block_sum;
-use crate::simt::{Thread, View, WARP};
 use crate::wide::{load_wide, store_wide};
 use core::marker::PhantomData;
 use ferrosz_codec::Element;
 use ferrosz_codec::entropy::token::{RAW, unzigzag};
 use ferrosz_codec::shape::StaticShape;
+use ferrosz_simt::{Thread, View, WARP};
 
 /// Exports a field of `E` in tiles of shape `S`. Launched with a block for each [`SEGMENT`] elements.
 pub struct Export<E, S>(PhantomData<(E, S)>);
@@ -70,7 +70,7 @@ impl<E: Element, S: StaticShape> Export<E, S> {
     #[inline(always)]
     pub fn run<T: Thread>(t: T, params: &ExportParams) {
         if t.thread_index() == 0 {
-            store_wide(t, 0, t.cell_add(params.cells, cells::TICKET, 1));
+            store_wide(t, 0, t.atomic_add(params.cells, cells::TICKET, 1));
         }
         t.barrier();
         let segment = load_wide(t, 0);
@@ -87,7 +87,7 @@ impl<E: Element, S: StaticShape> Export<E, S> {
         let is_last = (segment + 1) * SEGMENT >= params.array.grid::<S>().elements();
         if is_last && t.thread_index() == 0 {
             let all = before + u64::from(sum.total);
-            t.cell_store(params.cells, cells::OUTLIERS, all);
+            t.atomic_store(params.cells, cells::OUTLIERS, all);
         }
         if sum.total > 0 {
             Self::list(t, params, segment, before, outliers);
@@ -165,11 +165,11 @@ fn number<T: Thread>(t: T, segment: u64, turn: u32) -> u64 {
 fn place<T: Thread>(t: T, states: View<u64>, segment: u64, total: u64) {
     let own = cells::STATES + segment;
     if t.lane() == 0 {
-        t.cell_store(states, own, TileState::Partial(total).to_cell());
+        t.atomic_store(states, own, TileState::Partial(total).to_cell());
     }
     let before = sum_before(t, states, cells::STATES, segment);
     if t.lane() == 0 {
-        t.cell_store(states, own, TileState::Inclusive(before + total).to_cell());
+        t.atomic_store(states, own, TileState::Inclusive(before + total).to_cell());
         store_wide(t, BEFORE_AT / 2, before);
     }
 }

@@ -7,12 +7,12 @@ use super::arrays::{CodeArray, half_of};
 use super::codes;
 use crate::kernel::cells::{self, Fault};
 use crate::kernel::element::{load_element, store_element};
-use crate::simt::{Thread, View, WARP};
 use core::marker::PhantomData;
 use ferrosz_codec::Element;
 use ferrosz_codec::entropy::token::{RAW, zigzag};
 use ferrosz_codec::shape::StaticShape;
 use ferrosz_codec::tile::{self, LANES, TILE};
+use ferrosz_simt::{Thread, View, WARP};
 
 /// Brings codes to their tiles of shape `S`. Launched with any number of blocks.
 ///
@@ -53,7 +53,7 @@ impl<S: StaticShape> ImportCodes<S> {
         Self::clear_outside(t, params);
         let outliers = t.reduce_add(outliers);
         if t.lane() == 0 && outliers > 0 {
-            t.cell_add(params.cells, cells::OUTLIERS, u64::from(outliers));
+            t.atomic_add(params.cells, cells::OUTLIERS, u64::from(outliers));
         }
     }
 
@@ -132,7 +132,7 @@ impl<E: Element, S: StaticShape> ImportOutliers<E, S> {
     #[inline(always)]
     pub fn run<T: Thread>(t: T, params: &ImportOutliersParams) {
         let mut number = first(t);
-        if number == 0 && t.cell_load(params.cells, cells::OUTLIERS) != params.count {
+        if number == 0 && t.atomic_load(params.cells, cells::OUTLIERS) != params.count {
             raise(t, params.cells, OUTLIER);
         }
         while number < params.count {
@@ -170,7 +170,7 @@ pub const OUTLIER: u32 = 2;
 
 #[inline(always)]
 fn raise<T: Thread>(t: T, cells: View<u64>, what: u32) {
-    t.cell_max(cells, cells::FAULT, Fault::Chunk(0, what).to_cell());
+    t.atomic_max(cells, cells::FAULT, Fault::Chunk(0, what).to_cell());
 }
 
 /// This thread's number in the grid.

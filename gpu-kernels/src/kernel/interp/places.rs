@@ -3,7 +3,6 @@
 use super::THREADS;
 use super::stages::{Setting, Settle, Spot};
 use super::values::Values;
-use crate::simt::{Thread, WARP};
 use core::marker::PhantomData;
 use ferrosz_codec::Element;
 use ferrosz_codec::interp::predict::{Around, OneAxis, combine};
@@ -14,6 +13,7 @@ use ferrosz_codec::interp::tile::is_own;
 use ferrosz_codec::interp::walk::Class;
 use ferrosz_codec::shape::{Shape, StaticShape};
 use ferrosz_codec::tile;
+use ferrosz_simt::{Thread, WARP};
 
 /// A level, for a thread.
 pub(super) struct Places<'a, E> {

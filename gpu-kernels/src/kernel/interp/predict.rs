@@ -7,12 +7,12 @@ use super::stages::{Setting, Settle, Spot, run};
 use super::values::Values;
 use super::{InterpParams, THREADS};
 use crate::kernel::kept_shared_address;
-use crate::simt::{Thread, View, WARP};
 use core::marker::PhantomData;
 use ferrosz_codec::Element;
 use ferrosz_codec::interp::quantize::LevelQuantizer;
 use ferrosz_codec::shape::StaticShape;
 use ferrosz_codec::tile::{self, TileBox};
+use ferrosz_simt::{Thread, View, WARP};
 
 /// Predicts a field of `E` in tiles of shape `S`. Launched with a block for each tile.
 pub struct Predict<E, S>(PhantomData<(E, S)>);

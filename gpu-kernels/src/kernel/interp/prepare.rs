@@ -7,7 +7,6 @@
 
 use super::scores::{COST_CELLS, cost_cell};
 use crate::kernel::cells;
-use crate::simt::{Thread, View};
 use crate::wide::{load_wide, store_wide};
 use core::marker::PhantomData;
 use ferrosz_codec::interp::parameters::{Parameters, Tightening};
@@ -18,6 +17,7 @@ use ferrosz_codec::interp::tune::radius::radius;
 use ferrosz_codec::interp::tune::relative;
 use ferrosz_codec::interp::tune::search::{MAX_CANDIDATES, Round, Search};
 use ferrosz_codec::{BoundMode, Element};
+use ferrosz_simt::{Thread, View};
 
 /// Decides for fields of `E`. Launched with one block.
 pub struct Prepare<E>(PhantomData<E>);
@@ -92,7 +92,7 @@ impl<E: Element> Prepare<E> {
                 decided.tightening.beta.to_bits(),
             ];
             for (i, bits) in (DECIDED..).zip(&bits) {
-                t.cell_store(params.cells, i, *bits);
+                t.atomic_store(params.cells, i, *bits);
                 store_wide(t, i as u32, *bits);
             }
         }
@@ -119,8 +119,8 @@ impl<E: Element> Prepare<E> {
         let mut cell = u64::from(t.thread_index());
         while cell < CELLS {
             if !(DECIDED..CLASS_CELLS).contains(&cell) {
-                store_wide(t, cell as u32, t.cell_load(cells, cell));
-                t.cell_store(cells, cell, 0);
+                store_wide(t, cell as u32, t.atomic_load(cells, cell));
+                t.atomic_store(cells, cell, 0);
             }
             cell += u64::from(THREADS);
         }
@@ -142,7 +142,7 @@ impl<E: Element> Prepare<E> {
     #[inline(always)]
     fn error<T: Thread>(t: T, params: &PrepareParams) -> E {
         E::from_bits64(if params.error_in_cells != 0 {
-            t.cell_load(params.workspace, cells::QUANTIZER)
+            t.atomic_load(params.workspace, cells::QUANTIZER)
         } else {
             params.error
         })
@@ -153,7 +153,7 @@ impl<E: Element> Prepare<E> {
         if params.rounds == 0 {
             return Self::start(t, params);
         }
-        let decided = parameters(&params.search, |i| t.cell_load(params.cells, i));
+        let decided = parameters(&params.search, |i| t.atomic_load(params.cells, i));
         let Some(round) = round(params.rounds - 1) else {
             return decided;
         };
@@ -167,7 +167,7 @@ impl<E: Element> Prepare<E> {
         let mut part = 0.0;
         if params.search.tuning.needs_range() {
             let mode = BoundMode::from_id(params.mode as u8).unwrap_or(BoundMode::Abs);
-            let range = f64::from_bits(t.cell_load(params.workspace, cells::RANGE));
+            let range = f64::from_bits(t.atomic_load(params.workspace, cells::RANGE));
             part = relative(mode, params.bound, Self::error(t, params).to_f64(), range);
         }
         params.search.start(part)

@@ -7,7 +7,6 @@ use super::rows::{InField, Row, WARPS};
 use super::stages::{Setting, Settle, Spot, run};
 use super::values::Values;
 use crate::kernel::kept_shared_address;
-use crate::simt::Thread;
 use core::array::from_fn;
 use core::marker::PhantomData;
 use ferrosz_codec::Element;
@@ -15,6 +14,7 @@ use ferrosz_codec::interp::quantize::LevelQuantizer;
 use ferrosz_codec::interp::tile::{RAW, unzigzag};
 use ferrosz_codec::shape::{Shape, StaticShape};
 use ferrosz_codec::tile::{self, TileBox, TileGrid};
+use ferrosz_simt::Thread;
 
 /// Reconstructs a field of `E` in tiles of shape `S`. Launched with a block for each tile.
 ///

@@ -4,12 +4,12 @@ use super::THREADS;
 use super::values::Values;
 use crate::kernel::element::{load_element, store_element};
 use crate::kernel::kept_shared_address;
-use crate::simt::{Thread, View, WARP};
 use core::array::from_fn;
 use ferrosz_codec::Element;
 use ferrosz_codec::interp::store;
 use ferrosz_codec::shape::{Shape, StaticShape};
 use ferrosz_codec::tile::{self, FAR, TileBox, TileGrid};
+use ferrosz_simt::{Thread, View, WARP};
 
 /// Warps of a block, which take rows in turn.
 pub const WARPS: u32 = THREADS / WARP;

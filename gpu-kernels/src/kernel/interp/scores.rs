@@ -8,7 +8,6 @@ use super::stages::{Setting, Settle, Spot, run};
 use super::values::Values;
 use super::{InterpParams, THREADS};
 use crate::scan::warp_sum_u64;
-use crate::simt::{Thread, View, WARP};
 use core::marker::PhantomData;
 use ferrosz_codec::Element;
 use ferrosz_codec::interp::geometry::MAX_LEVELS;
@@ -19,6 +18,7 @@ use ferrosz_codec::interp::tune::sample::{Samples, Scope};
 use ferrosz_codec::interp::tune::search::MAX_CANDIDATES;
 use ferrosz_codec::shape::StaticShape;
 use ferrosz_codec::tile;
+use ferrosz_simt::{Thread, View, WARP};
 
 /// Scores candidates on a field of `E` in tiles of shape `S`. Launched with a block for each sample of
 /// each candidate.
@@ -82,11 +82,11 @@ impl<E: Element, S: StaticShape> Scores<E, S> {
             let count = scope.weight(level) * count_of::<T, E, S>(t, level);
             let cost = cost_of_level::<T, E>(t, count);
             if t.lane() == 0 {
-                t.cell_add(params.cells, cost_cell(candidate, level), cost);
+                t.atomic_add(params.cells, cost_cell(candidate, level), cost);
             }
             if count > 0 && !params.classes.is_empty() {
                 let class = u64::from(t.lane());
-                t.cell_add(params.classes, class, u64::from(count));
+                t.atomic_add(params.classes, class, u64::from(count));
             }
             level += THREADS / WARP;
         }

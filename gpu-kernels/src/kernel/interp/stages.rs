@@ -3,7 +3,6 @@
 use super::columns;
 use super::places::{Places, Share};
 use crate::kernel::kept_shared_address;
-use crate::simt::{Thread, View};
 use ferrosz_codec::Element;
 use ferrosz_codec::interp::parameters::Parameters;
 use ferrosz_codec::interp::quantize::LevelQuantizer;
@@ -13,6 +12,7 @@ use ferrosz_codec::interp::tune::sample::Scope;
 use ferrosz_codec::interp::walk::Class;
 use ferrosz_codec::shape::{Shape, StaticShape};
 use ferrosz_codec::tile::TileBox;
+use ferrosz_simt::{Thread, View};
 
 /// What a block knows of its tile's parameters.
 #[derive(Clone, Copy)]

@@ -1,10 +1,10 @@
 //! The store of a tile in shared memory.
 
-use crate::simt::{Thread, View};
 use core::marker::PhantomData;
 use ferrosz_codec::Element;
 use ferrosz_codec::interp::store;
 use ferrosz_codec::shape::StaticShape;
+use ferrosz_simt::{Thread, View};
 
 /// A tile's values from word 0 of shared memory on, laid out as [`store`] says. The high words of `f64` lie
 /// behind all low ones, so that either are side by side.

@@ -9,13 +9,13 @@
 
 use super::THREADS;
 use super::rows::{Pair, SLICE_ROWS, TileRows, place};
-use crate::simt::{Thread, WARP};
 use ferrosz_codec::Element;
 use ferrosz_codec::entropy::token::{RAW, zigzag};
 use ferrosz_codec::lorenzo::fits;
 use ferrosz_codec::quantize::Quantizer;
 use ferrosz_codec::shape::{Shape, StaticShape};
 use ferrosz_codec::tile;
+use ferrosz_simt::{Thread, WARP};
 
 /// Warps of a block, half as many as a cube's tile has slices.
 const WARPS: u32 = THREADS / WARP;

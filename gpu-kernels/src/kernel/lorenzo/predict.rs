@@ -11,13 +11,13 @@
 use super::LorenzoParams;
 use super::exact;
 use super::rows::{Pair, Row, SLICE_ROWS, TileRows, is_whole};
-use crate::simt::Thread;
 use core::marker::PhantomData;
 use ferrosz_codec::Element;
 use ferrosz_codec::entropy::token::{RAW, zigzag};
 use ferrosz_codec::lorenzo::fits;
 use ferrosz_codec::quantize::Quantizer;
 use ferrosz_codec::shape::{Shape, StaticShape};
+use ferrosz_simt::Thread;
 
 /// Predicts a field of `E` in tiles of shape `S`. Launched with a block for each tile.
 pub struct Predict<E, S>(PhantomData<(E, S)>);

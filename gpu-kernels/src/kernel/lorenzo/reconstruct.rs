@@ -11,7 +11,6 @@
 use super::LorenzoParams;
 use super::rows::{Pair, Row, SLICE_ROWS, TileRows, is_whole, place};
 use crate::kernel::element::load_element;
-use crate::simt::{Thread, WARP};
 use core::marker::PhantomData;
 use ferrosz_codec::Element;
 use ferrosz_codec::entropy::token::{RAW, unzigzag};
@@ -19,6 +18,7 @@ use ferrosz_codec::lorenzo::origin;
 use ferrosz_codec::quantize::Quantizer;
 use ferrosz_codec::shape::{Shape, StaticShape};
 use ferrosz_codec::tile::{ROW, TILE};
+use ferrosz_simt::{Thread, WARP};
 
 /// Reconstructs a field of `E` in tiles of shape `S`. Launched with a block for each tile.
 ///

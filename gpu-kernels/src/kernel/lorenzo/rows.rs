@@ -3,11 +3,11 @@
 use super::LorenzoParams;
 use crate::kernel::element::{load_element, store_element};
 use crate::kernel::interp::codes;
-use crate::simt::{Thread, WARP};
 use core::marker::PhantomData;
 use ferrosz_codec::Element;
 use ferrosz_codec::shape::{Shape, StaticShape};
 use ferrosz_codec::tile::{self, ROW, TileBox};
+use ferrosz_simt::{Thread, WARP};
 
 /// What a lane has of a row. A struct: arrays of this length travel as one number of twice the width, and what
 /// puts them together and takes them apart again stays.

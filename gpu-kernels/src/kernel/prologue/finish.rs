@@ -2,8 +2,8 @@
 
 use crate::kernel::cells;
 use crate::kernel::identity::IdentityOf;
-use crate::simt::{Thread, View};
 use ferrosz_codec::stream::container::{Draft, Ending, HEADER_WORDS};
+use ferrosz_simt::{Thread, View};
 
 /// Writes the header of a stream of tiles. Launched with one block.
 pub struct Finish;
@@ -36,9 +36,9 @@ impl Finish {
     #[inline(always)]
     pub fn run<T: Thread>(t: T, params: &FinishParams) {
         if t.thread_index() == 0 {
-            let payload = t.cell_load(params.cells, cells::STREAM_BYTES);
+            let payload = t.atomic_load(params.cells, cells::STREAM_BYTES);
             let error = if params.error_in_cells != 0 {
-                t.cell_load(params.cells, cells::QUANTIZER)
+                t.atomic_load(params.cells, cells::QUANTIZER)
             } else {
                 params.error
             };
@@ -48,7 +48,7 @@ impl Finish {
                 payload_bytes: payload,
             };
             let before = 4 * HEADER_WORDS as u64 + 16 * (params.chunks + 1);
-            t.cell_store(params.cells, cells::STREAM_BYTES, before + payload);
+            t.atomic_store(params.cells, cells::STREAM_BYTES, before + payload);
             params.header.for_each_unit(&ending, |unit, words| {
                 t.store4(params.stream, unit as u64, words);
             });

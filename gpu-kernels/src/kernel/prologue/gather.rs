@@ -2,9 +2,9 @@
 
 use super::THREADS;
 use crate::kernel::element::{load_element, store_element};
-use crate::simt::{Thread, View};
 use core::marker::PhantomData;
 use ferrosz_codec::Element;
+use ferrosz_simt::{Thread, View};
 
 /// Copies every so manieth element of a field of `E`. Launched with any number of blocks.
 pub struct Gather<E>(PhantomData<E>);

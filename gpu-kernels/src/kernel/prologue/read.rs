@@ -5,7 +5,6 @@ use crate::kernel::cells::{self, Fault};
 use crate::kernel::decompress::header_is_sound;
 use crate::kernel::entropy::stream::{has_table, payload, table};
 use crate::scan::{store_warp_sum_u64, sum_of_warps};
-use crate::simt::{Thread, View};
 use core::marker::PhantomData;
 use ferrosz_codec::Element;
 use ferrosz_codec::error::ChunkFault;
@@ -15,6 +14,7 @@ use ferrosz_codec::stream::checksum::term;
 use ferrosz_codec::stream::chunk::Form;
 use ferrosz_codec::stream::container::{LAYOUT_WORDS, Summary};
 use ferrosz_codec::stream::table::Entry;
+use ferrosz_simt::{Thread, View};
 
 /// Reads the prologue of a field of `E`. Launched with one block, behind what reads the shares.
 pub struct ReadPrologue<E>(PhantomData<E>);
@@ -56,7 +56,7 @@ impl<E: Element> ReadPrologue<E> {
         let contents = &params.contents;
         let mut shares = 0;
         if contents.has_shares != 0 {
-            shares = t.cell_load(params.cells, cells::SHARES_WORDS);
+            shares = t.atomic_load(params.cells, cells::SHARES_WORDS);
         }
         let words = contents.words(shares);
         if !has_table(params.stream, params.chunks) || words > payload.len() {
@@ -91,7 +91,7 @@ impl<E: Element> ReadPrologue<E> {
             let summary = Summary::from_words(|word| t.load(params.stream, word as u64));
             let quantizer = Quantizer::from_error(E::from_bits64(summary.error_bits));
             for (i, bits) in (cells::QUANTIZER..).zip(&quantizer.to_bits()) {
-                t.cell_store(params.cells, i, *bits);
+                t.atomic_store(params.cells, i, *bits);
             }
         }
         if contents.has_parameters != 0 && t.thread_index() < WORDS as u32 {
@@ -145,7 +145,7 @@ impl<E: Element> ReadPrologue<E> {
     #[inline(always)]
     fn report<T: Thread>(t: T, params: &ReadPrologueParams, fault: Fault) {
         if t.lane() == 0 {
-            t.cell_max(params.cells, cells::FAULT, fault.to_cell());
+            t.atomic_max(params.cells, cells::FAULT, fault.to_cell());
         }
     }
 }

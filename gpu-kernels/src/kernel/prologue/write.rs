@@ -5,10 +5,10 @@ use crate::kernel::cells;
 use crate::kernel::entropy::stream::{payload, table};
 use crate::kernel::identity::IdentityOf;
 use crate::scan::{store_warp_sum_u64, sum_of_warps};
-use crate::simt::{Thread, View};
 use ferrosz_codec::stream::checksum::term;
 use ferrosz_codec::stream::chunk::Form;
 use ferrosz_codec::stream::table::Entry;
+use ferrosz_simt::{Thread, View};
 
 /// Writes a prologue. Launched with one block, behind what makes the shares.
 pub struct WritePrologue;
@@ -44,7 +44,7 @@ impl WritePrologue {
     pub fn run<T: Thread>(t: T, params: &WritePrologueParams) {
         let contents = &params.contents;
         let shares = if contents.has_shares != 0 {
-            t.cell_load(params.cells, cells::SHARES_WORDS)
+            t.atomic_load(params.cells, cells::SHARES_WORDS)
         } else {
             0
         };
@@ -67,7 +67,7 @@ impl WritePrologue {
                 let sum = identity.seed(0, Form::Coded.id()).wrapping_add(sum);
                 let entry = Entry::new(0, 0, Form::Coded, sum).to_words();
                 t.store4(table(params.stream), 0, entry);
-                t.cell_store(params.cells, cells::PROLOGUE_BYTES, 4 * words);
+                t.atomic_store(params.cells, cells::PROLOGUE_BYTES, 4 * words);
             }
         }
     }

@@ -5,10 +5,10 @@ use crate::kernel::entropy::THREADS;
 use crate::kernel::entropy::layout::{WORDS_END_HALF, region};
 use crate::kernel::entropy::record::Record;
 use crate::scan::warp_inclusive_sum;
-use crate::simt::Thread;
 use core::array::from_fn;
 use ferrosz_codec::entropy::stack::spare_bits;
 use ferrosz_codec::tile::LANES;
+use ferrosz_simt::Thread;
 
 /// The words of lane stacks. The unit of [`Record::words`] is half a word.
 pub struct StackWords;

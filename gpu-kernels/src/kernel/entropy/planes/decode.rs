@@ -4,11 +4,11 @@
 //! parts contradict each other is reported, and its codes are 0.
 
 use super::{CHUNK_MASKS, STRIPES, Stripe, TILE_MASKS, TILE_TOPS};
+use crate::bits::BitsOf;
 use crate::kernel::entropy::target::{DecodeParams, Image, Target, check_end};
 use crate::kernel::entropy::walk::QUAD_STEPS;
 use crate::kernel::entropy::{THREADS, WARPS};
 use crate::scan::{block_sum, store_warp_sum_u64, sum_of_warps, warp_inclusive_sum};
-use crate::simt::{BitsOf, Thread, WARP};
 use core::marker::PhantomData;
 use ferrosz_codec::encode::bit_plane::set_rows;
 use ferrosz_codec::entropy::planes::{BLOCK_STEPS, PLANES, exchange_raw};
@@ -16,6 +16,7 @@ use ferrosz_codec::entropy::token::RAW;
 use ferrosz_codec::error::ChunkFault;
 use ferrosz_codec::shape::{GROUP, StaticShape};
 use ferrosz_codec::stream::chunk::Form;
+use ferrosz_simt::{Thread, WARP};
 
 /// Decodes chunks in tiles of shape `S`. Launched with one block a chunk.
 pub struct DecodePlanes<S>(PhantomData<S>);

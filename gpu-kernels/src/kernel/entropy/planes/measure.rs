@@ -6,10 +6,10 @@ use crate::kernel::entropy::record::Record;
 use crate::kernel::entropy::tiling::Tiling;
 use crate::kernel::entropy::{THREADS, WARPS};
 use crate::scan::block_sum;
-use crate::simt::{Thread, View};
 use ferrosz_codec::entropy::planes::PLANES;
 use ferrosz_codec::entropy::token::RAW;
 use ferrosz_codec::tile::CHUNK_TILES;
+use ferrosz_simt::{Thread, View};
 
 /// Measures chunks. Launched with one block a chunk.
 pub struct Measure;

@@ -5,8 +5,8 @@ use crate::kernel::entropy::layout::region;
 use crate::kernel::entropy::place::{CodedWords, Work};
 use crate::kernel::entropy::{THREADS, WARPS};
 use crate::scan::block_sum;
-use crate::simt::{Thread, WARP};
 use ferrosz_codec::entropy::planes::PLANES;
+use ferrosz_simt::{Thread, WARP};
 
 /// The words of planes: tops, masks, and words.
 pub struct PlaneWords;

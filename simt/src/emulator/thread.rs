@@ -7,9 +7,12 @@ use corosensei::Yielder;
 
 use super::fault::{Fault, FaultKind, Place, Problem};
 use super::scheduler::Launch;
-use super::shared::{Actor, SharedMemory};
+use super::shared::{Actor, BlockMemory};
 use super::warp::{Call, Collective};
-use crate::simt::{Thread, View, WARP};
+use crate::thread::AtomicWord;
+use crate::{
+    Atomics, BitInstructions, Collectives, GlobalMemory, Ids, SharedMemory, Tune, View, WARP,
+};
 
 /// Why a thread hands over to the scheduler.
 pub(super) enum Event {
@@ -28,10 +31,12 @@ pub(super) enum Event {
 /// What a thread knows of its surroundings; it lies on the thread's own stack.
 pub(super) struct Context<'a> {
     pub(super) launch: &'a Launch,
-    pub(super) shared: &'a RefCell<SharedMemory>,
+    pub(super) shared: &'a RefCell<BlockMemory>,
     pub(super) yielder: &'a Yielder<u32, Event>,
     pub(super) block: u32,
+    pub(super) block_position: [u32; 3],
     pub(super) thread: u32,
+    pub(super) thread_position: [u32; 3],
     /// Copies that have begun: the words that they go to, what, and from where in the source.
     pub(super) copies: RefCell<Vec<(u32, u32, Place)>>,
 }
@@ -64,7 +69,7 @@ impl EmulatorThread<'_> {
     fn shared<R>(
         self,
         place: Place,
-        access: impl FnOnce(&mut SharedMemory, Actor) -> Result<R, Box<Problem>>,
+        access: impl FnOnce(&mut BlockMemory, Actor) -> Result<R, Box<Problem>>,
     ) -> R {
         let thread = self.0.thread;
         let result = access(&mut self.0.shared.borrow_mut(), Actor { thread, place });
@@ -104,15 +109,27 @@ impl EmulatorThread<'_> {
         address
     }
 
-    /// Writes to a cell, as a change that spinning threads may wait for only if it is one.
+    /// Replaces an item by what `change` makes of it, at once; what it was before. It is a change that spinning threads may
+    /// wait for only if another value comes.
     #[inline]
-    fn change_cell(self, address: *mut u64, before: u64, after: u64) {
+    fn atomic<W: AtomicWord>(
+        self,
+        place: Place,
+        view: View<W>,
+        index: u64,
+        change: impl FnOnce(W) -> W,
+    ) -> W {
+        let address = self.locate(place, view, index, 1);
+        // SAFETY: `locate` found it aligned and in the view. The grid's threads all run on this OS thread, and nobody
+        // else writes, so a plain read is atomic.
+        let before = unsafe { address.read() };
+        let after = change(before);
         if before != after {
-            // SAFETY: `locate` found it in its view, and the launch has the only thread that
-            // touches it.
+            // SAFETY: as above.
             unsafe { address.write(after) };
             self.0.launch.note_change();
         }
+        before
     }
 
     /// Ends the launch.
@@ -144,22 +161,29 @@ fn misaligned(index: u64, address: usize, alignment: usize) -> Box<Problem> {
     )
 }
 
-impl Thread for EmulatorThread<'_> {
+impl Ids for EmulatorThread<'_> {
     #[inline]
-    fn thread_index(self) -> u32 {
-        self.0.thread
+    fn thread_position(self) -> [u32; 3] {
+        self.0.thread_position
     }
 
     #[inline]
-    fn block_index(self) -> u32 {
-        self.0.block
+    fn block_extents(self) -> [u32; 3] {
+        self.0.launch.threads_along
     }
 
     #[inline]
-    fn block_count(self) -> u32 {
-        self.0.launch.blocks
+    fn block_position(self) -> [u32; 3] {
+        self.0.block_position
     }
 
+    #[inline]
+    fn grid_extents(self) -> [u32; 3] {
+        self.0.launch.blocks_along
+    }
+}
+
+impl Collectives for EmulatorThread<'_> {
     #[track_caller]
     fn shuffle(self, value: u32, source: u32) -> u32 {
         self.wait(Collective::Shuffle, value, source, Location::caller())
@@ -168,6 +192,11 @@ impl Thread for EmulatorThread<'_> {
     #[track_caller]
     fn shuffle_up(self, value: u32, delta: u32) -> u32 {
         self.shuffle_by(Collective::ShuffleUp, value, delta, Location::caller())
+    }
+
+    #[track_caller]
+    fn shuffle_down(self, value: u32, delta: u32) -> u32 {
+        self.shuffle_by(Collective::ShuffleDown, value, delta, Location::caller())
     }
 
     #[track_caller]
@@ -191,11 +220,6 @@ impl Thread for EmulatorThread<'_> {
     }
 
     #[track_caller]
-    fn sync_warp(self) {
-        self.wait(Collective::SyncWarp, 0, 0, Location::caller());
-    }
-
-    #[track_caller]
     fn reduce_or(self, value: u32) -> u32 {
         self.wait(Collective::ReduceOr, value, 0, Location::caller())
     }
@@ -203,6 +227,11 @@ impl Thread for EmulatorThread<'_> {
     #[track_caller]
     fn any(self, predicate: bool) -> bool {
         self.wait(Collective::Any, predicate.into(), 0, Location::caller()) != 0
+    }
+
+    #[track_caller]
+    fn sync_warp(self) {
+        self.wait(Collective::SyncWarp, 0, 0, Location::caller());
     }
 
     #[track_caller]
@@ -215,53 +244,18 @@ impl Thread for EmulatorThread<'_> {
         let place = Location::caller();
         self.wait(Collective::BarrierOr, predicate.into(), 0, place) != 0
     }
+}
 
+impl SharedMemory for EmulatorThread<'_> {
     #[track_caller]
     fn shared_load(self, word: u32) -> u32 {
         self.shared(Location::caller(), |shared, actor| shared.load(actor, word))
-    }
-
-    #[inline]
-    fn shared_address(self, word: u32) -> u32 {
-        4 * word
-    }
-
-    #[track_caller]
-    fn shared_load_at(self, address: u32) -> u32 {
-        self.shared_part(Location::caller(), address, 4)
-    }
-
-    #[track_caller]
-    fn shared_load2_at(self, address: u32) -> [u32; 2] {
-        let place = Location::caller();
-        self.check_alignment(place, address, 8);
-        let word = |i| self.shared(place, |shared, actor| shared.load(actor, address / 4 + i));
-        [word(0), word(1)]
-    }
-
-    #[track_caller]
-    fn shared_load_half_at(self, address: u32) -> u32 {
-        self.shared_part(Location::caller(), address, 2)
-    }
-
-    #[track_caller]
-    fn shared_load_byte_at(self, address: u32) -> u32 {
-        self.shared_part(Location::caller(), address, 1)
     }
 
     #[track_caller]
     fn shared_store(self, word: u32, value: u32) {
         self.shared(Location::caller(), |shared, actor| {
             shared.store(actor, word, value)
-        });
-    }
-
-    #[track_caller]
-    fn shared_store_at(self, address: u32, value: u32) {
-        let place = Location::caller();
-        self.check_alignment(place, address, 4);
-        self.shared(place, |shared, actor| {
-            shared.store(actor, address / 4, value)
         });
     }
 
@@ -293,10 +287,56 @@ impl Thread for EmulatorThread<'_> {
         });
     }
 
+    #[inline]
+    fn shared_address(self, word: u32) -> u32 {
+        4 * word
+    }
+
+    #[track_caller]
+    fn shared_load_at(self, address: u32) -> u32 {
+        self.shared_part(Location::caller(), address, 4)
+    }
+
+    #[track_caller]
+    fn shared_load2_at(self, address: u32) -> [u32; 2] {
+        let place = Location::caller();
+        self.check_alignment(place, address, 8);
+        let word = |i| self.shared(place, |shared, actor| shared.load(actor, address / 4 + i));
+        [word(0), word(1)]
+    }
+
+    #[track_caller]
+    fn shared_load_half_at(self, address: u32) -> u32 {
+        self.shared_part(Location::caller(), address, 2)
+    }
+
+    #[track_caller]
+    fn shared_load_byte_at(self, address: u32) -> u32 {
+        self.shared_part(Location::caller(), address, 1)
+    }
+
+    #[track_caller]
+    fn shared_store_at(self, address: u32, value: u32) {
+        let place = Location::caller();
+        self.check_alignment(place, address, 4);
+        self.shared(place, |shared, actor| {
+            shared.store(actor, address / 4, value)
+        });
+    }
+}
+
+impl GlobalMemory for EmulatorThread<'_> {
     #[track_caller]
     fn load(self, view: View<u32>, index: u64) -> u32 {
         let address = self.locate(Location::caller(), view, index, 1);
         // SAFETY: `locate` found it aligned and in the view, which is valid for reads.
+        unsafe { address.read() }
+    }
+
+    #[track_caller]
+    fn load_u64(self, view: View<u64>, index: u64) -> u64 {
+        let address = self.locate(Location::caller(), view, index, 1);
+        // SAFETY: as for `load`.
         unsafe { address.read() }
     }
 
@@ -308,28 +348,17 @@ impl Thread for EmulatorThread<'_> {
     }
 
     #[track_caller]
+    fn load_half(self, view: View<u32>, half: u64) -> u32 {
+        let address = self
+            .locate(Location::caller(), view, half / 2, 1)
+            .cast::<u16>();
+        // SAFETY: as for `load`, of half of the word.
+        u32::from(unsafe { address.add(half as usize % 2).read() })
+    }
+
+    #[track_caller]
     fn load_own_half(self, view: View<u32>, half: u64) -> u32 {
         self.load(view, half / 2) >> (16 * (half % 2)) & 0xffff
-    }
-
-    #[track_caller]
-    fn prefetch(self, view: View<u32>, index: u64) {
-        self.locate(Location::caller(), view, index, 1);
-    }
-
-    #[track_caller]
-    fn copy_async(self, address: u32, view: View<u32>, index: u64) {
-        let place = Location::caller();
-        self.check_alignment(place, address, 4);
-        let value = self.load(view, index);
-        let copy = (address / 4, value, place);
-        self.0.copies.borrow_mut().push(copy);
-    }
-
-    fn await_copies(self) {
-        for (word, value, place) in self.0.copies.take() {
-            self.shared(place, |shared, actor| shared.store(actor, word, value));
-        }
     }
 
     #[track_caller]
@@ -342,12 +371,19 @@ impl Thread for EmulatorThread<'_> {
     }
 
     #[track_caller]
-    fn load_half(self, view: View<u32>, half: u64) -> u32 {
-        let address = self
-            .locate(Location::caller(), view, half / 2, 1)
-            .cast::<u16>();
-        // SAFETY: as for `load`, of half of the word.
-        u32::from(unsafe { address.add(half as usize % 2).read() })
+    fn store_u64(self, view: View<u64>, index: u64, value: u64) {
+        let address = self.locate(Location::caller(), view, index, 1);
+        // SAFETY: as for `store`.
+        unsafe { address.write(value) };
+        self.0.launch.note_change();
+    }
+
+    #[track_caller]
+    fn store4(self, view: View<u32>, index: u64, values: [u32; 4]) {
+        let address = self.locate(Location::caller(), view, index, 4);
+        // SAFETY: as for `store`, of all four.
+        unsafe { address.cast::<[u32; 4]>().write(values) };
+        self.0.launch.note_change();
     }
 
     #[track_caller]
@@ -371,43 +407,69 @@ impl Thread for EmulatorThread<'_> {
     }
 
     #[track_caller]
-    fn store4(self, view: View<u32>, index: u64, values: [u32; 4]) {
-        let address = self.locate(Location::caller(), view, index, 4);
-        // SAFETY: as for `store`, of all four.
-        unsafe { address.cast::<[u32; 4]>().write(values) };
-        self.0.launch.note_change();
+    fn prefetch(self, view: View<u32>, index: u64) {
+        self.locate(Location::caller(), view, index, 1);
     }
 
     #[track_caller]
-    fn cell_load(self, cells: View<u64>, index: u64) -> u64 {
-        let address = self.locate(Location::caller(), cells, index, 1);
-        // SAFETY: `locate` found it aligned and in the view. The grid's threads all run on this
-        // OS thread, and nobody else writes, so a plain read is atomic.
-        unsafe { address.read() }
+    fn copy_async(self, address: u32, view: View<u32>, index: u64) {
+        let place = Location::caller();
+        self.check_alignment(place, address, 4);
+        let value = self.load(view, index);
+        let copy = (address / 4, value, place);
+        self.0.copies.borrow_mut().push(copy);
+    }
+
+    fn await_copies(self) {
+        for (word, value, place) in self.0.copies.take() {
+            self.shared(place, |shared, actor| shared.store(actor, word, value));
+        }
+    }
+}
+
+impl Atomics for EmulatorThread<'_> {
+    #[track_caller]
+    fn atomic_load<W: AtomicWord>(self, view: View<W>, index: u64) -> W {
+        self.atomic(Location::caller(), view, index, |value| value)
     }
 
     #[track_caller]
-    fn cell_store(self, cells: View<u64>, index: u64, value: u64) {
-        let address = self.locate(Location::caller(), cells, index, 1);
-        // SAFETY: as for `cell_load`.
-        self.change_cell(address, unsafe { address.read() }, value);
+    fn atomic_store<W: AtomicWord>(self, view: View<W>, index: u64, value: W) {
+        self.atomic(Location::caller(), view, index, |_| value);
     }
 
     #[track_caller]
-    fn cell_add(self, cells: View<u64>, index: u64, value: u64) -> u64 {
-        let address = self.locate(Location::caller(), cells, index, 1);
-        // SAFETY: as for `cell_load`.
-        let before = unsafe { address.read() };
-        self.change_cell(address, before, before.wrapping_add(value));
-        before
+    fn atomic_add<W: AtomicWord>(self, view: View<W>, index: u64, value: W) -> W {
+        self.atomic(Location::caller(), view, index, |sum| {
+            sum.wrapping_sum(value)
+        })
     }
 
     #[track_caller]
-    fn cell_max(self, cells: View<u64>, index: u64, value: u64) {
-        let address = self.locate(Location::caller(), cells, index, 1);
-        // SAFETY: as for `cell_load`.
-        let before = unsafe { address.read() };
-        self.change_cell(address, before, before.max(value));
+    fn atomic_max<W: AtomicWord>(self, view: View<W>, index: u64, value: W) {
+        self.atomic(Location::caller(), view, index, |most| most.max(value));
+    }
+
+    #[track_caller]
+    fn atomic_min<W: AtomicWord>(self, view: View<W>, index: u64, value: W) {
+        self.atomic(Location::caller(), view, index, |least| least.min(value));
+    }
+
+    #[track_caller]
+    fn atomic_exchange<W: AtomicWord>(self, view: View<W>, index: u64, value: W) -> W {
+        self.atomic(Location::caller(), view, index, |_| value)
+    }
+
+    #[track_caller]
+    fn atomic_compare_exchange<W: AtomicWord>(
+        self,
+        view: View<W>,
+        index: u64,
+        expected: W,
+        value: W,
+    ) -> W {
+        let change = |found| if found == expected { value } else { found };
+        self.atomic(Location::caller(), view, index, change)
     }
 
     /// Nothing to do: the emulator's memory is never out of order.
@@ -419,3 +481,7 @@ impl Thread for EmulatorThread<'_> {
         self.0.yielder.suspend(Event::Spins(Location::caller()));
     }
 }
+
+impl BitInstructions for EmulatorThread<'_> {}
+
+impl Tune for EmulatorThread<'_> {}

@@ -1,7 +1,7 @@
 //! A block's shared memory, and the shadow that finds races on it.
 //!
 //! Two accesses of different threads are ordered by a barrier between them or, within a warp, by
-//! a [`sync_warp`](crate::simt::Thread::sync_warp); by nothing else. So time is counted twice:
+//! a [`sync_warp`](crate::Thread::sync_warp); by nothing else. So time is counted twice:
 //! a *block epoch* ends at each barrier, a *warp epoch* at each `sync_warp` of that warp. An
 //! earlier access is unordered with one that happens now if it is of another thread and of this
 //! block epoch and, when the two threads share a warp, of the warp's present epoch as well.
@@ -16,7 +16,7 @@
 use std::{boxed::Box, format, vec, vec::Vec};
 
 use super::fault::{FaultKind, Place, Problem};
-use crate::simt::WARP;
+use crate::WARP;
 
 /// A thread and where it stands.
 #[derive(Clone, Copy)]
@@ -120,7 +120,7 @@ impl Shadow {
 }
 
 /// The shared memory of one resident block.
-pub(super) struct SharedMemory {
+pub(super) struct BlockMemory {
     words: Vec<u32>,
     shadows: Vec<Shadow>,
     /// The epoch in which the present block run began.
@@ -131,7 +131,7 @@ pub(super) struct SharedMemory {
 
 type Checked<T> = Result<T, Box<Problem>>;
 
-impl SharedMemory {
+impl BlockMemory {
     pub(super) fn new(words: u32) -> Self {
         Self {
             words: vec![0; words as usize],

@@ -3,8 +3,9 @@
 
 use core::cell::{Cell, RefCell};
 
-use ferrosz_gpu_kernels::simt::emulator::{BlockOrder, Emulator, EmulatorThread, Fault, FaultKind};
-use ferrosz_gpu_kernels::simt::{Kernel, Thread, View};
+use ferrosz_simt::emulator::{BlockOrder, Emulator, EmulatorThread, Fault, FaultKind};
+use ferrosz_simt::prelude::*;
+use ferrosz_simt::{Kernel, View};
 
 const SEEDS: core::ops::Range<u64> = 0..20;
 const SHARED_WORDS: u32 = 64;
@@ -486,10 +487,10 @@ fn views_out_of_bounds() {
         (|t, items, _, i| _ = t.load4(items, i), 2),
         (|t, items, _, i| t.store(items, i, 0), 10),
         (|t, items, _, i| t.store4(items, i, [0; 4]), 2),
-        (|t, _, cells, i| _ = t.cell_load(cells, i), 10),
-        (|t, _, cells, i| t.cell_store(cells, i, 0), 10),
-        (|t, _, cells, i| _ = t.cell_add(cells, i, 1), 10),
-        (|t, _, cells, i| t.cell_max(cells, i, 1), 10),
+        (|t, _, cells, i| _ = t.atomic_load(cells, i), 10),
+        (|t, _, cells, i| t.atomic_store(cells, i, 0), 10),
+        (|t, _, cells, i| _ = t.atomic_add(cells, i, 1), 10),
+        (|t, _, cells, i| t.atomic_max(cells, i, 1), 10),
     ];
     for (access, end) in accesses {
         for outside in [end, u64::MAX, 1 << 62] {
@@ -516,21 +517,21 @@ fn a_wait_for_nothing() {
     type Wait = fn(EmulatorThread<'_>, View<u64>);
     let waits: [Wait; 4] = [
         |t, cells| {
-            while t.ballot(t.cell_load(cells, 0) == 1) == 0 {
+            while t.ballot(t.atomic_load(cells, 0) == 1) == 0 {
                 t.spin_hint();
             }
         },
         // No hint, but a collective.
-        |t, cells| while t.ballot(t.cell_load(cells, 0) == 1) == 0 {},
+        |t, cells| while t.ballot(t.atomic_load(cells, 0) == 1) == 0 {},
         |t, cells| {
-            while !t.barrier_or(t.cell_load(cells, 0) == 1) {
+            while !t.barrier_or(t.atomic_load(cells, 0) == 1) {
                 t.spin_hint();
             }
         },
         |t, cells| {
-            while t.cell_load(cells, 0) == 0 {
-                t.cell_max(cells, 0, 0);
-                t.cell_add(cells, 0, 0);
+            while t.atomic_load(cells, 0) == 0 {
+                t.atomic_max(cells, 0, 0);
+                t.atomic_add(cells, 0, 0);
                 t.spin_hint();
             }
         },
@@ -540,7 +541,7 @@ fn a_wait_for_nothing() {
         let cells = view(&mut cells);
         let body = |t: EmulatorThread<'_>, wrong: bool| {
             if t.thread_index() == 0 {
-                t.cell_store(cells, 0, u64::from(!wrong));
+                t.atomic_store(cells, 0, u64::from(!wrong));
             }
             t.barrier();
             wait(t, cells);
@@ -558,16 +559,16 @@ fn a_thread_that_spins_alone_is_named() {
     let cells = view(&mut cells);
     let body = |t: EmulatorThread<'_>, wrong: bool| {
         if t.thread_index() == 17 && !wrong {
-            t.cell_add(cells, 0, 1);
+            t.atomic_add(cells, 0, 1);
         }
         if t.thread_index() == 42 {
-            while t.cell_load(cells, 0) == 0 {
+            while t.atomic_load(cells, 0) == 0 {
                 t.spin_hint();
             }
         }
         t.barrier();
         if t.thread_index() == 42 {
-            t.cell_store(cells, 0, 0);
+            t.atomic_store(cells, 0, 0);
         }
     };
     wrong_and_right(FaultKind::EndlessSpin, body, |fault, message| {
@@ -687,9 +688,9 @@ fn cells_count_and_rise() {
     let mut cells = [0u64, 5, 0];
     let cells_view = view(&mut cells);
     let launch = Emulator::new().launch_with(7, 64, 0, |t| {
-        t.cell_add(cells_view, 0, 1);
-        t.cell_max(cells_view, 1, u64::from(t.thread_index()));
-        t.cell_max(cells_view, 2, u64::from(t.block_index()));
+        t.atomic_add(cells_view, 0, 1);
+        t.atomic_max(cells_view, 1, u64::from(t.thread_index()));
+        t.atomic_max(cells_view, 2, u64::from(t.block_index()));
     });
     launch.expect("no fault");
     assert_eq!(cells, [7 * 64, 63, 6]);
@@ -706,7 +707,7 @@ fn chained_scan(emulator: &Emulator, blocks: u32, tickets: bool) -> Result<Vec<u
     emulator.launch_with(blocks, 64, 1, |t| {
         if t.thread_index() == 0 {
             let place = match tickets {
-                true => t.cell_add(ticket, 0, 1) as u32,
+                true => t.atomic_add(ticket, 0, 1) as u32,
                 false => t.block_index(),
             };
             t.shared_store(0, place);
@@ -717,12 +718,12 @@ fn chained_scan(emulator: &Emulator, blocks: u32, tickets: bool) -> Result<Vec<u
             let mut before = 0;
             while place > 0 && before == 0 {
                 t.spin_hint();
-                before = t.cell_load(cells, place - 1);
+                before = t.atomic_load(cells, place - 1);
                 // The lanes may have looked at different times.
                 before = u64::from(t.reduce_max(before as u32));
             }
             if t.lane() == 0 {
-                t.cell_store(cells, place, before + place + 1);
+                t.atomic_store(cells, place, before + place + 1);
             }
         }
         t.barrier();
@@ -771,7 +772,7 @@ fn arrivals(emulator: &Emulator) -> Vec<u32> {
     let (next, entries) = (view(&mut next), view(&mut log));
     let launch = emulator.launch_with(6, 64, 0, |t| {
         for _ in 0..3 {
-            let entry = t.cell_add(next, 0, 1);
+            let entry = t.atomic_add(next, 0, 1);
             t.store(entries, entry, t.block_index() * 64 + t.thread_index());
             t.sync_warp();
         }

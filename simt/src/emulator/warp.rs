@@ -7,7 +7,7 @@ use corosensei::Coroutine;
 
 use super::fault::{FaultKind, Place, Problem};
 use super::thread::Event;
-use crate::simt::WARP;
+use crate::WARP;
 
 pub(super) const LANES: usize = WARP as usize;
 
@@ -16,6 +16,7 @@ pub(super) const LANES: usize = WARP as usize;
 pub(super) enum Collective {
     Shuffle,
     ShuffleUp,
+    ShuffleDown,
     ShuffleXor,
     Ballot,
     ReduceMax,
@@ -53,6 +54,7 @@ impl fmt::Display for Call {
         let name = match self.collective {
             Collective::Shuffle => "shuffle",
             Collective::ShuffleUp => "shuffle_up",
+            Collective::ShuffleDown => "shuffle_down",
             Collective::ShuffleXor => "shuffle_xor",
             Collective::Ballot => "ballot",
             Collective::ReduceMax => "reduce_max",
@@ -209,6 +211,7 @@ impl Warp {
             lane.value = match collective {
                 Collective::Shuffle => values[operand % LANES],
                 Collective::ShuffleUp => values[i.checked_sub(operand).unwrap_or(i)],
+                Collective::ShuffleDown => *values.get(i + operand).unwrap_or(&values[i]),
                 Collective::ShuffleXor => values[i ^ operand],
                 _ => common,
             };

@@ -1,9 +1,8 @@
 //! Copies from global to shared memory on the emulator: they come when they are awaited, and to others behind a barrier.
 
-#![cfg(feature = "emulator")]
-
-use ferrosz_gpu_kernels::simt::emulator::{Emulator, EmulatorThread, FaultKind};
-use ferrosz_gpu_kernels::simt::{Thread, View};
+use ferrosz_simt::View;
+use ferrosz_simt::emulator::{Emulator, EmulatorThread, FaultKind};
+use ferrosz_simt::prelude::*;
 use std::cell::RefCell;
 
 fn run(is_awaited: bool, is_ordered: bool) -> Result<Vec<u32>, FaultKind> {

@@ -32,7 +32,7 @@ mod warp;
 pub use fault::{Fault, FaultKind};
 pub use thread::EmulatorThread;
 
-use super::{Kernel, WARP};
+use crate::{Kernel, WARP};
 use scheduler::{Launch, Scheduler};
 
 /// The order in which the blocks of a grid start.
@@ -50,8 +50,9 @@ pub enum BlockOrder {
 /// A machine that runs kernels on the CPU and stops at the first [`Fault`].
 ///
 /// ```
-/// use ferrosz_gpu_kernels::simt::emulator::{Emulator, EmulatorThread};
-/// use ferrosz_gpu_kernels::simt::{Thread, View};
+/// use ferrosz_simt::emulator::{Emulator, EmulatorThread};
+/// use ferrosz_simt::View;
+/// use ferrosz_simt::prelude::*;
 ///
 /// let mut cells = [0u64];
 /// // SAFETY: the array outlives the launch, and nobody else uses it.
@@ -59,7 +60,7 @@ pub enum BlockOrder {
 /// let count_lanes = |t: EmulatorThread<'_>| {
 ///     let lanes = t.reduce_add(1);
 ///     if t.lane() == 0 {
-///         t.cell_add(view, 0, u64::from(lanes));
+///         t.atomic_add(view, 0, u64::from(lanes));
 ///     }
 /// };
 /// Emulator::new().launch_with(3, 64, 0, count_lanes).unwrap();
@@ -132,7 +133,7 @@ impl Emulator {
     ///
     /// If `K::THREADS` is not a multiple of 32 from 32 to 1024.
     pub fn launch<K: Kernel>(&self, blocks: u32, params: &K::Params) -> Result<(), Fault> {
-        let launch = Launch::new(K::NAME, blocks, K::THREADS, K::SHARED_WORDS);
+        let launch = Launch::new(K::NAME, [blocks, 1, 1], [K::THREADS, 1, 1], K::SHARED_WORDS);
         self.run(&launch, &|thread| K::emulate(thread, params))
     }
 
@@ -150,6 +151,30 @@ impl Emulator {
         &self,
         blocks: u32,
         threads: u32,
+        shared_words: u32,
+        body: F,
+    ) -> Result<(), Fault>
+    where
+        F: Fn(EmulatorThread<'_>),
+    {
+        self.launch_grid([blocks, 1, 1], [threads, 1, 1], shared_words, body)
+    }
+
+    /// Runs `body` as the kernel, on a grid of up to three dimensions, x first: so many blocks along each, of so many
+    /// threads along each, that share `shared_words` words. Threads are numbered along x, then y, then z; 32 in a row are a
+    /// warp.
+    ///
+    /// # Errors
+    ///
+    /// The first fault; the grid's other threads are then dropped where they stand.
+    ///
+    /// # Panics
+    ///
+    /// If the threads of a block are not a multiple of 32 from 32 to 1024, or there are 2^32 blocks or more.
+    pub fn launch_grid<F>(
+        &self,
+        blocks: [u32; 3],
+        threads: [u32; 3],
         shared_words: u32,
         body: F,
     ) -> Result<(), Fault>

@@ -13,29 +13,43 @@ use corosensei::{Coroutine, CoroutineResult};
 
 use super::fault::{Fault, FaultKind, Place, Problem};
 use super::random::Random;
-use super::shared::SharedMemory;
+use super::shared::BlockMemory;
 use super::stack;
 use super::thread::{Context, EmulatorThread, Event};
 use super::warp::{Call, Collective, Ended, LANES, Lane, Rest, State, Warp};
 use super::{BlockOrder, Emulator};
-use crate::simt::WARP;
+use crate::WARP;
 
 /// What all threads of a launch share.
 pub(super) struct Launch {
     kernel: &'static str,
-    pub(super) blocks: u32,
+    /// All blocks, and all threads of one.
+    blocks: u32,
     pub(super) threads: u32,
+    pub(super) blocks_along: [u32; 3],
+    pub(super) threads_along: [u32; 3],
     shared_words: u32,
     /// Counts what a spinning thread may be waiting for.
     changes: Cell<u64>,
 }
 
 impl Launch {
-    pub(super) fn new(kernel: &'static str, blocks: u32, threads: u32, shared_words: u32) -> Self {
+    pub(super) fn new(
+        kernel: &'static str,
+        blocks_along: [u32; 3],
+        threads_along: [u32; 3],
+        shared_words: u32,
+    ) -> Self {
+        let all = |along: [u32; 3]| {
+            let all = along.into_iter().try_fold(1u32, u32::checked_mul);
+            all.expect("a grid of fewer than 2^32 blocks and threads")
+        };
         Self {
             kernel,
-            blocks,
-            threads,
+            blocks: all(blocks_along),
+            threads: all(threads_along),
+            blocks_along,
+            threads_along,
             shared_words,
             changes: Cell::new(0),
         }
@@ -166,7 +180,7 @@ struct Block {
     warps: Vec<Warp>,
     /// Bit *i* says that warp *i* has a ready lane.
     ready: u32,
-    shared: Rc<RefCell<SharedMemory>>,
+    shared: Rc<RefCell<BlockMemory>>,
 }
 
 impl Block {
@@ -175,7 +189,7 @@ impl Block {
             index: 0,
             warps: (0..launch.threads / WARP).map(|_| Warp::new()).collect(),
             ready: 0,
-            shared: Rc::new(RefCell::new(SharedMemory::new(launch.shared_words))),
+            shared: Rc::new(RefCell::new(BlockMemory::new(launch.shared_words))),
         }
     }
 
@@ -286,7 +300,9 @@ impl Block {
                 shared: &shared,
                 yielder,
                 block,
+                block_position: position(block, launch.blocks_along),
                 thread,
+                thread_position: position(thread, launch.threads_along),
                 copies: RefCell::default(),
             };
             catch_unwind(AssertUnwindSafe(|| body(EmulatorThread(&context))))
@@ -368,6 +384,12 @@ impl Block {
             .into();
         self.fault(machine, thread, None, Problem { kind, detail })
     }
+}
+
+/// The place of a number in a box, x first.
+fn position(number: u32, extents: [u32; 3]) -> [u32; 3] {
+    let [x, y, _] = extents;
+    [number % x, number / x % y, number / x / y]
 }
 
 /// Runs a lane to its next wait, or to its end.

@@ -1,0 +1,42 @@
+//! GPU kernels in Rust, written once for two machines.
+//!
+//! A kernel is the code of *one thread*, as in CUDA, generic over [`Thread`]. On an NVIDIA GPU (`ptx`, when compiled for
+//! `nvptx64-nvidia-cuda`) a thread is a zero-sized value whose methods are one instruction each. On the CPU (`emulator`, a
+//! feature) every thread is a coroutine, and each method checks what the hardware would not: collectives that only a
+//! part of a warp reaches, races, accesses outside of their memory, endless spins.
+//!
+//! Memory is counted in 32-bit words: shared memory by word index from the start of the block's dynamic allocation,
+//! global memory through a [`View`].
+#![no_std]
+#![cfg_attr(
+    target_arch = "nvptx64",
+    allow(internal_features),
+    feature(asm_experimental_arch, link_llvm_intrinsics, stdarch_nvptx)
+)]
+
+#[cfg(feature = "emulator")]
+extern crate std;
+
+#[cfg(feature = "emulator")]
+pub mod emulator;
+mod kernel;
+#[cfg(target_arch = "nvptx64")]
+pub mod ptx;
+pub mod thread;
+mod view;
+
+pub use kernel::Kernel;
+pub use thread::{
+    Atomics, BitInstructions, Collectives, GlobalMemory, Ids, SharedMemory, Thread, Tune,
+};
+pub use view::View;
+
+/// All traits of a thread, for code that names its machine. What is generic over [`Thread`] needs none of them.
+pub mod prelude {
+    pub use crate::thread::{
+        Atomics, BitInstructions, Collectives, GlobalMemory, Ids, SharedMemory, Thread, Tune,
+    };
+}
+
+/// Threads in a warp.
+pub const WARP: u32 = 32;

@@ -1,0 +1,30 @@
+//! All that a kernel may use of its machine: one trait for each kind of instruction, and [`Thread`], which is all of them.
+//!
+//! A kernel's functions take a `T: Thread`, whose methods need no further import.
+
+mod atomics;
+mod bits;
+mod collectives;
+mod global;
+mod ids;
+mod shared;
+mod tune;
+
+pub use atomics::{AtomicWord, Atomics};
+pub use bits::BitInstructions;
+pub use collectives::Collectives;
+pub use global::GlobalMemory;
+pub use ids::Ids;
+pub use shared::SharedMemory;
+pub use tune::Tune;
+
+/// One GPU thread, as its kernel sees it.
+pub trait Thread:
+    Ids + Collectives + SharedMemory + GlobalMemory + Atomics + BitInstructions + Tune
+{
+}
+
+impl<T> Thread for T where
+    T: Ids + Collectives + SharedMemory + GlobalMemory + Atomics + BitInstructions + Tune
+{
+}

@@ -1,0 +1,103 @@
+//! Global memory, as kernels see it.
+
+/// A stretch of global memory, `len` items of type `W` at `address`.
+///
+/// It is part of kernel parameters, so its layout is that of C and it has no lifetime. An
+/// emulated kernel that leaves `0..len` is stopped and named; on the GPU the length is not read.
+#[repr(C)]
+pub struct View<W> {
+    address: *mut W,
+    len: u64,
+}
+
+impl<W> Clone for View<W> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<W> Copy for View<W> {}
+
+impl<W> View<W> {
+    /// A view of `len` items from `address`, which must be aligned to 16 bytes where a kernel
+    /// says that it reads or writes four words at once.
+    ///
+    /// # Safety
+    ///
+    /// While any kernel that got this view runs, the items must be valid for reads, and for writes
+    /// too if the kernel writes them, and nobody else may write to them.
+    pub const unsafe fn new(address: *mut W, len: u64) -> Self {
+        Self { address, len }
+    }
+
+    /// A view of nothing.
+    pub const fn empty() -> Self {
+        Self {
+            address: core::ptr::null_mut(),
+            len: 0,
+        }
+    }
+
+    /// The same memory as 32-bit words, low ones first.
+    pub fn words(self) -> View<u32> {
+        View {
+            address: self.address.cast(),
+            len: self.len * (size_of::<W>() / size_of::<u32>()) as u64,
+        }
+    }
+
+    /// The same memory from item number `first` on; nothing, if there are fewer.
+    #[inline(always)]
+    pub fn from(self, first: u64) -> Self {
+        Self {
+            address: self.address.wrapping_add(first as usize),
+            len: self.len.saturating_sub(first),
+        }
+    }
+
+    /// The first `count` items, or as many as there are.
+    #[inline(always)]
+    pub fn first(self, count: u64) -> Self {
+        Self {
+            address: self.address,
+            len: if count < self.len { count } else { self.len },
+        }
+    }
+
+    /// The first item's address.
+    pub fn address(self) -> *mut W {
+        self.address
+    }
+
+    /// Items in the view.
+    pub const fn len(self) -> u64 {
+        self.len
+    }
+
+    /// Whether the view holds nothing.
+    pub fn is_empty(self) -> bool {
+        self.len == 0
+    }
+}
+
+impl View<f32> {
+    /// The same memory as the bits of its numbers.
+    #[inline(always)]
+    pub fn bits(self) -> View<u32> {
+        View {
+            address: self.address.cast(),
+            len: self.len,
+        }
+    }
+}
+
+impl View<f64> {
+    /// The same memory as the bits of its numbers.
+    #[inline(always)]
+    pub fn bits(self) -> View<u64> {
+        View {
+            address: self.address.cast(),
+            len: self.len,
+        }
+    }
+}

@@ -14,7 +14,8 @@ const FEATURES: [&str; 4] = ["", "cuda", "emulator", "cuda,emulator"];
 const OPTIONAL: [&str; 3] = ["cudarc", "lzma-rust2", "corosensei"];
 
 /// Crates without features, targets that they compile for, and what of Rust's own library each needs.
-const TARGETS: [(&str, &str, &str); 3] = [
+const TARGETS: [(&str, &str, &str); 4] = [
+    ("ferrosz-simt", "thumbv7em-none-eabihf", "core"),
     ("ferrosz-codec", "thumbv7em-none-eabihf", "core"),
     ("ferrosz-codec", "wasm32-unknown-unknown", "core"),
     ("ferrosz", "wasm32-unknown-unknown", "std,panic_abort"),

@@ -6,8 +6,9 @@ use std::path::Path;
 use std::process::Command;
 
 /// The packages that are published; each depends on those before it.
-const PACKAGES: [&str; 5] = [
+const PACKAGES: [&str; 6] = [
     "ferrosz-codec",
+    "ferrosz-simt",
     "ferrosz-gpu-kernels",
     "ferrosz-host",
     "ferrosz",

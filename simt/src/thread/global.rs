@@ -28,6 +28,7 @@ pub trait GlobalMemory: Ids {
     fn store_half(self, view: View<u32>, half: u64, value: u16);
     /// Writes 16 bits, number `half` of a view, if a condition holds; otherwise `half` may be anything.
     #[inline(always)]
+    #[track_caller]
     fn store_half_if(self, condition: bool, view: View<u32>, half: u64, value: u16) {
         if condition {
             self.store_half(view, half, value);
@@ -46,21 +47,25 @@ pub trait GlobalMemory: Ids {
 
     /// Reads an `f32` that no thread of this launch writes.
     #[inline(always)]
+    #[track_caller]
     fn load_f32(self, view: View<f32>, index: u64) -> f32 {
         f32::from_bits(self.load(view.bits(), index))
     }
     /// Writes an `f32`.
     #[inline(always)]
+    #[track_caller]
     fn store_f32(self, view: View<f32>, index: u64, value: f32) {
         self.store(view.bits(), index, value.to_bits());
     }
     /// Reads an `f64` that no thread of this launch writes.
     #[inline(always)]
+    #[track_caller]
     fn load_f64(self, view: View<f64>, index: u64) -> f64 {
         f64::from_bits(self.load_u64(view.bits(), index))
     }
     /// Writes an `f64`.
     #[inline(always)]
+    #[track_caller]
     fn store_f64(self, view: View<f64>, index: u64, value: f64) {
         self.store_u64(view.bits(), index, value.to_bits());
     }

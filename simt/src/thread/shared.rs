@@ -34,12 +34,14 @@ pub trait SharedMemory: Ids {
 
     /// Reads one `f32`.
     #[inline(always)]
+    #[track_caller]
     fn shared_load_f32(self, word: u32) -> f32 {
         f32::from_bits(self.shared_load(word))
     }
 
     /// Writes one `f32`.
     #[inline(always)]
+    #[track_caller]
     fn shared_store_f32(self, word: u32, value: f32) {
         self.shared_store(word, value.to_bits());
     }

@@ -1,0 +1,2 @@
+//! Compiles the kernel.
+fn main() {}

@@ -178,16 +178,16 @@ fn all(criterion: &mut Criterion) {
     }
     let peaks = peaks(&field);
     for shape in Shape::ALL {
-        both(&mut group, "peaks", (Codec::Plain, shape), &peaks);
+        both(&mut group, "peaks", (Codec::PLAIN, shape), &peaks);
     }
     let wide = noise(EDGE / 2);
     for shape in Shape::ALL {
-        both(&mut group, "f64 noise", (Codec::Plain, shape), &wide);
+        both(&mut group, "f64 noise", (Codec::PLAIN, shape), &wide);
     }
     both(
         &mut group,
         "f64 noise",
-        (Codec::Lorenzo, Shape::Cube),
+        (Codec::LORENZO, Shape::Cube),
         &wide,
     );
     group.finish();
@@ -197,7 +197,7 @@ fn all(criterion: &mut Criterion) {
 fn lines(criterion: &mut Criterion) {
     let field: Vec<f32> = noise(EDGE).into_iter().map(|x| x as f32).collect();
     let mut group = group(criterion, "lines", size_of_val(&field[..]));
-    let compressor = Compressor::new(Codec::Plain, bound()).device(Device::Cpu);
+    let compressor = Compressor::new(Codec::PLAIN, bound()).device(Device::Cpu);
     let decompressor = Decompressor::new().device(Device::Cpu);
     let most = compressor.max_compressed_len(field.len() as u64, f32::DTYPE);
     let mut stream = vec![0; most.expect("not too large") as usize];
@@ -211,7 +211,7 @@ fn lines(criterion: &mut Criterion) {
         bencher.iter(|| decompressor.decompress_into(black_box(stream), &mut back));
     });
     check(&field, &back);
-    let layout = Layout::new(Codec::Plain, Shape::Line, Extents::line(field.len() as u64));
+    let layout = Layout::new(Codec::PLAIN, Shape::Line, Extents::line(field.len() as u64));
     for version in Version::all() {
         let found = versions::compress(version, layout, bound(), &field);
         assert!(found.expect("compresses") == stream);
@@ -228,7 +228,7 @@ fn lines(criterion: &mut Criterion) {
 fn plain_loops(criterion: &mut Criterion) {
     let field: Vec<f32> = noise(4).into_iter().map(|x| x as f32).collect();
     let mut group = group(criterion, "reference", size_of_val(&field[..]));
-    let layout = Layout::new(Codec::Plain, Shape::Line, Extents::line(field.len() as u64));
+    let layout = Layout::new(Codec::PLAIN, Shape::Line, Extents::line(field.len() as u64));
     let compress = || reference::compress(layout, bound(), black_box(&field));
     let stream = compress();
     check(

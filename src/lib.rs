@@ -6,7 +6,7 @@
 //!
 //! // A wave, 60 x 100, slowest dimension first.
 //! let field: Vec<f32> = (0..6000).map(|i| (i as f32 * 0.01).sin()).collect();
-//! let compressor = Compressor::new(Codec::Plain, Bound::abs(1e-3)?).extents(&[60, 100])?;
+//! let compressor = Compressor::new(Codec::PLAIN, Bound::abs(1e-3)?).extents(&[60, 100])?;
 //! let stream = compressor.compress(&field)?;
 //! let back: Vec<f32> = Decompressor::new().decompress(&stream)?;
 //! assert!(field.iter().zip(&back).all(|(x, y)| (x - y).abs() <= 1e-3));

@@ -184,7 +184,7 @@ fn a_codec_alone_takes_the_rank_of_the_field() {
     let line = cube.with_rank(1).expect("a rank");
     let [cube, line] = [cube, line].map(|c| c.compress(&field).expect("compresses").len());
     assert!(3 * cube <= line, "{cube} bytes, and {line} as a line");
-    let layered = Compressor::new(Codec::Layered, bound).extents(&[64usize, 64, 64]);
+    let layered = Compressor::new(Codec::LAYERED, bound).extents(&[64usize, 64, 64]);
     assert_eq!(layered.expect("extents").rank(), Some(1));
 }
 
@@ -233,7 +233,7 @@ fn the_device_taken_can_be_asked_for() {
         small.device_for(100, f32::DTYPE),
         Err(ferrosz::Error::NotChosen)
     );
-    let plain = Compressor::new(Codec::Plain, bound);
+    let plain = Compressor::new(Codec::PLAIN, bound);
     // The CPU is done before a GPU has started.
     assert_eq!(plain.device_for(1 << 18, f32::DTYPE), Ok(Device::Cpu));
     let on_cpu = plain.device(Device::Cpu);

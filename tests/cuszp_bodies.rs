@@ -9,6 +9,7 @@ mod common;
 use common::fields::FromBits;
 use ferrosz::codec::encode::block::{BODY_SCRATCH, SignedGroup, rate_of, write_body};
 use ferrosz::codec::encode::rate::RateByte;
+use ferrosz::codec::pipeline::BlockCodec;
 use ferrosz::codec::shape::{GROUP as BLOCK, Shape};
 use ferrosz::codec::stream::chunk::{CHUNK, Form};
 use ferrosz::codec::stream::container::{HEADER_BYTES, Header};
@@ -17,6 +18,9 @@ use ferrosz::{Bound, Codec, Compressor, Device};
 
 /// Lengths of the arrays that are compressed with every codec.
 const LENGTHS: [usize; 3] = [100_000, 32_769, 1_000];
+
+/// The codecs with cuSZp's predictors.
+const CODECS: [BlockCodec; 3] = [BlockCodec::Fixed, BlockCodec::Plain, BlockCodec::Outlier];
 
 /// A random walk with flat stretches, in steps of 1/64.
 fn signal<T: FromBits>(length: usize) -> Vec<T> {
@@ -47,7 +51,7 @@ fn cuszp_code<T: FromBits>(value: T, error: T) -> i32 {
 }
 
 /// Codes of a block to its rate byte and body.
-fn coded(codes: &[i32], codec: Codec) -> (RateByte, Vec<u8>) {
+fn coded(codes: &[i32], codec: BlockCodec) -> (RateByte, Vec<u8>) {
     let mut block = [0; BLOCK];
     block[..codes.len()].copy_from_slice(codes);
     let mut groups = [block];
@@ -69,7 +73,7 @@ fn cuszp_codes<T: FromBits>(length: usize) -> Vec<i32> {
 }
 
 /// Rate byte and body of every block of a stream of ours; none for chunks that are not coded.
-fn blocks_of(stream: &[u8]) -> Vec<Option<(u8, Vec<u8>)>> {
+fn blocks_of(stream: &[u8], codec: BlockCodec) -> Vec<Option<(u8, Vec<u8>)>> {
     let header = Header::read(stream).expect("a header");
     let (table, payload) = stream[HEADER_BYTES..].split_at(header.chunks() as usize * ENTRY_BYTES);
     let (table, _) = table.as_chunks();
@@ -84,7 +88,7 @@ fn blocks_of(stream: &[u8]) -> Vec<Option<(u8, Vec<u8>)>> {
         let bytes = &payload[entry.start as usize..];
         let mut at = count.next_multiple_of(4);
         for rate in &bytes[..count] {
-            let stores_outliers = header.codec.stores_outliers();
+            let stores_outliers = codec.stores_outliers();
             let parsed = RateByte::from_byte(*rate, stores_outliers, 31).expect("a rate byte");
             let end = at + parsed.body_bytes(1) as usize;
             blocks.push(Some((*rate, bytes[at..end].to_vec())));
@@ -99,16 +103,16 @@ fn check_blocks<T: FromBits>() {
     let bound = Bound::abs(error.to_f64()).expect("a good bound");
     for (length, codec) in LENGTHS
         .into_iter()
-        .flat_map(|n| [Codec::Fixed, Codec::Plain, Codec::Outlier].map(|codec| (n, codec)))
+        .flat_map(|n| CODECS.map(|codec| (n, codec)))
     {
         let values = signal::<T>(length);
-        let compressor = Compressor::new(codec, bound).device(Device::Cpu);
+        let compressor = Compressor::new(Codec::Blocks(codec), bound).device(Device::Cpu);
         let stream = compressor.compress(&values).expect("compresses");
         let quantizer = bound.resolve::<T>(&Default::default());
         let ours: Vec<Option<i32>> = values.iter().map(|x| quantizer.quantize(*x)).collect();
         let theirs = cuszp_codes::<T>(length);
         let mut same = 0;
-        let blocks = blocks_of(&stream);
+        let blocks = blocks_of(&stream, codec);
         for (b, block) in blocks.iter().enumerate() {
             let range = b * BLOCK..length.min((b + 1) * BLOCK);
             let codes = &theirs[range.clone()];
@@ -123,10 +127,10 @@ fn check_blocks<T: FromBits>() {
                 same += 1;
             }
         }
-        println!("{codec} {length}: {same} of {} blocks", blocks.len());
+        println!("{codec:?} {length}: {same} of {} blocks", blocks.len());
         assert!(
             same * 10 >= blocks.len() * 3,
-            "{codec}: only {same} of {}",
+            "{codec:?}: only {same} of {}",
             blocks.len()
         );
     }

@@ -61,7 +61,7 @@ fn every_flipped_bit_is_found() {
 #[test]
 fn damage_stays_in_its_chunk() {
     let field = make::<f32>(Kind::Smooth, 40_000, 11);
-    let stream = stream_of(Codec::Plain, Kind::Smooth, 40_000);
+    let stream = stream_of(Codec::PLAIN, Kind::Smooth, 40_000);
     let whole = decode(&stream).expect("decodes");
     let mut damaged = stream.clone();
     let at = stream.len() - 100;
@@ -79,7 +79,7 @@ fn damage_stays_in_its_chunk() {
 
 #[test]
 fn every_cut_is_found() {
-    let stream = stream_of(Codec::Outlier, Kind::Random, 9000);
+    let stream = stream_of(Codec::OUTLIER, Kind::Random, 9000);
     for length in 0..stream.len() {
         let found = decode(&stream[..length]);
         assert!(
@@ -97,7 +97,7 @@ fn every_cut_is_found() {
 /// Some file systems leave zeros where power was lost during an append.
 #[test]
 fn zeros_behind_a_stream_are_passed_over() {
-    let stream = stream_of(Codec::Outlier, Kind::Random, 9000);
+    let stream = stream_of(Codec::OUTLIER, Kind::Random, 9000);
     let longer = [&stream[..], &[0; 4096]].concat();
     assert_eq!(decode(&longer), decode(&stream));
     let reference = reference::decompress::<f32>(&longer).expect("decodes");
@@ -106,7 +106,7 @@ fn zeros_behind_a_stream_are_passed_over() {
 
 #[test]
 fn causes_are_named() {
-    let stream = stream_of(Codec::Plain, Kind::Smooth, 100);
+    let stream = stream_of(Codec::PLAIN, Kind::Smooth, 100);
     let format = |error| Err(Error::Format(error));
     assert_eq!(
         decode(b"not a stream at all"),
@@ -140,7 +140,7 @@ fn causes_are_named() {
             ..
         })
     ));
-    let compressor = Compressor::new(Codec::Plain, Bound::abs(0.1).expect("a good bound"));
+    let compressor = Compressor::new(Codec::PLAIN, Bound::abs(0.1).expect("a good bound"));
     let too_small = compressor
         .device(Device::Cpu)
         .compress_into(&[1.0f32; 9], &mut [0; 20]);
@@ -184,7 +184,7 @@ fn forge(stream: &mut [u8], at: usize, bytes: &[u8]) {
 
 #[test]
 fn forged_headers_are_refused() {
-    let stream = stream_of(Codec::Plain, Kind::Smooth, 100);
+    let stream = stream_of(Codec::PLAIN, Kind::Smooth, 100);
     let mut rng = SmallRng::seed_from_u64(5);
     for at in 8..HEADER_BYTES - 8 {
         for byte in [0, 1, 0x7f, 0xff, rng.random()] {
@@ -313,7 +313,7 @@ fn no_part_of_one_stream_passes_in_another() {
     let field = make::<f32>(Kind::Random, 20_000, 3);
     let stream = |error| {
         let bound = Bound::abs(error).expect("a bound");
-        let compressor = Compressor::new(Codec::Fixed, bound).device(Device::Cpu);
+        let compressor = Compressor::new(Codec::FIXED, bound).device(Device::Cpu);
         compressor.compress(&field).expect("compresses")
     };
     let (one, other) = (stream(1e-3), stream(1.000_001e-3));
@@ -334,7 +334,7 @@ fn no_part_of_one_stream_passes_in_another() {
 /// Each entry says where its chunk begins and ends, so damage of one is not taken for damage of its neighbour.
 #[test]
 fn a_damaged_entry_blames_its_own_chunk() {
-    let stream = stream_of(Codec::Plain, Kind::Smooth, 40_000);
+    let stream = stream_of(Codec::PLAIN, Kind::Smooth, 40_000);
     for chunk in 0..5u64 {
         for byte in 0..16 {
             let mut damaged = stream.clone();
@@ -357,7 +357,7 @@ fn records_are_skipped_or_refused() {
     use ferrosz::codec::stream::container::Header;
     use ferrosz::codec::stream::record::{Record, RecordKind, to_bytes};
 
-    let stream = stream_of(Codec::Plain, Kind::Smooth, 20_000);
+    let stream = stream_of(Codec::PLAIN, Kind::Smooth, 20_000);
     let plain = Header::read(&stream).expect("a header");
     let with = |kind: &[u8; 4]| {
         let record = Record {

@@ -65,47 +65,47 @@ fn every_edge<T: FromBits>(codec: Codec) {
 
 #[test]
 fn fixed_f32() {
-    every_edge::<f32>(Codec::Fixed);
+    every_edge::<f32>(Codec::FIXED);
 }
 
 #[test]
 fn fixed_f64() {
-    every_edge::<f64>(Codec::Fixed);
+    every_edge::<f64>(Codec::FIXED);
 }
 
 #[test]
 fn plain_f32() {
-    every_edge::<f32>(Codec::Plain);
+    every_edge::<f32>(Codec::PLAIN);
 }
 
 #[test]
 fn plain_f64() {
-    every_edge::<f64>(Codec::Plain);
+    every_edge::<f64>(Codec::PLAIN);
 }
 
 #[test]
 fn outlier_f32() {
-    every_edge::<f32>(Codec::Outlier);
+    every_edge::<f32>(Codec::OUTLIER);
 }
 
 #[test]
 fn outlier_f64() {
-    every_edge::<f64>(Codec::Outlier);
+    every_edge::<f64>(Codec::OUTLIER);
 }
 
 #[test]
 fn layered_f32() {
-    every_edge::<f32>(Codec::Layered);
+    every_edge::<f32>(Codec::LAYERED);
 }
 
 #[test]
 fn layered_f64() {
-    every_edge::<f64>(Codec::Layered);
+    every_edge::<f64>(Codec::LAYERED);
 }
 
 #[test]
 fn lorenzo_in_lines() {
-    every_edge::<f32>(Codec::Lorenzo);
+    every_edge::<f32>(Codec::LORENZO);
 }
 
 /// Extents around the edges of blocks, chunks and 16 bytes, and random ones.

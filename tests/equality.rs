@@ -233,7 +233,7 @@ fn a_planted_difference_is_seen() {
     // one code.
     let field = make::<f32>(Kind::Smooth, 5000, 1);
     let bound = Bound::abs(0.01).expect("a good bound");
-    let mut stream = reference::compress(line(Codec::Plain, 5000), bound, &field);
+    let mut stream = reference::compress(line(Codec::PLAIN, 5000), bound, &field);
     let right = stream.clone();
     let at = stream.len() - 40;
     stream[at] ^= 1;

@@ -159,10 +159,10 @@ fn large_fields() {
     for (shift, extra) in [(20, 1), (22, -1), (24, 5), (26, 8191), (28, 0)] {
         let length = ((1i64 << shift) + extra) as usize;
         let (kind, codec) = match shift {
-            20 => (Kind::Bits, Codec::Outlier),
-            22 => (Kind::NotFinite, Codec::Fixed),
-            24 => (Kind::Sparse, Codec::Outlier),
-            _ => (Kind::Smooth, Codec::Plain),
+            20 => (Kind::Bits, Codec::OUTLIER),
+            22 => (Kind::NotFinite, Codec::FIXED),
+            24 => (Kind::Sparse, Codec::OUTLIER),
+            _ => (Kind::Smooth, Codec::PLAIN),
         };
         let bytes = check(
             line(codec, length),
@@ -338,8 +338,8 @@ fn device_memory() -> Result<(), Error> {
     let length = 1_000_003;
     let mut workspace = gpu.workspace(&stream, length)?;
     for (kind, codec, other_codec) in [
-        (Kind::Smooth, Codec::Plain, Codec::Fixed),
-        (Kind::NotFinite, Codec::Outlier, Codec::Plain),
+        (Kind::Smooth, Codec::PLAIN, Codec::FIXED),
+        (Kind::NotFinite, Codec::OUTLIER, Codec::PLAIN),
     ] {
         let field = make::<f64>(kind, length as usize, 9);
         let compressor = Compressor::new(codec, Bound::max(1e-4)?);
@@ -390,7 +390,7 @@ fn bad_arguments() -> Result<(), Error> {
     let mut small = stream.alloc_zeros::<u8>(1000).expect("memory");
     let mut large = stream.alloc_zeros::<u8>(500_000).expect("memory");
     let mut workspace = gpu.workspace(&stream, 8192)?;
-    let compressor = Compressor::new(Codec::Plain, Bound::abs(0.1)?);
+    let compressor = Compressor::new(Codec::PLAIN, Bound::abs(0.1)?);
     let too_small = gpu.compress(&stream, &compressor, &field, &mut small, &mut workspace);
     assert!(matches!(too_small, Err(Error::OutputTooSmall { .. })));
     let too_small = gpu.compress(&stream, &compressor, &field, &mut large, &mut workspace);

@@ -85,10 +85,10 @@ mod tests {
     #[test]
     fn blocks_have_the_dimensions_of_their_rank() {
         let of = |codec| [1, 2, 3].map(|rank| extents(codec, rank));
-        assert_eq!(of(Codec::Plain), ["32", "8 x 8", "4 x 4 x 4"]);
+        assert_eq!(of(Codec::PLAIN), ["32", "8 x 8", "4 x 4 x 4"]);
         assert_eq!(of(Codec::INTERP), ["16384", "256 x 64", "16 x 16 x 64"]);
         assert_eq!(describe(Codec::INTERP, 3), "interp, tiles of 16 x 16 x 64");
-        assert_eq!(describe(Codec::Plain, 1), "plain, blocks of 32");
+        assert_eq!(describe(Codec::PLAIN, 1), "plain, blocks of 32");
     }
 
     #[test]

@@ -3,185 +3,10 @@
 use crate::args::Common;
 use crate::failure::Failure;
 use crate::output;
+use ferrosz::codec::pipeline::LIST;
 use ferrosz::{Codec, Preset};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
-
-/// A codec in words.
-struct About {
-    codec: Codec,
-    predictor: &'static str,
-    coder: &'static str,
-    papers: &'static str,
-    when: &'static str,
-}
-
-const fn about(codec: Codec, words: [&'static str; 4]) -> About {
-    let [predictor, coder, papers, when] = words;
-    About {
-        codec,
-        predictor,
-        coder,
-        papers,
-        when,
-    }
-}
-
-const NO_PREDICTOR: &str = "values themselves";
-const NEIGHBOUR: &str = "difference to the neighbour";
-const BLOCK_LORENZO: &str = "differences in all dimensions of a block";
-const TILE_LORENZO: &str = "differences in all dimensions of a tile";
-const SPLINES: &str = "splines from coarse to fine in whole tiles";
-const SQUARE: &str = "splines in windows of 16";
-const NARROW: &str = "splines between anchors 8 apart";
-
-const PLANES: &str = "fixed length in blocks";
-const PLANES_OUTLIERS: &str = "fixed length in blocks, first difference apart";
-const RANS: &str = "rANS";
-const HUFFMAN: &str = "Huffman";
-const ZEROS: &str = "bit planes without zeros";
-
-/// All codecs, in the order of [`Codec::ALL`].
-const ALL: [About; Codec::ALL.len()] = [
-    about(
-        Codec::Fixed,
-        [
-            NO_PREDICTOR,
-            PLANES,
-            "cuSZp3 fixed (SC'25)",
-            "noise around zero",
-        ],
-    ),
-    about(
-        Codec::Plain,
-        [
-            NEIGHBOUR,
-            PLANES,
-            "cuSZp (SC'23), cuSZp2 plain (SC'24)",
-            "slow changes around zero",
-        ],
-    ),
-    about(
-        Codec::Outlier,
-        [
-            NEIGHBOUR,
-            PLANES_OUTLIERS,
-            "cuSZp2 outlier (SC'24)",
-            "values far from zero",
-        ],
-    ),
-    about(
-        Codec::Lorenzo,
-        [
-            BLOCK_LORENZO,
-            PLANES_OUTLIERS,
-            "cuSZp3's blocks (SC'25), cuSZ's predictor",
-            "smooth planes and volumes, fast",
-        ],
-    ),
-    about(
-        Codec::Layered,
-        [
-            "differences through chunks of 8192",
-            PLANES,
-            "AATROX (ICS'25)",
-            "long slopes, and lines, fast",
-        ],
-    ),
-    about(
-        Codec::LORENZO_RANS,
-        [
-            TILE_LORENZO,
-            RANS,
-            "cuSZ's predictor (PACT'20)",
-            "rough fields and fine bounds; twice as fast as splines",
-        ],
-    ),
-    about(
-        Codec::LORENZO_HUFFMAN,
-        [
-            TILE_LORENZO,
-            HUFFMAN,
-            "cuSZ (PACT'20)",
-            "arrays of some thousand values, where its tables are shorter",
-        ],
-    ),
-    about(
-        Codec::LORENZO_BITPLANE,
-        [
-            TILE_LORENZO,
-            ZEROS,
-            "FZ-GPU (HPDC'23)",
-            "fields that are hardly there, and many NaNs",
-        ],
-    ),
-    about(
-        Codec::INTERP,
-        [
-            SPLINES,
-            RANS,
-            "after cuSZ-i (SC'24)",
-            "smooth fields: mostly the shortest",
-        ],
-    ),
-    about(
-        Codec::INTERP_HUFFMAN,
-        [
-            SPLINES,
-            HUFFMAN,
-            "after cuSZ-i (SC'24)",
-            "variants of interp, a little shorter at times",
-        ],
-    ),
-    about(
-        Codec::INTERP_BITPLANE,
-        [
-            SPLINES,
-            ZEROS,
-            "after cuSZ-i (SC'24)",
-            "many NaNs, and bounds beyond the type",
-        ],
-    ),
-    about(
-        Codec::INTERP_SQUARE,
-        [
-            SQUARE,
-            RANS,
-            "cuSZ-Hi's predictor (SC'25)",
-            "variants of interp, a little shorter at times",
-        ],
-    ),
-    about(
-        Codec::INTERP_SQUARE_HUFFMAN,
-        [SQUARE, HUFFMAN, "cuSZ-Hi for ratio (SC'25)", "comparison"],
-    ),
-    about(
-        Codec::INTERP_SQUARE_BITPLANE,
-        [
-            SQUARE,
-            ZEROS,
-            "cuSZ-Hi for throughput (SC'25)",
-            "comparison",
-        ],
-    ),
-    about(
-        Codec::INTERP_NARROW,
-        [
-            NARROW,
-            RANS,
-            "cuSZ-i's predictor (SC'24)",
-            "variants of interp, a little shorter at times",
-        ],
-    ),
-    about(
-        Codec::INTERP_NARROW_HUFFMAN,
-        [NARROW, HUFFMAN, "cuSZ-i (SC'24)", "comparison"],
-    ),
-    about(
-        Codec::INTERP_NARROW_BITPLANE,
-        [NARROW, ZEROS, "cuSZ-i's predictor (SC'24)", "comparison"],
-    ),
-];
 
 const PRESETS: [(Preset, &str); 3] = [
     (
@@ -198,19 +23,17 @@ const PRESETS: [(Preset, &str); 3] = [
     ),
 ];
 
-impl About {
-    fn aliases(&self) -> Vec<&'static str> {
-        let aliases = Codec::ALIASES.into_iter();
-        let own = aliases.filter(|(_, codec)| *codec == self.codec);
-        own.map(|(alias, _)| alias).collect()
-    }
+fn aliases(of: Codec) -> Vec<&'static str> {
+    let aliases = Codec::ALIASES.into_iter();
+    let own = aliases.filter(|(_, codec)| *codec == of);
+    own.map(|(alias, _)| alias).collect()
+}
 
-    /// The presets that may choose it.
-    fn presets(&self) -> Vec<&'static str> {
-        let may = |preset: &Preset| preset.codecs().contains(&self.codec);
-        let presets = Preset::ALL.into_iter().filter(may);
-        presets.map(Preset::name).collect()
-    }
+/// The presets that may choose a codec.
+fn presets(codec: Codec) -> Vec<&'static str> {
+    let may = |preset: &Preset| preset.codecs().contains(&codec);
+    let presets = Preset::ALL.into_iter().filter(may);
+    presets.map(Preset::name).collect()
 }
 
 /// Lists presets and codecs.
@@ -232,19 +55,19 @@ fn to_text() -> String {
         let _ = writeln!(text, "  {flag:<12}{words}");
     }
     text += "\nCodecs: --codec NAME; the presets that may choose one are in brackets\n\n";
-    for about in &ALL {
-        let _ = write!(text, "  {}", about.codec);
-        for alias in about.aliases() {
+    for about in &LIST {
+        let _ = write!(text, "  {}", about.name);
+        for alias in aliases(about.codec) {
             let _ = write!(text, ", {alias}");
         }
-        let presets = about.presets();
+        let presets = presets(about.codec);
         if !presets.is_empty() {
             let _ = write!(text, " [{}]", presets.join(", "));
         }
         let _ = writeln!(
             text,
             "\n      {}; {}\n      {}; for {}",
-            about.predictor, about.coder, about.papers, about.when
+            about.predictor, about.coder, about.papers, about.purpose
         );
     }
     text += "\nNames of papers stand for predictor and coder of that kind, in streams of ferrosz's own. \
@@ -253,31 +76,21 @@ fn to_text() -> String {
 }
 
 fn to_json() -> Value {
-    let presets: Vec<Value> = (PRESETS.into_iter())
+    let of_presets: Vec<Value> = (PRESETS.into_iter())
         .map(|(preset, words)| json!({ "name": preset.name(), "about": words }))
         .collect();
-    let codecs: Vec<Value> = (ALL.iter())
+    let codecs: Vec<Value> = (LIST.iter())
         .map(|about| {
             json!({
-                "name": about.codec.name(),
-                "aliases": about.aliases(),
-                "presets": about.presets(),
+                "name": about.name,
+                "aliases": aliases(about.codec),
+                "presets": presets(about.codec),
                 "predictor": about.predictor,
                 "coder": about.coder,
                 "papers": about.papers,
-                "for": about.when,
+                "for": about.purpose,
             })
         })
         .collect();
-    json!({ "presets": presets, "codecs": codecs })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_codec_is_explained() {
-        assert_eq!(ALL.map(|about| about.codec), Codec::ALL);
-    }
+    json!({ "presets": of_presets, "codecs": codecs })
 }

@@ -28,7 +28,7 @@ const UNIT: &str = "K";
 const BOUNDS: [f64; 3] = [1e-2, 1e-3, 1e-4];
 /// What the picture shows.
 const TITLE: &str = "ferrosz demo: air potential temperature, lowest of 10 levels";
-const DRAWN: (Way, f64) = (Way::Coded(Codec::Outlier, 1), 1e-2);
+const DRAWN: (Way, f64) = (Way::Coded(Codec::OUTLIER, 1), 1e-2);
 /// A run takes about a millisecond, and the median of this many is steady.
 const RUNS: usize = 51;
 /// No more runs after this: on the emulator, one is slow enough.
@@ -36,17 +36,17 @@ const PATIENCE: Duration = Duration::from_millis(100);
 
 /// What is tried at every bound: all that is chosen from but for variants, and the choice.
 const WAYS: [Way; 21] = [
-    Way::Coded(Codec::Fixed, 1),
-    Way::Coded(Codec::Plain, 1),
-    Way::Coded(Codec::Plain, 2),
-    Way::Coded(Codec::Plain, 3),
-    Way::Coded(Codec::Outlier, 1),
-    Way::Coded(Codec::Outlier, 2),
-    Way::Coded(Codec::Outlier, 3),
-    Way::Coded(Codec::Lorenzo, 1),
-    Way::Coded(Codec::Lorenzo, 2),
-    Way::Coded(Codec::Lorenzo, 3),
-    Way::Coded(Codec::Layered, 1),
+    Way::Coded(Codec::FIXED, 1),
+    Way::Coded(Codec::PLAIN, 1),
+    Way::Coded(Codec::PLAIN, 2),
+    Way::Coded(Codec::PLAIN, 3),
+    Way::Coded(Codec::OUTLIER, 1),
+    Way::Coded(Codec::OUTLIER, 2),
+    Way::Coded(Codec::OUTLIER, 3),
+    Way::Coded(Codec::LORENZO, 1),
+    Way::Coded(Codec::LORENZO, 2),
+    Way::Coded(Codec::LORENZO, 3),
+    Way::Coded(Codec::LAYERED, 1),
     Way::Coded(Codec::LORENZO_RANS, 1),
     Way::Coded(Codec::LORENZO_RANS, 2),
     Way::Coded(Codec::LORENZO_RANS, 3),

@@ -47,7 +47,7 @@ fn every_codec_and_rank_is_measured_and_verified() {
             .iter()
             .filter(|row| row["codec"] == codec.name());
         let ranks: Vec<u64> = of_codec.map(|row| row["rank"].as_u64().unwrap()).collect();
-        let takes_all = codec != Codec::Layered;
+        let takes_all = codec != Codec::LAYERED;
         assert_eq!(
             ranks,
             if takes_all {

@@ -46,7 +46,7 @@ fn a_killed_update_leaves_the_old_or_the_new_stream() {
     let place = Place::new();
     // Whole numbers and a bound below a half: what is decoded is known bit for bit.
     let fields = [values(1), values(2)];
-    let compressor = Compressor::new(Codec::Plain, Bound::abs(0.25).unwrap()).device(Device::Cpu);
+    let compressor = Compressor::new(Codec::PLAIN, Bound::abs(0.25).unwrap()).device(Device::Cpu);
     let stream = compressor.compress(&fields[0]).unwrap();
     place.put("a.fsz", &stream);
     let part = 1000..ELEMENTS - 1000;

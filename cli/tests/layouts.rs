@@ -32,7 +32,7 @@ fn every_codec_has_its_ranks() {
         let place = Place::new();
         place.put("in.npy", &npy(dtype));
         for codec in Codec::ALL {
-            for rank in 1..=if codec == Codec::Layered { 1 } else { 3 } {
+            for rank in 1..=if codec == Codec::LAYERED { 1 } else { 3 } {
                 let line =
                     format!("compress in.npy a.fsz --codec {codec} --rank {rank} --abs 0.01");
                 let said = stderr(&place.succeed(&line));
@@ -130,7 +130,7 @@ fn presets_say_what_they_chose_and_make_the_same_stream() {
     for preset in Preset::ALL {
         let mut sizes = Vec::new();
         for codec in preset.codecs() {
-            for rank in 1..=if *codec == Codec::Layered { 1 } else { 3 } {
+            for rank in 1..=if *codec == Codec::LAYERED { 1 } else { 3 } {
                 place.succeed(&format!(
                     "compress in.npy a.fsz --codec {codec} --rank {rank} --range 1e-3"
                 ));

@@ -1,63 +1,26 @@
-//! The one list of codecs: name, predictor and coder, and their numbers in the stream.
+//! Codecs: two families, and the one list of them.
 
-use crate::interp::geometry::Geometry;
-use crate::predict::Predictor;
 use crate::shape::Shape;
-use crate::tile::TileOrder;
 use core::fmt;
 
+mod blocks;
+mod list;
 mod names;
+mod tiles;
 
+pub use blocks::{BlockCodec, Fixed, Layered, Lorenzo, Outlier, Plain, StaticCodec};
+pub use list::{LIST, Registration};
 pub use names::UnknownCodecName;
+pub use tiles::{TileCodec, TileCoder, TilePredictor};
 
 /// A codec of the ferrosz container.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Codec {
-    /// Fixed-length coding of the codes themselves.
-    Fixed,
-    /// Fixed-length coding of one-neighbour differences.
-    Plain,
-    /// As `Plain`, with a block's first difference stored apart where that is shorter.
-    Outlier,
-    /// Coded as `Outlier`, but predicted by all neighbours that come before.
-    Lorenzo,
-    /// Fixed-length coding of differences that run through the whole chunk, whose first code is
-    /// stored apart: AATROX (ICS'25). Blocks are lines.
-    Layered,
+    /// Blocks, each coded with as many bits a value as it needs.
+    Blocks(BlockCodec),
     /// A predictor of tiles, and a coder with statistics of the whole field.
     Tiles(TileCodec),
-}
-
-/// What predicts the places of a tile.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum TilePredictor {
-    /// All neighbours that come before in the tile: cuSZ's.
-    Lorenzo,
-    /// Splines between anchors: cuSZ-i's and cuSZ-Hi's.
-    Interp(Geometry),
-}
-
-/// What makes bits of a tile's codes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum TileCoder {
-    /// rANS on 32 lanes.
-    Rans,
-    /// Huffman on 32 lanes.
-    Huffman,
-    /// Bit planes without their zero words.
-    BitPlane,
-}
-
-/// A predictor of tiles and a coder.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct TileCodec {
-    /// The predictor.
-    pub predictor: TilePredictor,
-    /// The coder.
-    pub coder: TileCoder,
 }
 
 /// The bytes of the stream that name predictor and coder: FORMAT.md, section 1. They never change their meaning.
@@ -69,156 +32,48 @@ pub struct CodecId {
     pub coder: u8,
 }
 
-/// Numbers of predictors in the stream. Those from 16 on are of tiles.
-mod predictor_id {
-    pub const NONE: u8 = 1;
-    pub const DIFFERENCE: u8 = 2;
-    pub const LORENZO: u8 = 3;
-    pub const LAYER: u8 = 4;
-    pub const TILE_LORENZO: u8 = 16;
-    pub const INTERP_NARROW: u8 = 17;
-    pub const INTERP_SQUARE: u8 = 18;
-    pub const INTERP_WIDE: u8 = 19;
-}
-
-/// Numbers of coders in the stream. Those from 16 on are of tiles.
-mod coder_id {
-    pub const FIXED_LENGTH: u8 = 1;
-    pub const FIXED_LENGTH_WITH_OUTLIERS: u8 = 2;
-    pub const RANS: u8 = 16;
-    pub const HUFFMAN: u8 = 17;
-    pub const BIT_PLANE: u8 = 18;
-}
-
-impl TilePredictor {
-    /// All of them, in the order of the names of their codecs.
-    pub const ALL: [Self; 4] = [
-        Self::Lorenzo,
-        Self::Interp(Geometry::Wide),
-        Self::Interp(Geometry::Square),
-        Self::Interp(Geometry::Narrow),
-    ];
-
-    /// Its number in the stream.
-    pub const fn id(self) -> u8 {
-        match self {
-            Self::Lorenzo => predictor_id::TILE_LORENZO,
-            Self::Interp(Geometry::Narrow) => predictor_id::INTERP_NARROW,
-            Self::Interp(Geometry::Square) => predictor_id::INTERP_SQUARE,
-            Self::Interp(Geometry::Wide) => predictor_id::INTERP_WIDE,
-        }
-    }
-
-    /// The windows of splines; none of another predictor.
-    pub const fn geometry(self) -> Option<Geometry> {
-        match self {
-            Self::Lorenzo => None,
-            Self::Interp(geometry) => Some(geometry),
-        }
-    }
-}
-
-impl TileCoder {
-    /// All of them, in the order of the names of their codecs.
-    pub const ALL: [Self; 3] = [Self::Rans, Self::Huffman, Self::BitPlane];
-
-    /// Its number in the stream.
-    pub const fn id(self) -> u8 {
-        match self {
-            Self::Rans => coder_id::RANS,
-            Self::Huffman => coder_id::HUFFMAN,
-            Self::BitPlane => coder_id::BIT_PLANE,
-        }
-    }
-
-    /// Whether it has statistics, and so tables, of the whole field.
-    pub const fn has_tables(self) -> bool {
-        !matches!(self, Self::BitPlane)
-    }
-}
-
-impl TileCodec {
-    /// Which places are coded, and how they fall into groups.
-    pub const fn order(self, shape: Shape) -> TileOrder {
-        match self.predictor {
-            TilePredictor::Lorenzo => TileOrder::flat(shape),
-            TilePredictor::Interp(geometry) => TileOrder::levels(shape, geometry.spacing(shape)),
-        }
-    }
-}
-
-/// The names of the codecs of tiles, coder by coder for each predictor.
-const TILE_NAMES: [&str; TilePredictor::ALL.len() * TileCoder::ALL.len()] = [
-    "lorenzo+rans",
-    "lorenzo+huffman",
-    "lorenzo+bitplane",
-    "interp",
-    "interp+huffman",
-    "interp+bitplane",
-    "interp-square",
-    "interp-square+huffman",
-    "interp-square+bitplane",
-    "interp-narrow",
-    "interp-narrow+huffman",
-    "interp-narrow+bitplane",
-];
-
 impl Codec {
-    /// The codecs of blocks.
-    pub const BLOCKS: [Self; 5] = [
-        Self::Fixed,
-        Self::Plain,
-        Self::Outlier,
-        Self::Lorenzo,
-        Self::Layered,
-    ];
-
-    /// The codec of blocks at a place of [`Codec::BLOCKS`], for kernels: no table in memory.
-    #[inline(always)]
-    pub const fn of_blocks(place: u32) -> Option<Self> {
-        Some(match place {
-            0 => Self::Fixed,
-            1 => Self::Plain,
-            2 => Self::Outlier,
-            3 => Self::Lorenzo,
-            4 => Self::Layered,
-            _ => return None,
-        })
-    }
-
-    /// All codecs.
-    pub const ALL: [Self; Self::BLOCKS.len() + TILE_NAMES.len()] = {
-        let mut all = [Self::Fixed; Self::BLOCKS.len() + TILE_NAMES.len()];
+    /// All codecs, in the order of [`LIST`].
+    pub const ALL: [Self; LIST.len()] = {
+        let mut all = [LIST[0].codec; LIST.len()];
         let mut i = 0;
         while i < all.len() {
-            all[i] = if i < Self::BLOCKS.len() {
-                Self::BLOCKS[i]
-            } else {
-                let number = i - Self::BLOCKS.len();
-                Self::Tiles(TileCodec {
-                    predictor: TilePredictor::ALL[number / TileCoder::ALL.len()],
-                    coder: TileCoder::ALL[number % TileCoder::ALL.len()],
-                })
-            };
+            all[i] = LIST[i].codec;
             i += 1;
         }
         all
     };
 
+    /// The codecs of blocks.
+    pub const BLOCKS: [Self; BlockCodec::ALL.len()] = {
+        let mut blocks = [Self::ALL[0]; BlockCodec::ALL.len()];
+        let mut i = 0;
+        while i < blocks.len() {
+            blocks[i] = Self::Blocks(BlockCodec::ALL[i]);
+            i += 1;
+        }
+        blocks
+    };
+
+    /// Its line of [`LIST`].
+    pub const fn registration(self) -> &'static Registration {
+        &LIST[match self {
+            Self::Blocks(codec) => codec.place() as usize,
+            Self::Tiles(codec) => BlockCodec::ALL.len() + codec.place(),
+        }]
+    }
+
+    /// Its name on the command line.
+    pub const fn name(self) -> &'static str {
+        self.registration().name
+    }
+
     /// The numbers of its predictor and its coder in the stream.
     pub const fn id(self) -> CodecId {
-        let (predictor, coder) = match self {
-            Self::Fixed => (predictor_id::NONE, coder_id::FIXED_LENGTH),
-            Self::Plain => (predictor_id::DIFFERENCE, coder_id::FIXED_LENGTH),
-            Self::Outlier => (
-                predictor_id::DIFFERENCE,
-                coder_id::FIXED_LENGTH_WITH_OUTLIERS,
-            ),
-            Self::Lorenzo => (predictor_id::LORENZO, coder_id::FIXED_LENGTH_WITH_OUTLIERS),
-            Self::Layered => (predictor_id::LAYER, coder_id::FIXED_LENGTH),
-            Self::Tiles(codec) => (codec.predictor.id(), codec.coder.id()),
-        };
-        CodecId { predictor, coder }
+        match self {
+            Self::Blocks(codec) => codec.id(),
+            Self::Tiles(codec) => codec.id(),
+        }
     }
 
     /// The codec of these numbers in the stream.
@@ -226,74 +81,20 @@ impl Codec {
         Self::ALL.into_iter().find(|codec| codec.id() == id)
     }
 
-    /// Its name on the command line.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Fixed => "fixed",
-            Self::Plain => "plain",
-            Self::Outlier => "outlier",
-            Self::Lorenzo => "lorenzo",
-            Self::Layered => "layered",
-            Self::Tiles(codec) => TILE_NAMES[codec.number()],
-        }
-    }
-
     /// Predictor and coder of a codec of tiles.
     pub const fn tiles(self) -> Option<TileCodec> {
         match self {
+            Self::Blocks(_) => None,
             Self::Tiles(codec) => Some(codec),
-            _ => None,
         }
     }
 
-    /// How codes are predicted in blocks.
-    #[inline(always)]
-    pub const fn predictor(self) -> Predictor {
-        match self {
-            Self::Fixed | Self::Tiles(_) => Predictor::Zero,
-            Self::Plain | Self::Outlier | Self::Layered => Predictor::Difference,
-            Self::Lorenzo => Predictor::Lorenzo,
-        }
-    }
-
-    /// Whether blocks may take the outlier form of [`crate::encode::rate::RateByte`].
-    #[inline(always)]
-    pub const fn stores_outliers(self) -> bool {
-        matches!(self, Self::Outlier | Self::Lorenzo)
-    }
-
-    /// Whether the prediction runs from block to block through the chunk.
-    #[inline(always)]
-    pub const fn is_layered(self) -> bool {
-        matches!(self, Self::Layered)
-    }
-
-    /// The most planes that a block can need.
-    #[inline(always)]
-    pub const fn max_planes(self) -> u32 {
-        // Codes have less than 31 bits, so one-neighbour differences have less than 32.
-        if matches!(self, Self::Lorenzo) {
-            32
-        } else {
-            31
-        }
-    }
-
-    /// Whether the codec takes blocks of this shape.
+    /// Whether the codec takes blocks or tiles of this shape.
     pub const fn takes(self, shape: Shape) -> bool {
-        !self.is_layered() || matches!(shape, Shape::Line)
-    }
-}
-
-impl TileCodec {
-    const fn number(self) -> usize {
-        let predictor = match self.predictor {
-            TilePredictor::Lorenzo => 0,
-            TilePredictor::Interp(Geometry::Wide) => 1,
-            TilePredictor::Interp(Geometry::Square) => 2,
-            TilePredictor::Interp(Geometry::Narrow) => 3,
-        };
-        predictor * TileCoder::ALL.len() + self.coder as usize
+        match self {
+            Self::Blocks(codec) => codec.takes(shape),
+            Self::Tiles(_) => true,
+        }
     }
 }
 
@@ -303,46 +104,12 @@ impl fmt::Display for Codec {
     }
 }
 
-/// A codec as a type, for code that is compiled once for each.
-pub trait StaticCodec: 'static {
-    /// Which codec it is.
-    const CODEC: Codec;
-}
-
-/// [`Codec::Fixed`] as a type.
-pub struct Fixed;
-/// [`Codec::Plain`] as a type.
-pub struct Plain;
-/// [`Codec::Outlier`] as a type.
-pub struct Outlier;
-/// [`Codec::Lorenzo`] as a type.
-pub struct Lorenzo;
-/// [`Codec::Layered`] as a type.
-pub struct Layered;
-
-impl StaticCodec for Fixed {
-    const CODEC: Codec = Codec::Fixed;
-}
-
-impl StaticCodec for Plain {
-    const CODEC: Codec = Codec::Plain;
-}
-
-impl StaticCodec for Outlier {
-    const CODEC: Codec = Codec::Outlier;
-}
-
-impl StaticCodec for Lorenzo {
-    const CODEC: Codec = Codec::Lorenzo;
-}
-
-impl StaticCodec for Layered {
-    const CODEC: Codec = Codec::Layered;
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use alloc::borrow::ToOwned;
+    use alloc::format;
+    use alloc::vec::Vec;
 
     #[test]
     fn names_and_numbers_are_those_of_one_codec() {
@@ -356,8 +123,43 @@ mod tests {
             coder: 2,
         };
         assert_eq!(Codec::from_id(unknown), None);
-        let of_blocks = [0, 1, 2, 3, 4].map(|place| Codec::of_blocks(place).unwrap());
-        assert_eq!(of_blocks, Codec::BLOCKS);
+        assert_eq!(
+            Codec::ALL.map(|codec| codec.registration().codec),
+            Codec::ALL
+        );
+        for codec in BlockCodec::ALL {
+            assert_eq!(BlockCodec::at(codec.place()), Some(codec));
+        }
+        assert_eq!(BlockCodec::at(5), None);
+    }
+
+    /// Every codec is in the table of FORMAT.md, with its numbers.
+    #[test]
+    fn the_table_of_the_format_is_that_of_the_list() {
+        let format = include_str!("../FORMAT.md");
+        let number = |cell: &str| cell.trim().split(',').next()?.parse::<u8>().ok();
+        let mut rows = Vec::new();
+        for line in format.lines().filter(|line| line.starts_with("| `")) {
+            if let [_, name, predictor, coder, _] = line.split('|').collect::<Vec<_>>()[..]
+                && let Some(predictor) = number(predictor)
+            {
+                rows.push((name.trim().trim_matches('`'), predictor, number(coder)));
+            }
+        }
+        for Registration { codec, name, .. } in LIST {
+            let CodecId { predictor, coder } = codec.id();
+            let row = match codec {
+                Codec::Blocks(_) => (name.to_owned(), predictor, Some(coder)),
+                Codec::Tiles(_) => {
+                    let of_predictor = name.split('+').next().unwrap_or_default();
+                    (format!("{of_predictor}+..."), predictor, None)
+                }
+            };
+            let is_row = |(name, predictor, coder): &(&str, u8, Option<u8>)| {
+                (*name, *predictor, *coder) == (row.0.as_str(), row.1, row.2)
+            };
+            assert!(rows.iter().any(is_row), "{row:?} is not in {rows:?}");
+        }
     }
 
     /// The numbers of FORMAT.md, written out: streams have them for good.

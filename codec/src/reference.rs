@@ -9,7 +9,7 @@
 use crate::bound::{Bound, Extremes};
 use crate::element::Element;
 use crate::error::{ChunkFault, FormatError};
-use crate::pipeline::Codec;
+use crate::pipeline::{BlockCodec, Codec, TileCodec};
 use crate::quantize::Quantizer;
 use crate::shape::{GROUP, Shape};
 use crate::stream::checksum::checksum;
@@ -50,9 +50,9 @@ pub fn compress_with_radius<T: Element>(
         extremes.see(*value);
     }
     let quantizer = bound.resolve(&extremes);
-    let chunks = match tiles_of(&layout) {
-        Some(tiles) => tiles.compress(&quantizer, radius, values),
-        None => compress_blocks(layout, &quantizer, values),
+    let chunks = match layout.codec {
+        Codec::Blocks(codec) => compress_blocks(codec, &layout, &quantizer, values),
+        Codec::Tiles(codec) => tiles_of(codec, &layout).compress(&quantizer, radius, values),
     };
     let header = layout.header(T::DTYPE, bound, quantizer.error().to_bits64());
     let has_prologue = layout.tiles().is_some();
@@ -75,7 +75,8 @@ pub fn compress_with_radius<T: Element>(
 }
 
 fn compress_blocks<T: Element>(
-    layout: Layout,
+    codec: BlockCodec,
+    layout: &Layout,
     quantizer: &Quantizer<T>,
     values: &[T],
 ) -> Vec<(Form, Vec<u8>)> {
@@ -83,7 +84,7 @@ fn compress_blocks<T: Element>(
         let elements: Vec<T> = chunk.elements().map(|at| values[at]).collect();
         chunk.encode(quantizer, &elements)
     };
-    chunks_of(&layout).iter().map(encode).collect()
+    chunks_of(codec, layout).iter().map(encode).collect()
 }
 
 /// Decompresses a stream.
@@ -103,9 +104,9 @@ pub fn decompress<T: Element>(stream: &[u8]) -> Result<Vec<T>, FormatError> {
         return Err(FormatError::TrailingBytes(found - needed));
     }
     let chunks = read_chunks(&header, stream)?;
-    match tiles_of(&header.layout()) {
-        Some(tiles) => tiles.decompress(&quantizer, &chunks),
-        None => decompress_blocks(&header, &quantizer, &chunks),
+    match header.codec {
+        Codec::Blocks(codec) => decompress_blocks(codec, &header, &quantizer, &chunks),
+        Codec::Tiles(codec) => tiles_of(codec, &header.layout()).decompress(&quantizer, &chunks),
     }
 }
 
@@ -143,12 +144,13 @@ fn read_chunks<'a>(
 }
 
 fn decompress_blocks<T: Element>(
+    codec: BlockCodec,
     header: &Header,
     quantizer: &Quantizer<T>,
     chunks: &[(Entry, &[u8])],
 ) -> Result<Vec<T>, FormatError> {
     let mut values = vec![T::ZERO; header.elements() as usize];
-    let of_layout = chunks_of(&header.layout());
+    let of_layout = chunks_of(codec, &header.layout());
     for (number, (chunk, (entry, bytes))) in (0..).zip(of_layout.iter().zip(chunks)) {
         if bytes.len() > (chunk.elements().count() * T::BYTES).next_multiple_of(16) {
             return Err(ChunkFault::Place.in_chunk(number));
@@ -174,9 +176,8 @@ fn lengths_of(layout: &Layout) -> [u64; 3] {
     [slower.iter().product(), last[0], last[1]]
 }
 
-fn tiles_of(layout: &Layout) -> Option<tiles::Tiles> {
-    let codec = layout.codec.tiles()?;
-    Some(tiles::Tiles::new(codec, layout.shape, lengths_of(layout)))
+fn tiles_of(codec: TileCodec, layout: &Layout) -> tiles::Tiles {
+    tiles::Tiles::new(codec, layout.shape, lengths_of(layout))
 }
 
 /// The extents of a whole chunk of blocks.
@@ -197,7 +198,7 @@ fn chunk_extents(shape: Shape, lengths: [u64; 3]) -> [u64; 3] {
 }
 
 /// The chunks of a field, in C order.
-fn chunks_of(layout: &Layout) -> Vec<Chunk> {
+fn chunks_of(codec: BlockCodec, layout: &Layout) -> Vec<Chunk> {
     let lengths = lengths_of(layout);
     let whole = chunk_extents(layout.shape, lengths);
     let mut chunks = Vec::new();
@@ -210,7 +211,7 @@ fn chunks_of(layout: &Layout) -> Vec<Chunk> {
                     lengths,
                     origin,
                     extents: core::array::from_fn(|axis| end(axis) - origin[axis]),
-                    codec: layout.codec,
+                    codec,
                     shape: layout.shape,
                 });
             }
@@ -224,7 +225,7 @@ struct Chunk {
     lengths: [u64; 3],
     origin: [u64; 3],
     extents: [u64; 3],
-    codec: Codec,
+    codec: BlockCodec,
     shape: Shape,
 }
 
@@ -282,22 +283,21 @@ impl Chunk {
             }
         };
         match self.codec {
-            // Tiles are not coded in blocks.
-            Codec::Fixed | Codec::Tiles(_) => 0,
-            Codec::Plain | Codec::Outlier => match (z, y, x) {
+            BlockCodec::Fixed => 0,
+            BlockCodec::Plain | BlockCodec::Outlier => match (z, y, x) {
                 (0, 0, 0) => 0,
                 (_, 0, 0) => at(z - 1, 0, 0),
                 (_, _, 0) => at(z, y - 1, 0),
                 _ => at(z, y, x - 1),
             },
-            Codec::Lorenzo => behind(0, 0, 1)
+            BlockCodec::Lorenzo => behind(0, 0, 1)
                 .wrapping_add(behind(0, 1, 0))
                 .wrapping_add(behind(1, 0, 0))
                 .wrapping_sub(behind(0, 1, 1))
                 .wrapping_sub(behind(1, 0, 1))
                 .wrapping_sub(behind(1, 1, 0))
                 .wrapping_add(behind(1, 1, 1)),
-            Codec::Layered => e.checked_sub(1).map_or(last, |e| codes[e]),
+            BlockCodec::Layered => e.checked_sub(1).map_or(last, |e| codes[e]),
         }
     }
 
@@ -322,7 +322,7 @@ impl Chunk {
     fn encode<T: Element>(&self, quantizer: &Quantizer<T>, values: &[T]) -> (Form, Vec<u8>) {
         let blocks = self.blocks();
         let codes: Vec<Option<i32>> = values.iter().map(|v| quantizer.quantize(*v)).collect();
-        let is_layered = self.codec == Codec::Layered;
+        let is_layered = self.codec.is_layered();
         let first_code = codes.iter().flatten().next().copied().unwrap_or(0);
         let initial = if is_layered { first_code } else { 0 };
         let mut rates = Vec::new();
@@ -387,7 +387,7 @@ fn bits_of(value: u64) -> usize {
 }
 
 /// Rate byte and body of a block.
-fn encode_block(codec: Codec, differences: &[i64]) -> (u8, Vec<u8>) {
+fn encode_block(codec: BlockCodec, differences: &[i64]) -> (u8, Vec<u8>) {
     let mut magnitudes: Vec<u64> = differences.iter().map(|d| d.unsigned_abs()).collect();
     let largest = |m: &[u64]| m.iter().copied().max().unwrap_or(0);
     let planes = bits_of(largest(&magnitudes));
@@ -491,7 +491,7 @@ impl Chunk {
         let blocks = self.blocks();
         let rates = &reader.take(4 * blocks.len().div_ceil(4))?[..blocks.len()];
         let mut last = 0;
-        if self.codec == Codec::Layered {
+        if self.codec.is_layered() {
             last = reader.number(4)? as u32 as i32;
         }
         let mut body_bytes = 0;
@@ -546,7 +546,7 @@ impl Chunk {
 }
 
 fn decode_block(
-    codec: Codec,
+    codec: BlockCodec,
     rate: u8,
     elements: usize,
     reader: &mut Reader<'_>,

@@ -112,11 +112,11 @@ mod tests {
             (Compress, Codec::LORENZO_RANS, GIB, 16, false),
             (Decompress, Codec::LORENZO_RANS, 16 * GIB, 16, false),
             // Cores are as fast as data travels.
-            (Compress, Codec::Plain, 17 * GIB, 16, false),
-            (Compress, Codec::Plain, 17 * GIB, 2, false),
-            (Decompress, Codec::Outlier, 17 * GIB, 2, false),
-            (Compress, Codec::Plain, 17 * GIB, 1, true),
-            (Compress, Codec::Plain, 0, 1, false),
+            (Compress, Codec::PLAIN, 17 * GIB, 16, false),
+            (Compress, Codec::PLAIN, 17 * GIB, 2, false),
+            (Decompress, Codec::OUTLIER, 17 * GIB, 2, false),
+            (Compress, Codec::PLAIN, 17 * GIB, 1, true),
+            (Compress, Codec::PLAIN, 0, 1, false),
         ] {
             let work = Work::of_bytes(direction, Coding::Stream(codec), field_bytes);
             assert_eq!(

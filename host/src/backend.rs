@@ -12,7 +12,7 @@ use crate::plan::{
     CompressJob, DecompressJob, enqueue_compress, enqueue_decompress, fault_in, workspace_cells,
 };
 use crate::stream::StreamRef;
-use ferrosz_codec::stream::container::{Header, Layout};
+use ferrosz_codec::stream::container::{Family, Header, Layout};
 use ferrosz_codec::stream::region::Region;
 use ferrosz_codec::{Bound, Dtype, Element};
 use ferrosz_gpu_kernels::kernel::cells;
@@ -245,9 +245,9 @@ fn decompress_host<T: Element, E: Executor>(
     let layout = header.layout();
     let stream = executor.allocate(bytes.len() as u64)?;
     let output = executor.allocate(size_of_val(values) as u64)?;
-    let cells = match layout.tiles() {
-        Some(_) => workspace_cells(&layout),
-        None => cells::count(0),
+    let cells = match layout.family() {
+        Family::Blocks(_) => cells::count(0),
+        Family::Tiles(_) => workspace_cells(&layout),
     };
     let workspace = executor.allocate(8 * cells)?;
     let job = DecompressJob {

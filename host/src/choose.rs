@@ -5,9 +5,10 @@ use crate::error::Error;
 use crate::preset::is_variant_of;
 use crate::tiles::TileSample;
 use ferrosz_codec::encode::chunk::{IMAGE_BYTES, Source};
+use ferrosz_codec::pipeline::BlockCodec;
 use ferrosz_codec::quantize::Quantizer;
 use ferrosz_codec::shape::Shape;
-use ferrosz_codec::stream::container::{Extents, Layout};
+use ferrosz_codec::stream::container::{BlockLayout, Extents, Family, Layout};
 use ferrosz_codec::stream::grid::{ChunkBox, Grid};
 use ferrosz_codec::stream::table::ENTRY_BYTES;
 use ferrosz_codec::{Bound, Codec, Dtype, Element};
@@ -20,7 +21,7 @@ const SAMPLE_CHUNKS: u64 = 128;
 
 /// The codec that says how much more there is in a field than in some tiles of it: sampled tiles are fewer than
 /// chunks, and what they hold may not be what most of the field does.
-pub(crate) const YARDSTICK: Codec = Codec::Outlier;
+pub(crate) const YARDSTICK: BlockCodec = BlockCodec::Outlier;
 
 /// The shape of blocks that a field has by itself: as many dimensions as are longer than 1, up to three, but for
 /// leading ones that would leave blocks mostly empty.
@@ -36,13 +37,13 @@ const EDGE: u32 = Shape::Cube.extents()[0];
 
 /// What may be chosen of these codecs for a field of these extents, in their order, of all shapes or of one.
 pub(crate) fn candidates(codecs: &[Codec], shape: Option<Shape>, extents: &Extents) -> Vec<Layout> {
-    let wanted = |shape| Layout::new(Codec::Plain, shape, *extents).shape;
+    let wanted = |shape| Layout::new(Codec::PLAIN, shape, *extents).shape;
     let mut layouts = Vec::new();
     for codec in codecs {
         for of_codec in Shape::ALL {
             let layout = Layout::new(*codec, of_codec, *extents);
             // In a line the Lorenzo predictor is the one-neighbour difference.
-            let is_another_name = *codec == Codec::Lorenzo && layout.shape == Shape::Line;
+            let is_another_name = *codec == Codec::LORENZO && layout.shape == Shape::Line;
             let is_wanted = shape.is_none_or(|shape| layout.shape == wanted(shape));
             if layout.shape == of_codec && is_wanted && !is_another_name {
                 layouts.push(layout);
@@ -144,18 +145,19 @@ impl<T: Element, R: FnMut(&Grid, &ChunkBox) -> Result<Vec<T>, Error>> Prediction
         let sample = once(&mut self.chunks, layout.shape, || {
             sample_chunks(&grid, &mut read)
         })?;
-        let Some(tile_layout) = layout.tiles() else {
-            let table = u128::from(grid.chunk_count()) * ENTRY_BYTES as u128;
-            return Ok(table + payload_bytes(layout, quantizer, sample));
-        };
-        let make = || TileSample::new(&tile_layout.fine, quantizer, read);
-        let known = once(&mut self.tiles, layout.shape, make)?;
-        let yardstick = Layout {
-            codec: YARDSTICK,
-            ..*layout
-        };
-        let of_all = payload_bytes(&yardstick, quantizer, sample);
-        Ok(known.predicted_bytes(&tile_layout, quantizer, of_all))
+        match layout.family() {
+            Family::Blocks(blocks) => {
+                let table = u128::from(grid.chunk_count()) * ENTRY_BYTES as u128;
+                Ok(table + payload_bytes(&blocks, quantizer, sample))
+            }
+            Family::Tiles(tiles) => {
+                let make = || TileSample::new(&tiles.fine, quantizer, read);
+                let known = once(&mut self.tiles, layout.shape, make)?;
+                let codec = YARDSTICK;
+                let of_all = payload_bytes(&BlockLayout { codec, grid }, quantizer, sample);
+                Ok(known.predicted_bytes(&tiles, quantizer, of_all))
+            }
+        }
     }
 }
 
@@ -195,11 +197,11 @@ fn sample_chunks<T: Element>(
 
 /// The predicted size of the payload.
 fn payload_bytes<T: Element>(
-    layout: &Layout,
+    layout: &BlockLayout,
     quantizer: &Quantizer<T>,
     sample: &[Sample<T>],
 ) -> u128 {
-    let (grid, version) = (layout.grid(), Version::best());
+    let (BlockLayout { codec, grid }, version) = (layout, Version::best());
     let elements: u64 = sample.iter().map(|chunk| chunk.elements.len() as u64).sum();
     let bytes: u64 = sample
         .par_iter()
@@ -211,7 +213,7 @@ fn payload_bytes<T: Element>(
                     grid: alone,
                     chunk: 0,
                 };
-                version.encode(layout.codec, quantizer, source, image).1 as u64
+                version.encode(*codec, quantizer, source, image).1 as u64
             },
         )
         .sum();
@@ -273,8 +275,8 @@ mod tests {
         assert_eq!(names(&[100]).len(), 4 + 8);
         assert_eq!(names(&[1, 100, 100]).len(), 4 + 4 + 2 * 8);
         assert_eq!(names(&[9, 100, 100]).len(), 4 + 8 + 3 * 8);
-        assert!(!names(&[9, 9, 9]).contains(&(Codec::Layered, 2)));
-        assert!(names(&[0]).contains(&(Codec::Plain, 1)));
+        assert!(!names(&[9, 9, 9]).contains(&(Codec::LAYERED, 2)));
+        assert!(names(&[0]).contains(&(Codec::PLAIN, 1)));
     }
 
     #[test]

@@ -8,7 +8,7 @@ mod extremes;
 mod version;
 
 pub(crate) use compress::{Sink, compress, extremes, resolve};
-pub(crate) use decompress::{ChunkDecoder, Output, check, decompress, faults};
+pub(crate) use decompress::{ChunkDecoder, Output, decompress};
 pub use version::Version;
 
 /// Told how many more elements are done.

@@ -14,7 +14,7 @@
 //! let mut bytes = stream.alloc_zeros::<u8>(room).map_err(to_error)?;
 //!
 //! let mut workspace = gpu.workspace(&stream, 1 << 20)?;
-//! let compressor = Compressor::new(Codec::Plain, Bound::range(1e-3)?);
+//! let compressor = Compressor::new(Codec::PLAIN, Bound::range(1e-3)?);
 //! // Nothing here allocates or waits.
 //! gpu.compress(&stream, &compressor, &field, &mut bytes, &mut workspace)?;
 //! let layout = compressor.layout_for(1 << 20)?;
@@ -41,7 +41,7 @@ use crate::plan::{
 use ::cudarc::driver::{CudaContext, CudaStream, DevicePtr, DevicePtrMut};
 use ferrosz_codec::bound::Extremes;
 use ferrosz_codec::quantize::Quantizer;
-use ferrosz_codec::stream::container::{Extents, HEADER_BYTES, Header, Layout};
+use ferrosz_codec::stream::container::{Extents, Family, HEADER_BYTES, Header, Layout};
 use ferrosz_codec::stream::grid::{ChunkBox, Grid};
 use ferrosz_codec::{Dtype, Element, FormatError, Shape};
 use ferrosz_gpu_kernels::kernel::cells;
@@ -67,9 +67,9 @@ pub struct Gpu {
 
 /// States behind the cells that decompression needs.
 fn states_to_decompress(layout: &Layout) -> u64 {
-    match layout.tiles() {
-        Some(_) => workspace_cells(layout) - cells::STATES,
-        None => 0,
+    match layout.family() {
+        Family::Blocks(_) => 0,
+        Family::Tiles(_) => workspace_cells(layout) - cells::STATES,
     }
 }
 

@@ -21,7 +21,7 @@ use std::ops::Range;
 /// use ferrosz::{Bound, Codec, Compressor, Decompressor};
 ///
 /// let field: Vec<f64> = (0..50_000).map(|i| f64::from(i).sqrt()).collect();
-/// let stream = Compressor::new(Codec::Outlier, Bound::abs(0.125)?).compress(&field)?;
+/// let stream = Compressor::new(Codec::OUTLIER, Bound::abs(0.125)?).compress(&field)?;
 /// // Only the chunks that hold these elements are read.
 /// let part: Vec<f64> = Decompressor::new().decompress_range(&stream, 40_000..40_010)?;
 /// assert!((part[3] - field[40_003]).abs() <= 0.125);
@@ -172,7 +172,7 @@ impl Decompressor {
     /// use ferrosz::{Bound, Codec, Compressor, Decompressor, Part};
     ///
     /// let field: Vec<f32> = (0..40 * 50 * 60).map(|i| (i as f32).sqrt()).collect();
-    /// let compressor = Compressor::new(Codec::Plain, Bound::abs(0.1)?).extents(&[40, 50, 60])?;
+    /// let compressor = Compressor::new(Codec::PLAIN, Bound::abs(0.1)?).extents(&[40, 50, 60])?;
     /// let stream = compressor.with_rank(3)?.compress(&field)?;
     /// let part = Part::Box(vec![10..12, 0..50, 7..8]);
     /// let values: Vec<f32> = Decompressor::new().decompress_part(&stream, &part)?;
@@ -206,7 +206,7 @@ impl Decompressor {
         let is_part = regions != [Region::whole(&stream.header.grid())];
         let backend = match stream.header.codec.tiles() {
             Some(_) if is_part => Backend::Cpu,
-            _ => Backend::of(
+            Some(_) | None => Backend::of(
                 self.device,
                 work(stream.header.codec, values.len(), T::BYTES),
             )?,

@@ -4,7 +4,7 @@ use crate::error::Error;
 use crate::stream::table;
 use ferrosz_codec::shape::Shape;
 use ferrosz_codec::stream::chunk::Form;
-use ferrosz_codec::stream::container::{Extents, Header, Layout};
+use ferrosz_codec::stream::container::{Extents, Family, Header, Layout};
 use ferrosz_codec::stream::table::{ENTRY_BYTES, Entry};
 use ferrosz_codec::stream::tiles::FIRST_ENTRY;
 use ferrosz_codec::tile::{self, CHUNK_TILES};
@@ -86,10 +86,10 @@ impl Info {
 /// use ferrosz::{Bound, Codec, Compressor};
 ///
 /// let field = [1.0f32, 1.5, 2.0, 2.5];
-/// let stream = Compressor::new(Codec::Plain, Bound::abs(0.01)?).compress(&field)?;
+/// let stream = Compressor::new(Codec::PLAIN, Bound::abs(0.01)?).compress(&field)?;
 /// let info = ferrosz::info(&stream)?;
 /// assert_eq!(info.elements, 4);
-/// assert_eq!(info.codec, Codec::Plain);
+/// assert_eq!(info.codec, Codec::PLAIN);
 /// assert_eq!(info.stream_bytes, stream.len() as u64);
 /// # Ok::<(), ferrosz::Error>(())
 /// ```
@@ -121,9 +121,9 @@ pub fn info(stream: &[u8]) -> Result<Info, Error> {
 
 /// Without the leading dimensions in which a chunk has just one element.
 fn chunk_extents(header: &Header) -> Vec<u64> {
-    let extents = match header.layout().tiles() {
-        Some(tiles) => tile::extents(tiles.shape()).map(u64::from),
-        None => header.grid().tile().map(|bits| 1u64 << bits),
+    let extents = match header.layout().family() {
+        Family::Blocks(layout) => layout.grid.tile().map(|bits| 1u64 << bits),
+        Family::Tiles(layout) => tile::extents(layout.shape()).map(u64::from),
     };
     let leading = extents
         .iter()
@@ -153,6 +153,6 @@ fn count_forms(table: &[[u8; ENTRY_BYTES]]) -> ChunkForms {
 /// whatever their values: 0.05 % and 188 bytes over the field. Saturates where that is beyond a `u64`.
 /// For other ranks see [`Compressor::max_compressed_len`](crate::Compressor::max_compressed_len).
 pub fn max_compressed_len(elements: u64, dtype: Dtype) -> u64 {
-    let layout = Layout::new(Codec::Plain, Shape::Line, Extents::line(elements));
+    let layout = Layout::new(Codec::PLAIN, Shape::Line, Extents::line(elements));
     layout.max_stream_bytes(dtype).unwrap_or(u64::MAX)
 }

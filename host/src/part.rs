@@ -128,7 +128,7 @@ mod tests {
         for (lengths, ranges) in cases {
             let extents = Extents::new(lengths).expect("extents");
             for shape in Shape::ALL {
-                let layout = Layout::new(Codec::Plain, shape, extents);
+                let layout = Layout::new(Codec::PLAIN, shape, extents);
                 let regions = Part::Box(ranges.to_vec()).regions(&layout).expect("within");
                 let mut found = Vec::new();
                 for region in &regions {
@@ -148,7 +148,7 @@ mod tests {
     #[test]
     fn boxes_outside_are_refused() {
         let extents = Extents::new(&[2, 3, 4, 5]).expect("extents");
-        let layout = Layout::new(Codec::Plain, Shape::Cube, extents);
+        let layout = Layout::new(Codec::PLAIN, Shape::Cube, extents);
         for ranges in [vec![0..2, 0..3, 0..4], vec![0..3, 0..3, 0..4, 0..5]] {
             assert!(Part::Box(ranges).regions(&layout).is_err());
         }

@@ -5,14 +5,14 @@ use crate::executor::{Executor, put};
 use crate::tiles;
 use ferrosz_codec::bound::Extremes;
 use ferrosz_codec::error::{ChunkFault, TableFault};
-use ferrosz_codec::pipeline::{Fixed, Layered, Lorenzo, Outlier, Plain};
+use ferrosz_codec::pipeline::{BlockCodec, Fixed, Layered, Lorenzo, Outlier, Plain};
 use ferrosz_codec::quantize::Quantizer;
 use ferrosz_codec::shape::{Cube, Line, Plane, Shape, StaticShape};
 use ferrosz_codec::stream::container::{
-    Draft, HEADER_BYTES, Header, LAYOUT_WORDS, Layout, to_words,
+    BlockLayout, Draft, Family, HEADER_BYTES, Header, LAYOUT_WORDS, Layout, to_words,
 };
 use ferrosz_codec::stream::region::Region;
-use ferrosz_codec::{Bound, Codec, Dtype, Element, FormatError};
+use ferrosz_codec::{Bound, Dtype, Element, FormatError};
 use ferrosz_gpu_kernels::kernel::cells::{self, Fault};
 use ferrosz_gpu_kernels::kernel::compress::{Compress, CompressParams};
 use ferrosz_gpu_kernels::kernel::decompress::{Decompress, DecompressParams};
@@ -42,8 +42,7 @@ pub(crate) fn enqueue_compress<T: Element, E: Executor>(
     executor: &E,
     job: &CompressJob,
 ) -> Result<(), Error> {
-    let grid = job.layout.grid();
-    let elements = grid.elements();
+    let elements = job.layout.extents.elements();
     let resolved: Quantizer<T> = job.bound.resolve(&Extremes::default());
     let error_bits = resolved.error().to_bits64();
     let header = job.layout.header(T::DTYPE, job.bound, error_bits);
@@ -51,9 +50,12 @@ pub(crate) fn enqueue_compress<T: Element, E: Executor>(
         executor.clear(job.cells)?;
         return enqueue_empty(executor, job, &header);
     }
-    if let Some(tiles) = job.layout.tiles() {
-        return tiles::kernels::enqueue_compress::<T, E>(executor, job, &tiles);
-    }
+    let BlockLayout { codec, grid } = match job.layout.family() {
+        Family::Blocks(layout) => layout,
+        Family::Tiles(layout) => {
+            return tiles::kernels::enqueue_compress::<T, E>(executor, job, &layout);
+        }
+    };
     let draft = Draft::new(&header);
     if job.bound.needs_extremes() {
         enqueue_resolve::<T, E>(
@@ -79,7 +81,7 @@ pub(crate) fn enqueue_compress<T: Element, E: Executor>(
         identity: identity_of(&header),
     };
     let blocks = blocks_of::<T>(grid.chunk_count(), elements)?;
-    launch_compress::<T, E>(executor, job.layout, blocks, &params)
+    launch_compress::<T, E>(executor, (codec, job.layout.shape), blocks, &params)
 }
 
 /// Where kernels find the identity of the stream of this header, whose error is not known if its bound needs extremes.
@@ -139,31 +141,27 @@ fn enqueue_empty<E: Executor>(
 
 fn launch_compress<T: Element, E: Executor>(
     executor: &E,
-    layout: Layout,
+    (codec, shape): (BlockCodec, Shape),
     blocks: u32,
     params: &CompressParams,
 ) -> Result<(), Error> {
-    match (layout.shape, T::DTYPE) {
-        (Shape::Line, Dtype::F32) => launch_lines::<f32, E>(executor, layout, blocks, params),
-        (Shape::Line, Dtype::F64) => launch_lines::<f64, E>(executor, layout, blocks, params),
+    match (shape, T::DTYPE) {
+        (Shape::Line, Dtype::F32) => launch_lines::<f32, E>(executor, codec, blocks, params),
+        (Shape::Line, Dtype::F64) => launch_lines::<f64, E>(executor, codec, blocks, params),
         (Shape::Plane, Dtype::F32) => {
-            launch_blocks::<f32, Plane, E>(executor, layout, blocks, params)
+            launch_blocks::<f32, Plane, E>(executor, codec, blocks, params)
         }
         (Shape::Plane, Dtype::F64) => {
-            launch_blocks::<f64, Plane, E>(executor, layout, blocks, params)
+            launch_blocks::<f64, Plane, E>(executor, codec, blocks, params)
         }
-        (Shape::Cube, Dtype::F32) => {
-            launch_blocks::<f32, Cube, E>(executor, layout, blocks, params)
-        }
-        (Shape::Cube, Dtype::F64) => {
-            launch_blocks::<f64, Cube, E>(executor, layout, blocks, params)
-        }
+        (Shape::Cube, Dtype::F32) => launch_blocks::<f32, Cube, E>(executor, codec, blocks, params),
+        (Shape::Cube, Dtype::F64) => launch_blocks::<f64, Cube, E>(executor, codec, blocks, params),
     }
 }
 
 fn launch_lines<T: Element, E: Executor>(
     executor: &E,
-    layout: Layout,
+    codec: BlockCodec,
     blocks: u32,
     params: &CompressParams,
 ) -> Result<(), Error>
@@ -173,21 +171,20 @@ where
     Compress<T, Outlier, Line>: Kernel<Params = CompressParams>,
     Compress<T, Layered, Line>: Kernel<Params = CompressParams>,
 {
-    match layout.codec {
-        Codec::Plain => executor.launch::<Compress<T, Plain, Line>>(blocks, params),
+    match codec {
+        BlockCodec::Plain => executor.launch::<Compress<T, Plain, Line>>(blocks, params),
         // In a line the Lorenzo predictor is the one-neighbour difference.
-        Codec::Outlier | Codec::Lorenzo => {
+        BlockCodec::Outlier | BlockCodec::Lorenzo => {
             executor.launch::<Compress<T, Outlier, Line>>(blocks, params)
         }
-        Codec::Layered => executor.launch::<Compress<T, Layered, Line>>(blocks, params),
-        // `Fixed`: those of tiles have kernels of their own.
-        _ => executor.launch::<Compress<T, Fixed, Line>>(blocks, params),
+        BlockCodec::Layered => executor.launch::<Compress<T, Layered, Line>>(blocks, params),
+        BlockCodec::Fixed => executor.launch::<Compress<T, Fixed, Line>>(blocks, params),
     }
 }
 
 fn launch_blocks<T: Element, S: StaticShape, E: Executor>(
     executor: &E,
-    layout: Layout,
+    codec: BlockCodec,
     blocks: u32,
     params: &CompressParams,
 ) -> Result<(), Error>
@@ -197,13 +194,14 @@ where
     Compress<T, Outlier, S>: Kernel<Params = CompressParams>,
     Compress<T, Lorenzo, S>: Kernel<Params = CompressParams>,
 {
-    match layout.codec {
+    match codec {
         // A layout of layers is one of lines.
-        Codec::Plain | Codec::Layered => executor.launch::<Compress<T, Plain, S>>(blocks, params),
-        Codec::Outlier => executor.launch::<Compress<T, Outlier, S>>(blocks, params),
-        Codec::Lorenzo => executor.launch::<Compress<T, Lorenzo, S>>(blocks, params),
-        // `Fixed`, as above.
-        _ => executor.launch::<Compress<T, Fixed, S>>(blocks, params),
+        BlockCodec::Plain | BlockCodec::Layered => {
+            executor.launch::<Compress<T, Plain, S>>(blocks, params)
+        }
+        BlockCodec::Outlier => executor.launch::<Compress<T, Outlier, S>>(blocks, params),
+        BlockCodec::Lorenzo => executor.launch::<Compress<T, Lorenzo, S>>(blocks, params),
+        BlockCodec::Fixed => executor.launch::<Compress<T, Fixed, S>>(blocks, params),
     }
 }
 
@@ -239,13 +237,18 @@ pub(crate) fn enqueue_decompress<T: Element, E: Executor>(
     job: &DecompressJob<'_>,
 ) -> Result<(), Error> {
     let elements = job.layout.extents.elements();
-    if let Some(tiles) = job.layout.tiles().filter(|_| elements > 0) {
-        return tiles::kernels::enqueue_decompress::<T, E>(executor, job, &tiles);
-    }
+    let layout = match job.layout.family() {
+        Family::Tiles(layout) if elements > 0 => {
+            return tiles::kernels::enqueue_decompress::<T, E>(executor, job, &layout);
+        }
+        // Nothing is left to decode, whatever would do it.
+        Family::Tiles(_) => return executor.clear(job.cells),
+        Family::Blocks(layout) => layout,
+    };
     executor.clear(job.cells)?;
     let mut first = 0;
     for region in job.regions.iter().filter(|region| region.elements() > 0) {
-        enqueue_region::<T, E>(executor, job, region, first)?;
+        enqueue_region::<T, E>(executor, job, &layout, region, first)?;
         first += region.elements();
     }
     Ok(())
@@ -255,10 +258,11 @@ pub(crate) fn enqueue_decompress<T: Element, E: Executor>(
 fn enqueue_region<T: Element, E: Executor>(
     executor: &E,
     job: &DecompressJob<'_>,
+    layout: &BlockLayout,
     region: &Region,
     first: u64,
 ) -> Result<(), Error> {
-    let grid = job.layout.grid();
+    let BlockLayout { codec, grid } = *layout;
     let ranges = region.chunks(&grid);
     let chunks = ranges.each_ref().map(|range| range.end - range.start);
     let blocks = blocks_of::<T>(chunks.iter().product(), grid.elements())?;
@@ -273,7 +277,7 @@ fn enqueue_region<T: Element, E: Executor>(
         first_chunk: ranges.map(|range| range.start),
         chunks,
         layout: layout_words::<T>(job.layout),
-        codec: block_number(job.layout.codec),
+        codec: codec.place(),
         verify: u32::from(job.verify),
     };
     match (job.layout.shape, T::DTYPE) {
@@ -286,19 +290,11 @@ fn enqueue_region<T: Element, E: Executor>(
     }
 }
 
-/// The place of a codec of blocks in their list.
-fn block_number(codec: Codec) -> u32 {
-    let mut before = Codec::BLOCKS.iter();
-    before
-        .position(|block| *block == codec)
-        .unwrap_or(Codec::BLOCKS.len()) as u32
-}
-
 /// Cells of the workspace of a layout.
 pub(crate) fn workspace_cells(layout: &Layout) -> u64 {
-    match layout.tiles() {
-        Some(tiles) => tiles::room::workspace_cells(&tiles),
-        None => cells::count(layout.grid().chunk_count()),
+    match layout.family() {
+        Family::Blocks(layout) => cells::count(layout.grid.chunk_count()),
+        Family::Tiles(layout) => tiles::room::workspace_cells(&layout),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Presets: how much time a short stream is worth, instead of the name of a codec.
 
 use ferrosz_codec::Codec;
-use ferrosz_codec::pipeline::TileCoder;
+use ferrosz_codec::pipeline::{BlockCodec, TileCoder};
 use std::fmt;
 use std::str::FromStr;
 
@@ -40,11 +40,11 @@ impl Preset {
     /// the rest, and in its rank.
     pub const fn codecs(self) -> &'static [Codec] {
         const SMALL: &[Codec] = &[
-            Codec::Fixed,
-            Codec::Plain,
-            Codec::Outlier,
-            Codec::Lorenzo,
-            Codec::Layered,
+            Codec::FIXED,
+            Codec::PLAIN,
+            Codec::OUTLIER,
+            Codec::LORENZO,
+            Codec::LAYERED,
             Codec::LORENZO_RANS,
             Codec::LORENZO_HUFFMAN,
             Codec::LORENZO_BITPLANE,
@@ -55,8 +55,12 @@ impl Preset {
             Codec::INTERP_HUFFMAN,
         ];
         match self {
-            Self::Fast => SMALL.split_at(Codec::BLOCKS.len()).0,
-            Self::Balanced => SMALL.split_at(Codec::BLOCKS.len() + TileCoder::ALL.len()).0,
+            Self::Fast => SMALL.split_at(BlockCodec::ALL.len()).0,
+            Self::Balanced => {
+                SMALL
+                    .split_at(BlockCodec::ALL.len() + TileCoder::ALL.len())
+                    .0
+            }
             Self::Small => SMALL,
         }
     }

@@ -1,12 +1,13 @@
 //! Damaged streams: which chunks are damaged, and all that can still be had.
 
-use crate::cpu::{self, Progress, Version};
+use crate::cpu::{ChunkDecoder, Progress, Version};
 use crate::damage::{Damage, GridBox};
 use crate::decompress::{Decompressor, allocate};
 use crate::error::Error;
 use crate::stream::StreamRef;
 use crate::tiles;
 use bytemuck::cast_slice_mut;
+use ferrosz_codec::stream::container::Family;
 use ferrosz_codec::stream::region::Region;
 use ferrosz_codec::{Dtype, Element, FormatError};
 
@@ -20,7 +21,7 @@ impl Decompressor {
     /// use ferrosz::{Bound, Codec, Compressor, Decompressor, Part};
     ///
     /// let field: Vec<f32> = (0..20_000).map(|i| (i as f32).sqrt()).collect();
-    /// let mut stream = Compressor::new(Codec::Plain, Bound::abs(0.1)?).compress(&field)?;
+    /// let mut stream = Compressor::new(Codec::PLAIN, Bound::abs(0.1)?).compress(&field)?;
     /// *stream.last_mut().unwrap() ^= 1;
     /// let (values, damages) = Decompressor::new().salvage::<f32>(&stream)?;
     /// assert_eq!(damages[0].lost, [Part::Elements(16_384..20_000)]);
@@ -110,12 +111,12 @@ impl Decompressor {
         progress: &(dyn Fn(u64) + Sync),
     ) -> Result<Vec<Lost>, Error> {
         let verify = self.verifies_checksums();
-        match stream.header.layout().tiles() {
-            Some(layout) => tiles::check::<T>(stream, &layout, verify, progress),
-            None => {
-                let faults = cpu::check::<T>(Version::best(), stream, verify, progress)?;
-                Ok(lost_chunks(stream, faults))
+        match stream.header.layout().family() {
+            Family::Blocks(layout) => {
+                let decoder = ChunkDecoder::<T>::new(Version::best(), stream, layout, verify)?;
+                Ok(lost_chunks(stream, decoder.check(progress)))
             }
+            Family::Tiles(layout) => tiles::check::<T>(stream, &layout, verify, progress),
         }
     }
 }
@@ -147,12 +148,14 @@ fn salvage_of<T: Element>(
     values: &mut [T],
     progress: Progress<'_>,
 ) -> Result<Vec<Lost>, Error> {
-    if let Some(layout) = stream.header.layout().tiles() {
-        return tiles::salvage(stream, &layout, verify, values, progress);
+    match stream.header.layout().family() {
+        Family::Blocks(layout) => {
+            let decoder = ChunkDecoder::<T>::new(Version::best(), stream, layout, verify)?;
+            let faults = decoder.faults(&Region::whole(&layout.grid), values, progress);
+            Ok(lost_chunks(stream, faults))
+        }
+        Family::Tiles(layout) => tiles::salvage(stream, &layout, verify, values, progress),
     }
-    let whole = Region::whole(&stream.header.grid());
-    let faults = cpu::faults(Version::best(), stream, &whole, verify, values, progress)?;
-    Ok(lost_chunks(stream, faults))
 }
 
 /// A fault of a chunk, and the places that are lost with it.

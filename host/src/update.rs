@@ -7,7 +7,7 @@ use crate::stream::{StoredChunk, StreamRef};
 use ferrosz_codec::encode::chunk::{IMAGE_BYTES, Source};
 use ferrosz_codec::stream::checksum::checksum;
 use ferrosz_codec::stream::chunk::Form;
-use ferrosz_codec::stream::container::{HEADER_BYTES, Header};
+use ferrosz_codec::stream::container::{BlockLayout, Family, HEADER_BYTES, Header};
 use ferrosz_codec::stream::grid::Grid;
 use ferrosz_codec::stream::region::Region;
 use ferrosz_codec::stream::update::to_bytes;
@@ -44,7 +44,7 @@ impl Update {
     /// use ferrosz::{Bound, Codec, Compressor, Decompressor, Part, Update};
     ///
     /// let field = vec![1.0f32; 100_000];
-    /// let mut stream = Compressor::new(Codec::Plain, Bound::abs(0.01)?).compress(&field)?;
+    /// let mut stream = Compressor::new(Codec::PLAIN, Bound::abs(0.01)?).compress(&field)?;
     /// let part = Part::Elements(40_000..40_003);
     /// Update::new(&stream, &part, &[5.0f32, 6.0, 7.0])?.apply(&mut stream);
     /// let decoded: Vec<f32> = Decompressor::new().decompress(&stream)?;
@@ -77,23 +77,15 @@ impl Update {
     fn of<T: Element>(stream: &[u8], part: &Part, values: &[T]) -> Result<Self, Error> {
         let stream = &StreamRef::read(stream)?;
         let header = stream.header;
-        if header.codec.tiles().is_some() {
+        let Family::Blocks(layout) = header.layout().family() else {
             return Err(Error::UpdateOfTiles);
-        }
-        let quantizer = header.quantizer::<T>()?;
-        let grid = header.grid();
-        let decoder = ChunkDecoder {
-            version: Version::best(),
-            stream,
-            quantizer,
-            grid,
-            verify: true,
         };
+        let decoder = ChunkDecoder::new(Version::best(), stream, layout, true)?;
         let chunks = changed_chunks(&decoder, part, values)?;
         let mut recoded = Vec::new();
         let mut image = vec![0; IMAGE_BYTES];
         for (number, elements) in &chunks {
-            let (form, bytes, sum) = encode_alone(&header, &grid, *number, elements, &mut image)?;
+            let (form, bytes, sum) = encode_alone(&decoder, *number, elements, &mut image);
             recoded.push((*number, form, sum, image[..bytes].to_vec()));
         }
         let appended = if recoded.is_empty() {
@@ -157,7 +149,7 @@ fn changed_chunks<T: Element>(
     let mut rest = values;
     for region in &regions {
         let (own, behind) = rest.split_at(region.elements() as usize);
-        for number in region.chunk_numbers(&decoder.grid) {
+        for number in region.chunk_numbers(&decoder.layout.grid) {
             replace(decoder, region, number, own, &mut chunks)?;
         }
         rest = behind;
@@ -181,7 +173,7 @@ fn replace<T: Element>(
     let elements = match chunks.entry(number) {
         Entry::Occupied(known) => known.into_mut(),
         Entry::Vacant(place) => {
-            let count = decoder.grid.chunk(number).elements() as usize;
+            let count = decoder.layout.grid.chunk(number).elements() as usize;
             let mut elements = vec![T::ZERO; count];
             decoder.decode(number, &mut elements)?;
             place.insert(elements)
@@ -196,22 +188,21 @@ fn replace<T: Element>(
 
 /// Encodes one chunk from its own elements, as a field of its extents.
 fn encode_alone<T: Element>(
-    header: &Header,
-    grid: &Grid,
+    decoder: &ChunkDecoder<'_, T>,
     number: u64,
     elements: &[T],
     image: &mut [u8],
-) -> Result<(Form, usize, u64), Error> {
+) -> (Form, usize, u64) {
+    let BlockLayout { codec, grid } = &decoder.layout;
     let alone = Grid::alone(grid, &grid.chunk(number));
     let source = Source {
         field: elements,
         grid: &alone,
         chunk: 0,
     };
-    let quantizer = header.quantizer::<T>()?;
-    let (form, bytes, _) = Version::best().encode(header.codec, &quantizer, source, image);
-    let seed = header.identity().seed(number, form.id());
-    Ok((form, bytes, checksum(seed, &image[..bytes])))
+    let (form, bytes, _) = (decoder.version).encode(*codec, &decoder.quantizer, source, image);
+    let seed = decoder.stream.header.identity().seed(number, form.id());
+    (form, bytes, checksum(seed, &image[..bytes]))
 }
 
 /// A stream without updates that holds the same chunks: those that were replaced are left out. Chunks are copied, not

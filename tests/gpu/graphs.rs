@@ -125,7 +125,7 @@ fn every_layout_can_be_captured_and_replayed() -> Result<(), Error> {
             }
         }
     }
-    replays(line(Codec::Plain, 0), Bound::abs(0.01)?)?;
+    replays(line(Codec::PLAIN, 0), Bound::abs(0.01)?)?;
     replays(line(Codec::INTERP, 0), Bound::range(0.01)?)?;
     println!("{count} layouts and bounds, three fields each, and two empty fields");
     Ok(())

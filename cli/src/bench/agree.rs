@@ -135,9 +135,9 @@ mod tests {
     #[test]
     fn work_that_makes_something_else_is_not_timed() {
         let field: Vec<f32> = (0..10_000).map(|i| (i as f32 * 0.01).sin()).collect();
-        let layout = Layout::new(Codec::Plain, Shape::Line, Extents::line(10_000));
+        let layout = Layout::new(Codec::PLAIN, Shape::Line, Extents::line(10_000));
         let compressor =
-            |error| Compressor::new(Codec::Plain, Bound::abs(error).unwrap()).device(Device::Cpu);
+            |error| Compressor::new(Codec::PLAIN, Bound::abs(error).unwrap()).device(Device::Cpu);
         let host = Host::new(1);
         let mut buffers = host.buffers(&field, Format::Container(layout)).unwrap();
         let mut stream = compressor(1e-3).compress(&field).unwrap();

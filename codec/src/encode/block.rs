@@ -6,7 +6,7 @@
 
 use crate::encode::bit_plane::{Bits, Portable, rows_of, set_rows, sign_row};
 use crate::encode::rate::{MAX_BODY_BYTES, RateByte};
-use crate::pipeline::Codec;
+use crate::pipeline::BlockCodec;
 use crate::predict::Group;
 use crate::shape::GROUP;
 
@@ -92,7 +92,7 @@ pub fn join_first(signs: u32, magnitude: u32) -> i32 {
 
 /// The rate byte of a block.
 #[inline(always)]
-pub fn rate_of<const G: usize>(block: &[SignedGroup; G], codec: Codec) -> RateByte {
+pub fn rate_of<const G: usize>(block: &[SignedGroup; G], codec: BlockCodec) -> RateByte {
     let (first, mut others) = block[0].first_and_others();
     for group in &block[1..] {
         let (a, b) = group.first_and_others();
@@ -104,7 +104,7 @@ pub fn rate_of<const G: usize>(block: &[SignedGroup; G], codec: Codec) -> RateBy
 /// The rate byte of a block of `groups` groups whose first magnitude is `first` and whose others,
 /// or-ed together, give `others`.
 #[inline(always)]
-pub fn choose_rate(first: u32, others: u32, groups: u32, codec: Codec) -> RateByte {
+pub fn choose_rate(first: u32, others: u32, groups: u32, codec: BlockCodec) -> RateByte {
     if codec.stores_outliers() {
         RateByte::shorter(first, others, groups)
     } else {
@@ -174,7 +174,7 @@ mod tests {
         0xf4, 0x01, 0x15, 0x19, 0x0a, 0x92, 0x33, 0x79, 0x93, 0xb1, 0x0f, 0x05, 0x8d, 0x86,
     ];
 
-    fn coded(codes: Group, codec: Codec) -> (RateByte, [u8; BODY_SCRATCH]) {
+    fn coded(codes: Group, codec: BlockCodec) -> (RateByte, [u8; BODY_SCRATCH]) {
         let mut block = [codes];
         codec.predictor().forward(Shape::Line, &mut block);
         let block = [SignedGroup::split(&block[0])];
@@ -186,17 +186,17 @@ mod tests {
 
     #[test]
     fn bodies_of_the_cuszp_worked_example() {
-        let (rate, body) = coded(CODES, Codec::Outlier);
+        let (rate, body) = coded(CODES, BlockCodec::Outlier);
         assert_eq!(rate.to_byte(), 0xa2);
         assert_eq!(body[..14], OUTLIER_BODY);
-        let (rate, body) = coded(CODES, Codec::Plain);
+        let (rate, body) = coded(CODES, BlockCodec::Plain);
         assert_eq!(rate.to_byte(), 9);
         assert_eq!(body[..12], OUTLIER_BODY[2..]);
         let top = [0x80, 0, 0x80, 0x80, 0x80, 0x80, 0x80];
         for (plane, first) in top.into_iter().enumerate() {
             assert_eq!(body[12 + 4 * plane..][..4], [first, 0, 0, 0]);
         }
-        let (rate, body) = coded(CODES, Codec::Fixed);
+        let (rate, body) = coded(CODES, BlockCodec::Fixed);
         assert_eq!(rate.to_byte(), 9);
         let low = [0u32, 0x22511d21, 0x0a27f6fb, 0xfffefefb, 0x00000104];
         for (row, expected) in low.into_iter().enumerate() {
@@ -218,7 +218,7 @@ mod tests {
         if bits == 31 {
             groups[G - 1][5] = i32::MIN;
         }
-        for codec in Codec::ALL {
+        for codec in BlockCodec::ALL {
             let block = groups.map(|group| SignedGroup::split(&group));
             let rate = rate_of(&block, codec);
             let mut body = [0xee; BODY_SCRATCH];

@@ -10,7 +10,7 @@ use crate::element::Element;
 use crate::encode::block::BODY_SCRATCH;
 use crate::encode::lanes::Lanes;
 use crate::error::ChunkFault;
-use crate::pipeline::Codec;
+use crate::pipeline::BlockCodec;
 use crate::quantize::Quantizer;
 use crate::shape::{Cube, Line, Plane, Shape};
 use crate::stream::chunk::{CHUNK, Form};
@@ -49,7 +49,7 @@ pub struct Stored<'a> {
 #[inline(always)]
 pub fn encode<L: Lanes, T: Element>(
     lanes: L,
-    codec: Codec,
+    codec: BlockCodec,
     quantizer: &Quantizer<T>,
     source: Source<'_, T>,
     image: &mut [u8],
@@ -73,7 +73,7 @@ pub fn encode<L: Lanes, T: Element>(
 #[inline(always)]
 pub fn decode<L: Lanes, T: Element>(
     lanes: L,
-    codec: Codec,
+    codec: BlockCodec,
     quantizer: &Quantizer<T>,
     grid: &Grid,
     stored: Stored<'_>,

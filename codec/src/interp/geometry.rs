@@ -52,7 +52,7 @@ impl Geometry {
         match (shape, self) {
             (Shape::Line, _) => 512,
             (Shape::Cube, Self::Narrow) => 8,
-            _ => 16,
+            (Shape::Plane, _) | (Shape::Cube, Self::Square | Self::Wide) => 16,
         }
     }
 

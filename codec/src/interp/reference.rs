@@ -128,7 +128,7 @@ pub(crate) fn spacing(geometry: Geometry, shape: Shape) -> u64 {
     match (shape, geometry) {
         (Shape::Line, _) => 512,
         (Shape::Cube, Geometry::Narrow) => 8,
-        _ => 16,
+        (Shape::Plane, _) | (Shape::Cube, Geometry::Square | Geometry::Wide) => 16,
     }
 }
 

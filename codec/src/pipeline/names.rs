@@ -1,6 +1,6 @@
-//! Codecs by name: a constant for each codec of tiles, and the names that papers and programs give to pipelines.
+//! Codecs by name: a constant for each, and the names that papers and programs give to pipelines.
 
-use super::{Codec, TileCodec, TileCoder, TilePredictor};
+use super::{BlockCodec, Codec, TileCodec, TileCoder, TilePredictor};
 use crate::interp::geometry::Geometry;
 use core::fmt;
 use core::str::FromStr;
@@ -11,6 +11,16 @@ const SQUARE: TilePredictor = TilePredictor::Interp(Geometry::Square);
 const NARROW: TilePredictor = TilePredictor::Interp(Geometry::Narrow);
 
 impl Codec {
+    /// `fixed`: [`BlockCodec::Fixed`].
+    pub const FIXED: Self = Self::Blocks(BlockCodec::Fixed);
+    /// `plain`: [`BlockCodec::Plain`].
+    pub const PLAIN: Self = Self::Blocks(BlockCodec::Plain);
+    /// `outlier`: [`BlockCodec::Outlier`].
+    pub const OUTLIER: Self = Self::Blocks(BlockCodec::Outlier);
+    /// `lorenzo`: [`BlockCodec::Lorenzo`].
+    pub const LORENZO: Self = Self::Blocks(BlockCodec::Lorenzo);
+    /// `layered`: [`BlockCodec::Layered`].
+    pub const LAYERED: Self = Self::Blocks(BlockCodec::Layered);
     /// `lorenzo+rans`: all neighbours that come before in a tile, rANS.
     pub const LORENZO_RANS: Self = tiles(LORENZO, TileCoder::Rans);
     /// `lorenzo+huffman`: as [`Codec::LORENZO_RANS`], Huffman.
@@ -39,10 +49,10 @@ impl Codec {
     /// Names that papers and programs give to pipelines, and the codec with predictor and coder of that kind. The
     /// streams are ferrosz's own.
     pub const ALIASES: [(&'static str, Self); 9] = [
-        ("cuszp2-plain", Self::Plain),
-        ("cuszp2-outlier", Self::Outlier),
-        ("cuszp3-fixed", Self::Fixed),
-        ("aatrox", Self::Layered),
+        ("cuszp2-plain", Self::PLAIN),
+        ("cuszp2-outlier", Self::OUTLIER),
+        ("cuszp3-fixed", Self::FIXED),
+        ("aatrox", Self::LAYERED),
         ("cusz", Self::LORENZO_HUFFMAN),
         ("fz-gpu", Self::LORENZO_BITPLANE),
         ("cusz-i", Self::INTERP_NARROW_HUFFMAN),
@@ -94,6 +104,11 @@ mod tests {
     #[test]
     fn constants_are_the_codecs_of_their_names() {
         for (codec, name) in [
+            (Codec::FIXED, "fixed"),
+            (Codec::PLAIN, "plain"),
+            (Codec::OUTLIER, "outlier"),
+            (Codec::LORENZO, "lorenzo"),
+            (Codec::LAYERED, "layered"),
             (Codec::LORENZO_RANS, "lorenzo+rans"),
             (Codec::LORENZO_HUFFMAN, "lorenzo+huffman"),
             (Codec::LORENZO_BITPLANE, "lorenzo+bitplane"),

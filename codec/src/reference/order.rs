@@ -96,7 +96,7 @@ pub(crate) fn class(shape: Shape, group: usize, sum: u32) -> usize {
     let shift = match (shape, group) {
         (Shape::Line, 36) => 3,
         (Shape::Line | Shape::Plane, 32..) => 1,
-        _ => 0,
+        (Shape::Line | Shape::Plane | Shape::Cube, _) => 0,
     };
     bits.saturating_sub(shift).clamp(1, 15)
 }

@@ -247,7 +247,9 @@ impl Tiles {
         let shares = match self.codec.coder {
             TileCoder::BitPlane if count > 0 => return Err(ChunkFault::Prologue),
             TileCoder::BitPlane => None,
-            _ => Some(shares::from_words(&words, self.is_prefix())?),
+            TileCoder::Rans | TileCoder::Huffman => {
+                Some(shares::from_words(&words, self.is_prefix())?)
+            }
         };
         let mut values = Vec::new();
         for _ in 0..anchors {

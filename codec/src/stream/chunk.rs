@@ -7,7 +7,7 @@
 //!
 //! Every form is padded with zeros to 16 bytes. All lengths below are in 32-bit words.
 
-use crate::pipeline::Codec;
+use crate::pipeline::BlockCodec;
 use crate::shape::{GROUP, Shape};
 
 /// Groups in a full chunk: one for each thread of a thread block of 256, so that a chunk passes
@@ -91,7 +91,7 @@ pub struct Sections {
 impl Sections {
     /// A chunk of so many blocks, of whose bodies and exceptions nothing is known.
     #[inline(always)]
-    pub const fn of(blocks: u32, shape: Shape, codec: Codec) -> Self {
+    pub const fn of(blocks: u32, shape: Shape, codec: BlockCodec) -> Self {
         Self {
             blocks,
             groups: blocks * shape.groups() as u32,

@@ -3,7 +3,7 @@
 use crate::bound::{Bound, BoundMode};
 use crate::element::{Dtype, Element};
 use crate::error::FormatError;
-use crate::pipeline::{Codec, CodecId};
+use crate::pipeline::{BlockCodec, Codec, CodecId};
 use crate::quantize::Quantizer;
 use crate::shape::Shape;
 use crate::stream::checksum::{checksum, term};
@@ -136,6 +136,24 @@ pub struct Layout {
     pub extents: Extents,
 }
 
+/// A codec of blocks, and how it cuts a field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BlockLayout {
+    /// Predictor and coder.
+    pub codec: BlockCodec,
+    /// The chunks of the field.
+    pub grid: Grid,
+}
+
+/// What is known of a [`Layout`] once its codec is known: there are two families, which have little in common.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Family {
+    /// A codec of blocks.
+    Blocks(BlockLayout),
+    /// A codec of tiles.
+    Tiles(TileLayout),
+}
+
 impl Layout {
     /// The layout of streams of fields with these extents; the shape is the one that [`Grid::new`]
     /// gives.
@@ -157,31 +175,45 @@ impl Layout {
         Grid::new(self.shape, &self.extents)
     }
 
-    /// How it is cut by a codec of tiles; none if it is not one.
+    /// The codec, and how its family cuts the field.
+    pub fn family(&self) -> Family {
+        let grid = self.grid();
+        match self.codec {
+            Codec::Blocks(codec) => Family::Blocks(BlockLayout { codec, grid }),
+            Codec::Tiles(codec) => Family::Tiles(TileLayout::new(codec, &grid)),
+        }
+    }
+
+    /// How a codec of tiles cuts the field; none if it is not one.
     pub fn tiles(&self) -> Option<TileLayout> {
-        TileLayout::new(self.codec, &self.grid())
+        match self.family() {
+            Family::Blocks(_) => None,
+            Family::Tiles(layout) => Some(layout),
+        }
     }
 
     /// Entries of the chunk table.
     pub fn entries(&self) -> u64 {
-        self.tiles()
-            .map_or_else(|| self.grid().chunk_count(), |tiles| tiles.entries())
+        match self.family() {
+            Family::Blocks(layout) => layout.grid.chunk_count(),
+            Family::Tiles(layout) => layout.entries(),
+        }
     }
 
     /// The most elements of a chunk.
     pub fn chunk_elements(&self) -> u32 {
-        match self.codec.tiles() {
-            Some(_) => tiles::CHUNK_ELEMENTS,
-            None => CHUNK as u32,
+        match self.codec {
+            Codec::Blocks(_) => CHUNK as u32,
+            Codec::Tiles(_) => tiles::CHUNK_ELEMENTS,
         }
     }
 
     /// A strict upper bound on the bytes of a stream without records. None if a payload could be longer than
     /// [`MAX_PAYLOAD`].
     pub fn max_stream_bytes(&self, dtype: Dtype) -> Option<u64> {
-        let behind = match self.tiles() {
-            Some(tiles) => tiles.max_bytes(dtype)?,
-            None => max_chunk_bytes(&self.grid(), dtype)?,
+        let behind = match self.family() {
+            Family::Blocks(layout) => max_chunk_bytes(&layout.grid, dtype)?,
+            Family::Tiles(layout) => layout.max_bytes(dtype)?,
         };
         (behind <= MAX_PAYLOAD).then_some(behind + HEADER_BYTES as u64)
     }
@@ -616,7 +648,7 @@ mod tests {
     #[test]
     fn a_draft_becomes_the_header() {
         let extents = Extents::new(&[7, 5, 3, 2]).unwrap();
-        let layout = Layout::new(Codec::Outlier, Shape::Cube, extents);
+        let layout = Layout::new(Codec::OUTLIER, Shape::Cube, extents);
         let header = Header {
             payload_bytes: 0x490,
             ..layout.header(Dtype::F64, Bound::default(), 0x3f84_7ae1_47ae_147b)

@@ -10,7 +10,7 @@ use crate::entropy::stack::{Huffman, Rans};
 use crate::error::ChunkFault;
 use crate::interp::resolved::{Resolved, WORDS, Words};
 use crate::interp::tile::Part;
-use crate::pipeline::{Codec, TileCodec, TileCoder, TilePredictor};
+use crate::pipeline::{TileCodec, TileCoder, TilePredictor};
 use crate::shape::Shape;
 use crate::stream::grid::Grid;
 use crate::stream::table::{CHUNK_ALIGNMENT, ENTRY_BYTES};
@@ -34,19 +34,18 @@ pub struct TileLayout {
 }
 
 impl TileLayout {
-    /// The tiles of a field that blocks cut like `grid`; none if the codec is not one of tiles.
-    pub fn new(codec: Codec, grid: &Grid) -> Option<Self> {
-        let codec = codec.tiles()?;
+    /// The tiles of a field that blocks cut like `grid`.
+    pub fn new(codec: TileCodec, grid: &Grid) -> Self {
         let fine = TileGrid::new(grid.shape(), grid.lengths());
         let coarse = match codec.predictor {
             TilePredictor::Lorenzo => None,
             TilePredictor::Interp(geometry) => Some(fine.coarse(geometry.spacing(grid.shape()))),
         };
-        Some(Self {
+        Self {
             codec,
             fine,
             coarse,
-        })
+        }
     }
 
     /// The shape of the tiles.
@@ -222,7 +221,7 @@ impl<T: Element> Prologue<T> {
         let count = match (&self.shares, layout.codec.coder) {
             (Some(shares), TileCoder::Rans) => shares.write::<Rans>(&mut stored),
             (Some(shares), TileCoder::Huffman) => shares.write::<Huffman>(&mut stored),
-            _ => 0,
+            (Some(_), TileCoder::BitPlane) | (None, _) => 0,
         };
         let sections = Sections::new(layout, count, T::DTYPE);
         let parameters = self.resolved.map(|resolved| resolved.to_words());

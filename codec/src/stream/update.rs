@@ -178,7 +178,7 @@ mod tests {
 
     /// The header of a field of so many chunks.
     fn header(chunks: u64) -> Header {
-        Layout::new(Codec::Plain, Shape::Line, Extents::line(8192 * chunks)).header(
+        Layout::new(Codec::PLAIN, Shape::Line, Extents::line(8192 * chunks)).header(
             Dtype::F32,
             Bound::default(),
             0,

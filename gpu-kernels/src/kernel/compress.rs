@@ -24,7 +24,7 @@ use core::marker::PhantomData;
 use ferrosz_codec::Element;
 use ferrosz_codec::encode::block::{SignedGroup, choose_rate};
 use ferrosz_codec::encode::rate::RateByte;
-use ferrosz_codec::pipeline::{Codec, StaticCodec};
+use ferrosz_codec::pipeline::{BlockCodec, StaticCodec};
 use ferrosz_codec::predict::{Group, MAX_REACH, Predictor, difference};
 use ferrosz_codec::quantize::Quantizer;
 use ferrosz_codec::shape::{Shape, StaticShape, WHOLE_GROUP};
@@ -242,7 +242,7 @@ pub fn is_first<T: Thread, S: StaticShape>(t: T) -> bool {
 #[inline(always)]
 fn predict_forward<T: Thread, S: StaticShape>(
     t: T,
-    codec: Codec,
+    codec: BlockCodec,
     biased: &mut Group,
     bias: i32,
     has_code: u32,

@@ -19,7 +19,7 @@ use core::marker::PhantomData;
 use ferrosz_codec::Element;
 use ferrosz_codec::encode::rate::RateByte;
 use ferrosz_codec::error::ChunkFault;
-use ferrosz_codec::pipeline::Codec;
+use ferrosz_codec::pipeline::BlockCodec;
 use ferrosz_codec::predict::{Group, difference};
 use ferrosz_codec::quantize::Quantizer;
 use ferrosz_codec::shape::{GROUP, Shape, StaticShape};
@@ -59,7 +59,7 @@ pub struct DecompressParams {
     pub chunks: [u64; 3],
     /// The header's first words. A stream that begins otherwise is a fault.
     pub layout: [u32; LAYOUT_WORDS],
-    /// The codec: its place in [`Codec::BLOCKS`].
+    /// The codec: its place in [`BlockCodec::ALL`].
     pub codec: u32,
     /// Not 0 to compare checksums.
     pub verify: u32,
@@ -102,7 +102,7 @@ impl<E: Element, S: StaticShape> Decompress<E, S> {
 struct Work<'a, E, S> {
     params: &'a DecompressParams,
     quantizer: Quantizer<E>,
-    codec: Codec,
+    codec: BlockCodec,
     number: u64,
     chunk: ChunkBox,
     entry: Entry,
@@ -147,7 +147,7 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
         let mut work = Self {
             params,
             quantizer: Quantizer::from_error(E::from_bits64(summary.error_bits)),
-            codec: Codec::of_blocks(params.codec)?,
+            codec: BlockCodec::at(params.codec)?,
             number,
             chunk,
             entry,

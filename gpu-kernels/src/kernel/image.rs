@@ -8,7 +8,7 @@ use crate::kernel::unaligned::{UnalignedReader, UnalignedWriter};
 use ferrosz_codec::Element;
 use ferrosz_codec::encode::block::{SignedGroup, join, join_first};
 use ferrosz_codec::encode::rate::RateByte;
-use ferrosz_codec::pipeline::Codec;
+use ferrosz_codec::pipeline::BlockCodec;
 use ferrosz_codec::predict::Group;
 use ferrosz_codec::shape::{GROUP, Shape};
 use ferrosz_codec::stream::chunk::Sections;
@@ -26,7 +26,7 @@ impl Image {
     /// Zeros whatever the sections leave open, or are or-ed into. Ends with a barrier if later
     /// steps rely on it.
     #[inline(always)]
-    pub fn clear<T: Thread, E: Element>(&self, t: T, codec: Codec) {
+    pub fn clear<T: Thread, E: Element>(&self, t: T, codec: BlockCodec) {
         if codec.stores_outliers() {
             let mut unit = t.thread_index();
             while unit < self.words / UNIT_WORDS {
@@ -104,7 +104,7 @@ pub fn write_body<T: Thread>(
     mut group: SignedGroup,
     rate: RateByte,
     at: u32,
-    codec: Codec,
+    codec: BlockCodec,
 ) {
     let groups = shape.groups() as u32;
     let number = t.lane() % groups;
@@ -202,7 +202,7 @@ pub fn read_body<T: Thread>(
     number: u32,
     rate: RateByte,
     at: u32,
-    codec: Codec,
+    codec: BlockCodec,
 ) -> Group {
     let groups = shape.groups() as u32;
     if rate.body_bytes(groups) == 0 {

@@ -6,13 +6,14 @@ use crate::memory;
 use crate::tiles;
 use ferrosz_codec::bound::Extremes;
 use ferrosz_codec::encode::chunk::{IMAGE_BYTES, Source};
+use ferrosz_codec::pipeline::BlockCodec;
 use ferrosz_codec::quantize::Quantizer;
 use ferrosz_codec::stream::chunk::CHUNK;
-use ferrosz_codec::stream::container::{HEADER_BYTES, Header, Layout};
+use ferrosz_codec::stream::container::{BlockLayout, Family, HEADER_BYTES, Header, Layout};
 use ferrosz_codec::stream::grid::Grid;
 use ferrosz_codec::stream::identity::Identity;
 use ferrosz_codec::stream::table::{ENTRY_BYTES, Entry};
-use ferrosz_codec::{Bound, Codec, Dtype, Element};
+use ferrosz_codec::{Bound, Dtype, Element};
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -118,14 +119,17 @@ fn compress_of<T: Element>(
     sink: &mut dyn Sink,
 ) -> Result<(), Error> {
     let quantizer = resolve(version, bound, values);
-    if let Some(tiles) = layout.tiles() {
-        return tiles::compress(layout, &tiles, bound, &quantizer, values, sink, progress);
-    }
+    let BlockLayout { codec, grid } = match layout.family() {
+        Family::Blocks(blocks) => blocks,
+        Family::Tiles(tiles) => {
+            return tiles::compress(layout, &tiles, bound, &quantizer, values, sink, progress);
+        }
+    };
     let encoder = Encoder {
         version,
-        codec: layout.codec,
+        codec,
         quantizer: &quantizer,
-        grid: layout.grid(),
+        grid,
         field: values,
         progress,
     };
@@ -206,7 +210,7 @@ struct Task {
 /// What all tasks share.
 struct Encoder<'a, T> {
     version: Version,
-    codec: Codec,
+    codec: BlockCodec,
     quantizer: &'a Quantizer<T>,
     grid: Grid,
     field: &'a [T],

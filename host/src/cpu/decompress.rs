@@ -8,7 +8,8 @@ use ferrosz_codec::encode::chunk::Stored;
 use ferrosz_codec::quantize::Quantizer;
 use ferrosz_codec::shape::Shape;
 use ferrosz_codec::stream::chunk::CHUNK;
-use ferrosz_codec::stream::grid::{ChunkBox, Grid};
+use ferrosz_codec::stream::container::{BlockLayout, Family};
+use ferrosz_codec::stream::grid::ChunkBox;
 use ferrosz_codec::stream::region::Region;
 use ferrosz_codec::{Dtype, Element, FormatError};
 use rayon::prelude::*;
@@ -47,67 +48,18 @@ fn decompress_of<T: Element>(
     (version, stream, region, verify, progress): Job<'_>,
     values: &mut [T],
 ) -> Result<(), Error> {
-    if let Some(layout) = stream.header.layout().tiles() {
-        return tiles::decompress(stream, &layout, region, verify, values, progress);
-    }
+    let decoder = match stream.header.layout().family() {
+        Family::Blocks(layout) => ChunkDecoder::<T>::new(version, stream, layout, verify)?,
+        Family::Tiles(layout) => {
+            return tiles::decompress(stream, &layout, region, verify, values, progress);
+        }
+    };
     // Of several faults, the one in the lowest chunk is reported, whoever finds his first.
-    let faults = faults(version, stream, region, verify, values, progress)?;
+    let faults = decoder.faults(region, values, progress);
     match faults.into_iter().next() {
         None => Ok(()),
         Some((_, fault)) => Err(Error::Format(fault)),
     }
-}
-
-/// As [`decompress`], of a stream of blocks: the chunks that cannot be decoded, in the order of their numbers. What
-/// `values` hold of these is not known.
-pub(crate) fn faults<T: Element>(
-    version: Version,
-    stream: &StreamRef<'_>,
-    region: &Region,
-    verify: bool,
-    values: &mut [T],
-    progress: Progress<'_>,
-) -> Result<Vec<(u64, FormatError)>, FormatError> {
-    let decoder = ChunkDecoder::<T>::new(version, stream, verify)?;
-    let grid = decoder.grid;
-    let output = Output::new(values);
-    let chunks = region.chunks(&grid);
-    let [depth, height, width] = chunks.each_ref().map(|range| range.end - range.start);
-    let faults = (0..depth * height * width)
-        .into_par_iter()
-        .filter_map(|index| {
-            let at = [
-                index / width / height,
-                index / width % height,
-                index % width,
-            ];
-            let at: [u64; 3] = std::array::from_fn(|i| chunks[i].start + at[i]);
-            let [_, rows, columns] = grid.chunks();
-            let chunk = (at[0] * rows + at[1]) * columns + at[2];
-            let result = decoder.decode_into(chunk, region, &output, progress);
-            result.err().map(|fault| (chunk, fault))
-        });
-    Ok(faults.collect())
-}
-
-/// Decodes all chunks of a stream of blocks, and keeps nothing: those that cannot be decoded, in the order of their
-/// numbers.
-pub(crate) fn check<T: Element>(
-    version: Version,
-    stream: &StreamRef<'_>,
-    verify: bool,
-    progress: Progress<'_>,
-) -> Result<Vec<(u64, FormatError)>, FormatError> {
-    let decoder = ChunkDecoder::<T>::new(version, stream, verify)?;
-    let grid = decoder.grid;
-    let faults = (0..grid.chunk_count()).into_par_iter().filter_map(|chunk| {
-        let elements = grid.chunk(chunk).elements();
-        let mut values = [T::ZERO; CHUNK];
-        let result = decoder.decode(chunk, &mut values[..elements as usize]);
-        progress(u64::from(elements));
-        result.err().map(|fault| (chunk, fault))
-    });
-    Ok(faults.collect())
 }
 
 /// The output of a region, into which all threads write, each into the places of its chunks.
@@ -148,17 +100,17 @@ impl<'a, T: Element> Output<'a, T> {
     }
 }
 
-/// Decodes the chunks of one stream.
+/// Decodes the chunks of one stream of blocks.
 pub(crate) struct ChunkDecoder<'a, T> {
     pub(crate) version: Version,
     pub(crate) stream: &'a StreamRef<'a>,
     pub(crate) quantizer: Quantizer<T>,
-    pub(crate) grid: Grid,
+    pub(crate) layout: BlockLayout,
     pub(crate) verify: bool,
 }
 
 impl<'a, T: Element> ChunkDecoder<'a, T> {
-    /// A decoder of a stream.
+    /// A decoder of a stream of this layout.
     ///
     /// # Errors
     ///
@@ -166,15 +118,58 @@ impl<'a, T: Element> ChunkDecoder<'a, T> {
     pub(crate) fn new(
         version: Version,
         stream: &'a StreamRef<'a>,
+        layout: BlockLayout,
         verify: bool,
     ) -> Result<Self, FormatError> {
         Ok(Self {
             version,
             stream,
             quantizer: stream.header.quantizer::<T>()?,
-            grid: stream.header.grid(),
+            layout,
             verify,
         })
+    }
+
+    /// Decodes a region: the chunks that cannot be decoded, in the order of their numbers. What `values` hold of these is not
+    /// known.
+    pub(crate) fn faults(
+        &self,
+        region: &Region,
+        values: &mut [T],
+        progress: Progress<'_>,
+    ) -> Vec<(u64, FormatError)> {
+        let grid = &self.layout.grid;
+        let output = Output::new(values);
+        let chunks = region.chunks(grid);
+        let [depth, height, width] = chunks.each_ref().map(|range| range.end - range.start);
+        let faults = (0..depth * height * width)
+            .into_par_iter()
+            .filter_map(|index| {
+                let at = [
+                    index / width / height,
+                    index / width % height,
+                    index % width,
+                ];
+                let at: [u64; 3] = std::array::from_fn(|i| chunks[i].start + at[i]);
+                let [_, rows, columns] = grid.chunks();
+                let chunk = (at[0] * rows + at[1]) * columns + at[2];
+                let result = self.decode_into(chunk, region, &output, progress);
+                result.err().map(|fault| (chunk, fault))
+            });
+        faults.collect()
+    }
+
+    /// Decodes all chunks, and keeps nothing: those that cannot be decoded, in the order of their numbers.
+    pub(crate) fn check(&self, progress: Progress<'_>) -> Vec<(u64, FormatError)> {
+        let grid = &self.layout.grid;
+        let faults = (0..grid.chunk_count()).into_par_iter().filter_map(|chunk| {
+            let elements = grid.chunk(chunk).elements();
+            let mut values = [T::ZERO; CHUNK];
+            let result = self.decode(chunk, &mut values[..elements as usize]);
+            progress(u64::from(elements));
+            result.err().map(|fault| (chunk, fault))
+        });
+        faults.collect()
     }
 
     /// Decodes a chunk, if it has an element of the region, into its places of the region's output.
@@ -185,10 +180,11 @@ impl<'a, T: Element> ChunkDecoder<'a, T> {
         output: &Output<'_, T>,
         progress: Progress<'_>,
     ) -> Result<(), FormatError> {
-        let places = self.grid.chunk(chunk);
+        let places = self.layout.grid.chunk(chunk);
         let elements = u64::from(places.elements());
-        let first = self.grid.flat(places.origin);
-        if self.grid.shape() == Shape::Line && region.holds_run(first, first + elements - 1) {
+        let first = self.layout.grid.flat(places.origin);
+        if self.layout.grid.shape() == Shape::Line && region.holds_run(first, first + elements - 1)
+        {
             let at = region.place_of(first).unwrap_or(u64::MAX);
             // SAFETY: the chunk's elements, which no other chunk has.
             let part = unsafe { output.part(at, elements) };
@@ -242,11 +238,14 @@ impl<'a, T: Element> ChunkDecoder<'a, T> {
         region: &Region,
         mut take: impl FnMut(Range<usize>, u64),
     ) {
-        let places = self.grid.chunk(chunk);
+        let places = self.layout.grid.chunk(chunk);
         let [depth, height, width] = places.extents.map(u64::from);
         for row in 0..depth * height {
             let [z, y, x] = places.origin;
-            let first = self.grid.flat([z + row / height, y + row % height, x]);
+            let first = self
+                .layout
+                .grid
+                .flat([z + row / height, y + row % height, x]);
             region.cut(first, width, |run, at| {
                 let start = (row * width) as usize;
                 take(start + run.start as usize..start + run.end as usize, at);
@@ -263,9 +262,16 @@ impl<'a, T: Element> ChunkDecoder<'a, T> {
             seed,
             bytes,
         };
-        let (codec, quantizer) = (self.stream.header.codec, &self.quantizer);
+        let (codec, quantizer) = (self.layout.codec, &self.quantizer);
         self.version
-            .decode(codec, quantizer, &self.grid, stored, self.verify, values)
+            .decode(
+                codec,
+                quantizer,
+                &self.layout.grid,
+                stored,
+                self.verify,
+                values,
+            )
             .map_err(|fault| fault.in_chunk(chunk))
     }
 }

@@ -3,14 +3,15 @@
 #[cfg(target_arch = "x86_64")]
 use super::avx2::Avx2;
 use super::extremes::extremes;
+use ferrosz_codec::Element;
 use ferrosz_codec::bound::Extremes;
 use ferrosz_codec::encode::chunk::{self, Source, Stored};
 use ferrosz_codec::encode::lanes::{Lanes, Portable};
 use ferrosz_codec::error::ChunkFault;
+use ferrosz_codec::pipeline::BlockCodec;
 use ferrosz_codec::quantize::Quantizer;
 use ferrosz_codec::stream::chunk::Form;
 use ferrosz_codec::stream::grid::Grid;
-use ferrosz_codec::{Codec, Element};
 
 /// A version that this machine can run.
 #[derive(Debug, Clone, Copy)]
@@ -61,7 +62,7 @@ impl Version {
     /// [`chunk::encode`].
     pub(crate) fn encode<T: Element>(
         self,
-        codec: Codec,
+        codec: BlockCodec,
         quantizer: &Quantizer<T>,
         source: Source<'_, T>,
         image: &mut [u8],
@@ -77,7 +78,7 @@ impl Version {
     /// [`chunk::decode`].
     pub(crate) fn decode<T: Element>(
         self,
-        codec: Codec,
+        codec: BlockCodec,
         quantizer: &Quantizer<T>,
         grid: &Grid,
         stored: Stored<'_>,
@@ -114,7 +115,7 @@ fn run_with_avx2<W: Work>(work: W, proof: Avx2) -> W::Output {
 }
 
 struct Encode<'a, T> {
-    codec: Codec,
+    codec: BlockCodec,
     quantizer: &'a Quantizer<T>,
     source: Source<'a, T>,
     image: &'a mut [u8],
@@ -130,7 +131,7 @@ impl<T: Element> Work for Encode<'_, T> {
 }
 
 struct Decode<'a, T> {
-    codec: Codec,
+    codec: BlockCodec,
     quantizer: &'a Quantizer<T>,
     grid: &'a Grid,
     stored: Stored<'a>,

@@ -34,7 +34,7 @@ pub(super) fn shares(coder: TileCoder, counts: impl FnOnce() -> Counts) -> Optio
     match coder {
         TileCoder::Rans => Some(Shares::of::<Rans>(&counts())),
         TileCoder::Huffman => Some(Shares::of::<Huffman>(&counts())),
-        _ => None,
+        TileCoder::BitPlane => None,
     }
 }
 
@@ -50,7 +50,7 @@ impl Encoder {
         match (coder, shares) {
             (TileCoder::Rans, Some(shares)) => Self::Rans(EncodeTables::new(shares)),
             (TileCoder::Huffman, Some(shares)) => Self::Huffman(EncodeTables::new(shares)),
-            _ => Self::BitPlane,
+            (TileCoder::BitPlane, _) | (_, None) => Self::BitPlane,
         }
     }
 
@@ -87,7 +87,7 @@ impl Decoder {
         match (coder, shares) {
             (TileCoder::Rans, Some(shares)) => Self::Rans(DecodeTables::new(shares)),
             (TileCoder::Huffman, Some(shares)) => Self::Huffman(DecodeTables::new(shares)),
-            _ => Self::BitPlane,
+            (TileCoder::BitPlane, _) | (_, None) => Self::BitPlane,
         }
     }
 

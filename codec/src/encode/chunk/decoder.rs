@@ -5,7 +5,7 @@ use crate::element::Element;
 use crate::encode::lanes::Lanes;
 use crate::encode::rate::RateByte;
 use crate::error::ChunkFault;
-use crate::pipeline::Codec;
+use crate::pipeline::BlockCodec;
 use crate::predict::Group;
 use crate::quantize::Quantizer;
 use crate::shape::{GROUP, Shape, StaticShape};
@@ -31,7 +31,7 @@ fn raw_bytes<T: Element>(values: &[T]) -> usize {
 /// A chunk's bytes, and what they mean.
 #[derive(Clone, Copy)]
 pub(super) struct Coded<'a, T> {
-    pub codec: Codec,
+    pub codec: BlockCodec,
     /// By value: what is behind a reference is read again after every value that is written.
     pub quantizer: Quantizer<T>,
     pub place: ChunkBox,

@@ -4,7 +4,7 @@ use super::{Source, blocks, is_whole};
 use crate::element::Element;
 use crate::encode::block::{BODY_SCRATCH, choose_rate};
 use crate::encode::lanes::Lanes;
-use crate::pipeline::Codec;
+use crate::pipeline::BlockCodec;
 use crate::predict::{Group, MAX_REACH, last_of};
 use crate::quantize::Quantizer;
 use crate::shape::{GROUP, StaticShape, WHOLE_GROUP};
@@ -88,7 +88,7 @@ impl<'a, T: Element> Source<'a, T> {
 #[inline(always)]
 pub(super) fn write<L: Lanes, S: StaticShape, T: Element, const G: usize>(
     lanes: L,
-    codec: Codec,
+    codec: BlockCodec,
     quantizer: &Quantizer<T>,
     source: Source<'_, T>,
     image: &mut [u8],
@@ -191,7 +191,7 @@ impl Layer {
 
 /// What makes codes of a chunk's blocks, one after the other.
 struct BlockQuantizer<'a, T> {
-    codec: Codec,
+    codec: BlockCodec,
     quantizer: &'a Quantizer<T>,
     error: T,
     step: T,
@@ -201,7 +201,7 @@ struct BlockQuantizer<'a, T> {
 
 impl<'a, T: Element> BlockQuantizer<'a, T> {
     #[inline(always)]
-    fn new(codec: Codec, quantizer: &'a Quantizer<T>) -> Self {
+    fn new(codec: BlockCodec, quantizer: &'a Quantizer<T>) -> Self {
         let [error, step, inverse] = quantizer.to_bits().map(T::from_bits64);
         Self {
             codec,

@@ -15,7 +15,7 @@ use core::marker::PhantomData;
 use ferrosz_codec::Element;
 use ferrosz_codec::encode::block::SignedGroup;
 use ferrosz_codec::encode::rate::RateByte;
-use ferrosz_codec::pipeline::Codec;
+use ferrosz_codec::pipeline::BlockCodec;
 use ferrosz_codec::predict::{Group, difference};
 use ferrosz_codec::shape::{GROUP, Shape, StaticShape};
 use ferrosz_codec::stream::aatrox;
@@ -269,11 +269,11 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
 
     /// What says whether bodies may begin at any byte.
     #[inline(always)]
-    fn body_codec(&self, coder: Coder) -> Codec {
+    fn body_codec(&self, coder: Coder) -> BlockCodec {
         if coder.kind::<S>().mode == ferrosz_codec::stream::cuszp::Mode::Outlier {
-            Codec::Outlier
+            BlockCodec::Outlier
         } else {
-            Codec::Plain
+            BlockCodec::Plain
         }
     }
 

@@ -14,7 +14,7 @@ use core::marker::PhantomData;
 use ferrosz_codec::Element;
 use ferrosz_codec::encode::rate::RateByte;
 use ferrosz_codec::error::ChunkFault;
-use ferrosz_codec::pipeline::Codec;
+use ferrosz_codec::pipeline::BlockCodec;
 use ferrosz_codec::predict::{Group, Predictor, difference};
 use ferrosz_codec::shape::{GROUP, Shape, StaticShape};
 use ferrosz_codec::stream::aatrox;
@@ -160,12 +160,12 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
 
     /// What says whether bodies may begin at any byte.
     #[inline(always)]
-    fn body_codec(&self, coder: Coder) -> Codec {
+    fn body_codec(&self, coder: Coder) -> BlockCodec {
         let is_v1 = self.params.layout.framing() == Framing::V1;
         if is_v1 || coder.kind::<S>().mode == Mode::Outlier {
-            Codec::Outlier
+            BlockCodec::Outlier
         } else {
-            Codec::Plain
+            BlockCodec::Plain
         }
     }
 

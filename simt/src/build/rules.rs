@@ -1,6 +1,6 @@
 //! Rules that PTX can be held to: instructions that a project does not want.
 
-use super::split::entry_name;
+use super::split::{entry_name, function_name};
 use std::borrow::ToOwned;
 use std::fmt;
 use std::string::String;
@@ -28,7 +28,7 @@ pub enum Rule {
 /// An instruction that breaks a rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Violation {
-    /// The entry point that it is in; empty before the first.
+    /// The entry point that it is in, or the function that one calls; empty before the first.
     pub entry: String,
     /// Its line in the PTX, counted from 1.
     pub line: usize,
@@ -84,7 +84,8 @@ pub fn violations(ptx: &str, rules: &[Rule]) -> Vec<Violation> {
     let mut entry = "";
     let mut is_in_assembly = false;
     for (number, line) in (1..).zip(ptx.lines()) {
-        entry = entry_name(line).unwrap_or(entry);
+        let begins = entry_name(line).or_else(|| function_name(line));
+        entry = begins.unwrap_or(entry);
         is_in_assembly = match line.trim() {
             "// begin inline asm" => true,
             "// end inline asm" => false,
@@ -204,6 +205,8 @@ mod tests {
         let found = violations(ptx, &[Rule::Call, Rule::FlushToZero]);
         let rules: Vec<_> = found.iter().map(|violation| violation.rule).collect();
         assert_eq!(rules, [Rule::FlushToZero, Rule::Call]);
+        let function = ptx.replace(".visible .entry a(", ".func  (.param .b64 retval0) b(");
+        assert_eq!(violations(&function, &[Rule::Call])[0].entry, "b");
         assert_eq!(
             std::format!("{}", found[1]),
             "a, line 5: a call: call.uni f, ();"

@@ -45,6 +45,18 @@ pub(super) fn entry_name(line: &str) -> Option<&str> {
     line.strip_prefix(ENTRY)?.split(is_not_of_name).next()
 }
 
+/// The name of the function that begins in this line, or is declared there.
+pub(super) fn function_name(line: &str) -> Option<&str> {
+    let (_, declared) = line.split("//").next()?.split_once(".func")?;
+    let declared = declared.trim_start();
+    // What it gives back comes first.
+    let named = match declared.strip_prefix('(') {
+        Some(given) => given.split_once(')')?.1.trim_start(),
+        None => declared,
+    };
+    named.split(is_not_of_name).next()
+}
+
 fn is_not_of_name(c: char) -> bool {
     !(c.is_ascii_alphanumeric() || c == '_' || c == '$')
 }
@@ -70,9 +82,9 @@ pub fn split(ptx: &str) -> Result<Kernels, Error> {
         if words.is_empty() {
             continue;
         }
-        if words.contains(&".func") {
-            let reason = "a function that is not inlined into the kernels that call it";
-            return Err(failed(number, format!("{reason}: {}", code.trim())));
+        if let Some(name) = function_name(line) {
+            let reason = "is not inlined into the kernels that call it";
+            return Err(failed(number, format!("function {name} {reason}")));
         }
         let code = words.join(" ");
         if let Some(name) = entry_name(line) {
@@ -269,8 +281,12 @@ mod tests {
         let function = TWO.replace(".visible .entry b(", ".func panic_bounds_check(");
         let error = split(&function).unwrap_err().to_string();
         assert!(
-            error.starts_with("PTX, line 25: ") && error.ends_with(".func panic_bounds_check("),
+            error.starts_with("PTX, line 25: function panic_bounds_check is not inlined"),
             "{error}"
+        );
+        assert_eq!(
+            function_name(".func (.param .b64 retval0) f_1("),
+            Some("f_1")
         );
         let same = TWO.replace(".visible .entry b(", ".visible .entry a(");
         let error = split(&same).unwrap_err().to_string();

@@ -163,6 +163,7 @@ mod tests {
             ),
             ("{ .reg .f32 t; fma.rn.f32 t, %f1, %f2, %f3; }", Rule::Fused),
             ("L1: @%p1 call.uni f, ();", Rule::Call),
+            ("{fma.rn.f32 %f1, %f2, %f3, %f4;}", Rule::Fused),
         ] {
             assert_eq!(broken(line), [rule], "{line}");
         }

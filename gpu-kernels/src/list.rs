@@ -43,23 +43,21 @@ use ferrosz_codec::pipeline::{Fixed, Layered, Lorenzo, Outlier, Plain};
 use ferrosz_codec::shape::{Cube, Line, Plane};
 #[cfg(feature = "emulator")]
 use ferrosz_simt::emulator::EmulatorThread;
-use ferrosz_simt::{Kernel, Thread};
+use ferrosz_simt::{Kernel, Launch, Thread};
 
 // A PTX entry point must be a function of its own with a name of its own, which generic code
 // cannot make; so this is a macro, and it holds nothing but the mapping.
 macro_rules! kernels {
     ($($name:ident = $kernel:ty, $params:ty, $threads:expr;)*) => {
-        /// The names of all entry points.
-        pub const NAMES: &[&str] = &[$(stringify!($name)),*];
-
-        /// Threads and words of dynamic shared memory of a block of each, in the same order.
-        pub const LAUNCHES: &[(u32, u32)] = &[$(($threads, <$kernel>::SHARED_WORDS)),*];
+        /// All kernels.
+        pub const LAUNCHES: &[Launch] = &[$(Launch::of::<$kernel>()),*];
 
         $(impl Kernel for $kernel {
             type Params = $params;
             const NAME: &'static str = stringify!($name);
             const THREADS: u32 = $threads;
             const SHARED_WORDS: u32 = <$kernel>::SHARED_WORDS;
+            const RESIDENT_BLOCKS: u32 = <$kernel>::RESIDENT_BLOCKS;
 
             #[inline(always)]
             fn run<T: Thread>(thread: T, params: &Self::Params) {

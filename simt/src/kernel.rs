@@ -12,6 +12,9 @@ pub trait Kernel {
     const THREADS: u32;
     /// Words of dynamic shared memory a block needs.
     const SHARED_WORDS: u32;
+    /// Blocks that a multiprocessor should hold at once: the assembler gives a thread no more registers than that
+    /// leaves it. 0 says nothing; a thread then gets what a single block leaves it.
+    const RESIDENT_BLOCKS: u32 = 0;
     /// What one thread does.
     fn run<T: Thread>(thread: T, params: &Self::Params);
 

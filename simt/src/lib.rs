@@ -3,7 +3,8 @@
 //! A kernel is the code of *one thread*, as in CUDA, generic over [`Thread`]. On an NVIDIA GPU (`ptx`, when compiled for
 //! `nvptx64-nvidia-cuda`) a thread is a zero-sized value whose methods are one instruction each. On the CPU (`emulator`, a
 //! feature) every thread is a coroutine, and each method checks what the hardware would not: collectives that only a
-//! part of a warp reaches, races, accesses outside of their memory, endless spins.
+//! part of a warp reaches, races, accesses outside of their memory, endless spins. A program that compiles kernels to PTX
+//! has the module `build`, a feature, for it.
 //!
 //! Memory is counted in 32-bit words: shared memory by word index from the start of the block's dynamic allocation,
 //! global memory through a [`View`].
@@ -14,18 +15,22 @@
     feature(asm_experimental_arch, link_llvm_intrinsics, stdarch_nvptx)
 )]
 
-#[cfg(feature = "emulator")]
+#[cfg(any(feature = "emulator", feature = "build"))]
 extern crate std;
 
+#[cfg(feature = "build")]
+pub mod build;
 #[cfg(feature = "emulator")]
 pub mod emulator;
 mod kernel;
+mod launch;
 #[cfg(target_arch = "nvptx64")]
 pub mod ptx;
 pub mod thread;
 mod view;
 
 pub use kernel::Kernel;
+pub use launch::Launch;
 pub use thread::{
     Atomics, BitInstructions, Collectives, GlobalMemory, Ids, SharedMemory, Thread, Tune,
 };

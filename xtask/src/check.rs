@@ -1,7 +1,7 @@
 //! What CI checks.
 
-use crate::compiler::{Compiler, toolchains};
 use crate::{Failure, executable, machine_code, output, package, ptx, resources, root, run};
+use ferrosz_simt::build::{Compiler, Error, Toolchain};
 use std::fs;
 use std::process::Command;
 
@@ -66,10 +66,18 @@ pub fn features() -> Result<(), Failure> {
 
 /// What can do without an operating system compiles for targets that have none.
 pub fn targets() -> Result<(), Failure> {
-    let compiler = Compiler::with_source()?;
+    let compiler = (Compiler::all().into_iter())
+        .find(Compiler::has_source)
+        .ok_or(Error::NoCompiler)?;
     for (package, target, library) in TARGETS {
-        println!("{package} for {target}, by {}", compiler.version);
-        compiler.check(package, target, library)?;
+        println!("{package} for {target}, by {}", compiler.version());
+        run(compiler
+            .cargo()
+            .current_dir(root())
+            .env("CARGO_TARGET_DIR", root().join("target/other"))
+            .args(["check", "--quiet", "--no-default-features"])
+            .args(["--package", package, "--target", target])
+            .arg(format!("-Zbuild-std={library}")))?;
     }
     Ok(())
 }
@@ -81,19 +89,17 @@ pub fn msrv() -> Result<(), Failure> {
         .find_map(|line| line.strip_prefix("rust-version = \""))
         .and_then(|rest| rest.split('"').next())
         .ok_or("Cargo.toml promises no rust-version")?;
-    let (rustc, cargo) = toolchains()
-        .into_iter()
-        .find(|(rustc, _)| {
-            let version = output(Command::new(rustc).arg("--version")).unwrap_or_default();
-            version.starts_with(&format!("rustc {promised}."))
-        })
+    let wanted = format!("rustc {promised}.");
+    let toolchain = (Toolchain::all().into_iter())
+        .find(|toolchain| toolchain.version().starts_with(&wanted))
         .ok_or_else(|| format!("Rust {promised}, which Cargo.toml promises, is not here"))?;
-    println!("with {}", rustc.display());
-    run(Command::new(cargo)
-        .current_dir(root())
-        .env("RUSTC", rustc)
-        .env_remove("RUSTUP_TOOLCHAIN")
-        .args(["check", "--quiet", "--package", "ferrosz-cli"]))
+    println!("with {}", toolchain.version());
+    run(toolchain.cargo().current_dir(root()).args([
+        "check",
+        "--quiet",
+        "--package",
+        "ferrosz-cli",
+    ]))
 }
 
 /// The command as it is shipped is small.

@@ -2,7 +2,7 @@
 
 use crate::Failure;
 use crate::packed::Files;
-use crate::ptxas::Assembled;
+use crate::resources::Assembled;
 use std::collections::BTreeMap;
 
 /// The chips: those of the A100 and of the H100, whose code also runs on later chips of the same major compute capability.

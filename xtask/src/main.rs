@@ -13,18 +13,14 @@
 
 mod bundle;
 mod check;
-mod compiler;
 mod docs;
 mod executable;
 mod machine_code;
 mod manifest;
-mod occupancy;
 mod package;
 mod packed;
 mod ptx;
-mod ptxas;
 mod resources;
-mod split;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};

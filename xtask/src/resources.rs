@@ -1,9 +1,11 @@
 //! The committed table of what kernels need on each chip, and what is never allowed.
 
-use crate::occupancy::Block;
-use crate::ptxas::{Assembled, Kernel, Ptxas};
 use crate::{Failure, ptx, root};
-use ferrosz_gpu_kernels::list::{LAUNCHES, NAMES};
+use ferrosz_gpu_kernels::list::LAUNCHES;
+use ferrosz_simt::Launch;
+use ferrosz_simt::build::occupancy::Block;
+use ferrosz_simt::build::{Assembled as Kernel, Ptxas};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
@@ -34,19 +36,34 @@ multiprocessor at once, as registers, shared memory and threads allow.
 
 ";
 
+/// What the assembler makes of all kernels.
+pub struct Assembled {
+    /// The assembler's version.
+    version: String,
+    /// Kernels by chip.
+    pub chips: BTreeMap<&'static str, Vec<Kernel>>,
+}
+
 /// A kernel on all chips.
 struct Row {
-    name: &'static str,
+    launch: Launch,
     /// On each of [`CHIPS`].
     kernels: Vec<Kernel>,
-    threads: u32,
-    dynamic_shared: u32,
 }
 
 /// The committed PTX, assembled for all chips.
 pub fn assembled() -> Result<Assembled, Failure> {
     let texts = ptx::committed()?;
-    Ptxas::find()?.assembled(&texts, &CHIPS)
+    let ptxas = Ptxas::find()?;
+    let folder = root().join("target/ptx/kernels");
+    let of_chip = |chip| Ok((chip, ptxas.assembled(&texts, chip, &folder)?));
+    Ok(Assembled {
+        version: ptxas.version().to_owned(),
+        chips: CHIPS
+            .into_iter()
+            .map(of_chip)
+            .collect::<Result<_, Failure>>()?,
+    })
 }
 
 /// Writes the table.
@@ -93,34 +110,37 @@ fn path() -> PathBuf {
 /// All kernels of the list, by name.
 fn rows(assembled: &Assembled) -> Result<Vec<Row>, Failure> {
     let mut rows = Vec::new();
-    for (name, (threads, shared_words)) in NAMES.iter().zip(LAUNCHES) {
+    for launch in LAUNCHES {
         let kernels = CHIPS
             .iter()
             .filter_map(|chip| assembled.chips.get(chip))
-            .filter_map(|kernels| kernels.iter().find(|kernel| kernel.name == *name))
+            .filter_map(|kernels| kernels.iter().find(|kernel| kernel.name == launch.name))
             .cloned()
             .collect::<Vec<_>>();
         if kernels.len() != CHIPS.len() {
-            return Err(format!("ptxas says nothing of {name}").into());
+            return Err(format!("ptxas says nothing of {}", launch.name).into());
         }
         rows.push(Row {
-            name,
+            launch: *launch,
             kernels,
-            threads: *threads,
-            dynamic_shared: 4 * shared_words,
         });
     }
-    rows.sort_by_key(|row| row.name);
+    rows.sort_by_key(|row| row.launch.name);
     Ok(rows)
 }
 
 impl Row {
     fn block(&self, kernel: &Kernel) -> Block {
         Block {
-            threads: self.threads,
+            threads: self.launch.threads,
             registers: kernel.registers,
-            shared: kernel.static_shared + self.dynamic_shared,
+            shared: kernel.static_shared + self.dynamic_shared(),
         }
+    }
+
+    /// Bytes.
+    fn dynamic_shared(&self) -> u32 {
+        4 * self.launch.shared_words
     }
 
     /// The largest of a number on all chips.
@@ -130,7 +150,12 @@ impl Row {
 
     /// What is not allowed of it.
     fn fault(&self) -> Option<String> {
-        let name = self.name;
+        let Launch {
+            name,
+            threads,
+            resident_blocks,
+            ..
+        } = self.launch;
         let local = (CHIPS.iter().zip(STACK).zip(&self.kernels)).find(|((_, most), kernel)| {
             !ptx::may_use_stack(name) && (kernel.stack > *most || kernel.spills > *most)
         });
@@ -139,13 +164,11 @@ impl Row {
                 "{name} has a stack of {stack} bytes and spills {spills} on {chip}"
             ));
         }
-        let wanted = ptx::resident_blocks(self.name)?;
         let fewer = (CHIPS.iter().zip(&self.kernels))
-            .find(|(_, kernel)| self.block(kernel).by_registers() < wanted)?;
+            .find(|(_, kernel)| self.block(kernel).by_registers() < resident_blocks)?;
         let (chip, Kernel { registers, .. }) = fewer;
         Some(format!(
-            "{} has {registers} registers on {chip}, too many for {wanted} blocks of {} threads",
-            self.name, self.threads
+            "{name} has {registers} registers on {chip}, too many for {resident_blocks} blocks of {threads} threads"
         ))
     }
 
@@ -165,11 +188,12 @@ impl Row {
         let stack = self.most(|kernel| kernel.stack);
         let spills = self.most(|kernel| kernel.spills);
         let static_shared = self.most(|kernel| kernel.static_shared);
-        let cells: Vec<String> = [format!("`{}`", self.name), self.threads.to_string()]
+        let Launch { name, threads, .. } = self.launch;
+        let cells: Vec<String> = [format!("`{name}`"), threads.to_string()]
             .into_iter()
             .chain(registers)
             .chain([stack.to_string(), spills.to_string()])
-            .chain([format!("{static_shared} + {}", self.dynamic_shared)])
+            .chain([format!("{static_shared} + {}", self.dynamic_shared())])
             .chain(blocks)
             .collect();
         format!("| {} |\n", cells.join(" | "))
@@ -230,10 +254,13 @@ mod tests {
 
     fn row(registers: [u32; 3]) -> Row {
         Row {
-            name: "ferrosz_extremes_f32",
+            launch: Launch {
+                name: "ferrosz_extremes_f32",
+                threads: 256,
+                shared_words: 1024,
+                resident_blocks: 4,
+            },
             kernels: registers.map(kernel).to_vec(),
-            threads: 256,
-            dynamic_shared: 4096,
         }
     }
 

@@ -14,6 +14,7 @@
 mod work;
 
 use crate::kernel::compress::work::Work;
+use crate::kernel::element::by_width;
 use crate::kernel::identity::IdentityOf;
 use crate::kernel::image::{Image, write_body};
 use crate::kernel::task::Task;
@@ -70,6 +71,8 @@ impl<E: Element, C: StaticCodec, S: StaticShape> Compress<E, C, S> {
 
     /// Words of shared memory.
     pub const SHARED_WORDS: u32 = Self::START + 2;
+    /// Blocks that a multiprocessor should hold at once.
+    pub const RESIDENT_BLOCKS: u32 = by_width::<E>(4, 3);
 
     /// What one thread does.
     #[inline(always)]

@@ -10,6 +10,7 @@
 
 use crate::kernel::cells::{self, Fault};
 use crate::kernel::compress::groups;
+use crate::kernel::element::by_width;
 use crate::kernel::image::read_body;
 use crate::kernel::output::{Output, Words};
 use crate::kernel::tile::{Tile, UNIT_WORDS, UnitSteps};
@@ -80,6 +81,8 @@ impl<E: Element, S: StaticShape> Decompress<E, S> {
     const EXCEPTIONS: u32 = Self::CHECKSUMS + 2 * CHUNK_WARPS as u32;
     /// Words of shared memory.
     pub const SHARED_WORDS: u32 = Self::EXCEPTIONS + 2 * CHUNK_THREADS;
+    /// Blocks that a multiprocessor should hold at once.
+    pub const RESIDENT_BLOCKS: u32 = by_width::<E>(4, 3);
 
     /// What one thread does.
     #[inline(always)]

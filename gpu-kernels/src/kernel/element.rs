@@ -3,6 +3,11 @@
 use ferrosz_codec::Element;
 use ferrosz_simt::{Thread, View};
 
+/// One number for kernels of elements of one word, another for those of two, which need more registers.
+pub const fn by_width<E: Element>(one_word: u32, two_words: u32) -> u32 {
+    if E::WORDS == 1 { one_word } else { two_words }
+}
+
 /// Reads an element that no thread of this launch changes.
 #[inline(always)]
 pub fn load_element<T: Thread, E: Element>(t: T, from: View<u32>, index: u64) -> E {

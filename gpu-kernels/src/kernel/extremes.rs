@@ -4,6 +4,7 @@
 //! the error bound, so that compression can follow without asking the host.
 
 use crate::kernel::cells;
+use crate::kernel::element::by_width;
 use crate::kernel::tile::UNIT_WORDS;
 use crate::scan::warp_max_u64;
 use crate::wide::{load_wide, store_wide};
@@ -47,6 +48,8 @@ const IN_FLIGHT: usize = 4;
 impl<E: Element> FindExtremes<E> {
     /// Words of shared memory.
     pub const SHARED_WORDS: u32 = 2 * 2 * WARPS;
+    /// Blocks that a multiprocessor should hold at once.
+    pub const RESIDENT_BLOCKS: u32 = by_width::<E>(4, 3);
 
     /// What one thread does.
     #[inline(always)]

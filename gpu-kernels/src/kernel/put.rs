@@ -27,6 +27,8 @@ pub struct PutParams {
 impl Put {
     /// Words of shared memory.
     pub const SHARED_WORDS: u32 = 0;
+    /// How many blocks a multiprocessor holds at once does not matter: not said.
+    pub const RESIDENT_BLOCKS: u32 = 0;
 
     /// What one thread does.
     #[inline(always)]

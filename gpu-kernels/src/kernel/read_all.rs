@@ -26,6 +26,8 @@ pub const IN_FLIGHT: usize = 4;
 impl ReadAll {
     /// Words of shared memory.
     pub const SHARED_WORDS: u32 = 0;
+    /// Blocks that a multiprocessor should hold at once.
+    pub const RESIDENT_BLOCKS: u32 = 8;
 
     /// What one thread does.
     #[inline(always)]

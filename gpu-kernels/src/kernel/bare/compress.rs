@@ -6,6 +6,7 @@
 
 use super::{BareParams, Coder, QUADS, Tile, load_codes, quad_word, tile_blocks};
 use crate::kernel::compress::{first_and_others, groups, is_first};
+use crate::kernel::element::by_width;
 use crate::kernel::image::write_body;
 use crate::kernel::unaligned::UnalignedReader;
 use crate::kernel::{CHUNK_THREADS, CHUNK_WARPS, cells, predict};
@@ -40,6 +41,8 @@ impl<E: Element, S: StaticShape> BareCompress<E, S> {
 
     /// Words of shared memory.
     pub const SHARED_WORDS: u32 = IMAGE_WORDS + SCRATCH_WORDS;
+    /// Blocks that a multiprocessor should hold at once.
+    pub const RESIDENT_BLOCKS: u32 = by_width::<E>(4, 3);
 
     /// What one thread does.
     #[inline(always)]

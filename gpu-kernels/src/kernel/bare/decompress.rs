@@ -6,6 +6,7 @@
 use super::{BareParams, Coder, LAYER_TILES, QUADS, Tile, quad_word, store_codes};
 use crate::kernel::cells::{self, Fault};
 use crate::kernel::compress::{groups, is_first};
+use crate::kernel::element::by_width;
 use crate::kernel::image::read_body;
 use crate::kernel::{CHUNK_THREADS, CHUNK_WARPS, predict};
 use crate::look_back::{TileState, sum_before};
@@ -40,6 +41,8 @@ impl<E: Element, S: StaticShape> BareDecompress<E, S> {
 
     /// Words of shared memory.
     pub const SHARED_WORDS: u32 = IMAGE_WORDS + SCRATCH_WORDS;
+    /// Blocks that a multiprocessor should hold at once.
+    pub const RESIDENT_BLOCKS: u32 = by_width::<E>(4, 3);
 
     /// What one thread does.
     #[inline(always)]

@@ -56,6 +56,8 @@ const RINGS: u32 = (NOTHING + (SLOT_BYTES + SYMBOL_BYTES) / 4).next_multiple_of(
 impl<C: SymbolCoder, S: StaticShape> Decode<C, S> {
     /// Words of shared memory: the tables, and the rings.
     pub const SHARED_WORDS: u32 = RINGS + WARPS * RING_WORDS;
+    /// Blocks that a multiprocessor should hold at once.
+    pub const RESIDENT_BLOCKS: u32 = 2;
 
     /// What one thread does.
     #[inline(always)]

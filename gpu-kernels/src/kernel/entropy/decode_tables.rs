@@ -68,6 +68,8 @@ impl<C: SymbolCoder> ReadTables<C> {
     const IS_USED: u32 = Self::FAULTS + CONTEXTS;
     /// Words of shared memory.
     pub const SHARED_WORDS: u32 = Self::IS_USED + CONTEXTS;
+    /// Blocks that a multiprocessor should hold at once.
+    pub const RESIDENT_BLOCKS: u32 = 1;
 
     /// What one thread does.
     #[inline(always)]

@@ -62,6 +62,8 @@ const CONTEXT_BYTES: u32 = SYMBOL_BYTES * TOKENS;
 impl<C: SymbolCoder, S: StaticShape> Encode<C, S> {
     /// Words of shared memory: the tables, and the context of lanes that have nothing to code.
     pub const SHARED_WORDS: u32 = ENCODE_WORDS + CONTEXT_BYTES / 4;
+    /// Blocks that a multiprocessor should hold at once.
+    pub const RESIDENT_BLOCKS: u32 = 2;
 
     /// What one thread does.
     #[inline(always)]

@@ -30,6 +30,8 @@ pub struct Place<C>(PhantomData<C>);
 pub trait CodedWords {
     /// Words of shared memory, from word 0 on, that it takes to write them.
     const SCRATCH_WORDS: u32;
+    /// Blocks that a multiprocessor should hold at once.
+    const RESIDENT_BLOCKS: u32;
 
     /// Writes all of the image but the values. For the whole block.
     fn place<T: Thread>(t: T, work: &mut Work<'_>);
@@ -67,6 +69,8 @@ impl<C: CodedWords> Place<C> {
     const START: u32 = Self::CHECKSUMS + 2 * WARPS;
     /// Words of shared memory.
     pub const SHARED_WORDS: u32 = Self::START + 2;
+    /// Blocks that a multiprocessor should hold at once.
+    pub const RESIDENT_BLOCKS: u32 = C::RESIDENT_BLOCKS;
 
     /// What one thread does.
     #[inline(always)]

@@ -50,6 +50,8 @@ const IN_FLIGHT: usize = 4;
 impl<S: StaticShape> Statistics<S> {
     /// Words of shared memory.
     pub const SHARED_WORDS: u32 = LEFT + WARPS * 2 * WARP;
+    /// Blocks that a multiprocessor should hold at once.
+    pub const RESIDENT_BLOCKS: u32 = 4;
 
     /// What one thread does.
     #[inline(always)]

@@ -58,6 +58,8 @@ impl<C: SymbolCoder> MakeTables<C> {
     const SIZES: u32 = Self::WORK + CONTEXTS * Self::WORK_WORDS;
     /// Words of shared memory.
     pub const SHARED_WORDS: u32 = Self::SIZES + CONTEXTS;
+    /// Blocks that a multiprocessor should hold at once.
+    pub const RESIDENT_BLOCKS: u32 = 1;
 
     /// What one thread does.
     #[inline(always)]

@@ -6,7 +6,7 @@
 
 use super::arrays::{CodeArray, half_of};
 use crate::kernel::cells;
-use crate::kernel::element::{load_element, store_element};
+use crate::kernel::element::{by_width, load_element, store_element};
 use crate::look_back::{TileState, sum_before};
 use crate::scan::block_sum;
 use crate::wide::{load_wide, store_wide};
@@ -65,6 +65,8 @@ const _: () = assert!(TURNS * WARPS == THREADS);
 impl<E: Element, S: StaticShape> Export<E, S> {
     /// Words of shared memory.
     pub const SHARED_WORDS: u32 = BEFORE_AT + 2;
+    /// Blocks that a multiprocessor should hold at once.
+    pub const RESIDENT_BLOCKS: u32 = by_width::<E>(4, 3);
 
     /// What one thread does.
     #[inline(always)]

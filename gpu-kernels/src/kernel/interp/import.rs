@@ -6,7 +6,7 @@
 use super::arrays::{CodeArray, half_of};
 use super::codes;
 use crate::kernel::cells::{self, Fault};
-use crate::kernel::element::{load_element, store_element};
+use crate::kernel::element::{by_width, load_element, store_element};
 use core::marker::PhantomData;
 use ferrosz_codec::Element;
 use ferrosz_codec::entropy::token::{RAW, zigzag};
@@ -38,6 +38,8 @@ pub const THREADS: u32 = 256;
 impl<S: StaticShape> ImportCodes<S> {
     /// Words of shared memory.
     pub const SHARED_WORDS: u32 = 0;
+    /// How many blocks a multiprocessor holds at once does not matter: not said.
+    pub const RESIDENT_BLOCKS: u32 = 0;
 
     /// What one thread does.
     #[inline(always)]
@@ -127,6 +129,8 @@ pub struct ImportOutliersParams {
 impl<E: Element, S: StaticShape> ImportOutliers<E, S> {
     /// Words of shared memory.
     pub const SHARED_WORDS: u32 = 0;
+    /// Blocks that a multiprocessor should hold at once.
+    pub const RESIDENT_BLOCKS: u32 = by_width::<E>(4, 3);
 
     /// What one thread does.
     #[inline(always)]

@@ -6,6 +6,7 @@ use super::rows::{InField, Row, WARPS};
 use super::stages::{Setting, Settle, Spot, run};
 use super::values::Values;
 use super::{InterpParams, THREADS};
+use crate::kernel::element::by_width;
 use crate::kernel::kept_shared_address;
 use core::marker::PhantomData;
 use ferrosz_codec::Element;
@@ -20,6 +21,8 @@ pub struct Predict<E, S>(PhantomData<(E, S)>);
 impl<E: Element, S: StaticShape> Predict<E, S> {
     /// Words of shared memory.
     pub const SHARED_WORDS: u32 = Values::<E, S>::WORDS;
+    /// Blocks that a multiprocessor should hold at once.
+    pub const RESIDENT_BLOCKS: u32 = by_width::<E>(2, 1);
 
     /// What one thread does.
     #[inline(always)]

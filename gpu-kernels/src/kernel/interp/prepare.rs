@@ -78,6 +78,8 @@ pub const THREADS: u32 = 128;
 impl<E: Element> Prepare<E> {
     /// Words of shared memory: the costs, then what was decided.
     pub const SHARED_WORDS: u32 = 2 * CELLS as u32;
+    /// Blocks that a multiprocessor should hold at once.
+    pub const RESIDENT_BLOCKS: u32 = 1;
 
     /// What one thread does.
     #[inline(always)]

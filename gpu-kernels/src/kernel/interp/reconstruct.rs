@@ -6,6 +6,7 @@ use super::codes;
 use super::rows::{InField, Row, WARPS};
 use super::stages::{Setting, Settle, Spot, run};
 use super::values::Values;
+use crate::kernel::element::by_width;
 use crate::kernel::kept_shared_address;
 use core::array::from_fn;
 use core::marker::PhantomData;
@@ -30,6 +31,8 @@ const ROW_WORDS: u32 = 32;
 impl<E: Element, S: StaticShape> Reconstruct<E, S> {
     /// Words of shared memory.
     pub const SHARED_WORDS: u32 = Decode::<E, S>::FIRST + 2;
+    /// Blocks that a multiprocessor should hold at once.
+    pub const RESIDENT_BLOCKS: u32 = by_width::<E>(2, 1);
 
     /// What one thread does.
     #[inline(always)]

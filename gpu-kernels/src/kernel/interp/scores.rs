@@ -7,6 +7,7 @@ use super::predict::Predict;
 use super::stages::{Setting, Settle, Spot, run};
 use super::values::Values;
 use super::{InterpParams, THREADS};
+use crate::kernel::element::by_width;
 use crate::scan::warp_sum_u64;
 use core::marker::PhantomData;
 use ferrosz_codec::Element;
@@ -50,6 +51,8 @@ pub const COST_CELLS: u64 = cost_cell(MAX_CANDIDATES, 0);
 impl<E: Element, S: StaticShape> Scores<E, S> {
     /// Words of shared memory.
     pub const SHARED_WORDS: u32 = count_word::<E, S>(MAX_LEVELS as u32, 0);
+    /// Blocks that a multiprocessor should hold at once.
+    pub const RESIDENT_BLOCKS: u32 = by_width::<E>(3, 1);
 
     /// What one thread does.
     #[inline(always)]

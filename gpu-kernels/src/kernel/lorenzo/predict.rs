@@ -11,6 +11,7 @@
 use super::LorenzoParams;
 use super::exact;
 use super::rows::{Pair, Row, SLICE_ROWS, TileRows, is_whole};
+use crate::kernel::element::by_width;
 use core::marker::PhantomData;
 use ferrosz_codec::Element;
 use ferrosz_codec::entropy::token::{RAW, zigzag};
@@ -37,6 +38,8 @@ type Step<V> = [Pair<V>; ROWS + 1];
 impl<E: Element, S: StaticShape> Predict<E, S> {
     /// Words of shared memory.
     pub const SHARED_WORDS: u32 = exact::shared_words(S::SHAPE);
+    /// Blocks that a multiprocessor should hold at once.
+    pub const RESIDENT_BLOCKS: u32 = by_width::<E>(4, 3);
 
     /// What one thread does.
     #[inline(always)]

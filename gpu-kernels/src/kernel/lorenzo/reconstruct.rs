@@ -51,6 +51,8 @@ struct Words {
 impl<E: Element, S: StaticShape> Reconstruct<E, S> {
     /// Words of shared memory.
     pub const SHARED_WORDS: u32 = TILE as u32;
+    /// Blocks that a multiprocessor should hold at once.
+    pub const RESIDENT_BLOCKS: u32 = 3;
 
     /// What one thread does.
     #[inline(always)]

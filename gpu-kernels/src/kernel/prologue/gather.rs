@@ -1,7 +1,7 @@
 //! Gathers the anchors of a field.
 
 use super::THREADS;
-use crate::kernel::element::{load_element, store_element};
+use crate::kernel::element::{by_width, load_element, store_element};
 use core::marker::PhantomData;
 use ferrosz_codec::Element;
 use ferrosz_simt::{Thread, View};
@@ -26,6 +26,8 @@ pub struct GatherParams {
 impl<E: Element> Gather<E> {
     /// Words of shared memory.
     pub const SHARED_WORDS: u32 = 0;
+    /// Blocks that a multiprocessor should hold at once.
+    pub const RESIDENT_BLOCKS: u32 = by_width::<E>(4, 3);
 
     /// What one thread does.
     #[inline(always)]

@@ -3,6 +3,7 @@
 use super::{Contents, THREADS, WARPS};
 use crate::kernel::cells::{self, Fault};
 use crate::kernel::decompress::header_is_sound;
+use crate::kernel::element::by_width;
 use crate::kernel::entropy::stream::{has_table, payload, table};
 use crate::scan::{store_warp_sum_u64, sum_of_warps};
 use core::marker::PhantomData;
@@ -48,6 +49,8 @@ impl<E: Element> ReadPrologue<E> {
     const PARAMETERS: u32 = 2 * WARPS as u32;
     /// Words of shared memory.
     pub const SHARED_WORDS: u32 = Self::PARAMETERS + WORDS as u32;
+    /// Blocks that a multiprocessor should hold at once.
+    pub const RESIDENT_BLOCKS: u32 = by_width::<E>(4, 3);
 
     /// What one thread does.
     #[inline(always)]

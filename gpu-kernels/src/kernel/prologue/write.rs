@@ -38,6 +38,8 @@ pub struct WritePrologueParams {
 impl WritePrologue {
     /// Words of shared memory.
     pub const SHARED_WORDS: u32 = 2 * WARPS as u32;
+    /// How many blocks a multiprocessor holds at once does not matter: not said.
+    pub const RESIDENT_BLOCKS: u32 = 0;
 
     /// What one thread does.
     #[inline(always)]

@@ -22,6 +22,7 @@ pub const HEAD_WORDS: u32 = 1 + LANES / 8;
 impl CodedWords for StackWords {
     // Head and states, which have 31 bits each at most.
     const SCRATCH_WORDS: u32 = HEAD_WORDS + LANES;
+    const RESIDENT_BLOCKS: u32 = 3;
 
     #[inline(always)]
     fn place<T: Thread>(t: T, work: &mut Work<'_>) {

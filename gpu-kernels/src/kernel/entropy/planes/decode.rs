@@ -30,6 +30,8 @@ const CHECKSUMS: u32 = SUMS + WARPS;
 impl<S: StaticShape> DecodePlanes<S> {
     /// Words of shared memory.
     pub const SHARED_WORDS: u32 = CHECKSUMS + 2 * WARPS;
+    /// Blocks that a multiprocessor should hold at once.
+    pub const RESIDENT_BLOCKS: u32 = 2;
 
     /// What one thread does.
     #[inline(always)]

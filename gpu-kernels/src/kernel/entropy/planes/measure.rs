@@ -40,6 +40,8 @@ impl Measure {
     const SUMS: u32 = Self::RAWS + CHUNK_TILES;
     /// Words of shared memory.
     pub const SHARED_WORDS: u32 = Self::SUMS + WARPS;
+    /// Blocks that a multiprocessor should hold at once.
+    pub const RESIDENT_BLOCKS: u32 = 2;
 
     /// What one thread does.
     #[inline(always)]

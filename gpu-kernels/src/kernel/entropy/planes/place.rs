@@ -18,6 +18,7 @@ const PLANE_ROWS: u32 = OFFSETS + CHUNK_MASKS;
 
 impl CodedWords for PlaneWords {
     const SCRATCH_WORDS: u32 = PLANE_ROWS + WARPS * PLANES * WARP;
+    const RESIDENT_BLOCKS: u32 = 2;
 
     #[inline(always)]
     fn place<T: Thread>(t: T, work: &mut Work<'_>) {

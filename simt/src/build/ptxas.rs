@@ -1,23 +1,25 @@
 //! NVIDIA's assembler: what it makes of the PTX for each chip.
 
-use crate::split::Kernels as Texts;
-use crate::{Failure, output, root};
-use std::collections::BTreeMap;
-use std::fs;
+use super::program::output;
+use super::{Error, Kernels};
+use std::borrow::ToOwned;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::string::{String, ToString};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::vec::Vec;
+use std::{format, fs};
 
 /// The assembler.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ptxas {
     path: PathBuf,
-    /// As it says itself: `13.0.88`.
-    pub version: String,
+    version: String,
 }
 
-/// What a kernel needs on one chip.
+/// A kernel as the assembler makes it for one chip, and what a thread and a block need there.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Kernel {
+pub struct Assembled {
     /// The entry point.
     pub name: String,
     /// Registers of a thread.
@@ -32,28 +34,16 @@ pub struct Kernel {
     pub machine_code: Vec<u8>,
 }
 
-/// What the assembler makes of all kernels.
-pub struct Assembled {
-    /// The assembler's version.
-    pub version: String,
-    /// Kernels by name, by chip.
-    pub chips: BTreeMap<&'static str, Vec<Kernel>>,
-}
-
 impl Ptxas {
     /// `$PTXAS`, the one on the path, or that of the Python package.
-    pub fn find() -> Result<Self, Failure> {
+    pub fn find() -> Result<Self, Error> {
         let named = std::env::var_os("PTXAS").map(PathBuf::from);
         [named, Some(PathBuf::from("ptxas"))]
             .into_iter()
             .flatten()
             .chain(in_python())
             .find_map(Self::at)
-            .ok_or_else(|| {
-                "ptxas is missing: `pip install 'nvidia-cuda-nvcc==13.0.*' 'nvidia-nvvm==13.0.*'`, \
-                 or set PTXAS to its path"
-                    .into()
-            })
+            .ok_or(Error::NoAssembler)
     }
 
     fn at(path: PathBuf) -> Option<Self> {
@@ -62,25 +52,26 @@ impl Ptxas {
         Some(Self { path, version })
     }
 
-    /// Assembles kernels for chips.
-    pub fn assembled(&self, texts: &Texts, chips: &[&'static str]) -> Result<Assembled, Failure> {
-        let of_chip = |chip: &&'static str| Ok((*chip, self.kernels(texts, chip)?));
-        Ok(Assembled {
-            version: self.version.clone(),
-            chips: chips.iter().map(of_chip).collect::<Result<_, Failure>>()?,
-        })
+    /// Its version, as it says itself: `13.0.88`.
+    pub fn version(&self) -> &str {
+        &self.version
     }
 
-    /// Assembles kernels for a chip, on all processors.
-    fn kernels(&self, texts: &Texts, chip: &str) -> Result<Vec<Kernel>, Failure> {
-        let folder = root().join("target/ptx/kernels");
-        fs::create_dir_all(&folder)?;
-        let texts: Vec<_> = texts.iter().collect();
+    /// Assembles kernels for a chip, on all processors; by name. A folder gets the PTX and the machine code of each.
+    pub fn assembled(
+        &self,
+        kernels: &Kernels,
+        chip: &str,
+        folder: impl AsRef<Path>,
+    ) -> Result<Vec<Assembled>, Error> {
+        let folder = folder.as_ref();
+        kernels.write(folder)?;
+        let names: Vec<&String> = kernels.0.keys().collect();
         let next = AtomicUsize::new(0);
-        let work = || -> Result<Vec<Kernel>, String> {
+        let work = || -> Result<Vec<Assembled>, Error> {
             let mut kernels = Vec::new();
-            while let Some((name, text)) = texts.get(next.fetch_add(1, Ordering::Relaxed)) {
-                kernels.push(self.assemble(&folder, name, text, chip)?);
+            while let Some(name) = names.get(next.fetch_add(1, Ordering::Relaxed)) {
+                kernels.push(self.assemble(folder, name, chip)?);
             }
             Ok(kernels)
         };
@@ -89,38 +80,37 @@ impl Ptxas {
             let threads: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
             threads.into_iter().map(|thread| thread.join()).collect()
         });
-        let mut kernels = Vec::new();
+        let mut assembled = Vec::with_capacity(names.len());
         for part in parts {
-            kernels.extend(part.map_err(|_| "a thread that ran ptxas has panicked")??);
+            assembled.extend(part.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?);
         }
-        Ok(kernels)
+        assembled.sort_unstable_by(|a, b| a.name.cmp(&b.name));
+        Ok(assembled)
     }
 
-    /// Assembles a kernel for a chip, in a folder for its files. Their names are relative, as the machine code holds the
+    /// Assembles the kernel of a file in a folder. The names of files are relative, as the machine code holds the
     /// command's line, and would differ between machines.
-    fn assemble(
-        &self,
-        folder: &Path,
-        name: &str,
-        text: &str,
-        chip: &str,
-    ) -> Result<Kernel, String> {
+    fn assemble(&self, folder: &Path, name: &str, chip: &str) -> Result<Assembled, Error> {
         let ptx = format!("{name}.ptx");
         let cubin = format!("{name}.{chip}.cubin");
-        let failed = |error: std::io::Error| format!("ptxas for {chip}: {name}: {error}");
-        fs::write(folder.join(&ptx), text).map_err(failed)?;
+        let failed = |report: &str| Error::Assembler {
+            kernel: name.to_owned(),
+            chip: chip.to_owned(),
+            report: report.to_owned(),
+        };
         let result = Command::new(&self.path)
             .current_dir(folder)
             .args(["-v", "-arch", chip, "-o", &cubin, &ptx])
             .output()
-            .map_err(failed)?;
-        let report = String::from_utf8_lossy(&result.stderr).into_owned();
+            .map_err(|error| failed(&error.to_string()))?;
+        let report = String::from_utf8_lossy(&result.stderr);
         if !result.status.success() {
-            return Err(format!("ptxas for {chip}: {name}: {report}"));
+            return Err(failed(&report));
         }
-        let kernel = parse(&report).ok_or_else(|| format!("ptxas says nothing of {name}"))?;
-        Ok(Kernel {
-            machine_code: fs::read(folder.join(&cubin)).map_err(failed)?,
+        let kernel = parse(&report).ok_or_else(|| failed("it says nothing of the kernel"))?;
+        let cubin = folder.join(cubin);
+        Ok(Assembled {
+            machine_code: fs::read(&cubin).map_err(Error::file(&cubin))?,
             ..kernel
         })
     }
@@ -141,11 +131,11 @@ fn version_in(text: &str) -> Option<&str> {
 }
 
 /// The kernel of a report of `ptxas -v`.
-fn parse(report: &str) -> Option<Kernel> {
+fn parse(report: &str) -> Option<Assembled> {
     let (_, rest) = report.split_once("Compiling entry function '")?;
-    let mut kernel = Kernel {
+    let mut kernel = Assembled {
         name: rest.split('\'').next()?.to_owned(),
-        ..Kernel::default()
+        ..Assembled::default()
     };
     for line in rest.lines() {
         for (unit, number) in [
@@ -176,7 +166,7 @@ mod tests {
             ptxas info    : Function properties for ferrosz_b\n    \
             96 bytes stack frame, 92 bytes spill stores, 88 bytes spill loads\n\
             ptxas info    : Used 80 registers, used 1 barriers, 96 bytes cumulative stack size, 48 bytes smem\n";
-        let kernel = Kernel {
+        let kernel = Assembled {
             name: "ferrosz_b".to_owned(),
             registers: 80,
             stack: 96,

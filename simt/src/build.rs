@@ -1,0 +1,51 @@
+//! Compiles a crate of kernels to PTX, and assembles it: for a program that builds kernels, a build script or another.
+//!
+//! A crate of kernels is a library without `std`. Its entry points are functions for the GPU alone, `#[unsafe(no_mangle)]
+//! unsafe extern "ptx-kernel" fn name(params: Params)` of one line each, which run a [`Kernel`](crate::Kernel) of the same
+//! name. A list of [`Launch`](crate::Launch)es tells a build program, which depends on the same crate, of the blocks of each.
+//!
+//! ```no_run
+//! use ferrosz_simt::Launch;
+//! use ferrosz_simt::build::{Compiler, Package, Ptxas, Rule, split, violations, with_directives};
+//!
+//! # const KERNELS: &[Launch] = &[];
+//! fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!     // The folder and the name of the crate.
+//!     let package = Package::new("kernels", "my-kernels");
+//!     let built = Compiler::find()?.compile(&package)?;
+//!     // `my_kernels::KERNELS` in a real program: `&[Launch::of::<MyKernel>()]`.
+//!     let ptx = with_directives(&built.ptx, KERNELS)?;
+//!     if let Some(violation) = violations(&ptx, &[Rule::Call, Rule::LocalMemory]).first() {
+//!         return Err(violation.to_string().into());
+//!     }
+//!     let kernels = split(&ptx)?;
+//!     kernels.write("target/kernels")?;
+//!     for kernel in Ptxas::find()?.assembled(&kernels, "sm_80", "target/assembled")? {
+//!         println!("{}: {} registers, {} bytes spilled", kernel.name, kernel.registers, kernel.spills);
+//!     }
+//!     Ok(())
+//! }
+//! ```
+//!
+//! The compiler is any with the target `nvptx64-nvidia-cuda` or the source of Rust's own library: what the program itself is
+//! built with need not be. Without an assembler the PTX is still there, and the driver of a GPU compiles it.
+
+mod compiler;
+mod directives;
+mod error;
+pub mod occupancy;
+mod package;
+mod program;
+mod ptxas;
+mod rules;
+mod split;
+mod toolchain;
+
+pub use compiler::{Built, Compiler};
+pub use directives::with_directives;
+pub use error::Error;
+pub use package::Package;
+pub use ptxas::{Assembled, Ptxas};
+pub use rules::{Rule, Violation, violations};
+pub use split::{Kernels, split};
+pub use toolchain::Toolchain;

@@ -83,7 +83,7 @@ fn a_collective_in_two_places() {
     };
     wrong_and_right(FaultKind::DivergentCollective, body, |fault, message| {
         for line in lines.get() {
-            assert_says(message, &[&format!("emulator_faults.rs:{line}:")]);
+            assert_says(message, &[&format!("faults.rs:{line}:")]);
         }
         let line = fault.location.expect("a place").line();
         assert!(lines.get().contains(&line));
@@ -201,7 +201,7 @@ fn barriers_in_two_places() {
         }
     };
     wrong_and_right(FaultKind::DivergentBarrier, body, |fault, message| {
-        let files = message.matches("emulator_faults.rs:").count();
+        let files = message.matches("faults.rs:").count();
         assert_eq!(files, 3, "{message}");
         assert_eq!(fault.thread, 0);
         assert_says(message, &["thread 32 waits in `barrier`"]);
@@ -573,7 +573,7 @@ fn a_thread_that_spins_alone_is_named() {
     };
     wrong_and_right(FaultKind::EndlessSpin, body, |fault, message| {
         assert_eq!(fault.thread, 42);
-        assert_says(message, &["emulator_faults.rs:"]);
+        assert_says(message, &["faults.rs:"]);
     });
 }
 

@@ -16,12 +16,12 @@
 //!   `#[track_caller]`.
 //! * Each word of shared memory has a shadow that knows who touched it since the last barrier
 //!   (see `shared.rs`), so a missing barrier is found whichever way the accesses happened to fall.
-//! * An access through a view must lie inside it and be aligned.
 //! * So has each byte of global memory that the launch touches (see `global.rs`). A race of threads of one block is found
 //!   as on shared memory. Between blocks only a fence and an atomic operation on one side, and an atomic operation and a
 //!   fence on the other, make an order; they count for the whole of their blocks, so a barrier that is missing between them
 //!   and the access of another thread of the block is not found. A load that promises that no thread of the launch writes
 //!   what it reads is held to that. [`Emulator::global_shadow`] turns this off.
+//! * An access through a view must lie inside it and be aligned.
 //! * A thread that keeps waiting while no memory changes waits for ever. That includes the wait
 //!   for a block that cannot start before this one ends: only [`Emulator::resident_blocks`] are in
 //!   flight at a time, as on a real GPU.

@@ -15,7 +15,7 @@ use std::{boxed::Box, format, vec::Vec};
 use super::accesses::{Access, Accesses};
 use super::clock::{Clock, not_ordered_by};
 use super::fault::{FaultKind, OtherSide, Problem};
-use super::page::{Grains, PAGE_BYTES, Page, Span};
+use super::page::{self, Grains, PAGE_BYTES, Page, Span};
 use super::releases::{Knowledge, Operation, Releases};
 
 /// How a thread touches memory.
@@ -125,7 +125,9 @@ impl GlobalShadow {
     }
 
     /// `now` touches some bytes, a power of 2 that divides their address.
-    #[inline]
+    ///
+    /// Inlined, as each caller knows the touch.
+    #[inline(always)]
     pub(super) fn touch(
         &mut self,
         touch: Touch,
@@ -139,58 +141,39 @@ impl GlobalShadow {
             bytes,
         };
         let is_before = |earlier: &Access| clock.orders(earlier, &now);
-        let stored = |page: &Page| {
-            let stores = page.stores.of(span).iter().flatten();
-            fails(
-                Touch::Store,
-                stores.copied().find(|store| !is_before(store)),
-            )
-        };
-        let accessed = |touch, accesses: &Grains<Accesses>| {
-            let mut of_span = accesses.of(span).iter();
-            fails(touch, of_span.find_map(|them| them.unordered(is_before)))
-        };
-        let loaded = |page: &Page| {
-            let loads = page.loads.of(span).iter().flatten();
-            fails(Touch::Load, loads.copied().next())
-        };
-        let add = |accesses: &mut Grains<Accesses>| {
-            for of_grain in accesses.of_mut(span) {
-                of_grain.add(now, is_before);
-            }
-        };
+        let is_never = |_: &Access| false;
         match touch {
             Touch::Load => {
-                let stores = page.stores.of(span).iter().flatten();
-                fails(Touch::Store, stores.copied().next())?;
-                let mut writes = page.atomic_writes.of(span).iter();
-                fails(Touch::AtomicWrite, writes.find_map(Accesses::any))?;
+                check_last(Touch::Store, &page.stores, span, is_never)?;
+                check(Touch::AtomicWrite, &page.atomic_writes, span, is_never)?;
                 for load in page.loads.of_mut(span) {
                     load.get_or_insert(now);
                 }
             }
             Touch::OwnLoad => {
-                stored(page)?;
-                accessed(Touch::AtomicWrite, &page.atomic_writes)?;
-                add(&mut page.own_loads);
+                check_last(Touch::Store, &page.stores, span, is_before)?;
+                check(Touch::AtomicWrite, &page.atomic_writes, span, is_before)?;
+                add(&mut page.own_loads, span, now, is_before);
             }
             Touch::Store => {
-                loaded(page)?;
-                stored(page)?;
-                accessed(Touch::OwnLoad, &page.own_loads)?;
-                accessed(Touch::AtomicWrite, &page.atomic_writes)?;
-                accessed(Touch::AtomicRead, &page.atomic_reads)?;
-                page.stores.of_mut(span).fill(Some(now));
+                check_last(Touch::Load, &page.loads, span, is_never)?;
+                check_last(Touch::Store, &page.stores, span, is_before)?;
+                check(Touch::OwnLoad, &page.own_loads, span, is_before)?;
+                check(Touch::AtomicWrite, &page.atomic_writes, span, is_before)?;
+                check(Touch::AtomicRead, &page.atomic_reads, span, is_before)?;
+                for store in page.stores.of_mut(span) {
+                    *store = Some(now);
+                }
             }
             Touch::AtomicRead => {
-                stored(page)?;
-                add(&mut page.atomic_reads);
+                check_last(Touch::Store, &page.stores, span, is_before)?;
+                add(&mut page.atomic_reads, span, now, is_before);
             }
             Touch::AtomicWrite => {
-                loaded(page)?;
-                stored(page)?;
-                accessed(Touch::OwnLoad, &page.own_loads)?;
-                add(&mut page.atomic_writes);
+                check_last(Touch::Load, &page.loads, span, is_never)?;
+                check_last(Touch::Store, &page.stores, span, is_before)?;
+                check(Touch::OwnLoad, &page.own_loads, span, is_before)?;
+                add(&mut page.atomic_writes, span, now, is_before);
             }
         }
         Ok(())
@@ -224,7 +207,7 @@ impl GlobalShadow {
             let next = self.pages.len();
             let position = *self.positions.entry(address).or_insert(next);
             if position == next {
-                self.pages.push(Page::UNTOUCHED);
+                self.pages.push(page::take());
             }
             *recent = (address, position);
         }
@@ -232,9 +215,53 @@ impl GlobalShadow {
     }
 }
 
-fn fails(touch: Touch, earlier: Option<Access>) -> Result<(), Conflict> {
-    match earlier {
-        Some(earlier) => Err(Conflict { touch, earlier }),
-        None => Ok(()),
+impl Drop for GlobalShadow {
+    fn drop(&mut self) {
+        self.pages.drain(..).for_each(page::give_back);
+    }
+}
+
+/// Looks for an earlier access that is not before the present one, where each grain keeps one.
+#[inline(always)]
+fn check_last(
+    touch: Touch,
+    grains: &Grains<Option<Access>>,
+    span: Span,
+    is_before: impl Fn(&Access) -> bool,
+) -> Result<(), Conflict> {
+    for earlier in grains.of(span).iter().flatten() {
+        if !is_before(earlier) {
+            let earlier = *earlier;
+            return Err(Conflict { touch, earlier });
+        }
+    }
+    Ok(())
+}
+
+/// The same, where each grain keeps several.
+#[inline(always)]
+fn check(
+    touch: Touch,
+    grains: &Grains<Accesses>,
+    span: Span,
+    is_before: impl Fn(&Access) -> bool + Copy,
+) -> Result<(), Conflict> {
+    for accesses in grains.of(span) {
+        if let Some(earlier) = accesses.unordered(is_before) {
+            return Err(Conflict { touch, earlier });
+        }
+    }
+    Ok(())
+}
+
+#[inline(always)]
+fn add(
+    grains: &mut Grains<Accesses>,
+    span: Span,
+    now: Access,
+    is_before: impl Fn(&Access) -> bool + Copy,
+) {
+    for accesses in grains.of_mut(span) {
+        accesses.add(now, is_before);
     }
 }

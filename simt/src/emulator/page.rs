@@ -1,6 +1,7 @@
 //! The shadow of a page of global memory.
 
-use std::{vec, vec::Vec};
+use core::cell::RefCell;
+use std::vec::Vec;
 
 use super::accesses::{Access, Accesses};
 
@@ -53,15 +54,21 @@ impl<T: Copy + Default> Grains<T> {
 
     /// Makes grains of 2^`shift` bytes, which is no more than they have.
     #[cold]
+    #[inline(never)]
     fn refine(&mut self, shift: u32) {
         if self.items.is_empty() {
-            self.items = vec![T::default(); PAGE_BYTES >> shift];
+            self.items.resize(PAGE_BYTES >> shift, T::default());
         } else {
             let times = 1 << (self.shift - shift);
             let repeated = |item: &T| core::iter::repeat_n(*item, times);
             self.items = self.items.iter().flat_map(repeated).collect();
         }
         self.shift = shift;
+    }
+
+    /// Forgets all.
+    fn clear(&mut self) {
+        self.items.clear();
     }
 }
 
@@ -78,11 +85,39 @@ pub(super) struct Page {
 }
 
 impl Page {
-    pub(super) const UNTOUCHED: Self = Self {
+    const UNTOUCHED: Self = Self {
         loads: Grains::NONE,
         stores: Grains::NONE,
         own_loads: Grains::NONE,
         atomic_reads: Grains::NONE,
         atomic_writes: Grains::NONE,
     };
+}
+
+/// What an idle OS thread holds on to at most.
+const KEPT: usize = 512;
+
+std::thread_local! {
+    /// Shadows are as large as what they shadow many times over: to get new memory for each launch costs more than most
+    /// launches.
+    static POOL: RefCell<Vec<Page>> = const { RefCell::new(Vec::new()) };
+}
+
+/// The shadow of a page that nobody has touched.
+pub(super) fn take() -> Page {
+    POOL.with_borrow_mut(Vec::pop).unwrap_or(Page::UNTOUCHED)
+}
+
+/// Keeps a page's memory for later.
+pub(super) fn give_back(mut page: Page) {
+    page.loads.clear();
+    page.stores.clear();
+    page.own_loads.clear();
+    page.atomic_reads.clear();
+    page.atomic_writes.clear();
+    POOL.with_borrow_mut(|pool| {
+        if pool.len() < KEPT {
+            pool.push(page);
+        }
+    });
 }

@@ -124,7 +124,7 @@ impl EmulatorThread<'_> {
     }
 
     /// The address of an item that is touched now.
-    #[inline]
+    #[inline(always)]
     fn one<W>(self, place: Place, view: View<W>, index: u64, touch: Touch) -> *mut W {
         let address = self.locate(place, view, index, 1);
         self.touch(place, touch, address, Item::One(index));
@@ -132,7 +132,7 @@ impl EmulatorThread<'_> {
     }
 
     /// The address of four words that are touched now.
-    #[inline]
+    #[inline(always)]
     fn four(self, place: Place, view: View<u32>, index: u64, touch: Touch) -> *mut [u32; 4] {
         let address = self.locate(place, view, index, 4).cast();
         self.touch(place, touch, address, Item::Four(index));
@@ -140,7 +140,7 @@ impl EmulatorThread<'_> {
     }
 
     /// The address of half a word that is touched now.
-    #[inline]
+    #[inline(always)]
     fn half(self, place: Place, view: View<u32>, half: u64, touch: Touch) -> *mut u16 {
         let word = self.locate(place, view, half / 2, 1).cast::<u16>();
         let address = word.wrapping_add(half as usize % 2);
@@ -149,7 +149,7 @@ impl EmulatorThread<'_> {
     }
 
     /// The address of a byte that is touched now.
-    #[inline]
+    #[inline(always)]
     fn byte(self, place: Place, view: View<u32>, byte: u64, touch: Touch) -> *mut u8 {
         let word = self.locate(place, view, byte / 4, 1).cast::<u8>();
         let address = word.wrapping_add(byte as usize % 4);
@@ -158,21 +158,35 @@ impl EmulatorThread<'_> {
     }
 
     /// Tells the shadow of global memory that this thread touches what lies at an address.
-    #[inline]
+    #[inline(always)]
     fn touch<P>(self, place: Place, touch: Touch, address: *mut P, item: Item) {
         let Some(global) = &self.0.launch.global else {
             return;
         };
-        let problem = {
+        let (now, conflict) = {
             let clock = self.0.clock.borrow();
             let now = clock.access(self.0.thread, place);
             let bytes = (address.addr(), size_of::<P>());
             match global.borrow_mut().touch(touch, bytes, now, &clock) {
                 Ok(()) => return,
-                Err(conflict) => conflict.problem(touch, item, &now),
+                Err(conflict) => (now, conflict),
             }
         };
-        self.stop(place, *problem);
+        self.stop(place, *conflict.problem(touch, item, &now));
+    }
+
+    /// Tells the shadow of global memory of an atomic operation: that this thread touches the item, what it can acquire
+    /// by it, and what it releases.
+    fn operate<W>(self, place: Place, operation: Operation, address: *mut W, index: u64) {
+        match operation {
+            Operation::Read => self.touch(place, Touch::AtomicRead, address, Item::One(index)),
+            _ => self.touch(place, Touch::AtomicWrite, address, Item::One(index)),
+        }
+        if let Some(global) = &self.0.launch.global {
+            let (mut global, mut seen) = (global.borrow_mut(), self.0.seen.borrow_mut());
+            let (fenced, clock) = (self.0.fenced.get(), self.0.clock.borrow());
+            global.operate(operation, address.addr(), &mut seen, fenced, &clock);
+        }
     }
 
     /// Replaces an item by what `change` makes of it, at once; what it was before. It is a change that spinning threads may wait for only if another value comes.
@@ -185,12 +199,8 @@ impl EmulatorThread<'_> {
         operation: Operation,
         change: impl FnOnce(W) -> W,
     ) -> W {
-        let touch = match operation {
-            Operation::Read => Touch::AtomicRead,
-            _ => Touch::AtomicWrite,
-        };
-        let address = self.one(place, view, index, touch);
-        self.operate(operation, address.addr());
+        let address = self.locate(place, view, index, 1);
+        self.operate(place, operation, address, index);
         // SAFETY: `locate` found it aligned and in the view. The grid's threads all run on this OS thread, and nobody
         // else writes, so a plain read is atomic.
         let before = unsafe { address.read() };
@@ -201,16 +211,6 @@ impl EmulatorThread<'_> {
             self.0.launch.note_change();
         }
         before
-    }
-
-    /// Notes what an atomic operation lets this thread acquire, and what the thread releases by it.
-    #[inline]
-    fn operate(self, operation: Operation, item: usize) {
-        if let Some(global) = &self.0.launch.global {
-            let (mut global, mut seen) = (global.borrow_mut(), self.0.seen.borrow_mut());
-            let (fenced, clock) = (self.0.fenced.get(), self.0.clock.borrow());
-            global.operate(operation, item, &mut seen, fenced, &clock);
-        }
     }
 
     /// Ends the launch.
@@ -410,6 +410,18 @@ impl SharedMemory for EmulatorThread<'_> {
             shared.store(now, clock, address / 4, value)
         });
     }
+
+    // These are what the trait has; but their place is the kernel's, not the trait's.
+
+    #[track_caller]
+    fn shared_load_f32(self, word: u32) -> f32 {
+        f32::from_bits(self.shared_load(word))
+    }
+
+    #[track_caller]
+    fn shared_store_f32(self, word: u32, value: f32) {
+        self.shared_store(word, value.to_bits());
+    }
 }
 
 impl GlobalMemory for EmulatorThread<'_> {
@@ -487,6 +499,35 @@ impl GlobalMemory for EmulatorThread<'_> {
         // SAFETY: as for `store`, of a byte of the word.
         unsafe { address.write(value) };
         self.0.launch.note_change();
+    }
+
+    // These are what the trait has; but their place is the kernel's, not the trait's.
+
+    #[track_caller]
+    fn store_half_if(self, condition: bool, view: View<u32>, half: u64, value: u16) {
+        if condition {
+            self.store_half(view, half, value);
+        }
+    }
+
+    #[track_caller]
+    fn load_f32(self, view: View<f32>, index: u64) -> f32 {
+        f32::from_bits(self.load(view.bits(), index))
+    }
+
+    #[track_caller]
+    fn store_f32(self, view: View<f32>, index: u64, value: f32) {
+        self.store(view.bits(), index, value.to_bits());
+    }
+
+    #[track_caller]
+    fn load_f64(self, view: View<f64>, index: u64) -> f64 {
+        f64::from_bits(self.load_u64(view.bits(), index))
+    }
+
+    #[track_caller]
+    fn store_f64(self, view: View<f64>, index: u64, value: f64) {
+        self.store_u64(view.bits(), index, value.to_bits());
     }
 
     #[track_caller]

@@ -16,11 +16,11 @@
 //!   `#[track_caller]`.
 //! * Each word of shared memory has a shadow that knows who touched it since the last barrier
 //!   (see `shared.rs`), so a missing barrier is found whichever way the accesses happened to fall.
-//! * So has each byte of global memory that the launch touches (see `global.rs`). A race of threads of one block is found
-//!   as on shared memory. Between blocks only a fence and an atomic operation on one side, and an atomic operation and a
-//!   fence on the other, make an order; they count for the whole of their blocks, so a barrier that is missing between them
-//!   and the access of another thread of the block is not found. A load that promises that no thread of the launch writes
-//!   what it reads is held to that. [`Emulator::global_shadow`] turns this off.
+//! * So has each byte of global memory that the launch touches (see `global.rs`). A race of threads of one block is
+//!   found as on shared memory. Between blocks only a fence and an atomic operation on one side, and an atomic
+//!   operation and a fence on the other, make an order; they count for the whole of their blocks, so a barrier that is
+//!   missing between them and the access of another thread of the block is not found. A load that promises that no
+//!   thread of the launch writes what it reads is held to that. [`Emulator::global_shadow`] turns this off.
 //! * An access through a view must lie inside it and be aligned.
 //! * A thread that keeps waiting while no memory changes waits for ever. That includes the wait
 //!   for a block that cannot start before this one ends: only [`Emulator::resident_blocks`] are in
@@ -135,8 +135,8 @@ impl Emulator {
         self
     }
 
-    /// Whether to look for [`FaultKind::GlobalRace`] and [`FaultKind::StaleRead`], which takes time and memory. The default
-    /// is yes.
+    /// Whether to look for [`FaultKind::GlobalRace`] and [`FaultKind::StaleRead`], which takes time and memory. The
+    /// default is yes.
     #[must_use]
     pub const fn global_shadow(mut self, is_on: bool) -> Self {
         self.global_shadow = is_on;
@@ -181,8 +181,8 @@ impl Emulator {
     }
 
     /// Runs `body` as the kernel, on a grid of up to three dimensions, x first: so many blocks along each, of so many
-    /// threads along each, that share `shared_words` words. Threads are numbered along x, then y, then z; 32 in a row are a
-    /// warp.
+    /// threads along each, that share `shared_words` words. Threads are numbered along x, then y, then z; 32 in a row
+    /// are a warp.
     ///
     /// # Errors
     ///

@@ -1,5 +1,5 @@
-//! Kernels that touch global memory without order, each beside its corrected twin: the emulator must find the first by its
-//! shadow of global memory, whichever way the accesses fall, and let the second pass.
+//! Kernels that touch global memory without order, each beside its corrected twin: the emulator must find the first by
+//! its shadow of global memory, whichever way the accesses fall, and let the second pass.
 
 use ferrosz_simt::View;
 use ferrosz_simt::emulator::{BlockOrder, Emulator, EmulatorThread, Fault, FaultKind};

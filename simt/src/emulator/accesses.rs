@@ -25,9 +25,10 @@ impl Access {
 /// The accesses of one sort that no later one of that sort stands for.
 ///
 /// An access that is ordered before a later one need not be kept: all that is ordered behind the later one is ordered
-/// behind both. Of those that are left, two are enough within a block: if they are of one warp, each thread of that warp
-/// conflicts with one of the two until the warp synchronises, and all other threads conflict with both; if they are of two
-/// warps, each thread conflicts with one of the two until the block's barrier. Of more than two blocks the rest is forgotten.
+/// behind both. Of those that are left, two are enough within a block: if they are of one warp, each thread of that
+/// warp conflicts with one of the two until the warp synchronises, and all other threads conflict with both; if they
+/// are of two warps, each thread conflicts with one of the two until the block's barrier. Of more than two blocks the
+/// rest is forgotten.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Accesses {
     first: Option<Access>,

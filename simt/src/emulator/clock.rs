@@ -2,11 +2,11 @@
 //!
 //! The clock of a block ticks at each barrier, at each `sync_warp` of one of its warps and at each fence of one of its
 //! threads. Two accesses of different threads of a block are ordered by a barrier between them or, within a warp, by a
-//! [`sync_warp`](crate::Thread::sync_warp): an earlier access is ordered before one that happens now if it was made before
-//! the last of these.
+//! [`sync_warp`](crate::Thread::sync_warp): an earlier access is ordered before one that happens now if it was made
+//! before the last of these.
 //!
-//! Accesses to global memory can also be ordered by fences and atomic operations (see `releases.rs`): a block knows up to
-//! what time of other blocks all that they did is ordered before all that it does now.
+//! Accesses to global memory can also be ordered by fences and atomic operations (see `releases.rs`): a block knows up
+//! to what time of other blocks all that they did is ordered before all that it does now.
 //!
 //! One clock serves all blocks that run one after the other in the same place of the machine; it never restarts.
 

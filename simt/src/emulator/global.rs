@@ -1,13 +1,13 @@
 //! The shadow of global memory, which finds races on it and loads of what the launch writes.
 //!
-//! Memory that the launch touches is shadowed in pages. The shadow knows of each byte who loaded it as memory that nobody
-//! writes; who stored to it last; who read it otherwise; and who read or wrote it by atomic operations. An access is checked
-//! against those that it conflicts with:
+//! Memory that the launch touches is shadowed in pages. The shadow knows of each byte who loaded it as memory that
+//! nobody writes; who stored to it last; who read it otherwise; and who read or wrote it by atomic operations. An
+//! access is checked against those that it conflicts with:
 //!
 //! * A load that promises that no thread of the launch writes conflicts with every write, even of the same thread and
 //!   whatever comes first: the hardware may take such loads from a cache that no write reaches.
-//! * A store conflicts with every other access of another thread, an atomic operation with stores and reads that are not
-//!   atomic, unless the two are in order: see `clock.rs` and `releases.rs`.
+//! * A store conflicts with every other access of another thread, an atomic operation with stores and reads that are
+//!   not atomic, unless the two are in order: see `clock.rs` and `releases.rs`.
 
 use std::collections::HashMap;
 use std::{boxed::Box, format, vec::Vec};

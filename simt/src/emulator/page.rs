@@ -18,8 +18,8 @@ pub(super) struct Span {
     pub(super) bytes: usize,
 }
 
-/// What is remembered of each *grain* of a page. Grains are as long as the shortest access that was recorded, so that each
-/// access is of whole grains; before the first one nothing is kept.
+/// What is remembered of each *grain* of a page. Grains are as long as the shortest access that was recorded, so that
+/// each access is of whole grains; before the first one nothing is kept.
 pub(super) struct Grains<T> {
     /// A grain is 2^`shift` bytes.
     shift: u32,

@@ -4,8 +4,9 @@
 //! block did before the fence, and all that the block had acquired. A thread that reads the item by an atomic operation
 //! and then passes a fence *acquires* that for its block.
 //!
-//! This is coarser than the hardware's rule, under which a fence orders accesses of its own thread and those that a barrier
-//! ordered before it: here it does so for the whole block, barrier or not. So a race may be missed, and none is made up.
+//! This is coarser than the hardware's rule, under which a fence orders accesses of its own thread and those that a
+//! barrier ordered before it: here it does so for the whole block, barrier or not. So a race may be missed, and none is
+//! made up.
 
 use std::collections::HashMap;
 

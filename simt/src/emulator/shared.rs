@@ -169,7 +169,8 @@ fn uninitialised(word: u32, now: &Access) -> Box<Problem> {
         FaultKind::UninitialisedShared,
         format!(
             "thread {} of block {} reads word {word} of shared memory here, and nothing has written it in this block; \
-             shared memory is undefined when a block starts, so a thread must store to it first, and a barrier follow",
+             a block's shared memory begins undefined, so store to the word first, or await the copy that does, and let a \
+             barrier follow",
             now.thread, now.block
         ),
     )

@@ -189,7 +189,8 @@ impl EmulatorThread<'_> {
         }
     }
 
-    /// Replaces an item by what `change` makes of it, at once; what it was before. It is a change that spinning threads may wait for only if another value comes.
+    /// Replaces an item by what `change` makes of it, at once; what it was before. It is a change that spinning threads
+    /// may wait for only if another value comes.
     #[inline]
     fn atomic<W: AtomicWord>(
         self,

@@ -16,20 +16,30 @@
 //!   `#[track_caller]`.
 //! * Each word of shared memory has a shadow that knows who touched it since the last barrier
 //!   (see `shared.rs`), so a missing barrier is found whichever way the accesses happened to fall.
-//! * An access through a view must lie inside it and be aligned. Global memory has no shadow.
+//! * So has each byte of global memory that the launch touches (see `global.rs`). A race of threads of one block is
+//!   found as on shared memory. Between blocks only a fence and an atomic operation on one side, and an atomic
+//!   operation and a fence on the other, make an order; they count for the whole of their blocks, so a barrier that is
+//!   missing between them and the access of another thread of the block is not found. A load that promises that no
+//!   thread of the launch writes what it reads is held to that. [`Emulator::global_shadow`] turns this off.
+//! * An access through a view must lie inside it and be aligned.
 //! * A thread that keeps waiting while no memory changes waits for ever. That includes the wait
 //!   for a block that cannot start before this one ends: only [`Emulator::resident_blocks`] are in
 //!   flight at a time, as on a real GPU.
 
+mod accesses;
+mod clock;
 mod fault;
+mod global;
+mod page;
 mod random;
+mod releases;
 mod scheduler;
 mod shared;
 mod stack;
 mod thread;
 mod warp;
 
-pub use fault::{Fault, FaultKind};
+pub use fault::{Fault, FaultKind, OtherSide};
 pub use thread::EmulatorThread;
 
 use crate::{Kernel, WARP};
@@ -72,6 +82,7 @@ pub struct Emulator {
     resident_blocks: usize,
     block_order: BlockOrder,
     spin_limit: u64,
+    global_shadow: bool,
 }
 
 impl Default for Emulator {
@@ -88,6 +99,7 @@ impl Emulator {
             resident_blocks: 4,
             block_order: BlockOrder::Ascending,
             spin_limit: 20_000,
+            global_shadow: true,
         }
     }
 
@@ -123,6 +135,14 @@ impl Emulator {
         self
     }
 
+    /// Whether to look for [`FaultKind::GlobalRace`] and [`FaultKind::StaleRead`], which takes time and memory. The
+    /// default is yes.
+    #[must_use]
+    pub const fn global_shadow(mut self, is_on: bool) -> Self {
+        self.global_shadow = is_on;
+        self
+    }
+
     /// Runs kernel `K` on a grid of `blocks` blocks.
     ///
     /// # Errors
@@ -134,7 +154,7 @@ impl Emulator {
     /// If `K::THREADS` is not a multiple of 32 from 32 to 1024.
     pub fn launch<K: Kernel>(&self, blocks: u32, params: &K::Params) -> Result<(), Fault> {
         let launch = Launch::new(K::NAME, [blocks, 1, 1], [K::THREADS, 1, 1], K::SHARED_WORDS);
-        self.run(&launch, &|thread| K::emulate(thread, params))
+        self.run(launch, &|thread| K::emulate(thread, params))
     }
 
     /// Runs `body` as the kernel, on a grid of `blocks` blocks of `threads` threads that share
@@ -161,8 +181,8 @@ impl Emulator {
     }
 
     /// Runs `body` as the kernel, on a grid of up to three dimensions, x first: so many blocks along each, of so many
-    /// threads along each, that share `shared_words` words. Threads are numbered along x, then y, then z; 32 in a row are a
-    /// warp.
+    /// threads along each, that share `shared_words` words. Threads are numbered along x, then y, then z; 32 in a row
+    /// are a warp.
     ///
     /// # Errors
     ///
@@ -182,15 +202,19 @@ impl Emulator {
         F: Fn(EmulatorThread<'_>),
     {
         let name = core::any::type_name::<F>();
-        self.run(&Launch::new(name, blocks, threads, shared_words), &body)
+        self.run(Launch::new(name, blocks, threads, shared_words), &body)
     }
 
-    fn run(&self, launch: &Launch, body: &dyn Fn(EmulatorThread<'_>)) -> Result<(), Fault> {
+    fn run(&self, launch: Launch, body: &dyn Fn(EmulatorThread<'_>)) -> Result<(), Fault> {
         assert!(
             launch.threads.is_multiple_of(WARP) && (WARP..=32 * WARP).contains(&launch.threads),
             "a block has 1 to 32 whole warps, not {} threads",
             launch.threads
         );
-        Scheduler::new(self, launch, body).run()
+        let launch = match self.global_shadow {
+            true => launch.shadowed(),
+            false => launch,
+        };
+        Scheduler::new(self, &launch, body).run()
     }
 }

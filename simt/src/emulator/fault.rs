@@ -3,6 +3,8 @@
 use core::{error::Error, fmt, panic::Location};
 use std::{boxed::Box, string::String};
 
+use super::accesses::Access;
+
 /// A place in the kernel's source.
 pub(super) type Place = &'static Location<'static>;
 
@@ -26,6 +28,10 @@ pub enum FaultKind {
     UninitialisedShared,
     /// Two threads touched a shared word, one wrote it, and nothing orders the two.
     SharedRace,
+    /// A load of memory that no thread of the launch may write, and a write of it.
+    StaleRead,
+    /// Two threads touched the same bytes of global memory, one wrote them, and nothing orders the two.
+    GlobalRace,
     /// A thread waits although nothing can change any more.
     EndlessSpin,
     /// The kernel panicked.
@@ -45,6 +51,8 @@ impl fmt::Display for FaultKind {
             Self::Misaligned => "misaligned access",
             Self::UninitialisedShared => "read of uninitialised shared memory",
             Self::SharedRace => "race on shared memory",
+            Self::StaleRead => "load of global memory that the launch writes",
+            Self::GlobalRace => "race on global memory",
             Self::EndlessSpin => "endless spin",
             Self::Panicked => "panic",
             Self::OutOfStacks => "out of stacks",
@@ -56,13 +64,49 @@ impl fmt::Display for FaultKind {
 pub(super) struct Problem {
     pub(super) kind: FaultKind,
     pub(super) detail: String,
+    pub(super) other: Option<OtherSide>,
 }
 
 impl Problem {
     /// Boxed, for the sake of the accesses that go well.
     #[cold]
     pub(super) fn new(kind: FaultKind, detail: String) -> Box<Self> {
-        Box::new(Self { kind, detail })
+        Box::new(Self {
+            kind,
+            detail,
+            other: None,
+        })
+    }
+
+    /// The same, of something that two threads did wrong.
+    #[cold]
+    pub(super) fn between(kind: FaultKind, detail: String, other: OtherSide) -> Box<Self> {
+        Box::new(Self {
+            kind,
+            detail,
+            other: Some(other),
+        })
+    }
+}
+
+/// The thread that came first to what two threads may not do unordered, and where it did it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OtherSide {
+    /// Its block.
+    pub block: u32,
+    /// Its number in the block.
+    pub thread: u32,
+    /// The place in the kernel's source.
+    pub location: &'static Location<'static>,
+}
+
+impl OtherSide {
+    pub(super) fn of(access: &Access) -> Self {
+        Self {
+            block: access.block,
+            thread: access.thread,
+            location: access.place,
+        }
     }
 }
 
@@ -81,6 +125,8 @@ pub struct Fault {
     pub location: Option<&'static Location<'static>>,
     /// What exactly was wrong.
     pub detail: String,
+    /// The other thread of a race, which is the same one if a thread loads what it writes itself.
+    pub other: Option<OtherSide>,
 }
 
 impl fmt::Display for Fault {

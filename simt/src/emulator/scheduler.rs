@@ -11,7 +11,9 @@ use std::{format, panic::catch_unwind, rc::Rc, string::String, vec::Vec};
 
 use corosensei::{Coroutine, CoroutineResult};
 
+use super::clock::Clock;
 use super::fault::{Fault, FaultKind, Place, Problem};
+use super::global::GlobalShadow;
 use super::random::Random;
 use super::shared::BlockMemory;
 use super::stack;
@@ -31,6 +33,8 @@ pub(super) struct Launch {
     shared_words: u32,
     /// Counts what a spinning thread may be waiting for.
     changes: Cell<u64>,
+    /// Unless the shadow of global memory is turned off.
+    pub(super) global: Option<RefCell<GlobalShadow>>,
 }
 
 impl Launch {
@@ -52,7 +56,14 @@ impl Launch {
             threads_along,
             shared_words,
             changes: Cell::new(0),
+            global: None,
         }
+    }
+
+    /// The same launch, with a shadow of global memory.
+    pub(super) fn shadowed(mut self) -> Self {
+        self.global = Some(RefCell::new(GlobalShadow::new()));
+        self
     }
 
     #[inline]
@@ -74,6 +85,7 @@ impl Launch {
             thread,
             location,
             detail: problem.detail,
+            other: problem.other,
         }
     }
 }
@@ -180,6 +192,7 @@ struct Block {
     warps: Vec<Warp>,
     /// Bit *i* says that warp *i* has a ready lane.
     ready: u32,
+    clock: Rc<RefCell<Clock>>,
     shared: Rc<RefCell<BlockMemory>>,
 }
 
@@ -189,6 +202,7 @@ impl Block {
             index: 0,
             warps: (0..launch.threads / WARP).map(|_| Warp::new()).collect(),
             ready: 0,
+            clock: Rc::new(RefCell::new(Clock::new())),
             shared: Rc::new(RefCell::new(BlockMemory::new(launch.shared_words))),
         }
     }
@@ -197,7 +211,7 @@ impl Block {
         self.index = index;
         self.warps.iter_mut().for_each(Warp::restart);
         self.ready = self.all_warps();
-        self.shared.borrow_mut().start_block();
+        self.clock.borrow_mut().start_block(index);
     }
 
     fn all_warps(&self) -> u32 {
@@ -214,7 +228,7 @@ impl Block {
         match self.warps[warp as usize].settle() {
             Ok(Rest::Completed(collective)) => {
                 if collective == Collective::SyncWarp {
-                    self.shared.borrow_mut().sync_warp(warp);
+                    self.clock.borrow_mut().sync_warp(warp);
                 }
             }
             Ok(Rest::Waits) => self.ready &= !(1 << warp),
@@ -290,13 +304,14 @@ impl Block {
         let stack = stack::take().map_err(|error| {
             let detail = format!("no stack for one more resident thread: {error}");
             let kind = FaultKind::OutOfStacks;
-            self.fault(machine, thread, None, Problem { kind, detail })
+            self.fault(machine, thread, None, *Problem::new(kind, detail))
         })?;
         let (launch, body, block) = (machine.launch, machine.body, self.index);
-        let shared = Rc::clone(&self.shared);
+        let (clock, shared) = (Rc::clone(&self.clock), Rc::clone(&self.shared));
         let run = move |yielder: &_, _| {
             let context = Context {
                 launch,
+                clock: &clock,
                 shared: &shared,
                 yielder,
                 block,
@@ -304,6 +319,8 @@ impl Block {
                 thread,
                 thread_position: position(thread, launch.threads_along),
                 copies: RefCell::default(),
+                fenced: Cell::new(None),
+                seen: RefCell::default(),
             };
             catch_unwind(AssertUnwindSafe(|| body(EmulatorThread(&context))))
         };
@@ -335,7 +352,7 @@ impl Block {
     }
 
     fn pass_barrier(&mut self) {
-        self.shared.borrow_mut().barrier();
+        self.clock.borrow_mut().barrier();
         let lanes = || self.warps.iter().flat_map(|warp| &warp.lanes);
         let any = lanes().any(|lane| lane.value != 0);
         for warp in &mut self.warps {
@@ -365,14 +382,19 @@ impl Block {
     ) -> Fault {
         let kind = FaultKind::DivergentBarrier;
         let detail = format!("thread {thread} waits in {call}, but thread {other} {state}");
-        self.fault(machine, thread, Some(call.place), Problem { kind, detail })
+        self.fault(
+            machine,
+            thread,
+            Some(call.place),
+            *Problem::new(kind, detail),
+        )
     }
 
     fn endless(&self, machine: &Machine<'_>, thread: u32, place: Place) -> Fault {
         let kind = FaultKind::EndlessSpin;
         let limit = machine.spin_limit;
         let detail = format!("it waited more than {limit} times, and no memory changed");
-        self.fault(machine, thread, Some(place), Problem { kind, detail })
+        self.fault(machine, thread, Some(place), *Problem::new(kind, detail))
     }
 
     fn panicked(&self, machine: &Machine<'_>, thread: u32, payload: &(dyn Any + Send)) -> Fault {
@@ -382,7 +404,7 @@ impl Block {
             .or_else(|| payload.downcast_ref().map(String::as_str))
             .unwrap_or("with no message")
             .into();
-        self.fault(machine, thread, None, Problem { kind, detail })
+        self.fault(machine, thread, None, *Problem::new(kind, detail))
     }
 }
 

@@ -1,13 +1,17 @@
 //! The thread that a kernel sees: each method a check and an effect, or a wait.
 
-use core::{cell::RefCell, mem::size_of, panic::Location};
+use core::{cell::Cell, cell::RefCell, mem::size_of, panic::Location};
 use std::{boxed::Box, format, vec::Vec};
 
 use corosensei::Yielder;
 
+use super::accesses::Access;
+use super::clock::Clock;
 use super::fault::{Fault, FaultKind, Place, Problem};
+use super::global::{Item, Touch};
+use super::releases::{Knowledge, Operation};
 use super::scheduler::Launch;
-use super::shared::{Actor, BlockMemory};
+use super::shared::BlockMemory;
 use super::warp::{Call, Collective};
 use crate::thread::AtomicWord;
 use crate::{
@@ -31,6 +35,7 @@ pub(super) enum Event {
 /// What a thread knows of its surroundings; it lies on the thread's own stack.
 pub(super) struct Context<'a> {
     pub(super) launch: &'a Launch,
+    pub(super) clock: &'a RefCell<Clock>,
     pub(super) shared: &'a RefCell<BlockMemory>,
     pub(super) yielder: &'a Yielder<u32, Event>,
     pub(super) block: u32,
@@ -39,6 +44,10 @@ pub(super) struct Context<'a> {
     pub(super) thread_position: [u32; 3],
     /// Copies that have begun: the words that they go to, what, and from where in the source.
     pub(super) copies: RefCell<Vec<(u32, u32, Place)>>,
+    /// When the thread last passed a fence.
+    pub(super) fenced: Cell<Option<u32>>,
+    /// What was released to the items that the thread has read by atomic operations since then.
+    pub(super) seen: RefCell<Knowledge>,
 }
 
 /// A thread on the emulator.
@@ -69,10 +78,13 @@ impl EmulatorThread<'_> {
     fn shared<R>(
         self,
         place: Place,
-        access: impl FnOnce(&mut BlockMemory, Actor) -> Result<R, Box<Problem>>,
+        access: impl FnOnce(&mut BlockMemory, Access, &Clock) -> Result<R, Box<Problem>>,
     ) -> R {
-        let thread = self.0.thread;
-        let result = access(&mut self.0.shared.borrow_mut(), Actor { thread, place });
+        let result = {
+            let clock = self.0.clock.borrow();
+            let now = clock.access(self.0.thread, place);
+            access(&mut self.0.shared.borrow_mut(), now, &clock)
+        };
         result.unwrap_or_else(|problem| self.stop(place, *problem))
     }
 
@@ -80,7 +92,9 @@ impl EmulatorThread<'_> {
     #[inline]
     fn shared_part(self, place: Place, address: u32, bytes: u32) -> u32 {
         self.check_alignment(place, address, bytes);
-        let word = self.shared(place, |shared, actor| shared.load(actor, address / 4));
+        let word = self.shared(place, |shared, now, clock| {
+            shared.load(now, clock, address / 4)
+        });
         word >> (8 * (address % 4)) & (u32::MAX >> (32 - 8 * bytes))
     }
 
@@ -109,17 +123,85 @@ impl EmulatorThread<'_> {
         address
     }
 
-    /// Replaces an item by what `change` makes of it, at once; what it was before. It is a change that spinning threads may
-    /// wait for only if another value comes.
+    /// The address of an item that is touched now.
+    #[inline(always)]
+    fn one<W>(self, place: Place, view: View<W>, index: u64, touch: Touch) -> *mut W {
+        let address = self.locate(place, view, index, 1);
+        self.touch(place, touch, address, Item::One(index));
+        address
+    }
+
+    /// The address of four words that are touched now.
+    #[inline(always)]
+    fn four(self, place: Place, view: View<u32>, index: u64, touch: Touch) -> *mut [u32; 4] {
+        let address = self.locate(place, view, index, 4).cast();
+        self.touch(place, touch, address, Item::Four(index));
+        address
+    }
+
+    /// The address of half a word that is touched now.
+    #[inline(always)]
+    fn half(self, place: Place, view: View<u32>, half: u64, touch: Touch) -> *mut u16 {
+        let word = self.locate(place, view, half / 2, 1).cast::<u16>();
+        let address = word.wrapping_add(half as usize % 2);
+        self.touch(place, touch, address, Item::Half(half));
+        address
+    }
+
+    /// The address of a byte that is touched now.
+    #[inline(always)]
+    fn byte(self, place: Place, view: View<u32>, byte: u64, touch: Touch) -> *mut u8 {
+        let word = self.locate(place, view, byte / 4, 1).cast::<u8>();
+        let address = word.wrapping_add(byte as usize % 4);
+        self.touch(place, touch, address, Item::Byte(byte));
+        address
+    }
+
+    /// Tells the shadow of global memory that this thread touches what lies at an address.
+    #[inline(always)]
+    fn touch<P>(self, place: Place, touch: Touch, address: *mut P, item: Item) {
+        let Some(global) = &self.0.launch.global else {
+            return;
+        };
+        let (now, conflict) = {
+            let clock = self.0.clock.borrow();
+            let now = clock.access(self.0.thread, place);
+            let bytes = (address.addr(), size_of::<P>());
+            match global.borrow_mut().touch(touch, bytes, now, &clock) {
+                Ok(()) => return,
+                Err(conflict) => (now, conflict),
+            }
+        };
+        self.stop(place, *conflict.problem(touch, item, &now));
+    }
+
+    /// Tells the shadow of global memory of an atomic operation: that this thread touches the item, what it can acquire
+    /// by it, and what it releases.
+    fn operate<W>(self, place: Place, operation: Operation, address: *mut W, index: u64) {
+        match operation {
+            Operation::Read => self.touch(place, Touch::AtomicRead, address, Item::One(index)),
+            _ => self.touch(place, Touch::AtomicWrite, address, Item::One(index)),
+        }
+        if let Some(global) = &self.0.launch.global {
+            let (mut global, mut seen) = (global.borrow_mut(), self.0.seen.borrow_mut());
+            let (fenced, clock) = (self.0.fenced.get(), self.0.clock.borrow());
+            global.operate(operation, address.addr(), &mut seen, fenced, &clock);
+        }
+    }
+
+    /// Replaces an item by what `change` makes of it, at once; what it was before. It is a change that spinning threads
+    /// may wait for only if another value comes.
     #[inline]
     fn atomic<W: AtomicWord>(
         self,
         place: Place,
         view: View<W>,
         index: u64,
+        operation: Operation,
         change: impl FnOnce(W) -> W,
     ) -> W {
         let address = self.locate(place, view, index, 1);
+        self.operate(place, operation, address, index);
         // SAFETY: `locate` found it aligned and in the view. The grid's threads all run on this OS thread, and nobody
         // else writes, so a plain read is atomic.
         let before = unsafe { address.read() };
@@ -249,41 +331,43 @@ impl Collectives for EmulatorThread<'_> {
 impl SharedMemory for EmulatorThread<'_> {
     #[track_caller]
     fn shared_load(self, word: u32) -> u32 {
-        self.shared(Location::caller(), |shared, actor| shared.load(actor, word))
+        self.shared(Location::caller(), |shared, now, clock| {
+            shared.load(now, clock, word)
+        })
     }
 
     #[track_caller]
     fn shared_store(self, word: u32, value: u32) {
-        self.shared(Location::caller(), |shared, actor| {
-            shared.store(actor, word, value)
+        self.shared(Location::caller(), |shared, now, clock| {
+            shared.store(now, clock, word, value)
         });
     }
 
     #[track_caller]
     fn shared_load4(self, word: u32) -> [u32; 4] {
-        self.shared(Location::caller(), |shared, actor| {
-            shared.load4(actor, word)
+        self.shared(Location::caller(), |shared, now, clock| {
+            shared.load4(now, clock, word)
         })
     }
 
     #[track_caller]
     fn shared_store4(self, word: u32, values: [u32; 4]) {
-        self.shared(Location::caller(), |shared, actor| {
-            shared.store4(actor, word, values)
+        self.shared(Location::caller(), |shared, now, clock| {
+            shared.store4(now, clock, word, values)
         });
     }
 
     #[track_caller]
     fn shared_or(self, word: u32, bits: u32) {
-        self.shared(Location::caller(), |shared, actor| {
-            shared.atomic(actor, word, |value| value | bits)
+        self.shared(Location::caller(), |shared, now, clock| {
+            shared.atomic(now, clock, word, |value| value | bits)
         });
     }
 
     #[track_caller]
     fn shared_add(self, word: u32, value: u32) {
-        self.shared(Location::caller(), |shared, actor| {
-            shared.atomic(actor, word, |sum| sum.wrapping_add(value))
+        self.shared(Location::caller(), |shared, now, clock| {
+            shared.atomic(now, clock, word, |sum| sum.wrapping_add(value))
         });
     }
 
@@ -301,7 +385,11 @@ impl SharedMemory for EmulatorThread<'_> {
     fn shared_load2_at(self, address: u32) -> [u32; 2] {
         let place = Location::caller();
         self.check_alignment(place, address, 8);
-        let word = |i| self.shared(place, |shared, actor| shared.load(actor, address / 4 + i));
+        let word = |i| {
+            self.shared(place, |shared, now, clock| {
+                shared.load(now, clock, address / 4 + i)
+            })
+        };
         [word(0), word(1)]
     }
 
@@ -319,60 +407,72 @@ impl SharedMemory for EmulatorThread<'_> {
     fn shared_store_at(self, address: u32, value: u32) {
         let place = Location::caller();
         self.check_alignment(place, address, 4);
-        self.shared(place, |shared, actor| {
-            shared.store(actor, address / 4, value)
+        self.shared(place, |shared, now, clock| {
+            shared.store(now, clock, address / 4, value)
         });
+    }
+
+    // These are what the trait has; but their place is the kernel's, not the trait's.
+
+    #[track_caller]
+    fn shared_load_f32(self, word: u32) -> f32 {
+        f32::from_bits(self.shared_load(word))
+    }
+
+    #[track_caller]
+    fn shared_store_f32(self, word: u32, value: f32) {
+        self.shared_store(word, value.to_bits());
     }
 }
 
 impl GlobalMemory for EmulatorThread<'_> {
     #[track_caller]
     fn load(self, view: View<u32>, index: u64) -> u32 {
-        let address = self.locate(Location::caller(), view, index, 1);
-        // SAFETY: `locate` found it aligned and in the view, which is valid for reads.
+        let address = self.one(Location::caller(), view, index, Touch::Load);
+        // SAFETY: it was found aligned and in the view, which is valid for reads.
         unsafe { address.read() }
     }
 
     #[track_caller]
     fn load_u64(self, view: View<u64>, index: u64) -> u64 {
-        let address = self.locate(Location::caller(), view, index, 1);
+        let address = self.one(Location::caller(), view, index, Touch::Load);
         // SAFETY: as for `load`.
         unsafe { address.read() }
     }
 
     #[track_caller]
     fn load4(self, view: View<u32>, index: u64) -> [u32; 4] {
-        let address = self.locate(Location::caller(), view, index, 4);
-        // SAFETY: `locate` found all four aligned and in the view, which is valid for reads.
-        unsafe { address.cast::<[u32; 4]>().read() }
+        let address = self.four(Location::caller(), view, index, Touch::Load);
+        // SAFETY: as for `load`, of all four.
+        unsafe { address.read() }
     }
 
     #[track_caller]
     fn load_half(self, view: View<u32>, half: u64) -> u32 {
-        let address = self
-            .locate(Location::caller(), view, half / 2, 1)
-            .cast::<u16>();
+        let address = self.half(Location::caller(), view, half, Touch::Load);
         // SAFETY: as for `load`, of half of the word.
-        u32::from(unsafe { address.add(half as usize % 2).read() })
+        u32::from(unsafe { address.read() })
     }
 
     #[track_caller]
     fn load_own_half(self, view: View<u32>, half: u64) -> u32 {
-        self.load(view, half / 2) >> (16 * (half % 2)) & 0xffff
+        let address = self.half(Location::caller(), view, half, Touch::OwnLoad);
+        // SAFETY: as for `load_half`.
+        u32::from(unsafe { address.read() })
     }
 
     #[track_caller]
     fn store(self, view: View<u32>, index: u64, value: u32) {
-        let address = self.locate(Location::caller(), view, index, 1);
-        // SAFETY: `locate` found it aligned and in the view; a kernel that writes to a view was
-        // given one that is valid for writes.
+        let address = self.one(Location::caller(), view, index, Touch::Store);
+        // SAFETY: it was found aligned and in the view; a kernel that writes to a view was given one that is valid for
+        // writes.
         unsafe { address.write(value) };
         self.0.launch.note_change();
     }
 
     #[track_caller]
     fn store_u64(self, view: View<u64>, index: u64, value: u64) {
-        let address = self.locate(Location::caller(), view, index, 1);
+        let address = self.one(Location::caller(), view, index, Touch::Store);
         // SAFETY: as for `store`.
         unsafe { address.write(value) };
         self.0.launch.note_change();
@@ -380,30 +480,55 @@ impl GlobalMemory for EmulatorThread<'_> {
 
     #[track_caller]
     fn store4(self, view: View<u32>, index: u64, values: [u32; 4]) {
-        let address = self.locate(Location::caller(), view, index, 4);
+        let address = self.four(Location::caller(), view, index, Touch::Store);
         // SAFETY: as for `store`, of all four.
-        unsafe { address.cast::<[u32; 4]>().write(values) };
+        unsafe { address.write(values) };
         self.0.launch.note_change();
     }
 
     #[track_caller]
     fn store_half(self, view: View<u32>, half: u64, value: u16) {
-        let address = self
-            .locate(Location::caller(), view, half / 2, 1)
-            .cast::<u16>();
+        let address = self.half(Location::caller(), view, half, Touch::Store);
         // SAFETY: as for `store`, of half of the word.
-        unsafe { address.add(half as usize % 2).write(value) };
+        unsafe { address.write(value) };
         self.0.launch.note_change();
     }
 
     #[track_caller]
     fn store_byte(self, view: View<u32>, byte: u64, value: u8) {
-        let address = self
-            .locate(Location::caller(), view, byte / 4, 1)
-            .cast::<u8>();
+        let address = self.byte(Location::caller(), view, byte, Touch::Store);
         // SAFETY: as for `store`, of a byte of the word.
-        unsafe { address.add(byte as usize % 4).write(value) };
+        unsafe { address.write(value) };
         self.0.launch.note_change();
+    }
+
+    // These are what the trait has; but their place is the kernel's, not the trait's.
+
+    #[track_caller]
+    fn store_half_if(self, condition: bool, view: View<u32>, half: u64, value: u16) {
+        if condition {
+            self.store_half(view, half, value);
+        }
+    }
+
+    #[track_caller]
+    fn load_f32(self, view: View<f32>, index: u64) -> f32 {
+        f32::from_bits(self.load(view.bits(), index))
+    }
+
+    #[track_caller]
+    fn store_f32(self, view: View<f32>, index: u64, value: f32) {
+        self.store(view.bits(), index, value.to_bits());
+    }
+
+    #[track_caller]
+    fn load_f64(self, view: View<f64>, index: u64) -> f64 {
+        f64::from_bits(self.load_u64(view.bits(), index))
+    }
+
+    #[track_caller]
+    fn store_f64(self, view: View<f64>, index: u64, value: f64) {
+        self.store_u64(view.bits(), index, value.to_bits());
     }
 
     #[track_caller]
@@ -422,7 +547,9 @@ impl GlobalMemory for EmulatorThread<'_> {
 
     fn await_copies(self) {
         for (word, value, place) in self.0.copies.take() {
-            self.shared(place, |shared, actor| shared.store(actor, word, value));
+            self.shared(place, |shared, now, clock| {
+                shared.store(now, clock, word, value)
+            });
         }
     }
 }
@@ -430,34 +557,41 @@ impl GlobalMemory for EmulatorThread<'_> {
 impl Atomics for EmulatorThread<'_> {
     #[track_caller]
     fn atomic_load<W: AtomicWord>(self, view: View<W>, index: u64) -> W {
-        self.atomic(Location::caller(), view, index, |value| value)
+        let place = Location::caller();
+        self.atomic(place, view, index, Operation::Read, |value| value)
     }
 
     #[track_caller]
     fn atomic_store<W: AtomicWord>(self, view: View<W>, index: u64, value: W) {
-        self.atomic(Location::caller(), view, index, |_| value);
+        let place = Location::caller();
+        self.atomic(place, view, index, Operation::Write, |_| value);
     }
 
     #[track_caller]
     fn atomic_add<W: AtomicWord>(self, view: View<W>, index: u64, value: W) -> W {
-        self.atomic(Location::caller(), view, index, |sum| {
-            sum.wrapping_sum(value)
-        })
+        let place = Location::caller();
+        let change = |sum: W| sum.wrapping_sum(value);
+        self.atomic(place, view, index, Operation::ReadAndUpdate, change)
     }
 
     #[track_caller]
     fn atomic_max<W: AtomicWord>(self, view: View<W>, index: u64, value: W) {
-        self.atomic(Location::caller(), view, index, |most| most.max(value));
+        let place = Location::caller();
+        let change = |most: W| most.max(value);
+        self.atomic(place, view, index, Operation::Update, change);
     }
 
     #[track_caller]
     fn atomic_min<W: AtomicWord>(self, view: View<W>, index: u64, value: W) {
-        self.atomic(Location::caller(), view, index, |least| least.min(value));
+        let place = Location::caller();
+        let change = |least: W| least.min(value);
+        self.atomic(place, view, index, Operation::Update, change);
     }
 
     #[track_caller]
     fn atomic_exchange<W: AtomicWord>(self, view: View<W>, index: u64, value: W) -> W {
-        self.atomic(Location::caller(), view, index, |_| value)
+        let place = Location::caller();
+        self.atomic(place, view, index, Operation::ReadAndUpdate, |_| value)
     }
 
     #[track_caller]
@@ -468,13 +602,23 @@ impl Atomics for EmulatorThread<'_> {
         expected: W,
         value: W,
     ) -> W {
-        let change = |found| if found == expected { value } else { found };
-        self.atomic(Location::caller(), view, index, change)
+        let place = Location::caller();
+        // It writes only if it finds what it expects, and nothing changes between this look and the operation.
+        // SAFETY: `locate` found it aligned and in the view, which is valid for reads.
+        let found = unsafe { self.locate(place, view, index, 1).read() };
+        let (operation, after) = match found == expected {
+            true => (Operation::ReadAndUpdate, value),
+            false => (Operation::Read, found),
+        };
+        self.atomic(place, view, index, operation, |_| after)
     }
 
-    /// Nothing to do: the emulator's memory is never out of order.
-    #[inline]
-    fn fence(self) {}
+    /// The emulator's memory is never out of order; the shadow of global memory must know of it.
+    fn fence(self) {
+        let seen = self.0.seen.take();
+        let time = self.0.clock.borrow_mut().fence(&seen);
+        self.0.fenced.set(Some(time));
+    }
 
     #[track_caller]
     fn spin_hint(self) {

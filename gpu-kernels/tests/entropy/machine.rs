@@ -224,10 +224,7 @@ pub fn compress_counted<E: Element, C: SymbolCoder, S: StaticShape>(
         element_words: E::WORDS as u32,
     };
     let blocks = chunks.div_ceil(8) as u32 + seed as u32 % 2;
-    // Words overwrite codes that other lanes of the warp have read, with votes between but no `sync_warp`: see
-    // `Stacks::load` and `Stacks::store`.
     emulator
-        .global_shadow(false)
         .launch_with(blocks, THREADS, Encode::<C, S>::SHARED_WORDS, |t| {
             Encode::<C, S>::run(t, &encode);
         })
@@ -363,10 +360,7 @@ pub fn decompress<E: Element, C: SymbolCoder, S: StaticShape>(
         verify: u32::from(verify),
     };
     let blocks = chunks.div_ceil(8) as u32 + seed as u32 % 2;
-    // Where a chunk is damaged, lanes clear codes that other lanes of the warp have stored, with votes between but no
-    // `sync_warp`: see `Decode::run`.
     emulator
-        .global_shadow(false)
         .launch_with(blocks, THREADS, Decode::<C, S>::SHARED_WORDS, |t| {
             Decode::<C, S>::run(t, &decode);
         })

@@ -233,12 +233,8 @@ impl Gpu {
         match *self {
             #[cfg(feature = "cuda")]
             Self::Cuda(ref kernels) => decompress_host(&kernels.on_default_stream(), what, stream),
-            // Blocks without a body all store zeros to the elements that they share: see `owns` in its kernel.
             #[cfg(feature = "emulator")]
-            Self::Emulator => {
-                let executor = crate::executor::emulator::without_global_shadow();
-                decompress_host(&executor, what, stream)
-            }
+            Self::Emulator => decompress_host(&crate::executor::emulator::new(), what, stream),
         }
     }
 }

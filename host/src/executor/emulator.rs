@@ -14,11 +14,6 @@ pub fn new() -> EmulatorExecutor {
     EmulatorExecutor(Emulator::new())
 }
 
-/// The same, which does not look for races on global memory.
-pub fn without_global_shadow() -> EmulatorExecutor {
-    EmulatorExecutor(Emulator::new().global_shadow(false))
-}
-
 /// 16-byte aligned memory that kernels write through views.
 pub struct EmulatorMemory(Box<[UnsafeCell<Unit>]>);
 

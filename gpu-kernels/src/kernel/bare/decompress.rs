@@ -210,23 +210,21 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
     }
 
     /// Whether this thread's block stores its four elements from `start` on, which lie in row `row`.
-    /// Of those that share them the last row of the last block that has a body does; where none has
-    /// one, each stores zeros.
+    /// Of those that share them the last row of the last block does; blocks that have a body come before those that have none.
     #[inline(always)]
     fn owns<T: Thread>(&self, t: T, coder: Coder, row: u32, start: u32, is_empty: bool) -> bool {
         let layout = &self.params.layout;
         if !layout.is_shared() {
             return true;
         }
-        let mut owner = None;
+        let mut owner = (0, 0, 0);
         for row in layout.sharers(start) {
             let block = layout.sharing_block(row, start);
             let rate = self.rate_of(t, coder, block).unwrap_or_default();
-            if rate.body_bytes(groups::<S>()) > 0 {
-                owner = owner.max(Some((block, row)));
-            }
+            let has_body = u32::from(rate.body_bytes(groups::<S>()) > 0);
+            owner = owner.max((has_body, block, row));
         }
-        owner == (!is_empty).then_some((self.tile.block, row))
+        owner == (u32::from(!is_empty), self.tile.block, row)
     }
 
     /// Stores this thread's elements: zeros, not the value of code 0, for an empty block of cuSZp's.

@@ -77,6 +77,8 @@ impl<C: SymbolCoder, S: StaticShape> Decode<C, S> {
             let target = Target::<S>::new(params, chunk, [0, 1]);
             if let Err(fault) = target.decode::<T, C>(t) {
                 target.report(t, fault);
+                // Other lanes have stored codes where this one clears them.
+                t.sync_warp();
                 target.clear(t);
             }
         }

@@ -184,6 +184,8 @@ impl<C: SymbolCoder, S: StaticShape> Work<'_, C, S> {
             let now = codes;
             // At the end those of the first quad again.
             codes = self.stacks.load(t, number.saturating_sub(1));
+            // Other lanes' words take the places of what was loaded so far.
+            t.sync_warp();
             self.stacks.prefetch(t, number.saturating_sub(QUADS_AHEAD));
             let quad = Quad::of::<_, S>(t, &order, &place, number % QUADS, contexts);
             if quad.any != 0 {

@@ -7,11 +7,12 @@
 use ferrosz::Shape;
 use ferrosz::codec::interp::geometry::{Geometry, MAX_LEVELS};
 use ferrosz::codec::interp::parameters::Parameters;
-use ferrosz::codec::interp::reference;
 use ferrosz::codec::interp::resolved::Resolved;
 use ferrosz::codec::interp::store;
-use ferrosz::codec::interp::tile::{Part, Predictor};
+use ferrosz::codec::interp::tile::Predictor;
 use ferrosz::codec::interp::tune::{Preset, Tuning, tune};
+use ferrosz::codec::oracle;
+use ferrosz::codec::tile::Part;
 use ferrosz::codec::tile::{self, TileGrid, TileOrder};
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -88,7 +89,7 @@ fn predict(field: &Field, parameters: Parameters, error: f32) -> Outcome {
     let resolved = Resolved::new(parameters, error);
     let predictor = Predictor::new(grid, &resolved, Part::Fine);
     let spacing = parameters.geometry.spacing(shape);
-    let anchors = reference::anchors(grid, spacing, &field.values);
+    let anchors = oracle::interp::anchors(grid, spacing, &field.values);
     let coarse = grid.coarse(spacing);
     let order = TileOrder::levels(shape, spacing);
     let mut known = vec![0.0; store::len(shape) as usize];

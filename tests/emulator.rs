@@ -7,7 +7,7 @@ mod common;
 
 use common::fields::{FromBits, Kind, make};
 use common::{bounds, compressor, judge::judge, layouts};
-use ferrosz::codec::reference;
+use ferrosz::codec::oracle;
 use ferrosz::{Bound, Codec, Decompressor, Device, Extents, Layout, Part, Shape};
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
@@ -25,7 +25,7 @@ fn line(codec: Codec, length: usize) -> Layout {
 
 fn check<T: FromBits>(layout: Layout, bound: Bound, field: &[T], context: &str) {
     let context = format!("{context}, {} {}: {bound:?}", layout.codec, layout.shape);
-    let expected = reference::compress(layout, bound, field);
+    let expected = oracle::compress(layout, bound, field);
     let stream = compressor(layout, bound, Device::Emulator)
         .and_then(|compressor| compressor.compress(field))
         .unwrap_or_else(|error| panic!("{context}: {error}"));
@@ -37,7 +37,7 @@ fn check<T: FromBits>(layout: Layout, bound: Bound, field: &[T], context: &str) 
         .device(Device::Emulator)
         .decompress(&expected)
         .unwrap_or_else(|error| panic!("{context}: {error}"));
-    let reference: Vec<T> = reference::decompress(&expected).expect("decompresses");
+    let reference: Vec<T> = oracle::decompress(&expected).expect("decompresses");
     assert!(
         bytemuck::cast_slice::<T, u8>(&decoded) == bytemuck::cast_slice::<T, u8>(&reference),
         "{context}: decoded fields differ"
@@ -197,7 +197,7 @@ fn parts_are_those_of_the_cpu() {
         let field = make::<f64>(Kind::NotFinite, lengths.iter().product::<u64>() as usize, 4);
         let bound = Bound::range(1e-3).expect("a good bound");
         for layout in layouts(lengths) {
-            let stream = reference::compress(layout, bound, &field);
+            let stream = oracle::compress(layout, bound, &field);
             for round in 0..12 {
                 let mut range = |length: u64| {
                     let (a, b) = (rng.random_range(0..=length), rng.random_range(0..=length));
@@ -234,7 +234,7 @@ fn damage_gives_the_error_of_the_cpu() {
         .flat_map(layouts)
     {
         let codec = layout.codec;
-        let stream = reference::compress(layout, bound, &field);
+        let stream = oracle::compress(layout, bound, &field);
         for step in 0..100 {
             let mut damaged = stream.clone();
             // Half of them in header and table, where damage does most.

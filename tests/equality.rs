@@ -5,7 +5,7 @@ mod common;
 use common::check::{bits, check};
 use common::fields::{FromBits, Kind, make};
 use common::{bounds, judge::judge, layouts};
-use ferrosz::codec::reference;
+use ferrosz::codec::oracle;
 use ferrosz::codec::stream::container::HEADER_BYTES;
 use ferrosz::{Bound, Codec, Decompressor, Device, Extents, Layout, Part, Shape};
 use rand::rngs::SmallRng;
@@ -160,8 +160,8 @@ fn any_part_is_that_part_of_the_whole() {
         let field = make::<f32>(Kind::NotFinite, lengths.iter().product::<u64>() as usize, 3);
         for layout in layouts(lengths) {
             let bound = Bound::range(1e-3).expect("a good bound");
-            let stream = reference::compress(layout, bound, &field);
-            let whole: Vec<f32> = reference::decompress(&stream).expect("decompresses");
+            let stream = oracle::compress(layout, bound, &field);
+            let whole: Vec<f32> = oracle::decompress(&stream).expect("decompresses");
             let decoder = Decompressor::new().device(Device::Cpu);
             for round in 0..60 {
                 let mut range = |length: u64| {
@@ -194,7 +194,7 @@ fn a_part_touches_no_other_chunk() {
     let bound = Bound::range(1e-3).expect("a good bound");
     let decoder = Decompressor::new().device(Device::Cpu);
     for layout in layouts(&[64, 64, 64]) {
-        let stream = reference::compress(layout, bound, &field);
+        let stream = oracle::compress(layout, bound, &field);
         // In the chunk behind the first, whatever its shape: all but the first is damaged.
         let second = ferrosz::codec::stream::table::Entry::from_bytes(
             stream[HEADER_BYTES + 16..].first_chunk().expect("an entry"),
@@ -233,7 +233,7 @@ fn a_planted_difference_is_seen() {
     // one code.
     let field = make::<f32>(Kind::Smooth, 5000, 1);
     let bound = Bound::abs(0.01).expect("a good bound");
-    let mut stream = reference::compress(line(Codec::PLAIN, 5000), bound, &field);
+    let mut stream = oracle::compress(line(Codec::PLAIN, 5000), bound, &field);
     let right = stream.clone();
     let at = stream.len() - 40;
     stream[at] ^= 1;

@@ -7,7 +7,7 @@
 mod common;
 
 use common::golden::{self, Case, cases, digest};
-use ferrosz::codec::reference;
+use ferrosz::codec::oracle;
 use ferrosz::{Bound, Decompressor, Device, Dtype, Element, Error, Layout};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -105,8 +105,8 @@ fn the_reference_writes_and_reads_them() {
     check_all("decoded by the reference", |case| {
         let stream = golden::read(&case.name);
         let found = match case.dtype {
-            Dtype::F32 => elements(reference::decompress::<f32>(&stream).map_err(Error::from)),
-            Dtype::F64 => elements(reference::decompress::<f64>(&stream).map_err(Error::from)),
+            Dtype::F32 => elements(oracle::decompress::<f32>(&stream).map_err(Error::from)),
+            Dtype::F64 => elements(oracle::decompress::<f64>(&stream).map_err(Error::from)),
         };
         found == digests.get(&case.name).cloned()
     });

@@ -10,7 +10,7 @@ mod graphs;
 use common::bare::{AATROX, CUSZP, aatrox_fault, cuszp_fault};
 use common::fields::{FromBits, Kind, make, make_long};
 use common::{bounds, compressor, judge::judge, layouts, parts, tile_layouts, vectors};
-use ferrosz::codec::reference;
+use ferrosz::codec::oracle;
 use ferrosz::cuda::cudarc::driver::{CudaSlice, CudaStream};
 use ferrosz::cuda::{Gpu, Workspace};
 use ferrosz::interp::{Code, CodeOrder, Decomposition, DeviceParts, Interpolator, Preset, Tuning};
@@ -62,7 +62,7 @@ fn check<T: FromBits>(layout: Layout, bound: Bound, field: &[T], context: &str) 
     assert_eq!(on_gpu.len(), on_cpu.len(), "{context}");
     if field.len() < 40_000 {
         assert!(
-            reference::compress(layout, bound, field) == on_gpu,
+            oracle::compress(layout, bound, field) == on_gpu,
             "{context}"
         );
     }

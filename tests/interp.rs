@@ -6,9 +6,9 @@ mod common;
 use common::vectors::digest;
 use ferrosz::codec::interp::geometry::{Geometry, MAX_LEVELS};
 use ferrosz::codec::interp::parameters::{LevelFlags, Parameters, Tightening};
-use ferrosz::codec::interp::reference;
 use ferrosz::codec::interp::resolved::Resolved;
 use ferrosz::codec::interp::spline::Spline;
+use ferrosz::codec::oracle;
 use ferrosz::codec::tile::TileGrid;
 use ferrosz::{Dtype, Element, Shape};
 
@@ -131,8 +131,9 @@ fn fault_of<T: Element>(case: &Case<'_>) -> Option<String> {
     let grid = TileGrid::new(case.shape, case.dims);
     let values = signal::<T>(case.kind, case.seed, case.dims);
     let resolved = Resolved::new(case.parameters, T::from_bits64(case.bound));
-    let anchors = reference::anchors(&grid, case.parameters.geometry.spacing(case.shape), &values);
-    let found = reference::decompose(&grid, &resolved, case.radius, &values, &anchors);
+    let anchors =
+        oracle::interp::anchors(&grid, case.parameters.geometry.spacing(case.shape), &values);
+    let found = oracle::interp::decompose(&grid, &resolved, case.radius, &values, &anchors);
     let codes: Vec<u32> = (found.codes.iter())
         .map(|code| code.map_or(0, |code| case.radius.wrapping_add_signed(code)))
         .collect();
@@ -141,7 +142,7 @@ fn fault_of<T: Element>(case: &Case<'_>) -> Option<String> {
         digest(bytemuck::cast_slice(&anchors)),
         digest(bytemuck::cast_slice(&found.known)),
     ];
-    let decoded = reference::compose(
+    let decoded = oracle::interp::compose(
         &grid,
         &resolved,
         case.radius,

@@ -5,8 +5,8 @@ mod common;
 use common::fields::FromBits;
 use common::judge;
 use common::parts::{all_bits, bits, case};
-use ferrosz::codec::interp::reference;
 use ferrosz::codec::interp::tune::{Preset, Tuning};
+use ferrosz::codec::oracle;
 use ferrosz::interp::{
     Code, CodeOrder, Decomposition, Interpolator, Recipe, Tightening, TighteningChoice,
 };
@@ -22,9 +22,9 @@ fn expected<T: FromBits>(recipe: Recipe<T>, field: &[T]) -> Expected<T> {
     let grid = recipe.grid;
     let geometry = recipe.resolved.parameters.geometry;
     let spacing = geometry.spacing(grid.shape());
-    let anchors = reference::anchors(&grid, spacing, field);
+    let anchors = oracle::interp::anchors(&grid, spacing, field);
     let radius = recipe.resolved.radius;
-    let found = reference::decompose(&grid, &recipe.resolved, radius, field, &anchors);
+    let found = oracle::interp::decompose(&grid, &recipe.resolved, radius, field, &anchors);
     let [_, height, width] = grid.lengths();
     let mut coded = Vec::new();
     let mut outliers = Vec::new();

@@ -7,7 +7,7 @@ use common::check::{bits, check};
 use common::fields::{FromBits, Kind, make};
 use common::judge::judge;
 use common::{bounds, compressor, tile_layouts};
-use ferrosz::codec::reference;
+use ferrosz::codec::oracle;
 use ferrosz::{Bound, Decompressor, Device, Part};
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
@@ -157,7 +157,7 @@ fn damage_is_found() {
             };
             damaged[at] ^= 1 << rng.random_range(0..8);
             assert!(decoder.decompress::<f32>(&damaged).is_err(), "byte {at}");
-            assert!(reference::decompress::<f32>(&damaged).is_err(), "byte {at}");
+            assert!(oracle::decompress::<f32>(&damaged).is_err(), "byte {at}");
             let trusting = decoder.verify_checksums(false);
             let _ = trusting.decompress::<f32>(&damaged);
             damaged.truncate(at);
@@ -184,11 +184,11 @@ fn streams_of_other_radii_are_decoded() {
             })
             .collect();
         for layout in tile_layouts(lengths) {
-            let usual = reference::compress(layout, bound, &field);
+            let usual = oracle::compress(layout, bound, &field);
             for radius in [1, 3, 60, 300] {
-                let stream = reference::compress_with_radius(layout, bound, radius, &field);
+                let stream = oracle::compress_with_radius(layout, bound, radius, &field);
                 raws += u32::from(stream.len() > usual.len());
-                let back: Vec<f32> = reference::decompress(&stream).expect("decompresses");
+                let back: Vec<f32> = oracle::decompress(&stream).expect("decompresses");
                 judge(bound, &field, &back).expect("within the bound");
                 let decoder = Decompressor::new().device(Device::Cpu);
                 let found: Vec<f32> = decoder.decompress(&stream).expect("decompresses");

@@ -4,7 +4,7 @@ mod common;
 
 use common::fields::{FromBits, Kind, make};
 use common::{bounds, layouts};
-use ferrosz::codec::reference;
+use ferrosz::codec::oracle;
 use ferrosz::codec::stream::container::HEADER_BYTES;
 use ferrosz::versions::{self, Version};
 use ferrosz::{Decompressor, Device, Element};
@@ -27,8 +27,8 @@ fn check<T: FromBits>(lengths: &[u64], kind: Kind, seed: u64) {
     let field = make::<T>(kind, lengths.iter().product::<u64>() as usize, seed);
     for (i, layout) in layouts(lengths).into_iter().enumerate() {
         let bound = bounds()[(seed as usize + i) % bounds().len()];
-        let stream = reference::compress(layout, bound, &field);
-        let back: Vec<T> = reference::decompress(&stream).expect("decompresses");
+        let stream = oracle::compress(layout, bound, &field);
+        let back: Vec<T> = oracle::decompress(&stream).expect("decompresses");
         for version in all_versions() {
             let context = format!("{}: {layout:?} {kind:?} {bound:?}", version.name());
             let found = versions::compress(version, layout, bound, &field).expect("compresses");
@@ -67,8 +67,8 @@ fn all_versions_agree_on_every_rate() {
         for layout in layouts(&[20, 24, 28]) {
             for power in -24..8 {
                 let bound = ferrosz::Bound::abs(2f64.powi(power)).expect("a good bound");
-                let stream = reference::compress(layout, bound, &field);
-                let back: Vec<f64> = reference::decompress(&stream).expect("decompresses");
+                let stream = oracle::compress(layout, bound, &field);
+                let back: Vec<f64> = oracle::decompress(&stream).expect("decompresses");
                 for version in all_versions() {
                     let found =
                         versions::compress(version, layout, bound, &field).expect("compresses");
@@ -93,7 +93,7 @@ fn all_versions_find_the_same_faults() {
     let field = make::<f32>(Kind::NotFinite, 9 * 30 * 40, 1);
     for layout in layouts(&[9, 30, 40]) {
         let bound = ferrosz::Bound::range(1e-3).expect("a good bound");
-        let stream = reference::compress(layout, bound, &field);
+        let stream = oracle::compress(layout, bound, &field);
         let expected = Decompressor::new().device(Device::Cpu);
         for at in (HEADER_BYTES..stream.len()).step_by(7) {
             let mut damaged = stream.clone();
@@ -116,7 +116,7 @@ fn a_field_of_several_waves_comes_back() {
     let field = make::<f32>(Kind::Sparse, 8192 * (64 * threads * 3 + 5) + 17, 2);
     let bound = ferrosz::Bound::range(1e-3).expect("a good bound");
     for layout in layouts(&[field.len() as u64]) {
-        let stream = reference::compress(layout, bound, &field);
+        let stream = oracle::compress(layout, bound, &field);
         for version in all_versions() {
             assert!(versions::compress(version, layout, bound, &field).as_ref() == Ok(&stream));
         }
@@ -131,7 +131,7 @@ fn a_field_of_several_waves_comes_back() {
         let decoder = Decompressor::new().device(Device::Cpu);
         let count = decoder.decompress_into(&stream, &mut decoded);
         assert_eq!(count, Ok(field.len()));
-        let back: Vec<f32> = reference::decompress(&stream).expect("decompresses");
+        let back: Vec<f32> = oracle::decompress(&stream).expect("decompresses");
         assert!(bits(&decoded[..field.len()]) == bits(&back));
         assert_eq!(decoded[field.len()..], [1.0; 3]);
         let short = compressor.compress_into(&field, &mut exact[1..]);

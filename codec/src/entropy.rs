@@ -18,8 +18,6 @@ pub mod groups;
 pub mod image;
 pub mod lengths;
 pub mod planes;
-#[cfg(feature = "alloc")]
-pub mod reference;
 #[cfg(test)]
 mod samples;
 pub mod shares;

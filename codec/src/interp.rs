@@ -16,8 +16,6 @@ pub mod parameters;
 pub mod predict;
 pub mod quantize;
 pub mod recipe;
-#[cfg(feature = "alloc")]
-pub mod reference;
 pub mod resolved;
 pub mod spline;
 pub mod stage;

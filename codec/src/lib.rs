@@ -1,7 +1,7 @@
 //! What the bytes of a ferrosz stream mean.
 //!
 //! `FORMAT.md` beside this crate is the normative text; the modules here are its code, and they
-//! run unchanged on the host and inside the GPU kernels: no allocation (but for [`mod@reference`]),
+//! run unchanged on the host and inside the GPU kernels: no allocation (but for [`oracle`]),
 //! no unsafe code, no floating-point operation whose result could differ between machines.
 //!
 //! A value passes through the modules in this order: [`bound`] resolves the user's error bound,
@@ -20,11 +20,11 @@ pub mod entropy;
 pub mod error;
 pub mod interp;
 pub mod lorenzo;
+#[cfg(feature = "alloc")]
+pub mod oracle;
 pub mod pipeline;
 pub mod predict;
 pub mod quantize;
-#[cfg(feature = "alloc")]
-pub mod reference;
 pub mod shape;
 pub mod stream;
 pub mod tile;

@@ -14,10 +14,10 @@
 //! q'(x) - q'(x-1).
 
 use crate::element::Element;
-use crate::interp::quantize::RADIUS;
-use crate::interp::tile::{RAW, unzigzag, zigzag};
 use crate::quantize::Quantizer;
 use crate::shape::Shape;
+use crate::tile::code::RADIUS;
+use crate::tile::code::{RAW, unzigzag, zigzag};
 use crate::tile::{self, TILE, TileBox};
 
 /// Places of a row.

@@ -6,6 +6,8 @@
 
 use crate::shape::Shape;
 
+pub mod code;
+
 /// Rows of a tile.
 pub const ROWS: u32 = 256;
 /// Elements of a row.
@@ -18,6 +20,15 @@ pub const STEPS: u32 = 2 * ROWS;
 pub const TILE: usize = (STEPS * LANES) as usize;
 /// Tiles of a chunk: what is coded as one stream of bits.
 pub const CHUNK_TILES: u32 = 4;
+
+/// Which of the two fields of a stream is predicted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    /// The field itself.
+    Fine,
+    /// That of its anchors, all of whose levels have the bound of the anchors.
+    Coarse,
+}
 
 /// A tile's extents, slowest dimension first.
 #[inline(always)]

@@ -2,7 +2,7 @@
 //! the same values.
 #![no_main]
 
-use ferrosz::codec::reference;
+use ferrosz::codec::oracle;
 use ferrosz::{Decompressor, Device, Element};
 use libfuzzer_sys::fuzz_target;
 
@@ -10,7 +10,7 @@ fn decode<T: Element>(stream: &[u8]) {
     let decoder = Decompressor::new().device(Device::Cpu);
     let _ = decoder.verify_checksums(false).decompress::<T>(stream);
     let ours = decoder.decompress::<T>(stream).ok();
-    let theirs = reference::decompress::<T>(stream).ok();
+    let theirs = oracle::decompress::<T>(stream).ok();
     let bits = |values: Vec<T>| values.iter().map(|x| x.to_bits64()).collect::<Vec<_>>();
     assert_eq!(ours.map(bits), theirs.map(bits));
 }

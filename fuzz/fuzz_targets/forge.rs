@@ -2,7 +2,7 @@
 //! first bytes choose type, codec and length; the rest is one chunk.
 #![no_main]
 
-use ferrosz::codec::reference;
+use ferrosz::codec::oracle;
 use ferrosz::codec::stream::checksum::checksum;
 use ferrosz::codec::stream::container::Header;
 use ferrosz::codec::stream::table::Entry;
@@ -12,7 +12,7 @@ use libfuzzer_sys::fuzz_target;
 fn decode<T: Element>(stream: &[u8]) {
     let decoder = Decompressor::new().device(Device::Cpu);
     let ours = decoder.decompress::<T>(stream).ok();
-    let theirs = reference::decompress::<T>(stream).ok();
+    let theirs = oracle::decompress::<T>(stream).ok();
     let bits = |values: Vec<T>| values.iter().map(|x| x.to_bits64()).collect::<Vec<_>>();
     assert_eq!(ours.map(bits), theirs.map(bits));
 }

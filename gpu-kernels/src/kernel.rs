@@ -19,6 +19,7 @@ pub mod put;
 pub mod read_all;
 pub mod task;
 pub mod tile;
+pub mod tile_codes;
 pub mod unaligned;
 
 use ferrosz_codec::stream::chunk::CHUNK_GROUPS;

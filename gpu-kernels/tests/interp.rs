@@ -2,17 +2,20 @@
 
 use ferrosz_codec::interp::geometry::Geometry;
 use ferrosz_codec::interp::parameters::{LevelFlags, Parameters, Tightening};
-use ferrosz_codec::interp::quantize::RADIUS;
-use ferrosz_codec::interp::reference;
 use ferrosz_codec::interp::resolved::Resolved;
 use ferrosz_codec::interp::store;
-use ferrosz_codec::interp::tile::{Part, Predictor, RAW, is_own};
+use ferrosz_codec::interp::tile::{Predictor, is_own};
+use ferrosz_codec::oracle;
 use ferrosz_codec::shape::{Cube, Line, Plane, StaticShape};
+use ferrosz_codec::tile::Part;
+use ferrosz_codec::tile::code::RADIUS;
+use ferrosz_codec::tile::code::RAW;
 use ferrosz_codec::tile::{self, TileGrid};
 use ferrosz_codec::{Element, Shape};
+use ferrosz_gpu_kernels::kernel::interp::InterpParams;
 use ferrosz_gpu_kernels::kernel::interp::predict::Predict;
 use ferrosz_gpu_kernels::kernel::interp::reconstruct::Reconstruct;
-use ferrosz_gpu_kernels::kernel::interp::{InterpParams, codes};
+use ferrosz_gpu_kernels::kernel::tile_codes;
 use ferrosz_simt::emulator::Emulator;
 use ferrosz_simt::{Kernel, View};
 use rand::rngs::StdRng;
@@ -65,7 +68,7 @@ const FIRST_CHUNK: u64 = 2;
 
 /// The number of a tile's first code.
 fn first_code(tile: u64) -> usize {
-    2 * codes::first_word(FIRST_CHUNK, tile) as usize
+    2 * tile_codes::first_word(FIRST_CHUNK, tile) as usize
 }
 
 /// A part of a field, and its parameters.
@@ -179,7 +182,7 @@ impl<'a, T: Element> Case<'a, T> {
         Predict<T, S>: Kernel<Params = InterpParams>,
         Reconstruct<T, S>: Kernel<Params = InterpParams>,
     {
-        let code_words = (FIRST_CHUNK + self.grid.chunks()) * codes::REGION_WORDS;
+        let code_words = (FIRST_CHUNK + self.grid.chunks()) * tile_codes::REGION_WORDS;
         let mut codes = Words::new(&vec![POISON; code_words as usize]);
         let mut known = Words::new(&vec![POISON; self.grid.elements() as usize * T::WORDS]);
         let mut given = Words::of(self.anchors);
@@ -250,7 +253,7 @@ where
     let radius = [RADIUS, 40][random.random_range(0..2)];
     let resolved = Resolved::new(parameters, T::from_f64(1e-3)).with_radius(radius);
     let values: Vec<T> = field(&grid, &mut random);
-    let anchors = reference::anchors(&grid, geometry.spacing(S::SHAPE), &values);
+    let anchors = oracle::interp::anchors(&grid, geometry.spacing(S::SHAPE), &values);
     for part in [Part::Fine, Part::Coarse] {
         Case::new(&grid, &resolved, part, &values, &anchors).check::<S>(seed);
     }

@@ -2,7 +2,7 @@
 
 use super::fields::FromBits;
 use super::{compressor, judge::judge};
-use ferrosz::codec::reference;
+use ferrosz::codec::oracle;
 use ferrosz::{Bound, Decompressor, Device, Layout};
 
 /// The bits of all values.
@@ -18,7 +18,7 @@ pub fn check<T: FromBits>(
     context: &str,
 ) -> (Vec<u8>, Vec<T>) {
     let context = format!("{context}, {} {}: {bound:?}", layout.codec, layout.shape);
-    let expected = reference::compress(layout, bound, field);
+    let expected = oracle::compress(layout, bound, field);
     let compressor = compressor(layout, bound, Device::Cpu).expect("a compressor");
     let stream = compressor.compress(field).expect("compresses");
     assert!(stream == expected, "streams differ: {context}");
@@ -31,7 +31,7 @@ pub fn check<T: FromBits>(
     );
     let decoder = Decompressor::new().device(Device::Cpu);
     let decoded: Vec<T> = decoder.decompress(&stream).expect("decompresses");
-    let reference: Vec<T> = reference::decompress(&stream).expect("decompresses");
+    let reference: Vec<T> = oracle::decompress(&stream).expect("decompresses");
     assert!(
         bits(&decoded) == bits(&reference),
         "fields differ: {context}"

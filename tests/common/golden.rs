@@ -3,7 +3,7 @@
 //! The fields are made by integers and the basic operations of IEEE 754 alone, so that every machine makes the same:
 //! no function of a mathematical library, and no generator of random numbers that may change.
 
-use ferrosz::codec::reference;
+use ferrosz::codec::oracle;
 use ferrosz::{
     Bound, BoundMode, Codec, Dtype, Element, Error, Extents, Layout, Part, Shape, Update,
 };
@@ -335,8 +335,8 @@ impl Case {
     /// The stream by the reference.
     pub fn of_reference(&self) -> Vec<u8> {
         let made = match self.dtype {
-            Dtype::F32 => self.stream::<f32>(|l, b, f| Ok(reference::compress(l, b, f))),
-            Dtype::F64 => self.stream::<f64>(|l, b, f| Ok(reference::compress(l, b, f))),
+            Dtype::F32 => self.stream::<f32>(|l, b, f| Ok(oracle::compress(l, b, f))),
+            Dtype::F64 => self.stream::<f64>(|l, b, f| Ok(oracle::compress(l, b, f))),
         };
         made.expect("a stream")
     }

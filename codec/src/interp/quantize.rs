@@ -5,9 +5,6 @@ use crate::entropy::token::{RAW, zigzag};
 use crate::quantize::is_within;
 use core::array::from_fn;
 
-/// What codes may be of 16 bits: -32,767 to 32,767.
-pub const RADIUS: u32 = 1 << 15;
-
 /// Codes of a greater magnitude are found as [`LevelQuantizer::encode`] is defined, others mostly faster. What the
 /// definition rounds down to an integer, (|r| + e) / 2e for a residual r and the level's bound e, is what rounding r / 2e
 /// to the nearest one finds, unless that lies half-way between two, or so close to it that the addition may have been
@@ -187,6 +184,7 @@ fn finite_or_zero<T: Element>(prediction: T) -> T {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tile::code::RADIUS;
     use alloc::format;
     use rand::{RngExt, SeedableRng, rngs::SmallRng};
 

@@ -4,10 +4,10 @@ use crate::bound::{Bound, BoundMode};
 use crate::element::{Dtype, Element};
 use crate::error::FormatError;
 use crate::interp::order::{CodeLayout, CodeOrder};
-use crate::interp::quantize::RADIUS;
 use crate::interp::resolved::{Resolved, WORDS, Words};
 use crate::shape::Shape;
 use crate::tile::TileGrid;
+use crate::tile::code::RADIUS;
 
 /// The integers that codes are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]

@@ -3,9 +3,10 @@
 use crate::element::Element;
 use crate::interp::geometry::{Geometry, MAX_LEVELS};
 use crate::interp::parameters::{Parameters, Tightening};
-use crate::interp::quantize::{LevelQuantizer, RADIUS};
-use crate::interp::tile::Part;
+use crate::interp::quantize::LevelQuantizer;
 use crate::shape::Shape;
+use crate::tile::Part;
+use crate::tile::code::RADIUS;
 
 /// Levels with a bound of their own: those of a field, and that of its anchors.
 pub const LEVELS: usize = MAX_LEVELS + 1;

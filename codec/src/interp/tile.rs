@@ -1,22 +1,13 @@
 //! A tile at a time: what the CPU does, and each thread block.
 
 use crate::element::Element;
-use crate::entropy::token;
 use crate::interp::quantize::LevelQuantizer;
 use crate::interp::resolved::{LEVELS, Resolved};
 use crate::interp::store;
 use crate::interp::walk::{Settle, walk};
 use crate::shape::Shape;
-use crate::tile::{self, TileBox, TileGrid};
-
-/// Which of the two fields of a stream is predicted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part {
-    /// The field itself.
-    Fine,
-    /// That of its anchors, all of whose levels have the bound of the anchors.
-    Coarse,
-}
+use crate::tile::code::{RAW, unzigzag};
+use crate::tile::{self, Part, TileBox, TileGrid};
 
 /// A field or its anchors, and how it is predicted.
 #[derive(Debug, Clone, Copy)]
@@ -200,28 +191,13 @@ impl<T: Element, C: Fn([u32; 3]) -> u16, R: Fn([u32; 3]) -> T> Settle<T> for Dec
     }
 }
 
-/// [`token::RAW`], as codes are kept in memory.
-pub const RAW: u16 = token::RAW as u16;
-
-/// [`token::zigzag`] of a code of at most 32,767 in magnitude, as codes are kept in memory.
-#[inline(always)]
-pub const fn zigzag(code: i32) -> u16 {
-    token::zigzag(code) as u16
-}
-
-/// The inverse of [`zigzag`].
-#[inline(always)]
-pub const fn unzigzag(code: u16) -> i32 {
-    token::unzigzag(code as u32)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::interp::geometry::Geometry;
     use crate::interp::parameters::{LevelFlags, Parameters, Tightening};
-    use crate::interp::quantize::RADIUS;
-    use crate::interp::reference;
+    use crate::oracle;
+    use crate::tile::code::{RADIUS, zigzag};
     use alloc::vec;
     use alloc::vec::Vec;
     use rand::rngs::StdRng;
@@ -264,8 +240,8 @@ mod tests {
         let resolved = Resolved::new(parameters, error).with_radius(radius);
         let values: Vec<T> = field(&grid, &mut random);
         let spacing = geometry.spacing(shape);
-        let anchors = reference::anchors(&grid, spacing, &values);
-        let right = reference::decompose(&grid, &resolved, radius, &values, &anchors);
+        let anchors = oracle::interp::anchors(&grid, spacing, &values);
+        let right = oracle::interp::decompose(&grid, &resolved, radius, &values, &anchors);
         let predictor = Predictor::new(&grid, &resolved, Part::Fine);
         let coarse = grid.coarse(spacing);
         let anchor = |at| anchors[coarse.flat(at) as usize];

@@ -17,12 +17,12 @@ use crate::bound::{Bound, BoundMode};
 use crate::element::Element;
 use crate::interp::geometry::{Geometry, MAX_LEVELS};
 use crate::interp::parameters::{Parameters, Tightening};
-use crate::interp::quantize::RADIUS;
 use crate::interp::resolved::Resolved;
 use crate::interp::store;
 use crate::interp::tile::{each_place, is_own};
 use crate::interp::walk::{Settle, walk};
 use crate::shape::Shape;
+use crate::tile::code::RADIUS;
 use crate::tile::{TileBox, TileGrid};
 use cost::{CLASSES, class, cost};
 use sample::{Samples, Scope};
@@ -291,8 +291,9 @@ impl<T: Element> Settle<T> for Count<'_, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::interp::tile::{Part, Predictor};
+    use crate::interp::tile::Predictor;
     use crate::tile;
+    use crate::tile::Part;
     use alloc::vec;
     use alloc::vec::Vec;
 

@@ -9,11 +9,11 @@ use crate::entropy::shares::{MAX_WORDS, Shares};
 use crate::entropy::stack::{Huffman, Rans};
 use crate::error::ChunkFault;
 use crate::interp::resolved::{Resolved, WORDS, Words};
-use crate::interp::tile::Part;
 use crate::pipeline::{TileCodec, TileCoder, TilePredictor};
 use crate::shape::Shape;
 use crate::stream::grid::Grid;
 use crate::stream::table::{CHUNK_ALIGNMENT, ENTRY_BYTES};
+use crate::tile::Part;
 use crate::tile::{CHUNK_TILES, TILE, TileGrid};
 
 /// Elements of a full chunk.

@@ -7,7 +7,6 @@
 
 mod anchors;
 pub mod arrays;
-pub mod codes;
 mod columns;
 pub mod export;
 pub mod import;
@@ -38,7 +37,7 @@ pub struct InterpParams {
     pub strides: [u64; 3],
     /// What is known of the anchors, in C order. Prediction may be given none: then they are what the field says.
     pub anchors: View<u32>,
-    /// The codes of all chunks: see [`codes`].
+    /// The codes of all chunks: see [`tile_codes`](crate::kernel::tile_codes).
     pub codes: View<u32>,
     /// The first chunk of the part.
     pub first_chunk: u64,

@@ -29,7 +29,7 @@ pub struct LorenzoParams {
     pub field: View<u32>,
     /// How far apart neighbours are in the field along each dimension, in elements; along x it is 1.
     pub strides: [u64; 3],
-    /// The codes of all chunks: see [`super::interp::codes`].
+    /// The codes of all chunks: see [`super::tile_codes`].
     pub codes: View<u32>,
     /// The first chunk of the field.
     pub first_chunk: u64,

@@ -31,7 +31,7 @@ use ferrosz_gpu_kernels::kernel::entropy::statistics::{COUNTERS, Statistics, Sta
 use ferrosz_gpu_kernels::kernel::entropy::tables::{self, ENCODE_WORDS, MakeTables, TablesParams};
 use ferrosz_gpu_kernels::kernel::entropy::target::DecodeParams;
 use ferrosz_gpu_kernels::kernel::identity::IdentityOf;
-use ferrosz_gpu_kernels::kernel::interp::codes::REGION_WORDS;
+use ferrosz_gpu_kernels::kernel::tile_codes::REGION_WORDS;
 use ferrosz_simt::View;
 use ferrosz_simt::emulator::{BlockOrder, Emulator};
 use std::ops::Range;

@@ -5,10 +5,10 @@ use ferrosz_codec::entropy::counts::Counts;
 use ferrosz_codec::entropy::groups::{GroupMap, TileCodes};
 use ferrosz_codec::entropy::image::{ChunkTiles, IMAGE_BYTES};
 use ferrosz_codec::entropy::planes::{self, CHUNK_WORDS};
-use ferrosz_codec::entropy::reference;
 use ferrosz_codec::entropy::shares::{MAX_WORDS, Shares};
 use ferrosz_codec::entropy::stack::SymbolCoder;
 use ferrosz_codec::entropy::token::RAW;
+use ferrosz_codec::oracle;
 use ferrosz_codec::shape::Shape;
 use ferrosz_codec::stream::chunk::Form;
 use ferrosz_codec::tile::{CHUNK_TILES, LANES, STEPS, TILE, TileBox, TileGrid, TileOrder, place};
@@ -203,7 +203,7 @@ impl<E: Element> Sample<E> {
             values.push((0..(STEPS * LANES) as usize).map(value).collect());
         }
         let codes: Vec<_> = chunk.codes.iter().map(|codes| codes.to_vec()).collect();
-        reference::encode::<C, E>(
+        oracle::entropy::encode::<C, E>(
             self.map.order(),
             &chunk.tiles,
             shares.contexts(),

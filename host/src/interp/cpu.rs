@@ -10,11 +10,13 @@ use ferrosz_codec::bound::Extremes;
 use ferrosz_codec::interp::parameters::Parameters;
 use ferrosz_codec::interp::resolved::Resolved;
 use ferrosz_codec::interp::store;
-use ferrosz_codec::interp::tile::{Part, Predictor, RAW, each_place, is_own, unzigzag, zigzag};
+use ferrosz_codec::interp::tile::{Predictor, each_place, is_own};
 use ferrosz_codec::interp::tune::radius::radius_of_samples;
 use ferrosz_codec::interp::tune::sample::Samples;
 use ferrosz_codec::interp::tune::search::{Costs, Search};
 use ferrosz_codec::interp::tune::{Tuning, cost_of_sample, relative_of, sum};
+use ferrosz_codec::tile::Part;
+use ferrosz_codec::tile::code::{RAW, unzigzag, zigzag};
 use ferrosz_codec::tile::{TILE, TileGrid};
 use rayon::prelude::*;
 

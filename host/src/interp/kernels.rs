@@ -17,12 +17,12 @@ use ferrosz_codec::tile::TileGrid;
 use ferrosz_gpu_kernels::kernel::cells::{self, Fault};
 use ferrosz_gpu_kernels::kernel::interp::InterpParams;
 use ferrosz_gpu_kernels::kernel::interp::arrays::CodeArray;
-use ferrosz_gpu_kernels::kernel::interp::codes::REGION_WORDS;
 use ferrosz_gpu_kernels::kernel::interp::export::{ExportParams, SEGMENT};
 use ferrosz_gpu_kernels::kernel::interp::import::{
     CODE, ImportCodesParams, ImportOutliersParams, THREADS,
 };
 use ferrosz_gpu_kernels::kernel::interp::prepare::{CELLS, PARAMETER_WORDS};
+use ferrosz_gpu_kernels::kernel::tile_codes::REGION_WORDS;
 use ferrosz_simt::View;
 
 /// The workspace of a call.

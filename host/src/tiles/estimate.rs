@@ -17,7 +17,7 @@ use ferrosz_codec::interp::geometry::Geometry;
 use ferrosz_codec::interp::parameters::Parameters;
 use ferrosz_codec::interp::resolved::Resolved;
 use ferrosz_codec::interp::store;
-use ferrosz_codec::interp::tile::{Part, Predictor};
+use ferrosz_codec::interp::tile::Predictor;
 use ferrosz_codec::interp::tune::sample::Scope;
 use ferrosz_codec::interp::tune::search::{Costs, Search};
 use ferrosz_codec::interp::tune::{Tuning, cost_of_tile, sum};
@@ -27,6 +27,7 @@ use ferrosz_codec::stream::container::Extents;
 use ferrosz_codec::stream::grid::{ChunkBox, Grid};
 use ferrosz_codec::stream::table::ENTRY_BYTES;
 use ferrosz_codec::stream::tiles::{Prologue, Sections, TileLayout};
+use ferrosz_codec::tile::Part;
 use ferrosz_codec::tile::{self, CHUNK_TILES, GROUPS, LANES, TILE, TileBox, TileGrid};
 use rayon::prelude::*;
 

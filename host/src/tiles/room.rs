@@ -10,8 +10,8 @@ use ferrosz_gpu_kernels::kernel::entropy::layout::TILE_WORDS;
 use ferrosz_gpu_kernels::kernel::entropy::record::RECORD_WORDS;
 use ferrosz_gpu_kernels::kernel::entropy::statistics::COUNTERS;
 use ferrosz_gpu_kernels::kernel::entropy::tables::ENCODE_WORDS;
-use ferrosz_gpu_kernels::kernel::interp::codes::REGION_WORDS;
 use ferrosz_gpu_kernels::kernel::interp::prepare::{CELLS, PARAMETER_WORDS};
+use ferrosz_gpu_kernels::kernel::tile_codes::REGION_WORDS;
 use ferrosz_simt::View;
 
 /// Cells that sections of the workspace begin at multiples of: 128 bytes.

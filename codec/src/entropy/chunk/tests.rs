@@ -2,10 +2,10 @@ use super::*;
 use crate::entropy::class::CONTEXTS;
 use crate::entropy::counts::Counts;
 use crate::entropy::image::IMAGE_BYTES;
-use crate::entropy::reference;
 use crate::entropy::samples::{Kind, Sample, SampleChunk, lengths};
 use crate::entropy::shares::Shares;
 use crate::entropy::stack::{Huffman, Rans};
+use crate::oracle;
 use crate::shape::Shape;
 use alloc::boxed::Box;
 use alloc::vec;
@@ -90,12 +90,17 @@ fn check<C: SymbolCoder, T: Element>(sample: &Sample, shares: &Shares, forms: &m
             .iter()
             .map(|tile| tile.iter().map(|v| T::from_bits64(*v)).collect());
         let values: Vec<Vec<T>> = values.collect();
-        let oracle =
-            reference::encode::<C, T>(order, &chunk.tiles, shares.contexts(), &codes, &values);
+        let right = oracle::entropy::encode::<C, T>(
+            order,
+            &chunk.tiles,
+            shares.contexts(),
+            &codes,
+            &values,
+        );
         assert!(
-            (form, &bytes) == (oracle.0, &oracle.1),
+            (form, &bytes) == (right.0, &right.1),
             "{form:?} {:?}",
-            oracle.0
+            right.0
         );
         forms[form.id() as usize] += 1;
         let (found, raws) = sample.decode::<C, T>(chunk, &tables, form, &bytes).unwrap();
@@ -110,7 +115,8 @@ fn check<C: SymbolCoder, T: Element>(sample: &Sample, shares: &Shares, forms: &m
         } else {
             assert!(found == chunk.codes && raws == chunk.raws::<T>());
         }
-        let slow = reference::decode::<C, T>(order, &chunk.tiles, shares.contexts(), form, &bytes);
+        let slow =
+            oracle::entropy::decode::<C, T>(order, &chunk.tiles, shares.contexts(), form, &bytes);
         let (slow, slow_raws) = slow.unwrap();
         let slow_raws = slow_raws.into_iter().map(T::to_bits64);
         assert!(slow.concat() == found.concat());
@@ -296,7 +302,7 @@ fn damage<C: SymbolCoder, T: Element>(
             let mut bytes = whole.clone();
             bytes[at] ^= 1 << rng.random_range(0..8);
             let found = sample.decode::<C, T>(chunk, &tables, form, &bytes);
-            let slow = reference::decode::<C, T>(
+            let slow = oracle::entropy::decode::<C, T>(
                 sample.map.order(),
                 &chunk.tiles,
                 shares.contexts(),

@@ -18,7 +18,7 @@
 //! eighth of a bit. Words are written when their 16 bits are there, and the costs are whole bits: so an eighth
 //! more never makes one more word.
 
-use crate::kernel::interp::codes::{CHUNK_WORDS, REGION_WORDS};
+use crate::kernel::tile_codes::{CHUNK_WORDS, REGION_WORDS};
 use ferrosz_codec::entropy::token::{ESCAPE_BITS, PRECISION};
 use ferrosz_codec::tile::{CHUNK_TILES, GROUPS, STEPS};
 use ferrosz_simt::View;

@@ -11,7 +11,7 @@ pub mod place;
 
 use crate::bits::BitsOf;
 use crate::kernel::entropy::layout::region;
-use crate::kernel::interp::codes::CHUNK_WORDS;
+use crate::kernel::tile_codes::CHUNK_WORDS;
 use ferrosz_codec::encode::bit_plane::rows_of;
 use ferrosz_codec::entropy::planes::{BLOCK_STEPS, PLANES, TILE_WORDS, exchange_raw, word_at};
 use ferrosz_codec::shape::GROUP;

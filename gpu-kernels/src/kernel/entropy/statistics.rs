@@ -341,7 +341,7 @@ const fn rows_of_bricks(shape: Shape) -> u32 {
     }
 }
 
-/// What [`Thread::add_halves`] is to take the codes of even lanes times, or those of odd lanes.
+/// What `Thread::add_halves` is to take the codes of even lanes times, or those of odd lanes.
 const EVEN: u32 = 1;
 const ODD: u32 = 1 << 8;
 

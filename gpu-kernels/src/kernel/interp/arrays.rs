@@ -1,7 +1,7 @@
 //! Arrays of codes as other programs have them: one integer a place, with the radius added, 0 for a value that
 //! has no code.
 
-use super::codes;
+use crate::kernel::tile_codes;
 use ferrosz_codec::interp::order::{CodeLayout, CodeOrder};
 use ferrosz_codec::interp::resolved::Words;
 use ferrosz_codec::shape::StaticShape;
@@ -78,7 +78,7 @@ impl CodeArray {
     }
 }
 
-/// The number among half words of a place's code as prediction leaves it: see [`codes`].
+/// The number among half words of a place's code as prediction leaves it: see [`tile_codes`].
 #[inline(always)]
 pub fn half_of(grid: &TileGrid, at: [u64; 3]) -> u64 {
     let extents = tile::extents(grid.shape());
@@ -86,5 +86,5 @@ pub fn half_of(grid: &TileGrid, at: [u64; 3]) -> u64 {
     let of_tile: [u64; 3] = core::array::from_fn(|i| at[i] >> extents[i].trailing_zeros());
     let place = core::array::from_fn(|i| at[i] as u32 & (extents[i] - 1));
     let number = (of_tile[0] * height + of_tile[1]) * width + of_tile[2];
-    2 * codes::first_word(0, number) + u64::from(tile::index(grid.shape(), place))
+    2 * tile_codes::first_word(0, number) + u64::from(tile::index(grid.shape(), place))
 }

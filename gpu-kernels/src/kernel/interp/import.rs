@@ -4,9 +4,9 @@
 //! in the field. What does not fit together is a fault, and nothing is read or written outside of its array.
 
 use super::arrays::{CodeArray, half_of};
-use super::codes;
 use crate::kernel::cells::{self, Fault};
 use crate::kernel::element::{by_width, load_element, store_element};
+use crate::kernel::tile_codes;
 use core::marker::PhantomData;
 use ferrosz_codec::Element;
 use ferrosz_codec::entropy::token::{RAW, zigzag};
@@ -67,7 +67,7 @@ impl<S: StaticShape> ImportCodes<S> {
         let mut number = u64::from(t.block_index()) * warps + u64::from(t.warp());
         while number < grid.tiles() {
             let tile = grid.tile(number);
-            let first = 2 * codes::first_word(0, number);
+            let first = 2 * tile_codes::first_word(0, number);
             let mut at = t.lane();
             while !tile.is_complete(S::SHAPE) && at < TILE as u32 {
                 if !tile.has(tile::place(S::SHAPE, at / LANES, at % LANES)) {

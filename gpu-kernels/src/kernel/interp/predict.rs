@@ -1,13 +1,13 @@
 //! Prediction: a part of a field to codes.
 
 use super::anchors::Anchor;
-use super::codes;
 use super::rows::{InField, Row, WARPS};
 use super::stages::{Setting, Settle, Spot, run};
 use super::values::Values;
 use super::{InterpParams, THREADS};
 use crate::kernel::element::by_width;
 use crate::kernel::kept_shared_address;
+use crate::kernel::tile_codes;
 use core::marker::PhantomData;
 use ferrosz_codec::Element;
 use ferrosz_codec::interp::quantize::LevelQuantizer;
@@ -33,7 +33,7 @@ impl<E: Element, S: StaticShape> Predict<E, S> {
         Self::begin_fill(t, params, &tile);
         let setting = Setting::read::<T, S>(t, params.parameters, tile, params.is_coarse != 0);
         let codes = params.codes;
-        let codes = codes.from(codes::first_word(params.first_chunk, number));
+        let codes = codes.from(tile_codes::first_word(params.first_chunk, number));
         Self::clear_codes(t, codes, &setting);
         let anchor = if params.anchors.is_empty() {
             None
@@ -113,7 +113,7 @@ impl<E: Element, S: StaticShape> Predict<E, S> {
             return;
         }
         let mut word = u64::from(t.thread_index());
-        while word < codes::TILE_WORDS {
+        while word < tile_codes::TILE_WORDS {
             t.store(codes, word, 0);
             word += u64::from(THREADS);
         }

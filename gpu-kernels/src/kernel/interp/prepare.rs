@@ -10,12 +10,12 @@ use crate::kernel::cells;
 use crate::wide::{load_wide, store_wide};
 use core::marker::PhantomData;
 use ferrosz_codec::interp::parameters::{Parameters, Tightening};
-use ferrosz_codec::interp::quantize::RADIUS;
 use ferrosz_codec::interp::resolved::{Resolved, WORDS};
 use ferrosz_codec::interp::tune::cost::CLASSES;
 use ferrosz_codec::interp::tune::radius::radius;
 use ferrosz_codec::interp::tune::relative;
 use ferrosz_codec::interp::tune::search::{MAX_CANDIDATES, Round, Search};
+use ferrosz_codec::tile::code::RADIUS;
 use ferrosz_codec::{BoundMode, Element};
 use ferrosz_simt::{Thread, View};
 

@@ -2,18 +2,18 @@
 
 use super::InterpParams;
 use super::anchors::Anchor;
-use super::codes;
 use super::rows::{InField, Row, WARPS};
 use super::stages::{Setting, Settle, Spot, run};
 use super::values::Values;
 use crate::kernel::element::by_width;
 use crate::kernel::kept_shared_address;
+use crate::kernel::tile_codes;
 use core::array::from_fn;
 use core::marker::PhantomData;
 use ferrosz_codec::Element;
 use ferrosz_codec::interp::quantize::LevelQuantizer;
-use ferrosz_codec::interp::tile::{RAW, unzigzag};
 use ferrosz_codec::shape::{Shape, StaticShape};
+use ferrosz_codec::tile::code::{RAW, unzigzag};
 use ferrosz_codec::tile::{self, TileBox, TileGrid};
 use ferrosz_simt::Thread;
 
@@ -149,7 +149,8 @@ impl Source<'_> {
             Shape::Line => 1,
             Shape::Plane | Shape::Cube => width,
         };
-        let word = |tiles| codes::first_word(self.params.first_chunk, self.number + ahead + tiles);
+        let word =
+            |tiles| tile_codes::first_word(self.params.first_chunk, self.number + ahead + tiles);
         Codes {
             here: [word(0), word(behind)],
             above: [word(height * width), word(height * width + behind)],
@@ -178,7 +179,7 @@ impl Source<'_> {
     #[inline(always)]
     fn leave_field<T: Thread, E: Element, S: StaticShape>(&self, t: T, has_raws: bool) {
         let field = InField::new(self.params.field, self.params.strides, self.tile);
-        let first_half = 2 * codes::first_word(self.params.first_chunk, self.number);
+        let first_half = 2 * tile_codes::first_word(self.params.first_chunk, self.number);
         if !has_raws {
             field.leave::<T, E, S>(t, self.tile);
             return;

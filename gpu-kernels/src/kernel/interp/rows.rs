@@ -246,7 +246,7 @@ impl InField {
         load_element(t, self.words, element)
     }
 
-    /// Begins to copy an element to an address in the store: see [`Thread::copy_async`].
+    /// Begins to copy an element to an address in the store: see [`copy_async`](ferrosz_simt::GlobalMemory::copy_async).
     #[inline(always)]
     pub fn copy<T: Thread, E: Element, S: StaticShape>(&self, t: T, address: u32, element: u64) {
         Values::<E, S>::copy_to(t, address, self.words, element);

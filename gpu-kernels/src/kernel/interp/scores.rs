@@ -12,13 +12,14 @@ use crate::scan::warp_sum_u64;
 use core::marker::PhantomData;
 use ferrosz_codec::Element;
 use ferrosz_codec::interp::geometry::MAX_LEVELS;
-use ferrosz_codec::interp::quantize::{LevelQuantizer, RADIUS};
+use ferrosz_codec::interp::quantize::LevelQuantizer;
 use ferrosz_codec::interp::resolved::WORDS;
 use ferrosz_codec::interp::tune::cost::{CLASSES, class, of_all, of_class};
 use ferrosz_codec::interp::tune::sample::{Samples, Scope};
 use ferrosz_codec::interp::tune::search::MAX_CANDIDATES;
 use ferrosz_codec::shape::StaticShape;
 use ferrosz_codec::tile;
+use ferrosz_codec::tile::code::RADIUS;
 use ferrosz_simt::{Thread, View, WARP};
 
 /// Scores candidates on a field of `E` in tiles of shape `S`. Launched with a block for each sample of

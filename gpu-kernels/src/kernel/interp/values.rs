@@ -16,7 +16,7 @@ impl<E: Element, S: StaticShape> Values<E, S> {
 
     const LEN: u32 = store::len(S::SHAPE);
 
-    /// Reads the value at an address: see [`Thread::shared_address`].
+    /// Reads the value at an address: see [`shared_address`](ferrosz_simt::SharedMemory::shared_address).
     #[inline(always)]
     pub fn load_at<T: Thread>(t: T, address: u32) -> E {
         let low = t.shared_load_at(address);
@@ -38,7 +38,7 @@ impl<E: Element, S: StaticShape> Values<E, S> {
         }
     }
 
-    /// Begins to copy an element of a field in global memory to an address: see [`Thread::copy_async`].
+    /// Begins to copy an element of a field in global memory to an address: see [`copy_async`](ferrosz_simt::GlobalMemory::copy_async).
     #[inline(always)]
     pub fn copy_to<T: Thread>(t: T, address: u32, field: View<u32>, element: u64) {
         let word = element * E::WORDS as u64;

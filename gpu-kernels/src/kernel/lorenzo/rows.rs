@@ -2,7 +2,7 @@
 
 use super::LorenzoParams;
 use crate::kernel::element::{load_element, store_element};
-use crate::kernel::interp::codes;
+use crate::kernel::tile_codes;
 use core::marker::PhantomData;
 use ferrosz_codec::Element;
 use ferrosz_codec::shape::{Shape, StaticShape};
@@ -120,7 +120,7 @@ impl<'a, S: StaticShape, const WHOLE: bool> TileRows<'a, S, WHOLE> {
             params,
             left: tile.left,
             first_element: z * params.strides[0] + y * params.strides[1] + x,
-            first_code: 2 * codes::first_word(params.first_chunk, number),
+            first_code: 2 * tile_codes::first_word(params.first_chunk, number),
             shape: PhantomData,
         }
     }

@@ -23,10 +23,12 @@ use alloc::vec;
 use alloc::vec::Vec;
 use exceptions::Exceptions;
 
+pub mod entropy;
 mod exceptions;
-pub(crate) mod order;
+pub mod interp;
+mod order;
 mod planes;
-pub(crate) mod shares;
+mod shares;
 mod tiles;
 mod tuning;
 

@@ -1,5 +1,6 @@
 //! The oracle: a whole field, stage after stage, in plain loops (FORMAT.md, section 16). Without tiles.
 
+use super::order::{Field, first_axis, tile_extents};
 use crate::element::Element;
 use crate::interp::geometry::Geometry;
 use crate::interp::parameters::{LevelFlags, Parameters};
@@ -7,7 +8,6 @@ use crate::interp::quantize::LevelQuantizer;
 use crate::interp::resolved::Resolved;
 use crate::interp::spline::Spline;
 use crate::quantize::is_within;
-use crate::reference::order::{Field, first_axis, tile_extents};
 use crate::shape::Shape;
 use crate::tile::TileGrid;
 use alloc::vec;

@@ -3,11 +3,11 @@
 //! It shares no code with the coders. Groups are found place by place, states are divided, codes are read bit by bit,
 //! and there are no tables.
 
-use super::stack::SymbolCoder;
+use super::order::{self, LANES, PLACES, RAW};
+use super::shares::{Contexts, classes, code_of_token, extra_bits, token};
 use crate::element::Element;
+use crate::entropy::stack::SymbolCoder;
 use crate::error::ChunkFault;
-use crate::reference::order::{self, LANES, PLACES, RAW};
-use crate::reference::shares::{Contexts, classes, code_of_token, extra_bits, token};
 use crate::stream::chunk::Form;
 use crate::tile::{TileBox, TileOrder};
 use alloc::vec;

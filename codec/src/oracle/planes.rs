@@ -1,8 +1,8 @@
 //! Bit planes without zeros (FORMAT.md, section 14), bit by bit.
 
+use super::entropy::{Decoded, places_of, read_values, uncoded, with_values};
 use super::order::{self, PLACES, RAW};
 use crate::element::Element;
-use crate::entropy::reference::{Decoded, places_of, read_values, uncoded, with_values};
 use crate::error::ChunkFault;
 use crate::stream::chunk::Form;
 use crate::tile::{TileBox, TileOrder};

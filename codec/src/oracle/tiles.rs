@@ -1,16 +1,16 @@
 //! The oracle of the codecs of tiles: predictors over the whole field, place by place.
 
+use super::entropy::{Decoded, decode, encode};
+use super::interp::{Codes, compose, decompose, spacing};
 use super::order::{CHUNK_TILES, Field, code_of, first_axis, in_order, z_of};
 use super::shares::{self, Contexts};
 use super::{planes, tuning};
 use crate::element::Element;
-use crate::entropy::reference::{Decoded, decode, encode};
 use crate::entropy::stack::{Huffman, Rans};
 use crate::error::{ChunkFault, FormatError};
 use crate::interp::geometry::Geometry;
 use crate::interp::parameters::{LevelFlags, Parameters, Tightening};
 use crate::interp::quantize::LevelQuantizer;
-use crate::interp::reference::{Codes, compose, decompose, spacing};
 use crate::interp::resolved::Resolved;
 use crate::interp::spline::Spline;
 use crate::pipeline::{TileCodec, TileCoder, TilePredictor};

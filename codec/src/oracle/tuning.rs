@@ -1,11 +1,11 @@
 //! What an encoder decides on sample tiles (FORMAT.md, section 18).
 
+use super::interp::{quantized, spacing, visit};
 use super::order::{Field, first_axis, tile_extents};
 use crate::element::Element;
 use crate::interp::geometry::Geometry;
 use crate::interp::parameters::{LevelFlags, Parameters, Tightening};
 use crate::interp::quantize::LevelQuantizer;
-use crate::interp::reference::{quantized, spacing, visit};
 use crate::interp::resolved::Resolved;
 use crate::interp::spline::Spline;
 use crate::shape::Shape;

@@ -1,12 +1,27 @@
-//! `cargo xtask check docs`: the pages are made without a warning, and hold what is ours alone.
+//! `cargo xtask check docs`: the pages are made without a warning, and hold what is ours alone; documents link to files that
+//! there are.
 
 use crate::{Failure, root, run};
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// Makes the pages, and refuses links of the front page that lead nowhere, and pages of another's crate.
+/// Folders of documents.
+const DOCUMENTS: [&str; 7] = [
+    "",
+    "codec",
+    "docs",
+    "docs/decisions",
+    "docs/measurements",
+    "examples/first-kernel",
+    "simt",
+];
+
+/// Makes the pages, and refuses links of documents and of the front page that lead nowhere, and pages of another's crate.
 pub fn check() -> Result<(), Failure> {
+    for folder in DOCUMENTS {
+        documents(&root().join(folder))?;
+    }
     let pages = root().join("target/doc/ferrosz");
     let _ = fs::remove_dir_all(&pages);
     run(Command::new(env!("CARGO"))
@@ -26,6 +41,33 @@ pub fn check() -> Result<(), Failure> {
     Ok(())
 }
 
+/// Refuses links of a folder's documents to files that are not there.
+fn documents(folder: &Path) -> Result<(), Failure> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.extension().is_none_or(|extension| extension != "md") {
+            continue;
+        }
+        let text = fs::read_to_string(&path)?;
+        let dead: Vec<&str> = (markdown_links(&text).into_iter())
+            .filter(|link| is_dead(folder, link))
+            .collect();
+        if !dead.is_empty() {
+            let dead = dead.join(", ");
+            return Err(format!("{} has dead links: {dead}", path.display()).into());
+        }
+    }
+    Ok(())
+}
+
+/// Where the links of a document lead, but for those to items of Rust.
+fn markdown_links(text: &str) -> Vec<&str> {
+    (text.split("](").skip(1))
+        .filter_map(|rest| rest.split(')').next())
+        .filter(|link| !link.contains("::") && !link.contains(char::is_whitespace))
+        .collect()
+}
+
 /// Where the links of a page lead.
 fn links(page: &str) -> Vec<&str> {
     (page.split("href=\"").skip(1))
@@ -43,6 +85,18 @@ fn is_dead(folder: &Path, link: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn dead_links_of_documents_are_found() {
+        let text = "[a](src/lib.rs) [b](gone.md#top) `x[1](2 3)` [c](https://x.org) [d](a::B)";
+        let found = markdown_links(text);
+        assert_eq!(found, ["src/lib.rs", "gone.md#top", "https://x.org"]);
+        let dead = |link: &&&str| is_dead(&root().join("host"), link);
+        assert_eq!(
+            found.iter().filter(dead).collect::<Vec<_>>(),
+            [&"gone.md#top"]
+        );
+    }
 
     #[test]
     fn dead_links_are_found() {

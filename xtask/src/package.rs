@@ -15,60 +15,81 @@ const PACKAGES: [&str; 6] = [
     "ferrosz-cli",
 ];
 
+/// The version of all of them.
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
 /// What every package holds.
 const FILES: [&str; 3] = ["LICENSE-APACHE", "LICENSE-MIT", "README.md"];
 
 /// Packs all crates and builds each from its package; then runs the example of the library in a crate that depends on
 /// the packages alone.
 pub fn check() -> Result<(), Failure> {
-    // 1. Pack. Cargo builds each package, with those before it in place of the registry's.
-    let target = root().join("target/package");
-    let mut pack = Command::new(env!("CARGO"));
-    pack.current_dir(root())
+    // Cargo remembers what it has unpacked by version and by the folder of the packages: in another folder each time, or the
+    // packages of the last time would be built.
+    let folder = root().join(format!("target/packages-{}", std::process::id()));
+    let consumer = root().join("target/consumer");
+    let packed = pack(&folder).and_then(|()| unpack(&folder.join("package"), &consumer));
+    let _ = fs::remove_dir_all(&folder);
+    packed?;
+    consume(&consumer)
+}
+
+/// Packs all crates. Cargo builds each from its package, with those before it in place of the registry's.
+fn pack(folder: &Path) -> Result<(), Failure> {
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo
+        .current_dir(root())
+        .env("CARGO_TARGET_DIR", folder)
         .args(["package", "--quiet", "--allow-dirty"]);
     for name in PACKAGES {
-        pack.args(["--package", name]);
+        cargo.args(["--package", name]);
     }
-    run(&mut pack)?;
-    // 2. Unpack.
-    let version = env!("CARGO_PKG_VERSION");
-    let folder = root().join("target/consumer");
-    let _ = fs::remove_dir_all(&folder);
-    fs::create_dir_all(folder.join("src"))?;
+    run(&mut cargo)
+}
+
+/// Unpacks the packages of one folder into another.
+fn unpack(packages: &Path, consumer: &Path) -> Result<(), Failure> {
+    let _ = fs::remove_dir_all(consumer);
+    fs::create_dir_all(consumer)?;
     for name in PACKAGES {
-        let package = format!("{name}-{version}");
-        let file = target.join(format!("{package}.crate"));
+        let package = format!("{name}-{VERSION}");
+        let file = packages.join(format!("{package}.crate"));
         run(Command::new("tar")
             .arg("-xzf")
             .arg(&file)
             .arg("-C")
-            .arg(&folder))?;
-        check_files(&folder.join(&package))?;
+            .arg(consumer))?;
+        check_files(&consumer.join(&package))?;
         println!("{package}.crate: {} bytes", fs::metadata(&file)?.len());
     }
-    // 3. A crate that has the packages alone.
-    fs::write(folder.join("Cargo.toml"), manifest(version))?;
+    Ok(())
+}
+
+/// Makes a crate beside the unpacked packages, which has them alone, and runs it.
+fn consume(folder: &Path) -> Result<(), Failure> {
+    fs::create_dir_all(folder.join("src"))?;
+    fs::write(folder.join("Cargo.toml"), manifest())?;
     fs::copy(root().join("Cargo.lock"), folder.join("Cargo.lock"))?;
     fs::copy(
-        folder.join(format!("ferrosz-{version}/examples/compress_field.rs")),
+        folder.join(format!("ferrosz-{VERSION}/examples/compress_field.rs")),
         folder.join("src/main.rs"),
     )?;
-    let mut consumer = Command::new(env!("CARGO"));
-    consumer.current_dir(&folder).args(["run", "--quiet"]);
-    consumer.env("CARGO_TARGET_DIR", folder.join("target"));
-    let printed = output(&mut consumer)
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.current_dir(folder).args(["run", "--quiet"]);
+    cargo.env("CARGO_TARGET_DIR", folder.join("target"));
+    let printed = output(&mut cargo)
         .ok_or("a crate that depends on the packages alone does not build and run")?;
     println!("a crate that depends on the packages alone says:\n{printed}");
     Ok(())
 }
 
-fn manifest(version: &str) -> String {
+fn manifest() -> String {
     let mut text = format!(
         "[package]\nname = \"consumer\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n\n\
-         [profile.dev]\nopt-level = 1\n\n[dependencies]\nferrosz = \"{version}\"\n\n[patch.crates-io]\n"
+         [profile.dev]\nopt-level = 1\n\n[dependencies]\nferrosz = \"{VERSION}\"\n\n[patch.crates-io]\n"
     );
     for name in PACKAGES {
-        text.push_str(&format!("{name} = {{ path = \"{name}-{version}\" }}\n"));
+        text.push_str(&format!("{name} = {{ path = \"{name}-{VERSION}\" }}\n"));
     }
     text
 }

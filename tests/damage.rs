@@ -5,7 +5,8 @@ mod common;
 
 use common::fields::{Kind, make};
 use common::{compressor, layouts};
-use ferrosz::codec::stream::container::{Extents, HEADER_BYTES, Header};
+use ferrosz::codec::stream::container::{HEADER_BYTES, Header};
+use ferrosz::codec::stream::extents::Extents;
 use ferrosz::codec::{FormatError, oracle};
 use ferrosz::{Bound, Codec, Compressor, Decompressor, Device, Dtype, Error, Layout, Shape, info};
 use rand::rngs::SmallRng;
@@ -355,7 +356,8 @@ fn a_damaged_entry_blames_its_own_chunk() {
 fn records_are_skipped_or_refused() {
     use ferrosz::codec::stream::checksum::checksum;
     use ferrosz::codec::stream::container::Header;
-    use ferrosz::codec::stream::record::{Record, RecordKind, to_bytes};
+    use ferrosz::codec::stream::record::{Record, to_bytes};
+    use ferrosz::codec::stream::record_kind::RecordKind;
 
     let stream = stream_of(Codec::PLAIN, Kind::Smooth, 20_000);
     let plain = Header::read(&stream).expect("a header");

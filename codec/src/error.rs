@@ -2,7 +2,7 @@
 
 use crate::element::Dtype;
 use crate::pipeline::CodecId;
-use crate::stream::record::RecordKind;
+use crate::stream::record_kind::RecordKind;
 use thiserror::Error;
 
 /// An error bound that cannot be used.
@@ -25,7 +25,7 @@ pub enum FormatError {
     #[error("not a ferrosz stream: the magic bytes are missing")]
     NotFerrosz,
     /// A version that this library does not know.
-    #[error("stream version {0} is unknown to this library, which reads version {known}", known = crate::stream::container::VERSION)]
+    #[error("stream version {0} is unknown to this library, which reads version {known}", known = crate::stream::VERSION)]
     UnknownVersion(u16),
     /// The header's checksum is wrong.
     #[error("the header is damaged: its checksum does not match")]

@@ -8,9 +8,8 @@ use crate::executor::Executor;
 use crate::executor::cuda::Kernels;
 #[cfg(feature = "emulator")]
 use crate::executor::emulator;
-use crate::plan::{
-    CompressJob, DecompressJob, enqueue_compress, enqueue_decompress, fault_in, workspace_cells,
-};
+use crate::job::{CompressJob, DecompressJob};
+use crate::plan::{enqueue_compress, enqueue_decompress, fault_in, workspace_cells};
 use crate::stream::StreamRef;
 use ferrosz_codec::stream::container::{Family, Header, Layout};
 use ferrosz_codec::stream::region::Region;

@@ -8,7 +8,8 @@ use crate::device::Device;
 use crate::error::Error;
 use crate::length::{self, Length};
 use crate::preset::{Choice, Preset};
-use ferrosz_codec::stream::container::{Extents, Layout};
+use ferrosz_codec::stream::container::Layout;
+use ferrosz_codec::stream::extents::Extents;
 use ferrosz_codec::{Bound, Codec, Dtype, Element, Shape};
 use std::io::Write;
 

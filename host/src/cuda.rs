@@ -33,15 +33,15 @@ use crate::error::Error;
 use crate::executor::Executor;
 use crate::executor::cuda::{CudaExecutor, CudaMemory, DeviceBox, Kernels};
 use crate::executor::recorder;
+use crate::job::{CompressJob, DecompressJob};
 use crate::part::Part;
-use crate::plan::{
-    CompressJob, DecompressJob, enqueue_compress, enqueue_decompress, enqueue_resolve, fault_in,
-    workspace_cells,
-};
+use crate::plan::{enqueue_compress, enqueue_decompress, fault_in, workspace_cells};
+use crate::resolve::enqueue_resolve;
 use ::cudarc::driver::{CudaContext, CudaStream, DevicePtr, DevicePtrMut};
 use ferrosz_codec::bound::Extremes;
 use ferrosz_codec::quantize::Quantizer;
-use ferrosz_codec::stream::container::{Extents, Family, HEADER_BYTES, Header, Layout};
+use ferrosz_codec::stream::container::{Family, HEADER_BYTES, Header, Layout};
+use ferrosz_codec::stream::extents::Extents;
 use ferrosz_codec::stream::grid::{ChunkBox, Grid};
 use ferrosz_codec::{Dtype, Element, FormatError, Shape};
 use ferrosz_gpu_kernels::kernel::cells;
@@ -571,7 +571,7 @@ impl Gpu {
         stream
             .context()
             .bind_to_thread()
-            .map_err(crate::executor::cuda::failed("use the GPU"))?;
+            .map_err(crate::driver::failed("use the GPU"))?;
         work(&CudaExecutor {
             kernels: &self.kernels,
             stream: stream.clone(),

@@ -1,7 +1,7 @@
 //! What a damaged chunk takes with it: where its elements lie in the field.
 
 use crate::part::Part;
-use ferrosz_codec::stream::container::Extents;
+use ferrosz_codec::stream::extents::Extents;
 use ferrosz_codec::stream::grid::Grid;
 use ferrosz_codec::{FormatError, Shape};
 
@@ -85,6 +85,13 @@ impl GridBox {
         }
         parts
     }
+}
+
+/// A fault of a chunk, and the places that are lost with it.
+pub(crate) struct Lost {
+    pub(crate) chunk: u64,
+    pub(crate) cause: FormatError,
+    pub(crate) places: Vec<GridBox>,
 }
 
 #[cfg(test)]

@@ -1,10 +1,22 @@
 //! The NVIDIA driver: whether there is one, and whether a GPU of it can run the kernels.
 
 use crate::error::Error;
-use crate::executor::cuda::failed;
 use cudarc::driver::sys::CUdevice_attribute;
-use cudarc::driver::{CudaContext, result, sys};
+use cudarc::driver::{CudaContext, DriverError, result, sys};
 use std::sync::{Arc, OnceLock};
+
+/// Says what the driver was asked to do when it failed.
+pub(crate) fn failed(action: &'static str) -> impl Fn(DriverError) -> Error {
+    move |error| {
+        let name = error
+            .error_string()
+            .map(|text| text.to_string_lossy().into_owned());
+        Error::Cuda {
+            action,
+            reason: name.unwrap_or_else(|_| format!("error {:?}", error.0)),
+        }
+    }
+}
 
 /// The compute capability that the kernels are compiled for: the PTX says `.target sm_80`.
 const NEEDED: (i32, i32) = (8, 0);

@@ -53,7 +53,7 @@ use crate::executor::emulator;
 use crate::length::{self, Length};
 use ferrosz_codec::bound::Extremes;
 use ferrosz_codec::quantize::Quantizer;
-use ferrosz_codec::stream::container::Extents;
+use ferrosz_codec::stream::extents::Extents;
 use ferrosz_codec::stream::grid::Grid;
 use ferrosz_codec::tile::TileGrid;
 use ferrosz_codec::{Bound, BoundMode, Element, Shape};

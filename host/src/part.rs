@@ -1,7 +1,8 @@
 //! A part of a field: a range of elements or a box.
 
 use crate::error::Error;
-use ferrosz_codec::stream::container::{Extents, Layout};
+use ferrosz_codec::stream::container::Layout;
+use ferrosz_codec::stream::extents::Extents;
 use ferrosz_codec::stream::grid::Grid;
 use ferrosz_codec::stream::region::Region;
 use std::ops::Range;

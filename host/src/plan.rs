@@ -2,6 +2,8 @@
 
 use crate::error::Error;
 use crate::executor::{Executor, put};
+use crate::job::{CompressJob, DecompressJob, identity_of, layout_words};
+use crate::resolve::enqueue_resolve;
 use crate::tiles;
 use ferrosz_codec::bound::Extremes;
 use ferrosz_codec::error::{ChunkFault, TableFault};
@@ -9,33 +11,15 @@ use ferrosz_codec::pipeline::{BlockCodec, Fixed, Layered, Lorenzo, Outlier, Plai
 use ferrosz_codec::quantize::Quantizer;
 use ferrosz_codec::shape::{Cube, Line, Plane, Shape, StaticShape};
 use ferrosz_codec::stream::container::{
-    BlockLayout, Draft, Family, HEADER_BYTES, Header, LAYOUT_WORDS, Layout, to_words,
+    BlockLayout, Draft, Family, HEADER_BYTES, Header, Layout, to_words,
 };
 use ferrosz_codec::stream::region::Region;
-use ferrosz_codec::{Bound, Dtype, Element, FormatError};
+use ferrosz_codec::{Dtype, Element, FormatError};
 use ferrosz_gpu_kernels::kernel::cells::{self, Fault};
 use ferrosz_gpu_kernels::kernel::compress::{Compress, CompressParams};
 use ferrosz_gpu_kernels::kernel::decompress::{Decompress, DecompressParams};
-use ferrosz_gpu_kernels::kernel::extremes::{ExtremesParams, FindExtremes};
-use ferrosz_gpu_kernels::kernel::identity::IdentityOf;
 use ferrosz_gpu_kernels::kernel::tile::UnitSteps;
-use ferrosz_simt::{Kernel, View};
-
-/// Elements that a block of the extremes kernel should have at least: of `f32`, one batch of loads a thread. Fewer
-/// blocks would make small fields wait.
-const EXTREMES_SHARE: u64 = 1 << 12;
-
-/// What compression needs on the machine.
-pub(crate) struct CompressJob {
-    pub(crate) layout: Layout,
-    pub(crate) bound: Bound,
-    /// The field, 16-byte aligned.
-    pub(crate) input: View<u32>,
-    /// Room for the longest stream, 16-byte aligned.
-    pub(crate) stream: View<u32>,
-    /// `cells::count` cells, of which those of [`cells::OF_EXTREMES`] are clear.
-    pub(crate) cells: View<u64>,
-}
+use ferrosz_simt::Kernel;
 
 /// Asks for a compression. Nothing is allocated, and nothing waits.
 pub(crate) fn enqueue_compress<T: Element, E: Executor>(
@@ -82,37 +66,6 @@ pub(crate) fn enqueue_compress<T: Element, E: Executor>(
     };
     let blocks = blocks_of::<T>(grid.chunk_count(), elements)?;
     launch_compress::<T, E>(executor, (codec, job.layout.shape), blocks, &params)
-}
-
-/// Where kernels find the identity of the stream of this header, whose error is not known if its bound needs extremes.
-pub(crate) fn identity_of(header: &Header) -> IdentityOf {
-    if header.bound.needs_extremes() {
-        IdentityOf::in_cells()
-    } else {
-        IdentityOf::known(header.identity())
-    }
-}
-
-/// Asks for the quantiser of a bound that needs the extremes of a field of at least one element, and the identity of its
-/// stream, `header_sum` being [`Draft::identity_sum`]; they will be in the cells, all others of which will be clear. Those of [`cells::OF_EXTREMES`] must be before.
-pub(crate) fn enqueue_resolve<T: Element, E: Executor>(
-    executor: &E,
-    bound: Bound,
-    elements: u64,
-    input: View<u32>,
-    cells: View<u64>,
-    header_sum: u64,
-) -> Result<(), Error> {
-    let shares = u32::try_from(elements.div_ceil(EXTREMES_SHARE)).unwrap_or(u32::MAX);
-    let params = ExtremesParams {
-        input,
-        elements,
-        cells,
-        bound: bound.value(),
-        mode: u32::from(bound.mode().id()),
-        header_sum,
-    };
-    launch_extremes::<T, E>(executor, shares, &params)
 }
 
 /// One block a chunk.
@@ -205,31 +158,6 @@ where
     }
 }
 
-fn launch_extremes<T: Element, E: Executor>(
-    executor: &E,
-    blocks: u32,
-    params: &ExtremesParams,
-) -> Result<(), Error> {
-    match T::DTYPE {
-        Dtype::F32 => executor.launch_over::<FindExtremes<f32>>(blocks, params),
-        Dtype::F64 => executor.launch_over::<FindExtremes<f64>>(blocks, params),
-    }
-}
-
-/// What decompression needs on the machine.
-pub(crate) struct DecompressJob<'a> {
-    pub(crate) layout: Layout,
-    /// What to decode, one behind the other.
-    pub(crate) regions: &'a [Region],
-    pub(crate) verify: bool,
-    /// The stream, 16-byte aligned.
-    pub(crate) stream: View<u32>,
-    /// Room for the elements, 16-byte aligned.
-    pub(crate) output: View<u32>,
-    /// At least `cells::count(0)` cells.
-    pub(crate) cells: View<u64>,
-}
-
 /// Asks for a decompression. Nothing is allocated, and nothing waits; what is wrong will be in the
 /// fault cell.
 pub(crate) fn enqueue_decompress<T: Element, E: Executor>(
@@ -296,13 +224,6 @@ pub(crate) fn workspace_cells(layout: &Layout) -> u64 {
         Family::Blocks(layout) => cells::count(layout.grid.chunk_count()),
         Family::Tiles(layout) => tiles::room::workspace_cells(&layout),
     }
-}
-
-/// The first words of the header of a stream, whatever its bound.
-pub(crate) fn layout_words<T: Element>(layout: Layout) -> [u32; LAYOUT_WORDS] {
-    let any_bound = Bound::default();
-    let words = to_words(&layout.header(T::DTYPE, any_bound, 0).to_bytes());
-    std::array::from_fn(|i| words[i])
 }
 
 /// The fault in a fault cell as an error.

@@ -1,7 +1,7 @@
 //! Damaged streams: which chunks are damaged, and all that can still be had.
 
 use crate::cpu::{ChunkDecoder, Progress, Version};
-use crate::damage::{Damage, GridBox};
+use crate::damage::{Damage, GridBox, Lost};
 use crate::decompress::{Decompressor, allocate};
 use crate::error::Error;
 use crate::stream::StreamRef;
@@ -156,13 +156,6 @@ fn salvage_of<T: Element>(
         }
         Family::Tiles(layout) => tiles::salvage(stream, &layout, verify, values, progress),
     }
-}
-
-/// A fault of a chunk, and the places that are lost with it.
-pub(crate) struct Lost {
-    pub(crate) chunk: u64,
-    pub(crate) cause: FormatError,
-    pub(crate) places: Vec<GridBox>,
 }
 
 /// The places of faulty chunks of blocks: just their own.

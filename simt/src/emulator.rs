@@ -28,8 +28,11 @@
 
 mod accesses;
 mod clock;
+mod collective;
+mod event;
 mod fault;
 mod global;
+mod launch;
 mod page;
 mod random;
 mod releases;
@@ -43,7 +46,8 @@ pub use fault::{Fault, FaultKind, OtherSide};
 pub use thread::EmulatorThread;
 
 use crate::{Kernel, WARP};
-use scheduler::{Launch, Scheduler};
+use launch::Launch;
+use scheduler::Scheduler;
 
 /// The order in which the blocks of a grid start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -6,8 +6,10 @@ use crate::error::FormatError;
 use crate::pipeline::{BlockCodec, Codec, CodecId};
 use crate::quantize::Quantizer;
 use crate::shape::Shape;
+use crate::stream::VERSION;
 use crate::stream::checksum::{checksum, term};
 use crate::stream::chunk::{CHUNK, raw_words};
+use crate::stream::extents::{Extents, MAX_RANK};
 use crate::stream::grid::Grid;
 use crate::stream::identity::Identity;
 use crate::stream::table::{CHUNK_ALIGNMENT, ENTRY_BYTES, MAX_PAYLOAD};
@@ -16,9 +18,6 @@ use crate::stream::tiles::{self, TileLayout};
 /// The first bytes of every stream. The first is not text, and the line ends show a transfer that
 /// changed them.
 pub const MAGIC: [u8; 8] = *b"\x89FSZ\r\n\x1a\n";
-
-/// The version written and read here.
-pub const VERSION: u16 = 2;
 
 /// Bytes of the header.
 pub const HEADER_BYTES: usize = 160;
@@ -54,51 +53,6 @@ pub const CHECKSUM_WORD: usize = CHECKSUM_AT / 4;
 
 /// The words that the identity covers: those before it.
 pub const IDENTITY_WORDS: usize = IDENTITY_AT / 4;
-
-/// The most dimensions.
-pub const MAX_RANK: usize = 8;
-
-/// The extents of a field, slowest dimension first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Extents {
-    rank: u8,
-    lengths: [u64; MAX_RANK],
-}
-
-impl Extents {
-    /// Extents of one to [`MAX_RANK`] dimensions, slowest first, whose product fits in a `u64`.
-    pub fn new(lengths: &[u64]) -> Option<Self> {
-        if lengths.is_empty() || lengths.len() > MAX_RANK {
-            return None;
-        }
-        lengths
-            .iter()
-            .try_fold(1u64, |product, length| product.checked_mul(*length))?;
-        let mut all = [1; MAX_RANK];
-        all[..lengths.len()].copy_from_slice(lengths);
-        Some(Self {
-            rank: lengths.len() as u8,
-            lengths: all,
-        })
-    }
-
-    /// One dimension.
-    pub const fn line(length: u64) -> Self {
-        let mut lengths = [1; MAX_RANK];
-        lengths[0] = length;
-        Self { rank: 1, lengths }
-    }
-
-    /// The lengths, slowest first.
-    pub fn lengths(&self) -> &[u64] {
-        &self.lengths[..usize::from(self.rank)]
-    }
-
-    /// The number of elements.
-    pub fn elements(&self) -> u64 {
-        self.lengths().iter().product()
-    }
-}
 
 /// The header of a stream.
 #[derive(Debug, Clone, Copy, PartialEq)]

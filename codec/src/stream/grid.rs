@@ -6,7 +6,7 @@
 
 use crate::shape::Shape;
 use crate::stream::chunk::CHUNK;
-use crate::stream::container::Extents;
+use crate::stream::extents::Extents;
 
 /// The cut of one field.
 #[repr(C)]

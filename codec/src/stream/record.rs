@@ -5,7 +5,7 @@
 
 use crate::error::FormatError;
 use crate::stream::checksum::checksum;
-use core::fmt;
+use crate::stream::record_kind::RecordKind;
 
 /// Records begin at multiples of so many bytes.
 const ALIGNMENT: usize = 16;
@@ -15,25 +15,6 @@ const HEAD_BYTES: usize = 8;
 
 /// The kinds of records that this library knows: none yet.
 const KNOWN: [RecordKind; 0] = [];
-
-/// The kind of a record: four letters.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct RecordKind(pub [u8; 4]);
-
-impl RecordKind {
-    /// Whether a reader that does not know the kind must refuse the stream.
-    pub const fn is_critical(self) -> bool {
-        self.0[0].is_ascii_uppercase()
-    }
-}
-
-impl fmt::Display for RecordKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0
-            .iter()
-            .try_for_each(|letter| write!(f, "{}", letter.escape_ascii()))
-    }
-}
 
 /// A record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

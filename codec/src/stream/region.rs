@@ -2,7 +2,7 @@
 //! order, which is a box of the field seen as a line.
 
 use crate::shape::Shape;
-use crate::stream::container::Extents;
+use crate::stream::extents::Extents;
 use crate::stream::grid::{ChunkBox, Grid};
 use core::ops::Range;
 

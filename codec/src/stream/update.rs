@@ -173,7 +173,8 @@ mod tests {
     use crate::element::Dtype;
     use crate::pipeline::Codec;
     use crate::shape::Shape;
-    use crate::stream::container::{Extents, Layout};
+    use crate::stream::container::Layout;
+    use crate::stream::extents::Extents;
     use alloc::vec;
 
     /// The header of a field of so many chunks.

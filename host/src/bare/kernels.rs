@@ -1,15 +1,18 @@
 //! Streams without header on machines that run kernels.
 
 #[cfg(feature = "cuda")]
-use super::{Bare, aatrox::AatroxError, cuszp::CuszpError};
-use super::{aatrox, cuszp};
+use super::Bare;
 use crate::backend::{Backend, Gpu};
 use crate::error::Error;
 use crate::executor::Executor;
 use crate::plan::blocks_of;
 use ferrosz_codec::shape::{Cube, Line, Plane, Shape};
-use ferrosz_codec::stream::aatrox::Layout as AatroxLayout;
-use ferrosz_codec::stream::cuszp::{Framing, Layout, Quantizer};
+#[cfg(feature = "cuda")]
+use ferrosz_codec::stream::aatrox::AatroxError;
+use ferrosz_codec::stream::aatrox::{self, Layout as AatroxLayout};
+#[cfg(feature = "cuda")]
+use ferrosz_codec::stream::cuszp::CuszpError;
+use ferrosz_codec::stream::cuszp::{self, Framing, Layout, Quantizer};
 use ferrosz_codec::{Dtype, Element};
 use ferrosz_gpu_kernels::kernel::bare::compress::BareCompress;
 use ferrosz_gpu_kernels::kernel::bare::decompress::BareDecompress;

@@ -1,28 +1,14 @@
 //! An NVIDIA GPU as an executor, through the CUDA driver, which is loaded at run time.
 
-use crate::driver;
+use crate::driver::{self, failed};
 use crate::error::Error;
-use crate::executor::recorder::Loads;
 use crate::executor::{Executor, code};
-use cudarc::driver::{CudaContext, CudaFunction, CudaModule, CudaStream, DriverError, result, sys};
+use cudarc::driver::{CudaContext, CudaFunction, CudaModule, CudaStream, result, sys};
 use cudarc::nvrtc::Ptx;
 use ferrosz_simt::{Kernel, View};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ffi::c_void;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-
-/// Says what the driver was asked to do when it failed.
-pub(crate) fn failed(action: &'static str) -> impl Fn(DriverError) -> Error {
-    move |error| {
-        let name = error
-            .error_string()
-            .map(|text| text.to_string_lossy().into_owned());
-        Error::Cuda {
-            action,
-            reason: name.unwrap_or_else(|_| format!("error {:?}", error.0)),
-        }
-    }
-}
 
 /// How many blocks run a kernel.
 #[derive(Clone, Copy)]
@@ -32,6 +18,9 @@ pub(crate) enum Blocks {
     /// As many as run at once, and no more than these tasks.
     Over(u32),
 }
+
+/// How to load each of some kernels, by name.
+pub(crate) type Loads = BTreeMap<&'static str, fn(&Kernels) -> Result<(), Error>>;
 
 /// The kernels, each loaded into a context when it is first used.
 #[derive(Clone)]

@@ -3,26 +3,20 @@
 
 use crate::error::Error;
 use crate::executor::Executor;
-use crate::executor::cuda::Kernels;
-use crate::plan::{CompressJob, DecompressJob, enqueue_compress, enqueue_decompress};
+use crate::executor::cuda::{Kernels, Loads};
+use crate::job::{CompressJob, DecompressJob};
+use crate::plan::{enqueue_compress, enqueue_decompress};
 use ferrosz_codec::stream::container::Layout;
 use ferrosz_codec::stream::region::Region;
 use ferrosz_codec::{Bound, Dtype};
 use ferrosz_simt::{Kernel, View};
 use std::cell::RefCell;
-use std::collections::BTreeMap;
-
-/// Loads a kernel.
-pub(crate) type Load = fn(&Kernels) -> Result<(), Error>;
 
 /// Notes the kernels that are asked for.
 #[derive(Default)]
 struct Recorder {
     loads: RefCell<Loads>,
 }
-
-/// How to load each of some kernels, by name.
-pub(crate) type Loads = BTreeMap<&'static str, Load>;
 
 /// The kernels that compression to a layout asks for, with any bound.
 ///

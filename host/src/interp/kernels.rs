@@ -5,7 +5,7 @@ use super::{Code, CodeWidth, Decomposition, Interpolator, Recipe};
 use crate::error::Error;
 use crate::executor::{Executor, put};
 use crate::memory;
-use crate::plan::enqueue_resolve;
+use crate::resolve::enqueue_resolve;
 use crate::tiles::kernels::strides;
 use crate::tiles::launch::{OfTiles, launch_of_tiles};
 use crate::tiles::room::Sections;

@@ -23,7 +23,7 @@ use ferrosz_codec::interp::tune::search::{Costs, Search};
 use ferrosz_codec::interp::tune::{Tuning, cost_of_tile, sum};
 use ferrosz_codec::lorenzo;
 use ferrosz_codec::quantize::Quantizer;
-use ferrosz_codec::stream::container::Extents;
+use ferrosz_codec::stream::extents::Extents;
 use ferrosz_codec::stream::grid::{ChunkBox, Grid};
 use ferrosz_codec::stream::table::ENTRY_BYTES;
 use ferrosz_codec::stream::tiles::{Prologue, Sections, TileLayout};

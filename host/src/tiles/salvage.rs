@@ -9,8 +9,8 @@ use super::decompress::{
 };
 use crate::cpu::Progress;
 use crate::damage::GridBox;
+use crate::damage::Lost;
 use crate::error::Error;
-use crate::salvage::Lost;
 use crate::stream::StreamRef;
 use crate::tiles::coder::Room;
 use ferrosz_codec::pipeline::TilePredictor;

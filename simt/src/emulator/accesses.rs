@@ -1,6 +1,6 @@
 //! Who touched a piece of memory, as the shadows of shared and of global memory remember it.
 
-use super::fault::Place;
+use super::fault::{OtherSide, Place};
 use crate::WARP;
 
 /// One access: by whom, from where in the source, and when by the clock of its block.
@@ -19,6 +19,16 @@ impl Access {
 
     pub(super) fn is_of_warp_of(&self, other: &Self) -> bool {
         self.block == other.block && self.warp() == other.warp()
+    }
+}
+
+impl From<&Access> for OtherSide {
+    fn from(access: &Access) -> Self {
+        Self {
+            block: access.block,
+            thread: access.thread,
+            location: access.place,
+        }
     }
 }
 

@@ -3,8 +3,6 @@
 use core::{error::Error, fmt, panic::Location};
 use std::{boxed::Box, string::String};
 
-use super::accesses::Access;
-
 /// A place in the kernel's source.
 pub(super) type Place = &'static Location<'static>;
 
@@ -98,16 +96,6 @@ pub struct OtherSide {
     pub thread: u32,
     /// The place in the kernel's source.
     pub location: &'static Location<'static>,
-}
-
-impl OtherSide {
-    pub(super) fn of(access: &Access) -> Self {
-        Self {
-            block: access.block,
-            thread: access.thread,
-            location: access.place,
-        }
-    }
 }
 
 /// Why a launch was stopped.

@@ -14,7 +14,7 @@ use std::{boxed::Box, format, vec::Vec};
 
 use super::accesses::{Access, Accesses};
 use super::clock::{Clock, not_ordered_by};
-use super::fault::{FaultKind, OtherSide, Problem};
+use super::fault::{FaultKind, Problem};
 use super::page::{self, Grains, PAGE_BYTES, Page, Span};
 use super::releases::{Knowledge, Operation, Releases};
 
@@ -97,7 +97,7 @@ impl Conflict {
             self.touch.did(),
             earlier.place,
         );
-        Problem::between(kind, detail, OtherSide::of(earlier))
+        Problem::between(kind, detail, earlier.into())
     }
 }
 

@@ -12,7 +12,7 @@ use std::{boxed::Box, format, vec, vec::Vec};
 
 use super::accesses::{Access, Accesses};
 use super::clock::{Clock, not_ordered_by};
-use super::fault::{FaultKind, OtherSide, Problem};
+use super::fault::{FaultKind, Problem};
 
 #[derive(Clone, Copy)]
 struct Shadow {
@@ -187,5 +187,5 @@ fn race(word: u32, does: &str, now: &Access, did: &str, earlier: &Access) -> Box
         earlier.place,
         not_ordered_by(earlier, now),
     );
-    Problem::between(FaultKind::SharedRace, detail, OtherSide::of(earlier))
+    Problem::between(FaultKind::SharedRace, detail, earlier.into())
 }

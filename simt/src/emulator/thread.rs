@@ -7,30 +7,17 @@ use corosensei::Yielder;
 
 use super::accesses::Access;
 use super::clock::Clock;
-use super::fault::{Fault, FaultKind, Place, Problem};
+use super::collective::{Call, Collective};
+use super::event::Event;
+use super::fault::{FaultKind, Place, Problem};
 use super::global::{Item, Touch};
+use super::launch::Launch;
 use super::releases::{Knowledge, Operation};
-use super::scheduler::Launch;
 use super::shared::BlockMemory;
-use super::warp::{Call, Collective};
 use crate::thread::AtomicWord;
 use crate::{
     Atomics, BitInstructions, Collectives, GlobalMemory, Ids, SharedMemory, Tune, View, WARP,
 };
-
-/// Why a thread hands over to the scheduler.
-pub(super) enum Event {
-    /// It came to a collective with these operands.
-    Waits {
-        call: Call,
-        value: u32,
-        operand: u32,
-    },
-    /// It waits for another block.
-    Spins(Place),
-    /// It must not go on.
-    Faults(Box<Fault>),
-}
 
 /// What a thread knows of its surroundings; it lies on the thread's own stack.
 pub(super) struct Context<'a> {

@@ -12,26 +12,15 @@
 //! only those of tiles that have such values are written.
 //!
 //! The words may reach into the codes, but not into those that are still to be coded: a code costs at most 12
-//! bits for its token and [`ESCAPE_BITS`] more, 3.5 bytes for the 2 that it leaves free, so the room must hold
+//! bits for its token and [`ESCAPE_BITS`](ferrosz_codec::entropy::token::ESCAPE_BITS) more, 3.5 bytes for the 2 that it leaves free, so the room must hold
 //! 1.5 bytes for each code, and what class numbers cost. The push of a symbol of a single slot makes a state
 //! by less than 2^-15 bits longer than 12, as a state is 2^16 at least. Over the 4,104 pushes of a lane that is an
 //! eighth of a bit. Words are written when their 16 bits are there, and the costs are whole bits: so an eighth
 //! more never makes one more word.
 
-use crate::kernel::tile_codes::{CHUNK_WORDS, REGION_WORDS};
-use ferrosz_codec::entropy::token::{ESCAPE_BITS, PRECISION};
-use ferrosz_codec::tile::{CHUNK_TILES, GROUPS, STEPS};
+use crate::kernel::tile_codes::{MARK_WORDS, REGION_WORDS};
+use ferrosz_codec::tile::GROUPS;
 use ferrosz_simt::View;
-
-/// Words that the class numbers of a chunk can cost at most, rounded up.
-const CLASS_WORDS: u64 = ((GROUPS * CHUNK_TILES * PRECISION) as u64 / 32).next_multiple_of(32);
-/// Words of marks: one a step.
-const MARK_WORDS: u64 = (CHUNK_TILES * STEPS) as u64;
-/// Words of a region behind its codes, a multiple of 32.
-pub const ROOM_WORDS: u64 =
-    CHUNK_WORDS * ((PRECISION + ESCAPE_BITS) as u64 - 16) / 16 + CLASS_WORDS + MARK_WORDS;
-
-const _: () = assert!(ROOM_WORDS.is_multiple_of(32));
 
 /// A chunk's region, from its first code on.
 #[inline(always)]

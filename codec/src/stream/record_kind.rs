@@ -1,0 +1,22 @@
+//! The kind of a record.
+
+use core::fmt;
+
+/// The kind of a record: four letters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RecordKind(pub [u8; 4]);
+
+impl RecordKind {
+    /// Whether a reader that does not know the kind must refuse the stream.
+    pub const fn is_critical(self) -> bool {
+        self.0[0].is_ascii_uppercase()
+    }
+}
+
+impl fmt::Display for RecordKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0
+            .iter()
+            .try_for_each(|letter| write!(f, "{}", letter.escape_ascii()))
+    }
+}

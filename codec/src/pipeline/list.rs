@@ -2,7 +2,7 @@
 
 use super::Codec;
 
-/// A codec of the list: its name, and what it is in words.
+/// A codec of the list: its name and its description.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Registration {
     /// The codec.

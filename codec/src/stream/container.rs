@@ -99,7 +99,7 @@ pub struct BlockLayout {
     pub grid: Grid,
 }
 
-/// What is known of a [`Layout`] once its codec is known: there are two families, which have little in common.
+/// A [`Layout`] by the family of its codec: codecs of blocks and codecs of tiles cut a field in different ways.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Family {
     /// A codec of blocks.

@@ -75,7 +75,7 @@ fn every_codec_and_rank_is_measured_and_verified() {
 fn starts_of_fields_are_lines() {
     let place = Place::new();
     let line = "bench --synthetic walk:32 --synthetic sparse:32 --bytes 4KiB --bytes 65536 --f64 \
-                --codec outlier --codec plain --abs 0.5 --max 1e-3 --repeat 1 --json --quiet";
+                --codec outlier,plain --abs 0.5 --max 1e-3 --repeat 1 --json --quiet";
     let found = place.json(line);
     assert_eq!(found["ceilings"].as_array().unwrap().len(), 4);
     assert_eq!(rows(&found).len(), 2 * 2 * 2 * 2);

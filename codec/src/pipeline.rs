@@ -131,6 +131,8 @@ mod tests {
             assert_eq!(BlockCodec::at(codec.place()), Some(codec));
         }
         assert_eq!(BlockCodec::at(5), None);
+        let pairs = TilePredictor::ALL.len() * TileCoder::ALL.len();
+        assert_eq!(LIST.len(), BlockCodec::ALL.len() + pairs);
     }
 
     /// Every codec is in the table of FORMAT.md, with its numbers.

@@ -204,12 +204,11 @@ impl Decompressor {
     ) -> Result<(), Error> {
         // The kernels of tiles know whole fields only; on the CPU a part costs its own chunks.
         let is_part = regions != [Region::whole(&stream.header.grid())];
-        let backend = match stream.header.codec.tiles() {
-            Some(_) if is_part => Backend::Cpu,
-            Some(_) | None => Backend::of(
-                self.device,
-                work(stream.header.codec, values.len(), T::BYTES),
-            )?,
+        let codec = stream.header.codec;
+        let backend = if is_part && codec.tiles().is_some() {
+            Backend::Cpu
+        } else {
+            Backend::of(self.device, work(codec, values.len(), T::BYTES))?
         };
         match backend {
             Backend::Cpu => {

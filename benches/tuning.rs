@@ -5,15 +5,16 @@
 //! PSNR; and the time of tuning, as a part of that of prediction without tuning.
 
 use ferrosz::Shape;
-use ferrosz::codec::interp::geometry::{Geometry, MAX_LEVELS};
-use ferrosz::codec::interp::parameters::Parameters;
-use ferrosz::codec::interp::resolved::Resolved;
-use ferrosz::codec::interp::store;
-use ferrosz::codec::interp::tile::Predictor;
-use ferrosz::codec::interp::tune::{Preset, Tuning, tune};
 use ferrosz::codec::oracle;
+use ferrosz::codec::predict::interp::geometry::{Geometry, MAX_LEVELS};
+use ferrosz::codec::predict::interp::parameters::Parameters;
+use ferrosz::codec::predict::interp::resolved::Resolved;
+use ferrosz::codec::predict::interp::store;
+use ferrosz::codec::predict::interp::tune::{Preset, Tuning};
 use ferrosz::codec::tile::Part;
 use ferrosz::codec::tile::{self, TileGrid, TileOrder};
+use ferrosz_host::cpu::predict::interp::Predictor;
+use ferrosz_host::cpu::predict::tune::tune;
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 

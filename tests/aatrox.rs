@@ -7,7 +7,7 @@ use common::bare::{AATROX, aatrox_fault};
 use common::vectors::{self, Case, bits};
 use ferrosz::Device;
 use ferrosz::aatrox::{self, AatroxError, Params};
-use ferrosz::codec::stream::aatrox as reference;
+use ferrosz::codec::aatrox as reference;
 use rand::{RngExt, SeedableRng, rngs::SmallRng};
 
 fn fault_of(case: &Case) -> Option<&'static str> {

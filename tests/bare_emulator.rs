@@ -7,7 +7,7 @@ mod common;
 use common::bare::{AATROX, CUSZP, aatrox_fault, cuszp_fault};
 use common::vectors;
 use common::vectors::bits;
-use ferrosz::codec::stream::cuszp as reference;
+use ferrosz::codec::cuszp as reference;
 use ferrosz::cuszp::{self, Mode, Params};
 use ferrosz::{Device, Shape};
 use rand::rngs::SmallRng;

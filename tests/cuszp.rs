@@ -7,7 +7,7 @@ use common::bare::{CUSZP, cuszp_fault};
 use common::fields::FromBits;
 use common::vectors::{self, Case, array_digest, bits, digest};
 use ferrosz::Shape;
-use ferrosz::codec::stream::cuszp as reference;
+use ferrosz::codec::cuszp as reference;
 use ferrosz::cuszp::{self, CuszpError, Framing, Mode, Params, RateFault, Refusal};
 use ferrosz::{Device, Dtype, Element};
 use num_rational::BigRational;

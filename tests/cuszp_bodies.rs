@@ -7,13 +7,13 @@
 mod common;
 
 use common::fields::FromBits;
-use ferrosz::codec::encode::block::{BODY_SCRATCH, SignedGroup, rate_of, write_body};
-use ferrosz::codec::encode::rate::RateByte;
+use ferrosz::codec::code::fixed_length::block::{BODY_SCRATCH, SignedGroup, rate_of, write_body};
+use ferrosz::codec::code::fixed_length::rate::RateByte;
+use ferrosz::codec::container::chunk::{CHUNK, Form};
+use ferrosz::codec::container::header::{HEADER_BYTES, Header};
+use ferrosz::codec::container::table::{ENTRY_BYTES, Entry};
 use ferrosz::codec::pipeline::BlockCodec;
 use ferrosz::codec::shape::{GROUP as BLOCK, Shape};
-use ferrosz::codec::stream::chunk::{CHUNK, Form};
-use ferrosz::codec::stream::container::{HEADER_BYTES, Header};
-use ferrosz::codec::stream::table::{ENTRY_BYTES, Entry};
 use ferrosz::{Bound, Codec, Compressor, Device};
 
 /// Lengths of the arrays that are compressed with every codec.

@@ -5,8 +5,8 @@ mod common;
 
 use common::fields::{Kind, make};
 use common::{compressor, layouts};
-use ferrosz::codec::stream::container::{HEADER_BYTES, Header};
-use ferrosz::codec::stream::extents::Extents;
+use ferrosz::codec::container::extents::Extents;
+use ferrosz::codec::container::header::{HEADER_BYTES, Header};
 use ferrosz::codec::{FormatError, oracle};
 use ferrosz::{Bound, Codec, Compressor, Decompressor, Device, Dtype, Error, Layout, Shape, info};
 use rand::rngs::SmallRng;
@@ -174,8 +174,8 @@ fn causes_are_named() {
 
 /// A header whose checksum is right, whatever it says.
 fn forge(stream: &mut [u8], at: usize, bytes: &[u8]) {
-    use ferrosz::codec::stream::checksum::checksum;
-    use ferrosz::codec::stream::identity::Identity;
+    use ferrosz::codec::container::checksum::checksum;
+    use ferrosz::codec::container::identity::Identity;
     stream[at..at + bytes.len()].copy_from_slice(bytes);
     let identity = Identity::of_sum(checksum(0, &stream[..128])).0;
     stream[128..136].copy_from_slice(&identity.to_le_bytes());
@@ -354,10 +354,10 @@ fn a_damaged_entry_blames_its_own_chunk() {
 /// Records are passed over or refused by name, on the host and where kernels run.
 #[test]
 fn records_are_skipped_or_refused() {
-    use ferrosz::codec::stream::checksum::checksum;
-    use ferrosz::codec::stream::container::Header;
-    use ferrosz::codec::stream::record::{Record, to_bytes};
-    use ferrosz::codec::stream::record_kind::RecordKind;
+    use ferrosz::codec::container::checksum::checksum;
+    use ferrosz::codec::container::header::Header;
+    use ferrosz::codec::container::record::{Record, to_bytes};
+    use ferrosz::codec::container::record_kind::RecordKind;
 
     let stream = stream_of(Codec::PLAIN, Kind::Smooth, 20_000);
     let plain = Header::read(&stream).expect("a header");

@@ -5,8 +5,8 @@ mod common;
 use common::check::{bits, check};
 use common::fields::{FromBits, Kind, make};
 use common::{bounds, judge::judge, layouts};
+use ferrosz::codec::container::header::HEADER_BYTES;
 use ferrosz::codec::oracle;
-use ferrosz::codec::stream::container::HEADER_BYTES;
 use ferrosz::{Bound, Codec, Decompressor, Device, Extents, Layout, Part, Shape};
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
@@ -196,7 +196,7 @@ fn a_part_touches_no_other_chunk() {
     for layout in layouts(&[64, 64, 64]) {
         let stream = oracle::compress(layout, bound, &field);
         // In the chunk behind the first, whatever its shape: all but the first is damaged.
-        let second = ferrosz::codec::stream::table::Entry::from_bytes(
+        let second = ferrosz::codec::container::table::Entry::from_bytes(
             stream[HEADER_BYTES + 16..].first_chunk().expect("an entry"),
         );
         let mut damaged = stream.clone();

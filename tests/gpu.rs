@@ -13,7 +13,7 @@ use common::{bounds, compressor, judge::judge, layouts, parts, tile_layouts, vec
 use ferrosz::codec::oracle;
 use ferrosz::cuda::cudarc::driver::{CudaSlice, CudaStream};
 use ferrosz::cuda::{Gpu, Workspace};
-use ferrosz::interp::{Code, CodeOrder, Decomposition, DeviceParts, Interpolator, Preset, Tuning};
+use ferrosz::stages::{Code, CodeOrder, Decomposition, DeviceParts, Interpolator, Preset, Tuning};
 use ferrosz::{
     Bound, Codec, Compressor, Decompressor, Device, Dtype, Error, Extents, Layout, Part, Shape,
 };

@@ -4,11 +4,11 @@
 mod common;
 
 use common::vectors::digest;
-use ferrosz::codec::interp::geometry::{Geometry, MAX_LEVELS};
-use ferrosz::codec::interp::parameters::{LevelFlags, Parameters, Tightening};
-use ferrosz::codec::interp::resolved::Resolved;
-use ferrosz::codec::interp::spline::Spline;
 use ferrosz::codec::oracle;
+use ferrosz::codec::predict::interp::geometry::{Geometry, MAX_LEVELS};
+use ferrosz::codec::predict::interp::parameters::{LevelFlags, Parameters, Tightening};
+use ferrosz::codec::predict::interp::resolved::Resolved;
+use ferrosz::codec::predict::interp::spline::Spline;
 use ferrosz::codec::tile::TileGrid;
 use ferrosz::{Dtype, Element, Shape};
 

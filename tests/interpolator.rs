@@ -5,9 +5,9 @@ mod common;
 use common::fields::FromBits;
 use common::judge;
 use common::parts::{all_bits, bits, case};
-use ferrosz::codec::interp::tune::{Preset, Tuning};
 use ferrosz::codec::oracle;
-use ferrosz::interp::{
+use ferrosz::codec::predict::interp::tune::{Preset, Tuning};
+use ferrosz::stages::{
     Code, CodeOrder, Decomposition, Interpolator, Recipe, Tightening, TighteningChoice,
 };
 use ferrosz::{Bound, Device, Error};

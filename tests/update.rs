@@ -5,11 +5,11 @@ mod common;
 
 use common::fields::{FromBits, Kind, make};
 use common::{compressor, judge::judge, layouts};
-use ferrosz::codec::stream::checksum::checksum;
-use ferrosz::codec::stream::chunk::Form;
-use ferrosz::codec::stream::container::{HEADER_BYTES, Header};
-use ferrosz::codec::stream::identity::Identity;
-use ferrosz::codec::stream::update::to_bytes;
+use ferrosz::codec::container::checksum::checksum;
+use ferrosz::codec::container::chunk::Form;
+use ferrosz::codec::container::header::{HEADER_BYTES, Header};
+use ferrosz::codec::container::identity::Identity;
+use ferrosz::codec::container::update::to_bytes;
 use ferrosz::{
     Bound, BoundMode, Codec, Compressor, Decompressor, Device, Error, FormatError, Info, Layout,
     Part, Update,

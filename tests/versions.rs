@@ -4,8 +4,8 @@ mod common;
 
 use common::fields::{FromBits, Kind, make};
 use common::{bounds, layouts};
+use ferrosz::codec::container::header::HEADER_BYTES;
 use ferrosz::codec::oracle;
-use ferrosz::codec::stream::container::HEADER_BYTES;
 use ferrosz::versions::{self, Version};
 use ferrosz::{Decompressor, Device, Element};
 

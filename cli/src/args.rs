@@ -8,7 +8,7 @@ use crate::part::PartFlags;
 use clap::builder::{OsStringValueParser, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
-use ferrosz::codec::stream::extents::MAX_RANK;
+use ferrosz::codec::container::extents::MAX_RANK;
 use ferrosz::cuszp::Mode;
 use ferrosz::{Bound, BoundMode, Device, Dtype, Shape};
 use std::path::PathBuf;

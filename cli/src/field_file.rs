@@ -8,7 +8,7 @@ use crate::npy::{self, ByteOrder, NpyError};
 use crate::output;
 use crate::transpose;
 use bytemuck::{cast_slice, cast_slice_mut};
-use ferrosz::codec::stream::extents::MAX_RANK;
+use ferrosz::codec::container::extents::MAX_RANK;
 use ferrosz::{Dtype, Element};
 use std::fmt;
 use std::fs::File;

@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use crate::report;
 use clap::Args;
 use ferrosz::Part;
-use ferrosz::codec::stream::extents::MAX_RANK;
+use ferrosz::codec::container::extents::MAX_RANK;
 use std::fmt;
 use std::ops::Range;
 use std::str::FromStr;

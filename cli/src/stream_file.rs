@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::location::Location;
-use ferrosz::codec::stream::update::{MAGIC, Tail};
+use ferrosz::codec::container::update::{MAGIC, Tail};
 use ferrosz::{Error, FormatError, Info};
 use memmap2::Mmap;
 use std::cmp::Ordering;

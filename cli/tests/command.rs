@@ -4,7 +4,7 @@ mod common;
 
 use common::{Place, npy, npy_header, raw, stderr};
 use ferrosz::Codec;
-use ferrosz::codec::stream::extents::MAX_RANK;
+use ferrosz::codec::container::extents::MAX_RANK;
 use serde_json::Value;
 use std::fs;
 

@@ -4,7 +4,7 @@ mod common;
 
 use common::{DIMS, Place, npy, raw, stderr};
 use ferrosz::Codec;
-use ferrosz::codec::stream::extents::MAX_RANK;
+use ferrosz::codec::container::extents::MAX_RANK;
 use std::fs;
 use std::ops::Range;
 

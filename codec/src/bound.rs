@@ -5,7 +5,7 @@
 
 use crate::element::Element;
 use crate::error::BoundError;
-use crate::quantize::Quantizer;
+use crate::quantize::field::Quantizer;
 use core::fmt;
 
 /// What an error bound is relative to.

@@ -1,8 +1,8 @@
 //! What can be wrong with a bound or with a stream.
 
+use crate::container::record_kind::RecordKind;
 use crate::element::Dtype;
 use crate::pipeline::CodecId;
-use crate::stream::record_kind::RecordKind;
 use thiserror::Error;
 
 /// An error bound that cannot be used.
@@ -25,7 +25,7 @@ pub enum FormatError {
     #[error("not a ferrosz stream: the magic bytes are missing")]
     NotFerrosz,
     /// A version that this library does not know.
-    #[error("stream version {0} is unknown to this library, which reads version {known}", known = crate::stream::VERSION)]
+    #[error("stream version {0} is unknown to this library, which reads version {known}", known = crate::container::VERSION)]
     UnknownVersion(u16),
     /// The header's checksum is wrong.
     #[error("the header is damaged: its checksum does not match")]

@@ -13,20 +13,19 @@
 #[cfg(feature = "alloc")]
 extern crate alloc;
 
+pub mod aatrox;
 pub mod bound;
+pub mod code;
+pub mod container;
+pub mod cuszp;
 pub mod element;
-pub mod encode;
-pub mod entropy;
 pub mod error;
-pub mod interp;
-pub mod lorenzo;
 #[cfg(feature = "alloc")]
 pub mod oracle;
 pub mod pipeline;
 pub mod predict;
 pub mod quantize;
 pub mod shape;
-pub mod stream;
 pub mod tile;
 
 pub use bound::{Bound, BoundMode};

@@ -7,18 +7,18 @@
 //! to be read beside FORMAT.md.
 
 use crate::bound::{Bound, Extremes};
+use crate::container::checksum::checksum;
+use crate::container::chunk::Form;
+use crate::container::header::{HEADER_BYTES, Header, Layout};
+use crate::container::record;
+use crate::container::table::Entry;
+use crate::container::tiles::prologue_bytes;
+use crate::container::update::{Replacements, Tail};
 use crate::element::Element;
 use crate::error::{ChunkFault, FormatError};
 use crate::pipeline::{BlockCodec, Codec, TileCodec};
-use crate::quantize::Quantizer;
+use crate::quantize::field::Quantizer;
 use crate::shape::{GROUP, Shape};
-use crate::stream::checksum::checksum;
-use crate::stream::chunk::Form;
-use crate::stream::container::{HEADER_BYTES, Header, Layout};
-use crate::stream::record;
-use crate::stream::table::Entry;
-use crate::stream::tiles::prologue_bytes;
-use crate::stream::update::{Replacements, Tail};
 use alloc::vec;
 use alloc::vec::Vec;
 use exceptions::Exceptions;

@@ -2,7 +2,7 @@
 //! accepts, the parallel one does, with the same values.
 #![no_main]
 
-use ferrosz::codec::stream as serial;
+use ferrosz::codec as serial;
 use ferrosz::cuszp::{self, Framing, Mode};
 use ferrosz::{Element, Shape, aatrox};
 use libfuzzer_sys::fuzz_target;

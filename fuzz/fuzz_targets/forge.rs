@@ -3,9 +3,9 @@
 #![no_main]
 
 use ferrosz::codec::oracle;
-use ferrosz::codec::stream::checksum::checksum;
-use ferrosz::codec::stream::container::Header;
-use ferrosz::codec::stream::table::Entry;
+use ferrosz::codec::container::checksum::checksum;
+use ferrosz::codec::container::header::Header;
+use ferrosz::codec::container::table::Entry;
 use ferrosz::{Bound, Codec, Decompressor, Device, Dtype, Element, Extents, Layout, Shape};
 use libfuzzer_sys::fuzz_target;
 

@@ -7,13 +7,15 @@
 #[cfg(test)]
 extern crate std;
 
-pub mod bits;
-pub mod kernel;
+pub mod bare;
+pub mod code;
 pub mod list;
-pub mod look_back;
 #[cfg(feature = "ptx")]
 pub mod machine_code;
+pub mod pipeline;
+pub mod predict;
+pub mod primitives;
 #[cfg(feature = "ptx")]
 pub mod ptx;
-pub mod scan;
-pub mod wide;
+pub mod quantize;
+pub mod stages;

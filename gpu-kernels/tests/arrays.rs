@@ -1,20 +1,20 @@
 //! Export and import of code arrays on the emulator: against places and codes one by one, there and back.
 
-use ferrosz_codec::interp::geometry::Geometry;
-use ferrosz_codec::interp::order::CodeOrder;
-use ferrosz_codec::interp::parameters::Parameters;
-use ferrosz_codec::interp::resolved::Resolved;
+use ferrosz_codec::predict::interp::geometry::Geometry;
+use ferrosz_codec::predict::interp::order::CodeOrder;
+use ferrosz_codec::predict::interp::parameters::Parameters;
+use ferrosz_codec::predict::interp::resolved::Resolved;
 use ferrosz_codec::shape::{Cube, Line, Plane, StaticShape};
 use ferrosz_codec::tile::code::{RAW, zigzag};
 use ferrosz_codec::tile::{self, TileGrid};
 use ferrosz_codec::{Element, Shape};
-use ferrosz_gpu_kernels::kernel::cells::{self, Fault};
-use ferrosz_gpu_kernels::kernel::interp::arrays::CodeArray;
-use ferrosz_gpu_kernels::kernel::interp::export::{Export, ExportParams, SEGMENT};
-use ferrosz_gpu_kernels::kernel::interp::import::{
+use ferrosz_gpu_kernels::pipeline::cells::{self, Fault};
+use ferrosz_gpu_kernels::pipeline::tiles::codes;
+use ferrosz_gpu_kernels::stages::arrays::CodeArray;
+use ferrosz_gpu_kernels::stages::export::{Export, ExportParams, SEGMENT};
+use ferrosz_gpu_kernels::stages::import::{
     CODE, ImportCodes, ImportCodesParams, ImportOutliers, ImportOutliersParams, OUTLIER,
 };
-use ferrosz_gpu_kernels::kernel::tile_codes;
 use ferrosz_simt::emulator::{BlockOrder, Emulator};
 use ferrosz_simt::{Kernel, View};
 use rand::rngs::StdRng;
@@ -64,7 +64,7 @@ fn make<T: Element>(grid: TileGrid, format: Format, rarity: u32, random: &mut St
     let mut field = Field {
         grid,
         values: Vec::new(),
-        predicted: vec![POISON; (grid.chunks() * tile_codes::REGION_WORDS) as usize],
+        predicted: vec![POISON; (grid.chunks() * codes::REGION_WORDS) as usize],
         codes: Vec::new(),
         coded: None,
         anchors: Vec::new(),
@@ -95,7 +95,7 @@ fn make<T: Element>(grid: TileGrid, format: Format, rarity: u32, random: &mut St
         let number = (z * counts[1] + y) * counts[2] + x;
         let place = std::array::from_fn(|axis| (at[axis] % extents[axis]) as u32);
         let halves: &mut [u16] = bytemuck::cast_slice_mut(&mut field.predicted);
-        let at = 2 * tile_codes::first_word(0, number) + u64::from(tile::index(shape, place));
+        let at = 2 * codes::first_word(0, number) + u64::from(tile::index(shape, place));
         halves[at as usize] = code.map_or(RAW, zigzag);
     }
     if format.order == CodeOrder::Level {
@@ -256,7 +256,7 @@ fn with_zeros_outside<T>(field: &Field<T>) -> Vec<u32> {
         for at in 0..tile::TILE as u32 {
             let place = tile::place(field.grid.shape(), at / tile::LANES, at % tile::LANES);
             if !tile.has(place) {
-                halves[(2 * tile_codes::first_word(0, number)) as usize + at as usize] = 0;
+                halves[(2 * codes::first_word(0, number)) as usize + at as usize] = 0;
             }
         }
     }

@@ -2,11 +2,11 @@
 //! the compression that follows must find its cells clear.
 
 use ferrosz_codec::bound::Extremes;
-use ferrosz_codec::stream::container::error_term;
-use ferrosz_codec::stream::identity::Identity;
+use ferrosz_codec::container::header::error_term;
+use ferrosz_codec::container::identity::Identity;
 use ferrosz_codec::{Bound, Element};
-use ferrosz_gpu_kernels::kernel::cells;
-use ferrosz_gpu_kernels::kernel::extremes::{ExtremesParams, FindExtremes};
+use ferrosz_gpu_kernels::pipeline::cells;
+use ferrosz_gpu_kernels::quantize::extremes::{ExtremesParams, FindExtremes};
 use ferrosz_simt::emulator::Emulator;
 use ferrosz_simt::{Kernel, View};
 

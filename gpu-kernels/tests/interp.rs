@@ -1,21 +1,22 @@
 //! Prediction and reconstruction of tiles on the emulator, beside the codec's own.
 
-use ferrosz_codec::interp::geometry::Geometry;
-use ferrosz_codec::interp::parameters::{LevelFlags, Parameters, Tightening};
-use ferrosz_codec::interp::resolved::Resolved;
-use ferrosz_codec::interp::store;
-use ferrosz_codec::interp::tile::{Predictor, is_own};
 use ferrosz_codec::oracle;
+use ferrosz_codec::predict::interp::geometry::Geometry;
+use ferrosz_codec::predict::interp::parameters::{LevelFlags, Parameters, Tightening};
+use ferrosz_codec::predict::interp::resolved::Resolved;
+use ferrosz_codec::predict::interp::store;
+use ferrosz_codec::predict::interp::store::is_own;
 use ferrosz_codec::shape::{Cube, Line, Plane, StaticShape};
 use ferrosz_codec::tile::Part;
 use ferrosz_codec::tile::code::RADIUS;
 use ferrosz_codec::tile::code::RAW;
 use ferrosz_codec::tile::{self, TileGrid};
 use ferrosz_codec::{Element, Shape};
-use ferrosz_gpu_kernels::kernel::interp::InterpParams;
-use ferrosz_gpu_kernels::kernel::interp::predict::Predict;
-use ferrosz_gpu_kernels::kernel::interp::reconstruct::Reconstruct;
-use ferrosz_gpu_kernels::kernel::tile_codes;
+use ferrosz_gpu_kernels::pipeline::tiles::codes;
+use ferrosz_gpu_kernels::predict::interp::InterpParams;
+use ferrosz_gpu_kernels::predict::interp::predict::Predict;
+use ferrosz_gpu_kernels::predict::interp::reconstruct::Reconstruct;
+use ferrosz_host::cpu::predict::interp::Predictor;
 use ferrosz_simt::emulator::Emulator;
 use ferrosz_simt::{Kernel, View};
 use rand::rngs::StdRng;
@@ -68,7 +69,7 @@ const FIRST_CHUNK: u64 = 2;
 
 /// The number of a tile's first code.
 fn first_code(tile: u64) -> usize {
-    2 * tile_codes::first_word(FIRST_CHUNK, tile) as usize
+    2 * codes::first_word(FIRST_CHUNK, tile) as usize
 }
 
 /// A part of a field, and its parameters.
@@ -182,7 +183,7 @@ impl<'a, T: Element> Case<'a, T> {
         Predict<T, S>: Kernel<Params = InterpParams>,
         Reconstruct<T, S>: Kernel<Params = InterpParams>,
     {
-        let code_words = (FIRST_CHUNK + self.grid.chunks()) * tile_codes::REGION_WORDS;
+        let code_words = (FIRST_CHUNK + self.grid.chunks()) * codes::REGION_WORDS;
         let mut codes = Words::new(&vec![POISON; code_words as usize]);
         let mut known = Words::new(&vec![POISON; self.grid.elements() as usize * T::WORDS]);
         let mut given = Words::of(self.anchors);

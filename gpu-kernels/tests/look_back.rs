@@ -1,6 +1,6 @@
 //! Decoupled look-back on its own, with tile states prepared by hand and blocks in bad orders.
 
-use ferrosz_gpu_kernels::look_back::{TileState, sum_before};
+use ferrosz_gpu_kernels::primitives::look_back::{TileState, sum_before};
 use ferrosz_simt::emulator::{BlockOrder, Emulator, FaultKind};
 use ferrosz_simt::{Kernel, Thread, View};
 

@@ -1,16 +1,16 @@
 //! The Lorenzo predictor's kernels on the emulator, beside the codec's own.
 
 use ferrosz_codec::Element;
-use ferrosz_codec::entropy::token::RAW;
-use ferrosz_codec::lorenzo;
-use ferrosz_codec::quantize::Quantizer;
+use ferrosz_codec::code::entropy::token::RAW;
+use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::shape::{Cube, Line, Plane, StaticShape};
 use ferrosz_codec::tile::{self, TileGrid};
-use ferrosz_gpu_kernels::kernel::cells;
-use ferrosz_gpu_kernels::kernel::lorenzo::LorenzoParams;
-use ferrosz_gpu_kernels::kernel::lorenzo::predict::Predict;
-use ferrosz_gpu_kernels::kernel::lorenzo::reconstruct::Reconstruct;
-use ferrosz_gpu_kernels::kernel::tile_codes;
+use ferrosz_gpu_kernels::pipeline::cells;
+use ferrosz_gpu_kernels::pipeline::tiles::codes;
+use ferrosz_gpu_kernels::predict::tile_lorenzo::LorenzoParams;
+use ferrosz_gpu_kernels::predict::tile_lorenzo::predict::Predict;
+use ferrosz_gpu_kernels::predict::tile_lorenzo::reconstruct::Reconstruct;
+use ferrosz_host::cpu::predict::tile_lorenzo;
 use ferrosz_simt::emulator::Emulator;
 use ferrosz_simt::{Kernel, View};
 use rand::rngs::StdRng;
@@ -92,7 +92,7 @@ fn right_codes<T: Element>(
         let first = grid.flat(at) as usize;
         row.copy_from_slice(&values[first..first + row.len()]);
     };
-    lorenzo::encode(
+    tile_lorenzo::encode(
         grid.shape(),
         &grid.tile(number),
         quantizer,
@@ -126,7 +126,7 @@ where
     let first_chunk = 2;
     let chunks = first_chunk + grid.chunks();
     let mut input: Vec<u32> = bytemuck::cast_slice(&values).to_vec();
-    let mut all_codes = vec![POISON; (chunks * tile_codes::REGION_WORDS) as usize];
+    let mut all_codes = vec![POISON; (chunks * codes::REGION_WORDS) as usize];
     let in_cells = seed % 2 == 1;
     let mut all_cells = vec![u64::from(POISON); cells::STATES as usize];
     if in_cells {
@@ -157,7 +157,7 @@ where
     let mut output = vec![T::NAN; values.len()];
     let mut right = vec![T::NAN; values.len()];
     for number in 0..grid.tiles() {
-        let first = 2 * tile_codes::first_word(first_chunk, number) as usize;
+        let first = 2 * codes::first_word(first_chunk, number) as usize;
         let found = &found_codes[first..first + tile::TILE];
         let right_codes = right_codes(&grid, number, &quantizer, &values);
         if let Some(at) = (0..tile::TILE).find(|at| found[*at] != right_codes[*at]) {
@@ -173,7 +173,7 @@ where
         });
         let raw = |at| values[grid.flat(at) as usize];
         let tile = grid.tile(number);
-        lorenzo::decode(S::SHAPE, &tile, &quantizer, &right_codes, raw, |at, row| {
+        tile_lorenzo::decode(S::SHAPE, &tile, &quantizer, &right_codes, raw, |at, row| {
             let first = grid.flat(at) as usize;
             right[first..first + row.len()].copy_from_slice(row);
         });
@@ -226,7 +226,7 @@ fn any_codes_reconstruct() {
     {
         let mut random = StdRng::seed_from_u64(7);
         let grid = TileGrid::new(S::SHAPE, lengths);
-        let mut all_codes = vec![0u32; (grid.chunks() * tile_codes::REGION_WORDS) as usize];
+        let mut all_codes = vec![0u32; (grid.chunks() * codes::REGION_WORDS) as usize];
         for word in &mut all_codes {
             *word = if random.random() {
                 u32::MAX
@@ -238,12 +238,12 @@ fn any_codes_reconstruct() {
         let quantizer = Quantizer::from_error(1e-3f32);
         let mut right = given.clone();
         for number in 0..grid.tiles() {
-            let first = 2 * tile_codes::first_word(0, number) as usize;
+            let first = 2 * codes::first_word(0, number) as usize;
             let found: &[u16] = &bytemuck::cast_slice(&all_codes)[first..first + tile::TILE];
             let found = found.try_into().expect("a tile's codes");
             let raw = |at| given[grid.flat(at) as usize];
             let tile = grid.tile(number);
-            lorenzo::decode(S::SHAPE, &tile, &quantizer, found, raw, |at, row| {
+            tile_lorenzo::decode(S::SHAPE, &tile, &quantizer, found, raw, |at, row| {
                 let first = grid.flat(at) as usize;
                 right[first..first + row.len()].copy_from_slice(row);
             });

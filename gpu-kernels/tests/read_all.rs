@@ -1,6 +1,6 @@
 //! The kernel that reads all of a buffer, against a plain sum.
 
-use ferrosz_gpu_kernels::kernel::read_all::{IN_FLIGHT, ReadAll, ReadAllParams, THREADS};
+use ferrosz_gpu_kernels::primitives::read_all::{IN_FLIGHT, ReadAll, ReadAllParams, THREADS};
 use ferrosz_simt::View;
 use ferrosz_simt::emulator::Emulator;
 

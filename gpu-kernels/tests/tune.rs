@@ -1,23 +1,24 @@
 //! Tuning on the emulator: the words that it leaves are those that the codec comes to.
 
-use ferrosz_codec::interp::geometry::Geometry;
-use ferrosz_codec::interp::parameters::{LevelFlags, Parameters, Tightening};
-use ferrosz_codec::interp::resolved::{Resolved, WORDS};
-use ferrosz_codec::interp::spline::Spline;
-use ferrosz_codec::interp::store;
-use ferrosz_codec::interp::tune::radius::radius_of_samples;
-use ferrosz_codec::interp::tune::sample::{Samples, Scope};
-use ferrosz_codec::interp::tune::search::{Costs, Round, Search};
-use ferrosz_codec::interp::tune::{Preset, Tuning, cost_of_sample, relative_of, sum, tune};
+use ferrosz_codec::predict::interp::geometry::Geometry;
+use ferrosz_codec::predict::interp::parameters::{LevelFlags, Parameters, Tightening};
+use ferrosz_codec::predict::interp::resolved::{Resolved, WORDS};
+use ferrosz_codec::predict::interp::spline::Spline;
+use ferrosz_codec::predict::interp::store;
+use ferrosz_codec::predict::interp::tune::sample::{Samples, Scope};
+use ferrosz_codec::predict::interp::tune::search::{Costs, Round, Search};
+use ferrosz_codec::predict::interp::tune::{Preset, Tuning, relative_of};
 use ferrosz_codec::shape::{Cube, Line, Plane, Shape, StaticShape};
 use ferrosz_codec::tile::TileGrid;
 use ferrosz_codec::{Bound, Element};
-use ferrosz_gpu_kernels::kernel::cells;
-use ferrosz_gpu_kernels::kernel::interp::InterpParams;
-use ferrosz_gpu_kernels::kernel::interp::prepare::{
+use ferrosz_gpu_kernels::pipeline::cells;
+use ferrosz_gpu_kernels::predict::interp::InterpParams;
+use ferrosz_gpu_kernels::predict::interp::prepare::{
     CELLS, CLASS_CELLS, PARAMETER_WORDS, Prepare, PrepareParams,
 };
-use ferrosz_gpu_kernels::kernel::interp::scores::{Scores, ScoresParams};
+use ferrosz_gpu_kernels::predict::interp::scores::{Scores, ScoresParams};
+use ferrosz_host::cpu::predict::tune::radius_of_samples;
+use ferrosz_host::cpu::predict::tune::{cost_of_sample, sum, tune};
 use ferrosz_simt::emulator::{BlockOrder, Emulator};
 use ferrosz_simt::{Kernel, View};
 use rand::rngs::StdRng;

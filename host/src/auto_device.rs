@@ -31,7 +31,7 @@ pub(crate) enum Coding {
     Stream(Codec),
     /// A stream without header.
     Bare,
-    /// The parts of a [`Decomposition`](crate::interp::Decomposition).
+    /// The parts of a [`Decomposition`](crate::stages::Decomposition).
     Interpolation,
 }
 

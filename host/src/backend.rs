@@ -3,18 +3,18 @@
 use crate::auto_device::Work;
 use crate::device::Device;
 use crate::error::Error;
-use crate::executor::Executor;
+use crate::gpu::blocks::{enqueue_compress, enqueue_decompress, fault_in, workspace_cells};
+use crate::gpu::executor::Executor;
 #[cfg(feature = "cuda")]
-use crate::executor::cuda::Kernels;
+use crate::gpu::executor::cuda::Kernels;
 #[cfg(feature = "emulator")]
-use crate::executor::emulator;
-use crate::job::{CompressJob, DecompressJob};
-use crate::plan::{enqueue_compress, enqueue_decompress, fault_in, workspace_cells};
+use crate::gpu::executor::emulator;
+use crate::gpu::job::{CompressJob, DecompressJob};
 use crate::stream::StreamRef;
-use ferrosz_codec::stream::container::{Family, Header, Layout};
-use ferrosz_codec::stream::region::Region;
+use ferrosz_codec::container::header::{Family, Header, Layout};
+use ferrosz_codec::container::region::Region;
 use ferrosz_codec::{Bound, Dtype, Element};
-use ferrosz_gpu_kernels::kernel::cells;
+use ferrosz_gpu_kernels::pipeline::cells;
 use std::collections::BTreeSet;
 
 /// The machine that a [`Device`] names.

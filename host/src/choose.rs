@@ -1,17 +1,17 @@
 //! Choosing codec and shape of blocks or tiles by the sizes that a sample predicts.
 
+use crate::cpu::code::fixed_length::{IMAGE_BYTES, Source};
+use crate::cpu::tiles::TileSample;
 use crate::cpu::{self, Version};
 use crate::error::Error;
 use crate::preset::is_variant_of;
-use crate::tiles::TileSample;
-use ferrosz_codec::encode::chunk::{IMAGE_BYTES, Source};
+use ferrosz_codec::container::extents::Extents;
+use ferrosz_codec::container::grid::{ChunkBox, Grid};
+use ferrosz_codec::container::header::{BlockLayout, Family, Layout};
+use ferrosz_codec::container::table::ENTRY_BYTES;
 use ferrosz_codec::pipeline::BlockCodec;
-use ferrosz_codec::quantize::Quantizer;
+use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::shape::Shape;
-use ferrosz_codec::stream::container::{BlockLayout, Family, Layout};
-use ferrosz_codec::stream::extents::Extents;
-use ferrosz_codec::stream::grid::{ChunkBox, Grid};
-use ferrosz_codec::stream::table::ENTRY_BYTES;
 use ferrosz_codec::{Bound, Codec, Dtype, Element};
 use rayon::prelude::*;
 use std::collections::HashMap;
@@ -80,7 +80,7 @@ fn choose_in<T: Element>(
     candidates: &[Layout],
     field: &[T],
 ) -> Result<Layout, Error> {
-    let quantizer = cpu::resolve(Version::best(), bound, field);
+    let quantizer = cpu::blocks::resolve(Version::best(), bound, field);
     let read = |grid: &_, place: &_| Ok(read_box(grid, place, field));
     choose(&quantizer, candidates, read)
 }

@@ -1,14 +1,15 @@
-//! The CPU backend: the codec's own functions, chunks in parallel.
+//! The CPU backend: chunks and tiles in parallel. A file has the stem of its definition in `ferrosz_codec`.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
-mod compress;
-mod decompress;
+pub(crate) mod blocks;
+pub mod code;
 mod extremes;
+pub mod lanes;
+pub mod predict;
+pub(crate) mod tiles;
 mod version;
 
-pub(crate) use compress::{Sink, compress, extremes, resolve};
-pub(crate) use decompress::{ChunkDecoder, Output, decompress};
 pub use version::Version;
 
 /// Told how many more elements are done.

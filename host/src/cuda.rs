@@ -30,22 +30,22 @@ use crate::choose;
 use crate::compress::Compressor;
 use crate::decompress::Decompressor;
 use crate::error::Error;
-use crate::executor::Executor;
-use crate::executor::cuda::{CudaExecutor, CudaMemory, DeviceBox, Kernels};
-use crate::executor::recorder;
-use crate::job::{CompressJob, DecompressJob};
+use crate::gpu::blocks::{enqueue_compress, enqueue_decompress, fault_in, workspace_cells};
+use crate::gpu::executor::Executor;
+use crate::gpu::executor::cuda::{CudaExecutor, CudaMemory, DeviceBox, Kernels};
+use crate::gpu::executor::recorder;
+use crate::gpu::job::{CompressJob, DecompressJob};
+use crate::gpu::resolve::enqueue_resolve;
 use crate::part::Part;
-use crate::plan::{enqueue_compress, enqueue_decompress, fault_in, workspace_cells};
-use crate::resolve::enqueue_resolve;
 use ::cudarc::driver::{CudaContext, CudaStream, DevicePtr, DevicePtrMut};
 use ferrosz_codec::bound::Extremes;
-use ferrosz_codec::quantize::Quantizer;
-use ferrosz_codec::stream::container::{Family, HEADER_BYTES, Header, Layout};
-use ferrosz_codec::stream::extents::Extents;
-use ferrosz_codec::stream::grid::{ChunkBox, Grid};
+use ferrosz_codec::container::extents::Extents;
+use ferrosz_codec::container::grid::{ChunkBox, Grid};
+use ferrosz_codec::container::header::{Family, HEADER_BYTES, Header, Layout};
+use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::{Dtype, Element, FormatError, Shape};
-use ferrosz_gpu_kernels::kernel::cells;
-use ferrosz_gpu_kernels::kernel::read_all::{self, ReadAll, ReadAllParams};
+use ferrosz_gpu_kernels::pipeline::cells;
+use ferrosz_gpu_kernels::primitives::read_all::{self, ReadAll, ReadAllParams};
 use ferrosz_simt::View;
 use std::sync::Arc;
 
@@ -571,7 +571,7 @@ impl Gpu {
         stream
             .context()
             .bind_to_thread()
-            .map_err(crate::driver::failed("use the GPU"))?;
+            .map_err(crate::gpu::driver::failed("use the GPU"))?;
         work(&CudaExecutor {
             kernels: &self.kernels,
             stream: stream.clone(),

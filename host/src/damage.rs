@@ -1,8 +1,8 @@
 //! What a damaged chunk takes with it: where its elements lie in the field.
 
 use crate::part::Part;
-use ferrosz_codec::stream::extents::Extents;
-use ferrosz_codec::stream::grid::Grid;
+use ferrosz_codec::container::extents::Extents;
+use ferrosz_codec::container::grid::Grid;
 use ferrosz_codec::{FormatError, Shape};
 
 /// A chunk that cannot be decoded, and the elements that are lost with it.

@@ -8,8 +8,8 @@ use crate::error::Error;
 use crate::memory;
 use crate::part::Part;
 use crate::stream::StreamRef;
-use ferrosz_codec::stream::container::Header;
-use ferrosz_codec::stream::region::Region;
+use ferrosz_codec::container::header::Header;
+use ferrosz_codec::container::region::Region;
 use ferrosz_codec::{Codec, Element, FormatError};
 use std::io::Read;
 use std::ops::Range;
@@ -214,7 +214,14 @@ impl Decompressor {
             Backend::Cpu => {
                 for region in regions {
                     let (out, rest) = values.split_at_mut(region.elements() as usize);
-                    cpu::decompress(Version::best(), stream, region, self.verify, out, progress)?;
+                    cpu::blocks::decompress(
+                        Version::best(),
+                        stream,
+                        region,
+                        self.verify,
+                        out,
+                        progress,
+                    )?;
                     values = rest;
                 }
             }

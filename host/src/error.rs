@@ -1,7 +1,7 @@
 //! All that can go wrong, each with its cause.
 
-use ferrosz_codec::stream::aatrox::AatroxError;
-use ferrosz_codec::stream::cuszp::CuszpError;
+use ferrosz_codec::aatrox::AatroxError;
+use ferrosz_codec::cuszp::CuszpError;
 use ferrosz_codec::{BoundError, Codec, Dtype, FormatError};
 use thiserror::Error;
 

@@ -2,12 +2,12 @@
 
 use crate::error::Error;
 use crate::stream::table;
+use ferrosz_codec::container::chunk::Form;
+use ferrosz_codec::container::extents::Extents;
+use ferrosz_codec::container::header::{Family, Header, Layout};
+use ferrosz_codec::container::table::{ENTRY_BYTES, Entry};
+use ferrosz_codec::container::tiles::FIRST_ENTRY;
 use ferrosz_codec::shape::Shape;
-use ferrosz_codec::stream::chunk::Form;
-use ferrosz_codec::stream::container::{Family, Header, Layout};
-use ferrosz_codec::stream::extents::Extents;
-use ferrosz_codec::stream::table::{ENTRY_BYTES, Entry};
-use ferrosz_codec::stream::tiles::FIRST_ENTRY;
 use ferrosz_codec::tile::{self, CHUNK_TILES};
 use ferrosz_codec::{Bound, Codec, Dtype};
 

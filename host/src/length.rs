@@ -1,7 +1,7 @@
 //! Lengths of a field's dimensions, as callers have them.
 
 use crate::error::Error;
-use ferrosz_codec::stream::extents::Extents;
+use ferrosz_codec::container::extents::Extents;
 use std::fmt::Debug;
 
 /// An integer that may be the length of a dimension: `usize`, `u64` and all others.

@@ -16,28 +16,23 @@ mod backend;
 mod bare;
 mod choose;
 mod compress;
-mod cpu;
+#[doc(hidden)]
+pub mod cpu;
 #[cfg(feature = "cuda")]
 pub mod cuda;
 mod damage;
 mod decompress;
 mod device;
-#[cfg(feature = "cuda")]
-mod driver;
 mod error;
-mod executor;
+mod gpu;
 mod info;
-pub mod interp;
-mod job;
 mod length;
 mod memory;
 mod part;
-mod plan;
 mod preset;
-mod resolve;
 mod salvage;
+pub mod stages;
 mod stream;
-mod tiles;
 mod update;
 
 pub use bare::{Bare, aatrox, cuszp};
@@ -46,10 +41,10 @@ pub use damage::Damage;
 pub use decompress::Decompressor;
 pub use device::Device;
 pub use error::Error;
-pub use ferrosz_codec::interp::geometry::Geometry;
+pub use ferrosz_codec::container::extents::Extents;
+pub use ferrosz_codec::container::header::Layout;
 pub use ferrosz_codec::pipeline::{TileCodec, TileCoder, TilePredictor, UnknownCodecName};
-pub use ferrosz_codec::stream::container::Layout;
-pub use ferrosz_codec::stream::extents::Extents;
+pub use ferrosz_codec::predict::interp::geometry::Geometry;
 pub use ferrosz_codec::{Bound, BoundError, BoundMode, Codec, Dtype, Element, FormatError, Shape};
 pub use info::{ChunkForms, Info, info, max_compressed_len};
 pub use length::Length;
@@ -62,7 +57,7 @@ pub use update::{Update, compact};
 pub mod versions {
     pub use crate::cpu::Version;
     use crate::{Bound, Element, Error, Layout, cpu, decompress};
-    use ferrosz_codec::stream::region::Region;
+    use ferrosz_codec::container::region::Region;
 
     /// As [`crate::Compressor::compress`] on the CPU, by a version.
     ///
@@ -76,7 +71,7 @@ pub mod versions {
         field: &[T],
     ) -> Result<Vec<u8>, Error> {
         let mut stream = Vec::new();
-        cpu::compress(version, layout, bound, field, &mut stream, &|_| {})?;
+        cpu::blocks::compress(version, layout, bound, field, &mut stream, &|_| {})?;
         Ok(stream)
     }
 
@@ -89,7 +84,7 @@ pub mod versions {
         let stream = decompress::read::<T>(stream)?;
         let mut values = decompress::allocate::<T>(stream.header.elements())?;
         let whole = Region::whole(&stream.header.grid());
-        cpu::decompress(version, &stream, &whole, true, &mut values, &|_| {})?;
+        cpu::blocks::decompress(version, &stream, &whole, true, &mut values, &|_| {})?;
         Ok(values)
     }
 }

@@ -1,10 +1,10 @@
 //! A part of a field: a range of elements or a box.
 
 use crate::error::Error;
-use ferrosz_codec::stream::container::Layout;
-use ferrosz_codec::stream::extents::Extents;
-use ferrosz_codec::stream::grid::Grid;
-use ferrosz_codec::stream::region::Region;
+use ferrosz_codec::container::extents::Extents;
+use ferrosz_codec::container::grid::Grid;
+use ferrosz_codec::container::header::Layout;
+use ferrosz_codec::container::region::Region;
 use std::ops::Range;
 
 /// A part of a field.

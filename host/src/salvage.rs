@@ -1,14 +1,15 @@
 //! Damaged streams: which chunks are damaged, and all that can still be had.
 
-use crate::cpu::{ChunkDecoder, Progress, Version};
+use crate::cpu::blocks::ChunkDecoder;
+use crate::cpu::tiles;
+use crate::cpu::{Progress, Version};
 use crate::damage::{Damage, GridBox, Lost};
 use crate::decompress::{Decompressor, allocate};
 use crate::error::Error;
 use crate::stream::StreamRef;
-use crate::tiles;
 use bytemuck::cast_slice_mut;
-use ferrosz_codec::stream::container::Family;
-use ferrosz_codec::stream::region::Region;
+use ferrosz_codec::container::header::Family;
+use ferrosz_codec::container::region::Region;
 use ferrosz_codec::{Dtype, Element, FormatError};
 
 impl Decompressor {

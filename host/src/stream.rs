@@ -3,14 +3,14 @@
 use crate::error::Error;
 use crate::memory;
 use ferrosz_codec::FormatError;
+use ferrosz_codec::container::checksum::checksum;
+use ferrosz_codec::container::header::{HEADER_BYTES, Header};
+use ferrosz_codec::container::identity::Identity;
+use ferrosz_codec::container::record;
+use ferrosz_codec::container::table::{ENTRY_BYTES, Entry};
+use ferrosz_codec::container::tiles::prologue_bytes;
+use ferrosz_codec::container::update::{Replacements, Tail};
 use ferrosz_codec::error::ChunkFault;
-use ferrosz_codec::stream::checksum::checksum;
-use ferrosz_codec::stream::container::{HEADER_BYTES, Header};
-use ferrosz_codec::stream::identity::Identity;
-use ferrosz_codec::stream::record;
-use ferrosz_codec::stream::table::{ENTRY_BYTES, Entry};
-use ferrosz_codec::stream::tiles::prologue_bytes;
-use ferrosz_codec::stream::update::{Replacements, Tail};
 
 /// A stream of which all bytes are there.
 pub(crate) struct StreamRef<'a> {

@@ -1,16 +1,17 @@
 //! Random-access writes: replacing a part of a compressed field by recoding only its chunks.
 
-use crate::cpu::{ChunkDecoder, Version};
+use crate::cpu::Version;
+use crate::cpu::blocks::ChunkDecoder;
+use crate::cpu::code::fixed_length::{IMAGE_BYTES, Source};
 use crate::error::Error;
 use crate::part::Part;
 use crate::stream::{StoredChunk, StreamRef};
-use ferrosz_codec::encode::chunk::{IMAGE_BYTES, Source};
-use ferrosz_codec::stream::checksum::checksum;
-use ferrosz_codec::stream::chunk::Form;
-use ferrosz_codec::stream::container::{BlockLayout, Family, HEADER_BYTES, Header};
-use ferrosz_codec::stream::grid::Grid;
-use ferrosz_codec::stream::region::Region;
-use ferrosz_codec::stream::update::to_bytes;
+use ferrosz_codec::container::checksum::checksum;
+use ferrosz_codec::container::chunk::Form;
+use ferrosz_codec::container::grid::Grid;
+use ferrosz_codec::container::header::{BlockLayout, Family, HEADER_BYTES, Header};
+use ferrosz_codec::container::region::Region;
+use ferrosz_codec::container::update::to_bytes;
 use ferrosz_codec::{Bound, Dtype, Element, FormatError};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -59,7 +60,7 @@ impl Update {
     /// [`Error::RangeOutside`], [`Error::BoxOutside`], and [`Error::PartMismatch`] if `values` are not
     /// as many as the part's elements.
     pub fn new<T: Element>(stream: &[u8], part: &Part, values: &[T]) -> Result<Self, Error> {
-        // Compiled once for each type, as `cpu::compress`.
+        // Compiled once for each type, as `cpu::blocks::compress`.
         match T::DTYPE {
             Dtype::F32 => Self::of_f32(stream, part, bytemuck::cast_slice(values)),
             Dtype::F64 => Self::of_f64(stream, part, bytemuck::cast_slice(values)),

@@ -2,7 +2,7 @@
 
 use super::fields::FromBits;
 use super::vectors::{Case, array_digest, bits, digest, signal};
-use ferrosz::codec::stream as reference;
+use ferrosz::codec as reference;
 use ferrosz::cuszp::{self, Framing, Mode};
 use ferrosz::{Device, Dtype, Element, Shape, aatrox};
 

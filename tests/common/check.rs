@@ -1,7 +1,8 @@
 //! The CPU backend beside the reference and the judge.
 
+use super::compressor;
 use super::fields::FromBits;
-use super::{compressor, judge::judge};
+use super::judge::judge;
 use ferrosz::codec::oracle;
 use ferrosz::{Bound, Decompressor, Device, Layout};
 

@@ -2,8 +2,8 @@
 
 use super::fields::{FromBits, Kind, make};
 use ferrosz::Bound;
-use ferrosz::codec::interp::tune::Tuning;
-use ferrosz::interp::{Code, CodeOrder, Decomposition, Geometry, Interpolator, Tightening};
+use ferrosz::codec::predict::interp::tune::Tuning;
+use ferrosz::stages::{Code, CodeOrder, Decomposition, Geometry, Interpolator, Tightening};
 use rand::RngExt;
 use rand::rngs::SmallRng;
 

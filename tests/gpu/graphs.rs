@@ -6,7 +6,7 @@ use crate::common::fields::{Kind, make};
 use crate::common::{compressor, layouts, tile_layouts};
 use ferrosz::cuda::Gpu;
 use ferrosz::cuda::cudarc::driver::{CudaContext, CudaGraph, CudaStream, sys};
-use ferrosz::interp::{CodeOrder, Decomposition, DeviceParts, Interpolator};
+use ferrosz::stages::{CodeOrder, Decomposition, DeviceParts, Interpolator};
 use ferrosz::{
     Bound, Codec, Decompressor, Device, Dtype, Error, Layout, Part, Shape, aatrox, cuszp,
 };

@@ -1,7 +1,7 @@
 //! Arrays of many dimensions, and in Fortran order; updates of the right shape.
 
 use crate::common::{Place, npy, npy_header, raw};
-use ferrosz::codec::stream::extents::MAX_RANK;
+use ferrosz::codec::container::extents::MAX_RANK;
 
 fn numbers(count: usize) -> Vec<u8> {
     (0..count).flat_map(|i| (i as f32).to_le_bytes()).collect()

@@ -3,12 +3,12 @@
 //! It shares no code with the coders. Groups are found place by place, states are divided, codes are read bit by bit,
 //! and there are no tables.
 
-use super::order::{self, LANES, PLACES, RAW};
-use super::shares::{Contexts, classes, code_of_token, extra_bits, token};
+use crate::code::entropy::states::SymbolCoder;
+use crate::container::chunk::Form;
 use crate::element::Element;
-use crate::entropy::stack::SymbolCoder;
 use crate::error::ChunkFault;
-use crate::stream::chunk::Form;
+use crate::oracle::order::{self, LANES, PLACES, RAW};
+use crate::oracle::shares::{Contexts, classes, code_of_token, extra_bits, token};
 use crate::tile::{TileBox, TileOrder};
 use alloc::vec;
 use alloc::vec::Vec;

@@ -1,7 +1,7 @@
 //! Values that no code keeps within the bound: the last part of a chunk.
 
-use super::element_bytes;
 use crate::element::Element;
+use crate::oracle::element_bytes;
 use crate::shape::GROUP;
 use alloc::vec;
 use alloc::vec::Vec;

@@ -1,13 +1,13 @@
 //! The oracle: a whole field, stage after stage, in plain loops (FORMAT.md, section 16). Without tiles.
 
-use super::order::{Field, first_axis, tile_extents};
 use crate::element::Element;
-use crate::interp::geometry::Geometry;
-use crate::interp::parameters::{LevelFlags, Parameters};
-use crate::interp::quantize::LevelQuantizer;
-use crate::interp::resolved::Resolved;
-use crate::interp::spline::Spline;
-use crate::quantize::is_within;
+use crate::oracle::order::{Field, first_axis, tile_extents};
+use crate::predict::interp::geometry::Geometry;
+use crate::predict::interp::parameters::{LevelFlags, Parameters};
+use crate::predict::interp::resolved::Resolved;
+use crate::predict::interp::spline::Spline;
+use crate::quantize::field::is_within;
+use crate::quantize::level::LevelQuantizer;
 use crate::shape::Shape;
 use crate::tile::TileGrid;
 use alloc::vec;

@@ -1,10 +1,10 @@
 //! Bit planes without zeros (FORMAT.md, section 14), bit by bit.
 
-use super::entropy::{Decoded, places_of, read_values, uncoded, with_values};
-use super::order::{self, PLACES, RAW};
+use crate::container::chunk::Form;
 use crate::element::Element;
 use crate::error::ChunkFault;
-use crate::stream::chunk::Form;
+use crate::oracle::entropy::{Decoded, places_of, read_values, uncoded, with_values};
+use crate::oracle::order::{self, PLACES, RAW};
 use crate::tile::{TileBox, TileOrder};
 use alloc::vec;
 use alloc::vec::Vec;

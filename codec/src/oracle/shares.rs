@@ -1,7 +1,7 @@
 //! Statistics: what is counted, the shares that follow, and how they are stored (FORMAT.md, section 12).
 
-use super::order::{self, CHUNK_TILES, Field};
 use crate::error::ChunkFault;
+use crate::oracle::order::{self, CHUNK_TILES, Field};
 use crate::tile::TileOrder;
 use alloc::vec;
 use alloc::vec::Vec;

@@ -1,23 +1,23 @@
 //! The oracle of the codecs of tiles: predictors over the whole field, place by place.
 
-use super::entropy::{Decoded, decode, encode};
-use super::interp::{Codes, compose, decompose, spacing};
-use super::order::{CHUNK_TILES, Field, code_of, first_axis, in_order, z_of};
-use super::shares::{self, Contexts};
-use super::{planes, tuning};
+use crate::code::entropy::states::{Huffman, Rans};
+use crate::container::chunk::Form;
+use crate::container::table::Entry;
 use crate::element::Element;
-use crate::entropy::stack::{Huffman, Rans};
 use crate::error::{ChunkFault, FormatError};
-use crate::interp::geometry::Geometry;
-use crate::interp::parameters::{LevelFlags, Parameters, Tightening};
-use crate::interp::quantize::LevelQuantizer;
-use crate::interp::resolved::Resolved;
-use crate::interp::spline::Spline;
+use crate::oracle::entropy::{Decoded, decode, encode};
+use crate::oracle::interp::{Codes, compose, decompose, spacing};
+use crate::oracle::order::{CHUNK_TILES, Field, code_of, first_axis, in_order, z_of};
+use crate::oracle::shares::{self, Contexts};
+use crate::oracle::{planes, tuning};
 use crate::pipeline::{TileCodec, TileCoder, TilePredictor};
-use crate::quantize::Quantizer;
+use crate::predict::interp::geometry::Geometry;
+use crate::predict::interp::parameters::{LevelFlags, Parameters, Tightening};
+use crate::predict::interp::resolved::Resolved;
+use crate::predict::interp::spline::Spline;
+use crate::quantize::field::Quantizer;
+use crate::quantize::level::LevelQuantizer;
 use crate::shape::Shape;
-use crate::stream::chunk::Form;
-use crate::stream::table::Entry;
 use crate::tile::{TileBox, TileOrder};
 use alloc::vec;
 use alloc::vec::Vec;
@@ -124,9 +124,9 @@ impl Tiles {
         bytes.extend(
             anchors
                 .iter()
-                .flat_map(|anchor| super::element_bytes(*anchor)),
+                .flat_map(|anchor| crate::oracle::element_bytes(*anchor)),
         );
-        super::pad(&mut bytes, 16);
+        crate::oracle::pad(&mut bytes, 16);
         let mut all = vec![(Form::Coded, bytes)];
         for part in &parts {
             let tiles = part.field.tiles();
@@ -223,7 +223,7 @@ impl Tiles {
         error: T,
         bytes: &[u8],
     ) -> Result<(Option<Resolved<T>>, Option<Contexts<u16>>, Vec<T>), ChunkFault> {
-        let mut reader = super::Reader(bytes);
+        let mut reader = crate::oracle::Reader(bytes);
         let mut resolved = None;
         let mut anchors = 0;
         if let Some(coarse) = self.coarse() {
@@ -435,7 +435,7 @@ fn parameters_of<T: Element>(geometry: Geometry, error: T, words: &[u32]) -> Opt
 
 /// The sum of what is known of the places of the same tile one step back in some dimensions, negative for two.
 fn lorenzo_prediction(field: &Field, at: [u64; 3], known: &[i32]) -> i32 {
-    let tile = super::order::tile_extents(field.shape);
+    let tile = crate::oracle::order::tile_extents(field.shape);
     let mut sum = 0i32;
     for steps in 1..8u64 {
         let back = [steps >> 2 & 1, steps >> 1 & 1, steps & 1];
@@ -452,7 +452,7 @@ fn lorenzo_prediction(field: &Field, at: [u64; 3], known: &[i32]) -> i32 {
 
 /// Whether a place is the first one of its tile.
 fn is_first(field: &Field, at: [u64; 3]) -> bool {
-    let tile = super::order::tile_extents(field.shape);
+    let tile = crate::oracle::order::tile_extents(field.shape);
     (0..3).all(|axis| at[axis].is_multiple_of(tile[axis]))
 }
 

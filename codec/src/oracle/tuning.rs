@@ -1,13 +1,13 @@
 //! What an encoder decides on sample tiles (FORMAT.md, section 18).
 
-use super::interp::{quantized, spacing, visit};
-use super::order::{Field, first_axis, tile_extents};
 use crate::element::Element;
-use crate::interp::geometry::Geometry;
-use crate::interp::parameters::{LevelFlags, Parameters, Tightening};
-use crate::interp::quantize::LevelQuantizer;
-use crate::interp::resolved::Resolved;
-use crate::interp::spline::Spline;
+use crate::oracle::interp::{quantized, spacing, visit};
+use crate::oracle::order::{Field, first_axis, tile_extents};
+use crate::predict::interp::geometry::Geometry;
+use crate::predict::interp::parameters::{LevelFlags, Parameters, Tightening};
+use crate::predict::interp::resolved::Resolved;
+use crate::predict::interp::spline::Spline;
+use crate::quantize::level::LevelQuantizer;
 use crate::shape::Shape;
 use alloc::vec::Vec;
 

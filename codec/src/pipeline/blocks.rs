@@ -1,7 +1,7 @@
 //! The codecs of blocks: fixed-length coding of blocks of 32 or 64 codes.
 
-use super::CodecId;
-use crate::predict::Predictor;
+use crate::pipeline::CodecId;
+use crate::predict::block::Predictor;
 use crate::shape::Shape;
 
 /// A codec of blocks.
@@ -87,7 +87,7 @@ impl BlockCodec {
         }
     }
 
-    /// Whether blocks may take the outlier form of [`crate::encode::rate::RateByte`].
+    /// Whether blocks may take the outlier form of [`crate::code::fixed_length::rate::RateByte`].
     #[inline(always)]
     pub const fn stores_outliers(self) -> bool {
         matches!(self, Self::Outlier | Self::Lorenzo)

@@ -1,6 +1,6 @@
 //! The one list of codecs: a line for each.
 
-use super::Codec;
+use crate::pipeline::Codec;
 
 /// A codec of the list: its name and its description.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! Codecs by name: a constant for each, and the names that papers and programs give to pipelines.
 
-use super::{BlockCodec, Codec, TileCodec, TileCoder, TilePredictor};
-use crate::interp::geometry::Geometry;
+use crate::pipeline::{BlockCodec, Codec, TileCodec, TileCoder, TilePredictor};
+use crate::predict::interp::geometry::Geometry;
 use core::fmt;
 use core::str::FromStr;
 

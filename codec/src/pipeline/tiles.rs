@@ -1,7 +1,7 @@
 //! The codecs of tiles: what predicts the places of a tile, and what makes bits of the codes.
 
-use super::CodecId;
-use crate::interp::geometry::Geometry;
+use crate::pipeline::CodecId;
+use crate::predict::interp::geometry::Geometry;
 use crate::shape::Shape;
 use crate::tile::TileOrder;
 

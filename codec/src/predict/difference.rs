@@ -2,7 +2,7 @@
 //! a code is predicted by the one left of it, in the first column by the one above, in the first row
 //! and column by the one a slice back, and the first of a block by 0.
 
-use crate::predict::{Before, Group};
+use crate::predict::group::{Before, Group};
 use crate::shape::{GROUP, Shape};
 
 /// The place by which place `e` of a group is predicted; none for its first, which the group before
@@ -63,7 +63,7 @@ pub fn add(codes: &mut Group, before: i32) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::predict::Predictor;
+    use crate::predict::block::Predictor;
 
     #[test]
     fn differences_of_the_specification_example() {

@@ -7,7 +7,7 @@
 //! its inverse of running sums. *Within* is what stays inside a group, *across* the dimension in which
 //! the groups of a block follow each other.
 
-use crate::predict::{Before, Group};
+use crate::predict::group::{Before, Group};
 use crate::shape::{GROUP, Shape};
 
 /// What place `e` is predicted by; `before` holds codes.
@@ -127,7 +127,8 @@ pub fn backward_within(shape: Shape, sums: &mut Group) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::predict::{MAX_REACH, Predictor, last_of};
+    use crate::predict::block::Predictor;
+    use crate::predict::group::{MAX_REACH, last_of};
     use rand::{RngExt, SeedableRng, rngs::SmallRng};
 
     /// The definition: the sum over all non-empty sets of dimensions of the code one step back in

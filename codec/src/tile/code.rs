@@ -1,6 +1,13 @@
 //! The codes of tiles as they are kept in memory: 16 bits each.
 
-use crate::entropy::token;
+use crate::code::entropy::token;
+use crate::tile::{LANES, TILE};
+
+/// A tile's codes, in the order of steps and lanes. Places without one hold 0.
+pub type TileCodes = [u16; TILE];
+
+/// The codes of a step, or what else each lane has.
+pub type Step<T> = [T; LANES as usize];
 
 /// Codes are less than this in magnitude: -32,767 to 32,767.
 pub const RADIUS: u32 = 1 << 15;

@@ -5,20 +5,21 @@ use crate::machine::{
     seal,
 };
 use crate::sample::{Chunk, Kind, Sample};
-use ferrosz_codec::entropy::chunk::decode;
-use ferrosz_codec::entropy::groups::TileCodes;
-use ferrosz_codec::entropy::planes::{self, CHUNK_WORDS};
-use ferrosz_codec::entropy::shares::{Head, Shares};
-use ferrosz_codec::entropy::stack::{Huffman, Rans, SymbolCoder};
-use ferrosz_codec::entropy::tables::DecodeTables;
+use ferrosz_codec::code::bit_planes::CHUNK_WORDS;
+use ferrosz_codec::code::entropy::shares::{Head, Shares};
+use ferrosz_codec::code::entropy::states::{Huffman, Rans, SymbolCoder};
+use ferrosz_codec::code::entropy::tables::DecodeTables;
+use ferrosz_codec::container::checksum::checksum;
+use ferrosz_codec::container::chunk::Form;
+use ferrosz_codec::container::header::HEADER_WORDS;
+use ferrosz_codec::container::table::Entry;
 use ferrosz_codec::error::{ChunkFault, TableFault};
 use ferrosz_codec::shape::{Cube, Line, Plane, Shape, StaticShape};
-use ferrosz_codec::stream::checksum::checksum;
-use ferrosz_codec::stream::chunk::Form;
-use ferrosz_codec::stream::container::HEADER_WORDS;
-use ferrosz_codec::stream::table::Entry;
 use ferrosz_codec::tile::TILE;
-use ferrosz_gpu_kernels::kernel::cells::Fault;
+use ferrosz_codec::tile::code::TileCodes;
+use ferrosz_gpu_kernels::pipeline::cells::Fault;
+use ferrosz_host::cpu::code::bit_planes;
+use ferrosz_host::cpu::code::entropy::decode;
 use rand::{RngExt, SeedableRng, rngs::SmallRng};
 use std::ops::Range;
 
@@ -86,7 +87,7 @@ impl Damaged<'_> {
         let mut words: Box<[u32; CHUNK_WORDS]> = vec![0; CHUNK_WORDS].try_into().expect("as many");
         let tiles = self.sample.tiles(chunk);
         let set = |_, _, _: f32| {};
-        planes::decode(tiles, form, &bytes, &mut codes, set, &mut words)?;
+        bit_planes::decode(tiles, form, &bytes, &mut codes, set, &mut words)?;
         Ok(codes.into_iter().flatten().collect())
     }
 

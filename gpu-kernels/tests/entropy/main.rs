@@ -5,12 +5,12 @@ mod machine;
 mod sample;
 
 use ferrosz_codec::Element;
-use ferrosz_codec::entropy::counts::Counts;
-use ferrosz_codec::entropy::shares::Shares;
-use ferrosz_codec::entropy::stack::{Huffman, Rans, SymbolCoder};
+use ferrosz_codec::code::entropy::counts::Counts;
+use ferrosz_codec::code::entropy::shares::Shares;
+use ferrosz_codec::code::entropy::states::{Huffman, Rans, SymbolCoder};
+use ferrosz_codec::container::checksum::checksum;
+use ferrosz_codec::container::chunk::Form;
 use ferrosz_codec::shape::{Cube, Line, Plane, Shape, StaticShape};
-use ferrosz_codec::stream::checksum::checksum;
-use ferrosz_codec::stream::chunk::Form;
 use ferrosz_codec::tile::TILE;
 use machine::{
     Compressed, compress, compress_counted, compress_planes, decompress, decompress_planes,

@@ -1,18 +1,20 @@
 //! Fields of made-up codes, and what the CPU makes of them.
 
 use ferrosz_codec::Element;
-use ferrosz_codec::entropy::counts::Counts;
-use ferrosz_codec::entropy::groups::{GroupMap, TileCodes};
-use ferrosz_codec::entropy::image::{ChunkTiles, IMAGE_BYTES};
-use ferrosz_codec::entropy::planes::{self, CHUNK_WORDS};
-use ferrosz_codec::entropy::shares::{MAX_WORDS, Shares};
-use ferrosz_codec::entropy::stack::SymbolCoder;
-use ferrosz_codec::entropy::token::RAW;
+use ferrosz_codec::code::bit_planes::CHUNK_WORDS;
+use ferrosz_codec::code::entropy::counts::Counts;
+use ferrosz_codec::code::entropy::shares::{MAX_WORDS, Shares};
+use ferrosz_codec::code::entropy::states::SymbolCoder;
+use ferrosz_codec::code::entropy::token::RAW;
+use ferrosz_codec::container::chunk::Form;
 use ferrosz_codec::oracle;
 use ferrosz_codec::shape::Shape;
-use ferrosz_codec::stream::chunk::Form;
+use ferrosz_codec::tile::code::TileCodes;
 use ferrosz_codec::tile::{CHUNK_TILES, LANES, STEPS, TILE, TileBox, TileGrid, TileOrder, place};
-use ferrosz_gpu_kernels::kernel::entropy::tiling::Tiling;
+use ferrosz_gpu_kernels::pipeline::tiles::tiling::Tiling;
+use ferrosz_host::cpu::code::bit_planes;
+use ferrosz_host::cpu::code::bricks::GroupMap;
+use ferrosz_host::cpu::code::image::{ChunkTiles, IMAGE_BYTES};
 use rand::{Rng, RngExt, rngs::SmallRng};
 
 /// How the codes of a sample are made.
@@ -174,7 +176,7 @@ impl<E: Element> Sample<E> {
         let mut words: Box<[u32; CHUNK_WORDS]> = vec![0; CHUNK_WORDS].try_into().expect("as many");
         let mut image = vec![0; IMAGE_BYTES];
         let tiles = self.tiles(chunk);
-        let (form, bytes) = planes::encode(tiles, &chunk.codes, value, &mut words, &mut image);
+        let (form, bytes) = bit_planes::encode(tiles, &chunk.codes, value, &mut words, &mut image);
         image.truncate(bytes);
         (form, image)
     }

@@ -16,17 +16,17 @@
 //! # }
 //! ```
 
-pub use ferrosz_codec::stream::aatrox::{AatroxError, Params};
+pub use ferrosz_codec::aatrox::{AatroxError, Params};
 
-use super::kernels::BareStream;
 use crate::auto_device::{Coding, Direction, Work};
 use crate::backend::Backend;
+use crate::bare::kernels::BareStream;
 use crate::device::Device;
 use crate::error::Error;
 use ferrosz_codec::Element;
-use ferrosz_codec::stream::aatrox::LAYER;
-use ferrosz_codec::stream::aatrox::reference::{self, Decoder};
-use ferrosz_codec::stream::cuszp::Quantizer;
+use ferrosz_codec::aatrox::LAYER;
+use ferrosz_codec::aatrox::reference::{self, Decoder};
+use ferrosz_codec::cuszp::Quantizer;
 use rayon::prelude::*;
 
 /// Compresses an array to a bare AATROX stream. The quantiser is cuSZp's, and keeps the bound no

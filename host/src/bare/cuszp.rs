@@ -17,16 +17,16 @@
 //! # }
 //! ```
 
-use super::in_order;
-use super::kernels::BareStream;
 use crate::auto_device::{Coding, Direction, Work};
 use crate::backend::Backend;
+use crate::bare::in_order;
+use crate::bare::kernels::BareStream;
 use crate::device::Device;
 use crate::error::Error;
-pub use ferrosz_codec::stream::cuszp::{CuszpError, Framing, Mode, Params, RateFault, Refusal};
+pub use ferrosz_codec::cuszp::{CuszpError, Framing, Mode, Params, RateFault, Refusal};
 
 use ferrosz_codec::Element;
-use ferrosz_codec::stream::cuszp::reference::{Decoder, Encoder};
+use ferrosz_codec::cuszp::reference::{Decoder, Encoder};
 use rayon::prelude::*;
 
 /// Elements that one task looks at.

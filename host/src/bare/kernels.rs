@@ -1,23 +1,23 @@
 //! Streams without header on machines that run kernels.
 
-#[cfg(feature = "cuda")]
-use super::Bare;
 use crate::backend::{Backend, Gpu};
+#[cfg(feature = "cuda")]
+use crate::bare::Bare;
 use crate::error::Error;
-use crate::executor::Executor;
-use crate::plan::blocks_of;
+use crate::gpu::blocks::blocks_of;
+use crate::gpu::executor::Executor;
+#[cfg(feature = "cuda")]
+use ferrosz_codec::aatrox::AatroxError;
+use ferrosz_codec::aatrox::{self, Layout as AatroxLayout};
+#[cfg(feature = "cuda")]
+use ferrosz_codec::cuszp::CuszpError;
+use ferrosz_codec::cuszp::{self, Framing, Layout, Quantizer};
 use ferrosz_codec::shape::{Cube, Line, Plane, Shape};
-#[cfg(feature = "cuda")]
-use ferrosz_codec::stream::aatrox::AatroxError;
-use ferrosz_codec::stream::aatrox::{self, Layout as AatroxLayout};
-#[cfg(feature = "cuda")]
-use ferrosz_codec::stream::cuszp::CuszpError;
-use ferrosz_codec::stream::cuszp::{self, Framing, Layout, Quantizer};
 use ferrosz_codec::{Dtype, Element};
-use ferrosz_gpu_kernels::kernel::bare::compress::BareCompress;
-use ferrosz_gpu_kernels::kernel::bare::decompress::BareDecompress;
-use ferrosz_gpu_kernels::kernel::bare::{BareParams, Coder, cell_count, tile_count};
-use ferrosz_gpu_kernels::kernel::cells;
+use ferrosz_gpu_kernels::bare::compress::BareCompress;
+use ferrosz_gpu_kernels::bare::decompress::BareDecompress;
+use ferrosz_gpu_kernels::bare::{BareParams, Coder, cell_count, tile_count};
+use ferrosz_gpu_kernels::pipeline::cells;
 use ferrosz_simt::View;
 
 /// What a stream is, as the kernels have it.
@@ -224,7 +224,7 @@ impl Gpu {
             #[cfg(feature = "cuda")]
             Self::Cuda(ref kernels) => compress_host(&kernels.on_default_stream(), what, values),
             #[cfg(feature = "emulator")]
-            Self::Emulator => compress_host(&crate::executor::emulator::new(), what, values),
+            Self::Emulator => compress_host(&crate::gpu::executor::emulator::new(), what, values),
         }
     }
 
@@ -237,7 +237,7 @@ impl Gpu {
             #[cfg(feature = "cuda")]
             Self::Cuda(ref kernels) => decompress_host(&kernels.on_default_stream(), what, stream),
             #[cfg(feature = "emulator")]
-            Self::Emulator => decompress_host(&crate::executor::emulator::new(), what, stream),
+            Self::Emulator => decompress_host(&crate::gpu::executor::emulator::new(), what, stream),
         }
     }
 }
@@ -280,7 +280,7 @@ fn decompress_host<T: Element, E: Executor>(
     what.enqueue_decompress(executor, stream, output, cells)?;
     let mut fault = [0; 8];
     executor.download(cells, 8 * cells::FAULT, &mut fault)?;
-    crate::plan::fault_in(u64::from_le_bytes(fault))?;
+    crate::gpu::blocks::fault_in(u64::from_le_bytes(fault))?;
     let mut values = crate::decompress::allocate(elements)?;
     executor.download(output, 0, bytemuck::cast_slice_mut(&mut values))?;
     Ok(values)

@@ -2,18 +2,19 @@
 //!
 //! A vector holds eight values: a quarter of a group, a row of a plane's block, or two rows of a cube's.
 
-use ferrosz_codec::encode::block::BODY_SCRATCH;
-use ferrosz_codec::encode::lanes::Lanes;
-use ferrosz_codec::encode::rate::RateByte;
-use ferrosz_codec::predict::{Group, Predictor};
+use crate::cpu::lanes::Lanes;
+use ferrosz_codec::code::fixed_length::block::BODY_SCRATCH;
+use ferrosz_codec::code::fixed_length::rate::RateByte;
+use ferrosz_codec::container::checksum::term;
+use ferrosz_codec::predict::block::Predictor;
+use ferrosz_codec::predict::group::Group;
 use ferrosz_codec::shape::{Shape, StaticShape};
-use ferrosz_codec::stream::checksum::term;
 use std::arch::x86_64::*;
 
 /// Vectors of a group.
 const PARTS: usize = 4;
 
-/// What the weights of a checksum are made with: see [`ferrosz_codec::stream::checksum::weight`].
+/// What the weights of a checksum are made with: see [`ferrosz_codec::container::checksum::weight`].
 const WEIGHT_FACTOR: u32 = 0x9E37_79B1;
 
 /// A group in vectors.

@@ -1,17 +1,17 @@
 //! The versions of the CPU's code: one source, compiled for processors with different instructions.
 
 #[cfg(target_arch = "x86_64")]
-use super::avx2::Avx2;
-use super::extremes::extremes;
+use crate::cpu::avx2::Avx2;
+use crate::cpu::code::fixed_length::{self, Source, Stored};
+use crate::cpu::extremes::extremes;
+use crate::cpu::lanes::{Lanes, Portable};
 use ferrosz_codec::Element;
 use ferrosz_codec::bound::Extremes;
-use ferrosz_codec::encode::chunk::{self, Source, Stored};
-use ferrosz_codec::encode::lanes::{Lanes, Portable};
+use ferrosz_codec::container::chunk::Form;
+use ferrosz_codec::container::grid::Grid;
 use ferrosz_codec::error::ChunkFault;
 use ferrosz_codec::pipeline::BlockCodec;
-use ferrosz_codec::quantize::Quantizer;
-use ferrosz_codec::stream::chunk::Form;
-use ferrosz_codec::stream::grid::Grid;
+use ferrosz_codec::quantize::field::Quantizer;
 
 /// A version that this machine can run.
 #[derive(Debug, Clone, Copy)]
@@ -59,7 +59,7 @@ impl Version {
         }
     }
 
-    /// [`chunk::encode`].
+    /// [`fixed_length::encode`].
     pub(crate) fn encode<T: Element>(
         self,
         codec: BlockCodec,
@@ -75,7 +75,7 @@ impl Version {
         })
     }
 
-    /// [`chunk::decode`].
+    /// [`fixed_length::decode`].
     pub(crate) fn decode<T: Element>(
         self,
         codec: BlockCodec,
@@ -126,7 +126,7 @@ impl<T: Element> Work for Encode<'_, T> {
 
     #[inline(always)]
     fn run<L: Lanes>(self, lanes: L) -> Self::Output {
-        chunk::encode(lanes, self.codec, self.quantizer, self.source, self.image)
+        fixed_length::encode(lanes, self.codec, self.quantizer, self.source, self.image)
     }
 }
 
@@ -144,7 +144,7 @@ impl<T: Element> Work for Decode<'_, T> {
 
     #[inline(always)]
     fn run<L: Lanes>(self, lanes: L) -> Self::Output {
-        chunk::decode(
+        fixed_length::decode(
             lanes,
             self.codec,
             self.quantizer,

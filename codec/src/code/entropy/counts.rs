@@ -1,0 +1,120 @@
+//! Counts: how often each symbol occurs in each context.
+
+use crate::code::entropy::class::CONTEXTS;
+use crate::code::entropy::token::{ESCAPE, TOKENS};
+
+/// Fields of up to so many chunks are counted whole.
+pub const WHOLE_CHUNKS: u64 = 512;
+
+/// Counts of each context's symbols. They stop at `u32::MAX`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Counts(pub [[u32; TOKENS as usize]; CONTEXTS as usize]);
+
+impl Default for Counts {
+    fn default() -> Self {
+        Self([[0; TOKENS as usize]; CONTEXTS as usize])
+    }
+}
+
+impl Counts {
+    /// One more of this symbol.
+    #[inline(always)]
+    pub fn add(&mut self, context: u32, symbol: u32) {
+        let context = self.0.get_mut(context as usize);
+        if let Some(count) = context.and_then(|counts| counts.get_mut(symbol as usize)) {
+            *count = count.saturating_add(1);
+        }
+    }
+
+    /// These counts, and those of other chunks.
+    pub fn merge(&mut self, other: &Self) {
+        let others = other.0.as_flattened();
+        for (count, other) in self.0.as_flattened_mut().iter_mut().zip(others) {
+            *count = count.saturating_add(*other);
+        }
+    }
+
+    /// Gives the symbols that must have a share one count at least; `is_sample` says that some of the
+    /// field's chunks were not counted.
+    pub fn complete(&mut self, is_sample: bool) {
+        for (context, counts) in (0..).zip(&mut self.0) {
+            for (symbol, count) in (0..).zip(counts.iter_mut()) {
+                *count = completed(context, symbol, *count, is_sample);
+            }
+        }
+    }
+}
+
+/// The count that a symbol's share is made of.
+///
+/// Every class number has one, as tiles without any code are not counted but may be coded. In a sample every
+/// context has [`ESCAPE`], so that whatever occurs elsewhere can be coded.
+#[inline(always)]
+pub const fn completed(context: u32, symbol: u32, count: u32, is_sample: bool) -> u32 {
+    let is_needed = if context == 0 {
+        symbol < CONTEXTS
+    } else {
+        is_sample && symbol == ESCAPE
+    };
+    if is_needed && count == 0 { 1 } else { count }
+}
+
+/// Whether not all of so many chunks are counted.
+#[inline(always)]
+pub const fn is_sample(chunks: u64) -> bool {
+    chunks > WHOLE_CHUNKS
+}
+
+/// Whether this one of a field's `chunks` chunks is counted: all, or about 128 to 256 that lie evenly.
+///
+/// Chunks are taken by the fraction of c times the golden ratio, which has no period that those of fields could
+/// share.
+#[inline(always)]
+pub const fn is_counted(chunk: u64, chunks: u64) -> bool {
+    if !is_sample(chunks) {
+        return true;
+    }
+    let fraction = chunk.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    fraction >> (8 + (chunks - 1).leading_zeros()) == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn samples_are_of_the_promised_size_and_even() {
+        for chunks in [1, 511, 512] {
+            assert!((0..chunks).all(|chunk| is_counted(chunk, chunks)));
+        }
+        for chunks in [513, 1000, 1024, 1025, 5000, 65_536, 1_000_000] {
+            for step in [1, 2, 4, 5, 8] {
+                for from in 0..step {
+                    let some = (from..chunks).step_by(step as usize);
+                    let counted = some.filter(|c| is_counted(*c, chunks)).count() as u64;
+                    let least = 128 * 3 / 4 / step;
+                    assert!(counted >= least, "{counted} of {chunks}, {from} + {step} i");
+                    assert!(counted <= 256 * 4 / 3 / step + 1);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_must_have_a_share_has_a_count() {
+        let mut counts = Counts::default();
+        counts.0[3][5] = u32::MAX;
+        counts.add(3, 5);
+        counts.merge(&counts.clone());
+        for is_sample in [false, true] {
+            let mut counts = counts.clone();
+            counts.complete(is_sample);
+            assert_eq!(counts.0[3][5], u32::MAX);
+            assert!(counts.0[0][..16].iter().all(|count| *count == 1));
+            assert!(counts.0[0][16..].iter().all(|count| *count == 0));
+            for context in 1..16 {
+                assert_eq!(counts.0[context][ESCAPE as usize], u32::from(is_sample));
+            }
+        }
+    }
+}

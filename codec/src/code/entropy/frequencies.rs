@@ -1,0 +1,150 @@
+//! Frequencies: the shares of a context's symbols for rANS, in proportion to their counts.
+//!
+//! Every symbol that occurs gets one slot; the others are dealt out in proportion to what each symbol's exact
+//! share exceeds one slot by, as the differences of rounded partial sums, so that nothing is left to correct.
+//! A thread block does it with one sum over the counts, one over the symbols that occur, and one prefix sum
+//! of [`excess`]; each symbol's [`Totals::share`] then stands alone.
+
+use crate::code::entropy::token::{PRECISION, SLOTS, TOKENS};
+
+/// Shares of a context's symbols: they sum to [`SLOTS`], or are all 0 in a context that is not used.
+pub type ContextShares = [u16; TOKENS as usize];
+
+/// By how much a symbol's exact share is above one slot, times the sum of all counts, which is less than 2^39.
+#[inline(always)]
+pub const fn excess(count: u32, total: u64) -> u64 {
+    ((count as u64) << PRECISION).saturating_sub(total)
+}
+
+/// What all symbols of a context need to know of the others.
+#[derive(Debug, Clone, Copy)]
+pub struct Totals {
+    /// The sum of the counts.
+    pub count: u64,
+    /// The symbols that occur.
+    pub used: u32,
+    /// The sum of their [`excess`].
+    pub excess: u64,
+}
+
+impl Totals {
+    /// The totals of these counts.
+    pub fn of(counts: &[u32; TOKENS as usize]) -> Self {
+        let count = counts.iter().map(|count| u64::from(*count)).sum();
+        Self {
+            count,
+            used: counts.iter().map(|count| u32::from(*count > 0)).sum(),
+            excess: counts.iter().map(|own| excess(*own, count)).sum(),
+        }
+    }
+
+    /// The share of a symbol that occurs `count` times; the excess of those before it sums to `before`.
+    #[inline(always)]
+    pub const fn share(&self, count: u32, before: u64) -> u32 {
+        if count == 0 {
+            return 0;
+        }
+        let end = before + excess(count, self.count);
+        1 + self.dealt(end) - self.dealt(before)
+    }
+
+    /// Slots dealt to symbols whose excess sums to `excess`. The product stays below 2^63.
+    #[inline(always)]
+    const fn dealt(&self, excess: u64) -> u32 {
+        let spare = SLOTS.saturating_sub(self.used) as u64;
+        match (excess * spare).checked_div(self.excess) {
+            Some(slots) => slots as u32,
+            None => 0,
+        }
+    }
+}
+
+/// The frequencies of a context.
+pub fn frequencies(counts: &[u32; TOKENS as usize]) -> ContextShares {
+    let totals = Totals::of(counts);
+    let mut before = 0;
+    counts.map(|count| {
+        let share = totals.share(count, before);
+        before += excess(count, totals.count);
+        share as u16
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec::Vec;
+    use rand::{RngExt, SeedableRng, rngs::SmallRng};
+
+    /// Bits that symbols of these counts take at these shares.
+    fn cost(counts: &[u32; 112], share: impl Fn(usize) -> f64) -> f64 {
+        let used = (0..112).filter(|s| counts[*s] > 0);
+        used.map(|s| -f64::from(counts[s]) * share(s).log2()).sum()
+    }
+
+    fn check(counts: &[u32; 112]) {
+        let shares = frequencies(counts);
+        let sum: u32 = shares.iter().map(|share| u32::from(*share)).sum();
+        let total: f64 = counts.iter().map(|count| f64::from(*count)).sum();
+        assert_eq!(sum, if total > 0.0 { 4096 } else { 0 }, "{counts:?}");
+        for (count, share) in counts.iter().zip(&shares) {
+            assert_eq!(*count > 0, *share > 0);
+        }
+        // No worse than the exact probabilities, mixed with a slot for each symbol.
+        let used = counts.iter().filter(|count| **count > 0).count() as f64;
+        let ideal = cost(counts, |s| {
+            let exact = f64::from(counts[s]) / total;
+            exact * (1.0 - used / 4096.0) + 1.0 / 4096.0
+        });
+        let found = cost(counts, |s| f64::from(shares[s]) / 4096.0);
+        assert!(
+            found <= ideal * 1.003 + total * 0.001,
+            "{found} {ideal} {counts:?}"
+        );
+    }
+
+    #[test]
+    fn frequencies_fit_their_counts() {
+        let mut rng = SmallRng::seed_from_u64(1);
+        check(&[0; 112]);
+        check(&[1; 112]);
+        check(&[u32::MAX; 112]);
+        for _ in 0..3000 {
+            let used = rng.random_range(1..=112);
+            let bits = rng.random_range(1..=32);
+            let decay = rng.random_range(0.0..2.0f64);
+            let counts = core::array::from_fn(|s| {
+                let largest = (u64::MAX >> (64 - bits)) as f64 * (-decay * s as f64).exp();
+                let count = (rng.random::<f64>() * largest) as u32;
+                if s < used { count } else { 0 }
+            });
+            check(&counts);
+        }
+    }
+
+    #[test]
+    fn one_symbol_takes_all() {
+        for count in [1, 1000, u32::MAX] {
+            let mut counts = [0; 112];
+            counts[70] = count;
+            assert_eq!(frequencies(&counts)[70], 4096);
+            // However rare the other is, it has a share.
+            counts[3] = 1;
+            let shares = frequencies(&counts);
+            let pair: Vec<u16> = shares.into_iter().filter(|share| *share > 0).collect();
+            assert_eq!(
+                pair,
+                if count == 1 {
+                    [2048, 2048]
+                } else {
+                    pair_of(count)
+                }
+            );
+        }
+    }
+
+    fn pair_of(count: u32) -> [u16; 2] {
+        let rare = (4096.0 / (f64::from(count) + 1.0)).floor().max(1.0) as u16;
+        [rare, 4096 - rare]
+    }
+}

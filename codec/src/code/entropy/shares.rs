@@ -1,0 +1,363 @@
+//! Shares as the stream has them.
+//!
+//! ```text
+//! [ a head word for each of the 16 contexts ][ their bodies, back to back ]   padded to 4 words
+//! ```
+//!
+//! A head names the first symbol with a share, how many there are from it to the last one, and where the
+//! body ends. A body has the bit length of each share, 4 bits each, and then, for rANS only, of each share the bits
+//! below its leading one. So contexts can be read and written each alone.
+
+use crate::code::entropy::class::CONTEXTS;
+use crate::code::entropy::counts::Counts;
+use crate::code::entropy::frequencies::ContextShares;
+use crate::code::entropy::states::SymbolCoder;
+use crate::code::entropy::token::{SLOTS, TOKENS};
+use crate::error::TableFault;
+
+/// Words that all contexts take at most: shares of 112 symbols have at most 32 words.
+pub const MAX_WORDS: usize = (CONTEXTS * 33) as usize;
+
+/// Words that the shares are padded to a multiple of.
+const PADDING: usize = 4;
+
+/// Bits of a share's length.
+pub const LENGTH_BITS: u32 = 4;
+
+/// The shares of all contexts: in each they sum to [`SLOTS`], or all are 0.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shares([ContextShares; CONTEXTS as usize]);
+
+/// Symbols that a context can have.
+#[inline(always)]
+pub const fn symbols_of(context: u32) -> u32 {
+    if context == 0 { CONTEXTS } else { TOKENS }
+}
+
+/// The head of a context.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Head {
+    /// The first symbol with a share; 0 if there is none.
+    pub first: u32,
+    /// How many symbols there are from the first to the last one with a share.
+    pub symbols: u32,
+    /// Where the body ends, in words behind the heads.
+    pub end: u32,
+}
+
+impl Head {
+    /// As a word of the stream.
+    #[inline(always)]
+    pub const fn to_word(self) -> u32 {
+        self.first | self.symbols << 7 | self.end << 14
+    }
+
+    /// From a word of the stream.
+    #[inline(always)]
+    pub const fn from_word(word: u32) -> Self {
+        Self {
+            first: word & 127,
+            symbols: word >> 7 & 127,
+            end: word >> 14,
+        }
+    }
+
+    /// Whether this can be the head of that context, whose body starts at word `start`.
+    #[inline(always)]
+    pub const fn is_possible(self, context: u32, start: u32) -> bool {
+        self.first + self.symbols <= symbols_of(context)
+            && (self.symbols > 0 || self.first == 0)
+            && self.end >= start
+    }
+}
+
+/// Bits of a share of this bit length behind the lengths.
+#[inline(always)]
+pub const fn low_bits<C: SymbolCoder>(length: u32) -> u32 {
+    if C::POWERS_OF_TWO {
+        0
+    } else {
+        length.saturating_sub(1)
+    }
+}
+
+/// The bit length of a share.
+#[inline(always)]
+pub const fn share_length(share: u32) -> u32 {
+    32 - share.leading_zeros()
+}
+
+/// Reads a context's body, of which `word` gives the words; `set` gets each share with its symbol.
+///
+/// # Errors
+///
+/// [`TableFault`]; some shares may then have been set.
+#[inline(always)]
+pub fn read_body<C: SymbolCoder>(
+    head: Head,
+    start: u32,
+    word: impl Fn(u32) -> u32,
+    mut set: impl FnMut(u32, u32),
+) -> Result<(), TableFault> {
+    let bits = |at: u32, count: u32| {
+        let both = u64::from(word(at / 32 + 1)) << 32 | u64::from(word(at / 32));
+        (both >> (at % 32)) as u32 & ((1 << count) - 1)
+    };
+    let mut low = LENGTH_BITS * head.symbols;
+    let mut sum = 0;
+    for i in 0..head.symbols {
+        let length = bits(LENGTH_BITS * i, LENGTH_BITS);
+        let is_end = i == 0 || i + 1 == head.symbols;
+        if length > share_length(SLOTS) || is_end && length == 0 {
+            return Err(TableFault::Length);
+        }
+        let count = low_bits::<C>(length);
+        let share = (1 << length >> 1) | bits(low, count);
+        low += count;
+        sum += share;
+        set(head.first + i, share);
+    }
+    let words = low.div_ceil(32);
+    if head.end.wrapping_sub(start) != words {
+        return Err(TableFault::Size);
+    }
+    if !low.is_multiple_of(32) && word(words - 1) >> (low % 32) != 0 {
+        return Err(TableFault::Padding);
+    }
+    if head.symbols > 0 && sum != SLOTS {
+        return Err(TableFault::Sum);
+    }
+    Ok(())
+}
+
+impl Shares {
+    /// The shares for these counts, which are [complete](Counts::complete).
+    pub fn of<C: SymbolCoder>(counts: &Counts) -> Self {
+        Self(counts.0.each_ref().map(C::shares))
+    }
+
+    /// Those of one context, below 16.
+    #[inline(always)]
+    pub const fn context(&self, context: u32) -> &ContextShares {
+        &self.0[(context % CONTEXTS) as usize]
+    }
+
+    /// Those of all contexts.
+    pub const fn contexts(&self) -> &[ContextShares; CONTEXTS as usize] {
+        &self.0
+    }
+
+    /// Writes the shares into the start of `words`; how many words they take.
+    pub fn write<C: SymbolCoder>(&self, words: &mut [u32; MAX_WORDS]) -> usize {
+        words.fill(0);
+        let mut end = CONTEXTS;
+        for (context, shares) in self.0.iter().enumerate() {
+            let first = shares.iter().position(|share| *share > 0).unwrap_or(0);
+            let last = shares.iter().rposition(|share| *share > 0);
+            let symbols = last.map_or(0, |last| last + 1 - first);
+            let mut bits = BitWriter {
+                words: &mut words[..],
+                at: 32 * end,
+            };
+            let used = shares[first..first + symbols]
+                .iter()
+                .copied()
+                .map(u32::from);
+            for share in used.clone() {
+                bits.push(share_length(share), LENGTH_BITS);
+            }
+            for share in used {
+                let count = low_bits::<C>(share_length(share));
+                bits.push(share & ((1 << count) - 1), count);
+            }
+            end = bits.at.div_ceil(32);
+            let head = Head {
+                first: first as u32,
+                symbols: symbols as u32,
+                end: end - CONTEXTS,
+            };
+            words[context] = head.to_word();
+        }
+        (end as usize).next_multiple_of(PADDING)
+    }
+
+    /// Reads the shares; `words` are all of them.
+    ///
+    /// # Errors
+    ///
+    /// [`TableFault`] if this is not what [`Shares::write`] writes.
+    pub fn read<C: SymbolCoder>(words: &[u32]) -> Result<Self, TableFault> {
+        let (heads, bodies) = words
+            .split_first_chunk::<{ CONTEXTS as usize }>()
+            .ok_or(TableFault::Size)?;
+        let mut shares = [[0; TOKENS as usize]; CONTEXTS as usize];
+        let mut start = 0;
+        for (context, (head, shares)) in (0..).zip(heads.iter().zip(&mut shares)) {
+            let head = Head::from_word(*head);
+            if !head.is_possible(context, start) {
+                return Err(TableFault::Head);
+            }
+            let body = bodies
+                .get(start as usize..head.end as usize)
+                .ok_or(TableFault::Size)?;
+            let word = |at: u32| body.get(at as usize).copied().unwrap_or(0);
+            read_body::<C>(head, start, word, |symbol, share| {
+                if let Some(place) = shares.get_mut(symbol as usize) {
+                    *place = share as u16;
+                }
+            })?;
+            start = head.end;
+        }
+        let padding = &bodies[start as usize..];
+        if padding.len() != (start as usize).next_multiple_of(PADDING) - start as usize {
+            return Err(TableFault::Size);
+        }
+        if padding.iter().any(|word| *word != 0) {
+            return Err(TableFault::Padding);
+        }
+        Ok(Self(shares))
+    }
+}
+
+/// Appends bits to words that are 0, the low ones first.
+struct BitWriter<'a> {
+    words: &'a mut [u32],
+    at: u32,
+}
+
+impl BitWriter<'_> {
+    fn push(&mut self, bits: u32, count: u32) {
+        let both = u64::from(bits) << (self.at % 32);
+        let word = (self.at / 32) as usize;
+        for (place, part) in self
+            .words
+            .iter_mut()
+            .skip(word)
+            .zip([both as u32, (both >> 32) as u32])
+        {
+            *place |= part;
+        }
+        self.at += count;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::code::entropy::states::{Huffman, Rans};
+    use alloc::vec::Vec;
+    use rand::{RngExt, SeedableRng, rngs::SmallRng};
+
+    fn sample<C: SymbolCoder>(rng: &mut SmallRng) -> Shares {
+        let mut counts = Counts::default();
+        for (context, counts) in (0..).zip(&mut counts.0) {
+            let symbols = symbols_of(context) as usize;
+            let first = rng.random_range(0..symbols);
+            let end = rng.random_range(first..=symbols);
+            let bits = rng.random_range(0..32);
+            counts[first..end].fill_with(|| rng.random::<u32>() >> bits >> rng.random_range(0..20));
+        }
+        Shares::of::<C>(&counts)
+    }
+
+    fn words_of<C: SymbolCoder>(shares: &Shares) -> Vec<u32> {
+        let mut words = [7; MAX_WORDS];
+        let used = shares.write::<C>(&mut words);
+        words[..used].to_vec()
+    }
+
+    fn come_back<C: SymbolCoder>(seed: u64) {
+        let mut rng = SmallRng::seed_from_u64(seed);
+        for _ in 0..1000 {
+            let shares = sample::<C>(&mut rng);
+            assert_eq!(Shares::read::<C>(&words_of::<C>(&shares)), Ok(shares));
+        }
+    }
+
+    #[test]
+    fn shares_come_back() {
+        come_back::<Rans>(1);
+        come_back::<Huffman>(2);
+    }
+
+    /// What is read without a fault is what would be written.
+    fn damage<C: SymbolCoder>(seed: u64, faults: &mut [u32; 6]) {
+        let mut rng = SmallRng::seed_from_u64(seed);
+        for _ in 0..1000 {
+            let words = words_of::<C>(&sample::<C>(&mut rng));
+            for count in [0, 15, words.len() - 1, words.len() - 4] {
+                assert!(Shares::read::<C>(&words[..count]).is_err());
+            }
+            let longer = [&words[..], &[0; 4]].concat();
+            assert_eq!(Shares::read::<C>(&longer), Err(TableFault::Size));
+            for _ in 0..20 {
+                let mut words = words.clone();
+                let heads_only = rng.random_bool(0.3);
+                let end = if heads_only { 16 } else { words.len() };
+                words[rng.random_range(0..end)] ^= 1 << rng.random_range(0..32);
+                match Shares::read::<C>(&words) {
+                    Ok(shares) => {
+                        faults[0] += 1;
+                        assert_eq!(words_of::<C>(&shares), words);
+                    }
+                    Err(fault) => faults[fault as usize] += 1,
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn only_what_is_written_is_read() {
+        let mut faults = [0; 6];
+        damage::<Rans>(3, &mut faults);
+        damage::<Huffman>(4, &mut faults);
+        assert!(faults[1..].iter().all(|count| *count > 100), "{faults:?}");
+        assert!(faults[0] < 4000, "{faults:?}");
+        for (code, found) in (1..6).map(|code| (code, TableFault::from_code(code))) {
+            assert_eq!(found.map(|fault| fault as u32), Some(code));
+        }
+    }
+
+    #[test]
+    fn any_words_are_read_without_panic() {
+        let mut rng = SmallRng::seed_from_u64(5);
+        for _ in 0..3000 {
+            let mut words: Vec<u32> = (0..64).map(|_| rng.random()).collect();
+            for (i, word) in (1..).zip(&mut words[..16]) {
+                *word = *word & 0x0fff | (3 * i) << 14;
+            }
+            assert!(Shares::read::<Rans>(&words).is_err());
+            assert!(Shares::read::<Huffman>(&words).is_err());
+        }
+    }
+
+    #[test]
+    fn the_most_symbols_fit() {
+        let mut rng = SmallRng::seed_from_u64(6);
+        for _ in 0..100 {
+            let from = rng.random_range(1..100);
+            let counts = Counts(
+                [[0; 112]; 16]
+                    .map(|counts: [u32; 112]| counts.map(|_| rng.random_range(from..=100))),
+            );
+            let mut shares = Shares::of::<Rans>(&counts);
+            shares.0[0] = [0; 112];
+            assert_eq!(Shares::read::<Rans>(&words_of::<Rans>(&shares)), Ok(shares));
+        }
+    }
+
+    #[test]
+    fn fields_with_few_symbols_have_small_tables() {
+        // A geometric distribution in each class, as codes have.
+        let mut counts = Counts::default();
+        for (context, counts) in (0..).zip(&mut counts.0).take(11) {
+            let rate = 1.0 - 0.5 / f64::from(1 << context) * 8.0_f64.min(f64::from(1 << context));
+            for (symbol, count) in (0..).zip(&mut counts[..40]) {
+                *count = (10_000.0 * rate.powi(symbol)) as u32;
+            }
+        }
+        counts.complete(false);
+        assert!(4 * words_of::<Rans>(&Shares::of::<Rans>(&counts)).len() < 600);
+        assert!(4 * words_of::<Huffman>(&Shares::of::<Huffman>(&counts)).len() < 400);
+    }
+}

@@ -1,0 +1,314 @@
+//! Lane stacks: symbols and bits on a 32-bit state, with 16-bit words below.
+//!
+//! A lane's state x is the top of a stack of bits, 2^16 <= x < 2^32 whenever a symbol is popped. What is pushed
+//! last is popped first, so the encoder goes backwards. Before a push that would not fit, the lane moves the low
+//! half of its state to the words ([`emit`]); a pop that leaves less than 2^16 takes a word back
+//! ([`refill`]). A push needs at most one word, as each is of at most 16 bits: a symbol and a few extra bits are one push, to
+//! which they come in one go.
+//!
+//! rANS after J. Duda, "Asymmetric numeral systems", 2013; lanes that share words after F. Giesen, "Interleaved
+//! entropy coders", 2014.
+
+use crate::code::entropy::frequencies::{ContextShares, frequencies};
+use crate::code::entropy::lengths::shares_of_lengths;
+use crate::code::entropy::token::{PRECISION, SLOTS, TOKENS};
+
+/// The state that an encoder starts with, and a decoder ends with. The least of all states.
+pub const START: u32 = 1 << WORD_BITS;
+
+/// Bits of the words that states overflow into.
+pub const WORD_BITS: u32 = 16;
+
+/// Up to so many extra bits are pushed together with their symbol, as one of at most [`WORD_BITS`] bits.
+pub const BITS_WITH_SYMBOL: u32 = WORD_BITS - PRECISION;
+
+/// Takes the low word, which the caller stores, off a state.
+#[inline(always)]
+pub const fn emit(x: u32) -> u32 {
+    x >> WORD_BITS
+}
+
+/// Whether a state has become so small that a word must be put below.
+#[inline(always)]
+pub const fn needs_refill(x: u32) -> bool {
+    x < START
+}
+
+/// Puts a word below what is left of a state.
+#[inline(always)]
+pub const fn refill(x: u32, word: u32) -> u32 {
+    x << WORD_BITS | word
+}
+
+/// Whether a word must be emitted before so many bits, at most 16, can be pushed.
+#[inline(always)]
+pub const fn is_full_for_bits(x: u32, bits: u32) -> bool {
+    x > u32::MAX >> bits
+}
+
+/// Pushes bits, at most 16.
+#[inline(always)]
+pub const fn push_bits(x: u32, bits: u32, value: u32) -> u32 {
+    x << bits | value
+}
+
+/// The `bits` bits on top, at most 16.
+#[inline(always)]
+pub const fn top_bits(x: u32, bits: u32) -> u32 {
+    x & ((1 << bits) - 1)
+}
+
+/// How many bits of a state are stored besides its 16 low ones, 0 to 15. The leading one is not.
+#[inline(always)]
+pub const fn spare_bits(x: u32) -> u32 {
+    15u32.saturating_sub(x.leading_zeros())
+}
+
+/// The state of which the low 16 + `spare` bits are stored.
+#[inline(always)]
+pub const fn state(spare: u32, stored: u32) -> u32 {
+    let one = START << (spare & 15);
+    one | stored & (one - 1)
+}
+
+/// How a symbol's share of the slots becomes a change of state.
+///
+/// An *entry* is what a machine keeps of a symbol, in one word. The symbols of a context divide the numbers below
+/// [`SLOTS`] into intervals, as long as their shares. The low bits of a state, its *slot*, say which symbol is
+/// on top.
+pub trait SymbolCoder: Copy + Send + Sync + 'static {
+    /// Whether all shares are powers of two.
+    const POWERS_OF_TWO: bool;
+
+    /// Whether intervals lie in order of falling share, those of equal share by symbol; otherwise by symbol.
+    const BY_SHARE: bool;
+
+    /// The shares for these counts.
+    fn shares(counts: &[u32; TOKENS as usize]) -> ContextShares;
+
+    /// The slot of the number at this place of the intervals; as `place` of `slot`, it is its own inverse.
+    fn slot(place: u32) -> u32;
+
+    /// The entry of a symbol whose interval starts here. Not 0, if `share` is not.
+    fn entry(share: u32, start: u32) -> u32;
+
+    /// What [`SymbolCoder::push`] wants besides the entry, so as not to divide.
+    fn reciprocal(share: u32) -> u32;
+
+    /// Whether a word must be emitted before so many bits, at most [`BITS_WITH_SYMBOL`], and then this symbol
+    /// can be pushed.
+    fn is_full(x: u32, entry: u32, bits: u32) -> bool;
+
+    /// Pushes a symbol.
+    fn push(x: u32, entry: u32, reciprocal: u32) -> u32;
+
+    /// Takes the symbol on top, which is this one, off the state.
+    fn pop(x: u32, entry: u32) -> u32;
+}
+
+/// The slot of a state.
+#[inline(always)]
+pub const fn slot_of(x: u32) -> u32 {
+    x & (SLOTS - 1)
+}
+
+/// Range asymmetric numeral systems. An entry is the share, the start in the high half.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rans;
+
+impl SymbolCoder for Rans {
+    const POWERS_OF_TWO: bool = false;
+    const BY_SHARE: bool = false;
+
+    fn shares(counts: &[u32; TOKENS as usize]) -> ContextShares {
+        frequencies(counts)
+    }
+
+    #[inline(always)]
+    fn slot(place: u32) -> u32 {
+        place
+    }
+
+    #[inline(always)]
+    fn entry(share: u32, start: u32) -> u32 {
+        start << 16 | share
+    }
+
+    #[inline(always)]
+    fn reciprocal(share: u32) -> u32 {
+        u32::MAX.checked_div(share).unwrap_or_default()
+    }
+
+    #[inline(always)]
+    fn is_full(x: u32, entry: u32, bits: u32) -> bool {
+        // Whether x >> (20 - bits) is at least the share, of which the greatest, 2^12, becomes 2^32.
+        x > (entry << (32 - PRECISION)).wrapping_sub(1) >> bits
+    }
+
+    #[inline(always)]
+    fn push(x: u32, entry: u32, reciprocal: u32) -> u32 {
+        let (share, start) = (entry & 0xffff, entry >> 16);
+        // The reciprocal is below 2^32 / share by at most one: so the quotient is right, or one too small.
+        let quotient = ((u64::from(x) * u64::from(reciprocal)) >> 32) as u32;
+        let rest = x.wrapping_sub(quotient.wrapping_mul(share));
+        let pushed = (quotient << PRECISION).wrapping_add(rest.wrapping_add(start));
+        if rest >= share {
+            pushed.wrapping_add(SLOTS.wrapping_sub(share))
+        } else {
+            pushed
+        }
+    }
+
+    #[inline(always)]
+    fn pop(x: u32, entry: u32) -> u32 {
+        let (share, start) = (entry & 0xffff, entry >> 16);
+        share
+            .wrapping_mul(x >> PRECISION)
+            .wrapping_add(slot_of(x).wrapping_sub(start))
+    }
+}
+
+/// Prefix codes. Symbols in order of length have codes that rise; their first bit is popped first. An entry is
+/// the length, plus 16 so that it is not 0, and the code in the high half.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Huffman;
+
+impl SymbolCoder for Huffman {
+    const POWERS_OF_TWO: bool = true;
+    const BY_SHARE: bool = true;
+
+    fn shares(counts: &[u32; TOKENS as usize]) -> ContextShares {
+        shares_of_lengths(counts)
+    }
+
+    #[inline(always)]
+    fn slot(place: u32) -> u32 {
+        place.reverse_bits() >> (32 - PRECISION)
+    }
+
+    #[inline(always)]
+    fn entry(share: u32, start: u32) -> u32 {
+        let length = share.leading_zeros().wrapping_sub(31 - PRECISION);
+        Self::slot(start) << 16 | 16 | length & 15
+    }
+
+    #[inline(always)]
+    fn reciprocal(_share: u32) -> u32 {
+        0
+    }
+
+    #[inline(always)]
+    fn is_full(x: u32, entry: u32, bits: u32) -> bool {
+        is_full_for_bits(x, (entry & 15) + bits)
+    }
+
+    #[inline(always)]
+    fn push(x: u32, entry: u32, _reciprocal: u32) -> u32 {
+        push_bits(x, entry & 15, entry >> 16)
+    }
+
+    #[inline(always)]
+    fn pop(x: u32, entry: u32) -> u32 {
+        x >> (entry & 15)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::{RngExt, SeedableRng, rngs::SmallRng};
+
+    /// A push of these bits and a symbol, and what the pop of them gives back.
+    fn push_and_pop<C: SymbolCoder>(x: u32, share: u32, start: u32, value: u32, bits: u32) {
+        let (entry, reciprocal) = (C::entry(share, start), C::reciprocal(share));
+        let is_full = C::is_full(x, entry, bits);
+        let room = if is_full { emit(x) } else { x };
+        let pushed = C::push(push_bits(room, bits, value), entry, reciprocal);
+        assert!(pushed >= START, "{x} {share} {start} {bits}");
+        let place = C::slot(slot_of(pushed));
+        assert!((start..start + share).contains(&place));
+        let popped = C::pop(pushed, entry);
+        assert_eq!(top_bits(popped, bits), value);
+        let popped = popped >> bits;
+        assert_eq!(needs_refill(popped), is_full);
+        assert_eq!(popped, room);
+        if is_full {
+            assert_eq!(refill(popped, x & 0xffff), x);
+        }
+    }
+
+    fn bits_of(rng: &mut SmallRng) -> (u32, u32) {
+        let bits = rng.random_range(0..=BITS_WITH_SYMBOL);
+        (rng.random_range(0..1 << bits), bits)
+    }
+
+    fn state_of(rng: &mut SmallRng) -> u32 {
+        match rng.random_range(0..4) {
+            0 => START + rng.random_range(0..3),
+            1 => u32::MAX - rng.random_range(0..3),
+            _ => state(rng.random_range(0..16), rng.random()),
+        }
+    }
+
+    #[test]
+    fn rans_symbols_come_back() {
+        let mut rng = SmallRng::seed_from_u64(1);
+        for share in 1..=SLOTS {
+            for _ in 0..100 {
+                let start = rng.random_range(0..=SLOTS - share);
+                let x = state_of(&mut rng);
+                let (value, bits) = bits_of(&mut rng);
+                push_and_pop::<Rans>(x, share, start, value, bits);
+                let entry = Rans::entry(share, start);
+                if !Rans::is_full(x, entry, 0) {
+                    let plain = (x / share) * 4096 + x % share + start;
+                    assert_eq!(Rans::push(x, entry, Rans::reciprocal(share)), plain);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn huffman_symbols_come_back() {
+        let mut rng = SmallRng::seed_from_u64(2);
+        for length in 0..=PRECISION {
+            let share = SLOTS >> length;
+            for _ in 0..10_000 {
+                let start = share * rng.random_range(0..1 << length);
+                let (value, bits) = bits_of(&mut rng);
+                push_and_pop::<Huffman>(state_of(&mut rng), share, start, value, bits);
+            }
+        }
+    }
+
+    #[test]
+    fn bits_come_back() {
+        let mut rng = SmallRng::seed_from_u64(3);
+        for _ in 0..100_000 {
+            let (x, bits) = (state_of(&mut rng), rng.random_range(0..=16));
+            let value = rng.random_range(0..1 << bits);
+            let is_full = is_full_for_bits(x, bits);
+            let room = if is_full { emit(x) } else { x };
+            let pushed = push_bits(room, bits, value);
+            assert!(pushed >= START);
+            assert_eq!(top_bits(pushed, bits), value);
+            assert_eq!(pushed >> bits, room);
+            assert_eq!(needs_refill(room), is_full);
+        }
+    }
+
+    #[test]
+    fn states_come_back() {
+        let mut rng = SmallRng::seed_from_u64(4);
+        for _ in 0..10_000 {
+            let x = state_of(&mut rng);
+            let spare = spare_bits(x);
+            assert!(spare < 16);
+            let stored = x & ((1 << (16 + spare)) - 1);
+            assert_eq!(
+                state(spare, stored | 1 << 31),
+                x | u32::from(spare == 15) << 31
+            );
+        }
+    }
+}

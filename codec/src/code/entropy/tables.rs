@@ -1,0 +1,225 @@
+//! Tables: shares in the form that coders look things up in.
+//!
+//! To encode, each symbol has an entry and a reciprocal; to decode, each slot has a symbol, and each symbol an
+//! entry. A symbol without a share has the entry 0.
+
+use crate::code::entropy::class::CONTEXTS;
+use crate::code::entropy::frequencies::ContextShares;
+use crate::code::entropy::shares::Shares;
+use crate::code::entropy::states::{SymbolCoder, slot_of};
+use crate::code::entropy::token::{ESCAPE, SLOTS, TOKENS, Token};
+use core::marker::PhantomData;
+
+/// The context of places that have no code or are of class 0: its only symbol is 0 and has all slots, so that to push
+/// or to pop it changes nothing.
+pub const NOTHING: u32 = CONTEXTS;
+
+/// Contexts with [`NOTHING`].
+const ALL_CONTEXTS: usize = CONTEXTS as usize + 1;
+
+/// What a coder looks up of a symbol to encode it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Symbol {
+    /// See [`SymbolCoder::entry`]; 0 if the symbol has no share.
+    pub entry: u32,
+    /// See [`SymbolCoder::reciprocal`].
+    pub reciprocal: u32,
+}
+
+/// Calls `set` with each symbol that has a share, the share, and where its interval starts.
+///
+/// That is the sum of the shares of all symbols before it: by number, or with [`SymbolCoder::BY_SHARE`] those with
+/// a larger share, and of those with the same share the ones with a lower number.
+#[inline(always)]
+pub fn intervals<C: SymbolCoder>(shares: &ContextShares, mut set: impl FnMut(u32, u32, u32)) {
+    let mut start = 0;
+    // 0 stands for all shares.
+    let mut wanted = if C::BY_SHARE { SLOTS } else { 0 };
+    loop {
+        for (symbol, share) in (0..).zip(shares.map(u32::from)) {
+            if share > 0 && (wanted == 0 || share == wanted) {
+                set(symbol, share, start);
+                start += share;
+            }
+        }
+        wanted /= 2;
+        if wanted == 0 {
+            break;
+        }
+    }
+}
+
+/// The shares of a context, [`NOTHING`] included.
+fn shares_of(shares: &Shares, context: u32) -> &ContextShares {
+    const ALL_TO_ZERO: ContextShares = {
+        let mut shares = [0; TOKENS as usize];
+        shares[0] = SLOTS as u16;
+        shares
+    };
+    if context == NOTHING {
+        &ALL_TO_ZERO
+    } else {
+        shares.context(context)
+    }
+}
+
+/// What an encoder looks up.
+#[derive(Debug, Clone)]
+pub struct EncodeTables<C> {
+    symbols: [[Symbol; TOKENS as usize]; ALL_CONTEXTS],
+    coder: PhantomData<C>,
+}
+
+impl<C: SymbolCoder> EncodeTables<C> {
+    /// The tables of these shares.
+    pub fn new(shares: &Shares) -> Self {
+        let mut symbols = [[Symbol::default(); TOKENS as usize]; ALL_CONTEXTS];
+        for (context, symbols) in (0..).zip(&mut symbols) {
+            intervals::<C>(shares_of(shares, context), |symbol, share, start| {
+                symbols[symbol as usize % TOKENS as usize] = Symbol {
+                    entry: C::entry(share, start),
+                    reciprocal: C::reciprocal(share),
+                };
+            });
+        }
+        Self {
+            symbols,
+            coder: PhantomData,
+        }
+    }
+
+    /// A symbol in a context; one without a share, if there is no such symbol.
+    #[inline(always)]
+    pub fn symbol(&self, context: u32, symbol: u32) -> Symbol {
+        let symbols = self.symbols.get(context as usize);
+        let symbol = symbols.and_then(|symbols| symbols.get(symbol as usize));
+        symbol.copied().unwrap_or_default()
+    }
+
+    /// How a code is written in this context: by its own token or, if that has no share, by [`ESCAPE`], which
+    /// then should have one.
+    #[inline(always)]
+    pub fn token(&self, context: u32, z: u32) -> (Token, Symbol) {
+        let token = Token::of(z);
+        let symbol = self.symbol(context, token.number);
+        if symbol.entry != 0 {
+            (token, symbol)
+        } else {
+            (Token::escape(z), self.symbol(context, ESCAPE))
+        }
+    }
+}
+
+/// What a decoder looks up.
+#[derive(Debug, Clone)]
+pub struct DecodeTables<C> {
+    slots: [[u8; SLOTS as usize]; ALL_CONTEXTS],
+    entries: [[u32; TOKENS as usize]; ALL_CONTEXTS],
+    /// Bit c says that context c is used.
+    used: u32,
+    coder: PhantomData<C>,
+}
+
+impl<C: SymbolCoder> DecodeTables<C> {
+    /// The tables of these shares.
+    pub fn new(shares: &Shares) -> Self {
+        let mut slots = [[0; SLOTS as usize]; ALL_CONTEXTS];
+        let mut entries = [[0; TOKENS as usize]; ALL_CONTEXTS];
+        let mut used = 0;
+        for (context, (slots, entries)) in (0..).zip(slots.iter_mut().zip(&mut entries)) {
+            intervals::<C>(shares_of(shares, context), |symbol, share, start| {
+                used |= 1 << context;
+                entries[symbol as usize % TOKENS as usize] = C::entry(share, start);
+                for place in start..start + share {
+                    slots[slot_of(C::slot(place)) as usize] = symbol as u8;
+                }
+            });
+        }
+        Self {
+            slots,
+            entries,
+            used,
+            coder: PhantomData,
+        }
+    }
+
+    /// Whether this context, at most [`NOTHING`], has symbols.
+    #[inline(always)]
+    pub const fn is_used(&self, context: u32) -> bool {
+        self.used >> context & 1 == 1
+    }
+
+    /// The symbol on top of a state, and its entry, which is 0 in a context that is not used.
+    #[inline(always)]
+    pub fn top(&self, context: u32, x: u32) -> (u32, u32) {
+        let context = (context as usize).min(ALL_CONTEXTS - 1);
+        let symbol = self.slots[context][slot_of(x) as usize];
+        let entry = self.entries[context].get(usize::from(symbol));
+        (u32::from(symbol), entry.copied().unwrap_or(0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::code::entropy::counts::Counts;
+    use crate::code::entropy::states::{Huffman, Rans, START};
+    use alloc::boxed::Box;
+    use rand::{RngExt, SeedableRng, rngs::SmallRng};
+
+    /// Every slot has the symbol that an encoder would push for it, and as many as the share says.
+    fn check<C: SymbolCoder>(rng: &mut SmallRng) {
+        let mut counts = Counts::default();
+        for counts in &mut counts.0 {
+            let used = rng.random_range(0..=16);
+            counts[..used].fill_with(|| rng.random_range(0..1000));
+        }
+        let shares = Shares::of::<C>(&counts);
+        let decode = Box::new(DecodeTables::<C>::new(&shares));
+        let encode = Box::new(EncodeTables::<C>::new(&shares));
+        for context in 0..=NOTHING {
+            let mut found = [0; TOKENS as usize];
+            for slot in 0..SLOTS {
+                let (symbol, entry) = decode.top(context, 0xabcd_e000 | slot);
+                assert_eq!(entry != 0, decode.is_used(context));
+                assert_eq!(entry, encode.symbol(context, symbol).entry);
+                found[symbol as usize] += u16::from(entry != 0);
+                // Popped and pushed, the symbol leaves the state as it was.
+                let x = START << 12 | slot;
+                if entry != 0 {
+                    let reciprocal = encode.symbol(context, symbol).reciprocal;
+                    assert_eq!(C::push(C::pop(x, entry), entry, reciprocal), x);
+                }
+            }
+            assert_eq!(found, *shares_of(&shares, context));
+        }
+        let nothing = encode.symbol(NOTHING, 0);
+        for x in [START, u32::MAX] {
+            assert!(!C::is_full(x, nothing.entry, 0));
+            assert_eq!(C::push(x, nothing.entry, nothing.reciprocal), x);
+        }
+        assert_eq!(encode.symbol(CONTEXTS + 1, 0), Symbol::default());
+        assert_eq!(encode.symbol(0, TOKENS), Symbol::default());
+    }
+
+    #[test]
+    fn tables_are_of_the_shares() {
+        let mut rng = SmallRng::seed_from_u64(1);
+        for _ in 0..20 {
+            check::<Rans>(&mut rng);
+            check::<Huffman>(&mut rng);
+        }
+    }
+
+    #[test]
+    fn codes_whose_token_has_no_share_escape() {
+        let mut counts = Counts::default();
+        counts.0[2][5] = 1;
+        counts.complete(true);
+        let tables = Box::new(EncodeTables::<Rans>::new(&Shares::of::<Rans>(&counts)));
+        assert_eq!(tables.token(2, 5).0, Token::of(5));
+        assert_eq!(tables.token(2, 6).0, Token::escape(6));
+        assert_eq!(tables.token(3, 5).0, Token::escape(5));
+        assert!(tables.token(3, 5).1.entry != 0);
+    }
+}

@@ -1,0 +1,18 @@
+//! The container: one file a structure, with its layout, reading, writing and limits.
+
+pub mod checksum;
+pub mod chunk;
+pub mod extents;
+pub mod grid;
+pub mod header;
+pub mod identity;
+pub mod record;
+pub mod record_kind;
+pub mod region;
+pub mod table;
+pub mod tiles;
+#[cfg(feature = "alloc")]
+pub mod update;
+
+/// The version of the container that is written and read here.
+pub const VERSION: u16 = 2;

@@ -1,0 +1,325 @@
+//! How a field is cut into chunks of whole coding blocks.
+//!
+//! A chunk is a box of at most [`CHUNK`] elements. For blocks that are lines it is a stretch of the
+//! field's elements in their order. For planes and cubes it is as compact as the field allows, so
+//! that few chunks touch a box that is to be decoded.
+
+use crate::container::chunk::CHUNK;
+use crate::container::extents::Extents;
+use crate::shape::Shape;
+
+/// The cut of one field.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Grid {
+    /// The field's extents as the grid sees them, slowest first.
+    lengths: [u64; 3],
+    /// Chunks in each dimension.
+    chunks: [u64; 3],
+    /// Elements of a whole chunk in each dimension, as powers of two.
+    tile: [u32; 3],
+    shape: Shape,
+}
+
+/// Where a chunk lies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ChunkBox {
+    /// Its first element's coordinates.
+    pub origin: [u64; 3],
+    /// Its extents, cut off where the field ends.
+    pub extents: [u32; 3],
+}
+
+/// Where a block lies in its chunk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BlockPlace {
+    /// Its first element's coordinates in the chunk.
+    pub origin: [u32; 3],
+    /// How many elements the chunk has from there on, in each dimension: maybe more than the block.
+    pub inside: [u32; 3],
+}
+
+impl Grid {
+    /// The cut of a field into chunks of blocks of this shape, or of one with fewer dimensions if
+    /// the field has no more that are longer than 1.
+    pub fn new(shape: Shape, extents: &Extents) -> Self {
+        let elements = extents.elements();
+        let mut lengths = [1; 3];
+        let mut rank = 0;
+        let longer = extents.lengths().iter().filter(|length| **length != 1);
+        for length in longer.rev() {
+            // Of more than three, the slowest are one. Their product fits, for that of all does, unless one of them is 0.
+            lengths[2 - rank.min(2)] *= if elements == 0 { 0 } else { *length };
+            rank += 1;
+        }
+        let mut shape = Shape::of_rank(shape.rank().min(rank.min(3) as u8)).unwrap_or(Shape::Line);
+        if elements == 0 {
+            shape = Shape::Line;
+        }
+        if shape == Shape::Line {
+            lengths = [1, 1, elements];
+        }
+        let tile = tile_of(shape, lengths);
+        let chunks = core::array::from_fn(|i| lengths[i].div_ceil(1 << tile[i]));
+        Self {
+            lengths,
+            chunks,
+            tile,
+            shape,
+        }
+    }
+
+    /// The grid of one chunk as a field of its own; its only chunk has the blocks that it has in `grid`.
+    pub fn alone(grid: &Self, chunk: &ChunkBox) -> Self {
+        Self {
+            lengths: chunk.extents.map(u64::from),
+            chunks: [1; 3],
+            ..*grid
+        }
+    }
+
+    /// The blocks' shape.
+    pub fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    /// The field's extents, those of length 1 left out; the number of elements for lines.
+    #[inline(always)]
+    pub fn lengths(&self) -> [u64; 3] {
+        self.lengths
+    }
+
+    /// Elements of the field.
+    #[inline(always)]
+    pub fn elements(&self) -> u64 {
+        self.lengths[0] * self.lengths[1] * self.lengths[2]
+    }
+
+    /// The number of chunks.
+    #[inline(always)]
+    pub fn chunk_count(&self) -> u64 {
+        self.chunks[0] * self.chunks[1] * self.chunks[2]
+    }
+
+    /// Chunks in each dimension.
+    pub fn chunks(&self) -> [u64; 3] {
+        self.chunks
+    }
+
+    /// Elements of a whole chunk in each dimension, as powers of two.
+    #[inline(always)]
+    pub fn tile(&self) -> [u32; 3] {
+        self.tile
+    }
+
+    /// Where chunk number `index` lies; the last dimension's number runs fastest.
+    #[inline(always)]
+    pub fn chunk(&self, index: u64) -> ChunkBox {
+        let [_, y, x] = self.chunks;
+        // A field without elements has no chunks; the maximum is for whoever asks nevertheless.
+        self.chunk_at([
+            index / (y * x).max(1),
+            index / x.max(1) % y.max(1),
+            index % x.max(1),
+        ])
+    }
+
+    /// Which chunk number `index` is in each dimension, of a grid of less than 2^32 chunks.
+    #[inline(always)]
+    pub fn chunk_place(&self, index: u32) -> [u32; 3] {
+        let [_, y, x] = self.chunks.map(|count| (count as u32).max(1));
+        let row = index / x;
+        [row / y, row % y, index % x]
+    }
+
+    /// Where the chunk lies that is this one in each dimension.
+    #[inline(always)]
+    pub fn chunk_at(&self, at: [u64; 3]) -> ChunkBox {
+        let origin = core::array::from_fn(|i| at[i] << self.tile[i]);
+        Self::clip(origin, self.lengths, self.tile)
+    }
+
+    /// As [`Grid::chunk`], for lines, without a division.
+    #[inline(always)]
+    pub fn line_chunk(&self, index: u64) -> ChunkBox {
+        let origin = [0, 0, index.saturating_mul(CHUNK as u64)];
+        Self::clip(origin, self.lengths, self.tile)
+    }
+
+    #[inline(always)]
+    fn clip(origin: [u64; 3], lengths: [u64; 3], tile: [u32; 3]) -> ChunkBox {
+        ChunkBox {
+            origin,
+            extents: core::array::from_fn(|i| {
+                lengths[i].saturating_sub(origin[i]).min(1 << tile[i]) as u32
+            }),
+        }
+    }
+
+    /// The number of an element.
+    #[inline(always)]
+    pub fn flat(&self, at: [u64; 3]) -> u64 {
+        (at[0] * self.lengths[1] + at[1]) * self.lengths[2] + at[2]
+    }
+
+    /// The sum over all chunks of a number that depends on their elements alone; none if it does not
+    /// fit.
+    pub(crate) fn sum_over_chunks(&self, number: impl Fn(u32) -> u64) -> Option<u64> {
+        let mut sum = 0u64;
+        // In each dimension all chunks but the last are whole.
+        for kind in 0..8u32 {
+            let mut count = 1u64;
+            let mut elements = 1;
+            for i in 0..3 {
+                let last = self.chunks[i].saturating_sub(1);
+                let whole = 1 << self.tile[i];
+                let (chunks, length) = if kind >> i & 1 == 0 {
+                    (last, whole)
+                } else {
+                    let rest = self.lengths[i] - (last << self.tile[i]);
+                    (self.chunks[i] - last, rest)
+                };
+                count = count.checked_mul(chunks)?;
+                elements *= length;
+            }
+            if count > 0 {
+                sum = sum.checked_add(count.checked_mul(number(elements as u32))?)?;
+            }
+        }
+        Some(sum)
+    }
+}
+
+/// Elements of a whole chunk in each dimension, as powers of two: from one block on, that dimension
+/// is doubled again and again in which the chunk is shortest, of those in which the field is longer;
+/// x before y before z. If the field is in none, x.
+fn tile_of(shape: Shape, lengths: [u64; 3]) -> [u32; 3] {
+    let mut tile = shape.extents().map(u32::ilog2);
+    while tile.iter().sum::<u32>() < CHUNK.ilog2() {
+        let grown = [2, 1, 0]
+            .into_iter()
+            .filter(|i| lengths[*i] > 1 << tile[*i])
+            .min_by_key(|i| tile[*i])
+            .unwrap_or(2);
+        tile[grown] += 1;
+    }
+    tile
+}
+
+impl ChunkBox {
+    /// Elements of the chunk.
+    #[inline(always)]
+    pub fn elements(&self) -> u32 {
+        self.extents[0] * self.extents[1] * self.extents[2]
+    }
+
+    /// Blocks in each dimension.
+    #[inline(always)]
+    pub fn blocks(&self, shape: Shape) -> [u32; 3] {
+        let block = shape.extents();
+        core::array::from_fn(|i| self.extents[i].div_ceil(block[i]))
+    }
+
+    /// The number of blocks.
+    #[inline(always)]
+    pub fn block_count(&self, shape: Shape) -> u32 {
+        let [z, y, x] = self.blocks(shape);
+        z * y * x
+    }
+
+    /// Where block number `index` lies; the last dimension's number runs fastest. Behind the last
+    /// block nothing is inside.
+    #[inline(always)]
+    pub fn block(&self, shape: Shape, index: u32) -> BlockPlace {
+        let block = shape.extents();
+        let at = if matches!(shape, Shape::Line) {
+            [0, 0, index]
+        } else {
+            let [_, y, x] = self.blocks(shape);
+            let (row, column) = (index / x.max(1), index % x.max(1));
+            [row / y.max(1), row % y.max(1), column]
+        };
+        let origin: [u32; 3] = core::array::from_fn(|i| at[i] * block[i]);
+        BlockPlace {
+            origin,
+            inside: core::array::from_fn(|i| self.extents[i].saturating_sub(origin[i])),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn grid(shape: Shape, lengths: &[u64]) -> Grid {
+        Grid::new(shape, &Extents::new(lengths).unwrap())
+    }
+
+    #[test]
+    fn chunks_are_compact() {
+        let tile = |shape, lengths: &[u64]| grid(shape, lengths).tile().map(|bits| 1u32 << bits);
+        assert_eq!(tile(Shape::Cube, &[512, 512, 512]), [16, 16, 32]);
+        assert_eq!(tile(Shape::Plane, &[512, 512, 512]), [16, 16, 32]);
+        assert_eq!(tile(Shape::Plane, &[1800, 3600]), [1, 64, 128]);
+        assert_eq!(tile(Shape::Cube, &[3, 1800, 3600]), [4, 32, 64]);
+        assert_eq!(tile(Shape::Cube, &[100_000, 2, 2]), [512, 4, 4]);
+        assert_eq!(tile(Shape::Cube, &[5, 6, 7]), [8, 8, 128]);
+        assert_eq!(tile(Shape::Line, &[512, 512]), [1, 1, 8192]);
+    }
+
+    #[test]
+    fn dimensions_of_length_one_do_not_count() {
+        assert_eq!(grid(Shape::Cube, &[1, 200, 300]).shape(), Shape::Plane);
+        assert_eq!(grid(Shape::Cube, &[200, 1, 300]).lengths(), [1, 200, 300]);
+        assert_eq!(grid(Shape::Plane, &[1, 300, 1]).lengths(), [1, 1, 300]);
+        assert_eq!(grid(Shape::Plane, &[1, 300, 1]).shape(), Shape::Line);
+        assert_eq!(grid(Shape::Cube, &[0, 3, 3]).chunk_count(), 0);
+        assert_eq!(grid(Shape::Line, &[1, 1, 1]).elements(), 1);
+    }
+
+    #[test]
+    fn of_more_than_three_dimensions_the_slowest_are_one() {
+        let of = |lengths: &[u64]| grid(Shape::Cube, lengths).lengths();
+        assert_eq!(of(&[2, 3, 5, 7]), [6, 5, 7]);
+        assert_eq!(of(&[2, 1, 3, 1, 5, 7, 11, 1]), [2 * 3 * 5, 7, 11]);
+        assert_eq!(grid(Shape::Plane, &[4, 1, 1, 9]).lengths(), [1, 4, 9]);
+        let empty = grid(Shape::Cube, &[1 << 63, 0, 1 << 63, 3, 4]);
+        assert_eq!((empty.elements(), empty.shape()), (0, Shape::Line));
+    }
+
+    #[test]
+    fn every_element_is_in_one_place() {
+        for shape in Shape::ALL {
+            for lengths in [
+                [1u64, 1, 1],
+                [40, 33, 65],
+                [3, 200, 17],
+                [129, 2, 5],
+                [7, 90, 90],
+            ] {
+                let grid = grid(shape, &lengths);
+                let mut seen = alloc::vec![0u8; grid.elements() as usize];
+                for index in 0..grid.chunk_count() {
+                    let chunk = grid.chunk(index);
+                    assert!(chunk.elements() as usize <= CHUNK);
+                    for b in 0..chunk.block_count(grid.shape()) {
+                        let place = chunk.block(grid.shape(), b);
+                        for g in 0..grid.shape().groups() {
+                            let mask = grid.shape().inside(g as u32, place.inside);
+                            for e in (0..32).filter(|e| mask >> e & 1 == 1) {
+                                let (e, s) = (g * 32 + e, grid.shape());
+                                let at = [e / s.slice(), e % s.slice() / s.row(), e % s.row()];
+                                seen[grid.flat(core::array::from_fn(|i| {
+                                    chunk.origin[i] + u64::from(place.origin[i]) + at[i] as u64
+                                })) as usize] += 1;
+                            }
+                        }
+                    }
+                }
+                assert!(seen.iter().all(|count| *count == 1), "{shape} {lengths:?}");
+                let sum = grid.sum_over_chunks(u64::from);
+                assert_eq!(sum, Some(grid.elements()));
+            }
+        }
+    }
+}

@@ -1,0 +1,632 @@
+//! The header of the container. `FORMAT.md` has its layout in one table.
+
+use crate::bound::{Bound, BoundMode};
+use crate::container::VERSION;
+use crate::container::checksum::{checksum, term};
+use crate::container::chunk::{CHUNK, raw_words};
+use crate::container::extents::{Extents, MAX_RANK};
+use crate::container::grid::Grid;
+use crate::container::identity::Identity;
+use crate::container::table::{CHUNK_ALIGNMENT, ENTRY_BYTES, MAX_PAYLOAD};
+use crate::container::tiles::{self, TileLayout};
+use crate::element::{Dtype, Element};
+use crate::error::FormatError;
+use crate::pipeline::{BlockCodec, Codec, CodecId};
+use crate::quantize::field::Quantizer;
+use crate::shape::Shape;
+
+/// The first bytes of every stream. The first is not text, and the line ends show a transfer that
+/// changed them.
+pub const MAGIC: [u8; 8] = *b"\x89FSZ\r\n\x1a\n";
+
+/// Bytes of the header.
+pub const HEADER_BYTES: usize = 160;
+
+/// 32-bit words of the header.
+pub const HEADER_WORDS: usize = HEADER_BYTES / 4;
+
+/// What the header's checksums start from.
+const HEADER_SEED: u64 = 0;
+
+const MAGIC_AT: usize = 0;
+const VERSION_AT: usize = 8;
+const DTYPE_AT: usize = 10;
+const PREDICTOR_AT: usize = 11;
+const CODER_AT: usize = 12;
+const MODE_AT: usize = 13;
+const RANK_AT: usize = 14;
+const SHAPE_AT: usize = 15;
+const EXTENTS_AT: usize = 16;
+const BOUND_AT: usize = EXTENTS_AT + 8 * MAX_RANK;
+const ERROR_AT: usize = 88;
+const CHUNK_ELEMENTS_AT: usize = 96;
+const ENTRIES_AT: usize = 104;
+const RECORDS_AT: usize = 112;
+const RECORDS_SUM_AT: usize = 120;
+const IDENTITY_AT: usize = 128;
+const PAYLOAD_AT: usize = 136;
+const UPDATES_AT: usize = 144;
+const CHECKSUM_AT: usize = HEADER_BYTES - 8;
+
+/// The first word of the checksum, which covers all words before it.
+pub const CHECKSUM_WORD: usize = CHECKSUM_AT / 4;
+
+/// The words that the identity covers: those before it.
+pub const IDENTITY_WORDS: usize = IDENTITY_AT / 4;
+
+/// The header of a stream.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Header {
+    /// Element type.
+    pub dtype: Dtype,
+    /// Codec of the chunks.
+    pub codec: Codec,
+    /// Shape of the blocks; that which [`Grid::new`] gives for it.
+    pub shape: Shape,
+    /// Extents of the field.
+    pub extents: Extents,
+    /// The bound as the user gave it.
+    pub bound: Bound,
+    /// The bits of the absolute error in the element type; 0 is lossless.
+    pub error_bits: u64,
+    /// Bytes of the records behind the header.
+    pub record_bytes: u64,
+    /// Their checksum.
+    pub record_sum: u64,
+    /// Bytes of all chunks.
+    pub payload_bytes: u64,
+    /// Bytes of the updates behind the payload.
+    pub update_bytes: u64,
+}
+
+/// What must be known of a stream to read it but for its error bound: what a device is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Layout {
+    /// Codec of the chunks.
+    pub codec: Codec,
+    /// Shape of the blocks.
+    pub shape: Shape,
+    /// Extents of the field.
+    pub extents: Extents,
+}
+
+/// A codec of blocks, and how it cuts a field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BlockLayout {
+    /// Predictor and coder.
+    pub codec: BlockCodec,
+    /// The chunks of the field.
+    pub grid: Grid,
+}
+
+/// A [`Layout`] by the family of its codec: codecs of blocks and codecs of tiles cut a field in different ways.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Family {
+    /// A codec of blocks.
+    Blocks(BlockLayout),
+    /// A codec of tiles.
+    Tiles(TileLayout),
+}
+
+impl Layout {
+    /// The layout of streams of fields with these extents; the shape is the one that [`Grid::new`]
+    /// gives.
+    pub fn new(codec: Codec, shape: Shape, extents: Extents) -> Self {
+        let shape = if codec.takes(shape) {
+            shape
+        } else {
+            Shape::Line
+        };
+        Self {
+            codec,
+            shape: Grid::new(shape, &extents).shape(),
+            extents,
+        }
+    }
+
+    /// How the field is cut into chunks by a codec of blocks.
+    pub fn grid(&self) -> Grid {
+        Grid::new(self.shape, &self.extents)
+    }
+
+    /// The codec, and how its family cuts the field.
+    pub fn family(&self) -> Family {
+        let grid = self.grid();
+        match self.codec {
+            Codec::Blocks(codec) => Family::Blocks(BlockLayout { codec, grid }),
+            Codec::Tiles(codec) => Family::Tiles(TileLayout::new(codec, &grid)),
+        }
+    }
+
+    /// How a codec of tiles cuts the field; none if it is not one.
+    pub fn tiles(&self) -> Option<TileLayout> {
+        match self.family() {
+            Family::Blocks(_) => None,
+            Family::Tiles(layout) => Some(layout),
+        }
+    }
+
+    /// Entries of the chunk table.
+    pub fn entries(&self) -> u64 {
+        match self.family() {
+            Family::Blocks(layout) => layout.grid.chunk_count(),
+            Family::Tiles(layout) => layout.entries(),
+        }
+    }
+
+    /// The most elements of a chunk.
+    pub fn chunk_elements(&self) -> u32 {
+        match self.codec {
+            Codec::Blocks(_) => CHUNK as u32,
+            Codec::Tiles(_) => tiles::CHUNK_ELEMENTS,
+        }
+    }
+
+    /// A strict upper bound on the bytes of a stream without records. None if a payload could be longer than
+    /// [`MAX_PAYLOAD`].
+    pub fn max_stream_bytes(&self, dtype: Dtype) -> Option<u64> {
+        let behind = match self.family() {
+            Family::Blocks(layout) => max_chunk_bytes(&layout.grid, dtype)?,
+            Family::Tiles(layout) => layout.max_bytes(dtype)?,
+        };
+        (behind <= MAX_PAYLOAD).then_some(behind + HEADER_BYTES as u64)
+    }
+
+    /// The header of a stream before its payload is known.
+    pub fn header(self, dtype: Dtype, bound: Bound, error_bits: u64) -> Header {
+        Header {
+            dtype,
+            codec: self.codec,
+            shape: self.shape,
+            extents: self.extents,
+            bound,
+            error_bits,
+            record_bytes: 0,
+            record_sum: HEADER_SEED,
+            payload_bytes: 0,
+            update_bytes: 0,
+        }
+    }
+}
+
+impl Header {
+    /// What the stream is, but for its bound.
+    pub fn layout(&self) -> Layout {
+        Layout {
+            codec: self.codec,
+            shape: self.shape,
+            extents: self.extents,
+        }
+    }
+
+    /// The number of elements.
+    pub fn elements(&self) -> u64 {
+        self.extents.elements()
+    }
+
+    /// How the field is cut into chunks.
+    pub fn grid(&self) -> Grid {
+        Grid::new(self.shape, &self.extents)
+    }
+
+    /// The number of entries of the chunk table.
+    pub fn chunks(&self) -> u64 {
+        self.layout().entries()
+    }
+
+    /// Where the chunk table starts and the records end, in bytes.
+    pub fn table_start(&self) -> u64 {
+        HEADER_BYTES as u64 + self.record_bytes
+    }
+
+    /// Where the payload starts, in bytes.
+    pub fn payload_start(&self) -> u64 {
+        self.table_start() + self.chunks() * ENTRY_BYTES as u64
+    }
+
+    /// Where the payload ends and the updates start, in bytes.
+    pub fn payload_end(&self) -> u64 {
+        self.payload_start() + self.payload_bytes
+    }
+
+    /// The most bytes of a chunk of a codec of blocks: those of its raw form.
+    pub fn raw_chunk_bytes(&self, chunk: u64) -> u64 {
+        let elements = self.grid().chunk(chunk).elements();
+        4 * u64::from(raw_words(elements, self.dtype.bytes() as u32 / 4))
+    }
+
+    /// Bytes of the whole stream.
+    pub fn stream_bytes(&self) -> u64 {
+        self.payload_end() + self.update_bytes
+    }
+
+    /// The absolute error that the bound led to; 0 is lossless.
+    pub fn absolute_error(&self) -> f64 {
+        absolute_error(self.dtype, self.error_bits)
+    }
+
+    /// The quantiser of the stream.
+    ///
+    /// # Errors
+    ///
+    /// [`FormatError::WrongDtype`] if the stream does not hold `T`.
+    pub fn quantizer<T: Element>(&self) -> Result<Quantizer<T>, FormatError> {
+        if self.dtype == T::DTYPE {
+            Ok(Quantizer::from_error(T::from_bits64(self.error_bits)))
+        } else {
+            Err(FormatError::WrongDtype {
+                wanted: T::DTYPE,
+                found: self.dtype,
+            })
+        }
+    }
+
+    /// From what the checksums of the chunks start.
+    pub fn identity(&self) -> Identity {
+        let bytes = self.to_bytes();
+        Identity(get_u64(&bytes, IDENTITY_AT))
+    }
+
+    /// The header's bytes.
+    pub fn to_bytes(&self) -> [u8; HEADER_BYTES] {
+        let CodecId { predictor, coder } = self.codec.id();
+        let mut bytes = [0; HEADER_BYTES];
+        let mut put = |at: usize, value: &[u8]| bytes[at..at + value.len()].copy_from_slice(value);
+        put(MAGIC_AT, &MAGIC);
+        put(VERSION_AT, &VERSION.to_le_bytes());
+        put(DTYPE_AT, &[self.dtype.id()]);
+        put(PREDICTOR_AT, &[predictor]);
+        put(CODER_AT, &[coder]);
+        put(MODE_AT, &[self.bound.mode().id()]);
+        put(RANK_AT, &[self.extents.rank]);
+        put(SHAPE_AT, &[self.shape.id()]);
+        for (i, length) in self.extents.lengths.iter().enumerate() {
+            put(EXTENTS_AT + 8 * i, &length.to_le_bytes());
+        }
+        put(BOUND_AT, &self.bound.value().to_le_bytes());
+        put(
+            CHUNK_ELEMENTS_AT,
+            &self.layout().chunk_elements().to_le_bytes(),
+        );
+        put(ENTRIES_AT, &self.chunks().to_le_bytes());
+        put(RECORDS_AT, &self.record_bytes.to_le_bytes());
+        put(RECORDS_SUM_AT, &self.record_sum.to_le_bytes());
+        put(ERROR_AT, &self.error_bits.to_le_bytes());
+        put(PAYLOAD_AT, &self.payload_bytes.to_le_bytes());
+        put(UPDATES_AT, &self.update_bytes.to_le_bytes());
+        let mut words = to_words(&bytes);
+        seal(&mut words);
+        to_bytes(&words)
+    }
+
+    /// Reads the header of a stream, of which at least the first [`HEADER_BYTES`] must be there.
+    ///
+    /// # Errors
+    ///
+    /// [`FormatError`] that says which field is wrong.
+    pub fn read(stream: &[u8]) -> Result<Self, FormatError> {
+        let Some(bytes) = stream.first_chunk::<HEADER_BYTES>() else {
+            let start = stream.len().min(MAGIC.len());
+            return Err(if stream[..start] == MAGIC[..start] {
+                FormatError::Truncated {
+                    needed: HEADER_BYTES as u64,
+                    found: stream.len() as u64,
+                }
+            } else {
+                FormatError::NotFerrosz
+            });
+        };
+        if bytes[..MAGIC.len()] != MAGIC {
+            return Err(FormatError::NotFerrosz);
+        }
+        let version = u16::from_le_bytes([bytes[VERSION_AT], bytes[VERSION_AT + 1]]);
+        if version != VERSION {
+            return Err(FormatError::UnknownVersion(version));
+        }
+        if checksum(HEADER_SEED, &bytes[..CHECKSUM_AT]) != get_u64(bytes, CHECKSUM_AT) {
+            return Err(FormatError::HeaderChecksum);
+        }
+        let header = Self::parse(bytes)?;
+        // Whatever the fields above do not cover must be as this version writes it.
+        if header.to_bytes() == *bytes {
+            Ok(header)
+        } else {
+            Err(FormatError::InvalidHeader(
+                "a reserved field is set or a count is wrong",
+            ))
+        }
+    }
+
+    fn parse(bytes: &[u8; HEADER_BYTES]) -> Result<Self, FormatError> {
+        let invalid = FormatError::InvalidHeader;
+        let dtype =
+            Dtype::from_id(bytes[DTYPE_AT]).ok_or(FormatError::UnknownDtype(bytes[DTYPE_AT]))?;
+        let id = CodecId {
+            predictor: bytes[PREDICTOR_AT],
+            coder: bytes[CODER_AT],
+        };
+        let codec = Codec::from_id(id).ok_or(FormatError::UnknownCodec(id))?;
+        let mode = BoundMode::from_id(bytes[MODE_AT]).ok_or(invalid("unknown bound mode"))?;
+        let value = f64::from_bits(get_u64(bytes, BOUND_AT));
+        let bound = Bound::new(mode, value).map_err(|_| invalid("impossible error bound"))?;
+        let rank = usize::from(bytes[RANK_AT]);
+        let lengths: [u64; MAX_RANK] = core::array::from_fn(|i| get_u64(bytes, EXTENTS_AT + 8 * i));
+        let extents = lengths
+            .get(..rank)
+            .and_then(Extents::new)
+            .ok_or(invalid("impossible extents"))?;
+        // No larger than a stream can be, so that nothing below overflows.
+        let payload_bytes = get_u64(bytes, PAYLOAD_AT);
+        let shape = Shape::from_id(bytes[SHAPE_AT]).ok_or(invalid("unknown shape of blocks"))?;
+        let layout = Layout::new(codec, shape, extents);
+        if layout.shape != shape {
+            return Err(invalid("impossible shape of blocks"));
+        }
+        let most = layout.max_stream_bytes(dtype).ok_or(invalid("too large"))?;
+        let [record_bytes, record_sum, update_bytes] =
+            [RECORDS_AT, RECORDS_SUM_AT, UPDATES_AT].map(|at| get_u64(bytes, at));
+        let with_records = most.checked_add(record_bytes);
+        if with_records.is_none() || !record_bytes.is_multiple_of(CHUNK_ALIGNMENT) {
+            return Err(invalid("impossible length of records"));
+        }
+        let whole = with_records.and_then(|bytes| bytes.checked_add(update_bytes));
+        if whole.is_none() || !update_bytes.is_multiple_of(CHUNK_ALIGNMENT) {
+            return Err(invalid("impossible length of updates"));
+        }
+        if update_bytes != 0 && codec.tiles().is_some() {
+            return Err(invalid("a stream of tiles has no updates"));
+        }
+        let before = HEADER_BYTES as u64 + layout.entries() * ENTRY_BYTES as u64;
+        if payload_bytes > most - before || !payload_bytes.is_multiple_of(CHUNK_ALIGNMENT) {
+            return Err(invalid("impossible payload length"));
+        }
+        let error_bits = get_u64(bytes, ERROR_AT);
+        // Bits of numbers without a sign are in the order of the numbers.
+        let most_bits = match dtype {
+            Dtype::F32 => (f32::MAX * 0.5).to_bits64(),
+            Dtype::F64 => (f64::MAX * 0.5).to_bits64(),
+        };
+        if error_bits > most_bits {
+            return Err(invalid("impossible absolute error"));
+        }
+        Ok(Self {
+            record_bytes,
+            record_sum,
+            payload_bytes,
+            update_bytes,
+            ..layout.header(dtype, bound, error_bits)
+        })
+    }
+}
+
+fn absolute_error(dtype: Dtype, bits: u64) -> f64 {
+    match dtype {
+        Dtype::F32 => f32::from_bits64(bits).to_f64(),
+        Dtype::F64 => f64::from_bits64(bits),
+    }
+}
+
+/// The words of a header that say what the stream is: up to its extents.
+pub const LAYOUT_WORDS: usize = BOUND_AT / 4;
+
+/// All but the byte of these words that is for the reader to learn: the bound's mode.
+const MODE_MASK: u32 = !(0xff << (8 * (MODE_AT % 4)));
+
+/// What a decoding kernel takes from a header whose other fields its caller knows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Summary {
+    /// As in [`Header`].
+    pub error_bits: u64,
+    /// As in [`Header`].
+    pub payload_bytes: u64,
+    /// From what the checksums of the chunks start.
+    pub identity: Identity,
+}
+
+impl Summary {
+    /// From a header, word by word.
+    #[inline(always)]
+    pub fn from_words(word: impl Fn(usize) -> u32) -> Self {
+        Self {
+            error_bits: wide_word(&word, ERROR_AT),
+            payload_bytes: wide_word(&word, PAYLOAD_AT),
+            identity: Identity(wide_word(&word, IDENTITY_AT)),
+        }
+    }
+
+    /// Whether a header is undamaged, given the sum of the [`term`]s of its first
+    /// [`CHECKSUM_WORD`] words.
+    #[inline(always)]
+    pub fn has_checksum(sum: u64, word: impl Fn(usize) -> u32) -> bool {
+        sum.wrapping_add(HEADER_SEED) == wide_word(&word, 4 * CHECKSUM_WORD)
+    }
+
+    /// Whether a header is of a stream without records and updates that begins with these words, whatever its
+    /// bound's mode. Its checksum is not looked at.
+    #[inline(always)]
+    pub fn is_of(layout: &[u32; LAYOUT_WORDS], word: impl Fn(usize) -> u32) -> bool {
+        let mut same = wide_word(&word, UPDATES_AT) | wide_word(&word, RECORDS_AT) == 0;
+        for (i, wanted) in layout.iter().enumerate() {
+            let mask = if i == MODE_AT / 4 {
+                MODE_MASK
+            } else {
+                u32::MAX
+            };
+            same &= (word(i) ^ wanted) & mask == 0;
+        }
+        same
+    }
+}
+
+/// Eight bytes of a header.
+#[inline(always)]
+fn wide_word(word: &impl Fn(usize) -> u32, at: usize) -> u64 {
+    u64::from(word(at / 4)) | u64::from(word(at / 4 + 1)) << 32
+}
+
+/// A header while its stream is written: all but what [`Ending`] has.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct Draft {
+    /// Those of the ending are 0.
+    words: [u32; HEADER_WORDS],
+    /// The checksum of the words.
+    sum: u64,
+}
+
+/// What only the end of a compression knows of a header.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ending {
+    /// As in [`Header`].
+    pub error_bits: u64,
+    /// As [`Header::identity`].
+    pub identity: Identity,
+    /// As in [`Header`].
+    pub payload_bytes: u64,
+}
+
+impl Draft {
+    /// That of a header, whose error and payload are not looked at.
+    pub fn new(header: &Header) -> Self {
+        let mut words = to_words(&header.to_bytes());
+        for at in [ERROR_AT, IDENTITY_AT, PAYLOAD_AT, CHECKSUM_AT] {
+            put_wide(&mut words, at, 0);
+        }
+        Self {
+            words,
+            sum: sum_of_words(&words),
+        }
+    }
+
+    /// The sum of the words that make the identity, with 0 for the error: what stands behind them counts nothing yet.
+    pub const fn identity_sum(&self) -> u64 {
+        self.sum
+    }
+
+    /// The words of the header with this ending, four at a time, for a kernel: no more than those of the draft that it
+    /// gives are ever in registers.
+    #[inline(always)]
+    pub fn for_each_unit(&self, ending: &Ending, mut take: impl FnMut(usize, [u32; 4])) {
+        let Ending {
+            error_bits,
+            identity: Identity(identity),
+            payload_bytes,
+        } = *ending;
+        let sum = self.sum.wrapping_add(error_term(error_bits));
+        let sum = sum.wrapping_add(wide_term(IDENTITY_AT, identity));
+        let checksum = sum.wrapping_add(wide_term(PAYLOAD_AT, payload_bytes));
+        let word = |at: usize| {
+            let wide = match 4 * (at & !1) {
+                ERROR_AT => error_bits,
+                IDENTITY_AT => identity,
+                PAYLOAD_AT => payload_bytes,
+                CHECKSUM_AT => checksum,
+                _ => return self.words[at],
+            };
+            (wide >> (32 * (at % 2))) as u32
+        };
+        for unit in 0..HEADER_WORDS / 4 {
+            take(unit, core::array::from_fn(|i| word(4 * unit + i)));
+        }
+    }
+}
+
+/// Sets the identity of a header and its checksum.
+fn seal(words: &mut [u32; HEADER_WORDS]) {
+    let Identity(identity) = Identity::of_sum(sum_of_words(&words[..IDENTITY_WORDS]));
+    put_wide(words, IDENTITY_AT, identity);
+    let sum = sum_of_words(&words[..CHECKSUM_WORD]);
+    put_wide(words, CHECKSUM_AT, sum);
+}
+
+/// What the error adds to the sum of the words that make an identity.
+#[inline(always)]
+pub fn error_term(error_bits: u64) -> u64 {
+    wide_term(ERROR_AT, error_bits)
+}
+
+/// What a field of eight bytes adds to the checksum of a header.
+#[inline(always)]
+fn wide_term(at: usize, value: u64) -> u64 {
+    let at = (at / 4) as u32;
+    term(at, value as u32).wrapping_add(term(at + 1, (value >> 32) as u32))
+}
+
+/// The checksum of the first words of a header.
+fn sum_of_words(words: &[u32]) -> u64 {
+    let mut sum = HEADER_SEED;
+    for (i, word) in words.iter().enumerate() {
+        sum = sum.wrapping_add(term(i as u32, *word));
+    }
+    sum
+}
+
+#[inline(always)]
+fn put_wide(words: &mut [u32; HEADER_WORDS], at: usize, value: u64) {
+    words[at / 4] = value as u32;
+    words[at / 4 + 1] = (value >> 32) as u32;
+}
+
+/// A strict upper bound on the bytes of chunks and their entries: all chunks raw. None if that does not fit in a
+/// `u64`.
+fn max_chunk_bytes(grid: &Grid, dtype: Dtype) -> Option<u64> {
+    let words = dtype.bytes() as u32 / 4;
+    let raw = |elements| ENTRY_BYTES as u64 + 4 * u64::from(raw_words(elements, words));
+    grid.sum_over_chunks(raw)
+}
+
+fn get_u64(bytes: &[u8; HEADER_BYTES], at: usize) -> u64 {
+    let mut value = [0; 8];
+    value.copy_from_slice(&bytes[at..at + 8]);
+    u64::from_le_bytes(value)
+}
+
+/// The bytes as little-endian words.
+pub fn to_words(bytes: &[u8; HEADER_BYTES]) -> [u32; HEADER_WORDS] {
+    let (words, _) = bytes.as_chunks::<4>();
+    core::array::from_fn(|i| u32::from_le_bytes(words[i]))
+}
+
+fn to_bytes(words: &[u32; HEADER_WORDS]) -> [u8; HEADER_BYTES] {
+    let mut bytes = [0; HEADER_BYTES];
+    for (to, word) in bytes.chunks_exact_mut(4).zip(words) {
+        to.copy_from_slice(&word.to_le_bytes());
+    }
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_draft_becomes_the_header() {
+        let extents = Extents::new(&[7, 5, 3, 2]).unwrap();
+        let layout = Layout::new(Codec::OUTLIER, Shape::Cube, extents);
+        let header = Header {
+            payload_bytes: 0x490,
+            ..layout.header(Dtype::F64, Bound::default(), 0x3f84_7ae1_47ae_147b)
+        };
+        let ending = Ending {
+            error_bits: header.error_bits,
+            identity: header.identity(),
+            payload_bytes: header.payload_bytes,
+        };
+        let before = Header {
+            error_bits: 0,
+            payload_bytes: 0,
+            ..header
+        };
+        let draft = Draft::new(&before);
+        let mut words = [0; HEADER_WORDS];
+        draft.for_each_unit(&ending, |unit, of_unit| {
+            words[4 * unit..4 * unit + 4].copy_from_slice(&of_unit);
+        });
+        assert_eq!(to_bytes(&words), header.to_bytes());
+        let sum = draft
+            .identity_sum()
+            .wrapping_add(error_term(header.error_bits));
+        assert_eq!(Identity::of_sum(sum), header.identity());
+        assert_eq!(Header::read(&header.to_bytes()), Ok(header));
+    }
+}

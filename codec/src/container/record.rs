@@ -1,0 +1,140 @@
+//! Records: what a header has no field for, behind it.
+//!
+//! A record's kind is four letters. Where the first is a capital, the record changes the meaning of the stream, and a
+//! reader that does not know it must refuse the stream; other records may be passed over. FORMAT.md, section 1.
+
+use crate::container::checksum::checksum;
+use crate::container::record_kind::RecordKind;
+use crate::error::FormatError;
+
+/// Records begin at multiples of so many bytes.
+const ALIGNMENT: usize = 16;
+
+/// Bytes before the contents of a record.
+const HEAD_BYTES: usize = 8;
+
+/// The kinds of records that this library knows: none yet.
+const KNOWN: [RecordKind; 0] = [];
+
+/// A record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Record<'a> {
+    /// Its kind.
+    pub kind: RecordKind,
+    /// Its contents.
+    pub contents: &'a [u8],
+}
+
+/// Checks the records of a stream, `sum` being the checksum that the header has of them: each is whole, and this
+/// library knows all that it must.
+///
+/// # Errors
+///
+/// [`FormatError::InvalidRecords`] and [`FormatError::UnknownRecord`].
+pub fn check(records: &[u8], sum: u64) -> Result<(), FormatError> {
+    if checksum(0, records) != sum {
+        return Err(FormatError::InvalidRecords("their checksum does not match"));
+    }
+    let mut rest = records;
+    while !rest.is_empty() {
+        let record = take(&mut rest).ok_or(FormatError::InvalidRecords(
+            "a record is not as long as it says",
+        ))?;
+        if !record.kind.0.iter().all(u8::is_ascii_alphabetic) {
+            return Err(FormatError::InvalidRecords("a kind is not four letters"));
+        }
+        if record.kind.is_critical() && !KNOWN.contains(&record.kind) {
+            return Err(FormatError::UnknownRecord(record.kind));
+        }
+    }
+    Ok(())
+}
+
+/// The first record of `records`, which then begin behind it.
+pub fn take<'a>(records: &mut &'a [u8]) -> Option<Record<'a>> {
+    let (head, rest) = records.split_first_chunk::<HEAD_BYTES>()?;
+    let [a, b, c, d, length @ ..] = *head;
+    let length = usize::try_from(u32::from_le_bytes(length)).ok()?;
+    let contents = rest.get(..length)?;
+    let padded = HEAD_BYTES
+        .checked_add(length)?
+        .checked_next_multiple_of(ALIGNMENT)?;
+    *records = records.get(padded..)?;
+    Some(Record {
+        kind: RecordKind([a, b, c, d]),
+        contents,
+    })
+}
+
+/// The bytes of records.
+#[cfg(feature = "alloc")]
+pub fn to_bytes(records: &[Record<'_>]) -> alloc::vec::Vec<u8> {
+    let mut bytes = alloc::vec::Vec::new();
+    for record in records {
+        bytes.extend(record.kind.0);
+        bytes.extend((record.contents.len() as u32).to_le_bytes());
+        bytes.extend_from_slice(record.contents);
+        bytes.resize(bytes.len().next_multiple_of(ALIGNMENT), 0);
+    }
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::string::ToString;
+
+    fn record<'a>(kind: &[u8; 4], contents: &'a [u8]) -> Record<'a> {
+        Record {
+            kind: RecordKind(*kind),
+            contents,
+        }
+    }
+
+    fn check_all(records: &[u8]) -> Result<(), FormatError> {
+        check(records, checksum(0, records))
+    }
+
+    #[test]
+    fn unknown_records_are_passed_over_or_refused_by_name() {
+        let skipped = to_bytes(&[record(b"note", b"hello"), record(b"more", &[7; 24])]);
+        assert_eq!(skipped.len(), 16 + 32);
+        assert_eq!(check_all(&skipped), Ok(()));
+        let needed = to_bytes(&[record(b"note", b""), record(b"FILL", &[1])]);
+        let error = check_all(&needed).unwrap_err();
+        assert_eq!(error, FormatError::UnknownRecord(RecordKind(*b"FILL")));
+        assert!(error.to_string().contains("'FILL'"));
+    }
+
+    #[test]
+    fn damage_is_found() {
+        let records = to_bytes(&[record(b"note", b"hello"), record(b"more", &[7; 24])]);
+        let sum = checksum(0, &records);
+        for at in 0..records.len() {
+            let mut damaged = records.clone();
+            damaged[at] ^= 1;
+            assert!(check(&damaged, sum).is_err());
+        }
+        for length in (16..records.len())
+            .step_by(16)
+            .filter(|length| *length != 16)
+        {
+            assert!(check_all(&records[..length]).is_err(), "{length}");
+        }
+        assert!(check_all(&to_bytes(&[record(b"n te", b"")])).is_err());
+        let mut long = to_bytes(&[record(b"note", b"")]);
+        long[4..8].copy_from_slice(&u32::MAX.to_le_bytes());
+        assert!(check_all(&long).is_err());
+    }
+
+    #[test]
+    fn records_come_back() {
+        let all = [record(b"note", b"hello"), record(b"Axes", &[1; 8])];
+        let bytes = to_bytes(&all);
+        let mut rest = &bytes[..];
+        assert_eq!(
+            [take(&mut rest), take(&mut rest), take(&mut rest)],
+            [Some(all[0]), Some(all[1]), None]
+        );
+    }
+}

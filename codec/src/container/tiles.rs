@@ -1,0 +1,241 @@
+//! Streams of tile codecs: which chunks there are, and what stands before them.
+//!
+//! The first entry of the chunk table is that of the *prologue*: the parameters of the interpolation, the
+//! shares of the tokens, and the anchors of the anchors. Then come the chunks of the coarse field, if there is
+//! one, and those of the field. See FORMAT.md, section 15.
+
+use crate::code::entropy::shares::{MAX_WORDS, Shares};
+use crate::code::entropy::states::{Huffman, Rans};
+use crate::container::grid::Grid;
+use crate::container::table::{CHUNK_ALIGNMENT, ENTRY_BYTES};
+use crate::element::{Dtype, Element};
+use crate::error::ChunkFault;
+use crate::pipeline::{TileCodec, TileCoder, TilePredictor};
+use crate::predict::interp::resolved::{Resolved, WORDS, Words};
+use crate::shape::Shape;
+use crate::tile::Part;
+use crate::tile::{CHUNK_TILES, TILE, TileGrid};
+
+/// Elements of a full chunk.
+pub const CHUNK_ELEMENTS: u32 = CHUNK_TILES * TILE as u32;
+
+/// Entries before those of the chunks: that of the prologue.
+pub const FIRST_ENTRY: u64 = 1;
+
+/// The tiles and chunks of a stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TileLayout {
+    /// Predictor and coder.
+    pub codec: TileCodec,
+    /// The tiles of the field.
+    pub fine: TileGrid,
+    /// Those of its anchors, if it has any.
+    pub coarse: Option<TileGrid>,
+}
+
+impl TileLayout {
+    /// The tiles of a field that blocks cut like `grid`.
+    pub fn new(codec: TileCodec, grid: &Grid) -> Self {
+        let fine = TileGrid::new(grid.shape(), grid.lengths());
+        let coarse = match codec.predictor {
+            TilePredictor::Lorenzo => None,
+            TilePredictor::Interp(geometry) => Some(fine.coarse(geometry.spacing(grid.shape()))),
+        };
+        Self {
+            codec,
+            fine,
+            coarse,
+        }
+    }
+
+    /// The shape of the tiles.
+    pub fn shape(&self) -> Shape {
+        self.fine.shape()
+    }
+
+    /// The tiles of a part.
+    pub fn grid(&self, part: Part) -> &TileGrid {
+        match (part, &self.coarse) {
+            (Part::Coarse, Some(coarse)) => coarse,
+            _ => &self.fine,
+        }
+    }
+
+    /// Chunks of the coarse field.
+    pub fn coarse_chunks(&self) -> u64 {
+        self.coarse.as_ref().map_or(0, TileGrid::chunks)
+    }
+
+    /// All chunks: those of the coarse field and then those of the field.
+    pub fn chunks(&self) -> u64 {
+        self.coarse_chunks() + self.fine.chunks()
+    }
+
+    /// Entries of the chunk table.
+    pub fn entries(&self) -> u64 {
+        match self.fine.elements() {
+            0 => 0,
+            _ => FIRST_ENTRY + self.chunks(),
+        }
+    }
+
+    /// The part that a chunk belongs to, and its number there.
+    pub fn part_of(&self, chunk: u64) -> (Part, u64) {
+        match chunk.checked_sub(self.coarse_chunks()) {
+            Some(fine) => (Part::Fine, fine),
+            None => (Part::Coarse, chunk),
+        }
+    }
+
+    /// The extents of the anchors of the coarse field, which the prologue holds.
+    pub fn prologue_anchors(&self) -> Option<TileGrid> {
+        let TilePredictor::Interp(geometry) = self.codec.predictor else {
+            return None;
+        };
+        Some(self.coarse?.coarse(geometry.spacing(self.shape())))
+    }
+
+    /// A strict upper bound on the bytes of a stream behind its header; none if that does not fit in a `u64`.
+    pub fn max_bytes(&self, dtype: Dtype) -> Option<u64> {
+        let parts = [Some(self.fine), self.coarse, self.prologue_anchors()];
+        let mut elements = 0u64;
+        for grid in parts.iter().flatten() {
+            let [z, y, x] = grid.lengths();
+            elements = elements.checked_add(z.checked_mul(y)?.checked_mul(x)?)?;
+        }
+        let fixed = 4 * (WORDS + 1 + MAX_WORDS) as u64;
+        (elements.checked_mul(dtype.bytes() as u64)?)
+            .checked_add((self.entries()).checked_mul(ENTRY_BYTES as u64 + CHUNK_ALIGNMENT)?)?
+            .checked_add(fixed)
+    }
+}
+
+/// What a prologue says, but for its anchors.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Prologue<T> {
+    /// The parameters of the interpolation, if there is one.
+    pub resolved: Option<Resolved<T>>,
+    /// The shares of the tokens, if the coder has any.
+    pub shares: Option<Shares>,
+}
+
+/// The sections of a prologue, in bytes from its start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sections {
+    /// Where the word that counts the words of the shares is.
+    pub shares: usize,
+    /// Where the anchors of the coarse field begin.
+    pub anchors: usize,
+    /// Where they end.
+    pub end: usize,
+}
+
+impl Sections {
+    /// The sections of a prologue with so many words of shares.
+    pub fn new(layout: &TileLayout, share_words: usize, dtype: Dtype) -> Self {
+        let parameters = match layout.codec.predictor {
+            TilePredictor::Lorenzo => 0,
+            TilePredictor::Interp(_) => 4 * WORDS,
+        };
+        let anchors = parameters + 4 * (1 + share_words);
+        let count = layout.prologue_anchors().map_or(0, |grid| grid.elements());
+        Self {
+            shares: parameters,
+            anchors,
+            end: anchors + count as usize * dtype.bytes(),
+        }
+    }
+
+    /// Bytes of the prologue, padding included.
+    pub const fn bytes(&self) -> usize {
+        self.end.next_multiple_of(CHUNK_ALIGNMENT as usize)
+    }
+}
+
+/// Bytes of the prologue with which a payload begins, padding included: its contents say it. None if it cannot be one
+/// of this layout. It may be more than the payload has.
+pub fn prologue_bytes(layout: &TileLayout, dtype: Dtype, payload: &[u8]) -> Option<u64> {
+    let count_at = Sections::new(layout, 0, dtype).shares;
+    let count = payload.get(count_at..)?.first_chunk::<4>()?;
+    let count = usize::try_from(u32::from_le_bytes(*count)).ok()?;
+    (count <= MAX_WORDS).then(|| Sections::new(layout, count, dtype).bytes() as u64)
+}
+
+impl<T: Element> Prologue<T> {
+    /// Reads a prologue; also where its anchors are.
+    ///
+    /// # Errors
+    ///
+    /// [`ChunkFault`] if it is not one of a stream of this layout with this error.
+    pub fn read(
+        layout: &TileLayout,
+        error: T,
+        bytes: &[u8],
+    ) -> Result<(Self, Sections), ChunkFault> {
+        let words = bytes.as_chunks::<4>().0;
+        let word = |at: usize| words.get(at).map_or(0, |word| u32::from_le_bytes(*word));
+        let resolved = match layout.codec.predictor {
+            TilePredictor::Lorenzo => None,
+            TilePredictor::Interp(geometry) => {
+                let read = Words(word).read::<T>().ok_or(ChunkFault::Prologue)?;
+                let has_error = read.error.to_bits64() == error.to_bits64();
+                if read.parameters.geometry != geometry || !has_error {
+                    return Err(ChunkFault::Prologue);
+                }
+                Some(read)
+            }
+        };
+        let first = Sections::new(layout, 0, T::DTYPE);
+        let count = word(first.shares / 4) as usize;
+        if count > MAX_WORDS {
+            return Err(ChunkFault::Prologue);
+        }
+        let sections = Sections::new(layout, count, T::DTYPE);
+        if sections.bytes() != bytes.len() {
+            return Err(ChunkFault::Length);
+        }
+        let mut stored = [0; MAX_WORDS];
+        let first_share = first.shares / 4 + 1;
+        for (i, place) in stored.iter_mut().take(count).enumerate() {
+            *place = word(first_share + i);
+        }
+        let stored = &stored[..count];
+        let shares = match layout.codec.coder {
+            TileCoder::Rans => Some(Shares::read::<Rans>(stored)),
+            TileCoder::Huffman => Some(Shares::read::<Huffman>(stored)),
+            TileCoder::BitPlane if count == 0 => None,
+            TileCoder::BitPlane => return Err(ChunkFault::Prologue),
+        };
+        let shares = shares.transpose().map_err(|_| ChunkFault::Prologue)?;
+        Ok((Self { resolved, shares }, sections))
+    }
+
+    /// Writes a prologue into zeroed bytes of at least [`Sections::bytes`]; the sections.
+    pub fn write(
+        &self,
+        layout: &TileLayout,
+        anchors: impl Iterator<Item = T>,
+        bytes: &mut [u8],
+    ) -> Sections {
+        let mut stored = [0; MAX_WORDS];
+        let count = match (&self.shares, layout.codec.coder) {
+            (Some(shares), TileCoder::Rans) => shares.write::<Rans>(&mut stored),
+            (Some(shares), TileCoder::Huffman) => shares.write::<Huffman>(&mut stored),
+            (Some(_), TileCoder::BitPlane) | (None, _) => 0,
+        };
+        let sections = Sections::new(layout, count, T::DTYPE);
+        let parameters = self.resolved.map(|resolved| resolved.to_words());
+        let parameters = parameters.iter().flatten().take(WORDS);
+        let shares = stored.iter().take(count);
+        let words = parameters.copied().chain([count as u32]);
+        let words = words.chain(shares.copied());
+        for (place, word) in bytes.as_chunks_mut::<4>().0.iter_mut().zip(words) {
+            *place = u32::to_le_bytes(word);
+        }
+        let places = bytes.get_mut(sections.anchors..).unwrap_or_default();
+        for (place, anchor) in places.chunks_exact_mut(T::BYTES).zip(anchors) {
+            place.copy_from_slice(&anchor.to_bits64().to_le_bytes()[..T::BYTES]);
+        }
+        sections
+    }
+}

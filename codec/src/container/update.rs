@@ -1,0 +1,260 @@
+//! Updates: chunks that replace others, appended to a stream.
+//!
+//! Nothing that a stream has is ever overwritten but its header, whose count of update bytes is what
+//! makes an update part of it. So a stream is whole at every moment: until the header is written, the
+//! bytes behind its end are an unfinished update, which readers pass over.
+//!
+//! ```text
+//! update  =  head (32 bytes)  |  entries (32 bytes a chunk)  |  chunks
+//! ```
+
+use crate::container::checksum::checksum;
+use crate::container::chunk::Form;
+use crate::container::header::Header;
+use crate::container::identity::Identity;
+use crate::container::table::Entry;
+use crate::error::FormatError;
+use alloc::vec::Vec;
+
+/// The first bytes of an update.
+pub const MAGIC: [u8; 8] = *b"\x89FSU\r\n\x1a\n";
+
+/// Bytes of an update's head.
+const HEAD_BYTES: usize = 32;
+
+/// Bytes of an entry.
+const ENTRY_BYTES: usize = 32;
+
+/// A chunk that replaces another.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Replacement {
+    /// The number of the chunk that is replaced.
+    pub chunk: u64,
+    /// Its entry; the start counts from the start of all updates.
+    pub entry: Entry,
+}
+
+/// The chunks that updates replace, in the order of their numbers.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Replacements(Vec<Replacement>);
+
+impl Replacements {
+    /// The replacement of a chunk, if it has one.
+    pub fn of(&self, chunk: u64) -> Option<&Replacement> {
+        let at = self
+            .0
+            .binary_search_by_key(&chunk, |found| found.chunk)
+            .ok()?;
+        self.0.get(at)
+    }
+
+    /// Chunks that are replaced.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether nothing is replaced.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Reads all updates of the stream of this header; `updates` is what the header says belongs to it.
+    ///
+    /// # Errors
+    ///
+    /// [`FormatError::InvalidUpdate`], with its place among the bytes of all updates.
+    pub fn read(updates: &[u8], header: &Header) -> Result<Self, FormatError> {
+        let mut all = Vec::new();
+        let mut at = 0;
+        while at < updates.len() {
+            let invalid = FormatError::InvalidUpdate { at: at as u64 };
+            at = read_one(updates, at, header, &mut all).ok_or(invalid)?;
+        }
+        // Of several for one chunk the last counts: the sort keeps their order, reversed.
+        all.reverse();
+        all.sort_by_key(|replacement: &Replacement| replacement.chunk);
+        all.dedup_by_key(|replacement| replacement.chunk);
+        Ok(Self(all))
+    }
+}
+
+/// Reads the update at byte `at`; where it ends.
+fn read_one(
+    updates: &[u8],
+    at: usize,
+    header: &Header,
+    all: &mut Vec<Replacement>,
+) -> Option<usize> {
+    let rest = updates.get(at..)?;
+    let head = rest.get(..HEAD_BYTES)?;
+    let count = usize::try_from(get(head, 8)?).ok()?;
+    let payload = usize::try_from(get(head, 16)?).ok()?;
+    let entries_end = count.checked_mul(ENTRY_BYTES)?.checked_add(HEAD_BYTES)?;
+    let entries = rest.get(HEAD_BYTES..entries_end)?;
+    let is_sound = head[..8] == MAGIC && get(head, 24)? == sum(header.identity(), head, entries);
+    let end = entries_end.checked_add(payload)?;
+    if !is_sound || end > rest.len() {
+        return None;
+    }
+    // Chunks lie as their entries do, without gaps, so that no byte is in two of them.
+    let (mut next_chunk, mut next_start) = (0, 0);
+    for entry in entries.chunks_exact(ENTRY_BYTES) {
+        let chunk = get(entry, 0)?;
+        let mut entry = Entry::from_bytes(entry.last_chunk()?);
+        let is_next = chunk >= next_chunk && entry.start == next_start;
+        if !is_next || chunk >= header.chunks() || entry.bytes > header.raw_chunk_bytes(chunk) {
+            return None;
+        }
+        (next_chunk, next_start) = (chunk + 1, entry.start + entry.bytes);
+        entry.start += (at + entries_end) as u64;
+        all.push(Replacement { chunk, entry });
+    }
+    (next_start == payload as u64).then_some(at + end)
+}
+
+/// The bytes of an update of a stream of this identity that replaces chunks, given by their numbers in ascending order,
+/// forms, checksums and bytes.
+pub fn to_bytes(identity: Identity, chunks: &[(u64, Form, u64, Vec<u8>)]) -> Vec<u8> {
+    let mut entries = Vec::new();
+    let mut payload = Vec::new();
+    for (chunk, form, checksum, bytes) in chunks {
+        entries.extend(chunk.to_le_bytes());
+        entries.extend([0; 8]);
+        let entry = Entry::new(payload.len() as u64, bytes.len() as u64, *form, *checksum);
+        entries.extend(entry.to_bytes());
+        payload.extend_from_slice(bytes);
+    }
+    let mut head = MAGIC.to_vec();
+    head.extend((chunks.len() as u64).to_le_bytes());
+    head.extend((payload.len() as u64).to_le_bytes());
+    head.extend(sum(identity, &head, &entries).to_le_bytes());
+    [head, entries, payload].concat()
+}
+
+/// Bytes behind the end of a stream that are not part of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tail {
+    /// There are none.
+    Nothing,
+    /// They begin as an update does: one that was not finished.
+    UnfinishedUpdate,
+    /// They are zeros: some file systems leave them where an append was cut off.
+    Zeros,
+}
+
+impl Tail {
+    /// What these bytes are; none if a stream cannot have them behind it.
+    pub fn of(bytes: &[u8]) -> Option<Self> {
+        let known = bytes.len().min(MAGIC.len());
+        if bytes.is_empty() {
+            Some(Self::Nothing)
+        } else if bytes[..known] == MAGIC[..known] {
+            Some(Self::UnfinishedUpdate)
+        } else {
+            bytes.iter().all(|byte| *byte == 0).then_some(Self::Zeros)
+        }
+    }
+}
+
+/// The checksum of a head up to its checksum, and of the entries.
+fn sum(identity: Identity, head: &[u8], entries: &[u8]) -> u64 {
+    checksum(checksum(identity.0, &head[..24]), entries)
+}
+
+fn get(bytes: &[u8], at: usize) -> Option<u64> {
+    let bytes = bytes.get(at..at + 8)?;
+    Some(u64::from_le_bytes(*bytes.as_array()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bound::Bound;
+    use crate::container::extents::Extents;
+    use crate::container::header::Layout;
+    use crate::element::Dtype;
+    use crate::pipeline::Codec;
+    use crate::shape::Shape;
+    use alloc::vec;
+
+    /// The header of a field of so many chunks.
+    fn header(chunks: u64) -> Header {
+        Layout::new(Codec::PLAIN, Shape::Line, Extents::line(8192 * chunks)).header(
+            Dtype::F32,
+            Bound::default(),
+            0,
+        )
+    }
+
+    #[test]
+    fn the_last_update_of_a_chunk_counts_and_damage_is_found() {
+        let header = header(10);
+        let update = |chunks: &[_]| to_bytes(header.identity(), chunks);
+        let first = update(&[
+            (3, Form::Coded, 7, vec![1; 32]),
+            (5, Form::Raw, 8, vec![2; 16]),
+        ]);
+        let second = update(&[(5, Form::Coded, 9, vec![3; 48]), (9, Form::Zero, 4, vec![])]);
+        let updates = [first.clone(), second].concat();
+        let found = Replacements::read(&updates, &header).unwrap();
+        assert_eq!(found.len(), 3);
+        let five = found.of(5).unwrap();
+        assert_eq!((five.entry.form, five.entry.checksum), (1, 9));
+        let range = five.entry.range();
+        assert_eq!(updates[range.start as usize..range.end as usize], [3; 48]);
+        assert!(found.of(4).is_none());
+        assert!(Replacements::read(&updates, &self::header(9)).is_err());
+        // Heads and entries; the chunks' bytes have their own checksums.
+        for at in (0..96).chain(first.len()..first.len() + 96) {
+            let mut damaged = updates.clone();
+            damaged[at] ^= 4;
+            assert!(Replacements::read(&damaged, &header).is_err(), "{at}");
+        }
+        for length in (1..updates.len()).filter(|length| *length != first.len()) {
+            let cut = &updates[..length];
+            assert!(Replacements::read(cut, &header).is_err(), "{length}");
+        }
+    }
+
+    #[test]
+    fn chunks_of_an_update_share_no_bytes_and_are_not_longer_than_raw() {
+        let header = header(10);
+        let identity = header.identity();
+        let sound = |chunks: &[_]| Replacements::read(&to_bytes(identity, chunks), &header).is_ok();
+        let chunk = |number, bytes: usize| (number, Form::Raw, 0, vec![0; bytes]);
+        assert!(sound(&[chunk(0, 32_768), chunk(1, 16)]));
+        assert!(!sound(&[chunk(0, 32_784)]));
+        assert!(!sound(&[chunk(1, 16), chunk(0, 16)]));
+        assert!(!sound(&[chunk(1, 16), chunk(1, 16)]));
+        // The second chunk named with the bytes of the first, and the checksum made right.
+        let mut update = to_bytes(identity, &[chunk(0, 16), chunk(1, 16)]);
+        let (head, rest) = update.split_at_mut(HEAD_BYTES);
+        let entries = &mut rest[..2 * ENTRY_BYTES];
+        let shared: [u8; 8] = entries[16..24].try_into().unwrap();
+        entries[ENTRY_BYTES + 16..ENTRY_BYTES + 24].copy_from_slice(&shared);
+        let sum = sum(identity, head, entries);
+        head[24..].copy_from_slice(&sum.to_le_bytes());
+        assert!(Replacements::read(&update, &header).is_err());
+    }
+
+    #[test]
+    fn an_update_belongs_to_its_stream() {
+        let header = header(10);
+        let other = Header {
+            error_bits: 1,
+            ..header
+        };
+        let update = to_bytes(header.identity(), &[(0, Form::Zero, 0, vec![])]);
+        assert!(Replacements::read(&update, &header).is_ok());
+        assert!(Replacements::read(&update, &other).is_err());
+    }
+
+    #[test]
+    fn only_unfinished_updates_and_zeros_may_follow() {
+        assert_eq!(Tail::of(&[]), Some(Tail::Nothing));
+        assert_eq!(Tail::of(&MAGIC[..5]), Some(Tail::UnfinishedUpdate));
+        assert_eq!(Tail::of(&[0; 4096]), Some(Tail::Zeros));
+        assert_eq!(Tail::of(&MAGIC[1..]), None);
+        assert_eq!(Tail::of(&[0, 0, 1]), None);
+    }
+}

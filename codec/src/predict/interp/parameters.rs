@@ -1,0 +1,161 @@
+//! What a field's interpolation is done with: geometry, a choice for every level, and the levels' bounds.
+
+use crate::predict::interp::geometry::{Geometry, MAX_LEVELS};
+use crate::predict::interp::spline::Spline;
+
+/// How the places of one level are predicted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct LevelFlags {
+    /// Along all axes at once, and not axis by axis.
+    pub is_multi: bool,
+    /// The axes, if one by one, from x on and not from the slowest on.
+    pub is_reverse: bool,
+    /// The cubic spline.
+    pub spline: Spline,
+}
+
+impl LevelFlags {
+    /// Bits that the flags take.
+    const BITS: u32 = 3;
+
+    /// The flags as bits.
+    #[inline(always)]
+    pub const fn to_bits(self) -> u32 {
+        self.is_multi as u32
+            | (self.is_reverse as u32) << 1
+            | (matches!(self.spline, Spline::Natural) as u32) << 2
+    }
+
+    /// The flags of these bits; higher bits are ignored.
+    #[inline(always)]
+    pub const fn from_bits(bits: u32) -> Self {
+        Self {
+            is_multi: bits & 1 != 0,
+            is_reverse: bits & 2 != 0,
+            spline: if bits & 4 != 0 {
+                Spline::Natural
+            } else {
+                Spline::NotAKnot
+            },
+        }
+    }
+}
+
+/// By how much the bounds of coarse levels are tighter: that of level l is that of the field divided by the
+/// smaller of alpha^l and beta.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Tightening {
+    /// From level to level; at least 1.
+    pub alpha: f64,
+    /// At most; at least 1.
+    pub beta: f64,
+}
+
+impl Tightening {
+    /// cuSZ-Hi's.
+    pub const DEFAULT: Self = Self {
+        alpha: 1.75,
+        beta: 4.0,
+    };
+
+    /// Of these numbers.
+    pub const fn new(alpha: f64, beta: f64) -> Self {
+        Self { alpha, beta }
+    }
+
+    /// cuSZ-Hi's choice for a bound that is this part of the range of values: the looser the bound, the more
+    /// it pays to know coarse levels well. Linear between the knots, for which the bounds are a tenth of
+    /// each other. Nothing known of the range, or a range of 0, is the loosest bound.
+    #[inline(always)]
+    pub fn of_relative(part: f64) -> Self {
+        const ALPHAS: [f64; 5] = [1.0, 1.25, 1.5, 1.75, 2.0];
+        const KNOTS: [f64; 5] = [1e-5, 1e-4, 1e-3, 1e-2, 1e-1];
+        let mut alpha = ALPHAS[4];
+        for i in (0..4).rev() {
+            if part < KNOTS[i + 1] {
+                let way = (part - KNOTS[i]) / (KNOTS[i + 1] - KNOTS[i]);
+                alpha = ALPHAS[i] + way * (ALPHAS[i + 1] - ALPHAS[i]);
+            }
+        }
+        if part < KNOTS[0] {
+            alpha = ALPHAS[0];
+        }
+        Self::new(alpha, Self::DEFAULT.beta)
+    }
+
+    /// Whether both numbers are finite and at least 1.
+    pub fn is_valid(&self) -> bool {
+        (1.0..=f64::MAX).contains(&self.alpha) && (1.0..=f64::MAX).contains(&self.beta)
+    }
+
+    /// The bound of a level, that of the field being `error`.
+    #[inline(always)]
+    pub fn error(&self, error: f64, level: u32) -> f64 {
+        let mut divisor = 1.0;
+        for _ in 0..level {
+            divisor *= self.alpha;
+        }
+        let of_level = error / divisor;
+        let least = error / self.beta;
+        if of_level > least { of_level } else { least }
+    }
+}
+
+/// All that predictor and quantiser need of a field.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Parameters {
+    /// Anchors and windows.
+    pub geometry: Geometry,
+    /// For each level, from the finest on.
+    pub levels: [LevelFlags; MAX_LEVELS],
+    /// The levels' bounds.
+    pub tightening: Tightening,
+}
+
+impl Default for Parameters {
+    /// cuSZ-Hi's without tuning: the two finest levels along all axes at once.
+    fn default() -> Self {
+        let mut levels = [LevelFlags::default(); MAX_LEVELS];
+        levels[0].is_multi = true;
+        levels[1].is_multi = true;
+        Self {
+            geometry: Geometry::default(),
+            levels,
+            tightening: Tightening::DEFAULT,
+        }
+    }
+}
+
+impl Parameters {
+    /// For the smallest stream, without looking at the field.
+    pub fn for_ratio(geometry: Geometry) -> Self {
+        Self {
+            geometry,
+            tightening: Tightening {
+                alpha: 1.25,
+                beta: 2.0,
+            },
+            ..Self::default()
+        }
+    }
+
+    /// Bits that the flags of all levels take.
+    pub const FLAG_BITS: u32 = LevelFlags::BITS * MAX_LEVELS as u32;
+
+    /// The flags of all levels as bits, the finest level's lowest.
+    #[inline(always)]
+    pub fn flag_bits(&self) -> u32 {
+        let mut bits = 0;
+        for (level, flags) in (0..).zip(&self.levels) {
+            bits |= flags.to_bits() << (LevelFlags::BITS * level);
+        }
+        bits
+    }
+
+    /// The flags of a level from those of all.
+    #[inline(always)]
+    pub const fn flags_of(flag_bits: u32, level: u32) -> LevelFlags {
+        LevelFlags::from_bits(flag_bits >> (LevelFlags::BITS * level))
+    }
+}

@@ -1,0 +1,152 @@
+//! The prediction of a place from what is known around it.
+
+use crate::element::Element;
+use crate::predict::interp::spline::{Order, Spline, along, blend, cubic, mean, select};
+
+/// What a prediction must know of its place.
+#[derive(Debug, Clone, Copy)]
+pub struct Site {
+    /// The place, counted from where its tile begins.
+    pub place: [u32; 3],
+    /// Places of the field from there on.
+    pub left: [u32; 3],
+    /// The extents of the window.
+    pub window: [u32; 3],
+    /// The unit of the level.
+    pub unit: u32,
+    /// The cubic spline of the level.
+    pub spline: Spline,
+}
+
+/// A prediction along one axis.
+#[derive(Debug, Clone, Copy)]
+pub struct OneAxis<T> {
+    /// What it rests on.
+    pub order: Order,
+    /// What it says.
+    pub value: T,
+}
+
+impl<T: Element> OneAxis<T> {
+    /// That of [`blend`].
+    #[inline(always)]
+    pub fn blended(order: Order, spline: Spline, known: [T; 4]) -> Self {
+        let value = blend(order, spline, known);
+        Self { order, value }
+    }
+
+    /// The cubic one, whatever the order.
+    #[inline(always)]
+    pub fn cubic(order: Order, spline: Spline, known: [T; 4]) -> Self {
+        let value = cubic(spline, known);
+        Self { order, value }
+    }
+}
+
+impl Site {
+    /// The order along an axis.
+    #[inline(always)]
+    pub const fn order(&self, axis: usize) -> Order {
+        Order::at(
+            self.place[axis],
+            self.unit,
+            self.window[axis],
+            self.left[axis],
+        )
+    }
+
+    /// The prediction along the axes whose bits are set in `axes`, `known(axis, n)` being what is known `n`
+    /// units away along an axis, and `corner(a, b)` what is known one unit back along both.
+    #[inline(always)]
+    pub fn predict<T: Element>(
+        &self,
+        axes: u32,
+        known: impl Fn(usize, i32) -> T,
+        corner: impl Fn(usize, usize) -> T,
+    ) -> T {
+        let around = Neighbours {
+            site: self,
+            known,
+            corner,
+        };
+        combine(axes, &around)
+    }
+}
+
+struct Neighbours<'a, K, C> {
+    site: &'a Site,
+    known: K,
+    corner: C,
+}
+
+impl<T, K, C> Around<T> for Neighbours<'_, K, C>
+where
+    T: Element,
+    K: Fn(usize, i32) -> T,
+    C: Fn(usize, usize) -> T,
+{
+    #[inline(always)]
+    fn along(&self, axis: usize) -> OneAxis<T> {
+        let order = self.site.order(axis);
+        let value = along(order, self.site.spline, |steps| (self.known)(axis, steps));
+        OneAxis { order, value }
+    }
+
+    #[inline(always)]
+    fn corner(&self, a: usize, b: usize) -> T {
+        (self.corner)(a, b)
+    }
+}
+
+/// What is known around a place. A trait, as its functions are inlined wherever they are called: closures are not.
+pub trait Around<T> {
+    /// The prediction along an axis.
+    fn along(&self, axis: usize) -> OneAxis<T>;
+    /// The same where only a cubic one is of use: the value of another may be anything.
+    #[inline(always)]
+    fn cubic(&self, axis: usize) -> OneAxis<T> {
+        self.along(axis)
+    }
+    /// What is known one unit back along both axes.
+    fn corner(&self, a: usize, b: usize) -> T;
+}
+
+/// The prediction of a place from those along the axes whose bits are set in `axes`.
+#[inline(always)]
+pub fn combine<T: Element>(axes: u32, around: &impl Around<T>) -> T {
+    match axes {
+        0b001 => around.along(0).value,
+        0b010 => around.along(1).value,
+        0b100 => around.along(2).value,
+        0b011 => face(around.along(0), around.along(1), around.corner(0, 1)),
+        0b101 => face(around.along(0), around.along(2), around.corner(0, 2)),
+        0b110 => face(around.along(1), around.along(2), around.corner(1, 2)),
+        _ => cube(around.cubic(0), around.cubic(1), around.along(2)),
+    }
+}
+
+/// Of two predictions the better one, or their mean; where neither axis has anything ahead, the Lorenzo
+/// prediction of the plane.
+#[inline(always)]
+fn face<T: Element>(first: OneAxis<T>, second: OneAxis<T>, corner: T) -> T {
+    let (rank, other) = (first.order.rank(), second.order.rank());
+    let sum = first.value + second.value;
+    let both = select(rank == 0, sum - corner, sum * T::HALF);
+    let better = select(rank > other, first.value, second.value);
+    select(rank == other, both, better)
+}
+
+/// The mean of the cubic predictions; if there is none, that along x.
+#[inline(always)]
+fn cube<T: Element>(z: OneAxis<T>, y: OneAxis<T>, x: OneAxis<T>) -> T {
+    let [has_z, has_y, has_x] = [z, y, x].map(|along| along.order.is_cubic());
+    let all = ((x.value + y.value) + z.value).third();
+    // Two of three: without z they are y and x, without x they are z and y.
+    let two = mean(
+        select(has_z, z.value, y.value),
+        select(has_x, x.value, y.value),
+    );
+    let one = select(has_z, z.value, select(has_y, y.value, x.value));
+    let is_pair = (has_z & has_y) | (has_z & has_x) | (has_y & has_x);
+    select(has_z & has_y & has_x, all, select(is_pair, two, one))
+}

@@ -1,0 +1,67 @@
+//! Where the values of a tile and its far faces lie while it is predicted.
+//!
+//! Of a row the even places come first, then the odd ones: neighbouring threads, and elements of a vector, take
+//! every second place, and so find them side by side.
+
+use crate::shape::Shape;
+use crate::tile::{self, TileBox};
+
+/// The extents of a tile with its far faces, the places one behind it, in the dimensions of its shape.
+#[inline(always)]
+pub const fn extents(shape: Shape) -> [u32; 3] {
+    let [z, y, x] = tile::extents(shape);
+    match shape {
+        Shape::Line => [1, 1, x + 1],
+        Shape::Plane => [1, y + 1, x + 1],
+        Shape::Cube => [z + 1, y + 1, x + 1],
+    }
+}
+
+/// Values of a tile with its far faces.
+#[inline(always)]
+pub const fn len(shape: Shape) -> u32 {
+    let [z, y, x] = extents(shape);
+    z * y * x
+}
+
+/// Where a place lies.
+#[inline(always)]
+pub const fn index(shape: Shape, place: [u32; 3]) -> u32 {
+    let [_, height, width] = extents(shape);
+    let [z, y, x] = place;
+    (z * height + y) * width + in_row(shape, x)
+}
+
+/// Where a place of a row lies in it.
+#[inline(always)]
+pub const fn in_row(shape: Shape, x: u32) -> u32 {
+    let evens = extents(shape)[2].div_ceil(2);
+    x / 2 + x % 2 * evens
+}
+
+/// How far apart neighbours along z and y lie.
+#[inline(always)]
+pub const fn stride(shape: Shape, axis: usize) -> u32 {
+    let [_, height, width] = extents(shape);
+    if axis == 0 { height * width } else { width }
+}
+
+/// Calls for every place of a tile and its far faces that is in the field.
+#[inline(always)]
+pub fn each_place(shape: Shape, tile: &TileBox, mut call: impl FnMut([u32; 3])) {
+    let ends: [u32; 3] = core::array::from_fn(|i| extents(shape)[i].min(tile.left[i]));
+    for z in 0..ends[0] {
+        for y in 0..ends[1] {
+            for x in 0..ends[2] {
+                call([z, y, x]);
+            }
+        }
+    }
+}
+
+/// Whether a place is in the tile itself and not on a far face.
+#[inline(always)]
+pub const fn is_own(shape: Shape, place: [u32; 3]) -> bool {
+    let extents = tile::extents(shape);
+    place[0] < extents[0] && place[1] < extents[1] && place[2] < extents[2]
+}

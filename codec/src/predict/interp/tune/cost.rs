@@ -1,0 +1,110 @@
+//! What codes cost: an estimate in bits, in integers.
+
+use crate::code::entropy::token::{RAW, magnitude};
+use crate::element::Element;
+use crate::quantize::level::Quantized;
+
+/// Classes of codes: 0, then magnitudes of 1 to 15 bits, then values without a code.
+pub const CLASSES: usize = 17;
+
+/// Fraction bits of a cost.
+pub const COST_BITS: u32 = 8;
+
+/// The class of a value's code; none if the value is not finite: then no parameters help.
+#[inline(always)]
+pub fn class<T: Element>(value: T, quantized: &Quantized<T>) -> Option<u32> {
+    if quantized.code != RAW {
+        Some(u32::BITS - magnitude(quantized.code).leading_zeros())
+    } else if value.is_finite() {
+        Some(CLASSES as u32 - 1)
+    } else {
+        None
+    }
+}
+
+/// The bits of codes of which so many are of each class, in units of 2^-[`COST_BITS`]: the
+/// classes' entropy, and sign and lower bits of each code. `bytes` are those of a value.
+pub fn cost(counts: &[u32; CLASSES], bytes: u32) -> u64 {
+    let mut total = 0;
+    let mut cost = 0u64;
+    for (class, &count) in (0..).zip(counts) {
+        total += count;
+        cost = cost.wrapping_add(of_class(class, count, bytes));
+    }
+    cost.wrapping_add(of_all(total))
+}
+
+/// What a class adds to the cost, modulo 2^64: its plain bits, less what the entropy of its codes is below
+/// [`of_all`].
+#[inline(always)]
+pub const fn of_class(class: u32, count: u32, bytes: u32) -> u64 {
+    let is_raw = class == CLASSES as u32 - 1;
+    let width = if is_raw { 8 * bytes } else { class };
+    let plain = (width as u64) << COST_BITS;
+    (count as u64).wrapping_mul(plain.wrapping_sub(log2(count)))
+}
+
+/// What the number of all codes adds to the cost.
+#[inline(always)]
+pub const fn of_all(count: u32) -> u64 {
+    count as u64 * log2(count)
+}
+
+/// log2 in units of 2^-[`COST_BITS`], rounded down; 0 for 0.
+#[inline(always)]
+const fn log2(value: u32) -> u64 {
+    if value == 0 {
+        return 0;
+    }
+    let whole = value.ilog2();
+    // In [1, 2) with 31 fraction bits; squaring doubles the logarithm, whose next bit is whether it
+    // reaches 2.
+    let mut mantissa = (value as u64) << (31 - whole);
+    let mut log = whole as u64;
+    let mut bit = 0;
+    while bit < COST_BITS {
+        mantissa = (mantissa * mantissa) >> 31;
+        let carry = mantissa >> 32;
+        mantissa >>= carry;
+        log = log << 1 | carry;
+        bit += 1;
+    }
+    log
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// log2 of a whole number by its digits: 2^256 times the logarithm is how often it can be halved.
+    fn is_log2(value: u32, log: u64) -> bool {
+        use num_rational::BigRational;
+        let integer = |n: u32| BigRational::from_integer(n.into());
+        let power = integer(value).pow(1 << COST_BITS);
+        let reached = |log: u64| power >= integer(2).pow(log as i32);
+        reached(log) && !reached(log + 1)
+    }
+
+    #[test]
+    fn logarithms_are_rounded_down() {
+        for value in (1..2000).chain([65_535, 65_537, 1 << 20, u32::MAX]) {
+            assert!(is_log2(value, log2(value)), "{value}");
+        }
+    }
+
+    #[test]
+    fn costs_are_the_entropy_and_plain_bits() {
+        let one_kind = |class: usize| core::array::from_fn(|of| if of == class { 1000 } else { 0 });
+        assert_eq!(cost(&one_kind(0), 4), 0);
+        assert_eq!(cost(&one_kind(3), 4), 3000 << COST_BITS);
+        assert_eq!(cost(&one_kind(16), 4), 32_000 << COST_BITS);
+        assert_eq!(cost(&one_kind(16), 8), 64_000 << COST_BITS);
+        // Four kinds, a quarter each: two bits for the kind.
+        let found = cost(
+            &core::array::from_fn(|class| if class < 4 { 100 } else { 0 }),
+            4,
+        );
+        assert!(found.abs_diff((800 + 600) << COST_BITS) <= 400, "{found}");
+        assert_eq!(cost(&[0; CLASSES], 4), 0);
+    }
+}

@@ -1,0 +1,125 @@
+//! Samples: the tiles that speak for a field.
+
+use crate::container::checksum::mix;
+use crate::shape::Shape;
+use crate::tile;
+
+/// A few of a field's tiles, one from each of as many equal parts of their sequence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Samples {
+    tiles: u64,
+}
+
+/// Which places of a tile are looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scope {
+    /// All of them.
+    Whole,
+    /// Of the finest level, which has most places, those in the first half of the tile along its slowest axis.
+    HalfOfFinest,
+}
+
+impl Scope {
+    /// What the places of a level that are looked at are below along each axis, given what all of them are.
+    #[inline(always)]
+    pub const fn ends(self, shape: Shape, level: u32, mut ends: [u32; 3]) -> [u32; 3] {
+        let slowest = 3 - shape.rank() as usize;
+        let half = tile::extents(shape)[slowest] / 2;
+        if self.is_half(level) && ends[slowest] > half {
+            ends[slowest] = half;
+        }
+        ends
+    }
+
+    /// How often a code of a level counts.
+    #[inline(always)]
+    pub const fn weight(self, level: u32) -> u32 {
+        if self.is_half(level) { 2 } else { 1 }
+    }
+
+    #[inline(always)]
+    const fn is_half(self, level: u32) -> bool {
+        level == 0 && matches!(self, Self::HalfOfFinest)
+    }
+}
+
+impl Samples {
+    /// Of so many tiles one is looked at, within [`Samples::RANGE`].
+    const ONE_OF: u64 = 128;
+
+    /// The fewest samples, as far as there are tiles, and the most.
+    const RANGE: [u64; 2] = [4, 64];
+
+    /// Of a field of so many tiles.
+    pub const fn new(tiles: u64) -> Self {
+        Self { tiles }
+    }
+
+    /// How many samples there are.
+    #[inline(always)]
+    pub const fn count(&self) -> u32 {
+        let [least, most] = Self::RANGE;
+        let mut count = self.tiles / Self::ONE_OF;
+        if count < least {
+            count = least;
+        }
+        if count > most {
+            count = most;
+        }
+        if count > self.tiles {
+            count = self.tiles;
+        }
+        count as u32
+    }
+
+    /// Which of their places are looked at: half of many says as much as all of them.
+    #[inline(always)]
+    pub const fn scope(&self) -> Scope {
+        if self.count() as u64 == Self::RANGE[1] {
+            Scope::HalfOfFinest
+        } else {
+            Scope::Whole
+        }
+    }
+
+    /// The number of sample `sample`'s tile, which lies anywhere in its part: tiles at equal distances
+    /// could all have the same place in their rows.
+    #[inline(always)]
+    pub fn tile(&self, sample: u32) -> u64 {
+        // Kernels do not panic, not even where the compiler cannot see that a divisor is not 0.
+        let count = u64::from(self.count().max(1));
+        let sample = u64::from(sample);
+        let (length, rest) = (self.tiles / count, self.tiles % count);
+        let (first, length) = if sample < rest {
+            (sample * (length + 1), length + 1)
+        } else {
+            (sample * length + rest, length)
+        };
+        first + hash(sample) % length.max(1)
+    }
+}
+
+/// A number without pattern for the number of a sample.
+#[inline(always)]
+const fn hash(value: u64) -> u64 {
+    mix(value.wrapping_add(0x9E37_79B9_7F4A_7C15))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn samples_ascend_and_are_tiles() {
+        for tiles in (0..3000).chain([8192, 1 << 40, u64::MAX]) {
+            let samples = Samples::new(tiles);
+            assert!(samples.count() as u64 >= tiles.min(4) && samples.count() <= 64);
+            let mut before = None;
+            for i in 0..samples.count() {
+                let tile = samples.tile(i);
+                assert!(tile < tiles && before < Some(tile), "{tiles}: {tile}");
+                before = Some(tile);
+            }
+        }
+    }
+}

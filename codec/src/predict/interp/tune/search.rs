@@ -1,0 +1,315 @@
+//! The search: rounds, their candidates, and what follows from the costs of these.
+
+use crate::predict::interp::geometry::MAX_LEVELS;
+use crate::predict::interp::parameters::{LevelFlags, Parameters, Tightening};
+use crate::predict::interp::spline::Spline;
+use crate::predict::interp::tune::cost::COST_BITS;
+use crate::predict::interp::tune::{FlagChoice, TIGHTENINGS, TighteningChoice, Tuning};
+use crate::shape::Shape;
+
+/// What is decided at once, from the costs of candidates that differ in nothing else.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Round {
+    /// The flags of levels.
+    Flags,
+    /// The levels' bounds; after the flags.
+    Tightening,
+}
+
+impl Round {
+    /// The rounds in their order.
+    pub const ALL: [Self; 2] = [Self::Flags, Self::Tightening];
+}
+
+/// The most candidates of a round.
+pub const MAX_CANDIDATES: u32 = TIGHTENINGS.len() as u32;
+
+/// The bits of codes by level, in units of 2^-[`COST_BITS`].
+pub type Costs = [u64; MAX_LEVELS];
+
+/// The tuning of fields of a shape.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Search {
+    /// What is decided, and among what.
+    pub tuning: Tuning,
+    /// The fields' shape.
+    pub shape: Shape,
+}
+
+impl Search {
+    /// The parameters before the first round, the bound being this part of the range of values.
+    #[inline(always)]
+    pub fn start(&self, relative: f64) -> Parameters {
+        Parameters {
+            geometry: self.tuning.geometry,
+            tightening: match self.tuning.tightening {
+                TighteningChoice::Given(tightening) => tightening,
+                TighteningChoice::OfBound => Tightening::of_relative(relative),
+                TighteningChoice::Cheapest(_) => TIGHTENINGS[FAVOURITE_TIGHTENING as usize],
+            },
+            ..Parameters::default()
+        }
+    }
+
+    /// How many candidates a round has; none if it decides nothing.
+    #[inline(always)]
+    pub const fn candidates(&self, round: Round) -> u32 {
+        // A line has no order of axes, and nothing to combine.
+        let (orders, ways) = match self.shape {
+            Shape::Line => (1, 1),
+            Shape::Plane | Shape::Cube => (2, WAYS),
+        };
+        match (round, self.tuning.flags, self.tuning.tightening) {
+            (Round::Flags, FlagChoice::Default, _) => 0,
+            (Round::Flags, FlagChoice::Order, _) => orders,
+            (Round::Flags, FlagChoice::OrderAndSpline, _) => SPLINES * orders,
+            (Round::Flags, FlagChoice::PerLevel, _) => SPLINES * ways,
+            (Round::Tightening, _, TighteningChoice::Cheapest(count)) => {
+                if count < MAX_CANDIDATES {
+                    count
+                } else {
+                    MAX_CANDIDATES
+                }
+            }
+            (Round::Tightening, _, _) => 0,
+        }
+    }
+
+    /// A candidate of a round, below [`Search::candidates`], what was decided before being `decided`.
+    #[inline(always)]
+    pub fn candidate(&self, round: Round, number: u32, decided: &Parameters) -> Parameters {
+        let mut candidate = *decided;
+        match round {
+            Round::Flags => {
+                for flags in &mut candidate.levels {
+                    *flags = self.flags_of(number, *flags);
+                }
+            }
+            Round::Tightening => {
+                for (i, tightening) in (0..).zip(&TIGHTENINGS) {
+                    if i == number {
+                        candidate.tightening = *tightening;
+                    }
+                }
+            }
+        }
+        candidate
+    }
+
+    /// The flags that a candidate gives a level.
+    #[inline(always)]
+    const fn flags_of(&self, number: u32, before: LevelFlags) -> LevelFlags {
+        match self.tuning.flags {
+            FlagChoice::Default => before,
+            FlagChoice::Order => LevelFlags {
+                is_multi: before.is_multi,
+                is_reverse: number == 1,
+                spline: before.spline,
+            },
+            // The spline is what differs fastest: a line has nothing else.
+            FlagChoice::OrderAndSpline => LevelFlags {
+                is_multi: false,
+                is_reverse: number / SPLINES == 1,
+                spline: spline(number),
+            },
+            FlagChoice::PerLevel if matches!(self.shape, Shape::Line) => LevelFlags {
+                is_multi: before.is_multi,
+                is_reverse: before.is_reverse,
+                spline: spline(number),
+            },
+            FlagChoice::PerLevel => LevelFlags {
+                is_multi: number / SPLINES == 2,
+                is_reverse: number / SPLINES == 1,
+                spline: spline(number),
+            },
+        }
+    }
+
+    /// The candidate of a round that stands unless another is clearly better; `before` are a level's flags if
+    /// levels are decided one by one.
+    #[inline(always)]
+    fn favourite(&self, round: Round, before: LevelFlags) -> u32 {
+        match round {
+            Round::Tightening => FAVOURITE_TIGHTENING.min(self.candidates(round) - 1),
+            Round::Flags if self.is_per_level(round) => {
+                // The first that gives what a level had.
+                (0..self.candidates(round)).rev().fold(0, |found, number| {
+                    if self.flags_of(number, before).to_bits() == before.to_bits() {
+                        number
+                    } else {
+                        found
+                    }
+                })
+            }
+            Round::Flags => 0,
+        }
+    }
+
+    #[inline(always)]
+    const fn is_per_level(&self, round: Round) -> bool {
+        matches!(
+            (round, self.tuning.flags),
+            (Round::Flags, FlagChoice::PerLevel)
+        )
+    }
+
+    /// What a round decides, `cost` being that of a candidate at a level.
+    #[inline(always)]
+    pub fn decide(
+        &self,
+        round: Round,
+        decided: &Parameters,
+        cost: impl Fn(u32, u32) -> u64,
+    ) -> Parameters {
+        let count = self.candidates(round);
+        if count == 0 {
+            return *decided;
+        }
+        if !self.is_per_level(round) {
+            let of_all = |number| {
+                (0..MAX_LEVELS as u32)
+                    .fold(0u64, |sum, level| sum.wrapping_add(cost(number, level)))
+            };
+            let favourite = self.favourite(round, LevelFlags::default());
+            return self.candidate(round, cheapest(count, favourite, of_all), decided);
+        }
+        let mut found = *decided;
+        for (level, flags) in (0..).zip(&mut found.levels) {
+            let favourite = self.favourite(round, *flags);
+            let number = cheapest(count, favourite, |number| cost(number, level));
+            *flags = self.flags_of(number, *flags);
+        }
+        found
+    }
+
+    /// All rounds, one after the other; `score` finds what parameters cost on the samples.
+    pub fn run(&self, relative: f64, mut score: impl FnMut(&Parameters) -> Costs) -> Parameters {
+        let mut decided = self.start(relative);
+        for round in Round::ALL {
+            let mut costs = [Costs::default(); MAX_CANDIDATES as usize];
+            for (number, cost) in (0..self.candidates(round)).zip(&mut costs) {
+                *cost = score(&self.candidate(round, number, &decided));
+            }
+            decided = self.decide(round, &decided, |number, level| {
+                costs[number as usize][level as usize]
+            });
+        }
+        decided
+    }
+}
+
+/// Splines to choose from.
+const SPLINES: u32 = 2;
+
+/// Ways to predict a level: from the slowest axis on, from x on, along all at once.
+const WAYS: u32 = 3;
+
+/// Fields that cost next to nothing, of which samples say little, are coded best with this one.
+const FAVOURITE_TIGHTENING: u32 = 1;
+
+#[inline(always)]
+const fn spline(number: u32) -> Spline {
+    if number.is_multiple_of(SPLINES) {
+        Spline::NotAKnot
+    } else {
+        Spline::Natural
+    }
+}
+
+/// The first of the candidates that cost least, or the favourite if that costs little more.
+#[inline(always)]
+fn cheapest(count: u32, favourite: u32, cost: impl Fn(u32) -> u64) -> u32 {
+    /// What samples must save to mean anything.
+    const LEAST: u64 = 64 << COST_BITS;
+    const LEAST_PART: u64 = 1024;
+    let of_favourite = cost(favourite);
+    let mut best = (
+        of_favourite.saturating_sub(LEAST + of_favourite / LEAST_PART),
+        favourite,
+    );
+    for number in 0..count {
+        let cost = cost(number);
+        if cost < best.0 {
+            best = (cost, number);
+        }
+    }
+    best.1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::predict::interp::geometry::Geometry;
+
+    const BIT: u64 = 1 << COST_BITS;
+
+    fn search(mode: u32, shape: Shape) -> Search {
+        let tuning = Tuning::of_mode(mode, Geometry::Square, None).unwrap();
+        Search { tuning, shape }
+    }
+
+    /// Costs that are lowest for parameters like these, and say how far others are from them.
+    fn run_for(search: &Search, wanted: &Parameters) -> Parameters {
+        search.run(1e-3, |candidate| {
+            let distance = (candidate.tightening.alpha - wanted.tightening.alpha).abs()
+                + (candidate.tightening.beta - wanted.tightening.beta).abs();
+            core::array::from_fn(|level| {
+                let differs = candidate.levels[level].to_bits() ^ wanted.levels[level].to_bits();
+                BIT * (10_000 + 1000 * u64::from(differs.count_ones()) + (4000.0 * distance) as u64)
+            })
+        })
+    }
+
+    #[test]
+    fn what_is_cheapest_is_found() {
+        let mut wanted = search(4, Shape::Cube).start(1e-3);
+        wanted.tightening = Tightening::new(1.75, 3.0);
+        for (level, bits) in [1, 2, 4, 5, 6, 0, 1, 2, 6].into_iter().enumerate() {
+            wanted.levels[level] = LevelFlags::from_bits(bits);
+        }
+        assert_eq!(run_for(&search(4, Shape::Cube), &wanted), wanted);
+        assert_eq!(run_for(&search(4, Shape::Plane), &wanted), wanted);
+        let of_levels = run_for(&search(3, Shape::Cube), &wanted);
+        assert_eq!(of_levels.levels, wanted.levels);
+        assert_eq!(of_levels.tightening, Tightening::of_relative(1e-3));
+        let of_line = run_for(&search(3, Shape::Line), &wanted);
+        for (found, wanted) in of_line.levels.iter().zip(&wanted.levels) {
+            assert_eq!(found.spline, wanted.spline);
+        }
+    }
+
+    #[test]
+    fn one_order_and_one_spline() {
+        for bits in [0, 2, 4, 6] {
+            let mut wanted = search(2, Shape::Cube).start(1e-3);
+            wanted.levels = [LevelFlags::from_bits(bits); MAX_LEVELS];
+            assert_eq!(run_for(&search(2, Shape::Cube), &wanted), wanted);
+            let mut of_order = search(1, Shape::Cube).start(1e-3);
+            for flags in &mut of_order.levels {
+                flags.is_reverse = bits & 2 != 0;
+            }
+            assert_eq!(run_for(&search(1, Shape::Cube), &of_order), of_order);
+        }
+    }
+
+    #[test]
+    fn nothing_changes_without_a_reason() {
+        for shape in Shape::ALL {
+            for mode in [0, 1, 3, 4, 5] {
+                let search = search(mode, shape);
+                let start = search.start(1e-3);
+                assert_eq!(start.levels, Parameters::default().levels);
+                // Nor for savings that chance may have made.
+                let mut turn = 0;
+                let found = search.run(1e-3, |_| {
+                    turn += 1;
+                    [BIT * (5000 + 60 * (turn % 2)); MAX_LEVELS].map(|cost| cost / 9)
+                });
+                if shape != Shape::Line {
+                    assert_eq!(found, start, "{mode}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! The way through a tile: levels, stages, and the places of each.
+
+use crate::element::Element;
+use crate::predict::interp::parameters::Parameters;
+use crate::predict::interp::predict::Site;
+use crate::predict::interp::stage::Stage;
+use crate::predict::interp::store;
+use crate::predict::interp::tune::sample::Scope;
+use crate::shape::Shape;
+use crate::tile::{self, TileBox};
+
+/// The places of a level that are odd along the same axes: every second multiple of the unit along each axis.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Class {
+    /// Bit i: odd along axis i.
+    pub odd: u32,
+    /// Bit i: predicted along axis i.
+    pub axes: u32,
+}
+
+impl Class {
+    /// The class of places of a stage that are odd along these axes, if there is one.
+    #[inline(always)]
+    pub const fn of(stage: Stage, shape: Shape, odd: u32) -> Option<Self> {
+        let beyond = (1 << (3 - shape.rank())) - 1;
+        if odd & beyond == 0 && stage.has(odd) {
+            Some(Self {
+                odd,
+                // The compiler should know that there are no others.
+                axes: stage.axes(odd) & !beyond,
+            })
+        } else {
+            None
+        }
+    }
+
+    /// The first place along an axis; the next ones are two units apart.
+    #[inline(always)]
+    pub const fn first(&self, axis: usize, unit: u32) -> u32 {
+        if self.odd >> axis & 1 == 1 { unit } else { 0 }
+    }
+
+    /// Places along an axis of a tile of this shape without its far face.
+    #[inline(always)]
+    pub const fn count(shape: Shape, axis: usize, level: u32) -> u32 {
+        let extent = tile::extents(shape)[axis];
+        if extent == 1 {
+            1
+        } else {
+            extent >> (level + 1)
+        }
+    }
+
+    /// Whether places lie on the far face along an axis.
+    #[inline(always)]
+    pub const fn has_far(&self, shape: Shape, axis: usize) -> bool {
+        self.odd >> axis & 1 == 0 && tile::extents(shape)[axis] > 1
+    }
+}
+
+/// What happens to a place once its prediction is known.
+pub trait Settle<T> {
+    /// Which places are of interest.
+    #[inline(always)]
+    fn scope(&self) -> Scope {
+        Scope::Whole
+    }
+
+    /// `slot` is what the store holds for the place; the result is what is known of it from then on.
+    fn settle(&mut self, level: u32, place: [u32; 3], slot: T, prediction: T) -> T;
+}
+
+/// Predicts and settles all places of a tile and its far faces but the anchors, which `values`, laid out as
+/// [`store`] says, must know.
+#[inline(always)]
+pub fn walk<T: Element>(
+    shape: Shape,
+    tile: &TileBox,
+    parameters: &Parameters,
+    values: &mut [T],
+    settle: &mut impl Settle<T>,
+) {
+    let rank = usize::from(shape.rank());
+    let window = parameters.geometry.window(shape);
+    for level in (0..parameters.geometry.levels(shape)).rev() {
+        let flags = parameters.levels[level as usize];
+        let site = Site {
+            place: [0; 3],
+            left: tile.left,
+            window,
+            unit: 1 << level,
+            spline: flags.spline,
+        };
+        for number in 0..rank {
+            let stage = Stage::of(number, rank, flags.is_multi, flags.is_reverse);
+            for odd in 1..8 {
+                if let Some(class) = Class::of(stage, shape, odd) {
+                    walk_class(shape, class, site, level, values, settle);
+                }
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn walk_class<T: Element>(
+    shape: Shape,
+    class: Class,
+    mut site: Site,
+    level: u32,
+    values: &mut [T],
+    settle: &mut impl Settle<T>,
+) {
+    let unit = site.unit;
+    let ends: [u32; 3] = core::array::from_fn(|axis| {
+        let far = u32::from(class.has_far(shape, axis));
+        let end = class.first(axis, unit) + 2 * unit * (Class::count(shape, axis, level) - 1 + far);
+        (end + 1).min(site.left[axis])
+    });
+    let ends = settle.scope().ends(shape, level, ends);
+    let step = 2 * unit as usize;
+    for z in (class.first(0, unit)..ends[0]).step_by(step) {
+        for y in (class.first(1, unit)..ends[1]).step_by(step) {
+            for x in (class.first(2, unit)..ends[2]).step_by(step) {
+                site.place = [z, y, x];
+                let at = store::index(shape, site.place) as usize;
+                let prediction = predict(shape, &site, class.axes, at, values);
+                values[at] = settle.settle(level, site.place, values[at], prediction);
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn predict<T: Element>(shape: Shape, site: &Site, axes: u32, at: usize, values: &[T]) -> T {
+    let unit = site.unit as i32;
+    // A tile's places are few, so that these numbers are small; those behind the ends are never asked for.
+    let known = |axis: usize, steps: i32| {
+        let moved = if axis == 2 {
+            let x = site.place[2].wrapping_add_signed(steps * unit);
+            let [z, y, _] = site.place;
+            store::index(shape, [z, y, x]) as usize
+        } else {
+            at.wrapping_add_signed((steps * unit * store::stride(shape, axis) as i32) as isize)
+        };
+        values.get(moved).copied().unwrap_or_default()
+    };
+    let corner = |a: usize, b: usize| {
+        let mut place = site.place;
+        place[a] -= site.unit;
+        place[b] -= site.unit;
+        let at = store::index(shape, place) as usize;
+        values.get(at).copied().unwrap_or_default()
+    };
+    site.predict(axes, known, corner)
+}

@@ -1,0 +1,250 @@
+//! The quantiser of a level: residual to code and back, under the exact promise.
+
+use crate::code::entropy::token::{RAW, zigzag};
+use crate::element::Element;
+use crate::quantize::field::is_within;
+use core::array::from_fn;
+
+/// Codes of a greater magnitude are found as [`LevelQuantizer::encode`] is defined, others mostly faster. What the
+/// definition rounds down to an integer, (|r| + e) / 2e for a residual r and the level's bound e, is what rounding r / 2e
+/// to the nearest one finds, unless that lies half-way between two, or so close to it that the addition may have been
+/// rounded: r / 2e being up to 2^10 and the last of 24 bits of (|r| + e) / e then 2^-12, within 2^-14.
+const MOST_USUAL: u32 = 1 << 10;
+
+/// The working values of a level's bound.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct LevelQuantizer<T> {
+    /// Twice the level's bound: a code's step. 0 is lossless.
+    pub step: T,
+    /// 1 over the level's bound, or 0.
+    pub inverse: T,
+}
+
+/// What became of a value.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Quantized<T> {
+    /// Its code, zigzag, or [`RAW`] if the value is stored as it is.
+    pub code: u32,
+    /// What the decoder will know.
+    pub known: T,
+}
+
+impl<T: Element> LevelQuantizer<T> {
+    /// For a level whose bound is `error`, finite and not negative.
+    pub fn new(error: f64) -> Self {
+        let step = T::from_f64(2.0 * error);
+        let inverse = T::from_f64(1.0 / error);
+        if step.is_finite() && inverse.is_finite() {
+            Self { step, inverse }
+        } else {
+            Self::default()
+        }
+    }
+
+    /// The value of a code.
+    #[inline(always)]
+    pub fn decode(&self, prediction: T, code: i32) -> T {
+        finite_or_zero(prediction) + T::from_i32(code) * self.step
+    }
+
+    /// What the encoder knew of a place whose value is stored as it is, when it predicted others from it. Mostly that
+    /// value; but where a whole chunk is stored so, most places had a code.
+    #[inline(always)]
+    pub fn known(&self, value: T, prediction: T, error: T, radius: u32) -> T {
+        self.encode(value, prediction, error, radius).known
+    }
+
+    /// The code of a value, of less than `radius` in magnitude, that the decoder turns into one within
+    /// `error` of it, exactly; with an error of 0, into the very bits.
+    #[inline(always)]
+    pub fn encode(&self, value: T, prediction: T, error: T, radius: u32) -> Quantized<T> {
+        let [quantized] = self.encode_all([value], [prediction], error, radius);
+        quantized
+    }
+
+    /// As [`LevelQuantizer::encode`], for values that do not depend on each other: on the rare way there is one branch
+    /// for all.
+    #[inline(always)]
+    pub fn encode_all<const N: usize>(
+        &self,
+        values: [T; N],
+        predictions: [T; N],
+        error: T,
+        radius: u32,
+    ) -> [Quantized<T>; N] {
+        let half_inverse = self.inverse * T::HALF;
+        let most = T::from_i32(MOST_USUAL.min(radius.saturating_sub(1)).cast_signed());
+        let mut is_usual = true;
+        let usual: [Quantized<T>; N] = from_fn(|i| {
+            let scaled = (values[i] - predictions[i]) * half_inverse;
+            let biased = scaled + T::ROUNDING_MAGIC;
+            let steps = biased - T::ROUNDING_MAGIC;
+            let known = predictions[i] + steps * self.step;
+            // All of these are false for NaN.
+            is_usual &= scaled.abs() < most;
+            is_usual &= (scaled - steps).abs() < T::CLEARLY_NEAREST;
+            is_usual &= (values[i] - known).abs() < error;
+            let bits = biased.low_bits().wrapping_sub(T::ROUNDING_MAGIC_BITS);
+            Quantized {
+                code: zigzag(bits.cast_signed()),
+                known,
+            }
+        });
+        if is_usual {
+            usual
+        } else {
+            self.encode_as_defined(values, predictions, error, radius)
+        }
+    }
+
+    /// The definition of [`LevelQuantizer::encode_all`].
+    #[inline(always)]
+    pub(super) fn encode_as_defined<const N: usize>(
+        &self,
+        values: [T; N],
+        predictions: [T; N],
+        error: T,
+        radius: u32,
+    ) -> [Quantized<T>; N] {
+        let guesses: [Guess<T>; N] = from_fn(|i| self.guess(values[i], predictions[i], radius));
+        let distances: [T; N] = from_fn(|i| (values[i] - guesses[i].known).abs());
+        let mut is_kept: [bool; N] = from_fn(|i| distances[i] < error);
+        let is_edge = distances
+            .iter()
+            .fold(false, |is_edge, distance| is_edge | (*distance == error));
+        if is_edge {
+            is_kept = from_fn(|i| is_within(values[i], guesses[i].known, error));
+        }
+        from_fn(|i| {
+            let guess = guesses[i];
+            let is_coded = guess.is_small & is_kept[i];
+            Quantized {
+                code: if is_coded { zigzag(guess.code) } else { RAW },
+                known: if is_coded { guess.known } else { values[i] },
+            }
+        })
+    }
+
+    #[inline(always)]
+    fn guess(&self, value: T, prediction: T, radius: u32) -> Guess<T> {
+        let prediction = finite_or_zero(prediction);
+        let residual = value - prediction;
+        let scaled = (residual.abs() * self.inverse + T::ONE) * T::HALF;
+        let (steps, magnitude) = integer_part(scaled);
+        let is_below = residual < T::ZERO;
+        // As the decoder has it: code 0 is no negative zero.
+        let steps = if is_below { T::ZERO - steps } else { steps };
+        Guess {
+            code: if is_below {
+                magnitude.wrapping_neg()
+            } else {
+                magnitude
+            },
+            // False for NaN.
+            is_small: scaled < T::from_i32(radius.cast_signed()),
+            known: prediction + steps * self.step,
+        }
+    }
+}
+
+/// The code that is nearest to a value.
+#[derive(Clone, Copy)]
+struct Guess<T> {
+    code: i32,
+    /// Whether it is below the radius; if not, it may be anything.
+    is_small: bool,
+    /// What the decoder would know.
+    known: T,
+}
+
+/// The integer part of a number from 0 to [`Element::ROUNDING_LIMIT`], as a number and as an integer; of others, anything.
+/// A GPU adds four times as fast as it converts.
+#[inline(always)]
+fn integer_part<T: Element>(value: T) -> (T, i32) {
+    let biased = value + T::ROUNDING_MAGIC;
+    let nearest = biased - T::ROUNDING_MAGIC;
+    let is_above = nearest > value;
+    let bits = biased.low_bits().wrapping_sub(T::ROUNDING_MAGIC_BITS);
+    (
+        if is_above { nearest - T::ONE } else { nearest },
+        bits.wrapping_sub(u32::from(is_above)).cast_signed(),
+    )
+}
+
+#[inline(always)]
+fn finite_or_zero<T: Element>(prediction: T) -> T {
+    if prediction.is_finite() {
+        prediction
+    } else {
+        T::ZERO
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tile::code::RADIUS;
+    use alloc::format;
+    use rand::{RngExt, SeedableRng, rngs::SmallRng};
+
+    /// A residual in half steps of about this magnitude: anything, or half-way between two codes but for a few units in the
+    /// last place.
+    fn half_steps(rng: &mut SmallRng, magnitude: f64) -> f64 {
+        let any = rng.random_range(-magnitude..magnitude);
+        match rng.random_range(0..4) {
+            0 => any,
+            1 => any.round(),
+            _ => any.round() * (1.0 + f64::from(rng.random_range(-3..4)) * 6e-8),
+        }
+    }
+
+    fn usual_codes_are_as_defined<T: Element>(seed: u64) {
+        let mut rng = SmallRng::seed_from_u64(seed);
+        let mut coded = 0;
+        for i in 0..400_000 {
+            let error =
+                T::from_f64(2f64.powi(rng.random_range(-20..20)) * rng.random_range(1.0..2.0));
+            // Levels may have tighter bounds.
+            let part = [1.0, 1.0, 0.8, 0.5][i % 4];
+            let quantizer = LevelQuantizer::new(error.to_f64() * part);
+            let magnitude = [4.0, 300.0, 2100.0, 1e5][i / 4 % 4];
+            let prediction = match rng.random_range(0..20) {
+                0 => T::NAN,
+                1 => T::MAX,
+                2 => T::ZERO - T::MAX,
+                3 => T::ZERO,
+                _ => T::from_f64(error.to_f64() * rng.random_range(-1e4..1e4)),
+            };
+            let base = if prediction.is_finite() {
+                prediction
+            } else {
+                T::ZERO
+            };
+            let residual = half_steps(&mut rng, magnitude) * error.to_f64() * part;
+            let value = match rng.random_range(0..50) {
+                0 => T::NAN,
+                1 => T::MAX,
+                _ => T::from_f64(base.to_f64() + residual),
+            };
+            let radius = [RADIUS, 1, 0, 128, 2, RADIUS][rng.random_range(0..6)];
+            let found = quantizer.encode(value, prediction, error, radius);
+            let [right] = quantizer.encode_as_defined([value], [prediction], error, radius);
+            let context = format!("{value} {prediction} {error} {part} {radius}");
+            assert_eq!(found.code, right.code, "{context}");
+            assert_eq!(
+                found.known.to_bits64(),
+                right.known.to_bits64(),
+                "{context}"
+            );
+            coded += u32::from(found.code != RAW);
+        }
+        assert!(coded > 100_000, "{coded}");
+    }
+
+    #[test]
+    fn usual_codes_are_as_defined_in_either_type() {
+        usual_codes_are_as_defined::<f32>(1);
+        usual_codes_are_as_defined::<f64>(2);
+    }
+}

@@ -1,0 +1,84 @@
+//! The coder without statistics: see `ferrosz_codec::code::bit_planes`. One thread block a chunk.
+//!
+//! A warp has 32 steps, a *stripe*: each lane transposes its 32 codes into 16 words, and the words of one plane are
+//! those that a mask speaks of, so that a vote makes the mask. Compression is two launches, [`measure`] and
+//! [`place`], each of which transposes: from the masks that the first one keeps, the second knows where every
+//! word belongs. Decompression is one, [`decode`].
+
+pub mod decode;
+pub mod measure;
+pub mod words;
+
+use crate::pipeline::tiles::codes::CHUNK_WORDS;
+use crate::pipeline::tiles::layout::region;
+use crate::primitives::bits::BitsOf;
+use ferrosz_codec::code::bit_planes::{BLOCK_STEPS, PLANES, TILE_WORDS, exchange_raw, word_at};
+use ferrosz_codec::code::fixed_length::bit_plane::rows_of;
+use ferrosz_codec::shape::GROUP;
+use ferrosz_codec::tile::{CHUNK_TILES, LANES, STEPS};
+use ferrosz_simt::{Thread, View};
+
+/// Stripes of a tile.
+const STRIPES: u32 = STEPS / BLOCK_STEPS;
+/// Masks of a tile.
+const TILE_MASKS: u32 = TILE_WORDS as u32 / u32::BITS;
+/// Tops of a tile.
+const TILE_TOPS: u32 = TILE_MASKS / u32::BITS;
+/// Masks of a chunk.
+const CHUNK_MASKS: u32 = TILE_MASKS * CHUNK_TILES;
+
+/// The first word of a chunk's masks in its region: behind the codes.
+const MASKS: u32 = CHUNK_WORDS as u32;
+
+/// 32 steps of a chunk: number `index` of its tile `tile`.
+#[derive(Clone, Copy)]
+struct Stripe {
+    tile: u32,
+    index: u32,
+}
+
+impl Stripe {
+    /// Stripe number `number` of a chunk.
+    #[inline(always)]
+    const fn of(number: u32) -> Self {
+        Self {
+            tile: number / STRIPES,
+            index: number % STRIPES,
+        }
+    }
+
+    /// The mask of a plane.
+    #[inline(always)]
+    const fn mask(self, plane: u32) -> u32 {
+        self.tile * TILE_MASKS + word_at(plane, self.index, 0) / u32::BITS
+    }
+
+    /// The first step in the chunk.
+    #[inline(always)]
+    const fn step(self) -> u32 {
+        self.tile * STEPS + self.index * BLOCK_STEPS
+    }
+
+    /// This lane's codes.
+    #[inline(always)]
+    fn codes<T: Thread>(self, t: T, regions: View<u32>, chunk: u64) -> [u32; GROUP] {
+        let region = region(regions, chunk);
+        let first = u64::from(self.step() * LANES + t.lane());
+        core::array::from_fn(|step| t.load_half(region, first + step as u64 * u64::from(LANES)))
+    }
+}
+
+/// The planes of 32 codes.
+#[inline(always)]
+fn planes_of<T: Thread>(t: T, codes: [u32; GROUP]) -> [u32; PLANES as usize] {
+    let codes = codes.map(exchange_raw);
+    let low = rows_of(BitsOf(t), &codes, 0);
+    let high = rows_of(BitsOf(t), &codes, 1);
+    core::array::from_fn(|plane| {
+        if plane < 8 {
+            low[plane]
+        } else {
+            high[plane - 8]
+        }
+    })
+}

@@ -1,0 +1,139 @@
+//! Masks of chunks, and with these their lengths and forms.
+
+use crate::code::bit_planes::{MASKS, STRIPES, Stripe, TILE_MASKS, TILE_TOPS, planes_of};
+use crate::code::entropy::{THREADS, WARPS};
+use crate::pipeline::tiles::layout::{MARKS, TILE_RAWS, TILE_WORDS, region};
+use crate::pipeline::tiles::record::Record;
+use crate::pipeline::tiles::tiling::Tiling;
+use crate::primitives::scan::block_sum;
+use ferrosz_codec::code::bit_planes::PLANES;
+use ferrosz_codec::code::entropy::token::RAW;
+use ferrosz_codec::tile::CHUNK_TILES;
+use ferrosz_simt::{Thread, View};
+
+/// Measures chunks. Launched with one block a chunk.
+pub struct Measure;
+
+/// Parameters of [`Measure`].
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct MeasureParams {
+    /// The tiles.
+    pub tiling: Tiling,
+    /// The regions of all chunks, which get masks and marks.
+    pub regions: View<u32>,
+    /// Where what is kept of each tile goes: of [`TILE_WORDS`] words for each, number [`TILE_RAWS`].
+    pub tiles: View<u32>,
+    /// Where what is kept of each chunk goes: see [`Record`].
+    pub records: View<u32>,
+    /// The workspace, whose states get the lengths of the chunks.
+    pub cells: View<u64>,
+    /// Words of an element.
+    pub element_words: u32,
+}
+
+impl Measure {
+    /// The chunk's masks.
+    const OWN_MASKS: u32 = 0;
+    /// For each tile, its values that are stored as they are.
+    const RAWS: u32 = Self::OWN_MASKS + TILE_MASKS * CHUNK_TILES;
+    const SUMS: u32 = Self::RAWS + CHUNK_TILES;
+    /// Words of shared memory.
+    pub const SHARED_WORDS: u32 = Self::SUMS + WARPS;
+    /// Blocks that a multiprocessor should hold at once.
+    pub const RESIDENT_BLOCKS: u32 = 2;
+
+    /// What one thread does.
+    #[inline(always)]
+    pub fn run<T: Thread>(t: T, params: &MeasureParams) {
+        let chunk = u64::from(t.block_index());
+        let tiles = params.tiling.tiles_of(chunk);
+        if t.thread_index() < CHUNK_TILES {
+            t.shared_store(Self::RAWS + t.thread_index(), 0);
+        }
+        t.barrier();
+        let mut number = t.warp();
+        while number < tiles * STRIPES {
+            Self::measure(t, params, chunk, Stripe::of(number));
+            number += WARPS;
+        }
+        t.barrier();
+        let words = Self::keep_masks(t, params, chunk, tiles * TILE_MASKS);
+        let words = block_sum::<T, { WARPS as usize }>(t, words, Self::SUMS).total;
+        if t.warp() == 0 {
+            let record = Self::record(t, params, chunk, tiles, words);
+            record.store(t, params.records, chunk, 0);
+            record.publish(t, params.cells, chunk);
+        }
+    }
+
+    /// Masks and marks of a stripe. For a warp.
+    #[inline(always)]
+    fn measure<T: Thread>(t: T, params: &MeasureParams, chunk: u64, stripe: Stripe) {
+        let codes = stripe.codes(t, params.regions, chunk);
+        let mut own = 0;
+        for (step, z) in (0..).zip(&codes) {
+            let marks = t.ballot(*z == RAW);
+            own = if t.lane() == step { marks } else { own };
+        }
+        let at = MARKS + stripe.step() + t.lane();
+        t.store(region(params.regions, chunk), u64::from(at), own);
+        let raws = t.reduce_add(own.count_ones());
+        if t.lane() == 0 {
+            t.shared_add(Self::RAWS + stripe.tile, raws);
+        }
+        let mut own = 0;
+        for (plane, word) in (0..).zip(&planes_of(t, codes)) {
+            let mask = t.ballot(*word != 0);
+            own = if t.lane() == plane { mask } else { own };
+        }
+        if t.lane() < PLANES {
+            t.shared_store(Self::OWN_MASKS + stripe.mask(t.lane()), own);
+        }
+    }
+
+    /// Keeps the first `masks` masks for the next kernel; how many words those that this thread has stand for,
+    /// themselves included. For the whole block.
+    #[inline(always)]
+    fn keep_masks<T: Thread>(t: T, params: &MeasureParams, chunk: u64, masks: u32) -> u32 {
+        let mut words = 0;
+        let mut number = t.thread_index();
+        while number < masks {
+            let mask = t.shared_load(Self::OWN_MASKS + number);
+            let at = u64::from(MASKS + number);
+            t.store(region(params.regions, chunk), at, mask);
+            words += u32::from(mask != 0) + mask.count_ones();
+            number += THREADS;
+        }
+        words
+    }
+
+    /// What is to be kept of the chunk, whose masks and words are so many words. For a warp.
+    #[inline(always)]
+    fn record<T: Thread>(
+        t: T,
+        params: &MeasureParams,
+        chunk: u64,
+        tiles: u32,
+        words: u32,
+    ) -> Record {
+        let tiling = &params.tiling;
+        let (mut raws, mut places) = (0, 0);
+        for number in 0..t.opaque(tiles) {
+            let own = t.shared_load(Self::RAWS + number);
+            if t.lane() == 0 {
+                let tile = chunk * u64::from(CHUNK_TILES) + u64::from(number);
+                t.store(params.tiles, tile * TILE_WORDS + TILE_RAWS, own);
+            }
+            raws += own;
+            places += tiling.order.places(&tiling.tile(chunk, number).place);
+        }
+        if words == 0 {
+            return Record::ZERO;
+        }
+        let words = tiles * TILE_TOPS + words;
+        let element_words = params.element_words;
+        let coded = Record::coded(words, [0, words], raws, element_words);
+        Record::shorter(coded, Record::raw(places, element_words))
+    }
+}

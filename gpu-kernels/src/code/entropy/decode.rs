@@ -1,0 +1,404 @@
+//! Decodes chunks: one warp each, the lanes being the stacks.
+//!
+//! A step costs a look-up of the symbol and one of its entry, and of a pop a vote: it tells each lane how many
+//! others take a word before it. Words wait in a ring in shared memory, which is looked after twice a quad, and those
+//! that follow are on their way in registers.
+//!
+//! Lanes without a code in a step have a context of their own, whose one symbol changes no state.
+//!
+//! Whatever the stream holds, no access leaves it, the tables or the output, and all lanes take the same way: a
+//! chunk whose parts contradict each other is reported, and its codes are 0.
+
+use crate::code::entropy::decode_tables::{
+    CONTEXT_BYTES, DECODE_WORDS, SLOT_BYTES, SYMBOL_BYTES, USED,
+};
+use crate::code::entropy::walk::{OfGroups, QUAD_STEPS, QUADS, Quad};
+use crate::code::entropy::words::HEAD_WORDS;
+use crate::code::entropy::{THREADS, WARPS, bring_tables, first_of_warp};
+use crate::pipeline::blocks::kept_shared_address;
+use crate::pipeline::tiles::target::{DecodeParams, Image, Target, check_end};
+use crate::primitives::scan::{warp_inclusive_sum, warp_sum_u64};
+use core::marker::PhantomData;
+use ferrosz_codec::code::entropy::class::FIRST_CLASSES;
+use ferrosz_codec::code::entropy::states::{
+    BITS_WITH_SYMBOL, START, SymbolCoder, WORD_BITS, needs_refill, refill, slot_of, state, top_bits,
+};
+use ferrosz_codec::code::entropy::token::{RAW, SLOTS};
+use ferrosz_codec::container::chunk::Form;
+use ferrosz_codec::error::ChunkFault;
+use ferrosz_codec::shape::StaticShape;
+use ferrosz_simt::{Thread, WARP};
+
+/// Decodes tiles of shape `S` with coder `C`. Launched with at least as many warps as there are chunks.
+pub struct Decode<C, S>(PhantomData<(C, S)>);
+
+/// Words of a warp's ring.
+const RING_WORDS: u32 = 256;
+/// Steps before which a warp looks after its ring.
+const STRETCH: u32 = QUAD_STEPS / 2;
+/// Bytes that they take at most: each lane twice two a step.
+const STRETCH_BYTES: u32 = STRETCH * 4 * WARP;
+
+/// Words that each lane brings into the ring at once.
+const OWN_WORDS: usize = 2;
+/// Words that a warp brings into its ring at once.
+const BATCH_WORDS: u32 = OWN_WORDS as u32 * WARP;
+
+const _: () = assert!(STRETCH_BYTES + 4 * BATCH_WORDS <= 4 * RING_WORDS);
+const _: () = assert!(RING_WORDS.is_multiple_of(BATCH_WORDS));
+const _: () = assert!(16 * THREADS == SLOT_BYTES);
+
+/// The first word in shared memory of the context of lanes that have nothing to decode: slots, and one symbol.
+const NOTHING: u32 = DECODE_WORDS;
+/// The first word of the rings.
+const RINGS: u32 = (NOTHING + (SLOT_BYTES + SYMBOL_BYTES) / 4).next_multiple_of(RING_WORDS);
+
+impl<C: SymbolCoder, S: StaticShape> Decode<C, S> {
+    /// Words of shared memory: the tables, and the rings.
+    pub const SHARED_WORDS: u32 = RINGS + WARPS * RING_WORDS;
+    /// Blocks that a multiprocessor should hold at once.
+    pub const RESIDENT_BLOCKS: u32 = 2;
+
+    /// What one thread does.
+    #[inline(always)]
+    pub fn run<T: Thread>(t: T, params: &DecodeParams) {
+        bring_tables(t, params.tables, DECODE_WORDS / 4);
+        t.shared_store4(NOTHING + 4 * t.thread_index(), [0; 4]);
+        if t.thread_index() < SYMBOL_BYTES / 4 {
+            let word = match t.thread_index() {
+                0 => C::entry(SLOTS, 0),
+                _ => 0,
+            };
+            t.shared_store(NOTHING + SLOT_BYTES / 4 + t.thread_index(), word);
+        }
+        t.barrier();
+        let chunk = first_of_warp(t);
+        if chunk < params.tiling.chunks() {
+            let target = Target::<S>::new(params, chunk, [0, 1]);
+            if let Err(fault) = target.decode::<T, C>(t) {
+                target.report(t, fault);
+                // Other lanes have stored codes where this one clears them.
+                t.sync_warp();
+                target.clear(t);
+            }
+        }
+    }
+}
+
+impl<S: StaticShape> Target<'_, S> {
+    /// Decodes the chunk.
+    #[inline(always)]
+    fn decode<T: Thread, C: SymbolCoder>(&self, t: T) -> Result<(), ChunkFault> {
+        let (entry, image) = self.find(t)?;
+        let form = t.shuffle(entry.form, 0);
+        if self.params.verify != 0 {
+            let checksum = self.checksum(t, form, image);
+            if t.any(checksum != entry.checksum) {
+                return Err(ChunkFault::Checksum);
+            }
+        }
+        match Form::from_id(form) {
+            Some(Form::Zero) if image.words == 0 => {
+                self.clear(t);
+                Ok(())
+            }
+            Some(Form::Raw) if image.words == self.raw_words(t) => {
+                self.set_raw(t);
+                self.copy_values(t, image, 0)
+            }
+            Some(Form::Zero | Form::Raw) => Err(ChunkFault::Length),
+            Some(Form::Coded) => {
+                let (has_values, values_at) = self.decode_coded::<T, C>(t, image)?;
+                if has_values {
+                    self.copy_values(t, image, values_at)
+                } else {
+                    check_end(image, values_at)
+                }
+            }
+            _ => Err(ChunkFault::Form),
+        }
+    }
+
+    #[inline(always)]
+    fn checksum<T: Thread>(&self, t: T, form: u32, image: Image) -> u64 {
+        let sum = image.checksum_part(t, t.lane(), WARP);
+        self.seed(t, form).wrapping_add(warp_sum_u64(t, sum))
+    }
+
+    /// Decodes the codes of a coded chunk; whether some may be [`RAW`], and where the image has their values.
+    #[inline(always)]
+    fn decode_coded<T: Thread, C: SymbolCoder>(
+        &self,
+        t: T,
+        image: Image,
+    ) -> Result<(bool, u32), ChunkFault> {
+        let (mut stacks, count, values_at) = Stacks::<C>::read(t, image)?;
+        for tile in 0..t.opaque(self.tiles) {
+            self.decode_tile(t, &mut stacks, tile)?;
+        }
+        if t.any(stacks.next != 2 * count) {
+            return Err(ChunkFault::Length);
+        }
+        if t.any(stacks.x != START) {
+            return Err(ChunkFault::Stack);
+        }
+        Ok((t.any(stacks.greatest == RAW), values_at))
+    }
+
+    #[inline(always)]
+    fn decode_tile<T: Thread, C: SymbolCoder>(
+        &self,
+        t: T,
+        stacks: &mut Stacks<C>,
+        tile: u32,
+    ) -> Result<(), ChunkFault> {
+        let tiling = &self.params.tiling;
+        let classes = stacks.pop_classes(t, tiling.order.groups())?;
+        let contexts = OfGroups {
+            first: stacks.context(classes.first),
+            rest: stacks.context(classes.rest),
+            none: stacks.nothing(),
+        };
+        let place = tiling.tile(self.chunk, tile).place;
+        for number in 0..t.opaque(QUADS) {
+            let quad = Quad::of::<_, S>(t, &tiling.order, &place, number, contexts);
+            let in_chunk = tile * QUADS + number;
+            if quad.any == 0 {
+                self.clear_quad(t, in_chunk);
+                continue;
+            }
+            let codes = stacks.pop_quad(t, &quad);
+            for (step, z) in (0..).zip(&codes) {
+                // LLVM would keep 16 bits apart from the others.
+                let z = t.opaque(*z) as u16;
+                t.store_half(self.region, Self::code(t, in_chunk, step), z);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The stacks of a chunk, of which this lane has one.
+struct Stacks<C> {
+    /// The addresses of the tables and of the warp's ring in shared memory.
+    tables: u32,
+    ring: u32,
+    /// The lane's state.
+    x: u32,
+    /// Bytes that all lanes have taken.
+    next: u32,
+    /// Bytes that have come into the ring.
+    filled: u32,
+    /// This lane's words of the batch that follows; anything, where there are none.
+    ahead: [u32; OWN_WORDS],
+    /// The image, where the words begin in it, and how many there are.
+    image: Image,
+    words_at: u32,
+    words: u32,
+    /// The greatest code that this lane has had.
+    greatest: u32,
+    coder: PhantomData<C>,
+}
+
+impl<C: SymbolCoder> Stacks<C> {
+    /// The stacks of a chunk, the number of its half words, and the word of the image that its values begin at.
+    #[inline(always)]
+    fn read<T: Thread>(t: T, image: Image) -> Result<(Self, u32, u32), ChunkFault> {
+        let count = t.shuffle(image.word(t, 0), 0);
+        let spare = image.word(t, 1 + t.lane() / 8) >> (4 * (t.lane() % 8)) & 15;
+        let bits = WORD_BITS + spare;
+        let inclusive = warp_inclusive_sum(t, bits);
+        let words_at = HEAD_WORDS + t.shuffle(inclusive, WARP - 1).div_ceil(32);
+        // What is beyond the longest image, is so after this too, and without overflow.
+        let values_at = words_at + count.min(4 * image.words).div_ceil(2);
+        if t.any(words_at > image.words || values_at > image.words) {
+            return Err(ChunkFault::Length);
+        }
+        let at = inclusive - bits;
+        let word = |i| u64::from(image.word(t, HEAD_WORDS + at / 32 + i));
+        let stored = (word(1) << 32 | word(0)) >> (at % 32);
+        let mut stacks = Self {
+            tables: kept_shared_address(t, 0),
+            ring: kept_shared_address(t, Self::ring(t)),
+            x: state(spare, stored as u32),
+            next: 0,
+            filled: 0,
+            ahead: [0; OWN_WORDS],
+            image,
+            words_at,
+            words: count.div_ceil(2),
+            greatest: 0,
+            coder: PhantomData,
+        };
+        stacks.ahead = stacks.batch(t, 0);
+        Ok((stacks, count, values_at))
+    }
+
+    /// This lane's words of the batch from word `first` on; anything, where there are none, so that nothing waits for them
+    /// before they are used.
+    #[inline(always)]
+    fn batch<T: Thread>(&self, t: T, first: u32) -> [u32; OWN_WORDS] {
+        core::array::from_fn(|i| {
+            let at = self.words_at + Self::own_word(t, first, i);
+            t.load(self.image.view, u64::from(at.min(self.image.words - 1)))
+        })
+    }
+
+    /// The number of this lane's word `i` of the batch from word `first` on.
+    #[inline(always)]
+    fn own_word<T: Thread>(t: T, first: u32, i: usize) -> u32 {
+        first + i as u32 * WARP + t.lane()
+    }
+
+    /// The first word of the warp's ring in shared memory.
+    #[inline(always)]
+    fn ring<T: Thread>(t: T) -> u32 {
+        RINGS + t.warp() * RING_WORDS
+    }
+
+    /// The address of the slots of a class, which is not 0 itself; for class 0, of those of [`NOTHING`].
+    #[inline(always)]
+    const fn context(&self, class: u32) -> u32 {
+        if class == 0 {
+            self.nothing()
+        } else {
+            self.tables + class * CONTEXT_BYTES
+        }
+    }
+
+    /// The address of the slots of [`NOTHING`].
+    #[inline(always)]
+    const fn nothing(&self) -> u32 {
+        self.tables + 4 * NOTHING
+    }
+
+    /// Sees to it that the ring has the words of the next stretch.
+    #[inline(always)]
+    fn ensure<T: Thread>(&mut self, t: T) {
+        if t.any(self.lacks_words()) {
+            t.sync_warp();
+            while t.any(self.lacks_words()) {
+                self.fill(t);
+            }
+            t.sync_warp();
+        }
+    }
+
+    /// Whether the ring may have too few words for a stretch.
+    #[inline(always)]
+    const fn lacks_words(&self) -> bool {
+        self.next + STRETCH_BYTES > self.filled
+    }
+
+    /// Brings a batch into the ring, zeros behind the last word.
+    #[inline(always)]
+    fn fill<T: Thread>(&mut self, t: T) {
+        let first = self.filled / 4;
+        for i in 0..OWN_WORDS {
+            let is_word = Self::own_word(t, first, i) < self.words;
+            let at = Self::ring(t) + Self::own_word(t, first % RING_WORDS, i);
+            t.shared_store(at, if is_word { self.ahead[i] } else { 0 });
+        }
+        self.filled += 4 * BATCH_WORDS;
+        self.ahead = self.batch(t, first + BATCH_WORDS);
+    }
+
+    /// The word that this lane takes if its state is low, as those of other lanes are. Anything, if it is not.
+    #[inline(always)]
+    fn take<T: Thread>(&mut self, t: T, is_low: bool) -> u32 {
+        let low = t.ballot(is_low);
+        let before = (low & ((1 << t.lane()) - 1)).count_ones();
+        // The ring's address is a multiple of its length.
+        let at = self.ring | ((self.next + 2 * before) % (4 * RING_WORDS));
+        self.next += 2 * low.count_ones();
+        t.shared_load_half_at(at)
+    }
+
+    /// Pops the codes of a quad, 0 where a lane has none.
+    #[inline(always)]
+    fn pop_quad<T: Thread>(&mut self, t: T, quad: &Quad) -> [u32; QUAD_STEPS as usize] {
+        let mut codes = [0; QUAD_STEPS as usize];
+        if quad.is_full {
+            for step in 0..QUAD_STEPS {
+                if step % STRETCH == 0 {
+                    self.ensure(t);
+                }
+                codes[step as usize] = self.pop_code(t, quad.of_step(step));
+            }
+            return codes;
+        }
+        for step in 0..QUAD_STEPS {
+            if step % STRETCH == 0 {
+                self.ensure(t);
+            }
+            if quad.any >> step & 1 == 1 {
+                codes[step as usize] = self.pop_code(t, quad.of_code(step));
+            }
+        }
+        codes
+    }
+
+    /// Pops the code of a step. The slots of its context begin at the address `slots`.
+    #[inline(always)]
+    fn pop_code<T: Thread>(&mut self, t: T, slots: u32) -> u32 {
+        let token = t.shared_load_byte_at(slots + slot_of(self.x));
+        let [entry, code] = t.shared_load2_at(slots + SLOT_BYTES + SYMBOL_BYTES * token);
+        let bits = code & 31;
+        let is_wide = bits > BITS_WITH_SYMBOL;
+        self.x = C::pop(self.x, entry);
+        let z = if t.any(is_wide) {
+            let with_symbol = self.pop_bits(t, if is_wide { 0 } else { bits });
+            let alone = self.pop_bits(t, if is_wide { bits } else { 0 });
+            code >> 16 | with_symbol | alone
+        } else {
+            code >> 16 | self.pop_bits(t, bits)
+        };
+        self.greatest = self.greatest.max(z);
+        z
+    }
+
+    /// Takes bits off the state, and a word if it then needs one.
+    #[inline(always)]
+    fn pop_bits<T: Thread>(&mut self, t: T, bits: u32) -> u32 {
+        let value = top_bits(self.x, bits);
+        let x = self.x >> bits;
+        let is_low = needs_refill(x);
+        let word = self.take(t, is_low);
+        self.x = if is_low { refill(x, word) } else { x };
+        value
+    }
+
+    /// Pops the classes of a tile's groups.
+    #[inline(always)]
+    fn pop_classes<T: Thread>(&mut self, t: T, groups: u32) -> Result<OfGroups, ChunkFault> {
+        self.ensure(t);
+        let first = self.pop_class(t, true);
+        let rest = self.pop_class(t, t.lane() < groups - FIRST_CLASSES);
+        // Context 0 is that of the classes.
+        let used = t.shared_load(USED);
+        let is_known = used & used >> (first & 31) & used >> (rest & 31) & 1 == 1;
+        if t.any(!is_known) {
+            return Err(ChunkFault::Symbol);
+        }
+        Ok(OfGroups {
+            first,
+            rest,
+            none: 0,
+        })
+    }
+
+    /// Pops a class; 0 in a lane that is not active.
+    #[inline(always)]
+    fn pop_class<T: Thread>(&mut self, t: T, is_active: bool) -> u32 {
+        let slots = if is_active {
+            self.tables
+        } else {
+            self.nothing()
+        };
+        let class = t.shared_load_byte_at(slots + slot_of(self.x));
+        let entry = t.shared_load_at(slots + SLOT_BYTES + SYMBOL_BYTES * class);
+        self.x = C::pop(self.x, entry);
+        self.pop_bits(t, 0);
+        class
+    }
+}

@@ -1,0 +1,276 @@
+//! Shares, as the stream has them, to what decoders look up: one warp for each context.
+//!
+//! If the shares are damaged, that is reported, and the tables say that no context is used.
+
+use crate::code::entropy::shares::{self, Own, PADDING, starts};
+use crate::pipeline::blocks::decompress::header_is_sound;
+use crate::pipeline::cells::{self, Fault};
+use crate::pipeline::tiles::stream::{has_table, payload};
+use crate::primitives::scan::warp_inclusive_sum;
+use core::marker::PhantomData;
+use ferrosz_codec::code::entropy::class::CONTEXTS;
+use ferrosz_codec::code::entropy::shares::{Head, LENGTH_BITS, low_bits, share_length};
+use ferrosz_codec::code::entropy::states::SymbolCoder;
+use ferrosz_codec::code::entropy::token::{SLOTS, TOKENS, Token};
+use ferrosz_codec::container::header::{LAYOUT_WORDS, Summary};
+use ferrosz_codec::error::TableFault;
+use ferrosz_simt::{Thread, View, WARP};
+
+/// Reads the shares of coder `C`. Launched with one block.
+pub struct ReadTables<C>(PhantomData<C>);
+
+/// Parameters of [`ReadTables`].
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ReadTablesParams {
+    /// The stream, 16-byte aligned. What follows its end is not read.
+    pub stream: View<u32>,
+    /// Its chunks.
+    pub chunks: u64,
+    /// The word of the payload that the shares begin at.
+    pub shares_at: u64,
+    /// The header's first words. A stream that begins otherwise is a fault.
+    pub layout: [u32; LAYOUT_WORDS],
+    /// Where the tables go: [`DECODE_WORDS`] words.
+    pub tables: View<u32>,
+    /// The workspace, which gets the number of the shares' words.
+    pub cells: View<u64>,
+}
+
+/// Threads of the block: a warp for each context.
+pub const THREADS: u32 = CONTEXTS * WARP;
+
+/// Bytes of a context's slots, each with a symbol.
+pub const SLOT_BYTES: u32 = SLOTS;
+/// Bytes of a symbol: its entry, and then its code and the bits behind it.
+pub const SYMBOL_BYTES: u32 = 8;
+/// Bytes of a context: its slots, and then its symbols.
+pub const CONTEXT_BYTES: u32 = SLOT_BYTES + SYMBOL_BYTES * TOKENS;
+/// The word of which bit c says that context c is used.
+pub const USED: u32 = CONTEXTS * CONTEXT_BYTES / 4;
+/// Words of the tables: in the last four, [`USED`] and zeros.
+pub const DECODE_WORDS: u32 = (USED + 1).next_multiple_of(4);
+
+const _: () = assert!(USED + 4 == DECODE_WORDS && USED.is_multiple_of(4));
+
+/// How many bits follow a token, and in the high half the code if these are all 0.
+#[inline(always)]
+const fn code_of(token: u32) -> u32 {
+    Token::code(token, 0) << 16 | Token::bits(token)
+}
+
+impl<C: SymbolCoder> ReadTables<C> {
+    /// By context and symbol: shares, and where their intervals start.
+    const SHARES: u32 = 0;
+    const STARTS: u32 = CONTEXTS * TOKENS;
+    /// For each context, the code of its fault, and whether it is used.
+    const FAULTS: u32 = 2 * Self::STARTS;
+    const IS_USED: u32 = Self::FAULTS + CONTEXTS;
+    /// Words of shared memory.
+    pub const SHARED_WORDS: u32 = Self::IS_USED + CONTEXTS;
+    /// Blocks that a multiprocessor should hold at once.
+    pub const RESIDENT_BLOCKS: u32 = 1;
+
+    /// What one thread does.
+    #[inline(always)]
+    pub fn run<T: Thread>(t: T, params: &ReadTablesParams) {
+        if t.warp() == 0 && !Self::is_expected(t, params) && t.lane() == 0 {
+            t.atomic_max(params.cells, cells::FAULT, Fault::Header.to_cell());
+        }
+        let payload = payload(params.stream, params.chunks).from(params.shares_at);
+        let read = Self::read(t, params, payload);
+        let (fault, shares) = match read {
+            Ok(shares) => (0, shares),
+            Err(fault) => (fault as u32, [0; shares::OWN]),
+        };
+        if t.lane() == 0 {
+            t.shared_store(Self::FAULTS + t.warp(), fault);
+        }
+        t.barrier();
+        let fault = if t.lane() < CONTEXTS {
+            t.shared_load(Self::FAULTS + t.lane())
+        } else {
+            0
+        };
+        let fault = t.reduce_max(fault);
+        if fault != 0 && t.thread_index() == 0 {
+            let fault = Fault::Tables(fault).to_cell();
+            t.atomic_max(params.cells, cells::FAULT, fault);
+        }
+        let shares = if fault == 0 { shares } else { [0; shares::OWN] };
+        Self::store(t, params, shares);
+    }
+
+    /// Whether the stream's header is sound and the one that the caller spoke of. For a whole warp.
+    #[inline(always)]
+    fn is_expected<T: Thread>(t: T, params: &ReadTablesParams) -> bool {
+        if !has_table(params.stream, params.chunks) {
+            return false;
+        }
+        let word = |word: usize| t.load(params.stream, word as u64);
+        header_is_sound(t, word) & Summary::is_of(&params.layout, word)
+    }
+
+    /// The shares of this warp's context. For the whole warp, all of which gets the same fault.
+    #[inline(always)]
+    fn read<T: Thread>(
+        t: T,
+        params: &ReadTablesParams,
+        payload: View<u32>,
+    ) -> Result<Own, TableFault> {
+        let available = payload.len();
+        if available < u64::from(CONTEXTS) {
+            return Err(TableFault::Size);
+        }
+        let head = |context: u32| {
+            if context < CONTEXTS {
+                Head::from_word(t.load(payload, u64::from(context)))
+            } else {
+                Head::default()
+            }
+        };
+        let context = t.warp();
+        let start = match context.checked_sub(1) {
+            Some(before) => head(before).end,
+            None => 0,
+        };
+        let head_of_last = head(CONTEXTS - 1);
+        let all = CONTEXTS + head_of_last.end;
+        let padded = all.next_multiple_of(PADDING);
+        let head = head(context);
+        if !head.is_possible(context, start) {
+            return Err(TableFault::Head);
+        }
+        if u64::from(padded) > available || CONTEXTS + head.end > all {
+            return Err(TableFault::Size);
+        }
+        let is_last = context == CONTEXTS - 1;
+        if is_last {
+            let at = all + t.lane();
+            let is_set = at < padded && t.load(payload, u64::from(at)) != 0;
+            if t.any(is_set) {
+                return Err(TableFault::Padding);
+            }
+            if t.lane() == 0 {
+                t.atomic_store(params.cells, cells::SHARES_WORDS, u64::from(padded));
+            }
+        }
+        Self::read_body(t, payload.from(u64::from(CONTEXTS)), head, start)
+    }
+
+    /// Reads the shares of a context, whose body begins at word `start`. For the whole warp.
+    #[inline(always)]
+    fn read_body<T: Thread>(
+        t: T,
+        bodies: View<u32>,
+        head: Head,
+        start: u32,
+    ) -> Result<Own, TableFault> {
+        let word = |at: u32| {
+            if at < head.end - start {
+                t.load(bodies, u64::from(start + at))
+            } else {
+                0
+            }
+        };
+        let bits = |at: u32, count: u32| {
+            let both = u64::from(word(at / 32 + 1)) << 32 | u64::from(word(at / 32));
+            (both >> (at % 32)) as u32 & ((1 << count) - 1)
+        };
+        let end = head.first + head.symbols;
+        let lengths = shares::own(t, |symbol| {
+            if symbol >= head.first && symbol < end {
+                bits(LENGTH_BITS * (symbol - head.first), LENGTH_BITS)
+            } else {
+                0
+            }
+        });
+        let mut is_possible = true;
+        for (i, length) in lengths.iter().enumerate() {
+            let symbol = shares::symbol(t, i);
+            let is_end = head.symbols > 0 && (symbol == head.first || symbol + 1 == end);
+            is_possible &= *length <= share_length(SLOTS) && !(is_end && *length == 0);
+        }
+        if t.any(!is_possible) {
+            return Err(TableFault::Length);
+        }
+        let lows = lengths.map(low_bits::<C>);
+        let own = lows.iter().sum();
+        let inclusive = warp_inclusive_sum(t, own);
+        let mut at = LENGTH_BITS * head.symbols + inclusive - own;
+        let shares: Own = core::array::from_fn(|i| {
+            let share = (1 << lengths[i] >> 1) | bits(at, lows[i]);
+            at += lows[i];
+            share
+        });
+        let end = LENGTH_BITS * head.symbols + t.shuffle(inclusive, WARP - 1);
+        if head.end - start != end.div_ceil(32) {
+            return Err(TableFault::Size);
+        }
+        if !end.is_multiple_of(32) && word(end / 32) >> (end % 32) != 0 {
+            return Err(TableFault::Padding);
+        }
+        if head.symbols > 0 && t.reduce_add(shares.iter().sum()) != SLOTS {
+            return Err(TableFault::Sum);
+        }
+        Ok(shares)
+    }
+
+    /// Stores what decoders look up of this warp's context. For the whole block.
+    #[inline(always)]
+    fn store<T: Thread>(t: T, params: &ReadTablesParams, shares: Own) {
+        let context = t.warp();
+        let own_shares = Self::SHARES + context * TOKENS;
+        let own_starts = Self::STARTS + context * TOKENS;
+        shares::store(t, own_shares, shares);
+        t.sync_warp();
+        let starts = starts::<T, C>(t, own_shares, shares);
+        shares::store(t, own_starts, starts);
+        for i in 0..shares::OWN {
+            let entry = if shares[i] > 0 {
+                C::entry(shares[i], starts[i])
+            } else {
+                0
+            };
+            let symbol = shares::symbol(t, i);
+            if symbol < TOKENS {
+                let at = context * CONTEXT_BYTES + SLOT_BYTES + symbol * SYMBOL_BYTES;
+                t.store(params.tables, u64::from(at / 4), entry);
+                t.store(params.tables, u64::from(at / 4 + 1), code_of(symbol));
+            }
+        }
+        t.sync_warp();
+        let mut is_used = false;
+        for symbol in 0..t.opaque(TOKENS) {
+            let share = t.shared_load(own_shares + symbol);
+            let start = t.shared_load(own_starts + symbol);
+            is_used |= share > 0;
+            let mut place = t.lane();
+            while place < share {
+                let slot = context * CONTEXT_BYTES + C::slot(start + place);
+                t.store_byte(params.tables, u64::from(slot), symbol as u8);
+                place += WARP;
+            }
+        }
+        if !is_used {
+            let mut word = t.lane();
+            while word < SLOT_BYTES / 4 {
+                let at = context * (CONTEXT_BYTES / 4) + word;
+                t.store(params.tables, u64::from(at), 0);
+                word += WARP;
+            }
+        }
+        if t.lane() == 0 {
+            t.shared_store(Self::IS_USED + context, u32::from(is_used));
+        }
+        t.barrier();
+        if t.warp() == 0 {
+            let is_used = t.lane() < CONTEXTS && t.shared_load(Self::IS_USED + t.lane()) != 0;
+            let used = t.ballot(is_used);
+            if t.lane() == 0 {
+                // With the words behind it, which decoders bring in, too.
+                t.store4(params.tables, u64::from(USED / 4), [used, 0, 0, 0]);
+            }
+        }
+    }
+}

@@ -1,0 +1,450 @@
+//! Encodes chunks: one warp each, the lanes being the stacks.
+//!
+//! A warp goes through its chunk from the last step to the first, a quad at a time, while the codes of the quad before
+//! are on their way. A step costs a look-up and, of a push, a vote: it tells each lane how many others emit a
+//! word, and so where its own belongs. The words are written behind the codes: see [`layout`](crate::pipeline::tiles::layout).
+//!
+//! What is pushed does not depend on the states. So the symbols of a whole quad are looked up before the first of them is
+//! pushed, and the quad tells whether a step needs more than one push. Only quads at the edge of the field, with steps without
+//! any codes, or with tokens that have no share go step by step.
+
+use crate::code::entropy::tables::{ENCODE_WORDS, ESCAPED, PLAIN};
+use crate::code::entropy::walk::{OfGroups, QUAD_CODES, QUAD_STEPS, QUADS, Quad};
+use crate::code::entropy::words::HEAD_WORDS;
+use crate::code::entropy::{bring_tables, first_of_warp};
+use crate::pipeline::blocks::kept_shared_address;
+use crate::pipeline::tiles::layout::{TILE_RAWS, TILE_WORDS, WORDS_END_HALF, region};
+use crate::pipeline::tiles::record::Record;
+use crate::pipeline::tiles::tiling::Tiling;
+use core::marker::PhantomData;
+use ferrosz_codec::code::entropy::class::FIRST_CLASSES;
+use ferrosz_codec::code::entropy::states::{
+    BITS_WITH_SYMBOL, START, SymbolCoder, emit, is_full_for_bits, push_bits, spare_bits, top_bits,
+};
+use ferrosz_codec::code::entropy::token::{ESCAPE_BITS, SLOTS, TOKENS, Token};
+use ferrosz_codec::shape::StaticShape;
+use ferrosz_codec::tile::{CHUNK_TILES, LANES, TileBox};
+use ferrosz_simt::{Thread, View};
+
+/// Encodes tiles of shape `S` with coder `C`. Launched with at least as many warps as there are chunks.
+pub struct Encode<C, S>(PhantomData<(C, S)>);
+
+/// Parameters of [`Encode`].
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct EncodeParams {
+    /// The tiles.
+    pub tiling: Tiling,
+    /// The regions of all chunks. Words take the places of their codes.
+    pub regions: View<u32>,
+    /// What the statistics kernel kept of each tile.
+    pub tiles: View<u32>,
+    /// The tables, 16-byte aligned.
+    pub tables: View<u32>,
+    /// Where what is kept of each chunk goes: see [`Record`].
+    pub records: View<u32>,
+    /// The workspace, whose states get the lengths of the chunks.
+    pub cells: View<u64>,
+    /// Words of an element.
+    pub element_words: u32,
+}
+
+/// So many quads before they are needed codes are on their way, the last one of them in registers.
+const QUADS_AHEAD: u32 = 4;
+/// Codes in 128 bytes.
+const CODES_OF_LINE: u32 = 64;
+
+/// Bytes that a symbol has in the tables.
+const SYMBOL_BYTES: u32 = 8;
+/// Bytes that a context has in the tables.
+const CONTEXT_BYTES: u32 = SYMBOL_BYTES * TOKENS;
+
+impl<C: SymbolCoder, S: StaticShape> Encode<C, S> {
+    /// Words of shared memory: the tables, and the context of lanes that have nothing to code.
+    pub const SHARED_WORDS: u32 = ENCODE_WORDS + CONTEXT_BYTES / 4;
+    /// Blocks that a multiprocessor should hold at once.
+    pub const RESIDENT_BLOCKS: u32 = 2;
+
+    /// What one thread does.
+    #[inline(always)]
+    pub fn run<T: Thread>(t: T, params: &EncodeParams) {
+        bring_tables(t, params.tables, ENCODE_WORDS / 4);
+        // Its only symbol is 0, and to push that changes nothing.
+        if t.thread_index() < CONTEXT_BYTES / 4 {
+            let word = match t.thread_index() {
+                0 => C::entry(SLOTS, 0),
+                1 => C::reciprocal(SLOTS),
+                _ => 0,
+            };
+            t.shared_store(ENCODE_WORDS + t.thread_index(), word);
+        }
+        t.barrier();
+        let chunk = first_of_warp(t);
+        if chunk < params.tiling.chunks() {
+            let stacks = Stacks::<C> {
+                region: region(params.regions, chunk),
+                tables: kept_shared_address(t, 0),
+                x: START,
+                end: WORDS_END_HALF,
+                is_codable: true,
+                coder: PhantomData,
+            };
+            Work::<C, S> {
+                params,
+                chunk,
+                stacks,
+                shape: PhantomData,
+            }
+            .run(t);
+        }
+    }
+}
+
+/// One chunk.
+struct Work<'a, C, S> {
+    params: &'a EncodeParams,
+    chunk: u64,
+    stacks: Stacks<C>,
+    shape: PhantomData<S>,
+}
+
+impl<C: SymbolCoder, S: StaticShape> Work<'_, C, S> {
+    #[inline(always)]
+    fn run<T: Thread>(&mut self, t: T) {
+        let tiles = self.params.tiling.tiles_of(self.chunk);
+        if self.is_zero(t, tiles) {
+            Record::ZERO.store(t, self.params.records, self.chunk, START);
+            Record::ZERO.publish(t, self.params.cells, self.chunk);
+            return;
+        }
+        self.push_tiles(t, tiles);
+        self.stacks.store_end(t);
+        let record = self.record(t, tiles);
+        record.store(t, self.params.records, self.chunk, self.stacks.x);
+        record.publish(t, self.params.cells, self.chunk);
+    }
+
+    /// What is kept of a tile.
+    #[inline(always)]
+    fn kept(&self, tile: u32) -> View<u32> {
+        let tile = self.chunk * u64::from(CHUNK_TILES) + u64::from(tile);
+        self.params.tiles.from(tile * TILE_WORDS)
+    }
+
+    /// The classes of a tile.
+    #[inline(always)]
+    fn classes<T: Thread>(&self, t: T, tile: u32) -> OfGroups {
+        let kept = self.kept(tile);
+        let rest = u64::from(FIRST_CLASSES + t.lane());
+        OfGroups {
+            first: t.load(kept, u64::from(t.lane())),
+            rest: if rest < TILE_RAWS {
+                t.load(kept, rest)
+            } else {
+                0
+            },
+            none: 0,
+        }
+    }
+
+    #[inline(always)]
+    fn is_zero<T: Thread>(&self, t: T, tiles: u32) -> bool {
+        let mut classes = 0;
+        for tile in 0..t.opaque(tiles) {
+            let OfGroups { first, rest, .. } = self.classes(t, tile);
+            classes |= first | rest;
+        }
+        !t.any(classes != 0)
+    }
+
+    /// Pushes all tiles, from the last quad to the first.
+    #[inline(always)]
+    fn push_tiles<T: Thread>(&mut self, t: T, tiles: u32) {
+        let order = self.params.tiling.order;
+        let mut number = tiles * QUADS;
+        let mut codes = self.stacks.load(t, number - 1);
+        let mut contexts = OfGroups {
+            first: 0,
+            rest: 0,
+            none: self.stacks.nothing(),
+        };
+        let mut place = TileBox {
+            origin: [0; 3],
+            left: [0; 3],
+        };
+        while number > 0 {
+            number -= 1;
+            let tile = number / QUADS;
+            if number % QUADS == QUADS - 1 {
+                let classes = self.classes(t, tile);
+                contexts.first = self.stacks.context(classes.first);
+                contexts.rest = self.stacks.context(classes.rest);
+                place = self.params.tiling.tile(self.chunk, tile).place;
+            }
+            let now = codes;
+            // At the end those of the first quad again.
+            codes = self.stacks.load(t, number.saturating_sub(1));
+            // Other lanes' words take the places of what was loaded so far.
+            t.sync_warp();
+            self.stacks.prefetch(t, number.saturating_sub(QUADS_AHEAD));
+            let quad = Quad::of::<_, S>(t, &order, &place, number % QUADS, contexts);
+            if quad.any != 0 {
+                self.stacks.push_quad(t, &quad, now);
+            }
+            if number.is_multiple_of(QUADS) {
+                self.push_classes(t, tile);
+            }
+        }
+    }
+
+    /// Pushes the classes of a tile, those that are popped last first.
+    #[inline(always)]
+    fn push_classes<T: Thread>(&mut self, t: T, tile: u32) {
+        let OfGroups { first, rest, .. } = self.classes(t, tile);
+        let others = self.params.tiling.order.groups() - FIRST_CLASSES;
+        self.stacks.push_class(t, rest, t.lane() < others);
+        self.stacks.push_class(t, first, true);
+    }
+
+    /// What is to be kept of the chunk.
+    #[inline(always)]
+    fn record<T: Thread>(&self, t: T, tiles: u32) -> Record {
+        let (mut raws, mut places) = (0, 0);
+        for tile in 0..t.opaque(tiles) {
+            raws += t.load(self.kept(tile), TILE_RAWS);
+            let place = self.params.tiling.tile(self.chunk, tile).place;
+            places += self.params.tiling.order.places(&place);
+        }
+        let state_bits = t.reduce_add(16 + spare_bits(self.stacks.x));
+        let words = WORDS_END_HALF - self.stacks.end;
+        let words_at = HEAD_WORDS + state_bits.div_ceil(32);
+        let ends = [words_at, words_at + words.div_ceil(2)];
+        let element_words = self.params.element_words;
+        let raw = Record::raw(places, element_words);
+        if t.any(!self.stacks.is_codable) {
+            raw
+        } else {
+            Record::shorter(Record::coded(words, ends, raws, element_words), raw)
+        }
+    }
+}
+
+/// The stacks of a chunk, of which this lane has one.
+struct Stacks<C> {
+    region: View<u32>,
+    /// The address of the tables in shared memory.
+    tables: u32,
+    /// The lane's state.
+    x: u32,
+    /// The number in the region of the half word that was written last.
+    end: u32,
+    /// Whether all symbols of this lane had a share.
+    is_codable: bool,
+    coder: PhantomData<C>,
+}
+
+impl<C: SymbolCoder> Stacks<C> {
+    /// This lane's codes of a quad of the chunk.
+    #[inline(always)]
+    fn load<T: Thread>(&self, t: T, quad: u32) -> [u32; QUAD_STEPS as usize] {
+        let first = quad * QUAD_CODES + t.lane();
+        core::array::from_fn(|step| {
+            t.load_own_half(self.region, u64::from(first + step as u32 * LANES))
+        })
+    }
+
+    /// Says that the codes of a quad of the chunk will soon be loaded.
+    #[inline(always)]
+    fn prefetch<T: Thread>(&self, t: T, quad: u32) {
+        if t.lane() < QUAD_CODES / CODES_OF_LINE {
+            let word = (quad * QUAD_CODES + t.lane() * CODES_OF_LINE) / 2;
+            t.prefetch(self.region, u64::from(word));
+        }
+    }
+
+    /// The address of what the tables have of a class, which is not 0 itself; for class 0, of what changes no state.
+    #[inline(always)]
+    const fn context(&self, class: u32) -> u32 {
+        if class == 0 {
+            self.nothing()
+        } else {
+            self.tables + class * CONTEXT_BYTES
+        }
+    }
+
+    /// The address of the context of lanes that have nothing to code.
+    #[inline(always)]
+    const fn nothing(&self) -> u32 {
+        self.tables + 4 * ENCODE_WORDS
+    }
+
+    #[inline(always)]
+    fn push_quad<T: Thread>(&mut self, t: T, quad: &Quad, codes: [u32; QUAD_STEPS as usize]) {
+        if quad.is_full && self.push_full_quad(t, quad, codes) {
+            return;
+        }
+        for back in 0..QUAD_STEPS as usize {
+            let last = codes.len() - 1 - back;
+            let step = last as u32;
+            if quad.any >> step & 1 == 1 {
+                self.push_code(t, codes[last], quad.of_code(step));
+            }
+        }
+    }
+
+    /// Pushes a quad that is full ([`Quad::is_full`]), and that no code of which is escaped. Otherwise it does nothing, and
+    /// says so.
+    #[inline(always)]
+    fn push_full_quad<T: Thread>(
+        &mut self,
+        t: T,
+        quad: &Quad,
+        codes: [u32; QUAD_STEPS as usize],
+    ) -> bool {
+        let mut symbols = [[0; 2]; QUAD_STEPS as usize];
+        let mut bits = [0; QUAD_STEPS as usize];
+        let (mut flags, mut greatest) = (0, 0);
+        for (step, z) in (0..).zip(&codes) {
+            let (token, own_bits) = own_token(t, *z);
+            let i = step as usize;
+            // Codes of lanes that have nothing to code are 0: so is their token, and it has no bits.
+            symbols[i] = t.shared_load2_at(quad.of_step(step) + SYMBOL_BYTES * token);
+            bits[i] = own_bits;
+            flags |= symbols[i][0];
+            greatest = greatest.max(own_bits);
+        }
+        if t.any(flags & ESCAPED != 0) {
+            return false;
+        }
+        let mut values = [0; QUAD_STEPS as usize];
+        for i in 0..codes.len() {
+            values[i] = top_bits(codes[i], bits[i]);
+        }
+        if t.any(greatest > BITS_WITH_SYMBOL) {
+            for i in (0..codes.len()).rev() {
+                self.push_wide(t, symbols[i], values[i], bits[i]);
+            }
+        } else if t.any(greatest != 0) {
+            for i in (0..codes.len()).rev() {
+                let word = self.push(t, symbols[i], values[i], bits[i]);
+                self.store(t, word);
+            }
+        } else {
+            for symbol in symbols.iter().rev() {
+                let word = self.push(t, *symbol, 0, 0);
+                self.store(t, word);
+            }
+        }
+        true
+    }
+
+    /// Pushes a symbol, and before it its extra bits, which some lane of the warp may have many of.
+    #[inline(always)]
+    fn push_wide<T: Thread>(&mut self, t: T, symbol: [u32; 2], value: u32, bits: u32) {
+        let is_wide = bits > BITS_WITH_SYMBOL;
+        let [alone, with_symbol] = if is_wide {
+            [(value, bits), (0, 0)]
+        } else {
+            [(0, 0), (value, bits)]
+        };
+        if t.any(is_wide) {
+            let word = self.push_bits(t, alone.0, alone.1);
+            self.store(t, word);
+        }
+        let word = self.push(t, symbol, with_symbol.0, with_symbol.1);
+        self.store(t, word);
+    }
+
+    /// Pushes a code, whose context's symbols begin at the address `context`.
+    #[inline(always)]
+    fn push_code<T: Thread>(&mut self, t: T, z: u32, context: u32) {
+        let (token, own_bits) = own_token(t, z);
+        let [entry, reciprocal] = t.shared_load2_at(context + SYMBOL_BYTES * token);
+        let bits = if entry & ESCAPED != 0 {
+            ESCAPE_BITS
+        } else {
+            own_bits
+        };
+        let entry = entry & PLAIN;
+        self.is_codable &= entry != 0;
+        self.push_wide(t, [entry, reciprocal], top_bits(z, bits), bits);
+    }
+
+    /// Pushes the class of a group.
+    #[inline(always)]
+    fn push_class<T: Thread>(&mut self, t: T, class: u32, is_active: bool) {
+        let symbols = if is_active {
+            self.tables
+        } else {
+            self.nothing()
+        };
+        let class = if is_active { class } else { 0 };
+        let [entry, reciprocal] = t.shared_load2_at(symbols + SYMBOL_BYTES * class);
+        let word = self.push(t, [entry & PLAIN, reciprocal], 0, 0);
+        self.store(t, word);
+    }
+
+    #[inline(always)]
+    fn push_bits<T: Thread>(&mut self, t: T, value: u32, bits: u32) -> Word {
+        let word = self.make_room(t, is_full_for_bits(self.x, bits));
+        self.x = push_bits(self.x, bits, value);
+        word
+    }
+
+    /// Pushes up to [`BITS_WITH_SYMBOL`] bits, and a symbol.
+    #[inline(always)]
+    fn push<T: Thread>(&mut self, t: T, symbol: [u32; 2], value: u32, bits: u32) -> Word {
+        let [entry, reciprocal] = symbol;
+        let word = self.make_room(t, C::is_full(self.x, entry, bits));
+        self.x = C::push(push_bits(self.x, bits, value), entry, reciprocal);
+        word
+    }
+
+    /// Takes a word off every lane that is full. [`Stacks::store`] must follow, in the same order.
+    #[inline(always)]
+    fn make_room<T: Thread>(&mut self, t: T, is_full: bool) -> Word {
+        let word = Word {
+            full: t.ballot(is_full),
+            is_full,
+            x: self.x,
+        };
+        if is_full {
+            self.x = emit(self.x);
+        }
+        word
+    }
+
+    /// Stores what lanes that were full have emitted, in order of lane before what was emitted earlier.
+    #[inline(always)]
+    fn store<T: Thread>(&mut self, t: T, word: Word) {
+        // This lane's and those of the lanes behind it.
+        let behind = (word.full >> t.lane()).count_ones();
+        let at = u64::from(self.end - behind);
+        t.store_half_if(word.is_full, self.region, at, word.x as u16);
+        self.end -= word.full.count_ones();
+    }
+
+    /// Fills up the word of the region that the last half word is in: whoever puts the words into the stream loads all of it.
+    #[inline(always)]
+    fn store_end<T: Thread>(&self, t: T) {
+        let is_half = (t.lane() == 0) & (self.end % 2 == 1);
+        t.store_half_if(is_half, self.region, u64::from(self.end & !1), 0);
+    }
+}
+
+/// What lanes have emitted but not yet stored: the states go on meanwhile.
+#[derive(Clone, Copy)]
+struct Word {
+    /// Which lanes were full.
+    full: u32,
+    /// Whether this lane was.
+    is_full: bool,
+    /// This lane's state then, whose low half is the word.
+    x: u32,
+}
+
+/// The number of a code's token, and how many of its low bits that does not tell: see [`Token::own`].
+#[inline(always)]
+fn own_token<T: Thread>(t: T, z: u32) -> (u32, u32) {
+    Token::own_of_leading(t.highest_bit_or_3(z), z)
+}

@@ -1,0 +1,65 @@
+//! A context's shares in a warp: each lane has those of four neighbouring symbols.
+
+use crate::primitives::scan::warp_inclusive_sum;
+use ferrosz_codec::code::entropy::states::SymbolCoder;
+use ferrosz_codec::code::entropy::token::TOKENS;
+use ferrosz_simt::{Thread, WARP};
+
+/// Symbols of a lane. The last lanes have some that do not exist, whose shares are 0.
+pub const OWN: usize = TOKENS.div_ceil(WARP) as usize;
+
+/// What a lane has of each of its symbols.
+pub type Own = [u32; OWN];
+
+/// Words that shares in the stream are padded to a multiple of.
+pub const PADDING: u32 = 4;
+
+/// The lane's symbol number `i`.
+#[inline(always)]
+pub fn symbol<T: Thread>(t: T, i: usize) -> u32 {
+    t.lane() * OWN as u32 + i as u32
+}
+
+/// What `of` says of this lane's symbols, 0 of those that do not exist.
+#[inline(always)]
+pub fn own<T: Thread>(t: T, of: impl Fn(u32) -> u32) -> Own {
+    core::array::from_fn(|i| {
+        let symbol = symbol(t, i);
+        if symbol < TOKENS { of(symbol) } else { 0 }
+    })
+}
+
+/// Writes what the warp has of its symbols to shared memory, from word `first` on.
+#[inline(always)]
+pub fn store<T: Thread>(t: T, first: u32, own: Own) {
+    for (i, value) in own.iter().enumerate() {
+        let symbol = symbol(t, i);
+        if symbol < TOKENS {
+            t.shared_store(first + symbol, *value);
+        }
+    }
+}
+
+/// Where the intervals of this lane's symbols start, as `ferrosz_codec::code::entropy::tables::intervals` says. The shares
+/// of all symbols are also in shared memory, from word `first` on. For a warp.
+#[inline(always)]
+pub fn starts<T: Thread, C: SymbolCoder>(t: T, first: u32, shares: Own) -> Own {
+    if !C::BY_SHARE {
+        let own = shares.iter().sum();
+        let mut before = warp_inclusive_sum(t, own) - own;
+        return shares.map(|share| {
+            let start = before;
+            before += share;
+            start
+        });
+    }
+    let mut starts = [0; OWN];
+    for other in 0..t.opaque(TOKENS) {
+        let share = t.shared_load(first + other);
+        for i in 0..OWN {
+            let is_before = share > shares[i] || share == shares[i] && other < symbol(t, i);
+            starts[i] += if is_before { share } else { 0 };
+        }
+    }
+    starts
+}

@@ -1,0 +1,474 @@
+//! Classes of all tiles, and counts of the symbols of those chunks that are counted.
+//!
+//! One warp a tile, which it goes through once, 16 bytes a lane, to sum up the magnitudes of each group, and again in
+//! steps if it has values that are stored as they are. The tiles whose symbols are counted, which takes longer, are
+//! shared out among the warps of their block, which read them from the cache. A block counts in shared memory and adds
+//! that to the cells of all blocks at its end.
+
+use crate::code::entropy::walk::{
+    OfGroups, QUAD_CODES, QUAD_STEPS, QUADS, Quad, levels_of_row_starts,
+};
+use crate::code::entropy::{THREADS, WARPS};
+use crate::pipeline::tiles::layout::{MARKS, TILE_RAWS, TILE_WORDS, region};
+use crate::pipeline::tiles::tiling::Tiling;
+use core::marker::PhantomData;
+use ferrosz_codec::code::entropy::class::{CONTEXTS, FIRST_CLASSES, class};
+use ferrosz_codec::code::entropy::token::{RAW, TOKENS, Token};
+use ferrosz_codec::shape::{Shape, StaticShape};
+use ferrosz_codec::tile::{CHUNK_TILES, GROUPS, LANES, STEPS, TILE, TileOrder};
+use ferrosz_simt::{Thread, View, WARP};
+
+/// Finds classes and counts symbols, in tiles of shape `S`. Launched with any number of blocks; a warp for each tile is best.
+pub struct Statistics<S>(PhantomData<S>);
+
+/// Parameters of [`Statistics`].
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct StatisticsParams {
+    /// The tiles.
+    pub tiling: Tiling,
+    /// The regions of all chunks: see [`layout`](crate::pipeline::tiles::layout).
+    pub regions: View<u32>,
+    /// Where what is kept of each tile goes: [`TILE_WORDS`] words for each of the 4 tiles of every chunk.
+    pub tiles: View<u32>,
+    /// The counts, to be raised: [`COUNTERS`] cells, by context and symbol.
+    pub counts: View<u64>,
+}
+
+/// Symbols of all contexts.
+pub const COUNTERS: u32 = CONTEXTS * TOKENS;
+
+/// The words of shared memory, a warp one, that say whether its tile is counted.
+const IS_COUNTED: u32 = COUNTERS;
+
+/// The first of those in which warps leave the classes of their tiles.
+const LEFT: u32 = IS_COUNTED + WARPS;
+
+/// Quads that a warp reads before it looks at the first.
+const IN_FLIGHT: usize = 4;
+
+impl<S: StaticShape> Statistics<S> {
+    /// Words of shared memory.
+    pub const SHARED_WORDS: u32 = LEFT + WARPS * 2 * WARP;
+    /// Blocks that a multiprocessor should hold at once.
+    pub const RESIDENT_BLOCKS: u32 = 4;
+
+    /// What one thread does.
+    #[inline(always)]
+    pub fn run<T: Thread>(t: T, params: &StatisticsParams) {
+        let mut counter = t.thread_index();
+        while counter < COUNTERS {
+            t.shared_store(counter, 0);
+            counter += THREADS;
+        }
+        t.barrier();
+        // Tiles of one block are neighbours: so those that are counted are in few blocks.
+        let tiles = params.tiling.chunks() * u64::from(CHUNK_TILES);
+        let mut first = u64::from(t.block_index()) * u64::from(WARPS);
+        let mut has_counted = false;
+        while first < tiles {
+            has_counted |= Self::run_tiles(t, params, first);
+            first += u64::from(t.block_count()) * u64::from(WARPS);
+        }
+        if !has_counted {
+            return;
+        }
+        let mut counter = t.thread_index();
+        while counter < COUNTERS {
+            let count = t.shared_load(counter);
+            if count != 0 {
+                t.atomic_add(params.counts, u64::from(counter), u64::from(count));
+            }
+            counter += THREADS;
+        }
+    }
+
+    /// Finds the classes of a tile for each warp, from tile `first` on, and counts the symbols of those that are counted;
+    /// whether any is. For the whole block.
+    #[inline(always)]
+    fn run_tiles<T: Thread>(t: T, params: &StatisticsParams, first: u64) -> bool {
+        let own = t.shuffle(t.warp(), 0);
+        let work = Work::<S>::new(params, first + u64::from(own));
+        let mut is_counted = false;
+        if work.is_there() {
+            let classes = work.run(t);
+            is_counted = work.is_counted(t, classes);
+            if is_counted {
+                classes.leave(t, own);
+            }
+        }
+        if t.lane() == 0 {
+            t.shared_store(IS_COUNTED + own, u32::from(is_counted));
+        }
+        if !t.barrier_or(is_counted) {
+            return false;
+        }
+        for warp in 0..t.opaque(WARPS) {
+            if t.shared_load(IS_COUNTED + warp) != 0 {
+                let work = Work::<S>::new(params, first + u64::from(warp));
+                work.count(t, OfGroups::left_by(t, warp), own);
+            }
+        }
+        t.barrier();
+        true
+    }
+}
+
+/// Where in shared memory a warp leaves the class of group `lane`, and [`WARP`] further that of group 32 + `lane`.
+#[inline(always)]
+fn left_at<T: Thread>(t: T, warp: u32) -> u32 {
+    LEFT + warp * 2 * WARP + t.lane()
+}
+
+impl OfGroups {
+    /// Leaves them for the other warps of the block.
+    #[inline(always)]
+    fn leave<T: Thread>(self, t: T, own: u32) {
+        let at = left_at(t, own);
+        t.shared_store(at, self.first);
+        t.shared_store(at + WARP, self.rest);
+    }
+
+    /// What a warp has left.
+    #[inline(always)]
+    fn left_by<T: Thread>(t: T, warp: u32) -> Self {
+        let at = left_at(t, warp);
+        Self {
+            first: t.shared_load(at),
+            rest: t.shared_load(at + WARP),
+            none: 0,
+        }
+    }
+}
+
+/// One tile.
+struct Work<'a, S> {
+    params: &'a StatisticsParams,
+    chunk: u64,
+    tile: u32,
+    region: View<u32>,
+    shape: PhantomData<S>,
+}
+
+impl<'a, S: StaticShape> Work<'a, S> {
+    /// The tile of a number.
+    #[inline(always)]
+    fn new(params: &'a StatisticsParams, number: u64) -> Self {
+        let chunk = number / u64::from(CHUNK_TILES);
+        Self {
+            params,
+            chunk,
+            tile: number as u32 % CHUNK_TILES,
+            region: region(params.regions, chunk),
+            shape: PhantomData,
+        }
+    }
+
+    /// Whether there is such a tile.
+    #[inline(always)]
+    fn is_there(&self) -> bool {
+        let tiling = &self.params.tiling;
+        self.chunk < tiling.chunks() && self.tile < tiling.tiles_of(self.chunk)
+    }
+
+    /// Finds the classes of the tile's groups, and marks what is stored as it is.
+    #[inline(always)]
+    fn run<T: Thread>(&self, t: T) -> OfGroups {
+        let (sums, has_raws) = self.sum(t);
+        let classes = OfGroups {
+            first: class(S::SHAPE, t.lane(), sums.first),
+            rest: if t.lane() < GROUPS - FIRST_CLASSES {
+                class(S::SHAPE, FIRST_CLASSES + t.lane(), sums.rest)
+            } else {
+                0
+            },
+            none: 0,
+        };
+        let raws = if has_raws { self.mark(t) } else { 0 };
+        self.store(t, classes, raws);
+        classes
+    }
+
+    /// Whether there are symbols to count.
+    #[inline(always)]
+    fn is_counted<T: Thread>(&self, t: T, classes: OfGroups) -> bool {
+        t.any(classes.first | classes.rest != 0) && self.params.tiling.is_counted(self.chunk)
+    }
+
+    /// Keeps the tile's classes.
+    #[inline(always)]
+    fn store<T: Thread>(&self, t: T, classes: OfGroups, raws: u32) {
+        let tile = self.chunk * u64::from(CHUNK_TILES) + u64::from(self.tile);
+        let tiles = self.params.tiles.from(tile * TILE_WORDS);
+        t.store(tiles, u64::from(t.lane()), classes.first);
+        let at = u64::from(FIRST_CLASSES + t.lane());
+        if at < TILE_RAWS {
+            t.store(tiles, at, classes.rest);
+        } else if at == TILE_RAWS {
+            t.store(tiles, at, raws);
+        }
+    }
+
+    /// The sums of the magnitudes of the tile's groups, and whether any code is [`RAW`].
+    #[inline(always)]
+    fn sum<T: Thread>(&self, t: T) -> (OfGroups, bool) {
+        let first = self.tile * (TILE as u32 / CODES_OF_UNIT);
+        let load = |quad: u32| {
+            let unit = first + quad * (QUAD_CODES / CODES_OF_UNIT) + t.lane();
+            t.load4(self.region, u64::from(unit))
+        };
+        let order = TileOrder {
+            shape: S::SHAPE,
+            ..self.params.tiling.order
+        };
+        let mut sums = GroupSums::default();
+        for batch in 0..t.opaque(QUADS / IN_FLIGHT as u32) {
+            let quad = batch * IN_FLIGHT as u32;
+            let units: [[u32; 4]; IN_FLIGHT] = core::array::from_fn(|i| load(quad + i as u32));
+            let row = BATCH_ROWS * batch;
+            let parts = Parts::of(&order, row, t.lane() / 4);
+            for (i, unit) in units.iter().enumerate() {
+                sums.add(t, &parts, 2 * i / IN_FLIGHT, *unit);
+            }
+            if (row + BATCH_ROWS).is_multiple_of(rows_of_bricks(S::SHAPE)) {
+                sums.flush(t, &order, row);
+            }
+        }
+        (sums.finish(t), t.any(sums.magnitudes & RAW_MAGNITUDES != 0))
+    }
+
+    /// Marks the values that are stored as they are; how many there are.
+    #[inline(always)]
+    fn mark<T: Thread>(&self, t: T) -> u32 {
+        let mut raws = 0;
+        for quad in 0..t.opaque(QUADS) {
+            let codes = self.load(t, quad);
+            let mut own = 0;
+            for (step, z) in (0..).zip(&codes) {
+                let marks = t.ballot(*z == RAW);
+                own = if t.lane() == step { marks } else { own };
+            }
+            if t.lane() < QUAD_STEPS {
+                let word = MARKS + self.tile * STEPS + quad * QUAD_STEPS + t.lane();
+                t.store(self.region, u64::from(word), own);
+            }
+            raws += t.reduce_add(own.count_ones());
+        }
+        raws
+    }
+
+    /// This lane's codes of a quad.
+    #[inline(always)]
+    fn load<T: Thread>(&self, t: T, quad: u32) -> [u32; QUAD_STEPS as usize] {
+        let first = self.tile * TILE as u32 + quad * QUAD_CODES + t.lane();
+        core::array::from_fn(|step| {
+            t.load_half(self.region, u64::from(first + step as u32 * LANES))
+        })
+    }
+
+    /// Counts the symbols of a warp's share of the tile's quads.
+    #[inline(always)]
+    fn count<T: Thread>(&self, t: T, classes: OfGroups, warp: u32) {
+        let order = &self.params.tiling.order;
+        if warp == 0 {
+            t.shared_add(classes.first, 1);
+            if t.lane() < order.groups() - FIRST_CLASSES {
+                t.shared_add(classes.rest, 1);
+            }
+        }
+        let place = self.params.tiling.tile(self.chunk, self.tile).place;
+        // A class as the first counter of its context.
+        let groups = OfGroups {
+            first: classes.first * TOKENS,
+            rest: classes.rest * TOKENS,
+            none: 0,
+        };
+        let mut number = warp;
+        let mut codes = self.load(t, number);
+        while number < t.opaque(QUADS) {
+            let now = codes;
+            let next = number + WARPS;
+            // At the end those of the last quad again.
+            codes = self.load(t, next.min(QUADS - 1));
+            let quad = Quad::of::<_, S>(t, order, &place, number, groups);
+            if quad.any != 0 {
+                count_quad(t, &quad, now);
+            }
+            number = next;
+        }
+    }
+}
+
+/// Counts the symbols of a quad. Code 0, the most frequent, is counted in registers: otherwise all lanes would add to
+/// one word, one after the other.
+#[inline(always)]
+fn count_quad<T: Thread>(t: T, quad: &Quad, codes: [u32; QUAD_STEPS as usize]) {
+    let mut zeros = [0; QUAD_STEPS as usize];
+    for (step, z) in (0..).zip(&codes) {
+        if quad.is_active(step) {
+            if *z == 0 {
+                zeros[Quad::first_alike(step) as usize] += 1;
+            } else {
+                t.shared_add(quad.of_step(step) + Token::of(*z).number, 1);
+            }
+        }
+    }
+    for (step, zeros) in (0..).zip(&zeros) {
+        if *zeros != 0 {
+            t.shared_add(quad.of_step(step), *zeros);
+        }
+    }
+}
+
+/// Codes in 16 bytes.
+const CODES_OF_UNIT: u32 = 8;
+
+/// The bits of two magnitudes that only those of [`RAW`] have.
+const RAW_MAGNITUDES: u32 = 0x8000_8000;
+
+/// Rows that a warp reads before it looks at the first: two times eight, each of which are all of the same bricks.
+const BATCH_ROWS: u32 = 16;
+
+const _: () = assert!(BATCH_ROWS == IN_FLIGHT as u32 * QUAD_STEPS / 2);
+
+/// After so many rows bricks end, where 16 rows are, or each half of them is, of the same ones as those 16 before.
+#[inline(always)]
+const fn rows_of_bricks(shape: Shape) -> u32 {
+    match shape {
+        Shape::Line => 16,
+        Shape::Plane => 32,
+        Shape::Cube => 128,
+    }
+}
+
+/// What `Thread::add_halves` is to take the codes of even lanes times, or those of odd lanes.
+const EVEN: u32 = 1;
+const ODD: u32 = 1 << 8;
+
+/// Which of a lane's codes are of level 0, of level 1 and of higher levels: of those of even lanes, of those of odd lanes,
+/// or of both.
+struct Parts {
+    bricks: u32,
+    level_1: u32,
+    higher: u32,
+}
+
+impl Parts {
+    /// Those of 16 rows from `row` on, for a lane that has codes of step `step` of each quad.
+    #[inline(always)]
+    fn of(order: &TileOrder, row: u32, step: u32) -> Self {
+        let [first, third, others] = levels_of_row_starts(order.shape, row);
+        // The codes of anchors are 0.
+        let [even, odd] = match step {
+            _ if !order.has_levels => [0; 2],
+            0 => first,
+            4 => third,
+            2 | 6 => others,
+            _ => [0; 2],
+        };
+        let of = |level: u32| {
+            let even = if even == level { EVEN } else { 0 };
+            even + if odd == level { ODD } else { 0 }
+        };
+        Self {
+            bricks: of(0),
+            level_1: of(1),
+            higher: of(2),
+        }
+    }
+}
+
+/// Sums of magnitudes, while a warp reads a tile 16 bytes a lane: a lane has four even and four odd lanes' codes of a
+/// step, 8 lanes from 8 (lane % 4) on, of step lane / 4 of each quad.
+#[derive(Default)]
+struct GroupSums {
+    /// Since the last flush, of the first and of the second half of every 16 rows.
+    halves: [HalfSums; 2],
+    /// Of the higher levels.
+    higher: u32,
+    /// All bits that any two magnitudes had.
+    magnitudes: u32,
+    /// Of whole groups: number `lane`, and 32 + `lane`.
+    first: u32,
+    rest: u32,
+}
+
+/// Sums of magnitudes of eight rows that are all of the same bricks, and of others that are.
+#[derive(Default, Clone, Copy)]
+struct HalfSums {
+    /// Of level 0: of the first four of the 8 lanes, and of the others.
+    bricks: [u32; 2],
+    /// Of level 1.
+    level_1: u32,
+}
+
+impl GroupSums {
+    /// Adds the codes of a quad, which is of one half of its 16 rows.
+    #[inline(always)]
+    fn add<T: Thread>(&mut self, t: T, parts: &Parts, half: usize, unit: [u32; 4]) {
+        let sums = &mut self.halves[half];
+        for (i, pair) in unit.iter().enumerate() {
+            // Of both halves: (z + 1) / 2.
+            let magnitudes = (pair >> 1 & 0x7fff_7fff) + (pair & 0x0001_0001);
+            self.magnitudes |= magnitudes;
+            sums.bricks[i / 2] = t.add_halves(magnitudes, parts.bricks, sums.bricks[i / 2]);
+            sums.level_1 = t.add_halves(magnitudes, parts.level_1, sums.level_1);
+            self.higher = t.add_halves(magnitudes, parts.higher, self.higher);
+        }
+    }
+
+    /// Adds what was summed up since the last flush to the groups; of the last 16 rows the first is `row`.
+    #[inline(always)]
+    fn flush<T: Thread>(&mut self, t: T, order: &TileOrder, row: u32) {
+        for half in 0..2 {
+            let brick = order.brick(row + half as u32 * BATCH_ROWS / 2, 0);
+            let HalfSums { bricks, level_1 } = self.halves[half];
+            let (count, sum) = sum_of_bricks(t, order.shape, bricks);
+            if t.lane() / count == brick / count {
+                self.first += sum;
+            }
+            let level_1 = t.reduce_add(level_1);
+            if t.lane() == brick / 8 {
+                self.rest += level_1;
+            }
+        }
+        self.halves = [HalfSums::default(); 2];
+    }
+
+    /// The sums of all groups.
+    #[inline(always)]
+    fn finish<T: Thread>(&self, t: T) -> OfGroups {
+        let higher = t.reduce_add(self.higher);
+        let is_last = t.lane() == GROUPS - 1 - FIRST_CLASSES;
+        OfGroups {
+            first: self.first,
+            rest: self.rest + if is_last { higher } else { 0 },
+            none: 0,
+        }
+    }
+}
+
+/// How many bricks eight rows have, and the sum of one of them in every lane: the brick's number is that of the lane, if
+/// bricks of other rows have the same one.
+#[inline(always)]
+fn sum_of_bricks<T: Thread>(t: T, shape: Shape, [low, high]: [u32; 2]) -> (u32, u32) {
+    let sum_of_alike = |sum: u32| {
+        let sum = sum + t.shuffle_xor(sum, 8);
+        sum + t.shuffle_xor(sum, 16)
+    };
+    match shape {
+        Shape::Line => (1, t.reduce_add(low + high)),
+        Shape::Plane => {
+            let sum = low + high;
+            (4, sum_of_alike(sum + t.shuffle_xor(sum, 4)))
+        }
+        Shape::Cube => {
+            // Of a lane and the one 4 above one gets the first brick, the other one the second.
+            let is_second = t.lane() & 4 != 0;
+            let (own, other) = if is_second { (high, low) } else { (low, high) };
+            let sum = sum_of_alike(own + t.shuffle_xor(other, 4));
+            let brick = t.lane() % 8;
+            (8, t.shuffle(sum, brick / 2 + 4 * (brick % 2)))
+        }
+    }
+}

@@ -1,0 +1,327 @@
+//! Counts to shares, to what the encoder looks up, and to the words of the stream: one warp for each context.
+
+use crate::code::entropy::shares::{self, OWN, Own, starts};
+use crate::pipeline::cells;
+use crate::primitives::scan::{warp_inclusive_sum, warp_inclusive_sum_u64, warp_sum_u64};
+use core::marker::PhantomData;
+use ferrosz_codec::code::entropy::class::CONTEXTS;
+use ferrosz_codec::code::entropy::counts::completed;
+use ferrosz_codec::code::entropy::frequencies::{Totals, excess};
+use ferrosz_codec::code::entropy::lengths::{
+    MEMORY_WORDS, Memory, is_lighter, lengths_of_sorted, weight,
+};
+use ferrosz_codec::code::entropy::shares::{Head, LENGTH_BITS, MAX_WORDS, low_bits, share_length};
+use ferrosz_codec::code::entropy::states::SymbolCoder;
+use ferrosz_codec::code::entropy::token::{ESCAPE, SLOTS, TOKENS};
+use ferrosz_simt::{Thread, View, WARP};
+
+/// Makes the tables of coder `C`. Launched with one block.
+pub struct MakeTables<C>(PhantomData<C>);
+
+/// Parameters of [`MakeTables`].
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct TablesParams {
+    /// The counts, by context and symbol.
+    pub counts: View<u64>,
+    /// Where the tables go: [`ENCODE_WORDS`] words.
+    pub tables: View<u32>,
+    /// Where the shares go, as the stream has them: [`MAX_WORDS`] words at most.
+    pub shares: View<u32>,
+    /// The workspace, which gets the number of these words.
+    pub cells: View<u64>,
+    /// Not 0 if not all chunks were counted.
+    pub is_sample: u32,
+}
+
+/// Threads of the block: a warp for each context.
+pub const THREADS: u32 = CONTEXTS * WARP;
+
+/// Words of the tables: an entry and a reciprocal for each symbol of each context.
+pub const ENCODE_WORDS: u32 = 2 * CONTEXTS * TOKENS;
+
+/// Of an entry in the tables: its token is that of the escape, and all bits of the code follow.
+pub const ESCAPED: u32 = 1 << 31;
+/// The bits of an entry that the coder knows.
+pub const PLAIN: u32 = (1 << 28) - 1;
+
+/// Words of a context's body in shared memory.
+const BODY_WORDS: u32 = MAX_WORDS as u32 / CONTEXTS;
+
+impl<C: SymbolCoder> MakeTables<C> {
+    /// By context and symbol: weights or counts, then shares.
+    const SHARES: u32 = 0;
+    /// For each context, what lengths are found in, and then its body.
+    const WORK: u32 = CONTEXTS * TOKENS;
+    const WORK_WORDS: u32 = MEMORY_WORDS;
+    /// For each context, the words of its body.
+    const SIZES: u32 = Self::WORK + CONTEXTS * Self::WORK_WORDS;
+    /// Words of shared memory.
+    pub const SHARED_WORDS: u32 = Self::SIZES + CONTEXTS;
+    /// Blocks that a multiprocessor should hold at once.
+    pub const RESIDENT_BLOCKS: u32 = 1;
+
+    /// What one thread does.
+    #[inline(always)]
+    pub fn run<T: Thread>(t: T, params: &TablesParams) {
+        let context = t.warp();
+        let own_shares = Self::SHARES + context * TOKENS;
+        let counts = Self::counts(t, params, context);
+        let shares = if C::POWERS_OF_TWO {
+            Self::lengths(
+                t,
+                counts,
+                own_shares,
+                Self::WORK + context * Self::WORK_WORDS,
+            )
+        } else {
+            frequencies(t, counts)
+        };
+        shares::store(t, own_shares, shares);
+        t.sync_warp();
+        Self::store_symbols(t, params, own_shares, shares);
+        Self::write(t, params, shares);
+    }
+
+    /// This lane's counts of its context.
+    #[inline(always)]
+    fn counts<T: Thread>(t: T, params: &TablesParams, context: u32) -> Own {
+        shares::own(t, |symbol| {
+            let counter = context * TOKENS + symbol;
+            let count = t.atomic_load(params.counts, u64::from(counter));
+            let count = count.min(u64::from(u32::MAX)) as u32;
+            completed(context, symbol, count, params.is_sample != 0)
+        })
+    }
+
+    /// Shares that are powers of two. `weights` is the first of the words for the context's weights, `memory` of those to
+    /// work in.
+    #[inline(always)]
+    fn lengths<T: Thread>(t: T, counts: Own, weights: u32, memory: u32) -> Own {
+        let total = warp_sum_u64(t, sum_u64(counts.map(u64::from)));
+        let own = counts.map(|count| weight(count, total));
+        shares::store(t, weights, own);
+        t.sync_warp();
+        let mut ranks = [0; OWN];
+        for other in 0..t.opaque(TOKENS) {
+            let lighter = t.shared_load(weights + other);
+            for i in 0..OWN {
+                let symbol = shares::symbol(t, i);
+                let counts = lighter > 0 && is_lighter((lighter, other), (own[i], symbol));
+                ranks[i] += u32::from(counts);
+            }
+        }
+        for i in 0..OWN {
+            if own[i] > 0 {
+                t.shared_store(memory + ranks[i], own[i]);
+            }
+        }
+        let used = t.reduce_add(own.map(|weight| u32::from(weight > 0)).iter().sum());
+        t.sync_warp();
+        if t.lane() == 0 {
+            lengths_of_sorted(&mut SharedMemory { t, first: memory }, used);
+        }
+        t.sync_warp();
+        core::array::from_fn(|i| {
+            if own[i] > 0 {
+                SLOTS >> t.shared_load(memory + ranks[i])
+            } else {
+                0
+            }
+        })
+    }
+
+    /// Stores what the encoder looks up of the symbols of this warp's context.
+    #[inline(always)]
+    fn store_symbols<T: Thread>(t: T, params: &TablesParams, own_shares: u32, shares: Own) {
+        let starts = starts::<T, C>(t, own_shares, shares);
+        let mut symbols = [[0; 2]; OWN];
+        for i in 0..OWN {
+            if shares[i] > 0 {
+                symbols[i] = [C::entry(shares[i], starts[i]), C::reciprocal(shares[i])];
+            }
+        }
+        // Tokens without a share are escaped.
+        let escape =
+            [0, 1].map(|word| t.shuffle(symbols[ESCAPE as usize % OWN][word], ESCAPE / OWN as u32));
+        for i in 0..OWN {
+            let symbol = shares::symbol(t, i);
+            let [entry, reciprocal] = if shares[i] > 0 { symbols[i] } else { escape };
+            let flags = if shares[i] == 0 || symbol == ESCAPE {
+                ESCAPED
+            } else {
+                0
+            };
+            if symbol < TOKENS {
+                let at = u64::from(2 * (t.warp() * TOKENS + symbol));
+                t.store(params.tables, at, entry | flags);
+                t.store(params.tables, at + 1, reciprocal);
+            }
+        }
+    }
+
+    /// Writes the shares as the stream has them. For the whole block.
+    #[inline(always)]
+    fn write<T: Thread>(t: T, params: &TablesParams, shares: Own) {
+        let own = Self::collect(t, shares);
+        if t.lane() == 0 {
+            t.shared_store(Self::SIZES + t.warp(), own.words);
+        }
+        t.barrier();
+        let size = if t.lane() < CONTEXTS {
+            t.shared_load(Self::SIZES + t.lane())
+        } else {
+            0
+        };
+        let start = t.reduce_add(if t.lane() < t.warp() { size } else { 0 });
+        let all = CONTEXTS + t.reduce_add(size);
+        let head = Head {
+            first: own.first,
+            symbols: own.symbols,
+            end: start + own.words,
+        };
+        let store = |at: u32, word| t.store(params.shares, u64::from(at), word);
+        if t.lane() == 0 {
+            store(t.warp(), head.to_word());
+        }
+        let mut word = t.lane();
+        while word < own.words {
+            store(CONTEXTS + start + word, t.shared_load(Self::body(t) + word));
+            word += WARP;
+        }
+        if t.warp() == 0 {
+            let padded = all.next_multiple_of(shares::PADDING);
+            if all + t.lane() < padded {
+                store(all + t.lane(), 0);
+            }
+            if t.lane() == 0 {
+                t.atomic_store(params.cells, cells::SHARES_WORDS, u64::from(padded));
+            }
+        }
+    }
+
+    /// The first word of shared memory in which a warp collects the shares of its context.
+    #[inline(always)]
+    fn body<T: Thread>(t: T) -> u32 {
+        Self::WORK + t.warp() * Self::WORK_WORDS
+    }
+
+    /// Collects the shares of a warp's context as the stream has them. For a whole warp.
+    #[inline(always)]
+    fn collect<T: Thread>(t: T, shares: Own) -> Collected {
+        // Symbols plus one, so that 0 is none.
+        let mut ends = [0; 2];
+        for (i, share) in shares.iter().enumerate() {
+            if *share > 0 {
+                let symbol = shares::symbol(t, i);
+                ends = [ends[0].max(TOKENS - symbol), ends[1].max(symbol + 1)];
+            }
+        }
+        let [from_end, end] = ends.map(|end| t.reduce_max(end));
+        let first = if end > 0 { TOKENS - from_end } else { 0 };
+        let symbols = end - first;
+        let body = Self::body(t);
+        clear(t, body);
+        let lows = shares.map(|share| low_bits::<C>(share_length(share)));
+        let mut at = LENGTH_BITS * symbols + before(t, lows);
+        for i in 0..OWN {
+            let symbol = shares::symbol(t, i);
+            if symbol >= first && symbol < end {
+                let length = share_length(shares[i]);
+                or_bits(t, body, LENGTH_BITS * (symbol - first), length);
+                or_bits(t, body, at, shares[i] & ((1 << lows[i]) - 1));
+            }
+            at += lows[i];
+        }
+        let bits = LENGTH_BITS * symbols + t.reduce_add(lows.iter().sum());
+        Collected {
+            first,
+            symbols,
+            words: bits.div_ceil(32),
+        }
+    }
+}
+
+/// The shares of a context: how many symbols from which on, in how many words.
+#[derive(Clone, Copy)]
+struct Collected {
+    first: u32,
+    symbols: u32,
+    words: u32,
+}
+
+/// Shares in proportion to counts.
+#[inline(always)]
+fn frequencies<T: Thread>(t: T, counts: Own) -> Own {
+    let count = warp_sum_u64(t, sum_u64(counts.map(u64::from)));
+    let own = counts.map(|own| excess(own, count));
+    let sum = sum_u64(own);
+    let totals = Totals {
+        count,
+        used: t.reduce_add(counts.map(|count| u32::from(count > 0)).iter().sum()),
+        excess: warp_sum_u64(t, sum),
+    };
+    let mut before = warp_inclusive_sum_u64(t, sum) - sum;
+    core::array::from_fn(|i| {
+        let share = totals.share(counts[i], before);
+        before += own[i];
+        share
+    })
+}
+
+#[inline(always)]
+fn sum_u64(values: [u64; OWN]) -> u64 {
+    let mut sum = 0;
+    for value in values {
+        sum += value;
+    }
+    sum
+}
+
+/// The sum of what all lanes before this one have.
+#[inline(always)]
+fn before<T: Thread>(t: T, values: Own) -> u32 {
+    let own = values.iter().sum();
+    warp_inclusive_sum(t, own) - own
+}
+
+/// Makes the words of a body 0. For a warp, whose accesses it orders.
+#[inline(always)]
+fn clear<T: Thread>(t: T, body: u32) {
+    t.sync_warp();
+    let mut word = t.lane();
+    while word < BODY_WORDS {
+        t.shared_store(body + word, 0);
+        word += WARP;
+    }
+    t.sync_warp();
+}
+
+/// Sets bits of a body from bit `at` on.
+#[inline(always)]
+fn or_bits<T: Thread>(t: T, body: u32, at: u32, bits: u32) {
+    let both = u64::from(bits) << (at % 32);
+    let word = body + at / 32;
+    t.shared_or(word, both as u32);
+    if both >> 32 != 0 {
+        t.shared_or(word + 1, (both >> 32) as u32);
+    }
+}
+
+/// A stretch of shared memory that one thread works in.
+struct SharedMemory<T> {
+    t: T,
+    first: u32,
+}
+
+impl<T: Thread> Memory for SharedMemory<T> {
+    #[inline(always)]
+    fn get(&self, at: u32) -> u32 {
+        self.t.shared_load(self.first + at)
+    }
+
+    #[inline(always)]
+    fn set(&mut self, at: u32, word: u32) {
+        self.t.shared_store(self.first + at, word);
+    }
+}

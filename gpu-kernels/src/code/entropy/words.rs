@@ -1,0 +1,93 @@
+//! What the encoder with lane stacks leaves: words behind its codes, and the lanes' states.
+
+use crate::code::entropy::THREADS;
+use crate::pipeline::tiles::layout::{WORDS_END_HALF, region};
+use crate::pipeline::tiles::place::{CodedWords, Work};
+use crate::pipeline::tiles::record::Record;
+use crate::primitives::scan::warp_inclusive_sum;
+use core::array::from_fn;
+use ferrosz_codec::code::entropy::states::spare_bits;
+use ferrosz_codec::tile::LANES;
+use ferrosz_simt::Thread;
+
+/// The words of lane stacks. The unit of [`Record::words`] is half a word.
+pub struct StackWords;
+
+/// Words that a thread asks for before it writes the first.
+const TOGETHER: usize = 8;
+
+/// Words of an image before the states: the number of words, and 4 bits for each lane.
+pub const HEAD_WORDS: u32 = 1 + LANES / 8;
+
+impl CodedWords for StackWords {
+    // Head and states, which have 31 bits each at most.
+    const SCRATCH_WORDS: u32 = HEAD_WORDS + LANES;
+    const RESIDENT_BLOCKS: u32 = 3;
+
+    #[inline(always)]
+    fn place<T: Thread>(t: T, work: &mut Work<'_>) {
+        place_head(t, work);
+        place_words(t, work);
+    }
+}
+
+/// Writes the number of words and the states. For the whole block.
+#[inline(always)]
+fn place_head<T: Thread>(t: T, work: &mut Work<'_>) {
+    if t.thread_index() < StackWords::SCRATCH_WORDS {
+        t.shared_store(t.thread_index(), 0);
+    }
+    t.barrier();
+    if t.warp() == 0 {
+        let x = Record::state(t, work.params.records, work.chunk);
+        let spare = spare_bits(x);
+        if t.lane() == 0 {
+            t.shared_or(0, work.record.words);
+        }
+        t.shared_or(1 + t.lane() / 8, spare << (4 * (t.lane() % 8)));
+        let bits = 16 + spare;
+        let at = warp_inclusive_sum(t, bits) - bits;
+        let both = u64::from(x & ((1 << bits) - 1)) << (at % 32);
+        t.shared_or(HEAD_WORDS + at / 32, both as u32);
+        if both >> 32 != 0 {
+            t.shared_or(HEAD_WORDS + at / 32 + 1, (both >> 32) as u32);
+        }
+    }
+    t.barrier();
+    let at = t.thread_index();
+    if at < work.record.words_at {
+        work.store(t, at, t.shared_load(at));
+    }
+}
+
+/// Writes the words that the encoder left: the half words up to [`WORDS_END_HALF`], the first of which may be the high half
+/// of a word of the region. For the whole block.
+#[inline(always)]
+fn place_words<T: Thread>(t: T, work: &mut Work<'_>) {
+    let record = work.record;
+    let words = record.words.div_ceil(2);
+    let region = region(work.params.regions, work.chunk);
+    let region = region.from(u64::from((WORDS_END_HALF - record.words) / 2));
+    let shift = 16 * (record.words % 2);
+    let mut word = t.thread_index();
+    while word < words {
+        let both: [[u32; 2]; TOGETHER] = from_fn(|i| {
+            let at = word + i as u32 * THREADS;
+            let is_followed = (shift > 0) & (at + 1 < words);
+            [(at < words, at), (is_followed, at + 1)].map(|(is_asked, at)| {
+                if is_asked {
+                    t.load(region, u64::from(at))
+                } else {
+                    0
+                }
+            })
+        });
+        for [low, high] in &both {
+            if word < words {
+                let both = u64::from(*low) | u64::from(*high) << 32;
+                work.store(t, record.words_at + word, (both >> shift) as u32);
+            }
+            word += THREADS;
+        }
+    }
+}

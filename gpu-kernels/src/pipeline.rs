@@ -1,0 +1,6 @@
+//! Whole streams: the kernels of the two families, and what the blocks of a launch share.
+
+pub mod blocks;
+pub mod cells;
+pub mod identity;
+pub mod tiles;

@@ -1,0 +1,304 @@
+//! Compression in one kernel: one thread block a chunk, one thread a group: a coding block or half of
+//! one.
+//!
+//! 1. Take a ticket: the chunk. Bring its elements into shared memory ([`Tile`]).
+//! 2. Each thread quantises its row, takes differences, and knows the length of its body.
+//! 3. A sum over the thread block gives every body its place in the chunk, and the chunk its form
+//!    and length, which is published at once for the look-back.
+//! 4. The chunk's image is built in shared memory, where the elements lay.
+//! 5. The look-back gives the chunk its place in the stream; the image is copied there, 16 bytes a
+//!    thread, and its checksum taken on the way.
+//!
+//! The last chunk completes the header. Nothing depends on the order in which blocks run.
+
+mod work;
+
+use crate::code::fixed_length::{Image, write_body};
+use crate::pipeline::blocks::CHUNK_WARPS;
+use crate::pipeline::blocks::compress::work::Work;
+use crate::pipeline::blocks::staged_chunk::{Tile, UnitSteps};
+use crate::pipeline::identity::IdentityOf;
+use crate::predict::{group, layer};
+use crate::primitives::element::by_width;
+use crate::primitives::scan::{BlockSum, block_sum, store_warp_sum_u64, sum_of_warps};
+use crate::primitives::task::Task;
+use core::marker::PhantomData;
+use ferrosz_codec::Element;
+use ferrosz_codec::code::fixed_length::block::{SignedGroup, choose_rate};
+use ferrosz_codec::code::fixed_length::rate::RateByte;
+use ferrosz_codec::container::chunk::{Form, Sections};
+use ferrosz_codec::container::grid::Grid;
+use ferrosz_codec::container::header::Draft;
+use ferrosz_codec::pipeline::{BlockCodec, StaticCodec};
+use ferrosz_codec::predict::block::Predictor;
+use ferrosz_codec::predict::difference;
+use ferrosz_codec::predict::group::{Group, MAX_REACH};
+use ferrosz_codec::quantize::field::Quantizer;
+use ferrosz_codec::shape::{Shape, StaticShape, WHOLE_GROUP};
+use ferrosz_simt::{Thread, View};
+
+/// Compresses a field of `E` with codec `C` in blocks of shape `S`. Launched with one block a chunk.
+pub struct Compress<E, C, S>(PhantomData<(E, C, S)>);
+
+/// Parameters of [`Compress`].
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct CompressParams {
+    /// The field, 16-byte aligned.
+    pub input: View<u32>,
+    /// How the field is cut.
+    pub grid: Grid,
+    /// The units of a whole chunk, in the field.
+    pub steps: UnitSteps,
+    /// Where the stream goes, 16-byte aligned; as long as the longest stream of such a field.
+    pub stream: View<u32>,
+    /// The workspace: see [`crate::pipeline::cells`].
+    pub cells: View<u64>,
+    /// The quantiser's bits, unless it is in the workspace.
+    pub quantizer: [u64; 3],
+    /// Not 0 if the quantiser is in the workspace.
+    pub quantizer_in_cells: u32,
+    /// The header, to be completed with the error and the payload's length.
+    pub header: Draft,
+    /// The header's identity.
+    pub identity: IdentityOf,
+}
+
+impl<E: Element, C: StaticCodec, S: StaticShape> Compress<E, C, S> {
+    const BODY_SUMS: u32 = Tile::<E>::WORDS;
+    const FLAG_SUMS: u32 = Self::BODY_SUMS + CHUNK_WARPS as u32;
+    const CHECKSUMS: u32 = Self::FLAG_SUMS + CHUNK_WARPS as u32;
+    const LAYER: u32 = Self::CHECKSUMS + 2 * CHUNK_WARPS as u32;
+    const TASK: u32 = Self::LAYER + layer::SCRATCH_WORDS;
+    const START: u32 = Self::TASK + Task::SCRATCH_WORDS;
+
+    /// Words of shared memory.
+    pub const SHARED_WORDS: u32 = Self::START + 2;
+    /// Blocks that a multiprocessor should hold at once.
+    pub const RESIDENT_BLOCKS: u32 = by_width::<E>(4, 3);
+
+    /// What one thread does.
+    #[inline(always)]
+    pub fn run<T: Thread>(t: T, params: &CompressParams) {
+        let work = Work::<E, S>::take(t, params, Self::TASK);
+        work.stage(t);
+        let coded = Self::code(t, &work);
+        let sizes = coded.own_bytes::<T, S>(t) | coded.mask.count_ones() << 16;
+        let places = block_sum::<T, CHUNK_WARPS>(t, sizes, Self::BODY_SUMS);
+        let work = work.again(t, Self::TASK);
+        let (sections, flags) = Self::sections(t, &work, coded.mask, places.total);
+        let is_constant = work.quantizer(t).is_lossless() && work.is_constant(t);
+        let elements = work.chunk.elements();
+        let (form, words) = sections.choose(elements, E::WORDS as u32, coded.initial, is_constant);
+        work.publish(t, words);
+        // From here on the tile holds the chunk's image instead of its elements.
+        t.barrier();
+        match form {
+            Form::Zero => {}
+            Form::Constant | Form::Raw => work.write_elements(t, form, words),
+            Form::Coded | Form::CodedWithExceptions => {
+                let image = Image { sections, words };
+                Self::write_image(t, &work, &image, coded, places.before, flags.before);
+            }
+        }
+        let start = work.find_start(t, words, Self::START);
+        Self::store(t, &work, start, words, form);
+    }
+
+    /// This thread's part of the chunk: quantised, predicted, and how its block will be stored.
+    #[inline(always)]
+    fn code<T: Thread>(t: T, work: &Work<'_, E, S>) -> Coded {
+        let (mut codes, mask) = work.quantize(t);
+        let has_code = work.inside(t) & !mask;
+        let bias = Quantizer::<E>::BIAS;
+        let initial = predict_forward::<T, S>(t, C::CODEC, &mut codes, bias, has_code, Self::LAYER);
+        // LLVM would keep the codes as well, to make the sign row from them where it is stored: 24
+        // registers more, a block a multiprocessor less.
+        let mut group = SignedGroup::split(&codes);
+        group.signs = t.opaque(group.signs);
+        let (first, others) = first_and_others::<T, S>(t, &group);
+        Coded {
+            group,
+            rate: choose_rate(first, others, groups::<S>(), C::CODEC),
+            mask,
+            initial,
+        }
+    }
+
+    /// The chunk's sections, `sizes` being the sum of all threads'; and, if there are exceptions, the groups
+    /// that have any. For the whole block.
+    #[inline(always)]
+    fn sections<T: Thread>(
+        t: T,
+        work: &Work<'_, E, S>,
+        mask: u32,
+        sizes: u32,
+    ) -> (Sections, BlockSum) {
+        let exceptions = sizes >> 16;
+        let flags = if exceptions > 0 {
+            block_sum::<T, CHUNK_WARPS>(t, u32::from(mask != 0), Self::FLAG_SUMS)
+        } else {
+            BlockSum {
+                before: 0,
+                total: 0,
+            }
+        };
+        let sections = Sections {
+            body_bytes: sizes & 0xffff,
+            flagged_groups: flags.total,
+            exceptions,
+            ..Sections::of(work.chunk.block_count(S::SHAPE), S::SHAPE, C::CODEC)
+        };
+        (sections, flags)
+    }
+
+    /// Writes this thread's part of a coded chunk's image; `sizes_before` and `flags_before` are the sums of
+    /// the threads before.
+    #[inline(always)]
+    fn write_image<T: Thread>(
+        t: T,
+        work: &Work<'_, E, S>,
+        image: &Image,
+        coded: Coded,
+        sizes_before: u32,
+        flags_before: u32,
+    ) {
+        let codec = C::CODEC;
+        image.clear::<T, E>(t, codec);
+        image.write_rate(t, S::SHAPE, coded.rate);
+        if codec.is_layered() {
+            image.write_initial(t, coded.initial);
+        }
+        let write_exceptions = || {
+            if image.sections.exceptions > 0 {
+                let input = |word| work.slot_word(t, word);
+                let values_before = sizes_before >> 16;
+                image.write_exceptions::<T, E>(t, input, coded.mask, flags_before, values_before);
+            }
+        };
+        // Where it costs fewer registers.
+        let is_early = codec.stores_outliers() && E::WORDS == 1;
+        if is_early {
+            write_exceptions();
+        }
+        // The bytes before the second group's are those before its block and its block's.
+        let block_bytes = if is_first::<T, S>(t) {
+            0
+        } else {
+            coded.rate.body_bytes(groups::<S>())
+        };
+        let at = 4 * image.sections.bodies() + (sizes_before & 0xffff) - block_bytes;
+        write_body(t, S::SHAPE, coded.group, coded.rate, at, codec);
+        if !is_early {
+            write_exceptions();
+        }
+    }
+
+    /// Copies the image to its place in the payload, and completes what tells of it. For the whole block.
+    #[inline(always)]
+    fn store<T: Thread>(t: T, work: &Work<'_, E, S>, start: u64, words: u32, form: Form) {
+        let sum = work.copy_image(t, start, words);
+        store_warp_sum_u64(t, sum, Self::CHECKSUMS);
+        t.barrier();
+        if t.warp() == 0 {
+            let sum = sum_of_warps::<T, CHUNK_WARPS>(t, Self::CHECKSUMS);
+            if t.lane() == 0 {
+                work.finish(t, start, words, form, sum);
+            }
+        }
+    }
+}
+
+/// A thread's part of a chunk, coded.
+struct Coded {
+    group: SignedGroup,
+    /// How its block is stored.
+    rate: RateByte,
+    /// Its exceptions.
+    mask: u32,
+    /// The initial code of a layered chunk, else 0.
+    initial: i32,
+}
+
+impl Coded {
+    /// The bytes of its block's body, which the block's first group counts.
+    #[inline(always)]
+    fn own_bytes<T: Thread, S: StaticShape>(&self, t: T) -> u32 {
+        if is_first::<T, S>(t) {
+            self.rate.body_bytes(groups::<S>())
+        } else {
+            0
+        }
+    }
+}
+
+/// Groups of a block.
+pub const fn groups<S: StaticShape>() -> u32 {
+    S::SHAPE.groups() as u32
+}
+
+/// Whether this thread has the first group of its block.
+#[inline(always)]
+pub fn is_first<T: Thread, S: StaticShape>(t: T) -> bool {
+    t.lane().is_multiple_of(groups::<S>())
+}
+
+/// Codes, each with `bias` on top, to differences, in which it cancels; the initial code of a layer, else
+/// 0. For the whole block.
+#[inline(always)]
+fn predict_forward<T: Thread, S: StaticShape>(
+    t: T,
+    codec: BlockCodec,
+    biased: &mut Group,
+    bias: i32,
+    has_code: u32,
+    scratch: u32,
+) -> i32 {
+    if codec.is_layered() {
+        let found = layer::find(t, biased, has_code, scratch);
+        if has_code != WHOLE_GROUP {
+            let mut before = [0; MAX_REACH];
+            before[0] = found.before;
+            Predictor::Difference.fill(Shape::Line, biased, has_code, &before);
+        }
+        difference::forward(Shape::Line, biased, found.before);
+        return found.initial.map_or(0, |code| code.wrapping_sub(bias));
+    }
+    let predictor = codec.predictor();
+    let is_whole = has_code == WHOLE_GROUP;
+    let is_filled = if groups::<S>() == 1 {
+        is_whole
+    } else {
+        t.ballot(!is_whole) == 0
+    };
+    if !is_filled {
+        difference::add(biased, bias.wrapping_neg());
+        group::fill(t, predictor, S::SHAPE, biased, has_code);
+        difference::add(biased, bias);
+    }
+    group::forward(t, predictor, S::SHAPE, biased);
+    if matches!(predictor, Predictor::Zero) {
+        difference::add(biased, bias.wrapping_neg());
+    } else if is_first::<T, S>(t) {
+        // The first of a block is predicted by 0, which has no bias.
+        biased[0] = biased[0].wrapping_sub(bias);
+    }
+    0
+}
+
+/// The first magnitude of this thread's block, and all others or-ed together. For whole warps.
+#[inline(always)]
+pub fn first_and_others<T: Thread, S: StaticShape>(t: T, group: &SignedGroup) -> (u32, u32) {
+    let (mut first, mut others) = group.first_and_others();
+    if groups::<S>() == 2 {
+        let other_first = t.shuffle_xor(first, 1);
+        others |= t.shuffle_xor(others, 1);
+        if is_first::<T, S>(t) {
+            others |= other_first;
+        } else {
+            others |= first;
+            first = other_first;
+        }
+    }
+    (first, others)
+}

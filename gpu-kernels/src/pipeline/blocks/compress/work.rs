@@ -1,0 +1,344 @@
+//! One chunk's way through the compression kernel: which one it is, its elements in and its image out.
+
+use crate::pipeline::blocks::CHUNK_THREADS;
+use crate::pipeline::blocks::compress::{CompressParams, groups};
+use crate::pipeline::blocks::staged_chunk::{BoxWalk, Tile, UNIT_WORDS};
+use crate::pipeline::cells;
+use crate::primitives::look_back::{TileState, sum_before};
+use crate::primitives::task::Task;
+use core::marker::PhantomData;
+use ferrosz_codec::Element;
+use ferrosz_codec::container::checksum::term;
+use ferrosz_codec::container::chunk::{CHUNK, Form};
+use ferrosz_codec::container::grid::ChunkBox;
+use ferrosz_codec::container::header::{Ending, HEADER_WORDS};
+use ferrosz_codec::container::table::Entry;
+use ferrosz_codec::predict::group::Group;
+use ferrosz_codec::quantize::field::Quantizer;
+use ferrosz_codec::shape::{GROUP, Shape, StaticShape, WHOLE_GROUP};
+use ferrosz_simt::Thread;
+
+/// One chunk's task.
+pub(super) struct Work<'a, E, S> {
+    params: &'a CompressParams,
+    pub(super) number: u64,
+    pub(super) chunk: ChunkBox,
+    element: PhantomData<(E, S)>,
+}
+
+impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
+    const IS_LINE: bool = matches!(S::SHAPE, Shape::Line);
+
+    /// How many chunks ahead of its own a block has the GPU bring elements into its cache, so that the
+    /// block that takes that chunk need not wait for memory: 4 MiB. A multiple of it displaces
+    /// what has not been used yet: docs/measurements/h200-speed.md has the distances.
+    const AHEAD: u32 = ((4 << 20) / (CHUNK * E::BYTES)) as u32;
+
+    /// The next chunk that no block has.
+    #[inline(always)]
+    pub(super) fn take<T: Thread>(t: T, params: &'a CompressParams, scratch: u32) -> Self {
+        let grid = &params.grid;
+        let (task, later) = Task::take::<T, S>(t, params.cells, grid, Self::AHEAD, scratch);
+        if later.exists(grid) {
+            Self::prefetch(t, params, &later.chunk::<S>(grid));
+        }
+        Self::of(params, task)
+    }
+
+    /// The same, a box read again rather than kept in registers.
+    #[inline(always)]
+    pub(super) fn again<T: Thread>(self, t: T, scratch: u32) -> Self {
+        if Self::IS_LINE {
+            self
+        } else {
+            Self::of(self.params, Task::load::<T, S>(t, scratch))
+        }
+    }
+
+    #[inline(always)]
+    fn of(params: &'a CompressParams, task: Task) -> Self {
+        Self {
+            params,
+            number: u64::from(task.number),
+            chunk: task.chunk::<S>(&params.grid),
+            element: PhantomData,
+        }
+    }
+
+    /// Sends for a whole chunk, 32 elements a thread.
+    #[inline(always)]
+    fn prefetch<T: Thread>(t: T, params: &CompressParams, chunk: &ChunkBox) {
+        if chunk.elements() == CHUNK as u32 {
+            let first = t.thread_index() * GROUP as u32;
+            let element = if Self::IS_LINE {
+                chunk.origin[2] + u64::from(first)
+            } else {
+                let walk = BoxWalk::new(S::SHAPE, &params.grid, chunk);
+                walk.flat(walk.at(first))
+            };
+            for i in 0..E::WORDS {
+                let word = element * E::WORDS as u64 + (GROUP * i) as u64;
+                t.prefetch(params.input, word);
+            }
+        }
+    }
+
+    /// The quantiser, read where it is needed: kept, it would cost registers throughout.
+    #[inline(always)]
+    pub(super) fn quantizer<T: Thread>(&self, t: T) -> Quantizer<E> {
+        let params = self.params;
+        Quantizer::from_bits(if params.quantizer_in_cells != 0 {
+            // An earlier launch has left it there.
+            let first = u64::from(t.opaque(2 * cells::QUANTIZER as u32));
+            let word = |i: usize| t.load(params.cells.words(), first + i as u64);
+            core::array::from_fn(|i| u64::from(word(2 * i)) | u64::from(word(2 * i + 1)) << 32)
+        } else {
+            params.quantizer
+        })
+    }
+
+    /// The first word of a line's chunk in the input.
+    #[inline(always)]
+    fn first_word(&self) -> u64 {
+        self.number * (CHUNK * E::WORDS) as u64
+    }
+
+    #[inline(always)]
+    fn walk(&self) -> BoxWalk<'_> {
+        BoxWalk::new(S::SHAPE, &self.params.grid, &self.chunk)
+    }
+
+    /// A word of the element in a slot: word `word % E::WORDS` of slot `word / E::WORDS`.
+    #[inline(always)]
+    pub(super) fn slot_word<T: Thread>(&self, t: T, word: u32) -> u32 {
+        let words = E::WORDS as u32;
+        let at = if Self::IS_LINE {
+            self.first_word() + u64::from(word)
+        } else {
+            let walk = self.walk();
+            walk.flat(walk.of_slot(word / words)) * u64::from(words) + u64::from(word % words)
+        };
+        t.load(self.params.input, at)
+    }
+
+    /// A word of the chunk's elements, row by row.
+    #[inline(always)]
+    fn raster_word<T: Thread>(&self, t: T, word: u32) -> u32 {
+        let words = E::WORDS as u32;
+        let at = if Self::IS_LINE {
+            self.first_word() + u64::from(word)
+        } else {
+            let walk = self.walk();
+            walk.flat(walk.of_raster(word / words)) * u64::from(words) + u64::from(word % words)
+        };
+        t.load(self.params.input, at)
+    }
+
+    /// Brings the elements into the tile. Ends so that threads may read their own rows.
+    #[inline(always)]
+    pub(super) fn stage<T: Thread>(&self, t: T) {
+        let elements = self.chunk.elements();
+        if !Self::IS_LINE {
+            if elements < CHUNK as u32 {
+                Tile::<E>::clear(t);
+                t.barrier();
+            }
+            Tile::<E>::fill_box(t, &self.walk(), &self.params.steps, self.params.input);
+            t.barrier();
+        } else if elements == CHUNK as u32 {
+            let first = self.first_word() / u64::from(UNIT_WORDS);
+            Tile::<E>::fill(t, |unit| {
+                t.load4(self.params.input, first + u64::from(unit))
+            });
+            t.sync_warp();
+        } else {
+            let words = elements * E::WORDS as u32;
+            let word = |word| t.load(self.params.input, self.first_word() + u64::from(word));
+            Tile::<E>::fill_part(t, words, word);
+            t.sync_warp();
+        }
+    }
+
+    /// The places of this thread's row that hold elements.
+    #[inline(always)]
+    pub(super) fn inside<T: Thread>(&self, t: T) -> u32 {
+        if self.chunk.elements() == CHUNK as u32 {
+            return WHOLE_GROUP;
+        }
+        let groups = groups::<S>();
+        let place = self.chunk.block(S::SHAPE, t.thread_index() / groups);
+        S::SHAPE.inside(t.thread_index() % groups, place.inside)
+    }
+
+    /// The codes of this thread's row, each with [`Quantizer::BIAS`] on top, and which of its elements
+    /// have none. Places without elements have any.
+    #[inline(always)]
+    pub(super) fn quantize<T: Thread>(&self, t: T) -> (Group, u32) {
+        let quantizer = self.quantizer(t);
+        let mut biased = [0; GROUP];
+        let mut clear = true;
+        Tile::<E>::for_row(t, |e, value| {
+            biased[e] = quantizer.round(value).low_bits().cast_signed();
+            clear &= quantizer.is_clearly_within(value);
+        });
+        let exceptions = if clear {
+            0
+        } else {
+            self.quantize_with_care(t, &quantizer, &mut biased)
+        };
+        (biased, exceptions)
+    }
+
+    /// Sets right the codes of a row in which some are in doubt; which of its elements are exceptions.
+    /// Rare, but whoever looks back waits for it: only what is in doubt is looked at again.
+    #[inline(always)]
+    fn quantize_with_care<T: Thread>(
+        &self,
+        t: T,
+        quantizer: &Quantizer<E>,
+        biased: &mut Group,
+    ) -> u32 {
+        let first = t.thread_index() * GROUP as u32;
+        let mut doubtful = 0u32;
+        for e in 0..t.opaque(GROUP as u32) {
+            let is_clear = quantizer.is_clearly_within(Tile::<E>::get(t, first + e));
+            doubtful |= u32::from(!is_clear) << e;
+        }
+        doubtful &= self.inside(t);
+        let mut exceptions = 0u32;
+        while doubtful != 0 {
+            let e = doubtful.trailing_zeros();
+            doubtful &= doubtful - 1;
+            let value = Tile::<E>::get(t, first + e);
+            match quantizer.quantize_with_care(value) {
+                // A register has no address: the one to set is found by comparison.
+                Some(code) => {
+                    let code = code.wrapping_add(Quantizer::<E>::BIAS);
+                    for (i, slot) in biased.iter_mut().enumerate() {
+                        *slot = if i as u32 == e { code } else { *slot };
+                    }
+                }
+                None => exceptions |= 1 << e,
+            }
+        }
+        exceptions
+    }
+
+    /// Whether all elements equal the first, bit for bit. For the whole block, after a barrier.
+    #[inline(always)]
+    pub(super) fn is_constant<T: Thread>(&self, t: T) -> bool {
+        let first = Tile::<E>::get(t, 0).to_bits64();
+        let inside = self.inside(t);
+        let mut differs = false;
+        for e in 0..t.opaque(GROUP as u32) {
+            let value = Tile::<E>::get(t, t.thread_index() * GROUP as u32 + e);
+            differs |= inside >> e & 1 == 1 && value.to_bits64() != first;
+        }
+        !t.barrier_or(differs)
+    }
+
+    /// Says how long the chunk is, for those who look back.
+    #[inline(always)]
+    pub(super) fn publish<T: Thread>(&self, t: T, words: u32) {
+        if t.thread_index() == 0 {
+            let state = TileState::Partial(4 * u64::from(words));
+            t.atomic_store(
+                self.params.cells,
+                cells::STATES + self.number,
+                state.to_cell(),
+            );
+        }
+    }
+
+    /// The image of a chunk that is not coded: all its elements, or one.
+    #[inline(always)]
+    pub(super) fn write_elements<T: Thread>(&self, t: T, form: Form, words: u32) {
+        let elements = if form == Form::Constant {
+            1
+        } else {
+            self.chunk.elements()
+        };
+        let filled = elements * E::WORDS as u32;
+        let mut word = t.thread_index();
+        while word < words {
+            let value = if word < filled {
+                self.raster_word(t, word)
+            } else {
+                0
+            };
+            t.shared_store(word, value);
+            word += CHUNK_THREADS;
+        }
+    }
+
+    /// Where the chunk starts in the payload, in bytes. For the whole block.
+    #[inline(always)]
+    pub(super) fn find_start<T: Thread>(&self, t: T, words: u32, scratch: u32) -> u64 {
+        if t.warp() == 0 {
+            let states = self.params.cells;
+            let start = self.look_back(t);
+            if t.lane() == 0 {
+                let state = TileState::Inclusive(start + 4 * u64::from(words));
+                t.atomic_store(states, cells::STATES + self.number, state.to_cell());
+                t.shared_store(scratch, start as u32);
+                t.shared_store(scratch + 1, (start >> 32) as u32);
+            }
+        }
+        t.barrier();
+        u64::from(t.shared_load(scratch)) | u64::from(t.shared_load(scratch + 1)) << 32
+    }
+
+    #[inline(always)]
+    fn look_back<T: Thread>(&self, t: T) -> u64 {
+        sum_before(t, self.params.cells, cells::STATES, self.number)
+    }
+
+    /// The first word of the payload in the stream.
+    #[inline(always)]
+    fn payload_word(&self) -> u64 {
+        HEADER_WORDS as u64 + 4 * self.params.grid.chunk_count()
+    }
+
+    /// Copies the image to its place; this thread's part of the checksum.
+    #[inline(always)]
+    pub(super) fn copy_image<T: Thread>(&self, t: T, start: u64, words: u32) -> u64 {
+        let first = (self.payload_word() + start / 4) / u64::from(UNIT_WORDS);
+        let mut sum = 0u64;
+        let mut unit = t.thread_index();
+        while unit < words / UNIT_WORDS {
+            let image = t.shared_load4(UNIT_WORDS * unit);
+            t.store4(self.params.stream, first + u64::from(unit), image);
+            for (i, word) in image.iter().enumerate() {
+                sum = sum.wrapping_add(term(UNIT_WORDS * unit + i as u32, *word));
+            }
+            unit += CHUNK_THREADS;
+        }
+        sum
+    }
+
+    /// Writes the chunk's table entry and, behind the last chunk, the header; `sum` is what the chunk's words add to
+    /// its checksum. For one thread.
+    #[inline(always)]
+    pub(super) fn finish<T: Thread>(&self, t: T, start: u64, words: u32, form: Form, sum: u64) {
+        let identity = self.params.identity.find(t, self.params.cells);
+        let checksum = identity.seed(self.number, form.id()).wrapping_add(sum);
+        // In units, which an entry has; from words, the assembler spills a register.
+        let bytes = u64::from(UNIT_WORDS) * 4 * u64::from(words / UNIT_WORDS);
+        let entry = Entry::new(start, bytes, form, checksum).to_words();
+        let first = HEADER_WORDS as u64 / u64::from(UNIT_WORDS);
+        t.store4(self.params.stream, first + self.number, entry);
+        if self.number + 1 == self.params.grid.chunk_count() {
+            let payload_bytes = start + 4 * u64::from(words);
+            let ending = Ending {
+                error_bits: self.quantizer(t).error().to_bits64(),
+                identity,
+                payload_bytes,
+            };
+            (self.params.header).for_each_unit(&ending, |unit, words| {
+                t.store4(self.params.stream, unit as u64, words);
+            });
+            let length = 4 * self.payload_word() + payload_bytes;
+            t.atomic_store(self.params.cells, cells::STREAM_BYTES, length);
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! Where a decoded chunk's elements go: what of them lies in a region, in the region's own order.
+
+use crate::pipeline::blocks::CHUNK_THREADS;
+use crate::pipeline::blocks::staged_chunk::{BoxWalk, Tile, UNIT_WORDS, UnitSteps};
+use core::marker::PhantomData;
+use ferrosz_codec::Element;
+use ferrosz_codec::container::chunk::CHUNK;
+use ferrosz_codec::container::grid::{ChunkBox, Grid};
+use ferrosz_codec::container::region::Region;
+use ferrosz_codec::shape::{Shape, StaticShape};
+use ferrosz_simt::{Thread, View};
+
+/// Where the words of a chunk's elements are. A place is given both by the word's number in the order
+/// of slots and by that in the order of rows.
+#[derive(Clone, Copy)]
+pub enum Words {
+    /// In the tile, in their slots.
+    InTile,
+    /// In the image, row by row.
+    InImage,
+    /// All elements have these; the second is that of `f64`.
+    Filled(u32, u32),
+}
+
+impl Words {
+    /// One word.
+    #[inline(always)]
+    fn word<T: Thread, E: Element>(self, t: T, slot: u32, raster: u32) -> u32 {
+        match self {
+            Self::InTile => t.shared_load(Tile::<E>::word(slot)),
+            Self::InImage => t.shared_load(raster),
+            Self::Filled(low, _) if slot.is_multiple_of(E::WORDS as u32) => low,
+            Self::Filled(_, high) => high,
+        }
+    }
+
+    /// The four words of a unit, which has its first word here in the tile, and here in the image.
+    #[inline(always)]
+    fn unit<T: Thread, E: Element>(self, t: T, tile: u32, raster: u32) -> [u32; 4] {
+        match self {
+            Self::InTile => t.shared_load4(tile),
+            Self::InImage => t.shared_load4(raster),
+            Self::Filled(low, _) if E::WORDS == 1 => [low; 4],
+            Self::Filled(low, high) => [low, high, low, high],
+        }
+    }
+}
+
+/// The way of one chunk's elements into the output of a region.
+pub struct Output<'a, E, S> {
+    /// The output, 16-byte aligned.
+    pub output: View<u32>,
+    /// Elements of it before the region's.
+    pub first: u64,
+    /// How the field is cut.
+    pub grid: &'a Grid,
+    /// The region.
+    pub region: &'a Region,
+    /// The units of a whole chunk, in the region.
+    pub steps: &'a UnitSteps,
+    /// The chunk.
+    pub chunk: &'a ChunkBox,
+    /// Element type and shape of blocks.
+    pub kind: PhantomData<(E, S)>,
+}
+
+impl<E: Element, S: StaticShape> Output<'_, E, S> {
+    const WORDS: u32 = E::WORDS as u32;
+
+    /// Writes what of the chunk lies in the region. For the whole block; threads must be done with
+    /// their warp's rows, in planes and cubes with all.
+    #[inline(always)]
+    pub fn write<T: Thread>(&self, t: T, words: Words) {
+        if matches!(S::SHAPE, Shape::Line) {
+            self.write_line(t, words);
+        } else {
+            self.write_box(t, words);
+        }
+    }
+
+    #[inline(always)]
+    fn write_line<T: Thread>(&self, t: T, words: Words) {
+        let (first, elements) = (self.chunk.origin[2], self.chunk.elements());
+        let holds = self.region.holds_run(first, first + CHUNK as u64 - 1);
+        // In words, from the start of the output.
+        let place = first
+            .wrapping_sub(self.region.from()[2])
+            .wrapping_add(self.first);
+        let offset = place.wrapping_mul(u64::from(Self::WORDS));
+        if holds && elements == CHUNK as u32 && offset.is_multiple_of(u64::from(UNIT_WORDS)) {
+            let first_unit = offset / u64::from(UNIT_WORDS);
+            Tile::<E>::for_units(t, |unit, tile_word| {
+                let values = words.unit::<T, E>(t, tile_word, UNIT_WORDS * unit);
+                t.store4(self.output, first_unit + u64::from(unit), values);
+            });
+        } else {
+            Tile::<E>::for_words(t, elements * Self::WORDS, |word| {
+                let flat = first + u64::from(word / Self::WORDS);
+                if let Some(place) = self.region.place_of(flat) {
+                    self.store(
+                        t,
+                        place,
+                        word % Self::WORDS,
+                        words.word::<T, E>(t, word, word),
+                    );
+                }
+            });
+        }
+    }
+
+    #[inline(always)]
+    fn write_box<T: Thread>(&self, t: T, words: Words) {
+        let unit = Tile::<E>::UNIT_ELEMENTS;
+        let walk = BoxWalk::new(S::SHAPE, self.grid, self.chunk);
+        let is_aligned = |number: u64| number.is_multiple_of(unit as u64);
+        let starts_aligned = is_aligned(self.chunk.origin[2].wrapping_sub(self.region.from()[2]));
+        let has_whole_units = walk.has_whole_units(unit)
+            && self.region.holds(self.chunk)
+            && is_aligned(self.region.extents()[2])
+            && is_aligned(self.first)
+            && starts_aligned;
+        let words_of_slot = |at| walk.slot(at) * Self::WORDS;
+        let words_of_raster = |at| walk.raster(at) * Self::WORDS;
+        if has_whole_units && walk.is_whole() {
+            self.write_whole(t, &walk, words);
+        } else if has_whole_units {
+            for i in 0..t.opaque((CHUNK / unit) as u32 / CHUNK_THREADS) {
+                let number = i * CHUNK_THREADS + t.thread_index();
+                let at = walk.at(number * unit as u32);
+                if walk.is_inside(at)
+                    && let Some(place) = self.region.place(walk.in_field(at))
+                {
+                    let tile_word = Tile::<E>::unit_word(walk.slot(at) / unit as u32);
+                    let values = words.unit::<T, E>(t, tile_word, words_of_raster(at));
+                    t.store4(self.output, (self.first + place) / unit as u64, values);
+                }
+            }
+        } else {
+            let mut number = t.thread_index();
+            while number < Tile::<E>::WORDS {
+                let (at, word) = (walk.at(number / Self::WORDS), number % Self::WORDS);
+                if walk.is_inside(at)
+                    && let Some(place) = self.region.place(walk.in_field(at))
+                {
+                    let value =
+                        words.word::<T, E>(t, words_of_slot(at) + word, words_of_raster(at) + word);
+                    self.store(t, place, word, value);
+                }
+                number += CHUNK_THREADS;
+            }
+        }
+    }
+
+    /// Units of a whole chunk, all of which are asked for.
+    #[inline(always)]
+    fn write_whole<T: Thread>(&self, t: T, walk: &BoxWalk<'_>, words: Words) {
+        let unit = Tile::<E>::UNIT_ELEMENTS;
+        let first = walk.at(t.thread_index() * unit as u32);
+        let place = self.region.place(walk.in_field(first)).unwrap_or(0);
+        let first_unit = (self.first + place) / unit as u64;
+        let first_word = Tile::<E>::first_word(walk, first);
+        for i in 0..Tile::<E>::ROW_UNITS {
+            let tile_word = first_word ^ self.steps.words[i];
+            let raster = UNIT_WORDS * (i as u32 * CHUNK_THREADS + t.thread_index());
+            let values = words.unit::<T, E>(t, tile_word, raster);
+            t.store4(self.output, first_unit + self.steps.units[i], values);
+        }
+    }
+
+    #[inline(always)]
+    fn store<T: Thread>(&self, t: T, place: u64, word: u32, value: u32) {
+        let at = (self.first + place) * u64::from(Self::WORDS) + u64::from(word);
+        t.store(self.output, at, value);
+    }
+}

@@ -1,0 +1,92 @@
+//! The workspace: 64-bit cells that the blocks of a launch share. All are 0 before a compression
+//! or a decompression; between calls those of [`OF_EXTREMES`] are.
+
+use core::ops::Range;
+
+/// Counts the blocks of a compression as they start: the next chunk. All blocks raise it, so nothing
+/// else that they read is in its 128 bytes.
+pub const TICKET: u64 = 0;
+/// Counts the blocks of the extremes kernel as they end.
+pub const EXTREMES_DONE: u64 = 16;
+/// Two cells: see `Extremes::to_cells`.
+pub const EXTREMES: u64 = 17;
+/// The cells that the extremes kernel counts with.
+pub const OF_EXTREMES: Range<u64> = EXTREMES_DONE..EXTREMES + 2;
+/// Three cells: the quantiser, see `Quantizer::to_bits`.
+pub const QUANTIZER: u64 = 19;
+/// Behind the quantiser, if the extremes were searched: the range of the finite values, the bits of an `f64`.
+pub const RANGE: u64 = 22;
+/// Behind the range, if the extremes were searched: the identity of the stream that has the resolved error.
+pub const IDENTITY: u64 = 23;
+/// The length of the stream in bytes, once a compression has ended.
+pub const STREAM_BYTES: u64 = 24;
+/// What a decompression found wrong: see [`Fault`].
+pub const FAULT: u64 = 25;
+/// Words of the entropy coder's shares in the stream.
+pub const SHARES_WORDS: u64 = 26;
+/// Bytes of the prologue of a stream of tiles.
+pub const PROLOGUE_BYTES: u64 = 27;
+/// How many values have no code, where codes are exported or imported.
+pub const OUTLIERS: u64 = 28;
+/// The first tile state of the look-back over chunks, one a chunk.
+pub const STATES: u64 = 32;
+
+/// Cells for a field of `chunks` chunks.
+pub const fn count(chunks: u64) -> u64 {
+    STATES + chunks
+}
+
+/// What a decompression found wrong, as the cell [`FAULT`] holds it: the largest wins, which is the
+/// header, then the entropy coder's tables, then the lowest chunk, and of that the fault with the lowest code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    /// The header is not the one the caller spoke of, or is damaged.
+    Header,
+    /// The entropy coder's tables are wrong: the code of their `TableFault`.
+    Tables(u32),
+    /// A chunk is wrong: its number, and the code of its `ChunkFault`.
+    Chunk(u64, u32),
+}
+
+impl Fault {
+    /// The fault in a cell; none in 0.
+    pub const fn from_cell(cell: u64) -> Option<Self> {
+        let code = !cell as u32 & 0xff;
+        match (cell, !cell >> 8) {
+            (0, _) => None,
+            (u64::MAX, _) => Some(Self::Header),
+            (_, 0) => Some(Self::Tables(code)),
+            (_, number) => Some(Self::Chunk(number - 1, code)),
+        }
+    }
+
+    /// The fault as a cell.
+    #[inline(always)]
+    pub const fn to_cell(self) -> u64 {
+        match self {
+            Self::Header => u64::MAX,
+            Self::Tables(code) => !(code as u64),
+            Self::Chunk(chunk, code) => !((chunk + 1) << 8 | code as u64),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::pipeline::cells::Fault;
+
+    #[test]
+    fn the_lowest_chunk_wins_and_the_header_over_all() {
+        let low = Fault::Chunk(3, 5);
+        let high = Fault::Chunk(1 << 50, 1);
+        let tables = Fault::Tables(5);
+        for fault in [low, high, tables, Fault::Header] {
+            assert_eq!(Fault::from_cell(fault.to_cell()), Some(fault));
+        }
+        assert!(low.to_cell() > high.to_cell());
+        assert!(Fault::Chunk(3, 1).to_cell() > low.to_cell());
+        assert!(tables.to_cell() > Fault::Chunk(0, 1).to_cell());
+        assert!(Fault::Header.to_cell() > tables.to_cell());
+        assert_eq!(Fault::from_cell(0), None);
+    }
+}

@@ -1,0 +1,10 @@
+//! The codecs of tiles: what the kernels of predictors and of coders must agree on.
+
+pub mod codes;
+pub mod layout;
+pub mod place;
+pub mod prologue;
+pub mod record;
+pub mod stream;
+pub mod target;
+pub mod tiling;

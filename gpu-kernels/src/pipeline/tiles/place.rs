@@ -1,0 +1,254 @@
+//! Puts chunks into the stream: one thread block each.
+//!
+//! The encoder has left the length of every chunk where a look-back finds it, so no block waits for another. What
+//! the encoder wrote, and the values that are stored as they are, go to their places in the stream, and the checksum
+//! is taken on the way.
+
+use crate::code::entropy::{THREADS, WARPS};
+use crate::pipeline::cells;
+use crate::pipeline::identity::IdentityOf;
+use crate::pipeline::tiles::layout::{MARKS, TILE_RAWS, TILE_WORDS, region};
+use crate::pipeline::tiles::record::Record;
+use crate::pipeline::tiles::stream::{payload, table};
+use crate::pipeline::tiles::tiling::{Tile, Tiling};
+use crate::primitives::look_back::{TileState, sum_before};
+use crate::primitives::scan::{block_sum, store_warp_sum_u64, sum_of_warps};
+use core::marker::PhantomData;
+use ferrosz_codec::container::checksum::term;
+use ferrosz_codec::container::chunk::Form;
+use ferrosz_codec::container::table::Entry;
+use ferrosz_codec::container::tiles::FIRST_ENTRY;
+use ferrosz_codec::tile::{CHUNK_TILES, STEPS, place};
+use ferrosz_simt::{Thread, View, WARP};
+
+/// Puts chunks into the stream whose words are `C`. Launched with one block a chunk.
+pub struct Place<C>(PhantomData<C>);
+
+/// What a coder has left of a coded chunk.
+pub trait CodedWords {
+    /// Words of shared memory, from word 0 on, that it takes to write them.
+    const SCRATCH_WORDS: u32;
+    /// Blocks that a multiprocessor should hold at once.
+    const RESIDENT_BLOCKS: u32;
+
+    /// Writes all of the image but the values. For the whole block.
+    fn place<T: Thread>(t: T, work: &mut Work<'_>);
+}
+
+/// Parameters of [`Place`].
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct PlaceParams {
+    /// The tiles.
+    pub tiling: Tiling,
+    /// The regions of all chunks, as the encoder left them.
+    pub regions: View<u32>,
+    /// What the statistics kernel kept of each tile.
+    pub tiles: View<u32>,
+    /// What the encoder kept of each chunk.
+    pub records: View<u32>,
+    /// The words of the elements of the coarse field.
+    pub coarse: View<u32>,
+    /// The words of the field's elements.
+    pub field: View<u32>,
+    /// Words of an element.
+    pub element_words: u32,
+    /// Where the stream goes, 16-byte aligned; the header is left alone.
+    pub stream: View<u32>,
+    /// The workspace. Gets the length of the payload.
+    pub cells: View<u64>,
+    /// The header's identity.
+    pub identity: IdentityOf,
+}
+
+impl<C: CodedWords> Place<C> {
+    const SUMS: u32 = C::SCRATCH_WORDS;
+    const CHECKSUMS: u32 = Self::SUMS + WARPS;
+    const START: u32 = Self::CHECKSUMS + 2 * WARPS;
+    /// Words of shared memory.
+    pub const SHARED_WORDS: u32 = Self::START + 2;
+    /// Blocks that a multiprocessor should hold at once.
+    pub const RESIDENT_BLOCKS: u32 = C::RESIDENT_BLOCKS;
+
+    /// What one thread does.
+    #[inline(always)]
+    pub fn run<T: Thread>(t: T, params: &PlaceParams) {
+        let chunk = u64::from(t.block_index());
+        let record = Record::load(t, params.records, chunk);
+        let mut work = Work {
+            params,
+            chunk,
+            record,
+            sums: Self::SUMS,
+            image: View::empty(),
+            sum: 0,
+        };
+        let start = work.find_start(t, Self::START);
+        let payload = payload(params.stream, params.tiling.chunks());
+        work.image = payload.from(start / 4);
+        match record.form {
+            Form::Coded => {
+                C::place(t, &mut work);
+                work.place_values(t);
+            }
+            Form::Raw => work.place_values(t),
+            _ => {}
+        }
+        work.place_padding(t);
+        store_warp_sum_u64(t, work.sum, Self::CHECKSUMS);
+        t.barrier();
+        if t.warp() == 0 {
+            let sum = sum_of_warps::<T, { WARPS as usize }>(t, Self::CHECKSUMS);
+            if t.lane() == 0 {
+                let number = FIRST_ENTRY + chunk;
+                let identity = params.identity.find(t, params.cells);
+                let sum = identity.seed(number, record.form.id()).wrapping_add(sum);
+                let bytes = 4 * u64::from(record.image_words);
+                let entry = Entry::new(start, bytes, record.form, sum).to_words();
+                t.store4(table(params.stream), number, entry);
+            }
+        }
+    }
+}
+
+/// One chunk.
+pub struct Work<'a> {
+    /// The kernel's parameters.
+    pub params: &'a PlaceParams,
+    /// The chunk's number.
+    pub chunk: u64,
+    /// What the encoder left of the chunk.
+    pub record: Record,
+    /// A word of shared memory for each warp, for sums.
+    pub sums: u32,
+    /// From the chunk's first word on.
+    image: View<u32>,
+    /// This thread's part of the checksum.
+    sum: u64,
+}
+
+impl Work<'_> {
+    /// Where the chunk starts, in bytes of the payload. For the whole block.
+    #[inline(always)]
+    fn find_start<T: Thread>(&self, t: T, scratch: u32) -> u64 {
+        let cells = self.params.cells;
+        if t.warp() == 0 {
+            let prologue = t.atomic_load(cells, cells::PROLOGUE_BYTES);
+            let start = prologue + sum_before(t, cells, cells::STATES, self.chunk);
+            let end = start + 4 * u64::from(self.record.image_words);
+            if t.lane() == 0 {
+                let state = TileState::Inclusive(end - prologue);
+                t.atomic_store(cells, cells::STATES + self.chunk, state.to_cell());
+                if self.chunk + 1 == self.params.tiling.chunks() {
+                    t.atomic_store(cells, cells::STREAM_BYTES, end);
+                }
+                t.shared_store(scratch, start as u32);
+                t.shared_store(scratch + 1, (start >> 32) as u32);
+            }
+        }
+        t.barrier();
+        let word = |i| u64::from(t.shared_load(scratch + i));
+        word(0) | word(1) << 32
+    }
+
+    /// Writes a word of the image.
+    #[inline(always)]
+    pub fn store<T: Thread>(&mut self, t: T, at: u32, word: u32) {
+        t.store(self.image, u64::from(at), word);
+        self.sum = self.sum.wrapping_add(term(at, word));
+    }
+
+    /// Writes the values that are stored as they are. For the whole block.
+    #[inline(always)]
+    fn place_values<T: Thread>(&mut self, t: T) {
+        if self.record.values == 0 {
+            return;
+        }
+        let mut values_before = 0;
+        for number in 0..t.opaque(self.params.tiling.tiles_of(self.chunk)) {
+            let tile = self.params.tiling.tile(self.chunk, number);
+            values_before += self.place_tile(t, &tile, number, values_before);
+        }
+    }
+
+    /// Writes the values of a tile; how many there are. Two steps a thread. For the whole block.
+    #[inline(always)]
+    fn place_tile<T: Thread>(&mut self, t: T, tile: &Tile, number: u32, values_before: u32) -> u32 {
+        const STEPS_OF_THREAD: u32 = STEPS / THREADS;
+        let first = STEPS_OF_THREAD * t.thread_index();
+        let has_values = self.record.form == Form::Raw || self.has_marks(t, number);
+        let marks: [u32; STEPS_OF_THREAD as usize] = core::array::from_fn(|i| {
+            if has_values {
+                self.marks(t, tile, number, first + i as u32)
+            } else {
+                0
+            }
+        });
+        let own = marks.iter().map(|marks| marks.count_ones()).sum();
+        t.barrier();
+        let sum = block_sum::<T, { WARPS as usize }>(t, own, self.sums);
+        let mut value = values_before + sum.before;
+        for (step, marks) in (first..).zip(&marks) {
+            let mut left = *marks;
+            while left != 0 {
+                self.place_value(t, tile, step, left.trailing_zeros(), value);
+                left &= left - 1;
+                value += 1;
+            }
+        }
+        sum.total
+    }
+
+    /// Whether the statistics kernel has marked values of a tile.
+    #[inline(always)]
+    fn has_marks<T: Thread>(&self, t: T, number: u32) -> bool {
+        let tile = self.chunk * u64::from(CHUNK_TILES) + u64::from(number);
+        t.load(self.params.tiles, tile * TILE_WORDS + TILE_RAWS) > 0
+    }
+
+    /// The lanes of a step whose values are stored.
+    #[inline(always)]
+    fn marks<T: Thread>(&self, t: T, tile: &Tile, number: u32, step: u32) -> u32 {
+        if self.record.form != Form::Raw {
+            let region = region(self.params.regions, self.chunk);
+            return t.load(region, u64::from(MARKS + number * STEPS + step));
+        }
+        let order = self.params.tiling.order;
+        let mut marks = 0;
+        for lane in 0..t.opaque(WARP) {
+            let is_inside = tile.place.has(place(order.shape, step, lane));
+            let has_code = is_inside && order.group(step, lane).is_some();
+            marks |= u32::from(has_code) << lane;
+        }
+        marks
+    }
+
+    /// Writes value number `number` of the chunk.
+    #[inline(always)]
+    fn place_value<T: Thread>(&mut self, t: T, tile: &Tile, step: u32, lane: u32, number: u32) {
+        let words = self.params.element_words;
+        let field = if tile.is_coarse {
+            self.params.coarse
+        } else {
+            self.params.field
+        };
+        let shape = self.params.tiling.order.shape;
+        let from = tile.grid.flat(tile.place.at(place(shape, step, lane)));
+        let to = self.record.values_at + number * words;
+        for i in 0..t.opaque(words) {
+            let value = t.load(field, from * u64::from(words) + u64::from(i));
+            self.store(t, to + i, value);
+        }
+    }
+
+    /// Writes what the chunk is padded with.
+    #[inline(always)]
+    fn place_padding<T: Thread>(&mut self, t: T) {
+        let record = &self.record;
+        let end = record.values_at + record.values * self.params.element_words;
+        let at = end + t.thread_index();
+        if at < record.image_words {
+            self.store(t, at, 0);
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! Writes the header, once everything else is there.
+
+use crate::pipeline::cells;
+use crate::pipeline::identity::IdentityOf;
+use ferrosz_codec::container::header::{Draft, Ending, HEADER_WORDS};
+use ferrosz_simt::{Thread, View};
+
+/// Writes the header of a stream of tiles. Launched with one block.
+pub struct Finish;
+
+/// Parameters of [`Finish`].
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct FinishParams {
+    /// The header, but for what only now is known.
+    pub header: Draft,
+    /// The header's identity.
+    pub identity: IdentityOf,
+    /// Where the stream goes.
+    pub stream: View<u32>,
+    /// Chunks of the stream.
+    pub chunks: u64,
+    /// The workspace: [`cells::STREAM_BYTES`] has the length of the payload and gets that of the stream.
+    pub cells: View<u64>,
+    /// The bits of the absolute error, unless it is in the workspace.
+    pub error: u64,
+    /// Not 0 if it is there.
+    pub error_in_cells: u32,
+}
+
+impl Finish {
+    /// Words of shared memory.
+    pub const SHARED_WORDS: u32 = 0;
+    /// How many blocks a multiprocessor holds at once does not matter: not said.
+    pub const RESIDENT_BLOCKS: u32 = 0;
+
+    /// What one thread does.
+    #[inline(always)]
+    pub fn run<T: Thread>(t: T, params: &FinishParams) {
+        if t.thread_index() == 0 {
+            let payload = t.atomic_load(params.cells, cells::STREAM_BYTES);
+            let error = if params.error_in_cells != 0 {
+                t.atomic_load(params.cells, cells::QUANTIZER)
+            } else {
+                params.error
+            };
+            let ending = Ending {
+                error_bits: error,
+                identity: params.identity.find(t, params.cells),
+                payload_bytes: payload,
+            };
+            let before = 4 * HEADER_WORDS as u64 + 16 * (params.chunks + 1);
+            t.atomic_store(params.cells, cells::STREAM_BYTES, before + payload);
+            params.header.for_each_unit(&ending, |unit, words| {
+                t.store4(params.stream, unit as u64, words);
+            });
+        }
+    }
+}

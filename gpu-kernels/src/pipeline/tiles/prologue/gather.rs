@@ -1,0 +1,47 @@
+//! Gathers the anchors of a field.
+
+use crate::pipeline::tiles::prologue::THREADS;
+use crate::primitives::element::{by_width, load_element, store_element};
+use core::marker::PhantomData;
+use ferrosz_codec::Element;
+use ferrosz_simt::{Thread, View};
+
+/// Copies every so manieth element of a field of `E`. Launched with any number of blocks.
+pub struct Gather<E>(PhantomData<E>);
+
+/// Parameters of [`Gather`].
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct GatherParams {
+    /// The words of the field's elements.
+    pub from: View<u32>,
+    /// How far apart those that are copied are along each dimension, in elements.
+    pub strides: [u64; 3],
+    /// How many there are along each dimension.
+    pub lengths: [u64; 3],
+    /// Where they go, in C order.
+    pub to: View<u32>,
+}
+
+impl<E: Element> Gather<E> {
+    /// Words of shared memory.
+    pub const SHARED_WORDS: u32 = 0;
+    /// Blocks that a multiprocessor should hold at once.
+    pub const RESIDENT_BLOCKS: u32 = by_width::<E>(4, 3);
+
+    /// What one thread does.
+    #[inline(always)]
+    pub fn run<T: Thread>(t: T, params: &GatherParams) {
+        let [depth, height, width] = params.lengths.map(|length| length.max(1));
+        let threads = u64::from(t.block_count()) * u64::from(THREADS);
+        let mut at = u64::from(t.block_index()) * u64::from(THREADS) + u64::from(t.thread_index());
+        while at < depth * height * width {
+            let [slice, row, step] = params.strides;
+            let (z, y, x) = (at / width / height, at / width % height, at % width);
+            let from = z * slice + y * row + x * step;
+            let value: E = load_element(t, params.from, from);
+            store_element(t, params.to, at, value);
+            at += threads;
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! Reads the prologue, and looks at the header.
+
+use crate::pipeline::blocks::decompress::header_is_sound;
+use crate::pipeline::cells::{self, Fault};
+use crate::pipeline::tiles::prologue::{Contents, THREADS, WARPS};
+use crate::pipeline::tiles::stream::{has_table, payload, table};
+use crate::primitives::element::by_width;
+use crate::primitives::scan::{store_warp_sum_u64, sum_of_warps};
+use core::marker::PhantomData;
+use ferrosz_codec::Element;
+use ferrosz_codec::container::checksum::term;
+use ferrosz_codec::container::chunk::Form;
+use ferrosz_codec::container::header::{LAYOUT_WORDS, Summary};
+use ferrosz_codec::container::table::Entry;
+use ferrosz_codec::error::ChunkFault;
+use ferrosz_codec::predict::interp::resolved::{WORDS, Words};
+use ferrosz_codec::quantize::field::Quantizer;
+use ferrosz_simt::{Thread, View};
+
+/// Reads the prologue of a field of `E`. Launched with one block, behind what reads the shares.
+pub struct ReadPrologue<E>(PhantomData<E>);
+
+/// Parameters of [`ReadPrologue`].
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ReadPrologueParams {
+    /// What there is to read.
+    pub contents: Contents,
+    /// Where the words of the parameters go: those of the default for a geometry, if the stream's are not sound.
+    pub parameters: View<u32>,
+    /// Where the words of the anchors go.
+    pub anchors: View<u32>,
+    /// The stream, 16-byte aligned.
+    pub stream: View<u32>,
+    /// Its chunks.
+    pub chunks: u64,
+    /// The header's first words.
+    pub layout: [u32; LAYOUT_WORDS],
+    /// The workspace: [`cells::SHARES_WORDS`] is read, and the quantiser written.
+    pub cells: View<u64>,
+    /// The number of the geometry that the codec has.
+    pub geometry: u32,
+    /// Not 0 to compare checksums.
+    pub verify: u32,
+}
+
+impl<E: Element> ReadPrologue<E> {
+    const SUMS: u32 = 0;
+    const PARAMETERS: u32 = 2 * WARPS as u32;
+    /// Words of shared memory.
+    pub const SHARED_WORDS: u32 = Self::PARAMETERS + WORDS as u32;
+    /// Blocks that a multiprocessor should hold at once.
+    pub const RESIDENT_BLOCKS: u32 = by_width::<E>(4, 3);
+
+    /// What one thread does.
+    #[inline(always)]
+    pub fn run<T: Thread>(t: T, params: &ReadPrologueParams) {
+        let payload = payload(params.stream, params.chunks);
+        let contents = &params.contents;
+        let mut shares = 0;
+        if contents.has_shares != 0 {
+            shares = t.atomic_load(params.cells, cells::SHARES_WORDS);
+        }
+        let words = contents.words(shares);
+        if !has_table(params.stream, params.chunks) || words > payload.len() {
+            Self::report(t, params, Fault::Chunk(0, ChunkFault::Length as u32));
+            return;
+        }
+        if t.warp() == 0 && !Self::is_expected(t, params) {
+            Self::report(t, params, Fault::Header);
+        }
+        let mut sum = 0u64;
+        let mut at = u64::from(t.thread_index());
+        while at < words {
+            let word = t.load(payload, at);
+            sum = sum.wrapping_add(term(at as u32, word));
+            let anchors_at = contents.shares_at() + shares;
+            if at < contents.count_at() {
+                t.shared_store(Self::PARAMETERS + at as u32, word);
+            } else if at >= anchors_at && at < anchors_at + contents.anchor_words {
+                t.store(params.anchors, at - anchors_at, word);
+            }
+            at += u64::from(THREADS);
+        }
+        store_warp_sum_u64(t, sum, Self::SUMS);
+        t.barrier();
+        if t.warp() == 0 {
+            let sum = sum_of_warps::<T, WARPS>(t, Self::SUMS);
+            if let Err(fault) = Self::check(t, params, payload, shares, sum) {
+                Self::report(t, params, Fault::Chunk(0, fault as u32));
+            }
+        }
+        if t.thread_index() == 0 {
+            let summary = Summary::from_words(|word| t.load(params.stream, word as u64));
+            let quantizer = Quantizer::from_error(E::from_bits64(summary.error_bits));
+            for (i, bits) in (cells::QUANTIZER..).zip(&quantizer.to_bits()) {
+                t.atomic_store(params.cells, i, *bits);
+            }
+        }
+        if contents.has_parameters != 0 && t.thread_index() < WORDS as u32 {
+            let word = t.shared_load(Self::PARAMETERS + t.thread_index());
+            t.store(params.parameters, u64::from(t.thread_index()), word);
+        }
+    }
+
+    #[inline(always)]
+    fn is_expected<T: Thread>(t: T, params: &ReadPrologueParams) -> bool {
+        let word = |word: usize| t.load(params.stream, word as u64);
+        header_is_sound(t, word) & Summary::is_of(&params.layout, word)
+    }
+
+    /// What is wrong, but for the shares.
+    #[inline(always)]
+    fn check<T: Thread>(
+        t: T,
+        params: &ReadPrologueParams,
+        payload: View<u32>,
+        shares: u64,
+        sum: u64,
+    ) -> Result<(), ChunkFault> {
+        let own = Entry::from_words(t.load4(table(params.stream), 0));
+        if own.range() != (0..0) {
+            return Err(ChunkFault::Place);
+        }
+        let summary = Summary::from_words(|word| t.load(params.stream, word as u64));
+        let seed = summary.identity.seed(0, own.form);
+        if params.verify != 0 && seed.wrapping_add(sum) != own.checksum {
+            return Err(ChunkFault::Checksum);
+        }
+        if own.form != Form::Coded.id() {
+            return Err(ChunkFault::Form);
+        }
+        if u64::from(t.load(payload, params.contents.count_at())) != shares {
+            return Err(ChunkFault::Prologue);
+        }
+        let stored = Words(|at| t.shared_load(Self::PARAMETERS + at as u32));
+        let is_sound = params.contents.has_parameters == 0
+            || (stored.are_sound::<E>()
+                && stored.error::<E>().to_bits64() == summary.error_bits
+                && (stored.geometry()).is_some_and(|found| found.id() == params.geometry));
+        if is_sound {
+            Ok(())
+        } else {
+            Err(ChunkFault::Prologue)
+        }
+    }
+
+    #[inline(always)]
+    fn report<T: Thread>(t: T, params: &ReadPrologueParams, fault: Fault) {
+        if t.lane() == 0 {
+            t.atomic_max(params.cells, cells::FAULT, fault.to_cell());
+        }
+    }
+}

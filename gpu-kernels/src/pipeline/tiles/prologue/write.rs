@@ -1,0 +1,93 @@
+//! Writes the prologue, and its entry.
+
+use crate::pipeline::cells;
+use crate::pipeline::identity::IdentityOf;
+use crate::pipeline::tiles::prologue::{Contents, THREADS, WARPS};
+use crate::pipeline::tiles::stream::{payload, table};
+use crate::primitives::scan::{store_warp_sum_u64, sum_of_warps};
+use ferrosz_codec::container::checksum::term;
+use ferrosz_codec::container::chunk::Form;
+use ferrosz_codec::container::table::Entry;
+use ferrosz_simt::{Thread, View};
+
+/// Writes a prologue. Launched with one block, behind what makes the shares.
+pub struct WritePrologue;
+
+/// Parameters of [`WritePrologue`].
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct WritePrologueParams {
+    /// What there is to write.
+    pub contents: Contents,
+    /// The words of the parameters.
+    pub parameters: View<u32>,
+    /// Those of the shares.
+    pub shares: View<u32>,
+    /// Those of the anchors of the coarse field.
+    pub anchors: View<u32>,
+    /// Where the stream goes, 16-byte aligned.
+    pub stream: View<u32>,
+    /// Chunks of the stream.
+    pub chunks: u64,
+    /// The workspace: [`cells::SHARES_WORDS`] is read, [`cells::PROLOGUE_BYTES`] written.
+    pub cells: View<u64>,
+    /// The header's identity.
+    pub identity: IdentityOf,
+}
+
+impl WritePrologue {
+    /// Words of shared memory.
+    pub const SHARED_WORDS: u32 = 2 * WARPS as u32;
+    /// How many blocks a multiprocessor holds at once does not matter: not said.
+    pub const RESIDENT_BLOCKS: u32 = 0;
+
+    /// What one thread does.
+    #[inline(always)]
+    pub fn run<T: Thread>(t: T, params: &WritePrologueParams) {
+        let contents = &params.contents;
+        let shares = if contents.has_shares != 0 {
+            t.atomic_load(params.cells, cells::SHARES_WORDS)
+        } else {
+            0
+        };
+        let words = contents.words(shares);
+        let to = payload(params.stream, params.chunks);
+        let mut sum = 0u64;
+        let mut at = u64::from(t.thread_index());
+        while at < words {
+            let word = Self::word(t, params, shares, at);
+            t.store(to, at, word);
+            sum = sum.wrapping_add(term(at as u32, word));
+            at += u64::from(THREADS);
+        }
+        store_warp_sum_u64(t, sum, 0);
+        t.barrier();
+        if t.warp() == 0 {
+            let sum = sum_of_warps::<T, WARPS>(t, 0);
+            if t.lane() == 0 {
+                let identity = params.identity.find(t, params.cells);
+                let sum = identity.seed(0, Form::Coded.id()).wrapping_add(sum);
+                let entry = Entry::new(0, 0, Form::Coded, sum).to_words();
+                t.store4(table(params.stream), 0, entry);
+                t.atomic_store(params.cells, cells::PROLOGUE_BYTES, 4 * words);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn word<T: Thread>(t: T, params: &WritePrologueParams, shares: u64, at: u64) -> u32 {
+        let contents = &params.contents;
+        let anchors_at = contents.shares_at() + shares;
+        if at < contents.count_at() {
+            t.load(params.parameters, at)
+        } else if at == contents.count_at() {
+            shares as u32
+        } else if at < anchors_at {
+            t.load(params.shares, at - contents.shares_at())
+        } else if at < anchors_at + contents.anchor_words {
+            t.load(params.anchors, at - anchors_at)
+        } else {
+            0
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! Which tiles a chunk has: those of the coarse field, if there is one, come first.
+
+use ferrosz_codec::code::entropy::counts::{is_counted, is_sample};
+use ferrosz_codec::tile::{CHUNK_TILES, TileBox, TileGrid, TileOrder};
+
+/// The tiles of a field and of its coarse field, which share no chunk.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct Tiling {
+    /// Those of the coarse field; none, if it has no elements.
+    coarse: TileGrid,
+    /// Those of the field.
+    fine: TileGrid,
+    /// Which places of a tile have codes.
+    pub order: TileOrder,
+    /// Chunks of the coarse field.
+    coarse_chunks: u64,
+    /// Chunks of both.
+    chunks: u64,
+}
+
+/// A tile of one of the two fields.
+#[derive(Clone, Copy)]
+pub struct Tile {
+    /// The tiles of its field.
+    pub grid: TileGrid,
+    /// Whether that is the coarse field.
+    pub is_coarse: bool,
+    /// Where it lies.
+    pub place: TileBox,
+}
+
+impl Tiling {
+    /// The tiles of a field and its coarse field, which may have no elements.
+    pub const fn new(coarse: TileGrid, fine: TileGrid, order: TileOrder) -> Self {
+        let coarse_chunks = coarse.chunks();
+        Self {
+            coarse,
+            fine,
+            order,
+            coarse_chunks,
+            chunks: coarse_chunks + fine.chunks(),
+        }
+    }
+
+    /// Chunks of both fields.
+    #[inline(always)]
+    pub const fn chunks(&self) -> u64 {
+        self.chunks
+    }
+
+    /// Whether a chunk is one of the coarse field.
+    #[inline(always)]
+    pub const fn is_coarse(&self, chunk: u64) -> bool {
+        chunk < self.coarse_chunks
+    }
+
+    /// Whether the symbols of a chunk are counted: those of the coarse field are always.
+    #[inline(always)]
+    pub const fn is_counted(&self, chunk: u64) -> bool {
+        let fine = self.chunks - self.coarse_chunks;
+        self.is_coarse(chunk) || is_counted(chunk - self.coarse_chunks, fine)
+    }
+
+    /// Whether some chunks are not counted.
+    #[inline(always)]
+    pub const fn is_sample(&self) -> bool {
+        is_sample(self.chunks - self.coarse_chunks)
+    }
+
+    /// A chunk's field, and the number there of the chunk's first tile.
+    #[inline(always)]
+    fn first_tile(&self, chunk: u64) -> (TileGrid, u64) {
+        if self.is_coarse(chunk) {
+            (self.coarse, chunk * u64::from(CHUNK_TILES))
+        } else {
+            let chunk = chunk - self.coarse_chunks;
+            (self.fine, chunk * u64::from(CHUNK_TILES))
+        }
+    }
+
+    /// How many tiles a chunk has.
+    #[inline(always)]
+    pub fn tiles_of(&self, chunk: u64) -> u32 {
+        let (grid, first) = self.first_tile(chunk);
+        let left = grid.tiles().saturating_sub(first);
+        left.min(u64::from(CHUNK_TILES)) as u32
+    }
+
+    /// Tile number `tile` of a chunk.
+    #[inline(always)]
+    pub fn tile(&self, chunk: u64, tile: u32) -> Tile {
+        let (grid, first) = self.first_tile(chunk);
+        Tile {
+            grid,
+            is_coarse: self.is_coarse(chunk),
+            place: grid.tile(first + u64::from(tile)),
+        }
+    }
+}

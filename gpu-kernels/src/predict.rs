@@ -1,0 +1,6 @@
+//! Predictors on a thread block: the stems of `ferrosz_codec::predict`.
+
+pub mod group;
+pub mod interp;
+pub mod layer;
+pub mod tile_lorenzo;

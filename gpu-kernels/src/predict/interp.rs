@@ -1,0 +1,59 @@
+//! Interpolation: a tile a thread block, all levels in shared memory.
+//!
+//! The store holds a value, or before it is decoded a code, for each place of the tile and its far faces.
+//! A place is read by its own thread, predicted from its neighbours, settled, and written back as the decoder
+//! will know it; a barrier stands between stages. Nothing passes between thread blocks: see
+//! [`ferrosz_codec::predict::interp`].
+
+mod anchors;
+mod columns;
+mod places;
+pub mod predict;
+pub mod prepare;
+pub mod reconstruct;
+pub mod rows;
+pub mod scores;
+pub mod stages;
+pub mod values;
+
+use ferrosz_codec::shape::Shape;
+use ferrosz_codec::tile::TileGrid;
+use ferrosz_simt::View;
+
+/// Threads in a block.
+pub const THREADS: u32 = 256;
+
+/// Parameters of prediction and reconstruction.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct InterpParams {
+    /// The field's words: read by prediction, written by reconstruction, which also finds there the values that have
+    /// no code.
+    pub field: View<u32>,
+    /// How far apart neighbours are in the field along each dimension, in elements.
+    pub strides: [u64; 3],
+    /// What is known of the anchors, in C order. Prediction may be given none: then they are what the field says.
+    pub anchors: View<u32>,
+    /// The codes of all chunks: see [`tile_codes`](crate::pipeline::tiles::codes).
+    pub codes: View<u32>,
+    /// The first chunk of the part.
+    pub first_chunk: u64,
+    /// Where what the decoder will know is left, in C order; may be nothing. Reconstruction then writes no field.
+    pub known: View<u32>,
+    /// The words of [`ferrosz_codec::predict::interp::resolved`].
+    pub parameters: View<u32>,
+    /// Extents of the part.
+    pub lengths: [u64; 3],
+    /// Whether the part is the anchors of another, all of whose levels have their bound.
+    pub is_coarse: u32,
+    /// The first tile to work on.
+    pub first_tile: u32,
+}
+
+impl InterpParams {
+    /// The tiles of the part.
+    #[inline(always)]
+    pub fn grid(&self, shape: Shape) -> TileGrid {
+        TileGrid::new(shape, self.lengths)
+    }
+}

@@ -1,0 +1,92 @@
+//! The anchors of a tile and its far faces.
+
+use crate::predict::interp::stages::Setting;
+use crate::predict::interp::values::Values;
+use crate::predict::interp::{InterpParams, THREADS};
+use crate::primitives::element::load_element;
+use core::array::from_fn;
+use ferrosz_codec::Element;
+use ferrosz_codec::predict::interp::geometry::Geometry;
+use ferrosz_codec::predict::interp::store;
+use ferrosz_codec::shape::{Shape, StaticShape};
+use ferrosz_simt::Thread;
+
+/// An anchor, of which a thread has at most one: where its value lies in the store, and the value that is known of it.
+#[derive(Clone, Copy)]
+pub struct Anchor<E> {
+    place: u32,
+    value: E,
+}
+
+/// How many anchors a tile and its far faces have along each axis.
+#[inline(always)]
+const fn counts(shape: Shape, spacing: u32) -> [u32; 3] {
+    let [z, y, x] = store::extents(shape);
+    [
+        (z - 1) / spacing + 1,
+        (y - 1) / spacing + 1,
+        (x - 1) / spacing + 1,
+    ]
+}
+
+const _: () = {
+    let mut shape = 0;
+    while shape < Shape::ALL.len() {
+        let mut geometry = 0;
+        while geometry < Geometry::ALL.len() {
+            let spacing = Geometry::ALL[geometry].spacing(Shape::ALL[shape]);
+            let [z, y, x] = counts(Shape::ALL[shape], spacing);
+            assert!(z * y * x <= THREADS, "a thread has at most one anchor");
+            geometry += 1;
+        }
+        shape += 1;
+    }
+};
+
+impl<E: Element> Anchor<E> {
+    /// This thread's anchor, if it has one in the field.
+    #[inline(always)]
+    pub fn read<T: Thread, S: StaticShape>(
+        t: T,
+        params: &InterpParams,
+        setting: &Setting,
+    ) -> Option<Self> {
+        let spacing = setting.spacing;
+        let log = spacing.trailing_zeros();
+        let [depth, height, width] =
+            store::extents(S::SHAPE).map(|extent| ((extent - 1) >> log) + 1);
+        let number = t.thread_index();
+        let place = [
+            number / width / height,
+            number / width % height,
+            number % width,
+        ]
+        .map(|at| at << log);
+        if number >= depth * height * width || !setting.tile.has(place) {
+            return None;
+        }
+        let at = setting.tile.at(place);
+        // Axes beyond the rank have no anchors in between.
+        let first = 3 - usize::from(S::SHAPE.rank());
+        let at = from_fn(|axis| {
+            if axis < first {
+                at[axis]
+            } else {
+                at[axis] >> log
+            }
+        });
+        let coarse = params.grid(S::SHAPE).coarse(spacing);
+        Some(Self {
+            place: store::index(S::SHAPE, place),
+            value: load_element::<T, E>(t, params.anchors, coarse.flat(at)),
+        })
+    }
+
+    /// Sets this thread's anchor in the store.
+    #[inline(always)]
+    pub fn set<T: Thread, S: StaticShape>(t: T, anchor: Option<Self>) {
+        if let Some(Self { place, value }) = anchor {
+            Values::<E, S>::store_at(t, t.shared_address(place), value);
+        }
+    }
+}

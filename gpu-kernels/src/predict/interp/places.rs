@@ -1,0 +1,404 @@
+//! The places of a class: which thread takes which, and what it does there.
+
+use crate::predict::interp::THREADS;
+use crate::predict::interp::stages::{Setting, Settle, Spot};
+use crate::predict::interp::values::Values;
+use core::marker::PhantomData;
+use ferrosz_codec::Element;
+use ferrosz_codec::predict::interp::predict::{Around, OneAxis, combine};
+use ferrosz_codec::predict::interp::spline::{Order, Spline};
+use ferrosz_codec::predict::interp::store;
+use ferrosz_codec::predict::interp::store::is_own;
+use ferrosz_codec::predict::interp::walk::Class;
+use ferrosz_codec::quantize::level::LevelQuantizer;
+use ferrosz_codec::shape::{Shape, StaticShape};
+use ferrosz_codec::tile;
+use ferrosz_simt::{Thread, WARP};
+
+/// A level, for a thread.
+pub(super) struct Places<'a, E> {
+    pub(super) setting: &'a Setting,
+    pub(super) quantizer: LevelQuantizer<E>,
+    pub(super) level: u32,
+    pub(super) spline: Spline,
+    reach: [Reach; 3],
+    /// Whether the own places are taken in columns.
+    in_columns: bool,
+    spread: Spread,
+    /// The address of the store.
+    store: u32,
+}
+
+impl<'a, E: Element> Places<'a, E> {
+    /// A level of a tile whose store has an address.
+    #[inline(always)]
+    pub(super) fn new<S: StaticShape>(
+        setting: &'a Setting,
+        quantizer: LevelQuantizer<E>,
+        [level, store]: [u32; 2],
+        spline: Spline,
+    ) -> Self {
+        let in_columns = level == 0 && setting.has_columns::<S>();
+        Self {
+            setting,
+            quantizer,
+            level,
+            spline,
+            reach: [0, 1, 2].map(|axis| Reach::new(S::SHAPE, axis, level)),
+            in_columns,
+            spread: if in_columns {
+                Spread::of_far(S::SHAPE)
+            } else {
+                Spread::of(S::SHAPE, level)
+            },
+            store,
+        }
+    }
+
+    /// The address of a place.
+    #[inline(always)]
+    pub(super) const fn address(&self, shape: Shape, place: [u32; 3]) -> u32 {
+        self.store + 4 * store::index(shape, place)
+    }
+
+    /// What a thread, whose first number is `turn`, does of a class, and its first number in the next one, so that the
+    /// threads of a block share out all classes of a stage as if they were one. `with_far`: those on far faces, too.
+    #[inline(always)]
+    pub(super) fn share<S: StaticShape>(
+        &self,
+        class: Class,
+        with_far: bool,
+        turn: u32,
+    ) -> (Share, u32) {
+        let extents = tile::extents(S::SHAPE);
+        let left = self.setting.tile.left;
+        let share = Share {
+            class,
+            ends: core::array::from_fn(|axis| {
+                let far = u32::from(with_far & (extents[axis] > 1));
+                left[axis].min(extents[axis] + far)
+            }),
+            // Besides columns there are far faces alone.
+            turn: if self.in_columns & !with_far {
+                self.spread.end
+            } else {
+                turn
+            },
+        };
+        let numbers = self.spread.end.saturating_sub(turn);
+        let next = turn + numbers.next_multiple_of(THREADS) - self.spread.end;
+        (share, next)
+    }
+
+    /// Whether this thread has something to do.
+    #[inline(always)]
+    pub(super) const fn has_places(&self, share: &Share) -> bool {
+        self.in_columns || share.turn < self.spread.end
+    }
+
+    /// Goes through this thread's places of a class that is predicted along `AXES`, of those in `spread` every
+    /// [`THREADS`]th from number `turn` on; before these, if they are so to be taken, its column.
+    #[inline(always)]
+    pub(super) fn run<T: Thread, S: StaticShape, const AXES: u32, R: Settle<E>>(
+        &self,
+        t: T,
+        Share { class, ends, turn }: Share,
+        settle: &R,
+    ) {
+        if self.in_columns {
+            self.run_columns::<T, AXES, R>(t, class.odd, settle);
+        }
+        let mut turn = turn;
+        while turn < self.spread.end {
+            let steps = self.spread.steps(turn);
+            let place: [u32; 3] = core::array::from_fn(|axis| {
+                class.first(axis, 1 << self.level) + (steps[axis] << (self.level + 1))
+            });
+            if place[0] < ends[0] && place[1] < ends[1] && place[2] < ends[2] {
+                self.visit::<T, S, AXES, R>(t, place, settle);
+            }
+            turn += THREADS;
+        }
+    }
+
+    /// Predicts and settles a place.
+    #[inline(always)]
+    pub(super) fn visit<T: Thread, S: StaticShape, const AXES: u32, R: Settle<E>>(
+        &self,
+        t: T,
+        place: [u32; 3],
+        settle: &R,
+    ) {
+        let address = self.address(S::SHAPE, place);
+        let around = InStore::<T, E, S> {
+            t,
+            places: self,
+            place,
+            address,
+            shape: PhantomData,
+        };
+        let prediction = combine(AXES, &around);
+        let spot = Spot {
+            place,
+            is_own: is_own(S::SHAPE, place),
+            index: tile::index(S::SHAPE, place),
+        };
+        let slot = Values::<E, S>::load_at(t, address);
+        let quantizer = &self.quantizer;
+        let [mut known] = settle.settle(t, quantizer, [spot], [slot], [prediction]);
+        if R::is_rare(slot) {
+            known = settle.settle_rare(t, quantizer, spot, slot, prediction);
+        }
+        Values::<E, S>::store_at(t, address, known);
+    }
+
+    /// How a place is predicted along an axis.
+    #[inline(always)]
+    pub(super) fn order(&self, place: [u32; 3], axis: usize, unit: u32) -> Order {
+        let setting = self.setting;
+        Order::at(
+            place[axis],
+            unit,
+            setting.window[axis],
+            setting.tile.left[axis],
+        )
+    }
+}
+
+/// A place and its neighbours in the store.
+struct InStore<'a, T, E, S> {
+    t: T,
+    places: &'a Places<'a, E>,
+    place: [u32; 3],
+    /// The address of the place.
+    address: u32,
+    shape: PhantomData<S>,
+}
+
+impl<T: Thread, E: Element, S: StaticShape> InStore<'_, T, E, S> {
+    #[inline(always)]
+    fn neighbours(&self, axis: usize) -> (Order, [E; 4]) {
+        let places = self.places;
+        let order = places.order(self.place, axis, 1 << places.level);
+        let known = places.reach[axis]
+            .nearest(self.address, order)
+            .map(|address| Values::<E, S>::load_at(self.t, address));
+        (order, known)
+    }
+}
+
+impl<T: Thread, E: Element, S: StaticShape> Around<E> for InStore<'_, T, E, S> {
+    /// Without a branch: the lanes of a warp may differ in their order.
+    #[inline(always)]
+    fn along(&self, axis: usize) -> OneAxis<E> {
+        let (order, known) = self.neighbours(axis);
+        OneAxis::blended(order, self.places.spline, known)
+    }
+
+    #[inline(always)]
+    fn cubic(&self, axis: usize) -> OneAxis<E> {
+        let (order, known) = self.neighbours(axis);
+        OneAxis::cubic(order, self.places.spline, known)
+    }
+
+    #[inline(always)]
+    fn corner(&self, a: usize, b: usize) -> E {
+        let [a, b] = [a, b].map(|axis| self.places.reach[axis].back);
+        Values::<E, S>::load_at(self.t, self.address - a - b)
+    }
+}
+
+/// Where the neighbours that a place of a level is predicted from lie along an axis, in bytes.
+#[derive(Clone, Copy)]
+pub(super) struct Reach {
+    /// From the place back to the one behind it.
+    pub(super) back: u32,
+    /// From each to the next.
+    apart: u32,
+}
+
+impl Reach {
+    #[inline(always)]
+    pub(super) const fn new(shape: Shape, axis: usize, level: u32) -> Self {
+        let unit = 1 << level;
+        if axis < 2 {
+            let back = 4 * unit * store::stride(shape, axis);
+            return Self {
+                back,
+                apart: 2 * back,
+            };
+        }
+        // Even places of a row lie side by side, and odd ones far from them.
+        let from_odds = if level == 0 {
+            store::in_row(shape, 1)
+        } else {
+            0
+        };
+        Self {
+            back: 4 * (unit / 2 + from_odds),
+            apart: 4 * unit,
+        }
+    }
+
+    /// The addresses of those neighbours of the place at `address` that [`OneAxis::blended`] is given for an order; in the place
+    /// of one that the order does not allow, of one that there is.
+    #[inline(always)]
+    pub(super) fn nearest(self, address: u32, order: Order) -> [u32; 4] {
+        let next = if order.next { 1 } else { 0 };
+        let from_behind = [
+            if order.behind { -1 } else { 0 },
+            0,
+            next,
+            if order.ahead { 2 } else { next },
+        ];
+        let behind = address - self.back;
+        from_behind.map(|steps: i32| behind.wrapping_add_signed(steps * self.apart.cast_signed()))
+    }
+}
+
+/// What a thread does of a class.
+#[derive(Clone, Copy)]
+pub(super) struct Share {
+    pub(super) class: Class,
+    /// What places are below, along each axis.
+    pub(super) ends: [u32; 3],
+    /// The first number that is this thread's.
+    pub(super) turn: u32,
+}
+
+/// How places of a level are numbered: those not on the far face along x come first, row after row, then those that
+/// are. Either begin with a whole warp, whose lanes so have places side by side. The numbers are the same for all
+/// classes: of one that is odd along an axis those on the far face there are none.
+#[derive(Clone, Copy)]
+struct Spread {
+    /// Rows of places, of which the first ones lie in planes of `height`. The others are the last rows of all planes.
+    in_planes: u32,
+    /// Rows on the far face along x come after so many numbers, in planes of `height`.
+    far_from: u32,
+    height: u32,
+    /// The quotient of 65,536 by `height`, rounded up: rows are few.
+    inverse: u32,
+    /// The plane that the first row is of.
+    first_plane: u32,
+    width_log: u32,
+    /// The first number that is none.
+    end: u32,
+}
+
+impl Spread {
+    /// All places of a level.
+    #[inline(always)]
+    fn of(shape: Shape, level: u32) -> Self {
+        let [depth, height] = Self::counts(shape, level);
+        let rows = depth * height;
+        Self {
+            // Numbers between the rows and the far face are in planes that there are not.
+            in_planes: u32::MAX,
+            ..Self::new(shape, level, height, 0, [rows, rows, rows])
+        }
+    }
+
+    /// Those of level 0 that are on far faces.
+    #[inline(always)]
+    fn of_far(shape: Shape) -> Self {
+        let [depth, height] = Self::counts(shape, 0);
+        let rows = [height, height + depth - 1, depth * height];
+        Self::new(shape, 0, height, depth - 1, rows)
+    }
+
+    /// Places along z and y with those on the far faces.
+    #[inline(always)]
+    const fn counts(shape: Shape, level: u32) -> [u32; 2] {
+        let [depth, height, _] = tile::extents(shape);
+        [
+            Class::count(shape, 0, level) + (depth > 1) as u32,
+            Class::count(shape, 1, level) + (height > 1) as u32,
+        ]
+    }
+
+    #[inline(always)]
+    fn new(shape: Shape, level: u32, height: u32, first_plane: u32, rows: [u32; 3]) -> Self {
+        let [in_planes, rows, far_rows] = rows;
+        let width_log = Class::count(shape, 2, level).trailing_zeros();
+        let far_from = (rows << width_log).next_multiple_of(WARP);
+        Self {
+            in_planes,
+            far_from,
+            height,
+            inverse: inverse(height),
+            first_plane,
+            width_log,
+            end: far_from + far_rows.next_multiple_of(WARP),
+        }
+    }
+
+    /// How many steps the place of a number is from the first one of its class along each axis; more than there are, for
+    /// numbers between.
+    #[inline(always)]
+    fn steps(&self, number: u32) -> [u32; 3] {
+        let is_far = number >= self.far_from;
+        let row = if is_far {
+            number - self.far_from
+        } else {
+            number >> self.width_log
+        };
+        let x = if is_far {
+            1 << self.width_log
+        } else {
+            number & ((1 << self.width_log) - 1)
+        };
+        let z = (row * self.inverse) >> 16;
+        if is_far {
+            [z, row - z * self.height, x]
+        } else if row < self.in_planes {
+            [self.first_plane + z, row - z * self.height, x]
+        } else {
+            [row - self.in_planes, self.height - 1, x]
+        }
+    }
+}
+
+/// The quotient of 65,536 by a power of two up to 128 or one more than that, rounded up.
+#[inline(always)]
+const fn inverse(divisor: u32) -> u32 {
+    // Those of one more than a power of two.
+    const LOW: u64 = quotients([2, 3, 5, 9]);
+    const HIGH: u64 = quotients([17, 33, 65, 129]);
+    let log = 31 - divisor.leading_zeros();
+    if divisor.is_power_of_two() {
+        1 << (16 - log)
+    } else {
+        let packed = if log < 4 { LOW } else { HIGH };
+        (packed >> (16 * (log % 4))) as u32 & 0xffff
+    }
+}
+
+const fn quotients(divisors: [u64; 4]) -> u64 {
+    let mut packed = 0;
+    let mut i = 0;
+    while i < divisors.len() {
+        packed |= (1u64 << 16).div_ceil(divisors[i]) << (16 * i);
+        i += 1;
+    }
+    packed
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::predict::interp::places::inverse;
+
+    #[test]
+    fn rows_are_divided_by_the_heights_that_there_are() {
+        for log in 0..8 {
+            for height in [1 << log, (1 << log) + 1] {
+                for row in 0..290u32 {
+                    assert_eq!(
+                        (row * inverse(height)) >> 16,
+                        row / height,
+                        "{row} / {height}"
+                    );
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! Prediction: a part of a field to codes.
+
+use crate::pipeline::blocks::kept_shared_address;
+use crate::pipeline::tiles::codes;
+use crate::predict::interp::anchors::Anchor;
+use crate::predict::interp::rows::{InField, Row, WARPS};
+use crate::predict::interp::stages::{Setting, Settle, Spot, run};
+use crate::predict::interp::values::Values;
+use crate::predict::interp::{InterpParams, THREADS};
+use crate::primitives::element::by_width;
+use core::marker::PhantomData;
+use ferrosz_codec::Element;
+use ferrosz_codec::quantize::level::LevelQuantizer;
+use ferrosz_codec::shape::StaticShape;
+use ferrosz_codec::tile::{self, TileBox};
+use ferrosz_simt::{Thread, View, WARP};
+
+/// Predicts a field of `E` in tiles of shape `S`. Launched with a block for each tile.
+pub struct Predict<E, S>(PhantomData<(E, S)>);
+
+impl<E: Element, S: StaticShape> Predict<E, S> {
+    /// Words of shared memory.
+    pub const SHARED_WORDS: u32 = Values::<E, S>::WORDS;
+    /// Blocks that a multiprocessor should hold at once.
+    pub const RESIDENT_BLOCKS: u32 = by_width::<E>(2, 1);
+
+    /// What one thread does.
+    #[inline(always)]
+    pub fn run<T: Thread>(t: T, params: &InterpParams) {
+        let number = u64::from(params.first_tile + t.block_index());
+        let grid = params.grid(S::SHAPE);
+        let tile = grid.tile(number);
+        Self::begin_fill(t, params, &tile);
+        let setting = Setting::read::<T, S>(t, params.parameters, tile, params.is_coarse != 0);
+        let codes = params.codes;
+        let codes = codes.from(codes::first_word(params.first_chunk, number));
+        Self::clear_codes(t, codes, &setting);
+        let anchor = if params.anchors.is_empty() {
+            None
+        } else {
+            Anchor::<E>::read::<T, S>(t, params, &setting)
+        };
+        t.await_copies();
+        t.barrier();
+        if !params.anchors.is_empty() {
+            Anchor::set::<T, S>(t, anchor);
+            t.barrier();
+        }
+        let encode = Encode::<E> {
+            codes,
+            error: setting.error(t),
+            radius: setting.radius(t),
+        };
+        run::<T, E, S, _>(t, &setting, &encode);
+        if !params.known.is_empty() {
+            let known = InField::in_order(params.known, &grid, &tile);
+            known.leave::<T, E, S>(t, &tile);
+        }
+    }
+
+    /// Begins to bring the tile and its far faces in. For the whole block.
+    #[inline(always)]
+    pub(super) fn begin_fill<T: Thread>(t: T, params: &InterpParams, tile: &TileBox) {
+        let store = kept_shared_address(t, 0);
+        let field = InField::new(params.field, params.strides, tile);
+        let asides = [t.lane(), t.lane() + WARP].map(|x| field.aside(x));
+        let copy = |row: Row, first: u64| {
+            for (half, aside) in (0..).zip(&asides) {
+                let x = t.lane() + half * WARP;
+                if x < row.width {
+                    let address = store + row.address(S::SHAPE, x);
+                    field.copy::<T, E, S>(t, address, first + aside);
+                }
+            }
+        };
+        if tile.is_complete(S::SHAPE) {
+            field.each_own::<T, S>(t, tile, store, |address, element| {
+                field.copy::<T, E, S>(t, address, element);
+            });
+        } else {
+            let mut number = t.warp();
+            while number < tile::ROWS {
+                let row = Row::own(S::SHAPE, number, tile);
+                copy(row, field.element(row.place));
+                number += WARPS;
+            }
+        }
+        for row in &Row::far_of_warp::<T, S>(t, tile) {
+            copy(*row, field.element(row.place));
+        }
+        for row in &Row::of_thread::<T, S>(t, tile) {
+            if row.has_far(S::SHAPE) {
+                let from = field.element(row.place) + field.aside(tile::ROW);
+                let address = store + row.address(S::SHAPE, tile::ROW);
+                field.copy::<T, E, S>(t, address, from);
+            }
+        }
+    }
+
+    /// Anchors have no code, nor have places outside the field; what no stage writes is 0.
+    #[inline(always)]
+    fn clear_codes<T: Thread>(t: T, codes: View<u32>, setting: &Setting) {
+        if setting.tile.is_complete(S::SHAPE) {
+            // The anchors of a complete tile are few.
+            let spacing = setting.spacing.trailing_zeros();
+            let [z, y, x] = tile::extents(S::SHAPE).map(|extent| extent.div_ceil(setting.spacing));
+            let mut number = t.thread_index();
+            while number < z * y * x {
+                let place = [number / x / y, number / x % y, number % x].map(|at| at << spacing);
+                t.store_half(codes, tile::index(S::SHAPE, place).into(), 0);
+                number += THREADS;
+            }
+            return;
+        }
+        let mut word = u64::from(t.thread_index());
+        while word < codes::TILE_WORDS {
+            t.store(codes, word, 0);
+            word += u64::from(THREADS);
+        }
+    }
+}
+
+struct Encode<E> {
+    /// Those of the tile.
+    codes: View<u32>,
+    error: E,
+    radius: u32,
+}
+
+impl<E: Element> Settle<E> for Encode<E> {
+    #[inline(always)]
+    fn settle<T: Thread, const N: usize>(
+        &self,
+        t: T,
+        quantizer: &LevelQuantizer<E>,
+        spots: [Spot; N],
+        slots: [E; N],
+        predictions: [E; N],
+    ) -> [E; N] {
+        let all = quantizer.encode_all(slots, predictions, self.error, self.radius);
+        for (spot, quantized) in spots.iter().zip(&all) {
+            if spot.is_own {
+                t.store_half(self.codes, u64::from(spot.index), quantized.code as u16);
+            }
+        }
+        all.map(|quantized| quantized.known)
+    }
+}

@@ -1,0 +1,291 @@
+//! Reconstruction: codes to a part of a field.
+
+use crate::pipeline::blocks::kept_shared_address;
+use crate::pipeline::tiles::codes;
+use crate::predict::interp::InterpParams;
+use crate::predict::interp::anchors::Anchor;
+use crate::predict::interp::rows::{InField, Row, WARPS};
+use crate::predict::interp::stages::{Setting, Settle, Spot, run};
+use crate::predict::interp::values::Values;
+use crate::primitives::element::by_width;
+use core::array::from_fn;
+use core::marker::PhantomData;
+use ferrosz_codec::Element;
+use ferrosz_codec::quantize::level::LevelQuantizer;
+use ferrosz_codec::shape::{Shape, StaticShape};
+use ferrosz_codec::tile::code::{RAW, unzigzag};
+use ferrosz_codec::tile::{self, TileBox, TileGrid};
+use ferrosz_simt::Thread;
+
+/// Reconstructs a field of `E` in tiles of shape `S`. Launched with a block for each tile.
+///
+/// The values of places without a code lie in the field already.
+pub struct Reconstruct<E, S>(PhantomData<(E, S)>);
+
+/// Rows whose codes a warp asks for before it waits for the first.
+const BATCH: usize = 16;
+
+/// What a row of codes comes in: lane i has two codes, of even places for i below 16, of odd ones else.
+const ROW_WORDS: u32 = 32;
+
+impl<E: Element, S: StaticShape> Reconstruct<E, S> {
+    /// Words of shared memory.
+    pub const SHARED_WORDS: u32 = Decode::<E, S>::FIRST + 2;
+    /// Blocks that a multiprocessor should hold at once.
+    pub const RESIDENT_BLOCKS: u32 = by_width::<E>(2, 1);
+
+    /// What one thread does.
+    #[inline(always)]
+    pub fn run<T: Thread>(t: T, params: &InterpParams) {
+        let number = u64::from(params.first_tile + t.block_index());
+        let grid = params.grid(S::SHAPE);
+        let tile = grid.tile(number);
+        let setting = Setting::read::<T, S>(t, params.parameters, tile, params.is_coarse != 0);
+        let source = Source {
+            params,
+            grid: &grid,
+            tile: &tile,
+            number,
+        };
+        let anchor = Anchor::<E>::read::<T, S>(t, params, &setting);
+        let has_raws = source.fill::<T, E, S>(t);
+        let field = InField::new(params.field, params.strides, &tile);
+        Decode::<E, S>::keep_first(t, field.first());
+        let has_raws = t.barrier_or(has_raws);
+        Anchor::set::<T, S>(t, anchor);
+        t.barrier();
+        let decode = Decode::<E, S> {
+            params,
+            error: setting.error(t),
+            radius: setting.radius(t),
+            shape: PhantomData,
+        };
+        run::<T, E, S, _>(t, &setting, &decode);
+        if params.known.is_empty() {
+            source.leave_field::<T, E, S>(t, has_raws);
+        } else {
+            let known = InField::in_order(params.known, &grid, &tile);
+            known.leave::<T, E, S>(t, &tile);
+        }
+    }
+}
+
+/// A code as a value of the store.
+#[inline(always)]
+fn slot_of<E: Element>(code: u32) -> E {
+    E::from_words([code, 0])
+}
+
+#[inline(always)]
+fn code_of<E: Element>(slot: E) -> u16 {
+    slot.low_bits() as u16
+}
+
+struct Source<'a> {
+    params: &'a InterpParams,
+    grid: &'a TileGrid,
+    tile: &'a TileBox,
+    number: u64,
+}
+
+impl Source<'_> {
+    /// Brings in the codes of the tile and its far faces, which are those of its neighbours' first places. Whether any of
+    /// the tile's own that this thread has seen is [`RAW`].
+    #[inline(always)]
+    fn fill<T: Thread, E: Element, S: StaticShape>(&self, t: T) -> bool {
+        let store = kept_shared_address(t, 0);
+        let mut has_raws = false;
+        let codes = self.codes_of::<S>(0);
+        let own = codes.here[0] + u64::from(t.lane());
+        let mut number = t.warp();
+        while number < tile::ROWS {
+            let numbers: [u32; BATCH] = from_fn(|i| number + i as u32 * WARPS);
+            let words: [u32; BATCH] = numbers.map(|number| {
+                let word = own + u64::from(number * ROW_WORDS);
+                t.load(self.params.codes, word)
+            });
+            for (number, word) in numbers.iter().zip(&words) {
+                let row = Row::own(S::SHAPE, *number, self.tile);
+                has_raws |= Self::put::<T, E, S>(t, store, row, *word);
+            }
+            number += BATCH as u32 * WARPS;
+        }
+        let next = self.codes_of::<S>(1);
+        // All that is on far faces is asked for before the first of it is waited for.
+        let far = Row::far_of_warp::<T, S>(t, self.tile);
+        let far_words = far.map(|row| {
+            if row.width > 0 {
+                let word = codes.first_word::<S>(row.place) + u64::from(t.lane());
+                t.load(self.params.codes, word)
+            } else {
+                0
+            }
+        });
+        let rows = Row::of_thread::<T, S>(t, self.tile);
+        let far_codes = rows.map(|row| {
+            if row.has_far(S::SHAPE) {
+                t.load_half(self.params.codes, 2 * next.first_word::<S>(row.place))
+            } else {
+                0
+            }
+        });
+        for (row, word) in far.iter().zip(&far_words) {
+            Self::put::<T, E, S>(t, store, *row, *word);
+        }
+        for (row, code) in rows.iter().zip(&far_codes) {
+            if row.has_far(S::SHAPE) {
+                let address = store + row.address(S::SHAPE, tile::ROW);
+                Values::<E, S>::store_at(t, address, slot_of(*code));
+            }
+        }
+        has_raws
+    }
+
+    /// Where the codes of the tile and of those behind it lie; or of those that are `ahead` tiles further along x.
+    #[inline(always)]
+    fn codes_of<S: StaticShape>(&self, ahead: u64) -> Codes {
+        let [_, height, width] = self.grid.counts();
+        let behind = match S::SHAPE {
+            Shape::Line => 1,
+            Shape::Plane | Shape::Cube => width,
+        };
+        let word = |tiles| codes::first_word(self.params.first_chunk, self.number + ahead + tiles);
+        Codes {
+            here: [word(0), word(behind)],
+            above: [word(height * width), word(height * width + behind)],
+        }
+    }
+
+    /// Puts a row's codes, of which this lane has two, into the store at an address; whether one is [`RAW`].
+    #[inline(always)]
+    fn put<T: Thread, E: Element, S: StaticShape>(t: T, store: u32, row: Row, word: u32) -> bool {
+        let mut has_raws = false;
+        let first = 4 * (t.lane() % 16) + t.lane() / 16;
+        for half in 0..2 {
+            let x = first + 2 * half;
+            let code = word >> (16 * half) & 0xffff;
+            if x < row.width {
+                let address = store + row.address(S::SHAPE, x);
+                Values::<E, S>::store_at(t, address, slot_of(code));
+            }
+            has_raws |= code == u32::from(RAW);
+        }
+        has_raws
+    }
+
+    /// Writes the tile's values, but for those that lie in the field already: a neighbour may be about to read them, and
+    /// what the encoder knew there may be something else.
+    #[inline(always)]
+    fn leave_field<T: Thread, E: Element, S: StaticShape>(&self, t: T, has_raws: bool) {
+        let field = InField::new(self.params.field, self.params.strides, self.tile);
+        let first_half = 2 * codes::first_word(self.params.first_chunk, self.number);
+        if !has_raws {
+            field.leave::<T, E, S>(t, self.tile);
+            return;
+        }
+        field.leave_but::<T, E, S>(t, self.tile, |row, x| {
+            let half = (2 * row + x % 2) * tile::LANES + x / 2;
+            t.load_half(self.params.codes, first_half + u64::from(half)) as u16 == RAW
+        });
+    }
+}
+
+/// The first words of the codes of a tile and its neighbours.
+struct Codes {
+    /// Of the tile, and of the one behind it along y, or x in a line.
+    here: [u64; 2],
+    /// Of those behind them along z.
+    above: [u64; 2],
+}
+
+impl Codes {
+    /// The first word of the codes of the row that begins with a place of the tile or its far faces.
+    #[inline(always)]
+    fn first_word<S: StaticShape>(&self, place: [u32; 3]) -> u64 {
+        let extents = tile::extents(S::SHAPE);
+        let axis = if matches!(S::SHAPE, Shape::Line) {
+            2
+        } else {
+            1
+        };
+        let is_above = place[0] >= extents[0];
+        let is_behind = place[axis] >= extents[axis];
+        let mut own = place;
+        own[0] -= if is_above { extents[0] } else { 0 };
+        own[axis] -= if is_behind { extents[axis] } else { 0 };
+        let here = if is_behind {
+            self.here[1]
+        } else {
+            self.here[0]
+        };
+        let above = if is_behind {
+            self.above[1]
+        } else {
+            self.above[0]
+        };
+        let row = tile::index(S::SHAPE, own) / (2 * tile::LANES);
+        (if is_above { above } else { here }) + u64::from(row * ROW_WORDS)
+    }
+}
+
+struct Decode<'a, E, S> {
+    params: &'a InterpParams,
+    error: E,
+    radius: u32,
+    shape: PhantomData<S>,
+}
+
+impl<E: Element, S: StaticShape> Decode<'_, E, S> {
+    /// The word behind the store from which on the number of the tile's first element is kept: a thread would hold it in
+    /// registers for the sake of a few values.
+    const FIRST: u32 = Values::<E, S>::WORDS;
+
+    #[inline(always)]
+    fn keep_first<T: Thread>(t: T, first: u64) {
+        if t.thread_index() == 0 {
+            t.shared_store(Self::FIRST, first as u32);
+            t.shared_store(Self::FIRST + 1, (first >> 32) as u32);
+        }
+    }
+
+    /// The value at a place of the tile or its far faces that has no code.
+    #[inline(always)]
+    fn raw<T: Thread>(&self, t: T, place: [u32; 3]) -> E {
+        let [low, high] = [0, 1].map(|word| t.shared_load(Self::FIRST + word));
+        let first = u64::from(low) | u64::from(high) << 32;
+        let field = InField::from_first(self.params.field, self.params.strides, first);
+        field.load(t, field.element(place))
+    }
+}
+
+impl<E: Element, S: StaticShape> Settle<E> for Decode<'_, E, S> {
+    #[inline(always)]
+    fn settle<T: Thread, const N: usize>(
+        &self,
+        _: T,
+        quantizer: &LevelQuantizer<E>,
+        _: [Spot; N],
+        slots: [E; N],
+        predictions: [E; N],
+    ) -> [E; N] {
+        from_fn(|i| quantizer.decode(predictions[i], unzigzag(code_of(slots[i]))))
+    }
+
+    #[inline(always)]
+    fn is_rare(slot: E) -> bool {
+        code_of(slot) == RAW
+    }
+
+    #[inline(always)]
+    fn settle_rare<T: Thread>(
+        &self,
+        t: T,
+        quantizer: &LevelQuantizer<E>,
+        spot: Spot,
+        _: E,
+        prediction: E,
+    ) -> E {
+        let value = self.raw(t, spot.place);
+        quantizer.known(value, prediction, self.error, self.radius)
+    }
+}

@@ -1,0 +1,78 @@
+//! The layered codec's prediction, which runs from thread to thread through a chunk: AATROX's
+//! "circular shift" and "tail rotation" (ICS'25, section 4.1), by a thread block instead of a warp.
+
+use crate::pipeline::blocks::CHUNK_WARPS;
+use ferrosz_codec::predict::group::Group;
+use ferrosz_codec::shape::{GROUP, WHOLE_GROUP};
+use ferrosz_simt::{Thread, WARP};
+
+/// What the codes before a thread's say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Neighbour {
+    /// The chunk's first code, if it has any.
+    pub initial: Option<i32>,
+    /// The last code before this thread's; the initial one if there is none.
+    pub before: i32,
+}
+
+/// Words of shared memory that [`find`] needs.
+pub const SCRATCH_WORDS: u32 = 3 * CHUNK_WARPS as u32;
+
+/// What a thread must know of the codes before its own. Places not in `has_code` have none.
+///
+/// For the whole block. `scratch` is the first of [`SCRATCH_WORDS`] words of shared memory that nothing
+/// else touches from the barrier before this call to the barrier after it. There is one barrier
+/// inside.
+#[inline(always)]
+pub fn find<T: Thread>(t: T, codes: &Group, has_code: u32, scratch: u32) -> Neighbour {
+    let (firsts, lasts) = (scratch, scratch + CHUNK_WARPS as u32);
+    let flags = lasts + CHUNK_WARPS as u32;
+    let (mut first, mut last) = (codes[0], codes[GROUP - 1]);
+    if has_code != WHOLE_GROUP && has_code != 0 {
+        first = pick(codes, has_code.trailing_zeros());
+        last = pick(codes, has_code.ilog2());
+    }
+    let lanes = t.ballot(has_code != 0);
+    let lower = lanes & ((1 << t.lane()) - 1);
+    let highest = |lanes: u32| WARP - 1 - lanes.leading_zeros().min(WARP - 1);
+    let left = t
+        .shuffle(last.cast_unsigned(), highest(lower))
+        .cast_signed();
+    let warp_first = t.shuffle(first.cast_unsigned(), lanes.trailing_zeros() % WARP);
+    let warp_last = t.shuffle(last.cast_unsigned(), highest(lanes));
+    if t.lane() == 0 {
+        t.shared_store(firsts + t.warp(), warp_first);
+        t.shared_store(lasts + t.warp(), warp_last);
+        t.shared_store(flags + t.warp(), u32::from(lanes != 0));
+    }
+    t.barrier();
+    let mut initial = None;
+    let mut before = None;
+    for i in 0..CHUNK_WARPS as u32 {
+        let warp = CHUNK_WARPS as u32 - 1 - i;
+        if t.shared_load(flags + warp) != 0 {
+            initial = Some(t.shared_load(firsts + warp).cast_signed());
+            if warp < t.warp() && before.is_none() {
+                before = Some(t.shared_load(lasts + warp).cast_signed());
+            }
+        }
+    }
+    Neighbour {
+        initial,
+        before: if lower != 0 {
+            left
+        } else {
+            before.or(initial).unwrap_or(0)
+        },
+    }
+}
+
+/// Code number `index`. A register has no address: the one is found by comparison.
+#[inline(always)]
+fn pick(codes: &Group, index: u32) -> i32 {
+    let mut found = 0;
+    for (i, code) in codes.iter().enumerate() {
+        found = if i as u32 == index { *code } else { found };
+    }
+    found
+}

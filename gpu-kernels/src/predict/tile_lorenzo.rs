@@ -1,0 +1,71 @@
+//! The Lorenzo predictor: a tile a thread block.
+//!
+//! Prediction keeps codes in registers, quantises a little of each warp's neighbours once more, and writes
+//! residuals as if all fitted in a code; only a tile in which one does not is done again, in order.
+//! Reconstruction sums rows up in half warps, and the rest in shared memory. See
+//! [`ferrosz_host::cpu::predict::tile_lorenzo`].
+
+mod exact;
+pub mod predict;
+pub mod reconstruct;
+pub mod rows;
+
+use crate::pipeline::cells;
+use ferrosz_codec::Element;
+use ferrosz_codec::quantize::field::Quantizer;
+use ferrosz_codec::shape::Shape;
+use ferrosz_codec::tile::{TileBox, TileGrid};
+use ferrosz_simt::{Thread, View};
+
+/// Threads in a block.
+pub const THREADS: u32 = 256;
+
+/// Parameters of prediction and reconstruction.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct LorenzoParams {
+    /// The field's words: read by prediction, written by reconstruction, which also finds there the values that have
+    /// no code.
+    pub field: View<u32>,
+    /// How far apart neighbours are in the field along each dimension, in elements; along x it is 1.
+    pub strides: [u64; 3],
+    /// The codes of all chunks: see [`crate::pipeline::tiles::codes`].
+    pub codes: View<u32>,
+    /// The first chunk of the field.
+    pub first_chunk: u64,
+    /// The field's extents.
+    pub lengths: [u64; 3],
+    /// The workspace: see [`cells`].
+    pub cells: View<u64>,
+    /// The quantiser's bits, unless it is in the workspace.
+    pub quantizer: [u64; 3],
+    /// Not 0 if the quantiser is in the workspace.
+    pub quantizer_in_cells: u32,
+    /// The first tile to work on.
+    pub first_tile: u32,
+}
+
+impl LorenzoParams {
+    /// The number of the tile of block `block`, and the tile.
+    #[inline(always)]
+    fn tile(&self, shape: Shape, block: u32) -> (u64, TileBox) {
+        let number = self.first_tile + block;
+        let grid = TileGrid::new(shape, self.lengths);
+        // The number of a tile fits in 32 bits, so counts of tiles do.
+        let [_, ys, xs] = (grid.counts()).map(|count| count.min(u64::from(u32::MAX)) as u32);
+        let (ys, xs) = (ys.max(1), xs.max(1));
+        let at = [number / xs / ys, number / xs % ys, number % xs];
+        (u64::from(number), grid.tile_at(at.map(u64::from)))
+    }
+
+    #[inline(always)]
+    fn quantizer<T: Thread, E: Element>(&self, t: T) -> Quantizer<E> {
+        Quantizer::from_bits(if self.quantizer_in_cells != 0 {
+            // An earlier launch has left it there.
+            let word = |i: u64| u64::from(t.load(self.cells.words(), 2 * cells::QUANTIZER + i));
+            [0, 1, 2].map(|i| word(2 * i) | word(2 * i + 1) << 32)
+        } else {
+            self.quantizer
+        })
+    }
+}

@@ -1,0 +1,283 @@
+//! Prediction of a tile in which a place has no code that fits, row after row.
+//!
+//! Which places have one depends on those before them in the row. But a place at which two neighbours differ by
+//! little has one if the place before it has, so that whole runs are known at once, and a turn ends at
+//! the next place that has none.
+//!
+//! Lines and planes are for one warp. In a cube a row waits for the row above, which its warp had before, and that of
+//! the slice before, which the warp before had: so a wave of rows runs through the block's warps.
+
+use crate::predict::tile_lorenzo::THREADS;
+use crate::predict::tile_lorenzo::rows::{Pair, SLICE_ROWS, TileRows, place};
+use ferrosz_codec::Element;
+use ferrosz_codec::code::entropy::token::{RAW, zigzag};
+use ferrosz_codec::predict::tile_lorenzo::fits;
+use ferrosz_codec::quantize::field::Quantizer;
+use ferrosz_codec::shape::{Shape, StaticShape};
+use ferrosz_codec::tile;
+use ferrosz_simt::{Thread, WARP};
+
+/// Warps of a block, half as many as a cube's tile has slices.
+const WARPS: u32 = THREADS / WARP;
+
+/// Words of shared memory: in a cube, a slice.
+pub const fn shared_words(shape: Shape) -> u32 {
+    match shape {
+        Shape::Line | Shape::Plane => 0,
+        Shape::Cube => SLICE_ROWS * tile::ROW,
+    }
+}
+
+/// Writes a tile's codes. For the whole block.
+#[inline(always)]
+pub fn predict<T: Thread, E: Element, S: StaticShape>(
+    t: T,
+    rows: &TileRows<'_, S, false>,
+    quantizer: &Quantizer<E>,
+) {
+    let is_cube = matches!(S::SHAPE, Shape::Cube);
+    let load = |turn| {
+        let row = rows.row(t, row_of_turn(t, S::SHAPE, turn));
+        Pair::of(|half| rows.load(t, row, half))
+    };
+    let mut state = RowsBefore {
+        shape: S::SHAPE,
+        above: Pair::default(),
+        carry: 0,
+    };
+    let mut next = load(0);
+    let mut turn = 0u32.wrapping_sub(if is_cube { t.warp() } else { 0 });
+    let turns = t.opaque(if is_cube { 2 * SLICE_ROWS } else { tile::ROWS });
+    let waves = turns + if is_cube { WARPS - 1 } else { 0 };
+    let mut wave = 0;
+    while wave < waves && (is_cube || t.warp() == 0) {
+        if turn < turns {
+            let values = next;
+            next = load(turn + 1);
+            let number = row_of_turn(t, S::SHAPE, turn);
+            predict_row(t, rows, quantizer, &mut state, number, values);
+        }
+        if is_cube {
+            t.barrier();
+        }
+        turn = turn.wrapping_add(1);
+        wave += 1;
+    }
+}
+
+/// The row that a warp has in a turn: in a cube those of one slice, and then of another.
+#[inline(always)]
+fn row_of_turn<T: Thread>(t: T, shape: Shape, turn: u32) -> u32 {
+    match shape {
+        Shape::Line | Shape::Plane => turn,
+        Shape::Cube => {
+            let slice = t.warp() + turn / SLICE_ROWS * WARPS;
+            slice * SLICE_ROWS + turn % SLICE_ROWS
+        }
+    }
+}
+
+/// Writes a row's codes.
+#[inline(always)]
+fn predict_row<T: Thread, E: Element, S: StaticShape>(
+    t: T,
+    rows: &TileRows<'_, S, false>,
+    quantizer: &Quantizer<E>,
+    state: &mut RowsBefore,
+    number: u32,
+    values: Pair<E>,
+) {
+    let row = rows.row(t, number);
+    let is_inside = Pair::of(|half| rows.has(t, row, half));
+    if rows.places(row) > 0 {
+        let codes = state.codes(t, quantizer, number, is_inside, values);
+        if is_inside.low {
+            rows.store_code(t, row, 0, codes.low);
+        }
+        if is_inside.high {
+            rows.store_code(t, row, 1, codes.high);
+        }
+    }
+}
+
+/// What the rows of a tile need from those before; the last slice is in shared memory.
+struct RowsBefore {
+    shape: Shape,
+    /// The row above, less that of the slice before.
+    above: Pair<i32>,
+    /// Of the place before the row's first: its code, less what the rows before predict there.
+    carry: i32,
+}
+
+impl RowsBefore {
+    /// The codes of the next row.
+    #[inline(always)]
+    fn codes<T: Thread, E: Element>(
+        &mut self,
+        t: T,
+        quantizer: &Quantizer<E>,
+        row: u32,
+        is_inside: Pair<bool>,
+        values: Pair<E>,
+    ) -> Pair<u32> {
+        let found = values.map(|value| quantizer.quantize(value));
+        let mut codes = found.map(|code| code.unwrap_or(0));
+        let mut has_code = found.zip(is_inside, |code, is_inside| code.is_some() && is_inside);
+        if row == 0 {
+            // It counts as what it is, whether its code fits or not.
+            self.carry = t.shuffle(codes.low.cast_unsigned(), 0).cast_signed();
+            has_code.low |= t.lane() == 0;
+        }
+        let (base, slice) = self.base(t, row);
+        let rest = codes.minus(base);
+        let mut settled = Settled::find(t, rest, has_code, is_inside, self.carry);
+        codes = base.plus(settled.rest);
+        if row == 0 && t.lane() == 0 {
+            // Its own residual is all of it.
+            settled.residuals.low = codes.low;
+            settled.has_code.low = found.low.is_some() && fits(codes.low);
+        }
+        self.advance(t, row, codes, slice, settled.last);
+        settled.codes()
+    }
+
+    /// What the rows before predict on their own, and the row of the slice before.
+    #[inline(always)]
+    fn base<T: Thread>(&self, t: T, row: u32) -> (Pair<i32>, Pair<i32>) {
+        match self.shape {
+            Shape::Line => (Pair::default(), Pair::default()),
+            Shape::Plane => (self.above, Pair::default()),
+            Shape::Cube => {
+                let mut slice = Pair::default();
+                if row >= SLICE_ROWS {
+                    slice = Pair::of(|half| t.shared_load(word(t, row, half)).cast_signed());
+                }
+                if row.is_multiple_of(SLICE_ROWS) {
+                    (slice, slice)
+                } else {
+                    (slice.plus(self.above), slice)
+                }
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn advance<T: Thread>(
+        &mut self,
+        t: T,
+        row: u32,
+        codes: Pair<i32>,
+        slice: Pair<i32>,
+        last: i32,
+    ) {
+        self.carry = if matches!(self.shape, Shape::Line) {
+            last
+        } else {
+            0
+        };
+        self.above = codes.minus(slice);
+        if matches!(self.shape, Shape::Cube) {
+            t.shared_store(word(t, row, 0), codes.low.cast_unsigned());
+            t.shared_store(word(t, row, 1), codes.high.cast_unsigned());
+        }
+    }
+}
+
+/// Where lanes of this number keep their code of half a row of the last slice.
+#[inline(always)]
+fn word<T: Thread>(t: T, row: u32, half: u32) -> u32 {
+    row % SLICE_ROWS * tile::ROW + place(t, half)
+}
+
+/// A row, settled.
+struct Settled {
+    /// Codes less what the rows before predict.
+    rest: Pair<i32>,
+    residuals: Pair<i32>,
+    has_code: Pair<bool>,
+    /// The row's last `rest`, in all lanes.
+    last: i32,
+}
+
+impl Settled {
+    #[inline(always)]
+    fn codes(&self) -> Pair<u32> {
+        (self.residuals).zip(
+            self.has_code,
+            |residual, has_code| {
+                if has_code { zigzag(residual) } else { RAW }
+            },
+        )
+    }
+
+    /// Settles a row; `carry` is the same in all lanes.
+    #[inline(always)]
+    fn find<T: Thread>(
+        t: T,
+        rest: Pair<i32>,
+        has_code: Pair<bool>,
+        is_inside: Pair<bool>,
+        carry: i32,
+    ) -> Self {
+        let (previous, _) = rest.before(t, carry);
+        let residuals = rest.minus(previous);
+        let follows = mask(t, has_code, residuals);
+        if follows == mask(t, is_inside, Pair::default()) {
+            let last = at(t, rest, tile::ROW - 1);
+            return Self {
+                rest,
+                residuals,
+                has_code,
+                last,
+            };
+        }
+        let mut last = carry;
+        let mut settled = 0u64;
+        let mut from = 0;
+        while from < tile::ROW {
+            let from_last = rest.map(|rest| rest.wrapping_sub(last));
+            let able = mask(t, has_code, from_last) >> from << from;
+            if able == 0 {
+                break;
+            }
+            let first = able.trailing_zeros();
+            let end = first + 1 + (follows >> first >> 1).trailing_ones();
+            settled |= u64::MAX >> (u64::BITS - (end - first)) << first;
+            last = at(t, rest, end - 1);
+            from = end;
+        }
+        Self::fill(t, rest, settled, carry, last)
+    }
+
+    /// Gives the places that are not among `settled` what is at the last one that is.
+    #[inline(always)]
+    fn fill<T: Thread>(t: T, rest: Pair<i32>, settled: u64, carry: i32, last: i32) -> Self {
+        let rest = Pair::of(|half| {
+            let up_to = settled & u64::MAX >> (tile::ROW - 1 - place(t, half));
+            let found = at(t, rest, up_to.checked_ilog2().unwrap_or(0));
+            if up_to == 0 { carry } else { found }
+        });
+        let (before, _) = rest.before(t, carry);
+        Self {
+            rest,
+            residuals: rest.minus(before),
+            has_code: Pair::of(|half| settled >> place(t, half) & 1 == 1),
+            last,
+        }
+    }
+}
+
+/// What is at a place of the row, which may be another one for each lane.
+#[inline(always)]
+fn at<T: Thread>(t: T, row: Pair<i32>, place: u32) -> i32 {
+    let Pair { low, high } = row.map(|value| t.shuffle(value.cast_unsigned(), place % WARP));
+    if place < WARP { low } else { high }.cast_signed()
+}
+
+/// Bit x is whether place x of the row has a code and this residual of it fits.
+#[inline(always)]
+fn mask<T: Thread>(t: T, has_code: Pair<bool>, residuals: Pair<i32>) -> u64 {
+    let is_able = has_code.zip(residuals, |has_code, residual| has_code && fits(residual));
+    let Pair { low, high } = is_able.map(|is_able| u64::from(t.ballot(is_able)));
+    low | high << WARP
+}

@@ -1,0 +1,312 @@
+//! Reconstruction: codes to a field.
+//!
+//! First each half warp sums up a *run* of 16 rows, a slice in a cube: along x from lane to lane, then row by
+//! row, and leaves them in shared memory. Then what the runs before say is added, and values are written.
+
+#![expect(
+    clippy::needless_range_loop,
+    reason = "arrays stay in registers if bounds are constant, which iterators hide"
+)]
+
+use crate::predict::tile_lorenzo::LorenzoParams;
+use crate::predict::tile_lorenzo::rows::{Pair, Row, SLICE_ROWS, TileRows, is_whole, place};
+use crate::primitives::element::load_element;
+use core::marker::PhantomData;
+use ferrosz_codec::Element;
+use ferrosz_codec::code::entropy::token::{RAW, unzigzag};
+use ferrosz_codec::predict::tile_lorenzo::origin;
+use ferrosz_codec::quantize::field::Quantizer;
+use ferrosz_codec::shape::{Shape, StaticShape};
+use ferrosz_codec::tile::{ROW, TILE};
+use ferrosz_simt::{Thread, WARP};
+
+/// Reconstructs a field of `E` in tiles of shape `S`. Launched with a block for each tile.
+///
+/// The values of places without a code lie in the field already, and stay there.
+pub struct Reconstruct<E, S>(PhantomData<(E, S)>);
+
+/// Rows of a run.
+const RUN: u32 = 16;
+/// Lanes that have a row.
+const HALF: u32 = WARP / 2;
+/// Places of a row that a lane has, side by side.
+const QUAD: usize = (ROW / HALF) as usize;
+/// Rows that a lane asks for at once.
+const BATCH: usize = 4;
+/// Words of a row's codes.
+const ROW_WORDS: u64 = ROW as u64 / 2;
+
+/// What a lane has of a row, place by place.
+type Quad = [i32; QUAD];
+
+/// A lane's words of a row's codes.
+#[derive(Clone, Copy)]
+struct Words {
+    /// Of the even places.
+    even: u32,
+    /// Of the odd ones.
+    odd: u32,
+}
+
+impl<E: Element, S: StaticShape> Reconstruct<E, S> {
+    /// Words of shared memory.
+    pub const SHARED_WORDS: u32 = TILE as u32;
+    /// Blocks that a multiprocessor should hold at once.
+    pub const RESIDENT_BLOCKS: u32 = 3;
+
+    /// What one thread does.
+    #[inline(always)]
+    pub fn run<T: Thread>(t: T, params: &LorenzoParams) {
+        let (number, tile) = params.tile(S::SHAPE, t.block_index());
+        let quantizer = params.quantizer::<T, E>(t);
+        if is_whole(S::SHAPE, &tile) {
+            let rows = TileRows::<S, true>::new(params, number, &tile);
+            reconstruct(t, &rows, &quantizer);
+        } else {
+            let rows = TileRows::<S, false>::new(params, number, &tile);
+            reconstruct(t, &rows, &quantizer);
+        }
+    }
+}
+
+#[inline(always)]
+fn reconstruct<T: Thread, E: Element, S: StaticShape, const WHOLE: bool>(
+    t: T,
+    rows: &TileRows<'_, S, WHOLE>,
+    quantizer: &Quantizer<E>,
+) {
+    let origin = raw_origin(t, rows, quantizer);
+    let has_raw = t.barrier_or(Run::new(rows, origin).sum_up(t));
+    let leave = Leave {
+        rows,
+        quantizer,
+        has_raw_origin: origin.is_some(),
+    };
+    if has_raw {
+        leave.run::<T, true>(t);
+    } else {
+        leave.run::<T, false>(t);
+    }
+}
+
+/// What the tile's first place counts as, if it is this thread's and has no code.
+#[inline(always)]
+fn raw_origin<T: Thread, E: Element, S: StaticShape, const WHOLE: bool>(
+    t: T,
+    rows: &TileRows<'_, S, WHOLE>,
+    quantizer: &Quantizer<E>,
+) -> Option<i32> {
+    let is_raw = || t.load_half(rows.params.codes, rows.first_code) == RAW;
+    (t.thread_index() == 0 && is_raw()).then(|| {
+        let value = load_element(t, rows.params.field, rows.first_element);
+        origin(quantizer, value)
+    })
+}
+
+/// A half warp's run of rows.
+struct Run<'a, S, const WHOLE: bool> {
+    rows: &'a TileRows<'a, S, WHOLE>,
+    origin: Option<i32>,
+    /// The last row's sums; in a line, that of its last place at all places.
+    sums: Quad,
+    /// The largest code, but that of the tile's first place.
+    largest: u32,
+}
+
+impl<'a, S: StaticShape, const WHOLE: bool> Run<'a, S, WHOLE> {
+    #[inline(always)]
+    fn new(rows: &'a TileRows<'a, S, WHOLE>, origin: Option<i32>) -> Self {
+        Self {
+            rows,
+            origin,
+            sums: [0; QUAD],
+            largest: 0,
+        }
+    }
+
+    /// Leaves the run's sums in shared memory; whether a place has no code, other than the tile's first.
+    #[inline(always)]
+    fn sum_up<T: Thread>(mut self, t: T) -> bool {
+        let mut row = t.thread_index() / HALF * RUN;
+        let end = row + t.opaque(RUN);
+        let mut next = self.load(t, row);
+        while row < end {
+            let words = next;
+            if row + (BATCH as u32) < end {
+                next = self.load(t, row + BATCH as u32);
+            }
+            for i in 0..BATCH {
+                let is_first = i == 0 && row == 0;
+                let residuals = self.residuals(words[i], is_first);
+                let sums = self.add_row(t, residuals);
+                let word = (row + i as u32) * ROW + t.lane() % HALF * QUAD as u32;
+                t.shared_store4(word, sums.map(i32::cast_unsigned));
+            }
+            row += BATCH as u32;
+        }
+        self.largest >= RAW
+    }
+
+    /// The codes of the rows from one on.
+    #[inline(always)]
+    fn load<T: Thread>(&self, t: T, row: u32) -> [Words; BATCH] {
+        let first = self.rows.first_code / 2 + u64::from(row) * ROW_WORDS;
+        let first = first + u64::from(t.lane() % HALF);
+        let codes = self.rows.params.codes;
+        core::array::from_fn(|i| {
+            let at = first + i as u64 * ROW_WORDS;
+            Words {
+                even: t.load(codes, at),
+                odd: t.load(codes, at + u64::from(HALF)),
+            }
+        })
+    }
+
+    /// The residuals of codes, 0 where there is none; the tile's first place has its own.
+    #[inline(always)]
+    fn residuals(&mut self, words: Words, is_first: bool) -> Quad {
+        let Words { even, odd } = words;
+        let mut codes = [even & 0xffff, odd & 0xffff, even >> 16, odd >> 16];
+        let origin = if is_first { self.origin } else { None };
+        if origin.is_some() {
+            codes[0] = 0;
+        }
+        for i in 0..QUAD {
+            self.largest = codes[i].max(self.largest);
+        }
+        let mut residuals = codes.map(|code| if code == RAW { 0 } else { unzigzag(code) });
+        residuals[0] = origin.unwrap_or(residuals[0]);
+        residuals
+    }
+
+    /// The sums of a row and, in the run, of those before.
+    #[inline(always)]
+    fn add_row<T: Thread>(&mut self, t: T, residuals: Quad) -> Quad {
+        let mut along = residuals;
+        for i in 1..QUAD {
+            along[i] = along[i].wrapping_add(along[i - 1]);
+        }
+        let before = half_warp_sum_before(t, along[QUAD - 1]);
+        for i in 0..QUAD {
+            along[i] = along[i].wrapping_add(before).wrapping_add(self.sums[i]);
+        }
+        self.sums = along;
+        if matches!(S::SHAPE, Shape::Line) {
+            let last = t.shuffle(along[QUAD - 1].cast_unsigned(), t.lane() | (HALF - 1));
+            self.sums = [last.cast_signed(); QUAD];
+        }
+        along
+    }
+}
+
+/// The sum of the values of the lanes before this one in its half of the warp.
+#[inline(always)]
+fn half_warp_sum_before<T: Thread>(t: T, value: i32) -> i32 {
+    let lane = t.lane() % HALF;
+    let mut sum = value.cast_unsigned();
+    for step in 0..HALF.ilog2() {
+        let delta = 1 << step;
+        let below = t.shuffle_up(sum, delta);
+        sum = sum.wrapping_add(if lane >= delta { below } else { 0 });
+    }
+    sum.cast_signed().wrapping_sub(value)
+}
+
+/// What becomes of the sums of all runs.
+struct Leave<'a, E, S, const WHOLE: bool> {
+    rows: &'a TileRows<'a, S, WHOLE>,
+    quantizer: &'a Quantizer<E>,
+    /// Whether this thread has the tile's first place, and it has no code.
+    has_raw_origin: bool,
+}
+
+impl<E: Element, S: StaticShape, const WHOLE: bool> Leave<'_, E, S, WHOLE> {
+    const HAS_SLICES: bool = matches!(S::SHAPE, Shape::Cube);
+
+    /// Completes and writes this warp's rows: two runs, or in a cube those of two y, slice after slice. Without
+    /// `HAS_RAW` all places but the tile's first have a code.
+    #[inline(always)]
+    fn run<T: Thread, const HAS_RAW: bool>(&self, t: T) {
+        let mut earlier = Pair::default();
+        let mut counted = 0;
+        let mut share = 2 * t.warp();
+        let end = share + t.opaque(2);
+        while share < end {
+            if Self::HAS_SLICES {
+                self.store_rows::<T, HAS_RAW>(t, share, Pair::default());
+            } else {
+                while counted < share {
+                    earlier = earlier.plus(last_sums::<T, S>(t, counted));
+                    counted += 1;
+                }
+                self.store_rows::<T, HAS_RAW>(t, share * RUN, earlier);
+            }
+            share += 1;
+        }
+    }
+
+    /// Completes and writes the rows of a run from number `first` on, or those with its y in a cube.
+    #[inline(always)]
+    fn store_rows<T: Thread, const HAS_RAW: bool>(&self, t: T, first: u32, mut earlier: Pair<i32>) {
+        let step = if Self::HAS_SLICES { SLICE_ROWS } else { 1 };
+        let mut number = first;
+        let mut row = self.rows.row(t, first);
+        let end = first + step * t.opaque(RUN);
+        while number < end {
+            for i in 0..BATCH as u32 {
+                let row = self.further(row, i);
+                let own = Pair::of(|half| sum(t, number + i * step, place(t, half)));
+                let sums = earlier.plus(own);
+                if Self::HAS_SLICES {
+                    earlier = sums;
+                }
+                let is_kept = i == 0 && number == 0 && self.has_raw_origin;
+                self.store::<T, HAS_RAW>(t, row, 0, sums.low, is_kept);
+                self.store::<T, HAS_RAW>(t, row, 1, sums.high, false);
+            }
+            number += BATCH as u32 * step;
+            row = self.further(row, BATCH as u32);
+        }
+    }
+
+    /// The row that a warp takes `count` rows later.
+    #[inline(always)]
+    fn further(&self, row: Row, count: u32) -> Row {
+        if Self::HAS_SLICES {
+            self.rows.moved(row, count, 0)
+        } else {
+            self.rows.moved(row, 0, count)
+        }
+    }
+
+    /// Writes the value of a code, unless what is there is to be kept, as it is where there is no code.
+    #[inline(always)]
+    fn store<T: Thread, const HAS_RAW: bool>(
+        &self,
+        t: T,
+        row: Row,
+        half: u32,
+        code: i32,
+        is_kept: bool,
+    ) {
+        let is_kept = is_kept || HAS_RAW && self.rows.load_code(t, row, half) == RAW;
+        if self.rows.has(t, row, half) && !is_kept {
+            let value = self.quantizer.dequantize(code);
+            self.rows.store(t, row, half, value);
+        }
+    }
+}
+
+/// What the runs after one need of it.
+#[inline(always)]
+fn last_sums<T: Thread, S: StaticShape>(t: T, run: u32) -> Pair<i32> {
+    let row = run * RUN + RUN - 1;
+    let is_line = matches!(S::SHAPE, Shape::Line);
+    Pair::of(|half| sum(t, row, if is_line { ROW - 1 } else { place(t, half) }))
+}
+
+/// The sum at a place of a row.
+#[inline(always)]
+fn sum<T: Thread>(t: T, row: u32, x: u32) -> i32 {
+    t.shared_load(row * ROW + x).cast_signed()
+}

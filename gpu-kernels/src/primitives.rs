@@ -1,0 +1,11 @@
+//! What kernels are made of, whatever they predict or code.
+
+pub mod bits;
+pub mod element;
+pub mod look_back;
+pub mod put;
+pub mod read_all;
+pub mod scan;
+pub mod task;
+pub mod unaligned;
+pub mod wide;

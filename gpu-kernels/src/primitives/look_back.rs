@@ -1,0 +1,88 @@
+//! Decoupled look-back: a sum over all blocks of a grid in one pass.
+//!
+//! After D. Merrill and M. Garland, "Single-pass parallel prefix scan with decoupled look-back",
+//! NVIDIA NVR-2016-002. Every block first publishes its own sum (a *partial* state), then walks
+//! back over its predecessors, 32 at a time, until it meets one that knows the sum of everything
+//! up to itself (an *inclusive* state), and publishes its own inclusive state.
+//!
+//! A state is one 64-bit cell, value and status together, so no order between cells is needed.
+//! Blocks must take their tile numbers from a counter in the order in which they start: then the
+//! tiles that a block waits for are all running, whatever the hardware's order, and nobody waits
+//! for ever.
+
+use crate::primitives::scan::warp_sum_u64;
+use ferrosz_simt::{Thread, View, WARP};
+
+const STATUS_SHIFT: u32 = 62;
+const VALUE: u64 = (1 << STATUS_SHIFT) - 1;
+
+/// What is known of a tile. Zeroed memory says [`TileState::Empty`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TileState {
+    /// Nothing yet.
+    Empty,
+    /// The tile's own sum.
+    Partial(u64),
+    /// The sum of the tile and all before it.
+    Inclusive(u64),
+}
+
+impl TileState {
+    /// The state in a cell.
+    #[inline(always)]
+    pub const fn from_cell(cell: u64) -> Self {
+        match cell >> STATUS_SHIFT {
+            0 => Self::Empty,
+            1 => Self::Partial(cell & VALUE),
+            _ => Self::Inclusive(cell & VALUE),
+        }
+    }
+
+    /// The state as a cell; values are below 2^62.
+    #[inline(always)]
+    pub const fn to_cell(self) -> u64 {
+        match self {
+            Self::Empty => 0,
+            Self::Partial(sum) => 1 << STATUS_SHIFT | sum,
+            Self::Inclusive(sum) => 2 << STATUS_SHIFT | sum,
+        }
+    }
+}
+
+/// The sum of all tiles before `tile`, in every lane. For one whole warp. The state of tile 0 is cell
+/// `first` of `states`.
+#[inline(always)]
+pub fn sum_before<T: Thread>(t: T, states: View<u64>, first: u64, tile: u64) -> u64 {
+    let lane = u64::from(t.lane());
+    let mut sum = 0u64;
+    let mut end = tile;
+    loop {
+        // Lane l looks at tile end - 1 - l; before tile 0 all sums are known to be 0.
+        let state = if lane < end {
+            TileState::from_cell(t.atomic_load(states, first + end - 1 - lane))
+        } else {
+            TileState::Inclusive(0)
+        };
+        let inclusive = t.ballot(matches!(state, TileState::Inclusive(_)));
+        let empty = t.ballot(state == TileState::Empty);
+        // Lanes up to the nearest inclusive state, or all.
+        let needed = inclusive ^ inclusive.wrapping_sub(1);
+        if empty & needed != 0 {
+            t.spin_hint();
+            continue;
+        }
+        let value = match state {
+            TileState::Partial(value) | TileState::Inclusive(value)
+                if needed >> t.lane() & 1 == 1 =>
+            {
+                value
+            }
+            _ => 0,
+        };
+        sum = sum.wrapping_add(warp_sum_u64(t, value));
+        if inclusive != 0 {
+            return sum;
+        }
+        end -= u64::from(WARP);
+    }
+}

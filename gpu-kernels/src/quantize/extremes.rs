@@ -1,0 +1,169 @@
+//! Smallest and largest finite value of a field, and the quantiser that follows from them.
+//!
+//! Every block raises two cells of the workspace to what it saw; the one that ends last resolves
+//! the error bound, so that compression can follow without asking the host.
+
+use crate::pipeline::blocks::staged_chunk::UNIT_WORDS;
+use crate::pipeline::cells;
+use crate::primitives::element::by_width;
+use crate::primitives::scan::warp_max_u64;
+use crate::primitives::wide::{load_wide, store_wide};
+use core::marker::PhantomData;
+use ferrosz_codec::bound::Extremes;
+use ferrosz_codec::container::header::error_term;
+use ferrosz_codec::container::identity::Identity;
+use ferrosz_codec::{Bound, BoundMode, Element};
+use ferrosz_simt::{Thread, View, WARP};
+
+/// Finds the extremes of a field of `E`. Launched with any number of blocks.
+pub struct FindExtremes<E>(PhantomData<E>);
+
+/// Parameters of [`FindExtremes`].
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ExtremesParams {
+    /// The field, 16-byte aligned.
+    pub input: View<u32>,
+    /// Elements of the field.
+    pub elements: u64,
+    /// The workspace: see [`cells`]. Those of [`cells::OF_EXTREMES`] are 0.
+    pub cells: View<u64>,
+    /// The bound's number.
+    pub bound: f64,
+    /// The sum of the words that make the header's identity, with 0 for the error.
+    pub header_sum: u64,
+    /// The bound's mode.
+    pub mode: u32,
+}
+
+/// Threads in a block.
+pub const THREADS: u32 = 256;
+
+/// Warps in a block.
+const WARPS: u32 = THREADS / WARP;
+
+/// Units that a thread reads before it looks at the first.
+const IN_FLIGHT: usize = 4;
+
+impl<E: Element> FindExtremes<E> {
+    /// Words of shared memory.
+    pub const SHARED_WORDS: u32 = 2 * 2 * WARPS;
+    /// Blocks that a multiprocessor should hold at once.
+    pub const RESIDENT_BLOCKS: u32 = by_width::<E>(4, 3);
+
+    /// What one thread does.
+    #[inline(always)]
+    pub fn run<T: Thread>(t: T, params: &ExtremesParams) {
+        Self::clear(t, params.cells);
+        let seen = Self::see_all(t, params).to_cells();
+        let largest = [warp_max_u64(t, seen[0]), warp_max_u64(t, seen[1])];
+        if t.lane() == 0 {
+            for (i, cell) in (0..).zip(&largest) {
+                store_wide(t, WARPS * i + t.warp(), *cell);
+            }
+        }
+        t.barrier();
+        if t.warp() == 0 {
+            for i in 0..2 {
+                let mut cell = 0;
+                if t.lane() < WARPS {
+                    cell = load_wide(t, WARPS * i + t.lane());
+                }
+                let largest = warp_max_u64(t, cell);
+                if t.lane() == 0 && largest != 0 {
+                    t.atomic_max(params.cells, cells::EXTREMES + u64::from(i), largest);
+                }
+            }
+        }
+        if t.thread_index() == 0 {
+            t.fence();
+            let done = t.atomic_add(params.cells, cells::EXTREMES_DONE, 1);
+            if done + 1 == u64::from(t.block_count()) {
+                t.fence();
+                Self::resolve(t, params);
+                for cell in cells::OF_EXTREMES {
+                    t.atomic_store(params.cells, cell, 0);
+                }
+            }
+        }
+    }
+
+    /// Clears the cells for the launch that follows, but for those of this kernel, which leaves them clear
+    /// when it ends: so a call needs no launch for that alone.
+    #[inline(always)]
+    fn clear<T: Thread>(t: T, cells: View<u64>) {
+        let threads = u64::from(t.block_count()) * u64::from(THREADS);
+        let mut cell =
+            u64::from(t.block_index()) * u64::from(THREADS) + u64::from(t.thread_index());
+        while cell < cells.len() {
+            let is_own = (cells::OF_EXTREMES.start..cells::IDENTITY + 1).contains(&cell);
+            if !is_own {
+                t.atomic_store(cells, cell, 0);
+            }
+            cell += threads;
+        }
+    }
+
+    /// This thread's share of the field.
+    #[inline(always)]
+    fn see_all<T: Thread>(t: T, params: &ExtremesParams) -> Extremes<E> {
+        let mut seen = Extremes::default();
+        let words = params.elements * E::WORDS as u64;
+        let units = words / u64::from(UNIT_WORDS);
+        let threads = u64::from(t.block_count()) * u64::from(THREADS);
+        let thread = u64::from(t.block_index()) * u64::from(THREADS) + u64::from(t.thread_index());
+        let mut unit = thread;
+        while unit + (IN_FLIGHT as u64 - 1) * threads < units {
+            let batch: [[u32; 4]; IN_FLIGHT] =
+                core::array::from_fn(|i| t.load4(params.input, unit + i as u64 * threads));
+            for words in &batch {
+                see_unit(&mut seen, *words);
+            }
+            unit += IN_FLIGHT as u64 * threads;
+        }
+        while unit < units {
+            see_unit(&mut seen, t.load4(params.input, unit));
+            unit += threads;
+        }
+        let mut word = units * u64::from(UNIT_WORDS) + thread * E::WORDS as u64;
+        if word < words {
+            let low = t.load(params.input, word);
+            word += E::WORDS as u64 - 1;
+            seen.see(E::from_words([low, t.load(params.input, word)]));
+        }
+        seen
+    }
+
+    /// Resolves the bound. For one thread, after all have seen their share.
+    #[inline(always)]
+    fn resolve<T: Thread>(t: T, params: &ExtremesParams) {
+        let found =
+            core::array::from_fn(|i| t.atomic_load(params.cells, cells::EXTREMES + i as u64));
+        let extremes = Extremes::<E>::from_cells(found);
+        let mode = BoundMode::from_id(params.mode as u8).unwrap_or(BoundMode::Abs);
+        // The host has checked the bound; a wrong one would come out as lossless.
+        let quantizer = Bound::new(mode, params.bound)
+            .or(Bound::abs(0.0))
+            .map(|bound| bound.resolve(&extremes).to_bits())
+            .unwrap_or_default();
+        for (i, bits) in (0..).zip(&quantizer) {
+            t.atomic_store(params.cells, cells::QUANTIZER + i, *bits);
+        }
+        t.atomic_store(params.cells, cells::RANGE, extremes.range_down().to_bits());
+        // The first of the quantiser's numbers is the error.
+        let identity = Identity::of_sum(params.header_sum.wrapping_add(error_term(quantizer[0])));
+        t.atomic_store(params.cells, cells::IDENTITY, identity.0);
+    }
+}
+
+#[inline(always)]
+fn see_unit<E: Element>(seen: &mut Extremes<E>, words: [u32; 4]) {
+    if E::WORDS == 1 {
+        for word in &words {
+            seen.see(E::from_words([*word, 0]));
+        }
+    } else {
+        seen.see(E::from_words([words[0], words[1]]));
+        seen.see(E::from_words([words[2], words[3]]));
+    }
+}

@@ -1,0 +1,277 @@
+//! Decompression: chunks in parallel, each into its places.
+
+use crate::cpu::code::fixed_length::Stored;
+use crate::cpu::tiles;
+use crate::cpu::{Progress, Version};
+use crate::error::Error;
+use crate::stream::{StoredChunk, StreamRef};
+use ferrosz_codec::container::chunk::CHUNK;
+use ferrosz_codec::container::grid::ChunkBox;
+use ferrosz_codec::container::header::{BlockLayout, Family};
+use ferrosz_codec::container::region::Region;
+use ferrosz_codec::quantize::field::Quantizer;
+use ferrosz_codec::shape::Shape;
+use ferrosz_codec::{Dtype, Element, FormatError};
+use rayon::prelude::*;
+use std::marker::PhantomData;
+use std::ops::Range;
+
+/// Decodes the elements of a region, which lies within the field, into `values`, which has as many
+/// places. Compiled once for each type, as [`crate::cpu::blocks::compress`].
+pub(crate) fn decompress<T: Element>(
+    version: Version,
+    stream: &StreamRef<'_>,
+    region: &Region,
+    verify: bool,
+    values: &mut [T],
+    progress: Progress<'_>,
+) -> Result<(), Error> {
+    let job = (version, stream, region, verify, progress);
+    match T::DTYPE {
+        Dtype::F32 => decompress_f32(job, bytemuck::cast_slice_mut(values)),
+        Dtype::F64 => decompress_f64(job, bytemuck::cast_slice_mut(values)),
+    }
+}
+
+/// All but where the elements go.
+type Job<'a> = (Version, &'a StreamRef<'a>, &'a Region, bool, Progress<'a>);
+
+fn decompress_f32(job: Job<'_>, values: &mut [f32]) -> Result<(), Error> {
+    decompress_of(job, values)
+}
+
+fn decompress_f64(job: Job<'_>, values: &mut [f64]) -> Result<(), Error> {
+    decompress_of(job, values)
+}
+
+fn decompress_of<T: Element>(
+    (version, stream, region, verify, progress): Job<'_>,
+    values: &mut [T],
+) -> Result<(), Error> {
+    let decoder = match stream.header.layout().family() {
+        Family::Blocks(layout) => ChunkDecoder::<T>::new(version, stream, layout, verify)?,
+        Family::Tiles(layout) => {
+            return tiles::decompress(stream, &layout, region, verify, values, progress);
+        }
+    };
+    // Of several faults, the one in the lowest chunk is reported, whoever finds his first.
+    let faults = decoder.faults(region, values, progress);
+    match faults.into_iter().next() {
+        None => Ok(()),
+        Some((_, fault)) => Err(Error::Format(fault)),
+    }
+}
+
+/// The output of a region, into which all threads write, each into the places of its chunks.
+pub(crate) struct Output<'a, T> {
+    values: *mut T,
+    length: usize,
+    borrow: PhantomData<&'a mut [T]>,
+}
+
+// SAFETY: threads only write through `part`, whose contract keeps them apart.
+unsafe impl<T: Send> Sync for Output<'_, T> {}
+
+impl<'a, T: Element> Output<'a, T> {
+    pub(crate) fn new(values: &'a mut [T]) -> Self {
+        Self {
+            values: values.as_mut_ptr(),
+            length: values.len(),
+            borrow: PhantomData,
+        }
+    }
+
+    /// `count` elements from `at` on, or as many as there are.
+    ///
+    /// # Safety
+    ///
+    /// No two parts with common elements may live at the same time.
+    #[expect(
+        clippy::mut_from_ref,
+        reason = "the contract is that of `split_at_mut`"
+    )]
+    pub(crate) unsafe fn part(&self, at: u64, count: u64) -> &mut [T] {
+        let at = usize::try_from(at).unwrap_or(usize::MAX).min(self.length);
+        let count = usize::try_from(count)
+            .unwrap_or(usize::MAX)
+            .min(self.length - at);
+        // SAFETY: within the slice that is borrowed; nobody else has these elements.
+        unsafe { std::slice::from_raw_parts_mut(self.values.add(at), count) }
+    }
+}
+
+/// Decodes the chunks of one stream of blocks.
+pub(crate) struct ChunkDecoder<'a, T> {
+    pub(crate) version: Version,
+    pub(crate) stream: &'a StreamRef<'a>,
+    pub(crate) quantizer: Quantizer<T>,
+    pub(crate) layout: BlockLayout,
+    pub(crate) verify: bool,
+}
+
+impl<'a, T: Element> ChunkDecoder<'a, T> {
+    /// A decoder of a stream of this layout.
+    ///
+    /// # Errors
+    ///
+    /// [`FormatError::WrongDtype`] if the stream does not hold `T`.
+    pub(crate) fn new(
+        version: Version,
+        stream: &'a StreamRef<'a>,
+        layout: BlockLayout,
+        verify: bool,
+    ) -> Result<Self, FormatError> {
+        Ok(Self {
+            version,
+            stream,
+            quantizer: stream.header.quantizer::<T>()?,
+            layout,
+            verify,
+        })
+    }
+
+    /// Decodes a region: the chunks that cannot be decoded, in the order of their numbers. What `values` hold of these is not
+    /// known.
+    pub(crate) fn faults(
+        &self,
+        region: &Region,
+        values: &mut [T],
+        progress: Progress<'_>,
+    ) -> Vec<(u64, FormatError)> {
+        let grid = &self.layout.grid;
+        let output = Output::new(values);
+        let chunks = region.chunks(grid);
+        let [depth, height, width] = chunks.each_ref().map(|range| range.end - range.start);
+        let faults = (0..depth * height * width)
+            .into_par_iter()
+            .filter_map(|index| {
+                let at = [
+                    index / width / height,
+                    index / width % height,
+                    index % width,
+                ];
+                let at: [u64; 3] = std::array::from_fn(|i| chunks[i].start + at[i]);
+                let [_, rows, columns] = grid.chunks();
+                let chunk = (at[0] * rows + at[1]) * columns + at[2];
+                let result = self.decode_into(chunk, region, &output, progress);
+                result.err().map(|fault| (chunk, fault))
+            });
+        faults.collect()
+    }
+
+    /// Decodes all chunks, and keeps nothing: those that cannot be decoded, in the order of their numbers.
+    pub(crate) fn check(&self, progress: Progress<'_>) -> Vec<(u64, FormatError)> {
+        let grid = &self.layout.grid;
+        let faults = (0..grid.chunk_count()).into_par_iter().filter_map(|chunk| {
+            let elements = grid.chunk(chunk).elements();
+            let mut values = [T::ZERO; CHUNK];
+            let result = self.decode(chunk, &mut values[..elements as usize]);
+            progress(u64::from(elements));
+            result.err().map(|fault| (chunk, fault))
+        });
+        faults.collect()
+    }
+
+    /// Decodes a chunk, if it has an element of the region, into its places of the region's output.
+    fn decode_into(
+        &self,
+        chunk: u64,
+        region: &Region,
+        output: &Output<'_, T>,
+        progress: Progress<'_>,
+    ) -> Result<(), FormatError> {
+        let places = self.layout.grid.chunk(chunk);
+        let elements = u64::from(places.elements());
+        let first = self.layout.grid.flat(places.origin);
+        if self.layout.grid.shape() == Shape::Line && region.holds_run(first, first + elements - 1)
+        {
+            let at = region.place_of(first).unwrap_or(u64::MAX);
+            // SAFETY: the chunk's elements, which no other chunk has.
+            let part = unsafe { output.part(at, elements) };
+            let result = self.decode(chunk, part);
+            progress(elements);
+            return result;
+        }
+        if region.holds(&places) {
+            let mut whole = [T::ZERO; CHUNK];
+            let whole = &mut whole[..elements as usize];
+            let result = self.decode(chunk, whole);
+            Self::copy_rows(&places, whole, region, output);
+            progress(elements);
+            return result;
+        }
+        let mut pieces = Vec::new();
+        self.for_pieces(chunk, region, |from, at| pieces.push((from, at)));
+        if pieces.is_empty() {
+            return Ok(());
+        }
+        let mut whole = vec![T::ZERO; elements as usize];
+        let result = self.decode(chunk, &mut whole);
+        for (from, at) in pieces {
+            progress((from.end - from.start) as u64);
+            // SAFETY: elements of this chunk, which no other chunk has.
+            let part = unsafe { output.part(at, (from.end - from.start) as u64) };
+            part.copy_from_slice(&whole[from]);
+        }
+        result
+    }
+
+    /// Copies the rows of a chunk of which the region holds all: without the divisions that pieces of any
+    /// region take.
+    fn copy_rows(places: &ChunkBox, values: &[T], region: &Region, output: &Output<'_, T>) {
+        let [_, height, width] = places.extents;
+        for (row, values) in (0u32..).zip(values.chunks_exact(width as usize)) {
+            let [z, y, x] = places.origin;
+            let at = [z + u64::from(row / height), y + u64::from(row % height), x];
+            let at = region.place(at).unwrap_or(u64::MAX);
+            // SAFETY: elements of this chunk, which no other chunk has.
+            let part = unsafe { output.part(at, u64::from(width)) };
+            part.copy_from_slice(values);
+        }
+    }
+
+    /// Gives `take` the pieces that a region has of a chunk: elements of the chunk, and the place of the
+    /// first in the region.
+    pub(crate) fn for_pieces(
+        &self,
+        chunk: u64,
+        region: &Region,
+        mut take: impl FnMut(Range<usize>, u64),
+    ) {
+        let places = self.layout.grid.chunk(chunk);
+        let [depth, height, width] = places.extents.map(u64::from);
+        for row in 0..depth * height {
+            let [z, y, x] = places.origin;
+            let first = self
+                .layout
+                .grid
+                .flat([z + row / height, y + row % height, x]);
+            region.cut(first, width, |run, at| {
+                let start = (row * width) as usize;
+                take(start + run.start as usize..start + run.end as usize, at);
+            });
+        }
+    }
+
+    /// Decodes a chunk.
+    pub(crate) fn decode(&self, chunk: u64, values: &mut [T]) -> Result<(), FormatError> {
+        let StoredChunk { entry, seed, bytes } = self.stream.chunk(chunk)?;
+        let stored = Stored {
+            chunk,
+            entry,
+            seed,
+            bytes,
+        };
+        let (codec, quantizer) = (self.layout.codec, &self.quantizer);
+        self.version
+            .decode(
+                codec,
+                quantizer,
+                &self.layout.grid,
+                stored,
+                self.verify,
+                values,
+            )
+            .map_err(|fault| fault.in_chunk(chunk))
+    }
+}

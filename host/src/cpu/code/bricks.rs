@@ -1,0 +1,149 @@
+//! The groups of a tile's places, as a table, and what depends on a tile's codes group by group.
+
+use ferrosz_codec::code::entropy::class::class;
+use ferrosz_codec::code::entropy::counts::Counts;
+use ferrosz_codec::code::entropy::tables::NOTHING;
+use ferrosz_codec::code::entropy::token::{RAW, Token, magnitude};
+use ferrosz_codec::tile::code::{Step, TileCodes};
+use ferrosz_codec::tile::{GROUPS, LANES, STEPS, TileBox, TileOrder};
+
+/// What stands for the group of an anchor.
+const ANCHOR: u32 = GROUPS;
+
+/// Groups, and the place of [`ANCHOR`].
+const ALL_GROUPS: usize = GROUPS as usize + 1;
+
+/// The group of each place of a tile. It takes a while to make and serves all tiles of a field.
+#[derive(Debug, Clone)]
+pub struct GroupMap {
+    order: TileOrder,
+    groups: [Step<u8>; STEPS as usize],
+    /// Bit l of a step's word says that lane l is an anchor.
+    anchors: [u32; STEPS as usize],
+}
+
+/// The classes of a tile's groups.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Classes([u8; ALL_GROUPS]);
+
+impl GroupMap {
+    /// The groups of tiles of this order.
+    pub fn new(order: TileOrder) -> Self {
+        let mut groups = [[0; LANES as usize]; STEPS as usize];
+        let mut anchors = [0; STEPS as usize];
+        for (step, (groups, anchors)) in (0..).zip(groups.iter_mut().zip(&mut anchors)) {
+            for (lane, group) in (0..).zip(groups) {
+                let found = order.group(step, lane);
+                *group = found.unwrap_or(ANCHOR) as u8;
+                *anchors |= u32::from(found.is_none()) << lane;
+            }
+        }
+        Self {
+            order,
+            groups,
+            anchors,
+        }
+    }
+
+    /// The order that this is the map of.
+    #[inline(always)]
+    pub const fn order(&self) -> TileOrder {
+        self.order
+    }
+
+    /// The lanes of a step that have a code, as bits.
+    #[inline(always)]
+    pub fn active(&self, tile: &TileBox, step: u32) -> u32 {
+        let lanes = tile.lanes(self.order.shape, step);
+        let inside = u32::MAX.unbounded_shr(LANES - lanes);
+        inside & !self.anchors.get(step as usize).copied().unwrap_or(0)
+    }
+
+    /// The contexts of a step's lanes; [`NOTHING`] for lanes that have no code or are of class 0.
+    #[inline(always)]
+    pub fn contexts(&self, tile: &TileBox, classes: &Classes, step: u32) -> Step<u8> {
+        let mut contexts = [NOTHING as u8; LANES as usize];
+        if let Some(groups) = self.groups.get(step as usize) {
+            let lanes = tile.lanes(self.order.shape, step) as usize;
+            for (lane, context) in contexts.iter_mut().enumerate() {
+                let class = classes.of(u32::from(groups[lane]));
+                let is_coded = (class != 0) & (lane < lanes);
+                *context = if is_coded { class as u8 } else { NOTHING as u8 };
+            }
+        }
+        contexts
+    }
+
+    /// The classes of a tile of these codes, and how many are [`RAW`].
+    #[inline(always)]
+    pub fn classes(&self, codes: &TileCodes) -> (Classes, u32) {
+        let mut sums = [0u32; ALL_GROUPS];
+        let mut raws = 0;
+        let (steps, _) = codes.as_chunks();
+        for (codes, groups) in steps.iter().zip(&self.groups) {
+            add_magnitudes(codes, groups, &mut sums);
+            raws += codes.iter().filter(|z| **z == RAW as u16).count() as u32;
+        }
+        let mut classes = Classes([0; ALL_GROUPS]);
+        for (group, sum) in (0..GROUPS).zip(sums) {
+            classes.set(group, class(self.order.shape, group, sum));
+        }
+        (classes, raws)
+    }
+
+    /// Counts the symbols of a tile of these codes. If it has none but 0, nothing counts.
+    pub fn count(&self, tile: &TileBox, codes: &TileCodes, counts: &mut Counts) {
+        let (classes, _) = self.classes(codes);
+        if classes.is_zero() {
+            return;
+        }
+        for group in 0..self.order.groups() {
+            counts.add(0, classes.of(group));
+        }
+        let (steps, _) = codes.as_chunks::<{ LANES as usize }>();
+        for (step, codes) in (0..).zip(steps) {
+            let contexts = self.contexts(tile, &classes, step);
+            for (z, context) in codes.iter().zip(contexts) {
+                if u32::from(context) != NOTHING {
+                    counts.add(context.into(), Token::of(u32::from(*z)).number);
+                }
+            }
+        }
+    }
+}
+
+/// Adds the magnitudes of a step to the sums of their groups.
+#[inline(always)]
+fn add_magnitudes(codes: &Step<u16>, groups: &Step<u8>, sums: &mut [u32; ALL_GROUPS]) {
+    if *codes == [0; LANES as usize] {
+        return;
+    }
+    for (z, group) in codes.iter().zip(groups) {
+        if let Some(sum) = sums.get_mut(usize::from(*group)) {
+            *sum += magnitude(u32::from(*z));
+        }
+    }
+}
+
+impl Classes {
+    /// All groups of class 0.
+    pub const ZERO: Self = Self([0; ALL_GROUPS]);
+
+    /// The class of a group.
+    #[inline(always)]
+    pub fn of(&self, group: u32) -> u32 {
+        u32::from(self.0[group as usize % ALL_GROUPS])
+    }
+
+    /// Sets the class of a group.
+    #[inline(always)]
+    pub fn set(&mut self, group: u32, class: u32) {
+        self.0[group as usize % ALL_GROUPS] = class as u8;
+    }
+
+    /// Whether all groups are of class 0.
+    #[inline(always)]
+    pub fn is_zero(&self) -> bool {
+        *self == Self::ZERO
+    }
+}

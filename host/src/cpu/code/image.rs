@@ -1,0 +1,203 @@
+//! What all coders of tiles have in common: which places a chunk has, values that are stored, and the forms.
+
+use crate::cpu::code::bricks::GroupMap;
+use ferrosz_codec::code::entropy::token::RAW;
+use ferrosz_codec::container::chunk::Form;
+use ferrosz_codec::element::Element;
+use ferrosz_codec::error::ChunkFault;
+use ferrosz_codec::tile::code::TileCodes;
+use ferrosz_codec::tile::{CHUNK_TILES, LANES, STEPS, TILE, TileBox};
+
+/// Bytes that chunks are padded to a multiple of.
+const PADDING: usize = 16;
+
+/// Bytes of the longest image of a chunk: raw, of the widest type.
+pub const IMAGE_BYTES: usize = CHUNK_TILES as usize * TILE * 8;
+
+/// The tiles of a chunk.
+#[derive(Debug, Clone, Copy)]
+pub struct ChunkTiles<'a> {
+    /// The groups of the places of each tile.
+    pub map: &'a GroupMap,
+    /// The tiles: at most [`CHUNK_TILES`].
+    pub tiles: &'a [TileBox],
+}
+
+impl ChunkTiles<'_> {
+    /// Calls `visit` with the tile and the place in it, in order of tiles, steps and lanes, of every place that has a
+    /// code.
+    #[inline(always)]
+    pub fn places<E>(&self, mut visit: impl FnMut(usize, usize) -> Result<(), E>) -> Result<(), E> {
+        for (number, tile) in self.tiles.iter().enumerate() {
+            for step in 0..STEPS {
+                let active = self.map.active(tile, step);
+                for lane in (0..LANES).filter(|lane| active >> lane & 1 == 1) {
+                    visit(number, (step * LANES + lane) as usize)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// How many places have a code.
+    #[inline(always)]
+    pub fn active(&self) -> usize {
+        let steps = |tile| (0..STEPS).map(move |step| self.map.active(tile, step).count_ones());
+        self.tiles.iter().flat_map(steps).sum::<u32>() as usize
+    }
+
+    /// Bytes of the raw form, which no chunk exceeds.
+    #[inline(always)]
+    pub fn raw_bytes<T: Element>(&self) -> usize {
+        padded(self.active() * T::BYTES)
+    }
+
+    /// Writes the values of all places that have a code; how many bytes they take.
+    pub fn write_raw<T: Element>(
+        &self,
+        value: impl Fn(usize, usize) -> T,
+        image: &mut [u8],
+    ) -> usize {
+        let mut writer = ImageWriter::new(image);
+        let Ok(()) = self.places::<core::convert::Infallible>(|tile, at| {
+            writer.put_value(value(tile, at));
+            Ok(())
+        });
+        writer.finish()
+    }
+
+    /// Reads a chunk of form zero or raw; whether it is of one of these.
+    ///
+    /// # Errors
+    ///
+    /// [`ChunkFault::Form`], if no coder of tiles writes this form, [`ChunkFault::Place`] or [`ChunkFault::Length`],
+    /// if it cannot have so many bytes.
+    pub fn read_uncoded<T: Element>(
+        &self,
+        form: Form,
+        bytes: &[u8],
+        codes: &mut [TileCodes],
+        mut set: impl FnMut(usize, usize, T),
+    ) -> Result<bool, ChunkFault> {
+        let raw = self.raw_bytes::<T>();
+        if !bytes.len().is_multiple_of(PADDING) || bytes.len() > raw {
+            return Err(ChunkFault::Place);
+        }
+        match form {
+            Form::Zero if !bytes.is_empty() => Err(ChunkFault::Length),
+            Form::Zero => {
+                codes.as_flattened_mut().fill(0);
+                Ok(true)
+            }
+            Form::Raw if bytes.len() != raw => Err(ChunkFault::Length),
+            Form::Raw => {
+                codes.as_flattened_mut().fill(0);
+                let mut reader = ImageReader::new(bytes);
+                self.places(|tile, at| {
+                    if let Some(z) = codes.get_mut(tile).and_then(|codes| codes.get_mut(at)) {
+                        *z = RAW as u16;
+                    }
+                    set(tile, at, reader.value()?);
+                    Ok(())
+                })?;
+                Ok(true)
+            }
+            Form::Coded => Ok(false),
+            Form::CodedWithExceptions | Form::Constant => Err(ChunkFault::Form),
+        }
+    }
+}
+
+/// Bytes with padding.
+#[inline(always)]
+pub const fn padded(bytes: usize) -> usize {
+    bytes.next_multiple_of(PADDING)
+}
+
+/// Writes an image from its start. What does not fit is left out.
+pub(super) struct ImageWriter<'a> {
+    bytes: &'a mut [u8],
+    at: usize,
+}
+
+impl<'a> ImageWriter<'a> {
+    pub fn new(bytes: &'a mut [u8]) -> Self {
+        Self { bytes, at: 0 }
+    }
+
+    #[inline(always)]
+    pub fn put(&mut self, bytes: &[u8]) {
+        let end = self.at + bytes.len();
+        if let Some(place) = self.bytes.get_mut(self.at..end) {
+            place.copy_from_slice(bytes);
+        }
+        self.at = end;
+    }
+
+    #[inline(always)]
+    pub fn put_word(&mut self, word: u32) {
+        self.put(&word.to_le_bytes());
+    }
+
+    #[inline(always)]
+    pub fn put_value<T: Element>(&mut self, value: T) {
+        self.put(&value.to_bits64().to_le_bytes()[..T::BYTES]);
+    }
+
+    /// Zeros up to a multiple of `bytes`.
+    pub fn pad(&mut self, bytes: usize) {
+        while !self.at.is_multiple_of(bytes) {
+            self.put(&[0]);
+        }
+    }
+
+    /// Pads the image; its length.
+    pub fn finish(mut self) -> usize {
+        self.pad(PADDING);
+        self.at
+    }
+}
+
+/// Reads an image from its start.
+pub(super) struct ImageReader<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl<'a> ImageReader<'a> {
+    pub fn new(bytes: &'a [u8]) -> Self {
+        Self { bytes, at: 0 }
+    }
+
+    #[inline(always)]
+    pub fn take(&mut self, count: usize) -> Result<&'a [u8], ChunkFault> {
+        let end = self.at.checked_add(count).ok_or(ChunkFault::Length)?;
+        let taken = self.bytes.get(self.at..end).ok_or(ChunkFault::Length)?;
+        self.at = end;
+        Ok(taken)
+    }
+
+    #[inline(always)]
+    pub fn word(&mut self) -> Result<u32, ChunkFault> {
+        let word = self.take(4)?.first_chunk().ok_or(ChunkFault::Length)?;
+        Ok(u32::from_le_bytes(*word))
+    }
+
+    #[inline(always)]
+    pub fn value<T: Element>(&mut self) -> Result<T, ChunkFault> {
+        let mut bits = [0; 8];
+        for (place, byte) in bits.iter_mut().zip(self.take(T::BYTES)?) {
+            *place = *byte;
+        }
+        Ok(T::from_bits64(u64::from_le_bytes(bits)))
+    }
+
+    /// Checks that nothing but padding is left.
+    pub fn finish(&self) -> Result<(), ChunkFault> {
+        if padded(self.at) == self.bytes.len() {
+            Ok(())
+        } else {
+            Err(ChunkFault::Length)
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! Chunks of made-up codes, for tests.
+
+use crate::cpu::code::bricks::GroupMap;
+use ferrosz_codec::code::entropy::token::RAW;
+use ferrosz_codec::shape::Shape;
+use ferrosz_codec::tile::{LANES, TILE, TileBox, TileGrid, TileOrder};
+use rand::{RngExt, rngs::SmallRng};
+
+/// A field's codes, chunk by chunk, and values for them.
+pub struct Sample {
+    pub map: GroupMap,
+    pub chunks: Vec<SampleChunk>,
+}
+
+pub struct SampleChunk {
+    pub tiles: Vec<TileBox>,
+    pub codes: Vec<[u16; TILE]>,
+    /// The bits of an element for each code.
+    pub values: Vec<Vec<u64>>,
+}
+
+/// How the codes of a sample are made.
+#[derive(Debug, Clone, Copy)]
+pub struct Kind {
+    pub shape: Shape,
+    pub has_levels: bool,
+    /// The base-2 logarithms of the mean magnitudes of codes that are not 0 lie between these.
+    pub scale: [f64; 2],
+    /// The part of codes that may not be 0.
+    pub density: f64,
+    /// The part of codes that are raw.
+    pub raw: f64,
+}
+
+impl Kind {
+    pub fn random(rng: &mut SmallRng) -> Self {
+        let low = rng.random_range(-8.0..12.0);
+        Self {
+            shape: Shape::ALL[rng.random_range(0..3)],
+            has_levels: rng.random(),
+            scale: [low, low + rng.random_range(0.0..6.0)],
+            density: [1.0, 0.1, 0.01, 0.0001][rng.random_range(0..4)],
+            raw: [0.0, 0.0, 0.00003, 0.01, 0.9][rng.random_range(0..5)],
+        }
+    }
+
+    pub fn order(&self) -> TileOrder {
+        match (self.has_levels, self.shape) {
+            (false, shape) => TileOrder::flat(shape),
+            (true, Shape::Line) => TileOrder::levels(Shape::Line, 512),
+            (true, shape) => TileOrder::levels(shape, 16),
+        }
+    }
+
+    fn code(&self, scale: f64, rng: &mut SmallRng) -> u16 {
+        if rng.random_bool(self.raw) {
+            return RAW as u16;
+        }
+        if !rng.random_bool(self.density) {
+            return 0;
+        }
+        let unit: f64 = rng.random();
+        let magnitude = -scale.exp2() * unit.ln() + 0.5;
+        let z = 2.0 * magnitude.floor() - f64::from(rng.random_bool(0.5));
+        z.clamp(0.0, 65_534.0) as u16
+    }
+}
+
+impl Sample {
+    /// The codes of a field of these extents.
+    pub fn new(kind: Kind, lengths: [u64; 3], rng: &mut SmallRng) -> Self {
+        let map = GroupMap::new(kind.order());
+        let grid = TileGrid::new(kind.shape, lengths);
+        let chunk = |first| {
+            let tiles: Vec<_> = (first..grid.tiles().min(first + 4))
+                .map(|i| grid.tile(i))
+                .collect();
+            let codes = tiles
+                .iter()
+                .map(|tile| tile_codes(&kind, &map, tile, rng))
+                .collect();
+            let values = tiles
+                .iter()
+                .map(|_| (0..TILE).map(|_| rng.random()).collect())
+                .collect();
+            SampleChunk {
+                tiles,
+                codes,
+                values,
+            }
+        };
+        let chunks = (0..grid.tiles()).step_by(4).map(chunk).collect();
+        Self { map, chunks }
+    }
+}
+
+fn tile_codes(kind: &Kind, map: &GroupMap, tile: &TileBox, rng: &mut SmallRng) -> [u16; TILE] {
+    let mut codes = vec![0; TILE];
+    let [low, high] = kind.scale;
+    for (step, codes) in (0..).zip(codes.chunks_mut(LANES as usize)) {
+        let active = map.active(tile, step);
+        // Magnitudes vary over the tile.
+        let scale = low + (high - low) * f64::from(step / 32) / 16.0;
+        for (lane, code) in codes.iter_mut().enumerate() {
+            if active >> lane & 1 == 1 {
+                *code = kind.code(scale, rng);
+            }
+        }
+    }
+    codes.try_into().unwrap()
+}
+
+/// Extents of a field that has a few tiles, most of them ragged.
+pub fn lengths(shape: Shape, rng: &mut SmallRng) -> [u64; 3] {
+    let mut below = |largest: u64| rng.random_range(1..=largest);
+    match shape {
+        Shape::Line => [1, 1, below(80_000)],
+        Shape::Plane => [below(3), below(300), below(150)],
+        Shape::Cube => [below(40), below(40), below(150)],
+    }
+}

@@ -1,0 +1,84 @@
+//! What a CPU's vector instructions may do better than the portable code: the steps of a block that
+//! move values between neighbours or between elements and bit planes. All else is plain arithmetic on
+//! arrays, which the compiler vectorises for whatever processor it compiles for.
+
+use ferrosz_codec::code::fixed_length::block::{self, SignedGroup};
+use ferrosz_codec::code::fixed_length::rate::RateByte;
+use ferrosz_codec::container::checksum::checksum;
+use ferrosz_codec::predict::block::Predictor;
+use ferrosz_codec::predict::difference;
+use ferrosz_codec::predict::group::Group;
+use ferrosz_codec::shape::{GROUP, Shape, StaticShape};
+
+/// The steps of a block, by default in portable code. An implementation gives the same results with
+/// other instructions. G is the number of a block's groups.
+pub trait Lanes: Copy + Send + Sync {
+    /// Codes to differences: [`Predictor::forward`]. `before` is the code before those of a line, which
+    /// has no other predictor than [`Predictor::Difference`] if it is not 0.
+    #[inline(always)]
+    fn forward<S: StaticShape, const G: usize>(
+        self,
+        predictor: Predictor,
+        codes: &[Group; G],
+        before: i32,
+    ) -> [Group; G] {
+        let mut block = *codes;
+        predictor.forward(S::SHAPE, &mut block);
+        block[0][0] = block[0][0].wrapping_sub(before);
+        block
+    }
+
+    /// Differences to codes: [`Predictor::backward`]. `before` is the code before those of a line, which
+    /// has no other predictor than [`Predictor::Difference`] if it is not 0; it becomes the line's last.
+    #[inline(always)]
+    fn backward<S: StaticShape, const G: usize>(
+        self,
+        predictor: Predictor,
+        block: &mut [Group; G],
+        before: &mut i32,
+    ) {
+        predictor.backward(S::SHAPE, block);
+        if matches!(S::SHAPE, Shape::Line) {
+            difference::add(&mut block[0], *before);
+            *before = block[0][GROUP - 1];
+        }
+    }
+
+    /// The first magnitude, and all others or-ed together.
+    #[inline(always)]
+    fn magnitude_bits<const G: usize>(self, block: &[Group; G]) -> (u32, u32) {
+        let mut others = 0;
+        for (e, difference) in block.as_flattened().iter().enumerate() {
+            others |= if e == 0 { 0 } else { difference.unsigned_abs() };
+        }
+        (block[0][0].unsigned_abs(), others)
+    }
+
+    /// The checksum of a chunk's bytes: [`checksum`].
+    #[inline(always)]
+    fn checksum(self, seed: u64, bytes: &[u8]) -> u64 {
+        checksum(seed, bytes)
+    }
+
+    /// Writes the body of a block of these differences at the start of `out`, which holds at least
+    /// [`block::BODY_SCRATCH`] bytes, and maybe anything into the rest of these.
+    #[inline(always)]
+    fn write_body<const G: usize>(self, block: &[Group; G], rate: RateByte, out: &mut [u8]) {
+        let block = block.each_ref().map(SignedGroup::split);
+        block::write_body(block, rate, out);
+    }
+
+    /// The differences of the block whose body is at the start of `bytes`, which holds all of it and
+    /// maybe more.
+    #[inline(always)]
+    fn read_body<const G: usize>(self, rate: RateByte, bytes: &[u8]) -> [Group; G] {
+        let body = &bytes[..rate.body_bytes(G as u32) as usize];
+        block::read_body::<G>(rate, body)
+    }
+}
+
+/// The portable code.
+#[derive(Debug, Clone, Copy)]
+pub struct Portable;
+
+impl Lanes for Portable {}

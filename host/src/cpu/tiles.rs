@@ -1,0 +1,13 @@
+//! The codecs of tiles on the CPU: tiles and chunks in parallel, in the phases that statistics of the whole field
+//! ask for.
+
+mod coder;
+mod compress;
+mod decompress;
+mod estimate;
+mod salvage;
+
+pub(crate) use compress::compress;
+pub(crate) use decompress::decompress;
+pub(crate) use estimate::TileSample;
+pub(crate) use salvage::{check, salvage};

@@ -1,0 +1,321 @@
+//! Compression: codes of all tiles, then their statistics, then the chunks.
+
+use crate::cpu::Progress;
+use crate::cpu::blocks::Sink;
+use crate::cpu::code::bricks::GroupMap;
+use crate::cpu::code::image::ChunkTiles;
+use crate::cpu::predict::interp::Predictor;
+use crate::cpu::predict::tile_lorenzo;
+use crate::cpu::tiles::coder::{self, Encoder, Room};
+use crate::error::Error;
+use crate::memory;
+use crate::stages::cpu::tune;
+use ferrosz_codec::code::entropy::counts::{Counts, is_counted, is_sample};
+use ferrosz_codec::code::entropy::shares::MAX_WORDS;
+use ferrosz_codec::container::checksum::checksum;
+use ferrosz_codec::container::chunk::Form;
+use ferrosz_codec::container::header::{Header, Layout};
+use ferrosz_codec::container::table::Entry;
+use ferrosz_codec::container::tiles::{Prologue, Sections, TileLayout};
+use ferrosz_codec::predict::interp::resolved::Resolved;
+use ferrosz_codec::predict::interp::store;
+use ferrosz_codec::predict::interp::store::{each_place, is_own};
+use ferrosz_codec::predict::interp::tune::Tuning;
+use ferrosz_codec::quantize::field::Quantizer;
+use ferrosz_codec::tile::Part;
+use ferrosz_codec::tile::code::TileCodes;
+use ferrosz_codec::tile::{self, CHUNK_TILES, LANES, TileBox, TileGrid};
+use ferrosz_codec::{Bound, Element, Shape};
+use rayon::prelude::*;
+
+/// A part of a field, and its codes.
+struct Coded<'a, T> {
+    field: Strided<'a, T>,
+    codes: Vec<TileCodes>,
+}
+
+/// A field of which every `spacing`th element in each dimension of its tiles counts.
+#[derive(Clone, Copy)]
+struct Strided<'a, T> {
+    values: &'a [T],
+    grid: TileGrid,
+    strides: [usize; 3],
+}
+
+impl<T: Element> Strided<'_, T> {
+    #[inline(always)]
+    fn at(&self, [z, y, x]: [u64; 3]) -> T {
+        let [slice, row, step] = self.strides;
+        self.values[z as usize * slice + y as usize * row + x as usize * step]
+    }
+}
+
+/// Compresses a field whose extents have been checked.
+pub(crate) fn compress<T: Element>(
+    layout: Layout,
+    tiles: &TileLayout,
+    bound: Bound,
+    quantizer: &Quantizer<T>,
+    values: &[T],
+    sink: &mut dyn Sink,
+    progress: Progress<'_>,
+) -> Result<(), Error> {
+    let mut table = Vec::new();
+    let mut images = Vec::new();
+    if !values.is_empty() {
+        images = encode_all(tiles, quantizer, values, progress)?;
+    }
+    let header = layout.header(T::DTYPE, bound, quantizer.error().to_bits64());
+    let identity = header.identity();
+    let mut payload_bytes = 0;
+    for (number, (form, bytes)) in (0..).zip(&images) {
+        let sum = checksum(identity.seed(number, form.id()), bytes);
+        // That of the prologue has none: its contents say it.
+        let length = if number == 0 { 0 } else { bytes.len() as u64 };
+        table.extend(Entry::new(payload_bytes, length, *form, sum).to_bytes());
+        payload_bytes += bytes.len() as u64;
+    }
+    let header = Header {
+        payload_bytes,
+        ..header
+    };
+    sink.append(&header.to_bytes())?;
+    sink.append(&table)?;
+    sink.expect(payload_bytes);
+    images.iter().try_for_each(|(_, bytes)| sink.append(bytes))
+}
+
+/// The prologue and all chunks of a field that has elements.
+pub(super) fn encode_all<T: Element>(
+    layout: &TileLayout,
+    quantizer: &Quantizer<T>,
+    values: &[T],
+    progress: Progress<'_>,
+) -> Result<Vec<(Form, Vec<u8>)>, Error> {
+    let fine = strided(layout, values, Part::Fine, 1);
+    let mut anchors = Vec::new();
+    let (resolved, parts) = match layout.codec.predictor.geometry() {
+        None => {
+            let codes = predict_lorenzo(&fine, quantizer)?;
+            (None, vec![Coded { field: fine, codes }])
+        }
+        Some(geometry) => {
+            let tuning = Tuning::of_stream(geometry);
+            let value = |at| fine.at(at);
+            let parameters = tune(&fine.grid, value, quantizer.error(), 0.0, &tuning);
+            let resolved = Resolved::new(parameters, quantizer.error());
+            let spacing = geometry.spacing(layout.shape());
+            let coarse = strided(layout, values, Part::Coarse, u64::from(spacing));
+            anchors = anchors_of(&coarse, spacing);
+            let (codes, known) = interpolate_coarse(layout, &resolved, &coarse, &anchors)?;
+            let coarse_codes = codes;
+            let codes = interpolate(layout, &resolved, &fine, &known)?;
+            let parts = vec![
+                Coded {
+                    field: coarse,
+                    codes: coarse_codes,
+                },
+                Coded { field: fine, codes },
+            ];
+            (Some(resolved), parts)
+        }
+    };
+    let map = GroupMap::new(layout.codec.order(layout.shape()));
+    let shares = coder::shares(layout.codec.coder, || count(layout, &map, &parts));
+    let encoder = Encoder::new(layout.codec.coder, shares.as_ref());
+    let prologue = Prologue { resolved, shares };
+    let most = Sections::new(layout, MAX_WORDS, T::DTYPE).bytes();
+    let mut bytes = memory::try_zeroed(most as u64)?;
+    let sections = prologue.write(layout, anchors.into_iter(), &mut bytes);
+    bytes.truncate(sections.bytes());
+    let mut images = vec![(Form::Coded, bytes)];
+    for part in &parts {
+        let of_part: Result<Vec<_>, Error> = encode_part(&encoder, &map, part).collect();
+        images.append(&mut of_part?);
+    }
+    progress(values.len() as u64);
+    Ok(images)
+}
+
+/// A part of the field: every `spacing`th place.
+fn strided<'a, T>(
+    layout: &TileLayout,
+    values: &'a [T],
+    part: Part,
+    spacing: u64,
+) -> Strided<'a, T> {
+    let [_, height, width] = layout.fine.lengths().map(|length| length as usize);
+    let step = spacing as usize;
+    let strides = match layout.shape() {
+        Shape::Line => [0, 0, step],
+        Shape::Plane => [height * width, step * width, step],
+        Shape::Cube => [step * height * width, step * width, step],
+    };
+    Strided {
+        values,
+        grid: *layout.grid(part),
+        strides,
+    }
+}
+
+/// The anchors of a part, in C order.
+fn anchors_of<T: Element>(field: &Strided<'_, T>, spacing: u32) -> Vec<T> {
+    let grid = field.grid.coarse(spacing);
+    let first = 3 - usize::from(grid.shape().rank());
+    let [depth, height, width] = grid.lengths();
+    let mut anchors = Vec::new();
+    for z in 0..depth {
+        for y in 0..height {
+            for x in 0..width {
+                let mut at = [z, y, x];
+                for at in &mut at[first..] {
+                    *at *= u64::from(spacing);
+                }
+                anchors.push(field.at(at));
+            }
+        }
+    }
+    anchors
+}
+
+/// The codes of the coarse field, and what the decoder will know of it, in C order.
+fn interpolate_coarse<T: Element>(
+    layout: &TileLayout,
+    resolved: &Resolved<T>,
+    field: &Strided<'_, T>,
+    anchors: &[T],
+) -> Result<(Vec<TileCodes>, Vec<T>), Error> {
+    let predictor = Predictor::new(&layout.fine, resolved, Part::Coarse);
+    let shape = layout.shape();
+    let grid = &field.grid;
+    let coarse = grid.coarse(resolved.parameters.geometry.spacing(shape));
+    let mut all = memory::try_zeroed(grid.elements())?;
+    let mut codes = memory::try_zeroed::<TileCodes>(grid.tiles())?;
+    let mut known = vec![T::ZERO; store::len(shape) as usize];
+    for number in 0..grid.tiles() {
+        let tile = grid.tile(number);
+        let of_tile = &mut codes[number as usize];
+        let anchor = |at| anchors[coarse.flat(at) as usize];
+        predictor.encode(&tile, |at| field.at(at), anchor, &mut known, of_tile);
+        each_place(shape, &tile, |place| {
+            if is_own(shape, place) {
+                let value = known[store::index(shape, place) as usize];
+                all[grid.flat(tile.at(place)) as usize] = value;
+            }
+        });
+    }
+    Ok((codes, all))
+}
+
+/// The codes of the field, whose anchors are known.
+fn interpolate<T: Element>(
+    layout: &TileLayout,
+    resolved: &Resolved<T>,
+    field: &Strided<'_, T>,
+    anchors: &[T],
+) -> Result<Vec<TileCodes>, Error> {
+    let predictor = Predictor::new(&layout.fine, resolved, Part::Fine);
+    let coarse = layout.grid(Part::Coarse);
+    for_tiles(
+        &field.grid,
+        || vec![T::ZERO; store::len(layout.shape()) as usize],
+        |known, tile, codes| {
+            let anchor = |at| anchors[coarse.flat(at) as usize];
+            predictor.encode(tile, |at| field.at(at), anchor, known, codes);
+        },
+    )
+}
+
+fn predict_lorenzo<T: Element>(
+    field: &Strided<'_, T>,
+    quantizer: &Quantizer<T>,
+) -> Result<Vec<TileCodes>, Error> {
+    let shape = field.grid.shape();
+    for_tiles(
+        &field.grid,
+        || (),
+        |(), tile, codes| {
+            let read = |at: [u64; 3], row: &mut [T]| {
+                let first = field.grid.flat(at) as usize;
+                row.copy_from_slice(&field.values[first..first + row.len()]);
+            };
+            tile_lorenzo::encode(shape, tile, quantizer, read, codes);
+        },
+    )
+}
+
+/// The codes of all tiles, which `encode` writes.
+fn for_tiles<R>(
+    grid: &TileGrid,
+    room: impl Fn() -> R + Sync + Send,
+    encode: impl Fn(&mut R, &TileBox, &mut TileCodes) + Sync + Send,
+) -> Result<Vec<TileCodes>, Error> {
+    let mut codes = memory::try_zeroed::<TileCodes>(grid.tiles())?;
+    codes
+        .par_iter_mut()
+        .enumerate()
+        .for_each_init(room, |room, (number, codes)| {
+            apart(|| encode(room, &grid.tile(number as u64), codes));
+        });
+    Ok(codes)
+}
+
+/// Does something in a frame of its own: in that of rayon's recursion, arrays would be there once for each depth, and
+/// there is no room for that on a thread's stack.
+#[inline(never)]
+pub(super) fn apart<R>(work: impl FnOnce() -> R) -> R {
+    work()
+}
+
+/// The boxes of a chunk's tiles.
+pub(super) fn chunk_tiles(grid: &TileGrid, chunk: u64) -> Vec<TileBox> {
+    let first = chunk * u64::from(CHUNK_TILES);
+    let end = grid.tiles().min(first + u64::from(CHUNK_TILES));
+    (first..end).map(|tile| grid.tile(tile)).collect()
+}
+
+fn count<T: Element>(layout: &TileLayout, map: &GroupMap, parts: &[Coded<'_, T>]) -> Counts {
+    let chunks = layout.fine.chunks();
+    let mut counts = Counts::default();
+    for (is_coarse, part) in parts.iter().rev().zip([false, true]).map(|(p, c)| (c, p)) {
+        let of_part = (part.codes.par_iter().enumerate())
+            .filter(|(tile, _)| {
+                is_coarse || is_counted(*tile as u64 / u64::from(CHUNK_TILES), chunks)
+            })
+            .fold(Box::<Counts>::default, |mut counts, (tile, codes)| {
+                let tile = part.field.grid.tile(tile as u64);
+                apart(|| map.count(&tile, codes, &mut counts));
+                counts
+            })
+            .reduce(Box::default, |mut counts, other| {
+                counts.merge(&other);
+                counts
+            });
+        counts.merge(&of_part);
+    }
+    counts.complete(is_sample(chunks));
+    counts
+}
+
+/// The chunks of a part.
+fn encode_part<T: Element>(
+    encoder: &Encoder,
+    map: &GroupMap,
+    part: &Coded<'_, T>,
+) -> impl IndexedParallelIterator<Item = Result<(Form, Vec<u8>), Error>> {
+    let chunks = part.codes.par_chunks(CHUNK_TILES as usize).enumerate();
+    chunks.map_init(Room::default, |room, (number, codes)| {
+        let grid = &part.field.grid;
+        let boxes = chunk_tiles(grid, number as u64);
+        let tiles = ChunkTiles { map, tiles: &boxes };
+        let value = |tile: usize, at: usize| {
+            let (step, lane) = (at as u32 / LANES, at as u32 % LANES);
+            part.field
+                .at(boxes[tile].at(tile::place(grid.shape(), step, lane)))
+        };
+        let (form, length) = apart(|| encoder.encode(tiles, codes, value, room));
+        let mut bytes = memory::with_capacity(length as u64)?;
+        bytes.extend_from_slice(&room.image[..length]);
+        Ok((form, bytes))
+    })
+}

@@ -1,0 +1,176 @@
+//! Damaged streams of tiles: what can be decoded, and which tiles are lost with a damaged chunk.
+//!
+//! A chunk of the field loses its tiles. Interpolation also needs codes and anchors of the tiles behind a tile, on
+//! its far faces, so that the tiles before a lost one are lost with it; and a chunk of the coarse field loses all
+//! tiles that have anchors in it.
+
+use crate::cpu::Progress;
+use crate::cpu::tiles::coder::Room;
+use crate::cpu::tiles::decompress::{
+    Decode, DecodedTiles, Rows, TileRanges, all_tiles, compose, numbers, unpredict,
+};
+use crate::damage::GridBox;
+use crate::damage::Lost;
+use crate::error::Error;
+use crate::stream::StreamRef;
+use ferrosz_codec::container::region::Region;
+use ferrosz_codec::container::tiles::{FIRST_ENTRY, TileLayout};
+use ferrosz_codec::pipeline::TilePredictor;
+use ferrosz_codec::tile::Part;
+use ferrosz_codec::tile::{CHUNK_TILES, TileGrid};
+use ferrosz_codec::{Element, FormatError};
+use rayon::prelude::*;
+use std::collections::{BTreeSet, HashMap};
+use std::ops::Range;
+
+/// A fault of a chunk, by its number among those of its part.
+type Fault = (Part, u64, FormatError);
+
+/// Decodes all of a field but what is lost: the faults, in the order of the chunks' numbers.
+pub(crate) fn salvage<T: Element>(
+    stream: &StreamRef<'_>,
+    layout: &TileLayout,
+    verify: bool,
+    values: &mut [T],
+    progress: Progress<'_>,
+) -> Result<Vec<Lost>, Error> {
+    if values.is_empty() {
+        return Ok(Vec::new());
+    }
+    let (decode, start) = Decode::begin::<T>(stream, layout, verify)?;
+    let mut faults = Vec::new();
+    let region = Region::whole(&stream.header.grid());
+    let all = all_tiles(&layout.fine);
+    match start {
+        None => {
+            let codes = sound_codes::<T>(&decode, layout, Part::Fine, &mut faults);
+            let quantizer = stream.header.quantizer::<T>()?;
+            let out = Rows::new(&region, &layout.fine, values);
+            unpredict(layout, &quantizer, &codes, &all, &out, progress);
+        }
+        Some((resolved, anchors)) => {
+            let coarse = sound_codes::<T>(&decode, layout, Part::Coarse, &mut faults);
+            let known = decode.coarse_of(&resolved, &anchors, &coarse);
+            let codes = sound_codes::<T>(&decode, layout, Part::Fine, &mut faults);
+            let out = Rows::new(&region, &layout.fine, values);
+            compose(layout, &resolved, &codes, &known, &all, &out, progress);
+        }
+    }
+    Ok(lost(layout, faults))
+}
+
+/// Decodes all chunks and keeps nothing: the faults, in the order of the chunks' numbers.
+pub(crate) fn check<T: Element>(
+    stream: &StreamRef<'_>,
+    layout: &TileLayout,
+    verify: bool,
+    progress: Progress<'_>,
+) -> Result<Vec<Lost>, Error> {
+    if layout.fine.elements() == 0 {
+        return Ok(Vec::new());
+    }
+    let (decode, _) = Decode::begin::<T>(stream, layout, verify)?;
+    let coarse = layout.coarse_chunks();
+    let all = 0..coarse + layout.fine.chunks();
+    let elements = layout.fine.elements() / layout.fine.chunks().max(1);
+    let faults = all.into_par_iter().map_init(Room::default, |room, chunk| {
+        let (part, chunk) = layout.part_of(chunk);
+        if part == Part::Fine {
+            progress(elements);
+        }
+        let fault = decode.chunk::<T>(part, chunk, room).err()?;
+        Some((part, chunk, fault))
+    });
+    Ok(lost(layout, faults.flatten().collect()))
+}
+
+/// The codes of all tiles of a part whose chunks are sound; the faults of the others.
+fn sound_codes<T: Element>(
+    decode: &Decode<'_>,
+    layout: &TileLayout,
+    part: Part,
+    faults: &mut Vec<Fault>,
+) -> DecodedTiles<T> {
+    let chunks: Vec<u64> = (0..layout.grid(part).chunks()).collect();
+    let mut codes = HashMap::new();
+    for (chunk, decoded) in chunks.iter().zip(decode.decoded(part, &chunks)) {
+        match decoded {
+            Ok(tiles) => codes.extend((chunk * u64::from(CHUNK_TILES)..).zip(tiles)),
+            Err(fault) => faults.push((part, *chunk, fault)),
+        }
+    }
+    codes
+}
+
+/// The places that are lost with faulty chunks, each with the first of them.
+fn lost(layout: &TileLayout, faults: Vec<Fault>) -> Vec<Lost> {
+    let mut seen = BTreeSet::new();
+    let lost = faults.into_iter().map(|(part, chunk, cause)| {
+        let before = match part {
+            Part::Coarse => 0,
+            Part::Fine => layout.coarse_chunks(),
+        };
+        let tiles = lost_tiles(layout, part, chunk).into_iter();
+        let new: Vec<u64> = tiles.filter(|tile| seen.insert(*tile)).collect();
+        Lost {
+            chunk: FIRST_ENTRY + before + chunk,
+            cause,
+            places: new.iter().map(|tile| place(&layout.fine, *tile)).collect(),
+        }
+    });
+    lost.collect()
+}
+
+/// The numbers of the tiles of the field that are lost with a chunk.
+fn lost_tiles(layout: &TileLayout, part: Part, chunk: u64) -> BTreeSet<u64> {
+    let grid = layout.grid(part);
+    let first = chunk * u64::from(CHUNK_TILES);
+    let own = first..grid.tiles().min(first + u64::from(CHUNK_TILES));
+    let TilePredictor::Interp(geometry) = layout.codec.predictor else {
+        return own.collect();
+    };
+    let spacing = u64::from(geometry.spacing(layout.shape()));
+    let mut tiles = BTreeSet::new();
+    for tile in own {
+        let with_near = with_near(grid, tile);
+        match part {
+            Part::Fine => tiles.extend(numbers(grid, &with_near)),
+            Part::Coarse => {
+                let users = users(&layout.fine, &with_near, spacing);
+                tiles.extend(numbers(&layout.fine, &users));
+            }
+        }
+    }
+    tiles
+}
+
+/// A tile and the ones before it along each dimension of its shape: it has their far faces.
+fn with_near(grid: &TileGrid, tile: u64) -> TileRanges {
+    let [_, rows, columns] = grid.counts();
+    let at = [tile / columns / rows, tile / columns % rows, tile % columns];
+    let first = 3 - usize::from(grid.shape().rank());
+    std::array::from_fn(|i| at[i].saturating_sub(u64::from(i >= first))..at[i] + 1)
+}
+
+/// The tiles of the field that have anchors, on their far faces too, in these tiles of the coarse field, of which
+/// one has the anchors of `spacing` tiles along each dimension of its shape.
+fn users(fine: &TileGrid, coarse: &TileRanges, spacing: u64) -> TileRanges {
+    let counts = fine.counts();
+    let first = 3 - usize::from(fine.shape().rank());
+    std::array::from_fn(|i| {
+        let Range { start, end } = coarse[i].clone();
+        match i >= first {
+            true => (start * spacing).saturating_sub(1)..(end * spacing).min(counts[i]),
+            false => start..end,
+        }
+    })
+}
+
+/// Where a tile lies in the field.
+fn place(grid: &TileGrid, tile: u64) -> GridBox {
+    let found = grid.tile(tile);
+    GridBox {
+        origin: found.origin,
+        size: found.extents(grid.shape()).map(u64::from),
+    }
+}

@@ -1,0 +1,243 @@
+//! The order of kernels, written once for every machine that runs them.
+
+use crate::error::Error;
+use crate::gpu::executor::{Executor, put};
+use crate::gpu::job::{CompressJob, DecompressJob, identity_of, layout_words};
+use crate::gpu::resolve::enqueue_resolve;
+use crate::gpu::tiles;
+use ferrosz_codec::bound::Extremes;
+use ferrosz_codec::container::header::{
+    BlockLayout, Draft, Family, HEADER_BYTES, Header, Layout, to_words,
+};
+use ferrosz_codec::container::region::Region;
+use ferrosz_codec::error::{ChunkFault, TableFault};
+use ferrosz_codec::pipeline::{BlockCodec, Fixed, Layered, Lorenzo, Outlier, Plain};
+use ferrosz_codec::quantize::field::Quantizer;
+use ferrosz_codec::shape::{Cube, Line, Plane, Shape, StaticShape};
+use ferrosz_codec::{Dtype, Element, FormatError};
+use ferrosz_gpu_kernels::pipeline::blocks::compress::{Compress, CompressParams};
+use ferrosz_gpu_kernels::pipeline::blocks::decompress::{Decompress, DecompressParams};
+use ferrosz_gpu_kernels::pipeline::blocks::staged_chunk::UnitSteps;
+use ferrosz_gpu_kernels::pipeline::cells::{self, Fault};
+use ferrosz_simt::Kernel;
+
+/// Asks for a compression. Nothing is allocated, and nothing waits.
+pub(crate) fn enqueue_compress<T: Element, E: Executor>(
+    executor: &E,
+    job: &CompressJob,
+) -> Result<(), Error> {
+    let elements = job.layout.extents.elements();
+    let resolved: Quantizer<T> = job.bound.resolve(&Extremes::default());
+    let error_bits = resolved.error().to_bits64();
+    let header = job.layout.header(T::DTYPE, job.bound, error_bits);
+    if elements == 0 {
+        executor.clear(job.cells)?;
+        return enqueue_empty(executor, job, &header);
+    }
+    let BlockLayout { codec, grid } = match job.layout.family() {
+        Family::Blocks(layout) => layout,
+        Family::Tiles(layout) => {
+            return tiles::enqueue_compress::<T, E>(executor, job, &layout);
+        }
+    };
+    let draft = Draft::new(&header);
+    if job.bound.needs_extremes() {
+        enqueue_resolve::<T, E>(
+            executor,
+            job.bound,
+            elements,
+            job.input,
+            job.cells,
+            draft.identity_sum(),
+        )?;
+    } else {
+        executor.clear(job.cells)?;
+    }
+    let params = CompressParams {
+        input: job.input,
+        grid,
+        steps: UnitSteps::new::<T>(job.layout.shape, &grid, grid.lengths()),
+        stream: job.stream,
+        cells: job.cells,
+        quantizer: resolved.to_bits(),
+        quantizer_in_cells: u32::from(job.bound.needs_extremes()),
+        header: draft,
+        identity: identity_of(&header),
+    };
+    let blocks = blocks_of::<T>(grid.chunk_count(), elements)?;
+    launch_compress::<T, E>(executor, (codec, job.layout.shape), blocks, &params)
+}
+
+/// One block a chunk.
+pub(crate) fn blocks_of<T: Element>(chunks: u64, elements: u64) -> Result<u32, Error> {
+    i32::try_from(chunks)
+        .map(i32::cast_unsigned)
+        .map_err(|_| Error::TooLarge {
+            elements,
+            dtype: T::DTYPE,
+        })
+}
+
+/// A stream without chunks is its header.
+fn enqueue_empty<E: Executor>(
+    executor: &E,
+    job: &CompressJob,
+    header: &Header,
+) -> Result<(), Error> {
+    put(executor, &to_words(&header.to_bytes()), job.stream)?;
+    let length = job.cells.from(cells::STREAM_BYTES).words();
+    put(executor, &[HEADER_BYTES as u32, 0], length)
+}
+
+// The kernels are generic over the element type, but an executor finds them by name, and only
+// those of the list have one: here the one becomes the other.
+
+fn launch_compress<T: Element, E: Executor>(
+    executor: &E,
+    (codec, shape): (BlockCodec, Shape),
+    blocks: u32,
+    params: &CompressParams,
+) -> Result<(), Error> {
+    match (shape, T::DTYPE) {
+        (Shape::Line, Dtype::F32) => launch_lines::<f32, E>(executor, codec, blocks, params),
+        (Shape::Line, Dtype::F64) => launch_lines::<f64, E>(executor, codec, blocks, params),
+        (Shape::Plane, Dtype::F32) => {
+            launch_blocks::<f32, Plane, E>(executor, codec, blocks, params)
+        }
+        (Shape::Plane, Dtype::F64) => {
+            launch_blocks::<f64, Plane, E>(executor, codec, blocks, params)
+        }
+        (Shape::Cube, Dtype::F32) => launch_blocks::<f32, Cube, E>(executor, codec, blocks, params),
+        (Shape::Cube, Dtype::F64) => launch_blocks::<f64, Cube, E>(executor, codec, blocks, params),
+    }
+}
+
+fn launch_lines<T: Element, E: Executor>(
+    executor: &E,
+    codec: BlockCodec,
+    blocks: u32,
+    params: &CompressParams,
+) -> Result<(), Error>
+where
+    Compress<T, Fixed, Line>: Kernel<Params = CompressParams>,
+    Compress<T, Plain, Line>: Kernel<Params = CompressParams>,
+    Compress<T, Outlier, Line>: Kernel<Params = CompressParams>,
+    Compress<T, Layered, Line>: Kernel<Params = CompressParams>,
+{
+    match codec {
+        BlockCodec::Plain => executor.launch::<Compress<T, Plain, Line>>(blocks, params),
+        // In a line the Lorenzo predictor is the one-neighbour difference.
+        BlockCodec::Outlier | BlockCodec::Lorenzo => {
+            executor.launch::<Compress<T, Outlier, Line>>(blocks, params)
+        }
+        BlockCodec::Layered => executor.launch::<Compress<T, Layered, Line>>(blocks, params),
+        BlockCodec::Fixed => executor.launch::<Compress<T, Fixed, Line>>(blocks, params),
+    }
+}
+
+fn launch_blocks<T: Element, S: StaticShape, E: Executor>(
+    executor: &E,
+    codec: BlockCodec,
+    blocks: u32,
+    params: &CompressParams,
+) -> Result<(), Error>
+where
+    Compress<T, Fixed, S>: Kernel<Params = CompressParams>,
+    Compress<T, Plain, S>: Kernel<Params = CompressParams>,
+    Compress<T, Outlier, S>: Kernel<Params = CompressParams>,
+    Compress<T, Lorenzo, S>: Kernel<Params = CompressParams>,
+{
+    match codec {
+        // A layout of layers is one of lines.
+        BlockCodec::Plain | BlockCodec::Layered => {
+            executor.launch::<Compress<T, Plain, S>>(blocks, params)
+        }
+        BlockCodec::Outlier => executor.launch::<Compress<T, Outlier, S>>(blocks, params),
+        BlockCodec::Lorenzo => executor.launch::<Compress<T, Lorenzo, S>>(blocks, params),
+        BlockCodec::Fixed => executor.launch::<Compress<T, Fixed, S>>(blocks, params),
+    }
+}
+
+/// Asks for a decompression. Nothing is allocated, and nothing waits; what is wrong will be in the
+/// fault cell.
+pub(crate) fn enqueue_decompress<T: Element, E: Executor>(
+    executor: &E,
+    job: &DecompressJob<'_>,
+) -> Result<(), Error> {
+    let elements = job.layout.extents.elements();
+    let layout = match job.layout.family() {
+        Family::Tiles(layout) if elements > 0 => {
+            return tiles::enqueue_decompress::<T, E>(executor, job, &layout);
+        }
+        // Nothing is left to decode, whatever would do it.
+        Family::Tiles(_) => return executor.clear(job.cells),
+        Family::Blocks(layout) => layout,
+    };
+    executor.clear(job.cells)?;
+    let mut first = 0;
+    for region in job.regions.iter().filter(|region| region.elements() > 0) {
+        enqueue_region::<T, E>(executor, job, &layout, region, first)?;
+        first += region.elements();
+    }
+    Ok(())
+}
+
+/// Decodes a region into the output from element `first` on.
+fn enqueue_region<T: Element, E: Executor>(
+    executor: &E,
+    job: &DecompressJob<'_>,
+    layout: &BlockLayout,
+    region: &Region,
+    first: u64,
+) -> Result<(), Error> {
+    let BlockLayout { codec, grid } = *layout;
+    let ranges = region.chunks(&grid);
+    let chunks = ranges.each_ref().map(|range| range.end - range.start);
+    let blocks = blocks_of::<T>(chunks.iter().product(), grid.elements())?;
+    let params = DecompressParams {
+        stream: job.stream,
+        output: job.output,
+        cells: job.cells,
+        grid,
+        region: *region,
+        steps: UnitSteps::new::<T>(job.layout.shape, &grid, region.extents()),
+        output_first: first,
+        first_chunk: ranges.map(|range| range.start),
+        chunks,
+        layout: layout_words::<T>(job.layout),
+        codec: codec.place(),
+        verify: u32::from(job.verify),
+    };
+    match (job.layout.shape, T::DTYPE) {
+        (Shape::Line, Dtype::F32) => executor.launch::<Decompress<f32, Line>>(blocks, &params),
+        (Shape::Line, Dtype::F64) => executor.launch::<Decompress<f64, Line>>(blocks, &params),
+        (Shape::Plane, Dtype::F32) => executor.launch::<Decompress<f32, Plane>>(blocks, &params),
+        (Shape::Plane, Dtype::F64) => executor.launch::<Decompress<f64, Plane>>(blocks, &params),
+        (Shape::Cube, Dtype::F32) => executor.launch::<Decompress<f32, Cube>>(blocks, &params),
+        (Shape::Cube, Dtype::F64) => executor.launch::<Decompress<f64, Cube>>(blocks, &params),
+    }
+}
+
+/// Cells of the workspace of a layout.
+pub(crate) fn workspace_cells(layout: &Layout) -> u64 {
+    match layout.family() {
+        Family::Blocks(layout) => cells::count(layout.grid.chunk_count()),
+        Family::Tiles(layout) => tiles::workspace::workspace_cells(&layout),
+    }
+}
+
+/// The fault in a fault cell as an error.
+pub(crate) fn fault_in(cell: u64) -> Result<(), FormatError> {
+    match Fault::from_cell(cell) {
+        None => Ok(()),
+        Some(Fault::Header) => Err(FormatError::InvalidHeader(
+            "it is damaged, or not that of the stream asked for",
+        )),
+        Some(Fault::Tables(code)) => Err(FormatError::InvalidTables(
+            TableFault::from_code(code).unwrap_or(TableFault::Size),
+        )),
+        Some(Fault::Chunk(chunk, code)) => Err(ChunkFault::from_code(code)
+            .unwrap_or(ChunkFault::Form)
+            .in_chunk(chunk)),
+    }
+}

@@ -1,0 +1,381 @@
+//! An NVIDIA GPU as an executor, through the CUDA driver, which is loaded at run time.
+
+use crate::error::Error;
+use crate::gpu::driver::{self, failed};
+use crate::gpu::executor::{Executor, code};
+use cudarc::driver::{CudaContext, CudaFunction, CudaModule, CudaStream, result, sys};
+use cudarc::nvrtc::Ptx;
+use ferrosz_simt::{Kernel, View};
+use std::collections::{BTreeMap, HashMap};
+use std::ffi::c_void;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+/// How many blocks run a kernel.
+#[derive(Clone, Copy)]
+pub(crate) enum Blocks {
+    /// So many.
+    Just(u32),
+    /// As many as run at once, and no more than these tasks.
+    Over(u32),
+}
+
+/// How to load each of some kernels, by name.
+pub(crate) type Loads = BTreeMap<&'static str, fn(&Kernels) -> Result<(), Error>>;
+
+/// The kernels, each loaded into a context when it is first used.
+#[derive(Clone)]
+pub struct Kernels {
+    context: Arc<CudaContext>,
+    functions: Arc<Mutex<HashMap<&'static str, Slot>>>,
+}
+
+/// Where a kernel is found once it is loaded. The driver compiles it outside of all locks but this one, so that only
+/// those who want the same kernel wait.
+type Slot = Arc<Mutex<Option<Loaded>>>;
+
+/// A kernel in a context.
+#[derive(Clone)]
+struct Loaded {
+    function: CudaFunction,
+    /// Blocks that the GPU runs at once.
+    blocks_at_once: u32,
+}
+
+impl Kernels {
+    /// The kernels on the GPU of this number, the same in all of a process.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoDevice`] where there is no driver or no such GPU; [`Error::OldGpu`].
+    pub fn of_device(ordinal: usize) -> Result<Self, Error> {
+        static OPENED: OnceLock<Mutex<HashMap<usize, Kernels>>> = OnceLock::new();
+        let opened = OPENED.get_or_init(Mutex::default);
+        let mut opened = opened.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(kernels) = opened.get(&ordinal) {
+            return Ok(kernels.clone());
+        }
+        let kernels = Self::in_context(driver::open(ordinal)?);
+        opened.insert(ordinal, kernels.clone());
+        Ok(kernels)
+    }
+
+    /// The kernels in a context.
+    pub fn in_context(context: Arc<CudaContext>) -> Self {
+        Self {
+            context,
+            functions: Arc::default(),
+        }
+    }
+
+    /// The context that the kernels are loaded into.
+    pub fn context(&self) -> &Arc<CudaContext> {
+        &self.context
+    }
+
+    /// An executor on the context's default stream.
+    pub(crate) fn on_default_stream(&self) -> CudaExecutor<'_> {
+        CudaExecutor {
+            kernels: self,
+            stream: self.context.default_stream(),
+        }
+    }
+
+    /// A kernel, loaded if it is not yet.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Cuda`] if the driver refuses it.
+    fn function<K: Kernel>(&self) -> Result<Loaded, Error> {
+        let slot = {
+            let functions = self.functions.lock();
+            let mut functions = functions.unwrap_or_else(PoisonError::into_inner);
+            functions.entry(K::NAME).or_default().clone()
+        };
+        let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(loaded) = &*slot {
+            return Ok(loaded.clone());
+        }
+        let function = self
+            .module(K::NAME)?
+            .load_function(K::NAME)
+            .map_err(failed("load a kernel"))?;
+        function
+            .set_attribute(
+                sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                shared_bytes::<K>() as i32,
+            )
+            .map_err(failed("reserve shared memory"))?;
+        let loaded = Loaded {
+            blocks_at_once: self.blocks_at_once::<K>(&function)?,
+            function,
+        };
+        *slot = Some(loaded.clone());
+        Ok(loaded)
+    }
+
+    /// The module of a kernel: its machine code where there is some that the driver takes, which one older than the
+    /// assembler may not, and else its PTX, which the driver compiles. As for the machine code in NVIDIA's own libraries,
+    /// `CUDA_FORCE_PTX_JIT=1` in the environment asks for the PTX.
+    fn module(&self, kernel: &str) -> Result<Arc<CudaModule>, Error> {
+        let capability = self.context.compute_capability();
+        let capability = capability.map_err(failed("ask what the GPU can do"))?;
+        if std::env::var_os("CUDA_FORCE_PTX_JIT").is_none_or(|wish| wish != "1")
+            && let Some(code) = code::machine_code_of(kernel, capability)
+            && let Ok(module) = self.context.load_module(Ptx::from_binary(code))
+        {
+            return Ok(module);
+        }
+        self.context
+            .load_module(Ptx::from_src(code::ptx_of(kernel)?))
+            .map_err(failed("load a kernel"))
+    }
+
+    /// Loads a kernel if it is not loaded yet.
+    pub(crate) fn load<K: Kernel>(&self) -> Result<(), Error> {
+        self.function::<K>().map(|_| ())
+    }
+
+    /// Loads kernels that are not loaded yet, one after the other: the driver compiles no two at the same time, whatever the
+    /// threads that ask for them (docs/measurements/h200-cold.md).
+    pub(crate) fn load_all(&self, loads: Loads) -> Result<(), Error> {
+        let bound = self.context.bind_to_thread();
+        bound.map_err(failed("use the GPU"))?;
+        loads.into_values().try_for_each(|load| load(self))
+    }
+
+    /// Blocks of a kernel that the GPU runs at once, at least one.
+    fn blocks_at_once<K: Kernel>(&self, function: &CudaFunction) -> Result<u32, Error> {
+        let bytes = shared_bytes::<K>() as usize;
+        let per_multiprocessor = function
+            .occupancy_max_active_blocks_per_multiprocessor(K::THREADS, bytes, None)
+            .map_err(failed("ask how many blocks a multiprocessor runs"))?;
+        let multiprocessors = self
+            .context
+            .attribute(sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)
+            .map_err(failed("count multiprocessors"))?;
+        let blocks = per_multiprocessor.saturating_mul(u32::try_from(multiprocessors).unwrap_or(1));
+        Ok(blocks.max(1))
+    }
+
+    /// Runs a kernel on a stream.
+    pub(crate) fn launch<K: Kernel>(
+        &self,
+        stream: sys::CUstream,
+        blocks: Blocks,
+        params: &K::Params,
+    ) -> Result<(), Error> {
+        let Loaded {
+            function,
+            blocks_at_once,
+        } = self.function::<K>()?;
+        let blocks = match blocks {
+            Blocks::Just(blocks) => blocks,
+            Blocks::Over(tasks) => tasks.min(blocks_at_once),
+        };
+        let mut arguments = [std::ptr::from_ref(params).cast::<c_void>().cast_mut()];
+        // SAFETY: the function is `K`'s, whose only argument is `K::Params` by value; the views in
+        // it are valid by their own contract.
+        unsafe {
+            result::launch_kernel(
+                function.cu_function(),
+                (blocks, 1, 1),
+                (K::THREADS, 1, 1),
+                shared_bytes::<K>(),
+                stream,
+                &mut arguments,
+            )
+        }
+        .map_err(failed("launch a kernel"))
+    }
+}
+
+/// Bytes of shared memory that a block of a kernel needs.
+const fn shared_bytes<K: Kernel>() -> u32 {
+    4 * K::SHARED_WORDS
+}
+
+/// Runs kernels on one stream of a GPU.
+pub struct CudaExecutor<'a> {
+    pub(crate) kernels: &'a Kernels,
+    pub(crate) stream: Arc<CudaStream>,
+}
+
+/// Memory of the GPU, given back on drop after all work on its stream.
+pub struct CudaMemory {
+    address: sys::CUdeviceptr,
+    bytes: u64,
+    stream: Arc<CudaStream>,
+}
+
+impl CudaMemory {
+    /// Memory of a stream's context, at least 16 bytes.
+    pub(crate) fn new(stream: &Arc<CudaStream>, bytes: u64) -> Result<Self, Error> {
+        let bytes = bytes.next_multiple_of(16).max(16);
+        stream
+            .context()
+            .bind_to_thread()
+            .map_err(failed("use the GPU"))?;
+        // SAFETY: the context is current; nothing reads the memory before it is written.
+        let address = unsafe { result::malloc_sync(bytes as usize) }
+            .map_err(|_| Error::OutOfMemory { bytes })?;
+        Ok(Self {
+            address,
+            bytes,
+            stream: stream.clone(),
+        })
+    }
+
+    /// The stream that it was made for.
+    pub(crate) fn stream(&self) -> &CudaStream {
+        &self.stream
+    }
+
+    /// The same, to work on.
+    pub(crate) fn shared_stream(&self) -> &Arc<CudaStream> {
+        &self.stream
+    }
+
+    /// Asks for all bytes to be 0.
+    pub(crate) fn clear(&self) -> Result<(), Error> {
+        clear(self.view::<u64>(), &self.stream)
+    }
+
+    /// Copies bytes from byte `from` on, once all work on `stream` is done.
+    pub(crate) fn read(
+        &self,
+        stream: &CudaStream,
+        from: u64,
+        bytes: &mut [u8],
+    ) -> Result<(), Error> {
+        debug_assert!(from + bytes.len() as u64 <= self.bytes);
+        // SAFETY: the memory holds the bytes, and they are waited for before this returns.
+        unsafe { result::memcpy_dtoh_async(bytes, self.address + from, stream.cu_stream()) }
+            .and_then(|()| stream.synchronize())
+            .map_err(failed("copy from the GPU"))
+    }
+
+    /// A view of all of it.
+    pub(crate) fn view<W>(&self) -> View<W> {
+        // SAFETY: the memory is valid until this owner is dropped; see `Executor::view`.
+        unsafe { View::new(self.address as *mut W, self.bytes / size_of::<W>() as u64) }
+    }
+}
+
+impl Drop for CudaMemory {
+    fn drop(&mut self) {
+        let context = self.stream.context();
+        context.record_err(context.bind_to_thread());
+        context.record_err(self.stream.synchronize());
+        // SAFETY: allocated by `new`, freed once, after the last work that used it.
+        context.record_err(unsafe { result::free_sync(self.address) });
+    }
+}
+
+/// Asks for cells to be 0.
+fn clear(cells: View<u64>, stream: &CudaStream) -> Result<(), Error> {
+    let bytes = cells.len() as usize * size_of::<u64>();
+    // SAFETY: the view is of valid memory of so many bytes.
+    unsafe { result::memset_d8_async(cells.address() as u64, 0, bytes, stream.cu_stream()) }
+        .map_err(failed("clear the workspace"))
+}
+
+/// A box of device memory: its first byte's address, bytes of a row, rows of a slice, slices, and how
+/// far apart rows are and how many rows slices are apart.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct DeviceBox {
+    pub(crate) address: u64,
+    pub(crate) width: usize,
+    pub(crate) height: usize,
+    pub(crate) depth: usize,
+    pub(crate) pitch: usize,
+    pub(crate) slice_rows: usize,
+}
+
+impl CudaExecutor<'_> {
+    /// Copies a box of device memory, row behind row, and waits for it.
+    ///
+    /// # Safety
+    ///
+    /// All of the box must be valid device memory.
+    pub(crate) unsafe fn read_box(&self, from: DeviceBox, bytes: &mut [u8]) -> Result<(), Error> {
+        debug_assert_eq!(bytes.len(), from.width * from.height * from.depth);
+        let copy = sys::CUDA_MEMCPY3D {
+            srcMemoryType: sys::CUmemorytype::CU_MEMORYTYPE_DEVICE,
+            srcDevice: from.address,
+            srcPitch: from.pitch,
+            srcHeight: from.slice_rows,
+            srcXInBytes: 0,
+            srcY: 0,
+            srcZ: 0,
+            srcLOD: 0,
+            srcHost: std::ptr::null(),
+            srcArray: std::ptr::null_mut(),
+            reserved0: std::ptr::null_mut(),
+            dstMemoryType: sys::CUmemorytype::CU_MEMORYTYPE_HOST,
+            dstHost: bytes.as_mut_ptr().cast(),
+            dstPitch: from.width,
+            dstHeight: from.height,
+            dstXInBytes: 0,
+            dstY: 0,
+            dstZ: 0,
+            dstLOD: 0,
+            dstDevice: 0,
+            dstArray: std::ptr::null_mut(),
+            reserved1: std::ptr::null_mut(),
+            WidthInBytes: from.width,
+            Height: from.height,
+            Depth: from.depth,
+        };
+        // SAFETY: the box is valid as the caller promises, the bytes are as many, and the copy is waited
+        // for.
+        unsafe { sys::cuMemcpy3DAsync_v2(&copy, self.stream.cu_stream()).result() }
+            .and_then(|()| self.stream.synchronize())
+            .map_err(failed("copy a box from the GPU"))
+    }
+}
+
+impl Executor for CudaExecutor<'_> {
+    type Memory = CudaMemory;
+
+    fn allocate(&self, bytes: u64) -> Result<CudaMemory, Error> {
+        CudaMemory::new(&self.stream, bytes)
+    }
+
+    fn view<W>(&self, memory: &CudaMemory) -> View<W> {
+        memory.view()
+    }
+
+    fn clear(&self, cells: View<u64>) -> Result<(), Error> {
+        clear(cells, &self.stream)
+    }
+
+    fn upload(&self, bytes: &[u8], to: View<u32>) -> Result<(), Error> {
+        debug_assert!(bytes.len() as u64 <= 4 * to.len());
+        // SAFETY: the view has room for the bytes; a copy from pageable memory has read them all
+        // when it returns.
+        unsafe { result::memcpy_htod_async(to.address() as u64, bytes, self.stream.cu_stream()) }
+            .map_err(failed("copy to the GPU"))
+    }
+
+    fn download<W>(&self, view: View<W>, from: u64, bytes: &mut [u8]) -> Result<(), Error> {
+        debug_assert!(from + bytes.len() as u64 <= view.len() * size_of::<W>() as u64);
+        // SAFETY: the view holds the bytes, and they are waited for before this returns.
+        unsafe {
+            result::memcpy_dtoh_async(bytes, view.address() as u64 + from, self.stream.cu_stream())
+        }
+        .and_then(|()| self.stream.synchronize())
+        .map_err(failed("copy from the GPU"))
+    }
+
+    fn launch<K: Kernel>(&self, blocks: u32, params: &K::Params) -> Result<(), Error> {
+        let stream = self.stream.cu_stream();
+        self.kernels
+            .launch::<K>(stream, Blocks::Just(blocks), params)
+    }
+
+    fn launch_over<K: Kernel>(&self, tasks: u32, params: &K::Params) -> Result<(), Error> {
+        let stream = self.stream.cu_stream();
+        self.kernels
+            .launch::<K>(stream, Blocks::Over(tasks), params)
+    }
+}

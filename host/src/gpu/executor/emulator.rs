@@ -1,0 +1,83 @@
+//! The emulator as an executor: memory is the host's, a launch ends before it returns.
+
+use crate::error::Error;
+use crate::gpu::executor::Executor;
+use ferrosz_simt::emulator::Emulator;
+use ferrosz_simt::{Kernel, View};
+use std::cell::UnsafeCell;
+
+/// Runs kernels on an [`Emulator`].
+pub struct EmulatorExecutor(pub Emulator);
+
+/// An executor on an emulator that runs blocks and warps in their order.
+pub fn new() -> EmulatorExecutor {
+    EmulatorExecutor(Emulator::new())
+}
+
+/// 16-byte aligned memory that kernels write through views.
+pub struct EmulatorMemory(Box<[UnsafeCell<Unit>]>);
+
+#[derive(Clone, Copy)]
+#[repr(C, align(16))]
+struct Unit([u8; 16]);
+
+/// Blocks that take tasks until none is left: few, so that most take several.
+const BLOCKS_AT_ONCE: u32 = 3;
+
+/// What new memory holds, so that a kernel that forgets to write is seen.
+const POISON: Unit = Unit([0xA5; 16]);
+
+impl Executor for EmulatorExecutor {
+    type Memory = EmulatorMemory;
+
+    fn allocate(&self, bytes: u64) -> Result<EmulatorMemory, Error> {
+        let failed = |_| Error::OutOfMemory { bytes };
+        let units =
+            usize::try_from(bytes.div_ceil(16)).map_err(|_| Error::OutOfMemory { bytes })?;
+        let mut memory = Vec::new();
+        memory.try_reserve_exact(units).map_err(failed)?;
+        memory.resize_with(units, || UnsafeCell::new(POISON));
+        Ok(EmulatorMemory(memory.into()))
+    }
+
+    fn view<W>(&self, memory: &EmulatorMemory) -> View<W> {
+        let address = memory.0.as_ptr().cast::<W>().cast_mut();
+        let len = size_of_val(&*memory.0) / size_of::<W>();
+        // SAFETY: the cells may be written through shared references, their alignment is that of
+        // any `W` of 16 bytes or less, and only the kernels of one launch at a time use them.
+        unsafe { View::new(address, len as u64) }
+    }
+
+    fn clear(&self, cells: View<u64>) -> Result<(), Error> {
+        // SAFETY: the view is of memory that `view` made, and no kernel runs.
+        unsafe { std::ptr::write_bytes(cells.address(), 0, cells.len() as usize) };
+        Ok(())
+    }
+
+    fn upload(&self, bytes: &[u8], to: View<u32>) -> Result<(), Error> {
+        debug_assert!(bytes.len() as u64 <= 4 * to.len());
+        // SAFETY: the view has room for the bytes, and no kernel runs.
+        unsafe {
+            std::ptr::copy_nonoverlapping(bytes.as_ptr(), to.address().cast(), bytes.len());
+        }
+        Ok(())
+    }
+
+    fn download<W>(&self, view: View<W>, from: u64, bytes: &mut [u8]) -> Result<(), Error> {
+        debug_assert!(from + bytes.len() as u64 <= view.len() * size_of::<W>() as u64);
+        let start = view.address().cast::<u8>().wrapping_add(from as usize);
+        // SAFETY: the view holds the bytes, all of them initialised, and no kernel runs.
+        unsafe { std::ptr::copy_nonoverlapping(start, bytes.as_mut_ptr(), bytes.len()) };
+        Ok(())
+    }
+
+    fn launch<K: Kernel>(&self, blocks: u32, params: &K::Params) -> Result<(), Error> {
+        self.0
+            .launch::<K>(blocks, params)
+            .map_err(|fault| Error::KernelFault(fault.to_string()))
+    }
+
+    fn launch_over<K: Kernel>(&self, tasks: u32, params: &K::Params) -> Result<(), Error> {
+        self.launch::<K>(tasks.min(BLOCKS_AT_ONCE), params)
+    }
+}

@@ -1,0 +1,44 @@
+//! A bound that needs the extremes of the field, resolved on a machine that runs kernels.
+
+use crate::error::Error;
+use crate::gpu::executor::Executor;
+use ferrosz_codec::{Bound, Dtype, Element};
+use ferrosz_gpu_kernels::quantize::extremes::{ExtremesParams, FindExtremes};
+use ferrosz_simt::View;
+
+/// Elements that a block of the extremes kernel should have at least: of `f32`, one batch of loads a thread. Fewer
+/// blocks would make small fields wait.
+const EXTREMES_SHARE: u64 = 1 << 12;
+
+/// Asks for the quantiser of a bound that needs the extremes of a field of at least one element, and the identity of its
+/// stream, `header_sum` being [`Draft::identity_sum`]; they will be in the cells, all others of which will be clear. Those of [`cells::OF_EXTREMES`] must be before.
+pub(crate) fn enqueue_resolve<T: Element, E: Executor>(
+    executor: &E,
+    bound: Bound,
+    elements: u64,
+    input: View<u32>,
+    cells: View<u64>,
+    header_sum: u64,
+) -> Result<(), Error> {
+    let shares = u32::try_from(elements.div_ceil(EXTREMES_SHARE)).unwrap_or(u32::MAX);
+    let params = ExtremesParams {
+        input,
+        elements,
+        cells,
+        bound: bound.value(),
+        mode: u32::from(bound.mode().id()),
+        header_sum,
+    };
+    launch_extremes::<T, E>(executor, shares, &params)
+}
+
+fn launch_extremes<T: Element, E: Executor>(
+    executor: &E,
+    blocks: u32,
+    params: &ExtremesParams,
+) -> Result<(), Error> {
+    match T::DTYPE {
+        Dtype::F32 => executor.launch_over::<FindExtremes<f32>>(blocks, params),
+        Dtype::F64 => executor.launch_over::<FindExtremes<f64>>(blocks, params),
+    }
+}

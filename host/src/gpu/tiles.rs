@@ -1,0 +1,515 @@
+//! The order of kernels of the codecs of tiles.
+//!
+//! Nothing waits for the host: parameters, statistics and lengths stay on the machine. All of it lies behind the cells of
+//! the workspace, so that a caller's one allocation serves.
+
+pub(crate) mod launch;
+pub(crate) mod tuning;
+pub(crate) mod workspace;
+
+use crate::error::Error;
+use crate::gpu::executor::Executor;
+use crate::gpu::job::{CompressJob, DecompressJob, identity_of, layout_words};
+use crate::gpu::resolve::enqueue_resolve;
+use crate::gpu::tiles::launch::{OfCoder, OfTiles, launch_of_coder, launch_of_tiles};
+use crate::gpu::tiles::tuning::{TuneJob, enqueue_tune};
+use crate::gpu::tiles::workspace::Room;
+use ferrosz_codec::bound::Extremes;
+use ferrosz_codec::container::header::{Draft, Header};
+use ferrosz_codec::container::tiles::TileLayout;
+use ferrosz_codec::pipeline::TileCoder;
+use ferrosz_codec::predict::interp::geometry::Geometry;
+use ferrosz_codec::predict::interp::resolved::WORDS;
+use ferrosz_codec::predict::interp::tune::Tuning;
+use ferrosz_codec::predict::interp::tune::search::Search;
+use ferrosz_codec::quantize::field::Quantizer;
+use ferrosz_codec::shape::{Cube, Line, Plane};
+use ferrosz_codec::tile::TileGrid;
+use ferrosz_codec::tile::code::RADIUS;
+use ferrosz_codec::{Dtype, Element, Shape};
+use ferrosz_gpu_kernels::code::bit_planes::decode::DecodePlanes;
+use ferrosz_gpu_kernels::code::bit_planes::measure::{Measure, MeasureParams};
+use ferrosz_gpu_kernels::code::bit_planes::words::PlaneWords;
+use ferrosz_gpu_kernels::code::entropy::decode_tables::ReadTablesParams;
+use ferrosz_gpu_kernels::code::entropy::encode::EncodeParams;
+use ferrosz_gpu_kernels::code::entropy::statistics::{Statistics, StatisticsParams};
+use ferrosz_gpu_kernels::code::entropy::tables::TablesParams;
+use ferrosz_gpu_kernels::code::entropy::words::StackWords;
+use ferrosz_gpu_kernels::pipeline::tiles::place::{Place, PlaceParams};
+use ferrosz_gpu_kernels::pipeline::tiles::prologue::finish::{Finish, FinishParams};
+use ferrosz_gpu_kernels::pipeline::tiles::prologue::gather::{Gather, GatherParams};
+use ferrosz_gpu_kernels::pipeline::tiles::prologue::read::{ReadPrologue, ReadPrologueParams};
+use ferrosz_gpu_kernels::pipeline::tiles::prologue::write::{WritePrologue, WritePrologueParams};
+use ferrosz_gpu_kernels::pipeline::tiles::prologue::{Contents, THREADS as PROLOGUE_THREADS};
+use ferrosz_gpu_kernels::pipeline::tiles::target::DecodeParams;
+use ferrosz_gpu_kernels::pipeline::tiles::tiling::Tiling;
+use ferrosz_gpu_kernels::predict::interp::InterpParams;
+use ferrosz_gpu_kernels::predict::tile_lorenzo::LorenzoParams;
+use ferrosz_simt::View;
+
+/// Warps in a block of the entropy coder's kernels.
+const WARPS: u64 = ferrosz_gpu_kernels::code::entropy::WARPS as u64;
+
+fn tiling(layout: &TileLayout) -> Tiling {
+    let none = TileGrid::new(layout.shape(), [0; 3]);
+    Tiling::new(
+        layout.coarse.unwrap_or(none),
+        layout.fine,
+        layout.codec.order(layout.shape()),
+    )
+}
+
+fn contents<T: Element>(layout: &TileLayout) -> Contents {
+    let anchors = layout.prologue_anchors().map_or(0, |grid| grid.elements());
+    Contents {
+        has_parameters: u32::from(layout.coarse.is_some()),
+        has_shares: u32::from(layout.codec.coder.has_tables()),
+        anchor_words: anchors * T::WORDS as u64,
+    }
+}
+
+fn blocks(tasks: u64, elements: u64, dtype: Dtype) -> Result<u32, Error> {
+    i32::try_from(tasks)
+        .map(i32::cast_unsigned)
+        .map_err(|_| Error::TooLarge { elements, dtype })
+}
+
+/// How far apart neighbours are in the memory of a field.
+pub(crate) fn strides(grid: &TileGrid) -> [u64; 3] {
+    let [_, height, width] = grid.lengths();
+    [height * width, width, 1]
+}
+
+/// How far apart every `spacing`th element is.
+fn strides_of_anchors(grid: &TileGrid, spacing: u32) -> [u64; 3] {
+    let first = 3 - usize::from(grid.shape().rank());
+    let mut strides = strides(grid);
+    for stride in &mut strides[first..] {
+        *stride *= u64::from(spacing);
+    }
+    strides
+}
+
+/// One call of either direction.
+struct Call<'a, E> {
+    executor: &'a E,
+    layout: &'a TileLayout,
+    room: Room,
+    dtype: Dtype,
+}
+
+impl<E: Executor> Call<'_, E> {
+    fn of_tiles(&self, blocks: u32, kernel: &OfTiles) -> Result<(), Error> {
+        launch_of_tiles(
+            self.executor,
+            self.dtype,
+            self.layout.shape(),
+            blocks,
+            kernel,
+        )
+    }
+
+    fn of_coder(&self, blocks: u32, kernel: &OfCoder) -> Result<(), Error> {
+        launch_of_coder(
+            self.executor,
+            self.layout.codec.coder,
+            self.layout.shape(),
+            blocks,
+            kernel,
+        )
+    }
+
+    fn statistics(&self, blocks: u32, params: &StatisticsParams) -> Result<(), Error> {
+        match self.layout.shape() {
+            Shape::Line => self.executor.launch::<Statistics<Line>>(blocks, params),
+            Shape::Plane => self.executor.launch::<Statistics<Plane>>(blocks, params),
+            Shape::Cube => self.executor.launch::<Statistics<Cube>>(blocks, params),
+        }
+    }
+
+    fn gather(
+        &self,
+        from: View<u32>,
+        grid: &TileGrid,
+        spacing: u32,
+        to: View<u32>,
+    ) -> Result<(), Error> {
+        let coarse = grid.coarse(spacing);
+        let params = GatherParams {
+            from,
+            strides: strides_of_anchors(grid, spacing),
+            lengths: coarse.lengths(),
+            to,
+        };
+        let tasks = coarse.elements().div_ceil(u64::from(PROLOGUE_THREADS));
+        let blocks = u32::try_from(tasks).unwrap_or(u32::MAX).min(1 << 16);
+        match self.dtype {
+            Dtype::F32 => self.executor.launch::<Gather<f32>>(blocks, &params),
+            Dtype::F64 => self.executor.launch::<Gather<f64>>(blocks, &params),
+        }
+    }
+
+    fn blocks(&self, tasks: u64) -> Result<u32, Error> {
+        blocks(tasks, self.layout.fine.elements(), self.dtype)
+    }
+}
+
+/// Asks for a compression of a field that has elements. Nothing is allocated, and nothing waits.
+pub(crate) fn enqueue_compress<T: Element, E: Executor>(
+    executor: &E,
+    job: &CompressJob,
+    layout: &TileLayout,
+) -> Result<(), Error> {
+    let (room, _) = Room::new(layout, T::DTYPE, job.cells);
+    let call = Call {
+        executor,
+        layout,
+        room,
+        dtype: T::DTYPE,
+    };
+    let resolved: Quantizer<T> = job.bound.resolve(&Extremes::default());
+    let is_relative = job.bound.needs_extremes();
+    if is_relative {
+        let elements = layout.fine.elements();
+        let header_sum = Draft::new(&header::<T>(job)).identity_sum();
+        enqueue_resolve::<T, E>(
+            executor,
+            job.bound,
+            elements,
+            job.input,
+            call.room.cells,
+            header_sum,
+        )?;
+    } else {
+        executor.clear(call.room.cells)?;
+    }
+    executor.clear(call.room.counts)?;
+    match layout.codec.predictor.geometry() {
+        None => {
+            let params = LorenzoParams {
+                field: job.input,
+                strides: strides(&layout.fine),
+                codes: call.room.regions,
+                first_chunk: 0,
+                lengths: layout.fine.lengths(),
+                cells: call.room.cells,
+                quantizer: resolved.to_bits(),
+                quantizer_in_cells: u32::from(is_relative),
+                first_tile: 0,
+            };
+            let blocks = call.blocks(layout.fine.tiles())?;
+            call.of_tiles(blocks, &OfTiles::LorenzoPredict(params))?;
+        }
+        Some(geometry) => {
+            call.interpolate(job, geometry, resolved.error().to_bits64())?;
+        }
+    }
+    call.encode::<T>(job)?;
+    let params = FinishParams {
+        header: Draft::new(&header::<T>(job)),
+        identity: identity_of(&header::<T>(job)),
+        stream: job.stream,
+        chunks: layout.chunks(),
+        cells: call.room.cells,
+        error: resolved.error().to_bits64(),
+        error_in_cells: u32::from(is_relative),
+    };
+    executor.launch::<Finish>(1, &params)
+}
+
+/// The header of the stream, as far as it is known before the field is.
+fn header<T: Element>(job: &CompressJob) -> Header {
+    let resolved: Quantizer<T> = job.bound.resolve(&Extremes::default());
+    (job.layout).header(T::DTYPE, job.bound, resolved.error().to_bits64())
+}
+
+impl<E: Executor> Call<'_, E> {
+    /// Tunes, and predicts the anchors and the field.
+    fn interpolate(&self, job: &CompressJob, geometry: Geometry, error: u64) -> Result<(), Error> {
+        let (layout, room) = (self.layout, &self.room);
+        let spacing = geometry.spacing(layout.shape());
+        let coarse = layout.fine.coarse(spacing);
+        self.gather(job.input, &layout.fine, spacing, room.coarse)?;
+        self.gather(room.coarse, &coarse, spacing, room.anchors)?;
+        let fine = InterpParams {
+            field: job.input,
+            strides: strides(&layout.fine),
+            anchors: room.known,
+            codes: room.regions,
+            first_chunk: layout.coarse_chunks(),
+            known: View::empty(),
+            parameters: room.parameters,
+            lengths: layout.fine.lengths(),
+            is_coarse: 0,
+            first_tile: 0,
+        };
+        self.tune(job, &fine, geometry, error)?;
+        let of_anchors = InterpParams {
+            field: room.coarse,
+            strides: strides(&coarse),
+            anchors: View::empty(),
+            first_chunk: 0,
+            known: room.known,
+            lengths: coarse.lengths(),
+            is_coarse: 1,
+            ..fine
+        };
+        self.of_tiles(self.blocks(coarse.tiles())?, &OfTiles::Predict(of_anchors))?;
+        let blocks = self.blocks(layout.fine.tiles())?;
+        self.of_tiles(blocks, &OfTiles::Predict(fine))
+    }
+
+    /// Leaves the parameters in the room.
+    fn tune(
+        &self,
+        job: &CompressJob,
+        fine: &InterpParams,
+        geometry: Geometry,
+        error: u64,
+    ) -> Result<(), Error> {
+        let room = &self.room;
+        let tune = TuneJob {
+            search: Search {
+                tuning: Tuning::of_stream(geometry),
+                shape: self.layout.shape(),
+            },
+            dtype: self.dtype,
+            bound: job.bound,
+            error: (!job.bound.needs_extremes()).then_some(error),
+            radius: Some(RADIUS),
+            max_radius: RADIUS,
+            part: *fine,
+            workspace: room.cells,
+            cells: room.costs,
+            parameters: room.parameters,
+        };
+        enqueue_tune(self.executor, &tune)
+    }
+
+    /// Codes to the stream, but for its header.
+    fn encode<T: Element>(&self, job: &CompressJob) -> Result<(), Error> {
+        let (executor, layout, room) = (self.executor, self.layout, &self.room);
+        let tiling = tiling(layout);
+        let chunks = layout.chunks();
+        if layout.codec.coder == TileCoder::BitPlane {
+            return self.encode_planes::<T>(job);
+        }
+        let warps = self.blocks((4 * chunks).div_ceil(WARPS))?;
+        self.statistics(
+            warps,
+            &StatisticsParams {
+                tiling,
+                regions: room.regions,
+                tiles: room.tiles,
+                counts: room.counts,
+            },
+        )?;
+        let tables = TablesParams {
+            counts: room.counts,
+            tables: room.tables,
+            shares: room.shares,
+            cells: room.cells,
+            is_sample: u32::from(tiling.is_sample()),
+        };
+        self.of_coder(1, &OfCoder::Tables(tables))?;
+        self.write_prologue::<T>(job)?;
+        let encode = EncodeParams {
+            tiling,
+            regions: room.regions,
+            tiles: room.tiles,
+            tables: room.tables,
+            records: room.records,
+            cells: room.cells,
+            element_words: T::WORDS as u32,
+        };
+        let blocks = self.blocks(chunks.div_ceil(WARPS))?;
+        self.of_coder(blocks, &OfCoder::Encode(encode))?;
+        executor.launch::<Place<StackWords>>(self.blocks(chunks)?, &self.place::<T>(job))
+    }
+
+    /// As [`Call::encode`], of the coder without tables.
+    fn encode_planes<T: Element>(&self, job: &CompressJob) -> Result<(), Error> {
+        let (executor, room) = (self.executor, &self.room);
+        let blocks = self.blocks(self.layout.chunks())?;
+        self.write_prologue::<T>(job)?;
+        let measure = MeasureParams {
+            tiling: tiling(self.layout),
+            regions: room.regions,
+            tiles: room.tiles,
+            records: room.records,
+            cells: room.cells,
+            element_words: T::WORDS as u32,
+        };
+        executor.launch::<Measure>(blocks, &measure)?;
+        executor.launch::<Place<PlaneWords>>(blocks, &self.place::<T>(job))
+    }
+
+    fn write_prologue<T: Element>(&self, job: &CompressJob) -> Result<(), Error> {
+        let (layout, room) = (self.layout, &self.room);
+        let prologue = WritePrologueParams {
+            contents: contents::<T>(layout),
+            parameters: room.parameters,
+            shares: room.shares,
+            anchors: room.anchors,
+            stream: job.stream,
+            chunks: layout.chunks(),
+            cells: room.cells,
+            identity: identity_of(&header::<T>(job)),
+        };
+        self.executor.launch::<WritePrologue>(1, &prologue)
+    }
+
+    fn place<T: Element>(&self, job: &CompressJob) -> PlaceParams {
+        let room = &self.room;
+        PlaceParams {
+            tiling: tiling(self.layout),
+            regions: room.regions,
+            tiles: room.tiles,
+            records: room.records,
+            coarse: room.coarse,
+            field: job.input,
+            element_words: T::WORDS as u32,
+            stream: job.stream,
+            cells: room.cells,
+            identity: identity_of(&header::<T>(job)),
+        }
+    }
+}
+
+/// Asks for the decompression of a whole field that has elements. Nothing is allocated, and nothing waits; what is
+/// wrong will be in the fault cell.
+pub(crate) fn enqueue_decompress<T: Element, E: Executor>(
+    executor: &E,
+    job: &DecompressJob<'_>,
+    layout: &TileLayout,
+) -> Result<(), Error> {
+    let (room, _) = Room::new(layout, T::DTYPE, job.cells);
+    let call = Call {
+        executor,
+        layout,
+        room,
+        dtype: T::DTYPE,
+    };
+    executor.clear(call.room.cells)?;
+    call.read_prologue::<T>(job)?;
+    call.decode::<T>(job)?;
+    match layout.codec.predictor.geometry() {
+        None => call.unpredict(job),
+        Some(geometry) => call.reconstruct(job, geometry),
+    }
+}
+
+impl<E: Executor> Call<'_, E> {
+    /// What precedes the chunks: the coder's tables, if it has any, and then parameters and anchors.
+    fn read_prologue<T: Element>(&self, job: &DecompressJob<'_>) -> Result<(), Error> {
+        let (executor, layout, room) = (self.executor, self.layout, &self.room);
+        let (contents, chunks) = (contents::<T>(layout), layout.chunks());
+        let layout_words = layout_words::<T>(job.layout);
+        if layout.codec.coder.has_tables() {
+            let tables = ReadTablesParams {
+                stream: job.stream,
+                chunks,
+                shares_at: contents.shares_at(),
+                layout: layout_words,
+                tables: room.tables,
+                cells: room.cells,
+            };
+            self.of_coder(1, &OfCoder::ReadTables(tables))?;
+        }
+        let geometry = layout.codec.predictor.geometry().unwrap_or_default();
+        let prologue = ReadPrologueParams {
+            contents,
+            parameters: room.parameters.first(WORDS as u64),
+            anchors: room.anchors,
+            stream: job.stream,
+            chunks,
+            layout: layout_words,
+            cells: room.cells,
+            geometry: geometry.id(),
+            verify: u32::from(job.verify),
+        };
+        match T::DTYPE {
+            Dtype::F32 => executor.launch::<ReadPrologue<f32>>(1, &prologue),
+            Dtype::F64 => executor.launch::<ReadPrologue<f64>>(1, &prologue),
+        }
+    }
+
+    /// The chunks to codes.
+    fn decode<T: Element>(&self, job: &DecompressJob<'_>) -> Result<(), Error> {
+        let (layout, room) = (self.layout, &self.room);
+        let decode = DecodeParams {
+            tiling: tiling(layout),
+            stream: job.stream,
+            tables: room.tables,
+            regions: room.regions,
+            coarse: room.coarse,
+            field: job.output,
+            cells: room.cells,
+            element_words: T::WORDS as u32,
+            verify: u32::from(job.verify),
+        };
+        if layout.codec.coder.has_tables() {
+            let blocks = self.blocks(layout.chunks().div_ceil(WARPS))?;
+            self.of_coder(blocks, &OfCoder::Decode(decode))
+        } else {
+            self.decode_planes(&decode)
+        }
+    }
+
+    fn decode_planes(&self, params: &DecodeParams) -> Result<(), Error> {
+        let (executor, blocks) = (self.executor, self.blocks(self.layout.chunks())?);
+        match self.layout.shape() {
+            Shape::Line => executor.launch::<DecodePlanes<Line>>(blocks, params),
+            Shape::Plane => executor.launch::<DecodePlanes<Plane>>(blocks, params),
+            Shape::Cube => executor.launch::<DecodePlanes<Cube>>(blocks, params),
+        }
+    }
+
+    fn unpredict(&self, job: &DecompressJob<'_>) -> Result<(), Error> {
+        let layout = self.layout;
+        let params = LorenzoParams {
+            field: job.output,
+            strides: strides(&layout.fine),
+            codes: self.room.regions,
+            first_chunk: 0,
+            lengths: layout.fine.lengths(),
+            cells: self.room.cells,
+            quantizer: [0; 3],
+            quantizer_in_cells: 1,
+            first_tile: 0,
+        };
+        let blocks = self.blocks(layout.fine.tiles())?;
+        self.of_tiles(blocks, &OfTiles::LorenzoReconstruct(params))
+    }
+
+    fn reconstruct(&self, job: &DecompressJob<'_>, geometry: Geometry) -> Result<(), Error> {
+        let (layout, room) = (self.layout, &self.room);
+        let coarse = layout.fine.coarse(geometry.spacing(layout.shape()));
+        let fine = InterpParams {
+            field: job.output,
+            strides: strides(&layout.fine),
+            anchors: room.known,
+            codes: room.regions,
+            first_chunk: layout.coarse_chunks(),
+            known: View::empty(),
+            parameters: room.parameters,
+            lengths: layout.fine.lengths(),
+            is_coarse: 0,
+            first_tile: 0,
+        };
+        let of_anchors = InterpParams {
+            field: room.coarse,
+            strides: strides(&coarse),
+            anchors: room.anchors,
+            first_chunk: 0,
+            known: room.known,
+            lengths: coarse.lengths(),
+            is_coarse: 1,
+            ..fine
+        };
+        let blocks = self.blocks(coarse.tiles())?;
+        self.of_tiles(blocks, &OfTiles::Reconstruct(of_anchors))?;
+        let blocks = self.blocks(layout.fine.tiles())?;
+        self.of_tiles(blocks, &OfTiles::Reconstruct(fine))
+    }
+}

@@ -1,0 +1,97 @@
+//! Tuning on a machine that runs kernels: their order.
+
+use crate::error::Error;
+use crate::gpu::executor::Executor;
+use crate::gpu::tiles::launch::{OfTiles, launch_of_tiles};
+use ferrosz_codec::predict::interp::resolved::WORDS;
+use ferrosz_codec::predict::interp::tune::sample::Samples;
+use ferrosz_codec::predict::interp::tune::search::{Round, Search};
+use ferrosz_codec::{Bound, Dtype};
+use ferrosz_gpu_kernels::predict::interp::InterpParams;
+use ferrosz_gpu_kernels::predict::interp::prepare::{CLASS_CELLS, Prepare, PrepareParams};
+use ferrosz_gpu_kernels::predict::interp::scores::ScoresParams;
+use ferrosz_simt::View;
+
+/// What tuning needs.
+pub(crate) struct TuneJob {
+    pub(crate) search: Search,
+    pub(crate) dtype: Dtype,
+    pub(crate) bound: Bound,
+    /// The bits of the absolute error; none if it is in the workspace.
+    pub(crate) error: Option<u64>,
+    /// None if it is to be found; then at most `max_radius`.
+    pub(crate) radius: Option<u32>,
+    pub(crate) max_radius: u32,
+    /// The field.
+    pub(crate) part: InterpParams,
+    /// The cells of all kernels.
+    pub(crate) workspace: View<u64>,
+    /// The cells of tuning.
+    pub(crate) cells: View<u64>,
+    /// Where the parameters go.
+    pub(crate) parameters: View<u32>,
+}
+
+/// Asks for the parameters of a field. Nothing is allocated, and nothing waits.
+pub(crate) fn enqueue_tune<E: Executor>(executor: &E, job: &TuneJob) -> Result<(), Error> {
+    executor.clear(job.cells)?;
+    let mut params = PrepareParams {
+        search: job.search,
+        rounds: 0,
+        radius: job.radius.unwrap_or(0),
+        max_radius: job.max_radius,
+        error_in_cells: u32::from(job.error.is_none()),
+        error: job.error.unwrap_or(0),
+        bound: job.bound.value(),
+        mode: u32::from(job.bound.mode().id()),
+        workspace: job.workspace,
+        cells: job.cells,
+        parameters: job.parameters,
+    };
+    let candidates = ScoresParams {
+        part: job.part,
+        parameters: job.parameters.from(WORDS as u64),
+        cells: job.cells,
+        classes: View::empty(),
+    };
+    prepare(executor, job, &params)?;
+    for round in Round::ALL {
+        params.rounds += 1;
+        let count = job.search.candidates(round);
+        if count > 0 {
+            score(executor, job, count, candidates)?;
+            prepare(executor, job, &params)?;
+        }
+    }
+    if job.radius.is_none() {
+        params.rounds += 1;
+        let decided = ScoresParams {
+            parameters: job.parameters,
+            classes: job.cells.from(CLASS_CELLS),
+            ..candidates
+        };
+        score(executor, job, 1, decided)?;
+        prepare(executor, job, &params)?;
+    }
+    Ok(())
+}
+
+fn score<E: Executor>(
+    executor: &E,
+    job: &TuneJob,
+    candidates: u32,
+    params: ScoresParams,
+) -> Result<(), Error> {
+    let shape = job.search.shape;
+    match candidates * Samples::new(job.part.grid(shape).tiles()).count() {
+        0 => Ok(()),
+        blocks => launch_of_tiles(executor, job.dtype, shape, blocks, &OfTiles::Scores(params)),
+    }
+}
+
+fn prepare<E: Executor>(executor: &E, job: &TuneJob, params: &PrepareParams) -> Result<(), Error> {
+    match job.dtype {
+        Dtype::F32 => executor.launch::<Prepare<f32>>(1, params),
+        Dtype::F64 => executor.launch::<Prepare<f64>>(1, params),
+    }
+}

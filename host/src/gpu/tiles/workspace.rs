@@ -1,0 +1,100 @@
+//! The workspace of the codecs of tiles.
+
+use ferrosz_codec::Dtype;
+use ferrosz_codec::code::entropy::shares::MAX_WORDS;
+use ferrosz_codec::container::tiles::TileLayout;
+use ferrosz_codec::tile::TileGrid;
+use ferrosz_gpu_kernels::code::entropy::decode_tables::DECODE_WORDS;
+use ferrosz_gpu_kernels::code::entropy::statistics::COUNTERS;
+use ferrosz_gpu_kernels::code::entropy::tables::ENCODE_WORDS;
+use ferrosz_gpu_kernels::pipeline::cells;
+use ferrosz_gpu_kernels::pipeline::tiles::codes::REGION_WORDS;
+use ferrosz_gpu_kernels::pipeline::tiles::layout::TILE_WORDS;
+use ferrosz_gpu_kernels::pipeline::tiles::record::RECORD_WORDS;
+use ferrosz_gpu_kernels::predict::interp::prepare::{CELLS, PARAMETER_WORDS};
+use ferrosz_simt::View;
+
+/// Cells that sections of the workspace begin at multiples of: 128 bytes.
+const ALIGNMENT: u64 = 16;
+
+/// The workspace of a call.
+pub(super) struct Room {
+    /// The cells of all kernels.
+    pub(super) cells: View<u64>,
+    /// Counts of symbols.
+    pub(super) counts: View<u64>,
+    /// Costs of tuning.
+    pub(super) costs: View<u64>,
+    pub(super) parameters: View<u32>,
+    pub(super) tables: View<u32>,
+    pub(super) shares: View<u32>,
+    /// Elements of the coarse field, what is known of them, and their anchors.
+    pub(super) coarse: View<u32>,
+    pub(super) known: View<u32>,
+    pub(super) anchors: View<u32>,
+    pub(super) tiles: View<u32>,
+    pub(super) records: View<u32>,
+    pub(super) regions: View<u32>,
+}
+
+/// Takes sections of a workspace one after the other.
+pub(crate) struct Sections {
+    all: View<u64>,
+    at: u64,
+}
+
+impl Sections {
+    /// Of these cells.
+    pub(crate) fn of(all: View<u64>) -> Self {
+        Self { all, at: 0 }
+    }
+
+    /// How many cells have been taken.
+    pub(crate) fn end(&self) -> u64 {
+        self.at
+    }
+
+    /// Takes cells.
+    pub(crate) fn cells(&mut self, count: u64) -> View<u64> {
+        let first = self.at.next_multiple_of(ALIGNMENT);
+        self.at = first + count;
+        self.all.from(first).first(count)
+    }
+
+    /// Takes words.
+    pub(crate) fn words(&mut self, count: u64) -> View<u32> {
+        self.cells(count.div_ceil(2)).words().first(count)
+    }
+}
+
+impl Room {
+    /// Shares out the cells of a workspace. Of too few, sections come out short.
+    pub(super) fn new(layout: &TileLayout, dtype: Dtype, all: View<u64>) -> (Self, u64) {
+        let words = dtype.bytes() as u64 / 4;
+        let elements = |grid: Option<TileGrid>| grid.map_or(0, |grid| grid.elements());
+        let coarse = words * elements(layout.coarse);
+        let anchors = words * elements(layout.prologue_anchors());
+        let chunks = layout.chunks();
+        let mut sections = Sections::of(all);
+        let room = Self {
+            cells: sections.cells(cells::count(chunks)),
+            counts: sections.cells(u64::from(COUNTERS)),
+            costs: sections.cells(CELLS),
+            parameters: sections.words(PARAMETER_WORDS),
+            tables: sections.words(u64::from(ENCODE_WORDS.max(DECODE_WORDS))),
+            shares: sections.words(MAX_WORDS as u64),
+            coarse: sections.words(coarse),
+            known: sections.words(coarse),
+            anchors: sections.words(anchors),
+            tiles: sections.words(4 * chunks * TILE_WORDS),
+            records: sections.words(chunks * RECORD_WORDS),
+            regions: sections.words(chunks * REGION_WORDS),
+        };
+        (room, sections.end())
+    }
+}
+
+/// Cells of the workspace of a layout, for elements of either type.
+pub(crate) fn workspace_cells(layout: &TileLayout) -> u64 {
+    Room::new(layout, Dtype::F64, View::empty()).1
+}

@@ -1,0 +1,242 @@
+//! Decomposition and composition on the CPU.
+
+use crate::cpu::predict::interp::Predictor;
+use crate::cpu::predict::tune::radius_of_samples;
+use crate::cpu::predict::tune::{cost_of_sample, sum};
+use crate::cpu::{self, Version};
+use crate::error::Error;
+use crate::memory;
+use crate::stages::bands::Band;
+use crate::stages::{Code, Decomposition, Interpolator, Recipe};
+use ferrosz_codec::Element;
+use ferrosz_codec::bound::Extremes;
+use ferrosz_codec::predict::interp::parameters::Parameters;
+use ferrosz_codec::predict::interp::resolved::Resolved;
+use ferrosz_codec::predict::interp::store;
+use ferrosz_codec::predict::interp::store::{each_place, is_own};
+use ferrosz_codec::predict::interp::tune::sample::Samples;
+use ferrosz_codec::predict::interp::tune::search::{Costs, Search};
+use ferrosz_codec::predict::interp::tune::{Tuning, relative_of};
+use ferrosz_codec::tile::Part;
+use ferrosz_codec::tile::code::{RAW, unzigzag, zigzag};
+use ferrosz_codec::tile::{TILE, TileGrid};
+use rayon::prelude::*;
+
+/// Decomposes a field of this grid.
+pub(super) fn decompose<T: Element, C: Code>(
+    interpolator: &Interpolator,
+    grid: &TileGrid,
+    field: &[T],
+) -> Result<Decomposition<T, C>, Error> {
+    let recipe = recipe::<T, C>(interpolator, grid, field);
+    let anchors = anchors(&recipe, field);
+    let predicted = predict(&recipe, field, &anchors)?;
+    let radius = recipe.resolved.radius;
+    let mut codes = Vec::with_capacity(field.len());
+    recipe.layout().each(|at| {
+        let code = predicted[grid.flat(at) as usize];
+        codes.push(C::from_u32(match code {
+            RAW => 0,
+            code => radius.wrapping_add_signed(unzigzag(code)),
+        }));
+    });
+    let outliers = || (0..).zip(&predicted).filter(|(_, code)| **code == RAW);
+    Ok(Decomposition {
+        recipe,
+        codes,
+        anchors,
+        outlier_values: outliers().map(|(at, _)| field[at as usize]).collect(),
+        outlier_indices: outliers().map(|(at, _)| at).collect(),
+    })
+}
+
+/// What to do with a field.
+fn recipe<T: Element, C: Code>(
+    interpolator: &Interpolator,
+    grid: &TileGrid,
+    field: &[T],
+) -> Recipe<T> {
+    let mut extremes = Extremes::default();
+    if interpolator.needs_extremes() {
+        extremes = cpu::blocks::extremes(Version::best(), field);
+    }
+    let (quantizer, range) = interpolator.resolve(&extremes);
+    let error = quantizer.error();
+    let bound = interpolator.bound;
+    let relative = relative_of(bound, error.to_f64(), range);
+    let value = |at| field[grid.flat(at) as usize];
+    let parameters = tune(grid, value, error, relative, &interpolator.tuning);
+    let resolved = Resolved::new(parameters, error);
+    let most = C::WIDTH.max_radius();
+    let radius = interpolator.radius.unwrap_or_else(|| {
+        let mut scratch = vec![T::ZERO; store::len(grid.shape()) as usize];
+        radius_of_samples(grid, value, &resolved, most, &mut scratch)
+    });
+    Recipe {
+        grid: *grid,
+        resolved: resolved.with_radius(radius),
+        width: C::WIDTH,
+        order: interpolator.order,
+        bound,
+    }
+}
+
+/// As [`crate::cpu::predict::tune::tune`], sample tiles in parallel.
+pub(crate) fn tune<T: Element>(
+    grid: &TileGrid,
+    value: impl Fn([u64; 3]) -> T + Sync,
+    error: T,
+    relative: f64,
+    tuning: &Tuning,
+) -> Parameters {
+    let search = Search {
+        tuning: *tuning,
+        shape: grid.shape(),
+    };
+    search.run(relative, |candidate| {
+        let resolved = Resolved::new(*candidate, error);
+        let samples = Samples::new(grid.tiles());
+        (0..samples.count())
+            .into_par_iter()
+            .map_init(
+                || vec![T::ZERO; store::len(grid.shape()) as usize],
+                |scratch, sample| cost_of_sample(grid, sample, &resolved, &value, scratch),
+            )
+            .reduce(Costs::default, sum)
+    })
+}
+
+/// The values of the anchors.
+fn anchors<T: Element>(recipe: &Recipe<T>, field: &[T]) -> Vec<T> {
+    let (coarse, spacing) = (recipe.coarse(), u64::from(recipe.spacing()));
+    let first = 3 - usize::from(coarse.shape().rank());
+    let [_, height, width] = coarse.lengths();
+    let value = |number: u64| {
+        let row = number / width;
+        let mut at = [row / height, row % height, number % width];
+        for coordinate in &mut at[first..] {
+            *coordinate *= spacing;
+        }
+        field[recipe.grid.flat(at) as usize]
+    };
+    (0..coarse.elements()).map(value).collect()
+}
+
+/// The codes of a field as the predictor makes them, in the order of the field.
+fn predict<T: Element>(recipe: &Recipe<T>, field: &[T], anchors: &[T]) -> Result<Vec<u16>, Error> {
+    let grid = &recipe.grid;
+    let shape = grid.shape();
+    let predictor = Predictor::new(grid, &recipe.resolved, Part::Fine);
+    let coarse = recipe.coarse();
+    let mut predicted = room(field.len())?;
+    Band::of(grid, &mut predicted)
+        .into_par_iter()
+        .for_each_init(
+            || {
+                (
+                    vec![T::ZERO; store::len(shape) as usize],
+                    Box::new([0; TILE]),
+                )
+            },
+            |(known, codes), band| {
+                for tile in band.tiles(grid) {
+                    let value = |at| field[grid.flat(at) as usize];
+                    let anchor = |at| anchors[coarse.flat(at) as usize];
+                    predictor.encode(&tile, value, anchor, known, codes);
+                    each_place(shape, &tile, |place| {
+                        if is_own(shape, place) {
+                            let code = codes[ferrosz_codec::tile::index(shape, place) as usize];
+                            band.values[band.index(grid, tile.at(place))] = code;
+                        }
+                    });
+                }
+            },
+        );
+    Ok(predicted)
+}
+
+/// The field of a decomposition whose parts have their lengths.
+pub(super) fn compose<T: Element, C: Code>(parts: &Decomposition<T, C>) -> Result<Vec<T>, Error> {
+    let recipe = &parts.recipe;
+    let grid = &recipe.grid;
+    let shape = grid.shape();
+    let predicted = read_codes(parts)?;
+    check_outliers(parts, &predicted)?;
+    let raw = |at| {
+        let index = grid.flat(at) as u32;
+        (parts.outlier_indices.binary_search(&index)).map_or(T::ZERO, |i| parts.outlier_values[i])
+    };
+    let predictor = Predictor::new(grid, &recipe.resolved, Part::Fine);
+    let coarse = recipe.coarse();
+    let mut field = room(predicted.len())?;
+    Band::of(grid, &mut field).into_par_iter().for_each_init(
+        || vec![T::ZERO; store::len(shape) as usize],
+        |known, band| {
+            for tile in band.tiles(grid) {
+                let code = |place| predicted[grid.flat(tile.at(place)) as usize];
+                let anchor = |at| parts.anchors[coarse.flat(at) as usize];
+                predictor.decode(&tile, code, raw, anchor, known);
+                each_place(shape, &tile, |place| {
+                    if is_own(shape, place) {
+                        let value = known[store::index(shape, place) as usize];
+                        band.values[band.index(grid, tile.at(place))] = value;
+                    }
+                });
+            }
+        },
+    );
+    for (index, value) in parts.outlier_indices.iter().zip(&parts.outlier_values) {
+        field[*index as usize] = *value;
+    }
+    Ok(field)
+}
+
+/// The codes of a decomposition as the predictor makes them, in the order of the field.
+fn read_codes<T: Element, C: Code>(parts: &Decomposition<T, C>) -> Result<Vec<u16>, Error> {
+    let recipe = &parts.recipe;
+    let radius = recipe.resolved.radius;
+    let layout = recipe.layout();
+    let mut predicted = room(parts.codes.len())?;
+    let mut codes = parts.codes.iter();
+    let mut is_within = true;
+    layout.each(|at| {
+        let code = codes.next().map_or(radius, |code| code.to_u32());
+        // Anchors have no code.
+        let code = if layout.level(at) == layout.anchor_level {
+            radius
+        } else {
+            code
+        };
+        is_within &= code < 2 * radius;
+        predicted[recipe.grid.flat(at) as usize] = match code {
+            0 => RAW,
+            code => zigzag(code.wrapping_sub(radius).cast_signed()),
+        };
+    });
+    if !is_within {
+        return Err(Error::BadDecomposition(crate::stages::BAD_CODE));
+    }
+    Ok(predicted)
+}
+
+/// As many ascending places without a code as there are places without a code are all of them.
+fn check_outliers<T: Element, C: Code>(
+    parts: &Decomposition<T, C>,
+    predicted: &[u16],
+) -> Result<(), Error> {
+    let indices = &parts.outlier_indices;
+    let is_outlier = |index: &u32| predicted.get(*index as usize) == Some(&RAW);
+    let fits = indices.is_sorted_by(|a, b| a < b)
+        && indices.iter().all(is_outlier)
+        && indices.len() == predicted.iter().filter(|code| **code == RAW).count();
+    match fits {
+        true => Ok(()),
+        false => Err(Error::BadDecomposition(crate::stages::BAD_OUTLIERS)),
+    }
+}
+
+/// Zeroed memory.
+fn room<T: bytemuck::Zeroable>(count: usize) -> Result<Vec<T>, Error> {
+    let bytes = count as u64 * size_of::<T>() as u64;
+    memory::zeroed(count).ok_or(Error::OutOfMemory { bytes })
+}

@@ -1,0 +1,380 @@
+//! Decomposition and composition on a machine that runs kernels: their order, and what they share in a workspace.
+
+use crate::error::Error;
+use crate::gpu::executor::{Executor, put};
+use crate::gpu::resolve::enqueue_resolve;
+use crate::gpu::tiles::launch::{OfTiles, launch_of_tiles};
+use crate::gpu::tiles::strides;
+use crate::gpu::tiles::tuning::{TuneJob, enqueue_tune};
+use crate::gpu::tiles::workspace::Sections;
+use crate::memory;
+use crate::stages::{Code, CodeWidth, Decomposition, Interpolator, Recipe};
+use ferrosz_codec::Element;
+use ferrosz_codec::bound::Extremes;
+use ferrosz_codec::predict::interp::resolved::{WORDS, Words};
+use ferrosz_codec::predict::interp::tune::search::Search;
+use ferrosz_codec::tile::TileGrid;
+use ferrosz_gpu_kernels::pipeline::cells::{self, Fault};
+use ferrosz_gpu_kernels::pipeline::tiles::codes::REGION_WORDS;
+use ferrosz_gpu_kernels::predict::interp::InterpParams;
+use ferrosz_gpu_kernels::predict::interp::prepare::{CELLS, PARAMETER_WORDS};
+use ferrosz_gpu_kernels::stages::arrays::CodeArray;
+use ferrosz_gpu_kernels::stages::export::{ExportParams, SEGMENT};
+use ferrosz_gpu_kernels::stages::import::{CODE, ImportCodesParams, ImportOutliersParams, THREADS};
+use ferrosz_simt::View;
+
+/// The workspace of a call.
+pub(super) struct Room {
+    /// The cells of all kernels.
+    cells: View<u64>,
+    /// Those of tuning.
+    costs: View<u64>,
+    parameters: View<u32>,
+    /// The codes as predictors have them.
+    regions: View<u32>,
+}
+
+impl Room {
+    /// Shares out the cells of a workspace; how many there are. Of too few, sections come out short.
+    fn new(grid: &TileGrid, all: View<u64>) -> (Self, u64) {
+        let mut sections = Sections::of(all);
+        let room = Self {
+            cells: sections.cells(cells::count(grid.elements().div_ceil(SEGMENT))),
+            costs: sections.cells(CELLS),
+            parameters: sections.words(PARAMETER_WORDS),
+            regions: sections.words(grid.chunks() * REGION_WORDS),
+        };
+        (room, sections.end())
+    }
+}
+
+/// Cells of the workspace of a field.
+pub(super) fn workspace_cells(grid: &TileGrid) -> u64 {
+    Room::new(grid, View::empty()).1
+}
+
+/// The arrays of a decomposition on the machine.
+#[derive(Clone, Copy)]
+pub(super) struct Arrays {
+    /// The codes, 16-byte aligned.
+    pub(super) codes: View<u32>,
+    pub(super) anchors: View<u32>,
+    pub(super) outlier_values: View<u32>,
+    pub(super) outlier_indices: View<u32>,
+    /// How many outliers there are, or there is room for.
+    pub(super) outliers: u64,
+}
+
+fn part(grid: &TileGrid, room: &Room, field: View<u32>) -> InterpParams {
+    InterpParams {
+        field,
+        strides: strides(grid),
+        anchors: View::empty(),
+        codes: room.regions,
+        first_chunk: 0,
+        known: View::empty(),
+        parameters: room.parameters,
+        lengths: grid.lengths(),
+        is_coarse: 0,
+        first_tile: 0,
+    }
+}
+
+/// Asks for a decomposition. Nothing is allocated, and nothing waits. How many outliers there are will be in the
+/// cells.
+pub(super) fn enqueue_decompose<T: Element, C: Code, E: Executor>(
+    executor: &E,
+    interpolator: &Interpolator,
+    grid: &TileGrid,
+    input: View<u32>,
+    arrays: &Arrays,
+    workspace: View<u64>,
+) -> Result<(), Error> {
+    let (room, _) = Room::new(grid, workspace);
+    let part = part(grid, &room, input);
+    let tune = TuneJob {
+        search: Search {
+            tuning: interpolator.tuning,
+            shape: grid.shape(),
+        },
+        dtype: T::DTYPE,
+        bound: interpolator.bound,
+        error: enqueue_bound::<T, E>(executor, interpolator, grid, input, &room)?,
+        radius: interpolator.radius,
+        max_radius: C::WIDTH.max_radius(),
+        part,
+        workspace: room.cells,
+        cells: room.costs,
+        parameters: room.parameters,
+    };
+    enqueue_tune(executor, &tune)?;
+    if grid.elements() == 0 {
+        return Ok(());
+    }
+    let launch =
+        |blocks, kernel| launch_of_tiles(executor, T::DTYPE, grid.shape(), blocks, &kernel);
+    launch(blocks::<T>(grid.tiles(), grid)?, OfTiles::Predict(part))?;
+    let geometry = interpolator.tuning.geometry;
+    let export = ExportParams {
+        field: input,
+        predicted: room.regions,
+        array: CodeArray {
+            codes: arrays.codes,
+            width: C::WIDTH.bytes(),
+            parameters: room.parameters,
+            order: interpolator.order,
+            anchor_level: geometry.levels(grid.shape()),
+            lengths: grid.lengths(),
+        },
+        anchors: arrays.anchors,
+        outlier_values: arrays.outlier_values,
+        outlier_indices: arrays.outlier_indices,
+        capacity: arrays.outliers,
+        cells: room.cells,
+    };
+    launch(blocks_of_segments::<T>(grid)?, OfTiles::Export(export))
+}
+
+/// Asks for what of the bound only the field can tell; the bits of the absolute error, if it is known before.
+fn enqueue_bound<T: Element, E: Executor>(
+    executor: &E,
+    interpolator: &Interpolator,
+    grid: &TileGrid,
+    input: View<u32>,
+    room: &Room,
+) -> Result<Option<u64>, Error> {
+    if interpolator.needs_extremes() && grid.elements() > 0 {
+        let bound = interpolator.bound;
+        // There is no stream, and so no header.
+        let header_sum = 0;
+        enqueue_resolve::<T, E>(
+            executor,
+            bound,
+            grid.elements(),
+            input,
+            room.cells,
+            header_sum,
+        )?;
+        return Ok(None);
+    }
+    let (quantizer, range) = interpolator.resolve::<T>(&Extremes::default());
+    executor.clear(room.cells)?;
+    if interpolator.needs_range() {
+        let cell = room.cells.from(cells::RANGE).words();
+        let bits = range.to_bits();
+        put(executor, &[bits as u32, (bits >> 32) as u32], cell)?;
+    }
+    Ok(Some(quantizer.error().to_bits64()))
+}
+
+/// Asks for a composition. Nothing is allocated, and nothing waits; what is wrong will be in the fault cell.
+pub(super) fn enqueue_compose<T: Element, E: Executor>(
+    executor: &E,
+    recipe: &Recipe<T>,
+    arrays: &Arrays,
+    output: View<u32>,
+    workspace: View<u64>,
+) -> Result<(), Error> {
+    let grid = &recipe.grid;
+    let (room, _) = Room::new(grid, workspace);
+    executor.clear(room.cells)?;
+    if grid.elements() == 0 {
+        return Ok(());
+    }
+    let words = recipe.resolved.to_words();
+    put(executor, &words, room.parameters)?;
+    let array = CodeArray {
+        codes: arrays.codes,
+        width: recipe.width.bytes(),
+        parameters: room.parameters,
+        order: recipe.order,
+        anchor_level: recipe.spacing().trailing_zeros(),
+        lengths: grid.lengths(),
+    };
+    let codes = ImportCodesParams {
+        array,
+        predicted: room.regions,
+        cells: room.cells,
+    };
+    let launch =
+        |blocks, kernel| launch_of_tiles(executor, T::DTYPE, grid.shape(), blocks, &kernel);
+    launch(import_blocks(grid.elements()), OfTiles::ImportCodes(codes))?;
+    let outliers = ImportOutliersParams {
+        array,
+        values: arrays.outlier_values,
+        indices: arrays.outlier_indices,
+        count: arrays.outliers,
+        field: output,
+        cells: room.cells,
+    };
+    launch(
+        import_blocks(arrays.outliers),
+        OfTiles::ImportOutliers(outliers),
+    )?;
+    let params = InterpParams {
+        anchors: arrays.anchors,
+        ..part(grid, &room, output)
+    };
+    launch(
+        blocks::<T>(grid.tiles(), grid)?,
+        OfTiles::Reconstruct(params),
+    )
+}
+
+fn blocks<T: Element>(tasks: u64, grid: &TileGrid) -> Result<u32, Error> {
+    crate::gpu::blocks::blocks_of::<T>(tasks, grid.elements())
+}
+
+fn blocks_of_segments<T: Element>(grid: &TileGrid) -> Result<u32, Error> {
+    blocks::<T>(grid.elements().div_ceil(SEGMENT), grid)
+}
+
+/// Blocks that share out so many elements, some to each thread.
+fn import_blocks(elements: u64) -> u32 {
+    let most = elements.div_ceil(8 * u64::from(THREADS)).max(1);
+    u32::try_from(most).unwrap_or(u32::MAX).min(1 << 16)
+}
+
+/// What the last decomposition of a workspace did with its field.
+pub(super) fn recipe<T: Element, E: Executor>(
+    executor: &E,
+    interpolator: &Interpolator,
+    width: CodeWidth,
+    grid: &TileGrid,
+    workspace: View<u64>,
+) -> Result<Recipe<T>, Error> {
+    let (room, _) = Room::new(grid, workspace);
+    let mut words = [0u32; WORDS];
+    executor.download(room.parameters, 0, bytemuck::cast_slice_mut(&mut words))?;
+    let resolved = Words(|at| words.get(at).copied().unwrap_or(0)).read();
+    Ok(Recipe {
+        grid: *grid,
+        resolved: resolved.ok_or(Error::BadDecomposition("the parameters are damaged"))?,
+        width,
+        order: interpolator.order,
+        bound: interpolator.bound,
+    })
+}
+
+/// How many outliers the last decomposition of a workspace found.
+pub(super) fn outliers<E: Executor>(
+    executor: &E,
+    grid: &TileGrid,
+    workspace: View<u64>,
+) -> Result<u64, Error> {
+    read_cell(executor, grid, workspace, cells::OUTLIERS)
+}
+
+/// Whether the last composition of a workspace found anything wrong.
+pub(super) fn check<E: Executor>(
+    executor: &E,
+    grid: &TileGrid,
+    workspace: View<u64>,
+) -> Result<(), Error> {
+    match Fault::from_cell(read_cell(executor, grid, workspace, cells::FAULT)?) {
+        None => Ok(()),
+        Some(Fault::Chunk(_, CODE)) => Err(Error::BadDecomposition(crate::stages::BAD_CODE)),
+        Some(_) => Err(Error::BadDecomposition(crate::stages::BAD_OUTLIERS)),
+    }
+}
+
+fn read_cell<E: Executor>(
+    executor: &E,
+    grid: &TileGrid,
+    workspace: View<u64>,
+    cell: u64,
+) -> Result<u64, Error> {
+    let (room, _) = Room::new(grid, workspace);
+    let mut bytes = [0; 8];
+    executor.download(room.cells, 8 * cell, &mut bytes)?;
+    Ok(u64::from_le_bytes(bytes))
+}
+
+/// Decomposes a field in host memory.
+pub(super) fn decompose<T: Element, C: Code, E: Executor>(
+    executor: &E,
+    interpolator: &Interpolator,
+    grid: &TileGrid,
+    field: &[T],
+) -> Result<Decomposition<T, C>, Error> {
+    let elements = grid.elements();
+    let bytes = T::BYTES as u64;
+    let spacing = interpolator.tuning.geometry.spacing(grid.shape());
+    let anchors = grid.coarse(spacing).elements();
+    let memory = [
+        elements * bytes,
+        elements * u64::from(C::WIDTH.bytes()),
+        anchors * bytes,
+        elements * bytes,
+        elements * 4,
+        8 * workspace_cells(grid),
+    ];
+    let mut allocated = Vec::new();
+    for bytes in memory {
+        allocated.push(executor.allocate(bytes)?);
+    }
+    let view = |i: usize| executor.view::<u32>(&allocated[i]);
+    let workspace = executor.view(&allocated[5]);
+    let arrays = Arrays {
+        codes: view(1),
+        anchors: view(2),
+        outlier_values: view(3),
+        outlier_indices: view(4),
+        outliers: elements,
+    };
+    executor.clear(Room::new(grid, workspace).0.cells)?;
+    executor.upload(bytemuck::cast_slice(field), view(0))?;
+    enqueue_decompose::<T, C, E>(executor, interpolator, grid, view(0), &arrays, workspace)?;
+    let outliers = outliers(executor, grid, workspace)?.min(elements);
+    Ok(Decomposition {
+        recipe: recipe(executor, interpolator, C::WIDTH, grid, workspace)?,
+        codes: fetch(executor, arrays.codes, elements)?,
+        anchors: fetch(executor, arrays.anchors, anchors)?,
+        outlier_values: fetch(executor, arrays.outlier_values, outliers)?,
+        outlier_indices: fetch(executor, arrays.outlier_indices, outliers)?,
+    })
+}
+
+/// Composes a field to host memory. The lengths of all parts have been checked.
+pub(super) fn compose<T: Element, C: Code, E: Executor>(
+    executor: &E,
+    parts: &Decomposition<T, C>,
+) -> Result<Vec<T>, Error> {
+    let grid = &parts.recipe.grid;
+    let put = |bytes: &[u8]| {
+        let memory = executor.allocate(bytes.len() as u64)?;
+        executor.upload(bytes, executor.view(&memory))?;
+        Ok::<_, Error>(memory)
+    };
+    let codes = put(bytemuck::cast_slice(&parts.codes))?;
+    let anchors = put(bytemuck::cast_slice(&parts.anchors))?;
+    let values = put(bytemuck::cast_slice(&parts.outlier_values))?;
+    let indices = put(bytemuck::cast_slice(&parts.outlier_indices))?;
+    let output = executor.allocate(grid.elements() * T::BYTES as u64)?;
+    let workspace = executor.allocate(8 * workspace_cells(grid))?;
+    let arrays = Arrays {
+        codes: executor.view(&codes),
+        anchors: executor.view(&anchors),
+        outlier_values: executor.view(&values),
+        outlier_indices: executor.view(&indices),
+        outliers: parts.outlier_indices.len() as u64,
+    };
+    let (output, workspace) = (executor.view(&output), executor.view(&workspace));
+    enqueue_compose(executor, &parts.recipe, &arrays, output, workspace)?;
+    check(executor, grid, workspace)?;
+    fetch(executor, output, grid.elements())
+}
+
+/// The first `count` items of some memory.
+fn fetch<E: Executor, W: bytemuck::Pod>(
+    executor: &E,
+    from: View<u32>,
+    count: u64,
+) -> Result<Vec<W>, Error> {
+    let bytes = count * size_of::<W>() as u64;
+    let mut items = memory::zeroed::<W>(count as usize).ok_or(Error::OutOfMemory { bytes })?;
+    if count > 0 {
+        executor.download(from, 0, bytemuck::cast_slice_mut(&mut items))?;
+    }
+    Ok(items)
+}

@@ -22,8 +22,8 @@ const OCTAVES: [u64; 5] = [64, 32, 16, 8, 4];
 
 /// A number from -1 to 1 without pattern for each point of a lattice.
 fn lattice(octave: u64, [z, y, x]: [u64; 3]) -> f64 {
-    let place = octave << 60 | z << 40 | y << 20 | x;
-    let product = (place + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    let position = octave << 60 | z << 40 | y << 20 | x;
+    let product = (position + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     let mixed = (product ^ product >> 32).wrapping_mul(0xD6E8_FEB8_6659_FD93);
     ((mixed ^ mixed >> 32) >> 11) as f64 / (1u64 << 52) as f64 - 1.0
 }

@@ -106,12 +106,13 @@ fn predict(field: &Field, parameters: Parameters, error: f32) -> Outcome {
         time += start.elapsed();
         for (i, code) in (0..).zip(&codes) {
             let (step, lane) = (i / tile::LANES, i % tile::LANES);
-            let place = tile::place(shape, step, lane);
-            if tile.has(place) && order.group(step, lane).is_some() {
-                *counts[tile::level(shape, place) as usize]
+            let position = tile::position(shape, step, lane);
+            if tile.has(position) && order.zone(step, lane).is_some() {
+                *counts[tile::level(shape, position) as usize]
                     .entry(*code)
                     .or_default() += 1;
-                let difference = known[store::index(shape, place) as usize] - value(tile.at(place));
+                let difference =
+                    known[store::index(shape, position) as usize] - value(tile.at(position));
                 if difference.is_finite() {
                     squares += f64::from(difference).powi(2);
                 }

@@ -11,7 +11,7 @@
 //! wrong is refused where [`Params::strict`] asks for it.
 //!
 //! The modules below [`reference`](mod@reference) allocate nothing and serve GPU threads of 32
-//! places each: [`layout`] says which elements these are, [`quantizer`] gives their codes, and
+//! positions each: [`layout`] says which elements these are, [`quantizer`] gives their codes, and
 //! [`rate`] a block's rate byte. Differences and bits are those of [`crate::predict::group`] and
 //! [`crate::code::fixed_length`].
 

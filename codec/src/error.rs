@@ -91,7 +91,7 @@ pub enum FormatError {
     InvalidTables(TableFault),
 }
 
-/// What is wrong with the shares that an entropy coder's symbols have.
+/// What is wrong with the frequencies that an entropy coder's symbols have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[repr(u32)]
 #[non_exhaustive]
@@ -102,11 +102,11 @@ pub enum TableFault {
     /// A head names symbols or a place that it cannot.
     #[error("a head names symbols or a place that it cannot have")]
     Head = 2,
-    /// The length of a share is impossible.
-    #[error("the length of a share is impossible")]
+    /// The length of a frequency is impossible.
+    #[error("the length of a frequency is impossible")]
     Length = 3,
-    /// The shares of a context do not sum to what they must.
-    #[error("the shares of a context do not sum to 4096")]
+    /// The frequencies of a context do not sum to what they must.
+    #[error("the frequencies of a context do not sum to 4096")]
     Sum = 4,
     /// Bits behind the end are set.
     #[error("bits behind the end are set")]
@@ -148,9 +148,9 @@ pub enum ChunkFault {
     /// A rate byte has a value that no encoder writes.
     #[error("a rate byte is out of range")]
     Rate = 5,
-    /// Its lane stacks do not end as an encoder begins them.
+    /// Its interleaved states do not end as an encoder begins them.
     #[error("its lanes do not end where an encoder begins")]
-    Stack = 6,
+    State = 6,
     /// A symbol of a context without symbols, or a code at a place that has none.
     #[error("it holds a symbol where there can be none")]
     Symbol = 7,
@@ -171,7 +171,7 @@ impl ChunkFault {
             Self::Form,
             Self::Length,
             Self::Rate,
-            Self::Stack,
+            Self::State,
             Self::Symbol,
             Self::Zeros,
             Self::Prologue,

@@ -1,7 +1,7 @@
 //! The oracle: whole arrays compressed and decompressed in plain loops.
 //!
 //! It shares with the backends the types, the quantiser's arithmetic on one value, the header, the
-//! chunk table, checksums and updates; docs/testing.md has the list. Fields are cut, places
+//! chunk table, checksums and updates; docs/testing.md has the list. Fields are cut, positions
 //! ordered, tokens counted and parameters tuned here once more; bits are set one by one, and there
 //! are no tables, words of planes, chunks in parallel or positions summed from parts. Slow, and meant
 //! to be read beside FORMAT.md.
@@ -23,12 +23,12 @@ use alloc::vec;
 use alloc::vec::Vec;
 use exceptions::Exceptions;
 
+mod bit_planes;
 pub mod entropy;
 mod exceptions;
+mod frequencies;
 pub mod interp;
 mod order;
-mod planes;
-mod shares;
 mod tiles;
 mod tuning;
 
@@ -222,7 +222,7 @@ fn chunks_of(codec: BlockCodec, layout: &Layout) -> Vec<Chunk> {
     chunks
 }
 
-/// A chunk's place in a field of these lengths, and how its blocks are coded.
+/// A chunk's position in a field of these lengths, and how its blocks are coded.
 struct Chunk {
     lengths: [u64; 3],
     origin: [u64; 3],
@@ -246,7 +246,7 @@ impl Chunk {
         })
     }
 
-    /// For each block and each of its places the number of the chunk's element there, if there is one.
+    /// For each block and each of its positions the number of the chunk's element there, if there is one.
     fn blocks(&self) -> Vec<Vec<Option<usize>>> {
         let [depth, height, width] = self.extents.map(|length| length as usize);
         let [z_step, y_step, x_step] = self.shape.extents().map(|length| length as usize);
@@ -270,7 +270,7 @@ impl Chunk {
         blocks
     }
 
-    /// The prediction of place `e` of a block by its codes before; `last` is the code before the block,
+    /// The prediction of position `e` of a block by its codes before; `last` is the code before the block,
     /// if the codec is layered.
     fn prediction(&self, codes: &[i32], e: usize, last: i32) -> i32 {
         let (row, slice) = (self.shape.row(), self.shape.slice());
@@ -303,7 +303,7 @@ impl Chunk {
         }
     }
 
-    /// What is known of a block's places once they are coded, and how far each is from its prediction. Places without a
+    /// What is known of a block's positions once they are coded, and how far each is from its prediction. Positions without a
     /// code, or outside the field, are taken for what is predicted.
     fn differences(
         &self,
@@ -313,9 +313,11 @@ impl Chunk {
     ) -> (Vec<i32>, Vec<i64>) {
         let mut found = vec![0i32; block.len()];
         let mut differences = vec![0i64; block.len()];
-        for (e, place) in block.iter().enumerate() {
+        for (e, position) in block.iter().enumerate() {
             let predicted = self.prediction(&found, e, last);
-            found[e] = place.and_then(|place| codes[place]).unwrap_or(predicted);
+            found[e] = position
+                .and_then(|position| codes[position])
+                .unwrap_or(predicted);
             differences[e] = i64::from(found[e].wrapping_sub(predicted));
         }
         (found, differences)
@@ -502,11 +504,11 @@ impl Chunk {
             let differences = decode_block(self.codec, *rate, block.len(), reader)?;
             body_bytes += before - reader.0.len();
             let mut codes = vec![0i32; block.len()];
-            for (e, place) in block.iter().enumerate() {
+            for (e, position) in block.iter().enumerate() {
                 let predicted = self.prediction(&codes, e, last);
                 codes[e] = predicted.wrapping_add(differences[e]);
-                if let Some(place) = place {
-                    values[*place] = quantizer.dequantize(codes[e]);
+                if let Some(position) = position {
+                    values[*position] = quantizer.dequantize(codes[e]);
                 }
             }
             last = codes[block.len() - 1];

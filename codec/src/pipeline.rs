@@ -58,8 +58,8 @@ impl Codec {
     /// Its line of [`LIST`].
     pub const fn registration(self) -> &'static Registration {
         &LIST[match self {
-            Self::Blocks(codec) => codec.place() as usize,
-            Self::Tiles(codec) => BlockCodec::ALL.len() + codec.place(),
+            Self::Blocks(codec) => codec.position() as usize,
+            Self::Tiles(codec) => BlockCodec::ALL.len() + codec.position(),
         }]
     }
 
@@ -128,7 +128,7 @@ mod tests {
             Codec::ALL
         );
         for codec in BlockCodec::ALL {
-            assert_eq!(BlockCodec::at(codec.place()), Some(codec));
+            assert_eq!(BlockCodec::at(codec.position()), Some(codec));
         }
         assert_eq!(BlockCodec::at(5), None);
         let pairs = TilePredictor::ALL.len() * TileCoder::ALL.len();

@@ -1,4 +1,4 @@
-//! Values to integers and back: the only place where anything is lost.
+//! Values to integers and back: the only position where anything is lost.
 //!
 //! [`field`] quantises a value by itself, [`level`] the residual of a value that interpolation predicts.
 

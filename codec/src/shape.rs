@@ -8,7 +8,7 @@ use core::fmt;
 /// Elements of a group.
 pub const GROUP: usize = 32;
 
-/// A group of which every place holds an element.
+/// A group of which every position holds an element.
 pub const WHOLE_GROUP: u32 = u32::MAX;
 
 /// The shape of a coding block.
@@ -97,8 +97,8 @@ impl Shape {
         }
     }
 
-    /// The places of a group at which a block holds elements: bit e for place e. The block has
-    /// `inside` elements of the field in each dimension from its first place on.
+    /// The positions of a group at which a block holds elements: bit e for position e. The block has
+    /// `inside` elements of the field in each dimension from its first position on.
     #[inline(always)]
     pub fn inside(self, group: u32, inside: [u32; 3]) -> u32 {
         let [depth, height, width] = inside;
@@ -114,9 +114,9 @@ impl Shape {
         let width = low(width.min(row as u32));
         let mut mask = 0;
         for e in (0..GROUP).step_by(row) {
-            let place = e + GROUP * group as usize;
+            let position = e + GROUP * group as usize;
             let is_inside =
-                ((place / slice) as u32) < depth && ((place % slice / row) as u32) < height;
+                ((position / slice) as u32) < depth && ((position % slice / row) as u32) < height;
             mask |= if is_inside { width << e } else { 0 };
         }
         mask
@@ -165,15 +165,15 @@ mod tests {
             for inside in (0..125).map(|i| [i / 25, i / 5 % 5 * 2, i % 5 * 9]) {
                 for group in 0..shape.groups() {
                     for e in 0..GROUP {
-                        let place = group * GROUP + e;
+                        let position = group * GROUP + e;
                         let at = [
-                            place / shape.slice(),
-                            place % shape.slice() / shape.row(),
-                            place % shape.row(),
+                            position / shape.slice(),
+                            position % shape.slice() / shape.row(),
+                            position % shape.row(),
                         ];
                         let wanted = (0..3).all(|i| (at[i] as u32) < inside[i]);
                         let found = shape.inside(group as u32, inside) >> e & 1 == 1;
-                        assert_eq!(found, wanted, "{shape} {inside:?} {place}");
+                        assert_eq!(found, wanted, "{shape} {inside:?} {position}");
                     }
                 }
             }

@@ -1,7 +1,7 @@
 //! Tiles: how the codecs with an entropy coder cut a field.
 //!
 //! A tile is 256 rows of 64 elements, 16 x 16 x 64 in a cube, and what a thread block holds in shared
-//! memory. It is coded in *steps* of 32 *lanes*, the even places of a row and then the odd ones, so that a
+//! memory. It is coded in *steps* of 32 *lanes*, the even positions of a row and then the odd ones, so that a
 //! warp's accesses lie side by side whichever of the two it takes. See FORMAT.md, section 9.
 
 use crate::shape::Shape;
@@ -40,9 +40,9 @@ pub const fn extents(shape: Shape) -> [u32; 3] {
     }
 }
 
-/// The place in its tile of a lane of a step.
+/// The position in its tile of a lane of a step.
 #[inline(always)]
-pub const fn place(shape: Shape, step: u32, lane: u32) -> [u32; 3] {
+pub const fn position(shape: Shape, step: u32, lane: u32) -> [u32; 3] {
     let row = step / 2;
     let x = 2 * lane + step % 2;
     match shape {
@@ -52,10 +52,10 @@ pub const fn place(shape: Shape, step: u32, lane: u32) -> [u32; 3] {
     }
 }
 
-/// The number of a place in the order of steps and lanes: where its code lies.
+/// The number of a position in the order of steps and lanes: where its code lies.
 #[inline(always)]
-pub const fn index(shape: Shape, place: [u32; 3]) -> u32 {
-    let [z, y, x] = place;
+pub const fn index(shape: Shape, position: [u32; 3]) -> u32 {
+    let [z, y, x] = position;
     let (row, x) = match shape {
         Shape::Line => (x / ROW, x % ROW),
         Shape::Plane => (y, x),
@@ -64,11 +64,11 @@ pub const fn index(shape: Shape, place: [u32; 3]) -> u32 {
     (2 * row + x % 2) * LANES + x / 2
 }
 
-/// The level of a place: how often all its coordinates can be halved. Tiles begin at multiples of their
-/// extents, so it is that of the place in the field, as far as 2^level divides these.
+/// The level of a position: how often all its coordinates can be halved. Tiles begin at multiples of their
+/// extents, so it is that of the position in the field, as far as 2^level divides these.
 #[inline(always)]
-pub const fn level(shape: Shape, place: [u32; 3]) -> u32 {
-    let [z, y, x] = place;
+pub const fn level(shape: Shape, position: [u32; 3]) -> u32 {
+    let [z, y, x] = position;
     let all = match shape {
         Shape::Line => x,
         Shape::Plane => x | y,
@@ -92,9 +92,9 @@ pub struct TileGrid {
 /// A tile in a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TileBox {
-    /// Its first place in the field.
+    /// Its first position in the field.
     pub origin: [u64; 3],
-    /// Places of the field from its first one on, in each dimension: more than a tile's extent if the
+    /// Positions of the field from its first one on, in each dimension: more than a tile's extent if the
     /// field goes on behind it, and cut off at [`FAR`].
     pub left: [u32; 3],
 }
@@ -155,7 +155,7 @@ impl TileGrid {
         self.tiles().div_ceil(CHUNK_TILES as u64)
     }
 
-    /// The grid of the field that takes every `spacing`th place of this one, in the dimensions of its shape;
+    /// The grid of the field that takes every `spacing`th position of this one, in the dimensions of its shape;
     /// `spacing` is a power of two.
     #[inline(always)]
     pub fn coarse(&self, spacing: u32) -> Self {
@@ -177,7 +177,7 @@ impl TileGrid {
         self.tile_at([tile / xs / ys, tile / xs % ys, tile % xs])
     }
 
-    /// The tile at this place among the tiles.
+    /// The tile at this position among the tiles.
     #[inline(always)]
     pub fn tile_at(&self, at: [u64; 3]) -> TileBox {
         let tile = extents(self.shape);
@@ -193,7 +193,7 @@ impl TileGrid {
         found
     }
 
-    /// The number in C order of a place in the field.
+    /// The number in C order of a position in the field.
     #[inline(always)]
     pub const fn flat(&self, at: [u64; 3]) -> u64 {
         (at[0] * self.lengths[1] + at[1]) * self.lengths[2] + at[2]
@@ -201,7 +201,7 @@ impl TileGrid {
 }
 
 impl TileBox {
-    /// Whether the tile has all of its own places; it may be without far faces.
+    /// Whether the tile has all of its own positions; it may be without far faces.
     #[inline(always)]
     pub fn is_complete(&self, shape: Shape) -> bool {
         let extents = extents(shape);
@@ -221,16 +221,16 @@ impl TileBox {
         })
     }
 
-    /// Whether a place of the tile is in the field.
+    /// Whether a position of the tile is in the field.
     #[inline(always)]
-    pub const fn has(&self, place: [u32; 3]) -> bool {
-        place[0] < self.left[0] && place[1] < self.left[1] && place[2] < self.left[2]
+    pub const fn has(&self, position: [u32; 3]) -> bool {
+        position[0] < self.left[0] && position[1] < self.left[1] && position[2] < self.left[2]
     }
 
     /// How many lanes of a step, from lane 0 on, are in the field.
     #[inline(always)]
     pub const fn lanes(&self, shape: Shape, step: u32) -> u32 {
-        let [z, y, first] = place(shape, step, 0);
+        let [z, y, first] = position(shape, step, 0);
         if z >= self.left[0] || y >= self.left[1] {
             return 0;
         }
@@ -238,27 +238,27 @@ impl TileBox {
         if lanes < LANES { lanes } else { LANES }
     }
 
-    /// A place of the tile as one of the field.
+    /// A position of the tile as one of the field.
     #[inline(always)]
-    pub fn at(&self, place: [u32; 3]) -> [u64; 3] {
-        core::array::from_fn(|i| self.origin[i] + u64::from(place[i]))
+    pub fn at(&self, position: [u32; 3]) -> [u64; 3] {
+        core::array::from_fn(|i| self.origin[i] + u64::from(position[i]))
     }
 }
 
-/// Which places of a tile are coded, and with which statistics.
+/// Which positions of a tile are coded, and with which statistics.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TileOrder {
     /// The shape of the tiles.
     pub shape: Shape,
-    /// Whether places differ by level; if so, those of [`TileOrder::anchor_level`] or above are anchors.
+    /// Whether positions differ by level; if so, those of [`TileOrder::anchor_level`] or above are anchors.
     pub has_levels: bool,
-    /// The level from which on places are anchors, which have no code.
+    /// The level from which on positions are anchors, which have no code.
     pub anchor_level: u32,
 }
 
-/// Groups of a tile: 32 bricks of level 0, 4 of level 1, and all of the higher levels.
-pub const GROUPS: u32 = 37;
+/// Zones of a tile: 32 bricks of level 0, 4 of level 1, and all of the higher levels.
+pub const ZONES: u32 = 37;
 
 impl TileOrder {
     /// The order of a predictor whose codes all are alike.
@@ -279,7 +279,7 @@ impl TileOrder {
         }
     }
 
-    /// The brick, 0 to 31, that a place is in.
+    /// The brick, 0 to 31, that a position is in.
     #[inline(always)]
     pub const fn brick(&self, row: u32, lane: u32) -> u32 {
         match self.shape {
@@ -289,14 +289,14 @@ impl TileOrder {
         }
     }
 
-    /// The group of a lane of a step, or none if an anchor is there.
+    /// The zone of a lane of a step, or none if an anchor is there.
     #[inline(always)]
-    pub const fn group(&self, step: u32, lane: u32) -> Option<u32> {
+    pub const fn zone(&self, step: u32, lane: u32) -> Option<u32> {
         let brick = self.brick(step / 2, lane);
         if !self.has_levels {
             return Some(brick);
         }
-        let level = level(self.shape, place(self.shape, step, lane));
+        let level = level(self.shape, position(self.shape, step, lane));
         if level >= self.anchor_level {
             None
         } else if level == 0 {
@@ -308,9 +308,9 @@ impl TileOrder {
         }
     }
 
-    /// Places of a tile that have codes: its elements without the anchors.
+    /// Positions of a tile that have codes: its elements without the anchors.
     #[inline(always)]
-    pub fn places(&self, tile: &TileBox) -> u32 {
+    pub fn positions(&self, tile: &TileBox) -> u32 {
         let [z, y, x] = tile.extents(self.shape);
         let elements = z * y * x;
         if !self.has_levels {
@@ -325,10 +325,10 @@ impl TileOrder {
             }
     }
 
-    /// Groups that a tile has.
+    /// Zones that a tile has.
     #[inline(always)]
-    pub const fn groups(&self) -> u32 {
-        if self.has_levels { GROUPS } else { 32 }
+    pub const fn zones(&self) -> u32 {
+        if self.has_levels { ZONES } else { 32 }
     }
 }
 
@@ -338,15 +338,15 @@ mod tests {
     use alloc::vec;
 
     #[test]
-    fn every_place_has_one_code() {
+    fn every_position_has_one_code() {
         for shape in Shape::ALL {
             let mut seen = vec![false; TILE];
             for step in 0..STEPS {
                 for lane in 0..LANES {
-                    let place = place(shape, step, lane);
-                    assert!((0..3).all(|i| place[i] < extents(shape)[i]));
-                    assert_eq!(index(shape, place), step * LANES + lane);
-                    let [z, y, x] = place;
+                    let position = position(shape, step, lane);
+                    assert!((0..3).all(|i| position[i] < extents(shape)[i]));
+                    assert_eq!(index(shape, position), step * LANES + lane);
+                    let [z, y, x] = position;
                     let tile = extents(shape);
                     seen[((z * tile[1] + y) * tile[2] + x) as usize] = true;
                 }
@@ -368,10 +368,10 @@ mod tests {
                 let tile = grid.tile(tile);
                 for step in 0..STEPS {
                     for lane in 0..LANES {
-                        let place = place(shape, step, lane);
-                        assert_eq!(tile.has(place), lane < tile.lanes(shape, step));
-                        if tile.has(place) {
-                            seen[grid.flat(tile.at(place)) as usize] += 1;
+                        let position = position(shape, step, lane);
+                        assert_eq!(tile.has(position), lane < tile.lanes(shape, step));
+                        if tile.has(position) {
+                            seen[grid.flat(tile.at(position)) as usize] += 1;
                         }
                     }
                 }
@@ -381,14 +381,14 @@ mod tests {
     }
 
     #[test]
-    fn groups_have_the_places_that_their_classes_expect() {
-        let mut found = [[0u32; GROUPS as usize]; 3];
+    fn zones_have_the_places_that_their_classes_expect() {
+        let mut found = [[0u32; ZONES as usize]; 3];
         for shape in Shape::ALL {
             let spacing = if shape == Shape::Line { 512 } else { 16 };
             let order = TileOrder::levels(shape, spacing);
             for at in 0..STEPS * LANES {
-                if let Some(group) = order.group(at / LANES, at % LANES) {
-                    found[shape as usize][group as usize] += 1;
+                if let Some(zone) = order.zone(at / LANES, at % LANES) {
+                    found[shape as usize][zone as usize] += 1;
                 }
             }
         }
@@ -398,7 +398,7 @@ mod tests {
     }
 
     #[test]
-    fn places_with_codes_are_counted() {
+    fn positions_with_codes_are_counted() {
         for (shape, spacing, lengths) in [
             (Shape::Line, 512, [1, 1, 40_001]),
             (Shape::Plane, 16, [1, 300, 70]),
@@ -410,16 +410,16 @@ mod tests {
                     let tile = grid.tile(tile);
                     let has_code = |at: &u32| {
                         let (step, lane) = (at / LANES, at % LANES);
-                        tile.has(place(shape, step, lane)) && order.group(step, lane).is_some()
+                        tile.has(position(shape, step, lane)) && order.zone(step, lane).is_some()
                     };
                     let wanted = (0..STEPS * LANES).filter(has_code).count();
-                    assert_eq!(order.places(&tile), wanted as u32);
+                    assert_eq!(order.positions(&tile), wanted as u32);
                 }
             }
         }
     }
 
-    fn counts(first: u32, second: u32, rest: u32) -> [u32; GROUPS as usize] {
+    fn counts(first: u32, second: u32, rest: u32) -> [u32; ZONES as usize] {
         core::array::from_fn(|i| match i {
             0..32 => first,
             32..36 => second,

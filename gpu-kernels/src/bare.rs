@@ -1,6 +1,6 @@
 //! Streams without a header: cuSZp's own and AATROX's, by the same two kernels. A thread holds a
 //! group, a thread block takes 256 of them, which are consecutive blocks of the stream; what it
-//! needs to know of all before it, the place of its first body, it finds by a look-back over the whole
+//! needs to know of all before it, the position of its first body, it finds by a look-back over the whole
 //! stream.
 
 pub mod compress;
@@ -162,7 +162,7 @@ type Quad = [u32; 4];
 const QUADS: u32 = GROUP as u32 / 4;
 
 /// The word of this thread's four number `quad` in shared memory. Through there codes go between
-/// registers, which only constants can number, and a loop over the places of a group.
+/// registers, which only constants can number, and a loop over the positions of a group.
 #[inline(always)]
 fn quad_word<T: Thread>(t: T, quad: u32) -> u32 {
     staged_chunk::Tile::<f32>::unit_word(t.thread_index() * QUADS + quad)

@@ -12,7 +12,7 @@ use crate::code::entropy::decode_tables::{self, ReadTables, ReadTablesParams};
 use crate::code::entropy::encode::{Encode, EncodeParams};
 use crate::code::entropy::statistics::{Statistics, StatisticsParams};
 use crate::code::entropy::tables::{self, MakeTables, TablesParams};
-use crate::code::entropy::words::StackWords;
+use crate::code::entropy::words::StateWords;
 use crate::pipeline::blocks::CHUNK_THREADS;
 use crate::pipeline::blocks::compress::{Compress, CompressParams};
 use crate::pipeline::blocks::decompress::{Decompress, DecompressParams};
@@ -188,7 +188,7 @@ kernels! {
     ferrosz_entropy_tables_huffman = MakeTables<Huffman>, TablesParams, tables::THREADS;
     ferrosz_entropy_decode_tables_rans = ReadTables<Rans>, ReadTablesParams, decode_tables::THREADS;
     ferrosz_entropy_decode_tables_huffman = ReadTables<Huffman>, ReadTablesParams, decode_tables::THREADS;
-    ferrosz_entropy_place = Place<StackWords>, PlaceParams, entropy::THREADS;
+    ferrosz_entropy_place = Place<StateWords>, PlaceParams, entropy::THREADS;
     ferrosz_entropy_statistics_line = Statistics<Line>, StatisticsParams, entropy::THREADS;
     ferrosz_entropy_encode_rans_line = Encode<Rans, Line>, EncodeParams, entropy::THREADS;
     ferrosz_entropy_decode_rans_line = Decode<Rans, Line>, DecodeParams, entropy::THREADS;

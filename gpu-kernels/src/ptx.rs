@@ -8,8 +8,8 @@ const PACKED: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/ptx.rs"));
 
 /// The PTX of the kernel of this name, as an `.lzma` file. None if there is no such kernel.
 pub fn packed(name: &str) -> Option<&'static [u8]> {
-    let place = PACKED.binary_search_by_key(&name, |(kernel, _)| *kernel);
-    place.ok().map(|place| PACKED[place].1)
+    let position = PACKED.binary_search_by_key(&name, |(kernel, _)| *kernel);
+    position.ok().map(|position| PACKED[position].1)
 }
 
 #[cfg(test)]

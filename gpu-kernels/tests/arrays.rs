@@ -1,4 +1,4 @@
-//! Export and import of code arrays on the emulator: against places and codes one by one, there and back.
+//! Export and import of code arrays on the emulator: against positions and codes one by one, there and back.
 
 use ferrosz_codec::predict::interp::geometry::Geometry;
 use ferrosz_codec::predict::interp::order::CodeOrder;
@@ -35,7 +35,7 @@ struct Field<T> {
     predicted: Vec<u32>,
     /// Codes with the radius added, in order.
     codes: Vec<u32>,
-    /// Which of these is that of a place with a code, if there is one.
+    /// Which of these is that of a position with a code, if there is one.
     coded: Option<usize>,
     anchors: Vec<T>,
     outliers: Vec<(u32, T)>,
@@ -49,7 +49,7 @@ struct Format {
     geometry: Geometry,
 }
 
-/// The level of a place by its definition, at most `most`.
+/// The level of a position by its definition, at most `most`.
 fn level(shape: Shape, at: [u64; 3], most: u32) -> u32 {
     let own = &at[3 - usize::from(shape.rank())..];
     (0..most)
@@ -93,9 +93,9 @@ fn make<T: Element>(grid: TileGrid, format: Format, rarity: u32, random: &mut St
         let counts = grid.counts();
         let [z, y, x]: [u64; 3] = std::array::from_fn(|axis| at[axis] / extents[axis]);
         let number = (z * counts[1] + y) * counts[2] + x;
-        let place = std::array::from_fn(|axis| (at[axis] % extents[axis]) as u32);
+        let position = std::array::from_fn(|axis| (at[axis] % extents[axis]) as u32);
         let halves: &mut [u16] = bytemuck::cast_slice_mut(&mut field.predicted);
-        let at = 2 * codes::first_word(0, number) + u64::from(tile::index(shape, place));
+        let at = 2 * codes::first_word(0, number) + u64::from(tile::index(shape, position));
         halves[at as usize] = code.map_or(RAW, zigzag);
     }
     if format.order == CodeOrder::Level {
@@ -247,15 +247,15 @@ where
     (predicted, values, fault)
 }
 
-/// The codes of a field's tiles, 0 at places that are not in the field.
+/// The codes of a field's tiles, 0 at positions that are not in the field.
 fn with_zeros_outside<T>(field: &Field<T>) -> Vec<u32> {
     let mut predicted = field.predicted.clone();
     let halves: &mut [u16] = bytemuck::cast_slice_mut(&mut predicted);
     for number in 0..field.grid.tiles() {
         let tile = field.grid.tile(number);
         for at in 0..tile::TILE as u32 {
-            let place = tile::place(field.grid.shape(), at / tile::LANES, at % tile::LANES);
-            if !tile.has(place) {
+            let position = tile::position(field.grid.shape(), at / tile::LANES, at % tile::LANES);
+            if !tile.has(position) {
                 halves[(2 * codes::first_word(0, number)) as usize + at as usize] = 0;
             }
         }
@@ -295,13 +295,13 @@ where
         outside.last_mut().unwrap().0 = field.grid.elements() as u32;
         assert_eq!(fault_of(&field.codes, &outside), wrong);
     }
-    if let Some(place) = field.coded {
+    if let Some(position) = field.coded {
         let mut codes = field.codes.clone();
-        codes[place] = 0;
+        codes[position] = 0;
         let fault = import::<T, S>(field, format, emulator, &codes, outliers).2;
         assert_eq!(fault, Some(Fault::Chunk(0, OUTLIER)));
         if 2 * format.radius <= u32::MAX >> (32 - 8 * format.width) {
-            codes[place] = 2 * format.radius;
+            codes[position] = 2 * format.radius;
             let fault = import::<T, S>(field, format, emulator, &codes, outliers).2;
             assert_eq!(fault, Some(Fault::Chunk(0, CODE)));
         }

@@ -135,18 +135,23 @@ impl<'a, T: Element> Case<'a, T> {
         self.value(std::array::from_fn(|i| at[i] * factor(i)))
     }
 
-    /// Calls for all places of the part: the number of their code, their element, and where the codec's store has
+    /// Calls for all positions of the part: the number of their code, their element, and where the codec's store has
     /// them, once `enter` was called for their tile.
-    fn each_place(&self, mut enter: impl FnMut(u64), mut visit: impl FnMut(usize, usize, usize)) {
+    fn each_position(
+        &self,
+        mut enter: impl FnMut(u64),
+        mut visit: impl FnMut(usize, usize, usize),
+    ) {
         let shape = self.grid.shape();
         for number in 0..self.grid.tiles() {
             enter(number);
             let tile = self.grid.tile(number);
             for at in 0..tile::TILE {
-                let place = tile::place(shape, at as u32 / tile::LANES, at as u32 % tile::LANES);
-                if tile.has(place) && is_own(shape, place) {
-                    let element = self.grid.flat(tile.at(place)) as usize;
-                    let in_store = store::index(shape, place) as usize;
+                let position =
+                    tile::position(shape, at as u32 / tile::LANES, at as u32 % tile::LANES);
+                if tile.has(position) && is_own(shape, position) {
+                    let element = self.grid.flat(tile.at(position)) as usize;
+                    let in_store = store::index(shape, position) as usize;
                     visit(first_code(number) + at, element, in_store);
                 }
             }
@@ -164,7 +169,7 @@ impl<'a, T: Element> Case<'a, T> {
             (self.predictor).encode(&tile, value, anchor, &mut store.borrow_mut(), &mut right);
             assert_eq!(found[first_code(number)..][..tile::TILE], right);
         };
-        self.each_place(enter, |_, element, in_store| {
+        self.each_position(enter, |_, element, in_store| {
             known[element] = store.borrow()[in_store];
         });
         known
@@ -215,7 +220,7 @@ impl<'a, T: Element> Case<'a, T> {
         assert!(known.words() == bytemuck::cast_slice::<T, u32>(&right));
         // Back, with the values that have no code where the field will be, and the anchors that are known.
         let mut start = vec![T::NAN; right.len()];
-        self.each_place(
+        self.each_position(
             |_| {},
             |code, element, _| {
                 if found[code] == RAW {

@@ -1,6 +1,6 @@
 //! Decoupled look-back on its own, with tile states prepared by hand and blocks in bad orders.
 
-use ferrosz_gpu_kernels::primitives::look_back::{TileState, sum_before};
+use ferrosz_gpu_kernels::primitives::look_back::{LookBackState, sum_before};
 use ferrosz_simt::emulator::{BlockOrder, Emulator, FaultKind};
 use ferrosz_simt::{Kernel, Thread, View};
 
@@ -33,7 +33,7 @@ fn view(cells: &mut [u64]) -> View<u64> {
 }
 
 /// What all lanes find from behind these states, which start at cell `first`.
-fn find(states: &[TileState], first: usize) -> u64 {
+fn find(states: &[LookBackState], first: usize) -> u64 {
     let mut cells = vec![u64::MAX; first];
     cells.extend(states.iter().map(|state| state.to_cell()));
     let mut found = [u64::MAX; 32];
@@ -58,7 +58,7 @@ fn tile_0_has_nothing_before_it() {
 
 #[test]
 fn the_nearest_inclusive_state_is_enough() {
-    use TileState::{Empty, Inclusive, Partial};
+    use LookBackState::{Empty, Inclusive, Partial};
     assert_eq!(find(&[Inclusive(5)], 3), 5);
     assert_eq!(find(&[Empty, Inclusive(5), Partial(2), Partial(3)], 0), 10);
     // What lies before it is neither waited for nor added.
@@ -71,8 +71,8 @@ fn the_nearest_inclusive_state_is_enough() {
 #[test]
 fn more_partial_states_than_a_warp_has_lanes() {
     for count in [31, 32, 33, 63, 64, 65, 200, 1000] {
-        let mut states = vec![TileState::Inclusive(1 << 40)];
-        states.extend((1..=count).map(TileState::Partial));
+        let mut states = vec![LookBackState::Inclusive(1 << 40)];
+        states.extend((1..=count).map(LookBackState::Partial));
         assert_eq!(
             find(&states, 0),
             (1 << 40) + count * (count + 1) / 2,
@@ -86,16 +86,19 @@ fn more_partial_states_than_a_warp_has_lanes() {
 #[test]
 fn values_may_have_62_bits() {
     let largest = (1 << 61) - 1;
-    let states = [TileState::Inclusive(largest), TileState::Partial(largest)];
+    let states = [
+        LookBackState::Inclusive(largest),
+        LookBackState::Partial(largest),
+    ];
     assert_eq!(find(&states, 0), 2 * largest);
 }
 
 #[test]
 fn a_state_that_never_comes_is_an_endless_spin() {
     let mut cells = [
-        TileState::Inclusive(1).to_cell(),
+        LookBackState::Inclusive(1).to_cell(),
         0,
-        TileState::Partial(1).to_cell(),
+        LookBackState::Partial(1).to_cell(),
     ];
     let mut found = [0; 32];
     let params = LookBackParams {
@@ -136,14 +139,18 @@ impl Kernel for ChainedScan {
                 u64::from(t.block_index())
             };
             t.shared_store(0, tile as u32);
-            t.atomic_store(params.states, tile, TileState::Partial(tile + 1).to_cell());
+            t.atomic_store(
+                params.states,
+                tile,
+                LookBackState::Partial(tile + 1).to_cell(),
+            );
         }
         t.barrier();
         if t.warp() == 1 {
             let tile = u64::from(t.shared_load(0));
             let sum = sum_before(t, params.states, 0, tile);
             if t.lane() == 0 {
-                let inclusive = TileState::Inclusive(sum + tile + 1);
+                let inclusive = LookBackState::Inclusive(sum + tile + 1);
                 t.atomic_store(params.states, tile, inclusive.to_cell());
                 t.atomic_store(params.found, tile, sum);
             }

@@ -102,13 +102,13 @@ fn right_codes<T: Element>(
     codes
 }
 
-/// Calls for each place of a tile that is in the field: the number of its code, and its number in the field.
-fn each_place(grid: &TileGrid, number: u64, mut call: impl FnMut(usize, usize)) {
+/// Calls for each position of a tile that is in the field: the number of its code, and its number in the field.
+fn each_position(grid: &TileGrid, number: u64, mut call: impl FnMut(usize, usize)) {
     let tile = grid.tile(number);
     for code in 0..tile::TILE as u32 {
-        let place = tile::place(grid.shape(), code / tile::LANES, code % tile::LANES);
-        if tile.has(place) {
-            call(code as usize, grid.flat(tile.at(place)) as usize);
+        let position = tile::position(grid.shape(), code / tile::LANES, code % tile::LANES);
+        if tile.has(position) {
+            call(code as usize, grid.flat(tile.at(position)) as usize);
         }
     }
 }
@@ -166,7 +166,7 @@ where
                 found[at], right_codes[at]
             );
         }
-        each_place(&grid, number, |code, at| {
+        each_position(&grid, number, |code, at| {
             if right_codes[code] == RAW as u16 {
                 output[at] = values[at];
             }

@@ -87,11 +87,11 @@ impl GridBox {
     }
 }
 
-/// A fault of a chunk, and the places that are lost with it.
+/// A fault of a chunk, and the positions that are lost with it.
 pub(crate) struct Lost {
     pub(crate) chunk: u64,
     pub(crate) cause: FormatError,
-    pub(crate) places: Vec<GridBox>,
+    pub(crate) positions: Vec<GridBox>,
 }
 
 #[cfg(test)]

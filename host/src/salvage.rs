@@ -59,8 +59,8 @@ impl Decompressor {
             Dtype::F64 => salvage_f64(&stream, verify, cast_slice_mut(&mut values), progress)?,
         };
         let lengths = stream.header.grid().lengths();
-        for place in lost.iter().flat_map(|lost| &lost.places) {
-            place.fill(lengths, &mut values, T::NAN);
+        for position in lost.iter().flat_map(|lost| &lost.positions) {
+            position.fill(lengths, &mut values, T::NAN);
         }
         Ok((values, damages(&stream, lost)))
     }
@@ -159,16 +159,16 @@ fn salvage_of<T: Element>(
     }
 }
 
-/// The places of faulty chunks of blocks: just their own.
+/// The positions of faulty chunks of blocks: just their own.
 fn lost_chunks(stream: &StreamRef<'_>, faults: Vec<(u64, FormatError)>) -> Vec<Lost> {
     let grid = stream.header.grid();
     let lost = faults.into_iter().map(|(chunk, cause)| {
-        let place = grid.chunk(chunk);
-        let (origin, size) = (place.origin, place.extents.map(u64::from));
+        let position = grid.chunk(chunk);
+        let (origin, size) = (position.origin, position.extents.map(u64::from));
         Lost {
             chunk,
             cause,
-            places: vec![GridBox { origin, size }],
+            positions: vec![GridBox { origin, size }],
         }
     });
     lost.collect()
@@ -179,8 +179,8 @@ fn damages(stream: &StreamRef<'_>, lost: Vec<Lost>) -> Vec<Damage> {
     let damages = lost.into_iter().map(|lost| Damage {
         chunk: lost.chunk,
         cause: lost.cause,
-        lost: (lost.places.iter())
-            .flat_map(|place| place.parts(&grid, &extents))
+        lost: (lost.positions.iter())
+            .flat_map(|position| position.parts(&grid, &extents))
             .collect(),
     });
     damages.collect()

@@ -115,8 +115,8 @@ impl Code for u32 {
 pub struct Decomposition<T, C> {
     /// What composing must know.
     pub recipe: Recipe<T>,
-    /// A code for each place of the field, in the recipe's order: the quantised difference from the
-    /// prediction plus the radius. 0 says that the place is an outlier. The radius itself at anchors.
+    /// A code for each position of the field, in the recipe's order: the quantised difference from the
+    /// prediction plus the radius. 0 says that the position is an outlier. The radius itself at anchors.
     pub codes: Vec<C>,
     /// The values of the anchors, bit for bit, in the order of the field.
     pub anchors: Vec<T>,
@@ -163,7 +163,7 @@ impl<T: Element, C: Code> Decomposition<T, C> {
         } else if self.anchors.len() as u64 != recipe.coarse().elements() {
             "there are not as many anchors as the field has"
         } else if self.outlier_values.len() != self.outlier_indices.len() {
-            "there are not as many values of outliers as places"
+            "there are not as many values of outliers as positions"
         } else {
             return Ok(());
         };

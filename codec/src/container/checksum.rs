@@ -1,6 +1,6 @@
 //! The checksum of headers and chunks.
 //!
-//! The sum, modulo 2^64, of every 32-bit word times a weight that depends on its place, and of a
+//! The sum, modulo 2^64, of every 32-bit word times a weight that depends on its position, and of a
 //! seed. Its terms can be added in any order, so that a thread block computes it with one multiply
 //! a word; and any damage confined to one word is found for certain, since a weight is odd and the
 //! product of two nonzero 32-bit numbers is not 0 modulo 2^64.

@@ -32,7 +32,7 @@ pub struct ChunkBox {
 
 /// Where a block lies in its chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct BlockPlace {
+pub struct BlockPosition {
     /// Its first element's coordinates in the chunk.
     pub origin: [u32; 3],
     /// How many elements the chunk has from there on, in each dimension: maybe more than the block.
@@ -126,7 +126,7 @@ impl Grid {
 
     /// Which chunk number `index` is in each dimension, of a grid of less than 2^32 chunks.
     #[inline(always)]
-    pub fn chunk_place(&self, index: u32) -> [u32; 3] {
+    pub fn chunk_position(&self, index: u32) -> [u32; 3] {
         let [_, y, x] = self.chunks.map(|count| (count as u32).max(1));
         let row = index / x;
         [row / y, row % y, index % x]
@@ -230,7 +230,7 @@ impl ChunkBox {
     /// Where block number `index` lies; the last dimension's number runs fastest. Behind the last
     /// block nothing is inside.
     #[inline(always)]
-    pub fn block(&self, shape: Shape, index: u32) -> BlockPlace {
+    pub fn block(&self, shape: Shape, index: u32) -> BlockPosition {
         let block = shape.extents();
         let at = if matches!(shape, Shape::Line) {
             [0, 0, index]
@@ -240,7 +240,7 @@ impl ChunkBox {
             [row / y.max(1), row % y.max(1), column]
         };
         let origin: [u32; 3] = core::array::from_fn(|i| at[i] * block[i]);
-        BlockPlace {
+        BlockPosition {
             origin,
             inside: core::array::from_fn(|i| self.extents[i].saturating_sub(origin[i])),
         }
@@ -303,14 +303,14 @@ mod tests {
                     let chunk = grid.chunk(index);
                     assert!(chunk.elements() as usize <= CHUNK);
                     for b in 0..chunk.block_count(grid.shape()) {
-                        let place = chunk.block(grid.shape(), b);
+                        let position = chunk.block(grid.shape(), b);
                         for g in 0..grid.shape().groups() {
-                            let mask = grid.shape().inside(g as u32, place.inside);
+                            let mask = grid.shape().inside(g as u32, position.inside);
                             for e in (0..32).filter(|e| mask >> e & 1 == 1) {
                                 let (e, s) = (g * 32 + e, grid.shape());
                                 let at = [e / s.slice(), e % s.slice() / s.row(), e % s.row()];
                                 seen[grid.flat(core::array::from_fn(|i| {
-                                    chunk.origin[i] + u64::from(place.origin[i]) + at[i] as u64
+                                    chunk.origin[i] + u64::from(position.origin[i]) + at[i] as u64
                                 })) as usize] += 1;
                             }
                         }

@@ -20,11 +20,11 @@ impl Identity {
     /// taken for another form, does not have its checksum.
     #[inline(always)]
     pub const fn seed(self, number: u64, form: u32) -> u64 {
-        let place = number
+        let position = number
             .wrapping_mul(CHUNK_ALIGNMENT)
             .wrapping_add(form as u64 + 1);
         self.0
-            .wrapping_add(place.wrapping_mul(0x9E37_79B9_7F4A_7C15))
+            .wrapping_add(position.wrapping_mul(0x9E37_79B9_7F4A_7C15))
     }
 }
 

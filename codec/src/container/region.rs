@@ -154,16 +154,16 @@ impl Region {
         holds
     }
 
-    /// The field's extents, for divisions: a field without elements has no place to divide.
+    /// The field's extents, for divisions: a field without elements has none.
     #[inline(always)]
     fn divisors(&self) -> [u64; 3] {
         let [depth, height, width] = self.lengths;
         [depth, height.max(1), width.max(1)]
     }
 
-    /// The place of the element at these coordinates in the region's own order; none if it is outside.
+    /// The position of the element at these coordinates in the region's own order; none if it is outside.
     #[inline(always)]
-    pub fn place(&self, at: [u64; 3]) -> Option<u64> {
+    pub fn position(&self, at: [u64; 3]) -> Option<u64> {
         let inside = |i: usize| at[i] >= self.from[i] && at[i] < self.to[i];
         let is_inside = inside(0) & inside(1) & inside(2);
         let [_, height, width] = self.extents();
@@ -171,19 +171,19 @@ impl Region {
         is_inside.then(|| (z * height + y) * width + x)
     }
 
-    /// The place of element number `flat`; none if it is outside.
+    /// The position of element number `flat`; none if it is outside.
     #[inline(always)]
-    pub fn place_of(&self, flat: u64) -> Option<u64> {
+    pub fn position_of(&self, flat: u64) -> Option<u64> {
         if self.is_line() {
-            return self.place([0, 0, flat]);
+            return self.position([0, 0, flat]);
         }
         let [_, height, width] = self.divisors();
         let row = flat / width;
-        self.place([row / height, row % height, flat % width])
+        self.position([row / height, row % height, flat % width])
     }
 
-    /// Cuts what is inside out of a run of elements from number `flat` on: `take` gets the part's place
-    /// in the run and its place in the region.
+    /// Cuts what is inside out of a run of elements from number `flat` on: `take` gets the part's position
+    /// in the run and its position in the region.
     #[inline(always)]
     pub fn cut(&self, flat: u64, length: u64, mut take: impl FnMut(Range<u64>, u64)) {
         let [_, height, width] = self.divisors();
@@ -195,9 +195,10 @@ impl Region {
             let first = at.max(row_start + self.from[2]);
             let last = end.min(row_start + self.to[2]);
             if first < last
-                && let Some(place) = self.place([row / height, row % height, first - row_start])
+                && let Some(position) =
+                    self.position([row / height, row % height, first - row_start])
             {
-                take(first - flat..last - flat, place);
+                take(first - flat..last - flat, position);
             }
             at = end;
         }
@@ -246,8 +247,8 @@ mod tests {
                     let mut found = Vec::new();
                     for region in regions.into_iter().flatten() {
                         let start = found.len() as u64;
-                        region.cut(0, 210, |run, place| {
-                            assert_eq!(place + start, found.len() as u64);
+                        region.cut(0, 210, |run, position| {
+                            assert_eq!(position + start, found.len() as u64);
                             found.extend(run);
                         });
                         assert_eq!(found.len() as u64, start + region.elements());
@@ -266,10 +267,10 @@ mod tests {
             let grid = Grid::new(shape, &extents);
             let region = Region::of_box(&grid, &extents, &[2..4, 0..1, 3..6]).unwrap();
             let mut found = Vec::new();
-            region.cut(10, 14, |run, place| found.push((run, place)));
+            region.cut(10, 14, |run, position| found.push((run, position)));
             assert_eq!(found, [(7..10, 0)]);
-            assert_eq!(region.place_of(24), Some(3));
-            assert_eq!(region.place_of(27), None);
+            assert_eq!(region.position_of(24), Some(3));
+            assert_eq!(region.position_of(27), None);
             let empty = Region::of_box(&grid, &extents, &[2..4, 0..0, 3..6]).unwrap();
             assert_eq!(empty.elements(), 0);
             assert_eq!(Region::of_box(&grid, &extents, &[2..4, 0..2, 3..6]), None);

@@ -1,10 +1,10 @@
 //! Streams of tile codecs: which chunks there are, and what stands before them.
 //!
 //! The first entry of the chunk table is that of the *prologue*: the parameters of the interpolation, the
-//! shares of the tokens, and the anchors of the anchors. Then come the chunks of the coarse field, if there is
+//! frequencies of the tokens, and the anchors of the anchors. Then come the chunks of the coarse field, if there is
 //! one, and those of the field. See FORMAT.md, section 15.
 
-use crate::code::entropy::shares::{MAX_WORDS, Shares};
+use crate::code::entropy::frequency_tables::{FrequencyTables, MAX_WORDS};
 use crate::code::entropy::states::{Huffman, Rans};
 use crate::container::grid::Grid;
 use crate::container::table::{CHUNK_ALIGNMENT, ENTRY_BYTES};
@@ -115,15 +115,15 @@ impl TileLayout {
 pub struct Prologue<T> {
     /// The parameters of the interpolation, if there is one.
     pub resolved: Option<Resolved<T>>,
-    /// The shares of the tokens, if the coder has any.
-    pub shares: Option<Shares>,
+    /// The frequencies of the tokens, if the coder has any.
+    pub frequencies: Option<FrequencyTables>,
 }
 
 /// The sections of a prologue, in bytes from its start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sections {
-    /// Where the word that counts the words of the shares is.
-    pub shares: usize,
+    /// Where the word that counts the words of the frequencies is.
+    pub frequencies: usize,
     /// Where the anchors of the coarse field begin.
     pub anchors: usize,
     /// Where they end.
@@ -131,16 +131,16 @@ pub struct Sections {
 }
 
 impl Sections {
-    /// The sections of a prologue with so many words of shares.
-    pub fn new(layout: &TileLayout, share_words: usize, dtype: Dtype) -> Self {
+    /// The sections of a prologue with so many words of frequencies.
+    pub fn new(layout: &TileLayout, frequency_words: usize, dtype: Dtype) -> Self {
         let parameters = match layout.codec.predictor {
             TilePredictor::Lorenzo => 0,
             TilePredictor::Interp(_) => 4 * WORDS,
         };
-        let anchors = parameters + 4 * (1 + share_words);
+        let anchors = parameters + 4 * (1 + frequency_words);
         let count = layout.prologue_anchors().map_or(0, |grid| grid.elements());
         Self {
-            shares: parameters,
+            frequencies: parameters,
             anchors,
             end: anchors + count as usize * dtype.bytes(),
         }
@@ -155,7 +155,7 @@ impl Sections {
 /// Bytes of the prologue with which a payload begins, padding included: its contents say it. None if it cannot be one
 /// of this layout. It may be more than the payload has.
 pub fn prologue_bytes(layout: &TileLayout, dtype: Dtype, payload: &[u8]) -> Option<u64> {
-    let count_at = Sections::new(layout, 0, dtype).shares;
+    let count_at = Sections::new(layout, 0, dtype).frequencies;
     let count = payload.get(count_at..)?.first_chunk::<4>()?;
     let count = usize::try_from(u32::from_le_bytes(*count)).ok()?;
     (count <= MAX_WORDS).then(|| Sections::new(layout, count, dtype).bytes() as u64)
@@ -186,7 +186,7 @@ impl<T: Element> Prologue<T> {
             }
         };
         let first = Sections::new(layout, 0, T::DTYPE);
-        let count = word(first.shares / 4) as usize;
+        let count = word(first.frequencies / 4) as usize;
         if count > MAX_WORDS {
             return Err(ChunkFault::Prologue);
         }
@@ -195,19 +195,25 @@ impl<T: Element> Prologue<T> {
             return Err(ChunkFault::Length);
         }
         let mut stored = [0; MAX_WORDS];
-        let first_share = first.shares / 4 + 1;
-        for (i, place) in stored.iter_mut().take(count).enumerate() {
-            *place = word(first_share + i);
+        let first_frequency = first.frequencies / 4 + 1;
+        for (i, position) in stored.iter_mut().take(count).enumerate() {
+            *position = word(first_frequency + i);
         }
         let stored = &stored[..count];
-        let shares = match layout.codec.coder {
-            TileCoder::Rans => Some(Shares::read::<Rans>(stored)),
-            TileCoder::Huffman => Some(Shares::read::<Huffman>(stored)),
+        let frequencies = match layout.codec.coder {
+            TileCoder::Rans => Some(FrequencyTables::read::<Rans>(stored)),
+            TileCoder::Huffman => Some(FrequencyTables::read::<Huffman>(stored)),
             TileCoder::BitPlane if count == 0 => None,
             TileCoder::BitPlane => return Err(ChunkFault::Prologue),
         };
-        let shares = shares.transpose().map_err(|_| ChunkFault::Prologue)?;
-        Ok((Self { resolved, shares }, sections))
+        let frequencies = frequencies.transpose().map_err(|_| ChunkFault::Prologue)?;
+        Ok((
+            Self {
+                resolved,
+                frequencies,
+            },
+            sections,
+        ))
     }
 
     /// Writes a prologue into zeroed bytes of at least [`Sections::bytes`]; the sections.
@@ -218,23 +224,23 @@ impl<T: Element> Prologue<T> {
         bytes: &mut [u8],
     ) -> Sections {
         let mut stored = [0; MAX_WORDS];
-        let count = match (&self.shares, layout.codec.coder) {
-            (Some(shares), TileCoder::Rans) => shares.write::<Rans>(&mut stored),
-            (Some(shares), TileCoder::Huffman) => shares.write::<Huffman>(&mut stored),
+        let count = match (&self.frequencies, layout.codec.coder) {
+            (Some(frequencies), TileCoder::Rans) => frequencies.write::<Rans>(&mut stored),
+            (Some(frequencies), TileCoder::Huffman) => frequencies.write::<Huffman>(&mut stored),
             (Some(_), TileCoder::BitPlane) | (None, _) => 0,
         };
         let sections = Sections::new(layout, count, T::DTYPE);
         let parameters = self.resolved.map(|resolved| resolved.to_words());
         let parameters = parameters.iter().flatten().take(WORDS);
-        let shares = stored.iter().take(count);
+        let frequencies = stored.iter().take(count);
         let words = parameters.copied().chain([count as u32]);
-        let words = words.chain(shares.copied());
-        for (place, word) in bytes.as_chunks_mut::<4>().0.iter_mut().zip(words) {
-            *place = u32::to_le_bytes(word);
+        let words = words.chain(frequencies.copied());
+        for (position, word) in bytes.as_chunks_mut::<4>().0.iter_mut().zip(words) {
+            *position = u32::to_le_bytes(word);
         }
-        let places = bytes.get_mut(sections.anchors..).unwrap_or_default();
-        for (place, anchor) in places.chunks_exact_mut(T::BYTES).zip(anchors) {
-            place.copy_from_slice(&anchor.to_bits64().to_le_bytes()[..T::BYTES]);
+        let positions = bytes.get_mut(sections.anchors..).unwrap_or_default();
+        for (position, anchor) in positions.chunks_exact_mut(T::BYTES).zip(anchors) {
+            position.copy_from_slice(&anchor.to_bits64().to_le_bytes()[..T::BYTES]);
         }
         sections
     }

@@ -1,4 +1,4 @@
-//! Which element lies at which place of which block (cuSZp stream, sections 2 and 6).
+//! Which element lies at which position of which block (cuSZp stream, sections 2 and 6).
 
 use crate::cuszp::{CuszpError, Framing};
 use crate::shape::Shape;
@@ -24,7 +24,7 @@ pub struct Layout {
     blocks: u32,
 }
 
-/// The coordinates of a block's place 0.
+/// The coordinates of a block's position 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Corner {
     /// Slice.
@@ -35,7 +35,7 @@ pub struct Corner {
     pub x: u32,
 }
 
-/// What is at a place of a block.
+/// What is at a position of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
     /// The element of this index.
@@ -171,7 +171,7 @@ impl Layout {
         }
     }
 
-    /// The index of place `4 * quad`, a multiple of 4; the next three places follow it. None where
+    /// The index of position `4 * quad`, a multiple of 4; the next three positions follow it. None where
     /// they hold nothing. In 2D and 3D a row begins at the multiple of 4 at or *before* its first
     /// element (section 6.2).
     #[inline(always)]
@@ -197,7 +197,7 @@ impl Layout {
         Some((start & !3) + right)
     }
 
-    /// The row, counted through all slices, of a place that [`Layout::quad`] has an index for; 0 in
+    /// The row, counted through all slices, of a position that [`Layout::quad`] has an index for; 0 in
     /// 1D.
     #[inline(always)]
     pub const fn row(&self, corner: Corner, quad: u32) -> u32 {
@@ -209,13 +209,13 @@ impl Layout {
         z.wrapping_mul(self.dims[1]).wrapping_add(y)
     }
 
-    /// What is at place `place` of a block.
+    /// What is at position `position` of a block.
     #[inline(always)]
-    pub const fn place(&self, corner: Corner, place: u32) -> Place {
-        let Some(start) = self.quad(corner, place / 4) else {
+    pub const fn position(&self, corner: Corner, position: u32) -> Place {
+        let Some(start) = self.quad(corner, position / 4) else {
             return Place::Nothing;
         };
-        self.behind(start | (place % 4))
+        self.behind(start | (position % 4))
     }
 
     /// What is at an index that [`Layout::quad`] gave, or one of the three after it.
@@ -331,8 +331,8 @@ mod tests {
         let quads: [Option<u32>; 8] = core::array::from_fn(|quad| layout.quad(corner, quad as u32));
         let (a, b, c) = (Some(0), Some(4), Some(8));
         assert_eq!(quads, [a, b, b, c, c, Some(12), None, None]);
-        assert_eq!(layout.place(corner, 2 * 8 + 4 + 2), Place::Element(14));
-        assert_eq!(layout.place(corner, 2 * 8 + 4 + 3), Place::ZeroValue);
+        assert_eq!(layout.position(corner, 2 * 8 + 4 + 2), Place::Element(14));
+        assert_eq!(layout.position(corner, 2 * 8 + 4 + 3), Place::ZeroValue);
         assert_eq!((layout.blocks(), layout.payload_start()), (1, 4));
     }
 

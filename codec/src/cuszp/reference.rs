@@ -166,9 +166,9 @@ impl<'a, T: Element> Encoder<'a, T> {
             Shape::Line => predictor.forward(Shape::Line, first_of(&mut codes)),
             shape => predictor.forward(shape, &mut codes),
         }
-        // Places with nothing have no difference, whatever their predecessor is.
-        let places = codes.as_flattened_mut().iter_mut();
-        for (difference, nothing) in places.zip(nothing.as_flattened()) {
+        // Positions with nothing have no difference, whatever their predecessor is.
+        let positions = codes.as_flattened_mut().iter_mut();
+        for (difference, nothing) in positions.zip(nothing.as_flattened()) {
             if *nothing {
                 *difference = 0;
             }
@@ -176,9 +176,9 @@ impl<'a, T: Element> Encoder<'a, T> {
         codes
     }
 
-    /// The code at a place; none for nothing.
-    fn code(&self, corner: Corner, place: u32) -> Option<i32> {
-        let value = match self.layout.place(corner, place) {
+    /// The code at a position; none for nothing.
+    fn code(&self, corner: Corner, position: u32) -> Option<i32> {
+        let value = match self.layout.position(corner, position) {
             Place::Element(index) => self.values.get(index as usize).copied()?,
             Place::ZeroValue => T::ZERO,
             Place::Nothing => return None,
@@ -316,13 +316,13 @@ impl<'a, T: Element> Decoder<'a, T> {
         let body = self.payload.get(at..self.payload.len().min(at + bytes));
         let codes = self.codes(self.rate(block), body.unwrap_or_default());
         let corner = self.layout.corner(block);
-        for place in 0..GROUP * self.kind.shape.groups() {
-            let Place::Element(index) = self.layout.place(corner, place as u32) else {
+        for position in 0..GROUP * self.kind.shape.groups() {
+            let Place::Element(index) = self.layout.position(corner, position as u32) else {
                 continue;
             };
             let slot = (index as usize).checked_sub(first);
             if let Some(slot) = slot.and_then(|slot| out.get_mut(slot)) {
-                *slot = self.quantizer.value(codes.as_flattened()[place]);
+                *slot = self.quantizer.value(codes.as_flattened()[position]);
             }
         }
     }

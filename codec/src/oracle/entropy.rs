@@ -1,14 +1,14 @@
 //! The oracle of entropy coding: a chunk in plain loops, meant to be read beside FORMAT.md.
 //!
-//! It shares no code with the coders. Groups are found place by place, states are divided, codes are read bit by bit,
+//! It shares no code with the coders. Zones are found position by position, states are divided, codes are read bit by bit,
 //! and there are no tables.
 
 use crate::code::entropy::states::SymbolCoder;
 use crate::container::chunk::Form;
 use crate::element::Element;
 use crate::error::ChunkFault;
-use crate::oracle::order::{self, LANES, PLACES, RAW};
-use crate::oracle::shares::{Contexts, classes, code_of_token, extra_bits, token};
+use crate::oracle::frequencies::{Contexts, classes, code_of_token, extra_bits, token};
+use crate::oracle::order::{self, LANES, POSITIONS, RAW};
 use crate::tile::{TileBox, TileOrder};
 use alloc::vec;
 use alloc::vec::Vec;
@@ -39,26 +39,26 @@ impl Extra {
     const NONE: Self = Self { count: 0, value: 0 };
 }
 
-/// A symbol's number, its share, and where its interval starts.
+/// A symbol's number, its frequency, and where its interval starts.
 type Interval = (usize, u32, u32);
 
 /// Of tiles the codes, in order of steps and lanes, and of all of them the raw values.
 pub(crate) type Decoded<T> = (Vec<Vec<u16>>, Vec<T>);
 
 /// Encodes a chunk of tiles, of each of which the codes and the elements lie in order of steps and lanes, with these
-/// shares.
+/// frequencies.
 pub fn encode<C: SymbolCoder, T: Element>(
     order: TileOrder,
     tiles: &[TileBox],
-    shares: &Contexts<u16>,
+    frequencies: &Contexts<u16>,
     codes: &[Vec<u16>],
     values: &[Vec<T>],
 ) -> (Form, Vec<u8>) {
     let mut rounds = Vec::new();
     let (mut all, mut raw) = (Vec::new(), Vec::new());
     for ((tile, codes), values) in tiles.iter().zip(codes).zip(values) {
-        rounds.extend(rounds_of_tile(order, tile, shares, codes));
-        for at in (0..codes.len()).filter(|at| order::group(order, tile, *at).is_some()) {
+        rounds.extend(rounds_of_tile(order, tile, frequencies, codes));
+        for at in (0..codes.len()).filter(|at| order::zone(order, tile, *at).is_some()) {
             all.push(values[at]);
             if codes[at] == RAW {
                 raw.push(values[at]);
@@ -69,7 +69,7 @@ pub fn encode<C: SymbolCoder, T: Element>(
     if codes.iter().flatten().all(|z| *z == 0) {
         return (Form::Zero, Vec::new());
     }
-    match push_rounds::<C>(shares, &rounds) {
+    match push_rounds::<C>(frequencies, &rounds) {
         Some(bytes) if with_values(bytes.clone(), &raw).len() < raw_form.len() => {
             (Form::Coded, with_values(bytes, &raw))
         }
@@ -89,16 +89,16 @@ pub(crate) fn with_values<T: Element>(mut bytes: Vec<u8>, values: &[T]) -> Vec<u
 fn rounds_of_tile(
     order: TileOrder,
     tile: &TileBox,
-    shares: &Contexts<u16>,
+    frequencies: &Contexts<u16>,
     codes: &[u16],
 ) -> Vec<Round> {
     let classes = classes(order, tile, codes);
-    let class_of = |group: usize| {
+    let class_of = |zone: usize| {
         (
-            group % 32,
+            zone % 32,
             Pop::Symbol {
                 context: 0,
-                symbol: classes[group],
+                symbol: classes[zone],
                 extra: Extra::NONE,
             },
         )
@@ -107,15 +107,15 @@ fn rounds_of_tile(
     if order.has_levels {
         rounds.push((32..37).map(class_of).collect());
     }
-    for step in 0..PLACES / LANES {
+    for step in 0..POSITIONS / LANES {
         let (mut tokens, mut extras) = (Vec::new(), Vec::new());
         for lane in 0..LANES {
             let at = LANES * step + lane;
-            let group = order::group(order, tile, at);
-            let Some(context) = group.map(|group| classes[group]).filter(|class| *class > 0) else {
+            let zone = order::zone(order, tile, at);
+            let Some(context) = zone.map(|zone| classes[zone]).filter(|class| *class > 0) else {
                 continue;
             };
-            let (symbol, count, value) = token(codes[at], |token| shares[context][token] > 0);
+            let (symbol, count, value) = token(codes[at], |token| frequencies[context][token] > 0);
             let extra = Extra { count, value };
             let is_alone = count > 4;
             tokens.push((
@@ -135,34 +135,34 @@ fn rounds_of_tile(
     rounds
 }
 
-/// The intervals of each context's symbols: in order of the symbols, or, for prefix codes, of falling share.
-fn intervals_of<C: SymbolCoder>(shares: &Contexts<u16>) -> Vec<Vec<Interval>> {
-    let of_context = |shares: &[u16; 112]| {
-        let mut symbols: Vec<usize> = (0..112).filter(|symbol| shares[*symbol] > 0).collect();
+/// The intervals of each context's symbols: in order of the symbols, or, for prefix codes, of falling frequency.
+fn intervals_of<C: SymbolCoder>(frequencies: &Contexts<u16>) -> Vec<Vec<Interval>> {
+    let of_context = |frequencies: &[u16; 112]| {
+        let mut symbols: Vec<usize> = (0..112).filter(|symbol| frequencies[*symbol] > 0).collect();
         if C::POWERS_OF_TWO {
-            // Stable: of the same share in order of the symbols.
-            symbols.sort_by_key(|symbol| core::cmp::Reverse(shares[*symbol]));
+            // Stable: of the same frequency in order of the symbols.
+            symbols.sort_by_key(|symbol| core::cmp::Reverse(frequencies[*symbol]));
         }
         let mut start = 0;
         let mut next = |symbol: usize| {
-            let share = u32::from(shares[symbol]);
-            start += share;
-            (symbol, share, start - share)
+            let frequency = u32::from(frequencies[symbol]);
+            start += frequency;
+            (symbol, frequency, start - frequency)
         };
         symbols.into_iter().map(&mut next).collect()
     };
-    shares.iter().map(of_context).collect()
+    frequencies.iter().map(of_context).collect()
 }
 
 /// The bits of a symbol's prefix code, the first one first.
-fn prefix((_, share, start): Interval) -> Vec<u32> {
-    let length = (4096 / share).ilog2();
+fn prefix((_, frequency, start): Interval) -> Vec<u32> {
+    let length = (4096 / frequency).ilog2();
     (0..length).map(|bit| start >> (11 - bit) & 1).collect()
 }
 
-/// The image without raw values; none if a symbol has no share.
-fn push_rounds<C: SymbolCoder>(shares: &Contexts<u16>, rounds: &[Round]) -> Option<Vec<u8>> {
-    let intervals = intervals_of::<C>(shares);
+/// The image without raw values; none if a symbol has no frequency.
+fn push_rounds<C: SymbolCoder>(frequencies: &Contexts<u16>, rounds: &[Round]) -> Option<Vec<u8>> {
+    let intervals = intervals_of::<C>(frequencies);
     let mut states = [1u64 << 16; 32];
     let mut words = Vec::new();
     for round in rounds.iter().rev() {
@@ -209,9 +209,9 @@ fn with_bits(x: u64, Extra { count, value }: Extra) -> u64 {
     x << count | u64::from(value)
 }
 
-fn with_interval(x: u64, (_, share, start): Interval) -> u64 {
-    let (share, start) = (u64::from(share), u64::from(start));
-    x / share * 4096 + x % share + start
+fn with_interval(x: u64, (_, frequency, start): Interval) -> u64 {
+    let (frequency, start) = (u64::from(frequency), u64::from(start));
+    x / frequency * 4096 + x % frequency + start
 }
 
 fn image(states: &[u64; 32], words: &[u16]) -> Vec<u8> {
@@ -247,22 +247,22 @@ fn image(states: &[u64; 32], words: &[u16]) -> Vec<u8> {
 pub fn decode<C: SymbolCoder, T: Element>(
     order: TileOrder,
     tiles: &[TileBox],
-    shares: &Contexts<u16>,
+    frequencies: &Contexts<u16>,
     form: Form,
     bytes: &[u8],
 ) -> Result<(Vec<Vec<u16>>, Vec<T>), ChunkFault> {
-    let places = places_of(order, tiles);
-    match uncoded(&places, form, bytes)? {
+    let positions = positions_of(order, tiles);
+    match uncoded(&positions, form, bytes)? {
         Some(decoded) => Ok(decoded),
-        None => pop_tiles::<C, T>(order, &places, shares, bytes),
+        None => pop_tiles::<C, T>(order, &positions, frequencies, bytes),
     }
 }
 
-/// The group of each place of tiles that has a code.
-pub(crate) fn places_of(order: TileOrder, tiles: &[TileBox]) -> Vec<Vec<Option<usize>>> {
+/// The zone of each position of tiles that has a code.
+pub(crate) fn positions_of(order: TileOrder, tiles: &[TileBox]) -> Vec<Vec<Option<usize>>> {
     let of_tile = |tile| {
-        (0..PLACES)
-            .map(|at| order::group(order, tile, at))
+        (0..POSITIONS)
+            .map(|at| order::zone(order, tile, at))
             .collect()
     };
     tiles.iter().map(of_tile).collect()
@@ -270,19 +270,19 @@ pub(crate) fn places_of(order: TileOrder, tiles: &[TileBox]) -> Vec<Vec<Option<u
 
 /// What a chunk holds whose form is not *coded*; none if it is.
 pub(crate) fn uncoded<T: Element>(
-    places: &[Vec<Option<usize>>],
+    positions: &[Vec<Option<usize>>],
     form: Form,
     bytes: &[u8],
 ) -> Result<Option<Decoded<T>>, ChunkFault> {
-    let count = places.iter().flatten().flatten().count();
+    let count = positions.iter().flatten().flatten().count();
     let raw_bytes = (count * T::BYTES).next_multiple_of(16);
     if bytes.len() > raw_bytes || !bytes.len().is_multiple_of(16) {
         return Err(ChunkFault::Place);
     }
     let fill = |z: u16| {
         let of_tile =
-            |tile: &Vec<Option<usize>>| tile.iter().map(|group| group.map_or(0, |_| z)).collect();
-        places.iter().map(of_tile).collect()
+            |tile: &Vec<Option<usize>>| tile.iter().map(|zone| zone.map_or(0, |_| z)).collect();
+        positions.iter().map(of_tile).collect()
     };
     match form {
         Form::Zero if bytes.is_empty() => Ok(Some((fill(0), Vec::new()))),
@@ -305,36 +305,36 @@ pub(crate) fn read_values<T: Element>(bytes: &[u8], count: usize) -> Result<Vec<
 
 fn pop_tiles<C: SymbolCoder, T: Element>(
     order: TileOrder,
-    places: &[Vec<Option<usize>>],
-    shares: &Contexts<u16>,
+    positions: &[Vec<Option<usize>>],
+    frequencies: &Contexts<u16>,
     bytes: &[u8],
 ) -> Result<(Vec<Vec<u16>>, Vec<T>), ChunkFault> {
-    let mut stacks = Stacks::read(intervals_of::<C>(shares), C::POWERS_OF_TWO, bytes)?;
+    let mut states = States::read(intervals_of::<C>(frequencies), C::POWERS_OF_TWO, bytes)?;
     let mut codes = Vec::new();
-    for groups in places {
+    for zones in positions {
         let mut classes = Vec::new();
-        for group in 0..order::groups(order) {
-            let class = stacks.symbol(group % 32, 0)?;
-            stacks.refill(group % 32);
-            if class > 0 && shares[class].iter().all(|share| *share == 0) {
+        for zone in 0..order::zones(order) {
+            let class = states.symbol(zone % 32, 0)?;
+            states.refill(zone % 32);
+            if class > 0 && frequencies[class].iter().all(|frequency| *frequency == 0) {
                 return Err(ChunkFault::Symbol);
             }
             classes.push(class);
         }
-        let mut tile = vec![0; groups.len()];
-        for (codes, groups) in tile.chunks_mut(32).zip(groups.chunks(32)) {
-            let class = |lane: usize| groups[lane].map_or(0, |group| classes[group]);
+        let mut tile = vec![0; zones.len()];
+        for (codes, zones) in tile.chunks_mut(32).zip(zones.chunks(32)) {
+            let class = |lane: usize| zones[lane].map_or(0, |zone| classes[zone]);
             let (mut tokens, mut extras) = ([0; 32], [0; 32]);
             for lane in (0..32).filter(|lane| class(*lane) > 0) {
-                tokens[lane] = stacks.symbol(lane, class(lane))?;
+                tokens[lane] = states.symbol(lane, class(lane))?;
                 if extra_bits(tokens[lane]) <= 4 {
-                    extras[lane] = stacks.bits(lane, extra_bits(tokens[lane]));
+                    extras[lane] = states.bits(lane, extra_bits(tokens[lane]));
                 }
-                stacks.refill(lane);
+                states.refill(lane);
             }
             for lane in (0..32).filter(|lane| extra_bits(tokens[*lane]) > 4) {
-                extras[lane] = stacks.bits(lane, extra_bits(tokens[lane]));
-                stacks.refill(lane);
+                extras[lane] = states.bits(lane, extra_bits(tokens[lane]));
+                states.refill(lane);
             }
             for (lane, code) in codes.iter_mut().enumerate() {
                 *code = code_of_token(tokens[lane], extras[lane]);
@@ -343,7 +343,7 @@ fn pop_tiles<C: SymbolCoder, T: Element>(
         codes.push(tile);
     }
     let raws = codes.iter().flatten().filter(|z| **z == RAW).count();
-    let behind = stacks.finish()?;
+    let behind = states.finish()?;
     let values = read_values(behind, raws)?;
     let end = bytes.len() - behind.len() + raws * T::BYTES;
     if end.next_multiple_of(16) == bytes.len() {
@@ -354,7 +354,7 @@ fn pop_tiles<C: SymbolCoder, T: Element>(
 }
 
 /// The lanes, and what is behind them.
-struct Stacks<'a> {
+struct States<'a> {
     intervals: Vec<Vec<Interval>>,
     is_prefix: bool,
     states: Vec<u64>,
@@ -363,7 +363,7 @@ struct Stacks<'a> {
     behind: &'a [u8],
 }
 
-impl<'a> Stacks<'a> {
+impl<'a> States<'a> {
     fn read(
         intervals: Vec<Vec<Interval>>,
         is_prefix: bool,
@@ -424,11 +424,11 @@ impl<'a> Stacks<'a> {
         };
         let mut intervals = self.intervals[context].iter();
         let interval = *intervals.find(is_top).ok_or(ChunkFault::Symbol)?;
-        let (symbol, share, start) = interval;
+        let (symbol, frequency, start) = interval;
         self.states[lane] = if self.is_prefix {
             x >> prefix(interval).len()
         } else {
-            u64::from(share) * (x / 4096) + x % 4096 - u64::from(start)
+            u64::from(frequency) * (x / 4096) + x % 4096 - u64::from(start)
         };
         Ok(symbol)
     }
@@ -438,7 +438,7 @@ impl<'a> Stacks<'a> {
         if self.next != self.words.len() {
             Err(ChunkFault::Length)
         } else if self.states.iter().any(|x| *x != 1 << 16) {
-            Err(ChunkFault::Stack)
+            Err(ChunkFault::State)
         } else {
             Ok(self.behind)
         }

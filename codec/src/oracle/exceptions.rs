@@ -35,10 +35,10 @@ impl Exceptions {
     ) {
         for (g, group) in (first_group..).zip(block.chunks(GROUP)) {
             let mut mask = 0u32;
-            for (e, place) in group.iter().enumerate() {
-                if let Some(place) = place.filter(|place| codes[*place].is_none()) {
+            for (e, position) in group.iter().enumerate() {
+                if let Some(position) = position.filter(|position| codes[*position].is_none()) {
                     mask |= 1 << e;
-                    self.values.extend(element_bytes(values[place]));
+                    self.values.extend(element_bytes(values[position]));
                 }
             }
             if mask != 0 {

@@ -13,15 +13,15 @@ use crate::tile::TileGrid;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// The code of every place in C order; none where the value is stored as it is.
+/// The code of every position in C order; none where the value is stored as it is.
 pub(crate) type Codes = Vec<Option<i32>>;
 
 /// What became of a field.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Decomposed<T> {
-    /// The code of every place in C order; none where the value is stored as it is. 0 at anchors.
+    /// The code of every position in C order; none where the value is stored as it is. 0 at anchors.
     pub codes: Vec<Option<i32>>,
-    /// What the decoder will know of every place, in C order.
+    /// What the decoder will know of every position, in C order.
     pub known: Vec<T>,
 }
 
@@ -61,7 +61,7 @@ pub fn decompose<T: Element>(
     Decomposed { codes, known }
 }
 
-/// What the encoder knew of a field of these codes. The values of places without a code are in `raw`; there the field
+/// What the encoder knew of a field of these codes. The values of positions without a code are in `raw`; there the field
 /// is what these say, whatever the encoder knew. The `radius` is that of the codes.
 pub fn compose<T: Element>(
     grid: &TileGrid,
@@ -142,8 +142,8 @@ fn window(geometry: Geometry, shape: Shape) -> [u64; 3] {
     }
 }
 
-/// Goes through all places that are not anchors, each after those that it is predicted from; `decide` gets
-/// level, number and prediction of a place and says what is known of it from then on.
+/// Goes through all positions that are not anchors, each after those that it is predicted from; `decide` gets
+/// level, number and prediction of a position and says what is known of it from then on.
 pub(crate) fn visit<T: Element>(
     field: &Field,
     parameters: &Parameters,
@@ -184,7 +184,7 @@ pub(crate) fn visit<T: Element>(
     known
 }
 
-/// A place, and what is known around it.
+/// A position, and what is known around it.
 struct Site<'a, T> {
     field: &'a Field,
     window: [u64; 3],
@@ -195,7 +195,7 @@ struct Site<'a, T> {
 }
 
 impl<T: Element> Site<'_, T> {
-    /// The axes along which the place, of coordinates divisible by the unit, is predicted in a stage; none if it does
+    /// The axes along which the position, of coordinates divisible by the unit, is predicted in a stage; none if it does
     /// not belong to the stage.
     fn axes(&self, stage: usize) -> Option<[bool; 3]> {
         let first = first_axis(self.field.shape);

@@ -1,4 +1,4 @@
-//! Tiles, their places, groups and classes (FORMAT.md, sections 9 and 10), place by place.
+//! Tiles, their positions, zones and classes (FORMAT.md, sections 9 and 10), position by position.
 
 use crate::shape::Shape;
 use crate::tile::{FAR, TileBox, TileGrid, TileOrder};
@@ -7,13 +7,13 @@ use alloc::vec::Vec;
 /// Lanes of a step.
 pub(crate) const LANES: usize = 32;
 
-/// Places of a tile.
-pub(crate) const PLACES: usize = 16_384;
+/// Positions of a tile.
+pub(crate) const POSITIONS: usize = 16_384;
 
 /// Tiles of a chunk.
 pub(crate) const CHUNK_TILES: usize = 4;
 
-/// The code of a place whose value is stored.
+/// The code of a position whose value is stored.
 pub(crate) const RAW: u16 = 65_535;
 
 /// A tile's extents.
@@ -34,8 +34,8 @@ pub(crate) fn first_axis(shape: Shape) -> usize {
     }
 }
 
-/// The place of code number `at` of a tile: of lane `at` mod 32 of step `at` div 32.
-pub(crate) fn place(shape: Shape, at: usize) -> [u32; 3] {
+/// The position of code number `at` of a tile: of lane `at` mod 32 of step `at` div 32.
+pub(crate) fn position(shape: Shape, at: usize) -> [u32; 3] {
     let (step, lane) = (at as u32 / 32, at as u32 % 32);
     let (row, x) = (step / 2, 2 * lane + step % 2);
     match shape {
@@ -45,15 +45,15 @@ pub(crate) fn place(shape: Shape, at: usize) -> [u32; 3] {
     }
 }
 
-/// Whether a place of a tile is in the field.
-pub(crate) fn is_inside(tile: &TileBox, place: [u32; 3]) -> bool {
-    (0..3).all(|axis| place[axis] < tile.left[axis])
+/// Whether a position of a tile is in the field.
+pub(crate) fn is_inside(tile: &TileBox, position: [u32; 3]) -> bool {
+    (0..3).all(|axis| position[axis] < tile.left[axis])
 }
 
-/// The group of code number `at` of a tile; none if the place is not active.
-pub(crate) fn group(order: TileOrder, tile: &TileBox, at: usize) -> Option<usize> {
-    let place = place(order.shape, at);
-    if !is_inside(tile, place) {
+/// The zone of code number `at` of a tile; none if the position is not active.
+pub(crate) fn zone(order: TileOrder, tile: &TileBox, at: usize) -> Option<usize> {
+    let position = position(order.shape, at);
+    if !is_inside(tile, position) {
         return None;
     }
     let (row, lane) = (at / 64, at % 32);
@@ -66,7 +66,7 @@ pub(crate) fn group(order: TileOrder, tile: &TileBox, at: usize) -> Option<usize
         return Some(brick);
     }
     let mut level = 0;
-    while level < order.anchor_level && is_divisible(order.shape, place, 2 << level) {
+    while level < order.anchor_level && is_divisible(order.shape, position, 2 << level) {
         level += 1;
     }
     match level {
@@ -78,22 +78,22 @@ pub(crate) fn group(order: TileOrder, tile: &TileBox, at: usize) -> Option<usize
 }
 
 /// Whether all coordinates in the dimensions of the shape are divisible by a number.
-fn is_divisible(shape: Shape, place: [u32; 3], divisor: u32) -> bool {
-    (first_axis(shape)..3).all(|axis| place[axis].is_multiple_of(divisor))
+fn is_divisible(shape: Shape, position: [u32; 3], divisor: u32) -> bool {
+    (first_axis(shape)..3).all(|axis| position[axis].is_multiple_of(divisor))
 }
 
-/// Groups of a tile.
-pub(crate) fn groups(order: TileOrder) -> usize {
+/// Zones of a tile.
+pub(crate) fn zones(order: TileOrder) -> usize {
     if order.has_levels { 37 } else { 32 }
 }
 
-/// The class of a group whose codes' magnitudes sum to `sum`.
-pub(crate) fn class(shape: Shape, group: usize, sum: u32) -> usize {
+/// The class of a zone whose codes' magnitudes sum to `sum`.
+pub(crate) fn class(shape: Shape, zone: usize, sum: u32) -> usize {
     if sum == 0 {
         return 0;
     }
     let bits = (0..32).filter(|bit| sum >> bit != 0).count();
-    let shift = match (shape, group) {
+    let shift = match (shape, zone) {
         (Shape::Line, 36) => 3,
         (Shape::Line | Shape::Plane, 32..) => 1,
         (Shape::Line | Shape::Plane | Shape::Cube, _) => 0,
@@ -124,9 +124,9 @@ pub(crate) fn magnitude(z: u16) -> u32 {
     code_of(z).map_or(32_768, i32::unsigned_abs)
 }
 
-/// What a tile's places hold of a field's values, in order of steps and lanes; 0 outside.
+/// What a tile's positions hold of a field's values, in order of steps and lanes; 0 outside.
 pub(crate) fn in_order<V: Copy + Default>(field: &Field, tile: &TileBox, values: &[V]) -> Vec<V> {
-    (0..PLACES)
+    (0..POSITIONS)
         .map(|at| {
             field
                 .in_field(tile, at)
@@ -147,13 +147,13 @@ impl Field {
         self.lengths.iter().product::<u64>() as usize
     }
 
-    /// The number of a place.
+    /// The number of a position.
     pub(crate) fn flat(&self, [z, y, x]: [u64; 3]) -> usize {
         ((z * self.lengths[1] + y) * self.lengths[2] + x) as usize
     }
 
-    /// The place of a number.
-    pub(crate) fn place(&self, flat: usize) -> [u64; 3] {
+    /// The position of a number.
+    pub(crate) fn position(&self, flat: usize) -> [u64; 3] {
         let [_, height, width] = self.lengths;
         let flat = flat as u64;
         [flat / width / height, flat / width % height, flat % width]
@@ -180,12 +180,12 @@ impl Field {
 
     /// The number in the field of code number `at` of a tile; none if that is outside.
     pub(crate) fn in_field(&self, tile: &TileBox, at: usize) -> Option<usize> {
-        let place = place(self.shape, at);
-        let of_field = |axis: usize| tile.origin[axis] + u64::from(place[axis]);
-        is_inside(tile, place).then(|| self.flat(core::array::from_fn(of_field)))
+        let position = position(self.shape, at);
+        let of_field = |axis: usize| tile.origin[axis] + u64::from(position[axis]);
+        is_inside(tile, position).then(|| self.flat(core::array::from_fn(of_field)))
     }
 
-    /// The field of every `spacing`-th place along the axes.
+    /// The field of every `spacing`-th position along the axes.
     pub(crate) fn coarse(&self, spacing: u64) -> Self {
         let mut lengths = self.lengths;
         for length in &mut lengths[first_axis(self.shape)..] {
@@ -194,9 +194,9 @@ impl Field {
         Self { lengths, ..*self }
     }
 
-    /// The number in this field of place number `number` of the coarse field.
+    /// The number in this field of position number `number` of the coarse field.
     pub(crate) fn of_coarse(&self, spacing: u64, number: usize) -> usize {
-        let mut at = self.coarse(spacing).place(number);
+        let mut at = self.coarse(spacing).position(number);
         for at in &mut at[first_axis(self.shape)..] {
             *at *= spacing;
         }
@@ -208,7 +208,7 @@ impl Field {
         TileGrid::new(self.shape, self.lengths)
     }
 
-    /// What a field of these values has at the places of the coarse field.
+    /// What a field of these values has at the positions of the coarse field.
     pub(crate) fn anchors<T: Copy>(&self, spacing: u64, values: &[T]) -> Vec<T> {
         let count = self.coarse(spacing).elements();
         (0..count)

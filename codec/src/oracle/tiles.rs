@@ -1,4 +1,4 @@
-//! The oracle of the codecs of tiles: predictors over the whole field, place by place.
+//! The oracle of the codecs of tiles: predictors over the whole field, position by position.
 
 use crate::code::entropy::states::{Huffman, Rans};
 use crate::container::chunk::Form;
@@ -6,10 +6,10 @@ use crate::container::table::Entry;
 use crate::element::Element;
 use crate::error::{ChunkFault, FormatError};
 use crate::oracle::entropy::{Decoded, decode, encode};
+use crate::oracle::frequencies::{self, Contexts};
 use crate::oracle::interp::{Codes, compose, decompose, spacing};
 use crate::oracle::order::{CHUNK_TILES, Field, code_of, first_axis, in_order, z_of};
-use crate::oracle::shares::{self, Contexts};
-use crate::oracle::{planes, tuning};
+use crate::oracle::{bit_planes, tuning};
 use crate::pipeline::{TileCodec, TileCoder, TilePredictor};
 use crate::predict::interp::geometry::Geometry;
 use crate::predict::interp::parameters::{LevelFlags, Parameters, Tightening};
@@ -111,9 +111,9 @@ impl Tiles {
                 parts.push(Part::new(self.fine, &z_of_all(&found.codes), values));
             }
         }
-        let shares = self.shares(&parts);
-        let words = shares.map_or(Vec::new(), |shares| {
-            shares::to_words(&shares, self.is_prefix())
+        let frequencies = self.frequencies(&parts);
+        let words = frequencies.map_or(Vec::new(), |frequencies| {
+            frequencies::to_words(&frequencies, self.is_prefix())
         });
         prologue.push(words.len() as u32);
         prologue.extend(words);
@@ -133,7 +133,7 @@ impl Tiles {
             for (chunk, tiles) in tiles.chunks(CHUNK_TILES).enumerate() {
                 let of_chunk = CHUNK_TILES * chunk..CHUNK_TILES * chunk + tiles.len();
                 let (codes, values) = (&part.codes[of_chunk.clone()], &part.values[of_chunk]);
-                all.push(self.encode(shares.as_ref(), tiles, codes, values));
+                all.push(self.encode(frequencies.as_ref(), tiles, codes, values));
             }
         }
         all
@@ -143,32 +143,32 @@ impl Tiles {
         self.codec.coder == TileCoder::Huffman
     }
 
-    fn shares<T>(&self, parts: &[Part<T>]) -> Option<Contexts<u16>> {
+    fn frequencies<T>(&self, parts: &[Part<T>]) -> Option<Contexts<u16>> {
         let (fine, coarse) = parts.split_last()?;
         let coarse = coarse
             .first()
             .map(|coarse| (&coarse.field, &coarse.codes[..]));
-        let count = || shares::count(self.order(), coarse, (&fine.field, &fine.codes));
+        let count = || frequencies::count(self.order(), coarse, (&fine.field, &fine.codes));
         match self.codec.coder {
-            TileCoder::Rans => Some(shares::for_rans(&count())),
-            TileCoder::Huffman => Some(shares::for_huffman(&count())),
+            TileCoder::Rans => Some(frequencies::for_rans(&count())),
+            TileCoder::Huffman => Some(frequencies::for_huffman(&count())),
             TileCoder::BitPlane => None,
         }
     }
 
     fn encode<T: Element>(
         &self,
-        shares: Option<&Contexts<u16>>,
+        frequencies: Option<&Contexts<u16>>,
         tiles: &[TileBox],
         codes: &[Vec<u16>],
         values: &[Vec<T>],
     ) -> (Form, Vec<u8>) {
-        match shares {
-            None => planes::encode(self.order(), tiles, codes, values),
-            Some(shares) if self.is_prefix() => {
-                encode::<Huffman, T>(self.order(), tiles, shares, codes, values)
+        match frequencies {
+            None => bit_planes::encode(self.order(), tiles, codes, values),
+            Some(frequencies) if self.is_prefix() => {
+                encode::<Huffman, T>(self.order(), tiles, frequencies, codes, values)
             }
-            Some(shares) => encode::<Rans, T>(self.order(), tiles, shares, codes, values),
+            Some(frequencies) => encode::<Rans, T>(self.order(), tiles, frequencies, codes, values),
         }
     }
 
@@ -185,16 +185,16 @@ impl Tiles {
             return Err(ChunkFault::Form.in_chunk(0));
         }
         let prologue = self.read_prologue(quantizer.error(), bytes);
-        let (resolved, shares, anchors) = prologue.map_err(|fault| fault.in_chunk(0))?;
-        let shares = shares.as_ref();
+        let (resolved, frequencies, anchors) = prologue.map_err(|fault| fault.in_chunk(0))?;
+        let frequencies = frequencies.as_ref();
         let (Some(resolved), Some(coarse)) = (resolved, self.coarse()) else {
-            let (codes, raw) = self.decode(shares, &self.fine, chunks, 1)?;
+            let (codes, raw) = self.decode(frequencies, &self.fine, chunks, 1)?;
             return Ok(unpredicted(&self.fine, quantizer, &codes, &raw));
         };
         let coarse_chunks = coarse.field.tiles().len().div_ceil(CHUNK_TILES);
         let (of_coarse, of_fine) = chunks.split_at(coarse_chunks.min(chunks.len()));
         let radius = resolved.radius;
-        let (codes, raw) = self.decode(shares, &coarse.field, of_coarse, 1)?;
+        let (codes, raw) = self.decode(frequencies, &coarse.field, of_coarse, 1)?;
         let one_level = all_of_level(&resolved, coarse.spacing.ilog2());
         let codes: Codes = codes.into_iter().map(code_of).collect();
         let known = compose(
@@ -205,7 +205,8 @@ impl Tiles {
             &raw,
             &anchors,
         );
-        let (codes, raw) = self.decode(shares, &self.fine, of_fine, 1 + coarse_chunks as u64)?;
+        let (codes, raw) =
+            self.decode(frequencies, &self.fine, of_fine, 1 + coarse_chunks as u64)?;
         let codes: Codes = codes.into_iter().map(code_of).collect();
         let mut values = compose(&self.fine.grid(), &resolved, radius, &codes, &raw, &known);
         for ((value, raw), code) in values.iter_mut().zip(raw).zip(codes) {
@@ -216,7 +217,7 @@ impl Tiles {
         Ok(values)
     }
 
-    /// Parameters, shares and anchors.
+    /// Parameters, frequencies and anchors.
     #[expect(clippy::type_complexity, reason = "the three sections of a prologue")]
     fn read_prologue<T: Element>(
         &self,
@@ -244,11 +245,11 @@ impl Tiles {
         for _ in 0..count {
             words.push(reader.number(4)? as u32);
         }
-        let shares = match self.codec.coder {
+        let frequencies = match self.codec.coder {
             TileCoder::BitPlane if count > 0 => return Err(ChunkFault::Prologue),
             TileCoder::BitPlane => None,
             TileCoder::Rans | TileCoder::Huffman => {
-                Some(shares::from_words(&words, self.is_prefix())?)
+                Some(frequencies::from_words(&words, self.is_prefix())?)
             }
         };
         let mut values = Vec::new();
@@ -259,13 +260,13 @@ impl Tiles {
         if read.next_multiple_of(16) != bytes.len() {
             return Err(ChunkFault::Length);
         }
-        Ok((resolved, shares, values))
+        Ok((resolved, frequencies, values))
     }
 
     /// Codes and raw values of a field, in C order; its chunks' entries begin with number `first`.
     fn decode<T: Element>(
         &self,
-        shares: Option<&Contexts<u16>>,
+        frequencies: Option<&Contexts<u16>>,
         field: &Field,
         chunks: &[(Entry, &[u8])],
         first: u64,
@@ -277,12 +278,14 @@ impl Tiles {
             (first..).zip(tiles.chunks(CHUNK_TILES).zip(chunks))
         {
             let form = Form::from_id(entry.form).ok_or(ChunkFault::Form.in_chunk(number))?;
-            let decoded: Result<Decoded<T>, _> = match shares {
-                None => planes::decode(self.order(), tiles, form, bytes),
-                Some(shares) if self.is_prefix() => {
-                    decode::<Huffman, T>(self.order(), tiles, shares, form, bytes)
+            let decoded: Result<Decoded<T>, _> = match frequencies {
+                None => bit_planes::decode(self.order(), tiles, form, bytes),
+                Some(frequencies) if self.is_prefix() => {
+                    decode::<Huffman, T>(self.order(), tiles, frequencies, form, bytes)
                 }
-                Some(shares) => decode::<Rans, T>(self.order(), tiles, shares, form, bytes),
+                Some(frequencies) => {
+                    decode::<Rans, T>(self.order(), tiles, frequencies, form, bytes)
+                }
             };
             let (of_tiles, of_raw) = decoded.map_err(|fault| fault.in_chunk(number))?;
             let mut of_raw = of_raw.into_iter();
@@ -433,7 +436,7 @@ fn parameters_of<T: Element>(geometry: Geometry, error: T, words: &[u32]) -> Opt
     })
 }
 
-/// The sum of what is known of the places of the same tile one step back in some dimensions, negative for two.
+/// The sum of what is known of the positions of the same tile one step back in some dimensions, negative for two.
 fn lorenzo_prediction(field: &Field, at: [u64; 3], known: &[i32]) -> i32 {
     let tile = crate::oracle::order::tile_extents(field.shape);
     let mut sum = 0i32;
@@ -450,7 +453,7 @@ fn lorenzo_prediction(field: &Field, at: [u64; 3], known: &[i32]) -> i32 {
     sum
 }
 
-/// Whether a place is the first one of its tile.
+/// Whether a position is the first one of its tile.
 fn is_first(field: &Field, at: [u64; 3]) -> bool {
     let tile = crate::oracle::order::tile_extents(field.shape);
     (0..3).all(|axis| at[axis].is_multiple_of(tile[axis]))
@@ -461,7 +464,7 @@ fn lorenzo<T: Element>(field: &Field, quantizer: &Quantizer<T>, values: &[T]) ->
     let mut known = vec![0i32; values.len()];
     let mut codes = Vec::new();
     for (flat, value) in values.iter().enumerate() {
-        let at = field.place(flat);
+        let at = field.position(flat);
         let prediction = lorenzo_prediction(field, at, &known);
         let code = quantizer.quantize(*value);
         let residual = code.map(|code| code.wrapping_sub(prediction));
@@ -485,7 +488,7 @@ fn unpredicted<T: Element>(
     let mut known = vec![0i32; codes.len()];
     let mut values = raw.to_vec();
     for (flat, z) in codes.iter().enumerate() {
-        let at = field.place(flat);
+        let at = field.position(flat);
         let prediction = lorenzo_prediction(field, at, &known);
         known[flat] = match code_of(*z) {
             Some(residual) => prediction.wrapping_add(residual),

@@ -162,7 +162,7 @@ fn count<T: Element>(
     };
     let of_field = |at: [u64; 3]| field.flat(core::array::from_fn(|axis| origin[axis] + at[axis]));
     let of_tile: Vec<T> = (0..tile.elements())
-        .map(|flat| values[of_field(tile.place(flat))])
+        .map(|flat| values[of_field(tile.position(flat))])
         .collect();
     let spacing = spacing(resolved.parameters.geometry, field.shape);
     let anchors = tile.anchors(spacing, &of_tile);
@@ -172,7 +172,7 @@ fn count<T: Element>(
         &resolved.parameters,
         &anchors,
         |level, flat, prediction| {
-            let (at, value) = (tile.place(flat), of_tile[flat]);
+            let (at, value) = (tile.position(flat), of_tile[flat]);
             if is_half && level == 0 && at[first] >= extents[first] / 2 {
                 return value;
             }

@@ -44,10 +44,10 @@ impl BlockCodec {
         Self::Layered,
     ];
 
-    /// The codec at a place of [`BlockCodec::ALL`], for kernels: no table in memory.
+    /// The codec at a position of [`BlockCodec::ALL`], for kernels: no table in memory.
     #[inline(always)]
-    pub const fn at(place: u32) -> Option<Self> {
-        Some(match place {
+    pub const fn at(position: u32) -> Option<Self> {
+        Some(match position {
             0 => Self::Fixed,
             1 => Self::Plain,
             2 => Self::Outlier,
@@ -57,8 +57,8 @@ impl BlockCodec {
         })
     }
 
-    /// Its place in [`BlockCodec::ALL`].
-    pub const fn place(self) -> u32 {
+    /// Its position in [`BlockCodec::ALL`].
+    pub const fn position(self) -> u32 {
         self as u32
     }
 

@@ -1,11 +1,11 @@
-//! The codecs of tiles: what predicts the places of a tile, and what makes bits of the codes.
+//! The codecs of tiles: what predicts the positions of a tile, and what makes bits of the codes.
 
 use crate::pipeline::CodecId;
 use crate::predict::interp::geometry::Geometry;
 use crate::shape::Shape;
 use crate::tile::TileOrder;
 
-/// What predicts the places of a tile.
+/// What predicts the positions of a tile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum TilePredictor {
     /// All neighbours that come before in the tile: cuSZ's.
@@ -90,7 +90,7 @@ impl TileCodec {
         }
     }
 
-    /// Which places are coded, and how they fall into groups.
+    /// Which positions are coded, and how they fall into zones.
     pub const fn order(self, shape: Shape) -> TileOrder {
         match self.predictor {
             TilePredictor::Lorenzo => TileOrder::flat(shape),
@@ -98,8 +98,8 @@ impl TileCodec {
         }
     }
 
-    /// Its place among all pairs of predictor and coder, coder by coder for each predictor.
-    pub(super) const fn place(self) -> usize {
+    /// Its position among all pairs of predictor and coder, coder by coder for each predictor.
+    pub(super) const fn position(self) -> usize {
         let predictor = match self.predictor {
             TilePredictor::Lorenzo => 0,
             TilePredictor::Interp(Geometry::Wide) => 1,

@@ -20,7 +20,7 @@ pub enum Predictor {
 }
 
 impl Predictor {
-    /// Gives the places of a group that have no code, those not in `has_code`, the code that is
+    /// Gives the positions of a group that have no code, those not in `has_code`, the code that is
     /// predicted there, so that their difference is 0.
     #[inline(always)]
     pub fn fill(self, shape: Shape, codes: &mut Group, has_code: u32, before: &Before) {

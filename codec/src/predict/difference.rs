@@ -5,7 +5,7 @@
 use crate::predict::group::{Before, Group};
 use crate::shape::{GROUP, Shape};
 
-/// The place by which place `e` of a group is predicted; none for its first, which the group before
+/// The position by which position `e` of a group is predicted; none for its first, which the group before
 /// predicts.
 #[inline(always)]
 const fn predecessor(shape: Shape, e: usize) -> Option<usize> {
@@ -20,7 +20,7 @@ const fn predecessor(shape: Shape, e: usize) -> Option<usize> {
     }
 }
 
-/// What place `e` is predicted by.
+/// What position `e` is predicted by.
 #[inline(always)]
 pub fn prediction(shape: Shape, codes: &Group, e: usize, before: &Before) -> i32 {
     match predecessor(shape, e) {

@@ -10,7 +10,7 @@
 use crate::predict::group::{Before, Group};
 use crate::shape::{GROUP, Shape};
 
-/// What place `e` is predicted by; `before` holds codes.
+/// What position `e` is predicted by; `before` holds codes.
 #[inline(always)]
 pub fn prediction(shape: Shape, codes: &Group, e: usize, before: &Before) -> i32 {
     if matches!(shape, Shape::Line) {
@@ -25,7 +25,7 @@ pub fn prediction(shape: Shape, codes: &Group, e: usize, before: &Before) -> i32
     sum
 }
 
-/// The part that the rows before have in the prediction of place `e` and, negative, of the next.
+/// The part that the rows before have in the prediction of position `e` and, negative, of the next.
 #[inline(always)]
 fn other_rows(shape: Shape, codes: &Group, e: usize, before: &Before) -> i32 {
     let (row, reach) = (shape.row(), shape.reach());
@@ -38,7 +38,7 @@ fn other_rows(shape: Shape, codes: &Group, e: usize, before: &Before) -> i32 {
     }
 }
 
-/// The code at the distance `reach + within` from place `e`; the first `reach` places have theirs in
+/// The code at the distance `reach + within` from position `e`; the first `reach` positions have theirs in
 /// the group before.
 #[inline(always)]
 fn across(codes: &Group, e: usize, within: usize, reach: usize, before: &Before) -> i32 {
@@ -133,11 +133,11 @@ mod tests {
 
     /// The definition: the sum over all non-empty sets of dimensions of the code one step back in
     /// these, negative for an even number of them.
-    fn definition(shape: Shape, codes: &[i32], place: usize) -> i32 {
+    fn definition(shape: Shape, codes: &[i32], position: usize) -> i32 {
         let at = [
-            place / shape.slice(),
-            place % shape.slice() / shape.row(),
-            place % shape.row(),
+            position / shape.slice(),
+            position % shape.slice() / shape.row(),
+            position % shape.row(),
         ];
         let mut sum = 0i32;
         for set in 1..8usize {
@@ -145,7 +145,7 @@ mod tests {
             if (0..3).any(|i| at[i] < steps[i]) {
                 continue;
             }
-            let from = place - steps[0] * shape.slice() - steps[1] * shape.row() - steps[2];
+            let from = position - steps[0] * shape.slice() - steps[1] * shape.row() - steps[2];
             let adds = set.count_ones() % 2 == 1;
             sum = sum.wrapping_add(if adds {
                 codes[from]
@@ -161,12 +161,12 @@ mod tests {
         let all = codes.concat();
         let mut block = codes;
         Predictor::Lorenzo.forward(shape, &mut block);
-        for (place, difference) in block.concat().into_iter().enumerate() {
-            let predicted = definition(shape, &all, place);
+        for (position, difference) in block.concat().into_iter().enumerate() {
+            let predicted = definition(shape, &all, position);
             assert_eq!(
                 difference,
-                all[place].wrapping_sub(predicted),
-                "{shape} {place}"
+                all[position].wrapping_sub(predicted),
+                "{shape} {position}"
             );
         }
         let mut before = [0; MAX_REACH];

@@ -5,8 +5,8 @@
 //! What remains is small where the field is smooth, and what does not fit in 16 bits is stored as it is;
 //! after J. Tian et al., "cuSZ" (PACT'20), and B. Zhang et al., "FZ-GPU" (HPDC'23).
 //!
-//! A place that is stored as it is counts as predicted rightly, so that its neighbours suffer little from a
-//! spike, and decoding is sums along each dimension, nothing more. A tile's first place alone counts as
+//! A position that is stored as it is counts as predicted rightly, so that its neighbours suffer little from a
+//! spike, and decoding is sums along each dimension, nothing more. A tile's first position alone counts as
 //! what it is: it may be far from 0, and all others with it.
 
 use crate::element::Element;
@@ -14,10 +14,10 @@ use crate::quantize::field::Quantizer;
 use crate::tile;
 use crate::tile::code::RADIUS;
 
-/// Places of a row.
+/// Positions of a row.
 pub const ROW: usize = tile::ROW as usize;
 
-/// What a tile's first place counts as if its value is `value`: its code, or 0 if it has none.
+/// What a tile's first position counts as if its value is `value`: its code, or 0 if it has none.
 #[inline(always)]
 pub fn origin<T: Element>(quantizer: &Quantizer<T>, value: T) -> i32 {
     quantizer.quantize(value).unwrap_or(0)

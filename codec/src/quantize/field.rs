@@ -1,4 +1,4 @@
-//! Value to integer and back: the only place where anything is lost.
+//! Value to integer and back: the only position where anything is lost.
 //!
 //! A quantisation code k stands for the value k * step, step = 2 * error, rounded once. A code is
 //! accepted only if *those two operations of the decoder* give a value within the bound:

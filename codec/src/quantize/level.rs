@@ -48,8 +48,8 @@ impl<T: Element> LevelQuantizer<T> {
         finite_or_zero(prediction) + T::from_i32(code) * self.step
     }
 
-    /// What the encoder knew of a place whose value is stored as it is, when it predicted others from it. Mostly that
-    /// value; but where a whole chunk is stored so, most places had a code.
+    /// What the encoder knew of a position whose value is stored as it is, when it predicted others from it. Mostly that
+    /// value; but where a whole chunk is stored so, most positions had a code.
     #[inline(always)]
     pub fn known(&self, value: T, prediction: T, error: T, radius: u32) -> T {
         self.encode(value, prediction, error, radius).known
@@ -189,7 +189,7 @@ mod tests {
     use rand::{RngExt, SeedableRng, rngs::SmallRng};
 
     /// A residual in half steps of about this magnitude: anything, or half-way between two codes but for a few units in the
-    /// last place.
+    /// last position.
     fn half_steps(rng: &mut SmallRng, magnitude: f64) -> f64 {
         let any = rng.random_range(-magnitude..magnitude);
         match rng.random_range(0..4) {

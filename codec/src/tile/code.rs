@@ -3,7 +3,7 @@
 use crate::code::entropy::token;
 use crate::tile::{LANES, TILE};
 
-/// A tile's codes, in the order of steps and lanes. Places without one hold 0.
+/// A tile's codes, in the order of steps and lanes. Positions without one hold 0.
 pub type TileCodes = [u16; TILE];
 
 /// The codes of a step, or what else each lane has.

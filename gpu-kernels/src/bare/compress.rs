@@ -11,7 +11,7 @@ use crate::pipeline::blocks::{CHUNK_THREADS, CHUNK_WARPS};
 use crate::pipeline::cells;
 use crate::predict::group;
 use crate::primitives::element::by_width;
-use crate::primitives::look_back::{TileState, sum_before};
+use crate::primitives::look_back::{LookBackState, sum_before};
 use crate::primitives::scan::{BlockSum, block_sum};
 use crate::primitives::unaligned::UnalignedReader;
 use core::marker::PhantomData;
@@ -60,15 +60,15 @@ impl<E: Element, S: StaticShape> BareCompress<E, S> {
         let choice = choose::<S>(coder, first, others);
         let rate = coder.kind::<S>().rate(choice.byte);
         let sizes = Size::of_block::<S>(coder, choice, rate).only_if(is_first::<T, S>(t));
-        let places = block_sum::<T, CHUNK_WARPS>(t, sizes.pack(), Self::SUMS);
-        work.publish(t, Size::unpack(places.total));
-        let total = Size::unpack(places.total).bytes;
+        let positions = block_sum::<T, CHUNK_WARPS>(t, sizes.pack(), Self::SUMS);
+        work.publish(t, Size::unpack(positions.total));
+        let total = Size::unpack(positions.total).bytes;
         work.clear_image(t, coder, total);
         let block_bytes = rate.body_bytes(groups::<S>()) - sizes.bytes;
-        let at = Size::unpack(places.before).bytes - block_bytes;
+        let at = Size::unpack(positions.before).bytes - block_bytes;
         write_body(t, S::SHAPE, group, rate, at, work.body_codec(coder));
         work.write_rate(t, choice.byte);
-        let start = work.find_start(t, places, Self::START);
+        let start = work.find_start(t, positions, Self::START);
         work.copy_image(t, params.payload_start + start, total);
     }
 }
@@ -175,7 +175,7 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
         Quantizer { inverse, error }
     }
 
-    /// This thread's differences; 0 in places with nothing.
+    /// This thread's differences; 0 in positions with nothing.
     #[inline(always)]
     fn differences<T: Thread>(&self, t: T, coder: Coder) -> Group {
         let (mut codes, holds) = self.codes(t);
@@ -189,7 +189,7 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
         codes
     }
 
-    /// The codes of this thread's places, and which of these hold any.
+    /// The codes of this thread's positions, and which of these hold any.
     #[inline(always)]
     fn codes<T: Thread>(&self, t: T) -> (Group, u32) {
         let layout = &self.params.layout;
@@ -300,7 +300,7 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
     #[inline(always)]
     fn publish<T: Thread>(&self, t: T, size: Size) {
         if t.thread_index() == 0 {
-            let state = TileState::Partial(size.to_state()).to_cell();
+            let state = LookBackState::Partial(size.to_state()).to_cell();
             t.atomic_store(self.params.cells, cells::STATES + self.tile.number, state);
         }
     }
@@ -334,7 +334,7 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
             if holes_in(before + own) > 0 {
                 base = sum_before(t, self.params.cells, cells::STATES, self.chunk_tile());
             }
-            let state = TileState::Inclusive(before + own).to_cell();
+            let state = LookBackState::Inclusive(before + own).to_cell();
             let start = bytes_in(before) + holes_in(base);
             let hole = holes_in(before + own) - holes_in(base);
             if t.lane() == 0 {

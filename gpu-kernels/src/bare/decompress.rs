@@ -10,7 +10,7 @@ use crate::pipeline::blocks::{CHUNK_THREADS, CHUNK_WARPS};
 use crate::pipeline::cells::{self, Fault};
 use crate::predict::group;
 use crate::primitives::element::by_width;
-use crate::primitives::look_back::{TileState, sum_before};
+use crate::primitives::look_back::{LookBackState, sum_before};
 use crate::primitives::scan::block_sum;
 use core::marker::PhantomData;
 use ferrosz_codec::Element;
@@ -56,10 +56,10 @@ impl<E: Element, S: StaticShape> BareDecompress<E, S> {
         let rate = work.read_rate(t, coder);
         let bytes = rate.body_bytes(groups::<S>());
         let own_bytes = if is_first::<T, S>(t) { bytes } else { 0 };
-        let places = block_sum::<T, CHUNK_WARPS>(t, own_bytes, Self::SUMS);
-        let start = params.payload_start + work.find_start(t, places.total, Self::START);
-        work.load_image(t, start, places.total);
-        let at = (start % 4) as u32 + places.before - (bytes - own_bytes);
+        let positions = block_sum::<T, CHUNK_WARPS>(t, own_bytes, Self::SUMS);
+        let start = params.payload_start + work.find_start(t, positions.total, Self::START);
+        work.load_image(t, start, positions.total);
+        let at = (start % 4) as u32 + positions.before - (bytes - own_bytes);
         let number = t.lane() % groups::<S>();
         let mut codes = read_body(t, S::SHAPE, number, rate, at, work.body_codec(coder));
         match coder {
@@ -136,12 +136,16 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
     fn find_start<T: Thread>(&self, t: T, bytes: u32, scratch: u32) -> u64 {
         let (states, cell) = (self.params.cells, cells::STATES + self.tile.number);
         if t.thread_index() == 0 {
-            t.atomic_store(states, cell, TileState::Partial(u64::from(bytes)).to_cell());
+            t.atomic_store(
+                states,
+                cell,
+                LookBackState::Partial(u64::from(bytes)).to_cell(),
+            );
         }
         if t.warp() == 0 {
             let start = sum_before(t, states, cells::STATES, self.tile.number);
             if t.lane() == 0 {
-                let state = TileState::Inclusive(start + u64::from(bytes));
+                let state = LookBackState::Inclusive(start + u64::from(bytes));
                 t.atomic_store(states, cell, state.to_cell());
                 t.shared_store(scratch, start as u32);
                 t.shared_store(scratch + 1, (start >> 32) as u32);
@@ -181,7 +185,7 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
     fn layer_base<T: Thread>(&self, t: T, sum: u32, scratch: u32) -> u32 {
         let (states, first) = (self.params.cells, cells::STATES + self.params.tiles::<S>());
         if t.thread_index() == 0 {
-            let state = TileState::Partial(u64::from(sum));
+            let state = LookBackState::Partial(u64::from(sum));
             t.atomic_store(states, first + self.tile.number, state.to_cell());
         }
         if t.warp() == 0 {
@@ -189,13 +193,13 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
             let value = loop {
                 let state = if t.lane() < before {
                     let tile = self.tile.number - 1 - u64::from(t.lane());
-                    TileState::from_cell(t.atomic_load(states, first + tile))
+                    LookBackState::from_cell(t.atomic_load(states, first + tile))
                 } else {
-                    TileState::Partial(0)
+                    LookBackState::Partial(0)
                 };
-                if t.ballot(state == TileState::Empty) == 0 {
+                if t.ballot(state == LookBackState::Empty) == 0 {
                     break match state {
-                        TileState::Partial(value) => value as u32,
+                        LookBackState::Partial(value) => value as u32,
                         _ => 0,
                     };
                 }

@@ -1,13 +1,13 @@
 //! The entropy coder: codes of tiles to bits and back. See `ferrosz_codec::code::entropy`.
 //!
-//! Compression is four launches: [`statistics`], [`tables`], [`encode`], [`place`]; decompression two:
-//! [`decode_tables`], [`decode`]. One warp codes a chunk: its lanes are the 32 stacks, and what goes from one step to
-//! the next stays in registers. Which groups its places belong to is found once in eight steps ([`walk`]).
+//! Compression is four launches: [`statistics`], [`tables`], [`encode`], [`position`]; decompression two:
+//! [`decode_tables`], [`decode`]. One warp codes a chunk: its lanes are the 32 states, and what goes from one step to
+//! the next stays in registers. Which zones its positions belong to is found once in eight steps ([`walk`]).
 
 pub mod decode;
 pub mod decode_tables;
 pub mod encode;
-pub mod shares;
+pub mod frequency_tables;
 pub mod statistics;
 pub mod tables;
 pub mod walk;

@@ -1,4 +1,4 @@
-//! The workspace: 64-bit cells that the blocks of a launch share. All are 0 before a compression
+//! The workspace: 64-bit cells that the blocks of a launch have in common. All are 0 before a compression
 //! or a decompression; between calls those of [`OF_EXTREMES`] are.
 
 use core::ops::Range;
@@ -22,8 +22,8 @@ pub const IDENTITY: u64 = 23;
 pub const STREAM_BYTES: u64 = 24;
 /// What a decompression found wrong: see [`Fault`].
 pub const FAULT: u64 = 25;
-/// Words of the entropy coder's shares in the stream.
-pub const SHARES_WORDS: u64 = 26;
+/// Words of the entropy coder's frequencies in the stream.
+pub const FREQUENCIES_WORDS: u64 = 26;
 /// Bytes of the prologue of a stream of tiles.
 pub const PROLOGUE_BYTES: u64 = 27;
 /// How many values have no code, where codes are exported or imported.

@@ -1,13 +1,13 @@
 //! Interpolation: a tile a thread block, all levels in shared memory.
 //!
-//! The store holds a value, or before it is decoded a code, for each place of the tile and its far faces.
-//! A place is read by its own thread, predicted from its neighbours, settled, and written back as the decoder
+//! The store holds a value, or before it is decoded a code, for each position of the tile and its far faces.
+//! A position is read by its own thread, predicted from its neighbours, settled, and written back as the decoder
 //! will know it; a barrier stands between stages. Nothing passes between thread blocks: see
 //! [`ferrosz_codec::predict::interp`].
 
 mod anchors;
 mod columns;
-mod places;
+mod positions;
 pub mod predict;
 pub mod prepare;
 pub mod reconstruct;

@@ -18,7 +18,7 @@ pub struct Neighbour {
 /// Words of shared memory that [`find`] needs.
 pub const SCRATCH_WORDS: u32 = 3 * CHUNK_WARPS as u32;
 
-/// What a thread must know of the codes before its own. Places not in `has_code` have none.
+/// What a thread must know of the codes before its own. Positions not in `has_code` have none.
 ///
 /// For the whole block. `scratch` is the first of [`SCRATCH_WORDS`] words of shared memory that nothing
 /// else touches from the barrier before this call to the barrier after it. There is one barrier

@@ -16,9 +16,9 @@ use ferrosz_simt::{Thread, View, WARP};
 const STATUS_SHIFT: u32 = 62;
 const VALUE: u64 = (1 << STATUS_SHIFT) - 1;
 
-/// What is known of a tile. Zeroed memory says [`TileState::Empty`].
+/// What is known of a tile. Zeroed memory says [`LookBackState::Empty`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TileState {
+pub enum LookBackState {
     /// Nothing yet.
     Empty,
     /// The tile's own sum.
@@ -27,7 +27,7 @@ pub enum TileState {
     Inclusive(u64),
 }
 
-impl TileState {
+impl LookBackState {
     /// The state in a cell.
     #[inline(always)]
     pub const fn from_cell(cell: u64) -> Self {
@@ -59,12 +59,12 @@ pub fn sum_before<T: Thread>(t: T, states: View<u64>, first: u64, tile: u64) -> 
     loop {
         // Lane l looks at tile end - 1 - l; before tile 0 all sums are known to be 0.
         let state = if lane < end {
-            TileState::from_cell(t.atomic_load(states, first + end - 1 - lane))
+            LookBackState::from_cell(t.atomic_load(states, first + end - 1 - lane))
         } else {
-            TileState::Inclusive(0)
+            LookBackState::Inclusive(0)
         };
-        let inclusive = t.ballot(matches!(state, TileState::Inclusive(_)));
-        let empty = t.ballot(state == TileState::Empty);
+        let inclusive = t.ballot(matches!(state, LookBackState::Inclusive(_)));
+        let empty = t.ballot(state == LookBackState::Empty);
         // Lanes up to the nearest inclusive state, or all.
         let needed = inclusive ^ inclusive.wrapping_sub(1);
         if empty & needed != 0 {
@@ -72,7 +72,7 @@ pub fn sum_before<T: Thread>(t: T, states: View<u64>, first: u64, tile: u64) -> 
             continue;
         }
         let value = match state {
-            TileState::Partial(value) | TileState::Inclusive(value)
+            LookBackState::Partial(value) | LookBackState::Inclusive(value)
                 if needed >> t.lane() & 1 == 1 =>
             {
                 value

@@ -33,7 +33,7 @@ impl Put {
     /// What one thread does.
     #[inline(always)]
     pub fn run<T: Thread>(t: T, params: &PutParams) {
-        // One thread, with places that the compiler knows: parameters have no addresses that depend on a thread.
+        // One thread, with positions that the compiler knows: parameters have no addresses that depend on a thread.
         if t.thread_index() == 0 {
             for (at, word) in (0..).zip(&params.words) {
                 if at < params.to.len() {

@@ -54,7 +54,7 @@ pub fn warp_max_u64<T: Thread>(t: T, value: u64) -> u64 {
     largest
 }
 
-/// A thread's place in a sum over its block.
+/// A thread's position in a sum over its block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BlockSum {
     /// The sum of the values of all threads before this one.

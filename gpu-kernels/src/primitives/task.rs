@@ -25,7 +25,7 @@ impl Task {
     /// The next chunk that no block has, and the one `ahead` behind it, which may not exist. For the whole
     /// block, `scratch` being the first of its words of shared memory. There is one barrier inside.
     ///
-    /// One thread finds the places for all: divisions are dear.
+    /// One thread finds the positions for all: divisions are dear.
     #[inline(always)]
     pub fn take<T: Thread, S: StaticShape>(
         t: T,
@@ -53,7 +53,7 @@ impl Task {
             at: if is_line {
                 [0; 3]
             } else {
-                grid.chunk_place(number)
+                grid.chunk_position(number)
             },
         }
     }

@@ -1,4 +1,4 @@
-//! Arrays of codes as other programs have them: one integer a place, with the radius added, 0 for a value that
+//! Arrays of codes as other programs have them: one integer a position, with the radius added, 0 for a value that
 //! has no code.
 
 use crate::pipeline::tiles::codes;
@@ -49,9 +49,9 @@ impl CodeArray {
         }
     }
 
-    /// The place of an element. Divisions of 32 bits are much cheaper than those of 64.
+    /// The position of an element. Divisions of 32 bits are much cheaper than those of 64.
     #[inline(always)]
-    pub fn place(&self, element: u32) -> [u64; 3] {
+    pub fn position(&self, element: u32) -> [u64; 3] {
         let [_, height, width] = self.lengths.map(|length| (length as u32).max(1));
         let (row, x) = (element / width, element % width);
         [row / height, row % height, x].map(u64::from)
@@ -78,13 +78,13 @@ impl CodeArray {
     }
 }
 
-/// The number among half words of a place's code as prediction leaves it: see [`tile_codes`].
+/// The number among half words of a position's code as prediction leaves it: see [`tile_codes`].
 #[inline(always)]
 pub fn half_of(grid: &TileGrid, at: [u64; 3]) -> u64 {
     let extents = tile::extents(grid.shape());
     let [_, height, width] = grid.counts();
     let of_tile: [u64; 3] = core::array::from_fn(|i| at[i] >> extents[i].trailing_zeros());
-    let place = core::array::from_fn(|i| at[i] as u32 & (extents[i] - 1));
+    let position = core::array::from_fn(|i| at[i] as u32 & (extents[i] - 1));
     let number = (of_tile[0] * height + of_tile[1]) * width + of_tile[2];
-    2 * codes::first_word(0, number) + u64::from(tile::index(grid.shape(), place))
+    2 * codes::first_word(0, number) + u64::from(tile::index(grid.shape(), position))
 }

@@ -6,7 +6,7 @@
 
 use crate::pipeline::cells;
 use crate::primitives::element::{by_width, load_element, store_element};
-use crate::primitives::look_back::{TileState, sum_before};
+use crate::primitives::look_back::{LookBackState, sum_before};
 use crate::primitives::scan::block_sum;
 use crate::primitives::wide::{load_wide, store_wide};
 use crate::stages::arrays::{CodeArray, half_of};
@@ -82,7 +82,7 @@ impl<E: Element, S: StaticShape> Export<E, S> {
         let sum = block_sum::<T, { WARPS as usize }>(t, count, SCRATCH_AT);
         t.shared_store(COUNTS_AT + t.thread_index(), sum.before);
         if t.warp() == 0 {
-            place(t, params.cells, segment, u64::from(sum.total));
+            position(t, params.cells, segment, u64::from(sum.total));
         }
         t.barrier();
         let before = load_wide(t, BEFORE_AT / 2);
@@ -122,7 +122,7 @@ impl<E: Element, S: StaticShape> Export<E, S> {
     fn visit<T: Thread>(t: T, params: &ExportParams, radius: u32, element: u64) -> bool {
         let array = &params.array;
         let (grid, layout) = (array.grid::<S>(), array.layout::<S>());
-        let at = array.place(element as u32);
+        let at = array.position(element as u32);
         let predicted = t.load_half(params.predicted, half_of(&grid, at));
         let is_outlier = predicted == RAW;
         let code = radius.wrapping_add_signed(unzigzag(predicted));
@@ -164,14 +164,18 @@ fn number<T: Thread>(t: T, segment: u64, turn: u32) -> u64 {
 
 /// Finds out how many outliers there are before a segment that has `total`. For a whole warp.
 #[inline(always)]
-fn place<T: Thread>(t: T, states: View<u64>, segment: u64, total: u64) {
+fn position<T: Thread>(t: T, states: View<u64>, segment: u64, total: u64) {
     let own = cells::STATES + segment;
     if t.lane() == 0 {
-        t.atomic_store(states, own, TileState::Partial(total).to_cell());
+        t.atomic_store(states, own, LookBackState::Partial(total).to_cell());
     }
     let before = sum_before(t, states, cells::STATES, segment);
     if t.lane() == 0 {
-        t.atomic_store(states, own, TileState::Inclusive(before + total).to_cell());
+        t.atomic_store(
+            states,
+            own,
+            LookBackState::Inclusive(before + total).to_cell(),
+        );
         store_wide(t, BEFORE_AT / 2, before);
     }
 }

@@ -1,6 +1,6 @@
 //! Import: arrays of other programs as reconstruction wants them.
 //!
-//! Two kernels: one brings codes to their tiles, the other, after it, the values without a code to their places
+//! Two kernels: one brings codes to their tiles, the other, after it, the values without a code to their positions
 //! in the field. What does not fit together is a fault, and nothing is read or written outside of its array.
 
 use crate::pipeline::cells::{self, Fault};
@@ -16,7 +16,7 @@ use ferrosz_simt::{Thread, View, WARP};
 
 /// Brings codes to their tiles of shape `S`. Launched with any number of blocks.
 ///
-/// Places of tiles outside the field get 0: reconstruction brings in whole rows.
+/// Positions of tiles outside the field get 0: reconstruction brings in whole rows.
 pub struct ImportCodes<S>(PhantomData<S>);
 
 /// Parameters of [`ImportCodes`].
@@ -27,7 +27,7 @@ pub struct ImportCodesParams {
     pub array: CodeArray,
     /// Where they go: as prediction would leave them, from chunk 0 on.
     pub predicted: View<u32>,
-    /// The workspace: see [`cells`]. [`cells::OUTLIERS`], clear before, will be the number of places without a
+    /// The workspace: see [`cells`]. [`cells::OUTLIERS`], clear before, will be the number of positions without a
     /// code. [`cells::FAULT`] is raised if a code is not below twice the radius.
     pub cells: View<u64>,
 }
@@ -59,7 +59,7 @@ impl<S: StaticShape> ImportCodes<S> {
         }
     }
 
-    /// Makes the codes of places outside the field 0, in the tiles that have such places. A warp takes a tile.
+    /// Makes the codes of positions outside the field 0, in the tiles that have such positions. A warp takes a tile.
     #[inline(always)]
     fn clear_outside<T: Thread>(t: T, params: &ImportCodesParams) {
         let grid = params.array.grid::<S>();
@@ -70,7 +70,7 @@ impl<S: StaticShape> ImportCodes<S> {
             let first = 2 * codes::first_word(0, number);
             let mut at = t.lane();
             while !tile.is_complete(S::SHAPE) && at < TILE as u32 {
-                if !tile.has(tile::place(S::SHAPE, at / LANES, at % LANES)) {
+                if !tile.has(tile::position(S::SHAPE, at / LANES, at % LANES)) {
                     t.store_half(params.predicted, first + u64::from(at), 0);
                 }
                 at += WARP;
@@ -84,9 +84,9 @@ impl<S: StaticShape> ImportCodes<S> {
     fn visit<T: Thread>(t: T, params: &ImportCodesParams, radius: u32, element: u32) -> u32 {
         let array = &params.array;
         let (grid, layout) = (array.grid::<S>(), array.layout::<S>());
-        let at = array.place(element);
+        let at = array.position(element);
         let mut predicted = 0;
-        // Anchors have no code: what their places hold does not matter.
+        // Anchors have no code: what their positions hold does not matter.
         if layout.level(at) < array.anchor_level {
             let code = array.load(t, layout.position(at));
             predicted = if code == 0 {
@@ -104,7 +104,7 @@ impl<S: StaticShape> ImportCodes<S> {
     }
 }
 
-/// Brings the values without a code of a field of `E` in tiles of shape `S` to their places, after [`ImportCodes`]. Launched with any
+/// Brings the values without a code of a field of `E` in tiles of shape `S` to their positions, after [`ImportCodes`]. Launched with any
 /// number of blocks.
 pub struct ImportOutliers<E, S>(PhantomData<(E, S)>);
 
@@ -145,7 +145,7 @@ impl<E: Element, S: StaticShape> ImportOutliers<E, S> {
         }
     }
 
-    /// As many ascending places without a code as there are places without a code are all of them.
+    /// As many ascending positions without a code as there are positions without a code are all of them.
     #[inline(always)]
     fn visit<T: Thread>(t: T, params: &ImportOutliersParams, number: u64) {
         let array = &params.array;
@@ -156,7 +156,7 @@ impl<E: Element, S: StaticShape> ImportOutliers<E, S> {
             raise(t, params.cells, OUTLIER);
             return;
         }
-        let at = array.place(index);
+        let at = array.position(index);
         if layout.level(at) >= array.anchor_level || array.load(t, layout.position(at)) != 0 {
             raise(t, params.cells, OUTLIER);
             return;

@@ -6,7 +6,7 @@ use crate::machine::{
 };
 use crate::sample::{Chunk, Kind, Sample};
 use ferrosz_codec::code::bit_planes::CHUNK_WORDS;
-use ferrosz_codec::code::entropy::shares::{Head, Shares};
+use ferrosz_codec::code::entropy::frequency_tables::{FrequencyTables, Head};
 use ferrosz_codec::code::entropy::states::{Huffman, Rans, SymbolCoder};
 use ferrosz_codec::code::entropy::tables::DecodeTables;
 use ferrosz_codec::container::checksum::checksum;
@@ -41,11 +41,11 @@ impl Damaged<'_> {
         &self.stream[self.payload_at..]
     }
 
-    fn shares<C: SymbolCoder>(&self) -> Result<Shares, TableFault> {
+    fn frequencies<C: SymbolCoder>(&self) -> Result<FrequencyTables, TableFault> {
         let last = Head::from_word(self.payload()[15]);
         let words = (16 + last.end as usize).next_multiple_of(4);
         let words = self.payload().get(..words).ok_or(TableFault::Size)?;
-        Shares::read::<C>(words)
+        FrequencyTables::read::<C>(words)
     }
 
     /// A chunk's form and bytes.
@@ -112,11 +112,11 @@ impl Damaged<'_> {
     }
 
     fn verdict<C: SymbolCoder>(&self) -> Verdict {
-        let shares = self.shares::<C>();
-        let chunks = match &shares {
+        let frequencies = self.frequencies::<C>();
+        let chunks = match &frequencies {
             Err(_) => Vec::new(),
-            Ok(shares) => {
-                let tables = Box::new(DecodeTables::<C>::new(shares));
+            Ok(frequencies) => {
+                let tables = Box::new(DecodeTables::<C>::new(frequencies));
                 let chunks = self.sample.chunks.iter().enumerate();
                 chunks
                     .map(|(number, chunk)| self.chunk(&tables, number, chunk))
@@ -124,7 +124,7 @@ impl Damaged<'_> {
             }
         };
         Verdict {
-            tables: shares.map(|_| ()),
+            tables: frequencies.map(|_| ()),
             chunks,
         }
     }
@@ -181,7 +181,7 @@ fn flip_bits(
     assert!(faults as usize > words.len() * flips / 4, "{faults}");
 }
 
-fn flip_bits_of_stacks<C: SymbolCoder, S: StaticShape>(kind: Kind, lengths: [u64; 3]) {
+fn flip_bits_of_states<C: SymbolCoder, S: StaticShape>(kind: Kind, lengths: [u64; 3]) {
     let mut rng = SmallRng::seed_from_u64(lengths[2]);
     let sample = Sample::<f32>::new(kind, [0; 3], lengths, &mut rng);
     let compressed = compress::<f32, C, S>(&sample, 0);
@@ -217,9 +217,9 @@ fn kind(shape: Shape, has_levels: bool, raw: f64) -> Kind {
 
 #[test]
 fn flipped_bits_are_faults_or_change_what_the_cpu_finds_too() {
-    flip_bits_of_stacks::<Rans, Cube>(kind(Shape::Cube, true, 0.02), [3, 4, 11]);
-    flip_bits_of_stacks::<Huffman, Plane>(kind(Shape::Plane, false, 0.0), [5, 6, 17]);
-    flip_bits_of_stacks::<Rans, Line>(kind(Shape::Line, true, 0.0), [1, 1, 300]);
+    flip_bits_of_states::<Rans, Cube>(kind(Shape::Cube, true, 0.02), [3, 4, 11]);
+    flip_bits_of_states::<Huffman, Plane>(kind(Shape::Plane, false, 0.0), [5, 6, 17]);
+    flip_bits_of_states::<Rans, Line>(kind(Shape::Line, true, 0.0), [1, 1, 300]);
 }
 
 #[test]
@@ -241,7 +241,7 @@ fn streams_that_are_cut_off_are_faults() {
     }
 }
 
-/// A stream with words put in at a place of its payload, `starts` bytes added to the starts of all chunks.
+/// A stream with words put in at a position of its payload, `starts` bytes added to the starts of all chunks.
 fn lengthened(compressed: &Compressed, at: usize, words: &[u32], starts: u64) -> Vec<u32> {
     let mut stream = compressed.stream.clone();
     let payload_at = compressed.payload_at();

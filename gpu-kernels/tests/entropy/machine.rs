@@ -1,9 +1,9 @@
-//! The kernels on the emulator, and the memory that they share.
+//! The kernels on the emulator, and the memory that they have in common.
 
 use crate::bytes_of;
 use crate::sample::Sample;
 use ferrosz_codec::Element;
-use ferrosz_codec::code::entropy::shares::MAX_WORDS;
+use ferrosz_codec::code::entropy::frequency_tables::MAX_WORDS;
 use ferrosz_codec::code::entropy::states::SymbolCoder;
 use ferrosz_codec::code::entropy::token::RAW;
 use ferrosz_codec::container::checksum::checksum;
@@ -24,7 +24,7 @@ use ferrosz_gpu_kernels::code::entropy::decode_tables::{
 use ferrosz_gpu_kernels::code::entropy::encode::{Encode, EncodeParams};
 use ferrosz_gpu_kernels::code::entropy::statistics::{COUNTERS, Statistics, StatisticsParams};
 use ferrosz_gpu_kernels::code::entropy::tables::{self, ENCODE_WORDS, MakeTables, TablesParams};
-use ferrosz_gpu_kernels::code::entropy::words::StackWords;
+use ferrosz_gpu_kernels::code::entropy::words::StateWords;
 use ferrosz_gpu_kernels::pipeline::cells::{self, Fault};
 use ferrosz_gpu_kernels::pipeline::identity::IdentityOf;
 use ferrosz_gpu_kernels::pipeline::tiles::codes::REGION_WORDS;
@@ -105,7 +105,7 @@ pub fn words_of<E: Element>(values: &[E]) -> Vec<u32> {
 
 /// What a compression leaves.
 pub struct Compressed {
-    pub shares: Vec<u32>,
+    pub frequencies: Vec<u32>,
     /// Header, chunk table and payload.
     pub stream: Vec<u32>,
     chunks: usize,
@@ -181,7 +181,7 @@ pub fn compress_counted<E: Element, C: SymbolCoder, S: StaticShape>(
     let mut counts = vec![0; COUNTERS as usize];
     let mut workspace = vec![0; cells::count(chunks) as usize];
     let mut tables = Memory::stale(u64::from(ENCODE_WORDS));
-    let mut shares = Memory::stale(MAX_WORDS as u64);
+    let mut frequencies = Memory::stale(MAX_WORDS as u64);
     let mut records = Memory::stale(chunks * RECORD_WORDS);
     let mut values = sample.values.each_ref().map(|values| words_of(values));
     let most: usize = values.iter().map(Vec::len).sum();
@@ -205,7 +205,7 @@ pub fn compress_counted<E: Element, C: SymbolCoder, S: StaticShape>(
     let make = TablesParams {
         counts: view(&mut counts),
         tables: tables.view(),
-        shares: shares.view(),
+        frequencies: frequencies.view(),
         cells: view(&mut workspace),
         is_sample: u32::from(tiling.is_sample()),
     };
@@ -229,11 +229,11 @@ pub fn compress_counted<E: Element, C: SymbolCoder, S: StaticShape>(
             Encode::<C, S>::run(t, &encode);
         })
         .expect("encode");
-    // The prologue is here the shares alone.
-    let share_words = workspace[cells::SHARES_WORDS as usize] as usize;
-    workspace[cells::PROLOGUE_BYTES as usize] = 4 * share_words as u64;
+    // The prologue is here the frequencies alone.
+    let frequency_words = workspace[cells::FREQUENCIES_WORDS as usize] as usize;
+    workspace[cells::PROLOGUE_BYTES as usize] = 4 * frequency_words as u64;
     let [coarse, field] = &mut values;
-    let place = PlaceParams {
+    let position = PlaceParams {
         tiling,
         regions: regions.view(),
         tiles: tiles.view(),
@@ -246,24 +246,29 @@ pub fn compress_counted<E: Element, C: SymbolCoder, S: StaticShape>(
         identity: IdentityOf::known(identity()),
     };
     emulator
-        .launch::<Place<StackWords>>(chunks as u32, &place)
-        .expect("place");
-    finish(&stream, &workspace, chunks, &shares.words()[..share_words])
+        .launch::<Place<StateWords>>(chunks as u32, &position)
+        .expect("position");
+    finish(
+        &stream,
+        &workspace,
+        chunks,
+        &frequencies.words()[..frequency_words],
+    )
 }
 
 /// Puts the header before what a compression leaves.
-fn finish(stream: &Memory, workspace: &[u64], chunks: u64, shares: &[u32]) -> Compressed {
+fn finish(stream: &Memory, workspace: &[u64], chunks: u64, frequencies: &[u32]) -> Compressed {
     let payload_bytes = workspace[cells::STREAM_BYTES as usize];
     let mut header = header();
     seal(&mut header, payload_bytes);
     let words = HEADER_WORDS + 4 * (1 + chunks as usize) + payload_bytes as usize / 4;
     let mut stream = stream.words()[..words].to_vec();
     stream[..HEADER_WORDS].copy_from_slice(&header);
-    let share_words = shares.len();
+    let frequency_words = frequencies.len();
     let payload_at = Compressed::TABLE + 4 * chunks as usize;
-    stream[payload_at..payload_at + share_words].copy_from_slice(shares);
+    stream[payload_at..payload_at + frequency_words].copy_from_slice(frequencies);
     Compressed {
-        shares: stream[payload_at..payload_at + share_words].to_vec(),
+        frequencies: stream[payload_at..payload_at + frequency_words].to_vec(),
         stream,
         chunks: chunks as usize,
     }
@@ -326,7 +331,7 @@ pub fn decompress<E: Element, C: SymbolCoder, S: StaticShape>(
     let read = ReadTablesParams {
         stream: stream.view(),
         chunks,
-        shares_at: 0,
+        frequencies_at: 0,
         layout: LAYOUT,
         tables: tables.view(),
         cells: view(&mut workspace),
@@ -414,7 +419,7 @@ pub fn compress_planes<E: Element>(sample: &Sample<E>, seed: u64) -> Compressed 
     let launched = emulator.launch::<Measure>(chunks as u32, &measure);
     launched.expect("measure");
     let [coarse, field] = &mut values;
-    let place = PlaceParams {
+    let position = PlaceParams {
         tiling,
         regions: regions.view(),
         tiles: tiles.view(),
@@ -426,8 +431,8 @@ pub fn compress_planes<E: Element>(sample: &Sample<E>, seed: u64) -> Compressed 
         cells: view(&mut workspace),
         identity: IdentityOf::known(identity()),
     };
-    let launched = emulator.launch::<Place<PlaneWords>>(chunks as u32, &place);
-    launched.expect("place");
+    let launched = emulator.launch::<Place<PlaneWords>>(chunks as u32, &position);
+    launched.expect("position");
     finish(&stream, &workspace, chunks, &[])
 }
 

@@ -6,7 +6,7 @@ mod sample;
 
 use ferrosz_codec::Element;
 use ferrosz_codec::code::entropy::counts::Counts;
-use ferrosz_codec::code::entropy::shares::Shares;
+use ferrosz_codec::code::entropy::frequency_tables::FrequencyTables;
 use ferrosz_codec::code::entropy::states::{Huffman, Rans, SymbolCoder};
 use ferrosz_codec::container::checksum::checksum;
 use ferrosz_codec::container::chunk::Form;
@@ -29,12 +29,12 @@ fn check_compression<E: Element, C: SymbolCoder, S: StaticShape>(
     run: u64,
 ) -> Compressed {
     let compressed = compress::<E, C, S>(sample, run);
-    let shares = Shares::of::<C>(&sample.counts());
-    let words = sample.share_words::<C>(&shares);
-    assert_eq!(compressed.shares, words);
+    let frequencies = FrequencyTables::of::<C>(&sample.counts());
+    let words = sample.frequency_words::<C>(&frequencies);
+    assert_eq!(compressed.frequencies, words);
     assert_eq!(compressed.payload()[..words.len()], words);
     check_chunks(sample, &compressed, 4 * words.len() as u64, |chunk| {
-        sample.encode::<C>(&shares, chunk)
+        sample.encode::<C>(&frequencies, chunk)
     });
     compressed
 }
@@ -162,7 +162,8 @@ fn the_longest_words_find_room() {
             *cell = u64::from(*count);
         }
     });
-    let (form, image) = sample.encode::<Rans>(&Shares::of::<Rans>(&counts), &sample.chunks[0]);
+    let (form, image) =
+        sample.encode::<Rans>(&FrequencyTables::of::<Rans>(&counts), &sample.chunks[0]);
     assert_eq!(form, Form::Coded);
     assert!(image.len() > 4 * TILE * 28 / 8);
     assert!(bytes_of(found.chunk(0).1) == image);

@@ -3,18 +3,20 @@
 use ferrosz_codec::Element;
 use ferrosz_codec::code::bit_planes::CHUNK_WORDS;
 use ferrosz_codec::code::entropy::counts::Counts;
-use ferrosz_codec::code::entropy::shares::{MAX_WORDS, Shares};
+use ferrosz_codec::code::entropy::frequency_tables::{FrequencyTables, MAX_WORDS};
 use ferrosz_codec::code::entropy::states::SymbolCoder;
 use ferrosz_codec::code::entropy::token::RAW;
 use ferrosz_codec::container::chunk::Form;
 use ferrosz_codec::oracle;
 use ferrosz_codec::shape::Shape;
 use ferrosz_codec::tile::code::TileCodes;
-use ferrosz_codec::tile::{CHUNK_TILES, LANES, STEPS, TILE, TileBox, TileGrid, TileOrder, place};
+use ferrosz_codec::tile::{
+    CHUNK_TILES, LANES, STEPS, TILE, TileBox, TileGrid, TileOrder, position,
+};
 use ferrosz_gpu_kernels::pipeline::tiles::tiling::Tiling;
 use ferrosz_host::cpu::code::bit_planes;
-use ferrosz_host::cpu::code::bricks::GroupMap;
 use ferrosz_host::cpu::code::image::{ChunkTiles, IMAGE_BYTES};
+use ferrosz_host::cpu::code::zones::ZoneMap;
 use rand::{Rng, RngExt, rngs::SmallRng};
 
 /// How the codes of a sample are made.
@@ -73,7 +75,7 @@ impl Kind {
         z.clamp(0.0, 65_534.0) as u16
     }
 
-    fn tile(&self, map: &GroupMap, tile: &TileBox, rng: &mut SmallRng) -> TileCodes {
+    fn tile(&self, map: &ZoneMap, tile: &TileBox, rng: &mut SmallRng) -> TileCodes {
         let mut codes = [0; TILE];
         let [low, high] = self.scale;
         // Some tiles are all 0.
@@ -100,7 +102,7 @@ pub struct Chunk {
 
 /// The codes of a field and of its coarse field, and their elements.
 pub struct Sample<E> {
-    pub map: GroupMap,
+    pub map: ZoneMap,
     /// That of the coarse field, and that of the field.
     pub grids: [TileGrid; 2],
     pub tiling: Tiling,
@@ -112,7 +114,7 @@ pub struct Sample<E> {
 impl<E: Element> Sample<E> {
     /// Of a field of these extents; the coarse field has none if they are 0.
     pub fn new(kind: Kind, coarse: [u64; 3], fine: [u64; 3], rng: &mut SmallRng) -> Self {
-        let map = GroupMap::new(kind.order());
+        let map = ZoneMap::new(kind.order());
         let grids = [coarse, fine].map(|lengths| TileGrid::new(kind.shape, lengths));
         let mut chunks = Vec::new();
         for (grid, is_coarse) in grids.iter().zip([true, false]) {
@@ -155,17 +157,17 @@ impl<E: Element> Sample<E> {
         counts
     }
 
-    /// The shares as the stream has them.
-    pub fn share_words<C: SymbolCoder>(&self, shares: &Shares) -> Vec<u32> {
+    /// The frequencies as the stream has them.
+    pub fn frequency_words<C: SymbolCoder>(&self, frequencies: &FrequencyTables) -> Vec<u32> {
         let mut words = [0; MAX_WORDS];
-        let count = shares.write::<C>(&mut words);
+        let count = frequencies.write::<C>(&mut words);
         words[..count].to_vec()
     }
 
-    /// The flat place of a tile's place in its field.
+    /// The flat position of a tile's position in its field.
     pub fn flat(&self, chunk: &Chunk, tile: usize, at: usize) -> usize {
         let grid = &self.grids[usize::from(!chunk.is_coarse)];
-        let at = place(grid.shape(), at as u32 / LANES, at as u32 % LANES);
+        let at = position(grid.shape(), at as u32 / LANES, at as u32 % LANES);
         grid.flat(chunk.tiles[tile].at(at)) as usize
     }
 
@@ -190,12 +192,16 @@ impl<E: Element> Sample<E> {
     }
 
     /// A chunk as the CPU codes it.
-    pub fn encode<C: SymbolCoder>(&self, shares: &Shares, chunk: &Chunk) -> (Form, Vec<u8>) {
+    pub fn encode<C: SymbolCoder>(
+        &self,
+        frequencies: &FrequencyTables,
+        chunk: &Chunk,
+    ) -> (Form, Vec<u8>) {
         let field = &self.values[usize::from(!chunk.is_coarse)];
         let mut values = Vec::new();
         for (number, tile) in chunk.tiles.iter().enumerate() {
             let value = |at: usize| {
-                let in_tile = place(self.grids[0].shape(), at as u32 / LANES, at as u32 % LANES);
+                let in_tile = position(self.grids[0].shape(), at as u32 / LANES, at as u32 % LANES);
                 if tile.has(in_tile) {
                     field[self.flat(chunk, number, at)]
                 } else {
@@ -208,7 +214,7 @@ impl<E: Element> Sample<E> {
         oracle::entropy::encode::<C, E>(
             self.map.order(),
             &chunk.tiles,
-            shares.contexts(),
+            frequencies.contexts(),
             &codes,
             &values,
         )

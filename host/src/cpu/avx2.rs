@@ -148,18 +148,18 @@ fn predecessors<S: StaticShape>(codes: &[__m256i], i: usize, before: __m256i) ->
     _mm256_blend_epi32::<1>(others, first)
 }
 
-/// Every value one place on, the last to the first place.
+/// Every value one position on, the last to the first position.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn rotate(vector: __m256i) -> __m256i {
     _mm256_permutevar8x32_epi32(vector, _mm256_setr_epi32(7, 0, 1, 2, 3, 4, 5, 6))
 }
 
-/// One value in all places.
+/// One value in all positions.
 #[target_feature(enable = "avx2")]
 #[inline]
-fn broadcast(vector: __m256i, place: i32) -> __m256i {
-    _mm256_permutevar8x32_epi32(vector, _mm256_set1_epi32(place))
+fn broadcast(vector: __m256i, position: i32) -> __m256i {
+    _mm256_permutevar8x32_epi32(vector, _mm256_set1_epi32(position))
 }
 
 /// Running sums in each half.
@@ -173,9 +173,9 @@ fn sum_halves(vector: __m256i) -> __m256i {
 /// A value of the low half added to all of the high half.
 #[target_feature(enable = "avx2")]
 #[inline]
-fn add_to_high(vector: __m256i, place: i32) -> __m256i {
+fn add_to_high(vector: __m256i, position: i32) -> __m256i {
     let zero = _mm256_setzero_si256();
-    let added = _mm256_blend_epi32::<0xf0>(zero, broadcast(vector, place));
+    let added = _mm256_blend_epi32::<0xf0>(zero, broadcast(vector, position));
     _mm256_add_epi32(vector, added)
 }
 
@@ -358,7 +358,7 @@ unsafe fn checksum(seed: u64, bytes: &[u8]) -> u64 {
     }
 }
 
-/// The low bytes of a group's values, which fit into them but for the sign bit's place: in the order in
+/// The low bytes of a group's values, which fit into them but for the sign bit's position: in the order in
 /// which [`_mm256_movemask_epi8`] makes a row of them, that of each eight reversed.
 #[target_feature(enable = "avx2")]
 #[inline]

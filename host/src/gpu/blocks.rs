@@ -205,7 +205,7 @@ fn enqueue_region<T: Element, E: Executor>(
         first_chunk: ranges.map(|range| range.start),
         chunks,
         layout: layout_words::<T>(job.layout),
-        codec: codec.place(),
+        codec: codec.position(),
         verify: u32::from(job.verify),
     };
     match (job.layout.shape, T::DTYPE) {

@@ -11,9 +11,9 @@ use crate::error::Error;
 use crate::gpu::executor::Executor;
 use crate::gpu::job::{CompressJob, DecompressJob, identity_of, layout_words};
 use crate::gpu::resolve::enqueue_resolve;
-use crate::gpu::tiles::launch::{OfCoder, OfTiles, launch_of_coder, launch_of_tiles};
+use crate::gpu::tiles::launch::{CoderKernels, TileKernels, launch_of_coder, launch_of_tiles};
 use crate::gpu::tiles::tuning::{TuneJob, enqueue_tune};
-use crate::gpu::tiles::workspace::Room;
+use crate::gpu::tiles::workspace::Workspace;
 use ferrosz_codec::bound::Extremes;
 use ferrosz_codec::container::header::{Draft, Header};
 use ferrosz_codec::container::tiles::TileLayout;
@@ -34,7 +34,7 @@ use ferrosz_gpu_kernels::code::entropy::decode_tables::ReadTablesParams;
 use ferrosz_gpu_kernels::code::entropy::encode::EncodeParams;
 use ferrosz_gpu_kernels::code::entropy::statistics::{Statistics, StatisticsParams};
 use ferrosz_gpu_kernels::code::entropy::tables::TablesParams;
-use ferrosz_gpu_kernels::code::entropy::words::StackWords;
+use ferrosz_gpu_kernels::code::entropy::words::StateWords;
 use ferrosz_gpu_kernels::pipeline::tiles::place::{Place, PlaceParams};
 use ferrosz_gpu_kernels::pipeline::tiles::prologue::finish::{Finish, FinishParams};
 use ferrosz_gpu_kernels::pipeline::tiles::prologue::gather::{Gather, GatherParams};
@@ -63,7 +63,7 @@ fn contents<T: Element>(layout: &TileLayout) -> Contents {
     let anchors = layout.prologue_anchors().map_or(0, |grid| grid.elements());
     Contents {
         has_parameters: u32::from(layout.coarse.is_some()),
-        has_shares: u32::from(layout.codec.coder.has_tables()),
+        has_frequencies: u32::from(layout.codec.coder.has_tables()),
         anchor_words: anchors * T::WORDS as u64,
     }
 }
@@ -94,12 +94,12 @@ fn strides_of_anchors(grid: &TileGrid, spacing: u32) -> [u64; 3] {
 struct Call<'a, E> {
     executor: &'a E,
     layout: &'a TileLayout,
-    room: Room,
+    workspace: Workspace,
     dtype: Dtype,
 }
 
 impl<E: Executor> Call<'_, E> {
-    fn of_tiles(&self, blocks: u32, kernel: &OfTiles) -> Result<(), Error> {
+    fn of_tiles(&self, blocks: u32, kernel: &TileKernels) -> Result<(), Error> {
         launch_of_tiles(
             self.executor,
             self.dtype,
@@ -109,7 +109,7 @@ impl<E: Executor> Call<'_, E> {
         )
     }
 
-    fn of_coder(&self, blocks: u32, kernel: &OfCoder) -> Result<(), Error> {
+    fn of_coder(&self, blocks: u32, kernel: &CoderKernels) -> Result<(), Error> {
         launch_of_coder(
             self.executor,
             self.layout.codec.coder,
@@ -160,11 +160,11 @@ pub(crate) fn enqueue_compress<T: Element, E: Executor>(
     job: &CompressJob,
     layout: &TileLayout,
 ) -> Result<(), Error> {
-    let (room, _) = Room::new(layout, T::DTYPE, job.cells);
+    let (workspace, _) = Workspace::new(layout, T::DTYPE, job.cells);
     let call = Call {
         executor,
         layout,
-        room,
+        workspace,
         dtype: T::DTYPE,
     };
     let resolved: Quantizer<T> = job.bound.resolve(&Extremes::default());
@@ -177,28 +177,28 @@ pub(crate) fn enqueue_compress<T: Element, E: Executor>(
             job.bound,
             elements,
             job.input,
-            call.room.cells,
+            call.workspace.cells,
             header_sum,
         )?;
     } else {
-        executor.clear(call.room.cells)?;
+        executor.clear(call.workspace.cells)?;
     }
-    executor.clear(call.room.counts)?;
+    executor.clear(call.workspace.counts)?;
     match layout.codec.predictor.geometry() {
         None => {
             let params = LorenzoParams {
                 field: job.input,
                 strides: strides(&layout.fine),
-                codes: call.room.regions,
+                codes: call.workspace.regions,
                 first_chunk: 0,
                 lengths: layout.fine.lengths(),
-                cells: call.room.cells,
+                cells: call.workspace.cells,
                 quantizer: resolved.to_bits(),
                 quantizer_in_cells: u32::from(is_relative),
                 first_tile: 0,
             };
             let blocks = call.blocks(layout.fine.tiles())?;
-            call.of_tiles(blocks, &OfTiles::LorenzoPredict(params))?;
+            call.of_tiles(blocks, &TileKernels::LorenzoPredict(params))?;
         }
         Some(geometry) => {
             call.interpolate(job, geometry, resolved.error().to_bits64())?;
@@ -210,7 +210,7 @@ pub(crate) fn enqueue_compress<T: Element, E: Executor>(
         identity: identity_of(&header::<T>(job)),
         stream: job.stream,
         chunks: layout.chunks(),
-        cells: call.room.cells,
+        cells: call.workspace.cells,
         error: resolved.error().to_bits64(),
         error_in_cells: u32::from(is_relative),
     };
@@ -226,40 +226,43 @@ fn header<T: Element>(job: &CompressJob) -> Header {
 impl<E: Executor> Call<'_, E> {
     /// Tunes, and predicts the anchors and the field.
     fn interpolate(&self, job: &CompressJob, geometry: Geometry, error: u64) -> Result<(), Error> {
-        let (layout, room) = (self.layout, &self.room);
+        let (layout, workspace) = (self.layout, &self.workspace);
         let spacing = geometry.spacing(layout.shape());
         let coarse = layout.fine.coarse(spacing);
-        self.gather(job.input, &layout.fine, spacing, room.coarse)?;
-        self.gather(room.coarse, &coarse, spacing, room.anchors)?;
+        self.gather(job.input, &layout.fine, spacing, workspace.coarse)?;
+        self.gather(workspace.coarse, &coarse, spacing, workspace.anchors)?;
         let fine = InterpParams {
             field: job.input,
             strides: strides(&layout.fine),
-            anchors: room.known,
-            codes: room.regions,
+            anchors: workspace.known,
+            codes: workspace.regions,
             first_chunk: layout.coarse_chunks(),
             known: View::empty(),
-            parameters: room.parameters,
+            parameters: workspace.parameters,
             lengths: layout.fine.lengths(),
             is_coarse: 0,
             first_tile: 0,
         };
         self.tune(job, &fine, geometry, error)?;
         let of_anchors = InterpParams {
-            field: room.coarse,
+            field: workspace.coarse,
             strides: strides(&coarse),
             anchors: View::empty(),
             first_chunk: 0,
-            known: room.known,
+            known: workspace.known,
             lengths: coarse.lengths(),
             is_coarse: 1,
             ..fine
         };
-        self.of_tiles(self.blocks(coarse.tiles())?, &OfTiles::Predict(of_anchors))?;
+        self.of_tiles(
+            self.blocks(coarse.tiles())?,
+            &TileKernels::Predict(of_anchors),
+        )?;
         let blocks = self.blocks(layout.fine.tiles())?;
-        self.of_tiles(blocks, &OfTiles::Predict(fine))
+        self.of_tiles(blocks, &TileKernels::Predict(fine))
     }
 
-    /// Leaves the parameters in the room.
+    /// Leaves the parameters in the workspace.
     fn tune(
         &self,
         job: &CompressJob,
@@ -267,7 +270,7 @@ impl<E: Executor> Call<'_, E> {
         geometry: Geometry,
         error: u64,
     ) -> Result<(), Error> {
-        let room = &self.room;
+        let workspace = &self.workspace;
         let tune = TuneJob {
             search: Search {
                 tuning: Tuning::of_stream(geometry),
@@ -279,16 +282,16 @@ impl<E: Executor> Call<'_, E> {
             radius: Some(RADIUS),
             max_radius: RADIUS,
             part: *fine,
-            workspace: room.cells,
-            cells: room.costs,
-            parameters: room.parameters,
+            workspace: workspace.cells,
+            cells: workspace.costs,
+            parameters: workspace.parameters,
         };
         enqueue_tune(self.executor, &tune)
     }
 
     /// Codes to the stream, but for its header.
     fn encode<T: Element>(&self, job: &CompressJob) -> Result<(), Error> {
-        let (executor, layout, room) = (self.executor, self.layout, &self.room);
+        let (executor, layout, workspace) = (self.executor, self.layout, &self.workspace);
         let tiling = tiling(layout);
         let chunks = layout.chunks();
         if layout.codec.coder == TileCoder::BitPlane {
@@ -299,45 +302,45 @@ impl<E: Executor> Call<'_, E> {
             warps,
             &StatisticsParams {
                 tiling,
-                regions: room.regions,
-                tiles: room.tiles,
-                counts: room.counts,
+                regions: workspace.regions,
+                tiles: workspace.tiles,
+                counts: workspace.counts,
             },
         )?;
         let tables = TablesParams {
-            counts: room.counts,
-            tables: room.tables,
-            shares: room.shares,
-            cells: room.cells,
+            counts: workspace.counts,
+            tables: workspace.tables,
+            frequencies: workspace.frequencies,
+            cells: workspace.cells,
             is_sample: u32::from(tiling.is_sample()),
         };
-        self.of_coder(1, &OfCoder::Tables(tables))?;
+        self.of_coder(1, &CoderKernels::Tables(tables))?;
         self.write_prologue::<T>(job)?;
         let encode = EncodeParams {
             tiling,
-            regions: room.regions,
-            tiles: room.tiles,
-            tables: room.tables,
-            records: room.records,
-            cells: room.cells,
+            regions: workspace.regions,
+            tiles: workspace.tiles,
+            tables: workspace.tables,
+            records: workspace.records,
+            cells: workspace.cells,
             element_words: T::WORDS as u32,
         };
         let blocks = self.blocks(chunks.div_ceil(WARPS))?;
-        self.of_coder(blocks, &OfCoder::Encode(encode))?;
-        executor.launch::<Place<StackWords>>(self.blocks(chunks)?, &self.place::<T>(job))
+        self.of_coder(blocks, &CoderKernels::Encode(encode))?;
+        executor.launch::<Place<StateWords>>(self.blocks(chunks)?, &self.place::<T>(job))
     }
 
     /// As [`Call::encode`], of the coder without tables.
     fn encode_planes<T: Element>(&self, job: &CompressJob) -> Result<(), Error> {
-        let (executor, room) = (self.executor, &self.room);
+        let (executor, workspace) = (self.executor, &self.workspace);
         let blocks = self.blocks(self.layout.chunks())?;
         self.write_prologue::<T>(job)?;
         let measure = MeasureParams {
             tiling: tiling(self.layout),
-            regions: room.regions,
-            tiles: room.tiles,
-            records: room.records,
-            cells: room.cells,
+            regions: workspace.regions,
+            tiles: workspace.tiles,
+            records: workspace.records,
+            cells: workspace.cells,
             element_words: T::WORDS as u32,
         };
         executor.launch::<Measure>(blocks, &measure)?;
@@ -345,32 +348,32 @@ impl<E: Executor> Call<'_, E> {
     }
 
     fn write_prologue<T: Element>(&self, job: &CompressJob) -> Result<(), Error> {
-        let (layout, room) = (self.layout, &self.room);
+        let (layout, workspace) = (self.layout, &self.workspace);
         let prologue = WritePrologueParams {
             contents: contents::<T>(layout),
-            parameters: room.parameters,
-            shares: room.shares,
-            anchors: room.anchors,
+            parameters: workspace.parameters,
+            frequencies: workspace.frequencies,
+            anchors: workspace.anchors,
             stream: job.stream,
             chunks: layout.chunks(),
-            cells: room.cells,
+            cells: workspace.cells,
             identity: identity_of(&header::<T>(job)),
         };
         self.executor.launch::<WritePrologue>(1, &prologue)
     }
 
     fn place<T: Element>(&self, job: &CompressJob) -> PlaceParams {
-        let room = &self.room;
+        let workspace = &self.workspace;
         PlaceParams {
             tiling: tiling(self.layout),
-            regions: room.regions,
-            tiles: room.tiles,
-            records: room.records,
-            coarse: room.coarse,
+            regions: workspace.regions,
+            tiles: workspace.tiles,
+            records: workspace.records,
+            coarse: workspace.coarse,
             field: job.input,
             element_words: T::WORDS as u32,
             stream: job.stream,
-            cells: room.cells,
+            cells: workspace.cells,
             identity: identity_of(&header::<T>(job)),
         }
     }
@@ -383,14 +386,14 @@ pub(crate) fn enqueue_decompress<T: Element, E: Executor>(
     job: &DecompressJob<'_>,
     layout: &TileLayout,
 ) -> Result<(), Error> {
-    let (room, _) = Room::new(layout, T::DTYPE, job.cells);
+    let (workspace, _) = Workspace::new(layout, T::DTYPE, job.cells);
     let call = Call {
         executor,
         layout,
-        room,
+        workspace,
         dtype: T::DTYPE,
     };
-    executor.clear(call.room.cells)?;
+    executor.clear(call.workspace.cells)?;
     call.read_prologue::<T>(job)?;
     call.decode::<T>(job)?;
     match layout.codec.predictor.geometry() {
@@ -402,29 +405,29 @@ pub(crate) fn enqueue_decompress<T: Element, E: Executor>(
 impl<E: Executor> Call<'_, E> {
     /// What precedes the chunks: the coder's tables, if it has any, and then parameters and anchors.
     fn read_prologue<T: Element>(&self, job: &DecompressJob<'_>) -> Result<(), Error> {
-        let (executor, layout, room) = (self.executor, self.layout, &self.room);
+        let (executor, layout, workspace) = (self.executor, self.layout, &self.workspace);
         let (contents, chunks) = (contents::<T>(layout), layout.chunks());
         let layout_words = layout_words::<T>(job.layout);
         if layout.codec.coder.has_tables() {
             let tables = ReadTablesParams {
                 stream: job.stream,
                 chunks,
-                shares_at: contents.shares_at(),
+                frequencies_at: contents.frequencies_at(),
                 layout: layout_words,
-                tables: room.tables,
-                cells: room.cells,
+                tables: workspace.tables,
+                cells: workspace.cells,
             };
-            self.of_coder(1, &OfCoder::ReadTables(tables))?;
+            self.of_coder(1, &CoderKernels::ReadTables(tables))?;
         }
         let geometry = layout.codec.predictor.geometry().unwrap_or_default();
         let prologue = ReadPrologueParams {
             contents,
-            parameters: room.parameters.first(WORDS as u64),
-            anchors: room.anchors,
+            parameters: workspace.parameters.first(WORDS as u64),
+            anchors: workspace.anchors,
             stream: job.stream,
             chunks,
             layout: layout_words,
-            cells: room.cells,
+            cells: workspace.cells,
             geometry: geometry.id(),
             verify: u32::from(job.verify),
         };
@@ -436,21 +439,21 @@ impl<E: Executor> Call<'_, E> {
 
     /// The chunks to codes.
     fn decode<T: Element>(&self, job: &DecompressJob<'_>) -> Result<(), Error> {
-        let (layout, room) = (self.layout, &self.room);
+        let (layout, workspace) = (self.layout, &self.workspace);
         let decode = DecodeParams {
             tiling: tiling(layout),
             stream: job.stream,
-            tables: room.tables,
-            regions: room.regions,
-            coarse: room.coarse,
+            tables: workspace.tables,
+            regions: workspace.regions,
+            coarse: workspace.coarse,
             field: job.output,
-            cells: room.cells,
+            cells: workspace.cells,
             element_words: T::WORDS as u32,
             verify: u32::from(job.verify),
         };
         if layout.codec.coder.has_tables() {
             let blocks = self.blocks(layout.chunks().div_ceil(WARPS))?;
-            self.of_coder(blocks, &OfCoder::Decode(decode))
+            self.of_coder(blocks, &CoderKernels::Decode(decode))
         } else {
             self.decode_planes(&decode)
         }
@@ -470,46 +473,46 @@ impl<E: Executor> Call<'_, E> {
         let params = LorenzoParams {
             field: job.output,
             strides: strides(&layout.fine),
-            codes: self.room.regions,
+            codes: self.workspace.regions,
             first_chunk: 0,
             lengths: layout.fine.lengths(),
-            cells: self.room.cells,
+            cells: self.workspace.cells,
             quantizer: [0; 3],
             quantizer_in_cells: 1,
             first_tile: 0,
         };
         let blocks = self.blocks(layout.fine.tiles())?;
-        self.of_tiles(blocks, &OfTiles::LorenzoReconstruct(params))
+        self.of_tiles(blocks, &TileKernels::LorenzoReconstruct(params))
     }
 
     fn reconstruct(&self, job: &DecompressJob<'_>, geometry: Geometry) -> Result<(), Error> {
-        let (layout, room) = (self.layout, &self.room);
+        let (layout, workspace) = (self.layout, &self.workspace);
         let coarse = layout.fine.coarse(geometry.spacing(layout.shape()));
         let fine = InterpParams {
             field: job.output,
             strides: strides(&layout.fine),
-            anchors: room.known,
-            codes: room.regions,
+            anchors: workspace.known,
+            codes: workspace.regions,
             first_chunk: layout.coarse_chunks(),
             known: View::empty(),
-            parameters: room.parameters,
+            parameters: workspace.parameters,
             lengths: layout.fine.lengths(),
             is_coarse: 0,
             first_tile: 0,
         };
         let of_anchors = InterpParams {
-            field: room.coarse,
+            field: workspace.coarse,
             strides: strides(&coarse),
-            anchors: room.anchors,
+            anchors: workspace.anchors,
             first_chunk: 0,
-            known: room.known,
+            known: workspace.known,
             lengths: coarse.lengths(),
             is_coarse: 1,
             ..fine
         };
         let blocks = self.blocks(coarse.tiles())?;
-        self.of_tiles(blocks, &OfTiles::Reconstruct(of_anchors))?;
+        self.of_tiles(blocks, &TileKernels::Reconstruct(of_anchors))?;
         let blocks = self.blocks(layout.fine.tiles())?;
-        self.of_tiles(blocks, &OfTiles::Reconstruct(fine))
+        self.of_tiles(blocks, &TileKernels::Reconstruct(fine))
     }
 }

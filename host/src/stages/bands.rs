@@ -5,7 +5,7 @@ use ferrosz_codec::tile::{self, TileBox, TileGrid};
 
 /// Tiles side by side, and the stretch of an array that is theirs.
 pub(super) struct Band<'a, T> {
-    /// The place of its first tile among the tiles, and how many there are along each dimension.
+    /// The position of its first tile among the tiles, and how many there are along each dimension.
     first: [u64; 3],
     counts: [u64; 3],
     /// The number of its first element.
@@ -66,7 +66,7 @@ impl<'a, T> Band<'a, T> {
         tiles
     }
 
-    /// Where in the band a place of the field lies.
+    /// Where in the band a position of the field lies.
     pub(super) fn index(&self, grid: &TileGrid, at: [u64; 3]) -> usize {
         (grid.flat(at) - self.start) as usize
     }
@@ -91,9 +91,9 @@ mod tests {
                 for tile in band.tiles(&grid) {
                     tiles += 1;
                     for at in 0..tile::STEPS * tile::LANES {
-                        let place = tile::place(shape, at / tile::LANES, at % tile::LANES);
-                        if tile.has(place) {
-                            let at = band.index(&grid, tile.at(place));
+                        let position = tile::position(shape, at / tile::LANES, at % tile::LANES);
+                        if tile.has(position) {
+                            let at = band.index(&grid, tile.at(position));
                             band.values[at] += 1;
                         }
                     }

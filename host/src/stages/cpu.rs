@@ -13,7 +13,7 @@ use ferrosz_codec::bound::Extremes;
 use ferrosz_codec::predict::interp::parameters::Parameters;
 use ferrosz_codec::predict::interp::resolved::Resolved;
 use ferrosz_codec::predict::interp::store;
-use ferrosz_codec::predict::interp::store::{each_place, is_own};
+use ferrosz_codec::predict::interp::store::{each_position, is_own};
 use ferrosz_codec::predict::interp::tune::sample::Samples;
 use ferrosz_codec::predict::interp::tune::search::{Costs, Search};
 use ferrosz_codec::predict::interp::tune::{Tuning, relative_of};
@@ -128,7 +128,7 @@ fn predict<T: Element>(recipe: &Recipe<T>, field: &[T], anchors: &[T]) -> Result
     let shape = grid.shape();
     let predictor = Predictor::new(grid, &recipe.resolved, Part::Fine);
     let coarse = recipe.coarse();
-    let mut predicted = room(field.len())?;
+    let mut predicted = workspace(field.len())?;
     Band::of(grid, &mut predicted)
         .into_par_iter()
         .for_each_init(
@@ -143,10 +143,10 @@ fn predict<T: Element>(recipe: &Recipe<T>, field: &[T], anchors: &[T]) -> Result
                     let value = |at| field[grid.flat(at) as usize];
                     let anchor = |at| anchors[coarse.flat(at) as usize];
                     predictor.encode(&tile, value, anchor, known, codes);
-                    each_place(shape, &tile, |place| {
-                        if is_own(shape, place) {
-                            let code = codes[ferrosz_codec::tile::index(shape, place) as usize];
-                            band.values[band.index(grid, tile.at(place))] = code;
+                    each_position(shape, &tile, |position| {
+                        if is_own(shape, position) {
+                            let code = codes[ferrosz_codec::tile::index(shape, position) as usize];
+                            band.values[band.index(grid, tile.at(position))] = code;
                         }
                     });
                 }
@@ -168,18 +168,18 @@ pub(super) fn compose<T: Element, C: Code>(parts: &Decomposition<T, C>) -> Resul
     };
     let predictor = Predictor::new(grid, &recipe.resolved, Part::Fine);
     let coarse = recipe.coarse();
-    let mut field = room(predicted.len())?;
+    let mut field = workspace(predicted.len())?;
     Band::of(grid, &mut field).into_par_iter().for_each_init(
         || vec![T::ZERO; store::len(shape) as usize],
         |known, band| {
             for tile in band.tiles(grid) {
-                let code = |place| predicted[grid.flat(tile.at(place)) as usize];
+                let code = |position| predicted[grid.flat(tile.at(position)) as usize];
                 let anchor = |at| parts.anchors[coarse.flat(at) as usize];
                 predictor.decode(&tile, code, raw, anchor, known);
-                each_place(shape, &tile, |place| {
-                    if is_own(shape, place) {
-                        let value = known[store::index(shape, place) as usize];
-                        band.values[band.index(grid, tile.at(place))] = value;
+                each_position(shape, &tile, |position| {
+                    if is_own(shape, position) {
+                        let value = known[store::index(shape, position) as usize];
+                        band.values[band.index(grid, tile.at(position))] = value;
                     }
                 });
             }
@@ -196,7 +196,7 @@ fn read_codes<T: Element, C: Code>(parts: &Decomposition<T, C>) -> Result<Vec<u1
     let recipe = &parts.recipe;
     let radius = recipe.resolved.radius;
     let layout = recipe.layout();
-    let mut predicted = room(parts.codes.len())?;
+    let mut predicted = workspace(parts.codes.len())?;
     let mut codes = parts.codes.iter();
     let mut is_within = true;
     layout.each(|at| {
@@ -219,7 +219,7 @@ fn read_codes<T: Element, C: Code>(parts: &Decomposition<T, C>) -> Result<Vec<u1
     Ok(predicted)
 }
 
-/// As many ascending places without a code as there are places without a code are all of them.
+/// As many ascending positions without a code as there are positions without a code are all of them.
 fn check_outliers<T: Element, C: Code>(
     parts: &Decomposition<T, C>,
     predicted: &[u16],
@@ -236,7 +236,7 @@ fn check_outliers<T: Element, C: Code>(
 }
 
 /// Zeroed memory.
-fn room<T: bytemuck::Zeroable>(count: usize) -> Result<Vec<T>, Error> {
+fn workspace<T: bytemuck::Zeroable>(count: usize) -> Result<Vec<T>, Error> {
     let bytes = count as u64 * size_of::<T>() as u64;
     memory::zeroed(count).ok_or(Error::OutOfMemory { bytes })
 }

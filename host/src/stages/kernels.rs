@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::gpu::executor::{Executor, put};
 use crate::gpu::resolve::enqueue_resolve;
-use crate::gpu::tiles::launch::{OfTiles, launch_of_tiles};
+use crate::gpu::tiles::launch::{TileKernels, launch_of_tiles};
 use crate::gpu::tiles::strides;
 use crate::gpu::tiles::tuning::{TuneJob, enqueue_tune};
 use crate::gpu::tiles::workspace::Sections;
@@ -24,7 +24,7 @@ use ferrosz_gpu_kernels::stages::import::{CODE, ImportCodesParams, ImportOutlier
 use ferrosz_simt::View;
 
 /// The workspace of a call.
-pub(super) struct Room {
+pub(super) struct Workspace {
     /// The cells of all kernels.
     cells: View<u64>,
     /// Those of tuning.
@@ -34,23 +34,23 @@ pub(super) struct Room {
     regions: View<u32>,
 }
 
-impl Room {
+impl Workspace {
     /// Shares out the cells of a workspace; how many there are. Of too few, sections come out short.
     fn new(grid: &TileGrid, all: View<u64>) -> (Self, u64) {
         let mut sections = Sections::of(all);
-        let room = Self {
+        let workspace = Self {
             cells: sections.cells(cells::count(grid.elements().div_ceil(SEGMENT))),
             costs: sections.cells(CELLS),
             parameters: sections.words(PARAMETER_WORDS),
             regions: sections.words(grid.chunks() * REGION_WORDS),
         };
-        (room, sections.end())
+        (workspace, sections.end())
     }
 }
 
 /// Cells of the workspace of a field.
 pub(super) fn workspace_cells(grid: &TileGrid) -> u64 {
-    Room::new(grid, View::empty()).1
+    Workspace::new(grid, View::empty()).1
 }
 
 /// The arrays of a decomposition on the machine.
@@ -65,15 +65,15 @@ pub(super) struct Arrays {
     pub(super) outliers: u64,
 }
 
-fn part(grid: &TileGrid, room: &Room, field: View<u32>) -> InterpParams {
+fn part(grid: &TileGrid, workspace: &Workspace, field: View<u32>) -> InterpParams {
     InterpParams {
         field,
         strides: strides(grid),
         anchors: View::empty(),
-        codes: room.regions,
+        codes: workspace.regions,
         first_chunk: 0,
         known: View::empty(),
-        parameters: room.parameters,
+        parameters: workspace.parameters,
         lengths: grid.lengths(),
         is_coarse: 0,
         first_tile: 0,
@@ -90,8 +90,8 @@ pub(super) fn enqueue_decompose<T: Element, C: Code, E: Executor>(
     arrays: &Arrays,
     workspace: View<u64>,
 ) -> Result<(), Error> {
-    let (room, _) = Room::new(grid, workspace);
-    let part = part(grid, &room, input);
+    let (workspace, _) = Workspace::new(grid, workspace);
+    let part = part(grid, &workspace, input);
     let tune = TuneJob {
         search: Search {
             tuning: interpolator.tuning,
@@ -99,13 +99,13 @@ pub(super) fn enqueue_decompose<T: Element, C: Code, E: Executor>(
         },
         dtype: T::DTYPE,
         bound: interpolator.bound,
-        error: enqueue_bound::<T, E>(executor, interpolator, grid, input, &room)?,
+        error: enqueue_bound::<T, E>(executor, interpolator, grid, input, &workspace)?,
         radius: interpolator.radius,
         max_radius: C::WIDTH.max_radius(),
         part,
-        workspace: room.cells,
-        cells: room.costs,
-        parameters: room.parameters,
+        workspace: workspace.cells,
+        cells: workspace.costs,
+        parameters: workspace.parameters,
     };
     enqueue_tune(executor, &tune)?;
     if grid.elements() == 0 {
@@ -113,15 +113,15 @@ pub(super) fn enqueue_decompose<T: Element, C: Code, E: Executor>(
     }
     let launch =
         |blocks, kernel| launch_of_tiles(executor, T::DTYPE, grid.shape(), blocks, &kernel);
-    launch(blocks::<T>(grid.tiles(), grid)?, OfTiles::Predict(part))?;
+    launch(blocks::<T>(grid.tiles(), grid)?, TileKernels::Predict(part))?;
     let geometry = interpolator.tuning.geometry;
     let export = ExportParams {
         field: input,
-        predicted: room.regions,
+        predicted: workspace.regions,
         array: CodeArray {
             codes: arrays.codes,
             width: C::WIDTH.bytes(),
-            parameters: room.parameters,
+            parameters: workspace.parameters,
             order: interpolator.order,
             anchor_level: geometry.levels(grid.shape()),
             lengths: grid.lengths(),
@@ -130,9 +130,9 @@ pub(super) fn enqueue_decompose<T: Element, C: Code, E: Executor>(
         outlier_values: arrays.outlier_values,
         outlier_indices: arrays.outlier_indices,
         capacity: arrays.outliers,
-        cells: room.cells,
+        cells: workspace.cells,
     };
-    launch(blocks_of_segments::<T>(grid)?, OfTiles::Export(export))
+    launch(blocks_of_segments::<T>(grid)?, TileKernels::Export(export))
 }
 
 /// Asks for what of the bound only the field can tell; the bits of the absolute error, if it is known before.
@@ -141,7 +141,7 @@ fn enqueue_bound<T: Element, E: Executor>(
     interpolator: &Interpolator,
     grid: &TileGrid,
     input: View<u32>,
-    room: &Room,
+    workspace: &Workspace,
 ) -> Result<Option<u64>, Error> {
     if interpolator.needs_extremes() && grid.elements() > 0 {
         let bound = interpolator.bound;
@@ -152,15 +152,15 @@ fn enqueue_bound<T: Element, E: Executor>(
             bound,
             grid.elements(),
             input,
-            room.cells,
+            workspace.cells,
             header_sum,
         )?;
         return Ok(None);
     }
     let (quantizer, range) = interpolator.resolve::<T>(&Extremes::default());
-    executor.clear(room.cells)?;
+    executor.clear(workspace.cells)?;
     if interpolator.needs_range() {
-        let cell = room.cells.from(cells::RANGE).words();
+        let cell = workspace.cells.from(cells::RANGE).words();
         let bits = range.to_bits();
         put(executor, &[bits as u32, (bits >> 32) as u32], cell)?;
     }
@@ -176,48 +176,51 @@ pub(super) fn enqueue_compose<T: Element, E: Executor>(
     workspace: View<u64>,
 ) -> Result<(), Error> {
     let grid = &recipe.grid;
-    let (room, _) = Room::new(grid, workspace);
-    executor.clear(room.cells)?;
+    let (workspace, _) = Workspace::new(grid, workspace);
+    executor.clear(workspace.cells)?;
     if grid.elements() == 0 {
         return Ok(());
     }
     let words = recipe.resolved.to_words();
-    put(executor, &words, room.parameters)?;
+    put(executor, &words, workspace.parameters)?;
     let array = CodeArray {
         codes: arrays.codes,
         width: recipe.width.bytes(),
-        parameters: room.parameters,
+        parameters: workspace.parameters,
         order: recipe.order,
         anchor_level: recipe.spacing().trailing_zeros(),
         lengths: grid.lengths(),
     };
     let codes = ImportCodesParams {
         array,
-        predicted: room.regions,
-        cells: room.cells,
+        predicted: workspace.regions,
+        cells: workspace.cells,
     };
     let launch =
         |blocks, kernel| launch_of_tiles(executor, T::DTYPE, grid.shape(), blocks, &kernel);
-    launch(import_blocks(grid.elements()), OfTiles::ImportCodes(codes))?;
+    launch(
+        import_blocks(grid.elements()),
+        TileKernels::ImportCodes(codes),
+    )?;
     let outliers = ImportOutliersParams {
         array,
         values: arrays.outlier_values,
         indices: arrays.outlier_indices,
         count: arrays.outliers,
         field: output,
-        cells: room.cells,
+        cells: workspace.cells,
     };
     launch(
         import_blocks(arrays.outliers),
-        OfTiles::ImportOutliers(outliers),
+        TileKernels::ImportOutliers(outliers),
     )?;
     let params = InterpParams {
         anchors: arrays.anchors,
-        ..part(grid, &room, output)
+        ..part(grid, &workspace, output)
     };
     launch(
         blocks::<T>(grid.tiles(), grid)?,
-        OfTiles::Reconstruct(params),
+        TileKernels::Reconstruct(params),
     )
 }
 
@@ -243,9 +246,13 @@ pub(super) fn recipe<T: Element, E: Executor>(
     grid: &TileGrid,
     workspace: View<u64>,
 ) -> Result<Recipe<T>, Error> {
-    let (room, _) = Room::new(grid, workspace);
+    let (workspace, _) = Workspace::new(grid, workspace);
     let mut words = [0u32; WORDS];
-    executor.download(room.parameters, 0, bytemuck::cast_slice_mut(&mut words))?;
+    executor.download(
+        workspace.parameters,
+        0,
+        bytemuck::cast_slice_mut(&mut words),
+    )?;
     let resolved = Words(|at| words.get(at).copied().unwrap_or(0)).read();
     Ok(Recipe {
         grid: *grid,
@@ -284,9 +291,9 @@ fn read_cell<E: Executor>(
     workspace: View<u64>,
     cell: u64,
 ) -> Result<u64, Error> {
-    let (room, _) = Room::new(grid, workspace);
+    let (workspace, _) = Workspace::new(grid, workspace);
     let mut bytes = [0; 8];
-    executor.download(room.cells, 8 * cell, &mut bytes)?;
+    executor.download(workspace.cells, 8 * cell, &mut bytes)?;
     Ok(u64::from_le_bytes(bytes))
 }
 
@@ -322,7 +329,7 @@ pub(super) fn decompose<T: Element, C: Code, E: Executor>(
         outlier_indices: view(4),
         outliers: elements,
     };
-    executor.clear(Room::new(grid, workspace).0.cells)?;
+    executor.clear(Workspace::new(grid, workspace).0.cells)?;
     executor.upload(bytemuck::cast_slice(field), view(0))?;
     enqueue_decompose::<T, C, E>(executor, interpolator, grid, view(0), &arrays, workspace)?;
     let outliers = outliers(executor, grid, workspace)?.min(elements);

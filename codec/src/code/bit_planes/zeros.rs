@@ -69,7 +69,7 @@ pub fn eliminate(words: &[u32], mut put: impl FnMut(u32)) {
     }
 }
 
-/// Sets all of `words` from what [`eliminate`] put, of which `stored` gives the word at a place, none behind the
+/// Sets all of `words` from what [`eliminate`] put, of which `stored` gives the word at a position, none behind the
 /// end; how many there were.
 ///
 /// # Errors

@@ -34,7 +34,7 @@ impl Counts {
         }
     }
 
-    /// Gives the symbols that must have a share one count at least; `is_sample` says that some of the
+    /// Gives the symbols that must have a frequency one count at least; `is_sample` says that some of the
     /// field's chunks were not counted.
     pub fn complete(&mut self, is_sample: bool) {
         for (context, counts) in (0..).zip(&mut self.0) {
@@ -45,7 +45,7 @@ impl Counts {
     }
 }
 
-/// The count that a symbol's share is made of.
+/// The count that a symbol's frequency is made of.
 ///
 /// Every class number has one, as tiles without any code are not counted but may be coded. In a sample every
 /// context has [`ESCAPE`], so that whatever occurs elsewhere can be coded.
@@ -68,7 +68,7 @@ pub const fn is_sample(chunks: u64) -> bool {
 /// Whether this one of a field's `chunks` chunks is counted: all, or about 128 to 256 that lie evenly.
 ///
 /// Chunks are taken by the fraction of c times the golden ratio, which has no period that those of fields could
-/// share.
+/// frequency.
 #[inline(always)]
 pub const fn is_counted(chunk: u64, chunks: u64) -> bool {
     if !is_sample(chunks) {
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn what_must_have_a_share_has_a_count() {
+    fn what_must_have_a_frequency_has_a_count() {
         let mut counts = Counts::default();
         counts.0[3][5] = u32::MAX;
         counts.add(3, 5);

@@ -1,16 +1,16 @@
-//! Frequencies: the shares of a context's symbols for rANS, in proportion to their counts.
+//! Frequencies: the frequencies of a context's symbols for rANS, in proportion to their counts.
 //!
 //! Every symbol that occurs gets one slot; the others are dealt out in proportion to what each symbol's exact
-//! share exceeds one slot by, as the differences of rounded partial sums, so that nothing is left to correct.
+//! frequency exceeds one slot by, as the differences of rounded partial sums, so that nothing is left to correct.
 //! A thread block does it with one sum over the counts, one over the symbols that occur, and one prefix sum
-//! of [`excess`]; each symbol's [`Totals::share`] then stands alone.
+//! of [`excess`]; each symbol's [`Totals::frequency`] then stands alone.
 
 use crate::code::entropy::token::{PRECISION, SLOTS, TOKENS};
 
-/// Shares of a context's symbols: they sum to [`SLOTS`], or are all 0 in a context that is not used.
-pub type ContextShares = [u16; TOKENS as usize];
+/// FrequencyTables of a context's symbols: they sum to [`SLOTS`], or are all 0 in a context that is not used.
+pub type Frequencies = [u16; TOKENS as usize];
 
-/// By how much a symbol's exact share is above one slot, times the sum of all counts, which is less than 2^39.
+/// By how much a symbol's exact frequency is above one slot, times the sum of all counts, which is less than 2^39.
 #[inline(always)]
 pub const fn excess(count: u32, total: u64) -> u64 {
     ((count as u64) << PRECISION).saturating_sub(total)
@@ -38,9 +38,9 @@ impl Totals {
         }
     }
 
-    /// The share of a symbol that occurs `count` times; the excess of those before it sums to `before`.
+    /// The frequency of a symbol that occurs `count` times; the excess of those before it sums to `before`.
     #[inline(always)]
-    pub const fn share(&self, count: u32, before: u64) -> u32 {
+    pub const fn frequency(&self, count: u32, before: u64) -> u32 {
         if count == 0 {
             return 0;
         }
@@ -60,13 +60,13 @@ impl Totals {
 }
 
 /// The frequencies of a context.
-pub fn frequencies(counts: &[u32; TOKENS as usize]) -> ContextShares {
+pub fn normalized(counts: &[u32; TOKENS as usize]) -> Frequencies {
     let totals = Totals::of(counts);
     let mut before = 0;
     counts.map(|count| {
-        let share = totals.share(count, before);
+        let frequency = totals.frequency(count, before);
         before += excess(count, totals.count);
-        share as u16
+        frequency as u16
     })
 }
 
@@ -76,19 +76,23 @@ mod tests {
     use alloc::vec::Vec;
     use rand::{RngExt, SeedableRng, rngs::SmallRng};
 
-    /// Bits that symbols of these counts take at these shares.
-    fn cost(counts: &[u32; 112], share: impl Fn(usize) -> f64) -> f64 {
+    /// Bits that symbols of these counts take at these frequencies.
+    fn cost(counts: &[u32; 112], frequency: impl Fn(usize) -> f64) -> f64 {
         let used = (0..112).filter(|s| counts[*s] > 0);
-        used.map(|s| -f64::from(counts[s]) * share(s).log2()).sum()
+        used.map(|s| -f64::from(counts[s]) * frequency(s).log2())
+            .sum()
     }
 
     fn check(counts: &[u32; 112]) {
-        let shares = frequencies(counts);
-        let sum: u32 = shares.iter().map(|share| u32::from(*share)).sum();
+        let frequencies = normalized(counts);
+        let sum: u32 = frequencies
+            .iter()
+            .map(|frequency| u32::from(*frequency))
+            .sum();
         let total: f64 = counts.iter().map(|count| f64::from(*count)).sum();
         assert_eq!(sum, if total > 0.0 { 4096 } else { 0 }, "{counts:?}");
-        for (count, share) in counts.iter().zip(&shares) {
-            assert_eq!(*count > 0, *share > 0);
+        for (count, frequency) in counts.iter().zip(&frequencies) {
+            assert_eq!(*count > 0, *frequency > 0);
         }
         // No worse than the exact probabilities, mixed with a slot for each symbol.
         let used = counts.iter().filter(|count| **count > 0).count() as f64;
@@ -96,7 +100,7 @@ mod tests {
             let exact = f64::from(counts[s]) / total;
             exact * (1.0 - used / 4096.0) + 1.0 / 4096.0
         });
-        let found = cost(counts, |s| f64::from(shares[s]) / 4096.0);
+        let found = cost(counts, |s| f64::from(frequencies[s]) / 4096.0);
         assert!(
             found <= ideal * 1.003 + total * 0.001,
             "{found} {ideal} {counts:?}"
@@ -127,11 +131,14 @@ mod tests {
         for count in [1, 1000, u32::MAX] {
             let mut counts = [0; 112];
             counts[70] = count;
-            assert_eq!(frequencies(&counts)[70], 4096);
-            // However rare the other is, it has a share.
+            assert_eq!(normalized(&counts)[70], 4096);
+            // However rare the other is, it has a frequency.
             counts[3] = 1;
-            let shares = frequencies(&counts);
-            let pair: Vec<u16> = shares.into_iter().filter(|share| *share > 0).collect();
+            let frequencies = normalized(&counts);
+            let pair: Vec<u16> = frequencies
+                .into_iter()
+                .filter(|frequency| *frequency > 0)
+                .collect();
             assert_eq!(
                 pair,
                 if count == 1 {

@@ -6,10 +6,10 @@
 //! [`Memory`], so that one thread of a thread block can do them in its shared memory; ranks stand each
 //! alone.
 //!
-//! The length l of a code is kept as a share of the slots, 2^(12 - l): that is how many of the 4096 words of 12
+//! The length l of a code is kept as a frequency of the slots, 2^(12 - l): that is how many of the 4096 words of 12
 //! bits begin with the code. One symbol alone has length 0, and all slots.
 
-use crate::code::entropy::frequencies::ContextShares;
+use crate::code::entropy::frequencies::Frequencies;
 use crate::code::entropy::token::{PRECISION, SLOTS, TOKENS};
 
 /// The longest code.
@@ -17,13 +17,13 @@ pub const MAX_LENGTH: u32 = PRECISION;
 
 /// Words that the algorithms here work in.
 pub trait Memory {
-    /// The word at this place.
+    /// The word at this position.
     fn get(&self, at: u32) -> u32;
-    /// Sets the word at this place.
+    /// Sets the word at this position.
     fn set(&mut self, at: u32, word: u32);
 }
 
-/// Places that it does not have read as 0.
+/// Positions that it does not have read as 0.
 impl Memory for [u32] {
     #[inline(always)]
     fn get(&self, at: u32) -> u32 {
@@ -32,8 +32,8 @@ impl Memory for [u32] {
 
     #[inline(always)]
     fn set(&mut self, at: u32, word: u32) {
-        if let Some(place) = self.get_mut(at as usize) {
-            *place = word;
+        if let Some(position) = self.get_mut(at as usize) {
+            *position = word;
         }
     }
 }
@@ -79,7 +79,7 @@ pub fn lengths_of_sorted(memory: &mut (impl Memory + ?Sized), count: u32) {
     deal_lengths(memory, count);
 }
 
-/// Joins the lightest two trees until one is left. Tree t, of those that were joined, is at place t: its
+/// Joins the lightest two trees until one is left. Tree t, of those that were joined, is at position t: its
 /// weight, and once it is joined itself, the number of the tree it went into.
 #[inline(always)]
 fn join_lightest(memory: &mut (impl Memory + ?Sized), count: u32) {
@@ -111,15 +111,15 @@ fn depths_of_trees(memory: &mut (impl Memory + ?Sized), count: u32) {
     }
 }
 
-/// Counts the leaves of each depth, those beyond the limit as of the limit: of the places at a depth that
+/// Counts the leaves of each depth, those beyond the limit as of the limit: of the positions at a depth that
 /// trees do not take.
 #[inline(always)]
 fn count_leaves(memory: &mut (impl Memory + ?Sized), count: u32) {
     for length in 0..=MAX_LENGTH {
         memory.set(LENGTHS + length, 0);
     }
-    let (mut places, mut depth, mut trees_left) = (1, 0, count - 1);
-    while places > 0 {
+    let (mut positions, mut depth, mut trees_left) = (1, 0, count - 1);
+    while positions > 0 {
         let mut trees = 0;
         while trees_left > 0 && memory.get(trees_left - 1) == depth {
             trees_left -= 1;
@@ -131,8 +131,8 @@ fn count_leaves(memory: &mut (impl Memory + ?Sized), count: u32) {
             } else {
                 MAX_LENGTH
             };
-        memory.set(at, memory.get(at) + places - trees);
-        places = 2 * trees;
+        memory.set(at, memory.get(at) + positions - trees);
+        positions = 2 * trees;
         depth += 1;
     }
 }
@@ -173,8 +173,8 @@ fn deal_lengths(memory: &mut (impl Memory + ?Sized), count: u32) {
     }
 }
 
-/// The shares of a context whose codes have the lengths that its counts ask for.
-pub fn shares_of_lengths(counts: &[u32; TOKENS as usize]) -> ContextShares {
+/// The frequencies of a context whose codes have the lengths that its counts ask for.
+pub fn frequencies_of_lengths(counts: &[u32; TOKENS as usize]) -> Frequencies {
     let total = counts.iter().map(|count| u64::from(*count)).sum();
     let weights = counts.map(|count| weight(count, total));
     let mut memory = [0; MEMORY_WORDS as usize];
@@ -215,11 +215,14 @@ mod tests {
 
     /// Bits of all symbols.
     fn cost(counts: &Counts) -> u64 {
-        let shares = shares_of_lengths(counts);
-        let length = |share: u16| u64::from((4096 / u32::from(share.max(1))).ilog2());
-        let symbols = counts.iter().zip(shares).filter(|(count, _)| **count > 0);
+        let frequencies = frequencies_of_lengths(counts);
+        let length = |frequency: u16| u64::from((4096 / u32::from(frequency.max(1))).ilog2());
+        let symbols = counts
+            .iter()
+            .zip(frequencies)
+            .filter(|(count, _)| **count > 0);
         symbols
-            .map(|(count, share)| u64::from(*count) * length(share))
+            .map(|(count, frequency)| u64::from(*count) * length(frequency))
             .sum()
     }
 
@@ -264,12 +267,15 @@ mod tests {
 
     /// Checks the lengths; how much longer than the best ones they are.
     fn check(counts: &Counts) -> f64 {
-        let shares = shares_of_lengths(counts).map(u32::from);
+        let frequencies = frequencies_of_lengths(counts).map(u32::from);
         let used = counts.iter().filter(|count| **count > 0).count();
-        assert_eq!(shares.iter().sum::<u32>(), if used > 0 { 4096 } else { 0 });
-        for (count, share) in counts.iter().zip(shares) {
-            assert_eq!(*count > 0, share > 0);
-            assert!(share == 0 || share.is_power_of_two());
+        assert_eq!(
+            frequencies.iter().sum::<u32>(),
+            if used > 0 { 4096 } else { 0 }
+        );
+        for (count, frequency) in counts.iter().zip(frequencies) {
+            assert_eq!(*count > 0, frequency > 0);
+            assert!(frequency == 0 || frequency.is_power_of_two());
         }
         let (found, best) = (cost(counts), limited_cost(counts));
         let excess = found as f64 / best.max(1) as f64 - 1.0;
@@ -286,9 +292,15 @@ mod tests {
     #[test]
     fn few_symbols() {
         check(&[0; 112]);
-        assert_eq!(shares_of_lengths(&of(&[0, 7]))[1], 4096);
-        assert_eq!(shares_of_lengths(&of(&[3, u32::MAX]))[..2], [2048, 2048]);
-        assert_eq!(shares_of_lengths(&of(&[3, 5, 1]))[..3], [1024, 2048, 1024]);
+        assert_eq!(frequencies_of_lengths(&of(&[0, 7]))[1], 4096);
+        assert_eq!(
+            frequencies_of_lengths(&of(&[3, u32::MAX]))[..2],
+            [2048, 2048]
+        );
+        assert_eq!(
+            frequencies_of_lengths(&of(&[3, 5, 1]))[..3],
+            [1024, 2048, 1024]
+        );
     }
 
     #[test]

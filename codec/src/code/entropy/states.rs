@@ -1,4 +1,4 @@
-//! Lane stacks: symbols and bits on a 32-bit state, with 16-bit words below.
+//! Interleaved states: symbols and bits on a 32-bit state, with 16-bit words below.
 //!
 //! A lane's state x is the top of a stack of bits, 2^16 <= x < 2^32 whenever a symbol is popped. What is pushed
 //! last is popped first, so the encoder goes backwards. Before a push that would not fit, the lane moves the low
@@ -6,11 +6,11 @@
 //! ([`refill`]). A push needs at most one word, as each is of at most 16 bits: a symbol and a few extra bits are one push, to
 //! which they come in one go.
 //!
-//! rANS after J. Duda, "Asymmetric numeral systems", 2013; lanes that share words after F. Giesen, "Interleaved
+//! rANS after J. Duda, "Asymmetric numeral systems", 2013; lanes that have in common words after F. Giesen, "Interleaved
 //! entropy coders", 2014.
 
-use crate::code::entropy::frequencies::{ContextShares, frequencies};
-use crate::code::entropy::lengths::shares_of_lengths;
+use crate::code::entropy::frequencies::{Frequencies, normalized};
+use crate::code::entropy::lengths::frequencies_of_lengths;
 use crate::code::entropy::token::{PRECISION, SLOTS, TOKENS};
 
 /// The state that an encoder starts with, and a decoder ends with. The least of all states.
@@ -71,29 +71,29 @@ pub const fn state(spare: u32, stored: u32) -> u32 {
     one | stored & (one - 1)
 }
 
-/// How a symbol's share of the slots becomes a change of state.
+/// How a symbol's frequency of the slots becomes a change of state.
 ///
 /// An *entry* is what a machine keeps of a symbol, in one word. The symbols of a context divide the numbers below
-/// [`SLOTS`] into intervals, as long as their shares. The low bits of a state, its *slot*, say which symbol is
+/// [`SLOTS`] into intervals, as long as their frequencies. The low bits of a state, its *slot*, say which symbol is
 /// on top.
 pub trait SymbolCoder: Copy + Send + Sync + 'static {
-    /// Whether all shares are powers of two.
+    /// Whether all frequencies are powers of two.
     const POWERS_OF_TWO: bool;
 
-    /// Whether intervals lie in order of falling share, those of equal share by symbol; otherwise by symbol.
-    const BY_SHARE: bool;
+    /// Whether intervals lie in order of falling frequency, those of equal frequency by symbol; otherwise by symbol.
+    const BY_FREQUENCY: bool;
 
-    /// The shares for these counts.
-    fn shares(counts: &[u32; TOKENS as usize]) -> ContextShares;
+    /// The frequencies for these counts.
+    fn frequencies(counts: &[u32; TOKENS as usize]) -> Frequencies;
 
-    /// The slot of the number at this place of the intervals; as `place` of `slot`, it is its own inverse.
-    fn slot(place: u32) -> u32;
+    /// The slot of the number at this position of the intervals; as `position` of `slot`, it is its own inverse.
+    fn slot(position: u32) -> u32;
 
-    /// The entry of a symbol whose interval starts here. Not 0, if `share` is not.
-    fn entry(share: u32, start: u32) -> u32;
+    /// The entry of a symbol whose interval starts here. Not 0, if `frequency` is not.
+    fn entry(frequency: u32, start: u32) -> u32;
 
     /// What [`SymbolCoder::push`] wants besides the entry, so as not to divide.
-    fn reciprocal(share: u32) -> u32;
+    fn reciprocal(frequency: u32) -> u32;
 
     /// Whether a word must be emitted before so many bits, at most [`BITS_WITH_SYMBOL`], and then this symbol
     /// can be pushed.
@@ -112,48 +112,48 @@ pub const fn slot_of(x: u32) -> u32 {
     x & (SLOTS - 1)
 }
 
-/// Range asymmetric numeral systems. An entry is the share, the start in the high half.
+/// Range asymmetric numeral systems. An entry is the frequency, the start in the high half.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rans;
 
 impl SymbolCoder for Rans {
     const POWERS_OF_TWO: bool = false;
-    const BY_SHARE: bool = false;
+    const BY_FREQUENCY: bool = false;
 
-    fn shares(counts: &[u32; TOKENS as usize]) -> ContextShares {
-        frequencies(counts)
+    fn frequencies(counts: &[u32; TOKENS as usize]) -> Frequencies {
+        normalized(counts)
     }
 
     #[inline(always)]
-    fn slot(place: u32) -> u32 {
-        place
+    fn slot(position: u32) -> u32 {
+        position
     }
 
     #[inline(always)]
-    fn entry(share: u32, start: u32) -> u32 {
-        start << 16 | share
+    fn entry(frequency: u32, start: u32) -> u32 {
+        start << 16 | frequency
     }
 
     #[inline(always)]
-    fn reciprocal(share: u32) -> u32 {
-        u32::MAX.checked_div(share).unwrap_or_default()
+    fn reciprocal(frequency: u32) -> u32 {
+        u32::MAX.checked_div(frequency).unwrap_or_default()
     }
 
     #[inline(always)]
     fn is_full(x: u32, entry: u32, bits: u32) -> bool {
-        // Whether x >> (20 - bits) is at least the share, of which the greatest, 2^12, becomes 2^32.
+        // Whether x >> (20 - bits) is at least the frequency, of which the greatest, 2^12, becomes 2^32.
         x > (entry << (32 - PRECISION)).wrapping_sub(1) >> bits
     }
 
     #[inline(always)]
     fn push(x: u32, entry: u32, reciprocal: u32) -> u32 {
-        let (share, start) = (entry & 0xffff, entry >> 16);
-        // The reciprocal is below 2^32 / share by at most one: so the quotient is right, or one too small.
+        let (frequency, start) = (entry & 0xffff, entry >> 16);
+        // The reciprocal is below 2^32 / frequency by at most one: so the quotient is right, or one too small.
         let quotient = ((u64::from(x) * u64::from(reciprocal)) >> 32) as u32;
-        let rest = x.wrapping_sub(quotient.wrapping_mul(share));
+        let rest = x.wrapping_sub(quotient.wrapping_mul(frequency));
         let pushed = (quotient << PRECISION).wrapping_add(rest.wrapping_add(start));
-        if rest >= share {
-            pushed.wrapping_add(SLOTS.wrapping_sub(share))
+        if rest >= frequency {
+            pushed.wrapping_add(SLOTS.wrapping_sub(frequency))
         } else {
             pushed
         }
@@ -161,8 +161,8 @@ impl SymbolCoder for Rans {
 
     #[inline(always)]
     fn pop(x: u32, entry: u32) -> u32 {
-        let (share, start) = (entry & 0xffff, entry >> 16);
-        share
+        let (frequency, start) = (entry & 0xffff, entry >> 16);
+        frequency
             .wrapping_mul(x >> PRECISION)
             .wrapping_add(slot_of(x).wrapping_sub(start))
     }
@@ -175,25 +175,25 @@ pub struct Huffman;
 
 impl SymbolCoder for Huffman {
     const POWERS_OF_TWO: bool = true;
-    const BY_SHARE: bool = true;
+    const BY_FREQUENCY: bool = true;
 
-    fn shares(counts: &[u32; TOKENS as usize]) -> ContextShares {
-        shares_of_lengths(counts)
+    fn frequencies(counts: &[u32; TOKENS as usize]) -> Frequencies {
+        frequencies_of_lengths(counts)
     }
 
     #[inline(always)]
-    fn slot(place: u32) -> u32 {
-        place.reverse_bits() >> (32 - PRECISION)
+    fn slot(position: u32) -> u32 {
+        position.reverse_bits() >> (32 - PRECISION)
     }
 
     #[inline(always)]
-    fn entry(share: u32, start: u32) -> u32 {
-        let length = share.leading_zeros().wrapping_sub(31 - PRECISION);
+    fn entry(frequency: u32, start: u32) -> u32 {
+        let length = frequency.leading_zeros().wrapping_sub(31 - PRECISION);
         Self::slot(start) << 16 | 16 | length & 15
     }
 
     #[inline(always)]
-    fn reciprocal(_share: u32) -> u32 {
+    fn reciprocal(_frequency: u32) -> u32 {
         0
     }
 
@@ -219,14 +219,14 @@ mod tests {
     use rand::{RngExt, SeedableRng, rngs::SmallRng};
 
     /// A push of these bits and a symbol, and what the pop of them gives back.
-    fn push_and_pop<C: SymbolCoder>(x: u32, share: u32, start: u32, value: u32, bits: u32) {
-        let (entry, reciprocal) = (C::entry(share, start), C::reciprocal(share));
+    fn push_and_pop<C: SymbolCoder>(x: u32, frequency: u32, start: u32, value: u32, bits: u32) {
+        let (entry, reciprocal) = (C::entry(frequency, start), C::reciprocal(frequency));
         let is_full = C::is_full(x, entry, bits);
         let room = if is_full { emit(x) } else { x };
         let pushed = C::push(push_bits(room, bits, value), entry, reciprocal);
-        assert!(pushed >= START, "{x} {share} {start} {bits}");
-        let place = C::slot(slot_of(pushed));
-        assert!((start..start + share).contains(&place));
+        assert!(pushed >= START, "{x} {frequency} {start} {bits}");
+        let position = C::slot(slot_of(pushed));
+        assert!((start..start + frequency).contains(&position));
         let popped = C::pop(pushed, entry);
         assert_eq!(top_bits(popped, bits), value);
         let popped = popped >> bits;
@@ -253,16 +253,16 @@ mod tests {
     #[test]
     fn rans_symbols_come_back() {
         let mut rng = SmallRng::seed_from_u64(1);
-        for share in 1..=SLOTS {
+        for frequency in 1..=SLOTS {
             for _ in 0..100 {
-                let start = rng.random_range(0..=SLOTS - share);
+                let start = rng.random_range(0..=SLOTS - frequency);
                 let x = state_of(&mut rng);
                 let (value, bits) = bits_of(&mut rng);
-                push_and_pop::<Rans>(x, share, start, value, bits);
-                let entry = Rans::entry(share, start);
+                push_and_pop::<Rans>(x, frequency, start, value, bits);
+                let entry = Rans::entry(frequency, start);
                 if !Rans::is_full(x, entry, 0) {
-                    let plain = (x / share) * 4096 + x % share + start;
-                    assert_eq!(Rans::push(x, entry, Rans::reciprocal(share)), plain);
+                    let plain = (x / frequency) * 4096 + x % frequency + start;
+                    assert_eq!(Rans::push(x, entry, Rans::reciprocal(frequency)), plain);
                 }
             }
         }
@@ -272,11 +272,11 @@ mod tests {
     fn huffman_symbols_come_back() {
         let mut rng = SmallRng::seed_from_u64(2);
         for length in 0..=PRECISION {
-            let share = SLOTS >> length;
+            let frequency = SLOTS >> length;
             for _ in 0..10_000 {
-                let start = share * rng.random_range(0..1 << length);
+                let start = frequency * rng.random_range(0..1 << length);
                 let (value, bits) = bits_of(&mut rng);
-                push_and_pop::<Huffman>(state_of(&mut rng), share, start, value, bits);
+                push_and_pop::<Huffman>(state_of(&mut rng), frequency, start, value, bits);
             }
         }
     }

@@ -1,16 +1,16 @@
-//! Tables: shares in the form that coders look things up in.
+//! Tables: frequencies in the form that coders look things up in.
 //!
 //! To encode, each symbol has an entry and a reciprocal; to decode, each slot has a symbol, and each symbol an
-//! entry. A symbol without a share has the entry 0.
+//! entry. A symbol without a frequency has the entry 0.
 
 use crate::code::entropy::class::CONTEXTS;
-use crate::code::entropy::frequencies::ContextShares;
-use crate::code::entropy::shares::Shares;
+use crate::code::entropy::frequencies::Frequencies;
+use crate::code::entropy::frequency_tables::FrequencyTables;
 use crate::code::entropy::states::{SymbolCoder, slot_of};
 use crate::code::entropy::token::{ESCAPE, SLOTS, TOKENS, Token};
 use core::marker::PhantomData;
 
-/// The context of places that have no code or are of class 0: its only symbol is 0 and has all slots, so that to push
+/// The context of positions that have no code or are of class 0: its only symbol is 0 and has all slots, so that to push
 /// or to pop it changes nothing.
 pub const NOTHING: u32 = CONTEXTS;
 
@@ -20,26 +20,26 @@ const ALL_CONTEXTS: usize = CONTEXTS as usize + 1;
 /// What a coder looks up of a symbol to encode it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Symbol {
-    /// See [`SymbolCoder::entry`]; 0 if the symbol has no share.
+    /// See [`SymbolCoder::entry`]; 0 if the symbol has no frequency.
     pub entry: u32,
     /// See [`SymbolCoder::reciprocal`].
     pub reciprocal: u32,
 }
 
-/// Calls `set` with each symbol that has a share, the share, and where its interval starts.
+/// Calls `set` with each symbol that has a frequency, the frequency, and where its interval starts.
 ///
-/// That is the sum of the shares of all symbols before it: by number, or with [`SymbolCoder::BY_SHARE`] those with
-/// a larger share, and of those with the same share the ones with a lower number.
+/// That is the sum of the frequencies of all symbols before it: by number, or with [`SymbolCoder::BY_FREQUENCY`] those with
+/// a larger frequency, and of those with the same frequency the ones with a lower number.
 #[inline(always)]
-pub fn intervals<C: SymbolCoder>(shares: &ContextShares, mut set: impl FnMut(u32, u32, u32)) {
+pub fn intervals<C: SymbolCoder>(frequencies: &Frequencies, mut set: impl FnMut(u32, u32, u32)) {
     let mut start = 0;
-    // 0 stands for all shares.
-    let mut wanted = if C::BY_SHARE { SLOTS } else { 0 };
+    // 0 stands for all frequencies.
+    let mut wanted = if C::BY_FREQUENCY { SLOTS } else { 0 };
     loop {
-        for (symbol, share) in (0..).zip(shares.map(u32::from)) {
-            if share > 0 && (wanted == 0 || share == wanted) {
-                set(symbol, share, start);
-                start += share;
+        for (symbol, frequency) in (0..).zip(frequencies.map(u32::from)) {
+            if frequency > 0 && (wanted == 0 || frequency == wanted) {
+                set(symbol, frequency, start);
+                start += frequency;
             }
         }
         wanted /= 2;
@@ -49,17 +49,17 @@ pub fn intervals<C: SymbolCoder>(shares: &ContextShares, mut set: impl FnMut(u32
     }
 }
 
-/// The shares of a context, [`NOTHING`] included.
-fn shares_of(shares: &Shares, context: u32) -> &ContextShares {
-    const ALL_TO_ZERO: ContextShares = {
-        let mut shares = [0; TOKENS as usize];
-        shares[0] = SLOTS as u16;
-        shares
+/// The frequencies of a context, [`NOTHING`] included.
+fn frequencies_of(frequencies: &FrequencyTables, context: u32) -> &Frequencies {
+    const ALL_TO_ZERO: Frequencies = {
+        let mut frequencies = [0; TOKENS as usize];
+        frequencies[0] = SLOTS as u16;
+        frequencies
     };
     if context == NOTHING {
         &ALL_TO_ZERO
     } else {
-        shares.context(context)
+        frequencies.context(context)
     }
 }
 
@@ -71,16 +71,19 @@ pub struct EncodeTables<C> {
 }
 
 impl<C: SymbolCoder> EncodeTables<C> {
-    /// The tables of these shares.
-    pub fn new(shares: &Shares) -> Self {
+    /// The tables of these frequencies.
+    pub fn new(frequencies: &FrequencyTables) -> Self {
         let mut symbols = [[Symbol::default(); TOKENS as usize]; ALL_CONTEXTS];
         for (context, symbols) in (0..).zip(&mut symbols) {
-            intervals::<C>(shares_of(shares, context), |symbol, share, start| {
-                symbols[symbol as usize % TOKENS as usize] = Symbol {
-                    entry: C::entry(share, start),
-                    reciprocal: C::reciprocal(share),
-                };
-            });
+            intervals::<C>(
+                frequencies_of(frequencies, context),
+                |symbol, frequency, start| {
+                    symbols[symbol as usize % TOKENS as usize] = Symbol {
+                        entry: C::entry(frequency, start),
+                        reciprocal: C::reciprocal(frequency),
+                    };
+                },
+            );
         }
         Self {
             symbols,
@@ -88,7 +91,7 @@ impl<C: SymbolCoder> EncodeTables<C> {
         }
     }
 
-    /// A symbol in a context; one without a share, if there is no such symbol.
+    /// A symbol in a context; one without a frequency, if there is no such symbol.
     #[inline(always)]
     pub fn symbol(&self, context: u32, symbol: u32) -> Symbol {
         let symbols = self.symbols.get(context as usize);
@@ -96,7 +99,7 @@ impl<C: SymbolCoder> EncodeTables<C> {
         symbol.copied().unwrap_or_default()
     }
 
-    /// How a code is written in this context: by its own token or, if that has no share, by [`ESCAPE`], which
+    /// How a code is written in this context: by its own token or, if that has no frequency, by [`ESCAPE`], which
     /// then should have one.
     #[inline(always)]
     pub fn token(&self, context: u32, z: u32) -> (Token, Symbol) {
@@ -121,19 +124,22 @@ pub struct DecodeTables<C> {
 }
 
 impl<C: SymbolCoder> DecodeTables<C> {
-    /// The tables of these shares.
-    pub fn new(shares: &Shares) -> Self {
+    /// The tables of these frequencies.
+    pub fn new(frequencies: &FrequencyTables) -> Self {
         let mut slots = [[0; SLOTS as usize]; ALL_CONTEXTS];
         let mut entries = [[0; TOKENS as usize]; ALL_CONTEXTS];
         let mut used = 0;
         for (context, (slots, entries)) in (0..).zip(slots.iter_mut().zip(&mut entries)) {
-            intervals::<C>(shares_of(shares, context), |symbol, share, start| {
-                used |= 1 << context;
-                entries[symbol as usize % TOKENS as usize] = C::entry(share, start);
-                for place in start..start + share {
-                    slots[slot_of(C::slot(place)) as usize] = symbol as u8;
-                }
-            });
+            intervals::<C>(
+                frequencies_of(frequencies, context),
+                |symbol, frequency, start| {
+                    used |= 1 << context;
+                    entries[symbol as usize % TOKENS as usize] = C::entry(frequency, start);
+                    for position in start..start + frequency {
+                        slots[slot_of(C::slot(position)) as usize] = symbol as u8;
+                    }
+                },
+            );
         }
         Self {
             slots,
@@ -167,16 +173,16 @@ mod tests {
     use alloc::boxed::Box;
     use rand::{RngExt, SeedableRng, rngs::SmallRng};
 
-    /// Every slot has the symbol that an encoder would push for it, and as many as the share says.
+    /// Every slot has the symbol that an encoder would push for it, and as many as the frequency says.
     fn check<C: SymbolCoder>(rng: &mut SmallRng) {
         let mut counts = Counts::default();
         for counts in &mut counts.0 {
             let used = rng.random_range(0..=16);
             counts[..used].fill_with(|| rng.random_range(0..1000));
         }
-        let shares = Shares::of::<C>(&counts);
-        let decode = Box::new(DecodeTables::<C>::new(&shares));
-        let encode = Box::new(EncodeTables::<C>::new(&shares));
+        let frequencies = FrequencyTables::of::<C>(&counts);
+        let decode = Box::new(DecodeTables::<C>::new(&frequencies));
+        let encode = Box::new(EncodeTables::<C>::new(&frequencies));
         for context in 0..=NOTHING {
             let mut found = [0; TOKENS as usize];
             for slot in 0..SLOTS {
@@ -191,7 +197,7 @@ mod tests {
                     assert_eq!(C::push(C::pop(x, entry), entry, reciprocal), x);
                 }
             }
-            assert_eq!(found, *shares_of(&shares, context));
+            assert_eq!(found, *frequencies_of(&frequencies, context));
         }
         let nothing = encode.symbol(NOTHING, 0);
         for x in [START, u32::MAX] {
@@ -203,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn tables_are_of_the_shares() {
+    fn tables_are_of_the_frequencies() {
         let mut rng = SmallRng::seed_from_u64(1);
         for _ in 0..20 {
             check::<Rans>(&mut rng);
@@ -212,11 +218,13 @@ mod tests {
     }
 
     #[test]
-    fn codes_whose_token_has_no_share_escape() {
+    fn codes_whose_token_has_no_frequency_escape() {
         let mut counts = Counts::default();
         counts.0[2][5] = 1;
         counts.complete(true);
-        let tables = Box::new(EncodeTables::<Rans>::new(&Shares::of::<Rans>(&counts)));
+        let tables = Box::new(EncodeTables::<Rans>::new(&FrequencyTables::of::<Rans>(
+            &counts,
+        )));
         assert_eq!(tables.token(2, 5).0, Token::of(5));
         assert_eq!(tables.token(2, 6).0, Token::escape(6));
         assert_eq!(tables.token(3, 5).0, Token::escape(5));

@@ -2,7 +2,7 @@
 //!
 //! A code z below 16 is its own token. Of a larger one the token names the leading one and the three bits
 //! behind it; the others are extra bits. The last token says that all 16 bits of z follow: it serves the
-//! largest codes, and also any code whose own token has no share in its context.
+//! largest codes, and also any code whose own token has no frequency in its context.
 
 /// Tokens of a context.
 pub const TOKENS: u32 = 112;
@@ -12,9 +12,9 @@ pub const ESCAPE: u32 = TOKENS - 1;
 pub const ESCAPE_BITS: u32 = 16;
 /// The code that says: this element has no code, its value is stored.
 pub const RAW: u32 = 65_535;
-/// The shares of a context's symbols sum to 2 to this power.
+/// The frequencies of a context's symbols sum to 2 to this power.
 pub const PRECISION: u32 = 12;
-/// The shares of a context's symbols sum to this.
+/// The frequencies of a context's symbols sum to this.
 pub const SLOTS: u32 = 1 << PRECISION;
 
 /// A code as a symbol.
@@ -56,7 +56,7 @@ impl Token {
         (8 * bits + (z >> bits), bits)
     }
 
-    /// A code whose own token has no share.
+    /// A code whose own token has no frequency.
     #[inline(always)]
     pub const fn escape(z: u32) -> Self {
         Self {

@@ -56,7 +56,7 @@ impl Geometry {
         }
     }
 
-    /// Levels of places between anchors; the unit of level l is 2^l.
+    /// Levels of positions between anchors; the unit of level l is 2^l.
     #[inline(always)]
     pub const fn levels(self, shape: Shape) -> u32 {
         self.spacing(shape).trailing_zeros()

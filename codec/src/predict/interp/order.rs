@@ -3,7 +3,7 @@
 use crate::shape::Shape;
 use crate::tile::TileGrid;
 
-/// The order of an array of codes, one for each place of a field.
+/// The order of an array of codes, one for each position of a field.
 #[repr(u32)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum CodeOrder {
@@ -42,7 +42,7 @@ pub struct CodeLayout {
 }
 
 impl CodeLayout {
-    /// Where the code of a place lies.
+    /// Where the code of a position lies.
     #[inline(always)]
     pub fn position(&self, at: [u64; 3]) -> u64 {
         match self.order {
@@ -51,14 +51,14 @@ impl CodeLayout {
         }
     }
 
-    /// Which of the anchors, in C order, a place is, all of whose coordinates anchors can have.
+    /// Which of the anchors, in C order, a position is, all of whose coordinates anchors can have.
     #[inline(always)]
     pub fn anchor(&self, at: [u64; 3]) -> u64 {
         let coarse = self.grid.coarse(1 << self.anchor_level);
         coarse.flat(self.divided(at, self.anchor_level))
     }
 
-    /// The level of a place, at most that of anchors.
+    /// The level of a position, at most that of anchors.
     #[inline(always)]
     pub fn level(&self, [z, y, x]: [u64; 3]) -> u32 {
         let all = match self.grid.shape() {
@@ -69,8 +69,8 @@ impl CodeLayout {
         all.trailing_zeros().min(self.anchor_level)
     }
 
-    /// Before the place lie the coarser levels, and what comes before it on its own level's grid less what of
-    /// that belongs to coarser levels: all rows, slices and places between, where their coordinates are even.
+    /// Before the position lie the coarser levels, and what comes before it on its own level's grid less what of
+    /// that belongs to coarser levels: all rows, slices and positions between, where their coordinates are even.
     #[inline(always)]
     fn in_levels(&self, at: [u64; 3]) -> u64 {
         let level = self.level(at);
@@ -95,7 +95,7 @@ impl CodeLayout {
         coarser.elements() + before - skipped
     }
 
-    /// A place in units of a level.
+    /// A position in units of a level.
     #[inline(always)]
     fn divided(&self, [z, y, x]: [u64; 3], level: u32) -> [u64; 3] {
         match self.grid.shape() {
@@ -105,13 +105,13 @@ impl CodeLayout {
         }
     }
 
-    /// Calls for all places in the order of their codes.
+    /// Calls for all positions in the order of their codes.
     pub fn each(&self, mut call: impl FnMut([u64; 3])) {
         match self.order {
-            CodeOrder::Raster => each_place(&self.grid, call),
+            CodeOrder::Raster => each_position(&self.grid, call),
             CodeOrder::Level => {
                 for level in (0..=self.anchor_level).rev() {
-                    each_place(&self.grid.coarse(1 << level), |at| {
+                    each_position(&self.grid.coarse(1 << level), |at| {
                         let at = self.multiplied(at, level);
                         if self.level(at) == level {
                             call(at);
@@ -122,7 +122,7 @@ impl CodeLayout {
         }
     }
 
-    /// A place counted in units of a level.
+    /// A position counted in units of a level.
     fn multiplied(&self, [z, y, x]: [u64; 3], level: u32) -> [u64; 3] {
         match self.grid.shape() {
             Shape::Line => [z, y, x << level],
@@ -132,8 +132,8 @@ impl CodeLayout {
     }
 }
 
-/// Calls for all places of a field in C order.
-fn each_place(grid: &TileGrid, mut call: impl FnMut([u64; 3])) {
+/// Calls for all positions of a field in C order.
+fn each_position(grid: &TileGrid, mut call: impl FnMut([u64; 3])) {
     let [depth, height, width] = grid.lengths();
     for z in 0..depth {
         for y in 0..height {
@@ -149,11 +149,11 @@ mod tests {
     use super::*;
     use alloc::vec::Vec;
 
-    /// All places sorted by level, then by place.
+    /// All positions sorted by level, then by position.
     fn sorted(layout: &CodeLayout) -> Vec<[u64; 3]> {
         let first = 3 - usize::from(layout.grid.shape().rank());
         let mut keyed = Vec::new();
-        each_place(&layout.grid, |at| {
+        each_position(&layout.grid, |at| {
             let mut level = 0;
             while level < layout.anchor_level && at[first..].iter().all(|at| at % (2 << level) == 0)
             {
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn positions_are_those_of_sorted_places() {
+    fn positions_are_those_of_sorted_positions() {
         for order in CodeOrder::ALL {
             for (shape, lengths) in [
                 (Shape::Cube, [17, 33, 20]),
@@ -188,13 +188,13 @@ mod tests {
                         order,
                         anchor_level,
                     };
-                    let places = sorted(&layout);
-                    for (position, at) in (0..).zip(&places) {
+                    let positions = sorted(&layout);
+                    for (position, at) in (0..).zip(&positions) {
                         assert_eq!(layout.position(*at), position, "{shape} {lengths:?} {at:?}");
                     }
                     let mut visited = Vec::new();
                     layout.each(|at| visited.push(at));
-                    assert_eq!(visited, places);
+                    assert_eq!(visited, positions);
                 }
             }
         }

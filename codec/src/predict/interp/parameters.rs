@@ -3,7 +3,7 @@
 use crate::predict::interp::geometry::{Geometry, MAX_LEVELS};
 use crate::predict::interp::spline::Spline;
 
-/// How the places of one level are predicted.
+/// How the positions of one level are predicted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct LevelFlags {
     /// Along all axes at once, and not axis by axis.

@@ -1,14 +1,14 @@
-//! The prediction of a place from what is known around it.
+//! The prediction of a position from what is known around it.
 
 use crate::element::Element;
 use crate::predict::interp::spline::{Order, Spline, along, blend, cubic, mean, select};
 
-/// What a prediction must know of its place.
+/// What a prediction must know of its position.
 #[derive(Debug, Clone, Copy)]
 pub struct Site {
-    /// The place, counted from where its tile begins.
-    pub place: [u32; 3],
-    /// Places of the field from there on.
+    /// The position, counted from where its tile begins.
+    pub position: [u32; 3],
+    /// Positions of the field from there on.
     pub left: [u32; 3],
     /// The extents of the window.
     pub window: [u32; 3],
@@ -48,7 +48,7 @@ impl Site {
     #[inline(always)]
     pub const fn order(&self, axis: usize) -> Order {
         Order::at(
-            self.place[axis],
+            self.position[axis],
             self.unit,
             self.window[axis],
             self.left[axis],
@@ -98,7 +98,7 @@ where
     }
 }
 
-/// What is known around a place. A trait, as its functions are inlined wherever they are called: closures are not.
+/// What is known around a position. A trait, as its functions are inlined wherever they are called: closures are not.
 pub trait Around<T> {
     /// The prediction along an axis.
     fn along(&self, axis: usize) -> OneAxis<T>;
@@ -111,7 +111,7 @@ pub trait Around<T> {
     fn corner(&self, a: usize, b: usize) -> T;
 }
 
-/// The prediction of a place from those along the axes whose bits are set in `axes`.
+/// The prediction of a position from those along the axes whose bits are set in `axes`.
 #[inline(always)]
 pub fn combine<T: Element>(axes: u32, around: &impl Around<T>) -> T {
     match axes {

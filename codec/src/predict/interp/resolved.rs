@@ -30,7 +30,7 @@ pub const WORDS: usize = RADIUS_AT + 2;
 pub struct Resolved<T> {
     /// What was chosen.
     pub parameters: Parameters,
-    /// The bound of every place; 0 is lossless.
+    /// The bound of every position; 0 is lossless.
     pub error: T,
     /// The quantisers of the levels, from the finest on. That of the anchors' level serves the whole coarse
     /// field that they are.

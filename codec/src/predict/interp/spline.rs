@@ -14,7 +14,7 @@ pub enum Spline {
     Natural,
 }
 
-/// What is known around a place along an axis, and so how it is predicted. The neighbour behind always is.
+/// What is known around a position along an axis, and so how it is predicted. The neighbour behind always is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Order {
     /// Whether the neighbour ahead is known; without it the one behind is the prediction.
@@ -26,16 +26,16 @@ pub struct Order {
 }
 
 impl Order {
-    /// The order at `place`, an odd multiple of `unit`, in a window of `window` places whose number is a
-    /// power of two; the field has `left` places from that on which `place` is counted.
+    /// The order at `position`, an odd multiple of `unit`, in a window of `window` positions whose number is a
+    /// power of two; the field has `left` positions from that on which `position` is counted.
     #[inline(always)]
-    pub const fn at(place: u32, unit: u32, window: u32, left: u32) -> Self {
-        let in_window = place & (window - 1);
-        let next = place + unit < left;
+    pub const fn at(position: u32, unit: u32, window: u32, left: u32) -> Self {
+        let in_window = position & (window - 1);
+        let next = position + unit < left;
         Self {
             next,
             behind: next & (in_window >= 3 * unit),
-            ahead: (in_window + 3 * unit <= window) & (place + 3 * unit < left),
+            ahead: (in_window + 3 * unit <= window) & (position + 3 * unit < left),
         }
     }
 
@@ -58,7 +58,7 @@ pub fn mean<T: Element>(a: T, b: T) -> T {
     (a + b) * T::HALF
 }
 
-/// The prediction of a place from its neighbours along an axis, `known(n)` being the one `n` steps away.
+/// The prediction of a position from its neighbours along an axis, `known(n)` being the one `n` steps away.
 /// Only those that the order allows are asked for.
 #[inline(always)]
 pub fn along<T: Element>(order: Order, spline: Spline, known: impl Fn(i32) -> T) -> T {
@@ -76,7 +76,7 @@ pub fn along<T: Element>(order: Order, spline: Spline, known: impl Fn(i32) -> T)
 }
 
 /// As [`along`], without a branch on the order: of the four neighbours, from behind to ahead, those that the
-/// order does not allow may be anything. For places side by side of which a few differ in their order.
+/// order does not allow may be anything. For positions side by side of which a few differ in their order.
 #[inline(always)]
 pub fn blend<T: Element>(order: Order, spline: Spline, known: [T; 4]) -> T {
     let [a, b, c, d] = known;
@@ -125,11 +125,11 @@ mod tests {
     fn blending_is_predicting() {
         let known = [0.3f32, 1.7, -2.9, 5.1];
         let mut ranks = [false; 4];
-        for (place, left) in [1, 3, 5, 7]
+        for (position, left) in [1, 3, 5, 7]
             .into_iter()
-            .flat_map(|place| (place + 1..12).map(move |left| (place, left)))
+            .flat_map(|position| (position + 1..12).map(move |left| (position, left)))
         {
-            let order = Order::at(place, 1, 8, left);
+            let order = Order::at(position, 1, 8, left);
             ranks[order.rank() as usize] = true;
             for spline in [Spline::NotAKnot, Spline::Natural] {
                 let one = along(order, spline, |steps| known[((steps + 3) / 2) as usize]);

@@ -1,13 +1,13 @@
-//! Stages: which places of a level are predicted together, and along which axes.
+//! Stages: which positions of a level are predicted together, and along which axes.
 
 use crate::shape::Shape;
 
-/// The places of a level that one pass predicts.
+/// The positions of a level that one pass predicts.
 ///
 /// Coordinates are counted in units of the level: what is a multiple of twice the unit is even.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stage {
-    /// Odd along `axis`, along which the place is predicted; any along the `free` axes, and even along all
+    /// Odd along `axis`, along which the position is predicted; any along the `free` axes, and even along all
     /// others.
     Axis {
         /// Number of the axis, 0 for z.
@@ -15,7 +15,7 @@ pub enum Stage {
         /// Bit i: axis i is free.
         free: u32,
     },
-    /// Odd along one axis, along which the place is predicted.
+    /// Odd along one axis, along which the position is predicted.
     Lines,
     /// Odd along two axes; predicted along both.
     Faces,
@@ -53,7 +53,7 @@ impl Stage {
         }
     }
 
-    /// Whether a place belongs to the stage; bit i of `odd` says that it is odd along axis i.
+    /// Whether a position belongs to the stage; bit i of `odd` says that it is odd along axis i.
     #[inline(always)]
     pub const fn has(self, odd: u32) -> bool {
         match self {
@@ -64,7 +64,7 @@ impl Stage {
         }
     }
 
-    /// Along which axes a place is predicted, of those that it is odd along.
+    /// Along which axes a position is predicted, of those that it is odd along.
     #[inline(always)]
     pub const fn axes(self, odd: u32) -> u32 {
         match self {
@@ -74,7 +74,7 @@ impl Stage {
     }
 }
 
-/// The classes of all stages of a level, as the bits of the axes that places are odd along: 16 bits a stage, the first
+/// The classes of all stages of a level, as the bits of the axes that positions are odd along: 16 bits a stage, the first
 /// one lowest, and in these 4 bits a class. In a stage along one axis the first class is odd along this axis alone.
 ///
 /// A loop over this does what one over all of [`Stage::of`] and [`Stage::has`] does, in fewer steps.
@@ -139,7 +139,7 @@ mod tests {
                         found[odd as usize] += u32::from(stage.has(odd));
                     }
                 }
-                // Axes beyond the rank have no odd places.
+                // Axes beyond the rank have no odd positions.
                 for (odd, found) in found.into_iter().enumerate().step_by(1 << (3 - rank)) {
                     assert_eq!(found, u32::from(odd != 0), "{rank} {flags} {odd}");
                 }

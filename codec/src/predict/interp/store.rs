@@ -1,12 +1,12 @@
 //! Where the values of a tile and its far faces lie while it is predicted.
 //!
-//! Of a row the even places come first, then the odd ones: neighbouring threads, and elements of a vector, take
-//! every second place, and so find them side by side.
+//! Of a row the even positions come first, then the odd ones: neighbouring threads, and elements of a vector, take
+//! every second position, and so find them side by side.
 
 use crate::shape::Shape;
 use crate::tile::{self, TileBox};
 
-/// The extents of a tile with its far faces, the places one behind it, in the dimensions of its shape.
+/// The extents of a tile with its far faces, the positions one behind it, in the dimensions of its shape.
 #[inline(always)]
 pub const fn extents(shape: Shape) -> [u32; 3] {
     let [z, y, x] = tile::extents(shape);
@@ -24,15 +24,15 @@ pub const fn len(shape: Shape) -> u32 {
     z * y * x
 }
 
-/// Where a place lies.
+/// Where a position lies.
 #[inline(always)]
-pub const fn index(shape: Shape, place: [u32; 3]) -> u32 {
+pub const fn index(shape: Shape, position: [u32; 3]) -> u32 {
     let [_, height, width] = extents(shape);
-    let [z, y, x] = place;
+    let [z, y, x] = position;
     (z * height + y) * width + in_row(shape, x)
 }
 
-/// Where a place of a row lies in it.
+/// Where a position of a row lies in it.
 #[inline(always)]
 pub const fn in_row(shape: Shape, x: u32) -> u32 {
     let evens = extents(shape)[2].div_ceil(2);
@@ -46,9 +46,9 @@ pub const fn stride(shape: Shape, axis: usize) -> u32 {
     if axis == 0 { height * width } else { width }
 }
 
-/// Calls for every place of a tile and its far faces that is in the field.
+/// Calls for every position of a tile and its far faces that is in the field.
 #[inline(always)]
-pub fn each_place(shape: Shape, tile: &TileBox, mut call: impl FnMut([u32; 3])) {
+pub fn each_position(shape: Shape, tile: &TileBox, mut call: impl FnMut([u32; 3])) {
     let ends: [u32; 3] = core::array::from_fn(|i| extents(shape)[i].min(tile.left[i]));
     for z in 0..ends[0] {
         for y in 0..ends[1] {
@@ -59,9 +59,9 @@ pub fn each_place(shape: Shape, tile: &TileBox, mut call: impl FnMut([u32; 3])) 
     }
 }
 
-/// Whether a place is in the tile itself and not on a far face.
+/// Whether a position is in the tile itself and not on a far face.
 #[inline(always)]
-pub const fn is_own(shape: Shape, place: [u32; 3]) -> bool {
+pub const fn is_own(shape: Shape, position: [u32; 3]) -> bool {
     let extents = tile::extents(shape);
-    place[0] < extents[0] && place[1] < extents[1] && place[2] < extents[2]
+    position[0] < extents[0] && position[1] < extents[1] && position[2] < extents[2]
 }

@@ -1,4 +1,4 @@
-//! The way through a tile: levels, stages, and the places of each.
+//! The way through a tile: levels, stages, and the positions of each.
 
 use crate::element::Element;
 use crate::predict::interp::parameters::Parameters;
@@ -9,17 +9,17 @@ use crate::predict::interp::tune::sample::Scope;
 use crate::shape::Shape;
 use crate::tile::{self, TileBox};
 
-/// The places of a level that are odd along the same axes: every second multiple of the unit along each axis.
+/// The positions of a level that are odd along the same axes: every second multiple of the unit along each axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Class {
+pub struct OddAxes {
     /// Bit i: odd along axis i.
     pub odd: u32,
     /// Bit i: predicted along axis i.
     pub axes: u32,
 }
 
-impl Class {
-    /// The class of places of a stage that are odd along these axes, if there is one.
+impl OddAxes {
+    /// The class of positions of a stage that are odd along these axes, if there is one.
     #[inline(always)]
     pub const fn of(stage: Stage, shape: Shape, odd: u32) -> Option<Self> {
         let beyond = (1 << (3 - shape.rank())) - 1;
@@ -34,13 +34,13 @@ impl Class {
         }
     }
 
-    /// The first place along an axis; the next ones are two units apart.
+    /// The first position along an axis; the next ones are two units apart.
     #[inline(always)]
     pub const fn first(&self, axis: usize, unit: u32) -> u32 {
         if self.odd >> axis & 1 == 1 { unit } else { 0 }
     }
 
-    /// Places along an axis of a tile of this shape without its far face.
+    /// Positions along an axis of a tile of this shape without its far face.
     #[inline(always)]
     pub const fn count(shape: Shape, axis: usize, level: u32) -> u32 {
         let extent = tile::extents(shape)[axis];
@@ -51,26 +51,26 @@ impl Class {
         }
     }
 
-    /// Whether places lie on the far face along an axis.
+    /// Whether positions lie on the far face along an axis.
     #[inline(always)]
     pub const fn has_far(&self, shape: Shape, axis: usize) -> bool {
         self.odd >> axis & 1 == 0 && tile::extents(shape)[axis] > 1
     }
 }
 
-/// What happens to a place once its prediction is known.
-pub trait Settle<T> {
-    /// Which places are of interest.
+/// What happens to a position once its prediction is known.
+pub trait Visitor<T> {
+    /// Which positions are of interest.
     #[inline(always)]
     fn scope(&self) -> Scope {
         Scope::Whole
     }
 
-    /// `slot` is what the store holds for the place; the result is what is known of it from then on.
-    fn settle(&mut self, level: u32, place: [u32; 3], slot: T, prediction: T) -> T;
+    /// `slot` is what the store holds for the position; the result is what is known of it from then on.
+    fn visit(&mut self, level: u32, position: [u32; 3], slot: T, prediction: T) -> T;
 }
 
-/// Predicts and settles all places of a tile and its far faces but the anchors, which `values`, laid out as
+/// Predicts and visits all positions of a tile and its far faces but the anchors, which `values`, laid out as
 /// [`store`] says, must know.
 #[inline(always)]
 pub fn walk<T: Element>(
@@ -78,14 +78,14 @@ pub fn walk<T: Element>(
     tile: &TileBox,
     parameters: &Parameters,
     values: &mut [T],
-    settle: &mut impl Settle<T>,
+    visit: &mut impl Visitor<T>,
 ) {
     let rank = usize::from(shape.rank());
     let window = parameters.geometry.window(shape);
     for level in (0..parameters.geometry.levels(shape)).rev() {
         let flags = parameters.levels[level as usize];
         let site = Site {
-            place: [0; 3],
+            position: [0; 3],
             left: tile.left,
             window,
             unit: 1 << level,
@@ -94,8 +94,8 @@ pub fn walk<T: Element>(
         for number in 0..rank {
             let stage = Stage::of(number, rank, flags.is_multi, flags.is_reverse);
             for odd in 1..8 {
-                if let Some(class) = Class::of(stage, shape, odd) {
-                    walk_class(shape, class, site, level, values, settle);
+                if let Some(class) = OddAxes::of(stage, shape, odd) {
+                    walk_class(shape, class, site, level, values, visit);
                 }
             }
         }
@@ -105,27 +105,28 @@ pub fn walk<T: Element>(
 #[inline(always)]
 fn walk_class<T: Element>(
     shape: Shape,
-    class: Class,
+    class: OddAxes,
     mut site: Site,
     level: u32,
     values: &mut [T],
-    settle: &mut impl Settle<T>,
+    visit: &mut impl Visitor<T>,
 ) {
     let unit = site.unit;
     let ends: [u32; 3] = core::array::from_fn(|axis| {
         let far = u32::from(class.has_far(shape, axis));
-        let end = class.first(axis, unit) + 2 * unit * (Class::count(shape, axis, level) - 1 + far);
+        let end =
+            class.first(axis, unit) + 2 * unit * (OddAxes::count(shape, axis, level) - 1 + far);
         (end + 1).min(site.left[axis])
     });
-    let ends = settle.scope().ends(shape, level, ends);
+    let ends = visit.scope().ends(shape, level, ends);
     let step = 2 * unit as usize;
     for z in (class.first(0, unit)..ends[0]).step_by(step) {
         for y in (class.first(1, unit)..ends[1]).step_by(step) {
             for x in (class.first(2, unit)..ends[2]).step_by(step) {
-                site.place = [z, y, x];
-                let at = store::index(shape, site.place) as usize;
+                site.position = [z, y, x];
+                let at = store::index(shape, site.position) as usize;
                 let prediction = predict(shape, &site, class.axes, at, values);
-                values[at] = settle.settle(level, site.place, values[at], prediction);
+                values[at] = visit.visit(level, site.position, values[at], prediction);
             }
         }
     }
@@ -134,11 +135,11 @@ fn walk_class<T: Element>(
 #[inline(always)]
 fn predict<T: Element>(shape: Shape, site: &Site, axes: u32, at: usize, values: &[T]) -> T {
     let unit = site.unit as i32;
-    // A tile's places are few, so that these numbers are small; those behind the ends are never asked for.
+    // A tile's positions are few, so that these numbers are small; those behind the ends are never asked for.
     let known = |axis: usize, steps: i32| {
         let moved = if axis == 2 {
-            let x = site.place[2].wrapping_add_signed(steps * unit);
-            let [z, y, _] = site.place;
+            let x = site.position[2].wrapping_add_signed(steps * unit);
+            let [z, y, _] = site.position;
             store::index(shape, [z, y, x]) as usize
         } else {
             at.wrapping_add_signed((steps * unit * store::stride(shape, axis) as i32) as isize)
@@ -146,10 +147,10 @@ fn predict<T: Element>(shape: Shape, site: &Site, axes: u32, at: usize, values: 
         values.get(moved).copied().unwrap_or_default()
     };
     let corner = |a: usize, b: usize| {
-        let mut place = site.place;
-        place[a] -= site.unit;
-        place[b] -= site.unit;
-        let at = store::index(shape, place) as usize;
+        let mut position = site.position;
+        position[a] -= site.unit;
+        position[b] -= site.unit;
+        let at = store::index(shape, position) as usize;
         values.get(at).copied().unwrap_or_default()
     };
     site.predict(axes, known, corner)

@@ -196,7 +196,7 @@ impl<S: StaticShape> Target<'_, S> {
         let first = stripe.step() / QUAD_STEPS;
         for i in 0..(BLOCK_STEPS / QUAD_STEPS) as usize {
             let number = first + i as u32;
-            let quad = self.places(t, number);
+            let quad = self.positions(t, number);
             for step in 0..QUAD_STEPS {
                 let value = values[i * QUAD_STEPS as usize + step as usize];
                 let z = exchange_raw(value.cast_unsigned() & 0xffff);

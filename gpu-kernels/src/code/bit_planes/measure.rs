@@ -118,7 +118,7 @@ impl Measure {
         words: u32,
     ) -> Record {
         let tiling = &params.tiling;
-        let (mut raws, mut places) = (0, 0);
+        let (mut raws, mut positions) = (0, 0);
         for number in 0..t.opaque(tiles) {
             let own = t.shared_load(Self::RAWS + number);
             if t.lane() == 0 {
@@ -126,7 +126,7 @@ impl Measure {
                 t.store(params.tiles, tile * TILE_WORDS + TILE_RAWS, own);
             }
             raws += own;
-            places += tiling.order.places(&tiling.tile(chunk, number).place);
+            positions += tiling.order.positions(&tiling.tile(chunk, number).position);
         }
         if words == 0 {
             return Record::ZERO;
@@ -134,6 +134,6 @@ impl Measure {
         let words = tiles * TILE_TOPS + words;
         let element_words = params.element_words;
         let coded = Record::coded(words, [0, words], raws, element_words);
-        Record::shorter(coded, Record::raw(places, element_words))
+        Record::shorter(coded, Record::raw(positions, element_words))
     }
 }

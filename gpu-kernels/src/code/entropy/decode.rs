@@ -1,4 +1,4 @@
-//! Decodes chunks: one warp each, the lanes being the stacks.
+//! Decodes chunks: one warp each, the lanes being the states.
 //!
 //! A step costs a look-up of the symbol and one of its entry, and of a pop a vote: it tells each lane how many
 //! others take a word before it. Words wait in a ring in shared memory, which is looked after twice a quad, and those
@@ -132,42 +132,42 @@ impl<S: StaticShape> Target<'_, S> {
         t: T,
         image: Image,
     ) -> Result<(bool, u32), ChunkFault> {
-        let (mut stacks, count, values_at) = Stacks::<C>::read(t, image)?;
+        let (mut states, count, values_at) = States::<C>::read(t, image)?;
         for tile in 0..t.opaque(self.tiles) {
-            self.decode_tile(t, &mut stacks, tile)?;
+            self.decode_tile(t, &mut states, tile)?;
         }
-        if t.any(stacks.next != 2 * count) {
+        if t.any(states.next != 2 * count) {
             return Err(ChunkFault::Length);
         }
-        if t.any(stacks.x != START) {
-            return Err(ChunkFault::Stack);
+        if t.any(states.x != START) {
+            return Err(ChunkFault::State);
         }
-        Ok((t.any(stacks.greatest == RAW), values_at))
+        Ok((t.any(states.greatest == RAW), values_at))
     }
 
     #[inline(always)]
     fn decode_tile<T: Thread, C: SymbolCoder>(
         &self,
         t: T,
-        stacks: &mut Stacks<C>,
+        states: &mut States<C>,
         tile: u32,
     ) -> Result<(), ChunkFault> {
         let tiling = &self.params.tiling;
-        let classes = stacks.pop_classes(t, tiling.order.groups())?;
+        let classes = states.pop_classes(t, tiling.order.zones())?;
         let contexts = OfGroups {
-            first: stacks.context(classes.first),
-            rest: stacks.context(classes.rest),
-            none: stacks.nothing(),
+            first: states.context(classes.first),
+            rest: states.context(classes.rest),
+            none: states.nothing(),
         };
-        let place = tiling.tile(self.chunk, tile).place;
+        let position = tiling.tile(self.chunk, tile).position;
         for number in 0..t.opaque(QUADS) {
-            let quad = Quad::of::<_, S>(t, &tiling.order, &place, number, contexts);
+            let quad = Quad::of::<_, S>(t, &tiling.order, &position, number, contexts);
             let in_chunk = tile * QUADS + number;
             if quad.any == 0 {
                 self.clear_quad(t, in_chunk);
                 continue;
             }
-            let codes = stacks.pop_quad(t, &quad);
+            let codes = states.pop_quad(t, &quad);
             for (step, z) in (0..).zip(&codes) {
                 // LLVM would keep 16 bits apart from the others.
                 let z = t.opaque(*z) as u16;
@@ -178,8 +178,8 @@ impl<S: StaticShape> Target<'_, S> {
     }
 }
 
-/// The stacks of a chunk, of which this lane has one.
-struct Stacks<C> {
+/// The states of a chunk, of which this lane has one.
+struct States<C> {
     /// The addresses of the tables and of the warp's ring in shared memory.
     tables: u32,
     ring: u32,
@@ -200,8 +200,8 @@ struct Stacks<C> {
     coder: PhantomData<C>,
 }
 
-impl<C: SymbolCoder> Stacks<C> {
-    /// The stacks of a chunk, the number of its half words, and the word of the image that its values begin at.
+impl<C: SymbolCoder> States<C> {
+    /// The states of a chunk, the number of its half words, and the word of the image that its values begin at.
     #[inline(always)]
     fn read<T: Thread>(t: T, image: Image) -> Result<(Self, u32, u32), ChunkFault> {
         let count = t.shuffle(image.word(t, 0), 0);
@@ -217,7 +217,7 @@ impl<C: SymbolCoder> Stacks<C> {
         let at = inclusive - bits;
         let word = |i| u64::from(image.word(t, HEAD_WORDS + at / 32 + i));
         let stored = (word(1) << 32 | word(0)) >> (at % 32);
-        let mut stacks = Self {
+        let mut states = Self {
             tables: kept_shared_address(t, 0),
             ring: kept_shared_address(t, Self::ring(t)),
             x: state(spare, stored as u32),
@@ -230,8 +230,8 @@ impl<C: SymbolCoder> Stacks<C> {
             greatest: 0,
             coder: PhantomData,
         };
-        stacks.ahead = stacks.batch(t, 0);
-        Ok((stacks, count, values_at))
+        states.ahead = states.batch(t, 0);
+        Ok((states, count, values_at))
     }
 
     /// This lane's words of the batch from word `first` on; anything, where there are none, so that nothing waits for them
@@ -368,12 +368,12 @@ impl<C: SymbolCoder> Stacks<C> {
         value
     }
 
-    /// Pops the classes of a tile's groups.
+    /// Pops the classes of a tile's zones.
     #[inline(always)]
-    fn pop_classes<T: Thread>(&mut self, t: T, groups: u32) -> Result<OfGroups, ChunkFault> {
+    fn pop_classes<T: Thread>(&mut self, t: T, zones: u32) -> Result<OfGroups, ChunkFault> {
         self.ensure(t);
         let first = self.pop_class(t, true);
-        let rest = self.pop_class(t, t.lane() < groups - FIRST_CLASSES);
+        let rest = self.pop_class(t, t.lane() < zones - FIRST_CLASSES);
         // Context 0 is that of the classes.
         let used = t.shared_load(USED);
         let is_known = used & used >> (first & 31) & used >> (rest & 31) & 1 == 1;

@@ -1,22 +1,24 @@
-//! Shares, as the stream has them, to what decoders look up: one warp for each context.
+//! FrequencyTables, as the stream has them, to what decoders look up: one warp for each context.
 //!
-//! If the shares are damaged, that is reported, and the tables say that no context is used.
+//! If the frequencies are damaged, that is reported, and the tables say that no context is used.
 
-use crate::code::entropy::shares::{self, Own, PADDING, starts};
+use crate::code::entropy::frequency_tables::{self, Own, PADDING, starts};
 use crate::pipeline::blocks::decompress::header_is_sound;
 use crate::pipeline::cells::{self, Fault};
 use crate::pipeline::tiles::stream::{has_table, payload};
 use crate::primitives::scan::warp_inclusive_sum;
 use core::marker::PhantomData;
 use ferrosz_codec::code::entropy::class::CONTEXTS;
-use ferrosz_codec::code::entropy::shares::{Head, LENGTH_BITS, low_bits, share_length};
+use ferrosz_codec::code::entropy::frequency_tables::{
+    Head, LENGTH_BITS, frequency_length, low_bits,
+};
 use ferrosz_codec::code::entropy::states::SymbolCoder;
 use ferrosz_codec::code::entropy::token::{SLOTS, TOKENS, Token};
 use ferrosz_codec::container::header::{LAYOUT_WORDS, Summary};
 use ferrosz_codec::error::TableFault;
 use ferrosz_simt::{Thread, View, WARP};
 
-/// Reads the shares of coder `C`. Launched with one block.
+/// Reads the frequencies of coder `C`. Launched with one block.
 pub struct ReadTables<C>(PhantomData<C>);
 
 /// Parameters of [`ReadTables`].
@@ -27,13 +29,13 @@ pub struct ReadTablesParams {
     pub stream: View<u32>,
     /// Its chunks.
     pub chunks: u64,
-    /// The word of the payload that the shares begin at.
-    pub shares_at: u64,
+    /// The word of the payload that the frequencies begin at.
+    pub frequencies_at: u64,
     /// The header's first words. A stream that begins otherwise is a fault.
     pub layout: [u32; LAYOUT_WORDS],
     /// Where the tables go: [`DECODE_WORDS`] words.
     pub tables: View<u32>,
-    /// The workspace, which gets the number of the shares' words.
+    /// The workspace, which gets the number of the frequencies' words.
     pub cells: View<u64>,
 }
 
@@ -60,8 +62,8 @@ const fn code_of(token: u32) -> u32 {
 }
 
 impl<C: SymbolCoder> ReadTables<C> {
-    /// By context and symbol: shares, and where their intervals start.
-    const SHARES: u32 = 0;
+    /// By context and symbol: frequencies, and where their intervals start.
+    const FREQUENCIES: u32 = 0;
     const STARTS: u32 = CONTEXTS * TOKENS;
     /// For each context, the code of its fault, and whether it is used.
     const FAULTS: u32 = 2 * Self::STARTS;
@@ -77,11 +79,11 @@ impl<C: SymbolCoder> ReadTables<C> {
         if t.warp() == 0 && !Self::is_expected(t, params) && t.lane() == 0 {
             t.atomic_max(params.cells, cells::FAULT, Fault::Header.to_cell());
         }
-        let payload = payload(params.stream, params.chunks).from(params.shares_at);
+        let payload = payload(params.stream, params.chunks).from(params.frequencies_at);
         let read = Self::read(t, params, payload);
-        let (fault, shares) = match read {
-            Ok(shares) => (0, shares),
-            Err(fault) => (fault as u32, [0; shares::OWN]),
+        let (fault, frequencies) = match read {
+            Ok(frequencies) => (0, frequencies),
+            Err(fault) => (fault as u32, [0; frequency_tables::OWN]),
         };
         if t.lane() == 0 {
             t.shared_store(Self::FAULTS + t.warp(), fault);
@@ -97,8 +99,12 @@ impl<C: SymbolCoder> ReadTables<C> {
             let fault = Fault::Tables(fault).to_cell();
             t.atomic_max(params.cells, cells::FAULT, fault);
         }
-        let shares = if fault == 0 { shares } else { [0; shares::OWN] };
-        Self::store(t, params, shares);
+        let frequencies = if fault == 0 {
+            frequencies
+        } else {
+            [0; frequency_tables::OWN]
+        };
+        Self::store(t, params, frequencies);
     }
 
     /// Whether the stream's header is sound and the one that the caller spoke of. For a whole warp.
@@ -111,7 +117,7 @@ impl<C: SymbolCoder> ReadTables<C> {
         header_is_sound(t, word) & Summary::is_of(&params.layout, word)
     }
 
-    /// The shares of this warp's context. For the whole warp, all of which gets the same fault.
+    /// The frequencies of this warp's context. For the whole warp, all of which gets the same fault.
     #[inline(always)]
     fn read<T: Thread>(
         t: T,
@@ -152,13 +158,13 @@ impl<C: SymbolCoder> ReadTables<C> {
                 return Err(TableFault::Padding);
             }
             if t.lane() == 0 {
-                t.atomic_store(params.cells, cells::SHARES_WORDS, u64::from(padded));
+                t.atomic_store(params.cells, cells::FREQUENCIES_WORDS, u64::from(padded));
             }
         }
         Self::read_body(t, payload.from(u64::from(CONTEXTS)), head, start)
     }
 
-    /// Reads the shares of a context, whose body begins at word `start`. For the whole warp.
+    /// Reads the frequencies of a context, whose body begins at word `start`. For the whole warp.
     #[inline(always)]
     fn read_body<T: Thread>(
         t: T,
@@ -178,7 +184,7 @@ impl<C: SymbolCoder> ReadTables<C> {
             (both >> (at % 32)) as u32 & ((1 << count) - 1)
         };
         let end = head.first + head.symbols;
-        let lengths = shares::own(t, |symbol| {
+        let lengths = frequency_tables::own(t, |symbol| {
             if symbol >= head.first && symbol < end {
                 bits(LENGTH_BITS * (symbol - head.first), LENGTH_BITS)
             } else {
@@ -187,9 +193,9 @@ impl<C: SymbolCoder> ReadTables<C> {
         });
         let mut is_possible = true;
         for (i, length) in lengths.iter().enumerate() {
-            let symbol = shares::symbol(t, i);
+            let symbol = frequency_tables::symbol(t, i);
             let is_end = head.symbols > 0 && (symbol == head.first || symbol + 1 == end);
-            is_possible &= *length <= share_length(SLOTS) && !(is_end && *length == 0);
+            is_possible &= *length <= frequency_length(SLOTS) && !(is_end && *length == 0);
         }
         if t.any(!is_possible) {
             return Err(TableFault::Length);
@@ -198,10 +204,10 @@ impl<C: SymbolCoder> ReadTables<C> {
         let own = lows.iter().sum();
         let inclusive = warp_inclusive_sum(t, own);
         let mut at = LENGTH_BITS * head.symbols + inclusive - own;
-        let shares: Own = core::array::from_fn(|i| {
-            let share = (1 << lengths[i] >> 1) | bits(at, lows[i]);
+        let frequencies: Own = core::array::from_fn(|i| {
+            let frequency = (1 << lengths[i] >> 1) | bits(at, lows[i]);
             at += lows[i];
-            share
+            frequency
         });
         let end = LENGTH_BITS * head.symbols + t.shuffle(inclusive, WARP - 1);
         if head.end - start != end.div_ceil(32) {
@@ -210,29 +216,29 @@ impl<C: SymbolCoder> ReadTables<C> {
         if !end.is_multiple_of(32) && word(end / 32) >> (end % 32) != 0 {
             return Err(TableFault::Padding);
         }
-        if head.symbols > 0 && t.reduce_add(shares.iter().sum()) != SLOTS {
+        if head.symbols > 0 && t.reduce_add(frequencies.iter().sum()) != SLOTS {
             return Err(TableFault::Sum);
         }
-        Ok(shares)
+        Ok(frequencies)
     }
 
     /// Stores what decoders look up of this warp's context. For the whole block.
     #[inline(always)]
-    fn store<T: Thread>(t: T, params: &ReadTablesParams, shares: Own) {
+    fn store<T: Thread>(t: T, params: &ReadTablesParams, frequencies: Own) {
         let context = t.warp();
-        let own_shares = Self::SHARES + context * TOKENS;
+        let own_frequencies = Self::FREQUENCIES + context * TOKENS;
         let own_starts = Self::STARTS + context * TOKENS;
-        shares::store(t, own_shares, shares);
+        frequency_tables::store(t, own_frequencies, frequencies);
         t.sync_warp();
-        let starts = starts::<T, C>(t, own_shares, shares);
-        shares::store(t, own_starts, starts);
-        for i in 0..shares::OWN {
-            let entry = if shares[i] > 0 {
-                C::entry(shares[i], starts[i])
+        let starts = starts::<T, C>(t, own_frequencies, frequencies);
+        frequency_tables::store(t, own_starts, starts);
+        for i in 0..frequency_tables::OWN {
+            let entry = if frequencies[i] > 0 {
+                C::entry(frequencies[i], starts[i])
             } else {
                 0
             };
-            let symbol = shares::symbol(t, i);
+            let symbol = frequency_tables::symbol(t, i);
             if symbol < TOKENS {
                 let at = context * CONTEXT_BYTES + SLOT_BYTES + symbol * SYMBOL_BYTES;
                 t.store(params.tables, u64::from(at / 4), entry);
@@ -242,14 +248,14 @@ impl<C: SymbolCoder> ReadTables<C> {
         t.sync_warp();
         let mut is_used = false;
         for symbol in 0..t.opaque(TOKENS) {
-            let share = t.shared_load(own_shares + symbol);
+            let frequency = t.shared_load(own_frequencies + symbol);
             let start = t.shared_load(own_starts + symbol);
-            is_used |= share > 0;
-            let mut place = t.lane();
-            while place < share {
-                let slot = context * CONTEXT_BYTES + C::slot(start + place);
+            is_used |= frequency > 0;
+            let mut position = t.lane();
+            while position < frequency {
+                let slot = context * CONTEXT_BYTES + C::slot(start + position);
                 t.store_byte(params.tables, u64::from(slot), symbol as u8);
-                place += WARP;
+                position += WARP;
             }
         }
         if !is_used {

@@ -1,4 +1,4 @@
-//! Encodes chunks: one warp each, the lanes being the stacks.
+//! Encodes chunks: one warp each, the lanes being the states.
 //!
 //! A warp goes through its chunk from the last step to the first, a quad at a time, while the codes of the quad before
 //! are on their way. A step costs a look-up and, of a push, a vote: it tells each lane how many others emit a
@@ -6,7 +6,7 @@
 //!
 //! What is pushed does not depend on the states. So the symbols of a whole quad are looked up before the first of them is
 //! pushed, and the quad tells whether a step needs more than one push. Only quads at the edge of the field, with steps without
-//! any codes, or with tokens that have no share go step by step.
+//! any codes, or with tokens that have no frequency go step by step.
 
 use crate::code::entropy::tables::{ENCODE_WORDS, ESCAPED, PLAIN};
 use crate::code::entropy::walk::{OfGroups, QUAD_CODES, QUAD_STEPS, QUADS, Quad};
@@ -81,7 +81,7 @@ impl<C: SymbolCoder, S: StaticShape> Encode<C, S> {
         t.barrier();
         let chunk = first_of_warp(t);
         if chunk < params.tiling.chunks() {
-            let stacks = Stacks::<C> {
+            let states = States::<C> {
                 region: region(params.regions, chunk),
                 tables: kept_shared_address(t, 0),
                 x: START,
@@ -92,7 +92,7 @@ impl<C: SymbolCoder, S: StaticShape> Encode<C, S> {
             Work::<C, S> {
                 params,
                 chunk,
-                stacks,
+                states,
                 shape: PhantomData,
             }
             .run(t);
@@ -104,7 +104,7 @@ impl<C: SymbolCoder, S: StaticShape> Encode<C, S> {
 struct Work<'a, C, S> {
     params: &'a EncodeParams,
     chunk: u64,
-    stacks: Stacks<C>,
+    states: States<C>,
     shape: PhantomData<S>,
 }
 
@@ -118,9 +118,9 @@ impl<C: SymbolCoder, S: StaticShape> Work<'_, C, S> {
             return;
         }
         self.push_tiles(t, tiles);
-        self.stacks.store_end(t);
+        self.states.store_end(t);
         let record = self.record(t, tiles);
-        record.store(t, self.params.records, self.chunk, self.stacks.x);
+        record.store(t, self.params.records, self.chunk, self.states.x);
         record.publish(t, self.params.cells, self.chunk);
     }
 
@@ -162,13 +162,13 @@ impl<C: SymbolCoder, S: StaticShape> Work<'_, C, S> {
     fn push_tiles<T: Thread>(&mut self, t: T, tiles: u32) {
         let order = self.params.tiling.order;
         let mut number = tiles * QUADS;
-        let mut codes = self.stacks.load(t, number - 1);
+        let mut codes = self.states.load(t, number - 1);
         let mut contexts = OfGroups {
             first: 0,
             rest: 0,
-            none: self.stacks.nothing(),
+            none: self.states.nothing(),
         };
-        let mut place = TileBox {
+        let mut position = TileBox {
             origin: [0; 3],
             left: [0; 3],
         };
@@ -177,19 +177,19 @@ impl<C: SymbolCoder, S: StaticShape> Work<'_, C, S> {
             let tile = number / QUADS;
             if number % QUADS == QUADS - 1 {
                 let classes = self.classes(t, tile);
-                contexts.first = self.stacks.context(classes.first);
-                contexts.rest = self.stacks.context(classes.rest);
-                place = self.params.tiling.tile(self.chunk, tile).place;
+                contexts.first = self.states.context(classes.first);
+                contexts.rest = self.states.context(classes.rest);
+                position = self.params.tiling.tile(self.chunk, tile).position;
             }
             let now = codes;
             // At the end those of the first quad again.
-            codes = self.stacks.load(t, number.saturating_sub(1));
+            codes = self.states.load(t, number.saturating_sub(1));
             // Other lanes' words take the places of what was loaded so far.
             t.sync_warp();
-            self.stacks.prefetch(t, number.saturating_sub(QUADS_AHEAD));
-            let quad = Quad::of::<_, S>(t, &order, &place, number % QUADS, contexts);
+            self.states.prefetch(t, number.saturating_sub(QUADS_AHEAD));
+            let quad = Quad::of::<_, S>(t, &order, &position, number % QUADS, contexts);
             if quad.any != 0 {
-                self.stacks.push_quad(t, &quad, now);
+                self.states.push_quad(t, &quad, now);
             }
             if number.is_multiple_of(QUADS) {
                 self.push_classes(t, tile);
@@ -201,27 +201,27 @@ impl<C: SymbolCoder, S: StaticShape> Work<'_, C, S> {
     #[inline(always)]
     fn push_classes<T: Thread>(&mut self, t: T, tile: u32) {
         let OfGroups { first, rest, .. } = self.classes(t, tile);
-        let others = self.params.tiling.order.groups() - FIRST_CLASSES;
-        self.stacks.push_class(t, rest, t.lane() < others);
-        self.stacks.push_class(t, first, true);
+        let others = self.params.tiling.order.zones() - FIRST_CLASSES;
+        self.states.push_class(t, rest, t.lane() < others);
+        self.states.push_class(t, first, true);
     }
 
     /// What is to be kept of the chunk.
     #[inline(always)]
     fn record<T: Thread>(&self, t: T, tiles: u32) -> Record {
-        let (mut raws, mut places) = (0, 0);
+        let (mut raws, mut positions) = (0, 0);
         for tile in 0..t.opaque(tiles) {
             raws += t.load(self.kept(tile), TILE_RAWS);
-            let place = self.params.tiling.tile(self.chunk, tile).place;
-            places += self.params.tiling.order.places(&place);
+            let position = self.params.tiling.tile(self.chunk, tile).position;
+            positions += self.params.tiling.order.positions(&position);
         }
-        let state_bits = t.reduce_add(16 + spare_bits(self.stacks.x));
-        let words = WORDS_END_HALF - self.stacks.end;
+        let state_bits = t.reduce_add(16 + spare_bits(self.states.x));
+        let words = WORDS_END_HALF - self.states.end;
         let words_at = HEAD_WORDS + state_bits.div_ceil(32);
         let ends = [words_at, words_at + words.div_ceil(2)];
         let element_words = self.params.element_words;
-        let raw = Record::raw(places, element_words);
-        if t.any(!self.stacks.is_codable) {
+        let raw = Record::raw(positions, element_words);
+        if t.any(!self.states.is_codable) {
             raw
         } else {
             Record::shorter(Record::coded(words, ends, raws, element_words), raw)
@@ -229,8 +229,8 @@ impl<C: SymbolCoder, S: StaticShape> Work<'_, C, S> {
     }
 }
 
-/// The stacks of a chunk, of which this lane has one.
-struct Stacks<C> {
+/// The states of a chunk, of which this lane has one.
+struct States<C> {
     region: View<u32>,
     /// The address of the tables in shared memory.
     tables: u32,
@@ -238,12 +238,12 @@ struct Stacks<C> {
     x: u32,
     /// The number in the region of the half word that was written last.
     end: u32,
-    /// Whether all symbols of this lane had a share.
+    /// Whether all symbols of this lane had a frequency.
     is_codable: bool,
     coder: PhantomData<C>,
 }
 
-impl<C: SymbolCoder> Stacks<C> {
+impl<C: SymbolCoder> States<C> {
     /// This lane's codes of a quad of the chunk.
     #[inline(always)]
     fn load<T: Thread>(&self, t: T, quad: u32) -> [u32; QUAD_STEPS as usize] {
@@ -370,7 +370,7 @@ impl<C: SymbolCoder> Stacks<C> {
         self.push_wide(t, [entry, reciprocal], top_bits(z, bits), bits);
     }
 
-    /// Pushes the class of a group.
+    /// Pushes the class of a zone.
     #[inline(always)]
     fn push_class<T: Thread>(&mut self, t: T, class: u32, is_active: bool) {
         let symbols = if is_active {
@@ -400,7 +400,7 @@ impl<C: SymbolCoder> Stacks<C> {
         word
     }
 
-    /// Takes a word off every lane that is full. [`Stacks::store`] must follow, in the same order.
+    /// Takes a word off every lane that is full. [`States::store`] must follow, in the same order.
     #[inline(always)]
     fn make_room<T: Thread>(&mut self, t: T, is_full: bool) -> Word {
         let word = Word {

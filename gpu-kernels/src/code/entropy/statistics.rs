@@ -1,6 +1,6 @@
 //! Classes of all tiles, and counts of the symbols of those chunks that are counted.
 //!
-//! One warp a tile, which it goes through once, 16 bytes a lane, to sum up the magnitudes of each group, and again in
+//! One warp a tile, which it goes through once, 16 bytes a lane, to sum up the magnitudes of each zone, and again in
 //! steps if it has values that are stored as they are. The tiles whose symbols are counted, which takes longer, are
 //! shared out among the warps of their block, which read them from the cache. A block counts in shared memory and adds
 //! that to the cells of all blocks at its end.
@@ -15,7 +15,7 @@ use core::marker::PhantomData;
 use ferrosz_codec::code::entropy::class::{CONTEXTS, FIRST_CLASSES, class};
 use ferrosz_codec::code::entropy::token::{RAW, TOKENS, Token};
 use ferrosz_codec::shape::{Shape, StaticShape};
-use ferrosz_codec::tile::{CHUNK_TILES, GROUPS, LANES, STEPS, TILE, TileOrder};
+use ferrosz_codec::tile::{CHUNK_TILES, LANES, STEPS, TILE, TileOrder, ZONES};
 use ferrosz_simt::{Thread, View, WARP};
 
 /// Finds classes and counts symbols, in tiles of shape `S`. Launched with any number of blocks; a warp for each tile is best.
@@ -114,7 +114,7 @@ impl<S: StaticShape> Statistics<S> {
     }
 }
 
-/// Where in shared memory a warp leaves the class of group `lane`, and [`WARP`] further that of group 32 + `lane`.
+/// Where in shared memory a warp leaves the class of zone `lane`, and [`WARP`] further that of zone 32 + `lane`.
 #[inline(always)]
 fn left_at<T: Thread>(t: T, warp: u32) -> u32 {
     LEFT + warp * 2 * WARP + t.lane()
@@ -171,13 +171,13 @@ impl<'a, S: StaticShape> Work<'a, S> {
         self.chunk < tiling.chunks() && self.tile < tiling.tiles_of(self.chunk)
     }
 
-    /// Finds the classes of the tile's groups, and marks what is stored as it is.
+    /// Finds the classes of the tile's zones, and marks what is stored as it is.
     #[inline(always)]
     fn run<T: Thread>(&self, t: T) -> OfGroups {
         let (sums, has_raws) = self.sum(t);
         let classes = OfGroups {
             first: class(S::SHAPE, t.lane(), sums.first),
-            rest: if t.lane() < GROUPS - FIRST_CLASSES {
+            rest: if t.lane() < ZONES - FIRST_CLASSES {
                 class(S::SHAPE, FIRST_CLASSES + t.lane(), sums.rest)
             } else {
                 0
@@ -209,7 +209,7 @@ impl<'a, S: StaticShape> Work<'a, S> {
         }
     }
 
-    /// The sums of the magnitudes of the tile's groups, and whether any code is [`RAW`].
+    /// The sums of the magnitudes of the tile's zones, and whether any code is [`RAW`].
     #[inline(always)]
     fn sum<T: Thread>(&self, t: T) -> (OfGroups, bool) {
         let first = self.tile * (TILE as u32 / CODES_OF_UNIT);
@@ -266,19 +266,19 @@ impl<'a, S: StaticShape> Work<'a, S> {
         })
     }
 
-    /// Counts the symbols of a warp's share of the tile's quads.
+    /// Counts the symbols of a warp's frequency of the tile's quads.
     #[inline(always)]
     fn count<T: Thread>(&self, t: T, classes: OfGroups, warp: u32) {
         let order = &self.params.tiling.order;
         if warp == 0 {
             t.shared_add(classes.first, 1);
-            if t.lane() < order.groups() - FIRST_CLASSES {
+            if t.lane() < order.zones() - FIRST_CLASSES {
                 t.shared_add(classes.rest, 1);
             }
         }
-        let place = self.params.tiling.tile(self.chunk, self.tile).place;
+        let position = self.params.tiling.tile(self.chunk, self.tile).position;
         // A class as the first counter of its context.
-        let groups = OfGroups {
+        let zones = OfGroups {
             first: classes.first * TOKENS,
             rest: classes.rest * TOKENS,
             none: 0,
@@ -290,7 +290,7 @@ impl<'a, S: StaticShape> Work<'a, S> {
             let next = number + WARPS;
             // At the end those of the last quad again.
             codes = self.load(t, next.min(QUADS - 1));
-            let quad = Quad::of::<_, S>(t, order, &place, number, groups);
+            let quad = Quad::of::<_, S>(t, order, &position, number, zones);
             if quad.any != 0 {
                 count_quad(t, &quad, now);
             }
@@ -388,7 +388,7 @@ struct GroupSums {
     higher: u32,
     /// All bits that any two magnitudes had.
     magnitudes: u32,
-    /// Of whole groups: number `lane`, and 32 + `lane`.
+    /// Of whole zones: number `lane`, and 32 + `lane`.
     first: u32,
     rest: u32,
 }
@@ -417,7 +417,7 @@ impl GroupSums {
         }
     }
 
-    /// Adds what was summed up since the last flush to the groups; of the last 16 rows the first is `row`.
+    /// Adds what was summed up since the last flush to the zones; of the last 16 rows the first is `row`.
     #[inline(always)]
     fn flush<T: Thread>(&mut self, t: T, order: &TileOrder, row: u32) {
         for half in 0..2 {
@@ -435,11 +435,11 @@ impl GroupSums {
         self.halves = [HalfSums::default(); 2];
     }
 
-    /// The sums of all groups.
+    /// The sums of all zones.
     #[inline(always)]
     fn finish<T: Thread>(&self, t: T) -> OfGroups {
         let higher = t.reduce_add(self.higher);
-        let is_last = t.lane() == GROUPS - 1 - FIRST_CLASSES;
+        let is_last = t.lane() == ZONES - 1 - FIRST_CLASSES;
         OfGroups {
             first: self.first,
             rest: self.rest + if is_last { higher } else { 0 },

@@ -1,16 +1,18 @@
-//! Counts to shares, to what the encoder looks up, and to the words of the stream: one warp for each context.
+//! Counts to frequencies, to what the encoder looks up, and to the words of the stream: one warp for each context.
 
-use crate::code::entropy::shares::{self, OWN, Own, starts};
+use crate::code::entropy::frequency_tables::{self, OWN, Own, starts};
 use crate::pipeline::cells;
 use crate::primitives::scan::{warp_inclusive_sum, warp_inclusive_sum_u64, warp_sum_u64};
 use core::marker::PhantomData;
 use ferrosz_codec::code::entropy::class::CONTEXTS;
 use ferrosz_codec::code::entropy::counts::completed;
 use ferrosz_codec::code::entropy::frequencies::{Totals, excess};
+use ferrosz_codec::code::entropy::frequency_tables::{
+    Head, LENGTH_BITS, MAX_WORDS, frequency_length, low_bits,
+};
 use ferrosz_codec::code::entropy::lengths::{
     MEMORY_WORDS, Memory, is_lighter, lengths_of_sorted, weight,
 };
-use ferrosz_codec::code::entropy::shares::{Head, LENGTH_BITS, MAX_WORDS, low_bits, share_length};
 use ferrosz_codec::code::entropy::states::SymbolCoder;
 use ferrosz_codec::code::entropy::token::{ESCAPE, SLOTS, TOKENS};
 use ferrosz_simt::{Thread, View, WARP};
@@ -26,8 +28,8 @@ pub struct TablesParams {
     pub counts: View<u64>,
     /// Where the tables go: [`ENCODE_WORDS`] words.
     pub tables: View<u32>,
-    /// Where the shares go, as the stream has them: [`MAX_WORDS`] words at most.
-    pub shares: View<u32>,
+    /// Where the frequencies go, as the stream has them: [`MAX_WORDS`] words at most.
+    pub frequencies: View<u32>,
     /// The workspace, which gets the number of these words.
     pub cells: View<u64>,
     /// Not 0 if not all chunks were counted.
@@ -49,8 +51,8 @@ pub const PLAIN: u32 = (1 << 28) - 1;
 const BODY_WORDS: u32 = MAX_WORDS as u32 / CONTEXTS;
 
 impl<C: SymbolCoder> MakeTables<C> {
-    /// By context and symbol: weights or counts, then shares.
-    const SHARES: u32 = 0;
+    /// By context and symbol: weights or counts, then frequencies.
+    const FREQUENCIES: u32 = 0;
     /// For each context, what lengths are found in, and then its body.
     const WORK: u32 = CONTEXTS * TOKENS;
     const WORK_WORDS: u32 = MEMORY_WORDS;
@@ -65,28 +67,28 @@ impl<C: SymbolCoder> MakeTables<C> {
     #[inline(always)]
     pub fn run<T: Thread>(t: T, params: &TablesParams) {
         let context = t.warp();
-        let own_shares = Self::SHARES + context * TOKENS;
+        let own_frequencies = Self::FREQUENCIES + context * TOKENS;
         let counts = Self::counts(t, params, context);
-        let shares = if C::POWERS_OF_TWO {
+        let frequencies = if C::POWERS_OF_TWO {
             Self::lengths(
                 t,
                 counts,
-                own_shares,
+                own_frequencies,
                 Self::WORK + context * Self::WORK_WORDS,
             )
         } else {
             frequencies(t, counts)
         };
-        shares::store(t, own_shares, shares);
+        frequency_tables::store(t, own_frequencies, frequencies);
         t.sync_warp();
-        Self::store_symbols(t, params, own_shares, shares);
-        Self::write(t, params, shares);
+        Self::store_symbols(t, params, own_frequencies, frequencies);
+        Self::write(t, params, frequencies);
     }
 
     /// This lane's counts of its context.
     #[inline(always)]
     fn counts<T: Thread>(t: T, params: &TablesParams, context: u32) -> Own {
-        shares::own(t, |symbol| {
+        frequency_tables::own(t, |symbol| {
             let counter = context * TOKENS + symbol;
             let count = t.atomic_load(params.counts, u64::from(counter));
             let count = count.min(u64::from(u32::MAX)) as u32;
@@ -94,19 +96,19 @@ impl<C: SymbolCoder> MakeTables<C> {
         })
     }
 
-    /// Shares that are powers of two. `weights` is the first of the words for the context's weights, `memory` of those to
+    /// FrequencyTables that are powers of two. `weights` is the first of the words for the context's weights, `memory` of those to
     /// work in.
     #[inline(always)]
     fn lengths<T: Thread>(t: T, counts: Own, weights: u32, memory: u32) -> Own {
         let total = warp_sum_u64(t, sum_u64(counts.map(u64::from)));
         let own = counts.map(|count| weight(count, total));
-        shares::store(t, weights, own);
+        frequency_tables::store(t, weights, own);
         t.sync_warp();
         let mut ranks = [0; OWN];
         for other in 0..t.opaque(TOKENS) {
             let lighter = t.shared_load(weights + other);
             for i in 0..OWN {
-                let symbol = shares::symbol(t, i);
+                let symbol = frequency_tables::symbol(t, i);
                 let counts = lighter > 0 && is_lighter((lighter, other), (own[i], symbol));
                 ranks[i] += u32::from(counts);
             }
@@ -133,21 +135,33 @@ impl<C: SymbolCoder> MakeTables<C> {
 
     /// Stores what the encoder looks up of the symbols of this warp's context.
     #[inline(always)]
-    fn store_symbols<T: Thread>(t: T, params: &TablesParams, own_shares: u32, shares: Own) {
-        let starts = starts::<T, C>(t, own_shares, shares);
+    fn store_symbols<T: Thread>(
+        t: T,
+        params: &TablesParams,
+        own_frequencies: u32,
+        frequencies: Own,
+    ) {
+        let starts = starts::<T, C>(t, own_frequencies, frequencies);
         let mut symbols = [[0; 2]; OWN];
         for i in 0..OWN {
-            if shares[i] > 0 {
-                symbols[i] = [C::entry(shares[i], starts[i]), C::reciprocal(shares[i])];
+            if frequencies[i] > 0 {
+                symbols[i] = [
+                    C::entry(frequencies[i], starts[i]),
+                    C::reciprocal(frequencies[i]),
+                ];
             }
         }
-        // Tokens without a share are escaped.
+        // Tokens without a frequency are escaped.
         let escape =
             [0, 1].map(|word| t.shuffle(symbols[ESCAPE as usize % OWN][word], ESCAPE / OWN as u32));
         for i in 0..OWN {
-            let symbol = shares::symbol(t, i);
-            let [entry, reciprocal] = if shares[i] > 0 { symbols[i] } else { escape };
-            let flags = if shares[i] == 0 || symbol == ESCAPE {
+            let symbol = frequency_tables::symbol(t, i);
+            let [entry, reciprocal] = if frequencies[i] > 0 {
+                symbols[i]
+            } else {
+                escape
+            };
+            let flags = if frequencies[i] == 0 || symbol == ESCAPE {
                 ESCAPED
             } else {
                 0
@@ -160,10 +174,10 @@ impl<C: SymbolCoder> MakeTables<C> {
         }
     }
 
-    /// Writes the shares as the stream has them. For the whole block.
+    /// Writes the frequencies as the stream has them. For the whole block.
     #[inline(always)]
-    fn write<T: Thread>(t: T, params: &TablesParams, shares: Own) {
-        let own = Self::collect(t, shares);
+    fn write<T: Thread>(t: T, params: &TablesParams, frequencies: Own) {
+        let own = Self::collect(t, frequencies);
         if t.lane() == 0 {
             t.shared_store(Self::SIZES + t.warp(), own.words);
         }
@@ -180,7 +194,7 @@ impl<C: SymbolCoder> MakeTables<C> {
             symbols: own.symbols,
             end: start + own.words,
         };
-        let store = |at: u32, word| t.store(params.shares, u64::from(at), word);
+        let store = |at: u32, word| t.store(params.frequencies, u64::from(at), word);
         if t.lane() == 0 {
             store(t.warp(), head.to_word());
         }
@@ -190,30 +204,30 @@ impl<C: SymbolCoder> MakeTables<C> {
             word += WARP;
         }
         if t.warp() == 0 {
-            let padded = all.next_multiple_of(shares::PADDING);
+            let padded = all.next_multiple_of(frequency_tables::PADDING);
             if all + t.lane() < padded {
                 store(all + t.lane(), 0);
             }
             if t.lane() == 0 {
-                t.atomic_store(params.cells, cells::SHARES_WORDS, u64::from(padded));
+                t.atomic_store(params.cells, cells::FREQUENCIES_WORDS, u64::from(padded));
             }
         }
     }
 
-    /// The first word of shared memory in which a warp collects the shares of its context.
+    /// The first word of shared memory in which a warp collects the frequencies of its context.
     #[inline(always)]
     fn body<T: Thread>(t: T) -> u32 {
         Self::WORK + t.warp() * Self::WORK_WORDS
     }
 
-    /// Collects the shares of a warp's context as the stream has them. For a whole warp.
+    /// Collects the frequencies of a warp's context as the stream has them. For a whole warp.
     #[inline(always)]
-    fn collect<T: Thread>(t: T, shares: Own) -> Collected {
+    fn collect<T: Thread>(t: T, frequencies: Own) -> Collected {
         // Symbols plus one, so that 0 is none.
         let mut ends = [0; 2];
-        for (i, share) in shares.iter().enumerate() {
-            if *share > 0 {
-                let symbol = shares::symbol(t, i);
+        for (i, frequency) in frequencies.iter().enumerate() {
+            if *frequency > 0 {
+                let symbol = frequency_tables::symbol(t, i);
                 ends = [ends[0].max(TOKENS - symbol), ends[1].max(symbol + 1)];
             }
         }
@@ -222,14 +236,14 @@ impl<C: SymbolCoder> MakeTables<C> {
         let symbols = end - first;
         let body = Self::body(t);
         clear(t, body);
-        let lows = shares.map(|share| low_bits::<C>(share_length(share)));
+        let lows = frequencies.map(|frequency| low_bits::<C>(frequency_length(frequency)));
         let mut at = LENGTH_BITS * symbols + before(t, lows);
         for i in 0..OWN {
-            let symbol = shares::symbol(t, i);
+            let symbol = frequency_tables::symbol(t, i);
             if symbol >= first && symbol < end {
-                let length = share_length(shares[i]);
+                let length = frequency_length(frequencies[i]);
                 or_bits(t, body, LENGTH_BITS * (symbol - first), length);
-                or_bits(t, body, at, shares[i] & ((1 << lows[i]) - 1));
+                or_bits(t, body, at, frequencies[i] & ((1 << lows[i]) - 1));
             }
             at += lows[i];
         }
@@ -242,7 +256,7 @@ impl<C: SymbolCoder> MakeTables<C> {
     }
 }
 
-/// The shares of a context: how many symbols from which on, in how many words.
+/// The frequencies of a context: how many symbols from which on, in how many words.
 #[derive(Clone, Copy)]
 struct Collected {
     first: u32,
@@ -250,7 +264,7 @@ struct Collected {
     words: u32,
 }
 
-/// Shares in proportion to counts.
+/// FrequencyTables in proportion to counts.
 #[inline(always)]
 fn frequencies<T: Thread>(t: T, counts: Own) -> Own {
     let count = warp_sum_u64(t, sum_u64(counts.map(u64::from)));
@@ -263,9 +277,9 @@ fn frequencies<T: Thread>(t: T, counts: Own) -> Own {
     };
     let mut before = warp_inclusive_sum_u64(t, sum) - sum;
     core::array::from_fn(|i| {
-        let share = totals.share(counts[i], before);
+        let frequency = totals.frequency(counts[i], before);
         before += own[i];
-        share
+        frequency
     })
 }
 

@@ -1,5 +1,5 @@
 //! The way of a warp through a tile: eight steps at a time, a *quad* of four rows, which have at most four different
-//! kinds of steps. So what a lane must know of its place is found once a quad, whatever the shape.
+//! kinds of steps. So what a lane must know of its position is found once a quad, whatever the shape.
 
 use ferrosz_codec::shape::{Shape, StaticShape};
 use ferrosz_codec::tile::{LANES, ROW, ROWS, TileBox, TileOrder};
@@ -14,42 +14,42 @@ pub const QUADS: u32 = ROWS / QUAD_ROWS;
 /// Codes of a quad.
 pub const QUAD_CODES: u32 = QUAD_STEPS * LANES;
 
-/// The steps of a quad that start a row; the others have places of level 0 alone.
+/// The steps of a quad that start a row; the others have positions of level 0 alone.
 const ROW_STARTS: u32 = 0b0101_0101;
 
-/// What stands for a group, say its class: of groups 0 to 31 the one of this lane's number, and in the lanes up
-/// to 4 that of group 32 + lane.
+/// What stands for a zone, say its class: of zones 0 to 31 the one of this lane's number, and in the lanes up
+/// to 4 that of zone 32 + lane.
 #[derive(Clone, Copy)]
 pub struct OfGroups {
-    /// That of group `lane`.
+    /// That of zone `lane`.
     pub first: u32,
-    /// That of group 32 + `lane`.
+    /// That of zone 32 + `lane`.
     pub rest: u32,
-    /// What stands for all groups without codes, and for no group.
+    /// What stands for all zones without codes, and for no zone.
     pub none: u32,
 }
 
 /// Four rows of a tile, as a lane sees them.
 #[derive(Clone, Copy)]
 pub struct Quad {
-    /// What stands for the group of a place of an odd step.
+    /// What stands for the zone of a position of an odd step.
     odd_steps: u32,
     /// Of the step that starts row 0, row 2, and one of the others.
     row_starts: [u32; 3],
-    /// Bit s says that in step s this lane has a place with a code.
+    /// Bit s says that in step s this lane has a position with a code.
     active: u32,
     /// Bit s says that some lane has one.
     pub any: u32,
-    /// Whether each step has a place with a code, and all places lie in the field: then what stands for a lane's group
+    /// Whether each step has a position with a code, and all positions lie in the field: then what stands for a lane's zone
     /// ([`Quad::of_step`]) is what says that it has no code.
     pub is_full: bool,
-    /// What stands for no group.
+    /// What stands for no zone.
     none: u32,
 }
 
 /// The bits of all steps.
 const ALL_STEPS: u32 = (1 << QUAD_STEPS) - 1;
-/// Stands beside them for: not all places lie in the field.
+/// Stands beside them for: not all positions lie in the field.
 const OUTSIDE: u32 = 1 << QUAD_STEPS;
 
 impl Quad {
@@ -60,7 +60,7 @@ impl Quad {
         order: &TileOrder,
         tile: &TileBox,
         quad: u32,
-        groups: OfGroups,
+        zones: OfGroups,
     ) -> Self {
         let order = TileOrder {
             shape: S::SHAPE,
@@ -68,10 +68,10 @@ impl Quad {
         };
         let row = QUAD_ROWS * quad;
         let brick = order.brick(row, t.lane());
-        let level_0 = t.shuffle(groups.first, brick);
-        let level_1 = t.shuffle(groups.rest, brick / 8);
-        let higher = t.shuffle(groups.rest, 4);
-        let none = groups.none;
+        let level_0 = t.shuffle(zones.first, brick);
+        let level_1 = t.shuffle(zones.rest, brick / 8);
+        let higher = t.shuffle(zones.rest, 4);
+        let none = zones.none;
         let row_starts = if order.has_levels {
             row_starts(&order, row, t.lane(), [level_0, level_1, higher, none])
         } else {
@@ -104,7 +104,7 @@ impl Quad {
         self.active >> step & 1 == 1
     }
 
-    /// What stands for the group of this lane's place in a step, if it has a code there.
+    /// What stands for the zone of this lane's position in a step, if it has a code there.
     #[inline(always)]
     pub fn of_code(&self, step: u32) -> u32 {
         if self.is_active(step) {
@@ -114,7 +114,7 @@ impl Quad {
         }
     }
 
-    /// What stands for the group of this lane's place in a step, even if that is not in the field.
+    /// What stands for the zone of this lane's position in a step, even if that is not in the field.
     #[inline(always)]
     pub fn of_step(&self, step: u32) -> u32 {
         match Self::first_alike(step) {
@@ -125,7 +125,7 @@ impl Quad {
         }
     }
 
-    /// The first step whose places are of the same groups.
+    /// The first step whose positions are of the same zones.
     #[inline(always)]
     pub const fn first_alike(step: u32) -> u32 {
         match step {
@@ -136,12 +136,12 @@ impl Quad {
     }
 }
 
-/// What stands for the groups of the steps that start row 0, row 2 and the odd rows of the quad that begins with
-/// row `row`, given what does for level 0, level 1, higher levels and no group.
+/// What stands for the zones of the steps that start row 0, row 2 and the odd rows of the quad that begins with
+/// row `row`, given what does for level 0, level 1, higher levels and no zone.
 #[inline(always)]
 fn row_starts(order: &TileOrder, row: u32, lane: u32, levels: [u32; 4]) -> [u32; 3] {
     let [level_0, level_1, higher, none] = levels;
-    // Of places whose other coordinates are all divisible by 4: x = 2 lane (+ 64 row).
+    // Of positions whose other coordinates are all divisible by 4: x = 2 lane (+ 64 row).
     let is_odd_lane = lane % 2 == 1;
     let mixed = if is_odd_lane { level_1 } else { higher };
     let is_anchor = level_of_row_start(order.shape, row, lane) >= order.anchor_level;
@@ -157,7 +157,7 @@ fn row_starts(order: &TileOrder, row: u32, lane: u32, levels: [u32; 4]) -> [u32;
     }
 }
 
-/// The levels, 2 for all higher ones, of the places of even and of odd lanes in the steps that start row 0, row 2 and the
+/// The levels, 2 for all higher ones, of the positions of even and of odd lanes in the steps that start row 0, row 2 and the
 /// odd rows of the quad that begins with row `row`.
 #[inline(always)]
 pub const fn levels_of_row_starts(shape: Shape, row: u32) -> [[u32; 2]; 3] {
@@ -173,7 +173,7 @@ pub const fn levels_of_row_starts(shape: Shape, row: u32) -> [[u32; 2]; 3] {
     }
 }
 
-/// The level of the place that a lane has in the step that starts a row, whose number is a multiple of 4.
+/// The level of the position that a lane has in the step that starts a row, whose number is a multiple of 4.
 #[inline(always)]
 fn level_of_row_start(shape: Shape, row: u32, lane: u32) -> u32 {
     let x = 2 * lane;
@@ -185,11 +185,11 @@ fn level_of_row_start(shape: Shape, row: u32, lane: u32) -> u32 {
     all.trailing_zeros()
 }
 
-/// Whether the whole quad that begins with row `row` lies in the field; bit s says whether a lane's place in step s does.
+/// Whether the whole quad that begins with row `row` lies in the field; bit s says whether a lane's position in step s does.
 #[inline(always)]
 fn inside(shape: Shape, tile: &TileBox, row: u32, lane: u32) -> (bool, u32) {
     let [z, y, x] = tile.left;
-    // Rows of the quad that have places in the field, and what there is of the first one, and less of each other.
+    // Rows of the quad that have positions in the field, and what there is of the first one, and less of each other.
     let (rows, width, less) = match shape {
         Shape::Line => (QUAD_ROWS, x.saturating_sub(ROW * row), ROW),
         Shape::Plane => (y.saturating_sub(row), x, 0),
@@ -211,23 +211,23 @@ fn inside(shape: Shape, tile: &TileBox, row: u32, lane: u32) -> (bool, u32) {
 mod tests {
     use super::*;
     use ferrosz_codec::shape::{Cube, Line, Plane};
-    use ferrosz_codec::tile::{STEPS, TileGrid, place};
+    use ferrosz_codec::tile::{STEPS, TileGrid, position};
     use ferrosz_simt::emulator::{Emulator, EmulatorThread};
     use ferrosz_simt::prelude::*;
     use std::cell::RefCell;
     use std::vec;
 
-    /// Groups as numbers from 1 on.
+    /// Zones as numbers from 1 on.
     fn check<S: StaticShape>(order: &TileOrder, tile: &TileBox) {
         let found = RefCell::new(vec![0; (STEPS * LANES) as usize]);
         let kernel = |t: EmulatorThread<'_>| {
-            let groups = OfGroups {
+            let zones = OfGroups {
                 first: 1 + t.lane(),
                 rest: 33 + t.lane(),
                 none: 0,
             };
             for quad in 0..QUADS {
-                let steps = Quad::of::<_, S>(t, order, tile, quad, groups);
+                let steps = Quad::of::<_, S>(t, order, tile, quad, zones);
                 for step in 0..QUAD_STEPS {
                     assert_eq!(steps.any >> step & 1 == 1, t.any(steps.is_active(step)),);
                     if steps.is_full {
@@ -245,12 +245,12 @@ mod tests {
             .expect("no fault");
         for step in 0..STEPS {
             for lane in 0..LANES {
-                let is_inside = tile.has(place(order.shape, step, lane));
-                let group = order.group(step, lane).filter(|_| is_inside);
+                let is_inside = tile.has(position(order.shape, step, lane));
+                let zone = order.zone(step, lane).filter(|_| is_inside);
                 let found = found.borrow()[(step * LANES + lane) as usize];
                 assert_eq!(
                     found,
-                    group.map_or(0, |group| group + 1),
+                    zone.map_or(0, |zone| zone + 1),
                     "{order:?} {step} {lane}"
                 );
             }
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn every_place_is_in_its_group() {
+    fn every_position_is_in_its_zone() {
         for (shape, spacing, lengths) in [
             (Shape::Line, 512, [[1, 1, 40_000], [1, 1, 1], [1, 1, 3_333]]),
             (Shape::Plane, 16, [[1, 300, 70], [1, 1, 200], [1, 77, 3]]),

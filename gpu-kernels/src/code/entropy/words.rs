@@ -1,4 +1,4 @@
-//! What the encoder with lane stacks leaves: words behind its codes, and the lanes' states.
+//! What the encoder with interleaved states leaves: words behind its codes, and the lanes' states.
 
 use crate::code::entropy::THREADS;
 use crate::pipeline::tiles::layout::{WORDS_END_HALF, region};
@@ -10,8 +10,8 @@ use ferrosz_codec::code::entropy::states::spare_bits;
 use ferrosz_codec::tile::LANES;
 use ferrosz_simt::Thread;
 
-/// The words of lane stacks. The unit of [`Record::words`] is half a word.
-pub struct StackWords;
+/// The words of interleaved states. The unit of [`Record::words`] is half a word.
+pub struct StateWords;
 
 /// Words that a thread asks for before it writes the first.
 const TOGETHER: usize = 8;
@@ -19,7 +19,7 @@ const TOGETHER: usize = 8;
 /// Words of an image before the states: the number of words, and 4 bits for each lane.
 pub const HEAD_WORDS: u32 = 1 + LANES / 8;
 
-impl CodedWords for StackWords {
+impl CodedWords for StateWords {
     // Head and states, which have 31 bits each at most.
     const SCRATCH_WORDS: u32 = HEAD_WORDS + LANES;
     const RESIDENT_BLOCKS: u32 = 3;
@@ -34,7 +34,7 @@ impl CodedWords for StackWords {
 /// Writes the number of words and the states. For the whole block.
 #[inline(always)]
 fn place_head<T: Thread>(t: T, work: &mut Work<'_>) {
-    if t.thread_index() < StackWords::SCRATCH_WORDS {
+    if t.thread_index() < StateWords::SCRATCH_WORDS {
         t.shared_store(t.thread_index(), 0);
     }
     t.barrier();

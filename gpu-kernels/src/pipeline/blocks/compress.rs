@@ -3,10 +3,10 @@
 //!
 //! 1. Take a ticket: the chunk. Bring its elements into shared memory ([`Tile`]).
 //! 2. Each thread quantises its row, takes differences, and knows the length of its body.
-//! 3. A sum over the thread block gives every body its place in the chunk, and the chunk its form
+//! 3. A sum over the thread block gives every body its position in the chunk, and the chunk its form
 //!    and length, which is published at once for the look-back.
 //! 4. The chunk's image is built in shared memory, where the elements lay.
-//! 5. The look-back gives the chunk its place in the stream; the image is copied there, 16 bytes a
+//! 5. The look-back gives the chunk its position in the stream; the image is copied there, 16 bytes a
 //!    thread, and its checksum taken on the way.
 //!
 //! The last chunk completes the header. Nothing depends on the order in which blocks run.
@@ -84,9 +84,9 @@ impl<E: Element, C: StaticCodec, S: StaticShape> Compress<E, C, S> {
         work.stage(t);
         let coded = Self::code(t, &work);
         let sizes = coded.own_bytes::<T, S>(t) | coded.mask.count_ones() << 16;
-        let places = block_sum::<T, CHUNK_WARPS>(t, sizes, Self::BODY_SUMS);
+        let positions = block_sum::<T, CHUNK_WARPS>(t, sizes, Self::BODY_SUMS);
         let work = work.again(t, Self::TASK);
-        let (sections, flags) = Self::sections(t, &work, coded.mask, places.total);
+        let (sections, flags) = Self::sections(t, &work, coded.mask, positions.total);
         let is_constant = work.quantizer(t).is_lossless() && work.is_constant(t);
         let elements = work.chunk.elements();
         let (form, words) = sections.choose(elements, E::WORDS as u32, coded.initial, is_constant);
@@ -98,7 +98,7 @@ impl<E: Element, C: StaticCodec, S: StaticShape> Compress<E, C, S> {
             Form::Constant | Form::Raw => work.write_elements(t, form, words),
             Form::Coded | Form::CodedWithExceptions => {
                 let image = Image { sections, words };
-                Self::write_image(t, &work, &image, coded, places.before, flags.before);
+                Self::write_image(t, &work, &image, coded, positions.before, flags.before);
             }
         }
         let start = work.find_start(t, words, Self::START);
@@ -194,7 +194,7 @@ impl<E: Element, C: StaticCodec, S: StaticShape> Compress<E, C, S> {
         }
     }
 
-    /// Copies the image to its place in the payload, and completes what tells of it. For the whole block.
+    /// Copies the image to its position in the payload, and completes what tells of it. For the whole block.
     #[inline(always)]
     fn store<T: Thread>(t: T, work: &Work<'_, E, S>, start: u64, words: u32, form: Form) {
         let sum = work.copy_image(t, start, words);

@@ -64,7 +64,7 @@ pub struct DecompressParams {
     pub chunks: [u64; 3],
     /// The header's first words. A stream that begins otherwise is a fault.
     pub layout: [u32; LAYOUT_WORDS],
-    /// The codec: its place in [`BlockCodec::ALL`].
+    /// The codec: its position in [`BlockCodec::ALL`].
     pub codec: u32,
     /// Not 0 to compare checksums.
     pub verify: u32,
@@ -113,7 +113,7 @@ struct Work<'a, E, S> {
     number: u64,
     chunk: ChunkBox,
     entry: Entry,
-    /// The chunk's words in the stream, if its place is possible.
+    /// The chunk's words in the stream, if its position is possible.
     words: Option<u32>,
     shape: PhantomData<S>,
 }
@@ -128,12 +128,12 @@ struct Parts {
 impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
     const IS_LINE: bool = matches!(S::SHAPE, Shape::Line);
 
-    /// This block's chunk, or none if the stream cannot be this one or has no place for it, or if none
+    /// This block's chunk, or none if the stream cannot be this one or has no position for it, or if none
     /// of the chunk is asked for.
     #[inline(always)]
     fn find<T: Thread>(t: T, params: &'a DecompressParams) -> Option<Self> {
         let grid = &params.grid;
-        let at = Self::place(t.block_index(), params);
+        let at = Self::position(t.block_index(), params);
         let number = Self::number(grid, at);
         let chunk = grid.chunk_at(at);
         let units = params.stream.len() / u64::from(UNIT_WORDS);
@@ -174,7 +174,7 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
 
     /// Which chunk a thread block has, in each dimension.
     #[inline(always)]
-    fn place(block: u32, params: &DecompressParams) -> [u64; 3] {
+    fn position(block: u32, params: &DecompressParams) -> [u64; 3] {
         let mut at = params.first_chunk;
         if Self::IS_LINE {
             at[2] += u64::from(block);
@@ -199,7 +199,7 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
     /// The chunk, found once more, at a time when it would cost more to have kept it in registers.
     #[inline(always)]
     fn chunk_again<T: Thread>(&self, t: T) -> ChunkBox {
-        let at = Self::place(t.opaque(t.block_index()), self.params);
+        let at = Self::position(t.opaque(t.block_index()), self.params);
         self.params.grid.chunk_at(at)
     }
 
@@ -472,8 +472,8 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
         }
         // An exception where there is no element makes the sum impossible.
         let groups = groups::<S>();
-        let place = self.chunk.block(S::SHAPE, t.thread_index() / groups);
-        let inside = S::SHAPE.inside(t.thread_index() % groups, place.inside);
+        let position = self.chunk.block(S::SHAPE, t.thread_index() / groups);
+        let inside = S::SHAPE.inside(t.thread_index() % groups, position.inside);
         let outside = mask & !inside != 0;
         let count = if outside { 1 << 20 } else { mask.count_ones() };
         let values = block_sum::<T, CHUNK_WARPS>(t, count, Decompress::<E, S>::VALUE_SUMS);
@@ -493,7 +493,7 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
     fn read_exceptions<T: Thread>(&self, t: T) {
         let words = E::WORDS as u32;
         // Rare: not worth to have kept the entry.
-        let at = Self::place(t.opaque(t.block_index()), self.params);
+        let at = Self::position(t.opaque(t.block_index()), self.params);
         let entry = load_entry(t, self.params, Self::number(&self.params.grid, at));
         let first_word = u64::from(UNIT_WORDS) * self.first_unit(&entry);
         let exceptions = Self::exceptions_at(t);

@@ -10,7 +10,7 @@ use ferrosz_codec::container::region::Region;
 use ferrosz_codec::shape::{Shape, StaticShape};
 use ferrosz_simt::{Thread, View};
 
-/// Where the words of a chunk's elements are. A place is given both by the word's number in the order
+/// Where the words of a chunk's elements are. A position is given both by the word's number in the order
 /// of slots and by that in the order of rows.
 #[derive(Clone, Copy)]
 pub enum Words {
@@ -83,10 +83,10 @@ impl<E: Element, S: StaticShape> Output<'_, E, S> {
         let (first, elements) = (self.chunk.origin[2], self.chunk.elements());
         let holds = self.region.holds_run(first, first + CHUNK as u64 - 1);
         // In words, from the start of the output.
-        let place = first
+        let position = first
             .wrapping_sub(self.region.from()[2])
             .wrapping_add(self.first);
-        let offset = place.wrapping_mul(u64::from(Self::WORDS));
+        let offset = position.wrapping_mul(u64::from(Self::WORDS));
         if holds && elements == CHUNK as u32 && offset.is_multiple_of(u64::from(UNIT_WORDS)) {
             let first_unit = offset / u64::from(UNIT_WORDS);
             Tile::<E>::for_units(t, |unit, tile_word| {
@@ -96,10 +96,10 @@ impl<E: Element, S: StaticShape> Output<'_, E, S> {
         } else {
             Tile::<E>::for_words(t, elements * Self::WORDS, |word| {
                 let flat = first + u64::from(word / Self::WORDS);
-                if let Some(place) = self.region.place_of(flat) {
+                if let Some(position) = self.region.position_of(flat) {
                     self.store(
                         t,
-                        place,
+                        position,
                         word % Self::WORDS,
                         words.word::<T, E>(t, word, word),
                     );
@@ -128,11 +128,11 @@ impl<E: Element, S: StaticShape> Output<'_, E, S> {
                 let number = i * CHUNK_THREADS + t.thread_index();
                 let at = walk.at(number * unit as u32);
                 if walk.is_inside(at)
-                    && let Some(place) = self.region.place(walk.in_field(at))
+                    && let Some(position) = self.region.position(walk.in_field(at))
                 {
                     let tile_word = Tile::<E>::unit_word(walk.slot(at) / unit as u32);
                     let values = words.unit::<T, E>(t, tile_word, words_of_raster(at));
-                    t.store4(self.output, (self.first + place) / unit as u64, values);
+                    t.store4(self.output, (self.first + position) / unit as u64, values);
                 }
             }
         } else {
@@ -140,11 +140,11 @@ impl<E: Element, S: StaticShape> Output<'_, E, S> {
             while number < Tile::<E>::WORDS {
                 let (at, word) = (walk.at(number / Self::WORDS), number % Self::WORDS);
                 if walk.is_inside(at)
-                    && let Some(place) = self.region.place(walk.in_field(at))
+                    && let Some(position) = self.region.position(walk.in_field(at))
                 {
                     let value =
                         words.word::<T, E>(t, words_of_slot(at) + word, words_of_raster(at) + word);
-                    self.store(t, place, word, value);
+                    self.store(t, position, word, value);
                 }
                 number += CHUNK_THREADS;
             }
@@ -156,8 +156,8 @@ impl<E: Element, S: StaticShape> Output<'_, E, S> {
     fn write_whole<T: Thread>(&self, t: T, walk: &BoxWalk<'_>, words: Words) {
         let unit = Tile::<E>::UNIT_ELEMENTS;
         let first = walk.at(t.thread_index() * unit as u32);
-        let place = self.region.place(walk.in_field(first)).unwrap_or(0);
-        let first_unit = (self.first + place) / unit as u64;
+        let position = self.region.position(walk.in_field(first)).unwrap_or(0);
+        let first_unit = (self.first + position) / unit as u64;
         let first_word = Tile::<E>::first_word(walk, first);
         for i in 0..Tile::<E>::ROW_UNITS {
             let tile_word = first_word ^ self.steps.words[i];
@@ -168,8 +168,8 @@ impl<E: Element, S: StaticShape> Output<'_, E, S> {
     }
 
     #[inline(always)]
-    fn store<T: Thread>(&self, t: T, place: u64, word: u32, value: u32) {
-        let at = (self.first + place) * u64::from(Self::WORDS) + u64::from(word);
+    fn store<T: Thread>(&self, t: T, position: u64, word: u32, value: u32) {
+        let at = (self.first + position) * u64::from(Self::WORDS) + u64::from(word);
         t.store(self.output, at, value);
     }
 }

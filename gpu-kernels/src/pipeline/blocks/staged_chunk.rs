@@ -5,8 +5,8 @@
 //! block r is row r. The 16-byte units of a row are permuted by exclusive-or with the row number,
 //! which spreads the accesses of either direction over all banks.
 //!
-//! A *slot* is the number of an element in coding order: block after block, and in a block place after
-//! place, so that a row holds a group. In a line that is the order of the elements.
+//! A *slot* is the number of an element in coding order: block after block, and in a block position after
+//! position, so that a row holds a group. In a line that is the order of the elements.
 
 use crate::pipeline::blocks::CHUNK_THREADS;
 use core::marker::PhantomData;
@@ -54,7 +54,7 @@ impl<E: Element> Tile<E> {
         (first_word ^ (word & PERMUTED)) + (word & !PERMUTED)
     }
 
-    /// The place of word number `word` of the chunk.
+    /// The position of word number `word` of the chunk.
     #[inline(always)]
     pub fn word(word: u32) -> u32 {
         Self::unit_word(word / UNIT_WORDS) + word % UNIT_WORDS
@@ -241,7 +241,7 @@ const MAX_UNITS: usize = 16;
 /// i has units i, i + 256, ... of those of the chunk, walked through row by row.
 ///
 /// All edges of a whole chunk are powers of two, so the coordinates of these units have no bits in
-/// common with those of the first: places are sums, in the tile exclusive-ors, of what is the same
+/// common with those of the first: positions are sums, in the tile exclusive-ors, of what is the same
 /// for all threads and chunks. The host makes the table, and the kernel has it as constants.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -267,18 +267,18 @@ impl UnitSteps {
         for i in 0..Tile::<E>::ROW_UNITS {
             let at = coordinates(grid, i as u32 * CHUNK_THREADS * unit);
             let [z, y, x] = at.map(u64::from);
-            let place = z
+            let position = z
                 .wrapping_mul(lengths[1])
                 .wrapping_add(y)
                 .wrapping_mul(lengths[2]);
-            steps.units[i] = place.wrapping_add(x) / u64::from(unit);
+            steps.units[i] = position.wrapping_add(x) / u64::from(unit);
             steps.words[i] = Tile::<E>::unit_word(whole_slot(shape, grid, at) / unit);
         }
         steps
     }
 }
 
-/// The coordinates of place number `index` of a whole chunk.
+/// The coordinates of position number `index` of a whole chunk.
 #[inline(always)]
 fn coordinates(grid: &Grid, index: u32) -> [u32; 3] {
     let [_, y_bits, x_bits] = grid.tile();
@@ -290,19 +290,19 @@ fn coordinates(grid: &Grid, index: u32) -> [u32; 3] {
     ]
 }
 
-/// The slot of a place of a whole chunk, whose edges are powers of two.
+/// The slot of a position of a whole chunk, whose edges are powers of two.
 #[inline(always)]
 fn whole_slot(shape: Shape, grid: &Grid, at: [u32; 3]) -> u32 {
     let (tile, edge) = (grid.tile(), shape.extents().map(u32::ilog2));
-    let (mut block, mut place) = (0, 0);
+    let (mut block, mut position) = (0, 0);
     for i in 0..3 {
         block = block << (tile[i] - edge[i]) | at[i] >> edge[i];
-        place = place << edge[i] | at[i] & ((1 << edge[i]) - 1);
+        position = position << edge[i] | at[i] & ((1 << edge[i]) - 1);
     }
-    (block * shape.elements() as u32) | place
+    (block * shape.elements() as u32) | position
 }
 
-/// The places of a chunk of planes or cubes, walked through row by row as if it were whole.
+/// The positions of a chunk of planes or cubes, walked through row by row as if it were whole.
 pub struct BoxWalk<'a> {
     shape: Shape,
     grid: &'a Grid,
@@ -312,7 +312,7 @@ pub struct BoxWalk<'a> {
 }
 
 impl<'a> BoxWalk<'a> {
-    /// The places of a chunk of a grid.
+    /// The positions of a chunk of a grid.
     #[inline(always)]
     pub fn new(shape: Shape, grid: &'a Grid, chunk: &'a ChunkBox) -> Self {
         Self {
@@ -330,13 +330,13 @@ impl<'a> BoxWalk<'a> {
         self.grid.lengths()[2].is_multiple_of(unit as u64)
     }
 
-    /// Whether the chunk has all places.
+    /// Whether the chunk has all positions.
     #[inline(always)]
     pub fn is_whole(&self) -> bool {
         self.chunk.elements() == CHUNK as u32
     }
 
-    /// The coordinates of place number `index`.
+    /// The coordinates of position number `index`.
     #[inline(always)]
     pub fn at(&self, index: u32) -> [u32; 3] {
         coordinates(self.grid, index)
@@ -382,18 +382,22 @@ impl<'a> BoxWalk<'a> {
         let edge = self.shape.extents();
         let [_, rows, columns] = self.blocks;
         let block = (at[0] / edge[0] * rows + at[1] / edge[1]) * columns + at[2] / edge[2];
-        let place = (at[0] % edge[0] * edge[1] + at[1] % edge[1]) * edge[2] + at[2] % edge[2];
-        block * self.shape.elements() as u32 + place
+        let position = (at[0] % edge[0] * edge[1] + at[1] % edge[1]) * edge[2] + at[2] % edge[2];
+        block * self.shape.elements() as u32 + position
     }
 
     /// The coordinates of a slot of the chunk.
     #[inline(always)]
     pub fn of_slot(&self, slot: u32) -> [u32; 3] {
         let elements = self.shape.elements() as u32;
-        let place = slot % elements;
+        let position = slot % elements;
         let (row, slice) = (self.shape.row() as u32, self.shape.slice() as u32);
         let [z, y, x] = self.chunk.block(self.shape, slot / elements).origin;
-        [z + place / slice, y + place % slice / row, x + place % row]
+        [
+            z + position / slice,
+            y + position % slice / row,
+            x + position % row,
+        ]
     }
 }
 

@@ -6,7 +6,7 @@
 //! [ codes ][ room ][ marks ]
 //! ```
 //!
-//! *Codes*: 16 bits each, by tile, step and lane; places without a code, anchors and those outside the field,
+//! *Codes*: 16 bits each, by tile, step and lane; positions without a code, anchors and those outside the field,
 //! hold 0. *Room*: the encoder goes through the codes from the last to the first and writes words of 16 bits
 //! from the end of the room backwards. *Marks*: a word a step says which lanes' values are stored as they are;
 //! only those of tiles that have such values are written.
@@ -19,7 +19,7 @@
 //! more never makes one more word.
 
 use crate::pipeline::tiles::codes::{MARK_WORDS, REGION_WORDS};
-use ferrosz_codec::tile::GROUPS;
+use ferrosz_codec::tile::ZONES;
 use ferrosz_simt::View;
 
 /// A chunk's region, from its first code on.
@@ -34,8 +34,8 @@ pub const MARKS: u32 = (REGION_WORDS - MARK_WORDS) as u32;
 /// The number in its region of the first half word behind a chunk's last word.
 pub const WORDS_END_HALF: u32 = 2 * MARKS;
 
-/// Words that are kept of each tile: the classes of its groups, and how many of its values are stored as they
+/// Words that are kept of each tile: the classes of its zones, and how many of its values are stored as they
 /// are.
 pub const TILE_WORDS: u64 = 40;
 /// Which of these is the number of values.
-pub const TILE_RAWS: u64 = GROUPS as u64;
+pub const TILE_RAWS: u64 = ZONES as u64;

@@ -11,14 +11,14 @@ use crate::pipeline::tiles::layout::{MARKS, TILE_RAWS, TILE_WORDS, region};
 use crate::pipeline::tiles::record::Record;
 use crate::pipeline::tiles::stream::{payload, table};
 use crate::pipeline::tiles::tiling::{Tile, Tiling};
-use crate::primitives::look_back::{TileState, sum_before};
+use crate::primitives::look_back::{LookBackState, sum_before};
 use crate::primitives::scan::{block_sum, store_warp_sum_u64, sum_of_warps};
 use core::marker::PhantomData;
 use ferrosz_codec::container::checksum::term;
 use ferrosz_codec::container::chunk::Form;
 use ferrosz_codec::container::table::Entry;
 use ferrosz_codec::container::tiles::FIRST_ENTRY;
-use ferrosz_codec::tile::{CHUNK_TILES, STEPS, place};
+use ferrosz_codec::tile::{CHUNK_TILES, STEPS, position};
 use ferrosz_simt::{Thread, View, WARP};
 
 /// Puts chunks into the stream whose words are `C`. Launched with one block a chunk.
@@ -137,7 +137,7 @@ impl Work<'_> {
             let start = prologue + sum_before(t, cells, cells::STATES, self.chunk);
             let end = start + 4 * u64::from(self.record.image_words);
             if t.lane() == 0 {
-                let state = TileState::Inclusive(end - prologue);
+                let state = LookBackState::Inclusive(end - prologue);
                 t.atomic_store(cells, cells::STATES + self.chunk, state.to_cell());
                 if self.chunk + 1 == self.params.tiling.chunks() {
                     t.atomic_store(cells, cells::STREAM_BYTES, end);
@@ -216,8 +216,8 @@ impl Work<'_> {
         let order = self.params.tiling.order;
         let mut marks = 0;
         for lane in 0..t.opaque(WARP) {
-            let is_inside = tile.place.has(place(order.shape, step, lane));
-            let has_code = is_inside && order.group(step, lane).is_some();
+            let is_inside = tile.position.has(position(order.shape, step, lane));
+            let has_code = is_inside && order.zone(step, lane).is_some();
             marks |= u32::from(has_code) << lane;
         }
         marks
@@ -233,7 +233,9 @@ impl Work<'_> {
             self.params.field
         };
         let shape = self.params.tiling.order.shape;
-        let from = tile.grid.flat(tile.place.at(place(shape, step, lane)));
+        let from = tile
+            .grid
+            .flat(tile.position.at(position(shape, step, lane)));
         let to = self.record.values_at + number * words;
         for i in 0..t.opaque(words) {
             let value = t.load(field, from * u64::from(words) + u64::from(i));

@@ -1,4 +1,4 @@
-//! What stands before the chunks of a stream of tiles: the prologue's parameters, shares and anchors, and the header. See
+//! What stands before the chunks of a stream of tiles: the prologue's parameters, frequencies and anchors, and the header. See
 //! `ferrosz_codec::container::tiles`.
 
 pub mod finish;
@@ -21,14 +21,14 @@ const WARPS: usize = THREADS as usize / 32;
 pub struct Contents {
     /// Not 0 if there are parameters.
     pub has_parameters: u32,
-    /// Not 0 if there are shares.
-    pub has_shares: u32,
+    /// Not 0 if there are frequencies.
+    pub has_frequencies: u32,
     /// The words of the anchors of the coarse field.
     pub anchor_words: u64,
 }
 
 impl Contents {
-    /// The word that counts those of the shares.
+    /// The word that counts those of the frequencies.
     #[inline(always)]
     pub const fn count_at(&self) -> u64 {
         if self.has_parameters != 0 {
@@ -38,21 +38,21 @@ impl Contents {
         }
     }
 
-    /// The first word of the shares.
+    /// The first word of the frequencies.
     #[inline(always)]
-    pub const fn shares_at(&self) -> u64 {
+    pub const fn frequencies_at(&self) -> u64 {
         self.count_at() + 1
     }
 
-    /// All words of a prologue with so many of shares, padding included.
+    /// All words of a prologue with so many of frequencies, padding included.
     #[inline(always)]
-    pub const fn words(&self, shares: u64) -> u64 {
-        (self.shares_at() + shares + self.anchor_words).next_multiple_of(4)
+    pub const fn words(&self, frequencies: u64) -> u64 {
+        (self.frequencies_at() + frequencies + self.anchor_words).next_multiple_of(4)
     }
 }
 
-/// The shares in the payload of a stream.
+/// The frequencies in the payload of a stream.
 #[inline(always)]
-pub fn shares_in(payload: View<u32>, contents: &Contents) -> View<u32> {
-    payload.from(contents.shares_at())
+pub fn frequencies_in(payload: View<u32>, contents: &Contents) -> View<u32> {
+    payload.from(contents.frequencies_at())
 }

@@ -1,7 +1,7 @@
 //! What the encoder tells the kernel that puts a chunk into the stream.
 
 use crate::pipeline::cells;
-use crate::primitives::look_back::TileState;
+use crate::primitives::look_back::LookBackState;
 use ferrosz_codec::container::chunk::Form;
 use ferrosz_codec::tile::LANES;
 use ferrosz_simt::{Thread, View};
@@ -60,13 +60,13 @@ impl Record {
         }
     }
 
-    /// Of a chunk with codes at so many places, which is stored as it is.
+    /// Of a chunk with codes at so many positions, which is stored as it is.
     #[inline(always)]
-    pub const fn raw(places: u32, element_words: u32) -> Self {
+    pub const fn raw(positions: u32, element_words: u32) -> Self {
         Self {
             form: Form::Raw,
-            image_words: (places * element_words).next_multiple_of(PADDING),
-            values: places,
+            image_words: (positions * element_words).next_multiple_of(PADDING),
+            values: positions,
             ..Self::ZERO
         }
     }
@@ -85,7 +85,7 @@ impl Record {
     #[inline(always)]
     pub fn publish<T: Thread>(&self, t: T, cells: View<u64>, chunk: u64) {
         if t.lane() == 0 {
-            let state = TileState::Partial(4 * u64::from(self.image_words));
+            let state = LookBackState::Partial(4 * u64::from(self.image_words));
             t.atomic_store(cells, cells::STATES + chunk, state.to_cell());
         }
     }

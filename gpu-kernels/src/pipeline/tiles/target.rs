@@ -15,7 +15,7 @@ use ferrosz_codec::container::table::Entry;
 use ferrosz_codec::container::tiles::FIRST_ENTRY;
 use ferrosz_codec::error::ChunkFault;
 use ferrosz_codec::shape::StaticShape;
-use ferrosz_codec::tile::{LANES, STEPS, place};
+use ferrosz_codec::tile::{LANES, STEPS, position};
 use ferrosz_simt::{Thread, View};
 
 /// Parameters of decoders.
@@ -117,7 +117,7 @@ impl<'a, S: StaticShape> Target<'a, S> {
         summary.identity.seed(FIRST_ENTRY + self.chunk, form)
     }
 
-    /// The chunk's table entry, and its bytes if their place is possible. For a whole warp.
+    /// The chunk's table entry, and its bytes if their position is possible. For a whole warp.
     #[inline(always)]
     pub fn find<T: Thread>(&self, t: T) -> Result<(Entry, Image), ChunkFault> {
         let chunks = self.params.tiling.chunks();
@@ -144,11 +144,13 @@ impl<'a, S: StaticShape> Target<'a, S> {
     #[inline(always)]
     pub fn raw_words<T: Thread>(&self, t: T) -> u32 {
         let tiling = &self.params.tiling;
-        let mut places = 0;
+        let mut positions = 0;
         for tile in 0..t.opaque(self.tiles) {
-            places += tiling.order.places(&tiling.tile(self.chunk, tile).place);
+            positions += tiling
+                .order
+                .positions(&tiling.tile(self.chunk, tile).position);
         }
-        (places * self.params.element_words).next_multiple_of(PADDING)
+        (positions * self.params.element_words).next_multiple_of(PADDING)
     }
 
     /// Says what is wrong with the chunk.
@@ -188,7 +190,7 @@ impl<'a, S: StaticShape> Target<'a, S> {
     pub fn set_raw<T: Thread>(&self, t: T) {
         let [mut number, count] = self.share;
         while number < self.tiles * QUADS {
-            let quad = self.places(t, number);
+            let quad = self.positions(t, number);
             for step in 0..QUAD_STEPS {
                 let z = if quad.is_active(step) { RAW } else { 0 };
                 t.store_half(self.region, Self::code(t, number, step), z as u16);
@@ -197,20 +199,20 @@ impl<'a, S: StaticShape> Target<'a, S> {
         }
     }
 
-    /// A quad of the chunk, as if no group were of class 0.
+    /// A quad of the chunk, as if no zone were of class 0.
     #[inline(always)]
-    pub fn places<T: Thread>(&self, t: T, quad: u32) -> Quad {
+    pub fn positions<T: Thread>(&self, t: T, quad: u32) -> Quad {
         let tiling = &self.params.tiling;
         let any = OfGroups {
             first: 1,
             rest: 1,
             none: 0,
         };
-        let place = tiling.tile(self.chunk, quad / QUADS).place;
-        Quad::of::<_, S>(t, &tiling.order, &place, quad % QUADS, any)
+        let position = tiling.tile(self.chunk, quad / QUADS).position;
+        Quad::of::<_, S>(t, &tiling.order, &position, quad % QUADS, any)
     }
 
-    /// Writes the values whose code is [`RAW`] to their places. The image has them from word `from` on.
+    /// Writes the values whose code is [`RAW`] to their positions. The image has them from word `from` on.
     #[inline(always)]
     pub fn copy_values<T: Thread>(&self, t: T, image: Image, from: u32) -> Result<(), ChunkFault> {
         // Other lanes may have written them.
@@ -237,7 +239,7 @@ impl<'a, S: StaticShape> Target<'a, S> {
         check_end(image, at)
     }
 
-    /// Writes the value of this lane's place of a step, whose words begin at word `at` of the image.
+    /// Writes the value of this lane's position of a step, whose words begin at word `at` of the image.
     #[inline(always)]
     fn copy_value<T: Thread>(&self, t: T, quad: u32, step: u32, image: Image, at: u32) {
         let tiling = &self.params.tiling;
@@ -249,8 +251,8 @@ impl<'a, S: StaticShape> Target<'a, S> {
             self.params.field
         };
         let step = quad * QUAD_STEPS % STEPS + step;
-        let in_tile = place(S::SHAPE, step, t.lane());
-        let to = tile.grid.flat(tile.place.at(in_tile)) * u64::from(words);
+        let in_tile = position(S::SHAPE, step, t.lane());
+        let to = tile.grid.flat(tile.position.at(in_tile)) * u64::from(words);
         for i in 0..t.opaque(words) {
             t.store(field, to + u64::from(i), image.word(t, at + i));
         }

@@ -11,7 +11,7 @@ pub struct Tiling {
     coarse: TileGrid,
     /// Those of the field.
     fine: TileGrid,
-    /// Which places of a tile have codes.
+    /// Which positions of a tile have codes.
     pub order: TileOrder,
     /// Chunks of the coarse field.
     coarse_chunks: u64,
@@ -27,7 +27,7 @@ pub struct Tile {
     /// Whether that is the coarse field.
     pub is_coarse: bool,
     /// Where it lies.
-    pub place: TileBox,
+    pub position: TileBox,
 }
 
 impl Tiling {
@@ -94,7 +94,7 @@ impl Tiling {
         Tile {
             grid,
             is_coarse: self.is_coarse(chunk),
-            place: grid.tile(first + u64::from(tile)),
+            position: grid.tile(first + u64::from(tile)),
         }
     }
 }

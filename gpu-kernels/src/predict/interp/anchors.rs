@@ -1,6 +1,6 @@
 //! The anchors of a tile and its far faces.
 
-use crate::predict::interp::stages::Setting;
+use crate::predict::interp::stages::TileSetup;
 use crate::predict::interp::values::Values;
 use crate::predict::interp::{InterpParams, THREADS};
 use crate::primitives::element::load_element;
@@ -14,7 +14,7 @@ use ferrosz_simt::Thread;
 /// An anchor, of which a thread has at most one: where its value lies in the store, and the value that is known of it.
 #[derive(Clone, Copy)]
 pub struct Anchor<E> {
-    place: u32,
+    position: u32,
     value: E,
 }
 
@@ -49,23 +49,23 @@ impl<E: Element> Anchor<E> {
     pub fn read<T: Thread, S: StaticShape>(
         t: T,
         params: &InterpParams,
-        setting: &Setting,
+        setup: &TileSetup,
     ) -> Option<Self> {
-        let spacing = setting.spacing;
+        let spacing = setup.spacing;
         let log = spacing.trailing_zeros();
         let [depth, height, width] =
             store::extents(S::SHAPE).map(|extent| ((extent - 1) >> log) + 1);
         let number = t.thread_index();
-        let place = [
+        let position = [
             number / width / height,
             number / width % height,
             number % width,
         ]
         .map(|at| at << log);
-        if number >= depth * height * width || !setting.tile.has(place) {
+        if number >= depth * height * width || !setup.tile.has(position) {
             return None;
         }
-        let at = setting.tile.at(place);
+        let at = setup.tile.at(position);
         // Axes beyond the rank have no anchors in between.
         let first = 3 - usize::from(S::SHAPE.rank());
         let at = from_fn(|axis| {
@@ -77,7 +77,7 @@ impl<E: Element> Anchor<E> {
         });
         let coarse = params.grid(S::SHAPE).coarse(spacing);
         Some(Self {
-            place: store::index(S::SHAPE, place),
+            position: store::index(S::SHAPE, position),
             value: load_element::<T, E>(t, params.anchors, coarse.flat(at)),
         })
     }
@@ -85,8 +85,8 @@ impl<E: Element> Anchor<E> {
     /// Sets this thread's anchor in the store.
     #[inline(always)]
     pub fn set<T: Thread, S: StaticShape>(t: T, anchor: Option<Self>) {
-        if let Some(Self { place, value }) = anchor {
-            Values::<E, S>::store_at(t, t.shared_address(place), value);
+        if let Some(Self { position, value }) = anchor {
+            Values::<E, S>::store_at(t, t.shared_address(position), value);
         }
     }
 }

@@ -1,12 +1,12 @@
 //! The finest level of a tile of a cube that is complete along z, but for its far faces: three quarters of the work.
 //!
-//! A thread takes the places above each other in its column: a warp has a row, a lane every second place of it. So
-//! the orders along y and x are those of the thread, places lie at constant distances, and along z each value is
-//! read once for all places that it is a neighbour of.
+//! A thread takes the places above each other in its column: a warp has a row, a lane every second position of it. So
+//! the orders along y and x are those of the thread, positions lie at constant distances, and along z each value is
+//! read once for all positions that it is a neighbour of.
 
 use crate::predict::interp::THREADS;
-use crate::predict::interp::places::{Places, Reach};
-use crate::predict::interp::stages::{Settle, Spot};
+use crate::predict::interp::positions::{Neighbourhood, Positions};
+use crate::predict::interp::stages::{Position, Residuals};
 use crate::predict::interp::values::Values;
 use core::array::from_fn;
 use ferrosz_codec::Element;
@@ -21,7 +21,7 @@ use ferrosz_simt::{Thread, WARP};
 /// The window along z and y of the geometries that this serves.
 pub(super) const WINDOW: u32 = 16;
 
-/// Places of half a column, which are loaded before the first is settled.
+/// Positions of half a column, which are loaded before the first is coded.
 const BATCH: usize = 4;
 
 const _: () = assert!(
@@ -30,15 +30,15 @@ const _: () = assert!(
     "a warp has a row, and a column two halves"
 );
 
-/// From a place to the next one above it in its column, in bytes of shared memory and in codes.
+/// From a position to the next one above it in its column, in bytes of shared memory and in codes.
 const STEP: u32 = 2 * 4 * store::stride(Shape::Cube, 0);
 const CODES: u32 = 2 * tile::index(Shape::Cube, [1, 0, 0]);
 
-/// Where the neighbours of places lie along each axis.
-const REACH: [Reach; 3] = [
-    Reach::new(Shape::Cube, 0, 0),
-    Reach::new(Shape::Cube, 1, 0),
-    Reach::new(Shape::Cube, 2, 0),
+/// Where the neighbours of positions lie along each axis.
+const REACH: [Neighbourhood; 3] = [
+    Neighbourhood::new(Shape::Cube, 0, 0),
+    Neighbourhood::new(Shape::Cube, 1, 0),
+    Neighbourhood::new(Shape::Cube, 2, 0),
 ];
 
 /// How a column is predicted.
@@ -85,26 +85,26 @@ impl Flags {
     }
 }
 
-impl<E: Element> Places<'_, E> {
-    /// Predicts the own places of those that are odd along the axes of `odd`, along `AXES`. For the whole block.
+impl<E: Element> Positions<'_, E> {
+    /// Predicts the own positions of those that are odd along the axes of `odd`, along `AXES`. For the whole block.
     #[inline(always)]
-    pub(super) fn run_columns<T: Thread, const AXES: u32, R: Settle<E>>(
+    pub(super) fn run_columns<T: Thread, const AXES: u32, R: Residuals<E>>(
         &self,
         t: T,
         odd: u32,
-        settle: &R,
+        residuals: &R,
     ) {
         let first = [
             odd & 1,
             2 * t.warp() + (odd >> 1 & 1),
             2 * t.lane() + (odd >> 2 & 1),
         ];
-        let left = self.setting.tile.left;
+        let left = self.setup.tile.left;
         if first[1] >= left[1] || first[2] >= left[2] {
             return;
         }
         let column = Column {
-            places: self,
+            positions: self,
             first,
             address: self.address(Shape::Cube, first),
             index: tile::index(Shape::Cube, first),
@@ -125,23 +125,23 @@ impl<E: Element> Places<'_, E> {
             bits = t.opaque(bits);
             let flags = Flags::from_bits(bits);
             if flags.is_natural {
-                rare |= column.run::<T, AXES, R>(t, flags, Spline::Natural, settle);
+                rare |= column.run::<T, AXES, R>(t, flags, Spline::Natural, residuals);
             } else {
-                rare |= column.run::<T, AXES, R>(t, flags, Spline::NotAKnot, settle);
+                rare |= column.run::<T, AXES, R>(t, flags, Spline::NotAKnot, residuals);
             }
-            if flags.is_upper | (settle.scope() == Scope::HalfOfFinest) {
+            if flags.is_upper | (residuals.scope() == Scope::HalfOfFinest) {
                 break;
             }
             bits |= Flags::UPPER;
         }
         while rare != 0 {
-            let place = [first[0] + 2 * rare.trailing_zeros(), first[1], first[2]];
-            self.visit::<T, Cube, AXES, R>(t, place, settle);
+            let position = [first[0] + 2 * rare.trailing_zeros(), first[1], first[2]];
+            self.visit::<T, Cube, AXES, R>(t, position, residuals);
             rare &= rare - 1;
         }
     }
 
-    /// Where the neighbours of the first place along an axis lie; along others than `AXES` there may be none.
+    /// Where the neighbours of the first position along an axis lie; along others than `AXES` there may be none.
     #[inline(always)]
     fn around<const AXES: u32>(&self, first: [u32; 3], axis: usize) -> [u32; 4] {
         if AXES >> axis & 1 == 0 {
@@ -153,8 +153,8 @@ impl<E: Element> Places<'_, E> {
 }
 
 struct Column<'a, E> {
-    places: &'a Places<'a, E>,
-    /// Its first place, where that and its neighbours lie, and the number of its code.
+    positions: &'a Positions<'a, E>,
+    /// Its first position, where that and its neighbours lie, and the number of its code.
     first: [u32; 3],
     address: u32,
     y: [u32; 4],
@@ -163,15 +163,15 @@ struct Column<'a, E> {
 }
 
 impl<E: Element> Column<'_, E> {
-    /// Predicts and settles half of the column but for what is rare; bit i says that place i of the
+    /// Predicts and codes half of the column but for what is rare; bit i says that position i of the
     /// column is. The spline is a constant where this is called.
     #[inline(always)]
-    fn run<T: Thread, const AXES: u32, R: Settle<E>>(
+    fn run<T: Thread, const AXES: u32, R: Residuals<E>>(
         &self,
         t: T,
         flags: Flags,
         spline: Spline,
-        settle: &R,
+        residuals: &R,
     ) -> u32 {
         let skipped = if flags.is_upper { BATCH as u32 } else { 0 };
         let shift = skipped * STEP;
@@ -193,12 +193,12 @@ impl<E: Element> Column<'_, E> {
             half.predict::<AXES>(2),
             half.predict::<AXES>(3),
         ];
-        let spots = from_fn(|i| half.spot(i));
+        let positions = from_fn(|i| half.position(i));
         let slots = from_fn(|i| half.load(self.address, i));
-        let quantizer = &self.places.quantizer;
-        let settled = settle.settle(t, quantizer, spots, slots, predictions);
+        let quantizer = &self.positions.quantizer;
+        let coded = residuals.residuals(t, quantizer, positions, slots, predictions);
         let mut rare = 0;
-        for (i, (known, slot)) in (0..).zip(settled.iter().zip(&slots)) {
+        for (i, (known, slot)) in (0..).zip(coded.iter().zip(&slots)) {
             let is_rare = R::is_rare(*slot);
             let known = if is_rare { *slot } else { *known };
             Values::<E, Cube>::store_at(t, self.address + shift + i * STEP, known);
@@ -207,7 +207,7 @@ impl<E: Element> Column<'_, E> {
         rare << skipped
     }
 
-    /// What is known along z, from the even place before that below the first one on. The two ends may not be there.
+    /// What is known along z, from the even position before that below the first one on. The two ends may not be there.
     #[inline(always)]
     fn along_z<T: Thread, const AXES: u32>(
         &self,
@@ -242,15 +242,15 @@ struct Half<'a, T, E> {
     along_z: &'a [E; BATCH + 3],
     flags: Flags,
     spline: Spline,
-    /// From the column's first place to that of this half, in bytes.
+    /// From the column's first position to that of this half, in bytes.
     shift: u32,
-    /// Its first place, and the number of its code.
+    /// Its first position, and the number of its code.
     first: [u32; 3],
     index: u32,
 }
 
 impl<T: Thread, E: Element> Half<'_, T, E> {
-    /// What lies `i` places above an address of the column's first place.
+    /// What lies `i` positions above an address of the column's first position.
     #[inline(always)]
     fn load(&self, address: u32, i: usize) -> E {
         Values::<E, Cube>::load_at(self.t, address + self.shift + i as u32 * STEP)
@@ -262,16 +262,16 @@ impl<T: Thread, E: Element> Half<'_, T, E> {
     }
 
     #[inline(always)]
-    fn spot(&self, i: usize) -> Spot {
+    fn position(&self, i: usize) -> Position {
         let [z, y, x] = self.first;
-        Spot {
-            place: [z + 2 * i as u32, y, x],
+        Position {
+            position: [z + 2 * i as u32, y, x],
             is_own: true,
             index: self.index + i as u32 * CODES,
         }
     }
 
-    /// How place number `i` of a half is predicted along z: see [`Order::at`].
+    /// How position number `i` of a half is predicted along z: see [`Order::at`].
     #[inline(always)]
     fn order(&self, i: usize) -> Order {
         let Flags {
@@ -288,7 +288,7 @@ impl<T: Thread, E: Element> Half<'_, T, E> {
     }
 }
 
-/// A place of a half.
+/// A position of a half.
 struct OfHalf<'a, T, E> {
     half: &'a Half<'a, T, E>,
     i: usize,

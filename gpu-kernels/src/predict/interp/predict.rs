@@ -4,7 +4,7 @@ use crate::pipeline::blocks::kept_shared_address;
 use crate::pipeline::tiles::codes;
 use crate::predict::interp::anchors::Anchor;
 use crate::predict::interp::rows::{InField, Row, WARPS};
-use crate::predict::interp::stages::{Setting, Settle, Spot, run};
+use crate::predict::interp::stages::{Position, Residuals, TileSetup, run};
 use crate::predict::interp::values::Values;
 use crate::predict::interp::{InterpParams, THREADS};
 use crate::primitives::element::by_width;
@@ -31,14 +31,14 @@ impl<E: Element, S: StaticShape> Predict<E, S> {
         let grid = params.grid(S::SHAPE);
         let tile = grid.tile(number);
         Self::begin_fill(t, params, &tile);
-        let setting = Setting::read::<T, S>(t, params.parameters, tile, params.is_coarse != 0);
+        let setup = TileSetup::read::<T, S>(t, params.parameters, tile, params.is_coarse != 0);
         let codes = params.codes;
         let codes = codes.from(codes::first_word(params.first_chunk, number));
-        Self::clear_codes(t, codes, &setting);
+        Self::clear_codes(t, codes, &setup);
         let anchor = if params.anchors.is_empty() {
             None
         } else {
-            Anchor::<E>::read::<T, S>(t, params, &setting)
+            Anchor::<E>::read::<T, S>(t, params, &setup)
         };
         t.await_copies();
         t.barrier();
@@ -48,10 +48,10 @@ impl<E: Element, S: StaticShape> Predict<E, S> {
         }
         let encode = Encode::<E> {
             codes,
-            error: setting.error(t),
-            radius: setting.radius(t),
+            error: setup.error(t),
+            radius: setup.radius(t),
         };
-        run::<T, E, S, _>(t, &setting, &encode);
+        run::<T, E, S, _>(t, &setup, &encode);
         if !params.known.is_empty() {
             let known = InField::in_order(params.known, &grid, &tile);
             known.leave::<T, E, S>(t, &tile);
@@ -81,33 +81,33 @@ impl<E: Element, S: StaticShape> Predict<E, S> {
             let mut number = t.warp();
             while number < tile::ROWS {
                 let row = Row::own(S::SHAPE, number, tile);
-                copy(row, field.element(row.place));
+                copy(row, field.element(row.position));
                 number += WARPS;
             }
         }
         for row in &Row::far_of_warp::<T, S>(t, tile) {
-            copy(*row, field.element(row.place));
+            copy(*row, field.element(row.position));
         }
         for row in &Row::of_thread::<T, S>(t, tile) {
             if row.has_far(S::SHAPE) {
-                let from = field.element(row.place) + field.aside(tile::ROW);
+                let from = field.element(row.position) + field.aside(tile::ROW);
                 let address = store + row.address(S::SHAPE, tile::ROW);
                 field.copy::<T, E, S>(t, address, from);
             }
         }
     }
 
-    /// Anchors have no code, nor have places outside the field; what no stage writes is 0.
+    /// Anchors have no code, nor have positions outside the field; what no stage writes is 0.
     #[inline(always)]
-    fn clear_codes<T: Thread>(t: T, codes: View<u32>, setting: &Setting) {
-        if setting.tile.is_complete(S::SHAPE) {
+    fn clear_codes<T: Thread>(t: T, codes: View<u32>, setup: &TileSetup) {
+        if setup.tile.is_complete(S::SHAPE) {
             // The anchors of a complete tile are few.
-            let spacing = setting.spacing.trailing_zeros();
-            let [z, y, x] = tile::extents(S::SHAPE).map(|extent| extent.div_ceil(setting.spacing));
+            let spacing = setup.spacing.trailing_zeros();
+            let [z, y, x] = tile::extents(S::SHAPE).map(|extent| extent.div_ceil(setup.spacing));
             let mut number = t.thread_index();
             while number < z * y * x {
-                let place = [number / x / y, number / x % y, number % x].map(|at| at << spacing);
-                t.store_half(codes, tile::index(S::SHAPE, place).into(), 0);
+                let position = [number / x / y, number / x % y, number % x].map(|at| at << spacing);
+                t.store_half(codes, tile::index(S::SHAPE, position).into(), 0);
                 number += THREADS;
             }
             return;
@@ -127,20 +127,20 @@ struct Encode<E> {
     radius: u32,
 }
 
-impl<E: Element> Settle<E> for Encode<E> {
+impl<E: Element> Residuals<E> for Encode<E> {
     #[inline(always)]
-    fn settle<T: Thread, const N: usize>(
+    fn residuals<T: Thread, const N: usize>(
         &self,
         t: T,
         quantizer: &LevelQuantizer<E>,
-        spots: [Spot; N],
+        positions: [Position; N],
         slots: [E; N],
         predictions: [E; N],
     ) -> [E; N] {
         let all = quantizer.encode_all(slots, predictions, self.error, self.radius);
-        for (spot, quantized) in spots.iter().zip(&all) {
-            if spot.is_own {
-                t.store_half(self.codes, u64::from(spot.index), quantized.code as u16);
+        for (position, quantized) in positions.iter().zip(&all) {
+            if position.is_own {
+                t.store_half(self.codes, u64::from(position.index), quantized.code as u16);
             }
         }
         all.map(|quantized| quantized.known)

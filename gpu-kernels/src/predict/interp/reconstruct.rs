@@ -5,7 +5,7 @@ use crate::pipeline::tiles::codes;
 use crate::predict::interp::InterpParams;
 use crate::predict::interp::anchors::Anchor;
 use crate::predict::interp::rows::{InField, Row, WARPS};
-use crate::predict::interp::stages::{Setting, Settle, Spot, run};
+use crate::predict::interp::stages::{Position, Residuals, TileSetup, run};
 use crate::predict::interp::values::Values;
 use crate::primitives::element::by_width;
 use core::array::from_fn;
@@ -19,13 +19,13 @@ use ferrosz_simt::Thread;
 
 /// Reconstructs a field of `E` in tiles of shape `S`. Launched with a block for each tile.
 ///
-/// The values of places without a code lie in the field already.
+/// The values of positions without a code lie in the field already.
 pub struct Reconstruct<E, S>(PhantomData<(E, S)>);
 
 /// Rows whose codes a warp asks for before it waits for the first.
 const BATCH: usize = 16;
 
-/// What a row of codes comes in: lane i has two codes, of even places for i below 16, of odd ones else.
+/// What a row of codes comes in: lane i has two codes, of even positions for i below 16, of odd ones else.
 const ROW_WORDS: u32 = 32;
 
 impl<E: Element, S: StaticShape> Reconstruct<E, S> {
@@ -40,14 +40,14 @@ impl<E: Element, S: StaticShape> Reconstruct<E, S> {
         let number = u64::from(params.first_tile + t.block_index());
         let grid = params.grid(S::SHAPE);
         let tile = grid.tile(number);
-        let setting = Setting::read::<T, S>(t, params.parameters, tile, params.is_coarse != 0);
+        let setup = TileSetup::read::<T, S>(t, params.parameters, tile, params.is_coarse != 0);
         let source = Source {
             params,
             grid: &grid,
             tile: &tile,
             number,
         };
-        let anchor = Anchor::<E>::read::<T, S>(t, params, &setting);
+        let anchor = Anchor::<E>::read::<T, S>(t, params, &setup);
         let has_raws = source.fill::<T, E, S>(t);
         let field = InField::new(params.field, params.strides, &tile);
         Decode::<E, S>::keep_first(t, field.first());
@@ -56,11 +56,11 @@ impl<E: Element, S: StaticShape> Reconstruct<E, S> {
         t.barrier();
         let decode = Decode::<E, S> {
             params,
-            error: setting.error(t),
-            radius: setting.radius(t),
+            error: setup.error(t),
+            radius: setup.radius(t),
             shape: PhantomData,
         };
-        run::<T, E, S, _>(t, &setting, &decode);
+        run::<T, E, S, _>(t, &setup, &decode);
         if params.known.is_empty() {
             source.leave_field::<T, E, S>(t, has_raws);
         } else {
@@ -89,7 +89,7 @@ struct Source<'a> {
 }
 
 impl Source<'_> {
-    /// Brings in the codes of the tile and its far faces, which are those of its neighbours' first places. Whether any of
+    /// Brings in the codes of the tile and its far faces, which are those of its neighbours' first positions. Whether any of
     /// the tile's own that this thread has seen is [`RAW`].
     #[inline(always)]
     fn fill<T: Thread, E: Element, S: StaticShape>(&self, t: T) -> bool {
@@ -115,7 +115,7 @@ impl Source<'_> {
         let far = Row::far_of_warp::<T, S>(t, self.tile);
         let far_words = far.map(|row| {
             if row.width > 0 {
-                let word = codes.first_word::<S>(row.place) + u64::from(t.lane());
+                let word = codes.first_word::<S>(row.position) + u64::from(t.lane());
                 t.load(self.params.codes, word)
             } else {
                 0
@@ -124,7 +124,7 @@ impl Source<'_> {
         let rows = Row::of_thread::<T, S>(t, self.tile);
         let far_codes = rows.map(|row| {
             if row.has_far(S::SHAPE) {
-                t.load_half(self.params.codes, 2 * next.first_word::<S>(row.place))
+                t.load_half(self.params.codes, 2 * next.first_word::<S>(row.position))
             } else {
                 0
             }
@@ -199,18 +199,18 @@ struct Codes {
 }
 
 impl Codes {
-    /// The first word of the codes of the row that begins with a place of the tile or its far faces.
+    /// The first word of the codes of the row that begins with a position of the tile or its far faces.
     #[inline(always)]
-    fn first_word<S: StaticShape>(&self, place: [u32; 3]) -> u64 {
+    fn first_word<S: StaticShape>(&self, position: [u32; 3]) -> u64 {
         let extents = tile::extents(S::SHAPE);
         let axis = if matches!(S::SHAPE, Shape::Line) {
             2
         } else {
             1
         };
-        let is_above = place[0] >= extents[0];
-        let is_behind = place[axis] >= extents[axis];
-        let mut own = place;
+        let is_above = position[0] >= extents[0];
+        let is_behind = position[axis] >= extents[axis];
+        let mut own = position;
         own[0] -= if is_above { extents[0] } else { 0 };
         own[axis] -= if is_behind { extents[axis] } else { 0 };
         let here = if is_behind {
@@ -248,23 +248,23 @@ impl<E: Element, S: StaticShape> Decode<'_, E, S> {
         }
     }
 
-    /// The value at a place of the tile or its far faces that has no code.
+    /// The value at a position of the tile or its far faces that has no code.
     #[inline(always)]
-    fn raw<T: Thread>(&self, t: T, place: [u32; 3]) -> E {
+    fn raw<T: Thread>(&self, t: T, position: [u32; 3]) -> E {
         let [low, high] = [0, 1].map(|word| t.shared_load(Self::FIRST + word));
         let first = u64::from(low) | u64::from(high) << 32;
         let field = InField::from_first(self.params.field, self.params.strides, first);
-        field.load(t, field.element(place))
+        field.load(t, field.element(position))
     }
 }
 
-impl<E: Element, S: StaticShape> Settle<E> for Decode<'_, E, S> {
+impl<E: Element, S: StaticShape> Residuals<E> for Decode<'_, E, S> {
     #[inline(always)]
-    fn settle<T: Thread, const N: usize>(
+    fn residuals<T: Thread, const N: usize>(
         &self,
         _: T,
         quantizer: &LevelQuantizer<E>,
-        _: [Spot; N],
+        _: [Position; N],
         slots: [E; N],
         predictions: [E; N],
     ) -> [E; N] {
@@ -277,15 +277,15 @@ impl<E: Element, S: StaticShape> Settle<E> for Decode<'_, E, S> {
     }
 
     #[inline(always)]
-    fn settle_rare<T: Thread>(
+    fn code_rare<T: Thread>(
         &self,
         t: T,
         quantizer: &LevelQuantizer<E>,
-        spot: Spot,
+        position: Position,
         _: E,
         prediction: E,
     ) -> E {
-        let value = self.raw(t, spot.place);
+        let value = self.raw(t, position.position);
         quantizer.known(value, prediction, self.error, self.radius)
     }
 }

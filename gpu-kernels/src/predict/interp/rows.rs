@@ -14,23 +14,23 @@ use ferrosz_simt::{Thread, View, WARP};
 /// Warps of a block, which take rows in turn.
 pub const WARPS: u32 = THREADS / WARP;
 
-/// From a place of a row in the store to that [`WARP`] further, in bytes.
+/// From a position of a row in the store to that [`WARP`] further, in bytes.
 const HALF_ROW: u32 = 4 * (WARP / 2);
 
-/// Rows of a tile and its far faces: of 64 places and, but for lines, one on the far face.
+/// Rows of a tile and its far faces: of 64 positions and, but for lines, one on the far face.
 #[inline(always)]
 const fn count(shape: Shape) -> u32 {
     let [z, y, _] = store::extents(shape);
     match shape {
-        // The last one has only its first place.
+        // The last one has only its first position.
         Shape::Line => tile::ROWS + 1,
         Shape::Plane | Shape::Cube => z * y,
     }
 }
 
-/// The first place of a row.
+/// The first position of a row.
 #[inline(always)]
-const fn first_place(shape: Shape, row: u32) -> [u32; 3] {
+const fn first_position(shape: Shape, row: u32) -> [u32; 3] {
     match shape {
         Shape::Line => [0, 0, tile::ROW * row],
         Shape::Plane => [0, row, 0],
@@ -62,20 +62,20 @@ const _: () = {
 /// A row of a tile and its far faces, as far as it lies in the field.
 #[derive(Clone, Copy)]
 pub struct Row {
-    /// Its first place.
-    pub place: [u32; 3],
-    /// Places that the field has of it, the one on the far face along x among them.
+    /// Its first position.
+    pub position: [u32; 3],
+    /// Positions that the field has of it, the one on the far face along x among them.
     pub width: u32,
-    /// Where its first place lies in the store.
+    /// Where its first position lies in the store.
     at: u32,
 }
 
 impl Row {
-    /// Row number `number`; numbers up to any may be asked for, and have no places from the count of rows on.
+    /// Row number `number`; numbers up to any may be asked for, and have no positions from the count of rows on.
     #[inline(always)]
     pub const fn of(shape: Shape, number: u32, tile: &TileBox) -> Self {
-        let place = first_place(shape, number);
-        let [z, y, x] = place;
+        let position = first_position(shape, number);
+        let [z, y, x] = position;
         let end = store::extents(shape)[2];
         let end = if tile.left[2] < end {
             tile.left[2]
@@ -84,7 +84,7 @@ impl Row {
         };
         let is_inside = (number < count(shape)) & (z < tile.left[0]) & (y < tile.left[1]);
         Self {
-            place,
+            position,
             width: if is_inside { end.saturating_sub(x) } else { 0 },
             at: match shape {
                 Shape::Line => number * (tile::ROW / 2),
@@ -138,7 +138,7 @@ impl Row {
         from_fn(|i| Self::of(S::SHAPE, t.thread_index() + i as u32 * THREADS, tile))
     }
 
-    /// Whether the row has a place on the far face along x; rows of lines have none.
+    /// Whether the row has a position on the far face along x; rows of lines have none.
     #[inline(always)]
     pub const fn has_far(&self, shape: Shape) -> bool {
         !matches!(shape, Shape::Line) && self.width > tile::ROW
@@ -158,7 +158,7 @@ impl Row {
         [4 * (second - first), 4 * (third - second)]
     }
 
-    /// Where place `x` of the row lies in the store, from the store's address on.
+    /// Where position `x` of the row lies in the store, from the store's address on.
     #[inline(always)]
     pub const fn address(&self, shape: Shape, x: u32) -> u32 {
         4 * (self.at + store::in_row(shape, x))
@@ -206,7 +206,7 @@ impl InField {
         Self::new(words, [height * width, width, 1], tile)
     }
 
-    /// The number of the element at a place of the tile or its far faces.
+    /// The number of the element at a position of the tile or its far faces.
     #[inline(always)]
     pub fn element(&self, [z, y, x]: [u32; 3]) -> u64 {
         self.first
@@ -234,7 +234,7 @@ impl InField {
         }
     }
 
-    /// How many elements on place `x` of a row is from the row's first.
+    /// How many elements on position `x` of a row is from the row's first.
     #[inline(always)]
     pub fn aside(&self, x: u32) -> u64 {
         u64::from(x) * self.strides[2]
@@ -252,7 +252,7 @@ impl InField {
         Values::<E, S>::copy_to(t, address, self.words, element);
     }
 
-    /// Calls for this thread's share of the own places of a tile that has them all, with where each lies in the
+    /// Calls for this thread's share of the own positions of a tile that has them all, with where each lies in the
     /// store, whose address this is, and the number of its element.
     #[inline(always)]
     pub fn each_own<T: Thread, S: StaticShape>(
@@ -264,7 +264,7 @@ impl InField {
     ) {
         let row = Row::own(S::SHAPE, t.warp(), tile);
         let mut address = store + row.address(S::SHAPE, t.lane());
-        let mut element = self.element(row.place) + self.aside(t.lane());
+        let mut element = self.element(row.position) + self.aside(t.lane());
         let asides = [0, self.aside(WARP)];
         let steps = self.steps(S::SHAPE);
         let in_store = const { Row::steps(S::SHAPE) };
@@ -279,7 +279,7 @@ impl InField {
         }
     }
 
-    /// Writes what the store has of the tile's own places. For the whole block.
+    /// Writes what the store has of the tile's own positions. For the whole block.
     #[inline(always)]
     pub fn leave<T: Thread, E: Element, S: StaticShape>(&self, t: T, tile: &TileBox) {
         if !tile.is_complete(S::SHAPE) {
@@ -293,8 +293,8 @@ impl InField {
         });
     }
 
-    /// Writes what the store has of the tile's own places but those that `skip`, given the number of a row and the
-    /// place in it, says. For the whole block.
+    /// Writes what the store has of the tile's own positions but those that `skip`, given the number of a row and the
+    /// position in it, says. For the whole block.
     #[inline(always)]
     pub fn leave_but<T: Thread, E: Element, S: StaticShape>(
         &self,
@@ -305,7 +305,7 @@ impl InField {
         let store = kept_shared_address(t, 0);
         let aside = [t.lane(), t.lane() + WARP].map(|x| self.aside(x));
         let mut number = t.warp();
-        let mut first = self.element(Row::own(S::SHAPE, number, tile).place);
+        let mut first = self.element(Row::own(S::SHAPE, number, tile).position);
         let steps = self.steps(S::SHAPE);
         while number < tile::ROWS {
             for step in &steps {

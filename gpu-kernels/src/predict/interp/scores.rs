@@ -4,7 +4,7 @@
 //! [`ferrosz_codec::predict::interp::tune`].
 
 use crate::predict::interp::predict::Predict;
-use crate::predict::interp::stages::{Setting, Settle, Spot, run};
+use crate::predict::interp::stages::{Position, Residuals, TileSetup, run};
 use crate::predict::interp::values::Values;
 use crate::predict::interp::{InterpParams, THREADS};
 use crate::primitives::element::by_width;
@@ -67,7 +67,7 @@ impl<E: Element, S: StaticShape> Scores<E, S> {
         let tile = grid.tile(samples.tile(sample));
         Predict::<E, S>::begin_fill(t, &params.part, &tile);
         let parameters = params.parameters.from(u64::from(candidate) * WORDS as u64);
-        let setting = Setting::read::<T, S>(t, parameters, tile, false);
+        let setup = TileSetup::read::<T, S>(t, parameters, tile, false);
         let mut word = count_word::<E, S>(0, 0) + t.thread_index();
         while word < Self::SHARED_WORDS {
             t.shared_store(word, 0);
@@ -76,11 +76,11 @@ impl<E: Element, S: StaticShape> Scores<E, S> {
         t.await_copies();
         t.barrier();
         let count = Count::<E, S> {
-            error: setting.error(t),
+            error: setup.error(t),
             scope,
             shape: PhantomData,
         };
-        run::<T, E, S, _>(t, &setting, &count);
+        run::<T, E, S, _>(t, &setup, &count);
         let mut level = t.warp();
         while level < MAX_LEVELS as u32 {
             let count = scope.weight(level) * count_of::<T, E, S>(t, level);
@@ -128,27 +128,27 @@ struct Count<E, S> {
     shape: PhantomData<S>,
 }
 
-impl<E: Element, S: StaticShape> Settle<E> for Count<E, S> {
+impl<E: Element, S: StaticShape> Residuals<E> for Count<E, S> {
     #[inline(always)]
     fn scope(&self) -> Scope {
         self.scope
     }
 
     #[inline(always)]
-    fn settle<T: Thread, const N: usize>(
+    fn residuals<T: Thread, const N: usize>(
         &self,
         t: T,
         quantizer: &LevelQuantizer<E>,
-        spots: [Spot; N],
+        positions: [Position; N],
         slots: [E; N],
         predictions: [E; N],
     ) -> [E; N] {
         let all = quantizer.encode_all(slots, predictions, self.error, RADIUS);
         for i in 0..N {
-            if spots[i].is_own
+            if positions[i].is_own
                 && let Some(class) = class(slots[i], &all[i])
             {
-                let level = tile::level(S::SHAPE, spots[i].place);
+                let level = tile::level(S::SHAPE, positions[i].position);
                 t.shared_add(count_word::<E, S>(level, class), 1);
             }
         }

@@ -1,14 +1,14 @@
-//! The stages of a tile, its places shared out among the threads of a block.
+//! The stages of a tile, its positions shared out among the threads of a block.
 
 use crate::pipeline::blocks::kept_shared_address;
 use crate::predict::interp::columns;
-use crate::predict::interp::places::{Places, Share};
+use crate::predict::interp::positions::{Positions, Share};
 use ferrosz_codec::Element;
 use ferrosz_codec::predict::interp::parameters::Parameters;
 use ferrosz_codec::predict::interp::resolved::Words;
 use ferrosz_codec::predict::interp::stage::classes;
 use ferrosz_codec::predict::interp::tune::sample::Scope;
-use ferrosz_codec::predict::interp::walk::Class;
+use ferrosz_codec::predict::interp::walk::OddAxes;
 use ferrosz_codec::quantize::level::LevelQuantizer;
 use ferrosz_codec::shape::{Shape, StaticShape};
 use ferrosz_codec::tile::TileBox;
@@ -16,7 +16,7 @@ use ferrosz_simt::{Thread, View};
 
 /// What a block knows of its tile's parameters.
 #[derive(Clone, Copy)]
-pub struct Setting {
+pub struct TileSetup {
     /// The tile.
     pub tile: TileBox,
     /// How far anchors are apart.
@@ -27,7 +27,7 @@ pub struct Setting {
     is_coarse: bool,
 }
 
-impl Setting {
+impl TileSetup {
     /// Reads the parameters. An unknown geometry is taken for the default: the host has looked at it.
     #[inline(always)]
     pub fn read<T: Thread, S: StaticShape>(
@@ -79,75 +79,75 @@ impl Setting {
     }
 }
 
-/// A place, for what settles it.
+/// A position, for what codes it.
 #[derive(Clone, Copy)]
-pub struct Spot {
+pub struct Position {
     /// Where it is, counted from where the tile begins.
-    pub place: [u32; 3],
+    pub position: [u32; 3],
     /// Whether it is in the tile itself and not on a far face.
     pub is_own: bool,
     /// If so, its number in the order of steps and lanes.
     pub index: u32,
 }
 
-/// What a thread does with places once their predictions are known.
-pub trait Settle<E> {
-    /// Which places are of interest.
+/// What a thread does with positions once their predictions are known.
+pub trait Residuals<E> {
+    /// Which positions are of interest.
     #[inline(always)]
     fn scope(&self) -> Scope {
         Scope::Whole
     }
 
-    /// Settles places of which none depends on another. `slots` is what the store holds for them; the result is what is
+    /// Settles positions of which none depends on another. `slots` is what the store holds for them; the result is what is
     /// known of them from then on, or anything of one that is rare.
-    fn settle<T: Thread, const N: usize>(
+    fn residuals<T: Thread, const N: usize>(
         &self,
         t: T,
         quantizer: &LevelQuantizer<E>,
-        spots: [Spot; N],
+        positions: [Position; N],
         slots: [E; N],
         predictions: [E; N],
     ) -> [E; N];
 
-    /// Whether a place is better settled alone, so that the others need not know how.
+    /// Whether a position is better coded alone, so that the others need not know how.
     #[inline(always)]
     fn is_rare(_: E) -> bool {
         false
     }
 
-    /// Settles a place that is rare.
+    /// Settles a position that is rare.
     #[inline(always)]
-    fn settle_rare<T: Thread>(&self, _: T, _: &LevelQuantizer<E>, _: Spot, slot: E, _: E) -> E {
+    fn code_rare<T: Thread>(&self, _: T, _: &LevelQuantizer<E>, _: Position, slot: E, _: E) -> E {
         slot
     }
 }
 
-/// Predicts and settles all places of a tile and its far faces but the anchors. For the whole block, after
+/// Predicts and codes all positions of a tile and its far faces but the anchors. For the whole block, after
 /// a barrier behind which the store is filled; there is one behind each stage.
 #[inline(always)]
-pub fn run<T: Thread, E: Element, S: StaticShape, R: Settle<E>>(
+pub fn run<T: Thread, E: Element, S: StaticShape, R: Residuals<E>>(
     t: T,
-    setting: &Setting,
-    settle: &R,
+    setup: &TileSetup,
+    residuals: &R,
 ) {
     let store = kept_shared_address(t, 0);
-    let mut level = t.opaque(setting.spacing.trailing_zeros());
+    let mut level = t.opaque(setup.spacing.trailing_zeros());
     while level > 0 {
         level -= 1;
-        run_level::<T, E, S, R>(t, setting, [level, store], settle);
+        run_level::<T, E, S, R>(t, setup, [level, store], residuals);
     }
 }
 
 #[inline(always)]
-fn run_level<T: Thread, E: Element, S: StaticShape, R: Settle<E>>(
+fn run_level<T: Thread, E: Element, S: StaticShape, R: Residuals<E>>(
     t: T,
-    setting: &Setting,
+    setup: &TileSetup,
     [level, store]: [u32; 2],
-    settle: &R,
+    residuals: &R,
 ) {
-    let flags = Parameters::flags_of(setting.flag_bits, level);
-    let quantizer = setting.quantizer(t, level);
-    let places = Places::new::<S>(setting, quantizer, [level, store], flags.spline);
+    let flags = Parameters::flags_of(setup.flag_bits, level);
+    let quantizer = setup.quantizer(t, level);
+    let positions = Positions::new::<S>(setup, quantizer, [level, store], flags.spline);
     // One text for all stages and classes: it is long.
     let all = classes(S::SHAPE, flags.is_multi, flags.is_reverse);
     let mut stages =
@@ -161,15 +161,15 @@ fn run_level<T: Thread, E: Element, S: StaticShape, R: Settle<E>>(
         let mut turn = t.thread_index();
         while left != 0 {
             let odd = left & 15;
-            let class = Class {
+            let class = OddAxes {
                 odd,
                 axes: if flags.is_multi { odd } else { first },
             };
-            let (mut share, next) = places.share::<S>(class, !is_last, turn);
-            share.ends = settle.scope().ends(S::SHAPE, level, share.ends);
+            let (mut share, next) = positions.share::<S>(class, !is_last, turn);
+            share.ends = residuals.scope().ends(S::SHAPE, level, share.ends);
             // At the upper levels most warps have nothing to do.
-            if places.has_places(&share) {
-                run_class::<T, E, S, R>(t, &places, share, settle);
+            if positions.has_positions(&share) {
+                run_class::<T, E, S, R>(t, &positions, share, residuals);
             }
             turn = next;
             left >>= 4;
@@ -178,22 +178,22 @@ fn run_level<T: Thread, E: Element, S: StaticShape, R: Settle<E>>(
     }
 }
 
-/// [`Places::run`] with the axes known when it is compiled: in there they would be a switch at every place.
+/// [`Positions::run`] with the axes known when it is compiled: in there they would be a switch at every position.
 #[inline(always)]
-fn run_class<T: Thread, E: Element, S: StaticShape, R: Settle<E>>(
+fn run_class<T: Thread, E: Element, S: StaticShape, R: Residuals<E>>(
     t: T,
-    places: &Places<'_, E>,
+    positions: &Positions<'_, E>,
     share: Share,
-    settle: &R,
+    residuals: &R,
 ) {
     match (S::SHAPE, share.class.axes) {
-        (_, 0b100) => places.run::<T, S, 0b100, R>(t, share, settle),
-        (Shape::Plane | Shape::Cube, 0b010) => places.run::<T, S, 0b010, R>(t, share, settle),
-        (Shape::Plane | Shape::Cube, 0b110) => places.run::<T, S, 0b110, R>(t, share, settle),
-        (Shape::Cube, 0b001) => places.run::<T, S, 0b001, R>(t, share, settle),
-        (Shape::Cube, 0b011) => places.run::<T, S, 0b011, R>(t, share, settle),
-        (Shape::Cube, 0b101) => places.run::<T, S, 0b101, R>(t, share, settle),
-        (Shape::Cube, 0b111) => places.run::<T, S, 0b111, R>(t, share, settle),
+        (_, 0b100) => positions.run::<T, S, 0b100, R>(t, share, residuals),
+        (Shape::Plane | Shape::Cube, 0b010) => positions.run::<T, S, 0b010, R>(t, share, residuals),
+        (Shape::Plane | Shape::Cube, 0b110) => positions.run::<T, S, 0b110, R>(t, share, residuals),
+        (Shape::Cube, 0b001) => positions.run::<T, S, 0b001, R>(t, share, residuals),
+        (Shape::Cube, 0b011) => positions.run::<T, S, 0b011, R>(t, share, residuals),
+        (Shape::Cube, 0b101) => positions.run::<T, S, 0b101, R>(t, share, residuals),
+        (Shape::Cube, 0b111) => positions.run::<T, S, 0b111, R>(t, share, residuals),
         _ => {}
     }
 }

@@ -1,14 +1,14 @@
-//! Prediction of a tile in which a place has no code that fits, row after row.
+//! Prediction of a tile in which a position has no code that fits, row after row.
 //!
-//! Which places have one depends on those before them in the row. But a place at which two neighbours differ by
-//! little has one if the place before it has, so that whole runs are known at once, and a turn ends at
-//! the next place that has none.
+//! Which positions have one depends on those before them in the row. But a position at which two neighbours differ by
+//! little has one if the position before it has, so that whole runs are known at once, and a turn ends at
+//! the next position that has none.
 //!
 //! Lines and planes are for one warp. In a cube a row waits for the row above, which its warp had before, and that of
 //! the slice before, which the warp before had: so a wave of rows runs through the block's warps.
 
 use crate::predict::tile_lorenzo::THREADS;
-use crate::predict::tile_lorenzo::rows::{Pair, SLICE_ROWS, TileRows, place};
+use crate::predict::tile_lorenzo::rows::{Pair, SLICE_ROWS, TileRows, position};
 use ferrosz_codec::Element;
 use ferrosz_codec::code::entropy::token::{RAW, zigzag};
 use ferrosz_codec::predict::tile_lorenzo::fits;
@@ -89,7 +89,7 @@ fn predict_row<T: Thread, E: Element, S: StaticShape>(
 ) {
     let row = rows.row(t, number);
     let is_inside = Pair::of(|half| rows.has(t, row, half));
-    if rows.places(row) > 0 {
+    if rows.positions(row) > 0 {
         let codes = state.codes(t, quantizer, number, is_inside, values);
         if is_inside.low {
             rows.store_code(t, row, 0, codes.low);
@@ -105,7 +105,7 @@ struct RowsBefore {
     shape: Shape,
     /// The row above, less that of the slice before.
     above: Pair<i32>,
-    /// Of the place before the row's first: its code, less what the rows before predict there.
+    /// Of the position before the row's first: its code, less what the rows before predict there.
     carry: i32,
 }
 
@@ -186,7 +186,7 @@ impl RowsBefore {
 /// Where lanes of this number keep their code of half a row of the last slice.
 #[inline(always)]
 fn word<T: Thread>(t: T, row: u32, half: u32) -> u32 {
-    row % SLICE_ROWS * tile::ROW + place(t, half)
+    row % SLICE_ROWS * tile::ROW + position(t, half)
 }
 
 /// A row, settled.
@@ -249,11 +249,11 @@ impl Settled {
         Self::fill(t, rest, settled, carry, last)
     }
 
-    /// Gives the places that are not among `settled` what is at the last one that is.
+    /// Gives the positions that are not among `settled` what is at the last one that is.
     #[inline(always)]
     fn fill<T: Thread>(t: T, rest: Pair<i32>, settled: u64, carry: i32, last: i32) -> Self {
         let rest = Pair::of(|half| {
-            let up_to = settled & u64::MAX >> (tile::ROW - 1 - place(t, half));
+            let up_to = settled & u64::MAX >> (tile::ROW - 1 - position(t, half));
             let found = at(t, rest, up_to.checked_ilog2().unwrap_or(0));
             if up_to == 0 { carry } else { found }
         });
@@ -261,20 +261,20 @@ impl Settled {
         Self {
             rest,
             residuals: rest.minus(before),
-            has_code: Pair::of(|half| settled >> place(t, half) & 1 == 1),
+            has_code: Pair::of(|half| settled >> position(t, half) & 1 == 1),
             last,
         }
     }
 }
 
-/// What is at a place of the row, which may be another one for each lane.
+/// What is at a position of the row, which may be another one for each lane.
 #[inline(always)]
-fn at<T: Thread>(t: T, row: Pair<i32>, place: u32) -> i32 {
-    let Pair { low, high } = row.map(|value| t.shuffle(value.cast_unsigned(), place % WARP));
-    if place < WARP { low } else { high }.cast_signed()
+fn at<T: Thread>(t: T, row: Pair<i32>, position: u32) -> i32 {
+    let Pair { low, high } = row.map(|value| t.shuffle(value.cast_unsigned(), position % WARP));
+    if position < WARP { low } else { high }.cast_signed()
 }
 
-/// Bit x is whether place x of the row has a code and this residual of it fits.
+/// Bit x is whether position x of the row has a code and this residual of it fits.
 #[inline(always)]
 fn mask<T: Thread>(t: T, has_code: Pair<bool>, residuals: Pair<i32>) -> u64 {
     let is_able = has_code.zip(residuals, |has_code, residual| has_code && fits(residual));

@@ -62,7 +62,7 @@ impl<E: Element, S: StaticShape> Predict<E, S> {
     }
 }
 
-/// Writes this warp's codes, as if all places but the tile's first had one that fits; whether one has not, so
+/// Writes this warp's codes, as if all positions but the tile's first had one that fits; whether one has not, so
 /// that what was written is of no use.
 #[inline(always)]
 fn predict<T: Thread, E: Element, S: StaticShape, const WHOLE: bool>(
@@ -193,7 +193,7 @@ impl<'a, E: Element, S: StaticShape, const WHOLE: bool> Share<'a, E, S, WHOLE> {
         (codes, missing)
     }
 
-    /// Sets right the codes that are in doubt; which places have none. Values are loaded again: kept, they would cost
+    /// Sets right the codes that are in doubt; which positions have none. Values are loaded again: kept, they would cost
     /// registers.
     #[inline(always)]
     fn quantize_with_care<T: Thread>(&self, t: T, row: Row, codes: &mut Step<i32>) -> u32 {
@@ -274,7 +274,7 @@ struct Earlier {
     /// In a cube, of each of its rows, what it was more than the slice before; in a plane the last row
     /// is the last of these.
     rows: [Pair<i32>; ROWS],
-    /// In a line, lane 0's code of the place before.
+    /// In a line, lane 0's code of the position before.
     carry: i32,
 }
 

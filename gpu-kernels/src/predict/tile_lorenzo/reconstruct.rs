@@ -9,7 +9,7 @@
 )]
 
 use crate::predict::tile_lorenzo::LorenzoParams;
-use crate::predict::tile_lorenzo::rows::{Pair, Row, SLICE_ROWS, TileRows, is_whole, place};
+use crate::predict::tile_lorenzo::rows::{Pair, Row, SLICE_ROWS, TileRows, is_whole, position};
 use crate::primitives::element::load_element;
 use core::marker::PhantomData;
 use ferrosz_codec::Element;
@@ -22,27 +22,27 @@ use ferrosz_simt::{Thread, WARP};
 
 /// Reconstructs a field of `E` in tiles of shape `S`. Launched with a block for each tile.
 ///
-/// The values of places without a code lie in the field already, and stay there.
+/// The values of positions without a code lie in the field already, and stay there.
 pub struct Reconstruct<E, S>(PhantomData<(E, S)>);
 
 /// Rows of a run.
 const RUN: u32 = 16;
 /// Lanes that have a row.
 const HALF: u32 = WARP / 2;
-/// Places of a row that a lane has, side by side.
+/// Positions of a row that a lane has, side by side.
 const QUAD: usize = (ROW / HALF) as usize;
 /// Rows that a lane asks for at once.
 const BATCH: usize = 4;
 /// Words of a row's codes.
 const ROW_WORDS: u64 = ROW as u64 / 2;
 
-/// What a lane has of a row, place by place.
+/// What a lane has of a row, position by position.
 type Quad = [i32; QUAD];
 
 /// A lane's words of a row's codes.
 #[derive(Clone, Copy)]
 struct Words {
-    /// Of the even places.
+    /// Of the even positions.
     even: u32,
     /// Of the odd ones.
     odd: u32,
@@ -89,7 +89,7 @@ fn reconstruct<T: Thread, E: Element, S: StaticShape, const WHOLE: bool>(
     }
 }
 
-/// What the tile's first place counts as, if it is this thread's and has no code.
+/// What the tile's first position counts as, if it is this thread's and has no code.
 #[inline(always)]
 fn raw_origin<T: Thread, E: Element, S: StaticShape, const WHOLE: bool>(
     t: T,
@@ -107,9 +107,9 @@ fn raw_origin<T: Thread, E: Element, S: StaticShape, const WHOLE: bool>(
 struct Run<'a, S, const WHOLE: bool> {
     rows: &'a TileRows<'a, S, WHOLE>,
     origin: Option<i32>,
-    /// The last row's sums; in a line, that of its last place at all places.
+    /// The last row's sums; in a line, that of its last position at all positions.
     sums: Quad,
-    /// The largest code, but that of the tile's first place.
+    /// The largest code, but that of the tile's first position.
     largest: u32,
 }
 
@@ -124,7 +124,7 @@ impl<'a, S: StaticShape, const WHOLE: bool> Run<'a, S, WHOLE> {
         }
     }
 
-    /// Leaves the run's sums in shared memory; whether a place has no code, other than the tile's first.
+    /// Leaves the run's sums in shared memory; whether a position has no code, other than the tile's first.
     #[inline(always)]
     fn sum_up<T: Thread>(mut self, t: T) -> bool {
         let mut row = t.thread_index() / HALF * RUN;
@@ -162,7 +162,7 @@ impl<'a, S: StaticShape, const WHOLE: bool> Run<'a, S, WHOLE> {
         })
     }
 
-    /// The residuals of codes, 0 where there is none; the tile's first place has its own.
+    /// The residuals of codes, 0 where there is none; the tile's first position has its own.
     #[inline(always)]
     fn residuals(&mut self, words: Words, is_first: bool) -> Quad {
         let Words { even, odd } = words;
@@ -216,7 +216,7 @@ fn half_warp_sum_before<T: Thread>(t: T, value: i32) -> i32 {
 struct Leave<'a, E, S, const WHOLE: bool> {
     rows: &'a TileRows<'a, S, WHOLE>,
     quantizer: &'a Quantizer<E>,
-    /// Whether this thread has the tile's first place, and it has no code.
+    /// Whether this thread has the tile's first position, and it has no code.
     has_raw_origin: bool,
 }
 
@@ -224,7 +224,7 @@ impl<E: Element, S: StaticShape, const WHOLE: bool> Leave<'_, E, S, WHOLE> {
     const HAS_SLICES: bool = matches!(S::SHAPE, Shape::Cube);
 
     /// Completes and writes this warp's rows: two runs, or in a cube those of two y, slice after slice. Without
-    /// `HAS_RAW` all places but the tile's first have a code.
+    /// `HAS_RAW` all positions but the tile's first have a code.
     #[inline(always)]
     fn run<T: Thread, const HAS_RAW: bool>(&self, t: T) {
         let mut earlier = Pair::default();
@@ -255,7 +255,7 @@ impl<E: Element, S: StaticShape, const WHOLE: bool> Leave<'_, E, S, WHOLE> {
         while number < end {
             for i in 0..BATCH as u32 {
                 let row = self.further(row, i);
-                let own = Pair::of(|half| sum(t, number + i * step, place(t, half)));
+                let own = Pair::of(|half| sum(t, number + i * step, position(t, half)));
                 let sums = earlier.plus(own);
                 if Self::HAS_SLICES {
                     earlier = sums;
@@ -302,10 +302,10 @@ impl<E: Element, S: StaticShape, const WHOLE: bool> Leave<'_, E, S, WHOLE> {
 fn last_sums<T: Thread, S: StaticShape>(t: T, run: u32) -> Pair<i32> {
     let row = run * RUN + RUN - 1;
     let is_line = matches!(S::SHAPE, Shape::Line);
-    Pair::of(|half| sum(t, row, if is_line { ROW - 1 } else { place(t, half) }))
+    Pair::of(|half| sum(t, row, if is_line { ROW - 1 } else { position(t, half) }))
 }
 
-/// The sum at a place of a row.
+/// The sum at a position of a row.
 #[inline(always)]
 fn sum<T: Thread>(t: T, row: u32, x: u32) -> i32 {
     t.shared_load(row * ROW + x).cast_signed()

@@ -1,4 +1,4 @@
-//! Rows of a tile where a warp has them: lane i has the places i and i + 32.
+//! Rows of a tile where a warp has them: lane i has the positions i and i + 32.
 
 use crate::pipeline::tiles::codes;
 use crate::predict::tile_lorenzo::LorenzoParams;
@@ -61,7 +61,7 @@ impl Pair<i32> {
         self.zip(other, i32::wrapping_sub)
     }
 
-    /// What is at the place before each; `carry` at the one before the first, of which lane 0's counts. In lane
+    /// What is at the position before each; `carry` at the one before the first, of which lane 0's counts. In lane
     /// 0 also the row's last, the second of the results.
     #[inline(always)]
     pub fn before<T: Thread>(self, t: T, carry: i32) -> (Self, i32) {
@@ -81,12 +81,12 @@ impl Pair<i32> {
 /// Rows of a slice of a cube's tile.
 pub const SLICE_ROWS: u32 = 16;
 
-/// A tile and where its rows are. If it is `WHOLE`, all its places are known to be in the field.
+/// A tile and where its rows are. If it is `WHOLE`, all its positions are known to be in the field.
 pub struct TileRows<'a, S, const WHOLE: bool> {
     /// The parameters.
     pub params: &'a LorenzoParams,
     left: [u32; 3],
-    /// The field's element at the tile's first place.
+    /// The field's element at the tile's first position.
     pub first_element: u64,
     /// The first of the tile's codes.
     pub first_code: u64,
@@ -104,7 +104,7 @@ pub struct Row {
     code: u64,
 }
 
-/// Whether all places of a tile are in the field.
+/// Whether all positions of a tile are in the field.
 #[inline(always)]
 pub fn is_whole(shape: Shape, tile: &TileBox) -> bool {
     let extents = tile::extents(shape);
@@ -165,9 +165,9 @@ impl<'a, S: StaticShape, const WHOLE: bool> TileRows<'a, S, WHOLE> {
         }
     }
 
-    /// How many places of a row are in the field.
+    /// How many positions of a row are in the field.
     #[inline(always)]
-    pub fn places(&self, row: Row) -> u32 {
+    pub fn positions(&self, row: Row) -> u32 {
         if WHOLE {
             return ROW;
         }
@@ -181,13 +181,13 @@ impl<'a, S: StaticShape, const WHOLE: bool> TileRows<'a, S, WHOLE> {
         }
     }
 
-    /// Whether this lane's place in half a row is in the field.
+    /// Whether this lane's position in half a row is in the field.
     #[inline(always)]
     pub fn has<T: Thread>(&self, t: T, row: Row, half: u32) -> bool {
-        WHOLE || place(t, half) < self.places(row)
+        WHOLE || position(t, half) < self.positions(row)
     }
 
-    /// The value of half a row; outside the field, on which nothing depends, that of the tile's first place. So no
+    /// The value of half a row; outside the field, on which nothing depends, that of the tile's first position. So no
     /// branch keeps loads apart.
     #[inline(always)]
     pub fn load<T: Thread, E: Element>(&self, t: T, row: Row, half: u32) -> E {
@@ -220,8 +220,8 @@ impl<'a, S: StaticShape, const WHOLE: bool> TileRows<'a, S, WHOLE> {
     }
 }
 
-/// The place in its row of this lane's element of half a row.
+/// The position in its row of this lane's element of half a row.
 #[inline(always)]
-pub fn place<T: Thread>(t: T, half: u32) -> u32 {
+pub fn position<T: Thread>(t: T, half: u32) -> u32 {
     t.lane() + half * WARP
 }

@@ -149,7 +149,7 @@ fn compress_of<T: Element>(
         let range = first..chunks.min(first + wave);
         // While a wave is encoded, one of the threads puts the one before into the stream.
         let (placed, ()) = rayon::join(
-            || table.place(&before, sink),
+            || table.position(&before, sink),
             || encoder.encode_wave(range, &mut now),
         );
         placed?;
@@ -161,7 +161,7 @@ fn compress_of<T: Element>(
             sink.expect((bytes as u64).saturating_mul(waves + waves.div_ceil(16)));
         }
     }
-    table.place(&before, sink)?;
+    table.position(&before, sink)?;
     let header = Header {
         payload_bytes: table.payload_bytes,
         ..header
@@ -171,7 +171,7 @@ fn compress_of<T: Element>(
     Ok(())
 }
 
-/// The chunk table while it is filled; `I` gives the number and the place of each entry.
+/// The chunk table while it is filled; `I` gives the number and the position of each entry.
 struct Table<I> {
     entries: I,
     identity: Identity,
@@ -180,16 +180,16 @@ struct Table<I> {
 
 impl<'a, I: Iterator<Item = (u64, &'a mut [u8; ENTRY_BYTES])> + Send> Table<I> {
     /// Puts the chunks of a wave behind those that are there.
-    fn place(&mut self, wave: &[Task], sink: &mut dyn Sink) -> Result<(), Error> {
+    fn position(&mut self, wave: &[Task], sink: &mut dyn Sink) -> Result<(), Error> {
         for task in wave {
-            for (entry, (number, place)) in task.entries.iter().zip(&mut self.entries) {
+            for (entry, (number, position)) in task.entries.iter().zip(&mut self.entries) {
                 let seed = self.identity.seed(number, entry.form);
                 let entry = Entry {
                     start: self.payload_bytes + entry.start,
                     checksum: seed.wrapping_add(entry.checksum),
                     ..*entry
                 };
-                *place = entry.to_bytes();
+                *position = entry.to_bytes();
             }
             sink.append(&task.bytes[..task.length])?;
             self.payload_bytes += task.length as u64;
@@ -198,7 +198,7 @@ impl<'a, I: Iterator<Item = (u64, &'a mut [u8; ENTRY_BYTES])> + Send> Table<I> {
     }
 }
 
-/// The chunks that a task has encoded: entries whose places count from the task's own first byte, and whose checksums
+/// The chunks that a task has encoded: entries whose positions count from the task's own first byte, and whose checksums
 /// have no seed.
 #[derive(Default)]
 struct Task {

@@ -1,4 +1,4 @@
-//! Decompression: chunks in parallel, each into its places.
+//! Decompression: chunks in parallel, each into its positions.
 
 use crate::cpu::code::fixed_length::Stored;
 use crate::cpu::tiles;
@@ -17,7 +17,7 @@ use std::marker::PhantomData;
 use std::ops::Range;
 
 /// Decodes the elements of a region, which lies within the field, into `values`, which has as many
-/// places. Compiled once for each type, as [`crate::cpu::blocks::compress`].
+/// positions. Compiled once for each type, as [`crate::cpu::blocks::compress`].
 pub(crate) fn decompress<T: Element>(
     version: Version,
     stream: &StreamRef<'_>,
@@ -62,7 +62,7 @@ fn decompress_of<T: Element>(
     }
 }
 
-/// The output of a region, into which all threads write, each into the places of its chunks.
+/// The output of a region, into which all threads write, each into the positions of its chunks.
 pub(crate) struct Output<'a, T> {
     values: *mut T,
     length: usize,
@@ -172,7 +172,7 @@ impl<'a, T: Element> ChunkDecoder<'a, T> {
         faults.collect()
     }
 
-    /// Decodes a chunk, if it has an element of the region, into its places of the region's output.
+    /// Decodes a chunk, if it has an element of the region, into its positions of the region's output.
     fn decode_into(
         &self,
         chunk: u64,
@@ -180,23 +180,23 @@ impl<'a, T: Element> ChunkDecoder<'a, T> {
         output: &Output<'_, T>,
         progress: Progress<'_>,
     ) -> Result<(), FormatError> {
-        let places = self.layout.grid.chunk(chunk);
-        let elements = u64::from(places.elements());
-        let first = self.layout.grid.flat(places.origin);
+        let positions = self.layout.grid.chunk(chunk);
+        let elements = u64::from(positions.elements());
+        let first = self.layout.grid.flat(positions.origin);
         if self.layout.grid.shape() == Shape::Line && region.holds_run(first, first + elements - 1)
         {
-            let at = region.place_of(first).unwrap_or(u64::MAX);
+            let at = region.position_of(first).unwrap_or(u64::MAX);
             // SAFETY: the chunk's elements, which no other chunk has.
             let part = unsafe { output.part(at, elements) };
             let result = self.decode(chunk, part);
             progress(elements);
             return result;
         }
-        if region.holds(&places) {
+        if region.holds(&positions) {
             let mut whole = [T::ZERO; CHUNK];
             let whole = &mut whole[..elements as usize];
             let result = self.decode(chunk, whole);
-            Self::copy_rows(&places, whole, region, output);
+            Self::copy_rows(&positions, whole, region, output);
             progress(elements);
             return result;
         }
@@ -218,19 +218,19 @@ impl<'a, T: Element> ChunkDecoder<'a, T> {
 
     /// Copies the rows of a chunk of which the region holds all: without the divisions that pieces of any
     /// region take.
-    fn copy_rows(places: &ChunkBox, values: &[T], region: &Region, output: &Output<'_, T>) {
-        let [_, height, width] = places.extents;
+    fn copy_rows(positions: &ChunkBox, values: &[T], region: &Region, output: &Output<'_, T>) {
+        let [_, height, width] = positions.extents;
         for (row, values) in (0u32..).zip(values.chunks_exact(width as usize)) {
-            let [z, y, x] = places.origin;
+            let [z, y, x] = positions.origin;
             let at = [z + u64::from(row / height), y + u64::from(row % height), x];
-            let at = region.place(at).unwrap_or(u64::MAX);
+            let at = region.position(at).unwrap_or(u64::MAX);
             // SAFETY: elements of this chunk, which no other chunk has.
             let part = unsafe { output.part(at, u64::from(width)) };
             part.copy_from_slice(values);
         }
     }
 
-    /// Gives `take` the pieces that a region has of a chunk: elements of the chunk, and the place of the
+    /// Gives `take` the pieces that a region has of a chunk: elements of the chunk, and the position of the
     /// first in the region.
     pub(crate) fn for_pieces(
         &self,
@@ -238,10 +238,10 @@ impl<'a, T: Element> ChunkDecoder<'a, T> {
         region: &Region,
         mut take: impl FnMut(Range<usize>, u64),
     ) {
-        let places = self.layout.grid.chunk(chunk);
-        let [depth, height, width] = places.extents.map(u64::from);
+        let positions = self.layout.grid.chunk(chunk);
+        let [depth, height, width] = positions.extents.map(u64::from);
         for row in 0..depth * height {
-            let [z, y, x] = places.origin;
+            let [z, y, x] = positions.origin;
             let first = self
                 .layout
                 .grid

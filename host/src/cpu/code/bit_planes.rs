@@ -13,7 +13,7 @@ use ferrosz_codec::tile::LANES;
 use ferrosz_codec::tile::code::{Step, TileCodes};
 
 /// Encodes a chunk into the start of `image`, which holds at least [`crate::cpu::code::image::IMAGE_BYTES`]; its form and its
-/// length. There are as many `codes` as tiles. `value` gives the element at a place of a tile. `words` is room to
+/// length. There are as many `codes` as tiles. `value` gives the element at a position of a tile. `words` is room to
 /// work in.
 #[inline(always)]
 pub fn encode<T: Element>(
@@ -74,8 +74,8 @@ fn planes_of(codes: &TileCodes, words: &mut [u32; TILE_WORDS]) {
     }
 }
 
-/// Decodes a chunk. There are as many `codes` as tiles; `set` gets the values at the places whose code is [`RAW`],
-/// in order of tiles and places. `words` is room to work in.
+/// Decodes a chunk. There are as many `codes` as tiles; `set` gets the values at the positions whose code is [`RAW`],
+/// in order of tiles and positions. `words` is room to work in.
 ///
 /// # Errors
 ///

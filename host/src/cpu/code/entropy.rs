@@ -1,4 +1,4 @@
-//! A chunk of tiles on 32 lane stacks, both ways.
+//! A chunk of tiles on 32 interleaved states, both ways.
 //!
 //! ```text
 //! [ words W ][ 32 x 4 bits: spare bits of each lane's state ][ the states, packed ][ W words of 16 bits ][ raw values ]
@@ -12,8 +12,8 @@
 #[cfg(test)]
 mod tests;
 
-use crate::cpu::code::bricks::{Classes, GroupMap};
 use crate::cpu::code::image::{ChunkTiles, ImageReader, ImageWriter, padded};
+use crate::cpu::code::zones::{Classes, ZoneMap};
 use ferrosz_codec::code::entropy::class::FIRST_CLASSES;
 use ferrosz_codec::code::entropy::states::{
     BITS_WITH_SYMBOL, START, SymbolCoder, WORD_BITS, emit, is_full_for_bits, needs_refill,
@@ -25,10 +25,10 @@ use ferrosz_codec::container::chunk::Form;
 use ferrosz_codec::element::Element;
 use ferrosz_codec::error::ChunkFault;
 use ferrosz_codec::tile::code::{Step, TileCodes};
-use ferrosz_codec::tile::{CHUNK_TILES, GROUPS, LANES, STEPS, TILE, TileBox};
+use ferrosz_codec::tile::{CHUNK_TILES, LANES, STEPS, TILE, TileBox, ZONES};
 
 /// Words that a chunk may have: one for each push, of which there are two for each code, and the classes.
-pub const MAX_WORDS: usize = CHUNK_TILES as usize * (2 * TILE + GROUPS as usize);
+pub const MAX_WORDS: usize = CHUNK_TILES as usize * (2 * TILE + ZONES as usize);
 
 /// Bytes of an image before the states.
 const HEAD_BYTES: usize = 4 + LANES as usize / 2;
@@ -37,7 +37,7 @@ const HEAD_BYTES: usize = 4 + LANES as usize / 2;
 const ALL_NOTHING: Step<u8> = [NOTHING as u8; LANES as usize];
 
 /// Encodes a chunk into the start of `image`, which holds at least [`crate::cpu::code::image::IMAGE_BYTES`]; its form and its
-/// length. There are as many `codes` as tiles. `value` gives the element at a place of a tile. `words` is room to
+/// length. There are as many `codes` as tiles. `value` gives the element at a position of a tile. `words` is room to
 /// work in.
 #[inline(always)]
 pub fn encode<C: SymbolCoder, T: Element>(
@@ -71,8 +71,8 @@ pub fn encode<C: SymbolCoder, T: Element>(
     lanes.write(&mut writer);
     if raws > 0 {
         let all = codes.iter().enumerate().flat_map(|(tile, codes)| {
-            let places = codes.iter().enumerate();
-            places.filter_map(move |(at, z)| (*z == RAW as u16).then_some((tile, at)))
+            let positions = codes.iter().enumerate();
+            positions.filter_map(move |(at, z)| (*z == RAW as u16).then_some((tile, at)))
         });
         for (tile, at) in all {
             writer.put_value(value(tile, at));
@@ -88,7 +88,7 @@ struct Encoder<'a, C> {
     /// Filled from the end: what is emitted last is read first.
     words: &'a mut [u16; MAX_WORDS],
     start: usize,
-    /// Whether all symbols had a share.
+    /// Whether all symbols had a frequency.
     is_codable: bool,
 }
 
@@ -104,7 +104,7 @@ impl<'a, C: SymbolCoder> Encoder<'a, C> {
     }
 
     #[inline(always)]
-    fn push_tile(&mut self, map: &GroupMap, tile: &TileBox, codes: &TileCodes, classes: &Classes) {
+    fn push_tile(&mut self, map: &ZoneMap, tile: &TileBox, codes: &TileCodes, classes: &Classes) {
         if !classes.is_zero() {
             let (steps, _) = codes.as_chunks();
             for (step, codes) in (0..STEPS).zip(steps).rev() {
@@ -114,10 +114,10 @@ impl<'a, C: SymbolCoder> Encoder<'a, C> {
                 }
             }
         }
-        for group in (0..map.order().groups()).rev() {
-            let symbol = self.tables.symbol(0, classes.of(group));
+        for zone in (0..map.order().zones()).rev() {
+            let symbol = self.tables.symbol(0, classes.of(zone));
             self.is_codable &= symbol.entry != 0;
-            self.push_symbol(group as usize % LANES as usize, symbol, (0, 0));
+            self.push_symbol(zone as usize % LANES as usize, symbol, (0, 0));
         }
     }
 
@@ -170,8 +170,8 @@ impl<'a, C: SymbolCoder> Encoder<'a, C> {
     #[inline(always)]
     fn make_room(&mut self, x: u32, is_full: bool) -> u32 {
         // Written in any case, so that there is nothing to be predicted.
-        if let Some(place) = self.words.get_mut(self.start.wrapping_sub(1)) {
-            *place = x as u16;
+        if let Some(position) = self.words.get_mut(self.start.wrapping_sub(1)) {
+            *position = x as u16;
         }
         self.start = self.start.saturating_sub(usize::from(is_full));
         if is_full { emit(x) } else { x }
@@ -215,8 +215,8 @@ impl<'a, C: SymbolCoder> Encoder<'a, C> {
     }
 }
 
-/// Decodes a chunk. There are as many `codes` as tiles; `set` gets the values at the places whose code is [`RAW`],
-/// in order of tiles and places.
+/// Decodes a chunk. There are as many `codes` as tiles; `set` gets the values at the positions whose code is [`RAW`],
+/// in order of tiles and positions.
 ///
 /// # Errors
 ///
@@ -286,12 +286,12 @@ impl<'a, C: SymbolCoder> Decoder<'a, C> {
     #[inline(always)]
     fn pop_tile(
         &mut self,
-        map: &GroupMap,
+        map: &ZoneMap,
         tile: &TileBox,
         codes: &mut TileCodes,
         mut set_raw: impl FnMut(usize) -> Result<(), ChunkFault>,
     ) -> Result<(), ChunkFault> {
-        let classes = self.pop_classes(map.order().groups())?;
+        let classes = self.pop_classes(map.order().zones())?;
         if classes.is_zero() {
             codes.fill(0);
             return Ok(());
@@ -311,17 +311,17 @@ impl<'a, C: SymbolCoder> Decoder<'a, C> {
     }
 
     /// Pops the classes of a tile. Those whose contexts have no symbols are faults.
-    fn pop_classes(&mut self, groups: u32) -> Result<Classes, ChunkFault> {
+    fn pop_classes(&mut self, zones: u32) -> Result<Classes, ChunkFault> {
         let mut classes = Classes::ZERO;
         if !self.tables.is_used(0) {
             return Err(ChunkFault::Symbol);
         }
-        for group in 0..groups {
-            let (class, _) = self.pop_symbol((group % FIRST_CLASSES) as usize, 0);
+        for zone in 0..zones {
+            let (class, _) = self.pop_symbol((zone % FIRST_CLASSES) as usize, 0);
             if class > 0 && !self.tables.is_used(class) {
                 return Err(ChunkFault::Symbol);
             }
-            classes.set(group, class);
+            classes.set(zone, class);
         }
         Ok(classes)
     }
@@ -385,7 +385,7 @@ impl<'a, C: SymbolCoder> Decoder<'a, C> {
             return Err(ChunkFault::Length);
         }
         if self.states != [START; LANES as usize] {
-            return Err(ChunkFault::Stack);
+            return Err(ChunkFault::State);
         }
         Ok(())
     }

@@ -9,7 +9,7 @@ mod encoder;
 use crate::cpu::lanes::Lanes;
 use ferrosz_codec::code::fixed_length::block::BODY_SCRATCH;
 use ferrosz_codec::container::chunk::{CHUNK, Form};
-use ferrosz_codec::container::grid::{BlockPlace, ChunkBox, Grid};
+use ferrosz_codec::container::grid::{BlockPosition, ChunkBox, Grid};
 use ferrosz_codec::container::table::Entry;
 use ferrosz_codec::element::Element;
 use ferrosz_codec::error::ChunkFault;
@@ -64,7 +64,7 @@ pub fn encode<L: Lanes, T: Element>(
     (form, bytes, sum)
 }
 
-/// Decodes one chunk of a grid; `values` takes its elements row by row and has as many places. With
+/// Decodes one chunk of a grid; `values` takes its elements row by row and has as many positions. With
 /// `verify`, its checksum is checked first.
 ///
 /// # Errors
@@ -91,11 +91,11 @@ pub fn decode<L: Lanes, T: Element>(
         return Err(ChunkFault::Checksum);
     }
     let form = Form::from_id(entry.form).ok_or(ChunkFault::Form)?;
-    let place = grid.chunk(chunk);
+    let position = grid.chunk(chunk);
     let coded = decoder::Coded {
         codec,
         quantizer: *quantizer,
-        place,
+        position,
         bytes,
     };
     match grid.shape() {
@@ -107,7 +107,7 @@ pub fn decode<L: Lanes, T: Element>(
 
 /// The blocks of a chunk in their order.
 #[inline(always)]
-fn blocks(chunk: ChunkBox, shape: Shape) -> impl Iterator<Item = BlockPlace> {
+fn blocks(chunk: ChunkBox, shape: Shape) -> impl Iterator<Item = BlockPosition> {
     let [depth, height, width] = shape.extents();
     let [z_end, y_end, x_end] = chunk.extents;
     let mut origin = [0; 3];
@@ -124,16 +124,16 @@ fn blocks(chunk: ChunkBox, shape: Shape) -> impl Iterator<Item = BlockPlace> {
                 origin = [z + depth, 0, 0];
             }
         }
-        Some(BlockPlace {
+        Some(BlockPosition {
             origin: [z, y, x],
             inside: [z_end - z, y_end - y, x_end - x],
         })
     })
 }
 
-/// Whether all places of a block hold elements.
+/// Whether all positions of a block hold elements.
 #[inline(always)]
-fn is_whole(place: &BlockPlace, shape: Shape) -> bool {
+fn is_whole(position: &BlockPosition, shape: Shape) -> bool {
     let [depth, height, width] = shape.extents();
-    (place.inside[0] >= depth) & (place.inside[1] >= height) & (place.inside[2] >= width)
+    (position.inside[0] >= depth) & (position.inside[1] >= height) & (position.inside[2] >= width)
 }

@@ -1,6 +1,6 @@
-//! What all coders of tiles have in common: which places a chunk has, values that are stored, and the forms.
+//! What all coders of tiles have in common: which positions a chunk has, values that are stored, and the forms.
 
-use crate::cpu::code::bricks::GroupMap;
+use crate::cpu::code::zones::ZoneMap;
 use ferrosz_codec::code::entropy::token::RAW;
 use ferrosz_codec::container::chunk::Form;
 use ferrosz_codec::element::Element;
@@ -17,17 +17,20 @@ pub const IMAGE_BYTES: usize = CHUNK_TILES as usize * TILE * 8;
 /// The tiles of a chunk.
 #[derive(Debug, Clone, Copy)]
 pub struct ChunkTiles<'a> {
-    /// The groups of the places of each tile.
-    pub map: &'a GroupMap,
+    /// The zones of the positions of each tile.
+    pub map: &'a ZoneMap,
     /// The tiles: at most [`CHUNK_TILES`].
     pub tiles: &'a [TileBox],
 }
 
 impl ChunkTiles<'_> {
-    /// Calls `visit` with the tile and the place in it, in order of tiles, steps and lanes, of every place that has a
+    /// Calls `visit` with the tile and the position in it, in order of tiles, steps and lanes, of every position that has a
     /// code.
     #[inline(always)]
-    pub fn places<E>(&self, mut visit: impl FnMut(usize, usize) -> Result<(), E>) -> Result<(), E> {
+    pub fn positions<E>(
+        &self,
+        mut visit: impl FnMut(usize, usize) -> Result<(), E>,
+    ) -> Result<(), E> {
         for (number, tile) in self.tiles.iter().enumerate() {
             for step in 0..STEPS {
                 let active = self.map.active(tile, step);
@@ -39,7 +42,7 @@ impl ChunkTiles<'_> {
         Ok(())
     }
 
-    /// How many places have a code.
+    /// How many positions have a code.
     #[inline(always)]
     pub fn active(&self) -> usize {
         let steps = |tile| (0..STEPS).map(move |step| self.map.active(tile, step).count_ones());
@@ -52,14 +55,14 @@ impl ChunkTiles<'_> {
         padded(self.active() * T::BYTES)
     }
 
-    /// Writes the values of all places that have a code; how many bytes they take.
+    /// Writes the values of all positions that have a code; how many bytes they take.
     pub fn write_raw<T: Element>(
         &self,
         value: impl Fn(usize, usize) -> T,
         image: &mut [u8],
     ) -> usize {
         let mut writer = ImageWriter::new(image);
-        let Ok(()) = self.places::<core::convert::Infallible>(|tile, at| {
+        let Ok(()) = self.positions::<core::convert::Infallible>(|tile, at| {
             writer.put_value(value(tile, at));
             Ok(())
         });
@@ -93,7 +96,7 @@ impl ChunkTiles<'_> {
             Form::Raw => {
                 codes.as_flattened_mut().fill(0);
                 let mut reader = ImageReader::new(bytes);
-                self.places(|tile, at| {
+                self.positions(|tile, at| {
                     if let Some(z) = codes.get_mut(tile).and_then(|codes| codes.get_mut(at)) {
                         *z = RAW as u16;
                     }
@@ -128,8 +131,8 @@ impl<'a> ImageWriter<'a> {
     #[inline(always)]
     pub fn put(&mut self, bytes: &[u8]) {
         let end = self.at + bytes.len();
-        if let Some(place) = self.bytes.get_mut(self.at..end) {
-            place.copy_from_slice(bytes);
+        if let Some(position) = self.bytes.get_mut(self.at..end) {
+            position.copy_from_slice(bytes);
         }
         self.at = end;
     }
@@ -186,8 +189,8 @@ impl<'a> ImageReader<'a> {
     #[inline(always)]
     pub fn value<T: Element>(&mut self) -> Result<T, ChunkFault> {
         let mut bits = [0; 8];
-        for (place, byte) in bits.iter_mut().zip(self.take(T::BYTES)?) {
-            *place = *byte;
+        for (position, byte) in bits.iter_mut().zip(self.take(T::BYTES)?) {
+            *position = *byte;
         }
         Ok(T::from_bits64(u64::from_le_bytes(bits)))
     }

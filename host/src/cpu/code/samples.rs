@@ -1,6 +1,6 @@
 //! Chunks of made-up codes, for tests.
 
-use crate::cpu::code::bricks::GroupMap;
+use crate::cpu::code::zones::ZoneMap;
 use ferrosz_codec::code::entropy::token::RAW;
 use ferrosz_codec::shape::Shape;
 use ferrosz_codec::tile::{LANES, TILE, TileBox, TileGrid, TileOrder};
@@ -8,7 +8,7 @@ use rand::{RngExt, rngs::SmallRng};
 
 /// A field's codes, chunk by chunk, and values for them.
 pub struct Sample {
-    pub map: GroupMap,
+    pub map: ZoneMap,
     pub chunks: Vec<SampleChunk>,
 }
 
@@ -69,7 +69,7 @@ impl Kind {
 impl Sample {
     /// The codes of a field of these extents.
     pub fn new(kind: Kind, lengths: [u64; 3], rng: &mut SmallRng) -> Self {
-        let map = GroupMap::new(kind.order());
+        let map = ZoneMap::new(kind.order());
         let grid = TileGrid::new(kind.shape, lengths);
         let chunk = |first| {
             let tiles: Vec<_> = (first..grid.tiles().min(first + 4))
@@ -94,7 +94,7 @@ impl Sample {
     }
 }
 
-fn tile_codes(kind: &Kind, map: &GroupMap, tile: &TileBox, rng: &mut SmallRng) -> [u16; TILE] {
+fn tile_codes(kind: &Kind, map: &ZoneMap, tile: &TileBox, rng: &mut SmallRng) -> [u16; TILE] {
     let mut codes = vec![0; TILE];
     let [low, high] = kind.scale;
     for (step, codes) in (0..).zip(codes.chunks_mut(LANES as usize)) {

@@ -3,8 +3,8 @@
 use ferrosz_codec::element::Element;
 use ferrosz_codec::predict::interp::resolved::{LEVELS, Resolved};
 use ferrosz_codec::predict::interp::store;
-use ferrosz_codec::predict::interp::store::{each_place, is_own};
-use ferrosz_codec::predict::interp::walk::{Settle, walk};
+use ferrosz_codec::predict::interp::store::{each_position, is_own};
+use ferrosz_codec::predict::interp::walk::{Visitor, walk};
 use ferrosz_codec::quantize::level::LevelQuantizer;
 use ferrosz_codec::shape::Shape;
 use ferrosz_codec::tile::code::{RAW, unzigzag};
@@ -37,7 +37,7 @@ impl<'a, T: Element> Predictor<'a, T> {
         &self.grid
     }
 
-    /// The places of the part's anchors.
+    /// The positions of the part's anchors.
     pub fn anchor_grid(&self) -> TileGrid {
         self.grid.coarse(self.spacing())
     }
@@ -53,7 +53,7 @@ impl<'a, T: Element> Predictor<'a, T> {
     /// Codes a tile: its codes, zigzag or [`RAW`], in the order of steps and lanes, 0 at anchors and
     /// outside the field. `known`, of [`store::len`] values, is left with what the decoder will know.
     ///
-    /// `value` and `anchor` give what is at a place of the part and of its anchors.
+    /// `value` and `anchor` give what is at a position of the part and of its anchors.
     #[inline(always)]
     pub fn encode(
         &self,
@@ -64,8 +64,8 @@ impl<'a, T: Element> Predictor<'a, T> {
         codes: &mut [u16; tile::TILE],
     ) {
         let shape = self.shape();
-        each_place(shape, tile, |place| {
-            known[store::index(shape, place) as usize] = value(tile.at(place));
+        each_position(shape, tile, |position| {
+            known[store::index(shape, position) as usize] = value(tile.at(position));
         });
         self.set_anchors(tile, anchor, known);
         codes.fill(0);
@@ -81,8 +81,8 @@ impl<'a, T: Element> Predictor<'a, T> {
 
     /// Decodes a tile and its far faces into `known`, of [`store::len`] values.
     ///
-    /// `code` gives the code of a place of the tile or its far faces, `raw` the value of one that has none, and
-    /// `anchor` what is at a place of the anchors.
+    /// `code` gives the code of a position of the tile or its far faces, `raw` the value of one that has none, and
+    /// `anchor` what is at a position of the anchors.
     #[inline(always)]
     pub fn decode(
         &self,
@@ -98,7 +98,7 @@ impl<'a, T: Element> Predictor<'a, T> {
             error: self.resolved.error,
             radius: self.resolved.radius,
             code,
-            raw: |place| raw(tile.at(place)),
+            raw: |position| raw(tile.at(position)),
         };
         walk(
             self.shape(),
@@ -118,12 +118,12 @@ impl<'a, T: Element> Predictor<'a, T> {
         for z in (0..ends[0]).step_by(spacing as usize) {
             for y in (0..ends[1]).step_by(spacing as usize) {
                 for x in (0..ends[2]).step_by(spacing as usize) {
-                    let place = [z, y, x];
-                    let mut at = tile.at(place);
+                    let position = [z, y, x];
+                    let mut at = tile.at(position);
                     for at in &mut at[first..] {
                         *at /= u64::from(spacing);
                     }
-                    known[store::index(shape, place) as usize] = anchor(at);
+                    known[store::index(shape, position) as usize] = anchor(at);
                 }
             }
         }
@@ -138,13 +138,13 @@ struct Encode<'a, T> {
     codes: &'a mut [u16; tile::TILE],
 }
 
-impl<T: Element> Settle<T> for Encode<'_, T> {
+impl<T: Element> Visitor<T> for Encode<'_, T> {
     #[inline(always)]
-    fn settle(&mut self, level: u32, place: [u32; 3], slot: T, prediction: T) -> T {
+    fn visit(&mut self, level: u32, position: [u32; 3], slot: T, prediction: T) -> T {
         let quantized =
             self.quantizers[level as usize].encode(slot, prediction, self.error, self.radius);
-        if is_own(self.shape, place) {
-            let at = tile::index(self.shape, place) as usize;
+        if is_own(self.shape, position) {
+            let at = tile::index(self.shape, position) as usize;
             self.codes[at] = quantized.code as u16;
         }
         quantized.known
@@ -159,13 +159,13 @@ struct Decode<T, C, R> {
     raw: R,
 }
 
-impl<T: Element, C: Fn([u32; 3]) -> u16, R: Fn([u32; 3]) -> T> Settle<T> for Decode<T, C, R> {
+impl<T: Element, C: Fn([u32; 3]) -> u16, R: Fn([u32; 3]) -> T> Visitor<T> for Decode<T, C, R> {
     #[inline(always)]
-    fn settle(&mut self, level: u32, place: [u32; 3], _: T, prediction: T) -> T {
+    fn visit(&mut self, level: u32, position: [u32; 3], _: T, prediction: T) -> T {
         let quantizer = &self.quantizers[level as usize];
-        let code = (self.code)(place);
+        let code = (self.code)(position);
         if code == RAW {
-            quantizer.known((self.raw)(place), prediction, self.error, self.radius)
+            quantizer.known((self.raw)(position), prediction, self.error, self.radius)
         } else {
             quantizer.decode(prediction, unzigzag(code))
         }
@@ -232,22 +232,22 @@ mod tests {
             known.fill(T::NAN);
             predictor.encode(&tile, value, anchor, &mut known, &mut codes);
             let code_of = |at: usize| right.codes[at].map_or(RAW, zigzag);
-            each_place(shape, &tile, |place| {
-                let at = grid.flat(tile.at(place)) as usize;
-                let found = known[store::index(shape, place) as usize];
+            each_position(shape, &tile, |position| {
+                let at = grid.flat(tile.at(position)) as usize;
+                let found = known[store::index(shape, position) as usize];
                 assert_eq!(found.to_bits64(), right.known[at].to_bits64());
-                if is_own(shape, place) {
-                    assert_eq!(codes[tile::index(shape, place) as usize], code_of(at));
+                if is_own(shape, position) {
+                    assert_eq!(codes[tile::index(shape, position) as usize], code_of(at));
                 }
                 let is_kept = found.to_bits64() == values[at].to_bits64();
                 assert!(is_kept || (found.to_f64() - values[at].to_f64()).abs() <= error.to_f64());
             });
             known.fill(T::NAN);
-            let code = |place| code_of(grid.flat(tile.at(place)) as usize);
+            let code = |position| code_of(grid.flat(tile.at(position)) as usize);
             predictor.decode(&tile, code, value, anchor, &mut known);
-            each_place(shape, &tile, |place| {
-                let at = grid.flat(tile.at(place)) as usize;
-                let found = known[store::index(shape, place) as usize];
+            each_position(shape, &tile, |position| {
+                let at = grid.flat(tile.at(position)) as usize;
+                let found = known[store::index(shape, position) as usize];
                 assert_eq!(found.to_bits64(), right.known[at].to_bits64());
             });
         }

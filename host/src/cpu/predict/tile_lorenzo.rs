@@ -5,8 +5,8 @@
 //! What remains is small where the field is smooth, and what does not fit in 16 bits is stored as it is;
 //! after J. Tian et al., "cuSZ" (PACT'20), and B. Zhang et al., "FZ-GPU" (HPDC'23).
 //!
-//! A place that is stored as it is counts as predicted rightly, so that its neighbours suffer little from a
-//! spike, and decoding is sums along each dimension, nothing more. A tile's first place alone counts as
+//! A position that is stored as it is counts as predicted rightly, so that its neighbours suffer little from a
+//! spike, and decoding is sums along each dimension, nothing more. A tile's first position alone counts as
 //! what it is: it may be far from 0, and all others with it.
 //!
 //! A row at a time, the sums take little: let b(x) be what the rows before predict on their own, which is
@@ -28,7 +28,7 @@ type Row = [i32; ROW];
 
 /// Codes a tile: its codes, zigzag or [`RAW`], in the order of steps and lanes, 0 outside the field.
 ///
-/// `read` fills a slice with the values of the field along x from a place on.
+/// `read` fills a slice with the values of the field along x from a position on.
 #[inline(always)]
 pub fn encode<T: Element>(
     shape: Shape,
@@ -40,12 +40,12 @@ pub fn encode<T: Element>(
     let mut rows = RowsBefore::new(shape);
     let mut values = [T::ZERO; ROW];
     for (row, codes) in (0..).zip(codes.chunks_exact_mut(ROW)) {
-        let count = places(shape, tile, row);
+        let count = positions(shape, tile, row);
         if count == 0 {
             codes.fill(0);
             continue;
         }
-        read(tile.at(first_place(shape, row)), &mut values[..count]);
+        read(tile.at(first_position(shape, row)), &mut values[..count]);
         // Nothing depends on what is outside, which is as smooth as can be.
         let last = values[count - 1];
         values[count..].fill(last);
@@ -66,8 +66,8 @@ pub fn encode<T: Element>(
 
 /// Decodes a tile.
 ///
-/// `raw` gives the value at a place of the field whose code is [`RAW`], and `write` gets the values along x from
-/// a place on.
+/// `raw` gives the value at a position of the field whose code is [`RAW`], and `write` gets the values along x from
+/// a position on.
 #[inline(always)]
 pub fn decode<T: Element>(
     shape: Shape,
@@ -79,11 +79,11 @@ pub fn decode<T: Element>(
 ) {
     let mut rows = RowsBefore::new(shape);
     for (row, codes) in (0..).zip(codes.chunks_exact(ROW)) {
-        let count = places(shape, tile, row);
+        let count = positions(shape, tile, row);
         if count == 0 {
             continue;
         }
-        let first = tile.at(first_place(shape, row));
+        let first = tile.at(first_position(shape, row));
         let mut residuals = [0; ROW];
         let has_raw = read_codes(codes, &mut residuals);
         if row == 0 && codes[0] == RAW {
@@ -102,16 +102,16 @@ pub fn decode<T: Element>(
     }
 }
 
-/// The place in its tile of a row's first element.
+/// The position in its tile of a row's first element.
 #[inline(always)]
-pub const fn first_place(shape: Shape, row: u32) -> [u32; 3] {
-    tile::place(shape, 2 * row, 0)
+pub const fn first_position(shape: Shape, row: u32) -> [u32; 3] {
+    tile::position(shape, 2 * row, 0)
 }
 
-/// How many places of a row are in the field.
+/// How many positions of a row are in the field.
 #[inline(always)]
-pub fn places(shape: Shape, tile: &TileBox, row: u32) -> usize {
-    let [z, y, x] = first_place(shape, row);
+pub fn positions(shape: Shape, tile: &TileBox, row: u32) -> usize {
+    let [z, y, x] = first_position(shape, row);
     if z < tile.left[0] && y < tile.left[1] {
         tile.left[2].saturating_sub(x).min(tile::ROW) as usize
     } else {
@@ -119,18 +119,18 @@ pub fn places(shape: Shape, tile: &TileBox, row: u32) -> usize {
     }
 }
 
-/// Where the code of place `x` of a row lies in the row's two steps.
+/// Where the code of position `x` of a row lies in the row's two steps.
 #[inline(always)]
 const fn index_in_row(x: usize) -> usize {
     x % 2 * (ROW / 2) + x / 2
 }
 
-/// A row of codes, and which of its places have none.
+/// A row of codes, and which of its positions have none.
 struct QuantizedRow {
     codes: Row,
-    /// Bit x is place x's.
+    /// Bit x is position x's.
     raw: u64,
-    /// Whether the tile's first place, in the row, has a code.
+    /// Whether the tile's first position, in the row, has a code.
     has_origin: bool,
 }
 
@@ -158,7 +158,7 @@ impl QuantizedRow {
         }
     }
 
-    /// What the first place counts as, which it does whether it has a code or not.
+    /// What the first position counts as, which it does whether it has a code or not.
     #[inline(always)]
     fn take_origin(&mut self) -> i32 {
         self.has_origin = self.raw & 1 == 0;
@@ -167,7 +167,7 @@ impl QuantizedRow {
     }
 }
 
-/// The code of a tile's first place.
+/// The code of a tile's first position.
 #[inline(always)]
 fn origin_code(row: &QuantizedRow) -> u16 {
     let origin = row.codes[0];
@@ -185,7 +185,7 @@ struct RowsBefore {
     slice: [Row; SLICE_ROWS],
     /// The row above, less that of the slice before.
     above: Row,
-    /// Of the place before the row's first: its code, less what the rows before predict there.
+    /// Of the position before the row's first: its code, less what the rows before predict there.
     carry: i32,
 }
 
@@ -227,7 +227,7 @@ impl RowsBefore {
         }
     }
 
-    /// The residuals of a row; sets the codes of places that do not fit to what is predicted.
+    /// The residuals of a row; sets the codes of positions that do not fit to what is predicted.
     #[inline(always)]
     fn forward(&mut self, row: u32, quantized: &mut QuantizedRow) -> Row {
         let base = self.base(row);
@@ -239,16 +239,16 @@ impl RowsBefore {
         }
         let all_fit = residuals.iter().fold(true, |all, d| all & fits(*d));
         if quantized.raw != 0 || !all_fit {
-            residuals = self.settle(&mut rest, &mut quantized.raw);
+            residuals = self.visit(&mut rest, &mut quantized.raw);
             quantized.codes = zip(&base, &rest, i32::wrapping_add);
         }
         self.advance(row, &quantized.codes, &rest);
         residuals
     }
 
-    /// The residuals of a row in which places have no code, `raw`, or none that fits, which are added to it.
+    /// The residuals of a row in which positions have no code, `raw`, or none that fits, which are added to it.
     #[inline(always)]
-    fn settle(&self, rest: &mut Row, raw: &mut u64) -> Row {
+    fn visit(&self, rest: &mut Row, raw: &mut u64) -> Row {
         let mut residuals = [0; ROW];
         let mut before = self.carry;
         for x in 0..ROW {

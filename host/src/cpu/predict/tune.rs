@@ -4,13 +4,13 @@ use ferrosz_codec::element::Element;
 use ferrosz_codec::predict::interp::geometry::MAX_LEVELS;
 use ferrosz_codec::predict::interp::parameters::Parameters;
 use ferrosz_codec::predict::interp::resolved::Resolved;
-use ferrosz_codec::predict::interp::store::{self, each_place, is_own};
+use ferrosz_codec::predict::interp::store::{self, each_position, is_own};
 use ferrosz_codec::predict::interp::tune::Tuning;
 use ferrosz_codec::predict::interp::tune::cost::{CLASSES, class, cost};
 use ferrosz_codec::predict::interp::tune::radius::radius;
 use ferrosz_codec::predict::interp::tune::sample::{Samples, Scope};
 use ferrosz_codec::predict::interp::tune::search::{Costs, Search};
-use ferrosz_codec::predict::interp::walk::{Settle, walk};
+use ferrosz_codec::predict::interp::walk::{Visitor, walk};
 use ferrosz_codec::shape::Shape;
 use ferrosz_codec::tile::code::RADIUS;
 use ferrosz_codec::tile::{TileBox, TileGrid};
@@ -65,7 +65,7 @@ pub fn cost_of_sample<T: Element>(
     )
 }
 
-/// What the places of a tile in `scope` cost with these parameters. `scratch` has room for [`store::len`] values.
+/// What the positions of a tile in `scope` cost with these parameters. `scratch` has room for [`store::len`] values.
 pub fn cost_of_tile<T: Element>(
     shape: Shape,
     scope: Scope,
@@ -78,7 +78,7 @@ pub fn cost_of_tile<T: Element>(
     counts.map(|counts| cost(&counts, T::BYTES as u32))
 }
 
-/// How many codes of a tile are of each class, by level; those of places in `scope`, as often as they count. `scratch` has
+/// How many codes of a tile are of each class, by level; those of positions in `scope`, as often as they count. `scratch` has
 /// room for [`store::len`] values.
 pub fn classes_of_tile<T: Element>(
     shape: Shape,
@@ -88,8 +88,8 @@ pub fn classes_of_tile<T: Element>(
     value: impl Fn([u64; 3]) -> T,
     scratch: &mut [T],
 ) -> [[u32; CLASSES]; MAX_LEVELS] {
-    each_place(shape, tile, |place| {
-        scratch[store::index(shape, place) as usize] = value(tile.at(place));
+    each_position(shape, tile, |position| {
+        scratch[store::index(shape, position) as usize] = value(tile.at(position));
     });
     let mut count = Count {
         shape,
@@ -142,19 +142,19 @@ struct Count<'a, T> {
     counts: [[u32; CLASSES]; MAX_LEVELS],
 }
 
-impl<T: Element> Settle<T> for Count<'_, T> {
+impl<T: Element> Visitor<T> for Count<'_, T> {
     #[inline(always)]
     fn scope(&self) -> Scope {
         self.scope
     }
 
     #[inline(always)]
-    fn settle(&mut self, level: u32, place: [u32; 3], slot: T, prediction: T) -> T {
+    fn visit(&mut self, level: u32, position: [u32; 3], slot: T, prediction: T) -> T {
         let Resolved {
             quantizers, error, ..
         } = self.resolved;
         let quantized = quantizers[level as usize].encode(slot, prediction, *error, RADIUS);
-        if is_own(self.shape, place)
+        if is_own(self.shape, position)
             && let Some(class) = class(slot, &quantized)
         {
             self.counts[level as usize][class as usize] += 1;
@@ -194,7 +194,7 @@ mod tests {
 
     #[test]
     fn the_smooth_axis_comes_last() {
-        // What is rough is to be predicted along for few places, and what is smooth for many.
+        // What is rough is to be predicted along for few positions, and what is smooth for many.
         let lengths = [64, 64, 128];
         for mode in [1, 2] {
             let along_x = tuned(&field(lengths, 2, 0), lengths, Shape::Cube, mode);
@@ -231,9 +231,12 @@ mod tests {
             for level in 0..4 {
                 let mut counts = [0u64; CLASSES];
                 for (at, code) in (0..).zip(&codes) {
-                    let place = tile::place(Shape::Cube, at / tile::LANES, at % tile::LANES);
-                    let is_left_out = is_half && level == 0 && place[0] >= 8;
-                    if tile.has(place) && tile::level(Shape::Cube, place) == level && !is_left_out {
+                    let position = tile::position(Shape::Cube, at / tile::LANES, at % tile::LANES);
+                    let is_left_out = is_half && level == 0 && position[0] >= 8;
+                    if tile.has(position)
+                        && tile::level(Shape::Cube, position) == level
+                        && !is_left_out
+                    {
                         // Of k and -k, in zigzag, each is twice its magnitude, or one less.
                         let magnitude = u32::from(*code).div_ceil(2);
                         let weight = if is_half && level == 0 { 2 } else { 1 };

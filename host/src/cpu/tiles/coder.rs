@@ -6,7 +6,7 @@ use crate::cpu::code::image::{ChunkTiles, IMAGE_BYTES};
 use ferrosz_codec::Element;
 use ferrosz_codec::code::bit_planes::CHUNK_WORDS;
 use ferrosz_codec::code::entropy::counts::Counts;
-use ferrosz_codec::code::entropy::shares::Shares;
+use ferrosz_codec::code::entropy::frequency_tables::FrequencyTables;
 use ferrosz_codec::code::entropy::states::{Huffman, Rans};
 use ferrosz_codec::code::entropy::tables::{DecodeTables, EncodeTables};
 use ferrosz_codec::container::chunk::Form;
@@ -15,13 +15,13 @@ use ferrosz_codec::pipeline::TileCoder;
 use ferrosz_codec::tile::code::TileCodes;
 
 /// What a thread that codes chunks works in.
-pub(super) struct Room {
+pub(super) struct Scratch {
     words: Box<[u16; entropy::MAX_WORDS]>,
     planes: Box<[u32; CHUNK_WORDS]>,
     pub(super) image: Vec<u8>,
 }
 
-impl Default for Room {
+impl Default for Scratch {
     fn default() -> Self {
         Self {
             words: bytemuck::zeroed_box(),
@@ -31,11 +31,14 @@ impl Default for Room {
     }
 }
 
-/// The shares that a coder gives to the symbols of a field; none if it has no use for them.
-pub(super) fn shares(coder: TileCoder, counts: impl FnOnce() -> Counts) -> Option<Shares> {
+/// The frequencies that a coder gives to the symbols of a field; none if it has no use for them.
+pub(super) fn frequencies(
+    coder: TileCoder,
+    counts: impl FnOnce() -> Counts,
+) -> Option<FrequencyTables> {
     match coder {
-        TileCoder::Rans => Some(Shares::of::<Rans>(&counts())),
-        TileCoder::Huffman => Some(Shares::of::<Huffman>(&counts())),
+        TileCoder::Rans => Some(FrequencyTables::of::<Rans>(&counts())),
+        TileCoder::Huffman => Some(FrequencyTables::of::<Huffman>(&counts())),
         TileCoder::BitPlane => None,
     }
 }
@@ -48,31 +51,33 @@ pub(super) enum Encoder {
 }
 
 impl Encoder {
-    pub(super) fn new(coder: TileCoder, shares: Option<&Shares>) -> Self {
-        match (coder, shares) {
-            (TileCoder::Rans, Some(shares)) => Self::Rans(EncodeTables::new(shares)),
-            (TileCoder::Huffman, Some(shares)) => Self::Huffman(EncodeTables::new(shares)),
+    pub(super) fn new(coder: TileCoder, frequencies: Option<&FrequencyTables>) -> Self {
+        match (coder, frequencies) {
+            (TileCoder::Rans, Some(frequencies)) => Self::Rans(EncodeTables::new(frequencies)),
+            (TileCoder::Huffman, Some(frequencies)) => {
+                Self::Huffman(EncodeTables::new(frequencies))
+            }
             (TileCoder::BitPlane, _) | (_, None) => Self::BitPlane,
         }
     }
 
-    /// Encodes a chunk into the room's image; its form and length.
+    /// Encodes a chunk into the scratch's image; its form and length.
     pub(super) fn encode<T: Element>(
         &self,
         tiles: ChunkTiles<'_>,
         codes: &[TileCodes],
         value: impl Fn(usize, usize) -> T,
-        room: &mut Room,
+        scratch: &mut Scratch,
     ) -> (Form, usize) {
-        let image = &mut room.image;
+        let image = &mut scratch.image;
         match self {
             Self::Rans(tables) => {
-                entropy::encode(tiles, tables, codes, value, &mut room.words, image)
+                entropy::encode(tiles, tables, codes, value, &mut scratch.words, image)
             }
             Self::Huffman(tables) => {
-                entropy::encode(tiles, tables, codes, value, &mut room.words, image)
+                entropy::encode(tiles, tables, codes, value, &mut scratch.words, image)
             }
-            Self::BitPlane => bit_planes::encode(tiles, codes, value, &mut room.planes, image),
+            Self::BitPlane => bit_planes::encode(tiles, codes, value, &mut scratch.planes, image),
         }
     }
 }
@@ -85,10 +90,12 @@ pub(super) enum Decoder {
 }
 
 impl Decoder {
-    pub(super) fn new(coder: TileCoder, shares: Option<&Shares>) -> Self {
-        match (coder, shares) {
-            (TileCoder::Rans, Some(shares)) => Self::Rans(DecodeTables::new(shares)),
-            (TileCoder::Huffman, Some(shares)) => Self::Huffman(DecodeTables::new(shares)),
+    pub(super) fn new(coder: TileCoder, frequencies: Option<&FrequencyTables>) -> Self {
+        match (coder, frequencies) {
+            (TileCoder::Rans, Some(frequencies)) => Self::Rans(DecodeTables::new(frequencies)),
+            (TileCoder::Huffman, Some(frequencies)) => {
+                Self::Huffman(DecodeTables::new(frequencies))
+            }
             (TileCoder::BitPlane, _) | (_, None) => Self::BitPlane,
         }
     }
@@ -100,12 +107,14 @@ impl Decoder {
         (form, bytes): (Form, &[u8]),
         codes: &mut [TileCodes],
         set: impl FnMut(usize, usize, T),
-        room: &mut Room,
+        scratch: &mut Scratch,
     ) -> Result<(), ChunkFault> {
         match self {
             Self::Rans(tables) => entropy::decode(tiles, tables, form, bytes, codes, set),
             Self::Huffman(tables) => entropy::decode(tiles, tables, form, bytes, codes, set),
-            Self::BitPlane => bit_planes::decode(tiles, form, bytes, codes, set, &mut room.planes),
+            Self::BitPlane => {
+                bit_planes::decode(tiles, form, bytes, codes, set, &mut scratch.planes)
+            }
         }
     }
 }

@@ -2,16 +2,16 @@
 
 use crate::cpu::Progress;
 use crate::cpu::blocks::Sink;
-use crate::cpu::code::bricks::GroupMap;
 use crate::cpu::code::image::ChunkTiles;
+use crate::cpu::code::zones::ZoneMap;
 use crate::cpu::predict::interp::Predictor;
 use crate::cpu::predict::tile_lorenzo;
-use crate::cpu::tiles::coder::{self, Encoder, Room};
+use crate::cpu::tiles::coder::{self, Encoder, Scratch};
 use crate::error::Error;
 use crate::memory;
 use crate::stages::cpu::tune;
 use ferrosz_codec::code::entropy::counts::{Counts, is_counted, is_sample};
-use ferrosz_codec::code::entropy::shares::MAX_WORDS;
+use ferrosz_codec::code::entropy::frequency_tables::MAX_WORDS;
 use ferrosz_codec::container::checksum::checksum;
 use ferrosz_codec::container::chunk::Form;
 use ferrosz_codec::container::header::{Header, Layout};
@@ -19,7 +19,7 @@ use ferrosz_codec::container::table::Entry;
 use ferrosz_codec::container::tiles::{Prologue, Sections, TileLayout};
 use ferrosz_codec::predict::interp::resolved::Resolved;
 use ferrosz_codec::predict::interp::store;
-use ferrosz_codec::predict::interp::store::{each_place, is_own};
+use ferrosz_codec::predict::interp::store::{each_position, is_own};
 use ferrosz_codec::predict::interp::tune::Tuning;
 use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::tile::Part;
@@ -120,10 +120,13 @@ pub(super) fn encode_all<T: Element>(
             (Some(resolved), parts)
         }
     };
-    let map = GroupMap::new(layout.codec.order(layout.shape()));
-    let shares = coder::shares(layout.codec.coder, || count(layout, &map, &parts));
-    let encoder = Encoder::new(layout.codec.coder, shares.as_ref());
-    let prologue = Prologue { resolved, shares };
+    let map = ZoneMap::new(layout.codec.order(layout.shape()));
+    let frequencies = coder::frequencies(layout.codec.coder, || count(layout, &map, &parts));
+    let encoder = Encoder::new(layout.codec.coder, frequencies.as_ref());
+    let prologue = Prologue {
+        resolved,
+        frequencies,
+    };
     let most = Sections::new(layout, MAX_WORDS, T::DTYPE).bytes();
     let mut bytes = memory::try_zeroed(most as u64)?;
     let sections = prologue.write(layout, anchors.into_iter(), &mut bytes);
@@ -137,7 +140,7 @@ pub(super) fn encode_all<T: Element>(
     Ok(images)
 }
 
-/// A part of the field: every `spacing`th place.
+/// A part of the field: every `spacing`th position.
 fn strided<'a, T>(
     layout: &TileLayout,
     values: &'a [T],
@@ -197,10 +200,10 @@ fn interpolate_coarse<T: Element>(
         let of_tile = &mut codes[number as usize];
         let anchor = |at| anchors[coarse.flat(at) as usize];
         predictor.encode(&tile, |at| field.at(at), anchor, &mut known, of_tile);
-        each_place(shape, &tile, |place| {
-            if is_own(shape, place) {
-                let value = known[store::index(shape, place) as usize];
-                all[grid.flat(tile.at(place)) as usize] = value;
+        each_position(shape, &tile, |position| {
+            if is_own(shape, position) {
+                let value = known[store::index(shape, position) as usize];
+                all[grid.flat(tile.at(position)) as usize] = value;
             }
         });
     }
@@ -247,21 +250,21 @@ fn predict_lorenzo<T: Element>(
 /// The codes of all tiles, which `encode` writes.
 fn for_tiles<R>(
     grid: &TileGrid,
-    room: impl Fn() -> R + Sync + Send,
+    scratch: impl Fn() -> R + Sync + Send,
     encode: impl Fn(&mut R, &TileBox, &mut TileCodes) + Sync + Send,
 ) -> Result<Vec<TileCodes>, Error> {
     let mut codes = memory::try_zeroed::<TileCodes>(grid.tiles())?;
     codes
         .par_iter_mut()
         .enumerate()
-        .for_each_init(room, |room, (number, codes)| {
-            apart(|| encode(room, &grid.tile(number as u64), codes));
+        .for_each_init(scratch, |scratch, (number, codes)| {
+            apart(|| encode(scratch, &grid.tile(number as u64), codes));
         });
     Ok(codes)
 }
 
 /// Does something in a frame of its own: in that of rayon's recursion, arrays would be there once for each depth, and
-/// there is no room for that on a thread's stack.
+/// there is no room for that on a thread's state.
 #[inline(never)]
 pub(super) fn apart<R>(work: impl FnOnce() -> R) -> R {
     work()
@@ -274,7 +277,7 @@ pub(super) fn chunk_tiles(grid: &TileGrid, chunk: u64) -> Vec<TileBox> {
     (first..end).map(|tile| grid.tile(tile)).collect()
 }
 
-fn count<T: Element>(layout: &TileLayout, map: &GroupMap, parts: &[Coded<'_, T>]) -> Counts {
+fn count<T: Element>(layout: &TileLayout, map: &ZoneMap, parts: &[Coded<'_, T>]) -> Counts {
     let chunks = layout.fine.chunks();
     let mut counts = Counts::default();
     for (is_coarse, part) in parts.iter().rev().zip([false, true]).map(|(p, c)| (c, p)) {
@@ -300,22 +303,22 @@ fn count<T: Element>(layout: &TileLayout, map: &GroupMap, parts: &[Coded<'_, T>]
 /// The chunks of a part.
 fn encode_part<T: Element>(
     encoder: &Encoder,
-    map: &GroupMap,
+    map: &ZoneMap,
     part: &Coded<'_, T>,
 ) -> impl IndexedParallelIterator<Item = Result<(Form, Vec<u8>), Error>> {
     let chunks = part.codes.par_chunks(CHUNK_TILES as usize).enumerate();
-    chunks.map_init(Room::default, |room, (number, codes)| {
+    chunks.map_init(Scratch::default, |scratch, (number, codes)| {
         let grid = &part.field.grid;
         let boxes = chunk_tiles(grid, number as u64);
         let tiles = ChunkTiles { map, tiles: &boxes };
         let value = |tile: usize, at: usize| {
             let (step, lane) = (at as u32 / LANES, at as u32 % LANES);
             part.field
-                .at(boxes[tile].at(tile::place(grid.shape(), step, lane)))
+                .at(boxes[tile].at(tile::position(grid.shape(), step, lane)))
         };
-        let (form, length) = apart(|| encoder.encode(tiles, codes, value, room));
+        let (form, length) = apart(|| encoder.encode(tiles, codes, value, scratch));
         let mut bytes = memory::with_capacity(length as u64)?;
-        bytes.extend_from_slice(&room.image[..length]);
+        bytes.extend_from_slice(&scratch.image[..length]);
         Ok((form, bytes))
     })
 }

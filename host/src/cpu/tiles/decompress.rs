@@ -1,14 +1,14 @@
 //! Decompression of any region: the codes of the chunks that it needs, then its tiles.
 //!
-//! The far faces of a tile are places of the tiles behind it along each axis, so that interpolation needs their codes.
+//! The far faces of a tile are positions of the tiles behind it along each axis, so that interpolation needs their codes.
 
 use crate::cpu::Progress;
 use crate::cpu::blocks::Output;
-use crate::cpu::code::bricks::GroupMap;
 use crate::cpu::code::image::ChunkTiles;
+use crate::cpu::code::zones::ZoneMap;
 use crate::cpu::predict::interp::Predictor;
 use crate::cpu::predict::tile_lorenzo;
-use crate::cpu::tiles::coder::{Decoder, Room};
+use crate::cpu::tiles::coder::{Decoder, Scratch};
 use crate::cpu::tiles::compress::{apart, chunk_tiles};
 use crate::error::Error;
 use crate::stream::{StoredChunk, StreamRef};
@@ -29,7 +29,7 @@ use rayon::prelude::*;
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 
-/// Decodes the elements of a region, which lies within the field, into `values`, which has as many places.
+/// Decodes the elements of a region, which lies within the field, into `values`, which has as many positions.
 pub(crate) fn decompress<T: Element>(
     stream: &StreamRef<'_>,
     layout: &TileLayout,
@@ -138,7 +138,7 @@ impl<'a> Source<'a> {
 /// What is known of a tile once its chunk is decoded.
 pub(super) struct DecodedTile<T> {
     codes: TileCodes,
-    /// The values without a code, in order of their places.
+    /// The values without a code, in order of their positions.
     raw: Vec<(u16, T)>,
 }
 
@@ -146,7 +146,7 @@ impl<T: Element> DecodedTile<T> {
     fn raw(&self, at: u32) -> T {
         let found = self
             .raw
-            .binary_search_by_key(&at, |(place, _)| u32::from(*place));
+            .binary_search_by_key(&at, |(position, _)| u32::from(*position));
         found.map_or(T::ZERO, |i| self.raw[i].1)
     }
 }
@@ -160,7 +160,7 @@ type Start<T> = (Resolved<T>, Vec<T>);
 pub(super) struct Decode<'a> {
     source: Source<'a>,
     layout: &'a TileLayout,
-    map: GroupMap,
+    map: ZoneMap,
     coder: Decoder,
 }
 
@@ -179,8 +179,8 @@ impl<'a> Decode<'a> {
         let decode = Self {
             source,
             layout,
-            map: GroupMap::new(layout.codec.order(layout.shape())),
-            coder: Decoder::new(layout.codec.coder, prologue.shares.as_ref()),
+            map: ZoneMap::new(layout.codec.order(layout.shape())),
+            coder: Decoder::new(layout.codec.coder, prologue.frequencies.as_ref()),
         };
         let start = prologue.resolved.map(|resolved| {
             let stored = bytes.get(sections.anchors..sections.end);
@@ -216,8 +216,8 @@ impl<'a> Decode<'a> {
         part: Part,
         chunks: &[u64],
     ) -> Vec<Result<Vec<Box<DecodedTile<T>>>, FormatError>> {
-        let decoded = (chunks.par_iter()).map_init(Room::default, |room, chunk| {
-            apart(|| self.chunk::<T>(part, *chunk, room))
+        let decoded = (chunks.par_iter()).map_init(Scratch::default, |scratch, chunk| {
+            apart(|| self.chunk::<T>(part, *chunk, scratch))
         });
         decoded.collect()
     }
@@ -226,7 +226,7 @@ impl<'a> Decode<'a> {
         &self,
         part: Part,
         chunk: u64,
-        room: &mut Room,
+        scratch: &mut Scratch,
     ) -> Result<Vec<Box<DecodedTile<T>>>, FormatError> {
         let before = match part {
             Part::Coarse => 0,
@@ -243,7 +243,7 @@ impl<'a> Decode<'a> {
         let mut raw = vec![Vec::new(); boxes.len()];
         let set = |tile: usize, at: usize, value| raw[tile].push((at as u16, value));
         self.coder
-            .decode::<T>(tiles, stored, &mut codes, set, room)
+            .decode::<T>(tiles, stored, &mut codes, set, scratch)
             .map_err(|fault| fault.in_chunk(number))?;
         let tiles = codes.into_iter().zip(raw);
         Ok(tiles
@@ -276,9 +276,9 @@ impl<'a> Decode<'a> {
         for number in 0..grid.tiles() {
             let tile = grid.tile(number);
             interpolate(&predictor, number, codes, anchors, &mut store);
-            for_own(grid.shape(), &tile, |place| {
-                known[grid.flat(tile.at(place)) as usize] =
-                    store[store::index(grid.shape(), place) as usize];
+            for_own(grid.shape(), &tile, |position| {
+                known[grid.flat(tile.at(position)) as usize] =
+                    store[store::index(grid.shape(), position) as usize];
             });
         }
         known
@@ -299,41 +299,41 @@ fn interpolate<T: Element>(
     let tile = grid.tile(number);
     let [_, rows, columns] = grid.counts();
     let steps = [rows * columns, columns, 1];
-    // Which tile, and where in it, a place of this one's store is.
-    let locate = |mut place: [u32; 3]| {
+    // Which tile, and where in it, a position of this one's store is.
+    let locate = |mut position: [u32; 3]| {
         let mut number = number;
         for (axis, extent) in tile::extents(shape).into_iter().enumerate() {
-            if place[axis] >= extent {
-                place[axis] -= extent;
+            if position[axis] >= extent {
+                position[axis] -= extent;
                 number += steps[axis];
             }
         }
-        (codes.get(&number), tile::index(shape, place))
+        (codes.get(&number), tile::index(shape, position))
     };
     let own = codes.get(&number);
-    let code = |place| {
-        let (tile, at) = if is_own(shape, place) {
-            (own, tile::index(shape, place))
+    let code = |position| {
+        let (tile, at) = if is_own(shape, position) {
+            (own, tile::index(shape, position))
         } else {
-            locate(place)
+            locate(position)
         };
         tile.map_or(0, |tile| tile.codes[at as usize])
     };
     let raw = |at: [u64; 3]| {
-        let place = std::array::from_fn(|i| (at[i] - tile.origin[i]) as u32);
-        let (tile, at) = locate(place);
+        let position = std::array::from_fn(|i| (at[i] - tile.origin[i]) as u32);
+        let (tile, at) = locate(position);
         tile.map_or(T::ZERO, |tile| tile.raw(at))
     };
     let anchor = |at| anchors[coarse.flat(at) as usize];
     predictor.decode(&tile, code, raw, anchor, known);
 }
 
-/// Calls for every own place of a tile that is in the field.
+/// Calls for every own position of a tile that is in the field.
 fn for_own(shape: Shape, tile: &TileBox, mut call: impl FnMut([u32; 3])) {
     for at in 0..TILE as u32 {
-        let place = tile::place(shape, at / LANES, at % LANES);
-        if tile.has(place) {
-            call(place);
+        let position = tile::position(shape, at / LANES, at % LANES);
+        if tile.has(position) {
+            call(position);
         }
     }
 }
@@ -358,10 +358,10 @@ pub(super) fn compose<T: Element>(
             let raw = codes.get(&number).map_or(&[][..], |tile| &tile.raw);
             for (at, value) in raw {
                 let at = u32::from(*at);
-                let place = tile::place(shape, at / LANES, at % LANES);
-                known[store::index(shape, place) as usize] = *value;
+                let position = tile::position(shape, at / LANES, at % LANES);
+                known[store::index(shape, position) as usize] = *value;
             }
-            let value = |place| known[store::index(shape, place) as usize];
+            let value = |position| known[store::index(shape, position) as usize];
             out.put_tile(&layout.fine.tile(number), value, row, progress);
         },
     );
@@ -384,8 +384,8 @@ pub(super) fn unpredict<T: Element>(
                 return;
             };
             let raw = |at: [u64; 3]| {
-                let place = std::array::from_fn(|i| (at[i] - tile.origin[i]) as u32);
-                decoded.raw(tile::index(shape, place))
+                let position = std::array::from_fn(|i| (at[i] - tile.origin[i]) as u32);
+                decoded.raw(tile::index(shape, position))
             };
             let write = |at, values: &[T]| out.put(at, values, progress);
             apart(|| tile_lorenzo::decode(shape, &tile, quantizer, &decoded.codes, raw, write));
@@ -408,12 +408,12 @@ impl<'a, T: Element> Rows<'a, T> {
         }
     }
 
-    /// Puts the values of a tile's row, from a place of the field on, where the region has them.
+    /// Puts the values of a tile's row, from a position of the field on, where the region has them.
     fn put(&self, at: [u64; 3], values: &[T], progress: Progress<'_>) {
         let first = self.grid.flat(at);
         self.region.cut(first, values.len() as u64, |run, at| {
             let count = run.end - run.start;
-            // SAFETY: places of one row of one tile, which no other row has, each put once.
+            // SAFETY: positions of one row of one tile, which no other row has, each put once.
             let part = unsafe { self.output.part(at, count) };
             part.copy_from_slice(&values[run.start as usize..run.end as usize]);
             progress(count);
@@ -425,20 +425,20 @@ impl<'a, T: Element> Rows<'a, T> {
         &self,
         tile: &TileBox,
         value: impl Fn([u32; 3]) -> T,
-        room: &mut [T],
+        scratch: &mut [T],
         progress: Progress<'_>,
     ) {
         let shape = self.grid.shape();
         for row in 0..tile::ROWS {
-            let first = tile::place(shape, 2 * row, 0);
+            let first = tile::position(shape, 2 * row, 0);
             if !tile.has(first) {
                 continue;
             }
             let count = (tile.left[2] - first[2]).min(tile::ROW) as usize;
-            for (x, place) in (first[2]..).zip(&mut room[..count]) {
-                *place = value([first[0], first[1], x]);
+            for (x, position) in (first[2]..).zip(&mut scratch[..count]) {
+                *position = value([first[0], first[1], x]);
             }
-            self.put(tile.at(first), &room[..count], progress);
+            self.put(tile.at(first), &scratch[..count], progress);
         }
     }
 }

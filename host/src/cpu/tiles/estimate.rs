@@ -3,19 +3,19 @@
 
 use crate::choose::{YARDSTICK, spread};
 use crate::cpu::Version;
-use crate::cpu::code::bricks::GroupMap;
 use crate::cpu::code::fixed_length::{IMAGE_BYTES, Source};
 use crate::cpu::code::image::ChunkTiles;
+use crate::cpu::code::zones::ZoneMap;
 use crate::cpu::predict::interp::Predictor;
 use crate::cpu::predict::tile_lorenzo;
 use crate::cpu::predict::tune::{cost_of_tile, sum};
-use crate::cpu::tiles::coder::{self, Encoder, Room};
+use crate::cpu::tiles::coder::{self, Encoder, Scratch};
 use crate::cpu::tiles::compress::apart;
 use crate::cpu::tiles::compress::encode_all;
 use crate::error::Error;
 use ferrosz_codec::Element;
 use ferrosz_codec::code::entropy::counts::{Counts, is_sample};
-use ferrosz_codec::code::entropy::shares::MAX_WORDS;
+use ferrosz_codec::code::entropy::frequency_tables::MAX_WORDS;
 use ferrosz_codec::container::extents::Extents;
 use ferrosz_codec::container::grid::{ChunkBox, Grid};
 use ferrosz_codec::container::table::ENTRY_BYTES;
@@ -30,7 +30,7 @@ use ferrosz_codec::predict::interp::tune::search::{Costs, Search};
 use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::tile::Part;
 use ferrosz_codec::tile::code::TileCodes;
-use ferrosz_codec::tile::{self, CHUNK_TILES, GROUPS, LANES, TILE, TileBox, TileGrid};
+use ferrosz_codec::tile::{self, CHUNK_TILES, LANES, TILE, TileBox, TileGrid, ZONES};
 use rayon::prelude::*;
 
 /// Elements of the sample: 16 whole tiles. A smaller field is coded whole, so that its size is exact.
@@ -45,7 +45,7 @@ const TUNED: usize = 4;
 /// Bytes that a chunk of anchors is taken to have beside their codes.
 const ANCHOR_CHUNK: u64 = 128;
 
-/// What the class of the places next above in level is taken to be above an anchor's bits. Its places number about
+/// What the class of the positions next above in level is taken to be above an anchor's bits. Its positions number about
 /// 2^9, and anchors, further apart, have codes that are larger by about 2^3.
 const CLASS_OVER_BITS: u32 = 5;
 
@@ -76,7 +76,7 @@ impl<T: Element> SampleTile<T> {
         (z * height + y) * width + x
     }
 
-    /// The element at a place of the field.
+    /// The element at a position of the field.
     fn at(&self, at: [u64; 3]) -> T {
         self.elements[self.index(at)]
     }
@@ -202,11 +202,15 @@ fn predicted_parts<T: Element>(
             (Some(resolved), interpolate(layout, &resolved, sample))
         }
     };
-    let map = GroupMap::new(layout.codec.order(layout.shape()));
-    let shares = coder::shares(layout.codec.coder, || count(layout, &map, sample, &codes));
-    let encoder = Encoder::new(layout.codec.coder, shares.as_ref());
+    let map = ZoneMap::new(layout.codec.order(layout.shape()));
+    let frequencies =
+        coder::frequencies(layout.codec.coder, || count(layout, &map, sample, &codes));
+    let encoder = Encoder::new(layout.codec.coder, frequencies.as_ref());
     let chunks = chunk_bytes(&encoder, &map, sample, &codes);
-    let prologue = Prologue { resolved, shares };
+    let prologue = Prologue {
+        resolved,
+        frequencies,
+    };
     let first = prologue_bytes(layout, &prologue) + coarse_bytes(layout, &map, &codes);
     (first, u128::from(chunks))
 }
@@ -218,9 +222,9 @@ fn prologue_bytes<T: Element>(layout: &TileLayout, prologue: &Prologue<T>) -> u1
 }
 
 /// The coarse field, if there is one, by what the codes of the highest levels are in the sample's tiles.
-fn coarse_bytes(layout: &TileLayout, map: &GroupMap, codes: &[TileCodes]) -> u128 {
+fn coarse_bytes(layout: &TileLayout, map: &ZoneMap, codes: &[TileCodes]) -> u128 {
     let anchors = layout.coarse.map_or(0, |coarse| coarse.elements());
-    let class = |codes| map.classes(codes).0.of(GROUPS - 1);
+    let class = |codes| map.classes(codes).0.of(ZONES - 1);
     let bits = codes
         .iter()
         .map(|codes| u128::from(class(codes).saturating_sub(CLASS_OVER_BITS)))
@@ -241,18 +245,18 @@ fn tune_on<T: Element>(
         tuning: Tuning::of_stream(geometry),
         shape,
     };
-    let room = || vec![T::ZERO; store::len(shape) as usize];
+    let scratch = || vec![T::ZERO; store::len(shape) as usize];
     search.run(0.0, |candidate| {
         let resolved = Resolved::new(*candidate, error);
         (sample.par_iter().step_by(TUNED))
-            .map_init(room, |room, tile| {
+            .map_init(scratch, |scratch, tile| {
                 cost_of_tile(
                     shape,
                     Scope::Whole,
                     &tile.tile,
                     &resolved,
                     |at| tile.at(at),
-                    room,
+                    scratch,
                 )
             })
             .reduce(Costs::default, sum)
@@ -275,10 +279,10 @@ fn interpolate<T: Element>(
         }
         at
     };
-    let room = || vec![T::ZERO; store::len(shape) as usize];
+    let scratch = || vec![T::ZERO; store::len(shape) as usize];
     let mut all = vec![[0; TILE]; sample.len()];
     let tiles = all.par_iter_mut().zip(sample);
-    tiles.for_each_init(room, |known, (codes, tile)| {
+    tiles.for_each_init(scratch, |known, (codes, tile)| {
         let anchor = |at| tile.at(of_anchor(at));
         apart(|| predictor.encode(&tile.tile, |at| tile.at(at), anchor, known, codes));
     });
@@ -303,7 +307,7 @@ fn predict_lorenzo<T: Element>(
 
 fn count<T: Element>(
     layout: &TileLayout,
-    map: &GroupMap,
+    map: &ZoneMap,
     sample: &[SampleTile<T>],
     codes: &[TileCodes],
 ) -> Counts {
@@ -318,7 +322,7 @@ fn count<T: Element>(
 /// The bytes of the sample's tiles as chunks.
 fn chunk_bytes<T: Element>(
     encoder: &Encoder,
-    map: &GroupMap,
+    map: &ZoneMap,
     sample: &[SampleTile<T>],
     codes: &[TileCodes],
 ) -> u64 {
@@ -326,15 +330,15 @@ fn chunk_bytes<T: Element>(
     let chunks = sample.par_chunks(CHUNK_TILES as usize);
     chunks
         .zip(codes.par_chunks(CHUNK_TILES as usize))
-        .map_init(Room::default, |room, (sample, codes)| {
+        .map_init(Scratch::default, |scratch, (sample, codes)| {
             let boxes: Vec<TileBox> = sample.iter().map(|tile| tile.tile).collect();
             let tiles = ChunkTiles { map, tiles: &boxes };
             let value = |number: usize, at: usize| {
                 let (step, lane) = (at as u32 / LANES, at as u32 % LANES);
                 let tile = &sample[number];
-                tile.at(tile.tile.at(tile::place(shape, step, lane)))
+                tile.at(tile.tile.at(tile::position(shape, step, lane)))
             };
-            apart(|| encoder.encode(tiles, codes, value, room)).1 as u64
+            apart(|| encoder.encode(tiles, codes, value, scratch)).1 as u64
         })
         .sum()
 }

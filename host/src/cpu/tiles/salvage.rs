@@ -5,7 +5,7 @@
 //! tiles that have anchors in it.
 
 use crate::cpu::Progress;
-use crate::cpu::tiles::coder::Room;
+use crate::cpu::tiles::coder::Scratch;
 use crate::cpu::tiles::decompress::{
     Decode, DecodedTiles, Rows, TileRanges, all_tiles, compose, numbers, unpredict,
 };
@@ -73,14 +73,16 @@ pub(crate) fn check<T: Element>(
     let coarse = layout.coarse_chunks();
     let all = 0..coarse + layout.fine.chunks();
     let elements = layout.fine.elements() / layout.fine.chunks().max(1);
-    let faults = all.into_par_iter().map_init(Room::default, |room, chunk| {
-        let (part, chunk) = layout.part_of(chunk);
-        if part == Part::Fine {
-            progress(elements);
-        }
-        let fault = decode.chunk::<T>(part, chunk, room).err()?;
-        Some((part, chunk, fault))
-    });
+    let faults = all
+        .into_par_iter()
+        .map_init(Scratch::default, |scratch, chunk| {
+            let (part, chunk) = layout.part_of(chunk);
+            if part == Part::Fine {
+                progress(elements);
+            }
+            let fault = decode.chunk::<T>(part, chunk, scratch).err()?;
+            Some((part, chunk, fault))
+        });
     Ok(lost(layout, faults.flatten().collect()))
 }
 
@@ -102,7 +104,7 @@ fn sound_codes<T: Element>(
     codes
 }
 
-/// The places that are lost with faulty chunks, each with the first of them.
+/// The positions that are lost with faulty chunks, each with the first of them.
 fn lost(layout: &TileLayout, faults: Vec<Fault>) -> Vec<Lost> {
     let mut seen = BTreeSet::new();
     let lost = faults.into_iter().map(|(part, chunk, cause)| {
@@ -115,7 +117,10 @@ fn lost(layout: &TileLayout, faults: Vec<Fault>) -> Vec<Lost> {
         Lost {
             chunk: FIRST_ENTRY + before + chunk,
             cause,
-            places: new.iter().map(|tile| place(&layout.fine, *tile)).collect(),
+            positions: new
+                .iter()
+                .map(|tile| position(&layout.fine, *tile))
+                .collect(),
         }
     });
     lost.collect()
@@ -167,7 +172,7 @@ fn users(fine: &TileGrid, coarse: &TileRanges, spacing: u64) -> TileRanges {
 }
 
 /// Where a tile lies in the field.
-fn place(grid: &TileGrid, tile: u64) -> GridBox {
+fn position(grid: &TileGrid, tile: u64) -> GridBox {
     let found = grid.tile(tile);
     GridBox {
         origin: found.origin,

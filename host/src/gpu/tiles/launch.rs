@@ -28,7 +28,7 @@ use ferrosz_gpu_kernels::stages::import::{
 use ferrosz_simt::Kernel;
 
 /// A kernel of a predictor, with its parameters.
-pub(crate) enum OfTiles {
+pub(crate) enum TileKernels {
     Predict(InterpParams),
     Reconstruct(InterpParams),
     Scores(ScoresParams),
@@ -39,7 +39,7 @@ pub(crate) enum OfTiles {
     LorenzoReconstruct(LorenzoParams),
 }
 
-impl OfTiles {
+impl TileKernels {
     /// Launches it for an element type and a shape.
     fn launch<E: Executor, T: Element, S: StaticShape>(
         &self,
@@ -72,7 +72,7 @@ impl OfTiles {
 }
 
 /// A kernel of a coder, with its parameters.
-pub(super) enum OfCoder {
+pub(super) enum CoderKernels {
     Tables(TablesParams),
     Encode(EncodeParams),
     ReadTables(ReadTablesParams),
@@ -85,7 +85,7 @@ pub(crate) fn launch_of_tiles<E: Executor>(
     dtype: Dtype,
     shape: Shape,
     blocks: u32,
-    kernel: &OfTiles,
+    kernel: &TileKernels,
 ) -> Result<(), Error> {
     match (dtype, shape) {
         (Dtype::F32, Shape::Line) => kernel.launch::<E, f32, Line>(executor, blocks),
@@ -103,28 +103,28 @@ pub(super) fn launch_of_coder<E: Executor>(
     coder: TileCoder,
     shape: Shape,
     blocks: u32,
-    kernel: &OfCoder,
+    kernel: &CoderKernels,
 ) -> Result<(), Error> {
     match (coder, shape) {
         (TileCoder::Rans, Shape::Line) => {
-            launch_of_stacks::<E, Rans, Line>(executor, blocks, kernel)
+            launch_of_states::<E, Rans, Line>(executor, blocks, kernel)
         }
         (TileCoder::Rans, Shape::Plane) => {
-            launch_of_stacks::<E, Rans, Plane>(executor, blocks, kernel)
+            launch_of_states::<E, Rans, Plane>(executor, blocks, kernel)
         }
         (TileCoder::Rans, Shape::Cube) => {
-            launch_of_stacks::<E, Rans, Cube>(executor, blocks, kernel)
+            launch_of_states::<E, Rans, Cube>(executor, blocks, kernel)
         }
-        (_, Shape::Line) => launch_of_stacks::<E, Huffman, Line>(executor, blocks, kernel),
-        (_, Shape::Plane) => launch_of_stacks::<E, Huffman, Plane>(executor, blocks, kernel),
-        (_, Shape::Cube) => launch_of_stacks::<E, Huffman, Cube>(executor, blocks, kernel),
+        (_, Shape::Line) => launch_of_states::<E, Huffman, Line>(executor, blocks, kernel),
+        (_, Shape::Plane) => launch_of_states::<E, Huffman, Plane>(executor, blocks, kernel),
+        (_, Shape::Cube) => launch_of_states::<E, Huffman, Cube>(executor, blocks, kernel),
     }
 }
 
-fn launch_of_stacks<E: Executor, C: SymbolCoder, S: StaticShape>(
+fn launch_of_states<E: Executor, C: SymbolCoder, S: StaticShape>(
     executor: &E,
     blocks: u32,
-    kernel: &OfCoder,
+    kernel: &CoderKernels,
 ) -> Result<(), Error>
 where
     MakeTables<C>: Kernel<Params = TablesParams>,
@@ -133,9 +133,9 @@ where
     Decode<C, S>: Kernel<Params = DecodeParams>,
 {
     match kernel {
-        OfCoder::Tables(params) => executor.launch::<MakeTables<C>>(blocks, params),
-        OfCoder::Encode(params) => executor.launch::<Encode<C, S>>(blocks, params),
-        OfCoder::ReadTables(params) => executor.launch::<ReadTables<C>>(blocks, params),
-        OfCoder::Decode(params) => executor.launch::<Decode<C, S>>(blocks, params),
+        CoderKernels::Tables(params) => executor.launch::<MakeTables<C>>(blocks, params),
+        CoderKernels::Encode(params) => executor.launch::<Encode<C, S>>(blocks, params),
+        CoderKernels::ReadTables(params) => executor.launch::<ReadTables<C>>(blocks, params),
+        CoderKernels::Decode(params) => executor.launch::<Decode<C, S>>(blocks, params),
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::gpu::executor::Executor;
-use crate::gpu::tiles::launch::{OfTiles, launch_of_tiles};
+use crate::gpu::tiles::launch::{TileKernels, launch_of_tiles};
 use ferrosz_codec::predict::interp::resolved::WORDS;
 use ferrosz_codec::predict::interp::tune::sample::Samples;
 use ferrosz_codec::predict::interp::tune::search::{Round, Search};
@@ -85,7 +85,13 @@ fn score<E: Executor>(
     let shape = job.search.shape;
     match candidates * Samples::new(job.part.grid(shape).tiles()).count() {
         0 => Ok(()),
-        blocks => launch_of_tiles(executor, job.dtype, shape, blocks, &OfTiles::Scores(params)),
+        blocks => launch_of_tiles(
+            executor,
+            job.dtype,
+            shape,
+            blocks,
+            &TileKernels::Scores(params),
+        ),
     }
 }
 

@@ -1,7 +1,7 @@
 //! The workspace of the codecs of tiles.
 
 use ferrosz_codec::Dtype;
-use ferrosz_codec::code::entropy::shares::MAX_WORDS;
+use ferrosz_codec::code::entropy::frequency_tables::MAX_WORDS;
 use ferrosz_codec::container::tiles::TileLayout;
 use ferrosz_codec::tile::TileGrid;
 use ferrosz_gpu_kernels::code::entropy::decode_tables::DECODE_WORDS;
@@ -18,7 +18,7 @@ use ferrosz_simt::View;
 const ALIGNMENT: u64 = 16;
 
 /// The workspace of a call.
-pub(super) struct Room {
+pub(super) struct Workspace {
     /// The cells of all kernels.
     pub(super) cells: View<u64>,
     /// Counts of symbols.
@@ -27,7 +27,7 @@ pub(super) struct Room {
     pub(super) costs: View<u64>,
     pub(super) parameters: View<u32>,
     pub(super) tables: View<u32>,
-    pub(super) shares: View<u32>,
+    pub(super) frequencies: View<u32>,
     /// Elements of the coarse field, what is known of them, and their anchors.
     pub(super) coarse: View<u32>,
     pub(super) known: View<u32>,
@@ -67,8 +67,8 @@ impl Sections {
     }
 }
 
-impl Room {
-    /// Shares out the cells of a workspace. Of too few, sections come out short.
+impl Workspace {
+    /// FrequencyTables out the cells of a workspace. Of too few, sections come out short.
     pub(super) fn new(layout: &TileLayout, dtype: Dtype, all: View<u64>) -> (Self, u64) {
         let words = dtype.bytes() as u64 / 4;
         let elements = |grid: Option<TileGrid>| grid.map_or(0, |grid| grid.elements());
@@ -76,13 +76,13 @@ impl Room {
         let anchors = words * elements(layout.prologue_anchors());
         let chunks = layout.chunks();
         let mut sections = Sections::of(all);
-        let room = Self {
+        let workspace = Self {
             cells: sections.cells(cells::count(chunks)),
             counts: sections.cells(u64::from(COUNTERS)),
             costs: sections.cells(CELLS),
             parameters: sections.words(PARAMETER_WORDS),
             tables: sections.words(u64::from(ENCODE_WORDS.max(DECODE_WORDS))),
-            shares: sections.words(MAX_WORDS as u64),
+            frequencies: sections.words(MAX_WORDS as u64),
             coarse: sections.words(coarse),
             known: sections.words(coarse),
             anchors: sections.words(anchors),
@@ -90,11 +90,11 @@ impl Room {
             records: sections.words(chunks * RECORD_WORDS),
             regions: sections.words(chunks * REGION_WORDS),
         };
-        (room, sections.end())
+        (workspace, sections.end())
     }
 }
 
 /// Cells of the workspace of a layout, for elements of either type.
 pub(crate) fn workspace_cells(layout: &TileLayout) -> u64 {
-    Room::new(layout, Dtype::F64, View::empty()).1
+    Workspace::new(layout, Dtype::F64, View::empty()).1
 }

@@ -10,17 +10,17 @@ pub struct Samples {
     tiles: u64,
 }
 
-/// Which places of a tile are looked at.
+/// Which positions of a tile are looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {
     /// All of them.
     Whole,
-    /// Of the finest level, which has most places, those in the first half of the tile along its slowest axis.
+    /// Of the finest level, which has most positions, those in the first half of the tile along its slowest axis.
     HalfOfFinest,
 }
 
 impl Scope {
-    /// What the places of a level that are looked at are below along each axis, given what all of them are.
+    /// What the positions of a level that are looked at are below along each axis, given what all of them are.
     #[inline(always)]
     pub const fn ends(self, shape: Shape, level: u32, mut ends: [u32; 3]) -> [u32; 3] {
         let slowest = 3 - shape.rank() as usize;
@@ -72,7 +72,7 @@ impl Samples {
         count as u32
     }
 
-    /// Which of their places are looked at: half of many says as much as all of them.
+    /// Which of their positions are looked at: half of many says as much as all of them.
     #[inline(always)]
     pub const fn scope(&self) -> Scope {
         if self.count() as u64 == Self::RANGE[1] {
@@ -83,7 +83,7 @@ impl Samples {
     }
 
     /// The number of sample `sample`'s tile, which lies anywhere in its part: tiles at equal distances
-    /// could all have the same place in their rows.
+    /// could all have the same position in their rows.
     #[inline(always)]
     pub fn tile(&self, sample: u32) -> u64 {
         // Kernels do not panic, not even where the compiler cannot see that a divisor is not 0.

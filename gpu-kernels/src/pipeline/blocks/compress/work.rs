@@ -4,7 +4,7 @@ use crate::pipeline::blocks::CHUNK_THREADS;
 use crate::pipeline::blocks::compress::{CompressParams, groups};
 use crate::pipeline::blocks::staged_chunk::{BoxWalk, Tile, UNIT_WORDS};
 use crate::pipeline::cells;
-use crate::primitives::look_back::{TileState, sum_before};
+use crate::primitives::look_back::{LookBackState, sum_before};
 use crate::primitives::task::Task;
 use core::marker::PhantomData;
 use ferrosz_codec::Element;
@@ -159,19 +159,19 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
         }
     }
 
-    /// The places of this thread's row that hold elements.
+    /// The positions of this thread's row that hold elements.
     #[inline(always)]
     pub(super) fn inside<T: Thread>(&self, t: T) -> u32 {
         if self.chunk.elements() == CHUNK as u32 {
             return WHOLE_GROUP;
         }
         let groups = groups::<S>();
-        let place = self.chunk.block(S::SHAPE, t.thread_index() / groups);
-        S::SHAPE.inside(t.thread_index() % groups, place.inside)
+        let position = self.chunk.block(S::SHAPE, t.thread_index() / groups);
+        S::SHAPE.inside(t.thread_index() % groups, position.inside)
     }
 
     /// The codes of this thread's row, each with [`Quantizer::BIAS`] on top, and which of its elements
-    /// have none. Places without elements have any.
+    /// have none. Positions without elements have any.
     #[inline(always)]
     pub(super) fn quantize<T: Thread>(&self, t: T) -> (Group, u32) {
         let quantizer = self.quantizer(t);
@@ -241,7 +241,7 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
     #[inline(always)]
     pub(super) fn publish<T: Thread>(&self, t: T, words: u32) {
         if t.thread_index() == 0 {
-            let state = TileState::Partial(4 * u64::from(words));
+            let state = LookBackState::Partial(4 * u64::from(words));
             t.atomic_store(
                 self.params.cells,
                 cells::STATES + self.number,
@@ -278,7 +278,7 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
             let states = self.params.cells;
             let start = self.look_back(t);
             if t.lane() == 0 {
-                let state = TileState::Inclusive(start + 4 * u64::from(words));
+                let state = LookBackState::Inclusive(start + 4 * u64::from(words));
                 t.atomic_store(states, cells::STATES + self.number, state.to_cell());
                 t.shared_store(scratch, start as u32);
                 t.shared_store(scratch + 1, (start >> 32) as u32);
@@ -299,7 +299,7 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
         HEADER_WORDS as u64 + 4 * self.params.grid.chunk_count()
     }
 
-    /// Copies the image to its place; this thread's part of the checksum.
+    /// Copies the image to its position; this thread's part of the checksum.
     #[inline(always)]
     pub(super) fn copy_image<T: Thread>(&self, t: T, start: u64, words: u32) -> u64 {
         let first = (self.payload_word() + start / 4) / u64::from(UNIT_WORDS);

@@ -17,7 +17,7 @@ use ferrosz_codec::predict::interp::resolved::{WORDS, Words};
 use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_simt::{Thread, View};
 
-/// Reads the prologue of a field of `E`. Launched with one block, behind what reads the shares.
+/// Reads the prologue of a field of `E`. Launched with one block, behind what reads the frequencies.
 pub struct ReadPrologue<E>(PhantomData<E>);
 
 /// Parameters of [`ReadPrologue`].
@@ -36,7 +36,7 @@ pub struct ReadPrologueParams {
     pub chunks: u64,
     /// The header's first words.
     pub layout: [u32; LAYOUT_WORDS],
-    /// The workspace: [`cells::SHARES_WORDS`] is read, and the quantiser written.
+    /// The workspace: [`cells::FREQUENCIES_WORDS`] is read, and the quantiser written.
     pub cells: View<u64>,
     /// The number of the geometry that the codec has.
     pub geometry: u32,
@@ -57,11 +57,11 @@ impl<E: Element> ReadPrologue<E> {
     pub fn run<T: Thread>(t: T, params: &ReadPrologueParams) {
         let payload = payload(params.stream, params.chunks);
         let contents = &params.contents;
-        let mut shares = 0;
-        if contents.has_shares != 0 {
-            shares = t.atomic_load(params.cells, cells::SHARES_WORDS);
+        let mut frequencies = 0;
+        if contents.has_frequencies != 0 {
+            frequencies = t.atomic_load(params.cells, cells::FREQUENCIES_WORDS);
         }
-        let words = contents.words(shares);
+        let words = contents.words(frequencies);
         if !has_table(params.stream, params.chunks) || words > payload.len() {
             Self::report(t, params, Fault::Chunk(0, ChunkFault::Length as u32));
             return;
@@ -74,7 +74,7 @@ impl<E: Element> ReadPrologue<E> {
         while at < words {
             let word = t.load(payload, at);
             sum = sum.wrapping_add(term(at as u32, word));
-            let anchors_at = contents.shares_at() + shares;
+            let anchors_at = contents.frequencies_at() + frequencies;
             if at < contents.count_at() {
                 t.shared_store(Self::PARAMETERS + at as u32, word);
             } else if at >= anchors_at && at < anchors_at + contents.anchor_words {
@@ -86,7 +86,7 @@ impl<E: Element> ReadPrologue<E> {
         t.barrier();
         if t.warp() == 0 {
             let sum = sum_of_warps::<T, WARPS>(t, Self::SUMS);
-            if let Err(fault) = Self::check(t, params, payload, shares, sum) {
+            if let Err(fault) = Self::check(t, params, payload, frequencies, sum) {
                 Self::report(t, params, Fault::Chunk(0, fault as u32));
             }
         }
@@ -109,13 +109,13 @@ impl<E: Element> ReadPrologue<E> {
         header_is_sound(t, word) & Summary::is_of(&params.layout, word)
     }
 
-    /// What is wrong, but for the shares.
+    /// What is wrong, but for the frequencies.
     #[inline(always)]
     fn check<T: Thread>(
         t: T,
         params: &ReadPrologueParams,
         payload: View<u32>,
-        shares: u64,
+        frequencies: u64,
         sum: u64,
     ) -> Result<(), ChunkFault> {
         let own = Entry::from_words(t.load4(table(params.stream), 0));
@@ -130,7 +130,7 @@ impl<E: Element> ReadPrologue<E> {
         if own.form != Form::Coded.id() {
             return Err(ChunkFault::Form);
         }
-        if u64::from(t.load(payload, params.contents.count_at())) != shares {
+        if u64::from(t.load(payload, params.contents.count_at())) != frequencies {
             return Err(ChunkFault::Prologue);
         }
         let stored = Words(|at| t.shared_load(Self::PARAMETERS + at as u32));

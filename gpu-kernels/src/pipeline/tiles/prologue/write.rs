@@ -10,7 +10,7 @@ use ferrosz_codec::container::chunk::Form;
 use ferrosz_codec::container::table::Entry;
 use ferrosz_simt::{Thread, View};
 
-/// Writes a prologue. Launched with one block, behind what makes the shares.
+/// Writes a prologue. Launched with one block, behind what makes the frequencies.
 pub struct WritePrologue;
 
 /// Parameters of [`WritePrologue`].
@@ -21,15 +21,15 @@ pub struct WritePrologueParams {
     pub contents: Contents,
     /// The words of the parameters.
     pub parameters: View<u32>,
-    /// Those of the shares.
-    pub shares: View<u32>,
+    /// Those of the frequencies.
+    pub frequencies: View<u32>,
     /// Those of the anchors of the coarse field.
     pub anchors: View<u32>,
     /// Where the stream goes, 16-byte aligned.
     pub stream: View<u32>,
     /// Chunks of the stream.
     pub chunks: u64,
-    /// The workspace: [`cells::SHARES_WORDS`] is read, [`cells::PROLOGUE_BYTES`] written.
+    /// The workspace: [`cells::FREQUENCIES_WORDS`] is read, [`cells::PROLOGUE_BYTES`] written.
     pub cells: View<u64>,
     /// The header's identity.
     pub identity: IdentityOf,
@@ -45,17 +45,17 @@ impl WritePrologue {
     #[inline(always)]
     pub fn run<T: Thread>(t: T, params: &WritePrologueParams) {
         let contents = &params.contents;
-        let shares = if contents.has_shares != 0 {
-            t.atomic_load(params.cells, cells::SHARES_WORDS)
+        let frequencies = if contents.has_frequencies != 0 {
+            t.atomic_load(params.cells, cells::FREQUENCIES_WORDS)
         } else {
             0
         };
-        let words = contents.words(shares);
+        let words = contents.words(frequencies);
         let to = payload(params.stream, params.chunks);
         let mut sum = 0u64;
         let mut at = u64::from(t.thread_index());
         while at < words {
-            let word = Self::word(t, params, shares, at);
+            let word = Self::word(t, params, frequencies, at);
             t.store(to, at, word);
             sum = sum.wrapping_add(term(at as u32, word));
             at += u64::from(THREADS);
@@ -75,15 +75,15 @@ impl WritePrologue {
     }
 
     #[inline(always)]
-    fn word<T: Thread>(t: T, params: &WritePrologueParams, shares: u64, at: u64) -> u32 {
+    fn word<T: Thread>(t: T, params: &WritePrologueParams, frequencies: u64, at: u64) -> u32 {
         let contents = &params.contents;
-        let anchors_at = contents.shares_at() + shares;
+        let anchors_at = contents.frequencies_at() + frequencies;
         if at < contents.count_at() {
             t.load(params.parameters, at)
         } else if at == contents.count_at() {
-            shares as u32
+            frequencies as u32
         } else if at < anchors_at {
-            t.load(params.shares, at - contents.shares_at())
+            t.load(params.frequencies, at - contents.frequencies_at())
         } else if at < anchors_at + contents.anchor_words {
             t.load(params.anchors, at - anchors_at)
         } else {

@@ -3,13 +3,13 @@ use crate::cpu::code::image::IMAGE_BYTES;
 use crate::cpu::code::samples::{Kind, Sample, SampleChunk, lengths};
 use ferrosz_codec::code::entropy::class::CONTEXTS;
 use ferrosz_codec::code::entropy::counts::Counts;
-use ferrosz_codec::code::entropy::shares::Shares;
+use ferrosz_codec::code::entropy::frequency_tables::FrequencyTables;
 use ferrosz_codec::code::entropy::states::{Huffman, Rans};
 use ferrosz_codec::oracle;
 use ferrosz_codec::shape::Shape;
 use rand::{RngExt, SeedableRng, rngs::SmallRng};
 
-/// Codes, and the tiles, places and bits of raw values.
+/// Codes, and the tiles, positions and bits of raw values.
 type Decoded = (Vec<TileCodes>, Vec<(usize, usize, u64)>);
 
 impl Sample {
@@ -33,9 +33,9 @@ impl Sample {
     fn encode<C: SymbolCoder, T: Element>(
         &self,
         chunk: &SampleChunk,
-        shares: &Shares,
+        frequencies: &FrequencyTables,
     ) -> (Form, Vec<u8>) {
-        let tables = Box::new(EncodeTables::<C>::new(shares));
+        let tables = Box::new(EncodeTables::<C>::new(frequencies));
         let mut words: Box<[u16; MAX_WORDS]> = vec![0; MAX_WORDS].try_into().unwrap();
         let mut image = vec![0xee; IMAGE_BYTES];
         let value = |tile: usize, at: usize| T::from_bits64(chunk.values[tile][at]);
@@ -76,11 +76,15 @@ impl SampleChunk {
 }
 
 /// All ways to and from bytes agree; how often each form was taken.
-fn check<C: SymbolCoder, T: Element>(sample: &Sample, shares: &Shares, forms: &mut [u32; 5]) {
+fn check<C: SymbolCoder, T: Element>(
+    sample: &Sample,
+    frequencies: &FrequencyTables,
+    forms: &mut [u32; 5],
+) {
     let order = sample.map.order();
-    let tables = Box::new(DecodeTables::<C>::new(shares));
+    let tables = Box::new(DecodeTables::<C>::new(frequencies));
     for chunk in &sample.chunks {
-        let (form, bytes) = sample.encode::<C, T>(chunk, shares);
+        let (form, bytes) = sample.encode::<C, T>(chunk, frequencies);
         let codes: Vec<Vec<u16>> = chunk.codes.iter().map(|codes| codes.to_vec()).collect();
         let values = chunk
             .values
@@ -90,7 +94,7 @@ fn check<C: SymbolCoder, T: Element>(sample: &Sample, shares: &Shares, forms: &m
         let right = oracle::entropy::encode::<C, T>(
             order,
             &chunk.tiles,
-            shares.contexts(),
+            frequencies.contexts(),
             &codes,
             &values,
         );
@@ -102,8 +106,8 @@ fn check<C: SymbolCoder, T: Element>(sample: &Sample, shares: &Shares, forms: &m
         forms[form.id() as usize] += 1;
         let (found, raws) = sample.decode::<C, T>(chunk, &tables, form, &bytes).unwrap();
         if form == Form::Raw {
-            let places = found.iter().flatten().filter(|z| u32::from(**z) == RAW);
-            assert_eq!(places.count(), sample.tiles(chunk).active());
+            let positions = found.iter().flatten().filter(|z| u32::from(**z) == RAW);
+            assert_eq!(positions.count(), sample.tiles(chunk).active());
             assert_eq!(raws.len(), sample.tiles(chunk).active());
             assert!(
                 raws.iter()
@@ -112,8 +116,13 @@ fn check<C: SymbolCoder, T: Element>(sample: &Sample, shares: &Shares, forms: &m
         } else {
             assert!(found == chunk.codes && raws == chunk.raws::<T>());
         }
-        let slow =
-            oracle::entropy::decode::<C, T>(order, &chunk.tiles, shares.contexts(), form, &bytes);
+        let slow = oracle::entropy::decode::<C, T>(
+            order,
+            &chunk.tiles,
+            frequencies.contexts(),
+            form,
+            &bytes,
+        );
         let (slow, slow_raws) = slow.unwrap();
         let slow_raws = slow_raws.into_iter().map(T::to_bits64);
         assert!(slow.concat() == found.concat());
@@ -138,9 +147,9 @@ fn round_trips<C: SymbolCoder>(seed: u64) {
             counts.complete(false);
         }
         if rng.random() {
-            check::<C, f32>(&sample, &Shares::of::<C>(&counts), &mut forms);
+            check::<C, f32>(&sample, &FrequencyTables::of::<C>(&counts), &mut forms);
         } else {
-            check::<C, f64>(&sample, &Shares::of::<C>(&counts), &mut forms);
+            check::<C, f64>(&sample, &FrequencyTables::of::<C>(&counts), &mut forms);
         }
     }
     assert!(forms[0] > 0 && forms[1] > 20 && forms[3] > 0, "{forms:?}");
@@ -190,8 +199,12 @@ fn few_symbols_come_back() {
                 let mut counts = sample.counts();
                 counts.complete(false);
                 let mut forms = [0; 5];
-                check::<Rans, f32>(&sample, &Shares::of::<Rans>(&counts), &mut forms);
-                check::<Huffman, f64>(&sample, &Shares::of::<Huffman>(&counts), &mut forms);
+                check::<Rans, f32>(&sample, &FrequencyTables::of::<Rans>(&counts), &mut forms);
+                check::<Huffman, f64>(
+                    &sample,
+                    &FrequencyTables::of::<Huffman>(&counts),
+                    &mut forms,
+                );
             }
         }
     }
@@ -231,11 +244,11 @@ fn rans_takes_what_the_entropy_says() {
         let ideal = entropy_bits(&counts) / 8.0;
         for is_sample in [false, true] {
             counts.complete(is_sample);
-            let shares = Shares::of::<Rans>(&counts);
+            let frequencies = FrequencyTables::of::<Rans>(&counts);
             let images = sample
                 .chunks
                 .iter()
-                .map(|chunk| sample.encode::<Rans, f32>(chunk, &shares));
+                .map(|chunk| sample.encode::<Rans, f32>(chunk, &frequencies));
             let bytes: usize = images.map(|(_, bytes)| bytes.len()).sum();
             // Of each chunk: the head, two to four bytes a lane, padding.
             let states = sample.chunks.len() as f64 * (20.0 + 32.0 * 2.6 + 10.0);
@@ -259,28 +272,33 @@ fn damage_is_found_or_gives_some_codes() {
         let sample = Sample::new(kind, lengths(kind.shape, &mut rng), &mut rng);
         let mut counts = sample.counts();
         counts.complete(false);
-        damage::<Rans, f32>(&sample, &Shares::of::<Rans>(&counts), &mut rng, &mut faults);
+        damage::<Rans, f32>(
+            &sample,
+            &FrequencyTables::of::<Rans>(&counts),
+            &mut rng,
+            &mut faults,
+        );
         damage::<Huffman, f64>(
             &sample,
-            &Shares::of::<Huffman>(&counts),
+            &FrequencyTables::of::<Huffman>(&counts),
             &mut rng,
             &mut faults,
         );
     }
     assert!(faults[0] * 20 < faults.iter().sum(), "{faults:?}");
-    assert!(faults[ChunkFault::Stack as usize] > 0 && faults[ChunkFault::Length as usize] > 0);
+    assert!(faults[ChunkFault::State as usize] > 0 && faults[ChunkFault::Length as usize] > 0);
 }
 
 /// Damages chunks; what is decoded without a fault counts as fault 0.
 fn damage<C: SymbolCoder, T: Element>(
     sample: &Sample,
-    shares: &Shares,
+    frequencies: &FrequencyTables,
     rng: &mut SmallRng,
     faults: &mut [u32; 10],
 ) {
-    let tables = Box::new(DecodeTables::<C>::new(shares));
+    let tables = Box::new(DecodeTables::<C>::new(frequencies));
     for chunk in &sample.chunks {
-        let (form, whole) = sample.encode::<C, T>(chunk, shares);
+        let (form, whole) = sample.encode::<C, T>(chunk, frequencies);
         if form != Form::Coded {
             continue;
         }
@@ -302,7 +320,7 @@ fn damage<C: SymbolCoder, T: Element>(
             let slow = oracle::entropy::decode::<C, T>(
                 sample.map.order(),
                 &chunk.tiles,
-                shares.contexts(),
+                frequencies.contexts(),
                 form,
                 &bytes,
             );
@@ -322,7 +340,9 @@ fn any_bytes_are_decoded_without_panic() {
             let used = rng.random_bool(0.7);
             counts.map(|_| u32::from(used) * rng.random_range(0..3))
         }));
-        let tables = Box::new(DecodeTables::<Rans>::new(&Shares::of::<Rans>(&counts)));
+        let tables = Box::new(DecodeTables::<Rans>::new(&FrequencyTables::of::<Rans>(
+            &counts,
+        )));
         let bytes: Vec<u8> = (0..1600).map(|_| rng.random()).collect();
         for form in Form::ALL {
             for chunk in &sample.chunks {

@@ -4,7 +4,7 @@ use crate::cpu::code::fixed_length::{blocks, is_whole};
 use crate::cpu::lanes::Lanes;
 use ferrosz_codec::code::fixed_length::rate::RateByte;
 use ferrosz_codec::container::chunk::{Form, Sections, raw_words};
-use ferrosz_codec::container::grid::{BlockPlace, ChunkBox};
+use ferrosz_codec::container::grid::{BlockPosition, ChunkBox};
 use ferrosz_codec::element::Element;
 use ferrosz_codec::error::ChunkFault;
 use ferrosz_codec::pipeline::BlockCodec;
@@ -34,7 +34,7 @@ pub(super) struct Coded<'a, T> {
     pub codec: BlockCodec,
     /// By value: what is behind a reference is read again after every value that is written.
     pub quantizer: Quantizer<T>,
-    pub place: ChunkBox,
+    pub position: ChunkBox,
     pub bytes: &'a [u8],
 }
 
@@ -82,7 +82,7 @@ impl<T: Element> Coded<'_, T> {
         values: &mut [T],
     ) -> Result<Sections, ChunkFault> {
         let (codec, bytes) = (self.codec, self.bytes);
-        let mut sections = Sections::of(self.place.block_count(S::SHAPE), S::SHAPE, codec);
+        let mut sections = Sections::of(self.position.block_count(S::SHAPE), S::SHAPE, codec);
         let bodies = 4 * sections.bodies() as usize;
         let head = bytes.get(..bodies).ok_or(ChunkFault::Length)?;
         // The code before the next block; without layers every block starts from 0.
@@ -92,7 +92,7 @@ impl<T: Element> Coded<'_, T> {
             last = i32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
         }
         let mut end = bodies;
-        for (place, rate) in blocks(self.place, S::SHAPE).zip(head) {
+        for (position, rate) in blocks(self.position, S::SHAPE).zip(head) {
             let rate = RateByte::from_byte(*rate, codec.stores_outliers(), codec.max_planes())
                 .ok_or(ChunkFault::Rate)?;
             let start = end;
@@ -109,7 +109,7 @@ impl<T: Element> Coded<'_, T> {
                     last = before;
                 }
             }
-            self.set_block::<S, G>(&place, &codes, values);
+            self.set_block::<S, G>(&position, &codes, values);
         }
         sections.body_bytes = (end - bodies) as u32;
         Ok(sections)
@@ -119,18 +119,18 @@ impl<T: Element> Coded<'_, T> {
     #[inline(always)]
     fn set_block<S: StaticShape, const G: usize>(
         &self,
-        place: &BlockPlace,
+        position: &BlockPosition,
         codes: &[Group; G],
         values: &mut [T],
     ) {
-        if !is_whole(place, S::SHAPE) {
-            return self.set_cut_block::<S, G>(place, codes, values);
+        if !is_whole(position, S::SHAPE) {
+            return self.set_cut_block::<S, G>(position, codes, values);
         }
-        let [_, lines, columns] = self.place.extents.map(|extent| extent as usize);
-        let [z, y, x] = place.origin.map(|at| at as usize);
+        let [_, lines, columns] = self.position.extents.map(|extent| extent as usize);
+        let [z, y, x] = position.origin.map(|at| at as usize);
         let first = (z * lines + y) * columns + x;
         let (row, slice) = (S::SHAPE.row(), S::SHAPE.slice());
-        // First all values, then their places: what may lie anywhere keeps compilers from vectorising.
+        // First all values, then their positions: what may lie anywhere keeps compilers from vectorising.
         let mut decoded = [[T::ZERO; GROUP]; G];
         for (values, codes) in decoded.iter_mut().zip(codes) {
             self.set_row(codes, values);
@@ -144,21 +144,21 @@ impl<T: Element> Coded<'_, T> {
         }
     }
 
-    /// As [`Coded::set_block`], for a block that has places without elements.
+    /// As [`Coded::set_block`], for a block that has positions without elements.
     #[cold]
     fn set_cut_block<S: StaticShape, const G: usize>(
         &self,
-        place: &BlockPlace,
+        position: &BlockPosition,
         codes: &[Group; G],
         values: &mut [T],
     ) {
-        let [_, lines, columns] = self.place.extents.map(|extent| extent as usize);
-        let [z0, y0, x0] = place.origin.map(|at| at as usize);
+        let [_, lines, columns] = self.position.extents.map(|extent| extent as usize);
+        let [z0, y0, x0] = position.origin.map(|at| at as usize);
         let (row, height) = (S::SHAPE.row(), S::SHAPE.slice() / S::SHAPE.row());
-        let width = row.min(place.inside[2] as usize);
+        let width = row.min(position.inside[2] as usize);
         for (i, codes) in codes.as_flattened().chunks_exact(row).enumerate() {
             let (z, y) = (i / height, i % height);
-            if z < place.inside[0] as usize && y < place.inside[1] as usize {
+            if z < position.inside[0] as usize && y < position.inside[1] as usize {
                 let at = ((z0 + z) * lines + y0 + y) * columns + x0;
                 self.set_row(codes, &mut values[at..at + width]);
             }
@@ -198,10 +198,12 @@ impl<T: Element> Coded<'_, T> {
             let mut mask = self.word(mask_at)?;
             mask_at += 1;
             sections.exceptions += mask.count_ones();
-            let block = self.place.block(shape, g / groups);
+            let block = self.position.block(shape, g / groups);
             while mask != 0 {
                 let e = g % groups * GROUP as u32 + mask.trailing_zeros();
-                let at = self.place_in(shape, &block, e).ok_or(ChunkFault::Length)?;
+                let at = self
+                    .position_in(shape, &block, e)
+                    .ok_or(ChunkFault::Length)?;
                 let stored = self.bytes.get(value_at..value_at + T::BYTES);
                 let stored = stored.ok_or(ChunkFault::Length)?;
                 *values.get_mut(at).ok_or(ChunkFault::Length)? = read_value(stored);
@@ -221,12 +223,12 @@ impl<T: Element> Coded<'_, T> {
         Ok(u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
     }
 
-    /// The place of element `e` of a block; none if the chunk has no such element.
-    fn place_in(&self, shape: Shape, block: &BlockPlace, e: u32) -> Option<usize> {
+    /// The position of element `e` of a block; none if the chunk has no such element.
+    fn position_in(&self, shape: Shape, block: &BlockPosition, e: u32) -> Option<usize> {
         let (row, slice) = (shape.row() as u32, shape.slice() as u32);
         let at = [e / slice, e % slice / row, e % row];
         let is_inside = (0..3).all(|i| at[i] < block.inside[i]);
-        let [_, height, width] = self.place.extents;
+        let [_, height, width] = self.position.extents;
         let [z, y, x] = core::array::from_fn(|i| block.origin[i] + at[i]);
         is_inside.then_some(((z * height + y) * width + x) as usize)
     }

@@ -4,7 +4,7 @@ use crate::cpu::code::fixed_length::{Source, blocks, is_whole};
 use crate::cpu::lanes::Lanes;
 use ferrosz_codec::code::fixed_length::block::{BODY_SCRATCH, choose_rate};
 use ferrosz_codec::container::chunk::{CHUNK_GROUPS, Form, Sections, raw_words};
-use ferrosz_codec::container::grid::{BlockPlace, ChunkBox};
+use ferrosz_codec::container::grid::{BlockPosition, ChunkBox};
 use ferrosz_codec::element::Element;
 use ferrosz_codec::pipeline::BlockCodec;
 use ferrosz_codec::predict::group::{Group, MAX_REACH, last_of};
@@ -14,7 +14,7 @@ use ferrosz_codec::shape::{GROUP, StaticShape, WHOLE_GROUP};
 /// The values of a group that have no code: bit e for element e.
 type ExceptionMask = u32;
 
-/// The values of a block, and which of its places hold one.
+/// The values of a block, and which of its positions hold one.
 type Values<T, const G: usize> = ([[T; GROUP]; G], [u32; G]);
 
 impl<'a, T: Element> Source<'a, T> {
@@ -33,13 +33,13 @@ impl<'a, T: Element> Source<'a, T> {
     fn block<S: StaticShape, const G: usize>(
         &self,
         chunk: &ChunkBox,
-        place: &BlockPlace,
+        position: &BlockPosition,
     ) -> Values<T, G> {
-        if !is_whole(place, S::SHAPE) {
-            return self.cut_block::<S, G>(chunk, place);
+        if !is_whole(position, S::SHAPE) {
+            return self.cut_block::<S, G>(chunk, position);
         }
         let mut values = [[T::ZERO; GROUP]; G];
-        let first = self.first(chunk, place);
+        let first = self.first(chunk, position);
         let [_, lines, columns] = self.grid.lengths().map(|length| length as usize);
         let (row, slice) = (S::SHAPE.row(), S::SHAPE.slice());
         let slices = values.as_flattened_mut().chunks_exact_mut(slice);
@@ -53,33 +53,33 @@ impl<'a, T: Element> Source<'a, T> {
         (values, [WHOLE_GROUP; G])
     }
 
-    /// A block that has places without elements.
+    /// A block that has positions without elements.
     #[cold]
     fn cut_block<S: StaticShape, const G: usize>(
         &self,
         chunk: &ChunkBox,
-        place: &BlockPlace,
+        position: &BlockPosition,
     ) -> Values<T, G> {
         let mut values = [[T::ZERO; GROUP]; G];
-        let first = self.first(chunk, place);
+        let first = self.first(chunk, position);
         let [_, lines, columns] = self.grid.lengths().map(|length| length as usize);
         let (row, height) = (S::SHAPE.row(), S::SHAPE.slice() / S::SHAPE.row());
-        let width = row.min(place.inside[2] as usize);
+        let width = row.min(position.inside[2] as usize);
         for (i, to) in values.as_flattened_mut().chunks_exact_mut(row).enumerate() {
             let (z, y) = (i / height, i % height);
-            if z < place.inside[0] as usize && y < place.inside[1] as usize {
+            if z < position.inside[0] as usize && y < position.inside[1] as usize {
                 let at = first + (z * lines + y) * columns;
                 to[..width].copy_from_slice(&self.field[at..at + width]);
             }
         }
-        let inside = core::array::from_fn(|g| S::SHAPE.inside(g as u32, place.inside));
+        let inside = core::array::from_fn(|g| S::SHAPE.inside(g as u32, position.inside));
         (values, inside)
     }
 
     /// The number of a block's first element.
     #[inline(always)]
-    fn first(&self, chunk: &ChunkBox, place: &BlockPlace) -> usize {
-        let at = core::array::from_fn(|i| chunk.origin[i] + u64::from(place.origin[i]));
+    fn first(&self, chunk: &ChunkBox, position: &BlockPosition) -> usize {
+        let at = core::array::from_fn(|i| chunk.origin[i] + u64::from(position.origin[i]));
         self.grid.flat(at) as usize
     }
 }
@@ -101,8 +101,8 @@ pub(super) fn write<L: Lanes, S: StaticShape, T: Element, const G: usize>(
     let mut exceptions = Exceptions::default();
     let mut quantize = BlockQuantizer::new(codec, quantizer);
     let mut end = bodies;
-    for (b, place) in blocks(chunk, S::SHAPE).enumerate() {
-        let (values, inside) = source.block::<S, G>(&chunk, &place);
+    for (b, position) in blocks(chunk, S::SHAPE).enumerate() {
+        let (values, inside) = source.block::<S, G>(&chunk, &position);
         let mut codes = [[0; GROUP]; G];
         quantize.block::<S, G>(&values, inside, b, &mut exceptions, &mut codes);
         let before = if codec.is_layered() {
@@ -155,9 +155,9 @@ fn finish<S: StaticShape, T: Element, const G: usize>(
         Form::Coded => bytes[end..].fill(0),
         Form::CodedWithExceptions => {
             bytes[end..].fill(0);
-            let places =
-                blocks(chunk, S::SHAPE).map(|place| source.block::<S, G>(&chunk, &place).0);
-            exceptions.write::<T, G>(&sections, places, bytes);
+            let positions =
+                blocks(chunk, S::SHAPE).map(|position| source.block::<S, G>(&chunk, &position).0);
+            exceptions.write::<T, G>(&sections, positions, bytes);
         }
     }
     (form, form_words)
@@ -213,7 +213,7 @@ impl<'a, T: Element> BlockQuantizer<'a, T> {
         }
     }
 
-    /// Sets the codes of block number `b`. Where an element has none, and in places without elements, the
+    /// Sets the codes of block number `b`. Where an element has none, and in positions without elements, the
     /// code is the predicted one, so that the difference is 0.
     #[inline(always)]
     fn block<S: StaticShape, const G: usize>(

@@ -20,15 +20,15 @@ fn definition<T: Element>(
         let x = at % extents[2];
         let y = at / extents[2] % extents[1];
         let z = at / extents[2] / extents[1];
-        let place = [z, y, x];
-        if !tile.has(place) {
+        let position = [z, y, x];
+        if !tile.has(position) {
             continue;
         }
         let mut prediction = 0i32;
         for set in 1..1u32 << shape.rank() {
             let back = [set >> 2 & 1, set >> 1 & 1, set & 1];
-            if (0..3).all(|i| place[i] >= back[i]) {
-                let code = known[flat(core::array::from_fn(|i| place[i] - back[i]))];
+            if (0..3).all(|i| position[i] >= back[i]) {
+                let code = known[flat(core::array::from_fn(|i| position[i] - back[i]))];
                 prediction = if set.count_ones() % 2 == 1 {
                     prediction.wrapping_add(code)
                 } else {
@@ -36,14 +36,14 @@ fn definition<T: Element>(
                 };
             }
         }
-        let code = quantizer.quantize(value(tile.at(place)));
+        let code = quantizer.quantize(value(tile.at(position)));
         let residual = code.map(|code| code.wrapping_sub(prediction));
         let is_coded = residual.is_some_and(|d| (-32_767..=32_767).contains(&d));
         known[at as usize] = match code {
             Some(code) if is_coded || at == 0 => code,
             _ => prediction,
         };
-        codes[tile::index(shape, place) as usize] = match residual {
+        codes[tile::index(shape, position) as usize] = match residual {
             Some(d) if is_coded && d < 0 => (-2 * d - 1) as u16,
             Some(d) if is_coded => (2 * d) as u16,
             _ => 65_535,
@@ -150,10 +150,10 @@ fn agrees<T: Element>(shape: Shape, lengths: [u64; 3], kind: Kind, seed: u64) {
             decoded[first..first + row.len()].copy_from_slice(row);
         });
         for at in 0..TILE as u32 {
-            let place = tile::place(shape, at / tile::LANES, at % tile::LANES);
-            if tile.has(place) {
+            let position = tile::position(shape, at / tile::LANES, at % tile::LANES);
+            if tile.has(position) {
                 let is_raw = codes[at as usize] == RAW;
-                let at = grid.flat(tile.at(place)) as usize;
+                let at = grid.flat(tile.at(position)) as usize;
                 keeps_the_promise(&quantizer, values[at], decoded[at], is_raw);
             }
         }
@@ -198,7 +198,7 @@ fn tiles_agree_with_the_definition() {
     }
 }
 
-/// A field far from 0 has one place a tile that is stored as it is.
+/// A field far from 0 has one position a tile that is stored as it is.
 #[test]
 fn an_offset_costs_one_value() {
     for shape in Shape::ALL {

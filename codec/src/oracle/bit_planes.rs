@@ -3,14 +3,14 @@
 use crate::container::chunk::Form;
 use crate::element::Element;
 use crate::error::ChunkFault;
-use crate::oracle::entropy::{Decoded, places_of, read_values, uncoded, with_values};
-use crate::oracle::order::{self, PLACES, RAW};
+use crate::oracle::entropy::{Decoded, positions_of, read_values, uncoded, with_values};
+use crate::oracle::order::{self, POSITIONS, RAW};
 use crate::tile::{TileBox, TileOrder};
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// Words of a tile: 16 planes of as many bits as there are places.
-const TILE_WORDS: usize = 16 * PLACES / 32;
+/// Words of a tile: 16 planes of as many bits as there are positions.
+const TILE_WORDS: usize = 16 * POSITIONS / 32;
 
 /// The word and the bit of it that have bit `plane` of code number `at`.
 fn bit_of(plane: usize, at: usize) -> (usize, usize) {
@@ -44,7 +44,7 @@ pub(super) fn encode<T: Element>(
                 let (word, bit) = bit_of(plane, at);
                 of_tile[word] |= 1 << bit;
             }
-            if order::group(order, tile, at).is_some() {
+            if order::zone(order, tile, at).is_some() {
                 all.push(values[at]);
                 if *z == RAW {
                     raw.push(values[at]);
@@ -93,8 +93,8 @@ pub(super) fn decode<T: Element>(
     form: Form,
     bytes: &[u8],
 ) -> Result<Decoded<T>, ChunkFault> {
-    let places = places_of(order, tiles);
-    if let Some(decoded) = uncoded(&places, form, bytes)? {
+    let positions = positions_of(order, tiles);
+    if let Some(decoded) = uncoded(&positions, form, bytes)? {
         return Ok(decoded);
     }
     let stored: Vec<u32> = (bytes.as_chunks::<4>().0.iter())
@@ -114,15 +114,15 @@ pub(super) fn decode<T: Element>(
     let masks = restored(&tops, count.div_ceil(32), &mut take)?;
     let words = restored(&masks, count, &mut take)?;
     let mut codes = Vec::new();
-    for (words, groups) in words.chunks(TILE_WORDS).zip(&places) {
+    for (words, zones) in words.chunks(TILE_WORDS).zip(&positions) {
         let mut of_tile = Vec::new();
-        for (at, group) in groups.iter().enumerate() {
+        for (at, zone) in zones.iter().enumerate() {
             let mut z = 0u16;
             for plane in 0..16 {
                 let (word, bit) = bit_of(plane, at);
                 z |= ((words[word] >> bit & 1) as u16) << plane;
             }
-            if z != 0 && group.is_none() {
+            if z != 0 && zone.is_none() {
                 return Err(ChunkFault::Symbol);
             }
             of_tile.push(exchanged(z));

@@ -1,32 +1,32 @@
-//! Shares as the stream has them.
+//! FrequencyTables as the stream has them.
 //!
 //! ```text
 //! [ a head word for each of the 16 contexts ][ their bodies, back to back ]   padded to 4 words
 //! ```
 //!
-//! A head names the first symbol with a share, how many there are from it to the last one, and where the
-//! body ends. A body has the bit length of each share, 4 bits each, and then, for rANS only, of each share the bits
+//! A head names the first symbol with a frequency, how many there are from it to the last one, and where the
+//! body ends. A body has the bit length of each frequency, 4 bits each, and then, for rANS only, of each frequency the bits
 //! below its leading one. So contexts can be read and written each alone.
 
 use crate::code::entropy::class::CONTEXTS;
 use crate::code::entropy::counts::Counts;
-use crate::code::entropy::frequencies::ContextShares;
+use crate::code::entropy::frequencies::Frequencies;
 use crate::code::entropy::states::SymbolCoder;
 use crate::code::entropy::token::{SLOTS, TOKENS};
 use crate::error::TableFault;
 
-/// Words that all contexts take at most: shares of 112 symbols have at most 32 words.
+/// Words that all contexts take at most: frequencies of 112 symbols have at most 32 words.
 pub const MAX_WORDS: usize = (CONTEXTS * 33) as usize;
 
-/// Words that the shares are padded to a multiple of.
+/// Words that the frequencies are padded to a multiple of.
 const PADDING: usize = 4;
 
-/// Bits of a share's length.
+/// Bits of a frequency's length.
 pub const LENGTH_BITS: u32 = 4;
 
-/// The shares of all contexts: in each they sum to [`SLOTS`], or all are 0.
+/// The frequencies of all contexts: in each they sum to [`SLOTS`], or all are 0.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Shares([ContextShares; CONTEXTS as usize]);
+pub struct FrequencyTables([Frequencies; CONTEXTS as usize]);
 
 /// Symbols that a context can have.
 #[inline(always)]
@@ -37,9 +37,9 @@ pub const fn symbols_of(context: u32) -> u32 {
 /// The head of a context.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Head {
-    /// The first symbol with a share; 0 if there is none.
+    /// The first symbol with a frequency; 0 if there is none.
     pub first: u32,
-    /// How many symbols there are from the first to the last one with a share.
+    /// How many symbols there are from the first to the last one with a frequency.
     pub symbols: u32,
     /// Where the body ends, in words behind the heads.
     pub end: u32,
@@ -71,7 +71,7 @@ impl Head {
     }
 }
 
-/// Bits of a share of this bit length behind the lengths.
+/// Bits of a frequency of this bit length behind the lengths.
 #[inline(always)]
 pub const fn low_bits<C: SymbolCoder>(length: u32) -> u32 {
     if C::POWERS_OF_TWO {
@@ -81,17 +81,17 @@ pub const fn low_bits<C: SymbolCoder>(length: u32) -> u32 {
     }
 }
 
-/// The bit length of a share.
+/// The bit length of a frequency.
 #[inline(always)]
-pub const fn share_length(share: u32) -> u32 {
-    32 - share.leading_zeros()
+pub const fn frequency_length(frequency: u32) -> u32 {
+    32 - frequency.leading_zeros()
 }
 
-/// Reads a context's body, of which `word` gives the words; `set` gets each share with its symbol.
+/// Reads a context's body, of which `word` gives the words; `set` gets each frequency with its symbol.
 ///
 /// # Errors
 ///
-/// [`TableFault`]; some shares may then have been set.
+/// [`TableFault`]; some frequencies may then have been set.
 #[inline(always)]
 pub fn read_body<C: SymbolCoder>(
     head: Head,
@@ -108,14 +108,14 @@ pub fn read_body<C: SymbolCoder>(
     for i in 0..head.symbols {
         let length = bits(LENGTH_BITS * i, LENGTH_BITS);
         let is_end = i == 0 || i + 1 == head.symbols;
-        if length > share_length(SLOTS) || is_end && length == 0 {
+        if length > frequency_length(SLOTS) || is_end && length == 0 {
             return Err(TableFault::Length);
         }
         let count = low_bits::<C>(length);
-        let share = (1 << length >> 1) | bits(low, count);
+        let frequency = (1 << length >> 1) | bits(low, count);
         low += count;
-        sum += share;
-        set(head.first + i, share);
+        sum += frequency;
+        set(head.first + i, frequency);
     }
     let words = low.div_ceil(32);
     if head.end.wrapping_sub(start) != words {
@@ -130,45 +130,48 @@ pub fn read_body<C: SymbolCoder>(
     Ok(())
 }
 
-impl Shares {
-    /// The shares for these counts, which are [complete](Counts::complete).
+impl FrequencyTables {
+    /// The frequencies for these counts, which are [complete](Counts::complete).
     pub fn of<C: SymbolCoder>(counts: &Counts) -> Self {
-        Self(counts.0.each_ref().map(C::shares))
+        Self(counts.0.each_ref().map(C::frequencies))
     }
 
     /// Those of one context, below 16.
     #[inline(always)]
-    pub const fn context(&self, context: u32) -> &ContextShares {
+    pub const fn context(&self, context: u32) -> &Frequencies {
         &self.0[(context % CONTEXTS) as usize]
     }
 
     /// Those of all contexts.
-    pub const fn contexts(&self) -> &[ContextShares; CONTEXTS as usize] {
+    pub const fn contexts(&self) -> &[Frequencies; CONTEXTS as usize] {
         &self.0
     }
 
-    /// Writes the shares into the start of `words`; how many words they take.
+    /// Writes the frequencies into the start of `words`; how many words they take.
     pub fn write<C: SymbolCoder>(&self, words: &mut [u32; MAX_WORDS]) -> usize {
         words.fill(0);
         let mut end = CONTEXTS;
-        for (context, shares) in self.0.iter().enumerate() {
-            let first = shares.iter().position(|share| *share > 0).unwrap_or(0);
-            let last = shares.iter().rposition(|share| *share > 0);
+        for (context, frequencies) in self.0.iter().enumerate() {
+            let first = frequencies
+                .iter()
+                .position(|frequency| *frequency > 0)
+                .unwrap_or(0);
+            let last = frequencies.iter().rposition(|frequency| *frequency > 0);
             let symbols = last.map_or(0, |last| last + 1 - first);
             let mut bits = BitWriter {
                 words: &mut words[..],
                 at: 32 * end,
             };
-            let used = shares[first..first + symbols]
+            let used = frequencies[first..first + symbols]
                 .iter()
                 .copied()
                 .map(u32::from);
-            for share in used.clone() {
-                bits.push(share_length(share), LENGTH_BITS);
+            for frequency in used.clone() {
+                bits.push(frequency_length(frequency), LENGTH_BITS);
             }
-            for share in used {
-                let count = low_bits::<C>(share_length(share));
-                bits.push(share & ((1 << count) - 1), count);
+            for frequency in used {
+                let count = low_bits::<C>(frequency_length(frequency));
+                bits.push(frequency & ((1 << count) - 1), count);
             }
             end = bits.at.div_ceil(32);
             let head = Head {
@@ -181,18 +184,18 @@ impl Shares {
         (end as usize).next_multiple_of(PADDING)
     }
 
-    /// Reads the shares; `words` are all of them.
+    /// Reads the frequencies; `words` are all of them.
     ///
     /// # Errors
     ///
-    /// [`TableFault`] if this is not what [`Shares::write`] writes.
+    /// [`TableFault`] if this is not what [`FrequencyTables::write`] writes.
     pub fn read<C: SymbolCoder>(words: &[u32]) -> Result<Self, TableFault> {
         let (heads, bodies) = words
             .split_first_chunk::<{ CONTEXTS as usize }>()
             .ok_or(TableFault::Size)?;
-        let mut shares = [[0; TOKENS as usize]; CONTEXTS as usize];
+        let mut frequencies = [[0; TOKENS as usize]; CONTEXTS as usize];
         let mut start = 0;
-        for (context, (head, shares)) in (0..).zip(heads.iter().zip(&mut shares)) {
+        for (context, (head, frequencies)) in (0..).zip(heads.iter().zip(&mut frequencies)) {
             let head = Head::from_word(*head);
             if !head.is_possible(context, start) {
                 return Err(TableFault::Head);
@@ -201,9 +204,9 @@ impl Shares {
                 .get(start as usize..head.end as usize)
                 .ok_or(TableFault::Size)?;
             let word = |at: u32| body.get(at as usize).copied().unwrap_or(0);
-            read_body::<C>(head, start, word, |symbol, share| {
-                if let Some(place) = shares.get_mut(symbol as usize) {
-                    *place = share as u16;
+            read_body::<C>(head, start, word, |symbol, frequency| {
+                if let Some(position) = frequencies.get_mut(symbol as usize) {
+                    *position = frequency as u16;
                 }
             })?;
             start = head.end;
@@ -215,7 +218,7 @@ impl Shares {
         if padding.iter().any(|word| *word != 0) {
             return Err(TableFault::Padding);
         }
-        Ok(Self(shares))
+        Ok(Self(frequencies))
     }
 }
 
@@ -229,13 +232,13 @@ impl BitWriter<'_> {
     fn push(&mut self, bits: u32, count: u32) {
         let both = u64::from(bits) << (self.at % 32);
         let word = (self.at / 32) as usize;
-        for (place, part) in self
+        for (position, part) in self
             .words
             .iter_mut()
             .skip(word)
             .zip([both as u32, (both >> 32) as u32])
         {
-            *place |= part;
+            *position |= part;
         }
         self.at += count;
     }
@@ -248,7 +251,7 @@ mod tests {
     use alloc::vec::Vec;
     use rand::{RngExt, SeedableRng, rngs::SmallRng};
 
-    fn sample<C: SymbolCoder>(rng: &mut SmallRng) -> Shares {
+    fn sample<C: SymbolCoder>(rng: &mut SmallRng) -> FrequencyTables {
         let mut counts = Counts::default();
         for (context, counts) in (0..).zip(&mut counts.0) {
             let symbols = symbols_of(context) as usize;
@@ -257,25 +260,28 @@ mod tests {
             let bits = rng.random_range(0..32);
             counts[first..end].fill_with(|| rng.random::<u32>() >> bits >> rng.random_range(0..20));
         }
-        Shares::of::<C>(&counts)
+        FrequencyTables::of::<C>(&counts)
     }
 
-    fn words_of<C: SymbolCoder>(shares: &Shares) -> Vec<u32> {
+    fn words_of<C: SymbolCoder>(frequencies: &FrequencyTables) -> Vec<u32> {
         let mut words = [7; MAX_WORDS];
-        let used = shares.write::<C>(&mut words);
+        let used = frequencies.write::<C>(&mut words);
         words[..used].to_vec()
     }
 
     fn come_back<C: SymbolCoder>(seed: u64) {
         let mut rng = SmallRng::seed_from_u64(seed);
         for _ in 0..1000 {
-            let shares = sample::<C>(&mut rng);
-            assert_eq!(Shares::read::<C>(&words_of::<C>(&shares)), Ok(shares));
+            let frequencies = sample::<C>(&mut rng);
+            assert_eq!(
+                FrequencyTables::read::<C>(&words_of::<C>(&frequencies)),
+                Ok(frequencies)
+            );
         }
     }
 
     #[test]
-    fn shares_come_back() {
+    fn frequencies_come_back() {
         come_back::<Rans>(1);
         come_back::<Huffman>(2);
     }
@@ -286,19 +292,19 @@ mod tests {
         for _ in 0..1000 {
             let words = words_of::<C>(&sample::<C>(&mut rng));
             for count in [0, 15, words.len() - 1, words.len() - 4] {
-                assert!(Shares::read::<C>(&words[..count]).is_err());
+                assert!(FrequencyTables::read::<C>(&words[..count]).is_err());
             }
             let longer = [&words[..], &[0; 4]].concat();
-            assert_eq!(Shares::read::<C>(&longer), Err(TableFault::Size));
+            assert_eq!(FrequencyTables::read::<C>(&longer), Err(TableFault::Size));
             for _ in 0..20 {
                 let mut words = words.clone();
                 let heads_only = rng.random_bool(0.3);
                 let end = if heads_only { 16 } else { words.len() };
                 words[rng.random_range(0..end)] ^= 1 << rng.random_range(0..32);
-                match Shares::read::<C>(&words) {
-                    Ok(shares) => {
+                match FrequencyTables::read::<C>(&words) {
+                    Ok(frequencies) => {
                         faults[0] += 1;
-                        assert_eq!(words_of::<C>(&shares), words);
+                        assert_eq!(words_of::<C>(&frequencies), words);
                     }
                     Err(fault) => faults[fault as usize] += 1,
                 }
@@ -326,8 +332,8 @@ mod tests {
             for (i, word) in (1..).zip(&mut words[..16]) {
                 *word = *word & 0x0fff | (3 * i) << 14;
             }
-            assert!(Shares::read::<Rans>(&words).is_err());
-            assert!(Shares::read::<Huffman>(&words).is_err());
+            assert!(FrequencyTables::read::<Rans>(&words).is_err());
+            assert!(FrequencyTables::read::<Huffman>(&words).is_err());
         }
     }
 
@@ -340,9 +346,12 @@ mod tests {
                 [[0; 112]; 16]
                     .map(|counts: [u32; 112]| counts.map(|_| rng.random_range(from..=100))),
             );
-            let mut shares = Shares::of::<Rans>(&counts);
-            shares.0[0] = [0; 112];
-            assert_eq!(Shares::read::<Rans>(&words_of::<Rans>(&shares)), Ok(shares));
+            let mut frequencies = FrequencyTables::of::<Rans>(&counts);
+            frequencies.0[0] = [0; 112];
+            assert_eq!(
+                FrequencyTables::read::<Rans>(&words_of::<Rans>(&frequencies)),
+                Ok(frequencies)
+            );
         }
     }
 
@@ -357,7 +366,7 @@ mod tests {
             }
         }
         counts.complete(false);
-        assert!(4 * words_of::<Rans>(&Shares::of::<Rans>(&counts)).len() < 600);
-        assert!(4 * words_of::<Huffman>(&Shares::of::<Huffman>(&counts)).len() < 400);
+        assert!(4 * words_of::<Rans>(&FrequencyTables::of::<Rans>(&counts)).len() < 600);
+        assert!(4 * words_of::<Huffman>(&FrequencyTables::of::<Huffman>(&counts)).len() < 400);
     }
 }

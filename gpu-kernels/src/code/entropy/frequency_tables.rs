@@ -1,17 +1,17 @@
-//! A context's shares in a warp: each lane has those of four neighbouring symbols.
+//! A context's frequencies in a warp: each lane has those of four neighbouring symbols.
 
 use crate::primitives::scan::warp_inclusive_sum;
 use ferrosz_codec::code::entropy::states::SymbolCoder;
 use ferrosz_codec::code::entropy::token::TOKENS;
 use ferrosz_simt::{Thread, WARP};
 
-/// Symbols of a lane. The last lanes have some that do not exist, whose shares are 0.
+/// Symbols of a lane. The last lanes have some that do not exist, whose frequencies are 0.
 pub const OWN: usize = TOKENS.div_ceil(WARP) as usize;
 
 /// What a lane has of each of its symbols.
 pub type Own = [u32; OWN];
 
-/// Words that shares in the stream are padded to a multiple of.
+/// Words that frequencies in the stream are padded to a multiple of.
 pub const PADDING: u32 = 4;
 
 /// The lane's symbol number `i`.
@@ -40,25 +40,26 @@ pub fn store<T: Thread>(t: T, first: u32, own: Own) {
     }
 }
 
-/// Where the intervals of this lane's symbols start, as `ferrosz_codec::code::entropy::tables::intervals` says. The shares
+/// Where the intervals of this lane's symbols start, as `ferrosz_codec::code::entropy::tables::intervals` says. The frequencies
 /// of all symbols are also in shared memory, from word `first` on. For a warp.
 #[inline(always)]
-pub fn starts<T: Thread, C: SymbolCoder>(t: T, first: u32, shares: Own) -> Own {
-    if !C::BY_SHARE {
-        let own = shares.iter().sum();
+pub fn starts<T: Thread, C: SymbolCoder>(t: T, first: u32, frequencies: Own) -> Own {
+    if !C::BY_FREQUENCY {
+        let own = frequencies.iter().sum();
         let mut before = warp_inclusive_sum(t, own) - own;
-        return shares.map(|share| {
+        return frequencies.map(|frequency| {
             let start = before;
-            before += share;
+            before += frequency;
             start
         });
     }
     let mut starts = [0; OWN];
     for other in 0..t.opaque(TOKENS) {
-        let share = t.shared_load(first + other);
+        let frequency = t.shared_load(first + other);
         for i in 0..OWN {
-            let is_before = share > shares[i] || share == shares[i] && other < symbol(t, i);
-            starts[i] += if is_before { share } else { 0 };
+            let is_before =
+                frequency > frequencies[i] || frequency == frequencies[i] && other < symbol(t, i);
+            starts[i] += if is_before { frequency } else { 0 };
         }
     }
     starts

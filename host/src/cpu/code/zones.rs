@@ -1,46 +1,46 @@
-//! The groups of a tile's places, as a table, and what depends on a tile's codes group by group.
+//! The zones of a tile's positions, as a table, and what depends on a tile's codes zone by zone.
 
 use ferrosz_codec::code::entropy::class::class;
 use ferrosz_codec::code::entropy::counts::Counts;
 use ferrosz_codec::code::entropy::tables::NOTHING;
 use ferrosz_codec::code::entropy::token::{RAW, Token, magnitude};
 use ferrosz_codec::tile::code::{Step, TileCodes};
-use ferrosz_codec::tile::{GROUPS, LANES, STEPS, TileBox, TileOrder};
+use ferrosz_codec::tile::{LANES, STEPS, TileBox, TileOrder, ZONES};
 
-/// What stands for the group of an anchor.
-const ANCHOR: u32 = GROUPS;
+/// What stands for the zone of an anchor.
+const ANCHOR: u32 = ZONES;
 
-/// Groups, and the place of [`ANCHOR`].
-const ALL_GROUPS: usize = GROUPS as usize + 1;
+/// Zones, and the position of [`ANCHOR`].
+const ALL_ZONES: usize = ZONES as usize + 1;
 
-/// The group of each place of a tile. It takes a while to make and serves all tiles of a field.
+/// The zone of each position of a tile. It takes a while to make and serves all tiles of a field.
 #[derive(Debug, Clone)]
-pub struct GroupMap {
+pub struct ZoneMap {
     order: TileOrder,
-    groups: [Step<u8>; STEPS as usize],
+    zones: [Step<u8>; STEPS as usize],
     /// Bit l of a step's word says that lane l is an anchor.
     anchors: [u32; STEPS as usize],
 }
 
-/// The classes of a tile's groups.
+/// The classes of a tile's zones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Classes([u8; ALL_GROUPS]);
+pub struct Classes([u8; ALL_ZONES]);
 
-impl GroupMap {
-    /// The groups of tiles of this order.
+impl ZoneMap {
+    /// The zones of tiles of this order.
     pub fn new(order: TileOrder) -> Self {
-        let mut groups = [[0; LANES as usize]; STEPS as usize];
+        let mut zones = [[0; LANES as usize]; STEPS as usize];
         let mut anchors = [0; STEPS as usize];
-        for (step, (groups, anchors)) in (0..).zip(groups.iter_mut().zip(&mut anchors)) {
-            for (lane, group) in (0..).zip(groups) {
-                let found = order.group(step, lane);
-                *group = found.unwrap_or(ANCHOR) as u8;
+        for (step, (zones, anchors)) in (0..).zip(zones.iter_mut().zip(&mut anchors)) {
+            for (lane, zone) in (0..).zip(zones) {
+                let found = order.zone(step, lane);
+                *zone = found.unwrap_or(ANCHOR) as u8;
                 *anchors |= u32::from(found.is_none()) << lane;
             }
         }
         Self {
             order,
-            groups,
+            zones,
             anchors,
         }
     }
@@ -63,10 +63,10 @@ impl GroupMap {
     #[inline(always)]
     pub fn contexts(&self, tile: &TileBox, classes: &Classes, step: u32) -> Step<u8> {
         let mut contexts = [NOTHING as u8; LANES as usize];
-        if let Some(groups) = self.groups.get(step as usize) {
+        if let Some(zones) = self.zones.get(step as usize) {
             let lanes = tile.lanes(self.order.shape, step) as usize;
             for (lane, context) in contexts.iter_mut().enumerate() {
-                let class = classes.of(u32::from(groups[lane]));
+                let class = classes.of(u32::from(zones[lane]));
                 let is_coded = (class != 0) & (lane < lanes);
                 *context = if is_coded { class as u8 } else { NOTHING as u8 };
             }
@@ -77,16 +77,16 @@ impl GroupMap {
     /// The classes of a tile of these codes, and how many are [`RAW`].
     #[inline(always)]
     pub fn classes(&self, codes: &TileCodes) -> (Classes, u32) {
-        let mut sums = [0u32; ALL_GROUPS];
+        let mut sums = [0u32; ALL_ZONES];
         let mut raws = 0;
         let (steps, _) = codes.as_chunks();
-        for (codes, groups) in steps.iter().zip(&self.groups) {
-            add_magnitudes(codes, groups, &mut sums);
+        for (codes, zones) in steps.iter().zip(&self.zones) {
+            add_magnitudes(codes, zones, &mut sums);
             raws += codes.iter().filter(|z| **z == RAW as u16).count() as u32;
         }
-        let mut classes = Classes([0; ALL_GROUPS]);
-        for (group, sum) in (0..GROUPS).zip(sums) {
-            classes.set(group, class(self.order.shape, group, sum));
+        let mut classes = Classes([0; ALL_ZONES]);
+        for (zone, sum) in (0..ZONES).zip(sums) {
+            classes.set(zone, class(self.order.shape, zone, sum));
         }
         (classes, raws)
     }
@@ -97,8 +97,8 @@ impl GroupMap {
         if classes.is_zero() {
             return;
         }
-        for group in 0..self.order.groups() {
-            counts.add(0, classes.of(group));
+        for zone in 0..self.order.zones() {
+            counts.add(0, classes.of(zone));
         }
         let (steps, _) = codes.as_chunks::<{ LANES as usize }>();
         for (step, codes) in (0..).zip(steps) {
@@ -112,36 +112,36 @@ impl GroupMap {
     }
 }
 
-/// Adds the magnitudes of a step to the sums of their groups.
+/// Adds the magnitudes of a step to the sums of their zones.
 #[inline(always)]
-fn add_magnitudes(codes: &Step<u16>, groups: &Step<u8>, sums: &mut [u32; ALL_GROUPS]) {
+fn add_magnitudes(codes: &Step<u16>, zones: &Step<u8>, sums: &mut [u32; ALL_ZONES]) {
     if *codes == [0; LANES as usize] {
         return;
     }
-    for (z, group) in codes.iter().zip(groups) {
-        if let Some(sum) = sums.get_mut(usize::from(*group)) {
+    for (z, zone) in codes.iter().zip(zones) {
+        if let Some(sum) = sums.get_mut(usize::from(*zone)) {
             *sum += magnitude(u32::from(*z));
         }
     }
 }
 
 impl Classes {
-    /// All groups of class 0.
-    pub const ZERO: Self = Self([0; ALL_GROUPS]);
+    /// All zones of class 0.
+    pub const ZERO: Self = Self([0; ALL_ZONES]);
 
-    /// The class of a group.
+    /// The class of a zone.
     #[inline(always)]
-    pub fn of(&self, group: u32) -> u32 {
-        u32::from(self.0[group as usize % ALL_GROUPS])
+    pub fn of(&self, zone: u32) -> u32 {
+        u32::from(self.0[zone as usize % ALL_ZONES])
     }
 
-    /// Sets the class of a group.
+    /// Sets the class of a zone.
     #[inline(always)]
-    pub fn set(&mut self, group: u32, class: u32) {
-        self.0[group as usize % ALL_GROUPS] = class as u8;
+    pub fn set(&mut self, zone: u32, class: u32) {
+        self.0[zone as usize % ALL_ZONES] = class as u8;
     }
 
-    /// Whether all groups are of class 0.
+    /// Whether all zones are of class 0.
     #[inline(always)]
     pub fn is_zero(&self) -> bool {
         *self == Self::ZERO

@@ -1,4 +1,4 @@
-//! Statistics: what is counted, the shares that follow, and how they are stored (FORMAT.md, section 12).
+//! Statistics: what is counted, the frequencies that follow, and how they are stored (FORMAT.md, section 12).
 
 use crate::error::ChunkFault;
 use crate::oracle::order::{self, CHUNK_TILES, Field};
@@ -15,8 +15,8 @@ pub(crate) type Token = (usize, u32, u32);
 /// The token of which all bits follow.
 const ESCAPE: usize = 111;
 
-/// A code's token in a context in which `has_share` says which tokens there are.
-pub(crate) fn token(z: u16, has_share: impl Fn(usize) -> bool) -> Token {
+/// A code's token in a context in which `has_frequency` says which tokens there are.
+pub(crate) fn token(z: u16, has_frequency: impl Fn(usize) -> bool) -> Token {
     let z = u32::from(z);
     let own = if z < 16 {
         (z as usize, 0, 0)
@@ -26,7 +26,7 @@ pub(crate) fn token(z: u16, has_share: impl Fn(usize) -> bool) -> Token {
         let number = (z >> bits) + 8 * bits;
         (number as usize, bits, z % (1 << bits))
     };
-    if z < 61_440 && has_share(own.0) {
+    if z < 61_440 && has_frequency(own.0) {
         own
     } else {
         (ESCAPE, 16, z)
@@ -103,28 +103,28 @@ fn count_tile(
         counts[0][*class] = counts[0][*class].saturating_add(1);
     }
     for (at, z) in codes.iter().enumerate() {
-        let group = order::group(order, tile, at);
-        if let Some(class) = group.map(|group| classes[group]).filter(|class| *class > 0) {
+        let zone = order::zone(order, tile, at);
+        if let Some(class) = zone.map(|zone| classes[zone]).filter(|class| *class > 0) {
             let (symbol, _, _) = token(*z, |_| true);
             counts[class][symbol] = counts[class][symbol].saturating_add(1);
         }
     }
 }
 
-/// The classes of a tile's groups.
+/// The classes of a tile's zones.
 pub(crate) fn classes(order: TileOrder, tile: &crate::tile::TileBox, codes: &[u16]) -> Vec<usize> {
-    let mut sums = vec![0; order::groups(order)];
+    let mut sums = vec![0; order::zones(order)];
     for (at, z) in codes.iter().enumerate() {
-        if let Some(group) = order::group(order, tile, at) {
-            sums[group] += order::magnitude(*z);
+        if let Some(zone) = order::zone(order, tile, at) {
+            sums[zone] += order::magnitude(*z);
         }
     }
     let sums = sums.into_iter().enumerate();
-    sums.map(|(group, sum)| order::class(order.shape, group, sum))
+    sums.map(|(zone, sum)| order::class(order.shape, zone, sum))
         .collect()
 }
 
-/// The shares of all contexts for rANS.
+/// The frequencies of all contexts for rANS.
 pub(crate) fn for_rans(counts: &Contexts<u32>) -> Contexts<u16> {
     counts.each_ref().map(|counts| {
         let sum: u128 = counts.iter().map(|count| u128::from(*count)).sum();
@@ -144,7 +144,7 @@ pub(crate) fn for_rans(counts: &Contexts<u32>) -> Contexts<u16> {
     })
 }
 
-/// The shares of all contexts for Huffman codes.
+/// The frequencies of all contexts for Huffman codes.
 pub(crate) fn for_huffman(counts: &Contexts<u32>) -> Contexts<u16> {
     counts.each_ref().map(|counts| {
         let sum: u64 = counts.iter().map(|count| u64::from(*count)).sum();
@@ -157,11 +157,11 @@ pub(crate) fn for_huffman(counts: &Contexts<u32>) -> Contexts<u16> {
         let weights: Vec<u64> = order.iter().map(|(weight, _)| *weight).collect();
         let mut lengths = whole_code(&depths(&weights));
         lengths.sort();
-        let mut shares = [0; 112];
+        let mut frequencies = [0; 112];
         for ((_, symbol), length) in order.iter().zip(lengths.iter().rev()) {
-            shares[*symbol] = 4096 >> length;
+            frequencies[*symbol] = 4096 >> length;
         }
-        shares
+        frequencies
     })
 }
 
@@ -203,24 +203,24 @@ fn whole_code(depths: &[u32]) -> Vec<u32> {
     lengths
 }
 
-/// Bits of a share that are stored behind the lengths.
-fn low_bits(share: u16, is_prefix: bool) -> u32 {
-    if is_prefix || share == 0 {
+/// Bits of a frequency that are stored behind the lengths.
+fn low_bits(frequency: u16, is_prefix: bool) -> u32 {
+    if is_prefix || frequency == 0 {
         0
     } else {
-        share.ilog2()
+        frequency.ilog2()
     }
 }
 
-fn bit_length(share: u16) -> u32 {
-    u16::BITS - share.leading_zeros()
+fn bit_length(frequency: u16) -> u32 {
+    u16::BITS - frequency.leading_zeros()
 }
 
-/// The shares as the prologue has them.
-pub(crate) fn to_words(shares: &Contexts<u16>, is_prefix: bool) -> Vec<u32> {
+/// The frequencies as the prologue has them.
+pub(crate) fn to_words(frequencies: &Contexts<u16>, is_prefix: bool) -> Vec<u32> {
     let (mut heads, mut bodies) = (Vec::new(), Vec::new());
-    for shares in shares {
-        let used = || (0..112).filter(|symbol| shares[*symbol] > 0);
+    for frequencies in frequencies {
+        let used = || (0..112).filter(|symbol| frequencies[*symbol] > 0);
         let range = match (used().min(), used().max()) {
             (Some(first), Some(last)) => first..last + 1,
             _ => 0..0,
@@ -229,11 +229,11 @@ pub(crate) fn to_words(shares: &Contexts<u16>, is_prefix: bool) -> Vec<u32> {
         let mut bits: Vec<bool> = Vec::new();
         let mut push =
             |value: u32, count: u32| bits.extend((0..count).map(|i| value >> i & 1 == 1));
-        for share in &shares[range.clone()] {
-            push(bit_length(*share), 4);
+        for frequency in &frequencies[range.clone()] {
+            push(bit_length(*frequency), 4);
         }
-        for share in &shares[range] {
-            push(u32::from(*share), low_bits(*share, is_prefix));
+        for frequency in &frequencies[range] {
+            push(u32::from(*frequency), low_bits(*frequency, is_prefix));
         }
         for word in bits.chunks(32) {
             bodies.push(
@@ -249,7 +249,7 @@ pub(crate) fn to_words(shares: &Contexts<u16>, is_prefix: bool) -> Vec<u32> {
     heads
 }
 
-/// The shares of these words.
+/// The frequencies of these words.
 ///
 /// # Errors
 ///
@@ -257,9 +257,9 @@ pub(crate) fn to_words(shares: &Contexts<u16>, is_prefix: bool) -> Vec<u32> {
 pub(crate) fn from_words(words: &[u32], is_prefix: bool) -> Result<Contexts<u16>, ChunkFault> {
     let fault = ChunkFault::Prologue;
     let (heads, bodies) = words.split_at_checked(16).ok_or(fault)?;
-    let mut shares = [[0u16; 112]; 16];
+    let mut frequencies = [[0u16; 112]; 16];
     let mut start = 0;
-    for (context, (head, shares)) in heads.iter().zip(&mut shares).enumerate() {
+    for (context, (head, frequencies)) in heads.iter().zip(&mut frequencies).enumerate() {
         let (first, symbols, end) = (head & 127, head >> 7 & 127, head >> 14);
         let most = if context == 0 { 16 } else { 112 };
         if first + symbols > most {
@@ -285,15 +285,18 @@ pub(crate) fn from_words(words: &[u32], is_prefix: bool) -> Result<Contexts<u16>
                 length.saturating_sub(1)
             };
             let leading = if *length > 0 { 1u32 << (length - 1) } else { 0 };
-            let share = leading | pop(low);
-            shares[symbol as usize] = u16::try_from(share).map_err(|_| fault)?;
+            let frequency = leading | pop(low);
+            frequencies[symbol as usize] = u16::try_from(frequency).map_err(|_| fault)?;
         }
     }
     // All else, sums and padding among it, must be as it is written.
-    let is_whole = |shares: &[u16; 112]| {
-        let sum: u32 = shares.iter().map(|share| u32::from(*share)).sum();
+    let is_whole = |frequencies: &[u16; 112]| {
+        let sum: u32 = frequencies
+            .iter()
+            .map(|frequency| u32::from(*frequency))
+            .sum();
         sum == 0 || sum == 4096
     };
-    let is_same = shares.iter().all(is_whole) && to_words(&shares, is_prefix) == words;
-    is_same.then_some(shares).ok_or(fault)
+    let is_same = frequencies.iter().all(is_whole) && to_words(&frequencies, is_prefix) == words;
+    is_same.then_some(frequencies).ok_or(fault)
 }

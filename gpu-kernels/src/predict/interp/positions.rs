@@ -1,7 +1,7 @@
-//! The places of a class: which thread takes which, and what it does there.
+//! The positions of a class: which thread takes which, and what it does there.
 
 use crate::predict::interp::THREADS;
-use crate::predict::interp::stages::{Setting, Settle, Spot};
+use crate::predict::interp::stages::{Position, Residuals, TileSetup};
 use crate::predict::interp::values::Values;
 use core::marker::PhantomData;
 use ferrosz_codec::Element;
@@ -9,42 +9,42 @@ use ferrosz_codec::predict::interp::predict::{Around, OneAxis, combine};
 use ferrosz_codec::predict::interp::spline::{Order, Spline};
 use ferrosz_codec::predict::interp::store;
 use ferrosz_codec::predict::interp::store::is_own;
-use ferrosz_codec::predict::interp::walk::Class;
+use ferrosz_codec::predict::interp::walk::OddAxes;
 use ferrosz_codec::quantize::level::LevelQuantizer;
 use ferrosz_codec::shape::{Shape, StaticShape};
 use ferrosz_codec::tile;
 use ferrosz_simt::{Thread, WARP};
 
 /// A level, for a thread.
-pub(super) struct Places<'a, E> {
-    pub(super) setting: &'a Setting,
+pub(super) struct Positions<'a, E> {
+    pub(super) setup: &'a TileSetup,
     pub(super) quantizer: LevelQuantizer<E>,
     pub(super) level: u32,
     pub(super) spline: Spline,
-    reach: [Reach; 3],
-    /// Whether the own places are taken in columns.
+    reach: [Neighbourhood; 3],
+    /// Whether the own positions are taken in columns.
     in_columns: bool,
     spread: Spread,
     /// The address of the store.
     store: u32,
 }
 
-impl<'a, E: Element> Places<'a, E> {
+impl<'a, E: Element> Positions<'a, E> {
     /// A level of a tile whose store has an address.
     #[inline(always)]
     pub(super) fn new<S: StaticShape>(
-        setting: &'a Setting,
+        setup: &'a TileSetup,
         quantizer: LevelQuantizer<E>,
         [level, store]: [u32; 2],
         spline: Spline,
     ) -> Self {
-        let in_columns = level == 0 && setting.has_columns::<S>();
+        let in_columns = level == 0 && setup.has_columns::<S>();
         Self {
-            setting,
+            setup,
             quantizer,
             level,
             spline,
-            reach: [0, 1, 2].map(|axis| Reach::new(S::SHAPE, axis, level)),
+            reach: [0, 1, 2].map(|axis| Neighbourhood::new(S::SHAPE, axis, level)),
             in_columns,
             spread: if in_columns {
                 Spread::of_far(S::SHAPE)
@@ -55,10 +55,10 @@ impl<'a, E: Element> Places<'a, E> {
         }
     }
 
-    /// The address of a place.
+    /// The address of a position.
     #[inline(always)]
-    pub(super) const fn address(&self, shape: Shape, place: [u32; 3]) -> u32 {
-        self.store + 4 * store::index(shape, place)
+    pub(super) const fn address(&self, shape: Shape, position: [u32; 3]) -> u32 {
+        self.store + 4 * store::index(shape, position)
     }
 
     /// What a thread, whose first number is `turn`, does of a class, and its first number in the next one, so that the
@@ -66,12 +66,12 @@ impl<'a, E: Element> Places<'a, E> {
     #[inline(always)]
     pub(super) fn share<S: StaticShape>(
         &self,
-        class: Class,
+        class: OddAxes,
         with_far: bool,
         turn: u32,
     ) -> (Share, u32) {
         let extents = tile::extents(S::SHAPE);
-        let left = self.setting.tile.left;
+        let left = self.setup.tile.left;
         let share = Share {
             class,
             ends: core::array::from_fn(|axis| {
@@ -92,85 +92,85 @@ impl<'a, E: Element> Places<'a, E> {
 
     /// Whether this thread has something to do.
     #[inline(always)]
-    pub(super) const fn has_places(&self, share: &Share) -> bool {
+    pub(super) const fn has_positions(&self, share: &Share) -> bool {
         self.in_columns || share.turn < self.spread.end
     }
 
-    /// Goes through this thread's places of a class that is predicted along `AXES`, of those in `spread` every
+    /// Goes through this thread's positions of a class that is predicted along `AXES`, of those in `spread` every
     /// [`THREADS`]th from number `turn` on; before these, if they are so to be taken, its column.
     #[inline(always)]
-    pub(super) fn run<T: Thread, S: StaticShape, const AXES: u32, R: Settle<E>>(
+    pub(super) fn run<T: Thread, S: StaticShape, const AXES: u32, R: Residuals<E>>(
         &self,
         t: T,
         Share { class, ends, turn }: Share,
-        settle: &R,
+        residuals: &R,
     ) {
         if self.in_columns {
-            self.run_columns::<T, AXES, R>(t, class.odd, settle);
+            self.run_columns::<T, AXES, R>(t, class.odd, residuals);
         }
         let mut turn = turn;
         while turn < self.spread.end {
             let steps = self.spread.steps(turn);
-            let place: [u32; 3] = core::array::from_fn(|axis| {
+            let position: [u32; 3] = core::array::from_fn(|axis| {
                 class.first(axis, 1 << self.level) + (steps[axis] << (self.level + 1))
             });
-            if place[0] < ends[0] && place[1] < ends[1] && place[2] < ends[2] {
-                self.visit::<T, S, AXES, R>(t, place, settle);
+            if position[0] < ends[0] && position[1] < ends[1] && position[2] < ends[2] {
+                self.visit::<T, S, AXES, R>(t, position, residuals);
             }
             turn += THREADS;
         }
     }
 
-    /// Predicts and settles a place.
+    /// Predicts and codes a position.
     #[inline(always)]
-    pub(super) fn visit<T: Thread, S: StaticShape, const AXES: u32, R: Settle<E>>(
+    pub(super) fn visit<T: Thread, S: StaticShape, const AXES: u32, R: Residuals<E>>(
         &self,
         t: T,
-        place: [u32; 3],
-        settle: &R,
+        position: [u32; 3],
+        residuals: &R,
     ) {
-        let address = self.address(S::SHAPE, place);
+        let address = self.address(S::SHAPE, position);
         let around = InStore::<T, E, S> {
             t,
-            places: self,
-            place,
+            positions: self,
+            position,
             address,
             shape: PhantomData,
         };
         let prediction = combine(AXES, &around);
-        let spot = Spot {
-            place,
-            is_own: is_own(S::SHAPE, place),
-            index: tile::index(S::SHAPE, place),
+        let position = Position {
+            position,
+            is_own: is_own(S::SHAPE, position),
+            index: tile::index(S::SHAPE, position),
         };
         let slot = Values::<E, S>::load_at(t, address);
         let quantizer = &self.quantizer;
-        let [mut known] = settle.settle(t, quantizer, [spot], [slot], [prediction]);
+        let [mut known] = residuals.residuals(t, quantizer, [position], [slot], [prediction]);
         if R::is_rare(slot) {
-            known = settle.settle_rare(t, quantizer, spot, slot, prediction);
+            known = residuals.code_rare(t, quantizer, position, slot, prediction);
         }
         Values::<E, S>::store_at(t, address, known);
     }
 
-    /// How a place is predicted along an axis.
+    /// How a position is predicted along an axis.
     #[inline(always)]
-    pub(super) fn order(&self, place: [u32; 3], axis: usize, unit: u32) -> Order {
-        let setting = self.setting;
+    pub(super) fn order(&self, position: [u32; 3], axis: usize, unit: u32) -> Order {
+        let setup = self.setup;
         Order::at(
-            place[axis],
+            position[axis],
             unit,
-            setting.window[axis],
-            setting.tile.left[axis],
+            setup.window[axis],
+            setup.tile.left[axis],
         )
     }
 }
 
-/// A place and its neighbours in the store.
+/// A position and its neighbours in the store.
 struct InStore<'a, T, E, S> {
     t: T,
-    places: &'a Places<'a, E>,
-    place: [u32; 3],
-    /// The address of the place.
+    positions: &'a Positions<'a, E>,
+    position: [u32; 3],
+    /// The address of the position.
     address: u32,
     shape: PhantomData<S>,
 }
@@ -178,9 +178,9 @@ struct InStore<'a, T, E, S> {
 impl<T: Thread, E: Element, S: StaticShape> InStore<'_, T, E, S> {
     #[inline(always)]
     fn neighbours(&self, axis: usize) -> (Order, [E; 4]) {
-        let places = self.places;
-        let order = places.order(self.place, axis, 1 << places.level);
-        let known = places.reach[axis]
+        let positions = self.positions;
+        let order = positions.order(self.position, axis, 1 << positions.level);
+        let known = positions.reach[axis]
             .nearest(self.address, order)
             .map(|address| Values::<E, S>::load_at(self.t, address));
         (order, known)
@@ -192,32 +192,32 @@ impl<T: Thread, E: Element, S: StaticShape> Around<E> for InStore<'_, T, E, S> {
     #[inline(always)]
     fn along(&self, axis: usize) -> OneAxis<E> {
         let (order, known) = self.neighbours(axis);
-        OneAxis::blended(order, self.places.spline, known)
+        OneAxis::blended(order, self.positions.spline, known)
     }
 
     #[inline(always)]
     fn cubic(&self, axis: usize) -> OneAxis<E> {
         let (order, known) = self.neighbours(axis);
-        OneAxis::cubic(order, self.places.spline, known)
+        OneAxis::cubic(order, self.positions.spline, known)
     }
 
     #[inline(always)]
     fn corner(&self, a: usize, b: usize) -> E {
-        let [a, b] = [a, b].map(|axis| self.places.reach[axis].back);
+        let [a, b] = [a, b].map(|axis| self.positions.reach[axis].back);
         Values::<E, S>::load_at(self.t, self.address - a - b)
     }
 }
 
-/// Where the neighbours that a place of a level is predicted from lie along an axis, in bytes.
+/// Where the neighbours that a position of a level is predicted from lie along an axis, in bytes.
 #[derive(Clone, Copy)]
-pub(super) struct Reach {
-    /// From the place back to the one behind it.
+pub(super) struct Neighbourhood {
+    /// From the position back to the one behind it.
     pub(super) back: u32,
     /// From each to the next.
     apart: u32,
 }
 
-impl Reach {
+impl Neighbourhood {
     #[inline(always)]
     pub(super) const fn new(shape: Shape, axis: usize, level: u32) -> Self {
         let unit = 1 << level;
@@ -228,7 +228,7 @@ impl Reach {
                 apart: 2 * back,
             };
         }
-        // Even places of a row lie side by side, and odd ones far from them.
+        // Even positions of a row lie side by side, and odd ones far from them.
         let from_odds = if level == 0 {
             store::in_row(shape, 1)
         } else {
@@ -240,7 +240,7 @@ impl Reach {
         }
     }
 
-    /// The addresses of those neighbours of the place at `address` that [`OneAxis::blended`] is given for an order; in the place
+    /// The addresses of those neighbours of the position at `address` that [`OneAxis::blended`] is given for an order; in the position
     /// of one that the order does not allow, of one that there is.
     #[inline(always)]
     pub(super) fn nearest(self, address: u32, order: Order) -> [u32; 4] {
@@ -259,19 +259,19 @@ impl Reach {
 /// What a thread does of a class.
 #[derive(Clone, Copy)]
 pub(super) struct Share {
-    pub(super) class: Class,
-    /// What places are below, along each axis.
+    pub(super) class: OddAxes,
+    /// What positions are below, along each axis.
     pub(super) ends: [u32; 3],
     /// The first number that is this thread's.
     pub(super) turn: u32,
 }
 
-/// How places of a level are numbered: those not on the far face along x come first, row after row, then those that
-/// are. Either begin with a whole warp, whose lanes so have places side by side. The numbers are the same for all
+/// How positions of a level are numbered: those not on the far face along x come first, row after row, then those that
+/// are. Either begin with a whole warp, whose lanes so have positions side by side. The numbers are the same for all
 /// classes: of one that is odd along an axis those on the far face there are none.
 #[derive(Clone, Copy)]
 struct Spread {
-    /// Rows of places, of which the first ones lie in planes of `height`. The others are the last rows of all planes.
+    /// Rows of positions, of which the first ones lie in planes of `height`. The others are the last rows of all planes.
     in_planes: u32,
     /// Rows on the far face along x come after so many numbers, in planes of `height`.
     far_from: u32,
@@ -286,7 +286,7 @@ struct Spread {
 }
 
 impl Spread {
-    /// All places of a level.
+    /// All positions of a level.
     #[inline(always)]
     fn of(shape: Shape, level: u32) -> Self {
         let [depth, height] = Self::counts(shape, level);
@@ -306,20 +306,20 @@ impl Spread {
         Self::new(shape, 0, height, depth - 1, rows)
     }
 
-    /// Places along z and y with those on the far faces.
+    /// Positions along z and y with those on the far faces.
     #[inline(always)]
     const fn counts(shape: Shape, level: u32) -> [u32; 2] {
         let [depth, height, _] = tile::extents(shape);
         [
-            Class::count(shape, 0, level) + (depth > 1) as u32,
-            Class::count(shape, 1, level) + (height > 1) as u32,
+            OddAxes::count(shape, 0, level) + (depth > 1) as u32,
+            OddAxes::count(shape, 1, level) + (height > 1) as u32,
         ]
     }
 
     #[inline(always)]
     fn new(shape: Shape, level: u32, height: u32, first_plane: u32, rows: [u32; 3]) -> Self {
         let [in_planes, rows, far_rows] = rows;
-        let width_log = Class::count(shape, 2, level).trailing_zeros();
+        let width_log = OddAxes::count(shape, 2, level).trailing_zeros();
         let far_from = (rows << width_log).next_multiple_of(WARP);
         Self {
             in_planes,
@@ -332,7 +332,7 @@ impl Spread {
         }
     }
 
-    /// How many steps the place of a number is from the first one of its class along each axis; more than there are, for
+    /// How many steps the position of a number is from the first one of its class along each axis; more than there are, for
     /// numbers between.
     #[inline(always)]
     fn steps(&self, number: u32) -> [u32; 3] {
@@ -385,7 +385,7 @@ const fn quotients(divisors: [u64; 4]) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use crate::predict::interp::places::inverse;
+    use crate::predict::interp::positions::inverse;
 
     #[test]
     fn rows_are_divided_by_the_heights_that_there_are() {

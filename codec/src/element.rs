@@ -58,6 +58,30 @@ mod sealed {
     impl Sealed for f64 {}
 }
 
+/// An expression in which `E` is the type of a name that is known only when the program runs.
+///
+/// ```
+/// use ferrosz_codec::{Dtype, Element, with_element};
+///
+/// let dtype = Dtype::F64;
+/// assert_eq!(with_element!(dtype, E => E::BYTES), 8);
+/// ```
+#[macro_export]
+macro_rules! with_element {
+    ($dtype:expr, $E:ident => $body:expr) => {
+        match $dtype {
+            $crate::element::Dtype::F32 => {
+                type $E = f32;
+                $body
+            }
+            $crate::element::Dtype::F64 => {
+                type $E = f64;
+                $body
+            }
+        }
+    };
+}
+
 /// A floating-point type that ferrosz compresses: `f32` or `f64`.
 pub trait Element:
     bytemuck::Pod

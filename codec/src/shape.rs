@@ -27,6 +27,15 @@ impl Shape {
     /// All shapes.
     pub const ALL: [Self; 3] = [Self::Line, Self::Plane, Self::Cube];
 
+    /// Its name in the names of kernels.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Line => "line",
+            Self::Plane => "plane",
+            Self::Cube => "cube",
+        }
+    }
+
     /// Its number in the stream.
     pub const fn id(self) -> u8 {
         match self {
@@ -133,6 +142,36 @@ impl fmt::Display for Shape {
 pub trait StaticShape: 'static {
     /// Which shape it is.
     const SHAPE: Shape;
+}
+
+/// An expression in which `S` is the type of a shape that is known only when the program runs: code is compiled once for
+/// each shape, and this chooses.
+///
+/// ```
+/// use ferrosz_codec::shape::{Shape, StaticShape};
+/// use ferrosz_codec::with_shape;
+///
+/// let shape = Shape::Plane;
+/// assert_eq!(with_shape!(shape, S => S::SHAPE.rank()), 2);
+/// ```
+#[macro_export]
+macro_rules! with_shape {
+    ($shape:expr, $S:ident => $body:expr) => {
+        match $shape {
+            $crate::shape::Shape::Line => {
+                type $S = $crate::shape::Line;
+                $body
+            }
+            $crate::shape::Shape::Plane => {
+                type $S = $crate::shape::Plane;
+                $body
+            }
+            $crate::shape::Shape::Cube => {
+                type $S = $crate::shape::Cube;
+                $body
+            }
+        }
+    };
 }
 
 /// [`Shape::Line`] as a type.

@@ -4,18 +4,20 @@
 #![no_std]
 #![cfg_attr(target_arch = "nvptx64", allow(internal_features), feature(abi_ptx))]
 
+#[cfg(any(test, not(target_arch = "nvptx64")))]
+extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
 pub mod bare;
 pub mod code;
+pub mod entries;
 pub mod list;
-#[cfg(feature = "ptx")]
-pub mod machine_code;
+mod package;
 pub mod pipeline;
 pub mod predict;
 pub mod primitives;
-#[cfg(feature = "ptx")]
-pub mod ptx;
 pub mod quantize;
 pub mod stages;
+
+pub use package::PACKAGE;

@@ -158,7 +158,7 @@ impl Emulator {
     /// If `K::THREADS` is not a multiple of 32 from 32 to 1024.
     pub fn launch<K: Kernel>(&self, blocks: u32, params: &K::Params) -> Result<(), Fault> {
         let launch = Launch::new(K::NAME, [blocks, 1, 1], [K::THREADS, 1, 1], K::SHARED_WORDS);
-        self.run(launch, &|thread| K::emulate(thread, params))
+        self.run(launch, &|thread| K::run(thread, params))
     }
 
     /// Runs `body` as the kernel, on a grid of `blocks` blocks of `threads` threads that share

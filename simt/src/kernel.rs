@@ -1,6 +1,6 @@
 //! One kernel: the code of a thread, with all that a launch needs to know.
 
-use crate::Thread;
+use crate::{Package, Thread};
 
 /// One kernel: the code of a thread, with all that a launch needs to know.
 pub trait Kernel {
@@ -8,6 +8,8 @@ pub trait Kernel {
     type Params: Copy + 'static;
     /// The entry point's name in the PTX.
     const NAME: &'static str;
+    /// Where the compiled code is.
+    const PACKAGE: Package = Package::EMPTY;
     /// Threads in a block, a multiple of 32.
     const THREADS: u32;
     /// Words of dynamic shared memory a block needs.
@@ -17,11 +19,4 @@ pub trait Kernel {
     const RESIDENT_BLOCKS: u32 = 0;
     /// What one thread does.
     fn run<T: Thread>(thread: T, params: &Self::Params);
-
-    /// [`Kernel::run`] on the emulator. A kernel that has it as a function of its own is compiled in its own crate
-    /// alone, however many crates launch it.
-    #[cfg(feature = "emulator")]
-    fn emulate(thread: crate::emulator::EmulatorThread<'_>, params: &Self::Params) {
-        Self::run(thread, params);
-    }
 }

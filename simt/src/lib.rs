@@ -24,6 +24,8 @@ pub mod build;
 pub mod emulator;
 mod kernel;
 mod launch;
+mod name;
+mod package;
 #[cfg(target_arch = "nvptx64")]
 pub mod ptx;
 pub mod thread;
@@ -31,6 +33,8 @@ mod view;
 
 pub use kernel::Kernel;
 pub use launch::Launch;
+pub use name::Name;
+pub use package::Package;
 pub use thread::{
     Atomics, BitInstructions, Collectives, GlobalMemory, Ids, SharedMemory, Thread, Tune,
 };

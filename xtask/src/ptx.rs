@@ -3,7 +3,7 @@
 use crate::manifest::Manifest;
 use crate::packed::Files;
 use crate::{Failure, root};
-use ferrosz_gpu_kernels::list::LAUNCHES;
+use ferrosz_gpu_kernels::list::launches;
 use ferrosz_simt::build::{
     Built, Compiler, Kernels, Package, Rule, Violation, split, violations, with_directives,
 };
@@ -33,7 +33,8 @@ pub fn build(compiler: &Compiler) -> Result<(Kernels, Manifest), Failure> {
     let package = Package::new(root(), "ferrosz-gpu-kernels");
     let Built { ptx, sources } = compiler.compile(&package)?;
     // Kernels that say nothing of blocks are short; the assembler is told nothing of their threads either.
-    let bounded = LAUNCHES.iter().filter(|launch| launch.resident_blocks > 0);
+    let launches = launches();
+    let bounded = launches.iter().filter(|launch| launch.resident_blocks > 0);
     let text = with_directives(&ptx, bounded)?;
     // What breaks a rule is not committed, but whoever broke it wants to see it.
     let refused = root().join("target/refused.ptx");
@@ -106,7 +107,8 @@ fn check_rules(ptx: &str) -> Result<(), Failure> {
 
 /// Refuses entry points that are not those of the list.
 fn check_names(kernels: &Kernels) -> Result<(), Failure> {
-    let listed: BTreeSet<&str> = LAUNCHES.iter().map(|launch| launch.name).collect();
+    let launches = launches();
+    let listed: BTreeSet<&str> = launches.iter().map(|launch| launch.name).collect();
     let names: BTreeSet<&str> = kernels.0.keys().map(String::as_str).collect();
     if names != listed {
         return Err(format!("entry points {names:?} are not those of the list").into());

@@ -1,7 +1,7 @@
 //! The committed table of what kernels need on each chip, and what is never allowed.
 
 use crate::{Failure, ptx, root};
-use ferrosz_gpu_kernels::list::LAUNCHES;
+use ferrosz_gpu_kernels::list::launches;
 use ferrosz_simt::Launch;
 use ferrosz_simt::build::occupancy::Block;
 use ferrosz_simt::build::{Assembled as Kernel, Ptxas};
@@ -110,7 +110,7 @@ fn path() -> PathBuf {
 /// All kernels of the list, by name.
 fn rows(assembled: &Assembled) -> Result<Vec<Row>, Failure> {
     let mut rows = Vec::new();
-    for launch in LAUNCHES {
+    for launch in launches() {
         let kernels = CHIPS
             .iter()
             .filter_map(|chip| assembled.chips.get(chip))
@@ -120,10 +120,7 @@ fn rows(assembled: &Assembled) -> Result<Vec<Row>, Failure> {
         if kernels.len() != CHIPS.len() {
             return Err(format!("ptxas says nothing of {}", launch.name).into());
         }
-        rows.push(Row {
-            launch: *launch,
-            kernels,
-        });
+        rows.push(Row { launch, kernels });
     }
     rows.sort_by_key(|row| row.launch.name);
     Ok(rows)

@@ -1,6 +1,6 @@
 //! The codecs of blocks: fixed-length coding of blocks of 32 or 64 codes.
 
-use crate::pipeline::CodecId;
+use crate::pipeline::{Codec, CodecId};
 use crate::predict::block::Predictor;
 use crate::shape::Shape;
 
@@ -62,6 +62,11 @@ impl BlockCodec {
         self as u32
     }
 
+    /// Its name on the command line.
+    pub const fn name(self) -> &'static str {
+        Codec::Blocks(self).name()
+    }
+
     /// The numbers of its predictor and its coder in the stream (FORMAT.md, section 1), which never change.
     pub const fn id(self) -> CodecId {
         let (predictor, coder) = match self {
@@ -110,10 +115,48 @@ impl BlockCodec {
         }
     }
 
+    /// The codec of which the bytes are the same in blocks of this shape, and whose kernels there are: in a line the
+    /// Lorenzo predictor is the one-neighbour difference.
+    pub const fn in_shape(self, shape: Shape) -> Self {
+        match (self, shape) {
+            (Self::Lorenzo, Shape::Line) => Self::Outlier,
+            (codec, _) => codec,
+        }
+    }
+
     /// Whether the codec takes blocks of this shape.
     pub const fn takes(self, shape: Shape) -> bool {
         !self.is_layered() || matches!(shape, Shape::Line)
     }
+}
+
+/// An expression in which `C` is the type of a codec of blocks that is known only when the program runs.
+#[macro_export]
+macro_rules! with_block_codec {
+    ($codec:expr, $C:ident => $body:expr) => {
+        match $codec {
+            $crate::pipeline::BlockCodec::Fixed => {
+                type $C = $crate::pipeline::Fixed;
+                $body
+            }
+            $crate::pipeline::BlockCodec::Plain => {
+                type $C = $crate::pipeline::Plain;
+                $body
+            }
+            $crate::pipeline::BlockCodec::Outlier => {
+                type $C = $crate::pipeline::Outlier;
+                $body
+            }
+            $crate::pipeline::BlockCodec::Lorenzo => {
+                type $C = $crate::pipeline::Lorenzo;
+                $body
+            }
+            $crate::pipeline::BlockCodec::Layered => {
+                type $C = $crate::pipeline::Layered;
+                $body
+            }
+        }
+    };
 }
 
 /// A codec of blocks as a type, for code that is compiled once for each.

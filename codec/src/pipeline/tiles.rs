@@ -81,6 +81,25 @@ impl TileCoder {
     }
 }
 
+/// An expression in which `C` is the type of a coder with statistics that is known only when the program runs, and
+/// another one for the coder without.
+#[macro_export]
+macro_rules! with_tile_coder {
+    ($coder:expr, $C:ident => $with_statistics:expr, $bit_planes:expr) => {
+        match $coder {
+            $crate::pipeline::TileCoder::Rans => {
+                type $C = $crate::code::entropy::states::Rans;
+                $with_statistics
+            }
+            $crate::pipeline::TileCoder::Huffman => {
+                type $C = $crate::code::entropy::states::Huffman;
+                $with_statistics
+            }
+            $crate::pipeline::TileCoder::BitPlane => $bit_planes,
+        }
+    };
+}
+
 impl TileCodec {
     /// The numbers of its predictor and its coder in the stream.
     pub const fn id(self) -> CodecId {

@@ -4,6 +4,7 @@
 //! section 8.3): bodies that are not there leave holes at the end of their chunk. So tiles sum both
 //! bytes and such blocks.
 
+use crate::PACKAGE;
 use crate::bare::{BareParams, Coder, QUADS, Tile, load_codes, quad_word, tile_blocks};
 use crate::code::fixed_length::write_body;
 use crate::pipeline::blocks::compress::{first_and_others, groups, is_first};
@@ -26,7 +27,7 @@ use ferrosz_codec::pipeline::BlockCodec;
 use ferrosz_codec::predict::difference;
 use ferrosz_codec::predict::group::Group;
 use ferrosz_codec::shape::{GROUP, Shape, StaticShape};
-use ferrosz_simt::Thread;
+use ferrosz_simt::{Kernel, Name, Package, Thread};
 
 /// Compresses elements of `E` in blocks of shape `S`. Launched with one block a tile.
 pub struct BareCompress<E, S>(PhantomData<(E, S)>);
@@ -37,19 +38,17 @@ const IMAGE_WORDS: u32 = CHUNK_THREADS * 34;
 /// Words of shared memory behind the image.
 const SCRATCH_WORDS: u32 = 64;
 
-impl<E: Element, S: StaticShape> BareCompress<E, S> {
-    const SUMS: u32 = IMAGE_WORDS;
-    const TICKET: u32 = Self::SUMS + CHUNK_WARPS as u32;
-    const START: u32 = Self::TICKET + 1;
+impl<E: Element, S: StaticShape> Kernel for BareCompress<E, S> {
+    type Params = BareParams;
+    const NAME: &'static str =
+        const { &Name::of(&["ferrosz_bare_compress", S::SHAPE.name(), E::DTYPE.name()]) }.as_str();
+    const PACKAGE: Package = PACKAGE;
+    const THREADS: u32 = CHUNK_THREADS;
+    const SHARED_WORDS: u32 = IMAGE_WORDS + SCRATCH_WORDS;
+    const RESIDENT_BLOCKS: u32 = by_width::<E>(4, 3);
 
-    /// Words of shared memory.
-    pub const SHARED_WORDS: u32 = IMAGE_WORDS + SCRATCH_WORDS;
-    /// Blocks that a multiprocessor should hold at once.
-    pub const RESIDENT_BLOCKS: u32 = by_width::<E>(4, 3);
-
-    /// What one thread does.
     #[inline(always)]
-    pub fn run<T: Thread>(t: T, params: &BareParams) {
+    fn run<T: Thread>(t: T, params: &BareParams) {
         let coder = Coder::from_id(params.coder);
         let tile = Tile::take::<T, S>(t, params, Self::TICKET);
         let work = Work::<E, S>::new(params, tile);
@@ -71,6 +70,12 @@ impl<E: Element, S: StaticShape> BareCompress<E, S> {
         let start = work.find_start(t, positions, Self::START);
         work.copy_image(t, params.payload_start + start, total);
     }
+}
+
+impl<E: Element, S: StaticShape> BareCompress<E, S> {
+    const SUMS: u32 = IMAGE_WORDS;
+    const TICKET: u32 = Self::SUMS + CHUNK_WARPS as u32;
+    const START: u32 = Self::TICKET + 1;
 }
 
 /// The rate byte of a block.

@@ -3,6 +3,7 @@
 //! The stream must have passed the host's checks of its rate bytes and its length; one that has not
 //! gives wrong values or a fault, but no access outside of the views.
 
+use crate::PACKAGE;
 use crate::bare::{BareParams, Coder, LAYER_TILES, QUADS, Tile, quad_word, store_codes};
 use crate::code::fixed_length::read_body;
 use crate::pipeline::blocks::compress::{groups, is_first};
@@ -24,7 +25,7 @@ use ferrosz_codec::predict::block::Predictor;
 use ferrosz_codec::predict::difference;
 use ferrosz_codec::predict::group::Group;
 use ferrosz_codec::shape::{GROUP, Shape, StaticShape};
-use ferrosz_simt::Thread;
+use ferrosz_simt::{Kernel, Name, Package, Thread};
 
 /// Decompresses elements of `E` from blocks of shape `S`. Launched with one block a tile.
 pub struct BareDecompress<E, S>(PhantomData<(E, S)>);
@@ -35,21 +36,18 @@ const IMAGE_WORDS: u32 = CHUNK_THREADS * 34;
 /// Words of shared memory behind the image.
 const SCRATCH_WORDS: u32 = 64;
 
-impl<E: Element, S: StaticShape> BareDecompress<E, S> {
-    const SUMS: u32 = IMAGE_WORDS;
-    const LAYER_SUMS: u32 = Self::SUMS + CHUNK_WARPS as u32;
-    const TICKET: u32 = Self::LAYER_SUMS + CHUNK_WARPS as u32;
-    const START: u32 = Self::TICKET + 1;
-    const LAYER_BASE: u32 = Self::START + 2;
+impl<E: Element, S: StaticShape> Kernel for BareDecompress<E, S> {
+    type Params = BareParams;
+    const NAME: &'static str =
+        const { &Name::of(&["ferrosz_bare_decompress", S::SHAPE.name(), E::DTYPE.name()]) }
+            .as_str();
+    const PACKAGE: Package = PACKAGE;
+    const THREADS: u32 = CHUNK_THREADS;
+    const SHARED_WORDS: u32 = IMAGE_WORDS + SCRATCH_WORDS;
+    const RESIDENT_BLOCKS: u32 = by_width::<E>(4, 3);
 
-    /// Words of shared memory.
-    pub const SHARED_WORDS: u32 = IMAGE_WORDS + SCRATCH_WORDS;
-    /// Blocks that a multiprocessor should hold at once.
-    pub const RESIDENT_BLOCKS: u32 = by_width::<E>(4, 3);
-
-    /// What one thread does.
     #[inline(always)]
-    pub fn run<T: Thread>(t: T, params: &BareParams) {
+    fn run<T: Thread>(t: T, params: &BareParams) {
         let coder = Coder::from_id(params.coder);
         let tile = Tile::take::<T, S>(t, params, Self::TICKET);
         let work = Work::<E, S>::new(params, tile);
@@ -75,6 +73,14 @@ impl<E: Element, S: StaticShape> BareDecompress<E, S> {
         let is_empty = bytes == 0 && !coder.is_aatrox();
         work.store(t, coder, &codes, is_empty);
     }
+}
+
+impl<E: Element, S: StaticShape> BareDecompress<E, S> {
+    const SUMS: u32 = IMAGE_WORDS;
+    const LAYER_SUMS: u32 = Self::SUMS + CHUNK_WARPS as u32;
+    const TICKET: u32 = Self::LAYER_SUMS + CHUNK_WARPS as u32;
+    const START: u32 = Self::TICKET + 1;
+    const LAYER_BASE: u32 = Self::START + 2;
 }
 
 /// One tile's task.

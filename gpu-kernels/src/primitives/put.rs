@@ -3,7 +3,8 @@
 //! They travel as parameters of the launch, not as a copy from the host's memory: a captured graph keeps a copy's source
 //! as a pointer, and reads it again at every replay.
 
-use ferrosz_simt::{Thread, View};
+use crate::PACKAGE;
+use ferrosz_simt::{Kernel, Package, Thread, View};
 
 /// The most words of a launch.
 pub const MAX_WORDS: usize = 64;
@@ -24,15 +25,16 @@ pub struct PutParams {
     pub words: [u32; MAX_WORDS],
 }
 
-impl Put {
-    /// Words of shared memory.
-    pub const SHARED_WORDS: u32 = 0;
-    /// How many blocks a multiprocessor holds at once does not matter: not said.
-    pub const RESIDENT_BLOCKS: u32 = 0;
+impl Kernel for Put {
+    type Params = PutParams;
+    const NAME: &'static str = "ferrosz_put";
+    const PACKAGE: Package = PACKAGE;
+    const THREADS: u32 = THREADS;
+    const SHARED_WORDS: u32 = 0;
+    const RESIDENT_BLOCKS: u32 = 0;
 
-    /// What one thread does.
     #[inline(always)]
-    pub fn run<T: Thread>(t: T, params: &PutParams) {
+    fn run<T: Thread>(t: T, params: &PutParams) {
         // One thread, with positions that the compiler knows: parameters have no addresses that depend on a thread.
         if t.thread_index() == 0 {
             for (at, word) in (0..).zip(&params.words) {

@@ -1,8 +1,9 @@
 //! Reads all of a buffer and keeps next to nothing of it: how fast memory can be read at best, which
 //! is what other kernels are measured against.
 
+use crate::PACKAGE;
 use crate::pipeline::blocks::staged_chunk::UNIT_WORDS;
-use ferrosz_simt::{Thread, View};
+use ferrosz_simt::{Kernel, Package, Thread, View};
 
 /// Adds up the words of a buffer. Launched with any number of blocks.
 pub struct ReadAll;
@@ -23,22 +24,25 @@ pub const THREADS: u32 = 256;
 /// Units that a thread reads before it looks at the first.
 pub const IN_FLIGHT: usize = 4;
 
-impl ReadAll {
-    /// Words of shared memory.
-    pub const SHARED_WORDS: u32 = 0;
-    /// Blocks that a multiprocessor should hold at once.
-    pub const RESIDENT_BLOCKS: u32 = 8;
+impl Kernel for ReadAll {
+    type Params = ReadAllParams;
+    const NAME: &'static str = "ferrosz_read_all";
+    const PACKAGE: Package = PACKAGE;
+    const THREADS: u32 = THREADS;
+    const SHARED_WORDS: u32 = 0;
+    const RESIDENT_BLOCKS: u32 = 8;
 
-    /// What one thread does.
     #[inline(always)]
-    pub fn run<T: Thread>(t: T, params: &ReadAllParams) {
+    fn run<T: Thread>(t: T, params: &ReadAllParams) {
         // The sum does not depend on who adds what, and nothing that is read can be left out of it.
         let warp_sum = t.reduce_add(Self::share(t, params.input));
         if t.lane() == 0 {
             t.atomic_add(params.sum, 0, u64::from(warp_sum));
         }
     }
+}
 
+impl ReadAll {
     /// The sum of this thread's share.
     #[inline(always)]
     fn share<T: Thread>(t: T, input: View<u32>) -> u32 {

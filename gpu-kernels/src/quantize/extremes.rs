@@ -3,6 +3,7 @@
 //! Every block raises two cells of the workspace to what it saw; the one that ends last resolves
 //! the error bound, so that compression can follow without asking the host.
 
+use crate::PACKAGE;
 use crate::pipeline::blocks::staged_chunk::UNIT_WORDS;
 use crate::pipeline::cells;
 use crate::primitives::element::by_width;
@@ -13,7 +14,7 @@ use ferrosz_codec::bound::Extremes;
 use ferrosz_codec::container::header::error_term;
 use ferrosz_codec::container::identity::Identity;
 use ferrosz_codec::{Bound, BoundMode, Element};
-use ferrosz_simt::{Thread, View, WARP};
+use ferrosz_simt::{Kernel, Name, Package, Thread, View, WARP};
 
 /// Finds the extremes of a field of `E`. Launched with any number of blocks.
 pub struct FindExtremes<E>(PhantomData<E>);
@@ -45,15 +46,16 @@ const WARPS: u32 = THREADS / WARP;
 /// Units that a thread reads before it looks at the first.
 const IN_FLIGHT: usize = 4;
 
-impl<E: Element> FindExtremes<E> {
-    /// Words of shared memory.
-    pub const SHARED_WORDS: u32 = 2 * 2 * WARPS;
-    /// Blocks that a multiprocessor should hold at once.
-    pub const RESIDENT_BLOCKS: u32 = by_width::<E>(4, 3);
+impl<E: Element> Kernel for FindExtremes<E> {
+    type Params = ExtremesParams;
+    const NAME: &'static str = const { &Name::of(&["ferrosz_extremes", E::DTYPE.name()]) }.as_str();
+    const PACKAGE: Package = PACKAGE;
+    const THREADS: u32 = THREADS;
+    const SHARED_WORDS: u32 = 2 * 2 * WARPS;
+    const RESIDENT_BLOCKS: u32 = by_width::<E>(4, 3);
 
-    /// What one thread does.
     #[inline(always)]
-    pub fn run<T: Thread>(t: T, params: &ExtremesParams) {
+    fn run<T: Thread>(t: T, params: &ExtremesParams) {
         Self::clear(t, params.cells);
         let seen = Self::see_all(t, params).to_cells();
         let largest = [warp_max_u64(t, seen[0]), warp_max_u64(t, seen[1])];
@@ -87,7 +89,9 @@ impl<E: Element> FindExtremes<E> {
             }
         }
     }
+}
 
+impl<E: Element> FindExtremes<E> {
     /// Clears the cells for the launch that follows, but for those of this kernel, which leaves them clear
     /// when it ends: so a call needs no launch for that alone.
     #[inline(always)]

@@ -4,6 +4,7 @@
 //! without a code behind those of all segments before, whose number a look-back finds: so the list is in the
 //! order of the field.
 
+use crate::PACKAGE;
 use crate::pipeline::cells;
 use crate::primitives::element::{by_width, load_element, store_element};
 use crate::primitives::look_back::{LookBackState, sum_before};
@@ -14,7 +15,7 @@ use core::marker::PhantomData;
 use ferrosz_codec::Element;
 use ferrosz_codec::code::entropy::token::{RAW, unzigzag};
 use ferrosz_codec::shape::StaticShape;
-use ferrosz_simt::{Thread, View, WARP};
+use ferrosz_simt::{Kernel, Name, Package, Thread, View, WARP};
 
 /// Exports a field of `E` in tiles of shape `S`. Launched with a block for each [`SEGMENT`] elements.
 pub struct Export<E, S>(PhantomData<(E, S)>);
@@ -62,15 +63,17 @@ const BEFORE_AT: u32 = SCRATCH_AT + WARPS;
 // Each thread adds up one count.
 const _: () = assert!(TURNS * WARPS == THREADS);
 
-impl<E: Element, S: StaticShape> Export<E, S> {
-    /// Words of shared memory.
-    pub const SHARED_WORDS: u32 = BEFORE_AT + 2;
-    /// Blocks that a multiprocessor should hold at once.
-    pub const RESIDENT_BLOCKS: u32 = by_width::<E>(4, 3);
+impl<E: Element, S: StaticShape> Kernel for Export<E, S> {
+    type Params = ExportParams;
+    const NAME: &'static str =
+        const { &Name::of(&["ferrosz_export", S::SHAPE.name(), E::DTYPE.name()]) }.as_str();
+    const PACKAGE: Package = PACKAGE;
+    const THREADS: u32 = THREADS;
+    const SHARED_WORDS: u32 = BEFORE_AT + 2;
+    const RESIDENT_BLOCKS: u32 = by_width::<E>(4, 3);
 
-    /// What one thread does.
     #[inline(always)]
-    pub fn run<T: Thread>(t: T, params: &ExportParams) {
+    fn run<T: Thread>(t: T, params: &ExportParams) {
         if t.thread_index() == 0 {
             store_wide(t, 0, t.atomic_add(params.cells, cells::TICKET, 1));
         }
@@ -95,7 +98,9 @@ impl<E: Element, S: StaticShape> Export<E, S> {
             Self::list(t, params, segment, before, outliers);
         }
     }
+}
 
+impl<E: Element, S: StaticShape> Export<E, S> {
     /// Writes the codes and anchors of a segment; bit i says that this thread's element of turn i is an outlier.
     #[inline(always)]
     fn export<T: Thread>(t: T, params: &ExportParams, segment: u64) -> u32 {

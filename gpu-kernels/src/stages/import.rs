@@ -3,6 +3,7 @@
 //! Two kernels: one brings codes to their tiles, the other, after it, the values without a code to their positions
 //! in the field. What does not fit together is a fault, and nothing is read or written outside of its array.
 
+use crate::PACKAGE;
 use crate::pipeline::cells::{self, Fault};
 use crate::pipeline::tiles::codes;
 use crate::primitives::element::{by_width, load_element, store_element};
@@ -12,7 +13,7 @@ use ferrosz_codec::Element;
 use ferrosz_codec::code::entropy::token::{RAW, zigzag};
 use ferrosz_codec::shape::StaticShape;
 use ferrosz_codec::tile::{self, LANES, TILE};
-use ferrosz_simt::{Thread, View, WARP};
+use ferrosz_simt::{Kernel, Name, Package, Thread, View, WARP};
 
 /// Brings codes to their tiles of shape `S`. Launched with any number of blocks.
 ///
@@ -35,15 +36,17 @@ pub struct ImportCodesParams {
 /// Threads in a block.
 pub const THREADS: u32 = 256;
 
-impl<S: StaticShape> ImportCodes<S> {
-    /// Words of shared memory.
-    pub const SHARED_WORDS: u32 = 0;
-    /// How many blocks a multiprocessor holds at once does not matter: not said.
-    pub const RESIDENT_BLOCKS: u32 = 0;
+impl<S: StaticShape> Kernel for ImportCodes<S> {
+    type Params = ImportCodesParams;
+    const NAME: &'static str =
+        const { &Name::of(&["ferrosz_import_codes", S::SHAPE.name()]) }.as_str();
+    const PACKAGE: Package = PACKAGE;
+    const THREADS: u32 = THREADS;
+    const SHARED_WORDS: u32 = 0;
+    const RESIDENT_BLOCKS: u32 = 0;
 
-    /// What one thread does.
     #[inline(always)]
-    pub fn run<T: Thread>(t: T, params: &ImportCodesParams) {
+    fn run<T: Thread>(t: T, params: &ImportCodesParams) {
         let radius = params.array.radius(t);
         let elements = params.array.grid::<S>().elements();
         let mut outliers = 0;
@@ -58,7 +61,9 @@ impl<S: StaticShape> ImportCodes<S> {
             t.atomic_add(params.cells, cells::OUTLIERS, u64::from(outliers));
         }
     }
+}
 
+impl<S: StaticShape> ImportCodes<S> {
     /// Makes the codes of positions outside the field 0, in the tiles that have such positions. A warp takes a tile.
     #[inline(always)]
     fn clear_outside<T: Thread>(t: T, params: &ImportCodesParams) {
@@ -126,15 +131,18 @@ pub struct ImportOutliersParams {
     pub cells: View<u64>,
 }
 
-impl<E: Element, S: StaticShape> ImportOutliers<E, S> {
-    /// Words of shared memory.
-    pub const SHARED_WORDS: u32 = 0;
-    /// Blocks that a multiprocessor should hold at once.
-    pub const RESIDENT_BLOCKS: u32 = by_width::<E>(4, 3);
+impl<E: Element, S: StaticShape> Kernel for ImportOutliers<E, S> {
+    type Params = ImportOutliersParams;
+    const NAME: &'static str =
+        const { &Name::of(&["ferrosz_import_outliers", S::SHAPE.name(), E::DTYPE.name()]) }
+            .as_str();
+    const PACKAGE: Package = PACKAGE;
+    const THREADS: u32 = THREADS;
+    const SHARED_WORDS: u32 = 0;
+    const RESIDENT_BLOCKS: u32 = by_width::<E>(4, 3);
 
-    /// What one thread does.
     #[inline(always)]
-    pub fn run<T: Thread>(t: T, params: &ImportOutliersParams) {
+    fn run<T: Thread>(t: T, params: &ImportOutliersParams) {
         let mut number = first(t);
         if number == 0 && t.atomic_load(params.cells, cells::OUTLIERS) != params.count {
             raise(t, params.cells, OUTLIER);
@@ -144,7 +152,9 @@ impl<E: Element, S: StaticShape> ImportOutliers<E, S> {
             number += step(t);
         }
     }
+}
 
+impl<E: Element, S: StaticShape> ImportOutliers<E, S> {
     /// As many ascending positions without a code as there are positions without a code are all of them.
     #[inline(always)]
     fn visit<T: Thread>(t: T, params: &ImportOutliersParams, number: u64) {

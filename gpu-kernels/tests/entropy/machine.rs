@@ -16,14 +16,13 @@ use ferrosz_codec::tile::{LANES, TILE};
 use ferrosz_gpu_kernels::code::bit_planes::decode::DecodePlanes;
 use ferrosz_gpu_kernels::code::bit_planes::measure::{Measure, MeasureParams};
 use ferrosz_gpu_kernels::code::bit_planes::words::PlaneWords;
-use ferrosz_gpu_kernels::code::entropy::THREADS;
 use ferrosz_gpu_kernels::code::entropy::decode::Decode;
 use ferrosz_gpu_kernels::code::entropy::decode_tables::{
     self, DECODE_WORDS, ReadTables, ReadTablesParams,
 };
 use ferrosz_gpu_kernels::code::entropy::encode::{Encode, EncodeParams};
 use ferrosz_gpu_kernels::code::entropy::statistics::{COUNTERS, Statistics, StatisticsParams};
-use ferrosz_gpu_kernels::code::entropy::tables::{self, ENCODE_WORDS, MakeTables, TablesParams};
+use ferrosz_gpu_kernels::code::entropy::tables::{ENCODE_WORDS, MakeTables, TablesParams};
 use ferrosz_gpu_kernels::code::entropy::words::StateWords;
 use ferrosz_gpu_kernels::pipeline::cells::{self, Fault};
 use ferrosz_gpu_kernels::pipeline::identity::IdentityOf;
@@ -197,9 +196,7 @@ pub fn compress_counted<E: Element, C: SymbolCoder, S: StaticShape>(
     };
     let blocks = 1 + seed as u32 % 3;
     emulator
-        .launch_with(blocks, THREADS, Statistics::<S>::SHARED_WORDS, |t| {
-            Statistics::<S>::run(t, &statistics);
-        })
+        .launch::<Statistics<S>>(blocks, &statistics)
         .expect("statistics");
     change(&mut counts);
     let make = TablesParams {
@@ -209,11 +206,7 @@ pub fn compress_counted<E: Element, C: SymbolCoder, S: StaticShape>(
         cells: view(&mut workspace),
         is_sample: u32::from(tiling.is_sample()),
     };
-    emulator
-        .launch_with(1, tables::THREADS, MakeTables::<C>::SHARED_WORDS, |t| {
-            MakeTables::<C>::run(t, &make);
-        })
-        .expect("tables");
+    emulator.launch::<MakeTables<C>>(1, &make).expect("tables");
     let encode = EncodeParams {
         tiling,
         regions: regions.view(),
@@ -225,9 +218,7 @@ pub fn compress_counted<E: Element, C: SymbolCoder, S: StaticShape>(
     };
     let blocks = chunks.div_ceil(8) as u32 + seed as u32 % 2;
     emulator
-        .launch_with(blocks, THREADS, Encode::<C, S>::SHARED_WORDS, |t| {
-            Encode::<C, S>::run(t, &encode);
-        })
+        .launch::<Encode<C, S>>(blocks, &encode)
         .expect("encode");
     // The prologue is here the frequencies alone.
     let frequency_words = workspace[cells::FREQUENCIES_WORDS as usize] as usize;
@@ -336,16 +327,7 @@ pub fn decompress<E: Element, C: SymbolCoder, S: StaticShape>(
         tables: tables.view(),
         cells: view(&mut workspace),
     };
-    emulator
-        .launch_with(
-            1,
-            decode_tables::THREADS,
-            ReadTables::<C>::SHARED_WORDS,
-            |t| {
-                ReadTables::<C>::run(t, &read);
-            },
-        )
-        .expect("tables");
+    emulator.launch::<ReadTables<C>>(1, &read).expect("tables");
     // Decoders bring in all of them.
     let padding = &tables.words()[decode_tables::USED as usize + 1..];
     assert!(
@@ -366,9 +348,7 @@ pub fn decompress<E: Element, C: SymbolCoder, S: StaticShape>(
     };
     let blocks = chunks.div_ceil(8) as u32 + seed as u32 % 2;
     emulator
-        .launch_with(blocks, THREADS, Decode::<C, S>::SHARED_WORDS, |t| {
-            Decode::<C, S>::run(t, &decode);
-        })
+        .launch::<Decode<C, S>>(blocks, &decode)
         .expect("decode");
     leave(sample, &regions, &workspace, values)
 }
@@ -464,11 +444,8 @@ pub fn decompress_planes<E: Element, S: StaticShape>(
         element_words: E::WORDS as u32,
         verify: u32::from(verify),
     };
-    let words = DecodePlanes::<S>::SHARED_WORDS;
     emulator
-        .launch_with(chunks as u32, THREADS, words, |t| {
-            DecodePlanes::<S>::run(t, &decode);
-        })
+        .launch::<DecodePlanes<S>>(chunks as u32, &decode)
         .expect("decode");
     leave(sample, &regions, &workspace, values)
 }

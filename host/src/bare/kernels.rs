@@ -12,8 +12,8 @@ use ferrosz_codec::aatrox::{self, Layout as AatroxLayout};
 #[cfg(feature = "cuda")]
 use ferrosz_codec::cuszp::CuszpError;
 use ferrosz_codec::cuszp::{self, Framing, Layout, Quantizer};
-use ferrosz_codec::shape::{Cube, Line, Plane, Shape};
-use ferrosz_codec::{Dtype, Element};
+use ferrosz_codec::shape::Shape;
+use ferrosz_codec::{Element, with_shape};
 use ferrosz_gpu_kernels::bare::compress::BareCompress;
 use ferrosz_gpu_kernels::bare::decompress::BareDecompress;
 use ferrosz_gpu_kernels::bare::{BareParams, Coder, cell_count, tile_count};
@@ -129,26 +129,7 @@ impl<T: Element> BareStream<T> {
         }
         let blocks = blocks_of::<T>(tiles, self.elements())?;
         let params = self.params(input, stream, cells);
-        match (self.layout.shape(), T::DTYPE) {
-            (Shape::Line, Dtype::F32) => {
-                executor.launch::<BareCompress<f32, Line>>(blocks, &params)
-            }
-            (Shape::Line, Dtype::F64) => {
-                executor.launch::<BareCompress<f64, Line>>(blocks, &params)
-            }
-            (Shape::Plane, Dtype::F32) => {
-                executor.launch::<BareCompress<f32, Plane>>(blocks, &params)
-            }
-            (Shape::Plane, Dtype::F64) => {
-                executor.launch::<BareCompress<f64, Plane>>(blocks, &params)
-            }
-            (Shape::Cube, Dtype::F32) => {
-                executor.launch::<BareCompress<f32, Cube>>(blocks, &params)
-            }
-            (Shape::Cube, Dtype::F64) => {
-                executor.launch::<BareCompress<f64, Cube>>(blocks, &params)
-            }
-        }
+        with_shape!(self.layout.shape(), S => executor.launch::<BareCompress<T, S>>(blocks, &params))
     }
 
     /// Asks for the decompression of `stream`. Nothing is allocated, and nothing waits; what is wrong
@@ -167,26 +148,7 @@ impl<T: Element> BareStream<T> {
         }
         let blocks = blocks_of::<T>(tiles, self.elements())?;
         let params = self.params(output, stream, cells);
-        match (self.layout.shape(), T::DTYPE) {
-            (Shape::Line, Dtype::F32) => {
-                executor.launch::<BareDecompress<f32, Line>>(blocks, &params)
-            }
-            (Shape::Line, Dtype::F64) => {
-                executor.launch::<BareDecompress<f64, Line>>(blocks, &params)
-            }
-            (Shape::Plane, Dtype::F32) => {
-                executor.launch::<BareDecompress<f32, Plane>>(blocks, &params)
-            }
-            (Shape::Plane, Dtype::F64) => {
-                executor.launch::<BareDecompress<f64, Plane>>(blocks, &params)
-            }
-            (Shape::Cube, Dtype::F32) => {
-                executor.launch::<BareDecompress<f32, Cube>>(blocks, &params)
-            }
-            (Shape::Cube, Dtype::F64) => {
-                executor.launch::<BareDecompress<f64, Cube>>(blocks, &params)
-            }
-        }
+        with_shape!(self.layout.shape(), S => executor.launch::<BareDecompress<T, S>>(blocks, &params))
     }
 
     /// Compresses an array on a machine; none if the device is the CPU.

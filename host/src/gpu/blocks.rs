@@ -11,15 +11,12 @@ use ferrosz_codec::container::header::{
 };
 use ferrosz_codec::container::region::Region;
 use ferrosz_codec::error::{ChunkFault, TableFault};
-use ferrosz_codec::pipeline::{BlockCodec, Fixed, Layered, Lorenzo, Outlier, Plain};
 use ferrosz_codec::quantize::field::Quantizer;
-use ferrosz_codec::shape::{Cube, Line, Plane, Shape, StaticShape};
-use ferrosz_codec::{Dtype, Element, FormatError};
+use ferrosz_codec::{Element, FormatError, with_block_codec, with_shape};
 use ferrosz_gpu_kernels::pipeline::blocks::compress::{Compress, CompressParams};
 use ferrosz_gpu_kernels::pipeline::blocks::decompress::{Decompress, DecompressParams};
 use ferrosz_gpu_kernels::pipeline::blocks::staged_chunk::UnitSteps;
 use ferrosz_gpu_kernels::pipeline::cells::{self, Fault};
-use ferrosz_simt::Kernel;
 
 /// Asks for a compression. Nothing is allocated, and nothing waits.
 pub(crate) fn enqueue_compress<T: Element, E: Executor>(
@@ -65,7 +62,10 @@ pub(crate) fn enqueue_compress<T: Element, E: Executor>(
         identity: identity_of(&header),
     };
     let blocks = blocks_of::<T>(grid.chunk_count(), elements)?;
-    launch_compress::<T, E>(executor, (codec, job.layout.shape), blocks, &params)
+    let shape = job.layout.shape;
+    with_block_codec!(codec.in_shape(shape), C => with_shape!(shape, S => {
+        executor.launch::<Compress<T, C, S>>(blocks, &params)
+    }))
 }
 
 /// One block a chunk.
@@ -87,75 +87,6 @@ fn enqueue_empty<E: Executor>(
     put(executor, &to_words(&header.to_bytes()), job.stream)?;
     let length = job.cells.from(cells::STREAM_BYTES).words();
     put(executor, &[HEADER_BYTES as u32, 0], length)
-}
-
-// The kernels are generic over the element type, but an executor finds them by name, and only
-// those of the list have one: here the one becomes the other.
-
-fn launch_compress<T: Element, E: Executor>(
-    executor: &E,
-    (codec, shape): (BlockCodec, Shape),
-    blocks: u32,
-    params: &CompressParams,
-) -> Result<(), Error> {
-    match (shape, T::DTYPE) {
-        (Shape::Line, Dtype::F32) => launch_lines::<f32, E>(executor, codec, blocks, params),
-        (Shape::Line, Dtype::F64) => launch_lines::<f64, E>(executor, codec, blocks, params),
-        (Shape::Plane, Dtype::F32) => {
-            launch_blocks::<f32, Plane, E>(executor, codec, blocks, params)
-        }
-        (Shape::Plane, Dtype::F64) => {
-            launch_blocks::<f64, Plane, E>(executor, codec, blocks, params)
-        }
-        (Shape::Cube, Dtype::F32) => launch_blocks::<f32, Cube, E>(executor, codec, blocks, params),
-        (Shape::Cube, Dtype::F64) => launch_blocks::<f64, Cube, E>(executor, codec, blocks, params),
-    }
-}
-
-fn launch_lines<T: Element, E: Executor>(
-    executor: &E,
-    codec: BlockCodec,
-    blocks: u32,
-    params: &CompressParams,
-) -> Result<(), Error>
-where
-    Compress<T, Fixed, Line>: Kernel<Params = CompressParams>,
-    Compress<T, Plain, Line>: Kernel<Params = CompressParams>,
-    Compress<T, Outlier, Line>: Kernel<Params = CompressParams>,
-    Compress<T, Layered, Line>: Kernel<Params = CompressParams>,
-{
-    match codec {
-        BlockCodec::Plain => executor.launch::<Compress<T, Plain, Line>>(blocks, params),
-        // In a line the Lorenzo predictor is the one-neighbour difference.
-        BlockCodec::Outlier | BlockCodec::Lorenzo => {
-            executor.launch::<Compress<T, Outlier, Line>>(blocks, params)
-        }
-        BlockCodec::Layered => executor.launch::<Compress<T, Layered, Line>>(blocks, params),
-        BlockCodec::Fixed => executor.launch::<Compress<T, Fixed, Line>>(blocks, params),
-    }
-}
-
-fn launch_blocks<T: Element, S: StaticShape, E: Executor>(
-    executor: &E,
-    codec: BlockCodec,
-    blocks: u32,
-    params: &CompressParams,
-) -> Result<(), Error>
-where
-    Compress<T, Fixed, S>: Kernel<Params = CompressParams>,
-    Compress<T, Plain, S>: Kernel<Params = CompressParams>,
-    Compress<T, Outlier, S>: Kernel<Params = CompressParams>,
-    Compress<T, Lorenzo, S>: Kernel<Params = CompressParams>,
-{
-    match codec {
-        // A layout of layers is one of lines.
-        BlockCodec::Plain | BlockCodec::Layered => {
-            executor.launch::<Compress<T, Plain, S>>(blocks, params)
-        }
-        BlockCodec::Outlier => executor.launch::<Compress<T, Outlier, S>>(blocks, params),
-        BlockCodec::Lorenzo => executor.launch::<Compress<T, Lorenzo, S>>(blocks, params),
-        BlockCodec::Fixed => executor.launch::<Compress<T, Fixed, S>>(blocks, params),
-    }
 }
 
 /// Asks for a decompression. Nothing is allocated, and nothing waits; what is wrong will be in the
@@ -208,14 +139,7 @@ fn enqueue_region<T: Element, E: Executor>(
         codec: codec.position(),
         verify: u32::from(job.verify),
     };
-    match (job.layout.shape, T::DTYPE) {
-        (Shape::Line, Dtype::F32) => executor.launch::<Decompress<f32, Line>>(blocks, &params),
-        (Shape::Line, Dtype::F64) => executor.launch::<Decompress<f64, Line>>(blocks, &params),
-        (Shape::Plane, Dtype::F32) => executor.launch::<Decompress<f32, Plane>>(blocks, &params),
-        (Shape::Plane, Dtype::F64) => executor.launch::<Decompress<f64, Plane>>(blocks, &params),
-        (Shape::Cube, Dtype::F32) => executor.launch::<Decompress<f32, Cube>>(blocks, &params),
-        (Shape::Cube, Dtype::F64) => executor.launch::<Decompress<f64, Cube>>(blocks, &params),
-    }
+    with_shape!(job.layout.shape, S => executor.launch::<Decompress<T, S>>(blocks, &params))
 }
 
 /// Cells of the workspace of a layout.

@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::gpu::executor::Executor;
-use ferrosz_codec::{Bound, Dtype, Element};
+use ferrosz_codec::{Bound, Element};
 use ferrosz_gpu_kernels::quantize::extremes::{ExtremesParams, FindExtremes};
 use ferrosz_simt::View;
 
@@ -29,16 +29,5 @@ pub(crate) fn enqueue_resolve<T: Element, E: Executor>(
         mode: u32::from(bound.mode().id()),
         header_sum,
     };
-    launch_extremes::<T, E>(executor, shares, &params)
-}
-
-fn launch_extremes<T: Element, E: Executor>(
-    executor: &E,
-    blocks: u32,
-    params: &ExtremesParams,
-) -> Result<(), Error> {
-    match T::DTYPE {
-        Dtype::F32 => executor.launch_over::<FindExtremes<f32>>(blocks, params),
-        Dtype::F64 => executor.launch_over::<FindExtremes<f64>>(blocks, params),
-    }
+    executor.launch_over::<FindExtremes<T>>(shares, &params)
 }

@@ -3,7 +3,6 @@
 //! Nothing waits for the host: parameters, statistics and lengths stay on the machine. All of it lies behind the cells of
 //! the workspace, so that a caller's one allocation serves.
 
-pub(crate) mod launch;
 pub(crate) mod tuning;
 pub(crate) mod workspace;
 
@@ -11,28 +10,32 @@ use crate::error::Error;
 use crate::gpu::executor::Executor;
 use crate::gpu::job::{CompressJob, DecompressJob, identity_of, layout_words};
 use crate::gpu::resolve::enqueue_resolve;
-use crate::gpu::tiles::launch::{CoderKernels, TileKernels, launch_of_coder, launch_of_tiles};
 use crate::gpu::tiles::tuning::{TuneJob, enqueue_tune};
 use crate::gpu::tiles::workspace::Workspace;
+use core::marker::PhantomData;
 use ferrosz_codec::bound::Extremes;
+use ferrosz_codec::code::entropy::states::SymbolCoder;
 use ferrosz_codec::container::header::{Draft, Header};
 use ferrosz_codec::container::tiles::TileLayout;
-use ferrosz_codec::pipeline::TileCoder;
 use ferrosz_codec::predict::interp::geometry::Geometry;
 use ferrosz_codec::predict::interp::resolved::WORDS;
 use ferrosz_codec::predict::interp::tune::Tuning;
 use ferrosz_codec::predict::interp::tune::search::Search;
 use ferrosz_codec::quantize::field::Quantizer;
-use ferrosz_codec::shape::{Cube, Line, Plane};
 use ferrosz_codec::tile::TileGrid;
 use ferrosz_codec::tile::code::RADIUS;
-use ferrosz_codec::{Dtype, Element, Shape};
+use ferrosz_codec::{Dtype, Element};
+use ferrosz_codec::{with_shape, with_tile_coder};
 use ferrosz_gpu_kernels::code::bit_planes::decode::DecodePlanes;
 use ferrosz_gpu_kernels::code::bit_planes::measure::{Measure, MeasureParams};
 use ferrosz_gpu_kernels::code::bit_planes::words::PlaneWords;
+use ferrosz_gpu_kernels::code::entropy::decode::Decode;
+use ferrosz_gpu_kernels::code::entropy::decode_tables::ReadTables;
 use ferrosz_gpu_kernels::code::entropy::decode_tables::ReadTablesParams;
+use ferrosz_gpu_kernels::code::entropy::encode::Encode;
 use ferrosz_gpu_kernels::code::entropy::encode::EncodeParams;
 use ferrosz_gpu_kernels::code::entropy::statistics::{Statistics, StatisticsParams};
+use ferrosz_gpu_kernels::code::entropy::tables::MakeTables;
 use ferrosz_gpu_kernels::code::entropy::tables::TablesParams;
 use ferrosz_gpu_kernels::code::entropy::words::StateWords;
 use ferrosz_gpu_kernels::pipeline::tiles::place::{Place, PlaceParams};
@@ -44,7 +47,11 @@ use ferrosz_gpu_kernels::pipeline::tiles::prologue::{Contents, THREADS as PROLOG
 use ferrosz_gpu_kernels::pipeline::tiles::target::DecodeParams;
 use ferrosz_gpu_kernels::pipeline::tiles::tiling::Tiling;
 use ferrosz_gpu_kernels::predict::interp::InterpParams;
+use ferrosz_gpu_kernels::predict::interp::predict::Predict;
+use ferrosz_gpu_kernels::predict::interp::reconstruct::Reconstruct;
 use ferrosz_gpu_kernels::predict::tile_lorenzo::LorenzoParams;
+use ferrosz_gpu_kernels::predict::tile_lorenzo::predict::Predict as LorenzoPredict;
+use ferrosz_gpu_kernels::predict::tile_lorenzo::reconstruct::Reconstruct as LorenzoReconstruct;
 use ferrosz_simt::View;
 
 /// Warps in a block of the entropy coder's kernels.
@@ -91,42 +98,14 @@ fn strides_of_anchors(grid: &TileGrid, spacing: u32) -> [u64; 3] {
 }
 
 /// One call of either direction.
-struct Call<'a, E> {
+struct Call<'a, T, E> {
     executor: &'a E,
     layout: &'a TileLayout,
     workspace: Workspace,
-    dtype: Dtype,
+    element: PhantomData<T>,
 }
 
-impl<E: Executor> Call<'_, E> {
-    fn of_tiles(&self, blocks: u32, kernel: &TileKernels) -> Result<(), Error> {
-        launch_of_tiles(
-            self.executor,
-            self.dtype,
-            self.layout.shape(),
-            blocks,
-            kernel,
-        )
-    }
-
-    fn of_coder(&self, blocks: u32, kernel: &CoderKernels) -> Result<(), Error> {
-        launch_of_coder(
-            self.executor,
-            self.layout.codec.coder,
-            self.layout.shape(),
-            blocks,
-            kernel,
-        )
-    }
-
-    fn statistics(&self, blocks: u32, params: &StatisticsParams) -> Result<(), Error> {
-        match self.layout.shape() {
-            Shape::Line => self.executor.launch::<Statistics<Line>>(blocks, params),
-            Shape::Plane => self.executor.launch::<Statistics<Plane>>(blocks, params),
-            Shape::Cube => self.executor.launch::<Statistics<Cube>>(blocks, params),
-        }
-    }
-
+impl<T: Element, E: Executor> Call<'_, T, E> {
     fn gather(
         &self,
         from: View<u32>,
@@ -143,14 +122,11 @@ impl<E: Executor> Call<'_, E> {
         };
         let tasks = coarse.elements().div_ceil(u64::from(PROLOGUE_THREADS));
         let blocks = u32::try_from(tasks).unwrap_or(u32::MAX).min(1 << 16);
-        match self.dtype {
-            Dtype::F32 => self.executor.launch::<Gather<f32>>(blocks, &params),
-            Dtype::F64 => self.executor.launch::<Gather<f64>>(blocks, &params),
-        }
+        self.executor.launch::<Gather<T>>(blocks, &params)
     }
 
     fn blocks(&self, tasks: u64) -> Result<u32, Error> {
-        blocks(tasks, self.layout.fine.elements(), self.dtype)
+        blocks(tasks, self.layout.fine.elements(), T::DTYPE)
     }
 }
 
@@ -165,7 +141,7 @@ pub(crate) fn enqueue_compress<T: Element, E: Executor>(
         executor,
         layout,
         workspace,
-        dtype: T::DTYPE,
+        element: PhantomData::<T>,
     };
     let resolved: Quantizer<T> = job.bound.resolve(&Extremes::default());
     let is_relative = job.bound.needs_extremes();
@@ -198,13 +174,13 @@ pub(crate) fn enqueue_compress<T: Element, E: Executor>(
                 first_tile: 0,
             };
             let blocks = call.blocks(layout.fine.tiles())?;
-            call.of_tiles(blocks, &TileKernels::LorenzoPredict(params))?;
+            with_shape!(layout.shape(), S => executor.launch::<LorenzoPredict<T, S>>(blocks, &params))?;
         }
         Some(geometry) => {
             call.interpolate(job, geometry, resolved.error().to_bits64())?;
         }
     }
-    call.encode::<T>(job)?;
+    with_tile_coder!(layout.codec.coder, C => call.encode::<C>(job), call.encode_planes(job))?;
     let params = FinishParams {
         header: Draft::new(&header::<T>(job)),
         identity: identity_of(&header::<T>(job)),
@@ -223,7 +199,7 @@ fn header<T: Element>(job: &CompressJob) -> Header {
     (job.layout).header(T::DTYPE, job.bound, resolved.error().to_bits64())
 }
 
-impl<E: Executor> Call<'_, E> {
+impl<T: Element, E: Executor> Call<'_, T, E> {
     /// Tunes, and predicts the anchors and the field.
     fn interpolate(&self, job: &CompressJob, geometry: Geometry, error: u64) -> Result<(), Error> {
         let (layout, workspace) = (self.layout, &self.workspace);
@@ -254,12 +230,10 @@ impl<E: Executor> Call<'_, E> {
             is_coarse: 1,
             ..fine
         };
-        self.of_tiles(
-            self.blocks(coarse.tiles())?,
-            &TileKernels::Predict(of_anchors),
-        )?;
+        let blocks = self.blocks(coarse.tiles())?;
+        with_shape!(self.layout.shape(), S => self.executor.launch::<Predict<T, S>>(blocks, &of_anchors))?;
         let blocks = self.blocks(layout.fine.tiles())?;
-        self.of_tiles(blocks, &TileKernels::Predict(fine))
+        with_shape!(self.layout.shape(), S => self.executor.launch::<Predict<T, S>>(blocks, &fine))
     }
 
     /// Leaves the parameters in the workspace.
@@ -276,7 +250,6 @@ impl<E: Executor> Call<'_, E> {
                 tuning: Tuning::of_stream(geometry),
                 shape: self.layout.shape(),
             },
-            dtype: self.dtype,
             bound: job.bound,
             error: (!job.bound.needs_extremes()).then_some(error),
             radius: Some(RADIUS),
@@ -286,27 +259,22 @@ impl<E: Executor> Call<'_, E> {
             cells: workspace.costs,
             parameters: workspace.parameters,
         };
-        enqueue_tune(self.executor, &tune)
+        enqueue_tune::<T, E>(self.executor, &tune)
     }
 
     /// Codes to the stream, but for its header.
-    fn encode<T: Element>(&self, job: &CompressJob) -> Result<(), Error> {
+    fn encode<C: SymbolCoder>(&self, job: &CompressJob) -> Result<(), Error> {
         let (executor, layout, workspace) = (self.executor, self.layout, &self.workspace);
         let tiling = tiling(layout);
         let chunks = layout.chunks();
-        if layout.codec.coder == TileCoder::BitPlane {
-            return self.encode_planes::<T>(job);
-        }
         let warps = self.blocks((4 * chunks).div_ceil(WARPS))?;
-        self.statistics(
-            warps,
-            &StatisticsParams {
-                tiling,
-                regions: workspace.regions,
-                tiles: workspace.tiles,
-                counts: workspace.counts,
-            },
-        )?;
+        let statistics = StatisticsParams {
+            tiling,
+            regions: workspace.regions,
+            tiles: workspace.tiles,
+            counts: workspace.counts,
+        };
+        with_shape!(layout.shape(), S => executor.launch::<Statistics<S>>(warps, &statistics))?;
         let tables = TablesParams {
             counts: workspace.counts,
             tables: workspace.tables,
@@ -314,8 +282,8 @@ impl<E: Executor> Call<'_, E> {
             cells: workspace.cells,
             is_sample: u32::from(tiling.is_sample()),
         };
-        self.of_coder(1, &CoderKernels::Tables(tables))?;
-        self.write_prologue::<T>(job)?;
+        executor.launch::<MakeTables<C>>(1, &tables)?;
+        self.write_prologue(job)?;
         let encode = EncodeParams {
             tiling,
             regions: workspace.regions,
@@ -326,15 +294,15 @@ impl<E: Executor> Call<'_, E> {
             element_words: T::WORDS as u32,
         };
         let blocks = self.blocks(chunks.div_ceil(WARPS))?;
-        self.of_coder(blocks, &CoderKernels::Encode(encode))?;
-        executor.launch::<Place<StateWords>>(self.blocks(chunks)?, &self.place::<T>(job))
+        with_shape!(layout.shape(), S => executor.launch::<Encode<C, S>>(blocks, &encode))?;
+        executor.launch::<Place<StateWords>>(self.blocks(chunks)?, &self.place(job))
     }
 
     /// As [`Call::encode`], of the coder without tables.
-    fn encode_planes<T: Element>(&self, job: &CompressJob) -> Result<(), Error> {
+    fn encode_planes(&self, job: &CompressJob) -> Result<(), Error> {
         let (executor, workspace) = (self.executor, &self.workspace);
         let blocks = self.blocks(self.layout.chunks())?;
-        self.write_prologue::<T>(job)?;
+        self.write_prologue(job)?;
         let measure = MeasureParams {
             tiling: tiling(self.layout),
             regions: workspace.regions,
@@ -344,10 +312,10 @@ impl<E: Executor> Call<'_, E> {
             element_words: T::WORDS as u32,
         };
         executor.launch::<Measure>(blocks, &measure)?;
-        executor.launch::<Place<PlaneWords>>(blocks, &self.place::<T>(job))
+        executor.launch::<Place<PlaneWords>>(blocks, &self.place(job))
     }
 
-    fn write_prologue<T: Element>(&self, job: &CompressJob) -> Result<(), Error> {
+    fn write_prologue(&self, job: &CompressJob) -> Result<(), Error> {
         let (layout, workspace) = (self.layout, &self.workspace);
         let prologue = WritePrologueParams {
             contents: contents::<T>(layout),
@@ -362,7 +330,7 @@ impl<E: Executor> Call<'_, E> {
         self.executor.launch::<WritePrologue>(1, &prologue)
     }
 
-    fn place<T: Element>(&self, job: &CompressJob) -> PlaceParams {
+    fn place(&self, job: &CompressJob) -> PlaceParams {
         let workspace = &self.workspace;
         PlaceParams {
             tiling: tiling(self.layout),
@@ -391,34 +359,32 @@ pub(crate) fn enqueue_decompress<T: Element, E: Executor>(
         executor,
         layout,
         workspace,
-        dtype: T::DTYPE,
+        element: PhantomData::<T>,
     };
     executor.clear(call.workspace.cells)?;
-    call.read_prologue::<T>(job)?;
-    call.decode::<T>(job)?;
+    call.read_prologue(job)?;
+    call.decode(job)?;
     match layout.codec.predictor.geometry() {
         None => call.unpredict(job),
         Some(geometry) => call.reconstruct(job, geometry),
     }
 }
 
-impl<E: Executor> Call<'_, E> {
+impl<T: Element, E: Executor> Call<'_, T, E> {
     /// What precedes the chunks: the coder's tables, if it has any, and then parameters and anchors.
-    fn read_prologue<T: Element>(&self, job: &DecompressJob<'_>) -> Result<(), Error> {
+    fn read_prologue(&self, job: &DecompressJob<'_>) -> Result<(), Error> {
         let (executor, layout, workspace) = (self.executor, self.layout, &self.workspace);
         let (contents, chunks) = (contents::<T>(layout), layout.chunks());
         let layout_words = layout_words::<T>(job.layout);
-        if layout.codec.coder.has_tables() {
-            let tables = ReadTablesParams {
-                stream: job.stream,
-                chunks,
-                frequencies_at: contents.frequencies_at(),
-                layout: layout_words,
-                tables: workspace.tables,
-                cells: workspace.cells,
-            };
-            self.of_coder(1, &CoderKernels::ReadTables(tables))?;
-        }
+        let tables = ReadTablesParams {
+            stream: job.stream,
+            chunks,
+            frequencies_at: contents.frequencies_at(),
+            layout: layout_words,
+            tables: workspace.tables,
+            cells: workspace.cells,
+        };
+        with_tile_coder!(layout.codec.coder, C => executor.launch::<ReadTables<C>>(1, &tables), Ok(()))?;
         let geometry = layout.codec.predictor.geometry().unwrap_or_default();
         let prologue = ReadPrologueParams {
             contents,
@@ -431,14 +397,11 @@ impl<E: Executor> Call<'_, E> {
             geometry: geometry.id(),
             verify: u32::from(job.verify),
         };
-        match T::DTYPE {
-            Dtype::F32 => executor.launch::<ReadPrologue<f32>>(1, &prologue),
-            Dtype::F64 => executor.launch::<ReadPrologue<f64>>(1, &prologue),
-        }
+        executor.launch::<ReadPrologue<T>>(1, &prologue)
     }
 
     /// The chunks to codes.
-    fn decode<T: Element>(&self, job: &DecompressJob<'_>) -> Result<(), Error> {
+    fn decode(&self, job: &DecompressJob<'_>) -> Result<(), Error> {
         let (layout, workspace) = (self.layout, &self.workspace);
         let decode = DecodeParams {
             tiling: tiling(layout),
@@ -451,21 +414,15 @@ impl<E: Executor> Call<'_, E> {
             element_words: T::WORDS as u32,
             verify: u32::from(job.verify),
         };
-        if layout.codec.coder.has_tables() {
-            let blocks = self.blocks(layout.chunks().div_ceil(WARPS))?;
-            self.of_coder(blocks, &CoderKernels::Decode(decode))
-        } else {
-            self.decode_planes(&decode)
-        }
-    }
-
-    fn decode_planes(&self, params: &DecodeParams) -> Result<(), Error> {
-        let (executor, blocks) = (self.executor, self.blocks(self.layout.chunks())?);
-        match self.layout.shape() {
-            Shape::Line => executor.launch::<DecodePlanes<Line>>(blocks, params),
-            Shape::Plane => executor.launch::<DecodePlanes<Plane>>(blocks, params),
-            Shape::Cube => executor.launch::<DecodePlanes<Cube>>(blocks, params),
-        }
+        let (warps, chunks) = (layout.chunks().div_ceil(WARPS), layout.chunks());
+        with_tile_coder!(layout.codec.coder,
+            C => with_shape!(layout.shape(), S => {
+                self.executor.launch::<Decode<C, S>>(self.blocks(warps)?, &decode)
+            }),
+            with_shape!(layout.shape(), S => {
+                self.executor.launch::<DecodePlanes<S>>(self.blocks(chunks)?, &decode)
+            })
+        )
     }
 
     fn unpredict(&self, job: &DecompressJob<'_>) -> Result<(), Error> {
@@ -482,7 +439,7 @@ impl<E: Executor> Call<'_, E> {
             first_tile: 0,
         };
         let blocks = self.blocks(layout.fine.tiles())?;
-        self.of_tiles(blocks, &TileKernels::LorenzoReconstruct(params))
+        with_shape!(self.layout.shape(), S => self.executor.launch::<LorenzoReconstruct<T, S>>(blocks, &params))
     }
 
     fn reconstruct(&self, job: &DecompressJob<'_>, geometry: Geometry) -> Result<(), Error> {
@@ -511,8 +468,8 @@ impl<E: Executor> Call<'_, E> {
             ..fine
         };
         let blocks = self.blocks(coarse.tiles())?;
-        self.of_tiles(blocks, &TileKernels::Reconstruct(of_anchors))?;
+        with_shape!(self.layout.shape(), S => self.executor.launch::<Reconstruct<T, S>>(blocks, &of_anchors))?;
         let blocks = self.blocks(layout.fine.tiles())?;
-        self.of_tiles(blocks, &TileKernels::Reconstruct(fine))
+        with_shape!(self.layout.shape(), S => self.executor.launch::<Reconstruct<T, S>>(blocks, &fine))
     }
 }

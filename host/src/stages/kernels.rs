@@ -3,24 +3,27 @@
 use crate::error::Error;
 use crate::gpu::executor::{Executor, put};
 use crate::gpu::resolve::enqueue_resolve;
-use crate::gpu::tiles::launch::{TileKernels, launch_of_tiles};
 use crate::gpu::tiles::strides;
 use crate::gpu::tiles::tuning::{TuneJob, enqueue_tune};
 use crate::gpu::tiles::workspace::Sections;
 use crate::memory;
 use crate::stages::{Code, CodeWidth, Decomposition, Interpolator, Recipe};
-use ferrosz_codec::Element;
 use ferrosz_codec::bound::Extremes;
 use ferrosz_codec::predict::interp::resolved::{WORDS, Words};
 use ferrosz_codec::predict::interp::tune::search::Search;
 use ferrosz_codec::tile::TileGrid;
+use ferrosz_codec::{Element, with_shape};
 use ferrosz_gpu_kernels::pipeline::cells::{self, Fault};
 use ferrosz_gpu_kernels::pipeline::tiles::codes::REGION_WORDS;
 use ferrosz_gpu_kernels::predict::interp::InterpParams;
+use ferrosz_gpu_kernels::predict::interp::predict::Predict;
 use ferrosz_gpu_kernels::predict::interp::prepare::{CELLS, PARAMETER_WORDS};
+use ferrosz_gpu_kernels::predict::interp::reconstruct::Reconstruct;
 use ferrosz_gpu_kernels::stages::arrays::CodeArray;
-use ferrosz_gpu_kernels::stages::export::{ExportParams, SEGMENT};
-use ferrosz_gpu_kernels::stages::import::{CODE, ImportCodesParams, ImportOutliersParams, THREADS};
+use ferrosz_gpu_kernels::stages::export::{Export, ExportParams, SEGMENT};
+use ferrosz_gpu_kernels::stages::import::{
+    CODE, ImportCodes, ImportCodesParams, ImportOutliers, ImportOutliersParams, THREADS,
+};
 use ferrosz_simt::View;
 
 /// The workspace of a call.
@@ -97,7 +100,6 @@ pub(super) fn enqueue_decompose<T: Element, C: Code, E: Executor>(
             tuning: interpolator.tuning,
             shape: grid.shape(),
         },
-        dtype: T::DTYPE,
         bound: interpolator.bound,
         error: enqueue_bound::<T, E>(executor, interpolator, grid, input, &workspace)?,
         radius: interpolator.radius,
@@ -107,13 +109,12 @@ pub(super) fn enqueue_decompose<T: Element, C: Code, E: Executor>(
         cells: workspace.costs,
         parameters: workspace.parameters,
     };
-    enqueue_tune(executor, &tune)?;
+    enqueue_tune::<T, E>(executor, &tune)?;
     if grid.elements() == 0 {
         return Ok(());
     }
-    let launch =
-        |blocks, kernel| launch_of_tiles(executor, T::DTYPE, grid.shape(), blocks, &kernel);
-    launch(blocks::<T>(grid.tiles(), grid)?, TileKernels::Predict(part))?;
+    let tiles = blocks::<T>(grid.tiles(), grid)?;
+    with_shape!(grid.shape(), S => executor.launch::<Predict<T, S>>(tiles, &part))?;
     let geometry = interpolator.tuning.geometry;
     let export = ExportParams {
         field: input,
@@ -132,7 +133,8 @@ pub(super) fn enqueue_decompose<T: Element, C: Code, E: Executor>(
         capacity: arrays.outliers,
         cells: workspace.cells,
     };
-    launch(blocks_of_segments::<T>(grid)?, TileKernels::Export(export))
+    let segments = blocks_of_segments::<T>(grid)?;
+    with_shape!(grid.shape(), S => executor.launch::<Export<T, S>>(segments, &export))
 }
 
 /// Asks for what of the bound only the field can tell; the bits of the absolute error, if it is known before.
@@ -196,12 +198,8 @@ pub(super) fn enqueue_compose<T: Element, E: Executor>(
         predicted: workspace.regions,
         cells: workspace.cells,
     };
-    let launch =
-        |blocks, kernel| launch_of_tiles(executor, T::DTYPE, grid.shape(), blocks, &kernel);
-    launch(
-        import_blocks(grid.elements()),
-        TileKernels::ImportCodes(codes),
-    )?;
+    let many = import_blocks(grid.elements());
+    with_shape!(grid.shape(), S => executor.launch::<ImportCodes<S>>(many, &codes))?;
     let outliers = ImportOutliersParams {
         array,
         values: arrays.outlier_values,
@@ -210,18 +208,14 @@ pub(super) fn enqueue_compose<T: Element, E: Executor>(
         field: output,
         cells: workspace.cells,
     };
-    launch(
-        import_blocks(arrays.outliers),
-        TileKernels::ImportOutliers(outliers),
-    )?;
+    let many = import_blocks(arrays.outliers);
+    with_shape!(grid.shape(), S => executor.launch::<ImportOutliers<T, S>>(many, &outliers))?;
     let params = InterpParams {
         anchors: arrays.anchors,
         ..part(grid, &workspace, output)
     };
-    launch(
-        blocks::<T>(grid.tiles(), grid)?,
-        TileKernels::Reconstruct(params),
-    )
+    let tiles = blocks::<T>(grid.tiles(), grid)?;
+    with_shape!(grid.shape(), S => executor.launch::<Reconstruct<T, S>>(tiles, &params))
 }
 
 fn blocks<T: Element>(tasks: u64, grid: &TileGrid) -> Result<u32, Error> {

@@ -77,6 +77,9 @@ pub const fn state(spare: u32, stored: u32) -> u32 {
 /// [`SLOTS`] into intervals, as long as their frequencies. The low bits of a state, its *slot*, say which symbol is
 /// on top.
 pub trait SymbolCoder: Copy + Send + Sync + 'static {
+    /// Its name in the names of kernels.
+    const NAME: &'static str;
+
     /// Whether all frequencies are powers of two.
     const POWERS_OF_TWO: bool;
 
@@ -117,6 +120,7 @@ pub const fn slot_of(x: u32) -> u32 {
 pub struct Rans;
 
 impl SymbolCoder for Rans {
+    const NAME: &'static str = "rans";
     const POWERS_OF_TWO: bool = false;
     const BY_FREQUENCY: bool = false;
 
@@ -174,6 +178,7 @@ impl SymbolCoder for Rans {
 pub struct Huffman;
 
 impl SymbolCoder for Huffman {
+    const NAME: &'static str = "huffman";
     const POWERS_OF_TWO: bool = true;
     const BY_FREQUENCY: bool = true;
 

@@ -3,6 +3,7 @@
 //! Whatever the stream holds, no access leaves it or the output, and all threads take the same way: a chunk whose
 //! parts contradict each other is reported, and its codes are 0.
 
+use crate::PACKAGE;
 use crate::code::bit_planes::{CHUNK_MASKS, STRIPES, Stripe, TILE_MASKS, TILE_TOPS};
 use crate::code::entropy::walk::QUAD_STEPS;
 use crate::code::entropy::{THREADS, WARPS};
@@ -16,7 +17,7 @@ use ferrosz_codec::code::fixed_length::bit_plane::set_rows;
 use ferrosz_codec::container::chunk::Form;
 use ferrosz_codec::error::ChunkFault;
 use ferrosz_codec::shape::{GROUP, StaticShape};
-use ferrosz_simt::{Thread, WARP};
+use ferrosz_simt::{Kernel, Name, Package, Thread, WARP};
 
 /// Decodes chunks in tiles of shape `S`. Launched with one block a chunk.
 pub struct DecodePlanes<S>(PhantomData<S>);
@@ -27,15 +28,17 @@ const OFFSETS: u32 = OWN_MASKS + CHUNK_MASKS;
 const SUMS: u32 = OFFSETS + CHUNK_MASKS;
 const CHECKSUMS: u32 = SUMS + WARPS;
 
-impl<S: StaticShape> DecodePlanes<S> {
-    /// Words of shared memory.
-    pub const SHARED_WORDS: u32 = CHECKSUMS + 2 * WARPS;
-    /// Blocks that a multiprocessor should hold at once.
-    pub const RESIDENT_BLOCKS: u32 = 2;
+impl<S: StaticShape> Kernel for DecodePlanes<S> {
+    type Params = DecodeParams;
+    const NAME: &'static str =
+        const { &Name::of(&["ferrosz_entropy_planes_decode", S::SHAPE.name()]) }.as_str();
+    const PACKAGE: Package = PACKAGE;
+    const THREADS: u32 = THREADS;
+    const SHARED_WORDS: u32 = CHECKSUMS + 2 * WARPS;
+    const RESIDENT_BLOCKS: u32 = 2;
 
-    /// What one thread does.
     #[inline(always)]
-    pub fn run<T: Thread>(t: T, params: &DecodeParams) {
+    fn run<T: Thread>(t: T, params: &DecodeParams) {
         let chunk = u64::from(t.block_index());
         let target = Target::<S>::new(params, chunk, [t.warp(), WARPS]);
         let mut result = target.decode_planes(t);

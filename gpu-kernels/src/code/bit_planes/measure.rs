@@ -1,5 +1,6 @@
 //! Masks of chunks, and with these their lengths and forms.
 
+use crate::PACKAGE;
 use crate::code::bit_planes::{MASKS, STRIPES, Stripe, TILE_MASKS, TILE_TOPS, planes_of};
 use crate::code::entropy::{THREADS, WARPS};
 use crate::pipeline::tiles::layout::{MARKS, TILE_RAWS, TILE_WORDS, region};
@@ -9,7 +10,7 @@ use crate::primitives::scan::block_sum;
 use ferrosz_codec::code::bit_planes::PLANES;
 use ferrosz_codec::code::entropy::token::RAW;
 use ferrosz_codec::tile::CHUNK_TILES;
-use ferrosz_simt::{Thread, View};
+use ferrosz_simt::{Kernel, Package, Thread, View};
 
 /// Measures chunks. Launched with one block a chunk.
 pub struct Measure;
@@ -32,20 +33,16 @@ pub struct MeasureParams {
     pub element_words: u32,
 }
 
-impl Measure {
-    /// The chunk's masks.
-    const OWN_MASKS: u32 = 0;
-    /// For each tile, its values that are stored as they are.
-    const RAWS: u32 = Self::OWN_MASKS + TILE_MASKS * CHUNK_TILES;
-    const SUMS: u32 = Self::RAWS + CHUNK_TILES;
-    /// Words of shared memory.
-    pub const SHARED_WORDS: u32 = Self::SUMS + WARPS;
-    /// Blocks that a multiprocessor should hold at once.
-    pub const RESIDENT_BLOCKS: u32 = 2;
+impl Kernel for Measure {
+    type Params = MeasureParams;
+    const NAME: &'static str = "ferrosz_entropy_planes_measure";
+    const PACKAGE: Package = PACKAGE;
+    const THREADS: u32 = THREADS;
+    const SHARED_WORDS: u32 = Self::SUMS + WARPS;
+    const RESIDENT_BLOCKS: u32 = 2;
 
-    /// What one thread does.
     #[inline(always)]
-    pub fn run<T: Thread>(t: T, params: &MeasureParams) {
+    fn run<T: Thread>(t: T, params: &MeasureParams) {
         let chunk = u64::from(t.block_index());
         let tiles = params.tiling.tiles_of(chunk);
         if t.thread_index() < CHUNK_TILES {
@@ -66,6 +63,14 @@ impl Measure {
             record.publish(t, params.cells, chunk);
         }
     }
+}
+
+impl Measure {
+    /// The chunk's masks.
+    const OWN_MASKS: u32 = 0;
+    /// For each tile, its values that are stored as they are.
+    const RAWS: u32 = Self::OWN_MASKS + TILE_MASKS * CHUNK_TILES;
+    const SUMS: u32 = Self::RAWS + CHUNK_TILES;
 
     /// Masks and marks of a stripe. For a warp.
     #[inline(always)]

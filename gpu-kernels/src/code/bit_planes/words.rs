@@ -19,6 +19,7 @@ const OFFSETS: u32 = 0;
 const PLANE_ROWS: u32 = OFFSETS + CHUNK_MASKS;
 
 impl CodedWords for PlaneWords {
+    const PLACE: &'static str = "ferrosz_entropy_planes_place";
     const SCRATCH_WORDS: u32 = PLANE_ROWS + WARPS * PLANES * WARP;
     const RESIDENT_BLOCKS: u32 = 2;
 

@@ -9,6 +9,7 @@
 //! Whatever the stream holds, no access leaves it, the tables or the output, and all lanes take the same way: a
 //! chunk whose parts contradict each other is reported, and its codes are 0.
 
+use crate::PACKAGE;
 use crate::code::entropy::decode_tables::{
     CONTEXT_BYTES, DECODE_WORDS, SLOT_BYTES, SYMBOL_BYTES, USED,
 };
@@ -27,7 +28,7 @@ use ferrosz_codec::code::entropy::token::{RAW, SLOTS};
 use ferrosz_codec::container::chunk::Form;
 use ferrosz_codec::error::ChunkFault;
 use ferrosz_codec::shape::StaticShape;
-use ferrosz_simt::{Thread, WARP};
+use ferrosz_simt::{Kernel, Name, Package, Thread, WARP};
 
 /// Decodes tiles of shape `S` with coder `C`. Launched with at least as many warps as there are chunks.
 pub struct Decode<C, S>(PhantomData<(C, S)>);
@@ -53,15 +54,17 @@ const NOTHING: u32 = DECODE_WORDS;
 /// The first word of the rings.
 const RINGS: u32 = (NOTHING + (SLOT_BYTES + SYMBOL_BYTES) / 4).next_multiple_of(RING_WORDS);
 
-impl<C: SymbolCoder, S: StaticShape> Decode<C, S> {
-    /// Words of shared memory: the tables, and the rings.
-    pub const SHARED_WORDS: u32 = RINGS + WARPS * RING_WORDS;
-    /// Blocks that a multiprocessor should hold at once.
-    pub const RESIDENT_BLOCKS: u32 = 2;
+impl<C: SymbolCoder, S: StaticShape> Kernel for Decode<C, S> {
+    type Params = DecodeParams;
+    const NAME: &'static str =
+        const { &Name::of(&["ferrosz_entropy_decode", C::NAME, S::SHAPE.name()]) }.as_str();
+    const PACKAGE: Package = PACKAGE;
+    const THREADS: u32 = THREADS;
+    const SHARED_WORDS: u32 = RINGS + WARPS * RING_WORDS;
+    const RESIDENT_BLOCKS: u32 = 2;
 
-    /// What one thread does.
     #[inline(always)]
-    pub fn run<T: Thread>(t: T, params: &DecodeParams) {
+    fn run<T: Thread>(t: T, params: &DecodeParams) {
         bring_tables(t, params.tables, DECODE_WORDS / 4);
         t.shared_store4(NOTHING + 4 * t.thread_index(), [0; 4]);
         if t.thread_index() < SYMBOL_BYTES / 4 {

@@ -2,6 +2,7 @@
 //!
 //! If the frequencies are damaged, that is reported, and the tables say that no context is used.
 
+use crate::PACKAGE;
 use crate::code::entropy::frequency_tables::{self, Own, PADDING, starts};
 use crate::pipeline::blocks::decompress::header_is_sound;
 use crate::pipeline::cells::{self, Fault};
@@ -16,7 +17,7 @@ use ferrosz_codec::code::entropy::states::SymbolCoder;
 use ferrosz_codec::code::entropy::token::{SLOTS, TOKENS, Token};
 use ferrosz_codec::container::header::{LAYOUT_WORDS, Summary};
 use ferrosz_codec::error::TableFault;
-use ferrosz_simt::{Thread, View, WARP};
+use ferrosz_simt::{Kernel, Name, Package, Thread, View, WARP};
 
 /// Reads the frequencies of coder `C`. Launched with one block.
 pub struct ReadTables<C>(PhantomData<C>);
@@ -61,21 +62,17 @@ const fn code_of(token: u32) -> u32 {
     Token::code(token, 0) << 16 | Token::bits(token)
 }
 
-impl<C: SymbolCoder> ReadTables<C> {
-    /// By context and symbol: frequencies, and where their intervals start.
-    const FREQUENCIES: u32 = 0;
-    const STARTS: u32 = CONTEXTS * TOKENS;
-    /// For each context, the code of its fault, and whether it is used.
-    const FAULTS: u32 = 2 * Self::STARTS;
-    const IS_USED: u32 = Self::FAULTS + CONTEXTS;
-    /// Words of shared memory.
-    pub const SHARED_WORDS: u32 = Self::IS_USED + CONTEXTS;
-    /// Blocks that a multiprocessor should hold at once.
-    pub const RESIDENT_BLOCKS: u32 = 1;
+impl<C: SymbolCoder> Kernel for ReadTables<C> {
+    type Params = ReadTablesParams;
+    const NAME: &'static str =
+        const { &Name::of(&["ferrosz_entropy_decode_tables", C::NAME]) }.as_str();
+    const PACKAGE: Package = PACKAGE;
+    const THREADS: u32 = THREADS;
+    const SHARED_WORDS: u32 = Self::IS_USED + CONTEXTS;
+    const RESIDENT_BLOCKS: u32 = 1;
 
-    /// What one thread does.
     #[inline(always)]
-    pub fn run<T: Thread>(t: T, params: &ReadTablesParams) {
+    fn run<T: Thread>(t: T, params: &ReadTablesParams) {
         if t.warp() == 0 && !Self::is_expected(t, params) && t.lane() == 0 {
             t.atomic_max(params.cells, cells::FAULT, Fault::Header.to_cell());
         }
@@ -106,6 +103,15 @@ impl<C: SymbolCoder> ReadTables<C> {
         };
         Self::store(t, params, frequencies);
     }
+}
+
+impl<C: SymbolCoder> ReadTables<C> {
+    /// By context and symbol: frequencies, and where their intervals start.
+    const FREQUENCIES: u32 = 0;
+    const STARTS: u32 = CONTEXTS * TOKENS;
+    /// For each context, the code of its fault, and whether it is used.
+    const FAULTS: u32 = 2 * Self::STARTS;
+    const IS_USED: u32 = Self::FAULTS + CONTEXTS;
 
     /// Whether the stream's header is sound and the one that the caller spoke of. For a whole warp.
     #[inline(always)]

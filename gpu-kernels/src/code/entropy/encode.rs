@@ -8,6 +8,8 @@
 //! pushed, and the quad tells whether a step needs more than one push. Only quads at the edge of the field, with steps without
 //! any codes, or with tokens that have no frequency go step by step.
 
+use crate::PACKAGE;
+use crate::code::entropy::THREADS;
 use crate::code::entropy::tables::{ENCODE_WORDS, ESCAPED, PLAIN};
 use crate::code::entropy::walk::{OfGroups, QUAD_CODES, QUAD_STEPS, QUADS, Quad};
 use crate::code::entropy::words::HEAD_WORDS;
@@ -24,7 +26,7 @@ use ferrosz_codec::code::entropy::states::{
 use ferrosz_codec::code::entropy::token::{ESCAPE_BITS, SLOTS, TOKENS, Token};
 use ferrosz_codec::shape::StaticShape;
 use ferrosz_codec::tile::{CHUNK_TILES, LANES, TileBox};
-use ferrosz_simt::{Thread, View};
+use ferrosz_simt::{Kernel, Name, Package, Thread, View};
 
 /// Encodes tiles of shape `S` with coder `C`. Launched with at least as many warps as there are chunks.
 pub struct Encode<C, S>(PhantomData<(C, S)>);
@@ -59,15 +61,17 @@ const SYMBOL_BYTES: u32 = 8;
 /// Bytes that a context has in the tables.
 const CONTEXT_BYTES: u32 = SYMBOL_BYTES * TOKENS;
 
-impl<C: SymbolCoder, S: StaticShape> Encode<C, S> {
-    /// Words of shared memory: the tables, and the context of lanes that have nothing to code.
-    pub const SHARED_WORDS: u32 = ENCODE_WORDS + CONTEXT_BYTES / 4;
-    /// Blocks that a multiprocessor should hold at once.
-    pub const RESIDENT_BLOCKS: u32 = 2;
+impl<C: SymbolCoder, S: StaticShape> Kernel for Encode<C, S> {
+    type Params = EncodeParams;
+    const NAME: &'static str =
+        const { &Name::of(&["ferrosz_entropy_encode", C::NAME, S::SHAPE.name()]) }.as_str();
+    const PACKAGE: Package = PACKAGE;
+    const THREADS: u32 = THREADS;
+    const SHARED_WORDS: u32 = ENCODE_WORDS + CONTEXT_BYTES / 4;
+    const RESIDENT_BLOCKS: u32 = 2;
 
-    /// What one thread does.
     #[inline(always)]
-    pub fn run<T: Thread>(t: T, params: &EncodeParams) {
+    fn run<T: Thread>(t: T, params: &EncodeParams) {
         bring_tables(t, params.tables, ENCODE_WORDS / 4);
         // Its only symbol is 0, and to push that changes nothing.
         if t.thread_index() < CONTEXT_BYTES / 4 {

@@ -5,6 +5,7 @@
 //! shared out among the warps of their block, which read them from the cache. A block counts in shared memory and adds
 //! that to the cells of all blocks at its end.
 
+use crate::PACKAGE;
 use crate::code::entropy::walk::{
     OfGroups, QUAD_CODES, QUAD_STEPS, QUADS, Quad, levels_of_row_starts,
 };
@@ -16,7 +17,7 @@ use ferrosz_codec::code::entropy::class::{CONTEXTS, FIRST_CLASSES, class};
 use ferrosz_codec::code::entropy::token::{RAW, TOKENS, Token};
 use ferrosz_codec::shape::{Shape, StaticShape};
 use ferrosz_codec::tile::{CHUNK_TILES, LANES, STEPS, TILE, TileOrder, ZONES};
-use ferrosz_simt::{Thread, View, WARP};
+use ferrosz_simt::{Kernel, Name, Package, Thread, View, WARP};
 
 /// Finds classes and counts symbols, in tiles of shape `S`. Launched with any number of blocks; a warp for each tile is best.
 pub struct Statistics<S>(PhantomData<S>);
@@ -47,15 +48,17 @@ const LEFT: u32 = IS_COUNTED + WARPS;
 /// Quads that a warp reads before it looks at the first.
 const IN_FLIGHT: usize = 4;
 
-impl<S: StaticShape> Statistics<S> {
-    /// Words of shared memory.
-    pub const SHARED_WORDS: u32 = LEFT + WARPS * 2 * WARP;
-    /// Blocks that a multiprocessor should hold at once.
-    pub const RESIDENT_BLOCKS: u32 = 4;
+impl<S: StaticShape> Kernel for Statistics<S> {
+    type Params = StatisticsParams;
+    const NAME: &'static str =
+        const { &Name::of(&["ferrosz_entropy_statistics", S::SHAPE.name()]) }.as_str();
+    const PACKAGE: Package = PACKAGE;
+    const THREADS: u32 = THREADS;
+    const SHARED_WORDS: u32 = LEFT + WARPS * 2 * WARP;
+    const RESIDENT_BLOCKS: u32 = 4;
 
-    /// What one thread does.
     #[inline(always)]
-    pub fn run<T: Thread>(t: T, params: &StatisticsParams) {
+    fn run<T: Thread>(t: T, params: &StatisticsParams) {
         let mut counter = t.thread_index();
         while counter < COUNTERS {
             t.shared_store(counter, 0);
@@ -82,7 +85,9 @@ impl<S: StaticShape> Statistics<S> {
             counter += THREADS;
         }
     }
+}
 
+impl<S: StaticShape> Statistics<S> {
     /// Finds the classes of a tile for each warp, from tile `first` on, and counts the symbols of those that are counted;
     /// whether any is. For the whole block.
     #[inline(always)]

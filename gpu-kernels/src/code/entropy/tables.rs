@@ -1,5 +1,6 @@
 //! Counts to frequencies, to what the encoder looks up, and to the words of the stream: one warp for each context.
 
+use crate::PACKAGE;
 use crate::code::entropy::frequency_tables::{self, OWN, Own, starts};
 use crate::pipeline::cells;
 use crate::primitives::scan::{warp_inclusive_sum, warp_inclusive_sum_u64, warp_sum_u64};
@@ -15,7 +16,7 @@ use ferrosz_codec::code::entropy::lengths::{
 };
 use ferrosz_codec::code::entropy::states::SymbolCoder;
 use ferrosz_codec::code::entropy::token::{ESCAPE, SLOTS, TOKENS};
-use ferrosz_simt::{Thread, View, WARP};
+use ferrosz_simt::{Kernel, Name, Package, Thread, View, WARP};
 
 /// Makes the tables of coder `C`. Launched with one block.
 pub struct MakeTables<C>(PhantomData<C>);
@@ -50,22 +51,16 @@ pub const PLAIN: u32 = (1 << 28) - 1;
 /// Words of a context's body in shared memory.
 const BODY_WORDS: u32 = MAX_WORDS as u32 / CONTEXTS;
 
-impl<C: SymbolCoder> MakeTables<C> {
-    /// By context and symbol: weights or counts, then frequencies.
-    const FREQUENCIES: u32 = 0;
-    /// For each context, what lengths are found in, and then its body.
-    const WORK: u32 = CONTEXTS * TOKENS;
-    const WORK_WORDS: u32 = MEMORY_WORDS;
-    /// For each context, the words of its body.
-    const SIZES: u32 = Self::WORK + CONTEXTS * Self::WORK_WORDS;
-    /// Words of shared memory.
-    pub const SHARED_WORDS: u32 = Self::SIZES + CONTEXTS;
-    /// Blocks that a multiprocessor should hold at once.
-    pub const RESIDENT_BLOCKS: u32 = 1;
+impl<C: SymbolCoder> Kernel for MakeTables<C> {
+    type Params = TablesParams;
+    const NAME: &'static str = const { &Name::of(&["ferrosz_entropy_tables", C::NAME]) }.as_str();
+    const PACKAGE: Package = PACKAGE;
+    const THREADS: u32 = THREADS;
+    const SHARED_WORDS: u32 = Self::SIZES + CONTEXTS;
+    const RESIDENT_BLOCKS: u32 = 1;
 
-    /// What one thread does.
     #[inline(always)]
-    pub fn run<T: Thread>(t: T, params: &TablesParams) {
+    fn run<T: Thread>(t: T, params: &TablesParams) {
         let context = t.warp();
         let own_frequencies = Self::FREQUENCIES + context * TOKENS;
         let counts = Self::counts(t, params, context);
@@ -84,6 +79,16 @@ impl<C: SymbolCoder> MakeTables<C> {
         Self::store_symbols(t, params, own_frequencies, frequencies);
         Self::write(t, params, frequencies);
     }
+}
+
+impl<C: SymbolCoder> MakeTables<C> {
+    /// By context and symbol: weights or counts, then frequencies.
+    const FREQUENCIES: u32 = 0;
+    /// For each context, what lengths are found in, and then its body.
+    const WORK: u32 = CONTEXTS * TOKENS;
+    const WORK_WORDS: u32 = MEMORY_WORDS;
+    /// For each context, the words of its body.
+    const SIZES: u32 = Self::WORK + CONTEXTS * Self::WORK_WORDS;
 
     /// This lane's counts of its context.
     #[inline(always)]

@@ -20,6 +20,7 @@ const TOGETHER: usize = 8;
 pub const HEAD_WORDS: u32 = 1 + LANES / 8;
 
 impl CodedWords for StateWords {
+    const PLACE: &'static str = "ferrosz_entropy_place";
     // Head and states, which have 31 bits each at most.
     const SCRATCH_WORDS: u32 = HEAD_WORDS + LANES;
     const RESIDENT_BLOCKS: u32 = 3;

@@ -13,7 +13,9 @@
 
 mod work;
 
+use crate::PACKAGE;
 use crate::code::fixed_length::{Image, write_body};
+use crate::pipeline::blocks::CHUNK_THREADS;
 use crate::pipeline::blocks::CHUNK_WARPS;
 use crate::pipeline::blocks::compress::work::Work;
 use crate::pipeline::blocks::staged_chunk::{Tile, UnitSteps};
@@ -35,7 +37,7 @@ use ferrosz_codec::predict::difference;
 use ferrosz_codec::predict::group::{Group, MAX_REACH};
 use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::shape::{Shape, StaticShape, WHOLE_GROUP};
-use ferrosz_simt::{Thread, View};
+use ferrosz_simt::{Kernel, Name, Package, Thread, View};
 
 /// Compresses a field of `E` with codec `C` in blocks of shape `S`. Launched with one block a chunk.
 pub struct Compress<E, C, S>(PhantomData<(E, C, S)>);
@@ -64,22 +66,24 @@ pub struct CompressParams {
     pub identity: IdentityOf,
 }
 
-impl<E: Element, C: StaticCodec, S: StaticShape> Compress<E, C, S> {
-    const BODY_SUMS: u32 = Tile::<E>::WORDS;
-    const FLAG_SUMS: u32 = Self::BODY_SUMS + CHUNK_WARPS as u32;
-    const CHECKSUMS: u32 = Self::FLAG_SUMS + CHUNK_WARPS as u32;
-    const LAYER: u32 = Self::CHECKSUMS + 2 * CHUNK_WARPS as u32;
-    const TASK: u32 = Self::LAYER + layer::SCRATCH_WORDS;
-    const START: u32 = Self::TASK + Task::SCRATCH_WORDS;
+impl<E: Element, C: StaticCodec, S: StaticShape> Kernel for Compress<E, C, S> {
+    type Params = CompressParams;
+    const NAME: &'static str = const {
+        &Name::of(&[
+            "ferrosz_compress",
+            C::CODEC.name(),
+            S::SHAPE.name(),
+            E::DTYPE.name(),
+        ])
+    }
+    .as_str();
+    const PACKAGE: Package = PACKAGE;
+    const THREADS: u32 = CHUNK_THREADS;
+    const SHARED_WORDS: u32 = Self::START + 2;
+    const RESIDENT_BLOCKS: u32 = by_width::<E>(4, 3);
 
-    /// Words of shared memory.
-    pub const SHARED_WORDS: u32 = Self::START + 2;
-    /// Blocks that a multiprocessor should hold at once.
-    pub const RESIDENT_BLOCKS: u32 = by_width::<E>(4, 3);
-
-    /// What one thread does.
     #[inline(always)]
-    pub fn run<T: Thread>(t: T, params: &CompressParams) {
+    fn run<T: Thread>(t: T, params: &CompressParams) {
         let work = Work::<E, S>::take(t, params, Self::TASK);
         work.stage(t);
         let coded = Self::code(t, &work);
@@ -104,6 +108,15 @@ impl<E: Element, C: StaticCodec, S: StaticShape> Compress<E, C, S> {
         let start = work.find_start(t, words, Self::START);
         Self::store(t, &work, start, words, form);
     }
+}
+
+impl<E: Element, C: StaticCodec, S: StaticShape> Compress<E, C, S> {
+    const BODY_SUMS: u32 = Tile::<E>::WORDS;
+    const FLAG_SUMS: u32 = Self::BODY_SUMS + CHUNK_WARPS as u32;
+    const CHECKSUMS: u32 = Self::FLAG_SUMS + CHUNK_WARPS as u32;
+    const LAYER: u32 = Self::CHECKSUMS + 2 * CHUNK_WARPS as u32;
+    const TASK: u32 = Self::LAYER + layer::SCRATCH_WORDS;
+    const START: u32 = Self::TASK + Task::SCRATCH_WORDS;
 
     /// This thread's part of the chunk: quantised, predicted, and how its block will be stored.
     #[inline(always)]

@@ -8,6 +8,7 @@
 //! each other is reported in the fault cell and decodes to zeros. A chunk with a wrong checksum is
 //! reported, and what it decodes to is not meant to be used.
 
+use crate::PACKAGE;
 use crate::code::fixed_length::read_body;
 use crate::pipeline::blocks::compress::groups;
 use crate::pipeline::blocks::output::{Output, Words};
@@ -34,7 +35,7 @@ use ferrosz_codec::predict::difference;
 use ferrosz_codec::predict::group::Group;
 use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::shape::{GROUP, Shape, StaticShape};
-use ferrosz_simt::{Thread, View, WARP};
+use ferrosz_simt::{Kernel, Name, Package, Thread, View, WARP};
 
 /// Decompresses elements of `E` from blocks of shape `S`. Launched with one block for each chunk that
 /// the region may touch.
@@ -73,24 +74,17 @@ pub struct DecompressParams {
 /// 16-byte units of the header.
 const HEADER_UNITS: u64 = HEADER_WORDS as u64 / UNIT_WORDS as u64;
 
-impl<E: Element, S: StaticShape> Decompress<E, S> {
-    /// A word behind the image, for readers of unaligned words.
-    const SLACK: u32 = 4;
-    const SUMS: u32 = Tile::<E>::WORDS + Self::SLACK;
-    const FLAG_SUMS: u32 = Self::SUMS + CHUNK_WARPS as u32;
-    const VALUE_SUMS: u32 = Self::FLAG_SUMS + CHUNK_WARPS as u32;
-    const LAYER_SUMS: u32 = Self::VALUE_SUMS + CHUNK_WARPS as u32;
-    const CHECKSUMS: u32 = Self::LAYER_SUMS + CHUNK_WARPS as u32;
-    /// Two words for each thread: its exceptions, kept here and not in registers.
-    const EXCEPTIONS: u32 = Self::CHECKSUMS + 2 * CHUNK_WARPS as u32;
-    /// Words of shared memory.
-    pub const SHARED_WORDS: u32 = Self::EXCEPTIONS + 2 * CHUNK_THREADS;
-    /// Blocks that a multiprocessor should hold at once.
-    pub const RESIDENT_BLOCKS: u32 = by_width::<E>(4, 3);
+impl<E: Element, S: StaticShape> Kernel for Decompress<E, S> {
+    type Params = DecompressParams;
+    const NAME: &'static str =
+        const { &Name::of(&["ferrosz_decompress", S::SHAPE.name(), E::DTYPE.name()]) }.as_str();
+    const PACKAGE: Package = PACKAGE;
+    const THREADS: u32 = CHUNK_THREADS;
+    const SHARED_WORDS: u32 = Self::EXCEPTIONS + 2 * CHUNK_THREADS;
+    const RESIDENT_BLOCKS: u32 = by_width::<E>(4, 3);
 
-    /// What one thread does.
     #[inline(always)]
-    pub fn run<T: Thread>(t: T, params: &DecompressParams) {
+    fn run<T: Thread>(t: T, params: &DecompressParams) {
         let Some(work) = Work::<E, S>::find(t, params) else {
             return;
         };
@@ -103,6 +97,18 @@ impl<E: Element, S: StaticShape> Decompress<E, S> {
         };
         work.output(&work.chunk_again(t)).write(t, words);
     }
+}
+
+impl<E: Element, S: StaticShape> Decompress<E, S> {
+    /// A word behind the image, for readers of unaligned words.
+    const SLACK: u32 = 4;
+    const SUMS: u32 = Tile::<E>::WORDS + Self::SLACK;
+    const FLAG_SUMS: u32 = Self::SUMS + CHUNK_WARPS as u32;
+    const VALUE_SUMS: u32 = Self::FLAG_SUMS + CHUNK_WARPS as u32;
+    const LAYER_SUMS: u32 = Self::VALUE_SUMS + CHUNK_WARPS as u32;
+    const CHECKSUMS: u32 = Self::LAYER_SUMS + CHUNK_WARPS as u32;
+    /// Two words for each thread: its exceptions, kept here and not in registers.
+    const EXCEPTIONS: u32 = Self::CHECKSUMS + 2 * CHUNK_WARPS as u32;
 }
 
 /// One chunk's task.

@@ -4,6 +4,7 @@
 //! the encoder wrote, and the values that are stored as they are, go to their places in the stream, and the checksum
 //! is taken on the way.
 
+use crate::PACKAGE;
 use crate::code::entropy::{THREADS, WARPS};
 use crate::pipeline::cells;
 use crate::pipeline::identity::IdentityOf;
@@ -19,13 +20,15 @@ use ferrosz_codec::container::chunk::Form;
 use ferrosz_codec::container::table::Entry;
 use ferrosz_codec::container::tiles::FIRST_ENTRY;
 use ferrosz_codec::tile::{CHUNK_TILES, STEPS, position};
-use ferrosz_simt::{Thread, View, WARP};
+use ferrosz_simt::{Kernel, Package, Thread, View, WARP};
 
 /// Puts chunks into the stream whose words are `C`. Launched with one block a chunk.
 pub struct Place<C>(PhantomData<C>);
 
 /// What a coder has left of a coded chunk.
 pub trait CodedWords {
+    /// The name of the kernel that places them.
+    const PLACE: &'static str;
     /// Words of shared memory, from word 0 on, that it takes to write them.
     const SCRATCH_WORDS: u32;
     /// Blocks that a multiprocessor should hold at once.
@@ -61,18 +64,16 @@ pub struct PlaceParams {
     pub identity: IdentityOf,
 }
 
-impl<C: CodedWords> Place<C> {
-    const SUMS: u32 = C::SCRATCH_WORDS;
-    const CHECKSUMS: u32 = Self::SUMS + WARPS;
-    const START: u32 = Self::CHECKSUMS + 2 * WARPS;
-    /// Words of shared memory.
-    pub const SHARED_WORDS: u32 = Self::START + 2;
-    /// Blocks that a multiprocessor should hold at once.
-    pub const RESIDENT_BLOCKS: u32 = C::RESIDENT_BLOCKS;
+impl<C: CodedWords> Kernel for Place<C> {
+    type Params = PlaceParams;
+    const NAME: &'static str = C::PLACE;
+    const PACKAGE: Package = PACKAGE;
+    const THREADS: u32 = THREADS;
+    const SHARED_WORDS: u32 = Self::START + 2;
+    const RESIDENT_BLOCKS: u32 = C::RESIDENT_BLOCKS;
 
-    /// What one thread does.
     #[inline(always)]
-    pub fn run<T: Thread>(t: T, params: &PlaceParams) {
+    fn run<T: Thread>(t: T, params: &PlaceParams) {
         let chunk = u64::from(t.block_index());
         let record = Record::load(t, params.records, chunk);
         let mut work = Work {
@@ -109,6 +110,12 @@ impl<C: CodedWords> Place<C> {
             }
         }
     }
+}
+
+impl<C: CodedWords> Place<C> {
+    const SUMS: u32 = C::SCRATCH_WORDS;
+    const CHECKSUMS: u32 = Self::SUMS + WARPS;
+    const START: u32 = Self::CHECKSUMS + 2 * WARPS;
 }
 
 /// One chunk.

@@ -1,5 +1,6 @@
 //! Prediction: a part of a field to codes.
 
+use crate::PACKAGE;
 use crate::pipeline::blocks::kept_shared_address;
 use crate::pipeline::tiles::codes;
 use crate::predict::interp::anchors::Anchor;
@@ -13,20 +14,22 @@ use ferrosz_codec::Element;
 use ferrosz_codec::quantize::level::LevelQuantizer;
 use ferrosz_codec::shape::StaticShape;
 use ferrosz_codec::tile::{self, TileBox};
-use ferrosz_simt::{Thread, View, WARP};
+use ferrosz_simt::{Kernel, Name, Package, Thread, View, WARP};
 
 /// Predicts a field of `E` in tiles of shape `S`. Launched with a block for each tile.
 pub struct Predict<E, S>(PhantomData<(E, S)>);
 
-impl<E: Element, S: StaticShape> Predict<E, S> {
-    /// Words of shared memory.
-    pub const SHARED_WORDS: u32 = Values::<E, S>::WORDS;
-    /// Blocks that a multiprocessor should hold at once.
-    pub const RESIDENT_BLOCKS: u32 = by_width::<E>(2, 1);
+impl<E: Element, S: StaticShape> Kernel for Predict<E, S> {
+    type Params = InterpParams;
+    const NAME: &'static str =
+        const { &Name::of(&["ferrosz_interp_predict", S::SHAPE.name(), E::DTYPE.name()]) }.as_str();
+    const PACKAGE: Package = PACKAGE;
+    const THREADS: u32 = THREADS;
+    const SHARED_WORDS: u32 = Values::<E, S>::WORDS;
+    const RESIDENT_BLOCKS: u32 = by_width::<E>(2, 1);
 
-    /// What one thread does.
     #[inline(always)]
-    pub fn run<T: Thread>(t: T, params: &InterpParams) {
+    fn run<T: Thread>(t: T, params: &InterpParams) {
         let number = u64::from(params.first_tile + t.block_index());
         let grid = params.grid(S::SHAPE);
         let tile = grid.tile(number);
@@ -57,7 +60,9 @@ impl<E: Element, S: StaticShape> Predict<E, S> {
             known.leave::<T, E, S>(t, &tile);
         }
     }
+}
 
+impl<E: Element, S: StaticShape> Predict<E, S> {
     /// Begins to bring the tile and its far faces in. For the whole block.
     #[inline(always)]
     pub(super) fn begin_fill<T: Thread>(t: T, params: &InterpParams, tile: &TileBox) {

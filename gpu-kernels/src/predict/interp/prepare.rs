@@ -5,6 +5,7 @@
 //! of the codes is to be found. What was decided lies at the start of the parameters, where prediction looks for
 //! it.
 
+use crate::PACKAGE;
 use crate::pipeline::cells;
 use crate::predict::interp::scores::{COST_CELLS, cost_cell};
 use crate::primitives::wide::{load_wide, store_wide};
@@ -17,7 +18,7 @@ use ferrosz_codec::predict::interp::tune::relative;
 use ferrosz_codec::predict::interp::tune::search::{MAX_CANDIDATES, Round, Search};
 use ferrosz_codec::tile::code::RADIUS;
 use ferrosz_codec::{BoundMode, Element};
-use ferrosz_simt::{Thread, View};
+use ferrosz_simt::{Kernel, Name, Package, Thread, View};
 
 /// Decides for fields of `E`. Launched with one block.
 pub struct Prepare<E>(PhantomData<E>);
@@ -75,15 +76,17 @@ pub const fn candidate_words(candidate: u32) -> u64 {
 /// Threads in a block.
 pub const THREADS: u32 = 128;
 
-impl<E: Element> Prepare<E> {
-    /// Words of shared memory: the costs, then what was decided.
-    pub const SHARED_WORDS: u32 = 2 * CELLS as u32;
-    /// Blocks that a multiprocessor should hold at once.
-    pub const RESIDENT_BLOCKS: u32 = 1;
+impl<E: Element> Kernel for Prepare<E> {
+    type Params = PrepareParams;
+    const NAME: &'static str =
+        const { &Name::of(&["ferrosz_interp_prepare", E::DTYPE.name()]) }.as_str();
+    const PACKAGE: Package = PACKAGE;
+    const THREADS: u32 = THREADS;
+    const SHARED_WORDS: u32 = 2 * CELLS as u32;
+    const RESIDENT_BLOCKS: u32 = 1;
 
-    /// What one thread does.
     #[inline(always)]
-    pub fn run<T: Thread>(t: T, params: &PrepareParams) {
+    fn run<T: Thread>(t: T, params: &PrepareParams) {
         Self::take_costs(t, params.cells);
         t.barrier();
         if t.thread_index() == 0 {
@@ -114,7 +117,9 @@ impl<E: Element> Prepare<E> {
             leave(t, words, &Resolved::new(candidate, error));
         }
     }
+}
 
+impl<E: Element> Prepare<E> {
     /// Brings the costs and numbers of codes to shared memory and clears their cells for the next round.
     #[inline(always)]
     fn take_costs<T: Thread>(t: T, cells: View<u64>) {

@@ -1,8 +1,10 @@
 //! Reconstruction: codes to a part of a field.
 
+use crate::PACKAGE;
 use crate::pipeline::blocks::kept_shared_address;
 use crate::pipeline::tiles::codes;
 use crate::predict::interp::InterpParams;
+use crate::predict::interp::THREADS;
 use crate::predict::interp::anchors::Anchor;
 use crate::predict::interp::rows::{InField, Row, WARPS};
 use crate::predict::interp::stages::{Position, Residuals, TileSetup, run};
@@ -15,7 +17,7 @@ use ferrosz_codec::quantize::level::LevelQuantizer;
 use ferrosz_codec::shape::{Shape, StaticShape};
 use ferrosz_codec::tile::code::{RAW, unzigzag};
 use ferrosz_codec::tile::{self, TileBox, TileGrid};
-use ferrosz_simt::Thread;
+use ferrosz_simt::{Kernel, Name, Package, Thread};
 
 /// Reconstructs a field of `E` in tiles of shape `S`. Launched with a block for each tile.
 ///
@@ -28,15 +30,23 @@ const BATCH: usize = 16;
 /// What a row of codes comes in: lane i has two codes, of even positions for i below 16, of odd ones else.
 const ROW_WORDS: u32 = 32;
 
-impl<E: Element, S: StaticShape> Reconstruct<E, S> {
-    /// Words of shared memory.
-    pub const SHARED_WORDS: u32 = Decode::<E, S>::FIRST + 2;
-    /// Blocks that a multiprocessor should hold at once.
-    pub const RESIDENT_BLOCKS: u32 = by_width::<E>(2, 1);
+impl<E: Element, S: StaticShape> Kernel for Reconstruct<E, S> {
+    type Params = InterpParams;
+    const NAME: &'static str = const {
+        &Name::of(&[
+            "ferrosz_interp_reconstruct",
+            S::SHAPE.name(),
+            E::DTYPE.name(),
+        ])
+    }
+    .as_str();
+    const PACKAGE: Package = PACKAGE;
+    const THREADS: u32 = THREADS;
+    const SHARED_WORDS: u32 = Decode::<E, S>::FIRST + 2;
+    const RESIDENT_BLOCKS: u32 = by_width::<E>(2, 1);
 
-    /// What one thread does.
     #[inline(always)]
-    pub fn run<T: Thread>(t: T, params: &InterpParams) {
+    fn run<T: Thread>(t: T, params: &InterpParams) {
         let number = u64::from(params.first_tile + t.block_index());
         let grid = params.grid(S::SHAPE);
         let tile = grid.tile(number);

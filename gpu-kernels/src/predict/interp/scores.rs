@@ -3,6 +3,7 @@
 //! A sample tile is predicted as any other, but its codes are only counted: see
 //! [`ferrosz_codec::predict::interp::tune`].
 
+use crate::PACKAGE;
 use crate::predict::interp::predict::Predict;
 use crate::predict::interp::stages::{Position, Residuals, TileSetup, run};
 use crate::predict::interp::values::Values;
@@ -20,7 +21,7 @@ use ferrosz_codec::quantize::level::LevelQuantizer;
 use ferrosz_codec::shape::StaticShape;
 use ferrosz_codec::tile;
 use ferrosz_codec::tile::code::RADIUS;
-use ferrosz_simt::{Thread, View, WARP};
+use ferrosz_simt::{Kernel, Name, Package, Thread, View, WARP};
 
 /// Scores candidates on a field of `E` in tiles of shape `S`. Launched with a block for each sample of
 /// each candidate.
@@ -49,15 +50,17 @@ pub const fn cost_cell(candidate: u32, level: u32) -> u64 {
 /// Cells of costs, from the first cell of tuning on.
 pub const COST_CELLS: u64 = cost_cell(MAX_CANDIDATES, 0);
 
-impl<E: Element, S: StaticShape> Scores<E, S> {
-    /// Words of shared memory.
-    pub const SHARED_WORDS: u32 = count_word::<E, S>(MAX_LEVELS as u32, 0);
-    /// Blocks that a multiprocessor should hold at once.
-    pub const RESIDENT_BLOCKS: u32 = by_width::<E>(3, 1);
+impl<E: Element, S: StaticShape> Kernel for Scores<E, S> {
+    type Params = ScoresParams;
+    const NAME: &'static str =
+        const { &Name::of(&["ferrosz_interp_scores", S::SHAPE.name(), E::DTYPE.name()]) }.as_str();
+    const PACKAGE: Package = PACKAGE;
+    const THREADS: u32 = THREADS;
+    const SHARED_WORDS: u32 = count_word::<E, S>(MAX_LEVELS as u32, 0);
+    const RESIDENT_BLOCKS: u32 = by_width::<E>(3, 1);
 
-    /// What one thread does.
     #[inline(always)]
-    pub fn run<T: Thread>(t: T, params: &ScoresParams) {
+    fn run<T: Thread>(t: T, params: &ScoresParams) {
         let grid = params.part.grid(S::SHAPE);
         let samples = Samples::new(grid.tiles());
         let scope = samples.scope();

@@ -8,7 +8,9 @@
     reason = "arrays stay in registers if bounds are constant, which iterators hide"
 )]
 
+use crate::PACKAGE;
 use crate::predict::tile_lorenzo::LorenzoParams;
+use crate::predict::tile_lorenzo::THREADS;
 use crate::predict::tile_lorenzo::exact;
 use crate::predict::tile_lorenzo::rows::{Pair, Row, SLICE_ROWS, TileRows, is_whole};
 use crate::primitives::element::by_width;
@@ -18,7 +20,7 @@ use ferrosz_codec::code::entropy::token::{RAW, zigzag};
 use ferrosz_codec::predict::tile_lorenzo::fits;
 use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::shape::{Shape, StaticShape};
-use ferrosz_simt::Thread;
+use ferrosz_simt::{Kernel, Name, Package, Thread};
 
 /// Predicts a field of `E` in tiles of shape `S`. Launched with a block for each tile.
 pub struct Predict<E, S>(PhantomData<(E, S)>);
@@ -35,15 +37,18 @@ const SLABS: u32 = SLICE_ROWS / ROWS as u32;
 /// What a lane has of the rows of a step, the last one being the row of the slice before.
 type Step<V> = [Pair<V>; ROWS + 1];
 
-impl<E: Element, S: StaticShape> Predict<E, S> {
-    /// Words of shared memory.
-    pub const SHARED_WORDS: u32 = exact::shared_words(S::SHAPE);
-    /// Blocks that a multiprocessor should hold at once.
-    pub const RESIDENT_BLOCKS: u32 = by_width::<E>(4, 3);
+impl<E: Element, S: StaticShape> Kernel for Predict<E, S> {
+    type Params = LorenzoParams;
+    const NAME: &'static str =
+        const { &Name::of(&["ferrosz_lorenzo_predict", S::SHAPE.name(), E::DTYPE.name()]) }
+            .as_str();
+    const PACKAGE: Package = PACKAGE;
+    const THREADS: u32 = THREADS;
+    const SHARED_WORDS: u32 = exact::shared_words(S::SHAPE);
+    const RESIDENT_BLOCKS: u32 = by_width::<E>(4, 3);
 
-    /// What one thread does.
     #[inline(always)]
-    pub fn run<T: Thread>(t: T, params: &LorenzoParams) {
+    fn run<T: Thread>(t: T, params: &LorenzoParams) {
         let (number, tile) = params.tile(S::SHAPE, t.block_index());
         let quantizer = params.quantizer::<T, E>(t);
         let has_raw = if is_whole(S::SHAPE, &tile) {

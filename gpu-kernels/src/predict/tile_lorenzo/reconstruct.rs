@@ -8,7 +8,9 @@
     reason = "arrays stay in registers if bounds are constant, which iterators hide"
 )]
 
+use crate::PACKAGE;
 use crate::predict::tile_lorenzo::LorenzoParams;
+use crate::predict::tile_lorenzo::THREADS;
 use crate::predict::tile_lorenzo::rows::{Pair, Row, SLICE_ROWS, TileRows, is_whole, position};
 use crate::primitives::element::load_element;
 use core::marker::PhantomData;
@@ -18,7 +20,7 @@ use ferrosz_codec::predict::tile_lorenzo::origin;
 use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::shape::{Shape, StaticShape};
 use ferrosz_codec::tile::{ROW, TILE};
-use ferrosz_simt::{Thread, WARP};
+use ferrosz_simt::{Kernel, Name, Package, Thread, WARP};
 
 /// Reconstructs a field of `E` in tiles of shape `S`. Launched with a block for each tile.
 ///
@@ -48,15 +50,23 @@ struct Words {
     odd: u32,
 }
 
-impl<E: Element, S: StaticShape> Reconstruct<E, S> {
-    /// Words of shared memory.
-    pub const SHARED_WORDS: u32 = TILE as u32;
-    /// Blocks that a multiprocessor should hold at once.
-    pub const RESIDENT_BLOCKS: u32 = 3;
+impl<E: Element, S: StaticShape> Kernel for Reconstruct<E, S> {
+    type Params = LorenzoParams;
+    const NAME: &'static str = const {
+        &Name::of(&[
+            "ferrosz_lorenzo_reconstruct",
+            S::SHAPE.name(),
+            E::DTYPE.name(),
+        ])
+    }
+    .as_str();
+    const PACKAGE: Package = PACKAGE;
+    const THREADS: u32 = THREADS;
+    const SHARED_WORDS: u32 = TILE as u32;
+    const RESIDENT_BLOCKS: u32 = 3;
 
-    /// What one thread does.
     #[inline(always)]
-    pub fn run<T: Thread>(t: T, params: &LorenzoParams) {
+    fn run<T: Thread>(t: T, params: &LorenzoParams) {
         let (number, tile) = params.tile(S::SHAPE, t.block_index());
         let quantizer = params.quantizer::<T, E>(t);
         if is_whole(S::SHAPE, &tile) {

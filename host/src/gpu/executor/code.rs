@@ -1,7 +1,7 @@
 //! The kernels' code, unpacked.
 
 use crate::error::Error;
-use ferrosz_gpu_kernels::{machine_code, ptx};
+use ferrosz_simt::Kernel;
 use lzma_rust2::LzmaReader;
 use std::io::Read;
 
@@ -10,8 +10,9 @@ use std::io::Read;
 /// # Errors
 ///
 /// [`Error::Cuda`] if there is none, because it was never built or is damaged.
-pub(super) fn ptx_of(kernel: &str) -> Result<String, Error> {
-    let packed = ptx::packed(kernel).ok_or_else(|| Error::Cuda {
+pub(super) fn ptx_of<K: Kernel>() -> Result<String, Error> {
+    let kernel = K::NAME;
+    let packed = K::PACKAGE.ptx_of(kernel).ok_or_else(|| Error::Cuda {
         action: "find a kernel",
         reason: format!("there is no PTX of {kernel}"),
     })?;
@@ -25,14 +26,10 @@ pub(super) fn ptx_of(kernel: &str) -> Result<String, Error> {
 }
 
 /// The machine code of a kernel for a GPU of a compute capability, if there is some.
-pub(super) fn machine_code_of(kernel: &str, (major, minor): (i32, i32)) -> Option<Vec<u8>> {
+pub(super) fn machine_code_of<K: Kernel>((major, minor): (i32, i32)) -> Option<Vec<u8>> {
     let number = |number| u32::try_from(number).ok();
-    unpack(machine_code::packed(
-        kernel,
-        number(major)?,
-        number(minor)?,
-    )?)
-    .ok()
+    let packed = K::PACKAGE.machine_code_of(K::NAME, number(major)?, number(minor)?)?;
+    unpack(packed).ok()
 }
 
 fn unpack(packed: &[u8]) -> std::io::Result<Vec<u8>> {
@@ -46,27 +43,29 @@ fn unpack(packed: &[u8]) -> std::io::Result<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ferrosz_codec::code::entropy::states::Rans;
+    use ferrosz_codec::shape::{Cube, Line, Plane};
+    use ferrosz_gpu_kernels::code::entropy::decode::Decode;
+    use ferrosz_gpu_kernels::predict::interp::scores::Scores;
+    use ferrosz_gpu_kernels::predict::tile_lorenzo::predict::Predict as LorenzoPredict;
+
+    fn check<K: Kernel>() {
+        for (capability, chip) in [((8, 0), 80), ((8, 9), 80), ((9, 0), 90)] {
+            let code = machine_code_of::<K>(capability).unwrap();
+            // The head of an ELF file: what it is, the machine (CUDA is 190), and in the flags' second byte the chip.
+            assert_eq!(code[..4], *b"\x7fELF");
+            assert_eq!(u16::from_le_bytes([code[18], code[19]]), 190);
+            assert_eq!(code[49], chip, "{}", K::NAME);
+            let name = K::NAME.as_bytes();
+            assert!(code.windows(name.len()).any(|window| window == name));
+        }
+        assert_eq!(machine_code_of::<K>((-1, 0)), None);
+    }
 
     #[test]
     fn machine_code_is_of_its_kernel_and_chip() {
-        for (capability, chip) in [((8, 0), 80), ((8, 9), 80), ((9, 0), 90)] {
-            for kernel in [
-                "ferrosz_interp_scores_cube_f32",
-                "ferrosz_entropy_decode_rans_line",
-                "ferrosz_lorenzo_predict_plane_f64",
-            ] {
-                let code = machine_code_of(kernel, capability).unwrap();
-                // The head of an ELF file: what it is, the machine (CUDA is 190), and in the flags' second byte the chip.
-                assert_eq!(code[..4], *b"\x7fELF");
-                assert_eq!(u16::from_le_bytes([code[18], code[19]]), 190);
-                assert_eq!(code[49], chip, "{kernel}");
-                let name = kernel.as_bytes();
-                assert!(code.windows(name.len()).any(|window| window == name));
-            }
-        }
-        assert_eq!(
-            machine_code_of("ferrosz_interp_scores_cube_f32", (-1, 0)),
-            None
-        );
+        check::<Scores<f32, Cube>>();
+        check::<Decode<Rans, Line>>();
+        check::<LorenzoPredict<f64, Plane>>();
     }
 }

@@ -96,7 +96,7 @@ impl Kernels {
             return Ok(loaded.clone());
         }
         let function = self
-            .module(K::NAME)?
+            .module::<K>()?
             .load_function(K::NAME)
             .map_err(failed("load a kernel"))?;
         function
@@ -116,17 +116,17 @@ impl Kernels {
     /// The module of a kernel: its machine code where there is some that the driver takes, which one older than the
     /// assembler may not, and else its PTX, which the driver compiles. As for the machine code in NVIDIA's own libraries,
     /// `CUDA_FORCE_PTX_JIT=1` in the environment asks for the PTX.
-    fn module(&self, kernel: &str) -> Result<Arc<CudaModule>, Error> {
+    fn module<K: Kernel>(&self) -> Result<Arc<CudaModule>, Error> {
         let capability = self.context.compute_capability();
         let capability = capability.map_err(failed("ask what the GPU can do"))?;
         if std::env::var_os("CUDA_FORCE_PTX_JIT").is_none_or(|wish| wish != "1")
-            && let Some(code) = code::machine_code_of(kernel, capability)
+            && let Some(code) = code::machine_code_of::<K>(capability)
             && let Ok(module) = self.context.load_module(Ptx::from_binary(code))
         {
             return Ok(module);
         }
         self.context
-            .load_module(Ptx::from_src(code::ptx_of(kernel)?))
+            .load_module(Ptx::from_src(code::ptx_of::<K>()?))
             .map_err(failed("load a kernel"))
     }
 

@@ -8,7 +8,7 @@ use crate::gpu::executor::cuda::{Kernels, Loads};
 use crate::gpu::job::{CompressJob, DecompressJob};
 use ferrosz_codec::container::header::Layout;
 use ferrosz_codec::container::region::Region;
-use ferrosz_codec::{Bound, Dtype};
+use ferrosz_codec::{Bound, Dtype, with_element};
 use ferrosz_simt::{Kernel, View};
 use std::cell::RefCell;
 
@@ -57,10 +57,7 @@ pub(crate) fn to_decompress(layout: Layout, dtype: Dtype) -> Result<Loads, Error
         output: View::empty(),
         cells: View::empty(),
     };
-    match dtype {
-        Dtype::F32 => enqueue_decompress::<f32, _>(&recorder, &job)?,
-        Dtype::F64 => enqueue_decompress::<f64, _>(&recorder, &job)?,
-    }
+    with_element!(dtype, T => enqueue_decompress::<T, _>(&recorder, &job)?);
     Ok(recorder.loads.into_inner())
 }
 

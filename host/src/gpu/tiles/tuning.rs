@@ -2,20 +2,18 @@
 
 use crate::error::Error;
 use crate::gpu::executor::Executor;
-use crate::gpu::tiles::launch::{TileKernels, launch_of_tiles};
 use ferrosz_codec::predict::interp::resolved::WORDS;
 use ferrosz_codec::predict::interp::tune::sample::Samples;
 use ferrosz_codec::predict::interp::tune::search::{Round, Search};
-use ferrosz_codec::{Bound, Dtype};
+use ferrosz_codec::{Bound, Element, with_shape};
 use ferrosz_gpu_kernels::predict::interp::InterpParams;
 use ferrosz_gpu_kernels::predict::interp::prepare::{CLASS_CELLS, Prepare, PrepareParams};
-use ferrosz_gpu_kernels::predict::interp::scores::ScoresParams;
+use ferrosz_gpu_kernels::predict::interp::scores::{Scores, ScoresParams};
 use ferrosz_simt::View;
 
 /// What tuning needs.
 pub(crate) struct TuneJob {
     pub(crate) search: Search,
-    pub(crate) dtype: Dtype,
     pub(crate) bound: Bound,
     /// The bits of the absolute error; none if it is in the workspace.
     pub(crate) error: Option<u64>,
@@ -33,7 +31,10 @@ pub(crate) struct TuneJob {
 }
 
 /// Asks for the parameters of a field. Nothing is allocated, and nothing waits.
-pub(crate) fn enqueue_tune<E: Executor>(executor: &E, job: &TuneJob) -> Result<(), Error> {
+pub(crate) fn enqueue_tune<T: Element, E: Executor>(
+    executor: &E,
+    job: &TuneJob,
+) -> Result<(), Error> {
     executor.clear(job.cells)?;
     let mut params = PrepareParams {
         search: job.search,
@@ -54,13 +55,13 @@ pub(crate) fn enqueue_tune<E: Executor>(executor: &E, job: &TuneJob) -> Result<(
         cells: job.cells,
         classes: View::empty(),
     };
-    prepare(executor, job, &params)?;
+    executor.launch::<Prepare<T>>(1, &params)?;
     for round in Round::ALL {
         params.rounds += 1;
         let count = job.search.candidates(round);
         if count > 0 {
-            score(executor, job, count, candidates)?;
-            prepare(executor, job, &params)?;
+            score::<T, E>(executor, job, count, candidates)?;
+            executor.launch::<Prepare<T>>(1, &params)?;
         }
     }
     if job.radius.is_none() {
@@ -70,13 +71,13 @@ pub(crate) fn enqueue_tune<E: Executor>(executor: &E, job: &TuneJob) -> Result<(
             classes: job.cells.from(CLASS_CELLS),
             ..candidates
         };
-        score(executor, job, 1, decided)?;
-        prepare(executor, job, &params)?;
+        score::<T, E>(executor, job, 1, decided)?;
+        executor.launch::<Prepare<T>>(1, &params)?;
     }
     Ok(())
 }
 
-fn score<E: Executor>(
+fn score<T: Element, E: Executor>(
     executor: &E,
     job: &TuneJob,
     candidates: u32,
@@ -85,19 +86,6 @@ fn score<E: Executor>(
     let shape = job.search.shape;
     match candidates * Samples::new(job.part.grid(shape).tiles()).count() {
         0 => Ok(()),
-        blocks => launch_of_tiles(
-            executor,
-            job.dtype,
-            shape,
-            blocks,
-            &TileKernels::Scores(params),
-        ),
-    }
-}
-
-fn prepare<E: Executor>(executor: &E, job: &TuneJob, params: &PrepareParams) -> Result<(), Error> {
-    match job.dtype {
-        Dtype::F32 => executor.launch::<Prepare<f32>>(1, params),
-        Dtype::F64 => executor.launch::<Prepare<f64>>(1, params),
+        blocks => with_shape!(shape, S => executor.launch::<Scores<T, S>>(blocks, &params)),
     }
 }

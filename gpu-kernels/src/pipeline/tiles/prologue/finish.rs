@@ -1,9 +1,11 @@
 //! Writes the header, once everything else is there.
 
+use crate::PACKAGE;
 use crate::pipeline::cells;
 use crate::pipeline::identity::IdentityOf;
+use crate::pipeline::tiles::prologue::THREADS;
 use ferrosz_codec::container::header::{Draft, Ending, HEADER_WORDS};
-use ferrosz_simt::{Thread, View};
+use ferrosz_simt::{Kernel, Package, Thread, View};
 
 /// Writes the header of a stream of tiles. Launched with one block.
 pub struct Finish;
@@ -28,15 +30,16 @@ pub struct FinishParams {
     pub error_in_cells: u32,
 }
 
-impl Finish {
-    /// Words of shared memory.
-    pub const SHARED_WORDS: u32 = 0;
-    /// How many blocks a multiprocessor holds at once does not matter: not said.
-    pub const RESIDENT_BLOCKS: u32 = 0;
+impl Kernel for Finish {
+    type Params = FinishParams;
+    const NAME: &'static str = "ferrosz_finish";
+    const PACKAGE: Package = PACKAGE;
+    const THREADS: u32 = THREADS;
+    const SHARED_WORDS: u32 = 0;
+    const RESIDENT_BLOCKS: u32 = 0;
 
-    /// What one thread does.
     #[inline(always)]
-    pub fn run<T: Thread>(t: T, params: &FinishParams) {
+    fn run<T: Thread>(t: T, params: &FinishParams) {
         if t.thread_index() == 0 {
             let payload = t.atomic_load(params.cells, cells::STREAM_BYTES);
             let error = if params.error_in_cells != 0 {

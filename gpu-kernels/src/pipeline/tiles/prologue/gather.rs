@@ -1,10 +1,11 @@
 //! Gathers the anchors of a field.
 
+use crate::PACKAGE;
 use crate::pipeline::tiles::prologue::THREADS;
 use crate::primitives::element::{by_width, load_element, store_element};
 use core::marker::PhantomData;
 use ferrosz_codec::Element;
-use ferrosz_simt::{Thread, View};
+use ferrosz_simt::{Kernel, Name, Package, Thread, View};
 
 /// Copies every so manieth element of a field of `E`. Launched with any number of blocks.
 pub struct Gather<E>(PhantomData<E>);
@@ -23,15 +24,16 @@ pub struct GatherParams {
     pub to: View<u32>,
 }
 
-impl<E: Element> Gather<E> {
-    /// Words of shared memory.
-    pub const SHARED_WORDS: u32 = 0;
-    /// Blocks that a multiprocessor should hold at once.
-    pub const RESIDENT_BLOCKS: u32 = by_width::<E>(4, 3);
+impl<E: Element> Kernel for Gather<E> {
+    type Params = GatherParams;
+    const NAME: &'static str = const { &Name::of(&["ferrosz_gather", E::DTYPE.name()]) }.as_str();
+    const PACKAGE: Package = PACKAGE;
+    const THREADS: u32 = THREADS;
+    const SHARED_WORDS: u32 = 0;
+    const RESIDENT_BLOCKS: u32 = by_width::<E>(4, 3);
 
-    /// What one thread does.
     #[inline(always)]
-    pub fn run<T: Thread>(t: T, params: &GatherParams) {
+    fn run<T: Thread>(t: T, params: &GatherParams) {
         let [depth, height, width] = params.lengths.map(|length| length.max(1));
         let threads = u64::from(t.block_count()) * u64::from(THREADS);
         let mut at = u64::from(t.block_index()) * u64::from(THREADS) + u64::from(t.thread_index());

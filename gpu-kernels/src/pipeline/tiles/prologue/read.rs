@@ -1,5 +1,6 @@
 //! Reads the prologue, and looks at the header.
 
+use crate::PACKAGE;
 use crate::pipeline::blocks::decompress::header_is_sound;
 use crate::pipeline::cells::{self, Fault};
 use crate::pipeline::tiles::prologue::{Contents, THREADS, WARPS};
@@ -15,7 +16,7 @@ use ferrosz_codec::container::table::Entry;
 use ferrosz_codec::error::ChunkFault;
 use ferrosz_codec::predict::interp::resolved::{WORDS, Words};
 use ferrosz_codec::quantize::field::Quantizer;
-use ferrosz_simt::{Thread, View};
+use ferrosz_simt::{Kernel, Name, Package, Thread, View};
 
 /// Reads the prologue of a field of `E`. Launched with one block, behind what reads the frequencies.
 pub struct ReadPrologue<E>(PhantomData<E>);
@@ -44,17 +45,17 @@ pub struct ReadPrologueParams {
     pub verify: u32,
 }
 
-impl<E: Element> ReadPrologue<E> {
-    const SUMS: u32 = 0;
-    const PARAMETERS: u32 = 2 * WARPS as u32;
-    /// Words of shared memory.
-    pub const SHARED_WORDS: u32 = Self::PARAMETERS + WORDS as u32;
-    /// Blocks that a multiprocessor should hold at once.
-    pub const RESIDENT_BLOCKS: u32 = by_width::<E>(4, 3);
+impl<E: Element> Kernel for ReadPrologue<E> {
+    type Params = ReadPrologueParams;
+    const NAME: &'static str =
+        const { &Name::of(&["ferrosz_prologue_read", E::DTYPE.name()]) }.as_str();
+    const PACKAGE: Package = PACKAGE;
+    const THREADS: u32 = THREADS;
+    const SHARED_WORDS: u32 = Self::PARAMETERS + WORDS as u32;
+    const RESIDENT_BLOCKS: u32 = by_width::<E>(4, 3);
 
-    /// What one thread does.
     #[inline(always)]
-    pub fn run<T: Thread>(t: T, params: &ReadPrologueParams) {
+    fn run<T: Thread>(t: T, params: &ReadPrologueParams) {
         let payload = payload(params.stream, params.chunks);
         let contents = &params.contents;
         let mut frequencies = 0;
@@ -102,6 +103,11 @@ impl<E: Element> ReadPrologue<E> {
             t.store(params.parameters, u64::from(t.thread_index()), word);
         }
     }
+}
+
+impl<E: Element> ReadPrologue<E> {
+    const SUMS: u32 = 0;
+    const PARAMETERS: u32 = 2 * WARPS as u32;
 
     #[inline(always)]
     fn is_expected<T: Thread>(t: T, params: &ReadPrologueParams) -> bool {

@@ -1,5 +1,6 @@
 //! Writes the prologue, and its entry.
 
+use crate::PACKAGE;
 use crate::pipeline::cells;
 use crate::pipeline::identity::IdentityOf;
 use crate::pipeline::tiles::prologue::{Contents, THREADS, WARPS};
@@ -8,7 +9,7 @@ use crate::primitives::scan::{store_warp_sum_u64, sum_of_warps};
 use ferrosz_codec::container::checksum::term;
 use ferrosz_codec::container::chunk::Form;
 use ferrosz_codec::container::table::Entry;
-use ferrosz_simt::{Thread, View};
+use ferrosz_simt::{Kernel, Package, Thread, View};
 
 /// Writes a prologue. Launched with one block, behind what makes the frequencies.
 pub struct WritePrologue;
@@ -35,15 +36,16 @@ pub struct WritePrologueParams {
     pub identity: IdentityOf,
 }
 
-impl WritePrologue {
-    /// Words of shared memory.
-    pub const SHARED_WORDS: u32 = 2 * WARPS as u32;
-    /// How many blocks a multiprocessor holds at once does not matter: not said.
-    pub const RESIDENT_BLOCKS: u32 = 0;
+impl Kernel for WritePrologue {
+    type Params = WritePrologueParams;
+    const NAME: &'static str = "ferrosz_prologue_write";
+    const PACKAGE: Package = PACKAGE;
+    const THREADS: u32 = THREADS;
+    const SHARED_WORDS: u32 = 2 * WARPS as u32;
+    const RESIDENT_BLOCKS: u32 = 0;
 
-    /// What one thread does.
     #[inline(always)]
-    pub fn run<T: Thread>(t: T, params: &WritePrologueParams) {
+    fn run<T: Thread>(t: T, params: &WritePrologueParams) {
         let contents = &params.contents;
         let frequencies = if contents.has_frequencies != 0 {
             t.atomic_load(params.cells, cells::FREQUENCIES_WORDS)
@@ -73,7 +75,9 @@ impl WritePrologue {
             }
         }
     }
+}
 
+impl WritePrologue {
     #[inline(always)]
     fn word<T: Thread>(t: T, params: &WritePrologueParams, frequencies: u64, at: u64) -> u32 {
         let contents = &params.contents;

@@ -1,0 +1,41 @@
+//! The compiled code of a crate's kernels.
+
+/// The compiled code of a crate's kernels, as the program that launches them holds it: compressed, in a form that the
+/// executor knows.
+#[derive(Debug, Clone, Copy)]
+pub struct Package {
+    /// The name of each kernel and its PTX, ordered by name.
+    pub ptx: &'static [(&'static str, &'static [u8])],
+    /// The name of a kernel, the number of a chip (90 for `sm_90`), and the machine code, ordered by name. Kernels may
+    /// have none.
+    pub machine_code: &'static [(&'static str, u32, &'static [u8])],
+}
+
+impl Package {
+    /// No compiled code: the kernels run on the emulator alone.
+    pub const EMPTY: Self = Self {
+        ptx: &[],
+        machine_code: &[],
+    };
+
+    /// The PTX of the kernel of this name.
+    pub fn ptx_of(&self, kernel: &str) -> Option<&'static [u8]> {
+        let position = self.ptx.binary_search_by_key(&kernel, |(name, _)| *name);
+        position.ok().map(|position| self.ptx[position].1)
+    }
+
+    /// The machine code of the kernel of this name for a GPU of compute capability `major.minor`: that of the chip of the
+    /// same `major` with the largest minor number that is not above `minor`.
+    pub fn machine_code_of(&self, kernel: &str, major: u32, minor: u32) -> Option<&'static [u8]> {
+        let begin = self
+            .machine_code
+            .partition_point(|(name, ..)| *name < kernel);
+        let chips = self.machine_code[begin..]
+            .iter()
+            .take_while(|code| code.0 == kernel);
+        chips
+            .filter(|(_, chip, _)| chip / 10 == major && chip % 10 <= minor)
+            .max_by_key(|(_, chip, _)| *chip)
+            .map(|(.., code)| *code)
+    }
+}

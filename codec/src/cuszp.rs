@@ -30,7 +30,7 @@ pub use crate::cuszp::quantizer::Quantizer;
 pub use crate::cuszp::reference::{compress, decompress};
 
 use crate::element::Dtype;
-use crate::predict::block::Predictor;
+use crate::predict::Predictor;
 use crate::shape::Shape;
 
 /// Blocks of one of cuSZp's thread blocks. The stream shows them only where the size that cuSZp returns

@@ -82,6 +82,14 @@ macro_rules! with_element {
     };
 }
 
+/// Calls a macro with all element types behind its own arguments: the name, and the type.
+#[macro_export]
+macro_rules! each_element {
+    ([$($macro:tt)+] $($arguments:tt)*) => {
+        $($macro)+! { $($arguments)* ("f32" f32) ("f64" f64) }
+    };
+}
+
 /// A floating-point type that ferrosz compresses: `f32` or `f64`.
 pub trait Element:
     bytemuck::Pod

@@ -4,14 +4,28 @@ use crate::shape::Shape;
 use core::fmt;
 
 mod blocks;
-mod list;
 mod names;
+mod registration;
 mod tiles;
 
 pub use blocks::{BlockCodec, Fixed, Layered, Lorenzo, Outlier, Plain, StaticCodec};
-pub use list::{LIST, Registration};
 pub use names::UnknownCodecName;
+pub use registration::Registration;
 pub use tiles::{TileCodec, TileCoder, TilePredictor};
+
+/// The one list of codecs: those of blocks, then those of tiles, coder by coder for each predictor.
+pub const LIST: [Registration; BlockCodec::LIST.len() + TileCodec::LIST.len()] = {
+    let mut list = [BlockCodec::LIST[0]; BlockCodec::LIST.len() + TileCodec::LIST.len()];
+    let mut i = 0;
+    while i < list.len() {
+        list[i] = match i.checked_sub(BlockCodec::LIST.len()) {
+            None => BlockCodec::LIST[i],
+            Some(i) => TileCodec::LIST[i],
+        };
+        i += 1;
+    }
+    list
+};
 
 /// A codec of the ferrosz container.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -57,10 +71,10 @@ impl Codec {
 
     /// Its line of [`LIST`].
     pub const fn registration(self) -> &'static Registration {
-        &LIST[match self {
-            Self::Blocks(codec) => codec.position() as usize,
-            Self::Tiles(codec) => BlockCodec::ALL.len() + codec.position(),
-        }]
+        match self {
+            Self::Blocks(codec) => &LIST[codec.position() as usize],
+            Self::Tiles(codec) => codec.registration(),
+        }
     }
 
     /// Its name on the command line.

@@ -1,11 +1,106 @@
 //! Predictors: one file, or one folder, for each.
 //!
-//! Those of blocks ([`difference`], [`lorenzo`]) predict the codes of a group of a block; [`block`] has the list of
-//! them. Those of tiles ([`interp`], [`tile_lorenzo`]) predict a tile.
+//! Those of blocks ([`difference`], [`lorenzo`]) predict the codes of a group of a block; [`Predictor`] is the list of them.
+//! All of their arithmetic wraps modulo 2^32, and no prediction leaves a block, but for that of the layered codec, whose
+//! blocks are lines. What a group needs from the one before it is passed in as `before`: nothing but zeros for the first.
+//!
+//! Those of tiles ([`interp`], [`tile_lorenzo`]) predict a tile.
 
-pub mod block;
 pub mod difference;
 pub mod group;
 pub mod interp;
 pub mod lorenzo;
 pub mod tile_lorenzo;
+
+use crate::predict::group::{Before, Group, MAX_REACH, last_of};
+use crate::shape::{GROUP, Shape};
+
+/// How a code is predicted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Predictor {
+    /// By 0.
+    Zero,
+    /// By one neighbour: [`difference`].
+    Difference,
+    /// By all neighbours before it: [`lorenzo`].
+    Lorenzo,
+}
+
+impl Predictor {
+    /// Gives the positions of a group that have no code, those not in `has_code`, the code that is
+    /// predicted there, so that their difference is 0.
+    #[inline(always)]
+    pub fn fill(self, shape: Shape, codes: &mut Group, has_code: u32, before: &Before) {
+        // The loops are apart, so that each has its constant bounds where this is compiled.
+        let choose = |e: usize, code: i32, predicted: i32| {
+            if has_code >> e & 1 == 1 {
+                code
+            } else {
+                predicted
+            }
+        };
+        match self {
+            Self::Zero => {
+                for (e, code) in codes.iter_mut().enumerate() {
+                    *code = choose(e, *code, 0);
+                }
+            }
+            Self::Difference => {
+                for e in 0..GROUP {
+                    let predicted = difference::prediction(shape, codes, e, before);
+                    codes[e] = choose(e, codes[e], predicted);
+                }
+            }
+            Self::Lorenzo => {
+                for e in 0..GROUP {
+                    let predicted = lorenzo::prediction(shape, codes, e, before);
+                    codes[e] = choose(e, codes[e], predicted);
+                }
+            }
+        }
+    }
+
+    /// Codes to differences in all groups of a block.
+    #[inline(always)]
+    pub fn forward<const G: usize>(self, shape: Shape, block: &mut [Group; G]) {
+        let mut before = [0; MAX_REACH];
+        for group in block {
+            match self {
+                Self::Zero => {}
+                Self::Difference => {
+                    let last = last_of(shape, group);
+                    difference::forward(shape, group, before[0]);
+                    before = last;
+                }
+                Self::Lorenzo => {
+                    lorenzo::forward_within(shape, group);
+                    let last = last_of(shape, group);
+                    lorenzo::forward_across(shape, group, &before);
+                    before = last;
+                }
+            }
+        }
+    }
+
+    /// Differences to codes in all groups of a block.
+    #[inline(always)]
+    pub fn backward<const G: usize>(self, shape: Shape, block: &mut [Group; G]) {
+        let mut before = [0; MAX_REACH];
+        for group in block {
+            match self {
+                Self::Zero => {}
+                Self::Difference => {
+                    difference::backward(shape, group);
+                    difference::add(group, before[0]);
+                    before = last_of(shape, group);
+                }
+                Self::Lorenzo => {
+                    lorenzo::backward_across(shape, group);
+                    lorenzo::add(shape, group, &before);
+                    before = last_of(shape, group);
+                    lorenzo::backward_within(shape, group);
+                }
+            }
+        }
+    }
+}

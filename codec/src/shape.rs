@@ -174,6 +174,19 @@ macro_rules! with_shape {
     };
 }
 
+/// Calls a macro with all shapes behind its own arguments: the name in the names of kernels, and the type.
+#[macro_export]
+macro_rules! each_shape {
+    ([$($macro:tt)+] $($arguments:tt)*) => {
+        $($macro)+! {
+            $($arguments)*
+            ("line" $crate::shape::Line)
+            ("plane" $crate::shape::Plane)
+            ("cube" $crate::shape::Cube)
+        }
+    };
+}
+
 /// [`Shape::Line`] as a type.
 pub struct Line;
 /// [`Shape::Plane`] as a type.

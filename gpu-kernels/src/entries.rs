@@ -5,18 +5,19 @@
 
 /// Makes the entry points of kernels, and a function `launches` that lists them.
 ///
-/// A row is a name and a type. One with shapes stands for as many kernels, whose names end in that of the shape; one
-/// with element types likewise, and the name of the type is the last. The name must be that which the type says, or
-/// else it does not compile.
+/// A row is a name and a type. One with `<shape>`, `<element>`, `<codec>` or `<coder>` stands for as many kernels as there
+/// are shapes, element types, codecs of blocks or coders with statistics, in which the row's parameters are these types;
+/// their names end in the names of these. A name must be that which the kernel says, or else it does not compile.
 #[macro_export]
 macro_rules! kernels {
-    ($($name:ident $(<$($axis:tt),+>)?: $(|$($parameter:ident),+|)? $kernel:ty;)*) => {
+    ($($name:ident $(<$($axis:ident),+>)?: $(|$($parameter:ident),+|)? $kernel:ty;)*) => {
         /// All kernels.
         #[cfg(not(target_arch = "nvptx64"))]
         pub fn launches() -> alloc::vec::Vec<ferrosz_simt::Launch> {
             let mut launches = alloc::vec::Vec::new();
             $({
-                $crate::kernel_row!((push launches) $name $(<$($axis),+>)?: $(|$($parameter),+|)? $kernel);
+                $(type Row<$($parameter),+> = $kernel;)?
+                $crate::kernel_row! { (push launches) $name [$($($axis),+)?] $kernel }
             })*
             launches
         }
@@ -26,63 +27,113 @@ macro_rules! kernels {
             use super::*;
 
             $(const _: () = {
-                $crate::kernel_row!((entry) $name $(<$($axis),+>)?: $(|$($parameter),+|)? $kernel);
+                $(type Row<$($parameter),+> = $kernel;)?
+                $crate::kernel_row! { (entry) $name [$($($axis),+)?] $kernel }
             };)*
         }
     };
 }
 
-/// A row of [`kernels`](crate::kernels).
+/// A row of [`kernels`](crate::kernels): one kernel, or `Row` with all types.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! kernel_row {
-    ($to:tt $name:ident: $kernel:ty) => {
-        $crate::kernel_entry!($to [stringify!($name)] $kernel);
+    ($to:tt $name:ident [] $kernel:ty) => {
+        $crate::kernel_entry! { $to [stringify!($name)] $kernel }
     };
-    ($to:tt $name:ident <[$($shape:ident)+]>: |$s:ident| $kernel:ty) => {
-        type Row<$s> = $kernel;
-        $($crate::kernel_entry!($to
-            [concat!(stringify!($name), "_", stringify!($shape))]
-            Row<$crate::kernel_shape!($shape)>
-        );)+
+    ($to:tt $name:ident [shape] $kernel:ty) => {
+        ferrosz_codec::each_shape! { [$crate::kernel_one] $to [stringify!($name)] }
     };
-    ($to:tt $name:ident <($($element:ident)+)>: |$e:ident| $kernel:ty) => {
-        type Row<$e> = $kernel;
-        $($crate::kernel_entry!($to
-            [concat!(stringify!($name), "_", stringify!($element))]
-            Row<$element>
-        );)+
+    ($to:tt $name:ident [element] $kernel:ty) => {
+        ferrosz_codec::each_element! { [$crate::kernel_one] $to [stringify!($name)] }
     };
-    ($to:tt $name:ident <[$($shape:ident)+], $elements:tt>: |$s:ident, $e:ident| $kernel:ty) => {
-        type Row<$s, $e> = $kernel;
-        $($crate::kernel_elements!($to $name $shape $elements);)+
+    ($to:tt $name:ident [coder] $kernel:ty) => {
+        ferrosz_codec::each_symbol_coder! { [$crate::kernel_one] $to [stringify!($name)] }
+    };
+    ($to:tt $name:ident [shape, element] $kernel:ty) => {
+        ferrosz_codec::each_shape! { [$crate::kernel_elements] $to [stringify!($name)] }
+    };
+    ($to:tt $name:ident [coder, shape] $kernel:ty) => {
+        ferrosz_codec::each_symbol_coder! { [$crate::kernel_shapes] $to [stringify!($name)] }
+    };
+    ($to:tt $name:ident [codec, shape, element] $kernel:ty) => {
+        ferrosz_codec::each_block_codec! { [$crate::kernel_codecs] $to [stringify!($name)] }
     };
 }
 
-/// The kernels of a shape in a row with element types.
+/// A kernel for each type.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! kernel_one {
+    ($to:tt [$name:expr] $(($part:literal $type:ty))+) => {
+        $($crate::kernel_entry! { $to [concat!($name, "_", $part)] Row<$type> })+
+    };
+}
+
+/// Kernels of each type with all element types.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! kernel_elements {
-    ($to:tt $name:ident $shape:ident ($($element:ident)+)) => {
-        $($crate::kernel_entry!($to
-            [concat!(stringify!($name), "_", stringify!($shape), "_", stringify!($element))]
-            Row<$crate::kernel_shape!($shape), $element>
-        );)+
+    ($to:tt [$name:expr] $(($part:literal $type:ty))+) => {
+        $(ferrosz_codec::each_element! {
+            [$crate::kernel_last] $to [concat!($name, "_", $part)] [$type]
+        })+
     };
 }
 
-/// A shape by its name.
+/// Kernels of each type with all shapes.
 #[doc(hidden)]
 #[macro_export]
-macro_rules! kernel_shape {
-    (line) => {
-        ferrosz_codec::shape::Line
+macro_rules! kernel_shapes {
+    ($to:tt [$name:expr] $(($part:literal $type:ty))+) => {
+        $(ferrosz_codec::each_shape! {
+            [$crate::kernel_last] $to [concat!($name, "_", $part)] [$type]
+        })+
     };
-    (plane) => {
-        ferrosz_codec::shape::Plane
+}
+
+/// Kernels of each codec with its shapes and all element types.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! kernel_codecs {
+    ($to:tt [$name:expr] $(($codec:literal $type:ty [$($shape:ident)+]))+) => {
+        $($crate::kernel_codec! { $to [concat!($name, "_", $codec)] [$type] $($shape)+ })+
     };
-    (cube) => {
-        ferrosz_codec::shape::Cube
+}
+
+/// Kernels of a codec with its shapes and all element types.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! kernel_codec {
+    ($to:tt [$name:expr] $codec:tt $($shape:ident)+) => {
+        $($crate::kernel_codec_shape! { $to [concat!($name, "_", stringify!($shape))] $codec $shape })+
+    };
+}
+
+/// Kernels of a codec and a shape with all element types.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! kernel_codec_shape {
+    ($to:tt [$name:expr] [$codec:ty] line) => {
+        ferrosz_codec::each_element! { [$crate::kernel_last] $to [$name] [$codec, ferrosz_codec::shape::Line] }
+    };
+    ($to:tt [$name:expr] [$codec:ty] plane) => {
+        ferrosz_codec::each_element! { [$crate::kernel_last] $to [$name] [$codec, ferrosz_codec::shape::Plane] }
+    };
+    ($to:tt [$name:expr] [$codec:ty] cube) => {
+        ferrosz_codec::each_element! { [$crate::kernel_last] $to [$name] [$codec, ferrosz_codec::shape::Cube] }
+    };
+}
+
+/// Kernels of which all types but the last are known.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! kernel_last {
+    ($to:tt [$name:expr] [$first:ty] $(($part:literal $type:ty))+) => {
+        $($crate::kernel_entry! { $to [concat!($name, "_", $part)] Row<$first, $type> })+
+    };
+    ($to:tt [$name:expr] [$first:ty, $second:ty] $(($part:literal $type:ty))+) => {
+        $($crate::kernel_entry! { $to [concat!($name, "_", $part)] Row<$first, $second, $type> })+
     };
 }
 

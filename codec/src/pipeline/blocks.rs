@@ -1,101 +1,166 @@
-//! The codecs of blocks: fixed-length coding of blocks of 32 or 64 codes.
+//! The codecs of blocks, fixed-length coding of blocks of 32 or 64 codes, and the list of them.
 
-use crate::pipeline::{Codec, CodecId};
-use crate::predict::block::Predictor;
+use crate::pipeline::{Codec, CodecId, Registration};
+use crate::predict::Predictor;
 use crate::shape::Shape;
 
-/// A codec of blocks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum BlockCodec {
+const VALUES: &str = "values themselves";
+const NEIGHBOUR: &str = "difference to the neighbour";
+const BLOCK: &str = "differences in all dimensions of a block";
+const CHUNK: &str = "differences through chunks of 8192";
+
+const FIXED_LENGTH: &str = "fixed length in blocks";
+const FIRST_APART: &str = "fixed length in blocks, first difference apart";
+
+// From a registration follow the codec's constant, its type, and all that is asked of it. `$d` is a dollar sign, for the
+// macros that this one makes.
+macro_rules! block_codecs {
+    ($d:tt $(
+        $(#[doc = $doc:literal])+
+        $codec:ident = $constant:ident, $name:literal, [$($shape:ident)+],
+        ids $predictor_id:literal, $coder_id:literal,
+        predictor $predictor:ident, outliers $outliers:literal, planes $planes:literal,
+        $words:expr;
+    )+) => {
+        /// A codec of blocks.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum BlockCodec {
+            $($(#[doc = $doc])+ $codec,)+
+        }
+
+        $(
+            #[doc = concat!("[`BlockCodec::", stringify!($codec), "`] as a type.")]
+            pub struct $codec;
+
+            impl StaticCodec for $codec {
+                const CODEC: BlockCodec = BlockCodec::$codec;
+            }
+        )+
+
+        impl Codec {
+            $(
+                #[doc = concat!("`", $name, "`: [`BlockCodec::", stringify!($codec), "`].")]
+                pub const $constant: Self = Self::Blocks(BlockCodec::$codec);
+            )+
+        }
+
+        impl BlockCodec {
+            /// All of them.
+            pub const ALL: [Self; [$($name),+].len()] = [$(Self::$codec),+];
+
+            /// Their lines of the list.
+            pub(super) const LIST: [Registration; Self::ALL.len()] =
+                [$(Registration::new(Codec::Blocks(Self::$codec), $name, $words)),+];
+
+            /// The codec at a position of [`BlockCodec::ALL`], for kernels: no table in memory.
+            #[inline(always)]
+            pub const fn at(position: u32) -> Option<Self> {
+                $(if position == Self::$codec.position() {
+                    return Some(Self::$codec);
+                })+
+                None
+            }
+
+            /// Its name on the command line.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$codec => $name,)+
+                }
+            }
+
+            /// The numbers of its predictor and its coder in the stream (FORMAT.md, section 1), which never change.
+            /// Those of blocks are below 16.
+            pub const fn id(self) -> CodecId {
+                let (predictor, coder) = match self {
+                    $(Self::$codec => ($predictor_id, $coder_id),)+
+                };
+                CodecId { predictor, coder }
+            }
+
+            /// How codes are predicted.
+            #[inline(always)]
+            pub const fn predictor(self) -> Predictor {
+                match self {
+                    $(Self::$codec => Predictor::$predictor,)+
+                }
+            }
+
+            /// Whether blocks may take the outlier form of [`crate::code::fixed_length::rate::RateByte`].
+            #[inline(always)]
+            pub const fn stores_outliers(self) -> bool {
+                match self {
+                    $(Self::$codec => $outliers,)+
+                }
+            }
+
+            /// The most planes that a block can need: codes have less than 31 bits, so one-neighbour differences have
+            /// less than 32.
+            #[inline(always)]
+            pub const fn max_planes(self) -> u32 {
+                match self {
+                    $(Self::$codec => $planes,)+
+                }
+            }
+        }
+
+        /// An expression in which `C` is the type of a codec of blocks that is known only when the program runs.
+        #[macro_export]
+        macro_rules! with_block_codec {
+            ($d codec:expr, $d C:ident => $d body:expr) => {
+                match $d codec {
+                    $($crate::pipeline::BlockCodec::$codec => {
+                        type $d C = $crate::pipeline::$codec;
+                        $d body
+                    })+
+                }
+            };
+        }
+
+        /// Calls a macro with all codecs of blocks behind its own arguments: the name, the type, and the shapes for which
+        /// there is a kernel.
+        #[macro_export]
+        macro_rules! each_block_codec {
+            ([$d ($d macro:tt)+] $d ($d arguments:tt)*) => {
+                $d ($d macro)+! {
+                    $d ($d arguments)* $(($name $crate::pipeline::$codec [$($shape)+]))+
+                }
+            };
+        }
+    };
+}
+
+block_codecs! { $
     /// Fixed-length coding of the codes themselves.
-    Fixed,
+    Fixed = FIXED, "fixed", [line plane cube],
+    ids 1, 1, predictor Zero, outliers false, planes 31,
+    [VALUES, FIXED_LENGTH, "cuSZp3 fixed (SC'25)", "noise around zero"];
+
     /// Fixed-length coding of one-neighbour differences.
-    Plain,
+    Plain = PLAIN, "plain", [line plane cube],
+    ids 2, 1, predictor Difference, outliers false, planes 31,
+    [NEIGHBOUR, FIXED_LENGTH, "cuSZp (SC'23), cuSZp2 plain (SC'24)", "slow changes around zero"];
+
     /// As `Plain`, with a block's first difference stored apart where that is shorter.
-    Outlier,
+    Outlier = OUTLIER, "outlier", [line plane cube],
+    ids 2, 2, predictor Difference, outliers true, planes 31,
+    [NEIGHBOUR, FIRST_APART, "cuSZp2 outlier (SC'24)", "values far from zero"];
+
     /// Coded as `Outlier`, but predicted by all neighbours that come before.
-    Lorenzo,
+    Lorenzo = LORENZO, "lorenzo", [plane cube],
+    ids 3, 2, predictor Lorenzo, outliers true, planes 32,
+    [BLOCK, FIRST_APART, "cuSZp3's blocks (SC'25), cuSZ's predictor", "smooth planes and volumes, fast"];
+
     /// Fixed-length coding of differences that run through the whole chunk, whose first code is
     /// stored apart: AATROX (ICS'25). Blocks are lines.
-    Layered,
-}
-
-/// Numbers of predictors in the stream; those of blocks are below 16.
-mod predictor_id {
-    pub const NONE: u8 = 1;
-    pub const DIFFERENCE: u8 = 2;
-    pub const LORENZO: u8 = 3;
-    pub const LAYER: u8 = 4;
-}
-
-/// Numbers of coders in the stream; those of blocks are below 16.
-mod coder_id {
-    pub const FIXED_LENGTH: u8 = 1;
-    pub const FIXED_LENGTH_WITH_OUTLIERS: u8 = 2;
+    Layered = LAYERED, "layered", [line],
+    ids 4, 1, predictor Difference, outliers false, planes 31,
+    [CHUNK, FIXED_LENGTH, "AATROX (ICS'25)", "long slopes, and lines, fast"];
 }
 
 impl BlockCodec {
-    /// All of them.
-    pub const ALL: [Self; 5] = [
-        Self::Fixed,
-        Self::Plain,
-        Self::Outlier,
-        Self::Lorenzo,
-        Self::Layered,
-    ];
-
-    /// The codec at a position of [`BlockCodec::ALL`], for kernels: no table in memory.
-    #[inline(always)]
-    pub const fn at(position: u32) -> Option<Self> {
-        Some(match position {
-            0 => Self::Fixed,
-            1 => Self::Plain,
-            2 => Self::Outlier,
-            3 => Self::Lorenzo,
-            4 => Self::Layered,
-            _ => return None,
-        })
-    }
-
     /// Its position in [`BlockCodec::ALL`].
     pub const fn position(self) -> u32 {
         self as u32
-    }
-
-    /// Its name on the command line.
-    pub const fn name(self) -> &'static str {
-        Codec::Blocks(self).name()
-    }
-
-    /// The numbers of its predictor and its coder in the stream (FORMAT.md, section 1), which never change.
-    pub const fn id(self) -> CodecId {
-        let (predictor, coder) = match self {
-            Self::Fixed => (predictor_id::NONE, coder_id::FIXED_LENGTH),
-            Self::Plain => (predictor_id::DIFFERENCE, coder_id::FIXED_LENGTH),
-            Self::Outlier => (
-                predictor_id::DIFFERENCE,
-                coder_id::FIXED_LENGTH_WITH_OUTLIERS,
-            ),
-            Self::Lorenzo => (predictor_id::LORENZO, coder_id::FIXED_LENGTH_WITH_OUTLIERS),
-            Self::Layered => (predictor_id::LAYER, coder_id::FIXED_LENGTH),
-        };
-        CodecId { predictor, coder }
-    }
-
-    /// How codes are predicted.
-    #[inline(always)]
-    pub const fn predictor(self) -> Predictor {
-        match self {
-            Self::Fixed => Predictor::Zero,
-            Self::Plain | Self::Outlier | Self::Layered => Predictor::Difference,
-            Self::Lorenzo => Predictor::Lorenzo,
-        }
-    }
-
-    /// Whether blocks may take the outlier form of [`crate::code::fixed_length::rate::RateByte`].
-    #[inline(always)]
-    pub const fn stores_outliers(self) -> bool {
-        matches!(self, Self::Outlier | Self::Lorenzo)
     }
 
     /// Whether the prediction runs from block to block through the chunk.
@@ -104,94 +169,23 @@ impl BlockCodec {
         matches!(self, Self::Layered)
     }
 
-    /// The most planes that a block can need.
-    #[inline(always)]
-    pub const fn max_planes(self) -> u32 {
-        // Codes have less than 31 bits, so one-neighbour differences have less than 32.
-        if matches!(self, Self::Lorenzo) {
-            32
-        } else {
-            31
-        }
-    }
-
-    /// The codec of which the bytes are the same in blocks of this shape, and whose kernels there are: in a line the
-    /// Lorenzo predictor is the one-neighbour difference.
-    pub const fn in_shape(self, shape: Shape) -> Self {
-        match (self, shape) {
-            (Self::Lorenzo, Shape::Line) => Self::Outlier,
-            (codec, _) => codec,
-        }
-    }
-
     /// Whether the codec takes blocks of this shape.
     pub const fn takes(self, shape: Shape) -> bool {
         !self.is_layered() || matches!(shape, Shape::Line)
     }
-}
 
-/// An expression in which `C` is the type of a codec of blocks that is known only when the program runs.
-#[macro_export]
-macro_rules! with_block_codec {
-    ($codec:expr, $C:ident => $body:expr) => {
-        match $codec {
-            $crate::pipeline::BlockCodec::Fixed => {
-                type $C = $crate::pipeline::Fixed;
-                $body
-            }
-            $crate::pipeline::BlockCodec::Plain => {
-                type $C = $crate::pipeline::Plain;
-                $body
-            }
-            $crate::pipeline::BlockCodec::Outlier => {
-                type $C = $crate::pipeline::Outlier;
-                $body
-            }
-            $crate::pipeline::BlockCodec::Lorenzo => {
-                type $C = $crate::pipeline::Lorenzo;
-                $body
-            }
-            $crate::pipeline::BlockCodec::Layered => {
-                type $C = $crate::pipeline::Layered;
-                $body
-            }
+    /// The codec with the same bytes in blocks of this shape for which there is a kernel: in a line the Lorenzo predictor
+    /// is the one-neighbour difference.
+    pub const fn in_shape(self, shape: Shape) -> Self {
+        match (self, shape) {
+            (Self::Lorenzo, Shape::Line) => Self::Outlier,
+            (codec, Shape::Line | Shape::Plane | Shape::Cube) => codec,
         }
-    };
+    }
 }
 
 /// A codec of blocks as a type, for code that is compiled once for each.
 pub trait StaticCodec: 'static {
     /// Which codec it is.
     const CODEC: BlockCodec;
-}
-
-/// [`BlockCodec::Fixed`] as a type.
-pub struct Fixed;
-/// [`BlockCodec::Plain`] as a type.
-pub struct Plain;
-/// [`BlockCodec::Outlier`] as a type.
-pub struct Outlier;
-/// [`BlockCodec::Lorenzo`] as a type.
-pub struct Lorenzo;
-/// [`BlockCodec::Layered`] as a type.
-pub struct Layered;
-
-impl StaticCodec for Fixed {
-    const CODEC: BlockCodec = BlockCodec::Fixed;
-}
-
-impl StaticCodec for Plain {
-    const CODEC: BlockCodec = BlockCodec::Plain;
-}
-
-impl StaticCodec for Outlier {
-    const CODEC: BlockCodec = BlockCodec::Outlier;
-}
-
-impl StaticCodec for Lorenzo {
-    const CODEC: BlockCodec = BlockCodec::Lorenzo;
-}
-
-impl StaticCodec for Layered {
-    const CODEC: BlockCodec = BlockCodec::Layered;
 }

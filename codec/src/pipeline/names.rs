@@ -1,51 +1,10 @@
-//! Codecs by name: a constant for each, and the names that papers and programs give to pipelines.
+//! Codecs by name, those included that papers and programs give to pipelines.
 
-use crate::pipeline::{BlockCodec, Codec, TileCodec, TileCoder, TilePredictor};
-use crate::predict::interp::geometry::Geometry;
+use crate::pipeline::Codec;
 use core::fmt;
 use core::str::FromStr;
 
-const LORENZO: TilePredictor = TilePredictor::Lorenzo;
-const WIDE: TilePredictor = TilePredictor::Interp(Geometry::Wide);
-const SQUARE: TilePredictor = TilePredictor::Interp(Geometry::Square);
-const NARROW: TilePredictor = TilePredictor::Interp(Geometry::Narrow);
-
 impl Codec {
-    /// `fixed`: [`BlockCodec::Fixed`].
-    pub const FIXED: Self = Self::Blocks(BlockCodec::Fixed);
-    /// `plain`: [`BlockCodec::Plain`].
-    pub const PLAIN: Self = Self::Blocks(BlockCodec::Plain);
-    /// `outlier`: [`BlockCodec::Outlier`].
-    pub const OUTLIER: Self = Self::Blocks(BlockCodec::Outlier);
-    /// `lorenzo`: [`BlockCodec::Lorenzo`].
-    pub const LORENZO: Self = Self::Blocks(BlockCodec::Lorenzo);
-    /// `layered`: [`BlockCodec::Layered`].
-    pub const LAYERED: Self = Self::Blocks(BlockCodec::Layered);
-    /// `lorenzo+rans`: all neighbours that come before in a tile, rANS.
-    pub const LORENZO_RANS: Self = tiles(LORENZO, TileCoder::Rans);
-    /// `lorenzo+huffman`: as [`Codec::LORENZO_RANS`], Huffman.
-    pub const LORENZO_HUFFMAN: Self = tiles(LORENZO, TileCoder::Huffman);
-    /// `lorenzo+bitplane`: as [`Codec::LORENZO_RANS`], bit planes.
-    pub const LORENZO_BITPLANE: Self = tiles(LORENZO, TileCoder::BitPlane);
-    /// `interp`: splines between anchors, rANS.
-    pub const INTERP: Self = tiles(WIDE, TileCoder::Rans);
-    /// `interp+huffman`: as [`Codec::INTERP`], Huffman.
-    pub const INTERP_HUFFMAN: Self = tiles(WIDE, TileCoder::Huffman);
-    /// `interp+bitplane`: as [`Codec::INTERP`], bit planes.
-    pub const INTERP_BITPLANE: Self = tiles(WIDE, TileCoder::BitPlane);
-    /// `interp-square`: splines in windows of 16, rANS.
-    pub const INTERP_SQUARE: Self = tiles(SQUARE, TileCoder::Rans);
-    /// `interp-square+huffman`: as [`Codec::INTERP_SQUARE`], Huffman.
-    pub const INTERP_SQUARE_HUFFMAN: Self = tiles(SQUARE, TileCoder::Huffman);
-    /// `interp-square+bitplane`: as [`Codec::INTERP_SQUARE`], bit planes.
-    pub const INTERP_SQUARE_BITPLANE: Self = tiles(SQUARE, TileCoder::BitPlane);
-    /// `interp-narrow`: splines with anchors 8 apart, rANS.
-    pub const INTERP_NARROW: Self = tiles(NARROW, TileCoder::Rans);
-    /// `interp-narrow+huffman`: as [`Codec::INTERP_NARROW`], Huffman.
-    pub const INTERP_NARROW_HUFFMAN: Self = tiles(NARROW, TileCoder::Huffman);
-    /// `interp-narrow+bitplane`: as [`Codec::INTERP_NARROW`], bit planes.
-    pub const INTERP_NARROW_BITPLANE: Self = tiles(NARROW, TileCoder::BitPlane);
-
     /// Names that papers and programs give to pipelines, and the codec with predictor and coder of that kind. The
     /// streams are ferrosz's own.
     pub const ALIASES: [(&'static str, Self); 9] = [
@@ -66,10 +25,6 @@ impl Codec {
         let alias = || Self::ALIASES.into_iter().find(|(alias, _)| *alias == name);
         own.or_else(|| alias().map(|(_, codec)| codec))
     }
-}
-
-const fn tiles(predictor: TilePredictor, coder: TileCoder) -> Codec {
-    Codec::Tiles(TileCodec { predictor, coder })
 }
 
 /// A name that no codec has.

@@ -1,6 +1,6 @@
-//! The codecs of tiles: what predicts the positions of a tile, and what makes bits of the codes.
+//! The codecs of tiles, a predictor of the positions of a tile and a coder of its codes, and the list of them.
 
-use crate::pipeline::CodecId;
+use crate::pipeline::{Codec, CodecId, Registration};
 use crate::predict::interp::geometry::Geometry;
 use crate::shape::Shape;
 use crate::tile::TileOrder;
@@ -12,17 +12,6 @@ pub enum TilePredictor {
     Lorenzo,
     /// Splines between anchors: cuSZ-i's and cuSZ-Hi's.
     Interp(Geometry),
-}
-
-/// What makes bits of a tile's codes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum TileCoder {
-    /// rANS on 32 lanes.
-    Rans,
-    /// Huffman on 32 lanes.
-    Huffman,
-    /// Bit planes without their zero words.
-    BitPlane,
 }
 
 /// A predictor of tiles and a coder.
@@ -62,44 +51,6 @@ impl TilePredictor {
     }
 }
 
-impl TileCoder {
-    /// All of them, in the order of the names of their codecs.
-    pub const ALL: [Self; 3] = [Self::Rans, Self::Huffman, Self::BitPlane];
-
-    /// Its number in the stream (FORMAT.md, section 1), which never changes. Those of tiles are 16 and above.
-    pub const fn id(self) -> u8 {
-        match self {
-            Self::Rans => 16,
-            Self::Huffman => 17,
-            Self::BitPlane => 18,
-        }
-    }
-
-    /// Whether it has statistics, and so tables, of the whole field.
-    pub const fn has_tables(self) -> bool {
-        !matches!(self, Self::BitPlane)
-    }
-}
-
-/// An expression in which `C` is the type of a coder with statistics that is known only when the program runs, and
-/// another one for the coder without.
-#[macro_export]
-macro_rules! with_tile_coder {
-    ($coder:expr, $C:ident => $with_statistics:expr, $bit_planes:expr) => {
-        match $coder {
-            $crate::pipeline::TileCoder::Rans => {
-                type $C = $crate::code::entropy::states::Rans;
-                $with_statistics
-            }
-            $crate::pipeline::TileCoder::Huffman => {
-                type $C = $crate::code::entropy::states::Huffman;
-                $with_statistics
-            }
-            $crate::pipeline::TileCoder::BitPlane => $bit_planes,
-        }
-    };
-}
-
 impl TileCodec {
     /// The numbers of its predictor and its coder in the stream.
     pub const fn id(self) -> CodecId {
@@ -117,14 +68,170 @@ impl TileCodec {
         }
     }
 
-    /// Its position among all pairs of predictor and coder, coder by coder for each predictor.
-    pub(super) const fn position(self) -> usize {
-        let predictor = match self.predictor {
-            TilePredictor::Lorenzo => 0,
-            TilePredictor::Interp(Geometry::Wide) => 1,
-            TilePredictor::Interp(Geometry::Square) => 2,
-            TilePredictor::Interp(Geometry::Narrow) => 3,
-        };
-        predictor * TileCoder::ALL.len() + self.coder as usize
+    /// Its line of the list.
+    pub(super) const fn registration(self) -> &'static Registration {
+        let CodecId { predictor, coder } = self.id();
+        let mut i = 0;
+        while i < Self::LIST.len() {
+            let id = Self::LIST[i].codec.id();
+            if id.predictor == predictor && id.coder == coder {
+                return &Self::LIST[i];
+            }
+            i += 1;
+        }
+        // Every predictor has a line with every coder: a test looks at all of them.
+        &Self::LIST[0]
     }
+}
+
+// From a registration follow the coder's type, and the kernels that are made for it. `$d` is a dollar sign, for the macros
+// that this one makes.
+macro_rules! tile_coders {
+    ($d:tt
+        $($(#[doc = $doc:literal])+ $coder:ident, $name:literal, id $id:literal;)+
+        without statistics
+        $(#[doc = $planes_doc:literal])+ $planes:ident, id $planes_id:literal;
+    ) => {
+        /// What makes bits of a tile's codes.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum TileCoder {
+            $($(#[doc = $doc])+ $coder,)+
+            $(#[doc = $planes_doc])+
+            $planes,
+        }
+
+        impl TileCoder {
+            /// All of them, in the order of the names of their codecs.
+            pub const ALL: [Self; [$($id,)+ $planes_id].len()] = [$(Self::$coder,)+ Self::$planes];
+
+            /// Its number in the stream (FORMAT.md, section 1), which never changes. Those of tiles are 16 and above.
+            pub const fn id(self) -> u8 {
+                match self {
+                    $(Self::$coder => $id,)+
+                    Self::$planes => $planes_id,
+                }
+            }
+
+            /// Whether it has statistics, and so tables, of the whole field.
+            pub const fn has_tables(self) -> bool {
+                match self {
+                    $(Self::$coder => true,)+
+                    Self::$planes => false,
+                }
+            }
+        }
+
+        /// An expression in which `C` is the type of a coder with statistics that is known only when the program runs,
+        /// and another one for the coder without.
+        #[macro_export]
+        macro_rules! with_tile_coder {
+            ($d coder:expr, $d C:ident => $d with_statistics:expr, $d bit_planes:expr) => {
+                match $d coder {
+                    $($crate::pipeline::TileCoder::$coder => {
+                        type $d C = $crate::code::entropy::states::$coder;
+                        $d with_statistics
+                    })+
+                    $crate::pipeline::TileCoder::$planes => $d bit_planes,
+                }
+            };
+        }
+
+        /// Calls a macro with all coders that have statistics behind its own arguments: the name and the type.
+        #[macro_export]
+        macro_rules! each_symbol_coder {
+            ([$d ($d macro:tt)+] $d ($d arguments:tt)*) => {
+                $d ($d macro)+! {
+                    $d ($d arguments)* $(($name $crate::code::entropy::states::$coder))+
+                }
+            };
+        }
+    };
+}
+
+tile_coders! { $
+    /// rANS on 32 lanes.
+    Rans, "rans", id 16;
+    /// Huffman on 32 lanes.
+    Huffman, "huffman", id 17;
+    without statistics
+    /// Bit planes without their zero words.
+    BitPlane, id 18;
+}
+
+const LORENZO: TilePredictor = TilePredictor::Lorenzo;
+const WIDE: TilePredictor = TilePredictor::Interp(Geometry::Wide);
+const SQUARE: TilePredictor = TilePredictor::Interp(Geometry::Square);
+const NARROW: TilePredictor = TilePredictor::Interp(Geometry::Narrow);
+
+impl TilePredictor {
+    const fn words(self) -> &'static str {
+        match self {
+            Self::Lorenzo => "differences in all dimensions of a tile",
+            Self::Interp(Geometry::Wide) => "splines from coarse to fine in whole tiles",
+            Self::Interp(Geometry::Square) => "splines in windows of 16",
+            Self::Interp(Geometry::Narrow) => "splines between anchors 8 apart",
+        }
+    }
+}
+
+impl TileCoder {
+    const fn words(self) -> &'static str {
+        match self {
+            Self::Rans => "rANS",
+            Self::Huffman => "Huffman",
+            Self::BitPlane => "bit planes without zeros",
+        }
+    }
+}
+
+macro_rules! tile_codecs {
+    ($($constant:ident = $name:literal, $predictor:ident, $coder:ident, $papers:literal, $purpose:literal;)+) => {
+        impl Codec {
+            $(
+                #[doc = concat!("`", $name, "`.")]
+                pub const $constant: Self = Self::Tiles(TileCodec {
+                    predictor: $predictor,
+                    coder: TileCoder::$coder,
+                });
+            )+
+        }
+
+        impl TileCodec {
+            /// The lines of all of them, coder by coder for each predictor.
+            pub(super) const LIST: [Registration; [$($name),+].len()] = [$(
+                Registration::new(
+                    Codec::$constant,
+                    $name,
+                    [$predictor.words(), TileCoder::$coder.words(), $papers, $purpose],
+                )
+            ),+];
+        }
+    };
+}
+
+tile_codecs! {
+    LORENZO_RANS = "lorenzo+rans", LORENZO, Rans,
+        "cuSZ's predictor (PACT'20)", "rough fields and fine bounds; twice as fast as splines";
+    LORENZO_HUFFMAN = "lorenzo+huffman", LORENZO, Huffman,
+        "cuSZ (PACT'20)", "arrays of some thousand values, where its tables are shorter";
+    LORENZO_BITPLANE = "lorenzo+bitplane", LORENZO, BitPlane,
+        "FZ-GPU (HPDC'23)", "fields that are hardly there, and many NaNs";
+    INTERP = "interp", WIDE, Rans,
+        "after cuSZ-i (SC'24)", "smooth fields: mostly the shortest";
+    INTERP_HUFFMAN = "interp+huffman", WIDE, Huffman,
+        "after cuSZ-i (SC'24)", "variants of interp, a little shorter at times";
+    INTERP_BITPLANE = "interp+bitplane", WIDE, BitPlane,
+        "after cuSZ-i (SC'24)", "many NaNs, and bounds beyond the type";
+    INTERP_SQUARE = "interp-square", SQUARE, Rans,
+        "cuSZ-Hi's predictor (SC'25)", "variants of interp, a little shorter at times";
+    INTERP_SQUARE_HUFFMAN = "interp-square+huffman", SQUARE, Huffman,
+        "cuSZ-Hi for ratio (SC'25)", "comparison";
+    INTERP_SQUARE_BITPLANE = "interp-square+bitplane", SQUARE, BitPlane,
+        "cuSZ-Hi for throughput (SC'25)", "comparison";
+    INTERP_NARROW = "interp-narrow", NARROW, Rans,
+        "cuSZ-i's predictor (SC'24)", "variants of interp, a little shorter at times";
+    INTERP_NARROW_HUFFMAN = "interp-narrow+huffman", NARROW, Huffman,
+        "cuSZ-i (SC'24)", "comparison";
+    INTERP_NARROW_BITPLANE = "interp-narrow+bitplane", NARROW, BitPlane,
+        "cuSZ-i's predictor (SC'24)", "comparison";
 }

@@ -63,7 +63,7 @@ pub fn add(codes: &mut Group, before: i32) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::predict::block::Predictor;
+    use crate::predict::Predictor;
 
     #[test]
     fn differences_of_the_specification_example() {

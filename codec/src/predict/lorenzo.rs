@@ -127,7 +127,7 @@ pub fn backward_within(shape: Shape, sums: &mut Group) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::predict::block::Predictor;
+    use crate::predict::Predictor;
     use crate::predict::group::{MAX_REACH, last_of};
     use rand::{RngExt, SeedableRng, rngs::SmallRng};
 

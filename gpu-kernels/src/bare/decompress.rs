@@ -21,7 +21,7 @@ use ferrosz_codec::cuszp::layout::Place;
 use ferrosz_codec::cuszp::{Framing, Mode, Quantizer};
 use ferrosz_codec::error::ChunkFault;
 use ferrosz_codec::pipeline::BlockCodec;
-use ferrosz_codec::predict::block::Predictor;
+use ferrosz_codec::predict::Predictor;
 use ferrosz_codec::predict::difference;
 use ferrosz_codec::predict::group::Group;
 use ferrosz_codec::shape::{GROUP, Shape, StaticShape};

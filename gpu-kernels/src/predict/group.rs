@@ -1,7 +1,7 @@
 //! Prediction where a thread holds a group of a block: what groups need of each other goes from lane to
 //! lane. All functions are for whole warps.
 
-use ferrosz_codec::predict::block::Predictor;
+use ferrosz_codec::predict::Predictor;
 use ferrosz_codec::predict::group::{Before, Group, MAX_REACH};
 use ferrosz_codec::predict::{difference, lorenzo};
 use ferrosz_codec::shape::{GROUP, Shape, WHOLE_GROUP};

@@ -6,7 +6,7 @@ use crate::cpu::lanes::Lanes;
 use ferrosz_codec::code::fixed_length::block::BODY_SCRATCH;
 use ferrosz_codec::code::fixed_length::rate::RateByte;
 use ferrosz_codec::container::checksum::term;
-use ferrosz_codec::predict::block::Predictor;
+use ferrosz_codec::predict::Predictor;
 use ferrosz_codec::predict::group::Group;
 use ferrosz_codec::shape::{Shape, StaticShape};
 use std::arch::x86_64::*;

@@ -5,7 +5,7 @@
 use ferrosz_codec::code::fixed_length::block::{self, SignedGroup};
 use ferrosz_codec::code::fixed_length::rate::RateByte;
 use ferrosz_codec::container::checksum::checksum;
-use ferrosz_codec::predict::block::Predictor;
+use ferrosz_codec::predict::Predictor;
 use ferrosz_codec::predict::difference;
 use ferrosz_codec::predict::group::Group;
 use ferrosz_codec::shape::{GROUP, Shape, StaticShape};

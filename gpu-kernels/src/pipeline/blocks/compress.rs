@@ -32,7 +32,7 @@ use ferrosz_codec::container::chunk::{Form, Sections};
 use ferrosz_codec::container::grid::Grid;
 use ferrosz_codec::container::header::Draft;
 use ferrosz_codec::pipeline::{BlockCodec, StaticCodec};
-use ferrosz_codec::predict::block::Predictor;
+use ferrosz_codec::predict::Predictor;
 use ferrosz_codec::predict::difference;
 use ferrosz_codec::predict::group::{Group, MAX_REACH};
 use ferrosz_codec::quantize::field::Quantizer;

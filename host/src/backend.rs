@@ -13,7 +13,8 @@ use crate::gpu::job::{CompressJob, DecompressJob};
 use crate::stream::StreamRef;
 use ferrosz_codec::container::header::{Family, Header, Layout};
 use ferrosz_codec::container::region::Region;
-use ferrosz_codec::{Bound, Dtype, Element};
+use ferrosz_codec::with_element;
+use ferrosz_codec::{Bound, Element};
 use ferrosz_gpu_kernels::pipeline::cells;
 use std::collections::BTreeSet;
 
@@ -83,9 +84,6 @@ fn emulated() -> Result<Gpu, Error> {
     })
 }
 
-// What runs kernels is compiled once for each type, in this crate: a generic function would be compiled again, with
-// all kernels on the emulator, in each crate that calls it.
-
 impl Gpu {
     pub(crate) fn compress<T: Element>(
         &self,
@@ -93,18 +91,12 @@ impl Gpu {
         bound: Bound,
         field: &[T],
     ) -> Result<Vec<u8>, Error> {
-        match T::DTYPE {
-            Dtype::F32 => self.compress_f32(layout, bound, bytemuck::cast_slice(field)),
-            Dtype::F64 => self.compress_f64(layout, bound, bytemuck::cast_slice(field)),
-        }
-    }
-
-    fn compress_f32(&self, layout: Layout, bound: Bound, field: &[f32]) -> Result<Vec<u8>, Error> {
-        self.compress_of(layout, bound, field)
-    }
-
-    fn compress_f64(&self, layout: Layout, bound: Bound, field: &[f64]) -> Result<Vec<u8>, Error> {
-        self.compress_of(layout, bound, field)
+        // As in `cpu::blocks::compress`.
+        with_element!(T::DTYPE, E => {
+            static COMPRESS: fn(&Gpu, Layout, Bound, &[E]) -> Result<Vec<u8>, Error> =
+                Gpu::compress_of::<E>;
+            COMPRESS(self, layout, bound, bytemuck::cast_slice(field))
+        })
     }
 
     fn compress_of<T: Element>(
@@ -149,18 +141,11 @@ impl Gpu {
             regions,
             verify,
         };
-        match T::DTYPE {
-            Dtype::F32 => self.decompress_f32(&source, bytemuck::cast_slice_mut(values)),
-            Dtype::F64 => self.decompress_f64(&source, bytemuck::cast_slice_mut(values)),
-        }
-    }
-
-    fn decompress_f32(&self, source: &Source<'_>, values: &mut [f32]) -> Result<(), Error> {
-        self.decompress_of(source, values)
-    }
-
-    fn decompress_f64(&self, source: &Source<'_>, values: &mut [f64]) -> Result<(), Error> {
-        self.decompress_of(source, values)
+        with_element!(T::DTYPE, E => {
+            static DECOMPRESS: fn(&Gpu, &Source<'_>, &mut [E]) -> Result<(), Error> =
+                Gpu::decompress_of::<E>;
+            DECOMPRESS(self, &source, bytemuck::cast_slice_mut(values))
+        })
     }
 
     fn decompress_of<T: Element>(

@@ -12,7 +12,8 @@ use ferrosz_codec::container::table::ENTRY_BYTES;
 use ferrosz_codec::pipeline::BlockCodec;
 use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::shape::Shape;
-use ferrosz_codec::{Bound, Codec, Dtype, Element};
+use ferrosz_codec::with_element;
+use ferrosz_codec::{Bound, Codec, Element};
 use rayon::prelude::*;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -54,25 +55,17 @@ pub(crate) fn candidates(codecs: &[Codec], shape: Option<Shape>, extents: &Exten
     layouts
 }
 
-/// [`choose`] for a field in memory. Compiled once for each type, in this crate: a generic function would be compiled
-/// again in each crate that calls it.
+/// [`choose`] for a field in memory.
 pub(crate) fn choose_for<T: Element>(
     bound: Bound,
     candidates: &[Layout],
     field: &[T],
 ) -> Result<Layout, Error> {
-    match T::DTYPE {
-        Dtype::F32 => choose_for_f32(bound, candidates, bytemuck::cast_slice(field)),
-        Dtype::F64 => choose_for_f64(bound, candidates, bytemuck::cast_slice(field)),
-    }
-}
-
-fn choose_for_f32(bound: Bound, candidates: &[Layout], field: &[f32]) -> Result<Layout, Error> {
-    choose_in(bound, candidates, field)
-}
-
-fn choose_for_f64(bound: Bound, candidates: &[Layout], field: &[f64]) -> Result<Layout, Error> {
-    choose_in(bound, candidates, field)
+    // As in `cpu::blocks::compress`.
+    with_element!(T::DTYPE, E => {
+        static CHOOSE: fn(Bound, &[Layout], &[E]) -> Result<Layout, Error> = choose_in::<E>;
+        CHOOSE(bound, candidates, bytemuck::cast_slice(field))
+    })
 }
 
 fn choose_in<T: Element>(

@@ -10,7 +10,8 @@ use crate::stream::StreamRef;
 use bytemuck::cast_slice_mut;
 use ferrosz_codec::container::header::Family;
 use ferrosz_codec::container::region::Region;
-use ferrosz_codec::{Dtype, Element, FormatError};
+use ferrosz_codec::with_element;
+use ferrosz_codec::{Element, FormatError};
 
 impl Decompressor {
     /// Decompresses a damaged stream as far as it can be: elements that cannot be known are NaN, and the chunks at
@@ -54,10 +55,11 @@ impl Decompressor {
         stream.header.quantizer::<T>()?;
         let mut values = allocate::<T>(stream.header.elements())?;
         let verify = self.verifies_checksums();
-        let lost = match T::DTYPE {
-            Dtype::F32 => salvage_f32(&stream, verify, cast_slice_mut(&mut values), progress)?,
-            Dtype::F64 => salvage_f64(&stream, verify, cast_slice_mut(&mut values), progress)?,
-        };
+        // As in `cpu::blocks::compress`.
+        let lost = with_element!(T::DTYPE, E => {
+            static SALVAGE: Salvage<E> = salvage_of::<E>;
+            SALVAGE(&stream, verify, cast_slice_mut(&mut values), progress)
+        })?;
         let lengths = stream.header.grid().lengths();
         for position in lost.iter().flat_map(|lost| &lost.positions) {
             position.fill(lengths, &mut values, T::NAN);
@@ -95,10 +97,7 @@ impl Decompressor {
             }
             Err(error) => return Err(error.into()),
         };
-        let lost = match read.header.dtype {
-            Dtype::F32 => self.lost::<f32>(&read, progress)?,
-            Dtype::F64 => self.lost::<f64>(&read, progress)?,
-        };
+        let lost = with_element!(read.header.dtype, E => self.lost::<E>(&read, progress))?;
         match cut_off {
             // Bytes that no chunk has are missing all the same.
             Some(error) if lost.is_empty() => Err(error.into()),
@@ -122,25 +121,8 @@ impl Decompressor {
     }
 }
 
-// Compiled once for each type, as compression.
-
-fn salvage_f32(
-    stream: &StreamRef<'_>,
-    verify: bool,
-    values: &mut [f32],
-    progress: Progress<'_>,
-) -> Result<Vec<Lost>, Error> {
-    salvage_of(stream, verify, values, progress)
-}
-
-fn salvage_f64(
-    stream: &StreamRef<'_>,
-    verify: bool,
-    values: &mut [f64],
-    progress: Progress<'_>,
-) -> Result<Vec<Lost>, Error> {
-    salvage_of(stream, verify, values, progress)
-}
+/// [`salvage_of`] an element type.
+type Salvage<T> = fn(&StreamRef<'_>, bool, &mut [T], Progress<'_>) -> Result<Vec<Lost>, Error>;
 
 /// Decodes all but what is lost; what `values` hold there is not known.
 fn salvage_of<T: Element>(

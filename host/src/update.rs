@@ -12,7 +12,8 @@ use ferrosz_codec::container::grid::Grid;
 use ferrosz_codec::container::header::{BlockLayout, Family, HEADER_BYTES, Header};
 use ferrosz_codec::container::region::Region;
 use ferrosz_codec::container::update::to_bytes;
-use ferrosz_codec::{Bound, Dtype, Element, FormatError};
+use ferrosz_codec::with_element;
+use ferrosz_codec::{Bound, Element, FormatError};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::fs::File;
@@ -60,19 +61,11 @@ impl Update {
     /// [`Error::RangeOutside`], [`Error::BoxOutside`], and [`Error::PartMismatch`] if `values` are not
     /// as many as the part's elements.
     pub fn new<T: Element>(stream: &[u8], part: &Part, values: &[T]) -> Result<Self, Error> {
-        // Compiled once for each type, as `cpu::blocks::compress`.
-        match T::DTYPE {
-            Dtype::F32 => Self::of_f32(stream, part, bytemuck::cast_slice(values)),
-            Dtype::F64 => Self::of_f64(stream, part, bytemuck::cast_slice(values)),
-        }
-    }
-
-    fn of_f32(stream: &[u8], part: &Part, values: &[f32]) -> Result<Self, Error> {
-        Self::of(stream, part, values)
-    }
-
-    fn of_f64(stream: &[u8], part: &Part, values: &[f64]) -> Result<Self, Error> {
-        Self::of(stream, part, values)
+        // As in `cpu::blocks::compress`.
+        with_element!(T::DTYPE, E => {
+            static UPDATE: fn(&[u8], &Part, &[E]) -> Result<Update, Error> = Update::of::<E>;
+            UPDATE(stream, part, bytemuck::cast_slice(values))
+        })
     }
 
     fn of<T: Element>(stream: &[u8], part: &Part, values: &[T]) -> Result<Self, Error> {

@@ -14,6 +14,7 @@ use crate::error::FormatError;
 use crate::pipeline::{BlockCodec, Codec, CodecId};
 use crate::quantize::field::Quantizer;
 use crate::shape::Shape;
+use crate::with_element;
 
 /// The first bytes of every stream. The first is not text, and the line ends show a transfer that
 /// changed them.
@@ -382,10 +383,7 @@ impl Header {
         }
         let error_bits = get_u64(bytes, ERROR_AT);
         // Bits of numbers without a sign are in the order of the numbers.
-        let most_bits = match dtype {
-            Dtype::F32 => (f32::MAX * 0.5).to_bits64(),
-            Dtype::F64 => (f64::MAX * 0.5).to_bits64(),
-        };
+        let most_bits = with_element!(dtype, E => (E::MAX * E::HALF).to_bits64());
         if error_bits > most_bits {
             return Err(invalid("impossible absolute error"));
         }
@@ -400,10 +398,7 @@ impl Header {
 }
 
 fn absolute_error(dtype: Dtype, bits: u64) -> f64 {
-    match dtype {
-        Dtype::F32 => f32::from_bits64(bits).to_f64(),
-        Dtype::F64 => f64::from_bits64(bits),
-    }
+    with_element!(dtype, E => E::from_bits64(bits).to_f64())
 }
 
 /// The words of a header that say what the stream is: up to its extents.

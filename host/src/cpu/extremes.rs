@@ -1,8 +1,8 @@
 //! Smallest and largest finite value of a stretch of a field, in a form that compilers vectorise.
 
 use bytemuck::cast_slice;
+use ferrosz_codec::Element;
 use ferrosz_codec::bound::Extremes;
-use ferrosz_codec::{Dtype, Element};
 use std::ops::{BitAnd, BitOr, Not};
 
 /// Values that are looked at side by side.
@@ -11,9 +11,10 @@ const WIDTH: usize = 16;
 /// As [`Extremes::see`] for every value.
 #[inline(always)]
 pub(super) fn extremes<T: Element>(values: &[T]) -> Extremes<T> {
-    let ends = match T::DTYPE {
-        Dtype::F32 => ends(cast_slice::<T, i32>(values)),
-        Dtype::F64 => ends(cast_slice::<T, i64>(values)),
+    let ends = if T::WORDS == 1 {
+        ends(cast_slice::<T, i32>(values))
+    } else {
+        ends(cast_slice::<T, i64>(values))
     };
     let mut extremes = Extremes::default();
     for bits in ends.into_iter().flatten() {

@@ -13,7 +13,8 @@ use ferrosz_codec::container::identity::Identity;
 use ferrosz_codec::container::table::{ENTRY_BYTES, Entry};
 use ferrosz_codec::pipeline::BlockCodec;
 use ferrosz_codec::quantize::field::Quantizer;
-use ferrosz_codec::{Bound, Dtype, Element};
+use ferrosz_codec::with_element;
+use ferrosz_codec::{Bound, Element};
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -85,8 +86,7 @@ pub(crate) fn extremes<T: Element>(version: Version, values: &[T]) -> Extremes<T
         .reduce(Extremes::default, Extremes::union)
 }
 
-/// Compresses a field whose extents have been checked. It is compiled once for each type, in this crate: a generic
-/// function would be compiled again in each crate that calls it.
+/// Compresses a field whose extents have been checked.
 pub(crate) fn compress<T: Element>(
     version: Version,
     layout: Layout,
@@ -96,22 +96,16 @@ pub(crate) fn compress<T: Element>(
     progress: Progress<'_>,
 ) -> Result<(), Error> {
     let job = (version, layout, bound, progress);
-    match T::DTYPE {
-        Dtype::F32 => compress_f32(job, bytemuck::cast_slice(values), sink),
-        Dtype::F64 => compress_f64(job, bytemuck::cast_slice(values), sink),
-    }
+    // A static is compiled here; a generic function would be compiled again, with all that it calls, in each crate that
+    // calls this one.
+    with_element!(T::DTYPE, E => {
+        static COMPRESS: fn(Job<'_>, &[E], &mut dyn Sink) -> Result<(), Error> = compress_of::<E>;
+        COMPRESS(job, bytemuck::cast_slice(values), sink)
+    })
 }
 
 /// All but the field and where its stream goes.
 type Job<'a> = (Version, Layout, Bound, Progress<'a>);
-
-fn compress_f32(job: Job<'_>, values: &[f32], sink: &mut dyn Sink) -> Result<(), Error> {
-    compress_of(job, values, sink)
-}
-
-fn compress_f64(job: Job<'_>, values: &[f64], sink: &mut dyn Sink) -> Result<(), Error> {
-    compress_of(job, values, sink)
-}
 
 fn compress_of<T: Element>(
     (version, layout, bound, progress): Job<'_>,

@@ -11,13 +11,14 @@ use ferrosz_codec::container::header::{BlockLayout, Family};
 use ferrosz_codec::container::region::Region;
 use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::shape::Shape;
-use ferrosz_codec::{Dtype, Element, FormatError};
+use ferrosz_codec::with_element;
+use ferrosz_codec::{Element, FormatError};
 use rayon::prelude::*;
 use std::marker::PhantomData;
 use std::ops::Range;
 
 /// Decodes the elements of a region, which lies within the field, into `values`, which has as many
-/// positions. Compiled once for each type, as [`crate::cpu::blocks::compress`].
+/// positions.
 pub(crate) fn decompress<T: Element>(
     version: Version,
     stream: &StreamRef<'_>,
@@ -27,22 +28,15 @@ pub(crate) fn decompress<T: Element>(
     progress: Progress<'_>,
 ) -> Result<(), Error> {
     let job = (version, stream, region, verify, progress);
-    match T::DTYPE {
-        Dtype::F32 => decompress_f32(job, bytemuck::cast_slice_mut(values)),
-        Dtype::F64 => decompress_f64(job, bytemuck::cast_slice_mut(values)),
-    }
+    // As in `cpu::blocks::compress`.
+    with_element!(T::DTYPE, E => {
+        static DECOMPRESS: fn(Job<'_>, &mut [E]) -> Result<(), Error> = decompress_of::<E>;
+        DECOMPRESS(job, bytemuck::cast_slice_mut(values))
+    })
 }
 
 /// All but where the elements go.
 type Job<'a> = (Version, &'a StreamRef<'a>, &'a Region, bool, Progress<'a>);
-
-fn decompress_f32(job: Job<'_>, values: &mut [f32]) -> Result<(), Error> {
-    decompress_of(job, values)
-}
-
-fn decompress_f64(job: Job<'_>, values: &mut [f64]) -> Result<(), Error> {
-    decompress_of(job, values)
-}
 
 fn decompress_of<T: Element>(
     (version, stream, region, verify, progress): Job<'_>,

@@ -13,6 +13,10 @@
 #[cfg(feature = "alloc")]
 extern crate alloc;
 
+// First, for its macros.
+#[macro_use]
+pub mod pipeline;
+
 pub mod aatrox;
 pub mod bound;
 pub mod code;
@@ -22,7 +26,6 @@ pub mod element;
 pub mod error;
 #[cfg(feature = "alloc")]
 pub mod oracle;
-pub mod pipeline;
 pub mod predict;
 pub mod quantize;
 pub mod shape;

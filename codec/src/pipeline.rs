@@ -6,6 +6,7 @@ use core::fmt;
 mod blocks;
 mod names;
 mod registration;
+#[macro_use]
 mod tiles;
 
 pub use blocks::{BlockCodec, Fixed, Layered, Lorenzo, Outlier, Plain, StaticCodec};

@@ -5,12 +5,11 @@
 //! one, and those of the field. See FORMAT.md, section 15.
 
 use crate::code::entropy::frequency_tables::{FrequencyTables, MAX_WORDS};
-use crate::code::entropy::states::{Huffman, Rans};
 use crate::container::grid::Grid;
 use crate::container::table::{CHUNK_ALIGNMENT, ENTRY_BYTES};
 use crate::element::{Dtype, Element};
 use crate::error::ChunkFault;
-use crate::pipeline::{TileCodec, TileCoder, TilePredictor};
+use crate::pipeline::{TileCodec, TilePredictor};
 use crate::predict::interp::resolved::{Resolved, WORDS, Words};
 use crate::shape::Shape;
 use crate::tile::Part;
@@ -200,13 +199,11 @@ impl<T: Element> Prologue<T> {
             *position = word(first_frequency + i);
         }
         let stored = &stored[..count];
-        let frequencies = match layout.codec.coder {
-            TileCoder::Rans => Some(FrequencyTables::read::<Rans>(stored)),
-            TileCoder::Huffman => Some(FrequencyTables::read::<Huffman>(stored)),
-            TileCoder::BitPlane if count == 0 => None,
-            TileCoder::BitPlane => return Err(ChunkFault::Prologue),
-        };
-        let frequencies = frequencies.transpose().map_err(|_| ChunkFault::Prologue)?;
+        let frequencies = with_tile_coder!(
+            layout.codec.coder,
+            C => Some(FrequencyTables::read::<C>(stored).map_err(|_| ChunkFault::Prologue)?),
+            if count == 0 { None } else { return Err(ChunkFault::Prologue) }
+        );
         Ok((
             Self {
                 resolved,
@@ -224,11 +221,8 @@ impl<T: Element> Prologue<T> {
         bytes: &mut [u8],
     ) -> Sections {
         let mut stored = [0; MAX_WORDS];
-        let count = match (&self.frequencies, layout.codec.coder) {
-            (Some(frequencies), TileCoder::Rans) => frequencies.write::<Rans>(&mut stored),
-            (Some(frequencies), TileCoder::Huffman) => frequencies.write::<Huffman>(&mut stored),
-            (Some(_), TileCoder::BitPlane) | (None, _) => 0,
-        };
+        let write = |frequencies: &FrequencyTables| with_tile_coder!(layout.codec.coder, C => frequencies.write::<C>(&mut stored), 0);
+        let count = self.frequencies.as_ref().map_or(0, write);
         let sections = Sections::new(layout, count, T::DTYPE);
         let parameters = self.resolved.map(|resolved| resolved.to_words());
         let parameters = parameters.iter().flatten().take(WORDS);

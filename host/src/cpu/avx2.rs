@@ -2,7 +2,7 @@
 //!
 //! A vector holds eight values: a quarter of a group, a row of a plane's block, or two rows of a cube's.
 
-use crate::cpu::lanes::Lanes;
+use crate::cpu::lanes::{Lanes, Portable};
 use ferrosz_codec::code::fixed_length::block::BODY_SCRATCH;
 use ferrosz_codec::code::fixed_length::rate::RateByte;
 use ferrosz_codec::container::checksum::term;
@@ -47,9 +47,9 @@ impl Lanes for Avx2 {
         // SAFETY: an `Avx2` is only made where there is AVX2.
         unsafe {
             match predictor {
-                Predictor::Zero => *codes,
                 Predictor::Difference => difference_forward::<S, G>(codes, before),
                 Predictor::Lorenzo => lorenzo_forward::<S, G>(codes),
+                without_vectors => Portable.forward::<S, G>(without_vectors, codes, before),
             }
         }
     }
@@ -64,9 +64,9 @@ impl Lanes for Avx2 {
         // SAFETY: an `Avx2` is only made where there is AVX2.
         unsafe {
             match predictor {
-                Predictor::Zero => {}
                 Predictor::Difference => difference_backward::<S, G>(block, before),
                 Predictor::Lorenzo => lorenzo_backward::<S, G>(block),
+                without_vectors => Portable.backward::<S, G>(without_vectors, block, before),
             }
         }
     }

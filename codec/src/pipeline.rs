@@ -3,13 +3,13 @@
 use crate::shape::Shape;
 use core::fmt;
 
-mod blocks;
+pub mod blocks;
 mod names;
 mod registration;
 #[macro_use]
 mod tiles;
 
-pub use blocks::{BlockCodec, Fixed, Layered, Lorenzo, Outlier, Plain, StaticCodec};
+pub use blocks::{BlockCodec, StaticCodec};
 pub use names::UnknownCodecName;
 pub use registration::Registration;
 pub use tiles::{TileCodec, TileCoder, TilePredictor};

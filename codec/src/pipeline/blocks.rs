@@ -109,7 +109,7 @@ macro_rules! block_codecs {
             ($d codec:expr, $d C:ident => $d body:expr) => {
                 match $d codec {
                     $($crate::pipeline::BlockCodec::$codec => {
-                        type $d C = $crate::pipeline::$codec;
+                        type $d C = $crate::pipeline::blocks::$codec;
                         $d body
                     })+
                 }
@@ -122,7 +122,7 @@ macro_rules! block_codecs {
         macro_rules! each_block_codec {
             ([$d ($d macro:tt)+] $d ($d arguments:tt)*) => {
                 $d ($d macro)+! {
-                    $d ($d arguments)* $(($name $crate::pipeline::$codec [$($shape)+]))+
+                    $d ($d arguments)* $(($name $crate::pipeline::blocks::$codec [$($shape)+]))+
                 }
             };
         }

@@ -2,7 +2,7 @@
 
 use crate::canvas::{Canvas, Font};
 use crate::colour::{ColourMap, Rgb};
-use crate::report;
+use ferrosz_cli::report;
 use noto_sans_mono_bitmap::{FontWeight, RasterHeight};
 
 const PAPER: Rgb = [255, 255, 255];

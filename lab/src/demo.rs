@@ -1,7 +1,6 @@
 //! `ferrosz-lab demo`: a real field through every codec, judged and drawn.
 
 use crate::canvas::Canvas;
-use crate::colour::ColourMap;
 use crate::picture::{self, Grid, Panel};
 use clap::Args;
 use ferrosz::{Bound, Codec, Compressor, Device, Preset};
@@ -284,7 +283,7 @@ fn panel(caption: &str, detail: String, grid: Grid, range: (f64, f64)) -> Panel 
         caption: caption.to_owned(),
         detail,
         grid,
-        colours: ColourMap::Viridis,
+        colours: |position| colorous::VIRIDIS.eval_continuous(position).as_array(),
         range,
         unit: UNIT,
     }
@@ -297,7 +296,11 @@ fn error_panel(judgement: &Judgement, grid: Grid) -> Panel {
         judgement.over_promise
     );
     Panel {
-        colours: ColourMap::Coolwarm,
+        colours: |position| {
+            colorous::RED_BLUE
+                .eval_continuous(1.0 - position)
+                .as_array()
+        },
         ..panel(
             "Error, from -bound to +bound",
             detail,

@@ -2,7 +2,6 @@
 
 mod bench;
 mod canvas;
-mod colour;
 mod demo;
 mod picture;
 

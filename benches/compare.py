@@ -3,13 +3,13 @@
 
     python3 -m venv compare-venv
     compare-venv/bin/pip install numpy pysz zfpy pcodec
-    cargo build --release --package ferrosz-cli
+    cargo build --release --package ferrosz-cli --package ferrosz-lab
     compare-venv/bin/python benches/compare.py --out docs/measurements/compare-cpu.md FIELD.f32:Z,Y,X ...
 
 Fields are raw little-endian float32, without NaN. A bound is a share of a field's range; the absolute error
 that it comes to is what every compressor gets. Ratios are bytes of the field over bytes of the stream;
 rates are medians, in 10^9 bytes of the field a second; the largest error is taken by NumPy in float64.
-ferrosz is timed by `ferrosz bench --device cpu`, the others around their calls from Python. PSNR is
+ferrosz is timed by `ferrosz-lab bench --device cpu`, the others around their calls from Python. PSNR is
 20 log10(range / root mean square error), in float64.
 """
 import argparse
@@ -72,22 +72,22 @@ class Result:
 
 
 class Ferrosz:
-    """The command, run in a folder of its own."""
+    """The commands, run in a folder of their own; `lab` is the one that measures."""
 
-    def __init__(self, command, repeat, folder):
-        self.command, self.repeat, self.folder = command, repeat, folder
+    def __init__(self, command, folder, lab=None, repeat=1):
+        self.command, self.folder, self.lab, self.repeat = command, folder, lab, repeat
 
-    def run(self, *arguments):
-        line = [self.command, *map(str, arguments), "--device", "cpu", "--quiet"]
+    def run(self, command, *arguments):
+        line = [command, *map(str, arguments), "--device", "cpu", "--quiet"]
         return subprocess.run(line, check=True, stdout=subprocess.PIPE, text=True).stdout
 
     def compress(self, field, error, codec, rank):
         """One codec and rank; `auto` chooses both. What `ferrosz compress` says, and what comes back."""
         stream, back = self.folder / "stream.fsz", self.folder / "back.f32"
         chosen = json.loads(self.run(
-            "compress", field.path, stream, "--dtype", "f32", "--dims", field.dims, "--abs", error, "--codec", codec,
+            self.command, "compress", field.path, stream, "--dtype", "f32", "--dims", field.dims, "--abs", error, "--codec", codec,
             "--json", *(("--rank", rank) if rank else ())))
-        self.run("decompress", stream, back)
+        self.run(self.command, "decompress", stream, back)
         if chosen["stream_bytes"] != stream.stat().st_size:
             raise RuntimeError("the stream has another length than compress says")
         return chosen, numpy.fromfile(back, "<f4").reshape(field.values.shape)
@@ -96,7 +96,7 @@ class Ferrosz:
         """One codec and rank, timed."""
         chosen, decoded = self.compress(field, error, codec, rank)
         bench = json.loads(self.run(
-            "bench", field.path, "--dtype", "f32", "--dims", field.dims, "--abs", error, "--repeat", self.repeat,
+            self.lab, "bench", field.path, "--dtype", "f32", "--dims", field.dims, "--abs", error, "--repeat", self.repeat,
             "--json", "--codec", chosen["codec"], "--rank", chosen["rank"]))
         row, = bench["rows"]
         if row["stream_bytes"] != chosen["stream_bytes"]:
@@ -218,7 +218,7 @@ python benches/compare.py --threads {args.threads} --repeat {args.repeat} --out 
 
 Bound: share of the field's range; the absolute error that it comes to is what each compressor got. Ratio: bytes of the field over bytes
 of the stream. Bits: of the stream, a value. PSNR: 20 log10(range / root mean square error), in dB. Rates: medians of {args.repeat}, 10^9 bytes of the field a second. Threads: {args.threads} for ferrosz and SZ3, one for zfp and
-pco. Error: the largest |x - x'| over the bound, in float64; more than 1 is in bold. ferrosz is timed by its own command with the
+pco. Error: the largest |x - x'| over the bound, in float64; more than 1 is in bold. ferrosz is timed by `ferrosz-lab bench` with the
 absolute bound, checksums on; the others around their Python calls, so with what these copy. `(auto)`: codec and rank are what
 `--codec auto` chose; the choice itself is not in the time. pco is lossless and takes no bound; *NumPy quantised, pco* is pco of
 rint(x / 2e) in order, times with NumPy's arithmetic: what entropy coding of the codes gives; where it is over the bound, its result was
@@ -265,9 +265,10 @@ def load(threads):
 
 
 def arguments():
-    with_repeat = parser(__doc__)
-    with_repeat.add_argument("--repeat", type=int, default=5)
-    return with_repeat.parse_args()
+    of_times = parser(__doc__)
+    of_times.add_argument("--lab", default=str(ROOT / "target/release/ferrosz-lab"), help="the command that measures")
+    of_times.add_argument("--repeat", type=int, default=5)
+    return of_times.parse_args()
 
 
 def main(args):
@@ -275,7 +276,7 @@ def main(args):
     text = heading(args, fields)
     print(text, end="", flush=True)
     with tempfile.TemporaryDirectory() as folder:
-        ferrosz = Ferrosz(args.ferrosz, args.repeat, pathlib.Path(folder))
+        ferrosz = Ferrosz(args.ferrosz, pathlib.Path(folder), args.lab, args.repeat)
         for field in fields:
             for line in rows(field, ferrosz, args):
                 print(line, flush=True)

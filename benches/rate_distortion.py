@@ -159,7 +159,7 @@ better. Fields are those of [ratios](ratios.md).
 def main(args):
     fields = [compare.read(argument) for argument in args.fields]
     with tempfile.TemporaryDirectory() as folder:
-        ferrosz = compare.Ferrosz(args.ferrosz, 1, pathlib.Path(folder))
+        ferrosz = compare.Ferrosz(args.ferrosz, pathlib.Path(folder))
         results = [(field, measure(field, ferrosz)) for field in fields]
     picture = (args.out or pathlib.Path("rate-distortion")).with_suffix(".svg")
     text = markdown(args, results, picture.name)

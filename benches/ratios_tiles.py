@@ -57,7 +57,7 @@ def main(args):
     text = heading(args, fields)
     print(text, end="", flush=True)
     with tempfile.TemporaryDirectory() as folder:
-        ferrosz = compare.Ferrosz(args.ferrosz, 1, pathlib.Path(folder))
+        ferrosz = compare.Ferrosz(args.ferrosz, pathlib.Path(folder))
         for field in fields:
             for line in rows(field, ferrosz):
                 print(line, flush=True)

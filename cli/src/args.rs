@@ -1,6 +1,6 @@
 //! The command line.
 
-use crate::bench::flags::Flags as Bench;
+use crate::bounds::Bounds;
 use crate::codec_choice::CodingFlags;
 use crate::files::{Files, Replace};
 use crate::location::Location;
@@ -11,7 +11,6 @@ use clap_complete::Shell;
 use ferrosz::codec::container::extents::MAX_RANK;
 use ferrosz::cuszp::Mode;
 use ferrosz::{Bound, BoundMode, Device, Dtype, Shape};
-use std::path::PathBuf;
 use std::str::FromStr;
 
 /// Over the options that all commands understand.
@@ -94,9 +93,7 @@ pub enum Command {
     Info(Info),
     /// List presets and codecs, and what each is for
     Codecs,
-    /// Compress a real field with every codec, and draw it
-    Demo(Demo),
-    /// Measure how fast codecs are on this machine
+    /// Measure what each preset makes of arrays, and how fast
     Bench(Bench),
     /// Write and read cuSZp's own streams
     Cuszp(Cuszp),
@@ -240,15 +237,25 @@ pub struct Info {
     pub streams: Vec<Location>,
 }
 
-/// `ferrosz demo`.
+/// `ferrosz bench`.
 #[derive(Debug, Args)]
-pub struct Demo {
-    /// Picture to write
-    #[arg(long, value_name = "PNG", default_value = "ferrosz-demo.png")]
-    pub out: PathBuf,
-    /// The picture.
+#[command(
+    override_usage = "ferrosz bench [OPTIONS] FIELD...",
+    mut_arg("range", |range| range.help("Error bounds relative to the range; 1e-3 if no bounds are given"))
+)]
+pub struct Bench {
+    /// Arrays: .npy, raw values, or '-'
+    #[arg(value_name = "FIELD", value_parser = location())]
+    pub fields: Vec<Location>,
+    /// What the arrays are.
     #[command(flatten)]
-    pub replace: Replace,
+    pub shape: ShapeFlags,
+    /// The error bounds.
+    #[command(flatten)]
+    pub bounds: Bounds,
+    /// Calls that are timed, after one that is not
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
+    pub repeat: u32,
 }
 
 /// `ferrosz completions`.

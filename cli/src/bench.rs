@@ -1,155 +1,134 @@
-//! `ferrosz bench`: how fast codecs are, where the data lie already.
+//! `ferrosz bench`: what each preset makes of a field, and how fast.
 
-mod agree;
-mod bare;
-mod cases;
-mod container;
-#[cfg(feature = "cuda")]
-mod cuda;
-mod field;
-pub mod flags;
-mod host;
-mod json;
-mod machine;
-mod row;
-mod synthetic;
-mod table;
-mod times;
-
-use crate::args::Common;
-use crate::compress::bound_text;
+use crate::args::{Bench, Common};
 use crate::failure::Failure;
-use crate::field_file::{Array, Field};
-use crate::output;
-use cases::{Case, cases};
-use ferrosz::Device;
-use field::Subject;
-use flags::Flags;
-use machine::{Format, Machine, Value};
-use row::{Row, Series};
-use table::Table;
+use crate::field_file::{self, Array, Field};
+use crate::location::Location;
+use crate::trial::{Runs, Trial, verdict};
+use crate::{codec_choice, files, json, output, report};
+use ferrosz::{Bound, Compressor, Element, Preset};
+use serde_json::{Value, json};
+use std::time::Duration;
 
-/// Measures, and prints as it goes; with `--json` one object at the end.
+/// The bound, relative to the range, if none is given.
+const RANGE: f64 = 1e-3;
+
+/// Compresses fields with every preset within every bound; whether every bound was kept.
 ///
 /// # Errors
 ///
-/// If a field cannot be had, the device cannot be used, or a result is not the right one.
-pub fn run(flags: &Flags, common: &Common) -> Result<(), Failure> {
-    let on_cpu = || Run::new(&host::Host::new(flags.repeat), flags, common).all();
-    #[cfg(feature = "cuda")]
-    let cuda = |ordinal| cuda::Cuda::new(ordinal, flags.repeat);
-    match common.device {
-        Device::Emulator => Err(Failure::usage(
-            "--device emulator: its time says nothing about a GPU's: use cuda, cuda:N or cpu",
-        )),
-        #[cfg(feature = "cuda")]
-        Device::Cuda(ordinal) => Run::new(&cuda(ordinal)?, flags, common).all(),
-        #[cfg(not(feature = "cuda"))]
-        Device::Cuda(_) => Err(Failure::failed(
-            "--device cuda: this command was built without the feature `cuda`",
-        )),
-        Device::Cpu => on_cpu(),
-        // The faster of the two in the long run.
-        #[cfg(feature = "cuda")]
-        _ => match cuda(0) {
-            Ok(cuda) => Run::new(&cuda, flags, common).all(),
-            Err(_) => on_cpu(),
+/// If no field is named, one cannot be read, or the device cannot be used.
+pub fn run(args: &Bench, common: &Common) -> Result<bool, Failure> {
+    if args.fields.is_empty() {
+        return Err(Failure::usage(
+            "bench needs an array to compress, best one of yours: a .npy file, which numpy.save('field.npy', array) \
+             writes, or raw values with --dtype and --dims",
+        ));
+    }
+    let bounds = args.bounds.all_or(&[RANGE])?;
+    let fields: Vec<&Location> = args.fields.iter().collect();
+    files::each(&fields, common, |field| {
+        match field_file::read(field, &args.shape, None)? {
+            Field::F32(array) => measure(args, common, field, &array, &bounds),
+            Field::F64(array) => measure(args, common, field, &array, &bounds),
+        }
+    })
+}
+
+fn measure<T: Element>(
+    args: &Bench,
+    common: &Common,
+    field: &Location,
+    array: &Array<T>,
+    bounds: &[Bound],
+) -> Result<bool, Failure> {
+    if array.values.is_empty() {
+        return Err(Failure::failed(format_args!(
+            "{field} has no values to measure on"
+        )));
+    }
+    let runs = Runs {
+        most: args.repeat,
+        patience: Duration::MAX,
+    };
+    let mut rows = Vec::new();
+    for bound in bounds {
+        for preset in Preset::ALL {
+            let compressor = Compressor::new(preset, *bound);
+            let (trial, _) = Trial::run(compressor, common.device, array, runs)?;
+            rows.push((preset, trial));
+        }
+    }
+    let of_field = format!(
+        "{field}: {} {}, {}",
+        report::lengths(&array.extents),
+        T::DTYPE,
+        report::bytes(size_of_val(&array.values[..]) as u64)
+    );
+    output::print(&match common.json {
+        true => format!("{}\n", to_json(args, field, &rows)),
+        false => to_text(args, &of_field, &rows),
+    })?;
+    Ok(rows.iter().all(|(_, trial)| trial.judgement.is_kept()))
+}
+
+fn to_text(args: &Bench, of_field: &str, rows: &[(Preset, Trial)]) -> String {
+    let heading = [
+        "preset",
+        "bound",
+        "codec",
+        "blocks or tiles",
+        "ratio",
+        "compress MB/s",
+        "decompress MB/s",
+        "largest error",
+        "device",
+    ];
+    let lines: Vec<Vec<String>> = rows.iter().map(row).collect();
+    format!(
+        "{of_field}\n{}{}\nSpeeds: of whole calls on host memory, the choice of the codec included; medians of {} after \
+         one that is not timed.\n",
+        report::table(&heading, &lines),
+        verdict(rows.iter().map(|(_, trial)| trial)),
+        args.repeat
+    )
+}
+
+fn row((preset, trial): &(Preset, Trial)) -> Vec<String> {
+    let info = &trial.info;
+    vec![
+        preset.to_string(),
+        report::bound(info.bound),
+        info.codec.to_string(),
+        codec_choice::extents(info.codec, info.rank),
+        format!("{:.2}", info.ratio()),
+        format!("{:.0}", trial.compress_speed()),
+        format!("{:.0}", trial.decompress_speed()),
+        report::number(trial.judgement.largest_error),
+        match trial.compress_device == trial.decompress_device {
+            true => trial.compress_device.to_string(),
+            false => format!("{}, {}", trial.compress_device, trial.decompress_device),
         },
-        #[cfg(not(feature = "cuda"))]
-        _ => on_cpu(),
-    }
+    ]
 }
 
-/// A run of the command.
-struct Run<'a, M> {
-    machine: &'a M,
-    flags: &'a Flags,
-    common: &'a Common,
-    done: Vec<Series>,
+fn to_json(args: &Bench, field: &Location, rows: &[(Preset, Trial)]) -> Value {
+    let rows: Vec<Value> = rows.iter().map(row_to_json).collect();
+    let found = json!({ "repeat": args.repeat, "rows": rows });
+    json::join([json::begin("bench", field), found])
 }
 
-impl<'a, M: Machine> Run<'a, M> {
-    fn new(machine: &'a M, flags: &'a Flags, common: &'a Common) -> Self {
-        Self {
-            machine,
-            flags,
-            common,
-            done: Vec::new(),
-        }
-    }
-
-    /// Measures on all fields.
-    fn all(mut self) -> Result<(), Failure> {
-        for source in self.flags.sources() {
-            for (name, field) in field::load(&source, self.flags)? {
-                match field {
-                    Field::F32(array) => self.field(name, array)?,
-                    Field::F64(array) => self.field(name, array)?,
-                }
-            }
-        }
-        if !self.common.json {
-            return Ok(());
-        }
-        let object = json::report(self.machine.about(), self.flags, &self.done);
-        output::print(&format!("{object}\n"))
-    }
-
-    /// Measures all that is asked for on one field.
-    fn field<T: Value>(&mut self, name: String, array: Array<T>) -> Result<(), Failure> {
-        let subject = Subject::new(name, array)?;
-        let cases = cases(self.flags, &subject)?;
-        let ceilings = (self.machine.ceilings(&subject.values))
-            .map_err(|failure| Failure::failed(format_args!("{}: {failure}", subject.name)))?;
-        let mut series = Series {
-            field: subject.name.clone(),
-            dtype: T::DTYPE,
-            extents: subject.extents.lengths().to_vec(),
-            ceilings,
-            rows: Vec::new(),
-        };
-        let about = self.machine.about();
-        if self.done.is_empty() {
-            self.say(&table::heading(about, self.flags.repeat))?;
-        }
-        let table = Table::new(&series, about);
-        self.say(&table.heading(&series))?;
-        for case in &cases {
-            let row = self.measure(&subject, case)?;
-            self.say(&table.row(&series, &row))?;
-            series.rows.push(row);
-        }
-        self.done.push(series);
-        Ok(())
-    }
-
-    fn measure<T: Value>(&self, subject: &Subject<T>, case: &Case<T>) -> Result<Row, Failure> {
-        match case.format {
-            Format::Container(layout) => {
-                container::measure(self.machine, subject, layout, case.bound)
-            }
-            Format::Bare(bare) => bare::measure(self.machine, subject, case, bare),
-        }
-        .map_err(|failure| {
-            Failure::failed(format_args!(
-                "{}, {} {}, {}: {failure}",
-                subject.name,
-                case.codec,
-                case.rank,
-                bound_text(case.bound)
-            ))
-        })
-    }
-
-    /// Prints to standard output, or beside it where that is for JSON.
-    fn say(&self, text: &str) -> Result<(), Failure> {
-        match (self.common.json, self.common.quiet) {
-            (true, true) => Ok(()),
-            (true, false) => {
-                output::note(text);
-                Ok(())
-            }
-            (false, _) => output::print(&format!("{text}\n")),
-        }
-    }
+fn row_to_json((preset, trial): &(Preset, Trial)) -> Value {
+    let found = json!({
+        "kept": trial.judgement.is_kept(),
+        "largest_error": trial.judgement.largest_error,
+        "compress_device": trial.compress_device.to_string(),
+        "compress_seconds": trial.compress_seconds,
+        "compress_megabytes_per_second": trial.compress_speed(),
+        "decompress_device": trial.decompress_device.to_string(),
+        "decompress_seconds": trial.decompress_seconds,
+        "decompress_megabytes_per_second": trial.decompress_speed(),
+    });
+    let preset = json!({ "preset": preset.name() });
+    json::join([preset, json::stream(&trial.info), found])
 }

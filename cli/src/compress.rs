@@ -9,7 +9,7 @@ use crate::outlying::{self, Outlying};
 use crate::progress::Progress;
 use crate::report;
 use crate::{json, output};
-use ferrosz::{Bound, BoundMode, Compressor, Device, Element, Info, Preset};
+use ferrosz::{Bound, Compressor, Device, Element, Info, Preset};
 use serde_json::{Value, json};
 use std::time::Instant;
 
@@ -183,14 +183,8 @@ impl Summary {
     }
 }
 
-/// A bound as the command line has it: `range 1e-3`.
-pub fn bound_text(bound: Bound) -> String {
-    let mode: BoundMode = bound.mode();
-    format!("{mode} {:e}", bound.value())
-}
-
 /// A bound, and the absolute error that it comes to.
 fn resolved(info: &Info) -> String {
     let error = report::absolute_error(info.absolute_error);
-    format!("{}, absolute error {error}", bound_text(info.bound))
+    format!("{}, absolute error {error}", report::bound(info.bound))
 }

@@ -1,7 +1,6 @@
 //! `ferrosz decompress`.
 
 use crate::args::{Common, Decompress};
-use crate::compress::bound_text;
 use crate::failure::Failure;
 use crate::field_file::{self, Array};
 use crate::files::{Job, array_name};
@@ -167,7 +166,7 @@ impl<T: Element> Summary<'_, T> {
                 report::bytes(bytes),
                 report::lengths(&self.array.extents),
                 T::DTYPE,
-                bound_text(self.info.bound),
+                report::bound(self.info.bound),
                 report::absolute_error(self.info.absolute_error),
                 self.device,
                 self.seconds,

@@ -2,7 +2,6 @@
 
 use crate::args::{Common, Info as Args};
 use crate::codec_choice;
-use crate::compress::bound_text;
 use crate::failure::Failure;
 use crate::location::Location;
 use crate::stream_file::{self, End, Outline};
@@ -88,7 +87,7 @@ fn to_pairs(info: &Info) -> Vec<(&'static str, String)> {
             "error bound",
             format!(
                 "{}{}",
-                bound_text(info.bound),
+                report::bound(info.bound),
                 relative_to(info.bound.mode())
             ),
         ),

@@ -1,5 +1,7 @@
 //! Numbers and tables for people.
 
+use ferrosz::Bound;
+
 /// A byte count with a unit: `275.6 kB`.
 pub fn bytes(count: u64) -> String {
     let units = [(1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB")];
@@ -35,6 +37,11 @@ pub fn short(value: f64) -> String {
         0..=8 => all,
         _ => number(value),
     }
+}
+
+/// A bound as the command line has it: `range 1e-3`.
+pub fn bound(bound: Bound) -> String {
+    format!("{} {:e}", bound.mode(), bound.value())
 }
 
 /// The absolute error of a stream.

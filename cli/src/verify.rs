@@ -1,7 +1,6 @@
 //! `ferrosz verify`.
 
 use crate::args::{Common, Verify};
-use crate::compress::bound_text;
 use crate::decompress;
 use crate::failure::Failure;
 use crate::field_file::{self, Array, Assumed, CHECK_FLAGS, Field, Shape};
@@ -166,7 +165,7 @@ fn verdict(found: &Judgement) -> String {
 }
 
 fn bound_line(found: &Judgement, info: &Info) -> String {
-    let text = bound_text(info.bound);
+    let text = report::bound(info.bound);
     match info.bound.mode() {
         BoundMode::Abs => text,
         _ if info.update_bytes > 0 => {

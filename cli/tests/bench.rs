@@ -2,187 +2,96 @@
 
 mod common;
 
-use common::{Place, npy, raw, stderr};
-use ferrosz::Codec;
+use common::{Place, npy, npy_header, raw, stderr};
+use ferrosz::Preset;
 use serde_json::Value;
 
 fn rows(found: &Value) -> &[Value] {
     found["rows"].as_array().unwrap()
 }
 
-fn is_positive(value: &Value) -> bool {
-    value.as_f64().is_some_and(|number| number > 0.0)
-}
-
-/// A rate, and durations in their order.
-fn check_times(times: &Value) {
-    let number = |name: &str| times[name].as_f64().unwrap();
-    assert!(is_positive(&times["gb_s"]), "{times}");
-    assert!(0.0 < number("us_min") && number("us_min") <= number("us"));
-    assert!(number("us") <= number("us_max"));
-}
-
 #[test]
-fn every_codec_and_rank_is_measured_and_verified() {
-    let place = Place::new();
-    let found =
-        place.json("bench --synthetic waves:32 --range 1e-2,1e-4 --repeat 2 --json --quiet");
-    assert_eq!(
-        (&found["device"], &found["repeat"]),
-        (&"cpu".into(), &2.into())
-    );
-    assert!(
-        found["machine"]
-            .as_str()
-            .is_some_and(|name| !name.is_empty())
-    );
-    assert!(is_positive(&found["threads"]) && found["driver"].is_null());
-    assert_eq!(found["arguments"][0], "bench");
-    let ceilings = found["ceilings"].as_array().unwrap();
-    assert_eq!(ceilings.len(), 1);
-    check_times(&ceilings[0]["copy"]);
-    check_times(&ceilings[0]["read"]);
-    for codec in Codec::ALL {
-        let of_codec = rows(&found)
-            .iter()
-            .filter(|row| row["codec"] == codec.name());
-        let ranks: Vec<u64> = of_codec.map(|row| row["rank"].as_u64().unwrap()).collect();
-        let takes_all = codec != Codec::LAYERED;
-        assert_eq!(
-            ranks,
-            if takes_all {
-                vec![1, 1, 2, 2, 3, 3]
-            } else {
-                vec![1, 1]
-            },
-            "{codec}"
-        );
-    }
-    for row in rows(&found) {
-        assert_eq!(row["verified"], true);
-        assert_eq!(row["field_bytes"], 4 * 32 * 32 * 32);
-        assert!(row["ratio"].as_f64().unwrap() > 1.0, "{row}");
-        for what in ["compress", "call", "decompress"] {
-            check_times(&row[what]);
-            assert!(is_positive(&row[what]["floor_share"]) && row[what]["in_a_graph"].is_null());
-        }
-        check_times(&row["box"]);
-        assert_eq!(row["box"]["dims"], serde_json::json!([32, 32, 32]));
-    }
-}
-
-#[test]
-fn starts_of_fields_are_lines() {
-    let place = Place::new();
-    let line = "bench --synthetic walk:32 --synthetic sparse:32 --bytes 4KiB --bytes 65536 --f64 \
-                --codec outlier,plain --abs 0.5 --max 1e-3 --repeat 1 --json --quiet";
-    let found = place.json(line);
-    assert_eq!(found["ceilings"].as_array().unwrap().len(), 4);
-    assert_eq!(rows(&found).len(), 2 * 2 * 2 * 2);
-    for row in rows(&found) {
-        assert_eq!((&row["dtype"], &row["rank"]), (&"f64".into(), &1.into()));
-        assert_eq!(row["dims"][0].as_u64().unwrap() * 8, row["field_bytes"]);
-    }
-    let modes: Vec<&Value> = rows(&found)[..2]
-        .iter()
-        .map(|row| &row["bound_mode"])
-        .collect();
-    assert_eq!(modes, ["abs", "max"]);
-    assert_eq!(rows(&found)[0]["absolute_error"], 0.5);
-}
-
-#[test]
-fn files_are_measured_as_other_commands_read_them() {
+fn each_preset_is_measured_within_each_bound() {
     let place = Place::new();
     place.put("in.npy", &npy("f64"));
-    place.put("in.raw", &raw("f64"));
-    let flags = "--codec lorenzo --rank 3 --repeat 1 --range 1e-3 --json --quiet";
-    for files in [
-        "in.npy",
-        "in.raw --dtype f64 --dims 5,40,37",
-        "in.raw:5,40,37 --dtype f64",
-    ] {
-        let found = place.json(&format!("bench {files} {flags}"));
-        assert_eq!(rows(&found).len(), 1);
-        assert_eq!(rows(&found)[0]["field"], "in");
-        place.succeed("compress in.npy a.fsz --codec lorenzo --rank 3 --range 1e-3");
-        let length = place.get("a.fsz").len();
-        assert_eq!(rows(&found)[0]["stream_bytes"], length);
+    let found = place.json("bench in.npy --range 1e-2,1e-4 --abs 0.5 --repeat 2 --json");
+    assert_eq!(
+        (&found["command"], &found["input"], &found["repeat"]),
+        (&"bench".into(), &"in.npy".into(), &2.into())
+    );
+    let bounds = ["--abs 0.5", "--range 1e-2", "--range 1e-4"];
+    let mut rows = rows(&found).iter();
+    for bound in bounds {
+        for preset in Preset::ALL {
+            let row = rows.next().unwrap();
+            assert_eq!(row["preset"], preset.name());
+            // What the preset chooses for a user.
+            let line = format!("compress in.npy a.fsz --{preset} {bound} --json");
+            let compressed = place.json(&line);
+            for key in ["codec", "rank", "bound_mode", "bound", "stream_bytes"] {
+                assert_eq!(row[key], compressed[key], "{line}: {key}");
+            }
+            let verified = place.json("verify in.npy a.fsz --json");
+            assert_eq!(row["largest_error"], verified["largest_error"], "{line}");
+            assert_eq!(row["kept"], true);
+            for direction in ["compress", "decompress"] {
+                assert_eq!(row[format!("{direction}_device")], "cpu");
+                let speed = &row[format!("{direction}_megabytes_per_second")];
+                assert!(speed.as_f64().unwrap() > 0.0, "{row}");
+            }
+        }
     }
-}
-
-#[test]
-fn streams_without_header_are_measured() {
-    let place = Place::new();
-    let line = "bench --bare --synthetic waves:16 --range 1e-3 --repeat 1 --json --quiet";
-    let found = place.json(line);
-    assert_eq!(rows(&found).len(), 3 * 3 + 1);
-    for row in rows(&found) {
-        assert!(row["ratio"].as_f64().unwrap() > 1.0, "{row}");
-        assert!(row["call"].is_null() && row["box"].is_null() && row["verified"] == true);
-    }
-    place.put("in.npy", &common::npy("f32"));
-    place.succeed("bench in.npy --bare --rank 2 --repeat 1 --abs 0.01");
+    assert_eq!(rows.next(), None);
 }
 
 #[test]
 fn the_table_is_for_people() {
     let place = Place::new();
-    let line = "bench --synthetic sparse:20 --codec plain --rank 2 --repeat 1";
+    place.put("in.raw", &raw("f32"));
+    let line = "bench in.raw --dtype f32 --dims 5,40,37 --repeat 1";
     let printed = String::from_utf8(place.succeed(line).stdout).unwrap();
-    let words = ["sparse:20: 20 x 20 x 20 f32", "copy", "read", "call us"];
+    let words = ["in.raw: 5 x 40 x 37 f32, 29.6 kB", "within its bound"];
     assert!(words.iter().all(|word| printed.contains(word)), "{printed}");
-    let is_row = |line: &&str| line.starts_with("sparse:20  ") && line.contains("plain");
-    let rows: Vec<&str> = printed.lines().filter(is_row).collect();
-    assert_eq!(rows.len(), 3, "{printed}");
-    for (row, bound) in rows.iter().zip(["range 1e-2", "range 1e-3", "range 1e-4"]) {
-        assert!(row.contains(bound), "{row}");
+    for preset in Preset::ALL {
+        let mut lines = printed.lines();
+        let row = lines.find(|line| line.starts_with(preset.name())).unwrap();
+        assert!(row.contains("range 1e-3") && row.ends_with("cpu"), "{row}");
     }
-    // JSON alone on standard output, the table beside it.
-    let both = place.succeed(&format!("{line} --json"));
-    assert!(serde_json::from_slice::<Value>(&both.stdout).is_ok());
-    assert!(stderr(&both).contains("sparse:20"));
+}
+
+#[test]
+fn several_fields_are_measured_and_none_stops_the_others() {
+    let place = Place::new();
+    place.put("a.npy", &npy("f32"));
+    place.put("b.npy", &npy("f64"));
+    let output = place.run("bench a.npy missing.npy b.npy --repeat 1 --json");
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).contains("missing.npy"));
+    let lines = String::from_utf8(output.stdout).unwrap();
+    let objects: Vec<Value> = (lines.lines())
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let [a, missing, b] = &objects[..] else {
+        panic!("{lines}");
+    };
+    assert!(missing["error"].is_string());
+    assert_eq!(
+        (&rows(a)[0]["dtype"], &rows(b)[0]["dtype"]),
+        (&"f32".into(), &"f64".into())
+    );
 }
 
 #[test]
 fn what_cannot_be_measured_is_said() {
     let place = Place::new();
-    let emulator = ["--device emulator", "time says nothing", "cuda"];
-    place.fail(2, "bench --device emulator", &emulator);
-    place.fail(1, "bench --device cuda:99", &["no device 'cuda'"]);
-    place.fail(
-        2,
-        "bench --codec nonsense",
-        &["nonsense", "is not a codec", "layered"],
-    );
-    place.fail(2, "bench --bare --codec plain", &["--bare", "--codec"]);
-    place.fail(2, "bench --rank 4", &["a rank is 1, 2 or 3"]);
-    place.fail(2, "bench --range 1e-3,x", &["a bound is a number"]);
-    place.fail(
-        2,
-        "bench --synthetic tides",
-        &["tides", "waves", "sparse", "walk"],
-    );
-    place.fail(2, "bench --bytes 1KB", &["1MiB"]);
-    place.fail(2, "bench --repeat 0", &["--repeat"]);
-    let small = "bench --synthetic walk:8";
-    place.fail(
-        2,
-        &format!("{small} --bytes 1GiB"),
-        &["--bytes", "walk:8 has only 2048"],
-    );
-    place.fail(
-        2,
-        &format!("{small} --bytes 1KiB --rank 3"),
-        &["walk:8", "--rank"],
-    );
-    place.fail(1, &format!("{small} --bytes 3"), &["no values"]);
-    place.fail(
-        1,
-        &format!("{small} --bare --abs 0"),
-        &["walk:8", "positive"],
-    );
+    place.fail(2, "bench", &["needs an array", "numpy.save", "--dtype"]);
     place.fail(1, "bench missing.npy", &["missing.npy"]);
     place.put("in.raw", &raw("f32"));
     place.fail(2, "bench in.raw", &["--dtype", "--dims"]);
+    place.fail(2, "bench in.raw --range 1e-3,x", &["a bound is a number"]);
+    place.fail(2, "bench in.raw --repeat 0", &["--repeat"]);
+    place.put("none.npy", &npy_header("<f4", "False", "(0, 3)"));
+    place.fail(1, "bench none.npy", &["none.npy has no values"]);
+    place.put("in.npy", &npy("f32"));
+    place.fail(1, "bench in.npy --device cuda:99", &["no device 'cuda'"]);
 }

@@ -230,8 +230,11 @@ fn a_codec_by_itself_codes_a_cube_as_a_cube() {
     assert_eq!(place.json("info cube.fsz --json")["rank"], 3);
 }
 
-/// The demo's field, in blocks of lines, planes and cubes.
-const REAL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/data/um_colpex_theta.npy");
+/// The field of the demo, in blocks of lines, planes and cubes.
+const REAL: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../lab/data/um_colpex_theta.npy"
+);
 
 #[test]
 fn no_codec_is_much_shorter_than_the_default() {

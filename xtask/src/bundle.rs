@@ -1,7 +1,7 @@
 //! `cargo xtask gpu-bundle`: a folder that tests and times a GPU machine without Rust.
 //!
-//! It holds the GPU tests and the `ferrosz` command as executables, the golden streams, the generator of the fields for
-//! `ferrosz bench` (Python with PyTorch), and `run.sh`, which runs all of it.
+//! It holds the GPU tests and the `ferrosz-lab` command as executables, the golden streams, the generator of the fields
+//! for `ferrosz-lab bench` (Python with PyTorch), and `run.sh`, which runs all of it.
 
 use crate::manifest::Manifest;
 use crate::{Failure, executable, root};
@@ -28,7 +28,7 @@ for name in grf nyx rtm sparse; do cubes+=("$fields/$name.f32:512,512,512"); don
 bench() { # NAME ARGUMENTS: a table in NAME.log, an object in NAME.json
     local name=$1
     shift
-    timeout 1800 "$here/ferrosz" bench --device cuda --json --dtype f32 "$@" 2> "$out/$name.log" > "$out/$name.json" || status=1
+    timeout 1800 "$here/ferrosz-lab" bench --device cuda --json --dtype f32 "$@" 2> "$out/$name.log" > "$out/$name.json" || status=1
     cat "$out/$name.log"
 }
 bench bench "${cubes[@]}" "$fields/hacc.f32:268435456"
@@ -48,7 +48,7 @@ pub fn make() -> Result<(), Failure> {
     let golden = executable::build(&["test", "--no-run", "--release", "--test", "golden"])?;
     fs::copy(golden, folder.join("golden-tests"))?;
     copy_folder("tests/golden", &folder)?;
-    fs::copy(executable::ferrosz()?, folder.join("ferrosz"))?;
+    fs::copy(executable::lab()?, folder.join("ferrosz-lab"))?;
     fs::copy(
         root().join("benches/make_fields.py"),
         folder.join("make_fields.py"),

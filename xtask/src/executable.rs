@@ -4,9 +4,14 @@ use crate::{Failure, root};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-/// Builds the `ferrosz` command; its path.
+/// Builds the user's command; its path.
 pub fn ferrosz() -> Result<PathBuf, Failure> {
     build(&["build", "--release", "--package", "ferrosz-cli"])
+}
+
+/// Builds the command that measures; its path.
+pub fn lab() -> Result<PathBuf, Failure> {
+    build(&["build", "--release", "--package", "ferrosz-lab"])
 }
 
 /// Builds one executable; its path.

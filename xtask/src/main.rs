@@ -6,7 +6,7 @@
 //!                           docs/measurements/kernel-resources.md
 //! cargo xtask check         formatting, lints, PTX gates, tests
 //! cargo xtask check NAME    one gate of CI: ptx | features | targets | msrv | docs | package | size
-//! cargo xtask bench ...     `ferrosz bench ...`, built for release
+//! cargo xtask bench ...     `ferrosz-lab bench ...`, built for release
 //! cargo xtask gpu-bundle    a folder that tests and times a GPU machine without Rust
 //! cargo xtask golden        rewrites tests/golden after a deliberate change of bytes, and says which files changed
 //! ```
@@ -67,9 +67,9 @@ fn resources() -> Result<(), Failure> {
     machine_code::write(&assembled)
 }
 
-/// `ferrosz bench` with these arguments, built for release.
+/// `ferrosz-lab bench` with these arguments, built for release.
 fn bench(arguments: &[&str]) -> Result<(), Failure> {
-    run(Command::new(executable::ferrosz()?)
+    run(Command::new(executable::lab()?)
         .arg("bench")
         .args(arguments))
 }

@@ -12,6 +12,15 @@ use tempfile::TempDir;
 /// Dimensions of the field.
 pub const DIMS: [usize; 3] = [5, 40, 37];
 
+/// The command of the package whose tests these are.
+const COMMAND: &str = match (
+    option_env!("CARGO_BIN_EXE_ferrosz"),
+    option_env!("CARGO_BIN_EXE_ferrosz-lab"),
+) {
+    (Some(command), _) | (None, Some(command)) => command,
+    (None, None) => panic!("this package has no command"),
+};
+
 /// A folder to run the command in.
 pub struct Place(TempDir);
 
@@ -48,7 +57,7 @@ impl Place {
 
     /// The command, to be run in the folder.
     pub fn command<S: AsRef<OsStr>>(&self, arguments: &[S]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_ferrosz"));
+        let mut command = Command::new(COMMAND);
         command.current_dir(self.0.path()).args(arguments);
         command
     }

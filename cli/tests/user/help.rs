@@ -12,7 +12,7 @@ const COMMANDS: [&str; 10] = [
     "check",
     "verify",
     "info",
-    "demo",
+    "bench",
     "completions",
     "man",
 ];

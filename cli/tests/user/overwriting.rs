@@ -12,11 +12,10 @@ fn place() -> Place {
     place
 }
 
-const WRITING: [&str; 5] = [
+const WRITING: [&str; 4] = [
     "compress in.npy out --abs 0.01",
     "decompress in.fsz out",
     "compact in.fsz out",
-    "demo --out out",
     "cuszp compress in.npy out --abs 0.01 --mode plain",
 ];
 

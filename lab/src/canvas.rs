@@ -1,8 +1,10 @@
 //! A picture to draw on: rectangles, text, PNG.
 
-use crate::colour::Rgb;
 use noto_sans_mono_bitmap::{FontWeight, RasterHeight, get_raster, get_raster_width};
 use std::io::{self, Write};
+
+/// A colour: red, green, blue.
+pub type Rgb = [u8; 3];
 
 /// Pixels, row by row from the top. What is drawn beyond the border is lost.
 pub struct Canvas {

@@ -1,13 +1,14 @@
-//! The command line of `ferrosz bench`.
+//! The command line of `ferrosz-lab bench`.
 
 use super::synthetic::Kind;
-use crate::args::{self, Dims, ShapeFlags};
-use crate::codec_choice;
-use crate::failure::Failure;
-use crate::location::Location;
 use clap::Args;
 use clap::builder::{OsStringValueParser, TypedValueParser};
-use ferrosz::{Bound, BoundMode, Codec, Shape};
+use ferrosz::{Bound, Codec, Shape};
+use ferrosz_cli::args::{self, Dims, ShapeFlags};
+use ferrosz_cli::bounds::Bounds;
+use ferrosz_cli::codec_choice;
+use ferrosz_cli::failure::Failure;
+use ferrosz_cli::location::Location;
 use std::ffi::OsString;
 use std::str::FromStr;
 
@@ -17,8 +18,11 @@ const RANGES: [f64; 3] = [1e-2, 1e-3, 1e-4];
 /// Edge of a synthetic field, if none is given.
 const EDGE: u64 = 256;
 
-/// `ferrosz bench`.
+/// `ferrosz-lab bench`.
 #[derive(Debug, Args)]
+#[command(mut_arg("range", |range| {
+    range.help("Error bounds relative to the range; 1e-2,1e-3,1e-4 if no bounds are given")
+}))]
 pub struct Flags {
     /// Arrays to measure on: .npy, raw values, or '-'; raw ones may say their own dimensions
     #[arg(value_name = "FIELD[:Z,Y,X]", value_parser = file())]
@@ -36,15 +40,9 @@ pub struct Flags {
     /// Dimensions of coding blocks; all that the array has, if not given
     #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = args::rank)]
     pub rank: Vec<Shape>,
-    /// Absolute error bounds
-    #[arg(long, value_name = "E,...", value_delimiter = ',', allow_negative_numbers = true, value_parser = args::bound_value)]
-    pub abs: Vec<f64>,
-    /// Error bounds relative to the range; 1e-2,1e-3,1e-4 if no bounds are given
-    #[arg(long, value_name = "E,...", value_delimiter = ',', allow_negative_numbers = true, value_parser = args::bound_value)]
-    pub range: Vec<f64>,
-    /// Error bounds relative to the largest magnitude
-    #[arg(long, value_name = "E,...", value_delimiter = ',', allow_negative_numbers = true, value_parser = args::bound_value)]
-    pub max: Vec<f64>,
+    /// The error bounds.
+    #[command(flatten)]
+    pub bounds: Bounds,
     /// Widen f32 arrays to f64
     #[arg(long)]
     pub f64: bool,
@@ -89,17 +87,7 @@ impl Flags {
     ///
     /// If one cannot be used.
     pub fn bounds(&self) -> Result<Vec<Bound>, Failure> {
-        let none = self.abs.is_empty() && self.range.is_empty() && self.max.is_empty();
-        let ranges = if none { &RANGES[..] } else { &self.range[..] };
-        [
-            (BoundMode::Abs, &self.abs[..]),
-            (BoundMode::Range, ranges),
-            (BoundMode::Max, &self.max[..]),
-        ]
-        .into_iter()
-        .flat_map(|(mode, values)| values.iter().map(move |value| Bound::new(mode, *value)))
-        .collect::<Result<_, _>>()
-        .map_err(Failure::usage)
+        self.bounds.all_or(&RANGES)
     }
 
     /// All ranks asked for.

@@ -3,9 +3,8 @@
 use super::machine::About;
 use super::row::{Row, SMALL, Series, Timed};
 use super::times::Times;
-use crate::compress::bound_text;
-use crate::report;
 use ferrosz::Device;
+use ferrosz_cli::report;
 
 /// Columns of every table: heading and width. The field's name comes before.
 const COLUMNS: [(&str, usize); 12] = [
@@ -110,7 +109,7 @@ impl Table {
             series.dtype.to_string(),
             row.codec.clone(),
             row.rank.to_string(),
-            bound_text(row.bound),
+            report::bound(row.bound),
             format!("{:.2}", row.ratio()),
         ];
         cells.extend(single.map(|times| or_none(times, rate)));

@@ -39,11 +39,15 @@ impl Kind {
     pub fn cube(self, edge: usize) -> Vec<f32> {
         let mut noise = Noise(0x5eed);
         match self {
-            Self::Waves => at_every_place(edge, |place| waves(place) + NOISE * noise.next()),
-            Self::Sparse => at_every_place(edge, |place| (waves(place) - SEA_LEVEL).max(0.0)),
+            Self::Waves => {
+                at_every_position(edge, |position| waves(position) + NOISE * noise.next())
+            }
+            Self::Sparse => {
+                at_every_position(edge, |position| (waves(position) - SEA_LEVEL).max(0.0))
+            }
             Self::Walk => {
                 let mut height = 0.0;
-                at_every_place(edge, |_| {
+                at_every_position(edge, |_| {
                     height += noise.next();
                     height
                 })
@@ -53,7 +57,7 @@ impl Kind {
 }
 
 /// Values of a cube in memory order.
-fn at_every_place(edge: usize, mut value: impl FnMut([f32; 3]) -> f32) -> Vec<f32> {
+fn at_every_position(edge: usize, mut value: impl FnMut([f32; 3]) -> f32) -> Vec<f32> {
     let mut values = Vec::with_capacity(edge * edge * edge);
     for z in 0..edge {
         for y in 0..edge {

@@ -1,8 +1,7 @@
 //! The picture of the demo: panels side by side, each with a caption and a colour bar.
 
-use crate::canvas::{Canvas, Font};
-use crate::colour::{ColourMap, Rgb};
-use crate::report;
+use crate::canvas::{Canvas, Font, Rgb};
+use ferrosz_cli::report;
 use noto_sans_mono_bitmap::{FontWeight, RasterHeight};
 
 const PAPER: Rgb = [255, 255, 255];
@@ -31,6 +30,9 @@ const MARGIN: u32 = 28;
 const LINE: u32 = 20;
 const BAR: u32 = 14;
 const TITLE_LINE: u32 = 36;
+
+/// The colour at a position from 0, the low end, to 1, the high end.
+pub type ColourMap = fn(f64) -> Rgb;
 
 /// A grid of values, rows from bottom to top.
 #[derive(Debug, Clone)]
@@ -122,7 +124,7 @@ fn draw_grid(canvas: &mut Canvas, panel: &Panel, left: u32, top: u32) {
         for (column, value) in (0..).zip(values) {
             let position = (value - low) / (high - low);
             let (x, y) = (left + column * scale, top + row * scale);
-            canvas.fill(x, y, scale, scale, panel.colours.at(position));
+            canvas.fill(x, y, scale, scale, (panel.colours)(position));
         }
     }
 }
@@ -133,7 +135,7 @@ fn draw_bar(canvas: &mut Canvas, panel: &Panel, left: u32, top: u32) {
     canvas.fill(left - 1, top - 1, width + 2, BAR + 2, INK);
     for x in 0..width {
         let position = f64::from(x) / f64::from(width - 1);
-        canvas.fill(left + x, top, 1, BAR, panel.colours.at(position));
+        canvas.fill(left + x, top, 1, BAR, (panel.colours)(position));
     }
     let (low, high) = panel.range;
     let label = |value: f64| format!("{} {}", report::number(value), panel.unit);

@@ -3,10 +3,10 @@
 use super::field::Subject;
 use super::flags::Flags;
 use super::machine::{Format, Value};
-use crate::failure::Failure;
-use crate::report;
 use ferrosz::cuszp::Mode;
 use ferrosz::{Bound, BoundMode, Codec, Layout, Shape, aatrox, cuszp};
+use ferrosz_cli::failure::Failure;
+use ferrosz_cli::report;
 
 /// One kind of stream at one bound.
 pub struct Case<T> {

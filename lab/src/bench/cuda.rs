@@ -3,12 +3,12 @@
 use super::machine::{About, Buffers, Format, Machine, Value, Work};
 use super::row::{Ceilings, SMALL};
 use super::times::{Times, sample};
-use crate::failure::Failure;
 use ferrosz::cuda::cudarc::driver::{
     CudaGraph, CudaSlice, CudaStream, DevicePtr, DriverError, result, sys,
 };
 use ferrosz::cuda::{Gpu, Workspace};
 use ferrosz::{Decompressor, Device, Error, Layout, Part};
+use ferrosz_cli::failure::Failure;
 use std::fs;
 use std::sync::Arc;
 

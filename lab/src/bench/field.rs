@@ -2,11 +2,11 @@
 
 use super::flags::{Flags, Source, Synthetic};
 use super::machine::Value;
-use crate::args::ShapeFlags;
-use crate::failure::Failure;
-use crate::field_file::{self, Array, Field};
-use crate::location::Location;
 use ferrosz::{Element, Extents};
+use ferrosz_cli::args::ShapeFlags;
+use ferrosz_cli::failure::Failure;
+use ferrosz_cli::field_file::{self, Array, Field};
+use ferrosz_cli::location::Location;
 
 /// A field that is measured on.
 pub struct Subject<T> {

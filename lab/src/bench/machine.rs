@@ -2,25 +2,12 @@
 
 use super::row::Ceilings;
 use super::times::Times;
-use crate::failure::Failure;
-#[cfg(feature = "cuda")]
 use ferrosz::cuda::cudarc::driver::{DeviceRepr, ValidAsZeroBits};
 use ferrosz::{Bare, Compressor, Device, Element, Layout, Part};
-
-/// Elements that device memory can hold.
-#[cfg(feature = "cuda")]
-pub trait OnDevice: DeviceRepr + ValidAsZeroBits {}
-#[cfg(feature = "cuda")]
-impl<T: DeviceRepr + ValidAsZeroBits> OnDevice for T {}
-
-/// There is no device memory.
-#[cfg(not(feature = "cuda"))]
-pub trait OnDevice {}
-#[cfg(not(feature = "cuda"))]
-impl<T> OnDevice for T {}
+use ferrosz_cli::failure::Failure;
 
 /// Elements that every machine can hold.
-pub trait Value: Element + OnDevice {
+pub trait Value: Element + DeviceRepr + ValidAsZeroBits {
     /// The value nearest to a number.
     fn nearest(number: f64) -> Self;
 }
@@ -47,10 +34,6 @@ pub enum Format<T> {
 }
 
 /// Work that is timed.
-#[cfg_attr(
-    not(feature = "cuda"),
-    expect(dead_code, reason = "only device memory must be told the layout")
-)]
 #[derive(Debug, Clone, Copy)]
 pub enum Work<'a, T> {
     /// The field to a stream.

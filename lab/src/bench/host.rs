@@ -3,8 +3,8 @@
 use super::machine::{About, Buffers, Format, Machine, Value, Work};
 use super::row::Ceilings;
 use super::times::{Times, sample};
-use crate::failure::Failure;
 use ferrosz::{Bare, Decompressor, Device, aatrox, cuszp};
+use ferrosz_cli::failure::Failure;
 use rayon::prelude::*;
 use std::fs;
 use std::hint::black_box;

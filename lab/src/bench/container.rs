@@ -4,9 +4,9 @@ use super::agree::{Expected, time_verified};
 use super::field::Subject;
 use super::machine::{Buffers, Format, Machine, Value, Work};
 use super::row::{Row, Timed};
-use crate::failure::Failure;
-use crate::judge::judge;
 use ferrosz::{Bound, Compressor, Decompressor, Device, Extents, Layout, Part};
+use ferrosz_cli::failure::Failure;
+use ferrosz_cli::judge::judge;
 
 /// The longest edge of the box that is decoded.
 const BOX_EDGE: u64 = 64;

@@ -2,7 +2,7 @@
 
 use super::machine::{Buffers, Value, Work};
 use super::row::Timed;
-use crate::failure::Failure;
+use ferrosz_cli::failure::Failure;
 
 /// What work should make.
 #[derive(Clone, Copy)]

@@ -1,0 +1,82 @@
+//! The `ferrosz` command as a library, for its own `main` and for `ferrosz-lab`, which measures with the same arguments,
+//! files and judge. It is for these two alone: programs use the crate [`ferrosz`].
+#![doc(hidden)]
+
+pub mod args;
+mod bare;
+mod bench;
+pub mod bounds;
+mod check;
+pub mod codec_choice;
+mod codecs;
+mod compact;
+mod compress;
+mod damage;
+mod decompress;
+pub mod failure;
+pub mod field_file;
+pub mod files;
+mod foreign;
+mod info;
+mod json;
+pub mod judge;
+pub mod location;
+mod manual;
+mod npy;
+mod npy_type;
+mod outlying;
+pub mod output;
+mod part;
+mod progress;
+pub mod report;
+#[cfg(unix)]
+mod signals;
+mod stream_file;
+mod temporary;
+mod transpose;
+pub mod trial;
+mod update;
+mod verify;
+
+use args::{Command, CommandLine};
+use clap::Parser;
+use failure::Failure;
+use std::process::ExitCode;
+
+/// Runs a command line from its arguments to the exit status; `run` says whether all went well.
+pub fn main<L: Parser>(run: fn(&L) -> Result<bool, Failure>) -> ExitCode {
+    #[cfg(unix)]
+    signals::watch();
+    match run(&L::parse()) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(failure) => {
+            output::note(&format!("error: {failure}"));
+            ExitCode::from(failure.exit_status())
+        }
+    }
+}
+
+/// Runs the user's command: false if a bound was not kept, a stream is damaged, or one of several inputs failed.
+///
+/// # Errors
+///
+/// Why the command ends without success.
+pub fn run(line: &CommandLine) -> Result<bool, Failure> {
+    let common = &line.common;
+    match &line.command {
+        Command::Compress(args) => compress::run(args, common),
+        Command::Decompress(args) => decompress::run(args, common),
+        Command::Update(args) => update::run(args, common).map(|()| true),
+        Command::Compact(args) => compact::run(args, common),
+        Command::Check(args) => check::run(args, common),
+        Command::Verify(args) => verify::run(args, common),
+        Command::Info(args) => info::run(args, common),
+        Command::Codecs => codecs::run(common).map(|()| true),
+        Command::Bench(args) => bench::run(args, common),
+        Command::Cuszp(args) => bare::cuszp(&args.action, common).map(|()| true),
+        Command::Aatrox(args) => bare::aatrox(&args.action, common).map(|()| true),
+        Command::Completions(args) => manual::completions(args).map(|()| true),
+        Command::Man(args) => manual::man(args).map(|()| true),
+    }
+}

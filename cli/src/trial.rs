@@ -1,0 +1,107 @@
+//! A field compressed and decompressed: timed and judged.
+
+use crate::failure::Failure;
+use crate::field_file::Array;
+use crate::judge::{Judgement, judge};
+use crate::report;
+use ferrosz::{Compressor, Decompressor, Device, Element, Error, Info};
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+/// What came of it.
+#[derive(Debug)]
+pub struct Trial {
+    /// What the stream says of itself.
+    pub info: Info,
+    /// What the comparison with the field found.
+    pub judgement: Judgement,
+    /// Median of the calls that compress, the choice of a codec included.
+    pub compress_seconds: f64,
+    /// Median of the calls that decompress.
+    pub decompress_seconds: f64,
+    /// Where it was compressed.
+    pub compress_device: Device,
+    /// Where it was decompressed.
+    pub decompress_device: Device,
+}
+
+/// How often a call is timed, after one that is not.
+#[derive(Debug, Clone, Copy)]
+pub struct Runs {
+    /// Calls at most; at least one is timed.
+    pub most: u32,
+    /// No call begins after this.
+    pub patience: Duration,
+}
+
+impl Trial {
+    /// Compresses a field in host memory, and decompresses the stream; with the decompressed values.
+    ///
+    /// # Errors
+    ///
+    /// The library's.
+    pub fn run<T: Element>(
+        compressor: Compressor,
+        device: Device,
+        array: &Array<T>,
+        runs: Runs,
+    ) -> Result<(Self, Vec<T>), Failure> {
+        let compressor = compressor.extents(&array.extents)?.device(device);
+        let decompressor = Decompressor::new().device(device);
+        let (stream, compress_seconds) = runs.time(|| compressor.compress(&array.values))?;
+        let (decoded, decompress_seconds) = runs.time(|| decompressor.decompress::<T>(&stream))?;
+        let info = ferrosz::info(&stream)?;
+        let chosen = Compressor::new(info.codec, info.bound).device(device);
+        let trial = Self {
+            judgement: judge(&array.values, &decoded, info.bound, info.absolute_error),
+            compress_seconds,
+            decompress_seconds,
+            compress_device: chosen.device_for(info.elements, info.dtype)?,
+            decompress_device: decompressor.device_for(&stream, decoded.len())?,
+            info,
+        };
+        Ok((trial, decoded))
+    }
+
+    /// Megabytes of the field a second.
+    pub fn compress_speed(&self) -> f64 {
+        report::megabytes_per_second(self.info.field_bytes, self.compress_seconds)
+    }
+
+    /// Megabytes of the field a second.
+    pub fn decompress_speed(&self) -> f64 {
+        report::megabytes_per_second(self.info.field_bytes, self.decompress_seconds)
+    }
+}
+
+impl Runs {
+    /// The result, and the median time of the calls.
+    fn time<R>(self, call: impl Fn() -> Result<R, Error>) -> Result<(R, f64), Error> {
+        let result = call()?;
+        let begin = Instant::now();
+        let mut seconds = Vec::new();
+        while seconds.is_empty()
+            || (seconds.len() < self.most as usize && begin.elapsed() < self.patience)
+        {
+            let start = Instant::now();
+            black_box(call()?);
+            seconds.push(start.elapsed().as_secs_f64());
+        }
+        seconds.sort_by(f64::total_cmp);
+        let median = seconds.get(seconds.len() / 2).copied();
+        Ok((result, median.unwrap_or_default()))
+    }
+}
+
+/// Whether all trials kept their bounds, as a sentence.
+pub fn verdict<'a>(trials: impl Iterator<Item = &'a Trial>) -> String {
+    let (mut all, mut broken) = (0, 0);
+    for trial in trials {
+        all += 1;
+        broken += u32::from(!trial.judgement.is_kept());
+    }
+    match broken {
+        0 => "Every value of every reconstruction is within its bound.".to_owned(),
+        _ => format!("BOUND NOT KEPT in {broken} of {all} rows."),
+    }
+}

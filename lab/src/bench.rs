@@ -1,0 +1,144 @@
+//! `ferrosz-lab bench`: how fast codecs are, where the data lie already.
+
+mod agree;
+mod bare;
+mod cases;
+mod container;
+mod cuda;
+mod field;
+pub mod flags;
+mod host;
+mod json;
+mod machine;
+mod row;
+mod synthetic;
+mod table;
+mod times;
+
+use cases::{Case, cases};
+use ferrosz::Device;
+use ferrosz_cli::args::Common;
+use ferrosz_cli::failure::Failure;
+use ferrosz_cli::field_file::{Array, Field};
+use ferrosz_cli::{output, report};
+use field::Subject;
+use flags::Flags;
+use machine::{Format, Machine, Value};
+use row::{Row, Series};
+use table::Table;
+
+/// Measures, and prints as it goes; with `--json` one object at the end.
+///
+/// # Errors
+///
+/// If a field cannot be had, the device cannot be used, or a result is not the right one.
+pub fn run(flags: &Flags, common: &Common) -> Result<(), Failure> {
+    let on_cpu = || Run::new(&host::Host::new(flags.repeat), flags, common).all();
+    let cuda = |ordinal| cuda::Cuda::new(ordinal, flags.repeat);
+    match common.device {
+        Device::Emulator => Err(Failure::usage(
+            "--device emulator: its time says nothing about a GPU's: use cuda, cuda:N or cpu",
+        )),
+        Device::Cuda(ordinal) => Run::new(&cuda(ordinal)?, flags, common).all(),
+        Device::Cpu => on_cpu(),
+        // The faster of the two in the long run.
+        _ => match cuda(0) {
+            Ok(cuda) => Run::new(&cuda, flags, common).all(),
+            Err(_) => on_cpu(),
+        },
+    }
+}
+
+/// A run of the command.
+struct Run<'a, M> {
+    machine: &'a M,
+    flags: &'a Flags,
+    common: &'a Common,
+    done: Vec<Series>,
+}
+
+impl<'a, M: Machine> Run<'a, M> {
+    fn new(machine: &'a M, flags: &'a Flags, common: &'a Common) -> Self {
+        Self {
+            machine,
+            flags,
+            common,
+            done: Vec::new(),
+        }
+    }
+
+    /// Measures on all fields.
+    fn all(mut self) -> Result<(), Failure> {
+        for source in self.flags.sources() {
+            for (name, field) in field::load(&source, self.flags)? {
+                match field {
+                    Field::F32(array) => self.field(name, array)?,
+                    Field::F64(array) => self.field(name, array)?,
+                }
+            }
+        }
+        if !self.common.json {
+            return Ok(());
+        }
+        let object = json::report(self.machine.about(), self.flags, &self.done);
+        output::print(&format!("{object}\n"))
+    }
+
+    /// Measures all that is asked for on one field.
+    fn field<T: Value>(&mut self, name: String, array: Array<T>) -> Result<(), Failure> {
+        let subject = Subject::new(name, array)?;
+        let cases = cases(self.flags, &subject)?;
+        let ceilings = (self.machine.ceilings(&subject.values))
+            .map_err(|failure| Failure::failed(format_args!("{}: {failure}", subject.name)))?;
+        let mut series = Series {
+            field: subject.name.clone(),
+            dtype: T::DTYPE,
+            extents: subject.extents.lengths().to_vec(),
+            ceilings,
+            rows: Vec::new(),
+        };
+        let about = self.machine.about();
+        if self.done.is_empty() {
+            self.say(&table::heading(about, self.flags.repeat))?;
+        }
+        let table = Table::new(&series, about);
+        self.say(&table.heading(&series))?;
+        for case in &cases {
+            let row = self.measure(&subject, case)?;
+            self.say(&table.row(&series, &row))?;
+            series.rows.push(row);
+        }
+        self.done.push(series);
+        Ok(())
+    }
+
+    fn measure<T: Value>(&self, subject: &Subject<T>, case: &Case<T>) -> Result<Row, Failure> {
+        match case.format {
+            Format::Container(layout) => {
+                container::measure(self.machine, subject, layout, case.bound)
+            }
+            Format::Bare(bare) => bare::measure(self.machine, subject, case, bare),
+        }
+        .map_err(|failure| {
+            Failure::failed(format_args!(
+                "{}, {} {}, {}: {failure}",
+                subject.name,
+                case.codec,
+                case.rank,
+                report::bound(case.bound)
+            ))
+        })
+    }
+
+    /// Prints to standard output, or beside it where that is for JSON.
+    fn say(&self, text: &str) -> Result<(), Failure> {
+        match (self.common.json, self.common.quiet) {
+            (true, true) => Ok(()),
+            (true, false) => {
+                output::note(text);
+                Ok(())
+            }
+            (false, _) => output::print(&format!("{text}\n")),
+        }
+    }
+}

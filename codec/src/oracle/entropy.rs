@@ -139,7 +139,7 @@ fn rounds_of_tile(
 fn intervals_of<C: SymbolCoder>(frequencies: &Contexts<u16>) -> Vec<Vec<Interval>> {
     let of_context = |frequencies: &[u16; 112]| {
         let mut symbols: Vec<usize> = (0..112).filter(|symbol| frequencies[*symbol] > 0).collect();
-        if C::POWERS_OF_TWO {
+        if C::BY_FREQUENCY {
             // Stable: of the same frequency in order of the symbols.
             symbols.sort_by_key(|symbol| core::cmp::Reverse(frequencies[*symbol]));
         }
@@ -178,7 +178,7 @@ fn push_rounds<C: SymbolCoder>(frequencies: &Contexts<u16>, rounds: &[Round]) ->
                     let interval = *of_context.find(|interval| interval.0 == symbol)?;
                     push(x, &mut words, |x| {
                         let x = with_bits(x, extra);
-                        if C::POWERS_OF_TWO {
+                        if C::BY_FREQUENCY {
                             let bits = prefix(interval);
                             let value = bits.iter().rev().fold(0, |value, bit| value << 1 | bit);
                             let count = bits.len() as u32;
@@ -309,7 +309,7 @@ fn pop_tiles<C: SymbolCoder, T: Element>(
     frequencies: &Contexts<u16>,
     bytes: &[u8],
 ) -> Result<(Vec<Vec<u16>>, Vec<T>), ChunkFault> {
-    let mut states = States::read(intervals_of::<C>(frequencies), C::POWERS_OF_TWO, bytes)?;
+    let mut states = States::read(intervals_of::<C>(frequencies), C::BY_FREQUENCY, bytes)?;
     let mut codes = Vec::new();
     for zones in positions {
         let mut classes = Vec::new();

@@ -1,6 +1,6 @@
 //! The oracle of the codecs of tiles: predictors over the whole field, position by position.
 
-use crate::code::entropy::states::{Huffman, Rans};
+use crate::code::entropy::states::SymbolCoder;
 use crate::container::chunk::Form;
 use crate::container::table::Entry;
 use crate::element::Element;
@@ -10,7 +10,7 @@ use crate::oracle::frequencies::{self, Contexts};
 use crate::oracle::interp::{Codes, compose, decompose, spacing};
 use crate::oracle::order::{CHUNK_TILES, Field, code_of, first_axis, in_order, z_of};
 use crate::oracle::{bit_planes, tuning};
-use crate::pipeline::{TileCodec, TileCoder, TilePredictor};
+use crate::pipeline::{TileCodec, TilePredictor};
 use crate::predict::interp::geometry::Geometry;
 use crate::predict::interp::parameters::{LevelFlags, Parameters, Tightening};
 use crate::predict::interp::resolved::Resolved;
@@ -113,7 +113,7 @@ impl Tiles {
         }
         let frequencies = self.frequencies(&parts);
         let words = frequencies.map_or(Vec::new(), |frequencies| {
-            frequencies::to_words(&frequencies, self.is_prefix())
+            frequencies::to_words(&frequencies, self.has_lengths())
         });
         prologue.push(words.len() as u32);
         prologue.extend(words);
@@ -139,8 +139,9 @@ impl Tiles {
         all
     }
 
-    fn is_prefix(&self) -> bool {
-        self.codec.coder == TileCoder::Huffman
+    /// Whether the frequencies are powers of two, and so stored as lengths alone.
+    fn has_lengths(&self) -> bool {
+        with_tile_coder!(self.codec.coder, C => C::POWERS_OF_TWO, false)
     }
 
     fn frequencies<T>(&self, parts: &[Part<T>]) -> Option<Contexts<u16>> {
@@ -149,11 +150,13 @@ impl Tiles {
             .first()
             .map(|coarse| (&coarse.field, &coarse.codes[..]));
         let count = || frequencies::count(self.order(), coarse, (&fine.field, &fine.codes));
-        match self.codec.coder {
-            TileCoder::Rans => Some(frequencies::for_rans(&count())),
-            TileCoder::Huffman => Some(frequencies::for_huffman(&count())),
-            TileCoder::BitPlane => None,
-        }
+        self.codec
+            .coder
+            .has_tables()
+            .then(|| match self.has_lengths() {
+                true => frequencies::for_huffman(&count()),
+                false => frequencies::for_rans(&count()),
+            })
     }
 
     fn encode<T: Element>(
@@ -163,13 +166,14 @@ impl Tiles {
         codes: &[Vec<u16>],
         values: &[Vec<T>],
     ) -> (Form, Vec<u8>) {
-        match frequencies {
-            None => bit_planes::encode(self.order(), tiles, codes, values),
-            Some(frequencies) if self.is_prefix() => {
-                encode::<Huffman, T>(self.order(), tiles, frequencies, codes, values)
-            }
-            Some(frequencies) => encode::<Rans, T>(self.order(), tiles, frequencies, codes, values),
-        }
+        let Some(frequencies) = frequencies else {
+            return bit_planes::encode(self.order(), tiles, codes, values);
+        };
+        with_tile_coder!(
+            self.codec.coder,
+            C => encode::<C, T>(self.order(), tiles, frequencies, codes, values),
+            bit_planes::encode(self.order(), tiles, codes, values)
+        )
     }
 
     /// The field of these entries, each with its bytes.
@@ -245,12 +249,10 @@ impl Tiles {
         for _ in 0..count {
             words.push(reader.number(4)? as u32);
         }
-        let frequencies = match self.codec.coder {
-            TileCoder::BitPlane if count > 0 => return Err(ChunkFault::Prologue),
-            TileCoder::BitPlane => None,
-            TileCoder::Rans | TileCoder::Huffman => {
-                Some(frequencies::from_words(&words, self.is_prefix())?)
-            }
+        let frequencies = match self.codec.coder.has_tables() {
+            true => Some(frequencies::from_words(&words, self.has_lengths())?),
+            false if count > 0 => return Err(ChunkFault::Prologue),
+            false => None,
         };
         let mut values = Vec::new();
         for _ in 0..anchors {
@@ -278,14 +280,14 @@ impl Tiles {
             (first..).zip(tiles.chunks(CHUNK_TILES).zip(chunks))
         {
             let form = Form::from_id(entry.form).ok_or(ChunkFault::Form.in_chunk(number))?;
+            let planes = || bit_planes::decode(self.order(), tiles, form, bytes);
             let decoded: Result<Decoded<T>, _> = match frequencies {
-                None => bit_planes::decode(self.order(), tiles, form, bytes),
-                Some(frequencies) if self.is_prefix() => {
-                    decode::<Huffman, T>(self.order(), tiles, frequencies, form, bytes)
-                }
-                Some(frequencies) => {
-                    decode::<Rans, T>(self.order(), tiles, frequencies, form, bytes)
-                }
+                None => planes(),
+                Some(frequencies) => with_tile_coder!(
+                    self.codec.coder,
+                    C => decode::<C, T>(self.order(), tiles, frequencies, form, bytes),
+                    planes()
+                ),
             };
             let (of_tiles, of_raw) = decoded.map_err(|fault| fault.in_chunk(number))?;
             let mut of_raw = of_raw.into_iter();

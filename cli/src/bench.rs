@@ -2,9 +2,10 @@
 
 use crate::args::{Bench, Common};
 use crate::failure::Failure;
-use crate::field_file::{self, Array, Field};
+use crate::field_file::{self, Array};
 use crate::location::Location;
 use crate::trial::{Runs, Trial, verdict};
+use crate::with_field;
 use crate::{codec_choice, files, json, output, report};
 use ferrosz::{Bound, Compressor, Element, Preset};
 use serde_json::{Value, json};
@@ -28,10 +29,8 @@ pub fn run(args: &Bench, common: &Common) -> Result<bool, Failure> {
     let bounds = args.bounds.all_or(&[RANGE])?;
     let fields: Vec<&Location> = args.fields.iter().collect();
     files::each(&fields, common, |field| {
-        match field_file::read(field, &args.shape, None)? {
-            Field::F32(array) => measure(args, common, field, &array, &bounds),
-            Field::F64(array) => measure(args, common, field, &array, &bounds),
-        }
+        let values = field_file::read(field, &args.shape, None)?;
+        with_field!(values, array => measure(args, common, field, &array, &bounds))
     })
 }
 

@@ -3,11 +3,12 @@
 use crate::args::{Common, Compress};
 use crate::codec_choice;
 use crate::failure::Failure;
-use crate::field_file::{self, Array, Field};
+use crate::field_file::{self, Array};
 use crate::files::{Job, stream_name};
 use crate::outlying::{self, Outlying};
 use crate::progress::Progress;
 use crate::report;
+use crate::with_field;
 use crate::{json, output};
 use ferrosz::{Bound, Compressor, Device, Element, Info, Preset};
 use serde_json::{Value, json};
@@ -22,10 +23,8 @@ pub fn run(args: &Compress, common: &Common) -> Result<bool, Failure> {
     let compressor = compressor(args, common)?;
     note_lossless(args, common);
     args.files.each(common, stream_name, |job| {
-        match field_file::read(&job.input, &args.shape, None)? {
-            Field::F32(array) => compress(args, job, common, compressor, &array)?,
-            Field::F64(array) => compress(args, job, common, compressor, &array)?,
-        }
+        let field = field_file::read(&job.input, &args.shape, None)?;
+        with_field!(field, array => compress(args, job, common, compressor, &array)?);
         Ok(true)
     })
 }

@@ -7,7 +7,8 @@ use crate::files::{Job, array_name};
 use crate::location::Location;
 use crate::progress::Progress;
 use crate::{damage, json, output, report, stream_file};
-use ferrosz::{Damage, Decompressor, Device, Dtype, Element, Info};
+use ferrosz::codec::with_element;
+use ferrosz::{Damage, Decompressor, Device, Element, Info};
 use serde_json::json;
 use std::time::Instant;
 
@@ -28,10 +29,7 @@ pub fn run(args: &Decompress, common: &Common) -> Result<bool, Failure> {
     args.files.each(common, array_name, |job| {
         let stream = stream_file::read(&job.input)?;
         let info = stream_file::info(&job.input, &stream)?;
-        match info.dtype {
-            Dtype::F32 => decompress::<f32>(args, job, common, &stream, &info),
-            Dtype::F64 => decompress::<f64>(args, job, common, &stream, &info),
-        }
+        with_element!(info.dtype, E => decompress::<E>(args, job, common, &stream, &info))
     })
 }
 

@@ -29,6 +29,16 @@ pub struct Array<T> {
     pub values: Vec<T>,
 }
 
+impl<T: Element> Array<T> {
+    /// Its element type and lengths.
+    pub fn shape(&self) -> Shape {
+        Shape {
+            dtype: T::DTYPE,
+            extents: self.extents.clone(),
+        }
+    }
+}
+
 /// An array of either element type.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Field {
@@ -38,17 +48,21 @@ pub enum Field {
     F64(Array<f64>),
 }
 
+/// An expression with the array of a field, of whichever type it is.
+#[macro_export]
+macro_rules! with_field {
+    ($field:expr, $array:ident => $body:expr) => {
+        match $field {
+            $crate::field_file::Field::F32($array) => $body,
+            $crate::field_file::Field::F64($array) => $body,
+        }
+    };
+}
+
 impl Field {
     /// Its element type and lengths.
     pub fn shape(&self) -> Shape {
-        let (dtype, extents) = match self {
-            Self::F32(array) => (Dtype::F32, &array.extents),
-            Self::F64(array) => (Dtype::F64, &array.extents),
-        };
-        Shape {
-            dtype,
-            extents: extents.clone(),
-        }
+        with_field!(self, array => array.shape())
     }
 }
 

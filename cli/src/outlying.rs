@@ -4,6 +4,7 @@
 //! Ordinary values do not look so: those of a saturated instrument are repeated, but the rest comes near to them.
 
 use crate::report;
+use ferrosz::codec::with_element;
 use ferrosz::{BoundMode, Dtype, Element, Info};
 use rayon::prelude::*;
 use serde_json::{Value, json};
@@ -215,12 +216,10 @@ impl Outlying {
 /// A value with the digits that its type needs.
 fn name(value: f64, dtype: Dtype) -> String {
     let is_short = value == 0.0 || (1e-3..1e6).contains(&value.abs());
-    match (dtype, is_short) {
-        (Dtype::F32, true) => (value as f32).to_string(),
-        (Dtype::F32, false) => format!("{:e}", value as f32),
-        (Dtype::F64, true) => value.to_string(),
-        (Dtype::F64, false) => format!("{value:e}"),
-    }
+    with_element!(dtype, E => {
+        let value = E::from_f64(value);
+        if is_short { value.to_string() } else { format!("{value:e}") }
+    })
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use crate::args::{Common, ShapeFlags, Update as Args};
 use crate::failure::Failure;
 use crate::field_file::{self, Assumed, Field, Shape};
 use crate::location::Location;
+use crate::with_field;
 use crate::{json, output, report, stream_file};
 use ferrosz::{Device, Info, Part, Update};
 use serde_json::json;
@@ -38,11 +39,8 @@ pub fn run(args: &Args, common: &Common) -> Result<(), Failure> {
         .ok_or_else(|| Failure::usage("--elements or --box must say what is replaced"))?;
     let field = read_values(args, &info, &part)?;
     let start = Instant::now();
-    let update = match &field {
-        Field::F32(array) => Update::new(&stream, &part, &array.values),
-        Field::F64(array) => Update::new(&stream, &part, &array.values),
-    }
-    .map_err(|error| stream_file::explain(&args.stream, error))?;
+    let update = with_field!(&field, array => Update::new(&stream, &part, &array.values))
+        .map_err(|error| stream_file::explain(&args.stream, error))?;
     // A mapped file must not change.
     drop(stream);
     update.apply_to_file(&mut file).map_err(changing)?;

@@ -6,6 +6,7 @@ use crate::failure::Failure;
 use crate::field_file::{self, Array, Assumed, CHECK_FLAGS, Field, Shape};
 use crate::judge::{Judgement, judge};
 use crate::location::Location;
+use crate::with_field;
 use crate::{json, output, report, stream_file};
 use ferrosz::{Bound, BoundMode, Decompressor, Element, Info};
 use serde_json::{Value, json};
@@ -31,10 +32,7 @@ pub fn run(args: &Verify, common: &Common) -> Result<bool, Failure> {
     };
     let original = field_file::read(&args.original, &args.shape, Some(&assumed))?;
     check_comparable(args, &original, &info)?;
-    let judgement = match &original {
-        Field::F32(original) => compare(args, common, original, &stream, &info)?,
-        Field::F64(original) => compare(args, common, original, &stream, &info)?,
-    };
+    let judgement = with_field!(&original, array => compare(args, common, array, &stream, &info)?);
     let text = if common.json {
         let decompressor = Decompressor::new().device(common.device);
         let device = decompressor.device_for(&stream, judgement.values as usize)?;

@@ -101,6 +101,7 @@ pub trait Element:
     + Default
     + fmt::Debug
     + fmt::Display
+    + fmt::LowerExp
     + Send
     + Sync
     + sealed::Sealed

@@ -19,7 +19,8 @@ use cases::{Case, cases};
 use ferrosz::Device;
 use ferrosz_cli::args::Common;
 use ferrosz_cli::failure::Failure;
-use ferrosz_cli::field_file::{Array, Field};
+use ferrosz_cli::field_file::Array;
+use ferrosz_cli::with_field;
 use ferrosz_cli::{output, report};
 use field::Subject;
 use flags::Flags;
@@ -71,10 +72,7 @@ impl<'a, M: Machine> Run<'a, M> {
     fn all(mut self) -> Result<(), Failure> {
         for source in self.flags.sources() {
             for (name, field) in field::load(&source, self.flags)? {
-                match field {
-                    Field::F32(array) => self.field(name, array)?,
-                    Field::F64(array) => self.field(name, array)?,
-                }
+                with_field!(field, array => self.field(name, array)?);
             }
         }
         if !self.common.json {

@@ -34,10 +34,7 @@ pub(crate) fn to_compress(layout: Layout, dtype: Dtype) -> Result<Loads, Error> 
             stream: View::empty(),
             cells: View::empty(),
         };
-        match dtype {
-            Dtype::F32 => enqueue_compress::<f32, _>(&recorder, &job)?,
-            Dtype::F64 => enqueue_compress::<f64, _>(&recorder, &job)?,
-        }
+        with_element!(dtype, T => enqueue_compress::<T, _>(&recorder, &job)?);
     }
     Ok(recorder.loads.into_inner())
 }

@@ -154,7 +154,7 @@ pub enum ChunkFault {
     /// A symbol of a context without symbols, or a code at a position that has no code.
     #[error("it holds a symbol where there can be none")]
     Symbol = 7,
-    /// A mask of words that are stored is not what an encoder writes.
+    /// A mask of stored words has a value that no encoder writes.
     #[error("what it says of the words that are zero is not true")]
     Zeros = 8,
     /// The prologue, the first entry of a stream of tiles, is not one that an encoder writes.

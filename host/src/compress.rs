@@ -70,7 +70,7 @@ impl Compressor {
     ///
     /// # Errors
     ///
-    /// [`Error::BadExtents`] if they are not one to three.
+    /// [`Error::BadExtents`] if they are not one to eight lengths, or their product is not below 2^64.
     pub fn extents<L: Length>(mut self, extents: &[L]) -> Result<Self, Error> {
         self.extents = Some(length::extents(extents)?);
         Ok(self)

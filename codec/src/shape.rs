@@ -173,7 +173,7 @@ macro_rules! with_shape {
     };
 }
 
-/// Calls a macro with its own arguments, followed by the type and the name in names of kernels of every shape.
+/// Calls a macro with its own arguments, followed by every shape: its name in the names of kernels, and its type.
 #[macro_export]
 macro_rules! each_shape {
     ([$($macro:tt)+] $($arguments:tt)*) => {

@@ -65,7 +65,7 @@ pub struct Gpu {
     kernels: Kernels,
 }
 
-/// The look-back states, one for each chunk, in whose cells decompression stores its data.
+/// The cells behind the first [`cells::STATES`] that decompression needs.
 fn states_to_decompress(layout: &Layout) -> u64 {
     match layout.family() {
         Family::Blocks(_) => 0,
@@ -588,7 +588,7 @@ fn device_box(address: u64, grid: &Grid, place: &ChunkBox, bytes: usize) -> Devi
         width: width * bytes,
         height,
         depth,
-        // The row of a line exceeds the largest pitch.
+        // The row of a line may exceed the largest pitch.
         pitch: if is_line { width } else { columns as usize } * bytes,
         slice_rows: rows as usize,
     }

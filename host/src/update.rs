@@ -104,9 +104,9 @@ impl Update {
         stream[..HEADER_BYTES].copy_from_slice(&self.header);
     }
 
-    /// Updates a stream in a file that is open for writing. If the process is interrupted, the file has the old stream
-    /// or the new one: the header, 160 bytes at the start of the file, is written last, with one write, and only after
-    /// the other bytes are on the disk.
+    /// Updates a stream in a file that is open for writing. Whatever interrupts the process, the file has the old
+    /// stream or the new one: the header, 160 bytes at the start of the file, is written last, with one write, and only
+    /// after the other bytes are on the disk.
     ///
     /// # Errors
     ///

@@ -402,7 +402,7 @@ fn absolute_error(dtype: Dtype, bits: u64) -> f64 {
 /// The number of words of a header that describe the stream: the words up to its extents.
 pub const LAYOUT_WORDS: usize = BOUND_AT / 4;
 
-/// The mask of these words without the byte of the bound's mode, which the reader does not know.
+/// The mask of the word with the bound's mode that excludes the mode, as the reader does not know it.
 const MODE_MASK: u32 = !(0xff << (8 * (MODE_AT % 4)));
 
 /// The fields of a header that a decoding kernel reads; its caller knows the others.

@@ -29,8 +29,7 @@ impl Region {
     }
 
     /// A box of a field with these extents, of which at most three are longer than 1. `ranges` has one range for each
-    /// of the extents; the box has the dimensions of a grid of blocks of this shape. None if the ranges are not within
-    /// the extents.
+    /// of the extents; the box has the dimensions of `grid`. None if the ranges are not within the extents.
     pub fn of_box(grid: &Grid, extents: &Extents, ranges: &[Range<u64>]) -> Option<Self> {
         let lengths = extents.lengths();
         let is_inside =

@@ -29,7 +29,7 @@ pub(super) struct Tiles {
     fine: Field,
 }
 
-/// The coarse field and its distances, with interpolation.
+/// The coarse field with its geometry and spacing, with interpolation.
 struct Coarse {
     geometry: Geometry,
     spacing: u64,

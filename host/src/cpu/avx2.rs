@@ -358,7 +358,7 @@ unsafe fn checksum(seed: u64, bytes: &[u8]) -> u64 {
     }
 }
 
-/// The low bytes of a group's values, which must fit in a byte except for the sign. The bytes are in the order in which
+/// A group's values, saturated to bytes, so that their signs are preserved. The bytes are in the order in which
 /// [`_mm256_movemask_epi8`] makes a row of them: each eight are reversed.
 #[target_feature(enable = "avx2")]
 #[inline]

@@ -51,7 +51,7 @@ impl CodeLayout {
         }
     }
 
-    /// The number of an anchor, in C order. All coordinates of `at` must be multiples of the distance between anchors.
+    /// The number of the anchor at a position, in C order.
     #[inline(always)]
     pub fn anchor(&self, at: [u64; 3]) -> u64 {
         let coarse = self.grid.coarse(1 << self.anchor_level);
@@ -71,7 +71,7 @@ impl CodeLayout {
 
     /// The codes before a position are those of the coarser levels, and those of the preceding positions on its level's
     /// grid that do not belong to coarser levels. Positions of the grid belong to coarser levels if all their
-    /// coordinates are even.
+    /// coordinates in the dimensions of the shape are even.
     #[inline(always)]
     fn in_levels(&self, at: [u64; 3]) -> u64 {
         let level = self.level(at);

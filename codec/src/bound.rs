@@ -1,17 +1,17 @@
 //! The user's error bound, and the step of quantisation that follows from it.
 //!
-//! The promise is about the number the user gave: for every finite x, |x - x'| <= e in exact
-//! arithmetic. So every rounding on the way from that number to the working values goes down.
+//! The guarantee is for the number that the user gave: for every finite x, |x - x'| <= e in exact arithmetic. So every
+//! rounding between that number and the working values is downwards.
 
 use crate::element::Element;
 use crate::error::BoundError;
 use crate::quantize::field::Quantizer;
 use core::fmt;
 
-/// What an error bound is relative to.
+/// The quantity that an error bound is relative to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum BoundMode {
-    /// Nothing: the bound is an absolute number.
+    /// The bound is an absolute number.
     Abs,
     /// The range max - min of the field's finite values. SZ, cuSZ, cuSZp and their papers call
     /// this REL, others NOA.
@@ -118,7 +118,7 @@ impl Bound {
         Self::new(BoundMode::Max, value)
     }
 
-    /// What the bound is relative to.
+    /// The quantity that the bound is relative to.
     pub fn mode(&self) -> BoundMode {
         self.mode
     }
@@ -133,8 +133,8 @@ impl Bound {
         self.mode != BoundMode::Abs
     }
 
-    /// The quantiser of a bound that is relative to `base`, finite and not negative, which is not read for
-    /// [`BoundMode::Abs`].
+    /// The quantiser of a bound that is relative to `base`, which is finite and not negative. [`BoundMode::Abs`] does
+    /// not read it.
     pub fn resolve_of<T: Element>(&self, base: f64) -> Quantizer<T> {
         let error = match self.mode {
             BoundMode::Abs => self.value,
@@ -143,8 +143,8 @@ impl Bound {
         Quantizer::from_error(T::from_f64_down(error))
     }
 
-    /// The quantiser that keeps this bound on a field with these extremes, which are not read
-    /// for [`BoundMode::Abs`]. Lossless if the bound comes to 0, or to less than `T` can use.
+    /// The quantiser that keeps this bound on a field with these extremes. [`BoundMode::Abs`] does not read them.
+    /// Lossless if the bound comes to 0, or to less than `T` can use.
     pub fn resolve<T: Element>(&self, extremes: &Extremes<T>) -> Quantizer<T> {
         self.resolve_of(match self.mode {
             BoundMode::Abs => 0.0,
@@ -157,7 +157,7 @@ impl Bound {
 /// Smallest and largest finite value of a field.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Extremes<T> {
-    /// Above `max` as long as nothing was seen.
+    /// Greater than `max` while no value was seen.
     min: T,
     max: T,
 }
@@ -172,7 +172,7 @@ impl<T: Element> Default for Extremes<T> {
 }
 
 impl<T: Element> Extremes<T> {
-    /// From what [`Extremes::to_cells`] gave, or from two zeros: nothing seen yet.
+    /// The extremes from the result of [`Extremes::to_cells`]. Two zeros mean that no value was seen.
     pub fn from_cells([inverted_min, max]: [u64; 2]) -> Self {
         if max == 0 {
             return Self::default();
@@ -183,8 +183,8 @@ impl<T: Element> Extremes<T> {
         }
     }
 
-    /// Two numbers, each of which only grows as values are seen, from 0 on; two sets of values are
-    /// united by taking the larger of each.
+    /// The extremes as two numbers that start from 0 and only grow as values are seen. The union of two sets of values
+    /// has the larger number of each pair.
     #[inline(always)]
     pub fn to_cells(self) -> [u64; 2] {
         if self.min <= self.max {
@@ -203,7 +203,7 @@ impl<T: Element> Extremes<T> {
         }
     }
 
-    /// Takes a value in; NaN and infinities are passed over.
+    /// Takes a value into account; ignores NaN and infinities.
     #[inline(always)]
     pub fn see(&mut self, value: T) {
         let value = if value.is_finite() { value } else { T::NAN };
@@ -211,7 +211,7 @@ impl<T: Element> Extremes<T> {
         self.max = self.max.larger(value);
     }
 
-    /// Smallest and largest finite value; none if there was none.
+    /// Smallest and largest finite value; none if no value was finite.
     pub fn values(&self) -> Option<(T, T)> {
         (self.min <= self.max).then_some((self.min, self.max))
     }
@@ -235,8 +235,8 @@ fn subtract_down(a: f64, b: f64) -> f64 {
     if difference > f64::MAX {
         return f64::MAX;
     }
-    // Knuth's TwoSum of a and -b: `rest` is the exact rounding error. Where the sum is so large
-    // that an intermediate overflows, `rest` is NaN, and going down is the safe side.
+    // Knuth's TwoSum of a and -b: `rest` is the exact rounding error. If the sum is so large that an intermediate
+    // result overflows, `rest` is NaN, and rounding down is safe.
     let b_part = difference - a;
     let rest = (a - (difference - b_part)) - (b + b_part);
     if rest >= 0.0 {
@@ -262,15 +262,15 @@ fn multiply_down(a: f64, b: f64) -> f64 {
     }
 }
 
-/// Whether `c > a * b` exactly; `c` is `a * b` rounded, all are positive and finite.
+/// Whether `c > a * b` exactly. `c` is `a * b` rounded; all are positive and finite.
 fn is_above_product(c: f64, a: f64, b: f64) -> bool {
     let (a_mantissa, a_exponent) = decompose(a);
     let (b_mantissa, b_exponent) = decompose(b);
     let (c_mantissa, c_exponent) = decompose(c);
     let product = u128::from(a_mantissa) * u128::from(b_mantissa);
     let shift = c_exponent - (a_exponent + b_exponent);
-    // c is the product rounded, so the two differ by less than a factor of two, and neither shift
-    // can lose bits: c has at most 53 of them, the product at most 106.
+    // c is the rounded product, so the two differ by less than a factor of two, and neither shift loses bits: c has at
+    // most 53 bits, the product at most 106.
     if shift >= 0 {
         (u128::from(c_mantissa) << shift) > product
     } else {
@@ -304,7 +304,7 @@ mod tests {
         assert!(!above.is_finite() || &exact(above) > wanted, "{found:e}");
     }
 
-    /// Finite and of every magnitude, subnormals included.
+    /// A finite number of any magnitude, also subnormal.
     fn any_finite(rng: &mut SmallRng) -> f64 {
         loop {
             let value = f64::from_bits(rng.random());
@@ -338,7 +338,7 @@ mod tests {
                     let found = subtract_down(a, b);
                     let wanted = exact(a) - exact(b);
                     assert!(exact(found) <= wanted);
-                    // One unit too low is allowed where TwoSum overflows, above 2^1022.
+                    // Above 2^1022, where TwoSum overflows, the result may be one unit too low.
                     if a.abs().max(b.abs()) < f64::MAX / 4.0 {
                         is_largest_below(found, &wanted);
                     }

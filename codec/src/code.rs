@@ -1,7 +1,7 @@
 //! Coders: integers to bits and back.
 //!
-//! The differences of a block have a fixed length ([`fixed_length`]). The codes of tiles have an entropy coder
-//! ([`entropy`]), or are stored as bit planes without their zero words ([`bit_planes`]).
+//! The differences of a block have a fixed length ([`fixed_length`]). The codes of tiles are entropy coded
+//! ([`entropy`]), or stored as bit planes without their zero words ([`bit_planes`]).
 
 pub mod bit_planes;
 pub mod entropy;

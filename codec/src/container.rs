@@ -1,4 +1,4 @@
-//! The container: one file a structure, with its layout, reading, writing and limits.
+//! The container: layout, reading, writing and limits of each of its structures, one file for each.
 
 pub mod checksum;
 pub mod chunk;

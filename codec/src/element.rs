@@ -1,9 +1,9 @@
-//! The element types, `f32` and `f64`, and the facts about their bits that the codec rests on.
+//! The element types, `f32` and `f64`, and the properties of their bits that the codec depends on.
 
 use core::fmt;
 use core::ops::{Add, Div, Mul, Sub};
 
-/// An element type, as streams and command lines name it.
+/// An element type with its names in streams and on command lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Dtype {
     /// IEEE 754 binary32.
@@ -16,7 +16,7 @@ impl Dtype {
     /// All element types.
     pub const ALL: [Self; 2] = [Self::F32, Self::F64];
 
-    /// Its number in the stream.
+    /// The number of the type in the stream.
     pub const fn id(self) -> u8 {
         match self {
             Self::F32 => 1,
@@ -24,7 +24,7 @@ impl Dtype {
         }
     }
 
-    /// The type of this number in the stream.
+    /// The type with this number in the stream.
     pub fn from_id(id: u8) -> Option<Self> {
         Self::ALL.into_iter().find(|dtype| dtype.id() == id)
     }
@@ -58,7 +58,7 @@ mod sealed {
     impl Sealed for f64 {}
 }
 
-/// An expression in which `E` is the type of a name that is known only when the program runs.
+/// An expression in which `E` is the element type that `dtype` names at run time.
 ///
 /// ```
 /// use ferrosz_codec::{Dtype, Element, with_element};
@@ -82,7 +82,7 @@ macro_rules! with_element {
     };
 }
 
-/// Calls a macro with all element types behind its own arguments: the name, and the type.
+/// Calls a macro with its own arguments, followed by the name and type of every element type.
 #[macro_export]
 macro_rules! each_element {
     ([$($macro:tt)+] $($arguments:tt)*) => {
@@ -125,17 +125,17 @@ pub trait Element:
     const MIN_NORMAL: Self;
     /// Not a number.
     const NAN: Self;
-    /// 1.5 * 2^p, p the number of stored mantissa bits: added to a small number, it leaves that
-    /// number, rounded to the nearest integer (ties to even), in the low bits.
+    /// 1.5 * 2^p, where p is the number of stored mantissa bits. The low bits of the sum with a small number are that
+    /// number, rounded to the nearest integer (ties to even).
     const ROUNDING_MAGIC: Self;
     /// The low 32 bits of [`Element::ROUNDING_MAGIC`].
     const ROUNDING_MAGIC_BITS: u32;
-    /// Numbers of at most this magnitude are rounded rightly by [`Element::ROUNDING_MAGIC`].
+    /// [`Element::ROUNDING_MAGIC`] rounds numbers of at most this magnitude correctly.
     const ROUNDING_LIMIT: Self;
-    /// A number that is less than this from an integer is clearly nearer to it than to others: 1/2 - 2^-13.
+    /// A number whose distance from an integer is less than this is clearly nearest to that integer: 1/2 - 2^-13.
     const CLEARLY_NEAREST: Self;
 
-    /// The bits, in the low end.
+    /// The bits, in the low end of the result.
     fn to_bits64(self) -> u64;
     /// The value of these bits; the high half is ignored for `f32`.
     fn from_bits64(bits: u64) -> Self;
@@ -145,33 +145,32 @@ pub trait Element:
     fn abs(self) -> Self;
     /// Neither NaN nor infinite.
     fn is_finite(self) -> bool;
-    /// The smaller of two; the other of one that is NaN.
+    /// The smaller of two values; if one is NaN, the other.
     fn smaller(self, other: Self) -> Self;
-    /// The larger of two; the other of one that is NaN.
+    /// The larger of two values; if one is NaN, the other.
     fn larger(self, other: Self) -> Self;
     /// The value of an integer, rounded to nearest even.
     fn from_i32(value: i32) -> Self;
-    /// The value's integer part; the value must lie within the range of `i32`.
+    /// The integer part of the value, which must be within the range of `i32`.
     fn truncate(self) -> i32;
-    /// The value's integer part as CUDA converts it: saturating, and NaN gives 0 from `f32` and
-    /// `i32::MIN` from `f64`.
+    /// The integer part of the value as CUDA converts it: saturating; for NaN 0 from `f32` and `i32::MIN` from `f64`.
     fn to_i32_as_cuda(self) -> i32;
-    /// Exactly this value in `f64`.
+    /// The same value in `f64`, exact.
     fn to_f64(self) -> f64;
-    /// The largest finite value of this type that is at most `value`; `value` is finite and not
-    /// negative.
+    /// The largest finite value of this type that is at most `value`, which is finite and not negative.
     fn from_f64_down(value: f64) -> Self;
     /// `ONE / self`, rounded to nearest even.
     fn reciprocal(self) -> Self;
     /// The nearest value to `value`, ties to even.
     fn from_f64(value: f64) -> Self;
-    /// `self / 3`, rounded to nearest even; of -0, 0; of what is not finite, not finite.
+    /// `self / 3`, rounded to nearest even; 0 for -0; not finite if `self` is not finite.
     //
-    // Divisions are dear, and on a GPU so are wider numbers: but the guess is off by a unit in the last place at most,
-    // the rest is exact (differences of numbers so close are), and a third of a number is never half-way between two
-    // others. The third of the rest is rounded, to a multiple of the smallest number at the finest, and that must not make
-    // it half a unit in the last place of the quotient. It does where that unit is twice the smallest number. So twice the
-    // quotient is found, and halved; but for small numbers, whose halves may be rounded once more, the quotient itself.
+    // Divisions are slow, and on a GPU wider numbers are slow too. The guess is off by at most one unit in the last
+    // place, the rest is exact (it is a difference of close numbers), and a third of a number is never half-way between
+    // two others. The third of the rest is rounded to a multiple of the smallest number at the finest. This rounding
+    // must not turn it into half a unit in the last place of the quotient, which can happen if that unit is twice the
+    // smallest number. So twice the quotient is computed and halved. For small numbers the halving could round a second
+    // time, so the quotient itself is computed.
     #[inline(always)]
     fn third(self) -> Self {
         let third = Self::from_i32(3).reciprocal();
@@ -185,10 +184,11 @@ pub trait Element:
         }
     }
 
-    /// `self / 5`, rounded to nearest even, and an eighth of that, rounded so again; of what is not finite, not finite.
+    /// `self / 5`, rounded to nearest even, and an eighth of that, rounded in the same way; not finite if `self` is not
+    /// finite.
     //
-    // As for [`Element::third`]; where the rounding of the fifth goes wrong, the eighth of it is subnormal and comes out
-    // the same.
+    // The computation is that of [`Element::third`]. Where the rounding of the fifth goes wrong, the eighth of it is
+    // subnormal and the same as without the error.
     #[inline(always)]
     fn fortieth(self) -> Self {
         let fifth = Self::from_i32(5).reciprocal();
@@ -204,20 +204,20 @@ pub trait Element:
         [bits as u32, (bits >> 32) as u32]
     }
 
-    /// The value of these words, low word first; the second is ignored for `f32`.
+    /// The value of these words, low word first; for `f32` the second is ignored.
     #[inline(always)]
     fn from_words(words: [u32; 2]) -> Self {
         Self::from_bits64(u64::from(words[0]) | u64::from(words[1]) << 32)
     }
 
-    /// A number that orders all finite values as they are ordered, -0 below +0, and is never 0.
+    /// A number that orders all finite values like the values themselves, with -0 below +0; never 0.
     fn order_key(self) -> u64;
     /// The value of an order key.
     fn from_order_key(key: u64) -> Self;
 }
 
-/// What to combine with the bits of a value for their order: all ones for negative values, the
-/// sign bit alone for the others.
+/// The mask that is combined with the bits of a value to order values: all ones for negative values, the sign bit alone
+/// for others.
 const fn order_mask(bits: u64, sign_bit: u32) -> u64 {
     let sign = 1u64 << sign_bit;
     if bits & sign != 0 {
@@ -441,10 +441,10 @@ mod tests {
         order_keys_order(&[f64::MIN, -1.0, -5e-324, -0.0, 0.0, 5e-324, 1.0, f64::MAX]);
     }
 
-    /// The third of `mantissa * 2^exponent`, rounded to nearest even, as the bits of a number of `stored` mantissa
-    /// bits whose smallest one is 2^smallest; in integers.
+    /// The third of `mantissa * 2^exponent`, rounded to nearest even, computed in integers. The result is the bits of a
+    /// number with `stored` mantissa bits and a smallest number of 2^smallest.
     fn exact_third(mantissa: u64, exponent: i32, stored: u32, smallest: i32) -> u64 {
-        // The third has more than enough bits: mantissa * 2^56 / 3.
+        // More bits of the third than necessary: mantissa * 2^56 / 3.
         let widened = u128::from(mantissa) << 56;
         let bits = u128::BITS - (widened / 3).leading_zeros();
         let excess = (bits as i32 - (stored as i32 + 1)).max(smallest - (exponent - 56));
@@ -453,7 +453,7 @@ mod tests {
         let is_up = 2 * rest > divisor || 2 * rest == divisor && quotient % 2 == 1;
         let quotient = (quotient + u128::from(is_up)) as u64;
         let scale = (exponent - 56 + excess - smallest) as u64;
-        // A carry into the exponent is right.
+        // A carry into the exponent gives the correct result.
         quotient + (scale << stored)
     }
 
@@ -474,7 +474,7 @@ mod tests {
 
     #[test]
     fn thirds_of_f32_are_quotients() {
-        // All mantissas in the exponents around subnormal results, and at the top.
+        // All mantissas with exponents around subnormal results and at the top.
         for exponent in (0..=6).chain([127, 253, 254]) {
             for mantissa in 0..1u32 << 23 {
                 let x = f32::from_bits(exponent << 23 | mantissa);
@@ -486,7 +486,7 @@ mod tests {
                 }
             }
         }
-        // Some in all exponents.
+        // Some mantissas with all exponents.
         for bits in (0..0x7f80_0000u32).step_by(4099) {
             let x = f32::from_bits(bits);
             assert_eq!(x.third().to_bits(), exact_third_f32(x), "{x:e}");
@@ -515,7 +515,7 @@ mod tests {
 
     #[test]
     fn fortieths_are_quotients() {
-        // All mantissas, in the exponents where results are normal, subnormal and between, and subnormal themselves.
+        // All mantissas with exponents at which results are normal, subnormal or both, or the numbers are subnormal.
         for exponent in (0..=8).chain([127, 128, 254]) {
             for mantissa in 0..1u32 << 23 {
                 let x = f32::from_bits(exponent << 23 | mantissa);

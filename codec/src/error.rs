@@ -1,4 +1,4 @@
-//! What can be wrong with a bound or with a stream.
+//! The errors of bounds and streams.
 
 use crate::container::record_kind::RecordKind;
 use crate::element::Dtype;
@@ -17,11 +17,11 @@ pub enum BoundError {
     NotFinite(f64),
 }
 
-/// A stream that is damaged, cut off, or of another kind than asked for.
+/// A stream that is damaged, cut off, or not of the requested kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum FormatError {
-    /// The first bytes are not ferrosz's.
+    /// The first bytes are not those of a ferrosz stream.
     #[error("not a ferrosz stream: the magic bytes are missing")]
     NotFerrosz,
     /// A version that this library does not know.
@@ -33,15 +33,15 @@ pub enum FormatError {
     /// A header field has a value that no encoder writes.
     #[error("the header is invalid: {0}")]
     InvalidHeader(&'static str),
-    /// A predictor and a coder that this library does not know together.
+    /// This library does not know the combination of predictor and coder.
     #[error("predictor number {} with coder number {} is unknown to this library", .0.predictor, .0.coder)]
     UnknownCodec(CodecId),
-    /// A record that must be understood and that this library does not know.
+    /// This library does not know a record that a reader must know.
     #[error(
         "the stream has a record '{0}', which this library must understand and does not know: a newer ferrosz reads it"
     )]
     UnknownRecord(RecordKind),
-    /// The records do not have their checksum, or contradict themselves.
+    /// The checksum of the records does not match, or they contradict themselves.
     #[error("the records are damaged: {0}")]
     InvalidRecords(&'static str),
     /// An element type number that this library does not know.
@@ -50,7 +50,7 @@ pub enum FormatError {
     /// The stream holds the other element type.
     #[error("the stream holds {found} elements, not {wanted}")]
     WrongDtype {
-        /// The type asked for.
+        /// The requested type.
         wanted: Dtype,
         /// The type in the stream.
         found: Dtype,
@@ -58,21 +58,21 @@ pub enum FormatError {
     /// The stream ends early.
     #[error("the stream is cut off: {found} bytes of {needed}")]
     Truncated {
-        /// Bytes that the stream must have.
+        /// The length of the stream, in bytes.
         needed: u64,
-        /// Bytes that there are.
+        /// The bytes that are present.
         found: u64,
     },
-    /// The stream goes on after its end.
+    /// Bytes follow the end of the stream.
     #[error("{0} bytes follow the end of the stream")]
     TrailingBytes(u64),
     /// An update of the stream is damaged.
     #[error("the stream's update at byte {at} of its updates is damaged")]
     InvalidUpdate {
-        /// Where it starts among the bytes of all updates.
+        /// The start of the update in the bytes of all updates.
         at: u64,
     },
-    /// A chunk's bytes do not give its checksum.
+    /// The checksum of a chunk does not match its bytes.
     #[error("chunk {chunk} is damaged: its checksum does not match")]
     ChunkChecksum {
         /// The chunk's number.
@@ -83,7 +83,7 @@ pub enum FormatError {
     InvalidChunk {
         /// The chunk's number.
         chunk: u64,
-        /// What is wrong with it.
+        /// The fault.
         what: ChunkFault,
     },
     /// The entropy coder's tables contradict themselves.
@@ -91,7 +91,7 @@ pub enum FormatError {
     InvalidTables(TableFault),
 }
 
-/// What is wrong with the frequencies that an entropy coder's symbols have.
+/// A fault in the frequencies of an entropy coder's symbols.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[repr(u32)]
 #[non_exhaustive]
@@ -99,13 +99,13 @@ pub enum TableFault {
     /// There are too few words, or too many.
     #[error("their length is not what their contents need")]
     Size = 1,
-    /// A head names symbols or a place that it cannot.
+    /// A head has symbols or an end that are impossible.
     #[error("a head names symbols or a place that it cannot have")]
     Head = 2,
     /// The length of a frequency is impossible.
     #[error("the length of a frequency is impossible")]
     Length = 3,
-    /// The frequencies of a context do not sum to what they must.
+    /// The frequencies of a context do not sum to 4096.
     #[error("the frequencies of a context do not sum to 4096")]
     Sum = 4,
     /// Bits behind the end are set.
@@ -114,7 +114,7 @@ pub enum TableFault {
 }
 
 impl TableFault {
-    /// The fault of this number.
+    /// The fault with this number.
     pub fn from_code(code: u32) -> Option<Self> {
         [
             Self::Size,
@@ -128,7 +128,7 @@ impl TableFault {
     }
 }
 
-/// What is wrong inside a chunk.
+/// A fault in a chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[repr(u32)]
 #[non_exhaustive]
@@ -136,34 +136,34 @@ pub enum ChunkFault {
     /// Its checksum does not match its bytes.
     #[error("its checksum does not match")]
     Checksum = 1,
-    /// Its place in the payload is impossible.
+    /// Its position in the payload is impossible.
     #[error("its table entry names a place that it cannot have")]
     Place = 2,
     /// Its form is unknown.
     #[error("its table entry names an unknown form")]
     Form = 3,
-    /// Its length is not what its contents need.
+    /// Its length does not match its contents.
     #[error("its length is not what its contents need")]
     Length = 4,
     /// A rate byte has a value that no encoder writes.
     #[error("a rate byte is out of range")]
     Rate = 5,
-    /// Its interleaved states do not end as an encoder begins them.
+    /// Its interleaved states do not end in an encoder's start state.
     #[error("its lanes do not end where an encoder begins")]
     State = 6,
-    /// A symbol of a context without symbols, or a code at a place that has none.
+    /// A symbol of a context without symbols, or a code at a position that has no code.
     #[error("it holds a symbol where there can be none")]
     Symbol = 7,
-    /// A word that says which others are stored is not what an encoder writes.
+    /// A mask of stored words has a value that no encoder writes.
     #[error("what it says of the words that are zero is not true")]
     Zeros = 8,
-    /// The prologue, which is what the first entry of a stream of tiles names, is not what an encoder writes.
+    /// The prologue, the first entry of a stream of tiles, is not one that an encoder writes.
     #[error("it is the prologue, and not one that an encoder writes")]
     Prologue = 9,
 }
 
 impl ChunkFault {
-    /// The fault of this number.
+    /// The fault with this number.
     pub fn from_code(code: u32) -> Option<Self> {
         [
             Self::Checksum,
@@ -180,7 +180,7 @@ impl ChunkFault {
         .find(|fault| *fault as u32 == code)
     }
 
-    /// This fault of chunk number `chunk` as an error.
+    /// The fault in chunk number `chunk` as an error.
     pub fn in_chunk(self, chunk: u64) -> FormatError {
         match self {
             Self::Checksum => FormatError::ChunkChecksum { chunk },

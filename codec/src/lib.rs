@@ -1,12 +1,12 @@
-//! What the bytes of a ferrosz stream mean.
+//! The definition of the bytes of a ferrosz stream.
 //!
-//! `FORMAT.md` beside this crate is the normative text; the modules here are its code, and they
-//! run unchanged on the host and inside the GPU kernels: no allocation (but for [`oracle`]),
-//! no unsafe code, no floating-point operation whose result could differ between machines.
+//! `FORMAT.md` beside this crate is the normative text. The modules here are its code, and run unchanged on the host
+//! and in the GPU kernels: no allocation (except in [`oracle`]), no unsafe code, no floating-point operation whose
+//! result could differ between machines.
 //!
-//! A value passes through the modules in this order: [`bound`] resolves the user's error bound,
-//! [`quantize`] turns the value into an integer, [`predict`] into a difference, [`encode`] into
-//! bits, and [`stream`] puts the bits into the container.
+//! A value passes through the modules in this order: [`bound`] resolves the user's error bound, [`quantize`] turns the
+//! value into an integer, [`predict`] into a difference, [`code`] into bits, and [`container`] puts the bits into a
+//! stream.
 #![no_std]
 #![forbid(unsafe_code)]
 

@@ -1,10 +1,9 @@
 //! The oracle: whole arrays compressed and decompressed in plain loops.
 //!
-//! It shares with the backends the types, the quantiser's arithmetic on one value, the header, the
-//! chunk table, checksums and updates; docs/testing.md has the list. Fields are cut, positions
-//! ordered, tokens counted and parameters tuned here once more; bits are set one by one, and there
-//! are no tables, words of planes, chunks in parallel or positions summed from parts. Slow, and meant
-//! to be read beside FORMAT.md.
+//! It shares the types, the quantiser's arithmetic on one value, the header, the chunk table, checksums and updates
+//! with the backends; docs/testing.md has the list. It has its own code to divide fields, order positions, count tokens
+//! and tune parameters. Bits are set one by one; there are no tables, no words of planes, no parallel chunks and no
+//! positions summed from parts. It is slow, and meant to be read beside FORMAT.md.
 
 use crate::bound::{Bound, Extremes};
 use crate::container::checksum::checksum;
@@ -34,13 +33,13 @@ mod tuning;
 
 /// Compresses a field.
 ///
-/// The elements of the layout must be as many as the `values`; the stream claims it unchecked.
+/// `values` must have as many elements as the layout says; this is not checked.
 pub fn compress<T: Element>(layout: Layout, bound: Bound, values: &[T]) -> Vec<u8> {
     compress_with_radius(layout, bound, tuning::RADIUS, values)
 }
 
-/// As [`compress`]; the codes of interpolation are less than `radius`, 1 to 32,768, in magnitude, as no
-/// other encoder of ours makes them.
+/// As [`compress`], with codes of interpolation less than `radius`, 1 to 32,768, in magnitude. Other encoders of
+/// ferrosz do not make them.
 pub fn compress_with_radius<T: Element>(
     layout: Layout,
     bound: Bound,
@@ -112,7 +111,7 @@ pub fn decompress<T: Element>(stream: &[u8]) -> Result<Vec<T>, FormatError> {
     }
 }
 
-/// The entries of a whole stream and their chunks' bytes, whose checksums are right.
+/// The entries of a whole stream and the bytes of their chunks, after a check of their checksums.
 fn read_chunks<'a>(
     header: &Header,
     stream: &'a [u8],
@@ -166,7 +165,7 @@ fn decompress_blocks<T: Element>(
     Ok(values)
 }
 
-/// The field's extents as blocks and tiles of a shape see them (FORMAT.md, section 2).
+/// The field's extents in the dimensions of blocks and tiles of a shape (FORMAT.md, section 2).
 fn lengths_of(layout: &Layout) -> [u64; 3] {
     let extents = layout.extents.lengths();
     if layout.shape == Shape::Line {
@@ -190,7 +189,7 @@ fn chunk_extents(shape: Shape, lengths: [u64; 3]) -> [u64; 3] {
         Shape::Cube => [4, 4, 4],
     };
     while extents.iter().product::<u64>() < 8192 {
-        // x before y before z, of those that are as short.
+        // Of equally short dimensions, x before y before z.
         let longer = [2, 1, 0]
             .into_iter()
             .filter(|axis| lengths[*axis] > extents[*axis]);
@@ -222,7 +221,7 @@ fn chunks_of(codec: BlockCodec, layout: &Layout) -> Vec<Chunk> {
     chunks
 }
 
-/// A chunk's position in a field of these lengths, and how its blocks are coded.
+/// A chunk of a field of these lengths, and the codec of its blocks.
 struct Chunk {
     lengths: [u64; 3],
     origin: [u64; 3],
@@ -232,7 +231,7 @@ struct Chunk {
 }
 
 impl Chunk {
-    /// The numbers of its elements in the field, row by row.
+    /// The numbers of the chunk's elements in the field, row by row.
     fn elements(&self) -> impl Iterator<Item = usize> {
         let ([z, y, x], [depth, height, width]) = (self.origin, self.extents);
         let [_, rows, columns] = self.lengths;
@@ -246,7 +245,7 @@ impl Chunk {
         })
     }
 
-    /// For each block and each of its positions the number of the chunk's element there, if there is one.
+    /// For each block and each of its positions, the number of the chunk's element there; none outside the chunk.
     fn blocks(&self) -> Vec<Vec<Option<usize>>> {
         let [depth, height, width] = self.extents.map(|length| length as usize);
         let [z_step, y_step, x_step] = self.shape.extents().map(|length| length as usize);
@@ -270,13 +269,13 @@ impl Chunk {
         blocks
     }
 
-    /// The prediction of position `e` of a block by its codes before; `last` is the code before the block,
-    /// if the codec is layered.
+    /// The prediction of position `e` of a block from the codes before it; for a layered codec, `last` is the code
+    /// before the block.
     fn prediction(&self, codes: &[i32], e: usize, last: i32) -> i32 {
         let (row, slice) = (self.shape.row(), self.shape.slice());
         let (z, y, x) = (e / slice, e % slice / row, e % row);
         let at = |z: usize, y: usize, x: usize| codes[z * slice + y * row + x];
-        // With a coordinate of -1, outside of the block: 0.
+        // 0 for a coordinate of -1, outside the block.
         let behind = |dz: usize, dy: usize, dx: usize| {
             if z < dz || y < dy || x < dx {
                 0
@@ -303,8 +302,8 @@ impl Chunk {
         }
     }
 
-    /// What is known of a block's positions once they are coded, and how far each is from its prediction. Positions without a
-    /// code, or outside the field, are taken for what is predicted.
+    /// The codes of a block's positions, and their differences from the predictions. Positions without a code, or
+    /// outside the field, have the predicted code.
     fn differences(
         &self,
         block: &[Option<usize>],
@@ -390,7 +389,7 @@ fn bits_of(value: u64) -> usize {
     (0..64).filter(|bit| value >> bit != 0).count()
 }
 
-/// Rate byte and body of a block.
+/// The rate byte and body of a block.
 fn encode_block(codec: BlockCodec, differences: &[i64]) -> (u8, Vec<u8>) {
     let mut magnitudes: Vec<u64> = differences.iter().map(|d| d.unsigned_abs()).collect();
     let largest = |m: &[u64]| m.iter().copied().max().unwrap_or(0);
@@ -433,7 +432,7 @@ fn row(bytes: usize, bit: impl Fn(usize) -> bool) -> Vec<u8> {
     row
 }
 
-/// Bytes taken one after the other.
+/// Takes bytes one after the other.
 struct Reader<'a>(&'a [u8]);
 
 impl<'a> Reader<'a> {

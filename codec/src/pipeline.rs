@@ -14,7 +14,7 @@ pub use names::UnknownCodecName;
 pub use registration::Registration;
 pub use tiles::{TileCodec, TileCoder, TilePredictor};
 
-/// The one list of codecs: those of blocks, then those of tiles, coder by coder for each predictor.
+/// The list of codecs: the codecs of blocks, then the codecs of tiles, coder by coder for each predictor.
 pub const LIST: [Registration; BlockCodec::LIST.len() + TileCodec::LIST.len()] = {
     let mut list = [BlockCodec::LIST[0]; BlockCodec::LIST.len() + TileCodec::LIST.len()];
     let mut i = 0;
@@ -32,13 +32,13 @@ pub const LIST: [Registration; BlockCodec::LIST.len() + TileCodec::LIST.len()] =
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Codec {
-    /// Blocks, each coded with as many bits a value as it needs.
+    /// Blocks, each coded with the number of bits a value that it needs.
     Blocks(BlockCodec),
-    /// A predictor of tiles, and a coder with statistics of the whole field.
+    /// A predictor of tiles, and a coder of tiles.
     Tiles(TileCodec),
 }
 
-/// The bytes of the stream that name predictor and coder: FORMAT.md, section 1. They never change their meaning.
+/// The bytes of the stream that identify predictor and coder: FORMAT.md, section 1. Their meaning never changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct CodecId {
     /// The predictor's number.
@@ -70,7 +70,7 @@ impl Codec {
         blocks
     };
 
-    /// Its line of [`LIST`].
+    /// The codec's entry in [`LIST`].
     pub const fn registration(self) -> &'static Registration {
         match self {
             Self::Blocks(codec) => &LIST[codec.position() as usize],
@@ -91,7 +91,7 @@ impl Codec {
         }
     }
 
-    /// The codec of these numbers in the stream.
+    /// The codec with these numbers in the stream.
     pub fn from_id(id: CodecId) -> Option<Self> {
         Self::ALL.into_iter().find(|codec| codec.id() == id)
     }
@@ -104,7 +104,7 @@ impl Codec {
         }
     }
 
-    /// Whether the codec takes blocks or tiles of this shape.
+    /// Whether the codec has blocks or tiles of this shape.
     pub const fn takes(self, shape: Shape) -> bool {
         match self {
             Self::Blocks(codec) => codec.takes(shape),
@@ -179,7 +179,7 @@ mod tests {
         }
     }
 
-    /// The numbers of FORMAT.md, written out: streams have them for good.
+    /// The numbers of FORMAT.md, written out: they must never change.
     #[test]
     fn numbers_do_not_change() {
         let numbers = Codec::ALL.map(|codec| {

@@ -1,10 +1,11 @@
 //! Predictors: one file, or one folder, for each.
 //!
-//! Those of blocks ([`difference`], [`lorenzo`]) predict the codes of a group of a block; [`Predictor`] is the list of them.
-//! All of their arithmetic wraps modulo 2^32, and no prediction leaves a block, but for that of the layered codec, whose
-//! blocks are lines. What a group needs from the one before it is passed in as `before`: nothing but zeros for the first.
+//! The predictors of blocks ([`difference`], [`lorenzo`]) predict the codes of a group of a block; [`Predictor`] is
+//! their list. All of their arithmetic wraps modulo 2^32. No prediction leaves a block, except that of the layered
+//! codec, whose blocks are lines. `before` holds the values that a group needs from the group before it: zeros for the
+//! first group.
 //!
-//! Those of tiles ([`interp`], [`tile_lorenzo`]) predict a tile.
+//! The predictors of tiles ([`interp`], [`tile_lorenzo`]) predict a tile.
 
 pub mod difference;
 pub mod group;
@@ -15,23 +16,23 @@ pub mod tile_lorenzo;
 use crate::predict::group::{Before, Group, MAX_REACH, last_of};
 use crate::shape::{GROUP, Shape};
 
-/// How a code is predicted.
+/// The predictor of a code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Predictor {
-    /// By 0.
+    /// 0.
     Zero,
-    /// By one neighbour: [`difference`].
+    /// One neighbour: [`difference`].
     Difference,
-    /// By all neighbours before it: [`lorenzo`].
+    /// All preceding neighbours: [`lorenzo`].
     Lorenzo,
 }
 
 impl Predictor {
-    /// Gives the positions of a group that have no code, those not in `has_code`, the code that is
-    /// predicted there, so that their difference is 0.
+    /// Sets the codes of the positions of a group that have no code, which are not in `has_code`, to the predicted
+    /// codes, so that their differences are 0.
     #[inline(always)]
     pub fn fill(self, shape: Shape, codes: &mut Group, has_code: u32, before: &Before) {
-        // The loops are apart, so that each has its constant bounds where this is compiled.
+        // Separate loops, so that each is compiled with constant bounds.
         let choose = |e: usize, code: i32, predicted: i32| {
             if has_code >> e & 1 == 1 {
                 code

@@ -1,6 +1,6 @@
-//! Values to integers and back: the only position where anything is lost.
+//! Values to integers and back: the only lossy step.
 //!
-//! [`field`] quantises a value by itself, [`level`] the residual of a value that interpolation predicts.
+//! [`field`] quantises values directly, [`level`] the residuals of values that interpolation predicts.
 
 pub mod field;
 pub mod level;

@@ -1,14 +1,14 @@
 //! The shapes of coding blocks: 32 elements in a line, 8 x 8 in a plane, 4 x 4 x 4 in a cube.
 //!
-//! These are the blocks of cuSZp2 and cuSZp3. A block is one or two *groups* of 32 elements, its
-//! first and its second half: what one GPU thread holds, and one 32-bit word of every bit plane.
+//! These are the blocks of cuSZp2 and cuSZp3. A block is one or two *groups* of 32 elements, its first and second half.
+//! One GPU thread holds a group; a group has one 32-bit word of every bit plane.
 
 use core::fmt;
 
 /// Elements of a group.
 pub const GROUP: usize = 32;
 
-/// A group of which every position holds an element.
+/// The mask of a group in which every position holds an element.
 pub const WHOLE_GROUP: u32 = u32::MAX;
 
 /// The shape of a coding block.
@@ -45,17 +45,17 @@ impl Shape {
         }
     }
 
-    /// The shape of this number in the stream.
+    /// The shape with this number in the stream.
     pub fn from_id(id: u8) -> Option<Self> {
         Self::ALL.into_iter().find(|shape| shape.id() == id)
     }
 
-    /// The dimensions that a block extends in.
+    /// The number of dimensions in which a block has an extent.
     pub const fn rank(self) -> u8 {
         self.id() + 1
     }
 
-    /// The shape of this many dimensions.
+    /// The shape with this many dimensions.
     pub fn of_rank(rank: u8) -> Option<Self> {
         Self::ALL.into_iter().find(|shape| shape.rank() == rank)
     }
@@ -94,9 +94,8 @@ impl Shape {
         self.slice() * self.extents()[0] as usize
     }
 
-    /// How far apart neighbours are in the dimension in which groups follow each other: a row in
-    /// a plane, a slice in a cube. That many last elements of the first group are the neighbours
-    /// of the first ones of the second.
+    /// The distance between neighbours in the dimension in which groups follow each other: a row in a plane, a slice in
+    /// a cube. This many last elements of the first group are the neighbours of the first elements of the second.
     #[inline(always)]
     pub const fn reach(self) -> usize {
         match self {
@@ -106,8 +105,8 @@ impl Shape {
         }
     }
 
-    /// The positions of a group at which a block holds elements: bit e for position e. The block has
-    /// `inside` elements of the field in each dimension from its first position on.
+    /// The positions of a group at which a block holds elements: bit e for position e. In each dimension the field has
+    /// `inside` elements from the block's first position on.
     #[inline(always)]
     pub fn inside(self, group: u32, inside: [u32; 3]) -> u32 {
         let [depth, height, width] = inside;
@@ -140,12 +139,12 @@ impl fmt::Display for Shape {
 
 /// A shape as a type, for code that is compiled once for each.
 pub trait StaticShape: 'static {
-    /// Which shape it is.
+    /// The shape.
     const SHAPE: Shape;
 }
 
-/// An expression in which `S` is the type of a shape that is known only when the program runs: code is compiled once for
-/// each shape, and this chooses.
+/// An expression in which `S` is the type of a shape that is known only at run time: code is compiled once for each
+/// shape, and this macro selects.
 ///
 /// ```
 /// use ferrosz_codec::shape::{Shape, StaticShape};
@@ -174,7 +173,7 @@ macro_rules! with_shape {
     };
 }
 
-/// Calls a macro with all shapes behind its own arguments: the name in the names of kernels, and the type.
+/// Calls a macro with its own arguments, followed by every shape: its name in the names of kernels, and its type.
 #[macro_export]
 macro_rules! each_shape {
     ([$($macro:tt)+] $($arguments:tt)*) => {

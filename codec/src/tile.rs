@@ -1,8 +1,8 @@
-//! Tiles: how the codecs with an entropy coder cut a field.
+//! Tiles: the division of a field by codecs with predictors and coders of tiles.
 //!
-//! A tile is 256 rows of 64 elements, 16 x 16 x 64 in a cube, and what a thread block holds in shared
-//! memory. It is coded in *steps* of 32 *lanes*, the even positions of a row and then the odd ones, so that a
-//! warp's accesses lie side by side whichever of the two it takes. See FORMAT.md, section 9.
+//! A tile is 256 rows of 64 elements, 16 x 16 x 64 in a cube. A thread block holds it in shared memory. It is coded in
+//! *steps* of 32 *lanes*: the even positions of a row, then the odd ones, so that a warp's accesses are adjacent in
+//! either. See FORMAT.md, section 9.
 
 use crate::shape::Shape;
 
@@ -14,19 +14,19 @@ pub const ROWS: u32 = 256;
 pub const ROW: u32 = 64;
 /// Lanes of a step.
 pub const LANES: u32 = 32;
-/// Steps of a tile: two a row.
+/// Steps of a tile: two for each row.
 pub const STEPS: u32 = 2 * ROWS;
 /// Elements of a tile.
 pub const TILE: usize = (STEPS * LANES) as usize;
-/// Tiles of a chunk: what is coded as one stream of bits.
+/// Tiles of a chunk, which are coded as one stream of bits.
 pub const CHUNK_TILES: u32 = 4;
 
-/// Which of the two fields of a stream is predicted.
+/// A field of a stream that is predicted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
     /// The field itself.
     Fine,
-    /// That of its anchors, all of whose levels have the bound of the anchors.
+    /// The field of its anchors, all of whose levels have the bound of the anchors.
     Coarse,
 }
 
@@ -52,7 +52,7 @@ pub const fn position(shape: Shape, step: u32, lane: u32) -> [u32; 3] {
     }
 }
 
-/// The number of a position in the order of steps and lanes: where its code lies.
+/// The number of a position in the order of steps and lanes: the index of its code.
 #[inline(always)]
 pub const fn index(shape: Shape, position: [u32; 3]) -> u32 {
     let [z, y, x] = position;
@@ -64,8 +64,8 @@ pub const fn index(shape: Shape, position: [u32; 3]) -> u32 {
     (2 * row + x % 2) * LANES + x / 2
 }
 
-/// The level of a position: how often all its coordinates can be halved. Tiles begin at multiples of their
-/// extents, so it is that of the position in the field, as far as 2^level divides these.
+/// The level of a position: the number of times that all its coordinates can be halved. Tiles begin at multiples of
+/// their extents, so this is the level of the position in the field, as long as 2^level divides the extents.
 #[inline(always)]
 pub const fn level(shape: Shape, position: [u32; 3]) -> u32 {
     let [z, y, x] = position;
@@ -77,15 +77,15 @@ pub const fn level(shape: Shape, position: [u32; 3]) -> u32 {
     all.trailing_zeros()
 }
 
-/// How a field is cut into tiles.
+/// The division of a field into tiles.
 ///
-/// Of a field of planes the slices along z are independent of each other; one of lines is a single line.
+/// The slices along z of a field of planes are independent of each other; a field of lines is a single line.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TileGrid {
     shape: Shape,
     lengths: [u64; 3],
-    /// Tiles along each dimension, as divisions are dear on a GPU.
+    /// Tiles along each dimension, precomputed as divisions are slow on a GPU.
     counts: [u64; 3],
 }
 
@@ -94,17 +94,17 @@ pub struct TileGrid {
 pub struct TileBox {
     /// Its first position in the field.
     pub origin: [u64; 3],
-    /// Positions of the field from its first one on, in each dimension: more than a tile's extent if the
-    /// field goes on behind it, and cut off at [`FAR`].
+    /// The number of positions of the field from the tile's first one on, in each dimension. It is more than a tile's
+    /// extent if the field continues behind the tile, and at most [`FAR`].
     pub left: [u32; 3],
 }
 
-/// What [`TileBox::left`] does not exceed; more than twice every extent.
+/// The upper limit of [`TileBox::left`]; more than twice every extent.
 pub const FAR: u32 = 1 << 20;
 
 impl TileGrid {
-    /// The tiles of a field of these extents, slowest first, with dimensions of length 1 taken out as
-    /// the grid of chunks does it.
+    /// The tiles of a field with these extents, slowest first. Dimensions of length 1 must have been removed as in the
+    /// grid of chunks.
     pub const fn new(shape: Shape, lengths: [u64; 3]) -> Self {
         let tile = extents(shape);
         Self {
@@ -142,27 +142,27 @@ impl TileGrid {
         self.counts
     }
 
-    /// Tiles.
+    /// The number of tiles.
     #[inline(always)]
     pub const fn tiles(&self) -> u64 {
         let [z, y, x] = self.counts();
         z * y * x
     }
 
-    /// Chunks: [`CHUNK_TILES`] tiles each, the last one what is left.
+    /// The number of chunks: [`CHUNK_TILES`] tiles each, the rest in the last one.
     #[inline(always)]
     pub const fn chunks(&self) -> u64 {
         self.tiles().div_ceil(CHUNK_TILES as u64)
     }
 
-    /// The grid of the field that takes every `spacing`th position of this one, in the dimensions of its shape;
-    /// `spacing` is a power of two.
+    /// The grid of the field that has every `spacing`th position of this one, in the dimensions of its shape; `spacing`
+    /// is a power of two.
     #[inline(always)]
     pub fn coarse(&self, spacing: u32) -> Self {
         let first = 3 - self.shape.rank() as usize;
         let mut lengths = self.lengths;
         for length in &mut lengths[first..] {
-            // Rounded up without a sum that could overflow, and without a division, which is dear on a GPU.
+            // Rounded up without a sum that could overflow, and without a division, which is slow on a GPU.
             let rest = *length & (u64::from(spacing) - 1);
             *length = (*length >> spacing.trailing_zeros()) + u64::from(rest != 0);
         }
@@ -172,12 +172,12 @@ impl TileGrid {
     /// Tile number `tile`, in C order.
     #[inline(always)]
     pub fn tile(&self, tile: u64) -> TileBox {
-        // A field without tiles has none to ask for.
+        // Prevents a division by zero for a field without tiles.
         let [_, ys, xs] = self.counts().map(|count| count.max(1));
         self.tile_at([tile / xs / ys, tile / xs % ys, tile % xs])
     }
 
-    /// The tile at this position among the tiles.
+    /// The tile with these numbers in each dimension.
     #[inline(always)]
     pub fn tile_at(&self, at: [u64; 3]) -> TileBox {
         let tile = extents(self.shape);
@@ -201,14 +201,14 @@ impl TileGrid {
 }
 
 impl TileBox {
-    /// Whether the tile has all of its own positions; it may be without far faces.
+    /// Whether the tile has all of its own positions; far faces may be missing.
     #[inline(always)]
     pub fn is_complete(&self, shape: Shape) -> bool {
         let extents = extents(shape);
         (0..3).all(|axis| self.left[axis] >= extents[axis])
     }
 
-    /// How many of the field's elements a tile of that shape has in each dimension.
+    /// The number of the field's elements in a tile of this shape, in each dimension.
     #[inline(always)]
     pub fn extents(&self, shape: Shape) -> [u32; 3] {
         let tile = extents(shape);
@@ -227,7 +227,7 @@ impl TileBox {
         position[0] < self.left[0] && position[1] < self.left[1] && position[2] < self.left[2]
     }
 
-    /// How many lanes of a step, from lane 0 on, are in the field.
+    /// The number of lanes of a step that are in the field; they start at lane 0.
     #[inline(always)]
     pub const fn lanes(&self, shape: Shape, step: u32) -> u32 {
         let [z, y, first] = position(shape, step, 0);
@@ -238,30 +238,30 @@ impl TileBox {
         if lanes < LANES { lanes } else { LANES }
     }
 
-    /// A position of the tile as one of the field.
+    /// The position in the field of a position of the tile.
     #[inline(always)]
     pub fn at(&self, position: [u32; 3]) -> [u64; 3] {
         core::array::from_fn(|i| self.origin[i] + u64::from(position[i]))
     }
 }
 
-/// Which positions of a tile are coded, and with which statistics.
+/// The positions of a tile that are coded, and their zones.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TileOrder {
     /// The shape of the tiles.
     pub shape: Shape,
-    /// Whether positions differ by level; if so, those of [`TileOrder::anchor_level`] or above are anchors.
+    /// Whether positions differ by level. If so, positions of [`TileOrder::anchor_level`] or above are anchors.
     pub has_levels: bool,
-    /// The level from which on positions are anchors, which have no code.
+    /// The lowest level of anchors, which have no code.
     pub anchor_level: u32,
 }
 
-/// Zones of a tile: 32 bricks of level 0, 4 of level 1, and all of the higher levels.
+/// Zones of a tile: 32 bricks of level 0, 4 of level 1, and one for all higher levels.
 pub const ZONES: u32 = 37;
 
 impl TileOrder {
-    /// The order of a predictor whose codes all are alike.
+    /// The order of a predictor whose codes have the same statistics at all positions.
     pub const fn flat(shape: Shape) -> Self {
         Self {
             shape,
@@ -270,7 +270,7 @@ impl TileOrder {
         }
     }
 
-    /// The order of a predictor with levels whose anchors are `spacing`, a power of two, apart.
+    /// The order of a predictor with levels, whose anchors are `spacing` apart, a power of two.
     pub const fn levels(shape: Shape, spacing: u32) -> Self {
         Self {
             shape,
@@ -279,7 +279,7 @@ impl TileOrder {
         }
     }
 
-    /// The brick, 0 to 31, that a position is in.
+    /// The brick of a position, 0 to 31.
     #[inline(always)]
     pub const fn brick(&self, row: u32, lane: u32) -> u32 {
         match self.shape {
@@ -289,7 +289,7 @@ impl TileOrder {
         }
     }
 
-    /// The zone of a lane of a step, or none if an anchor is there.
+    /// The zone of a lane of a step; none for an anchor.
     #[inline(always)]
     pub const fn zone(&self, step: u32, lane: u32) -> Option<u32> {
         let brick = self.brick(step / 2, lane);
@@ -308,7 +308,7 @@ impl TileOrder {
         }
     }
 
-    /// Positions of a tile that have codes: its elements without the anchors.
+    /// The number of positions of a tile that have codes: its elements without the anchors.
     #[inline(always)]
     pub fn positions(&self, tile: &TileBox) -> u32 {
         let [z, y, x] = tile.extents(self.shape);
@@ -325,7 +325,7 @@ impl TileOrder {
             }
     }
 
-    /// Zones that a tile has.
+    /// The number of zones of a tile.
     #[inline(always)]
     pub const fn zones(&self) -> u32 {
         if self.has_levels { ZONES } else { 32 }

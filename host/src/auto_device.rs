@@ -1,20 +1,20 @@
-//! What [`Device::Auto`](crate::Device::Auto) takes for a call on data in host memory.
+//! The device that [`Device::Auto`](crate::Device::Auto) chooses for a call on data in host memory.
 //!
-//! A GPU has to be started, and the data has to travel to it and back. So small fields, and all that the cores do as
-//! fast as the data travels, stay on the CPU; large fields of codecs that keep cores busy go to a GPU. The rates are
-//! those of [`Work::rate_of_a_core`] and of the constants below; how they were measured stands in
-//! `docs/measurements/presets.md`.
+//! A GPU must be started, and the data must travel to it and back. So small fields stay on the CPU, as does all work
+//! that the cores do as fast as the data travels; large fields of codecs that need much CPU time go to a GPU. The rates
+//! are those of [`Work::rate_of_a_core`] and of the constants below; `docs/measurements/presets.md` has their
+//! measurements.
 
 use ferrosz_codec::{Codec, Element};
 
-/// Seconds until a GPU has its context and its kernels, which the driver has compiled before.
+/// Seconds until a GPU has its context and its kernels, if the driver has compiled the kernels before.
 const START_UP: f64 = 0.5;
 
-/// Bytes of the field a second that a GPU gets through, whatever the codec: those of the way to it and back through
-/// pageable memory, and of new memory for the result.
+/// Bytes of the field a second that a GPU processes, whatever the codec. The limits are the transfer to it and back
+/// through pageable memory, and new memory for the result.
 const TRANSFER: f64 = 5e9;
 
-/// Bytes of the field a second that all cores together get through at most: those of the host's memory.
+/// The most bytes of the field a second that all cores together process. The limit is the host's memory.
 const MEMORY: f64 = 10e9;
 
 /// A direction.
@@ -24,7 +24,7 @@ pub(crate) enum Direction {
     Decompress,
 }
 
-/// What is made of a field.
+/// The output of a compression, or the input of a decompression.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Coding {
     /// A stream.
@@ -35,12 +35,12 @@ pub(crate) enum Coding {
     Interpolation,
 }
 
-/// A call on host slices, as far as its time depends on it.
+/// The properties of a call on host slices that its time depends on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Work {
     direction: Direction,
     coding: Coding,
-    /// Bytes of the elements that are compressed, or that are wanted.
+    /// Bytes of the elements to compress, or of the requested elements.
     field_bytes: u64,
 }
 
@@ -61,14 +61,14 @@ impl Work {
         }
     }
 
-    /// Whether a GPU that is still to be started is done earlier than these cores of the CPU.
+    /// Whether a GPU that is not yet started would finish before this many cores of the CPU.
     pub(crate) fn is_faster_on_a_gpu(&self, cores: usize) -> bool {
         let bytes = self.field_bytes as f64;
         let rate = (self.rate_of_a_core() * cores as f64).min(MEMORY);
         START_UP + bytes / TRANSFER < bytes / rate
     }
 
-    /// Bytes of the field a second that a core gets through.
+    /// Bytes of the field a second that a core processes.
     fn rate_of_a_core(&self) -> f64 {
         const SPLINES: [f64; 2] = [0.09e9, 0.14e9];
         let [compress, decompress] = match self.coding {
@@ -97,7 +97,7 @@ mod tests {
         const MIB: u64 = 1 << 20;
         const GIB: u64 = 1 << 30;
         for (direction, codec, field_bytes, cores, on_gpu) in [
-            // Within the start-up of a GPU, the CPU is done.
+            // The CPU finishes within the start-up time of a GPU.
             (Compress, Codec::INTERP, MIB, 1, false),
             (Compress, Codec::INTERP, 32 * MIB, 1, false),
             (Compress, Codec::INTERP, 64 * MIB, 1, true),
@@ -111,7 +111,7 @@ mod tests {
             (Compress, Codec::LORENZO_RANS, GIB, 2, true),
             (Compress, Codec::LORENZO_RANS, GIB, 16, false),
             (Decompress, Codec::LORENZO_RANS, 16 * GIB, 16, false),
-            // Cores are as fast as data travels.
+            // The cores are as fast as the transfer.
             (Compress, Codec::PLAIN, 17 * GIB, 16, false),
             (Compress, Codec::PLAIN, 17 * GIB, 2, false),
             (Decompress, Codec::OUTLIER, 17 * GIB, 2, false),

@@ -1,4 +1,4 @@
-//! The machines, and whole calls on host slices for those that run kernels.
+//! The machines, and whole calls on host slices for machines that run kernels.
 
 use crate::auto_device::Work;
 use crate::device::Device;
@@ -91,7 +91,7 @@ impl Gpu {
         bound: Bound,
         field: &[T],
     ) -> Result<Vec<u8>, Error> {
-        // As in `cpu::blocks::compress`.
+        // A static; see `cpu::blocks::compress`.
         with_element!(T::DTYPE, E => {
             static COMPRESS: fn(&Gpu, Layout, Bound, &[E]) -> Result<Vec<u8>, Error> =
                 Gpu::compress_of::<E>;
@@ -115,7 +115,7 @@ impl Gpu {
         }
     }
 
-    /// Decodes regions of a stream, which lies in these bytes, one after the other into `values`.
+    /// Decodes regions of a stream in these bytes, one after the other, into `values`.
     pub(crate) fn decompress<T: Element>(
         &self,
         bytes: &[u8],
@@ -164,8 +164,8 @@ impl Gpu {
     }
 }
 
-/// The numbers of the chunks that a machine needs of a stream, if it needs less than all of it as it stands: regions are
-/// decoded from their own chunks, and kernels know no records and no updates.
+/// The numbers of the chunks of a stream that a machine needs, if it cannot take the whole stream unchanged: regions
+/// are decoded from their own chunks, and kernels do not know records and updates.
 fn chunks_to_upload(stream: &StreamRef<'_>, regions: &[Region]) -> Option<Vec<u64>> {
     let header = &stream.header;
     let grid = header.grid();
@@ -179,11 +179,11 @@ fn chunks_to_upload(stream: &StreamRef<'_>, regions: &[Region]) -> Option<Vec<u6
     (!is_plain).then(|| (0..header.chunks()).collect())
 }
 
-/// What is to be decoded of a stream without updates.
+/// The regions of a stream without updates to decode.
 struct Source<'a> {
     header: &'a Header,
     bytes: &'a [u8],
-    /// One after the other.
+    /// The regions, in the order of their output.
     regions: &'a [Region],
     verify: bool,
 }

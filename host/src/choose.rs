@@ -1,4 +1,4 @@
-//! Choosing codec and shape of blocks or tiles by the sizes that a sample predicts.
+//! Choice of codec and shape of blocks or tiles by the sizes that a sample predicts.
 
 use crate::cpu::code::fixed_length::{IMAGE_BYTES, Source};
 use crate::cpu::tiles::TileSample;
@@ -21,12 +21,12 @@ use std::collections::hash_map::Entry;
 /// Chunks of the sample: about a million elements, or all of a smaller field.
 const SAMPLE_CHUNKS: u64 = 128;
 
-/// The codec that says how much more there is in a field than in some tiles of it: sampled tiles are fewer than
-/// chunks, and what they hold may not be what most of the field does.
+/// The codec by which the sizes of sampled tiles are extrapolated to the field. There are fewer sampled tiles than
+/// sampled chunks, and they may not be typical of the field.
 pub(crate) const YARDSTICK: BlockCodec = BlockCodec::Outlier;
 
-/// The shape of blocks that a field has by itself: as many dimensions as are longer than 1, up to three, but for
-/// leading ones that would leave blocks mostly empty.
+/// The default shape of blocks of a field: as many dimensions as are longer than 1, up to three, without leading
+/// dimensions that would leave blocks mostly empty.
 pub(crate) fn natural_shape(extents: &Extents) -> Shape {
     let longer = extents.lengths().iter().filter(|length| **length > 1);
     let full = longer.skip_while(|length| **length < u64::from(EDGE));
@@ -37,7 +37,7 @@ pub(crate) fn natural_shape(extents: &Extents) -> Shape {
 /// Elements along an edge of the smallest blocks, which are cubes.
 const EDGE: u32 = Shape::Cube.extents()[0];
 
-/// What may be chosen of these codecs for a field of these extents, in their order, of all shapes or of one.
+/// The layouts of these codecs for a field of these extents, in the order of the codecs, for all shapes or one.
 pub(crate) fn candidates(codecs: &[Codec], shape: Option<Shape>, extents: &Extents) -> Vec<Layout> {
     let wanted = |shape| Layout::new(Codec::PLAIN, shape, *extents).shape;
     let mut layouts = Vec::new();
@@ -61,7 +61,7 @@ pub(crate) fn choose_for<T: Element>(
     candidates: &[Layout],
     field: &[T],
 ) -> Result<Layout, Error> {
-    // As in `cpu::blocks::compress`.
+    // A static; see `cpu::blocks::compress`.
     with_element!(T::DTYPE, E => {
         static CHOOSE: fn(Bound, &[Layout], &[E]) -> Result<Layout, Error> = choose_in::<E>;
         CHOOSE(bound, candidates, bytemuck::cast_slice(field))
@@ -78,13 +78,13 @@ fn choose_in<T: Element>(
     choose(&quantizer, candidates, read)
 }
 
-/// The layout of the smallest predicted size among layouts of one field; of several, the first. It depends on the
-/// field and the bound alone: integers are compared, made of always the same chunks and tiles. `read` gives the
-/// elements of a box, row by row.
+/// The layout of the smallest predicted size among layouts of one field; of equal sizes, the first. The choice depends
+/// only on the field and the bound: sizes are integers, computed from a fixed choice of chunks and tiles. `read` gives
+/// the elements of a box, row by row.
 ///
 /// # Errors
 ///
-/// Those of `read`; [`Error::NotChosen`] if there are no candidates.
+/// The errors of `read`; [`Error::NotChosen`] if there are no candidates.
 pub(crate) fn choose<T: Element>(
     quantizer: &Quantizer<T>,
     candidates: &[Layout],
@@ -96,13 +96,13 @@ pub(crate) fn choose<T: Element>(
         chunks: HashMap::new(),
         tiles: HashMap::new(),
     };
-    // 1. The shortest of all that are no variants.
+    // 1. The smallest of all layouts that are not variants.
     let mut best = None;
     let leaders = |layout: &&Layout| is_variant_of(layout.codec).is_none();
     for layout in candidates.iter().filter(leaders) {
         best = shorter(best, (predictions.bytes(layout)?, *layout));
     }
-    // 2. The shortest of it and its variants.
+    // 2. The smallest of this layout and its variants.
     let leader = best.map(|(_, layout)| layout);
     let variants = |layout: &&Layout| {
         leader.is_some_and(|leader| {
@@ -115,7 +115,7 @@ pub(crate) fn choose<T: Element>(
     best.map(|(_, layout)| layout).ok_or(Error::NotChosen)
 }
 
-/// A size and its layout: the smaller of two, or the first of equal ones.
+/// The smaller of two sizes with its layout; of equal sizes, the first.
 fn shorter(best: Option<(u128, Layout)>, other: (u128, Layout)) -> Option<(u128, Layout)> {
     match best {
         Some(best) if best.0 <= other.0 => Some(best),
@@ -123,7 +123,7 @@ fn shorter(best: Option<(u128, Layout)>, other: (u128, Layout)) -> Option<(u128,
     }
 }
 
-/// Sizes of the streams of a field, and the samples that they come from.
+/// The predicted sizes of the streams of a field, and the samples that they are computed from.
 struct Predictions<'a, T, R> {
     quantizer: &'a Quantizer<T>,
     read: R,
@@ -155,7 +155,7 @@ impl<T: Element, R: FnMut(&Grid, &ChunkBox) -> Result<Vec<T>, Error>> Prediction
     }
 }
 
-/// What is known of a shape, or else made and known from then on.
+/// The sample of a shape, which is made at the first use.
 fn once<S>(
     known: &mut HashMap<Shape, S>,
     shape: Shape,
@@ -167,7 +167,7 @@ fn once<S>(
     })
 }
 
-/// A chunk of the sample as a field of its own.
+/// A chunk of the sample as a separate field.
 struct Sample<T> {
     alone: Grid,
     elements: Vec<T>,
@@ -226,14 +226,14 @@ pub(crate) fn read_box<T: Element>(grid: &Grid, place: &ChunkBox, field: &[T]) -
     elements
 }
 
-/// So many of the numbers below `all`, at most all: one of each of as many stretches, all of the same length. Where
-/// in its stretch is as good as random, for at even distances chunks could all lie in the same rows of slices.
+/// `taken` of the numbers below `all`, or all if there are fewer: one from each of as many ranges of the same length.
+/// The number within a range is pseudo-random, as chunks at equal distances could all be in the same rows of slices.
 pub(crate) fn spread(all: u64, taken: u64) -> impl Iterator<Item = u64> {
     let start = move |i: u64| (u128::from(i) * u128::from(all) / u128::from(taken)) as u64;
     (0..taken).map(move |i| start(i) + mixed(i) % (start(i + 1) - start(i)))
 }
 
-/// A number without pattern for each number.
+/// A pseudo-random number for each number.
 fn mixed(number: u64) -> u64 {
     let product = (number + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     (product ^ product >> 32).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 16

@@ -14,7 +14,7 @@ use ferrosz_codec::container::header::Layout;
 use ferrosz_codec::{Bound, Codec, Dtype, Element, Shape};
 use std::io::Write;
 
-/// Compresses fields: what to do, set once, used for any number of fields.
+/// Compresses any number of fields with the same settings.
 ///
 /// ```
 /// # use ferrosz_host as ferrosz;
@@ -32,7 +32,7 @@ use std::io::Write;
 pub struct Compressor {
     choice: Choice,
     bound: Bound,
-    /// None: what the field's extents, or a sample of it, say.
+    /// None: the field's extents or a sample of the field decide.
     shape: Option<Shape>,
     extents: Option<Extents>,
     device: Device,
@@ -41,8 +41,8 @@ pub struct Compressor {
 impl Compressor {
     /// Compression within `bound` by a [`Preset`] or a [`Codec`].
     ///
-    /// A preset leaves the codec and the rank of blocks or tiles to what a sample of each field predicts to give the
-    /// shortest stream. The choice depends on the field, its extents and the bound alone.
+    /// A preset chooses the codec, and the rank of blocks or tiles, by the shortest stream that a sample of each field
+    /// predicts. The choice depends only on the field, its extents and the bound.
     ///
     /// ```
     /// # use ferrosz_host as ferrosz;
@@ -70,18 +70,18 @@ impl Compressor {
     ///
     /// # Errors
     ///
-    /// [`Error::BadExtents`] if they are not one to three.
+    /// [`Error::BadExtents`] if they are not one to eight lengths, or their product is not below 2^64.
     pub fn extents<L: Length>(mut self, extents: &[L]) -> Result<Self, Error> {
         self.extents = Some(length::extents(extents)?);
         Ok(self)
     }
 
-    /// Sets the dimensions of coding blocks: 1 for 32 elements in a line, 2 for 8 x 8, 3 for 4 x 4 x 4; or of
-    /// tiles, for 16,384 in a line, 256 x 64, and 16 x 16 x 64. Where a field has fewer dimensions longer than 1,
-    /// blocks and tiles have as many.
+    /// Sets the dimensions of coding blocks: 1 for 32 elements in a line, 2 for 8 x 8, 3 for 4 x 4 x 4; or of tiles: 1
+    /// for 16,384 elements in a line, 2 for 256 x 64, 3 for 16 x 16 x 64. If a field has fewer dimensions longer than
+    /// 1, blocks and tiles have as many.
     ///
-    /// Without this call a preset chooses the rank, too; and a codec takes as many dimensions as the field has, up
-    /// to three, without leading ones that are shorter than a block's edge of 4.
+    /// Without this call a preset also chooses the rank. A codec takes as many dimensions as the field has, up to
+    /// three, without leading dimensions that are shorter than a block's edge of 4.
     ///
     /// # Errors
     ///
@@ -97,14 +97,14 @@ impl Compressor {
         }
     }
 
-    /// Chooses where to run.
+    /// Sets the device to run on.
     #[must_use]
     pub fn device(mut self, device: Device) -> Self {
         self.device = device;
         self
     }
 
-    /// The codec; none if it is to be chosen.
+    /// The codec; none if it is not yet chosen.
     pub fn codec(&self) -> Option<Codec> {
         match self.choice {
             Choice::Codec(codec) => Some(codec),
@@ -112,7 +112,7 @@ impl Compressor {
         }
     }
 
-    /// The preset that is to choose the codec; none if a codec was given or is chosen.
+    /// The preset that will choose the codec; none if a codec was given or is chosen.
     pub fn preset(&self) -> Option<Preset> {
         match self.choice {
             Choice::Codec(_) => None,
@@ -120,7 +120,7 @@ impl Compressor {
         }
     }
 
-    /// The rank of blocks or tiles; none if it is to be chosen.
+    /// The rank of blocks or tiles; none if it is not yet chosen.
     pub fn rank(&self) -> Option<u8> {
         let extents = self.extents.unwrap_or(Extents::line(u64::MAX));
         let codec = self.codec()?;
@@ -134,12 +134,12 @@ impl Compressor {
         Layout::new(codec, shape, extents)
     }
 
-    /// The device that compresses a field of so many elements in host memory: the one set, or that which
-    /// [`Device::Auto`] takes, which is started if it is a GPU.
+    /// The device that compresses a field of this many elements in host memory: the device that was set, or the choice
+    /// of [`Device::Auto`], which is started if it is a GPU.
     ///
     /// # Errors
     ///
-    /// [`Error::NotChosen`] if the codec is still to be chosen; [`Error::NoDevice`] and [`Error::OldGpu`].
+    /// [`Error::NotChosen`] if the codec is not yet chosen; [`Error::NoDevice`] and [`Error::OldGpu`].
     pub fn device_for(&self, elements: u64, dtype: Dtype) -> Result<Device, Error> {
         let codec = self.codec().ok_or(Error::NotChosen)?;
         Backend::device_for(self.device, work(codec, elements, dtype))
@@ -168,18 +168,18 @@ impl Compressor {
         }
     }
 
-    /// The layout of the streams of fields of so many elements.
+    /// The layout of the streams of fields of this many elements.
     ///
     /// # Errors
     ///
-    /// [`Error::ExtentsMismatch`]; [`Error::NotChosen`] if the codec is still to be chosen.
+    /// [`Error::ExtentsMismatch`]; [`Error::NotChosen`] if the codec is not yet chosen.
     pub fn layout_for(&self, elements: u64) -> Result<Layout, Error> {
         let extents = self.extents_for(elements)?;
         let codec = self.codec().ok_or(Error::NotChosen)?;
         Ok(self.layout_of(codec, extents))
     }
 
-    /// This with codec and rank chosen for a field, if they are still to be chosen.
+    /// The same compressor with codec and rank chosen for a field, if they are not yet chosen.
     ///
     /// # Errors
     ///
@@ -192,13 +192,13 @@ impl Compressor {
         Ok(self.with_layout(choose::choose_for(self.bound, &candidates, field)?))
     }
 
-    /// What is to be chosen from for a field of these extents, the preferred first; none if that is done.
+    /// The layouts to choose from for a field of these extents, the preferred first; none if codec and rank are chosen.
     pub(crate) fn candidates(&self, extents: &Extents) -> Option<Vec<Layout>> {
         let codecs = self.preset()?.codecs();
         Some(choose::candidates(codecs, self.shape, extents))
     }
 
-    /// This with codec and rank of a layout.
+    /// The same compressor with the codec and rank of a layout.
     pub(crate) fn with_layout(self, layout: Layout) -> Self {
         Self {
             choice: Choice::Codec(layout.codec),
@@ -207,12 +207,11 @@ impl Compressor {
         }
     }
 
-    /// A strict upper bound on the bytes of the stream of a field of so many elements, whatever their
-    /// values.
+    /// A strict upper bound on the bytes of the stream of a field of this many elements, whatever their values.
     ///
     /// # Errors
     ///
-    /// As [`Compressor::layout_for`]; [`Error::TooLarge`] if that does not fit in a `u64`.
+    /// As [`Compressor::layout_for`]; [`Error::TooLarge`] if the bound does not fit in a `u64`.
     pub fn max_compressed_len(&self, elements: u64, dtype: Dtype) -> Result<u64, Error> {
         let layout = self.layout_for(elements)?;
         layout
@@ -229,8 +228,8 @@ impl Compressor {
         self.compress_with_progress(field, &|_| {})
     }
 
-    /// As [`Compressor::compress`], and tells `progress` from time to time, on any thread, how many
-    /// more elements are done.
+    /// As [`Compressor::compress`]; calls `progress` from time to time, on any thread, with the number of elements done
+    /// since the last call.
     ///
     /// # Errors
     ///
@@ -245,8 +244,8 @@ impl Compressor {
         Ok(stream)
     }
 
-    /// Compresses a field and writes the stream; its length. The stream is in memory before the first byte is
-    /// written, for its header says how long it is.
+    /// Compresses a field and writes the stream; returns its length. The whole stream is in memory before the first
+    /// byte is written, as its header has its length.
     ///
     /// ```
     /// # use ferrosz_host as ferrosz;
@@ -298,13 +297,13 @@ impl Compressor {
         }
     }
 
-    /// Compresses a field into the start of `out`; the stream's length. Where memory is reused, this
-    /// saves what new memory costs.
+    /// Compresses a field into the start of `out`; returns the stream's length. With reused memory, this saves the cost
+    /// of new memory.
     ///
     /// # Errors
     ///
-    /// [`Error::OutputTooSmall`], and as [`Compressor::compress`]; `out` may then hold anything. A buffer
-    /// of [`Compressor::max_compressed_len`] is never too small.
+    /// [`Error::OutputTooSmall`], and as [`Compressor::compress`]; the contents of `out` are then unspecified. A buffer
+    /// of [`Compressor::max_compressed_len`] bytes is never too small.
     pub fn compress_into<T: Element>(&self, field: &[T], out: &mut [u8]) -> Result<usize, Error> {
         let mut target = Target { out, length: 0 };
         self.run(field, &mut target, &|_| {})?;
@@ -325,7 +324,8 @@ fn work(codec: Codec, elements: u64, dtype: Dtype) -> Work {
     Work::of_bytes(Direction::Compress, Coding::Stream(codec), field_bytes)
 }
 
-/// The start of a slice, of which `length` bytes are written, or would be if they had room.
+/// The start of a slice, to which a stream is written. `length` also counts the bytes that do not fit and are not
+/// written.
 struct Target<'a> {
     out: &'a mut [u8],
     length: usize,

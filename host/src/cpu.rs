@@ -1,4 +1,4 @@
-//! The CPU backend: chunks and tiles in parallel. A file has the stem of its definition in `ferrosz_codec`.
+//! The CPU backend: chunks and tiles in parallel. Each file has the name of its definition in `ferrosz_codec`.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -12,5 +12,5 @@ mod version;
 
 pub use version::Version;
 
-/// Told how many more elements are done.
+/// Called with the number of elements done since the last call.
 pub(crate) type Progress<'a> = &'a (dyn Fn(u64) + Sync);

@@ -1,4 +1,4 @@
-//! Compression and decompression of device memory, on a stream of the caller's.
+//! Compression and decompression of device memory, on a stream of the caller.
 //!
 //! ```no_run
 //! # use ferrosz_host as ferrosz;
@@ -49,23 +49,23 @@ use ferrosz_gpu_kernels::primitives::read_all::{self, ReadAll, ReadAllParams};
 use ferrosz_simt::View;
 use std::sync::Arc;
 
-/// The crate whose types stand in the signatures here. Another version of it may come with any release of ferrosz.
-// A module, as rustdoc would show what is only re-exported.
+/// The crate whose types are in the signatures here. Any release of ferrosz may use another version of it.
+// A module, as rustdoc would show a re-export.
 #[doc(hidden)]
 pub mod cudarc {
     pub use ::cudarc::*;
 }
 
-/// What kernels read and write 16 bytes of at once.
+/// Kernels read and write units of this many bytes.
 const ALIGNMENT: u64 = 16;
 
-/// An NVIDIA GPU with the kernels loaded.
+/// An NVIDIA GPU and its kernels.
 #[derive(Clone)]
 pub struct Gpu {
     kernels: Kernels,
 }
 
-/// States behind the cells that decompression needs.
+/// The cells behind the first [`cells::STATES`] that decompression needs.
 fn states_to_decompress(layout: &Layout) -> u64 {
     match layout.family() {
         Family::Blocks(_) => 0,
@@ -74,19 +74,19 @@ fn states_to_decompress(layout: &Layout) -> u64 {
 }
 
 impl Gpu {
-    /// The GPU of this number, in its primary context. A kernel is loaded when a call first needs it,
-    /// once in a process, which takes some milliseconds and cannot be captured in a graph.
+    /// The GPU with this number, in its primary context. A kernel is loaded when a call first needs it, once in a
+    /// process. Loading takes some milliseconds and cannot be captured in a graph.
     ///
     /// # Errors
     ///
-    /// [`Error::NoDevice`] where there is no driver or no such GPU; [`Error::OldGpu`] where it is too old for the
+    /// [`Error::NoDevice`] if there is no driver or no such GPU; [`Error::OldGpu`] if the GPU is too old for the
     /// kernels.
     pub fn new(ordinal: usize) -> Result<Self, Error> {
         let kernels = Kernels::of_device(ordinal)?;
         Ok(Self { kernels })
     }
 
-    /// The GPU of a context of the caller's, into which kernels will be loaded.
+    /// The GPU of a context of the caller. Kernels will be loaded into this context.
     pub fn with_context(context: Arc<CudaContext>) -> Self {
         Self {
             kernels: Kernels::in_context(context),
@@ -98,10 +98,11 @@ impl Gpu {
         self.kernels.context()
     }
 
-    /// Loads all kernels that compression and decompression of streams of this layout and type need, so that no later
-    /// call waits for the driver to compile one, or loads one while a graph is captured. From cold
-    /// it takes half a second for codecs of blocks, and up to four for interpolation ([measured](https://github.com/ferrosz/ferrosz/blob/main/docs/measurements/h200-cold.md)); the
-    /// driver keeps what it compiled in a cache on the disk.
+    /// Loads all kernels that compression and decompression of streams of this layout and type need. Later calls then
+    /// neither wait for the driver to compile a kernel, nor load one while a graph is captured. Without the driver's
+    /// cache, loading takes half a second for codecs of blocks, and up to four seconds for interpolation
+    /// ([measured](https://github.com/ferrosz/ferrosz/blob/main/docs/measurements/h200-cold.md)); the driver keeps
+    /// compiled kernels in a cache on the disk.
     ///
     /// ```no_run
     /// # use ferrosz_host as ferrosz;
@@ -123,8 +124,8 @@ impl Gpu {
         self.kernels.load_all(loads)
     }
 
-    /// A workspace for fields of up to `elements` elements that are coded in blocks of rank 1: 8 bytes
-    /// for every 8192. It may be used again and again, by calls on this stream.
+    /// A workspace for fields of up to `elements` elements that are coded in blocks of rank 1: 8 bytes for every 8192
+    /// elements. It can be reused by calls on this stream.
     ///
     /// # Errors
     ///
@@ -134,7 +135,7 @@ impl Gpu {
         Self::workspace_of(stream, grid.chunk_count())
     }
 
-    /// A workspace for streams of this layout, and of all that have no more chunks.
+    /// A workspace for streams of this layout, and of all layouts that have no more chunks.
     ///
     /// # Errors
     ///
@@ -153,8 +154,8 @@ impl Gpu {
         Ok(Workspace { memory, chunks })
     }
 
-    /// As [`Compressor::choose`], for a field in device memory, from which a sample is copied to the host.
-    /// The choice is the same. Waits for the work on `stream`.
+    /// As [`Compressor::choose`], for a field in device memory, with the same result. Copies a sample of the field to
+    /// the host. Waits for the work on `stream`.
     ///
     /// # Errors
     ///
@@ -192,7 +193,7 @@ impl Gpu {
             let read = |grid: &Grid, place: &ChunkBox| {
                 let mut elements = vec![T::ZERO; place.elements() as usize];
                 let from = device_box(address, grid, place, T::BYTES);
-                // SAFETY: the box lies within the field, which is valid.
+                // SAFETY: the box is within the field, which is valid.
                 unsafe { executor.read_box(from, bytemuck::cast_slice_mut(&mut elements))? };
                 Ok(elements)
             };
@@ -203,9 +204,9 @@ impl Gpu {
         Ok(compressor.with_layout(layout))
     }
 
-    /// Asks for the compression of the field in `input` to the start of `output`, which must have
-    /// room for [`Compressor::max_compressed_len`] bytes. Does not allocate and does not wait (but that
-    /// the first call of a kind loads its kernel); the stream's length will be in [`Workspace::stream_bytes`] and its device cell.
+    /// Enqueues the compression of the field in `input` to the start of `output`, which must have at least
+    /// [`Compressor::max_compressed_len`] bytes. Does not allocate and does not wait, except that the first call of a
+    /// kind loads its kernel. The stream's length will be in [`Workspace::stream_bytes`] and its device cell.
     ///
     /// Both buffers must be aligned to 16 bytes.
     ///
@@ -225,7 +226,7 @@ impl Gpu {
         let room = output.len() as u64;
         let (input, _input_use) = input.device_ptr(stream);
         let (output, _output_use) = output.device_ptr_mut(stream);
-        // SAFETY: the two guards keep the buffers valid and in order with other streams.
+        // SAFETY: the two guards keep the buffers valid, and ordered with other streams.
         unsafe {
             self.compress_raw::<T>(stream, compressor, input, elements, output, room, workspace)
         }
@@ -268,20 +269,19 @@ impl Gpu {
         let job = CompressJob {
             layout,
             bound: compressor.bound(),
-            // SAFETY: as the caller promises.
+            // SAFETY: by the contract of this function.
             input: unsafe { words("input", input, elements * T::BYTES as u64)? },
-            // SAFETY: as the caller promises.
+            // SAFETY: by the contract of this function.
             stream: unsafe { words("output", output, room)? },
             cells,
         };
         self.run(stream, |executor| enqueue_compress::<T, _>(executor, &job))
     }
 
-    /// Asks for the decompression of the stream at the start of `input` into `output`, whose
-    /// length must be the number of elements of the field. Does not allocate and does not wait,
-    /// nor read the stream on the host, so its layout must be said; whether stream and claim agree,
-    /// and whether the stream was undamaged, is for [`Workspace::check`] to say, or for the fault
-    /// cell on the device. A stream with updates is a fault, too: [`crate::compact`] makes one without.
+    /// Enqueues the decompression of the stream at the start of `input` into `output`, whose length must be the number
+    /// of elements of the field. Does not allocate, wait, or read the stream on the host, so the caller must give its
+    /// layout. [`Workspace::check`] and the fault cell on the device tell whether the stream has this layout and is
+    /// undamaged. A stream with updates is a fault, too: [`crate::compact`] makes a stream without updates.
     ///
     /// Both buffers must be aligned to 16 bytes.
     ///
@@ -318,7 +318,7 @@ impl Gpu {
         )
     }
 
-    /// As [`Gpu::decompress`], but only a part of the field, from the start of `output` on.
+    /// As [`Gpu::decompress`], for a part of the field, whose values start at the start of `output`.
     ///
     /// # Errors
     ///
@@ -342,7 +342,7 @@ impl Gpu {
         let room = output.len() as u64;
         let (input, _input_use) = input.device_ptr(stream);
         let (output, _output_use) = output.device_ptr_mut(stream);
-        // SAFETY: the two guards keep the buffers valid and in order with other streams.
+        // SAFETY: the two guards keep the buffers valid, and ordered with other streams.
         unsafe {
             self.decompress_raw::<T>(
                 stream,
@@ -356,8 +356,8 @@ impl Gpu {
         }
     }
 
-    /// As [`Gpu::decompress_part`], with device addresses: `input` is an address and its bytes,
-    /// `output` an address and its elements.
+    /// As [`Gpu::decompress_part`], with device addresses: `input` is an address and its number of bytes, `output` an
+    /// address and its number of elements.
     ///
     /// # Errors
     ///
@@ -398,9 +398,9 @@ impl Gpu {
             layout,
             regions: &regions,
             verify: decompressor.verifies_checksums(),
-            // SAFETY: as the caller promises.
+            // SAFETY: by the contract of this function.
             stream: unsafe { words("input", input.0, input.1)? },
-            // SAFETY: as the caller promises.
+            // SAFETY: by the contract of this function.
             output: unsafe { words("output", output.0, needed * T::BYTES as u64)? },
             cells: workspace.cells_for(stream, states_to_decompress(&layout))?,
         };
@@ -409,14 +409,14 @@ impl Gpu {
         })
     }
 
-    /// Asks for the compression of the array in `input` to a stream without header at the start of
-    /// `output`, which must have room for [`Gpu::max_bare_len`] bytes. As [`Gpu::compress`] it does not
-    /// allocate or wait; [`Workspace::stream_bytes`] tells the stream's length.
+    /// Enqueues the compression of the array in `input` to a stream without header at the start of `output`, which must
+    /// have at least [`Gpu::max_bare_len`] bytes. As [`Gpu::compress`], it does not allocate or wait;
+    /// [`Workspace::stream_bytes`] gives the stream's length.
     ///
     /// # Errors
     ///
     /// [`Error::Cuszp`] or [`Error::Aatrox`] if the parameters do not fit each other or the array;
-    /// [`Error::StrictOnDevice`]; else as [`Gpu::compress`].
+    /// [`Error::StrictOnDevice`]; otherwise as [`Gpu::compress`].
     pub fn compress_bare<T: Element>(
         &self,
         stream: &Arc<CudaStream>,
@@ -442,7 +442,7 @@ impl Gpu {
         let bytes = size_of::<T>() as u64 * input.len() as u64;
         let (input, _input_use) = input.device_ptr(stream);
         let (output, _output_use) = output.device_ptr_mut(stream);
-        // SAFETY: the guard keeps the buffer valid and in order with other streams.
+        // SAFETY: the guard keeps the buffer valid, and ordered with other streams.
         let input = unsafe { words("input", input, bytes)? };
         // SAFETY: as above.
         let output = unsafe { words("output", output, found)? };
@@ -452,9 +452,9 @@ impl Gpu {
         })
     }
 
-    /// Asks for the decompression of a stream without header. Its rate bytes are not looked at
-    /// beforehand: what is wrong with them is for [`Workspace::check`] to say, of which a chunk is then a
-    /// block. What is missing at the end of `input` counts as zeros.
+    /// Enqueues the decompression of a stream without header. Its rate bytes are not checked beforehand:
+    /// [`Workspace::check`] reports their faults, with blocks in place of chunks. Bytes missing at the end of `input`
+    /// count as zeros.
     ///
     /// # Errors
     ///
@@ -475,7 +475,7 @@ impl Gpu {
         );
         let (input, _input_use) = input.device_ptr(stream);
         let (output, _output_use) = output.device_ptr_mut(stream);
-        // SAFETY: the guard keeps the buffer valid and in order with other streams.
+        // SAFETY: the guard keeps the buffer valid, and ordered with other streams.
         let input = unsafe { words("input", input, room)? };
         // SAFETY: as above.
         let output = unsafe { words("output", output, bytes)? };
@@ -485,7 +485,7 @@ impl Gpu {
         })
     }
 
-    /// A workspace for such streams without header, and all that have no more blocks.
+    /// A workspace for these streams without header, and for all that have no more blocks.
     ///
     /// # Errors
     ///
@@ -526,10 +526,9 @@ impl Gpu {
         Ok(Header::read(&bytes)?)
     }
 
-    /// Asks for a kernel that reads all words of `input`, and adds their sum modulo 2^32 to the lower half
-    /// of the first item of `sum`. It is of no use but as a ceiling for measurements: no kernel that reads
-    /// the whole field, as the search for its range does, is faster than this one. Does not allocate and
-    /// does not wait.
+    /// Enqueues a kernel that reads all words of `input`, and adds their sum modulo 2^32 to the lower half of the first
+    /// item of `sum`. It serves only as an upper limit in measurements: no kernel that reads the whole field, such as
+    /// the search for its range, is faster. Does not allocate and does not wait.
     ///
     /// # Errors
     ///
@@ -551,7 +550,7 @@ impl Gpu {
         let (input, _input_use) = input.device_ptr(stream);
         let (sum, _sum_use) = sum.device_ptr_mut(stream);
         let params = ReadAllParams {
-            // SAFETY: the guard keeps the buffer valid and in order with other streams.
+            // SAFETY: the guard keeps the buffer valid, and ordered with other streams.
             input: unsafe { words("input", input, bytes)? },
             // SAFETY: as above; it has at least one item.
             sum: unsafe { View::new(sum as *mut u64, 1) },
@@ -579,7 +578,7 @@ impl Gpu {
     }
 }
 
-/// A box of a field in device memory, whose elements have so many bytes.
+/// A box of a field in device memory whose elements have `bytes` bytes.
 fn device_box(address: u64, grid: &Grid, place: &ChunkBox, bytes: usize) -> DeviceBox {
     let [depth, height, width] = place.extents.map(|extent| extent as usize);
     let [_, rows, columns] = grid.lengths();
@@ -589,7 +588,7 @@ fn device_box(address: u64, grid: &Grid, place: &ChunkBox, bytes: usize) -> Devi
         width: width * bytes,
         height,
         depth,
-        // The row of a line is longer than a pitch may be.
+        // The row of a line may exceed the largest pitch.
         pitch: if is_line { width } else { columns as usize } * bytes,
         slice_rows: rows as usize,
     }
@@ -611,7 +610,7 @@ pub(crate) unsafe fn words(
             alignment: ALIGNMENT,
         });
     }
-    // SAFETY: as the caller promises.
+    // SAFETY: by the contract of this function.
     Ok(unsafe { View::new(address as *mut u32, bytes / 4) })
 }
 
@@ -622,7 +621,8 @@ pub struct Workspace {
 }
 
 impl Workspace {
-    /// The cells that a call on so many chunks needs, if it is on the workspace's stream.
+    /// The cells that a call on this many chunks needs. An error if the call is not on the workspace's stream, or the
+    /// workspace is too small.
     fn cells_for(&self, stream: &CudaStream, chunks: u64) -> Result<View<u64>, Error> {
         if stream.cu_stream() != self.memory.stream().cu_stream() {
             return Err(Error::WorkspaceStream);
@@ -634,36 +634,35 @@ impl Workspace {
             });
         }
         let all = self.memory.view::<u64>();
-        // SAFETY: a part of memory that this workspace owns.
+        // SAFETY: a part of this workspace's memory.
         Ok(unsafe { View::new(all.address(), cells::count(chunks)) })
     }
 
-    /// The device address of a `u64`: the length in bytes of the stream that the last compression
-    /// made, once it is done.
+    /// The device address of a `u64`: the length in bytes of the stream that the last compression made, after it has
+    /// finished.
     pub fn stream_bytes_address(&self) -> u64 {
         self.memory.view::<u64>().address() as u64 + 8 * cells::STREAM_BYTES
     }
 
-    /// The device address of a `u64`: 0 if the last decompression found nothing wrong, once it is
-    /// done.
+    /// The device address of a `u64`: 0 if the last decompression found no fault, after it has finished.
     pub fn fault_address(&self) -> u64 {
         self.memory.view::<u64>().address() as u64 + 8 * cells::FAULT
     }
 
-    /// The length in bytes of the stream that the last compression on `stream` made. Waits for it.
+    /// The length in bytes of the stream that the last compression on `stream` made. Waits for the compression.
     ///
     /// # Errors
     ///
-    /// [`Error::Cuda`], that of a failed kernel among them.
+    /// [`Error::Cuda`], also for a failed kernel.
     pub fn stream_bytes(&self, stream: &Arc<CudaStream>) -> Result<u64, Error> {
         self.read(stream, cells::STREAM_BYTES)
     }
 
-    /// Waits for the last decompression on `stream` and says what it found wrong.
+    /// Waits for the last decompression on `stream` and returns the fault that it found.
     ///
     /// # Errors
     ///
-    /// [`Error::Format`] if the stream was damaged or another than claimed; [`Error::Cuda`].
+    /// [`Error::Format`] if the stream was damaged or has another layout; [`Error::Cuda`].
     pub fn check(&self, stream: &Arc<CudaStream>) -> Result<(), Error> {
         let cell = self.read(stream, cells::FAULT)?;
         fault_in(cell).map_err(|error: FormatError| error.into())

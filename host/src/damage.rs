@@ -1,4 +1,4 @@
-//! What a damaged chunk takes with it: where its elements lie in the field.
+//! The loss due to a damaged chunk: the positions in the field of its elements.
 
 use crate::part::Part;
 use ferrosz_codec::container::extents::Extents;
@@ -9,17 +9,17 @@ use ferrosz_codec::{FormatError, Shape};
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Damage {
-    /// The chunk's number, as errors name it.
+    /// The chunk's number, as in errors.
     pub chunk: u64,
     /// The fault of the chunk.
     pub cause: FormatError,
-    /// The elements that are lost. No element is lost twice: one that depends on two damaged chunks is listed with
-    /// the first of them.
+    /// The lost elements. No element is listed twice: an element that depends on two damaged chunks is listed with the
+    /// first.
     pub lost: Vec<Part>,
 }
 
 impl Damage {
-    /// How many elements are lost.
+    /// The number of lost elements.
     pub fn elements(&self) -> u64 {
         self.lost
             .iter()
@@ -28,7 +28,7 @@ impl Damage {
     }
 }
 
-/// A box of a field as its grid sees it.
+/// A box of a field in the dimensions of its grid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct GridBox {
     pub(crate) origin: [u64; 3],
@@ -49,8 +49,8 @@ impl GridBox {
 
     /// The box as parts of a field with these extents.
     ///
-    /// A grid leaves out dimensions of length 1, takes the last two that are left for y and x, and has all before
-    /// them in z, so that a stretch along z is one box for each row of the last dimension among those.
+    /// A grid leaves out dimensions of length 1. The last two of the others are y and x, and z stands for all before
+    /// them. So a range along z is one box for each row of the last dimension that z stands for.
     pub(crate) fn parts(&self, grid: &Grid, extents: &Extents) -> Vec<Part> {
         let [z, y, x] = std::array::from_fn(|i| self.origin[i]..self.origin[i] + self.size[i]);
         if grid.shape() == Shape::Line {
@@ -58,7 +58,7 @@ impl GridBox {
         }
         let lengths = extents.lengths();
         let axes: Vec<usize> = (0..lengths.len()).filter(|i| lengths[*i] != 1).collect();
-        // Planes and cubes have two dimensions at least.
+        // Planes and cubes have at least two dimensions.
         let [leading @ .., y_axis, x_axis] = &axes[..] else {
             return Vec::new();
         };
@@ -107,7 +107,7 @@ mod tests {
             (Shape::Cube, &[4, 5, 1, 6, 7]),
             (Shape::Cube, &[2, 3, 4, 5, 6]),
         ] {
-            // More dimensions than the format has.
+            // More dimensions than the format allows.
             let Some(extents) = Extents::new(lengths) else {
                 continue;
             };
@@ -129,7 +129,7 @@ mod tests {
         }
     }
 
-    /// The numbers of a part's elements, found by asking each element.
+    /// The numbers of a part's elements, found by a test of each element of the field.
     fn elements(part: &Part, lengths: &[u64]) -> Vec<u64> {
         let all = 0..lengths.iter().product::<u64>();
         let ranges = match part {

@@ -40,7 +40,7 @@ impl Default for Decompressor {
 }
 
 impl Decompressor {
-    /// Decompression wherever is best, with checksums verified.
+    /// Decompression on [`Device::Auto`], with checksums verified.
     pub fn new() -> Self {
         Self {
             device: Device::default(),
@@ -48,15 +48,15 @@ impl Decompressor {
         }
     }
 
-    /// Chooses where to run.
+    /// Sets the device to run on.
     #[must_use]
     pub fn device(mut self, device: Device) -> Self {
         self.device = device;
         self
     }
 
-    /// Whether to check the chunks' checksums. Without, damage may go unseen; it never causes
-    /// anything but wrong values or an error.
+    /// Sets whether the chunks' checksums are checked. Without the check, damage may go unnoticed; it can only cause
+    /// wrong values or an error.
     #[must_use]
     pub fn verify_checksums(mut self, verify: bool) -> Self {
         self.verify = verify;
@@ -78,8 +78,8 @@ impl Decompressor {
         self.decompress_with_progress(stream, &|_| {})
     }
 
-    /// As [`Decompressor::decompress`], and tells `progress` from time to time, on any thread, how
-    /// many more elements are done.
+    /// As [`Decompressor::decompress`]; calls `progress` from time to time, on any thread, with the number of elements
+    /// done since the last call.
     ///
     /// # Errors
     ///
@@ -108,8 +108,8 @@ impl Decompressor {
         self.decompress(&stream)
     }
 
-    /// The device that decompresses so many elements of a stream to host memory: the one set, or that which
-    /// [`Device::Auto`] takes, which is started if it is a GPU. Parts of streams of tiles are decoded on the CPU.
+    /// The device that decompresses this many elements of a stream to host memory: the device that was set, or the
+    /// choice of [`Device::Auto`], which is started if it is a GPU. Parts of streams of tiles are decoded on the CPU.
     ///
     /// # Errors
     ///
@@ -123,12 +123,11 @@ impl Decompressor {
         Backend::device_for(self.device, work)
     }
 
-    /// Decompresses a whole stream into the start of `out`; the number of elements.
+    /// Decompresses a whole stream into the start of `out`; returns the number of elements.
     ///
     /// # Errors
     ///
-    /// [`Error::OutputTooSmall`], and as [`Decompressor::decompress`]; `out` may then hold
-    /// anything.
+    /// [`Error::OutputTooSmall`], and as [`Decompressor::decompress`]; the contents of `out` are then unspecified.
     pub fn decompress_into<T: Element>(
         &self,
         stream: &[u8],
@@ -150,7 +149,7 @@ impl Decompressor {
         Ok(out.len())
     }
 
-    /// Decompresses elements `range` of a stream, touching no chunk that holds none of them.
+    /// Decompresses elements `range` of a stream. Reads only chunks that hold some of them.
     ///
     /// # Errors
     ///
@@ -163,9 +162,9 @@ impl Decompressor {
         self.decompress_part(stream, &Part::Elements(range))
     }
 
-    /// Decompresses a part of a stream's field, touching no chunk that holds none of it: of a codec of blocks a GPU gets
-    /// just these chunks, and a part of a stream of tiles is decoded on the CPU, whatever the device. The values are in
-    /// the order of the part's own elements.
+    /// Decompresses a part of a stream's field. Reads only chunks that hold some of it. For a codec of blocks a GPU
+    /// gets only these chunks; a part of a stream of tiles is decoded on the CPU, whatever the device. The values are
+    /// in the order of the part's elements.
     ///
     /// ```
     /// # use ferrosz_host as ferrosz;
@@ -202,7 +201,7 @@ impl Decompressor {
         mut values: &mut [T],
         progress: &(dyn Fn(u64) + Sync),
     ) -> Result<(), Error> {
-        // The kernels of tiles know whole fields only; on the CPU a part costs its own chunks.
+        // The kernels of tiles decode whole fields only. On the CPU only the chunks of the part are decoded.
         let is_part = regions != [Region::whole(&stream.header.grid())];
         let codec = stream.header.codec;
         let backend = if is_part && codec.tiles().is_some() {
@@ -246,8 +245,8 @@ pub(crate) fn read<T: Element>(stream: &[u8]) -> Result<StreamRef<'_>, FormatErr
     Ok(read)
 }
 
-/// Zeroed elements, or an error where there is no memory for them: a header can claim far more
-/// elements than its few bytes suggest.
+/// Zeroed elements, or an error if there is not enough memory: a header can claim far more elements than its few bytes
+/// suggest.
 pub(crate) fn allocate<T: Element>(elements: u64) -> Result<Vec<T>, Error> {
     let failed = Error::OutOfMemory {
         bytes: elements.saturating_mul(T::BYTES as u64),

@@ -1,22 +1,22 @@
-//! Where to run.
+//! The devices that compression and decompression run on.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// Where compression and decompression run. The bytes are the same everywhere.
+/// A device that compression and decompression run on. The bytes are the same on all devices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Device {
-    /// An NVIDIA GPU if there is one that is expected to be done earlier than the CPU, its start-up of half a second
-    /// and the way of the data to it included; else the CPU.
-    /// [`Compressor::device_for`](crate::Compressor::device_for) tells which.
+    /// An NVIDIA GPU, if there is one that is expected to finish before the CPU, including its start-up of half a
+    /// second and the transfer of the data; otherwise the CPU.
+    /// [`Compressor::device_for`](crate::Compressor::device_for) gives the choice.
     #[default]
     Auto,
     /// All cores of the CPU.
     Cpu,
-    /// The NVIDIA GPU of this number.
+    /// The NVIDIA GPU with this number.
     Cuda(usize),
-    /// The GPU's kernels on the emulator: slow, and checked at every step.
+    /// The GPU's kernels on the emulator: slow, but checked at every step.
     Emulator,
 }
 

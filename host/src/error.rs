@@ -1,4 +1,4 @@
-//! All that can go wrong, each with its cause.
+//! All errors of the library, with their causes.
 
 use ferrosz_codec::aatrox::AatroxError;
 use ferrosz_codec::cuszp::CuszpError;
@@ -9,12 +9,12 @@ use thiserror::Error;
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// On a device, streams of tiles are decoded as a whole.
+    /// A part of a stream of tiles cannot be decoded in device memory.
     #[error(
         "a part of a stream of tiles cannot be decoded in device memory; decode all of it, or the part on the host"
     )]
     PartOfTiles,
-    /// The statistics of a stream of tiles are those of its field.
+    /// A stream of tiles cannot be updated, as its statistics are those of its field.
     #[error(
         "a stream of tiles cannot be updated; compress the whole field again, with a codec of blocks (preset `fast`) if it is to be updated"
     )]
@@ -25,19 +25,19 @@ pub enum Error {
     /// The stream cannot be read.
     #[error(transparent)]
     Format(#[from] FormatError),
-    /// A stream of cuSZp's cannot be read or written.
+    /// A stream of cuSZp cannot be read or written.
     #[error(transparent)]
     Cuszp(#[from] CuszpError),
-    /// A bare stream of AATROX's cannot be read or written.
+    /// A bare stream of AATROX cannot be read or written.
     #[error(transparent)]
     Aatrox(#[from] AatroxError),
-    /// The extents are not one to eight lengths.
+    /// The extents are not one to eight lengths, or their product is not below 2^64.
     #[error("extents {0} are not one to eight lengths with a product below 2^64")]
     BadExtents(String),
     /// The extents do not fit the data.
     #[error("extents {extents:?} make {product} elements, but the array has {elements}")]
     ExtentsMismatch {
-        /// The extents given.
+        /// The given extents.
         extents: Vec<u64>,
         /// Their product.
         product: u64,
@@ -47,14 +47,14 @@ pub enum Error {
     /// An output buffer is too small.
     #[error("the output has room for {found} {unit}, and {needed} are needed")]
     OutputTooSmall {
-        /// What is needed.
+        /// The required size.
         needed: u64,
-        /// What there is.
+        /// The size of the buffer.
         found: u64,
-        /// Of what: `bytes` or `elements`.
+        /// The unit of the sizes: `bytes` or `elements`.
         unit: &'static str,
     },
-    /// A range of elements that the field does not have.
+    /// A range of elements is not within the field.
     #[error("elements {from}..{to} are not within the field's {elements}")]
     RangeOutside {
         /// First element of the range.
@@ -64,97 +64,97 @@ pub enum Error {
         /// Elements of the field.
         elements: u64,
     },
-    /// A box that the field does not have.
+    /// A box is not within the field.
     #[error(
         "the box {ranges:?} is not one range for each of the field's extents {extents:?}, within them"
     )]
     BoxOutside {
-        /// The ranges given, slowest dimension first.
+        /// The given ranges, slowest dimension first.
         ranges: Vec<std::ops::Range<u64>>,
         /// The field's extents.
         extents: Vec<u64>,
     },
-    /// Not as many values as the part that they are to replace.
+    /// The number of values is not the number of elements of the part that they replace.
     #[error("the part has {elements} elements, and {found} values are to replace them")]
     PartMismatch {
         /// Elements of the part.
         elements: u64,
-        /// Values given.
+        /// The number of values.
         found: u64,
     },
     /// The parts of a decomposition do not fit each other.
     #[error("the parts of a field do not fit each other: {0}")]
     BadDecomposition(&'static str),
-    /// A radius that codes of the type asked for cannot have.
+    /// The radius is not possible for codes of this type.
     #[error("the radius {radius} is not from 1 to {most}, as codes of this type have it")]
     BadRadius {
         /// The radius.
         radius: u32,
-        /// The largest.
+        /// The largest possible radius.
         most: u32,
     },
-    /// A tuning that nothing can come of.
+    /// A tuning without choices, or with invalid bounds of levels.
     #[error("the tuning chooses from nothing, or levels' bounds are divided by less than 1")]
     BadTuning,
-    /// What bounds are to be relative to.
+    /// The value that bounds are relative to is not finite, or negative.
     #[error("a bound cannot be relative to {0}: it must be finite and not negative")]
     BadValueBase(f64),
-    /// No shape of blocks has so many dimensions.
+    /// No shape of blocks has this many dimensions.
     #[error("blocks of rank {0} do not exist: 1, 2 or 3")]
     BadRank(u8),
-    /// A codec that has no blocks of this shape.
+    /// The codec has no blocks of this shape.
     #[error("codec {codec} has no blocks of rank {rank}, only of rank 1")]
     RankOfCodec {
         /// The codec.
         codec: Codec,
-        /// The rank asked for.
+        /// The requested rank.
         rank: u8,
     },
-    /// What the strict encoder of cuSZp's streams looks for, a kernel does not see.
+    /// The strict encoder of cuSZp's streams cannot run on a device, as no kernel makes its checks.
     #[error("a strict encoder works on host slices, not on device memory")]
     StrictOnDevice,
-    /// The codec must be known beforehand here.
+    /// A codec must be chosen before this call.
     #[error("the codec is still to be chosen: call Compressor::choose with the field first")]
     NotChosen,
     /// The field is too large for this machine or backend.
     #[error("{elements} elements of {dtype} are more than can be handled here")]
     TooLarge {
-        /// Elements.
+        /// The number of elements.
         elements: u64,
         /// Their type.
         dtype: Dtype,
     },
-    /// Memory could not be had.
+    /// Memory could not be allocated.
     #[error("no memory for {bytes} bytes")]
     OutOfMemory {
-        /// Bytes asked for.
+        /// The requested bytes.
         bytes: u64,
     },
-    /// A device was asked for that is not there.
+    /// The requested device is not available.
     #[error("no device '{device}': {reason}")]
     NoDevice {
         /// The device's name.
         device: &'static str,
-        /// Why it cannot be used.
+        /// The reason.
         reason: String,
     },
     /// A call of the CUDA driver failed.
     #[error("CUDA failed to {action}: {reason}")]
     Cuda {
-        /// What was tried.
+        /// The action that failed.
         action: &'static str,
-        /// What the driver said.
+        /// The driver's message.
         reason: String,
     },
-    /// Device memory does not lie as a kernel needs it.
+    /// Device memory is not aligned as a kernel requires.
     #[error("the {argument} buffer is not aligned to {alignment} bytes")]
     Misaligned {
-        /// Which argument.
+        /// The name of the argument.
         argument: &'static str,
-        /// What it must be a multiple of.
+        /// The required alignment in bytes.
         alignment: u64,
     },
-    /// A workspace belongs to a smaller field.
+    /// The workspace is too small for the field.
     #[error("the workspace is for {capacity} chunks, and the field has {chunks}")]
     WorkspaceTooSmall {
         /// Chunks of the field.
@@ -162,11 +162,11 @@ pub enum Error {
         /// Chunks that the workspace is for.
         capacity: u64,
     },
-    /// A workspace belongs to a field of other extents.
+    /// The workspace is for a field of other extents.
     #[error("the workspace was made for a field of other extents")]
     WorkspaceGrid,
-    /// A workspace was brought to another stream than it was made for. Calls on two streams could use
-    /// it at the same time.
+    /// The workspace was made for another stream than the one of the call. Calls on two streams could use it at the
+    /// same time.
     #[error("the workspace was made for another CUDA stream")]
     WorkspaceStream,
     /// A GPU is too old for the kernels.
@@ -179,26 +179,26 @@ pub enum Error {
         name: String,
         /// Its compute capability, major and minor.
         capability: (i32, i32),
-        /// The least that the kernels need.
+        /// The least capability that the kernels need.
         needed: (i32, i32),
     },
     /// A reader or writer failed.
     #[error("cannot {action}: {reason}")]
     Io {
-        /// What was tried.
+        /// The action that failed.
         action: &'static str,
-        /// What kind of failure it was.
+        /// The kind of failure.
         kind: std::io::ErrorKind,
-        /// What the operating system said.
+        /// The operating system's message.
         reason: String,
     },
-    /// A kernel broke a rule of the machine; found by the emulator. A defect of ferrosz.
+    /// A kernel broke a rule of the machine, as found by the emulator. This is a defect of ferrosz.
     #[error("a kernel is at fault: {0}")]
     KernelFault(String),
 }
 
 impl Error {
-    /// Says what was tried when a reader or writer failed.
+    /// An error of a reader or writer that failed in this action.
     pub(crate) fn io(action: &'static str) -> impl Fn(std::io::Error) -> Self {
         move |error| Self::Io {
             action,

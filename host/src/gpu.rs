@@ -1,4 +1,4 @@
-//! Machines that run kernels: the order of the kernels, written once for all of them.
+//! Machines that run kernels, and the order of the kernels, which is the same for all machines.
 
 pub(crate) mod blocks;
 #[cfg(feature = "cuda")]

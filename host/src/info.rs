@@ -1,4 +1,4 @@
-//! What a stream says of itself, without decoding it.
+//! Information in a stream's header and chunk table, without decoding.
 
 use crate::error::Error;
 use crate::stream::table;
@@ -11,7 +11,7 @@ use ferrosz_codec::shape::Shape;
 use ferrosz_codec::tile::{self, CHUNK_TILES};
 use ferrosz_codec::{Bound, Codec, Dtype};
 
-/// What a stream says of itself.
+/// The properties of a stream in its header and chunk table.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Info {
@@ -25,30 +25,30 @@ pub struct Info {
     pub extents: Vec<u64>,
     /// Number of elements.
     pub elements: u64,
-    /// The error bound as it was given.
+    /// The error bound as the user gave it.
     pub bound: Bound,
     /// The absolute error that follows from it; 0 is lossless.
     pub absolute_error: f64,
     /// Elements in a full chunk.
     pub chunk_elements: u64,
-    /// A full chunk's extents, slowest dimension first; of the dimensions longer than 1. Those of a tile
-    /// where a chunk is [`Info::chunk_tiles`] tiles.
+    /// A full chunk's extents, slowest dimension first, in the dimensions longer than 1. If a chunk is
+    /// [`Info::chunk_tiles`] tiles, the extents of a tile.
     pub chunk_extents: Vec<u64>,
-    /// Tiles of a full chunk; none if the codec is one of blocks.
+    /// Tiles of a full chunk; none for codecs of blocks.
     pub chunk_tiles: Option<u32>,
-    /// Number of chunks; those of a coarse field of anchors among them.
+    /// Number of chunks, including those of a coarse field of anchors.
     pub chunks: u64,
-    /// Bytes of updates: of chunks that replaced others.
+    /// Bytes of updates, which are chunks that replaced others.
     pub update_bytes: u64,
     /// Bytes of the whole stream.
     pub stream_bytes: u64,
     /// Bytes of the uncompressed field.
     pub field_bytes: u64,
-    /// How many chunks have which form; those that an update replaced count as they were.
+    /// The number of chunks of each form. Replaced chunks count with their old form.
     pub forms: ChunkForms,
 }
 
-/// How many chunks have which form.
+/// The number of chunks of each form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct ChunkForms {
@@ -56,11 +56,11 @@ pub struct ChunkForms {
     pub zero: u64,
     /// Coded.
     pub coded: u64,
-    /// Coded, with values that have no code beside.
+    /// Coded, with separate values that have no code.
     pub coded_with_exceptions: u64,
     /// Not compressed.
     pub raw: u64,
-    /// One value throughout.
+    /// All elements are equal.
     pub constant: u64,
 }
 
@@ -76,7 +76,7 @@ impl Info {
     }
 }
 
-/// Reads header and chunk table of a stream; the payload need not be there.
+/// Reads header and chunk table of a stream; the payload may be missing.
 ///
 /// # Errors
 ///
@@ -120,7 +120,7 @@ pub fn info(stream: &[u8]) -> Result<Info, Error> {
     })
 }
 
-/// Without the leading dimensions in which a chunk has just one element.
+/// The extents of a chunk, without the leading dimensions in which it has one element.
 fn chunk_extents(header: &Header) -> Vec<u64> {
     let extents = match header.layout().family() {
         Family::Blocks(layout) => layout.grid.tile().map(|bits| 1u64 << bits),
@@ -143,16 +143,16 @@ fn count_forms(table: &[[u8; ENTRY_BYTES]]) -> ChunkForms {
             Some(Form::CodedWithExceptions) => forms.coded_with_exceptions += 1,
             Some(Form::Raw) => forms.raw += 1,
             Some(Form::Constant) => forms.constant += 1,
-            // The decoder reports it.
+            // The decoder reports this error.
             None => {}
         }
     }
     forms
 }
 
-/// A strict upper bound on the bytes of the stream of `elements` elements, coded in blocks of rank 1,
-/// whatever their values: 0.05 % and 188 bytes over the field. Saturates where that is beyond a `u64`.
-/// For other ranks see [`Compressor::max_compressed_len`](crate::Compressor::max_compressed_len).
+/// A strict upper bound on the bytes of the stream of `elements` elements, coded in blocks of rank 1, whatever their
+/// values: 0.05 % and 188 bytes over the field. Saturates if it exceeds a `u64`. For other ranks see
+/// [`Compressor::max_compressed_len`](crate::Compressor::max_compressed_len).
 pub fn max_compressed_len(elements: u64, dtype: Dtype) -> u64 {
     let layout = Layout::new(Codec::PLAIN, Shape::Line, Extents::line(elements));
     layout.max_stream_bytes(dtype).unwrap_or(u64::MAX)

@@ -1,10 +1,10 @@
-//! Lengths of a field's dimensions, as callers have them.
+//! Lengths of a field's dimensions, as integers of any type.
 
 use crate::error::Error;
 use ferrosz_codec::container::extents::Extents;
 use std::fmt::Debug;
 
-/// An integer that may be the length of a dimension: `usize`, `u64` and all others.
+/// An integer type for the length of a dimension: `usize`, `u64` and all others.
 pub trait Length: Copy + Debug + TryInto<u64> {}
 
 impl<L: Copy + Debug + TryInto<u64>> Length for L {}

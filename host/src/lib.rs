@@ -1,6 +1,6 @@
-//! Plans and runs compression: on the CPU, on NVIDIA GPUs, and on the emulator of the GPU kernels.
+//! Compression on the CPU, on NVIDIA GPUs, and on the emulator of the GPU kernels.
 //!
-//! Users reach all of this through the crate `ferrosz`.
+//! Users access this crate through the crate `ferrosz`.
 #![cfg_attr(
     not(any(feature = "cuda", feature = "emulator")),
     allow(
@@ -59,7 +59,7 @@ pub mod versions {
     use crate::{Bound, Element, Error, Layout, cpu, decompress};
     use ferrosz_codec::container::region::Region;
 
-    /// As [`crate::Compressor::compress`] on the CPU, by a version.
+    /// As [`crate::Compressor::compress`] on the CPU, with this version.
     ///
     /// # Errors
     ///
@@ -75,11 +75,11 @@ pub mod versions {
         Ok(stream)
     }
 
-    /// As [`crate::Decompressor::decompress`] on the CPU, by a version.
+    /// As [`crate::Decompressor::decompress`] on the CPU, with this version.
     ///
     /// # Errors
     ///
-    /// Those of [`crate::Decompressor::decompress`] without a GPU.
+    /// The errors of [`crate::Decompressor::decompress`] without a GPU.
     pub fn decompress<T: Element>(version: Version, stream: &[u8]) -> Result<Vec<T>, Error> {
         let stream = decompress::read::<T>(stream)?;
         let mut values = decompress::allocate::<T>(stream.header.elements())?;
@@ -89,8 +89,8 @@ pub mod versions {
     }
 }
 
-/// What the bytes mean, for the tests and tools of ferrosz. It may change in any release.
-// A module, as rustdoc would show what is only re-exported.
+/// The definition of the bytes, for the tests and tools of ferrosz. It may change in any release.
+// A module, as rustdoc would show a re-export.
 #[doc(hidden)]
 pub mod codec {
     pub use ferrosz_codec::*;

@@ -1,20 +1,20 @@
 //! New memory for large results.
 //!
-//! The system gives new memory page by page, when it is first touched, and that can take longer than
-//! decoding. Large pages make it several times faster; Linux gives them to whoever asks.
+//! The system maps new memory page by page, at the first access to each page. This can take longer than decoding. Large
+//! pages make it several times faster; Linux provides them on request.
 
 use crate::error::Error;
 use bytemuck::Zeroable;
 use bytemuck::allocation::try_zeroed_vec;
 
-/// Zeroed elements; none if there is no memory for them.
+/// Zeroed elements; none if there is not enough memory.
 pub(crate) fn zeroed<T: Zeroable>(count: usize) -> Option<Vec<T>> {
     let mut values = try_zeroed_vec(count).ok()?;
     ask_for_large_pages(&mut values);
     Some(values)
 }
 
-/// As [`zeroed`], or the error that says how much was wanted.
+/// As [`zeroed`], or the error with the requested size.
 ///
 /// # Errors
 ///
@@ -27,7 +27,7 @@ pub(crate) fn try_zeroed<T: Zeroable>(count: u64) -> Result<Vec<T>, Error> {
     zeroed(count).ok_or_else(failed)
 }
 
-/// A vector with room for so many bytes.
+/// An empty vector with a capacity of this many bytes.
 ///
 /// # Errors
 ///
@@ -41,14 +41,14 @@ pub(crate) fn with_capacity(bytes: u64) -> Result<Vec<u8>, Error> {
     Ok(vector)
 }
 
-/// Makes room for more bytes, in large pages if the system has some. Without memory it does nothing.
+/// Reserves capacity for more bytes, in large pages if the system has some. Does nothing if there is not enough memory.
 pub(crate) fn reserve(bytes: &mut Vec<u8>, more: usize) {
     if bytes.try_reserve(more).is_ok() {
         ask_for_large_pages(bytes);
     }
 }
 
-/// Puts bytes behind those of a vector.
+/// Appends bytes to a vector.
 ///
 /// # Errors
 ///
@@ -61,10 +61,10 @@ pub(crate) fn append(vector: &mut Vec<u8>, bytes: &[u8]) -> Result<(), Error> {
     Ok(())
 }
 
-/// Asks for large pages where a vector's memory, capacity included, has room for some.
+/// Requests large pages for a vector's memory, capacity included, where it contains whole ones.
 #[cfg(target_os = "linux")]
 fn ask_for_large_pages<T>(values: &mut Vec<T>) {
-    /// Below it there are at most a few large pages, and the memory may be the heap's.
+    /// Smaller vectors have at most a few large pages, and their memory may belong to the heap.
     const LEAST: usize = 4 << 20;
     /// A multiple of the small pages of all machines.
     const ALIGNMENT: usize = 1 << 16;
@@ -75,8 +75,8 @@ fn ask_for_large_pages<T>(values: &mut Vec<T>) {
     let start = values.as_mut_ptr().cast::<u8>();
     let skipped = start.align_offset(ALIGNMENT);
     let length = bytes.saturating_sub(skipped) / ALIGNMENT * ALIGNMENT;
-    // SAFETY: the pages lie in the vector's memory. The advice changes none of their contents, and
-    // where the system has no use for it, nothing: so its answer does not matter.
+    // SAFETY: the pages are in the vector's memory. The advice does not change their contents, and has no effect if the
+    // system cannot follow it, so its result does not matter.
     unsafe {
         libc::madvise(
             start.wrapping_add(skipped).cast(),

@@ -17,7 +17,7 @@ pub enum Part {
 }
 
 impl Part {
-    /// The part's extents: one length for a range, one a dimension for a box.
+    /// The part's extents: one length for a range, one length for each dimension of a box.
     pub fn extents(&self) -> Vec<u64> {
         let ranges = match self {
             Self::Elements(range) => std::slice::from_ref(range),
@@ -29,7 +29,7 @@ impl Part {
         lengths.collect()
     }
 
-    /// The regions that make up the part of a field, one after the other.
+    /// The regions of the part of a field, in order.
     pub(crate) fn regions(&self, layout: &Layout) -> Result<Vec<Region>, Error> {
         let grid = layout.grid();
         match self {
@@ -50,8 +50,8 @@ impl Part {
     }
 }
 
-/// A box as regions, one after the other in C order. Streams have three dimensions, of which the slowest stands for all
-/// slower ones ([`Grid::new`]): so a box of four dimensions is a region for each index in the first, and so on.
+/// A box as regions, in C order. Streams have three dimensions, and the slowest stands for all slower ones
+/// ([`Grid::new`]). So a box of four dimensions is one region for each index in the first dimension, and so on.
 fn boxes(grid: &Grid, extents: &Extents, ranges: &[Range<u64>]) -> Option<Vec<Region>> {
     let lengths = extents.lengths();
     let is_inside =
@@ -65,7 +65,7 @@ fn boxes(grid: &Grid, extents: &Extents, ranges: &[Range<u64>]) -> Option<Vec<Re
     if ranges.iter().any(Range::is_empty) {
         return Some(Vec::new());
     }
-    // How far apart in z are slices one apart along each of the dimensions that z stands for, but the last of them.
+    // z stands for the dimensions of `outer` and the first of `inner`, which has `slices` slices.
     let split = longer.len().saturating_sub(3);
     let (outer, inner) = longer.split_at(split);
     let slices = inner.first().map_or(1, |(_, length)| *length);
@@ -102,7 +102,7 @@ mod tests {
     use super::*;
     use ferrosz_codec::{Codec, Shape};
 
-    /// The numbers of the elements of a box, counted out.
+    /// The numbers of the elements of a box, by enumeration.
     fn counted(lengths: &[u64], ranges: &[Range<u64>]) -> Vec<u64> {
         let mut numbers = vec![0];
         for (length, range) in lengths.iter().zip(ranges) {

@@ -1,21 +1,21 @@
-//! Presets: how much time a short stream is worth, instead of the name of a codec.
+//! Presets: a choice between speed and size, instead of the name of a codec.
 
 use ferrosz_codec::Codec;
 use ferrosz_codec::pipeline::{BlockCodec, TileCoder};
 use std::fmt;
 use std::str::FromStr;
 
-/// Leaves codec and rank to a sample of each field, among the codecs that are fast enough.
+/// A preset chooses codec and rank by a sample of each field, among the codecs that are fast enough.
 ///
-/// What the three promise, as medians and extremes over fields and bounds, is measured in
-/// `docs/measurements/presets.md`.
+/// `docs/measurements/presets.md` has measurements of the three presets: medians and extremes over fields and bounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum Preset {
-    /// The shortest stream of the codecs of blocks: the fastest ones, and the only ones whose streams can be
-    /// updated.
+    /// The shortest stream of the codecs of blocks, which are the fastest codecs, and the only ones whose streams can
+    /// be updated.
     Fast,
-    /// The shortest stream of all codecs without splines, which take about twice the time of the slowest others.
+    /// The shortest stream of all codecs without splines. Splines take about twice the time of the slowest other
+    /// codecs.
     Balanced,
     /// The shortest stream of all codecs.
     #[default]
@@ -23,7 +23,7 @@ pub enum Preset {
 }
 
 impl Preset {
-    /// All of them, the fastest first.
+    /// All presets, the fastest first.
     pub const ALL: [Self; 3] = [Self::Fast, Self::Balanced, Self::Small];
 
     /// Its name on the command line.
@@ -35,9 +35,9 @@ impl Preset {
         }
     }
 
-    /// The codecs that it chooses from, the preferred first. Others are left out because they are never the
-    /// shortest by more than a thousandth. Variants of [`Codec::INTERP`] are tried only where that is the shortest of
-    /// the rest, and in its rank.
+    /// The codecs that the preset chooses from, the preferred first. Other codecs are never the shortest by more than a
+    /// thousandth. Variants of [`Codec::INTERP`] are tried only if it is the shortest of the others, and only in its
+    /// rank.
     pub const fn codecs(self) -> &'static [Codec] {
         const SMALL: &[Codec] = &[
             Codec::FIXED,
@@ -66,7 +66,7 @@ impl Preset {
     }
 }
 
-/// The codec that another is a variant of: what is predicted of the one tells whether to look at the other.
+/// The codec of which `codec` is a variant: variants are tried only if the prediction for that codec is the shortest.
 pub(crate) fn is_variant_of(codec: Codec) -> Option<Codec> {
     const VARIANTS: [Codec; 3] = [
         Codec::INTERP_SQUARE,
@@ -91,13 +91,13 @@ impl FromStr for Preset {
     }
 }
 
-/// What a [`Compressor`](crate::Compressor) is told about codecs.
+/// The choice of the codec of a [`Compressor`](crate::Compressor).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Choice {
-    /// To choose one for each field.
+    /// A preset, which chooses a codec for each field.
     Preset(Preset),
-    /// To take this one.
+    /// This codec.
     Codec(Codec),
 }
 

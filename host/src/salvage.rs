@@ -1,4 +1,4 @@
-//! Damaged streams: which chunks are damaged, and all that can still be had.
+//! Damaged streams: finds the damaged chunks, and decodes the others.
 
 use crate::cpu::blocks::ChunkDecoder;
 use crate::cpu::tiles;
@@ -14,9 +14,9 @@ use ferrosz_codec::with_element;
 use ferrosz_codec::{Element, FormatError};
 
 impl Decompressor {
-    /// Decompresses a damaged stream as far as it can be: elements that cannot be known are NaN, and the chunks at
-    /// fault are listed in the order of their numbers. A stream of interpolation loses what depends on a damaged
-    /// chunk, too. The end of the stream may be missing. Runs on the CPU, wherever this decompressor runs.
+    /// Decompresses the undamaged parts of a stream. Lost elements are NaN, and the damaged chunks are listed in the
+    /// order of their numbers. In a stream of interpolation, elements that depend on a damaged chunk are lost, too. The
+    /// end of the stream may be missing. Runs on the CPU, whatever this decompressor's device.
     ///
     /// ```
     /// # use ferrosz_host as ferrosz;
@@ -34,14 +34,14 @@ impl Decompressor {
     ///
     /// # Errors
     ///
-    /// [`Error::Format`] if nothing can be had: the header is damaged, the stream is not of `T`, its updates are
+    /// [`Error::Format`] if nothing can be decoded: the header is damaged, the stream is not of `T`, its updates are
     /// damaged or cut off, or the prologue of a stream of tiles is damaged. [`Error::OutOfMemory`].
     pub fn salvage<T: Element>(&self, stream: &[u8]) -> Result<(Vec<T>, Vec<Damage>), Error> {
         self.salvage_with_progress(stream, &|_| {})
     }
 
-    /// As [`Decompressor::salvage`], and tells `progress` from time to time, on any thread, how many more elements
-    /// are done.
+    /// As [`Decompressor::salvage`]; calls `progress` from time to time, on any thread, with the number of elements
+    /// done since the last call.
     ///
     /// # Errors
     ///
@@ -55,7 +55,7 @@ impl Decompressor {
         stream.header.quantizer::<T>()?;
         let mut values = allocate::<T>(stream.header.elements())?;
         let verify = self.verifies_checksums();
-        // As in `cpu::blocks::compress`.
+        // A static; see `cpu::blocks::compress`.
         let lost = with_element!(T::DTYPE, E => {
             static SALVAGE: Salvage<E> = salvage_of::<E>;
             SALVAGE(&stream, verify, cast_slice_mut(&mut values), progress)
@@ -67,9 +67,9 @@ impl Decompressor {
         Ok((values, damages(&stream, lost)))
     }
 
-    /// Decodes every chunk of a stream, and keeps none of the values: the damaged chunks, in the order of their
-    /// numbers; none if the stream is whole. The end of the stream may be missing. Takes memory for one chunk a
-    /// thread, and runs on the CPU.
+    /// Decodes every chunk of a stream without output; returns the damaged chunks, in the order of their numbers; none
+    /// if the stream is undamaged. The end of the stream may be missing. Needs memory for one chunk in each thread, and
+    /// runs on the CPU.
     ///
     /// # Errors
     ///
@@ -79,8 +79,8 @@ impl Decompressor {
         self.check_with_progress(stream, &|_| {})
     }
 
-    /// As [`Decompressor::check`], and tells `progress` from time to time, on any thread, how many more elements are
-    /// done.
+    /// As [`Decompressor::check`]; calls `progress` from time to time, on any thread, with the number of elements done
+    /// since the last call.
     ///
     /// # Errors
     ///
@@ -99,7 +99,7 @@ impl Decompressor {
         };
         let lost = with_element!(read.header.dtype, E => self.lost::<E>(&read, progress))?;
         match cut_off {
-            // Bytes that no chunk has are missing all the same.
+            // Missing bytes are an error even if they belong to no chunk.
             Some(error) if lost.is_empty() => Err(error.into()),
             _ => Ok(damages(&read, lost)),
         }
@@ -124,7 +124,7 @@ impl Decompressor {
 /// [`salvage_of`] an element type.
 type Salvage<T> = fn(&StreamRef<'_>, bool, &mut [T], Progress<'_>) -> Result<Vec<Lost>, Error>;
 
-/// Decodes all but what is lost; what `values` hold there is not known.
+/// Decodes all elements that are not lost; the `values` of lost elements are unspecified.
 fn salvage_of<T: Element>(
     stream: &StreamRef<'_>,
     verify: bool,
@@ -141,7 +141,7 @@ fn salvage_of<T: Element>(
     }
 }
 
-/// The positions of faulty chunks of blocks: just their own.
+/// The positions of faulty chunks of blocks, which lose only their own elements.
 fn lost_chunks(stream: &StreamRef<'_>, faults: Vec<(u64, FormatError)>) -> Vec<Lost> {
     let grid = stream.header.grid();
     let lost = faults.into_iter().map(|(chunk, cause)| {

@@ -12,7 +12,7 @@ use ferrosz_codec::container::tiles::prologue_bytes;
 use ferrosz_codec::container::update::{Replacements, Tail};
 use ferrosz_codec::error::ChunkFault;
 
-/// A stream of which all bytes are there.
+/// A complete stream.
 pub(crate) struct StreamRef<'a> {
     pub(crate) header: Header,
     identity: Identity,
@@ -32,7 +32,7 @@ pub(crate) struct StoredChunk<'a> {
 }
 
 impl<'a> StreamRef<'a> {
-    /// Reads a whole stream. What a process that died has left may follow it: see [`Tail`].
+    /// Reads a complete stream. Bytes that an interrupted process left may follow it: see [`Tail`].
     pub(crate) fn read(bytes: &'a [u8]) -> Result<Self, FormatError> {
         let header = Header::read(bytes)?;
         let (needed, found) = (header.stream_bytes(), bytes.len() as u64);
@@ -56,11 +56,13 @@ impl<'a> StreamRef<'a> {
         })
     }
 
-    /// Reads what is left of a stream whose header is whole: bytes may be missing at its end, and any may follow it.
+    /// Reads the rest of a stream whose header is undamaged. Bytes may be missing at its end, and any bytes may follow
+    /// it.
     ///
     /// # Errors
     ///
-    /// Those of the header, and of updates that are damaged or cut off: which chunks they replace is then unknown.
+    /// The errors of the header, and of updates that are damaged or cut off, as it is then unknown which chunks they
+    /// replace.
     pub(crate) fn read_remains(bytes: &'a [u8]) -> Result<Self, FormatError> {
         let header = Header::read(bytes)?;
         let (needed, found) = (header.stream_bytes(), bytes.len() as u64);
@@ -84,7 +86,7 @@ impl<'a> StreamRef<'a> {
         })
     }
 
-    /// A chunk of the table's entry of this number.
+    /// The chunk of the table's entry with this number.
     pub(crate) fn chunk(&self, number: u64) -> Result<StoredChunk<'a>, FormatError> {
         let (entry, bytes) = match self.replacements.of(number) {
             Some(replacement) => (replacement.entry, self.updates),
@@ -117,13 +119,13 @@ impl<'a> StreamRef<'a> {
         Ok(entry)
     }
 
-    /// A stream without updates that has this header, but for the length of its payload, and these records; of the chunks
-    /// it has those whose numbers `numbers` gives in ascending order, and no bytes of any other. Checksums are not
-    /// looked at: that of a damaged chunk stays wrong.
+    /// A stream without updates, with this header except for the length of its payload, and with these records. It has
+    /// the bytes of the chunks whose numbers `numbers` gives in ascending order, and of no other chunks. Checksums are
+    /// not checked: the checksum of a damaged chunk stays wrong.
     ///
     /// # Errors
     ///
-    /// [`Error::Format`] if a chunk lies where it cannot, and [`Error::OutOfMemory`].
+    /// [`Error::Format`] if a chunk has an impossible position, and [`Error::OutOfMemory`].
     pub(crate) fn rewrite(
         &self,
         header: Header,
@@ -163,7 +165,7 @@ impl<'a> StreamRef<'a> {
     }
 }
 
-/// The chunk table's entries as bytes, the records before it having been checked; the payload need not be there.
+/// The chunk table's entries as bytes. The records before it must have been checked; the payload may be missing.
 pub(crate) fn table<'a>(
     header: &Header,
     stream: &'a [u8],

@@ -1,4 +1,4 @@
-//! Random-access writes: replacing a part of a compressed field by recoding only its chunks.
+//! Updates of a compressed field: a part is replaced, and only its chunks are recoded.
 
 use crate::cpu::Version;
 use crate::cpu::blocks::ChunkDecoder;
@@ -19,27 +19,26 @@ use std::collections::btree_map::Entry;
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom, Write};
 
-/// What makes a stream into the one with a part replaced: bytes to append, and then a new header.
+/// The replacement of a part of a stream: bytes to append, and then a new header.
 ///
-/// In this order a stream is whole at every moment: before the header is written it is the old one,
-/// and what is appended already is passed over.
+/// If they are written in this order, the stream is complete at every moment: until the header is written it is the old
+/// stream, and readers skip the appended bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Update {
     /// Bytes to write from byte [`Update::append_at`] on.
     pub appended: Vec<u8>,
-    /// Where the stream ends.
+    /// The end of the stream.
     pub append_at: u64,
-    /// Bytes to write over the stream's first ones, after the others.
+    /// Bytes that replace the stream's first bytes, after the others were appended.
     pub header: [u8; HEADER_BYTES],
-    /// How many chunks were recoded.
+    /// The number of recoded chunks.
     pub chunks: u64,
 }
 
 impl Update {
-    /// The update that replaces a part of a stream's field by `values`, in the order of the part's own
-    /// elements. Only the chunks that the part touches are read and recoded, within the absolute error
-    /// of the stream, which was resolved when it was made: a bound relative to the range is that of the
-    /// first field.
+    /// The update that replaces a part of a stream's field by `values`, in the order of the part's elements. Only
+    /// chunks that the part touches are read and recoded, within the absolute error of the stream, which was resolved
+    /// when the stream was made: a bound relative to the range refers to the first field.
     ///
     /// ```
     /// # use ferrosz_host as ferrosz;
@@ -56,12 +55,11 @@ impl Update {
     ///
     /// # Errors
     ///
-    /// [`Error::UpdateOfTiles`] if the codec is one of tiles,
-    /// [`Error::Format`] if the stream or a chunk that is touched is damaged,
-    /// [`Error::RangeOutside`], [`Error::BoxOutside`], and [`Error::PartMismatch`] if `values` are not
-    /// as many as the part's elements.
+    /// [`Error::UpdateOfTiles`] for codecs of tiles, [`Error::Format`] if the stream or a touched chunk is damaged,
+    /// [`Error::RangeOutside`], [`Error::BoxOutside`], and [`Error::PartMismatch`] if the number of `values` is not the
+    /// number of the part's elements.
     pub fn new<T: Element>(stream: &[u8], part: &Part, values: &[T]) -> Result<Self, Error> {
-        // As in `cpu::blocks::compress`.
+        // A static; see `cpu::blocks::compress`.
         with_element!(T::DTYPE, E => {
             static UPDATE: fn(&[u8], &Part, &[E]) -> Result<Update, Error> = Update::of::<E>;
             UPDATE(stream, part, bytemuck::cast_slice(values))
@@ -106,15 +104,15 @@ impl Update {
         stream[..HEADER_BYTES].copy_from_slice(&self.header);
     }
 
-    /// Updates a stream in a file that is open for writing. Whatever ends the process on the way leaves
-    /// the old stream or the new one: the header, whose 160 bytes at the start of the file are one
-    /// write, goes last, and to the disk only after the rest.
+    /// Updates a stream in a file that is open for writing. Whatever interrupts the process, the file has the old
+    /// stream or the new one: the header, 160 bytes at the start of the file, is written last, with one write, and only
+    /// after the other bytes are on the disk.
     ///
     /// # Errors
     ///
-    /// Those of the file; it then holds the old stream, or, if the last step failed, maybe the new one.
+    /// The errors of the file; it then holds the old stream or, if the last step failed, possibly the new one.
     pub fn apply_to_file(&self, file: &mut File) -> io::Result<()> {
-        // What an unfinished update has left would else stay behind the end of a shorter one.
+        // Otherwise bytes of an unfinished update could remain behind the end of a shorter one.
         file.set_len(self.append_at)?;
         file.seek(SeekFrom::Start(self.append_at))?;
         file.write_all(&self.appended)?;
@@ -125,7 +123,7 @@ impl Update {
     }
 }
 
-/// The chunks that a part touches, by their numbers: their elements, with the part's replaced.
+/// The chunks that a part touches, by number: their elements, with those of the part replaced.
 fn changed_chunks<T: Element>(
     decoder: &ChunkDecoder<'_, T>,
     part: &Part,
@@ -151,7 +149,7 @@ fn changed_chunks<T: Element>(
     Ok(chunks)
 }
 
-/// Replaces what a region has of a chunk by the region's `values`.
+/// Replaces the elements of a chunk that are in a region by the region's `values`.
 fn replace<T: Element>(
     decoder: &ChunkDecoder<'_, T>,
     region: &Region,
@@ -180,7 +178,7 @@ fn replace<T: Element>(
     Ok(())
 }
 
-/// Encodes one chunk from its own elements, as a field of its extents.
+/// Encodes one chunk as a separate field of its extents.
 fn encode_alone<T: Element>(
     decoder: &ChunkDecoder<'_, T>,
     number: u64,
@@ -199,8 +197,8 @@ fn encode_alone<T: Element>(
     (form, bytes, checksum(seed, &image[..bytes]))
 }
 
-/// A stream without updates that holds the same chunks: those that were replaced are left out. Chunks are copied, not
-/// recoded. If there were updates, a bound relative to the field is not that of this field any more: the new header says
+/// A stream without updates that holds the same chunks, without the replaced ones. Chunks are copied, not recoded. If
+/// there were updates, a bound relative to the field no longer refers to this field, so the new header has the mode
 /// `abs`, with the absolute error that all chunks keep.
 ///
 /// # Errors

@@ -1,7 +1,8 @@
 //! The coder without statistics: bit planes of a tile's codes, without their zero words.
 //!
-//! The codes of a lane in 32 consecutive steps are 16 words, one a bit. Those of the same bit lie together, so
-//! that the high planes, which are mostly zero, vanish in the masks of [`zeros`](crate::code::bit_planes::zeros).
+//! The codes of a lane in 32 consecutive steps are 16 words, one word for each bit. The words of the same bit are
+//! stored together, so that the high planes, which are mostly zero, take no more than a few mask bits (see
+//! [`zeros`](crate::code::bit_planes::zeros)).
 
 pub mod zeros;
 
@@ -12,7 +13,7 @@ use crate::tile::{CHUNK_TILES, LANES, STEPS};
 /// Planes of a code.
 pub const PLANES: u32 = 16;
 
-/// Steps that share words.
+/// Steps whose codes share the words of a lane.
 pub const BLOCK_STEPS: u32 = GROUP as u32;
 
 /// Words of a plane of a tile.
@@ -24,13 +25,14 @@ pub const TILE_WORDS: usize = PLANES as usize * PLANE_WORDS;
 /// Words of a chunk.
 pub const CHUNK_WORDS: usize = CHUNK_TILES as usize * TILE_WORDS;
 
-/// Which word of a tile has a plane of the codes of a lane in a block of steps.
+/// The index in a tile of the word that holds a plane of the codes of a lane in a block of steps.
 #[inline(always)]
 pub const fn word_at(plane: u32, block: u32, lane: u32) -> u32 {
     (plane * (STEPS / BLOCK_STEPS) + block) * LANES + lane
 }
 
-/// A code as the planes have it, and back: [`RAW`] changes places with 2^15, so that it sets one bit, not 16.
+/// A code as it is stored in the planes, and back: exchanges [`RAW`] and 2^15, so that a raw value sets one bit, not
+/// 16.
 #[inline(always)]
 pub const fn exchange_raw(z: u32) -> u32 {
     const ONE_BIT: u32 = 1 << (PLANES - 1);

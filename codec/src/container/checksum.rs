@@ -1,24 +1,23 @@
 //! The checksum of headers and chunks.
 //!
-//! The sum, modulo 2^64, of every 32-bit word times a weight that depends on its position, and of a
-//! seed. Its terms can be added in any order, so that a thread block computes it with one multiply
-//! a word; and any damage confined to one word is found for certain, since a weight is odd and the
-//! product of two nonzero 32-bit numbers is not 0 modulo 2^64.
+//! The sum, modulo 2^64, of a seed and of every 32-bit word times a weight that depends on its position. The terms can
+//! be added in any order, so that a thread block needs one multiplication a word. Damage within a single word is always
+//! detected: a weight is odd, and the product of two nonzero 32-bit numbers is not 0 modulo 2^64.
 
-/// The weight of word number `index`: odd, and without pattern.
+/// The weight of word number `index`: odd, and without a pattern.
 #[inline(always)]
 pub const fn weight(index: u32) -> u32 {
     let mixed = index.wrapping_add(1).wrapping_mul(0x9E37_79B1);
     (mixed ^ mixed >> 15) | 1
 }
 
-/// What word number `index` adds to a checksum.
+/// The term that word number `index` adds to a checksum.
 #[inline(always)]
 pub const fn term(index: u32, word: u32) -> u64 {
     word as u64 * weight(index) as u64
 }
 
-/// The checksum of `bytes`, whose number is a multiple of 4, on top of a seed.
+/// The checksum of `bytes`, whose number is a multiple of 4, with this seed.
 pub fn checksum(seed: u64, bytes: &[u8]) -> u64 {
     let (words, _) = bytes.as_chunks::<4>();
     let mut sum = seed;
@@ -28,7 +27,7 @@ pub fn checksum(seed: u64, bytes: &[u8]) -> u64 {
     sum
 }
 
-/// A number without pattern for each number, and another for each other: the finaliser of MurmurHash3.
+/// A bijective mapping whose results have no pattern: the finaliser of MurmurHash3.
 #[inline(always)]
 pub const fn mix(number: u64) -> u64 {
     let number = (number ^ number >> 33).wrapping_mul(0xFF51_AFD7_ED55_8CCD);

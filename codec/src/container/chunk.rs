@@ -10,14 +10,14 @@
 use crate::pipeline::BlockCodec;
 use crate::shape::{GROUP, Shape};
 
-/// Groups in a full chunk: one for each thread of a thread block of 256, so that a chunk passes
-/// through the registers of one thread block in one go.
+/// Groups of a full chunk: one for each thread of a thread block of 256, so that the registers of one thread block hold
+/// a chunk.
 pub const CHUNK_GROUPS: usize = 256;
 
 /// Elements in a full chunk.
 pub const CHUNK: usize = CHUNK_GROUPS * GROUP;
 
-/// Words that a chunk is padded to a multiple of.
+/// Chunks are padded to a multiple of this many words.
 const PADDING: u32 = 4;
 
 /// How a chunk is stored.
@@ -27,11 +27,11 @@ pub enum Form {
     Zero,
     /// Rate bytes and bodies.
     Coded,
-    /// As `Coded`, and the values that have no code.
+    /// `Coded`, with the values that have no code.
     CodedWithExceptions,
     /// The elements themselves.
     Raw,
-    /// One element, which all others equal bit for bit. Only in lossless streams.
+    /// One element that is bit for bit equal to all others. Only in lossless streams.
     Constant,
 }
 
@@ -45,7 +45,7 @@ impl Form {
         Self::Constant,
     ];
 
-    /// Its number in the stream.
+    /// The number of the form in the stream.
     #[inline(always)]
     pub const fn id(self) -> u32 {
         match self {
@@ -57,7 +57,7 @@ impl Form {
         }
     }
 
-    /// The form of this number in the stream.
+    /// The form with this number in the stream.
     #[inline(always)]
     pub fn from_id(id: u32) -> Option<Self> {
         Some(match id {
@@ -71,7 +71,7 @@ impl Form {
     }
 }
 
-/// Where the sections of a coded chunk lie.
+/// The positions of the sections of a coded chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sections {
     /// Blocks in the chunk.
@@ -89,7 +89,7 @@ pub struct Sections {
 }
 
 impl Sections {
-    /// A chunk of so many blocks, of whose bodies and exceptions nothing is known.
+    /// A chunk of this many blocks, without bodies and exceptions so far.
     #[inline(always)]
     pub const fn of(blocks: u32, shape: Shape, codec: BlockCodec) -> Self {
         Self {
@@ -114,21 +114,20 @@ impl Sections {
         self.initial() + self.initial_words
     }
 
-    /// The first word of the group mask: bit g % 32 of word g / 32 says that group g has
-    /// exceptions.
+    /// The first word of the group mask: bit g % 32 of word g / 32 is set if group g has exceptions.
     #[inline(always)]
     pub const fn group_mask(&self) -> u32 {
         self.bodies() + self.body_bytes.div_ceil(4)
     }
 
-    /// The first of the element masks, one word for each group with exceptions: bit e says that
-    /// element e is one.
+    /// The first of the element masks, one word for each group with exceptions: bit e is set if element e is an
+    /// exception.
     #[inline(always)]
     pub const fn element_masks(&self) -> u32 {
         self.group_mask() + self.groups.div_ceil(32)
     }
 
-    /// The first word of the exceptions' values, in the order of the elements.
+    /// The first word of the exceptions' values, which are in the order of the elements.
     #[inline(always)]
     pub const fn values(&self) -> u32 {
         self.element_masks() + self.flagged_groups
@@ -152,8 +151,8 @@ impl Sections {
 
     /// The form of a chunk of `elements` elements with these sections, and its words.
     ///
-    /// `initial` is the initial code of a layered chunk, else 0. `is_constant` says that the stream
-    /// is lossless and the elements are all the same.
+    /// `initial` is the initial code of a layered chunk, otherwise 0. `is_constant` says that the stream is lossless
+    /// and all elements are equal.
     #[inline(always)]
     pub const fn choose(
         &self,

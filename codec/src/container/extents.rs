@@ -7,7 +7,7 @@ pub const MAX_RANK: usize = 8;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Extents {
     pub(super) rank: u8,
-    /// Those beyond the rank are 1.
+    /// The lengths of dimensions beyond the rank are 1.
     pub(super) lengths: [u64; MAX_RANK],
 }
 

@@ -1,18 +1,17 @@
-//! How a field is cut into chunks of whole coding blocks.
+//! The division of a field into chunks of whole coding blocks.
 //!
-//! A chunk is a box of at most [`CHUNK`] elements. For blocks that are lines it is a stretch of the
-//! field's elements in their order. For planes and cubes it is as compact as the field allows, so
-//! that few chunks touch a box that is to be decoded.
+//! A chunk is a box of at most [`CHUNK`] elements. For blocks that are lines it is a range of the field's elements in
+//! their order. For planes and cubes it is as compact as the field allows, so that a box to decode touches few chunks.
 
 use crate::container::chunk::CHUNK;
 use crate::container::extents::Extents;
 use crate::shape::Shape;
 
-/// The cut of one field.
+/// The division of one field.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Grid {
-    /// The field's extents as the grid sees them, slowest first.
+    /// The field's extents as the blocks' shape needs them, slowest first.
     lengths: [u64; 3],
     /// Chunks in each dimension.
     chunks: [u64; 3],
@@ -21,34 +20,35 @@ pub struct Grid {
     shape: Shape,
 }
 
-/// Where a chunk lies.
+/// The position and extents of a chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChunkBox {
-    /// Its first element's coordinates.
+    /// The coordinates of its first element.
     pub origin: [u64; 3],
-    /// Its extents, cut off where the field ends.
+    /// Its extents, clipped at the end of the field.
     pub extents: [u32; 3],
 }
 
-/// Where a block lies in its chunk.
+/// The position of a block in its chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BlockPosition {
-    /// Its first element's coordinates in the chunk.
+    /// The coordinates of its first element in the chunk.
     pub origin: [u32; 3],
-    /// How many elements the chunk has from there on, in each dimension: maybe more than the block.
+    /// The number of elements of the chunk from there on, in each dimension; may be more than the block has.
     pub inside: [u32; 3],
 }
 
 impl Grid {
-    /// The cut of a field into chunks of blocks of this shape, or of one with fewer dimensions if
-    /// the field has no more that are longer than 1.
+    /// The division of a field into chunks of blocks of this shape, or of a shape with fewer dimensions if the field
+    /// has fewer dimensions longer than 1.
     pub fn new(shape: Shape, extents: &Extents) -> Self {
         let elements = extents.elements();
         let mut lengths = [1; 3];
         let mut rank = 0;
         let longer = extents.lengths().iter().filter(|length| **length != 1);
         for length in longer.rev() {
-            // Of more than three, the slowest are one. Their product fits, for that of all does, unless one of them is 0.
+            // The slowest of more than three dimensions are merged. Their product fits, as the product of all fits,
+            // unless one is 0.
             lengths[2 - rank.min(2)] *= if elements == 0 { 0 } else { *length };
             rank += 1;
         }
@@ -69,7 +69,7 @@ impl Grid {
         }
     }
 
-    /// The grid of one chunk as a field of its own; its only chunk has the blocks that it has in `grid`.
+    /// The grid of one chunk as a field of its own, whose only chunk has the same blocks as in `grid`.
     pub fn alone(grid: &Self, chunk: &ChunkBox) -> Self {
         Self {
             lengths: chunk.extents.map(u64::from),
@@ -83,7 +83,7 @@ impl Grid {
         self.shape
     }
 
-    /// The field's extents, those of length 1 left out; the number of elements for lines.
+    /// The field's extents without dimensions of length 1; the number of elements for lines.
     #[inline(always)]
     pub fn lengths(&self) -> [u64; 3] {
         self.lengths
@@ -112,11 +112,11 @@ impl Grid {
         self.tile
     }
 
-    /// Where chunk number `index` lies; the last dimension's number runs fastest.
+    /// The chunk with number `index`; the number in the last dimension runs fastest.
     #[inline(always)]
     pub fn chunk(&self, index: u64) -> ChunkBox {
         let [_, y, x] = self.chunks;
-        // A field without elements has no chunks; the maximum is for whoever asks nevertheless.
+        // A field without elements has no chunks; the maximum prevents a division by zero.
         self.chunk_at([
             index / (y * x).max(1),
             index / x.max(1) % y.max(1),
@@ -124,7 +124,7 @@ impl Grid {
         ])
     }
 
-    /// Which chunk number `index` is in each dimension, of a grid of less than 2^32 chunks.
+    /// The position in each dimension of chunk number `index`, in a grid of less than 2^32 chunks.
     #[inline(always)]
     pub fn chunk_position(&self, index: u32) -> [u32; 3] {
         let [_, y, x] = self.chunks.map(|count| (count as u32).max(1));
@@ -132,14 +132,14 @@ impl Grid {
         [row / y, row % y, index % x]
     }
 
-    /// Where the chunk lies that is this one in each dimension.
+    /// The chunk with these numbers in each dimension.
     #[inline(always)]
     pub fn chunk_at(&self, at: [u64; 3]) -> ChunkBox {
         let origin = core::array::from_fn(|i| at[i] << self.tile[i]);
         Self::clip(origin, self.lengths, self.tile)
     }
 
-    /// As [`Grid::chunk`], for lines, without a division.
+    /// The same as [`Grid::chunk`], for lines, without a division.
     #[inline(always)]
     pub fn line_chunk(&self, index: u64) -> ChunkBox {
         let origin = [0, 0, index.saturating_mul(CHUNK as u64)];
@@ -162,8 +162,7 @@ impl Grid {
         (at[0] * self.lengths[1] + at[1]) * self.lengths[2] + at[2]
     }
 
-    /// The sum over all chunks of a number that depends on their elements alone; none if it does not
-    /// fit.
+    /// The sum over all chunks of a number that depends only on the number of their elements; none if it does not fit.
     pub(crate) fn sum_over_chunks(&self, number: impl Fn(u32) -> u64) -> Option<u64> {
         let mut sum = 0u64;
         // In each dimension all chunks but the last are whole.
@@ -190,9 +189,9 @@ impl Grid {
     }
 }
 
-/// Elements of a whole chunk in each dimension, as powers of two: from one block on, that dimension
-/// is doubled again and again in which the chunk is shortest, of those in which the field is longer;
-/// x before y before z. If the field is in none, x.
+/// Elements of a whole chunk in each dimension, as powers of two. The chunk starts as one block. Until it is full, its
+/// shortest dimension is doubled, of the dimensions in which the field is longer than the chunk; of equal ones x before
+/// y before z. If the field is longer in no dimension, x is doubled.
 fn tile_of(shape: Shape, lengths: [u64; 3]) -> [u32; 3] {
     let mut tile = shape.extents().map(u32::ilog2);
     while tile.iter().sum::<u32>() < CHUNK.ilog2() {
@@ -227,8 +226,8 @@ impl ChunkBox {
         z * y * x
     }
 
-    /// Where block number `index` lies; the last dimension's number runs fastest. Behind the last
-    /// block nothing is inside.
+    /// The block with number `index`; the number in the last dimension runs fastest. Behind the last block, no elements
+    /// are inside.
     #[inline(always)]
     pub fn block(&self, shape: Shape, index: u32) -> BlockPosition {
         let block = shape.extents();

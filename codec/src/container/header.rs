@@ -16,8 +16,7 @@ use crate::quantize::field::Quantizer;
 use crate::shape::Shape;
 use crate::with_element;
 
-/// The first bytes of every stream. The first is not text, and the line ends show a transfer that
-/// changed them.
+/// The first bytes of every stream. The first byte is not text, and the line ends reveal a transfer that changed them.
 pub const MAGIC: [u8; 8] = *b"\x89FSZ\r\n\x1a\n";
 
 /// Bytes of the header.
@@ -26,7 +25,7 @@ pub const HEADER_BYTES: usize = 160;
 /// 32-bit words of the header.
 pub const HEADER_WORDS: usize = HEADER_BYTES / 4;
 
-/// What the header's checksums start from.
+/// The seed of the header's checksums.
 const HEADER_SEED: u64 = 0;
 
 const MAGIC_AT: usize = 0;
@@ -52,7 +51,7 @@ const CHECKSUM_AT: usize = HEADER_BYTES - 8;
 /// The first word of the checksum, which covers all words before it.
 pub const CHECKSUM_WORD: usize = CHECKSUM_AT / 4;
 
-/// The words that the identity covers: those before it.
+/// The number of words before the identity, which covers them.
 pub const IDENTITY_WORDS: usize = IDENTITY_AT / 4;
 
 /// The header of a stream.
@@ -62,7 +61,7 @@ pub struct Header {
     pub dtype: Dtype,
     /// Codec of the chunks.
     pub codec: Codec,
-    /// Shape of the blocks; that which [`Grid::new`] gives for it.
+    /// Shape of the blocks, as [`Grid::new`] gives it.
     pub shape: Shape,
     /// Extents of the field.
     pub extents: Extents,
@@ -72,7 +71,7 @@ pub struct Header {
     pub error_bits: u64,
     /// Bytes of the records behind the header.
     pub record_bytes: u64,
-    /// Their checksum.
+    /// Checksum of the records.
     pub record_sum: u64,
     /// Bytes of all chunks.
     pub payload_bytes: u64,
@@ -80,7 +79,7 @@ pub struct Header {
     pub update_bytes: u64,
 }
 
-/// What must be known of a stream to read it but for its error bound: what a device is told.
+/// The properties of a stream that a decoder must know, except its error bound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Layout {
     /// Codec of the chunks.
@@ -91,7 +90,7 @@ pub struct Layout {
     pub extents: Extents,
 }
 
-/// A codec of blocks, and how it cuts a field.
+/// A codec of blocks, and the division of a field into chunks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BlockLayout {
     /// Predictor and coder.
@@ -100,7 +99,7 @@ pub struct BlockLayout {
     pub grid: Grid,
 }
 
-/// A [`Layout`] by the family of its codec: codecs of blocks and codecs of tiles cut a field in different ways.
+/// A [`Layout`] by the family of its codec: codecs of blocks and codecs of tiles divide a field in different ways.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Family {
     /// A codec of blocks.
@@ -110,8 +109,7 @@ pub enum Family {
 }
 
 impl Layout {
-    /// The layout of streams of fields with these extents; the shape is the one that [`Grid::new`]
-    /// gives.
+    /// The layout of streams of fields with these extents. The shape becomes the one that [`Grid::new`] gives.
     pub fn new(codec: Codec, shape: Shape, extents: Extents) -> Self {
         let shape = if codec.takes(shape) {
             shape
@@ -125,12 +123,12 @@ impl Layout {
         }
     }
 
-    /// How the field is cut into chunks by a codec of blocks.
+    /// The division of the field into chunks by a codec of blocks.
     pub fn grid(&self) -> Grid {
         Grid::new(self.shape, &self.extents)
     }
 
-    /// The codec, and how its family cuts the field.
+    /// The codec and the division of the field, by family.
     pub fn family(&self) -> Family {
         let grid = self.grid();
         match self.codec {
@@ -139,7 +137,7 @@ impl Layout {
         }
     }
 
-    /// How a codec of tiles cuts the field; none if it is not one.
+    /// The division of the field by a codec of tiles; none for other codecs.
     pub fn tiles(&self) -> Option<TileLayout> {
         match self.family() {
             Family::Blocks(_) => None,
@@ -173,7 +171,7 @@ impl Layout {
         (behind <= MAX_PAYLOAD).then_some(behind + HEADER_BYTES as u64)
     }
 
-    /// The header of a stream before its payload is known.
+    /// The header of a stream whose payload is not yet known.
     pub fn header(self, dtype: Dtype, bound: Bound, error_bits: u64) -> Header {
         Header {
             dtype,
@@ -191,7 +189,7 @@ impl Layout {
 }
 
 impl Header {
-    /// What the stream is, but for its bound.
+    /// The layout of the stream.
     pub fn layout(&self) -> Layout {
         Layout {
             codec: self.codec,
@@ -205,7 +203,7 @@ impl Header {
         self.extents.elements()
     }
 
-    /// How the field is cut into chunks.
+    /// The division of the field into chunks.
     pub fn grid(&self) -> Grid {
         Grid::new(self.shape, &self.extents)
     }
@@ -215,22 +213,22 @@ impl Header {
         self.layout().entries()
     }
 
-    /// Where the chunk table starts and the records end, in bytes.
+    /// The start of the chunk table and end of the records, in bytes.
     pub fn table_start(&self) -> u64 {
         HEADER_BYTES as u64 + self.record_bytes
     }
 
-    /// Where the payload starts, in bytes.
+    /// The start of the payload, in bytes.
     pub fn payload_start(&self) -> u64 {
         self.table_start() + self.chunks() * ENTRY_BYTES as u64
     }
 
-    /// Where the payload ends and the updates start, in bytes.
+    /// The end of the payload and start of the updates, in bytes.
     pub fn payload_end(&self) -> u64 {
         self.payload_start() + self.payload_bytes
     }
 
-    /// The most bytes of a chunk of a codec of blocks: those of its raw form.
+    /// The most bytes of a chunk of a codec of blocks: the bytes of its raw form.
     pub fn raw_chunk_bytes(&self, chunk: u64) -> u64 {
         let elements = self.grid().chunk(chunk).elements();
         4 * u64::from(raw_words(elements, self.dtype.bytes() as u32 / 4))
@@ -241,7 +239,7 @@ impl Header {
         self.payload_end() + self.update_bytes
     }
 
-    /// The absolute error that the bound led to; 0 is lossless.
+    /// The absolute error that follows from the bound; 0 is lossless.
     pub fn absolute_error(&self) -> f64 {
         absolute_error(self.dtype, self.error_bits)
     }
@@ -262,7 +260,7 @@ impl Header {
         }
     }
 
-    /// From what the checksums of the chunks start.
+    /// The identity, with which the checksums of the chunks start.
     pub fn identity(&self) -> Identity {
         let bytes = self.to_bytes();
         Identity(get_u64(&bytes, IDENTITY_AT))
@@ -300,7 +298,7 @@ impl Header {
         to_bytes(&words)
     }
 
-    /// Reads the header of a stream, of which at least the first [`HEADER_BYTES`] must be there.
+    /// Reads the header of a stream, of which at least the first [`HEADER_BYTES`] must be present.
     ///
     /// # Errors
     ///
@@ -328,7 +326,7 @@ impl Header {
             return Err(FormatError::HeaderChecksum);
         }
         let header = Self::parse(bytes)?;
-        // Whatever the fields above do not cover must be as this version writes it.
+        // The bytes that are not parsed above must be as this version writes them.
         if header.to_bytes() == *bytes {
             Ok(header)
         } else {
@@ -356,7 +354,7 @@ impl Header {
             .get(..rank)
             .and_then(Extents::new)
             .ok_or(invalid("impossible extents"))?;
-        // No larger than a stream can be, so that nothing below overflows.
+        // No larger than a stream can be, so that the sums below cannot overflow.
         let payload_bytes = get_u64(bytes, PAYLOAD_AT);
         let shape = Shape::from_id(bytes[SHAPE_AT]).ok_or(invalid("unknown shape of blocks"))?;
         let layout = Layout::new(codec, shape, extents);
@@ -382,7 +380,7 @@ impl Header {
             return Err(invalid("impossible payload length"));
         }
         let error_bits = get_u64(bytes, ERROR_AT);
-        // Bits of numbers without a sign are in the order of the numbers.
+        // The bits of numbers without a sign are in the order of the numbers.
         let most_bits = with_element!(dtype, E => (E::MAX * E::HALF).to_bits64());
         if error_bits > most_bits {
             return Err(invalid("impossible absolute error"));
@@ -401,25 +399,25 @@ fn absolute_error(dtype: Dtype, bits: u64) -> f64 {
     with_element!(dtype, E => E::from_bits64(bits).to_f64())
 }
 
-/// The words of a header that say what the stream is: up to its extents.
+/// The number of words of a header that describe the stream: the words up to its extents.
 pub const LAYOUT_WORDS: usize = BOUND_AT / 4;
 
-/// All but the byte of these words that is for the reader to learn: the bound's mode.
+/// The mask of the word with the bound's mode that excludes the mode, as the reader does not know it.
 const MODE_MASK: u32 = !(0xff << (8 * (MODE_AT % 4)));
 
-/// What a decoding kernel takes from a header whose other fields its caller knows.
+/// The fields of a header that a decoding kernel reads; its caller knows the others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Summary {
     /// As in [`Header`].
     pub error_bits: u64,
     /// As in [`Header`].
     pub payload_bytes: u64,
-    /// From what the checksums of the chunks start.
+    /// The identity, with which the checksums of the chunks start.
     pub identity: Identity,
 }
 
 impl Summary {
-    /// From a header, word by word.
+    /// Reads a header word by word.
     #[inline(always)]
     pub fn from_words(word: impl Fn(usize) -> u32) -> Self {
         Self {
@@ -436,8 +434,8 @@ impl Summary {
         sum.wrapping_add(HEADER_SEED) == wide_word(&word, 4 * CHECKSUM_WORD)
     }
 
-    /// Whether a header is of a stream without records and updates that begins with these words, whatever its
-    /// bound's mode. Its checksum is not looked at.
+    /// Whether a header begins with these words, whatever its bound's mode, and its stream has no records or updates.
+    /// Does not check the checksum.
     #[inline(always)]
     pub fn is_of(layout: &[u32; LAYOUT_WORDS], word: impl Fn(usize) -> u32) -> bool {
         let mut same = wide_word(&word, UPDATES_AT) | wide_word(&word, RECORDS_AT) == 0;
@@ -459,17 +457,17 @@ fn wide_word(word: &impl Fn(usize) -> u32, at: usize) -> u64 {
     u64::from(word(at / 4)) | u64::from(word(at / 4 + 1)) << 32
 }
 
-/// A header while its stream is written: all but what [`Ending`] has.
+/// A header while its stream is written: all fields but those of [`Ending`].
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct Draft {
-    /// Those of the ending are 0.
+    /// The words; those of the ending are 0.
     words: [u32; HEADER_WORDS],
     /// The checksum of the words.
     sum: u64,
 }
 
-/// What only the end of a compression knows of a header.
+/// The fields of a header that are known only at the end of a compression.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ending {
     /// As in [`Header`].
@@ -481,7 +479,7 @@ pub struct Ending {
 }
 
 impl Draft {
-    /// That of a header, whose error and payload are not looked at.
+    /// The draft of a header, whose error and payload are not read.
     pub fn new(header: &Header) -> Self {
         let mut words = to_words(&header.to_bytes());
         for at in [ERROR_AT, IDENTITY_AT, PAYLOAD_AT, CHECKSUM_AT] {
@@ -493,13 +491,13 @@ impl Draft {
         }
     }
 
-    /// The sum of the words that make the identity, with 0 for the error: what stands behind them counts nothing yet.
+    /// The sum of the words that the identity covers, with 0 for the error. The words behind them are still 0.
     pub const fn identity_sum(&self) -> u64 {
         self.sum
     }
 
-    /// The words of the header with this ending, four at a time, for a kernel: no more than those of the draft that it
-    /// gives are ever in registers.
+    /// The words of the header with this ending, four at a time, for a kernel. No more than four words of the draft
+    /// need registers at a time.
     #[inline(always)]
     pub fn for_each_unit(&self, ending: &Ending, mut take: impl FnMut(usize, [u32; 4])) {
         let Ending {
@@ -534,13 +532,13 @@ fn seal(words: &mut [u32; HEADER_WORDS]) {
     put_wide(words, CHECKSUM_AT, sum);
 }
 
-/// What the error adds to the sum of the words that make an identity.
+/// The term that the error adds to the sum of the words that the identity covers.
 #[inline(always)]
 pub fn error_term(error_bits: u64) -> u64 {
     wide_term(ERROR_AT, error_bits)
 }
 
-/// What a field of eight bytes adds to the checksum of a header.
+/// The term that a field of eight bytes adds to the checksum of a header.
 #[inline(always)]
 fn wide_term(at: usize, value: u64) -> u64 {
     let at = (at / 4) as u32;
@@ -562,7 +560,7 @@ fn put_wide(words: &mut [u32; HEADER_WORDS], at: usize, value: u64) {
     words[at / 4 + 1] = (value >> 32) as u32;
 }
 
-/// A strict upper bound on the bytes of chunks and their entries: all chunks raw. None if that does not fit in a
+/// A strict upper bound on the bytes of chunks and their entries, with all chunks raw. None if it does not fit in a
 /// `u64`.
 fn max_chunk_bytes(grid: &Grid, dtype: Dtype) -> Option<u64> {
     let words = dtype.bytes() as u32 / 4;

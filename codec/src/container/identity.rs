@@ -3,21 +3,21 @@
 use crate::container::checksum::mix;
 use crate::container::table::CHUNK_ALIGNMENT;
 
-/// What a header says of the field, the codec and the bound, as one number. A chunk that has lain in a
-/// stream with another header does not have its checksum.
+/// A hash of a header's description of the field, the codec and the bound. The checksum of a chunk does not match in a
+/// stream with another header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Identity(pub u64);
 
 impl Identity {
-    /// The identity of a header whose first words have this checksum with seed 0; they are
-    /// [`IDENTITY_WORDS`](crate::container::header::IDENTITY_WORDS).
+    /// The identity of a header whose first [`IDENTITY_WORDS`](crate::container::header::IDENTITY_WORDS) words have
+    /// this checksum with seed 0.
     #[inline(always)]
     pub const fn of_sum(sum: u64) -> Self {
         Self(mix(sum))
     }
 
-    /// The seed of the checksum of a chunk, whose entry in the table has this number: a chunk in another's place, or
-    /// taken for another form, does not have its checksum.
+    /// The seed of the checksum of a chunk with this form whose entry in the table has this number. So the checksum of
+    /// a chunk does not match at another entry or with another form.
     #[inline(always)]
     pub const fn seed(self, number: u64, form: u32) -> u64 {
         let position = number

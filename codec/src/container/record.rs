@@ -1,13 +1,14 @@
-//! Records: what a header has no field for, behind it.
+//! Records: data behind the header for which the header has no field.
 //!
-//! A record's kind is four letters. Where the first is a capital, the record changes the meaning of the stream, and a
-//! reader that does not know it must refuse the stream; other records may be passed over. FORMAT.md, section 1.
+//! A record's kind is four letters. If the first is a capital, the record changes the meaning of the stream, and a
+//! reader that does not know it must refuse the stream. Readers skip other records that they do not know. FORMAT.md,
+//! section 1.
 
 use crate::container::checksum::checksum;
 use crate::container::record_kind::RecordKind;
 use crate::error::FormatError;
 
-/// Records begin at multiples of so many bytes.
+/// Records begin at multiples of this many bytes.
 const ALIGNMENT: usize = 16;
 
 /// Bytes before the contents of a record.
@@ -25,8 +26,8 @@ pub struct Record<'a> {
     pub contents: &'a [u8],
 }
 
-/// Checks the records of a stream, `sum` being the checksum that the header has of them: each is whole, and this
-/// library knows all that it must.
+/// Checks the records of a stream: each must be whole, and this library must know each that a reader must know. `sum`
+/// is the header's checksum of them.
 ///
 /// # Errors
 ///
@@ -50,7 +51,7 @@ pub fn check(records: &[u8], sum: u64) -> Result<(), FormatError> {
     Ok(())
 }
 
-/// The first record of `records`, which then begin behind it.
+/// Removes the first record from `records` and returns it.
 pub fn take<'a>(records: &mut &'a [u8]) -> Option<Record<'a>> {
     let (head, rest) = records.split_first_chunk::<HEAD_BYTES>()?;
     let [a, b, c, d, length @ ..] = *head;

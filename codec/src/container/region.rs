@@ -1,5 +1,5 @@
-//! A part of a field that is to be decoded or replaced: a box, or a stretch of elements in their
-//! order, which is a box of the field seen as a line.
+//! A part of a field to decode or replace: a box, or a range of elements in their order, which is a box of the field as
+//! a line.
 
 use crate::container::extents::Extents;
 use crate::container::grid::{ChunkBox, Grid};
@@ -12,14 +12,14 @@ use core::ops::Range;
 pub struct Region {
     /// The field's extents, slowest dimension first.
     lengths: [u64; 3],
-    /// The first coordinate inside.
+    /// The first coordinates inside.
     from: [u64; 3],
-    /// The first coordinate behind.
+    /// The first coordinates behind.
     to: [u64; 3],
 }
 
 impl Region {
-    /// A whole field.
+    /// The region of a whole field.
     pub fn whole(grid: &Grid) -> Self {
         Self {
             lengths: grid.lengths(),
@@ -28,8 +28,8 @@ impl Region {
         }
     }
 
-    /// A box of a field with these extents, of which at most three are longer than 1, given one range for each; as a
-    /// grid of blocks of this shape sees it. None if the ranges are not within the extents.
+    /// A box of a field with these extents, of which at most three are longer than 1. `ranges` has one range for each
+    /// of the extents; the box has the dimensions of `grid`. None if the ranges are not within the extents.
     pub fn of_box(grid: &Grid, extents: &Extents, ranges: &[Range<u64>]) -> Option<Self> {
         let lengths = extents.lengths();
         let is_inside =
@@ -64,8 +64,8 @@ impl Region {
         Some(region)
     }
 
-    /// Elements `range` of a field, in their order, as boxes one after the other: one for lines, at
-    /// most five else. None if the range is not within the field.
+    /// Elements `range` of a field, in their order, as consecutive boxes: one for lines, otherwise at most five. None
+    /// if the range is not within the field.
     pub fn of_range(grid: &Grid, range: Range<u64>) -> Option<[Option<Self>; 5]> {
         if range.start > range.end || range.end > grid.elements() {
             return None;
@@ -120,7 +120,7 @@ impl Region {
         self.from
     }
 
-    /// The numbers of the first and the last element inside; the region has elements.
+    /// The numbers of the first and the last element inside. The region must have elements.
     pub fn span(&self) -> (u64, u64) {
         let [_, height, width] = self.lengths;
         let flat = |[z, y, x]: [u64; 3]| (z * height + y) * width + x;
@@ -130,14 +130,14 @@ impl Region {
         )
     }
 
-    /// Whether all of the field's elements from number `first` to number `last` are inside, one behind
-    /// the other.
+    /// Whether all of the field's elements from number `first` to number `last` are inside, and are consecutive in the
+    /// region.
     #[inline(always)]
     pub fn holds_run(&self, first: u64, last: u64) -> bool {
         self.is_line() && first >= self.from[2] && last < self.to[2]
     }
 
-    /// Whether the field is seen as a line.
+    /// Whether the field is treated as a line.
     #[inline(always)]
     pub fn is_line(&self) -> bool {
         self.lengths[0] == 1 && self.lengths[1] == 1
@@ -154,14 +154,14 @@ impl Region {
         holds
     }
 
-    /// The field's extents, for divisions: a field without elements has none.
+    /// The field's extents as divisors, so never 0, even if the field has no elements.
     #[inline(always)]
     fn divisors(&self) -> [u64; 3] {
         let [depth, height, width] = self.lengths;
         [depth, height.max(1), width.max(1)]
     }
 
-    /// The position of the element at these coordinates in the region's own order; none if it is outside.
+    /// The position of the element at these coordinates in the region's order; none if it is outside.
     #[inline(always)]
     pub fn position(&self, at: [u64; 3]) -> Option<u64> {
         let inside = |i: usize| at[i] >= self.from[i] && at[i] < self.to[i];
@@ -182,8 +182,8 @@ impl Region {
         self.position([row / height, row % height, flat % width])
     }
 
-    /// Cuts what is inside out of a run of elements from number `flat` on: `take` gets the part's position
-    /// in the run and its position in the region.
+    /// Cuts the parts that are inside from a run of elements that begins at number `flat`. `take` gets each part's
+    /// position in the run and its position in the region.
     #[inline(always)]
     pub fn cut(&self, flat: u64, length: u64, mut take: impl FnMut(Range<u64>, u64)) {
         let [_, height, width] = self.divisors();
@@ -204,8 +204,8 @@ impl Region {
         }
     }
 
-    /// The numbers of the chunks that this may touch: for planes and cubes just those that it does, as
-    /// ranges in each dimension; for lines a stretch in which some may lie between its rows.
+    /// The numbers of the chunks that the region may touch. For planes and cubes exactly those that it touches, as a
+    /// range in each dimension; for lines a range that may also have chunks between the rows of the region.
     pub fn chunks(&self, grid: &Grid) -> [Range<u64>; 3] {
         if self.elements() == 0 {
             return [0..0, 0..0, 0..0];
@@ -221,7 +221,7 @@ impl Region {
         core::array::from_fn(|i| self.from[i] >> tile[i]..((self.to[i] - 1) >> tile[i]) + 1)
     }
 
-    /// The numbers of these chunks, in ascending order.
+    /// The numbers of the chunks that the region may touch, in ascending order.
     pub fn chunk_numbers(&self, grid: &Grid) -> impl Iterator<Item = u64> + use<> {
         let [z, y, x] = self.chunks(grid);
         let [_, rows, columns] = grid.chunks();

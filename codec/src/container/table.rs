@@ -1,7 +1,7 @@
-//! The chunk table: for each chunk its place, its length, its form and its checksum, in 16 bytes.
+//! The chunk table: the position, length, form and checksum of each chunk, in 16 bytes.
 //!
-//! Each entry stands for itself: a damaged one makes no other chunk unreadable. Chunks start at multiples of 16 bytes
-//! of the payload and are as long, so one word of 64 bits has form, start and length.
+//! Entries are independent: a damaged entry makes no other chunk unreadable. The starts and lengths of chunks are
+//! multiples of 16 bytes, so 64 bits hold form, start and length.
 
 use crate::container::chunk::Form;
 use core::ops::Range;
@@ -9,13 +9,13 @@ use core::ops::Range;
 /// Bytes of an entry.
 pub const ENTRY_BYTES: usize = 16;
 
-/// Chunks start, and the payload ends, at multiples of so many bytes.
+/// Chunks start, and the payload ends, at multiples of this many bytes.
 pub const CHUNK_ALIGNMENT: u64 = 16;
 
 /// Bits of an entry's start, in units of [`CHUNK_ALIGNMENT`]; the form is below them.
 const START_BITS: u32 = 44;
 
-/// The bit at which the length begins, in the same units.
+/// The first bit of the length, which is in the same units.
 const LENGTH_AT: u32 = FORM_BITS + START_BITS;
 
 const FORM_BITS: u32 = 4;
@@ -29,12 +29,12 @@ pub const MAX_CHUNK_BYTES: u64 = CHUNK_ALIGNMENT * ((1 << (u64::BITS - LENGTH_AT
 /// One chunk's entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Entry {
-    /// Where the chunk starts, in bytes from the payload's start; a multiple of 16, less than [`MAX_PAYLOAD`].
+    /// The start of the chunk, in bytes from the payload's start; a multiple of 16, less than [`MAX_PAYLOAD`].
     pub start: u64,
     /// The bytes of the chunk, a multiple of 16, at most [`MAX_CHUNK_BYTES`]. 0 in the entry of a prologue, whose
-    /// contents say how long it is.
+    /// contents give its length.
     pub bytes: u64,
-    /// The chunk's form, as its number in the stream, which may be unknown.
+    /// The number of the chunk's form in the stream; may be unknown.
     pub form: u32,
     /// The checksum of the chunk's bytes, seeded by
     /// [`Identity::seed`](crate::container::identity::Identity::seed).
@@ -53,7 +53,7 @@ impl Entry {
         }
     }
 
-    /// Where the chunk lies in the payload.
+    /// The chunk's bytes in the payload.
     #[inline(always)]
     pub const fn range(&self) -> Range<u64> {
         self.start..self.start + self.bytes

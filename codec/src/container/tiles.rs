@@ -1,8 +1,8 @@
-//! Streams of tile codecs: which chunks there are, and what stands before them.
+//! Streams of tile codecs: their chunks, and the prologue before the chunks.
 //!
-//! The first entry of the chunk table is that of the *prologue*: the parameters of the interpolation, the
-//! frequencies of the tokens, and the anchors of the anchors. Then come the chunks of the coarse field, if there is
-//! one, and those of the field. See FORMAT.md, section 15.
+//! The first entry of the chunk table is the entry of the *prologue*: the parameters of the interpolation, the
+//! frequencies of the tokens, and the anchors of the coarse field. Then come the chunks of the coarse field, if there
+//! is one, and the chunks of the field. See FORMAT.md, section 15.
 
 use crate::code::entropy::frequency_tables::{FrequencyTables, MAX_WORDS};
 use crate::container::grid::Grid;
@@ -18,7 +18,7 @@ use crate::tile::{CHUNK_TILES, TILE, TileGrid};
 /// Elements of a full chunk.
 pub const CHUNK_ELEMENTS: u32 = CHUNK_TILES * TILE as u32;
 
-/// Entries before those of the chunks: that of the prologue.
+/// Entries before those of the chunks: the entry of the prologue.
 pub const FIRST_ENTRY: u64 = 1;
 
 /// The tiles and chunks of a stream.
@@ -28,12 +28,12 @@ pub struct TileLayout {
     pub codec: TileCodec,
     /// The tiles of the field.
     pub fine: TileGrid,
-    /// Those of its anchors, if it has any.
+    /// The tiles of the field's anchors, if it has any.
     pub coarse: Option<TileGrid>,
 }
 
 impl TileLayout {
-    /// The tiles of a field that blocks cut like `grid`.
+    /// The tiles of a field with the shape and lengths of `grid`.
     pub fn new(codec: TileCodec, grid: &Grid) -> Self {
         let fine = TileGrid::new(grid.shape(), grid.lengths());
         let coarse = match codec.predictor {
@@ -65,7 +65,7 @@ impl TileLayout {
         self.coarse.as_ref().map_or(0, TileGrid::chunks)
     }
 
-    /// All chunks: those of the coarse field and then those of the field.
+    /// All chunks: first those of the coarse field, then those of the field.
     pub fn chunks(&self) -> u64 {
         self.coarse_chunks() + self.fine.chunks()
     }
@@ -86,7 +86,7 @@ impl TileLayout {
         }
     }
 
-    /// The extents of the anchors of the coarse field, which the prologue holds.
+    /// The field of the anchors of the coarse field, which the prologue holds; none without interpolation.
     pub fn prologue_anchors(&self) -> Option<TileGrid> {
         let TilePredictor::Interp(geometry) = self.codec.predictor else {
             return None;
@@ -94,7 +94,7 @@ impl TileLayout {
         Some(self.coarse?.coarse(geometry.spacing(self.shape())))
     }
 
-    /// A strict upper bound on the bytes of a stream behind its header; none if that does not fit in a `u64`.
+    /// A strict upper bound on the bytes of a stream behind its header; none if it does not fit in a `u64`.
     pub fn max_bytes(&self, dtype: Dtype) -> Option<u64> {
         let parts = [Some(self.fine), self.coarse, self.prologue_anchors()];
         let mut elements = 0u64;
@@ -109,7 +109,7 @@ impl TileLayout {
     }
 }
 
-/// What a prologue says, but for its anchors.
+/// The contents of a prologue without its anchors.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Prologue<T> {
     /// The parameters of the interpolation, if there is one.
@@ -121,16 +121,16 @@ pub struct Prologue<T> {
 /// The sections of a prologue, in bytes from its start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sections {
-    /// Where the word that counts the words of the frequencies is.
+    /// The position of the word that counts the words of the frequencies.
     pub frequencies: usize,
-    /// Where the anchors of the coarse field begin.
+    /// The start of the anchors of the coarse field.
     pub anchors: usize,
-    /// Where they end.
+    /// The end of the anchors.
     pub end: usize,
 }
 
 impl Sections {
-    /// The sections of a prologue with so many words of frequencies.
+    /// The sections of a prologue with this many words of frequencies.
     pub fn new(layout: &TileLayout, frequency_words: usize, dtype: Dtype) -> Self {
         let parameters = match layout.codec.predictor {
             TilePredictor::Lorenzo => 0,
@@ -151,8 +151,8 @@ impl Sections {
     }
 }
 
-/// Bytes of the prologue with which a payload begins, padding included: its contents say it. None if it cannot be one
-/// of this layout. It may be more than the payload has.
+/// Bytes of the prologue at the start of a payload, padding included, as its contents give them. They may be more than
+/// the bytes of the payload. None if it cannot be a prologue of this layout.
 pub fn prologue_bytes(layout: &TileLayout, dtype: Dtype, payload: &[u8]) -> Option<u64> {
     let count_at = Sections::new(layout, 0, dtype).frequencies;
     let count = payload.get(count_at..)?.first_chunk::<4>()?;
@@ -161,11 +161,11 @@ pub fn prologue_bytes(layout: &TileLayout, dtype: Dtype, payload: &[u8]) -> Opti
 }
 
 impl<T: Element> Prologue<T> {
-    /// Reads a prologue; also where its anchors are.
+    /// Reads a prologue; returns also the positions of its sections.
     ///
     /// # Errors
     ///
-    /// [`ChunkFault`] if it is not one of a stream of this layout with this error.
+    /// [`ChunkFault`] if it is not the prologue of a stream of this layout with this error.
     pub fn read(
         layout: &TileLayout,
         error: T,
@@ -213,7 +213,7 @@ impl<T: Element> Prologue<T> {
         ))
     }
 
-    /// Writes a prologue into zeroed bytes of at least [`Sections::bytes`]; the sections.
+    /// Writes a prologue into `bytes`, which are zero and at least [`Sections::bytes`]; returns its sections.
     pub fn write(
         &self,
         layout: &TileLayout,

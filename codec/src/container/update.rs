@@ -1,8 +1,8 @@
-//! Updates: chunks that replace others, appended to a stream.
+//! Updates: chunks that replace other chunks, appended to a stream.
 //!
-//! Nothing that a stream has is ever overwritten but its header, whose count of update bytes is what
-//! makes an update part of it. So a stream is whole at every moment: until the header is written, the
-//! bytes behind its end are an unfinished update, which readers pass over.
+//! The only bytes of a stream that are overwritten are its header's. The header's number of update bytes makes an
+//! update part of the stream. So a stream is whole at every moment: until the header is written, the bytes behind the
+//! stream's end are an unfinished update, which readers skip.
 //!
 //! ```text
 //! update  =  head (32 bytes)  |  entries (32 bytes a chunk)  |  chunks
@@ -30,7 +30,7 @@ const ENTRY_BYTES: usize = 32;
 pub struct Replacement {
     /// The number of the chunk that is replaced.
     pub chunk: u64,
-    /// Its entry; the start counts from the start of all updates.
+    /// The entry of the new chunk; its start is counted from the start of all updates.
     pub entry: Entry,
 }
 
@@ -48,7 +48,7 @@ impl Replacements {
         self.0.get(at)
     }
 
-    /// Chunks that are replaced.
+    /// The number of replaced chunks.
     pub fn len(&self) -> usize {
         self.0.len()
     }
@@ -58,11 +58,11 @@ impl Replacements {
         self.0.is_empty()
     }
 
-    /// Reads all updates of the stream of this header; `updates` is what the header says belongs to it.
+    /// Reads all updates of the stream with this header; `updates` are the bytes that the header counts.
     ///
     /// # Errors
     ///
-    /// [`FormatError::InvalidUpdate`], with its place among the bytes of all updates.
+    /// [`FormatError::InvalidUpdate`] with the position of the update in the bytes of all updates.
     pub fn read(updates: &[u8], header: &Header) -> Result<Self, FormatError> {
         let mut all = Vec::new();
         let mut at = 0;
@@ -70,7 +70,7 @@ impl Replacements {
             let invalid = FormatError::InvalidUpdate { at: at as u64 };
             at = read_one(updates, at, header, &mut all).ok_or(invalid)?;
         }
-        // Of several for one chunk the last counts: the sort keeps their order, reversed.
+        // The last of several replacements of a chunk counts: the sort is stable, and the order is reversed.
         all.reverse();
         all.sort_by_key(|replacement: &Replacement| replacement.chunk);
         all.dedup_by_key(|replacement| replacement.chunk);
@@ -78,7 +78,7 @@ impl Replacements {
     }
 }
 
-/// Reads the update at byte `at`; where it ends.
+/// Reads the update at byte `at`; returns its end.
 fn read_one(
     updates: &[u8],
     at: usize,
@@ -96,7 +96,7 @@ fn read_one(
     if !is_sound || end > rest.len() {
         return None;
     }
-    // Chunks lie as their entries do, without gaps, so that no byte is in two of them.
+    // The chunks are in the order of their entries, without gaps, so that no byte belongs to two chunks.
     let (mut next_chunk, mut next_start) = (0, 0);
     for entry in entries.chunks_exact(ENTRY_BYTES) {
         let chunk = get(entry, 0)?;
@@ -112,8 +112,8 @@ fn read_one(
     (next_start == payload as u64).then_some(at + end)
 }
 
-/// The bytes of an update of a stream of this identity that replaces chunks, given by their numbers in ascending order,
-/// forms, checksums and bytes.
+/// The bytes of an update of the stream with this identity. Each replaced chunk is given by number, form, checksum and
+/// bytes, in ascending order of the numbers.
 pub fn to_bytes(identity: Identity, chunks: &[(u64, Form, u64, Vec<u8>)]) -> Vec<u8> {
     let mut entries = Vec::new();
     let mut payload = Vec::new();
@@ -131,19 +131,19 @@ pub fn to_bytes(identity: Identity, chunks: &[(u64, Form, u64, Vec<u8>)]) -> Vec
     [head, entries, payload].concat()
 }
 
-/// Bytes behind the end of a stream that are not part of it.
+/// The bytes behind the end of a stream, which are not part of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tail {
-    /// There are none.
+    /// There are no bytes.
     Nothing,
-    /// They begin as an update does: one that was not finished.
+    /// They begin like an update, which was not finished.
     UnfinishedUpdate,
-    /// They are zeros: some file systems leave them where an append was cut off.
+    /// They are zeros: some file systems leave zeros when an append was interrupted.
     Zeros,
 }
 
 impl Tail {
-    /// What these bytes are; none if a stream cannot have them behind it.
+    /// The kind of these bytes; none if they cannot follow a stream.
     pub fn of(bytes: &[u8]) -> Option<Self> {
         let known = bytes.len().min(MAGIC.len());
         if bytes.is_empty() {
@@ -177,7 +177,7 @@ mod tests {
     use crate::shape::Shape;
     use alloc::vec;
 
-    /// The header of a field of so many chunks.
+    /// The header of a field of this many chunks.
     fn header(chunks: u64) -> Header {
         Layout::new(Codec::PLAIN, Shape::Line, Extents::line(8192 * chunks)).header(
             Dtype::F32,
@@ -204,7 +204,7 @@ mod tests {
         assert_eq!(updates[range.start as usize..range.end as usize], [3; 48]);
         assert!(found.of(4).is_none());
         assert!(Replacements::read(&updates, &self::header(9)).is_err());
-        // Heads and entries; the chunks' bytes have their own checksums.
+        // Heads and entries only: the bytes of chunks have their own checksums.
         for at in (0..96).chain(first.len()..first.len() + 96) {
             let mut damaged = updates.clone();
             damaged[at] ^= 4;
@@ -226,7 +226,7 @@ mod tests {
         assert!(!sound(&[chunk(0, 32_784)]));
         assert!(!sound(&[chunk(1, 16), chunk(0, 16)]));
         assert!(!sound(&[chunk(1, 16), chunk(1, 16)]));
-        // The second chunk named with the bytes of the first, and the checksum made right.
+        // The second entry refers to the bytes of the first chunk, and the update's checksum is correct.
         let mut update = to_bytes(identity, &[chunk(0, 16), chunk(1, 16)]);
         let (head, rest) = update.split_at_mut(HEAD_BYTES);
         let entries = &mut rest[..2 * ENTRY_BYTES];

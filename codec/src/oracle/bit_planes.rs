@@ -12,14 +12,14 @@ use alloc::vec::Vec;
 /// Words of a tile: 16 planes of as many bits as there are positions.
 const TILE_WORDS: usize = 16 * POSITIONS / 32;
 
-/// The word and the bit of it that have bit `plane` of code number `at`.
+/// The word, and the bit in it, for bit `plane` of code number `at`.
 fn bit_of(plane: usize, at: usize) -> (usize, usize) {
     let (step, lane) = (at / 32, at % 32);
     let e = step % 32;
     (512 * plane + step / 32 * 32 + lane, 8 * (e / 8) + 7 - e % 8)
 }
 
-/// Raw sets one bit, and 2^15 all of them.
+/// Exchanges RAW and 2^15, so that a raw value sets one bit.
 fn exchanged(z: u16) -> u16 {
     match z {
         RAW => 1 << 15,
@@ -28,7 +28,7 @@ fn exchanged(z: u16) -> u16 {
     }
 }
 
-/// Encodes a chunk of tiles, of each of which the codes and the elements lie in order of steps and lanes.
+/// Encodes a chunk of tiles. The codes and elements of each tile are in order of steps and lanes.
 pub(super) fn encode<T: Element>(
     order: TileOrder,
     tiles: &[TileBox],
@@ -69,7 +69,7 @@ pub(super) fn encode<T: Element>(
     }
 }
 
-/// Of each 32 words a mask of those that are not 0.
+/// For every 32 words, a mask of the words that are not 0.
 fn masks_of(words: &[u32]) -> Vec<u32> {
     let mask = |words: &[u32]| {
         let bit = |(i, word): (usize, &u32)| u32::from(*word != 0) << i;
@@ -82,7 +82,7 @@ fn without_zeros(words: &[u32]) -> Vec<u32> {
     words.iter().copied().filter(|word| *word != 0).collect()
 }
 
-/// Decodes a chunk of tiles; of each the codes, and of all the raw values in order.
+/// Decodes a chunk of tiles; returns the codes of each tile, and the raw values of all tiles in order.
 ///
 /// # Errors
 ///
@@ -139,7 +139,7 @@ pub(super) fn decode<T: Element>(
     }
 }
 
-/// So many words of which `masks` say which are not 0.
+/// `count` words, of which `masks` say which are not 0.
 fn restored(
     masks: &[u32],
     count: usize,
@@ -150,7 +150,7 @@ fn restored(
         if masks[at / 32] >> (at % 32) & 1 == 0 {
             continue;
         }
-        // A word that is not there, or is stored although it is 0.
+        // Faults: a word that is missing, or that is stored although it is 0.
         let word = words.get_mut(at).ok_or(ChunkFault::Symbol)?;
         *word = take()?;
         if *word == 0 {

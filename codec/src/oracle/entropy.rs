@@ -1,7 +1,7 @@
 //! The oracle of entropy coding: a chunk in plain loops, meant to be read beside FORMAT.md.
 //!
-//! It shares no code with the coders. Zones are found position by position, states are divided, codes are read bit by bit,
-//! and there are no tables.
+//! It shares no code with the coders. Zones are found position by position, states are divided, codes are read bit by
+//! bit, and there are no tables.
 
 use crate::code::entropy::states::SymbolCoder;
 use crate::container::chunk::Form;
@@ -13,10 +13,10 @@ use crate::tile::{TileBox, TileOrder};
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// The lanes that pop in the same round, and what.
+/// The lanes that pop in the same round, each with its pop.
 type Round = Vec<(usize, Pop)>;
 
-/// What a lane pops.
+/// The symbol or bits that a lane pops.
 #[derive(Clone, Copy)]
 enum Pop {
     Symbol {
@@ -28,7 +28,7 @@ enum Pop {
     Bits(Extra),
 }
 
-/// Extra bits, and how many.
+/// Extra bits and their number.
 #[derive(Clone, Copy)]
 struct Extra {
     count: u32,
@@ -39,14 +39,14 @@ impl Extra {
     const NONE: Self = Self { count: 0, value: 0 };
 }
 
-/// A symbol's number, its frequency, and where its interval starts.
+/// A symbol's number, its frequency, and the start of its interval.
 type Interval = (usize, u32, u32);
 
-/// Of tiles the codes, in order of steps and lanes, and of all of them the raw values.
+/// The codes of each tile, in order of steps and lanes, and the raw values of all tiles.
 pub(crate) type Decoded<T> = (Vec<Vec<u16>>, Vec<T>);
 
-/// Encodes a chunk of tiles, of each of which the codes and the elements lie in order of steps and lanes, with these
-/// frequencies.
+/// Encodes a chunk of tiles with these frequencies. The codes and elements of each tile are in order of steps and
+/// lanes.
 pub fn encode<C: SymbolCoder, T: Element>(
     order: TileOrder,
     tiles: &[TileBox],
@@ -77,7 +77,7 @@ pub fn encode<C: SymbolCoder, T: Element>(
     }
 }
 
-/// These bytes and then values, padded.
+/// The bytes followed by the values, padded.
 pub(crate) fn with_values<T: Element>(mut bytes: Vec<u8>, values: &[T]) -> Vec<u8> {
     for value in values {
         bytes.extend(&value.to_bits64().to_le_bytes()[..T::BYTES]);
@@ -135,12 +135,12 @@ fn rounds_of_tile(
     rounds
 }
 
-/// The intervals of each context's symbols: in order of the symbols, or, for prefix codes, of falling frequency.
+/// The intervals of each context's symbols, in order of the symbols; for prefix codes, in order of falling frequency.
 fn intervals_of<C: SymbolCoder>(frequencies: &Contexts<u16>) -> Vec<Vec<Interval>> {
     let of_context = |frequencies: &[u16; 112]| {
         let mut symbols: Vec<usize> = (0..112).filter(|symbol| frequencies[*symbol] > 0).collect();
         if C::BY_FREQUENCY {
-            // Stable: of the same frequency in order of the symbols.
+            // The sort is stable: symbols of the same frequency stay in order.
             symbols.sort_by_key(|symbol| core::cmp::Reverse(frequencies[*symbol]));
         }
         let mut start = 0;
@@ -154,13 +154,13 @@ fn intervals_of<C: SymbolCoder>(frequencies: &Contexts<u16>) -> Vec<Vec<Interval
     frequencies.iter().map(of_context).collect()
 }
 
-/// The bits of a symbol's prefix code, the first one first.
+/// The bits of a symbol's prefix code, first bit first.
 fn prefix((_, frequency, start): Interval) -> Vec<u32> {
     let length = (4096 / frequency).ilog2();
     (0..length).map(|bit| start >> (11 - bit) & 1).collect()
 }
 
-/// The image without raw values; none if a symbol has no frequency.
+/// The bytes of the states and words, without raw values; none if a symbol has no frequency.
 fn push_rounds<C: SymbolCoder>(frequencies: &Contexts<u16>, rounds: &[Round]) -> Option<Vec<u8>> {
     let intervals = intervals_of::<C>(frequencies);
     let mut states = [1u64 << 16; 32];
@@ -196,7 +196,7 @@ fn push_rounds<C: SymbolCoder>(frequencies: &Contexts<u16>, rounds: &[Round]) ->
     Some(image(&states, &words))
 }
 
-/// What a state becomes, which first loses a word if it would become too long.
+/// Applies `pushed` to a state, after the state has lost a word if the result would be too long.
 fn push(x: &mut u64, words: &mut Vec<u16>, pushed: impl Fn(u64) -> u64) {
     if pushed(*x) >= 1 << 32 {
         words.push(*x as u16);
@@ -239,7 +239,7 @@ fn image(states: &[u64; 32], words: &[u16]) -> Vec<u8> {
     bytes
 }
 
-/// Decodes a chunk of tiles; of each the codes, and of all the raw values in order.
+/// Decodes a chunk of tiles; returns the codes of each tile, and the raw values of all tiles in order.
 ///
 /// # Errors
 ///
@@ -258,7 +258,7 @@ pub fn decode<C: SymbolCoder, T: Element>(
     }
 }
 
-/// The zone of each position of tiles that has a code.
+/// The zone of each position of tiles; none where there is no code.
 pub(crate) fn positions_of(order: TileOrder, tiles: &[TileBox]) -> Vec<Vec<Option<usize>>> {
     let of_tile = |tile| {
         (0..POSITIONS)
@@ -268,7 +268,7 @@ pub(crate) fn positions_of(order: TileOrder, tiles: &[TileBox]) -> Vec<Vec<Optio
     tiles.iter().map(of_tile).collect()
 }
 
-/// What a chunk holds whose form is not *coded*; none if it is.
+/// The codes and raw values of a chunk whose form is not *coded*; none if it is.
 pub(crate) fn uncoded<T: Element>(
     positions: &[Vec<Option<usize>>],
     form: Form,
@@ -353,7 +353,7 @@ fn pop_tiles<C: SymbolCoder, T: Element>(
     }
 }
 
-/// The lanes, and what is behind them.
+/// The states of the lanes, and the bytes behind them.
 struct States<'a> {
     intervals: Vec<Vec<Interval>>,
     is_prefix: bool,
@@ -433,7 +433,7 @@ impl<'a> States<'a> {
         Ok(symbol)
     }
 
-    /// What is behind the words, if all was popped.
+    /// The bytes behind the words, if all words and bits were popped.
     fn finish(self) -> Result<&'a [u8], ChunkFault> {
         if self.next != self.words.len() {
             Err(ChunkFault::Length)

@@ -1,4 +1,4 @@
-//! Values that no code keeps within the bound: the last part of a chunk.
+//! Values without a code that keeps the bound: the last part of a chunk.
 
 use crate::element::Element;
 use crate::oracle::element_bytes;
@@ -8,15 +8,15 @@ use alloc::vec::Vec;
 
 /// The values of a chunk that have no code.
 pub(super) struct Exceptions {
-    /// A bit for each group that has any.
+    /// A bit for each group, set if the group has exceptions.
     group_mask: Vec<u8>,
-    /// 32 bits for each such group: its elements that are exceptions.
+    /// 32 bits for each group with exceptions, set for its elements that are exceptions.
     element_masks: Vec<u8>,
     values: Vec<u8>,
 }
 
 impl Exceptions {
-    /// Of so many groups, none yet.
+    /// No exceptions, in this many groups.
     pub(super) fn new(groups: usize) -> Self {
         Self {
             group_mask: vec![0; 4 * groups.div_ceil(32)],
@@ -25,7 +25,7 @@ impl Exceptions {
         }
     }
 
-    /// Those of a block, whose first group has this number.
+    /// Adds the exceptions of a block, whose first group has this number.
     pub(super) fn add<T: Element>(
         &mut self,
         first_group: usize,
@@ -48,12 +48,12 @@ impl Exceptions {
         }
     }
 
-    /// As they lie in the chunk.
+    /// The bytes of the exceptions in the chunk.
     pub(super) fn to_bytes(&self) -> Vec<u8> {
         [&self.group_mask[..], &self.element_masks, &self.values].concat()
     }
 
-    /// Whether there are none.
+    /// Whether there are no exceptions.
     pub(super) fn is_empty(&self) -> bool {
         self.values.is_empty()
     }

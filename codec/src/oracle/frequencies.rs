@@ -1,4 +1,4 @@
-//! Statistics: what is counted, the frequencies that follow, and how they are stored (FORMAT.md, section 12).
+//! Statistics: the counts, the frequencies computed from them, and their bytes (FORMAT.md, section 12).
 
 use crate::error::ChunkFault;
 use crate::oracle::order::{self, CHUNK_TILES, Field};
@@ -6,22 +6,22 @@ use crate::tile::TileOrder;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// Of 16 contexts a number for each of 112 symbols.
+/// A number for each of 112 symbols in each of 16 contexts.
 pub(crate) type Contexts<N> = [[N; 112]; 16];
 
-/// A token: its number, how many extra bits it has, and these.
+/// A token: its number, the number of its extra bits, and the extra bits.
 pub(crate) type Token = (usize, u32, u32);
 
-/// The token of which all bits follow.
+/// The token that is followed by all bits of the code.
 const ESCAPE: usize = 111;
 
-/// A code's token in a context in which `has_frequency` says which tokens there are.
+/// A code's token in a context; `has_frequency` says which tokens the context has.
 pub(crate) fn token(z: u16, has_frequency: impl Fn(usize) -> bool) -> Token {
     let z = u32::from(z);
     let own = if z < 16 {
         (z as usize, 0, 0)
     } else {
-        // Of 16 to 31 one bit is left open, and of twice as many two.
+        // Codes 16 to 31 have one extra bit, 32 to 63 two.
         let bits = z.ilog2() - 3;
         let number = (z >> bits) + 8 * bits;
         (number as usize, bits, z % (1 << bits))
@@ -33,7 +33,7 @@ pub(crate) fn token(z: u16, has_frequency: impl Fn(usize) -> bool) -> Token {
     }
 }
 
-/// How many extra bits a token has.
+/// The number of extra bits of a token.
 pub(crate) fn extra_bits(token: usize) -> u32 {
     match token {
         0..16 => 0,
@@ -54,7 +54,7 @@ pub(crate) fn code_of_token(token: usize, extra: u32) -> u16 {
     }
 }
 
-/// The counts of a stream's tiles, of each of which the codes lie in order of steps and lanes.
+/// The counts of a stream's tiles. The codes of each tile are in order of steps and lanes.
 pub(crate) fn count(
     order: TileOrder,
     coarse: Option<(&Field, &[Vec<u16>])>,
@@ -165,11 +165,11 @@ pub(crate) fn for_huffman(counts: &Contexts<u32>) -> Contexts<u16> {
     })
 }
 
-/// The depths of the leaves of a tree that is made by joining the lightest two trees, given the leaves in order
-/// of weight.
+/// The depths of the leaves of the tree that results from joining the two lightest trees repeatedly. The leaves are
+/// given in order of weight.
 fn depths(weights: &[u64]) -> Vec<u32> {
     let mut depths = vec![0; weights.len()];
-    // Of each tree its weight, when it was made, and its leaves. Symbols are older than all joined trees.
+    // Each tree has its weight, the time at which it was made, and its leaves. Symbols are older than all joined trees.
     let leaves = weights.iter().enumerate();
     let mut trees: Vec<(u64, usize, Vec<usize>)> = leaves
         .map(|(leaf, weight)| (*weight, leaf, vec![leaf]))
@@ -188,7 +188,7 @@ fn depths(weights: &[u64]) -> Vec<u32> {
     depths
 }
 
-/// The lengths of codes that are whole, from depths that are cut to 12.
+/// The lengths of a valid code, from depths that are cut to 12.
 fn whole_code(depths: &[u32]) -> Vec<u32> {
     let mut lengths: Vec<u32> = depths.iter().map(|depth| *depth.min(&12)).collect();
     while lengths.iter().map(|length| 4096 >> length).sum::<u32>() > 4096 {
@@ -203,7 +203,7 @@ fn whole_code(depths: &[u32]) -> Vec<u32> {
     lengths
 }
 
-/// Bits of a frequency that are stored behind the lengths.
+/// The number of bits of a frequency that are stored behind the lengths.
 fn low_bits(frequency: u16, is_prefix: bool) -> u32 {
     if is_prefix || frequency == 0 {
         0
@@ -216,7 +216,7 @@ fn bit_length(frequency: u16) -> u32 {
     u16::BITS - frequency.leading_zeros()
 }
 
-/// The frequencies as the prologue has them.
+/// The frequencies as words of the prologue.
 pub(crate) fn to_words(frequencies: &Contexts<u16>, is_prefix: bool) -> Vec<u32> {
     let (mut heads, mut bodies) = (Vec::new(), Vec::new());
     for frequencies in frequencies {
@@ -249,11 +249,11 @@ pub(crate) fn to_words(frequencies: &Contexts<u16>, is_prefix: bool) -> Vec<u32>
     heads
 }
 
-/// The frequencies of these words.
+/// The frequencies in these words.
 ///
 /// # Errors
 ///
-/// [`ChunkFault::Prologue`] if they are not what [`to_words`] makes of any.
+/// [`ChunkFault::Prologue`] if [`to_words`] cannot have made them.
 pub(crate) fn from_words(words: &[u32], is_prefix: bool) -> Result<Contexts<u16>, ChunkFault> {
     let fault = ChunkFault::Prologue;
     let (heads, bodies) = words.split_at_checked(16).ok_or(fault)?;
@@ -289,7 +289,7 @@ pub(crate) fn from_words(words: &[u32], is_prefix: bool) -> Result<Contexts<u16>
             frequencies[symbol as usize] = u16::try_from(frequency).map_err(|_| fault)?;
         }
     }
-    // All else, sums and padding among it, must be as it is written.
+    // Everything else, sums and padding included, must be as it is written.
     let is_whole = |frequencies: &[u16; 112]| {
         let sum: u32 = frequencies
             .iter()

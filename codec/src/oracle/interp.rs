@@ -1,4 +1,4 @@
-//! The oracle: a whole field, stage after stage, in plain loops (FORMAT.md, section 16). Without tiles.
+//! The oracle of interpolation: a whole field, stage by stage, in plain loops (FORMAT.md, section 16), without tiles.
 
 use crate::element::Element;
 use crate::oracle::order::{Field, first_axis, tile_extents};
@@ -13,15 +13,15 @@ use crate::tile::TileGrid;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// The code of every position in C order; none where the value is stored as it is.
+/// The code of every position in C order; none where the raw value is stored.
 pub(crate) type Codes = Vec<Option<i32>>;
 
-/// What became of a field.
+/// The codes and decoded values of a field.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Decomposed<T> {
-    /// The code of every position in C order; none where the value is stored as it is. 0 at anchors.
+    /// The code of every position in C order; none where the raw value is stored; 0 at anchors.
     pub codes: Vec<Option<i32>>,
-    /// What the decoder will know of every position, in C order.
+    /// The decoded value of every position, in C order.
     pub known: Vec<T>,
 }
 
@@ -37,7 +37,7 @@ pub fn anchors<T: Copy>(grid: &TileGrid, spacing: u32, values: &[T]) -> Vec<T> {
     field(grid).anchors(spacing.into(), values)
 }
 
-/// Predicts and quantises a field whose anchors are known.
+/// Predicts and quantises a field with these anchors.
 pub fn decompose<T: Element>(
     grid: &TileGrid,
     resolved: &Resolved<T>,
@@ -61,8 +61,8 @@ pub fn decompose<T: Element>(
     Decomposed { codes, known }
 }
 
-/// What the encoder knew of a field of these codes. The values of positions without a code are in `raw`; there the field
-/// is what these say, whatever the encoder knew. The `radius` is that of the codes.
+/// Decodes a field from its codes, which are less than `radius` in magnitude. The values of positions without a code
+/// are in `raw`; these values are quantised and decoded as by the encoder.
 pub fn compose<T: Element>(
     grid: &TileGrid,
     resolved: &Resolved<T>,
@@ -93,7 +93,7 @@ fn finite_or_zero<T: Element>(prediction: T) -> T {
     }
 }
 
-/// The code of a value, if there is one, and what is known of it.
+/// The code of a value, if it has one, and its decoded value.
 pub(crate) fn quantized<T: Element>(
     quantizer: &LevelQuantizer<T>,
     error: T,
@@ -104,7 +104,7 @@ pub(crate) fn quantized<T: Element>(
     let prediction = finite_or_zero(prediction);
     let residual = value - prediction;
     let scaled = (residual.abs() * quantizer.inverse + T::ONE) * T::HALF;
-    // False for NaN.
+    // The comparison is false for NaN.
     let is_small = scaled < T::from_i32(radius.cast_signed());
     if !is_small {
         return (None, value);
@@ -123,7 +123,7 @@ pub(crate) fn quantized<T: Element>(
     }
 }
 
-/// How far anchors are apart.
+/// The distance between anchors.
 pub(crate) fn spacing(geometry: Geometry, shape: Shape) -> u64 {
     match (shape, geometry) {
         (Shape::Line, _) => 512,
@@ -142,8 +142,8 @@ fn window(geometry: Geometry, shape: Shape) -> [u64; 3] {
     }
 }
 
-/// Goes through all positions that are not anchors, each after those that it is predicted from; `decide` gets
-/// level, number and prediction of a position and says what is known of it from then on.
+/// Visits all positions that are not anchors, each after the positions that it is predicted from. `decide` gets the
+/// level, number and prediction of a position, and returns its decoded value.
 pub(crate) fn visit<T: Element>(
     field: &Field,
     parameters: &Parameters,
@@ -184,7 +184,7 @@ pub(crate) fn visit<T: Element>(
     known
 }
 
-/// A position, and what is known around it.
+/// A position and the decoded values of the field.
 struct Site<'a, T> {
     field: &'a Field,
     window: [u64; 3],
@@ -195,8 +195,8 @@ struct Site<'a, T> {
 }
 
 impl<T: Element> Site<'_, T> {
-    /// The axes along which the position, of coordinates divisible by the unit, is predicted in a stage; none if it does
-    /// not belong to the stage.
+    /// The axes along which the position is predicted in a stage; none if it does not belong to the stage. Its
+    /// coordinates are divisible by the unit.
     fn axes(&self, stage: usize) -> Option<[bool; 3]> {
         let first = first_axis(self.field.shape);
         let is_odd = |axis: usize| axis >= first && !self.at[axis].is_multiple_of(2 * self.unit);
@@ -205,7 +205,7 @@ impl<T: Element> Site<'_, T> {
             let count = odd.iter().filter(|odd| **odd).count();
             return (count == stage + 1).then_some(odd);
         }
-        // Odd along this axis, even along those that come later in the count.
+        // Odd along this axis, even along the axes of later stages.
         let (axis, mut later) = if self.flags.is_reverse {
             (2 - stage, first..2 - stage)
         } else {

@@ -13,7 +13,7 @@ pub(crate) const POSITIONS: usize = 16_384;
 /// Tiles of a chunk.
 pub(crate) const CHUNK_TILES: usize = 4;
 
-/// The code of a position whose value is stored.
+/// The code of a position whose raw value is stored.
 pub(crate) const RAW: u16 = 65_535;
 
 /// A tile's extents.
@@ -25,7 +25,7 @@ pub(crate) fn tile_extents(shape: Shape) -> [u64; 3] {
     }
 }
 
-/// The first of the axes that count: those of the shape.
+/// The first axis of the shape.
 pub(crate) fn first_axis(shape: Shape) -> usize {
     match shape {
         Shape::Line => 2,
@@ -34,7 +34,7 @@ pub(crate) fn first_axis(shape: Shape) -> usize {
     }
 }
 
-/// The position of code number `at` of a tile: of lane `at` mod 32 of step `at` div 32.
+/// The position of code number `at` of a tile: lane `at` mod 32 of step `at` div 32.
 pub(crate) fn position(shape: Shape, at: usize) -> [u32; 3] {
     let (step, lane) = (at as u32 / 32, at as u32 % 32);
     let (row, x) = (step / 2, 2 * lane + step % 2);
@@ -50,7 +50,7 @@ pub(crate) fn is_inside(tile: &TileBox, position: [u32; 3]) -> bool {
     (0..3).all(|axis| position[axis] < tile.left[axis])
 }
 
-/// The zone of code number `at` of a tile; none if the position is not active.
+/// The zone of code number `at` of a tile; none if the position has no code.
 pub(crate) fn zone(order: TileOrder, tile: &TileBox, at: usize) -> Option<usize> {
     let position = position(order.shape, at);
     if !is_inside(tile, position) {
@@ -82,12 +82,12 @@ fn is_divisible(shape: Shape, position: [u32; 3], divisor: u32) -> bool {
     (first_axis(shape)..3).all(|axis| position[axis].is_multiple_of(divisor))
 }
 
-/// Zones of a tile.
+/// The number of zones of a tile.
 pub(crate) fn zones(order: TileOrder) -> usize {
     if order.has_levels { 37 } else { 32 }
 }
 
-/// The class of a zone whose codes' magnitudes sum to `sum`.
+/// The class of a zone whose magnitudes sum to `sum`.
 pub(crate) fn class(shape: Shape, zone: usize, sum: u32) -> usize {
     if sum == 0 {
         return 0;
@@ -101,7 +101,7 @@ pub(crate) fn class(shape: Shape, zone: usize, sum: u32) -> usize {
     bits.saturating_sub(shift).clamp(1, 15)
 }
 
-/// The quantisation code that a code stands for; none if it is raw.
+/// The quantisation code of an unsigned code; none if it is raw.
 pub(crate) fn code_of(z: u16) -> Option<i32> {
     match z {
         RAW => None,
@@ -110,7 +110,7 @@ pub(crate) fn code_of(z: u16) -> Option<i32> {
     }
 }
 
-/// The code of a quantisation code, of less than 2^15 in magnitude.
+/// The unsigned code of a quantisation code that is less than 2^15 in magnitude.
 pub(crate) fn z_of(code: Option<i32>) -> u16 {
     match code {
         None => RAW,
@@ -119,12 +119,12 @@ pub(crate) fn z_of(code: Option<i32>) -> u16 {
     }
 }
 
-/// The magnitude of a code.
+/// The magnitude of an unsigned code.
 pub(crate) fn magnitude(z: u16) -> u32 {
     code_of(z).map_or(32_768, i32::unsigned_abs)
 }
 
-/// What a tile's positions hold of a field's values, in order of steps and lanes; 0 outside.
+/// The values of a field at a tile's positions, in order of steps and lanes; 0 outside the field.
 pub(crate) fn in_order<V: Copy + Default>(field: &Field, tile: &TileBox, values: &[V]) -> Vec<V> {
     (0..POSITIONS)
         .map(|at| {
@@ -135,7 +135,7 @@ pub(crate) fn in_order<V: Copy + Default>(field: &Field, tile: &TileBox, values:
         .collect()
 }
 
-/// A field, its dimensions as its tiles see them.
+/// A field, in the dimensions of its tiles.
 #[derive(Clone, Copy)]
 pub(crate) struct Field {
     pub(crate) shape: Shape,
@@ -147,12 +147,12 @@ impl Field {
         self.lengths.iter().product::<u64>() as usize
     }
 
-    /// The number of a position.
+    /// The number of the element at a position.
     pub(crate) fn flat(&self, [z, y, x]: [u64; 3]) -> usize {
         ((z * self.lengths[1] + y) * self.lengths[2] + x) as usize
     }
 
-    /// The position of a number.
+    /// The position of the element with this number.
     pub(crate) fn position(&self, flat: usize) -> [u64; 3] {
         let [_, height, width] = self.lengths;
         let flat = flat as u64;
@@ -178,14 +178,14 @@ impl Field {
         tiles
     }
 
-    /// The number in the field of code number `at` of a tile; none if that is outside.
+    /// The number in the field of code number `at` of a tile; none if the position is outside.
     pub(crate) fn in_field(&self, tile: &TileBox, at: usize) -> Option<usize> {
         let position = position(self.shape, at);
         let of_field = |axis: usize| tile.origin[axis] + u64::from(position[axis]);
         is_inside(tile, position).then(|| self.flat(core::array::from_fn(of_field)))
     }
 
-    /// The field of every `spacing`-th position along the axes.
+    /// The field of every `spacing`-th position along each axis of the shape.
     pub(crate) fn coarse(&self, spacing: u64) -> Self {
         let mut lengths = self.lengths;
         for length in &mut lengths[first_axis(self.shape)..] {
@@ -194,7 +194,7 @@ impl Field {
         Self { lengths, ..*self }
     }
 
-    /// The number in this field of position number `number` of the coarse field.
+    /// The number in this field of element `number` of the coarse field.
     pub(crate) fn of_coarse(&self, spacing: u64, number: usize) -> usize {
         let mut at = self.coarse(spacing).position(number);
         for at in &mut at[first_axis(self.shape)..] {
@@ -203,12 +203,12 @@ impl Field {
         self.flat(at)
     }
 
-    /// As the predictor alone takes it.
+    /// The grid of the field, for the predictor.
     pub(crate) fn grid(&self) -> TileGrid {
         TileGrid::new(self.shape, self.lengths)
     }
 
-    /// What a field of these values has at the positions of the coarse field.
+    /// The values at the positions of the coarse field.
     pub(crate) fn anchors<T: Copy>(&self, spacing: u64, values: &[T]) -> Vec<T> {
         let count = self.coarse(spacing).elements();
         (0..count)

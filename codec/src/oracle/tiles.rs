@@ -22,14 +22,14 @@ use crate::tile::{TileBox, TileOrder};
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// What a stream of tiles is made of.
+/// The codec of a stream of tiles and its field.
 #[derive(Clone, Copy)]
 pub(super) struct Tiles {
     codec: TileCodec,
     fine: Field,
 }
 
-/// The anchors of a field and of what is left of it, with interpolation.
+/// The coarse field with its geometry and spacing, with interpolation.
 struct Coarse {
     geometry: Geometry,
     spacing: u64,
@@ -37,7 +37,7 @@ struct Coarse {
 }
 
 impl Tiles {
-    /// Of a field whose dimensions of length 1 are left out.
+    /// The stream of a field without its dimensions of length 1.
     pub(super) fn new(codec: TileCodec, shape: Shape, lengths: [u64; 3]) -> Self {
         let fine = Field { shape, lengths };
         Self { codec, fine }
@@ -65,8 +65,8 @@ impl Tiles {
         }
     }
 
-    /// The entries and bytes of a field: the prologue and all chunks. The codes of interpolation are less than
-    /// `radius` in magnitude.
+    /// The entries and bytes of a field: the prologue and all chunks. The codes of interpolation are less than `radius`
+    /// in magnitude.
     pub(super) fn compress<T: Element>(
         &self,
         quantizer: &Quantizer<T>,
@@ -139,7 +139,7 @@ impl Tiles {
         all
     }
 
-    /// Whether the frequencies are powers of two, and so stored as lengths alone.
+    /// Whether the frequencies are powers of two, so that only their lengths are stored.
     fn has_lengths(&self) -> bool {
         with_tile_coder!(self.codec.coder, C => C::POWERS_OF_TWO, false)
     }
@@ -176,7 +176,7 @@ impl Tiles {
         )
     }
 
-    /// The field of these entries, each with its bytes.
+    /// The field of these entries, given with their bytes.
     pub(super) fn decompress<T: Element>(
         &self,
         quantizer: &Quantizer<T>,
@@ -221,7 +221,7 @@ impl Tiles {
         Ok(values)
     }
 
-    /// Parameters, frequencies and anchors.
+    /// Reads parameters, frequencies and anchors.
     #[expect(clippy::type_complexity, reason = "the three sections of a prologue")]
     fn read_prologue<T: Element>(
         &self,
@@ -241,7 +241,7 @@ impl Tiles {
             anchors = coarse.field.coarse(coarse.spacing).elements();
         }
         let count = reader.number(4)? as usize;
-        // No more than 16 heads and as many bodies of 32 words can hold.
+        // 16 heads, and 16 bodies of at most 32 words.
         if count > 16 * 33 {
             return Err(ChunkFault::Prologue);
         }
@@ -265,7 +265,7 @@ impl Tiles {
         Ok((resolved, frequencies, values))
     }
 
-    /// Codes and raw values of a field, in C order; its chunks' entries begin with number `first`.
+    /// The codes and raw values of a field, in C order; its chunks begin at entry `first`.
     fn decode<T: Element>(
         &self,
         frequencies: Option<&Contexts<u16>>,
@@ -309,13 +309,13 @@ impl Tiles {
 /// A field in the order in which its chunks are coded.
 struct Part<T> {
     field: Field,
-    /// Of each tile.
+    /// The codes of each tile.
     codes: Vec<Vec<u16>>,
     values: Vec<Vec<T>>,
 }
 
 impl<T: Element> Part<T> {
-    /// Of codes and values that lie in C order.
+    /// A field whose codes and values are in C order.
     fn new(field: Field, codes: &[u16], values: &[T]) -> Self {
         let tiles = field.tiles();
         Self {
@@ -389,12 +389,12 @@ fn number_of(geometry: Geometry) -> u32 {
     }
 }
 
-/// The parameters of these 50 words of a stream with this error; none if a reader rejects them.
+/// The parameters in these 50 words of a stream with this error; none if a reader rejects them.
 fn parameters_of<T: Element>(geometry: Geometry, error: T, words: &[u32]) -> Option<Resolved<T>> {
     let wide = |at: usize| u64::from(words[at]) | u64::from(words[at + 1]) << 32;
     let number = |at: usize| T::from_bits64(wide(at));
     let [alpha, beta] = [2, 4].map(|at| f64::from_bits(wide(at)));
-    // Finite, without a sign, and zeros where the type has no bits.
+    // Finite, without a sign, and 0 in bits that the type does not have.
     let is_sound = |at: usize| {
         let value = number(at);
         value.is_finite()
@@ -438,7 +438,8 @@ fn parameters_of<T: Element>(geometry: Geometry, error: T, words: &[u32]) -> Opt
     })
 }
 
-/// The sum of what is known of the positions of the same tile one step back in some dimensions, negative for two.
+/// The prediction of a position: the sum of the codes of the positions of the same tile one step back in one or more
+/// dimensions, negative for two.
 fn lorenzo_prediction(field: &Field, at: [u64; 3], known: &[i32]) -> i32 {
     let tile = crate::oracle::order::tile_extents(field.shape);
     let mut sum = 0i32;

@@ -1,4 +1,4 @@
-//! What an encoder decides on sample tiles (FORMAT.md, section 18).
+//! The parameters that an encoder chooses from sample tiles (FORMAT.md, section 18).
 
 use crate::element::Element;
 use crate::oracle::interp::{quantized, spacing, visit};
@@ -14,7 +14,7 @@ use alloc::vec::Vec;
 /// A cost for each level.
 type Costs = [u64; 9];
 
-/// What codes are below in magnitude.
+/// Codes are less than this in magnitude.
 pub(super) const RADIUS: u32 = 32_768;
 
 /// The parameters for a field of these values.
@@ -76,7 +76,7 @@ fn flags(candidate: u32) -> LevelFlags {
     }
 }
 
-/// The favourite unless another is clearly cheaper: then the first of the cheapest.
+/// The favourite, unless another candidate is clearly cheaper: then the first of the cheapest.
 fn chosen(costs: &[u64], favourite: usize) -> usize {
     let of_favourite = costs[favourite];
     let limit = of_favourite.saturating_sub(16_384 + of_favourite / 1024);
@@ -86,7 +86,7 @@ fn chosen(costs: &[u64], favourite: usize) -> usize {
         .unwrap_or(favourite)
 }
 
-/// Parameters with the levels' bounds worked out.
+/// Resolved parameters, with the bounds of the levels.
 pub(super) fn resolved<T: Element>(parameters: &Parameters, error: T) -> Resolved<T> {
     let Tightening { alpha, beta } = parameters.tightening;
     let of_level = |level: usize| {
@@ -142,7 +142,7 @@ fn hash(part: u64) -> u64 {
     v ^ (v >> 33)
 }
 
-/// How many codes of a tile are of each width, by level.
+/// The number of codes of each width in a tile, by level.
 fn count<T: Element>(
     field: &Field,
     origin: [u64; 3],
@@ -151,7 +151,7 @@ fn count<T: Element>(
     is_half: bool,
 ) -> [[u64; 17]; 9] {
     let (extents, first) = (tile_extents(field.shape), first_axis(field.shape));
-    // The tile with its far faces, as a field of its own.
+    // The tile with its far faces, as a separate field.
     let length = |axis: usize| {
         let far = u64::from(axis >= first);
         (extents[axis] + far).min(field.lengths[axis] - origin[axis])
@@ -194,7 +194,7 @@ fn count<T: Element>(
     counts
 }
 
-/// What codes of these widths cost; values are of so many bytes.
+/// The cost of codes of these widths; values have `bytes` bytes.
 fn bits(counts: &[u64; 17], bytes: u64) -> u64 {
     let all: u64 = counts.iter().sum();
     let mut cost = log2(all).wrapping_mul(all);
@@ -205,12 +205,12 @@ fn bits(counts: &[u64; 17], bytes: u64) -> u64 {
     cost
 }
 
-/// 256 times the binary logarithm, rounded down; 0 of 0.
+/// 256 times the binary logarithm, rounded down; 0 for 0.
 fn log2(value: u64) -> u64 {
     if value == 0 {
         return 0;
     }
-    // The first 64 bits of the value's square, of that number's square and so on: the logarithm doubles each time.
+    // The leading 64 bits of the value are squared repeatedly; each square doubles the logarithm.
     let mut log = u64::from(value.ilog2());
     let mut number = u128::from(value) << (63 - value.ilog2());
     for _ in 0..8 {

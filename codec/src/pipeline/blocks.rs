@@ -12,8 +12,8 @@ const CHUNK: &str = "differences through chunks of 8192";
 const FIXED_LENGTH: &str = "fixed length in blocks";
 const FIRST_APART: &str = "fixed length in blocks, first difference apart";
 
-// From a registration follow the codec's constant, its type, and all that is asked of it. `$d` is a dollar sign, for the
-// macros that this one makes.
+// Each registration makes the codec's constant, its type, and its arms in all functions below. `$d` is a dollar sign,
+// for the macros that this macro defines.
 macro_rules! block_codecs {
     ($d:tt $(
         $(#[doc = $doc:literal])+
@@ -45,14 +45,14 @@ macro_rules! block_codecs {
         }
 
         impl BlockCodec {
-            /// All of them.
+            /// All codecs of blocks.
             pub const ALL: [Self; [$($name),+].len()] = [$(Self::$codec),+];
 
-            /// Their lines of the list.
+            /// Their entries in the list.
             pub(super) const LIST: [Registration; Self::ALL.len()] =
                 [$(Registration::new(Codec::Blocks(Self::$codec), $name, $words)),+];
 
-            /// The codec at a position of [`BlockCodec::ALL`], for kernels: no table in memory.
+            /// The codec at a position of [`BlockCodec::ALL`], without a table in memory, for kernels.
             #[inline(always)]
             pub const fn at(position: u32) -> Option<Self> {
                 $(if position == Self::$codec.position() {
@@ -68,8 +68,8 @@ macro_rules! block_codecs {
                 }
             }
 
-            /// The numbers of its predictor and its coder in the stream (FORMAT.md, section 1), which never change.
-            /// Those of blocks are below 16.
+            /// The numbers of its predictor and its coder in the stream (FORMAT.md, section 1), which never change. The
+            /// numbers of codecs of blocks are below 16.
             pub const fn id(self) -> CodecId {
                 let (predictor, coder) = match self {
                     $(Self::$codec => ($predictor_id, $coder_id),)+
@@ -77,7 +77,7 @@ macro_rules! block_codecs {
                 CodecId { predictor, coder }
             }
 
-            /// How codes are predicted.
+            /// The predictor of codes.
             #[inline(always)]
             pub const fn predictor(self) -> Predictor {
                 match self {
@@ -103,7 +103,7 @@ macro_rules! block_codecs {
             }
         }
 
-        /// An expression in which `C` is the type of a codec of blocks that is known only when the program runs.
+        /// An expression in which `C` is the type of a codec of blocks that is known only at run time.
         #[macro_export]
         macro_rules! with_block_codec {
             ($d codec:expr, $d C:ident => $d body:expr) => {
@@ -116,8 +116,8 @@ macro_rules! block_codecs {
             };
         }
 
-        /// Calls a macro with all codecs of blocks behind its own arguments: the name, the type, and the shapes for which
-        /// there is a kernel.
+        /// Calls a macro with its own arguments, followed by the name, the type and the shapes with a kernel of every
+        /// codec of blocks.
         #[macro_export]
         macro_rules! each_block_codec {
             ([$d ($d macro:tt)+] $d ($d arguments:tt)*) => {
@@ -140,18 +140,18 @@ block_codecs! { $
     ids 2, 1, predictor Difference, outliers false, planes 31,
     [NEIGHBOUR, FIXED_LENGTH, "cuSZp (SC'23), cuSZp2 plain (SC'24)", "slow changes around zero"];
 
-    /// As `Plain`, with a block's first difference stored apart where that is shorter.
+    /// As `Plain`, with a block's first difference stored separately where that is shorter.
     Outlier = OUTLIER, "outlier", [line plane cube],
     ids 2, 2, predictor Difference, outliers true, planes 31,
     [NEIGHBOUR, FIRST_APART, "cuSZp2 outlier (SC'24)", "values far from zero"];
 
-    /// Coded as `Outlier`, but predicted by all neighbours that come before.
+    /// Coded as `Outlier`, but predicted by all preceding neighbours.
     Lorenzo = LORENZO, "lorenzo", [plane cube],
     ids 3, 2, predictor Lorenzo, outliers true, planes 32,
     [BLOCK, FIRST_APART, "cuSZp3's blocks (SC'25), cuSZ's predictor", "smooth planes and volumes, fast"];
 
-    /// Fixed-length coding of differences that run through the whole chunk, whose first code is
-    /// stored apart: AATROX (ICS'25). Blocks are lines.
+    /// Fixed-length coding of differences that run through the whole chunk, whose first code is stored separately:
+    /// AATROX (ICS'25). Blocks are lines.
     Layered = LAYERED, "layered", [line],
     ids 4, 1, predictor Difference, outliers false, planes 31,
     [CHUNK, FIXED_LENGTH, "AATROX (ICS'25)", "long slopes, and lines, fast"];
@@ -169,13 +169,13 @@ impl BlockCodec {
         matches!(self, Self::Layered)
     }
 
-    /// Whether the codec takes blocks of this shape.
+    /// Whether the codec has blocks of this shape.
     pub const fn takes(self, shape: Shape) -> bool {
         !self.is_layered() || matches!(shape, Shape::Line)
     }
 
-    /// The codec with the same bytes in blocks of this shape for which there is a kernel: in a line the Lorenzo predictor
-    /// is the one-neighbour difference.
+    /// The codec with the same bytes in blocks of this shape for which there is a kernel: in a line the Lorenzo
+    /// predictor is the one-neighbour difference.
     pub const fn in_shape(self, shape: Shape) -> Self {
         match (self, shape) {
             (Self::Lorenzo, Shape::Line) => Self::Outlier,
@@ -186,6 +186,6 @@ impl BlockCodec {
 
 /// A codec of blocks as a type, for code that is compiled once for each.
 pub trait StaticCodec: 'static {
-    /// Which codec it is.
+    /// The codec.
     const CODEC: BlockCodec;
 }

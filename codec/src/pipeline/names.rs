@@ -1,12 +1,12 @@
-//! Codecs by name, those included that papers and programs give to pipelines.
+//! Codecs by name, including the names of pipelines in papers and programs.
 
 use crate::pipeline::Codec;
 use core::fmt;
 use core::str::FromStr;
 
 impl Codec {
-    /// Names that papers and programs give to pipelines, and the codec with predictor and coder of that kind. The
-    /// streams are ferrosz's own.
+    /// Names of pipelines in papers and programs, and the codec with the same kind of predictor and coder. The streams
+    /// are ferrosz's own.
     pub const ALIASES: [(&'static str, Self); 9] = [
         ("cuszp2-plain", Self::PLAIN),
         ("cuszp2-outlier", Self::OUTLIER),
@@ -19,7 +19,7 @@ impl Codec {
         ("cusz-hi-tp", Self::INTERP_SQUARE_BITPLANE),
     ];
 
-    /// The codec of this name, or of one of [`Codec::ALIASES`].
+    /// The codec with this name, or with this alias in [`Codec::ALIASES`].
     pub fn from_name(name: &str) -> Option<Self> {
         let own = Self::ALL.into_iter().find(|codec| codec.name() == name);
         let alias = || Self::ALIASES.into_iter().find(|(alias, _)| *alias == name);

@@ -1,21 +1,21 @@
-//! A line of the list of codecs.
+//! An entry in the list of codecs.
 
 use crate::pipeline::Codec;
 
-/// A codec of the list: its name and its description.
+/// A codec of the list with its name and description.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Registration {
     /// The codec.
     pub codec: Codec,
     /// Its name on the command line.
     pub name: &'static str,
-    /// How values are predicted.
+    /// The method of prediction.
     pub predictor: &'static str,
-    /// How codes become bits.
+    /// The method of coding.
     pub coder: &'static str,
-    /// The papers that predictor and coder are from.
+    /// The papers that describe predictor and coder.
     pub papers: &'static str,
-    /// The fields that it is for.
+    /// The fields that the codec is for.
     pub purpose: &'static str,
 }
 

@@ -5,12 +5,12 @@ use crate::predict::interp::geometry::Geometry;
 use crate::shape::Shape;
 use crate::tile::TileOrder;
 
-/// What predicts the positions of a tile.
+/// The predictor of the positions of a tile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum TilePredictor {
-    /// All neighbours that come before in the tile: cuSZ's.
+    /// All preceding neighbours in the tile, as in cuSZ.
     Lorenzo,
-    /// Splines between anchors: cuSZ-i's and cuSZ-Hi's.
+    /// Splines between anchors, as in cuSZ-i and cuSZ-Hi.
     Interp(Geometry),
 }
 
@@ -24,7 +24,7 @@ pub struct TileCodec {
 }
 
 impl TilePredictor {
-    /// All of them, in the order of the names of their codecs.
+    /// All predictors, in the order of the names of their codecs.
     pub const ALL: [Self; 4] = [
         Self::Lorenzo,
         Self::Interp(Geometry::Wide),
@@ -32,7 +32,8 @@ impl TilePredictor {
         Self::Interp(Geometry::Narrow),
     ];
 
-    /// Its number in the stream (FORMAT.md, section 1), which never changes. Those of tiles are 16 and above.
+    /// Its number in the stream (FORMAT.md, section 1), which never changes. The numbers of predictors of tiles are 16
+    /// and above.
     pub const fn id(self) -> u8 {
         match self {
             Self::Lorenzo => 16,
@@ -42,7 +43,7 @@ impl TilePredictor {
         }
     }
 
-    /// The windows of splines; none of another predictor.
+    /// The geometry of interpolation; none for other predictors.
     pub const fn geometry(self) -> Option<Geometry> {
         match self {
             Self::Lorenzo => None,
@@ -60,7 +61,7 @@ impl TileCodec {
         }
     }
 
-    /// Which positions are coded, and how they fall into zones.
+    /// The positions that are coded, and their zones.
     pub const fn order(self, shape: Shape) -> TileOrder {
         match self.predictor {
             TilePredictor::Lorenzo => TileOrder::flat(shape),
@@ -68,7 +69,7 @@ impl TileCodec {
         }
     }
 
-    /// Its line of the list.
+    /// Its entry in the list.
     pub(super) const fn registration(self) -> &'static Registration {
         let CodecId { predictor, coder } = self.id();
         let mut i = 0;
@@ -79,20 +80,20 @@ impl TileCodec {
             }
             i += 1;
         }
-        // Every predictor has a line with every coder: a test looks at all of them.
+        // Every predictor has an entry with every coder: a test checks all of them.
         &Self::LIST[0]
     }
 }
 
-// From a registration follow the coder's type, and the kernels that are made for it. `$d` is a dollar sign, for the macros
-// that this one makes.
+// Each registration makes the coder's type and its kernels. `$d` is a dollar sign, for the macros that this macro
+// defines.
 macro_rules! tile_coders {
     ($d:tt
         $($(#[doc = $doc:literal])+ $coder:ident, $name:literal, id $id:literal;)+
         without statistics
         $(#[doc = $planes_doc:literal])+ $planes:ident, id $planes_id:literal;
     ) => {
-        /// What makes bits of a tile's codes.
+        /// The coder of a tile's codes.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum TileCoder {
             $($(#[doc = $doc])+ $coder,)+
@@ -101,10 +102,11 @@ macro_rules! tile_coders {
         }
 
         impl TileCoder {
-            /// All of them, in the order of the names of their codecs.
+            /// All coders, in the order of the names of their codecs.
             pub const ALL: [Self; [$($id,)+ $planes_id].len()] = [$(Self::$coder,)+ Self::$planes];
 
-            /// Its number in the stream (FORMAT.md, section 1), which never changes. Those of tiles are 16 and above.
+            /// Its number in the stream (FORMAT.md, section 1), which never changes. The numbers of coders of tiles are
+            /// 16 and above.
             pub const fn id(self) -> u8 {
                 match self {
                     $(Self::$coder => $id,)+
@@ -112,7 +114,7 @@ macro_rules! tile_coders {
                 }
             }
 
-            /// Whether it has statistics, and so tables, of the whole field.
+            /// Whether it has statistics of the whole field, and so frequency tables.
             pub const fn has_tables(self) -> bool {
                 match self {
                     $(Self::$coder => true,)+
@@ -121,8 +123,8 @@ macro_rules! tile_coders {
             }
         }
 
-        /// An expression in which `C` is the type of a coder with statistics that is known only when the program runs,
-        /// and another one for the coder without.
+        /// An expression in which `C` is the type of a coder with statistics that is known only at run time, and
+        /// another expression for the coder without statistics.
         #[macro_export]
         macro_rules! with_tile_coder {
             ($d coder:expr, $d C:ident => $d with_statistics:expr, $d bit_planes:expr) => {
@@ -136,7 +138,7 @@ macro_rules! tile_coders {
             };
         }
 
-        /// Calls a macro with all coders that have statistics behind its own arguments: the name and the type.
+        /// Calls a macro with its own arguments, followed by the name and the type of every coder that has statistics.
         #[macro_export]
         macro_rules! each_symbol_coder {
             ([$d ($d macro:tt)+] $d ($d arguments:tt)*) => {
@@ -149,9 +151,9 @@ macro_rules! tile_coders {
 }
 
 tile_coders! { $
-    /// rANS on 32 lanes.
+    /// rANS in 32 lanes.
     Rans, "rans", id 16;
-    /// Huffman on 32 lanes.
+    /// Huffman codes in 32 lanes.
     Huffman, "huffman", id 17;
     without statistics
     /// Bit planes without their zero words.
@@ -197,7 +199,7 @@ macro_rules! tile_codecs {
         }
 
         impl TileCodec {
-            /// The lines of all of them, coder by coder for each predictor.
+            /// All entries, coder by coder for each predictor.
             pub(super) const LIST: [Registration; [$($name),+].len()] = [$(
                 Registration::new(
                     Codec::$constant,

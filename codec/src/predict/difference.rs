@@ -1,12 +1,11 @@
-//! The one-neighbour difference of cuSZp's plain and outlier modes (SC'24 cuSZp2, section IV-A):
-//! a code is predicted by the one left of it, in the first column by the one above, in the first row
-//! and column by the one a slice back, and the first of a block by 0.
+//! The one-neighbour difference of cuSZp's plain and outlier modes (SC'24 cuSZp2, section IV-A): a code is predicted by
+//! the code left of it, in the first column by the code above, in the first row and column by the code one slice back,
+//! and the first code of a block by 0.
 
 use crate::predict::group::{Before, Group};
 use crate::shape::{GROUP, Shape};
 
-/// The position by which position `e` of a group is predicted; none for its first, which the group before
-/// predicts.
+/// The position that predicts position `e` of a group. None for the first position, which the group before predicts.
 #[inline(always)]
 const fn predecessor(shape: Shape, e: usize) -> Option<usize> {
     if !e.is_multiple_of(shape.row()) {
@@ -20,7 +19,7 @@ const fn predecessor(shape: Shape, e: usize) -> Option<usize> {
     }
 }
 
-/// What position `e` is predicted by.
+/// The prediction of position `e`.
 #[inline(always)]
 pub fn prediction(shape: Shape, codes: &Group, e: usize, before: &Before) -> i32 {
     match predecessor(shape, e) {
@@ -42,7 +41,7 @@ pub fn forward(shape: Shape, codes: &mut Group, before: i32) {
     }
 }
 
-/// Differences to codes, in place, as if the first were predicted by 0; [`add`] sets that right.
+/// Differences to codes, in place, with 0 as the prediction of the first code; [`add`] corrects this.
 #[inline(always)]
 pub fn backward(shape: Shape, differences: &mut Group) {
     for e in 0..GROUP {
@@ -52,7 +51,7 @@ pub fn backward(shape: Shape, differences: &mut Group) {
     }
 }
 
-/// Adds what predicts the first code to all, which depend on it.
+/// Adds the prediction of the first code to all codes, as all depend on it.
 #[inline(always)]
 pub fn add(codes: &mut Group, before: i32) {
     for code in codes {

@@ -5,10 +5,10 @@ use crate::shape::{GROUP, Shape};
 /// A group's codes or differences.
 pub type Group = [i32; GROUP];
 
-/// The most codes that a group needs from the one before it: see [`Shape::reach`].
+/// The most codes that a group needs from the group before it: see [`Shape::reach`].
 pub const MAX_REACH: usize = 16;
 
-/// What a group needs from the one before it: its last [`Shape::reach`] values, first ones first.
+/// The values that a group needs from the group before it: its last [`Shape::reach`] values, in order.
 pub type Before = [i32; MAX_REACH];
 
 /// The last codes of a group, for the next one.

@@ -1,16 +1,15 @@
-//! The Lorenzo predictor (L. Ibarria et al., "Out-of-core compression and decompression of large
-//! n-dimensional scalar fields", CGF 22(3), 2003): a code is predicted by all its neighbours with
-//! no larger coordinate, with signs that make the prediction exact for anything that varies in one
-//! dimension only. Outside of the block codes count as 0.
+//! The Lorenzo predictor (L. Ibarria et al., "Out-of-core compression and decompression of large n-dimensional scalar
+//! fields", CGF 22(3), 2003): a code is predicted by all its neighbours with no larger coordinate. The signs make the
+//! prediction exact for fields that vary in one dimension only. Codes outside of the block count as 0.
 //!
-//! The difference is that of the differences along x, along y and along z, one after the other; so is
-//! its inverse of running sums. *Within* is what stays inside a group, *across* the dimension in which
-//! the groups of a block follow each other.
+//! The difference is the composition of the differences along x, y and z; the inverse is the composition of running
+//! sums. *Within* means the dimensions inside a group, *across* the dimension in which the groups of a block follow
+//! each other.
 
 use crate::predict::group::{Before, Group};
 use crate::shape::{GROUP, Shape};
 
-/// What position `e` is predicted by; `before` holds codes.
+/// The prediction of position `e`; `before` holds codes.
 #[inline(always)]
 pub fn prediction(shape: Shape, codes: &Group, e: usize, before: &Before) -> i32 {
     if matches!(shape, Shape::Line) {
@@ -25,7 +24,7 @@ pub fn prediction(shape: Shape, codes: &Group, e: usize, before: &Before) -> i32
     sum
 }
 
-/// The part that the rows before have in the prediction of position `e` and, negative, of the next.
+/// The part of the preceding rows in the prediction of position `e`. For the next position, it has the opposite sign.
 #[inline(always)]
 fn other_rows(shape: Shape, codes: &Group, e: usize, before: &Before) -> i32 {
     let (row, reach) = (shape.row(), shape.reach());
@@ -68,8 +67,7 @@ pub fn forward_within(shape: Shape, codes: &mut Group) {
     }
 }
 
-/// The rest of the way to differences; `before` is of the group before after
-/// [`forward_within`].
+/// Completes the differences; `before` is from the group before, after its [`forward_within`].
 #[inline(always)]
 pub fn forward_across(shape: Shape, codes: &mut Group, before: &Before) {
     if matches!(shape, Shape::Line) {
@@ -83,7 +81,7 @@ pub fn forward_across(shape: Shape, codes: &mut Group, before: &Before) {
     }
 }
 
-/// Differences to running sums across, as if the group before were 0; [`add`] sets that right.
+/// Differences to running sums across, with 0 for the group before; [`add`] corrects this.
 #[inline(always)]
 pub fn backward_across(shape: Shape, differences: &mut Group) {
     let reach = shape.reach();
@@ -94,7 +92,7 @@ pub fn backward_across(shape: Shape, differences: &mut Group) {
     }
 }
 
-/// Adds the last sums of the group before, as they were made by [`backward_across`] and this.
+/// Adds the last sums of the group before, after its [`backward_across`] and `add`.
 #[inline(always)]
 pub fn add(shape: Shape, sums: &mut Group, before: &Before) {
     if matches!(shape, Shape::Line) {
@@ -107,7 +105,7 @@ pub fn add(shape: Shape, sums: &mut Group, before: &Before) {
     }
 }
 
-/// The rest of the way to codes.
+/// Completes the codes.
 #[inline(always)]
 pub fn backward_within(shape: Shape, sums: &mut Group) {
     if matches!(shape, Shape::Cube) {
@@ -131,8 +129,8 @@ mod tests {
     use crate::predict::group::{MAX_REACH, last_of};
     use rand::{RngExt, SeedableRng, rngs::SmallRng};
 
-    /// The definition: the sum over all non-empty sets of dimensions of the code one step back in
-    /// these, negative for an even number of them.
+    /// The definition: the sum over all non-empty sets of dimensions of the code one step back in these dimensions,
+    /// negative for an even number of dimensions.
     fn definition(shape: Shape, codes: &[i32], position: usize) -> i32 {
         let at = [
             position / shape.slice(),

@@ -1,37 +1,38 @@
-//! The quantiser of a level: residual to code and back, under the exact promise.
+//! The quantiser of a level: residual to code and back, with the exact bound.
 
 use crate::code::entropy::token::{RAW, zigzag};
 use crate::element::Element;
 use crate::quantize::field::is_within;
 use core::array::from_fn;
 
-/// Codes of a greater magnitude are found as [`LevelQuantizer::encode`] is defined, others mostly faster. What the
-/// definition rounds down to an integer, (|r| + e) / 2e for a residual r and the level's bound e, is what rounding r / 2e
-/// to the nearest one finds, unless that lies half-way between two, or so close to it that the addition may have been
-/// rounded: r / 2e being up to 2^10 and the last of 24 bits of (|r| + e) / e then 2^-12, within 2^-14.
+/// Codes of a greater magnitude are computed by the definition of [`LevelQuantizer::encode`], others mostly by a faster
+/// way. For a residual r and the level's bound e, the definition rounds (|r| + e) / 2e down to an integer; the faster
+/// way rounds r / 2e to the nearest integer. The results are equal unless r / 2e is half-way between two integers, or
+/// so close to it that the addition may have been rounded. r / 2e is at most 2^10, and the last of 24 bits of (|r| + e)
+/// / e is then 2^-12, so the results are equal unless r / 2e is within 2^-14 of half-way.
 const MOST_USUAL: u32 = 1 << 10;
 
 /// The working values of a level's bound.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct LevelQuantizer<T> {
-    /// Twice the level's bound: a code's step. 0 is lossless.
+    /// Twice the level's bound: the step between codes. 0 is lossless.
     pub step: T,
     /// 1 over the level's bound, or 0.
     pub inverse: T,
 }
 
-/// What became of a value.
+/// The result of quantising a value.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Quantized<T> {
-    /// Its code, zigzag, or [`RAW`] if the value is stored as it is.
+    /// Its code, zigzag, or [`RAW`] if the raw value is stored.
     pub code: u32,
-    /// What the decoder will know.
+    /// The decoded value.
     pub known: T,
 }
 
 impl<T: Element> LevelQuantizer<T> {
-    /// For a level whose bound is `error`, finite and not negative.
+    /// The quantiser of a level whose bound is `error`, finite and not negative.
     pub fn new(error: f64) -> Self {
         let step = T::from_f64(2.0 * error);
         let inverse = T::from_f64(1.0 / error);
@@ -48,23 +49,22 @@ impl<T: Element> LevelQuantizer<T> {
         finite_or_zero(prediction) + T::from_i32(code) * self.step
     }
 
-    /// What the encoder knew of a position whose value is stored as it is, when it predicted others from it. Mostly that
-    /// value; but where a whole chunk is stored so, most positions had a code.
+    /// The value that the encoder used for further predictions at a position whose raw value is stored. Usually it is
+    /// the raw value. But if a whole chunk is stored raw, most of its positions had a code.
     #[inline(always)]
     pub fn known(&self, value: T, prediction: T, error: T, radius: u32) -> T {
         self.encode(value, prediction, error, radius).known
     }
 
-    /// The code of a value, of less than `radius` in magnitude, that the decoder turns into one within
-    /// `error` of it, exactly; with an error of 0, into the very bits.
+    /// The code of a value, less than `radius` in magnitude. The decoded value is exactly within `error` of the value;
+    /// with an error of 0, it has the same bits.
     #[inline(always)]
     pub fn encode(&self, value: T, prediction: T, error: T, radius: u32) -> Quantized<T> {
         let [quantized] = self.encode_all([value], [prediction], error, radius);
         quantized
     }
 
-    /// As [`LevelQuantizer::encode`], for values that do not depend on each other: on the rare way there is one branch
-    /// for all.
+    /// As [`LevelQuantizer::encode`], for independent values. There is one branch to the rare path for all of them.
     #[inline(always)]
     pub fn encode_all<const N: usize>(
         &self,
@@ -81,7 +81,7 @@ impl<T: Element> LevelQuantizer<T> {
             let biased = scaled + T::ROUNDING_MAGIC;
             let steps = biased - T::ROUNDING_MAGIC;
             let known = predictions[i] + steps * self.step;
-            // All of these are false for NaN.
+            // All of these comparisons are false for NaN.
             is_usual &= scaled.abs() < most;
             is_usual &= (scaled - steps).abs() < T::CLEARLY_NEAREST;
             is_usual &= (values[i] - known).abs() < error;
@@ -133,7 +133,7 @@ impl<T: Element> LevelQuantizer<T> {
         let scaled = (residual.abs() * self.inverse + T::ONE) * T::HALF;
         let (steps, magnitude) = integer_part(scaled);
         let is_below = residual < T::ZERO;
-        // As the decoder has it: code 0 is no negative zero.
+        // As in the decoder, where code 0 is not a negative zero.
         let steps = if is_below { T::ZERO - steps } else { steps };
         Guess {
             code: if is_below {
@@ -141,7 +141,7 @@ impl<T: Element> LevelQuantizer<T> {
             } else {
                 magnitude
             },
-            // False for NaN.
+            // The comparison is false for NaN.
             is_small: scaled < T::from_i32(radius.cast_signed()),
             known: prediction + steps * self.step,
         }
@@ -152,14 +152,14 @@ impl<T: Element> LevelQuantizer<T> {
 #[derive(Clone, Copy)]
 struct Guess<T> {
     code: i32,
-    /// Whether it is below the radius; if not, it may be anything.
+    /// Whether the code is below the radius. If not, the code is unspecified.
     is_small: bool,
-    /// What the decoder would know.
+    /// The decoded value.
     known: T,
 }
 
-/// The integer part of a number from 0 to [`Element::ROUNDING_LIMIT`], as a number and as an integer; of others, anything.
-/// A GPU adds four times as fast as it converts.
+/// The integer part of a number from 0 to [`Element::ROUNDING_LIMIT`], as a number and as an integer; unspecified for
+/// others. A GPU adds four times as fast as it converts.
 #[inline(always)]
 fn integer_part<T: Element>(value: T) -> (T, i32) {
     let biased = value + T::ROUNDING_MAGIC;
@@ -188,8 +188,8 @@ mod tests {
     use alloc::format;
     use rand::{RngExt, SeedableRng, rngs::SmallRng};
 
-    /// A residual in half steps of about this magnitude: anything, or half-way between two codes but for a few units in the
-    /// last position.
+    /// A residual in half steps of about this magnitude: any number, or half-way between two codes up to a few units in
+    /// the last position.
     fn half_steps(rng: &mut SmallRng, magnitude: f64) -> f64 {
         let any = rng.random_range(-magnitude..magnitude);
         match rng.random_range(0..4) {

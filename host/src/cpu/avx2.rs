@@ -14,18 +14,18 @@ use std::arch::x86_64::*;
 /// Vectors of a group.
 const PARTS: usize = 4;
 
-/// What the weights of a checksum are made with: see [`ferrosz_codec::container::checksum::weight`].
+/// The factor of the weights of a checksum: see [`ferrosz_codec::container::checksum::weight`].
 const WEIGHT_FACTOR: u32 = 0x9E37_79B1;
 
 /// A group in vectors.
 type Parts = [__m256i; PARTS];
 
-/// The proof that the processor has what [`Avx2`]'s functions are compiled for.
+/// The proof that the processor has the features for which [`Avx2`]'s functions are compiled.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Avx2(());
 
 impl Avx2 {
-    /// The proof, if it can be given.
+    /// The proof; none if the processor does not have the features.
     pub(crate) fn detect() -> Option<Self> {
         let has_all = is_x86_feature_detected!("avx2")
             && is_x86_feature_detected!("bmi1")
@@ -44,7 +44,7 @@ impl Lanes for Avx2 {
         codes: &[Group; G],
         before: i32,
     ) -> [Group; G] {
-        // SAFETY: an `Avx2` is only made where there is AVX2.
+        // SAFETY: an `Avx2` exists only if the processor has AVX2.
         unsafe {
             match predictor {
                 Predictor::Difference => difference_forward::<S, G>(codes, before),
@@ -61,7 +61,7 @@ impl Lanes for Avx2 {
         block: &mut [Group; G],
         before: &mut i32,
     ) {
-        // SAFETY: an `Avx2` is only made where there is AVX2.
+        // SAFETY: an `Avx2` exists only if the processor has AVX2.
         unsafe {
             match predictor {
                 Predictor::Difference => difference_backward::<S, G>(block, before),
@@ -73,25 +73,25 @@ impl Lanes for Avx2 {
 
     #[inline(always)]
     fn magnitude_bits<const G: usize>(self, block: &[Group; G]) -> (u32, u32) {
-        // SAFETY: an `Avx2` is only made where there is AVX2.
+        // SAFETY: an `Avx2` exists only if the processor has AVX2.
         unsafe { magnitude_bits(block) }
     }
 
     #[inline(always)]
     fn checksum(self, seed: u64, bytes: &[u8]) -> u64 {
-        // SAFETY: an `Avx2` is only made where there is AVX2.
+        // SAFETY: an `Avx2` exists only if the processor has AVX2.
         unsafe { checksum(seed, bytes) }
     }
 
     #[inline(always)]
     fn write_body<const G: usize>(self, block: &[Group; G], rate: RateByte, out: &mut [u8]) {
-        // SAFETY: an `Avx2` is only made where there is AVX2.
+        // SAFETY: an `Avx2` exists only if the processor has AVX2.
         unsafe { write_body(block, rate, out) }
     }
 
     #[inline(always)]
     fn read_body<const G: usize>(self, rate: RateByte, bytes: &[u8]) -> [Group; G] {
-        // SAFETY: an `Avx2` is only made where there is AVX2.
+        // SAFETY: an `Avx2` exists only if the processor has AVX2.
         unsafe { read_body(rate, bytes) }
     }
 }
@@ -108,13 +108,13 @@ fn groups<const G: usize>(block: [Parts; G]) -> [Group; G] {
 
 /// # Safety
 ///
-/// Only where there is AVX2.
+/// The processor must have AVX2.
 #[inline(always)]
 unsafe fn difference_forward<S: StaticShape, const G: usize>(
     codes: &[Group; G],
     before: i32,
 ) -> [Group; G] {
-    // SAFETY: the caller's promise.
+    // SAFETY: the processor has AVX2, by the contract of this function.
     unsafe {
         let codes = parts(codes);
         let codes = codes.as_flattened();
@@ -127,7 +127,7 @@ unsafe fn difference_forward<S: StaticShape, const G: usize>(
     }
 }
 
-/// What the codes of vector `i` are predicted by where one neighbour does so; the first by `before`.
+/// The predictions of the codes of vector `i` by one neighbour; `before` is the prediction of the first.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn predecessors<S: StaticShape>(codes: &[__m256i], i: usize, before: __m256i) -> __m256i {
@@ -148,14 +148,14 @@ fn predecessors<S: StaticShape>(codes: &[__m256i], i: usize, before: __m256i) ->
     _mm256_blend_epi32::<1>(others, first)
 }
 
-/// Every value one position on, the last to the first position.
+/// Moves every value up by one position, and the last value to the first position.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn rotate(vector: __m256i) -> __m256i {
     _mm256_permutevar8x32_epi32(vector, _mm256_setr_epi32(7, 0, 1, 2, 3, 4, 5, 6))
 }
 
-/// One value in all positions.
+/// Copies one value to all positions.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn broadcast(vector: __m256i, position: i32) -> __m256i {
@@ -170,7 +170,7 @@ fn sum_halves(vector: __m256i) -> __m256i {
     _mm256_add_epi32(pairs, _mm256_slli_si256::<8>(pairs))
 }
 
-/// A value of the low half added to all of the high half.
+/// Adds a value of the low half to all values of the high half.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn add_to_high(vector: __m256i, position: i32) -> __m256i {
@@ -188,13 +188,13 @@ fn sum_all(vector: __m256i) -> __m256i {
 
 /// # Safety
 ///
-/// Only where there is AVX2.
+/// The processor must have AVX2.
 #[inline(always)]
 unsafe fn difference_backward<S: StaticShape, const G: usize>(
     block: &mut [Group; G],
     before: &mut i32,
 ) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the processor has AVX2, by the contract of this function.
     unsafe {
         let start = _mm256_set1_epi32(*before);
         let mut vectors = parts(block);
@@ -220,10 +220,10 @@ unsafe fn difference_backward<S: StaticShape, const G: usize>(
 
 /// # Safety
 ///
-/// Only where there is AVX2.
+/// The processor must have AVX2.
 #[inline(always)]
 unsafe fn lorenzo_forward<S: StaticShape, const G: usize>(codes: &[Group; G]) -> [Group; G] {
-    // SAFETY: the caller's promise.
+    // SAFETY: the processor has AVX2, by the contract of this function.
     unsafe {
         if matches!(S::SHAPE, Shape::Line) {
             return difference_forward::<S, G>(codes, 0);
@@ -257,10 +257,10 @@ unsafe fn lorenzo_forward<S: StaticShape, const G: usize>(codes: &[Group; G]) ->
 
 /// # Safety
 ///
-/// Only where there is AVX2.
+/// The processor must have AVX2.
 #[inline(always)]
 unsafe fn lorenzo_backward<S: StaticShape, const G: usize>(block: &mut [Group; G]) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the processor has AVX2, by the contract of this function.
     unsafe {
         if matches!(S::SHAPE, Shape::Line) {
             return difference_backward::<S, G>(block, &mut 0);
@@ -291,14 +291,14 @@ unsafe fn lorenzo_backward<S: StaticShape, const G: usize>(block: &mut [Group; G
     }
 }
 
-/// The first magnitude, and all others or-ed together.
+/// The first magnitude, and the bitwise or of all others.
 ///
 /// # Safety
 ///
-/// Only where there is AVX2.
+/// The processor must have AVX2.
 #[inline(always)]
 unsafe fn magnitude_bits<const G: usize>(block: &[Group; G]) -> (u32, u32) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the processor has AVX2, by the contract of this function.
     unsafe {
         let mut differences = parts(block);
         let part = &mut differences[0][0];
@@ -321,11 +321,11 @@ unsafe fn magnitude_bits<const G: usize>(block: &[Group; G]) -> (u32, u32) {
 ///
 /// # Safety
 ///
-/// Only where there is AVX2.
+/// The processor must have AVX2.
 #[inline(always)]
 unsafe fn checksum(seed: u64, bytes: &[u8]) -> u64 {
     let (rows, rest) = bytes.as_chunks::<32>();
-    // SAFETY: the caller's promise.
+    // SAFETY: the processor has AVX2, by the contract of this function.
     unsafe {
         let factor = i32::from_ne_bytes(WEIGHT_FACTOR.to_ne_bytes());
         let eight = _mm256_set1_epi32(factor.wrapping_mul(8));
@@ -358,8 +358,8 @@ unsafe fn checksum(seed: u64, bytes: &[u8]) -> u64 {
     }
 }
 
-/// The low bytes of a group's values, which fit into them but for the sign bit's position: in the order in
-/// which [`_mm256_movemask_epi8`] makes a row of them, that of each eight reversed.
+/// A group's values, saturated to bytes, so that their signs are preserved. The bytes are in the order in which
+/// [`_mm256_movemask_epi8`] makes a row of them: each eight are reversed.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn pack(values: Parts) -> __m256i {
@@ -377,7 +377,7 @@ fn pack_unsigned(values: Parts) -> __m256i {
     ordered(bytes)
 }
 
-/// What the two steps of packing have mixed, four values at a time, in a row's order.
+/// Restores a row's order of bytes, four values at a time, after the two steps of packing.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn ordered(bytes: __m256i) -> __m256i {
@@ -392,10 +392,10 @@ fn ordered(bytes: __m256i) -> __m256i {
 
 /// # Safety
 ///
-/// Only where there is AVX2.
+/// The processor must have AVX2.
 #[inline(always)]
 unsafe fn write_body<const G: usize>(block: &[Group; G], rate: RateByte, out: &mut [u8]) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the processor has AVX2, by the contract of this function.
     unsafe {
         let out = &mut out[..BODY_SCRATCH];
         let differences = parts(block);
@@ -415,7 +415,7 @@ unsafe fn write_body<const G: usize>(block: &[Group; G], rate: RateByte, out: &m
             words[g] = signs.to_le_bytes();
         }
         for byte in 0..rate.planes().div_ceil(8) as usize {
-            // All eight, also those that the block does not have: what follows overwrites them.
+            // All eight planes, also those that the block does not have: the following bytes overwrite them.
             let words = &mut words[(1 + 8 * byte) * G..][..8 * G];
             let shift = _mm_cvtsi32_si128(8 * byte as i32);
             for (g, group) in magnitudes.iter().enumerate() {
@@ -434,7 +434,7 @@ unsafe fn write_body<const G: usize>(block: &[Group; G], rate: RateByte, out: &m
     }
 }
 
-/// All ones in the bytes of the elements whose bit in a row is set.
+/// Sets to all ones the bytes of the elements whose bit in a row is set.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn spread(row: [u8; 4]) -> __m256i {
@@ -448,7 +448,7 @@ fn spread(row: [u8; 4]) -> __m256i {
     _mm256_cmpeq_epi8(_mm256_and_si256(bytes, bit_of), bit_of)
 }
 
-/// Eight bytes in each of four vectors, the first in the first.
+/// Splits a vector into four of eight bytes each, in order.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn eighths(bytes: __m256i) -> [__m128i; PARTS] {
@@ -464,7 +464,7 @@ fn eighths(bytes: __m256i) -> [__m128i; PARTS] {
     ]
 }
 
-/// The numbers of up to eight planes of group `g`, whose rows begin at `rows`.
+/// The bytes made of up to eight planes of group `g`, whose rows begin at `rows`.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn join_planes<const G: usize>(rows: &[[u8; 4]], g: usize, planes: u32) -> __m256i {
@@ -480,10 +480,10 @@ fn join_planes<const G: usize>(rows: &[[u8; 4]], g: usize, planes: u32) -> __m25
 
 /// # Safety
 ///
-/// Only where there is AVX2.
+/// The processor must have AVX2.
 #[inline(always)]
 unsafe fn read_body<const G: usize>(rate: RateByte, bytes: &[u8]) -> [Group; G] {
-    // SAFETY: the caller's promise.
+    // SAFETY: the processor has AVX2, by the contract of this function.
     unsafe {
         let outlier = rate.outlier_bytes() as usize;
         let (words, _) = bytes[outlier..].as_chunks::<4>();

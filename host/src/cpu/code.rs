@@ -1,4 +1,4 @@
-//! Coders on the CPU: the stems of `ferrosz_codec::code`, and what the coders of tiles share.
+//! Coders on the CPU, named as in `ferrosz_codec::code`, and the code that the coders of tiles share.
 
 pub mod bit_planes;
 pub mod entropy;

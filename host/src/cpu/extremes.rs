@@ -1,14 +1,14 @@
-//! Smallest and largest finite value of a stretch of a field, in a form that compilers vectorise.
+//! Smallest and largest finite value of a part of a field, in a form that compilers vectorise.
 
 use bytemuck::cast_slice;
 use ferrosz_codec::Element;
 use ferrosz_codec::bound::Extremes;
 use std::ops::{BitAnd, BitOr, Not};
 
-/// Values that are looked at side by side.
+/// The number of values that are compared in parallel.
 const WIDTH: usize = 16;
 
-/// As [`Extremes::see`] for every value.
+/// The result of [`Extremes::see`] for every value.
 #[inline(always)]
 pub(super) fn extremes<T: Element>(values: &[T]) -> Extremes<T> {
     let ends = if T::WORDS == 1 {
@@ -32,8 +32,8 @@ trait Bits:
 
     /// Orders finite numbers as [`Element::order_key`] does; its own inverse.
     fn key(self) -> Self;
-    /// All ones if the number is not finite, else 0. A mask and not a `bool`, of which the compiler
-    /// makes stores that depend on it.
+    /// All ones if the number is not finite, otherwise 0. A mask, because for a `bool` the compiler makes stores that
+    /// depend on it.
     fn excluded(self) -> Self;
     fn to_u64(self) -> u64;
 }

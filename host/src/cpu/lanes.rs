@@ -1,6 +1,6 @@
-//! What a CPU's vector instructions may do better than the portable code: the steps of a block that
-//! move values between neighbours or between elements and bit planes. All else is plain arithmetic on
-//! arrays, which the compiler vectorises for whatever processor it compiles for.
+//! The steps of a block that a CPU's vector instructions may do better than portable code: those that move values
+//! between neighbours, or between elements and bit planes. Everything else is plain arithmetic on arrays, which the
+//! compiler vectorises.
 
 use ferrosz_codec::code::fixed_length::block::{self, SignedGroup};
 use ferrosz_codec::code::fixed_length::rate::RateByte;
@@ -10,11 +10,11 @@ use ferrosz_codec::predict::difference;
 use ferrosz_codec::predict::group::Group;
 use ferrosz_codec::shape::{GROUP, Shape, StaticShape};
 
-/// The steps of a block, by default in portable code. An implementation gives the same results with
-/// other instructions. G is the number of a block's groups.
+/// The steps of a block, by default in portable code. Every implementation gives the same results. G is the number of a
+/// block's groups.
 pub trait Lanes: Copy + Send + Sync {
-    /// Codes to differences: [`Predictor::forward`]. `before` is the code before those of a line, which
-    /// has no other predictor than [`Predictor::Difference`] if it is not 0.
+    /// Codes to differences: [`Predictor::forward`]. `before` is the code before the codes of a line. If it is not 0,
+    /// the predictor must be [`Predictor::Difference`].
     #[inline(always)]
     fn forward<S: StaticShape, const G: usize>(
         self,
@@ -28,8 +28,8 @@ pub trait Lanes: Copy + Send + Sync {
         block
     }
 
-    /// Differences to codes: [`Predictor::backward`]. `before` is the code before those of a line, which
-    /// has no other predictor than [`Predictor::Difference`] if it is not 0; it becomes the line's last.
+    /// Differences to codes: [`Predictor::backward`]. `before` is the code before the codes of a line, and becomes the
+    /// line's last code. If it is not 0, the predictor must be [`Predictor::Difference`].
     #[inline(always)]
     fn backward<S: StaticShape, const G: usize>(
         self,
@@ -44,7 +44,7 @@ pub trait Lanes: Copy + Send + Sync {
         }
     }
 
-    /// The first magnitude, and all others or-ed together.
+    /// The first magnitude, and the bitwise or of all others.
     #[inline(always)]
     fn magnitude_bits<const G: usize>(self, block: &[Group; G]) -> (u32, u32) {
         let mut others = 0;
@@ -60,16 +60,15 @@ pub trait Lanes: Copy + Send + Sync {
         checksum(seed, bytes)
     }
 
-    /// Writes the body of a block of these differences at the start of `out`, which holds at least
-    /// [`block::BODY_SCRATCH`] bytes, and maybe anything into the rest of these.
+    /// Writes the body of a block of these differences to the start of `out`, which holds at least
+    /// [`block::BODY_SCRATCH`] bytes. The rest of these bytes may be overwritten.
     #[inline(always)]
     fn write_body<const G: usize>(self, block: &[Group; G], rate: RateByte, out: &mut [u8]) {
         let block = block.each_ref().map(SignedGroup::split);
         block::write_body(block, rate, out);
     }
 
-    /// The differences of the block whose body is at the start of `bytes`, which holds all of it and
-    /// maybe more.
+    /// The differences of the block whose body is at the start of `bytes`, which may be longer than the body.
     #[inline(always)]
     fn read_body<const G: usize>(self, rate: RateByte, bytes: &[u8]) -> [Group; G] {
         let body = &bytes[..rate.body_bytes(G as u32) as usize];

@@ -1,4 +1,4 @@
-//! Predictors of tiles on the CPU: the stems of `ferrosz_codec::predict`. Those of blocks are inlined into
+//! Predictors of tiles on the CPU, named as in `ferrosz_codec::predict`. The predictors of blocks are inlined into
 //! [`fixed_length`](crate::cpu::code::fixed_length).
 
 pub mod interp;

@@ -1,5 +1,5 @@
 //! The codecs of tiles on the CPU: tiles and chunks in parallel, in the phases that statistics of the whole field
-//! ask for.
+//! require.
 
 mod coder;
 mod compress;

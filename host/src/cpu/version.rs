@@ -35,7 +35,7 @@ impl Version {
         kinds.into_iter().flatten().map(Self)
     }
 
-    /// The fastest.
+    /// The fastest version that this machine can run.
     pub fn best() -> Self {
         Self::all().next().unwrap_or(Self(Kind::Portable))
     }
@@ -53,7 +53,7 @@ impl Version {
     fn run<W: Work>(self, work: W) -> W::Output {
         match self.0 {
             Kind::Portable => work.run(Portable),
-            // SAFETY: the proof says that the processor has these features.
+            // SAFETY: `proof` shows that the processor has these features.
             #[cfg(target_arch = "x86_64")]
             Kind::Avx2(proof) => unsafe { run_with_avx2(work, proof) },
         }
@@ -101,7 +101,7 @@ impl Version {
     }
 }
 
-/// What is compiled once for each version: `run`, and all that is inlined into it.
+/// Code that is compiled once for each version: `run`, and all functions that are inlined into it.
 trait Work {
     type Output;
 

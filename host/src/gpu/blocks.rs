@@ -1,4 +1,4 @@
-//! The order of kernels, written once for every machine that runs them.
+//! The order of the kernels of codecs of blocks, the same for all machines that run kernels.
 
 use crate::error::Error;
 use crate::gpu::executor::{Executor, put};
@@ -18,7 +18,7 @@ use ferrosz_gpu_kernels::pipeline::blocks::decompress::{Decompress, DecompressPa
 use ferrosz_gpu_kernels::pipeline::blocks::staged_chunk::UnitSteps;
 use ferrosz_gpu_kernels::pipeline::cells::{self, Fault};
 
-/// Asks for a compression. Nothing is allocated, and nothing waits.
+/// Enqueues a compression. Does not allocate and does not wait.
 pub(crate) fn enqueue_compress<T: Element, E: Executor>(
     executor: &E,
     job: &CompressJob,
@@ -68,7 +68,7 @@ pub(crate) fn enqueue_compress<T: Element, E: Executor>(
     }))
 }
 
-/// One block a chunk.
+/// The number of thread blocks: one for each chunk.
 pub(crate) fn blocks_of<T: Element>(chunks: u64, elements: u64) -> Result<u32, Error> {
     i32::try_from(chunks)
         .map(i32::cast_unsigned)
@@ -78,7 +78,7 @@ pub(crate) fn blocks_of<T: Element>(chunks: u64, elements: u64) -> Result<u32, E
         })
 }
 
-/// A stream without chunks is its header.
+/// Enqueues the compression of a field without chunks, whose stream is only its header.
 fn enqueue_empty<E: Executor>(
     executor: &E,
     job: &CompressJob,
@@ -89,8 +89,7 @@ fn enqueue_empty<E: Executor>(
     put(executor, &[HEADER_BYTES as u32, 0], length)
 }
 
-/// Asks for a decompression. Nothing is allocated, and nothing waits; what is wrong will be in the
-/// fault cell.
+/// Enqueues a decompression. Does not allocate and does not wait; a fault will be in the fault cell.
 pub(crate) fn enqueue_decompress<T: Element, E: Executor>(
     executor: &E,
     job: &DecompressJob<'_>,
@@ -100,7 +99,7 @@ pub(crate) fn enqueue_decompress<T: Element, E: Executor>(
         Family::Tiles(layout) if elements > 0 => {
             return tiles::enqueue_decompress::<T, E>(executor, job, &layout);
         }
-        // Nothing is left to decode, whatever would do it.
+        // Without elements, only the cells need to be cleared.
         Family::Tiles(_) => return executor.clear(job.cells),
         Family::Blocks(layout) => layout,
     };
@@ -113,7 +112,7 @@ pub(crate) fn enqueue_decompress<T: Element, E: Executor>(
     Ok(())
 }
 
-/// Decodes a region into the output from element `first` on.
+/// Enqueues the decoding of a region into the output from element `first` on.
 fn enqueue_region<T: Element, E: Executor>(
     executor: &E,
     job: &DecompressJob<'_>,
@@ -142,7 +141,7 @@ fn enqueue_region<T: Element, E: Executor>(
     with_shape!(job.layout.shape, S => executor.launch::<Decompress<T, S>>(blocks, &params))
 }
 
-/// Cells of the workspace of a layout.
+/// The number of cells of the workspace of a layout.
 pub(crate) fn workspace_cells(layout: &Layout) -> u64 {
     match layout.family() {
         Family::Blocks(layout) => cells::count(layout.grid.chunk_count()),

@@ -1,11 +1,11 @@
-//! The NVIDIA driver: whether there is one, and whether a GPU of it can run the kernels.
+//! The NVIDIA driver: whether it is present, and whether one of its GPUs can run the kernels.
 
 use crate::error::Error;
 use cudarc::driver::sys::CUdevice_attribute;
 use cudarc::driver::{CudaContext, DriverError, result, sys};
 use std::sync::{Arc, OnceLock};
 
-/// Says what the driver was asked to do when it failed.
+/// An error of the driver that failed in this action.
 pub(crate) fn failed(action: &'static str) -> impl Fn(DriverError) -> Error {
     move |error| {
         let name = error
@@ -25,21 +25,20 @@ const NEEDED: (i32, i32) = (8, 0);
 ///
 /// # Errors
 ///
-/// [`Error::NoDevice`] where there is no driver or no such GPU; [`Error::OldGpu`].
+/// [`Error::NoDevice`] if there is no driver or no such GPU; [`Error::OldGpu`].
 pub(crate) fn open(ordinal: usize) -> Result<Arc<CudaContext>, Error> {
     let count = device_count()?;
     if ordinal >= count {
         return Err(no_device(format!("there are {count} NVIDIA GPUs")));
     }
-    // Before a context is made, which takes a third of a second.
+    // Checked before a context is made, which takes a third of a second.
     let (name, capability) =
         describe(ordinal).map_err(|error| no_device(failed("ask the GPU")(error).to_string()))?;
     check(name, capability)?;
     CudaContext::new(ordinal).map_err(|error| no_device(failed("open the GPU")(error).to_string()))
 }
 
-/// The number of GPUs. The driver is looked for once in a process, for that means to try some thirty names of its
-/// library.
+/// The number of GPUs. The search for the driver tries some thirty names of its library, so it runs once in a process.
 fn device_count() -> Result<usize, Error> {
     static COUNT: OnceLock<Result<usize, Error>> = OnceLock::new();
     COUNT.get_or_init(ask_driver).clone()
@@ -65,7 +64,7 @@ fn describe(ordinal: usize) -> Result<(String, (i32, i32)), result::DriverError>
         CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR as MINOR,
     };
     let device = result::device::get(i32::try_from(ordinal).unwrap_or(i32::MAX))?;
-    // SAFETY: the driver gave this device.
+    // SAFETY: the device number is from the driver.
     let attribute = |attribute| unsafe { result::device::get_attribute(device, attribute) };
     let capability = (attribute(MAJOR)?, attribute(MINOR)?);
     Ok((result::device::get_name(device)?, capability))

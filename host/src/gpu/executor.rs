@@ -1,4 +1,4 @@
-//! What a plan asks of a machine that runs kernels: memory, copies, launches.
+//! The operations of a machine that runs kernels: memory, copies, launches.
 
 #[cfg(feature = "cuda")]
 mod code;
@@ -13,12 +13,12 @@ use crate::error::Error;
 use ferrosz_gpu_kernels::primitives::put::{self, Put, PutParams};
 use ferrosz_simt::{Kernel, View};
 
-/// Puts words at the start of a view that has room for them, at most [`put::MAX_WORDS`], as a launch: they are part of a
-/// captured graph.
+/// Writes words to the start of a view of at least as many, at most [`put::MAX_WORDS`], with a launch, so that the
+/// words are part of a captured graph.
 ///
 /// # Errors
 ///
-/// The machine's own.
+/// Errors of the machine.
 pub(crate) fn put<E: Executor>(executor: &E, words: &[u32], to: View<u32>) -> Result<(), Error> {
     let mut params = PutParams {
         to: to.first(words.len() as u64),
@@ -28,57 +28,57 @@ pub(crate) fn put<E: Executor>(executor: &E, words: &[u32], to: View<u32>) -> Re
     executor.launch::<Put>(1, &params)
 }
 
-/// A machine that runs kernels. Work is done in the order in which it is asked for; only
-/// [`Executor::download`] waits for it.
+/// A machine that runs kernels. Work runs in the order in which it is enqueued; only [`Executor::download`] waits for
+/// it.
 pub trait Executor {
     /// Memory of the machine.
     type Memory;
 
-    /// Memory of at least `bytes` bytes, 16-byte aligned, with anything in it.
+    /// Memory of at least `bytes` bytes, 16-byte aligned, with unspecified contents.
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfMemory`] or the machine's own.
+    /// [`Error::OutOfMemory`], or an error of the machine.
     fn allocate(&self, bytes: u64) -> Result<Self::Memory, Error>;
 
-    /// A view of all of some memory, as items of type `W`. It must not outlive the memory, which
-    /// launched kernels may still use.
+    /// A view of the whole memory, as items of type `W`. It must not outlive the memory, which launched kernels may
+    /// still use.
     fn view<W>(&self, memory: &Self::Memory) -> View<W>;
 
     /// Sets all cells to 0.
     ///
     /// # Errors
     ///
-    /// The machine's own.
+    /// Errors of the machine.
     fn clear(&self, cells: View<u64>) -> Result<(), Error>;
 
-    /// Copies bytes to the start of a view that has room for them. Not for calls that can be captured in a graph: it
-    /// would read the bytes again when they are gone. See [`put`].
+    /// Copies bytes to the start of a view of at least as many bytes. Not for calls that can be captured in a graph,
+    /// which would read the bytes at each replay, when they may be freed. See [`put`].
     ///
     /// # Errors
     ///
-    /// The machine's own.
+    /// Errors of the machine.
     fn upload(&self, bytes: &[u8], to: View<u32>) -> Result<(), Error>;
 
-    /// Copies bytes from byte `from` of a view that holds them, once all work before is done.
+    /// Copies bytes from byte `from` on of a view that holds them, after all enqueued work has finished.
     ///
     /// # Errors
     ///
-    /// The machine's own, those of the work before among them.
+    /// Errors of the machine, also those of the enqueued work.
     fn download<W>(&self, view: View<W>, from: u64, bytes: &mut [u8]) -> Result<(), Error>;
 
-    /// Runs a kernel with so many blocks, at least one.
+    /// Runs a kernel with this many blocks, at least one.
     ///
     /// # Errors
     ///
-    /// The machine's own.
+    /// Errors of the machine.
     fn launch<K: Kernel>(&self, blocks: u32, params: &K::Params) -> Result<(), Error>;
 
-    /// Runs a kernel whose blocks take so many tasks, at least one, until none is left: with as many
-    /// blocks as the machine runs at once, and no more than there are tasks.
+    /// Runs a kernel whose blocks take tasks, at least one, until none is left. The number of blocks is the number that
+    /// the machine runs at the same time, but at most the number of tasks.
     ///
     /// # Errors
     ///
-    /// The machine's own.
+    /// Errors of the machine.
     fn launch_over<K: Kernel>(&self, tasks: u32, params: &K::Params) -> Result<(), Error>;
 }

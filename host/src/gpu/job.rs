@@ -1,4 +1,4 @@
-//! A compression or a decompression on a machine that runs kernels, as all codecs are asked for it.
+//! A compression or a decompression on a machine that runs kernels, in a form for all codecs.
 
 use ferrosz_codec::container::header::{Header, LAYOUT_WORDS, Layout, to_words};
 use ferrosz_codec::container::region::Region;
@@ -6,33 +6,34 @@ use ferrosz_codec::{Bound, Element};
 use ferrosz_gpu_kernels::pipeline::identity::IdentityOf;
 use ferrosz_simt::View;
 
-/// What compression needs on the machine.
+/// The memory and parameters of a compression on the machine.
 pub(crate) struct CompressJob {
     pub(crate) layout: Layout,
     pub(crate) bound: Bound,
     /// The field, 16-byte aligned.
     pub(crate) input: View<u32>,
-    /// Room for the longest stream, 16-byte aligned.
+    /// Memory for the longest stream, 16-byte aligned.
     pub(crate) stream: View<u32>,
-    /// `cells::count` cells, of which those of [`cells::OF_EXTREMES`] are clear.
+    /// `cells::count` cells; the cells [`cells::OF_EXTREMES`] are clear.
     pub(crate) cells: View<u64>,
 }
 
-/// What decompression needs on the machine.
+/// The memory and parameters of a decompression on the machine.
 pub(crate) struct DecompressJob<'a> {
     pub(crate) layout: Layout,
-    /// What to decode, one behind the other.
+    /// The regions to decode, in the order of their output.
     pub(crate) regions: &'a [Region],
     pub(crate) verify: bool,
     /// The stream, 16-byte aligned.
     pub(crate) stream: View<u32>,
-    /// Room for the elements, 16-byte aligned.
+    /// Memory for the elements, 16-byte aligned.
     pub(crate) output: View<u32>,
     /// At least `cells::count(0)` cells.
     pub(crate) cells: View<u64>,
 }
 
-/// Where kernels find the identity of the stream of this header, whose error is not known if its bound needs extremes.
+/// The source from which kernels take the identity of the stream of this header: the cells if its bound needs extremes,
+/// as its error is then not yet known.
 pub(crate) fn identity_of(header: &Header) -> IdentityOf {
     if header.bound.needs_extremes() {
         IdentityOf::in_cells()

@@ -6,12 +6,13 @@ use ferrosz_codec::{Bound, Element};
 use ferrosz_gpu_kernels::quantize::extremes::{ExtremesParams, FindExtremes};
 use ferrosz_simt::View;
 
-/// Elements that a block of the extremes kernel should have at least: of `f32`, one batch of loads a thread. Fewer
-/// blocks would make small fields wait.
+/// The least elements of a block of the extremes kernel: for `f32`, one batch of loads for each thread. With more
+/// elements a block, small fields would have too few blocks.
 const EXTREMES_SHARE: u64 = 1 << 12;
 
-/// Asks for the quantiser of a bound that needs the extremes of a field of at least one element, and the identity of its
-/// stream, `header_sum` being [`Draft::identity_sum`]; they will be in the cells, all others of which will be clear. Those of [`cells::OF_EXTREMES`] must be before.
+/// Enqueues the computation of the quantiser of a bound that needs the extremes of a field of at least one element, and
+/// of the identity of its stream; `header_sum` is [`Draft::identity_sum`]. The results will be in the cells, and all
+/// other cells will be clear. The cells [`cells::OF_EXTREMES`] must be clear before.
 pub(crate) fn enqueue_resolve<T: Element, E: Executor>(
     executor: &E,
     bound: Bound,

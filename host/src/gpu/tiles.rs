@@ -1,7 +1,7 @@
 //! The order of kernels of the codecs of tiles.
 //!
-//! Nothing waits for the host: parameters, statistics and lengths stay on the machine. All of it lies behind the cells of
-//! the workspace, so that a caller's one allocation serves.
+//! No step waits for the host: parameters, statistics and lengths stay on the machine. All of them are behind the cells
+//! of the workspace, so that the caller allocates once.
 
 pub(crate) mod tuning;
 pub(crate) mod workspace;
@@ -81,13 +81,13 @@ fn blocks(tasks: u64, elements: u64, dtype: Dtype) -> Result<u32, Error> {
         .map_err(|_| Error::TooLarge { elements, dtype })
 }
 
-/// How far apart neighbours are in the memory of a field.
+/// The distance between neighbours along each dimension, in the memory of a field.
 pub(crate) fn strides(grid: &TileGrid) -> [u64; 3] {
     let [_, height, width] = grid.lengths();
     [height * width, width, 1]
 }
 
-/// How far apart every `spacing`th element is.
+/// The distance between every `spacing`th element along each dimension.
 fn strides_of_anchors(grid: &TileGrid, spacing: u32) -> [u64; 3] {
     let first = 3 - usize::from(grid.shape().rank());
     let mut strides = strides(grid);
@@ -97,7 +97,7 @@ fn strides_of_anchors(grid: &TileGrid, spacing: u32) -> [u64; 3] {
     strides
 }
 
-/// One call of either direction.
+/// A compression or a decompression.
 struct Call<'a, T, E> {
     executor: &'a E,
     layout: &'a TileLayout,
@@ -130,7 +130,7 @@ impl<T: Element, E: Executor> Call<'_, T, E> {
     }
 }
 
-/// Asks for a compression of a field that has elements. Nothing is allocated, and nothing waits.
+/// Enqueues the compression of a field that has elements. Does not allocate and does not wait.
 pub(crate) fn enqueue_compress<T: Element, E: Executor>(
     executor: &E,
     job: &CompressJob,
@@ -193,14 +193,14 @@ pub(crate) fn enqueue_compress<T: Element, E: Executor>(
     executor.launch::<Finish>(1, &params)
 }
 
-/// The header of the stream, as far as it is known before the field is.
+/// The header of the stream, without the values that depend on the field.
 fn header<T: Element>(job: &CompressJob) -> Header {
     let resolved: Quantizer<T> = job.bound.resolve(&Extremes::default());
     (job.layout).header(T::DTYPE, job.bound, resolved.error().to_bits64())
 }
 
 impl<T: Element, E: Executor> Call<'_, T, E> {
-    /// Tunes, and predicts the anchors and the field.
+    /// Tunes the parameters, and predicts the anchors and the field.
     fn interpolate(&self, job: &CompressJob, geometry: Geometry, error: u64) -> Result<(), Error> {
         let (layout, workspace) = (self.layout, &self.workspace);
         let spacing = geometry.spacing(layout.shape());
@@ -236,7 +236,7 @@ impl<T: Element, E: Executor> Call<'_, T, E> {
         with_shape!(self.layout.shape(), S => self.executor.launch::<Predict<T, S>>(blocks, &fine))
     }
 
-    /// Leaves the parameters in the workspace.
+    /// Writes the parameters to the workspace.
     fn tune(
         &self,
         job: &CompressJob,
@@ -262,7 +262,7 @@ impl<T: Element, E: Executor> Call<'_, T, E> {
         enqueue_tune::<T, E>(self.executor, &tune)
     }
 
-    /// Codes to the stream, but for its header.
+    /// Encodes the codes to the stream, without its header.
     fn encode<C: SymbolCoder>(&self, job: &CompressJob) -> Result<(), Error> {
         let (executor, layout, workspace) = (self.executor, self.layout, &self.workspace);
         let tiling = tiling(layout);
@@ -298,7 +298,7 @@ impl<T: Element, E: Executor> Call<'_, T, E> {
         executor.launch::<Place<StateWords>>(self.blocks(chunks)?, &self.place(job))
     }
 
-    /// As [`Call::encode`], of the coder without tables.
+    /// As [`Call::encode`], for the coder without tables.
     fn encode_planes(&self, job: &CompressJob) -> Result<(), Error> {
         let (executor, workspace) = (self.executor, &self.workspace);
         let blocks = self.blocks(self.layout.chunks())?;
@@ -347,8 +347,8 @@ impl<T: Element, E: Executor> Call<'_, T, E> {
     }
 }
 
-/// Asks for the decompression of a whole field that has elements. Nothing is allocated, and nothing waits; what is
-/// wrong will be in the fault cell.
+/// Enqueues the decompression of a whole field that has elements. Does not allocate and does not wait; a fault will be
+/// in the fault cell.
 pub(crate) fn enqueue_decompress<T: Element, E: Executor>(
     executor: &E,
     job: &DecompressJob<'_>,
@@ -371,7 +371,7 @@ pub(crate) fn enqueue_decompress<T: Element, E: Executor>(
 }
 
 impl<T: Element, E: Executor> Call<'_, T, E> {
-    /// What precedes the chunks: the coder's tables, if it has any, and then parameters and anchors.
+    /// Reads the prologue: the coder's tables, if it has any, then parameters and anchors.
     fn read_prologue(&self, job: &DecompressJob<'_>) -> Result<(), Error> {
         let (executor, layout, workspace) = (self.executor, self.layout, &self.workspace);
         let (contents, chunks) = (contents::<T>(layout), layout.chunks());
@@ -400,7 +400,7 @@ impl<T: Element, E: Executor> Call<'_, T, E> {
         executor.launch::<ReadPrologue<T>>(1, &prologue)
     }
 
-    /// The chunks to codes.
+    /// Decodes the chunks to codes.
     fn decode(&self, job: &DecompressJob<'_>) -> Result<(), Error> {
         let (layout, workspace) = (self.layout, &self.workspace);
         let decode = DecodeParams {

@@ -1,34 +1,34 @@
-//! Zero elimination: words without those that are zero.
+//! Zero elimination: stores the words of an array that are not zero, and masks that say which they are.
 //!
 //! ```text
 //! [ tops: a bit for each mask ][ masks that are not zero: a bit for each word ][ words that are not zero ]
 //! ```
 //!
-//! A stage of its own, for any words of which many are zero: it takes the place that Bitcomp has in cuSZ-Hi. After
-//! FZ-GPU (B. Zhang et al., "FZ-GPU", HPDC 2023), with a second level, as most masks are zero too.
+//! A separate stage for any words of which many are zero. It does the work of Bitcomp in cuSZ-Hi. After FZ-GPU (B.
+//! Zhang et al., "FZ-GPU", HPDC 2023), with a second level of masks, as most masks are zero too.
 
 use crate::error::ChunkFault;
 
-/// Words of a mask, and masks of a top.
+/// Words that a mask covers, and masks that a top covers.
 const BITS: usize = u32::BITS as usize;
 
-/// How many words a top speaks of.
+/// Words that a top covers.
 pub const TOP_WORDS: usize = BITS * BITS;
 
-/// How many words so many words are at most without zeros.
+/// The most words that [`eliminate`] writes for `count` words.
 #[inline(always)]
 pub const fn most_words(count: usize) -> usize {
     count.div_ceil(TOP_WORDS) + count.div_ceil(BITS) + count
 }
 
-/// The words that say which of at most 32 are not zero.
+/// The mask of at most 32 words: bit i is set if word i is not zero.
 #[inline(always)]
 fn mask_of(words: &[u32]) -> u32 {
     let bits = words.iter().enumerate();
     bits.fold(0, |mask, (i, word)| mask | u32::from(*word != 0) << i)
 }
 
-/// Bit i says that there are words of which mask i is not zero; of at most [`TOP_WORDS`].
+/// The top of at most [`TOP_WORDS`] words: bit i is set if mask i is not zero.
 #[inline(always)]
 fn top_of(words: &[u32]) -> u32 {
     let masks = words.chunks(BITS).enumerate();
@@ -38,7 +38,7 @@ fn top_of(words: &[u32]) -> u32 {
     })
 }
 
-/// How many words [`eliminate`] puts.
+/// The number of words that [`eliminate`] writes.
 #[inline(always)]
 pub fn length(words: &[u32]) -> usize {
     let tops = words.len().div_ceil(TOP_WORDS);
@@ -49,7 +49,7 @@ pub fn length(words: &[u32]) -> usize {
     tops + masks + words.iter().filter(|word| **word != 0).count()
 }
 
-/// Puts tops, masks, and words that are not zero, one after the other.
+/// Passes to `put` the tops, then the masks that are not zero, then the words that are not zero.
 #[inline(always)]
 pub fn eliminate(words: &[u32], mut put: impl FnMut(u32)) {
     words.chunks(TOP_WORDS).for_each(|words| put(top_of(words)));
@@ -69,13 +69,13 @@ pub fn eliminate(words: &[u32], mut put: impl FnMut(u32)) {
     }
 }
 
-/// Sets all of `words` from what [`eliminate`] put, of which `stored` gives the word at a position, none behind the
-/// end; how many there were.
+/// Restores all of `words` from the output of [`eliminate`]; returns the number of stored words read. `stored` gives
+/// the stored word at a position, or none behind the end.
 ///
 /// # Errors
 ///
-/// [`ChunkFault::Length`] if the end comes too early, [`ChunkFault::Zeros`] if [`eliminate`] does not put this. The
-/// words may then be anything.
+/// [`ChunkFault::Length`] if the stored words end too early, [`ChunkFault::Zeros`] if [`eliminate`] cannot have written
+/// them. The contents of `words` are then unspecified.
 #[inline(always)]
 pub fn restore(
     stored: impl Fn(usize) -> Option<u32>,
@@ -118,7 +118,7 @@ pub fn restore(
     Ok(value)
 }
 
-/// Whether a bit is set from number `count`, at most 32, on.
+/// Whether any bit from number `count` on is set; `count` is at most 32.
 #[inline(always)]
 const fn has_bits_from(word: u32, count: usize) -> bool {
     word.unbounded_shr(count as u32) != 0
@@ -143,7 +143,7 @@ mod tests {
         Ok((words, used))
     }
 
-    /// By the definition, bit by bit.
+    /// The same by the definition, bit by bit.
     fn oracle(words: &[u32]) -> Vec<u32> {
         let bits = |words: &[u32]| {
             let mut masks = vec![0; words.len().div_ceil(32)];
@@ -203,7 +203,7 @@ mod tests {
             let bit = 1 << rng.random_range(0..32);
             packed[at] = if rng.random() { packed[at] ^ bit } else { 0 };
             match restored(&packed, words.len()) {
-                // No other words give the same.
+                // No other stored words restore to the same words.
                 Ok((back, used)) => assert_eq!(eliminated(&back), &packed[..used]),
                 Err(fault) => faults[usize::from(fault == ChunkFault::Zeros)] += 1,
             }

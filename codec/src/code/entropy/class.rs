@@ -1,14 +1,14 @@
-//! Classes: how large the codes of a zone are, which is what their statistics depend on most.
+//! Classes: the size of the codes of a zone, on which their statistics depend most.
 
 use crate::shape::Shape;
 use crate::tile::ZONES;
 
-/// Contexts: the classes from 1 on, for tokens, and context 0, for the class numbers.
+/// Contexts: the classes from 1 on for tokens, and context 0 for the class numbers.
 pub const CONTEXTS: u32 = 16;
 /// The largest class.
 pub const MAX_CLASS: u32 = CONTEXTS - 1;
 
-/// Classes that are coded with each tile at once, one a lane, before those of the other zones.
+/// Classes that are coded in one step of a tile, one in each lane, before the classes of the other zones.
 pub const FIRST_CLASSES: u32 = 32;
 
 /// The class of a zone whose magnitudes sum to `sum`. In class 0 all codes are 0, and nothing is stored.
@@ -28,8 +28,8 @@ pub const fn class(shape: Shape, zone: u32, sum: u32) -> u32 {
     }
 }
 
-/// How much larger than in a brick of a cube sums are at the same magnitudes, since the zone has more
-/// positions: as a power of two.
+/// The binary logarithm of the factor by which a zone has more positions than a zone of a cube has. At the same
+/// magnitudes, its sum is larger by this factor.
 #[inline(always)]
 pub const fn size_shift(shape: Shape, zone: u32) -> u32 {
     let is_last = zone == ZONES - 1;
@@ -66,7 +66,7 @@ mod tests {
         }
     }
 
-    /// Sums are compared at the same mean magnitude: of as many positions as a zone of a cube has.
+    /// Zones are compared at the same mean magnitude: sums are scaled to the number of positions of a zone of a cube.
     #[test]
     fn shifts_are_of_the_sizes_of_zones() {
         for shape in Shape::ALL {

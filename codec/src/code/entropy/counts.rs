@@ -3,10 +3,10 @@
 use crate::code::entropy::class::CONTEXTS;
 use crate::code::entropy::token::{ESCAPE, TOKENS};
 
-/// Fields of up to so many chunks are counted whole.
+/// All chunks are counted in fields of up to this many chunks.
 pub const WHOLE_CHUNKS: u64 = 512;
 
-/// Counts of each context's symbols. They stop at `u32::MAX`.
+/// The counts of each context's symbols. They saturate at `u32::MAX`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Counts(pub [[u32; TOKENS as usize]; CONTEXTS as usize]);
 
@@ -17,7 +17,7 @@ impl Default for Counts {
 }
 
 impl Counts {
-    /// One more of this symbol.
+    /// Counts a symbol once more.
     #[inline(always)]
     pub fn add(&mut self, context: u32, symbol: u32) {
         let context = self.0.get_mut(context as usize);
@@ -26,7 +26,7 @@ impl Counts {
         }
     }
 
-    /// These counts, and those of other chunks.
+    /// Adds the counts of other chunks.
     pub fn merge(&mut self, other: &Self) {
         let others = other.0.as_flattened();
         for (count, other) in self.0.as_flattened_mut().iter_mut().zip(others) {
@@ -34,8 +34,8 @@ impl Counts {
         }
     }
 
-    /// Gives the symbols that must have a frequency one count at least; `is_sample` says that some of the
-    /// field's chunks were not counted.
+    /// Raises to 1 the counts of all symbols that must have a frequency. `is_sample` says that some of the field's
+    /// chunks were not counted.
     pub fn complete(&mut self, is_sample: bool) {
         for (context, counts) in (0..).zip(&mut self.0) {
             for (symbol, count) in (0..).zip(counts.iter_mut()) {
@@ -45,10 +45,10 @@ impl Counts {
     }
 }
 
-/// The count that a symbol's frequency is made of.
+/// The count that a symbol's frequency is computed from.
 ///
-/// Every class number has one, as tiles without any code are not counted but may be coded. In a sample every
-/// context has [`ESCAPE`], so that whatever occurs elsewhere can be coded.
+/// Every class number has a count of at least 1, since tiles without codes are not counted, but may have to be coded.
+/// If the counts are a sample, every context also has [`ESCAPE`], so that any code can be coded.
 #[inline(always)]
 pub const fn completed(context: u32, symbol: u32, count: u32, is_sample: bool) -> u32 {
     let is_needed = if context == 0 {
@@ -59,16 +59,17 @@ pub const fn completed(context: u32, symbol: u32, count: u32, is_sample: bool) -
     if is_needed && count == 0 { 1 } else { count }
 }
 
-/// Whether not all of so many chunks are counted.
+/// Whether only a sample is counted of a field of this many chunks.
 #[inline(always)]
 pub const fn is_sample(chunks: u64) -> bool {
     chunks > WHOLE_CHUNKS
 }
 
-/// Whether this one of a field's `chunks` chunks is counted: all, or about 128 to 256 that lie evenly.
+/// Whether this chunk, of a field's `chunks` chunks, is counted: every chunk, or about 128 to 256 that are evenly
+/// distributed.
 ///
-/// Chunks are taken by the fraction of c times the golden ratio, which has no period that those of fields could
-/// frequency.
+/// A chunk c is chosen by the fractional part of c times the golden ratio. Such a choice has no period that a period of
+/// the field could coincide with.
 #[inline(always)]
 pub const fn is_counted(chunk: u64, chunks: u64) -> bool {
     if !is_sample(chunks) {

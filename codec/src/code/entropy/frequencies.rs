@@ -1,29 +1,29 @@
-//! Frequencies: the frequencies of a context's symbols for rANS, in proportion to their counts.
+//! Frequencies of a context's symbols for rANS, in proportion to their counts.
 //!
-//! Every symbol that occurs gets one slot; the others are dealt out in proportion to what each symbol's exact
-//! frequency exceeds one slot by, as the differences of rounded partial sums, so that nothing is left to correct.
-//! A thread block does it with one sum over the counts, one over the symbols that occur, and one prefix sum
-//! of [`excess`]; each symbol's [`Totals::frequency`] then stands alone.
+//! Every symbol that occurs gets one slot. The other slots are dealt out in proportion to the excess of each symbol's
+//! exact frequency above one slot, as the differences of rounded partial sums, so that no correction is necessary. A
+//! thread block needs one sum over the counts, one over the symbols that occur, and one prefix sum of [`excess`]; then
+//! it computes each symbol's [`Totals::frequency`] independently.
 
 use crate::code::entropy::token::{PRECISION, SLOTS, TOKENS};
 
-/// FrequencyTables of a context's symbols: they sum to [`SLOTS`], or are all 0 in a context that is not used.
+/// The frequencies of a context's symbols. They sum to [`SLOTS`], or are all 0 in a context that is not used.
 pub type Frequencies = [u16; TOKENS as usize];
 
-/// By how much a symbol's exact frequency is above one slot, times the sum of all counts, which is less than 2^39.
+/// The excess of a symbol's exact frequency above one slot, times the sum of all counts, which is less than 2^39.
 #[inline(always)]
 pub const fn excess(count: u32, total: u64) -> u64 {
     ((count as u64) << PRECISION).saturating_sub(total)
 }
 
-/// What all symbols of a context need to know of the others.
+/// The sums over all symbols of a context that each symbol's frequency depends on.
 #[derive(Debug, Clone, Copy)]
 pub struct Totals {
     /// The sum of the counts.
     pub count: u64,
-    /// The symbols that occur.
+    /// The number of symbols that occur.
     pub used: u32,
-    /// The sum of their [`excess`].
+    /// The sum of the [`excess`] of all symbols.
     pub excess: u64,
 }
 
@@ -38,7 +38,7 @@ impl Totals {
         }
     }
 
-    /// The frequency of a symbol that occurs `count` times; the excess of those before it sums to `before`.
+    /// The frequency of a symbol that occurs `count` times; `before` is the sum of the excess of the symbols before it.
     #[inline(always)]
     pub const fn frequency(&self, count: u32, before: u64) -> u32 {
         if count == 0 {
@@ -48,7 +48,7 @@ impl Totals {
         1 + self.dealt(end) - self.dealt(before)
     }
 
-    /// Slots dealt to symbols whose excess sums to `excess`. The product stays below 2^63.
+    /// The slots for symbols whose excess sums to `excess`. The product is below 2^63.
     #[inline(always)]
     const fn dealt(&self, excess: u64) -> u32 {
         let spare = SLOTS.saturating_sub(self.used) as u64;
@@ -76,7 +76,7 @@ mod tests {
     use alloc::vec::Vec;
     use rand::{RngExt, SeedableRng, rngs::SmallRng};
 
-    /// Bits that symbols of these counts take at these frequencies.
+    /// The bits that symbols with these counts take at these frequencies.
     fn cost(counts: &[u32; 112], frequency: impl Fn(usize) -> f64) -> f64 {
         let used = (0..112).filter(|s| counts[*s] > 0);
         used.map(|s| -f64::from(counts[s]) * frequency(s).log2())
@@ -94,7 +94,7 @@ mod tests {
         for (count, frequency) in counts.iter().zip(&frequencies) {
             assert_eq!(*count > 0, *frequency > 0);
         }
-        // No worse than the exact probabilities, mixed with a slot for each symbol.
+        // The bound: the exact probabilities, mixed with a slot for each symbol.
         let used = counts.iter().filter(|count| **count > 0).count() as f64;
         let ideal = cost(counts, |s| {
             let exact = f64::from(counts[s]) / total;
@@ -132,7 +132,7 @@ mod tests {
             let mut counts = [0; 112];
             counts[70] = count;
             assert_eq!(normalized(&counts)[70], 4096);
-            // However rare the other is, it has a frequency.
+            // However rare a symbol is, it has a frequency.
             counts[3] = 1;
             let frequencies = normalized(&counts);
             let pair: Vec<u16> = frequencies

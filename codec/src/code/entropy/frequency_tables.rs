@@ -1,12 +1,12 @@
-//! FrequencyTables as the stream has them.
+//! Frequency tables as they are stored in the stream.
 //!
 //! ```text
 //! [ a head word for each of the 16 contexts ][ their bodies, back to back ]   padded to 4 words
 //! ```
 //!
-//! A head names the first symbol with a frequency, how many there are from it to the last one, and where the
-//! body ends. A body has the bit length of each frequency, 4 bits each, and then, for rANS only, of each frequency the bits
-//! below its leading one. So contexts can be read and written each alone.
+//! A head has the first symbol with a frequency, the number of symbols from the first to the last one with a frequency,
+//! and the end of the body. A body has the bit length of each frequency, 4 bits each; for rANS, the bits of each
+//! frequency below its leading one follow. So each context can be read and written independently.
 
 use crate::code::entropy::class::CONTEXTS;
 use crate::code::entropy::counts::Counts;
@@ -15,10 +15,10 @@ use crate::code::entropy::states::SymbolCoder;
 use crate::code::entropy::token::{SLOTS, TOKENS};
 use crate::error::TableFault;
 
-/// Words that all contexts take at most: frequencies of 112 symbols have at most 32 words.
+/// The most words of all contexts: a head word each, and at most 32 words for the frequencies of 112 symbols.
 pub const MAX_WORDS: usize = (CONTEXTS * 33) as usize;
 
-/// Words that the frequencies are padded to a multiple of.
+/// The stored frequencies are padded to a multiple of this many words.
 const PADDING: usize = 4;
 
 /// Bits of a frequency's length.
@@ -28,7 +28,7 @@ pub const LENGTH_BITS: u32 = 4;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FrequencyTables([Frequencies; CONTEXTS as usize]);
 
-/// Symbols that a context can have.
+/// The number of symbols that a context can have.
 #[inline(always)]
 pub const fn symbols_of(context: u32) -> u32 {
     if context == 0 { CONTEXTS } else { TOKENS }
@@ -39,20 +39,20 @@ pub const fn symbols_of(context: u32) -> u32 {
 pub struct Head {
     /// The first symbol with a frequency; 0 if there is none.
     pub first: u32,
-    /// How many symbols there are from the first to the last one with a frequency.
+    /// The number of symbols from the first to the last one with a frequency.
     pub symbols: u32,
-    /// Where the body ends, in words behind the heads.
+    /// The end of the body, in words behind the heads.
     pub end: u32,
 }
 
 impl Head {
-    /// As a word of the stream.
+    /// The head as a word of the stream.
     #[inline(always)]
     pub const fn to_word(self) -> u32 {
         self.first | self.symbols << 7 | self.end << 14
     }
 
-    /// From a word of the stream.
+    /// The head in a word of the stream.
     #[inline(always)]
     pub const fn from_word(word: u32) -> Self {
         Self {
@@ -71,7 +71,7 @@ impl Head {
     }
 }
 
-/// Bits of a frequency of this bit length behind the lengths.
+/// The number of bits that are stored behind the lengths for a frequency of this bit length.
 #[inline(always)]
 pub const fn low_bits<C: SymbolCoder>(length: u32) -> u32 {
     if C::POWERS_OF_TWO {
@@ -87,11 +87,11 @@ pub const fn frequency_length(frequency: u32) -> u32 {
     32 - frequency.leading_zeros()
 }
 
-/// Reads a context's body, of which `word` gives the words; `set` gets each frequency with its symbol.
+/// Reads a context's body. `word` gives the word at a position; `set` is called with each symbol and its frequency.
 ///
 /// # Errors
 ///
-/// [`TableFault`]; some frequencies may then have been set.
+/// [`TableFault`]; `set` may have been called before.
 #[inline(always)]
 pub fn read_body<C: SymbolCoder>(
     head: Head,
@@ -131,23 +131,23 @@ pub fn read_body<C: SymbolCoder>(
 }
 
 impl FrequencyTables {
-    /// The frequencies for these counts, which are [complete](Counts::complete).
+    /// The frequencies for counts that are [complete](Counts::complete).
     pub fn of<C: SymbolCoder>(counts: &Counts) -> Self {
         Self(counts.0.each_ref().map(C::frequencies))
     }
 
-    /// Those of one context, below 16.
+    /// The frequencies of one context, below 16.
     #[inline(always)]
     pub const fn context(&self, context: u32) -> &Frequencies {
         &self.0[(context % CONTEXTS) as usize]
     }
 
-    /// Those of all contexts.
+    /// The frequencies of all contexts.
     pub const fn contexts(&self) -> &[Frequencies; CONTEXTS as usize] {
         &self.0
     }
 
-    /// Writes the frequencies into the start of `words`; how many words they take.
+    /// Writes the frequencies to the start of `words`; returns the number of words written.
     pub fn write<C: SymbolCoder>(&self, words: &mut [u32; MAX_WORDS]) -> usize {
         words.fill(0);
         let mut end = CONTEXTS;
@@ -184,11 +184,11 @@ impl FrequencyTables {
         (end as usize).next_multiple_of(PADDING)
     }
 
-    /// Reads the frequencies; `words` are all of them.
+    /// Reads the frequencies from `words`, which hold nothing else.
     ///
     /// # Errors
     ///
-    /// [`TableFault`] if this is not what [`FrequencyTables::write`] writes.
+    /// [`TableFault`] if [`FrequencyTables::write`] cannot have written the words.
     pub fn read<C: SymbolCoder>(words: &[u32]) -> Result<Self, TableFault> {
         let (heads, bodies) = words
             .split_first_chunk::<{ CONTEXTS as usize }>()
@@ -222,7 +222,7 @@ impl FrequencyTables {
     }
 }
 
-/// Appends bits to words that are 0, the low ones first.
+/// Appends bits, low bits first, to words that are 0.
 struct BitWriter<'a> {
     words: &'a mut [u32],
     at: u32,
@@ -286,7 +286,7 @@ mod tests {
         come_back::<Huffman>(2);
     }
 
-    /// What is read without a fault is what would be written.
+    /// Words that are read without a fault are the words that `write` writes.
     fn damage<C: SymbolCoder>(seed: u64, faults: &mut [u32; 6]) {
         let mut rng = SmallRng::seed_from_u64(seed);
         for _ in 0..1000 {
@@ -357,7 +357,7 @@ mod tests {
 
     #[test]
     fn fields_with_few_symbols_have_small_tables() {
-        // A geometric distribution in each class, as codes have.
+        // A geometric distribution in each class, like the distribution of codes.
         let mut counts = Counts::default();
         for (context, counts) in (0..).zip(&mut counts.0).take(11) {
             let rate = 1.0 - 0.5 / f64::from(1 << context) * 8.0_f64.min(f64::from(1 << context));

@@ -1,13 +1,12 @@
 //! Lengths: Huffman codes of at most 12 bits.
 //!
-//! Symbols are ordered by [`weight`]; the least two trees are joined until one is left, in place (A. Moffat and
-//! J. Katajainen, "In-place calculation of minimum-redundancy codes", WADS 1995); then depths beyond the
-//! limit are cut, and the code is made whole again by lengthening the longest codes that can be. All steps work in
-//! [`Memory`], so that one thread of a thread block can do them in its shared memory; ranks stand each
-//! alone.
+//! Symbols are sorted by [`weight`]. The two lightest trees are joined until one tree is left, in place (A. Moffat and
+//! J. Katajainen, "In-place calculation of minimum-redundancy codes", WADS 1995). Then depths beyond the limit are cut,
+//! and the longest codes below the limit are lengthened until the code is valid. All steps work in [`Memory`], so that
+//! one thread of a thread block can do them in shared memory. The rank of each symbol can be found independently.
 //!
-//! The length l of a code is kept as a frequency of the slots, 2^(12 - l): that is how many of the 4096 words of 12
-//! bits begin with the code. One symbol alone has length 0, and all slots.
+//! The length l of a code is represented by a frequency, 2^(12 - l) slots: the number of the 4096 words of 12 bits that
+//! begin with the code. If a context has a single symbol, that symbol has length 0 and all slots.
 
 use crate::code::entropy::frequencies::Frequencies;
 use crate::code::entropy::token::{PRECISION, SLOTS, TOKENS};
@@ -15,7 +14,7 @@ use crate::code::entropy::token::{PRECISION, SLOTS, TOKENS};
 /// The longest code.
 pub const MAX_LENGTH: u32 = PRECISION;
 
-/// Words that the algorithms here work in.
+/// The words that the algorithms here work in.
 pub trait Memory {
     /// The word at this position.
     fn get(&self, at: u32) -> u32;
@@ -23,7 +22,7 @@ pub trait Memory {
     fn set(&mut self, at: u32, word: u32);
 }
 
-/// Positions that it does not have read as 0.
+/// Positions outside the slice read as 0.
 impl Memory for [u32] {
     #[inline(always)]
     fn get(&self, at: u32) -> u32 {
@@ -38,15 +37,15 @@ impl Memory for [u32] {
     }
 }
 
-/// Words of [`Memory`] that [`lengths_of_sorted`] needs: the weights, and a counter for each length.
+/// The number of words of [`Memory`] that [`lengths_of_sorted`] needs: the weights, and a counter for each length.
 pub const MEMORY_WORDS: u32 = LENGTHS + 16;
 
-/// Where the counters are.
+/// The position of the counters.
 const LENGTHS: u32 = TOKENS;
 
-/// A symbol's weight: its count, but at least one slot's part of all, so that few codes come to exceed the limit.
+/// The weight of a symbol: its count, but at least one slot's part of the total, so that few codes exceed the limit.
 ///
-/// `total` is the sum of the counts, which is less than 2^39; weights are scaled so that they sum to less than 2^32.
+/// `total` is the sum of the counts, less than 2^39. Weights are scaled so that they sum to less than 2^32.
 #[inline(always)]
 pub const fn weight(count: u32, total: u64) -> u32 {
     if count == 0 {
@@ -59,14 +58,14 @@ pub const fn weight(count: u32, total: u64) -> u32 {
     if weight < least { least } else { weight }
 }
 
-/// Whether of two symbols, given by weight and number, the first one is the lighter.
+/// Whether the first of two symbols, each given by weight and number, is the lighter one.
 #[inline(always)]
 pub const fn is_lighter(a: (u32, u32), b: (u32, u32)) -> bool {
     a.0 < b.0 || a.0 == b.0 && a.1 < b.1
 }
 
-/// Replaces the first `count` words, weights in ascending order that sum to less than 2^32, by the lengths of
-/// their codes.
+/// Replaces the first `count` words by code lengths. The words are weights in ascending order that sum to less than
+/// 2^32.
 pub fn lengths_of_sorted(memory: &mut (impl Memory + ?Sized), count: u32) {
     if count < 2 {
         memory.set(0, 0);
@@ -79,8 +78,8 @@ pub fn lengths_of_sorted(memory: &mut (impl Memory + ?Sized), count: u32) {
     deal_lengths(memory, count);
 }
 
-/// Joins the lightest two trees until one is left. Tree t, of those that were joined, is at position t: its
-/// weight, and once it is joined itself, the number of the tree it went into.
+/// Joins the two lightest trees until one is left. Position t has the weight of the tree that was joined as number t;
+/// when that tree becomes part of another, position t has the number of the other.
 #[inline(always)]
 fn join_lightest(memory: &mut (impl Memory + ?Sized), count: u32) {
     let (mut tree, mut leaf) = (0, 0);
@@ -101,7 +100,7 @@ fn join_lightest(memory: &mut (impl Memory + ?Sized), count: u32) {
     }
 }
 
-/// Parents to depths, from the last tree, which is the root.
+/// Replaces the parent of each tree by its depth, starting from the last tree, which is the root.
 #[inline(always)]
 fn depths_of_trees(memory: &mut (impl Memory + ?Sized), count: u32) {
     memory.set(count - 2, 0);
@@ -111,8 +110,8 @@ fn depths_of_trees(memory: &mut (impl Memory + ?Sized), count: u32) {
     }
 }
 
-/// Counts the leaves of each depth, those beyond the limit as of the limit: of the positions at a depth that
-/// trees do not take.
+/// Counts the leaves of each depth: the positions at that depth that are not taken by trees. Leaves beyond the limit
+/// count as leaves at the limit.
 #[inline(always)]
 fn count_leaves(memory: &mut (impl Memory + ?Sized), count: u32) {
     for length in 0..=MAX_LENGTH {
@@ -137,8 +136,8 @@ fn count_leaves(memory: &mut (impl Memory + ?Sized), count: u32) {
     }
 }
 
-/// Makes a code whole whose longest codes were cut: one of the longest takes the place beside another symbol's
-/// code, which is lengthened by one bit, until all fit.
+/// Makes the code valid after the longest codes were cut. Each step lengthens a code by one bit and moves one of the
+/// longest codes beside it, until all codes fit.
 #[inline(always)]
 fn limit(memory: &mut (impl Memory + ?Sized)) {
     let mut slots = 0;
@@ -160,7 +159,7 @@ fn limit(memory: &mut (impl Memory + ?Sized)) {
     }
 }
 
-/// The lengths by rank: the lightest get the longest.
+/// Replaces each rank by its length: the lightest symbols get the longest codes.
 #[inline(always)]
 fn deal_lengths(memory: &mut (impl Memory + ?Sized), count: u32) {
     let mut rank = 0;
@@ -173,7 +172,7 @@ fn deal_lengths(memory: &mut (impl Memory + ?Sized), count: u32) {
     }
 }
 
-/// The frequencies of a context whose codes have the lengths that its counts ask for.
+/// The frequencies of a context, from the lengths of the Huffman codes for its counts.
 pub fn frequencies_of_lengths(counts: &[u32; TOKENS as usize]) -> Frequencies {
     let total = counts.iter().map(|count| u64::from(*count)).sum();
     let weights = counts.map(|count| weight(count, total));
@@ -213,7 +212,7 @@ mod tests {
         core::array::from_fn(|i| counts.get(i).copied().unwrap_or(0))
     }
 
-    /// Bits of all symbols.
+    /// The bits of all symbols.
     fn cost(counts: &Counts) -> u64 {
         let frequencies = frequencies_of_lengths(counts);
         let length = |frequency: u16| u64::from((4096 / u32::from(frequency.max(1))).ilog2());
@@ -226,7 +225,7 @@ mod tests {
             .sum()
     }
 
-    /// Bits of all symbols with codes of any length: the sum of the weights of all joined trees.
+    /// The bits of all symbols with codes of unlimited length: the sum of the weights of all joined trees.
     fn unlimited_cost(counts: &Counts) -> u64 {
         let mut trees: Vec<u64> = counts
             .iter()
@@ -244,7 +243,7 @@ mod tests {
         cost
     }
 
-    /// Bits of all symbols with the best codes of at most 12 bits: package-merge.
+    /// The bits of all symbols with the best codes of at most 12 bits, by the package-merge algorithm.
     fn limited_cost(counts: &Counts) -> u64 {
         let mut leaves: Vec<u64> = counts
             .iter()
@@ -265,7 +264,7 @@ mod tests {
         list.iter().take((2 * leaves.len()).saturating_sub(2)).sum()
     }
 
-    /// Checks the lengths; how much longer than the best ones they are.
+    /// Checks the lengths; returns how much longer than the best codes they are.
     fn check(counts: &Counts) -> f64 {
         let frequencies = frequencies_of_lengths(counts).map(u32::from);
         let used = counts.iter().filter(|count| **count > 0).count();
@@ -280,7 +279,7 @@ mod tests {
         let (found, best) = (cost(counts), limited_cost(counts));
         let excess = found as f64 / best.max(1) as f64 - 1.0;
         assert!(found >= best && excess < 0.008, "{found} {best} {counts:?}");
-        // Where nothing had to be raised, they are the best.
+        // If no weight was raised, the lengths are the best.
         let total: u64 = counts.iter().map(|count| u64::from(*count)).sum();
         let is_raised = |count: &u32| *count > 0 && u64::from(*count) < total / 4096 + 1;
         if total < 1 << 31 && !counts.iter().any(is_raised) && best == unlimited_cost(counts) {
@@ -319,7 +318,7 @@ mod tests {
             check(&of(&counts));
             counts.push(counts[used - 1] + counts[used - 2]);
         }
-        // As deep as counts can be, and in any order.
+        // The greatest depth that counts can lead to, with the symbols in any order.
         let mut counts = of(&counts);
         check(&counts);
         counts.reverse();

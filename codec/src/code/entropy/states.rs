@@ -1,46 +1,45 @@
-//! Interleaved states: symbols and bits on a 32-bit state, with 16-bit words below.
+//! Interleaved rANS states of 32 bits, and their renormalisation words of 16 bits.
 //!
-//! A lane's state x is the top of a stack of bits, 2^16 <= x < 2^32 whenever a symbol is popped. What is pushed
-//! last is popped first, so the encoder goes backwards. Before a push that would not fit, the lane moves the low
-//! half of its state to the words ([`emit`]); a pop that leaves less than 2^16 takes a word back
-//! ([`refill`]). A push needs at most one word, as each is of at most 16 bits: a symbol and a few extra bits are one push, to
-//! which they come in one go.
+//! A lane's state x is the top of a stack of bits: 2^16 <= x < 2^32 whenever a symbol is popped. The last symbol pushed
+//! is popped first, so the encoder goes backwards. If a push would overflow the state, the lane first moves the low
+//! half of the state to the words ([`emit`]). If a pop leaves less than 2^16, the lane reads a word back ([`refill`]).
+//! A push has at most 16 bits, and so needs at most one word. A symbol and a few extra bits are pushed together.
 //!
-//! rANS after J. Duda, "Asymmetric numeral systems", 2013; lanes that have in common words after F. Giesen, "Interleaved
-//! entropy coders", 2014.
+//! rANS after J. Duda, "Asymmetric numeral systems", 2013; lanes that share one sequence of words after F. Giesen,
+//! "Interleaved entropy coders", 2014.
 
 use crate::code::entropy::frequencies::{Frequencies, normalized};
 use crate::code::entropy::lengths::frequencies_of_lengths;
 use crate::code::entropy::token::{PRECISION, SLOTS, TOKENS};
 
-/// The state that an encoder starts with, and a decoder ends with. The least of all states.
+/// The state that an encoder starts with and a decoder ends with; the least state.
 pub const START: u32 = 1 << WORD_BITS;
 
-/// Bits of the words that states overflow into.
+/// Bits of a renormalisation word.
 pub const WORD_BITS: u32 = 16;
 
-/// Up to so many extra bits are pushed together with their symbol, as one of at most [`WORD_BITS`] bits.
+/// The most extra bits that are pushed together with their symbol, so that the push has at most [`WORD_BITS`] bits.
 pub const BITS_WITH_SYMBOL: u32 = WORD_BITS - PRECISION;
 
-/// Takes the low word, which the caller stores, off a state.
+/// Removes the low word from a state; the caller stores that word.
 #[inline(always)]
 pub const fn emit(x: u32) -> u32 {
     x >> WORD_BITS
 }
 
-/// Whether a state has become so small that a word must be put below.
+/// Whether a state is so small that a word must be added.
 #[inline(always)]
 pub const fn needs_refill(x: u32) -> bool {
     x < START
 }
 
-/// Puts a word below what is left of a state.
+/// Adds a word at the low end of a state.
 #[inline(always)]
 pub const fn refill(x: u32, word: u32) -> u32 {
     x << WORD_BITS | word
 }
 
-/// Whether a word must be emitted before so many bits, at most 16, can be pushed.
+/// Whether a word must be emitted before this many bits, at most 16, can be pushed.
 #[inline(always)]
 pub const fn is_full_for_bits(x: u32, bits: u32) -> bool {
     x > u32::MAX >> bits
@@ -52,60 +51,61 @@ pub const fn push_bits(x: u32, bits: u32, value: u32) -> u32 {
     x << bits | value
 }
 
-/// The `bits` bits on top, at most 16.
+/// The top `bits` bits, at most 16.
 #[inline(always)]
 pub const fn top_bits(x: u32, bits: u32) -> u32 {
     x & ((1 << bits) - 1)
 }
 
-/// How many bits of a state are stored besides its 16 low ones, 0 to 15. The leading one is not.
+/// The number of bits of a state that are stored besides its 16 low ones, 0 to 15. The leading one is not stored.
 #[inline(always)]
 pub const fn spare_bits(x: u32) -> u32 {
     15u32.saturating_sub(x.leading_zeros())
 }
 
-/// The state of which the low 16 + `spare` bits are stored.
+/// The state whose low 16 + `spare` bits are `stored`.
 #[inline(always)]
 pub const fn state(spare: u32, stored: u32) -> u32 {
     let one = START << (spare & 15);
     one | stored & (one - 1)
 }
 
-/// How a symbol's frequency of the slots becomes a change of state.
+/// A coder that pushes symbols onto states and pops them, given the symbols' frequencies.
 ///
-/// An *entry* is what a machine keeps of a symbol, in one word. The symbols of a context divide the numbers below
-/// [`SLOTS`] into intervals, as long as their frequencies. The low bits of a state, its *slot*, say which symbol is
-/// on top.
+/// The *entry* of a symbol is its data for push and pop, in one word. The symbols of a context divide the numbers below
+/// [`SLOTS`] into intervals whose lengths are the frequencies. The *slot* of a state, its low bits, says which symbol
+/// is on top.
 pub trait SymbolCoder: Copy + Send + Sync + 'static {
-    /// Its name in the names of kernels.
+    /// The coder's name in the names of kernels.
     const NAME: &'static str;
 
     /// Whether all frequencies are powers of two.
     const POWERS_OF_TWO: bool;
 
-    /// Whether intervals lie in order of falling frequency, those of equal frequency by symbol; otherwise by symbol.
+    /// Whether intervals are in order of falling frequency, and of symbol where frequencies are equal; otherwise in
+    /// order of symbol.
     const BY_FREQUENCY: bool;
 
     /// The frequencies for these counts.
     fn frequencies(counts: &[u32; TOKENS as usize]) -> Frequencies;
 
-    /// The slot of the number at this position of the intervals; as `position` of `slot`, it is its own inverse.
+    /// The slot for a position in the intervals. The function is its own inverse.
     fn slot(position: u32) -> u32;
 
-    /// The entry of a symbol whose interval starts here. Not 0, if `frequency` is not.
+    /// The entry of a symbol whose interval starts at `start`. Not 0 if `frequency` is not 0.
     fn entry(frequency: u32, start: u32) -> u32;
 
-    /// What [`SymbolCoder::push`] wants besides the entry, so as not to divide.
+    /// The second argument for [`SymbolCoder::push`], which saves it a division.
     fn reciprocal(frequency: u32) -> u32;
 
-    /// Whether a word must be emitted before so many bits, at most [`BITS_WITH_SYMBOL`], and then this symbol
-    /// can be pushed.
+    /// Whether a word must be emitted before this many bits, at most [`BITS_WITH_SYMBOL`], and then this symbol can be
+    /// pushed.
     fn is_full(x: u32, entry: u32, bits: u32) -> bool;
 
     /// Pushes a symbol.
     fn push(x: u32, entry: u32, reciprocal: u32) -> u32;
 
-    /// Takes the symbol on top, which is this one, off the state.
+    /// Removes the symbol on top, to which `entry` belongs, from the state.
     fn pop(x: u32, entry: u32) -> u32;
 }
 
@@ -115,7 +115,7 @@ pub const fn slot_of(x: u32) -> u32 {
     x & (SLOTS - 1)
 }
 
-/// Range asymmetric numeral systems. An entry is the frequency, the start in the high half.
+/// Range asymmetric numeral systems. An entry has the frequency in the low half and the start in the high half.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rans;
 
@@ -145,14 +145,14 @@ impl SymbolCoder for Rans {
 
     #[inline(always)]
     fn is_full(x: u32, entry: u32, bits: u32) -> bool {
-        // Whether x >> (20 - bits) is at least the frequency, of which the greatest, 2^12, becomes 2^32.
+        // Whether x >> (20 - bits) is at least the frequency. The greatest frequency, 2^12, becomes 2^32.
         x > (entry << (32 - PRECISION)).wrapping_sub(1) >> bits
     }
 
     #[inline(always)]
     fn push(x: u32, entry: u32, reciprocal: u32) -> u32 {
         let (frequency, start) = (entry & 0xffff, entry >> 16);
-        // The reciprocal is below 2^32 / frequency by at most one: so the quotient is right, or one too small.
+        // The reciprocal is less than 2^32 / frequency by at most one, so the quotient is exact or one too small.
         let quotient = ((u64::from(x) * u64::from(reciprocal)) >> 32) as u32;
         let rest = x.wrapping_sub(quotient.wrapping_mul(frequency));
         let pushed = (quotient << PRECISION).wrapping_add(rest.wrapping_add(start));
@@ -172,8 +172,8 @@ impl SymbolCoder for Rans {
     }
 }
 
-/// Prefix codes. Symbols in order of length have codes that rise; their first bit is popped first. An entry is
-/// the length, plus 16 so that it is not 0, and the code in the high half.
+/// Prefix codes. The codes of symbols in order of length ascend; their first bit is popped first. An entry has the
+/// length plus 16, so that it is not 0, in the low half, and the code in the high half.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Huffman;
 
@@ -223,7 +223,7 @@ mod tests {
     use super::*;
     use rand::{RngExt, SeedableRng, rngs::SmallRng};
 
-    /// A push of these bits and a symbol, and what the pop of them gives back.
+    /// Pushes these bits and a symbol, and checks that pops return them.
     fn push_and_pop<C: SymbolCoder>(x: u32, frequency: u32, start: u32, value: u32, bits: u32) {
         let (entry, reciprocal) = (C::entry(frequency, start), C::reciprocal(frequency));
         let is_full = C::is_full(x, entry, bits);

@@ -1,6 +1,6 @@
-//! Tables: frequencies in the form that coders look things up in.
+//! Tables: frequencies in the form that coders use.
 //!
-//! To encode, each symbol has an entry and a reciprocal; to decode, each slot has a symbol, and each symbol an
+//! For encoding, each symbol has an entry and a reciprocal. For decoding, each slot has a symbol, and each symbol an
 //! entry. A symbol without a frequency has the entry 0.
 
 use crate::code::entropy::class::CONTEXTS;
@@ -10,14 +10,14 @@ use crate::code::entropy::states::{SymbolCoder, slot_of};
 use crate::code::entropy::token::{ESCAPE, SLOTS, TOKENS, Token};
 use core::marker::PhantomData;
 
-/// The context of positions that have no code or are of class 0: its only symbol is 0 and has all slots, so that to push
-/// or to pop it changes nothing.
+/// The context of positions that have no code or are of class 0. Its only symbol, 0, has all slots, so that a push or a
+/// pop of it does not change the state.
 pub const NOTHING: u32 = CONTEXTS;
 
-/// Contexts with [`NOTHING`].
+/// Contexts, [`NOTHING`] included.
 const ALL_CONTEXTS: usize = CONTEXTS as usize + 1;
 
-/// What a coder looks up of a symbol to encode it.
+/// The data of a symbol for encoding.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Symbol {
     /// See [`SymbolCoder::entry`]; 0 if the symbol has no frequency.
@@ -26,14 +26,14 @@ pub struct Symbol {
     pub reciprocal: u32,
 }
 
-/// Calls `set` with each symbol that has a frequency, the frequency, and where its interval starts.
+/// Calls `set` with each symbol that has a frequency, its frequency, and the start of its interval.
 ///
-/// That is the sum of the frequencies of all symbols before it: by number, or with [`SymbolCoder::BY_FREQUENCY`] those with
-/// a larger frequency, and of those with the same frequency the ones with a lower number.
+/// The start is the sum of the frequencies of all symbols before it. Symbols are in order of their numbers, or with
+/// [`SymbolCoder::BY_FREQUENCY`] in order of falling frequency, and of number where frequencies are equal.
 #[inline(always)]
 pub fn intervals<C: SymbolCoder>(frequencies: &Frequencies, mut set: impl FnMut(u32, u32, u32)) {
     let mut start = 0;
-    // 0 stands for all frequencies.
+    // 0 selects symbols of any frequency.
     let mut wanted = if C::BY_FREQUENCY { SLOTS } else { 0 };
     loop {
         for (symbol, frequency) in (0..).zip(frequencies.map(u32::from)) {
@@ -63,7 +63,7 @@ fn frequencies_of(frequencies: &FrequencyTables, context: u32) -> &Frequencies {
     }
 }
 
-/// What an encoder looks up.
+/// The tables of an encoder.
 #[derive(Debug, Clone)]
 pub struct EncodeTables<C> {
     symbols: [[Symbol; TOKENS as usize]; ALL_CONTEXTS],
@@ -91,7 +91,7 @@ impl<C: SymbolCoder> EncodeTables<C> {
         }
     }
 
-    /// A symbol in a context; one without a frequency, if there is no such symbol.
+    /// A symbol in a context; a symbol without a frequency if the context has no such symbol.
     #[inline(always)]
     pub fn symbol(&self, context: u32, symbol: u32) -> Symbol {
         let symbols = self.symbols.get(context as usize);
@@ -99,8 +99,8 @@ impl<C: SymbolCoder> EncodeTables<C> {
         symbol.copied().unwrap_or_default()
     }
 
-    /// How a code is written in this context: by its own token or, if that has no frequency, by [`ESCAPE`], which
-    /// then should have one.
+    /// The token and symbol that encode a code in this context: the code's own token or, if it has no frequency,
+    /// [`ESCAPE`], which must then have one.
     #[inline(always)]
     pub fn token(&self, context: u32, z: u32) -> (Token, Symbol) {
         let token = Token::of(z);
@@ -113,12 +113,12 @@ impl<C: SymbolCoder> EncodeTables<C> {
     }
 }
 
-/// What a decoder looks up.
+/// The tables of a decoder.
 #[derive(Debug, Clone)]
 pub struct DecodeTables<C> {
     slots: [[u8; SLOTS as usize]; ALL_CONTEXTS],
     entries: [[u32; TOKENS as usize]; ALL_CONTEXTS],
-    /// Bit c says that context c is used.
+    /// Bit c is set if context c is used.
     used: u32,
     coder: PhantomData<C>,
 }
@@ -155,7 +155,7 @@ impl<C: SymbolCoder> DecodeTables<C> {
         self.used >> context & 1 == 1
     }
 
-    /// The symbol on top of a state, and its entry, which is 0 in a context that is not used.
+    /// The symbol on top of a state and its entry; the entry is 0 in a context that is not used.
     #[inline(always)]
     pub fn top(&self, context: u32, x: u32) -> (u32, u32) {
         let context = (context as usize).min(ALL_CONTEXTS - 1);
@@ -173,7 +173,8 @@ mod tests {
     use alloc::boxed::Box;
     use rand::{RngExt, SeedableRng, rngs::SmallRng};
 
-    /// Every slot has the symbol that an encoder would push for it, and as many as the frequency says.
+    /// Checks that every slot has the symbol that an encoder pushes for it, and that each symbol has as many slots as
+    /// its frequency.
     fn check<C: SymbolCoder>(rng: &mut SmallRng) {
         let mut counts = Counts::default();
         for counts in &mut counts.0 {
@@ -190,7 +191,7 @@ mod tests {
                 assert_eq!(entry != 0, decode.is_used(context));
                 assert_eq!(entry, encode.symbol(context, symbol).entry);
                 found[symbol as usize] += u16::from(entry != 0);
-                // Popped and pushed, the symbol leaves the state as it was.
+                // A pop and a push of the symbol restore the state.
                 let x = START << 12 | slot;
                 if entry != 0 {
                     let reciprocal = encode.symbol(context, symbol).reciprocal;

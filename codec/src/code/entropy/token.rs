@@ -1,16 +1,16 @@
-//! Tokens: a code as one of 112 symbols, and extra bits for what the symbol leaves open.
+//! Tokens: a code as one of 112 symbols, and extra bits.
 //!
-//! A code z below 16 is its own token. Of a larger one the token names the leading one and the three bits
-//! behind it; the others are extra bits. The last token says that all 16 bits of z follow: it serves the
-//! largest codes, and also any code whose own token has no frequency in its context.
+//! A code z below 16 is its own token. The token of a larger code gives the leading one and the three bits behind it;
+//! the other bits are extra bits. The last token is followed by all 16 bits of z. It encodes the largest codes, and
+//! also any code whose own token has no frequency in its context.
 
 /// Tokens of a context.
 pub const TOKENS: u32 = 112;
-/// The token of which all bits of the code follow.
+/// The token that is followed by all bits of the code.
 pub const ESCAPE: u32 = TOKENS - 1;
 /// Extra bits of [`ESCAPE`], the most that a token has.
 pub const ESCAPE_BITS: u32 = 16;
-/// The code that says: this element has no code, its value is stored.
+/// The code of an element whose value is stored.
 pub const RAW: u32 = 65_535;
 /// The frequencies of a context's symbols sum to 2 to this power.
 pub const PRECISION: u32 = 12;
@@ -22,7 +22,7 @@ pub const SLOTS: u32 = 1 << PRECISION;
 pub struct Token {
     /// Its number, below [`TOKENS`].
     pub number: u32,
-    /// How many extra bits it has.
+    /// The number of extra bits.
     pub bits: u32,
     /// The extra bits.
     pub extra: u32,
@@ -43,20 +43,20 @@ impl Token {
         }
     }
 
-    /// The number of a code's token, and how many of its low bits that does not tell.
+    /// The number of a code's own token, and the number of low bits that are extra bits.
     #[inline(always)]
     pub const fn own(z: u32) -> (u32, u32) {
         Self::own_of_leading((z | 8).ilog2(), z)
     }
 
-    /// [`Token::own`] of a code, given which is the highest bit of z | 8.
+    /// [`Token::own`] of a code, given the position of the highest bit of z | 8.
     #[inline(always)]
     pub const fn own_of_leading(leading: u32, z: u32) -> (u32, u32) {
         let bits = leading - 3;
         (8 * bits + (z >> bits), bits)
     }
 
-    /// A code whose own token has no frequency.
+    /// The escape token of a code whose own token has no frequency.
     #[inline(always)]
     pub const fn escape(z: u32) -> Self {
         Self {
@@ -66,7 +66,7 @@ impl Token {
         }
     }
 
-    /// How many extra bits a token has.
+    /// The number of extra bits of a token.
     #[inline(always)]
     pub const fn bits(number: u32) -> u32 {
         if number == ESCAPE {
@@ -80,24 +80,24 @@ impl Token {
     #[inline(always)]
     pub const fn code(number: u32, extra: u32) -> u32 {
         let bits = Self::bits(number);
-        // What an escape shifts out is cut off.
+        // The mask removes the bits that an escape shifts beyond bit 15.
         ((number - 8 * (bits & 15)) << bits | extra) & 0xffff
     }
 }
 
-/// A quantisation code, at most 32,767 in magnitude, as a code without a sign.
+/// A quantisation code, at most 32,767 in magnitude, as an unsigned code.
 #[inline(always)]
 pub const fn zigzag(k: i32) -> u32 {
     (k << 1 ^ k >> 31).cast_unsigned()
 }
 
-/// The quantisation code of a code without a sign.
+/// The quantisation code of an unsigned code.
 #[inline(always)]
 pub const fn unzigzag(z: u32) -> i32 {
     ((z >> 1) ^ (z & 1).wrapping_neg()).cast_signed()
 }
 
-/// The magnitude of the quantisation code that `z` stands for.
+/// The magnitude of the quantisation code that `z` encodes.
 #[inline(always)]
 pub const fn magnitude(z: u32) -> u32 {
     (z + 1) >> 1

@@ -1,30 +1,30 @@
-//! Bit planes: 32 integers of few bits as few 32-bit rows, and back.
+//! Bit planes: 32 integers as 32-bit rows, one for each bit, and back.
 //!
 //! Row p holds bit p of every integer. Element e is bit 7 - e % 8 of byte e / 8 of the row, so the
 //! first element is in the top bit of the first byte; rows are little-endian words.
 //!
-//! Eight planes are made at a time. Byte k of word 7 - r is that of element 8 k + r: then the four
-//! bytes of eight words are the rows of four 8 x 8 bit matrices, all of which three rounds of swaps
-//! between words transpose at once (after H. S. Warren, Hacker's Delight, 2nd ed., section 7-3), and
-//! what comes out are the planes, in the order of the stream. Transposition is its own inverse.
+//! Eight planes are made together. Byte k of word 7 - r is that byte of element 8 k + r: then the four bytes of eight
+//! words are the rows of four 8 x 8 bit matrices. Three rounds of swaps between words transpose all four (after H. S.
+//! Warren, Hacker's Delight, 2nd ed., section 7-3). The result is the planes, in the order of the stream. Transposition
+//! is its own inverse.
 
 use crate::shape::GROUP;
 
-/// What a machine does with bytes and bits of words: GPUs have an instruction for each.
+/// Operations on bytes and bits of words: GPUs have an instruction for each.
 pub trait Bits: Copy {
     /// Byte i of the result is named by hexadecimal digit i of `selector`, counted from the low end:
     /// 0 to 3 are the bytes of `low`, 4 to 7 those of `high`, and with 8 added the digit stands for
     /// eight times that byte's top bit.
     fn pick(self, low: u32, high: u32, selector: u32) -> u32;
 
-    /// The bits of `a` where `mask` has ones, those of `b` elsewhere.
+    /// The bits of `a` where `mask` has ones, and of `b` elsewhere.
     #[inline(always)]
     fn select(self, mask: u32, a: u32, b: u32) -> u32 {
         a & mask | b & !mask
     }
 }
 
-/// By shifts and masks.
+/// The operations by shifts and masks.
 #[derive(Debug, Clone, Copy)]
 pub struct Portable;
 
@@ -50,7 +50,7 @@ impl Bits for Portable {
 /// Rows `8 * byte ..` of integers.
 #[inline(always)]
 pub fn rows_of(machine: impl Bits, values: &[u32; GROUP], byte: u32) -> [u32; 8] {
-    // That byte of both words.
+    // The selector of this byte of both words.
     let both = byte | (4 + byte) << 4;
     let mut words = [0; 8];
     for r in 0..8 {
@@ -61,8 +61,8 @@ pub fn rows_of(machine: impl Bits, values: &[u32; GROUP], byte: u32) -> [u32; 8]
     transpose(machine, words)
 }
 
-/// Sets bytes `byte` of integers to those of these rows, and the bytes above to their sign; for bytes
-/// 0, 1, ... one after the other.
+/// Sets byte number `byte` of each integer from these rows, and the bytes above it to the sign. To be called for bytes
+/// 0, 1, ... in this order.
 #[inline(always)]
 pub fn set_rows(machine: impl Bits, values: &mut [i32; GROUP], byte: u32, rows: [u32; 8]) {
     let words = transpose(machine, rows);
@@ -85,7 +85,7 @@ pub fn set_rows(machine: impl Bits, values: &mut [i32; GROUP], byte: u32, rows: 
     }
 }
 
-/// A sign row: element e's bit says that it is negative.
+/// A sign row: the bit of element e is set if the element is negative.
 #[inline(always)]
 pub fn sign_row(values: &[i32; GROUP]) -> u32 {
     let mut row = 0u32;
@@ -103,8 +103,8 @@ pub fn transpose(machine: impl Bits, words: [u32; 8]) -> [u32; 8] {
     swap_across(machine, words, 1, 0x5555_5555)
 }
 
-/// Swaps, between words whose numbers differ in bit `distance` alone, the bits in which `mask` and its
-/// complement differ likewise.
+/// Exchanges bits between each two words whose numbers differ only in bit `distance`: bits where `mask` has ones in one
+/// word with bits where it has zeros in the other.
 #[inline(always)]
 fn swap_across(machine: impl Bits, mut words: [u32; 8], distance: usize, mask: u32) -> [u32; 8] {
     for i in 0..8 {

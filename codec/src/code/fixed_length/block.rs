@@ -1,8 +1,7 @@
 //! Fixed-length coding of one block: the differences of its groups to a rate byte and a body, and back.
 //!
-//! A body is, after the bytes of an outlier if there is one, a row of signs and as many bit planes
-//! as the largest magnitude needs, the lowest first (SC'23 cuSZp, section IV-C). Each group has one
-//! 32-bit word of every row.
+//! A body has the bytes of an outlier, if there is one, then a row of signs and as many bit planes as the largest
+//! magnitude needs, the lowest first (SC'23 cuSZp, section IV-C). Each group has one 32-bit word of every row.
 
 use crate::code::fixed_length::bit_plane::{Bits, Portable, rows_of, set_rows, sign_row};
 use crate::code::fixed_length::rate::{MAX_BODY_BYTES, RateByte};
@@ -10,7 +9,7 @@ use crate::pipeline::BlockCodec;
 use crate::predict::group::Group;
 use crate::shape::GROUP;
 
-/// A group's differences as they are stored: signs and magnitudes apart.
+/// A group's differences as they are stored: signs and magnitudes separately.
 #[derive(Debug, Clone, Copy)]
 pub struct SignedGroup {
     /// The sign row.
@@ -20,7 +19,7 @@ pub struct SignedGroup {
 }
 
 impl SignedGroup {
-    /// Takes differences apart.
+    /// Splits differences into signs and magnitudes.
     #[inline(always)]
     pub fn split(differences: &Group) -> Self {
         Self {
@@ -29,14 +28,14 @@ impl SignedGroup {
         }
     }
 
-    /// The first magnitude, and all others or-ed together.
+    /// The first magnitude, and the bitwise or of all others.
     #[inline(always)]
     pub fn first_and_others(&self) -> (u32, u32) {
         let others = self.magnitudes[1..].iter().fold(0, |or, m| or | m);
         (self.magnitudes[0], others)
     }
 
-    /// Takes the first magnitude out of a block's first group, if the block has the outlier form.
+    /// Removes the first magnitude from a block's first group if the block has the outlier form; returns it.
     #[inline(always)]
     pub fn take_outlier(&mut self, rate: RateByte) -> u32 {
         let first = self.magnitudes[0];
@@ -53,10 +52,10 @@ impl SignedGroup {
     }
 }
 
-/// The differences with this sign row and so many bit planes, of which `row` gives each.
+/// The differences with this sign row and this many bit planes; `row` gives each plane.
 ///
-/// Magnitudes become two's complements as rows, 32 at a time: all bits are flipped where the sign
-/// is set, and 1 is added there, its carry going from row to row.
+/// Magnitudes become two's complements as rows, 32 at a time: where the sign is set, all bits are flipped and 1 is
+/// added, with the carry going from row to row.
 #[inline(always)]
 pub fn join(machine: impl Bits, signs: u32, planes: u32, row: impl Fn(u32) -> u32) -> Group {
     let mut differences = [0; GROUP];
@@ -77,7 +76,7 @@ pub fn join(machine: impl Bits, signs: u32, planes: u32, row: impl Fn(u32) -> u3
     differences
 }
 
-/// A block's first difference, whose magnitude is stored apart.
+/// A block's first difference, whose magnitude is stored separately.
 #[inline(always)]
 pub fn join_first(signs: u32, magnitude: u32) -> i32 {
     // The first element's sign is the top bit of the first byte.
@@ -101,8 +100,7 @@ pub fn rate_of<const G: usize>(block: &[SignedGroup; G], codec: BlockCodec) -> R
     choose_rate(first, others, G as u32, codec)
 }
 
-/// The rate byte of a block of `groups` groups whose first magnitude is `first` and whose others,
-/// or-ed together, give `others`.
+/// The rate byte of a block of `groups` groups. `first` is the first magnitude, `others` the bitwise or of the others.
 #[inline(always)]
 pub fn choose_rate(first: u32, others: u32, groups: u32, codec: BlockCodec) -> RateByte {
     if codec.stores_outliers() {
@@ -133,7 +131,7 @@ pub fn write_body<const G: usize>(mut block: [SignedGroup; G], rate: RateByte, o
     }
 }
 
-/// Reads the differences of a block from its body at the start of `bytes`, which holds all of it.
+/// Reads the differences of a block from its body, which is complete, at the start of `bytes`.
 pub fn read_body<const G: usize>(rate: RateByte, bytes: &[u8]) -> [Group; G] {
     let mut block = [[0; GROUP]; G];
     if rate.body_bytes(G as u32) == 0 {
@@ -156,7 +154,7 @@ pub fn read_body<const G: usize>(rate: RateByte, bytes: &[u8]) -> [Group; G] {
     block
 }
 
-/// The bytes that a body may need while it is written.
+/// The bytes that writing a body may need.
 pub const BODY_SCRATCH: usize = MAX_BODY_BYTES as usize;
 
 #[cfg(test)]
@@ -165,7 +163,7 @@ mod tests {
     use crate::shape::Shape;
     use rand::{RngExt, SeedableRng, rngs::SmallRng};
 
-    /// One block of 32 values with its known bytes in cuSZp's three modes.
+    /// One block of 32 values; its bytes in cuSZp's three modes are known.
     const CODES: Group = [
         500, 500, 501, 500, 502, 500, 503, 500, 500, 501, 502, 501, 500, 502, 502, 499, 502, 502,
         502, 503, 501, 503, 502, 505, 502, 502, 503, 502, 502, 504, 502, 503,

@@ -1,8 +1,7 @@
-//! Rate bytes: how a block is stored, and so how long its body is.
+//! Rate bytes: the form in which a block is stored, and so the length of its body.
 //!
-//! The choice and the bytes are cuSZp's (SC'23 cuSZp; SC'24 cuSZp2, section IV-B; SC'25 cuSZp3).
-//! The quantiser keeps codes so small that only the differences of the Lorenzo predictor need 32
-//! planes.
+//! The choice and the bytes are cuSZp's (SC'23 cuSZp; SC'24 cuSZp2, section IV-B; SC'25 cuSZp3). The quantiser limits
+//! codes so that only the differences of the Lorenzo predictor can need 32 planes.
 //!
 //! | byte | body, a row being four bytes for each group of the block |
 //! | --- | --- |
@@ -12,7 +11,7 @@
 
 use crate::shape::GROUP;
 
-/// Bytes that a group has in a sign row or a bit plane.
+/// Bytes of a group in a sign row or a bit plane.
 pub const ROW_BYTES: u32 = (GROUP / 8) as u32;
 
 /// The most planes a block can have.
@@ -28,21 +27,21 @@ pub const MAX_BODY_BYTES: u32 = 4 + MAX_GROUPS as u32 * ROW_BYTES * (1 + MAX_PLA
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct RateByte(u8);
 
-/// Bits needed for `value`; 0 for 0.
+/// The number of bits that `value` needs; 0 for 0.
 #[inline(always)]
 pub const fn bit_length(value: u32) -> u32 {
     u32::BITS - value.leading_zeros()
 }
 
 impl RateByte {
-    /// For a block whose magnitudes, or-ed together, give `magnitudes`.
+    /// The plain form for a block; `magnitudes` is the bitwise or of its magnitudes.
     #[inline(always)]
     pub fn plain(magnitudes: u32) -> Self {
         Self(bit_length(magnitudes) as u8)
     }
 
-    /// The shorter form for a block of `groups` groups whose first magnitude is `first` and whose
-    /// others, or-ed together, give `others`; the plain form if both are as long.
+    /// The shorter form for a block of `groups` groups; the plain form if both have the same length. `first` is the
+    /// first magnitude, `others` the bitwise or of the others.
     #[inline(always)]
     pub fn shorter(first: u32, others: u32, groups: u32) -> Self {
         let plain = Self::plain(first | others);
@@ -52,8 +51,8 @@ impl RateByte {
         }
     }
 
-    /// The outlier form for such a block; none where it is never shorter: without a first magnitude, or
-    /// if the others need 32 planes.
+    /// The outlier form for the same arguments. None if it cannot be shorter: if the first magnitude is 0 or the others
+    /// need 32 planes.
     #[inline(always)]
     pub fn outlier(first: u32, others: u32) -> Option<Self> {
         let (bytes, planes) = (bit_length(first).div_ceil(8), bit_length(others));
@@ -61,7 +60,7 @@ impl RateByte {
         is_form.then_some(Self((0x80 | bytes.wrapping_sub(1) << 5 | planes) as u8))
     }
 
-    /// The rate byte of this value, if a coder writes it that needs up to `max_planes` planes.
+    /// The rate byte of this value. None if a coder that needs up to `max_planes` planes does not write it.
     #[inline(always)]
     pub fn from_byte(byte: u8, stores_outliers: bool, max_planes: u32) -> Option<Self> {
         let is_plain = u32::from(byte) <= max_planes;
@@ -85,7 +84,7 @@ impl RateByte {
         }
     }
 
-    /// Bytes of the first magnitude stored apart: 0 in the plain form, else 1 to 4.
+    /// Bytes of the first magnitude, if it is stored separately: 0 in the plain form, otherwise 1 to 4.
     #[inline(always)]
     pub const fn outlier_bytes(self) -> u32 {
         if self.0 & 0x80 == 0 {

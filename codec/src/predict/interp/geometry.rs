@@ -3,20 +3,20 @@
 use crate::shape::Shape;
 use crate::tile;
 
-/// How far anchors are apart, and how far predictions see.
+/// The distance between anchors, and the positions that predictions use.
 #[repr(u32)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Geometry {
-    /// cuSZ-i's: in 3D anchors 8 apart and windows of 8 x 8 x 32.
+    /// cuSZ-i's geometry: in 3D anchors 8 apart and windows of 8 x 8 x 32.
     Narrow,
-    /// cuSZ-Hi's: in 3D anchors 16 apart and windows of 16 x 16 x 16.
+    /// cuSZ-Hi's geometry: in 3D anchors 16 apart and windows of 16 x 16 x 16.
     Square,
     /// As `Square`, but a window is a whole tile: 16 x 16 x 64 in 3D, 256 x 64 in 2D, 16,384 in 1D.
     #[default]
     Wide,
 }
 
-/// The most levels: those below anchors that are 512 apart.
+/// The most levels: those between anchors that are 512 apart.
 pub const MAX_LEVELS: usize = 9;
 
 impl Geometry {
@@ -32,7 +32,7 @@ impl Geometry {
         }
     }
 
-    /// The geometry of this number in the stream.
+    /// The geometry with this number in the stream.
     pub fn from_id(id: u32) -> Option<Self> {
         Self::ALL.into_iter().find(|geometry| geometry.id() == id)
     }
@@ -46,7 +46,7 @@ impl Geometry {
         }
     }
 
-    /// How far anchors are apart; a power of two.
+    /// The distance between anchors; a power of two.
     #[inline(always)]
     pub const fn spacing(self, shape: Shape) -> u32 {
         match (shape, self) {
@@ -62,7 +62,7 @@ impl Geometry {
         self.spacing(shape).trailing_zeros()
     }
 
-    /// A window's extents; powers of two that divide those of a tile.
+    /// A window's extents; powers of two that divide the extents of a tile.
     #[inline(always)]
     pub const fn window(self, shape: Shape) -> [u32; 3] {
         match (shape, self) {

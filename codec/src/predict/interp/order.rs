@@ -1,4 +1,4 @@
-//! Where the codes of a field lie when they are one array.
+//! The order of the codes of a field in one array.
 
 use crate::shape::Shape;
 use crate::tile::TileGrid;
@@ -7,11 +7,11 @@ use crate::tile::TileGrid;
 #[repr(u32)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum CodeOrder {
-    /// That of the field.
+    /// The order of the field.
     #[default]
     Raster,
-    /// Level after level, from the anchors' to the finest, and in a level that of the field. So codes of equal
-    /// statistics lie side by side.
+    /// Level by level, from the anchors' level to the finest, and within a level in the order of the field. So codes of
+    /// equal statistics are adjacent.
     Level,
 }
 
@@ -24,13 +24,13 @@ impl CodeOrder {
         self as u32
     }
 
-    /// The order of this number.
+    /// The order with this number.
     pub fn from_id(id: u32) -> Option<Self> {
         Self::ALL.into_iter().find(|order| order.id() == id)
     }
 }
 
-/// The order of a field's codes, of which anchors are `2^anchor_level` apart.
+/// The order of the codes of a field whose anchors are `2^anchor_level` apart.
 #[derive(Debug, Clone, Copy)]
 pub struct CodeLayout {
     /// The field.
@@ -42,7 +42,7 @@ pub struct CodeLayout {
 }
 
 impl CodeLayout {
-    /// Where the code of a position lies.
+    /// The index of the code of a position.
     #[inline(always)]
     pub fn position(&self, at: [u64; 3]) -> u64 {
         match self.order {
@@ -51,7 +51,7 @@ impl CodeLayout {
         }
     }
 
-    /// Which of the anchors, in C order, a position is, all of whose coordinates anchors can have.
+    /// The number of the anchor at a position, in C order.
     #[inline(always)]
     pub fn anchor(&self, at: [u64; 3]) -> u64 {
         let coarse = self.grid.coarse(1 << self.anchor_level);
@@ -69,8 +69,9 @@ impl CodeLayout {
         all.trailing_zeros().min(self.anchor_level)
     }
 
-    /// Before the position lie the coarser levels, and what comes before it on its own level's grid less what of
-    /// that belongs to coarser levels: all rows, slices and positions between, where their coordinates are even.
+    /// The codes before a position are those of the coarser levels, and those of the preceding positions on its level's
+    /// grid that do not belong to coarser levels. Positions of the grid belong to coarser levels if all their
+    /// coordinates in the dimensions of the shape are even.
     #[inline(always)]
     fn in_levels(&self, at: [u64; 3]) -> u64 {
         let level = self.level(at);
@@ -88,7 +89,7 @@ impl CodeLayout {
         let in_slice = half[1] * width + if is_even[1] { in_row } else { 0 };
         let skipped = match self.grid.shape() {
             Shape::Line => in_row,
-            // Each slice has its own.
+            // Each slice has its own coarser levels.
             Shape::Plane => at[0] * height * width + in_slice,
             Shape::Cube => half[0] * height * width + if is_even[0] { in_slice } else { 0 },
         };
@@ -105,7 +106,7 @@ impl CodeLayout {
         }
     }
 
-    /// Calls for all positions in the order of their codes.
+    /// Calls `call` with all positions in the order of their codes.
     pub fn each(&self, mut call: impl FnMut([u64; 3])) {
         match self.order {
             CodeOrder::Raster => each_position(&self.grid, call),
@@ -122,7 +123,7 @@ impl CodeLayout {
         }
     }
 
-    /// A position counted in units of a level.
+    /// A position, given in units of a level.
     fn multiplied(&self, [z, y, x]: [u64; 3], level: u32) -> [u64; 3] {
         match self.grid.shape() {
             Shape::Line => [z, y, x << level],
@@ -132,7 +133,7 @@ impl CodeLayout {
     }
 }
 
-/// Calls for all positions of a field in C order.
+/// Calls `call` with all positions of a field in C order.
 fn each_position(grid: &TileGrid, mut call: impl FnMut([u64; 3])) {
     let [depth, height, width] = grid.lengths();
     for z in 0..depth {

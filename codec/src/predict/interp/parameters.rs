@@ -1,21 +1,21 @@
-//! What a field's interpolation is done with: geometry, a choice for every level, and the levels' bounds.
+//! The parameters of a field's interpolation: geometry, flags of every level, and the levels' bounds.
 
 use crate::predict::interp::geometry::{Geometry, MAX_LEVELS};
 use crate::predict::interp::spline::Spline;
 
-/// How the positions of one level are predicted.
+/// The method of prediction of the positions of one level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct LevelFlags {
-    /// Along all axes at once, and not axis by axis.
+    /// Whether positions are predicted along all axes, not axis by axis.
     pub is_multi: bool,
-    /// The axes, if one by one, from x on and not from the slowest on.
+    /// Whether axis by axis starts with x, not with the slowest axis.
     pub is_reverse: bool,
     /// The cubic spline.
     pub spline: Spline,
 }
 
 impl LevelFlags {
-    /// Bits that the flags take.
+    /// The number of bits of the flags.
     const BITS: u32 = 3;
 
     /// The flags as bits.
@@ -41,32 +41,32 @@ impl LevelFlags {
     }
 }
 
-/// By how much the bounds of coarse levels are tighter: that of level l is that of the field divided by the
-/// smaller of alpha^l and beta.
+/// The tightening of the bounds of coarse levels: the bound of level l is the field's bound divided by the smaller of
+/// alpha^l and beta.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Tightening {
-    /// From level to level; at least 1.
+    /// The factor from level to level; at least 1.
     pub alpha: f64,
-    /// At most; at least 1.
+    /// The largest factor; at least 1.
     pub beta: f64,
 }
 
 impl Tightening {
-    /// cuSZ-Hi's.
+    /// The values of cuSZ-Hi.
     pub const DEFAULT: Self = Self {
         alpha: 1.75,
         beta: 4.0,
     };
 
-    /// Of these numbers.
+    /// The tightening with these numbers.
     pub const fn new(alpha: f64, beta: f64) -> Self {
         Self { alpha, beta }
     }
 
-    /// cuSZ-Hi's choice for a bound that is this part of the range of values: the looser the bound, the more
-    /// it pays to know coarse levels well. Linear between the knots, for which the bounds are a tenth of
-    /// each other. Nothing known of the range, or a range of 0, is the loosest bound.
+    /// cuSZ-Hi's choice for a bound that is this part of the range of values: a looser bound makes it more profitable
+    /// to code coarse levels precisely. Linear between the knots, whose bounds differ by a factor of ten. An unknown
+    /// range, or a range of 0, is treated as the loosest bound.
     #[inline(always)]
     pub fn of_relative(part: f64) -> Self {
         const ALPHAS: [f64; 5] = [1.0, 1.25, 1.5, 1.75, 2.0];
@@ -89,7 +89,7 @@ impl Tightening {
         (1.0..=f64::MAX).contains(&self.alpha) && (1.0..=f64::MAX).contains(&self.beta)
     }
 
-    /// The bound of a level, that of the field being `error`.
+    /// The bound of a level if the field's bound is `error`.
     #[inline(always)]
     pub fn error(&self, error: f64, level: u32) -> f64 {
         let mut divisor = 1.0;
@@ -102,19 +102,19 @@ impl Tightening {
     }
 }
 
-/// All that predictor and quantiser need of a field.
+/// The parameters of predictor and quantiser for a field.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Parameters {
     /// Anchors and windows.
     pub geometry: Geometry,
-    /// For each level, from the finest on.
+    /// The flags of each level, from the finest on.
     pub levels: [LevelFlags; MAX_LEVELS],
-    /// The levels' bounds.
+    /// The tightening of the levels' bounds.
     pub tightening: Tightening,
 }
 
 impl Default for Parameters {
-    /// cuSZ-Hi's without tuning: the two finest levels along all axes at once.
+    /// cuSZ-Hi's parameters without tuning: the two finest levels are predicted along all axes.
     fn default() -> Self {
         let mut levels = [LevelFlags::default(); MAX_LEVELS];
         levels[0].is_multi = true;
@@ -128,7 +128,7 @@ impl Default for Parameters {
 }
 
 impl Parameters {
-    /// For the smallest stream, without looking at the field.
+    /// The parameters for the smallest stream that do not depend on the field.
     pub fn for_ratio(geometry: Geometry) -> Self {
         Self {
             geometry,
@@ -140,10 +140,10 @@ impl Parameters {
         }
     }
 
-    /// Bits that the flags of all levels take.
+    /// The number of bits of the flags of all levels.
     pub const FLAG_BITS: u32 = LevelFlags::BITS * MAX_LEVELS as u32;
 
-    /// The flags of all levels as bits, the finest level's lowest.
+    /// The flags of all levels as bits; the finest level has the lowest bits.
     #[inline(always)]
     pub fn flag_bits(&self) -> u32 {
         let mut bits = 0;
@@ -153,7 +153,7 @@ impl Parameters {
         bits
     }
 
-    /// The flags of a level from those of all.
+    /// The flags of a level from the bits of all levels.
     #[inline(always)]
     pub const fn flags_of(flag_bits: u32, level: u32) -> LevelFlags {
         LevelFlags::from_bits(flag_bits >> (LevelFlags::BITS * level))

@@ -1,14 +1,14 @@
-//! The prediction of a position from what is known around it.
+//! The prediction of a position from the known values around it.
 
 use crate::element::Element;
 use crate::predict::interp::spline::{Order, Spline, along, blend, cubic, mean, select};
 
-/// What a prediction must know of its position.
+/// The properties of a position that its prediction depends on.
 #[derive(Debug, Clone, Copy)]
 pub struct Site {
-    /// The position, counted from where its tile begins.
+    /// The position, counted from the start of its tile.
     pub position: [u32; 3],
-    /// Positions of the field from there on.
+    /// The number of positions of the field from the start of the tile on.
     pub left: [u32; 3],
     /// The extents of the window.
     pub window: [u32; 3],
@@ -21,21 +21,21 @@ pub struct Site {
 /// A prediction along one axis.
 #[derive(Debug, Clone, Copy)]
 pub struct OneAxis<T> {
-    /// What it rests on.
+    /// The neighbours that it is computed from.
     pub order: Order,
-    /// What it says.
+    /// The predicted value.
     pub value: T,
 }
 
 impl<T: Element> OneAxis<T> {
-    /// That of [`blend`].
+    /// The prediction by [`blend`].
     #[inline(always)]
     pub fn blended(order: Order, spline: Spline, known: [T; 4]) -> Self {
         let value = blend(order, spline, known);
         Self { order, value }
     }
 
-    /// The cubic one, whatever the order.
+    /// The cubic prediction, whatever the order.
     #[inline(always)]
     pub fn cubic(order: Order, spline: Spline, known: [T; 4]) -> Self {
         let value = cubic(spline, known);
@@ -55,8 +55,8 @@ impl Site {
         )
     }
 
-    /// The prediction along the axes whose bits are set in `axes`, `known(axis, n)` being what is known `n`
-    /// units away along an axis, and `corner(a, b)` what is known one unit back along both.
+    /// The prediction along the axes whose bits are set in `axes`. `known(axis, n)` is the known value `n` units away
+    /// along an axis, `corner(a, b)` the known value one unit back along both axes.
     #[inline(always)]
     pub fn predict<T: Element>(
         &self,
@@ -98,16 +98,16 @@ where
     }
 }
 
-/// What is known around a position. A trait, as its functions are inlined wherever they are called: closures are not.
+/// The known values around a position. A trait, as its functions are inlined at every call, but closures are not.
 pub trait Around<T> {
     /// The prediction along an axis.
     fn along(&self, axis: usize) -> OneAxis<T>;
-    /// The same where only a cubic one is of use: the value of another may be anything.
+    /// The prediction along an axis for callers that use only cubic ones: the value of any other is unspecified.
     #[inline(always)]
     fn cubic(&self, axis: usize) -> OneAxis<T> {
         self.along(axis)
     }
-    /// What is known one unit back along both axes.
+    /// The known value one unit back along both axes.
     fn corner(&self, a: usize, b: usize) -> T;
 }
 
@@ -125,8 +125,8 @@ pub fn combine<T: Element>(axes: u32, around: &impl Around<T>) -> T {
     }
 }
 
-/// Of two predictions the better one, or their mean; where neither axis has anything ahead, the Lorenzo
-/// prediction of the plane.
+/// The better of two predictions, or their mean. If neither axis has a neighbour ahead, the Lorenzo prediction of the
+/// plane.
 #[inline(always)]
 fn face<T: Element>(first: OneAxis<T>, second: OneAxis<T>, corner: T) -> T {
     let (rank, other) = (first.order.rank(), second.order.rank());
@@ -136,12 +136,12 @@ fn face<T: Element>(first: OneAxis<T>, second: OneAxis<T>, corner: T) -> T {
     select(rank == other, both, better)
 }
 
-/// The mean of the cubic predictions; if there is none, that along x.
+/// The mean of the cubic predictions; if there is none, the prediction along x.
 #[inline(always)]
 fn cube<T: Element>(z: OneAxis<T>, y: OneAxis<T>, x: OneAxis<T>) -> T {
     let [has_z, has_y, has_x] = [z, y, x].map(|along| along.order.is_cubic());
     let all = ((x.value + y.value) + z.value).third();
-    // Two of three: without z they are y and x, without x they are z and y.
+    // Two of three: y and x without z, z and y without x.
     let two = mean(
         select(has_z, z.value, y.value),
         select(has_x, x.value, y.value),

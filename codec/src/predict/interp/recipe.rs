@@ -1,4 +1,4 @@
-//! What composing a field from its codes must know: written down once, so that decoding never tunes.
+//! The recipe of a field: everything that composing it from its codes depends on, so that decoding never tunes.
 
 use crate::bound::{Bound, BoundMode};
 use crate::element::{Dtype, Element};
@@ -9,7 +9,7 @@ use crate::shape::Shape;
 use crate::tile::TileGrid;
 use crate::tile::code::RADIUS;
 
-/// The integers that codes are.
+/// The integer type of codes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum CodeWidth {
     /// `u8`.
@@ -34,12 +34,12 @@ impl CodeWidth {
         }
     }
 
-    /// The width of so many bytes.
+    /// The width of this many bytes.
     pub fn of_bytes(bytes: u32) -> Option<Self> {
         Self::ALL.into_iter().find(|width| width.bytes() == bytes)
     }
 
-    /// The largest radius: codes are below twice that.
+    /// The largest radius: stored codes are below twice the radius.
     pub const fn max_radius(self) -> u32 {
         match self {
             Self::U8 => 1 << 7,
@@ -48,16 +48,16 @@ impl CodeWidth {
     }
 }
 
-/// What composing must know of a field of `T`.
+/// The recipe for composing a field of `T`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Recipe<T> {
-    /// The field as it is predicted.
+    /// The field, in the dimensions of the predictor.
     pub grid: TileGrid,
-    /// Parameters, bounds and radius. Codes are stored with the radius added; 0 says that a value has none.
+    /// Parameters, bounds and radius. Codes are stored with the radius added; 0 marks a value without a code.
     pub resolved: Resolved<T>,
-    /// The integers that codes are.
+    /// The integer type of codes.
     pub width: CodeWidth,
-    /// Their order.
+    /// The order of codes.
     pub order: CodeOrder,
     /// The bound as the user gave it. Composing does not need it.
     pub bound: Bound,
@@ -78,7 +78,7 @@ const RECIPE_WORDS: usize = RESOLVED_AT + WORDS;
 pub const RECIPE_BYTES: usize = 4 * RECIPE_WORDS;
 
 impl<T: Element> Recipe<T> {
-    /// How far anchors are apart.
+    /// The distance between anchors.
     pub fn spacing(&self) -> u32 {
         let geometry = self.resolved.parameters.geometry;
         geometry.spacing(self.grid.shape())
@@ -89,7 +89,7 @@ impl<T: Element> Recipe<T> {
         self.grid.coarse(self.spacing())
     }
 
-    /// Where codes lie.
+    /// The positions of codes.
     pub fn layout(&self) -> CodeLayout {
         CodeLayout {
             grid: self.grid,
@@ -98,7 +98,7 @@ impl<T: Element> Recipe<T> {
         }
     }
 
-    /// The recipe as bytes: little-endian words, whose layout is that of the constants of this module.
+    /// The recipe as bytes: little-endian words, at the positions that the constants of this module give.
     pub fn to_bytes(&self) -> [u8; RECIPE_BYTES] {
         let mut words = [0; RECIPE_WORDS];
         words[MAGIC_AT] = MAGIC;
@@ -129,7 +129,7 @@ impl<T: Element> Recipe<T> {
     ///
     /// # Errors
     ///
-    /// [`FormatError`] if they are not what [`Recipe::to_bytes`] makes of a field of `T`.
+    /// [`FormatError`] if [`Recipe::to_bytes`] makes no such bytes of a field of `T`.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, FormatError> {
         let bytes: &[u8; RECIPE_BYTES] = bytes.try_into().map_err(|_| FormatError::Truncated {
             needed: RECIPE_BYTES as u64,
@@ -153,7 +153,7 @@ impl<T: Element> Recipe<T> {
                 found,
             });
         }
-        // Whatever is not as an encoder writes it, reserved bits among it, comes out otherwise.
+        // Bytes that no encoder writes, reserved bits included, are not written like this.
         Self::from_words(&words)
             .filter(|recipe| recipe.to_bytes() == *bytes)
             .ok_or(FormatError::InvalidHeader(
@@ -219,7 +219,7 @@ mod tests {
             let mut bytes = good;
             bytes[bit / 8] ^= 1 << (bit % 8);
             if let Ok(read) = Recipe::<f64>::from_bytes(&bytes) {
-                // Another number where any will do.
+                // The bit belongs to a number of which every value is valid.
                 assert_eq!(read.to_bytes(), bytes);
                 assert!(read.resolved.radius <= 128 && read.grid.lengths()[0] < 1 << 20);
             }

@@ -1,4 +1,4 @@
-//! Parameters with the bounds of the levels worked out: what streams and kernels are given.
+//! Resolved parameters, with the bounds of the levels: the form in streams and for kernels.
 
 use crate::element::Element;
 use crate::predict::interp::geometry::{Geometry, MAX_LEVELS};
@@ -8,7 +8,7 @@ use crate::shape::Shape;
 use crate::tile::Part;
 use crate::tile::code::RADIUS;
 
-/// Levels with a bound of their own: those of a field, and that of its anchors.
+/// Levels with their own bound: the levels of a field, and the level of its anchors.
 pub const LEVELS: usize = MAX_LEVELS + 1;
 
 const GEOMETRY_AT: usize = 0;
@@ -28,14 +28,14 @@ pub const WORDS: usize = RADIUS_AT + 2;
 /// The parameters of a field whose bound is known.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Resolved<T> {
-    /// What was chosen.
+    /// The chosen parameters.
     pub parameters: Parameters,
     /// The bound of every position; 0 is lossless.
     pub error: T,
-    /// The quantisers of the levels, from the finest on. That of the anchors' level serves the whole coarse
-    /// field that they are.
+    /// The quantisers of the levels, from the finest on. The quantiser of the anchors' level is used for all levels of
+    /// the coarse field.
     pub quantizers: [LevelQuantizer<T>; LEVELS],
-    /// What codes are below in magnitude.
+    /// Codes are less than this in magnitude.
     pub radius: u32,
 }
 
@@ -54,7 +54,7 @@ impl<T: Element> Resolved<T> {
         }
     }
 
-    /// The same with codes of less than `radius`, from 1 to [`RADIUS`], in magnitude.
+    /// The same parameters with codes of less than `radius`, from 1 to [`RADIUS`], in magnitude.
     #[must_use]
     pub fn with_radius(self, radius: u32) -> Self {
         Self {
@@ -94,7 +94,7 @@ impl<T: Element> Resolved<T> {
     }
 }
 
-/// The parameters in words, one by one, as a kernel needs them.
+/// The words of the parameters, read one at a time, for kernels.
 #[derive(Clone, Copy)]
 pub struct Words<F>(pub F);
 
@@ -132,7 +132,7 @@ impl<F: Fn(usize) -> u32> Words<F> {
         }
     }
 
-    /// What codes are below in magnitude.
+    /// Codes are less than this in magnitude.
     #[inline(always)]
     pub fn radius(&self) -> u32 {
         (self.0)(RADIUS_AT)
@@ -146,10 +146,10 @@ impl<F: Fn(usize) -> u32> Words<F> {
         )
     }
 
-    /// Whether the words are what an encoder writes.
+    /// Whether an encoder can have written the words.
     #[inline(always)]
     pub fn are_sound<T: Element>(&self) -> bool {
-        // Finite, not negative, and nothing in bits that the type does not have.
+        // Finite, not negative, and 0 in bits that the type does not have.
         let is_sound = |bits: u64| bits < T::from_f64(f64::INFINITY).to_bits64();
         let mut sound = self.geometry().is_some()
             & self.tightening().is_valid()
@@ -164,7 +164,7 @@ impl<F: Fn(usize) -> u32> Words<F> {
         sound
     }
 
-    /// The parameters; none if they are not what an encoder writes.
+    /// The parameters; none if no encoder can have written them.
     pub fn read<T: Element>(&self) -> Option<Resolved<T>> {
         let flag_bits = self.flag_bits();
         let parameters = Parameters {

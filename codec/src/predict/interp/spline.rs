@@ -10,24 +10,24 @@ pub enum Spline {
     /// Not-a-knot: (-a + 9b + 9c - d) / 16.
     #[default]
     NotAKnot,
-    /// Natural: (-3a + 23b + 23c - 3d) / 40, as a fifth and of that an eighth.
+    /// Natural: (-3a + 23b + 23c - 3d) / 40, computed as an eighth of a fifth.
     Natural,
 }
 
-/// What is known around a position along an axis, and so how it is predicted. The neighbour behind always is.
+/// The known neighbours of a position along an axis, which decide its prediction. The neighbour behind is always known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Order {
-    /// Whether the neighbour ahead is known; without it the one behind is the prediction.
+    /// Whether the neighbour ahead is known. Otherwise the neighbour behind is the prediction.
     pub next: bool,
-    /// Whether, besides, the one three steps behind is.
+    /// Whether the neighbour three steps behind is known too.
     pub behind: bool,
-    /// Whether, besides, the one three steps ahead is.
+    /// Whether the neighbour three steps ahead is known too.
     pub ahead: bool,
 }
 
 impl Order {
-    /// The order at `position`, an odd multiple of `unit`, in a window of `window` positions whose number is a
-    /// power of two; the field has `left` positions from that on which `position` is counted.
+    /// The order at `position`, an odd multiple of `unit`, in a window of `window` positions, a power of two. The field
+    /// has `left` positions from the one that `position` is counted from.
     #[inline(always)]
     pub const fn at(position: u32, unit: u32, window: u32, left: u32) -> Self {
         let in_window = position & (window - 1);
@@ -45,7 +45,7 @@ impl Order {
         self.behind & self.ahead
     }
 
-    /// How many neighbours are known besides the one behind: more is better.
+    /// The number of known neighbours besides the one behind. A higher rank is a better prediction.
     #[inline(always)]
     pub const fn rank(self) -> u32 {
         self.next as u32 + self.behind as u32 + self.ahead as u32
@@ -58,8 +58,8 @@ pub fn mean<T: Element>(a: T, b: T) -> T {
     (a + b) * T::HALF
 }
 
-/// The prediction of a position from its neighbours along an axis, `known(n)` being the one `n` steps away.
-/// Only those that the order allows are asked for.
+/// The prediction of a position from its neighbours along an axis; `known(n)` is the neighbour `n` steps away. It is
+/// called only for neighbours that the order allows.
 #[inline(always)]
 pub fn along<T: Element>(order: Order, spline: Spline, known: impl Fn(i32) -> T) -> T {
     let b = known(-1);
@@ -75,8 +75,8 @@ pub fn along<T: Element>(order: Order, spline: Spline, known: impl Fn(i32) -> T)
     }
 }
 
-/// As [`along`], without a branch on the order: of the four neighbours, from behind to ahead, those that the
-/// order does not allow may be anything. For positions side by side of which a few differ in their order.
+/// As [`along`], without a branch on the order. `known` has the four neighbours, from behind to ahead; neighbours that
+/// the order does not allow may have any value. For adjacent positions of which a few differ in their order.
 #[inline(always)]
 pub fn blend<T: Element>(order: Order, spline: Spline, known: [T; 4]) -> T {
     let [a, b, c, d] = known;
@@ -92,7 +92,7 @@ pub fn blend<T: Element>(order: Order, spline: Spline, known: [T; 4]) -> T {
     select(order.behind | order.ahead, curved, outer)
 }
 
-/// The parabola through three neighbours, between the first two of them.
+/// The parabola through three neighbours, evaluated between the first two of them.
 #[inline(always)]
 fn quadratic<T: Element>(from: T, to: T, beyond: T) -> T {
     let int = T::from_i32;
@@ -111,7 +111,7 @@ pub(super) fn cubic<T: Element>(spline: Spline, [a, b, c, d]: [T; 4]) -> T {
     }
 }
 
-/// One of two values that are both worked out: for what a GPU should not branch on.
+/// One of two computed values, for conditions on which a GPU should not branch.
 #[inline(always)]
 pub(super) fn select<T>(condition: bool, then: T, other: T) -> T {
     if condition { then } else { other }

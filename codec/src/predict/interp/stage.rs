@@ -1,18 +1,18 @@
-//! Stages: which positions of a level are predicted together, and along which axes.
+//! Stages: the positions of a level that are predicted together, and their axes.
 
 use crate::shape::Shape;
 
 /// The positions of a level that one pass predicts.
 ///
-/// Coordinates are counted in units of the level: what is a multiple of twice the unit is even.
+/// Coordinates are counted in units of the level: multiples of twice the unit are even.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stage {
-    /// Odd along `axis`, along which the position is predicted; any along the `free` axes, and even along all
+    /// Odd along `axis`, along which the position is predicted; odd or even along the `free` axes, and even along all
     /// others.
     Axis {
         /// Number of the axis, 0 for z.
         axis: usize,
-        /// Bit i: axis i is free.
+        /// Bit i is set if axis i is free.
         free: u32,
     },
     /// Odd along one axis, along which the position is predicted.
@@ -37,7 +37,7 @@ impl Stage {
                 _ => Self::Cubes,
             };
         }
-        // Axes of a field of fewer dimensions are the last ones.
+        // The axes of a field of fewer dimensions are the last ones.
         let first = 3 - rank;
         let done = (1u32 << number) - 1;
         if is_reverse {
@@ -53,7 +53,7 @@ impl Stage {
         }
     }
 
-    /// Whether a position belongs to the stage; bit i of `odd` says that it is odd along axis i.
+    /// Whether a position belongs to the stage; bit i of `odd` is set if it is odd along axis i.
     #[inline(always)]
     pub const fn has(self, odd: u32) -> bool {
         match self {
@@ -64,7 +64,7 @@ impl Stage {
         }
     }
 
-    /// Along which axes a position is predicted, of those that it is odd along.
+    /// The axes along which a position is predicted, of the axes along which it is odd.
     #[inline(always)]
     pub const fn axes(self, odd: u32) -> u32 {
         match self {
@@ -74,10 +74,11 @@ impl Stage {
     }
 }
 
-/// The classes of all stages of a level, as the bits of the axes that positions are odd along: 16 bits a stage, the first
-/// one lowest, and in these 4 bits a class. In a stage along one axis the first class is odd along this axis alone.
+/// The classes of all stages of a level, each as the bits of the axes that its positions are odd along. A stage has 16
+/// bits, the first stage the lowest; a class has 4 of these. In a stage along one axis the first class is odd along
+/// this axis alone.
 ///
-/// A loop over this does what one over all of [`Stage::of`] and [`Stage::has`] does, in fewer steps.
+/// A loop over these bits is equivalent to a loop over [`Stage::of`] and [`Stage::has`], with fewer steps.
 #[inline(always)]
 pub const fn classes(shape: Shape, is_multi: bool, is_reverse: bool) -> u64 {
     const ALL: [[u64; 3]; 3] = [of_rank(1), of_rank(2), of_rank(3)];
@@ -109,7 +110,7 @@ const fn packed(rank: usize, is_multi: bool, is_reverse: bool) -> u64 {
     while number < rank {
         let stage = Stage::of(number, rank, is_multi, is_reverse);
         let mut at = 16 * number;
-        // Axes of a field of fewer dimensions are the last ones.
+        // The axes of a field of fewer dimensions are the last ones.
         let least = 1 << (3 - rank);
         let mut odd = least;
         while odd < 8 {

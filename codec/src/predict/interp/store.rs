@@ -1,12 +1,12 @@
-//! Where the values of a tile and its far faces lie while it is predicted.
+//! The layout of the values of a tile and its far faces during prediction.
 //!
-//! Of a row the even positions come first, then the odd ones: neighbouring threads, and elements of a vector, take
-//! every second position, and so find them side by side.
+//! The even positions of a row come first, then the odd ones. Neighbouring threads, and elements of a vector, access
+//! every second position, and so access adjacent values.
 
 use crate::shape::Shape;
 use crate::tile::{self, TileBox};
 
-/// The extents of a tile with its far faces, the positions one behind it, in the dimensions of its shape.
+/// The extents of a tile with its far faces, which are one position behind it, in the dimensions of its shape.
 #[inline(always)]
 pub const fn extents(shape: Shape) -> [u32; 3] {
     let [z, y, x] = tile::extents(shape);
@@ -17,14 +17,14 @@ pub const fn extents(shape: Shape) -> [u32; 3] {
     }
 }
 
-/// Values of a tile with its far faces.
+/// The number of values of a tile with its far faces.
 #[inline(always)]
 pub const fn len(shape: Shape) -> u32 {
     let [z, y, x] = extents(shape);
     z * y * x
 }
 
-/// Where a position lies.
+/// The index of a position.
 #[inline(always)]
 pub const fn index(shape: Shape, position: [u32; 3]) -> u32 {
     let [_, height, width] = extents(shape);
@@ -32,21 +32,21 @@ pub const fn index(shape: Shape, position: [u32; 3]) -> u32 {
     (z * height + y) * width + in_row(shape, x)
 }
 
-/// Where a position of a row lies in it.
+/// The index in its row of a position of a row.
 #[inline(always)]
 pub const fn in_row(shape: Shape, x: u32) -> u32 {
     let evens = extents(shape)[2].div_ceil(2);
     x / 2 + x % 2 * evens
 }
 
-/// How far apart neighbours along z and y lie.
+/// The distance between the indices of neighbours along z and y.
 #[inline(always)]
 pub const fn stride(shape: Shape, axis: usize) -> u32 {
     let [_, height, width] = extents(shape);
     if axis == 0 { height * width } else { width }
 }
 
-/// Calls for every position of a tile and its far faces that is in the field.
+/// Calls `call` with every position of a tile and its far faces that is in the field.
 #[inline(always)]
 pub fn each_position(shape: Shape, tile: &TileBox, mut call: impl FnMut([u32; 3])) {
     let ends: [u32; 3] = core::array::from_fn(|i| extents(shape)[i].min(tile.left[i]));

@@ -1,12 +1,11 @@
-//! Tuning: what a field's interpolation is done with, decided on a few of its tiles.
+//! Tuning: the choice of a field's interpolation parameters from a few of its tiles.
 //!
-//! A *candidate* is a whole set of parameters. What it costs is found by predicting and quantising sample
-//! tiles with it, as they would be coded, and estimating the bits of their codes ([`mod@cost`]). Costs are
-//! integers and are summed, so that it does not matter who finds them in which order: every machine decides
-//! alike.
+//! A *candidate* is a complete set of parameters. To find its cost, sample tiles are predicted and quantised with it,
+//! as they would be coded, and the bits of their codes are estimated ([`mod@cost`]). Costs are integers and are summed,
+//! so the result does not depend on the order of the computation: every machine makes the same choice.
 //!
-//! The modes are those of cuSZ-Hi and of FZGPUModules' G-Interp in what they choose among, not in how they
-//! judge: these sum floating-point errors.
+//! The modes choose among the same parameters as cuSZ-Hi and FZGPUModules' G-Interp, but by another criterion: those
+//! sum floating-point errors.
 
 pub mod cost;
 pub mod radius;
@@ -17,55 +16,55 @@ use crate::bound::{Bound, BoundMode};
 use crate::predict::interp::geometry::Geometry;
 use crate::predict::interp::parameters::Tightening;
 
-/// What is decided, and among what.
+/// The parameters that are tuned, and their choices.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Tuning {
     /// Anchors and windows; they are not tuned.
     pub geometry: Geometry,
-    /// How the flags of levels are found.
+    /// The choice of the levels' flags.
     pub flags: FlagChoice,
-    /// How the levels' bounds are found.
+    /// The choice of the levels' bounds.
     pub tightening: TighteningChoice,
 }
 
-/// How the flags of levels are found.
+/// The choice of the levels' flags.
 #[repr(u32)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FlagChoice {
-    /// Those of [`Parameters::default`].
+    /// The flags of [`Parameters::default`].
     Default,
-    /// As the default, but the order of axes is tuned, one for all levels.
+    /// The default flags, with a tuned order of axes, the same for all levels.
     Order,
-    /// No level along all axes at once; one order and one spline for all levels.
+    /// No level is predicted along all axes; one order and one spline for all levels.
     OrderAndSpline,
-    /// Order or all axes at once, and the spline, for each level.
+    /// For each level the order or all axes, and the spline.
     PerLevel,
 }
 
-/// How the levels' bounds are found.
+/// The choice of the levels' bounds.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum TighteningChoice {
-    /// They are these.
+    /// These bounds.
     Given(Tightening),
-    /// By the bound's part of the range of values; see [`Tightening::of_relative`].
+    /// Bounds by the ratio of the field's bound to the range of values; see [`Tightening::of_relative`].
     OfBound,
-    /// The cheapest of the first so many of [`TIGHTENINGS`], at least one.
+    /// The cheapest of the first this many of [`TIGHTENINGS`], at least one.
     Cheapest(u32),
 }
 
-/// What users ask for who do not know what interpolation is.
+/// The aims of users, without details of interpolation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Preset {
     /// The fewest bytes for the bound.
     #[default]
     Ratio,
-    /// The smallest mean error for the bytes: coarse levels have tighter bounds than bytes alone would want.
+    /// The smallest mean error for the bytes: coarse levels have tighter bounds than the fewest bytes would need.
     Quality,
 }
 
-/// What [`TighteningChoice::Cheapest`] chooses from, those that mostly win first. cuSZ-Hi's list.
+/// The choices of [`TighteningChoice::Cheapest`], those that usually win first: cuSZ-Hi's list.
 pub const TIGHTENINGS: [Tightening; 11] = [
     Tightening::new(1.0, 2.0),
     Tightening::new(1.25, 2.0),
@@ -105,9 +104,8 @@ impl Tuning {
         Self { geometry, ..ratio }
     }
 
-    /// The tuning of a mode's number as FZGPUModules counts them: 0 none, 1 order, 2 order and spline, 3 each
-    /// level, 4 each level and the levels' bounds, 5 the levels' bounds as `given`, or else by the bound.
-    /// None for other numbers.
+    /// The tuning of a mode as FZGPUModules numbers them: 0 none, 1 order, 2 order and spline, 3 each level, 4 each
+    /// level and the levels' bounds, 5 the levels' bounds as `given`, otherwise by the bound. None for other numbers.
     pub const fn of_mode(mode: u32, geometry: Geometry, given: Option<Tightening>) -> Option<Self> {
         let flags = match mode {
             0 | 5 => FlagChoice::Default,
@@ -129,7 +127,7 @@ impl Tuning {
         })
     }
 
-    /// Whether a tightening that is given can be used.
+    /// Whether a given tightening is valid.
     pub fn is_valid(&self) -> bool {
         match self.tightening {
             TighteningChoice::Given(tightening) => tightening.is_valid(),
@@ -138,13 +136,13 @@ impl Tuning {
         }
     }
 
-    /// Whether it matters which part of the range of values a bound is.
+    /// Whether the ratio of the bound to the range of values matters.
     pub const fn needs_range(&self) -> bool {
         matches!(self.tightening, TighteningChoice::OfBound)
     }
 }
 
-/// Which part of the range of finite values a bound is that came to `error`.
+/// The ratio of the bound, whose absolute error is `error`, to the range of finite values.
 #[inline(always)]
 pub fn relative(mode: BoundMode, value: f64, error: f64, range: f64) -> f64 {
     match mode {
@@ -153,7 +151,7 @@ pub fn relative(mode: BoundMode, value: f64, error: f64, range: f64) -> f64 {
     }
 }
 
-/// As [`relative`], of a bound.
+/// [`relative`] for a bound.
 pub fn relative_of(bound: Bound, error: f64, range: f64) -> f64 {
     relative(bound.mode(), bound.value(), error, range)
 }

@@ -1,4 +1,4 @@
-//! The way through a tile: levels, stages, and the positions of each.
+//! The order of the positions of a tile: levels, stages, and the positions of each.
 
 use crate::element::Element;
 use crate::predict::interp::parameters::Parameters;
@@ -12,21 +12,21 @@ use crate::tile::{self, TileBox};
 /// The positions of a level that are odd along the same axes: every second multiple of the unit along each axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OddAxes {
-    /// Bit i: odd along axis i.
+    /// Bit i is set if the positions are odd along axis i.
     pub odd: u32,
-    /// Bit i: predicted along axis i.
+    /// Bit i is set if they are predicted along axis i.
     pub axes: u32,
 }
 
 impl OddAxes {
-    /// The class of positions of a stage that are odd along these axes, if there is one.
+    /// The positions of a stage that are odd along these axes; none if the stage has no such positions.
     #[inline(always)]
     pub const fn of(stage: Stage, shape: Shape, odd: u32) -> Option<Self> {
         let beyond = (1 << (3 - shape.rank())) - 1;
         if odd & beyond == 0 && stage.has(odd) {
             Some(Self {
                 odd,
-                // The compiler should know that there are no others.
+                // Redundant, but tells the compiler that there are no other axes.
                 axes: stage.axes(odd) & !beyond,
             })
         } else {
@@ -34,13 +34,13 @@ impl OddAxes {
         }
     }
 
-    /// The first position along an axis; the next ones are two units apart.
+    /// The first position along an axis. The following ones are two units apart.
     #[inline(always)]
     pub const fn first(&self, axis: usize, unit: u32) -> u32 {
         if self.odd >> axis & 1 == 1 { unit } else { 0 }
     }
 
-    /// Positions along an axis of a tile of this shape without its far face.
+    /// The number of positions along an axis of a tile of this shape, without its far face.
     #[inline(always)]
     pub const fn count(shape: Shape, axis: usize, level: u32) -> u32 {
         let extent = tile::extents(shape)[axis];
@@ -58,20 +58,20 @@ impl OddAxes {
     }
 }
 
-/// What happens to a position once its prediction is known.
+/// Handles each position after its prediction.
 pub trait Visitor<T> {
-    /// Which positions are of interest.
+    /// The positions to visit.
     #[inline(always)]
     fn scope(&self) -> Scope {
         Scope::Whole
     }
 
-    /// `slot` is what the store holds for the position; the result is what is known of it from then on.
+    /// Returns the value that later predictions use for the position; `slot` is its value in the store.
     fn visit(&mut self, level: u32, position: [u32; 3], slot: T, prediction: T) -> T;
 }
 
-/// Predicts and visits all positions of a tile and its far faces but the anchors, which `values`, laid out as
-/// [`store`] says, must know.
+/// Predicts and visits all positions of a tile and its far faces, except the anchors. `values`, in the layout of
+/// [`store`], must hold the anchors.
 #[inline(always)]
 pub fn walk<T: Element>(
     shape: Shape,
@@ -135,7 +135,7 @@ fn walk_class<T: Element>(
 #[inline(always)]
 fn predict<T: Element>(shape: Shape, site: &Site, axes: u32, at: usize, values: &[T]) -> T {
     let unit = site.unit as i32;
-    // A tile's positions are few, so that these numbers are small; those behind the ends are never asked for.
+    // A tile has few positions, so these numbers are small. Positions behind the ends are never requested.
     let known = |axis: usize, steps: i32| {
         let moved = if axis == 2 {
             let x = site.position[2].wrapping_add_signed(steps * unit);

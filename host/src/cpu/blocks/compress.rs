@@ -1,4 +1,4 @@
-//! Compression: tasks of a few chunks in parallel, their bytes put into the stream in order.
+//! Compression: tasks of a few chunks run in parallel, and their bytes are put into the stream in order.
 
 use crate::cpu::code::fixed_length::{IMAGE_BYTES, Source};
 use crate::cpu::tiles;
@@ -18,19 +18,19 @@ use ferrosz_codec::{Bound, Element};
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Chunks of a task: enough to make its start cheap, and few enough that its bytes stay in a cache
-/// until they are put into the stream.
+/// Chunks of a task: enough that its start is cheap, and few enough that its bytes stay in a cache until they are put
+/// into the stream.
 const TASK_CHUNKS: u64 = 4;
 
-/// Tasks for each thread in a wave: enough that little time is lost at its end, where threads wait.
+/// Tasks for each thread in a wave: enough that little time is lost at the end of the wave, where threads wait.
 const WAVE_TASKS: u64 = 16;
 
-/// Values that a task of the search for extremes looks at.
+/// Values of a task of the search for extremes.
 const SCAN: usize = 1 << 17;
 
-/// Where a stream goes.
+/// The destination of a stream.
 pub(crate) trait Sink: Send {
-    /// Puts bytes behind those that are there.
+    /// Appends bytes.
     ///
     /// # Errors
     ///
@@ -38,7 +38,7 @@ pub(crate) trait Sink: Send {
     fn append(&mut self, bytes: &[u8]) -> Result<(), Error>;
     /// Replaces the first bytes.
     fn set_start(&mut self, bytes: &[u8]);
-    /// Makes room for what is expected to follow.
+    /// Reserves memory for the bytes that are expected to follow.
     fn expect(&mut self, _bytes: u64) {}
     /// Takes a whole stream.
     ///
@@ -96,15 +96,15 @@ pub(crate) fn compress<T: Element>(
     progress: Progress<'_>,
 ) -> Result<(), Error> {
     let job = (version, layout, bound, progress);
-    // A static is compiled here; a generic function would be compiled again, with all that it calls, in each crate that
-    // calls this one.
+    // A static is compiled in this crate. A generic function would be compiled in each crate that calls it, with all
+    // functions that it calls.
     with_element!(T::DTYPE, E => {
         static COMPRESS: fn(Job<'_>, &[E], &mut dyn Sink) -> Result<(), Error> = compress_of::<E>;
         COMPRESS(job, bytemuck::cast_slice(values), sink)
     })
 }
 
-/// All but the field and where its stream goes.
+/// The arguments without the field and the destination.
 type Job<'a> = (Version, Layout, Bound, Progress<'a>);
 
 fn compress_of<T: Element>(
@@ -141,7 +141,7 @@ fn compress_of<T: Element>(
     let mut before = Vec::new();
     for first in (0..chunks).step_by(wave as usize) {
         let range = first..chunks.min(first + wave);
-        // While a wave is encoded, one of the threads puts the one before into the stream.
+        // While a wave is encoded, one of the threads puts the wave before it into the stream.
         let (placed, ()) = rayon::join(
             || table.position(&before, sink),
             || encoder.encode_wave(range, &mut now),
@@ -149,7 +149,7 @@ fn compress_of<T: Element>(
         placed?;
         std::mem::swap(&mut now, &mut before);
         if first == 0 {
-            // As if all of the field were like its first wave, and a little more.
+            // Extrapolates the first wave to the whole field, with a small reserve.
             let bytes: usize = before.iter().map(|task| task.length).sum();
             let waves = chunks.div_ceil(wave);
             sink.expect((bytes as u64).saturating_mul(waves + waves.div_ceil(16)));
@@ -173,7 +173,7 @@ struct Table<I> {
 }
 
 impl<'a, I: Iterator<Item = (u64, &'a mut [u8; ENTRY_BYTES])> + Send> Table<I> {
-    /// Puts the chunks of a wave behind those that are there.
+    /// Appends the chunks of a wave to the stream.
     fn position(&mut self, wave: &[Task], sink: &mut dyn Sink) -> Result<(), Error> {
         for task in wave {
             for (entry, (number, position)) in task.entries.iter().zip(&mut self.entries) {
@@ -192,7 +192,7 @@ impl<'a, I: Iterator<Item = (u64, &'a mut [u8; ENTRY_BYTES])> + Send> Table<I> {
     }
 }
 
-/// The chunks that a task has encoded: entries whose positions count from the task's own first byte, and whose checksums
+/// The encoded chunks of a task. The positions in their entries are counted from the task's first byte; their checksums
 /// have no seed.
 #[derive(Default)]
 struct Task {
@@ -201,7 +201,7 @@ struct Task {
     length: usize,
 }
 
-/// What all tasks share.
+/// The data that all tasks share.
 struct Encoder<'a, T> {
     version: Version,
     codec: BlockCodec,
@@ -212,7 +212,7 @@ struct Encoder<'a, T> {
 }
 
 impl<T: Element> Encoder<'_, T> {
-    /// Encodes chunks into tasks, whose memory is used again.
+    /// Encodes chunks into tasks, whose memory is reused.
     fn encode_wave(&self, chunks: Range<u64>, tasks: &mut Vec<Task>) {
         let count = (chunks.end - chunks.start).div_ceil(TASK_CHUNKS);
         tasks.resize_with(count as usize, Task::default);

@@ -1,4 +1,4 @@
-//! Decompression: chunks in parallel, each into its positions.
+//! Decompression: chunks run in parallel, each writes its own positions.
 
 use crate::cpu::code::fixed_length::Stored;
 use crate::cpu::tiles;
@@ -17,8 +17,7 @@ use rayon::prelude::*;
 use std::marker::PhantomData;
 use std::ops::Range;
 
-/// Decodes the elements of a region, which lies within the field, into `values`, which has as many
-/// positions.
+/// Decodes the elements of a region, which is within the field, into `values`, which has as many positions.
 pub(crate) fn decompress<T: Element>(
     version: Version,
     stream: &StreamRef<'_>,
@@ -28,14 +27,14 @@ pub(crate) fn decompress<T: Element>(
     progress: Progress<'_>,
 ) -> Result<(), Error> {
     let job = (version, stream, region, verify, progress);
-    // As in `cpu::blocks::compress`.
+    // A static; see `cpu::blocks::compress`.
     with_element!(T::DTYPE, E => {
         static DECOMPRESS: fn(Job<'_>, &mut [E]) -> Result<(), Error> = decompress_of::<E>;
         DECOMPRESS(job, bytemuck::cast_slice_mut(values))
     })
 }
 
-/// All but where the elements go.
+/// The arguments without the output.
 type Job<'a> = (Version, &'a StreamRef<'a>, &'a Region, bool, Progress<'a>);
 
 fn decompress_of<T: Element>(
@@ -48,7 +47,7 @@ fn decompress_of<T: Element>(
             return tiles::decompress(stream, &layout, region, verify, values, progress);
         }
     };
-    // Of several faults, the one in the lowest chunk is reported, whoever finds his first.
+    // Of several faults, the one in the lowest chunk is reported, whatever the order of the threads.
     let faults = decoder.faults(region, values, progress);
     match faults.into_iter().next() {
         None => Ok(()),
@@ -56,14 +55,14 @@ fn decompress_of<T: Element>(
     }
 }
 
-/// The output of a region, into which all threads write, each into the positions of its chunks.
+/// The output of a region, into which all threads write. Each thread writes only the positions of its chunks.
 pub(crate) struct Output<'a, T> {
     values: *mut T,
     length: usize,
     borrow: PhantomData<&'a mut [T]>,
 }
 
-// SAFETY: threads only write through `part`, whose contract keeps them apart.
+// SAFETY: threads write only through `part`, whose contract excludes overlaps.
 unsafe impl<T: Send> Sync for Output<'_, T> {}
 
 impl<'a, T: Element> Output<'a, T> {
@@ -75,7 +74,7 @@ impl<'a, T: Element> Output<'a, T> {
         }
     }
 
-    /// `count` elements from `at` on, or as many as there are.
+    /// The `count` elements from `at` on, or fewer if the output ends earlier.
     ///
     /// # Safety
     ///
@@ -89,7 +88,7 @@ impl<'a, T: Element> Output<'a, T> {
         let count = usize::try_from(count)
             .unwrap_or(usize::MAX)
             .min(self.length - at);
-        // SAFETY: within the slice that is borrowed; nobody else has these elements.
+        // SAFETY: within the borrowed slice; no other part has these elements.
         unsafe { std::slice::from_raw_parts_mut(self.values.add(at), count) }
     }
 }
@@ -124,8 +123,8 @@ impl<'a, T: Element> ChunkDecoder<'a, T> {
         })
     }
 
-    /// Decodes a region: the chunks that cannot be decoded, in the order of their numbers. What `values` hold of these is not
-    /// known.
+    /// Decodes a region; returns the faults of the chunks that cannot be decoded, in the order of their numbers. The
+    /// `values` of these chunks are unspecified.
     pub(crate) fn faults(
         &self,
         region: &Region,
@@ -153,7 +152,8 @@ impl<'a, T: Element> ChunkDecoder<'a, T> {
         faults.collect()
     }
 
-    /// Decodes all chunks, and keeps nothing: those that cannot be decoded, in the order of their numbers.
+    /// Decodes all chunks without output; returns the faults of the chunks that cannot be decoded, in the order of
+    /// their numbers.
     pub(crate) fn check(&self, progress: Progress<'_>) -> Vec<(u64, FormatError)> {
         let grid = &self.layout.grid;
         let faults = (0..grid.chunk_count()).into_par_iter().filter_map(|chunk| {
@@ -166,7 +166,7 @@ impl<'a, T: Element> ChunkDecoder<'a, T> {
         faults.collect()
     }
 
-    /// Decodes a chunk, if it has an element of the region, into its positions of the region's output.
+    /// Decodes a chunk into its positions of the region's output, if it has an element of the region.
     fn decode_into(
         &self,
         chunk: u64,
@@ -180,7 +180,7 @@ impl<'a, T: Element> ChunkDecoder<'a, T> {
         if self.layout.grid.shape() == Shape::Line && region.holds_run(first, first + elements - 1)
         {
             let at = region.position_of(first).unwrap_or(u64::MAX);
-            // SAFETY: the chunk's elements, which no other chunk has.
+            // SAFETY: these are the chunk's elements, which no other chunk has.
             let part = unsafe { output.part(at, elements) };
             let result = self.decode(chunk, part);
             progress(elements);
@@ -203,29 +203,29 @@ impl<'a, T: Element> ChunkDecoder<'a, T> {
         let result = self.decode(chunk, &mut whole);
         for (from, at) in pieces {
             progress((from.end - from.start) as u64);
-            // SAFETY: elements of this chunk, which no other chunk has.
+            // SAFETY: these are elements of this chunk, which no other chunk has.
             let part = unsafe { output.part(at, (from.end - from.start) as u64) };
             part.copy_from_slice(&whole[from]);
         }
         result
     }
 
-    /// Copies the rows of a chunk of which the region holds all: without the divisions that pieces of any
-    /// region take.
+    /// Copies the rows of a chunk that is inside the region, without the divisions that pieces of a general region
+    /// need.
     fn copy_rows(positions: &ChunkBox, values: &[T], region: &Region, output: &Output<'_, T>) {
         let [_, height, width] = positions.extents;
         for (row, values) in (0u32..).zip(values.chunks_exact(width as usize)) {
             let [z, y, x] = positions.origin;
             let at = [z + u64::from(row / height), y + u64::from(row % height), x];
             let at = region.position(at).unwrap_or(u64::MAX);
-            // SAFETY: elements of this chunk, which no other chunk has.
+            // SAFETY: these are elements of this chunk, which no other chunk has.
             let part = unsafe { output.part(at, u64::from(width)) };
             part.copy_from_slice(values);
         }
     }
 
-    /// Gives `take` the pieces that a region has of a chunk: elements of the chunk, and the position of the
-    /// first in the region.
+    /// Calls `take` with the pieces of a chunk that are in a region: the range of the chunk's elements, and the
+    /// position of the first in the region.
     pub(crate) fn for_pieces(
         &self,
         chunk: u64,

@@ -1,4 +1,4 @@
-//! Bit planes of a chunk's codes, both ways.
+//! Encoding and decoding of a chunk's codes as bit planes.
 
 use crate::cpu::code::image::{ChunkTiles, ImageReader, ImageWriter, padded};
 use ferrosz_codec::code::bit_planes::zeros::{eliminate, length, restore};
@@ -12,9 +12,9 @@ use ferrosz_codec::shape::GROUP;
 use ferrosz_codec::tile::LANES;
 use ferrosz_codec::tile::code::{Step, TileCodes};
 
-/// Encodes a chunk into the start of `image`, which holds at least [`crate::cpu::code::image::IMAGE_BYTES`]; its form and its
-/// length. There are as many `codes` as tiles. `value` gives the element at a position of a tile. `words` is room to
-/// work in.
+/// Encodes a chunk into the start of `image`, which holds at least [`crate::cpu::code::image::IMAGE_BYTES`]; returns
+/// its form and its length. `codes` has one element for each tile. `value` gives the element at a position of a tile.
+/// `words` is scratch.
 #[inline(always)]
 pub fn encode<T: Element>(
     chunk: ChunkTiles<'_>,
@@ -74,12 +74,12 @@ fn planes_of(codes: &TileCodes, words: &mut [u32; TILE_WORDS]) {
     }
 }
 
-/// Decodes a chunk. There are as many `codes` as tiles; `set` gets the values at the positions whose code is [`RAW`],
-/// in order of tiles and positions. `words` is room to work in.
+/// Decodes a chunk. `codes` has one element for each tile; `set` is called with the values at the positions whose code
+/// is [`RAW`], in order of tiles and positions. `words` is scratch.
 ///
 /// # Errors
 ///
-/// [`ChunkFault`]; codes may then be anything, and some values may have been set.
+/// [`ChunkFault`]; the codes are then unspecified, and `set` may have been called.
 #[inline(always)]
 pub fn decode<T: Element>(
     chunk: ChunkTiles<'_>,
@@ -117,7 +117,7 @@ pub fn decode<T: Element>(
     reader.finish()
 }
 
-/// The lanes, as bits, with such a code.
+/// The mask of the lanes whose code satisfies a condition.
 #[inline(always)]
 fn lanes_where(codes: &Step<u16>, is_such: impl Fn(u32) -> bool) -> u32 {
     let lanes = codes.iter().enumerate();
@@ -126,7 +126,7 @@ fn lanes_where(codes: &Step<u16>, is_such: impl Fn(u32) -> bool) -> u32 {
     })
 }
 
-/// The codes of a tile of these words.
+/// The codes of a tile from these words.
 #[inline(always)]
 fn codes_of(words: &[u32; TILE_WORDS], codes: &mut TileCodes) {
     let (blocks, _) = codes.as_chunks_mut::<{ GROUP * LANES as usize }>();

@@ -1,13 +1,12 @@
-//! A chunk of tiles on 32 interleaved states, both ways.
+//! Encoding and decoding of a chunk of tiles with 32 interleaved states.
 //!
 //! ```text
 //! [ words W ][ 32 x 4 bits: spare bits of each lane's state ][ the states, packed ][ W words of 16 bits ][ raw values ]
 //! ```
 //!
-//! The decoder's order is that of tiles, in each of which the classes come first and then the steps. In a
-//! step all lanes' tokens are popped, and with them up to [`BITS_WITH_SYMBOL`] extra bits; then those of the lanes that have
-//! more. What the lanes take from the words in either, they take in order of lane. The encoder does all of that
-//! backwards.
+//! The decoder goes from tile to tile. In each tile the classes come first, then the steps. In a step the tokens of all
+//! lanes are popped together with up to [`BITS_WITH_SYMBOL`] extra bits, then the extra bits of lanes that have more.
+//! In both, lanes read the renormalisation words in order of lane. The encoder does all of this backwards.
 
 #[cfg(test)]
 mod tests;
@@ -27,18 +26,18 @@ use ferrosz_codec::error::ChunkFault;
 use ferrosz_codec::tile::code::{Step, TileCodes};
 use ferrosz_codec::tile::{CHUNK_TILES, LANES, STEPS, TILE, TileBox, ZONES};
 
-/// Words that a chunk may have: one for each push, of which there are two for each code, and the classes.
+/// The most words of a chunk: one for each push. There are two pushes for each code, and one for each class.
 pub const MAX_WORDS: usize = CHUNK_TILES as usize * (2 * TILE + ZONES as usize);
 
 /// Bytes of an image before the states.
 const HEAD_BYTES: usize = 4 + LANES as usize / 2;
 
-/// Contexts of lanes that have nothing to code.
+/// Contexts of lanes without codes.
 const ALL_NOTHING: Step<u8> = [NOTHING as u8; LANES as usize];
 
-/// Encodes a chunk into the start of `image`, which holds at least [`crate::cpu::code::image::IMAGE_BYTES`]; its form and its
-/// length. There are as many `codes` as tiles. `value` gives the element at a position of a tile. `words` is room to
-/// work in.
+/// Encodes a chunk into the start of `image`, which holds at least [`crate::cpu::code::image::IMAGE_BYTES`]; returns
+/// its form and its length. `codes` has one element for each tile. `value` gives the element at a position of a tile.
+/// `words` is scratch.
 #[inline(always)]
 pub fn encode<C: SymbolCoder, T: Element>(
     chunk: ChunkTiles<'_>,
@@ -85,7 +84,7 @@ pub fn encode<C: SymbolCoder, T: Element>(
 struct Encoder<'a, C> {
     tables: &'a EncodeTables<C>,
     states: Step<u32>,
-    /// Filled from the end: what is emitted last is read first.
+    /// Filled from the end: the word that is emitted last is read first.
     words: &'a mut [u16; MAX_WORDS],
     start: usize,
     /// Whether all symbols had a frequency.
@@ -121,7 +120,7 @@ impl<'a, C: SymbolCoder> Encoder<'a, C> {
         }
     }
 
-    /// Pushes a step: extra bits first, as they are popped last.
+    /// Pushes a step. The extra bits are pushed first, as they are popped last.
     #[inline(always)]
     fn push_step(&mut self, codes: &Step<u16>, contexts: &Step<u8>) {
         let mut symbols = [Symbol::default(); LANES as usize];
@@ -151,7 +150,7 @@ impl<'a, C: SymbolCoder> Encoder<'a, C> {
         }
     }
 
-    /// Pushes a symbol, and before it so many bits, at most [`BITS_WITH_SYMBOL`].
+    /// Pushes this many bits, at most [`BITS_WITH_SYMBOL`], then a symbol.
     #[inline(always)]
     fn push_symbol(&mut self, lane: usize, symbol: Symbol, (extra, bits): (u32, u32)) {
         let x = self.states[lane];
@@ -166,10 +165,10 @@ impl<'a, C: SymbolCoder> Encoder<'a, C> {
         self.states[lane] = push_bits(x, bits, extra);
     }
 
-    /// Emits a word of a state that is full.
+    /// Emits a word from a state that is full.
     #[inline(always)]
     fn make_room(&mut self, x: u32, is_full: bool) -> u32 {
-        // Written in any case, so that there is nothing to be predicted.
+        // Written in any case, so that there is no branch to predict.
         if let Some(position) = self.words.get_mut(self.start.wrapping_sub(1)) {
             *position = x as u16;
         }
@@ -181,7 +180,7 @@ impl<'a, C: SymbolCoder> Encoder<'a, C> {
         self.words.get(self.start..).unwrap_or_default()
     }
 
-    /// Bytes of what [`Encoder::write`] writes.
+    /// The number of bytes that [`Encoder::write`] writes.
     fn bytes(&self) -> usize {
         let states = self.states.iter();
         let bits: u32 = states.map(|x| WORD_BITS + spare_bits(*x)).sum();
@@ -215,12 +214,12 @@ impl<'a, C: SymbolCoder> Encoder<'a, C> {
     }
 }
 
-/// Decodes a chunk. There are as many `codes` as tiles; `set` gets the values at the positions whose code is [`RAW`],
-/// in order of tiles and positions.
+/// Decodes a chunk. `codes` has one element for each tile; `set` is called with the values at the positions whose code
+/// is [`RAW`], in order of tiles and positions.
 ///
 /// # Errors
 ///
-/// [`ChunkFault`]; codes may then be anything, and some values may have been set.
+/// [`ChunkFault`]; the codes are then unspecified, and `set` may have been called.
 #[inline(always)]
 pub fn decode<C: SymbolCoder, T: Element>(
     chunk: ChunkTiles<'_>,
@@ -250,7 +249,7 @@ struct Decoder<'a, C> {
     tables: &'a DecodeTables<C>,
     states: Step<u32>,
     words: &'a [[u8; 2]],
-    /// The next word. Beyond the last one, they are 0.
+    /// The position of the next word. Words beyond the last one are 0.
     next: usize,
 }
 
@@ -310,7 +309,7 @@ impl<'a, C: SymbolCoder> Decoder<'a, C> {
         Ok(())
     }
 
-    /// Pops the classes of a tile. Those whose contexts have no symbols are faults.
+    /// Pops the classes of a tile. A class whose context has no symbols is a fault.
     fn pop_classes(&mut self, zones: u32) -> Result<Classes, ChunkFault> {
         let mut classes = Classes::ZERO;
         if !self.tables.is_used(0) {
@@ -326,7 +325,7 @@ impl<'a, C: SymbolCoder> Decoder<'a, C> {
         Ok(classes)
     }
 
-    /// Pops a step; whether a code may be [`RAW`].
+    /// Pops a step; returns whether a code may be [`RAW`].
     #[inline(always)]
     fn pop_step(&mut self, contexts: &Step<u8>, codes: &mut Step<u16>) -> bool {
         let mut tokens = [0; LANES as usize];
@@ -349,7 +348,7 @@ impl<'a, C: SymbolCoder> Decoder<'a, C> {
         largest == ESCAPE
     }
 
-    /// A symbol, and the extra bits of that token if they come with it.
+    /// Pops a symbol, and the extra bits of its token if they are popped with it.
     #[inline(always)]
     fn pop_symbol(&mut self, lane: usize, context: u32) -> (u32, u32) {
         let x = self.states[lane];
@@ -368,10 +367,10 @@ impl<'a, C: SymbolCoder> Decoder<'a, C> {
         top_bits(x, bits)
     }
 
-    /// A state that was popped from, with a word more if it needs one.
+    /// The state after a pop, with one more word if it needs one.
     #[inline(always)]
     fn refilled(&mut self, x: u32) -> u32 {
-        // Read in any case, so that there is nothing to be predicted.
+        // Read in any case, so that there is no branch to predict.
         let word = self.words.get(self.next).copied().unwrap_or_default();
         let is_low = needs_refill(x);
         self.next += usize::from(is_low);
@@ -379,7 +378,7 @@ impl<'a, C: SymbolCoder> Decoder<'a, C> {
         if is_low { filled } else { x }
     }
 
-    /// Checks that all was popped.
+    /// Checks that all words and bits were popped.
     fn finish(&self) -> Result<(), ChunkFault> {
         if self.next != self.words.len() {
             return Err(ChunkFault::Length);

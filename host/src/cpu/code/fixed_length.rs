@@ -1,7 +1,7 @@
-//! One chunk on one CPU thread, both ways: what the CPU backend runs.
+//! Encoding and decoding of one chunk on one CPU thread.
 //!
-//! All of it is inlined into one function for each shape of blocks, element type and set of [`Lanes`], so that it is
-//! compiled with the instructions of the function that calls it.
+//! All of it is inlined into one function for each shape of blocks, element type and set of [`Lanes`], and so compiled
+//! with the instructions of the function that calls it.
 
 mod decoder;
 mod encoder;
@@ -17,7 +17,7 @@ use ferrosz_codec::pipeline::BlockCodec;
 use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::shape::{Cube, Line, Plane, Shape};
 
-/// Bytes that [`encode`] may write: a raw chunk of the widest type, and a body begun too many.
+/// The most bytes that [`encode`] writes: a raw chunk of the widest type, and one more body.
 pub const IMAGE_BYTES: usize = CHUNK * 8 + BODY_SCRATCH;
 
 /// A chunk of a field.
@@ -25,13 +25,13 @@ pub const IMAGE_BYTES: usize = CHUNK * 8 + BODY_SCRATCH;
 pub struct Source<'a, T> {
     /// The whole field.
     pub field: &'a [T],
-    /// How it is cut.
+    /// The division of the field.
     pub grid: &'a Grid,
-    /// The chunk's number, of those that the grid has.
+    /// The chunk's number, below the number of chunks of the grid.
     pub chunk: u64,
 }
 
-/// A chunk as a stream has it.
+/// A chunk in a stream.
 #[derive(Clone, Copy)]
 pub struct Stored<'a> {
     /// Its number.
@@ -40,12 +40,12 @@ pub struct Stored<'a> {
     pub entry: Entry,
     /// The seed of its checksum.
     pub seed: u64,
-    /// Its bytes, as many as the stream gives it.
+    /// Its bytes, as many as the stream has of it.
     pub bytes: &'a [u8],
 }
 
-/// Encodes a chunk into the start of `image`, which holds at least [`IMAGE_BYTES`] bytes; its form, its
-/// length in bytes, and its checksum without a seed.
+/// Encodes a chunk into the start of `image`, which holds at least [`IMAGE_BYTES`] bytes; returns its form, its length
+/// in bytes, and its checksum without a seed.
 #[inline(always)]
 pub fn encode<L: Lanes, T: Element>(
     lanes: L,
@@ -64,12 +64,12 @@ pub fn encode<L: Lanes, T: Element>(
     (form, bytes, sum)
 }
 
-/// Decodes one chunk of a grid; `values` takes its elements row by row and has as many positions. With
-/// `verify`, its checksum is checked first.
+/// Decodes one chunk of a grid into `values`, row by row; `values` has as many positions as the chunk. With `verify`,
+/// the checksum is checked first.
 ///
 /// # Errors
 ///
-/// [`ChunkFault`]; `values` may then hold anything.
+/// [`ChunkFault`]; the contents of `values` are then unspecified.
 #[inline(always)]
 pub fn decode<L: Lanes, T: Element>(
     lanes: L,
@@ -111,7 +111,7 @@ fn blocks(chunk: ChunkBox, shape: Shape) -> impl Iterator<Item = BlockPosition> 
     let [depth, height, width] = shape.extents();
     let [z_end, y_end, x_end] = chunk.extents;
     let mut origin = [0; 3];
-    // Counted, not divided: `ChunkBox::block` divides twice for each block.
+    // Counted without divisions: `ChunkBox::block` divides twice for each block.
     core::iter::from_fn(move || {
         let [z, y, x] = origin;
         if z >= z_end || y >= y_end || x >= x_end {

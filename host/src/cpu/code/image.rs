@@ -1,4 +1,4 @@
-//! What all coders of tiles have in common: which positions a chunk has, values that are stored, and the forms.
+//! Code shared by all coders of tiles: the positions of a chunk, raw values, and the forms.
 
 use crate::cpu::code::zones::ZoneMap;
 use ferrosz_codec::code::entropy::token::RAW;
@@ -8,7 +8,7 @@ use ferrosz_codec::error::ChunkFault;
 use ferrosz_codec::tile::code::TileCodes;
 use ferrosz_codec::tile::{CHUNK_TILES, LANES, STEPS, TILE, TileBox};
 
-/// Bytes that chunks are padded to a multiple of.
+/// Chunks are padded to a multiple of this many bytes.
 const PADDING: usize = 16;
 
 /// Bytes of the longest image of a chunk: raw, of the widest type.
@@ -24,8 +24,8 @@ pub struct ChunkTiles<'a> {
 }
 
 impl ChunkTiles<'_> {
-    /// Calls `visit` with the tile and the position in it, in order of tiles, steps and lanes, of every position that has a
-    /// code.
+    /// Calls `visit` with the tile and the position in it, in order of tiles, steps and lanes, of every position that
+    /// has a code.
     #[inline(always)]
     pub fn positions<E>(
         &self,
@@ -42,20 +42,20 @@ impl ChunkTiles<'_> {
         Ok(())
     }
 
-    /// How many positions have a code.
+    /// The number of positions that have a code.
     #[inline(always)]
     pub fn active(&self) -> usize {
         let steps = |tile| (0..STEPS).map(move |step| self.map.active(tile, step).count_ones());
         self.tiles.iter().flat_map(steps).sum::<u32>() as usize
     }
 
-    /// Bytes of the raw form, which no chunk exceeds.
+    /// Bytes of the raw form; no chunk has more.
     #[inline(always)]
     pub fn raw_bytes<T: Element>(&self) -> usize {
         padded(self.active() * T::BYTES)
     }
 
-    /// Writes the values of all positions that have a code; how many bytes they take.
+    /// Writes the values of all positions that have a code; returns the number of bytes.
     pub fn write_raw<T: Element>(
         &self,
         value: impl Fn(usize, usize) -> T,
@@ -69,12 +69,12 @@ impl ChunkTiles<'_> {
         writer.finish()
     }
 
-    /// Reads a chunk of form zero or raw; whether it is of one of these.
+    /// Reads a chunk of form zero or raw; returns whether it has one of these forms.
     ///
     /// # Errors
     ///
-    /// [`ChunkFault::Form`], if no coder of tiles writes this form, [`ChunkFault::Place`] or [`ChunkFault::Length`],
-    /// if it cannot have so many bytes.
+    /// [`ChunkFault::Form`] if no coder of tiles writes this form; [`ChunkFault::Place`] or [`ChunkFault::Length`] if
+    /// it cannot have this many bytes.
     pub fn read_uncoded<T: Element>(
         &self,
         form: Form,
@@ -111,13 +111,13 @@ impl ChunkTiles<'_> {
     }
 }
 
-/// Bytes with padding.
+/// The number of bytes with padding.
 #[inline(always)]
 pub const fn padded(bytes: usize) -> usize {
     bytes.next_multiple_of(PADDING)
 }
 
-/// Writes an image from its start. What does not fit is left out.
+/// Writes an image from its start. Bytes that do not fit are not written.
 pub(super) struct ImageWriter<'a> {
     bytes: &'a mut [u8],
     at: usize,
@@ -147,14 +147,14 @@ impl<'a> ImageWriter<'a> {
         self.put(&value.to_bits64().to_le_bytes()[..T::BYTES]);
     }
 
-    /// Zeros up to a multiple of `bytes`.
+    /// Writes zeros up to a multiple of `bytes`.
     pub fn pad(&mut self, bytes: usize) {
         while !self.at.is_multiple_of(bytes) {
             self.put(&[0]);
         }
     }
 
-    /// Pads the image; its length.
+    /// Pads the image; returns its length.
     pub fn finish(mut self) -> usize {
         self.pad(PADDING);
         self.at
@@ -195,7 +195,7 @@ impl<'a> ImageReader<'a> {
         Ok(T::from_bits64(u64::from_le_bytes(bits)))
     }
 
-    /// Checks that nothing but padding is left.
+    /// Checks that only padding follows.
     pub fn finish(&self) -> Result<(), ChunkFault> {
         if padded(self.at) == self.bytes.len() {
             Ok(())

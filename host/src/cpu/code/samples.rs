@@ -1,4 +1,4 @@
-//! Chunks of made-up codes, for tests.
+//! Chunks of generated codes, for tests.
 
 use crate::cpu::code::zones::ZoneMap;
 use ferrosz_codec::code::entropy::token::RAW;
@@ -19,16 +19,16 @@ pub struct SampleChunk {
     pub values: Vec<Vec<u64>>,
 }
 
-/// How the codes of a sample are made.
+/// The statistics of the codes of a sample.
 #[derive(Debug, Clone, Copy)]
 pub struct Kind {
     pub shape: Shape,
     pub has_levels: bool,
-    /// The base-2 logarithms of the mean magnitudes of codes that are not 0 lie between these.
+    /// The range of the base-2 logarithms of the mean magnitudes of codes that are not 0.
     pub scale: [f64; 2],
-    /// The part of codes that may not be 0.
+    /// The fraction of codes that may be other than 0.
     pub density: f64,
-    /// The part of codes that are raw.
+    /// The fraction of codes that are raw.
     pub raw: f64,
 }
 
@@ -110,7 +110,7 @@ fn tile_codes(kind: &Kind, map: &ZoneMap, tile: &TileBox, rng: &mut SmallRng) ->
     codes.try_into().unwrap()
 }
 
-/// Extents of a field that has a few tiles, most of them ragged.
+/// The extents of a field that has a few tiles, most of them incomplete.
 pub fn lengths(shape: Shape, rng: &mut SmallRng) -> [u64; 3] {
     let mut below = |largest: u64| rng.random_range(1..=largest);
     match shape {

@@ -1,4 +1,4 @@
-//! The zones of a tile's positions, as a table, and what depends on a tile's codes zone by zone.
+//! The zones of a tile's positions, as a table, and the statistics of a tile's codes by zone.
 
 use ferrosz_codec::code::entropy::class::class;
 use ferrosz_codec::code::entropy::counts::Counts;
@@ -7,18 +7,18 @@ use ferrosz_codec::code::entropy::token::{RAW, Token, magnitude};
 use ferrosz_codec::tile::code::{Step, TileCodes};
 use ferrosz_codec::tile::{LANES, STEPS, TileBox, TileOrder, ZONES};
 
-/// What stands for the zone of an anchor.
+/// The number of the zone that anchors have in the table.
 const ANCHOR: u32 = ZONES;
 
-/// Zones, and the position of [`ANCHOR`].
+/// The number of zones, with [`ANCHOR`].
 const ALL_ZONES: usize = ZONES as usize + 1;
 
-/// The zone of each position of a tile. It takes a while to make and serves all tiles of a field.
+/// The zone of each position of a tile. The table takes some time to make, and serves all tiles of a field.
 #[derive(Debug, Clone)]
 pub struct ZoneMap {
     order: TileOrder,
     zones: [Step<u8>; STEPS as usize],
-    /// Bit l of a step's word says that lane l is an anchor.
+    /// Bit l of a step's word is set if lane l is an anchor.
     anchors: [u32; STEPS as usize],
 }
 
@@ -45,7 +45,7 @@ impl ZoneMap {
         }
     }
 
-    /// The order that this is the map of.
+    /// The order that this map was made of.
     #[inline(always)]
     pub const fn order(&self) -> TileOrder {
         self.order
@@ -74,7 +74,7 @@ impl ZoneMap {
         contexts
     }
 
-    /// The classes of a tile of these codes, and how many are [`RAW`].
+    /// The classes of a tile of these codes, and the number of [`RAW`] codes.
     #[inline(always)]
     pub fn classes(&self, codes: &TileCodes) -> (Classes, u32) {
         let mut sums = [0u32; ALL_ZONES];
@@ -91,7 +91,7 @@ impl ZoneMap {
         (classes, raws)
     }
 
-    /// Counts the symbols of a tile of these codes. If it has none but 0, nothing counts.
+    /// Counts the symbols of a tile of these codes, unless all codes are 0.
     pub fn count(&self, tile: &TileBox, codes: &TileCodes, counts: &mut Counts) {
         let (classes, _) = self.classes(codes);
         if classes.is_zero() {

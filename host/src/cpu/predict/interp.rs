@@ -1,4 +1,4 @@
-//! A tile at a time: what the CPU does, and each thread block.
+//! Interpolation of one tile: the work of a CPU thread, and of each thread block.
 
 use ferrosz_codec::element::Element;
 use ferrosz_codec::predict::interp::resolved::{LEVELS, Resolved};
@@ -10,7 +10,7 @@ use ferrosz_codec::shape::Shape;
 use ferrosz_codec::tile::code::{RAW, unzigzag};
 use ferrosz_codec::tile::{self, Part, TileBox, TileGrid};
 
-/// A field or its anchors, and how it is predicted.
+/// The predictor of a field or of its anchors.
 #[derive(Debug, Clone, Copy)]
 pub struct Predictor<'a, T> {
     grid: TileGrid,
@@ -19,7 +19,7 @@ pub struct Predictor<'a, T> {
 }
 
 impl<'a, T: Element> Predictor<'a, T> {
-    /// For a part of the field whose own tiles are those of `grid`.
+    /// The predictor of a part of the field; `grid` has the tiles of the field.
     pub fn new(grid: &TileGrid, resolved: &'a Resolved<T>, part: Part) -> Self {
         let spacing = resolved.parameters.geometry.spacing(grid.shape());
         Self {
@@ -50,10 +50,10 @@ impl<'a, T: Element> Predictor<'a, T> {
         self.resolved.parameters.geometry.spacing(self.shape())
     }
 
-    /// Codes a tile: its codes, zigzag or [`RAW`], in the order of steps and lanes, 0 at anchors and
-    /// outside the field. `known`, of [`store::len`] values, is left with what the decoder will know.
+    /// Encodes a tile. Its codes are zigzag or [`RAW`], in the order of steps and lanes, and 0 at anchors and outside
+    /// the field. `known`, of [`store::len`] values, receives the decoded values.
     ///
-    /// `value` and `anchor` give what is at a position of the part and of its anchors.
+    /// `value` and `anchor` give the value at a position of the part and of its anchors.
     #[inline(always)]
     pub fn encode(
         &self,
@@ -81,8 +81,8 @@ impl<'a, T: Element> Predictor<'a, T> {
 
     /// Decodes a tile and its far faces into `known`, of [`store::len`] values.
     ///
-    /// `code` gives the code of a position of the tile or its far faces, `raw` the value of one that has none, and
-    /// `anchor` what is at a position of the anchors.
+    /// `code` gives the code of a position of the tile or its far faces, `raw` the value of a position without a code,
+    /// and `anchor` the value at a position of the anchors.
     #[inline(always)]
     pub fn decode(
         &self,

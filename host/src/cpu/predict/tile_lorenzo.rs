@@ -1,17 +1,16 @@
-//! The Lorenzo predictor, a tile at a time.
+//! The Lorenzo predictor of tiles.
 //!
-//! The field is quantised first, all of it by one [`Quantizer`], and each code is predicted by those of its
-//! neighbours in the tile: see [`predict::lorenzo`](ferrosz_codec::predict::lorenzo), whose blocks are larger here.
-//! What remains is small where the field is smooth, and what does not fit in 16 bits is stored as it is;
-//! after J. Tian et al., "cuSZ" (PACT'20), and B. Zhang et al., "FZ-GPU" (HPDC'23).
+//! The whole field is quantised first, by one [`Quantizer`]. Each code is predicted by the codes of its neighbours in
+//! the tile: see [`predict::lorenzo`](ferrosz_codec::predict::lorenzo), whose blocks are larger here. The residuals are
+//! small where the field is smooth; a value whose residual does not fit in 16 bits is stored raw. After J. Tian et al.,
+//! "cuSZ" (PACT'20), and B. Zhang et al., "FZ-GPU" (HPDC'23).
 //!
-//! A position that is stored as it is counts as predicted rightly, so that its neighbours suffer little from a
-//! spike, and decoding is sums along each dimension, nothing more. A tile's first position alone counts as
-//! what it is: it may be far from 0, and all others with it.
+//! A raw position counts as correctly predicted, so that a spike has little effect on its neighbours, and decoding
+//! consists only of sums along each dimension. A tile's first position is the exception and counts with its own code,
+//! which, like all codes of the tile, may be far from 0.
 //!
-//! A row at a time, the sums take little: let b(x) be what the rows before predict on their own, which is
-//! q(z, y-1, x) + q(z-1, y, x) - q(z-1, y-1, x) in a cube, and q' = q - b. Then the residual is
-//! q'(x) - q'(x-1).
+//! The sums are cheap if a tile is processed row by row. Let b(x) be the prediction from the rows before alone, which
+//! is q(z, y-1, x) + q(z-1, y, x) - q(z-1, y-1, x) in a cube, and q' = q - b. Then the residual is q'(x) - q'(x-1).
 
 use ferrosz_codec::element::Element;
 use ferrosz_codec::predict::tile_lorenzo::{ROW, fits, origin};
@@ -20,13 +19,13 @@ use ferrosz_codec::shape::Shape;
 use ferrosz_codec::tile::code::{RAW, unzigzag, zigzag};
 use ferrosz_codec::tile::{self, TILE, TileBox};
 
-/// Slices of a cube's tile have as many rows.
+/// Rows of a slice of a cube's tile.
 const SLICE_ROWS: usize = 16;
 
-/// Codes of a row, or what is made of them.
+/// The codes of a row, or numbers computed from them.
 type Row = [i32; ROW];
 
-/// Codes a tile: its codes, zigzag or [`RAW`], in the order of steps and lanes, 0 outside the field.
+/// Encodes a tile. Its codes are zigzag or [`RAW`], in the order of steps and lanes, and 0 outside the field.
 ///
 /// `read` fills a slice with the values of the field along x from a position on.
 #[inline(always)]
@@ -46,7 +45,7 @@ pub fn encode<T: Element>(
             continue;
         }
         read(tile.at(first_position(shape, row)), &mut values[..count]);
-        // Nothing depends on what is outside, which is as smooth as can be.
+        // Values outside the field have no effect; the last value is repeated because it costs least.
         let last = values[count - 1];
         values[count..].fill(last);
         let mut quantized = QuantizedRow::new(quantizer, &values);
@@ -66,8 +65,8 @@ pub fn encode<T: Element>(
 
 /// Decodes a tile.
 ///
-/// `raw` gives the value at a position of the field whose code is [`RAW`], and `write` gets the values along x from
-/// a position on.
+/// `raw` gives the value at a position of the field whose code is [`RAW`]; `write` is called with the values along x
+/// from a position on.
 #[inline(always)]
 pub fn decode<T: Element>(
     shape: Shape,
@@ -108,7 +107,7 @@ pub const fn first_position(shape: Shape, row: u32) -> [u32; 3] {
     tile::position(shape, 2 * row, 0)
 }
 
-/// How many positions of a row are in the field.
+/// The number of positions of a row that are in the field.
 #[inline(always)]
 pub fn positions(shape: Shape, tile: &TileBox, row: u32) -> usize {
     let [z, y, x] = first_position(shape, row);
@@ -119,18 +118,18 @@ pub fn positions(shape: Shape, tile: &TileBox, row: u32) -> usize {
     }
 }
 
-/// Where the code of position `x` of a row lies in the row's two steps.
+/// The index of the code of position `x` of a row in the row's two steps.
 #[inline(always)]
 const fn index_in_row(x: usize) -> usize {
     x % 2 * (ROW / 2) + x / 2
 }
 
-/// A row of codes, and which of its positions have none.
+/// A row of codes, and the mask of its positions without a code.
 struct QuantizedRow {
     codes: Row,
-    /// Bit x is position x's.
+    /// Bit x is set if position x has no code.
     raw: u64,
-    /// Whether the tile's first position, in the row, has a code.
+    /// Whether the tile's first position, if it is in this row, has a code.
     has_origin: bool,
 }
 
@@ -158,7 +157,7 @@ impl QuantizedRow {
         }
     }
 
-    /// What the first position counts as, which it does whether it has a code or not.
+    /// The code with which the tile's first position counts, whether it has a code or not.
     #[inline(always)]
     fn take_origin(&mut self) -> i32 {
         self.has_origin = self.raw & 1 == 0;
@@ -178,14 +177,14 @@ fn origin_code(row: &QuantizedRow) -> u16 {
     }
 }
 
-/// What the rows of a tile need from those before.
+/// The data of the rows before that the next row of a tile needs.
 struct RowsBefore {
     shape: Shape,
     /// The last row of codes at each y.
     slice: [Row; SLICE_ROWS],
-    /// The row above, less that of the slice before.
+    /// The row above, minus the corresponding row of the slice before.
     above: Row,
-    /// Of the position before the row's first: its code, less what the rows before predict there.
+    /// The code of the position before the row's first, minus its prediction from the rows before.
     carry: i32,
 }
 
@@ -200,7 +199,7 @@ impl RowsBefore {
         }
     }
 
-    /// What the rows before predict on their own.
+    /// The prediction from the rows before alone.
     #[inline(always)]
     fn base(&self, row: u32) -> Row {
         let y = row as usize % SLICE_ROWS;
@@ -212,7 +211,7 @@ impl RowsBefore {
         }
     }
 
-    /// Goes on to the next row, `codes` being those of this one and `rest` them less their base.
+    /// Advances to the next row; `codes` are the codes of this row and `rest` the same minus their base.
     #[inline(always)]
     fn advance(&mut self, row: u32, codes: &Row, rest: &Row) {
         self.carry = 0;
@@ -227,7 +226,7 @@ impl RowsBefore {
         }
     }
 
-    /// The residuals of a row; sets the codes of positions that do not fit to what is predicted.
+    /// The residuals of a row. The codes of positions without a residual that fits become their predictions.
     #[inline(always)]
     fn forward(&mut self, row: u32, quantized: &mut QuantizedRow) -> Row {
         let base = self.base(row);
@@ -246,7 +245,8 @@ impl RowsBefore {
         residuals
     }
 
-    /// The residuals of a row in which positions have no code, `raw`, or none that fits, which are added to it.
+    /// The residuals of a row with positions that have no code, which are in `raw`, or whose residual does not fit,
+    /// which are added to `raw`.
     #[inline(always)]
     fn visit(&self, rest: &mut Row, raw: &mut u64) -> Row {
         let mut residuals = [0; ROW];
@@ -284,7 +284,7 @@ fn zip(a: &Row, b: &Row, of: impl Fn(i32, i32) -> i32) -> Row {
     core::array::from_fn(|x| of(a[x], b[x]))
 }
 
-/// Leaves a row's residuals as codes in the order of steps and lanes.
+/// Writes a row's residuals as codes in the order of steps and lanes.
 #[inline(always)]
 fn write_codes(residuals: &Row, raw: u64, codes: &mut [u16]) {
     let (even, odd) = codes.split_at_mut(ROW / 2);
@@ -300,7 +300,7 @@ fn write_codes(residuals: &Row, raw: u64, codes: &mut [u16]) {
     }
 }
 
-/// The residuals of a row, 0 where the code is [`RAW`]; whether there is one.
+/// Reads the residuals of a row, 0 where the code is [`RAW`]; returns whether there is a [`RAW`].
 #[inline(always)]
 fn read_codes(codes: &[u16], residuals: &mut Row) -> bool {
     let (even, odd) = codes.split_at(ROW / 2);

@@ -1,4 +1,4 @@
-//! Tuning of interpolation on the CPU: what candidates cost on the sample tiles of a field.
+//! Tuning of interpolation on the CPU: the costs of candidates on the sample tiles of a field.
 
 use ferrosz_codec::element::Element;
 use ferrosz_codec::predict::interp::geometry::MAX_LEVELS;
@@ -15,10 +15,10 @@ use ferrosz_codec::shape::Shape;
 use ferrosz_codec::tile::code::RADIUS;
 use ferrosz_codec::tile::{TileBox, TileGrid};
 
-/// The parameters for a field of which `value` gives the values: those that `tuning` finds best.
+/// The best parameters by `tuning` for a field; `value` gives its values.
 ///
-/// `error` is the bound, and `relative` its part of the range of values, if [`Tuning::needs_range`];
-/// `scratch` has room for [`store::len`] values.
+/// `error` is the bound, and `relative` the ratio of the bound to the range of values, if [`Tuning::needs_range`];
+/// `scratch` holds [`store::len`] values.
 pub fn tune<T: Element>(
     grid: &TileGrid,
     value: impl Fn([u64; 3]) -> T,
@@ -45,7 +45,7 @@ pub fn sum(a: Costs, b: Costs) -> Costs {
     core::array::from_fn(|level| a[level].wrapping_add(b[level]))
 }
 
-/// What sample number `sample` of a field costs with these parameters. `scratch` has room for [`store::len`] values.
+/// The cost of sample number `sample` of a field with these parameters. `scratch` holds [`store::len`] values.
 pub fn cost_of_sample<T: Element>(
     grid: &TileGrid,
     sample: u32,
@@ -65,7 +65,7 @@ pub fn cost_of_sample<T: Element>(
     )
 }
 
-/// What the positions of a tile in `scope` cost with these parameters. `scratch` has room for [`store::len`] values.
+/// The cost of the positions of a tile in `scope` with these parameters. `scratch` holds [`store::len`] values.
 pub fn cost_of_tile<T: Element>(
     shape: Shape,
     scope: Scope,
@@ -78,8 +78,8 @@ pub fn cost_of_tile<T: Element>(
     counts.map(|counts| cost(&counts, T::BYTES as u32))
 }
 
-/// How many codes of a tile are of each class, by level; those of positions in `scope`, as often as they count. `scratch` has
-/// room for [`store::len`] values.
+/// The number of codes of each class in a tile, by level, for positions in `scope`, each with its weight. `scratch`
+/// holds [`store::len`] values.
 pub fn classes_of_tile<T: Element>(
     shape: Shape,
     scope: Scope,
@@ -105,8 +105,8 @@ pub fn classes_of_tile<T: Element>(
     counts
 }
 
-/// The radius, of at most `max`, that the samples of a field ask for of which `value` gives the values.
-/// `scratch` has room for [`store::len`] values.
+/// The radius, at most `max`, that follows from the samples of a field; `value` gives its values. `scratch` holds
+/// [`store::len`] values.
 pub fn radius_of_samples<T: Element>(
     grid: &TileGrid,
     value: impl Fn([u64; 3]) -> T,
@@ -134,7 +134,7 @@ pub fn radius_of_samples<T: Element>(
     radius(|class| counts[class as usize], max)
 }
 
-/// Counts the classes of a tile's codes. Anchors are taken as known.
+/// Counts the classes of a tile's codes. Anchors have their exact values.
 struct Count<'a, T> {
     shape: Shape,
     scope: Scope,
@@ -194,7 +194,7 @@ mod tests {
 
     #[test]
     fn the_smooth_axis_comes_last() {
-        // What is rough is to be predicted along for few positions, and what is smooth for many.
+        // Few positions should be predicted along the rough axis, and many along the smooth one.
         let lengths = [64, 64, 128];
         for mode in [1, 2] {
             let along_x = tuned(&field(lengths, 2, 0), lengths, Shape::Cube, mode);
@@ -237,14 +237,14 @@ mod tests {
                         && tile::level(Shape::Cube, position) == level
                         && !is_left_out
                     {
-                        // Of k and -k, in zigzag, each is twice its magnitude, or one less.
+                        // Zigzag codes of k and -k: twice the magnitude, or one less.
                         let magnitude = u32::from(*code).div_ceil(2);
                         let weight = if is_half && level == 0 { 2 } else { 1 };
                         counts[(32 - magnitude.leading_zeros()) as usize] += weight;
                     }
                 }
                 let all: u64 = counts.iter().sum();
-                // At most the entropy of all classes alike, and at least what is plain.
+                // At most the entropy of equally frequent classes, and at least the plain bits.
                 let plain: u64 = (0..).zip(&counts).map(|(class, count)| class * count).sum();
                 let found = found[level as usize] >> COST_BITS;
                 let kinds = counts.iter().filter(|count| **count > 0).count() as u64;

@@ -1,4 +1,4 @@
-//! The three coders behind one face.
+//! One interface to the three coders.
 
 use crate::cpu::code::bit_planes;
 use crate::cpu::code::entropy;
@@ -14,7 +14,7 @@ use ferrosz_codec::error::ChunkFault;
 use ferrosz_codec::pipeline::TileCoder;
 use ferrosz_codec::tile::code::TileCodes;
 
-/// What a thread that codes chunks works in.
+/// The scratch of a thread that codes chunks.
 pub(super) struct Scratch {
     words: Box<[u16; entropy::MAX_WORDS]>,
     planes: Box<[u32; CHUNK_WORDS]>,
@@ -31,7 +31,7 @@ impl Default for Scratch {
     }
 }
 
-/// The frequencies that a coder gives to the symbols of a field; none if it has no use for them.
+/// The frequencies that a coder gives to the symbols of a field; none if it does not use frequencies.
 pub(super) fn frequencies(
     coder: TileCoder,
     counts: impl FnOnce() -> Counts,
@@ -61,7 +61,7 @@ impl Encoder {
         }
     }
 
-    /// Encodes a chunk into the scratch's image; its form and length.
+    /// Encodes a chunk into the scratch's image; returns its form and length.
     pub(super) fn encode<T: Element>(
         &self,
         tiles: ChunkTiles<'_>,
@@ -100,7 +100,7 @@ impl Decoder {
         }
     }
 
-    /// Decodes a chunk; `set` gets the values that have no code.
+    /// Decodes a chunk; `set` is called with the values that have no code.
     pub(super) fn decode<T: Element>(
         &self,
         tiles: ChunkTiles<'_>,

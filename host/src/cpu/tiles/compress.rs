@@ -34,7 +34,7 @@ struct Coded<'a, T> {
     codes: Vec<TileCodes>,
 }
 
-/// A field of which every `spacing`th element in each dimension of its tiles counts.
+/// The elements of a field whose positions in each dimension of its tiles are multiples of `spacing`.
 #[derive(Clone, Copy)]
 struct Strided<'a, T> {
     values: &'a [T],
@@ -70,7 +70,7 @@ pub(crate) fn compress<T: Element>(
     let mut payload_bytes = 0;
     for (number, (form, bytes)) in (0..).zip(&images) {
         let sum = checksum(identity.seed(number, form.id()), bytes);
-        // That of the prologue has none: its contents say it.
+        // The entry of the prologue has length 0, as its contents give its length.
         let length = if number == 0 { 0 } else { bytes.len() as u64 };
         table.extend(Entry::new(payload_bytes, length, *form, sum).to_bytes());
         payload_bytes += bytes.len() as u64;
@@ -181,7 +181,7 @@ fn anchors_of<T: Element>(field: &Strided<'_, T>, spacing: u32) -> Vec<T> {
     anchors
 }
 
-/// The codes of the coarse field, and what the decoder will know of it, in C order.
+/// The codes of the coarse field, and its decoded values, in C order.
 fn interpolate_coarse<T: Element>(
     layout: &TileLayout,
     resolved: &Resolved<T>,
@@ -210,7 +210,7 @@ fn interpolate_coarse<T: Element>(
     Ok((codes, all))
 }
 
-/// The codes of the field, whose anchors are known.
+/// The codes of the field, with these anchors.
 fn interpolate<T: Element>(
     layout: &TileLayout,
     resolved: &Resolved<T>,
@@ -247,7 +247,7 @@ fn predict_lorenzo<T: Element>(
     )
 }
 
-/// The codes of all tiles, which `encode` writes.
+/// The codes of all tiles, each written by `encode`.
 fn for_tiles<R>(
     grid: &TileGrid,
     scratch: impl Fn() -> R + Sync + Send,
@@ -263,8 +263,8 @@ fn for_tiles<R>(
     Ok(codes)
 }
 
-/// Does something in a frame of its own: in that of rayon's recursion, arrays would be there once for each depth, and
-/// there is no room for that on a thread's state.
+/// Runs `work` in its own stack frame. In the frames of rayon's recursion, its arrays would exist once for each depth,
+/// which exceeds a thread's stack.
 #[inline(never)]
 pub(super) fn apart<R>(work: impl FnOnce() -> R) -> R {
     work()

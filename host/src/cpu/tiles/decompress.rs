@@ -1,6 +1,6 @@
 //! Decompression of any region: the codes of the chunks that it needs, then its tiles.
 //!
-//! The far faces of a tile are positions of the tiles behind it along each axis, so that interpolation needs their codes.
+//! The far faces of a tile are positions of the tiles behind it along each axis, so interpolation needs their codes.
 
 use crate::cpu::Progress;
 use crate::cpu::blocks::Output;
@@ -29,7 +29,7 @@ use rayon::prelude::*;
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 
-/// Decodes the elements of a region, which lies within the field, into `values`, which has as many positions.
+/// Decodes the elements of a region, which is within the field, into `values`, which has as many positions.
 pub(crate) fn decompress<T: Element>(
     stream: &StreamRef<'_>,
     layout: &TileLayout,
@@ -88,7 +88,7 @@ fn tile_ranges(grid: &TileGrid, region: &Region) -> TileRanges {
     std::array::from_fn(|i| from[i] / extents[i]..(from[i] + lengths[i]).div_ceil(extents[i]))
 }
 
-/// These tiles and the ones behind them along each dimension.
+/// These tiles and the tiles behind them along each dimension.
 fn with_far(grid: &TileGrid, ranges: &TileRanges) -> TileRanges {
     let counts = grid.counts();
     let first = 3 - usize::from(grid.shape().rank());
@@ -98,7 +98,7 @@ fn with_far(grid: &TileGrid, ranges: &TileRanges) -> TileRanges {
     })
 }
 
-/// The numbers of tiles.
+/// The numbers of these tiles.
 pub(super) fn numbers(grid: &TileGrid, ranges: &TileRanges) -> Vec<u64> {
     let [_, rows, columns] = grid.counts();
     let [z, y, x] = ranges;
@@ -135,7 +135,7 @@ impl<'a> Source<'a> {
     }
 }
 
-/// What is known of a tile once its chunk is decoded.
+/// The codes and raw values of a tile, after its chunk is decoded.
 pub(super) struct DecodedTile<T> {
     codes: TileCodes,
     /// The values without a code, in order of their positions.
@@ -153,7 +153,7 @@ impl<T: Element> DecodedTile<T> {
 
 pub(super) type DecodedTiles<T> = HashMap<u64, Box<DecodedTile<T>>>;
 
-/// What interpolation starts from: its parameters, and the anchors of the anchors.
+/// The start of interpolation: its parameters, and the anchors of the coarse field.
 type Start<T> = (Resolved<T>, Vec<T>);
 
 /// Decodes the chunks of one stream.
@@ -165,7 +165,7 @@ pub(super) struct Decode<'a> {
 }
 
 impl<'a> Decode<'a> {
-    /// Reads the prologue; also where interpolation starts, if there is any.
+    /// Reads the prologue; returns also the start of interpolation, if the codec has one.
     pub(super) fn begin<T: Element>(
         stream: &'a StreamRef<'a>,
         layout: &'a TileLayout,
@@ -200,7 +200,7 @@ impl<'a> Decode<'a> {
         let chunks: BTreeSet<u64> = numbers.iter().map(chunk_of).collect();
         let chunks: Vec<u64> = chunks.into_iter().collect();
         let wanted: BTreeSet<u64> = numbers.into_iter().collect();
-        // Of several faults the one in the lowest chunk is reported.
+        // Of several faults, the one in the lowest chunk is reported.
         let mut all = HashMap::new();
         for (chunk, tiles) in chunks.iter().zip(self.decoded(part, &chunks)) {
             let first = chunk * u64::from(CHUNK_TILES);
@@ -210,7 +210,7 @@ impl<'a> Decode<'a> {
         Ok(all)
     }
 
-    /// These chunks of a part, or what is wrong with each.
+    /// Decodes these chunks of a part; returns the tiles or the fault of each.
     pub(super) fn decoded<T: Element>(
         &self,
         part: Part,
@@ -251,7 +251,7 @@ impl<'a> Decode<'a> {
             .collect())
     }
 
-    /// What is known of the coarse field, in C order.
+    /// The decoded values of the coarse field, in C order.
     fn coarse<T: Element>(
         &self,
         resolved: &Resolved<T>,
@@ -262,7 +262,7 @@ impl<'a> Decode<'a> {
         Ok(self.coarse_of(resolved, anchors, &codes))
     }
 
-    /// What is known of the coarse field, in C order, from the codes of its tiles.
+    /// The decoded values of the coarse field, in C order, from the codes of its tiles.
     pub(super) fn coarse_of<T: Element>(
         &self,
         resolved: &Resolved<T>,
@@ -299,7 +299,7 @@ fn interpolate<T: Element>(
     let tile = grid.tile(number);
     let [_, rows, columns] = grid.counts();
     let steps = [rows * columns, columns, 1];
-    // Which tile, and where in it, a position of this one's store is.
+    // The tile, and the position in it, for a position of this tile's store.
     let locate = |mut position: [u32; 3]| {
         let mut number = number;
         for (axis, extent) in tile::extents(shape).into_iter().enumerate() {
@@ -328,7 +328,7 @@ fn interpolate<T: Element>(
     predictor.decode(&tile, code, raw, anchor, known);
 }
 
-/// Calls for every own position of a tile that is in the field.
+/// Calls `call` with every own position of a tile that is in the field.
 fn for_own(shape: Shape, tile: &TileBox, mut call: impl FnMut([u32; 3])) {
     for at in 0..TILE as u32 {
         let position = tile::position(shape, at / LANES, at % LANES);
@@ -354,7 +354,7 @@ pub(super) fn compose<T: Element>(
         || (vec![T::ZERO; len], vec![T::ZERO; tile::ROW as usize]),
         |(known, row), number| {
             apart(|| interpolate(&predictor, number, codes, anchors, known));
-            // What is stored as it is comes out so, whatever the encoder knew of it.
+            // Raw values are output unchanged, whatever value the encoder predicted from.
             let raw = codes.get(&number).map_or(&[][..], |tile| &tile.raw);
             for (at, value) in raw {
                 let at = u32::from(*at);
@@ -392,7 +392,7 @@ pub(super) fn unpredict<T: Element>(
         });
 }
 
-/// The output of a region, which is put together from rows of tiles.
+/// The output of a region, which is assembled from rows of tiles.
 pub(super) struct Rows<'a, T> {
     region: &'a Region,
     grid: &'a TileGrid,
@@ -408,19 +408,19 @@ impl<'a, T: Element> Rows<'a, T> {
         }
     }
 
-    /// Puts the values of a tile's row, from a position of the field on, where the region has them.
+    /// Writes the values of a tile's row, from a position of the field on, to their positions in the region.
     fn put(&self, at: [u64; 3], values: &[T], progress: Progress<'_>) {
         let first = self.grid.flat(at);
         self.region.cut(first, values.len() as u64, |run, at| {
             let count = run.end - run.start;
-            // SAFETY: positions of one row of one tile, which no other row has, each put once.
+            // SAFETY: these are positions of one row of one tile, which no other row has, each written once.
             let part = unsafe { self.output.part(at, count) };
             part.copy_from_slice(&values[run.start as usize..run.end as usize]);
             progress(count);
         });
     }
 
-    /// Puts all rows of a tile.
+    /// Writes all rows of a tile.
     fn put_tile(
         &self,
         tile: &TileBox,

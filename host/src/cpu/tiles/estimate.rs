@@ -1,5 +1,5 @@
-//! What a stream of tiles would take, from a sample of its field: tiles of it are predicted and coded as in the
-//! stream, with statistics and parameters of the sample alone.
+//! The size of a stream of tiles, estimated from a sample of its field: tiles of the field are predicted and coded as
+//! in the stream, with statistics and parameters of the sample alone.
 
 use crate::choose::{YARDSTICK, spread};
 use crate::cpu::Version;
@@ -39,30 +39,30 @@ const SAMPLE: u64 = 16 * TILE as u64;
 /// The most tiles of the sample, where tiles have few elements.
 const MOST_TILES: u64 = 256;
 
-/// Of so many of the sample's tiles one serves the tuning.
+/// One of this many of the sample's tiles is used for tuning.
 const TUNED: usize = 4;
 
-/// Bytes that a chunk of anchors is taken to have beside their codes.
+/// The assumed bytes of a chunk of anchors besides their codes.
 const ANCHOR_CHUNK: u64 = 128;
 
-/// What the class of the positions next above in level is taken to be above an anchor's bits. Its positions number about
-/// 2^9, and anchors, further apart, have codes that are larger by about 2^3.
+/// The assumed difference between the class of the zone of the highest levels and the bits of an anchor. The zone has
+/// about 2^9 positions; anchors are further apart, and their codes are larger by a factor of about 2^3.
 const CLASS_OVER_BITS: u32 = 5;
 
-/// What is looked at of a field.
+/// The sample of a field.
 pub(crate) enum TileSample<T> {
-    /// All of it.
+    /// The whole field.
     Whole(Vec<T>),
-    /// Some of its tiles.
+    /// Some of the field's tiles.
     Tiles {
         /// The tiles.
         tiles: Vec<SampleTile<T>>,
-        /// Their payload by [`YARDSTICK`].
+        /// The size of their payload with [`YARDSTICK`].
         yardstick: u64,
     },
 }
 
-/// A tile of a field, and its elements and those of its far faces, row by row.
+/// A tile of a field, with its elements and those of its far faces, row by row.
 pub(crate) struct SampleTile<T> {
     tile: TileBox,
     extents: [u32; 3],
@@ -87,7 +87,7 @@ impl<T: Element> SampleTile<T> {
         extents.map(u64::from).iter().product()
     }
 
-    /// The payload of the tile itself as a field of blocks.
+    /// The size of the tile's payload, coded as a separate field of blocks.
     fn block_bytes(&self, grid: &TileGrid, quantizer: &Quantizer<T>, image: &mut [u8]) -> u64 {
         let [depth, height, width] = self.tile.extents(grid.shape()).map(u64::from);
         let Some(extents) = Extents::new(&[depth, height, width]) else {
@@ -117,7 +117,7 @@ impl<T: Element> SampleTile<T> {
 }
 
 impl<T: Element> TileSample<T> {
-    /// The sample of a field of which `read` gives the elements of boxes.
+    /// The sample of a field; `read` gives the elements of boxes.
     pub(crate) fn new(
         grid: &TileGrid,
         quantizer: &Quantizer<T>,
@@ -156,8 +156,8 @@ impl<T: Element> TileSample<T> {
         Ok(Self::Tiles { tiles, yardstick })
     }
 
-    /// The predicted size of chunk table and payload; [`YARDSTICK`] is predicted to have a payload of
-    /// `yardstick_of_all`.
+    /// The predicted size of chunk table and payload; `yardstick_of_all` is the predicted size of the field's payload
+    /// with [`YARDSTICK`].
     pub(crate) fn predicted_bytes(
         &self,
         layout: &TileLayout,
@@ -168,12 +168,12 @@ impl<T: Element> TileSample<T> {
             Self::Whole(values) if values.is_empty() => 0,
             Self::Whole(values) => match encode_all(layout, quantizer, values, &|_| {}) {
                 Ok(images) => images.iter().map(|(_, bytes)| bytes.len() as u128).sum(),
-                // What cannot be encoded is not to be chosen.
+                // A layout that cannot be encoded must not be chosen.
                 Err(_) => return u128::MAX,
             },
             Self::Tiles { tiles, yardstick } => {
                 let elements: u64 = tiles.iter().map(|tile| tile.count(&layout.fine)).sum();
-                // Where there is next to nothing, elements say more than the yardstick's bytes.
+                // If the payloads are almost empty, elements are a better measure than the yardstick's bytes.
                 let weight = |bytes: u128, elements: u64| bytes + u128::from(elements) / 256 + 1;
                 let of_all = weight(yardstick_of_all, layout.fine.elements());
                 let of_tiles = weight(u128::from(*yardstick), elements);
@@ -185,8 +185,7 @@ impl<T: Element> TileSample<T> {
     }
 }
 
-/// Of a field that has these tiles among others: what comes before the chunks of the field itself, and the bytes of
-/// these tiles in chunks.
+/// Predicts the bytes before the chunks of a field with these tiles, and the bytes of these tiles in chunks.
 fn predicted_parts<T: Element>(
     layout: &TileLayout,
     quantizer: &Quantizer<T>,
@@ -221,7 +220,7 @@ fn prologue_bytes<T: Element>(layout: &TileLayout, prologue: &Prologue<T>) -> u1
     sections.bytes() as u128
 }
 
-/// The coarse field, if there is one, by what the codes of the highest levels are in the sample's tiles.
+/// The bytes of the coarse field, if there is one, from the classes of the highest levels in the sample's tiles.
 fn coarse_bytes(layout: &TileLayout, map: &ZoneMap, codes: &[TileCodes]) -> u128 {
     let anchors = layout.coarse.map_or(0, |coarse| coarse.elements());
     let class = |codes| map.classes(codes).0.of(ZONES - 1);
@@ -263,7 +262,7 @@ fn tune_on<T: Element>(
     })
 }
 
-/// The codes of tiles whose anchors are taken as known exactly.
+/// The codes of tiles whose anchors have their exact values.
 fn interpolate<T: Element>(
     layout: &TileLayout,
     resolved: &Resolved<T>,

@@ -1,8 +1,8 @@
-//! Damaged streams of tiles: what can be decoded, and which tiles are lost with a damaged chunk.
+//! Damaged streams of tiles: decodes the sound tiles, and finds the tiles that are lost with a damaged chunk.
 //!
-//! A chunk of the field loses its tiles. Interpolation also needs codes and anchors of the tiles behind a tile, on
-//! its far faces, so that the tiles before a lost one are lost with it; and a chunk of the coarse field loses all
-//! tiles that have anchors in it.
+//! With a chunk of the field its tiles are lost. Interpolation also needs codes and anchors of the tiles behind a tile,
+//! on its far faces, so the tiles before a lost tile are lost too. With a chunk of the coarse field all tiles that have
+//! anchors in it are lost.
 
 use crate::cpu::Progress;
 use crate::cpu::tiles::coder::Scratch;
@@ -23,10 +23,10 @@ use rayon::prelude::*;
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 
-/// A fault of a chunk, by its number among those of its part.
+/// A fault of a chunk, by part and number in that part.
 type Fault = (Part, u64, FormatError);
 
-/// Decodes all of a field but what is lost: the faults, in the order of the chunks' numbers.
+/// Decodes all of a field that is not lost; returns the faults, in the order of the chunks' numbers.
 pub(crate) fn salvage<T: Element>(
     stream: &StreamRef<'_>,
     layout: &TileLayout,
@@ -59,7 +59,7 @@ pub(crate) fn salvage<T: Element>(
     Ok(lost(layout, faults))
 }
 
-/// Decodes all chunks and keeps nothing: the faults, in the order of the chunks' numbers.
+/// Decodes all chunks without output; returns the faults, in the order of the chunks' numbers.
 pub(crate) fn check<T: Element>(
     stream: &StreamRef<'_>,
     layout: &TileLayout,
@@ -86,7 +86,7 @@ pub(crate) fn check<T: Element>(
     Ok(lost(layout, faults.flatten().collect()))
 }
 
-/// The codes of all tiles of a part whose chunks are sound; the faults of the others.
+/// The codes of all tiles of a part whose chunks are sound, and the faults of the other chunks.
 fn sound_codes<T: Element>(
     decode: &Decode<'_>,
     layout: &TileLayout,
@@ -104,7 +104,7 @@ fn sound_codes<T: Element>(
     codes
 }
 
-/// The positions that are lost with faulty chunks, each with the first of them.
+/// The positions that are lost with faulty chunks, each with the first of these chunks.
 fn lost(layout: &TileLayout, faults: Vec<Fault>) -> Vec<Lost> {
     let mut seen = BTreeSet::new();
     let lost = faults.into_iter().map(|(part, chunk, cause)| {
@@ -149,7 +149,7 @@ fn lost_tiles(layout: &TileLayout, part: Part, chunk: u64) -> BTreeSet<u64> {
     tiles
 }
 
-/// A tile and the ones before it along each dimension of its shape: it has their far faces.
+/// A tile and the tiles before it along each dimension of its shape, which have it on their far faces.
 fn with_near(grid: &TileGrid, tile: u64) -> TileRanges {
     let [_, rows, columns] = grid.counts();
     let at = [tile / columns / rows, tile / columns % rows, tile % columns];
@@ -157,8 +157,8 @@ fn with_near(grid: &TileGrid, tile: u64) -> TileRanges {
     std::array::from_fn(|i| at[i].saturating_sub(u64::from(i >= first))..at[i] + 1)
 }
 
-/// The tiles of the field that have anchors, on their far faces too, in these tiles of the coarse field, of which
-/// one has the anchors of `spacing` tiles along each dimension of its shape.
+/// The tiles of the field that have anchors, also on their far faces, in these tiles of the coarse field. A tile of the
+/// coarse field has the anchors of `spacing` tiles along each dimension of its shape.
 fn users(fine: &TileGrid, coarse: &TileRanges, spacing: u64) -> TileRanges {
     let counts = fine.counts();
     let first = 3 - usize::from(fine.shape().rank());
@@ -171,7 +171,7 @@ fn users(fine: &TileGrid, coarse: &TileRanges, spacing: u64) -> TileRanges {
     })
 }
 
-/// Where a tile lies in the field.
+/// The position of a tile in the field.
 fn position(grid: &TileGrid, tile: u64) -> GridBox {
     let found = grid.tile(tile);
     GridBox {

@@ -9,7 +9,7 @@ use std::io::Read;
 ///
 /// # Errors
 ///
-/// [`Error::Cuda`] if there is none, because it was never built or is damaged.
+/// [`Error::Cuda`] if there is none, because it was not built, or if it is damaged.
 pub(super) fn ptx_of<K: Kernel>() -> Result<String, Error> {
     let kernel = K::NAME;
     let packed = K::PACKAGE.ptx_of(kernel).ok_or_else(|| Error::Cuda {
@@ -25,7 +25,7 @@ pub(super) fn ptx_of<K: Kernel>() -> Result<String, Error> {
     })
 }
 
-/// The machine code of a kernel for a GPU of a compute capability, if there is some.
+/// The machine code of a kernel for GPUs of a compute capability; none if there is no such code.
 pub(super) fn machine_code_of<K: Kernel>((major, minor): (i32, i32)) -> Option<Vec<u8>> {
     let number = |number| u32::try_from(number).ok();
     let packed = K::PACKAGE.machine_code_of(K::NAME, number(major)?, number(minor)?)?;
@@ -52,7 +52,8 @@ mod tests {
     fn check<K: Kernel>() {
         for (capability, chip) in [((8, 0), 80), ((8, 9), 80), ((9, 0), 90)] {
             let code = machine_code_of::<K>(capability).unwrap();
-            // The head of an ELF file: what it is, the machine (CUDA is 190), and in the flags' second byte the chip.
+            // The head of an ELF file: its magic number, the machine (CUDA is 190), and the chip in the flags' second
+            // byte.
             assert_eq!(code[..4], *b"\x7fELF");
             assert_eq!(u16::from_le_bytes([code[18], code[19]]), 190);
             assert_eq!(code[49], chip, "{}", K::NAME);

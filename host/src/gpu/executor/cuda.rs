@@ -10,16 +10,16 @@ use std::collections::{BTreeMap, HashMap};
 use std::ffi::c_void;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// How many blocks run a kernel.
+/// The number of blocks of a launch.
 #[derive(Clone, Copy)]
 pub(crate) enum Blocks {
-    /// So many.
+    /// This many blocks.
     Just(u32),
-    /// As many as run at once, and no more than these tasks.
+    /// As many blocks as run at the same time, but at most this number of tasks.
     Over(u32),
 }
 
-/// How to load each of some kernels, by name.
+/// The functions that load some kernels, by name.
 pub(crate) type Loads = BTreeMap<&'static str, fn(&Kernels) -> Result<(), Error>>;
 
 /// The kernels, each loaded into a context when it is first used.
@@ -29,24 +29,24 @@ pub struct Kernels {
     functions: Arc<Mutex<HashMap<&'static str, Slot>>>,
 }
 
-/// Where a kernel is found once it is loaded. The driver compiles it outside of all locks but this one, so that only
-/// those who want the same kernel wait.
+/// The loaded kernel, if it is loaded. The driver compiles it under no lock but this one, so that only calls that need
+/// the same kernel wait.
 type Slot = Arc<Mutex<Option<Loaded>>>;
 
 /// A kernel in a context.
 #[derive(Clone)]
 struct Loaded {
     function: CudaFunction,
-    /// Blocks that the GPU runs at once.
+    /// Blocks that the GPU runs at the same time.
     blocks_at_once: u32,
 }
 
 impl Kernels {
-    /// The kernels on the GPU of this number, the same in all of a process.
+    /// The kernels on the GPU with this number, shared by the whole process.
     ///
     /// # Errors
     ///
-    /// [`Error::NoDevice`] where there is no driver or no such GPU; [`Error::OldGpu`].
+    /// [`Error::NoDevice`] if there is no driver or no such GPU; [`Error::OldGpu`].
     pub fn of_device(ordinal: usize) -> Result<Self, Error> {
         static OPENED: OnceLock<Mutex<HashMap<usize, Kernels>>> = OnceLock::new();
         let opened = OPENED.get_or_init(Mutex::default);
@@ -80,7 +80,7 @@ impl Kernels {
         }
     }
 
-    /// A kernel, loaded if it is not yet.
+    /// A kernel, which is loaded if necessary.
     ///
     /// # Errors
     ///
@@ -113,9 +113,9 @@ impl Kernels {
         Ok(loaded)
     }
 
-    /// The module of a kernel: its machine code where there is some that the driver takes, which one older than the
-    /// assembler may not, and else its PTX, which the driver compiles. As for the machine code in NVIDIA's own libraries,
-    /// `CUDA_FORCE_PTX_JIT=1` in the environment asks for the PTX.
+    /// The module of a kernel: its machine code, if there is some and the driver accepts it (a driver older than the
+    /// assembler may not), otherwise its PTX, which the driver compiles. As for NVIDIA's own libraries,
+    /// `CUDA_FORCE_PTX_JIT=1` in the environment selects the PTX.
     fn module<K: Kernel>(&self) -> Result<Arc<CudaModule>, Error> {
         let capability = self.context.compute_capability();
         let capability = capability.map_err(failed("ask what the GPU can do"))?;
@@ -130,20 +130,20 @@ impl Kernels {
             .map_err(failed("load a kernel"))
     }
 
-    /// Loads a kernel if it is not loaded yet.
+    /// Loads a kernel if necessary.
     pub(crate) fn load<K: Kernel>(&self) -> Result<(), Error> {
         self.function::<K>().map(|_| ())
     }
 
-    /// Loads kernels that are not loaded yet, one after the other: the driver compiles no two at the same time, whatever the
-    /// threads that ask for them (docs/measurements/h200-cold.md).
+    /// Loads kernels, one after the other, if necessary. Threads would not help: the driver never compiles two kernels
+    /// at the same time (docs/measurements/h200-cold.md).
     pub(crate) fn load_all(&self, loads: Loads) -> Result<(), Error> {
         let bound = self.context.bind_to_thread();
         bound.map_err(failed("use the GPU"))?;
         loads.into_values().try_for_each(|load| load(self))
     }
 
-    /// Blocks of a kernel that the GPU runs at once, at least one.
+    /// Blocks of a kernel that the GPU runs at the same time, at least one.
     fn blocks_at_once<K: Kernel>(&self, function: &CudaFunction) -> Result<u32, Error> {
         let bytes = shared_bytes::<K>() as usize;
         let per_multiprocessor = function
@@ -173,8 +173,8 @@ impl Kernels {
             Blocks::Over(tasks) => tasks.min(blocks_at_once),
         };
         let mut arguments = [std::ptr::from_ref(params).cast::<c_void>().cast_mut()];
-        // SAFETY: the function is `K`'s, whose only argument is `K::Params` by value; the views in
-        // it are valid by their own contract.
+        // SAFETY: the function is `K`'s, whose only argument is `K::Params` by value; the views in it are valid by
+        // their own contract.
         unsafe {
             result::launch_kernel(
                 function.cu_function(),
@@ -200,7 +200,7 @@ pub struct CudaExecutor<'a> {
     pub(crate) stream: Arc<CudaStream>,
 }
 
-/// Memory of the GPU, given back on drop after all work on its stream.
+/// Memory of the GPU, freed on drop after all work on its stream.
 pub struct CudaMemory {
     address: sys::CUdeviceptr,
     bytes: u64,
@@ -225,22 +225,22 @@ impl CudaMemory {
         })
     }
 
-    /// The stream that it was made for.
+    /// The stream that the memory was allocated for.
     pub(crate) fn stream(&self) -> &CudaStream {
         &self.stream
     }
 
-    /// The same, to work on.
+    /// The same, for work on it.
     pub(crate) fn shared_stream(&self) -> &Arc<CudaStream> {
         &self.stream
     }
 
-    /// Asks for all bytes to be 0.
+    /// Enqueues the clearing of all bytes.
     pub(crate) fn clear(&self) -> Result<(), Error> {
         clear(self.view::<u64>(), &self.stream)
     }
 
-    /// Copies bytes from byte `from` on, once all work on `stream` is done.
+    /// Copies bytes from byte `from` on, after all work on `stream` has finished.
     pub(crate) fn read(
         &self,
         stream: &CudaStream,
@@ -248,13 +248,13 @@ impl CudaMemory {
         bytes: &mut [u8],
     ) -> Result<(), Error> {
         debug_assert!(from + bytes.len() as u64 <= self.bytes);
-        // SAFETY: the memory holds the bytes, and they are waited for before this returns.
+        // SAFETY: the memory holds the bytes, and this function waits for the copy before it returns.
         unsafe { result::memcpy_dtoh_async(bytes, self.address + from, stream.cu_stream()) }
             .and_then(|()| stream.synchronize())
             .map_err(failed("copy from the GPU"))
     }
 
-    /// A view of all of it.
+    /// A view of the whole memory.
     pub(crate) fn view<W>(&self) -> View<W> {
         // SAFETY: the memory is valid until this owner is dropped; see `Executor::view`.
         unsafe { View::new(self.address as *mut W, self.bytes / size_of::<W>() as u64) }
@@ -266,21 +266,21 @@ impl Drop for CudaMemory {
         let context = self.stream.context();
         context.record_err(context.bind_to_thread());
         context.record_err(self.stream.synchronize());
-        // SAFETY: allocated by `new`, freed once, after the last work that used it.
+        // SAFETY: allocated by `new`, and freed once, after the last work that used it.
         context.record_err(unsafe { result::free_sync(self.address) });
     }
 }
 
-/// Asks for cells to be 0.
+/// Enqueues the clearing of cells.
 fn clear(cells: View<u64>, stream: &CudaStream) -> Result<(), Error> {
     let bytes = cells.len() as usize * size_of::<u64>();
-    // SAFETY: the view is of valid memory of so many bytes.
+    // SAFETY: the view is of valid memory with this many bytes.
     unsafe { result::memset_d8_async(cells.address() as u64, 0, bytes, stream.cu_stream()) }
         .map_err(failed("clear the workspace"))
 }
 
-/// A box of device memory: its first byte's address, bytes of a row, rows of a slice, slices, and how
-/// far apart rows are and how many rows slices are apart.
+/// A box of device memory: its first byte's address, bytes of a row, rows of a slice, slices, the distance between rows
+/// in bytes, and the distance between slices in rows.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct DeviceBox {
     pub(crate) address: u64,
@@ -292,11 +292,11 @@ pub(crate) struct DeviceBox {
 }
 
 impl CudaExecutor<'_> {
-    /// Copies a box of device memory, row behind row, and waits for it.
+    /// Copies a box of device memory, row by row, and waits for the copy.
     ///
     /// # Safety
     ///
-    /// All of the box must be valid device memory.
+    /// The whole box must be valid device memory.
     pub(crate) unsafe fn read_box(&self, from: DeviceBox, bytes: &mut [u8]) -> Result<(), Error> {
         debug_assert_eq!(bytes.len(), from.width * from.height * from.depth);
         let copy = sys::CUDA_MEMCPY3D {
@@ -326,8 +326,8 @@ impl CudaExecutor<'_> {
             Height: from.height,
             Depth: from.depth,
         };
-        // SAFETY: the box is valid as the caller promises, the bytes are as many, and the copy is waited
-        // for.
+        // SAFETY: the box is valid by the contract of this function, `bytes` has the same size, and this function waits
+        // for the copy.
         unsafe { sys::cuMemcpy3DAsync_v2(&copy, self.stream.cu_stream()).result() }
             .and_then(|()| self.stream.synchronize())
             .map_err(failed("copy a box from the GPU"))
@@ -351,15 +351,14 @@ impl Executor for CudaExecutor<'_> {
 
     fn upload(&self, bytes: &[u8], to: View<u32>) -> Result<(), Error> {
         debug_assert!(bytes.len() as u64 <= 4 * to.len());
-        // SAFETY: the view has room for the bytes; a copy from pageable memory has read them all
-        // when it returns.
+        // SAFETY: the view has at least as many bytes; a copy from pageable memory has read them all when it returns.
         unsafe { result::memcpy_htod_async(to.address() as u64, bytes, self.stream.cu_stream()) }
             .map_err(failed("copy to the GPU"))
     }
 
     fn download<W>(&self, view: View<W>, from: u64, bytes: &mut [u8]) -> Result<(), Error> {
         debug_assert!(from + bytes.len() as u64 <= view.len() * size_of::<W>() as u64);
-        // SAFETY: the view holds the bytes, and they are waited for before this returns.
+        // SAFETY: the view holds the bytes, and this function waits for the copy before it returns.
         unsafe {
             result::memcpy_dtoh_async(bytes, view.address() as u64 + from, self.stream.cu_stream())
         }

@@ -1,4 +1,4 @@
-//! The emulator as an executor: memory is the host's, a launch ends before it returns.
+//! The emulator as an executor: its memory is in the host, and a launch finishes before it returns.
 
 use crate::error::Error;
 use crate::gpu::executor::Executor;
@@ -21,10 +21,10 @@ pub struct EmulatorMemory(Box<[UnsafeCell<Unit>]>);
 #[repr(C, align(16))]
 struct Unit([u8; 16]);
 
-/// Blocks that take tasks until none is left: few, so that most take several.
+/// Blocks that run at the same time: few, so that most take several tasks.
 const BLOCKS_AT_ONCE: u32 = 3;
 
-/// What new memory holds, so that a kernel that forgets to write is seen.
+/// The contents of new memory, which reveal a kernel that omits a write.
 const POISON: Unit = Unit([0xA5; 16]);
 
 impl Executor for EmulatorExecutor {
@@ -43,8 +43,8 @@ impl Executor for EmulatorExecutor {
     fn view<W>(&self, memory: &EmulatorMemory) -> View<W> {
         let address = memory.0.as_ptr().cast::<W>().cast_mut();
         let len = size_of_val(&*memory.0) / size_of::<W>();
-        // SAFETY: the cells may be written through shared references, their alignment is that of
-        // any `W` of 16 bytes or less, and only the kernels of one launch at a time use them.
+        // SAFETY: the cells may be written through shared references, their alignment is sufficient for any `W` of 16
+        // bytes or less, and only the kernels of one launch at a time use them.
         unsafe { View::new(address, len as u64) }
     }
 
@@ -56,7 +56,7 @@ impl Executor for EmulatorExecutor {
 
     fn upload(&self, bytes: &[u8], to: View<u32>) -> Result<(), Error> {
         debug_assert!(bytes.len() as u64 <= 4 * to.len());
-        // SAFETY: the view has room for the bytes, and no kernel runs.
+        // SAFETY: the view has at least as many bytes, and no kernel runs.
         unsafe {
             std::ptr::copy_nonoverlapping(bytes.as_ptr(), to.address().cast(), bytes.len());
         }

@@ -1,5 +1,5 @@
-//! An executor that runs nothing: it tells which kernels a plan asks for, so that they can be loaded before they are
-//! needed. There is no second list of them.
+//! An executor that runs no kernels, but records which ones a plan launches, so that they can be loaded in advance.
+//! This makes a separate list of kernels unnecessary.
 
 use crate::error::Error;
 use crate::gpu::blocks::{enqueue_compress, enqueue_decompress};
@@ -12,13 +12,13 @@ use ferrosz_codec::{Bound, Dtype, with_element};
 use ferrosz_simt::{Kernel, View};
 use std::cell::RefCell;
 
-/// Notes the kernels that are asked for.
+/// Records the kernels that are launched.
 #[derive(Default)]
 struct Recorder {
     loads: RefCell<Loads>,
 }
 
-/// The kernels that compression to a layout asks for, with any bound.
+/// The kernels that compression to a layout launches, with any bound.
 ///
 /// # Errors
 ///
@@ -26,7 +26,7 @@ struct Recorder {
 pub(crate) fn to_compress(layout: Layout, dtype: Dtype) -> Result<Loads, Error> {
     let recorder = Recorder::default();
     for bound in [Bound::range(1e-3)?, Bound::abs(1e-3)?] {
-        // Nothing is run, so nothing is read or written.
+        // No kernel runs, so no memory is read or written.
         let job = CompressJob {
             layout,
             bound,
@@ -39,7 +39,7 @@ pub(crate) fn to_compress(layout: Layout, dtype: Dtype) -> Result<Loads, Error> 
     Ok(recorder.loads.into_inner())
 }
 
-/// The kernels that decompression of a whole field asks for.
+/// The kernels that decompression of a whole field launches.
 ///
 /// # Errors
 ///

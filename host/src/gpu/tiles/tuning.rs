@@ -1,4 +1,4 @@
-//! Tuning on a machine that runs kernels: their order.
+//! Tuning on a machine that runs kernels: the order of the kernels.
 
 use crate::error::Error;
 use crate::gpu::executor::Executor;
@@ -11,13 +11,13 @@ use ferrosz_gpu_kernels::predict::interp::prepare::{CLASS_CELLS, Prepare, Prepar
 use ferrosz_gpu_kernels::predict::interp::scores::{Scores, ScoresParams};
 use ferrosz_simt::View;
 
-/// What tuning needs.
+/// The memory and parameters of tuning.
 pub(crate) struct TuneJob {
     pub(crate) search: Search,
     pub(crate) bound: Bound,
-    /// The bits of the absolute error; none if it is in the workspace.
+    /// The bits of the absolute error; none if the error is in the workspace.
     pub(crate) error: Option<u64>,
-    /// None if it is to be found; then at most `max_radius`.
+    /// The radius; none if tuning chooses it, up to `max_radius`.
     pub(crate) radius: Option<u32>,
     pub(crate) max_radius: u32,
     /// The field.
@@ -26,11 +26,11 @@ pub(crate) struct TuneJob {
     pub(crate) workspace: View<u64>,
     /// The cells of tuning.
     pub(crate) cells: View<u64>,
-    /// Where the parameters go.
+    /// The memory for the parameters.
     pub(crate) parameters: View<u32>,
 }
 
-/// Asks for the parameters of a field. Nothing is allocated, and nothing waits.
+/// Enqueues the tuning of a field's parameters. Does not allocate and does not wait.
 pub(crate) fn enqueue_tune<T: Element, E: Executor>(
     executor: &E,
     job: &TuneJob,

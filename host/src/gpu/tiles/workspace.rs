@@ -14,7 +14,7 @@ use ferrosz_gpu_kernels::pipeline::tiles::record::RECORD_WORDS;
 use ferrosz_gpu_kernels::predict::interp::prepare::{CELLS, PARAMETER_WORDS};
 use ferrosz_simt::View;
 
-/// Cells that sections of the workspace begin at multiples of: 128 bytes.
+/// Sections of the workspace begin at multiples of this many cells: 128 bytes.
 const ALIGNMENT: u64 = 16;
 
 /// The workspace of a call.
@@ -28,7 +28,7 @@ pub(super) struct Workspace {
     pub(super) parameters: View<u32>,
     pub(super) tables: View<u32>,
     pub(super) frequencies: View<u32>,
-    /// Elements of the coarse field, what is known of them, and their anchors.
+    /// The elements of the coarse field, its decoded values, and its anchors.
     pub(super) coarse: View<u32>,
     pub(super) known: View<u32>,
     pub(super) anchors: View<u32>,
@@ -44,12 +44,12 @@ pub(crate) struct Sections {
 }
 
 impl Sections {
-    /// Of these cells.
+    /// The sections of these cells.
     pub(crate) fn of(all: View<u64>) -> Self {
         Self { all, at: 0 }
     }
 
-    /// How many cells have been taken.
+    /// The number of cells taken.
     pub(crate) fn end(&self) -> u64 {
         self.at
     }
@@ -68,7 +68,7 @@ impl Sections {
 }
 
 impl Workspace {
-    /// FrequencyTables out the cells of a workspace. Of too few, sections come out short.
+    /// Divides the cells of a workspace into sections. If there are too few cells, sections are too short.
     pub(super) fn new(layout: &TileLayout, dtype: Dtype, all: View<u64>) -> (Self, u64) {
         let words = dtype.bytes() as u64 / 4;
         let elements = |grid: Option<TileGrid>| grid.map_or(0, |grid| grid.elements());
@@ -94,7 +94,7 @@ impl Workspace {
     }
 }
 
-/// Cells of the workspace of a layout, for elements of either type.
+/// The number of cells of the workspace of a layout, for elements of either type.
 pub(crate) fn workspace_cells(layout: &TileLayout) -> u64 {
     Workspace::new(layout, Dtype::F64, View::empty()).1
 }

@@ -1,4 +1,4 @@
-//! What codes cost: an estimate in bits, in integers.
+//! The cost of codes: an estimate in bits, in integers.
 
 use crate::code::entropy::token::{RAW, magnitude};
 use crate::element::Element;
@@ -10,7 +10,7 @@ pub const CLASSES: usize = 17;
 /// Fraction bits of a cost.
 pub const COST_BITS: u32 = 8;
 
-/// The class of a value's code; none if the value is not finite: then no parameters help.
+/// The class of a value's code; none if the value is not finite, as then no parameters help.
 #[inline(always)]
 pub fn class<T: Element>(value: T, quantized: &Quantized<T>) -> Option<u32> {
     if quantized.code != RAW {
@@ -22,8 +22,8 @@ pub fn class<T: Element>(value: T, quantized: &Quantized<T>) -> Option<u32> {
     }
 }
 
-/// The bits of codes of which so many are of each class, in units of 2^-[`COST_BITS`]: the
-/// classes' entropy, and sign and lower bits of each code. `bytes` are those of a value.
+/// The bits of codes, in units of 2^-[`COST_BITS`]: the entropy of the classes, and the sign and lower bits of each
+/// code. `counts` has the number of codes of each class, `bytes` is the size of a value.
 pub fn cost(counts: &[u32; CLASSES], bytes: u32) -> u64 {
     let mut total = 0;
     let mut cost = 0u64;
@@ -34,8 +34,8 @@ pub fn cost(counts: &[u32; CLASSES], bytes: u32) -> u64 {
     cost.wrapping_add(of_all(total))
 }
 
-/// What a class adds to the cost, modulo 2^64: its plain bits, less what the entropy of its codes is below
-/// [`of_all`].
+/// The term of a class in the cost, modulo 2^64: its plain bits, minus its part of the difference between [`of_all`]
+/// and the entropy.
 #[inline(always)]
 pub const fn of_class(class: u32, count: u32, bytes: u32) -> u64 {
     let is_raw = class == CLASSES as u32 - 1;
@@ -44,7 +44,7 @@ pub const fn of_class(class: u32, count: u32, bytes: u32) -> u64 {
     (count as u64).wrapping_mul(plain.wrapping_sub(log2(count)))
 }
 
-/// What the number of all codes adds to the cost.
+/// The term of the number of all codes in the cost.
 #[inline(always)]
 pub const fn of_all(count: u32) -> u64 {
     count as u64 * log2(count)
@@ -57,8 +57,8 @@ const fn log2(value: u32) -> u64 {
         return 0;
     }
     let whole = value.ilog2();
-    // In [1, 2) with 31 fraction bits; squaring doubles the logarithm, whose next bit is whether it
-    // reaches 2.
+    // The mantissa is in [1, 2) with 31 fraction bits. Squaring doubles the logarithm, whose next bit is set if the
+    // square reaches 2.
     let mut mantissa = (value as u64) << (31 - whole);
     let mut log = whole as u64;
     let mut bit = 0;
@@ -76,7 +76,8 @@ const fn log2(value: u32) -> u64 {
 mod tests {
     use super::*;
 
-    /// log2 of a whole number by its digits: 2^256 times the logarithm is how often it can be halved.
+    /// Whether `log` is log2 of a whole number, rounded down, by exact arithmetic: 2^`COST_BITS` times the logarithm is
+    /// the number of times that the number's 2^`COST_BITS`th power can be halved.
     fn is_log2(value: u32, log: u64) -> bool {
         use num_rational::BigRational;
         let integer = |n: u32| BigRational::from_integer(n.into());
@@ -99,7 +100,7 @@ mod tests {
         assert_eq!(cost(&one_kind(3), 4), 3000 << COST_BITS);
         assert_eq!(cost(&one_kind(16), 4), 32_000 << COST_BITS);
         assert_eq!(cost(&one_kind(16), 8), 64_000 << COST_BITS);
-        // Four kinds, a quarter each: two bits for the kind.
+        // Four classes, a quarter of the codes each: two bits for the class.
         let found = cost(
             &core::array::from_fn(|class| if class < 4 { 100 } else { 0 }),
             4,

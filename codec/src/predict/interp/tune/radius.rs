@@ -1,15 +1,15 @@
-//! The radius that nearly all codes of a field are below.
+//! The radius: nearly all codes of a field are below it.
 
 use crate::predict::interp::tune::cost::CLASSES;
 
-/// Codes of one in so many values may reach the radius: they are stored as they are.
+/// One in this many values may have a code that reaches the radius, and so be stored raw.
 const ONE_OF: u64 = 1000;
 
 /// The least radius.
 const LEAST_BITS: u32 = 5;
 
-/// The smallest power of two, from 32 to `max`, that all but a thousandth of codes are below; `count`
-/// tells how many sampled codes are of a class.
+/// The smallest power of two, from 32 to `max`, that all but a thousandth of codes are below; `count` gives the number
+/// of sampled codes of a class.
 #[inline(always)]
 pub fn radius(count: impl Fn(u32) -> u64, max: u32) -> u32 {
     let classes = CLASSES as u32;
@@ -17,7 +17,7 @@ pub fn radius(count: impl Fn(u32) -> u64, max: u32) -> u32 {
     let allowed = reaching / ONE_OF;
     for class in 0..classes {
         reaching = reaching.saturating_sub(count(class));
-        // Magnitudes of a class and of those before it have at most so many bits.
+        // Magnitudes of this class and of the classes before it have at most `class` bits.
         if class >= LEAST_BITS && reaching <= allowed {
             return max.min(1 << class.min(u32::BITS - 1));
         }

@@ -1,26 +1,27 @@
-//! Samples: the tiles that speak for a field.
+//! Samples: the tiles that represent a field.
 
 use crate::container::checksum::mix;
 use crate::shape::Shape;
 use crate::tile;
 
-/// A few of a field's tiles, one from each of as many equal parts of their sequence.
+/// A few of a field's tiles: the sequence of tiles is divided into equal parts, and one tile is taken from each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Samples {
     tiles: u64,
 }
 
-/// Which positions of a tile are looked at.
+/// The positions of a sample tile that are scored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {
-    /// All of them.
+    /// All positions.
     Whole,
-    /// Of the finest level, which has most positions, those in the first half of the tile along its slowest axis.
+    /// All positions of coarse levels. Of the finest level, which has most positions, the first half of the tile along
+    /// its slowest axis.
     HalfOfFinest,
 }
 
 impl Scope {
-    /// What the positions of a level that are looked at are below along each axis, given what all of them are.
+    /// The ends along each axis of the scored positions of a level, given the ends of all its positions.
     #[inline(always)]
     pub const fn ends(self, shape: Shape, level: u32, mut ends: [u32; 3]) -> [u32; 3] {
         let slowest = 3 - shape.rank() as usize;
@@ -31,7 +32,7 @@ impl Scope {
         ends
     }
 
-    /// How often a code of a level counts.
+    /// The weight of a code of a level.
     #[inline(always)]
     pub const fn weight(self, level: u32) -> u32 {
         if self.is_half(level) { 2 } else { 1 }
@@ -44,18 +45,18 @@ impl Scope {
 }
 
 impl Samples {
-    /// Of so many tiles one is looked at, within [`Samples::RANGE`].
+    /// One of this many tiles is a sample, within [`Samples::RANGE`].
     const ONE_OF: u64 = 128;
 
-    /// The fewest samples, as far as there are tiles, and the most.
+    /// The fewest samples, if there are as many tiles, and the most.
     const RANGE: [u64; 2] = [4, 64];
 
-    /// Of a field of so many tiles.
+    /// The samples of a field of this many tiles.
     pub const fn new(tiles: u64) -> Self {
         Self { tiles }
     }
 
-    /// How many samples there are.
+    /// The number of samples.
     #[inline(always)]
     pub const fn count(&self) -> u32 {
         let [least, most] = Self::RANGE;
@@ -72,7 +73,7 @@ impl Samples {
         count as u32
     }
 
-    /// Which of their positions are looked at: half of many says as much as all of them.
+    /// The positions that are scored: if there are many samples, half of their finest level is sufficient.
     #[inline(always)]
     pub const fn scope(&self) -> Scope {
         if self.count() as u64 == Self::RANGE[1] {
@@ -82,11 +83,11 @@ impl Samples {
         }
     }
 
-    /// The number of sample `sample`'s tile, which lies anywhere in its part: tiles at equal distances
-    /// could all have the same position in their rows.
+    /// The number of the tile of sample `sample`. The tile may be anywhere in its part: tiles at equal distances could
+    /// all have the same position in their rows.
     #[inline(always)]
     pub fn tile(&self, sample: u32) -> u64 {
-        // Kernels do not panic, not even where the compiler cannot see that a divisor is not 0.
+        // Prevents a division by 0, since kernels must not panic and the compiler cannot see that the count is not 0.
         let count = u64::from(self.count().max(1));
         let sample = u64::from(sample);
         let (length, rest) = (self.tiles / count, self.tiles % count);
@@ -99,7 +100,7 @@ impl Samples {
     }
 }
 
-/// A number without pattern for the number of a sample.
+/// A pseudo-random number for the number of a sample.
 #[inline(always)]
 const fn hash(value: u64) -> u64 {
     mix(value.wrapping_add(0x9E37_79B9_7F4A_7C15))

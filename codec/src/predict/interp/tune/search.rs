@@ -1,4 +1,4 @@
-//! The search: rounds, their candidates, and what follows from the costs of these.
+//! The search: rounds, their candidates, and the choice by their costs.
 
 use crate::predict::interp::geometry::MAX_LEVELS;
 use crate::predict::interp::parameters::{LevelFlags, Parameters, Tightening};
@@ -7,12 +7,12 @@ use crate::predict::interp::tune::cost::COST_BITS;
 use crate::predict::interp::tune::{FlagChoice, TIGHTENINGS, TighteningChoice, Tuning};
 use crate::shape::Shape;
 
-/// What is decided at once, from the costs of candidates that differ in nothing else.
+/// A round decides some parameters, from the costs of candidates that differ in nothing else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Round {
     /// The flags of levels.
     Flags,
-    /// The levels' bounds; after the flags.
+    /// The levels' bounds, after the flags.
     Tightening,
 }
 
@@ -31,14 +31,14 @@ pub type Costs = [u64; MAX_LEVELS];
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Search {
-    /// What is decided, and among what.
+    /// The parameters that are tuned, and their choices.
     pub tuning: Tuning,
     /// The fields' shape.
     pub shape: Shape,
 }
 
 impl Search {
-    /// The parameters before the first round, the bound being this part of the range of values.
+    /// The parameters before the first round; `relative` is the ratio of the bound to the range of values.
     #[inline(always)]
     pub fn start(&self, relative: f64) -> Parameters {
         Parameters {
@@ -52,10 +52,10 @@ impl Search {
         }
     }
 
-    /// How many candidates a round has; none if it decides nothing.
+    /// The number of candidates of a round; 0 if it decides nothing.
     #[inline(always)]
     pub const fn candidates(&self, round: Round) -> u32 {
-        // A line has no order of axes, and nothing to combine.
+        // A line has one order of axes, and cannot combine axes.
         let (orders, ways) = match self.shape {
             Shape::Line => (1, 1),
             Shape::Plane | Shape::Cube => (2, WAYS),
@@ -76,7 +76,8 @@ impl Search {
         }
     }
 
-    /// A candidate of a round, below [`Search::candidates`], what was decided before being `decided`.
+    /// A candidate of a round; `number` is below [`Search::candidates`], `decided` are the parameters after the rounds
+    /// before.
     #[inline(always)]
     pub fn candidate(&self, round: Round, number: u32, decided: &Parameters) -> Parameters {
         let mut candidate = *decided;
@@ -107,7 +108,7 @@ impl Search {
                 is_reverse: number == 1,
                 spline: before.spline,
             },
-            // The spline is what differs fastest: a line has nothing else.
+            // The spline varies fastest, as it is the only choice of a line.
             FlagChoice::OrderAndSpline => LevelFlags {
                 is_multi: false,
                 is_reverse: number / SPLINES == 1,
@@ -126,14 +127,14 @@ impl Search {
         }
     }
 
-    /// The candidate of a round that stands unless another is clearly better; `before` are a level's flags if
-    /// levels are decided one by one.
+    /// The candidate that a round chooses unless another is clearly better. `before` are a level's flags, if levels are
+    /// decided one by one.
     #[inline(always)]
     fn favourite(&self, round: Round, before: LevelFlags) -> u32 {
         match round {
             Round::Tightening => FAVOURITE_TIGHTENING.min(self.candidates(round) - 1),
             Round::Flags if self.is_per_level(round) => {
-                // The first that gives what a level had.
+                // The first candidate that gives the level the flags that it had.
                 (0..self.candidates(round)).rev().fold(0, |found, number| {
                     if self.flags_of(number, before).to_bits() == before.to_bits() {
                         number
@@ -154,7 +155,7 @@ impl Search {
         )
     }
 
-    /// What a round decides, `cost` being that of a candidate at a level.
+    /// The parameters after a round, given the cost of each candidate at each level.
     #[inline(always)]
     pub fn decide(
         &self,
@@ -183,7 +184,7 @@ impl Search {
         found
     }
 
-    /// All rounds, one after the other; `score` finds what parameters cost on the samples.
+    /// Runs all rounds; `score` gives the cost of parameters on the samples.
     pub fn run(&self, relative: f64, mut score: impl FnMut(&Parameters) -> Costs) -> Parameters {
         let mut decided = self.start(relative);
         for round in Round::ALL {
@@ -199,13 +200,13 @@ impl Search {
     }
 }
 
-/// Splines to choose from.
+/// The number of splines.
 const SPLINES: u32 = 2;
 
-/// Ways to predict a level: from the slowest axis on, from x on, along all at once.
+/// The number of ways to predict a level: axis by axis from the slowest, axis by axis from x, along all axes.
 const WAYS: u32 = 3;
 
-/// Fields that cost next to nothing, of which samples say little, are coded best with this one.
+/// The best tightening for fields that cost almost nothing, for which samples are not significant.
 const FAVOURITE_TIGHTENING: u32 = 1;
 
 #[inline(always)]
@@ -217,10 +218,10 @@ const fn spline(number: u32) -> Spline {
     }
 }
 
-/// The first of the candidates that cost least, or the favourite if that costs little more.
+/// The first of the cheapest candidates, or the favourite if its cost is not much higher.
 #[inline(always)]
 fn cheapest(count: u32, favourite: u32, cost: impl Fn(u32) -> u64) -> u32 {
-    /// What samples must save to mean anything.
+    /// The least saving on the samples that is significant.
     const LEAST: u64 = 64 << COST_BITS;
     const LEAST_PART: u64 = 1024;
     let of_favourite = cost(favourite);
@@ -249,7 +250,7 @@ mod tests {
         Search { tuning, shape }
     }
 
-    /// Costs that are lowest for parameters like these, and say how far others are from them.
+    /// Runs a search whose costs are lowest for these parameters and grow with the difference from them.
     fn run_for(search: &Search, wanted: &Parameters) -> Parameters {
         search.run(1e-3, |candidate| {
             let distance = (candidate.tightening.alpha - wanted.tightening.alpha).abs()
@@ -300,7 +301,7 @@ mod tests {
                 let search = search(mode, shape);
                 let start = search.start(1e-3);
                 assert_eq!(start.levels, Parameters::default().levels);
-                // Nor for savings that chance may have made.
+                // Savings that may be due to chance change nothing either.
                 let mut turn = 0;
                 let found = search.run(1e-3, |_| {
                     turn += 1;

@@ -9,7 +9,7 @@ use ferrosz_codec::oracle;
 use ferrosz_codec::shape::Shape;
 use rand::{RngExt, SeedableRng, rngs::SmallRng};
 
-/// Codes, and the tiles, positions and bits of raw values.
+/// Codes, and raw values as tile, position and bits.
 type Decoded = (Vec<TileCodes>, Vec<(usize, usize, u64)>);
 
 impl Sample {
@@ -75,7 +75,7 @@ impl SampleChunk {
     }
 }
 
-/// All ways to and from bytes agree; how often each form was taken.
+/// Checks that all coders agree; returns how often each form occurred.
 fn check<C: SymbolCoder, T: Element>(
     sample: &Sample,
     frequencies: &FrequencyTables,
@@ -138,7 +138,7 @@ fn round_trips<C: SymbolCoder>(seed: u64) {
         let sample = Sample::new(kind, lengths(kind.shape, &mut rng), &mut rng);
         let mut counts = sample.counts();
         if rng.random_bool(0.3) {
-            // As if these had been counted elsewhere.
+            // As if these symbols had been counted in other chunks.
             counts.0.iter_mut().flatten().for_each(|n| {
                 *n = if rng.random_bool(0.5) { *n } else { 0 };
             });
@@ -210,7 +210,7 @@ fn few_symbols_come_back() {
     }
 }
 
-/// Bits per code at exact probabilities of tokens by class, counted here.
+/// Bits per code at the exact probabilities of tokens by class, from counts of this function.
 fn entropy_bits(counts: &Counts) -> f64 {
     let mut bits = 0.0;
     for (context, counts) in counts.0.iter().enumerate() {
@@ -250,7 +250,7 @@ fn rans_takes_what_the_entropy_says() {
                 .iter()
                 .map(|chunk| sample.encode::<Rans, f32>(chunk, &frequencies));
             let bytes: usize = images.map(|(_, bytes)| bytes.len()).sum();
-            // Of each chunk: the head, two to four bytes a lane, padding.
+            // For each chunk: the head, two to four bytes a lane, padding.
             let states = sample.chunks.len() as f64 * (20.0 + 32.0 * 2.6 + 10.0);
             assert!(
                 (bytes as f64) < ideal * 1.01 + states,
@@ -289,7 +289,7 @@ fn damage_is_found_or_gives_some_codes() {
     assert!(faults[ChunkFault::State as usize] > 0 && faults[ChunkFault::Length as usize] > 0);
 }
 
-/// Damages chunks; what is decoded without a fault counts as fault 0.
+/// Damages chunks; a chunk that is decoded without a fault counts as fault 0.
 fn damage<C: SymbolCoder, T: Element>(
     sample: &Sample,
     frequencies: &FrequencyTables,

@@ -1,4 +1,4 @@
-//! A chunk's bytes to its elements.
+//! Decoding of a chunk's elements.
 
 use crate::cpu::code::fixed_length::{blocks, is_whole};
 use crate::cpu::lanes::Lanes;
@@ -12,7 +12,7 @@ use ferrosz_codec::predict::group::Group;
 use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::shape::{GROUP, Shape, StaticShape};
 
-/// Whether a chunk of these elements can have so many bytes.
+/// Checks that a chunk of these elements can have this many bytes.
 #[inline(always)]
 pub(super) fn check_length<T: Element>(bytes: &[u8], values: &[T]) -> Result<(), ChunkFault> {
     if bytes.len().is_multiple_of(16) && bytes.len() <= raw_bytes(values) {
@@ -28,11 +28,11 @@ fn raw_bytes<T: Element>(values: &[T]) -> usize {
     4 * raw_words(values.len() as u32, T::WORDS as u32) as usize
 }
 
-/// A chunk's bytes, and what they mean.
+/// A chunk's bytes, and the data to decode them.
 #[derive(Clone, Copy)]
 pub(super) struct Coded<'a, T> {
     pub codec: BlockCodec,
-    /// By value: what is behind a reference is read again after every value that is written.
+    /// By value: a reference would be read once more after every written value.
     pub quantizer: Quantizer<T>,
     pub position: ChunkBox,
     pub bytes: &'a [u8],
@@ -74,7 +74,7 @@ impl<T: Element> Coded<'_, T> {
         Ok(())
     }
 
-    /// Decodes the blocks; the sections as far as rate bytes tell.
+    /// Decodes the blocks; returns the sections, as far as rate bytes determine them.
     #[inline(always)]
     fn read_blocks<L: Lanes, S: StaticShape, const G: usize>(
         &self,
@@ -115,7 +115,7 @@ impl<T: Element> Coded<'_, T> {
         Ok(sections)
     }
 
-    /// Sets what the chunk has of a block.
+    /// Sets the values of a block.
     #[inline(always)]
     fn set_block<S: StaticShape, const G: usize>(
         &self,
@@ -130,7 +130,7 @@ impl<T: Element> Coded<'_, T> {
         let [z, y, x] = position.origin.map(|at| at as usize);
         let first = (z * lines + y) * columns + x;
         let (row, slice) = (S::SHAPE.row(), S::SHAPE.slice());
-        // First all values, then their positions: what may lie anywhere keeps compilers from vectorising.
+        // All values are decoded before they are copied, as stores to arbitrary positions prevent vectorisation.
         let mut decoded = [[T::ZERO; GROUP]; G];
         for (values, codes) in decoded.iter_mut().zip(codes) {
             self.set_row(codes, values);

@@ -1,4 +1,4 @@
-//! A chunk's elements to its bytes.
+//! Encoding of a chunk's elements.
 
 use crate::cpu::code::fixed_length::{Source, blocks, is_whole};
 use crate::cpu::lanes::Lanes;
@@ -11,10 +11,10 @@ use ferrosz_codec::predict::group::{Group, MAX_REACH, last_of};
 use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::shape::{GROUP, StaticShape, WHOLE_GROUP};
 
-/// The values of a group that have no code: bit e for element e.
+/// The values of a group that have no code: bit e is set for element e.
 type ExceptionMask = u32;
 
-/// The values of a block, and which of its positions hold one.
+/// The values of a block, and masks of the positions that hold one.
 type Values<T, const G: usize> = ([[T; GROUP]; G], [u32; G]);
 
 impl<'a, T: Element> Source<'a, T> {
@@ -76,7 +76,7 @@ impl<'a, T: Element> Source<'a, T> {
         (values, inside)
     }
 
-    /// The number of a block's first element.
+    /// The number in the field of a block's first element.
     #[inline(always)]
     fn first(&self, chunk: &ChunkBox, position: &BlockPosition) -> usize {
         let at = core::array::from_fn(|i| chunk.origin[i] + u64::from(position.origin[i]));
@@ -84,7 +84,7 @@ impl<'a, T: Element> Source<'a, T> {
     }
 }
 
-/// Encodes a chunk into the start of `image`; its form and its length in words.
+/// Encodes a chunk into the start of `image`; returns its form and its length in words.
 #[inline(always)]
 pub(super) fn write<L: Lanes, S: StaticShape, T: Element, const G: usize>(
     lanes: L,
@@ -115,7 +115,7 @@ pub(super) fn write<L: Lanes, S: StaticShape, T: Element, const G: usize>(
         let rate = choose_rate(first, others, G as u32, codec);
         image[b] = rate.to_byte();
         if end > raw_bytes {
-            // The chunk will be raw; what is written from here on does not matter.
+            // The chunk will be raw, so the bytes written from here on are not used.
             end = raw_bytes;
         }
         if rate.to_byte() != 0 {
@@ -132,7 +132,7 @@ pub(super) fn write<L: Lanes, S: StaticShape, T: Element, const G: usize>(
     finish::<S, T, G>(sections, initial, quantizer, source, &exceptions, image)
 }
 
-/// Chooses the chunk's form, behind whose bodies nothing is written yet, and writes what it lacks.
+/// Chooses the chunk's form and writes its other sections. The bodies are written, and nothing behind them.
 fn finish<S: StaticShape, T: Element, const G: usize>(
     mut sections: Sections,
     initial: i32,
@@ -166,20 +166,20 @@ fn finish<S: StaticShape, T: Element, const G: usize>(
 /// The state of a prediction that runs from block to block.
 #[derive(Default)]
 struct Layer {
-    /// The chunk's first code, once it is found.
+    /// The chunk's first code, if it was found.
     initial: Option<i32>,
-    /// The code before the next one.
+    /// The last code before the next one.
     last: i32,
 }
 
 impl Layer {
-    /// The code before this group's first.
+    /// The code before the first code of this group.
     #[inline(always)]
     fn next(&mut self, codes: &Group) -> i32 {
         core::mem::replace(&mut self.last, codes[GROUP - 1])
     }
 
-    /// Takes note of the first code, if it is among these.
+    /// Records the chunk's first code, if it is in this group.
     #[inline(always)]
     fn begin(&mut self, codes: &Group, has_code: u32) {
         if self.initial.is_none() && has_code != 0 {
@@ -189,7 +189,7 @@ impl Layer {
     }
 }
 
-/// What makes codes of a chunk's blocks, one after the other.
+/// Quantises the blocks of a chunk, one after the other.
 struct BlockQuantizer<'a, T> {
     codec: BlockCodec,
     quantizer: &'a Quantizer<T>,
@@ -213,8 +213,8 @@ impl<'a, T: Element> BlockQuantizer<'a, T> {
         }
     }
 
-    /// Sets the codes of block number `b`. Where an element has none, and in positions without elements, the
-    /// code is the predicted one, so that the difference is 0.
+    /// Sets the codes of block number `b`. Elements without a code, and positions without elements, have the predicted
+    /// code, so that the difference is 0.
     #[inline(always)]
     fn block<S: StaticShape, const G: usize>(
         &mut self,
@@ -239,7 +239,8 @@ impl<'a, T: Element> BlockQuantizer<'a, T> {
         }
     }
 
-    /// [`Quantizer::nearest_code`] of all values; whether [`Quantizer::is_clearly_within`] holds for all.
+    /// Sets the [`Quantizer::nearest_code`] of all values; returns whether [`Quantizer::is_clearly_within`] holds for
+    /// all.
     #[inline(always)]
     fn nearest_codes(&self, values: &[T; GROUP], codes: &mut Group) -> bool {
         let mut clear = true;
@@ -249,7 +250,7 @@ impl<'a, T: Element> BlockQuantizer<'a, T> {
             *code = rounded
                 .low_bits()
                 .wrapping_sub(T::ROUNDING_MAGIC.low_bits()) as i32;
-            // Below the limit this is the code exactly, so there is nothing to convert.
+            // Below the limit this is exactly the code, so no conversion is necessary.
             let decoded = (rounded - T::ROUNDING_MAGIC) * self.step;
             clear &= scaled.abs() < T::ROUNDING_LIMIT;
             clear &= (*value - decoded).abs() < self.error;
@@ -257,7 +258,7 @@ impl<'a, T: Element> BlockQuantizer<'a, T> {
         clear
     }
 
-    /// The codes where one of them is not clear; what has none.
+    /// Sets the codes of a block in which a value is not clearly within the bound; returns the exceptions.
     #[cold]
     #[inline(never)]
     fn with_care<S: StaticShape, const G: usize>(
@@ -292,7 +293,7 @@ impl<'a, T: Element> BlockQuantizer<'a, T> {
     }
 }
 
-/// Which values of a chunk have no code.
+/// The values of a chunk that have no code.
 struct Exceptions {
     any: bool,
     masks: [ExceptionMask; CHUNK_GROUPS],
@@ -308,7 +309,7 @@ impl Default for Exceptions {
 }
 
 impl Exceptions {
-    /// Takes note of those of block number `b`.
+    /// Records the exceptions of block number `b`.
     fn note<const G: usize>(&mut self, b: usize, masks: [ExceptionMask; G]) {
         self.any |= masks != [0; G];
         self.masks[b * G..][..G].copy_from_slice(&masks);
@@ -322,7 +323,7 @@ impl Exceptions {
         }
     }
 
-    /// Writes the masks, and their values out of those of all blocks.
+    /// Writes the masks, and the values of the exceptions, which are selected from the values of all blocks.
     fn write<T: Element, const G: usize>(
         &self,
         sections: &Sections,
@@ -361,7 +362,7 @@ fn is_constant<'a, T: Element>(mut rows: impl Iterator<Item = &'a [T]>) -> bool 
     })
 }
 
-/// Writes a value to as many bytes as it has.
+/// Writes a value to the bytes of its type.
 #[inline(always)]
 fn put<T: Element>(value: T, bytes: &mut [u8]) {
     bytes.copy_from_slice(&value.to_bits64().to_le_bytes()[..T::BYTES]);

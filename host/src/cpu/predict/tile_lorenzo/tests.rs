@@ -1,4 +1,4 @@
-//! Tiles beside the definition, element by element.
+//! Compares tiles with the definition, element by element.
 
 use super::*;
 use ferrosz_codec::tile::TileGrid;
@@ -52,11 +52,11 @@ fn definition<T: Element>(
     codes
 }
 
-/// What a field is made of.
+/// The properties of a generated field.
 #[derive(Clone, Copy)]
 struct Kind {
     offset: f64,
-    /// One value in so many is a spike, NaN, infinite, or a step that stays; 0 is none.
+    /// One value in this many is a spike, NaN, infinite, or a step that lasts; 0 is none.
     strange: u32,
     error: f64,
 }
@@ -198,7 +198,7 @@ fn tiles_agree_with_the_definition() {
     }
 }
 
-/// A field far from 0 has one position a tile that is stored as it is.
+/// A field far from 0 has one raw position in each tile.
 #[test]
 fn an_offset_costs_one_value() {
     for shape in Shape::ALL {
@@ -216,7 +216,7 @@ fn an_offset_costs_one_value() {
     }
 }
 
-/// Whatever the codes are, decoding ends, and asks for no value outside the field.
+/// Decoding of any codes ends, and requests no value outside the field.
 #[test]
 fn any_codes_decode() {
     let mut random = StdRng::seed_from_u64(5);

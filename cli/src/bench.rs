@@ -1,4 +1,4 @@
-//! `ferrosz bench`: what each preset makes of a field, and how fast.
+//! `ferrosz bench`: ratio, speed and error of every preset on a field.
 
 use crate::args::{Bench, Common};
 use crate::failure::Failure;
@@ -14,7 +14,7 @@ use std::time::Duration;
 /// The bound, relative to the range, if none is given.
 const RANGE: f64 = 1e-3;
 
-/// Compresses fields with every preset within every bound; whether every bound was kept.
+/// Compresses fields with every preset within every bound; true if no error exceeds its bound.
 ///
 /// # Errors
 ///

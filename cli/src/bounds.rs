@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use clap::Args;
 use ferrosz::{Bound, BoundMode};
 
-/// Error bounds in each mode.
+/// Any number of error bounds of each mode.
 #[derive(Debug, Args)]
 pub struct Bounds {
     /// Absolute error bounds
@@ -20,11 +20,11 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// All that are given; if none is, these, relative to the range.
+    /// All bounds that are given; `ranges`, relative to the range, if none is.
     ///
     /// # Errors
     ///
-    /// If one cannot be used.
+    /// If a bound is not a valid one.
     pub fn all_or(&self, ranges: &[f64]) -> Result<Vec<Bound>, Failure> {
         let none = self.abs.is_empty() && self.range.is_empty() && self.max.is_empty();
         let ranges = if none { ranges } else { &self.range[..] };

@@ -1,4 +1,4 @@
-//! `ferrosz codecs`: presets and codecs, and what each is for.
+//! `ferrosz codecs`: presets and codecs, and the purpose of each.
 
 use crate::args::Common;
 use crate::failure::Failure;

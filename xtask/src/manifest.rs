@@ -1,8 +1,8 @@
 //! `gpu-kernels/ptx/manifest.txt`: the compiler that made the committed PTX, and the sources that it read.
 //!
 //! Only `cargo xtask check ptx`, which builds the PTX a second time, shows whether it belongs to the sources. The
-//! manifest shows at once, and without the compiler, whether a source has changed since the build, so that no GPU time
-//! is spent on outdated kernels.
+//! manifest shows immediately, and without the compiler, whether a source has changed since the build, so that no GPU
+//! time is spent on outdated kernels.
 
 use crate::packed::Files;
 use crate::{Failure, root};

@@ -1,6 +1,5 @@
-//! The CPU backend: compression and decompression of fields of 64 MiB, what the machine does with as
-//! many bytes at best, every version of the code, and the reference on a short field. Every output is
-//! checked once before it is timed.
+//! The CPU backend: compression and decompression of fields of 64 MiB, copying and filling of as many bytes, every
+//! version of the code, and the reference on a short field. Every output is checked once before it is timed.
 //!
 //! Throughput is that of the original data, in units of 10^9 bytes.
 
@@ -17,10 +16,10 @@ use std::time::Duration;
 /// The edge of the cubic fields of `f32`; those of `f64` have half as many slices.
 const EDGE: u64 = 256;
 
-/// The edges of the cells of the noise's octaves, each half as high as the one before.
+/// Edges of the cells of the noise's octaves; each octave has half the amplitude of the one before.
 const OCTAVES: [u64; 5] = [64, 32, 16, 8, 4];
 
-/// A number from -1 to 1 without pattern for each point of a lattice.
+/// A pseudorandom number from -1 to 1 for each point of a lattice.
 fn lattice(octave: u64, [z, y, x]: [u64; 3]) -> f64 {
     let position = octave << 60 | z << 40 | y << 20 | x;
     let product = (position + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
@@ -28,7 +27,7 @@ fn lattice(octave: u64, [z, y, x]: [u64; 3]) -> f64 {
     ((mixed ^ mixed >> 32) >> 11) as f64 / (1u64 << 52) as f64 - 1.0
 }
 
-/// Smooth random numbers: along x between lattice points, whose numbers are interpolated in y and z.
+/// Adds smooth noise to a row along x, interpolated between the numbers of lattice points.
 fn add_octave(row: &mut [f64], octave: u64, cell: u64, height: f64, z: u64, y: u64) {
     let ease = |at: u64| {
         let t = (at % cell) as f64 / cell as f64;
@@ -52,7 +51,7 @@ fn add_octave(row: &mut [f64], octave: u64, cell: u64, height: f64, z: u64, y: u
     }
 }
 
-/// Noise of several octaves, as turbulence has it.
+/// Noise of several octaves, similar to turbulence.
 fn noise(slices: u64) -> Vec<f64> {
     let mut field = vec![0.0; (slices * EDGE * EDGE) as usize];
     for (i, row) in (0..).zip(field.chunks_exact_mut(EDGE as usize)) {
@@ -64,7 +63,7 @@ fn noise(slices: u64) -> Vec<f64> {
     field
 }
 
-/// The highest parts of a field, and zeros: whole blocks and chunks of them.
+/// The highest parts of a field, and zeros elsewhere, which fill whole blocks and chunks.
 fn peaks(field: &[f32]) -> Vec<f32> {
     field.iter().map(|value| (value - 0.7).max(0.0)).collect()
 }
@@ -73,7 +72,7 @@ fn bound() -> Bound {
     Bound::range(1e-3).expect("a good bound")
 }
 
-/// The absolute bound, a little rounded up.
+/// The absolute bound, slightly rounded up.
 fn tolerance<T: Element>(field: &[T]) -> f64 {
     let values = || field.iter().map(|value| value.to_f64());
     let (low, high) = (
@@ -103,7 +102,7 @@ fn group<'a>(
     group
 }
 
-/// What copying and filling of as many bytes takes, in as many threads as the backend uses.
+/// Times of copying and filling as many bytes, in as many threads as the backend uses.
 fn ceilings(criterion: &mut Criterion) {
     let source = vec![1u8; 4 * (EDGE * EDGE * EDGE) as usize];
     let mut target = source.clone();
@@ -137,7 +136,7 @@ fn ceilings(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// Both ways of one compressor.
+/// Compression and decompression by one compressor.
 fn both<T: Element>(
     group: &mut BenchmarkGroup<'_, WallTime>,
     name: &str,
@@ -193,7 +192,7 @@ fn all(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// Plain lines into memory that is used again and again, and by every version of the code.
+/// Plain lines into reused memory, and by every version of the code.
 fn lines(criterion: &mut Criterion) {
     let field: Vec<f32> = noise(EDGE).into_iter().map(|x| x as f32).collect();
     let mut group = group(criterion, "lines", size_of_val(&field[..]));

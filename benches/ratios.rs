@@ -4,18 +4,17 @@
 //! ratios [--json FILE] FIELD.f32:Z,Y,X[:MISSING] ...
 //! ```
 //!
-//! Fields are raw little-endian `f32` files. Values equal to MISSING are read as NaN. For each
-//! field and range bound it prints, as Markdown, the ratio of
+//! Fields are raw little-endian `f32` files. Values equal to MISSING are read as NaN. For each field and range bound it
+//! prints the following ratios as Markdown:
 //!
-//! * `CODEC RANK`: ferrosz's container with each codec and rank of blocks that the field can have,
-//!   and what the automatic choice takes. Each is decompressed, and the bound judged in `f64`; NaNs
-//!   must come back bit for bit. A fault ends the program.
-//! * `bare cuszp MODE RANK` and `bare aatrox`: cuSZp's and AATROX's own streams with the absolute
-//!   error as cuSZp's command computes it. They keep no promise, so their values over the bound are
-//!   counted instead.
+//! * `CODEC RANK`: ferrosz's container with each codec and rank of blocks that the field can have, and the preset's
+//!   choice. Each stream is decompressed, and the bound judged in `f64`; NaNs must come back bit for bit. A fault ends
+//!   the program.
+//! * `bare cuszp MODE RANK` and `bare aatrox`: cuSZp's and AATROX's own streams, with the absolute error as cuSZp's
+//!   command computes it. These formats do not promise a bound, so their values beyond it are counted.
 //! * `bare aatrox, short layers`: AATROX with layers of 8192 elements instead of 32,768.
 //!
-//! The JSON has bytes, chunks and chunks with exceptions beside.
+//! The JSON also has bytes, chunks and chunks with exceptions.
 
 use ferrosz::cuszp::Mode;
 use ferrosz::{
@@ -29,14 +28,15 @@ use std::{env, fs};
 
 const RELATIVE: [f64; 3] = [1e-2, 1e-3, 1e-4];
 
-/// A layer of the container's, and what AATROX spends on a layer of its own before any payload.
+/// Elements of a layer in ferrosz's container; bytes of the rates before the payload in AATROX's layers of 32,768
+/// elements, and in short layers.
 const SHORT_LAYER: usize = 8192;
 const LONG_LAYER_RATES: usize = 1024;
 const SHORT_LAYER_RATES: usize = 256;
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
-/// A field and what its bounds follow from.
+/// A field with its range.
 struct Field {
     name: String,
     extents: Extents,
@@ -45,7 +45,7 @@ struct Field {
     highest: f32,
 }
 
-/// What is known of one stream.
+/// The results of one stream.
 struct Row {
     name: String,
     ratio: f64,
@@ -85,7 +85,7 @@ fn main() -> Outcome<()> {
 }
 
 impl Field {
-    /// Reads what an argument names.
+    /// Reads the file and the dimensions of an argument.
     fn read(argument: &str) -> Outcome<Self> {
         let mut parts = argument.split(':');
         let path = Path::new(parts.next().unwrap_or_default());
@@ -119,19 +119,19 @@ impl Field {
         })
     }
 
-    /// How many dimensions are longer than 1: the highest rank of blocks.
+    /// The number of dimensions longer than 1: the highest rank of blocks.
     fn rank(&self) -> usize {
         let is_long = |length: &&u64| **length > 1;
         self.extents.lengths().iter().filter(is_long).count()
     }
 
-    /// The container with every layout, and with the automatic choice.
+    /// The container with every layout, and with the preset's choice.
     fn containers(&self, relative: f64, rows: &mut Vec<Row>) -> Outcome<()> {
         let bound = Bound::range(relative)?;
         let all = Codec::ALL.into_iter();
         for (codec, shape) in all.flat_map(|codec| Shape::ALL.map(|shape| (codec, shape))) {
             let layout = Layout::new(codec, shape, self.extents);
-            // Other shapes are those of fewer dimensions again.
+            // Other shapes repeat a layout of fewer dimensions.
             if layout.shape == shape {
                 let compressor = Compressor::new(codec, bound).with_rank(shape.rank())?;
                 let compressor = compressor.extents(self.extents.lengths())?;
@@ -150,7 +150,7 @@ impl Field {
         Ok(())
     }
 
-    /// One container, judged.
+    /// One container, whose values are judged.
     fn container(&self, relative: f64, name: String, compressor: Compressor) -> Outcome<Row> {
         let stream = compressor.device(Device::Cpu).compress(&self.values)?;
         let decompressor = Decompressor::new().device(Device::Cpu);
@@ -166,8 +166,7 @@ impl Field {
         Ok(self.row(relative, name, stream.len(), over, &forms))
     }
 
-    /// Values further than the bound from what they should be; NaNs are none if they are back bit
-    /// for bit.
+    /// The number of values whose error exceeds the bound; a NaN does not count if it comes back bit for bit.
     fn over(&self, relative: f64, decoded: &[f32]) -> u64 {
         let bound = relative * (f64::from(self.highest) - f64::from(self.lowest));
         let is_kept = |(x, y): (&f32, &f32)| {
@@ -210,8 +209,8 @@ impl Field {
         Ok(())
     }
 
-    /// Bytes of an AATROX stream, had it short layers: each is compressed alone, and the rates of
-    /// the rest of its long layer are taken off.
+    /// Bytes of an AATROX stream with short layers: each layer is compressed alone, and the rates of the unused rest of
+    /// its long layer are subtracted.
     fn short_layers(&self, error: f32) -> Outcome<usize> {
         let mut bytes = 0;
         for layer in self.values.chunks(SHORT_LAYER) {

@@ -1,8 +1,8 @@
-//! What tuning of the interpolation gains.
+//! The gain by tuning of the interpolation.
 //!
-//! `cargo bench --bench tuning -- FIELD.f32:Z,Y,X ...` prints a table in Markdown: bits a value of the codes,
-//! by the order-0 entropy of each level, without tuning; what that changes by with each mode and preset;
-//! PSNR; and the time of tuning, as a part of that of prediction without tuning.
+//! `cargo bench --bench tuning -- FIELD.f32:Z,Y,X ...` prints a table in Markdown: bits a value of the codes without
+//! tuning, by the order-0 entropy of each level; the change of them by each mode and preset; PSNR; and the time of
+//! tuning relative to the time of prediction without tuning.
 
 use ferrosz::Shape;
 use ferrosz::codec::oracle;
@@ -25,7 +25,7 @@ struct Field {
     range: f64,
 }
 
-/// What parameters make of a field.
+/// The result of prediction with some parameters.
 struct Outcome {
     bits: f64,
     psnr: f64,
@@ -73,7 +73,7 @@ fn change(of: &Outcome, from: &Outcome) -> String {
     format!("{:+.1} %", (of.bits / from.bits - 1.0) * 100.0)
 }
 
-/// What tuning comes to, and how long it took.
+/// The result with tuned parameters, and the duration of tuning.
 fn tuned(field: &Field, bound: f64, tuning: &Tuning) -> (Outcome, Duration) {
     let error = (bound * field.range) as f32;
     let mut scratch = vec![0.0; store::len(field.grid.shape()) as usize];
@@ -127,7 +127,7 @@ fn predict(field: &Field, parameters: Parameters, error: f32) -> Outcome {
     }
 }
 
-/// The bits of symbols that occur so often.
+/// The bits of symbols with these counts, by their entropy.
 fn entropy(counts: &HashMap<u16, u64>) -> f64 {
     let all: u64 = counts.values().sum();
     (counts.values())

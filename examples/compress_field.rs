@@ -1,4 +1,4 @@
-//! A field compressed, looked at, and decompressed whole and in part.
+//! Compresses a field, inspects the stream, and decompresses all of it and a part.
 //!
 //! ```text
 //! cargo run --release --example compress_field
@@ -13,8 +13,8 @@ fn main() -> Result<(), Error> {
         .map(|i| (i as f32 * 0.003).sin() + i as f32 * 1e-6)
         .collect();
 
-    // Within a thousandth of the field's range, by the codec that a sample of the field says is shortest. The device
-    // is chosen by itself, too: whichever is done earlier, with the same bytes.
+    // The bound is a thousandth of the field's range; the codec is the one whose stream of a sample is shortest. The
+    // device is chosen automatically, too: the one that is expected to be faster, with the same bytes.
     let compressor = Compressor::new(Preset::Small, Bound::range(1e-3)?).extents(&extents)?;
     let chosen = compressor.choose(&field)?;
     let device = chosen.device_for(field.len() as u64, f32::DTYPE)?;

@@ -1,4 +1,4 @@
-//! Compression and decompression of device memory, on a stream of one's own.
+//! Compression and decompression of device memory, on the caller's own CUDA stream.
 //!
 //! ```text
 //! cargo run --release --example device_memory
@@ -20,19 +20,20 @@ fn main() -> Result<(), Box<dyn Error>> {
     let host: Vec<f32> = (0..1 << 22).map(|i| (i as f32 * 0.003).sin()).collect();
     let elements = host.len() as u64;
 
-    // What a caller brings: the field, room for the longest stream, room for the result, and a
-    // workspace that serves any number of calls.
+    // The caller's memory: the field, a buffer for the longest stream, a buffer for the result, and a workspace for any
+    // number of calls.
     let field = stream.clone_htod(&host)?;
     let room = max_compressed_len(elements, Dtype::F32) as usize;
     let mut bytes = stream.alloc_zeros::<u8>(room)?;
     let mut back = stream.alloc_zeros::<f32>(host.len())?;
     let mut workspace = gpu.workspace(&stream, elements)?;
 
-    // The codec for this field and others like it, by a sample that is copied to the host. This waits.
+    // A preset chooses the codec for this field and similar ones, by a sample that is copied to the host. This call
+    // waits.
     let preset = Compressor::new(Preset::Fast, Bound::range(1e-3)?);
     let compressor = gpu.choose(&stream, &preset, &field, &mut workspace)?;
 
-    // These calls neither allocate nor wait; even the range for the bound is found on the device.
+    // These calls neither allocate nor wait; the range for the bound is computed on the device, too.
     gpu.compress(&stream, &compressor, &field, &mut bytes, &mut workspace)?;
     let length = workspace.stream_bytes(&stream)?;
     let decompressor = Decompressor::new();
@@ -45,7 +46,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         &mut workspace,
     )?;
 
-    // This waits, and says whether the stream was sound.
+    // This call waits, and returns an error if the stream was damaged.
     workspace.check(&stream)?;
     let back = stream.clone_dtoh(&back)?;
     let errors = host.iter().zip(&back).map(|(x, y)| (x - y).abs());

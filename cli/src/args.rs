@@ -1,7 +1,8 @@
 //! The command line.
 
-use crate::bounds::Bounds;
+use crate::bounds::{BoundFlags, Bounds, bound_value};
 use crate::codec_choice::CodingFlags;
+use crate::common::Common;
 use crate::files::{Files, Replace};
 use crate::location::Location;
 use crate::part::PartFlags;
@@ -10,11 +11,10 @@ use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 use ferrosz::codec::container::extents::MAX_RANK;
 use ferrosz::cuszp::Mode;
-use ferrosz::{Bound, BoundMode, Device, Dtype, Shape};
+use ferrosz::{Dtype, Shape};
 use std::str::FromStr;
 
-/// Over the options that all commands understand.
-const EVERYWHERE: &str = "Everywhere";
+/// Heading of the options that all commands have.
 
 const AFTER_HELP: &str = "\
 .npy files carry their element type and dimensions. All other arrays are raw little-endian values, and need
@@ -45,36 +45,15 @@ const COMPACT_USAGE: &str = "ferrosz compact [OPTIONS] IN OUT
 #[derive(Debug, Parser)]
 #[command(name = "ferrosz", version, after_help = AFTER_HELP)]
 pub struct CommandLine {
-    /// What all commands understand.
+    /// Options of all commands.
     #[command(flatten)]
     pub common: Common,
-    /// What to do.
+    /// The command to run.
     #[command(subcommand)]
     pub command: Command,
 }
 
-/// What all commands understand.
-#[derive(Debug, Clone, Args)]
-pub struct Common {
-    /// Where to run: auto, cpu, cuda, cuda:N or emulator; the bytes are the same everywhere
-    #[arg(long, help_heading = EVERYWHERE, global = true, value_name = "DEVICE", default_value = "auto")]
-    pub device: Device,
-    /// Print a JSON object for each input to stdout, or to stderr where the data go to stdout
-    #[arg(long, help_heading = EVERYWHERE, global = true)]
-    pub json: bool,
-    /// No progress bar, no summary, no notes
-    #[arg(long, short, help_heading = EVERYWHERE, global = true)]
-    pub quiet: bool,
-}
-
-impl Common {
-    /// Whether notes for people are wanted: programs find them in the object.
-    pub fn notes(&self) -> bool {
-        !self.quiet && !self.json
-    }
-}
-
-/// What to do.
+/// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Compress an array to a stream
@@ -83,23 +62,23 @@ pub enum Command {
     Decompress(Decompress),
     /// Replace a part of a compressed array, in place
     Update(Update),
-    /// Write a stream without what updates replaced
+    /// Write a stream without the chunks that updates replaced
     Compact(Compact),
     /// Check that streams are whole, without the original arrays
     Check(Check),
     /// Check that a stream keeps its error bound against the original array
     Verify(Verify),
-    /// Show what streams say of themselves
+    /// Show shape, codec, error bound and sizes of streams
     Info(Info),
-    /// List presets and codecs, and what each is for
+    /// List presets and codecs, and the purpose of each
     Codecs,
-    /// Measure what each preset makes of arrays, and how fast
+    /// Measure ratio, speed and error of every preset on arrays
     Bench(Bench),
     /// Write and read cuSZp's own streams
     Cuszp(Cuszp),
     /// Write and read bare AATROX streams
     Aatrox(Aatrox),
-    /// Print what makes a shell complete this command's words
+    /// Print the script with which a shell completes this command's words
     Completions(Completions),
     /// Print the manual page of this command, or of one of its commands
     Man(Man),
@@ -112,21 +91,21 @@ pub struct Compress {
     /// The arrays and streams.
     #[command(flatten)]
     pub files: Files,
-    /// What the array is.
+    /// Element type and dimensions of raw values.
     #[command(flatten)]
     pub shape: ShapeFlags,
     /// The error bound.
     #[command(flatten)]
     pub bound: BoundFlags,
-    /// How values are coded.
+    /// The preset or codec.
     #[command(flatten)]
     pub coding: CodingFlags,
-    /// Dimensions of blocks or tiles, 1 to 3; by default a preset chooses, and a codec takes those of the array
+    /// Dimensions of blocks or tiles, 1 to 3; by default a preset chooses, and --codec takes as many as the array has
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=3))]
     pub rank: Option<u8>,
 }
 
-/// What the array is; needed for raw values.
+/// Element type and dimensions of an array; needed for raw values.
 #[derive(Debug, Clone, Default, Args)]
 pub struct ShapeFlags {
     /// Element type of raw values
@@ -135,37 +114,6 @@ pub struct ShapeFlags {
     /// Dimensions of raw values, slowest first
     #[arg(long, value_name = "Z,Y,X")]
     pub dims: Option<Dims>,
-}
-
-/// The error bound: just one of these.
-#[derive(Debug, Args)]
-#[group(required = true, multiple = false)]
-pub struct BoundFlags {
-    /// Absolute error bound: |x - x'| <= E
-    #[arg(long, value_name = "E", allow_negative_numbers = true, value_parser = bound_value)]
-    pub abs: Option<f64>,
-    /// Error bound relative to the range: |x - x'| <= E * (max - min)
-    #[arg(long, value_name = "E", allow_negative_numbers = true, value_parser = bound_value)]
-    pub range: Option<f64>,
-    /// Error bound relative to the largest magnitude: |x - x'| <= E * max|x|
-    #[arg(long, value_name = "E", allow_negative_numbers = true, value_parser = bound_value)]
-    pub max: Option<f64>,
-    /// As --range, which is what most compressors mean by REL
-    #[arg(long, value_name = "E", allow_negative_numbers = true, value_parser = bound_value)]
-    pub rel: Option<f64>,
-}
-
-impl BoundFlags {
-    /// Mode and number; the command line has just one.
-    pub fn given(&self) -> Option<(BoundMode, f64)> {
-        [
-            (BoundMode::Abs, self.abs),
-            (BoundMode::Range, self.range.or(self.rel)),
-            (BoundMode::Max, self.max),
-        ]
-        .into_iter()
-        .find_map(|(mode, value)| Some((mode, value?)))
-    }
 }
 
 /// `ferrosz decompress`.
@@ -178,7 +126,7 @@ pub struct Decompress {
     /// Decompress a damaged stream: lost values become NaN, and the lost parts are listed
     #[arg(long, conflicts_with = "part")]
     pub salvage: bool,
-    /// Only a part of the array.
+    /// The part of the array to decompress; all of it if not given.
     #[command(flatten)]
     pub part: PartFlags,
 }
@@ -187,10 +135,10 @@ pub struct Decompress {
 #[derive(Debug, Args)]
 #[command(mut_group("part", |group| group.required(true)))]
 pub struct Update {
-    /// Stream to change: a file. Whatever ends the command early leaves the old stream or the new
+    /// File of the stream to change; however the command ends, the file holds the old stream or the new one
     #[arg(value_name = "STREAM", value_parser = location())]
     pub stream: Location,
-    /// Array to put in: .npy, raw values of the stream's type, or '-'; as many values as the part
+    /// Array to put in: .npy, raw values of the stream's type, or '-'; as many values as the part has
     #[arg(value_name = "IN", value_parser = location())]
     pub input: Location,
     /// The part that is replaced.
@@ -224,7 +172,7 @@ pub struct Verify {
     /// The stream, or '-'
     #[arg(value_name = "STREAM", value_parser = location())]
     pub stream: Location,
-    /// What the array is; for raw values without it, what the stream says.
+    /// Element type and dimensions of the original; those of the stream for raw values without flags.
     #[command(flatten)]
     pub shape: ShapeFlags,
 }
@@ -247,13 +195,13 @@ pub struct Bench {
     /// Arrays: .npy, raw values, or '-'
     #[arg(value_name = "FIELD", value_parser = location())]
     pub fields: Vec<Location>,
-    /// What the arrays are.
+    /// Element type and dimensions of raw values.
     #[command(flatten)]
     pub shape: ShapeFlags,
     /// The error bounds.
     #[command(flatten)]
     pub bounds: Bounds,
-    /// Calls that are timed, after one that is not
+    /// Timed calls for each median, after one call that is not timed
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
     pub repeat: u32,
 }
@@ -277,17 +225,17 @@ pub struct Man {
 /// `ferrosz cuszp`.
 #[derive(Debug, Args)]
 pub struct Cuszp {
-    /// In which direction.
+    /// Compress or decompress.
     #[command(subcommand)]
     pub action: CuszpAction,
 }
 
-/// A direction.
+/// The two directions.
 #[derive(Debug, Subcommand)]
 pub enum CuszpAction {
-    /// Compress an array to a stream of cuSZp's
+    /// Compress an array to a cuSZp stream
     Compress(CuszpCompress),
-    /// Decompress a stream of cuSZp's
+    /// Decompress a cuSZp stream
     Decompress(CuszpDecompress),
 }
 
@@ -300,16 +248,16 @@ pub struct CuszpCompress {
     /// Stream to write, or '-'
     #[arg(value_name = "OUT", value_parser = location())]
     pub output: Location,
-    /// The output.
+    /// Whether the output may replace a file.
     #[command(flatten)]
     pub replace: Replace,
-    /// What the array is.
+    /// Element type and dimensions of raw values.
     #[command(flatten)]
     pub shape: ShapeFlags,
-    /// What the stream does not say of itself.
+    /// The parameters that a cuSZp stream does not hold.
     #[command(flatten)]
     pub stream: CuszpFlags,
-    /// Refuse what cuSZp would not decompress, or not to values within the bound
+    /// Refuse an array that cuSZp would not decompress, or would decompress to values off by more than the bound
     #[arg(long)]
     pub strict: bool,
 }
@@ -323,28 +271,28 @@ pub struct CuszpDecompress {
     /// Array to write: .npy by its suffix, else raw values; or '-' for raw values
     #[arg(value_name = "OUT", value_parser = location())]
     pub output: Location,
-    /// The output.
+    /// Whether the output may replace a file.
     #[command(flatten)]
     pub replace: Replace,
-    /// What the array is.
+    /// Element type and dimensions of the array.
     #[command(flatten)]
     pub shape: StreamShape,
-    /// What the stream does not say of itself.
+    /// The parameters that a cuSZp stream does not hold.
     #[command(flatten)]
     pub stream: CuszpFlags,
-    /// Read the last 1 to 3 bytes as zero where the size that cuSZp returns lost them
+    /// Read up to 3 missing last bytes as zero: the size that cuSZp returns leaves them out
     #[arg(long)]
     pub allow_missing: bool,
 }
 
-/// What a stream of cuSZp's does not say of itself, besides the shape.
+/// The parameters that a cuSZp stream does not hold, without the shape.
 #[derive(Debug, Args)]
 pub struct CuszpFlags {
     /// How differences are stored: fixed, plain or outlier
     #[arg(long, value_name = "NAME", value_parser = cuszp_mode(), required_unless_present = "v1")]
     pub mode: Option<Mode>,
-    /// Dimensions that the coder sees, 1 to 3; as many as --dims has, if not given. 2 with three
-    /// dimensions: independent slices
+    /// Dimensions that the coder sees, 1 to 3; by default as many as --dims has. 2 with three dimensions:
+    /// independent slices
     #[arg(long, value_name = "N", value_parser = rank)]
     pub rank: Option<Shape>,
     /// Absolute error bound, rounded to the element type
@@ -361,12 +309,12 @@ pub struct CuszpFlags {
 /// `ferrosz aatrox`.
 #[derive(Debug, Args)]
 pub struct Aatrox {
-    /// In which direction.
+    /// Compress or decompress.
     #[command(subcommand)]
     pub action: AatroxAction,
 }
 
-/// A direction.
+/// The two directions.
 #[derive(Debug, Subcommand)]
 pub enum AatroxAction {
     /// Compress an array to a bare AATROX stream
@@ -384,10 +332,10 @@ pub struct AatroxCompress {
     /// Stream to write, or '-'
     #[arg(value_name = "OUT", value_parser = location())]
     pub output: Location,
-    /// The output.
+    /// Whether the output may replace a file.
     #[command(flatten)]
     pub replace: Replace,
-    /// What the array is.
+    /// Element type and dimensions of raw values.
     #[command(flatten)]
     pub shape: ShapeFlags,
     /// Absolute error bound, rounded to the element type
@@ -404,10 +352,10 @@ pub struct AatroxDecompress {
     /// Array to write: .npy by its suffix, else raw values; or '-' for raw values
     #[arg(value_name = "OUT", value_parser = location())]
     pub output: Location,
-    /// The output.
+    /// Whether the output may replace a file.
     #[command(flatten)]
     pub replace: Replace,
-    /// What the array is.
+    /// Element type and dimensions of the array.
     #[command(flatten)]
     pub shape: StreamShape,
     /// Absolute error bound, rounded to the element type
@@ -415,7 +363,7 @@ pub struct AatroxDecompress {
     pub abs: f64,
 }
 
-/// What the array of a stream is that does not say so itself.
+/// Element type and dimensions of an array whose stream does not hold them.
 #[derive(Debug, Args)]
 pub struct StreamShape {
     /// Element type
@@ -467,27 +415,18 @@ fn cuszp_mode() -> impl TypedValueParser<Value = Mode> {
         .try_map(|name| Mode::from_name(&name).ok_or("unknown mode"))
 }
 
-/// The shape of blocks of a rank.
+/// Parses a rank: the shape of its blocks.
 pub fn rank(text: &str) -> Result<Shape, String> {
     let number = text.parse().ok();
     (number.and_then(Shape::of_rank)).ok_or_else(|| "a rank is 1, 2 or 3".to_owned())
 }
 
-/// A number that can be a bound of a bare stream.
+/// Parses the bound of a bare stream: a positive number.
 fn positive_bound(text: &str) -> Result<f64, String> {
     match bound_value(text)? {
         0.0 => Err("a bound of 0 cannot be kept: give a positive number".to_owned()),
         value => Ok(value),
     }
-}
-
-/// A number that can be a bound in any mode.
-pub fn bound_value(text: &str) -> Result<f64, String> {
-    let value: f64 = text
-        .parse()
-        .map_err(|_| "a bound is a number, as in 1e-3".to_owned())?;
-    Bound::abs(value).map_err(|error| error.to_string())?;
-    Ok(value)
 }
 
 #[cfg(test)]

@@ -1,8 +1,9 @@
 //! `ferrosz cuszp` and `ferrosz aatrox`: other compressors' own streams.
 
 use crate::args::{
-    AatroxAction, Common, CuszpAction, CuszpCompress, CuszpDecompress, CuszpFlags, StreamShape,
+    AatroxAction, CuszpAction, CuszpCompress, CuszpDecompress, CuszpFlags, StreamShape,
 };
+use crate::common::Common;
 use crate::failure::Failure;
 use crate::field_file::{self, Array, Field};
 use crate::files::Replace;
@@ -18,8 +19,8 @@ use std::time::Instant;
 ///
 /// # Errors
 ///
-/// If files cannot be read or written, the stream is damaged or of another kind, or the strict
-/// encoder refuses.
+/// If files cannot be read or written, the stream is damaged or has another format, or the strict encoder
+/// refuses the array.
 pub fn cuszp(action: &CuszpAction, common: &Common) -> Result<(), Failure> {
     match action {
         CuszpAction::Compress(args) => cuszp_compress(args, common),
@@ -103,7 +104,7 @@ fn cuszp_params<T>(flags: &CuszpFlags, extents: &[u64], error: T) -> Result<Para
 ///
 /// # Errors
 ///
-/// If files cannot be read or written, or the stream is damaged or of another kind.
+/// If files cannot be read or written, or the stream is damaged or has another format.
 pub fn aatrox(action: &AatroxAction, common: &Common) -> Result<(), Failure> {
     let device = common.device;
     match action {
@@ -152,7 +153,7 @@ fn aatrox_params<T>(extents: &[u64], error: T) -> Result<aatrox::Params<T>, Fail
     Ok(aatrox::Params { elements, error })
 }
 
-/// The bound as an `f32`, rounded to nearest as cuSZp does.
+/// The bound rounded to the nearest `f32`, as cuSZp rounds it.
 fn bound_f32(bound: f64) -> Result<f32, Failure> {
     let rounded = bound as f32;
     if rounded > 0.0 && rounded.is_finite() {
@@ -172,7 +173,7 @@ fn bound_f64(flags: &CuszpFlags) -> Result<f64, Failure> {
     }
 }
 
-/// What both directions of both formats have in common.
+/// The files and options of a call, for both directions of both formats.
 struct Job<'a> {
     format: &'static str,
     input: &'a Location,

@@ -1,6 +1,7 @@
-//! `ferrosz bench`: what each preset makes of a field, and how fast.
+//! `ferrosz bench`: ratio, speed and error of every preset on a field.
 
-use crate::args::{Bench, Common};
+use crate::args::Bench;
+use crate::common::Common;
 use crate::failure::Failure;
 use crate::field_file::{self, Array};
 use crate::location::Location;
@@ -14,7 +15,7 @@ use std::time::Duration;
 /// The bound, relative to the range, if none is given.
 const RANGE: f64 = 1e-3;
 
-/// Compresses fields with every preset within every bound; whether every bound was kept.
+/// Compresses fields with every preset within every bound; true if no error exceeds its bound.
 ///
 /// # Errors
 ///

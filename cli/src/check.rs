@@ -1,6 +1,7 @@
 //! `ferrosz check`.
 
-use crate::args::{Check, Common};
+use crate::args::Check;
+use crate::common::Common;
 use crate::failure::Failure;
 use crate::files;
 use crate::location::Location;
@@ -11,11 +12,11 @@ use ferrosz::{Damage, Decompressor, Info};
 use serde_json::json;
 use std::time::Instant;
 
-/// Decodes streams and compares all checksums, without the original arrays; whether all are whole.
+/// Decodes streams and compares all checksums, without the original arrays; true if no stream is damaged.
 ///
 /// # Errors
 ///
-/// If a stream cannot be read, or is damaged elsewhere than in chunks.
+/// If a stream cannot be read, or is damaged outside of its chunks.
 pub fn run(args: &Check, common: &Common) -> Result<bool, Failure> {
     let streams: Vec<&Location> = args.streams.iter().collect();
     files::each(&streams, common, |location| check(location, common))

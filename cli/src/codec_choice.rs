@@ -1,24 +1,24 @@
-//! Presets and codecs as the command line has them.
+//! Presets and codecs on the command line.
 
 use crate::report;
 use clap::Args;
 use ferrosz::codec::tile;
 use ferrosz::{Choice, Codec, Preset, Shape};
 
-/// Another name of the preset that is taken by itself.
+/// A second name of the default preset.
 const AUTO: &str = "auto";
 
-/// How values are coded: at most one of these.
+/// The preset or codec: at most one of these.
 #[derive(Debug, Default, Args)]
 #[group(multiple = false)]
 pub struct CodingFlags {
     /// Choose the codec with the shortest stream; this is the default
     #[arg(long)]
     pub small: bool,
-    /// Choose the codec with the shortest stream of those without splines: about twice as fast
+    /// Choose the codec with the shortest stream among codecs without splines: about twice as fast
     #[arg(long)]
     pub balanced: bool,
-    /// Choose what is shortest of the fastest codecs, the only ones with updates
+    /// Choose the shortest stream of the fastest codecs, the only ones with updates
     #[arg(long)]
     pub fast: bool,
     /// Take this codec: `ferrosz codecs` lists and explains all
@@ -27,7 +27,7 @@ pub struct CodingFlags {
 }
 
 impl CodingFlags {
-    /// What was asked for.
+    /// The preset or codec of the flags; by default the preset `small`.
     pub fn choice(&self) -> Choice {
         let presets = [(self.fast, Preset::Fast), (self.balanced, Preset::Balanced)];
         let preset = presets.into_iter().find(|(is_asked, _)| *is_asked);
@@ -57,7 +57,7 @@ pub fn describe(codec: Codec, rank: u8) -> String {
     format!("{codec}, {} of {}", pieces(codec), extents(codec, rank))
 }
 
-/// What a codec cuts a field into.
+/// The name of a codec's pieces of a field, blocks or tiles.
 pub fn pieces(codec: Codec) -> &'static str {
     match codec.tiles() {
         Some(_) => "tiles",
@@ -65,7 +65,7 @@ pub fn pieces(codec: Codec) -> &'static str {
     }
 }
 
-/// The extents of a codec's blocks or tiles of a rank, without those that are 1.
+/// The extents of a codec's blocks or tiles of a rank, without extents of 1.
 pub fn extents(codec: Codec, rank: u8) -> String {
     let of_shape = match codec.tiles() {
         Some(_) => tile::extents,

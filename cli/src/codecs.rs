@@ -1,6 +1,6 @@
-//! `ferrosz codecs`: presets and codecs, and what each is for.
+//! `ferrosz codecs`: presets and codecs, and the purpose of each.
 
-use crate::args::Common;
+use crate::common::Common;
 use crate::failure::Failure;
 use crate::output;
 use ferrosz::codec::pipeline::LIST;

@@ -1,12 +1,13 @@
 //! `ferrosz compact`.
 
-use crate::args::{Common, Compact};
+use crate::args::Compact;
+use crate::common::Common;
 use crate::failure::Failure;
 use crate::files::{Job, same_name};
 use crate::{json, output, report, stream_file};
 use serde_json::json;
 
-/// Writes streams without updates that hold the same values; whether all went well.
+/// Writes each stream as a new one with the same values, without replaced chunks; true if all succeeded.
 ///
 /// # Errors
 ///

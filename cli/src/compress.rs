@@ -1,7 +1,8 @@
 //! `ferrosz compress`.
 
-use crate::args::{Common, Compress};
+use crate::args::Compress;
 use crate::codec_choice;
+use crate::common::Common;
 use crate::failure::Failure;
 use crate::field_file::{self, Array};
 use crate::files::{Job, stream_name};
@@ -14,7 +15,7 @@ use ferrosz::{Bound, Compressor, Device, Element, Info, Preset};
 use serde_json::{Value, json};
 use std::time::Instant;
 
-/// Compresses files; whether all went well.
+/// Compresses files; true if all succeeded.
 ///
 /// # Errors
 ///
@@ -29,7 +30,7 @@ pub fn run(args: &Compress, common: &Common) -> Result<bool, Failure> {
     })
 }
 
-/// Says what `--abs 0` means.
+/// Explains `--abs 0` in a note.
 fn note_lossless(args: &Compress, common: &Common) {
     let is_lossless = args.bound.given().is_some_and(|(_, bound)| bound == 0.0);
     if is_lossless && common.notes() {
@@ -40,7 +41,7 @@ fn note_lossless(args: &Compress, common: &Common) {
     }
 }
 
-/// What the command line asks for, whatever the array.
+/// The compressor of the command line, before the extents of an array are known.
 fn compressor(args: &Compress, common: &Common) -> Result<Compressor, Failure> {
     let bound = bound(args, common)?;
     let compressor = Compressor::new(args.coding.choice(), bound).device(common.device);
@@ -92,15 +93,15 @@ fn compress<T: Element>(
     summary.print(common, job)
 }
 
-/// What was done.
+/// The report about one compressed array.
 struct Summary {
     info: Info,
-    /// As asked for.
+    /// The rank of the command line.
     rank: Option<u8>,
-    /// That which chose the layout.
+    /// The preset that chose the layout, if any did.
     preset: Option<Preset>,
     outlying: Vec<Outlying>,
-    /// The one that was used.
+    /// The device that was used.
     device: Device,
     seconds: f64,
 }
@@ -118,7 +119,7 @@ impl Summary {
         }
     }
 
-    /// Says so where blocks have fewer dimensions than were asked for.
+    /// Notes that blocks have fewer dimensions than `--rank` asks for.
     fn note_rank(&self) {
         let found = self.info.rank;
         if let Some(rank) = self.rank.filter(|rank| *rank > found) {
@@ -182,7 +183,7 @@ impl Summary {
     }
 }
 
-/// A bound, and the absolute error that it comes to.
+/// A bound, and the absolute error that it resolves to.
 fn resolved(info: &Info) -> String {
     let error = report::absolute_error(info.absolute_error);
     format!("{}, absolute error {error}", report::bound(info.bound))

@@ -1,15 +1,15 @@
-//! Damaged chunks, for people and programs.
+//! Reports of damaged chunks, for people and programs.
 
 use ferrosz::{Damage, Part};
 use serde_json::{Value, json};
 
-/// Damaged chunks that people are shown.
+/// Damaged chunks in a text at most.
 const MOST_CHUNKS: usize = 20;
 
-/// Parts of each that people are shown.
+/// Parts of each damaged chunk in a text at most.
 const MOST_PARTS: usize = 3;
 
-/// A line for each damaged chunk, as far as people read them.
+/// A line for each of the first [`MOST_CHUNKS`] damaged chunks, and one with the number of the others.
 pub fn lines(damages: &[Damage]) -> Vec<String> {
     let mut lines: Vec<String> = damages.iter().take(MOST_CHUNKS).map(line).collect();
     if let Some(more) = damages
@@ -35,7 +35,7 @@ fn line(damage: &Damage) -> String {
     format!("{}; {lost}", damage.cause)
 }
 
-/// A part as the command line has it.
+/// The flag that selects a part: `--elements` or `--box`.
 fn flag(part: &Part) -> String {
     match part {
         Part::Elements(range) => format!("--elements {}..{}", range.start, range.end),
@@ -48,7 +48,7 @@ fn flag(part: &Part) -> String {
     }
 }
 
-/// All damaged chunks.
+/// All damaged chunks and their lost parts.
 pub fn to_json(damages: &[Damage]) -> Value {
     let one = |damage: &Damage| {
         json!({

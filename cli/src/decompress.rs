@@ -1,6 +1,7 @@
 //! `ferrosz decompress`.
 
-use crate::args::{Common, Decompress};
+use crate::args::Decompress;
+use crate::common::Common;
 use crate::failure::Failure;
 use crate::field_file::{self, Array};
 use crate::files::{Job, array_name};
@@ -12,15 +13,15 @@ use ferrosz::{Damage, Decompressor, Device, Element, Info};
 use serde_json::json;
 use std::time::Instant;
 
-/// Decompresses files; whether all of all came back.
+/// Decompresses files; true if no value is lost.
 ///
 /// # Errors
 ///
-/// If the stream cannot be read, is damaged, the device cannot be used, or the output cannot be
-/// written.
+/// If the stream cannot be read, is damaged (with `--salvage`: damaged outside of its chunks), the device cannot be
+/// used, or the output cannot be written.
 pub fn run(args: &Decompress, common: &Common) -> Result<bool, Failure> {
     let is_part = args.part.elements.is_some() || args.part.box_.is_some();
-    // A part would else lie under the name of the whole.
+    // By default, a part would get the file name of the whole array.
     if is_part && let ([Location::File(_)], None) = (&args.files.files[..], &args.files.out_dir) {
         return Err(Failure::usage(
             "a part of an array has no name of its own: name an output",
@@ -68,7 +69,7 @@ fn decompress<T: Element>(
     .map_err(|error| stream_file::explain(&job.input, error))?;
     let seconds = start.elapsed().as_secs_f64();
     field_file::write(&job.output, args.files.replace.force, &array)?;
-    // What is damaged, and parts of streams of tiles, are decoded on the CPU.
+    // Damaged streams, and parts of streams of tiles, are decoded on the CPU.
     let device = match args.salvage || (part.is_some() && info.chunk_tiles.is_some()) {
         true => Device::Cpu,
         false => Decompressor::new()
@@ -99,11 +100,11 @@ fn progress<T: Element>(what: &'static str, info: &Info, common: &Common) -> Pro
     Progress::new(what, info.elements, T::BYTES as u64, common.quiet)
 }
 
-/// All values, with a progress bar.
+/// Decompresses a whole stream, with a progress bar.
 ///
 /// # Errors
 ///
-/// As [`Decompressor::decompress`].
+/// The errors of [`Decompressor::decompress`].
 pub fn whole<T: Element>(
     stream: &[u8],
     info: &Info,
@@ -119,7 +120,7 @@ pub fn whole<T: Element>(
     })
 }
 
-/// What was done.
+/// The report about one decompressed stream.
 struct Summary<'a, T> {
     info: &'a Info,
     array: &'a Array<T>,
@@ -129,7 +130,7 @@ struct Summary<'a, T> {
 }
 
 impl<T: Element> Summary<'_, T> {
-    /// Whether standard error is for people: it has the object where standard output has the data.
+    /// Whether standard error has text for people: with `--json` and data on standard output, it has the object.
     fn has_stderr(&self, job: &Job, common: &Common) -> bool {
         !common.json || job.output != Location::Pipe
     }

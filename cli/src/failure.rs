@@ -1,32 +1,32 @@
-//! Why a command ends without success.
+//! The errors that end a command.
 
 use std::fmt;
 use std::io;
 use thiserror::Error;
 
-/// Why a command ends without success; its text says what to do.
+/// An error that ends a command; its text says what the user can do.
 #[derive(Debug, Error)]
 pub enum Failure {
-    /// The command line cannot mean anything.
+    /// A wrong command line.
     #[error("{0}")]
     Usage(String),
-    /// Something went wrong on the way.
+    /// An error while the command ran.
     #[error("{0}")]
     Failed(String),
 }
 
 impl Failure {
-    /// A command line that cannot mean anything.
+    /// An error of the command line.
     pub fn usage(what: impl fmt::Display) -> Self {
         Self::Usage(what.to_string())
     }
 
-    /// Something that went wrong on the way.
+    /// An error while the command ran.
     pub fn failed(what: impl fmt::Display) -> Self {
         Self::Failed(what.to_string())
     }
 
-    /// A call of the operating system that failed: `cannot ACTION TARGET: CAUSE`.
+    /// A failed call of the operating system: `cannot ACTION TARGET: CAUSE`.
     pub fn io(action: &str, target: impl fmt::Display, cause: &io::Error) -> Self {
         Self::failed(format_args!("cannot {action} {target}: {cause}"))
     }

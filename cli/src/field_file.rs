@@ -14,10 +14,10 @@ use std::fmt;
 use std::fs::File;
 use std::io::{self, Cursor, Read, Write};
 
-/// Bytes converted at once; a multiple of every element's size.
+/// Bytes converted in one step; a multiple of every element's size.
 const BLOCK: usize = 1 << 20;
 
-/// What to check if raw values are not what flags say of them.
+/// Advice for raw values that do not fit the flags.
 pub const CHECK_FLAGS: &str = "check --dtype, --dims and the file";
 
 /// An array of one element type.
@@ -30,7 +30,7 @@ pub struct Array<T> {
 }
 
 impl<T: Element> Array<T> {
-    /// Its element type and lengths.
+    /// The array's element type and lengths.
     pub fn shape(&self) -> Shape {
         Shape {
             dtype: T::DTYPE,
@@ -48,7 +48,7 @@ pub enum Field {
     F64(Array<f64>),
 }
 
-/// An expression with the array of a field, of whichever type it is.
+/// Evaluates an expression with the array of a field, for either element type.
 #[macro_export]
 macro_rules! with_field {
     ($field:expr, $array:ident => $body:expr) => {
@@ -60,7 +60,7 @@ macro_rules! with_field {
 }
 
 impl Field {
-    /// Its element type and lengths.
+    /// The field's element type and lengths.
     pub fn shape(&self) -> Shape {
         with_field!(self, array => array.shape())
     }
@@ -76,7 +76,7 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// Number of elements; none if no `u64` can hold their bytes.
+    /// Number of elements; none if the number of their bytes exceeds `u64`.
     pub fn elements(&self) -> Option<u64> {
         let elements =
             (self.extents.iter()).try_fold(1u64, |product, length| product.checked_mul(*length))?;
@@ -84,38 +84,38 @@ impl Shape {
         Some(elements)
     }
 
-    /// As the command line has it.
+    /// The lengths as an argument of `--dims`.
     fn dims(&self) -> String {
         let lengths: Vec<String> = self.extents.iter().map(u64::to_string).collect();
         lengths.join(",")
     }
 }
 
-/// What raw values are taken for where no flags say it.
+/// The shape of raw values for which the flags give none.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Assumed {
     /// Element type and lengths.
     pub shape: Shape,
-    /// What to check if they are something else.
+    /// Advice if the file does not fit this shape.
     pub check: &'static str,
 }
 
-/// Where values lie in a file, and how.
+/// Shape of a file's values, and the layout of their bytes.
 struct Layout {
     shape: Shape,
-    /// What to do if the size is wrong.
+    /// Advice if the file's size is wrong.
     advice: &'static str,
     order: ByteOrder,
-    /// Lengths of an array whose first dimension runs fastest.
+    /// For an array in Fortran order, its lengths in the order of the file.
     fortran: Option<Vec<u64>>,
     header_bytes: u64,
 }
 
-/// Bytes to read, and how many there are, if that is known.
+/// An input, and its number of bytes if known.
 struct Source {
     reader: Box<dyn Read>,
     bytes: Option<u64>,
-    /// The first of them, [`foreign::FIRST_BYTES`] if there are as many.
+    /// The first bytes of the input: [`foreign::FIRST_BYTES`], or all if there are fewer.
     first: Vec<u8>,
 }
 
@@ -133,11 +133,12 @@ impl Source {
     }
 }
 
-/// Reads an array. What begins as a `.npy` file carries its shape, which `flags` must not contradict; raw values take theirs from `flags`, and what those leave out from `assumed`.
+/// Reads an array. A `.npy` file, told by its first bytes, carries its shape, which `flags` must not contradict. Raw
+/// values take their shape from `flags`, and a type or lengths not given there from `assumed`.
 ///
 /// # Errors
 ///
-/// If the array cannot be read or is not of the shape it should have.
+/// If the array cannot be read, or has another shape than `flags` or the file's size demand.
 pub fn read(
     location: &Location,
     flags: &ShapeFlags,
@@ -146,11 +147,11 @@ pub fn read(
     read_source(location, open(location)?, flags, assumed)
 }
 
-/// Reads an array from the bytes of a `.npy` file of this name.
+/// Reads an array from the bytes of a `.npy` file with this name.
 ///
 /// # Errors
 ///
-/// As [`read`].
+/// The errors of [`read`].
 pub fn read_npy_bytes(name: &str, bytes: &'static [u8]) -> Result<Field, Failure> {
     let location = Location::File(name.into());
     let source = Source::new(Box::new(bytes), Some(bytes.len() as u64))
@@ -182,7 +183,7 @@ fn read_source(
     })
 }
 
-/// The array, in C order.
+/// Reads the values, and turns them to C order.
 fn read_array<T: Element>(
     location: &Location,
     source: &mut Source,
@@ -201,7 +202,7 @@ fn read_array<T: Element>(
     })
 }
 
-/// Explains a file of another format, of those that are asked for.
+/// Refuses a file of another format, with advice, if `is_asked` selects the format.
 fn check_foreign(
     location: &Location,
     source: &Source,
@@ -266,7 +267,8 @@ fn npy_layout(
     })
 }
 
-/// At most [`MAX_RANK`] lengths: the leading ones multiplied, if there are more. A single value is a line of one.
+/// At most [`MAX_RANK`] lengths: if there are more, the leading ones are multiplied. A single value gets one length of
+/// 1.
 fn merge_leading(shape: &[u64]) -> Option<Vec<u64>> {
     if shape.is_empty() {
         return Some(vec![1]);
@@ -308,7 +310,7 @@ fn raw_layout(
     })
 }
 
-/// The number of elements, if the file is of just the size for them.
+/// The number of elements; an error if the file's size, where known, is not exactly right for them.
 fn check_size(location: &Location, source: &Source, layout: &Layout) -> Result<u64, Failure> {
     let elements = layout.shape.elements().ok_or_else(|| too_large(location))?;
     let needed = layout.bytes(elements);
@@ -337,14 +339,14 @@ impl fmt::Display for Shape {
 }
 
 impl Layout {
-    /// Bytes of the whole file.
+    /// Bytes of a whole file with this layout.
     fn bytes(&self, elements: u64) -> u64 {
         let values = elements.saturating_mul(self.shape.dtype.bytes() as u64);
         values.saturating_add(self.header_bytes)
     }
 }
 
-/// Why values could not be read.
+/// The reasons why values could not be read.
 enum ReadFault {
     Io(io::Error),
     CutOff,
@@ -370,8 +372,8 @@ impl ReadFault {
     }
 }
 
-/// Reads just `elements` values. Memory is taken as bytes arrive where their number is only
-/// claimed, not known from the file's size.
+/// Reads exactly `elements` values. If the size of the input is not known, their number is only a claim: memory is then
+/// allocated as bytes arrive.
 fn read_values<T: Element>(
     source: &mut Source,
     order: ByteOrder,
@@ -407,7 +409,7 @@ fn read_values<T: Element>(
     }
 }
 
-/// Turns the bytes of values as they lie in a file into those of this machine.
+/// Turns values from a file's byte order to that of this machine.
 fn to_native<T: Element>(values: &mut [T], order: ByteOrder) {
     let is_native = match order {
         ByteOrder::Little => cfg!(target_endian = "little"),

@@ -1,6 +1,6 @@
 //! Inputs and outputs of a command: `IN`, `IN OUT`, or `IN... --out-dir DIR`.
 
-use crate::args::Common;
+use crate::common::Common;
 use crate::failure::Failure;
 use crate::location::Location;
 use crate::output;
@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 /// The suffix of streams.
 const SUFFIX: &str = "fsz";
 
-/// The inputs, and where outputs go.
+/// The inputs and outputs of a command.
 #[derive(Debug, Clone, Args)]
 pub struct Files {
     /// Input, and output if there is one input; '-' is standard input or output
@@ -23,7 +23,7 @@ pub struct Files {
     /// Put outputs into this folder, under their default names; then all files are inputs
     #[arg(long, value_name = "DIR")]
     pub out_dir: Option<PathBuf>,
-    /// The output.
+    /// Whether outputs may replace files.
     #[command(flatten)]
     pub replace: Replace,
 }
@@ -39,13 +39,13 @@ pub struct Replace {
 /// An input and its output.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Job {
-    /// Where from.
+    /// The input.
     pub input: Location,
-    /// Where to.
+    /// The output.
     pub output: Location,
 }
 
-/// The name of an output that is not named, without its folder; none if there is no such name.
+/// Gives the default file name of an output, without folder, for an input; none if the input has no default output.
 pub type DefaultName = fn(&Path) -> Option<PathBuf>;
 
 /// `field.npy.fsz` of `field.npy`.
@@ -56,7 +56,7 @@ pub fn stream_name(input: &Path) -> Option<PathBuf> {
     Some(name.into())
 }
 
-/// `field.npy` of `field.npy.fsz`; an array whose stream does not tell its kind is an `.npy` file.
+/// `field.npy` of `field.npy.fsz`; `field.npy`, too, of `field.fsz`, which does not name the array's format.
 pub fn array_name(input: &Path) -> Option<PathBuf> {
     let suffix = input.extension()?;
     if !suffix.eq_ignore_ascii_case(SUFFIX) {
@@ -74,7 +74,7 @@ impl Files {
     ///
     /// # Errors
     ///
-    /// If there is no telling which file is which, or two outputs would be one file.
+    /// If inputs and outputs cannot be told from each other, or two outputs would be one file.
     pub fn jobs(&self, default_name: DefaultName) -> Result<Vec<Job>, Failure> {
         let jobs = match (&self.out_dir, &self.files[..]) {
             (None, [input, output]) => vec![Job {
@@ -113,11 +113,11 @@ impl Files {
         Ok(jobs)
     }
 
-    /// Does all jobs; whether all went well. The failure of one of several is told, and the others go on.
+    /// Does all jobs; true if all succeeded. If one of several jobs fails, its error is printed, and the others go on.
     ///
     /// # Errors
     ///
-    /// The failure of a single job, and those of [`Files::jobs`].
+    /// The failure of a single job, and the errors of [`Files::jobs`].
     pub fn each(
         &self,
         common: &Common,
@@ -143,12 +143,12 @@ impl Files {
     }
 }
 
-/// Does something with each of several inputs; whether all went well. The failure of one is told, with `--json` as
-/// an object on standard output, too, and the others go on.
+/// Calls `run` for each input; true if all calls succeeded. If one of several fails, its error is printed on standard
+/// error, with `--json` also as an object on standard output, and the others go on.
 ///
 /// # Errors
 ///
-/// The failure of a single input.
+/// The failure of a single input; a failure to print an object.
 pub fn each(
     inputs: &[&Location],
     common: &Common,
@@ -196,7 +196,7 @@ fn job(input: &Location, folder: Option<&Path>, default_name: DefaultName) -> Re
     })
 }
 
-/// The same name, for what comes out as it went in; only in another folder.
+/// The file name of the input, for an output in another folder.
 pub fn same_name(input: &Path) -> Option<PathBuf> {
     input.file_name().map(OsStr::to_owned).map(PathBuf::from)
 }

@@ -1,16 +1,16 @@
-//! Files of other formats, told by their first bytes, and how the array in them is had.
+//! Files of other formats, recognised by their first bytes, with advice how to get their arrays.
 
-/// Bytes that are enough to tell.
+/// Bytes that are enough to recognise every format.
 pub const FIRST_BYTES: usize = 16;
 
-/// Another format.
+/// A format that ferrosz does not read.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Foreign {
-    /// The format, as in "is ...".
+    /// Its name, for a sentence "FILE is NAME".
     pub name: &'static str,
-    /// How its array becomes one that ferrosz reads.
+    /// How to convert its array for ferrosz.
     pub advice: &'static str,
-    /// Whether raw values cannot begin so but by a chance of less than one in 2^40.
+    /// Whether a file of raw values begins with these bytes only by a chance of less than one in 2^40.
     pub is_certain: bool,
 }
 
@@ -92,7 +92,7 @@ const TIFF: Foreign = format(
     false,
 );
 
-/// The format of a file that begins so, if it is one of these.
+/// The format of a file with these first bytes, if it is listed.
 pub fn recognise(first: &[u8]) -> Option<&'static Foreign> {
     let known = FORMATS.iter().find(|(magic, _)| first.starts_with(magic));
     known.map(|(_, format)| format)

@@ -1,7 +1,8 @@
 //! `ferrosz info`.
 
-use crate::args::{Common, Info as Args};
+use crate::args::Info as Args;
 use crate::codec_choice;
+use crate::common::Common;
 use crate::failure::Failure;
 use crate::location::Location;
 use crate::stream_file::{self, End, Outline};
@@ -9,11 +10,11 @@ use crate::{files, json, output, report};
 use ferrosz::{BoundMode, ChunkForms, Info};
 use serde_json::{Value, json};
 
-/// Shows what streams say of themselves; whether all could be read.
+/// Shows shape, codec, error bound and sizes of streams; true if all could be read.
 ///
 /// # Errors
 ///
-/// If one cannot be read or is no stream.
+/// If an input cannot be read or is no stream.
 pub fn run(args: &Args, common: &Common) -> Result<bool, Failure> {
     let streams: Vec<&Location> = args.streams.iter().collect();
     files::each(&streams, common, |stream| {
@@ -30,7 +31,7 @@ pub fn run(args: &Args, common: &Common) -> Result<bool, Failure> {
     })
 }
 
-/// What is to be said of a file that does not end with its stream.
+/// A remark about a file that is shorter or longer than its stream.
 fn remark(outline: &Outline, stream: &Location) -> Option<String> {
     let (file, said) = (outline.file_bytes, outline.info.stream_bytes);
     match outline.end {

@@ -1,4 +1,4 @@
-//! What every command says of itself and of a stream with `--json`.
+//! The members that the `--json` objects of all commands share.
 
 use crate::location::Location;
 use ferrosz::Info;
@@ -13,7 +13,7 @@ pub fn begin(command: &str, input: &Location) -> Value {
     })
 }
 
-/// What a stream says of itself.
+/// The members that describe a stream.
 pub fn stream(info: &Info) -> Value {
     json!({
         "dtype": info.dtype.name(),
@@ -32,7 +32,7 @@ pub fn stream(info: &Info) -> Value {
     })
 }
 
-/// The members of all objects in one.
+/// One object with the members of all.
 pub fn join(objects: impl IntoIterator<Item = Value>) -> Value {
     let mut all = Map::new();
     for object in objects {

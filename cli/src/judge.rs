@@ -1,52 +1,51 @@
-//! Compares an array with its reconstruction: was the bound kept, and how large are the errors?
+//! Compares an array with its reconstruction: are all errors within the bound, and how large are they?
 //!
-//! Blocks of values are compared in parallel and without branches; only where a block has a value in doubt, each of its
-//! values is judged alone.
+//! Blocks of values are compared in parallel and without branches. Only the values of a block with a doubtful value are
+//! judged one by one.
 //!
-//! Nothing here is shared with the library that is being judged. Whether |x - x'| <= limit is
-//! decided in exact arithmetic, since a rounded difference can hide a violation by less than its
-//! own rounding error: the difference is taken with its rounding error (Dekker's Fast2Sum), and
-//! the limit is a rational number.
+//! The judge shares no code with the library. It decides |x - x'| <= limit in exact arithmetic, since a rounded
+//! difference can hide a violation smaller than its own rounding error: it takes the difference with its rounding error
+//! (Dekker's Fast2Sum), and the limit as a rational number.
 
 use ferrosz::{Bound, BoundMode, Element};
 use num_rational::BigRational;
 use num_traits::{ToPrimitive, Zero};
 use rayon::prelude::*;
 
-/// What the comparison found.
+/// The result of a comparison.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Judgement {
     /// Values compared.
     pub values: u64,
     /// Original values that are NaN or infinite.
     pub not_finite: u64,
-    /// Of those, how many did not come back bit by bit.
+    /// Original NaNs and infinities that did not come back bit by bit.
     pub not_finite_changed: u64,
     /// The largest |x - x'|, rounded to nearest.
     pub largest_error: f64,
-    /// Where it is.
+    /// The index of the largest error.
     pub largest_error_at: Option<u64>,
-    /// The absolute error that the user's bound comes to on the original, rounded down.
+    /// The absolute error that the user's bound resolves to on the original, rounded down.
     pub limit: f64,
-    /// Values off by more than that, exactly.
+    /// Values whose error exceeds the unrounded limit.
     pub over_limit: u64,
-    /// The absolute error that the stream promises; at most the above.
+    /// The absolute error that the stream promises; at most the limit.
     pub promise: f64,
-    /// Values off by more than that, exactly; if it is 0, values that changed at all.
+    /// Values whose error exceeds the promise; if the promise is 0, values with other bits.
     pub over_promise: u64,
-    /// Largest less smallest of the finite original values.
+    /// Largest minus smallest of the finite original values.
     pub range: f64,
     /// Mean of the squared errors of the finite original values.
     pub mean_squared_error: f64,
 }
 
 impl Judgement {
-    /// Whether all promises were kept.
+    /// Whether no value exceeds the limit or the promise, and all NaNs and infinities came back.
     pub fn is_kept(&self) -> bool {
         self.over_limit == 0 && self.over_promise == 0 && self.not_finite_changed == 0
     }
 
-    /// The largest error over what the stream promises.
+    /// The largest error divided by the error that the stream promises.
     pub fn largest_over_promise(&self) -> f64 {
         if self.largest_error == 0.0 {
             0.0
@@ -64,8 +63,8 @@ impl Judgement {
     }
 }
 
-/// Compares `decoded` with `original`, which was compressed within `bound`; the stream promises an
-/// absolute error of `promise`. Values that only one of the two has are not compared.
+/// Compares `decoded` with `original`, which was compressed within `bound`. The stream promises an absolute error of
+/// `promise`. If the lengths differ, only the values up to the shorter length are compared.
 pub fn judge<T: Element>(original: &[T], decoded: &[T], bound: Bound, promise: f64) -> Judgement {
     let extremes = Extremes::of(original);
     let judge = Judge {
@@ -80,7 +79,7 @@ pub fn judge<T: Element>(original: &[T], decoded: &[T], bound: Bound, promise: f
     let tallies: Vec<Tally> = pairs
         .map(|(part, (x, y))| judge.part((part * PART) as u64, x, y))
         .collect();
-    // In their order, so that sums are the same on every machine.
+    // In order of position, so that rounded sums are the same on every machine.
     let tally = tallies.into_iter().fold(Tally::default(), Tally::and);
     let finite = tally.values - tally.not_finite;
     Judgement {
@@ -98,16 +97,16 @@ pub fn judge<T: Element>(original: &[T], decoded: &[T], bound: Bound, promise: f
     }
 }
 
-/// Values that one thread judges at once; a multiple of [`BLOCK`].
+/// Values in a task of one thread; a multiple of [`BLOCK`].
 const PART: usize = 1 << 16;
 
 /// Values that are judged together if none of them is in doubt.
 const BLOCK: usize = 256;
 
-/// Sums that run beside each other, as vectors have them.
+/// Independent sums, one for each lane of a vector.
 const LANES: usize = 8;
 
-/// What values are judged by.
+/// The limits that values are judged by.
 struct Judge {
     limit: Limit,
     promise: f64,
@@ -115,7 +114,7 @@ struct Judge {
 }
 
 impl Judge {
-    /// Judges values, of which the first is element number `first`.
+    /// Judges values; `first` is the index of the first one.
     fn part<T: Element>(&self, first: u64, original: &[T], decoded: &[T]) -> Tally {
         let mut tally = Tally::default();
         let blocks = original.chunks(BLOCK).zip(decoded.chunks(BLOCK));
@@ -141,12 +140,12 @@ impl Judge {
         tally
     }
 
-    /// The largest error of a block and the sum of their squares; none if a value is in doubt: not finite, or off by
-    /// as much as a limit, rounded, or more.
+    /// The largest error of a block and the sum of its squared errors; none if a value is in doubt: it is not finite,
+    /// or its rounded error is not less than both limits (for a limit of 0: its bits differ).
     fn clear_block<T: Element>(&self, original: &[T], decoded: &[T]) -> Option<(f64, f64)> {
         let clear = self.limit.below.min(self.promised.below);
         if clear == 0.0 {
-            // Zeros of both signs are not the same.
+            // Zeros of different sign differ.
             let is_exact = |(x, y): (&T, &T)| x.is_finite() && x.to_bits64() == y.to_bits64();
             return original
                 .iter()
@@ -157,7 +156,7 @@ impl Judge {
         let (mut largest, mut squares, mut doubts) = ([0.0; LANES], [0.0; LANES], [false; LANES]);
         let mut see = |lane: usize, x: T, y: T| {
             let error = (x.to_f64() - y.to_f64()).abs();
-            // That of what is not finite is not less than anything.
+            // The error of a value that is not finite is NaN or infinite, and never less than the limit.
             let is_clear = error < clear;
             doubts[lane] |= !is_clear;
             largest[lane] = if error > largest[lane] {
@@ -226,7 +225,7 @@ impl Tally {
         self.squares += error.rounded * error.rounded;
     }
 
-    /// This, and what was found behind it.
+    /// The sum of two tallies; of equal largest errors, the one in `self` counts.
     fn and(self, other: Self) -> Self {
         let (largest, largest_at) = match other.largest > self.largest {
             true => (other.largest, other.largest_at),
@@ -245,7 +244,7 @@ impl Tally {
     }
 }
 
-/// Smallest and largest finite value, if there is one.
+/// Smallest and largest finite value; none if no value is finite.
 struct Extremes(Option<(f64, f64)>);
 
 impl Extremes {
@@ -284,7 +283,7 @@ impl Extremes {
         self.0.map_or(0.0, |(min, max)| max - min)
     }
 
-    /// The absolute error that a bound comes to, exactly.
+    /// The exact absolute error that a bound resolves to.
     fn resolve(&self, bound: Bound) -> BigRational {
         let (min, max) = self.0.unwrap_or_default();
         let scale = match bound.mode() {
@@ -296,25 +295,25 @@ impl Extremes {
     }
 }
 
-/// A finite number as a fraction. What is not finite has none; 0 is the strictest limit.
+/// A finite number as a fraction; 0, the strictest limit, for NaN and infinities.
 fn rational(value: f64) -> BigRational {
     BigRational::from_float(value).unwrap_or_else(BigRational::zero)
 }
 
 /// |x - y| = rounded + rest, exactly.
 struct Difference {
-    /// Rounded to nearest, and not negative; infinite if it overflows or `y` is not finite.
+    /// The difference rounded to nearest, not negative; infinite if it overflows or `y` is not finite.
     rounded: f64,
     rest: f64,
-    /// The operands, for the case that even the rounded difference overflows.
+    /// The operands, needed if the rounded difference overflows.
     of: (f64, f64),
 }
 
 impl Difference {
-    /// For finite `x` and any `y`.
+    /// The difference of a finite `x` and any `y`.
     fn of(x: f64, y: f64) -> Self {
-        // Fast2Sum of x and -y: exact where the first operand is the larger, and, unlike Knuth's
-        // TwoSum, without an intermediate that can overflow.
+        // Fast2Sum of x and -y. It is exact if the first operand is the larger one, and has no intermediate that can
+        // overflow, which Knuth's TwoSum has.
         let (large, small) = if x.abs() >= y.abs() { (x, -y) } else { (-y, x) };
         let sum = large + small;
         let rest = small - (sum - large);
@@ -335,23 +334,23 @@ impl Difference {
     }
 }
 
-/// A limit on differences, prepared so that almost all are judged by one comparison.
+/// A limit on differences, prepared so that almost all of them need one comparison.
 ///
-/// Rounding is monotone, so a difference that rounds to less than `below` is less than the limit,
-/// and one that rounds to more than `above` is more. One that rounds to either of the two is
-/// within the limit just if its rounding error is at most the limit less that number.
+/// Rounding is monotone: a difference that rounds to less than `below` is less than the limit, and one that rounds to
+/// more than `above` is more than the limit. A difference that rounds to `below` or `above` is within the limit if and
+/// only if its rounding error is at most the limit minus that number.
 struct Limit {
     exact: BigRational,
     /// The largest f64 that is at most the limit, and the next one.
     below: f64,
     above: f64,
-    /// The largest f64 that is at most the limit less `below`, and the limit less `above`.
+    /// The largest f64 that is at most the limit minus `below`, and at most the limit minus `above`.
     beyond_below: f64,
     beyond_above: f64,
 }
 
 impl Limit {
-    /// A limit that is not negative.
+    /// Prepares a limit, which is not negative.
     fn new(exact: BigRational) -> Self {
         let below = round_down(&exact);
         let above = below.next_up();
@@ -359,7 +358,7 @@ impl Limit {
             below,
             above,
             beyond_below: round_down(&(&exact - rational(below))),
-            // Above the largest number there is nothing to compare with.
+            // If `above` is infinite, `admits` never uses this.
             beyond_above: round_down(&(&exact - rational(above))),
             exact,
         }
@@ -436,7 +435,7 @@ mod tests {
 
     #[test]
     fn a_violation_hidden_by_rounding_is_found() {
-        // Each difference rounds to just 1, and is a little more or less.
+        // Each difference rounds to exactly 1; some are a little more, some a little less.
         let tiny = 2f64.powi(-60);
         for (x, y, kept) in [
             (1.0, -tiny, false),
@@ -470,7 +469,7 @@ mod tests {
         assert_eq!(judged(0.0).limit, 3f64.next_down());
         assert!(!judged(0.0).is_kept());
         assert!(judged(5e-16).is_kept());
-        // Both differences round to 3, which is above the limit; one of them is within.
+        // Both differences round to 3, which is above the limit. Only one of them is within it.
         assert_eq!((3.0 - 2e-16, 3.0 - 1e-16), (3.0, 3.0));
         assert!(judged(2e-16).is_kept());
         assert!(!judged(1e-16).is_kept());
@@ -534,7 +533,7 @@ mod tests {
             (state >> 11) as f64 / 2f64.powi(53)
         };
         let original: Vec<f64> = (0..3 * PART + 77).map(|_| random() * 10.0).collect();
-        // Almost all errors are clear; those of each 1000th value lie about the bound.
+        // Almost all errors are clear; the errors of every 1000th value are close to the bound.
         let errors = (0..original.len()).map(|i| match i % 1000 {
             0 => (0.25 + (random() - 0.5) * 1e-15) * (random() - 0.5).signum(),
             _ => (random() - 0.5) * 0.49,
@@ -562,7 +561,7 @@ mod tests {
 
     #[test]
     fn exact_values_have_no_noise() {
-        // A range of 0 makes a ratio of 0 to 0.
+        // A range of 0 would give 0 / 0.
         let found = verdict(&[7.0f32; 9], &[7.0; 9], abs(0.1), 0.1);
         assert_eq!(found.psnr(), f64::INFINITY);
         assert_eq!(

@@ -1,5 +1,5 @@
-//! The `ferrosz` command as a library, for its own `main` and for `ferrosz-lab`, which measures with the same arguments,
-//! files and judge. It is for these two alone: programs use the crate [`ferrosz`].
+//! The `ferrosz` command as a library, for its own `main` and for `ferrosz-lab`, which measures with the same
+//! arguments, files and judge. Only these two use it: other programs use the crate [`ferrosz`].
 #![doc(hidden)]
 
 pub mod args;
@@ -9,6 +9,7 @@ pub mod bounds;
 mod check;
 pub mod codec_choice;
 mod codecs;
+pub mod common;
 mod compact;
 mod compress;
 mod damage;
@@ -43,7 +44,7 @@ use clap::Parser;
 use failure::Failure;
 use std::process::ExitCode;
 
-/// Runs a command line from its arguments to the exit status; `run` says whether all went well.
+/// Parses a command line and runs it; the exit status is 0 only if `run` returns true.
 pub fn main<L: Parser>(run: fn(&L) -> Result<bool, Failure>) -> ExitCode {
     #[cfg(unix)]
     signals::watch();
@@ -57,11 +58,11 @@ pub fn main<L: Parser>(run: fn(&L) -> Result<bool, Failure>) -> ExitCode {
     }
 }
 
-/// Runs the user's command: false if a bound was not kept, a stream is damaged, or one of several inputs failed.
+/// Runs the user's command; false if an error exceeds its bound, a stream is damaged, or one of several inputs failed.
 ///
 /// # Errors
 ///
-/// Why the command ends without success.
+/// The error that ends the command.
 pub fn run(line: &CommandLine) -> Result<bool, Failure> {
     let common = &line.common;
     match &line.command {

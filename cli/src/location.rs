@@ -1,4 +1,4 @@
-//! Where data come from and go to: a file, or `-` for a pipe.
+//! Inputs and outputs: a file, or `-` for a pipe.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -24,7 +24,7 @@ impl Location {
         }
     }
 
-    /// As an output is called in messages.
+    /// The name of an output in messages.
     pub fn output_name(&self) -> String {
         match self {
             Self::Pipe => "standard output".to_owned(),
@@ -32,7 +32,7 @@ impl Location {
         }
     }
 
-    /// Whether both are the same existing file, by whatever names.
+    /// Whether both are the same existing file, even by different paths.
     pub fn is_same_file(&self, other: &Self) -> bool {
         match (self.file(), other.file()) {
             (Some(one), Some(other)) => match (one.canonicalize(), other.canonicalize()) {
@@ -61,7 +61,7 @@ impl From<OsString> for Location {
     }
 }
 
-/// As an input is called in messages.
+/// The name of an input in messages.
 impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -1,4 +1,4 @@
-//! `ferrosz completions` and `ferrosz man`: both follow from the definition of the command line.
+//! `ferrosz completions` and `ferrosz man`, both generated from the definition of the command line.
 
 use crate::args::{CommandLine, Completions, Man};
 use crate::failure::Failure;

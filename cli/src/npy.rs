@@ -1,8 +1,8 @@
 //! The header of NumPy's `.npy` files, versions 1 to 3.
 //!
-//! The header is the text of a Python dictionary of three known keys. It is read by a scanner
-//! without recursion that knows just the values those keys can have, so that no header, however
-//! crafted, costs more than its own length.
+//! The header is the text of a Python dictionary with three known keys. The scanner has no recursion and knows only the
+//! values that these keys can have: reading any header, even a malicious one, takes time and memory in proportion to
+//! its length.
 
 use crate::npy_type;
 use ferrosz::Dtype;
@@ -12,7 +12,7 @@ use thiserror::Error;
 /// The first bytes of every `.npy` file.
 pub const MAGIC: [u8; 6] = *b"\x93NUMPY";
 
-/// Far above what any header of one plain array needs.
+/// Bytes of a header at most; the header of a plain array is far shorter.
 const MAX_HEADER_BYTES: u32 = 1 << 16;
 
 /// Values start at a multiple of this.
@@ -27,7 +27,7 @@ pub enum ByteOrder {
     Big,
 }
 
-/// What a `.npy` header says.
+/// The contents of a `.npy` header.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Header {
     /// Element type.
@@ -42,28 +42,28 @@ pub struct Header {
     pub bytes: u64,
 }
 
-/// What is wrong with a `.npy` header.
+/// The errors of a `.npy` header.
 #[derive(Debug, Error)]
 pub enum NpyError {
     /// The magic bytes are missing.
     #[error("it does not begin as a .npy file")]
     NotNpy,
-    /// A version that is not known.
+    /// An unknown version.
     #[error(".npy version {0}.{1} is unknown")]
     Version(u8, u8),
     /// The header ends early.
     #[error("it ends within its .npy header")]
     CutOff,
-    /// The header is absurdly long.
+    /// The header is longer than [`MAX_HEADER_BYTES`].
     #[error("its .npy header claims to be {0} bytes long")]
     TooLong(u32),
     /// The header's text is not understood.
     #[error("its .npy header is malformed: {0}")]
     Malformed(&'static str),
-    /// Not a type that ferrosz compresses; says how it is converted.
+    /// An element type that ferrosz does not compress; the text says how to convert it.
     #[error("{0}")]
     Dtype(String),
-    /// The operating system failed.
+    /// An error of the operating system.
     #[error(transparent)]
     Io(#[from] io::Error),
 }
@@ -73,7 +73,7 @@ impl Header {
     ///
     /// # Errors
     ///
-    /// [`NpyError`], whatever the bytes.
+    /// [`NpyError`], for any malformed or unsupported header; never a panic.
     pub fn read(reader: &mut impl Read) -> Result<Self, NpyError> {
         let [magic @ .., major, minor] = read_array::<8>(reader)?;
         if magic != MAGIC {
@@ -99,7 +99,7 @@ impl Header {
     /// The bytes of a version 1 header of a little-endian array in C order.
     pub fn to_bytes(dtype: Dtype, shape: &[u64]) -> Vec<u8> {
         let lengths: Vec<String> = shape.iter().map(u64::to_string).collect();
-        // Python's tuple of one has a comma, too.
+        // Python writes a tuple of one with a comma.
         let comma = if shape.len() == 1 { "," } else { "" };
         let text = format!(
             "{{'descr': '<f{}', 'fortran_order': False, 'shape': ({}{comma}), }}",
@@ -108,7 +108,7 @@ impl Header {
         );
         let prefix = MAGIC.len() + 4;
         let total = (prefix + text.len() + 1).next_multiple_of(ALIGNMENT);
-        // A few lengths of at most 20 digits: far below 65536.
+        // The header holds a few lengths of at most 20 digits: far fewer than 65,536 bytes.
         let length = (total - prefix) as u16;
         let mut bytes = MAGIC.to_vec();
         bytes.extend([1, 0]);
@@ -136,13 +136,13 @@ fn read_exact(reader: &mut impl Read, bytes: &mut [u8]) -> Result<(), NpyError> 
     })
 }
 
-/// Takes a header's text apart from the front.
+/// Scans a header's text from its beginning.
 struct Scanner<'a> {
     rest: &'a [u8],
 }
 
 impl<'a> Scanner<'a> {
-    /// The header, but for its length.
+    /// Parses the dictionary; `bytes` of the header is left at 0.
     fn dictionary(mut self) -> Result<Header, NpyError> {
         let (mut element, mut fortran, mut shape) = (None, None, None);
         self.expect(b'{', "it is not a dictionary")?;
@@ -193,7 +193,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// The longest start whose bytes all pass `test`.
+    /// Takes the longest prefix whose bytes all pass `test`.
     fn take_while(&mut self, test: impl Fn(u8) -> bool) -> &'a [u8] {
         let end = self.rest.iter().position(|byte| !test(*byte));
         let (taken, rest) = self.rest.split_at(end.unwrap_or(self.rest.len()));

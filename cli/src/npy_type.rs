@@ -1,6 +1,6 @@
-//! Element types of `.npy` files that ferrosz does not take, and how each is converted.
+//! Element types of `.npy` files that ferrosz does not compress, and how to convert each.
 
-/// The type of a `descr` string other than `f4` and `f8`, and a line of Python that converts it, both as a sentence.
+/// A sentence with the type of a `descr` string other than `f4` and `f8`, and a line of Python that converts it.
 pub fn explain(descr: &[u8]) -> String {
     let (name, advice) = match descr.get(1..).unwrap_or_default() {
         b"b1" => (
@@ -41,7 +41,7 @@ const EXACT_F32: &str = "a.astype('float32') holds them exactly";
 const EXACT_F64: &str = "a.astype('float64') holds them exactly; 'float32' those up to 2**24";
 const TO_2_53: &str = "a.astype('float64') holds those up to 2**53 exactly";
 
-/// What to do with records; `header` is the header's text from the list of fields on.
+/// Advice for records; `header` is the header's text from the list of fields on.
 pub fn explain_records(header: &[u8]) -> String {
     let mut quoted = header.split(|byte| matches!(byte, b'\'' | b'"')).skip(1);
     let field = quoted.next().unwrap_or(b"FIELD").escape_ascii();

@@ -1,7 +1,9 @@
-//! A repeated value far outside the rest, as files have it where there is no measurement: 1e20, 9.96921e36, -9999.
+//! Finds fill values: repeated values far outside the others that mark missing measurements, as 1e20, 9.96921e36 or
+//! -9999.
 //!
-//! Such a value is finite, so that it counts in the range and the largest magnitude, to which bounds are relative.
-//! Ordinary values do not look so: those of a saturated instrument are repeated, but the rest comes near to them.
+//! A fill value is finite, so it counts in the range and in the largest magnitude, to which bounds are relative.
+//! Ordinary values do not look like fill values: a saturated instrument repeats its largest value, but other values
+//! come close to it.
 
 use crate::report;
 use ferrosz::codec::with_element;
@@ -9,38 +11,38 @@ use ferrosz::{BoundMode, Dtype, Element, Info};
 use rayon::prelude::*;
 use serde_json::{Value, json};
 
-/// Values that one thread looks at.
+/// Values in a task of one thread.
 const BLOCK: usize = 1 << 16;
 
-/// A value outside leaves at most this much of the range to the rest.
+/// Without outlying values, the range is smaller by at least this factor.
 const LEAST_FACTOR: f64 = 10.0;
 
-/// How much farther from 0 than all others a value is outside where the others are all the same.
+/// If all other values are equal, a value is outlying if its magnitude is at least this many times theirs.
 const LEAST_DISTANCE: f64 = 1e3;
 
-/// Values of a sample.
+/// Values of a sample at most.
 const SAMPLE: usize = 1 << 12;
 
-/// Extremes that are looked for beside each other, as vectors have them.
+/// Independent extremes, one for each lane of a vector.
 const LANES: usize = 8;
 
-/// Values outside that are taken away one after the other.
+/// The search stops after this many outlying values; a step that finds two may exceed it by one.
 const MOST: usize = 4;
 
-/// A repeated value outside the rest.
+/// A repeated value far outside the others.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Outlying {
     /// The value.
     pub value: f64,
-    /// How often it occurs.
+    /// The number of its occurrences.
     pub count: u64,
-    /// Largest less smallest of all finite values.
+    /// Largest minus smallest of all finite values.
     pub range: f64,
-    /// Largest less smallest of those that are not outside, this one and others.
+    /// Largest minus smallest of the finite values without all outlying ones.
     pub range_without: f64,
 }
 
-/// The repeated values outside the rest that decide what a relative bound comes to; none for an absolute bound.
+/// The outlying values that determine the absolute error of a relative bound; none for an absolute bound.
 pub fn find<T: Element>(values: &[T], mode: BoundMode) -> Vec<Outlying> {
     if mode == BoundMode::Abs {
         return Vec::new();
@@ -58,7 +60,7 @@ pub fn find<T: Element>(values: &[T], mode: BoundMode) -> Vec<Outlying> {
         if ends.low == ends.high {
             break;
         }
-        // What is left without one end, and without both.
+        // The remaining values without one end, and without both.
         let inner = Ends::of(values, ends.low, ends.high);
         let without_high = Ends {
             high: inner.map_or(ends.low, |inner| inner.high),
@@ -95,7 +97,7 @@ pub fn find<T: Element>(values: &[T], mode: BoundMode) -> Vec<Outlying> {
     outlying.collect()
 }
 
-/// The smallest and the largest value of some, and how often each occurs.
+/// The smallest and the largest of some values, and how often each occurs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Ends {
     low: f64,
@@ -105,7 +107,7 @@ struct Ends {
 }
 
 impl Ends {
-    /// Of the finite values between two others, which are not counted; none if there is no such value.
+    /// The ends of the finite values strictly between two others; none if there is no such value.
     fn of<T: Element>(values: &[T], above: f64, below: f64) -> Option<Self> {
         extremes(values, above, below).map(|ends| Self::counted(values, ends))
     }
@@ -135,15 +137,15 @@ impl Ends {
         self.high - self.low
     }
 
-    /// Whether a value is outside these. Two values alone, as those of a mask, are both ordinary, unless one of them is
-    /// far larger than the other.
+    /// Whether `value` is outlying to values with these ends. If all of them are equal, it is only if its magnitude is
+    /// far larger: two values alone, as in a mask, are both ordinary.
     fn is_far_below(&self, value: f64) -> bool {
         let largest = self.low.abs().max(self.high.abs());
         self.range() > 0.0 || (largest > 0.0 && value.abs() >= LEAST_DISTANCE * largest)
     }
 }
 
-/// The smallest and the largest of the finite values between two others; none if there is no such value.
+/// The smallest and the largest of the finite values strictly between two others; none if there is no such value.
 fn extremes<T: Element>(values: &[T], above: f64, below: f64) -> Option<(f64, f64)> {
     let nothing = || (f64::INFINITY, f64::NEG_INFINITY);
     let of_block = |block: &[T]| {
@@ -167,8 +169,8 @@ fn join(one: (f64, f64), other: (f64, f64)) -> (f64, f64) {
     (one.0.min(other.0), one.1.max(other.1))
 }
 
-/// How far values of a sample between two others lie apart: all of them lie no less apart, so that almost always this
-/// tells that no value is outside.
+/// The range of a sample of the values between two others. The range of all of them is at least as large, so that the
+/// sample almost always shows that no value is outlying.
 fn sample_range<T: Element>(values: &[T], above: f64, below: f64) -> f64 {
     let sample = values.iter().step_by(values.len().div_ceil(SAMPLE).max(1));
     let inside = sample
@@ -180,7 +182,7 @@ fn sample_range<T: Element>(values: &[T], above: f64, below: f64) -> f64 {
 }
 
 impl Outlying {
-    /// As a warning for people.
+    /// The warning for people.
     pub fn warning(&self, info: &Info) -> String {
         format!(
             "warning: {} occurs {} times, far outside the other values, and decides {}: --{} {} comes to {}, and the \
@@ -200,7 +202,7 @@ impl Outlying {
         )
     }
 
-    /// As a warning for programs.
+    /// The warning for programs.
     pub fn to_json(self, info: &Info) -> Value {
         json!({
             "kind": "outlying_value",
@@ -213,7 +215,7 @@ impl Outlying {
     }
 }
 
-/// A value with the digits that its type needs.
+/// A value with as many digits as its type needs.
 fn name(value: f64, dtype: Dtype) -> String {
     let is_short = value == 0.0 || (1e-3..1e6).contains(&value.abs());
     with_element!(dtype, E => {
@@ -269,7 +271,7 @@ mod tests {
         values[0..2].fill(1e30);
         values[5..8].fill(-1e30);
         assert_eq!(found(&values).len(), 2);
-        // The rest may be constant.
+        // The other values may be constant.
         let constant = [vec![280.0; 50], vec![1e20; 3]].concat();
         assert_eq!(found(&constant), [(1e20, 3, 0.0)]);
     }
@@ -280,7 +282,8 @@ mod tests {
         let saturated: Vec<f64> = ramp().map(|x| x.min(3000.0)).collect();
         let both_ends: Vec<f64> = ramp().map(|x| x.clamp(1000.0, 1100.0)).collect();
         let rain: Vec<f64> = ramp().map(|x| (x - 4000.0).max(0.0)).collect();
-        // Steep: the largest ten values are most of the range, and the last is repeated where it is cut off.
+        // Steep: the largest ten values span most of the range, and the last one is repeated where the curve is cut
+        // off.
         let steep: Vec<f64> = ramp().map(|x| (x / 100.0).exp().min(1e15)).collect();
         let mask: Vec<f64> = ramp().map(|x| x % 2.0).collect();
         let mut spike = temperatures();

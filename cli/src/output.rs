@@ -1,4 +1,4 @@
-//! Writing: files whole or not at all, none replaced unasked, and text to a reader that may have gone.
+//! Output: whole files only, none replaced without `--force`, and text to pipes that may be closed.
 
 use crate::failure::Failure;
 use crate::location::Location;
@@ -8,15 +8,15 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
-/// Bytes given to the operating system at once.
+/// Bytes of a write call of the operating system.
 const BLOCK: usize = 1 << 20;
 
-/// Complains early where an output could never be written, before work is put into it.
+/// Refuses an output that can never be written, before any work is done.
 ///
 /// # Errors
 ///
 /// If the output is the input, a terminal, a folder, in a folder that does not exist, a file that may not be replaced
-/// (any, unless `force`, and a read-only one), or a link to nothing.
+/// (any existing file without `force`, and a read-only one), or a broken symbolic link.
 pub fn check(output: &Location, input: Option<&Location>, force: bool) -> Result<(), Failure> {
     let Location::File(path) = output else {
         return match io::stdout().is_terminal() {
@@ -46,7 +46,7 @@ pub fn check(output: &Location, input: Option<&Location>, force: bool) -> Result
     check_replaced(path, force)
 }
 
-/// Whether what is there under the output's name may be replaced.
+/// Refuses to replace the file under the output's name, if there is one and it may not be replaced.
 fn check_replaced(path: &Path, force: bool) -> Result<(), Failure> {
     let Ok(own) = fs::symlink_metadata(path) else {
         return Ok(());
@@ -88,12 +88,12 @@ fn exists(path: &Path, kind: &str) -> Failure {
     ))
 }
 
-/// Writes what `fill` writes. A file appears under its name only when it is complete, and replaces another only if
-/// `force`; a link then keeps its name, and its target is replaced.
+/// Writes the bytes that `fill` writes. A file appears under its name only when it is complete, and replaces another
+/// only if `force`. If the name is a symbolic link, its target is replaced.
 ///
 /// # Errors
 ///
-/// If `fill` or the operating system fails; a file that was there before is then untouched.
+/// If `fill` or the operating system fails; an existing file is then unchanged.
 pub fn write(
     output: &Location,
     force: bool,
@@ -115,7 +115,7 @@ fn write_file(
     fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> io::Result<()> {
     match fs::metadata(path) {
-        // A device or a named pipe has no half-written state, and must not be replaced by a file.
+        // A device or a named pipe has no half-written state, and a file must not replace it.
         Ok(found) if !found.is_file() => write_to(OpenOptions::new().write(true).open(path)?, fill),
         Ok(_) if !force => Err(io::ErrorKind::AlreadyExists.into()),
         Ok(found) => {
@@ -149,7 +149,7 @@ fn folder_of(path: &Path) -> PathBuf {
     }
 }
 
-/// Prints to standard output; a reader that has gone is no failure.
+/// Prints to standard output; a closed pipe is no error.
 ///
 /// # Errors
 ///
@@ -167,11 +167,11 @@ pub fn print(text: &str) -> Result<(), Failure> {
     }
 }
 
-/// Prints a JSON object to standard output, or to standard error if that carries the data.
+/// Prints a JSON object to standard output, or to standard error if the data go to standard output.
 ///
 /// # Errors
 ///
-/// As [`print()`].
+/// The errors of [`print()`].
 pub fn print_json(object: &Value, data: &Location) -> Result<(), Failure> {
     match data {
         Location::Pipe => {
@@ -182,8 +182,8 @@ pub fn print_json(object: &Value, data: &Location) -> Result<(), Failure> {
     }
 }
 
-/// Prints to standard error, come what may.
+/// Prints to standard error; an error is ignored.
 pub fn note(text: &str) {
-    // There is nowhere left to tell of a failure.
+    // There is no other output that could report the error.
     let _ = writeln!(io::stderr().lock(), "{text}");
 }

@@ -1,4 +1,4 @@
-//! Parts of an array, as the command line has them: elements or a box.
+//! Parts of an array on the command line: elements or a box.
 
 use crate::failure::Failure;
 use crate::report;
@@ -22,11 +22,11 @@ pub struct PartFlags {
 }
 
 impl PartFlags {
-    /// The part that was asked for, of an array of these extents.
+    /// The part that the flags select of an array with these extents; none without flags.
     ///
     /// # Errors
     ///
-    /// If the array does not have it.
+    /// If the part is not within the array.
     pub fn of(&self, extents: &[u64]) -> Result<Option<Part>, Failure> {
         if let Some(Elements(range)) = &self.elements {
             let elements: u64 = extents.iter().product();
@@ -63,11 +63,11 @@ impl FromStr for Elements {
     }
 }
 
-/// A range in each dimension, slowest first, whose ends may be left to the array.
+/// A range in each dimension, slowest first; a range may leave its end to the array.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OpenBox(Vec<OpenRange>);
 
-/// A range that ends where the array does if it does not say where.
+/// A range; without `to` it ends at the array's end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct OpenRange {
     from: u64,
@@ -75,7 +75,7 @@ struct OpenRange {
 }
 
 impl OpenBox {
-    /// The ranges of an array of these extents.
+    /// The ranges within an array of these extents.
     fn within(&self, extents: &[u64]) -> Result<Vec<Range<u64>>, Failure> {
         let lengths = report::lengths(extents);
         if self.0.len() != extents.len() {

@@ -1,15 +1,15 @@
-//! A progress bar on standard error, for work that takes long.
+//! A progress bar on standard error, for long work.
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// Work that is done before this shows no bar.
+/// Time before a bar appears.
 const PATIENCE: Duration = Duration::from_millis(400);
 
 const TEMPLATE: &str = "{msg} {wide_bar} {percent:>3}%  {decimal_bytes_per_sec}  {eta} left";
 
-/// A bar that appears if the work takes long and standard error is a terminal; gone when dropped.
+/// A bar that appears if the work takes long and standard error is a terminal; it disappears when dropped.
 pub struct Progress {
     bar: ProgressBar,
     element_bytes: u64,
@@ -34,12 +34,12 @@ impl Progress {
         }
     }
 
-    /// So many more elements are done; from any thread.
+    /// Counts elements that are done; for any thread.
     pub fn advance(&self, elements: u64) {
         self.bar.inc(elements.saturating_mul(self.element_bytes));
         let due = self.start.elapsed() >= PATIENCE;
         if due && !self.is_shown.swap(true, Ordering::Relaxed) {
-            // Hides itself where standard error is no terminal.
+            // The target shows nothing if standard error is no terminal.
             self.bar.set_draw_target(ProgressDrawTarget::stderr());
         }
     }

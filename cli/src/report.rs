@@ -11,7 +11,7 @@ pub fn bytes(count: u64) -> String {
     }
 }
 
-/// A number of four significant digits, in scientific notation where that is shorter.
+/// A number with four significant digits, in scientific notation where that is shorter.
 pub fn number(value: f64) -> String {
     let magnitude = value.abs();
     if value == 0.0 {
@@ -26,7 +26,7 @@ pub fn number(value: f64) -> String {
     }
 }
 
-/// A number as people write it: all its digits where they are few, else four.
+/// A number with all its digits if they are few, with four otherwise.
 pub fn short(value: f64) -> String {
     let magnitude = value.abs();
     let all = match magnitude == 0.0 || (1e-3..1e6).contains(&magnitude) {
@@ -39,7 +39,7 @@ pub fn short(value: f64) -> String {
     }
 }
 
-/// A bound as the command line has it: `range 1e-3`.
+/// A bound with its mode: `range 1e-3`.
 pub fn bound(bound: Bound) -> String {
     format!("{} {:e}", bound.mode(), bound.value())
 }
@@ -85,7 +85,7 @@ pub fn pairs(pairs: &[(&str, String)]) -> String {
     pairs.iter().map(line).collect()
 }
 
-/// Rows under a heading, the first column to the left, the others to the right.
+/// A table of rows under a heading; the first column is left-aligned, the others are right-aligned.
 pub fn table(heading: &[&str], rows: &[Vec<String>]) -> String {
     let heading: Vec<String> = heading.iter().map(|cell| (*cell).to_owned()).collect();
     let widths: Vec<usize> = (0..heading.len())

@@ -10,7 +10,7 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Deref;
 
-/// More than the header and chunk table of most streams.
+/// Bytes of the first read; more than the header and chunk table of most streams.
 const FIRST_LOOK: u64 = 1 << 16;
 
 /// The smallest file that is worth mapping.
@@ -18,9 +18,9 @@ const SMALLEST_MAPPED: u64 = 1 << 16;
 
 /// The bytes of a stream.
 pub enum Stream {
-    /// All read.
+    /// Bytes in memory.
     Read(Vec<u8>),
-    /// Read as they are touched.
+    /// A mapped file; the operating system reads pages when they are accessed.
     Mapped(Mmap),
 }
 
@@ -35,11 +35,11 @@ impl Deref for Stream {
     }
 }
 
-/// Reads a stream; of a large file only the pages that are touched.
+/// Reads a stream; a large file is mapped, so that only accessed pages are read.
 ///
 /// # Errors
 ///
-/// If it cannot be read.
+/// If the input cannot be read.
 pub fn read(location: &Location) -> Result<Stream, Failure> {
     match location {
         Location::File(path) => File::open(path).and_then(|mut file| read_file(&mut file)),
@@ -48,18 +48,18 @@ pub fn read(location: &Location) -> Result<Stream, Failure> {
     .map_err(|error| Failure::io("read", location, &error))
 }
 
-/// As [`read`], from a file that is at its start.
+/// Reads a stream as [`read`] does, from a file whose position is its start.
 ///
 /// # Errors
 ///
-/// Those of the file.
+/// The errors of the operating system.
 pub fn read_file(file: &mut File) -> io::Result<Stream> {
     let found = file.metadata()?;
     if found.is_file() && found.len() >= SMALLEST_MAPPED {
-        // SAFETY: the bytes must not change while they are mapped. This command writes to the file only
-        // in `update`, which drops the mapping first, and other ferrosz commands replace whole files or
-        // wait for `update`'s lock. Should another program change the file, the decoder, which trusts
-        // no byte, finds wrong checksums; should it cut the file off, the process ends by a signal.
+        // SAFETY: the bytes must not change while they are mapped. This command changes a stream file only in `update`,
+        // which drops the mapping first. Other ferrosz commands replace whole files or wait for `update`'s lock. If
+        // another program changes the file, the decoder, which trusts no byte, finds wrong checksums; if it truncates
+        // the file, a signal ends the process.
         if let Ok(mapped) = unsafe { Mmap::map(&*file) } {
             return Ok(Stream::Mapped(mapped));
         }
@@ -73,16 +73,16 @@ fn read_all(reader: &mut impl Read) -> io::Result<Stream> {
     Ok(Stream::Read(bytes))
 }
 
-/// What the stream of these bytes says of itself.
+/// The description of a stream.
 ///
 /// # Errors
 ///
-/// If they are no stream.
+/// If the bytes are no stream.
 pub fn info(location: &Location, stream: &[u8]) -> Result<Info, Failure> {
     ferrosz::info(stream).map_err(|error| explain(location, error))
 }
 
-/// Tells which stream an error is about.
+/// Adds the stream's name to an error.
 pub fn explain(location: &Location, error: Error) -> Failure {
     let format_error = matches!(error, Error::Format(_) | Error::OutOfMemory { .. });
     if format_error {
@@ -92,28 +92,28 @@ pub fn explain(location: &Location, error: Error) -> Failure {
     }
 }
 
-/// A stream without its payload.
+/// The description of a stream in a file, and how the file ends.
 pub struct Outline {
-    /// What it says of itself.
+    /// Shape, codec, error bound and sizes.
     pub info: Info,
     /// Bytes of the file.
     pub file_bytes: u64,
-    /// Where the file ends.
+    /// The end of the file relative to the end of the stream.
     pub end: End,
 }
 
-/// Where a file ends that begins with a stream.
+/// The end of a file relative to the end of the stream at its beginning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum End {
-    /// Where the stream does.
+    /// The file ends with the stream.
     Stream,
-    /// Before that.
+    /// The file ends before the stream does.
     Missing,
-    /// After an update that was not finished.
+    /// The stream is followed by an update that was not finished.
     UnfinishedUpdate,
-    /// After zeros, as a power loss while a file grows may leave them.
+    /// The stream is followed by zeros, as a power loss may leave them while a file grows.
     Zeros,
-    /// After other bytes.
+    /// The stream is followed by other bytes.
     Foreign,
 }
 
@@ -135,15 +135,15 @@ impl Outline {
     }
 }
 
-/// The outline of a stream, without reading more of a file than that takes.
+/// Reads the outline of a stream; of a file, no more than the header, the chunk table, and the bytes behind the stream.
 ///
 /// # Errors
 ///
-/// If it cannot be read or is no stream.
+/// If the input cannot be read or is no stream.
 pub fn read_outline(location: &Location) -> Result<Outline, Failure> {
     let path = match location {
         Location::File(path) if path.is_file() => path,
-        // Of a pipe, only reading tells the size; what is not there fails here, too.
+        // The size of a pipe is known only after reading it. A missing file fails here, too.
         _ => {
             let stream = read(location)?;
             let info = info(location, &stream)?;
@@ -177,7 +177,7 @@ pub fn read_outline(location: &Location) -> Result<Outline, Failure> {
     Ok(Outline::new(info, file_bytes, &trailing, is_zero))
 }
 
-/// Whether all bytes from this place on are 0.
+/// Whether all bytes from position `at` to the end are 0.
 fn is_zero_from(file: &mut File, at: u64) -> io::Result<bool> {
     let mut block = vec![0; FIRST_LOOK as usize];
     file.seek(SeekFrom::Start(at))?;
@@ -189,7 +189,7 @@ fn is_zero_from(file: &mut File, at: u64) -> io::Result<bool> {
     }
 }
 
-/// Bytes from this place on, fewer at the end of the file.
+/// Bytes from position `at`, fewer at the end of the file.
 fn read_at(file: &mut File, at: u64, count: usize) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     file.seek(SeekFrom::Start(at))?;

@@ -1,6 +1,6 @@
-//! Files that are written under another name until they are complete.
+//! Files that have a temporary name until they are complete.
 //!
-//! What ends the process early takes them away: an error by `Drop`, a signal by [`remove_all`].
+//! If the process ends early, they are removed: after an error by `Drop`, after a signal by [`remove_all`].
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -8,28 +8,28 @@ use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Names that are taken before it is given up.
+/// Names that are tried before the creation fails.
 const TRIES: u32 = 1000;
 
-/// The unfinished files of this process. Held while one of them appears or vanishes, so that a signal finds them all.
+/// The unfinished files of this process. The lock is held while a file appears or vanishes, so that a signal finds all.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 fn unfinished() -> MutexGuard<'static, Vec<PathBuf>> {
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Removes all unfinished files, and lets no more of them appear.
+/// Removes all unfinished files, and prevents new ones.
 pub fn remove_all() {
     let unfinished = unfinished();
     for path in unfinished.iter() {
-        // Nobody is left to be told.
+        // There is no reader for an error message.
         let _ = fs::remove_file(path);
     }
-    // The process ends now; until then no thread may finish or begin a file.
+    // The process ends now. Until then no thread may finish or begin a file.
     std::mem::forget(unfinished);
 }
 
-/// A file without its final name, gone when dropped.
+/// A file with a temporary name, removed when dropped.
 pub struct Temporary {
     path: PathBuf,
     /// The file, open for writing.
@@ -37,11 +37,11 @@ pub struct Temporary {
 }
 
 impl Temporary {
-    /// A new file in a folder, with the permissions of ordinary new files.
+    /// Creates a file in a folder, with the permissions of ordinary new files.
     ///
     /// # Errors
     ///
-    /// Those of the folder; they do not name the file, which nobody has asked for.
+    /// The errors of the folder; they do not name the file, since the user did not name it.
     pub fn new_in(folder: &Path) -> io::Result<Self> {
         let mut unfinished = unfinished();
         let mut last = io::Error::from(io::ErrorKind::AlreadyExists);
@@ -59,18 +59,18 @@ impl Temporary {
         Err(last)
     }
 
-    /// Gives the file its name, in the same folder.
+    /// Gives the file its final name, in the same folder.
     ///
     /// # Errors
     ///
-    /// [`io::ErrorKind::AlreadyExists`] if there is such a file and `replace` is false, and those of the folder.
+    /// [`io::ErrorKind::AlreadyExists`] if such a file exists and `replace` is false; the errors of the folder.
     pub fn finish(self, path: &Path, replace: bool) -> io::Result<()> {
         let _no_signal = unfinished();
         match replace {
             true => fs::rename(&self.path, path),
             false => rename_to_new(&self.path, path),
         }
-        // Dropping `self` removes what is left under the temporary name, after `_no_signal`.
+        // Dropping `self` removes any remaining file under the temporary name, after `_no_signal` is dropped.
     }
 }
 
@@ -82,11 +82,11 @@ impl Drop for Temporary {
     }
 }
 
-/// Renames, but never replaces: a second name fails where there is a file, and `rename` would not.
+/// Renames without replacing: a hard link fails if the target exists, whereas `rename` would replace it.
 fn rename_to_new(from: &Path, to: &Path) -> io::Result<()> {
     match fs::hard_link(from, to) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(error),
-        // Some file systems have no second names.
+        // Some file systems have no hard links.
         Err(_) if fs::symlink_metadata(to).is_err() => fs::rename(from, to),
         done => done,
     }

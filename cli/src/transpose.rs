@@ -1,11 +1,11 @@
-//! Fortran order to C order: the same array, its last dimension fastest instead of its first.
+//! Conversion from Fortran order to C order: the last dimension, instead of the first, becomes the fastest.
 
-/// Elements of a square that is turned at once, along each side: both its rows and its columns stay in the cache.
+/// The edge, in elements, of a square that is transposed as a whole: its rows and its columns fit the cache.
 const EDGE: usize = 32;
 
-/// The values of an array of these lengths in C order, given in Fortran order; none if there is no memory for them.
+/// The values of an array in C order, given in Fortran order; none if there is no memory for them.
 pub fn to_c_order<T: Copy + Default>(values: Vec<T>, lengths: &[u64]) -> Option<Vec<T>> {
-    // 1. Dimensions of length 1 have no order, and a single one has just one.
+    // 1. Dimensions of length 1 do not affect the order, and an array of a single dimension is in both orders.
     let lengths: Vec<usize> = (lengths.iter().map(|length| *length as usize))
         .filter(|length| *length != 1)
         .collect();
@@ -18,7 +18,8 @@ pub fn to_c_order<T: Copy + Default>(values: Vec<T>, lengths: &[u64]) -> Option<
     let mut turned = Vec::new();
     turned.try_reserve_exact(values.len()).ok()?;
     turned.resize(values.len(), T::default());
-    // 2. For each place in the dimensions between the first and the last, which run in opposite orders, a plane is turned.
+    // 2. The middle dimensions run in opposite orders. For each position in them, a plane of the first and the last
+    //    dimension is transposed.
     let planes: usize = middle.iter().product();
     let (from_last, to_first) = (first * planes, planes * last);
     for plane in 0..planes {
@@ -30,8 +31,8 @@ pub fn to_c_order<T: Copy + Default>(values: Vec<T>, lengths: &[u64]) -> Option<
             (at + place * step, step)
         });
         let (from, to) = (from.0 * first, plane * last);
-        // 3. A plane is turned in squares: neighbours along the first dimension lie side by side before, along the
-        //    last one afterwards.
+        // 3. A plane is transposed in squares: neighbours along the first dimension are adjacent before, neighbours
+        //    along the last one afterwards.
         for row in (0..*first).step_by(EDGE) {
             for column in (0..*last).step_by(EDGE) {
                 for i in row..(row + EDGE).min(*first) {
@@ -62,7 +63,7 @@ mod tests {
             &[3, 2, 1, 5, 4],
         ] {
             let count = lengths.iter().product::<u64>() as u32;
-            // Element number n in Fortran order has the value n.
+            // Element n in Fortran order has the value n.
             let turned = to_c_order((0..count).collect(), lengths).unwrap();
             for (c_order, value) in turned.iter().enumerate() {
                 let mut rest = c_order as u64;

@@ -1,4 +1,4 @@
-//! A field compressed and decompressed: timed and judged.
+//! Trials: a field is compressed and decompressed, timed and judged.
 
 use crate::failure::Failure;
 use crate::field_file::Array;
@@ -8,38 +8,38 @@ use ferrosz::{Compressor, Decompressor, Device, Element, Error, Info};
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-/// What came of it.
+/// The result of a trial.
 #[derive(Debug)]
 pub struct Trial {
-    /// What the stream says of itself.
+    /// The description of the stream.
     pub info: Info,
-    /// What the comparison with the field found.
+    /// The comparison with the original field.
     pub judgement: Judgement,
-    /// Median of the calls that compress, the choice of a codec included.
+    /// Median time of a call that compresses, including the choice of a codec.
     pub compress_seconds: f64,
-    /// Median of the calls that decompress.
+    /// Median time of a call that decompresses.
     pub decompress_seconds: f64,
-    /// Where it was compressed.
+    /// The device that compressed.
     pub compress_device: Device,
-    /// Where it was decompressed.
+    /// The device that decompressed.
     pub decompress_device: Device,
 }
 
-/// How often a call is timed, after one that is not.
+/// The number of timed calls; one call before them is not timed.
 #[derive(Debug, Clone, Copy)]
 pub struct Runs {
-    /// Calls at most; at least one is timed.
+    /// Timed calls at most; at least one call is timed.
     pub most: u32,
-    /// No call begins after this.
+    /// No further timed call begins after this time.
     pub patience: Duration,
 }
 
 impl Trial {
-    /// Compresses a field in host memory, and decompresses the stream; with the decompressed values.
+    /// Compresses a field in host memory and decompresses the stream; returns the trial and the decompressed values.
     ///
     /// # Errors
     ///
-    /// The library's.
+    /// The library's errors.
     pub fn run<T: Element>(
         compressor: Compressor,
         device: Device,
@@ -63,19 +63,19 @@ impl Trial {
         Ok((trial, decoded))
     }
 
-    /// Megabytes of the field a second.
+    /// Megabytes of the field compressed in a second.
     pub fn compress_speed(&self) -> f64 {
         report::megabytes_per_second(self.info.field_bytes, self.compress_seconds)
     }
 
-    /// Megabytes of the field a second.
+    /// Megabytes of the field decompressed in a second.
     pub fn decompress_speed(&self) -> f64 {
         report::megabytes_per_second(self.info.field_bytes, self.decompress_seconds)
     }
 }
 
 impl Runs {
-    /// The result, and the median time of the calls.
+    /// Times the calls; returns the result of the first one, and the median time of the others.
     fn time<R>(self, call: impl Fn() -> Result<R, Error>) -> Result<(R, f64), Error> {
         let result = call()?;
         let begin = Instant::now();
@@ -93,7 +93,7 @@ impl Runs {
     }
 }
 
-/// Whether all trials kept their bounds, as a sentence.
+/// A sentence that says whether all trials kept their bounds.
 pub fn verdict<'a>(trials: impl Iterator<Item = &'a Trial>) -> String {
     let (mut all, mut broken) = (0, 0);
     for trial in trials {

@@ -1,6 +1,7 @@
 //! `ferrosz update`.
 
-use crate::args::{Common, ShapeFlags, Update as Args};
+use crate::args::{ShapeFlags, Update as Args};
+use crate::common::Common;
 use crate::failure::Failure;
 use crate::field_file::{self, Assumed, Field, Shape};
 use crate::location::Location;
@@ -17,8 +18,8 @@ use std::time::Instant;
 ///
 /// # Errors
 ///
-/// If the stream or the new values cannot be read, do not fit together, or the stream cannot be
-/// written; it is then as it was.
+/// If the stream or the new values cannot be read, the values do not fit the part, or the stream cannot be written; the
+/// stream is then unchanged.
 pub fn run(args: &Args, common: &Common) -> Result<(), Failure> {
     let Location::File(path) = &args.stream else {
         return Err(Failure::usage(
@@ -54,8 +55,8 @@ pub fn run(args: &Args, common: &Common) -> Result<(), Failure> {
     )
 }
 
-/// Opens a file to which no other `ferrosz update` has access until it is closed: of two at the same
-/// time, the second would overwrite what the first has appended.
+/// Opens a file, and locks it against other `ferrosz update` commands until it is closed. Without the lock, two updates
+/// at the same time would overwrite each other's appended chunks.
 fn open_alone(path: &Path) -> io::Result<File> {
     let file = OpenOptions::new().read(true).write(true).open(path)?;
     match file.lock() {
@@ -65,8 +66,8 @@ fn open_alone(path: &Path) -> io::Result<File> {
     }
 }
 
-/// The new values: of the stream's type, and of the part's shape, dimensions of length 1 aside. All elements in their
-/// order are the array itself, too.
+/// Reads the new values. They have the stream's element type and the part's shape, without regard to dimensions of
+/// length 1. If the part is all elements, the shape of the whole array is accepted, too.
 fn read_values(args: &Args, info: &Info, part: &Part) -> Result<Field, Failure> {
     let wanted = Shape {
         dtype: info.dtype,
@@ -96,7 +97,7 @@ fn read_values(args: &Args, info: &Info, part: &Part) -> Result<Field, Failure> 
     )))
 }
 
-/// The lengths of dimensions that have an order.
+/// The lengths other than 1.
 fn longer(extents: &[u64]) -> Vec<u64> {
     (extents.iter().copied())
         .filter(|length| *length != 1)

@@ -1,6 +1,7 @@
 //! `ferrosz verify`.
 
-use crate::args::{Common, Verify};
+use crate::args::Verify;
+use crate::common::Common;
 use crate::decompress;
 use crate::failure::Failure;
 use crate::field_file::{self, Array, Assumed, CHECK_FLAGS, Field, Shape};
@@ -12,11 +13,11 @@ use ferrosz::{Bound, BoundMode, Decompressor, Element, Info};
 use serde_json::{Value, json};
 use std::time::Instant;
 
-/// Compares a stream with the original; whether the bound was kept.
+/// Compares a stream with the original array; true if the bound and the stream's promise are kept.
 ///
 /// # Errors
 ///
-/// If either cannot be read, or they cannot be compared.
+/// If an input cannot be read or decoded, both are `-`, or their element types or lengths differ.
 pub fn run(args: &Verify, common: &Common) -> Result<bool, Failure> {
     if args.original == Location::Pipe && args.stream == Location::Pipe {
         return Err(Failure::usage(
@@ -88,8 +89,8 @@ fn compare<T: Element>(
     ))
 }
 
-/// What is judged against. An updated array may have another range or maximum than the one that a
-/// relative bound was resolved for, and the absolute error that followed is what updates keep.
+/// The bound to judge by. An update may change the range or the maximum that a relative bound was resolved with; for an
+/// updated stream it is therefore the absolute error, which updates preserve.
 fn bound_of(info: &Info) -> Result<Bound, Failure> {
     match info.update_bytes {
         0 => Ok(info.bound),
@@ -109,7 +110,7 @@ fn to_json(found: &Judgement) -> Value {
         "values_over_absolute_error": found.over_promise,
         "not_finite": found.not_finite,
         "not_finite_changed": found.not_finite_changed,
-        // JSON has no infinity: null is that of exact values.
+        // JSON has no infinity: for exact values, "psnr" is null.
         "exact": found.psnr() == f64::INFINITY,
         "psnr": found.psnr(),
         "range": found.range,

@@ -1,4 +1,4 @@
-//! `ferrosz-lab bench`: how fast codecs are, where the data lie already.
+//! `ferrosz-lab bench`: the speed of codecs on data in the device's own memory.
 
 mod agree;
 mod bare;
@@ -17,7 +17,7 @@ mod times;
 
 use cases::{Case, cases};
 use ferrosz::Device;
-use ferrosz_cli::args::Common;
+use ferrosz_cli::common::Common;
 use ferrosz_cli::failure::Failure;
 use ferrosz_cli::field_file::Array;
 use ferrosz_cli::with_field;
@@ -28,11 +28,11 @@ use machine::{Format, Machine, Value};
 use row::{Row, Series};
 use table::Table;
 
-/// Measures, and prints as it goes; with `--json` one object at the end.
+/// Measures and prints rows as they are done; with `--json` prints one object at the end.
 ///
 /// # Errors
 ///
-/// If a field cannot be had, the device cannot be used, or a result is not the right one.
+/// If a field cannot be read, the device cannot be used, or a result is wrong.
 pub fn run(flags: &Flags, common: &Common) -> Result<(), Failure> {
     let on_cpu = || Run::new(&host::Host::new(flags.repeat), flags, common).all();
     let cuda = |ordinal| cuda::Cuda::new(ordinal, flags.repeat);
@@ -42,7 +42,7 @@ pub fn run(flags: &Flags, common: &Common) -> Result<(), Failure> {
         )),
         Device::Cuda(ordinal) => Run::new(&cuda(ordinal)?, flags, common).all(),
         Device::Cpu => on_cpu(),
-        // The faster of the two in the long run.
+        // Prefers a GPU: in the long run it is the faster one.
         _ => match cuda(0) {
             Ok(cuda) => Run::new(&cuda, flags, common).all(),
             Err(_) => on_cpu(),
@@ -68,7 +68,7 @@ impl<'a, M: Machine> Run<'a, M> {
         }
     }
 
-    /// Measures on all fields.
+    /// Measures all fields.
     fn all(mut self) -> Result<(), Failure> {
         for source in self.flags.sources() {
             for (name, field) in field::load(&source, self.flags)? {
@@ -82,7 +82,7 @@ impl<'a, M: Machine> Run<'a, M> {
         output::print(&format!("{object}\n"))
     }
 
-    /// Measures all that is asked for on one field.
+    /// Measures all cases of one field.
     fn field<T: Value>(&mut self, name: String, array: Array<T>) -> Result<(), Failure> {
         let subject = Subject::new(name, array)?;
         let cases = cases(self.flags, &subject)?;
@@ -128,7 +128,7 @@ impl<'a, M: Machine> Run<'a, M> {
         })
     }
 
-    /// Prints to standard output, or beside it where that is for JSON.
+    /// Prints to standard output, or to standard error if standard output is for JSON.
     fn say(&self, text: &str) -> Result<(), Failure> {
         match (self.common.json, self.common.quiet) {
             (true, true) => Ok(()),

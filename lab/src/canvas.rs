@@ -1,4 +1,4 @@
-//! A picture to draw on: rectangles, text, PNG.
+//! A canvas: rectangles, text, PNG.
 
 use noto_sans_mono_bitmap::{FontWeight, RasterHeight, get_raster, get_raster_width};
 use std::io::{self, Write};
@@ -6,14 +6,14 @@ use std::io::{self, Write};
 /// A colour: red, green, blue.
 pub type Rgb = [u8; 3];
 
-/// Pixels, row by row from the top. What is drawn beyond the border is lost.
+/// Pixels, row by row from the top. Anything drawn beyond the border is ignored.
 pub struct Canvas {
     width: u32,
     height: u32,
     pixels: Vec<Rgb>,
 }
 
-/// How text looks.
+/// Size, weight and colour of text.
 #[derive(Debug, Clone, Copy)]
 pub struct Font {
     /// Height of a line.
@@ -60,7 +60,7 @@ impl Canvas {
         }
     }
 
-    /// Writes a line of text, its top left corner here; characters the font lacks become `?`.
+    /// Writes a line of text with its top left corner at a position; characters that the font lacks become `?`.
     pub fn text(&mut self, left: u32, top: u32, text: &str, font: Font) {
         let step = get_raster_width(font.weight, font.height) as u32;
         let mut left = left;
@@ -87,7 +87,7 @@ impl Canvas {
     ///
     /// # Errors
     ///
-    /// If it cannot be written.
+    /// If the PNG cannot be written.
     pub fn write_png(&self, writer: &mut dyn Write) -> io::Result<()> {
         let mut encoder = png::Encoder::new(writer, self.width, self.height);
         encoder.set_color(png::ColorType::Rgb);

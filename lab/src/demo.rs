@@ -1,11 +1,11 @@
-//! `ferrosz-lab demo`: a real field through every codec, judged and drawn.
+//! `ferrosz-lab demo`: compresses a real field with every codec, judges and draws it.
 
 use crate::canvas::Canvas;
 use crate::picture::{self, Grid, Panel};
 use clap::Args;
 use ferrosz::{Bound, Codec, Compressor, Device, Preset};
-use ferrosz_cli::args::Common;
 use ferrosz_cli::codec_choice;
+use ferrosz_cli::common::Common;
 use ferrosz_cli::failure::Failure;
 use ferrosz_cli::field_file::{self, Array, Field};
 use ferrosz_cli::files::Replace;
@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// See `data/README.md` for where it comes from.
+/// The field; `data/README.md` has its source.
 const FIELD: &[u8] = include_bytes!("../data/um_colpex_theta.npy");
 const NAME: &str = "um_colpex_theta.npy";
 const WHAT: &str = "air potential temperature over the Welsh borders, UK Met Office Unified Model";
@@ -28,10 +28,11 @@ const UNIT: &str = "K";
 
 /// Bounds of the table, relative to the range.
 const BOUNDS: [f64; 3] = [1e-2, 1e-3, 1e-4];
-/// What the picture shows.
+/// The title and the trial of the picture.
 const TITLE: &str = "ferrosz demo: air potential temperature, lowest of 10 levels";
 const DRAWN: (Way, f64) = (Way::Coded(Codec::OUTLIER, 1), 1e-2);
-/// A run takes about a millisecond, and the median of this many is steady. On the emulator, one is slow enough.
+/// A run takes about a millisecond, and the median of 51 is steady. On the emulator, the time limit leaves a single
+/// run.
 const RUNS: Runs = Runs {
     most: 51,
     patience: Duration::from_millis(100),
@@ -43,12 +44,12 @@ pub struct Flags {
     /// Picture to write
     #[arg(long, value_name = "PNG", default_value = "ferrosz-demo.png")]
     out: PathBuf,
-    /// The picture.
+    /// Whether the picture may replace a file.
     #[command(flatten)]
     replace: Replace,
 }
 
-/// What is tried at every bound: all that is chosen from but for variants, and the choice.
+/// All trials at a bound: the codecs of the presets, without variants, and the choice of the preset.
 const WAYS: [Way; 21] = [
     Way::Coded(Codec::FIXED, 1),
     Way::Coded(Codec::PLAIN, 1),
@@ -73,24 +74,24 @@ const WAYS: [Way; 21] = [
     Way::Auto,
 ];
 
-/// How the field is compressed.
+/// A choice of codec.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Way {
-    /// With a codec and blocks of a rank.
+    /// A codec, with blocks or tiles of a rank.
     Coded(Codec, u8),
-    /// With what is chosen.
+    /// The codec that the preset `small` chooses.
     Auto,
 }
 
-/// A way at a bound: what came of it.
+/// A trial and the decompressed field.
 struct Row {
     way: Way,
     trial: Trial,
     decoded: Vec<f32>,
 }
 
-/// Compresses the embedded field with every codec, prints a table, and draws a picture; whether
-/// every bound was kept.
+/// Compresses the embedded field with every codec, prints a table, and draws a picture; true if no error exceeds its
+/// bound.
 ///
 /// # Errors
 ///
@@ -158,7 +159,7 @@ fn to_text(field: &Array<f32>, rows: &[Row], flags: &Flags, common: &Common) -> 
         "compress MB/s",
         "decompress MB/s",
     ];
-    // A blank line between bounds.
+    // A blank line separates bounds.
     let lines: Vec<Vec<String>> = (rows.chunks(WAYS.len()))
         .map(|rows| rows.iter().map(line).collect())
         .collect::<Vec<Vec<_>>>()
@@ -244,7 +245,7 @@ fn to_json(field: &Array<f32>, rows: &[Row], flags: &Flags, common: &Common) -> 
     })
 }
 
-/// Original, reconstruction and error of the lowest level; none if that trial was not made.
+/// Draws original, reconstruction and error of the lowest level; none if the trial [`DRAWN`] was not made.
 fn draw(field: &Array<f32>, rows: &[Row]) -> Option<Canvas> {
     let is_drawn = |row: &&Row| (row.way, row.trial.info.bound.value()) == DRAWN;
     let Row { trial, decoded, .. } = rows.iter().find(is_drawn)?;

@@ -1,4 +1,4 @@
-//! The `ferrosz-lab` command: what ferrosz is measured and shown with.
+//! The `ferrosz-lab` command, which measures ferrosz and demonstrates it.
 
 mod bench;
 mod canvas;
@@ -7,25 +7,25 @@ mod picture;
 
 use bench::flags::Flags;
 use clap::{Parser, Subcommand};
-use ferrosz_cli::args::Common;
+use ferrosz_cli::common::Common;
 use ferrosz_cli::failure::Failure;
 use std::process::ExitCode;
 
-/// What ferrosz is measured and shown with.
+/// Measures ferrosz and demonstrates it.
 #[derive(Debug, Parser)]
 #[command(name = "ferrosz-lab", version)]
 struct CommandLine {
-    /// What all commands understand.
+    /// Options of all commands.
     #[command(flatten)]
     common: Common,
-    /// What to do.
+    /// The command to run.
     #[command(subcommand)]
     command: Command,
 }
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Measure how fast codecs are where the data lie already, beside a copy and a read
+    /// Measure the speed of codecs on data in the device's memory, compared with a copy and a read
     Bench(Flags),
     /// Compress a real field with every codec, and draw it
     Demo(demo::Flags),
@@ -35,7 +35,7 @@ fn main() -> ExitCode {
     ferrosz_cli::main(run)
 }
 
-/// Whether every bound was kept.
+/// Runs a command; true if no error exceeds its bound.
 fn run(line: &CommandLine) -> Result<bool, Failure> {
     match &line.command {
         Command::Bench(flags) => bench::run(flags, &line.common).map(|()| true),

@@ -24,7 +24,7 @@ const TEXT: Font = Font {
     colour: FAINT,
 };
 
-/// A panel is at least this wide.
+/// Width of a panel at least, in pixels.
 const MIN_PANEL: u32 = 440;
 const MARGIN: u32 = 28;
 const LINE: u32 = 20;
@@ -57,7 +57,7 @@ impl Grid {
         self.values.len() / self.columns.max(1)
     }
 
-    /// Pixels for each value, across and down.
+    /// Pixels of a value along each side.
     fn scale(&self) -> u32 {
         MIN_PANEL.div_ceil((self.columns as u32).max(1))
     }
@@ -74,21 +74,21 @@ impl Grid {
 /// One panel.
 #[derive(Debug, Clone)]
 pub struct Panel {
-    /// First line above.
+    /// The first line above the grid.
     pub caption: String,
-    /// Second line above.
+    /// The second line above the grid.
     pub detail: String,
     /// The values.
     pub grid: Grid,
-    /// Their colours.
+    /// The colour map.
     pub colours: ColourMap,
-    /// The values at the low and the high end of the colours.
+    /// The values at the low and the high end of the colour map.
     pub range: (f64, f64),
     /// The values' unit.
     pub unit: &'static str,
 }
 
-/// Draws panels under a title and over a footer.
+/// Draws panels between a title and a footer.
 pub fn draw(title: &str, panels: &[Panel], footer: &str) -> Canvas {
     let widths: u32 = panels.iter().map(|panel| panel.grid.width() + MARGIN).sum();
     let tallest = panels.iter().map(|panel| panel.grid.height()).max();
@@ -118,7 +118,7 @@ fn draw_panel(canvas: &mut Canvas, panel: &Panel, left: u32, top: u32) {
 fn draw_grid(canvas: &mut Canvas, panel: &Panel, left: u32, top: u32) {
     let scale = panel.grid.scale();
     let (low, high) = panel.range;
-    // The first row of values lies at the bottom.
+    // The first row of values is at the bottom.
     let rows = panel.grid.values.chunks(panel.grid.columns.max(1)).rev();
     for (row, values) in (0..).zip(rows) {
         for (column, value) in (0..).zip(values) {
@@ -129,7 +129,7 @@ fn draw_grid(canvas: &mut Canvas, panel: &Panel, left: u32, top: u32) {
     }
 }
 
-/// The colours, with the values at both ends and in the middle.
+/// Draws the colour bar, with the values at both ends and in the middle.
 fn draw_bar(canvas: &mut Canvas, panel: &Panel, left: u32, top: u32) {
     let width = panel.grid.width();
     canvas.fill(left - 1, top - 1, width + 2, BAR + 2, INK);

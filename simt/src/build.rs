@@ -1,9 +1,9 @@
-//! Compiles a crate of kernels to PTX, and assembles it: for a program that builds kernels, a build script or another.
+//! Compiles a crate of kernels to PTX, and assembles the PTX; for programs that build kernels, as build scripts do.
 //!
-//! A crate of kernels is a library without `std`. Its entry points are functions for the GPU alone, `#[unsafe(no_mangle)]
-//! unsafe extern "ptx-kernel" fn name(params: Params)` of one line each, which run a [`Kernel`](crate::Kernel) of the same
-//! name. A list of [`Launch`](crate::Launch)es tells a build program, which depends on the same crate, of the blocks of each.
-//!
+//! A crate of kernels is a library without `std`. An entry point is a function for the GPU alone, on one line:
+//! `#[unsafe(no_mangle)] unsafe extern "ptx-kernel" fn name(params: Params)`. It runs a [`Kernel`](crate::Kernel) of
+//! the same name. The build program depends on the same crate, and takes the shape of the blocks from a list of
+//! [`Launch`](crate::Launch)es.
 //! ```no_run
 //! use ferrosz_simt::Launch;
 //! use ferrosz_simt::build::{Compiler, Package, Ptxas, Rule, split, violations, with_directives};
@@ -27,8 +27,9 @@
 //! }
 //! ```
 //!
-//! The compiler is any with the target `nvptx64-nvidia-cuda` or the source of Rust's own library: what the program itself is
-//! built with need not be. Without an assembler the PTX is still there, and the driver of a GPU compiles it.
+//! The compiler is any Rust toolchain with the target `nvptx64-nvidia-cuda` or with the source of Rust's own library;
+//! it may differ from the toolchain of the build program. Without an assembler, the PTX is built all the same, and the
+//! driver of a GPU compiles it.
 
 mod compiler;
 mod directives;

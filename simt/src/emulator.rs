@@ -1,30 +1,27 @@
-//! The machine without a GPU: every thread a coroutine, every access checked.
+//! The machine without a GPU: every thread is a coroutine, and every access is checked.
 //!
-//! [`Emulator::launch`] runs a grid to its end on the calling OS thread. A thread of the kernel is
-//! a stackful coroutine that runs until it reaches a collective, a barrier or a spin hint, and
-//! there hands over to the scheduler. When the last lane of a warp has come to a collective, the
-//! scheduler works out every lane's result and lets them all go on; the same for a barrier and
-//! its block. Which block, which warp and which order of lanes comes next is drawn from a seed:
+//! [`Emulator::launch`] runs a grid to its end on the calling OS thread. A thread of the kernel is a stackful
+//! coroutine. It runs until it reaches a collective, a barrier or a spin hint, and there returns to the scheduler. When
+//! the last lane of a warp has reached a collective, the scheduler computes every lane's result and resumes all lanes;
+//! it does the same for the threads of a block at a barrier. A seed determines the order of blocks, warps and lanes:
 //! the same seed gives the same run on every host, another seed another interleaving.
 //!
-//! What the hardware would let pass stops the launch with a [`Fault`] that names the thread and
+//! A violation of a rule that the hardware does not check stops the launch with a [`Fault`], which names the thread and
 //! the line of the kernel:
 //!
-//! * Collectives are matched by what they are and where in the source they stand. When a warp has
-//!   come to rest, its lanes must stand together; likewise the threads of a block. A helper that
-//!   calls a collective is one place, however many callers it has, unless it is marked
-//!   `#[track_caller]`.
-//! * Each word of shared memory has a shadow that knows who touched it since the last barrier
-//!   (see `shared.rs`), so a missing barrier is found whichever way the accesses happened to fall.
-//! * So has each byte of global memory that the launch touches (see `global.rs`). A race of threads of one block is
-//!   found as on shared memory. Between blocks only a fence and an atomic operation on one side, and an atomic
-//!   operation and a fence on the other, make an order; they count for the whole of their blocks, so a barrier that is
-//!   missing between them and the access of another thread of the block is not found. A load that promises that no
-//!   thread of the launch writes what it reads is held to that. [`Emulator::global_shadow`] turns this off.
-//! * An access through a view must lie inside it and be aligned.
-//! * A thread that keeps waiting while no memory changes waits for ever. That includes the wait
-//!   for a block that cannot start before this one ends: only [`Emulator::resident_blocks`] are in
-//!   flight at a time, as on a real GPU.
+//! * Two collectives match if they are the same operation at the same place in the source. When no lane of a warp can
+//!   run, all lanes must wait at matching collectives; likewise the threads of a block. A helper function that calls a
+//!   collective is one place, no matter how many callers it has, unless it is marked `#[track_caller]`.
+//! * Each word of shared memory has a shadow, which records its accesses since the last barrier (see `shared.rs`). A
+//!   missing barrier is therefore found in any order of the accesses.
+//! * Each byte of global memory that the launch accesses has a shadow, too (see `global.rs`). It finds a race between
+//!   threads of one block as on shared memory. Accesses of different blocks are ordered only by a fence and then an
+//!   atomic operation on one side, and an atomic operation and then a fence on the other. These order the whole blocks:
+//!   a missing barrier between them and the access of another thread of the block is not found. A load that promises
+//!   that no thread of the launch writes its memory is checked for that. [`Emulator::global_shadow`] turns this off.
+//! * An access through a view must be within the view, and aligned.
+//! * A thread that keeps waiting while no memory changes waits for ever. This includes waiting for a block that cannot
+//!   start before this one ends: as on a real GPU, only [`Emulator::resident_blocks`] blocks are in flight at a time.
 
 mod accesses;
 mod clock;
@@ -57,7 +54,7 @@ pub enum BlockOrder {
     Ascending,
     /// From the last to the first.
     Descending,
-    /// In an order drawn from the seed.
+    /// In a random order that the seed determines.
     Shuffled,
 }
 
@@ -107,40 +104,39 @@ impl Emulator {
         }
     }
 
-    /// Draws the order of blocks, warps and lanes from `seed`.
+    /// Sets the seed of the order of blocks, warps and lanes.
     #[must_use]
     pub const fn seed(mut self, seed: u64) -> Self {
         self.seed = seed;
         self
     }
 
-    /// Keeps up to `blocks` blocks in flight, at least one.
+    /// Sets the number of blocks in flight at most, at least one.
     ///
-    /// Each of their threads has a stack of its own; Linux grants a process some 30,000.
+    /// Each of their threads has its own stack; Linux grants a process some 30,000 stacks.
     #[must_use]
     pub const fn resident_blocks(mut self, blocks: usize) -> Self {
         self.resident_blocks = if blocks == 0 { 1 } else { blocks };
         self
     }
 
-    /// Starts the blocks in `order`.
+    /// Sets the order in which blocks start.
     #[must_use]
     pub const fn block_order(mut self, order: BlockOrder) -> Self {
         self.block_order = order;
         self
     }
 
-    /// Lets a thread wait `limit` times in a row, at spin hints and collectives, while no thread
-    /// changes global memory and no block starts or ends; one more is
-    /// [`FaultKind::EndlessSpin`]. The default is 20,000.
+    /// Sets how many times in a row a thread may wait, at spin hints and collectives, while no thread changes global
+    /// memory and no block starts or ends. One more wait is [`FaultKind::EndlessSpin`]. The default is 20,000.
     #[must_use]
     pub const fn spin_limit(mut self, limit: u64) -> Self {
         self.spin_limit = limit;
         self
     }
 
-    /// Whether to look for [`FaultKind::GlobalRace`] and [`FaultKind::StaleRead`], which takes time and memory. The
-    /// default is yes.
+    /// Sets whether to look for [`FaultKind::GlobalRace`] and [`FaultKind::StaleRead`], which takes time and memory.
+    /// The default is yes.
     #[must_use]
     pub const fn global_shadow(mut self, is_on: bool) -> Self {
         self.global_shadow = is_on;
@@ -151,7 +147,7 @@ impl Emulator {
     ///
     /// # Errors
     ///
-    /// The first fault; the grid's other threads are then dropped where they stand.
+    /// The first fault; the grid's other threads are then dropped without running further.
     ///
     /// # Panics
     ///
@@ -161,12 +157,12 @@ impl Emulator {
         self.run(launch, &|thread| K::run(thread, params))
     }
 
-    /// Runs `body` as the kernel, on a grid of `blocks` blocks of `threads` threads that share
-    /// `shared_words` words.
+    /// Runs `body` as the kernel, on a grid of `blocks` blocks of `threads` threads, which share `shared_words` words
+    /// in each block.
     ///
     /// # Errors
     ///
-    /// The first fault; the grid's other threads are then dropped where they stand.
+    /// The first fault; the grid's other threads are then dropped without running further.
     ///
     /// # Panics
     ///
@@ -184,13 +180,13 @@ impl Emulator {
         self.launch_grid([blocks, 1, 1], [threads, 1, 1], shared_words, body)
     }
 
-    /// Runs `body` as the kernel, on a grid of up to three dimensions, x first: so many blocks along each, of so many
-    /// threads along each, that share `shared_words` words. Threads are numbered along x, then y, then z; 32 in a row
-    /// are a warp.
+    /// Runs `body` as the kernel, on a grid of up to three dimensions, x first: `blocks` and `threads` are the lengths
+    /// along each, and the threads of a block share `shared_words` words. Threads are numbered along x, then y, then z;
+    /// each 32 consecutive ones are a warp.
     ///
     /// # Errors
     ///
-    /// The first fault; the grid's other threads are then dropped where they stand.
+    /// The first fault; the grid's other threads are then dropped without running further.
     ///
     /// # Panics
     ///

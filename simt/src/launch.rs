@@ -1,8 +1,8 @@
-//! The shape of a kernel's blocks, as a value.
+//! The entry point and block shape of a kernel, as a value.
 
 use crate::Kernel;
 
-/// A kernel as a list of kernels has it: its entry point, and the shape of its blocks.
+/// An entry of a list of kernels: the entry point and the shape of the blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Launch {
     /// The entry point's name in the PTX.
@@ -11,12 +11,12 @@ pub struct Launch {
     pub threads: u32,
     /// Words of dynamic shared memory that a block needs.
     pub shared_words: u32,
-    /// Blocks that a multiprocessor should hold at once; 0 if that is not said.
+    /// Blocks that a multiprocessor should hold at the same time; 0 sets no limit.
     pub resident_blocks: u32,
 }
 
 impl Launch {
-    /// That of a kernel.
+    /// The entry of a kernel.
     pub const fn of<K: Kernel>() -> Self {
         Self {
             name: K::NAME,

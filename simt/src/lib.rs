@@ -1,10 +1,10 @@
 //! GPU kernels in Rust, written once for two machines.
 //!
-//! A kernel is the code of *one thread*, as in CUDA, generic over [`Thread`]. On an NVIDIA GPU (`ptx`, when compiled for
-//! `nvptx64-nvidia-cuda`) a thread is a zero-sized value whose methods are one instruction each. On the CPU (`emulator`, a
-//! feature) every thread is a coroutine, and each method checks what the hardware would not: collectives that only a
-//! part of a warp reaches, races, accesses outside of their memory, endless spins. A program that compiles kernels to PTX
-//! has the module `build`, a feature, for it.
+//! A kernel is the code of *one thread*, as in CUDA, generic over [`Thread`]. On an NVIDIA GPU (module `ptx`, when
+//! compiled for `nvptx64-nvidia-cuda`) a thread is a zero-sized value, and each of its methods is one instruction. On
+//! the CPU (module `emulator`, behind a feature) every thread is a coroutine, and each method checks rules that the
+//! hardware does not check: collectives that only a part of a warp reaches, races, accesses out of bounds, endless
+//! spins. The module `build`, behind a feature, compiles kernels to PTX.
 //!
 //! Memory is counted in 32-bit words: shared memory by word index from the start of the block's dynamic allocation,
 //! global memory through a [`View`].
@@ -40,7 +40,7 @@ pub use thread::{
 };
 pub use view::View;
 
-/// All traits of a thread, for code that names its machine. What is generic over [`Thread`] needs none of them.
+/// All traits of a thread, for code with a concrete thread type. Code that is generic over [`Thread`] needs no import.
 pub mod prelude {
     pub use crate::thread::{
         Atomics, BitInstructions, Collectives, GlobalMemory, Ids, SharedMemory, Thread, Tune,

@@ -1,9 +1,9 @@
-//! Names put together when they are compiled: those of kernels that are generic.
+//! Names of generic kernels, composed at compile time.
 
 /// Bytes of a name at most.
 const MOST: usize = 64;
 
-/// A name made of parts, for [`Kernel::NAME`](crate::Kernel::NAME) of a kernel that is generic.
+/// A name made of parts, for the [`Kernel::NAME`](crate::Kernel::NAME) of a generic kernel.
 ///
 /// ```
 /// use ferrosz_simt::Name;
@@ -18,7 +18,7 @@ pub struct Name {
 }
 
 impl Name {
-    /// The parts with `_` between them. A name of more than 64 bytes does not compile in a constant.
+    /// The parts, joined by `_`. In a constant, a name of more than 64 bytes does not compile.
     pub const fn of(parts: &[&str]) -> Self {
         let mut name = Self {
             bytes: [0; MOST],
@@ -49,7 +49,7 @@ impl Name {
     pub const fn as_str(&self) -> &str {
         match core::str::from_utf8(self.bytes.split_at(self.length).0) {
             Ok(name) => name,
-            // Parts are text, and so is what they make.
+            // Not reached: joined text is valid text.
             Err(_) => "",
         }
     }

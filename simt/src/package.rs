@@ -1,7 +1,7 @@
 //! The compiled code of a crate's kernels.
 
-/// The compiled code of a crate's kernels, as the program that launches them holds it: compressed, in a form that the
-/// executor knows.
+/// The compiled code of a crate's kernels, as it is embedded in the program that launches them: compressed, in a form
+/// that the executor knows.
 #[derive(Debug, Clone, Copy)]
 pub struct Package {
     /// The name of each kernel and its PTX, ordered by name.
@@ -12,20 +12,20 @@ pub struct Package {
 }
 
 impl Package {
-    /// No compiled code: the kernels run on the emulator alone.
+    /// No compiled code, for kernels that run on the emulator only.
     pub const EMPTY: Self = Self {
         ptx: &[],
         machine_code: &[],
     };
 
-    /// The PTX of the kernel of this name.
+    /// The PTX of the kernel with this name.
     pub fn ptx_of(&self, kernel: &str) -> Option<&'static [u8]> {
         let position = self.ptx.binary_search_by_key(&kernel, |(name, _)| *name);
         position.ok().map(|position| self.ptx[position].1)
     }
 
-    /// The machine code of the kernel of this name for a GPU of compute capability `major.minor`: that of the chip of the
-    /// same `major` with the largest minor number that is not above `minor`.
+    /// The machine code of the kernel with this name for a GPU of compute capability `major.minor`: that of the chip
+    /// with the same `major` and the largest minor number that is at most `minor`.
     pub fn machine_code_of(&self, kernel: &str, major: u32, minor: u32) -> Option<&'static [u8]> {
         let begin = self
             .machine_code

@@ -1,8 +1,8 @@
-//! The GPU: a thread without state, each method one instruction. The only assembly, the only LLVM
-//! intrinsics and the only raw device pointers of the project.
+//! The GPU's thread: no state, and each method is one instruction. All assembly, all LLVM intrinsics and all raw device
+//! pointers of the project are in this module.
 //!
-//! Contract, which the emulator checks and this machine does not: indices are in range, addresses
-//! aligned, collectives reached by all.
+//! The caller's contract, which the emulator checks and this machine does not: indices are in range, addresses are
+//! aligned, and all threads reach a collective.
 
 use crate::thread::AtomicWord;
 use crate::{Atomics, BitInstructions, Collectives, GlobalMemory, Ids, SharedMemory, Tune, View};
@@ -16,9 +16,8 @@ use core::arch::{asm, global_asm};
 // The block's dynamic shared memory; its size is an argument of the launch.
 global_asm!(".extern .shared .align 1024 .b8 dynamic_shared[];");
 
-/// LLVM's own names for what all lanes do together. Not assembly: LLVM takes that for something
-/// that a single thread does, and may copy it into both arms of a branch, where the lanes would
-/// wait for each other for ever.
+/// LLVM's intrinsics for collectives. In assembly they would be wrong: LLVM takes assembly for an operation of a single
+/// thread, and may copy it into both arms of a branch, where the lanes would wait for each other for ever.
 mod collective {
     unsafe extern "C" {
         #[link_name = "llvm.nvvm.shfl.sync.idx.i32"]
@@ -120,7 +119,7 @@ impl Ids for PtxThread {
         }
     }
 
-    // Not the first of three, two of which LLVM would have to drop: it makes another order of the rest.
+    // Reads x directly: if LLVM has to drop two of three coordinates, it orders the other instructions differently.
     #[inline(always)]
     fn thread_index(self) -> u32 {
         // SAFETY: reads a special register.
@@ -431,7 +430,7 @@ impl GlobalMemory for PtxThread {
     #[inline(always)]
     fn store_half_if(self, condition: bool, view: View<u32>, half: u64, value: u16) {
         let address = view.address().cast::<u16>().wrapping_add(half as usize);
-        // Not a branch, which would keep apart what stands before and behind it.
+        // Not a branch: LLVM would not reorder code across it.
         // SAFETY: the half word lies in the view, if it is written.
         unsafe {
             asm!(
@@ -642,7 +641,7 @@ impl BitInstructions for PtxThread {
     #[inline(always)]
     fn select_bits(self, mask: u32, a: u32, b: u32) -> u32 {
         let selected: u32;
-        // The truth table of a where mask, else b. LLVM would take the three apart.
+        // The truth table of "a where mask is set, else b". LLVM would split the operation in three.
         // SAFETY: computes on registers.
         unsafe {
             asm!(
@@ -671,7 +670,7 @@ impl BitInstructions for PtxThread {
     #[inline(always)]
     fn highest_bit_or_3(self, value: u32) -> u32 {
         let bit: u32;
-        // LLVM only knows the leading zeros, and NVIDIA's assembler takes them from 31 twice.
+        // LLVM only counts leading zeros, and NVIDIA's assembler then subtracts from 31 twice.
         // SAFETY: computes on registers; bit 3 is set, and a word has no bit 32.
         unsafe {
             asm!("bfind.u32 {}, {};", out(reg32) bit, in(reg32) value | 8, options(pure, nomem, nostack));

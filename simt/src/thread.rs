@@ -1,4 +1,4 @@
-//! All that a kernel may use of its machine: one trait for each kind of instruction, and [`Thread`], which is all of them.
+//! The operations of a kernel: one trait for each kind of instruction, and [`Thread`], which combines them.
 //!
 //! A kernel's functions take a `T: Thread`, whose methods need no further import.
 

@@ -1,9 +1,9 @@
-//! Global memory, as kernels see it.
+//! Global memory of kernels.
 
-/// A stretch of global memory, `len` items of type `W` at `address`.
+/// A range of global memory: `len` items of type `W` from `address`.
 ///
-/// It is part of kernel parameters, so its layout is that of C and it has no lifetime. An
-/// emulated kernel that leaves `0..len` is stopped and named; on the GPU the length is not read.
+/// A view is part of kernel parameters, so it has C's layout and no lifetime. The emulator stops a kernel that leaves
+/// `0..len`; the GPU does not read the length.
 #[repr(C)]
 pub struct View<W> {
     address: *mut W,
@@ -19,18 +19,18 @@ impl<W> Clone for View<W> {
 impl<W> Copy for View<W> {}
 
 impl<W> View<W> {
-    /// A view of `len` items from `address`, which must be aligned to 16 bytes where a kernel
-    /// says that it reads or writes four words at once.
+    /// A view of `len` items from `address`, which must be aligned to 16 bytes if a kernel documents that it reads or
+    /// writes four words in one access.
     ///
     /// # Safety
     ///
-    /// While any kernel that got this view runs, the items must be valid for reads, and for writes
-    /// too if the kernel writes them, and nobody else may write to them.
+    /// While any kernel with this view runs, the items must be valid for reads, and also for writes if the kernel
+    /// writes them, and no other code may write to them.
     pub const unsafe fn new(address: *mut W, len: u64) -> Self {
         Self { address, len }
     }
 
-    /// A view of nothing.
+    /// A view of no items.
     pub const fn empty() -> Self {
         Self {
             address: core::ptr::null_mut(),
@@ -46,7 +46,7 @@ impl<W> View<W> {
         }
     }
 
-    /// The same memory from item number `first` on; nothing, if there are fewer.
+    /// The same memory from item `first` on; empty if there are not more than `first` items.
     #[inline(always)]
     pub fn from(self, first: u64) -> Self {
         Self {
@@ -55,7 +55,7 @@ impl<W> View<W> {
         }
     }
 
-    /// The first `count` items, or as many as there are.
+    /// The first `count` items, or all if there are fewer.
     #[inline(always)]
     pub fn first(self, count: u64) -> Self {
         Self {
@@ -74,14 +74,14 @@ impl<W> View<W> {
         self.len
     }
 
-    /// Whether the view holds nothing.
+    /// Whether the view has no items.
     pub fn is_empty(self) -> bool {
         self.len == 0
     }
 }
 
 impl View<f32> {
-    /// The same memory as the bits of its numbers.
+    /// The bits of the floats in the same memory.
     #[inline(always)]
     pub fn bits(self) -> View<u32> {
         View {
@@ -92,7 +92,7 @@ impl View<f32> {
 }
 
 impl View<f64> {
-    /// The same memory as the bits of its numbers.
+    /// The bits of the floats in the same memory.
     #[inline(always)]
     pub fn bits(self) -> View<u64> {
         View {

@@ -1,4 +1,4 @@
-//! `cargo xtask gpu-bundle`: a folder that tests and times a GPU machine without Rust.
+//! `cargo xtask gpu-bundle`: a folder of tests and benchmarks for a GPU machine without Rust.
 //!
 //! It holds the GPU tests and the `ferrosz-lab` command as executables, the golden streams, the generator of the fields
 //! for `ferrosz-lab bench` (Python with PyTorch), and `run.sh`, which runs all of it.
@@ -38,7 +38,7 @@ bench bench-bare --bare --repeat 10 "${cubes[0]}"
 exit $status
 "#;
 
-/// Makes the folder `gpu-bundle`.
+/// Writes the folder `gpu-bundle`.
 pub fn make() -> Result<(), Failure> {
     Manifest::read()?.check_sources()?;
     let folder = root().join("gpu-bundle");
@@ -61,7 +61,7 @@ pub fn make() -> Result<(), Failure> {
     Ok(())
 }
 
-/// Copies the files of a folder of the repository to the same place below another.
+/// Copies the files of a folder of the repository to the same relative path below another folder.
 fn copy_folder(name: &str, to: &Path) -> Result<(), Failure> {
     let to = to.join(name);
     fs::create_dir_all(&to)?;

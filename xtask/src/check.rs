@@ -1,19 +1,20 @@
-//! What CI checks.
+//! The gates of CI.
 
 use crate::{Failure, executable, machine_code, output, package, ptx, resources, root, run};
 use ferrosz_simt::build::{Compiler, Error, Toolchain};
 use std::fs;
 use std::process::Command;
 
-/// Bytes of the command at most, as it is shipped.
+/// Bytes of the shipped command at most.
 const MOST_BYTES: u64 = 7_000_000;
 
-/// Crates with features, and what the features bring; without any, none of that is compiled.
+/// Crates with features, all choices of features, and the optional dependencies; without features, no optional
+/// dependency is compiled.
 const WITH_FEATURES: [&str; 3] = ["ferrosz-host", "ferrosz", "ferrosz-cli"];
 const FEATURES: [&str; 4] = ["", "cuda", "emulator", "cuda,emulator"];
 const OPTIONAL: [&str; 3] = ["cudarc", "lzma-rust2", "corosensei"];
 
-/// Crates without features, targets that they compile for, and what of Rust's own library each needs.
+/// Crates without features, their targets, and the part of Rust's own library that each needs.
 const TARGETS: [(&str, &str, &str); 4] = [
     ("ferrosz-simt", "thumbv7em-none-eabihf", "core"),
     ("ferrosz-codec", "thumbv7em-none-eabihf", "core"),
@@ -21,7 +22,7 @@ const TARGETS: [(&str, &str, &str); 4] = [
     ("ferrosz", "wasm32-unknown-unknown", "std,panic_abort"),
 ];
 
-/// What each commit is checked for, in the order in which it fails soonest.
+/// The checks before a commit, in the order in which they fail soonest.
 pub fn all() -> Result<(), Failure> {
     cargo(&["fmt", "--all", "--check"])?;
     lints()?;
@@ -40,7 +41,7 @@ fn lints() -> Result<(), Failure> {
     ])
 }
 
-/// Each choice of features compiles, and features that are not asked for bring nothing.
+/// Checks that each choice of features compiles, and compiles only its own optional dependencies.
 pub fn features() -> Result<(), Failure> {
     for package in WITH_FEATURES {
         for features in FEATURES {
@@ -64,7 +65,7 @@ pub fn features() -> Result<(), Failure> {
     Ok(())
 }
 
-/// What can do without an operating system compiles for targets that have none.
+/// Checks that crates that need no operating system compile for targets without one.
 pub fn targets() -> Result<(), Failure> {
     let compiler = (Compiler::all().into_iter())
         .find(Compiler::has_source)
@@ -82,7 +83,7 @@ pub fn targets() -> Result<(), Failure> {
     Ok(())
 }
 
-/// The oldest Rust that is promised compiles what is published.
+/// Checks that the published crates compile with the oldest promised Rust.
 pub fn msrv() -> Result<(), Failure> {
     let manifest = fs::read_to_string(root().join("Cargo.toml"))?;
     let promised = (manifest.lines())
@@ -102,7 +103,7 @@ pub fn msrv() -> Result<(), Failure> {
     ]))
 }
 
-/// The command as it is shipped is small.
+/// Checks that the shipped command is small.
 pub fn size() -> Result<(), Failure> {
     let path = executable::ferrosz()?;
     let bytes = fs::metadata(&path)?.len();
@@ -113,13 +114,13 @@ pub fn size() -> Result<(), Failure> {
     }
 }
 
-/// The packages compile by themselves, and a crate that has them alone works.
+/// Checks that the packages compile by themselves, and that a crate that depends only on them works.
 pub fn packages() -> Result<(), Failure> {
     package::check()
 }
 
-/// The committed PTX is that of the committed sources, keeps the rules, needs what the table says, and gives the committed
-/// machine code.
+/// Checks that the committed PTX is the output for the committed sources and keeps the rules, that the committed table
+/// has its resources, and that the committed machine code is assembled from it.
 pub fn ptx() -> Result<(), Failure> {
     ptx::check()?;
     let assembled = resources::assembled()?;

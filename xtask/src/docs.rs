@@ -1,5 +1,5 @@
-//! `cargo xtask check docs`: the pages are made without a warning, and hold what is ours alone; documents link to files that
-//! there are.
+//! `cargo xtask check docs`: the API pages build without a warning and contain only this project's items, and links of
+//! documents lead to existing files.
 
 use crate::{Failure, root, run};
 use std::fs;
@@ -22,7 +22,7 @@ const DOCUMENTS: [&str; 7] = [
 const RECIPES: &str = "docs/extending.md";
 const MOST_FILES: [usize; 4] = [4, 4, 4, 8];
 
-/// Makes the pages, and refuses links of documents and of the front page that lead nowhere, and pages of another's crate.
+/// Builds the pages. Refuses dead links of documents and of the front page, and pages of other crates.
 pub fn check() -> Result<(), Failure> {
     for folder in DOCUMENTS {
         documents(&root().join(folder))?;
@@ -47,7 +47,7 @@ pub fn check() -> Result<(), Failure> {
     Ok(())
 }
 
-/// Refuses links of a folder's documents to files that are not there.
+/// Refuses links of a folder's documents to missing files.
 fn documents(folder: &Path) -> Result<(), Failure> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
@@ -93,7 +93,7 @@ fn recipes(text: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Where the links of a document lead, but for those to items of Rust.
+/// The targets of a document's links, except links to Rust items.
 fn markdown_links(text: &str) -> Vec<&str> {
     (text.split("](").skip(1))
         .filter_map(|rest| rest.split(')').next())
@@ -101,14 +101,14 @@ fn markdown_links(text: &str) -> Vec<&str> {
         .collect()
 }
 
-/// Where the links of a page lead.
+/// The targets of a page's links.
 fn links(page: &str) -> Vec<&str> {
     (page.split("href=\"").skip(1))
         .filter_map(|rest| rest.split('"').next())
         .collect()
 }
 
-/// Whether a link to another file of the same folders has none. Scripts of rustdoc make links of `${`.
+/// Whether a relative link leads to no file. Scripts of rustdoc compose links with `${`, which are not checked.
 fn is_dead(folder: &Path, link: &str) -> bool {
     let file = link.split('#').next().unwrap_or_default();
     let is_elsewhere = file.contains("://") || file.contains("${");

@@ -4,17 +4,17 @@ use crate::{Failure, root};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-/// Builds the user's command; its path.
+/// Builds the user's command; returns its path.
 pub fn ferrosz() -> Result<PathBuf, Failure> {
     build(&["build", "--release", "--package", "ferrosz-cli"])
 }
 
-/// Builds the command that measures; its path.
+/// Builds the command `ferrosz-lab`; returns its path.
 pub fn lab() -> Result<PathBuf, Failure> {
     build(&["build", "--release", "--package", "ferrosz-lab"])
 }
 
-/// Builds one executable; its path.
+/// Builds one executable; returns its path.
 pub fn build(arguments: &[&str]) -> Result<PathBuf, Failure> {
     let output = Command::new(env!("CARGO"))
         .current_dir(root())

@@ -1,22 +1,22 @@
-//! The committed machine code: for usual chips, so that a first call does not wait for the driver's compiler.
+//! The committed machine code for common chips, so that a first call does not wait for the driver's compiler.
 
 use crate::Failure;
 use crate::packed::Files;
 use crate::resources::Assembled;
 use std::collections::BTreeMap;
 
-/// The chips: those of the A100 and of the H100, whose code also runs on later chips of the same major compute capability.
-/// Others compile the PTX.
+/// The chips of the A100 and of the H100; their code also runs on later chips of the same major compute capability.
+/// Other chips compile the PTX.
 const CHIPS: [&str; 2] = ["sm_80", "sm_90"];
 
-/// How the names begin of kernels that a driver takes long to compile: those of the codecs of tiles. The others take about
+/// Prefixes of the kernels that a driver takes long to compile: those of the codecs of tiles. Other kernels take about
 /// 0.1 s each.
 const KERNELS: [&str; 3] = ["ferrosz_entropy_", "ferrosz_interp_", "ferrosz_lorenzo_"];
 
-/// Bytes of all committed machine code at most: it is embedded in every program that uses the library on a GPU.
+/// Bytes of all committed machine code at most: every program that uses the library on a GPU embeds it.
 const MOST_BYTES: u64 = 1_300_000;
 
-/// Commits the machine code of those kernels whose instructions have changed.
+/// Writes the machine code of kernels whose instructions have changed.
 pub fn write(assembled: &Assembled) -> Result<(), Failure> {
     for chip in CHIPS {
         let changed = Files::machine_code(chip).write(&of_chip(assembled, chip)?)?;
@@ -25,7 +25,7 @@ pub fn write(assembled: &Assembled) -> Result<(), Failure> {
     check_bytes()
 }
 
-/// Refuses committed machine code that is not what the assembler makes of the PTX, byte for byte.
+/// Refuses committed machine code that differs by a byte from the assembler's output for the PTX.
 pub fn check(assembled: &Assembled) -> Result<(), Failure> {
     for chip in CHIPS {
         let wanted = of_chip(assembled, chip)?;

@@ -1,8 +1,8 @@
 //! Development tasks.
 //!
 //! ```text
-//! cargo xtask ptx           rebuild gpu-kernels/ptx, and what follows from it
-//! cargo xtask resources     rewrite what follows from gpu-kernels/ptx: gpu-kernels/machine-code, and the table in
+//! cargo xtask ptx           rebuild gpu-kernels/ptx, and the files made from it
+//! cargo xtask resources     rewrite the files made from gpu-kernels/ptx: gpu-kernels/machine-code, and the table in
 //!                           docs/measurements/kernel-resources.md
 //! cargo xtask check         formatting, lints, PTX gates, tests
 //! cargo xtask check NAME    one gate of CI: ptx | features | targets | msrv | docs | package | size
@@ -25,7 +25,7 @@ mod resources;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-/// What a task says when it fails.
+/// The error of a task.
 type Failure = Box<dyn std::error::Error>;
 
 fn main() -> ExitCode {
@@ -60,14 +60,14 @@ fn main() -> ExitCode {
     }
 }
 
-/// Writes what follows from the committed PTX.
+/// Rewrites the files that are made from the committed PTX.
 fn resources() -> Result<(), Failure> {
     let assembled = resources::assembled()?;
     resources::write(&assembled)?;
     machine_code::write(&assembled)
 }
 
-/// `ferrosz-lab bench` with these arguments, built for release.
+/// Runs `ferrosz-lab bench` with these arguments, built for release.
 fn bench(arguments: &[&str]) -> Result<(), Failure> {
     run(Command::new(executable::lab()?)
         .arg("bench")
@@ -88,13 +88,13 @@ fn golden() -> Result<(), Failure> {
     run(cargo.args(["--", "--ignored", "--exact", "rewrite", "--nocapture"]))
 }
 
-/// The repository's root.
+/// The root folder of the repository.
 fn root() -> PathBuf {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     here.parent().unwrap_or(here).to_owned()
 }
 
-/// Runs a command to its end; an error names it.
+/// Runs a command to its end; an error contains the command.
 fn run(command: &mut Command) -> Result<(), Failure> {
     let status = command
         .status()
@@ -106,7 +106,7 @@ fn run(command: &mut Command) -> Result<(), Failure> {
     }
 }
 
-/// What a command prints, if it succeeds.
+/// The standard output of a command; none if the command fails.
 fn output(command: &mut Command) -> Option<String> {
     let output = command.output().ok()?;
     let text = String::from_utf8_lossy(&output.stdout).trim().to_owned();

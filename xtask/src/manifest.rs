@@ -1,8 +1,8 @@
 //! `gpu-kernels/ptx/manifest.txt`: the compiler that made the committed PTX, and the sources that it read.
 //!
-//! Whether the PTX is that of the sources is seen only by building it again, which `cargo xtask check ptx` does. The
-//! manifest tells in no time, without that compiler, that a source has changed since: before a GPU is lent to test
-//! kernels of yesterday.
+//! Only `cargo xtask check ptx`, which builds the PTX a second time, shows whether it belongs to the sources. The
+//! manifest shows immediately, and without the compiler, whether a source has changed since the build, so that no GPU
+//! time is spent on outdated kernels.
 
 use crate::packed::Files;
 use crate::{Failure, root};
@@ -13,15 +13,15 @@ use std::path::{Path, PathBuf};
 const COMPILER: &str = "compiler: ";
 const SOURCE: &str = "source: ";
 
-/// What begins the tests of a source, with which it ends.
+/// The start of a source's tests, which are at its end.
 const TESTS: &str = "\n#[cfg(test)]\nmod tests {";
 
-/// What made the PTX.
+/// The compiler and the sources of the committed PTX.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Manifest {
-    /// As the compiler says itself.
+    /// The compiler's version, as it prints it.
     pub compiler: String,
-    /// Sources from the repository's root, and what they hash to.
+    /// Sources by path from the repository's root, and the hash of each.
     sources: BTreeMap<String, String>,
 }
 
@@ -30,7 +30,7 @@ fn path() -> PathBuf {
 }
 
 impl Manifest {
-    /// That of a compiler which has read these sources, of which build scripts do not count.
+    /// The manifest of a compiler and the sources that it read, without build scripts.
     pub fn new(compiler: &str, sources: &[PathBuf]) -> Result<Self, Failure> {
         let hashed = |path: &PathBuf| -> Result<_, Failure> {
             let name = path.strip_prefix(root()).unwrap_or(path);
@@ -45,19 +45,19 @@ impl Manifest {
         })
     }
 
-    /// The committed one.
+    /// Reads the committed manifest.
     pub fn read() -> Result<Self, Failure> {
         let text = fs::read_to_string(path())
             .map_err(|error| format!("{}: {error}: run `cargo xtask ptx`", path().display()))?;
         Self::parse(&text).ok_or_else(|| format!("{}: not a manifest", path().display()).into())
     }
 
-    /// Commits it to its file.
+    /// Writes the committed manifest.
     pub fn write(&self) -> Result<(), Failure> {
         Ok(fs::write(path(), self.text())?)
     }
 
-    /// Refuses sources that have changed since.
+    /// Refuses sources that have changed since the build.
     pub fn check_sources(&self) -> Result<(), Failure> {
         let changed = |(name, hash): &(&String, &String)| {
             hash_of(&root().join(name)).ok().as_ref() != Some(*hash)
@@ -98,9 +98,9 @@ fn hash_of(path: &Path) -> Result<String, Failure> {
     Ok(hash(&text))
 }
 
-/// A hash of what the compiler reads of a source: no comments, no blank lines, no tests.
+/// A hash of the parts of a source that affect the PTX: no comments, no blank lines, no tests.
 fn hash(text: &str) -> String {
-    // FNV-1a, 64 bits: against forgetting, not against malice.
+    // FNV-1a, 64 bits: it protects against mistakes, not against malice.
     let mut hash = 0xcbf2_9ce4_8422_2325u64;
     let (text, _) = text.split_once(TESTS).unwrap_or((text, ""));
     let lines = text.lines().map(str::trim);

@@ -1,11 +1,11 @@
-//! `cargo xtask check package`: the packages as a registry hands them out, and a program that has nothing else.
+//! `cargo xtask check package`: the packages as a registry distributes them, and a program that depends on them alone.
 
 use crate::{Failure, output, root, run};
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// The packages that are published; each depends on those before it.
+/// The published packages; each depends only on packages before it.
 const PACKAGES: [&str; 6] = [
     "ferrosz-codec",
     "ferrosz-simt",
@@ -15,17 +15,17 @@ const PACKAGES: [&str; 6] = [
     "ferrosz-cli",
 ];
 
-/// The version of all of them.
+/// The version of all packages.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// What every package holds.
+/// Files of every package.
 const FILES: [&str; 3] = ["LICENSE-APACHE", "LICENSE-MIT", "README.md"];
 
-/// Packs all crates and builds each from its package; then runs the example of the library in a crate that depends on
-/// the packages alone.
+/// Packs all crates and builds each from its package; then runs the library's example in a crate that depends on the
+/// packages alone.
 pub fn check() -> Result<(), Failure> {
-    // Cargo remembers what it has unpacked by version and by the folder of the packages: in another folder each time, or the
-    // packages of the last time would be built.
+    // Cargo identifies unpacked packages by version and by the folder of the packages. A new folder each time prevents
+    // it from building the packages of an earlier run.
     let folder = root().join(format!("target/packages-{}", std::process::id()));
     let consumer = root().join("target/consumer");
     let packed = pack(&folder).and_then(|()| unpack(&folder.join("package"), &consumer));
@@ -34,7 +34,7 @@ pub fn check() -> Result<(), Failure> {
     consume(&consumer)
 }
 
-/// Packs all crates. Cargo builds each from its package, with those before it in place of the registry's.
+/// Packs all crates. Cargo builds each from its package, and takes earlier packages instead of those of the registry.
 fn pack(folder: &Path) -> Result<(), Failure> {
     let mut cargo = Command::new(env!("CARGO"));
     cargo
@@ -65,7 +65,7 @@ fn unpack(packages: &Path, consumer: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Makes a crate beside the unpacked packages, which has them alone, and runs it.
+/// Creates a crate beside the unpacked packages that depends on them alone, and runs it.
 fn consume(folder: &Path) -> Result<(), Failure> {
     fs::create_dir_all(folder.join("src"))?;
     fs::write(folder.join("Cargo.toml"), manifest())?;

@@ -1,8 +1,8 @@
-//! The committed code of kernels: a compressed file for each.
+//! The committed code of kernels: one compressed file for each kernel.
 //!
-//! It is committed compressed, for that is what the library embeds: its package holds the files as they are, no build has
-//! to compress them, and the history grows by less than with texts, whose register numbers all change with one
-//! instruction. `xz -dc FILE` shows what is in one.
+//! The files are committed compressed because the library embeds them so: the package contains the same files, no build
+//! has to compress them, and the history grows less than with texts, in which one instruction changes all register
+//! numbers. `xz -dc FILE` prints a file.
 
 use crate::{Failure, root};
 use lzma_rust2::{LzmaOptions, LzmaReader, LzmaWriter};
@@ -11,16 +11,16 @@ use std::fs;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
-/// A folder of such files.
+/// A folder of compressed files.
 pub struct Files {
     folder: PathBuf,
     suffix: &'static str,
-    /// Bytes of an instruction, or 1 for a text.
+    /// Bytes of an instruction; 1 for a text.
     unit_bytes: u32,
 }
 
 impl Files {
-    /// Those of the PTX.
+    /// The files of the PTX.
     pub fn ptx() -> Self {
         Self {
             folder: root().join("gpu-kernels/ptx"),
@@ -29,7 +29,7 @@ impl Files {
         }
     }
 
-    /// Those of the machine code for a chip, whose instructions have 16 bytes.
+    /// The files of the machine code for a chip, with instructions of 16 bytes.
     pub fn machine_code(chip: &str) -> Self {
         Self {
             folder: root().join("gpu-kernels/machine-code").join(chip),
@@ -38,12 +38,12 @@ impl Files {
         }
     }
 
-    /// Where they are.
+    /// The folder.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// What is in them, by kernel.
+    /// The uncompressed code of each kernel, by name.
     pub fn read(&self) -> Result<BTreeMap<String, Vec<u8>>, Failure> {
         let mut kernels = BTreeMap::new();
         for (name, path) in self.list()? {
@@ -54,7 +54,7 @@ impl Files {
         Ok(kernels)
     }
 
-    /// Writes those whose files hold other bytes, and removes files of kernels that are no more; how many files changed.
+    /// Writes the files whose contents change, and removes files of other kernels; returns the number of changed files.
     pub fn write<B: AsRef<[u8]>>(&self, kernels: &BTreeMap<String, B>) -> Result<usize, Failure> {
         fs::create_dir_all(&self.folder)?;
         let before = self.read().unwrap_or_default();
@@ -76,7 +76,7 @@ impl Files {
         Ok(changed)
     }
 
-    /// Kernels whose files do not hold these bytes, or that have a file and are not among these.
+    /// Kernels whose files have other contents, are missing, or should not exist.
     pub fn differences<B: AsRef<[u8]>>(
         &self,
         kernels: &BTreeMap<String, B>,
@@ -104,7 +104,7 @@ impl Files {
         Ok(bytes)
     }
 
-    /// The kernel and the path of each.
+    /// The kernel and the path of each file.
     fn list(&self) -> Result<Vec<(String, PathBuf)>, Failure> {
         let entries = fs::read_dir(&self.folder)
             .map_err(|error| format!("{}: {error}", self.folder.display()))?;
@@ -127,7 +127,7 @@ fn pack(bytes: &[u8], unit_bytes: u32) -> Result<Vec<u8>, Failure> {
     let mut options = LzmaOptions::with_preset(9);
     // No kernel is longer than this window.
     options.dict_size = 1 << 20;
-    // Literals and matches depend on their place in an instruction; in a text they do not.
+    // In machine code, literals and matches depend on their position in an instruction.
     options.pb = unit_bytes.ilog2();
     if unit_bytes > 1 {
         (options.lc, options.lp) = (0, unit_bytes.ilog2());
@@ -167,7 +167,7 @@ mod tests {
             assert_eq!(files.read().unwrap(), first);
             assert_eq!(files.write(&first).unwrap(), 0);
             let second = kernels(&[("a", "add %r1;\n"), ("b", "sub %r3;\n"), ("d", "ret;\n")]);
-            // One is other, one new, one gone.
+            // One is changed, one is new, and one is removed.
             assert_eq!(files.differences(&second).unwrap(), ["b", "c", "d"]);
             assert_eq!(files.write(&second).unwrap(), 3);
             assert_eq!(files.read().unwrap(), second);

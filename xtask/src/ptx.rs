@@ -1,4 +1,4 @@
-//! The committed PTX: making it, and the rules that it must keep.
+//! The committed PTX: its build and its rules.
 
 use crate::manifest::Manifest;
 use crate::packed::Files;
@@ -10,10 +10,10 @@ use ferrosz_simt::build::{
 use std::collections::BTreeSet;
 use std::fs;
 
-/// Bytes of all committed PTX at most: it is embedded in every program that uses the library on a GPU.
+/// Bytes of all committed PTX at most: every program that uses the library on a GPU embeds it.
 const MOST_BYTES: u64 = 2_000_000;
 
-/// Compiles the kernels, and commits the PTX of those whose instructions have changed to their files.
+/// Compiles the kernels, and writes the PTX of kernels whose instructions have changed.
 pub fn rebuild() -> Result<(), Failure> {
     let compiler = Compiler::find()?;
     let (kernels, manifest) = build(&compiler)?;
@@ -28,15 +28,15 @@ pub fn rebuild() -> Result<(), Failure> {
     Ok(())
 }
 
-/// The PTX of the sources as they are, by a compiler, and what says so.
+/// Builds the PTX of the present sources with a compiler; returns it with its manifest.
 pub fn build(compiler: &Compiler) -> Result<(Kernels, Manifest), Failure> {
     let package = Package::new(root(), "ferrosz-gpu-kernels");
     let Built { ptx, sources } = compiler.compile(&package)?;
-    // Kernels that say nothing of blocks are short; the assembler is told nothing of their threads either.
+    // Kernels without a number of resident blocks are short; the assembler is not told their threads either.
     let launches = launches();
     let bounded = launches.iter().filter(|launch| launch.resident_blocks > 0);
     let text = with_directives(&ptx, bounded)?;
-    // What breaks a rule is not committed, but whoever broke it wants to see it.
+    // PTX that breaks a rule is not committed, but left here for the developer to read.
     let refused = root().join("target/refused.ptx");
     fs::create_dir_all(root().join("target"))?;
     fs::write(&refused, &text)?;
@@ -47,8 +47,8 @@ pub fn build(compiler: &Compiler) -> Result<(Kernels, Manifest), Failure> {
     Ok((kernels, Manifest::new(compiler.version(), &sources)?))
 }
 
-/// Refuses committed PTX that is not what the sources give, byte for byte. Another compiler than that which made it cannot
-/// tell, and is refused.
+/// Refuses committed PTX that differs by a byte from the build of the sources. Only the compiler of the manifest can
+/// decide this; other compilers are refused.
 pub fn check() -> Result<(), Failure> {
     let committed = Manifest::read()?;
     let compiler = Compiler::of_version(&committed.compiler).map_err(|error| {
@@ -77,7 +77,7 @@ pub fn check() -> Result<(), Failure> {
     Ok(())
 }
 
-/// The committed texts.
+/// The committed PTX of all kernels.
 pub fn committed() -> Result<Kernels, Failure> {
     let text = |(name, bytes)| Ok((name, String::from_utf8(bytes)?));
     let texts = Files::ptx().read()?.into_iter().map(text);
@@ -105,7 +105,7 @@ fn check_rules(ptx: &str) -> Result<(), Failure> {
     }
 }
 
-/// Refuses entry points that are not those of the list.
+/// Refuses entry points that differ from those of the list.
 fn check_names(kernels: &Kernels) -> Result<(), Failure> {
     let launches = launches();
     let listed: BTreeSet<&str> = launches.iter().map(|launch| launch.name).collect();
@@ -117,7 +117,8 @@ fn check_names(kernels: &Kernels) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Kernels that convert between layouts for others' pipelines find places by loops over dimensions; they are not hot.
+/// Whether a kernel may use a stack: kernels that convert between layouts for other pipelines compute positions by
+/// loops over dimensions, and are not hot.
 pub fn may_use_stack(name: &str) -> bool {
     name.starts_with("ferrosz_export_") || name.starts_with("ferrosz_import_")
 }

@@ -1,4 +1,4 @@
-//! The committed table of what kernels need on each chip, and what is never allowed.
+//! The committed table of the resources that kernels need on each chip, and the limits of them.
 
 use crate::{Failure, ptx, root};
 use ferrosz_gpu_kernels::list::launches;
@@ -9,14 +9,14 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
-/// The chips that the PTX is assembled for.
+/// The chips for which the PTX is assembled.
 const CHIPS: [&str; 3] = ["sm_80", "sm_90", "sm_100"];
 
-/// Bytes of stack that a thread may have on each of [`CHIPS`]. For the oldest the assembler keeps one value
-/// of two kernels of cubes in local memory; one resident block less would cost more.
+/// Bytes of a thread's stack at most on each of [`CHIPS`]. For the oldest, the assembler stores one value of two
+/// kernels of cubes in local memory; one resident block less would cost more.
 const STACK: [u32; 3] = [8, 0, 0];
 
-/// Those for which resident blocks are in the table.
+/// The chips whose resident blocks are in the table.
 const BLOCK_CHIPS: [&str; 2] = ["sm_80", "sm_90"];
 
 /// The line of the table that names the assembler.
@@ -36,7 +36,7 @@ multiprocessor at once, as registers, shared memory and threads allow.
 
 ";
 
-/// What the assembler makes of all kernels.
+/// The assembler's output for all kernels.
 pub struct Assembled {
     /// The assembler's version.
     version: String,
@@ -47,11 +47,11 @@ pub struct Assembled {
 /// A kernel on all chips.
 struct Row {
     launch: Launch,
-    /// On each of [`CHIPS`].
+    /// The kernel on each of [`CHIPS`].
     kernels: Vec<Kernel>,
 }
 
-/// The committed PTX, assembled for all chips.
+/// Assembles the committed PTX for all chips.
 pub fn assembled() -> Result<Assembled, Failure> {
     let texts = ptx::committed()?;
     let ptxas = Ptxas::find()?;
@@ -75,7 +75,7 @@ pub fn write(assembled: &Assembled) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Refuses what is never allowed, and what is not in the committed table.
+/// Refuses kernels beyond the limits, and resources that differ from the committed table.
 pub fn check(assembled: &Assembled) -> Result<(), Failure> {
     let committed = fs::read_to_string(path())
         .map_err(|error| format!("{}: {error}: run `cargo xtask resources`", path().display()))?;
@@ -135,17 +135,17 @@ impl Row {
         }
     }
 
-    /// Bytes.
+    /// Bytes of dynamic shared memory.
     fn dynamic_shared(&self) -> u32 {
         4 * self.launch.shared_words
     }
 
-    /// The largest of a number on all chips.
+    /// The largest of a number over all chips.
     fn most(&self, number: impl Fn(&Kernel) -> u32) -> u32 {
         self.kernels.iter().map(number).max().unwrap_or(0)
     }
 
-    /// What is not allowed of it.
+    /// The limit that the kernel exceeds, if any.
     fn fault(&self) -> Option<String> {
         let Launch {
             name,
@@ -206,7 +206,7 @@ fn refuse(rows: &[Row]) -> Result<(), Failure> {
     }
 }
 
-/// The table as it is committed.
+/// The text of the table.
 fn table(version: &str, rows: &[Row]) -> String {
     let [a, b, c] = CHIPS;
     let [x, y] = BLOCK_CHIPS;
@@ -218,12 +218,12 @@ fn table(version: &str, rows: &[Row]) -> String {
     )
 }
 
-/// The assembler that a table is of.
+/// The assembler's version in a table.
 fn version_of(table: &str) -> Option<&str> {
     (table.lines()).find_map(|line| line.strip_prefix(VERSION_LINE))
 }
 
-/// Lines of one table that the other does not have.
+/// Lines that only one of two tables has.
 fn differences(committed: &str, now: &str) -> Vec<String> {
     let only_in = |one: &str, other: &str, sign: char| -> Vec<String> {
         let missing = |line: &&str| !other.lines().any(|other| other == *line);
@@ -288,7 +288,7 @@ mod tests {
     #[test]
     fn local_memory_and_too_many_registers_are_refused() {
         assert!(refuse(&[row([64, 64, 64])]).is_ok());
-        // Four blocks are asked for.
+        // The launch asks for four resident blocks.
         assert!(refuse(&[row([64, 65, 64])]).is_err());
         for change in [
             |kernel: &mut Kernel| kernel.stack = 8,

@@ -6,11 +6,11 @@ use ferrosz_simt::{Kernel, Thread, View, WARP};
 
 /// Sums of 256 numbers each.
 ///
-/// `HAS_BARRIER` is there for the test that plants a race: without the barrier, warp 0 may read sums that other warps have
-/// not written yet.
+/// `HAS_BARRIER` is false only in the test that plants a race: without the barrier, warp 0 may read sums that other
+/// warps have not written yet.
 pub struct BlockSum<const HAS_BARRIER: bool = true>;
 
-/// What [`BlockSum`] is launched with.
+/// The parameters of [`BlockSum`].
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Params {
@@ -32,14 +32,14 @@ impl<const HAS_BARRIER: bool> Kernel for BlockSum<HAS_BARRIER> {
 
     #[inline(always)]
     fn run<T: Thread>(t: T, params: &Params) {
-        // 1. Each thread takes one number; behind the last one, 0.
+        // 1. Each thread loads one number; beyond the last one, 0.
         let index = u64::from(t.block_index() * Self::THREADS + t.thread_index());
         let number = if index < params.numbers.len() {
             t.load_f32(params.numbers, index)
         } else {
             0.0
         };
-        // 2. Each warp sums its 32, and leaves the sum in shared memory.
+        // 2. Each warp sums its 32 numbers, and stores the sum in shared memory.
         let sum = warp_sum(t, number);
         if t.lane() == 0 {
             t.shared_store_f32(t.warp(), sum);
@@ -47,7 +47,7 @@ impl<const HAS_BARRIER: bool> Kernel for BlockSum<HAS_BARRIER> {
         if HAS_BARRIER {
             t.barrier();
         }
-        // 3. The first warp sums what all warps have left.
+        // 3. The first warp sums the sums of all warps.
         if t.warp() == 0 {
             let of_warp = if t.lane() < WARPS {
                 t.shared_load_f32(t.lane())

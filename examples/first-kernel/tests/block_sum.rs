@@ -1,10 +1,10 @@
-//! The kernel without a GPU: against a plain sum, and with its barrier taken away.
+//! Tests the kernel without a GPU: against a plain sum, and without its barrier.
 
 use ferrosz_simt::emulator::{Emulator, Fault, FaultKind};
 use ferrosz_simt::{Kernel, View};
 use first_kernel::{BlockSum, Params};
 
-/// The sums that a kernel makes of numbers, in an order of threads that the seed decides.
+/// The sums by a kernel, with an order of threads that the seed determines.
 fn sums<K: Kernel<Params = Params>>(numbers: &mut [f32], seed: u64) -> Result<Vec<f32>, Fault> {
     let blocks = numbers.len().div_ceil(K::THREADS as usize);
     let mut sums = vec![f32::NAN; blocks];
@@ -20,7 +20,7 @@ fn sums<K: Kernel<Params = Params>>(numbers: &mut [f32], seed: u64) -> Result<Ve
     Ok(sums)
 }
 
-/// Small integers: their sums are exact in any order.
+/// Small integers, whose sums are exact in any order.
 fn numbers(count: usize) -> Vec<f32> {
     (0..count).map(|i| (i * i % 101) as f32 - 50.0).collect()
 }
@@ -43,7 +43,7 @@ fn sums_are_those_of_a_loop() {
 fn without_its_barrier_it_is_stopped() {
     for seed in 0..20 {
         let fault = sums::<BlockSum<false>>(&mut numbers(256), seed).unwrap_err();
-        // Depending on who came first: a sum that is not there yet, or one that nothing orders with its reader.
+        // Depending on the order: a sum that is not written yet, or an access that nothing orders with its reader.
         assert!(
             matches!(
                 fault.kind,

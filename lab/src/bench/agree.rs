@@ -1,10 +1,10 @@
-//! Comparing what a machine made with what it should have made, before it is timed and after.
+//! Compares results of a machine with the expected ones, before and after timing.
 
 use super::machine::{Buffers, Value, Work};
 use super::row::Timed;
 use ferrosz_cli::failure::Failure;
 
-/// What work should make.
+/// The expected result of work.
 #[derive(Clone, Copy)]
 pub enum Expected<'a, T> {
     /// A stream.
@@ -13,11 +13,11 @@ pub enum Expected<'a, T> {
     Values(&'a [T]),
 }
 
-/// Times work that makes the right thing, before the runs that are timed and after them.
+/// Times work, and checks its result before the timed runs and after them.
 ///
 /// # Errors
 ///
-/// If it makes something else, or cannot be done.
+/// If a result is wrong, or the work fails.
 pub fn time_verified<T: Value>(
     buffers: &mut impl Buffers<T>,
     work: &Work<'_, T>,
@@ -34,7 +34,7 @@ pub fn time_verified<T: Value>(
     Ok(Timed { single, replayed })
 }
 
-/// Does work once into poisoned memory, and compares.
+/// Does work once into poisoned memory, and compares the result.
 fn verify<T: Value>(
     buffers: &mut impl Buffers<T>,
     work: &Work<'_, T>,
@@ -46,7 +46,7 @@ fn verify<T: Value>(
 }
 
 impl<T: Value> Expected<'_, T> {
-    /// Fills where it will be with something else.
+    /// Fills the result's buffer with other bytes.
     fn poison(self, buffers: &mut impl Buffers<T>) -> Result<(), Failure> {
         match self {
             Self::Stream(_) => buffers.poison_stream(),
@@ -54,7 +54,7 @@ impl<T: Value> Expected<'_, T> {
         }
     }
 
-    /// Compares what was made last with it.
+    /// Compares the last result with the expected one.
     fn compare(self, buffers: &mut impl Buffers<T>) -> Result<(), Failure> {
         match self {
             Self::Stream(stream) => {
@@ -73,7 +73,7 @@ impl<T: Value> Expected<'_, T> {
 ///
 /// # Errors
 ///
-/// Names the first that differs.
+/// The first item that differs.
 fn agree<I>(
     item: &str,
     whole: &str,

@@ -1,4 +1,4 @@
-//! Measuring streams without header: cuSZp's own and AATROX's.
+//! Measures streams without header: cuSZp's and AATROX's.
 
 use super::agree::{Expected, time_verified};
 use super::cases::Case;
@@ -12,7 +12,7 @@ use ferrosz_cli::failure::Failure;
 ///
 /// # Errors
 ///
-/// If a result is not the right one, or the machine fails.
+/// If a result is wrong, or the machine fails.
 pub fn measure<T: Value, M: Machine>(
     machine: &M,
     subject: &Subject<T>,
@@ -40,7 +40,7 @@ pub fn measure<T: Value, M: Machine>(
     })
 }
 
-/// The stream, the array that it decodes to, and the absolute error.
+/// The stream, the array that it decodes to, and the absolute error, computed on the CPU.
 fn on_cpu<T: Value>(bare: Bare<T>, field: &[T]) -> Result<(Vec<u8>, Vec<T>, T), Failure> {
     match bare {
         Bare::Cuszp(params) => {

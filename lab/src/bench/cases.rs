@@ -1,4 +1,4 @@
-//! What is measured on a field: streams of which kind, within which bounds.
+//! The cases of a field: kinds of streams and bounds.
 
 use super::field::Subject;
 use super::flags::Flags;
@@ -10,21 +10,21 @@ use ferrosz_cli::report;
 
 /// One kind of stream at one bound.
 pub struct Case<T> {
-    /// The codec, or the stream's kind.
+    /// The codec, or the kind of a bare stream.
     pub codec: String,
-    /// Dimensions of its blocks.
+    /// The rank of its blocks or tiles.
     pub rank: u8,
-    /// The bound, as given.
+    /// The bound of the command line.
     pub bound: Bound,
-    /// The stream.
+    /// The stream's format.
     pub format: Format<T>,
 }
 
-/// All that is asked for and that a field can have.
+/// All cases that the flags ask for and that are possible for a field.
 ///
 /// # Errors
 ///
-/// If that is nothing, or a bound cannot be used.
+/// If no case is possible, or a bound is invalid.
 pub fn cases<T: Value>(flags: &Flags, subject: &Subject<T>) -> Result<Vec<Case<T>>, Failure> {
     let bounds = flags.bounds()?;
     let cases = match flags.bare {
@@ -41,7 +41,7 @@ pub fn cases<T: Value>(flags: &Flags, subject: &Subject<T>) -> Result<Vec<Case<T
     }
 }
 
-/// Codec by codec, shape by shape, bound by bound.
+/// The cases of ferrosz's streams, by codec, shape and bound.
 fn containers<T: Value>(flags: &Flags, subject: &Subject<T>, bounds: &[Bound]) -> Vec<Case<T>> {
     let codecs = match &flags.codec[..] {
         [] => &Codec::ALL[..],
@@ -64,7 +64,7 @@ fn containers<T: Value>(flags: &Flags, subject: &Subject<T>, bounds: &[Bound]) -
     cases
 }
 
-/// Bound by bound, shape by shape, kind by kind.
+/// The cases of bare streams, by bound, shape and kind.
 fn bare<T: Value>(
     shapes: &[Shape],
     subject: &Subject<T>,
@@ -110,8 +110,8 @@ fn positive_error<T: Value>(subject: &Subject<T>, bound: Bound) -> Result<T, Fai
     }
 }
 
-/// The absolute error of a bound, computed in the field's type as cuSZp's tools do: not the one that a
-/// ferrosz stream would promise.
+/// The absolute error of a bound, computed in the field's type as cuSZp's tools do; a ferrosz stream may promise
+/// another one.
 fn absolute_error<T: Value>(field: &[T], bound: Bound) -> T {
     let finite = || field.iter().copied().filter(|value| value.is_finite());
     let Some(first) = finite().next() else {

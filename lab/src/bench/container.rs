@@ -1,4 +1,4 @@
-//! Measuring ferrosz's own streams.
+//! Measures ferrosz's own streams.
 
 use super::agree::{Expected, time_verified};
 use super::field::Subject;
@@ -8,17 +8,17 @@ use ferrosz::{Bound, Compressor, Decompressor, Device, Extents, Layout, Part};
 use ferrosz_cli::failure::Failure;
 use ferrosz_cli::judge::judge;
 
-/// The longest edge of the box that is decoded.
+/// The longest edge of the decoded box.
 const BOX_EDGE: u64 = 64;
 
-/// How far before the middle of a field the box begins, so that its edges are on no edge of a chunk.
+/// Distance of the box's start from the middle of a field, so that its edges are not edges of chunks.
 const BOX_BEFORE_MIDDLE: u64 = 27;
 
 /// Measures one layout at one bound.
 ///
 /// # Errors
 ///
-/// If a result is not the right one, or the machine fails.
+/// If a result is wrong, or the machine fails.
 pub fn measure<T: Value, M: Machine>(
     machine: &M,
     subject: &Subject<T>,
@@ -29,7 +29,7 @@ pub fn measure<T: Value, M: Machine>(
     let as_given = compressor(layout, bound)?;
     let stream = as_given.compress(field)?;
     let info = ferrosz::info(&stream)?;
-    // What remains if the caller knows the range: no scan for it.
+    // Compression by a caller that knows the range, without the scan for it.
     let known = compressor(
         layout,
         Bound::abs(info.absolute_error).map_err(Failure::failed)?,
@@ -41,7 +41,7 @@ pub fn measure<T: Value, M: Machine>(
     let compress = time_verified(&mut buffers, &work, Expected::Stream(&known_stream))?;
     drop(known_stream);
 
-    // Last, so that it is this stream that is decompressed.
+    // This comes last, so that the decompression below decodes this stream.
     let work = Work::Compress(&as_given);
     let call = time_verified(&mut buffers, &work, Expected::Stream(&stream))?;
 
@@ -50,7 +50,7 @@ pub fn measure<T: Value, M: Machine>(
         .decompress(&stream)?;
     let is_cpu = machine.about().device == Device::Cpu;
     if is_cpu {
-        // There is no other machine to compare with: what it is for decides.
+        // The CPU has no other machine to compare with: its result must keep the bound.
         check_bound(field, &values, bound, info.absolute_error)?;
     }
     let work = Work::Decompress(layout);
@@ -76,7 +76,7 @@ pub fn measure<T: Value, M: Machine>(
     })
 }
 
-/// Times decompression of a box of the stream that the buffers hold; the box's lengths, too.
+/// Times decompression of a box of the stream in the buffers; returns the box's lengths, too.
 fn time_box<T: Value>(
     buffers: &mut impl Buffers<T>,
     layout: Layout,
@@ -90,7 +90,7 @@ fn time_box<T: Value>(
     Ok((lengths(&part), timed))
 }
 
-/// What makes streams of a layout; on the CPU, where it makes what others are compared with.
+/// The compressor of a layout, on the CPU, whose streams are the expected ones.
 fn compressor(layout: Layout, bound: Bound) -> Result<Compressor, Failure> {
     let compressor = Compressor::new(layout.codec, bound)
         .with_rank(layout.shape.rank())?

@@ -1,4 +1,4 @@
-//! An NVIDIA GPU, timed by events on its stream: calls on device memory.
+//! An NVIDIA GPU: calls on device memory, timed by events on the GPU's stream.
 
 use super::machine::{About, Buffers, Format, Machine, Value, Work};
 use super::row::{Ceilings, SMALL};
@@ -12,16 +12,16 @@ use ferrosz_cli::failure::Failure;
 use std::fs;
 use std::sync::Arc;
 
-/// Runs that are not timed: the first loads kernels, the next raise the clocks.
+/// Runs before the timed ones: the first loads kernels, the next raise the clocks.
 const WARM_UP: u32 = 3;
 
 /// Launches of a graph between two events.
 const REPLAYS: u32 = 20;
 
-/// What buffers are filled with before they are written.
+/// The byte that fills buffers before results are written to them.
 const POISON: u8 = 0xA5;
 
-/// A GPU, and the one stream that everything is done on.
+/// A GPU and the only stream of this process.
 pub struct Cuda {
     gpu: Gpu,
     stream: Arc<CudaStream>,
@@ -30,7 +30,7 @@ pub struct Cuda {
 }
 
 impl Cuda {
-    /// The GPU of this number, to run work `repeat` times.
+    /// The GPU of this number, which runs work `repeat` times.
     ///
     /// # Errors
     ///
@@ -54,7 +54,7 @@ impl Cuda {
         })
     }
 
-    /// Times work between two events; of `runs` in it, one.
+    /// Times `work`, which consists of `runs` runs, between two events; returns the time of one run.
     fn time(
         &self,
         runs: u32,
@@ -93,12 +93,12 @@ impl Cuda {
     fn poison<T>(&self, buffer: &impl DevicePtr<T>) -> Result<(), Failure> {
         let bytes = buffer.len() * size_of::<T>();
         let (address, _use) = buffer.device_ptr(&self.stream);
-        // SAFETY: the buffer is valid and so many bytes long; any bytes are bytes and floats.
+        // SAFETY: the buffer is valid and `bytes` long; any bytes are valid integers and floats.
         unsafe { result::memset_d8_async(address, POISON, bytes, self.stream.cu_stream()) }
             .map_err(failed("fill memory"))
     }
 
-    /// Times the kernel that only reads, and checks that it has read.
+    /// Times a kernel that only reads, and checks that it has read everything.
     fn read<T: Value>(&self, field: &[T], input: &CudaSlice<T>) -> Result<Times, Failure> {
         let mut sum = (self.stream.alloc_zeros::<u64>(1)).map_err(failed("allocate a cell"))?;
         self.gpu.read_all(&self.stream, input, &mut sum)?;
@@ -120,7 +120,7 @@ fn sum_of_words<T: Value>(field: &[T]) -> u32 {
     words.fold(0, u32::wrapping_add)
 }
 
-/// Says what the driver was asked to do when it failed.
+/// Adds the failed action to an error of the driver.
 fn failed(action: &'static str) -> impl Fn(DriverError) -> Failure {
     move |error| {
         let reason = error.to_string();
@@ -128,8 +128,8 @@ fn failed(action: &'static str) -> impl Fn(DriverError) -> Failure {
     }
 }
 
-/// The version of the driver where the system tells it: of `NVRM version: NVIDIA ... 580.95.05  Release
-/// Build ...` the first word that has only digits and dots.
+/// The version of the driver, if the system tells it: the first word of only digits and dots in
+/// `NVRM version: NVIDIA ... 580.95.05  Release Build ...`.
 fn driver() -> Option<String> {
     version_in(&fs::read_to_string("/proc/driver/nvidia/version").ok()?)
 }
@@ -213,14 +213,14 @@ impl<T: Value> CudaBuffers<'_, T> {
         )
     }
 
-    /// Work as a graph.
+    /// Records work as a graph.
     fn record(&mut self, work: &Work<'_, T>) -> Result<CudaGraph, Failure> {
         let stream = &self.cuda.stream;
         let mode = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_GLOBAL;
         (stream.begin_capture(mode)).map_err(failed("begin a graph"))?;
         let asked = self.ask(work);
         let flags = sys::CUgraphInstantiate_flags::CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH;
-        // In any case: a stream that records does nothing else.
+        // Ends the recording after an error, too: a stream that records does nothing else.
         let graph = stream.end_capture(flags).map_err(failed("end a graph"));
         asked?;
         graph?.ok_or_else(|| Failure::failed("CUDA recorded an empty graph"))

@@ -1,4 +1,4 @@
-//! The fields that are measured on.
+//! The fields of a run.
 
 use super::flags::{Flags, Source, Synthetic};
 use super::machine::Value;
@@ -8,9 +8,9 @@ use ferrosz_cli::failure::Failure;
 use ferrosz_cli::field_file::{self, Array, Field};
 use ferrosz_cli::location::Location;
 
-/// A field that is measured on.
+/// A field to measure.
 pub struct Subject<T> {
-    /// What it is called.
+    /// Its name.
     pub name: String,
     /// Its extents.
     pub extents: Extents,
@@ -19,11 +19,11 @@ pub struct Subject<T> {
 }
 
 impl<T: Value> Subject<T> {
-    /// A field of at least one value.
+    /// A field with at least one value.
     ///
     /// # Errors
     ///
-    /// If it has none.
+    /// If the array has no values.
     pub fn new(name: String, array: Array<T>) -> Result<Self, Failure> {
         let extents = Extents::new(&array.extents).filter(|extents| extents.elements() > 0);
         Ok(Self {
@@ -36,11 +36,11 @@ impl<T: Value> Subject<T> {
     }
 }
 
-/// The fields that a source gives, with their names: the whole, or as many starts of it as asked for.
+/// The fields of a source, with their names: the whole array, or its starts of the lengths that `--bytes` asks for.
 ///
 /// # Errors
 ///
-/// If it cannot be read, or is shorter than its start should be.
+/// If the source cannot be read, or is shorter than a start.
 pub fn load(source: &Source, flags: &Flags) -> Result<Vec<(String, Field)>, Failure> {
     let (name, field) = match source {
         Source::File(file) => {

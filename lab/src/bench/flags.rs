@@ -12,10 +12,10 @@ use ferrosz_cli::location::Location;
 use std::ffi::OsString;
 use std::str::FromStr;
 
-/// Bounds, relative to the range, if none are given.
+/// Bounds relative to the range if none are given.
 const RANGES: [f64; 3] = [1e-2, 1e-3, 1e-4];
 
-/// Edge of a synthetic field, if none is given.
+/// Edge of a synthetic field if none is given.
 const EDGE: u64 = 256;
 
 /// `ferrosz-lab bench`.
@@ -24,20 +24,20 @@ const EDGE: u64 = 256;
     range.help("Error bounds relative to the range; 1e-2,1e-3,1e-4 if no bounds are given")
 }))]
 pub struct Flags {
-    /// Arrays to measure on: .npy, raw values, or '-'; raw ones may say their own dimensions
+    /// Arrays to measure: .npy, raw values, or '-'; a raw array may carry its own dimensions
     #[arg(value_name = "FIELD[:Z,Y,X]", value_parser = file())]
     pub files: Vec<File>,
-    /// What raw arrays are.
+    /// Element type and dimensions of raw arrays.
     #[command(flatten)]
     pub shape: ShapeFlags,
-    /// A made field: waves (with noise), sparse (mostly zero) or walk (random); a cube of EDGE, which is
-    /// 256 if not given. What there is without any FIELD is waves
+    /// A synthetic field: waves (with noise), sparse (mostly zero) or walk (random); a cube of EDGE, by default 256.
+    /// Without any FIELD: waves
     #[arg(long, value_name = "NAME[:EDGE]")]
     pub synthetic: Vec<Synthetic>,
     /// Codecs; all, if not given
     #[arg(long, value_name = "NAME,...", value_delimiter = ',', value_parser = codec_choice::named, conflicts_with = "bare")]
     pub codec: Vec<Codec>,
-    /// Dimensions of coding blocks; all that the array has, if not given
+    /// Dimensions of blocks or tiles; all that the array has, if not given
     #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = args::rank)]
     pub rank: Vec<Shape>,
     /// The error bounds.
@@ -46,28 +46,28 @@ pub struct Flags {
     /// Widen f32 arrays to f64
     #[arg(long)]
     pub f64: bool,
-    /// Only the first so many bytes of each array, as a line; with KiB, MiB or GiB behind, those
+    /// Only the first N bytes of each array, as a line; units KiB, MiB and GiB are understood
     #[arg(long, value_name = "N")]
     pub bytes: Vec<ByteCount>,
-    /// Runs that are timed, after some that are not
+    /// Timed runs, after some that are not timed
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
     pub repeat: u32,
-    /// Measure cuSZp's own streams and AATROX's, instead of ferrosz's
+    /// Measure cuSZp's and AATROX's own streams instead of ferrosz's
     #[arg(long)]
     pub bare: bool,
 }
 
-/// Where a field comes from.
+/// The source of a field.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Source {
     /// A file.
     File(File),
-    /// Made here.
+    /// A synthetic field.
     Synthetic(Synthetic),
 }
 
 impl Flags {
-    /// All fields asked for.
+    /// The sources of all fields; by default one synthetic field.
     pub fn sources(&self) -> Vec<Source> {
         let files = self.files.iter().cloned().map(Source::File);
         let made = self.synthetic.iter().copied().map(Source::Synthetic);
@@ -81,16 +81,16 @@ impl Flags {
         }
     }
 
-    /// All bounds asked for.
+    /// All bounds, or the default ones.
     ///
     /// # Errors
     ///
-    /// If one cannot be used.
+    /// If a bound is invalid.
     pub fn bounds(&self) -> Result<Vec<Bound>, Failure> {
         self.bounds.all_or(&RANGES)
     }
 
-    /// All ranks asked for.
+    /// All ranks, or the default ones.
     pub fn shapes(&self) -> Vec<Shape> {
         match &self.rank[..] {
             [] => Shape::ALL.to_vec(),
@@ -99,7 +99,7 @@ impl Flags {
     }
 }
 
-/// A file, and the dimensions that its name on the command line carries.
+/// A file and its dimensions on the command line.
 #[derive(Debug, Clone, PartialEq)]
 pub struct File {
     /// The file.
@@ -127,10 +127,10 @@ fn file() -> impl TypedValueParser<Value = File> {
     })
 }
 
-/// A field made here: a cube.
+/// A synthetic field: a cube.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Synthetic {
-    /// What it is like.
+    /// Its kind.
     pub kind: Kind,
     /// The cube's edge.
     pub edge: u64,

@@ -1,4 +1,4 @@
-//! The CPU, timed by its clock: library calls on host memory.
+//! The CPU: library calls on host memory, timed by the host's clock.
 
 use super::machine::{About, Buffers, Format, Machine, Value, Work};
 use super::row::Ceilings;
@@ -10,13 +10,13 @@ use std::fs;
 use std::hint::black_box;
 use std::time::Instant;
 
-/// Runs that are not timed: the first touches memory for the first time.
+/// Runs before the timed ones: the first accesses memory for the first time.
 const WARM_UP: u32 = 1;
 
-/// Elements that a thread copies or reads at once.
+/// Elements that a thread copies or reads in one task.
 const SHARE: usize = 1 << 16;
 
-/// Bits of which nothing is made.
+/// Bits that fill buffers before results are written to them.
 const POISON: u64 = 0xA5A5_A5A5_A5A5_A5A5;
 
 /// The CPU.
@@ -26,7 +26,7 @@ pub struct Host {
 }
 
 impl Host {
-    /// The CPU, to run work `repeat` times.
+    /// The CPU, which runs work `repeat` times.
     pub fn new(repeat: u32) -> Self {
         let about = About {
             device: Device::Cpu,
@@ -46,7 +46,7 @@ impl Host {
     }
 }
 
-/// The processor's name where the system tells it, else its architecture.
+/// The processor's name if the system tells it, otherwise its architecture.
 fn processor() -> String {
     let known = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     (known.lines())
@@ -104,7 +104,7 @@ impl Machine for Host {
 pub struct HostBuffers<'a, T> {
     host: &'a Host,
     field: &'a [T],
-    /// Each compression makes its own, and then drops the last one's.
+    /// The last stream. Each compression allocates a new one, and then drops the old one.
     stream: Vec<u8>,
     values: Vec<T>,
 }

@@ -1,4 +1,4 @@
-//! The JSON object that is printed at the end.
+//! The JSON object at the end of a run.
 
 use super::flags::Flags;
 use super::machine::About;
@@ -6,7 +6,7 @@ use super::row::{Ceilings, Row, Series, Timed};
 use super::times::Times;
 use serde_json::{Value, json};
 
-/// All of a run.
+/// The object of a whole run.
 pub fn report(about: &About, flags: &Flags, all: &[Series]) -> Value {
     let rows = |series: &Series| -> Vec<Value> {
         let rows = series.rows.iter();
@@ -61,7 +61,7 @@ fn row_of(series: &Series, row: &Row) -> Value {
         "call": row.call.as_ref().map(|call| whole(call, call_share)),
         "decompress": whole(&row.decompress, decompress_share),
         "box": row.part.as_ref().map(|(dims, timed)| part(series, dims, timed)),
-        // There is no row of a result that was not the right one.
+        // A wrong result would have ended the run.
         "verified": true,
     })
 }
@@ -75,7 +75,7 @@ fn part(series: &Series, dims: &[u64], timed: &Timed) -> Value {
     object
 }
 
-/// Rate of so many bytes, and durations.
+/// Rate for `bytes` bytes, and durations.
 fn times(times: &Times, bytes: u64) -> Value {
     let [min, median, max] = times.microseconds();
     json!({

@@ -1,4 +1,4 @@
-//! What a machine must do to be measured: written once for measuring, twice for machines.
+//! The traits of a machine: measuring is written once, and each of the two machines implements them.
 
 use super::row::Ceilings;
 use super::times::Times;
@@ -6,7 +6,7 @@ use ferrosz::cuda::cudarc::driver::{DeviceRepr, ValidAsZeroBits};
 use ferrosz::{Bare, Compressor, Device, Element, Layout, Part};
 use ferrosz_cli::failure::Failure;
 
-/// Elements that every machine can hold.
+/// Element types on all machines.
 pub trait Value: Element + DeviceRepr + ValidAsZeroBits {
     /// The value nearest to a number.
     fn nearest(number: f64) -> Self;
@@ -24,65 +24,65 @@ impl Value for f64 {
     }
 }
 
-/// What stream is made of a field, as far as buffers for it depend on that.
+/// The kind of a field's stream, as far as the sizes of buffers depend on it.
 #[derive(Debug, Clone, Copy)]
 pub enum Format<T> {
-    /// Ferrosz's.
+    /// A ferrosz stream.
     Container(Layout),
-    /// One without a header.
+    /// A stream without header.
     Bare(Bare<T>),
 }
 
-/// Work that is timed.
+/// Work to time.
 #[derive(Debug, Clone, Copy)]
 pub enum Work<'a, T> {
-    /// The field to a stream.
+    /// Compresses the field.
     Compress(&'a Compressor),
-    /// The stream to a field.
+    /// Decompresses the stream.
     Decompress(Layout),
-    /// The stream to a part of a field.
+    /// Decompresses a part of the field.
     DecompressPart(Layout, &'a Part),
-    /// The field to a stream without header.
+    /// Compresses the field to a stream without header.
     CompressBare(Bare<T>),
-    /// A stream without header to a field.
+    /// Decompresses a stream without header.
     DecompressBare(Bare<T>),
 }
 
-/// The machine, for whoever reads the numbers.
+/// The description of a machine in reports.
 #[derive(Debug, Clone)]
 pub struct About {
-    /// As the command line names it.
+    /// The device, as on the command line.
     pub device: Device,
-    /// The processor.
+    /// The processor's name.
     pub name: String,
-    /// The GPU's driver.
+    /// The version of the GPU's driver.
     pub driver: Option<String>,
-    /// Threads of the CPU backend.
+    /// Threads of the CPU backend; none for a GPU.
     pub threads: Option<usize>,
 }
 
 /// A machine on which codecs are timed.
 pub trait Machine {
-    /// Its memory for one field.
+    /// The machine's memory for one field.
     type Buffers<'a, T: Value>: Buffers<T>
     where
         Self: 'a;
 
-    /// What it is.
+    /// The description of the machine.
     fn about(&self) -> &About;
 
-    /// How fast it copies and reads so much memory.
+    /// The times that the machine takes to copy and to read a field.
     ///
     /// # Errors
     ///
-    /// The machine's own.
+    /// The machine's errors.
     fn ceilings<T: Value>(&self, field: &[T]) -> Result<Ceilings, Failure>;
 
-    /// A field in the machine's memory, with room for the stream and for the field decoded.
+    /// Buffers with a field in the machine's memory, for its stream and for the decoded field.
     ///
     /// # Errors
     ///
-    /// The machine's own.
+    /// The machine's errors.
     fn buffers<'a, T: Value>(
         &'a self,
         field: &'a [T],
@@ -90,55 +90,55 @@ pub trait Machine {
     ) -> Result<Self::Buffers<'a, T>, Failure>;
 }
 
-/// A field in a machine's memory, with room for the stream and for the field decoded.
+/// A field in a machine's memory, with buffers for the stream and for the decoded field.
 pub trait Buffers<T: Value> {
-    /// Does work, or asks for it.
+    /// Does work, or enqueues it.
     ///
     /// # Errors
     ///
-    /// The library's.
+    /// The library's errors.
     fn ask(&mut self, work: &Work<'_, T>) -> Result<(), Failure>;
 
-    /// Fills the stream's buffer with what no stream consists of.
+    /// Fills the stream's buffer with bytes that are no stream.
     ///
     /// # Errors
     ///
-    /// The machine's own.
+    /// The machine's errors.
     fn poison_stream(&mut self) -> Result<(), Failure>;
 
-    /// Fills the decoded field's buffer with what no field consists of.
+    /// Fills the decoded field's buffer with values that no field has.
     ///
     /// # Errors
     ///
-    /// The machine's own.
+    /// The machine's errors.
     fn poison_values(&mut self) -> Result<(), Failure>;
 
-    /// The stream that was made last.
+    /// The last compressed stream.
     ///
     /// # Errors
     ///
-    /// The machine's own.
+    /// The machine's errors.
     fn stream(&mut self) -> Result<Vec<u8>, Failure>;
 
-    /// The first values that were decoded last.
+    /// The first values of the last decompression.
     ///
     /// # Errors
     ///
-    /// What was wrong with the stream; the machine's own.
+    /// An error of the stream; the machine's errors.
     fn values(&mut self, count: usize) -> Result<Vec<T>, Failure>;
 
     /// Times work, one run after the other.
     ///
     /// # Errors
     ///
-    /// As [`Buffers::ask`].
+    /// The errors of [`Buffers::ask`].
     fn time(&mut self, work: &Work<'_, T>) -> Result<Times, Failure>;
 
-    /// Times runs of work that was recorded before and is replayed many times, if the machine can do so
-    /// and the field is so small that it makes a difference.
+    /// Records work, replays it many times, and times a run; none if the machine cannot record, or the field is too
+    /// large for a difference.
     ///
     /// # Errors
     ///
-    /// As [`Buffers::ask`].
+    /// The errors of [`Buffers::ask`].
     fn time_replayed(&mut self, work: &Work<'_, T>) -> Result<Option<Times>, Failure>;
 }

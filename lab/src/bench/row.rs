@@ -1,46 +1,46 @@
-//! What was measured, and what follows from it.
+//! Measured times, and numbers derived from them.
 
 use super::times::Times;
 use ferrosz::{Bound, Dtype};
 
-/// Fields of fewer bytes are small: there, what counts is microseconds, and who launches.
+/// Fields of fewer bytes are small: their tables show microseconds, and replayed work.
 pub const SMALL: u64 = 16 << 20;
 
-/// How fast memory is at best.
+/// Times of memory accesses without a codec.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Ceilings {
     /// Bytes of the field.
     pub bytes: u64,
-    /// Copying all of it.
+    /// Times of copying the whole field.
     pub copy: Times,
-    /// Reading all of it.
+    /// Times of reading the whole field.
     pub read: Times,
 }
 
 impl Ceilings {
-    /// 10^9 bytes a second of a copy, those read and those written.
+    /// The rate of a copy in 10^9 bytes a second; bytes read and bytes written both count.
     pub fn copy_rate(&self) -> f64 {
         self.copy.rate(2 * self.bytes)
     }
 
-    /// 10^9 bytes a second of reading.
+    /// The rate of reading in 10^9 bytes a second.
     pub fn read_rate(&self) -> f64 {
         self.read.rate(self.bytes)
     }
 
-    /// The seconds that a field of this ratio takes at the least: it is read and its stream is written,
-    /// or the other way round, as fast as a copy.
+    /// The shortest possible time of a codec with this ratio, in seconds: the field is read and its stream written, or
+    /// the reverse, at the rate of a copy.
     fn floor(&self, ratio: f64) -> f64 {
         1e-9 * (1.0 + 1.0 / ratio) * self.bytes as f64 / self.copy_rate()
     }
 
-    /// The same, with the field read once more.
+    /// The shortest possible time if the field is also read for the range.
     fn floor_with_scan(&self, ratio: f64) -> f64 {
         self.floor(ratio) + 1e-9 * self.bytes as f64 / self.read_rate()
     }
 }
 
-/// All that was measured on a field.
+/// All measurements of a field.
 #[derive(Debug)]
 pub struct Series {
     /// The field's name.
@@ -49,53 +49,53 @@ pub struct Series {
     pub dtype: Dtype,
     /// Its extents, slowest dimension first.
     pub extents: Vec<u64>,
-    /// How fast memory of its size is.
+    /// Copy and read of a field of this size.
     pub ceilings: Ceilings,
-    /// By codec, blocks and bound.
+    /// Rows by codec, blocks and bound.
     pub rows: Vec<Row>,
 }
 
-/// How long work takes.
+/// Durations of work.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Timed {
-    /// Run after run.
+    /// Durations of runs that are called one by one.
     pub single: Times,
-    /// A run of many that were recorded before.
+    /// Durations of runs that were recorded and replayed.
     pub replayed: Option<Times>,
 }
 
-/// One codec at one bound.
+/// The measurements of a codec with one bound.
 #[derive(Debug)]
 pub struct Row {
-    /// The codec, or the stream's kind.
+    /// The codec, or the kind of a bare stream.
     pub codec: String,
-    /// Dimensions of its blocks.
+    /// The rank of its blocks or tiles.
     pub rank: u8,
     /// The bound.
     pub bound: Bound,
-    /// The absolute error that it comes to.
+    /// The absolute error that the bound resolves to.
     pub absolute_error: f64,
     /// Bytes of the field.
     pub field_bytes: u64,
     /// Bytes of the stream.
     pub stream_bytes: u64,
-    /// Compression, the bound known as an absolute error.
+    /// Compression within the absolute error.
     pub compress: Timed,
-    /// Compression within the bound as given; none where only absolute errors can be given.
+    /// Compression within the bound of the command line; none for formats that take only absolute errors.
     pub call: Option<Timed>,
     /// Decompression.
     pub decompress: Timed,
-    /// Decompression of a box of these lengths; none where boxes cannot be decompressed.
+    /// Decompression of a box, with its lengths; none where boxes cannot be decompressed.
     pub part: Option<(Vec<u64>, Timed)>,
 }
 
 impl Row {
-    /// Bytes of the field over those of the stream.
+    /// Bytes of the field divided by bytes of the stream.
     pub fn ratio(&self) -> f64 {
         self.field_bytes as f64 / self.stream_bytes as f64
     }
 
-    /// Floor over time: of compression, of the call, of decompression.
+    /// The shortest possible time divided by the measured one: of compression, of the call, of decompression.
     pub fn shares(&self, ceilings: &Ceilings) -> [Option<f64>; 3] {
         let ratio = self.ratio();
         let floor = ceilings.floor(ratio);
@@ -129,7 +129,7 @@ mod tests {
 
     #[test]
     fn a_call_that_looks_for_the_range_reads_the_field_once_more() {
-        // Copied at 4 GB/s read and written, read at 2 GB/s.
+        // Copying reads and writes at 4 GB/s in all; reading alone has 2 GB/s.
         let ceilings = Ceilings {
             bytes: 1_000_000_000,
             copy: timed(0.5).single,

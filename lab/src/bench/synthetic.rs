@@ -1,27 +1,27 @@
-//! Fields made here, the same on every run.
+//! Synthetic fields, the same in every run.
 
-/// What a made field is like.
+/// The kind of a synthetic field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// Waves of several lengths in all directions, with a little noise.
     Waves,
-    /// Zero but for some smooth bumps.
+    /// Zero except for some smooth bumps.
     Sparse,
-    /// Each value a random step from the one before.
+    /// A random walk: each value differs from the one before by a random step.
     Walk,
 }
 
-/// Noise of [`Kind::Waves`], beside waves of amplitude 1.
+/// Amplitude of the noise of [`Kind::Waves`]; waves have amplitude 1.
 const NOISE: f32 = 1e-3;
 
-/// What [`Kind::Sparse`] lies below zero by, before what is below is cut off.
+/// [`Kind::Sparse`] is waves minus this, with negative values replaced by 0.
 const SEA_LEVEL: f32 = 1.4;
 
 impl Kind {
-    /// All.
+    /// All kinds.
     pub const ALL: [Self; 3] = [Self::Waves, Self::Sparse, Self::Walk];
 
-    /// As the command line names it.
+    /// The name on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Waves => "waves",
@@ -30,12 +30,12 @@ impl Kind {
         }
     }
 
-    /// That of this name.
+    /// The kind with this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
 
-    /// A cube of this kind, slowest dimension first.
+    /// A cube of values of this kind, slowest dimension first.
     pub fn cube(self, edge: usize) -> Vec<f32> {
         let mut noise = Noise(0x5eed);
         match self {
@@ -56,7 +56,7 @@ impl Kind {
     }
 }
 
-/// Values of a cube in memory order.
+/// The values of a cube, in memory order.
 fn at_every_position(edge: usize, mut value: impl FnMut([f32; 3]) -> f32) -> Vec<f32> {
     let mut values = Vec::with_capacity(edge * edge * edge);
     for z in 0..edge {
@@ -67,14 +67,14 @@ fn at_every_position(edge: usize, mut value: impl FnMut([f32; 3]) -> f32) -> Vec
     values
 }
 
-/// Waves of two lengths along each dimension, from about -2 to 2.
+/// Waves of two lengths along each dimension, with values from about -2 to 2.
 fn waves([z, y, x]: [f32; 3]) -> f32 {
     (0.021 * z + 0.5).sin() * (0.017 * y).cos()
         + (0.031 * x + 0.013 * y).sin()
         + 0.2 * (0.11 * x).cos() * (0.09 * z).sin()
 }
 
-/// Random numbers from -1 to 1: a linear congruential generator, of which the upper bits are used.
+/// Random numbers from -1 to 1, of the upper bits of a linear congruential generator.
 struct Noise(u64);
 
 impl Noise {

@@ -1,4 +1,4 @@
-//! The table that is printed while measuring.
+//! The tables that are printed during a run.
 
 use super::machine::About;
 use super::row::{Row, SMALL, Series, Timed};
@@ -6,7 +6,7 @@ use super::times::Times;
 use ferrosz::Device;
 use ferrosz_cli::report;
 
-/// Columns of every table: heading and width. The field's name comes before.
+/// Columns of every table, with heading and width, after the field's name.
 const COLUMNS: [(&str, usize); 12] = [
     ("dtype", 5),
     ("codec", 13),
@@ -22,21 +22,21 @@ const COLUMNS: [(&str, usize); 12] = [
     ("box us", 8),
 ];
 
-/// Columns for small fields besides: microseconds of calls one by one.
+/// More columns for small fields: microseconds of calls one by one.
 const SINGLE_COLUMNS: [(&str, usize); 3] =
     [("compress us", 11), ("call us", 9), ("decompress us", 13)];
 
-/// And of calls in a graph, on machines that have graphs.
+/// More columns for small fields on machines with graphs: microseconds of a call in a graph.
 const GRAPH_COLUMNS: [(&str, usize); 3] = [
     ("compress graph", 14),
     ("call graph", 10),
     ("decompress graph", 16),
 ];
 
-/// What is missing.
+/// A missing value.
 const NONE: &str = "-";
 
-/// What stands over all tables.
+/// The heading above all tables.
 pub fn heading(about: &About, repeat: u32) -> String {
     let with = match (&about.driver, about.threads) {
         (Some(driver), _) => format!(", driver {driver}"),
@@ -54,12 +54,12 @@ pub fn heading(about: &About, repeat: u32) -> String {
 /// The table of one field.
 pub struct Table {
     name_width: usize,
-    /// Columns beside the usual ones.
+    /// Columns beyond [`COLUMNS`].
     more: Vec<(&'static str, usize)>,
 }
 
 impl Table {
-    /// For the rows of a field.
+    /// The table of a field.
     pub fn new(series: &Series, about: &About) -> Self {
         let mut more = Vec::new();
         if series.ceilings.bytes < SMALL {
@@ -74,7 +74,7 @@ impl Table {
         }
     }
 
-    /// The field, how fast memory is, and the columns' names.
+    /// The heading: the field, copy and read, and the names of the columns.
     pub fn heading(&self, series: &Series) -> String {
         let ceilings = &series.ceilings;
         let columns: Vec<String> = self.columns().map(|(name, _)| name.to_owned()).collect();
@@ -90,7 +90,7 @@ impl Table {
         )
     }
 
-    /// A row.
+    /// The line of a row.
     pub fn row(&self, series: &Series, row: &Row) -> String {
         let shares = row.shares(&series.ceilings);
         let times = [
@@ -115,7 +115,7 @@ impl Table {
         cells.extend(single.map(|times| or_none(times, rate)));
         cells.extend(shares.map(|share| or_none(share, |share| format!("{:.0}", 100.0 * share))));
         cells.push(or_none(part, microseconds));
-        // Those for which there are no columns are left out.
+        // Values without a column are left out.
         let more = single.into_iter().chain(replayed);
         cells.extend(more.map(|times| or_none(times, microseconds)));
         self.line(&series.field, &cells)

@@ -5,14 +5,14 @@
 pub struct Times {
     /// The shortest.
     pub min: f64,
-    /// The one in the middle.
+    /// The median.
     pub median: f64,
     /// The longest.
     pub max: f64,
 }
 
 impl Times {
-    /// Of these durations; none of none.
+    /// The times of these durations; none if there are none.
     pub fn of(mut seconds: Vec<f64>) -> Option<Self> {
         seconds.sort_by(f64::total_cmp);
         Some(Self {
@@ -27,17 +27,17 @@ impl Times {
         1e-9 * bytes as f64 / self.median
     }
 
-    /// Microseconds: shortest, in the middle, longest.
+    /// Microseconds: shortest, median, longest.
     pub fn microseconds(&self) -> [f64; 3] {
         [self.min, self.median, self.max].map(|seconds| 1e6 * seconds)
     }
 }
 
-/// Times of work of which a run tells its own duration: `repeat` of them, after `warm_up` others.
+/// Times of `repeat` runs after `warm_up` others; `run` returns the duration of a run in seconds.
 ///
 /// # Errors
 ///
-/// The first of a run.
+/// The first error of a run.
 pub fn sample<E>(
     warm_up: u32,
     repeat: u32,
@@ -46,7 +46,7 @@ pub fn sample<E>(
     for _ in 0..warm_up {
         run()?;
     }
-    // One run, if none are asked for.
+    // At least one run.
     let first = run()?;
     let mut seconds = vec![first];
     for _ in 1..repeat {

@@ -1,4 +1,4 @@
-//! Compiling a crate of kernels.
+//! Compiles a crate of kernels.
 
 use super::program::{output, run};
 use super::{Error, Package, Toolchain};
@@ -20,23 +20,23 @@ pub struct Compiler {
     has_source: bool,
 }
 
-/// What a compiler made.
+/// The output of a compiler.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Built {
     /// The PTX of all kernels, as LLVM wrote it.
     pub ptx: String,
-    /// The Rust sources that it was made from: those of the package, of all packages that it takes from a folder, and
+    /// The Rust sources that the compiler read: those of the package, of all packages that it depends on by path, and
     /// their build scripts.
     pub sources: Vec<PathBuf>,
 }
 
 impl Compiler {
-    /// The first that can.
+    /// The first toolchain that can compile for the GPU.
     pub fn find() -> Result<Self, Error> {
         Self::all().into_iter().next().ok_or(Error::NoCompiler)
     }
 
-    /// That of a version, as the compiler says it itself. Others make other PTX.
+    /// The toolchain of a version, as `rustc --version` prints it. Other versions make other PTX.
     pub fn of_version(version: &str) -> Result<Self, Error> {
         let all = Self::all();
         let found = (all.iter()).map(|compiler| compiler.version().to_owned());
@@ -50,8 +50,8 @@ impl Compiler {
         })
     }
 
-    /// All that can: rustup's toolchains, then that of the system, which Debian's packages `rustc-web`,
-    /// `cargo-web` and `rust-web-src` bring.
+    /// All toolchains that can compile for the GPU: first those of rustup, then the system's (Debian's packages
+    /// `rustc-web`, `cargo-web` and `rust-web-src`).
     pub fn all() -> Vec<Self> {
         (Toolchain::all().into_iter())
             .filter_map(Self::new)
@@ -70,17 +70,18 @@ impl Compiler {
         })
     }
 
-    /// Its version, as the compiler says it itself.
+    /// The version, as `rustc --version` prints it.
     pub fn version(&self) -> &str {
         self.toolchain.version()
     }
 
-    /// Whether it has the source of Rust's own library, and so can compile for any target.
+    /// Whether the toolchain has the source of Rust's own library, and so can compile for any target.
     pub fn has_source(&self) -> bool {
         self.has_source
     }
 
-    /// Its cargo, which is allowed what is not stable: the PTX ABI and assembly, and building Rust's own library.
+    /// The toolchain's cargo, with unstable features enabled: the PTX ABI, PTX assembly, and building Rust's own
+    /// library.
     pub fn cargo(&self) -> Command {
         let mut command = self.toolchain.cargo();
         command.env("RUSTC_BOOTSTRAP", "1");
@@ -106,7 +107,7 @@ impl Compiler {
             .arg("--manifest-path")
             .arg(folder.join("Cargo.toml"))
             .args(["--package", &package.name])
-            // LTO happens only when this is the sole crate type.
+            // LTO happens only if this is the only crate type.
             .args(["--crate-type", "cdylib", "--target", TARGET]);
         if !package.default_features {
             command.arg("--no-default-features");
@@ -119,14 +120,14 @@ impl Compiler {
         }
         command.args(["--", "--emit=asm", "-C"]);
         command.arg(format!("target-cpu={}", package.chip));
-        // Arrays stay in registers only if every index is a constant, so loops over the elements
-        // of a block must be unrolled whole.
+        // Arrays stay in registers only if every index is a constant, so loops over the elements of a block must be
+        // unrolled completely.
         command.args([
             "-C",
             "llvm-args=-unroll-threshold=20000 -unroll-runtime=false",
         ]);
-        // This pass copies code behind a branch into its arms, not knowing that the lanes of a warp
-        // must come to a collective together. LLVM knows.
+        // This pass copies code after a branch into its arms. It does not know that all lanes of a warp must reach a
+        // collective together; LLVM does.
         command.arg("-Zmir-enable-passes=-JumpThreading");
         run(&mut command)?;
         let release = target.join(TARGET).join("release");
@@ -143,7 +144,7 @@ fn text_of(path: &Path) -> Result<String, Error> {
     fs::read_to_string(path).map_err(Error::file(path))
 }
 
-/// The sources that a file of dependencies names, as `make` reads it: one rule, spaces in paths behind backslashes.
+/// The sources that a dependency file of `make` names: one rule, in which a backslash precedes a space in a path.
 fn sources_in(rule: &str) -> Vec<PathBuf> {
     let (_, paths) = rule.split_once(": ").unwrap_or_default();
     let paths = paths.trim_end().replace("\\ ", "\0");

@@ -1,4 +1,4 @@
-//! Launch bounds, and others of a kernel's wishes that Rust has no words for.
+//! Launch bounds and other directives of kernels for which Rust has no attributes.
 
 use super::Error;
 use super::split::entry_name;
@@ -7,15 +7,15 @@ use std::borrow::ToOwned;
 use std::format;
 use std::string::String;
 
-/// LLVM has unrolled what must be; NVIDIA's assembler would go on with loops for rare cases, at the price
-/// of registers and of the instruction cache.
+/// LLVM has unrolled all loops that need it. NVIDIA's assembler would also unroll loops for rare cases, which costs
+/// registers and instruction cache.
 const NO_UNROLLING: &str = ".pragma \"nounroll\";\n";
 
-/// PTX with directives for NVIDIA's assembler: it unrolls no loops, and a thread of these kernels has no more registers than
-/// their blocks leave it.
+/// Adds directives for NVIDIA's assembler to PTX: it unrolls no loops, and a kernel gets the number of threads of its
+/// blocks and, if set, the number of resident blocks, which limit the registers of a thread.
 ///
-/// A kernel gets its number of threads, and its resident blocks if it says how many; other entry points of the PTX get
-/// neither. Rust has no attribute for them, so they are added to the text. A kernel that is not in the PTX is an error.
+/// Entry points of the PTX that are not in `launches` get no launch bounds. Rust has no attributes for these
+/// directives, so they are added to the text. A kernel that is not in the PTX is an error.
 pub fn with_directives<'a>(
     ptx: &str,
     launches: impl IntoIterator<Item = &'a Launch>,
@@ -33,7 +33,7 @@ pub fn with_directives<'a>(
         if line.starts_with(".address_size") {
             text.push_str(NO_UNROLLING);
         }
-        // The end of the parameter list, where directives go.
+        // Directives stand after the end of the parameter list.
         if (line == ")" || line.ends_with("()"))
             && let Some(bounds) = of_entry.take()
         {

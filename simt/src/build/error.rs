@@ -1,4 +1,4 @@
-//! What stops a build.
+//! Errors of a build.
 
 use std::borrow::ToOwned;
 use std::io;
@@ -7,35 +7,35 @@ use std::process::Command;
 use std::string::{String, ToString};
 use std::vec::Vec;
 
-/// What stops a build.
+/// An error of a build.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// There is no compiler for the GPU.
+    /// No compiler for the GPU is installed.
     #[error(
         "no Rust compiler here can make PTX: add the target nvptx64-nvidia-cuda or the component rust-src to a \
          rustup toolchain, or on Debian install rustc-web, cargo-web and rust-web-src"
     )]
     NoCompiler,
-    /// The compiler that is asked for is not among those that can make PTX.
+    /// The requested compiler is not among those that can make PTX.
     #[error("{wanted} is not here, or cannot make PTX; others: {}", found.join(", "))]
     NoSuchCompiler {
-        /// The version that is asked for.
+        /// The requested version.
         wanted: String,
-        /// The versions of all that can make PTX.
+        /// The versions of all compilers that can make PTX.
         found: Vec<String>,
     },
-    /// There is no assembler.
+    /// No assembler is installed.
     #[error(
         "ptxas is missing: `pip install 'nvidia-cuda-nvcc==13.0.*' 'nvidia-nvvm==13.0.*'`, or set PTXAS to its path"
     )]
     NoAssembler,
-    /// A program fails, or does not run at all. It has said more on the standard error output.
+    /// A program failed or could not be started. Its own messages are on standard error.
     #[error("{command}: {reason}")]
     Program {
-        /// Its command line.
+        /// The command line.
         command: String,
-        /// How it ended.
+        /// The exit status, or the reason why the program could not be started.
         reason: String,
     },
     /// A file cannot be read or written.
@@ -43,7 +43,7 @@ pub enum Error {
     File {
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// The error of the operating system.
         error: io::Error,
     },
     /// A kernel of a list is not in the PTX.
@@ -52,22 +52,22 @@ pub enum Error {
         /// The kernel.
         name: String,
     },
-    /// PTX that cannot be taken apart.
+    /// PTX that cannot be split into kernels.
     #[error("PTX, line {line}: {reason}")]
     Ptx {
         /// The line, counted from 1.
         line: usize,
-        /// What is wrong with it.
+        /// The fault of the line.
         reason: String,
     },
-    /// The assembler refuses a kernel, or says nothing of it.
+    /// The assembler refused a kernel, or did not report on it.
     #[error("ptxas for {chip}: {kernel}: {report}")]
     Assembler {
         /// The kernel.
         kernel: String,
         /// The chip.
         chip: String,
-        /// What the assembler says.
+        /// The assembler's report.
         report: String,
     },
 }

@@ -1,21 +1,21 @@
-//! How many blocks of a kernel a multiprocessor holds at once: NVIDIA's rules, for the chips that matter.
+//! Occupancy: the number of blocks of a kernel that a multiprocessor holds at the same time, by NVIDIA's rules.
 
-/// Registers of a multiprocessor, on all chips from sm_80 on, and in each of its four parts.
+/// Registers of a multiprocessor, and the parts among which they are divided, on all chips from sm_80 on.
 const REGISTERS: u32 = 65_536;
 const PARTS: u32 = 4;
 
-/// A warp gets registers in such pieces.
+/// Registers are allocated to a warp in multiples of this.
 const REGISTER_PIECE: u32 = 256;
 
-/// A block gets shared memory in such pieces, and needs so much for the system.
+/// Shared memory is allocated to a block in multiples of this, and each block needs some for the system; both in bytes.
 const SHARED_PIECE: u32 = 128;
 const SHARED_FOR_SYSTEM: u32 = 1024;
 
-/// Threads and blocks that a multiprocessor holds at most.
+/// Threads and blocks of a multiprocessor at most.
 const THREADS: u32 = 2048;
 const BLOCKS: u32 = 32;
 
-/// Bytes of a multiprocessor's shared memory, if the chip is known.
+/// Bytes of a multiprocessor's shared memory; none if the chip is unknown.
 fn shared_of(chip: &str) -> Option<u32> {
     match chip {
         "sm_80" => Some(164 << 10),
@@ -24,26 +24,26 @@ fn shared_of(chip: &str) -> Option<u32> {
     }
 }
 
-/// What a block needs.
+/// The resources that a block needs.
 #[derive(Debug, Clone, Copy)]
 pub struct Block {
     /// Threads.
     pub threads: u32,
-    /// Registers of each.
+    /// Registers of each thread.
     pub registers: u32,
     /// Bytes of shared memory.
     pub shared: u32,
 }
 
 impl Block {
-    /// Blocks that registers allow on a multiprocessor.
+    /// Blocks on a multiprocessor that registers allow.
     pub fn by_registers(self) -> u32 {
         let of_warp = (32 * self.registers).next_multiple_of(REGISTER_PIECE);
         let warps = PARTS * (REGISTERS / PARTS / of_warp.max(1));
         warps / self.warps()
     }
 
-    /// Blocks that a multiprocessor of a chip holds at once, if the chip is known.
+    /// Blocks that a multiprocessor of a chip holds at the same time; none if the chip is unknown.
     pub fn resident(self, chip: &str) -> Option<u32> {
         let shared = (self.shared + SHARED_FOR_SYSTEM).next_multiple_of(SHARED_PIECE);
         let by_shared = shared_of(chip)? / shared;

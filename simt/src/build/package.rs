@@ -1,17 +1,17 @@
-//! The crate of kernels that is compiled.
+//! The crate of kernels to compile.
 
 use std::path::PathBuf;
 use std::string::{String, ToString};
 use std::vec::Vec;
 
-/// A crate of kernels, and how it is compiled. [`Package::new`] fills in the usual; the fields are there to be changed.
+/// A crate of kernels and the options of its build. [`Package::new`] sets the usual options; change fields for others.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Package {
     /// The folder of its `Cargo.toml`, or of the `Cargo.toml` of its workspace.
     pub folder: PathBuf,
     /// The package's name.
     pub name: String,
-    /// The name of its library: that of the package, with `_` for `-`, if `Cargo.toml` says no other.
+    /// The name of its library: the package's name with `_` for `-`, unless `Cargo.toml` sets another.
     pub library: String,
     /// Features to switch on.
     pub features: Vec<String>,
@@ -19,8 +19,8 @@ pub struct Package {
     pub default_features: bool,
     /// The oldest chip that the kernels run on: `sm_80`.
     pub chip: String,
-    /// Where cargo puts what it makes: `target/ptx` in the folder. A folder of its own, as cargo lets no two of its
-    /// processes into the same one, and a build program may be one itself.
+    /// The target folder of cargo, by default `target/ptx` in `folder`. It must not be the target folder of the build
+    /// program: cargo locks its target folder, and the build program may run under cargo itself.
     pub target: PathBuf,
 }
 

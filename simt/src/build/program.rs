@@ -1,4 +1,4 @@
-//! Programs that are run.
+//! Calls of other programs.
 
 use super::Error;
 use std::borrow::ToOwned;
@@ -14,7 +14,7 @@ pub fn run(command: &mut Command) -> Result<(), Error> {
     }
 }
 
-/// What a program prints, if it succeeds.
+/// The standard output of a program; none if it fails.
 pub fn output(command: &mut Command) -> Option<String> {
     let output = command.output().ok()?;
     let text = String::from_utf8_lossy(&output.stdout).trim().to_owned();

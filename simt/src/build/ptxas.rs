@@ -1,4 +1,4 @@
-//! NVIDIA's assembler: what it makes of the PTX for each chip.
+//! NVIDIA's assembler, `ptxas`: machine code and resources of each kernel.
 
 use super::program::output;
 use super::{Error, Kernels};
@@ -17,7 +17,7 @@ pub struct Ptxas {
     version: String,
 }
 
-/// A kernel as the assembler makes it for one chip, and what a thread and a block need there.
+/// A kernel assembled for one chip, and the resources of its threads and blocks.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Assembled {
     /// The entry point.
@@ -26,16 +26,16 @@ pub struct Assembled {
     pub registers: u32,
     /// Bytes of a thread's stack.
     pub stack: u32,
-    /// Bytes of registers that are stored for want of registers.
+    /// Bytes of registers that are spilled to memory.
     pub spills: u32,
     /// Bytes of a block's static shared memory.
     pub static_shared: u32,
-    /// What the chip executes, in the form that a driver loads.
+    /// The machine code, in the form that a driver loads.
     pub machine_code: Vec<u8>,
 }
 
 impl Ptxas {
-    /// `$PTXAS`, the one on the path, or that of the Python package.
+    /// The assembler `$PTXAS`, `ptxas` on the path, or the one of the Python package; the first that runs.
     pub fn find() -> Result<Self, Error> {
         let named = std::env::var_os("PTXAS").map(PathBuf::from);
         [named, Some(PathBuf::from("ptxas"))]
@@ -52,12 +52,13 @@ impl Ptxas {
         Some(Self { path, version })
     }
 
-    /// Its version, as it says itself: `13.0.88`.
+    /// The assembler's version, as in `13.0.88`.
     pub fn version(&self) -> &str {
         &self.version
     }
 
-    /// Assembles kernels for a chip, on all processors; by name. A folder gets the PTX and the machine code of each.
+    /// Assembles kernels for a chip, on all processors; returns them by name. Writes the PTX and the machine code of
+    /// each to `folder`.
     pub fn assembled(
         &self,
         kernels: &Kernels,
@@ -88,8 +89,8 @@ impl Ptxas {
         Ok(assembled)
     }
 
-    /// Assembles the kernel of a file in a folder. The names of files are relative, as the machine code holds the
-    /// command's line, and would differ between machines.
+    /// Assembles a kernel from its file in a folder. File names are relative, because the machine code contains the
+    /// command line, which would differ between machines.
     fn assemble(&self, folder: &Path, name: &str, chip: &str) -> Result<Assembled, Error> {
         let ptx = format!("{name}.ptx");
         let cubin = format!("{name}.{chip}.cubin");
@@ -130,7 +131,7 @@ fn version_in(text: &str) -> Option<&str> {
     rest.split_whitespace().next()
 }
 
-/// The kernel of a report of `ptxas -v`.
+/// Parses a report of `ptxas -v` about one kernel.
 fn parse(report: &str) -> Option<Assembled> {
     let (_, rest) = report.split_once("Compiling entry function '")?;
     let mut kernel = Assembled {

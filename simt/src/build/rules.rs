@@ -1,4 +1,4 @@
-//! Rules that PTX can be held to: instructions that a project does not want.
+//! Rules for PTX: kinds of instructions that a project does not want.
 
 use super::split::{entry_name, function_name};
 use std::borrow::ToOwned;
@@ -6,29 +6,30 @@ use std::fmt;
 use std::string::String;
 use std::vec::Vec;
 
-/// A kind of instruction that is not wanted.
+/// A kind of unwanted instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Rule {
-    /// A multiplication and an addition of floats in one.
+    /// A fused multiplication and addition of floats.
     Fused,
-    /// Subnormal numbers become zero.
+    /// An operation that flushes subnormal numbers to zero.
     FlushToZero,
-    /// A float that is not what IEEE 754 says.
+    /// An operation on floats with another result than IEEE 754 prescribes.
     Approximation,
-    /// A function that is not part of the kernel: most often a panic.
+    /// A call of a function that was not inlined: most often a panic.
     Call,
-    /// Memory of a thread's own, which is in the GPU's memory: most often an array whose index is not a constant.
+    /// A thread's local memory, which lies in the GPU's memory: most often an array with an index that is not a
+    /// constant.
     LocalMemory,
-    /// An instruction for all lanes of a warp or threads of a block, in inline assembly. LLVM does not know that assembly can
-    /// be such, and may move it into a branch.
+    /// A collective instruction of a warp or block in inline assembly. LLVM does not know that assembly can be
+    /// collective, and may move it into a branch.
     CollectiveInAssembly,
 }
 
 /// An instruction that breaks a rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Violation {
-    /// The entry point that it is in, or the function that one calls; empty before the first.
+    /// The entry point of the instruction, or the function that an entry point calls; empty before the first one.
     pub entry: String,
     /// Its line in the PTX, counted from 1.
     pub line: usize,
@@ -39,7 +40,7 @@ pub struct Violation {
 }
 
 impl Rule {
-    /// All rules: the GPU computes what the CPU does, to the bit, and nothing leaves the registers.
+    /// All rules. Code that keeps them computes the same bits as the CPU, and stays in registers.
     pub const ALL: &[Self] = &[
         Self::Fused,
         Self::FlushToZero,
@@ -49,7 +50,7 @@ impl Rule {
         Self::CollectiveInAssembly,
     ];
 
-    /// Why one would not want such instructions.
+    /// The reason for the rule.
     pub fn reason(self) -> &'static str {
         match self {
             Self::Fused => "a fused operation rounds once where the CPU rounds twice",
@@ -114,7 +115,7 @@ impl fmt::Display for Violation {
 }
 
 struct Instruction<'a> {
-    /// `add.rn.f32` in its parts.
+    /// The parts of a name such as `add.rn.f32`.
     parts: Vec<&'a str>,
     is_in_assembly: bool,
 }
@@ -125,7 +126,8 @@ impl Instruction<'_> {
     }
 }
 
-/// The instructions of a line: LLVM writes one, assembly may have several, and a block of its own for registers.
+/// The instructions of a line. LLVM writes one a line; inline assembly may have several, and a block of registers in
+/// braces.
 fn instructions(line: &str, is_in_assembly: bool) -> impl Iterator<Item = Instruction<'_>> {
     let code = line.split("//").next().unwrap_or_default();
     (code.split([';', '{', '}'])).filter_map(move |code| {

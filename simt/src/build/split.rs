@@ -1,7 +1,7 @@
-//! LLVM's one module in parts: each kernel a module of its own, which depends on no other kernel.
+//! Splits LLVM's module into one module for each kernel, which depends on no other kernel.
 //!
-//! Names and numbers that count over all kernels (labels, tables) are made to count within one, and comments
-//! go, so that a kernel's text changes only when its instructions do.
+//! Labels and tables are numbered over all kernels; here they are numbered within each kernel, and comments are
+//! removed. A kernel's text therefore changes only if its instructions do.
 
 use super::Error;
 use std::borrow::ToOwned;
@@ -11,12 +11,13 @@ use std::string::String;
 use std::vec::Vec;
 use std::{format, fs};
 
-/// Kernels: for each entry point the PTX of a module with this kernel alone.
+/// Kernels by name: for each entry point, the PTX of a module with this kernel alone.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Kernels(pub BTreeMap<String, String>);
 
 impl Kernels {
-    /// Writes a file `NAME.ptx` for each into a folder, which is made if it is not there. Other files stay.
+    /// Writes each kernel to `NAME.ptx` in a folder, which is created if it does not exist. Other files are not
+    /// changed.
     pub fn write(&self, folder: impl AsRef<Path>) -> Result<(), Error> {
         let folder = folder.as_ref();
         fs::create_dir_all(folder).map_err(Error::file(folder))?;
@@ -28,28 +29,28 @@ impl Kernels {
     }
 }
 
-/// What begins an entry point.
+/// Prefix of the line of an entry point.
 const ENTRY: &str = ".visible .entry ";
 
-/// What begins a table of constants: one that a switch looks into, or an array of the source.
+/// Prefixes of a table of constants: of a switch, or an array of the source.
 const TABLES: [&str; 2] = [".global ", ".const "];
 
-/// A name that LLVM gives to tables of switches.
+/// Prefix of the names that LLVM gives to tables of switches.
 const SWITCH: &str = "switch_$_table_$_";
 
-/// What begins a label; the number of the function and the number of the block in it follow.
+/// Prefix of a label; the number of the function and the number of the basic block follow.
 const LABEL: &str = "$L__BB";
 
-/// The name of the entry point that begins in this line.
+/// The name of the entry point that begins on this line.
 pub(super) fn entry_name(line: &str) -> Option<&str> {
     line.strip_prefix(ENTRY)?.split(is_not_of_name).next()
 }
 
-/// The name of the function that begins in this line, or is declared there.
+/// The name of the function that begins on this line or is declared there.
 pub(super) fn function_name(line: &str) -> Option<&str> {
     let (_, declared) = line.split("//").next()?.split_once(".func")?;
     let declared = declared.trim_start();
-    // What it gives back comes first.
+    // The returned values come first.
     let named = match declared.strip_prefix('(') {
         Some(given) => given.split_once(')')?.1.trim_start(),
         None => declared,
@@ -61,15 +62,15 @@ fn is_not_of_name(c: char) -> bool {
     !(c.is_ascii_alphanumeric() || c == '_' || c == '$')
 }
 
-/// An entry point's line in the whole, its name, and its code.
+/// The line of an entry point in the whole PTX, its name, and its code.
 struct Body<'a> {
     line: usize,
     name: &'a str,
     code: Vec<String>,
 }
 
-/// Each kernel's own module, with the tables that it uses. A `static` that kernels change would no longer be one for all of
-/// them. Functions that a kernel calls are refused: all must be inlined.
+/// Splits PTX into a module for each kernel, with the tables that it uses. A mutable `static` would no longer be shared
+/// by all kernels. PTX with functions is refused: all must be inlined into the kernels.
 pub fn split(ptx: &str) -> Result<Kernels, Error> {
     let failed = |line: usize, reason: String| Error::Ptx { line, reason };
     // 1. Lines without comments: the head, tables by name, and the lines of each kernel.
@@ -106,7 +107,7 @@ pub fn split(ptx: &str) -> Result<Kernels, Error> {
             head.push(code);
         }
     }
-    // 2. Of each kernel its names, its tables, and what all need.
+    // 2. For each kernel, a module of the head, the kernel's tables, and its code with new names.
     let mut kernels = BTreeMap::new();
     for Body { line, name, code } in bodies {
         let parameter = format!("{name}_param_");
@@ -126,14 +127,14 @@ pub fn split(ptx: &str) -> Result<Kernels, Error> {
     Ok(Kernels(kernels))
 }
 
-/// The name in the declaration of a table, which is an array or one number.
+/// The name in the declaration of a table, which is an array or a single number.
 fn table_name(code: &str) -> Option<&str> {
     let declared = code.split(['[', '=', ';']).next()?;
     let name = declared.split_whitespace().next_back()?;
     (!name.contains(is_not_of_name)).then_some(name)
 }
 
-/// A line whose labels do not count functions: `$L__BB75_4` becomes `$L4`.
+/// A line whose labels have no number of the function: `$L__BB75_4` becomes `$L4`.
 fn with_short_labels(line: &str) -> String {
     let mut parts = line.split(LABEL);
     let mut short = parts.next().unwrap_or_default().to_owned();
@@ -145,13 +146,13 @@ fn with_short_labels(line: &str) -> String {
     short
 }
 
-/// The tables of one kernel, numbered in the order in which it names them.
+/// The tables of one kernel, numbered in the order of first use.
 struct OwnTables<'a> {
-    /// Those of all kernels, by name.
+    /// The tables of all kernels, by name.
     all: &'a BTreeMap<String, String>,
-    /// The numbers of its own.
+    /// The numbers of this kernel's tables.
     numbers: BTreeMap<&'a str, usize>,
-    /// Their declarations, each behind those of the tables that it names.
+    /// Their declarations; each follows the declarations of the tables that it names.
     texts: Vec<String>,
 }
 
@@ -164,9 +165,9 @@ impl<'a> OwnTables<'a> {
         }
     }
 
-    /// A line whose tables are named by their numbers, or the name of a table that there is not.
+    /// A line with the tables renamed to their numbers; the error is the name of a missing table.
     fn renamed(&mut self, line: &str) -> Result<String, String> {
-        // `%r1` and `.b32` are words of their own, and no names of tables.
+        // `%r1` and `.b32` are whole words, and no names of tables.
         let is_of_word = |c: char| !is_not_of_name(c) || c == '%' || c == '.';
         let mut renamed = String::with_capacity(line.len());
         let mut rest = line;
@@ -185,7 +186,8 @@ impl<'a> OwnTables<'a> {
         Ok(renamed)
     }
 
-    /// The number of the table of this name, if it is one.
+    /// The number of the table with this name; none if the name is no table's. The error is the name of a missing
+    /// table.
     fn number(&mut self, name: &str) -> Result<Option<usize>, String> {
         if let Some(number) = self.numbers.get(name) {
             return Ok(Some(*number));
@@ -291,7 +293,7 @@ mod tests {
         let same = TWO.replace(".visible .entry b(", ".visible .entry a(");
         let error = split(&same).unwrap_err().to_string();
         assert!(error.ends_with("two entry points a"), "{error}");
-        // A name is a file's, too.
+        // A kernel's name is also a file's name.
         let path = TWO.replace(".visible .entry b(", ".visible .entry ../b(");
         assert!(split(&path).is_err());
     }

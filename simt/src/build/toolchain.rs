@@ -1,4 +1,4 @@
-//! The Rust toolchains of this machine.
+//! The Rust toolchains installed on this machine.
 
 use super::program::output;
 use std::path::PathBuf;
@@ -6,7 +6,7 @@ use std::process::Command;
 use std::string::String;
 use std::vec::Vec;
 
-/// `rustc` and the `cargo` that came with it.
+/// A `rustc` and its `cargo`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Toolchain {
     pub(super) rustc: PathBuf,
@@ -15,7 +15,7 @@ pub struct Toolchain {
 }
 
 impl Toolchain {
-    /// All: those of rustup, then that of the system.
+    /// All toolchains: first those of rustup, then the system's.
     pub fn all() -> Vec<Self> {
         let names = output(Command::new("rustup").args(["toolchain", "list"])).unwrap_or_default();
         let from_rustup = names
@@ -41,12 +41,12 @@ impl Toolchain {
         })
     }
 
-    /// Its version, as `rustc --version` says it: `rustc 1.96.0 (ac68faa20 2026-05-25)`.
+    /// The version, as `rustc --version` prints it: `rustc 1.96.0 (ac68faa20 2026-05-25)`.
     pub fn version(&self) -> &str {
         &self.version
     }
 
-    /// Its cargo with its `rustc`, without what a cargo that runs this program has said to its own.
+    /// A command of the toolchain's cargo with its `rustc`, without the variables that a calling cargo has set.
     pub fn cargo(&self) -> Command {
         let mut command = Command::new(&self.cargo);
         command.env("RUSTC", &self.rustc);

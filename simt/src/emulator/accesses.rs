@@ -1,9 +1,9 @@
-//! Who touched a piece of memory, as the shadows of shared and of global memory remember it.
+//! Accesses that the shadows of shared and of global memory record.
 
 use super::fault::{OtherSide, Place};
 use crate::WARP;
 
-/// One access: by whom, from where in the source, and when by the clock of its block.
+/// An access: the place in the source, the thread, and the time of its block's clock.
 #[derive(Clone, Copy)]
 pub(super) struct Access {
     pub(super) place: Place,
@@ -32,13 +32,13 @@ impl From<&Access> for OtherSide {
     }
 }
 
-/// The accesses of one sort that no later one of that sort stands for.
+/// The recorded accesses of one kind to the same memory.
 ///
-/// An access that is ordered before a later one need not be kept: all that is ordered behind the later one is ordered
-/// behind both. Of those that are left, two are enough within a block: if they are of one warp, each thread of that
-/// warp conflicts with one of the two until the warp synchronises, and all other threads conflict with both; if they
-/// are of two warps, each thread conflicts with one of the two until the block's barrier. Of more than two blocks the
-/// rest is forgotten.
+/// An access that is ordered before a later one is dropped: every access ordered after the later one is ordered after
+/// both. Of the other accesses within a block, two are enough. If both are of one warp, each thread of that warp
+/// conflicts with at least one of them until the warp synchronises, and all other threads conflict with both. If they
+/// are of two warps, each thread conflicts with at least one of them until the block's barrier. While accesses of two
+/// blocks are recorded, accesses of other blocks are not.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Accesses {
     first: Option<Access>,
@@ -62,7 +62,7 @@ impl Accesses {
         self.first
     }
 
-    /// Adds an access that happens now; `is_before` says which earlier ones are ordered before it.
+    /// Adds an access that happens now; `is_before` tells whether an earlier access is ordered before it.
     #[inline]
     pub(super) fn add(&mut self, access: Access, is_before: impl Fn(&Access) -> bool) {
         let first = self.first.filter(|first| !is_before(first));
@@ -83,7 +83,7 @@ impl Accesses {
         };
     }
 
-    /// One of these accesses that is not ordered before one that happens now.
+    /// A recorded access that is not ordered before the present one.
     #[inline]
     pub(super) fn unordered(&self, is_before: impl Fn(&Access) -> bool) -> Option<Access> {
         let is_unordered = |access: &Access| !is_before(access);

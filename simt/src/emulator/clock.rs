@@ -1,14 +1,14 @@
-//! The time of a block, and what orders two accesses.
+//! The clock of a block, and the order of two accesses.
 //!
 //! The clock of a block ticks at each barrier, at each `sync_warp` of one of its warps and at each fence of one of its
-//! threads. Two accesses of different threads of a block are ordered by a barrier between them or, within a warp, by a
-//! [`sync_warp`](crate::Thread::sync_warp): an earlier access is ordered before one that happens now if it was made
-//! before the last of these.
+//! threads. Accesses of different threads of a block are ordered by a barrier between them or, within a warp, by a
+//! [`sync_warp`](crate::Thread::sync_warp): an earlier access is ordered before the present one if its time is before
+//! the last of these.
 //!
-//! Accesses to global memory can also be ordered by fences and atomic operations (see `releases.rs`): a block knows up
-//! to what time of other blocks all that they did is ordered before all that it does now.
+//! Fences and atomic operations can also order accesses to global memory (see `releases.rs`). For each other block, a
+//! block stores a time up to which all accesses of the other block are ordered before its own present accesses.
 //!
-//! One clock serves all blocks that run one after the other in the same place of the machine; it never restarts.
+//! One clock serves all blocks that run one after the other in the same slot of resident blocks; it never restarts.
 
 use super::accesses::Access;
 use super::fault::Place;
@@ -18,11 +18,11 @@ use crate::WARP;
 pub(super) struct Clock {
     block: u32,
     now: u32,
-    /// When the present block started.
+    /// The time at which the present block started.
     started: u32,
-    /// When the block last passed a barrier, or started.
+    /// The time of the block's last barrier, or of its start.
     barrier: u32,
-    /// When each warp last synchronised.
+    /// The time at which each warp last synchronised.
     syncs: [u32; WARP as usize],
     known: Knowledge,
 }
@@ -63,20 +63,20 @@ impl Clock {
         self.syncs[warp as usize] = self.tick();
     }
 
-    /// A thread of the block passes a fence, after it read what was released to it as `seen`. The fence's time.
+    /// Counts a fence of a thread that has read `seen` by atomic operations before; returns the fence's time.
     pub(super) fn fence(&mut self, seen: &Knowledge) -> u32 {
         self.known.join(seen);
         self.tick()
     }
 
-    /// What a thread of this block releases that has passed a fence at time `fence`.
+    /// The knowledge that a thread of this block releases after a fence at time `fence`.
     pub(super) fn released(&self, fence: u32) -> Knowledge {
         let mut released = self.known.clone();
         released.learn(self.block, fence);
         released
     }
 
-    /// An access of a thread of this block that happens now.
+    /// A present access of a thread of this block.
     #[inline]
     pub(super) fn access(&self, thread: u32, place: Place) -> Access {
         Access {
@@ -87,7 +87,7 @@ impl Clock {
         }
     }
 
-    /// Whether something within the block orders `earlier` before `now`, both of this block.
+    /// Whether a barrier, a `sync_warp` or program order orders `earlier` before `now`; both are of this block.
     #[inline]
     pub(super) fn orders_in_block(&self, earlier: &Access, now: &Access) -> bool {
         earlier.thread == now.thread
@@ -95,7 +95,7 @@ impl Clock {
             || (earlier.warp() == now.warp() && earlier.time < self.syncs[now.warp() as usize])
     }
 
-    /// Whether anything orders `earlier`, of any block, before `now`, which is of this one.
+    /// Whether anything orders `earlier`, of any block, before `now`, of this block.
     #[inline]
     pub(super) fn orders(&self, earlier: &Access, now: &Access) -> bool {
         (earlier.block == now.block && self.orders_in_block(earlier, now))
@@ -103,7 +103,7 @@ impl Clock {
     }
 }
 
-/// What is missing between two accesses that the clock does not order.
+/// Names the operation that is missing between two accesses that the clock does not order.
 pub(super) fn not_ordered_by(earlier: &Access, now: &Access) -> &'static str {
     if earlier.block != now.block {
         "no fence and atomic stand between them, which are of different blocks"

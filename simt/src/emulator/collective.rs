@@ -1,10 +1,10 @@
-//! What threads do together, and where in the source.
+//! Collective operations and their calls in the source.
 
 use core::fmt;
 
 use super::fault::Place;
 
-/// An operation that threads do together.
+/// A collective operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Collective {
     Shuffle,
@@ -27,7 +27,7 @@ impl Collective {
     }
 }
 
-/// One call of a collective; threads that stand at equal calls stand together.
+/// A call of a collective; threads at equal calls run it together.
 #[derive(Clone, Copy)]
 pub(super) struct Call {
     pub(super) collective: Collective,
@@ -36,7 +36,7 @@ pub(super) struct Call {
 
 impl PartialEq for Call {
     fn eq(&self, other: &Self) -> bool {
-        // One place has a `Location` in each instantiation of its function; most often the same.
+        // A place can have several `Location`s, one in each instantiation of its function; most often there is one.
         self.collective == other.collective
             && (core::ptr::eq(self.place, other.place) || self.place == other.place)
     }

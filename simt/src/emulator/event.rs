@@ -1,20 +1,20 @@
-//! Why a thread hands over to the scheduler.
+//! The reasons why a thread returns to the scheduler.
 
 use std::boxed::Box;
 
 use super::collective::Call;
 use super::fault::{Fault, Place};
 
-/// Why a thread hands over to the scheduler.
+/// The reason why a thread returns to the scheduler.
 pub(super) enum Event {
-    /// It came to a collective with these operands.
+    /// The thread reached a collective with these operands.
     Waits {
         call: Call,
         value: u32,
         operand: u32,
     },
-    /// It waits for another block.
+    /// The thread waits for another block.
     Spins(Place),
-    /// It must not go on.
+    /// The thread broke a rule and must not continue.
     Faults(Box<Fault>),
 }

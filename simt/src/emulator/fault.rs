@@ -1,4 +1,4 @@
-//! What a kernel did wrong, and where.
+//! Faults of kernels.
 
 use core::{error::Error, fmt, panic::Location};
 use std::{boxed::Box, string::String};
@@ -10,31 +10,31 @@ pub(super) type Place = &'static Location<'static>;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum FaultKind {
-    /// A part of a warp reached a collective, the rest finished or waits elsewhere.
+    /// A part of a warp reached a collective; the rest finished or waits elsewhere.
     DivergentCollective,
-    /// A part of a block reached a barrier, the rest finished or waits elsewhere.
+    /// A part of a block reached a barrier; the rest finished or waits elsewhere.
     DivergentBarrier,
-    /// A shuffle's distance is 32 or more, of which the hardware would take the low five bits.
+    /// A shuffle has a distance of 32 or more; the hardware would use the low five bits.
     ShuffleOutOfRange,
-    /// A shared access past the words that the block asked for.
+    /// An access to shared memory beyond the words of the block.
     SharedOutOfBounds,
-    /// A global access outside its view.
+    /// An access to global memory outside of its view.
     ViewOutOfBounds,
-    /// An access at an address that its width does not divide.
+    /// An access at an address that is no multiple of the access's width.
     Misaligned,
-    /// A read of shared memory that nobody wrote.
+    /// A read of shared memory that no thread wrote.
     UninitialisedShared,
-    /// Two threads touched a shared word, one wrote it, and nothing orders the two.
+    /// Two threads accessed a word of shared memory, at least one wrote it, and nothing orders the accesses.
     SharedRace,
-    /// A load of memory that no thread of the launch may write, and a write of it.
+    /// A load of memory that no thread of the launch may write, and a write to it.
     StaleRead,
-    /// Two threads touched the same bytes of global memory, one wrote them, and nothing orders the two.
+    /// Two threads accessed the same bytes of global memory, at least one wrote them, and nothing orders the accesses.
     GlobalRace,
-    /// A thread waits although nothing can change any more.
+    /// A thread waits, although nothing changes any more.
     EndlessSpin,
     /// The kernel panicked.
     Panicked,
-    /// The host has no memory mappings left for the stacks of so many resident threads.
+    /// The host has no memory mappings left for the stacks of all resident threads.
     OutOfStacks,
 }
 
@@ -58,7 +58,7 @@ impl fmt::Display for FaultKind {
     }
 }
 
-/// A broken rule and what exactly broke it; whoever knows the thread makes it a [`Fault`].
+/// A broken rule with details; the caller that knows the thread makes it a [`Fault`].
 pub(super) struct Problem {
     pub(super) kind: FaultKind,
     pub(super) detail: String,
@@ -66,7 +66,7 @@ pub(super) struct Problem {
 }
 
 impl Problem {
-    /// Boxed, for the sake of the accesses that go well.
+    /// Boxed, so that the result of a correct access is small.
     #[cold]
     pub(super) fn new(kind: FaultKind, detail: String) -> Box<Self> {
         Box::new(Self {
@@ -76,7 +76,7 @@ impl Problem {
         })
     }
 
-    /// The same, of something that two threads did wrong.
+    /// A problem of two threads, with the access of the other one.
     #[cold]
     pub(super) fn between(kind: FaultKind, detail: String, other: OtherSide) -> Box<Self> {
         Box::new(Self {
@@ -87,33 +87,33 @@ impl Problem {
     }
 }
 
-/// The thread that came first to what two threads may not do unordered, and where it did it.
+/// The earlier access of two unordered ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OtherSide {
-    /// Its block.
+    /// The thread's block.
     pub block: u32,
-    /// Its number in the block.
+    /// The thread's number in the block.
     pub thread: u32,
     /// The place in the kernel's source.
     pub location: &'static Location<'static>,
 }
 
-/// Why a launch was stopped.
+/// The reason why a launch was stopped.
 #[derive(Clone, Debug)]
 pub struct Fault {
-    /// The rule that was broken.
+    /// The broken rule.
     pub kind: FaultKind,
     /// The kernel's name.
     pub kernel: &'static str,
-    /// The block in which it happened.
+    /// The block of the stopped thread.
     pub block: u32,
-    /// The thread, by its number in the block, that was stopped.
+    /// The stopped thread, by its number in the block.
     pub thread: u32,
-    /// Where in the kernel's source the thread stood; not known of a panic.
+    /// The thread's place in the kernel's source; unknown for a panic.
     pub location: Option<&'static Location<'static>>,
-    /// What exactly was wrong.
+    /// The details of the fault.
     pub detail: String,
-    /// The other thread of a race, which is the same one if a thread loads what it writes itself.
+    /// The other access of a race; it is of the same thread if a thread loads memory that it writes itself.
     pub other: Option<OtherSide>,
 }
 

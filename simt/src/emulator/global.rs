@@ -1,13 +1,13 @@
-//! The shadow of global memory, which finds races on it and loads of what the launch writes.
+//! The shadow of global memory, which finds races, and loads of memory that the launch writes.
 //!
-//! Memory that the launch touches is shadowed in pages. The shadow knows of each byte who loaded it as memory that
-//! nobody writes; who stored to it last; who read it otherwise; and who read or wrote it by atomic operations. An
-//! access is checked against those that it conflicts with:
+//! Memory is shadowed in pages when it is first accessed. For each byte, the shadow records the first load as memory
+//! that no thread writes, the last store, other loads, and atomic reads and writes. Each access is checked against the
+//! recorded accesses that it may conflict with:
 //!
-//! * A load that promises that no thread of the launch writes conflicts with every write, even of the same thread and
-//!   whatever comes first: the hardware may take such loads from a cache that no write reaches.
-//! * A store conflicts with every other access of another thread, an atomic operation with stores and reads that are
-//!   not atomic, unless the two are in order: see `clock.rs` and `releases.rs`.
+//! * A load that promises that no thread of the launch writes the memory conflicts with every write, even of the same
+//!   thread and in any order: the hardware may serve these loads from a cache that writes do not update.
+//! * A store conflicts with every other access of another thread, an atomic write with stores and with loads that are
+//!   not atomic, and an atomic read with stores, unless the two accesses are ordered: see `clock.rs` and `releases.rs`.
 
 use std::collections::HashMap;
 use std::{boxed::Box, format, vec::Vec};
@@ -18,12 +18,12 @@ use super::fault::{FaultKind, Problem};
 use super::page::{self, Grains, PAGE_BYTES, Page, Span};
 use super::releases::{Knowledge, Operation, Releases};
 
-/// How a thread touches memory.
+/// A kind of access.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Touch {
-    /// It reads what it promises that nobody writes.
+    /// A load of memory that no thread of the launch writes.
     Load,
-    /// It reads what it may have written.
+    /// A load of memory that threads of this block may have written.
     OwnLoad,
     Store,
     AtomicRead,
@@ -50,7 +50,7 @@ impl Touch {
     }
 }
 
-/// How a kernel names a part of a view: its size and number.
+/// A part of a view by its size and number.
 #[derive(Clone, Copy)]
 pub(super) enum Item {
     One(u64),
@@ -70,7 +70,7 @@ impl core::fmt::Display for Item {
     }
 }
 
-/// An earlier access that does not go with one that happens now.
+/// An earlier access with which the present one conflicts.
 pub(super) struct Conflict {
     touch: Touch,
     earlier: Access,
@@ -101,15 +101,15 @@ impl Conflict {
     }
 }
 
-/// How many pages are found without a look into the map.
+/// Slots of the cache of page positions, which avoids look-ups in the map.
 const RECENT: usize = 64;
 
-/// The shadow of all memory that a launch has touched.
+/// The shadow of all memory that a launch has accessed.
 pub(super) struct GlobalShadow {
     pages: Vec<Page>,
-    /// The position of each page, by its address in pages.
+    /// The index of each page in `pages`, by the page's address divided by [`PAGE_BYTES`].
     positions: HashMap<usize, usize>,
-    /// The last pages, by the low bits of their addresses: address and position.
+    /// A cache of `positions`, by the low bits of the key: key and index.
     recent: [(usize, usize); RECENT],
     releases: Releases,
 }
@@ -124,9 +124,9 @@ impl GlobalShadow {
         }
     }
 
-    /// `now` touches some bytes, a power of 2 that divides their address.
+    /// Checks and records the access `now` to `bytes` bytes, a power of 2 that divides `address`.
     ///
-    /// Inlined, as each caller knows the touch.
+    /// Inlined, since each caller passes a constant `touch`.
     #[inline(always)]
     pub(super) fn touch(
         &mut self,
@@ -179,8 +179,8 @@ impl GlobalShadow {
         Ok(())
     }
 
-    /// An atomic operation of a thread that last passed a fence at time `fenced`, if at all, and that has read what was
-    /// released to it as `seen`.
+    /// Records an atomic operation of a thread whose last fence, if any, was at time `fenced`; `seen` is the knowledge
+    /// that the thread has read by atomic operations since then.
     pub(super) fn operate(
         &mut self,
         operation: Operation,
@@ -221,7 +221,7 @@ impl Drop for GlobalShadow {
     }
 }
 
-/// Looks for an earlier access that is not before the present one, where each grain keeps one.
+/// Looks for a recorded access that is not ordered before the present one; each grain records one.
 #[inline(always)]
 fn check_last(
     touch: Touch,
@@ -238,7 +238,7 @@ fn check_last(
     Ok(())
 }
 
-/// The same, where each grain keeps several.
+/// As [`check_last`]; each grain records several.
 #[inline(always)]
 fn check(
     touch: Touch,

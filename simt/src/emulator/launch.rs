@@ -1,22 +1,23 @@
-//! What all threads of a launch share.
+//! The data that all threads of a launch share.
 
 use core::cell::{Cell, RefCell};
 
 use super::fault::{Fault, Place, Problem};
 use super::global::GlobalShadow;
 
-/// What all threads of a launch share.
+/// The data that all threads of a launch share.
 pub(super) struct Launch {
     kernel: &'static str,
-    /// All blocks, and all threads of one.
+    /// All blocks of the grid, and all threads of a block.
     pub(super) blocks: u32,
     pub(super) threads: u32,
     pub(super) blocks_along: [u32; 3],
     pub(super) threads_along: [u32; 3],
     pub(super) shared_words: u32,
-    /// Counts what a spinning thread may be waiting for.
+    /// The number of events that a spinning thread may wait for: changes of global memory, and starts and ends of
+    /// blocks.
     pub(super) changes: Cell<u64>,
-    /// Unless the shadow of global memory is turned off.
+    /// None if the shadow of global memory is turned off.
     pub(super) global: Option<RefCell<GlobalShadow>>,
 }
 
@@ -43,7 +44,7 @@ impl Launch {
         }
     }
 
-    /// The same launch, with a shadow of global memory.
+    /// Adds a shadow of global memory to the launch.
     pub(super) fn shadowed(mut self) -> Self {
         self.global = Some(RefCell::new(GlobalShadow::new()));
         self

@@ -5,23 +5,23 @@ use std::vec::Vec;
 
 use super::accesses::{Access, Accesses};
 
-/// Bytes of a page; no access crosses from one to the next.
+/// Bytes of a page; no access crosses a page boundary.
 pub(super) const PAGE_BYTES: usize = 4096;
 
-/// The most bytes that are accessed at once.
+/// Bytes of an access at most.
 const MOST_BYTES: usize = 16;
 
-/// Which bytes of a page an access touches: so many, which are a power of 2 that divides the first one's number.
+/// The bytes of a page that an access covers: `bytes` is a power of 2 that divides `first`.
 #[derive(Clone, Copy)]
 pub(super) struct Span {
     pub(super) first: usize,
     pub(super) bytes: usize,
 }
 
-/// What is remembered of each *grain* of a page. Grains are as long as the shortest access that was recorded, so that
-/// each access is of whole grains; before the first one nothing is kept.
+/// A record for each *grain* of a page. A grain is as long as the shortest recorded access, so that each access covers
+/// whole grains; before the first access there are no grains.
 pub(super) struct Grains<T> {
-    /// A grain is 2^`shift` bytes.
+    /// A grain has 2^`shift` bytes.
     shift: u32,
     items: Vec<T>,
 }
@@ -32,7 +32,7 @@ impl<T: Copy + Default> Grains<T> {
         items: Vec::new(),
     };
 
-    /// What is remembered of the grains that a span touches.
+    /// The records of all grains that a span overlaps.
     #[inline]
     pub(super) fn of(&self, span: Span) -> &[T] {
         if self.items.is_empty() {
@@ -42,7 +42,7 @@ impl<T: Copy + Default> Grains<T> {
         &self.items[span.first >> self.shift..=last >> self.shift]
     }
 
-    /// The grains that a span is made of.
+    /// The records of the grains of a span; grains that are longer than the span are split first.
     #[inline]
     pub(super) fn of_mut(&mut self, span: Span) -> &mut [T] {
         if self.items.is_empty() || span.bytes >> self.shift == 0 {
@@ -52,7 +52,7 @@ impl<T: Copy + Default> Grains<T> {
         &mut self.items[first..first + (span.bytes >> self.shift)]
     }
 
-    /// Makes grains of 2^`shift` bytes, which is no more than they have.
+    /// Splits the grains into grains of 2^`shift` bytes; `shift` is at most the present one.
     #[cold]
     #[inline(never)]
     fn refine(&mut self, shift: u32) {
@@ -66,19 +66,19 @@ impl<T: Copy + Default> Grains<T> {
         self.shift = shift;
     }
 
-    /// Forgets all.
+    /// Removes all records.
     fn clear(&mut self) {
         self.items.clear();
     }
 }
 
-/// Who did what to each byte of a page since the launch began.
+/// The accesses to each byte of a page since the launch began.
 pub(super) struct Page {
-    /// The first load of memory that nobody may write.
+    /// The first load of memory that no thread may write.
     pub(super) loads: Grains<Option<Access>>,
     /// The last store.
     pub(super) stores: Grains<Option<Access>>,
-    /// Reads of memory that may be written.
+    /// Loads of memory that threads may write.
     pub(super) own_loads: Grains<Accesses>,
     pub(super) atomic_reads: Grains<Accesses>,
     pub(super) atomic_writes: Grains<Accesses>,
@@ -94,21 +94,21 @@ impl Page {
     };
 }
 
-/// What an idle OS thread holds on to at most.
+/// Pages in the pool of an OS thread at most.
 const KEPT: usize = 512;
 
 std::thread_local! {
-    /// Shadows are as large as what they shadow many times over: to get new memory for each launch costs more than most
-    /// launches.
+    /// A pool of shadows. A shadow is many times as large as its memory, and allocating it for each launch would take
+    /// longer than most launches.
     static POOL: RefCell<Vec<Page>> = const { RefCell::new(Vec::new()) };
 }
 
-/// The shadow of a page that nobody has touched.
+/// Takes the shadow of a page without accesses.
 pub(super) fn take() -> Page {
     POOL.with_borrow_mut(Vec::pop).unwrap_or(Page::UNTOUCHED)
 }
 
-/// Keeps a page's memory for later.
+/// Returns a page's memory to the pool.
 pub(super) fn give_back(mut page: Page) {
     page.loads.clear();
     page.stores.clear();

@@ -1,6 +1,6 @@
-//! The source of every choice that a run makes: SplitMix64.
+//! SplitMix64, the source of all random choices of a run.
 
-/// A generator whose numbers depend on its seed alone.
+/// A generator whose numbers depend only on its seed.
 pub(super) struct Random(u64);
 
 impl Random {
@@ -16,12 +16,12 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number under `bound`, which is not zero.
+    /// A number less than `bound`, which is not zero.
     pub(super) fn below(&mut self, bound: u32) -> u32 {
         (((self.next() >> 32) * u64::from(bound)) >> 32) as u32
     }
 
-    /// The position of a set bit of `mask`, which is not zero.
+    /// The position of a random set bit of `mask`, which is not zero.
     pub(super) fn set_bit(&mut self, mask: u32) -> u32 {
         let mut rest = mask;
         for _ in 0..self.below(mask.count_ones()) {

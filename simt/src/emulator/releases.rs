@@ -1,18 +1,18 @@
-//! What fences and atomic operations order across blocks.
+//! The order of accesses in different blocks, by fences and atomic operations.
 //!
-//! A thread that has passed a fence and then writes an item by an atomic operation *releases* to that item all that its
-//! block did before the fence, and all that the block had acquired. A thread that reads the item by an atomic operation
-//! and then passes a fence *acquires* that for its block.
+//! A thread that has passed a fence and then writes an item by an atomic operation *releases* to that item all accesses
+//! of its block before the fence, and all knowledge that the block had acquired. A thread that reads the item by an
+//! atomic operation and then passes a fence *acquires* this knowledge for its block.
 //!
-//! This is coarser than the hardware's rule, under which a fence orders accesses of its own thread and those that a
-//! barrier ordered before it: here it does so for the whole block, barrier or not. So a race may be missed, and none is
-//! made up.
+//! This is coarser than the hardware's rule. There, a fence orders accesses of its own thread and accesses that a
+//! barrier ordered before it; here it orders all accesses of the block. The emulator may therefore miss a race, but it
+//! never reports a false one.
 
 use std::collections::HashMap;
 
 use super::accesses::Access;
 
-/// Up to what time of each block all that the block did is ordered before what happens now.
+/// For each block, a time up to which all of its accesses are ordered before the present ones.
 #[derive(Clone, Default)]
 pub(super) struct Knowledge(HashMap<u32, u32>);
 
@@ -38,16 +38,16 @@ impl Knowledge {
     }
 }
 
-/// What an atomic operation does to its item.
+/// The effect of an atomic operation on its item.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Operation {
-    /// It reads, and changes nothing.
+    /// Reads the item and does not change it.
     Read,
-    /// It writes, whatever was there.
+    /// Writes the item independently of its old value.
     Write,
-    /// It makes a new value of the old, and the thread does not get to know the old one.
+    /// Computes a new value from the old one, which the thread does not see.
     Update,
-    /// The same, and the thread gets to know the old one.
+    /// Computes a new value from the old one, which the thread sees.
     ReadAndUpdate,
 }
 
@@ -61,17 +61,18 @@ impl Operation {
     }
 }
 
-/// What was released to each item of global memory, by address.
+/// The knowledge released to each item of global memory, by address.
 #[derive(Default)]
 pub(super) struct Releases(HashMap<usize, Knowledge>);
 
 impl Releases {
-    /// What a thread that reads the item can acquire.
+    /// The knowledge that a thread can acquire by reading the item.
     pub(super) fn of(&self, item: usize) -> Option<&Knowledge> {
         self.0.get(&item)
     }
 
-    /// An item is written. What is updated carries on what was released to it; what is overwritten does not.
+    /// Records a write to an item. An update preserves the knowledge released to the item before; a plain write
+    /// discards it.
     pub(super) fn write(&mut self, item: usize, operation: Operation, released: Option<Knowledge>) {
         if operation == Operation::Write {
             self.0.remove(&item);

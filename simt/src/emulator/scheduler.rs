@@ -1,10 +1,9 @@
-//! Who runs next, and what happens when nobody can.
+//! The choice of the next lane to run, and the checks when none can run.
 //!
-//! A *turn* picks a resident block and in it a warp that has a ready lane, and runs each ready
-//! lane up to its next wait. If that stopped the whole warp, the warp settles: its collective
-//! completes, or it waits for the block. If that stopped the whole block, the block settles: its
-//! barrier completes, or it has finished and makes room for the next. So every resident block can
-//! always run, and only spinning remains as a way to wait for ever.
+//! A *turn* picks a resident block and in it a warp with a ready lane, and runs each ready lane to its next wait. If no
+//! lane of the warp is ready afterwards, the warp's collective is completed, or the warp waits for its block. If no
+//! warp of the block is ready, its barrier is completed, or the block has finished and the next one starts. A resident
+//! block can therefore always run, and a thread can wait for ever only by spinning.
 
 use core::{any::Any, cell::Cell, cell::RefCell, ops::Range, panic::AssertUnwindSafe};
 use std::{format, panic::catch_unwind, rc::Rc, string::String, vec::Vec};
@@ -24,7 +23,7 @@ use super::warp::{Ended, LANES, Lane, Rest, State, Warp};
 use super::{BlockOrder, Emulator};
 use crate::WARP;
 
-/// What a resident block's turns need from the launch.
+/// The parts of a launch that the turn of a block needs.
 struct Machine<'a> {
     launch: &'a Launch,
     body: &'a dyn Fn(EmulatorThread<'_>),
@@ -32,7 +31,7 @@ struct Machine<'a> {
     random: Random,
 }
 
-/// The blocks that wait to start, in order.
+/// The blocks that have not started, in order.
 enum Upcoming {
     Ascending(Range<u32>),
     Descending(core::iter::Rev<Range<u32>>),
@@ -67,7 +66,7 @@ pub(super) struct Scheduler<'a> {
     upcoming: Upcoming,
     resident: Vec<Block>,
     resident_limit: usize,
-    /// Blocks that finished, whose memory serves the next ones.
+    /// Finished blocks, whose memory is reused.
     retired: Vec<Block>,
 }
 
@@ -106,7 +105,7 @@ impl<'a> Scheduler<'a> {
         }
     }
 
-    /// Starts blocks while there is room.
+    /// Starts blocks until the number of resident blocks is at its limit.
     fn fill(&mut self) {
         while self.resident.len() < self.resident_limit
             && let Some(index) = self.upcoming.next()
@@ -120,11 +119,11 @@ impl<'a> Scheduler<'a> {
     }
 }
 
-/// A block in flight, or what is left of one.
+/// A resident block, or the memory of a finished one.
 struct Block {
     index: u32,
     warps: Vec<Warp>,
-    /// Bit *i* says that warp *i* has a ready lane.
+    /// Bit *i* is set if warp *i* has a ready lane.
     ready: u32,
     clock: Rc<RefCell<Clock>>,
     shared: Rc<RefCell<BlockMemory>>,
@@ -152,7 +151,7 @@ impl Block {
         u32::MAX >> (WARP - self.warps.len() as u32)
     }
 
-    /// Runs one warp until each lane waits; whether the block has finished.
+    /// Runs each ready lane of a random warp to its next wait; returns whether the block has finished.
     fn turn(&mut self, machine: &mut Machine<'_>) -> Result<bool, Fault> {
         let warp = machine.random.set_bit(self.ready);
         self.run_warp(warp, machine)?;
@@ -177,7 +176,7 @@ impl Block {
         }
     }
 
-    /// Runs each ready lane once, in one of 512 orders.
+    /// Runs each ready lane once, in one of 512 random orders.
     fn run_warp(&mut self, warp: u32, machine: &mut Machine<'_>) -> Result<(), Fault> {
         let (start, step) = (
             machine.random.below(WARP),
@@ -229,7 +228,7 @@ impl Block {
         Ok(())
     }
 
-    /// The coroutine of one thread.
+    /// Creates the coroutine of a thread.
     fn spawn(
         &self,
         thread: u32,
@@ -258,12 +257,12 @@ impl Block {
             };
             catch_unwind(AssertUnwindSafe(|| body(EmulatorThread(&context))))
         };
-        // SAFETY: `run` borrows `launch` and `body`, which outlive the scheduler. The coroutine
-        // is kept in the scheduler's blocks alone and is dropped, and thereby unwound, with them.
+        // SAFETY: `run` borrows `launch` and `body`, which outlive the scheduler. Only the scheduler's blocks hold the
+        // coroutine, and it is dropped, and thereby unwound, with them.
         Ok(unsafe { Coroutine::with_stack_unchecked(stack, run) })
     }
 
-    /// Completes the barrier at which the block has come to rest; whether it has finished.
+    /// Completes the barrier at which all threads of the block wait; returns whether the block has finished instead.
     fn settle(&mut self, machine: &Machine<'_>) -> Result<bool, Fault> {
         let states = || {
             self.warps
@@ -342,7 +341,7 @@ impl Block {
     }
 }
 
-/// The place of a number in a box, x first.
+/// The position of element `number` in a box, x first.
 fn position(number: u32, extents: [u32; 3]) -> [u32; 3] {
     let [x, y, _] = extents;
     [number % x, number / x % y, number / x / y]

@@ -1,4 +1,4 @@
-//! The thread that a kernel sees: each method a check and an effect, or a wait.
+//! The thread of a kernel on the emulator: each method checks and performs an access, or waits.
 
 use core::{cell::Cell, cell::RefCell, mem::size_of, panic::Location};
 use std::{boxed::Box, format, vec::Vec};
@@ -19,7 +19,7 @@ use crate::{
     Atomics, BitInstructions, Collectives, GlobalMemory, Ids, SharedMemory, Tune, View, WARP,
 };
 
-/// What a thread knows of its surroundings; it lies on the thread's own stack.
+/// The state and surroundings of a thread; it is on the thread's own stack.
 pub(super) struct Context<'a> {
     pub(super) launch: &'a Launch,
     pub(super) clock: &'a RefCell<Clock>,
@@ -29,11 +29,11 @@ pub(super) struct Context<'a> {
     pub(super) block_position: [u32; 3],
     pub(super) thread: u32,
     pub(super) thread_position: [u32; 3],
-    /// Copies that have begun: the words that they go to, what, and from where in the source.
+    /// Copies that have started: the target word, the value, and the place in the source.
     pub(super) copies: RefCell<Vec<(u32, u32, Place)>>,
-    /// When the thread last passed a fence.
+    /// The time of the thread's last fence.
     pub(super) fenced: Cell<Option<u32>>,
-    /// What was released to the items that the thread has read by atomic operations since then.
+    /// The knowledge released to the items that the thread has read by atomic operations since its last fence.
     pub(super) seen: RefCell<Knowledge>,
 }
 
@@ -42,7 +42,7 @@ pub(super) struct Context<'a> {
 pub struct EmulatorThread<'a>(pub(super) &'a Context<'a>);
 
 impl EmulatorThread<'_> {
-    /// Waits for the other threads at a collective; what it gives this thread.
+    /// Waits for the other threads at a collective; returns this thread's result.
     fn wait(self, collective: Collective, value: u32, operand: u32, place: Place) -> u32 {
         let call = Call { collective, place };
         self.0.yielder.suspend(Event::Waits {
@@ -60,7 +60,7 @@ impl EmulatorThread<'_> {
         self.wait(collective, value, distance, place)
     }
 
-    /// Does something with shared memory, which may go wrong.
+    /// Performs an access to shared memory; a problem stops the launch.
     #[inline]
     fn shared<R>(
         self,
@@ -75,7 +75,7 @@ impl EmulatorThread<'_> {
         result.unwrap_or_else(|problem| self.stop(place, *problem))
     }
 
-    /// The `bytes` at an address of shared memory, as much as a word at most.
+    /// The `bytes` bytes at an address of shared memory, at most a word.
     #[inline]
     fn shared_part(self, place: Place, address: u32, bytes: u32) -> u32 {
         self.check_alignment(place, address, bytes);
@@ -95,13 +95,14 @@ impl EmulatorThread<'_> {
         }
     }
 
-    /// The address of `count` items, from `count * index` on, that are accessed at once.
+    /// Checks that items `count * index` to `count * index + count` are in the view and aligned as one access; returns
+    /// their address.
     #[inline]
     fn locate<W>(self, place: Place, view: View<W>, index: u64, count: u64) -> *mut W {
         if index >= view.len() / count {
             self.stop(place, *outside(index, count, view.len()));
         }
-        // SAFETY: the items lie within the view, and by the contract of `View::new` in memory.
+        // SAFETY: the items are within the view, and by the contract of `View::new` in memory.
         let address = unsafe { view.address().add((index * count) as usize) };
         let alignment = size_of::<W>() * count as usize;
         if !address.addr().is_multiple_of(alignment) {
@@ -110,7 +111,7 @@ impl EmulatorThread<'_> {
         address
     }
 
-    /// The address of an item that is touched now.
+    /// Checks and records an access to an item; returns its address.
     #[inline(always)]
     fn one<W>(self, place: Place, view: View<W>, index: u64, touch: Touch) -> *mut W {
         let address = self.locate(place, view, index, 1);
@@ -118,7 +119,7 @@ impl EmulatorThread<'_> {
         address
     }
 
-    /// The address of four words that are touched now.
+    /// Checks and records an access to four words; returns their address.
     #[inline(always)]
     fn four(self, place: Place, view: View<u32>, index: u64, touch: Touch) -> *mut [u32; 4] {
         let address = self.locate(place, view, index, 4).cast();
@@ -126,7 +127,7 @@ impl EmulatorThread<'_> {
         address
     }
 
-    /// The address of half a word that is touched now.
+    /// Checks and records an access to half a word; returns its address.
     #[inline(always)]
     fn half(self, place: Place, view: View<u32>, half: u64, touch: Touch) -> *mut u16 {
         let word = self.locate(place, view, half / 2, 1).cast::<u16>();
@@ -135,7 +136,7 @@ impl EmulatorThread<'_> {
         address
     }
 
-    /// The address of a byte that is touched now.
+    /// Checks and records an access to a byte; returns its address.
     #[inline(always)]
     fn byte(self, place: Place, view: View<u32>, byte: u64, touch: Touch) -> *mut u8 {
         let word = self.locate(place, view, byte / 4, 1).cast::<u8>();
@@ -144,7 +145,7 @@ impl EmulatorThread<'_> {
         address
     }
 
-    /// Tells the shadow of global memory that this thread touches what lies at an address.
+    /// Records an access in the shadow of global memory.
     #[inline(always)]
     fn touch<P>(self, place: Place, touch: Touch, address: *mut P, item: Item) {
         let Some(global) = &self.0.launch.global else {
@@ -162,8 +163,8 @@ impl EmulatorThread<'_> {
         self.stop(place, *conflict.problem(touch, item, &now));
     }
 
-    /// Tells the shadow of global memory of an atomic operation: that this thread touches the item, what it can acquire
-    /// by it, and what it releases.
+    /// Records an atomic operation in the shadow of global memory: the access, the knowledge that the thread can
+    /// acquire, and the knowledge that it releases.
     fn operate<W>(self, place: Place, operation: Operation, address: *mut W, index: u64) {
         match operation {
             Operation::Read => self.touch(place, Touch::AtomicRead, address, Item::One(index)),
@@ -176,8 +177,8 @@ impl EmulatorThread<'_> {
         }
     }
 
-    /// Replaces an item by what `change` makes of it, at once; what it was before. It is a change that spinning threads
-    /// may wait for only if another value comes.
+    /// Atomically replaces an item by `change` of it; returns the value before. Only another value counts as a change
+    /// that spinning threads may wait for.
     #[inline]
     fn atomic<W: AtomicWord>(
         self,
@@ -189,8 +190,8 @@ impl EmulatorThread<'_> {
     ) -> W {
         let address = self.locate(place, view, index, 1);
         self.operate(place, operation, address, index);
-        // SAFETY: `locate` found it aligned and in the view. The grid's threads all run on this OS thread, and nobody
-        // else writes, so a plain read is atomic.
+        // SAFETY: `locate` found the item aligned and in the view. All threads of the grid run on this OS thread, and
+        // no other code writes, so a plain read is atomic.
         let before = unsafe { address.read() };
         let after = change(before);
         if before != after {
@@ -201,7 +202,7 @@ impl EmulatorThread<'_> {
         before
     }
 
-    /// Ends the launch.
+    /// Stops the launch with a fault.
     #[cold]
     fn stop(self, place: Place, problem: Problem) -> ! {
         let fault = self
@@ -399,7 +400,7 @@ impl SharedMemory for EmulatorThread<'_> {
         });
     }
 
-    // These are what the trait has; but their place is the kernel's, not the trait's.
+    // As the trait's methods, but with `#[track_caller]`: a fault names the line of the kernel, not of the trait.
 
     #[track_caller]
     fn shared_load_f32(self, word: u32) -> f32 {
@@ -416,7 +417,7 @@ impl GlobalMemory for EmulatorThread<'_> {
     #[track_caller]
     fn load(self, view: View<u32>, index: u64) -> u32 {
         let address = self.one(Location::caller(), view, index, Touch::Load);
-        // SAFETY: it was found aligned and in the view, which is valid for reads.
+        // SAFETY: the item is aligned and in the view, which is valid for reads.
         unsafe { address.read() }
     }
 
@@ -430,14 +431,14 @@ impl GlobalMemory for EmulatorThread<'_> {
     #[track_caller]
     fn load4(self, view: View<u32>, index: u64) -> [u32; 4] {
         let address = self.four(Location::caller(), view, index, Touch::Load);
-        // SAFETY: as for `load`, of all four.
+        // SAFETY: as for `load`, for all four words.
         unsafe { address.read() }
     }
 
     #[track_caller]
     fn load_half(self, view: View<u32>, half: u64) -> u32 {
         let address = self.half(Location::caller(), view, half, Touch::Load);
-        // SAFETY: as for `load`, of half of the word.
+        // SAFETY: as for `load`, for half of the word.
         u32::from(unsafe { address.read() })
     }
 
@@ -451,7 +452,7 @@ impl GlobalMemory for EmulatorThread<'_> {
     #[track_caller]
     fn store(self, view: View<u32>, index: u64, value: u32) {
         let address = self.one(Location::caller(), view, index, Touch::Store);
-        // SAFETY: it was found aligned and in the view; a kernel that writes to a view was given one that is valid for
+        // SAFETY: the item is aligned and in the view; a kernel that writes to a view was given one that is valid for
         // writes.
         unsafe { address.write(value) };
         self.0.launch.note_change();
@@ -468,7 +469,7 @@ impl GlobalMemory for EmulatorThread<'_> {
     #[track_caller]
     fn store4(self, view: View<u32>, index: u64, values: [u32; 4]) {
         let address = self.four(Location::caller(), view, index, Touch::Store);
-        // SAFETY: as for `store`, of all four.
+        // SAFETY: as for `store`, for all four words.
         unsafe { address.write(values) };
         self.0.launch.note_change();
     }
@@ -476,7 +477,7 @@ impl GlobalMemory for EmulatorThread<'_> {
     #[track_caller]
     fn store_half(self, view: View<u32>, half: u64, value: u16) {
         let address = self.half(Location::caller(), view, half, Touch::Store);
-        // SAFETY: as for `store`, of half of the word.
+        // SAFETY: as for `store`, for half of the word.
         unsafe { address.write(value) };
         self.0.launch.note_change();
     }
@@ -484,12 +485,12 @@ impl GlobalMemory for EmulatorThread<'_> {
     #[track_caller]
     fn store_byte(self, view: View<u32>, byte: u64, value: u8) {
         let address = self.byte(Location::caller(), view, byte, Touch::Store);
-        // SAFETY: as for `store`, of a byte of the word.
+        // SAFETY: as for `store`, for a byte of the word.
         unsafe { address.write(value) };
         self.0.launch.note_change();
     }
 
-    // These are what the trait has; but their place is the kernel's, not the trait's.
+    // As the trait's methods, but with `#[track_caller]`: a fault names the line of the kernel, not of the trait.
 
     #[track_caller]
     fn store_half_if(self, condition: bool, view: View<u32>, half: u64, value: u16) {
@@ -590,8 +591,8 @@ impl Atomics for EmulatorThread<'_> {
         value: W,
     ) -> W {
         let place = Location::caller();
-        // It writes only if it finds what it expects, and nothing changes between this look and the operation.
-        // SAFETY: `locate` found it aligned and in the view, which is valid for reads.
+        // The operation writes only if it finds the expected value, and nothing changes between this read and the
+        // operation. SAFETY: `locate` found the item aligned and in the view, which is valid for reads.
         let found = unsafe { self.locate(place, view, index, 1).read() };
         let (operation, after) = match found == expected {
             true => (Operation::ReadAndUpdate, value),
@@ -600,7 +601,7 @@ impl Atomics for EmulatorThread<'_> {
         self.atomic(place, view, index, operation, |_| after)
     }
 
-    /// The emulator's memory is never out of order; the shadow of global memory must know of it.
+    /// The emulator's memory is always in order; only the shadow of global memory needs to know of fences.
     fn fence(self) {
         let seen = self.0.seen.take();
         let time = self.0.clock.borrow_mut().fence(&seen);

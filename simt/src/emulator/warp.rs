@@ -1,4 +1,4 @@
-//! A warp: what its 32 lanes wait for, and what a collective gives each of them.
+//! Warps: the states of 32 lanes, and the results of collectives.
 
 use core::fmt;
 use std::{boxed::Box, format};
@@ -12,7 +12,7 @@ use crate::WARP;
 
 pub(super) const LANES: usize = WARP as usize;
 
-/// Whether a thread can run.
+/// The state of a thread.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum State {
     Ready,
@@ -30,19 +30,19 @@ impl fmt::Display for State {
     }
 }
 
-/// What a thread's body ends with: nothing, or its panic.
+/// The result of a thread's body: nothing, or its panic.
 pub(super) type Ended = std::thread::Result<()>;
 
-/// One thread, as the scheduler sees it.
+/// A thread in the scheduler.
 pub(super) struct Lane {
-    /// Made when the thread first runs.
+    /// The coroutine; none before the thread first runs.
     pub(super) coroutine: Option<Coroutine<u32, Event, Ended>>,
     pub(super) state: State,
-    /// What it brings to a collective, and then what it gets from it.
+    /// The lane's operand of a collective, and then its result.
     pub(super) value: u32,
     /// The second operand of a shuffle.
     pub(super) operand: u32,
-    /// How often it has waited since memory last changed, which was change number `change`.
+    /// Waits since the last change, which was number `change`.
     pub(super) waits: u64,
     pub(super) change: u64,
 }
@@ -57,7 +57,7 @@ impl Lane {
         change: 0,
     };
 
-    /// Counts one more wait; whether there were more than `limit` since the last `change`.
+    /// Counts a wait; returns whether there were more than `limit` since change number `change`.
     pub(super) fn waits_too_long(&mut self, change: u64, limit: u64) -> bool {
         if self.change != change {
             self.change = change;
@@ -70,15 +70,15 @@ impl Lane {
 
 pub(super) struct Warp {
     pub(super) lanes: [Lane; LANES],
-    /// Bit *i* says that lane *i* is in [`State::Ready`].
+    /// Bit *i* is set if lane *i* is in [`State::Ready`].
     pub(super) ready: u32,
 }
 
-/// Where a warp stands whose lanes have all stopped.
+/// The state of a warp without ready lanes.
 pub(super) enum Rest {
-    /// All lanes came to this collective, and can go on with its result.
+    /// All lanes reached this collective, and can continue with its result.
     Completed(Collective),
-    /// The lanes finished or wait for other warps.
+    /// The lanes have finished or wait for other warps.
     Waits,
 }
 
@@ -96,7 +96,7 @@ impl Warp {
         self.ready = u32::MAX;
     }
 
-    /// Lets all lanes go on after a collective.
+    /// Makes all lanes ready after a collective.
     pub(super) fn go_on(&mut self) {
         for lane in &mut self.lanes {
             lane.state = State::Ready;
@@ -104,11 +104,11 @@ impl Warp {
         self.ready = u32::MAX;
     }
 
-    /// Completes the collective at which the warp has come to rest.
+    /// Completes the collective at which all lanes wait, if they do.
     ///
     /// # Errors
     ///
-    /// If lanes wait for others that will not come: the lane, its call, and why.
+    /// If some lanes wait at a collective that the others do not reach: the first such lane, its call, and the problem.
     pub(super) fn settle(&mut self) -> Result<Rest, (usize, Call, Box<Problem>)> {
         let of_warp = |lane: &Lane| match lane.state {
             State::Waits(call) if !call.collective.is_of_block() => Some(call),
@@ -132,7 +132,7 @@ impl Warp {
         Ok(Rest::Completed(call.collective))
     }
 
-    /// Replaces the value that each lane brought by its result.
+    /// Replaces each lane's operand by its result.
     fn complete(&mut self, collective: Collective) {
         let values: [u32; LANES] = core::array::from_fn(|lane| self.lanes[lane].value);
         let bits = || {

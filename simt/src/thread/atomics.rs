@@ -1,15 +1,15 @@
-//! Items of global memory that blocks share.
+//! Atomic operations on global memory.
 
 use crate::View;
 use crate::thread::Ids;
 
 /// `u32` or `u64`.
 pub trait AtomicWord: Copy + Eq + Ord + sealed::Sealed {
-    /// The lowest bits of a number.
+    /// The low bits of a number.
     fn from_low(number: u64) -> Self;
     /// The same number.
     fn widened(self) -> u64;
-    /// The sum, modulo a power of 2.
+    /// The sum modulo 2^32 or 2^64.
     fn wrapping_sum(self, other: Self) -> Self;
 }
 
@@ -49,22 +49,22 @@ mod sealed {
     impl Sealed for u64 {}
 }
 
-/// Items of global memory that blocks share: relaxed order, scope of the GPU. [`fence`](Atomics::fence) orders other
-/// accesses with them.
+/// Atomic operations on items of global memory: relaxed order, scope of the GPU. [`fence`](Atomics::fence) orders other
+/// accesses relative to them.
 pub trait Atomics: Ids {
     /// Atomically reads an item.
     fn atomic_load<W: AtomicWord>(self, view: View<W>, index: u64) -> W;
     /// Atomically writes an item.
     fn atomic_store<W: AtomicWord>(self, view: View<W>, index: u64, value: W);
-    /// Atomically adds to an item, modulo a power of 2; its value before.
+    /// Atomically adds to an item, modulo 2^32 or 2^64; returns the value before.
     fn atomic_add<W: AtomicWord>(self, view: View<W>, index: u64, value: W) -> W;
     /// Atomically raises an item to at least `value`.
     fn atomic_max<W: AtomicWord>(self, view: View<W>, index: u64, value: W);
     /// Atomically lowers an item to at most `value`.
     fn atomic_min<W: AtomicWord>(self, view: View<W>, index: u64, value: W);
-    /// Atomically writes an item; its value before.
+    /// Atomically writes an item; returns the value before.
     fn atomic_exchange<W: AtomicWord>(self, view: View<W>, index: u64, value: W) -> W;
-    /// Atomically writes an item if it is `expected`; its value before.
+    /// Atomically writes an item if its value is `expected`; returns the value before.
     fn atomic_compare_exchange<W: AtomicWord>(
         self,
         view: View<W>,
@@ -72,8 +72,8 @@ pub trait Atomics: Ids {
         expected: W,
         value: W,
     ) -> W;
-    /// Orders this thread's accesses to global memory before and after it for the whole GPU.
+    /// Orders this thread's accesses to global memory before the fence and after it, for the whole GPU.
     fn fence(self);
-    /// Says that this thread waits for another block.
+    /// Hints that this thread waits for another block.
     fn spin_hint(self);
 }

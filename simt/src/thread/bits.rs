@@ -2,10 +2,11 @@
 
 use crate::thread::Ids;
 
-/// Instructions that GPUs have for the bits and bytes of words, where compilers do not find them.
+/// Instructions of GPUs on the bits and bytes of words that compilers do not select by themselves.
 pub trait BitInstructions: Ids {
-    /// Byte *i* of the result is named by hexadecimal digit *i* of `selector`, counted from the low end: 0 to 3 are the bytes
-    /// of `low`, 4 to 7 those of `high`; with 8 added the digit stands for eight times that byte's top bit (`prmt`).
+    /// Picks four bytes of two words (`prmt`). Hexadecimal digit *i* of `selector`, counted from the low end, selects
+    /// byte *i* of the result: digits 0 to 3 are the bytes of `low`, 4 to 7 the bytes of `high`. A digit with 8 added
+    /// gives that byte's top bit, repeated eight times.
     #[inline(always)]
     fn pick_bytes(self, low: u32, high: u32, selector: u32) -> u32 {
         let bytes = u64::from(high) << 32 | u64::from(low);
@@ -25,7 +26,8 @@ pub trait BitInstructions: Ids {
         a & mask | b & !mask
     }
 
-    /// `sum`, and the two halves of a word times the two low bytes of another, low times low (`dp2a`).
+    /// `sum` plus the low half of `halves` times the lowest byte of `times`, plus the high half times the second byte
+    /// (`dp2a`).
     #[inline(always)]
     fn add_halves(self, halves: u32, times: u32, sum: u32) -> u32 {
         let low = (halves & 0xffff).wrapping_mul(times & 0xff);
@@ -33,7 +35,7 @@ pub trait BitInstructions: Ids {
         sum.wrapping_add(low).wrapping_add(high)
     }
 
-    /// The number of the highest bit of a value, but 3 at least (`bfind`).
+    /// The position of the highest bit of a value, at least 3 (`bfind`).
     #[inline(always)]
     fn highest_bit_or_3(self, value: u32) -> u32 {
         (value | 8).ilog2()

@@ -1,20 +1,20 @@
-//! What threads do together.
+//! Collective operations.
 
 use crate::thread::Ids;
 
-/// What the threads of a warp or of a block do together.
+/// Collective operations of a warp or of a block.
 ///
-/// Those of a warp must be reached by all of its 32 threads together, at the same place in the source; [`barrier`] and
-/// [`barrier_or`] by all threads of the block.
+/// All 32 threads of a warp must reach a warp's collective together, at the same place in the source. All threads of
+/// the block must reach [`barrier`] and [`barrier_or`].
 ///
 /// [`barrier`]: Collectives::barrier
 /// [`barrier_or`]: Collectives::barrier_or
 pub trait Collectives: Ids {
     /// The `value` of lane `source % 32`.
     fn shuffle(self, value: u32, source: u32) -> u32;
-    /// The `value` of the lane `delta` below; lanes under `delta` keep their own.
+    /// The `value` of the lane `delta` below; lanes less than `delta` return their own.
     fn shuffle_up(self, value: u32, delta: u32) -> u32;
-    /// The `value` of the lane `delta` above; the last `delta` lanes keep their own.
+    /// The `value` of the lane `delta` above; the last `delta` lanes return their own.
     fn shuffle_down(self, value: u32, delta: u32) -> u32;
     /// The `value` of lane `lane ^ mask`.
     fn shuffle_xor(self, value: u32, mask: u32) -> u32;
@@ -24,15 +24,15 @@ pub trait Collectives: Ids {
     fn reduce_max(self, value: u32) -> u32;
     /// The sum of the warp's `value`s, modulo 2^32.
     fn reduce_add(self, value: u32) -> u32;
-    /// The bits that any `value` of the warp has.
+    /// The bitwise or of the warp's `value`s.
     fn reduce_or(self, value: u32) -> u32;
     /// Whether any lane's `predicate` holds.
     fn any(self, predicate: bool) -> bool;
-    /// Orders the warp's accesses to memory before and after it.
+    /// Orders the warp's accesses to memory before the call and after it.
     fn sync_warp(self);
 
-    /// Orders the block's accesses to memory before and after it.
+    /// Orders the block's accesses to memory before the call and after it.
     fn barrier(self);
-    /// [`barrier`](Collectives::barrier), and whether any thread's `predicate` holds.
+    /// A [`barrier`](Collectives::barrier) that returns whether any thread's `predicate` holds.
     fn barrier_or(self, predicate: bool) -> bool;
 }

@@ -3,30 +3,30 @@
 use crate::View;
 use crate::thread::Ids;
 
-/// Global memory, which all blocks share, without atomics.
+/// Accesses to global memory, which all blocks share, except atomic ones.
 pub trait GlobalMemory: Ids {
     /// Reads a word that no thread of this launch writes.
     fn load(self, view: View<u32>, index: u64) -> u32;
     /// Reads 64 bits that no thread of this launch writes.
     fn load_u64(self, view: View<u64>, index: u64) -> u64;
-    /// Reads words `4 * index ..` of a 16-byte aligned view that no thread of this launch writes.
+    /// Reads words `4 * index .. 4 * index + 4` of a 16-byte aligned view that no thread of this launch writes.
     fn load4(self, view: View<u32>, index: u64) -> [u32; 4];
     /// Reads 16 bits, number `half` of a view, that no thread of this launch writes.
     fn load_half(self, view: View<u32>, half: u64) -> u32;
-    /// Reads 16 bits, number `half` of a view, which threads of other blocks do not write. What this warp has written
-    /// can be read back behind a [`sync_warp`](crate::Collectives::sync_warp), what this block has behind a
-    /// [`barrier`](crate::Collectives::barrier).
+    /// Reads 16 bits, number `half` of a view, which threads of other blocks do not write. A thread can read values
+    /// that its warp has written after a [`sync_warp`](crate::Collectives::sync_warp), and values that its block has
+    /// written after a [`barrier`](crate::Collectives::barrier).
     fn load_own_half(self, view: View<u32>, half: u64) -> u32;
 
     /// Writes a word.
     fn store(self, view: View<u32>, index: u64, value: u32);
     /// Writes 64 bits.
     fn store_u64(self, view: View<u64>, index: u64, value: u64);
-    /// Writes words `4 * index ..` of a 16-byte aligned view.
+    /// Writes words `4 * index .. 4 * index + 4` of a 16-byte aligned view.
     fn store4(self, view: View<u32>, index: u64, values: [u32; 4]);
     /// Writes 16 bits, number `half` of a view.
     fn store_half(self, view: View<u32>, half: u64, value: u16);
-    /// Writes 16 bits, number `half` of a view, if a condition holds; otherwise `half` may be anything.
+    /// Writes 16 bits, number `half` of a view, if a condition holds; otherwise `half` may be out of range.
     #[inline(always)]
     #[track_caller]
     fn store_half_if(self, condition: bool, view: View<u32>, half: u64, value: u16) {
@@ -37,12 +37,12 @@ pub trait GlobalMemory: Ids {
     /// Writes byte number `byte` of a view.
     fn store_byte(self, view: View<u32>, byte: u64, value: u8);
 
-    /// Says that the 128 bytes that a word is in will soon be read by any block of this launch.
+    /// Hints that a block of this launch will soon read the 128 bytes that contain a word.
     fn prefetch(self, view: View<u32>, index: u64);
-    /// Begins to copy a word that no thread of this launch writes to an address of shared memory, a multiple of 4, which
-    /// nobody touches until [`await_copies`](GlobalMemory::await_copies).
+    /// Starts to copy a word that no thread of this launch writes to an address of shared memory, a multiple of 4. No
+    /// thread may access that address until [`await_copies`](GlobalMemory::await_copies).
     fn copy_async(self, address: u32, view: View<u32>, index: u64);
-    /// Waits until all that this thread has begun to copy is there; for other threads it is behind a barrier after that.
+    /// Waits until all copies that this thread has started are complete; other threads see them after a later barrier.
     fn await_copies(self);
 
     /// Reads an `f32` that no thread of this launch writes.

@@ -1,10 +1,10 @@
-//! What holds back an optimiser.
+//! Operations that restrain the optimiser.
 
 use crate::thread::Ids;
 
-/// What holds back an optimiser; it changes no result.
+/// Operations that restrain the optimiser; they change no result.
 pub trait Tune: Ids {
-    /// `value`, which the compiler may no longer assume to know: a loop up to it stays a loop.
+    /// Returns `value`, without the compiler knowing anything about it: a loop up to it is not unrolled.
     #[inline(always)]
     fn opaque(self, value: u32) -> u32 {
         value

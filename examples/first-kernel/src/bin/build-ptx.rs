@@ -1,4 +1,4 @@
-//! Compiles the kernel to `target/block_sum.ptx`, and says what it needs on a GPU.
+//! Compiles the kernel to `target/block_sum.ptx`, and prints its resources on a GPU.
 
 use ferrosz_simt::Launch;
 use ferrosz_simt::build::{
@@ -22,19 +22,19 @@ fn main() -> ExitCode {
 }
 
 fn build(folder: &Path) -> Result<(), Box<dyn std::error::Error>> {
-    // 1. To PTX, in which the blocks' shape is added, as Rust has no attribute for it.
+    // 1. Compile to PTX, and add the shape of blocks, for which Rust has no attribute.
     let built = Compiler::find()?.compile(&Package::new(folder, "first-kernel"))?;
     let ptx = with_directives(&built.ptx, KERNELS)?;
-    // 2. A call or an array in local memory would be slow, and a collective in assembly wrong.
+    // 2. Check rules: calls and arrays in local memory are slow, and collectives in assembly are wrong.
     let rules = [Rule::Call, Rule::LocalMemory, Rule::CollectiveInAssembly];
     if let Some(violation) = violations(&ptx, &rules).first() {
         return Err(violation.to_string().into());
     }
-    // 3. A file for each kernel.
+    // 3. Write a file for each kernel.
     let kernels = split(&ptx)?;
     kernels.write(folder.join("target"))?;
     println!("target/block_sum.ptx, for GPUs of compute capability 8.0 and later");
-    // 4. What NVIDIA's assembler makes of it, if it is here.
+    // 4. Print the resources by NVIDIA's assembler, if it is installed.
     let ptxas = match Ptxas::find() {
         Ok(ptxas) => ptxas,
         Err(error @ Error::NoAssembler) => {

@@ -1,4 +1,4 @@
-//! Adds up a million numbers on an NVIDIA GPU, and compares the sums with those of a loop.
+//! Adds a million numbers on an NVIDIA GPU, and compares the sums with those of a loop.
 
 use cudarc::driver::{CudaContext, DevicePtrMut, DriverError, LaunchConfig, PushKernelArg};
 use cudarc::nvrtc::Ptx;
@@ -6,7 +6,7 @@ use ferrosz_simt::{Kernel, View};
 use first_kernel::{BlockSum, Params};
 use std::process::ExitCode;
 
-/// What `build-ptx` has written.
+/// The output of `build-ptx`.
 const PTX: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/target/block_sum.ptx");
 
 const NUMBERS: usize = 1_000_000;
@@ -29,7 +29,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// How many sums are wrong.
+/// The number of wrong sums.
 fn run(path: &str) -> Result<usize, DriverError> {
     let context = CudaContext::new(0)?;
     let stream = context.default_stream();
@@ -77,5 +77,5 @@ fn run(path: &str) -> Result<usize, DriverError> {
 #[repr(transparent)]
 struct Argument(Params);
 
-// SAFETY: the layout is that of C, as the kernel's own.
+// SAFETY: the layout is C's, as the kernel's own.
 unsafe impl cudarc::driver::DeviceRepr for Argument {}

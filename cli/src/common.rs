@@ -1,0 +1,28 @@
+//! The options of all commands.
+
+use clap::Args;
+use ferrosz::Device;
+
+/// The heading of these options in the help of a command.
+const EVERYWHERE: &str = "Everywhere";
+
+/// Options of all commands.
+#[derive(Debug, Clone, Args)]
+pub struct Common {
+    /// Device to run on: auto, cpu, cuda, cuda:N or emulator; the bytes are the same on every device
+    #[arg(long, help_heading = EVERYWHERE, global = true, value_name = "DEVICE", default_value = "auto")]
+    pub device: Device,
+    /// Print a JSON object for each input to stdout, or to stderr where the data go to stdout
+    #[arg(long, help_heading = EVERYWHERE, global = true)]
+    pub json: bool,
+    /// No progress bar, no summary, no notes
+    #[arg(long, short, help_heading = EVERYWHERE, global = true)]
+    pub quiet: bool,
+}
+
+impl Common {
+    /// Whether to print notes for people; with `--json`, programs find them in the object.
+    pub fn notes(&self) -> bool {
+        !self.quiet && !self.json
+    }
+}

@@ -1,6 +1,7 @@
 //! Global memory.
 
 use crate::View;
+use crate::shared::SharedAddress;
 use crate::thread::Ids;
 
 /// Global memory, which all blocks share, without atomics.
@@ -41,7 +42,7 @@ pub trait GlobalMemory: Ids {
     fn prefetch(self, view: View<u32>, index: u64);
     /// Begins to copy a word that no thread of this launch writes to an address of shared memory, a multiple of 4, which
     /// nobody touches until [`await_copies`](GlobalMemory::await_copies).
-    fn copy_async(self, address: u32, view: View<u32>, index: u64);
+    fn copy_async(self, address: SharedAddress, view: View<u32>, index: u64);
     /// Waits until all that this thread has begun to copy is there; for other threads it is behind a barrier after that.
     fn await_copies(self);
 

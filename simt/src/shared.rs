@@ -201,6 +201,12 @@ impl<E: SharedElement> Shared<E> {
         SharedAddress(t.shuffle(self.address(t).0, 0))
     }
 
+    /// Bytes from the first element of an array before this one to the first of this one.
+    #[inline(always)]
+    pub const fn bytes_behind<F>(self, before: Shared<F>) -> u32 {
+        4 * (self.first_word - before.first_word)
+    }
+
     #[inline(always)]
     const fn word(self, index: u32) -> u32 {
         self.first_word + E::WORDS * index
@@ -257,6 +263,12 @@ impl SharedAddress {
     #[inline(always)]
     pub const fn bytes(self) -> u32 {
         self.0
+    }
+
+    /// The address so many bytes on, or back.
+    #[inline(always)]
+    pub const fn offset(self, bytes: i32) -> Self {
+        Self(self.0.wrapping_add_signed(bytes))
     }
 }
 

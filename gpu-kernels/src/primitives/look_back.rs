@@ -11,7 +11,7 @@
 //! for ever.
 
 use crate::primitives::scan::warp_sum_u64;
-use ferrosz_simt::{Thread, View, WARP};
+use ferrosz_simt::{Shared, Thread, View, WARP};
 
 const STATUS_SHIFT: u32 = 62;
 const VALUE: u64 = (1 << STATUS_SHIFT) - 1;
@@ -85,4 +85,38 @@ pub fn sum_before<T: Thread>(t: T, states: View<u64>, first: u64, tile: u64) -> 
         }
         end -= u64::from(WARP);
     }
+}
+
+/// Says what a tile's own sum is, for those who look back. For one thread. The state of tile 0 is cell `first` of `states`.
+#[inline(always)]
+pub fn publish<T: Thread>(t: T, states: View<u64>, first: u64, tile: u64, own: u64) {
+    let state = LookBackState::Partial(own);
+    t.atomic_store(states, first + tile, state.to_cell());
+}
+
+/// What follows from the sum of all tiles before `tile`, in all threads of the block; for those who look back the tile, whose
+/// own sum is `own`, is done.
+///
+/// The first warp looks back; `find` is what it makes of the sum. It leaves that in `found`, an array of one element. There
+/// is one barrier inside.
+#[inline(always)]
+pub fn look_back<T: Thread>(
+    t: T,
+    (states, first): (View<u64>, u64),
+    tile: u64,
+    own: u64,
+    found: Shared<u64>,
+    find: impl FnOnce(u64) -> u64,
+) -> u64 {
+    if t.warp() == 0 {
+        let before = sum_before(t, states, first, tile);
+        let value = find(before);
+        if t.lane() == 0 {
+            let state = LookBackState::Inclusive(before + own);
+            t.atomic_store(states, first + tile, state.to_cell());
+            found.store(t, 0, value);
+        }
+    }
+    t.barrier();
+    found.load(t, 0)
 }

@@ -16,8 +16,8 @@ use super::releases::{Knowledge, Operation};
 use super::shared::BlockMemory;
 use crate::thread::AtomicWord;
 use crate::{
-    Atomics, BitInstructions, Collectives, GlobalMemory, Ids, SharedAddress, SharedMemory, Tune, View,
-    WARP,
+    Atomics, BitInstructions, Collectives, GlobalMemory, Ids, SharedAddress, SharedMemory, Tune,
+    View, WARP,
 };
 
 /// What a thread knows of its surroundings; it lies on the thread's own stack.
@@ -407,7 +407,10 @@ impl SharedMemory for EmulatorThread<'_> {
         if u64::from(index) + u64::from(count) > u64::from(len) {
             let items = match count {
                 1 => format!("element {index}"),
-                _ => format!("elements {index} to {}", u64::from(index) + u64::from(count) - 1),
+                _ => format!(
+                    "elements {index} to {}",
+                    u64::from(index) + u64::from(count) - 1
+                ),
             };
             let detail = format!("{items} of the {len} of shared array `{array}`");
             self.stop(

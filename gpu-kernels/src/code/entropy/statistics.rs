@@ -17,7 +17,7 @@ use ferrosz_codec::code::entropy::class::{CONTEXTS, FIRST_CLASSES, class};
 use ferrosz_codec::code::entropy::token::{RAW, TOKENS, Token};
 use ferrosz_codec::shape::{Shape, StaticShape};
 use ferrosz_codec::tile::{CHUNK_TILES, LANES, STEPS, TILE, TileOrder, ZONES};
-use ferrosz_simt::{Kernel, Name, Package, Thread, View, WARP};
+use ferrosz_simt::{Kernel, Layout, Name, Package, Shared, Thread, View, WARP};
 
 /// Finds classes and counts symbols, in tiles of shape `S`. Launched with any number of blocks; a warp for each tile is best.
 pub struct Statistics<S>(PhantomData<S>);
@@ -39,11 +39,25 @@ pub struct StatisticsParams {
 /// Symbols of all contexts.
 pub const COUNTERS: u32 = CONTEXTS * TOKENS;
 
-/// The words of shared memory, a warp one, that say whether its tile is counted.
-const IS_COUNTED: u32 = COUNTERS;
+/// The shared memory of a block.
+#[derive(Clone, Copy)]
+struct Scratch {
+    counts: Shared<u32>,
+    /// For each warp, whether its tile is counted.
+    is_counted: Shared<u32>,
+    /// For each warp, the classes of its tile: of zone `lane`, and [`WARP`] further of zone 32 + `lane`.
+    classes: Shared<u32>,
+}
 
-/// The first of those in which warps leave the classes of their tiles.
-const LEFT: u32 = IS_COUNTED + WARPS;
+const SHARED: (Scratch, Layout) = {
+    let mut layout = Layout::new();
+    let scratch = Scratch {
+        counts: layout.array("counts", COUNTERS),
+        is_counted: layout.array("is counted", WARPS),
+        classes: layout.array("classes", WARPS * 2 * WARP),
+    };
+    (scratch, layout)
+};
 
 /// Quads that a warp reads before it looks at the first.
 const IN_FLIGHT: usize = 4;
@@ -54,14 +68,14 @@ impl<S: StaticShape> Kernel for Statistics<S> {
         const { &Name::of(&["ferrosz_entropy_statistics", S::SHAPE.name()]) }.as_str();
     const PACKAGE: Package = PACKAGE;
     const THREADS: u32 = THREADS;
-    const SHARED_WORDS: u32 = LEFT + WARPS * 2 * WARP;
+    const SHARED_WORDS: u32 = SHARED.1.words();
     const RESIDENT_BLOCKS: u32 = 4;
 
     #[inline(always)]
     fn run<T: Thread>(t: T, params: &StatisticsParams) {
         let mut counter = t.thread_index();
         while counter < COUNTERS {
-            t.shared_store(counter, 0);
+            SHARED.0.counts.store(t, counter, 0);
             counter += THREADS;
         }
         t.barrier();
@@ -78,7 +92,7 @@ impl<S: StaticShape> Kernel for Statistics<S> {
         }
         let mut counter = t.thread_index();
         while counter < COUNTERS {
-            let count = t.shared_load(counter);
+            let count = SHARED.0.counts.load(t, counter);
             if count != 0 {
                 t.atomic_add(params.counts, u64::from(counter), u64::from(count));
             }
@@ -103,13 +117,13 @@ impl<S: StaticShape> Statistics<S> {
             }
         }
         if t.lane() == 0 {
-            t.shared_store(IS_COUNTED + own, u32::from(is_counted));
+            SHARED.0.is_counted.store(t, own, u32::from(is_counted));
         }
         if !t.barrier_or(is_counted) {
             return false;
         }
         for warp in 0..t.opaque(WARPS) {
-            if t.shared_load(IS_COUNTED + warp) != 0 {
+            if SHARED.0.is_counted.load(t, warp) != 0 {
                 let work = Work::<S>::new(params, first + u64::from(warp));
                 work.count(t, OfGroups::left_by(t, warp), own);
             }
@@ -119,28 +133,22 @@ impl<S: StaticShape> Statistics<S> {
     }
 }
 
-/// Where in shared memory a warp leaves the class of zone `lane`, and [`WARP`] further that of zone 32 + `lane`.
-#[inline(always)]
-fn left_at<T: Thread>(t: T, warp: u32) -> u32 {
-    LEFT + warp * 2 * WARP + t.lane()
-}
-
 impl OfGroups {
     /// Leaves them for the other warps of the block.
     #[inline(always)]
     fn leave<T: Thread>(self, t: T, own: u32) {
-        let at = left_at(t, own);
-        t.shared_store(at, self.first);
-        t.shared_store(at + WARP, self.rest);
+        let own = SHARED.0.classes.part(own * 2 * WARP, 2 * WARP);
+        own.store(t, t.lane(), self.first);
+        own.store(t, t.lane() + WARP, self.rest);
     }
 
     /// What a warp has left.
     #[inline(always)]
     fn left_by<T: Thread>(t: T, warp: u32) -> Self {
-        let at = left_at(t, warp);
+        let left = SHARED.0.classes.part(warp * 2 * WARP, 2 * WARP);
         Self {
-            first: t.shared_load(at),
-            rest: t.shared_load(at + WARP),
+            first: left.load(t, t.lane()),
+            rest: left.load(t, t.lane() + WARP),
             none: 0,
         }
     }
@@ -276,9 +284,9 @@ impl<'a, S: StaticShape> Work<'a, S> {
     fn count<T: Thread>(&self, t: T, classes: OfGroups, warp: u32) {
         let order = &self.params.tiling.order;
         if warp == 0 {
-            t.shared_add(classes.first, 1);
+            SHARED.0.counts.add(t, classes.first, 1);
             if t.lane() < order.zones() - FIRST_CLASSES {
-                t.shared_add(classes.rest, 1);
+                SHARED.0.counts.add(t, classes.rest, 1);
             }
         }
         let position = self.params.tiling.tile(self.chunk, self.tile).position;
@@ -314,13 +322,16 @@ fn count_quad<T: Thread>(t: T, quad: &Quad, codes: [u32; QUAD_STEPS as usize]) {
             if *z == 0 {
                 zeros[Quad::first_alike(step) as usize] += 1;
             } else {
-                t.shared_add(quad.of_step(step) + Token::of(*z).number, 1);
+                SHARED
+                    .0
+                    .counts
+                    .add(t, quad.of_step(step) + Token::of(*z).number, 1);
             }
         }
     }
     for (step, zeros) in (0..).zip(&zeros) {
         if *zeros != 0 {
-            t.shared_add(quad.of_step(step), *zeros);
+            SHARED.0.counts.add(t, quad.of_step(step), *zeros);
         }
     }
 }

@@ -160,14 +160,23 @@ impl<E: SharedElement> Shared<E> {
         self.len == 0
     }
 
+    /// The elements from number `first` on; none, if there are no more.
+    #[inline(always)]
+    pub const fn from(self, first: u32) -> Self {
+        Self {
+            first_word: self.first_word + E::WORDS * first,
+            len: self.len.saturating_sub(first),
+            ..self
+        }
+    }
+
     /// The `len` elements from number `first` on, or as many as there are.
     #[inline(always)]
     pub const fn part(self, first: u32, len: u32) -> Self {
-        let left = self.len.saturating_sub(first);
+        let rest = self.from(first);
         Self {
-            first_word: self.first_word + E::WORDS * first,
-            len: if len < left { len } else { left },
-            ..self
+            len: if len < rest.len { len } else { rest.len },
+            ..rest
         }
     }
 

@@ -12,7 +12,7 @@ use crate::pipeline::blocks::{CHUNK_THREADS, CHUNK_WARPS};
 use crate::pipeline::cells;
 use crate::predict::group;
 use crate::primitives::element::by_width;
-use crate::primitives::look_back::{look_back, publish, sum_before};
+use crate::primitives::look_back::{LookBackState, publish, sum_before};
 use crate::primitives::scan::{BlockSum, block_sum};
 use crate::primitives::unaligned::UnalignedReader;
 use core::marker::PhantomData;
@@ -356,18 +356,24 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
     #[inline(always)]
     fn find_start<T: Thread>(&self, t: T, sums: BlockSum) -> u64 {
         let own = Size::unpack(sums.total).to_state();
-        let states = (self.params.cells, cells::STATES);
-        let start = look_back(t, states, self.tile.number, own, SHARED.start, |before| {
+        // Not `look_back`, which would leave one number alone: with the hole beside it, that costs registers.
+        if t.warp() == 0 {
+            let before = sum_before(t, self.params.cells, cells::STATES, self.tile.number);
             let mut base = before;
             if holes_in(before + own) > 0 {
                 base = sum_before(t, self.params.cells, cells::STATES, self.chunk_tile());
             }
+            let state = LookBackState::Inclusive(before + own).to_cell();
+            let start = bytes_in(before) + holes_in(base);
             let hole = holes_in(before + own) - holes_in(base);
             if t.lane() == 0 {
+                t.atomic_store(self.params.cells, cells::STATES + self.tile.number, state);
+                SHARED.start.store(t, 0, start);
                 SHARED.hole.store(t, 0, hole as u32);
             }
-            bytes_in(before) + holes_in(base)
-        });
+        }
+        t.barrier();
+        let start = SHARED.start.load(t, 0);
         let end = start + bytes_in(own);
         let is_last = self.tile.number + 1 == self.params.tiles::<S>();
         if is_last || (self.tile.number + 1).is_multiple_of(Self::chunk_tiles()) {

@@ -135,10 +135,10 @@ pub fn write_body<T: Thread>(
             rows.finish();
         }
     } else if has_body {
-        let first = at / 4 + number;
-        image.store(t, first, group.signs);
+        let rows = image.from(at / 4 + number);
+        rows.store(t, 0, group.signs);
         for_rows(t, &group, rate.planes(), |plane, row| {
-            image.store(t, first + groups * (1 + plane), row);
+            rows.store(t, groups * (1 + plane), row);
         });
     }
 }
@@ -156,7 +156,7 @@ fn write_rows_of_two<T: Thread>(
     at: u32,
 ) {
     let number = t.lane() % 2;
-    let (first, shift) = (at / 4 + number, 8 * (at % 4));
+    let (rows, shift) = (image.from(at / 4 + number), 8 * (at % 4));
     let planes = rate.planes();
     let shifted = |word: u32| u64::from(word) << shift;
     let mut before = 0;
@@ -169,9 +169,9 @@ fn write_rows_of_two<T: Thread>(
             let word = shifted(own) as u32 | (shifted(left) >> 32) as u32;
             if row == 0 && number == 0 {
                 // Its low bytes may be the neighbour's.
-                image.or(t, first, word);
+                rows.or(t, 0, word);
             } else {
-                image.store(t, first + 2 * row, word);
+                rows.store(t, 2 * row, word);
             }
             last = own;
         }
@@ -182,7 +182,7 @@ fn write_rows_of_two<T: Thread>(
     });
     let carry = (shifted(last) >> 32) as u32;
     if number == 1 && carry != 0 {
-        image.or(t, first + 1 + 2 * planes, carry);
+        rows.or(t, 1 + 2 * planes, carry);
     }
 }
 

@@ -24,7 +24,7 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// Its place in a layout.
+    /// Takes its words from a layout.
     pub const fn new(layout: &mut Layout) -> Self {
         Self {
             firsts: layout.array("layer: first codes", CHUNK_WARPS as u32),

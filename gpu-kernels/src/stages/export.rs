@@ -99,7 +99,8 @@ impl<E: Element, S: StaticShape> Kernel for Export<E, S> {
         let sum = block_sum::<T, { WARPS as usize }>(t, count, shared.sums);
         shared.counts.store(t, t.thread_index(), sum.before);
         let (cells, total) = (params.cells, u64::from(sum.total));
-        if t.thread_index() == 0 {
+        // In the warp that looks back: `thread_index` would cost three registers.
+        if t.warp() == 0 && t.lane() == 0 {
             publish(t, cells, cells::STATES, segment, total);
         }
         let states = (cells, cells::STATES);

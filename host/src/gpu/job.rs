@@ -3,6 +3,7 @@
 use ferrosz_codec::container::header::{Header, LAYOUT_WORDS, Layout, to_words};
 use ferrosz_codec::container::region::Region;
 use ferrosz_codec::{Bound, Element};
+use ferrosz_gpu_kernels::pipeline::cells::Given;
 use ferrosz_gpu_kernels::pipeline::identity::IdentityOf;
 use ferrosz_simt::View;
 
@@ -30,6 +31,15 @@ pub(crate) struct DecompressJob<'a> {
     pub(crate) output: View<u32>,
     /// At least `cells::count(0)` cells.
     pub(crate) cells: View<u64>,
+}
+
+/// What kernels are given of a bound: numbers that the host knows, or those in the workspace if it needs extremes.
+pub(crate) const fn given<const N: usize>(needs_extremes: bool, known: [u64; N]) -> Given<N> {
+    if needs_extremes {
+        Given::in_cells()
+    } else {
+        Given::known(known)
+    }
 }
 
 /// Where kernels find the identity of the stream of this header, whose error is not known if its bound needs extremes.

@@ -13,7 +13,7 @@ use crate::PACKAGE;
 use crate::code::entropy::decode_tables::{
     CONTEXT_BYTES, DECODE_WORDS, SLOT_BYTES, SYMBOL_BYTES, USED,
 };
-use crate::code::entropy::walk::{OfGroups, QUAD_STEPS, QUADS, Quad};
+use crate::code::entropy::walk::{OfZones, QUAD_STEPS, QUADS, Quad};
 use crate::code::entropy::words::HEAD_WORDS;
 use crate::code::entropy::{THREADS, WARPS, bring_tables, first_of_warp};
 use crate::pipeline::tiles::target::{DecodeParams, Image, Target, check_end};
@@ -177,7 +177,7 @@ impl<S: StaticShape> Target<'_, S> {
     ) -> Result<(), ChunkFault> {
         let tiling = &self.params.tiling;
         let classes = states.pop_classes(t, tiling.order.zones())?;
-        let contexts = OfGroups {
+        let contexts = OfZones {
             first: states.context(classes.first).bytes(),
             rest: states.context(classes.rest).bytes(),
             none: states.nothing().bytes(),
@@ -394,7 +394,7 @@ impl<C: SymbolCoder> States<C> {
 
     /// Pops the classes of a tile's zones.
     #[inline(always)]
-    fn pop_classes<T: Thread>(&mut self, t: T, zones: u32) -> Result<OfGroups, ChunkFault> {
+    fn pop_classes<T: Thread>(&mut self, t: T, zones: u32) -> Result<OfZones, ChunkFault> {
         self.ensure(t);
         let first = self.pop_class(t, true);
         let rest = self.pop_class(t, t.lane() < zones - FIRST_CLASSES);
@@ -404,7 +404,7 @@ impl<C: SymbolCoder> States<C> {
         if t.any(!is_known) {
             return Err(ChunkFault::Symbol);
         }
-        Ok(OfGroups {
+        Ok(OfZones {
             first,
             rest,
             none: 0,

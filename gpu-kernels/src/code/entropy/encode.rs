@@ -11,7 +11,7 @@
 use crate::PACKAGE;
 use crate::code::entropy::THREADS;
 use crate::code::entropy::tables::{ENCODE_WORDS, ESCAPED, PLAIN};
-use crate::code::entropy::walk::{OfGroups, QUAD_CODES, QUAD_STEPS, QUADS, Quad};
+use crate::code::entropy::walk::{OfZones, QUAD_CODES, QUAD_STEPS, QUADS, Quad};
 use crate::code::entropy::words::HEAD_WORDS;
 use crate::code::entropy::{bring_tables, first_of_warp};
 use crate::pipeline::tiles::layout::{TILE_RAWS, TILE_WORDS, WORDS_END_HALF, region};
@@ -36,7 +36,7 @@ pub struct Encode<C, S>(PhantomData<(C, S)>);
 pub struct EncodeParams {
     /// The tiles.
     pub tiling: Tiling,
-    /// The regions of all chunks. Words take the places of their codes.
+    /// The regions of all chunks. Words overwrite their codes.
     pub regions: View<u32>,
     /// What the statistics kernel kept of each tile.
     pub tiles: View<u32>,
@@ -153,10 +153,10 @@ impl<C: SymbolCoder, S: StaticShape> Work<'_, C, S> {
 
     /// The classes of a tile.
     #[inline(always)]
-    fn classes<T: Thread>(&self, t: T, tile: u32) -> OfGroups {
+    fn classes<T: Thread>(&self, t: T, tile: u32) -> OfZones {
         let kept = self.kept(tile);
         let rest = u64::from(FIRST_CLASSES + t.lane());
-        OfGroups {
+        OfZones {
             first: t.load(kept, u64::from(t.lane())),
             rest: if rest < TILE_RAWS {
                 t.load(kept, rest)
@@ -171,7 +171,7 @@ impl<C: SymbolCoder, S: StaticShape> Work<'_, C, S> {
     fn is_zero<T: Thread>(&self, t: T, tiles: u32) -> bool {
         let mut classes = 0;
         for tile in 0..t.opaque(tiles) {
-            let OfGroups { first, rest, .. } = self.classes(t, tile);
+            let OfZones { first, rest, .. } = self.classes(t, tile);
             classes |= first | rest;
         }
         !t.any(classes != 0)
@@ -183,7 +183,7 @@ impl<C: SymbolCoder, S: StaticShape> Work<'_, C, S> {
         let order = self.params.tiling.order;
         let mut number = tiles * QUADS;
         let mut codes = self.states.load(t, number - 1);
-        let mut contexts = OfGroups {
+        let mut contexts = OfZones {
             first: 0,
             rest: 0,
             none: self.states.nothing().bytes(),
@@ -204,7 +204,7 @@ impl<C: SymbolCoder, S: StaticShape> Work<'_, C, S> {
             let now = codes;
             // At the end those of the first quad again.
             codes = self.states.load(t, number.saturating_sub(1));
-            // Other lanes' words take the places of what was loaded so far.
+            // Other lanes' words overwrite what was loaded so far.
             t.sync_warp();
             self.states.prefetch(t, number.saturating_sub(QUADS_AHEAD));
             let quad = Quad::of::<_, S>(t, &order, &position, number % QUADS, contexts);
@@ -220,7 +220,7 @@ impl<C: SymbolCoder, S: StaticShape> Work<'_, C, S> {
     /// Pushes the classes of a tile, those that are popped last first.
     #[inline(always)]
     fn push_classes<T: Thread>(&mut self, t: T, tile: u32) {
-        let OfGroups { first, rest, .. } = self.classes(t, tile);
+        let OfZones { first, rest, .. } = self.classes(t, tile);
         let others = self.params.tiling.order.zones() - FIRST_CLASSES;
         self.states.push_class(t, rest, t.lane() < others);
         self.states.push_class(t, first, true);

@@ -7,7 +7,7 @@
 
 use crate::PACKAGE;
 use crate::code::entropy::walk::{
-    OfGroups, QUAD_CODES, QUAD_STEPS, QUADS, Quad, levels_of_row_starts,
+    OfZones, QUAD_CODES, QUAD_STEPS, QUADS, Quad, levels_of_row_starts,
 };
 use crate::code::entropy::{THREADS, WARPS};
 use crate::pipeline::tiles::layout::{MARKS, TILE_RAWS, TILE_WORDS, region};
@@ -125,7 +125,7 @@ impl<S: StaticShape> Statistics<S> {
         for warp in 0..t.opaque(WARPS) {
             if SHARED.0.is_counted.load(t, warp) != 0 {
                 let work = Work::<S>::new(params, first + u64::from(warp));
-                work.count(t, OfGroups::left_by(t, warp), own);
+                work.count(t, OfZones::left_by(t, warp), own);
             }
         }
         t.barrier();
@@ -133,22 +133,22 @@ impl<S: StaticShape> Statistics<S> {
     }
 }
 
-impl OfGroups {
+impl OfZones {
     /// Leaves them for the other warps of the block.
     #[inline(always)]
     fn leave<T: Thread>(self, t: T, own: u32) {
-        let own = SHARED.0.classes.part(own * 2 * WARP, 2 * WARP);
-        own.store(t, t.lane(), self.first);
-        own.store(t, t.lane() + WARP, self.rest);
+        let at = own * 2 * WARP + t.lane();
+        SHARED.0.classes.store(t, at, self.first);
+        SHARED.0.classes.store(t, at + WARP, self.rest);
     }
 
     /// What a warp has left.
     #[inline(always)]
     fn left_by<T: Thread>(t: T, warp: u32) -> Self {
-        let left = SHARED.0.classes.part(warp * 2 * WARP, 2 * WARP);
+        let at = warp * 2 * WARP + t.lane();
         Self {
-            first: left.load(t, t.lane()),
-            rest: left.load(t, t.lane() + WARP),
+            first: SHARED.0.classes.load(t, at),
+            rest: SHARED.0.classes.load(t, at + WARP),
             none: 0,
         }
     }
@@ -186,9 +186,9 @@ impl<'a, S: StaticShape> Work<'a, S> {
 
     /// Finds the classes of the tile's zones, and marks what is stored as it is.
     #[inline(always)]
-    fn run<T: Thread>(&self, t: T) -> OfGroups {
+    fn run<T: Thread>(&self, t: T) -> OfZones {
         let (sums, has_raws) = self.sum(t);
-        let classes = OfGroups {
+        let classes = OfZones {
             first: class(S::SHAPE, t.lane(), sums.first),
             rest: if t.lane() < ZONES - FIRST_CLASSES {
                 class(S::SHAPE, FIRST_CLASSES + t.lane(), sums.rest)
@@ -204,13 +204,13 @@ impl<'a, S: StaticShape> Work<'a, S> {
 
     /// Whether there are symbols to count.
     #[inline(always)]
-    fn is_counted<T: Thread>(&self, t: T, classes: OfGroups) -> bool {
+    fn is_counted<T: Thread>(&self, t: T, classes: OfZones) -> bool {
         t.any(classes.first | classes.rest != 0) && self.params.tiling.is_counted(self.chunk)
     }
 
     /// Keeps the tile's classes.
     #[inline(always)]
-    fn store<T: Thread>(&self, t: T, classes: OfGroups, raws: u32) {
+    fn store<T: Thread>(&self, t: T, classes: OfZones, raws: u32) {
         let tile = self.chunk * u64::from(CHUNK_TILES) + u64::from(self.tile);
         let tiles = self.params.tiles.from(tile * TILE_WORDS);
         t.store(tiles, u64::from(t.lane()), classes.first);
@@ -224,7 +224,7 @@ impl<'a, S: StaticShape> Work<'a, S> {
 
     /// The sums of the magnitudes of the tile's zones, and whether any code is [`RAW`].
     #[inline(always)]
-    fn sum<T: Thread>(&self, t: T) -> (OfGroups, bool) {
+    fn sum<T: Thread>(&self, t: T) -> (OfZones, bool) {
         let first = self.tile * (TILE as u32 / CODES_OF_UNIT);
         let load = |quad: u32| {
             let unit = first + quad * (QUAD_CODES / CODES_OF_UNIT) + t.lane();
@@ -234,7 +234,7 @@ impl<'a, S: StaticShape> Work<'a, S> {
             shape: S::SHAPE,
             ..self.params.tiling.order
         };
-        let mut sums = GroupSums::default();
+        let mut sums = ZoneSums::default();
         for batch in 0..t.opaque(QUADS / IN_FLIGHT as u32) {
             let quad = batch * IN_FLIGHT as u32;
             let units: [[u32; 4]; IN_FLIGHT] = core::array::from_fn(|i| load(quad + i as u32));
@@ -281,7 +281,7 @@ impl<'a, S: StaticShape> Work<'a, S> {
 
     /// Counts the symbols of a warp's frequency of the tile's quads.
     #[inline(always)]
-    fn count<T: Thread>(&self, t: T, classes: OfGroups, warp: u32) {
+    fn count<T: Thread>(&self, t: T, classes: OfZones, warp: u32) {
         let order = &self.params.tiling.order;
         if warp == 0 {
             SHARED.0.counts.add(t, classes.first, 1);
@@ -291,7 +291,7 @@ impl<'a, S: StaticShape> Work<'a, S> {
         }
         let position = self.params.tiling.tile(self.chunk, self.tile).position;
         // A class as the first counter of its context.
-        let zones = OfGroups {
+        let zones = OfZones {
             first: classes.first * TOKENS,
             rest: classes.rest * TOKENS,
             none: 0,
@@ -397,7 +397,7 @@ impl Parts {
 /// Sums of magnitudes, while a warp reads a tile 16 bytes a lane: a lane has four even and four odd lanes' codes of a
 /// step, 8 lanes from 8 (lane % 4) on, of step lane / 4 of each quad.
 #[derive(Default)]
-struct GroupSums {
+struct ZoneSums {
     /// Since the last flush, of the first and of the second half of every 16 rows.
     halves: [HalfSums; 2],
     /// Of the higher levels.
@@ -418,7 +418,7 @@ struct HalfSums {
     level_1: u32,
 }
 
-impl GroupSums {
+impl ZoneSums {
     /// Adds the codes of a quad, which is of one half of its 16 rows.
     #[inline(always)]
     fn add<T: Thread>(&mut self, t: T, parts: &Parts, half: usize, unit: [u32; 4]) {
@@ -453,10 +453,10 @@ impl GroupSums {
 
     /// The sums of all zones.
     #[inline(always)]
-    fn finish<T: Thread>(&self, t: T) -> OfGroups {
+    fn finish<T: Thread>(&self, t: T) -> OfZones {
         let higher = t.reduce_add(self.higher);
         let is_last = t.lane() == ZONES - 1 - FIRST_CLASSES;
-        OfGroups {
+        OfZones {
             first: self.first,
             rest: self.rest + if is_last { higher } else { 0 },
             none: 0,

@@ -19,6 +19,7 @@ use crate::pipeline::blocks::CHUNK_THREADS;
 use crate::pipeline::blocks::CHUNK_WARPS;
 use crate::pipeline::blocks::compress::work::Work;
 use crate::pipeline::blocks::staged_chunk::{StagedChunk, UnitSteps};
+use crate::pipeline::cells::Given;
 use crate::pipeline::identity::IdentityOf;
 use crate::predict::{group, layer};
 use crate::primitives::element::by_width;
@@ -56,10 +57,8 @@ pub struct CompressParams {
     pub stream: View<u32>,
     /// The workspace: see [`crate::pipeline::cells`].
     pub cells: View<u64>,
-    /// The quantiser's bits, unless it is in the workspace.
-    pub quantizer: [u64; 3],
-    /// Not 0 if the quantiser is in the workspace.
-    pub quantizer_in_cells: u32,
+    /// The quantiser's bits.
+    pub quantizer: Given<3>,
     /// The header, to be completed with the error and the payload's length.
     pub header: Draft,
     /// The header's identity.
@@ -127,7 +126,7 @@ impl<E: Element, C: StaticCodec, S: StaticShape> Kernel for Compress<E, C, S> {
     }
 }
 
-/// The shared memory of a block. The chunk's image takes the place of its elements.
+/// The shared memory of a block. The chunk's image overwrites its elements.
 #[derive(Clone, Copy)]
 struct Scratch<E> {
     elements: StagedChunk<E>,

@@ -99,7 +99,7 @@ impl<E: Element, S: StaticShape> Kernel for Decompress<E, S> {
     }
 }
 
-/// The shared memory of a block. The chunk's elements take the place of its image.
+/// The shared memory of a block. The chunk's elements overwrite its image.
 #[derive(Clone, Copy)]
 struct Scratch<E> {
     image: Shared<u32>,
@@ -383,7 +383,7 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
         let parts = self.find_parts(t, words, has_exceptions)?;
         let mut codes = self.read_codes(t, &parts);
         self.predict_backward(t, &mut codes);
-        // The elements take the place of the image.
+        // The elements overwrite the image.
         t.barrier();
         Self::SHARED
             .elements

@@ -30,7 +30,7 @@ pub struct StagedChunk<E> {
 }
 
 impl<E: Element> StagedChunk<E> {
-    /// Its place in a layout.
+    /// Takes its words from a layout.
     pub const fn new(layout: &mut Layout) -> Self {
         Self {
             memory: layout.array("staged chunk", Self::WORDS),

@@ -1,7 +1,7 @@
 //! Puts chunks into the stream: one thread block each.
 //!
 //! The encoder has left the length of every chunk where a look-back finds it, so no block waits for another. What
-//! the encoder wrote, and the values that are stored as they are, go to their places in the stream, and the checksum
+//! the encoder wrote, and the values that are stored as they are, go to their positions in the stream, and the checksum
 //! is taken on the way.
 
 use crate::PACKAGE;

@@ -1,6 +1,6 @@
 //! The finest level of a tile of a cube that is complete along z, but for its far faces: three quarters of the work.
 //!
-//! A thread takes the places above each other in its column: a warp has a row, a lane every second position of it. So
+//! A thread takes the positions above each other in its column: a warp has a row, a lane every second position of it. So
 //! the orders along y and x are those of the thread, positions lie at constant distances, and along z each value is
 //! read once for all positions that it is a neighbour of.
 

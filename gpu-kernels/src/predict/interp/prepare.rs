@@ -6,7 +6,7 @@
 //! it.
 
 use crate::PACKAGE;
-use crate::pipeline::cells;
+use crate::pipeline::cells::{self, Given};
 use crate::predict::interp::scores::{COST_CELLS, cost_cell};
 use core::marker::PhantomData;
 use ferrosz_codec::predict::interp::parameters::{Parameters, Tightening};
@@ -34,10 +34,8 @@ pub struct PrepareParams {
     pub radius: u32,
     /// See above.
     pub max_radius: u32,
-    /// Whether the bound is that of the quantiser in the workspace's cells.
-    pub error_in_cells: u32,
-    /// The bits of the bound if not.
-    pub error: u64,
+    /// The bits of the absolute error.
+    pub error: Given<1>,
     /// The number of the bound as the user gave it.
     pub bound: f64,
     /// Its mode.
@@ -153,11 +151,8 @@ impl<E: Element> Prepare<E> {
 
     #[inline(always)]
     fn error<T: Thread>(t: T, params: &PrepareParams) -> E {
-        E::from_bits64(if params.error_in_cells != 0 {
-            t.atomic_load(params.workspace, cells::QUANTIZER)
-        } else {
-            params.error
-        })
+        let [bits] = params.error.find(t, params.workspace, cells::QUANTIZER);
+        E::from_bits64(bits)
     }
 
     #[inline(always)]

@@ -92,15 +92,8 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
     /// The quantiser, read where it is needed: kept, it would cost registers throughout.
     #[inline(always)]
     pub(super) fn quantizer<T: Thread>(&self, t: T) -> Quantizer<E> {
-        let params = self.params;
-        Quantizer::from_bits(if params.quantizer_in_cells != 0 {
-            // An earlier launch has left it there.
-            let first = u64::from(t.opaque(2 * cells::QUANTIZER as u32));
-            let word = |i: usize| t.load(params.cells.words(), first + i as u64);
-            core::array::from_fn(|i| u64::from(word(2 * i)) | u64::from(word(2 * i + 1)) << 32)
-        } else {
-            params.quantizer
-        })
+        let first = u64::from(t.opaque(cells::QUANTIZER as u32));
+        Quantizer::from_bits(self.params.quantizer.find(t, self.params.cells, first))
     }
 
     /// The first word of a line's chunk in the input.

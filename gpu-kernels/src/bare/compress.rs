@@ -329,7 +329,7 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
     fn publish<T: Thread>(&self, t: T, size: Size) {
         if t.thread_index() == 0 {
             let own = size.to_state();
-            publish(t, self.params.cells, cells::STATES, self.tile.number, own);
+            publish(t, (self.params.cells, cells::STATES), self.tile.number, own);
         }
     }
 

@@ -163,18 +163,12 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
     /// Where the tile's bodies start in the payload. For the whole block.
     #[inline(always)]
     fn find_start<T: Thread>(&self, t: T, bytes: u32) -> u64 {
-        let (cells, tile, bytes) = (self.params.cells, self.tile.number, u64::from(bytes));
+        let states = (self.params.cells, cells::STATES);
+        let (tile, bytes) = (self.tile.number, u64::from(bytes));
         if t.thread_index() == 0 {
-            publish(t, cells, cells::STATES, tile, bytes);
+            publish(t, states, tile, bytes);
         }
-        look_back(
-            t,
-            (cells, cells::STATES),
-            tile,
-            bytes,
-            SHARED.start,
-            |start| start,
-        )
+        look_back(t, states, tile, bytes, SHARED.start, |start| start)
     }
 
     /// Brings the tile's bodies into shared memory, from the word on in which the first begins.
@@ -207,7 +201,7 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
     fn layer_base<T: Thread>(&self, t: T, sum: u32) -> u32 {
         let (states, first) = (self.params.cells, cells::STATES + self.params.tiles::<S>());
         if t.thread_index() == 0 {
-            publish(t, states, first, self.tile.number, u64::from(sum));
+            publish(t, (states, first), self.tile.number, u64::from(sum));
         }
         if t.warp() == 0 {
             let before = (self.tile.number % LAYER_TILES) as u32;

@@ -87,9 +87,9 @@ pub fn sum_before<T: Thread>(t: T, states: View<u64>, first: u64, number: u64) -
     }
 }
 
-/// Publishes a block's own sum. For one thread. The state of block 0 is cell `first` of `states`.
+/// Publishes a block's own sum. For one thread. `states` are cells, and which of them is the state of block 0.
 #[inline(always)]
-pub fn publish<T: Thread>(t: T, states: View<u64>, first: u64, number: u64, own: u64) {
+pub fn publish<T: Thread>(t: T, (states, first): (View<u64>, u64), number: u64, own: u64) {
     let state = LookBackState::Partial(own);
     t.atomic_store(states, first + number, state.to_cell());
 }

@@ -98,12 +98,11 @@ impl<E: Element, S: StaticShape> Kernel for Export<E, S> {
         let count = shared.counts.load(t, t.thread_index());
         let sum = block_sum::<T, { WARPS as usize }>(t, count, shared.sums);
         shared.counts.store(t, t.thread_index(), sum.before);
-        let (cells, total) = (params.cells, u64::from(sum.total));
+        let (states, total) = ((params.cells, cells::STATES), u64::from(sum.total));
         // In the warp that looks back: `thread_index` would cost three registers.
         if t.warp() == 0 && t.lane() == 0 {
-            publish(t, cells, cells::STATES, segment, total);
+            publish(t, states, segment, total);
         }
-        let states = (cells, cells::STATES);
         let before = look_back(t, states, segment, total, shared.before, |before| before);
         let is_last = (segment + 1) * SEGMENT >= params.array.grid::<S>().elements();
         if is_last && t.thread_index() == 0 {

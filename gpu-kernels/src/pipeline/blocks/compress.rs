@@ -7,7 +7,8 @@
 //!    and length, which is published at once for the look-back.
 //! 4. The chunk's image is built in shared memory, where the elements lay.
 //! 5. The look-back gives the chunk its position in the stream; the image is copied there, 16 bytes a
-//!    thread, and its checksum taken on the way.
+//!    thread.
+//! 6. The checksum, taken on the way, goes into the chunk's table entry.
 //!
 //! The last chunk completes the header. Nothing depends on the order in which blocks run.
 
@@ -19,10 +20,11 @@ use crate::pipeline::blocks::CHUNK_THREADS;
 use crate::pipeline::blocks::CHUNK_WARPS;
 use crate::pipeline::blocks::compress::work::Work;
 use crate::pipeline::blocks::staged_chunk::{StagedChunk, UnitSteps};
-use crate::pipeline::cells::Given;
+use crate::pipeline::cells::{self, Given};
 use crate::pipeline::identity::IdentityOf;
 use crate::predict::{group, layer};
 use crate::primitives::element::by_width;
+use crate::primitives::look_back::{look_back, publish};
 use crate::primitives::scan::{BlockSum, block_sum, store_warp_sum_u64, sum_of_warps};
 use crate::primitives::task;
 use core::marker::PhantomData;
@@ -84,12 +86,12 @@ impl<E: Element, C: StaticCodec, S: StaticShape> Kernel for Compress<E, C, S> {
     #[inline(always)]
     fn run<T: Thread>(t: T, params: &CompressParams) {
         let shared = Scratch::<E>::SHARED.0;
-        // 1. A chunk, and its elements.
+        // 1. Take a chunk, and bring its elements in.
         let work = Work::<E, S>::take(t, params, shared);
         work.stage(t);
-        // 2. This thread's part of it, coded.
+        // 2. Code this thread's group.
         let coded = Self::code(t, &work, shared.layer);
-        // 3. Where everything goes in the chunk, which form that has, and how long it is.
+        // 3. Find where each part goes in the chunk, the chunk's form and its length. The length is published.
         let sizes = coded.own_bytes::<T, S>(t) | coded.mask.count_ones() << 16;
         let positions = block_sum::<T, CHUNK_WARPS>(t, sizes, shared.body_sums);
         let work = work.again(t);
@@ -97,9 +99,12 @@ impl<E: Element, C: StaticCodec, S: StaticShape> Kernel for Compress<E, C, S> {
         let is_constant = work.quantizer(t).is_lossless() && work.is_constant(t);
         let elements = work.chunk.elements();
         let (form, words) = sections.choose(elements, E::WORDS as u32, coded.initial, is_constant);
-        work.publish(t, words);
-        // 4. The image, where the elements were.
+        let (states, bytes) = ((params.cells, cells::STATES), 4 * u64::from(words));
+        if t.thread_index() == 0 {
+            publish(t, states, work.number, bytes);
+        }
         t.barrier();
+        // 4. Build the image, where the elements were.
         match form {
             Form::Zero => {}
             Form::Constant | Form::Raw => work.write_elements(t, form, words),
@@ -112,9 +117,10 @@ impl<E: Element, C: StaticCodec, S: StaticShape> Kernel for Compress<E, C, S> {
                 Self::write_image(t, &work, &image, coded, positions.before, flags.before);
             }
         }
-        // 5. The image to its position, its checksum and its entry.
-        let start = work.find_start(t, words);
+        // 5. Look back for the chunk's position in the payload, and copy the image there.
+        let start = look_back(t, states, work.number, bytes, shared.start, |start| start);
         let sum = work.copy_image(t, start, words);
+        // 6. Sum the checksum up, and write the table's entry.
         store_warp_sum_u64(t, sum, shared.checksums);
         t.barrier();
         if t.warp() == 0 {

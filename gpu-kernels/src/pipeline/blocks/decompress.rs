@@ -85,9 +85,11 @@ impl<E: Element, S: StaticShape> Kernel for Decompress<E, S> {
 
     #[inline(always)]
     fn run<T: Thread>(t: T, params: &DecompressParams) {
+        // 1. Find the chunk in the table.
         let Some(work) = Work::<E, S>::find(t, params) else {
             return;
         };
+        // 2. Bring its bytes in and, if it is coded, decode them to elements.
         let words = match work.read(t) {
             Ok(words) => words,
             Err(fault) => {
@@ -95,6 +97,7 @@ impl<E: Element, S: StaticShape> Kernel for Decompress<E, S> {
                 Words::Filled(0, 0)
             }
         };
+        // 3. Write what of it is asked for.
         work.output(&work.chunk_again(t)).write(t, words);
     }
 }

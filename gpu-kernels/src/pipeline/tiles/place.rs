@@ -79,17 +79,26 @@ impl<C: CodedWords> Kernel for Place<C> {
         let (scratch, shared, _) = Self::SHARED;
         let chunk = u64::from(t.block_index());
         let record = Record::load(t, params.records, chunk);
+        // 1. Look back for the chunk's position: the prologue lies before all chunks.
+        let bytes = 4 * u64::from(record.image_words);
+        let states = (params.cells, cells::STATES);
+        let start = look_back(t, states, chunk, bytes, shared.start, |before| {
+            let start = t.atomic_load(params.cells, cells::PROLOGUE_BYTES) + before;
+            if t.lane() == 0 && chunk + 1 == params.tiling.chunks() {
+                t.atomic_store(params.cells, cells::STREAM_BYTES, start + bytes);
+            }
+            start
+        });
+        // 2. Write the coder's words, then the values that are stored as they are, then padding.
+        let payload = payload(params.stream, params.tiling.chunks());
         let mut work = Work {
             params,
             chunk,
             record,
             sums: shared.sums,
-            image: View::empty(),
+            image: payload.from(start / 4),
             sum: 0,
         };
-        let start = work.find_start(t, shared.start);
-        let payload = payload(params.stream, params.tiling.chunks());
-        work.image = payload.from(start / 4);
         match record.form {
             Form::Coded => {
                 C::place(t, &mut work, scratch);
@@ -99,6 +108,7 @@ impl<C: CodedWords> Kernel for Place<C> {
             _ => {}
         }
         work.place_padding(t);
+        // 3. Sum the checksum up, and write the table's entry.
         store_warp_sum_u64(t, work.sum, shared.checksums);
         t.barrier();
         if t.warp() == 0 {
@@ -107,7 +117,6 @@ impl<C: CodedWords> Kernel for Place<C> {
                 let number = FIRST_ENTRY + chunk;
                 let identity = params.identity.find(t, params.cells);
                 let sum = identity.seed(number, record.form.id()).wrapping_add(sum);
-                let bytes = 4 * u64::from(record.image_words);
                 let entry = Entry::new(start, bytes, record.form, sum).to_words();
                 t.store4(table(params.stream), number, entry);
             }
@@ -152,21 +161,6 @@ pub struct Work<'a> {
 }
 
 impl Work<'_> {
-    /// Where the chunk starts, in bytes of the payload. For the whole block.
-    #[inline(always)]
-    fn find_start<T: Thread>(&self, t: T, scratch: Shared<u64>) -> u64 {
-        let cells = self.params.cells;
-        let bytes = 4 * u64::from(self.record.image_words);
-        let states = (cells, cells::STATES);
-        look_back(t, states, self.chunk, bytes, scratch, |before| {
-            let start = t.atomic_load(cells, cells::PROLOGUE_BYTES) + before;
-            if t.lane() == 0 && self.chunk + 1 == self.params.tiling.chunks() {
-                t.atomic_store(cells, cells::STREAM_BYTES, start + bytes);
-            }
-            start
-        })
-    }
-
     /// Writes a word of the image.
     #[inline(always)]
     pub fn store<T: Thread>(&mut self, t: T, at: u32, word: u32) {

@@ -4,7 +4,6 @@ use crate::pipeline::blocks::CHUNK_THREADS;
 use crate::pipeline::blocks::compress::{CompressParams, Scratch, groups};
 use crate::pipeline::blocks::staged_chunk::{BoxWalk, UNIT_WORDS};
 use crate::pipeline::cells;
-use crate::primitives::look_back::{look_back, publish};
 use crate::primitives::task::Task;
 use core::marker::PhantomData;
 use ferrosz_codec::Element;
@@ -239,15 +238,6 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
         !t.barrier_or(differs)
     }
 
-    /// Says how long the chunk is, for those who look back.
-    #[inline(always)]
-    pub(super) fn publish<T: Thread>(&self, t: T, words: u32) {
-        if t.thread_index() == 0 {
-            let bytes = 4 * u64::from(words);
-            publish(t, self.params.cells, cells::STATES, self.number, bytes);
-        }
-    }
-
     /// The image of a chunk that is not coded: all its elements, or one.
     #[inline(always)]
     pub(super) fn write_elements<T: Thread>(&self, t: T, form: Form, words: u32) {
@@ -267,15 +257,6 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
             self.shared.image.store(t, word, value);
             word += CHUNK_THREADS;
         }
-    }
-
-    /// Where the chunk starts in the payload, in bytes. For the whole block.
-    #[inline(always)]
-    pub(super) fn find_start<T: Thread>(&self, t: T, words: u32) -> u64 {
-        let (states, bytes) = ((self.params.cells, cells::STATES), 4 * u64::from(words));
-        look_back(t, states, self.number, bytes, self.shared.start, |start| {
-            start
-        })
     }
 
     /// The first word of the payload in the stream.

@@ -68,9 +68,7 @@ impl Task {
     fn load<T: Thread, S: StaticShape>(t: T, number: u32, position: Shared<u32>) -> Self {
         let mut at = [0; 3];
         if !is_line::<S>() {
-            for i in 0..3 {
-                at[i] = position.load(t, i as u32);
-            }
+            at = [0, 1, 2].map(|i| position.load(t, i));
         }
         Self { number, at }
     }

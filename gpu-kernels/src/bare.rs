@@ -9,12 +9,13 @@ pub mod decompress;
 use crate::pipeline::blocks::CHUNK_THREADS;
 use crate::pipeline::blocks::staged_chunk;
 use crate::pipeline::cells;
+use crate::primitives::ticket::take_ticket;
 use ferrosz_codec::aatrox;
 use ferrosz_codec::cuszp::rate::BlockKind;
 use ferrosz_codec::cuszp::{Framing, Layout, Mode};
 use ferrosz_codec::predict::group::Group;
 use ferrosz_codec::shape::{GROUP, Shape, StaticShape};
-use ferrosz_simt::{Thread, View};
+use ferrosz_simt::{Shared, Thread, View};
 
 /// How differences are made and stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -121,15 +122,10 @@ pub struct Tile {
 }
 
 impl Tile {
-    /// The next tile that no thread block has. `ticket` is a word of shared memory for this alone.
+    /// The next tile that no thread block has. `ticket` is an array of one element, for this alone.
     #[inline(always)]
-    fn take<T: Thread, S: StaticShape>(t: T, params: &BareParams, ticket: u32) -> Self {
-        if t.thread_index() == 0 {
-            let number = t.atomic_add(params.cells, cells::TICKET, 1);
-            t.shared_store(ticket, number as u32);
-        }
-        t.barrier();
-        let number = t.shared_load(ticket);
+    fn take<T: Thread, S: StaticShape>(t: T, params: &BareParams, ticket: Shared<u32>) -> Self {
+        let number = take_ticket(t, params.cells, cells::TICKET, ticket, |_| ());
         Self {
             number: u64::from(number),
             block: number * tile_blocks::<S>() + t.thread_index() / S::SHAPE.groups() as u32,
@@ -165,7 +161,7 @@ const QUADS: u32 = GROUP as u32 / 4;
 /// registers, which only constants can number, and a loop over the positions of a group.
 #[inline(always)]
 fn quad_word<T: Thread>(t: T, quad: u32) -> u32 {
-    staged_chunk::Tile::<f32>::unit_word(t.thread_index() * QUADS + quad)
+    staged_chunk::StagedChunk::<f32>::unit_word(t.thread_index() * QUADS + quad)
 }
 
 /// This thread's codes from shared memory.

@@ -7,5 +7,5 @@ pub mod put;
 pub mod read_all;
 pub mod scan;
 pub mod task;
+pub mod ticket;
 pub mod unaligned;
-pub mod wide;

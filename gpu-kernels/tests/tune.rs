@@ -11,7 +11,7 @@ use ferrosz_codec::predict::interp::tune::{Preset, Tuning, relative_of};
 use ferrosz_codec::shape::{Cube, Line, Plane, Shape, StaticShape};
 use ferrosz_codec::tile::TileGrid;
 use ferrosz_codec::{Bound, Element};
-use ferrosz_gpu_kernels::pipeline::cells;
+use ferrosz_gpu_kernels::pipeline::cells::{self, Given};
 use ferrosz_gpu_kernels::predict::interp::InterpParams;
 use ferrosz_gpu_kernels::predict::interp::prepare::{
     CELLS, CLASS_CELLS, PARAMETER_WORDS, Prepare, PrepareParams,
@@ -112,10 +112,10 @@ impl<T: Element> Case<'_, T> {
         let mut words: Vec<u32> = bytemuck::cast_slice(self.values).to_vec();
         let mut workspace = vec![u64::from(POISON); cells::count(0) as usize];
         workspace[cells::RANGE as usize] = self.range.to_bits();
-        let mut error = self.error.to_bits64();
+        let mut error = Given::known([self.error.to_bits64()]);
         if error_in_cells {
-            workspace[cells::QUANTIZER as usize] = error;
-            error = u64::from(POISON);
+            workspace[cells::QUANTIZER as usize] = self.error.to_bits64();
+            error = Given::in_cells();
         }
         let mut tuning_cells = vec![u64::from(POISON); CELLS as usize];
         let mut parameters = vec![POISON; PARAMETER_WORDS as usize];
@@ -132,7 +132,6 @@ impl<T: Element> Case<'_, T> {
         let mut prepare = PrepareParams {
             search,
             rounds: 0,
-            error_in_cells: u32::from(error_in_cells),
             error,
             bound: self.bound.value(),
             mode: u32::from(self.bound.mode().id()),

@@ -6,8 +6,8 @@
 //! hardware does not check: collectives that only a part of a warp reaches, races, accesses out of bounds, endless
 //! spins. The module `build`, behind a feature, compiles kernels to PTX.
 //!
-//! Memory is counted in 32-bit words: shared memory by word index from the start of the block's dynamic allocation,
-//! global memory through a [`View`].
+//! Shared memory is a [`Layout`] of typed arrays ([`Shared`]), global memory is seen through a [`View`]; both know their
+//! lengths on the emulator.
 #![no_std]
 #![cfg_attr(
     target_arch = "nvptx64",
@@ -28,6 +28,7 @@ mod name;
 mod package;
 #[cfg(target_arch = "nvptx64")]
 pub mod ptx;
+mod shared;
 pub mod thread;
 mod view;
 
@@ -35,6 +36,7 @@ pub use kernel::Kernel;
 pub use launch::Launch;
 pub use name::Name;
 pub use package::Package;
+pub use shared::{Layout, Shared, SharedAddress, SharedElement};
 pub use thread::{
     Atomics, BitInstructions, Collectives, GlobalMemory, Ids, SharedMemory, Thread, Tune,
 };

@@ -5,7 +5,10 @@
 //! aligned, and all threads reach a collective.
 
 use crate::thread::AtomicWord;
-use crate::{Atomics, BitInstructions, Collectives, GlobalMemory, Ids, SharedMemory, Tune, View};
+use crate::{
+    Atomics, BitInstructions, Collectives, GlobalMemory, Ids, SharedAddress, SharedMemory, Tune,
+    View,
+};
 use core::arch::nvptx::{
     _block_dim_x, _block_dim_y, _block_dim_z, _block_idx_x, _block_idx_y, _block_idx_z,
     _grid_dim_x, _grid_dim_y, _grid_dim_z, _syncthreads, _thread_idx_x, _thread_idx_y,
@@ -276,58 +279,58 @@ impl SharedMemory for PtxThread {
     }
 
     #[inline(always)]
-    fn shared_address(self, word: u32) -> u32 {
-        shared_address(word)
+    fn shared_address(self, word: u32) -> SharedAddress {
+        SharedAddress::from_bytes(shared_address(word))
     }
 
     #[inline(always)]
-    fn shared_load_at(self, address: u32) -> u32 {
+    fn shared_load_at(self, address: SharedAddress) -> u32 {
         let value: u32;
         // SAFETY: the word lies in the block's shared memory, aligned.
         unsafe {
-            asm!("ld.shared.u32 {}, [{}];", out(reg32) value, in(reg32) address, options(nostack))
+            asm!("ld.shared.u32 {}, [{}];", out(reg32) value, in(reg32) address.bytes(), options(nostack))
         };
         value
     }
 
     #[inline(always)]
-    fn shared_load2_at(self, address: u32) -> [u32; 2] {
+    fn shared_load2_at(self, address: SharedAddress) -> [u32; 2] {
         let (a, b): (u32, u32);
         // SAFETY: the words lie in the block's shared memory, aligned.
         unsafe {
             asm!(
                 "ld.shared.v2.u32 {{{}, {}}}, [{}];",
-                out(reg32) a, out(reg32) b, in(reg32) address, options(nostack)
+                out(reg32) a, out(reg32) b, in(reg32) address.bytes(), options(nostack)
             );
         }
         [a, b]
     }
 
     #[inline(always)]
-    fn shared_load_half_at(self, address: u32) -> u32 {
+    fn shared_load_half_at(self, address: SharedAddress) -> u32 {
         let value: u32;
         // SAFETY: the half word lies in the block's shared memory, aligned.
         unsafe {
-            asm!("ld.shared.u16 {}, [{}];", out(reg32) value, in(reg32) address, options(nostack))
+            asm!("ld.shared.u16 {}, [{}];", out(reg32) value, in(reg32) address.bytes(), options(nostack))
         };
         value
     }
 
     #[inline(always)]
-    fn shared_load_byte_at(self, address: u32) -> u32 {
+    fn shared_load_byte_at(self, address: SharedAddress) -> u32 {
         let value: u32;
         // SAFETY: the byte lies in the block's shared memory, aligned.
         unsafe {
-            asm!("ld.shared.u8 {}, [{}];", out(reg32) value, in(reg32) address, options(nostack))
+            asm!("ld.shared.u8 {}, [{}];", out(reg32) value, in(reg32) address.bytes(), options(nostack))
         };
         value
     }
 
     #[inline(always)]
-    fn shared_store_at(self, address: u32, value: u32) {
+    fn shared_store_at(self, address: SharedAddress, value: u32) {
         // SAFETY: the word lies in the block's shared memory, aligned.
         unsafe {
-            asm!("st.shared.u32 [{}], {};", in(reg32) address, in(reg32) value, options(nostack))
+            asm!("st.shared.u32 [{}], {};", in(reg32) address.bytes(), in(reg32) value, options(nostack))
         };
     }
 }
@@ -458,12 +461,12 @@ impl GlobalMemory for PtxThread {
     }
 
     #[inline(always)]
-    fn copy_async(self, to: u32, view: View<u32>, index: u64) {
+    fn copy_async(self, to: SharedAddress, view: View<u32>, index: u64) {
         // SAFETY: both words lie in the block's shared memory and in the view, which nobody writes during this launch.
         unsafe {
             asm!(
                 "cp.async.ca.shared.global [{}], [{}], 4;",
-                in(reg32) to, in(reg64) address(view, index), options(nostack)
+                in(reg32) to.bytes(), in(reg64) address(view, index), options(nostack)
             );
         }
     }

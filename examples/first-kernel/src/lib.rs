@@ -2,7 +2,7 @@
 #![no_std]
 #![cfg_attr(target_arch = "nvptx64", allow(internal_features), feature(abi_ptx))]
 
-use ferrosz_simt::{Kernel, Thread, View, WARP};
+use ferrosz_simt::{Kernel, Layout, Shared, Thread, View, WARP};
 
 /// Sums of 256 numbers each.
 ///
@@ -23,12 +23,17 @@ pub struct Params {
 /// Warps of a block.
 const WARPS: u32 = BlockSum::<true>::THREADS / WARP;
 
+/// The shared memory of a block: a sum of each warp.
+const SHARED: (Shared<f32>, Layout) = {
+    let mut layout = Layout::new();
+    (layout.array("sums of warps", WARPS), layout)
+};
+
 impl<const HAS_BARRIER: bool> Kernel for BlockSum<HAS_BARRIER> {
     type Params = Params;
     const NAME: &'static str = "block_sum";
     const THREADS: u32 = 256;
-    /// A sum of each warp.
-    const SHARED_WORDS: u32 = Self::THREADS / WARP;
+    const SHARED_WORDS: u32 = SHARED.1.words();
 
     #[inline(always)]
     fn run<T: Thread>(t: T, params: &Params) {
@@ -42,7 +47,7 @@ impl<const HAS_BARRIER: bool> Kernel for BlockSum<HAS_BARRIER> {
         // 2. Each warp sums its 32 numbers, and stores the sum in shared memory.
         let sum = warp_sum(t, number);
         if t.lane() == 0 {
-            t.shared_store_f32(t.warp(), sum);
+            SHARED.0.store(t, t.warp(), sum);
         }
         if HAS_BARRIER {
             t.barrier();
@@ -50,7 +55,7 @@ impl<const HAS_BARRIER: bool> Kernel for BlockSum<HAS_BARRIER> {
         // 3. The first warp sums the sums of all warps.
         if t.warp() == 0 {
             let of_warp = if t.lane() < WARPS {
-                t.shared_load_f32(t.lane())
+                SHARED.0.load(t, t.lane())
             } else {
                 0.0
             };

@@ -12,7 +12,7 @@ use crate::pipeline::blocks::{CHUNK_THREADS, CHUNK_WARPS};
 use crate::pipeline::cells;
 use crate::predict::group;
 use crate::primitives::element::by_width;
-use crate::primitives::look_back::{LookBackState, sum_before};
+use crate::primitives::look_back::{LookBackState, publish, sum_before};
 use crate::primitives::scan::{BlockSum, block_sum};
 use crate::primitives::unaligned::UnalignedReader;
 use core::marker::PhantomData;
@@ -27,7 +27,7 @@ use ferrosz_codec::pipeline::BlockCodec;
 use ferrosz_codec::predict::difference;
 use ferrosz_codec::predict::group::Group;
 use ferrosz_codec::shape::{GROUP, Shape, StaticShape};
-use ferrosz_simt::{Kernel, Name, Package, Thread};
+use ferrosz_simt::{Kernel, Layout, Name, Package, Shared, Thread};
 
 /// Compresses elements of `E` in blocks of shape `S`. Launched with one block a tile.
 pub struct BareCompress<E, S>(PhantomData<(E, S)>);
@@ -50,7 +50,7 @@ impl<E: Element, S: StaticShape> Kernel for BareCompress<E, S> {
     #[inline(always)]
     fn run<T: Thread>(t: T, params: &BareParams) {
         let coder = Coder::from_id(params.coder);
-        let tile = Tile::take::<T, S>(t, params, Self::TICKET);
+        let tile = Tile::take::<T, S>(t, params, SHARED.ticket);
         let work = Work::<E, S>::new(params, tile);
         let differences = work.differences(t, coder);
         let mut group = SignedGroup::split(&differences);
@@ -59,24 +59,47 @@ impl<E: Element, S: StaticShape> Kernel for BareCompress<E, S> {
         let choice = choose::<S>(coder, first, others);
         let rate = coder.kind::<S>().rate(choice.byte);
         let sizes = Size::of_block::<S>(coder, choice, rate).only_if(is_first::<T, S>(t));
-        let positions = block_sum::<T, CHUNK_WARPS>(t, sizes.pack(), Self::SUMS);
+        let positions = block_sum::<T, CHUNK_WARPS>(t, sizes.pack(), SHARED.sums);
         work.publish(t, Size::unpack(positions.total));
         let total = Size::unpack(positions.total).bytes;
         work.clear_image(t, coder, total);
         let block_bytes = rate.body_bytes(groups::<S>()) - sizes.bytes;
         let at = Size::unpack(positions.before).bytes - block_bytes;
-        write_body(t, S::SHAPE, group, rate, at, work.body_codec(coder));
+        write_body(
+            t,
+            SHARED.image,
+            S::SHAPE,
+            group,
+            rate,
+            at,
+            work.body_codec(coder),
+        );
         work.write_rate(t, choice.byte);
-        let start = work.find_start(t, positions, Self::START);
+        let start = work.find_start(t, positions);
         work.copy_image(t, params.payload_start + start, total);
     }
 }
 
-impl<E: Element, S: StaticShape> BareCompress<E, S> {
-    const SUMS: u32 = IMAGE_WORDS;
-    const TICKET: u32 = Self::SUMS + CHUNK_WARPS as u32;
-    const START: u32 = Self::TICKET + 1;
+/// The shared memory of a block.
+#[derive(Clone, Copy)]
+struct Scratch {
+    image: Shared<u32>,
+    sums: Shared<u32>,
+    ticket: Shared<u32>,
+    start: Shared<u64>,
+    hole: Shared<u32>,
 }
+
+const SHARED: Scratch = {
+    let mut layout = Layout::new();
+    Scratch {
+        image: layout.array("image", IMAGE_WORDS),
+        sums: layout.array("sums", CHUNK_WARPS as u32),
+        ticket: layout.array("ticket", 1),
+        start: layout.array("start", 1),
+        hole: layout.array("hole", 1),
+    }
+};
 
 /// The rate byte of a block.
 #[inline(always)]
@@ -305,8 +328,8 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
     #[inline(always)]
     fn publish<T: Thread>(&self, t: T, size: Size) {
         if t.thread_index() == 0 {
-            let state = LookBackState::Partial(size.to_state()).to_cell();
-            t.atomic_store(self.params.cells, cells::STATES + self.tile.number, state);
+            let own = size.to_state();
+            publish(t, (self.params.cells, cells::STATES), self.tile.number, own);
         }
     }
 
@@ -331,8 +354,9 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
     /// Where the tile's bodies start in the payload. For the whole block. The last tile of a chunk
     /// fills the holes that the chunk's blocks have left.
     #[inline(always)]
-    fn find_start<T: Thread>(&self, t: T, sums: BlockSum, scratch: u32) -> u64 {
+    fn find_start<T: Thread>(&self, t: T, sums: BlockSum) -> u64 {
         let own = Size::unpack(sums.total).to_state();
+        // Not `look_back`, which would leave one number alone: with the hole beside it, that costs registers.
         if t.warp() == 0 {
             let before = sum_before(t, self.params.cells, cells::STATES, self.tile.number);
             let mut base = before;
@@ -344,17 +368,16 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
             let hole = holes_in(before + own) - holes_in(base);
             if t.lane() == 0 {
                 t.atomic_store(self.params.cells, cells::STATES + self.tile.number, state);
-                t.shared_store(scratch, start as u32);
-                t.shared_store(scratch + 1, (start >> 32) as u32);
-                t.shared_store(scratch + 2, hole as u32);
+                SHARED.start.store(t, 0, start);
+                SHARED.hole.store(t, 0, hole as u32);
             }
         }
         t.barrier();
-        let start = u64::from(t.shared_load(scratch)) | u64::from(t.shared_load(scratch + 1)) << 32;
+        let start = SHARED.start.load(t, 0);
         let end = start + bytes_in(own);
         let is_last = self.tile.number + 1 == self.params.tiles::<S>();
         if is_last || (self.tile.number + 1).is_multiple_of(Self::chunk_tiles()) {
-            self.fill_hole(t, end, t.shared_load(scratch + 2), is_last);
+            self.fill_hole(t, end, SHARED.hole.load(t, 0), is_last);
         }
         start
     }
@@ -393,7 +416,7 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
     fn copy_image<T: Thread>(&self, t: T, to: u64, bytes: u32) {
         let head = ((4 - to % 4) % 4).min(u64::from(bytes)) as u32;
         let words = (bytes - head) / 4;
-        let image = UnalignedReader::new(t, head);
+        let image = UnalignedReader::new(t, SHARED.image, head);
         let first = (to + u64::from(head)) / 4;
         let mut word = t.thread_index();
         while word < words {

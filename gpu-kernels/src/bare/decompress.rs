@@ -11,7 +11,7 @@ use crate::pipeline::blocks::{CHUNK_THREADS, CHUNK_WARPS};
 use crate::pipeline::cells::{self, Fault};
 use crate::predict::group;
 use crate::primitives::element::by_width;
-use crate::primitives::look_back::{LookBackState, sum_before};
+use crate::primitives::look_back::{LookBackState, look_back, publish};
 use crate::primitives::scan::block_sum;
 use core::marker::PhantomData;
 use ferrosz_codec::Element;
@@ -25,7 +25,7 @@ use ferrosz_codec::predict::Predictor;
 use ferrosz_codec::predict::difference;
 use ferrosz_codec::predict::group::Group;
 use ferrosz_codec::shape::{GROUP, Shape, StaticShape};
-use ferrosz_simt::{Kernel, Name, Package, Thread};
+use ferrosz_simt::{Kernel, Layout, Name, Package, Shared, Thread};
 
 /// Decompresses elements of `E` from blocks of shape `S`. Launched with one block a tile.
 pub struct BareDecompress<E, S>(PhantomData<(E, S)>);
@@ -49,24 +49,32 @@ impl<E: Element, S: StaticShape> Kernel for BareDecompress<E, S> {
     #[inline(always)]
     fn run<T: Thread>(t: T, params: &BareParams) {
         let coder = Coder::from_id(params.coder);
-        let tile = Tile::take::<T, S>(t, params, Self::TICKET);
+        let tile = Tile::take::<T, S>(t, params, SHARED.ticket);
         let work = Work::<E, S>::new(params, tile);
         let rate = work.read_rate(t, coder);
         let bytes = rate.body_bytes(groups::<S>());
         let own_bytes = if is_first::<T, S>(t) { bytes } else { 0 };
-        let positions = block_sum::<T, CHUNK_WARPS>(t, own_bytes, Self::SUMS);
-        let start = params.payload_start + work.find_start(t, positions.total, Self::START);
+        let positions = block_sum::<T, CHUNK_WARPS>(t, own_bytes, SHARED.sums);
+        let start = params.payload_start + work.find_start(t, positions.total);
         work.load_image(t, start, positions.total);
         let at = (start % 4) as u32 + positions.before - (bytes - own_bytes);
         let number = t.lane() % groups::<S>();
-        let mut codes = read_body(t, S::SHAPE, number, rate, at, work.body_codec(coder));
+        let mut codes = read_body(
+            t,
+            SHARED.image,
+            S::SHAPE,
+            number,
+            rate,
+            at,
+            work.body_codec(coder),
+        );
         match coder {
             Coder::Cuszp(mode) => group::backward(t, mode.predictor(), S::SHAPE, &mut codes),
             Coder::Aatrox => {
                 group::backward(t, Predictor::Difference, Shape::Line, &mut codes);
                 let sum = codes[GROUP - 1].cast_unsigned();
-                let sums = block_sum::<T, CHUNK_WARPS>(t, sum, Self::LAYER_SUMS);
-                let base = work.layer_base(t, sums.total, Self::LAYER_BASE);
+                let sums = block_sum::<T, CHUNK_WARPS>(t, sum, SHARED.layer_sums);
+                let base = work.layer_base(t, sums.total);
                 difference::add(&mut codes, base.wrapping_add(sums.before).cast_signed());
             }
         }
@@ -75,13 +83,28 @@ impl<E: Element, S: StaticShape> Kernel for BareDecompress<E, S> {
     }
 }
 
-impl<E: Element, S: StaticShape> BareDecompress<E, S> {
-    const SUMS: u32 = IMAGE_WORDS;
-    const LAYER_SUMS: u32 = Self::SUMS + CHUNK_WARPS as u32;
-    const TICKET: u32 = Self::LAYER_SUMS + CHUNK_WARPS as u32;
-    const START: u32 = Self::TICKET + 1;
-    const LAYER_BASE: u32 = Self::START + 2;
+/// The shared memory of a block.
+#[derive(Clone, Copy)]
+struct Scratch {
+    image: Shared<u32>,
+    sums: Shared<u32>,
+    layer_sums: Shared<u32>,
+    ticket: Shared<u32>,
+    start: Shared<u64>,
+    layer_base: Shared<u32>,
 }
+
+const SHARED: Scratch = {
+    let mut layout = Layout::new();
+    Scratch {
+        image: layout.array("image", IMAGE_WORDS),
+        sums: layout.array("sums", CHUNK_WARPS as u32),
+        layer_sums: layout.array("sums of a layer", CHUNK_WARPS as u32),
+        ticket: layout.array("ticket", 1),
+        start: layout.array("start", 1),
+        layer_base: layout.array("base of a layer", 1),
+    }
+};
 
 /// One tile's task.
 struct Work<'a, E, S> {
@@ -139,26 +162,13 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
 
     /// Where the tile's bodies start in the payload. For the whole block.
     #[inline(always)]
-    fn find_start<T: Thread>(&self, t: T, bytes: u32, scratch: u32) -> u64 {
-        let (states, cell) = (self.params.cells, cells::STATES + self.tile.number);
+    fn find_start<T: Thread>(&self, t: T, bytes: u32) -> u64 {
+        let states = (self.params.cells, cells::STATES);
+        let (tile, bytes) = (self.tile.number, u64::from(bytes));
         if t.thread_index() == 0 {
-            t.atomic_store(
-                states,
-                cell,
-                LookBackState::Partial(u64::from(bytes)).to_cell(),
-            );
+            publish(t, states, tile, bytes);
         }
-        if t.warp() == 0 {
-            let start = sum_before(t, states, cells::STATES, self.tile.number);
-            if t.lane() == 0 {
-                let state = LookBackState::Inclusive(start + u64::from(bytes));
-                t.atomic_store(states, cell, state.to_cell());
-                t.shared_store(scratch, start as u32);
-                t.shared_store(scratch + 1, (start >> 32) as u32);
-            }
-        }
-        t.barrier();
-        u64::from(t.shared_load(scratch)) | u64::from(t.shared_load(scratch + 1)) << 32
+        look_back(t, states, tile, bytes, SHARED.start, |start| start)
     }
 
     /// Brings the tile's bodies into shared memory, from the word on in which the first begins.
@@ -188,11 +198,10 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
     /// The code before the tile's first one, `sum` being that of the tile's differences: the layer's
     /// first code and the sums of its tiles before, which publish them. For the whole block.
     #[inline(always)]
-    fn layer_base<T: Thread>(&self, t: T, sum: u32, scratch: u32) -> u32 {
+    fn layer_base<T: Thread>(&self, t: T, sum: u32) -> u32 {
         let (states, first) = (self.params.cells, cells::STATES + self.params.tiles::<S>());
         if t.thread_index() == 0 {
-            let state = LookBackState::Partial(u64::from(sum));
-            t.atomic_store(states, first + self.tile.number, state.to_cell());
+            publish(t, (states, first), self.tile.number, u64::from(sum));
         }
         if t.warp() == 0 {
             let before = (self.tile.number % LAYER_TILES) as u32;
@@ -215,11 +224,11 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
             let initial = self.word(t, initials + self.tile.number / LAYER_TILES);
             let base = t.reduce_add(value).wrapping_add(initial);
             if t.lane() == 0 {
-                t.shared_store(scratch, base);
+                SHARED.layer_base.store(t, 0, base);
             }
         }
         t.barrier();
-        t.shared_load(scratch)
+        SHARED.layer_base.load(t, 0)
     }
 
     /// Whether this thread's block stores its four elements from `start` on, which lie in row `row`.

@@ -13,7 +13,7 @@ pub mod tables;
 pub mod walk;
 pub mod words;
 
-use ferrosz_simt::{Thread, View, WARP};
+use ferrosz_simt::{Shared, Thread, View, WARP};
 
 /// Threads in a block of the kernels that give each warp a tile or a chunk of its own.
 pub const THREADS: u32 = 256;
@@ -32,12 +32,12 @@ pub fn first_of_warp<T: Thread>(t: T) -> u64 {
     u64::from(warp) * u64::from(t.block_count()) + u64::from(t.block_index())
 }
 
-/// Brings tables of `units` times 16 bytes into the first words of shared memory; a barrier has to follow. For a whole
-/// block.
+/// Brings tables into an array of their length, a multiple of 4; a barrier has to follow. For a whole block.
 #[inline(always)]
-pub fn bring_tables<T: Thread>(t: T, tables: View<u32>, units: u32) {
+pub fn bring_tables<T: Thread>(t: T, tables: View<u32>, to: Shared<u32>) {
     // So many are on their way together.
     const TOGETHER: u32 = 4;
+    let units = to.len() / 4;
     let mut first = t.thread_index();
     while first < units {
         let at = |i: u32| first + i * THREADS;
@@ -45,7 +45,7 @@ pub fn bring_tables<T: Thread>(t: T, tables: View<u32>, units: u32) {
             core::array::from_fn(|i| t.load4(tables, u64::from(at(i as u32).min(units - 1))));
         for (i, unit) in (0..).zip(&together) {
             if at(i) < units {
-                t.shared_store4(4 * at(i), *unit);
+                to.store4(t, 4 * at(i), *unit);
             }
         }
         first += TOGETHER * THREADS;

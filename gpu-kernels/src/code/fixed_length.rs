@@ -12,10 +12,12 @@ use ferrosz_codec::container::chunk::Sections;
 use ferrosz_codec::pipeline::BlockCodec;
 use ferrosz_codec::predict::group::Group;
 use ferrosz_codec::shape::{GROUP, Shape};
-use ferrosz_simt::Thread;
+use ferrosz_simt::{Shared, Thread};
 
-/// The image of a coded chunk, from word 0 of shared memory on.
+/// The image of a coded chunk.
 pub struct Image {
+    /// Its words in shared memory.
+    pub memory: Shared<u32>,
     /// Where everything lies.
     pub sections: Sections,
     /// Words of the whole chunk.
@@ -30,14 +32,14 @@ impl Image {
         if codec.stores_outliers() {
             let mut unit = t.thread_index();
             while unit < self.words / UNIT_WORDS {
-                t.shared_store4(UNIT_WORDS * unit, [0; 4]);
+                self.memory.store4(t, UNIT_WORDS * unit, [0; 4]);
                 unit += CHUNK_THREADS;
             }
             t.barrier();
         } else {
             let word = self.sections.end(E::WORDS as u32) + t.thread_index();
             if word < self.words {
-                t.shared_store(word, 0);
+                self.memory.store(t, word, 0);
             }
         }
     }
@@ -51,7 +53,7 @@ impl Image {
         word |= t.shuffle_xor(word, 2 * groups);
         let at = t.thread_index() / (4 * groups);
         if t.lane().is_multiple_of(4 * groups) && at < self.sections.initial() {
-            t.shared_store(at, word);
+            self.memory.store(t, at, word);
         }
     }
 
@@ -59,7 +61,8 @@ impl Image {
     #[inline(always)]
     pub fn write_initial<T: Thread>(&self, t: T, initial: i32) {
         if t.thread_index() == 0 {
-            t.shared_store(self.sections.initial(), initial.cast_unsigned());
+            self.memory
+                .store(t, self.sections.initial(), initial.cast_unsigned());
         }
     }
 
@@ -76,10 +79,12 @@ impl Image {
     ) {
         let flagged = t.ballot(mask != 0);
         if t.lane() == 0 && t.thread_index() < self.sections.groups {
-            t.shared_store(self.sections.group_mask() + t.warp(), flagged);
+            self.memory
+                .store(t, self.sections.group_mask() + t.warp(), flagged);
         }
         if mask != 0 {
-            t.shared_store(self.sections.element_masks() + masks_before, mask);
+            self.memory
+                .store(t, self.sections.element_masks() + masks_before, mask);
         }
         let mut to = self.sections.values() + values_before * E::WORDS as u32;
         let mut left = mask;
@@ -87,7 +92,7 @@ impl Image {
             let element = t.thread_index() * GROUP as u32 + left.trailing_zeros();
             for i in 0..E::WORDS as u32 {
                 let word = input_word(element * E::WORDS as u32 + i);
-                t.shared_store(to + i, word);
+                self.memory.store(t, to + i, word);
             }
             to += E::WORDS as u32;
             left &= left - 1;
@@ -100,6 +105,7 @@ impl Image {
 #[inline(always)]
 pub fn write_body<T: Thread>(
     t: T,
+    image: Shared<u32>,
     shape: Shape,
     mut group: SignedGroup,
     rate: RateByte,
@@ -115,24 +121,24 @@ pub fn write_body<T: Thread>(
             outlier = group.take_outlier(rate);
         }
         if number == 0 && rate.outlier_bytes() > 0 {
-            let mut bytes = UnalignedWriter::new(t, at);
+            let mut bytes = UnalignedWriter::new(t, image, at);
             bytes.push_first(outlier);
             bytes.finish();
         }
         let rows_at = at + rate.outlier_bytes();
         if groups == 2 {
-            write_rows_of_two(t, &group, rate, has_body, rows_at);
+            write_rows_of_two(t, image, &group, rate, has_body, rows_at);
         } else if has_body {
-            let mut rows = UnalignedWriter::new(t, rows_at);
+            let mut rows = UnalignedWriter::new(t, image, rows_at);
             rows.push_first(group.signs);
             for_rows(t, &group, rate.planes(), |_, row| rows.push(row));
             rows.finish();
         }
     } else if has_body {
-        let first = at / 4 + number;
-        t.shared_store(first, group.signs);
+        let rows = image.from(at / 4 + number);
+        rows.store(t, 0, group.signs);
         for_rows(t, &group, rate.planes(), |plane, row| {
-            t.shared_store(first + groups * (1 + plane), row);
+            rows.store(t, groups * (1 + plane), row);
         });
     }
 }
@@ -143,13 +149,14 @@ pub fn write_body<T: Thread>(
 #[inline(always)]
 fn write_rows_of_two<T: Thread>(
     t: T,
+    image: Shared<u32>,
     group: &SignedGroup,
     rate: RateByte,
     has_body: bool,
     at: u32,
 ) {
     let number = t.lane() % 2;
-    let (first, shift) = (at / 4 + number, 8 * (at % 4));
+    let (rows, shift) = (image.from(at / 4 + number), 8 * (at % 4));
     let planes = rate.planes();
     let shifted = |word: u32| u64::from(word) << shift;
     let mut before = 0;
@@ -162,9 +169,9 @@ fn write_rows_of_two<T: Thread>(
             let word = shifted(own) as u32 | (shifted(left) >> 32) as u32;
             if row == 0 && number == 0 {
                 // Its low bytes may be the neighbour's.
-                t.shared_or(first, word);
+                rows.or(t, 0, word);
             } else {
-                t.shared_store(first + 2 * row, word);
+                rows.store(t, 2 * row, word);
             }
             last = own;
         }
@@ -175,7 +182,7 @@ fn write_rows_of_two<T: Thread>(
     });
     let carry = (shifted(last) >> 32) as u32;
     if number == 1 && carry != 0 {
-        t.shared_or(first + 1 + 2 * planes, carry);
+        rows.or(t, 1 + 2 * planes, carry);
     }
 }
 
@@ -198,6 +205,7 @@ fn for_rows<T: Thread>(t: T, group: &SignedGroup, planes: u32, mut take: impl Fn
 #[inline(always)]
 pub fn read_body<T: Thread>(
     t: T,
+    image: Shared<u32>,
     shape: Shape,
     number: u32,
     rate: RateByte,
@@ -211,16 +219,16 @@ pub fn read_body<T: Thread>(
     let planes = rate.planes();
     if !codec.stores_outliers() {
         let first = at / 4 + number;
-        let row = |row| t.shared_load(first + groups * row);
+        let row = |row| image.load(t, first + groups * row);
         return join(BitsOf(t), row(0), planes, |plane| row(1 + plane));
     }
-    let rows = UnalignedReader::new(t, at + rate.outlier_bytes());
+    let rows = UnalignedReader::new(t, image, at + rate.outlier_bytes());
     let row = |row| rows.get(groups * row + number);
     let signs = row(0);
     let mut differences = join(BitsOf(t), signs, planes, |plane| row(1 + plane));
     let bits = 8 * rate.outlier_bytes();
     if bits > 0 && number == 0 {
-        let magnitude = UnalignedReader::new(t, at).get(0) & u32::MAX >> (32 - bits);
+        let magnitude = UnalignedReader::new(t, image, at).get(0) & u32::MAX >> (32 - bits);
         differences[0] = join_first(signs, magnitude);
     }
     differences

@@ -1,7 +1,9 @@
 //! The workspace: 64-bit cells that the blocks of a launch have in common. All are 0 before a compression
 //! or a decompression; between calls those of [`OF_EXTREMES`] are.
 
+use core::array::from_fn;
 use core::ops::Range;
+use ferrosz_simt::{Thread, View};
 
 /// Counts the blocks of a compression as they start: the next chunk. All blocks raise it, so nothing
 /// else that they read is in its 128 bytes.
@@ -28,12 +30,53 @@ pub const FREQUENCIES_WORDS: u64 = 26;
 pub const PROLOGUE_BYTES: u64 = 27;
 /// How many values have no code, where codes are exported or imported.
 pub const OUTLIERS: u64 = 28;
-/// The first tile state of the look-back over chunks, one a chunk.
+/// The first look-back state of those over chunks, one a chunk.
 pub const STATES: u64 = 32;
 
 /// Cells for a field of `chunks` chunks.
 pub const fn count(chunks: u64) -> u64 {
     STATES + chunks
+}
+
+/// Numbers that a kernel is given, or that an earlier launch leaves in the workspace, where the bound was resolved.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Given<const N: usize> {
+    known: [u64; N],
+    /// Not 0 if they are in the workspace.
+    in_cells: u32,
+}
+
+impl<const N: usize> Given<N> {
+    /// Numbers that the host knows.
+    pub const fn known(known: [u64; N]) -> Self {
+        Self { known, in_cells: 0 }
+    }
+
+    /// Numbers that an earlier launch leaves in the workspace.
+    pub const fn in_cells() -> Self {
+        Self {
+            known: [0; N],
+            in_cells: 1,
+        }
+    }
+
+    /// The former or, if `in_cells` is not 0, the latter.
+    #[inline(always)]
+    pub const fn new(known: [u64; N], in_cells: u32) -> Self {
+        Self { known, in_cells }
+    }
+
+    /// The numbers, which would be in the workspace from cell `first` on.
+    #[inline(always)]
+    pub fn find<T: Thread>(&self, t: T, cells: View<u64>, first: u64) -> [u64; N] {
+        if self.in_cells != 0 {
+            let word = |i: u64| u64::from(t.load(cells.words(), 2 * first + i));
+            from_fn(|i| word(2 * i as u64) | word(2 * i as u64 + 1) << 32)
+        } else {
+            self.known
+        }
+    }
 }
 
 /// What a decompression found wrong, as the cell [`FAULT`] holds it: the largest wins, which is the

@@ -4,7 +4,7 @@
 use crate::pipeline::blocks::CHUNK_WARPS;
 use ferrosz_codec::predict::group::Group;
 use ferrosz_codec::shape::{GROUP, WHOLE_GROUP};
-use ferrosz_simt::{Thread, WARP};
+use ferrosz_simt::{Layout, Shared, Thread, WARP};
 
 /// What the codes before a thread's say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,18 +15,36 @@ pub struct Neighbour {
     pub before: i32,
 }
 
-/// Words of shared memory that [`find`] needs.
-pub const SCRATCH_WORDS: u32 = 3 * CHUNK_WARPS as u32;
+/// The shared memory of [`find`]: each warp's first and last code, and whether it has any.
+#[derive(Clone, Copy)]
+pub struct Scratch {
+    firsts: Shared<i32>,
+    lasts: Shared<i32>,
+    flags: Shared<u32>,
+}
+
+impl Scratch {
+    /// Takes its words from a layout.
+    pub const fn new(layout: &mut Layout) -> Self {
+        Self {
+            firsts: layout.array("layer: first codes", CHUNK_WARPS as u32),
+            lasts: layout.array("layer: last codes", CHUNK_WARPS as u32),
+            flags: layout.array("layer: flags", CHUNK_WARPS as u32),
+        }
+    }
+}
 
 /// What a thread must know of the codes before its own. Positions not in `has_code` have none.
 ///
-/// For the whole block. `scratch` is the first of [`SCRATCH_WORDS`] words of shared memory that nothing
-/// else touches from the barrier before this call to the barrier after it. There is one barrier
-/// inside.
+/// For the whole block. Nothing else touches `scratch` from the barrier before this call to the barrier after it. There is one
+/// barrier inside.
 #[inline(always)]
-pub fn find<T: Thread>(t: T, codes: &Group, has_code: u32, scratch: u32) -> Neighbour {
-    let (firsts, lasts) = (scratch, scratch + CHUNK_WARPS as u32);
-    let flags = lasts + CHUNK_WARPS as u32;
+pub fn find<T: Thread>(t: T, codes: &Group, has_code: u32, scratch: Scratch) -> Neighbour {
+    let Scratch {
+        firsts,
+        lasts,
+        flags,
+    } = scratch;
     let (mut first, mut last) = (codes[0], codes[GROUP - 1]);
     if has_code != WHOLE_GROUP && has_code != 0 {
         first = pick(codes, has_code.trailing_zeros());
@@ -41,19 +59,19 @@ pub fn find<T: Thread>(t: T, codes: &Group, has_code: u32, scratch: u32) -> Neig
     let warp_first = t.shuffle(first.cast_unsigned(), lanes.trailing_zeros() % WARP);
     let warp_last = t.shuffle(last.cast_unsigned(), highest(lanes));
     if t.lane() == 0 {
-        t.shared_store(firsts + t.warp(), warp_first);
-        t.shared_store(lasts + t.warp(), warp_last);
-        t.shared_store(flags + t.warp(), u32::from(lanes != 0));
+        firsts.store(t, t.warp(), warp_first.cast_signed());
+        lasts.store(t, t.warp(), warp_last.cast_signed());
+        flags.store(t, t.warp(), u32::from(lanes != 0));
     }
     t.barrier();
     let mut initial = None;
     let mut before = None;
     for i in 0..CHUNK_WARPS as u32 {
         let warp = CHUNK_WARPS as u32 - 1 - i;
-        if t.shared_load(flags + warp) != 0 {
-            initial = Some(t.shared_load(firsts + warp).cast_signed());
+        if flags.load(t, warp) != 0 {
+            initial = Some(firsts.load(t, warp));
             if warp < t.warp() && before.is_none() {
-                before = Some(t.shared_load(lasts + warp).cast_signed());
+                before = Some(lasts.load(t, warp));
             }
         }
     }

@@ -10,7 +10,7 @@ pub mod predict;
 pub mod reconstruct;
 pub mod rows;
 
-use crate::pipeline::cells;
+use crate::pipeline::cells::{self, Given};
 use ferrosz_codec::Element;
 use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::shape::Shape;
@@ -39,7 +39,8 @@ pub struct LorenzoParams {
     pub cells: View<u64>,
     /// The quantiser's bits, unless it is in the workspace.
     pub quantizer: [u64; 3],
-    /// Not 0 if the quantiser is in the workspace.
+    /// Not 0 if the quantiser is in the workspace. Beside `first_tile`, as one load gets both: or else the assembler spills a
+    /// register.
     pub quantizer_in_cells: u32,
     /// The first tile to work on.
     pub first_tile: u32,
@@ -60,12 +61,7 @@ impl LorenzoParams {
 
     #[inline(always)]
     fn quantizer<T: Thread, E: Element>(&self, t: T) -> Quantizer<E> {
-        Quantizer::from_bits(if self.quantizer_in_cells != 0 {
-            // An earlier launch has left it there.
-            let word = |i: u64| u64::from(t.load(self.cells.words(), 2 * cells::QUANTIZER + i));
-            [0, 1, 2].map(|i| word(2 * i) | word(2 * i + 1) << 32)
-        } else {
-            self.quantizer
-        })
+        let given = Given::new(self.quantizer, self.quantizer_in_cells);
+        Quantizer::from_bits(given.find(t, self.cells, cells::QUANTIZER))
     }
 }

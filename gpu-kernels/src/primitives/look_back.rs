@@ -6,24 +6,24 @@
 //! up to itself (an *inclusive* state), and publishes its own inclusive state.
 //!
 //! A state is one 64-bit cell, value and status together, so no order between cells is needed.
-//! Blocks must take their tile numbers from a counter in the order in which they start: then the
-//! tiles that a block waits for are all running, whatever the hardware's order, and nobody waits
-//! for ever.
+//! Blocks must take their numbers from a counter in the order in which they start
+//! ([`ticket`](crate::primitives::ticket)): then those that a block waits for are all running, whatever the hardware's order, and
+//! nobody waits for ever.
 
 use crate::primitives::scan::warp_sum_u64;
-use ferrosz_simt::{Thread, View, WARP};
+use ferrosz_simt::{Shared, Thread, View, WARP};
 
 const STATUS_SHIFT: u32 = 62;
 const VALUE: u64 = (1 << STATUS_SHIFT) - 1;
 
-/// What is known of a tile. Zeroed memory says [`LookBackState::Empty`].
+/// What is known of a block's sum. Zeroed memory says [`LookBackState::Empty`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LookBackState {
     /// Nothing yet.
     Empty,
-    /// The tile's own sum.
+    /// The block's own sum.
     Partial(u64),
-    /// The sum of the tile and all before it.
+    /// The sum of the block and all before it.
     Inclusive(u64),
 }
 
@@ -49,15 +49,15 @@ impl LookBackState {
     }
 }
 
-/// The sum of all tiles before `tile`, in every lane. For one whole warp. The state of tile 0 is cell
-/// `first` of `states`.
+/// The sum of all blocks before `number`, in every lane. For one whole warp. The state of block 0 is cell `first` of
+/// `states`.
 #[inline(always)]
-pub fn sum_before<T: Thread>(t: T, states: View<u64>, first: u64, tile: u64) -> u64 {
+pub fn sum_before<T: Thread>(t: T, states: View<u64>, first: u64, number: u64) -> u64 {
     let lane = u64::from(t.lane());
     let mut sum = 0u64;
-    let mut end = tile;
+    let mut end = number;
     loop {
-        // Lane l looks at tile end - 1 - l; before tile 0 all sums are known to be 0.
+        // Lane l looks at block end - 1 - l; before block 0 all sums are known to be 0.
         let state = if lane < end {
             LookBackState::from_cell(t.atomic_load(states, first + end - 1 - lane))
         } else {
@@ -85,4 +85,38 @@ pub fn sum_before<T: Thread>(t: T, states: View<u64>, first: u64, tile: u64) -> 
         }
         end -= u64::from(WARP);
     }
+}
+
+/// Publishes a block's own sum. For one thread. `states` are cells, and which of them is the state of block 0.
+#[inline(always)]
+pub fn publish<T: Thread>(t: T, (states, first): (View<u64>, u64), number: u64, own: u64) {
+    let state = LookBackState::Partial(own);
+    t.atomic_store(states, first + number, state.to_cell());
+}
+
+/// The end of a look-back, for the whole block `number`: what follows from the sum of all blocks before it. There is one
+/// barrier inside.
+///
+/// The first warp looks back and publishes the inclusive state, `own` being the block's own sum. `find` is what follows from the
+/// sum; all threads get it from `found`, an array of one element.
+#[inline(always)]
+pub fn look_back<T: Thread>(
+    t: T,
+    (states, first): (View<u64>, u64),
+    number: u64,
+    own: u64,
+    found: Shared<u64>,
+    find: impl FnOnce(u64) -> u64,
+) -> u64 {
+    if t.warp() == 0 {
+        let before = sum_before(t, states, first, number);
+        let value = find(before);
+        if t.lane() == 0 {
+            let state = LookBackState::Inclusive(before + own);
+            t.atomic_store(states, first + number, state.to_cell());
+            found.store(t, 0, value);
+        }
+    }
+    t.barrier();
+    found.load(t, 0)
 }

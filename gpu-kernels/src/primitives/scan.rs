@@ -1,6 +1,6 @@
 //! Sums over a warp and over a block.
 
-use ferrosz_simt::{Thread, WARP};
+use ferrosz_simt::{Shared, Thread, WARP};
 
 /// The sum of the values of all lanes up to this one.
 #[inline(always)]
@@ -65,18 +65,18 @@ pub struct BlockSum {
 
 /// Sums over a block of `WARPS` warps, up to 32.
 ///
-/// `scratch` is the first of `WARPS` words of shared memory that nothing else
-/// touches from the barrier before this call to the barrier after it. There is one barrier inside.
+/// `sums` has an element for each warp; nothing else touches it from the barrier before this call to the barrier after
+/// it. There is one barrier inside.
 #[inline(always)]
-pub fn block_sum<T: Thread, const WARPS: usize>(t: T, value: u32, scratch: u32) -> BlockSum {
+pub fn block_sum<T: Thread, const WARPS: usize>(t: T, value: u32, sums: Shared<u32>) -> BlockSum {
     let inclusive = warp_inclusive_sum(t, value);
     if t.lane() == WARP - 1 {
-        t.shared_store(scratch + t.warp(), inclusive);
+        sums.store(t, t.warp(), inclusive);
     }
     t.barrier();
     // Each lane looks at one warp's sum, and the warp adds up those that it needs.
     let warp = t.lane() % WARPS as u32;
-    let sum = t.shared_load(scratch + warp);
+    let sum = sums.load(t, warp);
     let counts = |counts: bool| if counts { sum } else { 0 };
     let before = t.reduce_add(counts(t.lane() < t.warp()));
     let total = t.reduce_add(counts(t.lane() < WARPS as u32));
@@ -88,25 +88,22 @@ pub fn block_sum<T: Thread, const WARPS: usize>(t: T, value: u32, scratch: u32) 
     }
 }
 
-/// Leaves the sum of a warp's values, modulo 2^64, for [`sum_of_warps`] behind a barrier.
-///
-/// `scratch` is the first of two words of shared memory for each warp of the block.
+/// Leaves the sum of a warp's values, modulo 2^64, for [`sum_of_warps`] behind a barrier. `sums` has an element for each
+/// warp of the block.
 #[inline(always)]
-pub fn store_warp_sum_u64<T: Thread>(t: T, value: u64, scratch: u32) {
+pub fn store_warp_sum_u64<T: Thread>(t: T, value: u64, sums: Shared<u64>) {
     let sum = warp_sum_u64(t, value);
     if t.lane() == 0 {
-        t.shared_store(scratch + 2 * t.warp(), sum as u32);
-        t.shared_store(scratch + 2 * t.warp() + 1, (sum >> 32) as u32);
+        sums.store(t, t.warp(), sum);
     }
 }
 
 /// The sum of what `WARPS` warps, up to 32, left, modulo 2^64, in every lane. For whole warps.
 #[inline(always)]
-pub fn sum_of_warps<T: Thread, const WARPS: usize>(t: T, scratch: u32) -> u64 {
+pub fn sum_of_warps<T: Thread, const WARPS: usize>(t: T, sums: Shared<u64>) -> u64 {
     let mut sum = 0;
     if t.lane() < WARPS as u32 {
-        let at = scratch + 2 * t.lane();
-        sum = u64::from(t.shared_load(at)) | u64::from(t.shared_load(at + 1)) << 32;
+        sum = sums.load(t, t.lane());
     }
     warp_sum_u64(t, sum)
 }

@@ -1,12 +1,10 @@
 //! Which chunk a thread block works on.
-//!
-//! A block takes the next number of a counter when it starts. So all chunks before its own are done or in
-//! work, whatever the order in which the GPU starts blocks, and a look-back ends.
 
 use crate::pipeline::cells;
+use crate::primitives::ticket::take_ticket;
 use ferrosz_codec::container::grid::{ChunkBox, Grid};
 use ferrosz_codec::shape::{Shape, StaticShape};
-use ferrosz_simt::{Thread, View};
+use ferrosz_simt::{Layout, Shared, Thread, View};
 
 /// A chunk: its number and, of planes and cubes, which one it is in each dimension.
 #[derive(Clone, Copy)]
@@ -16,71 +14,63 @@ pub struct Task {
     at: [u32; 3],
 }
 
+/// The shared memory of tasks: the number, and the positions of two chunks, which one thread finds for all, as divisions are
+/// dear.
+#[derive(Clone, Copy)]
+pub struct Scratch {
+    number: Shared<u32>,
+    own: Shared<u32>,
+    later: Shared<u32>,
+}
+
+impl Scratch {
+    /// Takes its words from a layout.
+    pub const fn new(layout: &mut Layout) -> Self {
+        Self {
+            number: layout.array("task: number", 1),
+            own: layout.array("task: position", 3),
+            later: layout.array("task: later position", 3),
+        }
+    }
+}
+
 impl Task {
-    /// Words of shared memory that [`Task::take`] needs.
-    pub const SCRATCH_WORDS: u32 = 2 * Self::WORDS;
-
-    const WORDS: u32 = 4;
-
-    /// The next chunk that no block has, and the one `ahead` behind it, which may not exist. For the whole
-    /// block, `scratch` being the first of its words of shared memory. There is one barrier inside.
-    ///
-    /// One thread finds the positions for all: divisions are dear.
+    /// The next chunk that no block has, and the one `ahead` behind it, which may not exist. For the whole block. There is one
+    /// barrier inside.
     #[inline(always)]
     pub fn take<T: Thread, S: StaticShape>(
         t: T,
         counters: View<u64>,
         grid: &Grid,
         ahead: u32,
-        scratch: u32,
+        scratch: Scratch,
     ) -> (Self, Self) {
-        if t.thread_index() == 0 {
-            let number = t.atomic_add(counters, cells::TICKET, 1) as u32;
-            Self::find::<S>(grid, number).store::<T, S>(t, scratch);
-            Self::find::<S>(grid, number.wrapping_add(ahead))
-                .store::<T, S>(t, scratch + Self::WORDS);
-        }
-        t.barrier();
-        let load = |scratch| Self::load::<T, S>(t, scratch);
-        (load(scratch), load(scratch + Self::WORDS))
-    }
-
-    #[inline(always)]
-    fn find<S: StaticShape>(grid: &Grid, number: u32) -> Self {
-        let is_line = matches!(S::SHAPE, Shape::Line);
-        Self {
-            number,
-            at: if is_line {
-                [0; 3]
-            } else {
-                grid.chunk_position(number)
-            },
-        }
-    }
-
-    #[inline(always)]
-    fn store<T: Thread, S: StaticShape>(self, t: T, scratch: u32) {
-        t.shared_store(scratch, self.number);
-        if !matches!(S::SHAPE, Shape::Line) {
-            for (i, at) in (1..).zip(&self.at) {
-                t.shared_store(scratch + i, *at);
+        let number = take_ticket(t, counters, cells::TICKET, scratch.number, |number| {
+            if !is_line::<S>() {
+                store_position(t, scratch.own, grid, number);
+                store_position(t, scratch.later, grid, number.wrapping_add(ahead));
             }
-        }
+        });
+        let later = number.wrapping_add(ahead);
+        (
+            Self::load::<T, S>(t, number, scratch.own),
+            Self::load::<T, S>(t, later, scratch.later),
+        )
     }
 
-    /// The block's task once more, from the same `scratch`.
+    /// The block's task once more, from the same scratch.
     #[inline(always)]
-    pub fn load<T: Thread, S: StaticShape>(t: T, scratch: u32) -> Self {
-        let mut task = Self {
-            number: t.shared_load(scratch),
-            at: [0; 3],
-        };
-        if !matches!(S::SHAPE, Shape::Line) {
-            for i in 0..3 {
-                task.at[i] = t.shared_load(scratch + 1 + i as u32);
-            }
+    pub fn again<T: Thread, S: StaticShape>(t: T, scratch: Scratch) -> Self {
+        Self::load::<T, S>(t, scratch.number.load(t, 0), scratch.own)
+    }
+
+    #[inline(always)]
+    fn load<T: Thread, S: StaticShape>(t: T, number: u32, position: Shared<u32>) -> Self {
+        let mut at = [0; 3];
+        if !is_line::<S>() {
+            at = [0, 1, 2].map(|i| position.load(t, i));
         }
-        task
+        Self { number, at }
     }
 
     /// Whether there is such a chunk.
@@ -92,10 +82,21 @@ impl Task {
     /// Where the chunk lies.
     #[inline(always)]
     pub fn chunk<S: StaticShape>(&self, grid: &Grid) -> ChunkBox {
-        if matches!(S::SHAPE, Shape::Line) {
+        if is_line::<S>() {
             grid.line_chunk(u64::from(self.number))
         } else {
             grid.chunk_at(self.at.map(u64::from))
         }
     }
+}
+
+#[inline(always)]
+fn store_position<T: Thread>(t: T, position: Shared<u32>, grid: &Grid, number: u32) {
+    for (i, at) in (0..).zip(&grid.chunk_position(number)) {
+        position.store(t, i, *at);
+    }
+}
+
+const fn is_line<S: StaticShape>() -> bool {
+    matches!(S::SHAPE, Shape::Line)
 }

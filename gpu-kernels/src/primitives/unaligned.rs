@@ -1,11 +1,12 @@
 //! Words at any byte of shared memory.
 
-use ferrosz_simt::Thread;
+use ferrosz_simt::{Shared, Thread};
 
 /// Words written one after the other at any byte of a zeroed image. The first and the last touch
 /// words that hold neighbours' bytes too, and are or-ed in; those between are this thread's alone.
 pub struct UnalignedWriter<T> {
     thread: T,
+    image: Shared<u32>,
     word: u32,
     shift: u32,
     carry: u32,
@@ -14,9 +15,10 @@ pub struct UnalignedWriter<T> {
 impl<T: Thread> UnalignedWriter<T> {
     /// From byte `at` of the image on.
     #[inline(always)]
-    pub fn new(thread: T, at: u32) -> Self {
+    pub fn new(thread: T, image: Shared<u32>, at: u32) -> Self {
         Self {
             thread,
+            image,
             word: at / 4,
             shift: 8 * (at % 4),
             carry: 0,
@@ -36,7 +38,7 @@ impl<T: Thread> UnalignedWriter<T> {
     #[inline(always)]
     pub fn push_first(&mut self, value: u32) {
         let due = self.shift_in(value);
-        self.thread.shared_or(self.word, due);
+        self.image.or(self.thread, self.word, due);
         self.word += 1;
     }
 
@@ -44,7 +46,7 @@ impl<T: Thread> UnalignedWriter<T> {
     #[inline(always)]
     pub fn push(&mut self, value: u32) {
         let due = self.shift_in(value);
-        self.thread.shared_store(self.word, due);
+        self.image.store(self.thread, self.word, due);
         self.word += 1;
     }
 
@@ -52,7 +54,7 @@ impl<T: Thread> UnalignedWriter<T> {
     #[inline(always)]
     pub fn finish(&mut self) {
         if self.carry != 0 {
-            self.thread.shared_or(self.word, self.carry);
+            self.image.or(self.thread, self.word, self.carry);
         }
     }
 }
@@ -60,6 +62,7 @@ impl<T: Thread> UnalignedWriter<T> {
 /// Words at any byte of the image, which has a word of slack.
 pub struct UnalignedReader<T> {
     thread: T,
+    image: Shared<u32>,
     word: u32,
     shift: u32,
 }
@@ -67,9 +70,10 @@ pub struct UnalignedReader<T> {
 impl<T: Thread> UnalignedReader<T> {
     /// From byte `at` of the image on.
     #[inline(always)]
-    pub fn new(thread: T, at: u32) -> Self {
+    pub fn new(thread: T, image: Shared<u32>, at: u32) -> Self {
         Self {
             thread,
+            image,
             word: at / 4,
             shift: 8 * (at % 4),
         }
@@ -78,8 +82,8 @@ impl<T: Thread> UnalignedReader<T> {
     /// Word number `index` from there on.
     #[inline(always)]
     pub fn get(&self, index: u32) -> u32 {
-        let low = self.thread.shared_load(self.word + index);
-        let high = self.thread.shared_load(self.word + index + 1);
+        let low = self.image.load(self.thread, self.word + index);
+        let high = self.image.load(self.thread, self.word + index + 1);
         ((u64::from(high) << 32 | u64::from(low)) >> self.shift) as u32
     }
 }

@@ -8,13 +8,12 @@ use crate::pipeline::blocks::staged_chunk::UNIT_WORDS;
 use crate::pipeline::cells;
 use crate::primitives::element::by_width;
 use crate::primitives::scan::warp_max_u64;
-use crate::primitives::wide::{load_wide, store_wide};
 use core::marker::PhantomData;
 use ferrosz_codec::bound::Extremes;
 use ferrosz_codec::container::header::error_term;
 use ferrosz_codec::container::identity::Identity;
 use ferrosz_codec::{Bound, BoundMode, Element};
-use ferrosz_simt::{Kernel, Name, Package, Thread, View, WARP};
+use ferrosz_simt::{Kernel, Layout, Name, Package, Shared, Thread, View, WARP};
 
 /// Finds the extremes of a field of `E`. Launched with any number of blocks.
 pub struct FindExtremes<E>(PhantomData<E>);
@@ -46,12 +45,18 @@ const WARPS: u32 = THREADS / WARP;
 /// Units that a thread reads before it looks at the first.
 const IN_FLIGHT: usize = 4;
 
+/// The shared memory of a block: of each of the two cells, what the warps saw.
+const SHARED: (Shared<u64>, Layout) = {
+    let mut layout = Layout::new();
+    (layout.array("cells of warps", 2 * WARPS), layout)
+};
+
 impl<E: Element> Kernel for FindExtremes<E> {
     type Params = ExtremesParams;
     const NAME: &'static str = const { &Name::of(&["ferrosz_extremes", E::DTYPE.name()]) }.as_str();
     const PACKAGE: Package = PACKAGE;
     const THREADS: u32 = THREADS;
-    const SHARED_WORDS: u32 = 2 * 2 * WARPS;
+    const SHARED_WORDS: u32 = SHARED.1.words();
     const RESIDENT_BLOCKS: u32 = by_width::<E>(4, 3);
 
     #[inline(always)]
@@ -61,7 +66,7 @@ impl<E: Element> Kernel for FindExtremes<E> {
         let largest = [warp_max_u64(t, seen[0]), warp_max_u64(t, seen[1])];
         if t.lane() == 0 {
             for (i, cell) in (0..).zip(&largest) {
-                store_wide(t, WARPS * i + t.warp(), *cell);
+                SHARED.0.store(t, WARPS * i + t.warp(), *cell);
             }
         }
         t.barrier();
@@ -69,7 +74,7 @@ impl<E: Element> Kernel for FindExtremes<E> {
             for i in 0..2 {
                 let mut cell = 0;
                 if t.lane() < WARPS {
-                    cell = load_wide(t, WARPS * i + t.lane());
+                    cell = SHARED.0.load(t, WARPS * i + t.lane());
                 }
                 let largest = warp_max_u64(t, cell);
                 if t.lane() == 0 && largest != 0 {

@@ -7,15 +7,15 @@
 use crate::PACKAGE;
 use crate::pipeline::cells;
 use crate::primitives::element::{by_width, load_element, store_element};
-use crate::primitives::look_back::{LookBackState, sum_before};
+use crate::primitives::look_back::{look_back, publish};
 use crate::primitives::scan::block_sum;
-use crate::primitives::wide::{load_wide, store_wide};
+use crate::primitives::ticket::take_ticket;
 use crate::stages::arrays::{CodeArray, half_of};
 use core::marker::PhantomData;
 use ferrosz_codec::Element;
 use ferrosz_codec::code::entropy::token::{RAW, unzigzag};
 use ferrosz_codec::shape::StaticShape;
-use ferrosz_simt::{Kernel, Name, Package, Thread, View, WARP};
+use ferrosz_simt::{Kernel, Layout, Name, Package, Shared, Thread, View, WARP};
 
 /// Exports a field of `E` in tiles of shape `S`. Launched with a block for each [`SEGMENT`] elements.
 pub struct Export<E, S>(PhantomData<(E, S)>);
@@ -54,11 +54,27 @@ const TURNS: u32 = 32;
 /// Elements of a segment.
 pub const SEGMENT: u64 = (TURNS * THREADS) as u64;
 
-// Shared memory: the segment's number; how many outliers each warp found in each turn, and then how many
-// there are before these; room for their sum; how many there are before the segment.
-const COUNTS_AT: u32 = 2;
-const SCRATCH_AT: u32 = COUNTS_AT + TURNS * WARPS;
-const BEFORE_AT: u32 = SCRATCH_AT + WARPS;
+/// The shared memory of a block.
+#[derive(Clone, Copy)]
+struct Scratch {
+    segment: Shared<u32>,
+    /// How many outliers each warp found in each turn, and then how many there are before these.
+    counts: Shared<u32>,
+    sums: Shared<u32>,
+    /// How many outliers there are before the segment.
+    before: Shared<u64>,
+}
+
+const SHARED: (Scratch, Layout) = {
+    let mut layout = Layout::new();
+    let scratch = Scratch {
+        segment: layout.array("segment", 1),
+        counts: layout.array("counts", TURNS * WARPS),
+        sums: layout.array("sums", WARPS),
+        before: layout.array("before", 1),
+    };
+    (scratch, layout)
+};
 
 // Each thread adds up one count.
 const _: () = assert!(TURNS * WARPS == THREADS);
@@ -69,26 +85,25 @@ impl<E: Element, S: StaticShape> Kernel for Export<E, S> {
         const { &Name::of(&["ferrosz_export", S::SHAPE.name(), E::DTYPE.name()]) }.as_str();
     const PACKAGE: Package = PACKAGE;
     const THREADS: u32 = THREADS;
-    const SHARED_WORDS: u32 = BEFORE_AT + 2;
+    const SHARED_WORDS: u32 = SHARED.1.words();
     const RESIDENT_BLOCKS: u32 = by_width::<E>(4, 3);
 
     #[inline(always)]
     fn run<T: Thread>(t: T, params: &ExportParams) {
-        if t.thread_index() == 0 {
-            store_wide(t, 0, t.atomic_add(params.cells, cells::TICKET, 1));
-        }
-        t.barrier();
-        let segment = load_wide(t, 0);
+        let shared = SHARED.0;
+        let segment = take_ticket(t, params.cells, cells::TICKET, shared.segment, |_| ());
+        let segment = u64::from(segment);
         let outliers = Self::export(t, params, segment);
         t.barrier();
-        let count = t.shared_load(COUNTS_AT + t.thread_index());
-        let sum = block_sum::<T, { WARPS as usize }>(t, count, SCRATCH_AT);
-        t.shared_store(COUNTS_AT + t.thread_index(), sum.before);
-        if t.warp() == 0 {
-            position(t, params.cells, segment, u64::from(sum.total));
+        let count = shared.counts.load(t, t.thread_index());
+        let sum = block_sum::<T, { WARPS as usize }>(t, count, shared.sums);
+        shared.counts.store(t, t.thread_index(), sum.before);
+        let (states, total) = ((params.cells, cells::STATES), u64::from(sum.total));
+        // In the warp that looks back: `thread_index` would cost three registers.
+        if t.warp() == 0 && t.lane() == 0 {
+            publish(t, states, segment, total);
         }
-        t.barrier();
-        let before = load_wide(t, BEFORE_AT / 2);
+        let before = look_back(t, states, segment, total, shared.before, |before| before);
         let is_last = (segment + 1) * SEGMENT >= params.array.grid::<S>().elements();
         if is_last && t.thread_index() == 0 {
             let all = before + u64::from(sum.total);
@@ -115,7 +130,8 @@ impl<E: Element, S: StaticShape> Export<E, S> {
             outliers |= u32::from(is_outlier) << turn;
             let votes = t.ballot(is_outlier);
             if t.lane() == 0 {
-                t.shared_store(COUNTS_AT + turn * WARPS + t.warp(), votes.count_ones());
+                let at = turn * WARPS + t.warp();
+                SHARED.0.counts.store(t, at, votes.count_ones());
             }
             turn += 1;
         }
@@ -147,7 +163,7 @@ impl<E: Element, S: StaticShape> Export<E, S> {
         while turn < turns {
             let is_outlier = outliers >> turn & 1 == 1;
             let votes = t.ballot(is_outlier);
-            let in_segment = t.shared_load(COUNTS_AT + turn * WARPS + t.warp());
+            let in_segment = SHARED.0.counts.load(t, turn * WARPS + t.warp());
             let in_warp = (votes & ((1 << t.lane()) - 1)).count_ones();
             let at = before + u64::from(in_segment + in_warp);
             if is_outlier && at < params.capacity {
@@ -165,22 +181,4 @@ impl<E: Element, S: StaticShape> Export<E, S> {
 #[inline(always)]
 fn number<T: Thread>(t: T, segment: u64, turn: u32) -> u64 {
     segment * SEGMENT + u64::from(turn * THREADS + t.thread_index())
-}
-
-/// Finds out how many outliers there are before a segment that has `total`. For a whole warp.
-#[inline(always)]
-fn position<T: Thread>(t: T, states: View<u64>, segment: u64, total: u64) {
-    let own = cells::STATES + segment;
-    if t.lane() == 0 {
-        t.atomic_store(states, own, LookBackState::Partial(total).to_cell());
-    }
-    let before = sum_before(t, states, cells::STATES, segment);
-    if t.lane() == 0 {
-        t.atomic_store(
-            states,
-            own,
-            LookBackState::Inclusive(before + total).to_cell(),
-        );
-        store_wide(t, BEFORE_AT / 2, before);
-    }
 }

@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::gpu::executor::{Executor, put};
-use crate::gpu::job::{CompressJob, DecompressJob, identity_of, layout_words};
+use crate::gpu::job::{CompressJob, DecompressJob, given, identity_of, layout_words};
 use crate::gpu::resolve::enqueue_resolve;
 use crate::gpu::tiles;
 use ferrosz_codec::bound::Extremes;
@@ -56,8 +56,7 @@ pub(crate) fn enqueue_compress<T: Element, E: Executor>(
         steps: UnitSteps::new::<T>(job.layout.shape, &grid, grid.lengths()),
         stream: job.stream,
         cells: job.cells,
-        quantizer: resolved.to_bits(),
-        quantizer_in_cells: u32::from(job.bound.needs_extremes()),
+        quantizer: given(job.bound.needs_extremes(), resolved.to_bits()),
         header: draft,
         identity: identity_of(&header),
     };

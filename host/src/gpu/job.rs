@@ -3,6 +3,7 @@
 use ferrosz_codec::container::header::{Header, LAYOUT_WORDS, Layout, to_words};
 use ferrosz_codec::container::region::Region;
 use ferrosz_codec::{Bound, Element};
+use ferrosz_gpu_kernels::pipeline::cells::Given;
 use ferrosz_gpu_kernels::pipeline::identity::IdentityOf;
 use ferrosz_simt::View;
 
@@ -30,6 +31,15 @@ pub(crate) struct DecompressJob<'a> {
     pub(crate) output: View<u32>,
     /// At least `cells::count(0)` cells.
     pub(crate) cells: View<u64>,
+}
+
+/// Numbers that kernels take from the host, or from the workspace if the bound needs extremes.
+pub(crate) const fn given<const N: usize>(needs_extremes: bool, known: [u64; N]) -> Given<N> {
+    if needs_extremes {
+        Given::in_cells()
+    } else {
+        Given::known(known)
+    }
 }
 
 /// The source from which kernels take the identity of the stream of this header: the cells if its bound needs extremes,

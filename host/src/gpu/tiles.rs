@@ -8,7 +8,7 @@ pub(crate) mod workspace;
 
 use crate::error::Error;
 use crate::gpu::executor::Executor;
-use crate::gpu::job::{CompressJob, DecompressJob, identity_of, layout_words};
+use crate::gpu::job::{CompressJob, DecompressJob, given, identity_of, layout_words};
 use crate::gpu::resolve::enqueue_resolve;
 use crate::gpu::tiles::tuning::{TuneJob, enqueue_tune};
 use crate::gpu::tiles::workspace::Workspace;
@@ -187,8 +187,7 @@ pub(crate) fn enqueue_compress<T: Element, E: Executor>(
         stream: job.stream,
         chunks: layout.chunks(),
         cells: call.workspace.cells,
-        error: resolved.error().to_bits64(),
-        error_in_cells: u32::from(is_relative),
+        error: given(is_relative, [resolved.error().to_bits64()]),
     };
     executor.launch::<Finish>(1, &params)
 }

@@ -16,7 +16,8 @@ use super::releases::{Knowledge, Operation};
 use super::shared::BlockMemory;
 use crate::thread::AtomicWord;
 use crate::{
-    Atomics, BitInstructions, Collectives, GlobalMemory, Ids, SharedMemory, Tune, View, WARP,
+    Atomics, BitInstructions, Collectives, GlobalMemory, Ids, SharedAddress, SharedMemory, Tune,
+    View, WARP,
 };
 
 /// The state and surroundings of a thread; it is on the thread's own stack.
@@ -77,7 +78,8 @@ impl EmulatorThread<'_> {
 
     /// The `bytes` bytes at an address of shared memory, at most a word.
     #[inline]
-    fn shared_part(self, place: Place, address: u32, bytes: u32) -> u32 {
+    fn shared_part(self, place: Place, address: SharedAddress, bytes: u32) -> u32 {
+        let address = address.bytes();
         self.check_alignment(place, address, bytes);
         let word = self.shared(place, |shared, now, clock| {
             shared.load(now, clock, address / 4)
@@ -360,18 +362,18 @@ impl SharedMemory for EmulatorThread<'_> {
     }
 
     #[inline]
-    fn shared_address(self, word: u32) -> u32 {
-        4 * word
+    fn shared_address(self, word: u32) -> SharedAddress {
+        SharedAddress::from_bytes(4 * word)
     }
 
     #[track_caller]
-    fn shared_load_at(self, address: u32) -> u32 {
+    fn shared_load_at(self, address: SharedAddress) -> u32 {
         self.shared_part(Location::caller(), address, 4)
     }
 
     #[track_caller]
-    fn shared_load2_at(self, address: u32) -> [u32; 2] {
-        let place = Location::caller();
+    fn shared_load2_at(self, address: SharedAddress) -> [u32; 2] {
+        let (place, address) = (Location::caller(), address.bytes());
         self.check_alignment(place, address, 8);
         let word = |i| {
             self.shared(place, |shared, now, clock| {
@@ -382,34 +384,41 @@ impl SharedMemory for EmulatorThread<'_> {
     }
 
     #[track_caller]
-    fn shared_load_half_at(self, address: u32) -> u32 {
+    fn shared_load_half_at(self, address: SharedAddress) -> u32 {
         self.shared_part(Location::caller(), address, 2)
     }
 
     #[track_caller]
-    fn shared_load_byte_at(self, address: u32) -> u32 {
+    fn shared_load_byte_at(self, address: SharedAddress) -> u32 {
         self.shared_part(Location::caller(), address, 1)
     }
 
     #[track_caller]
-    fn shared_store_at(self, address: u32, value: u32) {
-        let place = Location::caller();
+    fn shared_store_at(self, address: SharedAddress, value: u32) {
+        let (place, address) = (Location::caller(), address.bytes());
         self.check_alignment(place, address, 4);
         self.shared(place, |shared, now, clock| {
             shared.store(now, clock, address / 4, value)
         });
     }
 
-    // As the trait's methods, but with `#[track_caller]`: a fault names the line of the kernel, not of the trait.
-
+    #[inline]
     #[track_caller]
-    fn shared_load_f32(self, word: u32) -> f32 {
-        f32::from_bits(self.shared_load(word))
-    }
-
-    #[track_caller]
-    fn shared_store_f32(self, word: u32, value: f32) {
-        self.shared_store(word, value.to_bits());
+    fn check_shared(self, array: &'static str, len: u32, index: u32, count: u32) {
+        if u64::from(index) + u64::from(count) > u64::from(len) {
+            let items = match count {
+                1 => format!("element {index}"),
+                _ => format!(
+                    "elements {index} to {}",
+                    u64::from(index) + u64::from(count) - 1
+                ),
+            };
+            let detail = format!("{items} of the {len} of shared array `{array}`");
+            self.stop(
+                Location::caller(),
+                *Problem::new(FaultKind::SharedOutOfBounds, detail),
+            );
+        }
     }
 }
 
@@ -525,8 +534,8 @@ impl GlobalMemory for EmulatorThread<'_> {
     }
 
     #[track_caller]
-    fn copy_async(self, address: u32, view: View<u32>, index: u64) {
-        let place = Location::caller();
+    fn copy_async(self, address: SharedAddress, view: View<u32>, index: u64) {
+        let (place, address) = (Location::caller(), address.bytes());
         self.check_alignment(place, address, 4);
         let value = self.load(view, index);
         let copy = (address / 4, value, place);

@@ -1,6 +1,7 @@
 //! Global memory.
 
 use crate::View;
+use crate::shared::SharedAddress;
 use crate::thread::Ids;
 
 /// Accesses to global memory, which all blocks share, except atomic ones.
@@ -41,7 +42,7 @@ pub trait GlobalMemory: Ids {
     fn prefetch(self, view: View<u32>, index: u64);
     /// Starts to copy a word that no thread of this launch writes to an address of shared memory, a multiple of 4. No
     /// thread may access that address until [`await_copies`](GlobalMemory::await_copies).
-    fn copy_async(self, address: u32, view: View<u32>, index: u64);
+    fn copy_async(self, address: SharedAddress, view: View<u32>, index: u64);
     /// Waits until all copies that this thread has started are complete; other threads see them after a later barrier.
     fn await_copies(self);
 

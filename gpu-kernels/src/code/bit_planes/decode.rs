@@ -17,16 +17,35 @@ use ferrosz_codec::code::fixed_length::bit_plane::set_rows;
 use ferrosz_codec::container::chunk::Form;
 use ferrosz_codec::error::ChunkFault;
 use ferrosz_codec::shape::{GROUP, StaticShape};
-use ferrosz_simt::{Kernel, Name, Package, Thread, WARP};
+use ferrosz_simt::{Kernel, Layout, Name, Package, Shared, Thread, WARP};
 
 /// Decodes chunks in tiles of shape `S`. Launched with one block a chunk.
 pub struct DecodePlanes<S>(PhantomData<S>);
 
-/// The chunk's masks, and for each where its words begin in the image.
-const OWN_MASKS: u32 = 0;
-const OFFSETS: u32 = OWN_MASKS + CHUNK_MASKS;
-const SUMS: u32 = OFFSETS + CHUNK_MASKS;
-const CHECKSUMS: u32 = SUMS + WARPS;
+/// The shared memory of a block.
+#[derive(Clone, Copy)]
+struct Scratch {
+    /// The chunk's masks, and for each where its words begin in the image.
+    masks: Shared<u32>,
+    offsets: Shared<u32>,
+    sums: Shared<u32>,
+    checksums: Shared<u64>,
+}
+
+impl Scratch {
+    const SHARED: (Self, Layout) = {
+        let mut layout = Layout::new();
+        let scratch = Self {
+            masks: layout.array("masks", CHUNK_MASKS),
+            offsets: layout.array("offsets", CHUNK_MASKS),
+            sums: layout.array("sums", WARPS),
+            checksums: layout.array("checksums", WARPS),
+        };
+        (scratch, layout)
+    };
+}
+
+const SHARED: Scratch = Scratch::SHARED.0;
 
 impl<S: StaticShape> Kernel for DecodePlanes<S> {
     type Params = DecodeParams;
@@ -34,7 +53,7 @@ impl<S: StaticShape> Kernel for DecodePlanes<S> {
         const { &Name::of(&["ferrosz_entropy_planes_decode", S::SHAPE.name()]) }.as_str();
     const PACKAGE: Package = PACKAGE;
     const THREADS: u32 = THREADS;
-    const SHARED_WORDS: u32 = CHECKSUMS + 2 * WARPS;
+    const SHARED_WORDS: u32 = Scratch::SHARED.1.words();
     const RESIDENT_BLOCKS: u32 = 2;
 
     #[inline(always)]
@@ -97,9 +116,9 @@ impl<S: StaticShape> Target<'_, S> {
     #[inline(always)]
     fn checksum_of_block<T: Thread>(&self, t: T, form: u32, image: Image) -> u64 {
         let sum = image.checksum_part(t, t.thread_index(), THREADS);
-        store_warp_sum_u64(t, sum, CHECKSUMS);
+        store_warp_sum_u64(t, sum, SHARED.checksums);
         t.barrier();
-        let sum = sum_of_warps::<T, { WARPS as usize }>(t, CHECKSUMS);
+        let sum = sum_of_warps::<T, { WARPS as usize }>(t, SHARED.checksums);
         self.seed(t, form).wrapping_add(sum)
     }
 
@@ -151,9 +170,9 @@ impl<S: StaticShape> Target<'_, S> {
                 0
             };
             t.barrier();
-            let sum = block_sum::<T, { WARPS as usize }>(t, mask.count_ones(), SUMS);
-            t.shared_store(OWN_MASKS + number, mask);
-            t.shared_store(OFFSETS + number, words_before + sum.before);
+            let sum = block_sum::<T, { WARPS as usize }>(t, mask.count_ones(), SHARED.sums);
+            SHARED.masks.store(t, number, mask);
+            SHARED.offsets.store(t, number, words_before + sum.before);
             words_before += sum.total;
         }
         let is_short = words_before > image.words || tops > image.words;
@@ -178,12 +197,12 @@ impl<S: StaticShape> Target<'_, S> {
         let mut is_wrong = false;
         let rows: [u32; PLANES as usize] = core::array::from_fn(|plane| {
             let number = stripe.mask(plane as u32);
-            let mask = t.shared_load(OWN_MASKS + number);
+            let mask = SHARED.masks.load(t, number);
             if mask >> t.lane() & 1 == 0 {
                 return 0;
             }
             let before = (mask & ((1 << t.lane()) - 1)).count_ones();
-            let word = image.word(t, t.shared_load(OFFSETS + number) + before);
+            let word = image.word(t, SHARED.offsets.load(t, number) + before);
             is_wrong |= word == 0;
             word
         });

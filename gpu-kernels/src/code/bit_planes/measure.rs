@@ -10,7 +10,7 @@ use crate::primitives::scan::block_sum;
 use ferrosz_codec::code::bit_planes::PLANES;
 use ferrosz_codec::code::entropy::token::RAW;
 use ferrosz_codec::tile::CHUNK_TILES;
-use ferrosz_simt::{Kernel, Package, Thread, View};
+use ferrosz_simt::{Kernel, Layout, Package, Shared, Thread, View};
 
 /// Measures chunks. Launched with one block a chunk.
 pub struct Measure;
@@ -33,12 +33,32 @@ pub struct MeasureParams {
     pub element_words: u32,
 }
 
+/// The shared memory of a block.
+#[derive(Clone, Copy)]
+struct Scratch {
+    /// The chunk's masks.
+    masks: Shared<u32>,
+    /// For each tile, its values that are stored as they are.
+    raws: Shared<u32>,
+    sums: Shared<u32>,
+}
+
+const SHARED: (Scratch, Layout) = {
+    let mut layout = Layout::new();
+    let scratch = Scratch {
+        masks: layout.array("masks", TILE_MASKS * CHUNK_TILES),
+        raws: layout.array("raws", CHUNK_TILES),
+        sums: layout.array("sums", WARPS),
+    };
+    (scratch, layout)
+};
+
 impl Kernel for Measure {
     type Params = MeasureParams;
     const NAME: &'static str = "ferrosz_entropy_planes_measure";
     const PACKAGE: Package = PACKAGE;
     const THREADS: u32 = THREADS;
-    const SHARED_WORDS: u32 = Self::SUMS + WARPS;
+    const SHARED_WORDS: u32 = SHARED.1.words();
     const RESIDENT_BLOCKS: u32 = 2;
 
     #[inline(always)]
@@ -46,7 +66,7 @@ impl Kernel for Measure {
         let chunk = u64::from(t.block_index());
         let tiles = params.tiling.tiles_of(chunk);
         if t.thread_index() < CHUNK_TILES {
-            t.shared_store(Self::RAWS + t.thread_index(), 0);
+            SHARED.0.raws.store(t, t.thread_index(), 0);
         }
         t.barrier();
         let mut number = t.warp();
@@ -56,7 +76,7 @@ impl Kernel for Measure {
         }
         t.barrier();
         let words = Self::keep_masks(t, params, chunk, tiles * TILE_MASKS);
-        let words = block_sum::<T, { WARPS as usize }>(t, words, Self::SUMS).total;
+        let words = block_sum::<T, { WARPS as usize }>(t, words, SHARED.0.sums).total;
         if t.warp() == 0 {
             let record = Self::record(t, params, chunk, tiles, words);
             record.store(t, params.records, chunk, 0);
@@ -66,12 +86,6 @@ impl Kernel for Measure {
 }
 
 impl Measure {
-    /// The chunk's masks.
-    const OWN_MASKS: u32 = 0;
-    /// For each tile, its values that are stored as they are.
-    const RAWS: u32 = Self::OWN_MASKS + TILE_MASKS * CHUNK_TILES;
-    const SUMS: u32 = Self::RAWS + CHUNK_TILES;
-
     /// Masks and marks of a stripe. For a warp.
     #[inline(always)]
     fn measure<T: Thread>(t: T, params: &MeasureParams, chunk: u64, stripe: Stripe) {
@@ -85,7 +99,7 @@ impl Measure {
         t.store(region(params.regions, chunk), u64::from(at), own);
         let raws = t.reduce_add(own.count_ones());
         if t.lane() == 0 {
-            t.shared_add(Self::RAWS + stripe.tile, raws);
+            SHARED.0.raws.add(t, stripe.tile, raws);
         }
         let mut own = 0;
         for (plane, word) in (0..).zip(&planes_of(t, codes)) {
@@ -93,7 +107,7 @@ impl Measure {
             own = if t.lane() == plane { mask } else { own };
         }
         if t.lane() < PLANES {
-            t.shared_store(Self::OWN_MASKS + stripe.mask(t.lane()), own);
+            SHARED.0.masks.store(t, stripe.mask(t.lane()), own);
         }
     }
 
@@ -104,7 +118,7 @@ impl Measure {
         let mut words = 0;
         let mut number = t.thread_index();
         while number < masks {
-            let mask = t.shared_load(Self::OWN_MASKS + number);
+            let mask = SHARED.0.masks.load(t, number);
             let at = u64::from(MASKS + number);
             t.store(region(params.regions, chunk), at, mask);
             words += u32::from(mask != 0) + mask.count_ones();
@@ -125,7 +139,7 @@ impl Measure {
         let tiling = &params.tiling;
         let (mut raws, mut positions) = (0, 0);
         for number in 0..t.opaque(tiles) {
-            let own = t.shared_load(Self::RAWS + number);
+            let own = SHARED.0.raws.load(t, number);
             if t.lane() == 0 {
                 let tile = chunk * u64::from(CHUNK_TILES) + u64::from(number);
                 t.store(params.tiles, tile * TILE_WORDS + TILE_RAWS, own);

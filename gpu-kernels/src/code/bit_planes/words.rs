@@ -8,29 +8,41 @@ use crate::pipeline::tiles::layout::region;
 use crate::pipeline::tiles::place::{CodedWords, Work};
 use crate::primitives::scan::block_sum;
 use ferrosz_codec::code::bit_planes::PLANES;
-use ferrosz_simt::{Thread, WARP};
+use ferrosz_simt::{Layout, Shared, Thread, WARP};
 
 /// The words of planes: tops, masks, and words.
 pub struct PlaneWords;
 
-/// For each mask, where its words begin in the image.
-const OFFSETS: u32 = 0;
-/// For each warp, the words of a stripe.
-const PLANE_ROWS: u32 = OFFSETS + CHUNK_MASKS;
+/// The shared memory that they take.
+#[derive(Clone, Copy)]
+pub struct Scratch {
+    /// For each mask, where its words begin in the image.
+    offsets: Shared<u32>,
+    /// For each warp, the words of a stripe.
+    rows: Shared<u32>,
+}
 
 impl CodedWords for PlaneWords {
     const PLACE: &'static str = "ferrosz_entropy_planes_place";
-    const SCRATCH_WORDS: u32 = PLANE_ROWS + WARPS * PLANES * WARP;
+    type Scratch = Scratch;
+    const SHARED: (Scratch, Layout) = {
+        let mut layout = Layout::new();
+        let scratch = Scratch {
+            offsets: layout.array("offsets", CHUNK_MASKS),
+            rows: layout.array("words of stripes", WARPS * PLANES * WARP),
+        };
+        (scratch, layout)
+    };
     const RESIDENT_BLOCKS: u32 = 2;
 
     #[inline(always)]
-    fn place<T: Thread>(t: T, work: &mut Work<'_>) {
+    fn place<T: Thread>(t: T, work: &mut Work<'_>, scratch: Scratch) {
         let tiles = work.params.tiling.tiles_of(work.chunk);
-        place_masks(t, work, tiles);
+        place_masks(t, work, scratch.offsets, tiles);
         t.barrier();
         let mut number = t.warp();
         while number < tiles * STRIPES {
-            place_stripe(t, work, Stripe::of(number));
+            place_stripe(t, work, scratch, Stripe::of(number));
             number += WARPS;
         }
     }
@@ -38,7 +50,7 @@ impl CodedWords for PlaneWords {
 
 /// Writes tops and masks, and finds where the words of each mask begin. For the whole block.
 #[inline(always)]
-fn place_masks<T: Thread>(t: T, work: &mut Work<'_>, tiles: u32) {
+fn place_masks<T: Thread>(t: T, work: &mut Work<'_>, offsets: Shared<u32>, tiles: u32) {
     let region = region(work.params.regions, work.chunk);
     let tops = tiles * TILE_TOPS;
     // Masks and words before those of this round.
@@ -58,33 +70,34 @@ fn place_masks<T: Thread>(t: T, work: &mut Work<'_>, tiles: u32) {
             let at = tops + masks_before + (sum.before & 0xffff);
             work.store(t, at, mask);
         }
-        t.shared_store(OFFSETS + number, words_before + (sum.before >> 16));
+        offsets.store(t, number, words_before + (sum.before >> 16));
         masks_before += sum.total & 0xffff;
         words_before += sum.total >> 16;
     }
     // Now that it is known how many masks there are.
     for round in 0..t.opaque(tiles * TILE_MASKS / THREADS) {
-        let at = OFFSETS + round * THREADS + t.thread_index();
-        let offset = t.shared_load(at);
-        t.shared_store(at, tops + masks_before + offset);
+        let at = round * THREADS + t.thread_index();
+        let offset = offsets.load(t, at);
+        offsets.store(t, at, tops + masks_before + offset);
     }
 }
 
 /// Writes the words of a stripe. For a warp.
 #[inline(always)]
-fn place_stripe<T: Thread>(t: T, work: &mut Work<'_>, stripe: Stripe) {
+fn place_stripe<T: Thread>(t: T, work: &mut Work<'_>, scratch: Scratch, stripe: Stripe) {
+    let Scratch { offsets, rows } = scratch;
     let codes = stripe.codes(t, work.params.regions, work.chunk);
     // Each lane reads its own again: NVIDIA's assembler does not come to an end with what follows sixteen times.
-    let own = |plane: u32| PLANE_ROWS + (t.warp() * PLANES + plane) * WARP + t.lane();
+    let own = |plane: u32| (t.warp() * PLANES + plane) * WARP + t.lane();
     for (plane, word) in (0..).zip(&planes_of(t, codes)) {
-        t.shared_store(own(plane), *word);
+        rows.store(t, own(plane), *word);
     }
     for plane in 0..t.opaque(PLANES) {
-        let word = t.shared_load(own(plane));
+        let word = rows.load(t, own(plane));
         let mask = t.ballot(word != 0);
         let before = (mask & ((1 << t.lane()) - 1)).count_ones();
         if word != 0 {
-            let first = t.shared_load(OFFSETS + stripe.mask(plane));
+            let first = offsets.load(t, stripe.mask(plane));
             work.store(t, first + before, word);
         }
     }

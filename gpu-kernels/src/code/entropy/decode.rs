@@ -13,10 +13,9 @@ use crate::PACKAGE;
 use crate::code::entropy::decode_tables::{
     CONTEXT_BYTES, DECODE_WORDS, SLOT_BYTES, SYMBOL_BYTES, USED,
 };
-use crate::code::entropy::walk::{OfGroups, QUAD_STEPS, QUADS, Quad};
+use crate::code::entropy::walk::{OfZones, QUAD_STEPS, QUADS, Quad};
 use crate::code::entropy::words::HEAD_WORDS;
 use crate::code::entropy::{THREADS, WARPS, bring_tables, first_of_warp};
-use crate::pipeline::blocks::kept_shared_address;
 use crate::pipeline::tiles::target::{DecodeParams, Image, Target, check_end};
 use crate::primitives::scan::{warp_inclusive_sum, warp_sum_u64};
 use core::marker::PhantomData;
@@ -28,7 +27,7 @@ use ferrosz_codec::code::entropy::token::{RAW, SLOTS};
 use ferrosz_codec::container::chunk::Form;
 use ferrosz_codec::error::ChunkFault;
 use ferrosz_codec::shape::StaticShape;
-use ferrosz_simt::{Kernel, Name, Package, Thread, WARP};
+use ferrosz_simt::{Kernel, Layout, Name, Package, Shared, SharedAddress, Thread, WARP};
 
 /// Decodes tiles of shape `S` with coder `C`. Launched with at least as many warps as there are chunks.
 pub struct Decode<C, S>(PhantomData<(C, S)>);
@@ -49,10 +48,28 @@ const _: () = assert!(STRETCH_BYTES + 4 * BATCH_WORDS <= 4 * RING_WORDS);
 const _: () = assert!(RING_WORDS.is_multiple_of(BATCH_WORDS));
 const _: () = assert!(16 * THREADS == SLOT_BYTES);
 
-/// The first word in shared memory of the context of lanes that have nothing to decode: slots, and one symbol.
-const NOTHING: u32 = DECODE_WORDS;
-/// The first word of the rings.
-const RINGS: u32 = (NOTHING + (SLOT_BYTES + SYMBOL_BYTES) / 4).next_multiple_of(RING_WORDS);
+/// The shared memory of a block.
+#[derive(Clone, Copy)]
+struct Scratch {
+    tables: Shared<u32>,
+    /// The context of lanes that have nothing to decode: slots, and one symbol.
+    nothing: Shared<u32>,
+    /// A ring for each warp, each at a multiple of its length.
+    rings: Shared<u32>,
+}
+
+const SHARED: (Scratch, Layout) = {
+    let mut layout = Layout::new();
+    let tables = layout.array("tables", DECODE_WORDS);
+    let nothing = layout.array("context of nothing", (SLOT_BYTES + SYMBOL_BYTES) / 4);
+    layout.align(RING_WORDS);
+    let scratch = Scratch {
+        tables,
+        nothing,
+        rings: layout.array("rings", WARPS * RING_WORDS),
+    };
+    (scratch, layout)
+};
 
 impl<C: SymbolCoder, S: StaticShape> Kernel for Decode<C, S> {
     type Params = DecodeParams;
@@ -60,19 +77,22 @@ impl<C: SymbolCoder, S: StaticShape> Kernel for Decode<C, S> {
         const { &Name::of(&["ferrosz_entropy_decode", C::NAME, S::SHAPE.name()]) }.as_str();
     const PACKAGE: Package = PACKAGE;
     const THREADS: u32 = THREADS;
-    const SHARED_WORDS: u32 = RINGS + WARPS * RING_WORDS;
+    const SHARED_WORDS: u32 = SHARED.1.words();
     const RESIDENT_BLOCKS: u32 = 2;
 
     #[inline(always)]
     fn run<T: Thread>(t: T, params: &DecodeParams) {
-        bring_tables(t, params.tables, DECODE_WORDS / 4);
-        t.shared_store4(NOTHING + 4 * t.thread_index(), [0; 4]);
+        let Scratch {
+            tables, nothing, ..
+        } = SHARED.0;
+        bring_tables(t, params.tables, tables);
+        nothing.store4(t, 4 * t.thread_index(), [0; 4]);
         if t.thread_index() < SYMBOL_BYTES / 4 {
             let word = match t.thread_index() {
                 0 => C::entry(SLOTS, 0),
                 _ => 0,
             };
-            t.shared_store(NOTHING + SLOT_BYTES / 4 + t.thread_index(), word);
+            nothing.store(t, SLOT_BYTES / 4 + t.thread_index(), word);
         }
         t.barrier();
         let chunk = first_of_warp(t);
@@ -157,10 +177,10 @@ impl<S: StaticShape> Target<'_, S> {
     ) -> Result<(), ChunkFault> {
         let tiling = &self.params.tiling;
         let classes = states.pop_classes(t, tiling.order.zones())?;
-        let contexts = OfGroups {
-            first: states.context(classes.first),
-            rest: states.context(classes.rest),
-            none: states.nothing(),
+        let contexts = OfZones {
+            first: states.context(classes.first).bytes(),
+            rest: states.context(classes.rest).bytes(),
+            none: states.nothing().bytes(),
         };
         let position = tiling.tile(self.chunk, tile).position;
         for number in 0..t.opaque(QUADS) {
@@ -183,9 +203,9 @@ impl<S: StaticShape> Target<'_, S> {
 
 /// The states of a chunk, of which this lane has one.
 struct States<C> {
-    /// The addresses of the tables and of the warp's ring in shared memory.
-    tables: u32,
-    ring: u32,
+    /// The addresses of the tables and of the warp's ring.
+    tables: SharedAddress,
+    ring: SharedAddress,
     /// The lane's state.
     x: u32,
     /// Bytes that all lanes have taken.
@@ -221,8 +241,8 @@ impl<C: SymbolCoder> States<C> {
         let word = |i| u64::from(image.word(t, HEAD_WORDS + at / 32 + i));
         let stored = (word(1) << 32 | word(0)) >> (at % 32);
         let mut states = Self {
-            tables: kept_shared_address(t, 0),
-            ring: kept_shared_address(t, Self::ring(t)),
+            tables: SHARED.0.tables.kept_address(t),
+            ring: Self::ring(t).kept_address(t),
             x: state(spare, stored as u32),
             next: 0,
             filled: 0,
@@ -253,15 +273,15 @@ impl<C: SymbolCoder> States<C> {
         first + i as u32 * WARP + t.lane()
     }
 
-    /// The first word of the warp's ring in shared memory.
+    /// The warp's ring.
     #[inline(always)]
-    fn ring<T: Thread>(t: T) -> u32 {
-        RINGS + t.warp() * RING_WORDS
+    fn ring<T: Thread>(t: T) -> Shared<u32> {
+        SHARED.0.rings.part(t.warp() * RING_WORDS, RING_WORDS)
     }
 
-    /// The address of the slots of a class, which is not 0 itself; for class 0, of those of [`NOTHING`].
+    /// The address of the slots of a class, which is not 0 itself; for class 0, of those of lanes that have nothing to decode.
     #[inline(always)]
-    const fn context(&self, class: u32) -> u32 {
+    fn context(&self, class: u32) -> SharedAddress {
         if class == 0 {
             self.nothing()
         } else {
@@ -269,10 +289,10 @@ impl<C: SymbolCoder> States<C> {
         }
     }
 
-    /// The address of the slots of [`NOTHING`].
+    /// The address of the slots of lanes that have nothing to decode.
     #[inline(always)]
-    const fn nothing(&self) -> u32 {
-        self.tables + 4 * NOTHING
+    fn nothing(&self) -> SharedAddress {
+        self.tables + SHARED.0.nothing.bytes_behind(SHARED.0.tables)
     }
 
     /// Sees to it that the ring has the words of the next stretch.
@@ -299,8 +319,8 @@ impl<C: SymbolCoder> States<C> {
         let first = self.filled / 4;
         for i in 0..OWN_WORDS {
             let is_word = Self::own_word(t, first, i) < self.words;
-            let at = Self::ring(t) + Self::own_word(t, first % RING_WORDS, i);
-            t.shared_store(at, if is_word { self.ahead[i] } else { 0 });
+            let at = Self::own_word(t, first % RING_WORDS, i);
+            Self::ring(t).store(t, at, if is_word { self.ahead[i] } else { 0 });
         }
         self.filled += 4 * BATCH_WORDS;
         self.ahead = self.batch(t, first + BATCH_WORDS);
@@ -312,9 +332,9 @@ impl<C: SymbolCoder> States<C> {
         let low = t.ballot(is_low);
         let before = (low & ((1 << t.lane()) - 1)).count_ones();
         // The ring's address is a multiple of its length.
-        let at = self.ring | ((self.next + 2 * before) % (4 * RING_WORDS));
+        let at = self.ring.bytes() | ((self.next + 2 * before) % (4 * RING_WORDS));
         self.next += 2 * low.count_ones();
-        t.shared_load_half_at(at)
+        t.shared_load_half_at(SharedAddress::from_bytes(at))
     }
 
     /// Pops the codes of a quad, 0 where a lane has none.
@@ -344,6 +364,7 @@ impl<C: SymbolCoder> States<C> {
     /// Pops the code of a step. The slots of its context begin at the address `slots`.
     #[inline(always)]
     fn pop_code<T: Thread>(&mut self, t: T, slots: u32) -> u32 {
+        let slots = SharedAddress::from_bytes(slots);
         let token = t.shared_load_byte_at(slots + slot_of(self.x));
         let [entry, code] = t.shared_load2_at(slots + SLOT_BYTES + SYMBOL_BYTES * token);
         let bits = code & 31;
@@ -373,17 +394,17 @@ impl<C: SymbolCoder> States<C> {
 
     /// Pops the classes of a tile's zones.
     #[inline(always)]
-    fn pop_classes<T: Thread>(&mut self, t: T, zones: u32) -> Result<OfGroups, ChunkFault> {
+    fn pop_classes<T: Thread>(&mut self, t: T, zones: u32) -> Result<OfZones, ChunkFault> {
         self.ensure(t);
         let first = self.pop_class(t, true);
         let rest = self.pop_class(t, t.lane() < zones - FIRST_CLASSES);
         // Context 0 is that of the classes.
-        let used = t.shared_load(USED);
+        let used = SHARED.0.tables.load(t, USED);
         let is_known = used & used >> (first & 31) & used >> (rest & 31) & 1 == 1;
         if t.any(!is_known) {
             return Err(ChunkFault::Symbol);
         }
-        Ok(OfGroups {
+        Ok(OfZones {
             first,
             rest,
             none: 0,

@@ -1,4 +1,4 @@
-//! FrequencyTables, as the stream has them, to what decoders look up: one warp for each context.
+//! Frequency tables, as the stream has them, to what decoders look up: one warp for each context.
 //!
 //! If the frequencies are damaged, that is reported, and the tables say that no context is used.
 
@@ -17,7 +17,7 @@ use ferrosz_codec::code::entropy::states::SymbolCoder;
 use ferrosz_codec::code::entropy::token::{SLOTS, TOKENS, Token};
 use ferrosz_codec::container::header::{LAYOUT_WORDS, Summary};
 use ferrosz_codec::error::TableFault;
-use ferrosz_simt::{Kernel, Name, Package, Thread, View, WARP};
+use ferrosz_simt::{Kernel, Layout, Name, Package, Shared, Thread, View, WARP};
 
 /// Reads the frequencies of coder `C`. Launched with one block.
 pub struct ReadTables<C>(PhantomData<C>);
@@ -62,13 +62,35 @@ const fn code_of(token: u32) -> u32 {
     Token::code(token, 0) << 16 | Token::bits(token)
 }
 
+/// The shared memory of the block.
+#[derive(Clone, Copy)]
+struct Scratch {
+    /// By context and symbol: frequencies, and where their intervals start.
+    frequencies: Shared<u32>,
+    starts: Shared<u32>,
+    /// For each context, the code of its fault, and whether it is used.
+    faults: Shared<u32>,
+    is_used: Shared<u32>,
+}
+
+const SHARED: (Scratch, Layout) = {
+    let mut layout = Layout::new();
+    let scratch = Scratch {
+        frequencies: layout.array("frequencies", CONTEXTS * TOKENS),
+        starts: layout.array("starts", CONTEXTS * TOKENS),
+        faults: layout.array("faults", CONTEXTS),
+        is_used: layout.array("is used", CONTEXTS),
+    };
+    (scratch, layout)
+};
+
 impl<C: SymbolCoder> Kernel for ReadTables<C> {
     type Params = ReadTablesParams;
     const NAME: &'static str =
         const { &Name::of(&["ferrosz_entropy_decode_tables", C::NAME]) }.as_str();
     const PACKAGE: Package = PACKAGE;
     const THREADS: u32 = THREADS;
-    const SHARED_WORDS: u32 = Self::IS_USED + CONTEXTS;
+    const SHARED_WORDS: u32 = SHARED.1.words();
     const RESIDENT_BLOCKS: u32 = 1;
 
     #[inline(always)]
@@ -83,11 +105,11 @@ impl<C: SymbolCoder> Kernel for ReadTables<C> {
             Err(fault) => (fault as u32, [0; frequency_tables::OWN]),
         };
         if t.lane() == 0 {
-            t.shared_store(Self::FAULTS + t.warp(), fault);
+            SHARED.0.faults.store(t, t.warp(), fault);
         }
         t.barrier();
         let fault = if t.lane() < CONTEXTS {
-            t.shared_load(Self::FAULTS + t.lane())
+            SHARED.0.faults.load(t, t.lane())
         } else {
             0
         };
@@ -106,13 +128,6 @@ impl<C: SymbolCoder> Kernel for ReadTables<C> {
 }
 
 impl<C: SymbolCoder> ReadTables<C> {
-    /// By context and symbol: frequencies, and where their intervals start.
-    const FREQUENCIES: u32 = 0;
-    const STARTS: u32 = CONTEXTS * TOKENS;
-    /// For each context, the code of its fault, and whether it is used.
-    const FAULTS: u32 = 2 * Self::STARTS;
-    const IS_USED: u32 = Self::FAULTS + CONTEXTS;
-
     /// Whether the stream's header is sound and the one that the caller spoke of. For a whole warp.
     #[inline(always)]
     fn is_expected<T: Thread>(t: T, params: &ReadTablesParams) -> bool {
@@ -232,8 +247,8 @@ impl<C: SymbolCoder> ReadTables<C> {
     #[inline(always)]
     fn store<T: Thread>(t: T, params: &ReadTablesParams, frequencies: Own) {
         let context = t.warp();
-        let own_frequencies = Self::FREQUENCIES + context * TOKENS;
-        let own_starts = Self::STARTS + context * TOKENS;
+        let own_frequencies = SHARED.0.frequencies.part(context * TOKENS, TOKENS);
+        let own_starts = SHARED.0.starts.part(context * TOKENS, TOKENS);
         frequency_tables::store(t, own_frequencies, frequencies);
         t.sync_warp();
         let starts = starts::<T, C>(t, own_frequencies, frequencies);
@@ -254,8 +269,8 @@ impl<C: SymbolCoder> ReadTables<C> {
         t.sync_warp();
         let mut is_used = false;
         for symbol in 0..t.opaque(TOKENS) {
-            let frequency = t.shared_load(own_frequencies + symbol);
-            let start = t.shared_load(own_starts + symbol);
+            let frequency = own_frequencies.load(t, symbol);
+            let start = own_starts.load(t, symbol);
             is_used |= frequency > 0;
             let mut position = t.lane();
             while position < frequency {
@@ -273,11 +288,11 @@ impl<C: SymbolCoder> ReadTables<C> {
             }
         }
         if t.lane() == 0 {
-            t.shared_store(Self::IS_USED + context, u32::from(is_used));
+            SHARED.0.is_used.store(t, context, u32::from(is_used));
         }
         t.barrier();
         if t.warp() == 0 {
-            let is_used = t.lane() < CONTEXTS && t.shared_load(Self::IS_USED + t.lane()) != 0;
+            let is_used = t.lane() < CONTEXTS && SHARED.0.is_used.load(t, t.lane()) != 0;
             let used = t.ballot(is_used);
             if t.lane() == 0 {
                 // With the words behind it, which decoders bring in, too.

@@ -11,10 +11,9 @@
 use crate::PACKAGE;
 use crate::code::entropy::THREADS;
 use crate::code::entropy::tables::{ENCODE_WORDS, ESCAPED, PLAIN};
-use crate::code::entropy::walk::{OfGroups, QUAD_CODES, QUAD_STEPS, QUADS, Quad};
+use crate::code::entropy::walk::{OfZones, QUAD_CODES, QUAD_STEPS, QUADS, Quad};
 use crate::code::entropy::words::HEAD_WORDS;
 use crate::code::entropy::{bring_tables, first_of_warp};
-use crate::pipeline::blocks::kept_shared_address;
 use crate::pipeline::tiles::layout::{TILE_RAWS, TILE_WORDS, WORDS_END_HALF, region};
 use crate::pipeline::tiles::record::Record;
 use crate::pipeline::tiles::tiling::Tiling;
@@ -26,7 +25,7 @@ use ferrosz_codec::code::entropy::states::{
 use ferrosz_codec::code::entropy::token::{ESCAPE_BITS, SLOTS, TOKENS, Token};
 use ferrosz_codec::shape::StaticShape;
 use ferrosz_codec::tile::{CHUNK_TILES, LANES, TileBox};
-use ferrosz_simt::{Kernel, Name, Package, Thread, View};
+use ferrosz_simt::{Kernel, Layout, Name, Package, Shared, SharedAddress, Thread, View};
 
 /// Encodes tiles of shape `S` with coder `C`. Launched with at least as many warps as there are chunks.
 pub struct Encode<C, S>(PhantomData<(C, S)>);
@@ -37,7 +36,7 @@ pub struct Encode<C, S>(PhantomData<(C, S)>);
 pub struct EncodeParams {
     /// The tiles.
     pub tiling: Tiling,
-    /// The regions of all chunks. Words take the places of their codes.
+    /// The regions of all chunks. Words overwrite their codes.
     pub regions: View<u32>,
     /// What the statistics kernel kept of each tile.
     pub tiles: View<u32>,
@@ -61,33 +60,50 @@ const SYMBOL_BYTES: u32 = 8;
 /// Bytes that a context has in the tables.
 const CONTEXT_BYTES: u32 = SYMBOL_BYTES * TOKENS;
 
+/// The shared memory of a block.
+#[derive(Clone, Copy)]
+struct Scratch {
+    tables: Shared<u32>,
+    /// The context of lanes that have nothing to code. Its only symbol is 0, and to push that changes nothing.
+    nothing: Shared<u32>,
+}
+
+const SHARED: (Scratch, Layout) = {
+    let mut layout = Layout::new();
+    let scratch = Scratch {
+        tables: layout.array("tables", ENCODE_WORDS),
+        nothing: layout.array("context of nothing", CONTEXT_BYTES / 4),
+    };
+    (scratch, layout)
+};
+
 impl<C: SymbolCoder, S: StaticShape> Kernel for Encode<C, S> {
     type Params = EncodeParams;
     const NAME: &'static str =
         const { &Name::of(&["ferrosz_entropy_encode", C::NAME, S::SHAPE.name()]) }.as_str();
     const PACKAGE: Package = PACKAGE;
     const THREADS: u32 = THREADS;
-    const SHARED_WORDS: u32 = ENCODE_WORDS + CONTEXT_BYTES / 4;
+    const SHARED_WORDS: u32 = SHARED.1.words();
     const RESIDENT_BLOCKS: u32 = 2;
 
     #[inline(always)]
     fn run<T: Thread>(t: T, params: &EncodeParams) {
-        bring_tables(t, params.tables, ENCODE_WORDS / 4);
-        // Its only symbol is 0, and to push that changes nothing.
-        if t.thread_index() < CONTEXT_BYTES / 4 {
+        let Scratch { tables, nothing } = SHARED.0;
+        bring_tables(t, params.tables, tables);
+        if t.thread_index() < nothing.len() {
             let word = match t.thread_index() {
                 0 => C::entry(SLOTS, 0),
                 1 => C::reciprocal(SLOTS),
                 _ => 0,
             };
-            t.shared_store(ENCODE_WORDS + t.thread_index(), word);
+            nothing.store(t, t.thread_index(), word);
         }
         t.barrier();
         let chunk = first_of_warp(t);
         if chunk < params.tiling.chunks() {
             let states = States::<C> {
                 region: region(params.regions, chunk),
-                tables: kept_shared_address(t, 0),
+                tables: tables.kept_address(t),
                 x: START,
                 end: WORDS_END_HALF,
                 is_codable: true,
@@ -137,10 +153,10 @@ impl<C: SymbolCoder, S: StaticShape> Work<'_, C, S> {
 
     /// The classes of a tile.
     #[inline(always)]
-    fn classes<T: Thread>(&self, t: T, tile: u32) -> OfGroups {
+    fn classes<T: Thread>(&self, t: T, tile: u32) -> OfZones {
         let kept = self.kept(tile);
         let rest = u64::from(FIRST_CLASSES + t.lane());
-        OfGroups {
+        OfZones {
             first: t.load(kept, u64::from(t.lane())),
             rest: if rest < TILE_RAWS {
                 t.load(kept, rest)
@@ -155,7 +171,7 @@ impl<C: SymbolCoder, S: StaticShape> Work<'_, C, S> {
     fn is_zero<T: Thread>(&self, t: T, tiles: u32) -> bool {
         let mut classes = 0;
         for tile in 0..t.opaque(tiles) {
-            let OfGroups { first, rest, .. } = self.classes(t, tile);
+            let OfZones { first, rest, .. } = self.classes(t, tile);
             classes |= first | rest;
         }
         !t.any(classes != 0)
@@ -167,10 +183,10 @@ impl<C: SymbolCoder, S: StaticShape> Work<'_, C, S> {
         let order = self.params.tiling.order;
         let mut number = tiles * QUADS;
         let mut codes = self.states.load(t, number - 1);
-        let mut contexts = OfGroups {
+        let mut contexts = OfZones {
             first: 0,
             rest: 0,
-            none: self.states.nothing(),
+            none: self.states.nothing().bytes(),
         };
         let mut position = TileBox {
             origin: [0; 3],
@@ -181,14 +197,14 @@ impl<C: SymbolCoder, S: StaticShape> Work<'_, C, S> {
             let tile = number / QUADS;
             if number % QUADS == QUADS - 1 {
                 let classes = self.classes(t, tile);
-                contexts.first = self.states.context(classes.first);
-                contexts.rest = self.states.context(classes.rest);
+                contexts.first = self.states.context(classes.first).bytes();
+                contexts.rest = self.states.context(classes.rest).bytes();
                 position = self.params.tiling.tile(self.chunk, tile).position;
             }
             let now = codes;
             // At the end those of the first quad again.
             codes = self.states.load(t, number.saturating_sub(1));
-            // Other lanes' words take the places of what was loaded so far.
+            // Other lanes' words overwrite what was loaded so far.
             t.sync_warp();
             self.states.prefetch(t, number.saturating_sub(QUADS_AHEAD));
             let quad = Quad::of::<_, S>(t, &order, &position, number % QUADS, contexts);
@@ -204,7 +220,7 @@ impl<C: SymbolCoder, S: StaticShape> Work<'_, C, S> {
     /// Pushes the classes of a tile, those that are popped last first.
     #[inline(always)]
     fn push_classes<T: Thread>(&mut self, t: T, tile: u32) {
-        let OfGroups { first, rest, .. } = self.classes(t, tile);
+        let OfZones { first, rest, .. } = self.classes(t, tile);
         let others = self.params.tiling.order.zones() - FIRST_CLASSES;
         self.states.push_class(t, rest, t.lane() < others);
         self.states.push_class(t, first, true);
@@ -236,8 +252,8 @@ impl<C: SymbolCoder, S: StaticShape> Work<'_, C, S> {
 /// The states of a chunk, of which this lane has one.
 struct States<C> {
     region: View<u32>,
-    /// The address of the tables in shared memory.
-    tables: u32,
+    /// The address of the tables.
+    tables: SharedAddress,
     /// The lane's state.
     x: u32,
     /// The number in the region of the half word that was written last.
@@ -268,7 +284,7 @@ impl<C: SymbolCoder> States<C> {
 
     /// The address of what the tables have of a class, which is not 0 itself; for class 0, of what changes no state.
     #[inline(always)]
-    const fn context(&self, class: u32) -> u32 {
+    fn context(&self, class: u32) -> SharedAddress {
         if class == 0 {
             self.nothing()
         } else {
@@ -278,8 +294,9 @@ impl<C: SymbolCoder> States<C> {
 
     /// The address of the context of lanes that have nothing to code.
     #[inline(always)]
-    const fn nothing(&self) -> u32 {
-        self.tables + 4 * ENCODE_WORDS
+    fn nothing(&self) -> SharedAddress {
+        let Scratch { tables, nothing } = SHARED.0;
+        self.tables + nothing.bytes_behind(tables)
     }
 
     #[inline(always)]
@@ -291,7 +308,8 @@ impl<C: SymbolCoder> States<C> {
             let last = codes.len() - 1 - back;
             let step = last as u32;
             if quad.any >> step & 1 == 1 {
-                self.push_code(t, codes[last], quad.of_code(step));
+                let context = SharedAddress::from_bytes(quad.of_code(step));
+                self.push_code(t, codes[last], context);
             }
         }
     }
@@ -312,7 +330,8 @@ impl<C: SymbolCoder> States<C> {
             let (token, own_bits) = own_token(t, *z);
             let i = step as usize;
             // Codes of lanes that have nothing to code are 0: so is their token, and it has no bits.
-            symbols[i] = t.shared_load2_at(quad.of_step(step) + SYMBOL_BYTES * token);
+            let context = SharedAddress::from_bytes(quad.of_step(step));
+            symbols[i] = t.shared_load2_at(context + SYMBOL_BYTES * token);
             bits[i] = own_bits;
             flags |= symbols[i][0];
             greatest = greatest.max(own_bits);
@@ -361,7 +380,7 @@ impl<C: SymbolCoder> States<C> {
 
     /// Pushes a code, whose context's symbols begin at the address `context`.
     #[inline(always)]
-    fn push_code<T: Thread>(&mut self, t: T, z: u32, context: u32) {
+    fn push_code<T: Thread>(&mut self, t: T, z: u32, context: SharedAddress) {
         let (token, own_bits) = own_token(t, z);
         let [entry, reciprocal] = t.shared_load2_at(context + SYMBOL_BYTES * token);
         let bits = if entry & ESCAPED != 0 {

@@ -3,7 +3,7 @@
 use crate::primitives::scan::warp_inclusive_sum;
 use ferrosz_codec::code::entropy::states::SymbolCoder;
 use ferrosz_codec::code::entropy::token::TOKENS;
-use ferrosz_simt::{Thread, WARP};
+use ferrosz_simt::{Shared, Thread, WARP};
 
 /// Symbols of a lane. The last lanes have some that do not exist, whose frequencies are 0.
 pub const OWN: usize = TOKENS.div_ceil(WARP) as usize;
@@ -29,21 +29,21 @@ pub fn own<T: Thread>(t: T, of: impl Fn(u32) -> u32) -> Own {
     })
 }
 
-/// Writes what the warp has of its symbols to shared memory, from word `first` on.
+/// Writes what the warp has of its symbols to an array with an element for each symbol.
 #[inline(always)]
-pub fn store<T: Thread>(t: T, first: u32, own: Own) {
+pub fn store<T: Thread>(t: T, to: Shared<u32>, own: Own) {
     for (i, value) in own.iter().enumerate() {
         let symbol = symbol(t, i);
         if symbol < TOKENS {
-            t.shared_store(first + symbol, *value);
+            to.store(t, symbol, *value);
         }
     }
 }
 
 /// Where the intervals of this lane's symbols start, as `ferrosz_codec::code::entropy::tables::intervals` says. The frequencies
-/// of all symbols are also in shared memory, from word `first` on. For a warp.
+/// of all symbols are also in `all`. For a warp.
 #[inline(always)]
-pub fn starts<T: Thread, C: SymbolCoder>(t: T, first: u32, frequencies: Own) -> Own {
+pub fn starts<T: Thread, C: SymbolCoder>(t: T, all: Shared<u32>, frequencies: Own) -> Own {
     if !C::BY_FREQUENCY {
         let own = frequencies.iter().sum();
         let mut before = warp_inclusive_sum(t, own) - own;
@@ -55,7 +55,7 @@ pub fn starts<T: Thread, C: SymbolCoder>(t: T, first: u32, frequencies: Own) -> 
     }
     let mut starts = [0; OWN];
     for other in 0..t.opaque(TOKENS) {
-        let frequency = t.shared_load(first + other);
+        let frequency = all.load(t, other);
         for i in 0..OWN {
             let is_before =
                 frequency > frequencies[i] || frequency == frequencies[i] && other < symbol(t, i);

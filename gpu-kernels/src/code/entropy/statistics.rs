@@ -7,7 +7,7 @@
 
 use crate::PACKAGE;
 use crate::code::entropy::walk::{
-    OfGroups, QUAD_CODES, QUAD_STEPS, QUADS, Quad, levels_of_row_starts,
+    OfZones, QUAD_CODES, QUAD_STEPS, QUADS, Quad, levels_of_row_starts,
 };
 use crate::code::entropy::{THREADS, WARPS};
 use crate::pipeline::tiles::layout::{MARKS, TILE_RAWS, TILE_WORDS, region};
@@ -17,7 +17,7 @@ use ferrosz_codec::code::entropy::class::{CONTEXTS, FIRST_CLASSES, class};
 use ferrosz_codec::code::entropy::token::{RAW, TOKENS, Token};
 use ferrosz_codec::shape::{Shape, StaticShape};
 use ferrosz_codec::tile::{CHUNK_TILES, LANES, STEPS, TILE, TileOrder, ZONES};
-use ferrosz_simt::{Kernel, Name, Package, Thread, View, WARP};
+use ferrosz_simt::{Kernel, Layout, Name, Package, Shared, Thread, View, WARP};
 
 /// Finds classes and counts symbols, in tiles of shape `S`. Launched with any number of blocks; a warp for each tile is best.
 pub struct Statistics<S>(PhantomData<S>);
@@ -39,11 +39,25 @@ pub struct StatisticsParams {
 /// Symbols of all contexts.
 pub const COUNTERS: u32 = CONTEXTS * TOKENS;
 
-/// The words of shared memory, a warp one, that say whether its tile is counted.
-const IS_COUNTED: u32 = COUNTERS;
+/// The shared memory of a block.
+#[derive(Clone, Copy)]
+struct Scratch {
+    counts: Shared<u32>,
+    /// For each warp, whether its tile is counted.
+    is_counted: Shared<u32>,
+    /// For each warp, the classes of its tile: of zone `lane`, and [`WARP`] further of zone 32 + `lane`.
+    classes: Shared<u32>,
+}
 
-/// The first of those in which warps leave the classes of their tiles.
-const LEFT: u32 = IS_COUNTED + WARPS;
+const SHARED: (Scratch, Layout) = {
+    let mut layout = Layout::new();
+    let scratch = Scratch {
+        counts: layout.array("counts", COUNTERS),
+        is_counted: layout.array("is counted", WARPS),
+        classes: layout.array("classes", WARPS * 2 * WARP),
+    };
+    (scratch, layout)
+};
 
 /// Quads that a warp reads before it looks at the first.
 const IN_FLIGHT: usize = 4;
@@ -54,14 +68,14 @@ impl<S: StaticShape> Kernel for Statistics<S> {
         const { &Name::of(&["ferrosz_entropy_statistics", S::SHAPE.name()]) }.as_str();
     const PACKAGE: Package = PACKAGE;
     const THREADS: u32 = THREADS;
-    const SHARED_WORDS: u32 = LEFT + WARPS * 2 * WARP;
+    const SHARED_WORDS: u32 = SHARED.1.words();
     const RESIDENT_BLOCKS: u32 = 4;
 
     #[inline(always)]
     fn run<T: Thread>(t: T, params: &StatisticsParams) {
         let mut counter = t.thread_index();
         while counter < COUNTERS {
-            t.shared_store(counter, 0);
+            SHARED.0.counts.store(t, counter, 0);
             counter += THREADS;
         }
         t.barrier();
@@ -78,7 +92,7 @@ impl<S: StaticShape> Kernel for Statistics<S> {
         }
         let mut counter = t.thread_index();
         while counter < COUNTERS {
-            let count = t.shared_load(counter);
+            let count = SHARED.0.counts.load(t, counter);
             if count != 0 {
                 t.atomic_add(params.counts, u64::from(counter), u64::from(count));
             }
@@ -103,15 +117,15 @@ impl<S: StaticShape> Statistics<S> {
             }
         }
         if t.lane() == 0 {
-            t.shared_store(IS_COUNTED + own, u32::from(is_counted));
+            SHARED.0.is_counted.store(t, own, u32::from(is_counted));
         }
         if !t.barrier_or(is_counted) {
             return false;
         }
         for warp in 0..t.opaque(WARPS) {
-            if t.shared_load(IS_COUNTED + warp) != 0 {
+            if SHARED.0.is_counted.load(t, warp) != 0 {
                 let work = Work::<S>::new(params, first + u64::from(warp));
-                work.count(t, OfGroups::left_by(t, warp), own);
+                work.count(t, OfZones::left_by(t, warp), own);
             }
         }
         t.barrier();
@@ -119,28 +133,22 @@ impl<S: StaticShape> Statistics<S> {
     }
 }
 
-/// Where in shared memory a warp leaves the class of zone `lane`, and [`WARP`] further that of zone 32 + `lane`.
-#[inline(always)]
-fn left_at<T: Thread>(t: T, warp: u32) -> u32 {
-    LEFT + warp * 2 * WARP + t.lane()
-}
-
-impl OfGroups {
+impl OfZones {
     /// Leaves them for the other warps of the block.
     #[inline(always)]
     fn leave<T: Thread>(self, t: T, own: u32) {
-        let at = left_at(t, own);
-        t.shared_store(at, self.first);
-        t.shared_store(at + WARP, self.rest);
+        let at = own * 2 * WARP + t.lane();
+        SHARED.0.classes.store(t, at, self.first);
+        SHARED.0.classes.store(t, at + WARP, self.rest);
     }
 
     /// What a warp has left.
     #[inline(always)]
     fn left_by<T: Thread>(t: T, warp: u32) -> Self {
-        let at = left_at(t, warp);
+        let at = warp * 2 * WARP + t.lane();
         Self {
-            first: t.shared_load(at),
-            rest: t.shared_load(at + WARP),
+            first: SHARED.0.classes.load(t, at),
+            rest: SHARED.0.classes.load(t, at + WARP),
             none: 0,
         }
     }
@@ -178,9 +186,9 @@ impl<'a, S: StaticShape> Work<'a, S> {
 
     /// Finds the classes of the tile's zones, and marks what is stored as it is.
     #[inline(always)]
-    fn run<T: Thread>(&self, t: T) -> OfGroups {
+    fn run<T: Thread>(&self, t: T) -> OfZones {
         let (sums, has_raws) = self.sum(t);
-        let classes = OfGroups {
+        let classes = OfZones {
             first: class(S::SHAPE, t.lane(), sums.first),
             rest: if t.lane() < ZONES - FIRST_CLASSES {
                 class(S::SHAPE, FIRST_CLASSES + t.lane(), sums.rest)
@@ -196,13 +204,13 @@ impl<'a, S: StaticShape> Work<'a, S> {
 
     /// Whether there are symbols to count.
     #[inline(always)]
-    fn is_counted<T: Thread>(&self, t: T, classes: OfGroups) -> bool {
+    fn is_counted<T: Thread>(&self, t: T, classes: OfZones) -> bool {
         t.any(classes.first | classes.rest != 0) && self.params.tiling.is_counted(self.chunk)
     }
 
     /// Keeps the tile's classes.
     #[inline(always)]
-    fn store<T: Thread>(&self, t: T, classes: OfGroups, raws: u32) {
+    fn store<T: Thread>(&self, t: T, classes: OfZones, raws: u32) {
         let tile = self.chunk * u64::from(CHUNK_TILES) + u64::from(self.tile);
         let tiles = self.params.tiles.from(tile * TILE_WORDS);
         t.store(tiles, u64::from(t.lane()), classes.first);
@@ -216,7 +224,7 @@ impl<'a, S: StaticShape> Work<'a, S> {
 
     /// The sums of the magnitudes of the tile's zones, and whether any code is [`RAW`].
     #[inline(always)]
-    fn sum<T: Thread>(&self, t: T) -> (OfGroups, bool) {
+    fn sum<T: Thread>(&self, t: T) -> (OfZones, bool) {
         let first = self.tile * (TILE as u32 / CODES_OF_UNIT);
         let load = |quad: u32| {
             let unit = first + quad * (QUAD_CODES / CODES_OF_UNIT) + t.lane();
@@ -226,7 +234,7 @@ impl<'a, S: StaticShape> Work<'a, S> {
             shape: S::SHAPE,
             ..self.params.tiling.order
         };
-        let mut sums = GroupSums::default();
+        let mut sums = ZoneSums::default();
         for batch in 0..t.opaque(QUADS / IN_FLIGHT as u32) {
             let quad = batch * IN_FLIGHT as u32;
             let units: [[u32; 4]; IN_FLIGHT] = core::array::from_fn(|i| load(quad + i as u32));
@@ -273,17 +281,17 @@ impl<'a, S: StaticShape> Work<'a, S> {
 
     /// Counts the symbols of a warp's frequency of the tile's quads.
     #[inline(always)]
-    fn count<T: Thread>(&self, t: T, classes: OfGroups, warp: u32) {
+    fn count<T: Thread>(&self, t: T, classes: OfZones, warp: u32) {
         let order = &self.params.tiling.order;
         if warp == 0 {
-            t.shared_add(classes.first, 1);
+            SHARED.0.counts.add(t, classes.first, 1);
             if t.lane() < order.zones() - FIRST_CLASSES {
-                t.shared_add(classes.rest, 1);
+                SHARED.0.counts.add(t, classes.rest, 1);
             }
         }
         let position = self.params.tiling.tile(self.chunk, self.tile).position;
         // A class as the first counter of its context.
-        let zones = OfGroups {
+        let zones = OfZones {
             first: classes.first * TOKENS,
             rest: classes.rest * TOKENS,
             none: 0,
@@ -314,13 +322,16 @@ fn count_quad<T: Thread>(t: T, quad: &Quad, codes: [u32; QUAD_STEPS as usize]) {
             if *z == 0 {
                 zeros[Quad::first_alike(step) as usize] += 1;
             } else {
-                t.shared_add(quad.of_step(step) + Token::of(*z).number, 1);
+                SHARED
+                    .0
+                    .counts
+                    .add(t, quad.of_step(step) + Token::of(*z).number, 1);
             }
         }
     }
     for (step, zeros) in (0..).zip(&zeros) {
         if *zeros != 0 {
-            t.shared_add(quad.of_step(step), *zeros);
+            SHARED.0.counts.add(t, quad.of_step(step), *zeros);
         }
     }
 }
@@ -386,7 +397,7 @@ impl Parts {
 /// Sums of magnitudes, while a warp reads a tile 16 bytes a lane: a lane has four even and four odd lanes' codes of a
 /// step, 8 lanes from 8 (lane % 4) on, of step lane / 4 of each quad.
 #[derive(Default)]
-struct GroupSums {
+struct ZoneSums {
     /// Since the last flush, of the first and of the second half of every 16 rows.
     halves: [HalfSums; 2],
     /// Of the higher levels.
@@ -407,7 +418,7 @@ struct HalfSums {
     level_1: u32,
 }
 
-impl GroupSums {
+impl ZoneSums {
     /// Adds the codes of a quad, which is of one half of its 16 rows.
     #[inline(always)]
     fn add<T: Thread>(&mut self, t: T, parts: &Parts, half: usize, unit: [u32; 4]) {
@@ -442,10 +453,10 @@ impl GroupSums {
 
     /// The sums of all zones.
     #[inline(always)]
-    fn finish<T: Thread>(&self, t: T) -> OfGroups {
+    fn finish<T: Thread>(&self, t: T) -> OfZones {
         let higher = t.reduce_add(self.higher);
         let is_last = t.lane() == ZONES - 1 - FIRST_CLASSES;
-        OfGroups {
+        OfZones {
             first: self.first,
             rest: self.rest + if is_last { higher } else { 0 },
             none: 0,

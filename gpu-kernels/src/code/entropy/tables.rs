@@ -16,7 +16,7 @@ use ferrosz_codec::code::entropy::lengths::{
 };
 use ferrosz_codec::code::entropy::states::SymbolCoder;
 use ferrosz_codec::code::entropy::token::{ESCAPE, SLOTS, TOKENS};
-use ferrosz_simt::{Kernel, Name, Package, Thread, View, WARP};
+use ferrosz_simt::{Kernel, Layout, Name, Package, Shared, Thread, View, WARP};
 
 /// Makes the tables of coder `C`. Launched with one block.
 pub struct MakeTables<C>(PhantomData<C>);
@@ -51,26 +51,48 @@ pub const PLAIN: u32 = (1 << 28) - 1;
 /// Words of a context's body in shared memory.
 const BODY_WORDS: u32 = MAX_WORDS as u32 / CONTEXTS;
 
+/// The shared memory of the block.
+#[derive(Clone, Copy)]
+struct Scratch {
+    /// By context and symbol: weights or counts, then frequencies.
+    frequencies: Shared<u32>,
+    /// For each context, what lengths are found in, and then its body.
+    work: Shared<u32>,
+    /// For each context, the words of its body.
+    sizes: Shared<u32>,
+}
+
+const SHARED: (Scratch, Layout) = {
+    let mut layout = Layout::new();
+    let scratch = Scratch {
+        frequencies: layout.array("frequencies", CONTEXTS * TOKENS),
+        work: layout.array("work", CONTEXTS * MEMORY_WORDS),
+        sizes: layout.array("sizes", CONTEXTS),
+    };
+    (scratch, layout)
+};
+
+/// What this warp has to work in.
+#[inline(always)]
+fn work_of_warp<T: Thread>(t: T) -> Shared<u32> {
+    (SHARED.0.work).part(t.warp() * MEMORY_WORDS, MEMORY_WORDS)
+}
+
 impl<C: SymbolCoder> Kernel for MakeTables<C> {
     type Params = TablesParams;
     const NAME: &'static str = const { &Name::of(&["ferrosz_entropy_tables", C::NAME]) }.as_str();
     const PACKAGE: Package = PACKAGE;
     const THREADS: u32 = THREADS;
-    const SHARED_WORDS: u32 = Self::SIZES + CONTEXTS;
+    const SHARED_WORDS: u32 = SHARED.1.words();
     const RESIDENT_BLOCKS: u32 = 1;
 
     #[inline(always)]
     fn run<T: Thread>(t: T, params: &TablesParams) {
         let context = t.warp();
-        let own_frequencies = Self::FREQUENCIES + context * TOKENS;
+        let own_frequencies = SHARED.0.frequencies.part(context * TOKENS, TOKENS);
         let counts = Self::counts(t, params, context);
         let frequencies = if C::POWERS_OF_TWO {
-            Self::lengths(
-                t,
-                counts,
-                own_frequencies,
-                Self::WORK + context * Self::WORK_WORDS,
-            )
+            Self::lengths(t, counts, own_frequencies, work_of_warp(t))
         } else {
             frequencies(t, counts)
         };
@@ -82,14 +104,6 @@ impl<C: SymbolCoder> Kernel for MakeTables<C> {
 }
 
 impl<C: SymbolCoder> MakeTables<C> {
-    /// By context and symbol: weights or counts, then frequencies.
-    const FREQUENCIES: u32 = 0;
-    /// For each context, what lengths are found in, and then its body.
-    const WORK: u32 = CONTEXTS * TOKENS;
-    const WORK_WORDS: u32 = MEMORY_WORDS;
-    /// For each context, the words of its body.
-    const SIZES: u32 = Self::WORK + CONTEXTS * Self::WORK_WORDS;
-
     /// This lane's counts of its context.
     #[inline(always)]
     fn counts<T: Thread>(t: T, params: &TablesParams, context: u32) -> Own {
@@ -101,17 +115,16 @@ impl<C: SymbolCoder> MakeTables<C> {
         })
     }
 
-    /// FrequencyTables that are powers of two. `weights` is the first of the words for the context's weights, `memory` of those to
-    /// work in.
+    /// Frequencies that are powers of two. `weights` is for the context's weights, `memory` to work in.
     #[inline(always)]
-    fn lengths<T: Thread>(t: T, counts: Own, weights: u32, memory: u32) -> Own {
+    fn lengths<T: Thread>(t: T, counts: Own, weights: Shared<u32>, memory: Shared<u32>) -> Own {
         let total = warp_sum_u64(t, sum_u64(counts.map(u64::from)));
         let own = counts.map(|count| weight(count, total));
         frequency_tables::store(t, weights, own);
         t.sync_warp();
         let mut ranks = [0; OWN];
         for other in 0..t.opaque(TOKENS) {
-            let lighter = t.shared_load(weights + other);
+            let lighter = weights.load(t, other);
             for i in 0..OWN {
                 let symbol = frequency_tables::symbol(t, i);
                 let counts = lighter > 0 && is_lighter((lighter, other), (own[i], symbol));
@@ -120,18 +133,18 @@ impl<C: SymbolCoder> MakeTables<C> {
         }
         for i in 0..OWN {
             if own[i] > 0 {
-                t.shared_store(memory + ranks[i], own[i]);
+                memory.store(t, ranks[i], own[i]);
             }
         }
         let used = t.reduce_add(own.map(|weight| u32::from(weight > 0)).iter().sum());
         t.sync_warp();
         if t.lane() == 0 {
-            lengths_of_sorted(&mut SharedMemory { t, first: memory }, used);
+            lengths_of_sorted(&mut OneThread { t, memory }, used);
         }
         t.sync_warp();
         core::array::from_fn(|i| {
             if own[i] > 0 {
-                SLOTS >> t.shared_load(memory + ranks[i])
+                SLOTS >> memory.load(t, ranks[i])
             } else {
                 0
             }
@@ -143,7 +156,7 @@ impl<C: SymbolCoder> MakeTables<C> {
     fn store_symbols<T: Thread>(
         t: T,
         params: &TablesParams,
-        own_frequencies: u32,
+        own_frequencies: Shared<u32>,
         frequencies: Own,
     ) {
         let starts = starts::<T, C>(t, own_frequencies, frequencies);
@@ -184,11 +197,11 @@ impl<C: SymbolCoder> MakeTables<C> {
     fn write<T: Thread>(t: T, params: &TablesParams, frequencies: Own) {
         let own = Self::collect(t, frequencies);
         if t.lane() == 0 {
-            t.shared_store(Self::SIZES + t.warp(), own.words);
+            SHARED.0.sizes.store(t, t.warp(), own.words);
         }
         t.barrier();
         let size = if t.lane() < CONTEXTS {
-            t.shared_load(Self::SIZES + t.lane())
+            SHARED.0.sizes.load(t, t.lane())
         } else {
             0
         };
@@ -205,7 +218,7 @@ impl<C: SymbolCoder> MakeTables<C> {
         }
         let mut word = t.lane();
         while word < own.words {
-            store(CONTEXTS + start + word, t.shared_load(Self::body(t) + word));
+            store(CONTEXTS + start + word, work_of_warp(t).load(t, word));
             word += WARP;
         }
         if t.warp() == 0 {
@@ -217,12 +230,6 @@ impl<C: SymbolCoder> MakeTables<C> {
                 t.atomic_store(params.cells, cells::FREQUENCIES_WORDS, u64::from(padded));
             }
         }
-    }
-
-    /// The first word of shared memory in which a warp collects the frequencies of its context.
-    #[inline(always)]
-    fn body<T: Thread>(t: T) -> u32 {
-        Self::WORK + t.warp() * Self::WORK_WORDS
     }
 
     /// Collects the frequencies of a warp's context as the stream has them. For a whole warp.
@@ -239,7 +246,7 @@ impl<C: SymbolCoder> MakeTables<C> {
         let [from_end, end] = ends.map(|end| t.reduce_max(end));
         let first = if end > 0 { TOKENS - from_end } else { 0 };
         let symbols = end - first;
-        let body = Self::body(t);
+        let body = work_of_warp(t);
         clear(t, body);
         let lows = frequencies.map(|frequency| low_bits::<C>(frequency_length(frequency)));
         let mut at = LENGTH_BITS * symbols + before(t, lows);
@@ -269,7 +276,7 @@ struct Collected {
     words: u32,
 }
 
-/// FrequencyTables in proportion to counts.
+/// Frequencies in proportion to counts.
 #[inline(always)]
 fn frequencies<T: Thread>(t: T, counts: Own) -> Own {
     let count = warp_sum_u64(t, sum_u64(counts.map(u64::from)));
@@ -306,11 +313,11 @@ fn before<T: Thread>(t: T, values: Own) -> u32 {
 
 /// Makes the words of a body 0. For a warp, whose accesses it orders.
 #[inline(always)]
-fn clear<T: Thread>(t: T, body: u32) {
+fn clear<T: Thread>(t: T, body: Shared<u32>) {
     t.sync_warp();
     let mut word = t.lane();
     while word < BODY_WORDS {
-        t.shared_store(body + word, 0);
+        body.store(t, word, 0);
         word += WARP;
     }
     t.sync_warp();
@@ -318,29 +325,29 @@ fn clear<T: Thread>(t: T, body: u32) {
 
 /// Sets bits of a body from bit `at` on.
 #[inline(always)]
-fn or_bits<T: Thread>(t: T, body: u32, at: u32, bits: u32) {
+fn or_bits<T: Thread>(t: T, body: Shared<u32>, at: u32, bits: u32) {
     let both = u64::from(bits) << (at % 32);
-    let word = body + at / 32;
-    t.shared_or(word, both as u32);
+    let word = at / 32;
+    body.or(t, word, both as u32);
     if both >> 32 != 0 {
-        t.shared_or(word + 1, (both >> 32) as u32);
+        body.or(t, word + 1, (both >> 32) as u32);
     }
 }
 
-/// A stretch of shared memory that one thread works in.
-struct SharedMemory<T> {
+/// Shared memory that one thread works in.
+struct OneThread<T> {
     t: T,
-    first: u32,
+    memory: Shared<u32>,
 }
 
-impl<T: Thread> Memory for SharedMemory<T> {
+impl<T: Thread> Memory for OneThread<T> {
     #[inline(always)]
     fn get(&self, at: u32) -> u32 {
-        self.t.shared_load(self.first + at)
+        self.memory.load(self.t, at)
     }
 
     #[inline(always)]
     fn set(&mut self, at: u32, word: u32) {
-        self.t.shared_store(self.first + at, word);
+        self.memory.store(self.t, at, word);
     }
 }

@@ -17,22 +17,22 @@ pub const QUAD_CODES: u32 = QUAD_STEPS * LANES;
 /// The steps of a quad that start a row; the others have positions of level 0 alone.
 const ROW_STARTS: u32 = 0b0101_0101;
 
-/// What stands for a zone, say its class: of zones 0 to 31 the one of this lane's number, and in the lanes up
-/// to 4 that of zone 32 + lane.
+/// A number for each zone of a tile, for example its class. Lane l holds that of zone l and, up to lane 4, that of zone
+/// 32 + l.
 #[derive(Clone, Copy)]
-pub struct OfGroups {
+pub struct OfZones {
     /// That of zone `lane`.
     pub first: u32,
     /// That of zone 32 + `lane`.
     pub rest: u32,
-    /// What stands for all zones without codes, and for no zone.
+    /// The number that zones without codes have, and positions without a zone.
     pub none: u32,
 }
 
 /// Four rows of a tile, as a lane sees them.
 #[derive(Clone, Copy)]
 pub struct Quad {
-    /// What stands for the zone of a position of an odd step.
+    /// The zone's number at a position of an odd step.
     odd_steps: u32,
     /// Of the step that starts row 0, row 2, and one of the others.
     row_starts: [u32; 3],
@@ -40,10 +40,10 @@ pub struct Quad {
     active: u32,
     /// Bit s says that some lane has one.
     pub any: u32,
-    /// Whether each step has a position with a code, and all positions lie in the field: then what stands for a lane's zone
-    /// ([`Quad::of_step`]) is what says that it has no code.
+    /// Whether each step has a position with a code, and all positions lie in the field: then a lane without a code is known by
+    /// its zone's number ([`Quad::of_step`]).
     pub is_full: bool,
-    /// What stands for no zone.
+    /// The number of no zone.
     none: u32,
 }
 
@@ -60,7 +60,7 @@ impl Quad {
         order: &TileOrder,
         tile: &TileBox,
         quad: u32,
-        zones: OfGroups,
+        zones: OfZones,
     ) -> Self {
         let order = TileOrder {
             shape: S::SHAPE,
@@ -104,7 +104,7 @@ impl Quad {
         self.active >> step & 1 == 1
     }
 
-    /// What stands for the zone of this lane's position in a step, if it has a code there.
+    /// The number of the zone of this lane's position in a step, if it has a code there.
     #[inline(always)]
     pub fn of_code(&self, step: u32) -> u32 {
         if self.is_active(step) {
@@ -114,7 +114,7 @@ impl Quad {
         }
     }
 
-    /// What stands for the zone of this lane's position in a step, even if that is not in the field.
+    /// The number of the zone of this lane's position in a step, even if that is not in the field.
     #[inline(always)]
     pub fn of_step(&self, step: u32) -> u32 {
         match Self::first_alike(step) {
@@ -136,8 +136,8 @@ impl Quad {
     }
 }
 
-/// What stands for the zones of the steps that start row 0, row 2 and the odd rows of the quad that begins with
-/// row `row`, given what does for level 0, level 1, higher levels and no zone.
+/// The numbers of the zones of the steps that start row 0, row 2 and the odd rows of the quad that begins with row `row`,
+/// given those of level 0, level 1, higher levels and no zone.
 #[inline(always)]
 fn row_starts(order: &TileOrder, row: u32, lane: u32, levels: [u32; 4]) -> [u32; 3] {
     let [level_0, level_1, higher, none] = levels;
@@ -221,7 +221,7 @@ mod tests {
     fn check<S: StaticShape>(order: &TileOrder, tile: &TileBox) {
         let found = RefCell::new(vec![0; (STEPS * LANES) as usize]);
         let kernel = |t: EmulatorThread<'_>| {
-            let zones = OfGroups {
+            let zones = OfZones {
                 first: 1 + t.lane(),
                 rest: 33 + t.lane(),
                 none: 0,

@@ -8,7 +8,7 @@ use crate::primitives::scan::warp_inclusive_sum;
 use core::array::from_fn;
 use ferrosz_codec::code::entropy::states::spare_bits;
 use ferrosz_codec::tile::LANES;
-use ferrosz_simt::Thread;
+use ferrosz_simt::{Layout, Shared, Thread};
 
 /// The words of interleaved states. The unit of [`Record::words`] is half a word.
 pub struct StateWords;
@@ -22,42 +22,46 @@ pub const HEAD_WORDS: u32 = 1 + LANES / 8;
 impl CodedWords for StateWords {
     const PLACE: &'static str = "ferrosz_entropy_place";
     // Head and states, which have 31 bits each at most.
-    const SCRATCH_WORDS: u32 = HEAD_WORDS + LANES;
+    type Scratch = Shared<u32>;
+    const SHARED: (Shared<u32>, Layout) = {
+        let mut layout = Layout::new();
+        (layout.array("head and states", HEAD_WORDS + LANES), layout)
+    };
     const RESIDENT_BLOCKS: u32 = 3;
 
     #[inline(always)]
-    fn place<T: Thread>(t: T, work: &mut Work<'_>) {
-        place_head(t, work);
+    fn place<T: Thread>(t: T, work: &mut Work<'_>, head: Shared<u32>) {
+        place_head(t, work, head);
         place_words(t, work);
     }
 }
 
 /// Writes the number of words and the states. For the whole block.
 #[inline(always)]
-fn place_head<T: Thread>(t: T, work: &mut Work<'_>) {
-    if t.thread_index() < StateWords::SCRATCH_WORDS {
-        t.shared_store(t.thread_index(), 0);
+fn place_head<T: Thread>(t: T, work: &mut Work<'_>, head: Shared<u32>) {
+    if t.thread_index() < head.len() {
+        head.store(t, t.thread_index(), 0);
     }
     t.barrier();
     if t.warp() == 0 {
         let x = Record::state(t, work.params.records, work.chunk);
         let spare = spare_bits(x);
         if t.lane() == 0 {
-            t.shared_or(0, work.record.words);
+            head.or(t, 0, work.record.words);
         }
-        t.shared_or(1 + t.lane() / 8, spare << (4 * (t.lane() % 8)));
+        head.or(t, 1 + t.lane() / 8, spare << (4 * (t.lane() % 8)));
         let bits = 16 + spare;
         let at = warp_inclusive_sum(t, bits) - bits;
         let both = u64::from(x & ((1 << bits) - 1)) << (at % 32);
-        t.shared_or(HEAD_WORDS + at / 32, both as u32);
+        head.or(t, HEAD_WORDS + at / 32, both as u32);
         if both >> 32 != 0 {
-            t.shared_or(HEAD_WORDS + at / 32 + 1, (both >> 32) as u32);
+            head.or(t, HEAD_WORDS + at / 32 + 1, (both >> 32) as u32);
         }
     }
     t.barrier();
     let at = t.thread_index();
     if at < work.record.words_at {
-        work.store(t, at, t.shared_load(at));
+        work.store(t, at, head.load(t, at));
     }
 }
 

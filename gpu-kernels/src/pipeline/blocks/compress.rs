@@ -1,13 +1,14 @@
 //! Compression in one kernel: one thread block a chunk, one thread a group: a coding block or half of
 //! one.
 //!
-//! 1. Take a ticket: the chunk. Bring its elements into shared memory ([`Tile`]).
+//! 1. Take a ticket: the chunk. Bring its elements into shared memory ([`StagedChunk`]).
 //! 2. Each thread quantises its row, takes differences, and knows the length of its body.
 //! 3. A sum over the thread block gives every body its position in the chunk, and the chunk its form
 //!    and length, which is published at once for the look-back.
 //! 4. The chunk's image is built in shared memory, where the elements lay.
 //! 5. The look-back gives the chunk its position in the stream; the image is copied there, 16 bytes a
-//!    thread, and its checksum taken on the way.
+//!    thread.
+//! 6. The checksum, taken on the way, goes into the chunk's table entry.
 //!
 //! The last chunk completes the header. Nothing depends on the order in which blocks run.
 
@@ -18,12 +19,14 @@ use crate::code::fixed_length::{Image, write_body};
 use crate::pipeline::blocks::CHUNK_THREADS;
 use crate::pipeline::blocks::CHUNK_WARPS;
 use crate::pipeline::blocks::compress::work::Work;
-use crate::pipeline::blocks::staged_chunk::{Tile, UnitSteps};
+use crate::pipeline::blocks::staged_chunk::{StagedChunk, UnitSteps};
+use crate::pipeline::cells::{self, Given};
 use crate::pipeline::identity::IdentityOf;
 use crate::predict::{group, layer};
 use crate::primitives::element::by_width;
+use crate::primitives::look_back::{look_back, publish};
 use crate::primitives::scan::{BlockSum, block_sum, store_warp_sum_u64, sum_of_warps};
-use crate::primitives::task::Task;
+use crate::primitives::task;
 use core::marker::PhantomData;
 use ferrosz_codec::Element;
 use ferrosz_codec::code::fixed_length::block::{SignedGroup, choose_rate};
@@ -37,7 +40,7 @@ use ferrosz_codec::predict::difference;
 use ferrosz_codec::predict::group::{Group, MAX_REACH};
 use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::shape::{Shape, StaticShape, WHOLE_GROUP};
-use ferrosz_simt::{Kernel, Name, Package, Thread, View};
+use ferrosz_simt::{Kernel, Layout, Name, Package, Shared, Thread, View};
 
 /// Compresses a field of `E` with codec `C` in blocks of shape `S`. Launched with one block a chunk.
 pub struct Compress<E, C, S>(PhantomData<(E, C, S)>);
@@ -56,10 +59,8 @@ pub struct CompressParams {
     pub stream: View<u32>,
     /// The workspace: see [`crate::pipeline::cells`].
     pub cells: View<u64>,
-    /// The quantiser's bits, unless it is in the workspace.
-    pub quantizer: [u64; 3],
-    /// Not 0 if the quantiser is in the workspace.
-    pub quantizer_in_cells: u32,
+    /// The quantiser's bits.
+    pub quantizer: Given<3>,
     /// The header, to be completed with the error and the payload's length.
     pub header: Draft,
     /// The header's identity.
@@ -79,52 +80,100 @@ impl<E: Element, C: StaticCodec, S: StaticShape> Kernel for Compress<E, C, S> {
     .as_str();
     const PACKAGE: Package = PACKAGE;
     const THREADS: u32 = CHUNK_THREADS;
-    const SHARED_WORDS: u32 = Self::START + 2;
+    const SHARED_WORDS: u32 = Scratch::<E>::SHARED.1.words();
     const RESIDENT_BLOCKS: u32 = by_width::<E>(4, 3);
 
     #[inline(always)]
     fn run<T: Thread>(t: T, params: &CompressParams) {
-        let work = Work::<E, S>::take(t, params, Self::TASK);
+        let shared = Scratch::<E>::SHARED.0;
+        // 1. Take a chunk, and bring its elements in.
+        let work = Work::<E, S>::take(t, params, shared);
         work.stage(t);
-        let coded = Self::code(t, &work);
+        // 2. Code this thread's group.
+        let coded = Self::code(t, &work, shared.layer);
+        // 3. Find where each part goes in the chunk, the chunk's form and its length. The length is published.
         let sizes = coded.own_bytes::<T, S>(t) | coded.mask.count_ones() << 16;
-        let positions = block_sum::<T, CHUNK_WARPS>(t, sizes, Self::BODY_SUMS);
-        let work = work.again(t, Self::TASK);
+        let positions = block_sum::<T, CHUNK_WARPS>(t, sizes, shared.body_sums);
+        let work = work.again(t);
         let (sections, flags) = Self::sections(t, &work, coded.mask, positions.total);
         let is_constant = work.quantizer(t).is_lossless() && work.is_constant(t);
         let elements = work.chunk.elements();
         let (form, words) = sections.choose(elements, E::WORDS as u32, coded.initial, is_constant);
-        work.publish(t, words);
-        // From here on the tile holds the chunk's image instead of its elements.
+        let (states, bytes) = ((params.cells, cells::STATES), 4 * u64::from(words));
+        if t.thread_index() == 0 {
+            publish(t, states, work.number, bytes);
+        }
         t.barrier();
+        // 4. Build the image, where the elements were.
         match form {
             Form::Zero => {}
             Form::Constant | Form::Raw => work.write_elements(t, form, words),
             Form::Coded | Form::CodedWithExceptions => {
-                let image = Image { sections, words };
+                let image = Image {
+                    memory: shared.image,
+                    sections,
+                    words,
+                };
                 Self::write_image(t, &work, &image, coded, positions.before, flags.before);
             }
         }
-        let start = work.find_start(t, words, Self::START);
-        Self::store(t, &work, start, words, form);
+        // 5. Look back for the chunk's position in the payload, and copy the image there.
+        let start = look_back(t, states, work.number, bytes, shared.start, |start| start);
+        let sum = work.copy_image(t, start, words);
+        // 6. Sum the checksum up, and write the table's entry.
+        store_warp_sum_u64(t, sum, shared.checksums);
+        t.barrier();
+        if t.warp() == 0 {
+            let sum = sum_of_warps::<T, CHUNK_WARPS>(t, shared.checksums);
+            if t.lane() == 0 {
+                work.finish(t, start, words, form, sum);
+            }
+        }
     }
 }
 
-impl<E: Element, C: StaticCodec, S: StaticShape> Compress<E, C, S> {
-    const BODY_SUMS: u32 = Tile::<E>::WORDS;
-    const FLAG_SUMS: u32 = Self::BODY_SUMS + CHUNK_WARPS as u32;
-    const CHECKSUMS: u32 = Self::FLAG_SUMS + CHUNK_WARPS as u32;
-    const LAYER: u32 = Self::CHECKSUMS + 2 * CHUNK_WARPS as u32;
-    const TASK: u32 = Self::LAYER + layer::SCRATCH_WORDS;
-    const START: u32 = Self::TASK + Task::SCRATCH_WORDS;
+/// The shared memory of a block. The chunk's image overwrites its elements.
+#[derive(Clone, Copy)]
+struct Scratch<E> {
+    elements: StagedChunk<E>,
+    image: Shared<u32>,
+    body_sums: Shared<u32>,
+    flag_sums: Shared<u32>,
+    checksums: Shared<u64>,
+    layer: layer::Scratch,
+    task: task::Scratch,
+    start: Shared<u64>,
+}
 
+impl<E: Element> Scratch<E> {
+    const SHARED: (Self, Layout) = {
+        let mut layout = Layout::new();
+        let [mut early, mut late] = layout.overlays();
+        let elements = StagedChunk::new(&mut early);
+        let image = late.array("image", StagedChunk::<E>::WORDS);
+        layout.join([early, late]);
+        let scratch = Self {
+            elements,
+            image,
+            body_sums: layout.array("sums of bodies", CHUNK_WARPS as u32),
+            flag_sums: layout.array("sums of flags", CHUNK_WARPS as u32),
+            checksums: layout.array("checksums", CHUNK_WARPS as u32),
+            layer: layer::Scratch::new(&mut layout),
+            task: task::Scratch::new(&mut layout),
+            start: layout.array("start", 1),
+        };
+        (scratch, layout)
+    };
+}
+
+impl<E: Element, C: StaticCodec, S: StaticShape> Compress<E, C, S> {
     /// This thread's part of the chunk: quantised, predicted, and how its block will be stored.
     #[inline(always)]
-    fn code<T: Thread>(t: T, work: &Work<'_, E, S>) -> Coded {
+    fn code<T: Thread>(t: T, work: &Work<'_, E, S>, scratch: layer::Scratch) -> Coded {
         let (mut codes, mask) = work.quantize(t);
         let has_code = work.inside(t) & !mask;
         let bias = Quantizer::<E>::BIAS;
-        let initial = predict_forward::<T, S>(t, C::CODEC, &mut codes, bias, has_code, Self::LAYER);
+        let initial = predict_forward::<T, S>(t, C::CODEC, &mut codes, bias, has_code, scratch);
         // LLVM would keep the codes as well, to make the sign row from them where it is stored: 24
         // registers more, a block a multiprocessor less.
         let mut group = SignedGroup::split(&codes);
@@ -149,7 +198,7 @@ impl<E: Element, C: StaticCodec, S: StaticShape> Compress<E, C, S> {
     ) -> (Sections, BlockSum) {
         let exceptions = sizes >> 16;
         let flags = if exceptions > 0 {
-            block_sum::<T, CHUNK_WARPS>(t, u32::from(mask != 0), Self::FLAG_SUMS)
+            block_sum::<T, CHUNK_WARPS>(t, u32::from(mask != 0), work.shared.flag_sums)
         } else {
             BlockSum {
                 before: 0,
@@ -201,23 +250,17 @@ impl<E: Element, C: StaticCodec, S: StaticShape> Compress<E, C, S> {
             coded.rate.body_bytes(groups::<S>())
         };
         let at = 4 * image.sections.bodies() + (sizes_before & 0xffff) - block_bytes;
-        write_body(t, S::SHAPE, coded.group, coded.rate, at, codec);
+        write_body(
+            t,
+            image.memory,
+            S::SHAPE,
+            coded.group,
+            coded.rate,
+            at,
+            codec,
+        );
         if !is_early {
             write_exceptions();
-        }
-    }
-
-    /// Copies the image to its position in the payload, and completes what tells of it. For the whole block.
-    #[inline(always)]
-    fn store<T: Thread>(t: T, work: &Work<'_, E, S>, start: u64, words: u32, form: Form) {
-        let sum = work.copy_image(t, start, words);
-        store_warp_sum_u64(t, sum, Self::CHECKSUMS);
-        t.barrier();
-        if t.warp() == 0 {
-            let sum = sum_of_warps::<T, CHUNK_WARPS>(t, Self::CHECKSUMS);
-            if t.lane() == 0 {
-                work.finish(t, start, words, form, sum);
-            }
         }
     }
 }
@@ -265,7 +308,7 @@ fn predict_forward<T: Thread, S: StaticShape>(
     biased: &mut Group,
     bias: i32,
     has_code: u32,
-    scratch: u32,
+    scratch: layer::Scratch,
 ) -> i32 {
     if codec.is_layered() {
         let found = layer::find(t, biased, has_code, scratch);

@@ -12,7 +12,7 @@ use crate::PACKAGE;
 use crate::code::fixed_length::read_body;
 use crate::pipeline::blocks::compress::groups;
 use crate::pipeline::blocks::output::{Output, Words};
-use crate::pipeline::blocks::staged_chunk::{Tile, UNIT_WORDS, UnitSteps};
+use crate::pipeline::blocks::staged_chunk::{StagedChunk, UNIT_WORDS, UnitSteps};
 use crate::pipeline::blocks::{CHUNK_THREADS, CHUNK_WARPS};
 use crate::pipeline::cells::{self, Fault};
 use crate::predict::group;
@@ -35,7 +35,7 @@ use ferrosz_codec::predict::difference;
 use ferrosz_codec::predict::group::Group;
 use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::shape::{GROUP, Shape, StaticShape};
-use ferrosz_simt::{Kernel, Name, Package, Thread, View, WARP};
+use ferrosz_simt::{Kernel, Layout, Name, Package, Shared, Thread, View, WARP};
 
 /// Decompresses elements of `E` from blocks of shape `S`. Launched with one block for each chunk that
 /// the region may touch.
@@ -80,14 +80,16 @@ impl<E: Element, S: StaticShape> Kernel for Decompress<E, S> {
         const { &Name::of(&["ferrosz_decompress", S::SHAPE.name(), E::DTYPE.name()]) }.as_str();
     const PACKAGE: Package = PACKAGE;
     const THREADS: u32 = CHUNK_THREADS;
-    const SHARED_WORDS: u32 = Self::EXCEPTIONS + 2 * CHUNK_THREADS;
+    const SHARED_WORDS: u32 = Scratch::<E>::SHARED.1.words();
     const RESIDENT_BLOCKS: u32 = by_width::<E>(4, 3);
 
     #[inline(always)]
     fn run<T: Thread>(t: T, params: &DecompressParams) {
+        // 1. Find the chunk in the table.
         let Some(work) = Work::<E, S>::find(t, params) else {
             return;
         };
+        // 2. Bring its bytes in and, if it is coded, decode them to elements.
         let words = match work.read(t) {
             Ok(words) => words,
             Err(fault) => {
@@ -95,20 +97,47 @@ impl<E: Element, S: StaticShape> Kernel for Decompress<E, S> {
                 Words::Filled(0, 0)
             }
         };
+        // 3. Write what of it is asked for.
         work.output(&work.chunk_again(t)).write(t, words);
     }
 }
 
-impl<E: Element, S: StaticShape> Decompress<E, S> {
-    /// A word behind the image, for readers of unaligned words.
-    const SLACK: u32 = 4;
-    const SUMS: u32 = Tile::<E>::WORDS + Self::SLACK;
-    const FLAG_SUMS: u32 = Self::SUMS + CHUNK_WARPS as u32;
-    const VALUE_SUMS: u32 = Self::FLAG_SUMS + CHUNK_WARPS as u32;
-    const LAYER_SUMS: u32 = Self::VALUE_SUMS + CHUNK_WARPS as u32;
-    const CHECKSUMS: u32 = Self::LAYER_SUMS + CHUNK_WARPS as u32;
-    /// Two words for each thread: its exceptions, kept here and not in registers.
-    const EXCEPTIONS: u32 = Self::CHECKSUMS + 2 * CHUNK_WARPS as u32;
+/// The shared memory of a block. The chunk's elements overwrite its image.
+#[derive(Clone, Copy)]
+struct Scratch<E> {
+    image: Shared<u32>,
+    elements: StagedChunk<E>,
+    body_sums: Shared<u32>,
+    flag_sums: Shared<u32>,
+    value_sums: Shared<u32>,
+    layer_sums: Shared<u32>,
+    checksums: Shared<u64>,
+    /// For each thread its exceptions, and the word of the image at which their values start: here and not in registers.
+    exceptions: Shared<u32>,
+}
+
+impl<E: Element> Scratch<E> {
+    const SHARED: (Self, Layout) = {
+        // Words behind the image, for readers of unaligned words.
+        const SLACK: u32 = 4;
+        let mut layout = Layout::new();
+        let [mut early, mut late] = layout.overlays();
+        let image = early.array("image", StagedChunk::<E>::WORDS + SLACK);
+        let elements = StagedChunk::new(&mut late);
+        layout.join([early, late]);
+        let warps = CHUNK_WARPS as u32;
+        let scratch = Self {
+            image,
+            elements,
+            body_sums: layout.array("sums of bodies", warps),
+            flag_sums: layout.array("sums of flags", warps),
+            value_sums: layout.array("sums of values", warps),
+            layer_sums: layout.array("sums of a layer", warps),
+            checksums: layout.array("checksums", warps),
+            exceptions: layout.array("exceptions", 2 * CHUNK_THREADS),
+        };
+        (scratch, layout)
+    };
 }
 
 /// One chunk's task.
@@ -132,6 +161,7 @@ struct Parts {
 }
 
 impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
+    const SHARED: Scratch<E> = Scratch::<E>::SHARED.0;
     const IS_LINE: bool = matches!(S::SHAPE, Shape::Line);
 
     /// This block's chunk, or none if the stream cannot be this one or has no position for it, or if none
@@ -235,7 +265,9 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
             region: &params.region,
             steps: &params.steps,
             chunk,
-            kind: PhantomData,
+            image: Self::SHARED.image,
+            elements: Self::SHARED.elements,
+            shape: PhantomData,
         }
     }
 
@@ -268,7 +300,7 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
                 _ => Err(ChunkFault::Length),
             };
         }
-        let sums = Decompress::<E, S>::CHECKSUMS;
+        let sums = Self::SHARED.checksums;
         let sum = self.load_image(t, words);
         store_warp_sum_u64(t, sum, sums);
         t.barrier();
@@ -280,7 +312,8 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
                 Ok(Words::InImage)
             }
             Form::Constant if words == CONSTANT_WORDS => {
-                Ok(Words::Filled(t.shared_load(0), t.shared_load(1)))
+                let [low, high] = [0, 1].map(|word| Self::SHARED.image.load(t, word));
+                Ok(Words::Filled(low, high))
             }
             // One call: each would be a copy of all of decoding.
             form @ (Form::Coded | Form::CodedWithExceptions) => {
@@ -328,7 +361,7 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
             let loaded = [load(unit), load(later)];
             for (unit, values) in [unit, later].iter().zip(&loaded) {
                 if *unit < units {
-                    t.shared_store4(UNIT_WORDS * unit, *values);
+                    Self::SHARED.image.store4(t, UNIT_WORDS * unit, *values);
                     for (i, word) in values.iter().enumerate() {
                         sum = sum.wrapping_add(term(UNIT_WORDS * unit + i as u32, *word));
                     }
@@ -337,12 +370,12 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
             unit += 2 * CHUNK_THREADS;
         }
         if t.thread_index() == 0 {
-            t.shared_store(words, 0);
+            Self::SHARED.image.store(t, words, 0);
         }
         sum
     }
 
-    /// Decodes the image of a coded chunk into the tile. For the whole block.
+    /// Decodes the image of a coded chunk to its elements. For the whole block.
     #[inline(always)]
     fn decode<T: Thread>(
         &self,
@@ -353,9 +386,11 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
         let parts = self.find_parts(t, words, has_exceptions)?;
         let mut codes = self.read_codes(t, &parts);
         self.predict_backward(t, &mut codes);
-        // From here on the tile holds the chunk's elements instead of its image.
+        // The elements overwrite the image.
         t.barrier();
-        Tile::<E>::set_row(t, |e| self.quantizer.dequantize(codes[e]));
+        Self::SHARED
+            .elements
+            .set_row(t, |e| self.quantizer.dequantize(codes[e]));
         if has_exceptions {
             self.read_exceptions(t);
         }
@@ -364,14 +399,23 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
         } else {
             t.barrier();
         }
-        Ok(Words::InTile)
+        Ok(Words::Staged)
     }
 
     /// This thread's differences.
     #[inline(always)]
     fn read_codes<T: Thread>(&self, t: T, parts: &Parts) -> Group {
         let number = t.lane() % groups::<S>();
-        read_body(t, S::SHAPE, number, parts.rate, parts.body_at, self.codec)
+        let image = Self::SHARED.image;
+        read_body(
+            t,
+            image,
+            S::SHAPE,
+            number,
+            parts.rate,
+            parts.body_at,
+            self.codec,
+        )
     }
 
     /// Differences to codes. For the whole block.
@@ -379,9 +423,10 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
     fn predict_backward<T: Thread>(&self, t: T, codes: &mut Group) {
         group::backward(t, self.codec.predictor(), S::SHAPE, codes);
         if self.codec.is_layered() {
-            let initial = t.shared_load(self.sections().initial()).cast_signed();
+            let initial = Self::SHARED.image.load(t, self.sections().initial());
+            let initial = initial.cast_signed();
             let sum = codes[GROUP - 1].cast_unsigned();
-            let sums = block_sum::<T, CHUNK_WARPS>(t, sum, Decompress::<E, S>::LAYER_SUMS);
+            let sums = block_sum::<T, CHUNK_WARPS>(t, sum, Self::SHARED.layer_sums);
             difference::add(codes, initial.wrapping_add(sums.before.cast_signed()));
         }
     }
@@ -406,7 +451,7 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
         } else {
             0
         };
-        let bodies = block_sum::<T, CHUNK_WARPS>(t, own_bytes, Decompress::<E, S>::SUMS);
+        let bodies = block_sum::<T, CHUNK_WARPS>(t, own_bytes, Self::SHARED.body_sums);
         if bodies.total >= 1 << 20 {
             return Err(ChunkFault::Rate);
         }
@@ -437,18 +482,11 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
     fn read_rate<T: Thread>(&self, t: T, sections: &Sections) -> Option<RateByte> {
         let block = t.thread_index() / groups::<S>();
         if block < sections.blocks {
-            let byte = (t.shared_load(block / 4) >> (8 * (block % 4))) as u8;
+            let byte = (Self::SHARED.image.load(t, block / 4) >> (8 * (block % 4))) as u8;
             RateByte::from_byte(byte, self.codec.stores_outliers(), self.codec.max_planes())
         } else {
             Some(RateByte::default())
         }
-    }
-
-    /// The first of two words that are this thread's: its exceptions, and the word of the image at which
-    /// their values start.
-    #[inline(always)]
-    fn exceptions_at<T: Thread>(t: T) -> u32 {
-        Decompress::<E, S>::EXCEPTIONS + 2 * t.thread_index()
     }
 
     /// Finds what the masks say.
@@ -464,17 +502,19 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
         }
         let mut flags = 0;
         if t.warp() < sections.groups.div_ceil(32) {
-            flags = t.shared_load(sections.group_mask() + t.warp());
+            flags = Self::SHARED.image.load(t, sections.group_mask() + t.warp());
         }
         let flag = flags >> t.lane() & 1;
-        let flagged: BlockSum = block_sum::<T, CHUNK_WARPS>(t, flag, Decompress::<E, S>::FLAG_SUMS);
+        let flagged: BlockSum = block_sum::<T, CHUNK_WARPS>(t, flag, Self::SHARED.flag_sums);
         sections.flagged_groups = flagged.total;
         if sections.values() > words {
             return Err(ChunkFault::Length);
         }
         let mut mask = 0;
         if flag == 1 {
-            mask = t.shared_load(sections.element_masks() + flagged.before);
+            mask = Self::SHARED
+                .image
+                .load(t, sections.element_masks() + flagged.before);
         }
         // An exception where there is no element makes the sum impossible.
         let groups = groups::<S>();
@@ -482,15 +522,15 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
         let inside = S::SHAPE.inside(t.thread_index() % groups, position.inside);
         let outside = mask & !inside != 0;
         let count = if outside { 1 << 20 } else { mask.count_ones() };
-        let values = block_sum::<T, CHUNK_WARPS>(t, count, Decompress::<E, S>::VALUE_SUMS);
+        let values = block_sum::<T, CHUNK_WARPS>(t, count, Self::SHARED.value_sums);
         if values.total >= 1 << 20 {
             return Err(ChunkFault::Length);
         }
         sections.exceptions = values.total;
         let values_at = sections.values() + values.before * E::WORDS as u32;
-        let at = Self::exceptions_at(t);
-        t.shared_store(at, mask);
-        t.shared_store(at + 1, values_at);
+        let at = 2 * t.thread_index();
+        Self::SHARED.exceptions.store(t, at, mask);
+        Self::SHARED.exceptions.store(t, at + 1, values_at);
         Ok(())
     }
 
@@ -502,14 +542,16 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
         let at = Self::position(t.opaque(t.block_index()), self.params);
         let entry = load_entry(t, self.params, Self::number(&self.params.grid, at));
         let first_word = u64::from(UNIT_WORDS) * self.first_unit(&entry);
-        let exceptions = Self::exceptions_at(t);
-        let mut left = t.shared_load(exceptions);
-        let mut from = t.shared_load(exceptions + 1);
+        let at = 2 * t.thread_index();
+        let mut left = Self::SHARED.exceptions.load(t, at);
+        let mut from = Self::SHARED.exceptions.load(t, at + 1);
         while left != 0 {
             let element = t.thread_index() * GROUP as u32 + left.trailing_zeros();
             for i in 0..words {
                 let word = t.load(self.params.stream, first_word + u64::from(from + i));
-                t.shared_store(Tile::<E>::word(element * words + i), word);
+                Self::SHARED
+                    .elements
+                    .store_word(t, element * words + i, word);
             }
             from += words;
             left &= left - 1;

@@ -1,49 +1,25 @@
 //! Where a decoded chunk's elements go: what of them lies in a region, in the region's own order.
 
 use crate::pipeline::blocks::CHUNK_THREADS;
-use crate::pipeline::blocks::staged_chunk::{BoxWalk, Tile, UNIT_WORDS, UnitSteps};
+use crate::pipeline::blocks::staged_chunk::{BoxWalk, StagedChunk, UNIT_WORDS, UnitSteps};
 use core::marker::PhantomData;
 use ferrosz_codec::Element;
 use ferrosz_codec::container::chunk::CHUNK;
 use ferrosz_codec::container::grid::{ChunkBox, Grid};
 use ferrosz_codec::container::region::Region;
 use ferrosz_codec::shape::{Shape, StaticShape};
-use ferrosz_simt::{Thread, View};
+use ferrosz_simt::{Shared, Thread, View};
 
 /// Where the words of a chunk's elements are. A position is given both by the word's number in the order
 /// of slots and by that in the order of rows.
 #[derive(Clone, Copy)]
 pub enum Words {
-    /// In the tile, in their slots.
-    InTile,
+    /// In the staged chunk, in their slots.
+    Staged,
     /// In the image, row by row.
     InImage,
     /// All elements have these; the second is that of `f64`.
     Filled(u32, u32),
-}
-
-impl Words {
-    /// One word.
-    #[inline(always)]
-    fn word<T: Thread, E: Element>(self, t: T, slot: u32, raster: u32) -> u32 {
-        match self {
-            Self::InTile => t.shared_load(Tile::<E>::word(slot)),
-            Self::InImage => t.shared_load(raster),
-            Self::Filled(low, _) if slot.is_multiple_of(E::WORDS as u32) => low,
-            Self::Filled(_, high) => high,
-        }
-    }
-
-    /// The four words of a unit, which has its first word here in the tile, and here in the image.
-    #[inline(always)]
-    fn unit<T: Thread, E: Element>(self, t: T, tile: u32, raster: u32) -> [u32; 4] {
-        match self {
-            Self::InTile => t.shared_load4(tile),
-            Self::InImage => t.shared_load4(raster),
-            Self::Filled(low, _) if E::WORDS == 1 => [low; 4],
-            Self::Filled(low, high) => [low, high, low, high],
-        }
-    }
 }
 
 /// The way of one chunk's elements into the output of a region.
@@ -60,12 +36,38 @@ pub struct Output<'a, E, S> {
     pub steps: &'a UnitSteps,
     /// The chunk.
     pub chunk: &'a ChunkBox,
-    /// Element type and shape of blocks.
-    pub kind: PhantomData<(E, S)>,
+    /// The chunk's image, if its elements are there.
+    pub image: Shared<u32>,
+    /// The chunk's elements, if they are there.
+    pub elements: StagedChunk<E>,
+    /// Shape of blocks.
+    pub shape: PhantomData<S>,
 }
 
 impl<E: Element, S: StaticShape> Output<'_, E, S> {
     const WORDS: u32 = E::WORDS as u32;
+
+    /// One word, which has this number in the order of slots, and this one in that of rows.
+    #[inline(always)]
+    fn word<T: Thread>(&self, t: T, words: Words, slot: u32, raster: u32) -> u32 {
+        match words {
+            Words::Staged => self.elements.load_word(t, slot),
+            Words::InImage => self.image.load(t, raster),
+            Words::Filled(low, _) if slot.is_multiple_of(Self::WORDS) => low,
+            Words::Filled(_, high) => high,
+        }
+    }
+
+    /// The four words of a unit, which has its first word here in the staged chunk, and here in the image.
+    #[inline(always)]
+    fn unit<T: Thread>(&self, t: T, words: Words, staged: u32, raster: u32) -> [u32; 4] {
+        match words {
+            Words::Staged => self.elements.load_unit(t, staged),
+            Words::InImage => self.image.load4(t, raster),
+            Words::Filled(low, _) if E::WORDS == 1 => [low; 4],
+            Words::Filled(low, high) => [low, high, low, high],
+        }
+    }
 
     /// Writes what of the chunk lies in the region. For the whole block; threads must be done with
     /// their warp's rows, in planes and cubes with all.
@@ -89,19 +91,19 @@ impl<E: Element, S: StaticShape> Output<'_, E, S> {
         let offset = position.wrapping_mul(u64::from(Self::WORDS));
         if holds && elements == CHUNK as u32 && offset.is_multiple_of(u64::from(UNIT_WORDS)) {
             let first_unit = offset / u64::from(UNIT_WORDS);
-            Tile::<E>::for_units(t, |unit, tile_word| {
-                let values = words.unit::<T, E>(t, tile_word, UNIT_WORDS * unit);
+            StagedChunk::<E>::for_units(t, |unit, staged_word| {
+                let values = self.unit(t, words, staged_word, UNIT_WORDS * unit);
                 t.store4(self.output, first_unit + u64::from(unit), values);
             });
         } else {
-            Tile::<E>::for_words(t, elements * Self::WORDS, |word| {
+            StagedChunk::<E>::for_words(t, elements * Self::WORDS, |word| {
                 let flat = first + u64::from(word / Self::WORDS);
                 if let Some(position) = self.region.position_of(flat) {
                     self.store(
                         t,
                         position,
                         word % Self::WORDS,
-                        words.word::<T, E>(t, word, word),
+                        self.word(t, words, word, word),
                     );
                 }
             });
@@ -110,7 +112,7 @@ impl<E: Element, S: StaticShape> Output<'_, E, S> {
 
     #[inline(always)]
     fn write_box<T: Thread>(&self, t: T, words: Words) {
-        let unit = Tile::<E>::UNIT_ELEMENTS;
+        let unit = StagedChunk::<E>::UNIT_ELEMENTS;
         let walk = BoxWalk::new(S::SHAPE, self.grid, self.chunk);
         let is_aligned = |number: u64| number.is_multiple_of(unit as u64);
         let starts_aligned = is_aligned(self.chunk.origin[2].wrapping_sub(self.region.from()[2]));
@@ -130,20 +132,24 @@ impl<E: Element, S: StaticShape> Output<'_, E, S> {
                 if walk.is_inside(at)
                     && let Some(position) = self.region.position(walk.in_field(at))
                 {
-                    let tile_word = Tile::<E>::unit_word(walk.slot(at) / unit as u32);
-                    let values = words.unit::<T, E>(t, tile_word, words_of_raster(at));
+                    let staged_word = StagedChunk::<E>::unit_word(walk.slot(at) / unit as u32);
+                    let values = self.unit(t, words, staged_word, words_of_raster(at));
                     t.store4(self.output, (self.first + position) / unit as u64, values);
                 }
             }
         } else {
             let mut number = t.thread_index();
-            while number < Tile::<E>::WORDS {
+            while number < StagedChunk::<E>::WORDS {
                 let (at, word) = (walk.at(number / Self::WORDS), number % Self::WORDS);
                 if walk.is_inside(at)
                     && let Some(position) = self.region.position(walk.in_field(at))
                 {
-                    let value =
-                        words.word::<T, E>(t, words_of_slot(at) + word, words_of_raster(at) + word);
+                    let value = self.word(
+                        t,
+                        words,
+                        words_of_slot(at) + word,
+                        words_of_raster(at) + word,
+                    );
                     self.store(t, position, word, value);
                 }
                 number += CHUNK_THREADS;
@@ -154,15 +160,15 @@ impl<E: Element, S: StaticShape> Output<'_, E, S> {
     /// Units of a whole chunk, all of which are asked for.
     #[inline(always)]
     fn write_whole<T: Thread>(&self, t: T, walk: &BoxWalk<'_>, words: Words) {
-        let unit = Tile::<E>::UNIT_ELEMENTS;
+        let unit = StagedChunk::<E>::UNIT_ELEMENTS;
         let first = walk.at(t.thread_index() * unit as u32);
         let position = self.region.position(walk.in_field(first)).unwrap_or(0);
         let first_unit = (self.first + position) / unit as u64;
-        let first_word = Tile::<E>::first_word(walk, first);
-        for i in 0..Tile::<E>::ROW_UNITS {
-            let tile_word = first_word ^ self.steps.words[i];
+        let first_word = StagedChunk::<E>::first_word(walk, first);
+        for i in 0..StagedChunk::<E>::ROW_UNITS {
+            let staged_word = first_word ^ self.steps.words[i];
             let raster = UNIT_WORDS * (i as u32 * CHUNK_THREADS + t.thread_index());
-            let values = words.unit::<T, E>(t, tile_word, raster);
+            let values = self.unit(t, words, staged_word, raster);
             t.store4(self.output, first_unit + self.steps.units[i], values);
         }
     }

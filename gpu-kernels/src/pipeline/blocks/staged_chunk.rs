@@ -14,7 +14,7 @@ use ferrosz_codec::Element;
 use ferrosz_codec::container::chunk::CHUNK;
 use ferrosz_codec::container::grid::{ChunkBox, Grid};
 use ferrosz_codec::shape::{GROUP, Shape};
-use ferrosz_simt::{Thread, View, WARP};
+use ferrosz_simt::{Layout, Shared, Thread, View, WARP};
 
 /// 32-bit words in a 16-byte unit.
 pub const UNIT_WORDS: u32 = 4;
@@ -22,11 +22,23 @@ pub const UNIT_WORDS: u32 = 4;
 /// Units that a lane moves before it waits for the first.
 const IN_FLIGHT: usize = 8;
 
-/// The chunk's elements from word 0 of shared memory on.
-pub struct Tile<E>(PhantomData<E>);
+/// A chunk's elements in shared memory.
+#[derive(Clone, Copy)]
+pub struct StagedChunk<E> {
+    memory: Shared<u32>,
+    element: PhantomData<E>,
+}
 
-impl<E: Element> Tile<E> {
-    /// Words of the tile: those of a full chunk.
+impl<E: Element> StagedChunk<E> {
+    /// Takes its words from a layout.
+    pub const fn new(layout: &mut Layout) -> Self {
+        Self {
+            memory: layout.array("staged chunk", Self::WORDS),
+            element: PhantomData,
+        }
+    }
+
+    /// Its words: those of a full chunk.
     pub const WORDS: u32 = (CHUNK * E::WORDS) as u32;
     /// Units in a row.
     pub const ROW_UNITS: usize = GROUP * E::WORDS / UNIT_WORDS as usize;
@@ -45,7 +57,7 @@ impl<E: Element> Tile<E> {
     /// The first word of the unit `steps` warps of units behind the one of this lane that begins at
     /// `first_word`.
     ///
-    /// [`Tile::unit_word`] of numbers without common bits is the exclusive-or of theirs. Apart from the
+    /// [`StagedChunk::unit_word`] of numbers without common bits is the exclusive-or of theirs. Apart from the
     /// bits that the permutation changes it is a sum, which costs nothing in an address.
     #[inline(always)]
     fn warp_word(first_word: u32, steps: u32) -> u32 {
@@ -62,7 +74,7 @@ impl<E: Element> Tile<E> {
 
     /// Brings this warp's rows in, `load` giving the units of the chunk.
     #[inline(always)]
-    pub fn fill<T: Thread>(t: T, load: impl Fn(u32) -> [u32; 4]) {
+    pub fn fill<T: Thread>(self, t: T, load: impl Fn(u32) -> [u32; 4]) {
         let first = t.warp() * Self::WARP_UNITS + t.lane();
         let first_word = Self::unit_word(first);
         for batch in 0..Self::ROW_UNITS / IN_FLIGHT {
@@ -70,30 +82,31 @@ impl<E: Element> Tile<E> {
             let units: [[u32; 4]; IN_FLIGHT] =
                 core::array::from_fn(|i| load(first + number(i) * WARP));
             for (i, words) in units.iter().enumerate() {
-                t.shared_store4(Self::warp_word(first_word, number(i)), *words);
+                self.memory
+                    .store4(t, Self::warp_word(first_word, number(i)), *words);
             }
         }
     }
 
     /// Brings the first `words` words in, `load` giving the words of the chunk; zeros elsewhere.
     #[inline(always)]
-    pub fn fill_part<T: Thread>(t: T, words: u32, load: impl Fn(u32) -> u32) {
+    pub fn fill_part<T: Thread>(self, t: T, words: u32, load: impl Fn(u32) -> u32) {
         let per_warp = Self::WARP_UNITS * UNIT_WORDS;
         let first = t.warp() * per_warp;
         let mut word = first + t.lane();
         while word < first + per_warp {
             let value = if word < words { load(word) } else { 0 };
-            t.shared_store(Self::word(word), value);
+            self.store_word(t, word, value);
             word += WARP;
         }
     }
 
-    /// Zeros all of the tile.
+    /// Zeros all of it.
     #[inline(always)]
-    pub fn clear<T: Thread>(t: T) {
+    pub fn clear<T: Thread>(self, t: T) {
         let mut unit = t.thread_index();
         while unit < Self::WORDS / UNIT_WORDS {
-            t.shared_store4(UNIT_WORDS * unit, [0; 4]);
+            self.memory.store4(t, UNIT_WORDS * unit, [0; 4]);
             unit += CHUNK_THREADS;
         }
     }
@@ -101,19 +114,25 @@ impl<E: Element> Tile<E> {
     /// Brings the elements of a box in, to their slots; leaves all else as it is. For the whole block,
     /// which must meet at a barrier before it reads them.
     #[inline(always)]
-    pub fn fill_box<T: Thread>(t: T, walk: &BoxWalk<'_>, steps: &UnitSteps, input: View<u32>) {
+    pub fn fill_box<T: Thread>(
+        self,
+        t: T,
+        walk: &BoxWalk<'_>,
+        steps: &UnitSteps,
+        input: View<u32>,
+    ) {
         if !walk.has_whole_units(Self::UNIT_ELEMENTS) {
-            Self::fill_words(t, walk, input);
+            self.fill_words(t, walk, input);
         } else if walk.is_whole() {
-            Self::fill_whole(t, walk, steps, input);
+            self.fill_whole(t, walk, steps, input);
         } else {
-            Self::fill_units(t, walk, input);
+            self.fill_units(t, walk, input);
         }
     }
 
     /// Units of a box that is whole.
     #[inline(always)]
-    fn fill_whole<T: Thread>(t: T, walk: &BoxWalk<'_>, steps: &UnitSteps, input: View<u32>) {
+    fn fill_whole<T: Thread>(self, t: T, walk: &BoxWalk<'_>, steps: &UnitSteps, input: View<u32>) {
         let first = walk.at(t.thread_index() * Self::UNIT_ELEMENTS as u32);
         let first_unit = walk.flat(first) / Self::UNIT_ELEMENTS as u64;
         let first_word = Self::first_word(walk, first);
@@ -123,7 +142,7 @@ impl<E: Element> Tile<E> {
             });
             for (i, words) in units.iter().enumerate() {
                 let word = first_word ^ steps.words[batch * IN_FLIGHT + i];
-                t.shared_store4(word, *words);
+                self.memory.store4(t, word, *words);
             }
         }
     }
@@ -137,28 +156,28 @@ impl<E: Element> Tile<E> {
 
     /// Units of a box whose rows consist of units.
     #[inline(always)]
-    fn fill_units<T: Thread>(t: T, walk: &BoxWalk<'_>, input: View<u32>) {
+    fn fill_units<T: Thread>(self, t: T, walk: &BoxWalk<'_>, input: View<u32>) {
         for number in 0..t.opaque(Self::ROW_UNITS as u32) {
             let unit = number * CHUNK_THREADS + t.thread_index();
             let at = walk.at(unit * Self::UNIT_ELEMENTS as u32);
             if walk.is_inside(at) {
                 let words = t.load4(input, walk.flat(at) / Self::UNIT_ELEMENTS as u64);
                 let unit = walk.slot(at) / Self::UNIT_ELEMENTS as u32;
-                t.shared_store4(Self::unit_word(unit), words);
+                self.memory.store4(t, Self::unit_word(unit), words);
             }
         }
     }
 
     /// Words of any box.
     #[inline(always)]
-    fn fill_words<T: Thread>(t: T, walk: &BoxWalk<'_>, input: View<u32>) {
+    fn fill_words<T: Thread>(self, t: T, walk: &BoxWalk<'_>, input: View<u32>) {
         let words = E::WORDS as u32;
         let mut number = t.thread_index();
         while number < Self::WORDS {
             let (at, word) = (walk.at(number / words), number % words);
             if walk.is_inside(at) {
                 let value = t.load(input, walk.flat(at) * u64::from(words) + u64::from(word));
-                t.shared_store(Self::word(walk.slot(at) * words + word), value);
+                self.store_word(t, walk.slot(at) * words + word, value);
             }
             number += CHUNK_THREADS;
         }
@@ -166,10 +185,10 @@ impl<E: Element> Tile<E> {
 
     /// Gives each element of this thread's row to `take`, with its number.
     #[inline(always)]
-    pub fn for_row<T: Thread>(t: T, mut take: impl FnMut(usize, E)) {
+    pub fn for_row<T: Thread>(self, t: T, mut take: impl FnMut(usize, E)) {
         for unit in 0..Self::ROW_UNITS {
             let at = t.thread_index() * Self::ROW_UNITS as u32 + unit as u32;
-            let words = t.shared_load4(Self::unit_word(at));
+            let words = self.memory.load4(t, Self::unit_word(at));
             for i in 0..Self::UNIT_ELEMENTS {
                 let high = if E::WORDS == 2 {
                     words[(2 * i + 1) % 4]
@@ -184,7 +203,7 @@ impl<E: Element> Tile<E> {
 
     /// Sets each element of this thread's row to what `give` has for its number.
     #[inline(always)]
-    pub fn set_row<T: Thread>(t: T, mut give: impl FnMut(usize) -> E) {
+    pub fn set_row<T: Thread>(self, t: T, mut give: impl FnMut(usize) -> E) {
         for unit in 0..Self::ROW_UNITS {
             let mut words = [0; 4];
             for i in 0..Self::UNIT_ELEMENTS {
@@ -195,20 +214,38 @@ impl<E: Element> Tile<E> {
                 }
             }
             let at = t.thread_index() * Self::ROW_UNITS as u32 + unit as u32;
-            t.shared_store4(Self::unit_word(at), words);
+            self.memory.store4(t, Self::unit_word(at), words);
         }
     }
 
     /// Element number `element` of the chunk, wherever it lies.
     #[inline(always)]
-    pub fn get<T: Thread>(t: T, element: u32) -> E {
+    pub fn get<T: Thread>(self, t: T, element: u32) -> E {
         let word = element * E::WORDS as u32;
         let high = if E::WORDS == 2 {
-            t.shared_load(Self::word(word + 1))
+            self.load_word(t, word + 1)
         } else {
             0
         };
-        E::from_words([t.shared_load(Self::word(word)), high])
+        E::from_words([self.load_word(t, word), high])
+    }
+
+    /// Word number `word` of the chunk.
+    #[inline(always)]
+    pub fn load_word<T: Thread>(self, t: T, word: u32) -> u32 {
+        self.memory.load(t, Self::word(word))
+    }
+
+    /// Sets word number `word` of the chunk.
+    #[inline(always)]
+    pub fn store_word<T: Thread>(self, t: T, word: u32, value: u32) {
+        self.memory.store(t, Self::word(word), value);
+    }
+
+    /// The unit whose first word this is: see [`StagedChunk::unit_word`].
+    #[inline(always)]
+    pub fn load_unit<T: Thread>(self, t: T, first_word: u32) -> [u32; 4] {
+        self.memory.load4(t, first_word)
     }
 
     /// Gives this warp's units to `take`: their numbers and first words.
@@ -241,14 +278,14 @@ const MAX_UNITS: usize = 16;
 /// i has units i, i + 256, ... of those of the chunk, walked through row by row.
 ///
 /// All edges of a whole chunk are powers of two, so the coordinates of these units have no bits in
-/// common with those of the first: positions are sums, in the tile exclusive-ors, of what is the same
+/// common with those of the first: positions are sums, in the staged chunk exclusive-ors, of what is the same
 /// for all threads and chunks. The host makes the table, and the kernel has it as constants.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UnitSteps {
     /// Units from the first unit on, in memory.
     pub units: [u64; MAX_UNITS],
-    /// What the first word in the tile is combined with.
+    /// What the first word in the staged chunk is combined with.
     pub words: [u32; MAX_UNITS],
 }
 
@@ -256,7 +293,7 @@ impl UnitSteps {
     /// For chunks of a grid, in memory where rows and slices follow each other as in a field of these
     /// lengths.
     pub fn new<E: Element>(shape: Shape, grid: &Grid, lengths: [u64; 3]) -> Self {
-        let unit = Tile::<E>::UNIT_ELEMENTS as u32;
+        let unit = StagedChunk::<E>::UNIT_ELEMENTS as u32;
         let mut steps = Self {
             units: [0; MAX_UNITS],
             words: [0; MAX_UNITS],
@@ -264,7 +301,7 @@ impl UnitSteps {
         if matches!(shape, Shape::Line) {
             return steps;
         }
-        for i in 0..Tile::<E>::ROW_UNITS {
+        for i in 0..StagedChunk::<E>::ROW_UNITS {
             let at = coordinates(grid, i as u32 * CHUNK_THREADS * unit);
             let [z, y, x] = at.map(u64::from);
             let position = z
@@ -272,7 +309,7 @@ impl UnitSteps {
                 .wrapping_add(y)
                 .wrapping_mul(lengths[2]);
             steps.units[i] = position.wrapping_add(x) / u64::from(unit);
-            steps.words[i] = Tile::<E>::unit_word(whole_slot(shape, grid, at) / unit);
+            steps.words[i] = StagedChunk::<E>::unit_word(whole_slot(shape, grid, at) / unit);
         }
         steps
     }

@@ -1,7 +1,7 @@
 //! Puts chunks into the stream: one thread block each.
 //!
 //! The encoder has left the length of every chunk where a look-back finds it, so no block waits for another. What
-//! the encoder wrote, and the values that are stored as they are, go to their places in the stream, and the checksum
+//! the encoder wrote, and the values that are stored as they are, go to their positions in the stream, and the checksum
 //! is taken on the way.
 
 use crate::PACKAGE;
@@ -12,7 +12,7 @@ use crate::pipeline::tiles::layout::{MARKS, TILE_RAWS, TILE_WORDS, region};
 use crate::pipeline::tiles::record::Record;
 use crate::pipeline::tiles::stream::{payload, table};
 use crate::pipeline::tiles::tiling::{Tile, Tiling};
-use crate::primitives::look_back::{LookBackState, sum_before};
+use crate::primitives::look_back::look_back;
 use crate::primitives::scan::{block_sum, store_warp_sum_u64, sum_of_warps};
 use core::marker::PhantomData;
 use ferrosz_codec::container::checksum::term;
@@ -20,7 +20,7 @@ use ferrosz_codec::container::chunk::Form;
 use ferrosz_codec::container::table::Entry;
 use ferrosz_codec::container::tiles::FIRST_ENTRY;
 use ferrosz_codec::tile::{CHUNK_TILES, STEPS, position};
-use ferrosz_simt::{Kernel, Package, Thread, View, WARP};
+use ferrosz_simt::{Kernel, Layout, Package, Shared, Thread, View, WARP};
 
 /// Puts chunks into the stream whose words are `C`. Launched with one block a chunk.
 pub struct Place<C>(PhantomData<C>);
@@ -29,13 +29,15 @@ pub struct Place<C>(PhantomData<C>);
 pub trait CodedWords {
     /// The name of the kernel that places them.
     const PLACE: &'static str;
-    /// Words of shared memory, from word 0 on, that it takes to write them.
-    const SCRATCH_WORDS: u32;
+    /// Arrays of shared memory that it takes to write them.
+    type Scratch: Copy;
+    /// These, and the layout to go on with.
+    const SHARED: (Self::Scratch, Layout);
     /// Blocks that a multiprocessor should hold at once.
     const RESIDENT_BLOCKS: u32;
 
     /// Writes all of the image but the values. For the whole block.
-    fn place<T: Thread>(t: T, work: &mut Work<'_>);
+    fn place<T: Thread>(t: T, work: &mut Work<'_>, scratch: Self::Scratch);
 }
 
 /// Parameters of [`Place`].
@@ -69,42 +71,52 @@ impl<C: CodedWords> Kernel for Place<C> {
     const NAME: &'static str = C::PLACE;
     const PACKAGE: Package = PACKAGE;
     const THREADS: u32 = THREADS;
-    const SHARED_WORDS: u32 = Self::START + 2;
+    const SHARED_WORDS: u32 = Self::SHARED.2.words();
     const RESIDENT_BLOCKS: u32 = C::RESIDENT_BLOCKS;
 
     #[inline(always)]
     fn run<T: Thread>(t: T, params: &PlaceParams) {
+        let (scratch, shared, _) = Self::SHARED;
         let chunk = u64::from(t.block_index());
         let record = Record::load(t, params.records, chunk);
+        // 1. Look back for the chunk's position: the prologue lies before all chunks.
+        let bytes = 4 * u64::from(record.image_words);
+        let states = (params.cells, cells::STATES);
+        let start = look_back(t, states, chunk, bytes, shared.start, |before| {
+            let start = t.atomic_load(params.cells, cells::PROLOGUE_BYTES) + before;
+            if t.lane() == 0 && chunk + 1 == params.tiling.chunks() {
+                t.atomic_store(params.cells, cells::STREAM_BYTES, start + bytes);
+            }
+            start
+        });
+        // 2. Write the coder's words, then the values that are stored as they are, then padding.
+        let payload = payload(params.stream, params.tiling.chunks());
         let mut work = Work {
             params,
             chunk,
             record,
-            sums: Self::SUMS,
-            image: View::empty(),
+            sums: shared.sums,
+            image: payload.from(start / 4),
             sum: 0,
         };
-        let start = work.find_start(t, Self::START);
-        let payload = payload(params.stream, params.tiling.chunks());
-        work.image = payload.from(start / 4);
         match record.form {
             Form::Coded => {
-                C::place(t, &mut work);
+                C::place(t, &mut work, scratch);
                 work.place_values(t);
             }
             Form::Raw => work.place_values(t),
             _ => {}
         }
         work.place_padding(t);
-        store_warp_sum_u64(t, work.sum, Self::CHECKSUMS);
+        // 3. Sum the checksum up, and write the table's entry.
+        store_warp_sum_u64(t, work.sum, shared.checksums);
         t.barrier();
         if t.warp() == 0 {
-            let sum = sum_of_warps::<T, { WARPS as usize }>(t, Self::CHECKSUMS);
+            let sum = sum_of_warps::<T, { WARPS as usize }>(t, shared.checksums);
             if t.lane() == 0 {
                 let number = FIRST_ENTRY + chunk;
                 let identity = params.identity.find(t, params.cells);
                 let sum = identity.seed(number, record.form.id()).wrapping_add(sum);
-                let bytes = 4 * u64::from(record.image_words);
                 let entry = Entry::new(start, bytes, record.form, sum).to_words();
                 t.store4(table(params.stream), number, entry);
             }
@@ -112,10 +124,24 @@ impl<C: CodedWords> Kernel for Place<C> {
     }
 }
 
+/// The shared memory of a block, besides the coder's.
+#[derive(Clone, Copy)]
+struct Scratch {
+    sums: Shared<u32>,
+    checksums: Shared<u64>,
+    start: Shared<u64>,
+}
+
 impl<C: CodedWords> Place<C> {
-    const SUMS: u32 = C::SCRATCH_WORDS;
-    const CHECKSUMS: u32 = Self::SUMS + WARPS;
-    const START: u32 = Self::CHECKSUMS + 2 * WARPS;
+    const SHARED: (C::Scratch, Scratch, Layout) = {
+        let (scratch, mut layout) = C::SHARED;
+        let shared = Scratch {
+            sums: layout.array("sums", WARPS),
+            checksums: layout.array("checksums", WARPS),
+            start: layout.array("start", 1),
+        };
+        (scratch, shared, layout)
+    };
 }
 
 /// One chunk.
@@ -126,8 +152,8 @@ pub struct Work<'a> {
     pub chunk: u64,
     /// What the encoder left of the chunk.
     pub record: Record,
-    /// A word of shared memory for each warp, for sums.
-    pub sums: u32,
+    /// An element for each warp.
+    pub sums: Shared<u32>,
     /// From the chunk's first word on.
     image: View<u32>,
     /// This thread's part of the checksum.
@@ -135,29 +161,6 @@ pub struct Work<'a> {
 }
 
 impl Work<'_> {
-    /// Where the chunk starts, in bytes of the payload. For the whole block.
-    #[inline(always)]
-    fn find_start<T: Thread>(&self, t: T, scratch: u32) -> u64 {
-        let cells = self.params.cells;
-        if t.warp() == 0 {
-            let prologue = t.atomic_load(cells, cells::PROLOGUE_BYTES);
-            let start = prologue + sum_before(t, cells, cells::STATES, self.chunk);
-            let end = start + 4 * u64::from(self.record.image_words);
-            if t.lane() == 0 {
-                let state = LookBackState::Inclusive(end - prologue);
-                t.atomic_store(cells, cells::STATES + self.chunk, state.to_cell());
-                if self.chunk + 1 == self.params.tiling.chunks() {
-                    t.atomic_store(cells, cells::STREAM_BYTES, end);
-                }
-                t.shared_store(scratch, start as u32);
-                t.shared_store(scratch + 1, (start >> 32) as u32);
-            }
-        }
-        t.barrier();
-        let word = |i| u64::from(t.shared_load(scratch + i));
-        word(0) | word(1) << 32
-    }
-
     /// Writes a word of the image.
     #[inline(always)]
     pub fn store<T: Thread>(&mut self, t: T, at: u32, word: u32) {

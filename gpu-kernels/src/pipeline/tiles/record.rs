@@ -1,7 +1,7 @@
 //! What the encoder tells the kernel that puts a chunk into the stream.
 
 use crate::pipeline::cells;
-use crate::primitives::look_back::LookBackState;
+use crate::primitives::look_back::publish;
 use ferrosz_codec::container::chunk::Form;
 use ferrosz_codec::tile::LANES;
 use ferrosz_simt::{Thread, View};
@@ -85,8 +85,8 @@ impl Record {
     #[inline(always)]
     pub fn publish<T: Thread>(&self, t: T, cells: View<u64>, chunk: u64) {
         if t.lane() == 0 {
-            let state = LookBackState::Partial(4 * u64::from(self.image_words));
-            t.atomic_store(cells, cells::STATES + chunk, state.to_cell());
+            let bytes = 4 * u64::from(self.image_words);
+            publish(t, (cells, cells::STATES), chunk, bytes);
         }
     }
 

@@ -1,6 +1,6 @@
 //! A chunk that is to be decoded: its image in the stream, and where its codes and values go.
 
-use crate::code::entropy::walk::{OfGroups, QUAD_CODES, QUAD_STEPS, QUADS, Quad};
+use crate::code::entropy::walk::{OfZones, QUAD_CODES, QUAD_STEPS, QUADS, Quad};
 use crate::pipeline::cells::{self, Fault};
 use crate::pipeline::tiles::layout::region;
 use crate::pipeline::tiles::record::PADDING;
@@ -203,7 +203,7 @@ impl<'a, S: StaticShape> Target<'a, S> {
     #[inline(always)]
     pub fn positions<T: Thread>(&self, t: T, quad: u32) -> Quad {
         let tiling = &self.params.tiling;
-        let any = OfGroups {
+        let any = OfZones {
             first: 1,
             rest: 1,
             none: 0,

@@ -86,7 +86,8 @@ impl<E: Element> Anchor<E> {
     #[inline(always)]
     pub fn set<T: Thread, S: StaticShape>(t: T, anchor: Option<Self>) {
         if let Some(Self { position, value }) = anchor {
-            Values::<E, S>::store_at(t, t.shared_address(position), value);
+            let store = Values::<E, S>::SHARED.0.address(t);
+            Values::<E, S>::store_at(t, store + 4 * position, value);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The finest level of a tile of a cube that is complete along z, but for its far faces: three quarters of the work.
 //!
-//! A thread takes the places above each other in its column: a warp has a row, a lane every second position of it. So
+//! A thread takes the positions above each other in its column: a warp has a row, a lane every second position of it. So
 //! the orders along y and x are those of the thread, positions lie at constant distances, and along z each value is
 //! read once for all positions that it is a neighbour of.
 
@@ -16,7 +16,7 @@ use ferrosz_codec::predict::interp::store;
 use ferrosz_codec::predict::interp::tune::sample::Scope;
 use ferrosz_codec::shape::{Cube, Shape};
 use ferrosz_codec::tile;
-use ferrosz_simt::{Thread, WARP};
+use ferrosz_simt::{SharedAddress, Thread, WARP};
 
 /// The window along z and y of the geometries that this serves.
 pub(super) const WINDOW: u32 = 16;
@@ -143,9 +143,9 @@ impl<E: Element> Positions<'_, E> {
 
     /// Where the neighbours of the first position along an axis lie; along others than `AXES` there may be none.
     #[inline(always)]
-    fn around<const AXES: u32>(&self, first: [u32; 3], axis: usize) -> [u32; 4] {
+    fn around<const AXES: u32>(&self, first: [u32; 3], axis: usize) -> [SharedAddress; 4] {
         if AXES >> axis & 1 == 0 {
-            return [0; 4];
+            return [SharedAddress::from_bytes(0); 4];
         }
         let order = self.order(first, axis, 1);
         REACH[axis].nearest(self.address(Shape::Cube, first), order)
@@ -156,9 +156,9 @@ struct Column<'a, E> {
     positions: &'a Positions<'a, E>,
     /// Its first position, where that and its neighbours lie, and the number of its code.
     first: [u32; 3],
-    address: u32,
-    y: [u32; 4],
-    x: [u32; 4],
+    address: SharedAddress,
+    y: [SharedAddress; 4],
+    x: [SharedAddress; 4],
     index: u32,
 }
 
@@ -252,7 +252,7 @@ struct Half<'a, T, E> {
 impl<T: Thread, E: Element> Half<'_, T, E> {
     /// What lies `i` positions above an address of the column's first position.
     #[inline(always)]
-    fn load(&self, address: u32, i: usize) -> E {
+    fn load(&self, address: SharedAddress, i: usize) -> E {
         Values::<E, Cube>::load_at(self.t, address + self.shift + i as u32 * STEP)
     }
 

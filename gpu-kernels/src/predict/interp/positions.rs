@@ -13,7 +13,7 @@ use ferrosz_codec::predict::interp::walk::OddAxes;
 use ferrosz_codec::quantize::level::LevelQuantizer;
 use ferrosz_codec::shape::{Shape, StaticShape};
 use ferrosz_codec::tile;
-use ferrosz_simt::{Thread, WARP};
+use ferrosz_simt::{SharedAddress, Thread, WARP};
 
 /// A level, for a thread.
 pub(super) struct Positions<'a, E> {
@@ -26,16 +26,17 @@ pub(super) struct Positions<'a, E> {
     in_columns: bool,
     spread: Spread,
     /// The address of the store.
-    store: u32,
+    store: SharedAddress,
 }
 
 impl<'a, E: Element> Positions<'a, E> {
-    /// A level of a tile whose store has an address.
+    /// A level of a tile whose store has this address.
     #[inline(always)]
     pub(super) fn new<S: StaticShape>(
         setup: &'a TileSetup,
         quantizer: LevelQuantizer<E>,
-        [level, store]: [u32; 2],
+        store: SharedAddress,
+        level: u32,
         spline: Spline,
     ) -> Self {
         let in_columns = level == 0 && setup.has_columns::<S>();
@@ -57,7 +58,7 @@ impl<'a, E: Element> Positions<'a, E> {
 
     /// The address of a position.
     #[inline(always)]
-    pub(super) const fn address(&self, shape: Shape, position: [u32; 3]) -> u32 {
+    pub(super) fn address(&self, shape: Shape, position: [u32; 3]) -> SharedAddress {
         self.store + 4 * store::index(shape, position)
     }
 
@@ -171,7 +172,7 @@ struct InStore<'a, T, E, S> {
     positions: &'a Positions<'a, E>,
     position: [u32; 3],
     /// The address of the position.
-    address: u32,
+    address: SharedAddress,
     shape: PhantomData<S>,
 }
 
@@ -243,7 +244,7 @@ impl Neighbourhood {
     /// The addresses of those neighbours of the position at `address` that [`OneAxis::blended`] is given for an order; in the position
     /// of one that the order does not allow, of one that there is.
     #[inline(always)]
-    pub(super) fn nearest(self, address: u32, order: Order) -> [u32; 4] {
+    pub(super) fn nearest(self, address: SharedAddress, order: Order) -> [SharedAddress; 4] {
         let next = if order.next { 1 } else { 0 };
         let from_behind = [
             if order.behind { -1 } else { 0 },
@@ -252,7 +253,7 @@ impl Neighbourhood {
             if order.ahead { 2 } else { next },
         ];
         let behind = address - self.back;
-        from_behind.map(|steps: i32| behind.wrapping_add_signed(steps * self.apart.cast_signed()))
+        from_behind.map(|steps: i32| behind.offset(steps * self.apart.cast_signed()))
     }
 }
 

@@ -1,7 +1,6 @@
 //! Prediction: a part of a field to codes.
 
 use crate::PACKAGE;
-use crate::pipeline::blocks::kept_shared_address;
 use crate::pipeline::tiles::codes;
 use crate::predict::interp::anchors::Anchor;
 use crate::predict::interp::rows::{InField, Row, WARPS};
@@ -25,7 +24,7 @@ impl<E: Element, S: StaticShape> Kernel for Predict<E, S> {
         const { &Name::of(&["ferrosz_interp_predict", S::SHAPE.name(), E::DTYPE.name()]) }.as_str();
     const PACKAGE: Package = PACKAGE;
     const THREADS: u32 = THREADS;
-    const SHARED_WORDS: u32 = Values::<E, S>::WORDS;
+    const SHARED_WORDS: u32 = Values::<E, S>::SHARED.1.words();
     const RESIDENT_BLOCKS: u32 = by_width::<E>(2, 1);
 
     #[inline(always)]
@@ -66,14 +65,14 @@ impl<E: Element, S: StaticShape> Predict<E, S> {
     /// Begins to bring the tile and its far faces in. For the whole block.
     #[inline(always)]
     pub(super) fn begin_fill<T: Thread>(t: T, params: &InterpParams, tile: &TileBox) {
-        let store = kept_shared_address(t, 0);
+        let store = Values::<E, S>::kept_address(t);
         let field = InField::new(params.field, params.strides, tile);
         let asides = [t.lane(), t.lane() + WARP].map(|x| field.aside(x));
         let copy = |row: Row, first: u64| {
             for (half, aside) in (0..).zip(&asides) {
                 let x = t.lane() + half * WARP;
                 if x < row.width {
-                    let address = store + row.address(S::SHAPE, x);
+                    let address = store + row.offset(S::SHAPE, x);
                     field.copy::<T, E, S>(t, address, first + aside);
                 }
             }
@@ -96,7 +95,7 @@ impl<E: Element, S: StaticShape> Predict<E, S> {
         for row in &Row::of_thread::<T, S>(t, tile) {
             if row.has_far(S::SHAPE) {
                 let from = field.element(row.position) + field.aside(tile::ROW);
-                let address = store + row.address(S::SHAPE, tile::ROW);
+                let address = store + row.offset(S::SHAPE, tile::ROW);
                 field.copy::<T, E, S>(t, address, from);
             }
         }

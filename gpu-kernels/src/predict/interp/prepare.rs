@@ -6,9 +6,8 @@
 //! it.
 
 use crate::PACKAGE;
-use crate::pipeline::cells;
+use crate::pipeline::cells::{self, Given};
 use crate::predict::interp::scores::{COST_CELLS, cost_cell};
-use crate::primitives::wide::{load_wide, store_wide};
 use core::marker::PhantomData;
 use ferrosz_codec::predict::interp::parameters::{Parameters, Tightening};
 use ferrosz_codec::predict::interp::resolved::{Resolved, WORDS};
@@ -18,7 +17,7 @@ use ferrosz_codec::predict::interp::tune::relative;
 use ferrosz_codec::predict::interp::tune::search::{MAX_CANDIDATES, Round, Search};
 use ferrosz_codec::tile::code::RADIUS;
 use ferrosz_codec::{BoundMode, Element};
-use ferrosz_simt::{Kernel, Name, Package, Thread, View};
+use ferrosz_simt::{Kernel, Layout, Name, Package, Shared, Thread, View};
 
 /// Decides for fields of `E`. Launched with one block.
 pub struct Prepare<E>(PhantomData<E>);
@@ -35,10 +34,8 @@ pub struct PrepareParams {
     pub radius: u32,
     /// See above.
     pub max_radius: u32,
-    /// Whether the bound is that of the quantiser in the workspace's cells.
-    pub error_in_cells: u32,
-    /// The bits of the bound if not.
-    pub error: u64,
+    /// The bits of the absolute error.
+    pub error: Given<1>,
     /// The number of the bound as the user gave it.
     pub bound: f64,
     /// Its mode.
@@ -76,13 +73,19 @@ pub const fn candidate_words(candidate: u32) -> u64 {
 /// Threads in a block.
 pub const THREADS: u32 = 128;
 
+/// The shared memory of the block: the cells of tuning; those of what was decided come first.
+const SHARED: (Shared<u64>, Layout) = {
+    let mut layout = Layout::new();
+    (layout.array("cells", CELLS as u32), layout)
+};
+
 impl<E: Element> Kernel for Prepare<E> {
     type Params = PrepareParams;
     const NAME: &'static str =
         const { &Name::of(&["ferrosz_interp_prepare", E::DTYPE.name()]) }.as_str();
     const PACKAGE: Package = PACKAGE;
     const THREADS: u32 = THREADS;
-    const SHARED_WORDS: u32 = 2 * CELLS as u32;
+    const SHARED_WORDS: u32 = SHARED.1.words();
     const RESIDENT_BLOCKS: u32 = 1;
 
     #[inline(always)]
@@ -98,11 +101,11 @@ impl<E: Element> Kernel for Prepare<E> {
             ];
             for (i, bits) in (DECIDED..).zip(&bits) {
                 t.atomic_store(params.cells, i, *bits);
-                store_wide(t, i as u32, *bits);
+                SHARED.0.store(t, i as u32, *bits);
             }
         }
         t.barrier();
-        let decided = parameters(&params.search, |i| load_wide(t, i as u32));
+        let decided = parameters(&params.search, |i| SHARED.0.load(t, i as u32));
         let error = Self::error(t, params);
         if t.thread_index() == 0 {
             let radius = Self::radius(t, params);
@@ -126,7 +129,7 @@ impl<E: Element> Prepare<E> {
         let mut cell = u64::from(t.thread_index());
         while cell < CELLS {
             if !(DECIDED..CLASS_CELLS).contains(&cell) {
-                store_wide(t, cell as u32, t.atomic_load(cells, cell));
+                SHARED.0.store(t, cell as u32, t.atomic_load(cells, cell));
                 t.atomic_store(cells, cell, 0);
             }
             cell += u64::from(THREADS);
@@ -139,7 +142,7 @@ impl<E: Element> Prepare<E> {
         if params.radius != 0 {
             params.radius
         } else if params.rounds > ROUNDS {
-            let count = |class| load_wide(t, CLASS_CELLS as u32 + class);
+            let count = |class| SHARED.0.load(t, CLASS_CELLS as u32 + class);
             radius(count, params.max_radius)
         } else {
             RADIUS
@@ -148,11 +151,8 @@ impl<E: Element> Prepare<E> {
 
     #[inline(always)]
     fn error<T: Thread>(t: T, params: &PrepareParams) -> E {
-        E::from_bits64(if params.error_in_cells != 0 {
-            t.atomic_load(params.workspace, cells::QUANTIZER)
-        } else {
-            params.error
-        })
+        let [bits] = params.error.find(t, params.workspace, cells::QUANTIZER);
+        E::from_bits64(bits)
     }
 
     #[inline(always)]
@@ -165,7 +165,7 @@ impl<E: Element> Prepare<E> {
             return decided;
         };
         params.search.decide(round, &decided, |number, level| {
-            load_wide(t, cost_cell(number, level) as u32)
+            SHARED.0.load(t, cost_cell(number, level) as u32)
         })
     }
 

@@ -1,7 +1,6 @@
 //! Reconstruction: codes to a part of a field.
 
 use crate::PACKAGE;
-use crate::pipeline::blocks::kept_shared_address;
 use crate::pipeline::tiles::codes;
 use crate::predict::interp::InterpParams;
 use crate::predict::interp::THREADS;
@@ -17,7 +16,7 @@ use ferrosz_codec::quantize::level::LevelQuantizer;
 use ferrosz_codec::shape::{Shape, StaticShape};
 use ferrosz_codec::tile::code::{RAW, unzigzag};
 use ferrosz_codec::tile::{self, TileBox, TileGrid};
-use ferrosz_simt::{Kernel, Name, Package, Thread};
+use ferrosz_simt::{Kernel, Layout, Name, Package, Shared, SharedAddress, Thread};
 
 /// Reconstructs a field of `E` in tiles of shape `S`. Launched with a block for each tile.
 ///
@@ -42,7 +41,7 @@ impl<E: Element, S: StaticShape> Kernel for Reconstruct<E, S> {
     .as_str();
     const PACKAGE: Package = PACKAGE;
     const THREADS: u32 = THREADS;
-    const SHARED_WORDS: u32 = Decode::<E, S>::FIRST + 2;
+    const SHARED_WORDS: u32 = Decode::<E, S>::SHARED.1.words();
     const RESIDENT_BLOCKS: u32 = by_width::<E>(2, 1);
 
     #[inline(always)]
@@ -103,7 +102,7 @@ impl Source<'_> {
     /// the tile's own that this thread has seen is [`RAW`].
     #[inline(always)]
     fn fill<T: Thread, E: Element, S: StaticShape>(&self, t: T) -> bool {
-        let store = kept_shared_address(t, 0);
+        let store = Values::<E, S>::kept_address(t);
         let mut has_raws = false;
         let codes = self.codes_of::<S>(0);
         let own = codes.here[0] + u64::from(t.lane());
@@ -144,7 +143,7 @@ impl Source<'_> {
         }
         for (row, code) in rows.iter().zip(&far_codes) {
             if row.has_far(S::SHAPE) {
-                let address = store + row.address(S::SHAPE, tile::ROW);
+                let address = store + row.offset(S::SHAPE, tile::ROW);
                 Values::<E, S>::store_at(t, address, slot_of(*code));
             }
         }
@@ -168,14 +167,19 @@ impl Source<'_> {
 
     /// Puts a row's codes, of which this lane has two, into the store at an address; whether one is [`RAW`].
     #[inline(always)]
-    fn put<T: Thread, E: Element, S: StaticShape>(t: T, store: u32, row: Row, word: u32) -> bool {
+    fn put<T: Thread, E: Element, S: StaticShape>(
+        t: T,
+        store: SharedAddress,
+        row: Row,
+        word: u32,
+    ) -> bool {
         let mut has_raws = false;
         let first = 4 * (t.lane() % 16) + t.lane() / 16;
         for half in 0..2 {
             let x = first + 2 * half;
             let code = word >> (16 * half) & 0xffff;
             if x < row.width {
-                let address = store + row.address(S::SHAPE, x);
+                let address = store + row.offset(S::SHAPE, x);
                 Values::<E, S>::store_at(t, address, slot_of(code));
             }
             has_raws |= code == u32::from(RAW);
@@ -246,23 +250,24 @@ struct Decode<'a, E, S> {
 }
 
 impl<E: Element, S: StaticShape> Decode<'_, E, S> {
-    /// The word behind the store from which on the number of the tile's first element is kept: a thread would hold it in
-    /// registers for the sake of a few values.
-    const FIRST: u32 = Values::<E, S>::WORDS;
+    /// Behind the store, the number of the tile's first element: a thread would hold it in registers for the sake of a few
+    /// values.
+    const SHARED: (Shared<u64>, Layout) = {
+        let (_, mut layout) = Values::<E, S>::SHARED;
+        (layout.array("first element", 1), layout)
+    };
 
     #[inline(always)]
     fn keep_first<T: Thread>(t: T, first: u64) {
         if t.thread_index() == 0 {
-            t.shared_store(Self::FIRST, first as u32);
-            t.shared_store(Self::FIRST + 1, (first >> 32) as u32);
+            Self::SHARED.0.store(t, 0, first);
         }
     }
 
     /// The value at a position of the tile or its far faces that has no code.
     #[inline(always)]
     fn raw<T: Thread>(&self, t: T, position: [u32; 3]) -> E {
-        let [low, high] = [0, 1].map(|word| t.shared_load(Self::FIRST + word));
-        let first = u64::from(low) | u64::from(high) << 32;
+        let first = Self::SHARED.0.load(t, 0);
         let field = InField::from_first(self.params.field, self.params.strides, first);
         field.load(t, field.element(position))
     }

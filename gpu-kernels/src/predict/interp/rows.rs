@@ -1,6 +1,5 @@
 //! Rows, in which a tile and its far faces are brought in and out.
 
-use crate::pipeline::blocks::kept_shared_address;
 use crate::predict::interp::THREADS;
 use crate::predict::interp::values::Values;
 use crate::primitives::element::{load_element, store_element};
@@ -9,7 +8,7 @@ use ferrosz_codec::Element;
 use ferrosz_codec::predict::interp::store;
 use ferrosz_codec::shape::{Shape, StaticShape};
 use ferrosz_codec::tile::{self, FAR, TileBox, TileGrid};
-use ferrosz_simt::{Thread, View, WARP};
+use ferrosz_simt::{SharedAddress, Thread, View, WARP};
 
 /// Warps of a block, which take rows in turn.
 pub const WARPS: u32 = THREADS / WARP;
@@ -158,9 +157,9 @@ impl Row {
         [4 * (second - first), 4 * (third - second)]
     }
 
-    /// Where position `x` of the row lies in the store, from the store's address on.
+    /// Where position `x` of the row lies in the store, in bytes from its address on.
     #[inline(always)]
-    pub const fn address(&self, shape: Shape, x: u32) -> u32 {
+    pub const fn offset(&self, shape: Shape, x: u32) -> u32 {
         4 * (self.at + store::in_row(shape, x))
     }
 }
@@ -248,7 +247,12 @@ impl InField {
 
     /// Begins to copy an element to an address in the store: see [`copy_async`](ferrosz_simt::GlobalMemory::copy_async).
     #[inline(always)]
-    pub fn copy<T: Thread, E: Element, S: StaticShape>(&self, t: T, address: u32, element: u64) {
+    pub fn copy<T: Thread, E: Element, S: StaticShape>(
+        &self,
+        t: T,
+        address: SharedAddress,
+        element: u64,
+    ) {
         Values::<E, S>::copy_to(t, address, self.words, element);
     }
 
@@ -259,11 +263,11 @@ impl InField {
         &self,
         t: T,
         tile: &TileBox,
-        store: u32,
-        mut visit: impl FnMut(u32, u64),
+        store: SharedAddress,
+        mut visit: impl FnMut(SharedAddress, u64),
     ) {
         let row = Row::own(S::SHAPE, t.warp(), tile);
-        let mut address = store + row.address(S::SHAPE, t.lane());
+        let mut address = store + row.offset(S::SHAPE, t.lane());
         let mut element = self.element(row.position) + self.aside(t.lane());
         let asides = [0, self.aside(WARP)];
         let steps = self.steps(S::SHAPE);
@@ -274,7 +278,7 @@ impl InField {
                     visit(address + half * HALF_ROW, element + aside);
                 }
                 element = element.wrapping_add(*step);
-                address += in_store;
+                address += *in_store;
             }
         }
     }
@@ -286,7 +290,7 @@ impl InField {
             self.leave_but::<T, E, S>(t, tile, |_, _| false);
             return;
         }
-        let store = kept_shared_address(t, 0);
+        let store = Values::<E, S>::kept_address(t);
         self.each_own::<T, S>(t, tile, store, |address, element| {
             let value = Values::<E, S>::load_at(t, address);
             store_element::<T, E>(t, self.words, element, value);
@@ -302,7 +306,7 @@ impl InField {
         tile: &TileBox,
         skip: impl Fn(u32, u32) -> bool,
     ) {
-        let store = kept_shared_address(t, 0);
+        let store = Values::<E, S>::kept_address(t);
         let aside = [t.lane(), t.lane() + WARP].map(|x| self.aside(x));
         let mut number = t.warp();
         let mut first = self.element(Row::own(S::SHAPE, number, tile).position);
@@ -313,7 +317,7 @@ impl InField {
                 for (half, aside) in (0..).zip(&aside) {
                     let x = t.lane() + half * WARP;
                     if x < row.width && !skip(number, x) {
-                        let address = store + row.address(S::SHAPE, x);
+                        let address = store + row.offset(S::SHAPE, x);
                         let value = Values::<E, S>::load_at(t, address);
                         store_element::<T, E>(t, self.words, first + aside, value);
                     }

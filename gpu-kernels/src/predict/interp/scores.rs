@@ -21,7 +21,7 @@ use ferrosz_codec::quantize::level::LevelQuantizer;
 use ferrosz_codec::shape::StaticShape;
 use ferrosz_codec::tile;
 use ferrosz_codec::tile::code::RADIUS;
-use ferrosz_simt::{Kernel, Name, Package, Thread, View, WARP};
+use ferrosz_simt::{Kernel, Layout, Name, Package, Shared, Thread, View, WARP};
 
 /// Scores candidates on a field of `E` in tiles of shape `S`. Launched with a block for each sample of
 /// each candidate.
@@ -56,7 +56,7 @@ impl<E: Element, S: StaticShape> Kernel for Scores<E, S> {
         const { &Name::of(&["ferrosz_interp_scores", S::SHAPE.name(), E::DTYPE.name()]) }.as_str();
     const PACKAGE: Package = PACKAGE;
     const THREADS: u32 = THREADS;
-    const SHARED_WORDS: u32 = count_word::<E, S>(MAX_LEVELS as u32, 0);
+    const SHARED_WORDS: u32 = Count::<E, S>::SHARED.1.words();
     const RESIDENT_BLOCKS: u32 = by_width::<E>(3, 1);
 
     #[inline(always)]
@@ -71,10 +71,11 @@ impl<E: Element, S: StaticShape> Kernel for Scores<E, S> {
         Predict::<E, S>::begin_fill(t, &params.part, &tile);
         let parameters = params.parameters.from(u64::from(candidate) * WORDS as u64);
         let setup = TileSetup::read::<T, S>(t, parameters, tile, false);
-        let mut word = count_word::<E, S>(0, 0) + t.thread_index();
-        while word < Self::SHARED_WORDS {
-            t.shared_store(word, 0);
-            word += THREADS;
+        let counts = Count::<E, S>::SHARED.0;
+        let mut at = t.thread_index();
+        while at < counts.len() {
+            counts.store(t, at, 0);
+            at += THREADS;
         }
         t.await_copies();
         t.barrier();
@@ -104,7 +105,7 @@ impl<E: Element, S: StaticShape> Kernel for Scores<E, S> {
 #[inline(always)]
 fn count_of<T: Thread, E: Element, S: StaticShape>(t: T, level: u32) -> u32 {
     if t.lane() < CLASSES as u32 {
-        t.shared_load(count_word::<E, S>(level, t.lane()))
+        Count::<E, S>::SHARED.0.load(t, count_at(level, t.lane()))
     } else {
         0
     }
@@ -118,10 +119,10 @@ fn cost_of_level<T: Thread, E: Element>(t: T, count: u32) -> u64 {
     warp_sum_u64(t, of_class).wrapping_add(of_all(t.reduce_add(count)))
 }
 
-/// The word of shared memory that counts the codes of a class.
+/// The number of the count of a class at a level.
 #[inline(always)]
-const fn count_word<E: Element, S: StaticShape>(level: u32, class: u32) -> u32 {
-    Values::<E, S>::WORDS + level * CLASSES as u32 + class
+const fn count_at(level: u32, class: u32) -> u32 {
+    level * CLASSES as u32 + class
 }
 
 /// Counts the classes of a tile's codes. Anchors are taken as known.
@@ -129,6 +130,17 @@ struct Count<E, S> {
     error: E,
     scope: Scope,
     shape: PhantomData<S>,
+}
+
+impl<E: Element, S: StaticShape> Count<E, S> {
+    /// Behind the store, the counts of all classes at all levels.
+    const SHARED: (Shared<u32>, Layout) = {
+        let (_, mut layout) = Values::<E, S>::SHARED;
+        (
+            layout.array("counts", count_at(MAX_LEVELS as u32, 0)),
+            layout,
+        )
+    };
 }
 
 impl<E: Element, S: StaticShape> Residuals<E> for Count<E, S> {
@@ -152,7 +164,7 @@ impl<E: Element, S: StaticShape> Residuals<E> for Count<E, S> {
                 && let Some(class) = class(slots[i], &all[i])
             {
                 let level = tile::level(S::SHAPE, positions[i].position);
-                t.shared_add(count_word::<E, S>(level, class), 1);
+                Self::SHARED.0.add(t, count_at(level, class), 1);
             }
         }
         all.map(|quantized| quantized.known)

@@ -1,8 +1,8 @@
 //! The stages of a tile, its positions shared out among the threads of a block.
 
-use crate::pipeline::blocks::kept_shared_address;
 use crate::predict::interp::columns;
 use crate::predict::interp::positions::{Positions, Share};
+use crate::predict::interp::values::Values;
 use ferrosz_codec::Element;
 use ferrosz_codec::predict::interp::parameters::Parameters;
 use ferrosz_codec::predict::interp::resolved::Words;
@@ -12,7 +12,7 @@ use ferrosz_codec::predict::interp::walk::OddAxes;
 use ferrosz_codec::quantize::level::LevelQuantizer;
 use ferrosz_codec::shape::{Shape, StaticShape};
 use ferrosz_codec::tile::TileBox;
-use ferrosz_simt::{Thread, View};
+use ferrosz_simt::{SharedAddress, Thread, View};
 
 /// What a block knows of its tile's parameters.
 #[derive(Clone, Copy)]
@@ -130,11 +130,11 @@ pub fn run<T: Thread, E: Element, S: StaticShape, R: Residuals<E>>(
     setup: &TileSetup,
     residuals: &R,
 ) {
-    let store = kept_shared_address(t, 0);
+    let store = Values::<E, S>::kept_address(t);
     let mut level = t.opaque(setup.spacing.trailing_zeros());
     while level > 0 {
         level -= 1;
-        run_level::<T, E, S, R>(t, setup, [level, store], residuals);
+        run_level::<T, E, S, R>(t, setup, store, level, residuals);
     }
 }
 
@@ -142,12 +142,13 @@ pub fn run<T: Thread, E: Element, S: StaticShape, R: Residuals<E>>(
 fn run_level<T: Thread, E: Element, S: StaticShape, R: Residuals<E>>(
     t: T,
     setup: &TileSetup,
-    [level, store]: [u32; 2],
+    store: SharedAddress,
+    level: u32,
     residuals: &R,
 ) {
     let flags = Parameters::flags_of(setup.flag_bits, level);
     let quantizer = setup.quantizer(t, level);
-    let positions = Positions::new::<S>(setup, quantizer, [level, store], flags.spline);
+    let positions = Positions::new::<S>(setup, quantizer, store, level, flags.spline);
     // One text for all stages and classes: it is long.
     let all = classes(S::SHAPE, flags.is_multi, flags.is_reverse);
     let mut stages =

@@ -15,17 +15,19 @@ use ferrosz_codec::predict::tile_lorenzo::fits;
 use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::shape::{Shape, StaticShape};
 use ferrosz_codec::tile;
-use ferrosz_simt::{Thread, WARP};
+use ferrosz_simt::{Layout, Shared, Thread, WARP};
 
 /// Warps of a block, half as many as a cube's tile has slices.
 const WARPS: u32 = THREADS / WARP;
 
-/// Words of shared memory: in a cube, a slice.
-pub const fn shared_words(shape: Shape) -> u32 {
-    match shape {
+/// The shared memory of a block: in a cube, the codes of the last slice.
+pub const fn shared(shape: Shape) -> (Shared<i32>, Layout) {
+    let mut layout = Layout::new();
+    let codes = match shape {
         Shape::Line | Shape::Plane => 0,
         Shape::Cube => SLICE_ROWS * tile::ROW,
-    }
+    };
+    (layout.array("last slice", codes), layout)
 }
 
 /// Writes a tile's codes. For the whole block.
@@ -150,7 +152,8 @@ impl RowsBefore {
             Shape::Cube => {
                 let mut slice = Pair::default();
                 if row >= SLICE_ROWS {
-                    slice = Pair::of(|half| t.shared_load(word(t, row, half)).cast_signed());
+                    let last = const { shared(Shape::Cube).0 };
+                    slice = Pair::of(|half| last.load(t, in_slice(t, row, half)));
                 }
                 if row.is_multiple_of(SLICE_ROWS) {
                     (slice, slice)
@@ -177,15 +180,16 @@ impl RowsBefore {
         };
         self.above = codes.minus(slice);
         if matches!(self.shape, Shape::Cube) {
-            t.shared_store(word(t, row, 0), codes.low.cast_unsigned());
-            t.shared_store(word(t, row, 1), codes.high.cast_unsigned());
+            let last = const { shared(Shape::Cube).0 };
+            last.store(t, in_slice(t, row, 0), codes.low);
+            last.store(t, in_slice(t, row, 1), codes.high);
         }
     }
 }
 
 /// Where lanes of this number keep their code of half a row of the last slice.
 #[inline(always)]
-fn word<T: Thread>(t: T, row: u32, half: u32) -> u32 {
+fn in_slice<T: Thread>(t: T, row: u32, half: u32) -> u32 {
     row % SLICE_ROWS * tile::ROW + position(t, half)
 }
 

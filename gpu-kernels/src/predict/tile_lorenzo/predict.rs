@@ -44,7 +44,7 @@ impl<E: Element, S: StaticShape> Kernel for Predict<E, S> {
             .as_str();
     const PACKAGE: Package = PACKAGE;
     const THREADS: u32 = THREADS;
-    const SHARED_WORDS: u32 = exact::shared_words(S::SHAPE);
+    const SHARED_WORDS: u32 = exact::shared(S::SHAPE).1.words();
     const RESIDENT_BLOCKS: u32 = by_width::<E>(4, 3);
 
     #[inline(always)]

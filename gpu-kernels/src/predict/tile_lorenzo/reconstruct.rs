@@ -20,7 +20,7 @@ use ferrosz_codec::predict::tile_lorenzo::origin;
 use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::shape::{Shape, StaticShape};
 use ferrosz_codec::tile::{ROW, TILE};
-use ferrosz_simt::{Kernel, Name, Package, Thread, WARP};
+use ferrosz_simt::{Kernel, Layout, Name, Package, Shared, Thread, WARP};
 
 /// Reconstructs a field of `E` in tiles of shape `S`. Launched with a block for each tile.
 ///
@@ -50,6 +50,12 @@ struct Words {
     odd: u32,
 }
 
+/// The shared memory of a block: the sums of a tile's positions, row after row.
+const SHARED: (Shared<u32>, Layout) = {
+    let mut layout = Layout::new();
+    (layout.array("sums", TILE as u32), layout)
+};
+
 impl<E: Element, S: StaticShape> Kernel for Reconstruct<E, S> {
     type Params = LorenzoParams;
     const NAME: &'static str = const {
@@ -62,7 +68,7 @@ impl<E: Element, S: StaticShape> Kernel for Reconstruct<E, S> {
     .as_str();
     const PACKAGE: Package = PACKAGE;
     const THREADS: u32 = THREADS;
-    const SHARED_WORDS: u32 = TILE as u32;
+    const SHARED_WORDS: u32 = SHARED.1.words();
     const RESIDENT_BLOCKS: u32 = 3;
 
     #[inline(always)]
@@ -149,8 +155,8 @@ impl<'a, S: StaticShape, const WHOLE: bool> Run<'a, S, WHOLE> {
                 let is_first = i == 0 && row == 0;
                 let residuals = self.residuals(words[i], is_first);
                 let sums = self.add_row(t, residuals);
-                let word = (row + i as u32) * ROW + t.lane() % HALF * QUAD as u32;
-                t.shared_store4(word, sums.map(i32::cast_unsigned));
+                let at = (row + i as u32) * ROW + t.lane() % HALF * QUAD as u32;
+                SHARED.0.store4(t, at, sums.map(i32::cast_unsigned));
             }
             row += BATCH as u32;
         }
@@ -318,5 +324,5 @@ fn last_sums<T: Thread, S: StaticShape>(t: T, run: u32) -> Pair<i32> {
 /// The sum at a position of a row.
 #[inline(always)]
 fn sum<T: Thread>(t: T, row: u32, x: u32) -> i32 {
-    t.shared_load(row * ROW + x).cast_signed()
+    SHARED.0.load(t, row * ROW + x).cast_signed()
 }

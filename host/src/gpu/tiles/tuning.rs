@@ -6,6 +6,7 @@ use ferrosz_codec::predict::interp::resolved::WORDS;
 use ferrosz_codec::predict::interp::tune::sample::Samples;
 use ferrosz_codec::predict::interp::tune::search::{Round, Search};
 use ferrosz_codec::{Bound, Element, with_shape};
+use ferrosz_gpu_kernels::pipeline::cells::Given;
 use ferrosz_gpu_kernels::predict::interp::InterpParams;
 use ferrosz_gpu_kernels::predict::interp::prepare::{CLASS_CELLS, Prepare, PrepareParams};
 use ferrosz_gpu_kernels::predict::interp::scores::{Scores, ScoresParams};
@@ -41,8 +42,9 @@ pub(crate) fn enqueue_tune<T: Element, E: Executor>(
         rounds: 0,
         radius: job.radius.unwrap_or(0),
         max_radius: job.max_radius,
-        error_in_cells: u32::from(job.error.is_none()),
-        error: job.error.unwrap_or(0),
+        error: job
+            .error
+            .map_or(Given::in_cells(), |bits| Given::known([bits])),
         bound: job.bound.value(),
         mode: u32::from(job.bound.mode().id()),
         workspace: job.workspace,

@@ -1,10 +1,9 @@
 //! One chunk's way through the compression kernel: which one it is, its elements in and its image out.
 
 use crate::pipeline::blocks::CHUNK_THREADS;
-use crate::pipeline::blocks::compress::{CompressParams, groups};
-use crate::pipeline::blocks::staged_chunk::{BoxWalk, Tile, UNIT_WORDS};
+use crate::pipeline::blocks::compress::{CompressParams, Scratch, groups};
+use crate::pipeline::blocks::staged_chunk::{BoxWalk, UNIT_WORDS};
 use crate::pipeline::cells;
-use crate::primitives::look_back::{LookBackState, sum_before};
 use crate::primitives::task::Task;
 use core::marker::PhantomData;
 use ferrosz_codec::Element;
@@ -21,9 +20,10 @@ use ferrosz_simt::Thread;
 /// One chunk's task.
 pub(super) struct Work<'a, E, S> {
     params: &'a CompressParams,
+    pub(super) shared: Scratch<E>,
     pub(super) number: u64,
     pub(super) chunk: ChunkBox,
-    element: PhantomData<(E, S)>,
+    shape: PhantomData<S>,
 }
 
 impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
@@ -36,32 +36,37 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
 
     /// The next chunk that no block has.
     #[inline(always)]
-    pub(super) fn take<T: Thread>(t: T, params: &'a CompressParams, scratch: u32) -> Self {
+    pub(super) fn take<T: Thread>(t: T, params: &'a CompressParams, shared: Scratch<E>) -> Self {
         let grid = &params.grid;
-        let (task, later) = Task::take::<T, S>(t, params.cells, grid, Self::AHEAD, scratch);
+        let (task, later) = Task::take::<T, S>(t, params.cells, grid, Self::AHEAD, shared.task);
         if later.exists(grid) {
             Self::prefetch(t, params, &later.chunk::<S>(grid));
         }
-        Self::of(params, task)
+        Self::of(params, shared, task)
     }
 
     /// The same, a box read again rather than kept in registers.
     #[inline(always)]
-    pub(super) fn again<T: Thread>(self, t: T, scratch: u32) -> Self {
+    pub(super) fn again<T: Thread>(self, t: T) -> Self {
         if Self::IS_LINE {
             self
         } else {
-            Self::of(self.params, Task::load::<T, S>(t, scratch))
+            Self::of(
+                self.params,
+                self.shared,
+                Task::again::<T, S>(t, self.shared.task),
+            )
         }
     }
 
     #[inline(always)]
-    fn of(params: &'a CompressParams, task: Task) -> Self {
+    fn of(params: &'a CompressParams, shared: Scratch<E>, task: Task) -> Self {
         Self {
             params,
+            shared,
             number: u64::from(task.number),
             chunk: task.chunk::<S>(&params.grid),
-            element: PhantomData,
+            shape: PhantomData,
         }
     }
 
@@ -86,15 +91,8 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
     /// The quantiser, read where it is needed: kept, it would cost registers throughout.
     #[inline(always)]
     pub(super) fn quantizer<T: Thread>(&self, t: T) -> Quantizer<E> {
-        let params = self.params;
-        Quantizer::from_bits(if params.quantizer_in_cells != 0 {
-            // An earlier launch has left it there.
-            let first = u64::from(t.opaque(2 * cells::QUANTIZER as u32));
-            let word = |i: usize| t.load(params.cells.words(), first + i as u64);
-            core::array::from_fn(|i| u64::from(word(2 * i)) | u64::from(word(2 * i + 1)) << 32)
-        } else {
-            params.quantizer
-        })
+        let first = u64::from(t.opaque(cells::QUANTIZER as u32));
+        Quantizer::from_bits(self.params.quantizer.find(t, self.params.cells, first))
     }
 
     /// The first word of a line's chunk in the input.
@@ -134,27 +132,27 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
         t.load(self.params.input, at)
     }
 
-    /// Brings the elements into the tile. Ends so that threads may read their own rows.
+    /// Brings the elements in. Ends so that threads may read their own rows.
     #[inline(always)]
     pub(super) fn stage<T: Thread>(&self, t: T) {
-        let elements = self.chunk.elements();
+        let (elements, staged) = (self.chunk.elements(), self.shared.elements);
         if !Self::IS_LINE {
             if elements < CHUNK as u32 {
-                Tile::<E>::clear(t);
+                staged.clear(t);
                 t.barrier();
             }
-            Tile::<E>::fill_box(t, &self.walk(), &self.params.steps, self.params.input);
+            staged.fill_box(t, &self.walk(), &self.params.steps, self.params.input);
             t.barrier();
         } else if elements == CHUNK as u32 {
             let first = self.first_word() / u64::from(UNIT_WORDS);
-            Tile::<E>::fill(t, |unit| {
+            staged.fill(t, |unit| {
                 t.load4(self.params.input, first + u64::from(unit))
             });
             t.sync_warp();
         } else {
             let words = elements * E::WORDS as u32;
             let word = |word| t.load(self.params.input, self.first_word() + u64::from(word));
-            Tile::<E>::fill_part(t, words, word);
+            staged.fill_part(t, words, word);
             t.sync_warp();
         }
     }
@@ -177,7 +175,7 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
         let quantizer = self.quantizer(t);
         let mut biased = [0; GROUP];
         let mut clear = true;
-        Tile::<E>::for_row(t, |e, value| {
+        self.shared.elements.for_row(t, |e, value| {
             biased[e] = quantizer.round(value).low_bits().cast_signed();
             clear &= quantizer.is_clearly_within(value);
         });
@@ -201,7 +199,7 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
         let first = t.thread_index() * GROUP as u32;
         let mut doubtful = 0u32;
         for e in 0..t.opaque(GROUP as u32) {
-            let is_clear = quantizer.is_clearly_within(Tile::<E>::get(t, first + e));
+            let is_clear = quantizer.is_clearly_within(self.shared.elements.get(t, first + e));
             doubtful |= u32::from(!is_clear) << e;
         }
         doubtful &= self.inside(t);
@@ -209,7 +207,7 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
         while doubtful != 0 {
             let e = doubtful.trailing_zeros();
             doubtful &= doubtful - 1;
-            let value = Tile::<E>::get(t, first + e);
+            let value = self.shared.elements.get(t, first + e);
             match quantizer.quantize_with_care(value) {
                 // A register has no address: the one to set is found by comparison.
                 Some(code) => {
@@ -227,27 +225,17 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
     /// Whether all elements equal the first, bit for bit. For the whole block, after a barrier.
     #[inline(always)]
     pub(super) fn is_constant<T: Thread>(&self, t: T) -> bool {
-        let first = Tile::<E>::get(t, 0).to_bits64();
+        let first = self.shared.elements.get(t, 0).to_bits64();
         let inside = self.inside(t);
         let mut differs = false;
         for e in 0..t.opaque(GROUP as u32) {
-            let value = Tile::<E>::get(t, t.thread_index() * GROUP as u32 + e);
+            let value = self
+                .shared
+                .elements
+                .get(t, t.thread_index() * GROUP as u32 + e);
             differs |= inside >> e & 1 == 1 && value.to_bits64() != first;
         }
         !t.barrier_or(differs)
-    }
-
-    /// Says how long the chunk is, for those who look back.
-    #[inline(always)]
-    pub(super) fn publish<T: Thread>(&self, t: T, words: u32) {
-        if t.thread_index() == 0 {
-            let state = LookBackState::Partial(4 * u64::from(words));
-            t.atomic_store(
-                self.params.cells,
-                cells::STATES + self.number,
-                state.to_cell(),
-            );
-        }
     }
 
     /// The image of a chunk that is not coded: all its elements, or one.
@@ -266,31 +254,9 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
             } else {
                 0
             };
-            t.shared_store(word, value);
+            self.shared.image.store(t, word, value);
             word += CHUNK_THREADS;
         }
-    }
-
-    /// Where the chunk starts in the payload, in bytes. For the whole block.
-    #[inline(always)]
-    pub(super) fn find_start<T: Thread>(&self, t: T, words: u32, scratch: u32) -> u64 {
-        if t.warp() == 0 {
-            let states = self.params.cells;
-            let start = self.look_back(t);
-            if t.lane() == 0 {
-                let state = LookBackState::Inclusive(start + 4 * u64::from(words));
-                t.atomic_store(states, cells::STATES + self.number, state.to_cell());
-                t.shared_store(scratch, start as u32);
-                t.shared_store(scratch + 1, (start >> 32) as u32);
-            }
-        }
-        t.barrier();
-        u64::from(t.shared_load(scratch)) | u64::from(t.shared_load(scratch + 1)) << 32
-    }
-
-    #[inline(always)]
-    fn look_back<T: Thread>(&self, t: T) -> u64 {
-        sum_before(t, self.params.cells, cells::STATES, self.number)
     }
 
     /// The first word of the payload in the stream.
@@ -306,7 +272,7 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
         let mut sum = 0u64;
         let mut unit = t.thread_index();
         while unit < words / UNIT_WORDS {
-            let image = t.shared_load4(UNIT_WORDS * unit);
+            let image = self.shared.image.load4(t, UNIT_WORDS * unit);
             t.store4(self.params.stream, first + u64::from(unit), image);
             for (i, word) in image.iter().enumerate() {
                 sum = sum.wrapping_add(term(UNIT_WORDS * unit + i as u32, *word));

@@ -1,7 +1,7 @@
 //! Writes the header, once everything else is there.
 
 use crate::PACKAGE;
-use crate::pipeline::cells;
+use crate::pipeline::cells::{self, Given};
 use crate::pipeline::identity::IdentityOf;
 use crate::pipeline::tiles::prologue::THREADS;
 use ferrosz_codec::container::header::{Draft, Ending, HEADER_WORDS};
@@ -24,10 +24,8 @@ pub struct FinishParams {
     pub chunks: u64,
     /// The workspace: [`cells::STREAM_BYTES`] has the length of the payload and gets that of the stream.
     pub cells: View<u64>,
-    /// The bits of the absolute error, unless it is in the workspace.
-    pub error: u64,
-    /// Not 0 if it is there.
-    pub error_in_cells: u32,
+    /// The bits of the absolute error.
+    pub error: Given<1>,
 }
 
 impl Kernel for Finish {
@@ -42,11 +40,7 @@ impl Kernel for Finish {
     fn run<T: Thread>(t: T, params: &FinishParams) {
         if t.thread_index() == 0 {
             let payload = t.atomic_load(params.cells, cells::STREAM_BYTES);
-            let error = if params.error_in_cells != 0 {
-                t.atomic_load(params.cells, cells::QUANTIZER)
-            } else {
-                params.error
-            };
+            let [error] = params.error.find(t, params.cells, cells::QUANTIZER);
             let ending = Ending {
                 error_bits: error,
                 identity: params.identity.find(t, params.cells),

@@ -16,7 +16,7 @@ use ferrosz_codec::container::table::Entry;
 use ferrosz_codec::error::ChunkFault;
 use ferrosz_codec::predict::interp::resolved::{WORDS, Words};
 use ferrosz_codec::quantize::field::Quantizer;
-use ferrosz_simt::{Kernel, Name, Package, Thread, View};
+use ferrosz_simt::{Kernel, Layout, Name, Package, Shared, Thread, View};
 
 /// Reads the prologue of a field of `E`. Launched with one block, behind what reads the frequencies.
 pub struct ReadPrologue<E>(PhantomData<E>);
@@ -45,13 +45,29 @@ pub struct ReadPrologueParams {
     pub verify: u32,
 }
 
+/// The shared memory of the block.
+#[derive(Clone, Copy)]
+struct Scratch {
+    checksums: Shared<u64>,
+    parameters: Shared<u32>,
+}
+
+const SHARED: (Scratch, Layout) = {
+    let mut layout = Layout::new();
+    let scratch = Scratch {
+        checksums: layout.array("checksums", WARPS as u32),
+        parameters: layout.array("parameters", WORDS as u32),
+    };
+    (scratch, layout)
+};
+
 impl<E: Element> Kernel for ReadPrologue<E> {
     type Params = ReadPrologueParams;
     const NAME: &'static str =
         const { &Name::of(&["ferrosz_prologue_read", E::DTYPE.name()]) }.as_str();
     const PACKAGE: Package = PACKAGE;
     const THREADS: u32 = THREADS;
-    const SHARED_WORDS: u32 = Self::PARAMETERS + WORDS as u32;
+    const SHARED_WORDS: u32 = SHARED.1.words();
     const RESIDENT_BLOCKS: u32 = by_width::<E>(4, 3);
 
     #[inline(always)]
@@ -77,16 +93,16 @@ impl<E: Element> Kernel for ReadPrologue<E> {
             sum = sum.wrapping_add(term(at as u32, word));
             let anchors_at = contents.frequencies_at() + frequencies;
             if at < contents.count_at() {
-                t.shared_store(Self::PARAMETERS + at as u32, word);
+                SHARED.0.parameters.store(t, at as u32, word);
             } else if at >= anchors_at && at < anchors_at + contents.anchor_words {
                 t.store(params.anchors, at - anchors_at, word);
             }
             at += u64::from(THREADS);
         }
-        store_warp_sum_u64(t, sum, Self::SUMS);
+        store_warp_sum_u64(t, sum, SHARED.0.checksums);
         t.barrier();
         if t.warp() == 0 {
-            let sum = sum_of_warps::<T, WARPS>(t, Self::SUMS);
+            let sum = sum_of_warps::<T, WARPS>(t, SHARED.0.checksums);
             if let Err(fault) = Self::check(t, params, payload, frequencies, sum) {
                 Self::report(t, params, Fault::Chunk(0, fault as u32));
             }
@@ -99,16 +115,13 @@ impl<E: Element> Kernel for ReadPrologue<E> {
             }
         }
         if contents.has_parameters != 0 && t.thread_index() < WORDS as u32 {
-            let word = t.shared_load(Self::PARAMETERS + t.thread_index());
+            let word = SHARED.0.parameters.load(t, t.thread_index());
             t.store(params.parameters, u64::from(t.thread_index()), word);
         }
     }
 }
 
 impl<E: Element> ReadPrologue<E> {
-    const SUMS: u32 = 0;
-    const PARAMETERS: u32 = 2 * WARPS as u32;
-
     #[inline(always)]
     fn is_expected<T: Thread>(t: T, params: &ReadPrologueParams) -> bool {
         let word = |word: usize| t.load(params.stream, word as u64);
@@ -139,7 +152,7 @@ impl<E: Element> ReadPrologue<E> {
         if u64::from(t.load(payload, params.contents.count_at())) != frequencies {
             return Err(ChunkFault::Prologue);
         }
-        let stored = Words(|at| t.shared_load(Self::PARAMETERS + at as u32));
+        let stored = Words(|at| SHARED.0.parameters.load(t, at as u32));
         let is_sound = params.contents.has_parameters == 0
             || (stored.are_sound::<E>()
                 && stored.error::<E>().to_bits64() == summary.error_bits

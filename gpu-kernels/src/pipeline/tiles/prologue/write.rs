@@ -9,7 +9,7 @@ use crate::primitives::scan::{store_warp_sum_u64, sum_of_warps};
 use ferrosz_codec::container::checksum::term;
 use ferrosz_codec::container::chunk::Form;
 use ferrosz_codec::container::table::Entry;
-use ferrosz_simt::{Kernel, Package, Thread, View};
+use ferrosz_simt::{Kernel, Layout, Package, Shared, Thread, View};
 
 /// Writes a prologue. Launched with one block, behind what makes the frequencies.
 pub struct WritePrologue;
@@ -36,12 +36,18 @@ pub struct WritePrologueParams {
     pub identity: IdentityOf,
 }
 
+/// The shared memory of the block.
+const SHARED: (Shared<u64>, Layout) = {
+    let mut layout = Layout::new();
+    (layout.array("checksums", WARPS as u32), layout)
+};
+
 impl Kernel for WritePrologue {
     type Params = WritePrologueParams;
     const NAME: &'static str = "ferrosz_prologue_write";
     const PACKAGE: Package = PACKAGE;
     const THREADS: u32 = THREADS;
-    const SHARED_WORDS: u32 = 2 * WARPS as u32;
+    const SHARED_WORDS: u32 = SHARED.1.words();
     const RESIDENT_BLOCKS: u32 = 0;
 
     #[inline(always)]
@@ -62,10 +68,10 @@ impl Kernel for WritePrologue {
             sum = sum.wrapping_add(term(at as u32, word));
             at += u64::from(THREADS);
         }
-        store_warp_sum_u64(t, sum, 0);
+        store_warp_sum_u64(t, sum, SHARED.0);
         t.barrier();
         if t.warp() == 0 {
-            let sum = sum_of_warps::<T, WARPS>(t, 0);
+            let sum = sum_of_warps::<T, WARPS>(t, SHARED.0);
             if t.lane() == 0 {
                 let identity = params.identity.find(t, params.cells);
                 let sum = identity.seed(0, Form::Coded.id()).wrapping_add(sum);

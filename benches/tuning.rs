@@ -2,7 +2,7 @@
 //!
 //! `cargo bench --bench tuning -- FIELD.f32:Z,Y,X ...` prints a table in Markdown: bits a value of the codes,
 //! by the order-0 entropy of each level, without tuning; what that changes by with each mode and preset;
-//! PSNR; and the time of tuning, as a part of that of prediction without tuning.
+//! PSNR; and the time of tuning on one core, as a part of that of prediction without tuning.
 
 use ferrosz::Shape;
 use ferrosz::codec::oracle;
@@ -15,6 +15,7 @@ use ferrosz::codec::tile::Part;
 use ferrosz::codec::tile::{self, TileGrid, TileOrder};
 use ferrosz_host::cpu::predict::interp::Predictor;
 use ferrosz_host::cpu::predict::tune::tune;
+use rayon::ThreadPoolBuilder;
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
@@ -76,10 +77,11 @@ fn change(of: &Outcome, from: &Outcome) -> String {
 /// What tuning comes to, and how long it took.
 fn tuned(field: &Field, bound: f64, tuning: &Tuning) -> (Outcome, Duration) {
     let error = (bound * field.range) as f32;
-    let mut scratch = vec![0.0; store::len(field.grid.shape()) as usize];
     let value = |at| field.values[field.grid.flat(at) as usize];
+    let one_core = ThreadPoolBuilder::new().num_threads(1).build();
+    let one_core = one_core.expect("a thread");
     let start = Instant::now();
-    let parameters = tune(&field.grid, value, error, bound, tuning, &mut scratch);
+    let parameters = one_core.install(|| tune(&field.grid, value, error, bound, tuning));
     let time = start.elapsed();
     (predict(field, parameters, error), time)
 }

@@ -9,8 +9,8 @@ use clap::builder::{OsStringValueParser, PossibleValuesParser, TypedValueParser}
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 use ferrosz::codec::container::extents::MAX_RANK;
-use ferrosz::cuszp::Mode;
 use ferrosz::{Bound, BoundMode, Device, Dtype, Shape};
+use ferrosz_cuszp::cuszp::Mode;
 use std::path::PathBuf;
 use std::str::FromStr;
 

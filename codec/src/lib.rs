@@ -13,11 +13,9 @@
 #[cfg(feature = "alloc")]
 extern crate alloc;
 
-pub mod aatrox;
 pub mod bound;
 pub mod code;
 pub mod container;
-pub mod cuszp;
 pub mod element;
 pub mod error;
 #[cfg(feature = "alloc")]

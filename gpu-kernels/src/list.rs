@@ -1,7 +1,5 @@
-//! The one list of kernels: the name of an entry point, and the type that is its code.
+//! The list of kernels: the name of an entry point, and the type that is its code.
 
-use crate::bare::compress::BareCompress;
-use crate::bare::decompress::BareDecompress;
 use crate::code::bit_planes::decode::DecodePlanes;
 use crate::code::bit_planes::measure::Measure;
 use crate::code::bit_planes::words::PlaneWords;
@@ -28,8 +26,6 @@ use crate::predict::tile_lorenzo::reconstruct::Reconstruct as LorenzoReconstruct
 use crate::primitives::put::Put;
 use crate::primitives::read_all::ReadAll;
 use crate::quantize::extremes::FindExtremes;
-use crate::stages::export::Export;
-use crate::stages::import::{ImportCodes, ImportOutliers};
 use ferrosz_codec::code::entropy::states::{Huffman, Rans};
 use ferrosz_codec::pipeline::{Fixed, Layered, Lorenzo, Outlier, Plain};
 
@@ -40,15 +36,10 @@ kernels! {
     ferrosz_compress_lorenzo<[plane cube], (f32 f64)>: |S, E| Compress<E, Lorenzo, S>;
     ferrosz_compress_layered<[line], (f32 f64)>: |S, E| Compress<E, Layered, S>;
     ferrosz_decompress<[line plane cube], (f32 f64)>: |S, E| Decompress<E, S>;
-    ferrosz_bare_compress<[line plane cube], (f32 f64)>: |S, E| BareCompress<E, S>;
-    ferrosz_bare_decompress<[line plane cube], (f32 f64)>: |S, E| BareDecompress<E, S>;
     ferrosz_interp_predict<[line plane cube], (f32 f64)>: |S, E| InterpPredict<E, S>;
     ferrosz_interp_reconstruct<[line plane cube], (f32 f64)>: |S, E| InterpReconstruct<E, S>;
     ferrosz_interp_scores<[line plane cube], (f32 f64)>: |S, E| Scores<E, S>;
     ferrosz_interp_prepare<(f32 f64)>: |E| Prepare<E>;
-    ferrosz_export<[line plane cube], (f32 f64)>: |S, E| Export<E, S>;
-    ferrosz_import_codes<[line plane cube]>: |S| ImportCodes<S>;
-    ferrosz_import_outliers<[line plane cube], (f32 f64)>: |S, E| ImportOutliers<E, S>;
     ferrosz_lorenzo_predict<[line plane cube], (f32 f64)>: |S, E| LorenzoPredict<E, S>;
     ferrosz_lorenzo_reconstruct<[line plane cube], (f32 f64)>: |S, E| LorenzoReconstruct<E, S>;
     ferrosz_prologue_write: WritePrologue;

@@ -1,7 +1,5 @@
 //! All that can go wrong, each with its cause.
 
-use ferrosz_codec::aatrox::AatroxError;
-use ferrosz_codec::cuszp::CuszpError;
 use ferrosz_codec::{BoundError, Codec, Dtype, FormatError};
 use thiserror::Error;
 
@@ -25,12 +23,6 @@ pub enum Error {
     /// The stream cannot be read.
     #[error(transparent)]
     Format(#[from] FormatError),
-    /// A stream of cuSZp's cannot be read or written.
-    #[error(transparent)]
-    Cuszp(#[from] CuszpError),
-    /// A bare stream of AATROX's cannot be read or written.
-    #[error(transparent)]
-    Aatrox(#[from] AatroxError),
     /// The extents are not one to eight lengths.
     #[error("extents {0} are not one to eight lengths with a product below 2^64")]
     BadExtents(String),
@@ -82,23 +74,6 @@ pub enum Error {
         /// Values given.
         found: u64,
     },
-    /// The parts of a decomposition do not fit each other.
-    #[error("the parts of a field do not fit each other: {0}")]
-    BadDecomposition(&'static str),
-    /// A radius that codes of the type asked for cannot have.
-    #[error("the radius {radius} is not from 1 to {most}, as codes of this type have it")]
-    BadRadius {
-        /// The radius.
-        radius: u32,
-        /// The largest.
-        most: u32,
-    },
-    /// A tuning that nothing can come of.
-    #[error("the tuning chooses from nothing, or levels' bounds are divided by less than 1")]
-    BadTuning,
-    /// What bounds are to be relative to.
-    #[error("a bound cannot be relative to {0}: it must be finite and not negative")]
-    BadValueBase(f64),
     /// No shape of blocks has so many dimensions.
     #[error("blocks of rank {0} do not exist: 1, 2 or 3")]
     BadRank(u8),
@@ -110,9 +85,6 @@ pub enum Error {
         /// The rank asked for.
         rank: u8,
     },
-    /// What the strict encoder of cuSZp's streams looks for, a kernel does not see.
-    #[error("a strict encoder works on host slices, not on device memory")]
-    StrictOnDevice,
     /// The codec must be known beforehand here.
     #[error("the codec is still to be chosen: call Compressor::choose with the field first")]
     NotChosen,
@@ -162,9 +134,6 @@ pub enum Error {
         /// Chunks that the workspace is for.
         capacity: u64,
     },
-    /// A workspace belongs to a field of other extents.
-    #[error("the workspace was made for a field of other extents")]
-    WorkspaceGrid,
     /// A workspace was brought to another stream than it was made for. Calls on two streams could use
     /// it at the same time.
     #[error("the workspace was made for another CUDA stream")]

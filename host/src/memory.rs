@@ -14,12 +14,13 @@ pub(crate) fn zeroed<T: Zeroable>(count: usize) -> Option<Vec<T>> {
     Some(values)
 }
 
-/// As [`zeroed`], or the error that says how much was wanted.
+/// As [`zeroed`], or the error that says how much was wanted: a header can claim far more elements than its few bytes
+/// suggest.
 ///
 /// # Errors
 ///
 /// [`Error::OutOfMemory`].
-pub(crate) fn try_zeroed<T: Zeroable>(count: u64) -> Result<Vec<T>, Error> {
+pub fn try_zeroed<T: Zeroable>(count: u64) -> Result<Vec<T>, Error> {
     let failed = || Error::OutOfMemory {
         bytes: count.saturating_mul(size_of::<T>() as u64),
     };

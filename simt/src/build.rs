@@ -29,9 +29,13 @@
 //!
 //! The compiler is any with the target `nvptx64-nvidia-cuda` or the source of Rust's own library: what the program itself is
 //! built with need not be. Without an assembler the PTX is still there, and the driver of a GPU compiles it.
+//!
+//! A crate of kernels that others depend on must not make its entry points in theirs again: let them hang on a feature, and
+//! name it in [`Package::features`].
 
 mod compiler;
 mod directives;
+mod embed;
 mod error;
 pub mod occupancy;
 mod package;
@@ -43,6 +47,7 @@ mod toolchain;
 
 pub use compiler::{Built, Compiler};
 pub use directives::with_directives;
+pub use embed::embed;
 pub use error::Error;
 pub use package::Package;
 pub use ptxas::{Assembled, Ptxas};

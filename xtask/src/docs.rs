@@ -7,14 +7,16 @@ use std::path::Path;
 use std::process::Command;
 
 /// Folders of documents.
-const DOCUMENTS: [&str; 7] = [
+const DOCUMENTS: [&str; 9] = [
     "",
     "codec",
+    "cuszp",
     "docs",
     "docs/decisions",
     "docs/measurements",
     "examples/first-kernel",
     "simt",
+    "stages",
 ];
 
 /// Makes the pages, and refuses links of documents and of the front page that lead nowhere, and pages of another's crate.

@@ -1,8 +1,8 @@
 //! Development tasks.
 //!
 //! ```text
-//! cargo xtask ptx           rebuild gpu-kernels/ptx, and what follows from it
-//! cargo xtask resources     rewrite what follows from gpu-kernels/ptx: gpu-kernels/machine-code, and the table in
+//! cargo xtask ptx           rebuild the folders ptx of the crates of kernels, and what follows from them
+//! cargo xtask resources     rewrite what follows from the PTX: the folders machine-code, and the table in
 //!                           docs/measurements/kernel-resources.md
 //! cargo xtask check         formatting, lints, PTX gates, tests
 //! cargo xtask check NAME    one gate of CI: ptx | features | targets | msrv | docs | package | size
@@ -13,6 +13,7 @@
 
 mod bundle;
 mod check;
+mod crates;
 mod docs;
 mod executable;
 mod machine_code;

@@ -6,11 +6,13 @@ use std::path::Path;
 use std::process::Command;
 
 /// The packages that are published; each depends on those before it.
-const PACKAGES: [&str; 6] = [
+const PACKAGES: [&str; 8] = [
     "ferrosz-codec",
     "ferrosz-simt",
     "ferrosz-gpu-kernels",
     "ferrosz-host",
+    "ferrosz-cuszp",
+    "ferrosz-stages",
     "ferrosz",
     "ferrosz-cli",
 ];

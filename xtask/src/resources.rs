@@ -1,7 +1,7 @@
 //! The committed table of what kernels need on each chip, and what is never allowed.
 
+use crate::crates::launches;
 use crate::{Failure, ptx, root};
-use ferrosz_gpu_kernels::list::launches;
 use ferrosz_simt::Launch;
 use ferrosz_simt::build::occupancy::Block;
 use ferrosz_simt::build::{Assembled as Kernel, Ptxas};

@@ -6,7 +6,7 @@ use super::field::Subject;
 use super::machine::{Format, Machine, Value, Work};
 use super::row::Row;
 use crate::failure::Failure;
-use ferrosz::{Bare, aatrox, cuszp};
+use ferrosz_cuszp::{Bare, aatrox, cuszp};
 
 /// Measures one kind of stream at one bound.
 ///

@@ -5,8 +5,9 @@ use super::flags::Flags;
 use super::machine::{Format, Value};
 use crate::failure::Failure;
 use crate::report;
-use ferrosz::cuszp::Mode;
-use ferrosz::{Bound, BoundMode, Codec, Layout, Shape, aatrox, cuszp};
+use ferrosz::{Bound, BoundMode, Codec, Layout, Shape};
+use ferrosz_cuszp::cuszp::Mode;
+use ferrosz_cuszp::{aatrox, cuszp};
 
 /// One kind of stream at one bound.
 pub struct Case<T> {

@@ -5,7 +5,8 @@ use super::times::Times;
 use crate::failure::Failure;
 #[cfg(feature = "cuda")]
 use ferrosz::cuda::cudarc::driver::{DeviceRepr, ValidAsZeroBits};
-use ferrosz::{Bare, Compressor, Device, Element, Layout, Part};
+use ferrosz::{Compressor, Device, Element, Layout, Part};
+use ferrosz_cuszp::Bare;
 
 /// Elements that device memory can hold.
 #[cfg(feature = "cuda")]

@@ -11,10 +11,8 @@
 //! no more.
 
 pub mod geometry;
-pub mod order;
 pub mod parameters;
 pub mod predict;
-pub mod recipe;
 pub mod resolved;
 pub mod spline;
 pub mod stage;

@@ -12,7 +12,11 @@ const EXTREMES_SHARE: u64 = 1 << 12;
 
 /// Asks for the quantiser of a bound that needs the extremes of a field of at least one element, and the identity of its
 /// stream, `header_sum` being [`Draft::identity_sum`]; they will be in the cells, all others of which will be clear. Those of [`cells::OF_EXTREMES`] must be before.
-pub(crate) fn enqueue_resolve<T: Element, E: Executor>(
+///
+/// # Errors
+///
+/// The machine's own.
+pub fn enqueue_resolve<T: Element, E: Executor>(
     executor: &E,
     bound: Bound,
     elements: u64,

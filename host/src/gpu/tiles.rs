@@ -82,7 +82,7 @@ fn blocks(tasks: u64, elements: u64, dtype: Dtype) -> Result<u32, Error> {
 }
 
 /// How far apart neighbours are in the memory of a field.
-pub(crate) fn strides(grid: &TileGrid) -> [u64; 3] {
+pub fn strides(grid: &TileGrid) -> [u64; 3] {
     let [_, height, width] = grid.lengths();
     [height * width, width, 1]
 }

@@ -189,6 +189,29 @@ impl Kernels {
     }
 }
 
+/// What kernels read and write 16 bytes of at once.
+pub(crate) const ALIGNMENT: u64 = 16;
+
+/// `bytes` bytes of device memory at `address` as words.
+///
+/// # Errors
+///
+/// [`Error::Misaligned`], which names the argument.
+///
+/// # Safety
+///
+/// As for [`View::new`].
+pub unsafe fn words(argument: &'static str, address: u64, bytes: u64) -> Result<View<u32>, Error> {
+    if !address.is_multiple_of(ALIGNMENT) {
+        return Err(Error::Misaligned {
+            argument,
+            alignment: ALIGNMENT,
+        });
+    }
+    // SAFETY: as the caller promises.
+    Ok(unsafe { View::new(address as *mut u32, bytes / 4) })
+}
+
 /// Bytes of shared memory that a block of a kernel needs.
 const fn shared_bytes<K: Kernel>() -> u32 {
     4 * K::SHARED_WORDS
@@ -209,7 +232,11 @@ pub struct CudaMemory {
 
 impl CudaMemory {
     /// Memory of a stream's context, at least 16 bytes.
-    pub(crate) fn new(stream: &Arc<CudaStream>, bytes: u64) -> Result<Self, Error> {
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`] and [`Error::Cuda`].
+    pub fn new(stream: &Arc<CudaStream>, bytes: u64) -> Result<Self, Error> {
         let bytes = bytes.next_multiple_of(16).max(16);
         stream
             .context()
@@ -226,17 +253,21 @@ impl CudaMemory {
     }
 
     /// The stream that it was made for.
-    pub(crate) fn stream(&self) -> &CudaStream {
+    pub fn stream(&self) -> &CudaStream {
         &self.stream
     }
 
     /// The same, to work on.
-    pub(crate) fn shared_stream(&self) -> &Arc<CudaStream> {
+    pub fn shared_stream(&self) -> &Arc<CudaStream> {
         &self.stream
     }
 
     /// Asks for all bytes to be 0.
-    pub(crate) fn clear(&self) -> Result<(), Error> {
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Cuda`].
+    pub fn clear(&self) -> Result<(), Error> {
         clear(self.view::<u64>(), &self.stream)
     }
 
@@ -255,7 +286,7 @@ impl CudaMemory {
     }
 
     /// A view of all of it.
-    pub(crate) fn view<W>(&self) -> View<W> {
+    pub fn view<W>(&self) -> View<W> {
         // SAFETY: the memory is valid until this owner is dropped; see `Executor::view`.
         unsafe { View::new(self.address as *mut W, self.bytes / size_of::<W>() as u64) }
     }

@@ -38,37 +38,37 @@ pub(super) struct Workspace {
 }
 
 /// Takes sections of a workspace one after the other.
-pub(crate) struct Sections {
+pub struct Sections {
     all: View<u64>,
     at: u64,
 }
 
 impl Sections {
     /// Of these cells.
-    pub(crate) fn of(all: View<u64>) -> Self {
+    pub fn of(all: View<u64>) -> Self {
         Self { all, at: 0 }
     }
 
     /// How many cells have been taken.
-    pub(crate) fn end(&self) -> u64 {
+    pub fn end(&self) -> u64 {
         self.at
     }
 
     /// Takes cells.
-    pub(crate) fn cells(&mut self, count: u64) -> View<u64> {
+    pub fn cells(&mut self, count: u64) -> View<u64> {
         let first = self.at.next_multiple_of(ALIGNMENT);
         self.at = first + count;
         self.all.from(first).first(count)
     }
 
     /// Takes words.
-    pub(crate) fn words(&mut self, count: u64) -> View<u32> {
+    pub fn words(&mut self, count: u64) -> View<u32> {
         self.cells(count.div_ceil(2)).words().first(count)
     }
 }
 
 impl Workspace {
-    /// FrequencyTables out the cells of a workspace. Of too few, sections come out short.
+    /// Shares out the cells of a workspace. Of too few, sections come out short.
     pub(super) fn new(layout: &TileLayout, dtype: Dtype, all: View<u64>) -> (Self, u64) {
         let words = dtype.bytes() as u64 / 4;
         let elements = |grid: Option<TileGrid>| grid.map_or(0, |grid| grid.elements());

@@ -14,7 +14,7 @@ pub(crate) fn zeroed<T: Zeroable>(count: usize) -> Option<Vec<T>> {
     Some(values)
 }
 
-/// As [`zeroed`], or the error that says how much was wanted: a header can claim far more elements than its few bytes
+/// Zeroed elements, or the error that says how much was wanted: a header can claim far more elements than its few bytes
 /// suggest.
 ///
 /// # Errors

@@ -185,7 +185,7 @@ impl PartsWorkspace {
         }
         let room = parts.outlier_values.len().min(parts.outlier_indices.len()) as u64;
         let lengths = parts.bytes::<C, T>();
-        let stream = self.memory.shared_stream();
+        let stream = self.memory.stream();
         let (input, _input_use) = input.device_ptr(stream);
         let (codes, _codes_use) = parts.codes.device_ptr_mut(stream);
         let (anchors, _anchors_use) = parts.anchors.device_ptr_mut(stream);
@@ -237,7 +237,7 @@ impl PartsWorkspace {
         }
         let cells = self.cells_for(&recipe.grid)?;
         let lengths = parts.bytes::<C, T>();
-        let stream = self.memory.shared_stream();
+        let stream = self.memory.stream();
         let (codes, _codes_use) = parts.codes.device_ptr(stream);
         let (anchors, _anchors_use) = parts.anchors.device_ptr(stream);
         let (values, _values_use) = parts.outlier_values.device_ptr(stream);
@@ -269,7 +269,7 @@ impl PartsWorkspace {
         work: impl FnOnce(&CudaExecutor<'_>) -> Result<R, Error>,
     ) -> Result<R, Error> {
         let mut found = Err(NOTHING);
-        self.gpu.run(self.memory.shared_stream(), |executor| {
+        self.gpu.run(self.memory.stream(), |executor| {
             found = work(executor);
             Ok(())
         })?;

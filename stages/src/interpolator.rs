@@ -96,7 +96,7 @@ impl Interpolator {
     }
 
     /// Sets the radius of codes: their magnitudes are below it, what would be larger is an outlier. At least 1, at
-    /// most [`CodeWidth::max_radius`]. Without this call it is the least power of two from 32 on that all but
+    /// most [`max_radius`](crate::CodeWidth::max_radius). Without this call it is the least power of two from 32 on that all but
     /// about a thousandth of the values need.
     #[must_use]
     pub fn radius(mut self, radius: u32) -> Self {

@@ -78,7 +78,7 @@ pub use interpolator::Interpolator;
 pub use order::{CodeLayout, CodeOrder};
 pub use recipe::{CodeWidth, RECIPE_BYTES, Recipe};
 
-/// Device memory, and streams of one's own: see [`PartsWorkspace`].
+/// Device memory, and streams of one's own: see [`PartsWorkspace`](cuda::PartsWorkspace).
 #[cfg(feature = "cuda")]
 pub mod cuda {
     pub use crate::device_memory::{DeviceParts, PartsWorkspace};

@@ -78,7 +78,7 @@ impl CodeArray {
     }
 }
 
-/// The number among half words of a position's code as prediction leaves it: see [`tile_codes`].
+/// The number among half words of a position's code as prediction leaves it: see [`codes`].
 #[inline(always)]
 pub fn half_of(grid: &TileGrid, at: [u64; 3]) -> u64 {
     let extents = tile::extents(grid.shape());

@@ -253,12 +253,7 @@ impl CudaMemory {
     }
 
     /// The stream that it was made for.
-    pub fn stream(&self) -> &CudaStream {
-        &self.stream
-    }
-
-    /// The same, to work on.
-    pub fn shared_stream(&self) -> &Arc<CudaStream> {
+    pub fn stream(&self) -> &Arc<CudaStream> {
         &self.stream
     }
 

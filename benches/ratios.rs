@@ -16,11 +16,11 @@
 //!
 //! The JSON also has bytes, chunks and chunks with exceptions.
 
-use ferrosz::cuszp::Mode;
 use ferrosz::{
-    Bound, Codec, Compressor, Decompressor, Device, Extents, Layout, Preset, Shape, aatrox, cuszp,
-    info,
+    Bound, Codec, Compressor, Decompressor, Device, Extents, Layout, Preset, Shape, info,
 };
+use ferrosz_cuszp::aatrox;
+use ferrosz_cuszp::cuszp::{self, Mode};
 use std::error::Error;
 use std::fmt::Write as _;
 use std::path::Path;

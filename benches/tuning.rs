@@ -15,6 +15,7 @@ use ferrosz::codec::tile::Part;
 use ferrosz::codec::tile::{self, TileGrid, TileOrder};
 use ferrosz_host::cpu::predict::interp::Predictor;
 use ferrosz_host::cpu::predict::tune::tune;
+use rayon::ThreadPoolBuilder;
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
@@ -76,10 +77,11 @@ fn change(of: &Outcome, from: &Outcome) -> String {
 /// The result with tuned parameters, and the duration of tuning.
 fn tuned(field: &Field, bound: f64, tuning: &Tuning) -> (Outcome, Duration) {
     let error = (bound * field.range) as f32;
-    let mut scratch = vec![0.0; store::len(field.grid.shape()) as usize];
     let value = |at| field.values[field.grid.flat(at) as usize];
+    let one_core = ThreadPoolBuilder::new().num_threads(1).build();
+    let one_core = one_core.expect("a thread");
     let start = Instant::now();
-    let parameters = tune(&field.grid, value, error, bound, tuning, &mut scratch);
+    let parameters = one_core.install(|| tune(&field.grid, value, error, bound, tuning));
     let time = start.elapsed();
     (predict(field, parameters, error), time)
 }

@@ -2,7 +2,7 @@
 //!
 //! cuSZp's quantiser is written here as its format describes it, and its codes are coded by our block
 //! coder; the library's own streams must then hold the same rate bytes and bodies for all blocks with
-//! the same codes. That these are cuSZp's own bytes is for `tests/cuszp.rs` to show.
+//! the same codes. That these are cuSZp's own bytes is for `cuszp/tests/cuszp.rs` to show.
 
 mod common;
 

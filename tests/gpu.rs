@@ -7,13 +7,11 @@ mod common;
 #[path = "gpu/graphs.rs"]
 mod graphs;
 
-use common::bare::{AATROX, CUSZP, aatrox_fault, cuszp_fault};
 use common::fields::{FromBits, Kind, make, make_long};
-use common::{bounds, compressor, judge::judge, layouts, parts, tile_layouts, vectors};
+use common::{bounds, compressor, judge::judge, layouts, tile_layouts};
 use ferrosz::codec::oracle;
 use ferrosz::cuda::cudarc::driver::{CudaSlice, CudaStream};
 use ferrosz::cuda::{Gpu, Workspace};
-use ferrosz::stages::{Code, CodeOrder, Decomposition, DeviceParts, Interpolator, Preset, Tuning};
 use ferrosz::{
     Bound, Codec, Compressor, Decompressor, Device, Dtype, Error, Extents, Layout, Part, Shape,
 };
@@ -440,67 +438,6 @@ fn damage_gives_the_error_of_the_cpu() {
 
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn all_vectors_of_streams_without_header_agree() {
-    let (cuszp, aatrox) = (vectors::parse(CUSZP), vectors::parse(AATROX));
-    for case in &cuszp {
-        assert_eq!(cuszp_fault(case, Device::Cuda(0)), None, "{case:?}");
-    }
-    for case in &aatrox {
-        assert_eq!(aatrox_fault(case, Device::Cuda(0)), None, "{case:?}");
-    }
-    println!(
-        "{} of cuSZp, {} of AATROX, no difference",
-        cuszp.len(),
-        aatrox.len()
-    );
-}
-
-/// Streams of many tiles, from device memory to device memory.
-#[test]
-#[ignore = "needs an NVIDIA GPU"]
-fn large_streams_without_header() -> Result<(), Error> {
-    use ferrosz::cuszp::{self, Mode, Params};
-    use ferrosz::{Bare, aatrox};
-    let (gpu, stream) = first_gpu()?;
-    let field = make_long::<f32>(Kind::Smooth, 128 * 300 * 333, 3);
-    let input = stream.clone_htod(&field).expect("copied");
-    let mut output = stream
-        .clone_htod(&vec![f32::NAN; field.len()])
-        .expect("copied");
-    let mut check = |bare: Bare<f32>, expected: Vec<u8>, decoded: Vec<f32>| -> Result<(), Error> {
-        let room = gpu.max_bare_len(bare)? as usize;
-        let mut bytes = stream.clone_htod(&vec![0xA5u8; room]).expect("copied");
-        let mut workspace = gpu.workspace_for_bare(&stream, bare)?;
-        gpu.compress_bare(&stream, bare, &input, &mut bytes, &mut workspace)?;
-        assert_eq!(workspace.stream_bytes(&stream)?, expected.len() as u64);
-        let made = stream.clone_dtoh(&bytes).expect("copied");
-        assert!(made[..expected.len()] == expected, "{bare:?}");
-        assert!(made[expected.len()..].iter().all(|byte| *byte == 0xA5));
-        gpu.decompress_bare(&stream, bare, &bytes, &mut output, &mut workspace)?;
-        workspace.check(&stream)?;
-        let found = stream.clone_dtoh(&output).expect("copied");
-        assert!(same_bits(&found, &decoded), "{bare:?}");
-        Ok(())
-    };
-    for shape in Shape::ALL {
-        for mode in Mode::ALL {
-            let params = Params::new(shape, mode, [128, 300, 333], 0.01f32);
-            let expected = cuszp::compress(&params, &field)?;
-            let decoded = cuszp::decompress(&params, &expected)?;
-            check(params.into(), expected, decoded)?;
-        }
-    }
-    let params = aatrox::Params {
-        elements: field.len() as u64,
-        error: 0.01f32,
-    };
-    let expected = aatrox::compress(&params, &field)?;
-    let decoded = aatrox::decompress(&params, &expected)?;
-    check(params.into(), expected, decoded)
-}
-
-#[test]
-#[ignore = "needs an NVIDIA GPU"]
 fn the_automatic_choice_is_that_of_the_cpu() -> Result<(), Error> {
     let (gpu, stream) = first_gpu()?;
     let mut workspace = gpu.workspace(&stream, 0)?;
@@ -516,125 +453,6 @@ fn the_automatic_choice_is_that_of_the_cpu() -> Result<(), Error> {
                     assert_eq!(chosen, preset.choose(&field)?, "{kind:?} {lengths:?}");
                 }
             }
-        }
-    }
-    Ok(())
-}
-
-/// Takes a field apart on both, and puts it together on both.
-fn check_parts<T: FromBits, C: Code>(interpolator: &Interpolator, field: &[T], context: &str) {
-    let decompose = |device| -> Decomposition<T, C> {
-        let parts = interpolator.device(device).decompose(field);
-        parts.unwrap_or_else(|error| panic!("{context}: {error}"))
-    };
-    let on_gpu = decompose(Device::Cuda(0));
-    let on_cpu = decompose(Device::Cpu);
-    assert_eq!(on_gpu.recipe, on_cpu.recipe, "{context}");
-    assert!(
-        parts::all_bits(&on_gpu) == parts::all_bits(&on_cpu),
-        "{context}"
-    );
-    let compose = |device| on_cpu.compose_on(device).expect(context);
-    let (by_gpu, by_cpu) = (compose(Device::Cuda(0)), compose(Device::Cpu));
-    assert!(same_bits(&by_gpu, &by_cpu), "{context}");
-}
-
-#[test]
-#[ignore = "needs an NVIDIA GPU"]
-fn the_interpolation_predictor_alone() {
-    let mut rng = SmallRng::seed_from_u64(40);
-    for number in 0..350 {
-        let (interpolator, field, context) = parts::case::<f32>(&mut rng, number);
-        check_parts::<f32, u8>(&interpolator, &field, &context);
-        check_parts::<f32, u32>(&interpolator.radius(300), &field, &context);
-        let (interpolator, field, context) = parts::case::<f64>(&mut rng, number);
-        check_parts::<f64, u16>(&interpolator, &field, &context);
-    }
-    let bound = Bound::range(1e-4).expect("a good bound");
-    for (kind, extents) in [
-        (Kind::Smooth, &[250, 260, 270][..]),
-        (Kind::NotFinite, &[3000, 5000]),
-        (Kind::Offset, &[12_345_678]),
-    ] {
-        let elements = extents.iter().product::<u64>() as usize;
-        let field = make_long::<f32>(kind, elements, 7);
-        for order in CodeOrder::ALL {
-            for preset in [Preset::Ratio, Preset::Quality] {
-                let interpolator = Interpolator::new(bound)
-                    .extents(extents)
-                    .and_then(|interpolator| interpolator.tuning(Tuning::preset(preset)))
-                    .expect("a good interpolator")
-                    .order(order);
-                let context = format!("{kind:?} {interpolator:?}");
-                check_parts::<f32, u16>(&interpolator, &field, &context);
-            }
-        }
-    }
-}
-
-#[test]
-#[ignore = "needs an NVIDIA GPU"]
-fn parts_in_device_memory() -> Result<(), Error> {
-    let gpu = Gpu::new(0)?;
-    let stream = gpu.context().default_stream();
-    let extents = [60, 70, 80];
-    let elements = 60 * 70 * 80;
-    let to_error = |_| Error::OutOfMemory { bytes: 0 };
-    let mut workspace = None;
-    for (kind, room) in [
-        (Kind::Smooth, elements),
-        (Kind::Random, elements),
-        (Kind::Random, 1),
-    ] {
-        let field = make::<f32>(kind, elements, 3);
-        let interpolator = Interpolator::new(Bound::range(1e-3)?)
-            .extents(&extents)?
-            .order(CodeOrder::Level)
-            .device(Device::Cpu);
-        let wanted: Decomposition<f32, u8> = interpolator.decompose(&field)?;
-        let input = stream.clone_htod(&field).map_err(to_error)?;
-        let anchors = interpolator.anchors_for(elements as u64)? as usize;
-        let mut on_device = DeviceParts {
-            codes: stream.alloc_zeros::<u8>(elements).map_err(to_error)?,
-            anchors: stream.alloc_zeros::<f32>(anchors).map_err(to_error)?,
-            outlier_values: stream.alloc_zeros::<f32>(room).map_err(to_error)?,
-            outlier_indices: stream.alloc_zeros::<u32>(room).map_err(to_error)?,
-        };
-        let workspace = match &mut workspace {
-            Some(workspace) => workspace,
-            none => none.insert(gpu.parts_workspace(&stream, &interpolator, elements as u64)?),
-        };
-        gpu.decompose(&stream, &interpolator, &input, &mut on_device, workspace)?;
-        let count = match workspace.outliers() {
-            Err(Error::OutputTooSmall { needed, .. }) if room == 1 => {
-                assert_eq!(needed, wanted.outlier_values.len() as u64);
-                continue;
-            }
-            count => count?,
-        };
-        let recipe = workspace.recipe::<f32>()?;
-        assert_eq!(recipe, wanted.recipe);
-        let codes = stream.clone_dtoh(&on_device.codes).map_err(to_error)?;
-        assert!(codes == wanted.codes);
-        let indices = stream
-            .clone_dtoh(&on_device.outlier_indices)
-            .map_err(to_error)?;
-        assert!(indices[..count as usize] == wanted.outlier_indices);
-        let mut output = stream.alloc_zeros::<f32>(elements).map_err(to_error)?;
-        gpu.compose(&stream, &recipe, &on_device, count, &mut output, workspace)?;
-        workspace.check()?;
-        let decoded = stream.clone_dtoh(&output).map_err(to_error)?;
-        assert!(same_bits(&decoded, &wanted.compose_on(Device::Cpu)?));
-        if count > 0 {
-            gpu.compose(
-                &stream,
-                &recipe,
-                &on_device,
-                count - 1,
-                &mut output,
-                workspace,
-            )?;
-            assert!(matches!(workspace.check(), Err(Error::BadDecomposition(_))));
         }
     }
     Ok(())

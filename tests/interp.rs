@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::vectors::digest;
+use common::digest::digest;
 use ferrosz::codec::oracle;
 use ferrosz::codec::predict::interp::geometry::{Geometry, MAX_LEVELS};
 use ferrosz::codec::predict::interp::parameters::{LevelFlags, Parameters, Tightening};

@@ -10,8 +10,8 @@ use clap::builder::{OsStringValueParser, PossibleValuesParser, TypedValueParser}
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 use ferrosz::codec::container::extents::MAX_RANK;
-use ferrosz::cuszp::Mode;
 use ferrosz::{Dtype, Shape};
+use ferrosz_cuszp::cuszp::Mode;
 use std::str::FromStr;
 
 /// Heading of the options that all commands have.

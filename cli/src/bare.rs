@@ -9,9 +9,8 @@ use crate::field_file::{self, Array, Field};
 use crate::files::Replace;
 use crate::location::Location;
 use crate::{output, report, stream_file};
-use ferrosz::Shape;
-use ferrosz::cuszp::{Framing, Mode, Params};
-use ferrosz::{Dtype, Element, Error, aatrox, cuszp};
+use ferrosz_cuszp::cuszp::{Framing, Mode, Params};
+use ferrosz_cuszp::{Dtype, Element, Error, Shape, aatrox, cuszp};
 use serde_json::json;
 use std::time::Instant;
 
@@ -231,7 +230,7 @@ impl<'a> Job<'a> {
 
     fn explain(&self, error: Error) -> Failure {
         match error {
-            Error::NoDevice { .. } => error.into(),
+            Error::Ferrosz(ferrosz::Error::NoDevice { .. }) => error.into(),
             _ => Failure::failed(format_args!("{}: {error}", self.input)),
         }
     }

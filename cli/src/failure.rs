@@ -45,3 +45,9 @@ impl From<ferrosz::Error> for Failure {
         Self::failed(error)
     }
 }
+
+impl From<ferrosz_cuszp::Error> for Failure {
+    fn from(error: ferrosz_cuszp::Error) -> Self {
+        Self::failed(error)
+    }
+}

@@ -1,7 +1,7 @@
 //! Runs `ferrosz cuszp` and `ferrosz aatrox`.
 
 use ferrosz::Shape;
-use ferrosz::cuszp::{self, Mode, Params};
+use ferrosz_cuszp::cuszp::{self, Mode, Params};
 use serde_json::Value;
 use std::fs;
 use std::io::Write;
@@ -111,11 +111,11 @@ fn aatrox_streams_come_back_through_pipes() {
         .unwrap();
     child.stdin.take().unwrap().write_all(&stream).unwrap();
     let back = child.wait_with_output().unwrap().stdout;
-    let params = ferrosz::aatrox::Params {
+    let params = ferrosz_cuszp::aatrox::Params {
         elements: 378,
         error: 0.01f32,
     };
-    let decoded: Vec<f32> = ferrosz::aatrox::decompress(&params, &stream).unwrap();
+    let decoded: Vec<f32> = ferrosz_cuszp::aatrox::decompress(&params, &stream).unwrap();
     let decoded: Vec<u8> = decoded.iter().flat_map(|x| x.to_le_bytes()).collect();
     assert_eq!(back, decoded);
     fs::write(folder.join("cut.aat"), &stream[..stream.len() - 1]).unwrap();

@@ -17,11 +17,9 @@ extern crate alloc;
 #[macro_use]
 pub mod pipeline;
 
-pub mod aatrox;
 pub mod bound;
 pub mod code;
 pub mod container;
-pub mod cuszp;
 pub mod element;
 pub mod error;
 #[cfg(feature = "alloc")]

@@ -2,22 +2,25 @@
 //!
 //! Read [`ferrosz_simt`] first, then a kernel in [`kernel`]; both are short.
 #![no_std]
-#![cfg_attr(target_arch = "nvptx64", allow(internal_features), feature(abi_ptx))]
+#![cfg_attr(
+    all(target_arch = "nvptx64", feature = "entries"),
+    allow(internal_features),
+    feature(abi_ptx)
+)]
 
 #[cfg(any(test, not(target_arch = "nvptx64")))]
 extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
-pub mod bare;
 pub mod code;
 pub mod entries;
+#[cfg(any(not(target_arch = "nvptx64"), feature = "entries"))]
 pub mod list;
 mod package;
 pub mod pipeline;
 pub mod predict;
 pub mod primitives;
 pub mod quantize;
-pub mod stages;
 
 pub use package::PACKAGE;

@@ -1,7 +1,5 @@
-//! The one list of kernels: the name of an entry point, and the type that is its code.
+//! The list of kernels: the name of an entry point, and the type that is its code.
 
-use crate::bare::compress::BareCompress;
-use crate::bare::decompress::BareDecompress;
 use crate::code::bit_planes::decode::DecodePlanes;
 use crate::code::bit_planes::measure::Measure;
 use crate::code::bit_planes::words::PlaneWords;
@@ -28,21 +26,14 @@ use crate::predict::tile_lorenzo::reconstruct::Reconstruct as LorenzoReconstruct
 use crate::primitives::put::Put;
 use crate::primitives::read_all::ReadAll;
 use crate::quantize::extremes::FindExtremes;
-use crate::stages::export::Export;
-use crate::stages::import::{ImportCodes, ImportOutliers};
 
 kernels! {
     ferrosz_compress<codec, shape, element>: |C, S, E| Compress<E, C, S>;
     ferrosz_decompress<shape, element>: |S, E| Decompress<E, S>;
-    ferrosz_bare_compress<shape, element>: |S, E| BareCompress<E, S>;
-    ferrosz_bare_decompress<shape, element>: |S, E| BareDecompress<E, S>;
     ferrosz_interp_predict<shape, element>: |S, E| InterpPredict<E, S>;
     ferrosz_interp_reconstruct<shape, element>: |S, E| InterpReconstruct<E, S>;
     ferrosz_interp_scores<shape, element>: |S, E| Scores<E, S>;
     ferrosz_interp_prepare<element>: |E| Prepare<E>;
-    ferrosz_export<shape, element>: |S, E| Export<E, S>;
-    ferrosz_import_codes<shape>: |S| ImportCodes<S>;
-    ferrosz_import_outliers<shape, element>: |S, E| ImportOutliers<E, S>;
     ferrosz_lorenzo_predict<shape, element>: |S, E| LorenzoPredict<E, S>;
     ferrosz_lorenzo_reconstruct<shape, element>: |S, E| LorenzoReconstruct<E, S>;
     ferrosz_prologue_write: WritePrologue;

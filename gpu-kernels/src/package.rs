@@ -8,15 +8,7 @@
 use ferrosz_simt::Package;
 
 /// The compiled code of all kernels; nothing without the feature `ptx`.
-#[cfg(feature = "ptx")]
-pub const PACKAGE: Package = Package {
-    ptx: include!(concat!(env!("OUT_DIR"), "/ptx.rs")),
-    machine_code: include!(concat!(env!("OUT_DIR"), "/machine_code.rs")),
-};
-
-/// The compiled code of all kernels; nothing without the feature `ptx`.
-#[cfg(not(feature = "ptx"))]
-pub const PACKAGE: Package = Package::EMPTY;
+pub const PACKAGE: Package = include!(concat!(env!("OUT_DIR"), "/package.rs"));
 
 #[cfg(all(test, feature = "ptx"))]
 mod tests {

@@ -88,14 +88,7 @@ impl<T: Element> Case<'_, T> {
         let mut scratch = vec![T::ZERO; store::len(self.grid.shape()) as usize];
         let value = |at| self.values[self.grid.flat(at) as usize];
         let relative = relative_of(self.bound, self.error.to_f64(), self.range);
-        let parameters = tune(
-            self.grid,
-            value,
-            self.error,
-            relative,
-            &self.tuning,
-            &mut scratch,
-        );
+        let parameters = tune(self.grid, value, self.error, relative, &self.tuning);
         let resolved = Resolved::new(parameters, self.error);
         let radius = match self.radius {
             0 => radius_of_samples(self.grid, value, &resolved, MAX_RADIUS, &mut scratch),

@@ -5,7 +5,7 @@
 //! are those of [`Work::rate_of_a_core`] and of the constants below; `docs/measurements/presets.md` has their
 //! measurements.
 
-use ferrosz_codec::{Codec, Element};
+use ferrosz_codec::Codec;
 
 /// Seconds until a GPU has its context and its kernels, if the driver has compiled the kernels before.
 const START_UP: f64 = 0.5;
@@ -19,71 +19,52 @@ const MEMORY: f64 = 10e9;
 
 /// A direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Direction {
+pub enum Direction {
+    /// From a field to a stream.
     Compress,
+    /// Back.
     Decompress,
 }
 
-/// The output of a compression, or the input of a decompression.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Coding {
-    /// A stream.
-    Stream(Codec),
-    /// A stream without header.
-    Bare,
-    /// The parts of a [`Decomposition`](crate::stages::Decomposition).
-    Interpolation,
-}
-
-/// The properties of a call on host slices that its time depends on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Work {
-    direction: Direction,
-    coding: Coding,
-    /// Bytes of the elements to compress, or of the requested elements.
+/// A call on host slices, as far as its time depends on it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Work {
+    /// Bytes of the field a second that a core gets through.
+    rate: f64,
+    /// Bytes of the elements that are compressed, or that are wanted.
     field_bytes: u64,
 }
 
 impl Work {
-    pub(crate) const fn new<T: Element>(
-        direction: Direction,
-        coding: Coding,
-        elements: u64,
-    ) -> Self {
-        Self::of_bytes(direction, coding, elements.saturating_mul(T::BYTES as u64))
+    /// What a codec does.
+    pub fn new(direction: Direction, codec: Codec, field_bytes: u64) -> Self {
+        Self::at_rate(rate_of_a_core(direction, codec), field_bytes)
     }
 
-    pub(crate) const fn of_bytes(direction: Direction, coding: Coding, field_bytes: u64) -> Self {
-        Self {
-            direction,
-            coding,
-            field_bytes,
-        }
+    /// What a core does at so many bytes of the field a second.
+    pub const fn at_rate(rate: f64, field_bytes: u64) -> Self {
+        Self { rate, field_bytes }
     }
 
     /// Whether a GPU that is not yet started would finish before this many cores of the CPU.
     pub(crate) fn is_faster_on_a_gpu(&self, cores: usize) -> bool {
         let bytes = self.field_bytes as f64;
-        let rate = (self.rate_of_a_core() * cores as f64).min(MEMORY);
+        let rate = (self.rate * cores as f64).min(MEMORY);
         START_UP + bytes / TRANSFER < bytes / rate
     }
+}
 
-    /// Bytes of the field a second that a core processes.
-    fn rate_of_a_core(&self) -> f64 {
-        const SPLINES: [f64; 2] = [0.09e9, 0.14e9];
-        let [compress, decompress] = match self.coding {
-            Coding::Bare => [0.3e9, 0.3e9],
-            Coding::Interpolation => SPLINES,
-            Coding::Stream(codec) => match codec.tiles().map(|tiles| tiles.predictor.geometry()) {
-                None => [2.5e9, 2.5e9],
-                Some(None) => [0.18e9, 0.35e9],
-                Some(Some(_)) => SPLINES,
-            },
-        };
-        match self.direction {
-            Direction::Compress => compress,
-            Direction::Decompress => decompress,
-        }
+/// Bytes of the field a second that a core gets through.
+fn rate_of_a_core(direction: Direction, codec: Codec) -> f64 {
+    let predictor = codec.tiles().map(|tiles| tiles.predictor.geometry());
+    let [compress, decompress] = match predictor {
+        None => [2.5e9, 2.5e9],
+        Some(None) => [0.18e9, 0.35e9],
+        Some(Some(_)) => [0.09e9, 0.14e9],
+    };
+    match direction {
+        Direction::Compress => compress,
+        Direction::Decompress => decompress,
     }
 }
 
@@ -118,7 +99,7 @@ mod tests {
             (Compress, Codec::PLAIN, 17 * GIB, 1, true),
             (Compress, Codec::PLAIN, 0, 1, false),
         ] {
-            let work = Work::of_bytes(direction, Coding::Stream(codec), field_bytes);
+            let work = Work::new(direction, codec, field_bytes);
             assert_eq!(
                 work.is_faster_on_a_gpu(cores),
                 on_gpu,

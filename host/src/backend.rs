@@ -19,22 +19,39 @@ use ferrosz_gpu_kernels::pipeline::cells;
 use std::collections::BTreeSet;
 
 /// The machine that a [`Device`] names.
-pub(crate) enum Backend {
+pub enum Backend {
+    /// The CPU.
     Cpu,
+    /// A machine that runs kernels.
     Gpu(Gpu),
 }
 
 /// A machine that runs kernels.
-pub(crate) enum Gpu {
+pub enum Gpu {
+    /// An NVIDIA GPU.
     #[cfg(feature = "cuda")]
     Cuda(Kernels),
+    /// The emulator.
     #[cfg(feature = "emulator")]
     Emulator,
 }
 
+/// A call for any machine that runs kernels.
+pub trait Call {
+    /// What it gives.
+    type Output;
+
+    /// Runs it to its end.
+    fn on<E: Executor>(self, executor: &E) -> Self::Output;
+}
+
 impl Backend {
     /// The machine for some work.
-    pub(crate) fn of(device: Device, work: Work) -> Result<Self, Error> {
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoDevice`] and [`Error::OldGpu`].
+    pub fn of(device: Device, work: Work) -> Result<Self, Error> {
         match device {
             Device::Cpu => Ok(Self::Cpu),
             Device::Auto => Ok(
@@ -85,6 +102,16 @@ fn emulated() -> Result<Gpu, Error> {
 }
 
 impl Gpu {
+    /// Runs a call.
+    pub fn run<C: Call>(&self, call: C) -> C::Output {
+        match *self {
+            #[cfg(feature = "cuda")]
+            Self::Cuda(ref kernels) => call.on(&kernels.on_default_stream()),
+            #[cfg(feature = "emulator")]
+            Self::Emulator => call.on(&emulator::new()),
+        }
+    }
+
     pub(crate) fn compress<T: Element>(
         &self,
         layout: Layout,

@@ -1,6 +1,6 @@
 //! Compression of host slices.
 
-use crate::auto_device::{Coding, Direction, Work};
+use crate::auto_device::{Direction, Work};
 use crate::backend::Backend;
 use crate::choose;
 use crate::cpu::blocks::Sink;
@@ -321,7 +321,7 @@ impl Compressor {
 
 fn work(codec: Codec, elements: u64, dtype: Dtype) -> Work {
     let field_bytes = elements.saturating_mul(dtype.bytes() as u64);
-    Work::of_bytes(Direction::Compress, Coding::Stream(codec), field_bytes)
+    Work::new(Direction::Compress, codec, field_bytes)
 }
 
 /// The start of a slice, to which a stream is written. `length` also counts the bytes that do not fit and are not

@@ -24,15 +24,13 @@
 //! # Ok::<(), ferrosz::Error>(())
 //! ```
 
-use crate::bare::Bare;
-use crate::bare::kernels::BareStream;
 use crate::choose;
 use crate::compress::Compressor;
 use crate::decompress::Decompressor;
 use crate::error::Error;
 use crate::gpu::blocks::{enqueue_compress, enqueue_decompress, fault_in, workspace_cells};
 use crate::gpu::executor::Executor;
-use crate::gpu::executor::cuda::{CudaExecutor, CudaMemory, DeviceBox, Kernels};
+use crate::gpu::executor::cuda::{ALIGNMENT, CudaExecutor, CudaMemory, DeviceBox, Kernels, words};
 use crate::gpu::executor::recorder;
 use crate::gpu::job::{CompressJob, DecompressJob};
 use crate::gpu::resolve::enqueue_resolve;
@@ -56,10 +54,7 @@ pub mod cudarc {
     pub use ::cudarc::*;
 }
 
-/// Kernels read and write units of this many bytes.
-const ALIGNMENT: u64 = 16;
-
-/// An NVIDIA GPU and its kernels.
+/// An NVIDIA GPU with the kernels loaded.
 #[derive(Clone)]
 pub struct Gpu {
     kernels: Kernels,
@@ -132,7 +127,7 @@ impl Gpu {
     /// [`Error::OutOfMemory`].
     pub fn workspace(&self, stream: &Arc<CudaStream>, elements: u64) -> Result<Workspace, Error> {
         let grid = Grid::new(Shape::Line, &Extents::line(elements));
-        Self::workspace_of(stream, grid.chunk_count())
+        Workspace::with_states(stream, grid.chunk_count())
     }
 
     /// A workspace for streams of this layout, and of all layouts that have no more chunks.
@@ -145,13 +140,7 @@ impl Gpu {
         stream: &Arc<CudaStream>,
         layout: Layout,
     ) -> Result<Workspace, Error> {
-        Self::workspace_of(stream, workspace_cells(&layout) - cells::STATES)
-    }
-
-    fn workspace_of(stream: &Arc<CudaStream>, chunks: u64) -> Result<Workspace, Error> {
-        let memory = CudaMemory::new(stream, 8 * cells::count(chunks))?;
-        memory.clear()?;
-        Ok(Workspace { memory, chunks })
+        Workspace::with_states(stream, workspace_cells(&layout) - cells::STATES)
     }
 
     /// As [`Compressor::choose`], for a field in device memory, with the same result. Copies a sample of the field to
@@ -409,105 +398,6 @@ impl Gpu {
         })
     }
 
-    /// Enqueues the compression of the array in `input` to a stream without header at the start of `output`, which must
-    /// have at least [`Gpu::max_bare_len`] bytes. As [`Gpu::compress`], it does not allocate or wait;
-    /// [`Workspace::stream_bytes`] gives the stream's length.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Cuszp`] or [`Error::Aatrox`] if the parameters do not fit each other or the array;
-    /// [`Error::StrictOnDevice`]; otherwise as [`Gpu::compress`].
-    pub fn compress_bare<T: Element>(
-        &self,
-        stream: &Arc<CudaStream>,
-        bare: impl Into<Bare<T>>,
-        input: &impl DevicePtr<T>,
-        output: &mut impl DevicePtrMut<u8>,
-        workspace: &mut Workspace,
-    ) -> Result<(), Error> {
-        let bare = bare.into();
-        if matches!(&bare, Bare::Cuszp(params) if params.strict) {
-            return Err(Error::StrictOnDevice);
-        }
-        let what = BareStream::of(bare)?;
-        what.check_elements(input.len() as u64)?;
-        let (needed, found) = (what.max_bytes(), output.len() as u64);
-        if found < needed {
-            return Err(Error::OutputTooSmall {
-                needed,
-                found,
-                unit: "bytes",
-            });
-        }
-        let bytes = size_of::<T>() as u64 * input.len() as u64;
-        let (input, _input_use) = input.device_ptr(stream);
-        let (output, _output_use) = output.device_ptr_mut(stream);
-        // SAFETY: the guard keeps the buffer valid, and ordered with other streams.
-        let input = unsafe { words("input", input, bytes)? };
-        // SAFETY: as above.
-        let output = unsafe { words("output", output, found)? };
-        let cells = workspace.cells_for(stream, what.states())?;
-        self.run(stream, |executor| {
-            what.enqueue_compress(executor, input, output, cells)
-        })
-    }
-
-    /// Enqueues the decompression of a stream without header. Its rate bytes are not checked beforehand:
-    /// [`Workspace::check`] reports their faults, with blocks in place of chunks. Bytes missing at the end of `input`
-    /// count as zeros.
-    ///
-    /// # Errors
-    ///
-    /// As [`Gpu::compress_bare`].
-    pub fn decompress_bare<T: Element>(
-        &self,
-        stream: &Arc<CudaStream>,
-        bare: impl Into<Bare<T>>,
-        input: &impl DevicePtr<u8>,
-        output: &mut impl DevicePtrMut<T>,
-        workspace: &mut Workspace,
-    ) -> Result<(), Error> {
-        let what = BareStream::of(bare)?;
-        what.check_elements(output.len() as u64)?;
-        let (room, bytes) = (
-            input.len() as u64,
-            size_of::<T>() as u64 * output.len() as u64,
-        );
-        let (input, _input_use) = input.device_ptr(stream);
-        let (output, _output_use) = output.device_ptr_mut(stream);
-        // SAFETY: the guard keeps the buffer valid, and ordered with other streams.
-        let input = unsafe { words("input", input, room)? };
-        // SAFETY: as above.
-        let output = unsafe { words("output", output, bytes)? };
-        let cells = workspace.cells_for(stream, what.states())?;
-        self.run(stream, |executor| {
-            what.enqueue_decompress(executor, input, output, cells)
-        })
-    }
-
-    /// A workspace for these streams without header, and for all that have no more blocks.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Cuszp`] or [`Error::TooLarge`] if the parameters do not fit each other;
-    /// [`Error::OutOfMemory`].
-    pub fn workspace_for_bare<T: Element>(
-        &self,
-        stream: &Arc<CudaStream>,
-        bare: impl Into<Bare<T>>,
-    ) -> Result<Workspace, Error> {
-        Self::workspace_of(stream, BareStream::of(bare)?.states())
-    }
-
-    /// A strict upper bound on the bytes of a stream without header, whatever the values.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Cuszp`] or [`Error::TooLarge`] if the parameters do not fit each other.
-    pub fn max_bare_len<T: Element>(&self, bare: impl Into<Bare<T>>) -> Result<u64, Error> {
-        Ok(BareStream::of(bare)?.max_bytes())
-    }
-
     /// Reads the header of a stream on the device. Waits for the work on `stream`.
     ///
     /// # Errors
@@ -562,7 +452,9 @@ impl Gpu {
         })
     }
 
-    pub(crate) fn run(
+    /// Asks for work on a stream.
+    #[doc(hidden)]
+    pub fn run(
         &self,
         stream: &Arc<CudaStream>,
         work: impl FnOnce(&CudaExecutor<'_>) -> Result<(), Error>,
@@ -594,26 +486,6 @@ fn device_box(address: u64, grid: &Grid, place: &ChunkBox, bytes: usize) -> Devi
     }
 }
 
-/// `bytes` bytes of device memory at `address` as words.
-///
-/// # Safety
-///
-/// As for [`View::new`].
-pub(crate) unsafe fn words(
-    argument: &'static str,
-    address: u64,
-    bytes: u64,
-) -> Result<View<u32>, Error> {
-    if !address.is_multiple_of(ALIGNMENT) {
-        return Err(Error::Misaligned {
-            argument,
-            alignment: ALIGNMENT,
-        });
-    }
-    // SAFETY: by the contract of this function.
-    Ok(unsafe { View::new(address as *mut u32, bytes / 4) })
-}
-
 /// Device memory that the kernels of a call share. See [`Gpu::workspace`].
 pub struct Workspace {
     memory: CudaMemory,
@@ -621,9 +493,17 @@ pub struct Workspace {
 }
 
 impl Workspace {
-    /// The cells that a call on this many chunks needs. An error if the call is not on the workspace's stream, or the
-    /// workspace is too small.
-    fn cells_for(&self, stream: &CudaStream, chunks: u64) -> Result<View<u64>, Error> {
+    /// For calls on so many chunks.
+    #[doc(hidden)]
+    pub fn with_states(stream: &Arc<CudaStream>, chunks: u64) -> Result<Self, Error> {
+        let memory = CudaMemory::new(stream, 8 * cells::count(chunks))?;
+        memory.clear()?;
+        Ok(Self { memory, chunks })
+    }
+
+    /// The cells that a call on so many chunks needs, if it is on the workspace's stream.
+    #[doc(hidden)]
+    pub fn cells_for(&self, stream: &CudaStream, chunks: u64) -> Result<View<u64>, Error> {
         if stream.cu_stream() != self.memory.stream().cu_stream() {
             return Err(Error::WorkspaceStream);
         }

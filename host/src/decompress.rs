@@ -1,11 +1,11 @@
 //! Decompression to host slices.
 
-use crate::auto_device::{Coding, Direction, Work};
+use crate::auto_device::{Direction, Work};
 use crate::backend::Backend;
 use crate::cpu::{self, Version};
 use crate::device::Device;
 use crate::error::Error;
-use crate::memory;
+use crate::memory::try_zeroed;
 use crate::part::Part;
 use crate::stream::StreamRef;
 use ferrosz_codec::container::header::Header;
@@ -90,7 +90,7 @@ impl Decompressor {
         progress: &(dyn Fn(u64) + Sync),
     ) -> Result<Vec<T>, Error> {
         let read = read::<T>(stream)?;
-        let mut values = allocate::<T>(read.header.elements())?;
+        let mut values = try_zeroed::<T>(read.header.elements())?;
         let whole = Region::whole(&read.header.grid());
         self.run(stream, &read, &[whole], &mut values, progress)?;
         Ok(values)
@@ -187,7 +187,7 @@ impl Decompressor {
         let read = read::<T>(stream)?;
         let regions = part.regions(&read.header.layout())?;
         let elements = regions.iter().map(|region| region.elements()).sum();
-        let mut values = allocate::<T>(elements)?;
+        let mut values = try_zeroed::<T>(elements)?;
         self.run(stream, &read, &regions, &mut values, &|_| {})?;
         Ok(values)
     }
@@ -235,7 +235,7 @@ impl Decompressor {
 
 fn work(codec: Codec, elements: usize, bytes: usize) -> Work {
     let field_bytes = (elements as u64).saturating_mul(bytes as u64);
-    Work::of_bytes(Direction::Decompress, Coding::Stream(codec), field_bytes)
+    Work::new(Direction::Decompress, codec, field_bytes)
 }
 
 /// A whole stream of `T`.
@@ -243,14 +243,4 @@ pub(crate) fn read<T: Element>(stream: &[u8]) -> Result<StreamRef<'_>, FormatErr
     let read = StreamRef::read(stream)?;
     read.header.quantizer::<T>()?;
     Ok(read)
-}
-
-/// Zeroed elements, or an error if there is not enough memory: a header can claim far more elements than its few bytes
-/// suggest.
-pub(crate) fn allocate<T: Element>(elements: u64) -> Result<Vec<T>, Error> {
-    let failed = Error::OutOfMemory {
-        bytes: elements.saturating_mul(T::BYTES as u64),
-    };
-    let count = usize::try_from(elements).map_err(|_| failed.clone())?;
-    memory::zeroed(count).ok_or(failed)
 }

@@ -1,7 +1,5 @@
 //! All errors of the library, with their causes.
 
-use ferrosz_codec::aatrox::AatroxError;
-use ferrosz_codec::cuszp::CuszpError;
 use ferrosz_codec::{BoundError, Codec, Dtype, FormatError};
 use thiserror::Error;
 
@@ -25,13 +23,7 @@ pub enum Error {
     /// The stream cannot be read.
     #[error(transparent)]
     Format(#[from] FormatError),
-    /// A stream of cuSZp cannot be read or written.
-    #[error(transparent)]
-    Cuszp(#[from] CuszpError),
-    /// A bare stream of AATROX cannot be read or written.
-    #[error(transparent)]
-    Aatrox(#[from] AatroxError),
-    /// The extents are not one to eight lengths, or their product is not below 2^64.
+    /// The extents are not one to eight lengths.
     #[error("extents {0} are not one to eight lengths with a product below 2^64")]
     BadExtents(String),
     /// The extents do not fit the data.
@@ -82,24 +74,7 @@ pub enum Error {
         /// The number of values.
         found: u64,
     },
-    /// The parts of a decomposition do not fit each other.
-    #[error("the parts of a field do not fit each other: {0}")]
-    BadDecomposition(&'static str),
-    /// The radius is not possible for codes of this type.
-    #[error("the radius {radius} is not from 1 to {most}, as codes of this type have it")]
-    BadRadius {
-        /// The radius.
-        radius: u32,
-        /// The largest possible radius.
-        most: u32,
-    },
-    /// A tuning without choices, or with invalid bounds of levels.
-    #[error("the tuning chooses from nothing, or levels' bounds are divided by less than 1")]
-    BadTuning,
-    /// The value that bounds are relative to is not finite, or negative.
-    #[error("a bound cannot be relative to {0}: it must be finite and not negative")]
-    BadValueBase(f64),
-    /// No shape of blocks has this many dimensions.
+    /// No shape of blocks has so many dimensions.
     #[error("blocks of rank {0} do not exist: 1, 2 or 3")]
     BadRank(u8),
     /// The codec has no blocks of this shape.
@@ -110,10 +85,7 @@ pub enum Error {
         /// The requested rank.
         rank: u8,
     },
-    /// The strict encoder of cuSZp's streams cannot run on a device, as no kernel makes its checks.
-    #[error("a strict encoder works on host slices, not on device memory")]
-    StrictOnDevice,
-    /// A codec must be chosen before this call.
+    /// The codec must be known beforehand here.
     #[error("the codec is still to be chosen: call Compressor::choose with the field first")]
     NotChosen,
     /// The field is too large for this machine or backend.
@@ -162,11 +134,8 @@ pub enum Error {
         /// Chunks that the workspace is for.
         capacity: u64,
     },
-    /// The workspace is for a field of other extents.
-    #[error("the workspace was made for a field of other extents")]
-    WorkspaceGrid,
-    /// The workspace was made for another stream than the one of the call. Calls on two streams could use it at the
-    /// same time.
+    /// A workspace was brought to another stream than it was made for. Calls on two streams could use
+    /// it at the same time.
     #[error("the workspace was made for another CUDA stream")]
     WorkspaceStream,
     /// A GPU is too old for the kernels.

@@ -10,7 +10,11 @@ pub trait Length: Copy + Debug + TryInto<u64> {}
 impl<L: Copy + Debug + TryInto<u64>> Length for L {}
 
 /// The extents with these lengths, slowest dimension first.
-pub(crate) fn extents<L: Length>(lengths: &[L]) -> Result<Extents, Error> {
+///
+/// # Errors
+///
+/// [`Error::BadExtents`].
+pub fn extents<L: Length>(lengths: &[L]) -> Result<Extents, Error> {
     let known: Option<Vec<u64>> = (lengths.iter())
         .map(|length| (*length).try_into().ok())
         .collect();

@@ -13,7 +13,6 @@
 
 mod auto_device;
 mod backend;
-mod bare;
 mod choose;
 mod compress;
 #[doc(hidden)]
@@ -31,11 +30,9 @@ mod memory;
 mod part;
 mod preset;
 mod salvage;
-pub mod stages;
 mod stream;
 mod update;
 
-pub use bare::{Bare, aatrox, cuszp};
 pub use compress::Compressor;
 pub use damage::Damage;
 pub use decompress::Decompressor;
@@ -56,6 +53,7 @@ pub use update::{Update, compact};
 #[doc(hidden)]
 pub mod versions {
     pub use crate::cpu::Version;
+    use crate::memory::try_zeroed;
     use crate::{Bound, Element, Error, Layout, cpu, decompress};
     use ferrosz_codec::container::region::Region;
 
@@ -82,15 +80,33 @@ pub mod versions {
     /// The errors of [`crate::Decompressor::decompress`] without a GPU.
     pub fn decompress<T: Element>(version: Version, stream: &[u8]) -> Result<Vec<T>, Error> {
         let stream = decompress::read::<T>(stream)?;
-        let mut values = decompress::allocate::<T>(stream.header.elements())?;
+        let mut values = try_zeroed::<T>(stream.header.elements())?;
         let whole = Region::whole(&stream.header.grid());
         cpu::blocks::decompress(version, &stream, &whole, true, &mut values, &|_| {})?;
         Ok(values)
     }
 }
 
-/// The definition of the bytes, for the tests and tools of ferrosz. It may change in any release.
-// A module, as rustdoc would show a re-export.
+/// What the crates `ferrosz-cuszp` and `ferrosz-stages` run their kernels with. It may change in any release.
+#[doc(hidden)]
+pub mod internals {
+    pub use crate::auto_device::{Direction, Work};
+    pub use crate::backend::{Backend, Call, Gpu};
+    pub use crate::cpu::blocks::extremes;
+    pub use crate::gpu::blocks::{blocks_of, fault_in};
+    #[cfg(feature = "cuda")]
+    pub use crate::gpu::executor::cuda::{CudaExecutor, CudaMemory, words};
+    pub use crate::gpu::executor::{Executor, put};
+    pub use crate::gpu::resolve::enqueue_resolve;
+    pub use crate::gpu::tiles::strides;
+    pub use crate::gpu::tiles::tuning::{TuneJob, enqueue_tune};
+    pub use crate::gpu::tiles::workspace::Sections;
+    pub use crate::length::extents;
+    pub use crate::memory::try_zeroed;
+}
+
+/// What the bytes mean, for the tests and tools of ferrosz. It may change in any release.
+// A module, as rustdoc would show what is only re-exported.
 #[doc(hidden)]
 pub mod codec {
     pub use ferrosz_codec::*;

@@ -19,7 +19,7 @@ pub(crate) fn zeroed<T: Zeroable>(count: usize) -> Option<Vec<T>> {
 /// # Errors
 ///
 /// [`Error::OutOfMemory`].
-pub(crate) fn try_zeroed<T: Zeroable>(count: u64) -> Result<Vec<T>, Error> {
+pub fn try_zeroed<T: Zeroable>(count: u64) -> Result<Vec<T>, Error> {
     let failed = || Error::OutOfMemory {
         bytes: count.saturating_mul(size_of::<T>() as u64),
     };

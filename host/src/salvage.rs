@@ -4,8 +4,9 @@ use crate::cpu::blocks::ChunkDecoder;
 use crate::cpu::tiles;
 use crate::cpu::{Progress, Version};
 use crate::damage::{Damage, GridBox, Lost};
-use crate::decompress::{Decompressor, allocate};
+use crate::decompress::Decompressor;
 use crate::error::Error;
+use crate::memory::try_zeroed;
 use crate::stream::StreamRef;
 use bytemuck::cast_slice_mut;
 use ferrosz_codec::container::header::Family;
@@ -53,7 +54,7 @@ impl Decompressor {
     ) -> Result<(Vec<T>, Vec<Damage>), Error> {
         let stream = StreamRef::read_remains(stream)?;
         stream.header.quantizer::<T>()?;
-        let mut values = allocate::<T>(stream.header.elements())?;
+        let mut values = try_zeroed::<T>(stream.header.elements())?;
         let verify = self.verifies_checksums();
         // A static; see `cpu::blocks::compress`.
         let lost = with_element!(T::DTYPE, E => {

@@ -33,6 +33,7 @@
 
 mod compiler;
 mod directives;
+mod embed;
 mod error;
 pub mod occupancy;
 mod package;
@@ -44,6 +45,7 @@ mod toolchain;
 
 pub use compiler::{Built, Compiler};
 pub use directives::with_directives;
+pub use embed::embed;
 pub use error::Error;
 pub use package::Package;
 pub use ptxas::{Assembled, Ptxas};

@@ -1,13 +1,13 @@
 //! Fields of every kind, and the judge of the bound.
 #![allow(dead_code, reason = "each test file uses its part")]
 
-pub mod bare;
 pub mod check;
+pub mod digest;
 pub mod fields;
 pub mod golden;
+#[cfg(feature = "cuda")]
+pub mod graph;
 pub mod judge;
-pub mod parts;
-pub mod vectors;
 
 use ferrosz::{Bound, BoundMode, Codec, Compressor, Device, Error, Extents, Layout, Preset, Shape};
 

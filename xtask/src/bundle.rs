@@ -18,8 +18,10 @@ fields=${FIELDS:-$here/fields}
 mkdir -p "$out"
 status=0
 nvidia-smi --query-gpu=name,driver_version,memory.total,clocks.sm,clocks.mem --format=csv | tee "$out/machine.csv"
-timeout 600 "$here/gpu-tests" --ignored --nocapture --test-threads=1 2>&1 | tee "$out/tests.log"
-[ "${PIPESTATUS[0]}" = 0 ] || status=1
+for tests in gpu-tests cuszp-tests stages-tests; do
+    timeout 600 "$here/$tests" --ignored --nocapture --test-threads=1 2>&1 | tee "$out/$tests.log"
+    [ "${PIPESTATUS[0]}" = 0 ] || status=1
+done
 (cd "$here" && timeout 300 ./golden-tests the_gpu --ignored --nocapture) 2>&1 | tee "$out/golden.log"
 [ "${PIPESTATUS[0]}" = 0 ] || status=1
 [ -f "$fields/grf.f32" ] || python3 "$here/make_fields.py" "$fields" || status=1
@@ -38,15 +40,24 @@ bench bench-bare --bare --repeat 10 "${cubes[0]}"
 exit $status
 "#;
 
-/// Writes the folder `gpu-bundle`.
+/// Packages, their tests, and what those are called in the folder.
+const TESTS: [(&str, &str, &str); 4] = [
+    ("ferrosz", "gpu", "gpu-tests"),
+    ("ferrosz-cuszp", "gpu", "cuszp-tests"),
+    ("ferrosz-stages", "gpu", "stages-tests"),
+    ("ferrosz", "golden", "golden-tests"),
+];
+
+/// Makes the folder `gpu-bundle`.
 pub fn make() -> Result<(), Failure> {
     Manifest::read()?.check_sources()?;
     let folder = root().join("gpu-bundle");
     fs::create_dir_all(&folder)?;
-    let tests = executable::build(&["test", "--no-run", "--release", "--test", "gpu"])?;
-    fs::copy(tests, folder.join("gpu-tests"))?;
-    let golden = executable::build(&["test", "--no-run", "--release", "--test", "golden"])?;
-    fs::copy(golden, folder.join("golden-tests"))?;
+    for (package, test, name) in TESTS {
+        let arguments = ["test", "--no-run", "--release", "--package", package];
+        let built = executable::build(&[&arguments[..], &["--test", test]].concat())?;
+        fs::copy(built, folder.join(name))?;
+    }
     copy_folder("tests/golden", &folder)?;
     fs::copy(executable::lab()?, folder.join("ferrosz-lab"))?;
     fs::copy(

@@ -8,17 +8,25 @@ use std::process::Command;
 /// Bytes of the shipped command at most.
 const MOST_BYTES: u64 = 7_000_000;
 
-/// Crates with features, all choices of features, and the optional dependencies; without features, no optional
-/// dependency is compiled.
-const WITH_FEATURES: [&str; 3] = ["ferrosz-host", "ferrosz", "ferrosz-cli"];
+/// Crates with features, and what the features bring; without any, none of that is compiled.
+const WITH_FEATURES: [(&str, &[&str]); 5] = [
+    ("ferrosz-host", &FEATURES),
+    ("ferrosz", &FEATURES),
+    ("ferrosz-cuszp", &FEATURES_AND_HOST),
+    ("ferrosz-stages", &FEATURES_AND_HOST),
+    ("ferrosz-cli", &FEATURES),
+];
 const FEATURES: [&str; 4] = ["", "cuda", "emulator", "cuda,emulator"];
+const FEATURES_AND_HOST: [&str; 5] = ["", "host", "cuda", "emulator", "cuda,emulator"];
 const OPTIONAL: [&str; 3] = ["cudarc", "lzma-rust2", "corosensei"];
 
-/// Crates without features, their targets, and the part of Rust's own library that each needs.
-const TARGETS: [(&str, &str, &str); 4] = [
+/// Crates without features, targets that they compile for, and what of Rust's own library each needs.
+const TARGETS: [(&str, &str, &str); 6] = [
     ("ferrosz-simt", "thumbv7em-none-eabihf", "core"),
     ("ferrosz-codec", "thumbv7em-none-eabihf", "core"),
     ("ferrosz-codec", "wasm32-unknown-unknown", "core"),
+    ("ferrosz-cuszp", "wasm32-unknown-unknown", "core,alloc"),
+    ("ferrosz-stages", "wasm32-unknown-unknown", "core,alloc"),
     ("ferrosz", "wasm32-unknown-unknown", "std,panic_abort"),
 ];
 
@@ -43,8 +51,8 @@ fn lints() -> Result<(), Failure> {
 
 /// Checks that each choice of features compiles, and compiles only its own optional dependencies.
 pub fn features() -> Result<(), Failure> {
-    for package in WITH_FEATURES {
-        for features in FEATURES {
+    for (package, choices) in WITH_FEATURES {
+        for features in choices {
             println!("{package} with features '{features}'");
             let of_package = ["--package", package, "--no-default-features"];
             let mut arguments = vec!["clippy", "--quiet"];

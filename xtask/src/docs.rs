@@ -7,14 +7,16 @@ use std::path::Path;
 use std::process::Command;
 
 /// Folders of documents.
-const DOCUMENTS: [&str; 7] = [
+const DOCUMENTS: [&str; 9] = [
     "",
     "codec",
+    "cuszp",
     "docs",
     "docs/decisions",
     "docs/measurements",
     "examples/first-kernel",
     "simt",
+    "stages",
 ];
 
 /// The document of recipes, and the most source files that each may ask to change: a predictor of blocks, an entropy coder,

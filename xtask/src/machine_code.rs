@@ -1,6 +1,7 @@
 //! The committed machine code for common chips, so that a first call does not wait for the driver's compiler.
 
 use crate::Failure;
+use crate::crates::{self, KernelCrate};
 use crate::packed::Files;
 use crate::resources::Assembled;
 use std::collections::BTreeMap;
@@ -19,7 +20,10 @@ const MOST_BYTES: u64 = 1_300_000;
 /// Writes the machine code of kernels whose instructions have changed.
 pub fn write(assembled: &Assembled) -> Result<(), Failure> {
     for chip in CHIPS {
-        let changed = Files::machine_code(chip).write(&of_chip(assembled, chip)?)?;
+        let mut changed = 0;
+        for of in &crates::ALL {
+            changed += Files::machine_code(of, chip).write(&of_chip(assembled, of, chip)?)?;
+        }
         println!("machine code for {chip}: {changed} files changed");
     }
     check_bytes()
@@ -28,40 +32,43 @@ pub fn write(assembled: &Assembled) -> Result<(), Failure> {
 /// Refuses committed machine code that differs by a byte from the assembler's output for the PTX.
 pub fn check(assembled: &Assembled) -> Result<(), Failure> {
     for chip in CHIPS {
-        let wanted = of_chip(assembled, chip)?;
-        let other = Files::machine_code(chip).differences(&wanted)?;
-        if !other.is_empty() {
-            let other = other.join(", ");
-            return Err(format!(
-                "the committed machine code for {chip} of {other} is not what the PTX gives: run `cargo xtask resources`"
-            )
-            .into());
+        let mut kernels = 0;
+        for of in &crates::ALL {
+            let wanted = of_chip(assembled, of, chip)?;
+            let other = Files::machine_code(of, chip).differences(&wanted)?;
+            if !other.is_empty() {
+                let other = other.join(", ");
+                return Err(format!(
+                    "the committed machine code for {chip} of {other} is not what the PTX gives: run `cargo xtask resources`"
+                )
+                .into());
+            }
+            kernels += wanted.len();
         }
-        println!(
-            "machine code for {chip}: {} kernels, the same again",
-            wanted.len()
-        );
+        println!("machine code for {chip}: {kernels} kernels, the same again");
     }
     check_bytes()
 }
 
+/// That of a crate.
 fn of_chip<'a>(
     assembled: &'a Assembled,
+    of: &KernelCrate,
     chip: &str,
 ) -> Result<BTreeMap<String, &'a [u8]>, Failure> {
     let kernels = (assembled.chips.get(chip)).ok_or_else(|| format!("no kernels for {chip}"))?;
     let is_slow = |name: &str| KERNELS.iter().any(|start| name.starts_with(start));
     Ok(kernels
         .iter()
-        .filter(|kernel| is_slow(&kernel.name))
+        .filter(|kernel| is_slow(&kernel.name) && of.has(&kernel.name))
         .map(|kernel| (kernel.name.clone(), kernel.machine_code.as_slice()))
         .collect())
 }
 
 fn check_bytes() -> Result<(), Failure> {
     let mut bytes = 0;
-    for chip in CHIPS {
-        bytes += Files::machine_code(chip).bytes()?;
+    for (of, chip) in (crates::ALL.iter()).flat_map(|of| CHIPS.map(|chip| (of, chip))) {
+        bytes += Files::machine_code(of, chip).bytes()?;
     }
     println!("machine code: {bytes} bytes, of {MOST_BYTES} at most");
     match bytes <= MOST_BYTES {

@@ -13,6 +13,7 @@
 
 mod bundle;
 mod check;
+mod crates;
 mod docs;
 mod executable;
 mod machine_code;

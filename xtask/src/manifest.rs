@@ -1,10 +1,9 @@
-//! `gpu-kernels/ptx/manifest.txt`: the compiler that made the committed PTX, and the sources that it read.
+//! `gpu-kernels/ptx/manifest.txt`: the compiler that made the committed PTX of all crates, and the sources that it read.
 //!
 //! Only `cargo xtask check ptx`, which builds the PTX a second time, shows whether it belongs to the sources. The
 //! manifest shows immediately, and without the compiler, whether a source has changed since the build, so that no GPU
 //! time is spent on outdated kernels.
 
-use crate::packed::Files;
 use crate::{Failure, root};
 use std::collections::BTreeMap;
 use std::fs;
@@ -26,7 +25,7 @@ pub struct Manifest {
 }
 
 fn path() -> PathBuf {
-    Files::ptx().folder().join("manifest.txt")
+    root().join("gpu-kernels/ptx/manifest.txt")
 }
 
 impl Manifest {
@@ -37,8 +36,7 @@ impl Manifest {
             let name = name.to_string_lossy().replace('\\', "/");
             Ok((name, hash_of(path)?))
         };
-        let is_script = |path: &&PathBuf| path.file_name().is_some_and(|name| name == "build.rs");
-        let sources = sources.iter().filter(|path| !is_script(path));
+        let sources = sources.iter().filter(|path| !is_of_build(path));
         Ok(Self {
             compiler: compiler.to_owned(),
             sources: sources.map(hashed).collect::<Result<_, _>>()?,
@@ -93,6 +91,12 @@ impl Manifest {
     }
 }
 
+/// Whether a source is of a build script, of the module of `simt` that those use, or made by one.
+fn is_of_build(path: &Path) -> bool {
+    let path = path.strip_prefix(root()).unwrap_or(path);
+    path.ends_with("build.rs") || path.starts_with("simt/src/build") || path.starts_with("target")
+}
+
 fn hash_of(path: &Path) -> Result<String, Failure> {
     let text = fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
     Ok(hash(&text))
@@ -125,8 +129,12 @@ mod tests {
 
     #[test]
     fn a_manifest_is_read_as_it_was_written() {
-        let sources =
-            ["xtask/src/manifest.rs", "gpu-kernels/build.rs"].map(|path| root().join(path));
+        let sources = [
+            "xtask/src/manifest.rs",
+            "gpu-kernels/build.rs",
+            "simt/src/build/embed.rs",
+        ]
+        .map(|path| root().join(path));
         let manifest = Manifest::new("rustc 1.2.3 (built by hand)", &sources).unwrap();
         assert_eq!(manifest.sources.len(), 1);
         assert_eq!(Manifest::parse(&manifest.text()), Some(manifest.clone()));

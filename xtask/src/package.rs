@@ -5,12 +5,14 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// The published packages; each depends only on packages before it.
-const PACKAGES: [&str; 6] = [
+/// The packages that are published; each depends on those before it.
+const PACKAGES: [&str; 8] = [
     "ferrosz-codec",
     "ferrosz-simt",
     "ferrosz-gpu-kernels",
     "ferrosz-host",
+    "ferrosz-cuszp",
+    "ferrosz-stages",
     "ferrosz",
     "ferrosz-cli",
 ];

@@ -4,12 +4,13 @@
 //! has to compress them, and the history grows less than with texts, in which one instruction changes all register
 //! numbers. `xz -dc FILE` prints a file.
 
-use crate::{Failure, root};
+use crate::Failure;
+use crate::crates::KernelCrate;
 use lzma_rust2::{LzmaOptions, LzmaReader, LzmaWriter};
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{Read, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// A folder of compressed files.
 pub struct Files {
@@ -20,30 +21,25 @@ pub struct Files {
 }
 
 impl Files {
-    /// The files of the PTX.
-    pub fn ptx() -> Self {
+    /// Those of the PTX of a crate.
+    pub fn ptx(of: &KernelCrate) -> Self {
         Self {
-            folder: root().join("gpu-kernels/ptx"),
+            folder: of.folder().join("ptx"),
             suffix: ".ptx.lzma",
             unit_bytes: 1,
         }
     }
 
-    /// The files of the machine code for a chip, with instructions of 16 bytes.
-    pub fn machine_code(chip: &str) -> Self {
+    /// Those of the machine code of a crate for a chip, whose instructions have 16 bytes. There need be none.
+    pub fn machine_code(of: &KernelCrate, chip: &str) -> Self {
         Self {
-            folder: root().join("gpu-kernels/machine-code").join(chip),
+            folder: of.folder().join("machine-code").join(chip),
             suffix: ".cubin.lzma",
             unit_bytes: 16,
         }
     }
 
-    /// The folder.
-    pub fn folder(&self) -> &Path {
-        &self.folder
-    }
-
-    /// The uncompressed code of each kernel, by name.
+    /// What is in them, by kernel.
     pub fn read(&self) -> Result<BTreeMap<String, Vec<u8>>, Failure> {
         let mut kernels = BTreeMap::new();
         for (name, path) in self.list()? {
@@ -56,7 +52,9 @@ impl Files {
 
     /// Writes the files whose contents change, and removes files of other kernels; returns the number of changed files.
     pub fn write<B: AsRef<[u8]>>(&self, kernels: &BTreeMap<String, B>) -> Result<usize, Failure> {
-        fs::create_dir_all(&self.folder)?;
+        if !kernels.is_empty() {
+            fs::create_dir_all(&self.folder)?;
+        }
         let before = self.read().unwrap_or_default();
         let mut changed = 0;
         for (name, bytes) in kernels {
@@ -106,10 +104,11 @@ impl Files {
 
     /// The kernel and the path of each file.
     fn list(&self) -> Result<Vec<(String, PathBuf)>, Failure> {
-        let entries = fs::read_dir(&self.folder)
-            .map_err(|error| format!("{}: {error}", self.folder.display()))?;
         let mut files = Vec::new();
-        for entry in entries {
+        if !self.folder.is_dir() {
+            return Ok(files);
+        }
+        for entry in fs::read_dir(&self.folder)? {
             let entry = entry?;
             if let Some(name) = entry
                 .file_name()
@@ -147,6 +146,7 @@ fn unpack(packed: &[u8]) -> Result<Vec<u8>, Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::root;
 
     #[test]
     fn only_files_of_changed_kernels_are_written() {
@@ -156,7 +156,7 @@ mod tests {
                 suffix: ".code.lzma",
                 unit_bytes,
             };
-            let _ = fs::remove_dir_all(files.folder());
+            let _ = fs::remove_dir_all(&files.folder);
             let kernels = |texts: &[(&str, &str)]| -> BTreeMap<String, Vec<u8>> {
                 let own =
                     |(name, text): &(&str, &str)| ((*name).to_owned(), text.repeat(100).into());
@@ -172,7 +172,7 @@ mod tests {
             assert_eq!(files.write(&second).unwrap(), 3);
             assert_eq!(files.read().unwrap(), second);
             assert!(files.differences(&second).unwrap().is_empty());
-            fs::write(files.folder().join("a.code.lzma"), b"not of this format").unwrap();
+            fs::write(files.folder.join("a.code.lzma"), b"not of this format").unwrap();
             assert!(files.read().is_err());
         }
     }

@@ -1,39 +1,55 @@
 //! The committed PTX: its build and its rules.
 
+use crate::crates::{self, KernelCrate};
 use crate::manifest::Manifest;
 use crate::packed::Files;
 use crate::{Failure, root};
-use ferrosz_gpu_kernels::list::launches;
+use ferrosz_simt::Launch;
 use ferrosz_simt::build::{
-    Built, Compiler, Kernels, Package, Rule, Violation, split, violations, with_directives,
+    Built, Compiler, Kernels, Rule, Violation, split, violations, with_directives,
 };
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::path::PathBuf;
 
 /// Bytes of all committed PTX at most: every program that uses the library on a GPU embeds it.
 const MOST_BYTES: u64 = 2_000_000;
 
-/// Compiles the kernels, and writes the PTX of kernels whose instructions have changed.
+/// Crates, and the PTX of each.
+type OfCrates = Vec<(&'static KernelCrate, Kernels)>;
+
+/// Compiles the kernels, and commits the PTX of those whose instructions have changed to their files.
 pub fn rebuild() -> Result<(), Failure> {
     let compiler = Compiler::find()?;
-    let (kernels, manifest) = build(&compiler)?;
-    let changed = Files::ptx().write(&kernels.0)?;
+    let (built, manifest) = build_all(&compiler)?;
+    let (mut kernels, mut changed) = (0, 0);
+    for (of, Kernels(texts)) in &built {
+        kernels += texts.len();
+        changed += Files::ptx(of).write(texts)?;
+    }
     manifest.write()?;
     check_bytes()?;
-    println!(
-        "PTX: {} kernels by {}, {changed} files changed",
-        kernels.0.len(),
-        compiler.version()
-    );
+    let version = compiler.version();
+    println!("PTX: {kernels} kernels by {version}, {changed} files changed");
     Ok(())
 }
 
-/// Builds the PTX of the present sources with a compiler; returns it with its manifest.
-pub fn build(compiler: &Compiler) -> Result<(Kernels, Manifest), Failure> {
-    let package = Package::new(root(), "ferrosz-gpu-kernels");
-    let Built { ptx, sources } = compiler.compile(&package)?;
-    // Kernels without a number of resident blocks are short; the assembler is not told their threads either.
-    let launches = launches();
+/// The PTX of the sources of all crates as they are, by a compiler, and what says so.
+fn build_all(compiler: &Compiler) -> Result<(OfCrates, Manifest), Failure> {
+    let (mut built, mut sources) = (Vec::new(), Vec::new());
+    for of in &crates::ALL {
+        let (kernels, read) = build(compiler, of)?;
+        built.push((of, kernels));
+        sources.extend(read);
+    }
+    Ok((built, Manifest::new(compiler.version(), &sources)?))
+}
+
+/// The PTX of a crate, and the sources that it was made from.
+fn build(compiler: &Compiler, of: &KernelCrate) -> Result<(Kernels, Vec<PathBuf>), Failure> {
+    let Built { ptx, sources } = compiler.compile(&of.package())?;
+    // Kernels that say nothing of blocks are short; the assembler is told nothing of their threads either.
+    let launches = (of.launches)();
     let bounded = launches.iter().filter(|launch| launch.resident_blocks > 0);
     let text = with_directives(&ptx, bounded)?;
     // PTX that breaks a rule is not committed, but left here for the developer to read.
@@ -43,8 +59,8 @@ pub fn build(compiler: &Compiler) -> Result<(Kernels, Manifest), Failure> {
     check_rules(&text)?;
     fs::remove_file(refused)?;
     let kernels = split(&text)?;
-    check_names(&kernels)?;
-    Ok((kernels, Manifest::new(compiler.version(), &sources)?))
+    check_names(&kernels, &launches)?;
+    Ok((kernels, sources))
 }
 
 /// Refuses committed PTX that differs by a byte from the build of the sources. Only the compiler of the manifest can
@@ -54,14 +70,18 @@ pub fn check() -> Result<(), Failure> {
     let compiler = Compiler::of_version(&committed.compiler).map_err(|error| {
         format!("the committed PTX is by another compiler: {error}; install it, or run `cargo xtask ptx` and commit what another makes")
     })?;
-    let (built, manifest) = build(&compiler)?;
-    let other = Files::ptx().differences(&built.0)?;
-    if !other.is_empty() {
-        return Err(format!(
-            "the committed PTX of {} is not what the sources give: run `cargo xtask ptx`",
-            other.join(", ")
-        )
-        .into());
+    let (built, manifest) = build_all(&compiler)?;
+    let mut kernels = 0;
+    for (of, Kernels(texts)) in &built {
+        let other = Files::ptx(of).differences(texts)?;
+        if !other.is_empty() {
+            return Err(format!(
+                "the committed PTX of {} is not what the sources give: run `cargo xtask ptx`",
+                other.join(", ")
+            )
+            .into());
+        }
+        kernels += texts.len();
     }
     if manifest != committed {
         return Err(
@@ -69,23 +89,27 @@ pub fn check() -> Result<(), Failure> {
         );
     }
     check_bytes()?;
-    println!(
-        "PTX: {} kernels, the same again by {}",
-        built.0.len(),
-        compiler.version()
-    );
+    let version = compiler.version();
+    println!("PTX: {kernels} kernels, the same again by {version}");
     Ok(())
 }
 
 /// The committed PTX of all kernels.
 pub fn committed() -> Result<Kernels, Failure> {
-    let text = |(name, bytes)| Ok((name, String::from_utf8(bytes)?));
-    let texts = Files::ptx().read()?.into_iter().map(text);
-    Ok(Kernels(texts.collect::<Result<_, Failure>>()?))
+    let mut texts = BTreeMap::new();
+    for of in &crates::ALL {
+        for (name, bytes) in Files::ptx(of).read()? {
+            texts.insert(name, String::from_utf8(bytes)?);
+        }
+    }
+    Ok(Kernels(texts))
 }
 
 fn check_bytes() -> Result<(), Failure> {
-    let bytes = Files::ptx().bytes()?;
+    let mut bytes = 0;
+    for of in &crates::ALL {
+        bytes += Files::ptx(of).bytes()?;
+    }
     println!("PTX: {bytes} bytes, of {MOST_BYTES} at most");
     match bytes <= MOST_BYTES {
         true => Ok(()),
@@ -105,9 +129,8 @@ fn check_rules(ptx: &str) -> Result<(), Failure> {
     }
 }
 
-/// Refuses entry points that differ from those of the list.
-fn check_names(kernels: &Kernels) -> Result<(), Failure> {
-    let launches = launches();
+/// Refuses entry points that are not those of the list.
+fn check_names(kernels: &Kernels, launches: &[Launch]) -> Result<(), Failure> {
     let listed: BTreeSet<&str> = launches.iter().map(|launch| launch.name).collect();
     let names: BTreeSet<&str> = kernels.0.keys().map(String::as_str).collect();
     if names != listed {

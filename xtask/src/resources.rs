@@ -1,7 +1,7 @@
 //! The committed table of the resources that kernels need on each chip, and the limits of them.
 
+use crate::crates::launches;
 use crate::{Failure, ptx, root};
-use ferrosz_gpu_kernels::list::launches;
 use ferrosz_simt::Launch;
 use ferrosz_simt::build::occupancy::Block;
 use ferrosz_simt::build::{Assembled as Kernel, Ptxas};

@@ -10,10 +10,8 @@
 //! stored; NaN and infinities are among these. A raw value makes the predictions from it worse, but breaks no bound.
 
 pub mod geometry;
-pub mod order;
 pub mod parameters;
 pub mod predict;
-pub mod recipe;
 pub mod resolved;
 pub mod spline;
 pub mod stage;

@@ -3,5 +3,6 @@
 mod compress;
 mod decompress;
 
-pub(crate) use compress::{Sink, compress, extremes, resolve};
+pub use compress::extremes;
+pub(crate) use compress::{Sink, compress, resolve};
 pub(crate) use decompress::{ChunkDecoder, Output, decompress};

@@ -67,8 +67,12 @@ pub(crate) fn enqueue_compress<T: Element, E: Executor>(
     }))
 }
 
-/// The number of thread blocks: one for each chunk.
-pub(crate) fn blocks_of<T: Element>(chunks: u64, elements: u64) -> Result<u32, Error> {
+/// One block a chunk.
+///
+/// # Errors
+///
+/// [`Error::TooLarge`].
+pub fn blocks_of<T: Element>(chunks: u64, elements: u64) -> Result<u32, Error> {
     i32::try_from(chunks)
         .map(i32::cast_unsigned)
         .map_err(|_| Error::TooLarge {
@@ -149,7 +153,11 @@ pub(crate) fn workspace_cells(layout: &Layout) -> u64 {
 }
 
 /// The fault in a fault cell as an error.
-pub(crate) fn fault_in(cell: u64) -> Result<(), FormatError> {
+///
+/// # Errors
+///
+/// That fault.
+pub fn fault_in(cell: u64) -> Result<(), FormatError> {
     match Fault::from_cell(cell) {
         None => Ok(()),
         Some(Fault::Header) => Err(FormatError::InvalidHeader(

@@ -18,8 +18,8 @@ use ferrosz_simt::{Kernel, View};
 ///
 /// # Errors
 ///
-/// Errors of the machine.
-pub(crate) fn put<E: Executor>(executor: &E, words: &[u32], to: View<u32>) -> Result<(), Error> {
+/// The machine's own.
+pub fn put<E: Executor>(executor: &E, words: &[u32], to: View<u32>) -> Result<(), Error> {
     let mut params = PutParams {
         to: to.first(words.len() as u64),
         words: [0; put::MAX_WORDS],

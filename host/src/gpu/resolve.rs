@@ -10,10 +10,15 @@ use ferrosz_simt::View;
 /// elements a block, small fields would have too few blocks.
 const EXTREMES_SHARE: u64 = 1 << 12;
 
-/// Enqueues the computation of the quantiser of a bound that needs the extremes of a field of at least one element, and
-/// of the identity of its stream; `header_sum` is [`Draft::identity_sum`]. The results will be in the cells, and all
-/// other cells will be clear. The cells [`cells::OF_EXTREMES`] must be clear before.
-pub(crate) fn enqueue_resolve<T: Element, E: Executor>(
+/// Asks for the quantiser of a bound that needs the extremes of a field of at least one element, and the identity of its
+/// stream, `header_sum` being [`Draft::identity_sum`](ferrosz_codec::container::header::Draft::identity_sum); they will be in
+/// the cells, all others of which will be clear. Those of [`OF_EXTREMES`](ferrosz_gpu_kernels::pipeline::cells::OF_EXTREMES)
+/// must be before.
+///
+/// # Errors
+///
+/// The machine's own.
+pub fn enqueue_resolve<T: Element, E: Executor>(
     executor: &E,
     bound: Bound,
     elements: u64,

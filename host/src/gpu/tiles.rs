@@ -81,8 +81,8 @@ fn blocks(tasks: u64, elements: u64, dtype: Dtype) -> Result<u32, Error> {
         .map_err(|_| Error::TooLarge { elements, dtype })
 }
 
-/// The distance between neighbours along each dimension, in the memory of a field.
-pub(crate) fn strides(grid: &TileGrid) -> [u64; 3] {
+/// How far apart neighbours are in the memory of a field.
+pub fn strides(grid: &TileGrid) -> [u64; 3] {
     let [_, height, width] = grid.lengths();
     [height * width, width, 1]
 }

@@ -5,8 +5,8 @@ use super::cases::Case;
 use super::field::Subject;
 use super::machine::{Format, Machine, Value, Work};
 use super::row::Row;
-use ferrosz::{Bare, aatrox, cuszp};
 use ferrosz_cli::failure::Failure;
+use ferrosz_cuszp::{Bare, aatrox, cuszp};
 
 /// Measures one kind of stream at one bound.
 ///

@@ -3,10 +3,11 @@
 use super::field::Subject;
 use super::flags::Flags;
 use super::machine::{Format, Value};
-use ferrosz::cuszp::Mode;
-use ferrosz::{Bound, BoundMode, Codec, Layout, Shape, aatrox, cuszp};
+use ferrosz::{Bound, BoundMode, Codec, Layout, Shape};
 use ferrosz_cli::failure::Failure;
 use ferrosz_cli::report;
+use ferrosz_cuszp::cuszp::Mode;
+use ferrosz_cuszp::{aatrox, cuszp};
 
 /// One kind of stream at one bound.
 pub struct Case<T> {

@@ -174,10 +174,7 @@ impl Machine for Cuda {
                 })?,
                 gpu.workspace_for(stream, layout)?,
             ),
-            Format::Bare(bare) => (
-                gpu.max_bare_len(bare)?,
-                gpu.workspace_for_bare(stream, bare)?,
-            ),
+            Format::Bare(bare) => (bare.max_len()?, bare.workspace(stream)?),
         };
         let bytes =
             (stream.alloc_zeros(room as usize)).map_err(|_| Error::OutOfMemory { bytes: room })?;
@@ -241,10 +238,10 @@ impl<T: Value> Buffers<T> for CudaBuffers<'_, T> {
             }
             Work::DecompressPart(layout, part) => self.decompress(layout, part)?,
             Work::CompressBare(bare) => {
-                gpu.compress_bare(stream, bare, input, bytes, &mut self.workspace)?;
+                bare.compress(gpu, stream, input, bytes, &mut self.workspace)?;
             }
             Work::DecompressBare(bare) => {
-                gpu.decompress_bare(stream, bare, bytes, output, &mut self.workspace)?;
+                bare.decompress(gpu, stream, bytes, output, &mut self.workspace)?;
             }
         }
         Ok(())

@@ -3,8 +3,9 @@
 use super::machine::{About, Buffers, Format, Machine, Value, Work};
 use super::row::Ceilings;
 use super::times::{Times, sample};
-use ferrosz::{Bare, Decompressor, Device, aatrox, cuszp};
+use ferrosz::{Decompressor, Device};
 use ferrosz_cli::failure::Failure;
+use ferrosz_cuszp::{Bare, aatrox, cuszp};
 use rayon::prelude::*;
 use std::fs;
 use std::hint::black_box;

@@ -3,8 +3,9 @@
 use super::row::Ceilings;
 use super::times::Times;
 use ferrosz::cuda::cudarc::driver::{DeviceRepr, ValidAsZeroBits};
-use ferrosz::{Bare, Compressor, Device, Element, Layout, Part};
+use ferrosz::{Compressor, Device, Element, Layout, Part};
 use ferrosz_cli::failure::Failure;
+use ferrosz_cuszp::Bare;
 
 /// Element types on all machines.
 pub trait Value: Element + DeviceRepr + ValidAsZeroBits {

@@ -79,7 +79,7 @@ pub(crate) fn resolve<T: Element>(version: Version, bound: Bound, values: &[T]) 
 }
 
 /// Smallest and largest finite value of a field.
-pub(crate) fn extremes<T: Element>(version: Version, values: &[T]) -> Extremes<T> {
+pub fn extremes<T: Element>(version: Version, values: &[T]) -> Extremes<T> {
     values
         .par_chunks(SCAN)
         .map(|values| version.extremes(values))

@@ -14,6 +14,7 @@ use ferrosz_codec::predict::interp::walk::{Visitor, walk};
 use ferrosz_codec::shape::Shape;
 use ferrosz_codec::tile::code::RADIUS;
 use ferrosz_codec::tile::{TileBox, TileGrid};
+use rayon::prelude::*;
 
 /// The best parameters by `tuning` for a field; `value` gives its values.
 ///
@@ -21,22 +22,25 @@ use ferrosz_codec::tile::{TileBox, TileGrid};
 /// `scratch` holds [`store::len`] values.
 pub fn tune<T: Element>(
     grid: &TileGrid,
-    value: impl Fn([u64; 3]) -> T,
+    value: impl Fn([u64; 3]) -> T + Sync,
     error: T,
     relative: f64,
     tuning: &Tuning,
-    scratch: &mut [T],
 ) -> Parameters {
-    let samples = Samples::new(grid.tiles());
     let search = Search {
         tuning: *tuning,
         shape: grid.shape(),
     };
     search.run(relative, |candidate| {
         let resolved = Resolved::new(*candidate, error);
+        let samples = Samples::new(grid.tiles());
         (0..samples.count())
-            .map(|sample| cost_of_sample(grid, sample, &resolved, &value, scratch))
-            .fold(Costs::default(), sum)
+            .into_par_iter()
+            .map_init(
+                || vec![T::ZERO; store::len(grid.shape()) as usize],
+                |scratch, sample| cost_of_sample(grid, sample, &resolved, &value, scratch),
+            )
+            .reduce(Costs::default, sum)
     })
 }
 
@@ -175,9 +179,8 @@ mod tests {
     fn tuned(values: &[f64], lengths: [u64; 3], shape: Shape, mode: u32) -> Parameters {
         let grid = TileGrid::new(shape, lengths);
         let tuning = Tuning::of_mode(mode, Geometry::Wide, None).unwrap();
-        let mut scratch = vec![0.0; store::len(shape) as usize];
         let value = |at| values[grid.flat(at) as usize];
-        tune(&grid, value, 1e-2, 1e-3, &tuning, &mut scratch)
+        tune(&grid, value, 1e-2, 1e-3, &tuning)
     }
 
     /// A field that is a wave along one axis, and noise along another.

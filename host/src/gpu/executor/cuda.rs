@@ -189,6 +189,29 @@ impl Kernels {
     }
 }
 
+/// What kernels read and write 16 bytes of at once.
+pub(crate) const ALIGNMENT: u64 = 16;
+
+/// `bytes` bytes of device memory at `address` as words.
+///
+/// # Errors
+///
+/// [`Error::Misaligned`], which names the argument.
+///
+/// # Safety
+///
+/// As for [`View::new`].
+pub unsafe fn words(argument: &'static str, address: u64, bytes: u64) -> Result<View<u32>, Error> {
+    if !address.is_multiple_of(ALIGNMENT) {
+        return Err(Error::Misaligned {
+            argument,
+            alignment: ALIGNMENT,
+        });
+    }
+    // SAFETY: as the caller promises.
+    Ok(unsafe { View::new(address as *mut u32, bytes / 4) })
+}
+
 /// Bytes of shared memory that a block of a kernel needs.
 const fn shared_bytes<K: Kernel>() -> u32 {
     4 * K::SHARED_WORDS
@@ -209,7 +232,11 @@ pub struct CudaMemory {
 
 impl CudaMemory {
     /// Memory of a stream's context, at least 16 bytes.
-    pub(crate) fn new(stream: &Arc<CudaStream>, bytes: u64) -> Result<Self, Error> {
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`] and [`Error::Cuda`].
+    pub fn new(stream: &Arc<CudaStream>, bytes: u64) -> Result<Self, Error> {
         let bytes = bytes.next_multiple_of(16).max(16);
         stream
             .context()
@@ -225,18 +252,17 @@ impl CudaMemory {
         })
     }
 
-    /// The stream that the memory was allocated for.
-    pub(crate) fn stream(&self) -> &CudaStream {
+    /// The stream that it was made for.
+    pub fn stream(&self) -> &Arc<CudaStream> {
         &self.stream
     }
 
-    /// The same, for work on it.
-    pub(crate) fn shared_stream(&self) -> &Arc<CudaStream> {
-        &self.stream
-    }
-
-    /// Enqueues the clearing of all bytes.
-    pub(crate) fn clear(&self) -> Result<(), Error> {
+    /// Asks for all bytes to be 0.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Cuda`].
+    pub fn clear(&self) -> Result<(), Error> {
         clear(self.view::<u64>(), &self.stream)
     }
 
@@ -254,8 +280,8 @@ impl CudaMemory {
             .map_err(failed("copy from the GPU"))
     }
 
-    /// A view of the whole memory.
-    pub(crate) fn view<W>(&self) -> View<W> {
+    /// A view of all of it.
+    pub fn view<W>(&self) -> View<W> {
         // SAFETY: the memory is valid until this owner is dropped; see `Executor::view`.
         unsafe { View::new(self.address as *mut W, self.bytes / size_of::<W>() as u64) }
     }

@@ -12,30 +12,34 @@ use ferrosz_gpu_kernels::predict::interp::prepare::{CLASS_CELLS, Prepare, Prepar
 use ferrosz_gpu_kernels::predict::interp::scores::{Scores, ScoresParams};
 use ferrosz_simt::View;
 
-/// The memory and parameters of tuning.
-pub(crate) struct TuneJob {
-    pub(crate) search: Search,
-    pub(crate) bound: Bound,
-    /// The bits of the absolute error; none if the error is in the workspace.
-    pub(crate) error: Option<u64>,
-    /// The radius; none if tuning chooses it, up to `max_radius`.
-    pub(crate) radius: Option<u32>,
-    pub(crate) max_radius: u32,
+/// What tuning needs.
+pub struct TuneJob {
+    /// What is tried.
+    pub search: Search,
+    /// The bound of the field.
+    pub bound: Bound,
+    /// The bits of the absolute error; none if it is in the workspace.
+    pub error: Option<u64>,
+    /// None if it is to be found; then at most `max_radius`.
+    pub radius: Option<u32>,
+    /// The largest radius.
+    pub max_radius: u32,
     /// The field.
-    pub(crate) part: InterpParams,
+    pub part: InterpParams,
     /// The cells of all kernels.
-    pub(crate) workspace: View<u64>,
+    pub workspace: View<u64>,
     /// The cells of tuning.
-    pub(crate) cells: View<u64>,
-    /// The memory for the parameters.
-    pub(crate) parameters: View<u32>,
+    pub cells: View<u64>,
+    /// Where the parameters go.
+    pub parameters: View<u32>,
 }
 
-/// Enqueues the tuning of a field's parameters. Does not allocate and does not wait.
-pub(crate) fn enqueue_tune<T: Element, E: Executor>(
-    executor: &E,
-    job: &TuneJob,
-) -> Result<(), Error> {
+/// Asks for the parameters of a field. Nothing is allocated, and nothing waits.
+///
+/// # Errors
+///
+/// The machine's own.
+pub fn enqueue_tune<T: Element, E: Executor>(executor: &E, job: &TuneJob) -> Result<(), Error> {
     executor.clear(job.cells)?;
     let mut params = PrepareParams {
         search: job.search,

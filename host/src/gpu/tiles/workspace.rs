@@ -38,31 +38,31 @@ pub(super) struct Workspace {
 }
 
 /// Takes sections of a workspace one after the other.
-pub(crate) struct Sections {
+pub struct Sections {
     all: View<u64>,
     at: u64,
 }
 
 impl Sections {
-    /// The sections of these cells.
-    pub(crate) fn of(all: View<u64>) -> Self {
+    /// Of these cells.
+    pub fn of(all: View<u64>) -> Self {
         Self { all, at: 0 }
     }
 
-    /// The number of cells taken.
-    pub(crate) fn end(&self) -> u64 {
+    /// How many cells have been taken.
+    pub fn end(&self) -> u64 {
         self.at
     }
 
     /// Takes cells.
-    pub(crate) fn cells(&mut self, count: u64) -> View<u64> {
+    pub fn cells(&mut self, count: u64) -> View<u64> {
         let first = self.at.next_multiple_of(ALIGNMENT);
         self.at = first + count;
         self.all.from(first).first(count)
     }
 
     /// Takes words.
-    pub(crate) fn words(&mut self, count: u64) -> View<u32> {
+    pub fn words(&mut self, count: u64) -> View<u32> {
         self.cells(count.div_ceil(2)).words().first(count)
     }
 }

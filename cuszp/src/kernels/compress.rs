@@ -1,0 +1,438 @@
+//! Compression to a stream without header, in one kernel.
+//!
+//! The chunks of cuSZp's own kernels show in the stream in one case, its rate-32 anomaly (cuSZp stream,
+//! section 8.3): bodies that are not there leave holes at the end of their chunk. So tiles sum both
+//! bytes and such blocks.
+
+use crate::PACKAGE;
+use crate::aatrox;
+use crate::cuszp::layout::Place;
+use crate::cuszp::rate::{ANOMALY_BYTES, Choice};
+use crate::cuszp::{Quantizer, chunk_blocks};
+use crate::kernels::{BareParams, Coder, QUADS, Tile, load_codes, quad_word, tile_blocks};
+use core::marker::PhantomData;
+use ferrosz_codec::Element;
+use ferrosz_codec::code::fixed_length::block::SignedGroup;
+use ferrosz_codec::code::fixed_length::rate::RateByte;
+use ferrosz_codec::pipeline::BlockCodec;
+use ferrosz_codec::predict::difference;
+use ferrosz_codec::predict::group::Group;
+use ferrosz_codec::shape::{GROUP, Shape, StaticShape};
+use ferrosz_gpu_kernels::code::fixed_length::write_body;
+use ferrosz_gpu_kernels::pipeline::blocks::compress::{first_and_others, groups, is_first};
+use ferrosz_gpu_kernels::pipeline::blocks::{CHUNK_THREADS, CHUNK_WARPS};
+use ferrosz_gpu_kernels::pipeline::cells;
+use ferrosz_gpu_kernels::predict::group;
+use ferrosz_gpu_kernels::primitives::element::by_width;
+use ferrosz_gpu_kernels::primitives::look_back::{LookBackState, publish, sum_before};
+use ferrosz_gpu_kernels::primitives::scan::{BlockSum, block_sum};
+use ferrosz_gpu_kernels::primitives::unaligned::UnalignedReader;
+use ferrosz_simt::{Kernel, Layout, Name, Package, Shared, Thread};
+
+/// Compresses elements of `E` in blocks of shape `S`. Launched with one block a tile.
+pub struct BareCompress<E, S>(PhantomData<(E, S)>);
+
+/// Words of the longest image, with two of slack.
+const IMAGE_WORDS: u32 = CHUNK_THREADS * 34;
+
+/// Words of shared memory behind the image.
+const SCRATCH_WORDS: u32 = 64;
+
+impl<E: Element, S: StaticShape> Kernel for BareCompress<E, S> {
+    type Params = BareParams;
+    const NAME: &'static str =
+        const { &Name::of(&["ferrosz_bare_compress", S::SHAPE.name(), E::DTYPE.name()]) }.as_str();
+    const PACKAGE: Package = PACKAGE;
+    const THREADS: u32 = CHUNK_THREADS;
+    const SHARED_WORDS: u32 = IMAGE_WORDS + SCRATCH_WORDS;
+    const RESIDENT_BLOCKS: u32 = by_width::<E>(4, 3);
+
+    #[inline(always)]
+    fn run<T: Thread>(t: T, params: &BareParams) {
+        let coder = Coder::from_id(params.coder);
+        let tile = Tile::take::<T, S>(t, params, SHARED.ticket);
+        let work = Work::<E, S>::new(params, tile);
+        let differences = work.differences(t, coder);
+        let mut group = SignedGroup::split(&differences);
+        group.signs = t.opaque(group.signs);
+        let (first, others) = first_and_others::<T, S>(t, &group);
+        let choice = choose::<S>(coder, first, others);
+        let rate = coder.kind::<S>().rate(choice.byte);
+        let sizes = Size::of_block::<S>(coder, choice, rate).only_if(is_first::<T, S>(t));
+        let positions = block_sum::<T, CHUNK_WARPS>(t, sizes.pack(), SHARED.sums);
+        work.publish(t, Size::unpack(positions.total));
+        let total = Size::unpack(positions.total).bytes;
+        work.clear_image(t, coder, total);
+        let block_bytes = rate.body_bytes(groups::<S>()) - sizes.bytes;
+        let at = Size::unpack(positions.before).bytes - block_bytes;
+        write_body(
+            t,
+            SHARED.image,
+            S::SHAPE,
+            group,
+            rate,
+            at,
+            work.body_codec(coder),
+        );
+        work.write_rate(t, choice.byte);
+        let start = work.find_start(t, positions);
+        work.copy_image(t, params.payload_start + start, total);
+    }
+}
+
+/// The shared memory of a block.
+#[derive(Clone, Copy)]
+struct Scratch {
+    image: Shared<u32>,
+    sums: Shared<u32>,
+    ticket: Shared<u32>,
+    start: Shared<u64>,
+    hole: Shared<u32>,
+}
+
+const SHARED: Scratch = {
+    let mut layout = Layout::new();
+    Scratch {
+        image: layout.array("image", IMAGE_WORDS),
+        sums: layout.array("sums", CHUNK_WARPS as u32),
+        ticket: layout.array("ticket", 1),
+        start: layout.array("start", 1),
+        hole: layout.array("hole", 1),
+    }
+};
+
+/// The rate byte of a block.
+#[inline(always)]
+fn choose<S: StaticShape>(coder: Coder, first: u32, others: u32) -> Choice {
+    match coder {
+        Coder::Cuszp(_) => coder.kind::<S>().choose(first, others),
+        Coder::Aatrox => {
+            let rate = RateByte::plain(first | others);
+            Choice {
+                byte: rate.to_byte(),
+                booked: rate.body_bytes(groups::<S>()),
+            }
+        }
+    }
+}
+
+/// Bytes of bodies, and blocks of the anomaly.
+#[derive(Clone, Copy)]
+struct Size {
+    bytes: u32,
+    anomalies: u32,
+}
+
+/// Where the anomalies of a block sum begin; the bytes of a tile are fewer.
+const ANOMALIES_SHIFT: u32 = 20;
+
+/// Where the anomalies of a tile state begin; the bytes of a stream are fewer.
+const STATE_SHIFT: u32 = 33;
+
+impl Size {
+    #[inline(always)]
+    fn of_block<S: StaticShape>(coder: Coder, choice: Choice, rate: RateByte) -> Self {
+        let is_anomaly = !coder.is_aatrox() && coder.kind::<S>().is_anomaly(choice.byte);
+        Self {
+            bytes: rate.body_bytes(groups::<S>()),
+            anomalies: u32::from(is_anomaly),
+        }
+    }
+
+    #[inline(always)]
+    fn only_if(self, counts: bool) -> Self {
+        Self {
+            bytes: if counts { self.bytes } else { 0 },
+            anomalies: if counts { self.anomalies } else { 0 },
+        }
+    }
+
+    #[inline(always)]
+    fn pack(self) -> u32 {
+        self.bytes | self.anomalies << ANOMALIES_SHIFT
+    }
+
+    #[inline(always)]
+    fn unpack(sum: u32) -> Self {
+        Self {
+            bytes: sum & ((1 << ANOMALIES_SHIFT) - 1),
+            anomalies: sum >> ANOMALIES_SHIFT,
+        }
+    }
+
+    #[inline(always)]
+    fn to_state(self) -> u64 {
+        u64::from(self.bytes) | u64::from(self.anomalies) << STATE_SHIFT
+    }
+}
+
+/// The bytes in a sum of states.
+#[inline(always)]
+const fn bytes_in(state: u64) -> u64 {
+    state & ((1 << STATE_SHIFT) - 1)
+}
+
+/// The bytes of the holes that a sum of states tells of.
+#[inline(always)]
+const fn holes_in(state: u64) -> u64 {
+    (state >> STATE_SHIFT) * ANOMALY_BYTES as u64
+}
+
+/// One tile's task.
+struct Work<'a, E, S> {
+    params: &'a BareParams,
+    tile: Tile,
+    kind: PhantomData<(E, S)>,
+}
+
+impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
+    const WORDS: u64 = E::WORDS as u64;
+
+    #[inline(always)]
+    fn new(params: &'a BareParams, tile: Tile) -> Self {
+        Self {
+            params,
+            tile,
+            kind: PhantomData,
+        }
+    }
+
+    #[inline(always)]
+    fn quantizer(&self) -> Quantizer<E> {
+        let [inverse, error] = self.params.quantizer.map(E::from_bits64);
+        Quantizer { inverse, error }
+    }
+
+    /// This thread's differences; 0 in positions with nothing.
+    #[inline(always)]
+    fn differences<T: Thread>(&self, t: T, coder: Coder) -> Group {
+        let (mut codes, holds) = self.codes(t);
+        match coder {
+            Coder::Cuszp(mode) => group::forward(t, mode.predictor(), S::SHAPE, &mut codes),
+            Coder::Aatrox => self.layer_forward(t, &mut codes),
+        }
+        for (e, difference) in codes.iter_mut().enumerate() {
+            *difference = if holds >> e & 1 == 1 { *difference } else { 0 };
+        }
+        codes
+    }
+
+    /// The codes of this thread's positions, and which of these hold any.
+    #[inline(always)]
+    fn codes<T: Thread>(&self, t: T) -> (Group, u32) {
+        let layout = &self.params.layout;
+        let first = t.thread_index() % groups::<S>() * QUADS;
+        let corner = layout.corner(self.tile.block);
+        let mut holds = 0u32;
+        for quad in 0..t.opaque(QUADS) {
+            let (codes, held) = match layout.quad(corner, first + quad) {
+                Some(start) if self.tile.block < layout.blocks() => self.code_four(t, start),
+                _ => ([0; 4], 0),
+            };
+            holds |= held << (4 * quad);
+            t.shared_store4(quad_word(t, quad), codes);
+        }
+        (load_codes(t), holds)
+    }
+
+    /// The codes of four neighbours, of which the first has a multiple of 4 for its number, and which
+    /// of them there are.
+    #[inline(always)]
+    fn code_four<T: Thread>(&self, t: T, start: u32) -> ([u32; 4], u32) {
+        let layout = &self.params.layout;
+        let quantizer = self.quantizer();
+        if start + 3 < layout.elements() {
+            let [a, b, c, d] = self.load_four(t, start);
+            let code = |value| quantizer.code(value).cast_unsigned();
+            return ([code(a), code(b), code(c), code(d)], 0xf);
+        }
+        let one = |i: u32| match layout.behind(start + i) {
+            Place::Element(index) => (quantizer.code(self.load(t, index)).cast_unsigned(), 1 << i),
+            Place::ZeroValue => (quantizer.code(E::ZERO).cast_unsigned(), 1 << i),
+            Place::Nothing => (0, 0),
+        };
+        let ((a, p), (b, q), (c, r), (d, s)) = (one(0), one(1), one(2), one(3));
+        ([a, b, c, d], p | q | r | s)
+    }
+
+    #[inline(always)]
+    fn load_four<T: Thread>(&self, t: T, start: u32) -> [E; 4] {
+        let unit = u64::from(start) * Self::WORDS / 4;
+        let [a, b, c, d] = t.load4(self.params.elements, unit);
+        if E::WORDS == 1 {
+            let value = |word| E::from_words([word, 0]);
+            [value(a), value(b), value(c), value(d)]
+        } else {
+            let [e, f, g, h] = t.load4(self.params.elements, unit + 1);
+            let value = |low, high| E::from_words([low, high]);
+            [value(a, b), value(c, d), value(e, f), value(g, h)]
+        }
+    }
+
+    #[inline(always)]
+    fn load<T: Thread>(&self, t: T, index: u32) -> E {
+        let word = u64::from(index) * Self::WORDS;
+        let low = t.load(self.params.elements, word);
+        E::from_words([low, t.load(self.params.elements, word + Self::WORDS - 1)])
+    }
+
+    /// Differences through a layer; stores its first code. The code before a warp's first is made once
+    /// more, from its element.
+    #[inline(always)]
+    fn layer_forward<T: Thread>(&self, t: T, codes: &mut Group) {
+        let mut before = t
+            .shuffle_up(codes[GROUP - 1].cast_unsigned(), 1)
+            .cast_signed();
+        let first = self.tile.block * GROUP as u32;
+        if first < self.params.layout.elements() {
+            if first.is_multiple_of(aatrox::LAYER as u32) {
+                before = codes[0];
+                let layer = u64::from(first) / aatrox::LAYER as u64;
+                let initials = u64::from(self.params.layout.blocks()) / 4;
+                t.store(
+                    self.params.stream,
+                    initials + layer,
+                    codes[0].cast_unsigned(),
+                );
+            } else if t.lane() == 0 {
+                before = self.quantizer().code(self.load(t, first - 1));
+            }
+        }
+        difference::forward(Shape::Line, codes, before);
+    }
+
+    /// What says whether bodies may begin at any byte.
+    #[inline(always)]
+    fn body_codec(&self, coder: Coder) -> BlockCodec {
+        if coder.kind::<S>().mode == crate::cuszp::Mode::Outlier {
+            BlockCodec::Outlier
+        } else {
+            BlockCodec::Plain
+        }
+    }
+
+    /// Zeros what bodies are or-ed into, and two words behind them.
+    #[inline(always)]
+    fn clear_image<T: Thread>(&self, t: T, coder: Coder, bytes: u32) {
+        let words = bytes.div_ceil(4) + 2;
+        let is_ored = self.body_codec(coder).stores_outliers();
+        let mut word = t.thread_index() + if is_ored { 0 } else { bytes / 4 };
+        while word < words {
+            t.shared_store(word, 0);
+            word += CHUNK_THREADS;
+        }
+        t.barrier();
+    }
+
+    /// Says how long the tile's bodies are, for those who look back.
+    #[inline(always)]
+    fn publish<T: Thread>(&self, t: T, size: Size) {
+        if t.thread_index() == 0 {
+            let own = size.to_state();
+            publish(t, (self.params.cells, cells::STATES), self.tile.number, own);
+        }
+    }
+
+    /// Writes the rate bytes: those of four blocks make a word where the stream has room for it.
+    #[inline(always)]
+    fn write_rate<T: Thread>(&self, t: T, byte: u8) {
+        let groups = groups::<S>();
+        let mut word = u32::from(byte) << (8 * (t.lane() / groups % 4));
+        word |= t.shuffle_xor(word, groups);
+        word |= t.shuffle_xor(word, 2 * groups);
+        let first = u64::from(self.tile.block) / 4 * 4;
+        let has_room = first + 4 <= self.params.rates_room();
+        if has_room {
+            if t.lane().is_multiple_of(4 * groups) {
+                t.store(self.params.stream, first / 4, word);
+            }
+        } else if self.tile.block < self.params.layout.blocks() && is_first::<T, S>(t) {
+            t.store_byte(self.params.stream, u64::from(self.tile.block), byte);
+        }
+    }
+
+    /// Where the tile's bodies start in the payload. For the whole block. The last tile of a chunk
+    /// fills the holes that the chunk's blocks have left.
+    #[inline(always)]
+    fn find_start<T: Thread>(&self, t: T, sums: BlockSum) -> u64 {
+        let own = Size::unpack(sums.total).to_state();
+        // Not `look_back`, which would leave one number alone: with the hole beside it, that costs registers.
+        if t.warp() == 0 {
+            let before = sum_before(t, self.params.cells, cells::STATES, self.tile.number);
+            let mut base = before;
+            if holes_in(before + own) > 0 {
+                base = sum_before(t, self.params.cells, cells::STATES, self.chunk_tile());
+            }
+            let state = LookBackState::Inclusive(before + own).to_cell();
+            let start = bytes_in(before) + holes_in(base);
+            let hole = holes_in(before + own) - holes_in(base);
+            if t.lane() == 0 {
+                t.atomic_store(self.params.cells, cells::STATES + self.tile.number, state);
+                SHARED.start.store(t, 0, start);
+                SHARED.hole.store(t, 0, hole as u32);
+            }
+        }
+        t.barrier();
+        let start = SHARED.start.load(t, 0);
+        let end = start + bytes_in(own);
+        let is_last = self.tile.number + 1 == self.params.tiles::<S>();
+        if is_last || (self.tile.number + 1).is_multiple_of(Self::chunk_tiles()) {
+            self.fill_hole(t, end, SHARED.hole.load(t, 0), is_last);
+        }
+        start
+    }
+
+    /// Tiles of one of cuSZp's chunks.
+    #[inline(always)]
+    fn chunk_tiles() -> u64 {
+        u64::from(chunk_blocks(S::SHAPE, E::DTYPE) / tile_blocks::<S>())
+    }
+
+    /// The first tile of this tile's chunk.
+    #[inline(always)]
+    fn chunk_tile(&self) -> u64 {
+        self.tile.number / Self::chunk_tiles() * Self::chunk_tiles()
+    }
+
+    /// Zeros so many bytes from byte `end` of the payload on; behind the last tile the stream's length
+    /// is known.
+    #[inline(always)]
+    fn fill_hole<T: Thread>(&self, t: T, end: u64, bytes: u32, is_last: bool) {
+        let first = self.params.payload_start + end;
+        let mut byte = t.thread_index();
+        while byte < bytes {
+            t.store_byte(self.params.stream, first + u64::from(byte), 0);
+            byte += CHUNK_THREADS;
+        }
+        if is_last && t.thread_index() == 0 {
+            let length = first + u64::from(bytes);
+            t.atomic_store(self.params.cells, cells::STREAM_BYTES, length);
+        }
+    }
+
+    /// Copies the image to byte `to` of the stream: whole words, and what of the first and last word
+    /// is not a neighbour's byte by byte.
+    #[inline(always)]
+    fn copy_image<T: Thread>(&self, t: T, to: u64, bytes: u32) {
+        let head = ((4 - to % 4) % 4).min(u64::from(bytes)) as u32;
+        let words = (bytes - head) / 4;
+        let image = UnalignedReader::new(t, SHARED.image, head);
+        let first = (to + u64::from(head)) / 4;
+        let mut word = t.thread_index();
+        while word < words {
+            t.store(self.params.stream, first + u64::from(word), image.get(word));
+            word += CHUNK_THREADS;
+        }
+        let tail = head + 4 * words;
+        let edge = |i: u32| {
+            let byte = t.shared_load(i / 4) >> (8 * (i % 4));
+            t.store_byte(self.params.stream, to + u64::from(i), byte as u8);
+        };
+        if t.thread_index() < head {
+            edge(t.thread_index());
+        }
+        if tail + t.thread_index() < bytes {
+            edge(tail + t.thread_index());
+        }
+    }
+}

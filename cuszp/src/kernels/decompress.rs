@@ -1,0 +1,327 @@
+//! Decompression of a stream without header, in one kernel.
+//!
+//! The stream must have passed the host's checks of its rate bytes and its length; one that has not
+//! gives wrong values or a fault, but no access outside of the views.
+
+use crate::PACKAGE;
+use crate::aatrox;
+use crate::cuszp::layout::Place;
+use crate::cuszp::{Framing, Mode, Quantizer};
+use crate::kernels::{BareParams, Coder, LAYER_TILES, QUADS, Tile, quad_word, store_codes};
+use core::marker::PhantomData;
+use ferrosz_codec::Element;
+use ferrosz_codec::code::fixed_length::rate::RateByte;
+use ferrosz_codec::error::ChunkFault;
+use ferrosz_codec::pipeline::BlockCodec;
+use ferrosz_codec::predict::Predictor;
+use ferrosz_codec::predict::difference;
+use ferrosz_codec::predict::group::Group;
+use ferrosz_codec::shape::{GROUP, Shape, StaticShape};
+use ferrosz_gpu_kernels::code::fixed_length::read_body;
+use ferrosz_gpu_kernels::pipeline::blocks::compress::{groups, is_first};
+use ferrosz_gpu_kernels::pipeline::blocks::{CHUNK_THREADS, CHUNK_WARPS};
+use ferrosz_gpu_kernels::pipeline::cells::{self, Fault};
+use ferrosz_gpu_kernels::predict::group;
+use ferrosz_gpu_kernels::primitives::element::by_width;
+use ferrosz_gpu_kernels::primitives::look_back::{LookBackState, look_back, publish};
+use ferrosz_gpu_kernels::primitives::scan::block_sum;
+use ferrosz_simt::{Kernel, Layout, Name, Package, Shared, Thread};
+
+/// Decompresses elements of `E` from blocks of shape `S`. Launched with one block a tile.
+pub struct BareDecompress<E, S>(PhantomData<(E, S)>);
+
+/// Words of the longest image, at any byte of its first word, with two of slack.
+const IMAGE_WORDS: u32 = CHUNK_THREADS * 34;
+
+/// Words of shared memory behind the image.
+const SCRATCH_WORDS: u32 = 64;
+
+impl<E: Element, S: StaticShape> Kernel for BareDecompress<E, S> {
+    type Params = BareParams;
+    const NAME: &'static str =
+        const { &Name::of(&["ferrosz_bare_decompress", S::SHAPE.name(), E::DTYPE.name()]) }
+            .as_str();
+    const PACKAGE: Package = PACKAGE;
+    const THREADS: u32 = CHUNK_THREADS;
+    const SHARED_WORDS: u32 = IMAGE_WORDS + SCRATCH_WORDS;
+    const RESIDENT_BLOCKS: u32 = by_width::<E>(4, 3);
+
+    #[inline(always)]
+    fn run<T: Thread>(t: T, params: &BareParams) {
+        let coder = Coder::from_id(params.coder);
+        let tile = Tile::take::<T, S>(t, params, SHARED.ticket);
+        let work = Work::<E, S>::new(params, tile);
+        let rate = work.read_rate(t, coder);
+        let bytes = rate.body_bytes(groups::<S>());
+        let own_bytes = if is_first::<T, S>(t) { bytes } else { 0 };
+        let positions = block_sum::<T, CHUNK_WARPS>(t, own_bytes, SHARED.sums);
+        let start = params.payload_start + work.find_start(t, positions.total);
+        work.load_image(t, start, positions.total);
+        let at = (start % 4) as u32 + positions.before - (bytes - own_bytes);
+        let number = t.lane() % groups::<S>();
+        let mut codes = read_body(
+            t,
+            SHARED.image,
+            S::SHAPE,
+            number,
+            rate,
+            at,
+            work.body_codec(coder),
+        );
+        match coder {
+            Coder::Cuszp(mode) => group::backward(t, mode.predictor(), S::SHAPE, &mut codes),
+            Coder::Aatrox => {
+                group::backward(t, Predictor::Difference, Shape::Line, &mut codes);
+                let sum = codes[GROUP - 1].cast_unsigned();
+                let sums = block_sum::<T, CHUNK_WARPS>(t, sum, SHARED.layer_sums);
+                let base = work.layer_base(t, sums.total);
+                difference::add(&mut codes, base.wrapping_add(sums.before).cast_signed());
+            }
+        }
+        let is_empty = bytes == 0 && !coder.is_aatrox();
+        work.store(t, coder, &codes, is_empty);
+    }
+}
+
+/// The shared memory of a block.
+#[derive(Clone, Copy)]
+struct Scratch {
+    image: Shared<u32>,
+    sums: Shared<u32>,
+    layer_sums: Shared<u32>,
+    ticket: Shared<u32>,
+    start: Shared<u64>,
+    layer_base: Shared<u32>,
+}
+
+const SHARED: Scratch = {
+    let mut layout = Layout::new();
+    Scratch {
+        image: layout.array("image", IMAGE_WORDS),
+        sums: layout.array("sums", CHUNK_WARPS as u32),
+        layer_sums: layout.array("sums of a layer", CHUNK_WARPS as u32),
+        ticket: layout.array("ticket", 1),
+        start: layout.array("start", 1),
+        layer_base: layout.array("base of a layer", 1),
+    }
+};
+
+/// One tile's task.
+struct Work<'a, E, S> {
+    params: &'a BareParams,
+    tile: Tile,
+    kind: PhantomData<(E, S)>,
+}
+
+impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
+    const WORDS: u64 = E::WORDS as u64;
+
+    #[inline(always)]
+    fn new(params: &'a BareParams, tile: Tile) -> Self {
+        Self {
+            params,
+            tile,
+            kind: PhantomData,
+        }
+    }
+
+    /// A word of the stream; 0 behind its end.
+    #[inline(always)]
+    fn word<T: Thread>(&self, t: T, word: u64) -> u32 {
+        if word < self.params.stream.len() {
+            t.load(self.params.stream, word)
+        } else {
+            0
+        }
+    }
+
+    /// How this thread's block is stored; as if it were empty if its rate byte is corrupt.
+    #[inline(always)]
+    fn read_rate<T: Thread>(&self, t: T, coder: Coder) -> RateByte {
+        if self.tile.block >= self.params.layout.blocks() {
+            return RateByte::default();
+        }
+        let rate = self.rate_of(t, coder, self.tile.block);
+        if rate.is_none() {
+            let fault = Fault::Chunk(u64::from(self.tile.block), ChunkFault::Rate as u32);
+            t.atomic_max(self.params.cells, cells::FAULT, fault.to_cell());
+        }
+        rate.unwrap_or_default()
+    }
+
+    /// How a block of the stream is stored; none if its rate byte is corrupt.
+    #[inline(always)]
+    fn rate_of<T: Thread>(&self, t: T, coder: Coder, block: u32) -> Option<RateByte> {
+        let byte = (self.word(t, u64::from(block / 4)) >> (8 * (block % 4))) as u8;
+        let kind = coder.kind::<S>();
+        match coder {
+            Coder::Cuszp(_) => kind.check(byte).ok().map(|()| kind.rate(byte)),
+            Coder::Aatrox => aatrox::rate_from_byte(byte),
+        }
+    }
+
+    /// Where the tile's bodies start in the payload. For the whole block.
+    #[inline(always)]
+    fn find_start<T: Thread>(&self, t: T, bytes: u32) -> u64 {
+        let states = (self.params.cells, cells::STATES);
+        let (tile, bytes) = (self.tile.number, u64::from(bytes));
+        if t.thread_index() == 0 {
+            publish(t, states, tile, bytes);
+        }
+        look_back(t, states, tile, bytes, SHARED.start, |start| start)
+    }
+
+    /// Brings the tile's bodies into shared memory, from the word on in which the first begins.
+    #[inline(always)]
+    fn load_image<T: Thread>(&self, t: T, start: u64, bytes: u32) {
+        let words = ((start % 4) as u32 + bytes).div_ceil(4) + 1;
+        let mut word = t.thread_index();
+        while word < words {
+            let value = self.word(t, start / 4 + u64::from(word));
+            t.shared_store(word, value);
+            word += CHUNK_THREADS;
+        }
+        t.barrier();
+    }
+
+    /// What says whether bodies may begin at any byte.
+    #[inline(always)]
+    fn body_codec(&self, coder: Coder) -> BlockCodec {
+        let is_v1 = self.params.layout.framing() == Framing::V1;
+        if is_v1 || coder.kind::<S>().mode == Mode::Outlier {
+            BlockCodec::Outlier
+        } else {
+            BlockCodec::Plain
+        }
+    }
+
+    /// The code before the tile's first one, `sum` being that of the tile's differences: the layer's
+    /// first code and the sums of its tiles before, which publish them. For the whole block.
+    #[inline(always)]
+    fn layer_base<T: Thread>(&self, t: T, sum: u32) -> u32 {
+        let (states, first) = (self.params.cells, cells::STATES + self.params.tiles::<S>());
+        if t.thread_index() == 0 {
+            publish(t, (states, first), self.tile.number, u64::from(sum));
+        }
+        if t.warp() == 0 {
+            let before = (self.tile.number % LAYER_TILES) as u32;
+            let value = loop {
+                let state = if t.lane() < before {
+                    let tile = self.tile.number - 1 - u64::from(t.lane());
+                    LookBackState::from_cell(t.atomic_load(states, first + tile))
+                } else {
+                    LookBackState::Partial(0)
+                };
+                if t.ballot(state == LookBackState::Empty) == 0 {
+                    break match state {
+                        LookBackState::Partial(value) => value as u32,
+                        _ => 0,
+                    };
+                }
+                t.spin_hint();
+            };
+            let initials = u64::from(self.params.layout.blocks()) / 4;
+            let initial = self.word(t, initials + self.tile.number / LAYER_TILES);
+            let base = t.reduce_add(value).wrapping_add(initial);
+            if t.lane() == 0 {
+                SHARED.layer_base.store(t, 0, base);
+            }
+        }
+        t.barrier();
+        SHARED.layer_base.load(t, 0)
+    }
+
+    /// Whether this thread's block stores its four elements from `start` on, which lie in row `row`.
+    /// Of those that share them the last row of the last block does; blocks that have a body come before those that have none.
+    #[inline(always)]
+    fn owns<T: Thread>(&self, t: T, coder: Coder, row: u32, start: u32, is_empty: bool) -> bool {
+        let layout = &self.params.layout;
+        if !layout.is_shared() {
+            return true;
+        }
+        let mut owner = (0, 0, 0);
+        for row in layout.sharers(start) {
+            let block = layout.sharing_block(row, start);
+            let rate = self.rate_of(t, coder, block).unwrap_or_default();
+            let has_body = u32::from(rate.body_bytes(groups::<S>()) > 0);
+            owner = owner.max((has_body, block, row));
+        }
+        owner == (u32::from(!is_empty), self.tile.block, row)
+    }
+
+    /// Stores this thread's elements: zeros, not the value of code 0, for an empty block of cuSZp's.
+    #[inline(always)]
+    fn store<T: Thread>(&self, t: T, coder: Coder, codes: &Group, is_empty: bool) {
+        let layout = &self.params.layout;
+        let [inverse, error] = self.params.quantizer.map(E::from_bits64);
+        let quantizer = Quantizer { inverse, error };
+        let value = |code: u32| {
+            if is_empty {
+                E::ZERO
+            } else {
+                quantizer.value(code.cast_signed())
+            }
+        };
+        // All threads are done with the image, and each reads what it has written itself.
+        t.barrier();
+        store_codes(t, codes);
+        if self.tile.block >= layout.blocks() {
+            return;
+        }
+        let corner = layout.corner(self.tile.block);
+        let first = t.thread_index() % groups::<S>() * QUADS;
+        for quad in 0..t.opaque(QUADS) {
+            let Some(start) = layout.quad(corner, first + quad) else {
+                continue;
+            };
+            let row = layout.row(corner, first + quad);
+            if !self.owns(t, coder, row, start, is_empty) {
+                continue;
+            }
+            let [a, b, c, d] = t.shared_load4(quad_word(t, quad));
+            let values = [value(a), value(b), value(c), value(d)];
+            if start + 3 < layout.elements() {
+                self.store_four(t, start, values);
+            } else {
+                let one = |i: u32, value: E| {
+                    if let Place::Element(index) = layout.behind(start + i) {
+                        self.store_one(t, index, value);
+                    }
+                };
+                let [a, b, c, d] = values;
+                one(0, a);
+                one(1, b);
+                one(2, c);
+                one(3, d);
+            }
+        }
+        if self.tile.block == 0 && t.thread_index() == 0 {
+            for index in layout.uncovered() {
+                self.store_one(t, index, E::ZERO);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn store_four<T: Thread>(&self, t: T, start: u32, values: [E; 4]) {
+        let unit = u64::from(start) * Self::WORDS / 4;
+        let [a, b, c, d] = values;
+        let [a, b, c, d] = [a.to_words(), b.to_words(), c.to_words(), d.to_words()];
+        if E::WORDS == 1 {
+            t.store4(self.params.elements, unit, [a[0], b[0], c[0], d[0]]);
+        } else {
+            t.store4(self.params.elements, unit, [a[0], a[1], b[0], b[1]]);
+            t.store4(self.params.elements, unit + 1, [c[0], c[1], d[0], d[1]]);
+        }
+    }
+
+    #[inline(always)]
+    fn store_one<T: Thread>(&self, t: T, index: u32, value: E) {
+        let [low, high] = value.to_words();
+        let word = u64::from(index) * Self::WORDS;
+        t.store(self.params.elements, word, low);
+        if E::WORDS == 2 {
+            t.store(self.params.elements, word + 1, high);
+        }
+    }
+}

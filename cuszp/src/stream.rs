@@ -1,0 +1,233 @@
+//! Streams of either format on machines that run kernels.
+
+#[cfg(feature = "cuda")]
+use crate::aatrox::AatroxError;
+use crate::aatrox::{self, Layout as AatroxLayout};
+#[cfg(feature = "cuda")]
+use crate::bare::Bare;
+#[cfg(feature = "cuda")]
+use crate::cuszp::CuszpError;
+use crate::cuszp::{self, Framing, Layout, Quantizer};
+use crate::error::Error;
+use crate::kernels::compress::BareCompress;
+use crate::kernels::decompress::BareDecompress;
+use crate::kernels::{BareParams, Coder, cell_count, tile_count};
+use ferrosz_codec::{Element, Shape, with_shape};
+use ferrosz_gpu_kernels::pipeline::cells;
+use ferrosz_host::internals::{
+    Backend, Call, Executor, Gpu, Work, blocks_of, fault_in, try_zeroed,
+};
+use ferrosz_host::{Device, Error as HostError};
+use ferrosz_simt::View;
+
+/// Bytes of the field a second that a core gets through, in both directions.
+const RATE_OF_A_CORE: f64 = 0.3e9;
+
+/// Where a call on so many elements runs.
+pub(crate) fn backend_for<T: Element>(device: Device, elements: u64) -> Result<Backend, HostError> {
+    // Other crates of a program may want GPUs, for which this one then has no code.
+    let device = match device {
+        Device::Auto if !cfg!(feature = "cuda") => Device::Cpu,
+        device => device,
+    };
+    let bytes = elements.saturating_mul(T::BYTES as u64);
+    Backend::of(device, Work::at_rate(RATE_OF_A_CORE, bytes))
+}
+
+/// What a stream is, as the kernels have it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct BareStream<T> {
+    layout: Layout,
+    payload_start: u64,
+    coder: Coder,
+    quantizer: Quantizer<T>,
+}
+
+/// The longest body of a block of so many groups: a first magnitude apart, signs and 32 planes.
+const fn longest_body(shape: Shape) -> u64 {
+    4 + 4 * 33 * shape.groups() as u64
+}
+
+impl<T: Element> BareStream<T> {
+    /// A stream of either format.
+    #[cfg(feature = "cuda")]
+    pub(crate) fn of(bare: Bare<T>) -> Result<Self, Error> {
+        match bare {
+            Bare::Cuszp(params) => Self::cuszp(&params),
+            Bare::Aatrox(params) => Self::aatrox(&params),
+        }
+    }
+
+    /// A stream of cuSZp's.
+    pub(crate) fn cuszp(params: &cuszp::Params<T>) -> Result<Self, Error> {
+        let layout = params.layout()?;
+        Ok(Self {
+            layout,
+            payload_start: layout.payload_start(),
+            coder: Coder::Cuszp(params.mode),
+            quantizer: Quantizer::new(params.error),
+        })
+    }
+
+    /// A stream of AATROX's.
+    pub(crate) fn aatrox(params: &aatrox::Params<T>) -> Result<Self, Error> {
+        let elements = params.elements;
+        let too_large = HostError::TooLarge {
+            elements,
+            dtype: T::DTYPE,
+        };
+        let dims = [1, 1, elements];
+        Ok(Self {
+            layout: Layout::new(Shape::Line, Framing::V3, dims).map_err(|_| too_large)?,
+            payload_start: AatroxLayout::new(elements).payload_start(),
+            coder: Coder::Aatrox,
+            quantizer: Quantizer::new(params.error),
+        })
+    }
+
+    /// Elements of the array.
+    pub(crate) fn elements(&self) -> u64 {
+        u64::from(self.layout.elements())
+    }
+
+    /// Whether an array has as many elements.
+    #[cfg(feature = "cuda")]
+    pub(crate) fn check_elements(&self, found: u64) -> Result<(), Error> {
+        let needed = self.elements();
+        if needed == found {
+            return Ok(());
+        }
+        Err(match self.coder {
+            Coder::Cuszp(_) => CuszpError::ElementCount { needed, found }.into(),
+            Coder::Aatrox => AatroxError::ElementCount { needed, found }.into(),
+        })
+    }
+
+    /// A strict upper bound on the bytes of the stream.
+    pub(crate) fn max_bytes(&self) -> u64 {
+        let bodies = u64::from(self.layout.blocks()) * longest_body(self.layout.shape());
+        self.payload_start + bodies
+    }
+
+    /// Cells of a workspace beyond the fixed ones.
+    #[cfg(feature = "cuda")]
+    pub(crate) fn states(&self) -> u64 {
+        2 * tile_count(&self.layout)
+    }
+
+    fn params(&self, elements: View<u32>, stream: View<u32>, cells: View<u64>) -> BareParams {
+        let Quantizer { inverse, error } = self.quantizer;
+        BareParams {
+            elements,
+            stream,
+            cells,
+            layout: self.layout,
+            payload_start: self.payload_start,
+            quantizer: [inverse.to_bits64(), error.to_bits64()],
+            coder: self.coder.id(),
+        }
+    }
+
+    /// Asks for the compression of `input`. Nothing is allocated, and nothing waits.
+    pub(crate) fn enqueue_compress<E: Executor>(
+        &self,
+        executor: &E,
+        input: View<u32>,
+        stream: View<u32>,
+        cells: View<u64>,
+    ) -> Result<(), HostError> {
+        executor.clear(cells)?;
+        let tiles = tile_count(&self.layout);
+        if tiles == 0 {
+            return Ok(());
+        }
+        let blocks = blocks_of::<T>(tiles, self.elements())?;
+        let params = self.params(input, stream, cells);
+        with_shape!(self.layout.shape(), S => executor.launch::<BareCompress<T, S>>(blocks, &params))
+    }
+
+    /// Asks for the decompression of `stream`. Nothing is allocated, and nothing waits; what is wrong
+    /// will be in the fault cell.
+    pub(crate) fn enqueue_decompress<E: Executor>(
+        &self,
+        executor: &E,
+        stream: View<u32>,
+        output: View<u32>,
+        cells: View<u64>,
+    ) -> Result<(), HostError> {
+        executor.clear(cells)?;
+        let tiles = tile_count(&self.layout);
+        if tiles == 0 {
+            return Ok(());
+        }
+        let blocks = blocks_of::<T>(tiles, self.elements())?;
+        let params = self.params(output, stream, cells);
+        with_shape!(self.layout.shape(), S => executor.launch::<BareDecompress<T, S>>(blocks, &params))
+    }
+
+    /// Compresses an array, which has been checked, on a machine.
+    pub(crate) fn compress(&self, gpu: &Gpu, values: &[T]) -> Result<Vec<u8>, Error> {
+        gpu.run(Compress { what: self, values })
+    }
+
+    /// Decompresses a stream, which has been checked, on a machine.
+    pub(crate) fn decompress(&self, gpu: &Gpu, stream: &[u8]) -> Result<Vec<T>, Error> {
+        gpu.run(Decompress { what: self, stream })
+    }
+}
+
+struct Compress<'a, T> {
+    what: &'a BareStream<T>,
+    values: &'a [T],
+}
+
+impl<T: Element> Call for Compress<'_, T> {
+    type Output = Result<Vec<u8>, Error>;
+
+    fn on<E: Executor>(self, executor: &E) -> Self::Output {
+        let Self { what, values } = self;
+        let most = what.max_bytes();
+        let input = executor.allocate(size_of_val(values) as u64)?;
+        let stream = executor.allocate(most)?;
+        let workspace = executor.allocate(8 * cell_count(tile_count(&what.layout)))?;
+        let (input, stream) = (executor.view(&input), executor.view(&stream));
+        let cells = executor.view(&workspace);
+        executor.upload(bytemuck::cast_slice(values), input)?;
+        what.enqueue_compress(executor, input, stream, cells)?;
+        let mut length = [0; 8];
+        executor.download(cells, 8 * cells::STREAM_BYTES, &mut length)?;
+        let mut bytes = try_zeroed(u64::from_le_bytes(length).min(most))?;
+        executor.download(stream, 0, &mut bytes)?;
+        Ok(bytes)
+    }
+}
+
+struct Decompress<'a, T> {
+    what: &'a BareStream<T>,
+    stream: &'a [u8],
+}
+
+impl<T: Element> Call for Decompress<'_, T> {
+    type Output = Result<Vec<T>, Error>;
+
+    fn on<E: Executor>(self, executor: &E) -> Self::Output {
+        let Self { what, stream } = self;
+        let elements = what.elements();
+        // What follows the stream in its last words must be 0, as what is missing of it.
+        let mut padded = stream.to_vec();
+        let stream = executor.allocate(stream.len() as u64)?;
+        let output = executor.allocate(elements * T::BYTES as u64)?;
+        let workspace = executor.allocate(8 * cell_count(tile_count(&what.layout)))?;
+        let (stream, output) = (executor.view(&stream), executor.view(&output));
+        let cells = executor.view(&workspace);
+        padded.resize((4 * stream.len()) as usize, 0);
+        executor.upload(&padded, stream)?;
+        what.enqueue_decompress(executor, stream, output, cells)?;
+        let mut fault = [0; 8];
+        executor.download(cells, 8 * cells::FAULT, &mut fault)?;
+        fault_in(u64::from_le_bytes(fault)).map_err(HostError::from)?;
+        let mut values = try_zeroed(elements)?;
+        executor.download(output, 0, bytemuck::cast_slice_mut(&mut values))?;
+        Ok(values)
+    }
+}

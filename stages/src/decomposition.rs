@@ -1,0 +1,66 @@
+//! A field in parts.
+
+use crate::code::Code;
+use crate::cpu;
+use crate::error::Error;
+use crate::gpu::{Compose, backend_for};
+use crate::recipe::Recipe;
+use ferrosz_codec::Element;
+use ferrosz_host::Device;
+use ferrosz_host::internals::{Backend, Direction};
+
+/// A field in parts, with codes of type `C`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Decomposition<T, C> {
+    /// What composing must know.
+    pub recipe: Recipe<T>,
+    /// A code for each position of the field, in the recipe's order: the quantised difference from the
+    /// prediction plus the radius. 0 says that the position is an outlier. The radius itself at anchors.
+    pub codes: Vec<C>,
+    /// The values of the anchors, bit for bit, in the order of the field.
+    pub anchors: Vec<T>,
+    /// The values of the outliers, bit for bit, in the order of the field.
+    pub outlier_values: Vec<T>,
+    /// Their numbers in the field, ascending.
+    pub outlier_indices: Vec<u32>,
+}
+
+impl<T: Element, C: Code> Decomposition<T, C> {
+    /// The field.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::BadDecomposition`] if the parts do not fit each other.
+    pub fn compose(&self) -> Result<Vec<T>, Error> {
+        self.compose_on(Device::default())
+    }
+
+    /// As [`Decomposition::compose`], where you say. The field is the same everywhere.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::BadDecomposition`]; [`Error::Ferrosz`].
+    pub fn compose_on(&self, device: Device) -> Result<Vec<T>, Error> {
+        self.check_lengths()?;
+        match backend_for::<T>(device, Direction::Decompress, self.codes.len() as u64)? {
+            Backend::Cpu => cpu::compose(self),
+            Backend::Gpu(gpu) => gpu.run(Compose(self)),
+        }
+    }
+
+    fn check_lengths(&self) -> Result<(), Error> {
+        let recipe = &self.recipe;
+        let what = if recipe.width != C::WIDTH {
+            "the codes are not of the recipe's width"
+        } else if self.codes.len() as u64 != recipe.grid.elements() {
+            "there are not as many codes as the field has elements"
+        } else if self.anchors.len() as u64 != recipe.coarse().elements() {
+            "there are not as many anchors as the field has"
+        } else if self.outlier_values.len() != self.outlier_indices.len() {
+            "there are not as many values of outliers as positions"
+        } else {
+            return Ok(());
+        };
+        Err(Error::BadDecomposition(what))
+    }
+}

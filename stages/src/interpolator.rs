@@ -1,0 +1,191 @@
+//! What to do with fields.
+
+use crate::code::Code;
+use crate::cpu;
+use crate::decomposition::Decomposition;
+use crate::error::Error;
+use crate::gpu::{Decompose, backend_for};
+use crate::order::CodeOrder;
+use ferrosz_codec::bound::Extremes;
+use ferrosz_codec::container::extents::Extents;
+use ferrosz_codec::container::grid::Grid;
+use ferrosz_codec::predict::interp::tune::Tuning;
+use ferrosz_codec::quantize::field::Quantizer;
+use ferrosz_codec::tile::TileGrid;
+use ferrosz_codec::{Bound, BoundMode, Element, Shape};
+use ferrosz_host::internals::{Backend, Direction, extents};
+use ferrosz_host::{Device, Error as HostError, Length};
+use std::marker::PhantomData;
+
+/// Decomposes fields: what to do, set once, used for any number of fields.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Interpolator {
+    pub(crate) bound: Bound,
+    base: Option<f64>,
+    extents: Option<Extents>,
+    shape: Shape,
+    pub(crate) tuning: Tuning,
+    pub(crate) radius: Option<u32>,
+    pub(crate) order: CodeOrder,
+    device: Device,
+}
+
+impl Interpolator {
+    /// Decomposition within `bound`, tuned for ratio, with as many dimensions as the field has, codes in the
+    /// order of the field, and a radius that a sample of each field asks for.
+    pub fn new(bound: Bound) -> Self {
+        Self {
+            bound,
+            base: None,
+            extents: None,
+            shape: Shape::Cube,
+            tuning: Tuning::default(),
+            radius: None,
+            order: CodeOrder::default(),
+            device: Device::default(),
+        }
+    }
+
+    /// Records the field's extents, slowest dimension first. Without them a field is a line.
+    ///
+    /// # Errors
+    ///
+    /// [`HostError::BadExtents`] if they are not one to eight.
+    pub fn extents<L: Length>(mut self, lengths: &[L]) -> Result<Self, Error> {
+        self.extents = Some(extents(lengths)?);
+        Ok(self)
+    }
+
+    /// Sets along how many dimensions, the last ones, is predicted: 1 to 3. Never along more than those that are
+    /// longer than 1.
+    ///
+    /// # Errors
+    ///
+    /// [`HostError::BadRank`].
+    pub fn with_rank(mut self, rank: u8) -> Result<Self, Error> {
+        self.shape = Shape::of_rank(rank).ok_or(HostError::BadRank(rank))?;
+        Ok(self)
+    }
+
+    /// Says what the bound is relative to, so that the field need not be searched for it: the range of its values,
+    /// or the largest magnitude with [`BoundMode::Max`]. The bound is kept on what it comes to, whether that is so
+    /// or not.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::BadValueBase`] if it is negative or not finite.
+    pub fn value_base(mut self, base: f64) -> Result<Self, Error> {
+        if !(0.0..=f64::MAX).contains(&base) {
+            return Err(Error::BadValueBase(base));
+        }
+        self.base = Some(base);
+        Ok(self)
+    }
+
+    /// Sets how parameters are found.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::BadTuning`] if it has a tightening below 1, or chooses from none.
+    pub fn tuning(mut self, tuning: Tuning) -> Result<Self, Error> {
+        if !tuning.is_valid() {
+            return Err(Error::BadTuning);
+        }
+        self.tuning = tuning;
+        Ok(self)
+    }
+
+    /// Sets the radius of codes: their magnitudes are below it, what would be larger is an outlier. At least 1, at
+    /// most [`max_radius`](crate::CodeWidth::max_radius). Without this call it is the least power of two from 32 on that all but
+    /// about a thousandth of the values need.
+    #[must_use]
+    pub fn radius(mut self, radius: u32) -> Self {
+        self.radius = Some(radius);
+        self
+    }
+
+    /// Sets the order of codes.
+    #[must_use]
+    pub fn order(mut self, order: CodeOrder) -> Self {
+        self.order = order;
+        self
+    }
+
+    /// Chooses where to run. The parts are the same everywhere.
+    #[must_use]
+    pub fn device(mut self, device: Device) -> Self {
+        self.device = device;
+        self
+    }
+
+    /// Decomposes a field.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::BadRadius`] if it is not one of codes of type `C`; [`Error::Ferrosz`]: [`HostError::ExtentsMismatch`],
+    /// [`HostError::TooLarge`] if the field has 2^32 elements or more, and those of the device.
+    pub fn decompose<T: Element, C: Code>(
+        &self,
+        field: &[T],
+    ) -> Result<Decomposition<T, C>, Error> {
+        self.check_radius::<C>()?;
+        let grid = self.grid_for::<T>(field.len() as u64)?;
+        match backend_for::<T>(self.device, Direction::Compress, grid.elements())? {
+            Backend::Cpu => cpu::decompose(self, &grid, field),
+            Backend::Gpu(gpu) => gpu.run(Decompose {
+                interpolator: self,
+                grid: &grid,
+                field,
+                codes: PhantomData,
+            }),
+        }
+    }
+
+    /// Whether codes of type `C` can have the radius.
+    pub(crate) fn check_radius<C: Code>(&self) -> Result<(), Error> {
+        let most = C::WIDTH.max_radius();
+        match self.radius {
+            Some(radius) if !(1..=most).contains(&radius) => Err(Error::BadRadius { radius, most }),
+            _ => Ok(()),
+        }
+    }
+
+    /// The field of so many elements as it is predicted.
+    pub(crate) fn grid_for<T: Element>(&self, elements: u64) -> Result<TileGrid, Error> {
+        let extents = self.extents.unwrap_or(Extents::line(elements));
+        if extents.elements() != elements {
+            return Err(HostError::ExtentsMismatch {
+                extents: extents.lengths().to_vec(),
+                product: extents.elements(),
+                elements,
+            }
+            .into());
+        }
+        if u32::try_from(elements).is_err() {
+            let dtype = T::DTYPE;
+            return Err(HostError::TooLarge { elements, dtype }.into());
+        }
+        let grid = Grid::new(self.shape, &extents);
+        Ok(TileGrid::new(grid.shape(), grid.lengths()))
+    }
+
+    /// Whether the extremes of the field must be known.
+    pub(crate) fn needs_extremes(&self) -> bool {
+        self.base.is_none() && (self.bound.needs_extremes() || self.needs_range())
+    }
+
+    /// Whether a bound must be compared with the range of values.
+    pub(crate) fn needs_range(&self) -> bool {
+        self.tuning.needs_range() && self.bound.mode() != BoundMode::Range
+    }
+
+    /// The quantiser of the bound, and the range of values as far as it is known.
+    pub(crate) fn resolve<T: Element>(&self, extremes: &Extremes<T>) -> (Quantizer<T>, f64) {
+        match (self.base, self.bound.mode()) {
+            (None, _) => (self.bound.resolve(extremes), extremes.range_down()),
+            // Values of both signs.
+            (Some(base), BoundMode::Max) => (self.bound.resolve_of(base), 2.0 * base),
+            (Some(base), _) => (self.bound.resolve_of(base), base),
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! The crates of kernels, each with its committed code.
+
+use crate::root;
+use ferrosz_simt::Launch;
+use ferrosz_simt::build::Package;
+use std::path::PathBuf;
+
+/// A crate of kernels.
+pub struct KernelCrate {
+    /// The package's name.
+    name: &'static str,
+    /// Its folder.
+    folder: &'static str,
+    /// Features that make its entry points.
+    features: &'static [&'static str],
+    /// Its kernels.
+    pub launches: fn() -> Vec<Launch>,
+}
+
+/// All of them.
+pub const ALL: [KernelCrate; 3] = [
+    KernelCrate {
+        name: "ferrosz-gpu-kernels",
+        folder: "gpu-kernels",
+        features: &["entries"],
+        launches: ferrosz_gpu_kernels::list::launches,
+    },
+    KernelCrate {
+        name: "ferrosz-cuszp",
+        folder: "cuszp",
+        features: &[],
+        launches: ferrosz_cuszp::list::launches,
+    },
+    KernelCrate {
+        name: "ferrosz-stages",
+        folder: "stages",
+        features: &[],
+        launches: ferrosz_stages::list::launches,
+    },
+];
+
+impl KernelCrate {
+    /// Where it is.
+    pub fn folder(&self) -> PathBuf {
+        root().join(self.folder)
+    }
+
+    /// How it is compiled.
+    pub fn package(&self) -> Package {
+        let mut package = Package::new(root(), self.name);
+        package.default_features = false;
+        package.features = self.features.iter().map(ToString::to_string).collect();
+        package
+    }
+
+    /// Whether it has a kernel of this name.
+    pub fn has(&self, kernel: &str) -> bool {
+        (self.launches)().iter().any(|launch| launch.name == kernel)
+    }
+}
+
+/// The kernels of all crates.
+pub fn launches() -> Vec<Launch> {
+    ALL.iter().flat_map(|of| (of.launches)()).collect()
+}

@@ -11,6 +11,7 @@ mod positions;
 pub mod predict;
 pub mod prepare;
 pub mod reconstruct;
+pub mod residuals;
 pub mod rows;
 pub mod scores;
 pub mod stages;

@@ -12,60 +12,38 @@
 //!
 //! The last chunk completes the header. Nothing depends on the order in which blocks run.
 
+mod parameters;
 mod work;
 
 use crate::PACKAGE;
 use crate::code::fixed_length::{Image, write_body};
 use crate::pipeline::blocks::CHUNK_THREADS;
 use crate::pipeline::blocks::CHUNK_WARPS;
+use crate::pipeline::blocks::compress::parameters::Scratch;
 use crate::pipeline::blocks::compress::work::Work;
-use crate::pipeline::blocks::staged_chunk::{StagedChunk, UnitSteps};
-use crate::pipeline::cells::{self, Given};
-use crate::pipeline::identity::IdentityOf;
+use crate::pipeline::blocks::groups;
+use crate::pipeline::cells::{self};
 use crate::predict::{group, layer};
 use crate::primitives::element::by_width;
 use crate::primitives::look_back::{look_back, publish};
 use crate::primitives::scan::{BlockSum, block_sum, store_warp_sum_u64, sum_of_warps};
-use crate::primitives::task;
 use core::marker::PhantomData;
 use ferrosz_codec::Element;
 use ferrosz_codec::code::fixed_length::block::{SignedGroup, choose_rate};
 use ferrosz_codec::code::fixed_length::rate::RateByte;
 use ferrosz_codec::container::chunk::{Form, Sections};
-use ferrosz_codec::container::grid::Grid;
-use ferrosz_codec::container::header::Draft;
 use ferrosz_codec::pipeline::{BlockCodec, StaticCodec};
 use ferrosz_codec::predict::Predictor;
 use ferrosz_codec::predict::difference;
 use ferrosz_codec::predict::group::{Group, MAX_REACH};
 use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::shape::{Shape, StaticShape, WHOLE_GROUP};
-use ferrosz_simt::{Kernel, Layout, Name, Package, Shared, Thread, View};
+use ferrosz_simt::{Kernel, Name, Package, Thread};
+
+pub use parameters::CompressParams;
 
 /// Compresses a field of `E` with codec `C` in blocks of shape `S`. Launched with one block a chunk.
 pub struct Compress<E, C, S>(PhantomData<(E, C, S)>);
-
-/// Parameters of [`Compress`].
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct CompressParams {
-    /// The field, 16-byte aligned.
-    pub input: View<u32>,
-    /// How the field is cut.
-    pub grid: Grid,
-    /// The units of a whole chunk, in the field.
-    pub steps: UnitSteps,
-    /// Where the stream goes, 16-byte aligned; as long as the longest stream of such a field.
-    pub stream: View<u32>,
-    /// The workspace: see [`crate::pipeline::cells`].
-    pub cells: View<u64>,
-    /// The quantiser's bits.
-    pub quantizer: Given<3>,
-    /// The header, to be completed with the error and the payload's length.
-    pub header: Draft,
-    /// The header's identity.
-    pub identity: IdentityOf,
-}
 
 impl<E: Element, C: StaticCodec, S: StaticShape> Kernel for Compress<E, C, S> {
     type Params = CompressParams;
@@ -130,40 +108,6 @@ impl<E: Element, C: StaticCodec, S: StaticShape> Kernel for Compress<E, C, S> {
             }
         }
     }
-}
-
-/// The shared memory of a block. The chunk's image overwrites its elements.
-#[derive(Clone, Copy)]
-struct Scratch<E> {
-    elements: StagedChunk<E>,
-    image: Shared<u32>,
-    body_sums: Shared<u32>,
-    flag_sums: Shared<u32>,
-    checksums: Shared<u64>,
-    layer: layer::Scratch,
-    task: task::Scratch,
-    start: Shared<u64>,
-}
-
-impl<E: Element> Scratch<E> {
-    const SHARED: (Self, Layout) = {
-        let mut layout = Layout::new();
-        let [mut early, mut late] = layout.overlays();
-        let elements = StagedChunk::new(&mut early);
-        let image = late.array("image", StagedChunk::<E>::WORDS);
-        layout.join([early, late]);
-        let scratch = Self {
-            elements,
-            image,
-            body_sums: layout.array("sums of bodies", CHUNK_WARPS as u32),
-            flag_sums: layout.array("sums of flags", CHUNK_WARPS as u32),
-            checksums: layout.array("checksums", CHUNK_WARPS as u32),
-            layer: layer::Scratch::new(&mut layout),
-            task: task::Scratch::new(&mut layout),
-            start: layout.array("start", 1),
-        };
-        (scratch, layout)
-    };
 }
 
 impl<E: Element, C: StaticCodec, S: StaticShape> Compress<E, C, S> {
@@ -286,11 +230,6 @@ impl Coded {
             0
         }
     }
-}
-
-/// Groups of a block.
-pub const fn groups<S: StaticShape>() -> u32 {
-    S::SHAPE.groups() as u32
 }
 
 /// Whether this thread has the first group of its block.

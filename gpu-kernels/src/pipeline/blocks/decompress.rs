@@ -10,7 +10,7 @@
 
 use crate::PACKAGE;
 use crate::code::fixed_length::read_body;
-use crate::pipeline::blocks::compress::groups;
+use crate::pipeline::blocks::groups;
 use crate::pipeline::blocks::output::{Output, Words};
 use crate::pipeline::blocks::staged_chunk::{StagedChunk, UNIT_WORDS, UnitSteps};
 use crate::pipeline::blocks::{CHUNK_THREADS, CHUNK_WARPS};

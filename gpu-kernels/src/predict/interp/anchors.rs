@@ -1,6 +1,6 @@
 //! The anchors of a tile and its far faces.
 
-use crate::predict::interp::stages::TileSetup;
+use crate::predict::interp::residuals::TileSetup;
 use crate::predict::interp::values::Values;
 use crate::predict::interp::{InterpParams, THREADS};
 use crate::primitives::element::load_element;

@@ -6,7 +6,7 @@
 
 use crate::predict::interp::THREADS;
 use crate::predict::interp::positions::{Neighbourhood, Positions};
-use crate::predict::interp::stages::{Position, Residuals};
+use crate::predict::interp::residuals::{COLUMN_WINDOW, Position, Residuals};
 use crate::predict::interp::values::Values;
 use core::array::from_fn;
 use ferrosz_codec::Element;
@@ -17,9 +17,6 @@ use ferrosz_codec::predict::interp::tune::sample::Scope;
 use ferrosz_codec::shape::{Cube, Shape};
 use ferrosz_codec::tile;
 use ferrosz_simt::{SharedAddress, Thread, WARP};
-
-/// The window along z and y of the geometries that this serves.
-pub(super) const WINDOW: u32 = 16;
 
 /// Positions of half a column, which are loaded before the first is coded.
 const BATCH: usize = 4;
@@ -113,7 +110,7 @@ impl<E: Element> Positions<'_, E> {
         };
         let flags = Flags {
             is_upper: false,
-            has_far: left[0] > WINDOW,
+            has_far: left[0] > COLUMN_WINDOW,
             is_natural: matches!(self.spline, Spline::Natural),
             y: self.order(first, 1, 1),
             x: self.order(first, 2, 1),

@@ -1,7 +1,7 @@
 //! The positions of a class: which thread takes which, and what it does there.
 
 use crate::predict::interp::THREADS;
-use crate::predict::interp::stages::{Position, Residuals, TileSetup};
+use crate::predict::interp::residuals::{Position, Residuals, TileSetup};
 use crate::predict::interp::values::Values;
 use core::marker::PhantomData;
 use ferrosz_codec::Element;

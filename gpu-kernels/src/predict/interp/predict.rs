@@ -3,8 +3,9 @@
 use crate::PACKAGE;
 use crate::pipeline::tiles::codes;
 use crate::predict::interp::anchors::Anchor;
+use crate::predict::interp::residuals::{Position, Residuals, TileSetup};
 use crate::predict::interp::rows::{InField, Row, WARPS};
-use crate::predict::interp::stages::{Position, Residuals, TileSetup, run};
+use crate::predict::interp::stages::run;
 use crate::predict::interp::values::Values;
 use crate::predict::interp::{InterpParams, THREADS};
 use crate::primitives::element::by_width;

@@ -5,7 +5,8 @@
 
 use crate::PACKAGE;
 use crate::predict::interp::predict::Predict;
-use crate::predict::interp::stages::{Position, Residuals, TileSetup, run};
+use crate::predict::interp::residuals::{Position, Residuals, TileSetup};
+use crate::predict::interp::stages::run;
 use crate::predict::interp::values::Values;
 use crate::predict::interp::{InterpParams, THREADS};
 use crate::primitives::element::by_width;

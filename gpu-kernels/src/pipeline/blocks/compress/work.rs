@@ -1,7 +1,8 @@
 //! One chunk's way through the compression kernel: which one it is, its elements in and its image out.
 
 use crate::pipeline::blocks::CHUNK_THREADS;
-use crate::pipeline::blocks::compress::{CompressParams, Scratch, groups};
+use crate::pipeline::blocks::compress::parameters::{CompressParams, Scratch};
+use crate::pipeline::blocks::groups;
 use crate::pipeline::blocks::staged_chunk::{BoxWalk, UNIT_WORDS};
 use crate::pipeline::cells;
 use crate::primitives::task::Task;

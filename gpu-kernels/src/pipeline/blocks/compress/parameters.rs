@@ -1,0 +1,68 @@
+//! The parameters of compression, and the shared memory of a block.
+
+use crate::pipeline::blocks::CHUNK_WARPS;
+use crate::pipeline::blocks::staged_chunk::{StagedChunk, UnitSteps};
+use crate::pipeline::cells::Given;
+use crate::pipeline::identity::IdentityOf;
+use crate::predict::layer;
+use crate::primitives::task;
+use ferrosz_codec::Element;
+use ferrosz_codec::container::grid::Grid;
+use ferrosz_codec::container::header::Draft;
+use ferrosz_simt::{Layout, Shared, View};
+
+/// Parameters of [`Compress`](super::Compress).
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct CompressParams {
+    /// The field, 16-byte aligned.
+    pub input: View<u32>,
+    /// How the field is cut.
+    pub grid: Grid,
+    /// The units of a whole chunk, in the field.
+    pub steps: UnitSteps,
+    /// Where the stream goes, 16-byte aligned; as long as the longest stream of such a field.
+    pub stream: View<u32>,
+    /// The workspace: see [`crate::pipeline::cells`].
+    pub cells: View<u64>,
+    /// The quantiser's bits.
+    pub quantizer: Given<3>,
+    /// The header, to be completed with the error and the payload's length.
+    pub header: Draft,
+    /// The header's identity.
+    pub identity: IdentityOf,
+}
+
+/// The shared memory of a block. The chunk's image overwrites its elements.
+#[derive(Clone, Copy)]
+pub(super) struct Scratch<E> {
+    pub(super) elements: StagedChunk<E>,
+    pub(super) image: Shared<u32>,
+    pub(super) body_sums: Shared<u32>,
+    pub(super) flag_sums: Shared<u32>,
+    pub(super) checksums: Shared<u64>,
+    pub(super) layer: layer::Scratch,
+    pub(super) task: task::Scratch,
+    pub(super) start: Shared<u64>,
+}
+
+impl<E: Element> Scratch<E> {
+    pub(super) const SHARED: (Self, Layout) = {
+        let mut layout = Layout::new();
+        let [mut early, mut late] = layout.overlays();
+        let elements = StagedChunk::new(&mut early);
+        let image = late.array("image", StagedChunk::<E>::WORDS);
+        layout.join([early, late]);
+        let scratch = Self {
+            elements,
+            image,
+            body_sums: layout.array("sums of bodies", CHUNK_WARPS as u32),
+            flag_sums: layout.array("sums of flags", CHUNK_WARPS as u32),
+            checksums: layout.array("checksums", CHUNK_WARPS as u32),
+            layer: layer::Scratch::new(&mut layout),
+            task: task::Scratch::new(&mut layout),
+            start: layout.array("start", 1),
+        };
+        (scratch, layout)
+    };
+}

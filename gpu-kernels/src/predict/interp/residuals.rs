@@ -1,0 +1,120 @@
+//! A tile's parameters, and coding or decoding of its positions once they are predicted.
+
+use ferrosz_codec::Element;
+use ferrosz_codec::predict::interp::resolved::Words;
+use ferrosz_codec::predict::interp::tune::sample::Scope;
+use ferrosz_codec::quantize::level::LevelQuantizer;
+use ferrosz_codec::shape::{Shape, StaticShape};
+use ferrosz_codec::tile::TileBox;
+use ferrosz_simt::{Thread, View};
+
+/// The window, along z and y, of the geometries whose finest level is taken in columns.
+pub(super) const COLUMN_WINDOW: u32 = 16;
+
+/// The parameters of a tile, for its block.
+#[derive(Clone, Copy)]
+pub struct TileSetup {
+    /// The tile.
+    pub tile: TileBox,
+    /// How far anchors are apart.
+    pub spacing: u32,
+    pub(super) window: [u32; 3],
+    pub(super) flag_bits: u32,
+    parameters: View<u32>,
+    is_coarse: bool,
+}
+
+impl TileSetup {
+    /// Reads the parameters. An unknown geometry is taken for the default: the host has looked at it.
+    #[inline(always)]
+    pub fn read<T: Thread, S: StaticShape>(
+        t: T,
+        parameters: View<u32>,
+        tile: TileBox,
+        is_coarse: bool,
+    ) -> Self {
+        let words = Words(|at| t.load(parameters, at as u64));
+        let geometry = words.geometry().unwrap_or_default();
+        Self {
+            tile,
+            spacing: geometry.spacing(S::SHAPE),
+            window: geometry.window(S::SHAPE),
+            flag_bits: words.flag_bits(),
+            parameters,
+            is_coarse,
+        }
+    }
+
+    /// The bound.
+    #[inline(always)]
+    pub fn error<T: Thread, E: Element>(&self, t: T) -> E {
+        Words(|at| t.load(self.parameters, at as u64)).error()
+    }
+
+    /// The radius: codes are less than it in magnitude.
+    #[inline(always)]
+    pub fn radius<T: Thread>(&self, t: T) -> u32 {
+        Words(|at| t.load(self.parameters, at as u64)).radius()
+    }
+
+    /// Whether the finest level is taken in columns.
+    #[inline(always)]
+    pub(super) fn has_columns<S: StaticShape>(&self) -> bool {
+        let [depth, height, _] = self.window;
+        let is_served = depth == COLUMN_WINDOW && height == COLUMN_WINDOW;
+        matches!(S::SHAPE, Shape::Cube) && is_served && self.tile.left[0] >= COLUMN_WINDOW
+    }
+
+    #[inline(always)]
+    pub(super) fn quantizer<T: Thread, E: Element>(&self, t: T, level: u32) -> LevelQuantizer<E> {
+        let level = if self.is_coarse {
+            self.spacing.trailing_zeros()
+        } else {
+            level
+        };
+        Words(|at| t.load(self.parameters, at as u64)).quantizer(level)
+    }
+}
+
+/// A position that is to be coded or decoded.
+#[derive(Clone, Copy)]
+pub struct Position {
+    /// Where it is, counted from where the tile begins.
+    pub position: [u32; 3],
+    /// Whether it is in the tile itself and not on a far face.
+    pub is_own: bool,
+    /// If so, its number in the order of steps and lanes.
+    pub index: u32,
+}
+
+/// Coding or decoding of positions whose predictions are known.
+pub trait Residuals<E> {
+    /// Which positions are of interest.
+    #[inline(always)]
+    fn scope(&self) -> Scope {
+        Scope::Whole
+    }
+
+    /// Settles positions of which none depends on another. `slots` is what the store holds for them; the result is what is
+    /// known of them from then on, or anything of one that is rare.
+    fn residuals<T: Thread, const N: usize>(
+        &self,
+        t: T,
+        quantizer: &LevelQuantizer<E>,
+        positions: [Position; N],
+        slots: [E; N],
+        predictions: [E; N],
+    ) -> [E; N];
+
+    /// Whether a position is better coded alone, so that the others need not know how.
+    #[inline(always)]
+    fn is_rare(_: E) -> bool {
+        false
+    }
+
+    /// Settles a position that is rare.
+    #[inline(always)]
+    fn code_rare<T: Thread>(&self, _: T, _: &LevelQuantizer<E>, _: Position, slot: E, _: E) -> E {
+        slot
+    }
+}

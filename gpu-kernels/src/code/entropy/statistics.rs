@@ -30,7 +30,7 @@ pub struct StatisticsParams {
     pub tiling: Tiling,
     /// The regions of all chunks: see [`layout`](crate::pipeline::tiles::layout).
     pub regions: View<u32>,
-    /// Where what is kept of each tile goes: [`TILE_WORDS`] words for each of the 4 tiles of every chunk.
+    /// Where the words of each tile go: [`TILE_WORDS`] words for each of the 4 tiles of every chunk.
     pub tiles: View<u32>,
     /// The counts, to be raised: [`COUNTERS`] cells, by context and symbol.
     pub counts: View<u64>,
@@ -142,7 +142,7 @@ impl OfZones {
         SHARED.0.classes.store(t, at + WARP, self.rest);
     }
 
-    /// What a warp has left.
+    /// The classes that a warp has left.
     #[inline(always)]
     fn left_by<T: Thread>(t: T, warp: u32) -> Self {
         let at = warp * 2 * WARP + t.lane();
@@ -184,7 +184,7 @@ impl<'a, S: StaticShape> Work<'a, S> {
         self.chunk < tiling.chunks() && self.tile < tiling.tiles_of(self.chunk)
     }
 
-    /// Finds the classes of the tile's zones, and marks what is stored as it is.
+    /// Finds the classes of the tile's zones, and marks the raw values.
     #[inline(always)]
     fn run<T: Thread>(&self, t: T) -> OfZones {
         let (sums, has_raws) = self.sum(t);
@@ -279,7 +279,7 @@ impl<'a, S: StaticShape> Work<'a, S> {
         })
     }
 
-    /// Counts the symbols of a warp's frequency of the tile's quads.
+    /// Counts the symbols of a warp's share of the tile's quads.
     #[inline(always)]
     fn count<T: Thread>(&self, t: T, classes: OfZones, warp: u32) {
         let order = &self.params.tiling.order;
@@ -357,7 +357,7 @@ const fn rows_of_bricks(shape: Shape) -> u32 {
     }
 }
 
-/// What `Thread::add_halves` is to take the codes of even lanes times, or those of odd lanes.
+/// The factor by which `Thread::add_halves` takes the codes of even lanes, and that for the codes of odd lanes.
 const EVEN: u32 = 1;
 const ODD: u32 = 1 << 8;
 
@@ -433,7 +433,7 @@ impl ZoneSums {
         }
     }
 
-    /// Adds what was summed up since the last flush to the zones; of the last 16 rows the first is `row`.
+    /// Adds the sums since the last flush to the zones; of the last 16 rows the first is `row`.
     #[inline(always)]
     fn flush<T: Thread>(&mut self, t: T, order: &TileOrder, row: u32) {
         for half in 0..2 {

@@ -6,7 +6,7 @@
 //!
 //! Whatever the stream holds, no access leaves it or the output: a chunk whose parts contradict
 //! each other is reported in the fault cell and decodes to zeros. A chunk with a wrong checksum is
-//! reported, and what it decodes to is not meant to be used.
+//! reported, and its decoded elements are not meant to be used.
 
 use crate::PACKAGE;
 use crate::code::fixed_length::read_body;
@@ -45,7 +45,7 @@ pub struct Decompress<E, S>(PhantomData<(E, S)>);
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct DecompressParams {
-    /// The stream, 16-byte aligned. What follows its end is not read.
+    /// The stream, 16-byte aligned. Nothing behind its end is read.
     pub stream: View<u32>,
     /// Where the elements go, 16-byte aligned.
     pub output: View<u32>,
@@ -53,7 +53,7 @@ pub struct DecompressParams {
     pub cells: View<u64>,
     /// How the field is cut.
     pub grid: Grid,
-    /// What is to be decoded.
+    /// The region to decode.
     pub region: Region,
     /// The units of a whole chunk, in the region.
     pub steps: UnitSteps,
@@ -97,7 +97,7 @@ impl<E: Element, S: StaticShape> Kernel for Decompress<E, S> {
                 Words::Filled(0, 0)
             }
         };
-        // 3. Write what of it is asked for.
+        // 3. Write its elements that lie in the region.
         work.output(&work.chunk_again(t)).write(t, words);
     }
 }
@@ -323,7 +323,7 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
         }
     }
 
-    /// Reports a checksum that is wrong, `sum` being what the chunk's words add to it.
+    /// Reports a wrong checksum. `sum` is the summand of the chunk's words.
     #[inline(always)]
     fn verify<T: Thread>(&self, t: T, sum: u64) {
         if self.params.verify != 0 {
@@ -489,7 +489,7 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
         }
     }
 
-    /// Finds what the masks say.
+    /// Finds the exceptions, as the masks say.
     #[inline(always)]
     fn find_exceptions<T: Thread>(
         &self,

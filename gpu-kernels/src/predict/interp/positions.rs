@@ -1,4 +1,4 @@
-//! The positions of a class: which thread takes which, and what it does there.
+//! The positions of a class: which thread takes which, and its work there.
 
 use crate::predict::interp::THREADS;
 use crate::predict::interp::residuals::{Position, Residuals, TileSetup};
@@ -62,8 +62,8 @@ impl<'a, E: Element> Positions<'a, E> {
         self.store + 4 * store::index(shape, position)
     }
 
-    /// What a thread, whose first number is `turn`, does of a class, and its first number in the next one, so that the
-    /// threads of a block share out all classes of a stage as if they were one. `with_far`: those on far faces, too.
+    /// The share of a class of the thread whose first number is `turn`, and its first number in the next class, so that
+    /// the threads of a block share out all classes of a stage as if they were one. `with_far`: with those on far faces.
     #[inline(always)]
     pub(super) fn share<S: StaticShape>(
         &self,
@@ -257,11 +257,11 @@ impl Neighbourhood {
     }
 }
 
-/// What a thread does of a class.
+/// A thread's share of a class.
 #[derive(Clone, Copy)]
 pub(super) struct Share {
     pub(super) class: OddAxes,
-    /// What positions are below, along each axis.
+    /// The end of the positions along each axis: all are below it.
     pub(super) ends: [u32; 3],
     /// The first number that is this thread's.
     pub(super) turn: u32,

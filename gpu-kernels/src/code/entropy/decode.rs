@@ -232,7 +232,7 @@ impl<C: SymbolCoder> States<C> {
         let bits = WORD_BITS + spare;
         let inclusive = warp_inclusive_sum(t, bits);
         let words_at = HEAD_WORDS + t.shuffle(inclusive, WARP - 1).div_ceil(32);
-        // What is beyond the longest image, is so after this too, and without overflow.
+        // A count beyond the longest image stays beyond it after this, and without overflow.
         let values_at = words_at + count.min(4 * image.words).div_ceil(2);
         if t.any(words_at > image.words || values_at > image.words) {
             return Err(ChunkFault::Length);

@@ -1,5 +1,5 @@
 //! The way of a warp through a tile: eight steps at a time, a *quad* of four rows, which have at most four different
-//! kinds of steps. So what a lane must know of its position is found once a quad, whatever the shape.
+//! kinds of steps. So a lane finds the zones of its positions once a quad, whatever the shape.
 
 use ferrosz_codec::shape::{Shape, StaticShape};
 use ferrosz_codec::tile::{LANES, ROW, ROWS, TileBox, TileOrder};
@@ -189,7 +189,7 @@ fn level_of_row_start(shape: Shape, row: u32, lane: u32) -> u32 {
 #[inline(always)]
 fn inside(shape: Shape, tile: &TileBox, row: u32, lane: u32) -> (bool, u32) {
     let [z, y, x] = tile.left;
-    // Rows of the quad that have positions in the field, and what there is of the first one, and less of each other.
+    // Rows of the quad that have positions in the field, the width of the first one, and how much less each next one has.
     let (rows, width, less) = match shape {
         Shape::Line => (QUAD_ROWS, x.saturating_sub(ROW * row), ROW),
         Shape::Plane => (y.saturating_sub(row), x, 0),

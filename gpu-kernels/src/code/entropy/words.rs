@@ -1,4 +1,4 @@
-//! What the encoder with interleaved states leaves: words behind its codes, and the lanes' states.
+//! The output of the encoder with interleaved states: words behind its codes, and the lanes' states.
 
 use crate::code::entropy::THREADS;
 use crate::pipeline::tiles::layout::{WORDS_END_HALF, region};

@@ -148,7 +148,7 @@ struct Work<'a, E, S> {
     number: u64,
     chunk: ChunkBox,
     entry: Entry,
-    /// The chunk's words in the stream, if its position is possible.
+    /// The chunk's words in the stream, if its place is possible.
     words: Option<u32>,
     shape: PhantomData<S>,
 }
@@ -323,7 +323,7 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
         }
     }
 
-    /// Reports a wrong checksum. `sum` is the summand of the chunk's words.
+    /// Reports a wrong checksum. `sum` is the summand of the chunk's words in it.
     #[inline(always)]
     fn verify<T: Thread>(&self, t: T, sum: u64) {
         if self.params.verify != 0 {

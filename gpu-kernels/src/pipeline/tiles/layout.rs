@@ -1,4 +1,4 @@
-//! Where things lie in the workspace: what kernels of predictors and of coders must agree on.
+//! The layout of the workspace, on which kernels of predictors and of coders must agree.
 //!
 //! A chunk has a *region*:
 //!
@@ -13,7 +13,7 @@
 //!
 //! The words may reach into the codes, but not into those that are still to be coded: a code costs at most 12
 //! bits for its token and [`ESCAPE_BITS`](ferrosz_codec::code::entropy::token::ESCAPE_BITS) more, 3.5 bytes for the 2 that it leaves free, so the room must hold
-//! 1.5 bytes for each code, and what class numbers cost. The push of a symbol of a single slot makes a state
+//! 1.5 bytes for each code, and the costs of class numbers. The push of a symbol of a single slot makes a state
 //! by less than 2^-15 bits longer than 12, as a state is 2^16 at least. Over the 4,104 pushes of a lane that is an
 //! eighth of a bit. Words are written when their 16 bits are there, and the costs are whole bits: so an eighth
 //! more never makes one more word.

@@ -1,4 +1,4 @@
-//! What the encoder tells the kernel that puts a chunk into the stream.
+//! The encoder's record of a chunk, for the kernel that puts the chunk into the stream.
 
 use crate::pipeline::cells;
 use crate::primitives::look_back::publish;
@@ -6,7 +6,7 @@ use ferrosz_codec::container::chunk::Form;
 use ferrosz_codec::tile::LANES;
 use ferrosz_simt::{Thread, View};
 
-/// A chunk's form and what its image is made of.
+/// A chunk's form and the parts of its image.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Record {
     /// Its form.

@@ -62,8 +62,9 @@ impl<'a, E: Element> Positions<'a, E> {
         self.store + 4 * store::index(shape, position)
     }
 
-    /// The share of a class of the thread whose first number is `turn`, and its first number in the next class, so that
-    /// the threads of a block share out all classes of a stage as if they were one. `with_far`: with those on far faces.
+    /// The share that the thread whose first number is `turn` has of a class, and its first number in the next class, so
+    /// that the threads of a block share out all classes of a stage as if they were one. `with_far`: those on far faces,
+    /// too.
     #[inline(always)]
     pub(super) fn share<S: StaticShape>(
         &self,

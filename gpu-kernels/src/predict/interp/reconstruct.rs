@@ -27,7 +27,7 @@ pub struct Reconstruct<E, S>(PhantomData<(E, S)>);
 /// Rows whose codes a warp asks for before it waits for the first.
 const BATCH: usize = 16;
 
-/// What a row of codes comes in: lane i has two codes, of even positions for i below 16, of odd ones else.
+/// The words of a row of codes: lane i has two codes, of even positions for i below 16, of odd ones else.
 const ROW_WORDS: u32 = 32;
 
 impl<E: Element, S: StaticShape> Kernel for Reconstruct<E, S> {
@@ -189,7 +189,7 @@ impl Source<'_> {
     }
 
     /// Writes the tile's values, but for those that lie in the field already: a neighbour may be about to read them, and
-    /// what the encoder knew there may be something else.
+    /// the encoder may have known other values there.
     #[inline(always)]
     fn leave_field<T: Thread, E: Element, S: StaticShape>(&self, t: T, has_raws: bool) {
         let field = InField::new(self.params.field, self.params.strides, self.tile);

@@ -283,7 +283,7 @@ impl InField {
         }
     }
 
-    /// Writes what the store has of the tile's own positions. For the whole block.
+    /// Writes the store's values of the tile's own positions. For the whole block.
     #[inline(always)]
     pub fn leave<T: Thread, E: Element, S: StaticShape>(&self, t: T, tile: &TileBox) {
         if !tile.is_complete(S::SHAPE) {
@@ -297,8 +297,8 @@ impl InField {
         });
     }
 
-    /// Writes what the store has of the tile's own positions but those that `skip`, given the number of a row and the
-    /// position in it, says. For the whole block.
+    /// Writes the store's values of the tile's own positions but those for which `skip`, given the number of a row and
+    /// the position in it, is true. For the whole block.
     #[inline(always)]
     pub fn leave_but<T: Thread, E: Element, S: StaticShape>(
         &self,

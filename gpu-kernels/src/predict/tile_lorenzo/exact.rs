@@ -107,7 +107,7 @@ struct RowsBefore {
     shape: Shape,
     /// The row above, less that of the slice before.
     above: Pair<i32>,
-    /// The code of the position before the row's first, less the rows' before prediction there.
+    /// Of the position before the row's first: its code, less the prediction from the rows before.
     carry: i32,
 }
 

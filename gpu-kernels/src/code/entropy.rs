@@ -1,8 +1,9 @@
 //! The entropy coder: codes of tiles to bits and back. See `ferrosz_codec::code::entropy`.
 //!
 //! Compression is four launches: [`statistics`], [`tables`], [`encode`], [`place`](crate::pipeline::tiles::place);
-//! decompression two: [`decode_tables`], [`decode`]. One warp codes a chunk: its lanes hold the 32 states, and these
-//! stay in registers from one step to the next. The zones of its positions are found once in eight steps ([`walk`]).
+//! decompression two: [`decode_tables`], [`decode`]. One warp codes a chunk. Its lanes are the 32 interleaved states.
+//! All values that a step hands to the next stay in registers. The zones of its positions are found once in eight
+//! steps ([`walk`]).
 
 pub mod decode;
 pub mod decode_tables;

@@ -36,8 +36,8 @@ impl Scratch {
 
 /// The codes that a thread must know of those before its own. Positions not in `has_code` have none.
 ///
-/// For the whole block. Nothing else touches `scratch` from the barrier before this call to the barrier after it. There is one
-/// barrier inside.
+/// For the whole block. Nothing else touches `scratch` from the barrier before this call to the barrier after it. There
+/// is one barrier inside.
 #[inline(always)]
 pub fn find<T: Thread>(t: T, codes: &Group, has_code: u32, scratch: Scratch) -> Neighbour {
     let Scratch {

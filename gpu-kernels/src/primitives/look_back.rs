@@ -7,8 +7,8 @@
 //!
 //! A state is one 64-bit cell, value and status together, so no order between cells is needed.
 //! Blocks must take their numbers from a counter in the order in which they start
-//! ([`ticket`](crate::primitives::ticket)): then those that a block waits for are all running, whatever the hardware's order, and
-//! nobody waits for ever.
+//! ([`ticket`](crate::primitives::ticket)): then those that a block waits for are all running, whatever the hardware's
+//! order, and nobody waits for ever.
 
 use crate::primitives::scan::warp_sum_u64;
 use ferrosz_simt::{Shared, Thread, View, WARP};

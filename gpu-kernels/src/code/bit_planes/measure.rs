@@ -38,7 +38,7 @@ pub struct MeasureParams {
 struct Scratch {
     /// The chunk's masks.
     masks: Shared<u32>,
-    /// For each tile, its values that are stored as they are.
+    /// For each tile, the number of its raw values.
     raws: Shared<u32>,
     sums: Shared<u32>,
 }

@@ -257,8 +257,8 @@ impl<C: SymbolCoder> States<C> {
         Ok((states, count, values_at))
     }
 
-    /// This lane's words of the batch from word `first` on; anything, where there are none, so that nothing waits for them
-    /// before they are used.
+    /// This lane's words of the batch from word `first` on; anything, where there are none, so that nothing waits for
+    /// them before they are used.
     #[inline(always)]
     fn batch<T: Thread>(&self, t: T, first: u32) -> [u32; OWN_WORDS] {
         core::array::from_fn(|i| {
@@ -279,7 +279,7 @@ impl<C: SymbolCoder> States<C> {
         SHARED.0.rings.part(t.warp() * RING_WORDS, RING_WORDS)
     }
 
-    /// The address of the slots of a class, which is not 0 itself; for class 0, of those of lanes that have nothing to decode.
+    /// The address of the slots of a class. Class 0 gets those of lanes that have nothing to decode.
     #[inline(always)]
     fn context(&self, class: u32) -> SharedAddress {
         if class == 0 {

@@ -2,7 +2,8 @@
 //!
 //! A warp goes through its chunk from the last step to the first, a quad at a time, while the codes of the quad before
 //! are on their way. A step costs a look-up and, of a push, a vote: it tells each lane how many others emit a
-//! word, and so where its own belongs. The words are written behind the codes: see [`layout`](crate::pipeline::tiles::layout).
+//! word, and so where its own belongs. The words are written behind the codes: see
+//! [`layout`](crate::pipeline::tiles::layout).
 //!
 //! The pushed symbols do not depend on the states. So the symbols of a whole quad are looked up before the first of
 //! them is pushed, and the quad tells whether a step needs more than one push. Only quads at the edge of the field,
@@ -282,7 +283,7 @@ impl<C: SymbolCoder> States<C> {
         }
     }
 
-    /// The address of a class's context in the tables. The context of class 0 changes no state.
+    /// The address of a class's context. Class 0 gets that of lanes that have nothing to code, which changes no state.
     #[inline(always)]
     fn context(&self, class: u32) -> SharedAddress {
         if class == 0 {
@@ -314,8 +315,8 @@ impl<C: SymbolCoder> States<C> {
         }
     }
 
-    /// Pushes a quad that is full ([`Quad::is_full`]), and that no code of which is escaped. Otherwise it does nothing, and
-    /// says so.
+    /// Pushes a quad that is full ([`Quad::is_full`]), and that no code of which is escaped. Otherwise it does nothing,
+    /// and says so.
     #[inline(always)]
     fn push_full_quad<T: Thread>(
         &mut self,
@@ -447,7 +448,7 @@ impl<C: SymbolCoder> States<C> {
         self.end -= word.full.count_ones();
     }
 
-    /// Fills up the word of the region that the last half word is in: whoever puts the words into the stream loads all of it.
+    /// Fills up the word of the region that the last half word is in: the kernel that places the words loads all of it.
     #[inline(always)]
     fn store_end<T: Thread>(&self, t: T) {
         let is_half = (t.lane() == 0) & (self.end % 2 == 1);

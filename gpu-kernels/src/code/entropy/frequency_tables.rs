@@ -40,8 +40,8 @@ pub fn store<T: Thread>(t: T, to: Shared<u32>, own: Own) {
     }
 }
 
-/// Where the intervals of this lane's symbols start, as `ferrosz_codec::code::entropy::tables::intervals` says. The frequencies
-/// of all symbols are also in `all`. For a warp.
+/// Where the intervals of this lane's symbols start, as `ferrosz_codec::code::entropy::tables::intervals` says. The
+/// frequencies of all symbols are also in `all`. For a warp.
 #[inline(always)]
 pub fn starts<T: Thread, C: SymbolCoder>(t: T, all: Shared<u32>, frequencies: Own) -> Own {
     if !C::BY_FREQUENCY {

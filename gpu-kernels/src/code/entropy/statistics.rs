@@ -19,7 +19,8 @@ use ferrosz_codec::shape::{Shape, StaticShape};
 use ferrosz_codec::tile::{CHUNK_TILES, LANES, STEPS, TILE, TileOrder, ZONES};
 use ferrosz_simt::{Kernel, Layout, Name, Package, Shared, Thread, View, WARP};
 
-/// Finds classes and counts symbols, in tiles of shape `S`. Launched with any number of blocks; a warp for each tile is best.
+/// Finds classes and counts symbols, in tiles of shape `S`. Launched with any number of blocks; a warp for each tile is
+/// best.
 pub struct Statistics<S>(PhantomData<S>);
 
 /// Parameters of [`Statistics`].
@@ -102,8 +103,8 @@ impl<S: StaticShape> Kernel for Statistics<S> {
 }
 
 impl<S: StaticShape> Statistics<S> {
-    /// Finds the classes of a tile for each warp, from tile `first` on, and counts the symbols of those that are counted;
-    /// whether any is. For the whole block.
+    /// Finds the classes of a tile for each warp, from tile `first` on, and counts the symbols of those that are
+    /// counted; whether any is. For the whole block.
     #[inline(always)]
     fn run_tiles<T: Thread>(t: T, params: &StatisticsParams, first: u64) -> bool {
         let own = t.shuffle(t.warp(), 0);
@@ -250,7 +251,7 @@ impl<'a, S: StaticShape> Work<'a, S> {
         (sums.finish(t), t.any(sums.magnitudes & RAW_MAGNITUDES != 0))
     }
 
-    /// Marks the values that are stored as they are; how many there are.
+    /// Marks the raw values; how many there are.
     #[inline(always)]
     fn mark<T: Thread>(&self, t: T) -> u32 {
         let mut raws = 0;
@@ -361,8 +362,8 @@ const fn rows_of_bricks(shape: Shape) -> u32 {
 const EVEN: u32 = 1;
 const ODD: u32 = 1 << 8;
 
-/// Which of a lane's codes are of level 0, of level 1 and of higher levels: of those of even lanes, of those of odd lanes,
-/// or of both.
+/// Which of a lane's codes are of level 0, of level 1 and of higher levels: of those of even lanes, of those of odd
+/// lanes, or of both.
 struct Parts {
     bricks: u32,
     level_1: u32,
@@ -464,8 +465,8 @@ impl ZoneSums {
     }
 }
 
-/// How many bricks eight rows have, and the sum of one of them in every lane: the brick's number is that of the lane, if
-/// bricks of other rows have the same one.
+/// How many bricks eight rows have, and the sum of one of them in every lane: the brick's number is that of the lane,
+/// if bricks of other rows have the same one.
 #[inline(always)]
 fn sum_of_bricks<T: Thread>(t: T, shape: Shape, [low, high]: [u32; 2]) -> (u32, u32) {
     let sum_of_alike = |sum: u32| {

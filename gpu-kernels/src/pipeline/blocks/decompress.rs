@@ -65,7 +65,7 @@ pub struct DecompressParams {
     pub chunks: [u64; 3],
     /// The header's first words. A stream that begins otherwise is a fault.
     pub layout: [u32; LAYOUT_WORDS],
-    /// The codec: its position in [`BlockCodec::ALL`].
+    /// The codec: its index in [`BlockCodec::ALL`].
     pub codec: u32,
     /// Not 0 to compare checksums.
     pub verify: u32,
@@ -112,7 +112,8 @@ struct Scratch<E> {
     value_sums: Shared<u32>,
     layer_sums: Shared<u32>,
     checksums: Shared<u64>,
-    /// For each thread its exceptions, and the word of the image at which their values start: here and not in registers.
+    /// For each thread its exceptions, and the word of the image at which their values start: here and not in
+    /// registers.
     exceptions: Shared<u32>,
 }
 
@@ -164,7 +165,7 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
     const SHARED: Scratch<E> = Scratch::<E>::SHARED.0;
     const IS_LINE: bool = matches!(S::SHAPE, Shape::Line);
 
-    /// This block's chunk, or none if the stream cannot be this one or has no position for it, or if none
+    /// This block's chunk, or none if the stream cannot be this one or has no place for it, or if none
     /// of the chunk is asked for.
     #[inline(always)]
     fn find<T: Thread>(t: T, params: &'a DecompressParams) -> Option<Self> {

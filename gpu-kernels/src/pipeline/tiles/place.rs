@@ -78,7 +78,7 @@ impl<C: CodedWords> Kernel for Place<C> {
         let (scratch, shared, _) = Self::SHARED;
         let chunk = u64::from(t.block_index());
         let record = Record::load(t, params.records, chunk);
-        // 1. Look back for the chunk's position: the prologue lies before all chunks.
+        // 1. Look back for the chunk's place: the prologue lies before all chunks.
         let bytes = 4 * u64::from(record.image_words);
         let states = (params.cells, cells::STATES);
         let start = look_back(t, states, chunk, bytes, shared.start, |before| {
@@ -88,7 +88,7 @@ impl<C: CodedWords> Kernel for Place<C> {
             }
             start
         });
-        // 2. Write the coder's words, then the values that are stored as they are, then padding.
+        // 2. Write the coder's words, then the raw values, then padding.
         let payload = payload(params.stream, params.tiling.chunks());
         let mut work = Work {
             params,
@@ -167,7 +167,7 @@ impl Work<'_> {
         self.sum = self.sum.wrapping_add(term(at, word));
     }
 
-    /// Writes the values that are stored as they are. For the whole block.
+    /// Writes the raw values. For the whole block.
     #[inline(always)]
     fn place_values<T: Thread>(&mut self, t: T) {
         if self.record.values == 0 {

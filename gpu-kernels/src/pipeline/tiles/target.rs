@@ -52,7 +52,7 @@ pub struct Target<'a, S> {
     pub tiles: u32,
     /// Its region.
     pub region: View<u32>,
-    /// Which quads this warp clears: from this one on, every so manieth.
+    /// The quads that this warp clears: the number of the first, and the distance from each to the next.
     share: [u32; 2],
     shape: PhantomData<S>,
 }

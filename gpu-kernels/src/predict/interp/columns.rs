@@ -1,7 +1,7 @@
 //! The finest level of a tile of a cube that is complete along z, but for its far faces: three quarters of the work.
 //!
-//! A thread takes the positions above each other in its column: a warp has a row, a lane every second position of it. So
-//! the orders along y and x are those of the thread, positions lie at constant distances, and along z each value is
+//! A thread takes the positions above each other in its column: a warp has a row, a lane every second position of it.
+//! So the orders along y and x are those of the thread, positions lie at constant distances, and along z each value is
 //! read once for all positions that it is a neighbour of.
 
 use crate::predict::interp::THREADS;
@@ -204,7 +204,7 @@ impl<E: Element> Column<'_, E> {
         rare << skipped
     }
 
-    /// The known values along z, from the even position before that below the first one on. The two ends may not be there.
+    /// The known values along z, from the even position before that below the first one on. Either end may be missing.
     #[inline(always)]
     fn along_z<T: Thread, const AXES: u32>(
         &self,

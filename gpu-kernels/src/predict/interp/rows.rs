@@ -143,7 +143,8 @@ impl Row {
         !matches!(shape, Shape::Line) && self.width > tile::ROW
     }
 
-    /// From an own row in the store to that [`WARPS`] further, and from there to the next, in bytes: see [`InField::steps`].
+    /// From an own row in the store to that [`WARPS`] further, and from there to the next, in bytes: see
+    /// [`InField::steps`].
     const fn steps(shape: Shape) -> [u32; 2] {
         let everywhere = TileBox {
             origin: [0; 3],
@@ -214,8 +215,8 @@ impl InField {
             + u64::from(x) * self.strides[2]
     }
 
-    /// From the first element of an own row of the tile to that of the row [`WARPS`] further, and from there to the next:
-    /// in turn these. The first row's number is below [`WARPS`].
+    /// From the first element of an own row of the tile to that of the row [`WARPS`] further, and from there to the
+    /// next: in turn these. The first row's number is below [`WARPS`].
     #[inline(always)]
     pub fn steps(&self, shape: Shape) -> [u64; 2] {
         const _: () = assert!(
@@ -245,7 +246,8 @@ impl InField {
         load_element(t, self.words, element)
     }
 
-    /// Begins to copy an element to an address in the store: see [`copy_async`](ferrosz_simt::GlobalMemory::copy_async).
+    /// Begins to copy an element to an address in the store: see
+    /// [`copy_async`](ferrosz_simt::GlobalMemory::copy_async).
     #[inline(always)]
     pub fn copy<T: Thread, E: Element, S: StaticShape>(
         &self,

@@ -198,8 +198,8 @@ impl<'a, E: Element, S: StaticShape, const WHOLE: bool> Share<'a, E, S, WHOLE> {
         (codes, missing)
     }
 
-    /// Sets right the codes that are in doubt; which positions have none. Values are loaded again: kept, they would cost
-    /// registers.
+    /// Sets right the codes that are in doubt; which positions have none. Values are loaded again: kept, they would
+    /// cost registers.
     #[inline(always)]
     fn quantize_with_care<T: Thread>(&self, t: T, row: Row, codes: &mut Step<i32>) -> u32 {
         let row = self.rows.moved(row, 0, t.opaque(0));

@@ -128,7 +128,7 @@ impl<E: Element> ReadPrologue<E> {
         header_is_sound(t, word) & Summary::is_of(&params.layout, word)
     }
 
-    /// The prologue's fault, if it is not one of the frequencies.
+    /// Checks all of the prologue but the frequencies.
     #[inline(always)]
     fn check<T: Thread>(
         t: T,

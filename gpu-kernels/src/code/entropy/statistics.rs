@@ -1,9 +1,9 @@
 //! Classes of all tiles, and counts of the symbols of those chunks that are counted.
 //!
 //! One warp a tile, which it goes through once, 16 bytes a lane, to sum up the magnitudes of each zone, and again in
-//! steps if it has values that are stored as they are. The tiles whose symbols are counted, which takes longer, are
-//! shared out among the warps of their block, which read them from the cache. A block counts in shared memory and adds
-//! that to the cells of all blocks at its end.
+//! steps if it has raw values. The tiles whose symbols are counted, which takes longer, are shared out among the warps
+//! of their block, which read them from the cache. A block counts in shared memory and adds its counts to the cells of
+//! all blocks at its end.
 
 use crate::PACKAGE;
 use crate::code::entropy::walk::{

@@ -242,8 +242,8 @@ impl Neighbourhood {
         }
     }
 
-    /// The addresses of those neighbours of the position at `address` that [`OneAxis::blended`] is given for an order;
-    /// in the position of one that the order does not allow, of one that there is.
+    /// The addresses of those neighbours of the position at `address` that [`OneAxis::blended`] is given for an order.
+    /// A neighbour that the order does not allow is replaced by one that exists.
     #[inline(always)]
     pub(super) fn nearest(self, address: SharedAddress, order: Order) -> [SharedAddress; 4] {
         let next = if order.next { 1 } else { 0 };

@@ -5,9 +5,10 @@
 
 /// Makes the entry points of kernels, and a function `launches` that lists them.
 ///
-/// A row is a name and a type. One with `<shape>`, `<element>`, `<codec>` or `<coder>` stands for as many kernels as there
-/// are shapes, element types, codecs of blocks or coders with statistics, in which the row's parameters are these types;
-/// their names end in the names of these. A name must be that which the kernel says, or else it does not compile.
+/// A row is a name and a type. One with `<shape>`, `<element>`, `<codec>` or `<coder>` stands for as many kernels as
+/// there are shapes, element types, codecs of blocks or coders with statistics, in which the row's parameters are these
+/// types; their names end in the names of these. A name must be that which the kernel says, or else it does not
+/// compile.
 #[macro_export]
 macro_rules! kernels {
     ($($name:ident $(<$($axis:ident),+>)?: $(|$($parameter:ident),+|)? $kernel:ty;)*) => {

@@ -1,4 +1,4 @@
-//! The ferrosz GPU kernels: how a thread block does what `ferrosz_codec` defines.
+//! The ferrosz GPU kernels: a thread block carries out the steps that `ferrosz_codec` defines.
 //!
 //! Read [`ferrosz_simt`] first, then a kernel in [`kernel`]; both are short.
 #![no_std]

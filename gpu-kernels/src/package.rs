@@ -1,8 +1,8 @@
 //! The kernels' compiled code, made from these sources by `cargo xtask ptx`.
 //!
-//! As PTX each kernel is a module of its own with nothing of another, so that a driver compiles no more than what is
-//! launched. Those kernels that a driver takes long to compile are there as machine code for usual chips, too: with it a
-//! first call does not wait for the driver's compiler, which takes three seconds for those of a call. All of it is
+//! As PTX each kernel is a module of its own with nothing of another, so that a driver compiles only the launched
+//! kernels. Those kernels that a driver takes long to compile are there as machine code for usual chips, too: with it
+//! a first call does not wait for the driver's compiler, which takes three seconds for those of a call. All of it is
 //! compressed in the format of `.lzma` files: PTX to a seventh of its length.
 
 use ferrosz_simt::Package;

@@ -1,4 +1,4 @@
-//! Whole streams: the kernels of the two families, and what the blocks of a launch share.
+//! Whole streams: the kernels of the two families, and the workspace that the blocks of a launch share.
 
 pub mod blocks;
 pub mod cells;

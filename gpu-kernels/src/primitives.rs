@@ -1,4 +1,4 @@
-//! What kernels are made of, whatever they predict or code.
+//! The parts that all kernels are made of, whatever they predict or code.
 
 pub mod bits;
 pub mod element;

@@ -1,4 +1,4 @@
-//! The quantiser on the GPU, as far as it is more than `ferrosz_codec::quantize`: a bound that needs the extremes of the
-//! field.
+//! The quantiser on the GPU, as far as it is more than `ferrosz_codec::quantize`: a bound that needs the extremes of
+//! the field.
 
 pub mod extremes;

@@ -1,8 +1,9 @@
 //! The entropy coder: codes of tiles to bits and back. See `ferrosz_codec::code::entropy`.
 //!
-//! Compression is four launches: [`statistics`], [`tables`], [`encode`], [`position`]; decompression two:
-//! [`decode_tables`], [`decode`]. One warp codes a chunk: its lanes are the 32 states, and what goes from one step to
-//! the next stays in registers. Which zones its positions belong to is found once in eight steps ([`walk`]).
+//! Compression is four launches: [`statistics`], [`tables`], [`encode`], [`place`](crate::pipeline::tiles::place);
+//! decompression two: [`decode_tables`], [`decode`]. One warp codes a chunk. Its lanes are the 32 interleaved states.
+//! All values that a step hands to the next stay in registers. The zones of its positions are found once in eight
+//! steps ([`walk`]).
 
 pub mod decode;
 pub mod decode_tables;
@@ -21,8 +22,8 @@ pub const THREADS: u32 = 256;
 /// Warps in such a block.
 pub const WARPS: u32 = THREADS / WARP;
 
-/// What a warp works on first: neighbours are given to different blocks, as they take about the same time. For a
-/// whole warp.
+/// The number of a warp's first tile or chunk: neighbours are given to different blocks, as they take about the same
+/// time. For a whole warp.
 ///
 /// The number of the warp comes out of a shuffle, or else NVIDIA's assembler would not know that all lanes have the
 /// same, and would ask before every collective behind it whether they are all there.

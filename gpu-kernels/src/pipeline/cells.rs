@@ -1,4 +1,4 @@
-//! The workspace: 64-bit cells that the blocks of a launch have in common. All are 0 before a compression
+//! The workspace: 64-bit cells that the blocks of a launch share. All are 0 before a compression
 //! or a decompression; between calls those of [`OF_EXTREMES`] are.
 
 use core::array::from_fn;
@@ -22,7 +22,7 @@ pub const RANGE: u64 = 22;
 pub const IDENTITY: u64 = 23;
 /// The length of the stream in bytes, once a compression has ended.
 pub const STREAM_BYTES: u64 = 24;
-/// What a decompression found wrong: see [`Fault`].
+/// The fault that a decompression found: see [`Fault`].
 pub const FAULT: u64 = 25;
 /// Words of the entropy coder's frequencies in the stream.
 pub const FREQUENCIES_WORDS: u64 = 26;
@@ -79,7 +79,7 @@ impl<const N: usize> Given<N> {
     }
 }
 
-/// What a decompression found wrong, as the cell [`FAULT`] holds it: the largest wins, which is the
+/// The fault that a decompression found, as the cell [`FAULT`] holds it: the largest wins, which is the
 /// header, then the entropy coder's tables, then the lowest chunk, and of that the fault with the lowest code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {

@@ -1,4 +1,4 @@
-//! The codecs of tiles: what the kernels of predictors and of coders must agree on.
+//! The codecs of tiles: the layouts that the kernels of predictors and of coders must agree on.
 
 pub mod codes;
 pub mod layout;

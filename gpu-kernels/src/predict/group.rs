@@ -1,4 +1,4 @@
-//! Prediction where a thread holds a group of a block: what groups need of each other goes from lane to
+//! Prediction where a thread holds a group of a block. The values that groups need of each other go from lane to
 //! lane. All functions are for whole warps.
 
 use ferrosz_codec::predict::Predictor;

@@ -33,13 +33,13 @@ pub struct InterpParams {
     pub field: View<u32>,
     /// How far apart neighbours are in the field along each dimension, in elements.
     pub strides: [u64; 3],
-    /// What is known of the anchors, in C order. Prediction may be given none: then they are what the field says.
+    /// The known values of the anchors, in C order. Prediction may be given none: then they are the field's values.
     pub anchors: View<u32>,
     /// The codes of all chunks: see [`tile_codes`](crate::pipeline::tiles::codes).
     pub codes: View<u32>,
     /// The first chunk of the part.
     pub first_chunk: u64,
-    /// Where what the decoder will know is left, in C order; may be nothing. Reconstruction then writes no field.
+    /// Where the values that the decoder will know go, in C order; may be nothing. Reconstruction then writes no field.
     pub known: View<u32>,
     /// The words of [`ferrosz_codec::predict::interp::resolved`].
     pub parameters: View<u32>,

@@ -6,7 +6,7 @@ use ferrosz_codec::predict::group::Group;
 use ferrosz_codec::shape::{GROUP, WHOLE_GROUP};
 use ferrosz_simt::{Layout, Shared, Thread, WARP};
 
-/// What the codes before a thread's say.
+/// The two codes that a thread needs of those before its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Neighbour {
     /// The chunk's first code, if it has any.
@@ -34,10 +34,10 @@ impl Scratch {
     }
 }
 
-/// What a thread must know of the codes before its own. Positions not in `has_code` have none.
+/// The codes that a thread must know of those before its own. Positions not in `has_code` have none.
 ///
-/// For the whole block. Nothing else touches `scratch` from the barrier before this call to the barrier after it. There is one
-/// barrier inside.
+/// For the whole block. Nothing else touches `scratch` from the barrier before this call to the barrier after it. There
+/// is one barrier inside.
 #[inline(always)]
 pub fn find<T: Thread>(t: T, codes: &Group, has_code: u32, scratch: Scratch) -> Neighbour {
     let Scratch {

@@ -39,8 +39,8 @@ pub struct LorenzoParams {
     pub cells: View<u64>,
     /// The quantiser's bits, unless it is in the workspace.
     pub quantizer: [u64; 3],
-    /// Not 0 if the quantiser is in the workspace. Beside `first_tile`, as one load gets both: or else the assembler spills a
-    /// register.
+    /// Not 0 if the quantiser is in the workspace. Beside `first_tile`, as one load gets both: or else the assembler
+    /// spills a register.
     pub quantizer_in_cells: u32,
     /// The first tile to work on.
     pub first_tile: u32,

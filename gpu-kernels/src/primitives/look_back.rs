@@ -7,8 +7,8 @@
 //!
 //! A state is one 64-bit cell, value and status together, so no order between cells is needed.
 //! Blocks must take their numbers from a counter in the order in which they start
-//! ([`ticket`](crate::primitives::ticket)): then those that a block waits for are all running, whatever the hardware's order, and
-//! nobody waits for ever.
+//! ([`ticket`](crate::primitives::ticket)): then those that a block waits for are all running, whatever the hardware's
+//! order, and nobody waits for ever.
 
 use crate::primitives::scan::warp_sum_u64;
 use ferrosz_simt::{Shared, Thread, View, WARP};
@@ -16,7 +16,7 @@ use ferrosz_simt::{Shared, Thread, View, WARP};
 const STATUS_SHIFT: u32 = 62;
 const VALUE: u64 = (1 << STATUS_SHIFT) - 1;
 
-/// What is known of a block's sum. Zeroed memory says [`LookBackState::Empty`].
+/// The look-back state of a block: the known part of its sum. Zeroed memory says [`LookBackState::Empty`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LookBackState {
     /// Nothing yet.
@@ -94,11 +94,11 @@ pub fn publish<T: Thread>(t: T, (states, first): (View<u64>, u64), number: u64, 
     t.atomic_store(states, first + number, state.to_cell());
 }
 
-/// The end of a look-back, for the whole block `number`: what follows from the sum of all blocks before it. There is one
-/// barrier inside.
+/// The end of a look-back, for the whole block `number`: the result of `find` for the sum of all blocks before it.
+/// There is one barrier inside.
 ///
-/// The first warp looks back and publishes the inclusive state, `own` being the block's own sum. `find` is what follows from the
-/// sum; all threads get it from `found`, an array of one element.
+/// The first warp looks back and publishes the inclusive state, `own` being the block's own sum. It calls `find` with
+/// the sum before; all threads get the result from `found`, an array of one element.
 #[inline(always)]
 pub fn look_back<T: Thread>(
     t: T,

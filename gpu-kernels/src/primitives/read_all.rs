@@ -1,5 +1,5 @@
-//! Reads all of a buffer and keeps next to nothing of it: how fast memory can be read at best, which
-//! is what other kernels are measured against.
+//! Reads all of a buffer and keeps next to nothing of it. The time says how fast memory can be read at best; other
+//! kernels are measured against it.
 
 use crate::PACKAGE;
 use crate::pipeline::blocks::staged_chunk::UNIT_WORDS;
@@ -34,7 +34,7 @@ impl Kernel for ReadAll {
 
     #[inline(always)]
     fn run<T: Thread>(t: T, params: &ReadAllParams) {
-        // The sum does not depend on who adds what, and nothing that is read can be left out of it.
+        // The sum does not depend on the order of its summands, and no word that is read can be left out of it.
         let warp_sum = t.reduce_add(Self::share(t, params.input));
         if t.lane() == 0 {
             t.atomic_add(params.sum, 0, u64::from(warp_sum));

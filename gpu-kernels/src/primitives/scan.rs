@@ -88,8 +88,8 @@ pub fn block_sum<T: Thread, const WARPS: usize>(t: T, value: u32, sums: Shared<u
     }
 }
 
-/// Leaves the sum of a warp's values, modulo 2^64, for [`sum_of_warps`] behind a barrier. `sums` has an element for each
-/// warp of the block.
+/// Leaves the sum of a warp's values, modulo 2^64, for [`sum_of_warps`] behind a barrier. `sums` has an element for
+/// each warp of the block.
 #[inline(always)]
 pub fn store_warp_sum_u64<T: Thread>(t: T, value: u64, sums: Shared<u64>) {
     let sum = warp_sum_u64(t, value);
@@ -98,7 +98,7 @@ pub fn store_warp_sum_u64<T: Thread>(t: T, value: u64, sums: Shared<u64>) {
     }
 }
 
-/// The sum of what `WARPS` warps, up to 32, left, modulo 2^64, in every lane. For whole warps.
+/// The sum of the numbers that `WARPS` warps, up to 32, left, modulo 2^64, in every lane. For whole warps.
 #[inline(always)]
 pub fn sum_of_warps<T: Thread, const WARPS: usize>(t: T, sums: Shared<u64>) -> u64 {
     let mut sum = 0;

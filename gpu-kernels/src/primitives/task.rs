@@ -14,8 +14,8 @@ pub struct Task {
     at: [u32; 3],
 }
 
-/// The shared memory of tasks: the number, and the positions of two chunks, which one thread finds for all, as divisions are
-/// dear.
+/// The shared memory of tasks: the number, and the positions of two chunks, which one thread finds for all, as
+/// divisions are dear.
 #[derive(Clone, Copy)]
 pub struct Scratch {
     number: Shared<u32>,
@@ -35,8 +35,8 @@ impl Scratch {
 }
 
 impl Task {
-    /// The next chunk that no block has, and the one `ahead` behind it, which may not exist. For the whole block. There is one
-    /// barrier inside.
+    /// The next chunk that no block has, and the one `ahead` behind it, which may not exist. For the whole block. There
+    /// is one barrier inside.
     #[inline(always)]
     pub fn take<T: Thread, S: StaticShape>(
         t: T,

@@ -1,13 +1,13 @@
 //! Tickets: which piece of work a thread block takes.
 //!
-//! A block takes the next number of a counter when it starts. So all work of lower numbers is done or in work, whatever the
-//! order in which the GPU starts blocks, and a look-back ends.
+//! A block takes the next number of a counter when it starts. So all work of lower numbers is done or in work, whatever
+//! the order in which the GPU starts blocks, and a look-back ends.
 
 use ferrosz_simt::{Shared, Thread, View};
 
-/// The next number of a counter, cell `counter` of `cells`, in all threads of the block. The thread that takes it also does
-/// something `with` it, for example leaves more in shared memory. `ticket` is an array of one element, for this alone. There is one
-/// barrier inside.
+/// The next number of a counter, cell `counter` of `cells`, in all threads of the block. The thread that takes it also
+/// does something `with` it, for example leaves more in shared memory. `ticket` is an array of one element, for this
+/// alone. There is one barrier inside.
 #[inline(always)]
 pub fn take_ticket<T: Thread>(
     t: T,

@@ -50,7 +50,7 @@ impl<T: Thread> UnalignedWriter<T> {
         self.word += 1;
     }
 
-    /// Writes what is left.
+    /// Writes the remaining bits.
     #[inline(always)]
     pub fn finish(&mut self) {
         if self.carry != 0 {

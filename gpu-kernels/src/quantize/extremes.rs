@@ -1,6 +1,6 @@
 //! Smallest and largest finite value of a field, and the quantiser that follows from them.
 //!
-//! Every block raises two cells of the workspace to what it saw; the one that ends last resolves
+//! Every block raises two cells of the workspace to its own extremes. The block that ends last resolves
 //! the error bound, so that compression can follow without asking the host.
 
 use crate::PACKAGE;
@@ -45,7 +45,7 @@ const WARPS: u32 = THREADS / WARP;
 /// Units that a thread reads before it looks at the first.
 const IN_FLIGHT: usize = 4;
 
-/// The shared memory of a block: of each of the two cells, what the warps saw.
+/// The shared memory of a block: the warps' extremes for each of the two cells.
 const SHARED: (Shared<u64>, Layout) = {
     let mut layout = Layout::new();
     (layout.array("cells of warps", 2 * WARPS), layout)

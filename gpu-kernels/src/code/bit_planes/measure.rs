@@ -23,11 +23,11 @@ pub struct MeasureParams {
     pub tiling: Tiling,
     /// The regions of all chunks, which get masks and marks.
     pub regions: View<u32>,
-    /// Where what is kept of each tile goes: of [`TILE_WORDS`] words for each, number [`TILE_RAWS`].
+    /// Where the words of each tile go. Of its [`TILE_WORDS`] words number [`TILE_RAWS`] is written.
     pub tiles: View<u32>,
-    /// Where what is kept of each chunk goes: see [`Record`].
+    /// Where the record of each chunk goes: see [`Record`].
     pub records: View<u32>,
-    /// The workspace, whose states get the lengths of the chunks.
+    /// The workspace, whose look-back states get the lengths of the chunks.
     pub cells: View<u64>,
     /// Words of an element.
     pub element_words: u32,
@@ -38,7 +38,7 @@ pub struct MeasureParams {
 struct Scratch {
     /// The chunk's masks.
     masks: Shared<u32>,
-    /// For each tile, its values that are stored as they are.
+    /// For each tile, the number of its raw values.
     raws: Shared<u32>,
     sums: Shared<u32>,
 }
@@ -127,7 +127,7 @@ impl Measure {
         words
     }
 
-    /// What is to be kept of the chunk, whose masks and words are so many words. For a warp.
+    /// The record of the chunk, whose masks and words are so many words. For a warp.
     #[inline(always)]
     fn record<T: Thread>(
         t: T,

@@ -232,7 +232,7 @@ impl<C: SymbolCoder> States<C> {
         let bits = WORD_BITS + spare;
         let inclusive = warp_inclusive_sum(t, bits);
         let words_at = HEAD_WORDS + t.shuffle(inclusive, WARP - 1).div_ceil(32);
-        // What is beyond the longest image, is so after this too, and without overflow.
+        // A count beyond the longest image stays beyond it after this, and without overflow.
         let values_at = words_at + count.min(4 * image.words).div_ceil(2);
         if t.any(words_at > image.words || values_at > image.words) {
             return Err(ChunkFault::Length);
@@ -257,8 +257,8 @@ impl<C: SymbolCoder> States<C> {
         Ok((states, count, values_at))
     }
 
-    /// This lane's words of the batch from word `first` on; anything, where there are none, so that nothing waits for them
-    /// before they are used.
+    /// This lane's words of the batch from word `first` on; anything, where there are none, so that nothing waits for
+    /// them before they are used.
     #[inline(always)]
     fn batch<T: Thread>(&self, t: T, first: u32) -> [u32; OWN_WORDS] {
         core::array::from_fn(|i| {
@@ -279,7 +279,7 @@ impl<C: SymbolCoder> States<C> {
         SHARED.0.rings.part(t.warp() * RING_WORDS, RING_WORDS)
     }
 
-    /// The address of the slots of a class, which is not 0 itself; for class 0, of those of lanes that have nothing to decode.
+    /// The address of the slots of a class. Class 0 gets those of lanes that have nothing to decode.
     #[inline(always)]
     fn context(&self, class: u32) -> SharedAddress {
         if class == 0 {

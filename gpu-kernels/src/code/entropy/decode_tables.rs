@@ -1,4 +1,4 @@
-//! Frequency tables, as the stream has them, to what decoders look up: one warp for each context.
+//! Frequency tables, as the stream has them, to the decoders' tables: one warp for each context.
 //!
 //! If the frequencies are damaged, that is reported, and the tables say that no context is used.
 
@@ -26,7 +26,7 @@ pub struct ReadTables<C>(PhantomData<C>);
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct ReadTablesParams {
-    /// The stream, 16-byte aligned. What follows its end is not read.
+    /// The stream, 16-byte aligned. Nothing behind its end is read.
     pub stream: View<u32>,
     /// Its chunks.
     pub chunks: u64,
@@ -243,7 +243,7 @@ impl<C: SymbolCoder> ReadTables<C> {
         Ok(frequencies)
     }
 
-    /// Stores what decoders look up of this warp's context. For the whole block.
+    /// Stores the decoders' table of this warp's context. For the whole block.
     #[inline(always)]
     fn store<T: Thread>(t: T, params: &ReadTablesParams, frequencies: Own) {
         let context = t.warp();

@@ -2,11 +2,12 @@
 //!
 //! A warp goes through its chunk from the last step to the first, a quad at a time, while the codes of the quad before
 //! are on their way. A step costs a look-up and, of a push, a vote: it tells each lane how many others emit a
-//! word, and so where its own belongs. The words are written behind the codes: see [`layout`](crate::pipeline::tiles::layout).
+//! word, and so where its own belongs. The words are written behind the codes: see
+//! [`layout`](crate::pipeline::tiles::layout).
 //!
-//! What is pushed does not depend on the states. So the symbols of a whole quad are looked up before the first of them is
-//! pushed, and the quad tells whether a step needs more than one push. Only quads at the edge of the field, with steps without
-//! any codes, or with tokens that have no frequency go step by step.
+//! The pushed symbols do not depend on the states. So the symbols of a whole quad are looked up before the first of
+//! them is pushed, and the quad tells whether a step needs more than one push. Only quads at the edge of the field,
+//! with steps without any codes, or with tokens that have no frequency go step by step.
 
 use crate::PACKAGE;
 use crate::code::entropy::THREADS;
@@ -38,13 +39,13 @@ pub struct EncodeParams {
     pub tiling: Tiling,
     /// The regions of all chunks. Words overwrite their codes.
     pub regions: View<u32>,
-    /// What the statistics kernel kept of each tile.
+    /// The statistics kernel's words of each tile.
     pub tiles: View<u32>,
     /// The tables, 16-byte aligned.
     pub tables: View<u32>,
-    /// Where what is kept of each chunk goes: see [`Record`].
+    /// Where the record of each chunk goes: see [`Record`].
     pub records: View<u32>,
-    /// The workspace, whose states get the lengths of the chunks.
+    /// The workspace, whose look-back states get the lengths of the chunks.
     pub cells: View<u64>,
     /// Words of an element.
     pub element_words: u32,
@@ -144,7 +145,7 @@ impl<C: SymbolCoder, S: StaticShape> Work<'_, C, S> {
         record.publish(t, self.params.cells, self.chunk);
     }
 
-    /// What is kept of a tile.
+    /// The statistics kernel's words of a tile.
     #[inline(always)]
     fn kept(&self, tile: u32) -> View<u32> {
         let tile = self.chunk * u64::from(CHUNK_TILES) + u64::from(tile);
@@ -204,7 +205,7 @@ impl<C: SymbolCoder, S: StaticShape> Work<'_, C, S> {
             let now = codes;
             // At the end those of the first quad again.
             codes = self.states.load(t, number.saturating_sub(1));
-            // Other lanes' words overwrite what was loaded so far.
+            // Other lanes' words overwrite the codes loaded so far.
             t.sync_warp();
             self.states.prefetch(t, number.saturating_sub(QUADS_AHEAD));
             let quad = Quad::of::<_, S>(t, &order, &position, number % QUADS, contexts);
@@ -226,7 +227,7 @@ impl<C: SymbolCoder, S: StaticShape> Work<'_, C, S> {
         self.states.push_class(t, first, true);
     }
 
-    /// What is to be kept of the chunk.
+    /// The record of the chunk.
     #[inline(always)]
     fn record<T: Thread>(&self, t: T, tiles: u32) -> Record {
         let (mut raws, mut positions) = (0, 0);
@@ -282,7 +283,7 @@ impl<C: SymbolCoder> States<C> {
         }
     }
 
-    /// The address of what the tables have of a class, which is not 0 itself; for class 0, of what changes no state.
+    /// The address of a class's context. Class 0 gets that of lanes that have nothing to code, which changes no state.
     #[inline(always)]
     fn context(&self, class: u32) -> SharedAddress {
         if class == 0 {
@@ -314,8 +315,8 @@ impl<C: SymbolCoder> States<C> {
         }
     }
 
-    /// Pushes a quad that is full ([`Quad::is_full`]), and that no code of which is escaped. Otherwise it does nothing, and
-    /// says so.
+    /// Pushes a quad that is full ([`Quad::is_full`]), and that no code of which is escaped. Otherwise it does nothing,
+    /// and says so.
     #[inline(always)]
     fn push_full_quad<T: Thread>(
         &mut self,
@@ -437,7 +438,7 @@ impl<C: SymbolCoder> States<C> {
         word
     }
 
-    /// Stores what lanes that were full have emitted, in order of lane before what was emitted earlier.
+    /// Stores the words that the full lanes have emitted, in order of lane, before the words emitted earlier.
     #[inline(always)]
     fn store<T: Thread>(&mut self, t: T, word: Word) {
         // This lane's and those of the lanes behind it.
@@ -447,7 +448,7 @@ impl<C: SymbolCoder> States<C> {
         self.end -= word.full.count_ones();
     }
 
-    /// Fills up the word of the region that the last half word is in: whoever puts the words into the stream loads all of it.
+    /// Fills up the word of the region that the last half word is in: the kernel that places the words loads all of it.
     #[inline(always)]
     fn store_end<T: Thread>(&self, t: T) {
         let is_half = (t.lane() == 0) & (self.end % 2 == 1);
@@ -455,7 +456,7 @@ impl<C: SymbolCoder> States<C> {
     }
 }
 
-/// What lanes have emitted but not yet stored: the states go on meanwhile.
+/// The words that lanes have emitted but not yet stored: the states go on meanwhile.
 #[derive(Clone, Copy)]
 struct Word {
     /// Which lanes were full.

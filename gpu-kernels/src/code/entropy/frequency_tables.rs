@@ -8,7 +8,7 @@ use ferrosz_simt::{Shared, Thread, WARP};
 /// Symbols of a lane. The last lanes have some that do not exist, whose frequencies are 0.
 pub const OWN: usize = TOKENS.div_ceil(WARP) as usize;
 
-/// What a lane has of each of its symbols.
+/// A lane's values, one for each of its symbols.
 pub type Own = [u32; OWN];
 
 /// Words that frequencies in the stream are padded to a multiple of.
@@ -20,7 +20,7 @@ pub fn symbol<T: Thread>(t: T, i: usize) -> u32 {
     t.lane() * OWN as u32 + i as u32
 }
 
-/// What `of` says of this lane's symbols, 0 of those that do not exist.
+/// The results of `of` for this lane's symbols, 0 for those that do not exist.
 #[inline(always)]
 pub fn own<T: Thread>(t: T, of: impl Fn(u32) -> u32) -> Own {
     core::array::from_fn(|i| {
@@ -29,7 +29,7 @@ pub fn own<T: Thread>(t: T, of: impl Fn(u32) -> u32) -> Own {
     })
 }
 
-/// Writes what the warp has of its symbols to an array with an element for each symbol.
+/// Writes the values of the warp's symbols to an array with an element for each symbol.
 #[inline(always)]
 pub fn store<T: Thread>(t: T, to: Shared<u32>, own: Own) {
     for (i, value) in own.iter().enumerate() {
@@ -40,8 +40,8 @@ pub fn store<T: Thread>(t: T, to: Shared<u32>, own: Own) {
     }
 }
 
-/// Where the intervals of this lane's symbols start, as `ferrosz_codec::code::entropy::tables::intervals` says. The frequencies
-/// of all symbols are also in `all`. For a warp.
+/// Where the intervals of this lane's symbols start, as `ferrosz_codec::code::entropy::tables::intervals` says. The
+/// frequencies of all symbols are also in `all`. For a warp.
 #[inline(always)]
 pub fn starts<T: Thread, C: SymbolCoder>(t: T, all: Shared<u32>, frequencies: Own) -> Own {
     if !C::BY_FREQUENCY {

@@ -1,9 +1,9 @@
 //! Classes of all tiles, and counts of the symbols of those chunks that are counted.
 //!
 //! One warp a tile, which it goes through once, 16 bytes a lane, to sum up the magnitudes of each zone, and again in
-//! steps if it has values that are stored as they are. The tiles whose symbols are counted, which takes longer, are
-//! shared out among the warps of their block, which read them from the cache. A block counts in shared memory and adds
-//! that to the cells of all blocks at its end.
+//! steps if it has raw values. The tiles whose symbols are counted, which takes longer, are shared out among the warps
+//! of their block, which read them from the cache. A block counts in shared memory and adds its counts to the cells of
+//! all blocks at its end.
 
 use crate::PACKAGE;
 use crate::code::entropy::walk::{
@@ -19,7 +19,8 @@ use ferrosz_codec::shape::{Shape, StaticShape};
 use ferrosz_codec::tile::{CHUNK_TILES, LANES, STEPS, TILE, TileOrder, ZONES};
 use ferrosz_simt::{Kernel, Layout, Name, Package, Shared, Thread, View, WARP};
 
-/// Finds classes and counts symbols, in tiles of shape `S`. Launched with any number of blocks; a warp for each tile is best.
+/// Finds classes and counts symbols, in tiles of shape `S`. Launched with any number of blocks; a warp for each tile is
+/// best.
 pub struct Statistics<S>(PhantomData<S>);
 
 /// Parameters of [`Statistics`].
@@ -30,7 +31,7 @@ pub struct StatisticsParams {
     pub tiling: Tiling,
     /// The regions of all chunks: see [`layout`](crate::pipeline::tiles::layout).
     pub regions: View<u32>,
-    /// Where what is kept of each tile goes: [`TILE_WORDS`] words for each of the 4 tiles of every chunk.
+    /// Where the words of each tile go: [`TILE_WORDS`] words for each of the 4 tiles of every chunk.
     pub tiles: View<u32>,
     /// The counts, to be raised: [`COUNTERS`] cells, by context and symbol.
     pub counts: View<u64>,
@@ -102,8 +103,8 @@ impl<S: StaticShape> Kernel for Statistics<S> {
 }
 
 impl<S: StaticShape> Statistics<S> {
-    /// Finds the classes of a tile for each warp, from tile `first` on, and counts the symbols of those that are counted;
-    /// whether any is. For the whole block.
+    /// Finds the classes of a tile for each warp, from tile `first` on, and counts the symbols of those that are
+    /// counted; whether any is. For the whole block.
     #[inline(always)]
     fn run_tiles<T: Thread>(t: T, params: &StatisticsParams, first: u64) -> bool {
         let own = t.shuffle(t.warp(), 0);
@@ -142,7 +143,7 @@ impl OfZones {
         SHARED.0.classes.store(t, at + WARP, self.rest);
     }
 
-    /// What a warp has left.
+    /// The classes that a warp has left.
     #[inline(always)]
     fn left_by<T: Thread>(t: T, warp: u32) -> Self {
         let at = warp * 2 * WARP + t.lane();
@@ -184,7 +185,7 @@ impl<'a, S: StaticShape> Work<'a, S> {
         self.chunk < tiling.chunks() && self.tile < tiling.tiles_of(self.chunk)
     }
 
-    /// Finds the classes of the tile's zones, and marks what is stored as it is.
+    /// Finds the classes of the tile's zones, and marks the raw values.
     #[inline(always)]
     fn run<T: Thread>(&self, t: T) -> OfZones {
         let (sums, has_raws) = self.sum(t);
@@ -250,7 +251,7 @@ impl<'a, S: StaticShape> Work<'a, S> {
         (sums.finish(t), t.any(sums.magnitudes & RAW_MAGNITUDES != 0))
     }
 
-    /// Marks the values that are stored as they are; how many there are.
+    /// Marks the raw values; how many there are.
     #[inline(always)]
     fn mark<T: Thread>(&self, t: T) -> u32 {
         let mut raws = 0;
@@ -279,7 +280,7 @@ impl<'a, S: StaticShape> Work<'a, S> {
         })
     }
 
-    /// Counts the symbols of a warp's frequency of the tile's quads.
+    /// Counts the symbols of a warp's share of the tile's quads.
     #[inline(always)]
     fn count<T: Thread>(&self, t: T, classes: OfZones, warp: u32) {
         let order = &self.params.tiling.order;
@@ -357,12 +358,12 @@ const fn rows_of_bricks(shape: Shape) -> u32 {
     }
 }
 
-/// What `Thread::add_halves` is to take the codes of even lanes times, or those of odd lanes.
+/// The factor by which `Thread::add_halves` takes the codes of even lanes, and that for the codes of odd lanes.
 const EVEN: u32 = 1;
 const ODD: u32 = 1 << 8;
 
-/// Which of a lane's codes are of level 0, of level 1 and of higher levels: of those of even lanes, of those of odd lanes,
-/// or of both.
+/// Which of a lane's codes are of level 0, of level 1 and of higher levels: of those of even lanes, of those of odd
+/// lanes, or of both.
 struct Parts {
     bricks: u32,
     level_1: u32,
@@ -433,7 +434,7 @@ impl ZoneSums {
         }
     }
 
-    /// Adds what was summed up since the last flush to the zones; of the last 16 rows the first is `row`.
+    /// Adds the sums since the last flush to the zones; of the last 16 rows the first is `row`.
     #[inline(always)]
     fn flush<T: Thread>(&mut self, t: T, order: &TileOrder, row: u32) {
         for half in 0..2 {
@@ -464,8 +465,8 @@ impl ZoneSums {
     }
 }
 
-/// How many bricks eight rows have, and the sum of one of them in every lane: the brick's number is that of the lane, if
-/// bricks of other rows have the same one.
+/// How many bricks eight rows have, and the sum of one of them in every lane: the brick's number is that of the lane,
+/// if bricks of other rows have the same one.
 #[inline(always)]
 fn sum_of_bricks<T: Thread>(t: T, shape: Shape, [low, high]: [u32; 2]) -> (u32, u32) {
     let sum_of_alike = |sum: u32| {

@@ -1,4 +1,4 @@
-//! Counts to frequencies, to what the encoder looks up, and to the words of the stream: one warp for each context.
+//! Counts to frequencies, to the encoder's tables, and to the words of the stream: one warp for each context.
 
 use crate::PACKAGE;
 use crate::code::entropy::frequency_tables::{self, OWN, Own, starts};
@@ -56,7 +56,7 @@ const BODY_WORDS: u32 = MAX_WORDS as u32 / CONTEXTS;
 struct Scratch {
     /// By context and symbol: weights or counts, then frequencies.
     frequencies: Shared<u32>,
-    /// For each context, what lengths are found in, and then its body.
+    /// For each context, the scratch that its lengths are found in, and then its body.
     work: Shared<u32>,
     /// For each context, the words of its body.
     sizes: Shared<u32>,
@@ -72,7 +72,7 @@ const SHARED: (Scratch, Layout) = {
     (scratch, layout)
 };
 
-/// What this warp has to work in.
+/// This warp's part of the scratch.
 #[inline(always)]
 fn work_of_warp<T: Thread>(t: T) -> Shared<u32> {
     (SHARED.0.work).part(t.warp() * MEMORY_WORDS, MEMORY_WORDS)
@@ -151,7 +151,7 @@ impl<C: SymbolCoder> MakeTables<C> {
         })
     }
 
-    /// Stores what the encoder looks up of the symbols of this warp's context.
+    /// Stores the encoder's table entries of the symbols of this warp's context.
     #[inline(always)]
     fn store_symbols<T: Thread>(
         t: T,
@@ -304,7 +304,7 @@ fn sum_u64(values: [u64; OWN]) -> u64 {
     sum
 }
 
-/// The sum of what all lanes before this one have.
+/// The sum of the values of all lanes before this one.
 #[inline(always)]
 fn before<T: Thread>(t: T, values: Own) -> u32 {
     let own = values.iter().sum();

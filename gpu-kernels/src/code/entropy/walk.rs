@@ -1,5 +1,5 @@
 //! The way of a warp through a tile: eight steps at a time, a *quad* of four rows, which have at most four different
-//! kinds of steps. So what a lane must know of its position is found once a quad, whatever the shape.
+//! kinds of steps. So a lane finds the zones and levels of its positions once a quad, whatever the shape.
 
 use ferrosz_codec::shape::{Shape, StaticShape};
 use ferrosz_codec::tile::{LANES, ROW, ROWS, TileBox, TileOrder};
@@ -40,8 +40,8 @@ pub struct Quad {
     active: u32,
     /// Bit s says that some lane has one.
     pub any: u32,
-    /// Whether each step has a position with a code, and all positions lie in the field: then a lane without a code is known by
-    /// its zone's number ([`Quad::of_step`]).
+    /// Whether each step has a position with a code, and all positions lie in the field: then a lane without a code is
+    /// known by its zone's number ([`Quad::of_step`]).
     pub is_full: bool,
     /// The number of no zone.
     none: u32,
@@ -136,8 +136,8 @@ impl Quad {
     }
 }
 
-/// The numbers of the zones of the steps that start row 0, row 2 and the odd rows of the quad that begins with row `row`,
-/// given those of level 0, level 1, higher levels and no zone.
+/// The numbers of the zones of the steps that start row 0, row 2 and the odd rows of the quad that begins with row
+/// `row`, given those of level 0, level 1, higher levels and no zone.
 #[inline(always)]
 fn row_starts(order: &TileOrder, row: u32, lane: u32, levels: [u32; 4]) -> [u32; 3] {
     let [level_0, level_1, higher, none] = levels;
@@ -157,8 +157,8 @@ fn row_starts(order: &TileOrder, row: u32, lane: u32, levels: [u32; 4]) -> [u32;
     }
 }
 
-/// The levels, 2 for all higher ones, of the positions of even and of odd lanes in the steps that start row 0, row 2 and the
-/// odd rows of the quad that begins with row `row`.
+/// The levels, 2 for all higher ones, of the positions of even and of odd lanes in the steps that start row 0, row 2
+/// and the odd rows of the quad that begins with row `row`.
 #[inline(always)]
 pub const fn levels_of_row_starts(shape: Shape, row: u32) -> [[u32; 2]; 3] {
     const MIXED: [u32; 2] = [2, 1];
@@ -185,11 +185,12 @@ fn level_of_row_start(shape: Shape, row: u32, lane: u32) -> u32 {
     all.trailing_zeros()
 }
 
-/// Whether the whole quad that begins with row `row` lies in the field; bit s says whether a lane's position in step s does.
+/// Whether the whole quad that begins with row `row` lies in the field; bit s says whether a lane's position in step s
+/// does.
 #[inline(always)]
 fn inside(shape: Shape, tile: &TileBox, row: u32, lane: u32) -> (bool, u32) {
     let [z, y, x] = tile.left;
-    // Rows of the quad that have positions in the field, and what there is of the first one, and less of each other.
+    // Rows of the quad that have positions in the field, the width of the first, and how much less each next one has.
     let (rows, width, less) = match shape {
         Shape::Line => (QUAD_ROWS, x.saturating_sub(ROW * row), ROW),
         Shape::Plane => (y.saturating_sub(row), x, 0),

@@ -1,4 +1,4 @@
-//! What the encoder with interleaved states leaves: words behind its codes, and the lanes' states.
+//! The output of the encoder with interleaved states: words behind its codes, and the lanes' states.
 
 use crate::code::entropy::THREADS;
 use crate::pipeline::tiles::layout::{WORDS_END_HALF, region};
@@ -65,8 +65,8 @@ fn place_head<T: Thread>(t: T, work: &mut Work<'_>, head: Shared<u32>) {
     }
 }
 
-/// Writes the words that the encoder left: the half words up to [`WORDS_END_HALF`], the first of which may be the high half
-/// of a word of the region. For the whole block.
+/// Writes the words that the encoder left: the half words up to [`WORDS_END_HALF`], the first of which may be the high
+/// half of a word of the region. For the whole block.
 #[inline(always)]
 fn place_words<T: Thread>(t: T, work: &mut Work<'_>) {
     let record = work.record;

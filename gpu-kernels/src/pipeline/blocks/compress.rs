@@ -3,10 +3,10 @@
 //!
 //! 1. Take a ticket: the chunk. Bring its elements into shared memory ([`StagedChunk`]).
 //! 2. Each thread quantises its row, takes differences, and knows the length of its body.
-//! 3. A sum over the thread block gives every body its position in the chunk, and the chunk its form
+//! 3. A sum over the thread block gives every body its place in the chunk, and the chunk its form
 //!    and length, which is published at once for the look-back.
 //! 4. The chunk's image is built in shared memory, where the elements lay.
-//! 5. The look-back gives the chunk its position in the stream; the image is copied there, 16 bytes a
+//! 5. The look-back gives the chunk its place in the stream; the image is copied there, 16 bytes a
 //!    thread.
 //! 6. The checksum, taken on the way, goes into the chunk's table entry.
 //!
@@ -95,7 +95,7 @@ impl<E: Element, C: StaticCodec, S: StaticShape> Kernel for Compress<E, C, S> {
                 Self::write_image(t, &work, &image, coded, positions.before, flags.before);
             }
         }
-        // 5. Look back for the chunk's position in the payload, and copy the image there.
+        // 5. Look back for the chunk's place in the payload, and copy the image there.
         let start = look_back(t, states, work.number, bytes, shared.start, |start| start);
         let sum = work.copy_image(t, start, words);
         // 6. Sum the checksum up, and write the table's entry.

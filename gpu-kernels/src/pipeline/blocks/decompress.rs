@@ -6,7 +6,7 @@
 //!
 //! Whatever the stream holds, no access leaves it or the output: a chunk whose parts contradict
 //! each other is reported in the fault cell and decodes to zeros. A chunk with a wrong checksum is
-//! reported, and what it decodes to is not meant to be used.
+//! reported, and its decoded elements are not meant to be used.
 
 use crate::PACKAGE;
 use crate::code::fixed_length::read_body;
@@ -45,7 +45,7 @@ pub struct Decompress<E, S>(PhantomData<(E, S)>);
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct DecompressParams {
-    /// The stream, 16-byte aligned. What follows its end is not read.
+    /// The stream, 16-byte aligned. Nothing behind its end is read.
     pub stream: View<u32>,
     /// Where the elements go, 16-byte aligned.
     pub output: View<u32>,
@@ -53,7 +53,7 @@ pub struct DecompressParams {
     pub cells: View<u64>,
     /// How the field is cut.
     pub grid: Grid,
-    /// What is to be decoded.
+    /// The region to decode.
     pub region: Region,
     /// The units of a whole chunk, in the region.
     pub steps: UnitSteps,
@@ -65,7 +65,7 @@ pub struct DecompressParams {
     pub chunks: [u64; 3],
     /// The header's first words. A stream that begins otherwise is a fault.
     pub layout: [u32; LAYOUT_WORDS],
-    /// The codec: its position in [`BlockCodec::ALL`].
+    /// The codec: its index in [`BlockCodec::ALL`].
     pub codec: u32,
     /// Not 0 to compare checksums.
     pub verify: u32,
@@ -97,7 +97,7 @@ impl<E: Element, S: StaticShape> Kernel for Decompress<E, S> {
                 Words::Filled(0, 0)
             }
         };
-        // 3. Write what of it is asked for.
+        // 3. Write its elements that lie in the region.
         work.output(&work.chunk_again(t)).write(t, words);
     }
 }
@@ -112,7 +112,8 @@ struct Scratch<E> {
     value_sums: Shared<u32>,
     layer_sums: Shared<u32>,
     checksums: Shared<u64>,
-    /// For each thread its exceptions, and the word of the image at which their values start: here and not in registers.
+    /// For each thread its exceptions, and the word of the image at which their values start: here and not in
+    /// registers.
     exceptions: Shared<u32>,
 }
 
@@ -148,7 +149,7 @@ struct Work<'a, E, S> {
     number: u64,
     chunk: ChunkBox,
     entry: Entry,
-    /// The chunk's words in the stream, if its position is possible.
+    /// The chunk's words in the stream, if its place is possible.
     words: Option<u32>,
     shape: PhantomData<S>,
 }
@@ -164,7 +165,7 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
     const SHARED: Scratch<E> = Scratch::<E>::SHARED.0;
     const IS_LINE: bool = matches!(S::SHAPE, Shape::Line);
 
-    /// This block's chunk, or none if the stream cannot be this one or has no position for it, or if none
+    /// This block's chunk, or none if the stream cannot be this one or has no place for it, or if none
     /// of the chunk is asked for.
     #[inline(always)]
     fn find<T: Thread>(t: T, params: &'a DecompressParams) -> Option<Self> {
@@ -323,7 +324,7 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
         }
     }
 
-    /// Reports a checksum that is wrong, `sum` being what the chunk's words add to it.
+    /// Reports a wrong checksum. `sum` is the summand of the chunk's words in it.
     #[inline(always)]
     fn verify<T: Thread>(&self, t: T, sum: u64) {
         if self.params.verify != 0 {
@@ -489,7 +490,7 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
         }
     }
 
-    /// Finds what the masks say.
+    /// Finds the exceptions, as the masks say.
     #[inline(always)]
     fn find_exceptions<T: Thread>(
         &self,

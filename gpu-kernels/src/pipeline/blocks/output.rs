@@ -1,4 +1,4 @@
-//! Where a decoded chunk's elements go: what of them lies in a region, in the region's own order.
+//! Where a decoded chunk's elements go: those that lie in a region, in the region's own order.
 
 use crate::pipeline::blocks::CHUNK_THREADS;
 use crate::pipeline::blocks::staged_chunk::{BoxWalk, StagedChunk, UNIT_WORDS, UnitSteps};
@@ -69,7 +69,7 @@ impl<E: Element, S: StaticShape> Output<'_, E, S> {
         }
     }
 
-    /// Writes what of the chunk lies in the region. For the whole block; threads must be done with
+    /// Writes the chunk's elements that lie in the region. For the whole block; threads must be done with
     /// their warp's rows, in planes and cubes with all.
     #[inline(always)]
     pub fn write<T: Thread>(&self, t: T, words: Words) {

@@ -201,7 +201,7 @@ impl<E: Element> StagedChunk<E> {
         }
     }
 
-    /// Sets each element of this thread's row to what `give` has for its number.
+    /// Sets each element of this thread's row to the result of `give` for its number.
     #[inline(always)]
     pub fn set_row<T: Thread>(self, t: T, mut give: impl FnMut(usize) -> E) {
         for unit in 0..Self::ROW_UNITS {
@@ -278,14 +278,14 @@ const MAX_UNITS: usize = 16;
 /// i has units i, i + 256, ... of those of the chunk, walked through row by row.
 ///
 /// All edges of a whole chunk are powers of two, so the coordinates of these units have no bits in
-/// common with those of the first: positions are sums, in the staged chunk exclusive-ors, of what is the same
-/// for all threads and chunks. The host makes the table, and the kernel has it as constants.
+/// common with those of the first. So positions are sums, in the staged chunk exclusive-ors, of the first one and
+/// a step that is the same for all threads and chunks. The host makes the table, and the kernel has it as constants.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UnitSteps {
     /// Units from the first unit on, in memory.
     pub units: [u64; MAX_UNITS],
-    /// What the first word in the staged chunk is combined with.
+    /// The numbers that the first word in the staged chunk is combined with.
     pub words: [u32; MAX_UNITS],
 }
 

@@ -1,8 +1,7 @@
 //! Puts chunks into the stream: one thread block each.
 //!
-//! The encoder has left the length of every chunk where a look-back finds it, so no block waits for another. What
-//! the encoder wrote, and the values that are stored as they are, go to their positions in the stream, and the checksum
-//! is taken on the way.
+//! The encoder has left the length of every chunk where a look-back finds it, so no block waits for another. The
+//! encoder's words and the raw values go to their place in the stream, and the checksum is taken on the way.
 
 use crate::PACKAGE;
 use crate::code::entropy::{THREADS, WARPS};
@@ -25,7 +24,7 @@ use ferrosz_simt::{Kernel, Layout, Package, Shared, Thread, View, WARP};
 /// Puts chunks into the stream whose words are `C`. Launched with one block a chunk.
 pub struct Place<C>(PhantomData<C>);
 
-/// What a coder has left of a coded chunk.
+/// The words of a coded chunk, as a coder has left them.
 pub trait CodedWords {
     /// The name of the kernel that places them.
     const PLACE: &'static str;
@@ -48,9 +47,9 @@ pub struct PlaceParams {
     pub tiling: Tiling,
     /// The regions of all chunks, as the encoder left them.
     pub regions: View<u32>,
-    /// What the statistics kernel kept of each tile.
+    /// The statistics kernel's words of each tile.
     pub tiles: View<u32>,
-    /// What the encoder kept of each chunk.
+    /// The encoder's record of each chunk.
     pub records: View<u32>,
     /// The words of the elements of the coarse field.
     pub coarse: View<u32>,
@@ -79,7 +78,7 @@ impl<C: CodedWords> Kernel for Place<C> {
         let (scratch, shared, _) = Self::SHARED;
         let chunk = u64::from(t.block_index());
         let record = Record::load(t, params.records, chunk);
-        // 1. Look back for the chunk's position: the prologue lies before all chunks.
+        // 1. Look back for the chunk's place: the prologue lies before all chunks.
         let bytes = 4 * u64::from(record.image_words);
         let states = (params.cells, cells::STATES);
         let start = look_back(t, states, chunk, bytes, shared.start, |before| {
@@ -89,7 +88,7 @@ impl<C: CodedWords> Kernel for Place<C> {
             }
             start
         });
-        // 2. Write the coder's words, then the values that are stored as they are, then padding.
+        // 2. Write the coder's words, then the raw values, then padding.
         let payload = payload(params.stream, params.tiling.chunks());
         let mut work = Work {
             params,
@@ -150,7 +149,7 @@ pub struct Work<'a> {
     pub params: &'a PlaceParams,
     /// The chunk's number.
     pub chunk: u64,
-    /// What the encoder left of the chunk.
+    /// The encoder's record of the chunk.
     pub record: Record,
     /// An element for each warp.
     pub sums: Shared<u32>,
@@ -168,7 +167,7 @@ impl Work<'_> {
         self.sum = self.sum.wrapping_add(term(at, word));
     }
 
-    /// Writes the values that are stored as they are. For the whole block.
+    /// Writes the raw values. For the whole block.
     #[inline(always)]
     fn place_values<T: Thread>(&mut self, t: T) {
         if self.record.values == 0 {
@@ -253,7 +252,7 @@ impl Work<'_> {
         }
     }
 
-    /// Writes what the chunk is padded with.
+    /// Writes the chunk's padding.
     #[inline(always)]
     fn place_padding<T: Thread>(&mut self, t: T) {
         let record = &self.record;

@@ -1,5 +1,5 @@
-//! What stands before the chunks of a stream of tiles: the prologue's parameters, frequencies and anchors, and the header. See
-//! `ferrosz_codec::container::tiles`.
+//! The words before the chunks of a stream of tiles: the prologue's parameters, frequencies and anchors, and the
+//! header. See `ferrosz_codec::container::tiles`.
 
 pub mod finish;
 pub mod gather;
@@ -15,7 +15,7 @@ pub const THREADS: u32 = 256;
 /// Warps in such a block.
 const WARPS: usize = THREADS as usize / 32;
 
-/// What a prologue holds.
+/// The contents of a prologue.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Contents {

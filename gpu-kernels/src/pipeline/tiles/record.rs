@@ -1,4 +1,4 @@
-//! What the encoder tells the kernel that puts a chunk into the stream.
+//! The encoder's record of a chunk, for the kernel that puts the chunk into the stream.
 
 use crate::pipeline::cells;
 use crate::primitives::look_back::publish;
@@ -6,7 +6,7 @@ use ferrosz_codec::container::chunk::Form;
 use ferrosz_codec::tile::LANES;
 use ferrosz_simt::{Thread, View};
 
-/// A chunk's form and what its image is made of.
+/// A chunk's form and the parts of its image.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Record {
     /// Its form.
@@ -17,7 +17,7 @@ pub struct Record {
     pub words: u32,
     /// The word of the image that these begin at.
     pub words_at: u32,
-    /// The word of the image that the values begin at, which are stored as they are.
+    /// The word of the image that the raw values begin at.
     pub values_at: u32,
     /// How many these are.
     pub values: u32,
@@ -60,7 +60,7 @@ impl Record {
         }
     }
 
-    /// Of a chunk with codes at so many positions, which is stored as it is.
+    /// Of a raw chunk, with codes at so many positions.
     #[inline(always)]
     pub const fn raw(positions: u32, element_words: u32) -> Self {
         Self {
@@ -81,7 +81,7 @@ impl Record {
         }
     }
 
-    /// Says how long the chunk is, for those who look back. For a warp.
+    /// Publishes the chunk's length, for blocks that look back. For a warp.
     #[inline(always)]
     pub fn publish<T: Thread>(&self, t: T, cells: View<u64>, chunk: u64) {
         if t.lane() == 0 {

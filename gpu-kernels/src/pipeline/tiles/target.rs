@@ -24,7 +24,7 @@ use ferrosz_simt::{Thread, View};
 pub struct DecodeParams {
     /// The tiles.
     pub tiling: Tiling,
-    /// The stream, 16-byte aligned. What follows its end is not read.
+    /// The stream, 16-byte aligned. Nothing behind its end is read.
     pub stream: View<u32>,
     /// The tables of a coder that has any, 16-byte aligned.
     pub tables: View<u32>,
@@ -44,7 +44,7 @@ pub struct DecodeParams {
 
 /// A chunk to be decoded, in tiles of shape `S`.
 pub struct Target<'a, S> {
-    /// What the kernel was given.
+    /// The kernel's parameters.
     pub params: &'a DecodeParams,
     /// Its number.
     pub chunk: u64,
@@ -52,7 +52,7 @@ pub struct Target<'a, S> {
     pub tiles: u32,
     /// Its region.
     pub region: View<u32>,
-    /// Which quads this warp clears: from this one on, every so manieth.
+    /// The quads that this warp clears: the number of the first, and the distance from each to the next.
     share: [u32; 2],
     shape: PhantomData<S>,
 }
@@ -117,7 +117,7 @@ impl<'a, S: StaticShape> Target<'a, S> {
         summary.identity.seed(FIRST_ENTRY + self.chunk, form)
     }
 
-    /// The chunk's table entry, and its bytes if their position is possible. For a whole warp.
+    /// The chunk's table entry, and its bytes if their place is possible. For a whole warp.
     #[inline(always)]
     pub fn find<T: Thread>(&self, t: T) -> Result<(Entry, Image), ChunkFault> {
         let chunks = self.params.tiling.chunks();
@@ -153,7 +153,7 @@ impl<'a, S: StaticShape> Target<'a, S> {
         (positions * self.params.element_words).next_multiple_of(PADDING)
     }
 
-    /// Says what is wrong with the chunk.
+    /// Reports the chunk's fault.
     #[inline(always)]
     pub fn report<T: Thread>(&self, t: T, fault: ChunkFault) {
         if t.lane() == 0 {

@@ -1,7 +1,7 @@
 //! The finest level of a tile of a cube that is complete along z, but for its far faces: three quarters of the work.
 //!
-//! A thread takes the positions above each other in its column: a warp has a row, a lane every second position of it. So
-//! the orders along y and x are those of the thread, positions lie at constant distances, and along z each value is
+//! A thread takes the positions above each other in its column: a warp has a row, a lane every second position of it.
+//! So the orders along y and x are those of the thread, positions lie at constant distances, and along z each value is
 //! read once for all positions that it is a neighbour of.
 
 use crate::predict::interp::THREADS;
@@ -160,8 +160,8 @@ struct Column<'a, E> {
 }
 
 impl<E: Element> Column<'_, E> {
-    /// Predicts and codes half of the column but for what is rare; bit i says that position i of the
-    /// column is. The spline is a constant where this is called.
+    /// Predicts and codes half of the column but for its rare positions; bit i says that position i of the
+    /// column is rare. The spline is a constant where this is called.
     #[inline(always)]
     fn run<T: Thread, const AXES: u32, R: Residuals<E>>(
         &self,
@@ -204,7 +204,7 @@ impl<E: Element> Column<'_, E> {
         rare << skipped
     }
 
-    /// What is known along z, from the even position before that below the first one on. The two ends may not be there.
+    /// The known values along z, from the even position before that below the first one on. Either end may be missing.
     #[inline(always)]
     fn along_z<T: Thread, const AXES: u32>(
         &self,
@@ -247,7 +247,7 @@ struct Half<'a, T, E> {
 }
 
 impl<T: Thread, E: Element> Half<'_, T, E> {
-    /// What lies `i` positions above an address of the column's first position.
+    /// The value `i` positions above an address of the column's first position.
     #[inline(always)]
     fn load(&self, address: SharedAddress, i: usize) -> E {
         Values::<E, Cube>::load_at(self.t, address + self.shift + i as u32 * STEP)

@@ -1,4 +1,4 @@
-//! The positions of a class: which thread takes which, and what it does there.
+//! The positions of a class: which thread takes which, and its work there.
 
 use crate::predict::interp::THREADS;
 use crate::predict::interp::residuals::{Position, Residuals, TileSetup};
@@ -62,8 +62,9 @@ impl<'a, E: Element> Positions<'a, E> {
         self.store + 4 * store::index(shape, position)
     }
 
-    /// What a thread, whose first number is `turn`, does of a class, and its first number in the next one, so that the
-    /// threads of a block share out all classes of a stage as if they were one. `with_far`: those on far faces, too.
+    /// The share that the thread whose first number is `turn` has of a class, and its first number in the next class,
+    /// so that the threads of a block share out all classes of a stage as if they were one. `with_far`: those on far
+    /// faces, too.
     #[inline(always)]
     pub(super) fn share<S: StaticShape>(
         &self,
@@ -241,8 +242,8 @@ impl Neighbourhood {
         }
     }
 
-    /// The addresses of those neighbours of the position at `address` that [`OneAxis::blended`] is given for an order; in the position
-    /// of one that the order does not allow, of one that there is.
+    /// The addresses of those neighbours of the position at `address` that [`OneAxis::blended`] is given for an order.
+    /// A neighbour that the order does not allow is replaced by one that exists.
     #[inline(always)]
     pub(super) fn nearest(self, address: SharedAddress, order: Order) -> [SharedAddress; 4] {
         let next = if order.next { 1 } else { 0 };
@@ -257,11 +258,11 @@ impl Neighbourhood {
     }
 }
 
-/// What a thread does of a class.
+/// A thread's share of a class.
 #[derive(Clone, Copy)]
 pub(super) struct Share {
     pub(super) class: OddAxes,
-    /// What positions are below, along each axis.
+    /// The end of the positions along each axis: all are below it.
     pub(super) ends: [u32; 3],
     /// The first number that is this thread's.
     pub(super) turn: u32,
@@ -272,7 +273,8 @@ pub(super) struct Share {
 /// classes: of one that is odd along an axis those on the far face there are none.
 #[derive(Clone, Copy)]
 struct Spread {
-    /// Rows of positions, of which the first ones lie in planes of `height`. The others are the last rows of all planes.
+    /// Rows of positions, of which the first ones lie in planes of `height`. The others are the last rows of all
+    /// planes.
     in_planes: u32,
     /// Rows on the far face along x come after so many numbers, in planes of `height`.
     far_from: u32,
@@ -333,8 +335,8 @@ impl Spread {
         }
     }
 
-    /// How many steps the position of a number is from the first one of its class along each axis; more than there are, for
-    /// numbers between.
+    /// How many steps the position of a number is from the first one of its class along each axis; more than there are,
+    /// for numbers between.
     #[inline(always)]
     fn steps(&self, number: u32) -> [u32; 3] {
         let is_far = number >= self.far_from;

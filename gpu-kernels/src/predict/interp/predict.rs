@@ -102,7 +102,7 @@ impl<E: Element, S: StaticShape> Predict<E, S> {
         }
     }
 
-    /// Anchors have no code, nor have positions outside the field; what no stage writes is 0.
+    /// Sets the codes that no stage writes to 0. Anchors have no code, nor have positions outside the field.
     #[inline(always)]
     fn clear_codes<T: Thread>(t: T, codes: View<u32>, setup: &TileSetup) {
         if setup.tile.is_complete(S::SHAPE) {

@@ -1,9 +1,9 @@
-//! Tuning, second half: what follows from the costs, and the candidates of the next round.
+//! Tuning, second half: the decision that follows from the costs, and the candidates of the next round.
 //!
-//! So a field is tuned without asking the host: `Prepare` for the start, then for each round that has
-//! candidates `Scores` and `Prepare`; and once more both, what was decided being the only candidate, if the radius
-//! of the codes is to be found. What was decided lies at the start of the parameters, where prediction looks for
-//! it.
+//! So a field is tuned without asking the host. `Prepare` runs for the start, then `Scores` and `Prepare` for each
+//! round that has candidates. If the radius of the codes is to be found, both run once more, with the decided
+//! parameters as the only candidate. The decided parameters lie at the start of the words, where prediction looks
+//! for them.
 
 use crate::PACKAGE;
 use crate::pipeline::cells::{self, Given};
@@ -26,7 +26,7 @@ pub struct Prepare<E>(PhantomData<E>);
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct PrepareParams {
-    /// What is decided, and among what.
+    /// The parameters to decide, and the choices of each.
     pub search: Search,
     /// How many rounds have been scored, those of the search and that of the radius.
     pub rounds: u32,
@@ -44,12 +44,12 @@ pub struct PrepareParams {
     pub workspace: View<u64>,
     /// The cells of tuning, [`CELLS`] of them.
     pub cells: View<u64>,
-    /// [`PARAMETER_WORDS`] words, of which those of what was decided and of the next round's
+    /// [`PARAMETER_WORDS`] words, of which those of the decided parameters and of the next round's
     /// candidates are written.
     pub parameters: View<u32>,
 }
 
-/// What was decided: the flags, and two numbers of the tightening.
+/// The first of the cells of the decided parameters: the flags, and two numbers of the tightening.
 const DECIDED: u64 = COST_CELLS;
 
 /// The first of the cells that count classes of codes for the radius.
@@ -61,7 +61,7 @@ pub const CELLS: u64 = CLASS_CELLS + CLASSES as u64;
 /// Rounds of a search, after which there may be one for the radius.
 pub const ROUNDS: u32 = Round::ALL.len() as u32;
 
-/// The words of what was decided, and behind them those of a round's candidates.
+/// The words of the decided parameters, and behind them those of a round's candidates.
 pub const PARAMETER_WORDS: u64 = candidate_words(MAX_CANDIDATES);
 
 /// The first word of a candidate's parameters.
@@ -73,7 +73,7 @@ pub const fn candidate_words(candidate: u32) -> u64 {
 /// Threads in a block.
 pub const THREADS: u32 = 128;
 
-/// The shared memory of the block: the cells of tuning; those of what was decided come first.
+/// The shared memory of the block: the cells of tuning.
 const SHARED: (Shared<u64>, Layout) = {
     let mut layout = Layout::new();
     (layout.array("cells", CELLS as u32), layout)
@@ -191,7 +191,7 @@ fn round(number: u32) -> Option<Round> {
     }
 }
 
-/// What was decided, from its cells.
+/// The decided parameters, from their cells.
 #[inline(always)]
 fn parameters(search: &Search, cell: impl Fn(u64) -> u64) -> Parameters {
     let flag_bits = cell(DECIDED) as u32;

@@ -27,7 +27,7 @@ pub struct Reconstruct<E, S>(PhantomData<(E, S)>);
 /// Rows whose codes a warp asks for before it waits for the first.
 const BATCH: usize = 16;
 
-/// What a row of codes comes in: lane i has two codes, of even positions for i below 16, of odd ones else.
+/// The words of a row of codes: lane i has two codes, of even positions for i below 16, of odd ones else.
 const ROW_WORDS: u32 = 32;
 
 impl<E: Element, S: StaticShape> Kernel for Reconstruct<E, S> {
@@ -99,8 +99,8 @@ struct Source<'a> {
 }
 
 impl Source<'_> {
-    /// Brings in the codes of the tile and its far faces, which are those of its neighbours' first positions. Whether any of
-    /// the tile's own that this thread has seen is [`RAW`].
+    /// Brings in the codes of the tile and its far faces, which are those of its neighbours' first positions. Whether
+    /// any of the tile's own that this thread has seen is [`RAW`].
     #[inline(always)]
     fn fill<T: Thread, E: Element, S: StaticShape>(&self, t: T) -> bool {
         let store = Values::<E, S>::kept_address(t);
@@ -188,8 +188,8 @@ impl Source<'_> {
         has_raws
     }
 
-    /// Writes the tile's values, but for those that lie in the field already: a neighbour may be about to read them, and
-    /// what the encoder knew there may be something else.
+    /// Writes the tile's values, but for those that lie in the field already: a neighbour may be about to read them,
+    /// and the encoder may have known other values there.
     #[inline(always)]
     fn leave_field<T: Thread, E: Element, S: StaticShape>(&self, t: T, has_raws: bool) {
         let field = InField::new(self.params.field, self.params.strides, self.tile);
@@ -251,8 +251,8 @@ struct Decode<'a, E, S> {
 }
 
 impl<E: Element, S: StaticShape> Decode<'_, E, S> {
-    /// Behind the store, the number of the tile's first element: a thread would hold it in registers for the sake of a few
-    /// values.
+    /// Behind the store, the number of the tile's first element: a thread would hold it in registers for the sake of a
+    /// few values.
     const SHARED: (Shared<u64>, Layout) = {
         let (_, mut layout) = Values::<E, S>::SHARED;
         (layout.array("first element", 1), layout)

@@ -95,8 +95,8 @@ pub trait Residuals<E> {
         Scope::Whole
     }
 
-    /// Settles positions of which none depends on another. `slots` is what the store holds for them; the result is what is
-    /// known of them from then on, or anything of one that is rare.
+    /// Settles positions of which none depends on another. `slots` are the store's values for them. The results are
+    /// their known values from then on, or any value for a rare position.
     fn residuals<T: Thread, const N: usize>(
         &self,
         t: T,

@@ -143,7 +143,8 @@ impl Row {
         !matches!(shape, Shape::Line) && self.width > tile::ROW
     }
 
-    /// From an own row in the store to that [`WARPS`] further, and from there to the next, in bytes: see [`InField::steps`].
+    /// From an own row in the store to that [`WARPS`] further, and from there to the next, in bytes: see
+    /// [`InField::steps`].
     const fn steps(shape: Shape) -> [u32; 2] {
         let everywhere = TileBox {
             origin: [0; 3],
@@ -214,8 +215,8 @@ impl InField {
             + u64::from(x) * self.strides[2]
     }
 
-    /// From the first element of an own row of the tile to that of the row [`WARPS`] further, and from there to the next:
-    /// in turn these. The first row's number is below [`WARPS`].
+    /// From the first element of an own row of the tile to that of the row [`WARPS`] further, and from there to the
+    /// next: in turn these. The first row's number is below [`WARPS`].
     #[inline(always)]
     pub fn steps(&self, shape: Shape) -> [u64; 2] {
         const _: () = assert!(
@@ -245,7 +246,8 @@ impl InField {
         load_element(t, self.words, element)
     }
 
-    /// Begins to copy an element to an address in the store: see [`copy_async`](ferrosz_simt::GlobalMemory::copy_async).
+    /// Begins to copy an element to an address in the store: see
+    /// [`copy_async`](ferrosz_simt::GlobalMemory::copy_async).
     #[inline(always)]
     pub fn copy<T: Thread, E: Element, S: StaticShape>(
         &self,
@@ -283,7 +285,7 @@ impl InField {
         }
     }
 
-    /// Writes what the store has of the tile's own positions. For the whole block.
+    /// Writes the store's values of the tile's own positions. For the whole block.
     #[inline(always)]
     pub fn leave<T: Thread, E: Element, S: StaticShape>(&self, t: T, tile: &TileBox) {
         if !tile.is_complete(S::SHAPE) {
@@ -297,8 +299,8 @@ impl InField {
         });
     }
 
-    /// Writes what the store has of the tile's own positions but those that `skip`, given the number of a row and the
-    /// position in it, says. For the whole block.
+    /// Writes the store's values of the tile's own positions but those for which `skip`, given the number of a row and
+    /// the position in it, is true. For the whole block.
     #[inline(always)]
     pub fn leave_but<T: Thread, E: Element, S: StaticShape>(
         &self,

@@ -1,4 +1,4 @@
-//! Tuning, first half: what candidates cost on sample tiles.
+//! Tuning, first half: the costs of candidates on sample tiles.
 //!
 //! A sample tile is predicted as any other, but its codes are only counted: see
 //! [`ferrosz_codec::predict::interp::tune`].
@@ -42,7 +42,7 @@ pub struct ScoresParams {
     pub classes: View<u64>,
 }
 
-/// The cell that sums up what a candidate costs at a level.
+/// The cell that sums up the costs of a candidate at a level.
 #[inline(always)]
 pub const fn cost_cell(candidate: u32, level: u32) -> u64 {
     candidate as u64 * MAX_LEVELS as u64 + level as u64

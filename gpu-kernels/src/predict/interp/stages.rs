@@ -45,7 +45,7 @@ fn run_level<T: Thread, E: Element, S: StaticShape, R: Residuals<E>>(
         let mut left = stages as u32 & 0xffff;
         let first = left & 15;
         stages >>= 16;
-        // Nothing is predicted from what the last stage of all finds on the far faces.
+        // Nothing is predicted from the values that the last stage of all finds on the far faces.
         let is_last = level == 0 && stages == 0;
         let mut turn = t.thread_index();
         while left != 0 {

@@ -6,8 +6,8 @@ use ferrosz_codec::predict::interp::store;
 use ferrosz_codec::shape::StaticShape;
 use ferrosz_simt::{Layout, Shared, SharedAddress, Thread, View};
 
-/// A tile's values, laid out as [`store`] says. The high words of `f64` lie behind all low ones, so that either are side by
-/// side. They are the first array of shared memory.
+/// A tile's values, laid out as [`store`] says. The high words of `f64` lie behind all low ones, so that either are
+/// side by side. They are the first array of shared memory.
 pub struct Values<E, S>(PhantomData<(E, S)>);
 
 impl<E: Element, S: StaticShape> Values<E, S> {
@@ -47,7 +47,8 @@ impl<E: Element, S: StaticShape> Values<E, S> {
         }
     }
 
-    /// Begins to copy an element of a field in global memory to an address: see [`copy_async`](ferrosz_simt::GlobalMemory::copy_async).
+    /// Begins to copy an element of a field in global memory to an address: see
+    /// [`copy_async`](ferrosz_simt::GlobalMemory::copy_async).
     #[inline(always)]
     pub fn copy_to<T: Thread>(t: T, address: SharedAddress, field: View<u32>, element: u64) {
         let word = element * E::WORDS as u64;

@@ -102,12 +102,12 @@ fn predict_row<T: Thread, E: Element, S: StaticShape>(
     }
 }
 
-/// What the rows of a tile need from those before; the last slice is in shared memory.
+/// The values that the rows of a tile need from the rows before; the last slice is in shared memory.
 struct RowsBefore {
     shape: Shape,
     /// The row above, less that of the slice before.
     above: Pair<i32>,
-    /// Of the position before the row's first: its code, less what the rows before predict there.
+    /// Of the position before the row's first: its code, less the prediction from the rows before.
     carry: i32,
 }
 
@@ -126,7 +126,7 @@ impl RowsBefore {
         let mut codes = found.map(|code| code.unwrap_or(0));
         let mut has_code = found.zip(is_inside, |code, is_inside| code.is_some() && is_inside);
         if row == 0 {
-            // It counts as what it is, whether its code fits or not.
+            // The first position counts with its own code, whether that fits or not.
             self.carry = t.shuffle(codes.low.cast_unsigned(), 0).cast_signed();
             has_code.low |= t.lane() == 0;
         }
@@ -143,7 +143,7 @@ impl RowsBefore {
         settled.codes()
     }
 
-    /// What the rows before predict on their own, and the row of the slice before.
+    /// The prediction from the rows before alone, and the row of the slice before.
     #[inline(always)]
     fn base<T: Thread>(&self, t: T, row: u32) -> (Pair<i32>, Pair<i32>) {
         match self.shape {
@@ -195,7 +195,7 @@ fn in_slice<T: Thread>(t: T, row: u32, half: u32) -> u32 {
 
 /// A row, settled.
 struct Settled {
-    /// Codes less what the rows before predict.
+    /// Codes less the prediction from the rows before.
     rest: Pair<i32>,
     residuals: Pair<i32>,
     has_code: Pair<bool>,
@@ -253,7 +253,7 @@ impl Settled {
         Self::fill(t, rest, settled, carry, last)
     }
 
-    /// Gives the positions that are not among `settled` what is at the last one that is.
+    /// Gives each position that is not among `settled` the `rest` of the last settled one before it.
     #[inline(always)]
     fn fill<T: Thread>(t: T, rest: Pair<i32>, settled: u64, carry: i32, last: i32) -> Self {
         let rest = Pair::of(|half| {
@@ -271,7 +271,7 @@ impl Settled {
     }
 }
 
-/// What is at a position of the row, which may be another one for each lane.
+/// The value at a position of the row; each lane may ask for another position.
 #[inline(always)]
 fn at<T: Thread>(t: T, row: Pair<i32>, position: u32) -> i32 {
     let Pair { low, high } = row.map(|value| t.shuffle(value.cast_unsigned(), position % WARP));

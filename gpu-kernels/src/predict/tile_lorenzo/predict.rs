@@ -1,7 +1,7 @@
 //! Prediction: a field to codes.
 //!
 //! A warp takes 8 steps of 4 rows. In a line or a plane they follow each other; in a cube a step has a row of
-//! each of 4 slices, and of the one before. What a warp needs of rows that are not its own it quantises too.
+//! each of 4 slices, and of the one before. A warp also quantises the values it needs of other warps' rows.
 
 #![expect(
     clippy::needless_range_loop,
@@ -34,7 +34,7 @@ const FIRST_STEP: u32 = 1;
 /// Warps whose steps are side by side in a cube, each with 4 of the 16 slices.
 const SLABS: u32 = SLICE_ROWS / ROWS as u32;
 
-/// What a lane has of the rows of a step, the last one being the row of the slice before.
+/// A lane's values of the rows of a step, the last one being the row of the slice before.
 type Step<V> = [Pair<V>; ROWS + 1];
 
 impl<E: Element, S: StaticShape> Kernel for Predict<E, S> {
@@ -67,8 +67,8 @@ impl<E: Element, S: StaticShape> Kernel for Predict<E, S> {
     }
 }
 
-/// Writes this warp's codes, as if all positions but the tile's first had one that fits; whether one has not, so
-/// that what was written is of no use.
+/// Writes this warp's codes, as if all positions but the tile's first had one that fits. Returns whether one has
+/// not, so that the written codes are of no use.
 #[inline(always)]
 fn predict<T: Thread, E: Element, S: StaticShape, const WHOLE: bool>(
     t: T,
@@ -198,8 +198,8 @@ impl<'a, E: Element, S: StaticShape, const WHOLE: bool> Share<'a, E, S, WHOLE> {
         (codes, missing)
     }
 
-    /// Sets right the codes that are in doubt; which positions have none. Values are loaded again: kept, they would cost
-    /// registers.
+    /// Sets right the codes that are in doubt; which positions have none. Values are loaded again: kept, they would
+    /// cost registers.
     #[inline(always)]
     fn quantize_with_care<T: Thread>(&self, t: T, row: Row, codes: &mut Step<i32>) -> u32 {
         let row = self.rows.moved(row, 0, t.opaque(0));
@@ -273,10 +273,10 @@ impl<'a, E: Element, S: StaticShape, const WHOLE: bool> Share<'a, E, S, WHOLE> {
     }
 }
 
-/// What a step needs of the one before.
+/// The values that a step needs of the one before.
 #[derive(Default)]
 struct Earlier {
-    /// In a cube, of each of its rows, what it was more than the slice before; in a plane the last row
+    /// In a cube, the difference of each of its rows from the slice before; in a plane the last row
     /// is the last of these.
     rows: [Pair<i32>; ROWS],
     /// In a line, lane 0's code of the position before.
@@ -284,7 +284,7 @@ struct Earlier {
 }
 
 impl Earlier {
-    /// Codes less what the rows before predict on their own.
+    /// Codes less the prediction from the rows before alone.
     #[inline(always)]
     fn advance<S: StaticShape>(&mut self, codes: &Step<i32>) -> [Pair<i32>; ROWS] {
         let own = [codes[0], codes[1], codes[2], codes[3]];

@@ -1,7 +1,7 @@
 //! Reconstruction: codes to a field.
 //!
 //! First each half warp sums up a *run* of 16 rows, a slice in a cube: along x from lane to lane, then row by
-//! row, and leaves them in shared memory. Then what the runs before say is added, and values are written.
+//! row, and leaves them in shared memory. Then the sums of the runs before are added, and values are written.
 
 #![expect(
     clippy::needless_range_loop,
@@ -38,7 +38,7 @@ const BATCH: usize = 4;
 /// Words of a row's codes.
 const ROW_WORDS: u64 = ROW as u64 / 2;
 
-/// What a lane has of a row, position by position.
+/// A lane's values of a row, position by position.
 type Quad = [i32; QUAD];
 
 /// A lane's words of a row's codes.
@@ -105,7 +105,7 @@ fn reconstruct<T: Thread, E: Element, S: StaticShape, const WHOLE: bool>(
     }
 }
 
-/// What the tile's first position counts as, if it is this thread's and has no code.
+/// The code that the tile's first position counts with, if it is this thread's and has no code of its own.
 #[inline(always)]
 fn raw_origin<T: Thread, E: Element, S: StaticShape, const WHOLE: bool>(
     t: T,
@@ -228,7 +228,7 @@ fn half_warp_sum_before<T: Thread>(t: T, value: i32) -> i32 {
     sum.cast_signed().wrapping_sub(value)
 }
 
-/// What becomes of the sums of all runs.
+/// Completes the sums of all runs and writes the values.
 struct Leave<'a, E, S, const WHOLE: bool> {
     rows: &'a TileRows<'a, S, WHOLE>,
     quantizer: &'a Quantizer<E>,
@@ -295,7 +295,7 @@ impl<E: Element, S: StaticShape, const WHOLE: bool> Leave<'_, E, S, WHOLE> {
         }
     }
 
-    /// Writes the value of a code, unless what is there is to be kept, as it is where there is no code.
+    /// Writes the value of a code, unless the field's value is to be kept, as it is where there is no code.
     #[inline(always)]
     fn store<T: Thread, const HAS_RAW: bool>(
         &self,
@@ -313,7 +313,7 @@ impl<E: Element, S: StaticShape, const WHOLE: bool> Leave<'_, E, S, WHOLE> {
     }
 }
 
-/// What the runs after one need of it.
+/// The sums of a run that the runs after it need.
 #[inline(always)]
 fn last_sums<T: Thread, S: StaticShape>(t: T, run: u32) -> Pair<i32> {
     let row = run * RUN + RUN - 1;

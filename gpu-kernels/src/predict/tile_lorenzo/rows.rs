@@ -9,8 +9,8 @@ use ferrosz_codec::shape::{Shape, StaticShape};
 use ferrosz_codec::tile::{self, ROW, TileBox};
 use ferrosz_simt::{Thread, WARP};
 
-/// What a lane has of a row. A struct: arrays of this length travel as one number of twice the width, and what
-/// puts them together and takes them apart again stays.
+/// A lane's values of a row. A struct: arrays of this length travel as one number of twice the width, and the
+/// instructions that put them together and take them apart again stay.
 #[derive(Clone, Copy, Default)]
 pub struct Pair<V> {
     /// Of the row's first half.
@@ -20,7 +20,7 @@ pub struct Pair<V> {
 }
 
 impl<V> Pair<V> {
-    /// What `make` makes for both halves.
+    /// The results of `make` for both halves.
     #[inline(always)]
     pub fn of(make: impl Fn(u32) -> V) -> Self {
         Self {
@@ -29,7 +29,7 @@ impl<V> Pair<V> {
         }
     }
 
-    /// What `make` makes of both.
+    /// The results of `make` for both values.
     #[inline(always)]
     pub fn map<W>(self, make: impl Fn(V) -> W) -> Pair<W> {
         Pair {
@@ -38,7 +38,7 @@ impl<V> Pair<V> {
         }
     }
 
-    /// What `make` makes of both and of those of another row.
+    /// The results of `make` for both values and those of another row.
     #[inline(always)]
     pub fn zip<U, W>(self, other: Pair<U>, make: impl Fn(V, U) -> W) -> Pair<W> {
         Pair {
@@ -61,7 +61,7 @@ impl Pair<i32> {
         self.zip(other, i32::wrapping_sub)
     }
 
-    /// What is at the position before each; `carry` at the one before the first, of which lane 0's counts. In lane
+    /// The value at the position before each; `carry` at the one before the first, of which lane 0's counts. In lane
     /// 0 also the row's last, the second of the results.
     #[inline(always)]
     pub fn before<T: Thread>(self, t: T, carry: i32) -> (Self, i32) {

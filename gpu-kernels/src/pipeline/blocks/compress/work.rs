@@ -32,7 +32,7 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
 
     /// How many chunks ahead of its own a block has the GPU bring elements into its cache, so that the
     /// block that takes that chunk need not wait for memory: 4 MiB. A multiple of it displaces
-    /// what has not been used yet: docs/measurements/h200-speed.md has the distances.
+    /// elements that have not been used yet: docs/measurements/h200-speed.md has the distances.
     const AHEAD: u32 = ((4 << 20) / (CHUNK * E::BYTES)) as u32;
 
     /// The next chunk that no block has.
@@ -189,7 +189,7 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
     }
 
     /// Sets right the codes of a row in which some are in doubt; which of its elements are exceptions.
-    /// Rare, but whoever looks back waits for it: only what is in doubt is looked at again.
+    /// Rare, but blocks that look back wait for it: only the codes in doubt are looked at again.
     #[inline(always)]
     fn quantize_with_care<T: Thread>(
         &self,
@@ -266,7 +266,7 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
         HEADER_WORDS as u64 + 4 * self.params.grid.chunk_count()
     }
 
-    /// Copies the image to its position; this thread's part of the checksum.
+    /// Copies the image to its place in the stream; this thread's part of the checksum.
     #[inline(always)]
     pub(super) fn copy_image<T: Thread>(&self, t: T, start: u64, words: u32) -> u64 {
         let first = (self.payload_word() + start / 4) / u64::from(UNIT_WORDS);
@@ -283,8 +283,8 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
         sum
     }
 
-    /// Writes the chunk's table entry and, behind the last chunk, the header; `sum` is what the chunk's words add to
-    /// its checksum. For one thread.
+    /// Writes the chunk's table entry and, behind the last chunk, the header. `sum` is the summand of the chunk's words
+    /// in its checksum. For one thread.
     #[inline(always)]
     pub(super) fn finish<T: Thread>(&self, t: T, start: u64, words: u32, form: Form, sum: u64) {
         let identity = self.params.identity.find(t, self.params.cells);

@@ -14,7 +14,7 @@ pub struct Finish;
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct FinishParams {
-    /// The header, but for what only now is known.
+    /// The header, but for the fields that only now are known.
     pub header: Draft,
     /// The header's identity.
     pub identity: IdentityOf,

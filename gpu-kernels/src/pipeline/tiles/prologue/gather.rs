@@ -7,7 +7,7 @@ use core::marker::PhantomData;
 use ferrosz_codec::Element;
 use ferrosz_simt::{Kernel, Name, Package, Thread, View};
 
-/// Copies every so manieth element of a field of `E`. Launched with any number of blocks.
+/// Copies the elements of a field of `E` that lie on a regular grid. Launched with any number of blocks.
 pub struct Gather<E>(PhantomData<E>);
 
 /// Parameters of [`Gather`].

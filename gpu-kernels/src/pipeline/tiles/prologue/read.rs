@@ -18,14 +18,14 @@ use ferrosz_codec::predict::interp::resolved::{WORDS, Words};
 use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_simt::{Kernel, Layout, Name, Package, Shared, Thread, View};
 
-/// Reads the prologue of a field of `E`. Launched with one block, behind what reads the frequencies.
+/// Reads the prologue of a field of `E`. Launched with one block, behind the kernel that reads the frequencies.
 pub struct ReadPrologue<E>(PhantomData<E>);
 
 /// Parameters of [`ReadPrologue`].
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct ReadPrologueParams {
-    /// What there is to read.
+    /// The contents to read.
     pub contents: Contents,
     /// Where the words of the parameters go: those of the default for a geometry, if the stream's are not sound.
     pub parameters: View<u32>,
@@ -128,7 +128,7 @@ impl<E: Element> ReadPrologue<E> {
         header_is_sound(t, word) & Summary::is_of(&params.layout, word)
     }
 
-    /// What is wrong, but for the frequencies.
+    /// Checks all of the prologue but the frequencies.
     #[inline(always)]
     fn check<T: Thread>(
         t: T,

@@ -11,14 +11,14 @@ use ferrosz_codec::container::chunk::Form;
 use ferrosz_codec::container::table::Entry;
 use ferrosz_simt::{Kernel, Layout, Package, Shared, Thread, View};
 
-/// Writes a prologue. Launched with one block, behind what makes the frequencies.
+/// Writes a prologue. Launched with one block, behind the kernel that makes the frequencies.
 pub struct WritePrologue;
 
 /// Parameters of [`WritePrologue`].
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct WritePrologueParams {
-    /// What there is to write.
+    /// The contents to write.
     pub contents: Contents,
     /// The words of the parameters.
     pub parameters: View<u32>,

@@ -55,8 +55,8 @@ impl<T: Element> Bare<T> {
     }
 
     /// Asks for the compression of the array in `input` to a stream at the start of `output`, which must have room for
-    /// [`Bare::max_len`] bytes. Does not allocate and does not wait (but that the first call of a kind loads its kernel);
-    /// [`Workspace::stream_bytes`] tells the stream's length. Both buffers must be aligned to 16 bytes.
+    /// [`Bare::max_len`] bytes. Does not allocate and does not wait (but that the first call of a kind loads its
+    /// kernel). [`Workspace::stream_bytes`] gives the stream's length. Both buffers must be aligned to 16 bytes.
     ///
     /// # Errors
     ///

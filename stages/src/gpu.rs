@@ -155,8 +155,8 @@ pub(super) fn enqueue_decompose<T: Element, C: Code, E: Executor>(
     with_shape!(grid.shape(), S => executor.launch::<Export<T, S>>(segments, &export))
 }
 
-/// Asks for the search of the field's extremes if the bound depends on them. Otherwise returns the bits of the absolute
-/// error, which is then known before.
+/// Asks for the bound's parameters that depend on the field's extremes, if these are needed. Otherwise returns the
+/// bits of the absolute error.
 fn enqueue_bound<T: Element, E: Executor>(
     executor: &E,
     interpolator: &Interpolator,

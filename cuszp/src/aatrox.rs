@@ -40,7 +40,7 @@ pub const LAYER_BLOCKS: usize = LAYER / BLOCK;
 /// Bytes of a layer's initial value.
 pub const INITIAL_BYTES: usize = 4;
 
-/// What a stream does not say of itself; both sides must have the same.
+/// The parameters of a stream. The stream does not hold them; both sides must have the same.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Params<T> {
     /// Number of elements.
@@ -125,7 +125,7 @@ impl Layout {
     }
 }
 
-/// What a rate byte means; none if no encoder writes it.
+/// The rate of a rate byte; none if no encoder writes this byte.
 #[inline(always)]
 pub fn rate_from_byte(byte: u8) -> Option<RateByte> {
     RateByte::from_byte(byte, false, 32)

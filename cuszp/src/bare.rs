@@ -2,7 +2,7 @@
 
 use crate::{aatrox, cuszp};
 
-/// A stream without a header, of one format or the other: what both sides must know of it.
+/// The format and the parameters of a stream without a header. Both sides must know them.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Bare<T> {
     /// A stream of cuSZp's.

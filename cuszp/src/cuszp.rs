@@ -1,14 +1,14 @@
 //! cuSZp's own byte streams: version 3 in one to three dimensions, and version 1.
 //!
-//! Such a stream has no header: who reads it must say what it holds, with [`Params`]. It is
+//! Such a stream has no header: its reader must give its [`Params`]. It is
 //!
 //! ```text
 //! [ one rate byte a block ][ up to 3 zero bytes, in 2D and 3D ][ the blocks' bodies ]
 //! ```
 //!
 //! Described after cuSZp (SC'23), cuSZp2 (SC'24) and cuSZp3 (SC'25), to the byte. The arithmetic
-//! is cuSZp's too, and keeps no bound where that does not: see [`Quantizer`]. What is known to go
-//! wrong is refused where [`Params::strict`] asks for it.
+//! is cuSZp's too, and keeps no bound where cuSZp keeps none: see [`Quantizer`]. The known failures
+//! are refused where [`Params::strict`] asks for it.
 //!
 //! The modules below [`reference`](mod@reference) allocate nothing and serve GPU threads of 32
 //! positions each: [`layout`] says which elements these are, [`quantizer`] gives their codes, and
@@ -93,10 +93,10 @@ pub enum Framing {
     V1,
 }
 
-/// What a stream does not say of itself; both sides must have the same.
+/// The parameters of a stream. The stream does not hold them; both sides must have the same.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Params<T> {
-    /// What a block is; the slices of planes are independent.
+    /// The shape of a block; the slices of planes are independent.
     pub shape: Shape,
     /// How differences are made and stored.
     pub mode: Mode,
@@ -107,8 +107,8 @@ pub struct Params<T> {
     pub error: T,
     /// How the stream is put together.
     pub framing: Framing,
-    /// Compression: refuse what cuSZp would not decompress, or not to values within the bound. A
-    /// [`Refusal`] says which of the cases it is.
+    /// Compression: refuse an array that cuSZp would not decompress, or not to values within the bound.
+    /// A [`Refusal`] names the case.
     pub strict: bool,
     /// Decompression: read the up to 3 bytes at the end as zero that are missing in files saved
     /// with the size that cuSZp returns ([`CuszpError::TailMissing`]).

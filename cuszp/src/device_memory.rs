@@ -55,8 +55,8 @@ impl<T: Element> Bare<T> {
     }
 
     /// Asks for the compression of the array in `input` to a stream at the start of `output`, which must have room for
-    /// [`Bare::max_len`] bytes. Does not allocate and does not wait (but that the first call of a kind loads its kernel);
-    /// [`Workspace::stream_bytes`] tells the stream's length. Both buffers must be aligned to 16 bytes.
+    /// [`Bare::max_len`] bytes. Does not allocate and does not wait (but that the first call of a kind loads its
+    /// kernel). [`Workspace::stream_bytes`] gives the stream's length. Both buffers must be aligned to 16 bytes.
     ///
     /// # Errors
     ///
@@ -98,9 +98,8 @@ impl<T: Element> Bare<T> {
         })?)
     }
 
-    /// Asks for the decompression of a stream. Its rate bytes are not looked at beforehand: what is wrong with them is for
-    /// [`Workspace::check`] to say, of which a chunk is then a block. What is missing at the end of `input` counts as
-    /// zeros.
+    /// Asks for the decompression of a stream. Its rate bytes are not checked beforehand: [`Workspace::check`] reports
+    /// their faults, and the chunk of such a report is a block. Bytes missing at the end of `input` count as zeros.
     ///
     /// # Errors
     ///

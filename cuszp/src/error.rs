@@ -14,7 +14,7 @@ pub enum Error {
     /// A bare stream of AATROX's cannot be read or written.
     #[error(transparent)]
     Aatrox(#[from] AatroxError),
-    /// What the strict encoder of cuSZp's streams looks for, a kernel does not see.
+    /// No kernel makes the checks of the strict encoder of cuSZp's streams.
     #[error("a strict encoder works on host slices, not on device memory")]
     StrictOnDevice,
     /// Memory, a device, or a buffer is not as it must be.

@@ -1,7 +1,6 @@
 //! Streams without a header: cuSZp's own and AATROX's, by the same two kernels. A thread holds a
-//! group, a thread block takes 256 of them, which are consecutive blocks of the stream; what it
-//! needs to know of all before it, the position of its first body, it finds by a look-back over the whole
-//! stream.
+//! group. A thread block takes 256 groups, which are consecutive blocks of the stream. The position
+//! of its first body depends on all blocks before it; a look-back over the whole stream finds it.
 
 pub mod compress;
 pub mod decompress;
@@ -68,7 +67,7 @@ impl Coder {
     }
 }
 
-/// What both kernels must know of a stream.
+/// The parameters of a stream for both kernels.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct BareParams {
@@ -106,13 +105,13 @@ impl BareParams {
     }
 }
 
-/// Blocks of a tile, which is what a thread block takes.
+/// Blocks of a tile. A thread block takes a tile.
 #[inline(always)]
 pub const fn tile_blocks<S: StaticShape>() -> u32 {
     CHUNK_THREADS / S::SHAPE.groups() as u32
 }
 
-/// What a thread block works on.
+/// The tile of a thread block.
 #[derive(Clone, Copy)]
 pub struct Tile {
     /// Its number.

@@ -31,9 +31,9 @@
 //! # }
 //! ```
 //!
-//! Features: `cuda`, on by default, runs on NVIDIA GPUs; `emulator` runs the GPU kernels on the CPU. Each brings `host`,
-//! which is all that reads and writes streams. Without it there are the definitions of the formats and the kernels, for
-//! targets without `std`.
+//! Features: `cuda`, on by default, runs on NVIDIA GPUs; `emulator` runs the GPU kernels on the CPU. Each brings
+//! `host`, the code that reads and writes streams. Without `host` there are the definitions of the formats and the
+//! kernels, for targets without `std`.
 #![cfg_attr(not(feature = "host"), no_std)]
 #![cfg_attr(target_arch = "nvptx64", allow(internal_features), feature(abi_ptx))]
 #![cfg_attr(

@@ -34,7 +34,7 @@ pub(crate) fn backend_for<T: Element>(device: Device, elements: u64) -> Result<B
     Backend::of(device, Work::at_rate(RATE_OF_A_CORE, bytes))
 }
 
-/// What a stream is, as the kernels have it.
+/// The layout, coder and quantiser of a stream, as the kernels have them.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct BareStream<T> {
     layout: Layout,
@@ -146,8 +146,8 @@ impl<T: Element> BareStream<T> {
         with_shape!(self.layout.shape(), S => executor.launch::<BareCompress<T, S>>(blocks, &params))
     }
 
-    /// Asks for the decompression of `stream`. Nothing is allocated, and nothing waits; what is wrong
-    /// will be in the fault cell.
+    /// Asks for the decompression of `stream`. Nothing is allocated, and nothing waits. A fault will be
+    /// in the fault cell.
     pub(crate) fn enqueue_decompress<E: Executor>(
         &self,
         executor: &E,
@@ -213,7 +213,7 @@ impl<T: Element> Call for Decompress<'_, T> {
     fn on<E: Executor>(self, executor: &E) -> Self::Output {
         let Self { what, stream } = self;
         let elements = what.elements();
-        // What follows the stream in its last words must be 0, as what is missing of it.
+        // The bytes behind the stream in its last words must be 0: missing bytes count as zeros.
         let mut padded = stream.to_vec();
         let stream = executor.allocate(stream.len() as u64)?;
         let output = executor.allocate(elements * T::BYTES as u64)?;

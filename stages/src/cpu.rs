@@ -47,7 +47,7 @@ pub(super) fn decompose<T: Element, C: Code>(
     })
 }
 
-/// What to do with a field.
+/// The recipe of a field.
 fn recipe<T: Element, C: Code>(
     interpolator: &Interpolator,
     grid: &TileGrid,
@@ -191,7 +191,8 @@ fn read_codes<T: Element, C: Code>(parts: &Decomposition<T, C>) -> Result<Vec<u1
     Ok(predicted)
 }
 
-/// As many ascending positions without a code as there are positions without a code are all of them.
+/// Checks that the outliers' indices are exactly the positions without a code: they ascend, have no code, and are
+/// as many.
 fn check_outliers<T: Element, C: Code>(
     parts: &Decomposition<T, C>,
     predicted: &[u16],

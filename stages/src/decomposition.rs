@@ -12,7 +12,7 @@ use ferrosz_host::internals::{Backend, Direction};
 /// A field in parts, with codes of type `C`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Decomposition<T, C> {
-    /// What composing must know.
+    /// The parameters of composition.
     pub recipe: Recipe<T>,
     /// A code for each position of the field, in the recipe's order: the quantised difference from the
     /// prediction plus the radius. 0 says that the position is an outlier. The radius itself at anchors.

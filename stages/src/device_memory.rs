@@ -85,7 +85,7 @@ pub struct PartsWorkspace {
     memory: CudaMemory,
     gpu: Gpu,
     grid: TileGrid,
-    /// What the last decomposition was asked for, and the room that it had for outliers.
+    /// The interpolator and code width of the last decomposition, and the room that it had for outliers.
     last: Option<(Interpolator, CodeWidth, u64)>,
 }
 
@@ -148,8 +148,8 @@ impl PartsWorkspace {
     }
 
     /// Asks for the decomposition of the field in `input`. Does not allocate and does not wait (but that the first
-    /// call of a kind loads its kernels); what parameters were found and how many outliers is for the
-    /// workspace to say. Outliers without room are lost.
+    /// call of a kind loads its kernels). [`PartsWorkspace::recipe`] gives the parameters that were found, and
+    /// [`PartsWorkspace::outliers`] the number of outliers. Outliers without room are lost.
     ///
     /// # Errors
     ///
@@ -263,7 +263,7 @@ impl PartsWorkspace {
         Ok(self.memory.view())
     }
 
-    /// Runs what reads the workspace, on its stream.
+    /// Runs `work`, which reads the workspace, on its stream.
     fn read<R>(
         &self,
         work: impl FnOnce(&CudaExecutor<'_>) -> Result<R, Error>,
@@ -276,8 +276,7 @@ impl PartsWorkspace {
         found
     }
 
-    /// What composing must know of the field that was decomposed last, which is of `T`. Waits for the work on the
-    /// stream.
+    /// The recipe of the field that was decomposed last, which is of `T`. Waits for the work on the stream.
     ///
     /// # Errors
     ///

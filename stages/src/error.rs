@@ -20,7 +20,7 @@ pub enum Error {
     /// A tuning that nothing can come of.
     #[error("the tuning chooses from nothing, or levels' bounds are divided by less than 1")]
     BadTuning,
-    /// What bounds are to be relative to.
+    /// A value base that is negative or not finite.
     #[error("a bound cannot be relative to {0}: it must be finite and not negative")]
     BadValueBase(f64),
     /// A workspace belongs to a field of other extents.

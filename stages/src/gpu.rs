@@ -1,4 +1,4 @@
-//! Decomposition and composition on a machine that runs kernels: their order, and what they share in a workspace.
+//! Decomposition and composition on a machine that runs kernels: the kernels' order, and the cells of their workspace.
 
 use crate::code::Code;
 use crate::decomposition::Decomposition;
@@ -155,7 +155,8 @@ pub(super) fn enqueue_decompose<T: Element, C: Code, E: Executor>(
     with_shape!(grid.shape(), S => executor.launch::<Export<T, S>>(segments, &export))
 }
 
-/// Asks for what of the bound only the field can tell; the bits of the absolute error, if it is known before.
+/// Asks for the bound's parameters that depend on the field's extremes, if these are needed. Otherwise returns the
+/// bits of the absolute error.
 fn enqueue_bound<T: Element, E: Executor>(
     executor: &E,
     interpolator: &Interpolator,
@@ -187,7 +188,7 @@ fn enqueue_bound<T: Element, E: Executor>(
     Ok(Some(quantizer.error().to_bits64()))
 }
 
-/// Asks for a composition. Nothing is allocated, and nothing waits; what is wrong will be in the fault cell.
+/// Asks for a composition. Nothing is allocated, and nothing waits. A fault will be in the fault cell.
 pub(super) fn enqueue_compose<T: Element, E: Executor>(
     executor: &E,
     recipe: &Recipe<T>,
@@ -250,7 +251,7 @@ fn import_blocks(elements: u64) -> u32 {
     u32::try_from(most).unwrap_or(u32::MAX).min(1 << 16)
 }
 
-/// What the last decomposition of a workspace did with its field.
+/// The recipe of the last decomposition of a workspace.
 pub(super) fn recipe<T: Element, E: Executor>(
     executor: &E,
     interpolator: &Interpolator,

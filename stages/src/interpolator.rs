@@ -1,4 +1,4 @@
-//! What to do with fields.
+//! The interpolator: the parameters of decompositions.
 
 use crate::code::Code;
 use crate::cpu;
@@ -17,7 +17,7 @@ use ferrosz_host::internals::{Backend, Direction, extents};
 use ferrosz_host::{Device, Error as HostError, Length};
 use std::marker::PhantomData;
 
-/// Decomposes fields: what to do, set once, used for any number of fields.
+/// Decomposes fields. Its parameters are set once, and serve any number of fields.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Interpolator {
     pub(crate) bound: Bound,
@@ -67,9 +67,9 @@ impl Interpolator {
         Ok(self)
     }
 
-    /// Says what the bound is relative to, so that the field need not be searched for it: the range of its values,
-    /// or the largest magnitude with [`BoundMode::Max`]. The bound is kept on what it comes to, whether that is so
-    /// or not.
+    /// Sets the value base of the bound: the range of the field's values, or the largest magnitude with
+    /// [`BoundMode::Max`]. The field is then not searched for it. The absolute bound that follows from the base is
+    /// kept, whether the base is the field's own or not.
     ///
     /// # Errors
     ///
@@ -95,9 +95,9 @@ impl Interpolator {
         Ok(self)
     }
 
-    /// Sets the radius of codes: their magnitudes are below it, what would be larger is an outlier. At least 1, at
-    /// most [`max_radius`](crate::CodeWidth::max_radius). Without this call it is the least power of two from 32 on that all but
-    /// about a thousandth of the values need.
+    /// Sets the radius of codes. Their magnitudes are below it; a value whose code would be larger is an outlier. The
+    /// radius is at least 1 and at most [`max_radius`](crate::CodeWidth::max_radius). Without this call it is the least
+    /// power of two from 32 on that all but about a thousandth of the values need.
     #[must_use]
     pub fn radius(mut self, radius: u32) -> Self {
         self.radius = Some(radius);

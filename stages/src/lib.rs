@@ -1,5 +1,5 @@
-//! The interpolation predictor of ferrosz alone, for pipelines of one's own: a field to codes, anchors and outliers, and
-//! back, on CPUs and on NVIDIA GPUs. After the stage of FZGPUModules, but deterministic and within the bound.
+//! The interpolation predictor of ferrosz alone, for pipelines of one's own: a field to codes, anchors and outliers,
+//! and back, on CPUs and on NVIDIA GPUs. After the stage of FZGPUModules, but deterministic and within the bound.
 //!
 //! ```
 //! use ferrosz_stages::{Bound, CodeOrder, Decomposition, Interpolator, Recipe};
@@ -26,8 +26,9 @@
 //! # }
 //! ```
 //!
-//! Features: `cuda`, on by default, runs on NVIDIA GPUs; `emulator` runs the GPU kernels on the CPU. Each brings `host`,
-//! which is all that takes fields apart. Without it there are the recipe and the kernels, for targets without `std`.
+//! Features: `cuda`, on by default, runs on NVIDIA GPUs; `emulator` runs the GPU kernels on the CPU. Each brings
+//! `host`, the code that decomposes and composes fields. Without `host` there are the recipe and the kernels, for
+//! targets without `std`.
 #![cfg_attr(not(feature = "host"), no_std)]
 #![cfg_attr(target_arch = "nvptx64", allow(internal_features), feature(abi_ptx))]
 #![cfg_attr(

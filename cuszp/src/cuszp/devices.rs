@@ -15,7 +15,7 @@ const TASK_ELEMENTS: usize = 1 << 16;
 /// Compresses an array to a stream of cuSZp's.
 ///
 /// The bound is not guaranteed, for cuSZp does not: NaNs, infinities, and in `f32` values of more
-/// than about 2^22 bounds come back wrong. [`Params::strict`] refuses what cuSZp would spoil.
+/// than about 2^22 bounds come back wrong. [`Params::strict`] refuses arrays that cuSZp would spoil.
 ///
 /// # Errors
 ///
@@ -86,8 +86,8 @@ pub fn decompress_on<T: Element>(
 ///
 /// # Errors
 ///
-/// If the parameters do not fit each other, or the stream is damaged or cut off. What cuSZp's own
-/// tool has cut off has errors of its own: [`CuszpError::PayloadMissing`] and
+/// If the parameters do not fit each other, or the stream is damaged or cut off. A stream that
+/// cuSZp's own tool has cut off has errors of its own: [`CuszpError::PayloadMissing`] and
 /// [`CuszpError::TailMissing`].
 pub fn decompress<T: Element>(params: &Params<T>, stream: &[u8]) -> Result<Vec<T>, CuszpError> {
     let decoder = Decoder::new(params, stream)?;

@@ -1,4 +1,4 @@
-//! What can be wrong with a cuSZp stream, or with what one is to be made of.
+//! The errors of a cuSZp stream, and of an array to be compressed to one.
 
 use thiserror::Error;
 
@@ -59,7 +59,7 @@ pub enum CuszpError {
         block: u32,
         /// Its rate byte.
         byte: u8,
-        /// What is wrong with it.
+        /// The fault of the rate byte.
         fault: RateFault,
     },
     /// The stream ends early.
@@ -101,7 +101,7 @@ pub enum CuszpError {
     },
 }
 
-/// What is wrong with a rate byte.
+/// A fault of a rate byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum RateFault {
     /// More planes than 1D has.
@@ -115,8 +115,8 @@ pub enum RateFault {
     OutlierBits,
 }
 
-/// Why the strict encoder refuses its input: cuSZp would decode something else, or depend on what
-/// lies behind the array in memory.
+/// Why the strict encoder refuses its input: cuSZp would decode other values, or depend on the
+/// memory behind the array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum Refusal {

@@ -35,12 +35,12 @@ pub struct Corner {
     pub x: u32,
 }
 
-/// What is at a position of a block.
+/// The content of a position of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
     /// The element of this index.
     Element(u32),
-    /// What lies behind the array in memory, which is taken for the value 0; its code is not 0 where
+    /// An element behind the array in memory. It is taken for the value 0; its code is not 0 where
     /// 0.5 / error is infinite.
     ZeroValue,
     /// Nothing: the difference is 0.
@@ -93,7 +93,7 @@ impl Layout {
         })
     }
 
-    /// What a block is.
+    /// The shape of a block.
     #[inline(always)]
     pub const fn shape(&self) -> Shape {
         self.shape
@@ -209,7 +209,7 @@ impl Layout {
         z.wrapping_mul(self.dims[1]).wrapping_add(y)
     }
 
-    /// What is at position `position` of a block.
+    /// The content of position `position` of a block.
     #[inline(always)]
     pub const fn position(&self, corner: Corner, position: u32) -> Place {
         let Some(start) = self.quad(corner, position / 4) else {
@@ -218,7 +218,7 @@ impl Layout {
         self.behind(start | (position % 4))
     }
 
-    /// What is at an index that [`Layout::quad`] gave, or one of the three after it.
+    /// The content of an index that [`Layout::quad`] gave, or of one of the three after it.
     #[inline(always)]
     pub const fn behind(&self, index: u32) -> Place {
         match (self.shape, self.framing) {

@@ -31,8 +31,8 @@ impl<T: Element> Quantizer<T> {
         T::ONE / (T::ONE + T::ONE)
     }
 
-    /// The code of a value. Halves go up, but -0.5 and below away from zero; what is too large
-    /// saturates, what is too small wraps to `i32::MAX`.
+    /// The quantisation code of a value. Halves go up, but -0.5 and below away from zero. A code that
+    /// is too large saturates; one that is too small wraps to `i32::MAX`.
     #[inline(always)]
     pub fn code(&self, value: T) -> i32 {
         let half = Self::half();

@@ -11,10 +11,10 @@ pub const ANOMALY: u8 = 0x20;
 /// The room that the encoder leaves in the rate-32 anomaly: a row of signs and 32 planes.
 pub const ANOMALY_BYTES: u32 = 264;
 
-/// What a block's rate byte depends on besides its differences.
+/// The shape and mode of a block. Its rate byte depends on them and on its differences.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BlockKind {
-    /// What a block is.
+    /// The shape of a block.
     pub shape: Shape,
     /// How it is stored.
     pub mode: Mode,
@@ -52,7 +52,7 @@ impl BlockKind {
         }
     }
 
-    /// What a rate byte means, which must be a good one: that of the anomaly means nothing.
+    /// The rate of a valid rate byte. The byte of the anomaly gives the default rate: its block has no body.
     #[inline(always)]
     pub fn rate(self, byte: u8) -> RateByte {
         if self.is_anomaly(byte) {
@@ -72,7 +72,7 @@ impl BlockKind {
     ///
     /// # Errors
     ///
-    /// What is wrong with it.
+    /// The fault of the rate byte.
     #[inline(always)]
     pub const fn check(self, byte: u8) -> Result<(), RateFault> {
         match (self.mode, self.shape) {

@@ -68,7 +68,7 @@ impl<'a, T: Element> Encoder<'a, T> {
     ///
     /// # Errors
     ///
-    /// As [`compress`], but for what is wrong with elements and blocks.
+    /// As [`compress`], without the errors of single elements and blocks.
     pub fn new(params: &Params<T>, values: &'a [T]) -> Result<Self, CuszpError> {
         let layout = params.layout()?;
         let (needed, found) = (u64::from(layout.elements()), values.len() as u64);
@@ -166,7 +166,7 @@ impl<'a, T: Element> Encoder<'a, T> {
             Shape::Line => predictor.forward(Shape::Line, first_of(&mut codes)),
             shape => predictor.forward(shape, &mut codes),
         }
-        // Positions with nothing have no difference, whatever their predecessor is.
+        // Positions that hold nothing have no difference, whatever their predecessor is.
         let positions = codes.as_flattened_mut().iter_mut();
         for (difference, nothing) in positions.zip(nothing.as_flattened()) {
             if *nothing {
@@ -176,7 +176,7 @@ impl<'a, T: Element> Encoder<'a, T> {
         codes
     }
 
-    /// The code at a position; none for nothing.
+    /// The code at a position; none if the position holds nothing.
     fn code(&self, corner: Corner, position: u32) -> Option<i32> {
         let value = match self.layout.position(corner, position) {
             Place::Element(index) => self.values.get(index as usize).copied()?,

@@ -1,4 +1,4 @@
-//! What the strict encoder refuses.
+//! The refusals of the strict encoder.
 
 use crate::cuszp::rate::{BlockKind, Choice};
 use crate::cuszp::{Params, Quantizer, Refusal};
@@ -56,7 +56,7 @@ fn check_value<T: Element>(
     }
     let two = T::ONE + T::ONE;
     let scaled = value * quantizer.inverse;
-    // What is too large saturates at the largest code; what is too small wraps to it.
+    // A code that is too large saturates at the largest code; one that is too small wraps to it.
     let saturates = scaled + T::ONE / two >= two * T::from_i32(1 << 30);
     let wraps = scaled < T::ZERO && quantizer.code(value) > 0;
     if saturates || wraps {

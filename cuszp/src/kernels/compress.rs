@@ -204,7 +204,7 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
         Quantizer { inverse, error }
     }
 
-    /// This thread's differences; 0 in positions with nothing.
+    /// This thread's differences; 0 at positions that hold nothing.
     #[inline(always)]
     fn differences<T: Thread>(&self, t: T, coder: Coder) -> Group {
         let (mut codes, holds) = self.codes(t);
@@ -302,7 +302,7 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
         difference::forward(Shape::Line, codes, before);
     }
 
-    /// What says whether bodies may begin at any byte.
+    /// The block codec, which tells whether bodies may begin at any byte.
     #[inline(always)]
     fn body_codec(&self, coder: Coder) -> BlockCodec {
         if coder.kind::<S>().mode == crate::cuszp::Mode::Outlier {
@@ -312,7 +312,7 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
         }
     }
 
-    /// Zeros what bodies are or-ed into, and two words behind them.
+    /// Zeros the words into which bodies are or-ed, and two words behind them.
     #[inline(always)]
     fn clear_image<T: Thread>(&self, t: T, coder: Coder, bytes: u32) {
         let words = bytes.div_ceil(4) + 2;
@@ -411,8 +411,8 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
         }
     }
 
-    /// Copies the image to byte `to` of the stream: whole words, and what of the first and last word
-    /// is not a neighbour's byte by byte.
+    /// Copies the image to byte `to` of the stream. Whole words are stored as words. In the first and
+    /// last word, which neighbours share, only this tile's bytes are stored, one by one.
     #[inline(always)]
     fn copy_image<T: Thread>(&self, t: T, to: u64, bytes: u32) {
         let head = ((4 - to % 4) % 4).min(u64::from(bytes)) as u32;

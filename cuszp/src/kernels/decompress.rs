@@ -185,7 +185,7 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
         t.barrier();
     }
 
-    /// What says whether bodies may begin at any byte.
+    /// The block codec, which tells whether bodies may begin at any byte.
     #[inline(always)]
     fn body_codec(&self, coder: Coder) -> BlockCodec {
         let is_v1 = self.params.layout.framing() == Framing::V1;
@@ -233,7 +233,8 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
     }
 
     /// Whether this thread's block stores its four elements from `start` on, which lie in row `row`.
-    /// Of those that share them the last row of the last block does; blocks that have a body come before those that have none.
+    /// Where blocks share the elements, the last row of the last block stores them. Blocks with a body
+    /// take precedence over blocks without one.
     #[inline(always)]
     fn owns<T: Thread>(&self, t: T, coder: Coder, row: u32, start: u32, is_empty: bool) -> bool {
         let layout = &self.params.layout;
@@ -263,7 +264,7 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
                 quantizer.value(code.cast_signed())
             }
         };
-        // All threads are done with the image, and each reads what it has written itself.
+        // All threads are done with the image, and each reads only its own codes.
         t.barrier();
         store_codes(t, codes);
         if self.tile.block >= layout.blocks() {

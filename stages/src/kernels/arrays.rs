@@ -27,7 +27,7 @@ pub struct CodeArray {
 }
 
 impl CodeArray {
-    /// What is added to the codes.
+    /// The radius, which is added to the codes.
     #[inline(always)]
     pub fn radius<T: Thread>(&self, t: T) -> u32 {
         Words(|at| t.load(self.parameters, at as u64)).radius()

@@ -1,4 +1,4 @@
-//! Export: what prediction leaves of a field, as arrays that other programs read.
+//! Export: the codes, anchors and outliers of a field, as arrays that other programs read.
 //!
 //! Each block takes the next segment of the field. It writes the segment's codes where they belong, and the values
 //! without a code behind those of all segments before, whose number a look-back finds: so the list is in the
@@ -36,7 +36,7 @@ pub struct ExportParams {
     pub outlier_values: View<u32>,
     /// Where their numbers in the field go.
     pub outlier_indices: View<u32>,
-    /// How many of them there is room for. What has none is only counted.
+    /// How many outliers there is room for. Outliers without room are only counted.
     pub capacity: u64,
     /// The workspace: [`cells::count`] cells for as many segments, which are clear. [`cells::OUTLIERS`]
     /// will be the number of values without a code.

@@ -1,7 +1,7 @@
 //! Import: arrays of other programs as reconstruction wants them.
 //!
 //! Two kernels: one brings codes to their tiles, the other, after it, the values without a code to their positions
-//! in the field. What does not fit together is a fault, and nothing is read or written outside of its array.
+//! in the field. Arrays that do not fit each other are a fault; no access goes outside of an array.
 
 use crate::PACKAGE;
 use crate::kernels::arrays::{CodeArray, half_of};
@@ -91,7 +91,7 @@ impl<S: StaticShape> ImportCodes<S> {
         let (grid, layout) = (array.grid::<S>(), array.layout::<S>());
         let at = array.position(element);
         let mut predicted = 0;
-        // Anchors have no code: what their positions hold does not matter.
+        // Anchors have no code: the array's values at their positions do not matter.
         if layout.level(at) < array.anchor_level {
             let code = array.load(t, layout.position(at));
             predicted = if code == 0 {
@@ -109,8 +109,8 @@ impl<S: StaticShape> ImportCodes<S> {
     }
 }
 
-/// Brings the values without a code of a field of `E` in tiles of shape `S` to their positions, after [`ImportCodes`]. Launched with any
-/// number of blocks.
+/// Brings the values without a code of a field of `E` in tiles of shape `S` to their positions, after [`ImportCodes`].
+/// Launched with any number of blocks.
 pub struct ImportOutliers<E, S>(PhantomData<(E, S)>);
 
 /// Parameters of [`ImportOutliers`].
@@ -155,7 +155,8 @@ impl<E: Element, S: StaticShape> Kernel for ImportOutliers<E, S> {
 }
 
 impl<E: Element, S: StaticShape> ImportOutliers<E, S> {
-    /// As many ascending positions without a code as there are positions without a code are all of them.
+    /// Brings an outlier to its position; a fault if its index does not ascend or its position has a code. As many such
+    /// indices as there are positions without a code are all of these positions.
     #[inline(always)]
     fn visit<T: Thread>(t: T, params: &ImportOutliersParams, number: u64) {
         let array = &params.array;

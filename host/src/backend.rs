@@ -101,6 +101,9 @@ fn emulated() -> Result<Gpu, Error> {
     })
 }
 
+/// [`Gpu::compress_of`] an element type.
+type Compress<T> = fn(&Gpu, Layout, Bound, &[T]) -> Result<Vec<u8>, Error>;
+
 impl Gpu {
     /// Runs a call.
     pub fn run<C: Call>(&self, call: C) -> C::Output {
@@ -120,8 +123,7 @@ impl Gpu {
     ) -> Result<Vec<u8>, Error> {
         // A static; see `cpu::blocks::compress`.
         with_element!(T::DTYPE, E => {
-            static COMPRESS: fn(&Gpu, Layout, Bound, &[E]) -> Result<Vec<u8>, Error> =
-                Gpu::compress_of::<E>;
+            static COMPRESS: Compress<E> = Gpu::compress_of::<E>;
             COMPRESS(self, layout, bound, bytemuck::cast_slice(field))
         })
     }

@@ -63,10 +63,13 @@ pub(crate) fn choose_for<T: Element>(
 ) -> Result<Layout, Error> {
     // A static; see `cpu::blocks::compress`.
     with_element!(T::DTYPE, E => {
-        static CHOOSE: fn(Bound, &[Layout], &[E]) -> Result<Layout, Error> = choose_in::<E>;
+        static CHOOSE: Choose<E> = choose_in::<E>;
         CHOOSE(bound, candidates, bytemuck::cast_slice(field))
     })
 }
+
+/// [`choose_in`] a field of an element type.
+type Choose<T> = fn(Bound, &[Layout], &[T]) -> Result<Layout, Error>;
 
 fn choose_in<T: Element>(
     bound: Bound,

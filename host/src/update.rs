@@ -35,6 +35,9 @@ pub struct Update {
     pub chunks: u64,
 }
 
+/// [`Update::of`] values of an element type.
+type Replace<T> = fn(&[u8], &Part, &[T]) -> Result<Update, Error>;
+
 impl Update {
     /// The update that replaces a part of a stream's field by `values`, in the order of the part's elements. Only
     /// chunks that the part touches are read and recoded, within the absolute error of the stream, which was resolved
@@ -61,7 +64,7 @@ impl Update {
     pub fn new<T: Element>(stream: &[u8], part: &Part, values: &[T]) -> Result<Self, Error> {
         // A static; see `cpu::blocks::compress`.
         with_element!(T::DTYPE, E => {
-            static UPDATE: fn(&[u8], &Part, &[E]) -> Result<Update, Error> = Update::of::<E>;
+            static UPDATE: Replace<E> = Update::of::<E>;
             UPDATE(stream, part, bytemuck::cast_slice(values))
         })
     }

@@ -8,13 +8,16 @@ use ferrosz_simt::{Shared, Thread, View};
 /// The next number of a counter, cell `counter` of `cells`, in all threads of the block. The thread that takes it also
 /// does something `with` it, for example leaves more in shared memory. `ticket` is an array of one element, for this
 /// alone. There is one barrier inside.
+///
+/// `with` is `Copy`, so that nothing is dropped behind the barrier in some threads only: rustc would compile the barrier once
+/// for the threads that drop it and once for the one that does not, and they would wait for each other for ever.
 #[inline(always)]
 pub fn take_ticket<T: Thread>(
     t: T,
     cells: View<u64>,
     counter: u64,
     ticket: Shared<u32>,
-    with: impl FnOnce(u32),
+    with: impl FnOnce(u32) + Copy,
 ) -> u32 {
     if t.thread_index() == 0 {
         let number = t.atomic_add(cells, counter, 1) as u32;

@@ -14,8 +14,6 @@ use ferrosz::{Dtype, Shape};
 use ferrosz_cuszp::cuszp::Mode;
 use std::str::FromStr;
 
-/// Heading of the options that all commands have.
-
 const AFTER_HELP: &str = "\
 .npy files carry their element type and dimensions. All other arrays are raw little-endian values, and need
 --dtype and --dims. '-' is standard input or output. No file is replaced without --force.

@@ -1,6 +1,6 @@
 //! The ferrosz GPU kernels: a thread block carries out the steps that `ferrosz_codec` defines.
 //!
-//! Read [`ferrosz_simt`] first, then a kernel in [`kernel`]; both are short.
+//! Read [`ferrosz_simt`] first, then a kernel, such as [`predict::tile_lorenzo`]; both are short.
 #![no_std]
 #![cfg_attr(
     all(target_arch = "nvptx64", feature = "entries"),

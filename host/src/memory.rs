@@ -14,7 +14,7 @@ pub(crate) fn zeroed<T: Zeroable>(count: usize) -> Option<Vec<T>> {
     Some(values)
 }
 
-/// As [`zeroed`], or the error with the requested size.
+/// As `zeroed`, or the error with the requested size.
 ///
 /// # Errors
 ///

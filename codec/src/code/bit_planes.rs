@@ -2,7 +2,7 @@
 //!
 //! The codes of a lane in 32 consecutive steps are 16 words, one word for each bit. The words of the same bit are
 //! stored together, so that the high planes, which are mostly zero, take no more than a few mask bits (see
-//! [`zeros`](crate::code::bit_planes::zeros)).
+//! [`zeros`]).
 
 pub mod zeros;
 

@@ -2,7 +2,7 @@
 //!
 //! A warp has 32 steps, a *stripe*: each lane transposes its 32 codes into 16 words, and the words of one plane are
 //! those that a mask speaks of, so that a vote makes the mask. Compression is two launches, [`measure`] and
-//! [`position`], each of which transposes: from the masks that the first one keeps, the second knows where every
+//! [`words`], each of which transposes: from the masks that the first one keeps, the second knows where every
 //! word belongs. Decompression is one, [`decode`].
 
 pub mod decode;

@@ -3,7 +3,7 @@
 //! Prediction keeps codes in registers, quantises a little of each warp's neighbours once more, and writes
 //! residuals as if all fitted in a code; only a tile in which one does not is done again, in order.
 //! Reconstruction sums rows up in half warps, and the rest in shared memory. See
-//! [`ferrosz_host::cpu::predict::tile_lorenzo`].
+//! `ferrosz_host::cpu::predict::tile_lorenzo`.
 
 mod exact;
 pub mod predict;

@@ -32,7 +32,7 @@ pub struct Tuning {
 #[repr(u32)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FlagChoice {
-    /// The flags of [`Parameters::default`].
+    /// The flags of [`Parameters::default`](crate::predict::interp::parameters::Parameters::default).
     Default,
     /// The default flags, with a tuned order of axes, the same for all levels.
     Order,

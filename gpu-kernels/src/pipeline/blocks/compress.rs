@@ -1,7 +1,7 @@
 //! Compression in one kernel: one thread block a chunk, one thread a group: a coding block or half of
 //! one.
 //!
-//! 1. Take a ticket: the chunk. Bring its elements into shared memory ([`StagedChunk`]).
+//! 1. Take a ticket: the chunk. Bring its elements into shared memory ([`StagedChunk`](crate::pipeline::blocks::staged_chunk::StagedChunk)).
 //! 2. Each thread quantises its row, takes differences, and knows the length of its body.
 //! 3. A sum over the thread block gives every body its place in the chunk, and the chunk its form
 //!    and length, which is published at once for the look-back.

@@ -2,10 +2,12 @@
 #![allow(dead_code, reason = "each test file uses its part")]
 
 pub mod bare;
-pub mod check;
+pub mod damage;
 pub mod fields;
 pub mod golden;
 pub mod judge;
+pub mod machine;
+pub mod matrix;
 pub mod parts;
 pub mod vectors;
 

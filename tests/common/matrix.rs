@@ -3,6 +3,7 @@
 //! Nothing is listed here but extents. A new codec or type is a row, and a new version of the CPU's code a column.
 
 use super::bounds;
+use super::extents;
 use super::fields::{FromBits, Kind, make};
 use super::judge::judge;
 use super::machine::Machine;
@@ -113,23 +114,18 @@ impl Set {
     const ALL: [Self; 4] = [Self::Edges, Self::Kinds, Self::Small, Self::Random];
 
     fn extents(self, cell: Cell, is_tiles: bool) -> Vec<Vec<u64>> {
-        let again = |some: &[&[u64]], count| {
-            let some = some.iter().cycle().take(count);
-            some.map(|lengths| lengths.to_vec()).collect()
-        };
+        let Cell { number, shape, .. } = cell;
         match self {
-            Self::Edges => {
-                let edges = edges(is_tiles, cell.shape);
-                let rounds = if is_tiles { 1 } else { 2 };
-                again(edges, rounds * edges.len())
-            }
+            Self::Edges if is_tiles => extents::edges(is_tiles, shape),
+            Self::Edges => [(); 2].map(|()| extents::edges(is_tiles, shape)).concat(),
             Self::Kinds => {
                 let pairs = Kind::ALL.len() * bounds().len();
-                again(middle(is_tiles, cell.shape), pairs)
+                let middle = extents::middle(is_tiles, shape);
+                middle.into_iter().cycle().take(pairs).collect()
             }
             Self::Small if is_tiles => Vec::new(),
-            Self::Small => small(cell.shape),
-            Self::Random => random(cell, random_cases(is_tiles)),
+            Self::Small => extents::small(shape),
+            Self::Random => extents::random(shape, random_cases(is_tiles), number as u64),
         }
     }
 
@@ -159,183 +155,6 @@ fn most_elements(machine: Machine, is_tiles: bool) -> u64 {
         Machine::Emulator if is_tiles => 22_000,
         Machine::Emulator => 50_000,
     }
-}
-
-/// Of blocks: around a lane's 16 bytes, a coding block, a warp's 32, a chunk (which is a thread block's tile), and several
-/// chunks. Of tiles: around a row of 64, a tile, a chunk of four. And fields of more dimensions than the shape has.
-fn edges(is_tiles: bool, shape: Shape) -> &'static [&'static [u64]] {
-    match (is_tiles, shape) {
-        (false, Shape::Line) => &[
-            &[0],
-            &[1],
-            &[2],
-            &[3],
-            &[4],
-            &[5],
-            &[31],
-            &[32],
-            &[33],
-            &[63],
-            &[64],
-            &[65],
-            &[127],
-            &[128],
-            &[129],
-            &[1023],
-            &[1024],
-            &[1025],
-            &[2047],
-            &[2049],
-            &[4096],
-            &[8160],
-            &[8161],
-            &[8191],
-            &[8192],
-            &[8193],
-            &[16_383],
-            &[16_384],
-            &[16_385],
-            &[24_577],
-            &[40_000],
-            &[50_000],
-            &[0, 5],
-            &[150, 333],
-            &[40, 50, 63],
-            &[1, 9, 4000],
-            &[30, 1, 900],
-            &[2, 3, 4, 50],
-        ],
-        (false, Shape::Plane) => &[
-            &[8, 8],
-            &[9, 33],
-            &[64, 64],
-            &[64, 128],
-            &[65, 129],
-            &[63, 132],
-            &[3, 3000],
-            &[129, 131],
-            &[97, 201],
-            &[200, 300],
-            &[2, 20_000],
-            &[20_000, 3],
-            &[140, 143],
-            &[1, 9, 4000],
-            &[30, 1, 900],
-            &[5, 6, 7],
-            &[2, 2, 1030],
-            &[300, 2, 3],
-            &[33, 40, 36],
-        ],
-        (false, Shape::Cube) => &[
-            &[4, 4, 4],
-            &[5, 6, 7],
-            &[16, 16, 32],
-            &[17, 17, 33],
-            &[2, 2, 1030],
-            &[300, 2, 3],
-            &[33, 40, 36],
-            &[24, 26, 32],
-            &[28, 25, 28],
-            &[21, 34, 43],
-            &[17, 33, 65],
-            &[50, 60, 70],
-            &[3000, 2, 5],
-            &[2, 2, 9000],
-            &[3, 4, 5, 11],
-            &[2, 1, 2, 2, 1, 3, 5, 7],
-        ],
-        (true, Shape::Line) => &[
-            &[0],
-            &[1],
-            &[17],
-            &[64],
-            &[513],
-            &[16_383],
-            &[16_384],
-            &[16_385],
-            &[20_000],
-            &[65_536],
-            &[65_537],
-            &[1, 300],
-            &[1, 20, 0],
-            &[40, 50],
-            &[17, 18, 20],
-        ],
-        (true, Shape::Plane) => &[
-            &[3, 2],
-            &[16, 16],
-            &[17, 65],
-            &[40, 50],
-            &[255, 63],
-            &[256, 64],
-            &[257, 65],
-            &[260, 130],
-            &[17, 18, 20],
-            &[3, 40, 50],
-        ],
-        (true, Shape::Cube) => &[
-            &[2, 2, 2],
-            &[3, 40, 50],
-            &[16, 16, 64],
-            &[17, 18, 20],
-            &[18, 17, 70],
-            &[17, 33, 65],
-            &[33, 20, 140],
-            &[2, 3, 4, 50],
-        ],
-    }
-}
-
-/// Extents of a chunk or a tile and a little more.
-fn middle(is_tiles: bool, shape: Shape) -> &'static [&'static [u64]] {
-    match (is_tiles, shape) {
-        (false, Shape::Line) => &[&[9000], &[8191], &[8192], &[16_400], &[8193]],
-        (false, Shape::Plane) => &[&[30, 300], &[91, 99]],
-        (false, Shape::Cube) => &[&[9, 20, 50], &[21, 20, 22]],
-        (true, Shape::Line) => &[&[17_500]],
-        (true, Shape::Plane) => &[&[130, 140]],
-        (true, Shape::Cube) => &[&[20, 18, 70]],
-    }
-}
-
-/// Every length to 4099, every plane to 40, every cube to 11 and as many larger ones to 40.
-fn small(shape: Shape) -> Vec<Vec<u64>> {
-    let mut rng = SmallRng::seed_from_u64(10);
-    let all = |most: u64, rank: u32| {
-        let digit = move |case: u64, i| case / most.pow(i) % most + 1;
-        (0..most.pow(rank)).map(move |case| (0..rank).rev().map(|i| digit(case, i)).collect())
-    };
-    match shape {
-        Shape::Line => (0..=4099).map(|length| vec![length]).collect(),
-        Shape::Plane => all(40, 2).collect(),
-        Shape::Cube => all(11, 3)
-            .flat_map(|cube: Vec<u64>| [cube, [(); 3].map(|()| rng.random_range(1..=40)).to_vec()])
-            .collect(),
-    }
-}
-
-/// Around the edges of warps, blocks, chunks and of 32 chunks, and any from 1 to 40, and larger.
-fn random(cell: Cell, count: usize) -> Vec<Vec<u64>> {
-    let mut rng = SmallRng::seed_from_u64(0xfe44_0500 + cell.number as u64);
-    let mut one = || {
-        let rng = &mut rng;
-        match (cell.shape, rng.random_range(0..6)) {
-            (Shape::Line, 0) => vec![rng.random_range(0..200)],
-            (Shape::Line, 1) => vec![32 * rng.random_range(1..300) + rng.random_range(0..3) - 1],
-            (Shape::Line, 2) => vec![8192 * rng.random_range(1..9) + rng.random_range(0..5) - 2],
-            (Shape::Line, 3) => vec![1024 * rng.random_range(1..40) + rng.random_range(0..3) - 1],
-            (Shape::Line, 4) => vec![rng.random_range(0..100_000)],
-            (Shape::Line, _) => vec![8192 * rng.random_range(30..70) + rng.random_range(0..40)],
-            (Shape::Plane, 0 | 1) => vec![rng.random_range(2..=40), rng.random_range(2..=40)],
-            (Shape::Plane, 2 | 3) => vec![rng.random_range(2..=600), rng.random_range(2..=600)],
-            (Shape::Plane, 4) => [(); 3].map(|()| rng.random_range(2..=40)).to_vec(),
-            (Shape::Plane, _) => vec![8 * rng.random_range(1..=40), 4 * rng.random_range(1..=150)],
-            (Shape::Cube, 0 | 1) => [(); 3].map(|()| rng.random_range(2..=90)).to_vec(),
-            (Shape::Cube, 2 | 3) => [(); 3].map(|()| 4 * rng.random_range(1..=20)).to_vec(),
-            (Shape::Cube, _) => [(); 3].map(|()| rng.random_range(2..=40)).to_vec(),
-        }
-    };
-    (0..count).map(|_| one()).collect()
 }
 
 /// Random cases of a cell: of blocks as many as the environment says, over all cells, and of tiles a fifteenth of it.
@@ -471,7 +290,7 @@ impl<'a, T: FromBits> Expected<'a, T> {
                 .decompress_part::<T>(stream, &self.part)
                 .map_err(said)?;
             let elements = elements_of(&self.part, layout.extents.lengths());
-            let expected: Vec<T> = elements.map(|at| self.values[at as usize]).collect();
+            let expected: Vec<T> = elements.map(|at| self.values[at]).collect();
             let what = format!("parts {:?}", self.part);
             same(&what, &found, &expected, |value| value.to_bits64())?;
         }
@@ -522,9 +341,9 @@ pub fn random_part(lengths: &[u64], seed: u64) -> Part {
 }
 
 /// The elements of a part, one by one.
-pub fn elements_of(part: &Part, lengths: &[u64]) -> Box<dyn Iterator<Item = u64>> {
+pub fn elements_of(part: &Part, lengths: &[u64]) -> Box<dyn Iterator<Item = usize>> {
     match part {
-        Part::Elements(range) => Box::new(range.clone()),
+        Part::Elements(range) => Box::new(range.start as usize..range.end as usize),
         Part::Box(ranges) => {
             let mut flat = vec![0];
             for (range, length) in ranges.iter().zip(lengths) {
@@ -534,74 +353,64 @@ pub fn elements_of(part: &Part, lengths: &[u64]) -> Box<dyn Iterator<Item = u64>
                 };
                 flat = flat.iter().flat_map(row).collect();
             }
-            Box::new(flat.into_iter())
+            Box::new(flat.into_iter().map(|at: u64| at as usize))
         }
     }
 }
 
-/// What became of a row.
+/// What became of a row, in a column for each of [`Machine::all`].
 pub struct Row {
     cell: Cell,
-    /// For each of [`Machine::all`] the number of cases, and those at fault.
-    columns: Vec<(usize, Vec<String>)>,
+    columns: Vec<Column>,
+}
+
+#[derive(Default)]
+struct Column {
+    cases: usize,
+    faults: Vec<String>,
 }
 
 /// Runs all cells on some machines.
 pub fn run(machines: &[Machine]) -> Vec<Row> {
     let cells = Cell::all();
-    let jobs: Vec<(Cell, Set)> = cells
-        .iter()
-        .flat_map(|cell| Set::ALL.map(|set| (*cell, set)))
-        .collect();
-    let done: Vec<Row> = jobs
-        .into_par_iter()
-        .with_max_len(1)
+    let sets_of = |cell: &Cell| Set::ALL.map(|set| (*cell, set));
+    let jobs: Vec<(Cell, Set)> = cells.iter().flat_map(sets_of).collect();
+    let jobs = jobs.into_par_iter().with_max_len(1);
+    let done: Vec<Vec<Column>> = jobs
         .map(|(cell, set)| run_set(cell, set, machines))
         .collect();
+    let row = |(cell, sets): (Cell, &[Vec<Column>])| Row {
+        cell,
+        columns: (0..sets[0].len())
+            .map(|i| Column {
+                cases: sets.iter().map(|set| set[i].cases).sum(),
+                faults: sets.iter().flat_map(|set| set[i].faults.clone()).collect(),
+            })
+            .collect(),
+    };
     let sets = done.chunks(Set::ALL.len());
-    sets.map(Row::of_sets).collect()
+    cells.into_iter().zip(sets).map(row).collect()
 }
 
-fn run_set(cell: Cell, set: Set, machines: &[Machine]) -> Row {
-    let mut columns: Vec<(usize, Vec<String>)> =
-        Machine::all().map(|_| Default::default()).collect();
-    let of_machine: Vec<(Machine, Vec<Case>)> = (machines.iter())
-        .map(|machine| (*machine, cell.cases(set, *machine)))
-        .collect();
-    let mut cases: Vec<&Case> = of_machine.iter().flat_map(|(_, cases)| cases).collect();
+fn run_set(cell: Cell, set: Set, machines: &[Machine]) -> Vec<Column> {
+    let of_machine = |machine: &Machine| (*machine, cell.cases(set, *machine));
+    let taken: Vec<(Machine, Vec<Case>)> = machines.iter().map(of_machine).collect();
+    let mut cases: Vec<&Case> = taken.iter().flat_map(|(_, cases)| cases).collect();
     cases.sort_by_key(|case| case.number);
     cases.dedup();
+    let mut columns: Vec<Column> = Machine::all().map(|_| Column::default()).collect();
     for case in cases {
-        let takes =
-            |(machine, cases): &(Machine, Vec<Case>)| cases.contains(case).then_some(*machine);
-        let takers: Vec<Machine> = of_machine.iter().filter_map(takes).collect();
+        let takers = taken.iter().filter(|(_, cases)| cases.contains(case));
+        let takers: Vec<Machine> = takers.map(|(machine, _)| *machine).collect();
         let faults = case.faults(&takers);
         for (machine, column) in Machine::all().zip(&mut columns) {
-            column.0 += usize::from(takers.contains(&machine));
+            column.cases += usize::from(takers.contains(&machine));
             let of_this = faults.iter().filter(|(found, _)| *found == machine);
-            column
-                .1
-                .extend(of_this.map(|(_, fault)| format!("{case:?}: {fault}")));
+            let named = of_this.map(|(_, fault)| format!("{case:?}: {fault}"));
+            column.faults.extend(named);
         }
     }
-    Row { cell, columns }
-}
-
-impl Row {
-    fn of_sets(sets: &[Self]) -> Self {
-        let mut columns: Vec<(usize, Vec<String>)> =
-            Machine::all().map(|_| Default::default()).collect();
-        for row in sets {
-            for (sum, column) in columns.iter_mut().zip(&row.columns) {
-                sum.0 += column.0;
-                sum.1.extend(column.1.iter().cloned());
-            }
-        }
-        Self {
-            cell: sets[0].cell,
-            columns,
-        }
-    }
+    columns
 }
 
 /// Prints the table, and panics if a cell is red, or empty on one of the machines that were asked.
@@ -609,36 +418,28 @@ pub fn report(rows: &[Row], asked: &[Machine]) {
     let here: Vec<(Machine, bool)> = Machine::all()
         .map(|machine| (machine, machine.is_here()))
         .collect();
-    print!("{:32}", "codec, shape, type; cases");
-    here.iter()
-        .for_each(|(machine, _)| print!("{:>12}", machine.name()));
-    println!();
+    let names = here
+        .iter()
+        .map(|(machine, _)| format!("{:>14}", machine.name()));
+    println!("{:32}{}", "codec, shape, type", names.collect::<String>());
     let mut wrong = Vec::new();
-    for row in rows {
-        print!("{:32}", row.cell);
-        for ((machine, is_here), (cases, faults)) in here.iter().zip(&row.columns) {
-            let text = match (asked.contains(machine), is_here) {
+    for Row { cell, columns } in rows {
+        print!("{cell:32}");
+        for ((machine, is_here), Column { cases, faults }) in here.iter().zip(columns) {
+            let is_asked = asked.contains(machine);
+            let text = match (is_asked, is_here) {
                 (true, _) if faults.is_empty() => cases.to_string(),
                 (true, _) => format!("{} RED/{cases}", faults.len()),
                 (false, true) => "not asked".to_owned(),
                 (false, false) => "missing".to_owned(),
             };
-            print!("{text:>12}");
-            if asked.contains(machine) && *cases == 0 {
-                wrong.push(format!("{} {}: no case", row.cell, machine.name()));
-            }
-            wrong.extend(
-                faults
-                    .first()
-                    .map(|fault| format!("{} {}: {fault}", row.cell, machine.name())),
-            );
+            print!("{text:>14}");
+            let empty = (is_asked && *cases == 0).then(|| "no case".to_owned());
+            let first = faults.first().cloned().or(empty);
+            wrong.extend(first.map(|fault| format!("{cell} {}: {fault}", machine.name())));
         }
         println!();
     }
-    assert!(
-        wrong.is_empty(),
-        "{} cells: {}",
-        wrong.len(),
-        wrong.join("\n")
-    );
+    let count = wrong.len();
+    assert!(wrong.is_empty(), "{count} cells: {}", wrong.join("\n"));
 }

@@ -3,6 +3,7 @@
 
 pub mod bare;
 pub mod damage;
+pub mod extents;
 pub mod fields;
 pub mod golden;
 pub mod judge;

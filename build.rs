@@ -1,5 +1,5 @@
-//! Which tests this machine can run: those of the vectorised versions of the CPU's code compare each with the portable
-//! one, and would compare that with itself where the processor has no AVX2. They are shown as ignored there.
+//! Which columns of the test matrix this machine has: the vectorised version of the CPU's code needs a processor with
+//! AVX2. Where it has none, the test that asks for the column is shown as ignored.
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");

@@ -218,7 +218,7 @@ fn lines(criterion: &mut Criterion) {
             bencher.iter(|| versions::compress(version, layout, bound(), black_box(&field)));
         });
         group.bench_function(BenchmarkId::new("decompress", version.name()), |bencher| {
-            bencher.iter(|| versions::decompress::<f32>(version, black_box(stream)));
+            bencher.iter(|| versions::decompress::<f32>(version, black_box(stream), None, true));
         });
     }
     group.finish();

@@ -88,25 +88,33 @@ impl<'a> Compressed<'a> {
 }
 
 #[test]
-fn the_choice_is_near_the_best() {
-    // More than the sample has: 128 chunks of 8192, or 16 tiles of 16,384.
+fn the_choice_is_near_the_best_at_a_coarse_bound() {
+    the_choice_is_near_the_best(1e-2);
+}
+
+#[test]
+fn the_choice_is_near_the_best_at_a_fine_bound() {
+    the_choice_is_near_the_best(1e-4);
+}
+
+fn the_choice_is_near_the_best(value: f64) {
+    // More than the sample has: 128 chunks of 8192, or 16 tiles of 16,384. At other extents the choice can be further from the
+    // best than is asserted here: docs/testing.md, "What the choice does not keep".
     let lengths = [80, 150, 190];
     for (i, field) in FIELDS.into_iter().enumerate() {
         let values = make(field, lengths, i as u64);
-        for value in [1e-2, 1e-4] {
-            let bound = Bound::range(value).expect("a bound");
-            let compressed = Compressed::new(&values, &lengths, bound);
-            for preset in Preset::ALL {
-                let (best, chosen) = compressed.best_and_chosen(preset);
-                // Of a field that is hardly there in its stream, a few tiles do not tell how much that is.
-                let next_to_nothing = size_of_val(&values[..]) / 256;
-                // Sampled tiles of two ranks are not of the same places.
-                assert!(
-                    chosen * 100 <= best * 108 || chosen <= next_to_nothing,
-                    "{} at {value}, {preset}: {chosen} bytes, and {best} would do",
-                    field.0
-                );
-            }
+        let bound = Bound::range(value).expect("a bound");
+        let compressed = Compressed::new(&values, &lengths, bound);
+        for preset in Preset::ALL {
+            let (best, chosen) = compressed.best_and_chosen(preset);
+            // Of a field that is hardly there in its stream, a few tiles do not tell how much that is.
+            let next_to_nothing = size_of_val(&values[..]) / 256;
+            // Sampled tiles of two ranks are not of the same places.
+            assert!(
+                chosen * 100 <= best * 108 || chosen <= next_to_nothing,
+                "{} at {value}, {preset}: {chosen} bytes, and {best} would do",
+                field.0
+            );
         }
     }
 }
@@ -142,35 +150,36 @@ fn of_small_fields_the_best_is_chosen() {
 }
 
 /// The default against every codec of every rank, those included that no preset chooses from.
-fn no_codec_is_much_shorter<T: FromBits>(kind: Kind, lengths: &[u64]) {
+fn no_codec_is_much_shorter<T: FromBits>(kind: Kind, bound: Bound, lengths: &[u64]) {
     let field = make_kind::<T>(kind, lengths.iter().product::<u64>() as usize, 5);
-    for bound in [Bound::range(1e-2), Bound::range(1e-4), Bound::abs(0.5)] {
-        let bound = bound.expect("a bound");
-        let small = Compressor::new(Preset::Small, bound).device(Device::Cpu);
-        let small = small.extents(lengths).expect("extents");
-        let bytes = small.compress(&field).expect("compresses").len();
-        for layout in [layouts(lengths), tile_layouts(lengths)].concat() {
-            let named = compressor(layout, bound, Device::Cpu).expect("a compressor");
-            let of_codec = named.compress(&field).expect("compresses").len();
-            // Parts of a stream begin at multiples of 16 bytes.
-            assert!(
-                bytes * 100 <= of_codec * 102 + 1600,
-                "{kind:?} {} {lengths:?} {bound:?}: {of_codec} bytes as {} of rank {}, and {bytes} by default",
-                T::DTYPE,
-                layout.codec,
-                layout.shape.rank()
-            );
-        }
+    let small = Compressor::new(Preset::Small, bound).device(Device::Cpu);
+    let small = small.extents(lengths).expect("extents");
+    let bytes = small.compress(&field).expect("compresses").len();
+    for layout in [layouts(lengths), tile_layouts(lengths)].concat() {
+        let named = compressor(layout, bound, Device::Cpu).expect("a compressor");
+        let of_codec = named.compress(&field).expect("compresses").len();
+        // Parts of a stream begin at multiples of 16 bytes.
+        assert!(
+            bytes * 100 <= of_codec * 102 + 1600,
+            "{kind:?} {} {lengths:?} {bound:?}: {of_codec} bytes as {} of rank {}, and {bytes} by default",
+            T::DTYPE,
+            layout.codec,
+            layout.shape.rank()
+        );
     }
 }
 
+/// Every kind meets every bound, and all extents; so do all bounds.
 #[test]
 fn no_codec_is_much_shorter_than_the_default() {
-    for kind in Kind::ALL {
-        no_codec_is_much_shorter::<f32>(kind, &[30_000]);
-        no_codec_is_much_shorter::<f32>(kind, &[100, 203]);
-        no_codec_is_much_shorter::<f32>(kind, &[24, 30, 31]);
-        no_codec_is_much_shorter::<f64>(kind, &[20, 30, 31]);
+    let bounds = [Bound::range(1e-2), Bound::range(1e-4), Bound::abs(0.5)];
+    let bounds = bounds.map(|bound| bound.expect("a bound"));
+    for (i, kind) in Kind::ALL.into_iter().enumerate() {
+        let bound = |turn: usize| bounds[(i + turn) % bounds.len()];
+        no_codec_is_much_shorter::<f32>(kind, bound(0), &[30_000]);
+        no_codec_is_much_shorter::<f32>(kind, bound(1), &[100, 203]);
+        no_codec_is_much_shorter::<f32>(kind, bound(2), &[24, 30, 31]);
+        no_codec_is_much_shorter::<f64>(kind, bound(i / 3), &[20, 30, 31]);
     }
 }
 

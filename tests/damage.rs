@@ -3,12 +3,17 @@
 
 mod common;
 
+use common::damage;
 use common::fields::{Kind, make};
+use common::machine::Machine;
 use common::{compressor, layouts};
 use ferrosz::codec::container::extents::Extents;
 use ferrosz::codec::container::header::{HEADER_BYTES, Header};
+use ferrosz::codec::container::table::Entry;
 use ferrosz::codec::{FormatError, oracle};
-use ferrosz::{Bound, Codec, Compressor, Decompressor, Device, Dtype, Error, Layout, Shape, info};
+use ferrosz::{
+    Bound, Codec, Compressor, Decompressor, Device, Dtype, Error, Layout, Part, Shape, info,
+};
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
 
@@ -60,6 +65,16 @@ fn every_flipped_bit_is_found() {
 }
 
 #[test]
+fn every_machine_finds_it() {
+    damage::is_found_by_all(&Machine::of_this_computer());
+}
+
+#[test]
+fn every_machine_refuses_a_prologue_whose_entry_has_a_length() {
+    damage::in_the_entry_of_a_prologue_is_found_by_all(&Machine::of_this_computer());
+}
+
+#[test]
 fn damage_stays_in_its_chunk() {
     let field = make::<f32>(Kind::Smooth, 40_000, 11);
     let stream = stream_of(Codec::PLAIN, Kind::Smooth, 40_000);
@@ -76,6 +91,31 @@ fn damage_stays_in_its_chunk() {
     let before = decoder.decompress_range::<f32>(&damaged, 0..chunk * 8192);
     assert_eq!(before.expect("not touched"), whole[..chunk as usize * 8192]);
     assert_eq!(field.len(), whole.len());
+}
+
+#[test]
+fn a_part_touches_no_other_chunk() {
+    let field = make::<f32>(Kind::Smooth, 64 * 64 * 64, 3);
+    let bound = Bound::range(1e-3).expect("a good bound");
+    let decoder = Decompressor::new().device(Device::Cpu);
+    for layout in layouts(&[64, 64, 64]) {
+        let stream = oracle::compress(layout, bound, &field);
+        // In the chunk behind the first, whatever its shape: all but the first is damaged.
+        let second = stream[HEADER_BYTES + 16..].first_chunk();
+        let second = Entry::from_bytes(second.expect("an entry"));
+        let mut damaged = stream.clone();
+        let payload = HEADER_BYTES + 16 * 32 + second.start as usize;
+        damaged[payload..].iter_mut().for_each(|byte| *byte ^= 0x55);
+        let part = Part::Box(vec![0..2, 0..16, 0..32]);
+        let found = decoder.decompress_part::<f32>(&damaged, &part);
+        let right = decoder
+            .decompress_part::<f32>(&stream, &part)
+            .expect("decompresses");
+        assert_eq!(found.expect("not touched"), right, "{layout:?}");
+        assert!(decode(&damaged).is_err());
+        let outside = Part::Elements(0..field.len() as u64 + 1);
+        assert!(decoder.decompress_part::<f32>(&stream, &outside).is_err());
+    }
 }
 
 #[test]

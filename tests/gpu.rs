@@ -8,20 +8,15 @@ mod common;
 mod graphs;
 
 use common::fields::{FromBits, Kind, make, make_long};
-use common::{bounds, compressor, judge::judge, layouts, tile_layouts};
-use ferrosz::codec::oracle;
+use common::machine::Machine;
+use common::{damage, layouts, matrix};
 use ferrosz::cuda::cudarc::driver::{CudaSlice, CudaStream};
 use ferrosz::cuda::{Gpu, Workspace};
 use ferrosz::{
     Bound, Codec, Compressor, Decompressor, Device, Dtype, Error, Extents, Layout, Part, Shape,
 };
-use rand::rngs::SmallRng;
-use rand::{RngExt, SeedableRng};
 use std::ops::Range;
 use std::sync::Arc;
-
-/// Cases of `random_cases`, if the environment does not say otherwise.
-const CASES: u64 = 6000;
 
 fn same_bits<T: FromBits>(a: &[T], b: &[T]) -> bool {
     bytemuck::cast_slice::<T, u8>(a) == bytemuck::cast_slice::<T, u8>(b)
@@ -38,116 +33,25 @@ fn line(codec: Codec, length: usize) -> Layout {
     Layout::new(codec, Shape::Line, Extents::line(length as u64))
 }
 
-/// Compresses on both, decompresses each stream on the other.
+/// What the matrix compares, of a field that is too large for it; the bytes of the stream.
 fn check<T: FromBits>(layout: Layout, bound: Bound, field: &[T], context: &str) -> usize {
-    let context = format!("{context}, {} {}: {bound:?}", layout.codec, layout.shape);
-    let compress = |device| {
-        compressor(layout, bound, device)
-            .and_then(|compressor| compressor.compress(field))
-            .unwrap_or_else(|error| panic!("{context}: {error}"))
-    };
-    let decompress = |device, stream: &[u8]| -> Vec<T> {
-        Decompressor::new()
-            .device(device)
-            .decompress(stream)
-            .unwrap_or_else(|error| panic!("{context}: {error}"))
-    };
-    let on_gpu = compress(Device::Cuda(0));
-    let on_cpu = compress(Device::Cpu);
-    if let Some(at) = on_gpu.iter().zip(&on_cpu).position(|(a, b)| a != b) {
-        panic!("{context}: byte {at} of {} differs", on_cpu.len());
-    }
-    assert_eq!(on_gpu.len(), on_cpu.len(), "{context}");
-    if field.len() < 40_000 {
-        assert!(
-            oracle::compress(layout, bound, field) == on_gpu,
-            "{context}"
-        );
-    }
-    let gpu_decoded = decompress(Device::Cuda(0), &on_cpu);
-    let cpu_decoded = decompress(Device::Cpu, &on_gpu);
-    assert!(same_bits(&gpu_decoded, &cpu_decoded), "{context}");
-    if let Err(wrong) = judge(bound, field, &gpu_decoded) {
-        panic!("{context}: {wrong}");
-    }
-    on_gpu.len()
+    matrix::check(&[Machine::Gpu], layout, bound, field, context).len()
 }
 
-fn random_case<T: FromBits>(rng: &mut SmallRng, case: u64) {
-    let kind = Kind::ALL[rng.random_range(0..Kind::ALL.len())];
-    let bounds = bounds();
-    let bound = bounds[rng.random_range(0..bounds.len())];
-    let lengths = random_extents(rng);
-    let layouts = layouts(&lengths);
-    let layout = layouts[rng.random_range(0..layouts.len())];
-    let field = make::<T>(kind, lengths.iter().product::<u64>() as usize, case);
-    check(
-        layout,
-        bound,
-        &field,
-        &format!("case {case}: {kind:?} of {lengths:?}"),
-    );
-}
-
-/// Around the edges of warps, blocks, chunks and of 32 chunks, and any from 1 to 40, and larger.
-fn random_extents(rng: &mut SmallRng) -> Vec<u64> {
-    let length = match rng.random_range(0..12) {
-        0 => rng.random_range(0..200),
-        1 => 32 * rng.random_range(1..300) + rng.random_range(0..3) - 1,
-        2 => 8192 * rng.random_range(1..9) + rng.random_range(0..5) - 2,
-        3 => 1024 * rng.random_range(1..40) + rng.random_range(0..3) - 1,
-        4 => rng.random_range(0..100_000),
-        5 => 8192 * rng.random_range(30..70) + rng.random_range(0..40),
-        6 => return vec![rng.random_range(1..=40), rng.random_range(1..=40)],
-        7 => return vec![rng.random_range(1..=600), rng.random_range(1..=600)],
-        8 => return vec![8 * rng.random_range(1..=40), 4 * rng.random_range(1..=150)],
-        9 => return (0..3).map(|_| rng.random_range(1..=90)).collect(),
-        10 => return (0..3).map(|_| 4 * rng.random_range(1..=20)).collect(),
-        _ => return (0..3).map(|_| rng.random_range(1..=40)).collect(),
-    };
-    vec![length]
+/// The matrix of `tests/matrix.rs` on the GPU, and as many random cases as FERROSZ_GPU_CASES says.
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn the_gpu_makes_and_reads_the_same() {
+    assert!(Machine::Gpu.is_here(), "there is no GPU");
+    let rows = matrix::run(&[Machine::Gpu]);
+    matrix::report(&rows, &[Machine::Gpu]);
 }
 
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn random_cases() {
-    let cases = std::env::var("FERROSZ_GPU_CASES")
-        .ok()
-        .and_then(|cases| cases.parse().ok())
-        .unwrap_or(CASES);
-    let mut rng = SmallRng::seed_from_u64(0xfe44_0500);
-    for case in 0..cases {
-        if rng.random() {
-            random_case::<f32>(&mut rng, case);
-        } else {
-            random_case::<f64>(&mut rng, case);
-        }
-    }
-    println!("{cases} cases, no difference");
-}
-
-/// The codecs of tiles, each with fields of one dimension, two and three.
-#[test]
-#[ignore = "needs an NVIDIA GPU"]
-fn random_tiles() {
-    let cases = std::env::var("FERROSZ_GPU_CASES").ok();
-    let rounds = cases.and_then(|cases| cases.parse().ok()).unwrap_or(CASES) / 400;
-    let mut rng = SmallRng::seed_from_u64(0x711e5);
-    let bounds = bounds();
-    for round in 0..rounds.max(1) {
-        let lengths = random_extents(&mut rng);
-        let length = lengths.iter().product::<u64>() as usize;
-        for layout in tile_layouts(&lengths) {
-            let kind = Kind::ALL[rng.random_range(0..Kind::ALL.len())];
-            let bound = bounds[rng.random_range(0..bounds.len())];
-            let context = format!("round {round}: {kind:?} of {lengths:?}");
-            if rng.random() {
-                check(layout, bound, &make::<f32>(kind, length, round), &context);
-            } else {
-                check(layout, bound, &make::<f64>(kind, length, round), &context);
-            }
-        }
-    }
+fn every_damage_is_found() {
+    damage::is_found_by_all(&[Machine::Gpu]);
+    damage::in_the_entry_of_a_prologue_is_found_by_all(&[Machine::Gpu]);
 }
 
 #[test]
@@ -199,46 +103,6 @@ fn large_planes_and_cubes() {
                 layout.codec, layout.shape
             );
         }
-    }
-}
-
-#[test]
-#[ignore = "needs an NVIDIA GPU"]
-fn parts_are_those_of_the_cpu() {
-    let mut rng = SmallRng::seed_from_u64(9);
-    for case in 0..400 {
-        let lengths = random_extents(&mut rng);
-        let layouts = layouts(&lengths);
-        let layout = layouts[rng.random_range(0..layouts.len())];
-        let field = make::<f32>(
-            Kind::NotFinite,
-            lengths.iter().product::<u64>() as usize,
-            case,
-        );
-        let bound = Bound::range(1e-3).expect("a good bound");
-        let stream = compressor(layout, bound, Device::Cpu)
-            .and_then(|compressor| compressor.compress(&field))
-            .expect("compresses");
-        let mut range = |length: u64| {
-            let (a, b) = (rng.random_range(0..=length), rng.random_range(0..=length));
-            let step = if case % 3 == 0 { 4 } else { 1 };
-            a.min(b) / step * step..a.max(b)
-        };
-        let part = if case % 2 == 0 {
-            Part::Elements(range(field.len() as u64))
-        } else {
-            Part::Box(lengths.iter().map(|length| range(*length)).collect())
-        };
-        let decode = |device| -> Vec<f32> {
-            let decoder = Decompressor::new().device(device);
-            decoder
-                .decompress_part(&stream, &part)
-                .expect("decompresses")
-        };
-        assert!(
-            same_bits(&decode(Device::Cuda(0)), &decode(Device::Cpu)),
-            "{layout:?} {part:?}"
-        );
     }
 }
 
@@ -407,33 +271,6 @@ fn bad_arguments() -> Result<(), Error> {
     ));
     assert!(matches!(Gpu::new(99), Err(Error::NoDevice { .. })));
     Ok(())
-}
-
-#[test]
-#[ignore = "needs an NVIDIA GPU"]
-fn damage_gives_the_error_of_the_cpu() {
-    let field = make::<f32>(Kind::NotFinite, 60_000, 5);
-    let bound = Bound::abs(0.01).expect("a good bound");
-    let mut rng = SmallRng::seed_from_u64(12);
-    for layout in [&[60_000][..], &[30, 50, 40]].into_iter().flat_map(layouts) {
-        let stream = compressor(layout, bound, Device::Cpu)
-            .and_then(|compressor| compressor.compress(&field))
-            .expect("compresses");
-        for _ in 0..150 {
-            let mut damaged = stream.clone();
-            let at = rng.random_range(0..damaged.len());
-            damaged[at] ^= 1 << rng.random_range(0..8);
-            let decode = |device, verify| {
-                let decoder = Decompressor::new().device(device).verify_checksums(verify);
-                decoder.decompress::<f32>(&damaged)
-            };
-            let on_cpu = decode(Device::Cpu, true).expect_err("damage is found");
-            let on_gpu = decode(Device::Cuda(0), true).expect_err("damage is found");
-            assert_eq!(on_cpu, on_gpu, "byte {at}");
-            // Without checksums there may be wrong values, but nothing else.
-            let _ = decode(Device::Cuda(0), false);
-        }
-    }
 }
 
 #[test]

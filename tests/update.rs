@@ -4,7 +4,7 @@
 mod common;
 
 use common::fields::{FromBits, Kind, make};
-use common::{compressor, judge::judge, layouts};
+use common::{compressor, judge::judge, layouts, matrix};
 use ferrosz::codec::container::checksum::checksum;
 use ferrosz::codec::container::chunk::Form;
 use ferrosz::codec::container::header::{HEADER_BYTES, Header};
@@ -53,18 +53,7 @@ fn random_part(rng: &mut SmallRng, lengths: &[u64]) -> Part {
 
 /// The elements of a part, in its order.
 fn elements_of(part: &Part, lengths: &[u64]) -> Vec<usize> {
-    match part {
-        Part::Elements(range) => (range.start as usize..range.end as usize).collect(),
-        Part::Box(ranges) => {
-            let pairs = ranges.iter().zip(lengths);
-            let flat = pairs.fold(vec![0], |flat: Vec<u64>, (range, length)| {
-                let rows = flat.iter();
-                rows.flat_map(|at| range.clone().map(move |i| i + at * length))
-                    .collect()
-            });
-            flat.into_iter().map(|at| at as usize).collect()
-        }
-    }
+    matrix::elements_of(part, lengths).collect()
 }
 
 /// Which chunk an element is in: the chunk's coordinates, in the dimensions longer than 1.

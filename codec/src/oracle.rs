@@ -130,6 +130,10 @@ fn read_chunks<'a>(
         }
         let mut range = entry.range();
         if let (0, Some(layout)) = (number, header.layout().tiles()) {
+            // The prologue says itself how long it is, and its entry nothing: FORMAT.md, section 15.
+            if !range.is_empty() {
+                return Err(ChunkFault::Length.in_chunk(0));
+            }
             let length = prologue_bytes(&layout, header.dtype, payload);
             range.end = entry.start + length.ok_or(ChunkFault::Length.in_chunk(0))?;
         }

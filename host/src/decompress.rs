@@ -198,7 +198,7 @@ impl Decompressor {
         bytes: &[u8],
         stream: &StreamRef<'_>,
         regions: &[Region],
-        mut values: &mut [T],
+        values: &mut [T],
         progress: &(dyn Fn(u64) + Sync),
     ) -> Result<(), Error> {
         // The kernels of tiles decode whole fields only. On the CPU only the chunks of the part are decoded.
@@ -211,18 +211,7 @@ impl Decompressor {
         };
         match backend {
             Backend::Cpu => {
-                for region in regions {
-                    let (out, rest) = values.split_at_mut(region.elements() as usize);
-                    cpu::blocks::decompress(
-                        Version::best(),
-                        stream,
-                        region,
-                        self.verify,
-                        out,
-                        progress,
-                    )?;
-                    values = rest;
-                }
+                self.run_on_cpu(Version::best(), stream, regions, values, progress)?;
             }
             Backend::Gpu(executor) => {
                 executor.decompress(bytes, stream, regions, self.verify, values)?;
@@ -230,6 +219,40 @@ impl Decompressor {
             }
         }
         Ok(())
+    }
+
+    fn run_on_cpu<T: Element>(
+        &self,
+        version: Version,
+        stream: &StreamRef<'_>,
+        regions: &[Region],
+        mut values: &mut [T],
+        progress: &(dyn Fn(u64) + Sync),
+    ) -> Result<(), Error> {
+        for region in regions {
+            let (out, rest) = values.split_at_mut(region.elements() as usize);
+            cpu::blocks::decompress(version, stream, region, self.verify, out, progress)?;
+            values = rest;
+        }
+        Ok(())
+    }
+
+    /// The whole field or a part of it on the CPU, by a version of its code.
+    pub(crate) fn decompress_by<T: Element>(
+        &self,
+        version: Version,
+        stream: &[u8],
+        part: Option<&Part>,
+    ) -> Result<Vec<T>, Error> {
+        let read = read::<T>(stream)?;
+        let regions = match part {
+            None => vec![Region::whole(&read.header.grid())],
+            Some(part) => part.regions(&read.header.layout())?,
+        };
+        let elements = regions.iter().map(|region| region.elements()).sum();
+        let mut values = try_zeroed::<T>(elements)?;
+        self.run_on_cpu(version, &read, &regions, &mut values, &|_| {})?;
+        Ok(values)
     }
 }
 

@@ -53,9 +53,7 @@ pub use update::{Update, compact};
 #[doc(hidden)]
 pub mod versions {
     pub use crate::cpu::Version;
-    use crate::memory::try_zeroed;
-    use crate::{Bound, Element, Error, Layout, cpu, decompress};
-    use ferrosz_codec::container::region::Region;
+    use crate::{Bound, Decompressor, Element, Error, Layout, Part, cpu};
 
     /// As [`crate::Compressor::compress`] on the CPU, with this version.
     ///
@@ -73,17 +71,19 @@ pub mod versions {
         Ok(stream)
     }
 
-    /// As [`crate::Decompressor::decompress`] on the CPU, with this version.
+    /// As [`crate::Decompressor`] on the CPU, with this version: the whole field or a part.
     ///
     /// # Errors
     ///
-    /// The errors of [`crate::Decompressor::decompress`] without a GPU.
-    pub fn decompress<T: Element>(version: Version, stream: &[u8]) -> Result<Vec<T>, Error> {
-        let stream = decompress::read::<T>(stream)?;
-        let mut values = try_zeroed::<T>(stream.header.elements())?;
-        let whole = Region::whole(&stream.header.grid());
-        cpu::blocks::decompress(version, &stream, &whole, true, &mut values, &|_| {})?;
-        Ok(values)
+    /// The errors of [`crate::Decompressor`] without a GPU.
+    pub fn decompress<T: Element>(
+        version: Version,
+        stream: &[u8],
+        part: Option<&Part>,
+        verify: bool,
+    ) -> Result<Vec<T>, Error> {
+        let decompressor = Decompressor::new().verify_checksums(verify);
+        decompressor.decompress_by(version, stream, part)
     }
 }
 

@@ -1,13 +1,16 @@
 //! Fields of every kind, and the judge of the bound.
 #![allow(dead_code, reason = "each test file uses its part")]
 
-pub mod check;
+pub mod damage;
 pub mod digest;
+pub mod extents;
 pub mod fields;
 pub mod golden;
 #[cfg(feature = "cuda")]
 pub mod graph;
 pub mod judge;
+pub mod machine;
+pub mod matrix;
 
 use ferrosz::{Bound, BoundMode, Codec, Compressor, Device, Error, Extents, Layout, Preset, Shape};
 

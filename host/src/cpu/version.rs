@@ -25,6 +25,9 @@ enum Kind {
 }
 
 impl Version {
+    /// The names of all versions that there are, also of those that other machines run.
+    pub const NAMES: [&str; 2] = ["avx2", "portable"];
+
     /// All versions that this machine can run, the fastest first.
     pub fn all() -> impl Iterator<Item = Self> {
         let kinds = [

@@ -1,0 +1,68 @@
+//! The matrix on the machines of this computer, and that it sees what is wrong. `tests/gpu.rs` runs it on a GPU.
+
+mod common;
+#[path = "matrix/special.rs"]
+mod special;
+
+use common::fields::{Kind, make};
+use common::judge::judge;
+use common::machine::Machine;
+use common::matrix;
+use ferrosz::codec::oracle;
+use ferrosz::versions::Version;
+use ferrosz::{Bound, Codec, Extents, Layout, Shape};
+
+#[test]
+fn every_machine_makes_and_reads_the_same() {
+    let machines = Machine::of_this_computer();
+    let rows = matrix::run(&machines);
+    matrix::report(&rows, &machines);
+}
+
+#[test]
+fn every_version_is_a_column() {
+    for version in Version::all() {
+        assert!(Version::NAMES.contains(&version.name()));
+    }
+}
+
+#[test]
+#[cfg_attr(
+    not(runs_avx2),
+    ignore = "this processor has no AVX2, and the matrix no column of it"
+)]
+fn no_version_is_missing() {
+    assert_eq!(Machine::cpu().len(), Version::NAMES.len());
+}
+
+#[test]
+fn the_judge_sees_what_is_wrong() {
+    let bound = Bound::abs(0.25).expect("a good bound");
+    let field = [1.0f32, 2.0, f32::NAN, f32::INFINITY];
+    let nan = field[2];
+    assert!(judge(bound, &field, &[1.25, 1.75, nan, f32::INFINITY]).is_ok());
+    assert!(judge(bound, &field, &[1.25f32.next_up(), 2.0, nan, f32::INFINITY]).is_err());
+    assert!(judge(bound, &field, &[1.0, 2.0, 0.0, f32::INFINITY]).is_err());
+    assert!(judge(bound, &field, &[1.0, 2.0, nan, f32::MAX]).is_err());
+    assert!(judge(bound, &field, &[1.0, f32::NAN, nan, f32::INFINITY]).is_err());
+    let other_nan = f32::from_bits(nan.to_bits() ^ 1);
+    assert!(judge(bound, &field, &[1.0, 2.0, other_nan, f32::INFINITY]).is_err());
+    assert!(judge(bound, &field, &field[..3]).is_err());
+}
+
+/// One bit of one body, and the judge sees it on every machine that is told to trust it.
+#[test]
+fn a_planted_difference_is_seen() {
+    let field = make::<f32>(Kind::Smooth, 5000, 1);
+    let bound = Bound::abs(0.01).expect("a good bound");
+    let layout = Layout::new(Codec::PLAIN, Shape::Line, Extents::line(5000));
+    let mut stream = oracle::compress(layout, bound, &field);
+    let at = stream.len() - 40;
+    stream[at] ^= 1;
+    for machine in Machine::of_this_computer() {
+        match machine.decompress_trusting(&stream) {
+            Ok(decoded) => assert!(judge(bound, &field, &decoded).is_err()),
+            Err(_) => assert_eq!(machine, Machine::Reference),
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! Fields and streams that no cell of the matrix has.
+
+use crate::common::fields::{Kind, make};
+use crate::common::judge::judge;
+use crate::common::machine::Machine;
+use crate::common::matrix::check;
+use crate::common::{compressor, layouts, tile_layouts};
+use ferrosz::codec::oracle;
+use ferrosz::{Bound, Decompressor, Device, Element, Error};
+use rand::rngs::SmallRng;
+use rand::{RngExt, SeedableRng};
+
+fn bits<T: Element>(values: &[T]) -> Vec<u64> {
+    values.iter().map(|value| value.to_bits64()).collect()
+}
+
+/// Bodies of every rate, which no field of a few kinds has.
+#[test]
+fn blocks_of_every_rate() {
+    for (seed, kind) in (0..).zip([Kind::Random, Kind::Steps, Kind::Offset]) {
+        let field = make::<f64>(kind, 20 * 24 * 28, seed);
+        for layout in layouts(&[20, 24, 28]) {
+            for power in -24..8 {
+                let bound = Bound::abs(2f64.powi(power)).expect("a good bound");
+                let stream = oracle::compress(layout, bound, &field);
+                let back = oracle::decompress(&stream).map(|back| bits::<f64>(&back));
+                let back = back.expect("decompresses");
+                for machine in Machine::cpu() {
+                    let found = machine.compress(layout, bound, &field);
+                    assert!(
+                        found.as_ref() == Ok(&stream),
+                        "{machine:?} {layout:?} {power}"
+                    );
+                    let found = machine.decompress::<f64>(&stream).expect("decompresses");
+                    assert!(bits(&found) == back, "{machine:?} {layout:?} {power}");
+                }
+            }
+        }
+    }
+}
+
+/// A wave has 64 chunks for each thread.
+#[test]
+fn fields_of_several_waves() {
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let field = make::<f32>(Kind::Sparse, 8192 * (64 * threads * 3 + 5) + 17, 2);
+    let bound = Bound::range(1e-3).expect("a good bound");
+    for layout in layouts(&[field.len() as u64]) {
+        let stream = oracle::compress(layout, bound, &field);
+        for machine in Machine::cpu() {
+            assert!(machine.compress(layout, bound, &field).as_ref() == Ok(&stream));
+        }
+        let compressor = compressor(layout, bound, Device::Cpu).expect("a compressor");
+        let mut exact = vec![0; stream.len()];
+        let length = compressor.compress_into(&field, &mut exact);
+        assert_eq!(length, Ok(stream.len()));
+        assert!(exact == stream);
+        let mut decoded = vec![1.0f32; field.len() + 3];
+        let decoder = Decompressor::new().device(Device::Cpu);
+        let count = decoder.decompress_into(&stream, &mut decoded);
+        assert_eq!(count, Ok(field.len()));
+        let back: Vec<f32> = oracle::decompress(&stream).expect("decompresses");
+        assert!(bits(&decoded[..field.len()]) == bits(&back));
+        assert_eq!(decoded[field.len()..], [1.0; 3]);
+        let short = compressor.compress_into(&field, &mut exact[1..]);
+        let needed = stream.len() as u64;
+        let too_small = Error::OutputTooSmall {
+            needed,
+            found: needed - 1,
+            unit: "bytes",
+        };
+        assert_eq!(short, Err(too_small));
+    }
+}
+
+/// What the originals exceed their bound for: see spec/ginterp, section 7.1, by 1.05 to 6,400 times.
+#[test]
+fn spikes_cost_ratio_and_no_more() {
+    let lengths = [40u64, 50, 36];
+    let length = lengths.iter().product::<u64>() as usize;
+    let bound = Bound::abs(1e-2).expect("a bound");
+    let mut rng = SmallRng::seed_from_u64(9);
+    let smooth: Vec<f32> = (0..length)
+        .map(|i| (i as f32 * 0.01).sin() + (i as f32 * 0.00031).cos())
+        .collect();
+    for spikes in [
+        &[1e4][..],
+        &[1e9],
+        &[f32::NAN, f32::INFINITY, -f32::INFINITY, 3e38, -1e4, 1e9],
+    ] {
+        let mut field = smooth.clone();
+        for _ in 0..length / 200 {
+            let spike = spikes[rng.random_range(0..spikes.len())];
+            field[rng.random_range(0..length)] = spike;
+        }
+        for layout in tile_layouts(&lengths) {
+            let stream = check(&Machine::cpu()[..1], layout, bound, &field, "spikes");
+            assert!(stream.len() < 4 * length, "{}", layout.codec);
+        }
+    }
+}
+
+/// Streams whose codes have a smaller radius than ours: what is known of a raw position depends on it.
+#[test]
+fn streams_of_other_radii_are_decoded() {
+    let bound = Bound::abs(1e-3).expect("a good bound");
+    let mut rng = SmallRng::seed_from_u64(21);
+    let mut raws = 0;
+    for lengths in [&[17_000][..], &[130, 70], &[18, 17, 66]] {
+        let length = lengths.iter().product::<u64>() as usize;
+        // Steps of up to some hundred bounds, and smooth stretches.
+        let mut level = 0.0f32;
+        let field: Vec<f32> = (0..length)
+            .map(|i| {
+                let most = if i / 3000 % 2 == 0 { 0.5f32 } else { 0.004 };
+                level += rng.random_range(-most..most);
+                level
+            })
+            .collect();
+        for layout in tile_layouts(lengths) {
+            let usual = oracle::compress(layout, bound, &field);
+            for radius in [1, 3, 60, 300] {
+                let stream = oracle::compress_with_radius(layout, bound, radius, &field);
+                raws += u32::from(stream.len() > usual.len());
+                let back: Vec<f32> = oracle::decompress(&stream).expect("decompresses");
+                judge(bound, &field, &back).expect("within the bound");
+                for machine in [Machine::cpu()[0], Machine::Emulator] {
+                    if machine == Machine::Emulator && radius != 60 {
+                        continue;
+                    }
+                    let found: Vec<f32> = machine.decompress(&stream).expect("decompresses");
+                    let context = format!("{machine:?}, {} {lengths:?} {radius}", layout.codec);
+                    assert!(bits(&found) == bits(&back), "{context}");
+                }
+            }
+        }
+    }
+    assert!(raws > 50, "{raws}");
+}

@@ -5,7 +5,7 @@
 //! cargo xtask resources     rewrite the files made from gpu-kernels/ptx: gpu-kernels/machine-code, and the table in
 //!                           docs/measurements/kernel-resources.md
 //! cargo xtask check         formatting, lints, PTX gates, tests
-//! cargo xtask check NAME    one gate of CI: ptx | features | targets | msrv | docs | package | size
+//! cargo xtask check NAME    one gate of CI: ptx | features | targets | msrv | docs | package | size | stacks
 //! cargo xtask bench ...     `ferrosz-lab bench ...`, built for release
 //! cargo xtask gpu-bundle    a folder that tests and times a GPU machine without Rust
 //! cargo xtask golden        rewrites tests/golden after a deliberate change of bytes, and says which files changed
@@ -22,6 +22,7 @@ mod package;
 mod packed;
 mod ptx;
 mod resources;
+mod stacks;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -43,11 +44,12 @@ fn main() -> ExitCode {
         ["check", "msrv"] => check::msrv(),
         ["check", "package"] => check::packages(),
         ["check", "size"] => check::size(),
+        ["check", "stacks"] => stacks::check(),
         ["bench", ref arguments @ ..] => bench(arguments),
         ["gpu-bundle"] => bundle::make(),
         ["golden"] => golden(),
         _ => {
-            let gates = "check ptx | features | targets | msrv | docs | package | size";
+            let gates = "check ptx | features | targets | msrv | docs | package | size | stacks";
             let others = "bench ARGUMENTS | gpu-bundle | golden";
             Err(format!("tasks: ptx | resources | check | {gates} | {others}").into())
         }

@@ -135,43 +135,46 @@ impl<'a, T: Element> ChunkDecoder<'a, T> {
         let output = Output::new(values);
         let chunks = region.chunks(grid);
         let [depth, height, width] = chunks.each_ref().map(|range| range.end - range.start);
-        let faults = (0..depth * height * width)
-            .into_par_iter()
-            .filter_map(|index| {
-                let at = [
-                    index / width / height,
-                    index / width % height,
-                    index % width,
-                ];
-                let at: [u64; 3] = std::array::from_fn(|i| chunks[i].start + at[i]);
-                let [_, rows, columns] = grid.chunks();
-                let chunk = (at[0] * rows + at[1]) * columns + at[2];
-                let result = self.decode_into(chunk, region, &output, progress);
-                result.err().map(|fault| (chunk, fault))
-            });
-        faults.collect()
+        let faults =
+            (0..depth * height * width)
+                .into_par_iter()
+                .map_init(chunk_buffer, |buffer, index| {
+                    let at = [
+                        index / width / height,
+                        index / width % height,
+                        index % width,
+                    ];
+                    let at: [u64; 3] = std::array::from_fn(|i| chunks[i].start + at[i]);
+                    let [_, rows, columns] = grid.chunks();
+                    let chunk = (at[0] * rows + at[1]) * columns + at[2];
+                    let result = self.decode_into(chunk, region, &output, buffer, progress);
+                    result.err().map(|fault| (chunk, fault))
+                });
+        faults.flatten_iter().collect()
     }
 
     /// Decodes all chunks without output; returns the faults of the chunks that cannot be decoded, in the order of
     /// their numbers.
     pub(crate) fn check(&self, progress: Progress<'_>) -> Vec<(u64, FormatError)> {
         let grid = &self.layout.grid;
-        let faults = (0..grid.chunk_count()).into_par_iter().filter_map(|chunk| {
+        let chunks = (0..grid.chunk_count()).into_par_iter();
+        let faults = chunks.map_init(chunk_buffer, |buffer, chunk| {
             let elements = grid.chunk(chunk).elements();
-            let mut values = [T::ZERO; CHUNK];
-            let result = self.decode(chunk, &mut values[..elements as usize]);
+            let result = self.decode(chunk, &mut buffer[..elements as usize]);
             progress(u64::from(elements));
             result.err().map(|fault| (chunk, fault))
         });
-        faults.collect()
+        faults.flatten_iter().collect()
     }
 
-    /// Decodes a chunk into its positions of the region's output, if it has an element of the region.
+    /// Decodes a chunk into its positions of the region's output, if it has an element of the region. The buffer holds
+    /// a chunk that is not a run of the output.
     fn decode_into(
         &self,
         chunk: u64,
         region: &Region,
         output: &Output<'_, T>,
+        buffer: &mut [T],
         progress: Progress<'_>,
     ) -> Result<(), FormatError> {
         let positions = self.layout.grid.chunk(chunk);
@@ -186,9 +189,8 @@ impl<'a, T: Element> ChunkDecoder<'a, T> {
             progress(elements);
             return result;
         }
+        let whole = &mut buffer[..elements as usize];
         if region.holds(&positions) {
-            let mut whole = [T::ZERO; CHUNK];
-            let whole = &mut whole[..elements as usize];
             let result = self.decode(chunk, whole);
             Self::copy_rows(&positions, whole, region, output);
             progress(elements);
@@ -199,8 +201,7 @@ impl<'a, T: Element> ChunkDecoder<'a, T> {
         if pieces.is_empty() {
             return Ok(());
         }
-        let mut whole = vec![T::ZERO; elements as usize];
-        let result = self.decode(chunk, &mut whole);
+        let result = self.decode(chunk, whole);
         for (from, at) in pieces {
             progress((from.end - from.start) as u64);
             // SAFETY: these are elements of this chunk, which no other chunk has.
@@ -268,4 +269,10 @@ impl<'a, T: Element> ChunkDecoder<'a, T> {
             )
             .map_err(|fault| fault.in_chunk(chunk))
     }
+}
+
+/// Room for the values of a chunk. It is not on the stack: compilers merge a closure's frame with those of rayon's
+/// recursion, and a thread's stack would hold the array once for each level.
+fn chunk_buffer<T: Element>() -> Vec<T> {
+    vec![T::ZERO; CHUNK]
 }

@@ -31,7 +31,9 @@
 //! it may differ from the toolchain of the build program. Without an assembler, the PTX is built all the same, and the
 //! driver of a GPU compiles it.
 
+mod blocks;
 mod compiler;
+mod dependence;
 mod directives;
 mod embed;
 mod error;
@@ -42,6 +44,8 @@ mod ptxas;
 mod rules;
 mod split;
 mod toolchain;
+mod uniform;
+mod values;
 
 pub use compiler::{Built, Compiler};
 pub use directives::with_directives;

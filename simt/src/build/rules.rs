@@ -1,7 +1,9 @@
 //! Rules for PTX: kinds of instructions that a project does not want.
 
 use super::split::{entry_name, function_name};
+use super::uniform::divergent_barriers;
 use std::borrow::ToOwned;
+use std::collections::BTreeSet;
 use std::fmt;
 use std::string::String;
 use std::vec::Vec;
@@ -24,6 +26,10 @@ pub enum Rule {
     /// A collective instruction of a warp or block in inline assembly. LLVM does not know that assembly can be
     /// collective, and may move it into a branch.
     CollectiveInAssembly,
+    /// A barrier of a block that only some of its threads may reach: the compiler has moved it into a branch or copied it,
+    /// which the emulator does not see, as it runs the source. A barrier that only some threads are meant to come to
+    /// (`bar.sync 1, 64`) counts as one, too.
+    DivergentBarrier,
 }
 
 /// An instruction that breaks a rule.
@@ -48,6 +54,7 @@ impl Rule {
         Self::Call,
         Self::LocalMemory,
         Self::CollectiveInAssembly,
+        Self::DivergentBarrier,
     ];
 
     /// The reason for the rule.
@@ -59,6 +66,7 @@ impl Rule {
             Self::Call => "a call",
             Self::LocalMemory => "an array in local memory",
             Self::CollectiveInAssembly => "a collective in inline assembly",
+            Self::DivergentBarrier => "a barrier that only some threads of the block reach",
         }
     }
 
@@ -75,12 +83,18 @@ impl Rule {
                 let is_old = ["shfl", "vote", "redux", "match", "bar", "barrier"].contains(&name);
                 instruction.is_in_assembly && (is_old || has("sync"))
             }
+            // It depends on the instructions around.
+            Self::DivergentBarrier => false,
         }
     }
 }
 
 /// The instructions of PTX that break one of these rules, in the order of the text.
 pub fn violations(ptx: &str, rules: &[Rule]) -> Vec<Violation> {
+    let barriers = match rules.contains(&Rule::DivergentBarrier) {
+        true => divergent_barriers(ptx),
+        false => BTreeSet::new(),
+    };
     let mut found = Vec::new();
     let mut entry = "";
     let mut is_in_assembly = false;
@@ -93,8 +107,11 @@ pub fn violations(ptx: &str, rules: &[Rule]) -> Vec<Violation> {
             _ => is_in_assembly,
         };
         let instructions: Vec<_> = instructions(line, is_in_assembly).collect();
-        let broken =
-            (rules.iter()).filter(|rule| instructions.iter().any(|code| rule.refuses(code)));
+        let is_broken = |rule: &Rule| match rule {
+            Rule::DivergentBarrier => barriers.contains(&number),
+            _ => instructions.iter().any(|code| rule.refuses(code)),
+        };
+        let broken = rules.iter().filter(|rule| is_broken(rule));
         found.extend(broken.map(|rule| Violation {
             entry: entry.to_owned(),
             line: number,

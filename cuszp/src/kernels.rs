@@ -5,9 +5,11 @@
 pub mod compress;
 pub mod decompress;
 
-use crate::aatrox;
+use crate::aatrox::layout::LAYER_BLOCKS;
+use crate::cuszp::framing::Framing;
+use crate::cuszp::layout::Layout;
+use crate::cuszp::mode::Mode;
 use crate::cuszp::rate::BlockKind;
-use crate::cuszp::{Framing, Layout, Mode};
 use ferrosz_codec::predict::group::Group;
 use ferrosz_codec::shape::{GROUP, Shape, StaticShape};
 use ferrosz_gpu_kernels::pipeline::blocks::CHUNK_THREADS;
@@ -133,7 +135,7 @@ impl Tile {
 }
 
 /// Tiles of a layer of AATROX.
-const LAYER_TILES: u64 = aatrox::LAYER_BLOCKS as u64 / CHUNK_THREADS as u64;
+const LAYER_TILES: u64 = LAYER_BLOCKS as u64 / CHUNK_THREADS as u64;
 
 /// Tiles of a stream of this layout.
 pub const fn tile_count(layout: &Layout) -> u64 {

@@ -1,13 +1,17 @@
 //! Streams of either format on machines that run kernels.
 
 #[cfg(feature = "cuda")]
-use crate::aatrox::AatroxError;
-use crate::aatrox::{self, Layout as AatroxLayout};
+use crate::aatrox::error::AatroxError;
+use crate::aatrox::layout::Layout as AatroxLayout;
+use crate::aatrox::params::Params as AatroxParams;
 #[cfg(feature = "cuda")]
 use crate::bare::Bare;
 #[cfg(feature = "cuda")]
-use crate::cuszp::CuszpError;
-use crate::cuszp::{self, Framing, Layout, Quantizer};
+use crate::cuszp::error::CuszpError;
+use crate::cuszp::framing::Framing;
+use crate::cuszp::layout::Layout;
+use crate::cuszp::params::Params as CuszpParams;
+use crate::cuszp::quantizer::Quantizer;
 use crate::error::Error;
 use crate::kernels::compress::BareCompress;
 use crate::kernels::decompress::BareDecompress;
@@ -59,7 +63,7 @@ impl<T: Element> BareStream<T> {
     }
 
     /// A stream of cuSZp's.
-    pub(crate) fn cuszp(params: &cuszp::Params<T>) -> Result<Self, Error> {
+    pub(crate) fn cuszp(params: &CuszpParams<T>) -> Result<Self, Error> {
         let layout = params.layout()?;
         Ok(Self {
             layout,
@@ -70,7 +74,7 @@ impl<T: Element> BareStream<T> {
     }
 
     /// A stream of AATROX's.
-    pub(crate) fn aatrox(params: &aatrox::Params<T>) -> Result<Self, Error> {
+    pub(crate) fn aatrox(params: &AatroxParams<T>) -> Result<Self, Error> {
         let elements = params.elements;
         let too_large = HostError::TooLarge {
             elements,

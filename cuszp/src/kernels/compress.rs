@@ -5,10 +5,12 @@
 //! bytes and such blocks.
 
 use crate::PACKAGE;
-use crate::aatrox;
+use crate::aatrox::layout::LAYER;
+use crate::cuszp::framing::chunk_blocks;
 use crate::cuszp::layout::Place;
+use crate::cuszp::mode::Mode;
+use crate::cuszp::quantizer::Quantizer;
 use crate::cuszp::rate::{ANOMALY_BYTES, Choice};
-use crate::cuszp::{Quantizer, chunk_blocks};
 use crate::kernels::{BareParams, Coder, QUADS, Tile, load_codes, quad_word, tile_blocks};
 use core::marker::PhantomData;
 use ferrosz_codec::Element;
@@ -286,9 +288,9 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
             .cast_signed();
         let first = self.tile.block * GROUP as u32;
         if first < self.params.layout.elements() {
-            if first.is_multiple_of(aatrox::LAYER as u32) {
+            if first.is_multiple_of(LAYER as u32) {
                 before = codes[0];
-                let layer = u64::from(first) / aatrox::LAYER as u64;
+                let layer = u64::from(first) / LAYER as u64;
                 let initials = u64::from(self.params.layout.blocks()) / 4;
                 t.store(
                     self.params.stream,
@@ -305,7 +307,7 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
     /// The block codec, which tells whether bodies may begin at any byte.
     #[inline(always)]
     fn body_codec(&self, coder: Coder) -> BlockCodec {
-        if coder.kind::<S>().mode == crate::cuszp::Mode::Outlier {
+        if coder.kind::<S>().mode == Mode::Outlier {
             BlockCodec::Outlier
         } else {
             BlockCodec::Plain

@@ -4,9 +4,11 @@
 //! gives wrong values or a fault, but no access outside of the views.
 
 use crate::PACKAGE;
-use crate::aatrox;
+use crate::aatrox::rate::rate_from_byte;
+use crate::cuszp::framing::Framing;
 use crate::cuszp::layout::Place;
-use crate::cuszp::{Framing, Mode, Quantizer};
+use crate::cuszp::mode::Mode;
+use crate::cuszp::quantizer::Quantizer;
 use crate::kernels::{BareParams, Coder, LAYER_TILES, QUADS, Tile, quad_word, store_codes};
 use core::marker::PhantomData;
 use ferrosz_codec::Element;
@@ -157,7 +159,7 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
         let kind = coder.kind::<S>();
         match coder {
             Coder::Cuszp(_) => kind.check(byte).ok().map(|()| kind.rate(byte)),
-            Coder::Aatrox => aatrox::rate_from_byte(byte),
+            Coder::Aatrox => rate_from_byte(byte),
         }
     }
 

@@ -1,5 +1,6 @@
 //! Decomposition and composition of host memory, on all devices.
 
+use crate::PACKAGE;
 use crate::code::Code;
 use crate::cpu;
 use crate::decomposition::Decomposition;
@@ -7,7 +8,7 @@ use crate::error::Error;
 use crate::gpu::{Compose, Decompose};
 use crate::interpolator::Interpolator;
 use ferrosz_codec::{Codec, Element};
-use ferrosz_host::internals::{Backend, Direction, Work};
+use ferrosz_host::internals::{Backend, Direction, Workload};
 use ferrosz_host::{Device, Error as HostError};
 use std::marker::PhantomData;
 
@@ -17,13 +18,9 @@ fn backend_for<T: Element>(
     direction: Direction,
     elements: u64,
 ) -> Result<Backend, HostError> {
-    // Other crates of a program may want GPUs, for which this one then has no code.
-    let device = match device {
-        Device::Auto if !cfg!(feature = "cuda") => Device::Cpu,
-        device => device,
-    };
     let bytes = elements.saturating_mul(T::BYTES as u64);
-    Backend::of(device, Work::new(direction, Codec::INTERP, bytes))
+    let workload = Workload::new(direction, Codec::INTERP, bytes);
+    Backend::of_package(&PACKAGE, device, workload)
 }
 
 impl Interpolator {

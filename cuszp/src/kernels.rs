@@ -9,7 +9,9 @@ use crate::aatrox::layout::LAYER_BLOCKS;
 use crate::cuszp::framing::Framing;
 use crate::cuszp::layout::Layout;
 use crate::cuszp::mode::Mode;
+use crate::cuszp::quantizer::Quantizer;
 use crate::cuszp::rate::BlockKind;
+use ferrosz_codec::Element;
 use ferrosz_codec::predict::group::Group;
 use ferrosz_codec::shape::{GROUP, Shape, StaticShape};
 use ferrosz_gpu_kernels::pipeline::blocks::CHUNK_THREADS;
@@ -90,6 +92,13 @@ pub struct BareParams {
 }
 
 impl BareParams {
+    /// The quantiser of elements of `E`.
+    #[inline(always)]
+    fn quantizer<E: Element>(&self) -> Quantizer<E> {
+        let [inverse, error] = self.quantizer.map(E::from_bits64);
+        Quantizer { inverse, error }
+    }
+
     /// Bytes that rate bytes may fill: all but those of version 1 in whole words.
     #[inline(always)]
     fn rates_room(&self) -> u64 {

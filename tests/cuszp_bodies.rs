@@ -2,11 +2,11 @@
 //!
 //! cuSZp's quantiser is written here as its format describes it, and its codes are coded by our block
 //! coder; the library's own streams must then hold the same rate bytes and bodies for all blocks with
-//! the same codes. That these are cuSZp's own bytes is for `cuszp/tests/cuszp.rs` to show.
+//! the same codes. That these are cuSZp's own bytes is for `cuszp/tests/cuszp/` to show.
 
 mod common;
 
-use common::fields::FromBits;
+use common::fields::{FromBits, flat_walk};
 use ferrosz::codec::code::fixed_length::block::{BODY_SCRATCH, SignedGroup, rate_of, write_body};
 use ferrosz::codec::code::fixed_length::rate::RateByte;
 use ferrosz::codec::container::chunk::{CHUNK, Form};
@@ -22,26 +22,8 @@ const LENGTHS: [usize; 3] = [100_000, 32_769, 1_000];
 /// The codecs with cuSZp's predictors.
 const CODECS: [BlockCodec; 3] = [BlockCodec::Fixed, BlockCodec::Plain, BlockCodec::Outlier];
 
-/// A random walk with flat stretches, in steps of 1/64.
-fn signal<T: FromBits>(length: usize) -> Vec<T> {
-    let mut state = 12_345u32;
-    let mut level = 0i32;
-    (0..length)
-        .map(|i| {
-            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-            level += ((state >> 16) & 255) as i32 - 127;
-            let is_flat = i % 4096 >= 3072;
-            T::from_f64(if is_flat {
-                0.0
-            } else {
-                f64::from(level) / 64.0
-            })
-        })
-        .collect()
-}
-
-/// cuSZp's code of a value: t = x * (0.5 / eb), halves rounded up but for -0.5 and below. All of
-/// the signal's are far from the range of i32.
+/// cuSZp's code of a value: t = x * (0.5 / eb), halves rounded up but for -0.5 and below. All codes of
+/// [`flat_walk`] are far from the ends of `i32`.
 fn cuszp_code<T: FromBits>(value: T, error: T) -> i32 {
     let half = T::from_f64(0.5);
     let inverse = half * error.reciprocal();
@@ -68,7 +50,7 @@ fn coded(codes: &[i32], codec: BlockCodec) -> (RateByte, Vec<u8>) {
 
 fn cuszp_codes<T: FromBits>(length: usize) -> Vec<i32> {
     let error = T::from_f64(0.05);
-    let values = signal::<T>(length);
+    let values = flat_walk::<T>(length);
     values.iter().map(|x| cuszp_code(*x, error)).collect()
 }
 
@@ -105,7 +87,7 @@ fn check_blocks<T: FromBits>() {
         .into_iter()
         .flat_map(|n| CODECS.map(|codec| (n, codec)))
     {
-        let values = signal::<T>(length);
+        let values = flat_walk::<T>(length);
         let compressor = Compressor::new(Codec::Blocks(codec), bound).device(Device::Cpu);
         let stream = compressor.compress(&values).expect("compresses");
         let quantizer = bound.resolve::<T>(&Default::default());

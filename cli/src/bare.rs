@@ -5,12 +5,13 @@ use crate::args::{
 };
 use crate::common::Common;
 use crate::failure::Failure;
-use crate::field_file::{self, Array, Field};
+use crate::field_file::{self, Array};
 use crate::files::Replace;
 use crate::location::Location;
-use crate::{output, report, stream_file};
+use crate::{output, report, stream_file, with_field};
+use ferrosz::codec::with_element;
 use ferrosz_cuszp::cuszp::{Framing, Mode, Params};
-use ferrosz_cuszp::{Dtype, Element, Error, Shape, aatrox, cuszp};
+use ferrosz_cuszp::{Element, Error, Shape, aatrox, cuszp};
 use serde_json::json;
 use std::time::Instant;
 
@@ -29,52 +30,32 @@ pub fn cuszp(action: &CuszpAction, common: &Common) -> Result<(), Failure> {
 
 fn cuszp_compress(args: &CuszpCompress, common: &Common) -> Result<(), Failure> {
     let job = Job::new("cuszp", &args.input, &args.output, args.replace, common)?;
-    let device = common.device;
-    let (flags, strict) = (&args.stream, args.strict);
-    match field_file::read(&args.input, &args.shape, None)? {
-        Field::F32(array) => {
-            let params = cuszp_params(flags, &array.extents, bound_f32(flags.abs)?)?;
-            let params = Params { strict, ..params };
-            job.compress(&array, |values| cuszp::compress_on(device, &params, values))
-        }
-        Field::F64(array) => {
-            let params = cuszp_params(flags, &array.extents, bound_f64(flags)?)?;
-            let params = Params { strict, ..params };
-            job.compress(&array, |values| cuszp::compress_on(device, &params, values))
-        }
-    }
+    let field = field_file::read(&args.input, &args.shape, None)?;
+    with_field!(field, array => {
+        let params = Params {
+            strict: args.strict,
+            ..cuszp_params(&args.stream, &array.extents)?
+        };
+        job.compress(&array, |values| {
+            cuszp::compress_on(common.device, &params, values)
+        })
+    })
 }
 
 fn cuszp_decompress(args: &CuszpDecompress, common: &Common) -> Result<(), Failure> {
     let job = Job::new("cuszp", &args.input, &args.output, args.replace, common)?;
-    let device = common.device;
-    let (flags, allow_missing) = (&args.stream, args.allow_missing);
-    let dims = &args.shape.dims.0;
-    match args.shape.dtype {
-        Dtype::F32 => {
-            let params = cuszp_params(flags, dims, bound_f32(flags.abs)?)?;
-            let params = Params {
-                allow_missing,
-                ..params
-            };
-            job.decompress(&args.shape, |stream| {
-                cuszp::decompress_on(device, &params, stream)
-            })
-        }
-        Dtype::F64 => {
-            let params = cuszp_params(flags, dims, bound_f64(flags)?)?;
-            let params = Params {
-                allow_missing,
-                ..params
-            };
-            job.decompress(&args.shape, |stream| {
-                cuszp::decompress_on(device, &params, stream)
-            })
-        }
-    }
+    with_element!(args.shape.dtype, E => {
+        let params = Params::<E> {
+            allow_missing: args.allow_missing,
+            ..cuszp_params(&args.stream, &args.shape.dims.0)?
+        };
+        job.decompress(&args.shape, |stream| {
+            cuszp::decompress_on(common.device, &params, stream)
+        })
+    })
 }
 
-fn cuszp_params<T>(flags: &CuszpFlags, extents: &[u64], error: T) -> Result<Params<T>, Failure> {
+fn cuszp_params<T: Element>(flags: &CuszpFlags, extents: &[u64]) -> Result<Params<T>, Failure> {
     let framing = if flags.v1 { Framing::V1 } else { Framing::V3 };
     let default_rank = match (flags.v1, extents.len()) {
         (true, _) | (_, 1) => Shape::Line,
@@ -93,9 +74,14 @@ fn cuszp_params<T>(flags: &CuszpFlags, extents: &[u64], error: T) -> Result<Para
         }
     };
     let mode = flags.mode.unwrap_or(Mode::Plain);
+    let abs = if flags.float_bound {
+        bound::<f32>(flags.abs)?.into()
+    } else {
+        flags.abs
+    };
     Ok(Params {
         framing,
-        ..Params::new(flags.rank.unwrap_or(default_rank), mode, dims, error)
+        ..Params::new(flags.rank.unwrap_or(default_rank), mode, dims, bound(abs)?)
     })
 }
 
@@ -105,70 +91,49 @@ fn cuszp_params<T>(flags: &CuszpFlags, extents: &[u64], error: T) -> Result<Para
 ///
 /// If files cannot be read or written, or the stream is damaged or has another format.
 pub fn aatrox(action: &AatroxAction, common: &Common) -> Result<(), Failure> {
-    let device = common.device;
     match action {
         AatroxAction::Compress(args) => {
             let job = Job::new("aatrox", &args.input, &args.output, args.replace, common)?;
-            match field_file::read(&args.input, &args.shape, None)? {
-                Field::F32(array) => {
-                    let params = aatrox_params(&array.extents, bound_f32(args.abs)?)?;
-                    job.compress(&array, |values| {
-                        aatrox::compress_on(device, &params, values)
-                    })
-                }
-                Field::F64(array) => {
-                    let params = aatrox_params(&array.extents, args.abs)?;
-                    job.compress(&array, |values| {
-                        aatrox::compress_on(device, &params, values)
-                    })
-                }
-            }
+            let field = field_file::read(&args.input, &args.shape, None)?;
+            with_field!(field, array => {
+                let params = aatrox_params(args.abs, &array.extents)?;
+                job.compress(&array, |values| {
+                    aatrox::compress_on(common.device, &params, values)
+                })
+            })
         }
         AatroxAction::Decompress(args) => {
             let job = Job::new("aatrox", &args.input, &args.output, args.replace, common)?;
-            let dims = &args.shape.dims.0;
-            match args.shape.dtype {
-                Dtype::F32 => {
-                    let params = aatrox_params(dims, bound_f32(args.abs)?)?;
-                    job.decompress(&args.shape, |stream| {
-                        aatrox::decompress_on(device, &params, stream)
-                    })
-                }
-                Dtype::F64 => {
-                    let params = aatrox_params(dims, args.abs)?;
-                    job.decompress(&args.shape, |stream| {
-                        aatrox::decompress_on(device, &params, stream)
-                    })
-                }
-            }
+            with_element!(args.shape.dtype, E => {
+                let params = aatrox_params::<E>(args.abs, &args.shape.dims.0)?;
+                job.decompress(&args.shape, |stream| {
+                    aatrox::decompress_on(common.device, &params, stream)
+                })
+            })
         }
     }
 }
 
-fn aatrox_params<T>(extents: &[u64], error: T) -> Result<aatrox::Params<T>, Failure> {
+fn aatrox_params<T: Element>(abs: f64, extents: &[u64]) -> Result<aatrox::Params<T>, Failure> {
     let elements = (extents.iter())
         .try_fold(1u64, |product, length| product.checked_mul(*length))
         .ok_or_else(|| Failure::usage("no computer can hold an array of these dimensions"))?;
-    Ok(aatrox::Params { elements, error })
+    Ok(aatrox::Params {
+        elements,
+        error: bound(abs)?,
+    })
 }
 
-/// The bound rounded to the nearest `f32`, as cuSZp rounds it.
-fn bound_f32(bound: f64) -> Result<f32, Failure> {
-    let rounded = bound as f32;
-    if rounded > 0.0 && rounded.is_finite() {
+/// The bound rounded to the nearest `T`, as cuSZp rounds it.
+fn bound<T: Element>(bound: f64) -> Result<T, Failure> {
+    let rounded = T::from_f64(bound);
+    if rounded > T::ZERO && rounded.is_finite() {
         Ok(rounded)
     } else {
         Err(Failure::usage(format_args!(
-            "the bound {bound:e} is not within the range of f32"
+            "the bound {bound:e} is not within the range of {}",
+            T::DTYPE
         )))
-    }
-}
-
-fn bound_f64(flags: &CuszpFlags) -> Result<f64, Failure> {
-    if flags.float_bound {
-        bound_f32(flags.abs).map(f64::from)
-    } else {
-        Ok(flags.abs)
     }
 }
 

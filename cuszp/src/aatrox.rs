@@ -14,119 +14,19 @@
 //!
 //! The quantiser is [`Quantizer`], cuSZp's, with its faults.
 
-use ferrosz_codec::code::fixed_length::rate::RateByte;
-use ferrosz_codec::shape::GROUP;
-use thiserror::Error;
-
-pub use crate::cuszp::Quantizer;
-
 #[cfg(feature = "host")]
 mod devices;
+pub mod error;
+pub mod layout;
+pub mod params;
+pub mod rate;
 #[cfg(feature = "host")]
 pub mod reference;
 
 #[cfg(feature = "host")]
 pub use crate::aatrox::devices::{compress, compress_on, decompress, decompress_on};
-
-/// Elements of a layer.
-pub const LAYER: usize = 32_768;
-
-/// Elements of a block.
-pub const BLOCK: usize = GROUP;
-
-/// Blocks of a layer.
-pub const LAYER_BLOCKS: usize = LAYER / BLOCK;
-
-/// Bytes of a layer's initial value.
-pub const INITIAL_BYTES: usize = 4;
-
-/// The parameters of a stream. The stream does not hold them; both sides must have the same.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Params<T> {
-    /// Number of elements.
-    pub elements: u64,
-    /// The absolute error bound.
-    pub error: T,
-}
-
-/// An AATROX stream that cannot be written or read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-#[non_exhaustive]
-pub enum AatroxError {
-    /// The number of elements is not the array's.
-    #[error("{needed} elements are announced, but the array has {found}")]
-    ElementCount {
-        /// Elements announced.
-        needed: u64,
-        /// Elements of the array.
-        found: u64,
-    },
-    /// There is not the memory for the array.
-    #[error("no memory for {elements} elements")]
-    OutOfMemory {
-        /// Elements.
-        elements: u64,
-    },
-    /// The stream ends within its rate bytes and initial values.
-    #[error("the stream ends within the {needed} bytes before its bodies, after {found}")]
-    CutInHead {
-        /// Bytes before the bodies.
-        needed: u64,
-        /// Bytes there are.
-        found: u64,
-    },
-    /// A rate byte above 32.
-    #[error(
-        "the rate byte {byte} of block {block} is corrupt: above 32; or the number of elements is \
-         not the stream's"
-    )]
-    CorruptRate {
-        /// The block's number.
-        block: u64,
-        /// Its rate byte.
-        byte: u8,
-    },
-    /// The stream ends early.
-    #[error("the stream is cut off: {found} bytes of {needed}")]
-    Truncated {
-        /// Bytes that it must have.
-        needed: u64,
-        /// Bytes there are.
-        found: u64,
-    },
-}
-
-/// Where a stream's sections begin.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Layout {
-    /// Layers.
-    pub layers: u64,
-}
-
-impl Layout {
-    /// For an array of this length.
-    #[inline(always)]
-    pub const fn new(elements: u64) -> Self {
-        Self {
-            layers: elements.div_ceil(LAYER as u64),
-        }
-    }
-
-    /// Bytes before the initial values: one for every block, in whole layers.
-    #[inline(always)]
-    pub const fn initials_start(self) -> u64 {
-        self.layers * LAYER_BLOCKS as u64
-    }
-
-    /// Bytes before the bodies.
-    #[inline(always)]
-    pub const fn payload_start(self) -> u64 {
-        self.layers * (LAYER_BLOCKS + INITIAL_BYTES) as u64
-    }
-}
-
-/// The rate of a rate byte; none if no encoder writes this byte.
-#[inline(always)]
-pub fn rate_from_byte(byte: u8) -> Option<RateByte> {
-    RateByte::from_byte(byte, false, 32)
-}
+pub use crate::aatrox::error::AatroxError;
+pub use crate::aatrox::layout::{BLOCK, INITIAL_BYTES, LAYER, LAYER_BLOCKS, Layout};
+pub use crate::aatrox::params::Params;
+pub use crate::aatrox::rate::rate_from_byte;
+pub use crate::cuszp::quantizer::Quantizer;

@@ -1,24 +1,25 @@
 //! A stream of one format or the other.
 
-use crate::{aatrox, cuszp};
+use crate::aatrox::params::Params as AatroxParams;
+use crate::cuszp::params::Params as CuszpParams;
 
 /// The format and the parameters of a stream without a header. Both sides must know them.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Bare<T> {
     /// A stream of cuSZp's.
-    Cuszp(cuszp::Params<T>),
+    Cuszp(CuszpParams<T>),
     /// A bare stream of AATROX's.
-    Aatrox(aatrox::Params<T>),
+    Aatrox(AatroxParams<T>),
 }
 
-impl<T> From<cuszp::Params<T>> for Bare<T> {
-    fn from(params: cuszp::Params<T>) -> Self {
+impl<T> From<CuszpParams<T>> for Bare<T> {
+    fn from(params: CuszpParams<T>) -> Self {
         Self::Cuszp(params)
     }
 }
 
-impl<T> From<aatrox::Params<T>> for Bare<T> {
-    fn from(params: aatrox::Params<T>) -> Self {
+impl<T> From<AatroxParams<T>> for Bare<T> {
+    fn from(params: AatroxParams<T>) -> Self {
         Self::Aatrox(params)
     }
 }

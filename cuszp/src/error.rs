@@ -1,7 +1,7 @@
 //! All that can go wrong on a device.
 
-use crate::aatrox::AatroxError;
-use crate::cuszp::CuszpError;
+use crate::aatrox::error::AatroxError;
+use crate::cuszp::error::CuszpError;
 use thiserror::Error;
 
 /// Why a stream is not read or written.

@@ -5,9 +5,13 @@
 pub mod compress;
 pub mod decompress;
 
-use crate::aatrox;
+use crate::aatrox::layout::LAYER_BLOCKS;
+use crate::cuszp::framing::Framing;
+use crate::cuszp::layout::Layout;
+use crate::cuszp::mode::Mode;
+use crate::cuszp::quantizer::Quantizer;
 use crate::cuszp::rate::BlockKind;
-use crate::cuszp::{Framing, Layout, Mode};
+use ferrosz_codec::Element;
 use ferrosz_codec::predict::group::Group;
 use ferrosz_codec::shape::{GROUP, Shape, StaticShape};
 use ferrosz_gpu_kernels::pipeline::blocks::CHUNK_THREADS;
@@ -88,6 +92,13 @@ pub struct BareParams {
 }
 
 impl BareParams {
+    /// The quantiser of elements of `E`.
+    #[inline(always)]
+    fn quantizer<E: Element>(&self) -> Quantizer<E> {
+        let [inverse, error] = self.quantizer.map(E::from_bits64);
+        Quantizer { inverse, error }
+    }
+
     /// Bytes that rate bytes may fill: all but those of version 1 in whole words.
     #[inline(always)]
     fn rates_room(&self) -> u64 {
@@ -133,7 +144,7 @@ impl Tile {
 }
 
 /// Tiles of a layer of AATROX.
-const LAYER_TILES: u64 = aatrox::LAYER_BLOCKS as u64 / CHUNK_THREADS as u64;
+const LAYER_TILES: u64 = LAYER_BLOCKS as u64 / CHUNK_THREADS as u64;
 
 /// Tiles of a stream of this layout.
 pub const fn tile_count(layout: &Layout) -> u64 {

@@ -1,13 +1,18 @@
 //! Streams of either format on machines that run kernels.
 
+use crate::PACKAGE;
 #[cfg(feature = "cuda")]
-use crate::aatrox::AatroxError;
-use crate::aatrox::{self, Layout as AatroxLayout};
+use crate::aatrox::error::AatroxError;
+use crate::aatrox::layout::Layout as AatroxLayout;
+use crate::aatrox::params::Params as AatroxParams;
 #[cfg(feature = "cuda")]
 use crate::bare::Bare;
 #[cfg(feature = "cuda")]
-use crate::cuszp::CuszpError;
-use crate::cuszp::{self, Framing, Layout, Quantizer};
+use crate::cuszp::error::CuszpError;
+use crate::cuszp::framing::Framing;
+use crate::cuszp::layout::Layout;
+use crate::cuszp::params::Params as CuszpParams;
+use crate::cuszp::quantizer::Quantizer;
 use crate::error::Error;
 use crate::kernels::compress::BareCompress;
 use crate::kernels::decompress::BareDecompress;
@@ -15,7 +20,7 @@ use crate::kernels::{BareParams, Coder, cell_count, tile_count};
 use ferrosz_codec::{Element, Shape, with_shape};
 use ferrosz_gpu_kernels::pipeline::cells;
 use ferrosz_host::internals::{
-    Backend, Call, Executor, Gpu, Work, blocks_of, fault_in, try_zeroed,
+    Backend, Call, Executor, Gpu, Workload, blocks_of, fault_in, try_zeroed,
 };
 use ferrosz_host::{Device, Error as HostError};
 use ferrosz_simt::View;
@@ -25,13 +30,9 @@ const RATE_OF_A_CORE: f64 = 0.3e9;
 
 /// Where a call on so many elements runs.
 pub(crate) fn backend_for<T: Element>(device: Device, elements: u64) -> Result<Backend, HostError> {
-    // Other crates of a program may want GPUs, for which this one then has no code.
-    let device = match device {
-        Device::Auto if !cfg!(feature = "cuda") => Device::Cpu,
-        device => device,
-    };
     let bytes = elements.saturating_mul(T::BYTES as u64);
-    Backend::of(device, Work::at_rate(RATE_OF_A_CORE, bytes))
+    let workload = Workload::at_rate(RATE_OF_A_CORE, bytes);
+    Backend::of_package(&PACKAGE, device, workload)
 }
 
 /// The layout, coder and quantiser of a stream, as the kernels have them.
@@ -59,7 +60,7 @@ impl<T: Element> BareStream<T> {
     }
 
     /// A stream of cuSZp's.
-    pub(crate) fn cuszp(params: &cuszp::Params<T>) -> Result<Self, Error> {
+    pub(crate) fn cuszp(params: &CuszpParams<T>) -> Result<Self, Error> {
         let layout = params.layout()?;
         Ok(Self {
             layout,
@@ -70,7 +71,7 @@ impl<T: Element> BareStream<T> {
     }
 
     /// A stream of AATROX's.
-    pub(crate) fn aatrox(params: &aatrox::Params<T>) -> Result<Self, Error> {
+    pub(crate) fn aatrox(params: &AatroxParams<T>) -> Result<Self, Error> {
         let elements = params.elements;
         let too_large = HostError::TooLarge {
             elements,
@@ -115,9 +116,22 @@ impl<T: Element> BareStream<T> {
         2 * tile_count(&self.layout)
     }
 
-    fn params(&self, elements: View<u32>, stream: View<u32>, cells: View<u64>) -> BareParams {
+    /// Clears the cells for a launch. Its number of blocks and its parameters; none if there are no tiles.
+    fn prepare<E: Executor>(
+        &self,
+        executor: &E,
+        elements: View<u32>,
+        stream: View<u32>,
+        cells: View<u64>,
+    ) -> Result<Option<(u32, BareParams)>, HostError> {
+        executor.clear(cells)?;
+        let tiles = tile_count(&self.layout);
+        if tiles == 0 {
+            return Ok(None);
+        }
+        let blocks = blocks_of::<T>(tiles, self.elements())?;
         let Quantizer { inverse, error } = self.quantizer;
-        BareParams {
+        let params = BareParams {
             elements,
             stream,
             cells,
@@ -125,7 +139,8 @@ impl<T: Element> BareStream<T> {
             payload_start: self.payload_start,
             quantizer: [inverse.to_bits64(), error.to_bits64()],
             coder: self.coder.id(),
-        }
+        };
+        Ok(Some((blocks, params)))
     }
 
     /// Asks for the compression of `input`. Nothing is allocated, and nothing waits.
@@ -136,13 +151,9 @@ impl<T: Element> BareStream<T> {
         stream: View<u32>,
         cells: View<u64>,
     ) -> Result<(), HostError> {
-        executor.clear(cells)?;
-        let tiles = tile_count(&self.layout);
-        if tiles == 0 {
+        let Some((blocks, params)) = self.prepare(executor, input, stream, cells)? else {
             return Ok(());
-        }
-        let blocks = blocks_of::<T>(tiles, self.elements())?;
-        let params = self.params(input, stream, cells);
+        };
         with_shape!(self.layout.shape(), S => executor.launch::<BareCompress<T, S>>(blocks, &params))
     }
 
@@ -155,13 +166,9 @@ impl<T: Element> BareStream<T> {
         output: View<u32>,
         cells: View<u64>,
     ) -> Result<(), HostError> {
-        executor.clear(cells)?;
-        let tiles = tile_count(&self.layout);
-        if tiles == 0 {
+        let Some((blocks, params)) = self.prepare(executor, output, stream, cells)? else {
             return Ok(());
-        }
-        let blocks = blocks_of::<T>(tiles, self.elements())?;
-        let params = self.params(output, stream, cells);
+        };
         with_shape!(self.layout.shape(), S => executor.launch::<BareDecompress<T, S>>(blocks, &params))
     }
 

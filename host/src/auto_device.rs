@@ -2,7 +2,7 @@
 //!
 //! A GPU must be started, and the data must travel to it and back. So small fields stay on the CPU, as does all work
 //! that the cores do as fast as the data travels; large fields of codecs that need much CPU time go to a GPU. The rates
-//! are those of [`Work::rate_of_a_core`] and of the constants below; `docs/measurements/presets.md` has their
+//! are those of [`rate_of_a_core`] and of the constants below; `docs/measurements/presets.md` has their
 //! measurements.
 
 use ferrosz_codec::Codec;
@@ -26,22 +26,22 @@ pub enum Direction {
     Decompress,
 }
 
-/// A call on host slices, as far as its time depends on it.
+/// The workload of a call on host slices: how many bytes, and how fast a core gets through them.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Work {
+pub struct Workload {
     /// Bytes of the field a second that a core gets through.
     rate: f64,
     /// Bytes of the elements that are compressed, or that are wanted.
     field_bytes: u64,
 }
 
-impl Work {
-    /// What a codec does.
+impl Workload {
+    /// That of a codec.
     pub fn new(direction: Direction, codec: Codec, field_bytes: u64) -> Self {
         Self::at_rate(rate_of_a_core(direction, codec), field_bytes)
     }
 
-    /// What a core does at so many bytes of the field a second.
+    /// That of code with which a core gets through so many bytes of the field a second.
     pub const fn at_rate(rate: f64, field_bytes: u64) -> Self {
         Self { rate, field_bytes }
     }
@@ -99,11 +99,11 @@ mod tests {
             (Compress, Codec::PLAIN, 17 * GIB, 1, true),
             (Compress, Codec::PLAIN, 0, 1, false),
         ] {
-            let work = Work::new(direction, codec, field_bytes);
+            let workload = Workload::new(direction, codec, field_bytes);
             assert_eq!(
-                work.is_faster_on_a_gpu(cores),
+                workload.is_faster_on_a_gpu(cores),
                 on_gpu,
-                "{work:?} on {cores} cores"
+                "{workload:?} on {cores} cores"
             );
         }
     }

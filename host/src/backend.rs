@@ -1,6 +1,6 @@
 //! The machines, and whole calls on host slices for machines that run kernels.
 
-use crate::auto_device::Work;
+use crate::auto_device::Workload;
 use crate::device::Device;
 use crate::error::Error;
 use crate::gpu::blocks::{enqueue_compress, enqueue_decompress, fault_in, workspace_cells};
@@ -16,6 +16,7 @@ use ferrosz_codec::container::region::Region;
 use ferrosz_codec::with_element;
 use ferrosz_codec::{Bound, Element};
 use ferrosz_gpu_kernels::pipeline::cells;
+use ferrosz_simt::Package;
 use std::collections::BTreeSet;
 
 /// The machine that a [`Device`] names.
@@ -46,16 +47,16 @@ pub trait Call {
 }
 
 impl Backend {
-    /// The machine for some work.
+    /// The machine for a workload.
     ///
     /// # Errors
     ///
     /// [`Error::NoDevice`] and [`Error::OldGpu`].
-    pub fn of(device: Device, work: Work) -> Result<Self, Error> {
+    pub fn of(device: Device, workload: Workload) -> Result<Self, Error> {
         match device {
             Device::Cpu => Ok(Self::Cpu),
             Device::Auto => Ok(
-                match work.is_faster_on_a_gpu(rayon::current_num_threads()) {
+                match workload.is_faster_on_a_gpu(rayon::current_num_threads()) {
                     true => cuda(0).map_or(Self::Cpu, Self::Gpu),
                     false => Self::Cpu,
                 },
@@ -65,9 +66,26 @@ impl Backend {
         }
     }
 
-    /// The device that [`Backend::of`] has for some work, which is never [`Device::Auto`].
-    pub(crate) fn device_for(device: Device, work: Work) -> Result<Device, Error> {
-        Ok(match (Self::of(device, work)?, device) {
+    /// As [`Backend::of`], for the kernels of another crate. A package without code for GPUs makes [`Device::Auto`] the
+    /// CPU: other crates of the program may want GPUs.
+    ///
+    /// # Errors
+    ///
+    /// As [`Backend::of`].
+    pub fn of_package(
+        package: &Package,
+        device: Device,
+        workload: Workload,
+    ) -> Result<Self, Error> {
+        match device {
+            Device::Auto if package.ptx.is_empty() => Ok(Self::Cpu),
+            device => Self::of(device, workload),
+        }
+    }
+
+    /// The device that [`Backend::of`] has for a workload, which is never [`Device::Auto`].
+    pub(crate) fn device_for(device: Device, workload: Workload) -> Result<Device, Error> {
+        Ok(match (Self::of(device, workload)?, device) {
             (Self::Cpu, _) => Device::Cpu,
             (Self::Gpu(_), Device::Auto) => Device::Cuda(0),
             (Self::Gpu(_), device) => device,

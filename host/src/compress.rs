@@ -1,6 +1,6 @@
 //! Compression of host slices.
 
-use crate::auto_device::{Direction, Work};
+use crate::auto_device::{Direction, Workload};
 use crate::backend::Backend;
 use crate::choose;
 use crate::cpu::blocks::Sink;
@@ -142,7 +142,7 @@ impl Compressor {
     /// [`Error::NotChosen`] if the codec is not yet chosen; [`Error::NoDevice`] and [`Error::OldGpu`].
     pub fn device_for(&self, elements: u64, dtype: Dtype) -> Result<Device, Error> {
         let codec = self.codec().ok_or(Error::NotChosen)?;
-        Backend::device_for(self.device, work(codec, elements, dtype))
+        Backend::device_for(self.device, workload(codec, elements, dtype))
     }
 
     /// The error bound.
@@ -285,7 +285,7 @@ impl Compressor {
         let chosen = self.choose(field)?;
         chosen.max_compressed_len(elements, T::DTYPE)?;
         let layout = chosen.layout_for(elements)?;
-        match Backend::of(self.device, work(layout.codec, elements, T::DTYPE))? {
+        match Backend::of(self.device, workload(layout.codec, elements, T::DTYPE))? {
             Backend::Cpu => {
                 cpu::blocks::compress(Version::best(), layout, self.bound, field, sink, progress)
             }
@@ -319,9 +319,9 @@ impl Compressor {
     }
 }
 
-fn work(codec: Codec, elements: u64, dtype: Dtype) -> Work {
+fn workload(codec: Codec, elements: u64, dtype: Dtype) -> Workload {
     let field_bytes = elements.saturating_mul(dtype.bytes() as u64);
-    Work::new(Direction::Compress, codec, field_bytes)
+    Workload::new(Direction::Compress, codec, field_bytes)
 }
 
 /// The start of a slice, to which a stream is written. `length` also counts the bytes that do not fit and are not

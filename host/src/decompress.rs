@@ -1,6 +1,6 @@
 //! Decompression to host slices.
 
-use crate::auto_device::{Direction, Work};
+use crate::auto_device::{Direction, Workload};
 use crate::backend::Backend;
 use crate::cpu::{self, Version};
 use crate::device::Device;
@@ -119,8 +119,8 @@ impl Decompressor {
         if header.codec.tiles().is_some() && (elements as u64) < header.elements() {
             return Ok(Device::Cpu);
         }
-        let work = work(header.codec, elements, header.dtype.bytes());
-        Backend::device_for(self.device, work)
+        let workload = workload(header.codec, elements, header.dtype.bytes());
+        Backend::device_for(self.device, workload)
     }
 
     /// Decompresses a whole stream into the start of `out`; returns the number of elements.
@@ -207,7 +207,7 @@ impl Decompressor {
         let backend = if is_part && codec.tiles().is_some() {
             Backend::Cpu
         } else {
-            Backend::of(self.device, work(codec, values.len(), T::BYTES))?
+            Backend::of(self.device, workload(codec, values.len(), T::BYTES))?
         };
         match backend {
             Backend::Cpu => {
@@ -256,9 +256,9 @@ impl Decompressor {
     }
 }
 
-fn work(codec: Codec, elements: usize, bytes: usize) -> Work {
+fn workload(codec: Codec, elements: usize, bytes: usize) -> Workload {
     let field_bytes = (elements as u64).saturating_mul(bytes as u64);
-    Work::new(Direction::Decompress, codec, field_bytes)
+    Workload::new(Direction::Decompress, codec, field_bytes)
 }
 
 /// A whole stream of `T`.

@@ -90,13 +90,13 @@ pub mod versions {
 /// What the crates `ferrosz-cuszp` and `ferrosz-stages` run their kernels with. It may change in any release.
 #[doc(hidden)]
 pub mod internals {
-    pub use crate::auto_device::{Direction, Work};
+    pub use crate::auto_device::{Direction, Workload};
     pub use crate::backend::{Backend, Call, Gpu};
     pub use crate::cpu::blocks::extremes;
-    pub use crate::gpu::blocks::{blocks_of, fault_in};
+    pub use crate::gpu::blocks::fault_in;
     #[cfg(feature = "cuda")]
     pub use crate::gpu::executor::cuda::{CudaExecutor, CudaMemory, words};
-    pub use crate::gpu::executor::{Executor, put};
+    pub use crate::gpu::executor::{Executor, blocks_of, put};
     pub use crate::gpu::resolve::enqueue_resolve;
     pub use crate::gpu::tiles::strides;
     pub use crate::gpu::tiles::tuning::{TuneJob, enqueue_tune};

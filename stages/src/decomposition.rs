@@ -1,13 +1,9 @@
 //! A field in parts.
 
 use crate::code::Code;
-use crate::cpu;
 use crate::error::Error;
-use crate::gpu::{Compose, backend_for};
 use crate::recipe::Recipe;
 use ferrosz_codec::Element;
-use ferrosz_host::Device;
-use ferrosz_host::internals::{Backend, Direction};
 
 /// A field in parts, with codes of type `C`.
 #[derive(Debug, Clone, PartialEq)]
@@ -26,29 +22,8 @@ pub struct Decomposition<T, C> {
 }
 
 impl<T: Element, C: Code> Decomposition<T, C> {
-    /// The field.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::BadDecomposition`] if the parts do not fit each other.
-    pub fn compose(&self) -> Result<Vec<T>, Error> {
-        self.compose_on(Device::default())
-    }
-
-    /// As [`Decomposition::compose`], where you say. The field is the same everywhere.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::BadDecomposition`]; [`Error::Ferrosz`].
-    pub fn compose_on(&self, device: Device) -> Result<Vec<T>, Error> {
-        self.check_lengths()?;
-        match backend_for::<T>(device, Direction::Decompress, self.codes.len() as u64)? {
-            Backend::Cpu => cpu::compose(self),
-            Backend::Gpu(gpu) => gpu.run(Compose(self)),
-        }
-    }
-
-    fn check_lengths(&self) -> Result<(), Error> {
+    /// Whether the parts are as long as the recipe says.
+    pub(super) fn check_lengths(&self) -> Result<(), Error> {
         let recipe = &self.recipe;
         let what = if recipe.width != C::WIDTH {
             "the codes are not of the recipe's width"

@@ -14,35 +14,20 @@ use ferrosz_codec::bound::Extremes;
 use ferrosz_codec::predict::interp::resolved::{WORDS, Words};
 use ferrosz_codec::predict::interp::tune::search::Search;
 use ferrosz_codec::tile::TileGrid;
-use ferrosz_codec::{Codec, Element, with_shape};
+use ferrosz_codec::{Element, with_shape};
 use ferrosz_gpu_kernels::pipeline::cells::{self, Fault};
 use ferrosz_gpu_kernels::pipeline::tiles::codes::REGION_WORDS;
 use ferrosz_gpu_kernels::predict::interp::InterpParams;
 use ferrosz_gpu_kernels::predict::interp::predict::Predict;
 use ferrosz_gpu_kernels::predict::interp::prepare::{CELLS, PARAMETER_WORDS};
 use ferrosz_gpu_kernels::predict::interp::reconstruct::Reconstruct;
+use ferrosz_host::Error as HostError;
 use ferrosz_host::internals::{
-    Backend, Call, Direction, Executor, Sections, TuneJob, Work, blocks_of, enqueue_resolve,
-    enqueue_tune, put, strides, try_zeroed,
+    Call, Executor, Sections, TuneJob, blocks_of, enqueue_resolve, enqueue_tune, put, strides,
+    try_zeroed,
 };
-use ferrosz_host::{Device, Error as HostError};
 use ferrosz_simt::View;
 use std::marker::PhantomData;
-
-/// Where a call on so many elements runs.
-pub(super) fn backend_for<T: Element>(
-    device: Device,
-    direction: Direction,
-    elements: u64,
-) -> Result<Backend, HostError> {
-    // Other crates of a program may want GPUs, for which this one then has no code.
-    let device = match device {
-        Device::Auto if !cfg!(feature = "cuda") => Device::Cpu,
-        device => device,
-    };
-    let bytes = elements.saturating_mul(T::BYTES as u64);
-    Backend::of(device, Work::new(direction, Codec::INTERP, bytes))
-}
 
 /// The workspace of a call.
 pub(super) struct Workspace {

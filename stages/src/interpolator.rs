@@ -1,10 +1,7 @@
 //! The interpolator: the parameters of decompositions.
 
 use crate::code::Code;
-use crate::cpu;
-use crate::decomposition::Decomposition;
 use crate::error::Error;
-use crate::gpu::{Decompose, backend_for};
 use crate::order::CodeOrder;
 use ferrosz_codec::bound::Extremes;
 use ferrosz_codec::container::extents::Extents;
@@ -13,9 +10,8 @@ use ferrosz_codec::predict::interp::tune::Tuning;
 use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::tile::TileGrid;
 use ferrosz_codec::{Bound, BoundMode, Element, Shape};
-use ferrosz_host::internals::{Backend, Direction, extents};
+use ferrosz_host::internals::extents;
 use ferrosz_host::{Device, Error as HostError, Length};
-use std::marker::PhantomData;
 
 /// Decomposes fields. Its parameters are set once, and serve any number of fields.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -27,7 +23,7 @@ pub struct Interpolator {
     pub(crate) tuning: Tuning,
     pub(crate) radius: Option<u32>,
     pub(crate) order: CodeOrder,
-    device: Device,
+    pub(crate) device: Device,
 }
 
 impl Interpolator {
@@ -116,29 +112,6 @@ impl Interpolator {
     pub fn device(mut self, device: Device) -> Self {
         self.device = device;
         self
-    }
-
-    /// Decomposes a field.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::BadRadius`] if it is not one of codes of type `C`; [`Error::Ferrosz`]: [`HostError::ExtentsMismatch`],
-    /// [`HostError::TooLarge`] if the field has 2^32 elements or more, and those of the device.
-    pub fn decompose<T: Element, C: Code>(
-        &self,
-        field: &[T],
-    ) -> Result<Decomposition<T, C>, Error> {
-        self.check_radius::<C>()?;
-        let grid = self.grid_for::<T>(field.len() as u64)?;
-        match backend_for::<T>(self.device, Direction::Compress, grid.elements())? {
-            Backend::Cpu => cpu::decompose(self, &grid, field),
-            Backend::Gpu(gpu) => gpu.run(Decompose {
-                interpolator: self,
-                grid: &grid,
-                field,
-                codes: PhantomData,
-            }),
-        }
     }
 
     /// Whether codes of type `C` can have the radius.

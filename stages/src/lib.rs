@@ -50,6 +50,8 @@ mod decomposition;
 #[cfg(feature = "cuda")]
 mod device_memory;
 #[cfg(feature = "host")]
+mod devices;
+#[cfg(feature = "host")]
 mod error;
 #[cfg(feature = "host")]
 mod gpu;

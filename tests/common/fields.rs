@@ -129,3 +129,21 @@ pub fn make_long<T: FromBits>(kind: Kind, length: usize, seed: u64) -> Vec<T> {
         .take(length)
         .collect()
 }
+
+/// The signal of cuSZp's published digests: a random walk with flat stretches, in steps of 1/64.
+pub fn flat_walk<T: FromBits>(length: usize) -> Vec<T> {
+    let mut state = 12_345u32;
+    let mut level = 0i32;
+    (0..length)
+        .map(|i| {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            level += ((state >> 16) & 255) as i32 - 127;
+            let is_flat = i % 4096 >= 3072;
+            T::from_f64(if is_flat {
+                0.0
+            } else {
+                f64::from(level) / 64.0
+            })
+        })
+        .collect()
+}

@@ -1,8 +1,10 @@
 //! The bare AATROX byte stream, read and written on all devices.
 
+use crate::aatrox::error::AatroxError;
+use crate::aatrox::layout::LAYER;
+use crate::aatrox::params::Params;
 use crate::aatrox::reference::{self, Decoder};
-use crate::aatrox::{AatroxError, LAYER, Params};
-use crate::cuszp::Quantizer;
+use crate::cuszp::quantizer::Quantizer;
 use crate::error::Error;
 use crate::stream::{self, BareStream};
 use ferrosz_codec::Element;

@@ -1,12 +1,16 @@
 //! Whole streams: layers in any order, and the serial functions made of them.
 
-use super::*;
+use crate::aatrox::error::AatroxError;
+use crate::aatrox::layout::{BLOCK, INITIAL_BYTES, LAYER, LAYER_BLOCKS, Layout};
+use crate::aatrox::params::Params;
+use crate::aatrox::rate::rate_from_byte;
+use crate::cuszp::quantizer::Quantizer;
+use core::ops::Range;
 use ferrosz_codec::code::fixed_length::block::{BODY_SCRATCH, SignedGroup, read_body, write_body};
+use ferrosz_codec::code::fixed_length::rate::RateByte;
 use ferrosz_codec::element::Element;
 use ferrosz_codec::predict::difference;
 use ferrosz_codec::shape::Shape;
-
-use core::ops::Range;
 
 /// Compresses an array.
 ///

@@ -1,7 +1,8 @@
 //! cuSZp's own byte streams, read and written on all devices.
 
+use crate::cuszp::error::CuszpError;
+use crate::cuszp::params::Params;
 use crate::cuszp::reference::{Decoder, Encoder};
-use crate::cuszp::{CuszpError, Params};
 use crate::error::Error;
 use crate::stream::{self, BareStream};
 use ferrosz_codec::Element;

@@ -1,6 +1,7 @@
 //! Which element lies at which position of which block (cuSZp stream, sections 2 and 6).
 
-use crate::cuszp::{CuszpError, Framing};
+use crate::cuszp::error::CuszpError;
+use crate::cuszp::framing::Framing;
 use core::ops::Range;
 use ferrosz_codec::shape::Shape;
 

@@ -1,6 +1,7 @@
 //! Rate bytes: how a block is stored, and so how long its body is (cuSZp stream, sections 7, 8).
 
-use crate::cuszp::{Mode, RateFault};
+use crate::cuszp::error::RateFault;
+use crate::cuszp::mode::Mode;
 use ferrosz_codec::code::fixed_length::rate::RateByte;
 use ferrosz_codec::shape::Shape;
 

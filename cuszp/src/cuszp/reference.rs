@@ -1,16 +1,19 @@
 //! Whole streams: an encoder of any range of chunks and a decoder of any span, and the serial
 //! functions made of them.
 
+use crate::cuszp::error::CuszpError;
+use crate::cuszp::framing::{Framing, chunk_blocks};
+use crate::cuszp::layout::{Corner, Layout, Place};
+use crate::cuszp::params::Params;
+use crate::cuszp::quantizer::Quantizer;
 use crate::cuszp::rate::BlockKind;
-use crate::cuszp::{CuszpError, Layout, Params, Quantizer, chunk_blocks, layout, strict};
+use crate::cuszp::strict;
+use core::ops::Range;
 use ferrosz_codec::code::fixed_length::block::{BODY_SCRATCH, SignedGroup, read_body, write_body};
 use ferrosz_codec::code::fixed_length::rate::RateByte;
 use ferrosz_codec::element::Element;
 use ferrosz_codec::predict::group::Group;
 use ferrosz_codec::shape::{GROUP, Shape};
-
-use core::ops::Range;
-use layout::{Corner, Place};
 
 /// A block's codes or differences; a line's second group is not there, and 0.
 type Block = [Group; 2];
@@ -405,10 +408,10 @@ fn check_length<T: Element>(
     let has_one_chunk = layout.blocks() <= chunk_blocks(params.shape, T::DTYPE);
     let gap = layout.payload_start() - blocks;
     match (params.framing, needed - found) {
-        (crate::cuszp::Framing::V3, _) if has_one_chunk && found == blocks => {
+        (Framing::V3, _) if has_one_chunk && found == blocks => {
             Err(CuszpError::PayloadMissing { needed, found })
         }
-        (crate::cuszp::Framing::V3, missing) if !has_one_chunk && missing == gap => {
+        (Framing::V3, missing) if !has_one_chunk && missing == gap => {
             if params.allow_missing {
                 Ok(())
             } else {

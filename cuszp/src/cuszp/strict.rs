@@ -1,7 +1,9 @@
 //! The refusals of the strict encoder.
 
+use crate::cuszp::error::Refusal;
+use crate::cuszp::params::Params;
+use crate::cuszp::quantizer::Quantizer;
 use crate::cuszp::rate::{BlockKind, Choice};
-use crate::cuszp::{Params, Quantizer, Refusal};
 use ferrosz_codec::element::Element;
 use ferrosz_codec::quantize::field::is_within;
 use ferrosz_codec::shape::Shape;

@@ -5,10 +5,11 @@
 //! bytes and such blocks.
 
 use crate::PACKAGE;
-use crate::aatrox;
+use crate::aatrox::layout::LAYER;
+use crate::cuszp::framing::chunk_blocks;
 use crate::cuszp::layout::Place;
+use crate::cuszp::mode::Mode;
 use crate::cuszp::rate::{ANOMALY_BYTES, Choice};
-use crate::cuszp::{Quantizer, chunk_blocks};
 use crate::kernels::{BareParams, Coder, QUADS, Tile, load_codes, quad_word, tile_blocks};
 use core::marker::PhantomData;
 use ferrosz_codec::Element;
@@ -52,8 +53,12 @@ impl<E: Element, S: StaticShape> Kernel for BareCompress<E, S> {
     fn run<T: Thread>(t: T, params: &BareParams) {
         let coder = Coder::from_id(params.coder);
         let tile = Tile::take::<T, S>(t, params, SHARED.ticket);
-        let work = Work::<E, S>::new(params, tile);
-        let differences = work.differences(t, coder);
+        let encoder = TileEncoder::<E, S> {
+            params,
+            tile,
+            kind: PhantomData,
+        };
+        let differences = encoder.differences(t, coder);
         let mut group = SignedGroup::split(&differences);
         group.signs = t.opaque(group.signs);
         let (first, others) = first_and_others::<T, S>(t, &group);
@@ -61,9 +66,9 @@ impl<E: Element, S: StaticShape> Kernel for BareCompress<E, S> {
         let rate = coder.kind::<S>().rate(choice.byte);
         let sizes = Size::of_block::<S>(coder, choice, rate).only_if(is_first::<T, S>(t));
         let positions = block_sum::<T, CHUNK_WARPS>(t, sizes.pack(), SHARED.sums);
-        work.publish(t, Size::unpack(positions.total));
+        encoder.publish(t, Size::unpack(positions.total));
         let total = Size::unpack(positions.total).bytes;
-        work.clear_image(t, coder, total);
+        encoder.clear_image(t, coder, total);
         let block_bytes = rate.body_bytes(groups::<S>()) - sizes.bytes;
         let at = Size::unpack(positions.before).bytes - block_bytes;
         write_body(
@@ -73,11 +78,11 @@ impl<E: Element, S: StaticShape> Kernel for BareCompress<E, S> {
             group,
             rate,
             at,
-            work.body_codec(coder),
+            encoder.body_codec(coder),
         );
-        work.write_rate(t, choice.byte);
-        let start = work.find_start(t, positions);
-        work.copy_image(t, params.payload_start + start, total);
+        encoder.write_rate(t, choice.byte);
+        let start = encoder.find_start(t, positions);
+        encoder.copy_image(t, params.payload_start + start, total);
     }
 }
 
@@ -179,30 +184,15 @@ const fn holes_in(state: u64) -> u64 {
     (state >> STATE_SHIFT) * ANOMALY_BYTES as u64
 }
 
-/// One tile's task.
-struct Work<'a, E, S> {
+/// Encodes a tile: its elements in, its bodies and rate bytes out.
+struct TileEncoder<'a, E, S> {
     params: &'a BareParams,
     tile: Tile,
     kind: PhantomData<(E, S)>,
 }
 
-impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
+impl<E: Element, S: StaticShape> TileEncoder<'_, E, S> {
     const WORDS: u64 = E::WORDS as u64;
-
-    #[inline(always)]
-    fn new(params: &'a BareParams, tile: Tile) -> Self {
-        Self {
-            params,
-            tile,
-            kind: PhantomData,
-        }
-    }
-
-    #[inline(always)]
-    fn quantizer(&self) -> Quantizer<E> {
-        let [inverse, error] = self.params.quantizer.map(E::from_bits64);
-        Quantizer { inverse, error }
-    }
 
     /// This thread's differences; 0 at positions that hold nothing.
     #[inline(always)]
@@ -241,7 +231,7 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
     #[inline(always)]
     fn code_four<T: Thread>(&self, t: T, start: u32) -> ([u32; 4], u32) {
         let layout = &self.params.layout;
-        let quantizer = self.quantizer();
+        let quantizer = self.params.quantizer::<E>();
         if start + 3 < layout.elements() {
             let [a, b, c, d] = self.load_four(t, start);
             let code = |value| quantizer.code(value).cast_unsigned();
@@ -286,9 +276,9 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
             .cast_signed();
         let first = self.tile.block * GROUP as u32;
         if first < self.params.layout.elements() {
-            if first.is_multiple_of(aatrox::LAYER as u32) {
+            if first.is_multiple_of(LAYER as u32) {
                 before = codes[0];
-                let layer = u64::from(first) / aatrox::LAYER as u64;
+                let layer = u64::from(first) / LAYER as u64;
                 let initials = u64::from(self.params.layout.blocks()) / 4;
                 t.store(
                     self.params.stream,
@@ -296,7 +286,7 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
                     codes[0].cast_unsigned(),
                 );
             } else if t.lane() == 0 {
-                before = self.quantizer().code(self.load(t, first - 1));
+                before = self.params.quantizer::<E>().code(self.load(t, first - 1));
             }
         }
         difference::forward(Shape::Line, codes, before);
@@ -305,7 +295,7 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
     /// The block codec, which tells whether bodies may begin at any byte.
     #[inline(always)]
     fn body_codec(&self, coder: Coder) -> BlockCodec {
-        if coder.kind::<S>().mode == crate::cuszp::Mode::Outlier {
+        if coder.kind::<S>().mode == Mode::Outlier {
             BlockCodec::Outlier
         } else {
             BlockCodec::Plain

@@ -4,9 +4,10 @@
 //! gives wrong values or a fault, but no access outside of the views.
 
 use crate::PACKAGE;
-use crate::aatrox;
+use crate::aatrox::rate::rate_from_byte;
+use crate::cuszp::framing::Framing;
 use crate::cuszp::layout::Place;
-use crate::cuszp::{Framing, Mode, Quantizer};
+use crate::cuszp::mode::Mode;
 use crate::kernels::{BareParams, Coder, LAYER_TILES, QUADS, Tile, quad_word, store_codes};
 use core::marker::PhantomData;
 use ferrosz_codec::Element;
@@ -51,13 +52,17 @@ impl<E: Element, S: StaticShape> Kernel for BareDecompress<E, S> {
     fn run<T: Thread>(t: T, params: &BareParams) {
         let coder = Coder::from_id(params.coder);
         let tile = Tile::take::<T, S>(t, params, SHARED.ticket);
-        let work = Work::<E, S>::new(params, tile);
-        let rate = work.read_rate(t, coder);
+        let decoder = TileDecoder::<E, S> {
+            params,
+            tile,
+            kind: PhantomData,
+        };
+        let rate = decoder.read_rate(t, coder);
         let bytes = rate.body_bytes(groups::<S>());
         let own_bytes = if is_first::<T, S>(t) { bytes } else { 0 };
         let positions = block_sum::<T, CHUNK_WARPS>(t, own_bytes, SHARED.sums);
-        let start = params.payload_start + work.find_start(t, positions.total);
-        work.load_image(t, start, positions.total);
+        let start = params.payload_start + decoder.find_start(t, positions.total);
+        decoder.load_image(t, start, positions.total);
         let at = (start % 4) as u32 + positions.before - (bytes - own_bytes);
         let number = t.lane() % groups::<S>();
         let mut codes = read_body(
@@ -67,7 +72,7 @@ impl<E: Element, S: StaticShape> Kernel for BareDecompress<E, S> {
             number,
             rate,
             at,
-            work.body_codec(coder),
+            decoder.body_codec(coder),
         );
         match coder {
             Coder::Cuszp(mode) => group::backward(t, mode.predictor(), S::SHAPE, &mut codes),
@@ -75,12 +80,12 @@ impl<E: Element, S: StaticShape> Kernel for BareDecompress<E, S> {
                 group::backward(t, Predictor::Difference, Shape::Line, &mut codes);
                 let sum = codes[GROUP - 1].cast_unsigned();
                 let sums = block_sum::<T, CHUNK_WARPS>(t, sum, SHARED.layer_sums);
-                let base = work.layer_base(t, sums.total);
+                let base = decoder.layer_base(t, sums.total);
                 difference::add(&mut codes, base.wrapping_add(sums.before).cast_signed());
             }
         }
         let is_empty = bytes == 0 && !coder.is_aatrox();
-        work.store(t, coder, &codes, is_empty);
+        decoder.store(t, coder, &codes, is_empty);
     }
 }
 
@@ -107,24 +112,15 @@ const SHARED: Scratch = {
     }
 };
 
-/// One tile's task.
-struct Work<'a, E, S> {
+/// Decodes a tile: its rate bytes and bodies in, its elements out.
+struct TileDecoder<'a, E, S> {
     params: &'a BareParams,
     tile: Tile,
     kind: PhantomData<(E, S)>,
 }
 
-impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
+impl<E: Element, S: StaticShape> TileDecoder<'_, E, S> {
     const WORDS: u64 = E::WORDS as u64;
-
-    #[inline(always)]
-    fn new(params: &'a BareParams, tile: Tile) -> Self {
-        Self {
-            params,
-            tile,
-            kind: PhantomData,
-        }
-    }
 
     /// A word of the stream; 0 behind its end.
     #[inline(always)]
@@ -157,7 +153,7 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
         let kind = coder.kind::<S>();
         match coder {
             Coder::Cuszp(_) => kind.check(byte).ok().map(|()| kind.rate(byte)),
-            Coder::Aatrox => aatrox::rate_from_byte(byte),
+            Coder::Aatrox => rate_from_byte(byte),
         }
     }
 
@@ -255,8 +251,7 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
     #[inline(always)]
     fn store<T: Thread>(&self, t: T, coder: Coder, codes: &Group, is_empty: bool) {
         let layout = &self.params.layout;
-        let [inverse, error] = self.params.quantizer.map(E::from_bits64);
-        let quantizer = Quantizer { inverse, error };
+        let quantizer = self.params.quantizer::<E>();
         let value = |code: u32| {
             if is_empty {
                 E::ZERO

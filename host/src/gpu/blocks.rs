@@ -1,7 +1,7 @@
 //! The order of the kernels of codecs of blocks, the same for all machines that run kernels.
 
 use crate::error::Error;
-use crate::gpu::executor::{Executor, put};
+use crate::gpu::executor::{Executor, blocks_of, put};
 use crate::gpu::job::{CompressJob, DecompressJob, given, identity_of, layout_words};
 use crate::gpu::resolve::enqueue_resolve;
 use crate::gpu::tiles;
@@ -65,20 +65,6 @@ pub(crate) fn enqueue_compress<T: Element, E: Executor>(
     with_block_codec!(codec.in_shape(shape), C => with_shape!(shape, S => {
         executor.launch::<Compress<T, C, S>>(blocks, &params)
     }))
-}
-
-/// One block a chunk.
-///
-/// # Errors
-///
-/// [`Error::TooLarge`].
-pub fn blocks_of<T: Element>(chunks: u64, elements: u64) -> Result<u32, Error> {
-    i32::try_from(chunks)
-        .map(i32::cast_unsigned)
-        .map_err(|_| Error::TooLarge {
-            elements,
-            dtype: T::DTYPE,
-        })
 }
 
 /// Enqueues the compression of a field without chunks, whose stream is only its header.

@@ -10,6 +10,7 @@ pub mod emulator;
 pub(crate) mod recorder;
 
 use crate::error::Error;
+use ferrosz_codec::Element;
 use ferrosz_gpu_kernels::primitives::put::{self, Put, PutParams};
 use ferrosz_simt::{Kernel, View};
 
@@ -26,6 +27,20 @@ pub fn put<E: Executor>(executor: &E, words: &[u32], to: View<u32>) -> Result<()
     };
     params.words[..words.len()].copy_from_slice(words);
     executor.launch::<Put>(1, &params)
+}
+
+/// The blocks of a launch: one for each task, such as a chunk.
+///
+/// # Errors
+///
+/// [`Error::TooLarge`].
+pub fn blocks_of<T: Element>(tasks: u64, elements: u64) -> Result<u32, Error> {
+    i32::try_from(tasks)
+        .map(i32::cast_unsigned)
+        .map_err(|_| Error::TooLarge {
+            elements,
+            dtype: T::DTYPE,
+        })
 }
 
 /// A machine that runs kernels. Work runs in the order in which it is enqueued; only [`Executor::download`] waits for

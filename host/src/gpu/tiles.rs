@@ -7,12 +7,13 @@ pub(crate) mod tuning;
 pub(crate) mod workspace;
 
 use crate::error::Error;
-use crate::gpu::executor::Executor;
+use crate::gpu::executor::{Executor, blocks_of};
 use crate::gpu::job::{CompressJob, DecompressJob, given, identity_of, layout_words};
 use crate::gpu::resolve::enqueue_resolve;
 use crate::gpu::tiles::tuning::{TuneJob, enqueue_tune};
 use crate::gpu::tiles::workspace::Workspace;
 use core::marker::PhantomData;
+use ferrosz_codec::Element;
 use ferrosz_codec::bound::Extremes;
 use ferrosz_codec::code::entropy::states::SymbolCoder;
 use ferrosz_codec::container::header::{Draft, Header};
@@ -24,7 +25,6 @@ use ferrosz_codec::predict::interp::tune::search::Search;
 use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::tile::TileGrid;
 use ferrosz_codec::tile::code::RADIUS;
-use ferrosz_codec::{Dtype, Element};
 use ferrosz_codec::{with_shape, with_tile_coder};
 use ferrosz_gpu_kernels::code::bit_planes::decode::DecodePlanes;
 use ferrosz_gpu_kernels::code::bit_planes::measure::{Measure, MeasureParams};
@@ -75,12 +75,6 @@ fn contents<T: Element>(layout: &TileLayout) -> Contents {
     }
 }
 
-fn blocks(tasks: u64, elements: u64, dtype: Dtype) -> Result<u32, Error> {
-    i32::try_from(tasks)
-        .map(i32::cast_unsigned)
-        .map_err(|_| Error::TooLarge { elements, dtype })
-}
-
 /// How far apart neighbours are in the memory of a field.
 pub fn strides(grid: &TileGrid) -> [u64; 3] {
     let [_, height, width] = grid.lengths();
@@ -105,7 +99,66 @@ struct Call<'a, T, E> {
     element: PhantomData<T>,
 }
 
-impl<T: Element, E: Executor> Call<'_, T, E> {
+impl<'a, T: Element, E: Executor> Call<'a, T, E> {
+    fn new(executor: &'a E, layout: &'a TileLayout, cells: View<u64>) -> Self {
+        Self {
+            executor,
+            layout,
+            workspace: Workspace::new(layout, T::DTYPE, cells).0,
+            element: PhantomData,
+        }
+    }
+
+    /// The Lorenzo predictor's parameters. Without a quantiser the kernel takes that in the cells.
+    fn lorenzo(&self, field: View<u32>, quantizer: Option<Quantizer<T>>) -> LorenzoParams {
+        let grid = &self.layout.fine;
+        LorenzoParams {
+            field,
+            strides: strides(grid),
+            codes: self.workspace.regions,
+            first_chunk: 0,
+            lengths: grid.lengths(),
+            cells: self.workspace.cells,
+            quantizer: quantizer.map_or([0; 3], |quantizer| quantizer.to_bits()),
+            quantizer_in_cells: u32::from(quantizer.is_none()),
+            first_tile: 0,
+        }
+    }
+
+    /// The interpolation's parameters for the field.
+    fn fine(&self, field: View<u32>) -> InterpParams {
+        let (layout, workspace) = (self.layout, &self.workspace);
+        InterpParams {
+            field,
+            strides: strides(&layout.fine),
+            anchors: workspace.known,
+            codes: workspace.regions,
+            first_chunk: layout.coarse_chunks(),
+            known: View::empty(),
+            parameters: workspace.parameters,
+            lengths: layout.fine.lengths(),
+            is_coarse: 0,
+            first_tile: 0,
+        }
+    }
+
+    /// The interpolation's parameters for the coarse field, which has anchors of its own.
+    fn coarse(&self, coarse: &TileGrid, anchors: View<u32>) -> InterpParams {
+        let workspace = &self.workspace;
+        InterpParams {
+            field: workspace.coarse,
+            strides: strides(coarse),
+            anchors,
+            codes: workspace.regions,
+            first_chunk: 0,
+            known: workspace.known,
+            parameters: workspace.parameters,
+            lengths: coarse.lengths(),
+            is_coarse: 1,
+            first_tile: 0,
+        }
+    }
+
     fn gather(
         &self,
         from: View<u32>,
@@ -126,7 +179,7 @@ impl<T: Element, E: Executor> Call<'_, T, E> {
     }
 
     fn blocks(&self, tasks: u64) -> Result<u32, Error> {
-        blocks(tasks, self.layout.fine.elements(), T::DTYPE)
+        blocks_of::<T>(tasks, self.layout.fine.elements())
     }
 }
 
@@ -136,13 +189,7 @@ pub(crate) fn enqueue_compress<T: Element, E: Executor>(
     job: &CompressJob,
     layout: &TileLayout,
 ) -> Result<(), Error> {
-    let (workspace, _) = Workspace::new(layout, T::DTYPE, job.cells);
-    let call = Call {
-        executor,
-        layout,
-        workspace,
-        element: PhantomData::<T>,
-    };
+    let call = Call::<T, E>::new(executor, layout, job.cells);
     let resolved: Quantizer<T> = job.bound.resolve(&Extremes::default());
     let is_relative = job.bound.needs_extremes();
     if is_relative {
@@ -162,17 +209,7 @@ pub(crate) fn enqueue_compress<T: Element, E: Executor>(
     executor.clear(call.workspace.counts)?;
     match layout.codec.predictor.geometry() {
         None => {
-            let params = LorenzoParams {
-                field: job.input,
-                strides: strides(&layout.fine),
-                codes: call.workspace.regions,
-                first_chunk: 0,
-                lengths: layout.fine.lengths(),
-                cells: call.workspace.cells,
-                quantizer: resolved.to_bits(),
-                quantizer_in_cells: u32::from(is_relative),
-                first_tile: 0,
-            };
+            let params = call.lorenzo(job.input, (!is_relative).then_some(resolved));
             let blocks = call.blocks(layout.fine.tiles())?;
             with_shape!(layout.shape(), S => executor.launch::<LorenzoPredict<T, S>>(blocks, &params))?;
         }
@@ -206,29 +243,9 @@ impl<T: Element, E: Executor> Call<'_, T, E> {
         let coarse = layout.fine.coarse(spacing);
         self.gather(job.input, &layout.fine, spacing, workspace.coarse)?;
         self.gather(workspace.coarse, &coarse, spacing, workspace.anchors)?;
-        let fine = InterpParams {
-            field: job.input,
-            strides: strides(&layout.fine),
-            anchors: workspace.known,
-            codes: workspace.regions,
-            first_chunk: layout.coarse_chunks(),
-            known: View::empty(),
-            parameters: workspace.parameters,
-            lengths: layout.fine.lengths(),
-            is_coarse: 0,
-            first_tile: 0,
-        };
+        let fine = self.fine(job.input);
         self.tune(job, &fine, geometry, error)?;
-        let of_anchors = InterpParams {
-            field: workspace.coarse,
-            strides: strides(&coarse),
-            anchors: View::empty(),
-            first_chunk: 0,
-            known: workspace.known,
-            lengths: coarse.lengths(),
-            is_coarse: 1,
-            ..fine
-        };
+        let of_anchors = self.coarse(&coarse, View::empty());
         let blocks = self.blocks(coarse.tiles())?;
         with_shape!(self.layout.shape(), S => self.executor.launch::<Predict<T, S>>(blocks, &of_anchors))?;
         let blocks = self.blocks(layout.fine.tiles())?;
@@ -353,13 +370,7 @@ pub(crate) fn enqueue_decompress<T: Element, E: Executor>(
     job: &DecompressJob<'_>,
     layout: &TileLayout,
 ) -> Result<(), Error> {
-    let (workspace, _) = Workspace::new(layout, T::DTYPE, job.cells);
-    let call = Call {
-        executor,
-        layout,
-        workspace,
-        element: PhantomData::<T>,
-    };
+    let call = Call::<T, E>::new(executor, layout, job.cells);
     executor.clear(call.workspace.cells)?;
     call.read_prologue(job)?;
     call.decode(job)?;
@@ -426,46 +437,16 @@ impl<T: Element, E: Executor> Call<'_, T, E> {
 
     fn unpredict(&self, job: &DecompressJob<'_>) -> Result<(), Error> {
         let layout = self.layout;
-        let params = LorenzoParams {
-            field: job.output,
-            strides: strides(&layout.fine),
-            codes: self.workspace.regions,
-            first_chunk: 0,
-            lengths: layout.fine.lengths(),
-            cells: self.workspace.cells,
-            quantizer: [0; 3],
-            quantizer_in_cells: 1,
-            first_tile: 0,
-        };
+        let params = self.lorenzo(job.output, None);
         let blocks = self.blocks(layout.fine.tiles())?;
         with_shape!(self.layout.shape(), S => self.executor.launch::<LorenzoReconstruct<T, S>>(blocks, &params))
     }
 
     fn reconstruct(&self, job: &DecompressJob<'_>, geometry: Geometry) -> Result<(), Error> {
-        let (layout, workspace) = (self.layout, &self.workspace);
+        let layout = self.layout;
         let coarse = layout.fine.coarse(geometry.spacing(layout.shape()));
-        let fine = InterpParams {
-            field: job.output,
-            strides: strides(&layout.fine),
-            anchors: workspace.known,
-            codes: workspace.regions,
-            first_chunk: layout.coarse_chunks(),
-            known: View::empty(),
-            parameters: workspace.parameters,
-            lengths: layout.fine.lengths(),
-            is_coarse: 0,
-            first_tile: 0,
-        };
-        let of_anchors = InterpParams {
-            field: workspace.coarse,
-            strides: strides(&coarse),
-            anchors: workspace.anchors,
-            first_chunk: 0,
-            known: workspace.known,
-            lengths: coarse.lengths(),
-            is_coarse: 1,
-            ..fine
-        };
+        let fine = self.fine(job.output);
+        let of_anchors = self.coarse(&coarse, self.workspace.anchors);
         let blocks = self.blocks(coarse.tiles())?;
         with_shape!(self.layout.shape(), S => self.executor.launch::<Reconstruct<T, S>>(blocks, &of_anchors))?;
         let blocks = self.blocks(layout.fine.tiles())?;

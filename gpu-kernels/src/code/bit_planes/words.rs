@@ -5,7 +5,7 @@ use crate::code::bit_planes::{
 };
 use crate::code::entropy::{THREADS, WARPS};
 use crate::pipeline::tiles::layout::region;
-use crate::pipeline::tiles::place::{CodedWords, Work};
+use crate::pipeline::tiles::place::{CodedWords, PlacedChunk};
 use crate::primitives::scan::block_sum;
 use ferrosz_codec::code::bit_planes::PLANES;
 use ferrosz_simt::{Layout, Shared, Thread, WARP};
@@ -36,13 +36,13 @@ impl CodedWords for PlaneWords {
     const RESIDENT_BLOCKS: u32 = 2;
 
     #[inline(always)]
-    fn place<T: Thread>(t: T, work: &mut Work<'_>, scratch: Scratch) {
-        let tiles = work.params.tiling.tiles_of(work.chunk);
-        place_masks(t, work, scratch.offsets, tiles);
+    fn place<T: Thread>(t: T, placed: &mut PlacedChunk<'_>, scratch: Scratch) {
+        let tiles = placed.params.tiling.tiles_of(placed.chunk);
+        place_masks(t, placed, scratch.offsets, tiles);
         t.barrier();
         let mut number = t.warp();
         while number < tiles * STRIPES {
-            place_stripe(t, work, scratch, Stripe::of(number));
+            place_stripe(t, placed, scratch, Stripe::of(number));
             number += WARPS;
         }
     }
@@ -50,8 +50,8 @@ impl CodedWords for PlaneWords {
 
 /// Writes tops and masks, and finds where the words of each mask begin. For the whole block.
 #[inline(always)]
-fn place_masks<T: Thread>(t: T, work: &mut Work<'_>, offsets: Shared<u32>, tiles: u32) {
-    let region = region(work.params.regions, work.chunk);
+fn place_masks<T: Thread>(t: T, placed: &mut PlacedChunk<'_>, offsets: Shared<u32>, tiles: u32) {
+    let region = region(placed.params.regions, placed.chunk);
     let tops = tiles * TILE_TOPS;
     // Masks and words before those of this round.
     let (mut masks_before, mut words_before) = (0, 0);
@@ -60,15 +60,15 @@ fn place_masks<T: Thread>(t: T, work: &mut Work<'_>, offsets: Shared<u32>, tiles
         let mask = t.load(region, u64::from(MASKS + number));
         let top = t.ballot(mask != 0);
         if t.lane() == 0 {
-            work.store(t, number / WARP, top);
+            placed.store(t, number / WARP, top);
         }
         // At most 2^13 words, and 2^8 masks.
         let own = mask.count_ones() << 16 | u32::from(mask != 0);
         t.barrier();
-        let sum = block_sum::<T, { WARPS as usize }>(t, own, work.sums);
+        let sum = block_sum::<T, { WARPS as usize }>(t, own, placed.sums);
         if mask != 0 {
             let at = tops + masks_before + (sum.before & 0xffff);
-            work.store(t, at, mask);
+            placed.store(t, at, mask);
         }
         offsets.store(t, number, words_before + (sum.before >> 16));
         masks_before += sum.total & 0xffff;
@@ -84,9 +84,9 @@ fn place_masks<T: Thread>(t: T, work: &mut Work<'_>, offsets: Shared<u32>, tiles
 
 /// Writes the words of a stripe. For a warp.
 #[inline(always)]
-fn place_stripe<T: Thread>(t: T, work: &mut Work<'_>, scratch: Scratch, stripe: Stripe) {
+fn place_stripe<T: Thread>(t: T, placed: &mut PlacedChunk<'_>, scratch: Scratch, stripe: Stripe) {
     let Scratch { offsets, rows } = scratch;
-    let codes = stripe.codes(t, work.params.regions, work.chunk);
+    let codes = stripe.codes(t, placed.params.regions, placed.chunk);
     // Each lane reads its own again: NVIDIA's assembler does not come to an end with sixteen copies of the next loop.
     let own = |plane: u32| (t.warp() * PLANES + plane) * WARP + t.lane();
     for (plane, word) in (0..).zip(&planes_of(t, codes)) {
@@ -98,7 +98,7 @@ fn place_stripe<T: Thread>(t: T, work: &mut Work<'_>, scratch: Scratch, stripe: 
         let before = (mask & ((1 << t.lane()) - 1)).count_ones();
         if word != 0 {
             let first = offsets.load(t, stripe.mask(plane));
-            work.store(t, first + before, word);
+            placed.store(t, first + before, word);
         }
     }
 }

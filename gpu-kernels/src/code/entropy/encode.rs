@@ -110,7 +110,7 @@ impl<C: SymbolCoder, S: StaticShape> Kernel for Encode<C, S> {
                 is_codable: true,
                 coder: PhantomData,
             };
-            Work::<C, S> {
+            ChunkEncoder::<C, S> {
                 params,
                 chunk,
                 states,
@@ -121,15 +121,15 @@ impl<C: SymbolCoder, S: StaticShape> Kernel for Encode<C, S> {
     }
 }
 
-/// One chunk.
-struct Work<'a, C, S> {
+/// Encodes a chunk.
+struct ChunkEncoder<'a, C, S> {
     params: &'a EncodeParams,
     chunk: u64,
     states: States<C>,
     shape: PhantomData<S>,
 }
 
-impl<C: SymbolCoder, S: StaticShape> Work<'_, C, S> {
+impl<C: SymbolCoder, S: StaticShape> ChunkEncoder<'_, C, S> {
     #[inline(always)]
     fn run<T: Thread>(&mut self, t: T) {
         let tiles = self.params.tiling.tiles_of(self.chunk);

@@ -108,11 +108,11 @@ impl<S: StaticShape> Statistics<S> {
     #[inline(always)]
     fn run_tiles<T: Thread>(t: T, params: &StatisticsParams, first: u64) -> bool {
         let own = t.shuffle(t.warp(), 0);
-        let work = Work::<S>::new(params, first + u64::from(own));
+        let tile = TileStatistics::<S>::new(params, first + u64::from(own));
         let mut is_counted = false;
-        if work.is_there() {
-            let classes = work.run(t);
-            is_counted = work.is_counted(t, classes);
+        if tile.is_there() {
+            let classes = tile.run(t);
+            is_counted = tile.is_counted(t, classes);
             if is_counted {
                 classes.leave(t, own);
             }
@@ -125,8 +125,8 @@ impl<S: StaticShape> Statistics<S> {
         }
         for warp in 0..t.opaque(WARPS) {
             if SHARED.0.is_counted.load(t, warp) != 0 {
-                let work = Work::<S>::new(params, first + u64::from(warp));
-                work.count(t, OfZones::left_by(t, warp), own);
+                let tile = TileStatistics::<S>::new(params, first + u64::from(warp));
+                tile.count(t, OfZones::left_by(t, warp), own);
             }
         }
         t.barrier();
@@ -155,8 +155,8 @@ impl OfZones {
     }
 }
 
-/// One tile.
-struct Work<'a, S> {
+/// Finds the statistics of a tile.
+struct TileStatistics<'a, S> {
     params: &'a StatisticsParams,
     chunk: u64,
     tile: u32,
@@ -164,7 +164,7 @@ struct Work<'a, S> {
     shape: PhantomData<S>,
 }
 
-impl<'a, S: StaticShape> Work<'a, S> {
+impl<'a, S: StaticShape> TileStatistics<'a, S> {
     /// The tile of a number.
     #[inline(always)]
     fn new(params: &'a StatisticsParams, number: u64) -> Self {

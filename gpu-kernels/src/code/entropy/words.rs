@@ -2,7 +2,7 @@
 
 use crate::code::entropy::THREADS;
 use crate::pipeline::tiles::layout::{WORDS_END_HALF, region};
-use crate::pipeline::tiles::place::{CodedWords, Work};
+use crate::pipeline::tiles::place::{CodedWords, PlacedChunk};
 use crate::pipeline::tiles::record::Record;
 use crate::primitives::scan::warp_inclusive_sum;
 use core::array::from_fn;
@@ -30,24 +30,24 @@ impl CodedWords for StateWords {
     const RESIDENT_BLOCKS: u32 = 3;
 
     #[inline(always)]
-    fn place<T: Thread>(t: T, work: &mut Work<'_>, head: Shared<u32>) {
-        place_head(t, work, head);
-        place_words(t, work);
+    fn place<T: Thread>(t: T, placed: &mut PlacedChunk<'_>, head: Shared<u32>) {
+        place_head(t, placed, head);
+        place_words(t, placed);
     }
 }
 
 /// Writes the number of words and the states. For the whole block.
 #[inline(always)]
-fn place_head<T: Thread>(t: T, work: &mut Work<'_>, head: Shared<u32>) {
+fn place_head<T: Thread>(t: T, placed: &mut PlacedChunk<'_>, head: Shared<u32>) {
     if t.thread_index() < head.len() {
         head.store(t, t.thread_index(), 0);
     }
     t.barrier();
     if t.warp() == 0 {
-        let x = Record::state(t, work.params.records, work.chunk);
+        let x = Record::state(t, placed.params.records, placed.chunk);
         let spare = spare_bits(x);
         if t.lane() == 0 {
-            head.or(t, 0, work.record.words);
+            head.or(t, 0, placed.record.words);
         }
         head.or(t, 1 + t.lane() / 8, spare << (4 * (t.lane() % 8)));
         let bits = 16 + spare;
@@ -60,18 +60,18 @@ fn place_head<T: Thread>(t: T, work: &mut Work<'_>, head: Shared<u32>) {
     }
     t.barrier();
     let at = t.thread_index();
-    if at < work.record.words_at {
-        work.store(t, at, head.load(t, at));
+    if at < placed.record.words_at {
+        placed.store(t, at, head.load(t, at));
     }
 }
 
 /// Writes the words that the encoder left: the half words up to [`WORDS_END_HALF`], the first of which may be the high
 /// half of a word of the region. For the whole block.
 #[inline(always)]
-fn place_words<T: Thread>(t: T, work: &mut Work<'_>) {
-    let record = work.record;
+fn place_words<T: Thread>(t: T, placed: &mut PlacedChunk<'_>) {
+    let record = placed.record;
     let words = record.words.div_ceil(2);
-    let region = region(work.params.regions, work.chunk);
+    let region = region(placed.params.regions, placed.chunk);
     let region = region.from(u64::from((WORDS_END_HALF - record.words) / 2));
     let shift = 16 * (record.words % 2);
     let mut word = t.thread_index();
@@ -90,7 +90,7 @@ fn place_words<T: Thread>(t: T, work: &mut Work<'_>) {
         for [low, high] in &both {
             if word < words {
                 let both = u64::from(*low) | u64::from(*high) << 32;
-                work.store(t, record.words_at + word, (both >> shift) as u32);
+                placed.store(t, record.words_at + word, (both >> shift) as u32);
             }
             word += THREADS;
         }

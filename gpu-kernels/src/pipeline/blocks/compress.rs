@@ -13,14 +13,14 @@
 //! The last chunk completes the header. Nothing depends on the order in which blocks run.
 
 mod parameters;
-mod work;
+mod taken_chunk;
 
 use crate::PACKAGE;
 use crate::code::fixed_length::{Image, write_body};
 use crate::pipeline::blocks::CHUNK_THREADS;
 use crate::pipeline::blocks::CHUNK_WARPS;
 use crate::pipeline::blocks::compress::parameters::Scratch;
-use crate::pipeline::blocks::compress::work::Work;
+use crate::pipeline::blocks::compress::taken_chunk::TakenChunk;
 use crate::pipeline::blocks::groups;
 use crate::pipeline::cells::{self};
 use crate::predict::{group, layer};
@@ -65,46 +65,46 @@ impl<E: Element, C: StaticCodec, S: StaticShape> Kernel for Compress<E, C, S> {
     fn run<T: Thread>(t: T, params: &CompressParams) {
         let shared = Scratch::<E>::SHARED.0;
         // 1. Take a chunk, and bring its elements in.
-        let work = Work::<E, S>::take(t, params, shared);
-        work.stage(t);
+        let taken = TakenChunk::<E, S>::take(t, params, shared);
+        taken.stage(t);
         // 2. Code this thread's group.
-        let coded = Self::code(t, &work, shared.layer);
+        let coded = Self::code(t, &taken, shared.layer);
         // 3. Find where each part goes in the chunk, the chunk's form and its length. The length is published.
         let sizes = coded.own_bytes::<T, S>(t) | coded.mask.count_ones() << 16;
         let positions = block_sum::<T, CHUNK_WARPS>(t, sizes, shared.body_sums);
-        let work = work.again(t);
-        let (sections, flags) = Self::sections(t, &work, coded.mask, positions.total);
-        let is_constant = work.quantizer(t).is_lossless() && work.is_constant(t);
-        let elements = work.chunk.elements();
+        let taken = taken.again(t);
+        let (sections, flags) = Self::sections(t, &taken, coded.mask, positions.total);
+        let is_constant = taken.quantizer(t).is_lossless() && taken.is_constant(t);
+        let elements = taken.chunk.elements();
         let (form, words) = sections.choose(elements, E::WORDS as u32, coded.initial, is_constant);
         let (states, bytes) = ((params.cells, cells::STATES), 4 * u64::from(words));
         if t.thread_index() == 0 {
-            publish(t, states, work.number, bytes);
+            publish(t, states, taken.number, bytes);
         }
         t.barrier();
         // 4. Build the image, where the elements were.
         match form {
             Form::Zero => {}
-            Form::Constant | Form::Raw => work.write_elements(t, form, words),
+            Form::Constant | Form::Raw => taken.write_elements(t, form, words),
             Form::Coded | Form::CodedWithExceptions => {
                 let image = Image {
                     memory: shared.image,
                     sections,
                     words,
                 };
-                Self::write_image(t, &work, &image, coded, positions.before, flags.before);
+                Self::write_image(t, &taken, &image, coded, positions.before, flags.before);
             }
         }
         // 5. Look back for the chunk's place in the payload, and copy the image there.
-        let start = look_back(t, states, work.number, bytes, shared.start, |start| start);
-        let sum = work.copy_image(t, start, words);
+        let start = look_back(t, states, taken.number, bytes, shared.start, |start| start);
+        let sum = taken.copy_image(t, start, words);
         // 6. Sum the checksum up, and write the table's entry.
         store_warp_sum_u64(t, sum, shared.checksums);
         t.barrier();
         if t.warp() == 0 {
             let sum = sum_of_warps::<T, CHUNK_WARPS>(t, shared.checksums);
             if t.lane() == 0 {
-                work.finish(t, start, words, form, sum);
+                taken.finish(t, start, words, form, sum);
             }
         }
     }
@@ -113,9 +113,9 @@ impl<E: Element, C: StaticCodec, S: StaticShape> Kernel for Compress<E, C, S> {
 impl<E: Element, C: StaticCodec, S: StaticShape> Compress<E, C, S> {
     /// This thread's part of the chunk: quantised, predicted, and how its block will be stored.
     #[inline(always)]
-    fn code<T: Thread>(t: T, work: &Work<'_, E, S>, scratch: layer::Scratch) -> Coded {
-        let (mut codes, mask) = work.quantize(t);
-        let has_code = work.inside(t) & !mask;
+    fn code<T: Thread>(t: T, taken: &TakenChunk<'_, E, S>, scratch: layer::Scratch) -> Coded {
+        let (mut codes, mask) = taken.quantize(t);
+        let has_code = taken.inside(t) & !mask;
         let bias = Quantizer::<E>::BIAS;
         let initial = predict_forward::<T, S>(t, C::CODEC, &mut codes, bias, has_code, scratch);
         // LLVM would keep the codes as well, to make the sign row from them where it is stored: 24
@@ -136,13 +136,13 @@ impl<E: Element, C: StaticCodec, S: StaticShape> Compress<E, C, S> {
     #[inline(always)]
     fn sections<T: Thread>(
         t: T,
-        work: &Work<'_, E, S>,
+        taken: &TakenChunk<'_, E, S>,
         mask: u32,
         sizes: u32,
     ) -> (Sections, BlockSum) {
         let exceptions = sizes >> 16;
         let flags = if exceptions > 0 {
-            block_sum::<T, CHUNK_WARPS>(t, u32::from(mask != 0), work.shared.flag_sums)
+            block_sum::<T, CHUNK_WARPS>(t, u32::from(mask != 0), taken.shared.flag_sums)
         } else {
             BlockSum {
                 before: 0,
@@ -153,7 +153,7 @@ impl<E: Element, C: StaticCodec, S: StaticShape> Compress<E, C, S> {
             body_bytes: sizes & 0xffff,
             flagged_groups: flags.total,
             exceptions,
-            ..Sections::of(work.chunk.block_count(S::SHAPE), S::SHAPE, C::CODEC)
+            ..Sections::of(taken.chunk.block_count(S::SHAPE), S::SHAPE, C::CODEC)
         };
         (sections, flags)
     }
@@ -163,7 +163,7 @@ impl<E: Element, C: StaticCodec, S: StaticShape> Compress<E, C, S> {
     #[inline(always)]
     fn write_image<T: Thread>(
         t: T,
-        work: &Work<'_, E, S>,
+        taken: &TakenChunk<'_, E, S>,
         image: &Image,
         coded: Coded,
         sizes_before: u32,
@@ -177,7 +177,7 @@ impl<E: Element, C: StaticCodec, S: StaticShape> Compress<E, C, S> {
         }
         let write_exceptions = || {
             if image.sections.exceptions > 0 {
-                let input = |word| work.slot_word(t, word);
+                let input = |word| taken.slot_word(t, word);
                 let values_before = sizes_before >> 16;
                 image.write_exceptions::<T, E>(t, input, coded.mask, flags_before, values_before);
             }

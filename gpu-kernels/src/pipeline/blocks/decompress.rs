@@ -86,19 +86,19 @@ impl<E: Element, S: StaticShape> Kernel for Decompress<E, S> {
     #[inline(always)]
     fn run<T: Thread>(t: T, params: &DecompressParams) {
         // 1. Find the chunk in the table.
-        let Some(work) = Work::<E, S>::find(t, params) else {
+        let Some(stored) = StoredChunk::<E, S>::find(t, params) else {
             return;
         };
         // 2. Bring its bytes in and, if it is coded, decode them to elements.
-        let words = match work.read(t) {
+        let words = match stored.read(t) {
             Ok(words) => words,
             Err(fault) => {
-                work.report(t, fault);
+                stored.report(t, fault);
                 Words::Filled(0, 0)
             }
         };
         // 3. Write its elements that lie in the region.
-        work.output(&work.chunk_again(t)).write(t, words);
+        stored.output(&stored.chunk_again(t)).write(t, words);
     }
 }
 
@@ -141,8 +141,8 @@ impl<E: Element> Scratch<E> {
     };
 }
 
-/// One chunk's task.
-struct Work<'a, E, S> {
+/// The chunk of a thread block, as the stream has it.
+struct StoredChunk<'a, E, S> {
     params: &'a DecompressParams,
     quantizer: Quantizer<E>,
     codec: BlockCodec,
@@ -161,7 +161,7 @@ struct Parts {
     body_at: u32,
 }
 
-impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
+impl<'a, E: Element, S: StaticShape> StoredChunk<'a, E, S> {
     const SHARED: Scratch<E> = Scratch::<E>::SHARED.0;
     const IS_LINE: bool = matches!(S::SHAPE, Shape::Line);
 
@@ -188,7 +188,7 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
         }
         let summary = Summary::from_words(word);
         let entry = load_entry(t, params, number);
-        let mut work = Self {
+        let mut stored = Self {
             params,
             quantizer: Quantizer::from_error(E::from_bits64(summary.error_bits)),
             codec: BlockCodec::at(params.codec)?,
@@ -198,15 +198,15 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
             words: None,
             shape: PhantomData,
         };
-        if !work.is_asked_for(t) {
+        if !stored.is_asked_for(t) {
             return None;
         }
         let raw = raw_words(chunk.elements(), E::WORDS as u32);
         let words = entry.bytes / 4;
         if entry.range().end / 16 <= payload_units && words <= u64::from(raw) {
-            work.words = Some(words as u32);
+            stored.words = Some(words as u32);
         }
-        Some(work)
+        Some(stored)
     }
 
     /// Which chunk a thread block has, in each dimension.

@@ -36,7 +36,7 @@ pub trait CodedWords {
     const RESIDENT_BLOCKS: u32;
 
     /// Writes all of the image but the values. For the whole block.
-    fn place<T: Thread>(t: T, work: &mut Work<'_>, scratch: Self::Scratch);
+    fn place<T: Thread>(t: T, placed: &mut PlacedChunk<'_>, scratch: Self::Scratch);
 }
 
 /// Parameters of [`Place`].
@@ -90,7 +90,7 @@ impl<C: CodedWords> Kernel for Place<C> {
         });
         // 2. Write the coder's words, then the raw values, then padding.
         let payload = payload(params.stream, params.tiling.chunks());
-        let mut work = Work {
+        let mut placed = PlacedChunk {
             params,
             chunk,
             record,
@@ -100,15 +100,15 @@ impl<C: CodedWords> Kernel for Place<C> {
         };
         match record.form {
             Form::Coded => {
-                C::place(t, &mut work, scratch);
-                work.place_values(t);
+                C::place(t, &mut placed, scratch);
+                placed.place_values(t);
             }
-            Form::Raw => work.place_values(t),
+            Form::Raw => placed.place_values(t),
             _ => {}
         }
-        work.place_padding(t);
+        placed.place_padding(t);
         // 3. Sum the checksum up, and write the table's entry.
-        store_warp_sum_u64(t, work.sum, shared.checksums);
+        store_warp_sum_u64(t, placed.sum, shared.checksums);
         t.barrier();
         if t.warp() == 0 {
             let sum = sum_of_warps::<T, { WARPS as usize }>(t, shared.checksums);
@@ -143,8 +143,8 @@ impl<C: CodedWords> Place<C> {
     };
 }
 
-/// One chunk.
-pub struct Work<'a> {
+/// The chunk that a thread block places.
+pub struct PlacedChunk<'a> {
     /// The kernel's parameters.
     pub params: &'a PlaceParams,
     /// The chunk's number.
@@ -159,7 +159,7 @@ pub struct Work<'a> {
     sum: u64,
 }
 
-impl Work<'_> {
+impl PlacedChunk<'_> {
     /// Writes a word of the image.
     #[inline(always)]
     pub fn store<T: Thread>(&mut self, t: T, at: u32, word: u32) {

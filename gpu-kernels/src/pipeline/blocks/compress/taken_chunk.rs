@@ -18,8 +18,8 @@ use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::shape::{GROUP, Shape, StaticShape, WHOLE_GROUP};
 use ferrosz_simt::Thread;
 
-/// One chunk's task.
-pub(super) struct Work<'a, E, S> {
+/// The chunk that a thread block has taken.
+pub(super) struct TakenChunk<'a, E, S> {
     params: &'a CompressParams,
     pub(super) shared: Scratch<E>,
     pub(super) number: u64,
@@ -27,7 +27,7 @@ pub(super) struct Work<'a, E, S> {
     shape: PhantomData<S>,
 }
 
-impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
+impl<'a, E: Element, S: StaticShape> TakenChunk<'a, E, S> {
     const IS_LINE: bool = matches!(S::SHAPE, Shape::Line);
 
     /// How many chunks ahead of its own a block has the GPU bring elements into its cache, so that the

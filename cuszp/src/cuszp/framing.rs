@@ -1,0 +1,23 @@
+//! The framing: how a stream is put together from its blocks.
+
+use ferrosz_codec::{Dtype, Shape};
+
+/// How a stream is put together.
+#[repr(u32)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Framing {
+    /// Of cuSZp 2 and 3.
+    V3,
+    /// Of cuSZp 1, which has only the plain mode in 1D.
+    V1,
+}
+
+/// Blocks of one of cuSZp's thread blocks. The stream shows them only where the size that cuSZp returns
+/// is wrong, and in the rate-32 anomaly.
+#[inline(always)]
+pub const fn chunk_blocks(shape: Shape, dtype: Dtype) -> u32 {
+    match (shape, dtype) {
+        (Shape::Line, _) | (_, Dtype::F64) => 1024,
+        (_, Dtype::F32) => 512,
+    }
+}

@@ -1,0 +1,73 @@
+//! Decomposition and composition of host memory, on all devices.
+
+use crate::PACKAGE;
+use crate::code::Code;
+use crate::cpu;
+use crate::decomposition::Decomposition;
+use crate::error::Error;
+use crate::gpu::{Compose, Decompose};
+use crate::interpolator::Interpolator;
+use ferrosz_codec::{Codec, Element};
+use ferrosz_host::internals::{Backend, Direction, Workload};
+use ferrosz_host::{Device, Error as HostError};
+use std::marker::PhantomData;
+
+/// Where a call on so many elements runs.
+fn backend_for<T: Element>(
+    device: Device,
+    direction: Direction,
+    elements: u64,
+) -> Result<Backend, HostError> {
+    let bytes = elements.saturating_mul(T::BYTES as u64);
+    let workload = Workload::new(direction, Codec::INTERP, bytes);
+    Backend::of_package(&PACKAGE, device, workload)
+}
+
+impl Interpolator {
+    /// Decomposes a field.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::BadRadius`] if it is not one of codes of type `C`; [`Error::Ferrosz`]: [`HostError::ExtentsMismatch`],
+    /// [`HostError::TooLarge`] if the field has 2^32 elements or more, and those of the device.
+    pub fn decompose<T: Element, C: Code>(
+        &self,
+        field: &[T],
+    ) -> Result<Decomposition<T, C>, Error> {
+        self.check_radius::<C>()?;
+        let grid = self.grid_for::<T>(field.len() as u64)?;
+        match backend_for::<T>(self.device, Direction::Compress, grid.elements())? {
+            Backend::Cpu => cpu::decompose(self, &grid, field),
+            Backend::Gpu(gpu) => gpu.run(Decompose {
+                interpolator: self,
+                grid: &grid,
+                field,
+                codes: PhantomData,
+            }),
+        }
+    }
+}
+
+impl<T: Element, C: Code> Decomposition<T, C> {
+    /// The field.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::BadDecomposition`] if the parts do not fit each other.
+    pub fn compose(&self) -> Result<Vec<T>, Error> {
+        self.compose_on(Device::default())
+    }
+
+    /// As [`Decomposition::compose`], where you say. The field is the same everywhere.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::BadDecomposition`]; [`Error::Ferrosz`].
+    pub fn compose_on(&self, device: Device) -> Result<Vec<T>, Error> {
+        self.check_lengths()?;
+        match backend_for::<T>(device, Direction::Decompress, self.codes.len() as u64)? {
+            Backend::Cpu => cpu::compose(self),
+            Backend::Gpu(gpu) => gpu.run(Compose(self)),
+        }
+    }
+}

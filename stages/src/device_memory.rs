@@ -232,7 +232,7 @@ impl PartsWorkspace {
             && output.len() as u64 == elements;
         if !fits {
             return Err(Error::BadDecomposition(
-                "an array has not the length it must have",
+                "the length or type of an array does not match the recipe",
             ));
         }
         let cells = self.cells_for(&recipe.grid)?;

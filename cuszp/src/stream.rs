@@ -43,7 +43,7 @@ pub(crate) struct BareStream<T> {
     quantizer: Quantizer<T>,
 }
 
-/// The longest body of a block of so many groups: a first magnitude apart, signs and 32 planes.
+/// The longest body of a block of this shape: a separate first magnitude, signs and 32 planes.
 const fn longest_body(shape: Shape) -> u64 {
     4 + 4 * 33 * shape.groups() as u64
 }

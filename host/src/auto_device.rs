@@ -29,19 +29,19 @@ pub enum Direction {
 /// A call on host slices, as far as its time depends on it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Work {
-    /// Bytes of the field a second that a core gets through.
+    /// Bytes of the field that a core processes in a second.
     rate: f64,
-    /// Bytes of the elements that are compressed, or that are wanted.
+    /// Bytes of the elements that are compressed, or that are to be decoded.
     field_bytes: u64,
 }
 
 impl Work {
-    /// What a codec does.
+    /// The work of a codec.
     pub fn new(direction: Direction, codec: Codec, field_bytes: u64) -> Self {
         Self::at_rate(rate_of_a_core(direction, codec), field_bytes)
     }
 
-    /// What a core does at so many bytes of the field a second.
+    /// The work of a core that processes `rate` bytes of the field a second.
     pub const fn at_rate(rate: f64, field_bytes: u64) -> Self {
         Self { rate, field_bytes }
     }
@@ -54,7 +54,7 @@ impl Work {
     }
 }
 
-/// Bytes of the field a second that a core gets through.
+/// Bytes of the field that a core processes in a second.
 fn rate_of_a_core(direction: Direction, codec: Codec) -> f64 {
     let predictor = codec.tiles().map(|tiles| tiles.predictor.geometry());
     let [compress, decompress] = match predictor {

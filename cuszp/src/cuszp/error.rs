@@ -9,7 +9,7 @@ pub enum CuszpError {
     /// cuSZp 1 had one rank and one mode.
     #[error("cuSZp 1 has only the plain mode in one dimension")]
     V1IsPlain,
-    /// More elements than cuSZp's indices reach.
+    /// More elements than cuSZp's indices can count.
     #[error("{dims:?} are too many elements: cuSZp counts them in {index_bits} bits")]
     TooManyElements {
         /// Lengths along z, y and x.
@@ -25,7 +25,7 @@ pub enum CuszpError {
         /// Elements of the array.
         found: u64,
     },
-    /// The stream would be longer than cuSZp's offsets reach.
+    /// The stream would be longer than cuSZp's offsets can count.
     #[error("the stream would have {bytes} bytes; cuSZp's offsets end at 2^32")]
     StreamTooLong {
         /// The length that the stream would have.

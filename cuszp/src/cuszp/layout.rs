@@ -62,7 +62,7 @@ impl Layout {
     ///
     /// # Errors
     ///
-    /// [`CuszpError::TooManyElements`] where cuSZp's indices do not reach.
+    /// [`CuszpError::TooManyElements`] if cuSZp's indices are too short for the number of elements.
     pub fn new(shape: Shape, framing: Framing, dims: [u64; 3]) -> Result<Self, CuszpError> {
         let index_bits = if shape == Shape::Line { 31 } else { 32 };
         let elements = product(dims)

@@ -190,7 +190,7 @@ impl<'a, T: Element> Encoder<'a, T> {
     ///
     /// # Errors
     ///
-    /// [`CuszpError::StreamTooLong`] where cuSZp's offsets do not reach.
+    /// [`CuszpError::StreamTooLong`] if cuSZp's offsets are too short for the stream.
     pub fn assemble(&self, chunks: &[Chunk]) -> Result<Vec<u8>, CuszpError> {
         let start = self.layout.payload_start();
         let payload: u64 = chunks.iter().map(|c| c.payload.len() as u64).sum();

@@ -81,7 +81,7 @@ fn blocks(tasks: u64, elements: u64, dtype: Dtype) -> Result<u32, Error> {
         .map_err(|_| Error::TooLarge { elements, dtype })
 }
 
-/// How far apart neighbours are in the memory of a field.
+/// The distance of neighbours along each dimension in the memory of a field, in elements.
 pub fn strides(grid: &TileGrid) -> [u64; 3] {
     let [_, height, width] = grid.lengths();
     [height * width, width, 1]

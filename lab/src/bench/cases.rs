@@ -21,7 +21,7 @@ pub struct Case<T> {
     pub format: Format<T>,
 }
 
-/// All cases that the flags ask for and that are possible for a field.
+/// All cases that the flags select and that are possible for a field.
 ///
 /// # Errors
 ///

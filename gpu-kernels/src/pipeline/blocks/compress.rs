@@ -118,8 +118,8 @@ impl<E: Element, C: StaticCodec, S: StaticShape> Compress<E, C, S> {
         let has_code = work.inside(t) & !mask;
         let bias = Quantizer::<E>::BIAS;
         let initial = predict_forward::<T, S>(t, C::CODEC, &mut codes, bias, has_code, scratch);
-        // LLVM would keep the codes as well, to make the sign row from them where it is stored: 24
-        // registers more, a block a multiprocessor less.
+        // Without `opaque` LLVM computes the sign row where it is stored, and the codes stay live until then: 24 registers
+        // more, and one block a multiprocessor less.
         let mut group = SignedGroup::split(&codes);
         group.signs = t.opaque(group.signs);
         let (first, others) = first_and_others::<T, S>(t, &group);

@@ -165,8 +165,8 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
     const SHARED: Scratch<E> = Scratch::<E>::SHARED.0;
     const IS_LINE: bool = matches!(S::SHAPE, Shape::Line);
 
-    /// This block's chunk, or none if the stream cannot be this one or has no place for it, or if none
-    /// of the chunk is asked for.
+    /// This block's chunk; none if the stream ends before its payload, or if no part of the chunk is to be decoded. The
+    /// chunk has no words if its position or length is impossible.
     #[inline(always)]
     fn find<T: Thread>(t: T, params: &'a DecompressParams) -> Option<Self> {
         let grid = &params.grid;
@@ -233,7 +233,7 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
         (at[0] * rows + at[1]) * columns + at[2]
     }
 
-    /// The chunk, found once more, at a time when it would cost more to have kept it in registers.
+    /// The chunk, computed a second time, so that it needs no registers in between.
     #[inline(always)]
     fn chunk_again<T: Thread>(&self, t: T) -> ChunkBox {
         let at = Self::position(t.opaque(t.block_index()), self.params);
@@ -445,7 +445,7 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
             return Err(ChunkFault::Length);
         }
         let rate = self.read_rate(t, &sections);
-        // Not a rate that is refused, which would have to be told apart by another barrier.
+        // The bytes of a refused rate are a large number: so no other barrier is needed to find it.
         let bytes = rate.map_or(1 << 20, |rate| rate.body_bytes(groups::<S>()));
         let own_bytes = if t.lane().is_multiple_of(groups::<S>()) {
             bytes
@@ -539,7 +539,7 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
     #[inline(always)]
     fn read_exceptions<T: Thread>(&self, t: T) {
         let words = E::WORDS as u32;
-        // Rare: not worth to have kept the entry.
+        // Rare, so the entry is read again instead of staying in registers.
         let at = Self::position(t.opaque(t.block_index()), self.params);
         let entry = load_entry(t, self.params, Self::number(&self.params.grid, at));
         let first_word = u64::from(UNIT_WORDS) * self.first_unit(&entry);

@@ -157,7 +157,7 @@ impl<E: Element, S: StaticShape> Output<'_, E, S> {
         }
     }
 
-    /// Units of a whole chunk, all of which are asked for.
+    /// Units of a whole chunk, all of which are in the requested part.
     #[inline(always)]
     fn write_whole<T: Thread>(&self, t: T, walk: &BoxWalk<'_>, words: Words) {
         let unit = StagedChunk::<E>::UNIT_ELEMENTS;

@@ -57,7 +57,7 @@ pub struct Target<'a, S> {
     shape: PhantomData<S>,
 }
 
-/// Words that a thread asks for before it waits for the first.
+/// Words that a thread requests before it waits for the first.
 const TOGETHER: usize = 16;
 
 /// The bytes of a chunk.

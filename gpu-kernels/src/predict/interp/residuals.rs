@@ -16,7 +16,7 @@ pub(super) const COLUMN_WINDOW: u32 = 16;
 pub struct TileSetup {
     /// The tile.
     pub tile: TileBox,
-    /// How far anchors are apart.
+    /// The distance of anchors.
     pub spacing: u32,
     pub(super) window: [u32; 3],
     pub(super) flag_bits: u32,
@@ -95,8 +95,8 @@ pub trait Residuals<E> {
         Scope::Whole
     }
 
-    /// Settles positions of which none depends on another. `slots` are the store's values for them. The results are
-    /// their known values from then on, or any value for a rare position.
+    /// Quantises or decodes positions of which none depends on another. `slots` are their values in the store. The
+    /// results are their known values, or any value for a rare position.
     fn residuals<T: Thread, const N: usize>(
         &self,
         t: T,
@@ -106,13 +106,13 @@ pub trait Residuals<E> {
         predictions: [E; N],
     ) -> [E; N];
 
-    /// Whether a position is better coded alone, so that the others need not know how.
+    /// Whether a position is processed alone by [`Residuals::code_rare`], so that the usual path is simpler.
     #[inline(always)]
     fn is_rare(_: E) -> bool {
         false
     }
 
-    /// Settles a position that is rare.
+    /// Quantises or decodes a rare position.
     #[inline(always)]
     fn code_rare<T: Thread>(&self, _: T, _: &LevelQuantizer<E>, _: Position, slot: E, _: E) -> E {
         slot

@@ -70,7 +70,7 @@ pub struct Row {
 }
 
 impl Row {
-    /// Row number `number`; numbers up to any may be asked for, and have no positions from the count of rows on.
+    /// Row number `number`. Any number is allowed; rows from the count of rows on have no positions.
     #[inline(always)]
     pub const fn of(shape: Shape, number: u32, tile: &TileBox) -> Self {
         let position = first_position(shape, number);
@@ -175,7 +175,7 @@ pub struct InField {
 }
 
 impl InField {
-    /// Of a field whose neighbours are `strides` elements apart.
+    /// The rows of a field whose neighbours have the distances `strides`, in elements.
     #[inline(always)]
     pub fn new(words: View<u32>, strides: [u64; 3], tile: &TileBox) -> Self {
         let [z, y, x] = tile.origin;

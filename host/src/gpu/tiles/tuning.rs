@@ -12,9 +12,9 @@ use ferrosz_gpu_kernels::predict::interp::prepare::{CLASS_CELLS, Prepare, Prepar
 use ferrosz_gpu_kernels::predict::interp::scores::{Scores, ScoresParams};
 use ferrosz_simt::View;
 
-/// What tuning needs.
+/// The input and output of tuning.
 pub struct TuneJob {
-    /// What is tried.
+    /// The candidates that are tried.
     pub search: Search,
     /// The bound of the field.
     pub bound: Bound,

@@ -95,7 +95,7 @@ pub enum AatroxError {
     },
 }
 
-/// Where a stream's sections begin.
+/// The starts of a stream's sections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Layout {
     /// Layers.

@@ -43,7 +43,7 @@ pub const fn chunk_blocks(shape: Shape, dtype: Dtype) -> u32 {
     }
 }
 
-/// How differences are made and stored.
+/// The prediction and storage of differences.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Mode {
     /// The codes themselves.
@@ -72,7 +72,7 @@ impl Mode {
         Self::ALL.into_iter().find(|mode| mode.name() == name)
     }
 
-    /// How codes are predicted.
+    /// The predictor of the codes.
     #[inline(always)]
     pub const fn predictor(self) -> Predictor {
         match self {
@@ -82,7 +82,7 @@ impl Mode {
     }
 }
 
-/// How a stream is put together.
+/// The arrangement of a stream.
 #[repr(u32)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Framing {
@@ -97,14 +97,14 @@ pub enum Framing {
 pub struct Params<T> {
     /// The shape of a block; the slices of planes are independent.
     pub shape: Shape,
-    /// How differences are made and stored.
+    /// The prediction and storage of differences.
     pub mode: Mode,
     /// Lengths, slowest first; leading ones of an array with fewer dimensions are 1.
     pub dims: [u64; 3],
     /// The absolute error bound. cuSZp's command line and general API carry it in an `f32`, also
     /// for `f64` data: their streams are equal only to those with `f64::from(bound as f32)`.
     pub error: T,
-    /// How the stream is put together.
+    /// The arrangement of the stream.
     pub framing: Framing,
     /// Compression: refuse an array that cuSZp would not decompress, or not to values within the bound.
     /// A [`Refusal`] names the case.
@@ -128,7 +128,7 @@ impl<T> Params<T> {
         }
     }
 
-    /// Where the elements are.
+    /// The positions of the elements.
     ///
     /// # Errors
     ///

@@ -23,7 +23,7 @@ use ferrosz_simt::View;
 /// Bytes of the field a second that a core gets through, in both directions.
 const RATE_OF_A_CORE: f64 = 0.3e9;
 
-/// Where a call on so many elements runs.
+/// The machine for a call on so many elements.
 pub(crate) fn backend_for<T: Element>(device: Device, elements: u64) -> Result<Backend, HostError> {
     // Other crates of a program may want GPUs, for which this one then has no code.
     let device = match device {

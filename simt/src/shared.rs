@@ -304,7 +304,7 @@ impl Sub<u32> for SharedAddress {
     }
 }
 
-/// Where the arrays of a kernel lie in a block's shared memory, while they are laid out.
+/// The arrays of a kernel in a block's shared memory, while their addresses are assigned.
 ///
 /// All of this is computed when the kernel is compiled; a wrong layout does not compile.
 #[derive(Debug)]

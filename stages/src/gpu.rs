@@ -29,7 +29,7 @@ use ferrosz_host::{Device, Error as HostError};
 use ferrosz_simt::View;
 use std::marker::PhantomData;
 
-/// Where a call on so many elements runs.
+/// The machine for a call on so many elements.
 pub(super) fn backend_for<T: Element>(
     device: Device,
     direction: Direction,

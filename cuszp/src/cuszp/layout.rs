@@ -99,7 +99,7 @@ impl Layout {
         self.shape
     }
 
-    /// How the stream is put together.
+    /// The arrangement of the stream.
     #[inline(always)]
     pub const fn framing(&self) -> Framing {
         self.framing
@@ -141,7 +141,7 @@ impl Layout {
         }
     }
 
-    /// Where a block begins; `block` is below [`Layout::blocks`].
+    /// The first position of a block; `block` is below [`Layout::blocks`].
     #[inline(always)]
     pub const fn corner(&self, block: u32) -> Corner {
         // Not 0, which only the compiler cannot see.

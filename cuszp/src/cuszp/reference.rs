@@ -218,7 +218,7 @@ pub struct Decoder<'a, T> {
     quantizer: Quantizer<T>,
     rates: &'a [u8],
     payload: &'a [u8],
-    /// Where in the payload each span's first body begins.
+    /// The start of each span's first body in the payload.
     starts: Vec<u64>,
 }
 
@@ -253,7 +253,7 @@ impl<'a, T: Element> Decoder<'a, T> {
         })
     }
 
-    /// Where the elements are.
+    /// The positions of the elements.
     pub fn layout(&self) -> &Layout {
         &self.layout
     }
@@ -368,7 +368,7 @@ fn first_of(block: &mut Block) -> &mut [Group; 1] {
     core::array::from_mut(first)
 }
 
-/// Where each span's bodies begin, and where the last one's end.
+/// The start of each span's bodies, and the end of the last one's.
 fn starts(layout: &Layout, kind: BlockKind, rates: &[u8]) -> Result<(Vec<u64>, u64), CuszpError> {
     let mut starts = Vec::with_capacity(layout.spans() as usize);
     let mut at = 0;

@@ -39,7 +39,7 @@ pub struct InterpParams {
     pub codes: View<u32>,
     /// The first chunk of the part.
     pub first_chunk: u64,
-    /// Where the values that the decoder will know go, in C order; may be nothing. Reconstruction then writes no field.
+    /// The output: the known values, in C order; may be empty. Reconstruction then writes no field.
     pub known: View<u32>,
     /// The words of [`ferrosz_codec::predict::interp::resolved`].
     pub parameters: View<u32>,

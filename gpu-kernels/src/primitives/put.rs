@@ -19,7 +19,7 @@ pub struct Put;
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct PutParams {
-    /// Where they go: as many as are written.
+    /// The output, as many words as are written.
     pub to: View<u32>,
     /// The words.
     pub words: [u32; MAX_WORDS],

@@ -212,7 +212,7 @@ impl<E: Element, C: StaticCodec, S: StaticShape> Compress<E, C, S> {
 /// A thread's part of a chunk, coded.
 struct Coded {
     group: SignedGroup,
-    /// How its block is stored.
+    /// The rate byte of its block.
     rate: RateByte,
     /// Its exceptions.
     mask: u32,

@@ -47,11 +47,11 @@ pub struct Decompress<E, S>(PhantomData<(E, S)>);
 pub struct DecompressParams {
     /// The stream, 16-byte aligned. Nothing behind its end is read.
     pub stream: View<u32>,
-    /// Where the elements go, 16-byte aligned.
+    /// The output: the elements, 16-byte aligned.
     pub output: View<u32>,
     /// The workspace: see [`cells`].
     pub cells: View<u64>,
-    /// How the field is cut.
+    /// The division of the field.
     pub grid: Grid,
     /// The region to decode.
     pub region: Region,
@@ -209,7 +209,7 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
         Some(work)
     }
 
-    /// Which chunk a thread block has, in each dimension.
+    /// The position of a thread block's chunk, in chunks along each dimension.
     #[inline(always)]
     fn position(block: u32, params: &DecompressParams) -> [u64; 3] {
         let mut at = params.first_chunk;
@@ -255,7 +255,7 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
         t.barrier_or(has_any)
     }
 
-    /// Where the chunk's elements go.
+    /// The output for the chunk's elements.
     #[inline(always)]
     fn output<'b>(&'b self, chunk: &'b ChunkBox) -> Output<'b, E, S> {
         let params = self.params;
@@ -432,7 +432,7 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
         }
     }
 
-    /// Where everything lies; the same fault for the whole block if that is contradictory.
+    /// The sections of the chunk; if they are contradictory, the same fault for the whole block.
     #[inline(always)]
     fn find_parts<T: Thread>(
         &self,

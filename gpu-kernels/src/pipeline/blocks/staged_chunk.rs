@@ -274,7 +274,7 @@ impl<E: Element> StagedChunk<E> {
 /// The most units that a thread has of a chunk: those of a row of `f64`.
 const MAX_UNITS: usize = 16;
 
-/// Where the units of a thread lie in a whole chunk of planes or cubes, counted from its first: thread
+/// The positions of a thread's units in a whole chunk of planes or cubes, counted from the first unit: thread
 /// i has units i, i + 256, ... of those of the chunk, walked through row by row.
 ///
 /// All edges of a whole chunk are powers of two, so the coordinates of these units have no bits in

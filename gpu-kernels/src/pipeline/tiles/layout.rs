@@ -37,5 +37,5 @@ pub const WORDS_END_HALF: u32 = 2 * MARKS;
 
 /// Words that are stored for each tile: the classes of its zones, and the number of its raw values.
 pub const TILE_WORDS: u64 = 40;
-/// Which of these is the number of raw values.
+/// The index, among these words, of the number of raw values.
 pub const TILE_RAWS: u64 = ZONES as u64;

@@ -57,7 +57,7 @@ pub struct PlaceParams {
     pub field: View<u32>,
     /// Words of an element.
     pub element_words: u32,
-    /// Where the stream goes, 16-byte aligned; the header is left alone.
+    /// The output: the stream, 16-byte aligned; its header is not written.
     pub stream: View<u32>,
     /// The workspace. Gets the length of the payload.
     pub cells: View<u64>,

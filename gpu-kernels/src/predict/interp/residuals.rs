@@ -79,7 +79,7 @@ impl TileSetup {
 /// A position that is to be coded or decoded.
 #[derive(Clone, Copy)]
 pub struct Position {
-    /// Where it is, counted from where the tile begins.
+    /// Its coordinates, counted from the start of the tile.
     pub position: [u32; 3],
     /// Whether it is in the tile itself and not on a far face.
     pub is_own: bool,
@@ -89,7 +89,7 @@ pub struct Position {
 
 /// Coding or decoding of positions whose predictions are known.
 pub trait Residuals<E> {
-    /// Which positions are of interest.
+    /// The positions that are evaluated.
     #[inline(always)]
     fn scope(&self) -> Scope {
         Scope::Whole

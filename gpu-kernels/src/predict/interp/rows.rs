@@ -65,7 +65,7 @@ pub struct Row {
     pub position: [u32; 3],
     /// Positions that the field has of it, the one on the far face along x among them.
     pub width: u32,
-    /// Where its first position lies in the store.
+    /// The index of its first position in the store.
     at: u32,
 }
 
@@ -158,7 +158,7 @@ impl Row {
         [4 * (second - first), 4 * (third - second)]
     }
 
-    /// Where position `x` of the row lies in the store, in bytes from its address on.
+    /// The offset of position `x` of the row in the store, in bytes from its address on.
     #[inline(always)]
     pub const fn offset(&self, shape: Shape, x: u32) -> u32 {
         4 * (self.at + store::in_row(shape, x))

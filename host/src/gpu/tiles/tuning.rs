@@ -30,7 +30,7 @@ pub struct TuneJob {
     pub workspace: View<u64>,
     /// The cells of tuning.
     pub cells: View<u64>,
-    /// Where the parameters go.
+    /// The output: the words of the parameters.
     pub parameters: View<u32>,
 }
 

@@ -20,7 +20,7 @@ pub struct GatherParams {
     pub strides: [u64; 3],
     /// The number of copied elements along each dimension.
     pub lengths: [u64; 3],
-    /// Where they go, in C order.
+    /// The output, in C order.
     pub to: View<u32>,
 }
 

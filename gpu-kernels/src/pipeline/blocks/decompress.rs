@@ -149,7 +149,7 @@ struct Work<'a, E, S> {
     number: u64,
     chunk: ChunkBox,
     entry: Entry,
-    /// The chunk's words in the stream, if its place is possible.
+    /// The chunk's words in the stream, if its position is possible.
     words: Option<u32>,
     shape: PhantomData<S>,
 }

@@ -266,7 +266,7 @@ impl<'a, E: Element, S: StaticShape> Work<'a, E, S> {
         HEADER_WORDS as u64 + 4 * self.params.grid.chunk_count()
     }
 
-    /// Copies the image to its place in the stream; this thread's part of the checksum.
+    /// Copies the image to its position in the stream; this thread's part of the checksum.
     #[inline(always)]
     pub(super) fn copy_image<T: Thread>(&self, t: T, start: u64, words: u32) -> u64 {
         let first = (self.payload_word() + start / 4) / u64::from(UNIT_WORDS);

@@ -29,7 +29,7 @@ STYLES = {
     "cuSZ-Hi": ("#b3202c", "star"),
     "FZGPUModules": ("#6d6d6d", "ring"),
 }
-# What one label stands for.
+# The label of each peer whose label is not its own name.
 FAMILIES = {"cuSZp 2": "cuSZp 2, 3", "cuSZp 3": "cuSZp 2, 3", "nvCOMP Bitcomp": "Bitcomp"}
 
 WIDTH, HEIGHT, LEFT, TOP, GAP, RIGHT, BOTTOM = 294, 330, 58, 58, 20, 12, 70

@@ -15,17 +15,17 @@
 //!
 //! * [`Compressor`] and [`Decompressor`] work on slices, wherever [`Device`] says.
 //! * [`Part`] names a part of a field, to be decompressed or, by [`Update`], to be replaced alone.
-//! * `cuda` (with the feature `cuda`) works on device memory and streams of one's own.
+//! * `cuda` (with the feature `cuda`) works on device memory and on CUDA streams of the caller.
 //! * [`codec`] is all that defines the bytes.
 //!
 //! The crate `ferrosz-cuszp` reads and writes the streams of cuSZp and AATROX; `ferrosz-stages` has the interpolation
-//! predictor alone, for pipelines of one's own.
+//! predictor alone, for your own pipelines.
 //!
 //! Features: `cuda`, on by default, runs on NVIDIA GPUs; the driver is loaded at run time, nothing of CUDA is needed to
 //! build. `emulator` runs the GPU kernels on the CPU, for tests of GPU code without a GPU. Without either, the library
 //! compiles for any target that has `std`.
 //!
-//! What it is for, how fast it is and how it was tested is told in the [repository].
+//! The [repository] describes its purpose, its speed and its tests.
 //!
 //! [repository]: https://github.com/ferrosz/ferrosz
 

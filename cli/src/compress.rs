@@ -119,7 +119,7 @@ impl Summary {
         }
     }
 
-    /// Notes that blocks have fewer dimensions than `--rank` asks for.
+    /// Prints a note if blocks have fewer dimensions than `--rank`.
     fn note_rank(&self) {
         let found = self.info.rank;
         if let Some(rank) = self.rank.filter(|rank| *rank > found) {

@@ -24,7 +24,7 @@ pub fn run(args: &Decompress, common: &Common) -> Result<bool, Failure> {
     // By default, a part would get the file name of the whole array.
     if is_part && let ([Location::File(_)], None) = (&args.files.files[..], &args.files.out_dir) {
         return Err(Failure::usage(
-            "a part of an array has no name of its own: name an output",
+            "a part of an array has no default output: name an output",
         ));
     }
     args.files.each(common, array_name, |job| {

@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 use thiserror::Error;
 
-/// An error that ends a command; its text says what the user can do.
+/// An error that ends a command. Its text names the cause and, if there is one, the remedy.
 #[derive(Debug, Error)]
 pub enum Failure {
     /// A wrong command line.

@@ -248,13 +248,13 @@ fn npy_layout(
     };
     if flags.dtype.is_some_and(|dtype| dtype != shape.dtype) {
         return Err(Failure::usage(format_args!(
-            "{location} holds {} values, and --dtype says otherwise: leave --dtype out",
+            "{location} holds {} values, but --dtype gives another type: omit --dtype",
             shape.dtype
         )));
     }
     if (flags.dims.as_ref()).is_some_and(|dims| dims.0 != shape.extents) {
         return Err(Failure::usage(format_args!(
-            "{location} has the dimensions {}, and --dims says otherwise: leave --dims out",
+            "{location} has the dimensions {}, but --dims gives others: omit --dims",
             shape.dims()
         )));
     }
@@ -297,8 +297,8 @@ fn raw_layout(
             _ => "--dims, slowest first, as in --dims 10,83,83",
         };
         return Err(Failure::usage(format_args!(
-            "{location} holds raw values: say what they are with {missing} \
-             (only .npy files carry their shape)"
+            "{location} holds raw values: add {missing} \
+             (only .npy files contain their type and dimensions)"
         )));
     };
     Ok(Layout {
@@ -363,7 +363,7 @@ impl ReadFault {
                 "{location} ends before the last of the {shape}: {advice}"
             )),
             Self::Trailing => Failure::failed(format_args!(
-                "{location} goes on after the last of the {shape}: {advice}"
+                "{location} continues after the last of the {shape}: {advice}"
             )),
             Self::Memory => Failure::failed(format_args!(
                 "there is no memory for the {shape} of {location}"

@@ -180,7 +180,7 @@ fn job(input: &Location, folder: Option<&Path>, default_name: DefaultName) -> Re
         Location::File(path) => path,
         Location::Pipe => {
             return Err(Failure::usage(
-                "standard input has no name for its output: leave --out-dir out",
+                "standard input has no name for its output: omit --out-dir",
             ));
         }
     };

@@ -185,9 +185,9 @@ impl Outlying {
     /// The warning for people.
     pub fn warning(&self, info: &Info) -> String {
         format!(
-            "warning: {} occurs {} times, far outside the other values, and decides {}: --{} {} comes to {}, and the \
-             range is {} with it and {} without. If it stands for missing values, make it NaN before, or give the \
-             bound with --abs",
+            "warning: {} occurs {} times, far outside the other values, and determines {}: --{} {} is an error of {}, and the \
+             range is {} with this value and {} without it. If it stands for missing values, replace it by NaN before, or \
+             give the bound with --abs",
             name(self.value, info.dtype),
             self.count,
             match info.bound.mode() {

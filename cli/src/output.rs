@@ -21,7 +21,7 @@ pub fn check(output: &Location, input: Option<&Location>, force: bool) -> Result
     let Location::File(path) = output else {
         return match io::stdout().is_terminal() {
             true => Err(Failure::usage(
-                "data are not written to a terminal: name an output, or send it elsewhere with '>'",
+                "data are not written to a terminal: name an output, or redirect the data with '>'",
             )),
             false => Ok(()),
         };

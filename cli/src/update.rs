@@ -37,7 +37,7 @@ pub fn run(args: &Args, common: &Common) -> Result<(), Failure> {
     let stream = stream_file::read_file(&mut file).map_err(changing)?;
     let info = stream_file::info(&args.stream, &stream)?;
     let part = (args.part.of(&info.extents)?)
-        .ok_or_else(|| Failure::usage("--elements or --box must say what is replaced"))?;
+        .ok_or_else(|| Failure::usage("the part to replace is missing: add --elements or --box"))?;
     let field = read_values(args, &info, &part)?;
     let start = Instant::now();
     let update = with_field!(&field, array => Update::new(&stream, &part, &array.values))

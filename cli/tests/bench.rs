@@ -25,7 +25,7 @@ fn each_preset_is_measured_within_each_bound() {
         for preset in Preset::ALL {
             let row = rows.next().unwrap();
             assert_eq!(row["preset"], preset.name());
-            // What the preset chooses for a user.
+            // `compress` with the same preset must choose the same codec and rank, and write the same number of bytes.
             let line = format!("compress in.npy a.fsz --{preset} {bound} --json");
             let compressed = place.json(&line);
             for key in ["codec", "rank", "bound_mode", "bound", "stream_bytes"] {

@@ -218,10 +218,7 @@ fn wrong_command_lines_are_explained() {
             "compress in.npy out --abs 1 --codec best",
             &["is not a codec: fixed, plain"],
         ),
-        (
-            "compress in.npy out --abs 1 --dtype f64",
-            &["leave --dtype out"],
-        ),
+        ("compress in.npy out --abs 1 --dtype f64", &["omit --dtype"]),
         ("compress in.npy out --abs 1 --dims 40,5,37", &["5,40,37"]),
         ("compress in.npy in.npy --abs 1", &["another output"]),
         ("compress in.npy ./in.npy --abs 1", &["another output"]),

@@ -84,7 +84,7 @@ impl Bound {
         if value < 0.0 {
             return Err(BoundError::Negative(value));
         }
-        // -0.0 passes the test above; its sign must not reach the stream.
+        // -0.0 passes the test above; its sign must not be stored in the stream.
         Ok(Self {
             mode,
             value: value.abs(),
@@ -144,7 +144,7 @@ impl Bound {
     }
 
     /// The quantiser that keeps this bound on a field with these extremes. [`BoundMode::Abs`] does not read them.
-    /// Lossless if the bound comes to 0, or to less than `T` can use.
+    /// It is lossless if the absolute bound is 0, or too small for `T`.
     pub fn resolve<T: Element>(&self, extremes: &Extremes<T>) -> Quantizer<T> {
         self.resolve_of(match self.mode {
             BoundMode::Abs => 0.0,

@@ -38,7 +38,7 @@ pub enum FormatError {
     UnknownCodec(CodecId),
     /// This library does not know a record that a reader must know.
     #[error(
-        "the stream has a record '{0}', which this library must understand and does not know: a newer ferrosz reads it"
+        "the stream has a record '{0}', which this library does not know but needs to decode it: use a newer ferrosz"
     )]
     UnknownRecord(RecordKind),
     /// The checksum of the records does not match, or they contradict themselves.
@@ -67,7 +67,7 @@ pub enum FormatError {
     #[error("{0} bytes follow the end of the stream")]
     TrailingBytes(u64),
     /// An update of the stream is damaged.
-    #[error("the stream's update at byte {at} of its updates is damaged")]
+    #[error("the update at byte {at} of the stream's updates is damaged")]
     InvalidUpdate {
         /// The start of the update in the bytes of all updates.
         at: u64,
@@ -97,10 +97,10 @@ pub enum FormatError {
 #[non_exhaustive]
 pub enum TableFault {
     /// There are too few words, or too many.
-    #[error("their length is not what their contents need")]
+    #[error("their length is not the length that their contents need")]
     Size = 1,
     /// A head has symbols or an end that are impossible.
-    #[error("a head names symbols or a place that it cannot have")]
+    #[error("a head names impossible symbols or an impossible end")]
     Head = 2,
     /// The length of a frequency is impossible.
     #[error("the length of a frequency is impossible")]
@@ -137,28 +137,28 @@ pub enum ChunkFault {
     #[error("its checksum does not match")]
     Checksum = 1,
     /// Its position in the payload is impossible.
-    #[error("its table entry names a place that it cannot have")]
+    #[error("its table entry names an impossible position")]
     Place = 2,
     /// Its form is unknown.
     #[error("its table entry names an unknown form")]
     Form = 3,
     /// Its length does not match its contents.
-    #[error("its length is not what its contents need")]
+    #[error("its length is not the length that its contents need")]
     Length = 4,
     /// A rate byte has a value that no encoder writes.
     #[error("a rate byte is out of range")]
     Rate = 5,
     /// Its interleaved states do not end in an encoder's start state.
-    #[error("its lanes do not end where an encoder begins")]
+    #[error("its interleaved states do not end in the start state of an encoder")]
     State = 6,
     /// A symbol of a context without symbols, or a code at a position that has no code.
-    #[error("it holds a symbol where there can be none")]
+    #[error("it has a symbol in a context without symbols, or a code at a position without a code")]
     Symbol = 7,
     /// A mask of stored words has a value that no encoder writes.
-    #[error("what it says of the words that are zero is not true")]
+    #[error("its masks of the words that are not zero are wrong")]
     Zeros = 8,
     /// The prologue, the first entry of a stream of tiles, is not one that an encoder writes.
-    #[error("it is the prologue, and not one that an encoder writes")]
+    #[error("it is the prologue, and no encoder writes such a prologue")]
     Prologue = 9,
 }
 

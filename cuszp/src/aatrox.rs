@@ -1,9 +1,8 @@
 //! The bare byte stream of AATROX (Huang et al., *Pushing the Limits of GPU Lossy Compression: A
 //! Hierarchical Delta Approach*, ICS'25).
 //!
-//! No code of its authors is public and the paper gives no byte layout; where it leaves things
-//! open, they are resolved as in cuSZp. Differences run through a whole *layer* of 32,768 elements,
-//! whose first code is stored apart:
+//! No code of its authors is public, and the paper gives no byte layout. Where the paper leaves the layout open, it is
+//! that of cuSZp. Differences run through a whole *layer* of 32,768 elements, whose first code is stored separately:
 //!
 //! ```text
 //! [ one rate byte for 32 elements, whole layers ][ an i32 for every layer ][ the blocks' bodies ]

@@ -1,14 +1,13 @@
 //! cuSZp's own byte streams: version 3 in one to three dimensions, and version 1.
 //!
-//! Such a stream has no header: its reader must give its [`Params`]. It is
+//! Such a stream has no header: its reader must give its [`Params`]. The stream is
 //!
 //! ```text
 //! [ one rate byte a block ][ up to 3 zero bytes, in 2D and 3D ][ the blocks' bodies ]
 //! ```
 //!
-//! Described after cuSZp (SC'23), cuSZp2 (SC'24) and cuSZp3 (SC'25), to the byte. The arithmetic
-//! is cuSZp's too, and keeps no bound where cuSZp keeps none: see [`Quantizer`]. The known failures
-//! are refused where [`Params::strict`] asks for it.
+//! It equals the streams of cuSZp (SC'23), cuSZp2 (SC'24) and cuSZp3 (SC'25) to the byte. The arithmetic is cuSZp's,
+//! too, and exceeds the bound where cuSZp exceeds it: see [`Quantizer`]. [`Params::strict`] refuses the known failures.
 //!
 //! The modules below [`reference`](mod@reference) allocate nothing and serve GPU threads of 32
 //! positions each: [`layout`] says which elements these are, [`quantizer`] gives their codes, and

@@ -1,10 +1,10 @@
-//! All that can go wrong on a device.
+//! The errors of calls on a device.
 
 use crate::aatrox::error::AatroxError;
 use crate::cuszp::error::CuszpError;
 use thiserror::Error;
 
-/// Why a stream is not read or written.
+/// An error that prevents the reading or writing of a stream.
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -14,10 +14,10 @@ pub enum Error {
     /// A bare stream of AATROX's cannot be read or written.
     #[error(transparent)]
     Aatrox(#[from] AatroxError),
-    /// No kernel makes the checks of the strict encoder of cuSZp's streams.
-    #[error("a strict encoder works on host slices, not on device memory")]
+    /// The strict encoder of cuSZp's streams was called on device memory. No kernel makes its checks.
+    #[error("the strict encoder works on host slices, not on device memory")]
     StrictOnDevice,
-    /// Memory, a device, or a buffer is not as it must be.
+    /// An error of memory, a device or a buffer.
     #[error(transparent)]
     Ferrosz(#[from] ferrosz_host::Error),
 }

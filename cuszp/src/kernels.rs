@@ -20,7 +20,7 @@ use ferrosz_gpu_kernels::pipeline::cells;
 use ferrosz_gpu_kernels::primitives::ticket::take_ticket;
 use ferrosz_simt::{Shared, Thread, View};
 
-/// How differences are made and stored.
+/// The prediction and storage of differences.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Coder {
     /// As in one of cuSZp's modes.
@@ -81,7 +81,7 @@ pub struct BareParams {
     pub stream: View<u32>,
     /// The workspace: see [`cells`], with [`cell_count`] cells.
     pub cells: View<u64>,
-    /// Where the elements are.
+    /// The positions of the elements.
     pub layout: Layout,
     /// Bytes before the first body.
     pub payload_start: u64,

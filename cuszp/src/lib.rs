@@ -1,8 +1,7 @@
 //! Streams of cuSZp and of AATROX: read and written to the byte, on CPUs and on NVIDIA GPUs.
 //!
-//! They say nothing of themselves: both sides must be given the same parameters. They also have cuSZp's limits: the
-//! bound is not guaranteed, for cuSZp does not, and there are no checksums. For streams of one's own take the crate
-//! `ferrosz`.
+//! The streams have no header: both sides must be given the same parameters. They also have cuSZp's limits: the bound is
+//! not guaranteed, and there are no checksums. Unless you need these streams, use the crate `ferrosz`.
 //!
 //! ```
 //! use ferrosz_cuszp::Shape;
@@ -63,7 +62,7 @@ pub use ferrosz_codec::{Dtype, Element, Shape};
 #[cfg(feature = "host")]
 pub use ferrosz_host::Device;
 
-/// Device memory, and streams of one's own: see [`Bare::compress`].
+/// Device memory and CUDA streams of the caller: see [`Bare::compress`].
 #[cfg(feature = "cuda")]
 pub mod cuda {
     #[doc(no_inline)]

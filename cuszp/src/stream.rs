@@ -28,7 +28,7 @@ use ferrosz_simt::View;
 /// Bytes of the field a second that a core gets through, in both directions.
 const RATE_OF_A_CORE: f64 = 0.3e9;
 
-/// Where a call on so many elements runs.
+/// The machine for a call on so many elements.
 pub(crate) fn backend_for<T: Element>(device: Device, elements: u64) -> Result<Backend, HostError> {
     let bytes = elements.saturating_mul(T::BYTES as u64);
     let workload = Workload::at_rate(RATE_OF_A_CORE, bytes);
@@ -44,7 +44,7 @@ pub(crate) struct BareStream<T> {
     quantizer: Quantizer<T>,
 }
 
-/// The longest body of a block of so many groups: a first magnitude apart, signs and 32 planes.
+/// The longest body of a block of this shape: a separate first magnitude, signs and 32 planes.
 const fn longest_body(shape: Shape) -> u64 {
     4 + 4 * 33 * shape.groups() as u64
 }

@@ -1,5 +1,5 @@
-//! Any bytes as streams without header: an error or an array, never a panic; and what the serial decoder
-//! accepts, the parallel one does, with the same values.
+//! Any bytes as streams without header give an error or an array, never a panic. The parallel decoder accepts the same
+//! streams as the serial one, and gives the same values.
 #![no_main]
 
 use ferrosz_cuszp::cuszp::{self, Framing, Mode};

@@ -1,5 +1,4 @@
-//! Any bytes: an error or a field, never a panic; and what one decoder accepts, the other does, with
-//! the same values.
+//! Any bytes give an error or a field, never a panic. Both decoders accept the same streams, and give the same values.
 #![no_main]
 
 use ferrosz::codec::oracle;

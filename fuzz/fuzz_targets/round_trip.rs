@@ -1,5 +1,5 @@
-//! Any floats: the CPU backend writes the reference's stream, and what comes back is within the bound,
-//! or the same bits where it is not finite.
+//! Any floats: the CPU backend writes the reference's stream. Decoded finite values are within the bound, and all others
+//! have the same bits.
 #![no_main]
 
 use ferrosz::codec::oracle;

@@ -1,14 +1,13 @@
 //! Entry points of kernels that are generic.
 //!
-//! A PTX entry point must be a function of its own with a name of its own, which generic code cannot make; so these are
-//! macros, and they hold nothing but the mapping from names to types.
+//! A PTX entry point must be a separate function with its own name, which generic code cannot make. So these are macros,
+//! and they contain only the mapping from names to types.
 
 /// Makes the entry points of kernels, and a function `launches` that lists them.
 ///
-/// A row is a name and a type. One with `<shape>`, `<element>`, `<codec>` or `<coder>` stands for as many kernels as
-/// there are shapes, element types, codecs of blocks or coders with statistics, in which the row's parameters are these
-/// types; their names end in the names of these. A name must be that which the kernel says, or else it does not
-/// compile.
+/// A row is a name and a type. A row with `<shape>`, `<element>`, `<codec>` or `<coder>` makes a kernel for each shape,
+/// element type, codec of blocks or coder with statistics. The row's parameters are these types, and the kernel's name
+/// ends in their names. A name that differs from the name in the kernel does not compile.
 #[macro_export]
 macro_rules! kernels {
     ($($name:ident $(<$($axis:ident),+>)?: $(|$($parameter:ident),+|)? $kernel:ty;)*) => {

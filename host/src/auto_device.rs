@@ -29,9 +29,9 @@ pub enum Direction {
 /// The workload of a call on host slices: how many bytes, and how fast a core gets through them.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Workload {
-    /// Bytes of the field a second that a core gets through.
+    /// Bytes of the field that a core processes in a second.
     rate: f64,
-    /// Bytes of the elements that are compressed, or that are wanted.
+    /// Bytes of the elements that are compressed, or that are to be decoded.
     field_bytes: u64,
 }
 
@@ -54,7 +54,7 @@ impl Workload {
     }
 }
 
-/// Bytes of the field a second that a core gets through.
+/// Bytes of the field that a core processes in a second.
 fn rate_of_a_core(direction: Direction, codec: Codec) -> f64 {
     let predictor = codec.tiles().map(|tiles| tiles.predictor.geometry());
     let [compress, decompress] = match predictor {

@@ -39,7 +39,7 @@ pub enum Gpu {
 
 /// A call for any machine that runs kernels.
 pub trait Call {
-    /// What it gives.
+    /// The result of the call.
     type Output;
 
     /// Runs it to its end.

@@ -49,8 +49,8 @@ impl GridBox {
 
     /// The box as parts of a field with these extents.
     ///
-    /// A grid leaves out dimensions of length 1. The last two of the others are y and x, and z stands for all before
-    /// them. So a range along z is one box for each row of the last dimension that z stands for.
+    /// A grid leaves out dimensions of length 1. The last two of the others are y and x, and z combines all dimensions
+    /// before them. So a range along z is one box for each row of the last dimension of z.
     pub(crate) fn parts(&self, grid: &Grid, extents: &Extents) -> Vec<Part> {
         let [z, y, x] = std::array::from_fn(|i| self.origin[i]..self.origin[i] + self.size[i]);
         if grid.shape() == Shape::Line {

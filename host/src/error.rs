@@ -37,7 +37,7 @@ pub enum Error {
         elements: u64,
     },
     /// An output buffer is too small.
-    #[error("the output has room for {found} {unit}, and {needed} are needed")]
+    #[error("the output has room for {found} {unit}, but {needed} are needed")]
     OutputTooSmall {
         /// The required size.
         needed: u64,
@@ -57,9 +57,7 @@ pub enum Error {
         elements: u64,
     },
     /// A box is not within the field.
-    #[error(
-        "the box {ranges:?} is not one range for each of the field's extents {extents:?}, within them"
-    )]
+    #[error("the box {ranges:?} is not one range within each of the field's extents {extents:?}")]
     BoxOutside {
         /// The given ranges, slowest dimension first.
         ranges: Vec<std::ops::Range<u64>>,
@@ -67,7 +65,7 @@ pub enum Error {
         extents: Vec<u64>,
     },
     /// The number of values is not the number of elements of the part that they replace.
-    #[error("the part has {elements} elements, and {found} values are to replace them")]
+    #[error("the part has {elements} elements, but there are {found} values to replace them")]
     PartMismatch {
         /// Elements of the part.
         elements: u64,
@@ -75,7 +73,7 @@ pub enum Error {
         found: u64,
     },
     /// No shape of blocks has so many dimensions.
-    #[error("blocks of rank {0} do not exist: 1, 2 or 3")]
+    #[error("rank {0} does not exist: blocks and tiles have rank 1, 2 or 3")]
     BadRank(u8),
     /// The codec has no blocks of this shape.
     #[error("codec {codec} has no blocks of rank {rank}, only of rank 1")]
@@ -86,10 +84,10 @@ pub enum Error {
         rank: u8,
     },
     /// The codec must be known beforehand here.
-    #[error("the codec is still to be chosen: call Compressor::choose with the field first")]
+    #[error("no codec has been chosen: call Compressor::choose with the field first")]
     NotChosen,
     /// The field is too large for this machine or backend.
-    #[error("{elements} elements of {dtype} are more than can be handled here")]
+    #[error("{elements} elements of {dtype} are too many for this computer or device")]
     TooLarge {
         /// The number of elements.
         elements: u64,
@@ -127,7 +125,7 @@ pub enum Error {
         alignment: u64,
     },
     /// The workspace is too small for the field.
-    #[error("the workspace is for {capacity} chunks, and the field has {chunks}")]
+    #[error("the workspace is for {capacity} chunks, but the field has {chunks}")]
     WorkspaceTooSmall {
         /// Chunks of the field.
         chunks: u64,
@@ -162,7 +160,7 @@ pub enum Error {
         reason: String,
     },
     /// A kernel broke a rule of the machine, as found by the emulator. This is a defect of ferrosz.
-    #[error("a kernel is at fault: {0}")]
+    #[error("a kernel broke a rule of the GPU, which is a defect of ferrosz: {0}")]
     KernelFault(String),
 }
 

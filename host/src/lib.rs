@@ -87,7 +87,7 @@ pub mod versions {
     }
 }
 
-/// What the crates `ferrosz-cuszp` and `ferrosz-stages` run their kernels with. It may change in any release.
+/// Host code that the crates `ferrosz-cuszp` and `ferrosz-stages` run their kernels with. It may change in any release.
 #[doc(hidden)]
 pub mod internals {
     pub use crate::auto_device::{Direction, Workload};
@@ -105,8 +105,8 @@ pub mod internals {
     pub use crate::memory::try_zeroed;
 }
 
-/// What the bytes mean, for the tests and tools of ferrosz. It may change in any release.
-// A module, as rustdoc would show what is only re-exported.
+/// The definition of the bytes, for the tests and tools of ferrosz. It may change in any release.
+// A module, as rustdoc would show a crate that is only re-exported.
 #[doc(hidden)]
 pub mod codec {
     pub use ferrosz_codec::*;

@@ -50,7 +50,7 @@ impl Part {
     }
 }
 
-/// A box as regions, in C order. Streams have three dimensions, and the slowest stands for all slower ones
+/// A box as regions, in C order. Streams have three dimensions, and the slowest combines all slower ones
 /// ([`Grid::new`]). So a box of four dimensions is one region for each index in the first dimension, and so on.
 fn boxes(grid: &Grid, extents: &Extents, ranges: &[Range<u64>]) -> Option<Vec<Region>> {
     let lengths = extents.lengths();
@@ -65,7 +65,7 @@ fn boxes(grid: &Grid, extents: &Extents, ranges: &[Range<u64>]) -> Option<Vec<Re
     if ranges.iter().any(Range::is_empty) {
         return Some(Vec::new());
     }
-    // z stands for the dimensions of `outer` and the first of `inner`, which has `slices` slices.
+    // z combines the dimensions of `outer` and the first of `inner`, which has `slices` slices.
     let split = longer.len().saturating_sub(3);
     let (outer, inner) = longer.split_at(split);
     let slices = inner.first().map_or(1, |(_, length)| *length);

@@ -202,7 +202,7 @@ fn encode_alone<T: Element>(
 
 /// A stream without updates that holds the same chunks, without the replaced ones. Chunks are copied, not recoded. If
 /// there were updates, a bound relative to the field no longer refers to this field, so the new header has the mode
-/// `abs`, with the absolute error that all chunks keep.
+/// `abs`, with the absolute error of all chunks.
 ///
 /// # Errors
 ///

@@ -20,7 +20,7 @@
 //!   a missing barrier between them and the access of another thread of the block is not found. A load that promises
 //!   that no thread of the launch writes its memory is checked for that. [`Emulator::global_shadow`] turns this off.
 //! * An access through a view must be within the view, and aligned.
-//! * A thread that keeps waiting while no memory changes waits for ever. This includes waiting for a block that cannot
+//! * A thread that still waits while no memory changes waits for ever. This includes waiting for a block that cannot
 //!   start before this one ends: as on a real GPU, only [`Emulator::resident_blocks`] blocks are in flight at a time.
 
 mod accesses;

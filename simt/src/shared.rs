@@ -47,7 +47,7 @@ use crate::thread::{SharedMemory, Thread};
 use core::marker::PhantomData;
 use core::ops::{Add, AddAssign, Sub};
 
-/// What arrays in shared memory can hold: numbers of one or two words, the low one first.
+/// An element of an array in shared memory: a number of one or two words, the low one first.
 pub trait SharedElement: Copy + sealed::Sealed {
     /// Words of an element.
     const WORDS: u32;
@@ -202,8 +202,8 @@ impl<E: SharedElement> Shared<E> {
         t.shared_address(self.first_word)
     }
 
-    /// The first element's address, kept in a register: the assembler would find it anew wherever it is used, in three
-    /// instructions, did it not come from another lane. For a whole warp.
+    /// The first element's address, in a register. It comes from a shuffle: otherwise the assembler would compute it
+    /// again at each use, with three instructions. For a whole warp.
     #[inline(always)]
     #[track_caller]
     pub fn kept_address<T: Thread>(self, t: T) -> SharedAddress {
@@ -268,7 +268,7 @@ impl SharedAddress {
         Self(bytes)
     }
 
-    /// The address as a number: what goes through a shuffle, say.
+    /// The address as a number, for example for a shuffle.
     #[inline(always)]
     pub const fn bytes(self) -> u32 {
         self.0
@@ -304,9 +304,9 @@ impl Sub<u32> for SharedAddress {
     }
 }
 
-/// Where the arrays of a kernel lie in a block's shared memory, while they are laid out.
+/// The arrays of a kernel in a block's shared memory, while their addresses are assigned.
 ///
-/// Everything here happens when the kernel is compiled; what is wrong does not compile.
+/// All of this is computed when the kernel is compiled; a wrong layout does not compile.
 #[derive(Debug)]
 pub struct Layout {
     next: u32,

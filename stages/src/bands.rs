@@ -66,7 +66,7 @@ impl<'a, T> Band<'a, T> {
         tiles
     }
 
-    /// Where in the band a position of the field lies.
+    /// The index in the band of a position of the field.
     pub(super) fn index(&self, grid: &TileGrid, at: [u64; 3]) -> usize {
         (grid.flat(at) - self.start) as usize
     }

@@ -11,7 +11,7 @@ mod sealed {
 
 /// The integers that codes can be: `u8`, `u16` or `u32`.
 pub trait Code: bytemuck::Pod + Send + Sync + sealed::Sealed {
-    /// Which of them it is.
+    /// The width of the codes.
     const WIDTH: CodeWidth;
     /// The low bits of a number.
     fn from_u32(code: u32) -> Self;

@@ -26,13 +26,13 @@ impl<T: Element, C: Code> Decomposition<T, C> {
     pub(super) fn check_lengths(&self) -> Result<(), Error> {
         let recipe = &self.recipe;
         let what = if recipe.width != C::WIDTH {
-            "the codes are not of the recipe's width"
+            "the codes do not have the width that the recipe gives"
         } else if self.codes.len() as u64 != recipe.grid.elements() {
-            "there are not as many codes as the field has elements"
+            "the number of codes is not the number of the field's elements"
         } else if self.anchors.len() as u64 != recipe.coarse().elements() {
-            "there are not as many anchors as the field has"
+            "the number of anchors is not that of the field"
         } else if self.outlier_values.len() != self.outlier_indices.len() {
-            "there are not as many values of outliers as positions"
+            "the outliers have different numbers of values and positions"
         } else {
             return Ok(());
         };

@@ -80,7 +80,7 @@ impl<K, A, V, I> DeviceParts<K, A, V, I> {
     }
 }
 
-/// Device memory that the kernels of a call share, and the stream that calls on it are asked for on.
+/// Device memory that the kernels of a call use together, and the CUDA stream of its calls.
 pub struct PartsWorkspace {
     memory: CudaMemory,
     gpu: Gpu,
@@ -124,8 +124,8 @@ unsafe fn arrays(addresses: [u64; 4], bytes: [u64; 4], outliers: u64) -> Result<
 }
 
 impl PartsWorkspace {
-    /// A workspace for fields of so many elements, as the interpolator takes them. It may be used again and again; all
-    /// calls are asked for on this stream.
+    /// A workspace for fields of so many elements, as the interpolator takes them. It may be used again and again. All
+    /// calls are enqueued on this stream.
     ///
     /// # Errors
     ///
@@ -232,7 +232,7 @@ impl PartsWorkspace {
             && output.len() as u64 == elements;
         if !fits {
             return Err(Error::BadDecomposition(
-                "an array has not the length it must have",
+                "the length or type of an array does not match the recipe",
             ));
         }
         let cells = self.cells_for(&recipe.grid)?;

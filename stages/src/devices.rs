@@ -12,7 +12,7 @@ use ferrosz_host::internals::{Backend, Direction, Workload};
 use ferrosz_host::{Device, Error as HostError};
 use std::marker::PhantomData;
 
-/// Where a call on so many elements runs.
+/// The machine for a call on so many elements.
 fn backend_for<T: Element>(
     device: Device,
     direction: Direction,

@@ -1,24 +1,24 @@
-//! All that can go wrong.
+//! The errors of the library.
 
 use thiserror::Error;
 
-/// Why a field is not taken apart, or not put together.
+/// An error of the decomposition of a field into parts, or of its composition from them.
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
 pub enum Error {
     /// The parts of a decomposition do not fit each other.
     #[error("the parts of a field do not fit each other: {0}")]
     BadDecomposition(&'static str),
-    /// A radius that codes of the type asked for cannot have.
-    #[error("the radius {radius} is not from 1 to {most}, as codes of this type have it")]
+    /// A radius that the requested type of codes cannot have.
+    #[error("the radius {radius} is not from 1 to {most}, the largest for codes of this type")]
     BadRadius {
         /// The radius.
         radius: u32,
         /// The largest.
         most: u32,
     },
-    /// A tuning that nothing can come of.
-    #[error("the tuning chooses from nothing, or levels' bounds are divided by less than 1")]
+    /// A tuning without candidates, or with a factor below 1.
+    #[error("the tuning has no candidates, or divides the bound of a level by less than 1")]
     BadTuning,
     /// A value base that is negative or not finite.
     #[error("a bound cannot be relative to {0}: it must be finite and not negative")]
@@ -38,5 +38,5 @@ impl Error {
 
     /// Outliers that are too many, too few, or elsewhere.
     pub(crate) const BAD_OUTLIERS: Self =
-        Self::BadDecomposition("the outliers are not those that codes of 0 ask for");
+        Self::BadDecomposition("the outliers are not at the positions whose code is 0");
 }

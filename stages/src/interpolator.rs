@@ -28,7 +28,7 @@ pub struct Interpolator {
 
 impl Interpolator {
     /// Decomposition within `bound`, tuned for ratio, with as many dimensions as the field has, codes in the
-    /// order of the field, and a radius that a sample of each field asks for.
+    /// order of the field, and a radius that follows from a sample of each field.
     pub fn new(bound: Bound) -> Self {
         Self {
             bound,
@@ -64,8 +64,8 @@ impl Interpolator {
     }
 
     /// Sets the value base of the bound: the range of the field's values, or the largest magnitude with
-    /// [`BoundMode::Max`]. The field is then not searched for it. The absolute bound that follows from the base is
-    /// kept, whether the base is the field's own or not.
+    /// [`BoundMode::Max`]. The field is then not searched for it. The error is within the absolute bound that follows
+    /// from this base, even if the base is not the field's own.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! The stages of interpolation alone, for pipelines of one's own.
+//! The kernels of the interpolation predictor alone, for pipelines other than ferrosz's.
 
 pub mod arrays;
 pub mod export;

@@ -1,5 +1,6 @@
-//! The interpolation predictor of ferrosz alone, for pipelines of one's own: a field to codes, anchors and outliers,
-//! and back, on CPUs and on NVIDIA GPUs. After the stage of FZGPUModules, but deterministic and within the bound.
+//! The interpolation predictor of ferrosz alone, for your own pipelines. It turns a field into codes, anchors and
+//! outliers, and back, on CPUs and on NVIDIA GPUs. Its model is the stage of FZGPUModules, but its results are
+//! deterministic and within the bound.
 //!
 //! ```
 //! use ferrosz_stages::{Bound, CodeOrder, Decomposition, Interpolator, Recipe};
@@ -81,7 +82,7 @@ pub use interpolator::Interpolator;
 pub use order::{CodeLayout, CodeOrder};
 pub use recipe::{CodeWidth, RECIPE_BYTES, Recipe};
 
-/// Device memory, and streams of one's own: see [`PartsWorkspace`](cuda::PartsWorkspace).
+/// Device memory and CUDA streams of the caller: see [`PartsWorkspace`](cuda::PartsWorkspace).
 #[cfg(feature = "cuda")]
 pub mod cuda {
     pub use crate::device_memory::{DeviceParts, PartsWorkspace};

@@ -73,7 +73,7 @@ fn fields_of_several_waves() {
     }
 }
 
-/// What the originals exceed their bound for: see spec/ginterp, section 7.1, by 1.05 to 6,400 times.
+/// Spikes in a smooth field. For such fields the original interpolation codecs exceed their bound by 1.05 to 6,400 times.
 #[test]
 fn spikes_cost_ratio_and_no_more() {
     let lengths = [40u64, 50, 36];

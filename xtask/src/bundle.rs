@@ -40,7 +40,7 @@ bench bench-bare --bare --repeat 10 "${cubes[0]}"
 exit $status
 "#;
 
-/// Packages, their tests, and what those are called in the folder.
+/// Packages, their tests, and the names of the tests in the folder.
 const TESTS: [(&str, &str, &str); 4] = [
     ("ferrosz", "gpu", "gpu-tests"),
     ("ferrosz-cuszp", "gpu", "cuszp-tests"),

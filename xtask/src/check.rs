@@ -8,7 +8,7 @@ use std::process::Command;
 /// Bytes of the shipped command at most.
 const MOST_BYTES: u64 = 7_000_000;
 
-/// Crates with features, and what the features bring; without any, none of that is compiled.
+/// Crates with features, and combinations of features. Without features no optional dependency is compiled.
 const WITH_FEATURES: [(&str, &[&str]); 5] = [
     ("ferrosz-host", &FEATURES),
     ("ferrosz", &FEATURES),
@@ -20,7 +20,7 @@ const FEATURES: [&str; 4] = ["", "cuda", "emulator", "cuda,emulator"];
 const FEATURES_AND_HOST: [&str; 5] = ["", "host", "cuda", "emulator", "cuda,emulator"];
 const OPTIONAL: [&str; 3] = ["cudarc", "lzma-rust2", "corosensei"];
 
-/// Crates without features, targets that they compile for, and what of Rust's own library each needs.
+/// Crates without features, targets that they compile for, and the parts of Rust's library that each needs.
 const TARGETS: [(&str, &str, &str); 6] = [
     ("ferrosz-simt", "thumbv7em-none-eabihf", "core"),
     ("ferrosz-codec", "thumbv7em-none-eabihf", "core"),

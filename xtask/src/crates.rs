@@ -40,12 +40,12 @@ pub const ALL: [KernelCrate; 3] = [
 ];
 
 impl KernelCrate {
-    /// Where it is.
+    /// Its folder.
     pub fn folder(&self) -> PathBuf {
         root().join(self.folder)
     }
 
-    /// How it is compiled.
+    /// Its package, for the compiler.
     pub fn package(&self) -> Package {
         let mut package = Package::new(root(), self.name);
         package.default_features = false;

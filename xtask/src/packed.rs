@@ -39,7 +39,7 @@ impl Files {
         }
     }
 
-    /// What is in them, by kernel.
+    /// The contents of the files, by kernel.
     pub fn read(&self) -> Result<BTreeMap<String, Vec<u8>>, Failure> {
         let mut kernels = BTreeMap::new();
         for (name, path) in self.list()? {

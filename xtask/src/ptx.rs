@@ -34,7 +34,7 @@ pub fn rebuild() -> Result<(), Failure> {
     Ok(())
 }
 
-/// The PTX of the sources of all crates as they are, by a compiler, and what says so.
+/// The PTX that a compiler makes of the present sources of all crates, and its manifest.
 fn build_all(compiler: &Compiler) -> Result<(OfCrates, Manifest), Failure> {
     let (mut built, mut sources) = (Vec::new(), Vec::new());
     for of in &crates::ALL {

@@ -197,7 +197,7 @@ impl Row {
     }
 }
 
-/// Refuses local memory, and fewer resident blocks than the launch bounds ask for.
+/// Refuses local memory, and fewer resident blocks than the launch bounds require.
 fn refuse(rows: &[Row]) -> Result<(), Failure> {
     let faults: Vec<String> = rows.iter().filter_map(Row::fault).collect();
     match faults.is_empty() {
@@ -288,7 +288,7 @@ mod tests {
     #[test]
     fn local_memory_and_too_many_registers_are_refused() {
         assert!(refuse(&[row([64, 64, 64])]).is_ok());
-        // The launch asks for four resident blocks.
+        // The launch bounds require four resident blocks.
         assert!(refuse(&[row([64, 65, 64])]).is_err());
         for change in [
             |kernel: &mut Kernel| kernel.stack = 8,

@@ -20,7 +20,7 @@ pub const CHUNK: usize = CHUNK_GROUPS * GROUP;
 /// Chunks are padded to a multiple of this many words.
 const PADDING: u32 = 4;
 
-/// How a chunk is stored.
+/// The form in which a chunk is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     /// No bytes: every code is 0.

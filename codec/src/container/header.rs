@@ -361,7 +361,9 @@ impl Header {
         if layout.shape != shape {
             return Err(invalid("impossible shape of blocks"));
         }
-        let most = layout.max_stream_bytes(dtype).ok_or(invalid("too large"))?;
+        let most = layout
+            .max_stream_bytes(dtype)
+            .ok_or(invalid("the field is too large"))?;
         let [record_bytes, record_sum, update_bytes] =
             [RECORDS_AT, RECORDS_SUM_AT, UPDATES_AT].map(|at| get_u64(bytes, at));
         let with_records = most.checked_add(record_bytes);

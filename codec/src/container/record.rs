@@ -39,7 +39,7 @@ pub fn check(records: &[u8], sum: u64) -> Result<(), FormatError> {
     let mut rest = records;
     while !rest.is_empty() {
         let record = take(&mut rest).ok_or(FormatError::InvalidRecords(
-            "a record is not as long as it says",
+            "a record ends behind their end",
         ))?;
         if !record.kind.0.iter().all(u8::is_ascii_alphabetic) {
             return Err(FormatError::InvalidRecords("a kind is not four letters"));

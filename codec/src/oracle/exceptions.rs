@@ -1,4 +1,4 @@
-//! Values without a code that keeps the bound: the last part of a chunk.
+//! Exceptions, the values that no code represents within the bound: the last part of a chunk.
 
 use crate::element::Element;
 use crate::oracle::element_bytes;

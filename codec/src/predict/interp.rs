@@ -6,7 +6,7 @@
 //! their far faces. A position on a face is predicted from that face alone, so neighbouring tiles agree on it without
 //! communication. After J. Liu et al., "cuSZ-i" (SC'24, arXiv 2312.05492), and cuSZ-Hi.
 //!
-//! The quantiser alone keeps the bound: if the decoded value of a position would be outside the bound, the raw value is
+//! The quantiser alone ensures the bound: if the decoded value of a position would be outside the bound, the raw value is
 //! stored; NaN and infinities are among these. A raw value makes the predictions from it worse, but breaks no bound.
 
 pub mod geometry;

@@ -110,7 +110,7 @@ impl<T: Element> Quantizer<T> {
             & ((value - code * self.step).abs() < self.error)
     }
 
-    /// The code of a value, or none if no code keeps the bound.
+    /// The code of a value, or none if no code represents it within the bound.
     #[inline(always)]
     pub fn quantize(&self, value: T) -> Option<i32> {
         if self.is_clearly_within(value) {

@@ -12,8 +12,8 @@ use ferrosz_host::Device;
 use ferrosz_host::internals::Backend;
 use rayon::prelude::*;
 
-/// Compresses an array to a bare AATROX stream. The quantiser is cuSZp's, and keeps the bound no
-/// better: see [`crate::cuszp::compress`].
+/// Compresses an array to a bare AATROX stream. The quantiser is cuSZp's, and exceeds the bound where cuSZp's does: see
+/// [`crate::cuszp::compress`].
 ///
 /// # Errors
 ///

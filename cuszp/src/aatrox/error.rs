@@ -7,14 +7,14 @@ use thiserror::Error;
 #[non_exhaustive]
 pub enum AatroxError {
     /// The number of elements is not the array's.
-    #[error("{needed} elements are announced, but the array has {found}")]
+    #[error("the parameters give {needed} elements, but the array has {found}")]
     ElementCount {
-        /// Elements announced.
+        /// Elements that the parameters give.
         needed: u64,
         /// Elements of the array.
         found: u64,
     },
-    /// There is not the memory for the array.
+    /// Memory for the array could not be allocated.
     #[error("no memory for {elements} elements")]
     OutOfMemory {
         /// Elements.
@@ -25,13 +25,13 @@ pub enum AatroxError {
     CutInHead {
         /// Bytes before the bodies.
         needed: u64,
-        /// Bytes there are.
+        /// Bytes that are present.
         found: u64,
     },
     /// A rate byte above 32.
     #[error(
-        "the rate byte {byte} of block {block} is corrupt: above 32; or the number of elements is \
-         not the stream's"
+        "the rate byte {byte} of block {block} is corrupt (above 32), or the number of elements is \
+         not that of the stream"
     )]
     CorruptRate {
         /// The block's number.
@@ -44,7 +44,7 @@ pub enum AatroxError {
     Truncated {
         /// Bytes that it must have.
         needed: u64,
-        /// Bytes there are.
+        /// Bytes that are present.
         found: u64,
     },
 }

@@ -14,7 +14,7 @@ pub const LAYER_BLOCKS: usize = LAYER / BLOCK;
 /// Bytes of a layer's initial value.
 pub const INITIAL_BYTES: usize = 4;
 
-/// Where a stream's sections begin.
+/// The starts of a stream's sections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Layout {
     /// Layers.

@@ -120,7 +120,7 @@ pub struct Decoder<'a, T> {
     rates: &'a [[u8; LAYER_BLOCKS]],
     initials: &'a [[u8; INITIAL_BYTES]],
     payload: &'a [u8],
-    /// Where in the payload each layer's bodies lie.
+    /// The range of each layer's bodies in the payload.
     bodies: Vec<Range<usize>>,
 }
 
@@ -206,7 +206,7 @@ impl<'a, T: Element> Decoder<'a, T> {
     }
 }
 
-/// Where in the payload each layer's bodies lie.
+/// The range of each layer's bodies in the payload.
 fn bodies(rates: &[[u8; LAYER_BLOCKS]]) -> Result<Vec<Range<usize>>, AatroxError> {
     let mut start = 0;
     let mut block = 0;

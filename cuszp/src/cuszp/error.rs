@@ -9,12 +9,12 @@ pub enum CuszpError {
     /// cuSZp 1 had one rank and one mode.
     #[error("cuSZp 1 has only the plain mode in one dimension")]
     V1IsPlain,
-    /// More elements than cuSZp's indices reach.
+    /// More elements than cuSZp's indices can count.
     #[error("{dims:?} are too many elements: cuSZp counts them in {index_bits} bits")]
     TooManyElements {
         /// Lengths along z, y and x.
         dims: [u64; 3],
-        /// There must be less than 2 to this.
+        /// The number of elements must be below 2 to this power.
         index_bits: u32,
     },
     /// The dimensions are not the array's.
@@ -25,13 +25,13 @@ pub enum CuszpError {
         /// Elements of the array.
         found: u64,
     },
-    /// The stream would be longer than cuSZp's offsets reach.
+    /// The stream would be longer than cuSZp's offsets can count.
     #[error("the stream would have {bytes} bytes; cuSZp's offsets end at 2^32")]
     StreamTooLong {
-        /// Bytes it would have.
+        /// The length that the stream would have.
         bytes: u64,
     },
-    /// There is not the memory for the array.
+    /// Memory for the array could not be allocated.
     #[error("no memory for {elements} elements")]
     OutOfMemory {
         /// Elements.
@@ -43,16 +43,16 @@ pub enum CuszpError {
     /// The stream ends within its rate bytes.
     #[error("the stream ends within its {needed} rate bytes, after {found}")]
     CutInRates {
-        /// Rate bytes there must be.
+        /// The number of rate bytes.
         needed: u64,
-        /// Bytes there are.
+        /// Bytes that are present.
         found: u64,
     },
     /// A rate byte that no encoder writes: damage, or other dimensions, type, mode or framing than
     /// the encoder's.
     #[error(
         "the rate byte {byte:#04x} of block {block} is corrupt ({fault}); or dimensions, mode or \
-         version are not what the stream was made with"
+         version differ from those of the stream"
     )]
     CorruptRate {
         /// The block's number.
@@ -67,7 +67,7 @@ pub enum CuszpError {
     Truncated {
         /// Bytes that it must have.
         needed: u64,
-        /// Bytes there are.
+        /// Bytes that are present.
         found: u64,
     },
     /// The stream ends just where the size that cuSZp returns for small arrays ends: all bodies
@@ -80,7 +80,7 @@ pub enum CuszpError {
     PayloadMissing {
         /// Bytes that it must have.
         needed: u64,
-        /// Bytes there are: one a block.
+        /// Bytes that are present: one for each block.
         found: u64,
     },
     /// The stream ends just where the size that cuSZp returns in 2D and 3D ends if the number of
@@ -96,7 +96,7 @@ pub enum CuszpError {
         missing: u64,
         /// Bytes that it must have.
         needed: u64,
-        /// Bytes there are.
+        /// Bytes that are present.
         found: u64,
     },
 }
@@ -115,7 +115,7 @@ pub enum RateFault {
     OutlierBits,
 }
 
-/// Why the strict encoder refuses its input: cuSZp would decode other values, or depend on the
+/// The reason why the strict encoder refuses its input: cuSZp would decode other values, or depend on the
 /// memory behind the array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
@@ -156,7 +156,7 @@ pub enum Refusal {
     /// The decoded value would be further from the element than the bound, for the roundings of
     /// cuSZp's arithmetic.
     #[error(
-        "strict: element {element} would come back further away than the error bound, as cuSZp \
+        "strict: the decoded value of element {element} would be beyond the error bound, because cuSZp \
          rounds; use a larger bound"
     )]
     BeyondBound {
@@ -164,7 +164,9 @@ pub enum Refusal {
         element: u64,
     },
     /// A difference of -2^31 is lost in 1D (section 7).
-    #[error("strict: a difference in block {block} is -2^31, which 1D loses; use a larger bound")]
+    #[error(
+        "strict: a difference in block {block} is -2^31, which cuSZp loses in 1D; use a larger bound"
+    )]
     LostDifference {
         /// The block's number.
         block: u32,

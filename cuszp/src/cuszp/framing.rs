@@ -2,7 +2,7 @@
 
 use ferrosz_codec::{Dtype, Shape};
 
-/// How a stream is put together.
+/// The arrangement of a stream.
 #[repr(u32)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Framing {

@@ -63,7 +63,7 @@ impl Layout {
     ///
     /// # Errors
     ///
-    /// [`CuszpError::TooManyElements`] where cuSZp's indices do not reach.
+    /// [`CuszpError::TooManyElements`] if cuSZp's indices are too short for the number of elements.
     pub fn new(shape: Shape, framing: Framing, dims: [u64; 3]) -> Result<Self, CuszpError> {
         let index_bits = if shape == Shape::Line { 31 } else { 32 };
         let elements = product(dims)
@@ -100,7 +100,7 @@ impl Layout {
         self.shape
     }
 
-    /// How the stream is put together.
+    /// The arrangement of the stream.
     #[inline(always)]
     pub const fn framing(&self) -> Framing {
         self.framing
@@ -142,7 +142,7 @@ impl Layout {
         }
     }
 
-    /// Where a block begins; `block` is below [`Layout::blocks`].
+    /// The first position of a block; `block` is below [`Layout::blocks`].
     #[inline(always)]
     pub const fn corner(&self, block: u32) -> Corner {
         // Not 0, which only the compiler cannot see.

@@ -2,14 +2,14 @@
 
 use ferrosz_codec::predict::Predictor;
 
-/// How differences are made and stored.
+/// The prediction and storage of differences.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Mode {
     /// The codes themselves.
     Fixed,
     /// Differences of neighbours; in 1D this is cuSZp2-P.
     Plain,
-    /// As plain, with a block's first one apart where that is shorter; in 1D this is cuSZp2-O.
+    /// As plain, but a block's first difference is stored separately where that is shorter; in 1D this is cuSZp2-O.
     Outlier,
 }
 
@@ -31,7 +31,7 @@ impl Mode {
         Self::ALL.into_iter().find(|mode| mode.name() == name)
     }
 
-    /// How codes are predicted.
+    /// The predictor of the codes.
     #[inline(always)]
     pub const fn predictor(self) -> Predictor {
         match self {

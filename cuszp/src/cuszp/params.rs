@@ -11,14 +11,14 @@ use ferrosz_codec::Shape;
 pub struct Params<T> {
     /// The shape of a block; the slices of planes are independent.
     pub shape: Shape,
-    /// How differences are made and stored.
+    /// The prediction and storage of differences.
     pub mode: Mode,
     /// Lengths, slowest first; leading ones of an array with fewer dimensions are 1.
     pub dims: [u64; 3],
     /// The absolute error bound. cuSZp's command line and general API carry it in an `f32`, also
     /// for `f64` data: their streams are equal only to those with `f64::from(bound as f32)`.
     pub error: T,
-    /// How the stream is put together.
+    /// The arrangement of the stream.
     pub framing: Framing,
     /// Compression: refuse an array that cuSZp would not decompress, or not to values within the bound.
     /// A [`Refusal`](crate::cuszp::Refusal) names the case.
@@ -42,7 +42,7 @@ impl<T> Params<T> {
         }
     }
 
-    /// Where the elements are.
+    /// The positions of the elements.
     ///
     /// # Errors
     ///

@@ -1,8 +1,7 @@
 //! cuSZp's quantiser, with its faults (cuSZp stream, sections 4 and 5).
 //!
-//! It is not [`ferrosz_codec::quantize::field`]: it knows no exceptions, and keeps no bound for codes of 2^22 and
-//! more in `f32`, for codes that saturate, for NaNs and for infinities. No two of its operations
-//! may be fused.
+//! It is not [`ferrosz_codec::quantize::field`]: it has no exceptions, and may exceed the bound for codes of 2^22 and
+//! more in `f32`, for codes that saturate, for NaNs and for infinities. No two of its operations may be fused.
 
 use ferrosz_codec::element::Element;
 

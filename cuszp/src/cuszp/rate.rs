@@ -17,7 +17,7 @@ pub const ANOMALY_BYTES: u32 = 264;
 pub struct BlockKind {
     /// The shape of a block.
     pub shape: Shape,
-    /// How it is stored.
+    /// The form in which it is stored.
     pub mode: Mode,
 }
 

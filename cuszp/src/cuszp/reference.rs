@@ -193,7 +193,7 @@ impl<'a, T: Element> Encoder<'a, T> {
     ///
     /// # Errors
     ///
-    /// [`CuszpError::StreamTooLong`] where cuSZp's offsets do not reach.
+    /// [`CuszpError::StreamTooLong`] if cuSZp's offsets are too short for the stream.
     pub fn assemble(&self, chunks: &[Chunk]) -> Result<Vec<u8>, CuszpError> {
         let start = self.layout.payload_start();
         let payload: u64 = chunks.iter().map(|c| c.payload.len() as u64).sum();
@@ -221,7 +221,7 @@ pub struct Decoder<'a, T> {
     quantizer: Quantizer<T>,
     rates: &'a [u8],
     payload: &'a [u8],
-    /// Where in the payload each span's first body begins.
+    /// The start of each span's first body in the payload.
     starts: Vec<u64>,
 }
 
@@ -256,7 +256,7 @@ impl<'a, T: Element> Decoder<'a, T> {
         })
     }
 
-    /// Where the elements are.
+    /// The positions of the elements.
     pub fn layout(&self) -> &Layout {
         &self.layout
     }
@@ -371,7 +371,7 @@ fn first_of(block: &mut Block) -> &mut [Group; 1] {
     core::array::from_mut(first)
 }
 
-/// Where each span's bodies begin, and where the last one's end.
+/// The start of each span's bodies, and the end of the last one's.
 fn starts(layout: &Layout, kind: BlockKind, rates: &[u8]) -> Result<(Vec<u64>, u64), CuszpError> {
     let mut starts = Vec::with_capacity(layout.spans() as usize);
     let mut at = 0;

@@ -8,7 +8,7 @@ use ferrosz_codec::element::Element;
 use ferrosz_codec::quantize::field::is_within;
 use ferrosz_codec::shape::Shape;
 
-/// Complains of dimensions and bounds with which cuSZp goes astray.
+/// Refuses dimensions and bounds with which cuSZp fails.
 ///
 /// # Errors
 ///

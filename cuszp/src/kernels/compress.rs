@@ -129,10 +129,10 @@ struct Size {
     anomalies: u32,
 }
 
-/// Where the anomalies of a block sum begin; the bytes of a tile are fewer.
+/// The first bit of the anomalies in a block sum; the bytes of a tile need fewer bits.
 const ANOMALIES_SHIFT: u32 = 20;
 
-/// Where the anomalies of a tile state begin; the bytes of a stream are fewer.
+/// The first bit of the anomalies in a tile state; the bytes of a stream need fewer bits.
 const STATE_SHIFT: u32 = 33;
 
 impl Size {
@@ -342,7 +342,7 @@ impl<E: Element, S: StaticShape> TileEncoder<'_, E, S> {
         }
     }
 
-    /// Where the tile's bodies start in the payload. For the whole block. The last tile of a chunk
+    /// The start of the tile's bodies in the payload. For the whole block. The last tile of a chunk
     /// fills the holes that the chunk's blocks have left.
     #[inline(always)]
     fn find_start<T: Thread>(&self, t: T, sums: BlockSum) -> u64 {

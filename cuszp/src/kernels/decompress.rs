@@ -132,7 +132,7 @@ impl<E: Element, S: StaticShape> TileDecoder<'_, E, S> {
         }
     }
 
-    /// How this thread's block is stored; as if it were empty if its rate byte is corrupt.
+    /// The form in which this thread's block is stored; as if it were empty if its rate byte is corrupt.
     #[inline(always)]
     fn read_rate<T: Thread>(&self, t: T, coder: Coder) -> RateByte {
         if self.tile.block >= self.params.layout.blocks() {
@@ -146,7 +146,7 @@ impl<E: Element, S: StaticShape> TileDecoder<'_, E, S> {
         rate.unwrap_or_default()
     }
 
-    /// How a block of the stream is stored; none if its rate byte is corrupt.
+    /// The form in which a block of the stream is stored; none if its rate byte is corrupt.
     #[inline(always)]
     fn rate_of<T: Thread>(&self, t: T, coder: Coder, block: u32) -> Option<RateByte> {
         let byte = (self.word(t, u64::from(block / 4)) >> (8 * (block % 4))) as u8;
@@ -157,7 +157,7 @@ impl<E: Element, S: StaticShape> TileDecoder<'_, E, S> {
         }
     }
 
-    /// Where the tile's bodies start in the payload. For the whole block.
+    /// The start of the tile's bodies in the payload. For the whole block.
     #[inline(always)]
     fn find_start<T: Thread>(&self, t: T, bytes: u32) -> u64 {
         let states = (self.params.cells, cells::STATES);

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""NumPy reference for the AATROX byte stream (see codec/src/stream/aatrox.rs).
+"""NumPy reference for the AATROX byte stream (see cuszp/src/aatrox.rs).
 
 No public AATROX code exists, so this defines a stream rather than matching one.
 It also runs the paper's two algorithms lane by lane, once as printed and once

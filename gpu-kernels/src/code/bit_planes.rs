@@ -1,9 +1,9 @@
 //! The coder without statistics: see `ferrosz_codec::code::bit_planes`. One thread block a chunk.
 //!
-//! A warp has 32 steps, a *stripe*: each lane transposes its 32 codes into 16 words, and the words of one plane are
-//! those that a mask speaks of, so that a vote makes the mask. Compression is two launches, [`measure`] and
-//! [`words`], each of which transposes: from the masks that the first one keeps, the second knows where every
-//! word belongs. Decompression is one, [`decode`].
+//! A warp has 32 steps, a *stripe*: each lane transposes its 32 codes into 16 words. The words of one plane are the words
+//! of one mask, so that a vote makes the mask. Compression is two launches, [`measure`] and [`words`], and each of them
+//! transposes. The first stores the masks, from which the second computes the position of every word. Decompression is
+//! one launch, [`decode`].
 
 pub mod decode;
 pub mod measure;

@@ -18,7 +18,7 @@ use ferrosz_simt::{Shared, Thread};
 pub struct Image {
     /// Its words in shared memory.
     pub memory: Shared<u32>,
-    /// Where everything lies.
+    /// The sections of the chunk.
     pub sections: Sections,
     /// Words of the whole chunk.
     pub words: u32,

@@ -4,7 +4,7 @@ use crate::pipeline::cells::{self, Given};
 use ferrosz_codec::container::identity::Identity;
 use ferrosz_simt::{Thread, View};
 
-/// Where a kernel finds the identity of the stream that it writes.
+/// The source of the identity of the stream that a kernel writes.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct IdentityOf(Given<1>);

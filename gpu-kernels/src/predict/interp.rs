@@ -1,8 +1,8 @@
 //! Interpolation: a tile a thread block, all levels in shared memory.
 //!
 //! The store holds a value, or before it is decoded a code, for each position of the tile and its far faces.
-//! A position is read by its own thread, predicted from its neighbours, settled, and written back as the decoder
-//! will know it; a barrier stands between stages. Nothing passes between thread blocks: see
+//! Each position has a thread, which reads it, predicts it from its neighbours, quantises it or decodes it, and writes
+//! back its known value. Stages are separated by barriers. Thread blocks exchange no data: see
 //! [`ferrosz_codec::predict::interp`].
 
 mod anchors;
@@ -31,7 +31,7 @@ pub struct InterpParams {
     /// The field's words: read by prediction, written by reconstruction, which also finds there the values that have
     /// no code.
     pub field: View<u32>,
-    /// How far apart neighbours are in the field along each dimension, in elements.
+    /// The distance of neighbours in the field along each dimension, in elements.
     pub strides: [u64; 3],
     /// The known values of the anchors, in C order. Prediction may be given none: then they are the field's values.
     pub anchors: View<u32>,
@@ -39,7 +39,7 @@ pub struct InterpParams {
     pub codes: View<u32>,
     /// The first chunk of the part.
     pub first_chunk: u64,
-    /// Where the values that the decoder will know go, in C order; may be nothing. Reconstruction then writes no field.
+    /// The output: the known values, in C order; may be empty. Reconstruction then writes no field.
     pub known: View<u32>,
     /// The words of [`ferrosz_codec::predict::interp::resolved`].
     pub parameters: View<u32>,

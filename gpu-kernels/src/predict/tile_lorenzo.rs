@@ -1,8 +1,8 @@
 //! The Lorenzo predictor: a tile a thread block.
 //!
-//! Prediction keeps codes in registers, quantises a little of each warp's neighbours once more, and writes
-//! residuals as if all fitted in a code; only a tile in which one does not is done again, in order.
-//! Reconstruction sums rows up in half warps, and the rest in shared memory. See
+//! Prediction has its codes in registers. Each warp quantises the neighbouring values of other warps a second time.
+//! Residuals are written as if all were in the range of codes; a tile with a larger residual is predicted again, in order.
+//! Reconstruction sums up rows in half warps, and the other dimensions in shared memory. See
 //! `ferrosz_host::cpu::predict::tile_lorenzo`.
 
 mod exact;
@@ -27,7 +27,7 @@ pub struct LorenzoParams {
     /// The field's words: read by prediction, written by reconstruction, which also finds there the values that have
     /// no code.
     pub field: View<u32>,
-    /// How far apart neighbours are in the field along each dimension, in elements; along x it is 1.
+    /// The distance of neighbours in the field along each dimension, in elements; along x it is 1.
     pub strides: [u64; 3],
     /// The codes of all chunks: see [`crate::pipeline::tiles::codes`].
     pub codes: View<u32>,

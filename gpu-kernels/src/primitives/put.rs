@@ -1,7 +1,7 @@
 //! Writes a few words that the host knows.
 //!
-//! They travel as parameters of the launch, not as a copy from the host's memory: a captured graph keeps a copy's
-//! source as a pointer, and reads it again at every replay.
+//! They are passed as parameters of the launch, not as a copy from the host's memory: a captured graph stores the source
+//! of a copy as a pointer, and reads it again at every replay.
 
 use crate::PACKAGE;
 use ferrosz_simt::{Kernel, Package, Thread, View};
@@ -19,7 +19,7 @@ pub struct Put;
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct PutParams {
-    /// Where they go: as many as are written.
+    /// The output, as many words as are written.
     pub to: View<u32>,
     /// The words.
     pub words: [u32; MAX_WORDS],

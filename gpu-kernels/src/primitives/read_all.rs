@@ -1,5 +1,5 @@
-//! Reads all of a buffer and keeps next to nothing of it. The time says how fast memory can be read at best; other
-//! kernels are measured against it.
+//! Reads a whole buffer and stores almost nothing. Its time is the shortest in which memory can be read; other kernels
+//! are compared with it.
 
 use crate::PACKAGE;
 use crate::pipeline::blocks::staged_chunk::UNIT_WORDS;

@@ -82,7 +82,7 @@ pub fn block_sum<T: Thread, const WARPS: usize>(t: T, value: u32, sums: Shared<u
     let total = t.reduce_add(counts(t.lane() < WARPS as u32));
     let before = before.wrapping_add(inclusive.wrapping_sub(value));
     BlockSum {
-        // LLVM would keep the summands, and add them up wherever the sum is used.
+        // Without `opaque` the summands stay live, and LLVM adds them up wherever the sum is used.
         before: t.opaque(before),
         total,
     }

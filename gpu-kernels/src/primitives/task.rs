@@ -79,7 +79,7 @@ impl Task {
         u64::from(self.number) < grid.chunk_count()
     }
 
-    /// Where the chunk lies.
+    /// The position and extents of the chunk.
     #[inline(always)]
     pub fn chunk<S: StaticShape>(&self, grid: &Grid) -> ChunkBox {
         if is_line::<S>() {

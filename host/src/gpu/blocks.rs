@@ -142,12 +142,12 @@ pub(crate) fn workspace_cells(layout: &Layout) -> u64 {
 ///
 /// # Errors
 ///
-/// That fault.
+/// The fault, if there is one.
 pub fn fault_in(cell: u64) -> Result<(), FormatError> {
     match Fault::from_cell(cell) {
         None => Ok(()),
         Some(Fault::Header) => Err(FormatError::InvalidHeader(
-            "it is damaged, or not that of the stream asked for",
+            "it is damaged, or it is not the header that the call expects",
         )),
         Some(Fault::Tables(code)) => Err(FormatError::InvalidTables(
             TableFault::from_code(code).unwrap_or(TableFault::Size),

@@ -33,7 +33,7 @@ pub(crate) fn open(ordinal: usize) -> Result<Arc<CudaContext>, Error> {
     }
     // Checked before a context is made, which takes a third of a second.
     let (name, capability) =
-        describe(ordinal).map_err(|error| no_device(failed("ask the GPU")(error).to_string()))?;
+        describe(ordinal).map_err(|error| no_device(failed("query the GPU")(error).to_string()))?;
     check(name, capability)?;
     CudaContext::new(ordinal).map_err(|error| no_device(failed("open the GPU")(error).to_string()))
 }

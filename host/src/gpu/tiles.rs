@@ -75,7 +75,7 @@ fn contents<T: Element>(layout: &TileLayout) -> Contents {
     }
 }
 
-/// How far apart neighbours are in the memory of a field.
+/// The distance of neighbours along each dimension in the memory of a field, in elements.
 pub fn strides(grid: &TileGrid) -> [u64; 3] {
     let [_, height, width] = grid.lengths();
     [height * width, width, 1]

@@ -21,7 +21,7 @@ pub struct Case<T> {
     pub format: Format<T>,
 }
 
-/// All cases that the flags ask for and that are possible for a field.
+/// All cases that the flags select and that are possible for a field.
 ///
 /// # Errors
 ///
@@ -34,7 +34,7 @@ pub fn cases<T: Value>(flags: &Flags, subject: &Subject<T>) -> Result<Vec<Case<T
     };
     match cases.is_empty() {
         true => Err(Failure::usage(format_args!(
-            "{}: no codec asked for has blocks of such --rank in an array of {}",
+            "{}: no selected codec has blocks of this --rank in an array of {}",
             subject.name,
             report::lengths(subject.extents.lengths())
         ))),
@@ -105,7 +105,7 @@ fn positive_error<T: Value>(subject: &Subject<T>, bound: Bound) -> Result<T, Fai
     match error.is_finite() && error > T::ZERO {
         true => Ok(error),
         false => Err(Failure::failed(format_args!(
-            "{}: the bound comes to {error} here, and streams without header need a positive one",
+            "{}: the absolute error is {error} here, but streams without header need a positive one",
             subject.name
         ))),
     }

@@ -50,7 +50,7 @@ pub fn measure<T: Value, M: Machine>(
         .decompress(&stream)?;
     let is_cpu = machine.about().device == Device::Cpu;
     if is_cpu {
-        // The CPU has no other machine to compare with: its result must keep the bound.
+        // There is no other machine to compare the CPU with: its result must be within the bound.
         check_bound(field, &values, bound, info.absolute_error)?;
     }
     let work = Work::Decompress(layout);

@@ -36,7 +36,7 @@ impl<T: Value> Subject<T> {
     }
 }
 
-/// The fields of a source, with their names: the whole array, or its starts of the lengths that `--bytes` asks for.
+/// The fields of a source, with their names: the whole array, or its starts of the lengths that `--bytes` gives.
 ///
 /// # Errors
 ///

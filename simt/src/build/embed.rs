@@ -39,7 +39,7 @@ pub fn embed(is_wanted: bool) -> io::Result<()> {
     fs::write(out.join("package.rs"), package)
 }
 
-/// What a list has for each file of a folder: the kernel, `detail`, and the file's bytes.
+/// The items of a list, one for each file of a folder: the kernel, `detail`, and the file's bytes.
 fn files(folder: &Path, suffix: &str, detail: &str) -> io::Result<Vec<String>> {
     let mut items = Vec::new();
     for (name, path) in entries(folder)? {

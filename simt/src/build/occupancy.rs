@@ -90,7 +90,7 @@ mod tests {
                 "{registers}"
             );
         }
-        // Each block needs 1 KiB more than it asks for.
+        // Each block needs 1 KiB more than it declares.
         assert_eq!(block(32, 40 << 10).resident("sm_80"), Some(4));
         assert_eq!(block(32, 41 << 10).resident("sm_80"), Some(3));
         assert_eq!(block(32, 41 << 10).resident("sm_90"), Some(5));

@@ -46,7 +46,7 @@ pub struct Violation {
 }
 
 impl Rule {
-    /// All rules. Code that keeps them computes the same bits as the CPU, and stays in registers.
+    /// All rules. Code that follows them computes the same bits as the CPU, and uses no local memory.
     pub const ALL: &[Self] = &[
         Self::Fused,
         Self::FlushToZero,

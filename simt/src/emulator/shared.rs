@@ -87,7 +87,7 @@ impl BlockMemory {
         Ok(())
     }
 
-    /// Replaces a word by what `change` makes of it, at once.
+    /// Replaces a word by the result of `change` for it, atomically.
     pub(super) fn atomic(
         &mut self,
         now: Access,

@@ -4,7 +4,7 @@ use crate::thread::Ids;
 
 /// Collective operations of a warp or of a block.
 ///
-/// All 32 threads of a warp must reach a warp's collective together, at the same place in the source. All threads of
+/// All 32 threads of a warp must reach a warp's collective together, at the same point of the source. All threads of
 /// the block must reach [`barrier`] and [`barrier_or`].
 ///
 /// [`barrier`]: Collectives::barrier

@@ -3,8 +3,9 @@
 use crate::shared::SharedAddress;
 use crate::thread::Ids;
 
-/// The shared memory of a block, word by word: what typed arrays ([`Shared`](crate::Shared)) are made of. Two accesses of different threads to a word, one of which writes it, need a barrier
-/// between them, or within a warp a [`sync_warp`](crate::Collectives::sync_warp).
+/// The shared memory of a block, word by word. Typed arrays ([`Shared`](crate::Shared)) consist of these words. Two
+/// accesses of different threads to a word, one of which writes it, need a barrier between them, or within a warp a
+/// [`sync_warp`](crate::Collectives::sync_warp).
 pub trait SharedMemory: Ids {
     /// Reads one word.
     fn shared_load(self, word: u32) -> u32;

@@ -39,7 +39,7 @@ impl CodeArray {
         TileGrid::new(S::SHAPE, self.lengths)
     }
 
-    /// Where codes lie.
+    /// The order of the codes.
     #[inline(always)]
     pub fn layout<S: StaticShape>(&self) -> CodeLayout {
         CodeLayout {

@@ -28,13 +28,13 @@ pub struct ExportParams {
     pub field: View<u32>,
     /// Its codes as prediction leaves them, from chunk 0 on.
     pub predicted: View<u32>,
-    /// Where codes go.
+    /// The output: the codes.
     pub array: CodeArray,
-    /// Where anchors go, in C order.
+    /// The output: the anchors, in C order.
     pub anchors: View<u32>,
-    /// Where the values without a code go, in the order of the field.
+    /// The output: the values without a code, in the order of the field.
     pub outlier_values: View<u32>,
-    /// Where their numbers in the field go.
+    /// The output: the numbers of their elements in the field.
     pub outlier_indices: View<u32>,
     /// How many outliers there is room for. Outliers without room are only counted.
     pub capacity: u64,

@@ -26,7 +26,7 @@ pub struct ImportCodes<S>(PhantomData<S>);
 pub struct ImportCodesParams {
     /// The codes.
     pub array: CodeArray,
-    /// Where they go: as prediction would leave them, from chunk 0 on.
+    /// The output: the codes in the order in which prediction writes them, from chunk 0 on.
     pub predicted: View<u32>,
     /// The workspace: see [`cells`]. [`cells::OUTLIERS`], clear before, will be the number of positions without a
     /// code. [`cells::FAULT`] is raised if a code is not below twice the radius.

@@ -23,9 +23,9 @@ pub struct MeasureParams {
     pub tiling: Tiling,
     /// The regions of all chunks, which get masks and marks.
     pub regions: View<u32>,
-    /// Where the words of each tile go. Of its [`TILE_WORDS`] words number [`TILE_RAWS`] is written.
+    /// The words of each tile. Of its [`TILE_WORDS`] words number [`TILE_RAWS`] is written.
     pub tiles: View<u32>,
-    /// Where the record of each chunk goes: see [`Record`].
+    /// The record of each chunk, which is written: see [`Record`].
     pub records: View<u32>,
     /// The workspace, whose look-back states get the lengths of the chunks.
     pub cells: View<u64>,

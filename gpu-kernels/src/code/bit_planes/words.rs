@@ -87,7 +87,7 @@ fn place_masks<T: Thread>(t: T, placed: &mut PlacedChunk<'_>, offsets: Shared<u3
 fn place_stripe<T: Thread>(t: T, placed: &mut PlacedChunk<'_>, scratch: Scratch, stripe: Stripe) {
     let Scratch { offsets, rows } = scratch;
     let codes = stripe.codes(t, placed.params.regions, placed.chunk);
-    // Each lane reads its own again: NVIDIA's assembler does not come to an end with sixteen copies of the next loop.
+    // Each lane reads its own again: NVIDIA's assembler does not terminate with sixteen copies of the next loop.
     let own = |plane: u32| (t.warp() * PLANES + plane) * WARP + t.lane();
     for (plane, word) in (0..).zip(&planes_of(t, codes)) {
         rows.store(t, own(plane), *word);

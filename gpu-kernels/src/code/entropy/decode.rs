@@ -192,7 +192,7 @@ impl<S: StaticShape> Target<'_, S> {
             }
             let codes = states.pop_quad(t, &quad);
             for (step, z) in (0..).zip(&codes) {
-                // LLVM would keep 16 bits apart from the others.
+                // Without this, LLVM would hold the low 16 bits in a register of their own.
                 let z = t.opaque(*z) as u16;
                 t.store_half(self.region, Self::code(t, in_chunk, step), z);
             }

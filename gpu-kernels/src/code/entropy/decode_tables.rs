@@ -34,7 +34,7 @@ pub struct ReadTablesParams {
     pub frequencies_at: u64,
     /// The header's first words. A stream that begins otherwise is a fault.
     pub layout: [u32; LAYOUT_WORDS],
-    /// Where the tables go: [`DECODE_WORDS`] words.
+    /// The output: the tables, of [`DECODE_WORDS`] words.
     pub tables: View<u32>,
     /// The workspace, which gets the number of the frequencies' words.
     pub cells: View<u64>,

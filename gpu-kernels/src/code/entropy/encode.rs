@@ -43,7 +43,7 @@ pub struct EncodeParams {
     pub tiles: View<u32>,
     /// The tables, 16-byte aligned.
     pub tables: View<u32>,
-    /// Where the record of each chunk goes: see [`Record`].
+    /// The record of each chunk, which is written: see [`Record`].
     pub records: View<u32>,
     /// The workspace, whose look-back states get the lengths of the chunks.
     pub cells: View<u64>,
@@ -459,7 +459,7 @@ impl<C: SymbolCoder> States<C> {
 /// The words that lanes have emitted but not yet stored: the states go on meanwhile.
 #[derive(Clone, Copy)]
 struct Word {
-    /// Which lanes were full.
+    /// The lanes that were full, one bit each.
     full: u32,
     /// Whether this lane was.
     is_full: bool,

@@ -40,7 +40,7 @@ pub fn store<T: Thread>(t: T, to: Shared<u32>, own: Own) {
     }
 }
 
-/// Where the intervals of this lane's symbols start, as `ferrosz_codec::code::entropy::tables::intervals` says. The
+/// The starts of the intervals of this lane's symbols, as in `ferrosz_codec::code::entropy::tables::intervals`. The
 /// frequencies of all symbols are also in `all`. For a warp.
 #[inline(always)]
 pub fn starts<T: Thread, C: SymbolCoder>(t: T, all: Shared<u32>, frequencies: Own) -> Own {

@@ -31,7 +31,7 @@ pub struct StatisticsParams {
     pub tiling: Tiling,
     /// The regions of all chunks: see [`layout`](crate::pipeline::tiles::layout).
     pub regions: View<u32>,
-    /// Where the words of each tile go: [`TILE_WORDS`] words for each of the 4 tiles of every chunk.
+    /// The output: [`TILE_WORDS`] words for each of the 4 tiles of every chunk.
     pub tiles: View<u32>,
     /// The counts, to be raised: [`COUNTERS`] cells, by context and symbol.
     pub counts: View<u64>,
@@ -362,7 +362,7 @@ const fn rows_of_bricks(shape: Shape) -> u32 {
 const EVEN: u32 = 1;
 const ODD: u32 = 1 << 8;
 
-/// Which of a lane's codes are of level 0, of level 1 and of higher levels: of those of even lanes, of those of odd
+/// The codes of a lane that are of level 0, of level 1 and of higher levels: those of even lanes, of odd
 /// lanes, or of both.
 struct Parts {
     bricks: u32,

@@ -27,9 +27,9 @@ pub struct MakeTables<C>(PhantomData<C>);
 pub struct TablesParams {
     /// The counts, by context and symbol.
     pub counts: View<u64>,
-    /// Where the tables go: [`ENCODE_WORDS`] words.
+    /// The output: the tables, of [`ENCODE_WORDS`] words.
     pub tables: View<u32>,
-    /// Where the frequencies go, as the stream has them: [`MAX_WORDS`] words at most.
+    /// The output: the frequencies in the form of the stream, [`MAX_WORDS`] words at most.
     pub frequencies: View<u32>,
     /// The workspace, which gets the number of these words.
     pub cells: View<u64>,

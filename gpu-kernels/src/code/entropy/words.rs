@@ -13,7 +13,7 @@ use ferrosz_simt::{Layout, Shared, Thread};
 /// The words of interleaved states. The unit of [`Record::words`] is half a word.
 pub struct StateWords;
 
-/// Words that a thread asks for before it writes the first.
+/// Words that a thread loads before it writes the first.
 const TOGETHER: usize = 8;
 
 /// Words of an image before the states: the number of words, and 4 bits for each lane.

@@ -2,15 +2,15 @@
 //! one.
 //!
 //! 1. Take a ticket: the chunk. Bring its elements into shared memory ([`StagedChunk`](crate::pipeline::blocks::staged_chunk::StagedChunk)).
-//! 2. Each thread quantises its row, takes differences, and knows the length of its body.
-//! 3. A sum over the thread block gives every body its place in the chunk, and the chunk its form
+//! 2. Each thread quantises its row, and computes the differences and the length of its body.
+//! 3. A sum over the thread block gives every body its position in the chunk, and the chunk its form
 //!    and length, which is published at once for the look-back.
-//! 4. The chunk's image is built in shared memory, where the elements lay.
-//! 5. The look-back gives the chunk its place in the stream; the image is copied there, 16 bytes a
+//! 4. The chunk's image is built in shared memory, in the words of the elements.
+//! 5. The look-back gives the chunk its position in the stream; the image is copied there, 16 bytes a
 //!    thread.
-//! 6. The checksum, taken on the way, goes into the chunk's table entry.
+//! 6. The checksum is computed during the copy, and is written to the chunk's table entry.
 //!
-//! The last chunk completes the header. Nothing depends on the order in which blocks run.
+//! The block of the last chunk completes the header. No result depends on the order in which blocks run.
 
 mod parameters;
 mod taken_chunk;
@@ -95,7 +95,7 @@ impl<E: Element, C: StaticCodec, S: StaticShape> Kernel for Compress<E, C, S> {
                 Self::write_image(t, &taken, &image, coded, positions.before, flags.before);
             }
         }
-        // 5. Look back for the chunk's place in the payload, and copy the image there.
+        // 5. Look back for the chunk's position in the payload, and copy the image there.
         let start = look_back(t, states, taken.number, bytes, shared.start, |start| start);
         let sum = taken.copy_image(t, start, words);
         // 6. Sum the checksum up, and write the table's entry.
@@ -118,8 +118,8 @@ impl<E: Element, C: StaticCodec, S: StaticShape> Compress<E, C, S> {
         let has_code = taken.inside(t) & !mask;
         let bias = Quantizer::<E>::BIAS;
         let initial = predict_forward::<T, S>(t, C::CODEC, &mut codes, bias, has_code, scratch);
-        // LLVM would keep the codes as well, to make the sign row from them where it is stored: 24
-        // registers more, a block a multiprocessor less.
+        // Without `opaque` LLVM computes the sign row where it is stored, and the codes stay live until then: 24 registers
+        // more, and one block a multiprocessor less.
         let mut group = SignedGroup::split(&codes);
         group.signs = t.opaque(group.signs);
         let (first, others) = first_and_others::<T, S>(t, &group);
@@ -212,7 +212,7 @@ impl<E: Element, C: StaticCodec, S: StaticShape> Compress<E, C, S> {
 /// A thread's part of a chunk, coded.
 struct Coded {
     group: SignedGroup,
-    /// How its block is stored.
+    /// The rate byte of its block.
     rate: RateByte,
     /// Its exceptions.
     mask: u32,

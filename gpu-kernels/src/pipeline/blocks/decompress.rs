@@ -47,11 +47,11 @@ pub struct Decompress<E, S>(PhantomData<(E, S)>);
 pub struct DecompressParams {
     /// The stream, 16-byte aligned. Nothing behind its end is read.
     pub stream: View<u32>,
-    /// Where the elements go, 16-byte aligned.
+    /// The output: the elements, 16-byte aligned.
     pub output: View<u32>,
     /// The workspace: see [`cells`].
     pub cells: View<u64>,
-    /// How the field is cut.
+    /// The division of the field.
     pub grid: Grid,
     /// The region to decode.
     pub region: Region,
@@ -149,7 +149,7 @@ struct StoredChunk<'a, E, S> {
     number: u64,
     chunk: ChunkBox,
     entry: Entry,
-    /// The chunk's words in the stream, if its place is possible.
+    /// The chunk's words in the stream, if its position is possible.
     words: Option<u32>,
     shape: PhantomData<S>,
 }
@@ -165,8 +165,8 @@ impl<'a, E: Element, S: StaticShape> StoredChunk<'a, E, S> {
     const SHARED: Scratch<E> = Scratch::<E>::SHARED.0;
     const IS_LINE: bool = matches!(S::SHAPE, Shape::Line);
 
-    /// This block's chunk, or none if the stream cannot be this one or has no place for it, or if none
-    /// of the chunk is asked for.
+    /// This block's chunk; none if the stream ends before its payload, or if no part of the chunk is to be decoded. The
+    /// chunk has no words if its position or length is impossible.
     #[inline(always)]
     fn find<T: Thread>(t: T, params: &'a DecompressParams) -> Option<Self> {
         let grid = &params.grid;
@@ -209,7 +209,7 @@ impl<'a, E: Element, S: StaticShape> StoredChunk<'a, E, S> {
         Some(stored)
     }
 
-    /// Which chunk a thread block has, in each dimension.
+    /// The position of a thread block's chunk, in chunks along each dimension.
     #[inline(always)]
     fn position(block: u32, params: &DecompressParams) -> [u64; 3] {
         let mut at = params.first_chunk;
@@ -233,7 +233,7 @@ impl<'a, E: Element, S: StaticShape> StoredChunk<'a, E, S> {
         (at[0] * rows + at[1]) * columns + at[2]
     }
 
-    /// The chunk, found once more, at a time when it would cost more to have kept it in registers.
+    /// The chunk, computed a second time, so that it needs no registers in between.
     #[inline(always)]
     fn chunk_again<T: Thread>(&self, t: T) -> ChunkBox {
         let at = Self::position(t.opaque(t.block_index()), self.params);
@@ -255,7 +255,7 @@ impl<'a, E: Element, S: StaticShape> StoredChunk<'a, E, S> {
         t.barrier_or(has_any)
     }
 
-    /// Where the chunk's elements go.
+    /// The output for the chunk's elements.
     #[inline(always)]
     fn output<'b>(&'b self, chunk: &'b ChunkBox) -> Output<'b, E, S> {
         let params = self.params;
@@ -432,7 +432,7 @@ impl<'a, E: Element, S: StaticShape> StoredChunk<'a, E, S> {
         }
     }
 
-    /// Where everything lies; the same fault for the whole block if that is contradictory.
+    /// The sections of the chunk; if they are contradictory, the same fault for the whole block.
     #[inline(always)]
     fn find_parts<T: Thread>(
         &self,
@@ -445,7 +445,7 @@ impl<'a, E: Element, S: StaticShape> StoredChunk<'a, E, S> {
             return Err(ChunkFault::Length);
         }
         let rate = self.read_rate(t, &sections);
-        // Not a rate that is refused, which would have to be told apart by another barrier.
+        // The bytes of a refused rate are a large number: so no other barrier is needed to find it.
         let bytes = rate.map_or(1 << 20, |rate| rate.body_bytes(groups::<S>()));
         let own_bytes = if t.lane().is_multiple_of(groups::<S>()) {
             bytes
@@ -539,7 +539,7 @@ impl<'a, E: Element, S: StaticShape> StoredChunk<'a, E, S> {
     #[inline(always)]
     fn read_exceptions<T: Thread>(&self, t: T) {
         let words = E::WORDS as u32;
-        // Rare: not worth to have kept the entry.
+        // Rare, so the entry is read again instead of staying in registers.
         let at = Self::position(t.opaque(t.block_index()), self.params);
         let entry = load_entry(t, self.params, Self::number(&self.params.grid, at));
         let first_word = u64::from(UNIT_WORDS) * self.first_unit(&entry);

@@ -10,7 +10,7 @@ use ferrosz_codec::container::region::Region;
 use ferrosz_codec::shape::{Shape, StaticShape};
 use ferrosz_simt::{Shared, Thread, View};
 
-/// Where the words of a chunk's elements are. A position is given both by the word's number in the order
+/// The words of a chunk's elements. A position is given both by the word's number in the order
 /// of slots and by that in the order of rows.
 #[derive(Clone, Copy)]
 pub enum Words {
@@ -28,7 +28,7 @@ pub struct Output<'a, E, S> {
     pub output: View<u32>,
     /// Elements of it before the region's.
     pub first: u64,
-    /// How the field is cut.
+    /// The division of the field.
     pub grid: &'a Grid,
     /// The region.
     pub region: &'a Region,
@@ -157,7 +157,7 @@ impl<E: Element, S: StaticShape> Output<'_, E, S> {
         }
     }
 
-    /// Units of a whole chunk, all of which are asked for.
+    /// Units of a whole chunk, all of which are in the requested part.
     #[inline(always)]
     fn write_whole<T: Thread>(&self, t: T, walk: &BoxWalk<'_>, words: Words) {
         let unit = StagedChunk::<E>::UNIT_ELEMENTS;

@@ -57,8 +57,8 @@ impl<E: Element> StagedChunk<E> {
     /// The first word of the unit `steps` warps of units behind the one of this lane that begins at
     /// `first_word`.
     ///
-    /// [`StagedChunk::unit_word`] of numbers without common bits is the exclusive-or of theirs. Apart from the
-    /// bits that the permutation changes it is a sum, which costs nothing in an address.
+    /// [`StagedChunk::unit_word`] of two numbers without common bits is the exclusive-or of the words of both. For the
+    /// bits that the permutation does not change it is a sum, which costs nothing in an address.
     #[inline(always)]
     fn warp_word(first_word: u32, steps: u32) -> u32 {
         const PERMUTED: u32 = 8 * UNIT_WORDS - 1;
@@ -274,7 +274,7 @@ impl<E: Element> StagedChunk<E> {
 /// The most units that a thread has of a chunk: those of a row of `f64`.
 const MAX_UNITS: usize = 16;
 
-/// Where the units of a thread lie in a whole chunk of planes or cubes, counted from its first: thread
+/// The positions of a thread's units in a whole chunk of planes or cubes, counted from the first unit: thread
 /// i has units i, i + 256, ... of those of the chunk, walked through row by row.
 ///
 /// All edges of a whole chunk are powers of two, so the coordinates of these units have no bits in

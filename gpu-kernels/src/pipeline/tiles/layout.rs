@@ -8,8 +8,8 @@
 //!
 //! *Codes*: 16 bits each, by tile, step and lane; positions without a code, anchors and those outside the field,
 //! hold 0. *Room*: the encoder goes through the codes from the last to the first and writes words of 16 bits
-//! from the end of the room backwards. *Marks*: a word a step says which lanes' values are raw; only those of
-//! tiles that have raw values are written.
+//! from the end of the room backwards. *Marks*: a word a step, with a bit for each lane whose value is raw; only the
+//! marks of tiles that have raw values are written.
 //!
 //! The words may reach into the codes, but not into those that are still to be coded: a code costs at most 12
 //! bits for its token and [`ESCAPE_BITS`](ferrosz_codec::code::entropy::token::ESCAPE_BITS) more,
@@ -35,7 +35,7 @@ pub const MARKS: u32 = (REGION_WORDS - MARK_WORDS) as u32;
 /// The number in its region of the first half word behind a chunk's last word.
 pub const WORDS_END_HALF: u32 = 2 * MARKS;
 
-/// Words that are kept of each tile: the classes of its zones, and the number of its raw values.
+/// Words that are stored for each tile: the classes of its zones, and the number of its raw values.
 pub const TILE_WORDS: u64 = 40;
-/// Which of these is the number of raw values.
+/// The index, among these words, of the number of raw values.
 pub const TILE_RAWS: u64 = ZONES as u64;

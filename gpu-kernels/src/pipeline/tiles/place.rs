@@ -1,7 +1,7 @@
-//! Puts chunks into the stream: one thread block each.
+//! Copies chunks to their positions in the stream: one thread block a chunk.
 //!
-//! The encoder has left the length of every chunk where a look-back finds it, so no block waits for another. The
-//! encoder's words and the raw values go to their place in the stream, and the checksum is taken on the way.
+//! The encoder has stored the length of every chunk for the look-back, so no block waits for another. The block copies
+//! the encoder's words and the raw values to the stream, and computes the checksum at the same time.
 
 use crate::PACKAGE;
 use crate::code::entropy::{THREADS, WARPS};
@@ -57,7 +57,7 @@ pub struct PlaceParams {
     pub field: View<u32>,
     /// Words of an element.
     pub element_words: u32,
-    /// Where the stream goes, 16-byte aligned; the header is left alone.
+    /// The output: the stream, 16-byte aligned; its header is not written.
     pub stream: View<u32>,
     /// The workspace. Gets the length of the payload.
     pub cells: View<u64>,
@@ -78,7 +78,7 @@ impl<C: CodedWords> Kernel for Place<C> {
         let (scratch, shared, _) = Self::SHARED;
         let chunk = u64::from(t.block_index());
         let record = Record::load(t, params.records, chunk);
-        // 1. Look back for the chunk's place: the prologue lies before all chunks.
+        // 1. Look back for the chunk's position: the prologue lies before all chunks.
         let bytes = 4 * u64::from(record.image_words);
         let states = (params.cells, cells::STATES);
         let start = look_back(t, states, chunk, bytes, shared.start, |before| {

@@ -13,7 +13,7 @@ pub struct Record {
     pub form: Form,
     /// Words of its image, padding included.
     pub image_words: u32,
-    /// How much its coder has put into words, in the coder's own unit.
+    /// The length of the coder's words, in the coder's own unit.
     pub words: u32,
     /// The word of the image that these begin at.
     pub words_at: u32,

@@ -57,7 +57,7 @@ pub struct Target<'a, S> {
     shape: PhantomData<S>,
 }
 
-/// Words that a thread asks for before it waits for the first.
+/// Words that a thread requests before it waits for the first.
 const TOGETHER: usize = 16;
 
 /// The bytes of a chunk.
@@ -117,7 +117,7 @@ impl<'a, S: StaticShape> Target<'a, S> {
         summary.identity.seed(FIRST_ENTRY + self.chunk, form)
     }
 
-    /// The chunk's table entry, and its bytes if their place is possible. For a whole warp.
+    /// The chunk's table entry, and its bytes if their position is possible. For a whole warp.
     #[inline(always)]
     pub fn find<T: Thread>(&self, t: T) -> Result<(Entry, Image), ChunkFault> {
         let chunks = self.params.tiling.chunks();

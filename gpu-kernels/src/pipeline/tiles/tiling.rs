@@ -11,7 +11,7 @@ pub struct Tiling {
     coarse: TileGrid,
     /// Those of the field.
     fine: TileGrid,
-    /// Which positions of a tile have codes.
+    /// The positions of a tile that have codes, and their zones.
     pub order: TileOrder,
     /// Chunks of the coarse field.
     coarse_chunks: u64,
@@ -26,7 +26,7 @@ pub struct Tile {
     pub grid: TileGrid,
     /// Whether that is the coarse field.
     pub is_coarse: bool,
-    /// Where it lies.
+    /// Its position and extents.
     pub position: TileBox,
 }
 

@@ -31,14 +31,14 @@ const _: () = assert!(
 const STEP: u32 = 2 * 4 * store::stride(Shape::Cube, 0);
 const CODES: u32 = 2 * tile::index(Shape::Cube, [1, 0, 0]);
 
-/// Where the neighbours of positions lie along each axis.
+/// The offsets of a position's neighbours along each axis, in bytes.
 const REACH: [Neighbourhood; 3] = [
     Neighbourhood::new(Shape::Cube, 0, 0),
     Neighbourhood::new(Shape::Cube, 1, 0),
     Neighbourhood::new(Shape::Cube, 2, 0),
 ];
 
-/// How a column is predicted.
+/// The properties of half a column on which its prediction depends.
 #[derive(Clone, Copy)]
 struct Flags {
     /// Whether this is its upper half.
@@ -138,7 +138,7 @@ impl<E: Element> Positions<'_, E> {
         }
     }
 
-    /// Where the neighbours of the first position along an axis lie; along others than `AXES` there may be none.
+    /// The neighbours of the first position along an axis; along axes that are not in `AXES` there may be none.
     #[inline(always)]
     fn around<const AXES: u32>(&self, first: [u32; 3], axis: usize) -> [SharedAddress; 4] {
         if AXES >> axis & 1 == 0 {
@@ -268,7 +268,7 @@ impl<T: Thread, E: Element> Half<'_, T, E> {
         }
     }
 
-    /// How position number `i` of a half is predicted along z: see [`Order::at`].
+    /// The order of the prediction of position number `i` of a half along z: see [`Order::at`].
     #[inline(always)]
     fn order(&self, i: usize) -> Order {
         let Flags {

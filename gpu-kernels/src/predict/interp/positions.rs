@@ -154,7 +154,7 @@ impl<'a, E: Element> Positions<'a, E> {
         Values::<E, S>::store_at(t, address, known);
     }
 
-    /// How a position is predicted along an axis.
+    /// The order of the prediction of a position along an axis.
     #[inline(always)]
     pub(super) fn order(&self, position: [u32; 3], axis: usize, unit: u32) -> Order {
         let setup = self.setup;
@@ -210,7 +210,7 @@ impl<T: Thread, E: Element, S: StaticShape> Around<E> for InStore<'_, T, E, S> {
     }
 }
 
-/// Where the neighbours that a position of a level is predicted from lie along an axis, in bytes.
+/// The neighbours along an axis from which a position of a level is predicted: their offsets in bytes.
 #[derive(Clone, Copy)]
 pub(super) struct Neighbourhood {
     /// From the position back to the one behind it.

@@ -24,7 +24,7 @@ use ferrosz_simt::{Kernel, Layout, Name, Package, Shared, SharedAddress, Thread}
 /// The values of positions without a code lie in the field already.
 pub struct Reconstruct<E, S>(PhantomData<(E, S)>);
 
-/// Rows whose codes a warp asks for before it waits for the first.
+/// Rows whose codes a warp requests before it waits for the first.
 const BATCH: usize = 16;
 
 /// The words of a row of codes: lane i has two codes, of even positions for i below 16, of odd ones else.
@@ -121,7 +121,7 @@ impl Source<'_> {
             number += BATCH as u32 * WARPS;
         }
         let next = self.codes_of::<S>(1);
-        // All that is on far faces is asked for before the first of it is waited for.
+        // All codes of far faces are requested before the first of them is used.
         let far = Row::far_of_warp::<T, S>(t, self.tile);
         let far_words = far.map(|row| {
             if row.width > 0 {

@@ -16,7 +16,7 @@ pub(super) const COLUMN_WINDOW: u32 = 16;
 pub struct TileSetup {
     /// The tile.
     pub tile: TileBox,
-    /// How far anchors are apart.
+    /// The distance of anchors.
     pub spacing: u32,
     pub(super) window: [u32; 3],
     pub(super) flag_bits: u32,
@@ -79,7 +79,7 @@ impl TileSetup {
 /// A position that is to be coded or decoded.
 #[derive(Clone, Copy)]
 pub struct Position {
-    /// Where it is, counted from where the tile begins.
+    /// Its coordinates, counted from the start of the tile.
     pub position: [u32; 3],
     /// Whether it is in the tile itself and not on a far face.
     pub is_own: bool,
@@ -89,14 +89,14 @@ pub struct Position {
 
 /// Coding or decoding of positions whose predictions are known.
 pub trait Residuals<E> {
-    /// Which positions are of interest.
+    /// The positions that are evaluated.
     #[inline(always)]
     fn scope(&self) -> Scope {
         Scope::Whole
     }
 
-    /// Settles positions of which none depends on another. `slots` are the store's values for them. The results are
-    /// their known values from then on, or any value for a rare position.
+    /// Quantises or decodes positions of which none depends on another. `slots` are their values in the store. The
+    /// results are their known values, or any value for a rare position.
     fn residuals<T: Thread, const N: usize>(
         &self,
         t: T,
@@ -106,13 +106,13 @@ pub trait Residuals<E> {
         predictions: [E; N],
     ) -> [E; N];
 
-    /// Whether a position is better coded alone, so that the others need not know how.
+    /// Whether a position is processed alone by [`Residuals::code_rare`], so that the usual path is simpler.
     #[inline(always)]
     fn is_rare(_: E) -> bool {
         false
     }
 
-    /// Settles a position that is rare.
+    /// Quantises or decodes a rare position.
     #[inline(always)]
     fn code_rare<T: Thread>(&self, _: T, _: &LevelQuantizer<E>, _: Position, slot: E, _: E) -> E {
         slot

@@ -65,12 +65,12 @@ pub struct Row {
     pub position: [u32; 3],
     /// Positions that the field has of it, the one on the far face along x among them.
     pub width: u32,
-    /// Where its first position lies in the store.
+    /// The index of its first position in the store.
     at: u32,
 }
 
 impl Row {
-    /// Row number `number`; numbers up to any may be asked for, and have no positions from the count of rows on.
+    /// Row number `number`. Any number is allowed; rows from the count of rows on have no positions.
     #[inline(always)]
     pub const fn of(shape: Shape, number: u32, tile: &TileBox) -> Self {
         let position = first_position(shape, number);
@@ -158,7 +158,7 @@ impl Row {
         [4 * (second - first), 4 * (third - second)]
     }
 
-    /// Where position `x` of the row lies in the store, in bytes from its address on.
+    /// The offset of position `x` of the row in the store, in bytes from its address on.
     #[inline(always)]
     pub const fn offset(&self, shape: Shape, x: u32) -> u32 {
         4 * (self.at + store::in_row(shape, x))
@@ -175,7 +175,7 @@ pub struct InField {
 }
 
 impl InField {
-    /// Of a field whose neighbours are `strides` elements apart.
+    /// The rows of a field whose neighbours have the distances `strides`, in elements.
     #[inline(always)]
     pub fn new(words: View<u32>, strides: [u64; 3], tile: &TileBox) -> Self {
         let [z, y, x] = tile.origin;

@@ -1,11 +1,12 @@
-//! Prediction of a tile in which a position has no code that fits, row after row.
+//! Prediction of a tile that has raw positions, row after row.
 //!
-//! Which positions have one depends on those before them in the row. But a position at which two neighbours differ by
-//! little has one if the position before it has, so that whole runs are known at once, and a turn ends at
-//! the next position that has none.
+//! A position is raw or not depending on the positions before it in the row. But a position whose code differs little
+//! from its predecessor's is not raw if its predecessor is not. So a whole run of positions is decided at once, and each
+//! round ends at the next raw position.
 //!
-//! Lines and planes are for one warp. In a cube a row waits for the row above, which its warp had before, and that of
-//! the slice before, which the warp before had: so a wave of rows runs through the block's warps.
+//! Lines and planes are for one warp. In a cube a row waits for the preceding row, which the same warp has processed, and
+//! for the same row of the preceding slice, which the preceding warp has processed. So a wave of rows runs through the
+//! block's warps.
 
 use crate::predict::tile_lorenzo::THREADS;
 use crate::predict::tile_lorenzo::rows::{Pair, SLICE_ROWS, TileRows, position};
@@ -187,13 +188,13 @@ impl RowsBefore {
     }
 }
 
-/// Where lanes of this number keep their code of half a row of the last slice.
+/// The index of this lane's code of half a row in the array of the last slice.
 #[inline(always)]
 fn in_slice<T: Thread>(t: T, row: u32, half: u32) -> u32 {
     row % SLICE_ROWS * tile::ROW + position(t, half)
 }
 
-/// A row, settled.
+/// A row after the decision which of its positions are raw.
 struct Settled {
     /// Codes less the prediction from the rows before.
     rest: Pair<i32>,
@@ -214,7 +215,7 @@ impl Settled {
         )
     }
 
-    /// Settles a row; `carry` is the same in all lanes.
+    /// Decides which positions of a row are raw; `carry` is the same in all lanes.
     #[inline(always)]
     fn find<T: Thread>(
         t: T,
@@ -253,7 +254,7 @@ impl Settled {
         Self::fill(t, rest, settled, carry, last)
     }
 
-    /// Gives each position that is not among `settled` the `rest` of the last settled one before it.
+    /// Gives each raw position, whose bit in `settled` is 0, the `rest` of the last position before it that is not raw.
     #[inline(always)]
     fn fill<T: Thread>(t: T, rest: Pair<i32>, settled: u64, carry: i32, last: i32) -> Self {
         let rest = Pair::of(|half| {
@@ -271,7 +272,7 @@ impl Settled {
     }
 }
 
-/// The value at a position of the row; each lane may ask for another position.
+/// The value at a position of the row; the position may differ from lane to lane.
 #[inline(always)]
 fn at<T: Thread>(t: T, row: Pair<i32>, position: u32) -> i32 {
     let Pair { low, high } = row.map(|value| t.shuffle(value.cast_unsigned(), position % WARP));

@@ -59,7 +59,7 @@ impl<E: Element, S: StaticShape> Kernel for Predict<E, S> {
             predict(t, &rows, &quantizer)
         };
         if t.barrier_or(has_raw) {
-            // Found again: kept until here, all this would cost registers throughout.
+            // Computed again: if these values stayed live until here, they would need registers throughout.
             let (number, tile) = params.tile(S::SHAPE, t.opaque(t.block_index()));
             let rows = TileRows::<S, false>::new(params, number, &tile);
             exact::predict(t, &rows, &params.quantizer::<T, E>(t));
@@ -198,8 +198,8 @@ impl<'a, E: Element, S: StaticShape, const WHOLE: bool> Share<'a, E, S, WHOLE> {
         (codes, missing)
     }
 
-    /// Sets right the codes that are in doubt; which positions have none. Values are loaded again: kept, they would
-    /// cost registers.
+    /// Corrects the doubtful codes; returns the positions that have none. The values are loaded again, since they would
+    /// need registers if they stayed live.
     #[inline(always)]
     fn quantize_with_care<T: Thread>(&self, t: T, row: Row, codes: &mut Step<i32>) -> u32 {
         let row = self.rows.moved(row, 0, t.opaque(0));

@@ -33,7 +33,7 @@ const RUN: u32 = 16;
 const HALF: u32 = WARP / 2;
 /// Positions of a row that a lane has, side by side.
 const QUAD: usize = (ROW / HALF) as usize;
-/// Rows that a lane asks for at once.
+/// Rows that a lane loads at once.
 const BATCH: usize = 4;
 /// Words of a row's codes.
 const ROW_WORDS: u64 = ROW as u64 / 2;
@@ -295,7 +295,7 @@ impl<E: Element, S: StaticShape, const WHOLE: bool> Leave<'_, E, S, WHOLE> {
         }
     }
 
-    /// Writes the value of a code, unless the field's value is to be kept, as it is where there is no code.
+    /// Writes the value of a code. A raw position keeps the value that the field already has.
     #[inline(always)]
     fn store<T: Thread, const HAS_RAW: bool>(
         &self,

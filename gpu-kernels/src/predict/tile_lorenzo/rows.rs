@@ -9,8 +9,8 @@ use ferrosz_codec::shape::{Shape, StaticShape};
 use ferrosz_codec::tile::{self, ROW, TileBox};
 use ferrosz_simt::{Thread, WARP};
 
-/// A lane's values of a row. A struct: arrays of this length travel as one number of twice the width, and the
-/// instructions that put them together and take them apart again stay.
+/// A lane's values of a row. It is a struct because LLVM passes arrays of this length as one number of twice the width,
+/// and does not remove the instructions that pack and unpack it.
 #[derive(Clone, Copy, Default)]
 pub struct Pair<V> {
     /// Of the row's first half.
@@ -187,8 +187,8 @@ impl<'a, S: StaticShape, const WHOLE: bool> TileRows<'a, S, WHOLE> {
         WHOLE || position(t, half) < self.positions(row)
     }
 
-    /// The value of half a row; outside the field, on which nothing depends, that of the tile's first position. So no
-    /// branch keeps loads apart.
+    /// The value of half a row; outside the field the value of the tile's first position, which is not used. So no branch
+    /// separates the loads.
     #[inline(always)]
     pub fn load<T: Thread, E: Element>(&self, t: T, row: Row, half: u32) -> E {
         let at = if self.has(t, row, half) {

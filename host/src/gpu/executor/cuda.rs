@@ -189,7 +189,7 @@ impl Kernels {
     }
 }
 
-/// What kernels read and write 16 bytes of at once.
+/// The alignment of memory that kernels read and write in units of 16 bytes.
 pub(crate) const ALIGNMENT: u64 = 16;
 
 /// `bytes` bytes of device memory at `address` as words.

@@ -12,9 +12,9 @@ use ferrosz_gpu_kernels::predict::interp::prepare::{CLASS_CELLS, Prepare, Prepar
 use ferrosz_gpu_kernels::predict::interp::scores::{Scores, ScoresParams};
 use ferrosz_simt::View;
 
-/// What tuning needs.
+/// The input and output of tuning.
 pub struct TuneJob {
-    /// What is tried.
+    /// The candidates that are tried.
     pub search: Search,
     /// The bound of the field.
     pub bound: Bound,
@@ -30,7 +30,7 @@ pub struct TuneJob {
     pub workspace: View<u64>,
     /// The cells of tuning.
     pub cells: View<u64>,
-    /// Where the parameters go.
+    /// The output: the words of the parameters.
     pub parameters: View<u32>,
 }
 

@@ -2,7 +2,7 @@
 
 use crate::predict::interp::tune::cost::CLASSES;
 
-/// One in this many values may have a code that reaches the radius, and so be stored raw.
+/// One in this many values may have a code of at least the radius in magnitude, and so be stored raw.
 const ONE_OF: u64 = 1000;
 
 /// The least radius.

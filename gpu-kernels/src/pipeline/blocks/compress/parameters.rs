@@ -17,11 +17,11 @@ use ferrosz_simt::{Layout, Shared, View};
 pub struct CompressParams {
     /// The field, 16-byte aligned.
     pub input: View<u32>,
-    /// How the field is cut.
+    /// The division of the field.
     pub grid: Grid,
     /// The units of a whole chunk, in the field.
     pub steps: UnitSteps,
-    /// Where the stream goes, 16-byte aligned; as long as the longest stream of such a field.
+    /// The output: the stream, 16-byte aligned; as long as the longest stream of such a field.
     pub stream: View<u32>,
     /// The workspace: see [`crate::pipeline::cells`].
     pub cells: View<u64>,

@@ -30,12 +30,12 @@ pub(super) struct TakenChunk<'a, E, S> {
 impl<'a, E: Element, S: StaticShape> TakenChunk<'a, E, S> {
     const IS_LINE: bool = matches!(S::SHAPE, Shape::Line);
 
-    /// How many chunks ahead of its own a block has the GPU bring elements into its cache, so that the
-    /// block that takes that chunk need not wait for memory: 4 MiB. A multiple of it displaces
-    /// elements that have not been used yet: docs/measurements/h200-speed.md has the distances.
+    /// The number of chunks between a block's own chunk and the chunk that it prefetches into the cache, so that the
+    /// block of that chunk need not wait for memory: 4 MiB. A multiple of this distance evicts elements that have not
+    /// been used yet: docs/measurements/h200-speed.md has the distances.
     const AHEAD: u32 = ((4 << 20) / (CHUNK * E::BYTES)) as u32;
 
-    /// The next chunk that no block has.
+    /// The next chunk that no block has taken.
     #[inline(always)]
     pub(super) fn take<T: Thread>(t: T, params: &'a CompressParams, shared: Scratch<E>) -> Self {
         let grid = &params.grid;
@@ -46,7 +46,7 @@ impl<'a, E: Element, S: StaticShape> TakenChunk<'a, E, S> {
         Self::of(params, shared, task)
     }
 
-    /// The same, a box read again rather than kept in registers.
+    /// The same work; the box is read again, so that it needs no registers in between.
     #[inline(always)]
     pub(super) fn again<T: Thread>(self, t: T) -> Self {
         if Self::IS_LINE {
@@ -89,7 +89,7 @@ impl<'a, E: Element, S: StaticShape> TakenChunk<'a, E, S> {
         }
     }
 
-    /// The quantiser, read where it is needed: kept, it would cost registers throughout.
+    /// The quantiser, read at each use, so that it needs no registers in between.
     #[inline(always)]
     pub(super) fn quantizer<T: Thread>(&self, t: T) -> Quantizer<E> {
         let first = u64::from(t.opaque(cells::QUANTIZER as u32));
@@ -266,7 +266,7 @@ impl<'a, E: Element, S: StaticShape> TakenChunk<'a, E, S> {
         HEADER_WORDS as u64 + 4 * self.params.grid.chunk_count()
     }
 
-    /// Copies the image to its place in the stream; this thread's part of the checksum.
+    /// Copies the image to its position in the stream; this thread's part of the checksum.
     #[inline(always)]
     pub(super) fn copy_image<T: Thread>(&self, t: T, start: u64, words: u32) -> u64 {
         let first = (self.payload_word() + start / 4) / u64::from(UNIT_WORDS);

@@ -18,7 +18,7 @@ pub struct FinishParams {
     pub header: Draft,
     /// The header's identity.
     pub identity: IdentityOf,
-    /// Where the stream goes.
+    /// The output: the stream.
     pub stream: View<u32>,
     /// Chunks of the stream.
     pub chunks: u64,

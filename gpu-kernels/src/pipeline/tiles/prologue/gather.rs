@@ -16,11 +16,11 @@ pub struct Gather<E>(PhantomData<E>);
 pub struct GatherParams {
     /// The words of the field's elements.
     pub from: View<u32>,
-    /// How far apart those that are copied are along each dimension, in elements.
+    /// The distance of the copied elements along each dimension, in elements.
     pub strides: [u64; 3],
-    /// How many there are along each dimension.
+    /// The number of copied elements along each dimension.
     pub lengths: [u64; 3],
-    /// Where they go, in C order.
+    /// The output, in C order.
     pub to: View<u32>,
 }
 

@@ -27,9 +27,9 @@ pub struct ReadPrologue<E>(PhantomData<E>);
 pub struct ReadPrologueParams {
     /// The contents to read.
     pub contents: Contents,
-    /// Where the words of the parameters go: those of the default for a geometry, if the stream's are not sound.
+    /// The output: the words of the parameters, or those of the default of a geometry if the stream's are not sound.
     pub parameters: View<u32>,
-    /// Where the words of the anchors go.
+    /// The output: the words of the anchors.
     pub anchors: View<u32>,
     /// The stream, 16-byte aligned.
     pub stream: View<u32>,

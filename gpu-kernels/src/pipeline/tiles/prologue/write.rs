@@ -26,7 +26,7 @@ pub struct WritePrologueParams {
     pub frequencies: View<u32>,
     /// Those of the anchors of the coarse field.
     pub anchors: View<u32>,
-    /// Where the stream goes, 16-byte aligned.
+    /// The output: the stream, 16-byte aligned.
     pub stream: View<u32>,
     /// Chunks of the stream.
     pub chunks: u64,

@@ -155,10 +155,8 @@ def put_exceptions(data, at, values, held):
     with_exceptions = np.flatnonzero(group_mask[:groups])
     words, at = take(data, at, 4 * len(with_exceptions))
     element_masks = bits_of_words(words).reshape(-1, 32)
-    if len(element_masks) == 0:
+    if not element_masks.any():
         raise ValueError("there is no exception")
-    if not element_masks.any(axis=1).all():
-        raise ValueError("an element mask is 0")
     exceptions = np.zeros((groups, 32), dtype=bool)
     exceptions[with_exceptions] = element_masks
     exceptions = exceptions.reshape(values.shape)

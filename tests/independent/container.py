@@ -160,6 +160,9 @@ def read_header(data):
     error = scalar_of_type(head[88:96], dtype, "the error")
     if error > np.finfo(dtype).max / dtype.type(2):
         raise ValueError("the error is above half of the largest number of its type")
+    with np.errstate(all="ignore"):
+        if np.isinf(1 / (dtype.type(2) * error)):
+            error = dtype.type(0)
     most, zero, entries, record_bytes, _, identity, payload_bytes, update_bytes = struct.unpack_from(
         "<IIQQQQQQ", head, 96
     )

@@ -26,7 +26,6 @@ WINDOW = {
 class Parameters:
     geometry: int
     flags: list  # of levels 0 to 8
-    error: object  # that of the header; not compared, not used
     steps: list  # of levels 0 to 9
     inverses: list
     radius: int
@@ -46,8 +45,8 @@ def read_parameters(data, header):
     def number(word, what):
         return container.scalar_of_type(data[4 * word : 4 * word + 8], header.dtype, f"parameters: {what}")
 
-    # A reader need not compare the error with the header's.
-    error = number(6, "the error")
+    if number(6, "the error") != header.error:
+        raise ValueError("parameters: the error is not the header's")
     steps = [number(8 + 2 * level, f"step {level}") for level in range(10)]
     inverses = [number(28 + 2 * level, f"inverse {level}") for level in range(10)]
     radius, zero = struct.unpack_from("<II", data, 4 * 48)
@@ -56,7 +55,7 @@ def read_parameters(data, header):
     if zero:
         raise ValueError("parameters: word 49 is not zero")
     levels = [flags >> 3 * level & 7 for level in range(9)]
-    return Parameters(geometry, levels, error, steps, inverses, radius)
+    return Parameters(geometry, levels, steps, inverses, radius)
 
 
 class Interpolation:

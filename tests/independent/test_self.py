@@ -201,6 +201,9 @@ class Container(unittest.TestCase):
         self.assertEqual(decode(largest)[0], np.finfo(F32).max)
         half64 = np.finfo(F64).max / np.float64(2)
         self.assertEqual(decode(make_stream(F64, PLAIN, (5,), half64, [(1, FIVE)]))[0], np.finfo(F64).max)
+        # The step's inverse is infinite: section 5.
+        tiny = make_stream(F32, PLAIN, (5,), np.float32(1e-39), [(1, FIVE)])
+        self.assertEqual(decode(tiny)[0], 0)
         above = np.nextafter(half, np.float32(np.inf)).tobytes()
         self.refuse(with_header_field(stream, 88, above), "half of the largest")
         self.refuse(with_header_field(stream, 88, struct.pack("<f", np.inf)), "error is not finite")
@@ -278,7 +281,11 @@ class Blocks(unittest.TestCase):
         expected[32], expected[63] = np.inf, -7.25
         np.testing.assert_array_equal(field, expected)
         self.refuse(PLAIN, (2, body + struct.pack("<2I", 0b10000, 1) + values), "behind the last group")
-        self.refuse(PLAIN, (2, body + struct.pack("<2I", 0b1, 0)), "is 0")
+        # A group's mask may be 0 if another one is not.
+        masks = struct.pack("<3I", 0b0011, 0, 0x80000001)
+        again = decode(make_stream(F32, PLAIN, (100,), 0.5, [(2, body + masks + values)]))
+        np.testing.assert_array_equal(again, expected)
+        self.refuse(PLAIN, (2, body + struct.pack("<2I", 0b1, 0)), "no exception")
         self.refuse(PLAIN, (2, body + struct.pack("<I", 0)), "no exception")
         self.refuse(PLAIN, (2, body + struct.pack("<2I", 0b1000, 16) + values[:4]), "holds nothing")
 
@@ -869,8 +876,8 @@ class Interpolation(unittest.TestCase):
         data = make_parameters(rng, F32, 2, np.float32(0.5), [0] * 9)
         make = lambda d: make_stream(F32, (19, 18), (20,), 0.5, [(0, b""), (0, b"")], prologue=d + bytes(4 + 4))
         self.assertTrue((decode(make(data)) == 0).all())
-        # The error is not compared with the header's.
-        self.assertTrue((decode(make(data[:24] + struct.pack("<f", 0.25) + data[28:])) == 0).all())
+        with self.assertRaisesRegex(ValueError, "parameters: the error is not the header's"):
+            decode(make(data[:24] + struct.pack("<f", 0.25) + data[28:]))
         changes = ((0, 1), (7, 0x80), (15, 0x80), (27, 0x80), (28, 1), (35, 0x80), (115, 0x80), (192, 1), (196, 1))
         for at, change in changes:
             wrong = bytearray(data)

@@ -8,18 +8,18 @@ use ferrosz::codec::oracle;
 use ferrosz::{Bound, Error, Layout};
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
+use rayon::prelude::*;
 
 /// No flipped bit may go unseen where checksums are verified, and of blocks all machines name the same fault. Without
 /// checksums there may be wrong values, but no panic, and no kernel fault.
 pub fn is_found_by_all(machines: &[Machine]) {
-    for lengths in [&[9000][..], &[30, 300], &[9, 20, 50]] {
-        for layout in layouts(lengths) {
-            of_blocks(machines, layout);
-        }
-    }
-    for layout in tile_layouts(&[18, 17, 40]) {
-        of_tiles(machines, layout);
-    }
+    let lengths = [&[9000][..], &[30, 300], &[9, 20, 50]];
+    let blocks = lengths.into_par_iter().flat_map(layouts);
+    let tiles = tile_layouts(&[18, 17, 40]).into_par_iter();
+    rayon::join(
+        || blocks.for_each(|layout| of_blocks(machines, layout)),
+        || tiles.for_each(|layout| of_tiles(machines, layout)),
+    );
 }
 
 /// A prologue says itself how long it is. Where its entry says so, too, that is a fault, though nothing else is wrong.

@@ -43,10 +43,22 @@ fn interrupt(place: &Place, mut command: Command, signal: &str) -> Option<Child>
     None
 }
 
+/// Whether this process ignores a signal, as `nohup` makes it: commands that it starts ignore it, too.
+fn is_ignored(number: i32) -> bool {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    mask.is_some_and(|mask| mask >> (number - 1) & 1 == 1)
+}
+
 #[test]
 fn signals_leave_nothing() {
     let place = place();
-    for (signal, number) in [("-INT", 2), ("-TERM", 15), ("-HUP", 1)] {
+    let signals = [("-INT", 2), ("-TERM", 15), ("-HUP", 1)];
+    for (signal, number) in signals
+        .into_iter()
+        .filter(|(_, number)| !is_ignored(*number))
+    {
         let mut hits = 0;
         for _ in 0..20 {
             let command = place.command(&["decompress", "in.fsz", "out.npy", "--device", "cpu"]);

@@ -72,7 +72,7 @@ impl Layout {
         let [z, y, x] = match (shape, elements) {
             (_, 0) => [0; 3],
             (Shape::Line, _) => [1, 1, elements],
-            _ => dims,
+            (Shape::Plane | Shape::Cube, _) => dims,
         };
         let grid = match (shape, framing) {
             (Shape::Line, Framing::V1) => [1, 1, x.div_ceil(BLOCK_1D)],

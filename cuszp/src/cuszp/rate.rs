@@ -82,7 +82,7 @@ impl BlockKind {
             (Mode::Outlier, _) => Err(RateFault::OutlierBits),
             (Mode::Fixed | Mode::Plain, Shape::Line) if byte > 31 => Err(RateFault::Above31),
             (Mode::Fixed | Mode::Plain, _) if byte > 32 => Err(RateFault::Above32),
-            _ => Ok(()),
+            (Mode::Fixed | Mode::Plain, _) => Ok(()),
         }
     }
 }

@@ -136,7 +136,7 @@ fn predecessors<S: StaticShape>(codes: &[__m256i], i: usize, before: __m256i) ->
         Shape::Plane if i > 0 => codes[i - 1],
         Shape::Cube if i % 2 == 1 => _mm256_permute2x128_si256::<0x01>(codes[i - 1], codes[i - 1]),
         Shape::Cube if i > 1 => codes[i - 2],
-        _ => before,
+        Shape::Line | Shape::Plane | Shape::Cube => before,
     };
     let others = match S::SHAPE {
         Shape::Line | Shape::Plane => rotate(codes[i]),

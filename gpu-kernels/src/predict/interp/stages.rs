@@ -83,6 +83,6 @@ fn run_class<T: Thread, E: Element, S: StaticShape, R: Residuals<E>>(
         (Shape::Cube, 0b011) => positions.run::<T, S, 0b011, R>(t, share, residuals),
         (Shape::Cube, 0b101) => positions.run::<T, S, 0b101, R>(t, share, residuals),
         (Shape::Cube, 0b111) => positions.run::<T, S, 0b111, R>(t, share, residuals),
-        _ => {}
+        (Shape::Line | Shape::Plane | Shape::Cube, _) => {}
     }
 }

@@ -2,7 +2,7 @@
 //! the compression that follows must find its cells clear.
 
 use ferrosz_codec::bound::Extremes;
-use ferrosz_codec::container::header::error_term;
+use ferrosz_codec::container::header_words::error_term;
 use ferrosz_codec::container::identity::Identity;
 use ferrosz_codec::{Bound, Element};
 use ferrosz_gpu_kernels::pipeline::cells;

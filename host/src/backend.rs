@@ -11,7 +11,8 @@ use crate::gpu::executor::cuda::Kernels;
 use crate::gpu::executor::emulator;
 use crate::gpu::job::{CompressJob, DecompressJob};
 use crate::stream::StreamRef;
-use ferrosz_codec::container::header::{Family, Header, Layout};
+use ferrosz_codec::container::header::Header;
+use ferrosz_codec::container::layout::{Family, Layout};
 use ferrosz_codec::container::region::Region;
 use ferrosz_codec::with_element;
 use ferrosz_codec::{Bound, Element};
@@ -139,7 +140,7 @@ impl Gpu {
         bound: Bound,
         field: &[T],
     ) -> Result<Vec<u8>, Error> {
-        // A static; see `cpu::blocks::compress`.
+        // A static; see `cpu::compress`.
         with_element!(T::DTYPE, E => {
             static COMPRESS: Compress<E> = Gpu::compress_of::<E>;
             COMPRESS(self, layout, bound, bytemuck::cast_slice(field))

@@ -5,11 +5,11 @@ use crate::cpu::tiles::TileSample;
 use crate::cpu::{self, Version};
 use crate::error::Error;
 use crate::preset::is_variant_of;
+use crate::sample::{YARDSTICK, spread};
 use ferrosz_codec::container::extents::Extents;
 use ferrosz_codec::container::grid::{ChunkBox, Grid};
-use ferrosz_codec::container::header::{BlockLayout, Family, Layout};
+use ferrosz_codec::container::layout::{BlockLayout, Family, Layout};
 use ferrosz_codec::container::table::ENTRY_BYTES;
-use ferrosz_codec::pipeline::BlockCodec;
 use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::shape::Shape;
 use ferrosz_codec::with_element;
@@ -20,10 +20,6 @@ use std::collections::hash_map::Entry;
 
 /// Chunks of the sample: about a million elements, or all of a smaller field.
 const SAMPLE_CHUNKS: u64 = 128;
-
-/// The codec by which the sizes of sampled tiles are extrapolated to the field. There are fewer sampled tiles than
-/// sampled chunks, and they may not be typical of the field.
-pub(crate) const YARDSTICK: BlockCodec = BlockCodec::Outlier;
 
 /// The default shape of blocks of a field: as many dimensions as are longer than 1, up to three, without leading
 /// dimensions that would leave blocks mostly empty.
@@ -61,7 +57,7 @@ pub(crate) fn choose_for<T: Element>(
     candidates: &[Layout],
     field: &[T],
 ) -> Result<Layout, Error> {
-    // A static; see `cpu::blocks::compress`.
+    // A static; see `cpu::compress`.
     with_element!(T::DTYPE, E => {
         static CHOOSE: Choose<E> = choose_in::<E>;
         CHOOSE(bound, candidates, bytemuck::cast_slice(field))
@@ -76,7 +72,7 @@ fn choose_in<T: Element>(
     candidates: &[Layout],
     field: &[T],
 ) -> Result<Layout, Error> {
-    let quantizer = cpu::blocks::resolve(Version::best(), bound, field);
+    let quantizer = cpu::resolve(Version::best(), bound, field);
     let read = |grid: &_, place: &_| Ok(read_box(grid, place, field));
     choose(&quantizer, candidates, read)
 }
@@ -227,19 +223,6 @@ pub(crate) fn read_box<T: Element>(grid: &Grid, place: &ChunkBox, field: &[T]) -
         elements.extend_from_slice(&field[first..first + width as usize]);
     }
     elements
-}
-
-/// `taken` of the numbers below `all`, or all if there are fewer: one from each of as many ranges of the same length.
-/// The number within a range is pseudo-random, as chunks at equal distances could all be in the same rows of slices.
-pub(crate) fn spread(all: u64, taken: u64) -> impl Iterator<Item = u64> {
-    let start = move |i: u64| (u128::from(i) * u128::from(all) / u128::from(taken)) as u64;
-    (0..taken).map(move |i| start(i) + mixed(i) % (start(i + 1) - start(i)))
-}
-
-/// A pseudo-random number for each number.
-fn mixed(number: u64) -> u64 {
-    let product = (number + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    (product ^ product >> 32).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 16
 }
 
 #[cfg(test)]

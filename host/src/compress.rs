@@ -3,14 +3,14 @@
 use crate::auto_device::{Direction, Workload};
 use crate::backend::Backend;
 use crate::choose;
-use crate::cpu::blocks::Sink;
+use crate::cpu::sink::Sink;
 use crate::cpu::{self, Version};
 use crate::device::Device;
 use crate::error::Error;
 use crate::length::{self, Length};
 use crate::preset::{Choice, Preset};
 use ferrosz_codec::container::extents::Extents;
-use ferrosz_codec::container::header::Layout;
+use ferrosz_codec::container::layout::Layout;
 use ferrosz_codec::{Bound, Codec, Dtype, Element, Shape};
 use std::io::Write;
 
@@ -287,7 +287,7 @@ impl Compressor {
         let layout = chosen.layout_for(elements)?;
         match Backend::of(self.device, workload(layout.codec, elements, T::DTYPE))? {
             Backend::Cpu => {
-                cpu::blocks::compress(Version::best(), layout, self.bound, field, sink, progress)
+                cpu::compress(Version::best(), layout, self.bound, field, sink, progress)
             }
             Backend::Gpu(executor) => {
                 sink.take(executor.compress(layout, self.bound, field)?)?;

@@ -5,11 +5,16 @@ mod avx2;
 pub(crate) mod blocks;
 pub mod code;
 mod extremes;
+mod families;
 pub mod lanes;
+pub(crate) mod output;
 pub mod predict;
+pub(crate) mod sink;
 pub(crate) mod tiles;
 mod version;
 
+pub use families::extremes;
+pub(crate) use families::{compress, decompress, resolve};
 pub use version::Version;
 
 /// Called with the number of elements done since the last call.

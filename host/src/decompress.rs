@@ -231,7 +231,7 @@ impl Decompressor {
     ) -> Result<(), Error> {
         for region in regions {
             let (out, rest) = values.split_at_mut(region.elements() as usize);
-            cpu::blocks::decompress(version, stream, region, self.verify, out, progress)?;
+            cpu::decompress(version, stream, region, self.verify, out, progress)?;
             values = rest;
         }
         Ok(())

@@ -30,6 +30,7 @@ mod memory;
 mod part;
 mod preset;
 mod salvage;
+mod sample;
 mod stream;
 mod update;
 
@@ -39,7 +40,7 @@ pub use decompress::Decompressor;
 pub use device::Device;
 pub use error::Error;
 pub use ferrosz_codec::container::extents::Extents;
-pub use ferrosz_codec::container::header::Layout;
+pub use ferrosz_codec::container::layout::Layout;
 pub use ferrosz_codec::pipeline::{TileCodec, TileCoder, TilePredictor, UnknownCodecName};
 pub use ferrosz_codec::predict::interp::geometry::Geometry;
 pub use ferrosz_codec::{Bound, BoundError, BoundMode, Codec, Dtype, Element, FormatError, Shape};
@@ -67,7 +68,7 @@ pub mod versions {
         field: &[T],
     ) -> Result<Vec<u8>, Error> {
         let mut stream = Vec::new();
-        cpu::blocks::compress(version, layout, bound, field, &mut stream, &|_| {})?;
+        cpu::compress(version, layout, bound, field, &mut stream, &|_| {})?;
         Ok(stream)
     }
 
@@ -92,7 +93,7 @@ pub mod versions {
 pub mod internals {
     pub use crate::auto_device::{Direction, Workload};
     pub use crate::backend::{Backend, Call, Gpu};
-    pub use crate::cpu::blocks::extremes;
+    pub use crate::cpu::extremes;
     pub use crate::gpu::blocks::fault_in;
     #[cfg(feature = "cuda")]
     pub use crate::gpu::executor::cuda::{CudaExecutor, CudaMemory, words};

@@ -3,7 +3,7 @@
 use crate::error::Error;
 use ferrosz_codec::container::extents::Extents;
 use ferrosz_codec::container::grid::Grid;
-use ferrosz_codec::container::header::Layout;
+use ferrosz_codec::container::layout::Layout;
 use ferrosz_codec::container::region::Region;
 use std::ops::Range;
 

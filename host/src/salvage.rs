@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::memory::try_zeroed;
 use crate::stream::StreamRef;
 use bytemuck::cast_slice_mut;
-use ferrosz_codec::container::header::Family;
+use ferrosz_codec::container::layout::Family;
 use ferrosz_codec::container::region::Region;
 use ferrosz_codec::with_element;
 use ferrosz_codec::{Element, FormatError};
@@ -56,7 +56,7 @@ impl Decompressor {
         stream.header.quantizer::<T>()?;
         let mut values = try_zeroed::<T>(stream.header.elements())?;
         let verify = self.verifies_checksums();
-        // A static; see `cpu::blocks::compress`.
+        // A static; see `cpu::compress`.
         let lost = with_element!(T::DTYPE, E => {
             static SALVAGE: Salvage<E> = salvage_of::<E>;
             SALVAGE(&stream, verify, cast_slice_mut(&mut values), progress)

@@ -9,7 +9,8 @@ use crate::stream::{StoredChunk, StreamRef};
 use ferrosz_codec::container::checksum::checksum;
 use ferrosz_codec::container::chunk::Form;
 use ferrosz_codec::container::grid::Grid;
-use ferrosz_codec::container::header::{BlockLayout, Family, HEADER_BYTES, Header};
+use ferrosz_codec::container::header::{HEADER_BYTES, Header};
+use ferrosz_codec::container::layout::{BlockLayout, Family};
 use ferrosz_codec::container::region::Region;
 use ferrosz_codec::container::update::to_bytes;
 use ferrosz_codec::with_element;
@@ -62,7 +63,7 @@ impl Update {
     /// [`Error::RangeOutside`], [`Error::BoxOutside`], and [`Error::PartMismatch`] if the number of `values` is not the
     /// number of the part's elements.
     pub fn new<T: Element>(stream: &[u8], part: &Part, values: &[T]) -> Result<Self, Error> {
-        // A static; see `cpu::blocks::compress`.
+        // A static; see `cpu::compress`.
         with_element!(T::DTYPE, E => {
             static UPDATE: Replace<E> = Update::of::<E>;
             UPDATE(stream, part, bytemuck::cast_slice(values))

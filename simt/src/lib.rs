@@ -29,6 +29,7 @@ mod package;
 #[cfg(target_arch = "nvptx64")]
 pub mod ptx;
 mod shared;
+mod shared_address;
 pub mod thread;
 mod view;
 
@@ -36,7 +37,8 @@ pub use kernel::Kernel;
 pub use launch::Launch;
 pub use name::Name;
 pub use package::Package;
-pub use shared::{Layout, Shared, SharedAddress, SharedElement};
+pub use shared::{Layout, Shared, SharedElement};
+pub use shared_address::SharedAddress;
 pub use thread::{
     Atomics, BitInstructions, Collectives, GlobalMemory, Ids, SharedMemory, Thread, Tune,
 };

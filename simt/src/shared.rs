@@ -43,9 +43,9 @@
 //! assert_eq!(Histogram::SHARED_WORDS, 256 + 2 * 8);
 //! ```
 
+use crate::shared_address::SharedAddress;
 use crate::thread::{SharedMemory, Thread};
 use core::marker::PhantomData;
-use core::ops::{Add, AddAssign, Sub};
 
 /// An element of an array in shared memory: a number of one or two words, the low one first.
 pub trait SharedElement: Copy + sealed::Sealed {
@@ -207,7 +207,7 @@ impl<E: SharedElement> Shared<E> {
     #[inline(always)]
     #[track_caller]
     pub fn kept_address<T: Thread>(self, t: T) -> SharedAddress {
-        SharedAddress(t.shuffle(self.address(t).0, 0))
+        SharedAddress::from_bytes(t.shuffle(self.address(t).bytes(), 0))
     }
 
     /// Bytes from the first element of an array before this one to the first of this one.
@@ -253,54 +253,6 @@ impl Shared<u32> {
     pub fn add<T: Thread>(self, t: T, index: u32, value: u32) {
         t.check_shared(self.name, self.len, index, 1);
         t.shared_add(self.word(index), value);
-    }
-}
-
-/// An address in shared memory, in bytes. It goes on and back by bytes, and no array's length is known to it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(transparent)]
-pub struct SharedAddress(u32);
-
-impl SharedAddress {
-    /// The address of a number that [`SharedAddress::bytes`] gave, or that is made from one.
-    #[inline(always)]
-    pub const fn from_bytes(bytes: u32) -> Self {
-        Self(bytes)
-    }
-
-    /// The address as a number, for example for a shuffle.
-    #[inline(always)]
-    pub const fn bytes(self) -> u32 {
-        self.0
-    }
-
-    /// The address so many bytes on, or back.
-    #[inline(always)]
-    pub const fn offset(self, bytes: i32) -> Self {
-        Self(self.0.wrapping_add_signed(bytes))
-    }
-}
-
-impl Add<u32> for SharedAddress {
-    type Output = Self;
-    #[inline(always)]
-    fn add(self, bytes: u32) -> Self {
-        Self(self.0 + bytes)
-    }
-}
-
-impl AddAssign<u32> for SharedAddress {
-    #[inline(always)]
-    fn add_assign(&mut self, bytes: u32) {
-        self.0 += bytes;
-    }
-}
-
-impl Sub<u32> for SharedAddress {
-    type Output = Self;
-    #[inline(always)]
-    fn sub(self, bytes: u32) -> Self {
-        Self(self.0 - bytes)
     }
 }
 

@@ -3,15 +3,15 @@
 use crate::bound::{Bound, BoundMode};
 use crate::container::VERSION;
 use crate::container::checksum::{checksum, term};
-use crate::container::chunk::{CHUNK, raw_words};
+use crate::container::chunk::raw_words;
 use crate::container::extents::{Extents, MAX_RANK};
 use crate::container::grid::Grid;
 use crate::container::identity::Identity;
+use crate::container::layout::{Family, Layout};
 use crate::container::table::{CHUNK_ALIGNMENT, ENTRY_BYTES, MAX_PAYLOAD};
-use crate::container::tiles::{self, TileLayout};
 use crate::element::{Dtype, Element};
 use crate::error::FormatError;
-use crate::pipeline::{BlockCodec, Codec, CodecId};
+use crate::pipeline::{Codec, CodecId};
 use crate::quantize::field::Quantizer;
 use crate::shape::Shape;
 use crate::with_element;
@@ -26,27 +26,27 @@ pub const HEADER_BYTES: usize = 160;
 pub const HEADER_WORDS: usize = HEADER_BYTES / 4;
 
 /// The seed of the header's checksums.
-const HEADER_SEED: u64 = 0;
+pub(super) const HEADER_SEED: u64 = 0;
 
 const MAGIC_AT: usize = 0;
 const VERSION_AT: usize = 8;
 const DTYPE_AT: usize = 10;
 const PREDICTOR_AT: usize = 11;
 const CODER_AT: usize = 12;
-const MODE_AT: usize = 13;
+pub(super) const MODE_AT: usize = 13;
 const RANK_AT: usize = 14;
 const SHAPE_AT: usize = 15;
 const EXTENTS_AT: usize = 16;
-const BOUND_AT: usize = EXTENTS_AT + 8 * MAX_RANK;
-const ERROR_AT: usize = 88;
+pub(super) const BOUND_AT: usize = EXTENTS_AT + 8 * MAX_RANK;
+pub(super) const ERROR_AT: usize = 88;
 const CHUNK_ELEMENTS_AT: usize = 96;
 const ENTRIES_AT: usize = 104;
-const RECORDS_AT: usize = 112;
+pub(super) const RECORDS_AT: usize = 112;
 const RECORDS_SUM_AT: usize = 120;
-const IDENTITY_AT: usize = 128;
-const PAYLOAD_AT: usize = 136;
-const UPDATES_AT: usize = 144;
-const CHECKSUM_AT: usize = HEADER_BYTES - 8;
+pub(super) const IDENTITY_AT: usize = 128;
+pub(super) const PAYLOAD_AT: usize = 136;
+pub(super) const UPDATES_AT: usize = 144;
+pub(super) const CHECKSUM_AT: usize = HEADER_BYTES - 8;
 
 /// The first word of the checksum, which covers all words before it.
 pub const CHECKSUM_WORD: usize = CHECKSUM_AT / 4;
@@ -79,88 +79,7 @@ pub struct Header {
     pub update_bytes: u64,
 }
 
-/// The properties of a stream that a decoder must know, except its error bound.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Layout {
-    /// Codec of the chunks.
-    pub codec: Codec,
-    /// Shape of the blocks.
-    pub shape: Shape,
-    /// Extents of the field.
-    pub extents: Extents,
-}
-
-/// A codec of blocks, and the division of a field into chunks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct BlockLayout {
-    /// Predictor and coder.
-    pub codec: BlockCodec,
-    /// The chunks of the field.
-    pub grid: Grid,
-}
-
-/// A [`Layout`] by the family of its codec: codecs of blocks and codecs of tiles divide a field in different ways.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Family {
-    /// A codec of blocks.
-    Blocks(BlockLayout),
-    /// A codec of tiles.
-    Tiles(TileLayout),
-}
-
 impl Layout {
-    /// The layout of streams of fields with these extents. The shape becomes the one that [`Grid::new`] gives.
-    pub fn new(codec: Codec, shape: Shape, extents: Extents) -> Self {
-        let shape = if codec.takes(shape) {
-            shape
-        } else {
-            Shape::Line
-        };
-        Self {
-            codec,
-            shape: Grid::new(shape, &extents).shape(),
-            extents,
-        }
-    }
-
-    /// The division of the field into chunks by a codec of blocks.
-    pub fn grid(&self) -> Grid {
-        Grid::new(self.shape, &self.extents)
-    }
-
-    /// The codec and the division of the field, by family.
-    pub fn family(&self) -> Family {
-        let grid = self.grid();
-        match self.codec {
-            Codec::Blocks(codec) => Family::Blocks(BlockLayout { codec, grid }),
-            Codec::Tiles(codec) => Family::Tiles(TileLayout::new(codec, &grid)),
-        }
-    }
-
-    /// The division of the field by a codec of tiles; none for other codecs.
-    pub fn tiles(&self) -> Option<TileLayout> {
-        match self.family() {
-            Family::Blocks(_) => None,
-            Family::Tiles(layout) => Some(layout),
-        }
-    }
-
-    /// Entries of the chunk table.
-    pub fn entries(&self) -> u64 {
-        match self.family() {
-            Family::Blocks(layout) => layout.grid.chunk_count(),
-            Family::Tiles(layout) => layout.entries(),
-        }
-    }
-
-    /// The most elements of a chunk.
-    pub fn chunk_elements(&self) -> u32 {
-        match self.codec {
-            Codec::Blocks(_) => CHUNK as u32,
-            Codec::Tiles(_) => tiles::CHUNK_ELEMENTS,
-        }
-    }
-
     /// A strict upper bound on the bytes of a stream without records. None if a payload could be longer than
     /// [`MAX_PAYLOAD`].
     pub fn max_stream_bytes(&self, dtype: Dtype) -> Option<u64> {
@@ -401,131 +320,6 @@ fn absolute_error(dtype: Dtype, bits: u64) -> f64 {
     with_element!(dtype, E => E::from_bits64(bits).to_f64())
 }
 
-/// The number of words of a header that describe the stream: the words up to its extents.
-pub const LAYOUT_WORDS: usize = BOUND_AT / 4;
-
-/// The mask of the word with the bound's mode that excludes the mode, as the reader does not know it.
-const MODE_MASK: u32 = !(0xff << (8 * (MODE_AT % 4)));
-
-/// The fields of a header that a decoding kernel reads; its caller knows the others.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Summary {
-    /// As in [`Header`].
-    pub error_bits: u64,
-    /// As in [`Header`].
-    pub payload_bytes: u64,
-    /// The identity, with which the checksums of the chunks start.
-    pub identity: Identity,
-}
-
-impl Summary {
-    /// Reads a header word by word.
-    #[inline(always)]
-    pub fn from_words(word: impl Fn(usize) -> u32) -> Self {
-        Self {
-            error_bits: wide_word(&word, ERROR_AT),
-            payload_bytes: wide_word(&word, PAYLOAD_AT),
-            identity: Identity(wide_word(&word, IDENTITY_AT)),
-        }
-    }
-
-    /// Whether a header is undamaged, given the sum of the [`term`]s of its first
-    /// [`CHECKSUM_WORD`] words.
-    #[inline(always)]
-    pub fn has_checksum(sum: u64, word: impl Fn(usize) -> u32) -> bool {
-        sum.wrapping_add(HEADER_SEED) == wide_word(&word, 4 * CHECKSUM_WORD)
-    }
-
-    /// Whether a header begins with these words, whatever its bound's mode, and its stream has no records or updates.
-    /// Does not check the checksum.
-    #[inline(always)]
-    pub fn is_of(layout: &[u32; LAYOUT_WORDS], word: impl Fn(usize) -> u32) -> bool {
-        let mut same = wide_word(&word, UPDATES_AT) | wide_word(&word, RECORDS_AT) == 0;
-        for (i, wanted) in layout.iter().enumerate() {
-            let mask = if i == MODE_AT / 4 {
-                MODE_MASK
-            } else {
-                u32::MAX
-            };
-            same &= (word(i) ^ wanted) & mask == 0;
-        }
-        same
-    }
-}
-
-/// Eight bytes of a header.
-#[inline(always)]
-fn wide_word(word: &impl Fn(usize) -> u32, at: usize) -> u64 {
-    u64::from(word(at / 4)) | u64::from(word(at / 4 + 1)) << 32
-}
-
-/// A header while its stream is written: all fields but those of [`Ending`].
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-pub struct Draft {
-    /// The words; those of the ending are 0.
-    words: [u32; HEADER_WORDS],
-    /// The checksum of the words.
-    sum: u64,
-}
-
-/// The fields of a header that are known only at the end of a compression.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Ending {
-    /// As in [`Header`].
-    pub error_bits: u64,
-    /// As [`Header::identity`].
-    pub identity: Identity,
-    /// As in [`Header`].
-    pub payload_bytes: u64,
-}
-
-impl Draft {
-    /// The draft of a header, whose error and payload are not read.
-    pub fn new(header: &Header) -> Self {
-        let mut words = to_words(&header.to_bytes());
-        for at in [ERROR_AT, IDENTITY_AT, PAYLOAD_AT, CHECKSUM_AT] {
-            put_wide(&mut words, at, 0);
-        }
-        Self {
-            words,
-            sum: sum_of_words(&words),
-        }
-    }
-
-    /// The sum of the words that the identity covers, with 0 for the error. The words behind them are still 0.
-    pub const fn identity_sum(&self) -> u64 {
-        self.sum
-    }
-
-    /// The words of the header with this ending, four at a time, for a kernel. No more than four words of the draft
-    /// need registers at a time.
-    #[inline(always)]
-    pub fn for_each_unit(&self, ending: &Ending, mut take: impl FnMut(usize, [u32; 4])) {
-        let Ending {
-            error_bits,
-            identity: Identity(identity),
-            payload_bytes,
-        } = *ending;
-        let sum = self.sum.wrapping_add(error_term(error_bits));
-        let sum = sum.wrapping_add(wide_term(IDENTITY_AT, identity));
-        let checksum = sum.wrapping_add(wide_term(PAYLOAD_AT, payload_bytes));
-        let word = |at: usize| {
-            let wide = match 4 * (at & !1) {
-                ERROR_AT => error_bits,
-                IDENTITY_AT => identity,
-                PAYLOAD_AT => payload_bytes,
-                CHECKSUM_AT => checksum,
-                _ => return self.words[at],
-            };
-            (wide >> (32 * (at % 2))) as u32
-        };
-        for unit in 0..HEADER_WORDS / 4 {
-            take(unit, core::array::from_fn(|i| word(4 * unit + i)));
-        }
-    }
-}
-
 /// Sets the identity of a header and its checksum.
 fn seal(words: &mut [u32; HEADER_WORDS]) {
     let Identity(identity) = Identity::of_sum(sum_of_words(&words[..IDENTITY_WORDS]));
@@ -534,21 +328,8 @@ fn seal(words: &mut [u32; HEADER_WORDS]) {
     put_wide(words, CHECKSUM_AT, sum);
 }
 
-/// The term that the error adds to the sum of the words that the identity covers.
-#[inline(always)]
-pub fn error_term(error_bits: u64) -> u64 {
-    wide_term(ERROR_AT, error_bits)
-}
-
-/// The term that a field of eight bytes adds to the checksum of a header.
-#[inline(always)]
-fn wide_term(at: usize, value: u64) -> u64 {
-    let at = (at / 4) as u32;
-    term(at, value as u32).wrapping_add(term(at + 1, (value >> 32) as u32))
-}
-
 /// The checksum of the first words of a header.
-fn sum_of_words(words: &[u32]) -> u64 {
+pub(super) fn sum_of_words(words: &[u32]) -> u64 {
     let mut sum = HEADER_SEED;
     for (i, word) in words.iter().enumerate() {
         sum = sum.wrapping_add(term(i as u32, *word));
@@ -557,7 +338,7 @@ fn sum_of_words(words: &[u32]) -> u64 {
 }
 
 #[inline(always)]
-fn put_wide(words: &mut [u32; HEADER_WORDS], at: usize, value: u64) {
+pub(super) fn put_wide(words: &mut [u32; HEADER_WORDS], at: usize, value: u64) {
     words[at / 4] = value as u32;
     words[at / 4 + 1] = (value >> 32) as u32;
 }
@@ -588,40 +369,4 @@ fn to_bytes(words: &[u32; HEADER_WORDS]) -> [u8; HEADER_BYTES] {
         to.copy_from_slice(&word.to_le_bytes());
     }
     bytes
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_draft_becomes_the_header() {
-        let extents = Extents::new(&[7, 5, 3, 2]).unwrap();
-        let layout = Layout::new(Codec::OUTLIER, Shape::Cube, extents);
-        let header = Header {
-            payload_bytes: 0x490,
-            ..layout.header(Dtype::F64, Bound::default(), 0x3f84_7ae1_47ae_147b)
-        };
-        let ending = Ending {
-            error_bits: header.error_bits,
-            identity: header.identity(),
-            payload_bytes: header.payload_bytes,
-        };
-        let before = Header {
-            error_bits: 0,
-            payload_bytes: 0,
-            ..header
-        };
-        let draft = Draft::new(&before);
-        let mut words = [0; HEADER_WORDS];
-        draft.for_each_unit(&ending, |unit, of_unit| {
-            words[4 * unit..4 * unit + 4].copy_from_slice(&of_unit);
-        });
-        assert_eq!(to_bytes(&words), header.to_bytes());
-        let sum = draft
-            .identity_sum()
-            .wrapping_add(error_term(header.error_bits));
-        assert_eq!(Identity::of_sum(sum), header.identity());
-        assert_eq!(Header::read(&header.to_bytes()), Ok(header));
-    }
 }

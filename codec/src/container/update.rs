@@ -171,7 +171,7 @@ mod tests {
     use super::*;
     use crate::bound::Bound;
     use crate::container::extents::Extents;
-    use crate::container::header::Layout;
+    use crate::container::layout::Layout;
     use crate::element::Dtype;
     use crate::pipeline::Codec;
     use crate::shape::Shape;

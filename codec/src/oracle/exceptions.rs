@@ -1,7 +1,7 @@
 //! Exceptions, the values that no code represents within the bound: the last part of a chunk.
 
 use crate::element::Element;
-use crate::oracle::element_bytes;
+use crate::oracle::bytes::element_bytes;
 use crate::shape::GROUP;
 use alloc::vec;
 use alloc::vec::Vec;

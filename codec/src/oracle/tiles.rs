@@ -5,10 +5,11 @@ use crate::container::chunk::Form;
 use crate::container::table::Entry;
 use crate::element::Element;
 use crate::error::{ChunkFault, FormatError};
+use crate::oracle::bytes::{Reader, element_bytes, pad};
 use crate::oracle::entropy::{Decoded, decode, encode};
 use crate::oracle::frequencies::{self, Contexts};
 use crate::oracle::interp::{Codes, compose, decompose, spacing};
-use crate::oracle::order::{CHUNK_TILES, Field, code_of, first_axis, in_order, z_of};
+use crate::oracle::order::{CHUNK_TILES, Field, code_of, first_axis, in_order, tile_extents, z_of};
 use crate::oracle::{bit_planes, tuning};
 use crate::pipeline::{TileCodec, TilePredictor};
 use crate::predict::interp::geometry::Geometry;
@@ -121,12 +122,8 @@ impl Tiles {
             .iter()
             .flat_map(|word| word.to_le_bytes())
             .collect();
-        bytes.extend(
-            anchors
-                .iter()
-                .flat_map(|anchor| crate::oracle::element_bytes(*anchor)),
-        );
-        crate::oracle::pad(&mut bytes, 16);
+        bytes.extend(anchors.iter().flat_map(|anchor| element_bytes(*anchor)));
+        pad(&mut bytes, 16);
         let mut all = vec![(Form::Coded, bytes)];
         for part in &parts {
             let tiles = part.field.tiles();
@@ -228,7 +225,7 @@ impl Tiles {
         error: T,
         bytes: &[u8],
     ) -> Result<(Option<Resolved<T>>, Option<Contexts<u16>>, Vec<T>), ChunkFault> {
-        let mut reader = crate::oracle::Reader(bytes);
+        let mut reader = Reader(bytes);
         let mut resolved = None;
         let mut anchors = 0;
         if let Some(coarse) = self.coarse() {
@@ -441,7 +438,7 @@ fn parameters_of<T: Element>(geometry: Geometry, error: T, words: &[u32]) -> Opt
 /// The prediction of a position: the sum of the codes of the positions of the same tile one step back in one or more
 /// dimensions, negative for two.
 fn lorenzo_prediction(field: &Field, at: [u64; 3], known: &[i32]) -> i32 {
-    let tile = crate::oracle::order::tile_extents(field.shape);
+    let tile = tile_extents(field.shape);
     let mut sum = 0i32;
     for steps in 1..8u64 {
         let back = [steps >> 2 & 1, steps >> 1 & 1, steps & 1];
@@ -458,7 +455,7 @@ fn lorenzo_prediction(field: &Field, at: [u64; 3], known: &[i32]) -> i32 {
 
 /// Whether a position is the first one of its tile.
 fn is_first(field: &Field, at: [u64; 3]) -> bool {
-    let tile = crate::oracle::order::tile_extents(field.shape);
+    let tile = tile_extents(field.shape);
     (0..3).all(|axis| at[axis].is_multiple_of(tile[axis]))
 }
 

@@ -10,7 +10,7 @@ use crate::primitives::element::by_width;
 use crate::primitives::scan::warp_max_u64;
 use core::marker::PhantomData;
 use ferrosz_codec::bound::Extremes;
-use ferrosz_codec::container::header::error_term;
+use ferrosz_codec::container::header_words::error_term;
 use ferrosz_codec::container::identity::Identity;
 use ferrosz_codec::{Bound, BoundMode, Element};
 use ferrosz_simt::{Kernel, Layout, Name, Package, Shared, Thread, View, WARP};

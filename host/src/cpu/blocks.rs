@@ -3,6 +3,5 @@
 mod compress;
 mod decompress;
 
-pub use compress::extremes;
-pub(crate) use compress::{Sink, compress, resolve};
-pub(crate) use decompress::{ChunkDecoder, Output, decompress};
+pub(crate) use compress::compress;
+pub(crate) use decompress::{ChunkDecoder, decompress};

@@ -6,9 +6,9 @@ use crate::gpu::job::{CompressJob, DecompressJob, given, identity_of, layout_wor
 use crate::gpu::resolve::enqueue_resolve;
 use crate::gpu::tiles;
 use ferrosz_codec::bound::Extremes;
-use ferrosz_codec::container::header::{
-    BlockLayout, Draft, Family, HEADER_BYTES, Header, Layout, to_words,
-};
+use ferrosz_codec::container::header::{HEADER_BYTES, Header, to_words};
+use ferrosz_codec::container::header_words::Draft;
+use ferrosz_codec::container::layout::{BlockLayout, Family, Layout};
 use ferrosz_codec::container::region::Region;
 use ferrosz_codec::error::{ChunkFault, TableFault};
 use ferrosz_codec::quantize::field::Quantizer;

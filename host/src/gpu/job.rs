@@ -1,6 +1,8 @@
 //! A compression or a decompression on a machine that runs kernels, in a form for all codecs.
 
-use ferrosz_codec::container::header::{Header, LAYOUT_WORDS, Layout, to_words};
+use ferrosz_codec::container::header::{Header, to_words};
+use ferrosz_codec::container::header_words::LAYOUT_WORDS;
+use ferrosz_codec::container::layout::Layout;
 use ferrosz_codec::container::region::Region;
 use ferrosz_codec::{Bound, Element};
 use ferrosz_gpu_kernels::pipeline::cells::Given;

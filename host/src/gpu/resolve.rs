@@ -11,7 +11,7 @@ use ferrosz_simt::View;
 const EXTREMES_SHARE: u64 = 1 << 12;
 
 /// Asks for the quantiser of a bound that needs the extremes of a field of at least one element, and the identity of its
-/// stream, `header_sum` being [`Draft::identity_sum`](ferrosz_codec::container::header::Draft::identity_sum); they will be in
+/// stream, `header_sum` being [`Draft::identity_sum`](ferrosz_codec::container::header_words::Draft::identity_sum); they will be in
 /// the cells, all others of which will be clear. Those of [`OF_EXTREMES`](ferrosz_gpu_kernels::pipeline::cells::OF_EXTREMES)
 /// must be before.
 ///

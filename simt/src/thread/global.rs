@@ -1,7 +1,7 @@
 //! Global memory.
 
 use crate::View;
-use crate::shared::SharedAddress;
+use crate::shared_address::SharedAddress;
 use crate::thread::Ids;
 
 /// Accesses to global memory, which all blocks share, except atomic ones.

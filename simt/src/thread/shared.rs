@@ -1,6 +1,6 @@
 //! The shared memory of a block.
 
-use crate::shared::SharedAddress;
+use crate::shared_address::SharedAddress;
 use crate::thread::Ids;
 
 /// The shared memory of a block, word by word. Typed arrays ([`Shared`](crate::Shared)) consist of these words. Two

@@ -15,7 +15,7 @@ use ferrosz_codec::code::entropy::frequency_tables::{
 };
 use ferrosz_codec::code::entropy::states::SymbolCoder;
 use ferrosz_codec::code::entropy::token::{SLOTS, TOKENS, Token};
-use ferrosz_codec::container::header::{LAYOUT_WORDS, Summary};
+use ferrosz_codec::container::header_words::{LAYOUT_WORDS, Summary};
 use ferrosz_codec::error::TableFault;
 use ferrosz_simt::{Kernel, Layout, Name, Package, Shared, Thread, View, WARP};
 

@@ -10,7 +10,7 @@ use core::array::from_fn;
 use core::marker::PhantomData;
 use ferrosz_codec::code::entropy::token::RAW;
 use ferrosz_codec::container::checksum::term;
-use ferrosz_codec::container::header::Summary;
+use ferrosz_codec::container::header_words::Summary;
 use ferrosz_codec::container::table::Entry;
 use ferrosz_codec::container::tiles::FIRST_ENTRY;
 use ferrosz_codec::error::ChunkFault;

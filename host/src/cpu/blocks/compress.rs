@@ -1,20 +1,19 @@
 //! Compression: tasks of a few chunks run in parallel, and their bytes are put into the stream in order.
 
 use crate::cpu::code::fixed_length::{IMAGE_BYTES, Source};
-use crate::cpu::tiles;
+use crate::cpu::sink::Sink;
 use crate::cpu::{Progress, Version};
 use crate::error::Error;
 use crate::memory;
-use ferrosz_codec::bound::Extremes;
+use ferrosz_codec::Element;
 use ferrosz_codec::container::chunk::CHUNK;
 use ferrosz_codec::container::grid::Grid;
-use ferrosz_codec::container::header::{BlockLayout, Family, HEADER_BYTES, Header, Layout};
+use ferrosz_codec::container::header::{HEADER_BYTES, Header};
 use ferrosz_codec::container::identity::Identity;
+use ferrosz_codec::container::layout::BlockLayout;
 use ferrosz_codec::container::table::{ENTRY_BYTES, Entry};
 use ferrosz_codec::pipeline::BlockCodec;
 use ferrosz_codec::quantize::field::Quantizer;
-use ferrosz_codec::with_element;
-use ferrosz_codec::{Bound, Element};
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -25,104 +24,20 @@ const TASK_CHUNKS: u64 = 4;
 /// Tasks for each thread in a wave: enough that little time is lost at the end of the wave, where threads wait.
 const WAVE_TASKS: u64 = 16;
 
-/// Values of a task of the search for extremes.
-const SCAN: usize = 1 << 17;
-
-/// The destination of a stream.
-pub(crate) trait Sink: Send {
-    /// Appends bytes.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::OutOfMemory`].
-    fn append(&mut self, bytes: &[u8]) -> Result<(), Error>;
-    /// Replaces the first bytes.
-    fn set_start(&mut self, bytes: &[u8]);
-    /// Reserves memory for the bytes that are expected to follow.
-    fn expect(&mut self, _bytes: u64) {}
-    /// Takes a whole stream.
-    ///
-    /// # Errors
-    ///
-    /// As [`Sink::append`].
-    fn take(&mut self, stream: Vec<u8>) -> Result<(), Error> {
-        self.append(&stream)
-    }
-}
-
-impl Sink for Vec<u8> {
-    fn append(&mut self, bytes: &[u8]) -> Result<(), Error> {
-        memory::append(self, bytes)
-    }
-
-    fn set_start(&mut self, bytes: &[u8]) {
-        self[..bytes.len()].copy_from_slice(bytes);
-    }
-
-    fn expect(&mut self, bytes: u64) {
-        memory::reserve(self, usize::try_from(bytes).unwrap_or(0));
-    }
-
-    fn take(&mut self, stream: Vec<u8>) -> Result<(), Error> {
-        *self = stream;
-        Ok(())
-    }
-}
-
-/// The quantiser of a bound on a field.
-pub(crate) fn resolve<T: Element>(version: Version, bound: Bound, values: &[T]) -> Quantizer<T> {
-    let mut found = Extremes::default();
-    if bound.needs_extremes() {
-        found = extremes(version, values);
-    }
-    bound.resolve(&found)
-}
-
-/// Smallest and largest finite value of a field.
-pub fn extremes<T: Element>(version: Version, values: &[T]) -> Extremes<T> {
-    values
-        .par_chunks(SCAN)
-        .map(|values| version.extremes(values))
-        .reduce(Extremes::default, Extremes::union)
-}
-
-/// Compresses a field whose extents have been checked.
+/// Compresses a field with this header, in which the payload's length is missing.
 pub(crate) fn compress<T: Element>(
     version: Version,
-    layout: Layout,
-    bound: Bound,
+    BlockLayout { codec, grid }: BlockLayout,
+    header: Header,
+    quantizer: &Quantizer<T>,
     values: &[T],
     sink: &mut dyn Sink,
     progress: Progress<'_>,
 ) -> Result<(), Error> {
-    let job = (version, layout, bound, progress);
-    // A static is compiled in this crate. A generic function would be compiled in each crate that calls it, with all
-    // functions that it calls.
-    with_element!(T::DTYPE, E => {
-        static COMPRESS: fn(Job<'_>, &[E], &mut dyn Sink) -> Result<(), Error> = compress_of::<E>;
-        COMPRESS(job, bytemuck::cast_slice(values), sink)
-    })
-}
-
-/// The arguments without the field and the destination.
-type Job<'a> = (Version, Layout, Bound, Progress<'a>);
-
-fn compress_of<T: Element>(
-    (version, layout, bound, progress): Job<'_>,
-    values: &[T],
-    sink: &mut dyn Sink,
-) -> Result<(), Error> {
-    let quantizer = resolve(version, bound, values);
-    let BlockLayout { codec, grid } = match layout.family() {
-        Family::Blocks(blocks) => blocks,
-        Family::Tiles(tiles) => {
-            return tiles::compress(layout, &tiles, bound, &quantizer, values, sink, progress);
-        }
-    };
     let encoder = Encoder {
         version,
         codec,
-        quantizer: &quantizer,
+        quantizer,
         grid,
         field: values,
         progress,
@@ -130,7 +45,6 @@ fn compress_of<T: Element>(
     let chunks = encoder.grid.chunk_count();
     let mut start = memory::try_zeroed(HEADER_BYTES as u64 + chunks * ENTRY_BYTES as u64)?;
     sink.append(&start)?;
-    let header = layout.header(T::DTYPE, bound, quantizer.error().to_bits64());
     let mut table = Table {
         entries: (0..).zip(start[HEADER_BYTES..].as_chunks_mut().0),
         identity: header.identity(),

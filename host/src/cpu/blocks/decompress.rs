@@ -1,95 +1,36 @@
 //! Decompression: chunks run in parallel, each writes its own positions.
 
 use crate::cpu::code::fixed_length::Stored;
-use crate::cpu::tiles;
+use crate::cpu::output::Output;
 use crate::cpu::{Progress, Version};
 use crate::error::Error;
 use crate::stream::{StoredChunk, StreamRef};
 use ferrosz_codec::container::chunk::CHUNK;
 use ferrosz_codec::container::grid::ChunkBox;
-use ferrosz_codec::container::header::{BlockLayout, Family};
+use ferrosz_codec::container::layout::BlockLayout;
 use ferrosz_codec::container::region::Region;
 use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::shape::Shape;
-use ferrosz_codec::with_element;
 use ferrosz_codec::{Element, FormatError};
 use rayon::prelude::*;
-use std::marker::PhantomData;
 use std::ops::Range;
 
 /// Decodes the elements of a region, which is within the field, into `values`, which has as many positions.
 pub(crate) fn decompress<T: Element>(
     version: Version,
     stream: &StreamRef<'_>,
+    layout: BlockLayout,
     region: &Region,
     verify: bool,
     values: &mut [T],
     progress: Progress<'_>,
 ) -> Result<(), Error> {
-    let job = (version, stream, region, verify, progress);
-    // A static; see `cpu::blocks::compress`.
-    with_element!(T::DTYPE, E => {
-        static DECOMPRESS: fn(Job<'_>, &mut [E]) -> Result<(), Error> = decompress_of::<E>;
-        DECOMPRESS(job, bytemuck::cast_slice_mut(values))
-    })
-}
-
-/// The arguments without the output.
-type Job<'a> = (Version, &'a StreamRef<'a>, &'a Region, bool, Progress<'a>);
-
-fn decompress_of<T: Element>(
-    (version, stream, region, verify, progress): Job<'_>,
-    values: &mut [T],
-) -> Result<(), Error> {
-    let decoder = match stream.header.layout().family() {
-        Family::Blocks(layout) => ChunkDecoder::<T>::new(version, stream, layout, verify)?,
-        Family::Tiles(layout) => {
-            return tiles::decompress(stream, &layout, region, verify, values, progress);
-        }
-    };
+    let decoder = ChunkDecoder::<T>::new(version, stream, layout, verify)?;
     // Of several faults, the one in the lowest chunk is reported, whatever the order of the threads.
     let faults = decoder.faults(region, values, progress);
     match faults.into_iter().next() {
         None => Ok(()),
         Some((_, fault)) => Err(Error::Format(fault)),
-    }
-}
-
-/// The output of a region, into which all threads write. Each thread writes only the positions of its chunks.
-pub(crate) struct Output<'a, T> {
-    values: *mut T,
-    length: usize,
-    borrow: PhantomData<&'a mut [T]>,
-}
-
-// SAFETY: threads write only through `part`, whose contract excludes overlaps.
-unsafe impl<T: Send> Sync for Output<'_, T> {}
-
-impl<'a, T: Element> Output<'a, T> {
-    pub(crate) fn new(values: &'a mut [T]) -> Self {
-        Self {
-            values: values.as_mut_ptr(),
-            length: values.len(),
-            borrow: PhantomData,
-        }
-    }
-
-    /// The `count` elements from `at` on, or fewer if the output ends earlier.
-    ///
-    /// # Safety
-    ///
-    /// No two parts with common elements may live at the same time.
-    #[expect(
-        clippy::mut_from_ref,
-        reason = "the contract is that of `split_at_mut`"
-    )]
-    pub(crate) unsafe fn part(&self, at: u64, count: u64) -> &mut [T] {
-        let at = usize::try_from(at).unwrap_or(usize::MAX).min(self.length);
-        let count = usize::try_from(count)
-            .unwrap_or(usize::MAX)
-            .min(self.length - at);
-        // SAFETY: within the borrowed slice; no other part has these elements.
-        unsafe { std::slice::from_raw_parts_mut(self.values.add(at), count) }
     }
 }
 

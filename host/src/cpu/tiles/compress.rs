@@ -1,12 +1,12 @@
 //! Compression: codes of all tiles, then their statistics, then the chunks.
 
 use crate::cpu::Progress;
-use crate::cpu::blocks::Sink;
 use crate::cpu::code::image::ChunkTiles;
 use crate::cpu::code::zones::ZoneMap;
 use crate::cpu::predict::interp::Predictor;
 use crate::cpu::predict::tile_lorenzo;
 use crate::cpu::predict::tune::tune;
+use crate::cpu::sink::Sink;
 use crate::cpu::tiles::coder::{self, Encoder, Scratch};
 use crate::error::Error;
 use crate::memory;
@@ -14,7 +14,8 @@ use ferrosz_codec::code::entropy::counts::{Counts, is_counted, is_sample};
 use ferrosz_codec::code::entropy::frequency_tables::MAX_WORDS;
 use ferrosz_codec::container::checksum::checksum;
 use ferrosz_codec::container::chunk::Form;
-use ferrosz_codec::container::header::{Header, Layout};
+use ferrosz_codec::container::header::Header;
+use ferrosz_codec::container::layout::Layout;
 use ferrosz_codec::container::table::Entry;
 use ferrosz_codec::container::tiles::{Prologue, Sections, TileLayout};
 use ferrosz_codec::predict::interp::resolved::Resolved;

@@ -3,9 +3,9 @@
 //! The far faces of a tile are positions of the tiles behind it along each axis, so interpolation needs their codes.
 
 use crate::cpu::Progress;
-use crate::cpu::blocks::Output;
 use crate::cpu::code::image::ChunkTiles;
 use crate::cpu::code::zones::ZoneMap;
+use crate::cpu::output::Output;
 use crate::cpu::predict::interp::Predictor;
 use crate::cpu::predict::tile_lorenzo;
 use crate::cpu::tiles::coder::{Decoder, Scratch};

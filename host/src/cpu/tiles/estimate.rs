@@ -1,7 +1,6 @@
 //! The size of a stream of tiles, estimated from a sample of its field: tiles of the field are predicted and coded as
 //! in the stream, with statistics and parameters of the sample alone.
 
-use crate::choose::{YARDSTICK, spread};
 use crate::cpu::Version;
 use crate::cpu::code::fixed_length::{IMAGE_BYTES, Source};
 use crate::cpu::code::image::ChunkTiles;
@@ -13,6 +12,7 @@ use crate::cpu::tiles::coder::{self, Encoder, Scratch};
 use crate::cpu::tiles::compress::apart;
 use crate::cpu::tiles::compress::encode_all;
 use crate::error::Error;
+use crate::sample::{YARDSTICK, spread};
 use ferrosz_codec::Element;
 use ferrosz_codec::code::entropy::counts::{Counts, is_sample};
 use ferrosz_codec::code::entropy::frequency_tables::MAX_WORDS;

@@ -6,7 +6,7 @@ use crate::gpu::blocks::{enqueue_compress, enqueue_decompress};
 use crate::gpu::executor::Executor;
 use crate::gpu::executor::cuda::{Kernels, Loads};
 use crate::gpu::job::{CompressJob, DecompressJob};
-use ferrosz_codec::container::header::Layout;
+use ferrosz_codec::container::layout::Layout;
 use ferrosz_codec::container::region::Region;
 use ferrosz_codec::{Bound, Dtype, with_element};
 use ferrosz_simt::{Kernel, View};

@@ -8,7 +8,7 @@ use crate::predict::layer;
 use crate::primitives::task;
 use ferrosz_codec::Element;
 use ferrosz_codec::container::grid::Grid;
-use ferrosz_codec::container::header::Draft;
+use ferrosz_codec::container::header_words::Draft;
 use ferrosz_simt::{Layout, Shared, View};
 
 /// Parameters of [`Compress`](super::Compress).

@@ -4,7 +4,8 @@ use crate::PACKAGE;
 use crate::pipeline::cells::{self, Given};
 use crate::pipeline::identity::IdentityOf;
 use crate::pipeline::tiles::prologue::THREADS;
-use ferrosz_codec::container::header::{Draft, Ending, HEADER_WORDS};
+use ferrosz_codec::container::header::HEADER_WORDS;
+use ferrosz_codec::container::header_words::{Draft, Ending};
 use ferrosz_simt::{Kernel, Package, Thread, View};
 
 /// Writes the header of a stream of tiles. Launched with one block.

@@ -11,7 +11,7 @@ use core::marker::PhantomData;
 use ferrosz_codec::Element;
 use ferrosz_codec::container::checksum::term;
 use ferrosz_codec::container::chunk::Form;
-use ferrosz_codec::container::header::{LAYOUT_WORDS, Summary};
+use ferrosz_codec::container::header_words::{LAYOUT_WORDS, Summary};
 use ferrosz_codec::container::table::Entry;
 use ferrosz_codec::error::ChunkFault;
 use ferrosz_codec::predict::interp::resolved::{WORDS, Words};

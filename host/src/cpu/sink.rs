@@ -1,0 +1,45 @@
+//! The destination of a stream.
+
+use crate::error::Error;
+use crate::memory;
+
+/// The destination of a stream.
+pub(crate) trait Sink: Send {
+    /// Appends bytes.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`].
+    fn append(&mut self, bytes: &[u8]) -> Result<(), Error>;
+    /// Replaces the first bytes.
+    fn set_start(&mut self, bytes: &[u8]);
+    /// Reserves memory for the bytes that are expected to follow.
+    fn expect(&mut self, _bytes: u64) {}
+    /// Takes a whole stream.
+    ///
+    /// # Errors
+    ///
+    /// As [`Sink::append`].
+    fn take(&mut self, stream: Vec<u8>) -> Result<(), Error> {
+        self.append(&stream)
+    }
+}
+
+impl Sink for Vec<u8> {
+    fn append(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        memory::append(self, bytes)
+    }
+
+    fn set_start(&mut self, bytes: &[u8]) {
+        self[..bytes.len()].copy_from_slice(bytes);
+    }
+
+    fn expect(&mut self, bytes: u64) {
+        memory::reserve(self, usize::try_from(bytes).unwrap_or(0));
+    }
+
+    fn take(&mut self, stream: Vec<u8>) -> Result<(), Error> {
+        *self = stream;
+        Ok(())
+    }
+}

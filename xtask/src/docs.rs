@@ -145,8 +145,8 @@ mod tests {
             assert!(recipes(&text.replace(good, stale)).is_err(), "{stale}");
         }
         let long = text.replace(
-            "| [oracle.rs]",
-            "| [group.rs](../gpu-kernels/src/predict/group.rs) | `forward` | |\n| [oracle.rs]",
+            "| [blocks.rs](../codec/src/oracle",
+            "| [group.rs](../gpu-kernels/src/predict/group.rs) | `forward` | |\n| [blocks.rs](../codec/src/oracle",
         );
         let error = recipes(&long).unwrap_err().to_string();
         assert!(error.contains("5 files, of 4 at most"), "{error}");

@@ -39,7 +39,9 @@ pub use ferrosz_host::*;
 pub mod cuda {
     #[doc(no_inline)]
     pub use ferrosz_host::cuda::cudarc;
-    pub use ferrosz_host::cuda::{Gpu, Workspace};
+    pub use ferrosz_host::cuda::{
+        BatchCompression, BatchDecompression, Gpu, Workspace, batch_fault,
+    };
 }
 
 /// The examples of the README are tests.

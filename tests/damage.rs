@@ -12,7 +12,8 @@ use ferrosz::codec::container::header::{HEADER_BYTES, Header};
 use ferrosz::codec::container::table::Entry;
 use ferrosz::codec::{FormatError, oracle};
 use ferrosz::{
-    Bound, Codec, Compressor, Decompressor, Device, Dtype, Error, Layout, Part, Shape, info,
+    Axes, Bound, Codec, Compressor, Decompressor, Device, Dtype, Error, Layout, Part, Role, Shape,
+    info,
 };
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
@@ -165,8 +166,8 @@ fn causes_are_named() {
     assert_eq!(
         other,
         Err(Error::Format(FormatError::WrongDtype {
-            wanted: Dtype::F64,
-            found: Dtype::F32
+            wanted: Dtype::F64.into(),
+            found: Dtype::F32.into()
         }))
     );
     let mut small = [0.0f32; 99];
@@ -282,9 +283,23 @@ fn headers_of_extreme_extents_are_refused() {
             claimed.extend([2, 1 << 20].map(|c| vec![a, b, c]));
         }
     }
+    for a in lengths {
+        claimed.extend(lengths.map(|b| vec![a, b, 3, 2]));
+    }
     let bound = Bound::abs(1e-3).expect("a good bound");
     let mut read = 0;
-    for extents in claimed.iter().filter_map(|lengths| Extents::new(lengths)) {
+    let all = claimed.iter().filter_map(|lengths| Extents::new(lengths));
+    // With roles of axes, too.
+    let roles = [Role::Slice, Role::Z, Role::Y, Role::X];
+    let with_roles = |extents: Extents| {
+        let rank = extents.lengths().len();
+        [
+            Some(extents),
+            extents.with_roles(&roles[4 - rank..]),
+            extents.with_roles(&vec![Role::X; rank]),
+        ]
+    };
+    for extents in all.flat_map(with_roles).flatten() {
         for (codec, shape) in Codec::ALL
             .into_iter()
             .flat_map(|c| Shape::ALL.map(|s| (c, s)))
@@ -387,6 +402,81 @@ fn a_damaged_entry_blames_its_own_chunk() {
                 assert!(found.is_ok(), "byte {byte} of entry {chunk}: {found:?}");
             }
             assert!(decode(&damaged).is_err());
+        }
+    }
+}
+
+/// The bits of roles of axes, each of which is a header of its own or refused by name.
+#[test]
+fn forged_roles_are_refused() {
+    let extents = Extents::new(&[3, 4, 5, 6]).expect("good extents");
+    let bound = Bound::abs(0.01).expect("a good bound");
+    let field = make::<f32>(Kind::Smooth, 360, 1);
+    for (codec, shape) in [
+        (Codec::PLAIN, Shape::Cube),
+        (Codec::INTERP, Shape::Cube),
+        (Codec::LORENZO, Shape::Plane),
+        (Codec::PLAIN, Shape::Line),
+    ] {
+        let stream = oracle::compress(Layout::new(codec, shape, extents), bound, &field);
+        let mut accepted = 0;
+        for bits in 1..=u16::MAX {
+            let mut forged = stream.clone();
+            forge(&mut forged, 100, &bits.to_le_bytes());
+            match Header::read(&forged) {
+                Ok(_) => accepted += 1,
+                Err(FormatError::InvalidHeader(why)) => {
+                    assert!(!why.is_empty(), "{bits:x}");
+                    assert!(decode(&forged).is_err() && info(&forged).is_err());
+                    assert!(oracle::decompress::<f32>(&forged).is_err());
+                    continue;
+                }
+                Err(other) => panic!("{bits:x}: {other}"),
+            }
+            // The checksums of the chunks are those of another header.
+            assert!(decode(&forged).is_err() && oracle::decompress::<f32>(&forged).is_err());
+            let _ = decode_unverified(&forged);
+        }
+        assert_eq!(accepted == 0, shape == Shape::Line, "{codec} {shape}");
+    }
+}
+
+/// Records of the order of axes that contradict the header are refused.
+#[test]
+fn forged_orders_are_refused() {
+    let axes: Axes = "x,s,y,z".parse().expect("axes");
+    let bound = Bound::abs(0.01).expect("a good bound");
+    let field = make::<f32>(Kind::Smooth, 360, 1);
+    for codec in [Codec::PLAIN, Codec::INTERP] {
+        let compressor = Compressor::new(codec, bound).device(Device::Cpu).axes(axes);
+        let compressor = compressor.extents(&[3, 4, 5, 6]).expect("good extents");
+        let stream = compressor.compress(&field).expect("compresses");
+        assert_eq!(&stream[160..172], b"AXES\x04\0\0\0\x01\x03\x02\0");
+        let mut refused = 0;
+        for contents in 0..256u32 {
+            // All contents of four numbers below four.
+            let order: Vec<u8> = (0..4).map(|i| (contents >> (2 * i) & 3) as u8).collect();
+            let mut forged = stream.clone();
+            forged[168..172].copy_from_slice(&order);
+            let sum = ferrosz::codec::container::checksum::checksum(0, &forged[160..176]);
+            forge(&mut forged, 120, &sum.to_le_bytes());
+            let is_right = forged == stream;
+            assert_eq!(decode(&forged).is_ok(), is_right, "{order:?}");
+            assert_eq!(oracle::decompress::<f32>(&forged).is_ok(), is_right);
+            let salvaged = Decompressor::new().salvage::<f32>(&forged);
+            refused += u32::from(info(&forged).is_err() && salvaged.is_err());
+        }
+        // The other orders are those of other streams, whose chunks have other checksums.
+        assert_eq!(refused, 256 - 23);
+        for length in [0u32, 3, 5, 8, 9, u32::MAX] {
+            let mut forged = stream.clone();
+            forged[164..168].copy_from_slice(&length.to_le_bytes());
+            let sum = ferrosz::codec::container::checksum::checksum(0, &forged[160..176]);
+            forge(&mut forged, 120, &sum.to_le_bytes());
+            assert!(
+                decode(&forged).is_err() && info(&forged).is_err(),
+                "{length}"
+            );
         }
     }
 }

@@ -3,9 +3,13 @@
 
 #![cfg(feature = "cuda")]
 
+#[path = "gpu/batches.rs"]
+mod batches;
 mod common;
 #[path = "gpu/graphs.rs"]
 mod graphs;
+#[path = "gpu/mappings.rs"]
+mod mappings;
 
 use common::fields::{FromBits, Kind, make, make_long};
 use common::machine::Machine;

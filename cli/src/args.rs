@@ -4,13 +4,14 @@ use crate::bounds::{BoundFlags, Bounds, bound_value};
 use crate::codec_choice::CodingFlags;
 use crate::common::Common;
 use crate::files::{Files, Replace};
+use crate::fills::{FillFlag, fill_flag};
 use crate::location::Location;
 use crate::part::PartFlags;
 use clap::builder::{OsStringValueParser, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 use ferrosz::codec::container::extents::MAX_RANK;
-use ferrosz::{Dtype, Shape};
+use ferrosz::{Axes, Dtype, Shape, ValueType};
 use ferrosz_cuszp::cuszp::Mode;
 use std::str::FromStr;
 
@@ -20,12 +21,12 @@ const AFTER_HELP: &str = "\
 
 Exit status: 0 success; 1 failure, damage, or a bound not kept; 2 a wrong command line.";
 
-const COMPRESS_USAGE: &str = "ferrosz compress [OPTIONS] <BOUND> IN [OUT]
-       ferrosz compress [OPTIONS] <BOUND> IN... --out-dir DIR";
+const COMPRESS_USAGE: &str = "ferrosz compress [OPTIONS] <BOUND or TARGET> IN [OUT]
+       ferrosz compress [OPTIONS] <BOUND or TARGET> IN... --out-dir DIR";
 
 const COMPRESS_AFTER: &str = "\
 Without OUT, the stream is IN.fsz. Examples:
-  ferrosz compress t.npy --range 1e-3                     t.npy.fsz, errors within 0.1 % of max - min
+  ferrosz compress t.npy --range 1e-3               t.npy.fsz, errors within 0.1 % of max - min
   ferrosz compress t.f32 t.fsz --dtype f32 --dims 26,1800,3600 --abs 0.01
   ferrosz compress *.npy --out-dir small --max 1e-4 --json";
 
@@ -92,23 +93,35 @@ pub struct Compress {
     /// Element type and dimensions of raw values.
     #[command(flatten)]
     pub shape: ShapeFlags,
-    /// The error bound.
+    /// The error bound, or the target of a search for it.
     #[command(flatten)]
     pub bound: BoundFlags,
     /// The preset or codec.
     #[command(flatten)]
     pub coding: CodingFlags,
-    /// Dimensions of blocks or tiles, 1 to 3; by default a preset chooses, and --codec takes as many as the array has
+    /// Value of missing elements, repeatable: a number, nan, none or auto (default)
+    #[arg(long, value_name = "V", value_parser = fill_flag(), allow_negative_numbers = true)]
+    pub fill: Vec<FillFlag>,
+    /// Keep zeros exact, also with splines; --fast and --balanced keep them anyway
+    #[arg(long)]
+    pub keep_zero: bool,
+    /// Keep every sign, also with splines; --fast and --balanced keep them anyway
+    #[arg(long)]
+    pub keep_sign: bool,
+    /// Dimensions of blocks or tiles, 1 to 3; a preset chooses them
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=3))]
     pub rank: Option<u8>,
+    /// Role of each dimension, as s,z,y,x: z, y and x are coded together, s apart
+    #[arg(long, value_name = "ROLES")]
+    pub axes: Option<Axes>,
 }
 
 /// Element type and dimensions of an array; needed for raw values.
 #[derive(Debug, Clone, Default, Args)]
 pub struct ShapeFlags {
-    /// Element type of raw values
-    #[arg(long, value_name = "TYPE", value_parser = dtype())]
-    pub dtype: Option<Dtype>,
+    /// Type of raw values
+    #[arg(long, value_name = "TYPE", value_parser = value_type())]
+    pub dtype: Option<ValueType>,
     /// Dimensions of raw values, slowest first
     #[arg(long, value_name = "Z,Y,X")]
     pub dims: Option<Dims>,
@@ -397,6 +410,15 @@ impl FromStr for Dims {
 
 fn location() -> impl TypedValueParser<Value = Location> {
     OsStringValueParser::new().map(Location::from)
+}
+
+fn value_type() -> impl TypedValueParser<Value = ValueType> {
+    PossibleValuesParser::new(ValueType::ALL.map(ValueType::name)).try_map(|name| {
+        ValueType::ALL
+            .into_iter()
+            .find(|value_type| value_type.name() == name)
+            .ok_or("unknown type of values")
+    })
 }
 
 fn dtype() -> impl TypedValueParser<Value = Dtype> {

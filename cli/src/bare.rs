@@ -8,7 +8,7 @@ use crate::failure::Failure;
 use crate::field_file::{self, Array};
 use crate::files::Replace;
 use crate::location::Location;
-use crate::{output, report, stream_file, with_field};
+use crate::{output, report, stream_file, with_element_field};
 use ferrosz::codec::with_element;
 use ferrosz_cuszp::cuszp::{Framing, Mode, Params};
 use ferrosz_cuszp::{Element, Error, Shape, aatrox, cuszp};
@@ -31,7 +31,7 @@ pub fn cuszp(action: &CuszpAction, common: &Common) -> Result<(), Failure> {
 fn cuszp_compress(args: &CuszpCompress, common: &Common) -> Result<(), Failure> {
     let job = Job::new("cuszp", &args.input, &args.output, args.replace, common)?;
     let field = field_file::read(&args.input, &args.shape, None)?;
-    with_field!(field, array => {
+    with_element_field!(field, array => {
         let params = Params {
             strict: args.strict,
             ..cuszp_params(&args.stream, &array.extents)?
@@ -95,7 +95,7 @@ pub fn aatrox(action: &AatroxAction, common: &Common) -> Result<(), Failure> {
         AatroxAction::Compress(args) => {
             let job = Job::new("aatrox", &args.input, &args.output, args.replace, common)?;
             let field = field_file::read(&args.input, &args.shape, None)?;
-            with_field!(field, array => {
+            with_element_field!(field, array => {
                 let params = aatrox_params(args.abs, &array.extents)?;
                 job.compress(&array, |values| {
                     aatrox::compress_on(common.device, &params, values)

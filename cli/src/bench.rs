@@ -8,7 +8,7 @@ use crate::location::Location;
 use crate::trial::{Runs, Trial, verdict};
 use crate::with_field;
 use crate::{codec_choice, files, json, output, report};
-use ferrosz::{Bound, Compressor, Element, Preset};
+use ferrosz::{Bound, Compressor, Preset};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -35,11 +35,11 @@ pub fn run(args: &Bench, common: &Common) -> Result<bool, Failure> {
     })
 }
 
-fn measure<T: Element>(
+fn measure<V: ferrosz::Value>(
     args: &Bench,
     common: &Common,
     field: &Location,
-    array: &Array<T>,
+    array: &Array<V>,
     bounds: &[Bound],
 ) -> Result<bool, Failure> {
     if array.values.is_empty() {
@@ -62,7 +62,7 @@ fn measure<T: Element>(
     let of_field = format!(
         "{field}: {} {}, {}",
         report::lengths(&array.extents),
-        T::DTYPE,
+        V::TYPE,
         report::bytes(size_of_val(&array.values[..]) as u64)
     );
     output::print(&match common.json {

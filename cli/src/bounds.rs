@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use clap::Args;
-use ferrosz::{Bound, BoundMode};
+use ferrosz::{Bound, BoundMode, Target, TargetKind};
 
 /// Any number of error bounds of each mode.
 #[derive(Debug, Args)]
@@ -16,6 +16,9 @@ pub struct Bounds {
     /// Error bounds relative to the largest magnitude
     #[arg(long, value_name = "E,...", value_delimiter = ',', allow_negative_numbers = true, value_parser = bound_value)]
     pub max: Vec<f64>,
+    /// Error bounds relative to each value
+    #[arg(long, value_name = "E,...", value_delimiter = ',', allow_negative_numbers = true, value_parser = bound_value)]
+    pub pwrel: Vec<f64>,
 }
 
 impl Bounds {
@@ -25,12 +28,14 @@ impl Bounds {
     ///
     /// If a bound is not a valid one.
     pub fn all_or(&self, ranges: &[f64]) -> Result<Vec<Bound>, Failure> {
-        let none = self.abs.is_empty() && self.range.is_empty() && self.max.is_empty();
+        let all = [&self.abs, &self.range, &self.max, &self.pwrel];
+        let none = all.iter().all(|bounds| bounds.is_empty());
         let ranges = if none { ranges } else { &self.range[..] };
         [
             (BoundMode::Abs, &self.abs[..]),
             (BoundMode::Range, ranges),
             (BoundMode::Max, &self.max[..]),
+            (BoundMode::Pwrel, &self.pwrel[..]),
         ]
         .into_iter()
         .flat_map(|(mode, values)| values.iter().map(move |value| Bound::new(mode, *value)))
@@ -39,35 +44,103 @@ impl Bounds {
     }
 }
 
-/// The error bound: exactly one of these.
+/// The error bound, or the target that it is searched for: exactly one of these.
 #[derive(Debug, Args)]
 #[group(required = true, multiple = false)]
 pub struct BoundFlags {
     /// Absolute error bound: |x - x'| <= E
     #[arg(long, value_name = "E", allow_negative_numbers = true, value_parser = bound_value)]
     pub abs: Option<f64>,
-    /// Error bound relative to the range: |x - x'| <= E * (max - min)
+    /// Error bound relative to the range: |x - x'| <= E * (max - min); also --rel
     #[arg(long, value_name = "E", allow_negative_numbers = true, value_parser = bound_value)]
     pub range: Option<f64>,
+    /// Same as --range; most compressors call it REL
+    #[arg(long, hide = true, value_name = "E", allow_negative_numbers = true, value_parser = bound_value)]
+    pub rel: Option<f64>,
     /// Error bound relative to the largest magnitude: |x - x'| <= E * max|x|
     #[arg(long, value_name = "E", allow_negative_numbers = true, value_parser = bound_value)]
     pub max: Option<f64>,
-    /// Same as --range; most compressors call it REL
+    /// Error bound relative to each value: |x - x'| <= E * |x|; signs are kept
     #[arg(long, value_name = "E", allow_negative_numbers = true, value_parser = bound_value)]
-    pub rel: Option<f64>,
+    pub pwrel: Option<f64>,
+    /// Search the bound whose PSNR is this many decibels, or up to 0.5 more
+    #[arg(long, value_name = "DB", allow_negative_numbers = true, value_parser = psnr_value)]
+    pub psnr: Option<f64>,
+    /// Search the bound whose root mean square error is this, or up to 5 % less
+    #[arg(long, value_name = "E", allow_negative_numbers = true, value_parser = rmse_value)]
+    pub rmse: Option<f64>,
+    /// Search the bound whose ratio is this, or up to 5 % more
+    #[arg(long, value_name = "R", allow_negative_numbers = true, value_parser = ratio_value)]
+    pub ratio: Option<f64>,
+}
+
+/// What decides the error: a bound, or a target of a search for one.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Aim {
+    /// This bound.
+    Bound(Bound),
+    /// The bound that reaches this target.
+    Target(Target),
 }
 
 impl BoundFlags {
-    /// Mode and number of the bound; the command line has exactly one.
-    pub fn given(&self) -> Option<(BoundMode, f64)> {
-        [
+    /// The bound or the target.
+    ///
+    /// # Errors
+    ///
+    /// If there is none, or its number is not a valid one.
+    pub fn aim(&self) -> Result<Aim, Failure> {
+        let bounds = [
             (BoundMode::Abs, self.abs),
             (BoundMode::Range, self.range.or(self.rel)),
             (BoundMode::Max, self.max),
-        ]
-        .into_iter()
-        .find_map(|(mode, value)| Some((mode, value?)))
+            (BoundMode::Pwrel, self.pwrel),
+        ];
+        let targets = [
+            (TargetKind::Psnr, self.psnr),
+            (TargetKind::Rmse, self.rmse),
+            (TargetKind::Ratio, self.ratio),
+        ];
+        if let Some((mode, value)) = first_given(bounds) {
+            return Bound::new(mode, value)
+                .map(Aim::Bound)
+                .map_err(Failure::usage);
+        }
+        let (kind, value) = first_given(targets).ok_or_else(|| {
+            Failure::usage("an error bound or a target is needed: --abs, --range, --max, --pwrel, --psnr, --rmse or --ratio")
+        })?;
+        Target::new(kind, value)
+            .map(Aim::Target)
+            .map_err(Failure::usage)
     }
+}
+
+/// The first of some options that has a value.
+fn first_given<K, const N: usize>(options: [(K, Option<f64>); N]) -> Option<(K, f64)> {
+    options
+        .into_iter()
+        .find_map(|(kind, value)| Some((kind, value?)))
+}
+
+fn psnr_value(text: &str) -> Result<f64, String> {
+    target_value(TargetKind::Psnr, text)
+}
+
+fn rmse_value(text: &str) -> Result<f64, String> {
+    target_value(TargetKind::Rmse, text)
+}
+
+fn ratio_value(text: &str) -> Result<f64, String> {
+    target_value(TargetKind::Ratio, text)
+}
+
+/// Parses the number of a target.
+fn target_value(kind: TargetKind, text: &str) -> Result<f64, String> {
+    let value: f64 = text
+        .parse()
+        .map_err(|_| "a target is a number, as in 80 or 1e-3".to_owned())?;
+    Target::new(kind, value).map_err(|error| error.to_string())?;
+    Ok(value)
 }
 
 /// Parses a bound of any mode: a finite number that is not negative.

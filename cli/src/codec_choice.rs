@@ -15,7 +15,7 @@ pub struct CodingFlags {
     /// Choose the codec with the shortest stream; this is the default
     #[arg(long)]
     pub small: bool,
-    /// Choose the codec with the shortest stream among codecs without splines: about twice as fast
+    /// The same among codecs without splines: about twice as fast
     #[arg(long)]
     pub balanced: bool,
     /// Choose the shortest stream of the fastest codecs, the only ones with updates

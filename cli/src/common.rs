@@ -9,10 +9,10 @@ const EVERYWHERE: &str = "Everywhere";
 /// Options of all commands.
 #[derive(Debug, Clone, Args)]
 pub struct Common {
-    /// Device to run on: auto, cpu, cuda, cuda:N or emulator; the bytes are the same on every device
+    /// auto, cpu, cuda, cuda:N or emulator; the same bytes on all
     #[arg(long, help_heading = EVERYWHERE, global = true, value_name = "DEVICE", default_value = "auto")]
     pub device: Device,
-    /// Print a JSON object for each input to stdout, or to stderr where the data go to stdout
+    /// Print a JSON object for each input, to stderr where the data go to stdout
     #[arg(long, help_heading = EVERYWHERE, global = true)]
     pub json: bool,
     /// No progress bar, no summary, no notes

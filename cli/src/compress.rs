@@ -1,17 +1,20 @@
 //! `ferrosz compress`.
 
 use crate::args::Compress;
+use crate::bounds::Aim;
 use crate::codec_choice;
 use crate::common::Common;
 use crate::failure::Failure;
 use crate::field_file::{self, Array};
 use crate::files::{Job, stream_name};
-use crate::outlying::{self, Outlying};
+use crate::fills;
+use crate::outlying;
 use crate::progress::Progress;
 use crate::report;
 use crate::with_field;
 use crate::{json, output};
-use ferrosz::{Bound, Compressor, Device, Element, Info, Preset};
+use ferrosz::internals::{Outlying, find_outlying};
+use ferrosz::{Bound, Compressor, Device, Error, Figures, Found, Info, Preset, Target};
 use serde_json::{Value, json};
 use std::time::Instant;
 
@@ -21,18 +24,48 @@ use std::time::Instant;
 ///
 /// If the input cannot be read, the device cannot be used, or the output cannot be written.
 pub fn run(args: &Compress, common: &Common) -> Result<bool, Failure> {
-    let compressor = compressor(args, common)?;
-    note_lossless(args, common);
+    note_rel(args, common);
+    let aim = args.bound.aim()?;
+    note_lossless(aim, common);
+    let compressor = compressor(args, common, aim)?;
     args.files.each(common, stream_name, |job| {
         let field = field_file::read(&job.input, &args.shape, None)?;
-        with_field!(field, array => compress(args, job, common, compressor, &array)?);
+        let call = Call {
+            args,
+            common,
+            job,
+            aim,
+        };
+        with_field!(field, array => compress(&call, compressor, &array)?);
         Ok(true)
     })
 }
 
+/// Applies `--keep-zero` and `--keep-sign`.
+fn keep(args: &Compress, compressor: Compressor) -> Compressor {
+    let mut compressor = compressor;
+    if args.keep_zero {
+        compressor = compressor.keep_zeros();
+    }
+    if args.keep_sign {
+        compressor = compressor.keep_signs();
+    }
+    compressor
+}
+
+/// Explains `--rel` in a note.
+fn note_rel(args: &Compress, common: &Common) {
+    if args.bound.rel.is_some() && common.notes() {
+        output::note(
+            "note: --rel is taken as --range, relative to max - min of the finite values, as SZ, \
+             cuSZ and cuSZp have it; --max is relative to the largest magnitude",
+        );
+    }
+}
+
 /// Explains `--abs 0` in a note.
-fn note_lossless(args: &Compress, common: &Common) {
-    let is_lossless = args.bound.given().is_some_and(|(_, bound)| bound == 0.0);
+fn note_lossless(aim: Aim, common: &Common) {
+    let is_lossless = matches!(aim, Aim::Bound(bound) if bound.value() == 0.0);
     if is_lossless && common.notes() {
         output::note(
             "note: a bound of 0 is lossless: every value comes back bit by bit, and noise in the last bits is kept, too; \
@@ -41,10 +74,16 @@ fn note_lossless(args: &Compress, common: &Common) {
     }
 }
 
-/// The compressor of the command line, before the extents of an array are known.
-fn compressor(args: &Compress, common: &Common) -> Result<Compressor, Failure> {
-    let bound = bound(args, common)?;
-    let compressor = Compressor::new(args.coding.choice(), bound).device(common.device);
+/// The compressor of the command line, before the extents of an array are known. A search replaces its bound.
+fn compressor(args: &Compress, common: &Common, aim: Aim) -> Result<Compressor, Failure> {
+    let bound = match aim {
+        Aim::Bound(bound) => bound,
+        Aim::Target(_) => Bound::default(),
+    };
+    let mut compressor = Compressor::new(args.coding.choice(), bound).device(common.device);
+    if let Some(axes) = args.axes {
+        compressor = compressor.axes(axes);
+    }
     match args.rank {
         Some(rank) => (compressor.with_rank(rank))
             .map_err(|error| Failure::usage(format_args!("--rank: {error}"))),
@@ -52,45 +91,119 @@ fn compressor(args: &Compress, common: &Common) -> Result<Compressor, Failure> {
     }
 }
 
-fn bound(args: &Compress, common: &Common) -> Result<Bound, Failure> {
-    if args.bound.rel.is_some() && common.notes() {
-        output::note(
-            "note: --rel is taken as --range, relative to max - min of the finite values, as SZ, \
-             cuSZ and cuSZp have it; --max is relative to the largest magnitude",
-        );
-    }
-    let (mode, value) = (args.bound.given())
-        .ok_or_else(|| Failure::usage("an error bound is needed: --abs, --range or --max"))?;
-    Bound::new(mode, value).map_err(Failure::usage)
+/// The command line, and one of its inputs.
+struct Call<'a> {
+    args: &'a Compress,
+    common: &'a Common,
+    job: &'a Job,
+    aim: Aim,
 }
 
-fn compress<T: Element>(
-    args: &Compress,
-    job: &Job,
-    common: &Common,
+/// A compressed array.
+struct Compressed {
+    chosen: Compressor,
+    stream: Vec<u8>,
+    /// The target of the search, and the figures that were reached.
+    reached: Option<(Target, Figures)>,
+}
+
+impl Compressed {
+    fn new<V: ferrosz::Value>(
+        call: &Call<'_>,
+        compressor: Compressor,
+        array: &Array<V>,
+    ) -> Result<Self, Failure> {
+        match call.aim {
+            Aim::Bound(_) => Ok(Self::within(call, compressor, array)?),
+            Aim::Target(target) => Self::search(target, compressor, array),
+        }
+    }
+
+    fn within<V: ferrosz::Value>(
+        call: &Call<'_>,
+        compressor: Compressor,
+        array: &Array<V>,
+    ) -> Result<Self, Error> {
+        let elements = array.values.len() as u64;
+        let quiet = call.common.quiet;
+        let progress = Progress::new("compressing", elements, size_of::<V>() as u64, quiet);
+        let chosen = compressor.choose(&array.values)?;
+        let advance = |more| progress.advance(more);
+        Ok(Self {
+            stream: chosen.compress_with_progress(&array.values, &advance)?,
+            chosen,
+            reached: None,
+        })
+    }
+
+    fn search<V: ferrosz::Value>(
+        target: Target,
+        compressor: Compressor,
+        array: &Array<V>,
+    ) -> Result<Self, Failure> {
+        let Found {
+            compressor: chosen,
+            stream,
+            figures,
+            ..
+        } = (compressor.search(target, &array.values)).map_err(|error| match error {
+            Error::TargetNotReached { .. } => Failure::failed(format_args!("--{error}")),
+            error => error.into(),
+        })?;
+        Ok(Self {
+            chosen,
+            stream,
+            reached: Some((target, figures)),
+        })
+    }
+}
+
+fn compress<V: ferrosz::Value>(
+    call: &Call<'_>,
     compressor: Compressor,
-    array: &Array<T>,
+    array: &Array<V>,
 ) -> Result<(), Failure> {
+    let Call {
+        args, common, job, ..
+    } = call;
+    let compressor = fills::with_fills(args, compressor, &array.values)?;
+    let compressor = keep(args, compressor);
     let compressor = compressor.extents(&array.extents)?;
-    let elements = array.values.len() as u64;
-    let progress = Progress::new("compressing", elements, T::BYTES as u64, common.quiet);
+    if let Some(axes) = (args.axes).filter(|axes| axes.roles().len() != array.extents.len()) {
+        return Err(Failure::usage(format_args!(
+            "--axes {axes} has {} roles, but the array has the dimensions {}: give a role for each",
+            axes.roles().len(),
+            report::lengths(&array.extents)
+        )));
+    }
     let start = Instant::now();
-    let chosen = compressor.choose(&array.values)?;
-    let stream = chosen.compress_with_progress(&array.values, &|more| progress.advance(more))?;
+    let Compressed {
+        chosen,
+        stream,
+        reached,
+    } = Compressed::new(call, compressor, array)?;
     let seconds = start.elapsed().as_secs_f64();
-    drop(progress);
     let force = args.files.replace.force;
     output::write(&job.output, force, |writer| writer.write_all(&stream))?;
     let info = ferrosz::info(&stream)?;
     let summary = Summary {
-        outlying: outlying::find(&array.values, info.bound.mode()),
-        info,
+        outlying: outlying_of(&array.values, &info),
         rank: args.rank,
         preset: compressor.preset(),
-        device: chosen.device_for(elements, T::DTYPE)?,
+        device: chosen.device_for(info.elements, V::TYPE)?,
+        reached,
+        info,
         seconds,
     };
     summary.print(common, job)
+}
+
+/// The outlying values that determine a relative bound. Streams with a mask have none.
+fn outlying_of<V: ferrosz::Value>(values: &[V], info: &Info) -> Vec<Outlying> {
+    match info.bound.needs_extremes() && info.fills.is_empty() {
+        true => find_outlying(values),
+        false => Vec::new(),
+    }
 }
 
 /// The report about one compressed array.
@@ -101,6 +214,8 @@ struct Summary {
     /// The preset that chose the layout, if any did.
     preset: Option<Preset>,
     outlying: Vec<Outlying>,
+    /// The target of the search, and the figures that were reached.
+    reached: Option<(Target, Figures)>,
     /// The device that was used.
     device: Device,
     seconds: f64,
@@ -112,7 +227,10 @@ impl Summary {
     }
 
     fn coded_as(&self) -> String {
-        let layout = codec_choice::describe(self.info.codec, self.info.rank);
+        let mut layout = codec_choice::describe(self.info.codec, self.info.rank);
+        if self.info.has_roles() {
+            layout = format!("{layout}, axes {}", self.info.axes);
+        }
         match self.preset {
             Some(preset) => format!("preset {preset}: {layout}"),
             None => layout,
@@ -137,7 +255,8 @@ impl Summary {
         let info = &self.info;
         if common.notes() {
             for outlying in &self.outlying {
-                output::note(&format!("{}: {}", job.input, outlying.warning(info)));
+                let warning = outlying::warning(outlying, info);
+                output::note(&format!("{}: {warning}", job.input));
             }
         }
         if common.json {
@@ -147,7 +266,7 @@ impl Summary {
             self.note_rank();
             output::note(&format!(
                 "{}: {} to {}: ratio {:.2}, {} bits a value; {:.0} MB/s, {:.3} s on {}\n\
-                 {}; {}",
+                 {}; {}{}",
                 job.output.output_name(),
                 report::bytes(info.field_bytes),
                 report::bytes(info.stream_bytes),
@@ -158,14 +277,24 @@ impl Summary {
                 self.device,
                 self.coded_as(),
                 resolved(info),
+                masked(info),
             ));
+            if let Some((target, figures)) = &self.reached {
+                output::note(&format!(
+                    "target {target}: PSNR {}; RMSE {}; ratio {:.2}",
+                    report::decibels(figures.psnr),
+                    report::number(figures.rmse),
+                    figures.ratio,
+                ));
+            }
         }
         Ok(())
     }
 
     fn to_json(&self, job: &Job) -> Value {
         let warnings = self.outlying.iter();
-        let warnings: Vec<Value> = warnings.map(|found| found.to_json(&self.info)).collect();
+        let to_json = |found| outlying::to_json(found, &self.info);
+        let warnings: Vec<Value> = warnings.map(to_json).collect();
         let run = json!({
             "output": job.output.output_name(),
             "preset": self.preset.map(Preset::name),
@@ -174,6 +303,7 @@ impl Summary {
             "seconds": self.seconds,
             "megabytes_per_second": self.speed(),
             "warnings": warnings,
+            "target": self.reached.as_ref().map(target_to_json),
         });
         json::join([
             json::begin("compress", &job.input),
@@ -181,6 +311,22 @@ impl Summary {
             run,
         ])
     }
+}
+
+/// The fill values of a stream with a mask.
+fn masked(info: &Info) -> String {
+    fills::describe(&info.fills).map_or_else(String::new, |fills| format!("; fill values {fills}"))
+}
+
+/// A target and the figures that were reached. JSON has no infinity: of exact values, "psnr" is null.
+fn target_to_json((target, figures): &(Target, Figures)) -> Value {
+    json!({
+        "name": target.kind().name(),
+        "value": target.value(),
+        "psnr": figures.psnr,
+        "rmse": figures.rmse,
+        "ratio": figures.ratio,
+    })
 }
 
 /// A bound, and the absolute error that it resolves to.

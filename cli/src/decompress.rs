@@ -8,8 +8,8 @@ use crate::files::{Job, array_name};
 use crate::location::Location;
 use crate::progress::Progress;
 use crate::{damage, json, output, report, stream_file};
-use ferrosz::codec::with_element;
-use ferrosz::{Damage, Decompressor, Device, Element, Info};
+use ferrosz::codec::with_value;
+use ferrosz::{Damage, Decompressor, Device, Info, Value};
 use serde_json::json;
 use std::time::Instant;
 
@@ -30,11 +30,11 @@ pub fn run(args: &Decompress, common: &Common) -> Result<bool, Failure> {
     args.files.each(common, array_name, |job| {
         let stream = stream_file::read(&job.input)?;
         let info = stream_file::info(&job.input, &stream)?;
-        with_element!(info.dtype, E => decompress::<E>(args, job, common, &stream, &info))
+        with_value!(info.dtype, V => decompress::<V>(args, job, common, &stream, &info))
     })
 }
 
-fn decompress<T: Element>(
+fn decompress<V: Value>(
     args: &Decompress,
     job: &Job,
     common: &Common,
@@ -44,9 +44,9 @@ fn decompress<T: Element>(
     let part = args.part.of(&info.extents)?;
     let start = Instant::now();
     let mut damages = Vec::new();
-    let array: Array<T> = match &part {
+    let array: Array<V> = match &part {
         None if args.salvage => {
-            let progress = progress::<T>("salvaging", info, common);
+            let progress = progress::<V>("salvaging", info, common);
             let more = |more| progress.advance(more);
             let salvaged = Decompressor::new().salvage_with_progress(stream, &more);
             salvaged.map(|(values, found)| {
@@ -87,17 +87,18 @@ fn decompress<T: Element>(
     if !damages.is_empty() && summary.has_stderr(job, common) {
         let lost: u64 = damages.iter().map(Damage::elements).sum();
         output::note(&format!(
-            "error: {} is damaged: {lost} of {} values are lost, and NaN in {}",
+            "error: {} is damaged: {lost} of {} values are lost, and {} in {}",
             job.input,
             info.elements,
+            if info.dtype.is_integer() { "0" } else { "NaN" },
             job.output.output_name()
         ));
     }
     Ok(damages.is_empty())
 }
 
-fn progress<T: Element>(what: &'static str, info: &Info, common: &Common) -> Progress {
-    Progress::new(what, info.elements, T::BYTES as u64, common.quiet)
+fn progress<V: Value>(what: &'static str, info: &Info, common: &Common) -> Progress {
+    Progress::new(what, info.elements, size_of::<V>() as u64, common.quiet)
 }
 
 /// Decompresses a whole stream, with a progress bar.
@@ -105,12 +106,12 @@ fn progress<T: Element>(what: &'static str, info: &Info, common: &Common) -> Pro
 /// # Errors
 ///
 /// The errors of [`Decompressor::decompress`].
-pub fn whole<T: Element>(
+pub fn whole<V: Value>(
     stream: &[u8],
     info: &Info,
     common: &Common,
-) -> Result<Array<T>, ferrosz::Error> {
-    let progress = progress::<T>("decompressing", info, common);
+) -> Result<Array<V>, ferrosz::Error> {
+    let progress = progress::<V>("decompressing", info, common);
     let values = Decompressor::new()
         .device(common.device)
         .decompress_with_progress(stream, &|more| progress.advance(more))?;
@@ -121,15 +122,15 @@ pub fn whole<T: Element>(
 }
 
 /// The report about one decompressed stream.
-struct Summary<'a, T> {
+struct Summary<'a, V> {
     info: &'a Info,
-    array: &'a Array<T>,
+    array: &'a Array<V>,
     damages: &'a [Damage],
     device: Device,
     seconds: f64,
 }
 
-impl<T: Element> Summary<'_, T> {
+impl<V: Value> Summary<'_, V> {
     /// Whether standard error has text for people: with `--json` and data on standard output, it has the object.
     fn has_stderr(&self, job: &Job, common: &Common) -> bool {
         !common.json || job.output != Location::Pipe
@@ -164,7 +165,7 @@ impl<T: Element> Summary<'_, T> {
                 job.output.output_name(),
                 report::bytes(bytes),
                 report::lengths(&self.array.extents),
-                T::DTYPE,
+                V::TYPE,
                 report::bound(self.info.bound),
                 report::absolute_error(self.info.absolute_error),
                 self.device,

@@ -9,7 +9,7 @@ use crate::output;
 use crate::transpose;
 use bytemuck::{cast_slice, cast_slice_mut};
 use ferrosz::codec::container::extents::MAX_RANK;
-use ferrosz::{Dtype, Element};
+use ferrosz::{Bf16, F16, Value, ValueType};
 use std::fmt;
 use std::fs::File;
 use std::io::{self, Cursor, Read, Write};
@@ -20,7 +20,7 @@ const BLOCK: usize = 1 << 20;
 /// Advice for raw values that do not fit the flags.
 pub const CHECK_FLAGS: &str = "check --dtype, --dims and the file";
 
-/// An array of one element type.
+/// An array of one type.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Array<T> {
     /// Lengths, slowest first: one to [`MAX_RANK`].
@@ -29,48 +29,86 @@ pub struct Array<T> {
     pub values: Vec<T>,
 }
 
-impl<T: Element> Array<T> {
-    /// The array's element type and lengths.
+impl<V: Value> Array<V> {
+    /// The type of the array's values, and its lengths.
     pub fn shape(&self) -> Shape {
         Shape {
-            dtype: T::DTYPE,
+            dtype: V::TYPE,
             extents: self.extents.clone(),
         }
     }
 }
 
-/// An array of either element type.
+/// An array of any value type.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Field {
     /// Of `f32`.
     F32(Array<f32>),
     /// Of `f64`.
     F64(Array<f64>),
+    /// Of `f16`.
+    F16(Array<F16>),
+    /// Of `bf16`.
+    Bf16(Array<Bf16>),
+    /// Of `i16`.
+    I16(Array<i16>),
+    /// Of `u16`.
+    U16(Array<u16>),
+    /// Of `i32`.
+    I32(Array<i32>),
+    /// Of `u32`.
+    U32(Array<u32>),
 }
 
-/// Evaluates an expression with the array of a field, for either element type.
+/// Evaluates an expression with the array of a field, for every value type.
 #[macro_export]
 macro_rules! with_field {
     ($field:expr, $array:ident => $body:expr) => {
         match $field {
             $crate::field_file::Field::F32($array) => $body,
             $crate::field_file::Field::F64($array) => $body,
+            $crate::field_file::Field::F16($array) => $body,
+            $crate::field_file::Field::Bf16($array) => $body,
+            $crate::field_file::Field::I16($array) => $body,
+            $crate::field_file::Field::U16($array) => $body,
+            $crate::field_file::Field::I32($array) => $body,
+            $crate::field_file::Field::U32($array) => $body,
+        }
+    };
+}
+
+/// Evaluates a result with the array of a field of `f32` or `f64`; other fields are refused.
+#[macro_export]
+macro_rules! with_element_field {
+    ($field:expr, $array:ident => $body:expr) => {
+        match $field {
+            $crate::field_file::Field::F32($array) => $body,
+            $crate::field_file::Field::F64($array) => $body,
+            other => Err(other.is_not_of_elements()),
         }
     };
 }
 
 impl Field {
-    /// The field's element type and lengths.
+    /// The type of the field's values, and its lengths.
     pub fn shape(&self) -> Shape {
         with_field!(self, array => array.shape())
     }
+
+    /// The refusal of a command that takes `f32` and `f64` alone.
+    pub fn is_not_of_elements(&self) -> Failure {
+        Failure::failed(format_args!(
+            "the array holds {} values, and this command takes f32 and f64",
+            self.shape().dtype
+        ))
+    }
 }
 
-/// Element type and lengths.
+/// The type of values, and lengths.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Shape {
-    /// Element type.
-    pub dtype: Dtype,
+    /// Type of the values.
+    pub dtype: ValueType,
     /// Lengths, slowest first: one to [`MAX_RANK`].
     pub extents: Vec<u64>,
 }
@@ -166,7 +204,7 @@ fn read_source(
     assumed: Option<&Assumed>,
 ) -> Result<Field, Failure> {
     let layout = if source.first.starts_with(&npy::MAGIC) {
-        npy_layout(location, &mut source, flags)?
+        npy_layout(location, &mut source, flags, assumed)?
     } else {
         check_foreign(location, &source, |foreign| {
             foreign.is_certain || location.is_npy()
@@ -177,19 +215,26 @@ fn read_source(
         raw_layout(location, &source, flags, assumed)?
     };
     let elements = check_size(location, &source, &layout)?;
+    let source = &mut source;
     Ok(match layout.shape.dtype {
-        Dtype::F32 => Field::F32(read_array(location, &mut source, layout, elements)?),
-        Dtype::F64 => Field::F64(read_array(location, &mut source, layout, elements)?),
+        ValueType::F32 => Field::F32(read_array(location, source, layout, elements)?),
+        ValueType::F64 => Field::F64(read_array(location, source, layout, elements)?),
+        ValueType::F16 => Field::F16(read_array(location, source, layout, elements)?),
+        ValueType::Bf16 => Field::Bf16(read_array(location, source, layout, elements)?),
+        ValueType::I16 => Field::I16(read_array(location, source, layout, elements)?),
+        ValueType::U16 => Field::U16(read_array(location, source, layout, elements)?),
+        ValueType::I32 => Field::I32(read_array(location, source, layout, elements)?),
+        ValueType::U32 => Field::U32(read_array(location, source, layout, elements)?),
     })
 }
 
 /// Reads the values, and turns them to C order.
-fn read_array<T: Element>(
+fn read_array<V: Value>(
     location: &Location,
     source: &mut Source,
     layout: Layout,
     elements: u64,
-) -> Result<Array<T>, Failure> {
+) -> Result<Array<V>, Failure> {
     let mut values = read_values(source, layout.order, elements)
         .map_err(|fault| fault.explain(location, &layout))?;
     if let Some(lengths) = &layout.fortran {
@@ -239,6 +284,7 @@ fn npy_layout(
     location: &Location,
     source: &mut Source,
     flags: &ShapeFlags,
+    assumed: Option<&Assumed>,
 ) -> Result<Layout, Failure> {
     let header =
         npy::Header::read(&mut source.reader).map_err(|error| cannot_read(location, error))?;
@@ -246,6 +292,12 @@ fn npy_layout(
         dtype: header.dtype,
         extents: merge_leading(&header.shape).ok_or_else(|| too_large(location))?,
     };
+    let expected = flags.dtype.or(assumed.map(|assumed| assumed.shape.dtype));
+    if shape.dtype == ValueType::Bf16 && expected != Some(ValueType::Bf16) {
+        return Err(Failure::usage(format_args!(
+            "{location} holds values of 2 bytes without a type, as NumPy writes bfloat16: add --dtype bf16 if they are that"
+        )));
+    }
     if flags.dtype.is_some_and(|dtype| dtype != shape.dtype) {
         return Err(Failure::usage(format_args!(
             "{location} holds {} values, but --dtype gives another type: omit --dtype",
@@ -293,7 +345,7 @@ fn raw_layout(
         check_foreign(location, source, |_| true)?;
         let missing = match (flags.dtype, &flags.dims) {
             (None, None) => "--dtype and --dims, as in --dtype f32 --dims 10,83,83",
-            (None, Some(_)) => "--dtype: f32 or f64",
+            (None, Some(_)) => "--dtype, such as f32 or u16",
             _ => "--dims, slowest first, as in --dims 10,83,83",
         };
         return Err(Failure::usage(format_args!(
@@ -374,12 +426,12 @@ impl ReadFault {
 
 /// Reads exactly `elements` values. If the size of the input is not known, their number is only a claim: memory is then
 /// allocated as bytes arrive.
-fn read_values<T: Element>(
+fn read_values<V: Value>(
     source: &mut Source,
     order: ByteOrder,
     elements: u64,
-) -> Result<Vec<T>, ReadFault> {
-    let mut values: Vec<T> = Vec::new();
+) -> Result<Vec<V>, ReadFault> {
+    let mut values: Vec<V> = Vec::new();
     if source.bytes.is_some() {
         let count = usize::try_from(elements).map_err(|_| ReadFault::Memory)?;
         values
@@ -388,12 +440,12 @@ fn read_values<T: Element>(
     }
     let mut left = elements;
     while left > 0 {
-        let count = left.min((BLOCK / T::BYTES) as u64);
+        let count = left.min((BLOCK / size_of::<V>()) as u64);
         values
             .try_reserve(count as usize)
             .map_err(|_| ReadFault::Memory)?;
         let start = values.len();
-        values.resize(start + count as usize, T::ZERO);
+        values.resize(start + count as usize, V::default());
         let block = &mut values[start..];
         source
             .reader
@@ -410,13 +462,13 @@ fn read_values<T: Element>(
 }
 
 /// Turns values from a file's byte order to that of this machine.
-fn to_native<T: Element>(values: &mut [T], order: ByteOrder) {
+fn to_native<V: Value>(values: &mut [V], order: ByteOrder) {
     let is_native = match order {
         ByteOrder::Little => cfg!(target_endian = "little"),
         ByteOrder::Big => cfg!(target_endian = "big"),
     };
     if !is_native {
-        for bytes in cast_slice_mut::<T, u8>(values).chunks_exact_mut(T::BYTES) {
+        for bytes in cast_slice_mut::<V, u8>(values).chunks_exact_mut(size_of::<V>()) {
             bytes.reverse();
         }
     }
@@ -435,24 +487,30 @@ fn cut_off(error: io::Error) -> ReadFault {
 /// # Errors
 ///
 /// If the output cannot be written.
-pub fn write<T: Element>(output: &Location, force: bool, array: &Array<T>) -> Result<(), Failure> {
+pub fn write<V: Value>(output: &Location, force: bool, array: &Array<V>) -> Result<(), Failure> {
     output::write(output, force, |writer| {
         if output.is_npy() {
-            writer.write_all(&npy::Header::to_bytes(T::DTYPE, &array.extents))?;
+            writer.write_all(&npy::Header::to_bytes(V::TYPE, &array.extents))?;
         }
         write_values(writer, &array.values)
     })
 }
 
-fn write_values<T: Element>(writer: &mut dyn Write, values: &[T]) -> io::Result<()> {
+fn write_values<V: Value>(writer: &mut dyn Write, values: &[V]) -> io::Result<()> {
     if cfg!(target_endian = "little") {
         return writer.write_all(cast_slice(values));
     }
     let mut block = Vec::with_capacity(BLOCK);
-    for values in values.chunks(BLOCK / T::BYTES) {
+    for values in values.chunks(BLOCK / size_of::<V>()) {
         block.clear();
         for value in values {
-            block.extend_from_slice(value.to_bits64().to_le_bytes().split_at(T::BYTES).0);
+            block.extend_from_slice(
+                value
+                    .to_value_bits()
+                    .to_le_bytes()
+                    .split_at(size_of::<V>())
+                    .0,
+            );
         }
         writer.write_all(&block)?;
     }
@@ -471,7 +529,7 @@ mod tests {
         read(&Location::File(path), shape, None)
     }
 
-    fn flags(dtype: Option<Dtype>, dims: Option<&[u64]>) -> ShapeFlags {
+    fn flags(dtype: Option<ValueType>, dims: Option<&[u64]>) -> ShapeFlags {
         ShapeFlags {
             dtype,
             dims: dims.map(|dims| Dims(dims.to_vec())),
@@ -505,7 +563,7 @@ mod tests {
         for name in ["a.npy", "a.f64"] {
             let location = Location::File(folder.path().join(name));
             write(&location, false, &array).unwrap();
-            let flags = flags(Some(Dtype::F64), Some(&[2, 3]));
+            let flags = flags(Some(ValueType::F64), Some(&[2, 3]));
             let Field::F64(found) = read(&location, &flags, None).unwrap() else {
                 panic!("not f64");
             };
@@ -548,6 +606,33 @@ mod tests {
     }
 
     #[test]
+    fn types_of_16_bits_are_read_in_either_order() {
+        for (order, bytes) in [('<', [1, 2, 3, 4]), ('>', [2, 1, 4, 3])] {
+            let read = |descr: &str, dtype| {
+                let file = npy(&format!("{order}{descr}"), "(2,)", &bytes);
+                read_bytes(&file, &flags(dtype, None), "a.npy")
+            };
+            let bits = [0x0201, 0x0403];
+            for (descr, dtype) in [
+                ("u2", None),
+                ("i2", None),
+                ("f2", None),
+                ("V2", Some(ValueType::Bf16)),
+            ] {
+                let field = read(descr, dtype).unwrap();
+                let found = with_field!(&field, array => {
+                    array.values.iter().map(|value| value.to_value_bits()).collect::<Vec<u64>>()
+                });
+                assert_eq!(found, bits, "{descr}");
+                assert_eq!(field.shape().extents, [2]);
+            }
+            let refusal = read("V2", None).unwrap_err().to_string();
+            assert!(refusal.contains("--dtype bf16"), "{refusal}");
+            assert!(read("u2", Some(ValueType::I16)).is_err());
+        }
+    }
+
+    #[test]
     fn leading_dimensions_are_merged() {
         let many: Vec<u64> = (2..).take(MAX_RANK + 2).collect();
         let merged = merge_leading(&many).unwrap();
@@ -564,7 +649,7 @@ mod tests {
     #[test]
     fn wrong_sizes_are_refused() {
         let values = f32s(&[1.0; 6]);
-        let shape = |dims| flags(Some(Dtype::F32), Some(dims));
+        let shape = |dims| flags(Some(ValueType::F32), Some(dims));
         assert!(read_bytes(&values, &shape(&[2, 3]), "a").is_ok());
         let refusal = read_bytes(&values, &shape(&[7]), "a")
             .unwrap_err()
@@ -594,14 +679,14 @@ mod tests {
     fn contradictions_are_refused() {
         let bytes = npy("<f4", "(2, 3)", &f32s(&[1.0; 6]));
         for (dtype, dims) in [
-            (Some(Dtype::F64), None),
+            (Some(ValueType::F64), None),
             (None, Some(&[3, 2][..])),
             (None, Some(&[6][..])),
         ] {
             let refusal = read_bytes(&bytes, &flags(dtype, dims), "a.npy");
             assert!(matches!(refusal, Err(Failure::Usage(_))));
         }
-        let agreed = flags(Some(Dtype::F32), Some(&[2, 3]));
+        let agreed = flags(Some(ValueType::F32), Some(&[2, 3]));
         assert!(read_bytes(&bytes, &agreed, "a.npy").is_ok());
         let missing = read_bytes(&f32s(&[1.0; 6]), &flags(None, Some(&[6])), "a").unwrap_err();
         assert!(missing.to_string().contains("--dtype"), "{missing}");

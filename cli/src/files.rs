@@ -20,7 +20,7 @@ pub struct Files {
     /// Input, and output if there is one input; '-' is standard input or output
     #[arg(value_name = "IN [OUT]", required = true, value_parser = OsStringValueParser::new().map(Location::from))]
     pub files: Vec<Location>,
-    /// Put outputs into this folder, under their default names; then all files are inputs
+    /// Put outputs into this folder, under default names; then all files are inputs
     #[arg(long, value_name = "DIR")]
     pub out_dir: Option<PathBuf>,
     /// Whether outputs may replace files.

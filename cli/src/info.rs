@@ -6,8 +6,8 @@ use crate::common::Common;
 use crate::failure::Failure;
 use crate::location::Location;
 use crate::stream_file::{self, End, Outline};
-use crate::{files, json, output, report};
-use ferrosz::{BoundMode, ChunkForms, Info};
+use crate::{files, fills, json, output, report};
+use ferrosz::{BoundMode, ChunkForms, Info, Role};
 use serde_json::{Value, json};
 
 /// Shows shape, codec, error bound and sizes of streams; true if all could be read.
@@ -55,6 +55,7 @@ fn remark(outline: &Outline, stream: &Location) -> Option<String> {
 fn to_json(stream: &Location, outline: &Outline) -> Value {
     let info = &outline.info;
     let more = json!({
+        "mask_bytes": info.mask_bytes,
         "update_bytes": info.update_bytes,
         "file_bytes": outline.file_bytes,
         "unfinished_update": outline.end == End::UnfinishedUpdate,
@@ -83,6 +84,7 @@ fn to_pairs(info: &Info) -> Vec<(&'static str, String)> {
     let mut pairs = vec![
         ("element type", info.dtype.to_string()),
         ("dimensions", report::lengths(&info.extents)),
+        ("axes", axes(info)),
         ("codec", codec_choice::describe(info.codec, info.rank)),
         (
             "error bound",
@@ -95,6 +97,13 @@ fn to_pairs(info: &Info) -> Vec<(&'static str, String)> {
         (
             "absolute error",
             report::absolute_error(info.absolute_error),
+        ),
+        (
+            "fill values",
+            fills::describe(&info.fills).map_or_else(
+                || "none".to_owned(),
+                |fills| format!("{fills}; mask of {}", report::bytes(info.mask_bytes)),
+            ),
         ),
         ("array", report::bytes(info.field_bytes)),
         ("stream", report::bytes(info.stream_bytes)),
@@ -129,11 +138,25 @@ fn to_pairs(info: &Info) -> Vec<(&'static str, String)> {
     pairs
 }
 
+/// The roles of the dimensions, and how the array is coded because of them.
+fn axes(info: &Info) -> String {
+    let roles = info.axes.roles();
+    let slices = roles.iter().zip(&info.extents);
+    let slices = slices.filter(|(role, _)| **role == Role::Slice);
+    let count: u64 = slices.map(|(_, length)| length).product();
+    match count {
+        _ if info.rank == 1 => format!("{}, coded as one line", info.axes),
+        0 | 1 => format!("{}, coded together", info.axes),
+        _ => format!("{}: {count} slices that are coded apart", info.axes),
+    }
+}
+
 fn relative_to(mode: BoundMode) -> &'static str {
     match mode {
         BoundMode::Abs => "",
         BoundMode::Range => ", relative to max - min of the finite values",
         BoundMode::Max => ", relative to the largest finite magnitude",
+        BoundMode::Pwrel => ", relative to each value",
     }
 }
 

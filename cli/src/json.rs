@@ -1,5 +1,6 @@
 //! The members that the `--json` objects of all commands share.
 
+use crate::fills;
 use crate::location::Location;
 use ferrosz::Info;
 use serde_json::{Map, Value, json};
@@ -18,6 +19,7 @@ pub fn stream(info: &Info) -> Value {
     json!({
         "dtype": info.dtype.name(),
         "dims": info.extents,
+        "axes": info.axes.to_string(),
         "elements": info.elements,
         "codec": info.codec.name(),
         "rank": info.rank,
@@ -25,6 +27,7 @@ pub fn stream(info: &Info) -> Value {
         "bound": info.bound.value(),
         "absolute_error": info.absolute_error,
         "lossless": info.absolute_error == 0.0,
+        "fill_values": fills::to_json(&info.fills),
         "field_bytes": info.field_bytes,
         "stream_bytes": info.stream_bytes,
         "ratio": info.ratio(),

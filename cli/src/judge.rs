@@ -25,13 +25,15 @@ pub struct Judgement {
     pub largest_error: f64,
     /// The index of the largest error.
     pub largest_error_at: Option<u64>,
-    /// The absolute error that the user's bound resolves to on the original, rounded down.
+    /// The absolute error that the user's bound resolves to on the original, rounded down; infinite if the bound is
+    /// relative to each value.
     pub limit: f64,
     /// Values whose error exceeds the unrounded limit.
     pub over_limit: u64,
     /// The absolute error that the stream promises; at most the limit.
     pub promise: f64,
-    /// Values whose error exceeds the promise; if the promise is 0, values with other bits.
+    /// Values whose error exceeds the promise; if the promise is 0, values with other bits; if the bound is relative to
+    /// each value, values with another sign.
     pub over_promise: u64,
     /// Largest minus smallest of the finite original values.
     pub range: f64,
@@ -67,7 +69,9 @@ impl Judgement {
 /// `promise`. If the lengths differ, only the values up to the shorter length are compared.
 pub fn judge<T: Element>(original: &[T], decoded: &[T], bound: Bound, promise: f64) -> Judgement {
     let extremes = Extremes::of(original);
+    let is_pointwise = bound.mode() == BoundMode::Pwrel;
     let judge = Judge {
+        pointwise: is_pointwise.then_some(bound.value()),
         limit: Limit::new(extremes.resolve(bound)),
         promise,
         promised: Limit::new(rational(promise)),
@@ -88,7 +92,10 @@ pub fn judge<T: Element>(original: &[T], decoded: &[T], bound: Bound, promise: f
         not_finite_changed: tally.not_finite_changed,
         largest_error: tally.largest,
         largest_error_at: tally.largest_at,
-        limit: judge.limit.below,
+        limit: match is_pointwise {
+            true => f64::INFINITY,
+            false => judge.limit.below,
+        },
         over_limit: tally.over_limit,
         promise,
         over_promise: tally.over_promise,
@@ -108,6 +115,8 @@ const LANES: usize = 8;
 
 /// The limits that values are judged by.
 struct Judge {
+    /// The bound, if it is relative to each value.
+    pointwise: Option<f64>,
     limit: Limit,
     promise: f64,
     promised: Limit,
@@ -143,8 +152,12 @@ impl Judge {
     /// The largest error of a block and the sum of its squared errors; none if a value is in doubt: it is not finite,
     /// or its rounded error is not less than both limits (for a limit of 0: its bits differ).
     fn clear_block<T: Element>(&self, original: &[T], decoded: &[T]) -> Option<(f64, f64)> {
-        let clear = self.limit.below.min(self.promised.below);
-        if clear == 0.0 {
+        // A difference that rounds to less than a rounded product is less than the product.
+        let clear = match self.pointwise {
+            Some(_) => self.promised.below,
+            None => self.limit.below.min(self.promised.below),
+        };
+        if clear == 0.0 && (self.pointwise.is_none() || self.promise == 0.0) {
             // Zeros of different sign differ.
             let is_exact = |(x, y): (&T, &T)| x.is_finite() && x.to_bits64() == y.to_bits64();
             return original
@@ -157,7 +170,13 @@ impl Judge {
         let mut see = |lane: usize, x: T, y: T| {
             let error = (x.to_f64() - y.to_f64()).abs();
             // The error of a value that is not finite is NaN or infinite, and never less than the limit.
-            let is_clear = error < clear;
+            let is_clear = match self.pointwise {
+                Some(bound) => {
+                    let has_sign = |value: T| value.to_f64().is_sign_negative();
+                    error < bound * x.to_f64().abs() && has_sign(x) == has_sign(y)
+                }
+                None => error < clear,
+            };
             doubts[lane] |= !is_clear;
             largest[lane] = if error > largest[lane] {
                 error
@@ -194,6 +213,13 @@ impl Judge {
         }
         let error = Difference::of(x.to_f64(), y.to_f64());
         tally.see(at, &error);
+        if let Some(bound) = self.pointwise {
+            let limit = Limit::new(rational(bound) * rational(x.to_f64().abs()));
+            let signs = [x, y].map(|value| value.to_f64().is_sign_negative());
+            tally.over_limit += u64::from(!limit.admits(&error));
+            tally.over_promise += u64::from(signs[0] != signs[1] || self.promise == 0.0 && !same);
+            return;
+        }
         tally.over_limit += u64::from(!self.limit.admits(&error));
         let kept = if self.promise == 0.0 {
             same
@@ -290,6 +316,7 @@ impl Extremes {
             BoundMode::Abs => rational(1.0),
             BoundMode::Range => rational(max) - rational(min),
             BoundMode::Max => rational(min.abs().max(max.abs())),
+            BoundMode::Pwrel => rational(0.0),
         };
         rational(bound.value()) * scale
     }

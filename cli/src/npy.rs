@@ -5,7 +5,7 @@
 //! its length.
 
 use crate::npy_type;
-use ferrosz::Dtype;
+use ferrosz::ValueType;
 use std::io::{self, Read};
 use thiserror::Error;
 
@@ -30,8 +30,8 @@ pub enum ByteOrder {
 /// The contents of a `.npy` header.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Header {
-    /// Element type.
-    pub dtype: Dtype,
+    /// Type of the values. Values of two bytes without a type, which may be anything, are taken for `bf16`.
+    pub dtype: ValueType,
     /// Order of the values' bytes.
     pub order: ByteOrder,
     /// Lengths, in the order of indices; none for a single value.
@@ -97,13 +97,13 @@ impl Header {
     }
 
     /// The bytes of a version 1 header of a little-endian array in C order.
-    pub fn to_bytes(dtype: Dtype, shape: &[u64]) -> Vec<u8> {
+    pub fn to_bytes(dtype: ValueType, shape: &[u64]) -> Vec<u8> {
         let lengths: Vec<String> = shape.iter().map(u64::to_string).collect();
         // Python writes a tuple of one with a comma.
         let comma = if shape.len() == 1 { "," } else { "" };
         let text = format!(
-            "{{'descr': '<f{}', 'fortran_order': False, 'shape': ({}{comma}), }}",
-            dtype.bytes(),
+            "{{'descr': '<{}', 'fortran_order': False, 'shape': ({}{comma}), }}",
+            name_of(dtype),
             lengths.join(", "),
         );
         let prefix = MAGIC.len() + 4;
@@ -117,6 +117,20 @@ impl Header {
         bytes.resize(total - 1, b' ');
         bytes.push(b'\n');
         bytes
+    }
+}
+
+/// The name of a type behind the order of its bytes. NumPy has none for bfloat16, and writes values without a type.
+const fn name_of(dtype: ValueType) -> &'static str {
+    match dtype {
+        ValueType::F32 => "f4",
+        ValueType::F64 => "f8",
+        ValueType::F16 => "f2",
+        ValueType::Bf16 => "V2",
+        ValueType::I16 => "i2",
+        ValueType::U16 => "u2",
+        ValueType::I32 => "i4",
+        ValueType::U32 => "u4",
     }
 }
 
@@ -213,18 +227,24 @@ impl<'a> Scanner<'a> {
         Ok(text)
     }
 
-    fn element(&mut self) -> Result<(Dtype, ByteOrder), NpyError> {
+    fn element(&mut self) -> Result<(ValueType, ByteOrder), NpyError> {
         self.skip_space();
         if self.rest.first() == Some(&b'[') {
             return Err(NpyError::Dtype(npy_type::explain_records(self.rest)));
         }
-        match self.string()? {
-            b"<f4" => Ok((Dtype::F32, ByteOrder::Little)),
-            b">f4" => Ok((Dtype::F32, ByteOrder::Big)),
-            b"<f8" => Ok((Dtype::F64, ByteOrder::Little)),
-            b">f8" => Ok((Dtype::F64, ByteOrder::Big)),
-            other => Err(NpyError::Dtype(npy_type::explain(other))),
-        }
+        let descr = self.string()?;
+        let order = match descr.first() {
+            Some(b'>') => ByteOrder::Big,
+            Some(b'<') => ByteOrder::Little,
+            // Of values without a type.
+            Some(b'|') if descr == b"|V2" => ByteOrder::Little,
+            _ => return Err(NpyError::Dtype(npy_type::explain(descr))),
+        };
+        let has_name = |dtype: &ValueType| descr.get(1..) == Some(name_of(*dtype).as_bytes());
+        let found = ValueType::ALL.into_iter().find(has_name);
+        found
+            .map(|dtype| (dtype, order))
+            .ok_or_else(|| NpyError::Dtype(npy_type::explain(descr)))
     }
 
     fn boolean(&mut self) -> Result<bool, NpyError> {
@@ -283,7 +303,7 @@ mod tests {
     #[test]
     fn what_is_written_is_read() {
         for shape in [vec![], vec![5], vec![0], vec![3, 4], vec![u64::MAX, 1, 7]] {
-            for dtype in Dtype::ALL {
+            for dtype in ValueType::ALL {
                 let bytes = Header::to_bytes(dtype, &shape);
                 assert_eq!(bytes.len() % ALIGNMENT, 0);
                 let header = Header::read(&mut bytes.as_slice()).unwrap();
@@ -304,7 +324,10 @@ mod tests {
         let text = "{'descr': '>f8', 'fortran_order': False, 'shape': (2, 3), }   \n";
         for major in 1..=3 {
             let header = Header::read(&mut file(major, text).as_slice()).unwrap();
-            assert_eq!((header.dtype, header.order), (Dtype::F64, ByteOrder::Big));
+            assert_eq!(
+                (header.dtype, header.order),
+                (ValueType::F64, ByteOrder::Big)
+            );
             assert_eq!(header.shape, [2, 3]);
         }
         for text in [
@@ -328,8 +351,8 @@ mod tests {
         let refusal = |text: &str| read(text).unwrap_err().to_string();
         let array =
             |descr: &str| format!("{{'descr': {descr}, 'fortran_order': False, 'shape': (2,)}}");
-        assert!(refusal(&array("'<i4'")).contains("int32"));
-        assert!(refusal(&array("'<f2'")).contains("float16"));
+        assert!(refusal(&array("'<i8'")).contains("int64"));
+        assert!(refusal(&array("'|u1'")).contains("uint8"));
         assert!(refusal(&array("'|V7'")).contains("'|V7'"));
         assert!(refusal(&array("[('a', '<f4')]")).contains("several fields"));
     }
@@ -362,7 +385,7 @@ mod tests {
 
     #[test]
     fn every_cut_is_refused() {
-        let whole = Header::to_bytes(Dtype::F32, &[4, 5]);
+        let whole = Header::to_bytes(ValueType::F32, &[4, 5]);
         for length in 0..whole.len() {
             assert!(Header::read(&mut &whole[..length]).is_err(), "{length}");
         }

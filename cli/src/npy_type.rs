@@ -1,19 +1,14 @@
 //! Element types of `.npy` files that ferrosz does not compress, and how to convert each.
 
-/// A sentence with the type of a `descr` string other than `f4` and `f8`, and a line of Python that converts it.
+/// A sentence with the type of a `descr` string that ferrosz does not compress, and a line of Python that converts it.
 pub fn explain(descr: &[u8]) -> String {
     let (name, advice) = match descr.get(1..).unwrap_or_default() {
         b"b1" => (
             "bool",
-            "a bit each is shorter than any float: numpy.packbits(a) and zstd; else a.astype('float32')",
+            "a bit each is shorter than any number: numpy.packbits(a) and zstd; else a.astype('uint16')",
         ),
-        b"i1" => ("int8", EXACT_F32),
-        b"i2" => ("int16", EXACT_F32),
-        b"u1" => ("uint8", EXACT_F32),
-        b"u2" => ("uint16", EXACT_F32),
-        b"f2" => ("float16", EXACT_F32),
-        b"i4" => ("int32", EXACT_F64),
-        b"u4" => ("uint32", EXACT_F64),
+        b"i1" => ("int8", "a.astype('int16') holds them exactly"),
+        b"u1" => ("uint8", "a.astype('uint16') holds them exactly"),
         b"i8" => ("int64", TO_2_53),
         b"u8" => ("uint64", TO_2_53),
         b"f12" | b"f16" => ("longdouble", "a.astype('float64') rounds them"),
@@ -29,16 +24,15 @@ pub fn explain(descr: &[u8]) -> String {
         [b'U' | b'S' | b'a', ..] => ("text", "ferrosz has no use for text"),
         _ => {
             return format!(
-                "its values are of type '{}', and ferrosz takes float32 and float64",
+                "its values are of type '{}', and ferrosz takes {TAKEN}",
                 descr.escape_ascii()
             );
         }
     };
-    format!("its values are {name}, and ferrosz takes float32 and float64: in Python, {advice}")
+    format!("its values are {name}, and ferrosz takes {TAKEN}: in Python, {advice}")
 }
 
-const EXACT_F32: &str = "a.astype('float32') holds them exactly";
-const EXACT_F64: &str = "a.astype('float64') holds them exactly; 'float32' those up to 2**24";
+const TAKEN: &str = "float16, float32, float64, int16, uint16, int32 and uint32";
 const TO_2_53: &str = "a.astype('float64') holds those up to 2**53 exactly";
 
 /// Advice for records; `header` is the header's text from the list of fields on.
@@ -59,8 +53,8 @@ mod tests {
     fn each_type_has_its_own_advice() {
         for (descr, words) in [
             (&b"<c8"[..], &["complex", "a.real", "a.imag"][..]),
-            (b"<i2", &["int16", "float32", "exactly"]),
-            (b"<i4", &["int32", "float64", "exactly"]),
+            (b"|i1", &["int8", "int16", "exactly"]),
+            (b"|u1", &["uint8", "uint16", "exactly"]),
             (b"<u8", &["uint64", "2**53"]),
             (b"|b1", &["bool", "packbits"]),
             (b"|O", &["objects", "tolist"]),

@@ -48,6 +48,8 @@ pub fn bound(bound: Bound) -> String {
 pub fn absolute_error(error: f64) -> String {
     if error == 0.0 {
         "0: lossless".to_owned()
+    } else if error.is_infinite() {
+        "none, as each value has its own".to_owned()
     } else {
         number(error)
     }

@@ -3,8 +3,9 @@
 use crate::failure::Failure;
 use crate::field_file::Array;
 use crate::judge::{Judgement, judge};
+use crate::numbers::numbers;
 use crate::report;
-use ferrosz::{Compressor, Decompressor, Device, Element, Error, Info};
+use ferrosz::{Compressor, Decompressor, Device, Error, Info, Value};
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
@@ -40,20 +41,25 @@ impl Trial {
     /// # Errors
     ///
     /// The library's errors.
-    pub fn run<T: Element>(
+    pub fn run<V: Value>(
         compressor: Compressor,
         device: Device,
-        array: &Array<T>,
+        array: &Array<V>,
         runs: Runs,
-    ) -> Result<(Self, Vec<T>), Failure> {
+    ) -> Result<(Self, Vec<V>), Failure> {
         let compressor = compressor.extents(&array.extents)?.device(device);
         let decompressor = Decompressor::new().device(device);
         let (stream, compress_seconds) = runs.time(|| compressor.compress(&array.values))?;
-        let (decoded, decompress_seconds) = runs.time(|| decompressor.decompress::<T>(&stream))?;
+        let (decoded, decompress_seconds) = runs.time(|| decompressor.decompress::<V>(&stream))?;
         let info = ferrosz::info(&stream)?;
         let chosen = Compressor::new(info.codec, info.bound).device(device);
         let trial = Self {
-            judgement: judge(&array.values, &decoded, info.bound, info.absolute_error),
+            judgement: judge(
+                &numbers(&array.values),
+                &numbers(&decoded),
+                info.bound,
+                info.absolute_error,
+            ),
             compress_seconds,
             decompress_seconds,
             compress_device: chosen.device_for(info.elements, info.dtype)?,

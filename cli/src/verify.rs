@@ -7,9 +7,11 @@ use crate::failure::Failure;
 use crate::field_file::{self, Array, Assumed, CHECK_FLAGS, Field, Shape};
 use crate::judge::{Judgement, judge};
 use crate::location::Location;
+use crate::numbers::numbers;
+use crate::quality::{self, Class, Kept, Quality};
 use crate::with_field;
-use crate::{json, output, report, stream_file};
-use ferrosz::{Bound, BoundMode, Decompressor, Element, Info};
+use crate::{json, missing, output, report, stream_file};
+use ferrosz::{Bound, BoundMode, Decompressor, Info};
 use serde_json::{Value, json};
 use std::time::Instant;
 
@@ -33,7 +35,8 @@ pub fn run(args: &Verify, common: &Common) -> Result<bool, Failure> {
     };
     let original = field_file::read(&args.original, &args.shape, Some(&assumed))?;
     check_comparable(args, &original, &info)?;
-    let judgement = with_field!(&original, array => compare(args, common, array, &stream, &info)?);
+    let comparison = with_field!(&original, array => compare(args, common, array, &stream, &info)?);
+    let judgement = &comparison.judgement;
     let text = if common.json {
         let decompressor = Decompressor::new().device(common.device);
         let device = decompressor.device_for(&stream, judgement.values as usize)?;
@@ -43,11 +46,11 @@ pub fn run(args: &Verify, common: &Common) -> Result<bool, Failure> {
             "seconds": start.elapsed().as_secs_f64(),
         });
         let begin = json::begin("verify", &args.original);
-        let found = to_json(&judgement);
+        let found = to_json(&comparison);
         let object = json::join([begin, json::stream(&info), found, run]);
         format!("{object}\n")
     } else {
-        report::pairs(&to_pairs(&judgement, &info))
+        report::pairs(&to_pairs(&comparison, &info))
     };
     output::print(&text)?;
     Ok(judgement.is_kept())
@@ -72,21 +75,59 @@ fn check_comparable(args: &Verify, original: &Field, info: &Info) -> Result<(), 
     )))
 }
 
-fn compare<T: Element>(
+/// A stream compared with its original.
+struct Comparison {
+    /// In exact arithmetic.
+    judgement: Judgement,
+    /// In rounded sums.
+    quality: Quality,
+    /// The finite fill values. NaNs are among the values that are not finite.
+    fills: Kept,
+}
+
+impl Comparison {
+    /// The RMSE over the range; none if the range is 0.
+    fn nrmse(&self) -> Option<f64> {
+        let range = self.judgement.range;
+        (range > 0.0).then(|| self.quality.rmse / range)
+    }
+
+    /// The largest error divided by the error that the stream promises.
+    fn largest_over_promise(&self, info: &Info) -> f64 {
+        match info.bound.mode() == BoundMode::Pwrel && !info.is_lossless() {
+            true => self.quality.largest_relative_error / info.bound.value(),
+            false => self.judgement.largest_over_promise(),
+        }
+    }
+}
+
+fn compare<V: ferrosz::Value>(
     args: &Verify,
     common: &Common,
-    original: &Array<T>,
+    original: &Array<V>,
     stream: &[u8],
     info: &Info,
-) -> Result<Judgement, Failure> {
-    let decoded: Array<T> = decompress::whole(stream, info, common)
+) -> Result<Comparison, Failure> {
+    let decoded: Array<V> = decompress::whole(stream, info, common)
         .map_err(|error| stream_file::explain(&args.stream, error))?;
-    Ok(judge(
-        &original.values,
-        &decoded.values,
-        bound_of(info)?,
-        info.absolute_error,
-    ))
+    let (mut array, mut decoded) = (numbers(&original.values), numbers(&decoded.values));
+    let mut fills = Kept { count: 0, kept: 0 };
+    if info.fills.iter().any(|fill| fill.is_finite()) {
+        fills = missing::remove(&info.fills, array.to_mut(), decoded.to_mut());
+    }
+    let (extents, decoded) = (&original.extents, &decoded[..]);
+    let judgement = judge(&array, decoded, bound_of(info)?, info.absolute_error);
+    let mut quality = quality::measure(&array, decoded, extents, judgement.largest_error);
+    // Finite fill values became NaNs, and are a class of their own.
+    for (_, nans) in (quality.classes.iter_mut()).filter(|(class, _)| *class == Class::Nan) {
+        nans.count -= fills.count;
+        nans.kept -= fills.kept;
+    }
+    Ok(Comparison {
+        quality,
+        judgement,
+        fills,
+    })
 }
 
 /// The bound to judge by. An update may change the range or the maximum that a relative bound was resolved with; for an
@@ -94,11 +135,18 @@ fn compare<T: Element>(
 fn bound_of(info: &Info) -> Result<Bound, Failure> {
     match info.update_bytes {
         0 => Ok(info.bound),
+        _ if !info.bound.needs_extremes() => Ok(info.bound),
         _ => Bound::abs(info.absolute_error).map_err(Failure::failed),
     }
 }
 
-fn to_json(found: &Judgement) -> Value {
+fn to_json(comparison: &Comparison) -> Value {
+    let Comparison {
+        judgement: found,
+        quality,
+        fills,
+    } = comparison;
+    let class = |(class, kept): &(Class, Kept)| json!({ "class": class.name(), "count": kept.count, "kept": kept.kept });
     json!({
         "kept": found.is_kept(),
         "limit": found.limit,
@@ -108,16 +156,33 @@ fn to_json(found: &Judgement) -> Value {
         "values": found.values,
         "values_over_limit": found.over_limit,
         "values_over_absolute_error": found.over_promise,
-        "not_finite": found.not_finite,
-        "not_finite_changed": found.not_finite_changed,
+        "not_finite": found.not_finite - fills.count,
+        "not_finite_changed": found.not_finite_changed - (fills.count - fills.kept),
         // JSON has no infinity: for exact values, "psnr" is null.
         "exact": found.psnr() == f64::INFINITY,
         "psnr": found.psnr(),
         "range": found.range,
+        "rmse": quality.rmse,
+        "nrmse": comparison.nrmse(),
+        "ssim": quality.ssim,
+        "largest_relative_error": quality.largest_relative_error,
+        "largest_relative_error_at": quality.largest_relative_error_at,
+        "error_autocorrelation": quality.error_autocorrelation,
+        "zeros": quality.zeros.count,
+        "zeros_kept": quality.zeros.kept,
+        "signs_flipped": quality.signs_flipped,
+        "fill_elements": fills.count,
+        "fill_elements_kept": fills.kept,
+        "bit_for_bit": quality.classes.iter().map(class).collect::<Vec<_>>(),
     })
 }
 
-fn to_pairs(found: &Judgement, info: &Info) -> Vec<(&'static str, String)> {
+fn to_pairs(comparison: &Comparison, info: &Info) -> Vec<(&'static str, String)> {
+    let Comparison {
+        judgement: found,
+        quality,
+        fills,
+    } = comparison;
     let place = (found.largest_error_at).map_or(String::new(), |at| format!(", at element {at}"));
     let mut pairs = vec![
         ("bound kept", verdict(found)),
@@ -135,21 +200,73 @@ fn to_pairs(found: &Judgement, info: &Info) -> Vec<(&'static str, String)> {
         ),
         (
             "largest / promised",
-            format!("{:.6}", found.largest_over_promise()),
+            format!("{:.6}", comparison.largest_over_promise(info)),
         ),
         ("PSNR", report::decibels(found.psnr())),
+        (
+            "NRMSE",
+            or_none(comparison.nrmse().map(report::number), "the range is 0"),
+        ),
+        (
+            "SSIM",
+            or_none(quality.ssim.map(six_digits), "no window is finite"),
+        ),
+        (
+            "relative error",
+            match quality.largest_relative_error_at {
+                None => "0".to_owned(),
+                Some(at) => {
+                    let largest = report::number(quality.largest_relative_error);
+                    format!("{largest} at most, at element {at}")
+                }
+            },
+        ),
+        (
+            "autocorrelation",
+            or_none(
+                quality.error_autocorrelation.map(|r| format!("{r:.4}")),
+                "all errors are equal",
+            ),
+        ),
+        ("zeros kept", kept(quality.zeros)),
+        ("signs flipped", quality.signs_flipped.to_string()),
         ("ratio", format!("{:.3}", info.ratio())),
         (
             "bits a value",
             report::bits_per_value(info.bits_per_value()),
         ),
     ];
-    if found.not_finite > 0 {
-        let changed = found.not_finite_changed;
-        let text = format!("{} not finite, {changed} of them changed", found.not_finite);
+    if fills.count > 0 {
+        pairs.push(("fill values kept", kept(*fills)));
+    }
+    let not_finite = found.not_finite - fills.count;
+    if not_finite > 0 {
+        let changed = found.not_finite_changed - (fills.count - fills.kept);
+        let text = format!("{not_finite} not finite, {changed} of them changed");
         pairs.push(("NaN, infinities", text));
     }
     pairs
+}
+
+/// A figure, or the reason why there is none.
+fn or_none(figure: Option<String>, reason: &str) -> String {
+    figure.unwrap_or_else(|| format!("none: {reason}"))
+}
+
+/// An index of at most 1, never rounded up to it.
+fn six_digits(index: f64) -> String {
+    let rounded = format!("{index:.6}");
+    match index < 1.0 && rounded == "1.000000" {
+        true => "0.999999".to_owned(),
+        false => rounded,
+    }
+}
+
+fn kept(found: Kept) -> String {
+    match found.count {
+        0 => "none in the original".to_owned(),
+        count => format!("{} of {count}", found.kept),
+    }
 }
 
 fn verdict(found: &Judgement) -> String {
@@ -167,6 +284,7 @@ fn bound_line(found: &Judgement, info: &Info) -> String {
     let text = report::bound(info.bound);
     match info.bound.mode() {
         BoundMode::Abs => text,
+        BoundMode::Pwrel => format!("{text}, of each value"),
         _ if info.update_bytes > 0 => {
             format!("{text} of the array before its updates, which keep the absolute error")
         }

@@ -196,8 +196,8 @@ fn wrong_command_lines_are_explained() {
         ("compress in.raw out --abs 1 --dtype f32", &["--dims"]),
         ("compress in.raw out --dtype f32 --dims 7400", &["--abs"]),
         (
-            "compress in.raw out --dtype f16 --dims 7400 --abs 1",
-            &["f32, f64"],
+            "compress in.raw out --dtype f8 --dims 7400 --abs 1",
+            &["f32, f64, f16, bf16, i16, u16, i32, u32"],
         ),
         (
             &format!("compress in.raw out --dtype f32 --abs 1 --dims {many}"),
@@ -234,8 +234,8 @@ fn wrong_inputs_are_explained() {
     place.put("in.raw", &raw("f32"));
     place.put("cut.npy", &npy("f32")[..1000]);
     place.put("raw.npy", &raw("f32"));
-    let two = |descr, fortran| [npy_header(descr, fortran, "(2,)"), vec![0; 8]].concat();
-    place.put("int.npy", &two("<i4", "False"));
+    let two = |descr, fortran| [npy_header(descr, fortran, "(2,)"), vec![0; 16]].concat();
+    place.put("int.npy", &two("<i8", "False"));
     fs::create_dir(place.path("folder")).unwrap();
     for (line, words) in [
         (
@@ -252,7 +252,7 @@ fn wrong_inputs_are_explained() {
         ),
         ("compress cut.npy out --abs 1", &["1000 bytes", "damaged"]),
         ("compress raw.npy out --abs 1", &["does not begin as"]),
-        ("compress int.npy out --abs 1", &["int32", "astype"]),
+        ("compress int.npy out --abs 1", &["int64", "astype"]),
         (
             "compress in.raw folder --dtype f32 --dims 7400 --abs 1",
             &["is a folder"],

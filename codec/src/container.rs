@@ -11,6 +11,7 @@ pub mod layout;
 pub mod record;
 pub mod record_kind;
 pub mod region;
+pub mod roles;
 pub mod table;
 pub mod tiles;
 #[cfg(feature = "alloc")]

@@ -1,5 +1,6 @@
 //! The element types, `f32` and `f64`, and the properties of their bits that the codec depends on.
 
+use crate::value::Value;
 use core::fmt;
 use core::ops::{Add, Div, Mul, Sub};
 
@@ -92,20 +93,13 @@ macro_rules! each_element {
 
 /// A floating-point type that ferrosz compresses: `f32` or `f64`.
 pub trait Element:
-    bytemuck::Pod
+    Value<Coded = Self>
     + PartialOrd
     + Add<Output = Self>
     + Sub<Output = Self>
     + Mul<Output = Self>
     + Div<Output = Self>
-    + Default
-    + fmt::Debug
-    + fmt::Display
-    + fmt::LowerExp
-    + Send
-    + Sync
     + sealed::Sealed
-    + 'static
 {
     /// The type's name in streams.
     const DTYPE: Dtype;
@@ -123,8 +117,19 @@ pub trait Element:
     const MAX: Self;
     /// The smallest positive value of full precision.
     const MIN_NORMAL: Self;
+    /// Stored bits of the mantissa.
+    const MANTISSA_BITS: u32;
+    /// The exponent field of 1.
+    const EXPONENT_BIAS: i32;
+    /// The bit of the sign.
+    const SIGN_BIT: u64 = 1 << (8 * Self::BYTES - 1);
+    /// The nearest value to the square root of 1/2.
+    const SQRT_HALF: Self;
     /// Not a number.
     const NAN: Self;
+    /// The value that stands for elements of a mask's classes in a coded field: the quiet NaN without a sign and
+    /// payload.
+    const HOLE: Self;
     /// 1.5 * 2^p, where p is the number of stored mantissa bits. The low bits of the sum with a small number are that
     /// number, rounded to the nearest integer (ties to even).
     const ROUNDING_MAGIC: Self;
@@ -145,6 +150,11 @@ pub trait Element:
     fn abs(self) -> Self;
     /// Neither NaN nor infinite.
     fn is_finite(self) -> bool;
+    /// Whether it has the bits of [`Element::HOLE`].
+    #[inline(always)]
+    fn is_hole(self) -> bool {
+        self.to_bits64() == Self::HOLE.to_bits64()
+    }
     /// The smaller of two values; if one is NaN, the other.
     fn smaller(self, other: Self) -> Self;
     /// The larger of two values; if one is NaN, the other.
@@ -234,7 +244,11 @@ impl Element for f32 {
     const HALF: Self = 0.5;
     const MAX: Self = f32::MAX;
     const MIN_NORMAL: Self = f32::MIN_POSITIVE;
+    const MANTISSA_BITS: u32 = f32::MANTISSA_DIGITS - 1;
+    const EXPONENT_BIAS: i32 = f32::MAX_EXP - 1;
+    const SQRT_HALF: Self = core::f32::consts::FRAC_1_SQRT_2;
     const NAN: Self = f32::NAN;
+    const HOLE: Self = f32::from_bits(0x7fc0_0000);
     const ROUNDING_MAGIC: Self = 12_582_912.0;
     const ROUNDING_MAGIC_BITS: u32 = Self::ROUNDING_MAGIC.to_bits();
     const ROUNDING_LIMIT: Self = 4_194_304.0;
@@ -333,7 +347,11 @@ impl Element for f64 {
     const HALF: Self = 0.5;
     const MAX: Self = f64::MAX;
     const MIN_NORMAL: Self = f64::MIN_POSITIVE;
+    const MANTISSA_BITS: u32 = f64::MANTISSA_DIGITS - 1;
+    const EXPONENT_BIAS: i32 = f64::MAX_EXP - 1;
+    const SQRT_HALF: Self = core::f64::consts::FRAC_1_SQRT_2;
     const NAN: Self = f64::NAN;
+    const HOLE: Self = f64::from_bits(0x7ff8_0000_0000_0000);
     const ROUNDING_MAGIC: Self = 6_755_399_441_055_744.0;
     const ROUNDING_MAGIC_BITS: u32 = Self::ROUNDING_MAGIC.to_bits() as u32;
     const ROUNDING_LIMIT: Self = 1_073_741_823.0;

@@ -1,8 +1,8 @@
 //! The errors of bounds and streams.
 
 use crate::container::record_kind::RecordKind;
-use crate::element::Dtype;
 use crate::pipeline::CodecId;
+use crate::value::ValueType;
 use thiserror::Error;
 
 /// An error bound that cannot be used.
@@ -16,6 +16,14 @@ pub enum BoundError {
     #[error("the error bound {0} is not a finite number")]
     NotFinite(f64),
 }
+
+/// Roles of axes that cannot be used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[error(
+    "the roles of axes must be s, z, y or x for each of at most eight axes, slowest first, with commas between; one must \
+     be x, and one y if there is a z, as in s,z,y,x"
+)]
+pub struct AxesError;
 
 /// A stream that is damaged, cut off, or not of the requested kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
@@ -44,16 +52,19 @@ pub enum FormatError {
     /// The checksum of the records does not match, or they contradict themselves.
     #[error("the records are damaged: {0}")]
     InvalidRecords(&'static str),
-    /// An element type number that this library does not know.
+    /// A value type number that this library does not know.
     #[error("element type number {0} is unknown to this library")]
     UnknownDtype(u8),
-    /// The stream holds the other element type.
+    /// A number of a conversion that this library does not know.
+    #[error("conversion number {0} is unknown to this library")]
+    UnknownConversion(u8),
+    /// The stream holds values of another type.
     #[error("the stream holds {found} elements, not {wanted}")]
     WrongDtype {
         /// The requested type.
-        wanted: Dtype,
+        wanted: ValueType,
         /// The type in the stream.
-        found: Dtype,
+        found: ValueType,
     },
     /// The stream ends early.
     #[error("the stream is cut off: {found} bytes of {needed}")]

@@ -20,17 +20,21 @@ pub mod pipeline;
 pub mod bound;
 pub mod code;
 pub mod container;
+pub mod divide;
 pub mod element;
 pub mod error;
+pub mod mapping;
 #[cfg(feature = "alloc")]
 pub mod oracle;
 pub mod predict;
 pub mod quantize;
 pub mod shape;
 pub mod tile;
+pub mod value;
 
 pub use bound::{Bound, BoundMode};
 pub use element::{Dtype, Element};
 pub use error::{BoundError, FormatError};
 pub use pipeline::Codec;
 pub use shape::Shape;
+pub use value::{Value, ValueType};

@@ -7,28 +7,40 @@
 
 use crate::bound::{Bound, Extremes};
 use crate::container::checksum::checksum;
+use crate::container::chunk::Form;
 use crate::container::header::{HEADER_BYTES, Header};
 use crate::container::layout::Layout;
-use crate::container::record;
+use crate::container::record::{self, Record};
+use crate::container::record_kind::RecordKind;
+use crate::container::roles::Role;
 use crate::container::table::Entry;
 use crate::container::tiles::prologue_bytes;
 use crate::container::update::{Replacements, Tail};
 use crate::element::Element;
 use crate::error::{ChunkFault, FormatError};
+use crate::mapping::axes::Order;
+use crate::mapping::conversion::Conversion;
+use crate::mapping::mask::Classes;
+use crate::mapping::{Scale, ValueMapping};
 use crate::pipeline::{BlockCodec, Codec, TileCodec};
 use crate::shape::Shape;
+use crate::value::Value;
 use alloc::vec;
 use alloc::vec::Vec;
 use blocks::Blocks;
 use tiles::Tiles;
 
+mod axes;
 mod bit_planes;
 mod blocks;
 mod bytes;
+mod conversion;
 pub mod entropy;
 mod exceptions;
 mod frequencies;
 pub mod interp;
+mod logarithm;
+mod mask;
 mod order;
 mod tiles;
 mod tuning;
@@ -40,6 +52,16 @@ pub fn compress<T: Element>(layout: Layout, bound: Bound, values: &[T]) -> Vec<u
     compress_with_radius(layout, bound, tuning::RADIUS, values)
 }
 
+/// As [`compress`], with this mapping of values. The layout has as many classes.
+pub fn compress_mapped<T: Element>(
+    layout: Layout,
+    bound: Bound,
+    mapping: &ValueMapping,
+    values: &[T],
+) -> Vec<u8> {
+    encode(layout, bound, tuning::RADIUS, mapping, values)
+}
+
 /// As [`compress`], with codes of interpolation less than `radius`, 1 to 32,768, in magnitude. Other encoders of
 /// ferrosz do not make them.
 pub fn compress_with_radius<T: Element>(
@@ -48,17 +70,149 @@ pub fn compress_with_radius<T: Element>(
     radius: u32,
     values: &[T],
 ) -> Vec<u8> {
+    encode(layout, bound, radius, &ValueMapping::default(), values)
+}
+
+fn encode<T: Element>(
+    layout: Layout,
+    bound: Bound,
+    radius: u32,
+    mapping: &ValueMapping,
+    values: &[T],
+) -> Vec<u8> {
+    let classes = &mapping.classes;
+    let found: Vec<u32> = values.iter().map(|value| classes.of(*value)).collect();
     let mut extremes = Extremes::default();
-    for value in values {
-        extremes.see(*value);
+    let is_missing: Vec<bool> = found.iter().map(|class| classes.is_fill(*class)).collect();
+    for (value, is_missing) in values.iter().zip(&is_missing) {
+        if !is_missing {
+            extremes.see(*value);
+        }
     }
-    let quantizer = bound.resolve(&extremes);
-    let chunks = match layout.codec {
+    let mut coded = values.to_vec();
+    if mapping.scale == Scale::Logarithm {
+        coded = values
+            .iter()
+            .map(|value| logarithm::to_coded(*value))
+            .collect();
+    }
+    let has_holes = !classes.fills().is_empty();
+    if has_holes {
+        coded = mask::coded_field(&layout, &is_missing, &coded);
+    }
+    let values = &coded[..];
+    let quantizer = bound.resolve(&extremes).with_holes(has_holes);
+    let mut chunks = match layout.codec {
         Codec::Blocks(codec) => blocks_of(codec, &layout).compress(&quantizer, values),
         Codec::Tiles(codec) => tiles_of(codec, &layout).compress(&quantizer, radius, values),
     };
-    let header = layout.header(T::DTYPE, bound, quantizer.error().to_bits64());
-    let has_prologue = layout.tiles().is_some();
+    chunks.extend(mask::chunks(&layout, &found));
+    let records = mask::records(classes);
+    let header = Header {
+        record_bytes: records.len() as u64,
+        record_sum: checksum(0, &records),
+        ..layout.header(T::DTYPE, bound, quantizer.error().to_bits64())
+    };
+    whole(&header, &records, chunks)
+}
+
+/// As [`compress_mapped`], of a field whose axes have another order than those of the layout. `values` have the user's
+/// order.
+pub fn compress_in_order<T: Element>(
+    layout: Layout,
+    order: &Order,
+    bound: Bound,
+    mapping: &ValueMapping,
+    values: &[T],
+) -> Vec<u8> {
+    let user = order.user_extents(&layout.extents);
+    let coded = axes::to_coded(order.axes(), user.lengths(), values);
+    let stream = compress_mapped(layout, bound, mapping, &coded);
+    if order.is_identity() {
+        return stream;
+    }
+    let mut records = mask::records(&mapping.classes);
+    records.extend(record_of(order));
+    with_records(&stream, &records, |header| header).unwrap_or_default()
+}
+
+/// The record of the order of axes.
+fn record_of(order: &Order) -> Vec<u8> {
+    record::to_bytes(&[Record {
+        kind: RecordKind::AXES,
+        contents: order.axes(),
+    }])
+}
+
+/// As [`compress_in_order`], of values of any type, with fill values of these bits. The layout has no classes.
+pub fn compress_values<V: Value>(
+    layout: Layout,
+    order: &Order,
+    bound: Bound,
+    fills: &[u64],
+    values: &[V],
+) -> Vec<u8> {
+    let is_missing = |value: &V| fills.contains(&value.to_value_bits());
+    let present: Vec<V> = values
+        .iter()
+        .copied()
+        .filter(|value| !is_missing(value))
+        .collect();
+    let chosen = conversion::choose(bound, &present);
+    let to_element = |value| conversion::to_element::<V>(chosen.kind, chosen.offset, value);
+    let elements: Vec<V::Coded> = values.iter().map(|value| to_element(*value)).collect();
+    let fills = fills
+        .iter()
+        .map(|bits| to_element(V::from_value_bits(*bits)).to_bits64());
+    let Some(classes) = Classes::new::<V::Coded>(fills) else {
+        return Vec::new();
+    };
+    let Ok(of_elements) = Bound::abs(chosen.error) else {
+        return Vec::new();
+    };
+    let layout = layout.with_classes(classes.count());
+    let mapping = ValueMapping {
+        classes,
+        scale: Scale::Linear,
+    };
+    let stream = compress_in_order(layout, order, of_elements, &mapping, &elements);
+    let mut records = mask::records(&classes);
+    if !order.is_identity() {
+        records.extend(record_of(order));
+    }
+    records.extend(conversion::record(&chosen));
+    let heading = |header| Header {
+        value_type: V::TYPE,
+        conversion: chosen.kind,
+        bound,
+        ..header
+    };
+    with_records(&stream, &records, heading).unwrap_or_default()
+}
+
+/// A stream with these records instead of its own, and with another header; none if it is damaged.
+fn with_records(
+    stream: &[u8],
+    records: &[u8],
+    heading: impl Fn(Header) -> Header,
+) -> Option<Vec<u8>> {
+    let header = Header::read(stream).ok()?;
+    let chunks = read_chunks(&header, stream).ok()?;
+    let forms = chunks.into_iter().map(|(entry, bytes)| {
+        let form = Form::from_id(entry.form).unwrap_or(Form::Raw);
+        (form, bytes.to_vec())
+    });
+    let header = Header {
+        record_bytes: records.len() as u64,
+        record_sum: checksum(0, records),
+        ..heading(header)
+    };
+    Some(whole(&header, records, forms.collect()))
+}
+
+/// The stream of these chunks.
+fn whole(header: &Header, records: &[u8], chunks: Vec<(Form, Vec<u8>)>) -> Vec<u8> {
+    let has_prologue = header.layout().tiles().is_some();
     let mut table = Vec::new();
     let mut payload = Vec::new();
     for (index, (form, bytes)) in (0..).zip(chunks) {
@@ -72,19 +226,19 @@ pub fn compress_with_radius<T: Element>(
     }
     let header = Header {
         payload_bytes: payload.len() as u64,
-        ..header
+        ..*header
     };
-    [&header.to_bytes()[..], &table, &payload].concat()
+    [&header.to_bytes()[..], records, &table, &payload].concat()
 }
 
 /// Decompresses a stream.
 ///
 /// # Errors
 ///
-/// [`FormatError`] if it is not a whole, undamaged stream of `T`.
-pub fn decompress<T: Element>(stream: &[u8]) -> Result<Vec<T>, FormatError> {
+/// [`FormatError`] if it is not a whole, undamaged stream of `V`.
+pub fn decompress<V: Value>(stream: &[u8]) -> Result<Vec<V>, FormatError> {
     let header = Header::read(stream)?;
-    let quantizer = header.quantizer::<T>()?;
+    header.check_values::<V>()?;
     let (needed, found) = (header.stream_bytes(), stream.len() as u64);
     if found < needed {
         return Err(FormatError::Truncated { needed, found });
@@ -93,11 +247,44 @@ pub fn decompress<T: Element>(stream: &[u8]) -> Result<Vec<T>, FormatError> {
     if Tail::of(tail).is_none() {
         return Err(FormatError::TrailingBytes(found - needed));
     }
-    let chunks = read_chunks(&header, stream)?;
-    match header.codec {
-        Codec::Blocks(codec) => blocks_of(codec, &header.layout()).decompress(&quantizer, &chunks),
-        Codec::Tiles(codec) => tiles_of(codec, &header.layout()).decompress(&quantizer, &chunks),
+    let records = &stream[HEADER_BYTES..header.table_start() as usize];
+    record::check(records, header.record_sum)?;
+    let conversion = Conversion::from_records(records, header.value_type, header.conversion)?;
+    let elements = decode(&header, records, stream)?;
+    let (kind, offset) = (conversion.kind(), conversion.offset());
+    Ok(conversion::to_values(kind, offset, &elements))
+}
+
+/// The elements of a stream that ends here, with these records, in the order of the user's axes.
+fn decode<T: Element>(
+    header: &Header,
+    records: &[u8],
+    stream: &[u8],
+) -> Result<Vec<T>, FormatError> {
+    let quantizer = header.quantizer::<T>()?;
+    let chunks = read_chunks(header, stream)?;
+    let layout = header.layout();
+    let (of_field, of_mask) = chunks.split_at(layout.field_entries() as usize);
+    let mut values = match header.codec {
+        Codec::Blocks(codec) => blocks_of(codec, &layout).decompress(&quantizer, of_field),
+        Codec::Tiles(codec) => tiles_of(codec, &layout).decompress(&quantizer, of_field),
+    }?;
+    let classes = Classes::from_records(records, header.classes, header.dtype)?;
+    let found = mask::decode(&layout, of_mask)?;
+    for (value, class) in values.iter_mut().zip(found) {
+        if header.scale() == Scale::Logarithm {
+            *value = logarithm::from_coded(*value);
+        }
+        if classes.has_signs() && value.is_finite() {
+            *value = value.abs();
+        }
+        if class > 0 {
+            *value = classes.overlay(class, *value);
+        }
     }
+    let order = Order::of_records(records, &header.extents)?;
+    let user = order.user_extents(&header.extents);
+    Ok(axes::to_user(order.axes(), user.lengths(), &values))
 }
 
 /// The entries of a whole stream and the bytes of their chunks, after a check of their checksums.
@@ -108,8 +295,7 @@ fn read_chunks<'a>(
     let (stream, updates) = stream.split_at(header.payload_end() as usize);
     let replacements = Replacements::read(updates, header)?;
     let (start, payload) = stream.split_at(header.payload_start() as usize);
-    let (start, table) = start.split_at(header.table_start() as usize);
-    record::check(&start[HEADER_BYTES..], header.record_sum)?;
+    let table = &start[header.table_start() as usize..];
     let mut chunks = Vec::new();
     for (number, entry) in (0..).zip(table.as_chunks().0) {
         let mut entry = Entry::from_bytes(entry);
@@ -137,26 +323,54 @@ fn read_chunks<'a>(
     Ok(chunks)
 }
 
-/// The field's extents in the dimensions of blocks and tiles of a shape (FORMAT.md, section 2).
-fn lengths_of(layout: &Layout) -> [u64; 3] {
+/// A field in the dimensions of blocks and tiles: slices of the same lengths.
+#[derive(Clone, Copy)]
+struct Dimensions {
+    slices: u64,
+    lengths: [u64; 3],
+}
+
+/// The dimensions of a field for blocks and tiles of a shape (FORMAT.md, sections 2 and 22).
+fn dimensions_of(layout: &Layout) -> Dimensions {
     let extents = layout.extents.lengths();
+    let roles = layout.extents.roles();
     if layout.shape == Shape::Line {
-        return [1, 1, extents.iter().product()];
+        let lengths = [1, 1, extents.iter().product()];
+        return Dimensions { slices: 1, lengths };
     }
-    let mut lengths = vec![1; 3];
-    lengths.extend(extents.iter().filter(|length| **length != 1));
-    let (slower, last) = lengths.split_at(lengths.len() - 2);
-    [slower.iter().product(), last[0], last[1]]
+    if roles.is_default() {
+        let mut lengths = vec![1; 3];
+        lengths.extend(extents.iter().filter(|length| **length != 1));
+        let (slower, last) = lengths.split_at(lengths.len() - 2);
+        let lengths = [slower.iter().product(), last[0], last[1]];
+        return Dimensions { slices: 1, lengths };
+    }
+    let of_role = |role| {
+        let axes = (0..extents.len()).filter(|axis| roles.of(*axis) == role);
+        axes.map(|axis| extents[axis]).product::<u64>()
+    };
+    let lengths = [Role::Z, Role::Y, Role::X].map(of_role);
+    let slices = of_role(Role::Slice);
+    match layout.shape {
+        Shape::Cube => Dimensions { slices, lengths },
+        _ => Dimensions {
+            slices: 1,
+            lengths: [slices * lengths[0], lengths[1], lengths[2]],
+        },
+    }
 }
 
 fn blocks_of(codec: BlockCodec, layout: &Layout) -> Blocks {
+    let Dimensions { slices, lengths } = dimensions_of(layout);
     Blocks {
         codec,
         shape: layout.shape,
-        lengths: lengths_of(layout),
+        slices,
+        lengths,
     }
 }
 
 fn tiles_of(codec: TileCodec, layout: &Layout) -> Tiles {
-    Tiles::new(codec, layout.shape, lengths_of(layout))
+    let Dimensions { slices, lengths } = dimensions_of(layout);
+    Tiles::new(codec, layout.shape, slices, lengths)
 }

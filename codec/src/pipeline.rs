@@ -104,6 +104,14 @@ impl Codec {
         }
     }
 
+    /// Whether zeros come back as zeros and no sign is flipped, whatever the bound: with codes of each value by itself.
+    pub const fn keeps_signs_and_zeros(self) -> bool {
+        match self {
+            Self::Blocks(_) => true,
+            Self::Tiles(codec) => matches!(codec.predictor, TilePredictor::Lorenzo),
+        }
+    }
+
     /// Whether the codec has blocks or tiles of this shape.
     pub const fn takes(self, shape: Shape) -> bool {
         match self {

@@ -79,14 +79,20 @@ pub const fn level(shape: Shape, position: [u32; 3]) -> u32 {
 
 /// The division of a field into tiles.
 ///
-/// The slices along z of a field of planes are independent of each other; a field of lines is a single line.
+/// The slices along z of a field of planes are independent of each other; a field of lines is a single line. A field of
+/// cubes may have slices, too: they lie one behind the other along z, and tiles begin anew in each of them.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TileGrid {
     shape: Shape,
+    /// The field's extents; along z of all slices together.
     lengths: [u64; 3],
-    /// Tiles along each dimension, precomputed as divisions are slow on a GPU.
+    /// Tiles along each dimension, precomputed as divisions are slow on a GPU; along z of all slices together.
     counts: [u64; 3],
+    /// The extent of a slice along z.
+    depth: u64,
+    /// Tiles of a slice along z.
+    deep: u64,
 }
 
 /// A tile in a field.
@@ -94,8 +100,8 @@ pub struct TileGrid {
 pub struct TileBox {
     /// Its first position in the field.
     pub origin: [u64; 3],
-    /// The number of positions of the field from the tile's first one on, in each dimension. It is more than a tile's
-    /// extent if the field continues behind the tile, and at most [`FAR`].
+    /// The number of positions of the tile's slice from the tile's first one on, in each dimension. It is more than a
+    /// tile's extent if the slice continues behind the tile, and at most [`FAR`].
     pub left: [u32; 3],
 }
 
@@ -105,16 +111,26 @@ pub const FAR: u32 = 1 << 20;
 impl TileGrid {
     /// The tiles of a field with these extents, slowest first. Dimensions of length 1 must have been removed as in the
     /// grid of chunks.
+    #[inline(always)]
     pub const fn new(shape: Shape, lengths: [u64; 3]) -> Self {
+        Self::sliced(shape, 1, lengths)
+    }
+
+    /// The tiles of this many slices with these extents.
+    #[inline(always)]
+    pub const fn sliced(shape: Shape, slices: u64, lengths: [u64; 3]) -> Self {
         let tile = extents(shape);
+        let deep = lengths[0].div_ceil(tile[0] as u64);
         Self {
             shape,
-            lengths,
+            lengths: [slices * lengths[0], lengths[1], lengths[2]],
             counts: [
-                lengths[0].div_ceil(tile[0] as u64),
+                slices * deep,
                 lengths[1].div_ceil(tile[1] as u64),
                 lengths[2].div_ceil(tile[2] as u64),
             ],
+            depth: lengths[0],
+            deep,
         }
     }
 
@@ -124,10 +140,33 @@ impl TileGrid {
         self.shape
     }
 
-    /// The field's extents.
+    /// The field's extents; that of z is of all slices together.
     #[inline(always)]
     pub const fn lengths(&self) -> [u64; 3] {
         self.lengths
+    }
+
+    /// The number of slices.
+    #[inline(always)]
+    pub const fn slices(&self) -> u64 {
+        // The branch saves a division on a GPU.
+        if self.is_sliced() && self.depth > 0 {
+            self.lengths[0] / self.depth
+        } else {
+            1
+        }
+    }
+
+    /// The extents of a slice.
+    #[inline(always)]
+    pub const fn slice_lengths(&self) -> [u64; 3] {
+        [self.depth, self.lengths[1], self.lengths[2]]
+    }
+
+    /// Whether there are several slices.
+    #[inline(always)]
+    const fn is_sliced(&self) -> bool {
+        self.depth != self.lengths[0]
     }
 
     /// Elements of the field.
@@ -160,13 +199,62 @@ impl TileGrid {
     #[inline(always)]
     pub fn coarse(&self, spacing: u32) -> Self {
         let first = 3 - self.shape.rank() as usize;
-        let mut lengths = self.lengths;
+        let mut lengths = self.slice_lengths();
         for length in &mut lengths[first..] {
             // Rounded up without a sum that could overflow, and without a division, which is slow on a GPU.
             let rest = *length & (u64::from(spacing) - 1);
             *length = (*length >> spacing.trailing_zeros()) + u64::from(rest != 0);
         }
-        Self::new(self.shape, lengths)
+        Self::sliced(self.shape, self.slices(), lengths)
+    }
+
+    /// The position in `coarse`, which is [`TileGrid::coarse`] with this spacing, of a position of this grid.
+    #[inline(always)]
+    pub fn to_coarse(&self, coarse: &Self, spacing: u32, mut at: [u64; 3]) -> [u64; 3] {
+        let first = 3 - self.shape.rank() as usize;
+        let mut slice = 0;
+        if self.is_sliced() {
+            slice = at[0] / self.depth.max(1);
+            at[0] -= slice * self.depth;
+        }
+        for at in &mut at[first..] {
+            *at >>= spacing.trailing_zeros();
+        }
+        at[0] += slice * coarse.depth;
+        at
+    }
+
+    /// The position in this grid of a position of `coarse`, which is [`TileGrid::coarse`] with this spacing.
+    #[inline(always)]
+    pub fn of_coarse(&self, coarse: &Self, spacing: u32, mut at: [u64; 3]) -> [u64; 3] {
+        let first = 3 - self.shape.rank() as usize;
+        let mut slice = 0;
+        if self.is_sliced() {
+            slice = at[0] / coarse.depth.max(1);
+            at[0] -= slice * coarse.depth;
+        }
+        for at in &mut at[first..] {
+            *at *= u64::from(spacing);
+        }
+        at[0] += slice * self.depth;
+        at
+    }
+
+    /// The tiles that have the coordinates along z from `from` to before `to`, as a range of their numbers along z.
+    pub fn tiles_along_z(&self, from: u64, to: u64) -> core::ops::Range<u64> {
+        let extent = u64::from(extents(self.shape)[0]);
+        let depth = self.depth.max(1);
+        let tile_of = |z: u64| z / depth * self.deep + z % depth / extent;
+        if from < to {
+            tile_of(from)..tile_of(to - 1) + 1
+        } else {
+            0..0
+        }
+    }
+
+    /// Whether a slice ends before the tiles with this number along z.
+    pub fn ends_slice(&self, number: u64) -> bool {
+        number.is_multiple_of(self.deep.max(1))
     }
 
     /// Tile number `tile`, in C order.
@@ -179,17 +267,26 @@ impl TileGrid {
 
     /// The tile with these numbers in each dimension.
     #[inline(always)]
-    pub fn tile_at(&self, at: [u64; 3]) -> TileBox {
+    pub fn tile_at(&self, mut at: [u64; 3]) -> TileBox {
         let tile = extents(self.shape);
+        let mut first = 0;
+        // The branch saves divisions on a GPU.
+        if self.is_sliced() {
+            let slice = at[0] / self.deep.max(1);
+            at[0] -= slice * self.deep;
+            first = slice * self.depth;
+        }
+        let lengths = self.slice_lengths();
         let mut found = TileBox {
             origin: [0; 3],
             left: [0; 3],
         };
         for i in 0..3 {
             found.origin[i] = at[i] * u64::from(tile[i]);
-            let left = self.lengths[i].saturating_sub(found.origin[i]);
+            let left = lengths[i].saturating_sub(found.origin[i]);
             found.left[i] = left.min(u64::from(FAR)) as u32;
         }
+        found.origin[0] += first;
         found
     }
 

@@ -75,7 +75,7 @@ impl<T: Element> BareStream<T> {
         let elements = params.elements;
         let too_large = HostError::TooLarge {
             elements,
-            dtype: T::DTYPE,
+            dtype: T::TYPE,
         };
         let dims = [1, 1, elements];
         Ok(Self {

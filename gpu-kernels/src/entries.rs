@@ -5,8 +5,8 @@
 
 /// Makes the entry points of kernels, and a function `launches` that lists them.
 ///
-/// A row is a name and a type. A row with `<shape>`, `<element>`, `<codec>` or `<coder>` makes a kernel for each shape,
-/// element type, codec of blocks or coder with statistics. The row's parameters are these types, and the kernel's name
+/// A row is a name and a type. A row with `<shape>`, `<element>`, `<codec>`, `<line_codec>` or `<coder>` makes a kernel for
+/// each shape, element type, codec of blocks, codec of blocks that has lines, or coder with statistics. The row's parameters are these types, and the kernel's name
 /// ends in their names. A name that differs from the name in the kernel does not compile.
 #[macro_export]
 macro_rules! kernels {
@@ -59,6 +59,9 @@ macro_rules! kernel_row {
     ($to:tt $name:ident [codec, shape, element] $kernel:ty) => {
         ferrosz_codec::each_block_codec! { [$crate::kernel_codecs] $to [stringify!($name)] }
     };
+    ($to:tt $name:ident [line_codec, element] $kernel:ty) => {
+        ferrosz_codec::each_block_codec! { [$crate::kernel_line_codecs] $to [stringify!($name)] }
+    };
 }
 
 /// A kernel for each type.
@@ -108,6 +111,25 @@ macro_rules! kernel_codec {
     ($to:tt [$name:expr] $codec:tt $($shape:ident)+) => {
         $($crate::kernel_codec_shape! { $to [concat!($name, "_", stringify!($shape))] $codec $shape })+
     };
+}
+
+/// Kernels of each codec that has lines, with all element types.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! kernel_line_codecs {
+    ($to:tt [$name:expr] $(($codec:literal $type:ty [$($shape:ident)+]))+) => {
+        $($($crate::kernel_line_codec! { $to [concat!($name, "_", $codec)] [$type] $shape })+)+
+    };
+}
+
+/// Kernels of a codec with all element types, if the shape is a line.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! kernel_line_codec {
+    ($to:tt [$name:expr] [$codec:ty] line) => {
+        ferrosz_codec::each_element! { [$crate::kernel_last] $to [$name] [$codec] }
+    };
+    ($to:tt [$name:expr] [$codec:ty] $shape:ident) => {};
 }
 
 /// Kernels of a codec and a shape with all element types.

@@ -17,6 +17,7 @@ pub mod code;
 pub mod entries;
 #[cfg(any(not(target_arch = "nvptx64"), feature = "entries"))]
 pub mod list;
+pub mod mapping;
 mod package;
 pub mod pipeline;
 pub mod predict;

@@ -10,7 +10,17 @@ use crate::code::entropy::statistics::Statistics;
 use crate::code::entropy::tables::MakeTables;
 use crate::code::entropy::words::StateWords;
 use crate::kernels;
+use crate::mapping::backward::Backward;
+use crate::mapping::complete::Complete;
+use crate::mapping::forward::Forward;
+use crate::mapping::mask::decode::DecodeMask;
+use crate::mapping::mask::encode::EncodeMask;
+use crate::mapping::mask::fill::{FindHoles, Pull, Push, Reopen, Sweep};
+use crate::mapping::mask::place::PlaceMask;
+use crate::pipeline::batch::compress::CompressBatch;
+use crate::pipeline::batch::decompress::DecompressBatch;
 use crate::pipeline::blocks::compress::Compress;
+use crate::pipeline::blocks::compress::logarithms::CompressLogarithms;
 use crate::pipeline::blocks::decompress::Decompress;
 use crate::pipeline::tiles::place::Place;
 use crate::pipeline::tiles::prologue::finish::Finish;
@@ -29,7 +39,10 @@ use crate::quantize::extremes::FindExtremes;
 
 kernels! {
     ferrosz_compress<codec, shape, element>: |C, S, E| Compress<E, C, S>;
+    ferrosz_compress_logarithms<codec, shape, element>: |C, S, E| CompressLogarithms<E, C, S>;
     ferrosz_decompress<shape, element>: |S, E| Decompress<E, S>;
+    ferrosz_compress_batch<line_codec, element>: |C, E| CompressBatch<E, C>;
+    ferrosz_decompress_batch<element>: |E| DecompressBatch<E>;
     ferrosz_interp_predict<shape, element>: |S, E| InterpPredict<E, S>;
     ferrosz_interp_reconstruct<shape, element>: |S, E| InterpReconstruct<E, S>;
     ferrosz_interp_scores<shape, element>: |S, E| Scores<E, S>;
@@ -50,6 +63,17 @@ kernels! {
     ferrosz_entropy_planes_measure: Measure;
     ferrosz_entropy_planes_place: Place<PlaneWords>;
     ferrosz_entropy_planes_decode<shape>: |S| DecodePlanes<S>;
+    ferrosz_map_forward<element>: |E| Forward<E>;
+    ferrosz_map_backward<element>: |E| Backward<E>;
+    ferrosz_mask_holes<element>: |E| FindHoles<E>;
+    ferrosz_mask_pull<element>: |E| Pull<E>;
+    ferrosz_mask_push<element>: |E| Push<E>;
+    ferrosz_mask_sweep<element>: |E| Sweep<E>;
+    ferrosz_mask_reopen<element>: |E| Reopen<E>;
+    ferrosz_mask_encode: EncodeMask;
+    ferrosz_mask_place: PlaceMask;
+    ferrosz_mask_decode: DecodeMask;
+    ferrosz_complete: Complete;
     ferrosz_put: Put;
     ferrosz_read_all: ReadAll;
 }

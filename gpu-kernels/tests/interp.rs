@@ -206,7 +206,8 @@ impl<'a, T: Element> Case<'a, T> {
             first_chunk: FIRST_CHUNK,
             known: known.view(),
             parameters: words.view(),
-            lengths: self.grid.lengths(),
+            slices: self.grid.slices(),
+            lengths: self.grid.slice_lengths(),
             is_coarse: u32::from(self.is_coarse),
             first_tile: 0,
         };

@@ -144,7 +144,7 @@ where
         } else {
             quantizer.to_bits()
         },
-        quantizer_in_cells: u32::from(in_cells),
+        flags: u32::from(in_cells),
         first_tile: 0,
     };
     let emulator = Emulator::new().seed(seed);
@@ -258,7 +258,7 @@ fn any_codes_reconstruct() {
             lengths,
             cells: View::empty(),
             quantizer: quantizer.to_bits(),
-            quantizer_in_cells: 0,
+            flags: 0,
             first_tile: 0,
         };
         let blocks = grid.tiles() as u32;

@@ -66,7 +66,8 @@ fn part_of(grid: &TileGrid, words: &mut [u32]) -> InterpParams {
         first_chunk: 0,
         known: View::empty(),
         parameters: View::empty(),
-        lengths: grid.lengths(),
+        slices: grid.slices(),
+        lengths: grid.slice_lengths(),
         is_coarse: 0,
         first_tile: 0,
     }

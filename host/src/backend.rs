@@ -3,17 +3,23 @@
 use crate::auto_device::Workload;
 use crate::device::Device;
 use crate::error::Error;
-use crate::gpu::blocks::{enqueue_compress, enqueue_decompress, fault_in, workspace_cells};
+use crate::gpu::batch;
+use crate::gpu::blocks::fault_in;
 use crate::gpu::executor::Executor;
 #[cfg(feature = "cuda")]
 use crate::gpu::executor::cuda::Kernels;
 #[cfg(feature = "emulator")]
 use crate::gpu::executor::emulator;
-use crate::gpu::job::{CompressJob, DecompressJob};
+use crate::gpu::mapping::compress::{Compression, enqueue_compress};
+use crate::gpu::mapping::decompress::{
+    Decompression, Wanted, cells_to_decompress, enqueue_decompress,
+};
+use crate::gpu::mapping::workspace::workspace_cells;
 use crate::stream::StreamRef;
+use crate::stream_layout::{StreamLayout, records_of};
 use ferrosz_codec::container::header::Header;
-use ferrosz_codec::container::layout::{Family, Layout};
-use ferrosz_codec::container::region::Region;
+use ferrosz_codec::mapping::ValueMapping;
+use ferrosz_codec::pipeline::BlockCodec;
 use ferrosz_codec::with_element;
 use ferrosz_codec::{Bound, Element};
 use ferrosz_gpu_kernels::pipeline::cells;
@@ -121,9 +127,33 @@ fn emulated() -> Result<Gpu, Error> {
 }
 
 /// [`Gpu::compress_of`] an element type.
-type Compress<T> = fn(&Gpu, Layout, Bound, &[T]) -> Result<Vec<u8>, Error>;
+type Compress<T> = fn(&Gpu, &StreamLayout, Bound, &ValueMapping, &[T]) -> Result<Vec<u8>, Error>;
+
+/// [`Gpu::compress_batch_of`] an element type.
+type CompressBatch<T> = fn(&Gpu, BlockCodec, Bound, &[&[T]]) -> Result<Vec<Vec<u8>>, Error>;
+
+/// [`Gpu::decompress_batch_of`] an element type.
+type DecompressBatch<T> =
+    fn(&Gpu, &[(&[u8], u64)], bool) -> Result<Vec<Result<Vec<T>, Error>>, Error>;
 
 impl Gpu {
+    /// The machine of a device that runs kernels.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoDevice`] and [`Error::OldGpu`].
+    pub(crate) fn of(device: Device) -> Result<Self, Error> {
+        match device {
+            Device::Emulator => emulated(),
+            Device::Cuda(ordinal) => cuda(ordinal),
+            Device::Auto => cuda(0),
+            Device::Cpu => Err(Error::NoDevice {
+                device: "cpu",
+                reason: "it runs no kernels".to_owned(),
+            }),
+        }
+    }
+
     /// Runs a call.
     pub fn run<C: Call>(&self, call: C) -> C::Output {
         match *self {
@@ -134,59 +164,123 @@ impl Gpu {
         }
     }
 
+    /// Compresses a field.
     pub(crate) fn compress<T: Element>(
         &self,
-        layout: Layout,
+        layout: &StreamLayout,
         bound: Bound,
+        mapping: &ValueMapping,
         field: &[T],
     ) -> Result<Vec<u8>, Error> {
         // A static; see `cpu::compress`.
         with_element!(T::DTYPE, E => {
             static COMPRESS: Compress<E> = Gpu::compress_of::<E>;
-            COMPRESS(self, layout, bound, bytemuck::cast_slice(field))
+            COMPRESS(self, layout, bound, mapping, bytemuck::cast_slice(field))
         })
     }
 
     fn compress_of<T: Element>(
         &self,
-        layout: Layout,
+        layout: &StreamLayout,
         bound: Bound,
+        mapping: &ValueMapping,
         field: &[T],
     ) -> Result<Vec<u8>, Error> {
         match *self {
             #[cfg(feature = "cuda")]
             Self::Cuda(ref kernels) => {
-                compress_host(&kernels.on_default_stream(), layout, bound, field)
+                compress_host(&kernels.on_default_stream(), layout, bound, mapping, field)
             }
             #[cfg(feature = "emulator")]
-            Self::Emulator => compress_host(&emulator::new(), layout, bound, field),
+            Self::Emulator => compress_host(&emulator::new(), layout, bound, mapping, field),
         }
     }
 
-    /// Decodes regions of a stream in these bytes, one after the other, into `values`.
+    /// Compresses lines in one launch.
+    pub(crate) fn compress_batch<T: Element>(
+        &self,
+        codec: BlockCodec,
+        bound: Bound,
+        fields: &[&[T]],
+    ) -> Result<Vec<Vec<u8>>, Error> {
+        // A static; see `cpu::compress`.
+        with_element!(T::DTYPE, E => {
+            static COMPRESS: CompressBatch<E> = Gpu::compress_batch_of::<E>;
+            let fields: Vec<&[E]> = fields.iter().map(|field| bytemuck::cast_slice(field)).collect();
+            COMPRESS(self, codec, bound, &fields)
+        })
+    }
+
+    fn compress_batch_of<T: Element>(
+        &self,
+        codec: BlockCodec,
+        bound: Bound,
+        fields: &[&[T]],
+    ) -> Result<Vec<Vec<u8>>, Error> {
+        match *self {
+            #[cfg(feature = "cuda")]
+            Self::Cuda(ref kernels) => {
+                batch::compress_host(&kernels.on_default_stream(), codec, bound, fields)
+            }
+            #[cfg(feature = "emulator")]
+            Self::Emulator => batch::compress_host(&emulator::new(), codec, bound, fields),
+        }
+    }
+
+    /// Decompresses streams of lines, each with its number of elements, in one launch.
+    pub(crate) fn decompress_batch<T: Element>(
+        &self,
+        streams: &[(&[u8], u64)],
+        verify: bool,
+    ) -> Result<Vec<Result<Vec<T>, Error>>, Error> {
+        with_element!(T::DTYPE, E => {
+            static DECOMPRESS: DecompressBatch<E> = Gpu::decompress_batch_of::<E>;
+            let decoded = DECOMPRESS(self, streams, verify)?;
+            Ok((decoded.into_iter())
+                .map(|values| values.map(bytemuck::allocation::cast_vec))
+                .collect())
+        })
+    }
+
+    fn decompress_batch_of<T: Element>(
+        &self,
+        streams: &[(&[u8], u64)],
+        verify: bool,
+    ) -> Result<Vec<Result<Vec<T>, Error>>, Error> {
+        match *self {
+            #[cfg(feature = "cuda")]
+            Self::Cuda(ref kernels) => {
+                batch::decompress_host(&kernels.on_default_stream(), streams, verify)
+            }
+            #[cfg(feature = "emulator")]
+            Self::Emulator => batch::decompress_host(&emulator::new(), streams, verify),
+        }
+    }
+
+    /// Decodes a stream in these bytes, or parts of it, into `values`.
     pub(crate) fn decompress<T: Element>(
         &self,
         bytes: &[u8],
         stream: &StreamRef<'_>,
-        regions: &[Region],
+        wanted: &Wanted,
         verify: bool,
         values: &mut [T],
     ) -> Result<(), Error> {
         if values.is_empty() {
             return Ok(());
         }
-        let excerpt;
-        let (header, bytes) = match chunks_to_upload(stream, regions) {
-            None => (stream.header, bytes),
-            Some(numbers) => {
-                excerpt = stream.rewrite(stream.header, &[], numbers.iter().copied())?;
-                (Header::read(&excerpt)?, &excerpt[..])
-            }
+        let layout = StreamLayout {
+            layout: stream.header.layout(),
+            order: stream.order,
+            dtype: T::DTYPE,
         };
+        let excerpt = excerpt(stream, wanted)?;
+        let bytes = excerpt.as_deref().unwrap_or(bytes);
+        let header = Header::read(bytes)?;
         let source = Source {
-            header: &header,
+            layout: &layout,
             bytes: &bytes[..header.stream_bytes() as usize],
-            regions,
+            wanted,
             verify,
         };
         with_element!(T::DTYPE, E => {
@@ -212,54 +306,61 @@ impl Gpu {
     }
 }
 
-/// The numbers of the chunks of a stream that a machine needs, if it cannot take the whole stream unchanged: regions
-/// are decoded from their own chunks, and kernels do not know records and updates.
-fn chunks_to_upload(stream: &StreamRef<'_>, regions: &[Region]) -> Option<Vec<u64>> {
-    let header = &stream.header;
-    let grid = header.grid();
-    if header.codec.tiles().is_none() && regions != [Region::whole(&grid)] {
-        let numbers: BTreeSet<u64> = (regions.iter())
-            .flat_map(|region| region.chunk_numbers(&grid))
-            .collect();
-        return Some(numbers.into_iter().collect());
+/// The stream that a machine gets, if it cannot take the whole stream unchanged: parts are decoded from their own
+/// chunks, and kernels do not know updates, conversions, nor records that are not of a mapping.
+fn excerpt(stream: &StreamRef<'_>, wanted: &Wanted) -> Result<Option<Vec<u8>>, Error> {
+    let header = &stream.header.of_elements();
+    let records = records_of(&stream.mapping.classes, &stream.order);
+    if wanted.is_whole(&header.layout()) {
+        if header.update_bytes == 0 && stream.records == records {
+            return Ok(None);
+        }
+        return stream
+            .rewrite(*header, &records, 0..header.chunks(), &[])
+            .map(Some);
     }
-    let is_plain = header.update_bytes == 0 && header.record_bytes == 0;
-    (!is_plain).then(|| (0..header.chunks()).collect())
+    let numbers: BTreeSet<u64> = wanted.entries(&header.layout()).collect();
+    let numbers = numbers.into_iter().collect::<Vec<u64>>();
+    let numbers = numbers.iter().copied();
+    stream.rewrite(*header, &records, numbers, &[]).map(Some)
 }
 
-/// The regions of a stream without updates to decode.
+/// What to decode of a stream without updates.
 struct Source<'a> {
-    header: &'a Header,
+    layout: &'a StreamLayout,
     bytes: &'a [u8],
-    /// The regions, in the order of their output.
-    regions: &'a [Region],
+    wanted: &'a Wanted,
     verify: bool,
 }
 
 fn compress_host<T: Element, E: Executor>(
     executor: &E,
-    layout: Layout,
+    layout: &StreamLayout,
     bound: Bound,
+    mapping: &ValueMapping,
     field: &[T],
 ) -> Result<Vec<u8>, Error> {
-    let most = layout.max_stream_bytes(T::DTYPE).unwrap_or(u64::MAX);
+    let most = layout.layout.max_stream_bytes(T::DTYPE);
+    let most = most.and_then(|most| most.checked_add(layout.record_bytes()));
+    let most = most.unwrap_or(u64::MAX);
     let input = executor.allocate(size_of_val(field) as u64)?;
     let stream = executor.allocate(most)?;
-    let workspace = executor.allocate(8 * workspace_cells(&layout))?;
-    let job = CompressJob {
+    let workspace = executor.allocate(8 * workspace_cells(layout))?;
+    let call = Compression {
         layout,
         bound,
-        input: executor.view(&input),
+        mapping,
+        field: executor.view(&input),
         stream: executor.view(&stream),
         cells: executor.view(&workspace),
     };
-    executor.clear(job.cells.first(cells::STATES))?;
-    executor.upload(bytemuck::cast_slice(field), job.input)?;
-    enqueue_compress::<T, E>(executor, &job)?;
+    executor.clear(call.cells.first(cells::STATES))?;
+    executor.upload(bytemuck::cast_slice(field), call.field)?;
+    enqueue_compress::<T, E>(executor, &call)?;
     let mut length = [0; 8];
-    executor.download(job.cells, 8 * cells::STREAM_BYTES, &mut length)?;
+    executor.download(call.cells, 8 * cells::STREAM_BYTES, &mut length)?;
     let mut bytes = vec![0; u64::from_le_bytes(length).min(most) as usize];
-    executor.download(job.stream, 0, &mut bytes)?;
+    executor.download(call.stream, 0, &mut bytes)?;
     Ok(bytes)
 }
 
@@ -268,32 +369,21 @@ fn decompress_host<T: Element, E: Executor>(
     source: &Source<'_>,
     values: &mut [T],
 ) -> Result<(), Error> {
-    let Source {
-        header,
-        bytes,
-        regions,
-        verify,
-    } = *source;
-    let layout = header.layout();
-    let stream = executor.allocate(bytes.len() as u64)?;
+    let stream = executor.allocate(source.bytes.len() as u64)?;
     let output = executor.allocate(size_of_val(values) as u64)?;
-    let cells = match layout.family() {
-        Family::Blocks(_) => cells::count(0),
-        Family::Tiles(_) => workspace_cells(&layout),
-    };
-    let workspace = executor.allocate(8 * cells)?;
-    let job = DecompressJob {
-        layout,
-        regions,
-        verify,
+    let workspace = executor.allocate(8 * cells_to_decompress(source.layout))?;
+    let call = Decompression {
+        layout: source.layout,
+        wanted: source.wanted,
+        verify: source.verify,
         stream: executor.view(&stream),
         output: executor.view(&output),
         cells: executor.view(&workspace),
     };
-    executor.upload(bytes, job.stream)?;
-    enqueue_decompress::<T, E>(executor, &job)?;
+    executor.upload(source.bytes, call.stream)?;
+    enqueue_decompress::<T, E>(executor, &call)?;
     let mut fault = [0; 8];
-    executor.download(job.cells, 8 * cells::FAULT, &mut fault)?;
+    executor.download(call.cells, 8 * cells::FAULT, &mut fault)?;
     fault_in(u64::from_le_bytes(fault))?;
-    executor.download(job.output, 0, bytemuck::cast_slice_mut(values))
+    executor.download(call.output, 0, bytemuck::cast_slice_mut(values))
 }

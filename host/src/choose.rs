@@ -1,6 +1,10 @@
-//! Choice of codec and shape of blocks or tiles by the sizes that a sample predicts.
+//! Choice of codec, shape of blocks or tiles, and roles of axes by the sizes that a sample predicts.
 
+mod axes;
+
+use crate::choose::axes::{Candidate, Turned};
 use crate::cpu::code::fixed_length::{IMAGE_BYTES, Source};
+use crate::cpu::mapping::mask::{coded_values, fill_field};
 use crate::cpu::tiles::TileSample;
 use crate::cpu::{self, Version};
 use crate::error::Error;
@@ -10,6 +14,8 @@ use ferrosz_codec::container::extents::Extents;
 use ferrosz_codec::container::grid::{ChunkBox, Grid};
 use ferrosz_codec::container::layout::{BlockLayout, Family, Layout};
 use ferrosz_codec::container::table::ENTRY_BYTES;
+use ferrosz_codec::mapping::ValueMapping;
+use ferrosz_codec::mapping::axes::Axes;
 use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::shape::Shape;
 use ferrosz_codec::with_element;
@@ -22,8 +28,11 @@ use std::collections::hash_map::Entry;
 const SAMPLE_CHUNKS: u64 = 128;
 
 /// The default shape of blocks of a field: as many dimensions as are longer than 1, up to three, without leading
-/// dimensions that would leave blocks mostly empty.
+/// dimensions that would leave blocks mostly empty. If the axes have roles, as many dimensions as these give.
 pub(crate) fn natural_shape(extents: &Extents) -> Shape {
+    if !extents.roles().is_default() {
+        return Grid::new(Shape::Cube, extents).shape();
+    }
     let longer = extents.lengths().iter().filter(|length| **length > 1);
     let full = longer.skip_while(|length| **length < u64::from(EDGE));
     let rank = full.count().clamp(1, Shape::ALL.len());
@@ -51,67 +60,169 @@ pub(crate) fn candidates(codecs: &[Codec], shape: Option<Shape>, extents: &Exten
     layouts
 }
 
+/// What to choose from, for fields of these extents.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Request {
+    /// The codecs of the preset, the preferred first.
+    pub(crate) codecs: &'static [Codec],
+    /// The shape of blocks and tiles, if it is given.
+    pub(crate) shape: Option<Shape>,
+    /// The field's extents, in the user's order.
+    pub(crate) extents: Extents,
+    /// The roles of the axes, if they are given.
+    pub(crate) axes: Option<Axes>,
+}
+
+/// A layout, and the roles of the axes that lead to it, if they are not the default ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Chosen {
+    pub(crate) layout: Layout,
+    pub(crate) axes: Option<Axes>,
+}
+
+impl Request {
+    /// The extents of the coded field with these roles of the axes.
+    fn coded(&self, axes: Option<Axes>) -> Extents {
+        let coded = axes.and_then(|axes| axes.coded_extents(&self.extents));
+        coded.unwrap_or(self.extents)
+    }
+
+    /// The candidate of slices, if the axes and the shape are open to it.
+    fn sliced(&self) -> Option<Candidate> {
+        self.takes(axes::sliced(&self.extents)?)
+    }
+
+    /// A candidate, unless axes or another shape are given.
+    fn takes(&self, candidate: Candidate) -> Option<Candidate> {
+        let is_open =
+            self.axes.is_none() && self.shape.is_none_or(|shape| shape == candidate.shape);
+        is_open.then_some(candidate)
+    }
+}
+
 /// [`choose`] for a field in memory.
 pub(crate) fn choose_for<T: Element>(
     bound: Bound,
-    candidates: &[Layout],
+    mapping: &ValueMapping,
+    request: &Request,
     field: &[T],
-) -> Result<Layout, Error> {
+) -> Result<Chosen, Error> {
     // A static; see `cpu::compress`.
     with_element!(T::DTYPE, E => {
         static CHOOSE: Choose<E> = choose_in::<E>;
-        CHOOSE(bound, candidates, bytemuck::cast_slice(field))
+        CHOOSE(bound, mapping, request, bytemuck::cast_slice(field))
     })
 }
 
 /// [`choose_in`] a field of an element type.
-type Choose<T> = fn(Bound, &[Layout], &[T]) -> Result<Layout, Error>;
+type Choose<T> = fn(Bound, &ValueMapping, &Request, &[T]) -> Result<Chosen, Error>;
 
 fn choose_in<T: Element>(
     bound: Bound,
-    candidates: &[Layout],
+    mapping: &ValueMapping,
+    request: &Request,
     field: &[T],
-) -> Result<Layout, Error> {
-    let quantizer = cpu::resolve(Version::best(), bound, field);
+) -> Result<Chosen, Error> {
+    let mut coded = coded_values(mapping, field)?;
+    let quantizer = cpu::resolve(Version::best(), bound, coded.as_deref().unwrap_or(field));
+    // The field that interpolation would code. Other codecs code deep holes for less, so that their sizes are
+    // overestimated where much is missing in one piece.
+    if let Some(coded) = coded.as_mut().filter(|_| mapping.has_holes()) {
+        let shape = natural_shape(&request.extents);
+        fill_field(&Layout::new(Codec::INTERP, shape, request.extents), coded);
+    }
+    let field = coded.as_deref().unwrap_or(field);
+    let order = request.axes.map(|axes| axes.order());
+    if let Some(order) = order.filter(|order| !order.is_identity()) {
+        let coded = Turned::new(&request.extents, &order, field);
+        let read = |grid: &_, place: &_| Ok(coded.read(grid, place));
+        return Ok(choose(&quantizer, request, read)?.chosen);
+    }
     let read = |grid: &_, place: &_| Ok(read_box(grid, place, field));
-    choose(&quantizer, candidates, read)
+    let mut best = choose(&quantizer, request, read)?;
+    if request.axes.is_some() {
+        return Ok(best.chosen);
+    }
+    for candidate in axes::turned(&request.extents, &quantizer, field) {
+        let Some(candidate) = request.takes(candidate) else {
+            continue;
+        };
+        let coded = Turned::new(&request.extents, &candidate.axes.order(), field);
+        let read = |grid: &_, place: &_| Ok(coded.read(grid, place));
+        best.improve(&quantizer, request, candidate, TURNED_PERCENT, read)?;
+    }
+    Ok(best.chosen)
 }
 
-/// The layout of the smallest predicted size among layouts of one field; of equal sizes, the first. The choice depends
-/// only on the field and the bound: sizes are integers, computed from a fixed choice of chunks and tiles. `read` gives
-/// the elements of a box, row by row.
+/// Slices are chosen if the predicted stream has at most this percentage of the bytes of the best without.
+const SLICED_PERCENT: u128 = 98;
+
+/// Another order of axes is chosen if the predicted stream has at most this percentage of the bytes of the best
+/// without: it costs a copy of the field.
+const TURNED_PERCENT: u128 = 95;
+
+/// The best so far.
+pub(crate) struct Best {
+    /// Its predicted bytes.
+    bytes: u128,
+    pub(crate) chosen: Chosen,
+}
+
+impl Best {
+    /// Takes other axes if they are clearly better: first the codec that is best so far is tried, as this is cheap;
+    /// then all codecs.
+    fn improve<T: Element>(
+        &mut self,
+        quantizer: &Quantizer<T>,
+        request: &Request,
+        candidate: Candidate,
+        percent: u128,
+        read: impl FnMut(&Grid, &ChunkBox) -> Result<Vec<T>, Error>,
+    ) -> Result<(), Error> {
+        let is_better = |bytes: u128| bytes * 100 <= self.bytes * percent;
+        let coded = request.coded(Some(candidate.axes));
+        let mut predictions = Predictions::new(quantizer, read);
+        let same_codec = Layout::new(self.chosen.layout.codec, candidate.shape, coded);
+        if !is_better(predictions.bytes(&same_codec)?) {
+            return Ok(());
+        }
+        let candidates = candidates(request.codecs, Some(candidate.shape), &coded);
+        let (bytes, layout) = predictions.smallest(&candidates)?;
+        if is_better(bytes) {
+            *self = Self {
+                bytes,
+                chosen: Chosen {
+                    layout,
+                    axes: Some(candidate.axes),
+                },
+            };
+        }
+        Ok(())
+    }
+}
+
+/// The layout of the smallest predicted size among the layouts of a field whose axes keep their order, and slices if
+/// they are clearly better; if axes with another order are given, `read` must turn them. The choice depends only on the
+/// field and the bound: sizes are integers, computed from a fixed choice of chunks and tiles. `read` gives the elements
+/// of a box of the coded field, row by row.
 ///
 /// # Errors
 ///
 /// The errors of `read`; [`Error::NotChosen`] if there are no candidates.
 pub(crate) fn choose<T: Element>(
     quantizer: &Quantizer<T>,
-    candidates: &[Layout],
-    read: impl FnMut(&Grid, &ChunkBox) -> Result<Vec<T>, Error>,
-) -> Result<Layout, Error> {
-    let mut predictions = Predictions {
-        quantizer,
-        read,
-        chunks: HashMap::new(),
-        tiles: HashMap::new(),
-    };
-    // 1. The smallest of all layouts that are not variants.
-    let mut best = None;
-    let leaders = |layout: &&Layout| is_variant_of(layout.codec).is_none();
-    for layout in candidates.iter().filter(leaders) {
-        best = shorter(best, (predictions.bytes(layout)?, *layout));
+    request: &Request,
+    mut read: impl FnMut(&Grid, &ChunkBox) -> Result<Vec<T>, Error>,
+) -> Result<Best, Error> {
+    let candidates = candidates(request.codecs, request.shape, &request.coded(request.axes));
+    let (bytes, layout) = Predictions::new(quantizer, &mut read).smallest(&candidates)?;
+    let axes = request.axes;
+    let chosen = Chosen { layout, axes };
+    let mut best = Best { bytes, chosen };
+    if let Some(candidate) = request.sliced() {
+        best.improve(quantizer, request, candidate, SLICED_PERCENT, read)?;
     }
-    // 2. The smallest of this layout and its variants.
-    let leader = best.map(|(_, layout)| layout);
-    let variants = |layout: &&Layout| {
-        leader.is_some_and(|leader| {
-            is_variant_of(layout.codec) == Some(leader.codec) && layout.shape == leader.shape
-        })
-    };
-    for layout in candidates.iter().filter(variants) {
-        best = shorter(best, (predictions.bytes(layout)?, *layout));
-    }
-    best.map(|(_, layout)| layout).ok_or(Error::NotChosen)
+    Ok(best)
 }
 
 /// The smaller of two sizes with its layout; of equal sizes, the first.
@@ -130,7 +241,37 @@ struct Predictions<'a, T, R> {
     tiles: HashMap<Shape, TileSample<T>>,
 }
 
-impl<T: Element, R: FnMut(&Grid, &ChunkBox) -> Result<Vec<T>, Error>> Predictions<'_, T, R> {
+impl<'a, T: Element, R: FnMut(&Grid, &ChunkBox) -> Result<Vec<T>, Error>> Predictions<'a, T, R> {
+    fn new(quantizer: &'a Quantizer<T>, read: R) -> Self {
+        Self {
+            quantizer,
+            read,
+            chunks: HashMap::new(),
+            tiles: HashMap::new(),
+        }
+    }
+
+    /// The smallest predicted size among layouts, with its layout; of equal sizes, the first.
+    fn smallest(&mut self, candidates: &[Layout]) -> Result<(u128, Layout), Error> {
+        // 1. The smallest of all layouts that are not variants.
+        let mut best = None;
+        let leaders = |layout: &&Layout| is_variant_of(layout.codec).is_none();
+        for layout in candidates.iter().filter(leaders) {
+            best = shorter(best, (self.bytes(layout)?, *layout));
+        }
+        // 2. The smallest of this layout and its variants.
+        let leader = best.map(|(_, layout)| layout);
+        let variants = |layout: &&Layout| {
+            leader.is_some_and(|leader| {
+                is_variant_of(layout.codec) == Some(leader.codec) && layout.shape == leader.shape
+            })
+        };
+        for layout in candidates.iter().filter(variants) {
+            best = shorter(best, (self.bytes(layout)?, *layout));
+        }
+        best.ok_or(Error::NotChosen)
+    }
+
     /// The predicted size of chunk table and payload.
     fn bytes(&mut self, layout: &Layout) -> Result<u128, Error> {
         let (grid, quantizer) = (layout.grid(), self.quantizer);
@@ -214,7 +355,7 @@ fn payload_bytes<T: Element>(
 }
 
 /// The elements of a box of a field in memory, row by row.
-pub(crate) fn read_box<T: Element>(grid: &Grid, place: &ChunkBox, field: &[T]) -> Vec<T> {
+pub(crate) fn read_box<T: Copy>(grid: &Grid, place: &ChunkBox, field: &[T]) -> Vec<T> {
     let [depth, height, width] = place.extents.map(u64::from);
     let [z, y, x] = place.origin;
     let mut elements = Vec::with_capacity(place.elements() as usize);

@@ -2,16 +2,29 @@
 
 use crate::auto_device::{Direction, Workload};
 use crate::backend::Backend;
-use crate::choose;
+use crate::choose::{self, Chosen, Request};
+use crate::cpu::mapping::axes::Turn;
+use crate::cpu::mapping::conversion;
 use crate::cpu::sink::Sink;
 use crate::cpu::{self, Version};
 use crate::device::Device;
 use crate::error::Error;
+use crate::fill::{Fill, Fills};
 use crate::length::{self, Length};
+use crate::memory;
 use crate::preset::{Choice, Preset};
+use crate::stream::StreamRef;
+use crate::stream_layout::{StreamLayout, records_of};
 use ferrosz_codec::container::extents::Extents;
+use ferrosz_codec::container::header::Header;
 use ferrosz_codec::container::layout::Layout;
-use ferrosz_codec::{Bound, Codec, Dtype, Element, Shape};
+use ferrosz_codec::mapping::axes::{Axes, Order};
+use ferrosz_codec::mapping::conversion::Conversion;
+use ferrosz_codec::mapping::mask::Classes;
+use ferrosz_codec::mapping::{Keep, ValueMapping};
+use ferrosz_codec::pipeline::BlockCodec;
+use ferrosz_codec::{Bound, BoundMode, Codec, Dtype, Element, Shape, Value, ValueType};
+use std::borrow::Cow;
 use std::io::Write;
 
 /// Compresses any number of fields with the same settings.
@@ -34,15 +47,20 @@ pub struct Compressor {
     bound: Bound,
     /// None: the field's extents or a sample of the field decide.
     shape: Option<Shape>,
+    /// In the user's order.
     extents: Option<Extents>,
+    fills: Fills,
+    keep: Keep,
+    /// None: a preset chooses them; a codec takes the default rule.
+    axes: Option<Axes>,
     device: Device,
 }
 
 impl Compressor {
     /// Compression within `bound` by a [`Preset`] or a [`Codec`].
     ///
-    /// A preset chooses the codec, and the rank of blocks or tiles, by the shortest stream that a sample of each field
-    /// predicts. The choice depends only on the field, its extents and the bound.
+    /// A preset chooses the codec, the rank of blocks or tiles, and the roles of the axes, by the shortest stream that
+    /// a sample of each field predicts. The choice depends only on the field, its extents and the bound.
     ///
     /// ```
     /// # use ferrosz_host as ferrosz;
@@ -61,6 +79,9 @@ impl Compressor {
             bound,
             shape: None,
             extents: None,
+            fills: Fills::default(),
+            keep: Keep::default(),
+            axes: None,
             device: Device::default(),
         }
     }
@@ -76,12 +97,91 @@ impl Compressor {
         Ok(self)
     }
 
+    /// Names a value that stands for missing elements; up to four times. These elements come back bit for bit. They
+    /// count neither in the range of the field nor in the bound, and cost little: their places are coded apart, and
+    /// the values around them are predicted as if they were not there. All streams of this compressor have a mask, also
+    /// those of fields without missing elements.
+    ///
+    /// ```
+    /// # use ferrosz_host as ferrosz;
+    /// use ferrosz::{Bound, Compressor, Decompressor, Preset};
+    ///
+    /// let mut field: Vec<f32> = (0..9000).map(|i| 280.0 + (i as f32 * 0.01).sin()).collect();
+    /// field[4000..5000].fill(1e20);
+    /// let compressor = Compressor::new(Preset::Small, Bound::range(1e-3)?).fill(1e20)?;
+    /// let stream = compressor.compress(&field)?;
+    /// assert!(ferrosz::info(&stream)?.absolute_error < 0.003);
+    /// let decoded: Vec<f32> = Decompressor::new().decompress(&stream)?;
+    /// assert_eq!(decoded[4000..5000], field[4000..5000]);
+    /// # Ok::<(), ferrosz::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TooManyFills`].
+    pub fn fill(mut self, fill: impl Into<Fill>) -> Result<Self, Error> {
+        self.fills = self.fills.with(fill.into())?;
+        Ok(self)
+    }
+
+    /// Keeps the sign of every finite value. Codecs that do this by themselves do it at no cost; for the others the signs
+    /// are coded apart. With [`Bound::pwrel`] all signs are kept without this call.
+    ///
+    /// ```
+    /// # use ferrosz_host as ferrosz;
+    /// use ferrosz::{Bound, Codec, Compressor, Decompressor};
+    ///
+    /// let field: Vec<f32> = (0..9000).map(|i| (i as f32 * 0.01).sin()).collect();
+    /// let compressor = Compressor::new(Codec::INTERP, Bound::abs(0.1)?).keep_signs().keep_zeros();
+    /// let decoded: Vec<f32> = Decompressor::new().decompress(&compressor.compress(&field)?)?;
+    /// assert!(field.iter().zip(&decoded).all(|(x, y)| x * y >= 0.0));
+    /// # Ok::<(), ferrosz::Error>(())
+    /// ```
+    #[must_use]
+    pub fn keep_signs(mut self) -> Self {
+        self.keep.signs = true;
+        self
+    }
+
+    /// Keeps zeros: a zero comes back as a zero. Codecs that do this by themselves do it at no cost; for the others the
+    /// zeros of both signs become classes of a mask, like fill values.
+    #[must_use]
+    pub fn keep_zeros(mut self) -> Self {
+        self.keep.zeros = true;
+        self
+    }
+
+    /// Sets which of the field's axes are coded together, and which are axes of slices.
+    ///
+    /// Without this call a preset also chooses the axes. A codec codes the last two axes that are longer than 1 as y
+    /// and x, and all axes before them as z.
+    ///
+    /// ```
+    /// # use ferrosz_host as ferrosz;
+    /// use ferrosz::{Bound, Codec, Compressor, Decompressor};
+    ///
+    /// // Six times of ten levels each; no block has values of two times.
+    /// let field: Vec<f32> = (0..6 * 10 * 20 * 30).map(|i| (i as f32 * 0.01).sin()).collect();
+    /// let compressor = Compressor::new(Codec::LORENZO, Bound::abs(1e-3)?);
+    /// let compressor = compressor.extents(&[6, 10, 20, 30])?.axes("s,z,y,x".parse()?);
+    /// let stream = compressor.compress(&field)?;
+    /// assert_eq!(ferrosz::info(&stream)?.axes.to_string(), "s,z,y,x");
+    /// let decoded: Vec<f32> = Decompressor::new().decompress(&stream)?;
+    /// assert!(field.iter().zip(&decoded).all(|(x, y)| (x - y).abs() <= 1e-3));
+    /// # Ok::<(), ferrosz::Error>(())
+    /// ```
+    #[must_use]
+    pub fn axes(mut self, axes: Axes) -> Self {
+        self.axes = Some(axes);
+        self
+    }
+
     /// Sets the dimensions of coding blocks: 1 for 32 elements in a line, 2 for 8 x 8, 3 for 4 x 4 x 4; or of tiles: 1
     /// for 16,384 elements in a line, 2 for 256 x 64, 3 for 16 x 16 x 64. If a field has fewer dimensions longer than
     /// 1, blocks and tiles have as many.
     ///
     /// Without this call a preset also chooses the rank. A codec takes as many dimensions as the field has, up to
-    /// three, without leading dimensions that are shorter than a block's edge of 4.
+    /// three, without leading dimensions that are shorter than a block's edge of 4. With rank 1 all axes are one line.
     ///
     /// # Errors
     ///
@@ -124,7 +224,8 @@ impl Compressor {
     pub fn rank(&self) -> Option<u8> {
         let extents = self.extents.unwrap_or(Extents::line(u64::MAX));
         let codec = self.codec()?;
-        Some(self.layout_of(codec, extents).shape.rank())
+        let coded = self.coded_extents(&extents).ok()?;
+        Some(self.layout_of(codec, coded).shape.rank())
     }
 
     fn layout_of(&self, codec: Codec, extents: Extents) -> Layout {
@@ -140,14 +241,78 @@ impl Compressor {
     /// # Errors
     ///
     /// [`Error::NotChosen`] if the codec is not yet chosen; [`Error::NoDevice`] and [`Error::OldGpu`].
-    pub fn device_for(&self, elements: u64, dtype: Dtype) -> Result<Device, Error> {
+    pub fn device_for(
+        &self,
+        elements: u64,
+        value_type: impl Into<ValueType>,
+    ) -> Result<Device, Error> {
         let codec = self.codec().ok_or(Error::NotChosen)?;
+        let dtype = value_type.into().coded();
         Backend::device_for(self.device, workload(codec, elements, dtype))
+    }
+
+    /// The device of a batch in host memory, which is never [`Device::Auto`].
+    pub(crate) fn batch_device(&self) -> Device {
+        self.device.or_cpu()
+    }
+
+    /// The codec of a batch that kernels compress.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotChosen`]; [`Error::BatchSettings`] if the codec is not one of blocks, or extents or fill values are
+    /// set.
+    pub(crate) fn batch_codec(&self) -> Result<BlockCodec, Error> {
+        if !self.fills.is_empty() {
+            return Err(Error::BatchSettings(
+                "fill values are set, and the kernels of batches make no masks",
+            ));
+        }
+        if self.bound.mode() == BoundMode::Pwrel {
+            return Err(Error::BatchSettings(
+                "the bound is relative to each value, and the kernels of batches take no logarithms",
+            ));
+        }
+        if self.extents.is_some() {
+            return Err(Error::BatchSettings(
+                "extents are set, but each of its arrays is a line of its own length",
+            ));
+        }
+        match self.codec().ok_or(Error::NotChosen)? {
+            Codec::Blocks(codec) => Ok(codec),
+            _ => Err(Error::BatchSettings(
+                "its codec is one of tiles; choose one of blocks, such as `plain`, or compress each array alone",
+            )),
+        }
     }
 
     /// The error bound.
     pub fn bound(&self) -> Bound {
         self.bound
+    }
+
+    /// The same compressor with another error bound.
+    #[must_use]
+    pub fn with_bound(self, bound: Bound) -> Self {
+        Self { bound, ..self }
+    }
+
+    /// The same compressor for fields of these extents.
+    pub(crate) fn with_extents(self, extents: Extents) -> Self {
+        Self {
+            extents: Some(extents),
+            ..self
+        }
+    }
+
+    /// The shape of blocks or tiles that was set or chosen.
+    pub(crate) fn shape(&self) -> Option<Shape> {
+        self.shape
+    }
+
+    /// The device that was set.
+    pub(crate) fn device_set(&self) -> Device {
+        self.device
     }
 
     /// The extents of a field of `elements` elements.
@@ -168,43 +333,131 @@ impl Compressor {
         }
     }
 
-    /// The layout of the streams of fields of this many elements.
+    /// The extents of the coded field, given those of the field.
+    pub(crate) fn coded_extents(&self, extents: &Extents) -> Result<Extents, Error> {
+        let Some(axes) = self.axes else {
+            return Ok(*extents);
+        };
+        axes.coded_extents(extents)
+            .ok_or_else(|| Error::AxesMismatch {
+                axes,
+                extents: extents.lengths().to_vec(),
+            })
+    }
+
+    /// The layout of the streams of fields of this many elements. Its extents are those of the coded field, which may
+    /// have the axes in another order.
     ///
     /// # Errors
     ///
-    /// [`Error::ExtentsMismatch`]; [`Error::NotChosen`] if the codec is not yet chosen.
+    /// [`Error::ExtentsMismatch`]; [`Error::AxesMismatch`]; [`Error::NotChosen`] if the codec is not yet chosen.
     pub fn layout_for(&self, elements: u64) -> Result<Layout, Error> {
-        let extents = self.extents_for(elements)?;
+        let extents = self.coded_extents(&self.extents_for(elements)?)?;
         let codec = self.codec().ok_or(Error::NotChosen)?;
         Ok(self.layout_of(codec, extents))
     }
 
-    /// The same compressor with codec and rank chosen for a field, if they are not yet chosen.
+    /// The layout of the streams of fields of this many elements of this type, with the classes of their mask and the
+    /// order of their axes.
     ///
     /// # Errors
     ///
-    /// [`Error::ExtentsMismatch`].
-    pub fn choose<T: Element>(&self, field: &[T]) -> Result<Self, Error> {
+    /// As [`Compressor::layout_for`]; [`Error::FillOfOtherType`] if a fill value is not of the type.
+    pub fn stream_layout(&self, elements: u64, dtype: Dtype) -> Result<StreamLayout, Error> {
+        let classes = self.value_mapping(dtype)?.classes.count();
+        Ok(StreamLayout {
+            layout: self.layout_for(elements)?.with_classes(classes),
+            order: self.order_for(elements)?,
+            dtype,
+        })
+    }
+
+    /// The order of the axes of the coded field, for fields of this many elements.
+    pub(crate) fn order_for(&self, elements: u64) -> Result<Order, Error> {
+        let rank = self.extents_for(elements)?.lengths().len();
+        Ok(self.axes.map_or(Order::identity(rank), |axes| axes.order()))
+    }
+
+    /// The same compressor with codec, rank and axes chosen for a field, if they are not yet chosen.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::ExtentsMismatch`]; [`Error::AxesMismatch`].
+    pub fn choose<V: Value>(&self, field: &[V]) -> Result<Self, Error> {
         let extents = self.extents_for(field.len() as u64)?;
-        let Some(candidates) = self.candidates(&extents) else {
+        let Some(request) = self.request(&extents)? else {
             return Ok(*self);
         };
-        Ok(self.with_layout(choose::choose_for(self.bound, &candidates, field)?))
+        let Converted { coder, coded, .. } = self.convert(field)?;
+        let mapping = coder.value_mapping(V::Coded::DTYPE)?;
+        let chosen = choose::choose_for(coder.bound, &mapping, &request, &coded)?;
+        Ok(self.with_chosen(chosen))
     }
 
-    /// The layouts to choose from for a field of these extents, the preferred first; none if codec and rank are chosen.
-    pub(crate) fn candidates(&self, extents: &Extents) -> Option<Vec<Layout>> {
-        let codecs = self.preset()?.codecs();
-        Some(choose::candidates(codecs, self.shape, extents))
+    /// The coded field of a field, before its axes are turned, and the compressor for it.
+    fn convert<'a, V: Value>(&self, field: &'a [V]) -> Result<Converted<'a, V::Coded>, Error> {
+        let (mut coder, mut conversion) = (*self, Conversion::none(V::TYPE));
+        if !conversion.is_none() {
+            if self.bound.mode() == BoundMode::Pwrel || self.keep != Keep::default() {
+                return Err(Error::MappingOfType(V::TYPE));
+            }
+            let missing = self.missing::<V>()?;
+            let plan = conversion::plan(self.bound, &missing, field);
+            conversion = plan.conversion;
+            coder.bound = Bound::abs(plan.error.to_f64())?;
+            coder.fills = Fills::of_bits(missing.into_iter().map(|bits| {
+                let coded = conversion.to_coded(V::from_value_bits(bits));
+                coded.to_bits64()
+            }));
+        }
+        Ok(Converted {
+            heading: Heading {
+                conversion,
+                bound: self.bound,
+            },
+            coder,
+            coded: conversion::to_coded(&conversion, field)?,
+        })
     }
 
-    /// The same compressor with the codec and rank of a layout.
-    pub(crate) fn with_layout(self, layout: Layout) -> Self {
+    /// What to choose from for a field of these extents; none if codec and rank are chosen.
+    pub(crate) fn request(&self, extents: &Extents) -> Result<Option<Request>, Error> {
+        self.coded_extents(extents)?;
+        Ok(self.preset().map(|preset| Request {
+            codecs: preset.codecs(),
+            shape: self.shape,
+            extents: *extents,
+            axes: self.axes,
+        }))
+    }
+
+    /// The same compressor with the codec, rank and axes that were chosen.
+    pub(crate) fn with_chosen(self, Chosen { layout, axes }: Chosen) -> Self {
         Self {
             choice: Choice::Codec(layout.codec),
             shape: Some(layout.shape),
+            axes,
             ..self
         }
+    }
+
+    /// The mapping of the values of fields of a type; without what a codec that is not yet chosen may need.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TooManyFills`].
+    pub(crate) fn value_mapping(&self, dtype: Dtype) -> Result<ValueMapping, Error> {
+        let keeps_by_itself = self.codec().is_none_or(Codec::keeps_signs_and_zeros);
+        let keep = match keeps_by_itself {
+            true => Keep::default(),
+            false => self.keep,
+        };
+        self.fills.mapping(dtype, self.bound, keep)
+    }
+
+    /// The bits of missing values of a type.
+    pub(crate) fn missing<V: Value>(&self) -> Result<Vec<u64>, Error> {
+        self.fills.missing::<V>()
     }
 
     /// A strict upper bound on the bytes of the stream of a field of this many elements, whatever their values.
@@ -212,19 +465,48 @@ impl Compressor {
     /// # Errors
     ///
     /// As [`Compressor::layout_for`]; [`Error::TooLarge`] if the bound does not fit in a `u64`.
-    pub fn max_compressed_len(&self, elements: u64, dtype: Dtype) -> Result<u64, Error> {
-        let layout = self.layout_for(elements)?;
-        layout
-            .max_stream_bytes(dtype)
-            .ok_or(Error::TooLarge { elements, dtype })
+    pub fn max_compressed_len(
+        &self,
+        elements: u64,
+        value_type: impl Into<ValueType>,
+    ) -> Result<u64, Error> {
+        let value_type = value_type.into();
+        let classes = match value_type.is_coded_as_is() {
+            true => self.value_mapping(value_type.coded())?.classes.count(),
+            false => self.fills.most_classes(value_type)?,
+        };
+        let layout = StreamLayout {
+            layout: self.layout_for(elements)?.with_classes(classes),
+            order: self.order_for(elements)?,
+            dtype: value_type.coded(),
+        };
+        let records = layout.record_bytes() + Conversion::record_bytes(value_type);
+        let most = layout.layout.max_stream_bytes(layout.dtype);
+        most.and_then(|most| most.checked_add(records))
+            .ok_or(Error::TooLarge {
+                elements,
+                dtype: value_type,
+            })
     }
 
-    /// Compresses a field to a stream.
+    /// Compresses a field to a stream. Its values are of any [`Value`] type: integers have an integer bound, and halves keep
+    /// the bound after they are rounded.
+    ///
+    /// ```
+    /// # use ferrosz_host as ferrosz;
+    /// use ferrosz::{Bound, Compressor, Decompressor, Preset};
+    ///
+    /// let image: Vec<u16> = (0..6000).map(|i| 500 + i % 100 + i % 7).collect();
+    /// let compressor = Compressor::new(Preset::Small, Bound::abs(2.0)?).extents(&[60, 100])?;
+    /// let decoded: Vec<u16> = Decompressor::new().decompress(&compressor.compress(&image)?)?;
+    /// assert!(image.iter().zip(&decoded).all(|(x, y)| x.abs_diff(*y) <= 2));
+    /// # Ok::<(), ferrosz::Error>(())
+    /// ```
     ///
     /// # Errors
     ///
     /// [`Error::ExtentsMismatch`]; [`Error::OutOfMemory`]; [`Error::NoDevice`] and [`Error::Cuda`] from a GPU.
-    pub fn compress<T: Element>(&self, field: &[T]) -> Result<Vec<u8>, Error> {
+    pub fn compress<V: Value>(&self, field: &[V]) -> Result<Vec<u8>, Error> {
         self.compress_with_progress(field, &|_| {})
     }
 
@@ -234,13 +516,24 @@ impl Compressor {
     /// # Errors
     ///
     /// As [`Compressor::compress`].
-    pub fn compress_with_progress<T: Element>(
+    pub fn compress_with_progress<V: Value>(
         &self,
-        field: &[T],
+        field: &[V],
         progress: &(dyn Fn(u64) + Sync),
     ) -> Result<Vec<u8>, Error> {
         let mut stream = Vec::new();
-        self.run(field, &mut stream, progress)?;
+        self.run(Version::best(), field, &mut stream, progress)?;
+        Ok(stream)
+    }
+
+    /// As [`Compressor::compress`], with a version of the CPU's code.
+    pub(crate) fn compress_by<V: Value>(
+        &self,
+        version: Version,
+        field: &[V],
+    ) -> Result<Vec<u8>, Error> {
+        let mut stream = Vec::new();
+        self.run(version, field, &mut stream, &|_| {})?;
         Ok(stream)
     }
 
@@ -264,19 +557,34 @@ impl Compressor {
     /// # Errors
     ///
     /// [`Error::Io`] from the writer, and as [`Compressor::compress`].
-    pub fn compress_to<T: Element>(
-        &self,
-        field: &[T],
-        mut writer: impl Write,
-    ) -> Result<u64, Error> {
+    pub fn compress_to<V: Value>(&self, field: &[V], mut writer: impl Write) -> Result<u64, Error> {
         let stream = self.compress(field)?;
         let written = writer.write_all(&stream).and_then(|()| writer.flush());
         written.map_err(Error::io("write the stream"))?;
         Ok(stream.len() as u64)
     }
 
-    fn run<T: Element>(
+    fn run<V: Value>(
         &self,
+        version: Version,
+        field: &[V],
+        sink: &mut dyn Sink,
+        progress: &(dyn Fn(u64) + Sync),
+    ) -> Result<(), Error> {
+        self.extents_for(field.len() as u64)?;
+        let Converted {
+            heading,
+            coder,
+            coded,
+        } = self.convert(field)?;
+        coder.run_on_coded(version, &heading, &coded, sink, progress)
+    }
+
+    /// Compresses the coded field, before its axes are turned.
+    fn run_on_coded<T: Element>(
+        &self,
+        version: Version,
+        heading: &Heading,
         field: &[T],
         sink: &mut dyn Sink,
         progress: &(dyn Fn(u64) + Sync),
@@ -284,13 +592,17 @@ impl Compressor {
         let elements = field.len() as u64;
         let chosen = self.choose(field)?;
         chosen.max_compressed_len(elements, T::DTYPE)?;
-        let layout = chosen.layout_for(elements)?;
+        let mapping = chosen.value_mapping(T::DTYPE)?;
+        let stream_layout = chosen.stream_layout(elements, T::DTYPE)?;
+        let StreamLayout { layout, order, .. } = stream_layout;
         match Backend::of(self.device, workload(layout.codec, elements, T::DTYPE))? {
-            Backend::Cpu => {
-                cpu::compress(Version::best(), layout, self.bound, field, sink, progress)
-            }
+            Backend::Cpu => in_order(&layout, &order, heading, field, sink, |coded, sink| {
+                cpu::compress(version, layout, self.bound, &mapping, coded, sink, progress)
+            }),
             Backend::Gpu(executor) => {
-                sink.take(executor.compress(layout, self.bound, field)?)?;
+                let stream = executor.compress(&stream_layout, self.bound, &mapping, field)?;
+                let same = Order::identity(layout.extents.lengths().len());
+                sink.take(with_records(stream, &same, heading)?)?;
                 progress(elements);
                 Ok(())
             }
@@ -304,9 +616,9 @@ impl Compressor {
     ///
     /// [`Error::OutputTooSmall`], and as [`Compressor::compress`]; the contents of `out` are then unspecified. A buffer
     /// of [`Compressor::max_compressed_len`] bytes is never too small.
-    pub fn compress_into<T: Element>(&self, field: &[T], out: &mut [u8]) -> Result<usize, Error> {
-        let mut target = Target { out, length: 0 };
-        self.run(field, &mut target, &|_| {})?;
+    pub fn compress_into<V: Value>(&self, field: &[V], out: &mut [u8]) -> Result<usize, Error> {
+        let mut target = Place { out, length: 0 };
+        self.run(Version::best(), field, &mut target, &|_| {})?;
         let (needed, found) = (target.length as u64, target.out.len() as u64);
         if needed > found {
             return Err(Error::OutputTooSmall {
@@ -319,6 +631,77 @@ impl Compressor {
     }
 }
 
+/// The coded field of a field, before its axes are turned.
+struct Converted<'a, T: Element> {
+    heading: Heading,
+    /// The compressor with the bound and the fill values of the coded field.
+    coder: Compressor,
+    coded: Cow<'a, [T]>,
+}
+
+/// What the header of a stream says about the user's field.
+pub(crate) struct Heading {
+    conversion: Conversion,
+    bound: Bound,
+}
+
+impl Heading {
+    /// The heading of a field without conversion.
+    pub(crate) fn plain<T: Element>(bound: Bound) -> Self {
+        Self {
+            conversion: Conversion::none(T::TYPE),
+            bound,
+        }
+    }
+}
+
+/// Compresses a field by `compress`, which takes the coded field.
+pub(crate) fn in_order<T: Element>(
+    layout: &Layout,
+    order: &Order,
+    heading: &Heading,
+    field: &[T],
+    sink: &mut dyn Sink,
+    compress: impl FnOnce(&[T], &mut dyn Sink) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let turn = Turn::to_coded(layout.extents.lengths(), order);
+    if turn.is_none() && heading.conversion.is_none() {
+        return compress(field, sink);
+    }
+    let mut stream = Vec::new();
+    match turn {
+        None => compress(field, &mut stream)?,
+        Some(turn) => {
+            let mut coded = memory::try_zeroed::<T>(field.len() as u64)?;
+            turn.apply(field, &mut coded);
+            compress(&coded, &mut stream)?;
+        }
+    }
+    sink.take(with_records(stream, order, heading)?)
+}
+
+/// A stream with records of the order of its axes and of the conversion, as far as it has them, and with the bound of the
+/// user's field.
+fn with_records(stream: Vec<u8>, order: &Order, heading: &Heading) -> Result<Vec<u8>, Error> {
+    let mut of_mapping = Vec::new();
+    if !order.is_identity() {
+        of_mapping = records_of(&Classes::default(), order);
+    }
+    of_mapping.extend(heading.conversion.to_records());
+    if of_mapping.is_empty() {
+        return Ok(stream);
+    }
+    let stream = StreamRef::read(&stream)?;
+    let header = Header {
+        value_type: heading.conversion.value_type(),
+        conversion: heading.conversion.kind(),
+        bound: heading.bound,
+        ..stream.header
+    };
+    let records = [stream.records, &of_mapping].concat();
+    stream.rewrite(header, &records, 0..header.chunks(), &[])
+}
+
 fn workload(codec: Codec, elements: u64, dtype: Dtype) -> Workload {
     let field_bytes = elements.saturating_mul(dtype.bytes() as u64);
     Workload::new(Direction::Compress, codec, field_bytes)
@@ -326,12 +709,12 @@ fn workload(codec: Codec, elements: u64, dtype: Dtype) -> Workload {
 
 /// The start of a slice, to which a stream is written. `length` also counts the bytes that do not fit and are not
 /// written.
-struct Target<'a> {
+struct Place<'a> {
     out: &'a mut [u8],
     length: usize,
 }
 
-impl Sink for Target<'_> {
+impl Sink for Place<'_> {
     fn append(&mut self, bytes: &[u8]) -> Result<(), Error> {
         let end = self.length + bytes.len();
         if let Some(place) = self.out.get_mut(self.length..end) {

@@ -7,6 +7,7 @@ pub mod code;
 mod extremes;
 mod families;
 pub mod lanes;
+pub(crate) mod mapping;
 pub(crate) mod output;
 pub mod predict;
 pub(crate) mod sink;
@@ -14,7 +15,7 @@ pub(crate) mod tiles;
 mod version;
 
 pub use families::extremes;
-pub(crate) use families::{compress, decompress, resolve};
+pub(crate) use families::{compress, decompress, resolve, take_back};
 pub use version::Version;
 
 /// Called with the number of elements done since the last call.

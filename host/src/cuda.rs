@@ -24,29 +24,39 @@
 //! # Ok::<(), ferrosz::Error>(())
 //! ```
 
+mod batch;
+
 use crate::choose;
 use crate::compress::Compressor;
 use crate::decompress::Decompressor;
 use crate::error::Error;
-use crate::gpu::blocks::{enqueue_compress, enqueue_decompress, fault_in, workspace_cells};
+use crate::gpu::blocks::fault_in;
 use crate::gpu::executor::Executor;
 use crate::gpu::executor::cuda::{ALIGNMENT, CudaExecutor, CudaMemory, DeviceBox, Kernels, words};
 use crate::gpu::executor::recorder;
-use crate::gpu::job::{CompressJob, DecompressJob};
+use crate::gpu::mapping::compress::{Compression, enqueue_compress, enqueue_mapping};
+use crate::gpu::mapping::decompress::{
+    Decompression, Wanted, cells_to_decompress, enqueue_decompress,
+};
+use crate::gpu::mapping::workspace::workspace_cells;
 use crate::gpu::resolve::enqueue_resolve;
 use crate::part::Part;
+use crate::stream_layout::StreamLayout;
 use ::cudarc::driver::{CudaContext, CudaStream, DevicePtr, DevicePtrMut};
 use ferrosz_codec::bound::Extremes;
 use ferrosz_codec::container::extents::Extents;
 use ferrosz_codec::container::grid::{ChunkBox, Grid};
 use ferrosz_codec::container::header::{HEADER_BYTES, Header};
-use ferrosz_codec::container::layout::{Family, Layout};
+use ferrosz_codec::container::layout::Layout;
+use ferrosz_codec::mapping::ValueMapping;
 use ferrosz_codec::quantize::field::Quantizer;
-use ferrosz_codec::{Dtype, Element, FormatError, Shape};
+use ferrosz_codec::{Bound, Codec, Dtype, Element, FormatError, Shape};
 use ferrosz_gpu_kernels::pipeline::cells;
 use ferrosz_gpu_kernels::primitives::read_all::{self, ReadAll, ReadAllParams};
 use ferrosz_simt::View;
 use std::sync::Arc;
+
+pub use batch::{BatchCompression, BatchDecompression, batch_fault};
 
 /// The crate whose types are in the signatures here. Any release of ferrosz may use another version of it.
 // A module, as rustdoc would show a re-export.
@@ -59,14 +69,6 @@ pub mod cudarc {
 #[derive(Clone)]
 pub struct Gpu {
     kernels: Kernels,
-}
-
-/// The cells behind the first [`cells::STATES`] that decompression needs.
-fn states_to_decompress(layout: &Layout) -> u64 {
-    match layout.family() {
-        Family::Blocks(_) => 0,
-        Family::Tiles(_) => workspace_cells(layout) - cells::STATES,
-    }
 }
 
 impl Gpu {
@@ -114,9 +116,10 @@ impl Gpu {
     /// # Errors
     ///
     /// [`Error::Cuda`] if the driver refuses a kernel; [`Error::TooLarge`].
-    pub fn prepare(&self, layout: Layout, dtype: Dtype) -> Result<(), Error> {
-        let mut loads = recorder::to_compress(layout, dtype)?;
-        loads.append(&mut recorder::to_decompress(layout, dtype)?);
+    pub fn prepare(&self, layout: impl Into<StreamLayout>, dtype: Dtype) -> Result<(), Error> {
+        let layout = layout.into();
+        let mut loads = recorder::to_compress(&layout, dtype)?;
+        loads.append(&mut recorder::to_decompress(&layout, dtype)?);
         self.kernels.load_all(loads)
     }
 
@@ -131,7 +134,9 @@ impl Gpu {
         Workspace::with_states(stream, grid.chunk_count())
     }
 
-    /// A workspace for streams of this layout, and of all layouts that have no more chunks.
+    /// A workspace for streams of this layout, which [`Compressor::stream_layout`] gives. It serves all layouts that have
+    /// no more chunks, if neither has a mask or another order of axes; these need memory for a second field. A [`Layout`]
+    /// says nothing of an order of axes.
     ///
     /// # Errors
     ///
@@ -139,18 +144,19 @@ impl Gpu {
     pub fn workspace_for(
         &self,
         stream: &Arc<CudaStream>,
-        layout: Layout,
+        layout: impl Into<StreamLayout>,
     ) -> Result<Workspace, Error> {
-        Workspace::with_states(stream, workspace_cells(&layout) - cells::STATES)
+        Workspace::with_states(stream, workspace_cells(&layout.into()) - cells::STATES)
     }
 
-    /// As [`Compressor::choose`], for a field in device memory, with the same result. Copies a sample of the field to
-    /// the host. Waits for the work on `stream`.
+    /// As [`Compressor::choose`], for a field in device memory, with the same result, except that axes keep their
+    /// order unless another one is given. Copies a sample of the field to the host. Waits for the work on `stream`. With
+    /// fill values or another order of axes, device memory for the mapped field is allocated until the call ends.
     ///
     /// # Errors
     ///
-    /// [`Error::ExtentsMismatch`], [`Error::Misaligned`], [`Error::WorkspaceStream`] and
-    /// [`Error::Cuda`].
+    /// [`Error::ExtentsMismatch`], [`Error::AxesMismatch`], [`Error::Misaligned`], [`Error::WorkspaceStream`],
+    /// [`Error::OutOfMemory`] and [`Error::Cuda`].
     pub fn choose<T: Element>(
         &self,
         stream: &Arc<CudaStream>,
@@ -160,38 +166,86 @@ impl Gpu {
     ) -> Result<Compressor, Error> {
         let elements = input.len() as u64;
         let extents = compressor.extents_for(elements)?;
-        let Some(candidates) = compressor.candidates(&extents) else {
+        let Some(request) = compressor.request(&extents)? else {
             return Ok(*compressor);
         };
         if elements == 0 {
             return compressor.choose::<T>(&[]);
         }
         let bound = compressor.bound();
-        let cells = workspace.cells_for(stream, 0)?;
+        let mut cells = workspace.cells_for(stream, 0)?;
         let (address, _input_use) = input.device_ptr(stream);
         // SAFETY: the guard keeps the buffer valid.
-        let view = unsafe { words("input", address, elements * T::BYTES as u64)? };
+        let mut view = unsafe { words("input", address, elements * T::BYTES as u64)? };
         let mut quantizer = bound.resolve::<T>(&Extremes::default());
         let mut chosen = None;
+        // As on the CPU: the field that interpolation would code, in the user's order, and then in the other.
+        let mapping = compressor.value_mapping(T::DTYPE)?;
+        let layout = Layout::new(Codec::INTERP, choose::natural_shape(&extents), extents);
+        let filled = StreamLayout {
+            dtype: T::DTYPE,
+            ..layout.with_classes(mapping.classes.count()).into()
+        };
+        let turned = StreamLayout {
+            layout: Layout::new(
+                Codec::PLAIN,
+                Shape::Line,
+                compressor.coded_extents(&extents)?,
+            ),
+            order: compressor.order_for(elements)?,
+            dtype: T::DTYPE,
+        };
         self.run(stream, |executor| {
+            let memory = [&filled, &turned].map(|layout| match layout.is_mapped() {
+                true => executor.allocate(8 * workspace_cells(layout)),
+                false => executor.allocate(0),
+            });
+            let [of_filled, of_turned] = memory;
+            let (of_filled, of_turned) = (of_filled?, of_turned?);
+            if filled.is_mapped() {
+                cells = executor.view(&of_filled);
+                executor.clear(cells.first(cells::STATES))?;
+                let call = Compression {
+                    layout: &filled,
+                    bound,
+                    mapping: &mapping,
+                    field: view,
+                    stream: View::empty(),
+                    cells,
+                };
+                view = enqueue_mapping::<T, _>(executor, &call)?;
+            } else if bound.needs_extremes() {
+                enqueue_resolve::<T, _>(executor, bound, elements, view, cells, 0)?;
+            }
             if bound.needs_extremes() {
                 let mut bits = [[0; 8]; 3];
-                enqueue_resolve::<T, _>(executor, bound, elements, view, cells, 0)?;
                 executor.download(cells, 8 * cells::QUANTIZER, bits.as_flattened_mut())?;
                 quantizer = Quantizer::from_bits(bits.map(u64::from_le_bytes));
             }
+            if turned.is_mapped() {
+                let call = Compression {
+                    layout: &turned,
+                    bound: Bound::default(),
+                    mapping: &ValueMapping::default(),
+                    field: view,
+                    stream: View::empty(),
+                    cells: executor.view(&of_turned),
+                };
+                executor.clear(call.cells.first(cells::STATES))?;
+                view = enqueue_mapping::<T, _>(executor, &call)?;
+            }
+            let address = view.address() as u64;
             let read = |grid: &Grid, place: &ChunkBox| {
                 let mut elements = vec![T::ZERO; place.elements() as usize];
                 let from = device_box(address, grid, place, T::BYTES);
-                // SAFETY: the box is within the field, which is valid.
+                // SAFETY: the box is within the field or the mapped field, which are valid.
                 unsafe { executor.read_box(from, bytemuck::cast_slice_mut(&mut elements))? };
                 Ok(elements)
             };
-            chosen = Some(choose::choose(&quantizer, &candidates, read)?);
+            chosen = Some(choose::choose(&quantizer, &request, read)?.chosen);
             Ok(())
         })?;
-        let layout = chosen.ok_or(Error::NotChosen)?;
-        Ok(compressor.with_layout(layout))
+        Ok(compressor.with_chosen(chosen.ok_or(Error::NotChosen)?))
     }
 
     /// Enqueues the compression of the field in `input` to the start of `output`, which must have at least
@@ -246,7 +300,8 @@ impl Gpu {
         room: u64,
         workspace: &mut Workspace,
     ) -> Result<(), Error> {
-        let layout = compressor.layout_for(elements)?;
+        let mapping = compressor.value_mapping(T::DTYPE)?;
+        let layout = compressor.stream_layout(elements, T::DTYPE)?;
         let needed = compressor.max_compressed_len(elements, T::DTYPE)?;
         if room < needed {
             return Err(Error::OutputTooSmall {
@@ -255,23 +310,27 @@ impl Gpu {
                 unit: "bytes",
             });
         }
-        let cells = workspace.cells_for(stream, workspace_cells(&layout) - cells::STATES)?;
-        let job = CompressJob {
-            layout,
+        let states = workspace_cells(&layout) - cells::STATES;
+        let cells = workspace.cells_for(stream, states)?;
+        // SAFETY: by the contract of this function.
+        let field = unsafe { words("input", input, elements * T::BYTES as u64)? };
+        let call = Compression {
+            layout: &layout,
             bound: compressor.bound(),
-            // SAFETY: by the contract of this function.
-            input: unsafe { words("input", input, elements * T::BYTES as u64)? },
+            mapping: &mapping,
+            field,
             // SAFETY: by the contract of this function.
             stream: unsafe { words("output", output, room)? },
             cells,
         };
-        self.run(stream, |executor| enqueue_compress::<T, _>(executor, &job))
+        self.run(stream, |executor| enqueue_compress::<T, _>(executor, &call))
     }
 
     /// Enqueues the decompression of the stream at the start of `input` into `output`, whose length must be the number
     /// of elements of the field. Does not allocate, wait, or read the stream on the host, so the caller must give its
-    /// layout. [`Workspace::check`] and the fault cell on the device tell whether the stream has this layout and is
-    /// undamaged. A stream with updates is a fault, too: [`crate::compact`] makes a stream without updates.
+    /// layout: [`Compressor::stream_layout`] of the compressor that made it. [`Workspace::check`] and the fault cell on
+    /// the device tell whether the stream has this layout and is undamaged. A stream with updates is a fault, too, or with
+    /// records that are not of its mask or its axes: [`crate::compact`] makes a stream without updates.
     ///
     /// Both buffers must be aligned to 16 bytes.
     ///
@@ -283,15 +342,17 @@ impl Gpu {
         &self,
         stream: &Arc<CudaStream>,
         decompressor: &Decompressor,
-        layout: Layout,
+        layout: impl Into<StreamLayout>,
         input: &impl DevicePtr<u8>,
         output: &mut impl DevicePtrMut<T>,
         workspace: &mut Workspace,
     ) -> Result<(), Error> {
-        let elements = layout.extents.elements();
+        let layout = layout.into();
+        let extents = layout.layout.extents;
+        let elements = extents.elements();
         if output.len() as u64 != elements {
             return Err(Error::ExtentsMismatch {
-                extents: layout.extents.lengths().to_vec(),
+                extents: extents.lengths().to_vec(),
                 product: elements,
                 elements: output.len() as u64,
             });
@@ -322,7 +383,7 @@ impl Gpu {
         &self,
         stream: &Arc<CudaStream>,
         decompressor: &Decompressor,
-        layout: Layout,
+        layout: impl Into<StreamLayout>,
         input: &impl DevicePtr<u8>,
         part: &Part,
         output: &mut impl DevicePtrMut<T>,
@@ -365,14 +426,17 @@ impl Gpu {
         &self,
         stream: &Arc<CudaStream>,
         decompressor: &Decompressor,
-        layout: Layout,
+        layout: impl Into<StreamLayout>,
         input: (u64, u64),
         part: &Part,
         output: (u64, u64),
         workspace: &mut Workspace,
     ) -> Result<(), Error> {
-        let regions = part.regions(&layout)?;
-        let needed = regions.iter().map(|region| region.elements()).sum();
+        let layout = layout.into();
+        let elements = layout.layout.extents.elements();
+        let part = (*part != Part::Elements(0..elements)).then_some(part);
+        let wanted = Wanted::of(&layout, part)?;
+        let needed = wanted.elements();
         if output.1 < needed {
             return Err(Error::OutputTooSmall {
                 needed,
@@ -380,22 +444,22 @@ impl Gpu {
                 unit: "elements",
             });
         }
-        let is_part = needed < layout.extents.elements();
-        if layout.tiles().is_some() && is_part {
+        if layout.layout.tiles().is_some() && needed < elements {
             return Err(Error::PartOfTiles);
         }
-        let job = DecompressJob {
-            layout,
-            regions: &regions,
+        let states = cells_to_decompress(&layout) - cells::STATES;
+        let call = Decompression {
+            layout: &layout,
+            wanted: &wanted,
             verify: decompressor.verifies_checksums(),
             // SAFETY: by the contract of this function.
             stream: unsafe { words("input", input.0, input.1)? },
             // SAFETY: by the contract of this function.
             output: unsafe { words("output", output.0, needed * T::BYTES as u64)? },
-            cells: workspace.cells_for(stream, states_to_decompress(&layout))?,
+            cells: workspace.cells_for(stream, states)?,
         };
         self.run(stream, |executor| {
-            enqueue_decompress::<T, _>(executor, &job)
+            enqueue_decompress::<T, _>(executor, &call)
         })
     }
 
@@ -403,7 +467,8 @@ impl Gpu {
     ///
     /// # Errors
     ///
-    /// [`Error::Format`] if the header is damaged; [`Error::Cuda`].
+    /// [`Error::Format`] if the header is damaged; [`Error::ConvertedOnDevice`] if the stream holds other values than
+    /// `f32` and `f64`; [`Error::Cuda`].
     pub fn header(
         &self,
         stream: &Arc<CudaStream>,
@@ -414,7 +479,11 @@ impl Gpu {
         // SAFETY: the guard keeps the buffer valid.
         let view = unsafe { words("input", address, bytes.len() as u64)? };
         self.run(stream, |executor| executor.download(view, 0, &mut bytes))?;
-        Ok(Header::read(&bytes)?)
+        let header = Header::read(&bytes)?;
+        match header.value_type.is_coded_as_is() {
+            true => Ok(header),
+            false => Err(Error::ConvertedOnDevice(header.value_type)),
+        }
     }
 
     /// Enqueues a kernel that reads all words of `input`, and adds their sum modulo 2^32 to the lower half of the first

@@ -1,9 +1,11 @@
 //! The loss due to a damaged chunk: the positions in the field of its elements.
 
-use crate::part::Part;
+use crate::part::{Part, boxes_of_range, to_user, user_boxes};
 use ferrosz_codec::container::extents::Extents;
 use ferrosz_codec::container::grid::Grid;
+use ferrosz_codec::mapping::axes::Order;
 use ferrosz_codec::{FormatError, Shape};
+use std::ops::Range;
 
 /// A chunk that cannot be decoded, and the elements that are lost with it.
 #[derive(Debug, Clone, PartialEq)]
@@ -14,7 +16,7 @@ pub struct Damage {
     /// The fault of the chunk.
     pub cause: FormatError,
     /// The lost elements. No element is listed twice: an element that depends on two damaged chunks is listed with the
-    /// first.
+    /// first. Chunks of a mask are an exception: their elements may have been listed before.
     pub lost: Vec<Part>,
 }
 
@@ -47,43 +49,24 @@ impl GridBox {
         }
     }
 
-    /// The box as parts of a field with these extents.
+    /// The box as parts of the user's field, given the grid of the coded field, its extents, and the order of its axes.
     ///
-    /// A grid leaves out dimensions of length 1. The last two of the others are y and x, and z combines all dimensions
-    /// before them. So a range along z is one box for each row of the last dimension of z.
-    pub(crate) fn parts(&self, grid: &Grid, extents: &Extents) -> Vec<Part> {
-        let [z, y, x] = std::array::from_fn(|i| self.origin[i]..self.origin[i] + self.size[i]);
-        if grid.shape() == Shape::Line {
-            return vec![Part::Elements(x)];
-        }
-        let lengths = extents.lengths();
-        let axes: Vec<usize> = (0..lengths.len()).filter(|i| lengths[*i] != 1).collect();
-        // Planes and cubes have at least two dimensions.
-        let [leading @ .., y_axis, x_axis] = &axes[..] else {
-            return Vec::new();
-        };
-        let last = leading.last().map_or(1, |axis| lengths[*axis]);
-        let mut parts = Vec::new();
-        let mut at = z.start;
-        while at < z.end {
-            let end = z.end.min((at / last + 1) * last);
-            let mut ranges = vec![0..1; lengths.len()];
-            ranges[*y_axis] = y.clone();
-            ranges[*x_axis] = x.clone();
-            let mut rest = at / last;
-            for (i, axis) in leading.iter().rev().enumerate() {
-                ranges[*axis] = match i {
-                    0 => at % last..at % last + (end - at),
-                    _ => rest % lengths[*axis]..rest % lengths[*axis] + 1,
-                };
-                if i > 0 {
-                    rest /= lengths[*axis];
-                }
+    /// A dimension of the grid combines several axes, so a range along it is one or several boxes along these axes.
+    pub(crate) fn parts(&self, grid: &Grid, extents: &Extents, order: &Order) -> Vec<Part> {
+        let ranges: [Range<u64>; 3] =
+            std::array::from_fn(|i| self.origin[i]..self.origin[i] + self.size[i]);
+        let boxes = match (grid.shape(), ranges) {
+            (Shape::Line, [_, _, x]) if order.is_identity() => return vec![Part::Elements(x)],
+            (Shape::Line, [_, _, x]) => {
+                let coded = boxes_of_range(extents.lengths(), x);
+                coded
+                    .into_iter()
+                    .map(|coded| to_user(order, coded))
+                    .collect()
             }
-            parts.push(Part::Box(ranges));
-            at = end;
-        }
-        parts
+            (Shape::Plane | Shape::Cube, ranges) => user_boxes(extents, order, ranges),
+        };
+        boxes.into_iter().map(Part::Box).collect()
     }
 }
 
@@ -97,20 +80,25 @@ pub(crate) struct Lost {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cpu::mapping::axes::Turn;
+    use ferrosz_codec::mapping::axes::Axes;
 
     #[test]
     fn parts_are_the_elements_that_are_filled() {
-        for (shape, lengths) in [
-            (Shape::Line, &[300u64][..]),
-            (Shape::Plane, &[20, 15]),
-            (Shape::Plane, &[4, 1, 20, 15]),
-            (Shape::Cube, &[4, 5, 1, 6, 7]),
-            (Shape::Cube, &[2, 3, 4, 5, 6]),
+        for (shape, lengths, axes) in [
+            (Shape::Line, &[300u64][..], "x"),
+            (Shape::Line, &[30, 10], "x,y"),
+            (Shape::Plane, &[20, 15], "y,x"),
+            (Shape::Plane, &[20, 15], "x,y"),
+            (Shape::Plane, &[4, 1, 20, 15], "s,s,y,x"),
+            (Shape::Cube, &[4, 5, 1, 6, 7], "z,z,z,y,x"),
+            (Shape::Cube, &[2, 3, 4, 5, 6], "z,z,z,y,x"),
+            (Shape::Cube, &[2, 3, 4, 5, 6], "x,s,z,z,y"),
         ] {
-            // More dimensions than the format allows.
-            let Some(extents) = Extents::new(lengths) else {
-                continue;
-            };
+            let of_user = Extents::new(lengths).expect("extents");
+            let axes: Axes = axes.parse().expect("axes");
+            let order = axes.order();
+            let extents = axes.coded_extents(&of_user).expect("as many axes");
             let grid = Grid::new(shape, &extents);
             let [depth, height, width] = grid.lengths();
             let origin = [depth / 4, height / 3, width / 2];
@@ -118,8 +106,13 @@ mod tests {
             let lost = GridBox { origin, size };
             let mut field = vec![false; extents.elements() as usize];
             lost.fill(grid.lengths(), &mut field, true);
+            let mut of_user = field.clone();
+            if let Some(turn) = Turn::to_user(extents.lengths(), &order) {
+                turn.apply(&field, &mut of_user);
+            }
+            let field = of_user;
             let mut counts = vec![0; field.len()];
-            for part in lost.parts(&grid, &extents) {
+            for part in lost.parts(&grid, &extents, &order) {
                 for element in elements(&part, lengths) {
                     counts[element as usize] += 1;
                 }

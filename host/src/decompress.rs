@@ -2,15 +2,20 @@
 
 use crate::auto_device::{Direction, Workload};
 use crate::backend::Backend;
+use crate::cpu::mapping::conversion;
 use crate::cpu::{self, Version};
 use crate::device::Device;
 use crate::error::Error;
+use crate::gpu::mapping::decompress::Wanted;
 use crate::memory::try_zeroed;
-use crate::part::Part;
+use crate::part::{Part, Piece};
 use crate::stream::StreamRef;
+use crate::stream_layout::StreamLayout;
 use ferrosz_codec::container::header::Header;
+use ferrosz_codec::container::layout::Layout;
 use ferrosz_codec::container::region::Region;
-use ferrosz_codec::{Codec, Element, FormatError};
+use ferrosz_codec::mapping::axes::Order;
+use ferrosz_codec::{Codec, Element, FormatError, Shape, Value};
 use std::io::Read;
 use std::ops::Range;
 
@@ -68,13 +73,18 @@ impl Decompressor {
         self.verify
     }
 
+    /// The device of a batch in host memory, which is never [`Device::Auto`].
+    pub(crate) fn batch_device(&self) -> Device {
+        self.device.or_cpu()
+    }
+
     /// Decompresses a whole stream.
     ///
     /// # Errors
     ///
-    /// [`Error::Format`] if the stream is damaged, cut off, or not of `T`; [`Error::NoDevice`] and
+    /// [`Error::Format`] if the stream is damaged, cut off, or not of `V`; [`Error::NoDevice`] and
     /// [`Error::Cuda`] from a GPU.
-    pub fn decompress<T: Element>(&self, stream: &[u8]) -> Result<Vec<T>, Error> {
+    pub fn decompress<V: Value>(&self, stream: &[u8]) -> Result<Vec<V>, Error> {
         self.decompress_with_progress(stream, &|_| {})
     }
 
@@ -84,16 +94,15 @@ impl Decompressor {
     /// # Errors
     ///
     /// As [`Decompressor::decompress`].
-    pub fn decompress_with_progress<T: Element>(
+    pub fn decompress_with_progress<V: Value>(
         &self,
         stream: &[u8],
         progress: &(dyn Fn(u64) + Sync),
-    ) -> Result<Vec<T>, Error> {
-        let read = read::<T>(stream)?;
-        let mut values = try_zeroed::<T>(read.header.elements())?;
-        let whole = Region::whole(&read.header.grid());
-        self.run(stream, &read, &[whole], &mut values, progress)?;
-        Ok(values)
+    ) -> Result<Vec<V>, Error> {
+        let read = read::<V>(stream)?;
+        let mut coded = try_zeroed::<V::Coded>(read.header.elements())?;
+        self.run(stream, &read, None, &mut coded, progress)?;
+        conversion::to_values(&read.conversion, coded)
     }
 
     /// Reads a stream to its end and decompresses it.
@@ -101,7 +110,7 @@ impl Decompressor {
     /// # Errors
     ///
     /// [`Error::Io`] from the reader, and as [`Decompressor::decompress`].
-    pub fn decompress_from<T: Element>(&self, mut reader: impl Read) -> Result<Vec<T>, Error> {
+    pub fn decompress_from<V: Value>(&self, mut reader: impl Read) -> Result<Vec<V>, Error> {
         let mut stream = Vec::new();
         let read = reader.read_to_end(&mut stream);
         read.map_err(Error::io("read the stream"))?;
@@ -128,12 +137,8 @@ impl Decompressor {
     /// # Errors
     ///
     /// [`Error::OutputTooSmall`], and as [`Decompressor::decompress`]; the contents of `out` are then unspecified.
-    pub fn decompress_into<T: Element>(
-        &self,
-        stream: &[u8],
-        out: &mut [T],
-    ) -> Result<usize, Error> {
-        let read = read::<T>(stream)?;
+    pub fn decompress_into<V: Value>(&self, stream: &[u8], out: &mut [V]) -> Result<usize, Error> {
+        let read = read::<V>(stream)?;
         let elements = read.header.elements();
         let found = out.len() as u64;
         let out = usize::try_from(elements)
@@ -144,8 +149,9 @@ impl Decompressor {
                 found,
                 unit: "elements",
             })?;
-        let whole = Region::whole(&read.header.grid());
-        self.run(stream, &read, &[whole], out, &|_| {})?;
+        conversion::decode_to(&read.conversion, out, |coded| {
+            self.run(stream, &read, None, coded, &|_| {})
+        })?;
         Ok(out.len())
     }
 
@@ -154,17 +160,17 @@ impl Decompressor {
     /// # Errors
     ///
     /// [`Error::RangeOutside`], and as [`Decompressor::decompress`].
-    pub fn decompress_range<T: Element>(
+    pub fn decompress_range<V: Value>(
         &self,
         stream: &[u8],
         range: Range<u64>,
-    ) -> Result<Vec<T>, Error> {
+    ) -> Result<Vec<V>, Error> {
         self.decompress_part(stream, &Part::Elements(range))
     }
 
     /// Decompresses a part of a stream's field. Reads only chunks that hold some of it. For a codec of blocks a GPU
-    /// gets only these chunks; a part of a stream of tiles is decoded on the CPU, whatever the device. The values are
-    /// in the order of the part's elements.
+    /// gets only these chunks; a part of a stream of tiles is decoded on the CPU, whatever the device, and so is a part
+    /// whose elements are apart in the coded field. The values are in the order of the part's elements.
     ///
     /// ```
     /// # use ferrosz_host as ferrosz;
@@ -183,24 +189,27 @@ impl Decompressor {
     /// # Errors
     ///
     /// [`Error::RangeOutside`], [`Error::BoxOutside`], and as [`Decompressor::decompress`].
-    pub fn decompress_part<T: Element>(&self, stream: &[u8], part: &Part) -> Result<Vec<T>, Error> {
-        let read = read::<T>(stream)?;
-        let regions = part.regions(&read.header.layout())?;
-        let elements = regions.iter().map(|region| region.elements()).sum();
-        let mut values = try_zeroed::<T>(elements)?;
-        self.run(stream, &read, &regions, &mut values, &|_| {})?;
-        Ok(values)
+    pub fn decompress_part<V: Value>(&self, stream: &[u8], part: &Part) -> Result<Vec<V>, Error> {
+        let read = read::<V>(stream)?;
+        let pieces = part.pieces(&read.header.layout(), &read.order)?;
+        let elements = pieces.iter().map(Piece::elements).sum();
+        let mut coded = try_zeroed::<V::Coded>(elements)?;
+        self.run(stream, &read, Some(part), &mut coded, &|_| {})?;
+        conversion::to_values(&read.conversion, coded)
     }
 
-    /// Decompresses regions, one after the other into `values`.
+    /// Decodes the elements of a part, or of the whole field.
     fn run<T: Element>(
         &self,
         bytes: &[u8],
         stream: &StreamRef<'_>,
-        regions: &[Region],
+        part: Option<&Part>,
         values: &mut [T],
         progress: &(dyn Fn(u64) + Sync),
     ) -> Result<(), Error> {
+        let layout = stream.header.layout();
+        let pieces = pieces_of(&layout, &stream.order, part)?;
+        let regions: Vec<Region> = pieces.iter().flat_map(Piece::regions).collect();
         // The kernels of tiles decode whole fields only. On the CPU only the chunks of the part are decoded.
         let is_part = regions != [Region::whole(&stream.header.grid())];
         let codec = stream.header.codec;
@@ -209,18 +218,51 @@ impl Decompressor {
         } else {
             Backend::of(self.device, workload(codec, values.len(), T::BYTES))?
         };
-        match backend {
-            Backend::Cpu => {
-                self.run_on_cpu(Version::best(), stream, regions, values, progress)?;
-            }
-            Backend::Gpu(executor) => {
-                executor.decompress(bytes, stream, regions, self.verify, values)?;
+        let stream_layout = StreamLayout {
+            layout,
+            order: stream.order,
+            dtype: T::DTYPE,
+        };
+        match (backend, Wanted::of(&stream_layout, part)) {
+            (Backend::Gpu(executor), Ok(wanted)) => {
+                executor.decompress(bytes, stream, &wanted, self.verify, values)?;
                 progress(values.len() as u64);
+                Ok(())
             }
+            // Kernels do not gather the elements of a part that are apart.
+            (Backend::Gpu(_), Err(_)) | (Backend::Cpu, _) => {
+                in_order(&pieces, values, |decoded| {
+                    self.run_on_cpu(Version::best(), stream, &regions, decoded, progress)
+                })?;
+                self.take_back(stream, part, values)
+            }
+        }
+    }
+
+    /// Turns the decoded values of a part, or of the whole field, into elements.
+    fn take_back<T: Element>(
+        &self,
+        stream: &StreamRef<'_>,
+        part: Option<&Part>,
+        mut values: &mut [T],
+    ) -> Result<(), Error> {
+        if stream.header.classes == 0 && stream.mapping.back().is_identity() {
+            return Ok(());
+        }
+        // The layout whose chunks are the parts of the mask.
+        let layout = Layout::new(Codec::PLAIN, Shape::Cube, stream.header.extents);
+        for piece in pieces_of(&layout, &stream.order, part)? {
+            let (own, rest) = values.split_at_mut(piece.elements() as usize);
+            let mut coded = piece.gather(own).into_owned();
+            let regions: Vec<Region> = piece.regions().collect();
+            cpu::take_back(stream, &regions, self.verify, &mut coded)?;
+            piece.place(&coded, own);
+            values = rest;
         }
         Ok(())
     }
 
+    /// Decompresses regions, one after the other into `values`.
     fn run_on_cpu<T: Element>(
         &self,
         version: Version,
@@ -238,22 +280,52 @@ impl Decompressor {
     }
 
     /// The whole field or a part of it on the CPU, by a version of its code.
-    pub(crate) fn decompress_by<T: Element>(
+    pub(crate) fn decompress_by<V: Value>(
         &self,
         version: Version,
         stream: &[u8],
         part: Option<&Part>,
-    ) -> Result<Vec<T>, Error> {
-        let read = read::<T>(stream)?;
-        let regions = match part {
-            None => vec![Region::whole(&read.header.grid())],
-            Some(part) => part.regions(&read.header.layout())?,
-        };
-        let elements = regions.iter().map(|region| region.elements()).sum();
-        let mut values = try_zeroed::<T>(elements)?;
-        self.run_on_cpu(version, &read, &regions, &mut values, &|_| {})?;
-        Ok(values)
+    ) -> Result<Vec<V>, Error> {
+        let read = read::<V>(stream)?;
+        let pieces = pieces_of(&read.header.layout(), &read.order, part)?;
+        let regions: Vec<Region> = pieces.iter().flat_map(Piece::regions).collect();
+        let mut coded = try_zeroed::<V::Coded>(pieces.iter().map(Piece::elements).sum())?;
+        in_order(&pieces, &mut coded, |decoded| {
+            self.run_on_cpu(version, &read, &regions, decoded, &|_| {})
+        })?;
+        self.take_back(&read, part, &mut coded)?;
+        conversion::to_values(&read.conversion, coded)
     }
+}
+
+/// The pieces of a part, or of the whole field.
+fn pieces_of(layout: &Layout, order: &Order, part: Option<&Part>) -> Result<Vec<Piece>, Error> {
+    match part {
+        None => Ok(vec![Piece::of_field(layout, order)]),
+        Some(part) => part.pieces(layout, order),
+    }
+}
+
+/// Decodes the regions of pieces by `decode`, one behind the other, and puts their elements into the order of the
+/// pieces.
+fn in_order<T: Element>(
+    pieces: &[Piece],
+    mut values: &mut [T],
+    decode: impl FnOnce(&mut [T]) -> Result<(), Error>,
+) -> Result<(), Error> {
+    if pieces.iter().all(Piece::is_in_order) {
+        return decode(values);
+    }
+    let mut all = try_zeroed::<T>(values.len() as u64)?;
+    decode(&mut all)?;
+    let mut decoded = &all[..];
+    for piece in pieces {
+        let (own, behind) = decoded.split_at(piece.elements() as usize);
+        let (place, rest) = values.split_at_mut(own.len());
+        piece.place(own, place);
+        (decoded, values) = (behind, rest);
+    }
+    Ok(())
 }
 
 fn workload(codec: Codec, elements: usize, bytes: usize) -> Workload {
@@ -261,9 +333,9 @@ fn workload(codec: Codec, elements: usize, bytes: usize) -> Workload {
     Workload::new(Direction::Decompress, codec, field_bytes)
 }
 
-/// A whole stream of `T`.
-pub(crate) fn read<T: Element>(stream: &[u8]) -> Result<StreamRef<'_>, FormatError> {
+/// A whole stream of `V`.
+pub(crate) fn read<V: Value>(stream: &[u8]) -> Result<StreamRef<'_>, FormatError> {
     let read = StreamRef::read(stream)?;
-    read.header.quantizer::<T>()?;
+    read.header.check_values::<V>()?;
     Ok(read)
 }

@@ -20,6 +20,16 @@ pub enum Device {
     Emulator,
 }
 
+impl Device {
+    /// The device itself, or the CPU instead of [`Device::Auto`].
+    pub(crate) fn or_cpu(self) -> Self {
+        match self {
+            Self::Auto => Self::Cpu,
+            device => device,
+        }
+    }
+}
+
 impl fmt::Display for Device {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -1,6 +1,9 @@
 //! All errors of the library, with their causes.
 
-use ferrosz_codec::{BoundError, Codec, Dtype, FormatError};
+use crate::target::{Target, TargetKind};
+use ferrosz_codec::error::AxesError;
+use ferrosz_codec::mapping::axes::Axes;
+use ferrosz_codec::{BoundError, Codec, FormatError, ValueType};
 use thiserror::Error;
 
 /// An error of the library.
@@ -12,6 +15,22 @@ pub enum Error {
         "a part of a stream of tiles cannot be decoded in device memory; decode all of it, or the part on the host"
     )]
     PartOfTiles,
+    /// The elements of a part are not consecutive among those that the kernels decode.
+    #[error(
+        "this part of a field with these axes cannot be decoded in device memory; decode all of it, or the part on the host"
+    )]
+    ScatteredPart,
+    /// The roles of axes are not those of a field with these extents.
+    #[error("the axes {axes} are {} roles, but the array has the extents {extents:?}", axes.roles().len())]
+    AxesMismatch {
+        /// The given roles.
+        axes: Axes,
+        /// The field's extents.
+        extents: Vec<u64>,
+    },
+    /// The roles of axes cannot be used.
+    #[error(transparent)]
+    BadAxes(#[from] AxesError),
     /// A stream of tiles cannot be updated, as its statistics are those of its field.
     #[error(
         "a stream of tiles cannot be updated; compress the whole field again, with a codec of blocks (preset `fast`) if it is to be updated"
@@ -20,6 +39,24 @@ pub enum Error {
     /// The error bound cannot be used.
     #[error(transparent)]
     Bound(#[from] BoundError),
+    /// A target is not a number that a stream can have.
+    #[error("a target {kind} of {value} is not {needed}")]
+    BadTarget {
+        /// What was to be reached.
+        kind: TargetKind,
+        /// The number.
+        value: f64,
+        /// What the number must be.
+        needed: &'static str,
+    },
+    /// No error bound reaches the target.
+    #[error("{target} cannot be reached: the best is {best:.2}, however large the error bound")]
+    TargetNotReached {
+        /// The target.
+        target: Target,
+        /// The best figure of the streams that were tried.
+        best: f64,
+    },
     /// The stream cannot be read.
     #[error(transparent)]
     Format(#[from] FormatError),
@@ -72,6 +109,28 @@ pub enum Error {
         /// The number of values.
         found: u64,
     },
+    /// A field in device memory has elements of 32 or 64 bits.
+    #[error(
+        "the stream holds {0} values, and device memory takes f32 and f64 alone; decompress it to host memory, on any device"
+    )]
+    ConvertedOnDevice(ValueType),
+    /// A fill value is none of the values that the type has.
+    #[error("the fill value {fill:?} is no {value_type}, so that no element can have it")]
+    FillOfOtherType {
+        /// The fill value.
+        fill: f64,
+        /// The type of the field's values.
+        value_type: ValueType,
+    },
+    /// A mapping of values that only elements have.
+    #[error(
+        "a bound relative to each value, and zeros and signs that are kept, are for f32 and f64, not for {0}; give another \
+         bound, or convert the values first"
+    )]
+    MappingOfType(ValueType),
+    /// There are more fill values than a stream can have.
+    #[error("there are more than {0} fill values")]
+    TooManyFills(usize),
     /// No shape of blocks has so many dimensions.
     #[error("rank {0} does not exist: blocks and tiles have rank 1, 2 or 3")]
     BadRank(u8),
@@ -92,8 +151,24 @@ pub enum Error {
         /// The number of elements.
         elements: u64,
         /// Their type.
-        dtype: Dtype,
+        dtype: ValueType,
     },
+    /// A batch in device memory has more arrays than a launch has blocks.
+    #[error("{0} arrays are too many for a batch in device memory, which has 2147483647 at most")]
+    TooManyArrays(u64),
+    /// The lists of a batch have different lengths.
+    #[error("the list {argument} has {found} items, but the batch has {arrays} arrays")]
+    BatchLists {
+        /// The name of the list.
+        argument: &'static str,
+        /// Its items.
+        found: u64,
+        /// Arrays of the batch.
+        arrays: u64,
+    },
+    /// A batch in device memory cannot be compressed with these settings.
+    #[error("a batch in device memory cannot be compressed: {0}")]
+    BatchSettings(&'static str),
     /// Memory could not be allocated.
     #[error("no memory for {bytes} bytes")]
     OutOfMemory {

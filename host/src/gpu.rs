@@ -1,9 +1,11 @@
 //! Machines that run kernels, and the order of the kernels, which is the same for all machines.
 
+pub(crate) mod batch;
 pub(crate) mod blocks;
 #[cfg(feature = "cuda")]
 pub(crate) mod driver;
 pub(crate) mod executor;
 pub(crate) mod job;
+pub(crate) mod mapping;
 pub(crate) mod resolve;
 pub(crate) mod tiles;

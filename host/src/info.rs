@@ -1,35 +1,47 @@
 //! Information in a stream's header and chunk table, without decoding.
 
 use crate::error::Error;
-use crate::stream::table;
+use crate::stream::{conversion, mapping, order, table};
 use ferrosz_codec::container::chunk::Form;
 use ferrosz_codec::container::extents::Extents;
-use ferrosz_codec::container::header::Header;
+use ferrosz_codec::container::header::{HEADER_BYTES, Header};
 use ferrosz_codec::container::layout::{Family, Layout};
 use ferrosz_codec::container::table::{ENTRY_BYTES, Entry};
 use ferrosz_codec::container::tiles::FIRST_ENTRY;
+use ferrosz_codec::mapping::Scale;
+use ferrosz_codec::mapping::axes::Axes;
+use ferrosz_codec::mapping::conversion::Conversion;
+use ferrosz_codec::mapping::mask::Classes;
 use ferrosz_codec::shape::Shape;
 use ferrosz_codec::tile::{self, CHUNK_TILES};
-use ferrosz_codec::{Bound, Codec, Dtype};
+use ferrosz_codec::with_value;
+use ferrosz_codec::{Bound, Codec, Element, Value, ValueType};
 
 /// The properties of a stream in its header and chunk table.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Info {
-    /// Element type.
-    pub dtype: Dtype,
+    /// Type of the field's values.
+    pub dtype: ValueType,
     /// Codec.
     pub codec: Codec,
     /// Dimensions of a coding block or tile.
     pub rank: u8,
-    /// Extents, slowest dimension first.
+    /// Extents in the user's order, slowest dimension first.
     pub extents: Vec<u64>,
+    /// Which axes are coded together, and which are axes of slices.
+    pub axes: Axes,
+    /// Whether axes have other roles or another order than the default.
+    has_roles: bool,
     /// Number of elements.
     pub elements: u64,
     /// The error bound as the user gave it.
     pub bound: Bound,
-    /// The absolute error that follows from it; 0 is lossless.
+    /// The absolute error that follows from it; 0 is lossless. With [`BoundMode::Pwrel`](crate::BoundMode::Pwrel) there
+    /// is none, unless the stream is lossless: infinity.
     pub absolute_error: f64,
+    /// Whether the signs of all values come back, by a class of the mask.
+    pub keeps_signs: bool,
     /// Elements in a full chunk.
     pub chunk_elements: u64,
     /// A full chunk's extents, slowest dimension first, in the dimensions longer than 1. If a chunk is
@@ -39,6 +51,13 @@ pub struct Info {
     pub chunk_tiles: Option<u32>,
     /// Number of chunks, including those of a coarse field of anchors.
     pub chunks: u64,
+    /// The fill values of the mask, as `f64`; none without a mask. If there are some, the quiet NaN is among them. Kept
+    /// zeros are not.
+    pub fills: Vec<f64>,
+    /// Whether zeros of both signs come back, by classes of the mask.
+    pub keeps_zeros: bool,
+    /// Bytes of the mask: its record, its entries in the chunk table, and its chunks.
+    pub mask_bytes: u64,
     /// Bytes of updates, which are chunks that replaced others.
     pub update_bytes: u64,
     /// Bytes of the whole stream.
@@ -66,6 +85,16 @@ pub struct ChunkForms {
 }
 
 impl Info {
+    /// Whether axes have other roles or another order than those that a codec takes by default.
+    pub fn has_roles(&self) -> bool {
+        self.has_roles
+    }
+
+    /// Whether every value comes back bit for bit.
+    pub fn is_lossless(&self) -> bool {
+        self.absolute_error == 0.0
+    }
+
     /// Field bytes over stream bytes.
     pub fn ratio(&self) -> f64 {
         self.field_bytes as f64 / self.stream_bytes as f64
@@ -98,26 +127,61 @@ impl Info {
 pub fn info(stream: &[u8]) -> Result<Info, Error> {
     let header = Header::read(stream)?;
     let entries = table(&header, stream)?;
+    let (of_field, of_mask) = entries.split_at(header.layout().field_entries() as usize);
+    let order = order(&header, stream)?;
     let chunks = match header.codec.tiles() {
-        Some(_) => entries.get(FIRST_ENTRY as usize..).unwrap_or_default(),
-        None => entries,
+        Some(_) => of_field.get(FIRST_ENTRY as usize..).unwrap_or_default(),
+        None => of_field,
     };
+    let records = &stream[HEADER_BYTES..header.table_start() as usize];
+    let mapping = mapping(&header, records)?;
+    let conversion = conversion(&header, records)?;
+    let (fills, keeps_zeros) = fills(&conversion, &mapping.classes);
     Ok(Info {
-        dtype: header.dtype,
+        dtype: header.value_type,
         codec: header.codec,
         rank: header.shape.rank(),
-        extents: header.extents.lengths().to_vec(),
+        extents: order.user_extents(&header.extents).lengths().to_vec(),
+        axes: Axes::of(&header.layout(), &order),
+        has_roles: !(order.is_identity() && header.extents.roles().is_default()),
         elements: header.elements(),
         bound: header.bound,
-        absolute_error: header.absolute_error(),
+        absolute_error: match mapping.scale {
+            Scale::Linear => conversion
+                .absolute_error()
+                .unwrap_or(header.absolute_error()),
+            Scale::Logarithm => f64::INFINITY,
+        },
+        keeps_signs: mapping.classes.has_signs(),
         chunk_elements: u64::from(header.layout().chunk_elements()),
         chunk_extents: chunk_extents(&header),
         chunk_tiles: header.codec.tiles().map(|_| CHUNK_TILES),
         chunks: chunks.len() as u64,
+        fills,
+        keeps_zeros,
+        mask_bytes: mask_bytes(&header, of_mask),
         update_bytes: header.update_bytes,
         stream_bytes: header.stream_bytes(),
-        field_bytes: header.elements() * header.dtype.bytes() as u64,
+        field_bytes: header.elements() * header.value_type.bytes() as u64,
         forms: count_forms(chunks),
+    })
+}
+
+/// The fill values of a mask, and whether zeros are kept. Types without NaN have no hole.
+fn fills(conversion: &Conversion, classes: &Classes) -> (Vec<f64>, bool) {
+    with_value!(conversion.value_type(), V => {
+        let mut elements: Vec<<V as Value>::Coded> = Vec::new();
+        elements.extend(classes.fills().iter().map(|bits| <V as Value>::Coded::from_bits64(*bits)));
+        let zeros = [0, <V as Value>::Coded::SIGN_BIT];
+        let keeps_zeros = zeros.iter().all(|zero| classes.fills().contains(zero));
+        if keeps_zeros {
+            elements.retain(|element| !zeros.contains(&element.to_bits64()));
+        }
+        // The hole has a class wherever something is missing.
+        let is_only = keeps_zeros && elements.len() == 1;
+        elements.retain(|element| !(element.is_hole() && (is_only || V::TYPE.is_integer())));
+        let values = elements.into_iter().map(|element| conversion.to_value::<V>(element).to_number());
+        (values.collect(), keeps_zeros)
     })
 }
 
@@ -133,6 +197,13 @@ fn chunk_extents(header: &Header) -> Vec<u64> {
         .take_while(|extent| **extent == 1)
         .count();
     extents[leading..].to_vec()
+}
+
+/// The bytes of a mask with these entries.
+fn mask_bytes(header: &Header, entries: &[[u8; ENTRY_BYTES]]) -> u64 {
+    let chunks = entries.iter().map(|entry| Entry::from_bytes(entry).bytes);
+    let table = (entries.len() * ENTRY_BYTES) as u64;
+    Classes::record_bytes(header.classes) + table + chunks.sum::<u64>()
 }
 
 fn count_forms(table: &[[u8; ENTRY_BYTES]]) -> ChunkForms {
@@ -152,9 +223,13 @@ fn count_forms(table: &[[u8; ENTRY_BYTES]]) -> ChunkForms {
 }
 
 /// A strict upper bound on the bytes of the stream of `elements` elements, coded in blocks of rank 1, whatever their
-/// values: 0.05 % and 188 bytes over the field. Saturates if it exceeds a `u64`. For other ranks see
+/// values: 0.05 % and 188 bytes over a field of `f32` or `f64`. Other types have twice the bytes of the field, and 32 bytes
+/// more. Saturates if it exceeds a `u64`. For other ranks see
 /// [`Compressor::max_compressed_len`](crate::Compressor::max_compressed_len).
-pub fn max_compressed_len(elements: u64, dtype: Dtype) -> u64 {
+pub fn max_compressed_len(elements: u64, value_type: impl Into<ValueType>) -> u64 {
+    let value_type = value_type.into();
     let layout = Layout::new(Codec::PLAIN, Shape::Line, Extents::line(elements));
-    layout.max_stream_bytes(dtype).unwrap_or(u64::MAX)
+    let most = layout.max_stream_bytes(value_type.coded());
+    let of_conversion = Conversion::record_bytes(value_type);
+    most.map_or(u64::MAX, |most| most.saturating_add(of_conversion))
 }

@@ -13,6 +13,7 @@
 
 mod auto_device;
 mod backend;
+mod batch;
 mod choose;
 mod compress;
 #[doc(hidden)]
@@ -23,15 +24,20 @@ mod damage;
 mod decompress;
 mod device;
 mod error;
+mod fill;
 mod gpu;
 mod info;
 mod length;
 mod memory;
+mod outlying;
 mod part;
 mod preset;
 mod salvage;
 mod sample;
+mod search;
 mod stream;
+mod stream_layout;
+mod target;
 mod update;
 
 pub use compress::Compressor;
@@ -41,20 +47,35 @@ pub use device::Device;
 pub use error::Error;
 pub use ferrosz_codec::container::extents::Extents;
 pub use ferrosz_codec::container::layout::Layout;
+pub use ferrosz_codec::container::roles::Role;
+pub use ferrosz_codec::error::AxesError;
+pub use ferrosz_codec::mapping::axes::Axes;
 pub use ferrosz_codec::pipeline::{TileCodec, TileCoder, TilePredictor, UnknownCodecName};
 pub use ferrosz_codec::predict::interp::geometry::Geometry;
-pub use ferrosz_codec::{Bound, BoundError, BoundMode, Codec, Dtype, Element, FormatError, Shape};
+pub use ferrosz_codec::value::{Bf16, F16};
+pub use ferrosz_codec::{
+    Bound, BoundError, BoundMode, Codec, Dtype, Element, FormatError, Shape, Value, ValueType,
+};
+pub use fill::Fill;
 pub use info::{ChunkForms, Info, info, max_compressed_len};
 pub use length::Length;
 pub use part::Part;
 pub use preset::{Choice, Preset};
+pub use search::Found;
+pub use stream_layout::StreamLayout;
+pub use target::{Figures, Target, TargetKind};
 pub use update::{Update, compact};
 
 /// The versions of the CPU's code, for tests and measurements.
 #[doc(hidden)]
 pub mod versions {
+    use crate::compress::{Heading, in_order};
     pub use crate::cpu::Version;
-    use crate::{Bound, Decompressor, Element, Error, Layout, Part, cpu};
+    use crate::{
+        Bound, Compressor, Decompressor, Device, Element, Error, Layout, Part, Value, cpu,
+    };
+    use ferrosz_codec::mapping::ValueMapping;
+    use ferrosz_codec::mapping::axes::Order;
 
     /// As [`crate::Compressor::compress`] on the CPU, with this version.
     ///
@@ -67,8 +88,54 @@ pub mod versions {
         bound: Bound,
         field: &[T],
     ) -> Result<Vec<u8>, Error> {
+        let order = Order::identity(layout.extents.lengths().len());
+        compress_in_order(
+            version,
+            layout,
+            &order,
+            bound,
+            &ValueMapping::default(),
+            field,
+        )
+    }
+
+    /// As [`crate::Compressor::compress`] on the CPU, with this version.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`crate::Compressor`] without a GPU.
+    pub fn compress_values<V: Value>(
+        version: Version,
+        compressor: Compressor,
+        field: &[V],
+    ) -> Result<Vec<u8>, Error> {
+        compressor.device(Device::Cpu).compress_by(version, field)
+    }
+
+    /// As [`compress`], of a field whose axes get this order, with this mapping of its values; the layout has as many
+    /// classes.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`].
+    pub fn compress_in_order<T: Element>(
+        version: Version,
+        layout: Layout,
+        order: &Order,
+        bound: Bound,
+        mapping: &ValueMapping,
+        field: &[T],
+    ) -> Result<Vec<u8>, Error> {
         let mut stream = Vec::new();
-        cpu::compress(version, layout, bound, field, &mut stream, &|_| {})?;
+        let heading = Heading::plain::<T>(bound);
+        in_order(
+            &layout,
+            order,
+            &heading,
+            field,
+            &mut stream,
+            |coded, sink| cpu::compress(version, layout, bound, mapping, coded, sink, &|_| {}),
+        )?;
         Ok(stream)
     }
 
@@ -77,12 +144,12 @@ pub mod versions {
     /// # Errors
     ///
     /// The errors of [`crate::Decompressor`] without a GPU.
-    pub fn decompress<T: Element>(
+    pub fn decompress<V: Value>(
         version: Version,
         stream: &[u8],
         part: Option<&Part>,
         verify: bool,
-    ) -> Result<Vec<T>, Error> {
+    ) -> Result<Vec<V>, Error> {
         let decompressor = Decompressor::new().verify_checksums(verify);
         decompressor.decompress_by(version, stream, part)
     }
@@ -104,6 +171,7 @@ pub mod internals {
     pub use crate::gpu::tiles::workspace::Sections;
     pub use crate::length::extents;
     pub use crate::memory::try_zeroed;
+    pub use crate::outlying::{Outlying, find as find_outlying};
 }
 
 /// The definition of the bytes, for the tests and tools of ferrosz. It may change in any release.

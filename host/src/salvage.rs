@@ -1,6 +1,9 @@
 //! Damaged streams: finds the damaged chunks, and decodes the others.
 
 use crate::cpu::blocks::ChunkDecoder;
+use crate::cpu::mapping::axes::Turn;
+use crate::cpu::mapping::conversion;
+use crate::cpu::mapping::mask::{MaskDecoder, decode_values};
 use crate::cpu::tiles;
 use crate::cpu::{Progress, Version};
 use crate::damage::{Damage, GridBox, Lost};
@@ -9,13 +12,14 @@ use crate::error::Error;
 use crate::memory::try_zeroed;
 use crate::stream::StreamRef;
 use bytemuck::cast_slice_mut;
+use ferrosz_codec::container::grid::Grid;
 use ferrosz_codec::container::layout::Family;
 use ferrosz_codec::container::region::Region;
 use ferrosz_codec::with_element;
-use ferrosz_codec::{Element, FormatError};
+use ferrosz_codec::{Element, FormatError, Value};
 
 impl Decompressor {
-    /// Decompresses the undamaged parts of a stream. Lost elements are NaN, and the damaged chunks are listed in the
+    /// Decompresses the undamaged parts of a stream. Lost elements are NaN, or 0 in integer types, and the damaged chunks are listed in the
     /// order of their numbers. In a stream of interpolation, elements that depend on a damaged chunk are lost, too. The
     /// end of the stream may be missing. Runs on the CPU, whatever this decompressor's device.
     ///
@@ -35,9 +39,9 @@ impl Decompressor {
     ///
     /// # Errors
     ///
-    /// [`Error::Format`] if nothing can be decoded: the header is damaged, the stream is not of `T`, its updates are
+    /// [`Error::Format`] if nothing can be decoded: the header is damaged, the stream is not of `V`, its updates are
     /// damaged or cut off, or the prologue of a stream of tiles is damaged. [`Error::OutOfMemory`].
-    pub fn salvage<T: Element>(&self, stream: &[u8]) -> Result<(Vec<T>, Vec<Damage>), Error> {
+    pub fn salvage<V: Value>(&self, stream: &[u8]) -> Result<(Vec<V>, Vec<Damage>), Error> {
         self.salvage_with_progress(stream, &|_| {})
     }
 
@@ -47,25 +51,43 @@ impl Decompressor {
     /// # Errors
     ///
     /// As [`Decompressor::salvage`].
-    pub fn salvage_with_progress<T: Element>(
+    pub fn salvage_with_progress<V: Value>(
         &self,
         stream: &[u8],
         progress: &(dyn Fn(u64) + Sync),
-    ) -> Result<(Vec<T>, Vec<Damage>), Error> {
+    ) -> Result<(Vec<V>, Vec<Damage>), Error> {
         let stream = StreamRef::read_remains(stream)?;
-        stream.header.quantizer::<T>()?;
+        stream.header.check_values::<V>()?;
+        let (coded, lost) = self.salvage_coded(&stream, progress)?;
+        let values = conversion::to_values(&stream.conversion, coded)?;
+        Ok((values, damages(&stream, lost)))
+    }
+
+    /// The elements of a stream, in the order of the user's axes, and what is lost of them.
+    fn salvage_coded<T: Element>(
+        &self,
+        stream: &StreamRef<'_>,
+        progress: &(dyn Fn(u64) + Sync),
+    ) -> Result<(Vec<T>, Vec<Lost>), Error> {
         let mut values = try_zeroed::<T>(stream.header.elements())?;
         let verify = self.verifies_checksums();
         // A static; see `cpu::compress`.
         let lost = with_element!(T::DTYPE, E => {
             static SALVAGE: Salvage<E> = salvage_of::<E>;
-            SALVAGE(&stream, verify, cast_slice_mut(&mut values), progress)
+            SALVAGE(stream, verify, cast_slice_mut(&mut values), progress)
         })?;
-        let lengths = stream.header.grid().lengths();
-        for position in lost.iter().flat_map(|lost| &lost.positions) {
-            position.fill(lengths, &mut values, T::NAN);
+        for lost in &lost {
+            let lengths = grid_of(stream, lost.chunk).lengths();
+            for position in &lost.positions {
+                position.fill(lengths, &mut values, T::NAN);
+            }
         }
-        Ok((values, damages(&stream, lost)))
+        if let Some(turn) = Turn::to_user(stream.header.extents.lengths(), &stream.order) {
+            let mut of_user = try_zeroed::<T>(values.len() as u64)?;
+            turn.apply(&values, &mut of_user);
+            values = of_user;
+        }
+        Ok((values, lost))
     }
 
     /// Decodes every chunk of a stream without output; returns the damaged chunks, in the order of their numbers; none
@@ -112,13 +134,17 @@ impl Decompressor {
         progress: &(dyn Fn(u64) + Sync),
     ) -> Result<Vec<Lost>, Error> {
         let verify = self.verifies_checksums();
-        match stream.header.layout().family() {
+        let mut lost = match stream.header.layout().family() {
             Family::Blocks(layout) => {
                 let decoder = ChunkDecoder::<T>::new(Version::best(), stream, layout, verify)?;
-                Ok(lost_chunks(stream, decoder.check(progress)))
+                lost_chunks(stream, decoder.check(progress))
             }
-            Family::Tiles(layout) => tiles::check::<T>(stream, &layout, verify, progress),
+            Family::Tiles(layout) => tiles::check::<T>(stream, &layout, verify, progress)?,
+        };
+        if let Some(mask) = MaskDecoder::new(stream, verify) {
+            lost.extend(lost_of_mask(&mask, mask.check()));
         }
+        Ok(lost)
     }
 }
 
@@ -132,13 +158,45 @@ fn salvage_of<T: Element>(
     values: &mut [T],
     progress: Progress<'_>,
 ) -> Result<Vec<Lost>, Error> {
-    match stream.header.layout().family() {
+    let mut lost = match stream.header.layout().family() {
         Family::Blocks(layout) => {
             let decoder = ChunkDecoder::<T>::new(Version::best(), stream, layout, verify)?;
             let faults = decoder.faults(&Region::whole(&layout.grid), values, progress);
-            Ok(lost_chunks(stream, faults))
+            lost_chunks(stream, faults)
         }
-        Family::Tiles(layout) => tiles::salvage(stream, &layout, verify, values, progress),
+        Family::Tiles(layout) => tiles::salvage(stream, &layout, verify, values, progress)?,
+    };
+    decode_values(&stream.mapping, values);
+    if let Some(mask) = MaskDecoder::new(stream, verify) {
+        let faults = mask.lay_over(&Region::whole(mask.grid()), values);
+        lost.extend(lost_of_mask(&mask, faults));
+    }
+    Ok(lost)
+}
+
+/// The positions of faulty chunks of a mask: whether they are missing is not known.
+fn lost_of_mask(mask: &MaskDecoder<'_>, faults: Vec<(u64, FormatError)>) -> Vec<Lost> {
+    let lost = faults.into_iter().map(|(chunk, cause)| {
+        let boxes = mask.boxes_of(chunk).unwrap_or_default();
+        let positions = boxes.iter().map(|part| GridBox {
+            origin: part.origin,
+            size: part.extents.map(u64::from),
+        });
+        Lost {
+            chunk,
+            cause,
+            positions: positions.collect(),
+        }
+    });
+    lost.collect()
+}
+
+/// The grid in whose dimensions the positions of a chunk are.
+fn grid_of(stream: &StreamRef<'_>, chunk: u64) -> Grid {
+    let layout = stream.header.layout();
+    match layout.mask() {
+        Some(mask) if chunk >= layout.field_entries() => mask.grid,
+        _ => layout.grid(),
     }
 }
 
@@ -158,13 +216,16 @@ fn lost_chunks(stream: &StreamRef<'_>, faults: Vec<(u64, FormatError)>) -> Vec<L
 }
 
 fn damages(stream: &StreamRef<'_>, lost: Vec<Lost>) -> Vec<Damage> {
-    let (grid, extents) = (stream.header.grid(), stream.header.extents);
-    let damages = lost.into_iter().map(|lost| Damage {
-        chunk: lost.chunk,
-        cause: lost.cause,
-        lost: (lost.positions.iter())
-            .flat_map(|position| position.parts(&grid, &extents))
-            .collect(),
+    let extents = stream.header.extents;
+    let damages = lost.into_iter().map(|lost| {
+        let grid = grid_of(stream, lost.chunk);
+        Damage {
+            chunk: lost.chunk,
+            cause: lost.cause,
+            lost: (lost.positions.iter())
+                .flat_map(|position| position.parts(&grid, &extents, &stream.order))
+                .collect(),
+        }
     });
     damages.collect()
 }

@@ -4,6 +4,7 @@ use crate::error::Error;
 use crate::memory;
 use ferrosz_codec::FormatError;
 use ferrosz_codec::container::checksum::checksum;
+use ferrosz_codec::container::chunk::Form;
 use ferrosz_codec::container::header::{HEADER_BYTES, Header};
 use ferrosz_codec::container::identity::Identity;
 use ferrosz_codec::container::record;
@@ -11,12 +12,22 @@ use ferrosz_codec::container::table::{ENTRY_BYTES, Entry};
 use ferrosz_codec::container::tiles::prologue_bytes;
 use ferrosz_codec::container::update::{Replacements, Tail};
 use ferrosz_codec::error::ChunkFault;
+use ferrosz_codec::mapping::ValueMapping;
+use ferrosz_codec::mapping::axes::Order;
+use ferrosz_codec::mapping::conversion::Conversion;
+use ferrosz_codec::mapping::mask::Classes;
 
 /// A complete stream.
 pub(crate) struct StreamRef<'a> {
     pub(crate) header: Header,
+    /// The order of the coded field's axes.
+    pub(crate) order: Order,
     identity: Identity,
     pub(crate) records: &'a [u8],
+    /// The classes of the mask, and the scale.
+    pub(crate) mapping: ValueMapping,
+    /// The conversion of values.
+    pub(crate) conversion: Conversion,
     table: &'a [[u8; ENTRY_BYTES]],
     payload: &'a [u8],
     updates: &'a [u8],
@@ -45,11 +56,16 @@ impl<'a> StreamRef<'a> {
         }
         let (bytes, updates) = bytes.split_at(header.payload_end() as usize);
         let (bytes, payload) = bytes.split_at(header.payload_start() as usize);
+        let table = table(&header, bytes)?;
+        let records = &bytes[HEADER_BYTES..header.table_start() as usize];
         Ok(Self {
             header,
+            order: Order::of_records(records, &header.extents)?,
             identity: header.identity(),
-            records: &bytes[HEADER_BYTES..header.table_start() as usize],
-            table: table(&header, bytes)?,
+            records,
+            mapping: mapping(&header, records)?,
+            conversion: conversion(&header, records)?,
+            table,
             payload,
             updates,
             replacements: Replacements::read(updates, &header)?,
@@ -75,8 +91,11 @@ impl<'a> StreamRef<'a> {
         record::check(records, header.record_sum)?;
         Ok(Self {
             header,
+            order: Order::of_records(records, &header.extents)?,
             identity: header.identity(),
             records,
+            mapping: mapping(&header, records)?,
+            conversion: conversion(&header, records)?,
             table: part(header.table_start(), header.payload_start())
                 .as_chunks()
                 .0,
@@ -120,8 +139,9 @@ impl<'a> StreamRef<'a> {
     }
 
     /// A stream without updates, with this header except for the length of its payload, and with these records. It has
-    /// the bytes of the chunks whose numbers `numbers` gives in ascending order, and of no other chunks. Checksums are
-    /// not checked: the checksum of a damaged chunk stays wrong.
+    /// the bytes of the chunks whose numbers `numbers` gives in ascending order, and of no other chunks of this stream.
+    /// `more` are chunks whose entries lie behind those of this stream. Checksums are not checked: the checksum of a
+    /// damaged chunk stays wrong.
     ///
     /// # Errors
     ///
@@ -131,8 +151,9 @@ impl<'a> StreamRef<'a> {
         header: Header,
         records: &[u8],
         numbers: impl Iterator<Item = u64> + Clone,
+        more: &[(Form, Vec<u8>)],
     ) -> Result<Vec<u8>, Error> {
-        let mut payload_bytes = 0;
+        let mut payload_bytes = more.iter().map(|(_, bytes)| bytes.len() as u64).sum();
         for number in numbers.clone() {
             payload_bytes += self.chunk(number)?.bytes.len() as u64;
         }
@@ -161,8 +182,36 @@ impl<'a> StreamRef<'a> {
             stream[at..at + ENTRY_BYTES].copy_from_slice(&entry.to_bytes());
             stream.extend_from_slice(bytes);
         }
+        for (number, (form, bytes)) in (self.header.chunks()..).zip(more) {
+            let sum = checksum(identity.seed(number, form.id()), bytes);
+            let start = stream.len() as u64 - payload;
+            let entry = Entry::new(start, bytes.len() as u64, *form, sum);
+            let at = (table + number * ENTRY_BYTES as u64) as usize;
+            stream[at..at + ENTRY_BYTES].copy_from_slice(&entry.to_bytes());
+            stream.extend_from_slice(bytes);
+        }
         Ok(stream)
     }
+}
+
+/// The conversion of a stream with this header and these records.
+pub(crate) fn conversion(header: &Header, records: &[u8]) -> Result<Conversion, FormatError> {
+    Conversion::from_records(records, header.value_type, header.conversion)
+}
+
+/// The order of the axes of a stream whose header this is; the payload may be missing.
+pub(crate) fn order(header: &Header, stream: &[u8]) -> Result<Order, FormatError> {
+    let start = usize::try_from(header.table_start()).ok();
+    let records = start.and_then(|start| stream.get(HEADER_BYTES..start));
+    Order::of_records(records.unwrap_or_default(), &header.extents)
+}
+
+/// The mapping of the values of a stream with this header and these records.
+pub(crate) fn mapping(header: &Header, records: &[u8]) -> Result<ValueMapping, FormatError> {
+    Ok(ValueMapping {
+        classes: Classes::from_records(records, header.classes, header.dtype)?,
+        scale: header.scale(),
+    })
 }
 
 /// The chunk table's entries as bytes. The records before it must have been checked; the payload may be missing.

@@ -3,20 +3,24 @@
 use crate::cpu::Version;
 use crate::cpu::blocks::ChunkDecoder;
 use crate::cpu::code::fixed_length::{IMAGE_BYTES, Source};
+use crate::cpu::mapping::conversion;
+use crate::cpu::mapping::mask::{MaskDecoder, coded_values, decode_values, fill_chunk};
+use crate::decompress::read;
 use crate::error::Error;
-use crate::part::Part;
+use crate::part::{Part, Piece};
 use crate::stream::{StoredChunk, StreamRef};
 use ferrosz_codec::container::checksum::checksum;
 use ferrosz_codec::container::chunk::Form;
-use ferrosz_codec::container::grid::Grid;
+use ferrosz_codec::container::grid::{ChunkBox, Grid};
 use ferrosz_codec::container::header::{HEADER_BYTES, Header};
-use ferrosz_codec::container::layout::{BlockLayout, Family};
+use ferrosz_codec::container::layout::{BlockLayout, Family, Layout};
 use ferrosz_codec::container::region::Region;
-use ferrosz_codec::container::update::to_bytes;
+use ferrosz_codec::container::table::CHUNK_ALIGNMENT;
+use ferrosz_codec::container::update::{NewChunk, to_bytes};
 use ferrosz_codec::with_element;
-use ferrosz_codec::{Bound, Element, FormatError};
-use std::collections::BTreeMap;
+use ferrosz_codec::{Bound, Codec, Element, FormatError, Shape, Value};
 use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom, Write};
 
@@ -37,7 +41,11 @@ pub struct Update {
 }
 
 /// [`Update::of`] values of an element type.
-type Replace<T> = fn(&[u8], &Part, &[T]) -> Result<Update, Error>;
+type Replace<T> = fn(&StreamRef<'_>, &Part, &[T], IsTight<'_, T>) -> Result<Update, Error>;
+
+/// Whether an element stands for a value that the quantiser's error may move beyond the bound. The chunks of such elements
+/// are stored raw.
+type IsTight<'a, T> = &'a dyn Fn(T) -> bool;
 
 impl Update {
     /// The update that replaces a part of a stream's field by `values`, in the order of the part's elements. Only
@@ -62,16 +70,30 @@ impl Update {
     /// [`Error::UpdateOfTiles`] for codecs of tiles, [`Error::Format`] if the stream or a touched chunk is damaged,
     /// [`Error::RangeOutside`], [`Error::BoxOutside`], and [`Error::PartMismatch`] if the number of `values` is not the
     /// number of the part's elements.
-    pub fn new<T: Element>(stream: &[u8], part: &Part, values: &[T]) -> Result<Self, Error> {
+    pub fn new<V: Value>(stream: &[u8], part: &Part, values: &[V]) -> Result<Self, Error> {
+        let stream = read::<V>(stream)?;
+        let conversion = &stream.conversion;
+        let error = stream.header.quantizer::<V::Coded>()?.error();
+        let is_tight = |element| {
+            let value = conversion.to_value::<V>(element);
+            let is_value = conversion.to_coded(value).to_bits64() == element.to_bits64();
+            is_value && !conversion.has_room(value, error)
+        };
+        let coded = conversion::to_coded(conversion, values)?;
         // A static; see `cpu::compress`.
-        with_element!(T::DTYPE, E => {
+        with_element!(V::Coded::DTYPE, E => {
             static UPDATE: Replace<E> = Update::of::<E>;
-            UPDATE(stream, part, bytemuck::cast_slice(values))
+            let is_tight = |element: E| is_tight(<V::Coded as Element>::from_bits64(element.to_bits64()));
+            UPDATE(&stream, part, bytemuck::cast_slice(&coded), &is_tight)
         })
     }
 
-    fn of<T: Element>(stream: &[u8], part: &Part, values: &[T]) -> Result<Self, Error> {
-        let stream = &StreamRef::read(stream)?;
+    fn of<T: Element>(
+        stream: &StreamRef<'_>,
+        part: &Part,
+        values: &[T],
+        is_tight: IsTight<'_, T>,
+    ) -> Result<Self, Error> {
         let header = stream.header;
         let Family::Blocks(layout) = header.layout().family() else {
             return Err(Error::UpdateOfTiles);
@@ -81,9 +103,11 @@ impl Update {
         let mut recoded = Vec::new();
         let mut image = vec![0; IMAGE_BYTES];
         for (number, elements) in &chunks {
-            let (form, bytes, sum) = encode_alone(&decoder, *number, elements, &mut image);
+            let (form, bytes, sum) =
+                encode_alone(&decoder, *number, elements, is_tight, &mut image)?;
             recoded.push((*number, form, sum, image[..bytes].to_vec()));
         }
+        recoded.extend(changed_mask(stream, part, values)?);
         let appended = if recoded.is_empty() {
             Vec::new()
         } else {
@@ -127,14 +151,67 @@ impl Update {
     }
 }
 
+/// The chunks of the mask that a part touches, recoded.
+fn changed_mask<T: Element>(
+    stream: &StreamRef<'_>,
+    part: &Part,
+    values: &[T],
+) -> Result<Vec<NewChunk>, Error> {
+    let Some(decoder) = MaskDecoder::new(stream, true) else {
+        return Ok(Vec::new());
+    };
+    // The layout whose chunks are the parts of the mask.
+    let layout = Layout::new(Codec::PLAIN, Shape::Cube, stream.header.extents);
+    let (mut regions, mut coded, mut rest) = (Vec::new(), Vec::new(), values);
+    for piece in part.pieces(&layout, &stream.order)? {
+        let (own, behind) = rest.split_at(piece.elements() as usize);
+        coded.extend_from_slice(&piece.gather(own));
+        regions.extend(piece.regions());
+        rest = behind;
+    }
+    let touched = regions.iter().filter(|region| region.elements() > 0);
+    let touched: BTreeSet<u64> = touched
+        .flat_map(|region| decoder.chunks_of(region))
+        .collect();
+    let identity = stream.header.identity();
+    let recode = |chunk| {
+        let (number, form, bytes) = decoder.recode(chunk, &regions, &coded)?;
+        let sum = checksum(identity.seed(number, form.id()), &bytes);
+        Ok((number, form, sum, bytes))
+    };
+    touched.into_iter().map(recode).collect()
+}
+
+/// Writes the classes of the stream's mask over the elements of a chunk.
+fn lay_mask_over<T: Element>(
+    decoder: &ChunkDecoder<'_, T>,
+    number: u64,
+    elements: &mut [T],
+) -> Result<(), Error> {
+    let Some(mask) = MaskDecoder::new(decoder.stream, true) else {
+        return Ok(());
+    };
+    let grid = &decoder.layout.grid;
+    let ChunkBox {
+        origin: [z, y, x],
+        extents: [depth, height, width],
+    } = grid.chunk(number);
+    let rows = (0..depth * height).map(|row| {
+        let at = [z + u64::from(row / height), y + u64::from(row % height), x];
+        grid.flat(at)..grid.flat(at) + u64::from(width)
+    });
+    Ok(mask.lay_over_rows(rows, elements)?)
+}
+
 /// The chunks that a part touches, by number: their elements, with those of the part replaced.
 fn changed_chunks<T: Element>(
     decoder: &ChunkDecoder<'_, T>,
     part: &Part,
     values: &[T],
 ) -> Result<BTreeMap<u64, Vec<T>>, Error> {
-    let regions = part.regions(&decoder.stream.header.layout())?;
-    let elements: u64 = regions.iter().map(|region| region.elements()).sum();
+    let stream = decoder.stream;
+    let pieces = part.pieces(&stream.header.layout(), &stream.order)?;
+    let elements: u64 = pieces.iter().map(Piece::elements).sum();
     if elements != values.len() as u64 {
         return Err(Error::PartMismatch {
             elements,
@@ -143,10 +220,16 @@ fn changed_chunks<T: Element>(
     }
     let mut chunks = BTreeMap::new();
     let mut rest = values;
-    for region in &regions {
-        let (own, behind) = rest.split_at(region.elements() as usize);
-        for number in region.chunk_numbers(&decoder.layout.grid) {
-            replace(decoder, region, number, own, &mut chunks)?;
+    for piece in &pieces {
+        let (own, behind) = rest.split_at(piece.elements() as usize);
+        let own = piece.gather(own);
+        let mut of_regions = &own[..];
+        for region in piece.regions() {
+            let (of_region, after) = of_regions.split_at(region.elements() as usize);
+            for number in region.chunk_numbers(&decoder.layout.grid) {
+                replace(decoder, &region, number, of_region, &mut chunks)?;
+            }
+            of_regions = after;
         }
         rest = behind;
     }
@@ -172,6 +255,8 @@ fn replace<T: Element>(
             let count = decoder.layout.grid.chunk(number).elements() as usize;
             let mut elements = vec![T::ZERO; count];
             decoder.decode(number, &mut elements)?;
+            decode_values(&decoder.stream.mapping, &mut elements);
+            lay_mask_over(decoder, number, &mut elements)?;
             place.insert(elements)
         }
     };
@@ -187,18 +272,47 @@ fn encode_alone<T: Element>(
     decoder: &ChunkDecoder<'_, T>,
     number: u64,
     elements: &[T],
+    is_tight: IsTight<'_, T>,
     image: &mut [u8],
-) -> (Form, usize, u64) {
+) -> Result<(Form, usize, u64), Error> {
     let BlockLayout { codec, grid } = &decoder.layout;
     let alone = Grid::alone(grid, &grid.chunk(number));
+    let mapping = &decoder.stream.mapping;
+    let mut coded = coded_values(mapping, elements)?;
+    if let Some(coded) = coded.as_mut().filter(|_| mapping.has_holes()) {
+        fill_chunk(&alone, coded);
+    }
     let source = Source {
-        field: elements,
+        field: coded.as_deref().unwrap_or(elements),
         grid: &alone,
         chunk: 0,
     };
-    let (form, bytes, _) = (decoder.version).encode(*codec, &decoder.quantizer, source, image);
+    let quantizer = decoder.quantizer.with_holes(mapping.has_holes());
+    let is_present = |element: &&T| mapping.classes.of(**element) == 0;
+    let (form, bytes) = match elements
+        .iter()
+        .filter(is_present)
+        .any(|element| is_tight(*element))
+    {
+        true => (Form::Raw, put_raw(source.field, image)),
+        false => {
+            let (form, bytes, _) = (decoder.version).encode(*codec, &quantizer, source, image);
+            (form, bytes)
+        }
+    };
     let seed = decoder.stream.header.identity().seed(number, form.id());
-    (form, bytes, checksum(seed, &image[..bytes]))
+    Ok((form, bytes, checksum(seed, &image[..bytes])))
+}
+
+/// Writes a chunk in its raw form; returns its bytes.
+fn put_raw<T: Element>(elements: &[T], image: &mut [u8]) -> usize {
+    let bytes = elements.len() * T::BYTES;
+    for (place, element) in image.chunks_exact_mut(T::BYTES).zip(elements) {
+        place.copy_from_slice(&element.to_bits64().to_le_bytes()[..T::BYTES]);
+    }
+    let padded = bytes.next_multiple_of(CHUNK_ALIGNMENT as usize);
+    image[bytes..padded].fill(0);
+    padded
 }
 
 /// A stream without updates that holds the same chunks, without the replaced ones. Chunks are copied, not recoded. If
@@ -212,7 +326,8 @@ pub fn compact(stream: &[u8]) -> Result<Vec<u8>, Error> {
     let stream = StreamRef::read(stream)?;
     let mut header = stream.header;
     if header.update_bytes != 0 && header.bound.needs_extremes() {
-        header.bound = Bound::abs(header.absolute_error())?;
+        let of_values = stream.conversion.absolute_error();
+        header.bound = Bound::abs(of_values.unwrap_or(header.absolute_error()))?;
     }
     for number in 0..header.chunks() {
         let StoredChunk { entry, seed, bytes } = stream.chunk(number)?;
@@ -220,5 +335,5 @@ pub fn compact(stream: &[u8]) -> Result<Vec<u8>, Error> {
             return Err(FormatError::ChunkChecksum { chunk: number }.into());
         }
     }
-    stream.rewrite(header, stream.records, 0..header.chunks())
+    stream.rewrite(header, stream.records, 0..header.chunks(), &[])
 }

@@ -2,6 +2,7 @@
 
 mod agree;
 mod bare;
+pub mod batch;
 mod cases;
 mod container;
 mod cuda;
@@ -10,6 +11,7 @@ pub mod flags;
 mod host;
 mod json;
 mod machine;
+pub mod mask;
 mod row;
 mod synthetic;
 mod table;
@@ -20,7 +22,7 @@ use ferrosz::Device;
 use ferrosz_cli::common::Common;
 use ferrosz_cli::failure::Failure;
 use ferrosz_cli::field_file::Array;
-use ferrosz_cli::with_field;
+use ferrosz_cli::with_element_field;
 use ferrosz_cli::{output, report};
 use field::Subject;
 use flags::Flags;
@@ -72,7 +74,7 @@ impl<'a, M: Machine> Run<'a, M> {
     fn all(mut self) -> Result<(), Failure> {
         for source in self.flags.sources() {
             for (name, field) in field::load(&source, self.flags)? {
-                with_field!(field, array => self.field(name, array)?);
+                with_element_field!(field, array => self.field(name, array))?;
             }
         }
         if !self.common.json {

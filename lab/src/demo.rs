@@ -121,10 +121,10 @@ pub fn run(flags: &Flags, common: &Common) -> Result<bool, Failure> {
 }
 
 fn field() -> Result<Array<f32>, Failure> {
-    match field_file::read_npy_bytes(NAME, FIELD)? {
-        Field::F32(array) => Ok(array),
-        Field::F64(_) => Err(Failure::failed("the demo's field is not of f32")),
-    }
+    let Field::F32(array) = field_file::read_npy_bytes(NAME, FIELD)? else {
+        return Err(Failure::failed("the demo's field is not of f32"));
+    };
+    Ok(array)
 }
 
 impl Row {

@@ -26,7 +26,11 @@ struct CommandLine {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Measure the speed of codecs on data in the device's memory, compared with a copy and a read
-    Bench(Flags),
+    Bench(Box<Flags>),
+    /// Measure many arrays in one call on a GPU, compared with one call after the other
+    Batch(bench::batch::Flags),
+    /// Measure masks on a GPU, compared with the same field without one
+    Mask(bench::mask::Flags),
     /// Compress a real field with every codec, and draw it
     Demo(demo::Flags),
 }
@@ -39,6 +43,8 @@ fn main() -> ExitCode {
 fn run(line: &CommandLine) -> Result<bool, Failure> {
     match &line.command {
         Command::Bench(flags) => bench::run(flags, &line.common).map(|()| true),
+        Command::Batch(flags) => bench::batch::run(flags, &line.common).map(|()| true),
+        Command::Mask(flags) => bench::mask::run(flags, &line.common).map(|()| true),
         Command::Demo(flags) => demo::run(flags, &line.common),
     }
 }

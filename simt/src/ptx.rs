@@ -337,6 +337,16 @@ impl SharedMemory for PtxThread {
 
 impl GlobalMemory for PtxThread {
     #[inline(always)]
+    fn load_own(self, view: View<u32>, index: u64) -> u32 {
+        let value: u32;
+        // SAFETY: the item lies in the view.
+        unsafe {
+            asm!("ld.global.u32 {}, [{}];", out(reg32) value, in(reg64) address(view, index), options(nostack))
+        };
+        value
+    }
+
+    #[inline(always)]
     fn load(self, view: View<u32>, index: u64) -> u32 {
         let value: u32;
         // SAFETY: the item lies in the view, and nobody writes it during this launch.

@@ -30,6 +30,19 @@ impl<W> View<W> {
         Self { address, len }
     }
 
+    /// A view of `len` items from an address as a number, such as one that a kernel has read from memory.
+    ///
+    /// # Safety
+    ///
+    /// As for [`View::new`].
+    #[inline(always)]
+    pub unsafe fn at(address: u64, len: u64) -> Self {
+        Self {
+            address: core::ptr::with_exposed_provenance_mut(address as usize),
+            len,
+        }
+    }
+
     /// A view of no items.
     pub const fn empty() -> Self {
         Self {
@@ -61,6 +74,16 @@ impl<W> View<W> {
         Self {
             address: self.address,
             len: if count < self.len { count } else { self.len },
+        }
+    }
+
+    /// This view if `is_this`, otherwise the other one. A branch that yields either would need local memory in a kernel,
+    /// as views of its parameters are not in registers.
+    #[inline(always)]
+    pub fn or(self, is_this: bool, other: Self) -> Self {
+        Self {
+            address: if is_this { self.address } else { other.address },
+            len: if is_this { self.len } else { other.len },
         }
     }
 

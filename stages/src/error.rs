@@ -20,6 +20,11 @@ pub enum Error {
     /// A tuning without candidates, or with a factor below 1.
     #[error("the tuning has no candidates, or divides the bound of a level by less than 1")]
     BadTuning,
+    /// A bound relative to each value, which needs logarithms.
+    #[error(
+        "the bound is relative to each value; interpolate logarithms within an absolute bound instead"
+    )]
+    PointwiseBound,
     /// A value base that is negative or not finite.
     #[error("a bound cannot be relative to {0}: it must be finite and not negative")]
     BadValueBase(f64),

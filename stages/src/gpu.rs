@@ -80,6 +80,7 @@ fn part(grid: &TileGrid, workspace: &Workspace, field: View<u32>) -> InterpParam
         first_chunk: 0,
         known: View::empty(),
         parameters: workspace.parameters,
+        slices: 1,
         lengths: grid.lengths(),
         is_coarse: 0,
         first_tile: 0,

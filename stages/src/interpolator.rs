@@ -125,6 +125,9 @@ impl Interpolator {
 
     /// The field of so many elements as it is predicted.
     pub(crate) fn grid_for<T: Element>(&self, elements: u64) -> Result<TileGrid, Error> {
+        if self.bound.mode() == BoundMode::Pwrel {
+            return Err(Error::PointwiseBound);
+        }
         let extents = self.extents.unwrap_or(Extents::line(elements));
         if extents.elements() != elements {
             return Err(HostError::ExtentsMismatch {
@@ -136,7 +139,11 @@ impl Interpolator {
         }
         if u32::try_from(elements).is_err() {
             let dtype = T::DTYPE;
-            return Err(HostError::TooLarge { elements, dtype }.into());
+            return Err(HostError::TooLarge {
+                elements,
+                dtype: dtype.into(),
+            }
+            .into());
         }
         let grid = Grid::new(self.shape, &extents);
         Ok(TileGrid::new(grid.shape(), grid.lengths()))

@@ -149,8 +149,8 @@ impl<T: Element> Recipe<T> {
         let found = Dtype::from_id(kind[1]).ok_or(FormatError::UnknownDtype(kind[1]))?;
         if found != T::DTYPE {
             return Err(FormatError::WrongDtype {
-                wanted: T::DTYPE,
-                found,
+                wanted: T::TYPE,
+                found: found.into(),
             });
         }
         // Bytes that no encoder writes, reserved bits included, are not written like this.
@@ -172,10 +172,11 @@ impl<T: Element> Recipe<T> {
         let is_line = matches!(shape, Shape::Line);
         let width = CodeWidth::of_bytes(kind >> 20 & 15)?;
         let mode = BoundMode::from_id((kind >> 28) as u8)?;
+        let is_of_field = mode != BoundMode::Pwrel;
         let resolved: Resolved<T> =
             Words(|at| words.get(RESOLVED_AT + at).copied().unwrap_or(0)).read()?;
         let fits = (!is_line || lengths[..2] == [1, 1]) && resolved.radius <= width.max_radius();
-        fits.then_some(Self {
+        (fits && is_of_field).then_some(Self {
             grid: TileGrid::new(shape, lengths),
             resolved,
             width,

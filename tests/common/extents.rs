@@ -1,6 +1,6 @@
 //! Extents at which kernels and loops have their edges.
 
-use ferrosz::Shape;
+use ferrosz::{Axes, Shape};
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
 
@@ -42,6 +42,35 @@ pub fn middle(is_tiles: bool, shape: Shape) -> Vec<Vec<u64>> {
         (true, Shape::Plane) => "130x140",
         (true, Shape::Cube) => "20x18x70",
     })
+}
+
+/// Fields whose axes have roles, and so slices or another order: their extents, and the roles of their axes.
+pub fn axes(is_tiles: bool, shape: Shape) -> Vec<(Vec<u64>, Axes)> {
+    let all = match (is_tiles, shape) {
+        (false, Shape::Line) => {
+            "90x100:x,y 9x20x50:x,y,z 3x4x500x6:x,s,z,y 2x1x2x2x1x3x50x7:x,y,s,s,x,z,y,s 7x0x5:x,y,s 1x9000:x,s"
+        }
+        (false, Shape::Plane) => {
+            "90x101:x,y 3x30x40:x,s,y 4x5x6x30:s,y,y,x 5x30x6x20:s,y,s,x 64x3x128:y,s,x 2x3x4x5x6x7:x,x,s,y,y,s \
+             2x1x2x2x1x3x5x7:x,y,s,s,x,z,y,s"
+        }
+        (false, Shape::Cube) => {
+            "6x10x20x30:s,z,y,x 3x21x20x22:s,z,y,x 5x9x6x40:z,s,x,y 2x3x4x5x6x7:s,s,z,y,y,x 17x17x33:x,y,z \
+             2x3x2x3x2x3x2x3:s,z,x,y,s,z,y,x 2x4x1100x4:s,z,x,y 16x3x16x32:z,s,y,x 3x5x16x8x32:s,s,z,y,x 5x2x2x1030:s,z,y,x"
+        }
+        (true, Shape::Line) => "130x140:x,y 17x30x40:x,s,y 1x16384:x,s",
+        (true, Shape::Plane) => "130x140:x,y 3x40x50:x,s,y 4x5x6x70:s,y,y,x",
+        (true, Shape::Cube) => {
+            "3x17x18x20:s,z,y,x 2x33x10x30:s,z,y,x 2x3x17x5x34:s,s,z,y,x 18x3x17x20:y,s,z,x 5x2x20x70:s,z,y,x \
+             2x3x2x3x2x3x2x30:s,z,x,y,s,z,y,x"
+        }
+    };
+    let case = |text: &str| {
+        let (extents, axes) = text.split_once(':').expect("extents and axes");
+        let axes = axes.parse().expect("axes");
+        (parse(extents).remove(0), axes)
+    };
+    all.split_ascii_whitespace().map(case).collect()
 }
 
 /// Extents as people write them, the slowest dimension first.

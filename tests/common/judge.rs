@@ -1,7 +1,7 @@
 //! The judge: is a decoded field within the bound the user gave? In exact arithmetic, and without
 //! a line of the library's quantiser.
 
-use ferrosz::{Bound, BoundMode, Element};
+use ferrosz::{Bound, BoundMode, Value};
 use num_rational::BigRational;
 
 fn exact(value: f64) -> BigRational {
@@ -9,10 +9,10 @@ fn exact(value: f64) -> BigRational {
 }
 
 /// The absolute error that the bound allows on this field: an exact number.
-fn allowed<T: Element>(bound: Bound, original: &[T]) -> BigRational {
+fn allowed<V: Value>(bound: Bound, original: &[V]) -> BigRational {
     let finite = original
         .iter()
-        .map(|x| x.to_f64())
+        .map(|x| x.to_number())
         .filter(|x| x.is_finite());
     let (min, max) = finite.fold((f64::INFINITY, f64::NEG_INFINITY), |(min, max), x| {
         (min.min(x), max.max(x))
@@ -22,12 +22,13 @@ fn allowed<T: Element>(bound: Bound, original: &[T]) -> BigRational {
         _ if min > max => exact(0.0),
         BoundMode::Range => exact(max) - exact(min),
         BoundMode::Max => exact(max.abs().max(min.abs())),
+        BoundMode::Pwrel => unreachable!("each value has an error of its own"),
     };
     exact(bound.value()) * scale
 }
 
 /// Nothing, or what is wrong with the first value that is.
-pub fn judge<T: Element>(bound: Bound, original: &[T], decoded: &[T]) -> Result<(), String> {
+pub fn judge<V: Value>(bound: Bound, original: &[V], decoded: &[V]) -> Result<(), String> {
     if original.len() != decoded.len() {
         return Err(format!(
             "{} values became {}",
@@ -35,15 +36,18 @@ pub fn judge<T: Element>(bound: Bound, original: &[T], decoded: &[T]) -> Result<
             decoded.len()
         ));
     }
+    if bound.mode() == BoundMode::Pwrel {
+        return judge_pointwise(bound.value(), original, decoded);
+    }
     let allowed = allowed(bound, original);
     // A number safely below the allowed error, for the clear cases: differences in f64 are off by
     // less than one part in 2^52.
     let clear = clearly_below(&allowed);
     for (i, (x, y)) in original.iter().zip(decoded).enumerate() {
-        if x.to_bits64() == y.to_bits64() {
+        if x.to_value_bits() == y.to_value_bits() {
             continue;
         }
-        let (x, y) = (x.to_f64(), y.to_f64());
+        let (x, y) = (x.to_number(), y.to_number());
         if !x.is_finite() {
             return Err(format!("value {i}: {x} is not bit-exact: {y}"));
         }
@@ -57,6 +61,27 @@ pub fn judge<T: Element>(bound: Bound, original: &[T], decoded: &[T]) -> Result<
             if !is_within {
                 return Err(format!("value {i}: {x:e} became {y:e}, bound {bound:?}"));
             }
+        }
+    }
+    Ok(())
+}
+
+/// As [`judge`], with a bound relative to each value: signs must come back, too.
+fn judge_pointwise<V: Value>(bound: f64, original: &[V], decoded: &[V]) -> Result<(), String> {
+    let bound = exact(bound);
+    for (i, (x, y)) in original.iter().zip(decoded).enumerate() {
+        if x.to_value_bits() == y.to_value_bits() {
+            continue;
+        }
+        let (x, y) = (x.to_number(), y.to_number());
+        let is_within = x.is_finite()
+            && y.is_finite()
+            && x.is_sign_negative() == y.is_sign_negative()
+            && [exact(x) - exact(y), exact(y) - exact(x)]
+                .iter()
+                .all(|error| *error <= &bound * exact(x.abs()));
+        if !is_within {
+            return Err(format!("value {i}: {x:e} became {y:e}, pwrel {bound}"));
         }
     }
     Ok(())

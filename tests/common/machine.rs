@@ -1,9 +1,12 @@
 //! All executions that make and read streams, behind one face.
 
-use super::compressor;
+use super::{compressor_with_axes, order_of};
+use ferrosz::codec::mapping::{Keep, ValueMapping};
 use ferrosz::codec::oracle;
 use ferrosz::versions::{self, Version};
-use ferrosz::{Bound, Decompressor, Device, Element, Error, Layout, Part};
+use ferrosz::{
+    Axes, Bound, Compressor, Decompressor, Device, Element, Error, Fill, Layout, Part, Value,
+};
 
 /// What makes and reads streams.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,16 +80,83 @@ impl Machine {
         bound: Bound,
         field: &[T],
     ) -> Result<Vec<u8>, Error> {
-        let on = |device| compressor(layout, bound, device)?.compress(field);
+        self.compress_with_axes(layout, None, bound, field)
+    }
+
+    /// The stream of a field with these axes.
+    pub fn compress_with_axes<T: Element>(
+        self,
+        layout: Layout,
+        axes: Option<Axes>,
+        bound: Bound,
+        field: &[T],
+    ) -> Result<Vec<u8>, Error> {
+        self.compress_masked(layout, axes, bound, &[], field)
+    }
+
+    /// The stream of a field with these axes, and with a mask of these fill values.
+    pub fn compress_masked<T: Element>(
+        self,
+        layout: Layout,
+        axes: Option<Axes>,
+        bound: Bound,
+        fills: &[u64],
+        field: &[T],
+    ) -> Result<Vec<u8>, Error> {
+        let keep = Keep::default();
+        let mapping = ValueMapping::new::<T>(bound, keep, fills.iter().copied());
+        let mapping = mapping.expect("few fill values");
+        let layout = layout.with_classes(mapping.classes.count());
+        let order = order_of(&layout, axes);
+        let on = |device| {
+            let mut compressor = compressor_with_axes(layout, axes, bound, device)?;
+            for fill in fills {
+                compressor = compressor.fill(Fill::Bits(*fill))?;
+            }
+            compressor.compress(field)
+        };
         match self {
-            Self::Reference => Ok(oracle::compress(layout, bound, field)),
-            Self::Cpu(name) => versions::compress(version(name), layout, bound, field),
+            Self::Reference => {
+                let stream = oracle::compress_in_order(layout, &order, bound, &mapping, field);
+                Ok(stream)
+            }
+            Self::Cpu(name) => {
+                let version = version(name);
+                versions::compress_in_order(version, layout, &order, bound, &mapping, field)
+            }
             Self::Emulator => on(Device::Emulator),
             Self::Gpu => on(Device::Cuda(0)),
         }
     }
 
-    pub fn decompress<T: Element>(self, stream: &[u8]) -> Result<Vec<T>, Error> {
+    /// The stream of a field of any value type, with these axes, and with a mask of these fill values.
+    pub fn compress_values<V: Value>(
+        self,
+        layout: Layout,
+        axes: Option<Axes>,
+        bound: Bound,
+        fills: &[u64],
+        field: &[V],
+    ) -> Result<Vec<u8>, Error> {
+        let compressor = |device| {
+            let compressor = compressor_with_axes(layout, axes, bound, device)?;
+            let mut fills = fills.iter().map(|fill| Fill::Bits(*fill));
+            fills.try_fold(compressor, Compressor::fill)
+        };
+        match self {
+            Self::Reference => {
+                let order = order_of(&layout, axes);
+                Ok(oracle::compress_values(layout, &order, bound, fills, field))
+            }
+            Self::Cpu(name) => {
+                versions::compress_values(version(name), compressor(Device::Cpu)?, field)
+            }
+            Self::Emulator => compressor(Device::Emulator)?.compress(field),
+            Self::Gpu => compressor(Device::Cuda(0))?.compress(field),
+        }
+    }
+
+    pub fn decompress<T: Value>(self, stream: &[u8]) -> Result<Vec<T>, Error> {
         match self {
             Self::Reference => Ok(oracle::decompress(stream)?),
             Self::Cpu(name) => versions::decompress(version(name), stream, None, true),
@@ -96,7 +166,7 @@ impl Machine {
     }
 
     /// Whatever comes out of a stream whose checksums are not looked at; the reference always looks.
-    pub fn decompress_trusting<T: Element>(self, stream: &[u8]) -> Result<Vec<T>, Error> {
+    pub fn decompress_trusting<T: Value>(self, stream: &[u8]) -> Result<Vec<T>, Error> {
         let trusting = |device| on(device).verify_checksums(false);
         match self {
             Self::Reference => Ok(oracle::decompress(stream)?),
@@ -116,7 +186,7 @@ impl Machine {
     }
 
     /// A part, by a machine that has parts.
-    pub fn decompress_part<T: Element>(self, stream: &[u8], part: &Part) -> Result<Vec<T>, Error> {
+    pub fn decompress_part<T: Value>(self, stream: &[u8], part: &Part) -> Result<Vec<T>, Error> {
         match self {
             Self::Reference => unreachable!("the reference decodes whole fields"),
             Self::Cpu(name) => versions::decompress(version(name), stream, Some(part), true),

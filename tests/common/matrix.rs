@@ -7,8 +7,9 @@ use super::extents;
 use super::fields::{FromBits, Kind, make};
 use super::judge::judge;
 use super::machine::Machine;
+use super::{compressor_with_axes, order_of};
 use ferrosz::codec::with_element;
-use ferrosz::{Bound, Codec, Dtype, Error, Extents, Layout, Part, Shape};
+use ferrosz::{Axes, Bound, Codec, Device, Dtype, Error, Extents, Layout, Part, Shape};
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
 use rayon::prelude::*;
@@ -46,20 +47,22 @@ impl Cell {
     }
 
     /// How a field of these extents is compressed; none if it has too few dimensions for the shape.
-    fn layout(self, lengths: &[u64]) -> Option<Layout> {
-        let extents = Extents::new(lengths).expect("good extents");
+    fn layout(self, extents: Extents) -> Option<Layout> {
         let layout = Layout::new(self.codec, self.shape, extents);
         (layout.shape == self.shape).then_some(layout)
     }
 
-    /// The case of a number: the kind and the bound follow from it, and as their counts have no common divisor, 99 cases
+    /// The case of a number: the kind and the bound follow from it, and as their counts have no common divisor, 110 cases
     /// in a row have every kind with every bound.
-    fn case(self, number: usize, lengths: &[u64]) -> Option<Case> {
+    fn case(self, number: usize, lengths: &[u64], axes: Option<Axes>) -> Option<Case> {
         let (bounds, turn) = (bounds(), number + 5 * self.number);
+        let user = Extents::new(lengths).expect("good extents");
+        let coded = axes.map(|axes| axes.coded_extents(&user).expect("as many axes"));
         Some(Case {
             number: number as u64,
             dtype: self.dtype,
-            layout: self.layout(lengths)?,
+            layout: self.layout(coded.unwrap_or(user))?,
+            axes,
             kind: Kind::ALL[turn % Kind::ALL.len()],
             bound: bounds[turn % bounds.len()],
         })
@@ -78,7 +81,7 @@ impl Cell {
         let taken = |number: &usize| number % one_in == turn % one_in;
         (0..all.len())
             .filter(taken)
-            .filter_map(|number| self.case(number, &all[number]))
+            .filter_map(|number| self.case(number, &all[number].0, all[number].1))
             .filter(|case| case.layout.extents.elements() <= most)
             .collect()
     }
@@ -108,14 +111,27 @@ enum Set {
     Small,
     /// Random ones, up to large.
     Random,
+    /// Axes with roles: slices, and other orders.
+    Axes,
 }
 
 impl Set {
-    const ALL: [Self; 4] = [Self::Edges, Self::Kinds, Self::Small, Self::Random];
+    const ALL: [Self; 5] = [
+        Self::Edges,
+        Self::Kinds,
+        Self::Small,
+        Self::Random,
+        Self::Axes,
+    ];
 
-    fn extents(self, cell: Cell, is_tiles: bool) -> Vec<Vec<u64>> {
+    /// The extents of fields, and the roles of their axes if they have other ones than the default.
+    fn extents(self, cell: Cell, is_tiles: bool) -> Vec<(Vec<u64>, Option<Axes>)> {
         let Cell { number, shape, .. } = cell;
-        match self {
+        let plain = match self {
+            Self::Axes => {
+                let axes = extents::axes(is_tiles, shape).into_iter();
+                return axes.map(|(lengths, axes)| (lengths, Some(axes))).collect();
+            }
             Self::Edges if is_tiles => extents::edges(is_tiles, shape),
             Self::Edges => [(); 2].map(|()| extents::edges(is_tiles, shape)).concat(),
             Self::Kinds => {
@@ -126,7 +142,8 @@ impl Set {
             Self::Small if is_tiles => Vec::new(),
             Self::Small => extents::small(shape),
             Self::Random => extents::random(shape, random_cases(is_tiles), number as u64),
-        }
+        };
+        plain.into_iter().map(|lengths| (lengths, None)).collect()
     }
 
     /// A machine takes one case in so many, other ones in the next cell; none takes none. The emulator is slow, and what is
@@ -134,7 +151,8 @@ impl Set {
     fn one_in(self, machine: Machine, is_tiles: bool) -> Option<usize> {
         match (machine, self) {
             (Machine::Emulator, Self::Edges) if is_tiles => Some(2),
-            (_, Self::Edges) => Some(1),
+            (Machine::Emulator, Self::Axes) if is_tiles => Some(2),
+            (_, Self::Edges | Self::Axes) => Some(1),
             (Machine::Gpu, Self::Kinds) if is_tiles => Some(4),
             (Machine::Gpu, Self::Kinds | Self::Random) => Some(1),
             (Machine::Reference | Machine::Cpu(_), Self::Kinds) if is_tiles => Some(24),
@@ -172,6 +190,8 @@ pub struct Case {
     pub number: u64,
     pub dtype: Dtype,
     pub layout: Layout,
+    /// The roles of the axes, if they are not the default ones.
+    pub axes: Option<Axes>,
     pub kind: Kind,
     pub bound: Bound,
 }
@@ -182,7 +202,7 @@ impl Case {
         with_element!(self.dtype, E => {
             let length = self.layout.extents.elements() as usize;
             let field = make::<E>(self.kind, length, self.number);
-            faults(machines, self.layout, self.bound, &field, self.number)
+            faults(machines, (self.layout, self.axes), self.bound, &field, self.number)
         })
     }
 }
@@ -195,7 +215,7 @@ const MOST_OF_REFERENCE: usize = 250_000;
 /// reference's, bit for bit, any part of it that part of the whole, and all within the bound.
 pub fn faults<T: FromBits>(
     machines: &[Machine],
-    layout: Layout,
+    (layout, axes): (Layout, Option<Axes>),
     bound: Bound,
     field: &[T],
     seed: u64,
@@ -204,7 +224,7 @@ pub fn faults<T: FromBits>(
     if field.len() > MOST_OF_REFERENCE {
         right = Machine::cpu()[0];
     }
-    let expected = Expected::new(right, layout, bound, field, seed);
+    let expected = Expected::new(right, (layout, axes), bound, field, seed);
     let fault = |machine: &Machine| {
         let found = expected.as_ref().map_err(String::clone);
         let fault = found
@@ -223,7 +243,7 @@ pub fn check<T: FromBits>(
     field: &[T],
     context: &str,
 ) -> Vec<u8> {
-    let faults = faults(machines, layout, bound, field, 1);
+    let faults = faults(machines, (layout, None), bound, field, 1);
     let Layout { codec, shape, .. } = layout;
     assert!(
         faults.is_empty(),
@@ -235,6 +255,7 @@ pub fn check<T: FromBits>(
 
 struct Expected<'a, T> {
     layout: Layout,
+    axes: Option<Axes>,
     bound: Bound,
     field: &'a [T],
     stream: Vec<u8>,
@@ -246,21 +267,30 @@ struct Expected<'a, T> {
 impl<'a, T: FromBits> Expected<'a, T> {
     fn new(
         right: Machine,
-        layout: Layout,
+        (layout, axes): (Layout, Option<Axes>),
         bound: Bound,
         field: &'a [T],
         seed: u64,
     ) -> Result<Self, String> {
-        let stream = tried(|| right.compress(layout, bound, field).map_err(said))?;
+        let stream = tried(|| {
+            right
+                .compress_with_axes(layout, axes, bound, field)
+                .map_err(said)
+        })?;
         let values = tried(|| right.decompress::<T>(&stream).map_err(said))?;
-        let most = layout.max_stream_bytes(T::DTYPE).unwrap_or(u64::MAX);
         let mut verdict = judge(bound, field, &values);
+        let order = order_of(&layout, axes);
+        let elements = field.len() as u64;
+        let most = compressor_with_axes(layout, axes, bound, Device::Cpu)
+            .and_then(|compressor| compressor.max_compressed_len(elements, T::DTYPE))
+            .map_err(said)?;
         if stream.len() as u64 > most {
             verdict = Err(format!("{} bytes, and {most} at most", stream.len()));
         }
-        let part = random_part(layout.extents.lengths(), seed);
+        let part = random_part(order.user_extents(&layout.extents).lengths(), seed);
         Ok(Self {
             layout,
+            axes,
             bound,
             field,
             stream,
@@ -273,13 +303,14 @@ impl<'a, T: FromBits> Expected<'a, T> {
     fn compare(&self, machine: Machine) -> Result<(), String> {
         let Self {
             layout,
+            axes,
             bound,
             stream,
             ..
         } = self;
         if machine != Machine::Reference {
             let found = machine
-                .compress(*layout, *bound, self.field)
+                .compress_with_axes(*layout, *axes, *bound, self.field)
                 .map_err(said)?;
             same("streams", &found, stream, |byte| u64::from(*byte))?;
             let found = machine.decompress::<T>(stream).map_err(said)?;
@@ -289,7 +320,12 @@ impl<'a, T: FromBits> Expected<'a, T> {
             let found = machine
                 .decompress_part::<T>(stream, &self.part)
                 .map_err(said)?;
-            let elements = elements_of(&self.part, layout.extents.lengths());
+            let elements = elements_of(
+                &self.part,
+                order_of(layout, *axes)
+                    .user_extents(&layout.extents)
+                    .lengths(),
+            );
             let expected: Vec<T> = elements.map(|at| self.values[at]).collect();
             let what = format!("parts {:?}", self.part);
             same(&what, &found, &expected, |value| value.to_bits64())?;

@@ -12,7 +12,10 @@ pub mod judge;
 pub mod machine;
 pub mod matrix;
 
-use ferrosz::{Bound, BoundMode, Codec, Compressor, Device, Error, Extents, Layout, Preset, Shape};
+use ferrosz::codec::mapping::axes::Order;
+use ferrosz::{
+    Axes, Bound, BoundMode, Codec, Compressor, Device, Error, Extents, Layout, Preset, Shape,
+};
 
 /// Bounds that reach every path: coarse, fine, at the limit of the type, lossless.
 pub fn bounds() -> Vec<Bound> {
@@ -26,6 +29,7 @@ pub fn bounds() -> Vec<Bound> {
         (BoundMode::Abs, 0.0),
         (BoundMode::Abs, 1e-40),
         (BoundMode::Abs, 1e30),
+        (BoundMode::Pwrel, 1e-3),
     ]
     .into_iter()
     .map(|(mode, value)| Bound::new(mode, value).expect("finite and not negative"))
@@ -63,8 +67,28 @@ fn layouts_of(codecs: &[Codec], lengths: &[u64]) -> Vec<Layout> {
 
 /// A compressor of this layout.
 pub fn compressor(layout: Layout, bound: Bound, device: Device) -> Result<Compressor, Error> {
-    Compressor::new(layout.codec, bound)
+    compressor_with_axes(layout, None, bound, device)
+}
+
+/// A compressor of fields with these axes to this layout.
+pub fn compressor_with_axes(
+    layout: Layout,
+    axes: Option<Axes>,
+    bound: Bound,
+    device: Device,
+) -> Result<Compressor, Error> {
+    let user = order_of(&layout, axes).user_extents(&layout.extents);
+    let compressor = Compressor::new(layout.codec, bound)
         .device(device)
         .with_rank(layout.shape.rank())?
-        .extents(layout.extents.lengths())
+        .extents(user.lengths())?;
+    let is_plain = layout.extents.roles().is_default();
+    let axes = axes.or((!is_plain).then(|| Axes::of(&layout, &order_of(&layout, None))));
+    Ok(axes.map_or(compressor, |axes| compressor.axes(axes)))
+}
+
+/// The order of the coded field's axes.
+pub fn order_of(layout: &Layout, axes: Option<Axes>) -> Order {
+    let rank = layout.extents.lengths().len();
+    axes.map_or(Order::identity(rank), |axes| axes.order())
 }

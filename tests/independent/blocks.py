@@ -13,8 +13,8 @@ def values_of_codes(codes, step):
 
 def decode_field(stream):
     header = stream.header
-    blocks = BlockGrid(header.field, header.shape)
-    field = np.empty(header.field, dtype=header.dtype)
+    blocks = BlockGrid(header.field, header.shape, header.slices)
+    field = np.empty(header.whole, dtype=header.dtype)
     for number in range(blocks.chunk_count):
         box = blocks.box(number)
         form, data = stream.chunk(number)

@@ -1,6 +1,6 @@
 """The container: header, records, chunk table, payload, updates, checksums.
 
-Sections 1, 2 (chunk table), 7, 8 and 15 (entries of streams of tiles) of the text.
+Sections 1, 2 (chunk table), 7, 8, 15 (entries of streams of tiles), and 22 to 24 (header and records) of the text.
 """
 
 import struct
@@ -8,11 +8,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
+import conversion
 import grid
 
 MAGIC = bytes.fromhex("89 46 53 5A 0D 0A 1A 0A")
 UPDATE_MAGIC = bytes.fromhex("89 46 53 55 0D 0A 1A 0A")
 HEADER_BYTES = 160
+MOST_CLASSES = 7  # of a mask
+NEGATIVE = None  # the class of negative elements, which has no value
+PWREL = 3  # the bound mode
 MASK64 = (1 << 64) - 1
 
 # Forms of a chunk (sections 3 and 9).
@@ -67,12 +71,16 @@ def chunk_seed(identity, number, form):
 
 @dataclass
 class Header:
+    value_type: int  # of the user's values (section 24)
+    conversion: int
     dtype: np.dtype  # T, little-endian
     predictor: int
     coder: int
     bound_mode: int
     shape: int
     extents: tuple
+    roles: object  # of the axes (section 22); None for the rule of section 2
+    classes: int  # of the mask (section 23)
     bound: float
     error: object  # a NumPy scalar of type T
     entries: int
@@ -86,9 +94,24 @@ class Header:
         return grid.product(self.extents)
 
     @property
+    def slices(self):
+        """The number of slices."""
+        return grid.slice_count(self.extents, self.shape, self.roles)
+
+    @property
     def field(self):
-        """The extents (z, y, x) that the shape gives the field."""
-        return grid.field_extents(self.extents, self.shape)
+        """The extents (z, y, x) that the shape gives a slice of the field."""
+        return grid.field_extents(self.extents, self.shape, self.roles)
+
+    @property
+    def whole(self):
+        """The extents of all slices, one behind the other along z."""
+        return grid.whole_field(self.slices, self.field)
+
+    @property
+    def parts(self):
+        """The parts of the mask."""
+        return grid.PartGrid(self.extents, self.roles)
 
     @property
     def width(self):
@@ -133,13 +156,13 @@ def read_header(data):
     if stored != checksum(head[:152], 0):
         raise ValueError("the checksum of the header does not fit")
 
-    element_type, predictor, coder, mode, rank, shape = head[10:16]
-    if element_type not in (1, 2):
-        raise ValueError(f"element type {element_type} is unknown")
-    dtype = np.dtype("<f4" if element_type == 1 else "<f8")
+    value_type, predictor, coder, mode, rank, shape = head[10:16]
+    if value_type not in conversion.ELEMENT_BYTES:
+        raise ValueError(f"value type {value_type} is unknown")
+    dtype = np.dtype(f"<f{conversion.ELEMENT_BYTES[value_type]}")
     if not 1 <= rank <= 8:
         raise ValueError(f"rank {rank} is not 1 to 8")
-    if mode > 2:
+    if mode > PWREL:
         raise ValueError(f"bound mode {mode} is unknown")
     if shape > 2:
         raise ValueError(f"shape {shape} is unknown")
@@ -163,24 +186,73 @@ def read_header(data):
     with np.errstate(all="ignore"):
         if np.isinf(1 / (dtype.type(2) * error)):
             error = dtype.type(0)
-    most, zero, entries, record_bytes, _, identity, payload_bytes, update_bytes = struct.unpack_from(
-        "<IIQQQQQQ", head, 96
-    )
+    most, role_bits, classes, kind = struct.unpack_from("<IHBB", head, 96)
+    entries, record_bytes, _, identity, payload_bytes, update_bytes = struct.unpack_from("<6Q", head, 104)
     if most != (65536 if tiles else 8192):
         raise ValueError("the most elements in a chunk is not that of the codec")
-    if zero != 0:
-        raise ValueError("a zero field of the header is not zero")
+    conversion.check_kind(kind, value_type)
+    if classes > MOST_CLASSES:
+        raise ValueError(f"a mask of {classes} classes")
+    roles = read_roles(role_bits, rank)
     if identity != mix(checksum(head[:128], 0)):
         raise ValueError("the identity does not fit the header")
     if record_bytes % 16 or payload_bytes % 16 or update_bytes % 16:
         raise ValueError("a length in the header is not a multiple of 16")
 
     header = Header(
-        dtype, predictor, coder, mode, shape, extents, bound, error,
+        value_type, kind, dtype, predictor, coder, mode, shape, extents, roles, classes, bound, error,
         entries, record_bytes, identity, payload_bytes, update_bytes,
     )
     check_field(header)
     return header
+
+
+def read_roles(bits, rank):
+    """Section 22: the role of each axis: 0 = slice, 1 = z, 2 = y, 3 = x."""
+    if bits == 0:
+        return None
+    if bits >> 2 * rank:
+        raise ValueError("roles: an axis beyond the rank has one")
+    roles = [bits >> 2 * axis & 3 for axis in range(rank)]
+    if roles != sorted(roles):
+        raise ValueError("roles: they fall from one axis to the next")
+    if 3 not in roles or (1 in roles and 2 not in roles):
+        raise ValueError("roles: there is no x, or a z without a y")
+    return roles
+
+
+def read_order(contents, rank):
+    """Section 22: the order of the axes, a permutation and not the identity."""
+    order = list(contents)
+    if sorted(order) != list(range(rank)):
+        raise ValueError("record AXES: no permutation of the axes")
+    if order == list(range(rank)):
+        raise ValueError("record AXES: it is the user's order")
+    return order
+
+
+def read_classes(records, count, dtype):
+    """Section 23: the values of the classes, as unsigned integers of their bits, or NEGATIVE, by the records `MASK`."""
+    if not count:
+        if records:
+            raise ValueError("record MASK: the header has no classes")
+        return []
+    if len(records) != 1:
+        raise ValueError(f"record MASK: there are {len(records)}, not one")
+    if len(records[0]) != 16 * count:
+        raise ValueError(f"record MASK: {len(records[0])} bytes, not those of {count} classes")
+    classes = []
+    for kind, zero, bits in np.frombuffer(records[0], dtype="<u4,<u4,<u8").tolist():
+        if kind not in (1, 2) or zero != 0 or (kind == 2 and bits != 0):
+            raise ValueError("record MASK: a class of an unknown kind")
+        if NEGATIVE in classes:
+            raise ValueError("record MASK: a class behind that of negative elements")
+        if bits >> 8 * dtype.itemsize:
+            raise ValueError("record MASK: bytes above the element type are not zero")
+        classes.append(bits if kind == 1 else NEGATIVE)
+    if len(set(classes)) != count:
+        raise ValueError("record MASK: two classes have the same bits")
+    return classes
 
 
 def check_field(header):
@@ -190,9 +262,12 @@ def check_field(header):
         n *= extent
         if n >= 1 << 64:
             raise ValueError("the product of the extents, in their order, does not fit in a u64")
-    long_dimensions = sum(extent > 1 for extent in header.extents)
-    if header.shape != grid.LINE and (n == 0 or long_dimensions < (2 if header.shape == grid.PLANE else 3)):
+    if header.roles is not None and header.shape == grid.LINE:
+        raise ValueError("roles: the field is a line")
+    if header.shape != grid.LINE and (n == 0 or not grid.has_shape(header.extents, header.shape, header.roles)):
         raise ValueError("the field has too few dimensions for the shape")
+    if header.roles is not None and grid.is_default(header.extents, header.shape, header.roles):
+        raise ValueError("roles: they give the same division of the field as the rule of section 2")
     if (header.predictor, header.coder) == (4, 1) and header.shape != grid.LINE:
         raise ValueError("layered has lines only")
     # longest: the bytes of the longest chunk table and payload.
@@ -200,12 +275,15 @@ def check_field(header):
         entries = longest = 0
     elif header.is_tiles:
         distance = grid.anchor_distance(header.shape, GEOMETRY.get(header.predictor))
-        entries = grid.tile_entries(header.field, header.shape, distance)
-        longest = grid.longest_tiles(header.field, header.shape, distance, header.width)
+        entries = grid.tile_entries(header.field, header.shape, distance, header.slices)
+        longest = grid.longest_tiles(header.field, header.shape, distance, header.width, header.slices)
     else:
-        blocks = grid.BlockGrid(header.field, header.shape)
+        blocks = grid.BlockGrid(header.field, header.shape, header.slices)
         entries = blocks.chunk_count
         longest = 16 * entries + blocks.longest_payload(header.width)
+    if header.classes and n:
+        entries += header.parts.chunk_count
+        longest += header.parts.longest(header.classes)
     if longest > 1 << 48:
         raise ValueError("the longest chunk table and payload are above 2^48 bytes")
     if header.entries != entries:
@@ -214,8 +292,8 @@ def check_field(header):
         raise ValueError("a stream without elements has a payload or updates")
     if header.is_tiles and header.update_bytes:
         raise ValueError("a stream of tiles has updates")
-    if header.payload_bytes > 1 << 48:
-        raise ValueError("the payload is above 2^48 bytes")
+    if header.payload_bytes > longest - 16 * entries:
+        raise ValueError("the payload is longer than the longest one for the extents")
 
 
 # Section 1, records.
@@ -273,7 +351,16 @@ class Stream:
         record_data = data[HEADER_BYTES:table]
         if checksum(record_data, 0) != struct.unpack_from("<Q", data, 120)[0]:
             raise ValueError("the checksum of the records does not fit")
-        self.records = read_records(record_data)
+        self.records = read_records(record_data, known=("AXES", "CONV", "MASK"))
+        orders = [contents for kind, contents in self.records if kind == "AXES"]
+        if len(orders) > 1:
+            raise ValueError("record AXES: there are two")
+        rank = len(header.extents)
+        self.order = read_order(orders[0], rank) if orders else list(range(rank))
+        masks = [contents for kind, contents in self.records if kind == "MASK"]
+        self.classes = read_classes(masks, header.classes, header.dtype)
+        conversions = [contents for kind, contents in self.records if kind == "CONV"]
+        self.offset = conversion.read_record(conversions, header.value_type, header.conversion)
 
         self.payload = data[payload:updates]
         # For each number of the table, its entry and the bytes its start is counted in.
@@ -289,7 +376,7 @@ class Stream:
         if not data:
             return
         header = self.header
-        blocks = grid.BlockGrid(header.field, header.shape)
+        longest = self.longest_of_chunks()
         at = 0
         while at < len(data):
             if len(data) - at < 32:
@@ -320,13 +407,26 @@ class Stream:
                     raise ValueError("the chunks of an update are not in ascending order or not in the field")
                 if entry.start != position:
                     raise ValueError("the chunks of an update have gaps or another order")
-                if entry.length > ceil_to(16, blocks.box(number).size * header.width):
+                if entry.length > longest(number):
                     raise ValueError("a chunk of an update is longer than its raw form")
                 before = number
                 position += entry.length
                 self.entries[number] = entry, chunks
             if position != chunk_bytes:
                 raise ValueError("the chunks of an update do not end where it does")
+
+    def longest_of_chunks(self):
+        """A function that gives the bytes of a chunk's raw form; of a mask chunk whose parts are all raw."""
+        header = self.header
+        blocks = grid.BlockGrid(header.field, header.shape, header.slices)
+        parts = header.parts
+
+        def longest(number):
+            if number < blocks.chunk_count:
+                return ceil_to(16, blocks.box(number).size * header.width)
+            return parts.longest_chunk(number - blocks.chunk_count, header.classes)
+
+        return longest
 
     def chunk(self, number):
         """Form and bytes of the chunk with this number in the table, its checksum verified."""

@@ -7,8 +7,11 @@ import sys
 import numpy as np
 
 import blocks
+import conversion
+import logarithm
+import masks
 import tiles
-from container import Stream
+from container import PWREL, Stream
 
 
 def decode(data):
@@ -19,11 +22,27 @@ def decode(data):
     stream = Stream(data)
     header = stream.header
     if header.n == 0:
-        return np.zeros(header.extents, dtype=header.dtype)
+        return values_of(stream, np.zeros(header.extents, dtype=header.dtype))
     # Overflow and NaN are results like others; NumPy need not warn of them.
     with np.errstate(all="ignore"):
         field = tiles.decode_field(stream) if header.is_tiles else blocks.decode_field(stream)
-    return np.ascontiguousarray(field).reshape(header.extents)
+        if header.bound_mode == PWREL and header.error != 0:
+            field = logarithm.magnitudes(field)
+    field = masks.lay_over(stream, field)
+    return values_of(stream, np.ascontiguousarray(field).reshape(header.extents))
+
+
+def values_of(stream, coded):
+    """Section 24: the user's values."""
+    header = stream.header
+    elements = in_order(coded, stream.order)
+    with np.errstate(all="ignore"):
+        return conversion.to_values(elements, header.value_type, header.conversion, stream.offset)
+
+
+def in_order(coded, order):
+    """Section 22: the user's field; axis i of the coded field is axis order[i] of it."""
+    return np.ascontiguousarray(np.transpose(coded, np.argsort(order)))
 
 
 def digest(field):

@@ -1,4 +1,4 @@
-"""How a field is cut into chunks and blocks (section 2), or into tiles (sections 9 and 10)."""
+"""How a field is cut into chunks and blocks (section 2), tiles (sections 9 and 10), or parts of a mask (section 23)."""
 
 import itertools
 from dataclasses import dataclass
@@ -32,12 +32,50 @@ def ceil_div(a, b):
     return -(-a // b)
 
 
-def field_extents(extents, shape):
-    """Section 2: the field as (z, y, x). Dimensions of length 1 do not count."""
+def field_extents(extents, shape, roles=None):
+    """Sections 2 and 22: the field, or each of its slices, as (z, y, x)."""
+    return slices_and_extents(extents, shape, roles)[1]
+
+
+def slice_count(extents, shape, roles=None):
+    """Section 22: the number of slices."""
+    return slices_and_extents(extents, shape, roles)[0]
+
+
+def slices_and_extents(extents, shape, roles):
     if shape == LINE:
-        return (1, 1, product(extents))
-    counted = [extent for extent in extents if extent != 1]
-    return (product(counted[:-2]), counted[-2], counted[-1])
+        return 1, (1, 1, product(extents))
+    if roles is None:
+        # Dimensions of length 1 do not count.
+        counted = [extent for extent in extents if extent != 1]
+        return 1, (product(counted[:-2]), counted[-2], counted[-1])
+    slices, z, y, x = (
+        product(extent for extent, role in zip(extents, roles) if role == wanted) for wanted in range(4)
+    )
+    # The slices of planes are positions along z.
+    return (slices, (z, y, x)) if shape == CUBE else (1, (slices * z, y, x))
+
+
+def has_shape(extents, shape, roles):
+    """Section 2: whether a stream may have this shape. The extents are not 0."""
+    if shape == LINE:
+        return True
+    if roles is None:
+        return sum(extent > 1 for extent in extents) >= len(AXES[shape])
+    field = field_extents(extents, shape, roles)
+    return all(field[axis] > 1 for axis in AXES[shape])
+
+
+def is_default(extents, shape, roles):
+    """Section 22: whether roles give the same division of the field as no roles. Whole chunks follow from the field."""
+    if not has_shape(extents, shape, None):
+        return False
+    return slices_and_extents(extents, shape, roles) == slices_and_extents(extents, shape, None)
+
+
+def whole_field(slices, field):
+    """The extents of all slices, one behind the other along z."""
+    return (slices * field[0], field[1], field[2])
 
 
 @dataclass
@@ -57,14 +95,17 @@ class Box:
 
 
 def box_of(number, counts, whole, field):
-    """The box with this number, in C order, of those of extents `whole` that cover the field."""
+    """The box with this number, in C order of the slices and of each of them, of those of extents `whole` that cover
+    the slices; a slice has the extents `field`."""
+    in_slice, slice_number = number % product(counts), number // product(counts)
     place = (
-        number // (counts[1] * counts[2]),
-        number // counts[2] % counts[1],
-        number % counts[2],
+        in_slice // (counts[1] * counts[2]),
+        in_slice // counts[2] % counts[1],
+        in_slice % counts[2],
     )
     begin = tuple(p * w for p, w in zip(place, whole))
-    return Box(begin, tuple(min(w, f - b) for w, f, b in zip(whole, field, begin)))
+    extents = tuple(min(w, f - b) for w, f, b in zip(whole, field, begin))
+    return Box((slice_number * field[0] + begin[0], begin[1], begin[2]), extents)
 
 
 # Chunks and blocks.
@@ -73,25 +114,28 @@ def box_of(number, counts, whole, field):
 class BlockGrid:
     """Section 2: the chunks of a field."""
 
-    def __init__(self, field, shape):
-        self.field = field
+    def __init__(self, field, shape, slices=1):
+        self.slices = slices
+        self.field = field  # of a slice
         self.block = BLOCK[shape]
         self.chunk = whole_chunk(field, shape)
         self.counts = tuple(ceil_div(f, c) for f, c in zip(field, self.chunk))
-        self.chunk_count = product(self.counts)
+        self.chunk_count = slices * product(self.counts)
 
     def box(self, number):
         return box_of(number, self.counts, self.chunk, self.field)
 
     def longest_payload(self, width):
         """The bytes of all chunks, each raw and padded to 16."""
-        sizes = []  # per dimension: (extent of a chunk, how many chunks have it)
+        return sum(ceil_div(size * width, 16) * 16 * many for size, many in self.sizes())
+
+    def sizes(self):
+        """(elements of a chunk, how many chunks have as many), one or more for each number of elements."""
+        of_dimensions = []  # (extent of a chunk, how many chunks have it)
         for f, c in zip(self.field, self.chunk):
-            sizes.append([(c, f // c), (f % c, 1)])
-        total = 0
-        for (z, many_z), (y, many_y), (x, many_x) in itertools.product(*sizes):
-            total += ceil_div(z * y * x * width, 16) * 16 * many_z * many_y * many_x
-        return total
+            of_dimensions.append([(c, f // c), (f % c, 1)])
+        for (z, many_z), (y, many_y), (x, many_x) in itertools.product(*of_dimensions):
+            yield z * y * x, self.slices * many_z * many_y * many_x
 
     def block_counts(self, box):
         """How many blocks the chunk has along z, y, x."""
@@ -108,6 +152,51 @@ def whole_chunk(field, shape):
         d = min(grows, key=lambda d: chunk[d]) if grows else 2
         chunk[d] *= 2
     return tuple(chunk)
+
+
+# Parts of a mask.
+
+PARTS_OF_CHUNK = 8
+
+
+class PartGrid:
+    """Section 23: the parts of a field and their mask chunks; none if there are no elements."""
+
+    def __init__(self, extents, roles):
+        self.part_count = 0
+        if product(extents):
+            shape = next(shape for shape in (CUBE, PLANE, LINE) if has_shape(extents, shape, roles))
+            slices, field = slices_and_extents(extents, shape, roles)
+            self.whole = whole_field(slices, field)
+            self.boxes = BlockGrid(field, shape, slices)
+            self.part_count = self.boxes.chunk_count
+        self.chunk_count = ceil_div(self.part_count, PARTS_OF_CHUNK)
+
+    def parts_of_chunk(self, chunk):
+        first = PARTS_OF_CHUNK * chunk
+        return range(first, min(first + PARTS_OF_CHUNK, self.part_count))
+
+    def box(self, part):
+        return self.boxes.box(part)
+
+    def longest_chunk(self, chunk, classes):
+        """The bytes of a mask chunk if all its parts are raw."""
+        sizes = (self.box(part).size for part in self.parts_of_chunk(chunk))
+        return 16 * ceil_div(16 + sum(raw_part_bytes(size, classes) for size in sizes), 16)
+
+    def longest(self, classes):
+        """Section 19: 48 bytes for each mask chunk, and all parts raw."""
+        parts = sum(raw_part_bytes(size, classes) * many for size, many in self.boxes.sizes())
+        return 48 * self.chunk_count + parts
+
+
+def part_planes(classes):
+    """Section 23: plane 0, and as many as classes - 1 has bits."""
+    return 1 + (classes - 1).bit_length()
+
+
+def raw_part_bytes(elements, classes):
+    return part_planes(classes) * 4 * ceil_div(elements, 32)
 
 
 # Tiles.
@@ -132,13 +221,14 @@ def coarse_extents(field, shape, distance):
 class TileGrid:
     """Section 9: the tiles of a field, of the coarse one as of any other."""
 
-    def __init__(self, field, shape, distance):
-        self.field = field
+    def __init__(self, field, shape, distance, slices=1):
+        self.slices = slices
+        self.field = field  # of a slice
         self.shape = shape
         self.distance = distance  # B, or None
         self.tile = TILE[shape]
         self.counts = tuple(ceil_div(f, t) for f, t in zip(field, self.tile))
-        self.tile_count = product(self.counts)
+        self.tile_count = slices * product(self.counts)
         self.chunk_count = ceil_div(self.tile_count, TILES_OF_CHUNK)
 
     def tiles_of_chunk(self, chunk):
@@ -158,21 +248,22 @@ class TileGrid:
         return groups_of_tile(self.shape, self.distance is not None)
 
 
-def tile_entries(field, shape, distance):
+def tile_entries(field, shape, distance, slices=1):
     """Section 15: the prologue, the chunks of the coarse field, if there is one, and of the field."""
-    entries = 1 + TileGrid(field, shape, distance).chunk_count
+    entries = 1 + TileGrid(field, shape, distance, slices).chunk_count
     if distance is not None:
-        entries += TileGrid(coarse_extents(field, shape, distance), shape, distance).chunk_count
+        coarse = coarse_extents(field, shape, distance)
+        entries += TileGrid(coarse, shape, distance, slices).chunk_count
     return entries
 
 
-def longest_tiles(field, shape, distance, width):
+def longest_tiles(field, shape, distance, width, slices=1):
     """Section 19: 32 bytes an entry, all elements that may be stored, and 2316 bytes."""
     elements = product(field)
     if distance is not None:
         coarse = coarse_extents(field, shape, distance)
         elements += product(coarse) + product(coarse_extents(coarse, shape, distance))
-    return 32 * tile_entries(field, shape, distance) + width * elements + 2316
+    return 32 * tile_entries(field, shape, distance, slices) + width * slices * elements + 2316
 
 
 def steps_to_tile(by_step, shape):

@@ -11,10 +11,13 @@ from functools import lru_cache
 
 import numpy as np
 
+import container
 import entropy
 import grid
 import interp
 import lorenzo
+import logarithm
+import masks
 from container import MAGIC, UPDATE_MAGIC, ceil_to, checksum, chunk_seed, mix, read_header
 from decode import decode
 
@@ -30,24 +33,27 @@ def entry(form, start, data, seed, length=None):
     return struct.pack("<QQ", low, checksum(data, seed))
 
 
-def make_header(dtype, codec, extents, error, entries, records, payload_bytes, shape=0, update_bytes=0):
+def make_header(dtype, codec, extents, error, entries, records, payload_bytes, shape=0, update_bytes=0, roles=0,
+                classes=0, value_type=None, conversion=0):
     predictor, coder = codec
-    head = MAGIC + struct.pack("<H6B", 2, 1 if dtype == F32 else 2, predictor, coder, 0, len(extents), shape)
+    value_type = value_type or (1 if dtype == F32 else 2)
+    head = MAGIC + struct.pack("<H6B", 2, value_type, predictor, coder, 0, len(extents), shape)
     head += struct.pack("<8Q", *(tuple(extents) + (1,) * (8 - len(extents))))
     head += struct.pack("<d", float(error)) + np.array([error], dtype=dtype).tobytes().ljust(8, b"\0")
-    head += struct.pack("<IIQQQ", 65536 if predictor >= 16 else 8192, 0, entries, len(records), checksum(records, 0))
+    head += struct.pack("<IHBB", 65536 if predictor >= 16 else 8192, roles, classes, conversion)
+    head += struct.pack("<QQQ", entries, len(records), checksum(records, 0))
     identity = mix(checksum(head, 0))
     head += struct.pack("<QQQ", identity, payload_bytes, update_bytes)
     return head + struct.pack("<Q", checksum(head, 0)), identity
 
 
-def make_stream(dtype, codec, extents, error, chunks, shape=0, records=b"", prologue=None):
+def make_stream(dtype, codec, extents, error, chunks, shape=0, records=b"", prologue=None, **more):
     """chunks: (form, contents without padding). With codecs of tiles the prologue is one more."""
     chunks = [(form, pad(data)) for form, data in chunks]
     if prologue is not None:
         chunks.insert(0, (1, pad(prologue)))
     payload = b"".join(data for _, data in chunks)
-    header, identity = make_header(dtype, codec, extents, error, len(chunks), records, len(payload), shape)
+    header, identity = make_header(dtype, codec, extents, error, len(chunks), records, len(payload), shape, **more)
     table, start = b"", 0
     for number, (form, data) in enumerate(chunks):
         is_prologue = prologue is not None and number == 0
@@ -215,9 +221,11 @@ class Container(unittest.TestCase):
     def test_header_fields(self):
         stream = self.five()
         for at, field, reason in (
-            (0, b"\x88", "magic"), (8, b"\1", "version"), (10, b"\3", "element type"), (12, b"\2\3", "bound mode"),
+            (0, b"\x88", "magic"), (8, b"\1", "version"), (10, b"\x09", "value type"), (12, b"\2\4", "bound mode"),
             (14, b"\0", "rank"), (14, b"\x09", "rank"), (15, b"\3", "shape"), (24, b"\2", "beyond the rank"),
-            (96, b"\1", "most elements"), (100, b"\1", "zero field"), (104, b"\2", "entries"),
+            (96, b"\1", "most elements"), (100, b"\1", "no x"), (100, b"\3", "is a line"), (103, b"\1", "no conversion"),
+            (102, b"\x08", "8 classes"),
+            (100, b"\x0f", "beyond the rank"), (104, b"\2", "entries"),
             (112, b"\1", "multiple of 16"), (136, b"\1", "multiple of 16"), (144, b"\1", "multiple of 16"),
         ):
             with self.subTest(at=at):
@@ -226,6 +234,37 @@ class Container(unittest.TestCase):
         tiles = make_stream(F32, (16, 18), (5,), 0.5, [(0, b"")], prologue=bytes(4))
         self.assertEqual(len(decode(tiles)), 5)
         self.refuse(with_header_field(tiles, 144, b"\x20") + bytes(32), "tiles has updates")
+
+    def test_roles(self):
+        # Section 22: bits, rank, and the reason of the refusal or the roles.
+        for bits, rank, wanted in (
+            (0b11100100, 4, [0, 1, 2, 3]), (0b11, 1, [3]), (0b1110, 2, [2, 3]), (0b11000000, 4, [0, 0, 0, 3]),
+            (0b1011, 2, "fall"), (0b1101, 2, "without a y"), (0b10, 1, "no x"), (0b1111, 1, "beyond the rank"),
+        ):
+            with self.subTest(bits=bits):
+                if isinstance(wanted, str):
+                    with self.assertRaisesRegex(ValueError, wanted):
+                        container.read_roles(bits, rank)
+                else:
+                    self.assertEqual(container.read_roles(bits, rank), wanted)
+        roles = [0, 1, 2, 3]
+        self.assertEqual(grid.field_extents((6, 10, 20, 30), grid.CUBE, roles), (10, 20, 30))
+        self.assertEqual(grid.slice_count((6, 10, 20, 30), grid.CUBE, roles), 6)
+        self.assertTrue(grid.is_default((20, 30, 70), grid.PLANE, [0, 2, 3]))
+        self.assertFalse(grid.is_default((6, 10, 20, 30), grid.CUBE, roles))
+        self.assertEqual(grid.field_extents((6, 10, 20, 30), grid.PLANE, roles), (60, 20, 30))
+        chunks = grid.BlockGrid((10, 20, 30), grid.CUBE, 6)
+        self.assertEqual(chunks.box(chunks.chunk_count // 6).begin, (10, 0, 0))
+
+    def test_order(self):
+        def stream(order):
+            return self.five(records=pad(b"AXES" + struct.pack("<I", len(order)) + bytes(order)))
+
+        for order in ([0], [1], [0, 1], []):
+            self.refuse(stream(order), "AXES")
+        twice = pad(b"AXES" + struct.pack("<I", 1) + b"\1")
+        self.refuse(self.five(records=twice + twice), "there are two")
+        self.assertEqual(container.read_order(b"\2\0\1", 3), [2, 0, 1])
 
     def test_header_is_checked(self):
         self.refuse(make_stream(F32, (1, 2), (5,), 0.5, [(1, FIVE)]), "no codec")
@@ -238,6 +277,10 @@ class Container(unittest.TestCase):
         self.refuse(make_stream(F32, PLAIN, (2**46,), 0.5, []), "longest chunk table")
         self.refuse(make_stream(F32, (16, 18), (2**46,), 0.5, []), "longest chunk table")
         self.refuse(make_stream(F32, PLAIN, (2**45,), 0.5, []), "entries")
+        # Section 19: the longest payload; its begin is all that is read.
+        five = self.five()
+        self.assertEqual(len(decode(with_header_field(five, 136, b"\x20") + bytes(16))), 5)
+        self.refuse(with_header_field(five, 136, b"\x30") + bytes(32), "longest one for the extents")
         # The product is taken in order of the extents (section 19).
         self.assertEqual(read_header(make_stream(F32, PLAIN, (0, 2**40, 2**40), 0.5, [])).n, 0)
         self.refuse(make_stream(F32, PLAIN, (2**40, 2**40, 0), 0.5, []), "product of the extents")
@@ -258,7 +301,9 @@ class Blocks(unittest.TestCase):
         self.refuse(PLAIN, (3, bytes(16)), "need 400")
         self.refuse(PLAIN, (5, b""), "form 5")
         self.refuse(PLAIN, (4, bytes(32)), "need 16")
-        self.refuse(PLAIN, (1, bytes(416)), "longer than its raw form")
+        two = make_stream(F32, PLAIN, (8192 + 100,), 0.5, [(0, b""), (1, bytes(416))])
+        with self.assertRaisesRegex(ValueError, "longer than its raw form"):
+            decode(two)
         self.refuse(PLAIN, (1, bytes(32)), "need 16")  # four rate bytes, all 0
 
     def test_differences_outside(self):
@@ -910,6 +955,350 @@ class Interpolation(unittest.TestCase):
         self.assertEqual(len(decode(make(3, b""))), 20)
         with self.assertRaisesRegex(ValueError, "longer than its raw form"):
             decode(make(1, bytes(32)))
+
+
+class BitEncoder:
+    """Section 23: the reverse of the decoder, with as many bytes of `low` as it needs."""
+
+    def __init__(self):
+        self.low, self.range, self.bytes = 0, 2**32 - 1, 4
+        self.models = {}  # by name and index: p, s
+
+    def bit(self, name, index, bit):
+        p, s = self.models.get((name, index), (32768, 0))
+        length = len(f"{s + 1:b}")
+        b = self.range // 65536 * p
+        if bit:
+            self.range = b
+            p += (65504 - p) // 2**length
+        else:
+            self.low += b
+            self.range -= b
+            p -= (p - 32) // 2**length
+        self.models[name, index] = p, min(s + 1, 63)
+        while self.range < 2**24:
+            self.low, self.range, self.bytes = self.low * 256, self.range * 256, self.bytes + 1
+        return bit
+
+    def finish(self):
+        """Of the numbers that decode to the bits the one that ends in the most zero bits."""
+        for zeros in range(8 * self.bytes, -1, -1):
+            number = ceil_to(2**zeros, self.low)
+            if number < self.low + self.range:
+                return number.to_bytes(self.bytes, "big").rstrip(b"\0")
+
+
+def encode_part(part, classes):
+    """part: by (z, y, x) the number of the class, or -1. Looks at each element alone."""
+    _, h, w = part.shape
+    s = h * w
+    flat = part.reshape(-1).tolist()
+    encoder = BitEncoder()
+    flags = [0, 0]
+    last_class = 0
+    for f in range(0, len(flat), 32):
+        places = range(f, min(f + 32, len(flat)))
+        at = lambda e: int(0 <= e < f and flat[e] >= 0)
+        before = at(f - 1)
+        above = {e: at(e - w) if f >= w else before for e in places}
+        word = {e: int(flat[e] >= 0) for e in places}
+        u = len(set(above.values())) == 1
+        same = encoder.bit("flag", 4 * u + 2 * flags[-2] + flags[-1], int(word == above))
+        flags.append(same)
+        a = before
+        for e in () if same else places:
+            b = above[e]
+            c = at(e - s) if f >= s else b
+            right = at(e - w + 1) if f >= w else before
+            j = (at(e - w - 1) if f >= w else before) + right
+            j += at(e - s + 1) + at(e - s + w) if f >= s else right + b
+            a = encoder.bit("bit", 8 * (4 * a + 2 * b + c) + j, word[e])
+        members = [flat[e] for e in places if flat[e] >= 0]
+        if classes == 1 or not members:
+            continue
+        if encoder.bit("all", int(len(members) == 1), int(set(members) == {last_class})):
+            continue
+        for number in members:
+            for n in range(min(number + 1, classes - 1)):
+                encoder.bit(f"step {n}", int(n == last_class), int(n < number))
+            last_class = number
+    return encoder.finish()
+
+
+def raw_part(part, classes):
+    """The words of plane 0 and of the planes of the class numbers."""
+    flat = part.reshape(-1)
+    planes = [flat >= 0] + [flat >> p & 1 for p in range(len(f"{classes - 1:b}") if classes > 1 else 0)]
+    return b"".join(pad(np.packbits(plane, bitorder="little").tobytes(), 4) for plane in planes)
+
+
+def mask_chunk(parts):
+    """A chunk of form 1. parts: None for an empty part, ("raw", bytes) or ("coded", bytes)."""
+    heads = [0 if part is None else 65535 if part[0] == "raw" else len(part[1]) + 1 for part in parts]
+    contents = b"".join(part[1] for part in parts if part is not None)
+    return 1, struct.pack("<8H", *heads + [0] * (8 - len(heads))) + contents
+
+
+def mask_record(values, dtype, one=1, zero=0):
+    contents = b"".join(
+        struct.pack("<II", one, zero) + np.array(value, dtype=dtype).tobytes().ljust(8, b"\0") for value in values
+    )
+    return pad(b"MASK" + struct.pack("<I", len(contents)) + contents)
+
+
+def blobs(rng, extents, classes):
+    """A few boxes of classes, and some elements alone."""
+    part = np.full(extents, -1)
+    for _ in range(4):
+        box = tuple(slice(*np.sort(rng.integers(0, e + 1, 2))) for e in extents)
+        part[box] = rng.integers(-1, classes)
+    alone = rng.random(extents) < 0.02
+    part[alone] = rng.integers(-1, classes, alone.sum())
+    return part
+
+
+class Masks(unittest.TestCase):
+    NAN = np.frombuffer(bytes.fromhex("0100807f"), dtype=F32)[0]  # a signalling one
+    ZEROS = (0, b"")
+
+    def stream(self, mask, values, extents=(5,), chunks=((1, FIVE),), shape=0, dtype=F32, **more):
+        records = more.pop("records", None)
+        if records is None:
+            records = mask_record(values, dtype)
+        more.setdefault("classes", len(values))
+        return make_stream(dtype, PLAIN, extents, 0.5, list(chunks) + mask, shape=shape, records=records, **more)
+
+    def refuse(self, data, reason):
+        with self.assertRaisesRegex(ValueError, reason):
+            decode(data)
+
+    def expect(self, mask, values, wanted, **more):
+        field = decode(self.stream(mask, values, **more))
+        self.assertEqual(field.tobytes(), np.array(wanted, dtype=field.dtype).tobytes())
+
+    def test_raw_part(self):
+        # Elements 0 and 3, of classes 0 and 1; the number of element 1, in no class, does not count.
+        # Nor do bits behind the last element.
+        raw = mask_chunk([("raw", struct.pack("<2I", 0b111001001, 0b101010))])
+        self.expect([raw], (self.NAN, -0.0), [self.NAN, 3, 3, -0.0, -1])
+        # One class: plane 0 alone. Three: a class of 3 is read as 2.
+        self.expect([mask_chunk([("raw", struct.pack("<I", 0b10))])], (9,), [1, 9, 3, 2, -1])
+        raw = mask_chunk([("raw", struct.pack("<3I", 0b111, 0b110, 0b101))])
+        self.expect([raw], (7, 8, 9), [9, 8, 9, 2, -1])
+
+    def test_empty(self):
+        self.expect([self.ZEROS], (9,), [1, 3, 3, 2, -1])
+        # A chunk of form 1, but without members.
+        self.expect([mask_chunk([None])], (9,), [1, 3, 3, 2, -1])
+        self.assertEqual(decode(self.stream([], (9,), (3, 0), [])).shape, (3, 0))
+
+    def test_coded_part(self):
+        for members, classes in (([0, -1, -1, -1, 0], 1), ([-1, 2, 1, -1, 1], 3), ([6, -1, -1, 0, 6], 7)):
+            part = np.array(members).reshape(1, 1, 5)
+            mask = mask_chunk([("coded", encode_part(part, classes))])
+            values = [10.0 + n for n in range(classes)]
+            self.expect([mask], values, [k if m < 0 else 10 + m for m, k in zip(members, (1, 3, 3, 2, -1))])
+
+    def test_coded_by_hand(self):
+        """A part without bytes, and one of the highest byte alone: the first bits are 0, then 1."""
+        # Code 0 is below every border: the first bit, `same`, is 1, and the word is the row, which is 0.
+        self.expect([mask_chunk([("coded", b"")])], (9,), [1, 3, 3, 2, -1])
+        # `same` with p = 32768: b = 65535 * 32768 = 0x7FFF8000. From it on, the bit is 0, and element 0 follows
+        # with the rest: range 0x80007FFF, b = 0x40000000, and the bit is 1.
+        decoder = masks.BitDecoder(bytes.fromhex("7fff8000"))
+        models = masks.Models(2)
+        self.assertEqual([decoder.bit(models, 0), decoder.bit(models, 1)], [0, 1])
+        self.assertEqual((decoder.range, decoder.code), (0x40000000, 0))
+        self.assertEqual((models.p, models.s), ([32768 - (32736 >> 1), 32768 + (32736 >> 1)], [1, 1]))
+
+    def test_parts_in_space(self):
+        """Fields of several parts: of slices, of which the last ones are cut off, and of mask chunks."""
+        rng = np.random.default_rng(7)
+        for extents, classes, kinds in (
+            ((30, 40, 50), 2, ("raw", "coded", "empty")), ((7, 33, 61), 5, ("coded",)),
+            ((130, 100), 3, ("coded", "raw")),
+            ((1, 260, 33), 1, ("coded",)), ((70000,), 4, ("coded", "raw")), ((3, 3, 1), 7, ("coded",)),
+        ):
+            with self.subTest(extents=extents):
+                shape = min(sum(e > 1 for e in extents) - 1, 2)
+                field = grid.field_extents(extents, shape)
+                parts = grid.BlockGrid(field, shape)
+                wanted = np.full(field, -1)
+                made = []
+                for number in range(parts.chunk_count):
+                    kind = kinds[number % len(kinds)]
+                    box = parts.box(number)
+                    part = blobs(rng, box.extents, classes)
+                    encode = raw_part if kind == "raw" else encode_part
+                    made.append(None if kind == "empty" else (kind, encode(part, classes)))
+                    if kind != "empty":
+                        wanted[box.slices] = part
+                mask = [mask_chunk(made[i : i + 8]) for i in range(0, len(made), 8)]
+                # The shape of the parts does not follow from that of the blocks: lines.
+                chunks = [self.ZEROS] * grid.BlockGrid((1, 1, wanted.size), 0).chunk_count
+                self.expect(mask, range(10, 10 + classes), np.where(wanted < 0, 0, 10 + wanted), extents=extents,
+                            chunks=chunks, dtype=F64)
+
+    def test_slices_and_order(self):
+        """Section 22: parts begin anew in each slice, and the mask is that of the coded field."""
+        rng = np.random.default_rng(8)
+        coded = np.stack([blobs(rng, (2, 3, 5), 2) for _ in range(3)])
+        mask = mask_chunk([("coded", encode_part(part, 2)) for part in coded])
+        axes = pad(b"AXES" + struct.pack("<I", 4) + b"\2\0\1\3")
+        stream = self.stream([mask], (10, 11), (3, 2, 3, 5), [self.ZEROS] * 3, shape=2, roles=0b11100100,
+                             records=mask_record((10, 11), F32) + axes)
+        np.testing.assert_array_equal(decode(stream), np.where(coded < 0, 0, coded + 10).transpose(1, 2, 0, 3))
+
+    def test_parts_with_roles(self):
+        """Extents and roles, and the shape and first part of the mask: cubes as far as z, y and x allow them."""
+        for extents, roles, slices, whole in (
+            ((3, 5, 30, 70, 2), [0, 1, 2, 3, 3], 3, (8, 32, 32)), ((2, 30, 70, 2), [0, 2, 3, 3], 1, (2, 32, 128)),
+            ((3, 4, 700), [2, 2, 3], 1, (1, 16, 512)),
+            ((40, 300, 2), None, 1, (32, 64, 4)), ((40, 300, 1), None, 1, (1, 64, 128)),
+        ):
+            with self.subTest(extents=extents):
+                boxes = grid.PartGrid(extents, roles).boxes
+                self.assertEqual((boxes.slices, boxes.chunk), (slices, whole))
+
+    def test_longest_payload(self):
+        """Section 19: 48 bytes for the entry of the mask chunk, and four planes of a word."""
+        stream = self.stream([self.ZEROS], range(7), chunks=[self.ZEROS])
+        self.assertEqual(len(decode(with_header_field(stream, 136, b"\x50") + bytes(80))), 5)
+        self.refuse(with_header_field(stream, 136, b"\x60") + bytes(96), "longest one for the extents")
+
+    def test_tiles(self):
+        """Mask chunks lie behind all entries of the field, the prologue's among them."""
+        mask = mask_chunk([("raw", struct.pack("<I", 0b10))])
+        stream = make_stream(F32, (16, 18), (5,), 0.5, [self.ZEROS, mask], prologue=bytes(4),
+                             records=mask_record((9,), F32), classes=1)
+        self.assertEqual(list(decode(stream)), [0, 9, 0, 0, 0])
+
+    def test_updates(self):
+        stream = self.stream([self.ZEROS], (9,))
+        one = mask_chunk([("raw", struct.pack("<I", 1))])
+        field = decode(with_updates(stream, make_update(identity_of(stream), [(1, *one)])))
+        self.assertEqual(list(field), [9, 3, 3, 2, -1])
+        long = make_update(identity_of(stream), [(1, 1, bytes(48))])
+        self.refuse(with_updates(stream, long), "longer than its raw form")
+
+    def test_records(self):
+        two = mask_record((8, 9), F32)
+        good = self.stream([self.ZEROS], (8, 9))
+        self.assertEqual(len(decode(good)), 5)
+        make = lambda records, classes=2, dtype=F32: self.stream(
+            [self.ZEROS] if classes else [], (8, 9), records=records, classes=classes, dtype=dtype)
+        self.refuse(make(b""), "there are 0, not one")
+        self.refuse(make(two + two), "there are 2, not one")
+        self.refuse(make(two, classes=0), "has no classes")
+        self.refuse(make(two, classes=3), "not those of 3")
+        self.refuse(make(two, classes=1), "not those of 1")
+        self.refuse(make(two, classes=8), "8 classes")
+        self.refuse(make(pad(two[:4] + struct.pack("<I", 28) + two[8:36])), "28 bytes")
+        self.refuse(make(mask_record((9, 9), F32)), "same bits")
+        self.assertEqual(len(decode(make(mask_record((0.0, -0.0), F32)))), 5)
+        self.refuse(make(mask_record((8, 9), F32, one=2)), "unknown kind")
+        self.refuse(make(mask_record((8, 9), F32, zero=1)), "unknown kind")
+        self.refuse(make(mask_record((8, 9), F64)), "above the element type")
+
+    def test_chunks(self):
+        refuse = lambda chunk, reason: self.refuse(self.stream([chunk], (9,)), reason)
+        self.refuse(self.stream([], (9,)), "entries")
+        self.refuse(self.stream([self.ZEROS] * 2, (9,)), "entries")
+        refuse((0, bytes(16)), "there is nothing")
+        refuse((3, bytes(16)), "form 3")
+        refuse((1, b""), "heads end behind")
+        for raw in (mask_chunk([None, ("coded", b"")]), mask_chunk([None] * 7 + [("raw", bytes(4))])):
+            refuse(raw, "does not exist")
+        raw = struct.pack("<I", 1)
+        refuse(mask_chunk([("raw", raw * 5)]), "need 32")
+        refuse(mask_chunk([("raw", b"")]), "need 32")
+        refuse((1, struct.pack("<8H", 18, *[0] * 7) + bytes(16)), "need 48")
+        refuse((1, struct.pack("<8H", *[0] * 8) + bytes(16)), "need 16")
+        damaged = bytearray(self.stream([mask_chunk([("raw", raw)])], (9,)))
+        damaged[-16] ^= 1
+        self.refuse(bytes(damaged), "checksum of chunk 1")
+
+
+class Conversions(unittest.TestCase):
+    def stream(self, value_type, elements, conversion=0, offset=None, records=None):
+        dtype = F64 if value_type in (7, 8) else F32
+        contents = struct.pack("<d", 1.0) + (b"" if offset is None else struct.pack("<q", offset))
+        record = pad(b"CONV" + struct.pack("<I", len(contents)) + contents)
+        return make_stream(
+            dtype, PLAIN, (len(elements),), 0.5, [(3, np.array(elements, dtype=dtype).tobytes())],
+            records=record if records is None else records, value_type=value_type, conversion=conversion,
+        )
+
+    def expect(self, value_type, elements, wanted, **more):
+        field = decode(self.stream(value_type, elements, **more))
+        self.assertEqual(field.view(f"u{field.itemsize}").tolist(), np.array(wanted, field.dtype).view(f"u{field.itemsize}").tolist())
+
+    def refuse(self, reason, *arguments, **more):
+        with self.assertRaisesRegex(ValueError, reason):
+            decode(self.stream(*arguments, **more))
+
+    def test_integers(self):
+        nan, inf = np.nan, np.inf
+        self.expect(5, [0.5, 1.5, -2.5, 4e4, -inf, nan], [0, 2, -2, 32767, -32768, 0])
+        self.expect(6, [65535.4, 7e4, -3, 0.49999997], [65535, 65535, 0, 0])
+        self.expect(7, [0.5 - 2**-54, -1.5, nan], [1 << 30, (1 << 30) - 2, 0], conversion=2, offset=1 << 30)
+        self.expect(8, [2.0**33, -2.0**33, 4294967294.5], [4294967295, 0, 4294967294])
+
+    def test_halves(self):
+        # All values come back, NumPy being the judge of f16.
+        bits = np.arange(1 << 16, dtype="<u2")
+        finite = bits[np.isfinite(bits.view("<f2"))]
+        for part in np.array_split(finite, 8):
+            self.assertEqual(decode(self.stream(3, part.view("<f2").astype("<f4"))).tobytes(), part.tobytes())
+        rng = np.random.default_rng(3)
+        numbers = (rng.standard_normal(8000) * 10.0 ** rng.integers(-9, 5, 8000)).astype("<f4")
+        numbers = numbers[np.abs(numbers) < 65504]
+        self.assertEqual(decode(self.stream(3, numbers)).tobytes(), numbers.astype("<f2").tobytes())
+        self.assertEqual(decode(self.stream(3, [1e9, -np.inf, -0.0])).tolist()[:2], [65504.0, -np.inf])
+        # bfloat16 is the upper half of a binary32; 1.5 and 2.5 units above 1 are ties.
+        upper = np.array([0x3F808000, 0x3F818000, 0xFF7FFFFF, 0x7F800001, 0xFFC10000, 0x00008001], dtype="<u4").view("<f4")
+        self.assertEqual(decode(self.stream(4, upper)).tolist(), [0x3F80, 0x3F82, 0xFF7F, 0x7FC0, 0xFFC1, 0x0001])
+
+    def test_order(self):
+        values = decode(self.stream(3, [0, -1, 1.4, -2.6, 32767.6, -np.inf, np.nan], conversion=1)).view("<u2")
+        self.assertEqual(values.tolist(), [0, 0x8000, 1, 0x8002, 0x7FFF, 0xFFFF, 0x7E00])
+
+    def test_headers_and_records(self):
+        self.refuse("value type 9", 9, [1.0])
+        self.refuse("conversion 3 is unknown", 3, [1.0], conversion=3)
+        self.refuse("no conversion 1", 5, [1.0], conversion=1)
+        self.refuse("no conversion 2", 6, [1.0], conversion=2, offset=1)
+        self.refuse("there are 0", 5, [1.0], records=b"")
+        self.refuse("16 bytes", 7, [1.0], offset=5)
+        self.refuse("8 bytes", 7, [1.0], conversion=2)
+        self.refuse("offset is too large", 7, [1.0], conversion=2, offset=(1 << 32) + 1)
+        self.refuse("coded as they are", 1, [1.0])
+        bad = pad(b"CONV" + struct.pack("<Id", 8, -1.0))
+        self.refuse("sign bit", 5, [1.0], records=bad)
+        self.refuse("there are 2", 5, [1.0], records=pad(b"CONV" + struct.pack("<Id", 8, 1.0)) * 2)
+
+
+class Logarithm(unittest.TestCase):
+    """Section 25, by powers that are known, and by NumPy's own."""
+
+    def test_powers_of_two(self):
+        for dtype, least, most in ((np.float32, -126, 127), (np.float64, -1022, 1023)):
+            y = np.array([0, 1, -1, 10, least, most, least - 5, most + 1, 1e9, -1e9], dtype=dtype)
+            tiny, largest = np.finfo(dtype).tiny, np.finfo(dtype).max
+            wanted = [1, 2, 0.5, 1024, tiny, 2.0**most, tiny, largest, largest, tiny]
+            self.assertEqual(logarithm.magnitudes(y).tolist(), wanted)
+
+    def test_other_powers(self):
+        y = np.random.default_rng(1).uniform(-100, 100, 10_000)
+        self.assertTrue(np.allclose(logarithm.magnitudes(y), np.exp2(y), rtol=1e-15, atol=0))
+        y = y.astype(np.float32)
+        exact = np.exp2(y.astype(np.float64))
+        self.assertTrue(np.allclose(logarithm.magnitudes(y), exact, rtol=2.4e-7, atol=0))
+
+    def test_values_without_a_logarithm(self):
+        y = np.array([0x7FC00001, 0xFF800000, 0x7F000007, 0x7F000000, 0xFF000001], dtype="<u4")
+        elements = logarithm.magnitudes(y.view("<f4")).view("<u4").tolist()
+        self.assertEqual(elements, [0x7FC00001, 0xFF800000, 7, 0, 1])
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import entropy
 import interp
 import lorenzo
 from container import BITPLANE, CODED, GEOMETRY, HUFFMAN, RAW, ZERO, ceil_to
-from grid import AXES, TileGrid, anchor_distance, coarse_extents, product, steps_to_tile
+from grid import AXES, TileGrid, anchor_distance, coarse_extents, product, steps_to_tile, whole_field
 
 
 class Prologue:
@@ -24,7 +24,9 @@ class Prologue:
         shares_at = at + 4
         anchors_at = shares_at + 4 * words
         # The anchors of the coarse field are every B-th of its places in turn.
-        anchors = coarse_extents(coarse.field, header.shape, distance) if header.has_levels else (0, 0, 0)
+        anchors = (0, 0, 0)
+        if header.has_levels:
+            anchors = whole_field(header.slices, coarse_extents(coarse.field, header.shape, distance))
         count = product(anchors)
         end = anchors_at + header.width * count
         if ceil_to(16, end) > len(payload):
@@ -56,7 +58,7 @@ class Codes:
 def read_codes(stream, tiles, first_entry, intervals):
     """The codes of all chunks of a field; chunk 0 of it has entry `first_entry`."""
     header = stream.header
-    codes = Codes(tiles.field, header.dtype)
+    codes = Codes(whole_field(tiles.slices, tiles.field), header.dtype)
     for chunk in range(tiles.chunk_count):
         number = first_entry + chunk
         form, data = stream.chunk(number)
@@ -108,7 +110,7 @@ def read_chunk(header, tiles, chunk, form, data, intervals, codes):
 def decode_field(stream):
     header = stream.header
     distance = anchor_distance(header.shape, GEOMETRY.get(header.predictor))
-    tiles = TileGrid(header.field, header.shape, distance)
+    tiles = TileGrid(header.field, header.shape, distance, header.slices)
     if header.has_levels:
         return decode_interpolation(stream, tiles, distance)
     return decode_lorenzo(stream, tiles)
@@ -119,7 +121,7 @@ def decode_lorenzo(stream, tiles):
     header = stream.header
     prologue = Prologue(stream, None, None)
     codes = read_codes(stream, tiles, 1, prologue.intervals)
-    field = np.empty(header.field, dtype=header.dtype)
+    field = np.empty(header.whole, dtype=header.dtype)
     for number in range(tiles.tile_count):
         here = tiles.box(number).slices
         field[here] = lorenzo.decode_tile(
@@ -132,7 +134,7 @@ def decode_interpolation(stream, tiles, distance):
     """Section 16: first the coarse field, then the field."""
     header = stream.header
     shape = header.shape
-    coarse = TileGrid(coarse_extents(header.field, shape, distance), shape, distance)
+    coarse = TileGrid(coarse_extents(header.field, shape, distance), shape, distance, header.slices)
     prologue = Prologue(stream, coarse, distance)
     coarse_codes = read_codes(stream, coarse, 1, prologue.intervals)
     codes = read_codes(stream, tiles, 1 + coarse.chunk_count, prologue.intervals)
@@ -141,17 +143,24 @@ def decode_interpolation(stream, tiles, distance):
     anchors = tuple(
         slice(0, None, distance if dimension in AXES[shape] else None) for dimension in range(3)
     )
-    coarse_known = np.zeros(coarse.field, dtype=header.dtype)
-    coarse_known[anchors] = prologue.anchors
-    decoder = interp.Interpolation(
-        prologue.parameters, header.error, shape,
-        coarse_codes.k, coarse_codes.raw, coarse_codes.stored, coarse_known, top_level,
-    )
-    decoder.run(top_level)
+    # Section 22: each slice by itself.
+    all_anchors = np.split(prologue.anchors, header.slices)
+    parts = [all_anchors]
+    for of_part in (coarse_codes, codes):
+        parts.append([np.split(array, header.slices) for array in (of_part.k, of_part.raw, of_part.stored)])
+    result = []
+    for number in range(header.slices):
+        k, raw, stored = (arrays[number] for arrays in parts[1])
+        coarse_known = np.zeros(coarse.field, dtype=header.dtype)
+        coarse_known[anchors] = all_anchors[number]
+        decoder = interp.Interpolation(
+            prologue.parameters, header.error, shape, k, raw, stored, coarse_known, top_level
+        )
+        decoder.run(top_level)
 
-    known = np.zeros(header.field, dtype=header.dtype)
-    known[anchors] = coarse_known
-    decoder = interp.Interpolation(
-        prologue.parameters, header.error, shape, codes.k, codes.raw, codes.stored, known
-    )
-    return decoder.run(top_level)
+        k, raw, stored = (arrays[number] for arrays in parts[2])
+        known = np.zeros(header.field, dtype=header.dtype)
+        known[anchors] = coarse_known
+        decoder = interp.Interpolation(prologue.parameters, header.error, shape, k, raw, stored, known)
+        result.append(decoder.run(top_level))
+    return np.concatenate(result)

@@ -154,7 +154,8 @@ impl Row {
             ..
         } = self.launch;
         let local = (CHIPS.iter().zip(STACK).zip(&self.kernels)).find(|((_, most), kernel)| {
-            !ptx::may_use_stack(name) && (kernel.stack > *most || kernel.spills > *most)
+            let most = tolerated(name).max(*most);
+            !ptx::may_use_stack(name) && (kernel.stack > most || kernel.spills > most)
         });
         if let Some(((chip, _), Kernel { stack, spills, .. })) = local {
             return Some(format!(
@@ -234,6 +235,17 @@ fn differences(committed: &str, now: &str) -> Vec<String> {
     let mut found = only_in(committed, now, '-');
     found.extend(only_in(now, committed, '+'));
     found
+}
+
+/// The bytes that a kernel may spill, and have as a stack, on all chips.
+///
+/// This one has been at its limit of registers all along. The number of a slice's tile in the field, beside its number
+/// in the slice, is one more; docs/measurements/h200-speed.md has the speed before and after.
+fn tolerated(name: &str) -> u32 {
+    match name {
+        "ferrosz_lorenzo_predict_cube_f32" => 48,
+        _ => 0,
+    }
 }
 
 #[cfg(test)]

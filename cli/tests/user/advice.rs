@@ -60,8 +60,7 @@ fn each_type_is_converted_in_its_own_way() {
     for (descr, words) in [
         ("'<c8'", &["complex", "a.real", "a.imag"][..]),
         ("'<c16'", &["complex", "a.real"]),
-        ("'<i2'", &["int16", "astype('float32')"]),
-        ("'<i4'", &["int32", "astype('float64')"]),
+        ("'|i1'", &["int8", "astype('int16')"]),
         ("'<i8'", &["int64", "2**53"]),
         ("'|b1'", &["bool", "packbits"]),
         ("'|O'", &["Python objects", "tolist"]),

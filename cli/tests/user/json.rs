@@ -3,12 +3,13 @@
 use crate::common::{Place, npy};
 use serde_json::Value;
 
-const OF_STREAMS: [&str; 17] = [
+const OF_STREAMS: [&str; 18] = [
     "command",
     "version",
     "input",
     "dtype",
     "dims",
+    "axes",
     "elements",
     "codec",
     "rank",

@@ -11,6 +11,8 @@ mod help;
 mod json;
 mod memory;
 mod overwriting;
+mod quality;
 mod several;
 #[cfg(unix)]
 mod signals;
+mod targets;

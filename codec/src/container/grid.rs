@@ -2,19 +2,26 @@
 //!
 //! A chunk is a box of at most [`CHUNK`] elements. For blocks that are lines it is a range of the field's elements in
 //! their order. For planes and cubes it is as compact as the field allows, so that a box to decode touches few chunks.
+//!
+//! A field may have slices, which are coded independently of each other. They lie one behind the other along z, and
+//! chunks begin anew in each of them. So without slices, the field is its only slice.
 
 use crate::container::chunk::CHUNK;
-use crate::container::extents::Extents;
+use crate::container::extents::{Dimensions, Extents};
 use crate::shape::Shape;
 
 /// The division of one field.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Grid {
-    /// The field's extents as the blocks' shape needs them, slowest first.
+    /// The field's extents as the blocks' shape needs them, slowest first. That of z is of all slices together.
     lengths: [u64; 3],
-    /// Chunks in each dimension.
+    /// Chunks in each dimension; along z of all slices together.
     chunks: [u64; 3],
+    /// The extent of a slice along z.
+    depth: u64,
+    /// Chunks of a slice along z.
+    deep: u64,
     /// Elements of a whole chunk in each dimension, as powers of two.
     tile: [u32; 3],
     shape: Shape,
@@ -43,29 +50,43 @@ impl Grid {
     /// has fewer dimensions longer than 1.
     pub fn new(shape: Shape, extents: &Extents) -> Self {
         let elements = extents.elements();
-        let mut lengths = [1; 3];
-        let mut rank = 0;
-        let longer = extents.lengths().iter().filter(|length| **length != 1);
-        for length in longer.rev() {
-            // The slowest of more than three dimensions are merged. Their product fits, as the product of all fits,
-            // unless one is 0.
-            lengths[2 - rank.min(2)] *= if elements == 0 { 0 } else { *length };
-            rank += 1;
-        }
-        let mut shape = Shape::of_rank(shape.rank().min(rank.min(3) as u8)).unwrap_or(Shape::Line);
-        if elements == 0 {
-            shape = Shape::Line;
-        }
-        if shape == Shape::Line {
-            lengths = [1, 1, elements];
+        let Dimensions {
+            mut slices,
+            mut lengths,
+            rank,
+        } = extents.dimensions();
+        let shape = match elements {
+            0 => Shape::Line,
+            _ => Shape::of_rank(shape.rank().min(rank)).unwrap_or(Shape::Line),
+        };
+        match shape {
+            Shape::Line => (slices, lengths) = (1, [1, 1, elements]),
+            // Planes are independent of each other along z anyway.
+            Shape::Plane => (slices, lengths[0]) = (1, slices * lengths[0]),
+            Shape::Cube => {}
         }
         let tile = tile_of(shape, lengths);
-        let chunks = core::array::from_fn(|i| lengths[i].div_ceil(1 << tile[i]));
+        let [deep, height, width] = core::array::from_fn(|i| lengths[i].div_ceil(1 << tile[i]));
         Self {
-            lengths,
-            chunks,
+            lengths: [slices * lengths[0], lengths[1], lengths[2]],
+            chunks: [slices * deep, height, width],
+            depth: lengths[0],
+            deep,
             tile,
             shape,
+        }
+    }
+
+    /// As [`Grid::new`], for a line of `elements` elements; also for kernels.
+    #[inline(always)]
+    pub const fn line(elements: u64) -> Self {
+        Self {
+            lengths: [1, 1, elements],
+            chunks: [1, 1, elements.div_ceil(CHUNK as u64)],
+            depth: 1,
+            deep: 1,
+            tile: [0, 0, CHUNK.ilog2()],
+            shape: Shape::Line,
         }
     }
 
@@ -74,6 +95,8 @@ impl Grid {
         Self {
             lengths: chunk.extents.map(u64::from),
             chunks: [1; 3],
+            depth: u64::from(chunk.extents[0]),
+            deep: 1,
             ..*grid
         }
     }
@@ -83,10 +106,28 @@ impl Grid {
         self.shape
     }
 
-    /// The field's extents without dimensions of length 1; the number of elements for lines.
+    /// The field's extents without dimensions of length 1; the number of elements for lines. That of z is of all slices
+    /// together.
     #[inline(always)]
     pub fn lengths(&self) -> [u64; 3] {
         self.lengths
+    }
+
+    /// The number of slices.
+    pub fn slices(&self) -> u64 {
+        self.lengths[0] / self.depth.max(1)
+    }
+
+    /// The extents of a slice.
+    #[inline(always)]
+    pub fn slice_lengths(&self) -> [u64; 3] {
+        [self.depth, self.lengths[1], self.lengths[2]]
+    }
+
+    /// Whether there are several slices.
+    #[inline(always)]
+    fn is_sliced(&self) -> bool {
+        self.depth != self.lengths[0]
     }
 
     /// Elements of the field.
@@ -134,9 +175,24 @@ impl Grid {
 
     /// The chunk with these numbers in each dimension.
     #[inline(always)]
-    pub fn chunk_at(&self, at: [u64; 3]) -> ChunkBox {
+    pub fn chunk_at(&self, mut at: [u64; 3]) -> ChunkBox {
+        let mut first = 0;
+        // The branch saves divisions on a GPU.
+        if self.is_sliced() {
+            let slice = at[0] / self.deep.max(1);
+            at[0] -= slice * self.deep;
+            first = slice * self.depth;
+        }
         let origin = core::array::from_fn(|i| at[i] << self.tile[i]);
-        Self::clip(origin, self.lengths, self.tile)
+        let mut chunk = Self::clip(origin, self.slice_lengths(), self.tile);
+        chunk.origin[0] += first;
+        chunk
+    }
+
+    /// The number along z of the chunk that has this coordinate along z.
+    pub(crate) fn chunk_of_z(&self, z: u64) -> u64 {
+        let depth = self.depth.max(1);
+        z / depth * self.deep + ((z % depth) >> self.tile[0])
     }
 
     /// The same as [`Grid::chunk`], for lines, without a division.
@@ -156,6 +212,27 @@ impl Grid {
         }
     }
 
+    /// The coordinates of an element, given its number.
+    pub fn position(&self, flat: u64) -> [u64; 3] {
+        let [_, height, width] = self.lengths.map(|length| length.max(1));
+        [flat / width / height, flat / width % height, flat % width]
+    }
+
+    /// The number of the chunk that has the element at these coordinates, and the element's number there, row by row.
+    pub fn chunk_of(&self, at: [u64; 3]) -> (u64, u32) {
+        let [_, rows, columns] = self.chunks;
+        let number = [
+            self.chunk_of_z(at[0]),
+            at[1] >> self.tile[1],
+            at[2] >> self.tile[2],
+        ];
+        let number = (number[0] * rows + number[1]) * columns + number[2];
+        let chunk = self.chunk(number);
+        let [z, y, x] = core::array::from_fn(|i| (at[i] - chunk.origin[i]) as u32);
+        let [_, height, width] = chunk.extents;
+        (number, (z * height + y) * width + x)
+    }
+
     /// The number of an element.
     #[inline(always)]
     pub fn flat(&self, at: [u64; 3]) -> u64 {
@@ -164,21 +241,25 @@ impl Grid {
 
     /// The sum over all chunks of a number that depends only on the number of their elements; none if it does not fit.
     pub(crate) fn sum_over_chunks(&self, number: impl Fn(u32) -> u64) -> Option<u64> {
+        let (lengths, chunks) = (
+            self.slice_lengths(),
+            [self.deep, self.chunks[1], self.chunks[2]],
+        );
         let mut sum = 0u64;
-        // In each dimension all chunks but the last are whole.
+        // In each dimension of a slice all chunks but the last are whole.
         for kind in 0..8u32 {
-            let mut count = 1u64;
+            let mut count = self.slices();
             let mut elements = 1;
             for i in 0..3 {
-                let last = self.chunks[i].saturating_sub(1);
+                let last = chunks[i].saturating_sub(1);
                 let whole = 1 << self.tile[i];
-                let (chunks, length) = if kind >> i & 1 == 0 {
+                let (of_kind, length) = if kind >> i & 1 == 0 {
                     (last, whole)
                 } else {
-                    let rest = self.lengths[i] - (last << self.tile[i]);
-                    (self.chunks[i] - last, rest)
+                    let rest = lengths[i] - (last << self.tile[i]);
+                    (chunks[i] - last, rest)
                 };
-                count = count.checked_mul(chunks)?;
+                count = count.checked_mul(of_kind)?;
                 elements *= length;
             }
             if count > 0 {
@@ -249,6 +330,7 @@ impl ChunkBox {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::container::roles::Role;
 
     fn grid(shape: Shape, lengths: &[u64]) -> Grid {
         Grid::new(shape, &Extents::new(lengths).unwrap())
@@ -264,6 +346,13 @@ mod tests {
         assert_eq!(tile(Shape::Cube, &[100_000, 2, 2]), [512, 4, 4]);
         assert_eq!(tile(Shape::Cube, &[5, 6, 7]), [8, 8, 128]);
         assert_eq!(tile(Shape::Line, &[512, 512]), [1, 1, 8192]);
+    }
+
+    #[test]
+    fn lines_need_no_extents() {
+        for elements in [0, 1, 8191, 8192, 8193, u64::MAX] {
+            assert_eq!(Grid::line(elements), grid(Shape::Line, &[elements]));
+        }
     }
 
     #[test]
@@ -286,17 +375,75 @@ mod tests {
         assert_eq!((empty.elements(), empty.shape()), (0, Shape::Line));
     }
 
+    fn with_roles(lengths: &[u64], letters: &str) -> Extents {
+        let roles = letters.chars().filter_map(Role::from_letter);
+        let roles: alloc::vec::Vec<Role> = roles.collect();
+        let extents = Extents::new(lengths).unwrap();
+        extents.with_roles(&roles).unwrap()
+    }
+
+    #[test]
+    fn roles_give_the_dimensions() {
+        let of = |shape, lengths: &[u64], letters| {
+            let grid = Grid::new(shape, &with_roles(lengths, letters));
+            (grid.slices(), grid.slice_lengths(), grid.shape())
+        };
+        let cube = |lengths: &[u64], letters| of(Shape::Cube, lengths, letters);
+        assert_eq!(
+            cube(&[6, 10, 20, 30], "szyx"),
+            (6, [10, 20, 30], Shape::Cube)
+        );
+        assert_eq!(
+            cube(&[2, 3, 4, 5, 6, 7], "sszyyx"),
+            (6, [4, 30, 7], Shape::Cube)
+        );
+        assert_eq!(
+            cube(&[6, 10, 20, 30], "ssyx"),
+            (1, [60, 20, 30], Shape::Plane)
+        );
+        assert_eq!(
+            cube(&[6, 1, 20, 30], "szyx"),
+            (1, [6, 20, 30], Shape::Plane)
+        );
+        assert_eq!(
+            cube(&[6, 10, 20, 30], "sssx"),
+            (1, [1, 1, 36_000], Shape::Line)
+        );
+        assert_eq!(cube(&[6, 0, 20, 30], "szyx"), (1, [1, 1, 0], Shape::Line));
+        let planes = |letters| of(Shape::Plane, &[6, 10, 20, 30], letters);
+        assert_eq!(planes("szyx"), (1, [60, 20, 30], Shape::Plane));
+        assert_eq!(planes("syyx"), (1, [6, 200, 30], Shape::Plane));
+    }
+
+    #[test]
+    fn chunks_do_not_cross_slices() {
+        let grid = Grid::new(Shape::Cube, &with_roles(&[3, 21, 40, 50], "szyx"));
+        assert_eq!(grid.chunks()[0] % 3, 0);
+        for number in 0..grid.chunk_count() {
+            let chunk = grid.chunk(number);
+            let last = chunk.origin[0] + u64::from(chunk.extents[0]) - 1;
+            assert_eq!(chunk.origin[0] / 21, last / 21);
+            for z in chunk.origin[0]..=last {
+                let [_, y, x] = grid.chunks();
+                assert_eq!(grid.chunk_of_z(z), number / (y * x));
+            }
+        }
+    }
+
     #[test]
     fn every_element_is_in_one_place() {
         for shape in Shape::ALL {
-            for lengths in [
-                [1u64, 1, 1],
-                [40, 33, 65],
-                [3, 200, 17],
-                [129, 2, 5],
-                [7, 90, 90],
+            for (lengths, letters) in [
+                (&[1u64, 1, 1][..], "zyx"),
+                (&[40, 33, 65], "zyx"),
+                (&[3, 200, 17], "zyx"),
+                (&[129, 2, 5], "zyx"),
+                (&[7, 90, 90], "zyx"),
+                (&[5, 21, 9, 30], "szyx"),
+                (&[2, 3, 7, 9, 30], "sszyx"),
+                (&[2, 3, 7, 9, 30], "szyyx"),
             ] {
-                let grid = grid(shape, &lengths);
+                let grid = Grid::new(shape, &with_roles(lengths, letters));
                 let mut seen = alloc::vec![0u8; grid.elements() as usize];
                 for index in 0..grid.chunk_count() {
                     let chunk = grid.chunk(index);

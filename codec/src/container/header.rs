@@ -3,17 +3,22 @@
 use crate::bound::{Bound, BoundMode};
 use crate::container::VERSION;
 use crate::container::checksum::{checksum, term};
-use crate::container::chunk::raw_words;
+use crate::container::chunk::{CHUNK, raw_words};
 use crate::container::extents::{Extents, MAX_RANK};
 use crate::container::grid::Grid;
 use crate::container::identity::Identity;
 use crate::container::layout::{Family, Layout};
+use crate::container::roles::Roles;
 use crate::container::table::{CHUNK_ALIGNMENT, ENTRY_BYTES, MAX_PAYLOAD};
 use crate::element::{Dtype, Element};
 use crate::error::FormatError;
+use crate::mapping::Scale;
+use crate::mapping::conversion::Kind;
+use crate::mapping::mask::MAX_CLASSES;
 use crate::pipeline::{Codec, CodecId};
 use crate::quantize::field::Quantizer;
 use crate::shape::Shape;
+use crate::value::{Value, ValueType};
 use crate::with_element;
 
 /// The first bytes of every stream. The first byte is not text, and the line ends reveal a transfer that changed them.
@@ -31,18 +36,21 @@ pub(super) const HEADER_SEED: u64 = 0;
 const MAGIC_AT: usize = 0;
 const VERSION_AT: usize = 8;
 const DTYPE_AT: usize = 10;
-const PREDICTOR_AT: usize = 11;
-const CODER_AT: usize = 12;
+pub(super) const PREDICTOR_AT: usize = 11;
+pub(super) const CODER_AT: usize = 12;
 pub(super) const MODE_AT: usize = 13;
 const RANK_AT: usize = 14;
 const SHAPE_AT: usize = 15;
-const EXTENTS_AT: usize = 16;
+pub(super) const EXTENTS_AT: usize = 16;
 pub(super) const BOUND_AT: usize = EXTENTS_AT + 8 * MAX_RANK;
 pub(super) const ERROR_AT: usize = 88;
 const CHUNK_ELEMENTS_AT: usize = 96;
-const ENTRIES_AT: usize = 104;
+pub(super) const ROLES_AT: usize = 100;
+const CLASSES_AT: usize = 102;
+const CONVERSION_AT: usize = 103;
+pub(super) const ENTRIES_AT: usize = 104;
 pub(super) const RECORDS_AT: usize = 112;
-const RECORDS_SUM_AT: usize = 120;
+pub(super) const RECORDS_SUM_AT: usize = 120;
 pub(super) const IDENTITY_AT: usize = 128;
 pub(super) const PAYLOAD_AT: usize = 136;
 pub(super) const UPDATES_AT: usize = 144;
@@ -57,18 +65,24 @@ pub const IDENTITY_WORDS: usize = IDENTITY_AT / 4;
 /// The header of a stream.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Header {
-    /// Element type.
+    /// Element type of the coded field.
     pub dtype: Dtype,
+    /// Type of the user's values, whose elements have type `dtype`.
+    pub value_type: ValueType,
+    /// How values become elements.
+    pub conversion: Kind,
     /// Codec of the chunks.
     pub codec: Codec,
     /// Shape of the blocks, as [`Grid::new`] gives it.
     pub shape: Shape,
-    /// Extents of the field.
+    /// Extents of the coded field, and the roles of its axes.
     pub extents: Extents,
     /// The bound as the user gave it.
     pub bound: Bound,
     /// The bits of the absolute error in the element type; 0 is lossless.
     pub error_bits: u64,
+    /// Classes of the mask; 0 without a mask.
+    pub classes: u8,
     /// Bytes of the records behind the header.
     pub record_bytes: u64,
     /// Checksum of the records.
@@ -83,10 +97,12 @@ impl Layout {
     /// A strict upper bound on the bytes of a stream without records. None if a payload could be longer than
     /// [`MAX_PAYLOAD`].
     pub fn max_stream_bytes(&self, dtype: Dtype) -> Option<u64> {
-        let behind = match self.family() {
+        let of_field = match self.family() {
             Family::Blocks(layout) => max_chunk_bytes(&layout.grid, dtype)?,
             Family::Tiles(layout) => layout.max_bytes(dtype)?,
         };
+        let of_mask = self.mask().map_or(Some(0), |mask| mask.max_bytes())?;
+        let behind = of_field.checked_add(of_mask)?;
         (behind <= MAX_PAYLOAD).then_some(behind + HEADER_BYTES as u64)
     }
 
@@ -94,11 +110,14 @@ impl Layout {
     pub fn header(self, dtype: Dtype, bound: Bound, error_bits: u64) -> Header {
         Header {
             dtype,
+            value_type: dtype.into(),
+            conversion: Kind::Widened,
             codec: self.codec,
             shape: self.shape,
             extents: self.extents,
             bound,
             error_bits,
+            classes: self.classes,
             record_bytes: 0,
             record_sum: HEADER_SEED,
             payload_bytes: 0,
@@ -114,6 +133,7 @@ impl Header {
             codec: self.codec,
             shape: self.shape,
             extents: self.extents,
+            classes: self.classes,
         }
     }
 
@@ -147,8 +167,13 @@ impl Header {
         self.payload_start() + self.payload_bytes
     }
 
-    /// The most bytes of a chunk of a codec of blocks: the bytes of its raw form.
+    /// The most bytes of a chunk of a codec of blocks, or of the mask behind them: the bytes of its raw form.
     pub fn raw_chunk_bytes(&self, chunk: u64) -> u64 {
+        if let Some(mask) = self.layout().mask()
+            && let Some(chunk) = chunk.checked_sub(self.layout().field_entries())
+        {
+            return mask.max_chunk_bytes(chunk);
+        }
         let elements = self.grid().chunk(chunk).elements();
         4 * u64::from(raw_words(elements, self.dtype.bytes() as u32 / 4))
     }
@@ -158,7 +183,12 @@ impl Header {
         self.payload_end() + self.update_bytes
     }
 
-    /// The absolute error that follows from the bound; 0 is lossless.
+    /// The scale of the coded field.
+    pub fn scale(&self) -> Scale {
+        Scale::of(self.bound.mode().id(), self.error_bits == 0)
+    }
+
+    /// The absolute error of the coded field, which follows from the bound; 0 is lossless.
     pub fn absolute_error(&self) -> f64 {
         absolute_error(self.dtype, self.error_bits)
     }
@@ -167,15 +197,38 @@ impl Header {
     ///
     /// # Errors
     ///
-    /// [`FormatError::WrongDtype`] if the stream does not hold `T`.
+    /// [`FormatError::WrongDtype`] if the coded field does not hold `T`.
     pub fn quantizer<T: Element>(&self) -> Result<Quantizer<T>, FormatError> {
         if self.dtype == T::DTYPE {
             Ok(Quantizer::from_error(T::from_bits64(self.error_bits)))
         } else {
             Err(FormatError::WrongDtype {
-                wanted: T::DTYPE,
-                found: self.dtype,
+                wanted: T::TYPE,
+                found: self.value_type,
             })
+        }
+    }
+
+    /// Checks that the stream holds values of a type.
+    ///
+    /// # Errors
+    ///
+    /// [`FormatError::WrongDtype`] if it does not.
+    pub fn check_values<V: Value>(&self) -> Result<(), FormatError> {
+        let (wanted, found) = (V::TYPE, self.value_type);
+        match wanted == found {
+            true => Ok(()),
+            false => Err(FormatError::WrongDtype { wanted, found }),
+        }
+    }
+
+    /// The header of the field of elements, without conversion.
+    #[must_use]
+    pub fn of_elements(self) -> Self {
+        Self {
+            value_type: self.dtype.into(),
+            conversion: Kind::Widened,
+            ..self
         }
     }
 
@@ -192,7 +245,7 @@ impl Header {
         let mut put = |at: usize, value: &[u8]| bytes[at..at + value.len()].copy_from_slice(value);
         put(MAGIC_AT, &MAGIC);
         put(VERSION_AT, &VERSION.to_le_bytes());
-        put(DTYPE_AT, &[self.dtype.id()]);
+        put(DTYPE_AT, &[self.value_type.id()]);
         put(PREDICTOR_AT, &[predictor]);
         put(CODER_AT, &[coder]);
         put(MODE_AT, &[self.bound.mode().id()]);
@@ -206,6 +259,9 @@ impl Header {
             CHUNK_ELEMENTS_AT,
             &self.layout().chunk_elements().to_le_bytes(),
         );
+        put(CLASSES_AT, &[self.classes]);
+        put(CONVERSION_AT, &[self.conversion.id()]);
+        put(ROLES_AT, &self.extents.roles.bits().to_le_bytes());
         put(ENTRIES_AT, &self.chunks().to_le_bytes());
         put(RECORDS_AT, &self.record_bytes.to_le_bytes());
         put(RECORDS_SUM_AT, &self.record_sum.to_le_bytes());
@@ -257,8 +313,14 @@ impl Header {
 
     fn parse(bytes: &[u8; HEADER_BYTES]) -> Result<Self, FormatError> {
         let invalid = FormatError::InvalidHeader;
-        let dtype =
-            Dtype::from_id(bytes[DTYPE_AT]).ok_or(FormatError::UnknownDtype(bytes[DTYPE_AT]))?;
+        let value_type = ValueType::from_id(bytes[DTYPE_AT])
+            .ok_or(FormatError::UnknownDtype(bytes[DTYPE_AT]))?;
+        let dtype = value_type.coded();
+        let conversion = Kind::from_id(bytes[CONVERSION_AT])
+            .ok_or(FormatError::UnknownConversion(bytes[CONVERSION_AT]))?;
+        if !conversion.takes(value_type) {
+            return Err(invalid("the type of the values has no such conversion"));
+        }
         let id = CodecId {
             predictor: bytes[PREDICTOR_AT],
             coder: bytes[CODER_AT],
@@ -269,16 +331,25 @@ impl Header {
         let bound = Bound::new(mode, value).map_err(|_| invalid("impossible error bound"))?;
         let rank = usize::from(bytes[RANK_AT]);
         let lengths: [u64; MAX_RANK] = core::array::from_fn(|i| get_u64(bytes, EXTENTS_AT + 8 * i));
-        let extents = lengths
+        let mut extents = lengths
             .get(..rank)
             .and_then(Extents::new)
             .ok_or(invalid("impossible extents"))?;
+        let roles = u16::from_le_bytes([bytes[ROLES_AT], bytes[ROLES_AT + 1]]);
+        extents.roles = Roles::from_bits(roles, rank).ok_or(invalid("impossible roles of axes"))?;
         // No larger than a stream can be, so that the sums below cannot overflow.
         let payload_bytes = get_u64(bytes, PAYLOAD_AT);
         let shape = Shape::from_id(bytes[SHAPE_AT]).ok_or(invalid("unknown shape of blocks"))?;
-        let layout = Layout::new(codec, shape, extents);
+        let classes = bytes[CLASSES_AT];
+        if usize::from(classes) > MAX_CLASSES {
+            return Err(invalid("too many classes of a mask"));
+        }
+        let layout = Layout::new(codec, shape, extents).with_classes(classes);
         if layout.shape != shape {
             return Err(invalid("impossible shape of blocks"));
+        }
+        if shape == Shape::Line && !extents.roles.is_default() {
+            return Err(invalid("axes have roles, but the field is a line"));
         }
         let most = layout
             .max_stream_bytes(dtype)
@@ -307,6 +378,8 @@ impl Header {
             return Err(invalid("impossible absolute error"));
         }
         Ok(Self {
+            value_type,
+            conversion,
             record_bytes,
             record_sum,
             payload_bytes,
@@ -343,6 +416,23 @@ pub(super) fn put_wide(words: &mut [u32; HEADER_WORDS], at: usize, value: u64) {
     words[at / 4 + 1] = (value >> 32) as u32;
 }
 
+/// As [`Layout::max_stream_bytes`], for a codec of blocks and a line of elements of `element_bytes` bytes, 4 or 8; also
+/// for kernels.
+#[inline(always)]
+pub const fn max_line_bytes(elements: u64, element_bytes: u64) -> Option<u64> {
+    // No sum below can overflow.
+    if elements > MAX_PAYLOAD / element_bytes {
+        return None;
+    }
+    let entries = elements.div_ceil(CHUNK as u64) * ENTRY_BYTES as u64;
+    let behind = (elements * element_bytes).next_multiple_of(CHUNK_ALIGNMENT) + entries;
+    if behind <= MAX_PAYLOAD {
+        Some(behind + HEADER_BYTES as u64)
+    } else {
+        None
+    }
+}
+
 /// A strict upper bound on the bytes of chunks and their entries, with all chunks raw. None if it does not fit in a
 /// `u64`.
 fn max_chunk_bytes(grid: &Grid, dtype: Dtype) -> Option<u64> {
@@ -369,4 +459,30 @@ fn to_bytes(words: &[u32; HEADER_WORDS]) -> [u8; HEADER_BYTES] {
         to.copy_from_slice(&word.to_le_bytes());
     }
     bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_longest_stream_of_a_line_is_that_of_its_layout() {
+        let most = MAX_PAYLOAD / 4;
+        let long = [
+            most / 2,
+            most - (1 << 30),
+            most,
+            most + 1,
+            1 << 60,
+            u64::MAX,
+        ];
+        for elements in (0..40).chain(8180..8200).chain(16_370..16_400).chain(long) {
+            let layout = Layout::new(Codec::PLAIN, Shape::Line, Extents::line(elements));
+            for dtype in [Dtype::F32, Dtype::F64] {
+                let wanted = layout.max_stream_bytes(dtype);
+                let found = max_line_bytes(elements, dtype.bytes() as u64);
+                assert_eq!(found, wanted, "{elements} {dtype}");
+            }
+        }
+    }
 }

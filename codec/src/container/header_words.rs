@@ -2,13 +2,36 @@
 
 use crate::container::checksum::term;
 use crate::container::header::{
-    BOUND_AT, CHECKSUM_AT, CHECKSUM_WORD, ERROR_AT, HEADER_SEED, HEADER_WORDS, Header, IDENTITY_AT,
-    MODE_AT, PAYLOAD_AT, RECORDS_AT, UPDATES_AT, put_wide, sum_of_words, to_words,
+    BOUND_AT, CHECKSUM_AT, CHECKSUM_WORD, CODER_AT, ENTRIES_AT, ERROR_AT, EXTENTS_AT, HEADER_SEED,
+    HEADER_WORDS, Header, IDENTITY_AT, MODE_AT, PAYLOAD_AT, PREDICTOR_AT, RECORDS_AT,
+    RECORDS_SUM_AT, ROLES_AT, UPDATES_AT, put_wide, sum_of_words, to_words,
 };
 use crate::container::identity::Identity;
+use crate::mapping::Scale;
+use crate::pipeline::{BlockCodec, CodecId};
 
-/// The number of words of a header that describe the stream: the words up to its extents.
-pub const LAYOUT_WORDS: usize = BOUND_AT / 4;
+/// The number of words of a header that describe the stream: the words up to its extents, that of the roles of axes
+/// and the classes of the mask, and that of the length of the records.
+pub const LAYOUT_WORDS: usize = FIRST_WORDS + 2;
+
+/// The words up to the extents.
+const FIRST_WORDS: usize = BOUND_AT / 4;
+
+/// The position in the header of word `i` of those that describe the stream.
+#[inline(always)]
+const fn layout_word(i: usize) -> usize {
+    match i {
+        FIRST_WORDS => ROLES_AT / 4,
+        i if i > FIRST_WORDS => RECORDS_AT / 4,
+        i => i,
+    }
+}
+
+/// The words of a header that describe the stream, whatever its bound.
+pub fn layout_words(header: &Header) -> [u32; LAYOUT_WORDS] {
+    let words = to_words(&header.to_bytes());
+    core::array::from_fn(|i| words[layout_word(i)])
+}
 
 /// The mask of the word with the bound's mode that excludes the mode, as the reader does not know it.
 const MODE_MASK: u32 = !(0xff << (8 * (MODE_AT % 4)));
@@ -42,21 +65,87 @@ impl Summary {
         sum.wrapping_add(HEADER_SEED) == wide_word(&word, 4 * CHECKSUM_WORD)
     }
 
-    /// Whether a header begins with these words, whatever its bound's mode, and its stream has no records or updates.
-    /// Does not check the checksum.
+    /// Whether a header has these [`layout_words`], whatever its bound's mode, and its stream has no updates. Does not
+    /// check the checksum.
     #[inline(always)]
     pub fn is_of(layout: &[u32; LAYOUT_WORDS], word: impl Fn(usize) -> u32) -> bool {
-        let mut same = wide_word(&word, UPDATES_AT) | wide_word(&word, RECORDS_AT) == 0;
+        let mut same = is_whole(&word);
         for (i, wanted) in layout.iter().enumerate() {
             let mask = if i == MODE_AT / 4 {
                 MODE_MASK
             } else {
                 u32::MAX
             };
-            same &= (word(i) ^ wanted) & mask == 0;
+            same &= (word(layout_word(i)) ^ wanted) & mask == 0;
         }
         same
     }
+
+    /// As [`Summary::is_of`], for a line of `elements` elements and any codec of blocks. The extent and the codec in
+    /// `layout` are not read.
+    #[inline(always)]
+    pub fn is_of_line(
+        layout: &[u32; LAYOUT_WORDS],
+        elements: u64,
+        word: impl Fn(usize) -> u32,
+    ) -> bool {
+        let mut same = is_whole(&word) & (wide_word(&word, EXTENTS_AT) == elements);
+        for (i, wanted) in layout.iter().enumerate() {
+            let mut mask = u32::MAX;
+            if i == MODE_AT / 4 {
+                mask &= MODE_MASK;
+            }
+            if i == CODER_AT / 4 {
+                mask &= !(0xff << (8 * (CODER_AT % 4)));
+            }
+            if i == PREDICTOR_AT / 4 {
+                mask &= !(0xff << (8 * (PREDICTOR_AT % 4)));
+            }
+            if i == EXTENTS_AT / 4 || i == EXTENTS_AT / 4 + 1 {
+                mask = 0;
+            }
+            same &= (word(layout_word(i)) ^ wanted) & mask == 0;
+        }
+        same
+    }
+
+    /// Whether the records of a header are undamaged, given the sum of their [`term`]s.
+    #[inline(always)]
+    pub fn has_records(sum: u64, word: impl Fn(usize) -> u32) -> bool {
+        sum.wrapping_add(HEADER_SEED) == wide_word(&word, RECORDS_SUM_AT)
+    }
+
+    /// The codec of a header; none if it is no codec of blocks.
+    #[inline(always)]
+    pub fn block_codec(word: impl Fn(usize) -> u32) -> Option<BlockCodec> {
+        let byte = |at: usize| (word(at / 4) >> (8 * (at % 4))) as u8;
+        let found = CodecId {
+            predictor: byte(PREDICTOR_AT),
+            coder: byte(CODER_AT),
+        };
+        let mut codec = None;
+        // Not `find`: a kernel has no list in memory.
+        for position in 0..BlockCodec::ALL.len() as u32 {
+            let candidate = BlockCodec::at(position);
+            if candidate.is_some_and(|candidate| candidate.id() == found) {
+                codec = candidate;
+            }
+        }
+        codec
+    }
+}
+
+/// The scale of the coded field of a header's stream.
+#[inline(always)]
+pub fn scale(word: impl Fn(usize) -> u32) -> Scale {
+    let mode = word(MODE_AT / 4) >> (8 * (MODE_AT % 4)) & 0xff;
+    Scale::of(mode as u8, wide_word(&word, ERROR_AT) == 0)
+}
+
+/// Whether a header's stream has no updates, and no records of 4 GiB or more.
+#[inline(always)]
+fn is_whole(word: &impl Fn(usize) -> u32) -> bool {
+    wide_word(word, UPDATES_AT) | u64::from(word(RECORDS_AT / 4 + 1)) == 0
 }
 
 /// Eight bytes of a header.
@@ -107,28 +196,90 @@ impl Draft {
     /// The words of the header with this ending, four at a time, for a kernel. No more than four words of the draft
     /// need registers at a time.
     #[inline(always)]
-    pub fn for_each_unit(&self, ending: &Ending, mut take: impl FnMut(usize, [u32; 4])) {
+    pub fn for_each_unit(&self, ending: &Ending, take: impl FnMut(usize, [u32; 4])) {
+        self.for_each_unit_with(ending, self.sum, |_| None, take);
+    }
+
+    /// As [`Draft::for_each_unit`]; `wide` has further fields of eight bytes, by their position, and `sum` is the sum of
+    /// the draft's words with these.
+    #[inline(always)]
+    fn for_each_unit_with(
+        &self,
+        ending: &Ending,
+        sum: u64,
+        wide: impl Fn(usize) -> Option<u64>,
+        mut take: impl FnMut(usize, [u32; 4]),
+    ) {
         let Ending {
             error_bits,
             identity: Identity(identity),
             payload_bytes,
         } = *ending;
-        let sum = self.sum.wrapping_add(error_term(error_bits));
+        let sum = sum.wrapping_add(error_term(error_bits));
         let sum = sum.wrapping_add(wide_term(IDENTITY_AT, identity));
         let checksum = sum.wrapping_add(wide_term(PAYLOAD_AT, payload_bytes));
         let word = |at: usize| {
-            let wide = match 4 * (at & !1) {
+            let found = match 4 * (at & !1) {
                 ERROR_AT => error_bits,
                 IDENTITY_AT => identity,
                 PAYLOAD_AT => payload_bytes,
                 CHECKSUM_AT => checksum,
-                _ => return self.words[at],
+                other => match wide(other) {
+                    Some(found) => found,
+                    None => return self.words[at],
+                },
             };
-            (wide >> (32 * (at % 2))) as u32
+            (found >> (32 * (at % 2))) as u32
         };
         for unit in 0..HEADER_WORDS / 4 {
             take(unit, core::array::from_fn(|i| word(4 * unit + i)));
         }
+    }
+}
+
+/// A header of lines of any length while their streams are written: all fields but those of [`Ending`], the extent and
+/// the number of entries.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct LineDraft(Draft);
+
+/// The length of a line: its elements, and the entries of the chunk table that follow from them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LineLength {
+    /// Elements of the line.
+    pub elements: u64,
+    /// Entries of its chunk table.
+    pub entries: u64,
+}
+
+impl LineDraft {
+    /// The draft of the header of a line without elements, whose error is not read.
+    pub fn new(header: &Header) -> Self {
+        Self(Draft::new(header))
+    }
+
+    /// As [`Draft::identity_sum`], for a line of this length.
+    #[inline(always)]
+    pub fn identity_sum(&self, length: LineLength) -> u64 {
+        let LineLength { elements, entries } = length;
+        let sum = self.0.sum.wrapping_add(wide_term(EXTENTS_AT, elements));
+        sum.wrapping_add(wide_term(ENTRIES_AT, entries))
+    }
+
+    /// As [`Draft::for_each_unit`], for a line of this length.
+    #[inline(always)]
+    pub fn for_each_unit(
+        &self,
+        length: LineLength,
+        ending: &Ending,
+        take: impl FnMut(usize, [u32; 4]),
+    ) {
+        let wide = |at: usize| match at {
+            EXTENTS_AT => Some(length.elements),
+            ENTRIES_AT => Some(length.entries),
+            _ => None,
+        };
+        (self.0).for_each_unit_with(ending, self.identity_sum(length), wide, take);
     }
 }
 
@@ -184,5 +335,52 @@ mod tests {
             .wrapping_add(error_term(header.error_bits));
         assert_eq!(Identity::of_sum(sum), header.identity());
         assert_eq!(Header::read(&header.to_bytes()), Ok(header));
+    }
+
+    #[test]
+    fn a_draft_of_lines_becomes_the_header_of_each() {
+        let layout = |codec, elements| Layout::new(codec, Shape::Line, Extents::line(elements));
+        for codec in Codec::BLOCKS {
+            let empty = layout(codec, 0).header(Dtype::F32, Bound::default(), 0);
+            let draft = LineDraft::new(&empty);
+            for elements in [0, 1, 8192, 8193, 1 << 40] {
+                let header = Header {
+                    payload_bytes: 0,
+                    ..layout(codec, elements).header(Dtype::F32, Bound::default(), 0x3a83_126f)
+                };
+                let length = LineLength {
+                    elements,
+                    entries: header.chunks(),
+                };
+                let ending = Ending {
+                    error_bits: header.error_bits,
+                    identity: header.identity(),
+                    payload_bytes: header.payload_bytes,
+                };
+                let mut words = [0; HEADER_WORDS];
+                draft.for_each_unit(length, &ending, |unit, of_unit| {
+                    words[4 * unit..4 * unit + 4].copy_from_slice(&of_unit);
+                });
+                let wanted = to_words(&header.to_bytes());
+                assert_eq!(words, wanted, "{codec}, {elements}");
+                let sum = draft.identity_sum(length);
+                let sum = sum.wrapping_add(error_term(header.error_bits));
+                assert_eq!(Identity::of_sum(sum), header.identity());
+                let any = core::array::from_fn(|i| to_words(&empty.to_bytes())[i]);
+                assert!(Summary::is_of_line(&any, elements, |at| wanted[at]));
+                assert!(!Summary::is_of_line(&any, elements + 1, |at| wanted[at]));
+                assert_eq!(
+                    Summary::block_codec(|at| wanted[at]).map(Codec::Blocks),
+                    Some(codec)
+                );
+                for at in 0..LAYOUT_WORDS {
+                    let changed = |i: usize| wanted[i] ^ u32::from(i == layout_word(at)) << 16;
+                    assert!(!Summary::is_of_line(&any, elements, changed), "{at}");
+                }
+            }
+        }
+        let tiles = layout(Codec::INTERP, 5).header(Dtype::F32, Bound::default(), 0);
+        let words = to_words(&tiles.to_bytes());
+        assert_eq!(Summary::block_codec(|at| words[at]), None);
     }
 }

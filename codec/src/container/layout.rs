@@ -4,6 +4,7 @@ use crate::container::chunk::CHUNK;
 use crate::container::extents::Extents;
 use crate::container::grid::Grid;
 use crate::container::tiles::{self, TileLayout};
+use crate::mapping::mask::MaskLayout;
 use crate::pipeline::{BlockCodec, Codec};
 use crate::shape::Shape;
 
@@ -14,8 +15,10 @@ pub struct Layout {
     pub codec: Codec,
     /// Shape of the blocks.
     pub shape: Shape,
-    /// Extents of the field.
+    /// Extents of the coded field, and the roles of its axes.
     pub extents: Extents,
+    /// Classes of the mask, at most [`MAX_CLASSES`](crate::mapping::mask::MAX_CLASSES); 0 without a mask.
+    pub classes: u8,
 }
 
 /// A codec of blocks, and the division of a field into chunks.
@@ -37,18 +40,34 @@ pub enum Family {
 }
 
 impl Layout {
-    /// The layout of streams of fields with these extents. The shape becomes the one that [`Grid::new`] gives.
+    /// The layout of streams of fields with these extents. The shape becomes the one that [`Grid::new`] gives. Roles of
+    /// axes become the default rule where this gives the same division of the field.
     pub fn new(codec: Codec, shape: Shape, extents: Extents) -> Self {
         let shape = if codec.takes(shape) {
             shape
         } else {
             Shape::Line
         };
+        let grid = Grid::new(shape, &extents);
+        let plain = extents.with_default_roles();
+        let is_plain = grid == Grid::new(grid.shape(), &plain);
         Self {
             codec,
-            shape: Grid::new(shape, &extents).shape(),
-            extents,
+            shape: grid.shape(),
+            extents: if is_plain { plain } else { extents },
+            classes: 0,
         }
+    }
+
+    /// The same layout with a mask of so many classes.
+    #[must_use]
+    pub fn with_classes(self, classes: u8) -> Self {
+        Self { classes, ..self }
+    }
+
+    /// The mask's chunks; none without a mask.
+    pub fn mask(&self) -> Option<MaskLayout> {
+        (self.classes > 0).then(|| MaskLayout::new(&self.extents, self.classes))
     }
 
     /// The division of the field into chunks by a codec of blocks.
@@ -73,8 +92,13 @@ impl Layout {
         }
     }
 
-    /// Entries of the chunk table.
+    /// Entries of the chunk table: those of the field, then those of the mask.
     pub fn entries(&self) -> u64 {
+        self.field_entries() + self.mask().map_or(0, |mask| mask.chunks())
+    }
+
+    /// The entries before those of the mask.
+    pub fn field_entries(&self) -> u64 {
         match self.family() {
             Family::Blocks(layout) => layout.grid.chunk_count(),
             Family::Tiles(layout) => layout.entries(),

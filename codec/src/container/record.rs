@@ -12,10 +12,10 @@ use crate::error::FormatError;
 const ALIGNMENT: usize = 16;
 
 /// Bytes before the contents of a record.
-const HEAD_BYTES: usize = 8;
+pub const HEAD_BYTES: usize = 8;
 
-/// The kinds of records that this library knows: none yet.
-const KNOWN: [RecordKind; 0] = [];
+/// The kinds of records that this library knows.
+const KNOWN: [RecordKind; 3] = [RecordKind::AXES, RecordKind::CONV, RecordKind::MASK];
 
 /// A record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

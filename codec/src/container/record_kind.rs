@@ -7,6 +7,15 @@ use core::fmt;
 pub struct RecordKind(pub [u8; 4]);
 
 impl RecordKind {
+    /// The order of the axes: see [`crate::mapping::axes`].
+    pub const AXES: Self = Self(*b"AXES");
+
+    /// The conversion of values: see [`crate::mapping::conversion`].
+    pub const CONV: Self = Self(*b"CONV");
+
+    /// The classes of the mask: see [`crate::mapping::mask`].
+    pub const MASK: Self = Self(*b"MASK");
+
     /// Whether a reader that does not know the kind must refuse the stream.
     pub const fn is_critical(self) -> bool {
         self.0[0].is_ascii_uppercase()

@@ -1,7 +1,6 @@
 //! A part of a field to decode or replace: a box, or a range of elements in their order, which is a box of the field as
 //! a line.
 
-use crate::container::extents::Extents;
 use crate::container::grid::{ChunkBox, Grid};
 use crate::shape::Shape;
 use core::ops::Range;
@@ -28,40 +27,26 @@ impl Region {
         }
     }
 
-    /// A box of a field with these extents, of which at most three are longer than 1. `ranges` has one range for each
-    /// of the extents; the box has the dimensions of `grid`. None if the ranges are not within the extents.
-    pub fn of_box(grid: &Grid, extents: &Extents, ranges: &[Range<u64>]) -> Option<Self> {
-        let lengths = extents.lengths();
+    /// A box of a field that has these lengths in three dimensions. They are those of the grid, except that the field
+    /// of a grid of lines may have any lengths with as many elements. None if the ranges are not within the lengths.
+    pub fn of_box(grid: &Grid, lengths: [u64; 3], ranges: [Range<u64>; 3]) -> Option<Self> {
         let is_inside =
             |(range, length): (&Range<u64>, &u64)| range.start <= range.end && range.end <= *length;
-        let longer = lengths.iter().filter(|length| **length != 1).count();
-        let is_one = ranges.len() == lengths.len() && longer <= 3;
-        if !is_one || !ranges.iter().zip(lengths).all(is_inside) {
+        if !ranges.iter().zip(&lengths).all(is_inside) {
             return None;
         }
-        let mut region = Self {
-            lengths: [1; 3],
-            from: [0; 3],
-            to: [1; 3],
-        };
+        debug_assert!(grid.shape() == Shape::Line || lengths == grid.lengths());
+        let from = ranges.each_ref().map(|range| range.start);
         let is_empty = ranges.iter().any(Range::is_empty);
-        let mut at = 3;
-        for (range, length) in ranges
-            .iter()
-            .zip(lengths)
-            .rev()
-            .filter(|(_, length)| **length != 1)
-        {
-            at -= 1;
-            region.lengths[at] = *length;
-            region.from[at] = range.start;
-            region.to[at] = range.end;
-        }
-        if is_empty {
-            region.to = region.from;
-        }
-        debug_assert!(grid.shape() == Shape::Line || region.lengths == grid.lengths());
-        Some(region)
+        Some(Self {
+            lengths,
+            from,
+            to: if is_empty {
+                from
+            } else {
+                ranges.map(|range| range.end)
+            },
+        })
     }
 
     /// Elements `range` of a field, in their order, as consecutive boxes: one for lines, otherwise at most five. None
@@ -143,6 +128,17 @@ impl Region {
         self.lengths[0] == 1 && self.lengths[1] == 1
     }
 
+    /// Whether a chunk has elements inside.
+    #[inline(always)]
+    pub fn touches(&self, chunk: &ChunkBox) -> bool {
+        let mut touches = true;
+        for i in 0..3 {
+            let end = chunk.origin[i] + u64::from(chunk.extents[i]);
+            touches &= chunk.origin[i] < self.to[i] && end > self.from[i];
+        }
+        touches
+    }
+
     /// Whether all of a chunk is inside.
     #[inline(always)]
     pub fn holds(&self, chunk: &ChunkBox) -> bool {
@@ -218,7 +214,10 @@ impl Region {
             let last = flat(self.to.map(|to| to - 1)) >> tile[2];
             return [0..1, 0..1, first..last + 1];
         }
-        core::array::from_fn(|i| self.from[i] >> tile[i]..((self.to[i] - 1) >> tile[i]) + 1)
+        core::array::from_fn(|i| match i {
+            0 => grid.chunk_of_z(self.from[0])..grid.chunk_of_z(self.to[0] - 1) + 1,
+            _ => self.from[i] >> tile[i]..((self.to[i] - 1) >> tile[i]) + 1,
+        })
     }
 
     /// The numbers of the chunks that the region may touch, in ascending order.
@@ -234,6 +233,7 @@ impl Region {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::container::extents::Extents;
     use alloc::vec::Vec;
 
     #[test]
@@ -265,16 +265,17 @@ mod tests {
         let extents = Extents::new(&[5, 1, 7]).unwrap();
         for shape in Shape::ALL {
             let grid = Grid::new(shape, &extents);
-            let region = Region::of_box(&grid, &extents, &[2..4, 0..1, 3..6]).unwrap();
+            let of_box = |ranges| Region::of_box(&grid, [1, 5, 7], ranges);
+            let region = of_box([0..1, 2..4, 3..6]).unwrap();
             let mut found = Vec::new();
             region.cut(10, 14, |run, position| found.push((run, position)));
             assert_eq!(found, [(7..10, 0)]);
             assert_eq!(region.position_of(24), Some(3));
             assert_eq!(region.position_of(27), None);
-            let empty = Region::of_box(&grid, &extents, &[2..4, 0..0, 3..6]).unwrap();
+            let empty = of_box([0..1, 2..2, 3..6]).unwrap();
             assert_eq!(empty.elements(), 0);
-            assert_eq!(Region::of_box(&grid, &extents, &[2..4, 0..2, 3..6]), None);
-            assert_eq!(Region::of_box(&grid, &extents, &[2..4, 3..6]), None);
+            assert_eq!(of_box([0..1, 2..6, 3..6]), None);
+            assert_eq!(of_box([0..2, 2..4, 3..6]), None);
         }
     }
 }

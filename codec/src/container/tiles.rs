@@ -35,7 +35,7 @@ pub struct TileLayout {
 impl TileLayout {
     /// The tiles of a field with the shape and lengths of `grid`.
     pub fn new(codec: TileCodec, grid: &Grid) -> Self {
-        let fine = TileGrid::new(grid.shape(), grid.lengths());
+        let fine = TileGrid::sliced(grid.shape(), grid.slices(), grid.slice_lengths());
         let coarse = match codec.predictor {
             TilePredictor::Lorenzo => None,
             TilePredictor::Interp(geometry) => Some(fine.coarse(geometry.spacing(grid.shape()))),

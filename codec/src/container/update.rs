@@ -112,9 +112,12 @@ fn read_one(
     (next_start == payload as u64).then_some(at + end)
 }
 
+/// A chunk that replaces another: the number of its entry, its form, its checksum and its bytes.
+pub type NewChunk = (u64, Form, u64, Vec<u8>);
+
 /// The bytes of an update of the stream with this identity. Each replaced chunk is given by number, form, checksum and
 /// bytes, in ascending order of the numbers.
-pub fn to_bytes(identity: Identity, chunks: &[(u64, Form, u64, Vec<u8>)]) -> Vec<u8> {
+pub fn to_bytes(identity: Identity, chunks: &[NewChunk]) -> Vec<u8> {
     let mut entries = Vec::new();
     let mut payload = Vec::new();
     for (chunk, form, checksum, bytes) in chunks {

@@ -11,10 +11,11 @@ use crate::quantize::field::Quantizer;
 use crate::shape::{GROUP, Shape};
 use alloc::vec;
 use alloc::vec::Vec;
-/// A field of these lengths, whose blocks have a codec.
+/// A field of slices of these lengths, whose blocks have a codec.
 pub(super) struct Blocks {
     pub codec: BlockCodec,
     pub shape: Shape,
+    pub slices: u64,
     pub lengths: [u64; 3],
 }
 
@@ -38,7 +39,8 @@ impl Blocks {
         quantizer: &Quantizer<T>,
         chunks: &[(Entry, &[u8])],
     ) -> Result<Vec<T>, FormatError> {
-        let mut values = vec![T::ZERO; self.lengths.iter().product::<u64>() as usize];
+        let mut values =
+            vec![T::ZERO; (self.slices * self.lengths.iter().product::<u64>()) as usize];
         for (number, (chunk, (entry, bytes))) in (0..).zip(self.chunks().iter().zip(chunks)) {
             if bytes.len() > (chunk.elements().count() * T::BYTES).next_multiple_of(16) {
                 return Err(ChunkFault::Place.in_chunk(number));
@@ -52,23 +54,52 @@ impl Blocks {
         Ok(values)
     }
 
+    /// The numbers of the elements of each block that are in the field, in the order of its positions.
+    pub(super) fn positions(&self) -> Vec<Vec<usize>> {
+        let mut all = Vec::new();
+        for chunk in self.chunks() {
+            let elements: Vec<usize> = chunk.elements().collect();
+            for block in chunk.blocks() {
+                all.push(block.into_iter().flatten().map(|at| elements[at]).collect());
+            }
+        }
+        all
+    }
+
+    /// The numbers of the elements of each chunk, row by row, and the elements of its rows and slices.
+    pub(super) fn boxes(&self) -> (Vec<Vec<usize>>, Vec<[usize; 2]>) {
+        let chunks = self.chunks();
+        let size = |chunk: &Chunk| {
+            let [_, height, width] = chunk.extents.map(|extent| extent as usize);
+            [width, height * width]
+        };
+        let elements = chunks.iter().map(|chunk| chunk.elements().collect());
+        (elements.collect(), chunks.iter().map(size).collect())
+    }
+
     /// The chunks of a field, in C order.
     fn chunks(&self) -> Vec<Chunk> {
         let Self {
             codec,
             shape,
+            slices,
             lengths,
         } = *self;
         let whole = chunk_extents(shape, lengths);
         let mut chunks = Vec::new();
-        for z in (0..lengths[0]).step_by(whole[0] as usize) {
+        let in_slices = (0..slices).flat_map(|slice| {
+            let first = slice * lengths[0];
+            let of_slice = (0..lengths[0]).step_by(whole[0] as usize);
+            of_slice.map(move |z| (first, z))
+        });
+        for (first, z) in in_slices {
             for y in (0..lengths[1]).step_by(whole[1] as usize) {
                 for x in (0..lengths[2]).step_by(whole[2] as usize) {
                     let origin = [z, y, x];
                     let end = |axis: usize| (origin[axis] + whole[axis]).min(lengths[axis]);
                     chunks.push(Chunk {
                         lengths,
-                        origin,
+                        origin: [first + z, y, x],
                         extents: core::array::from_fn(|axis| end(axis) - origin[axis]),
                         codec,
                         shape,
@@ -211,7 +242,7 @@ impl Chunk {
         for (b, block) in blocks.iter().enumerate() {
             let (found, differences) = self.differences(block, &codes, last);
             last = found[block.len() - 1];
-            exceptions.add(b * self.shape.groups(), block, &codes, values);
+            exceptions.add(b * self.shape.groups(), block, &codes, values, quantizer);
             let (rate, body) = encode_block(self.codec, &differences);
             rates.push(rate);
             bodies.extend(body);

@@ -2,6 +2,7 @@
 
 use crate::element::Element;
 use crate::oracle::bytes::element_bytes;
+use crate::quantize::field::Quantizer;
 use crate::shape::GROUP;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -25,18 +26,21 @@ impl Exceptions {
         }
     }
 
-    /// Adds the exceptions of a block, whose first group has this number.
+    /// Adds the exceptions of a block, whose first group has this number. Holes are not exceptions.
     pub(super) fn add<T: Element>(
         &mut self,
         first_group: usize,
         block: &[Option<usize>],
         codes: &[Option<i32>],
         values: &[T],
+        quantizer: &Quantizer<T>,
     ) {
         for (g, group) in (first_group..).zip(block.chunks(GROUP)) {
             let mut mask = 0u32;
             for (e, position) in group.iter().enumerate() {
-                if let Some(position) = position.filter(|position| codes[*position].is_none()) {
+                if let Some(position) = position.filter(|position| {
+                    codes[*position].is_none() && !quantizer.is_hole(values[*position])
+                }) {
                     mask |= 1 << e;
                     self.values.extend(element_bytes(values[position]));
                 }

@@ -28,7 +28,8 @@ pub struct Decomposed<T> {
 fn field(grid: &TileGrid) -> Field {
     Field {
         shape: grid.shape(),
-        lengths: grid.lengths(),
+        slices: grid.slices(),
+        lengths: grid.slice_lengths(),
     }
 }
 
@@ -155,6 +156,28 @@ pub(crate) fn visit<T: Element>(
     for (number, anchor) in anchors.iter().enumerate() {
         known[field.of_coarse(spacing, number)] = *anchor;
     }
+    for slice in 0..field.slices as usize {
+        let of_slice = slice * field.slice_elements()..(slice + 1) * field.slice_elements();
+        visit_slice(
+            field,
+            parameters,
+            of_slice.start,
+            &mut known[of_slice],
+            &mut decide,
+        );
+    }
+    known
+}
+
+/// Visits the positions of a slice whose first element has number `before` in the field.
+fn visit_slice<T: Element>(
+    field: &Field,
+    parameters: &Parameters,
+    before: usize,
+    known: &mut [T],
+    decide: &mut impl FnMut(usize, usize, T) -> T,
+) {
+    let spacing = spacing(parameters.geometry, field.shape);
     let first = first_axis(field.shape);
     for level in (0..spacing.ilog2()).rev() {
         let unit = 1 << level;
@@ -167,24 +190,23 @@ pub(crate) fn visit<T: Element>(
                             field,
                             window: window(parameters.geometry, field.shape),
                             flags: parameters.levels[level as usize],
-                            known: &known,
+                            known,
                             at: [z, y, x],
                             unit: unit as u64,
                         };
                         if let Some(axes) = site.axes(stage) {
                             let flat = field.flat(site.at);
                             let prediction = site.predict(axes);
-                            known[flat] = decide(level as usize, flat, prediction);
+                            known[flat] = decide(level as usize, before + flat, prediction);
                         }
                     }
                 }
             }
         }
     }
-    known
 }
 
-/// A position and the decoded values of the field.
+/// A position and the decoded values of its slice.
 struct Site<'a, T> {
     field: &'a Field,
     window: [u64; 3],

@@ -135,16 +135,28 @@ pub(crate) fn in_order<V: Copy + Default>(field: &Field, tile: &TileBox, values:
         .collect()
 }
 
-/// A field, in the dimensions of its tiles.
+/// A field, in the dimensions of its tiles: slices of the same lengths, one behind the other along z.
 #[derive(Clone, Copy)]
 pub(crate) struct Field {
     pub(crate) shape: Shape,
+    pub(crate) slices: u64,
+    /// Those of a slice.
     pub(crate) lengths: [u64; 3],
 }
 
 impl Field {
     pub(crate) fn elements(&self) -> usize {
+        self.slices as usize * self.slice_elements()
+    }
+
+    /// Elements of a slice.
+    pub(crate) fn slice_elements(&self) -> usize {
         self.lengths.iter().product::<u64>() as usize
+    }
+
+    /// The coordinates in its slice of a position.
+    pub(crate) fn in_slice(&self, [z, y, x]: [u64; 3]) -> [u64; 3] {
+        [z % self.lengths[0], y, x]
     }
 
     /// The number of the element at a position.
@@ -163,13 +175,17 @@ impl Field {
     pub(crate) fn tiles(&self) -> Vec<TileBox> {
         let [depth, height, width] = tile_extents(self.shape);
         let mut tiles = Vec::new();
-        for z in (0..self.lengths[0]).step_by(depth as usize) {
+        let in_slices = (0..self.slices).flat_map(|slice| {
+            let of_slice = (0..self.lengths[0]).step_by(depth as usize);
+            of_slice.map(move |z| (slice * self.lengths[0], z))
+        });
+        for (first, z) in in_slices {
             for y in (0..self.lengths[1]).step_by(height as usize) {
                 for x in (0..self.lengths[2]).step_by(width as usize) {
                     let origin = [z, y, x];
                     let left = |axis: usize| self.lengths[axis] - origin[axis];
                     tiles.push(TileBox {
-                        origin,
+                        origin: [first + z, y, x],
                         left: core::array::from_fn(|axis| left(axis).min(FAR.into()) as u32),
                     });
                 }
@@ -196,16 +212,19 @@ impl Field {
 
     /// The number in this field of element `number` of the coarse field.
     pub(crate) fn of_coarse(&self, spacing: u64, number: usize) -> usize {
-        let mut at = self.coarse(spacing).position(number);
+        let coarse = self.coarse(spacing);
+        let position = coarse.position(number);
+        let (slice, mut at) = (position[0] / coarse.lengths[0], coarse.in_slice(position));
         for at in &mut at[first_axis(self.shape)..] {
             *at *= spacing;
         }
+        at[0] += slice * self.lengths[0];
         self.flat(at)
     }
 
     /// The grid of the field, for the predictor.
     pub(crate) fn grid(&self) -> TileGrid {
-        TileGrid::new(self.shape, self.lengths)
+        TileGrid::sliced(self.shape, self.slices, self.lengths)
     }
 
     /// The values at the positions of the coarse field.

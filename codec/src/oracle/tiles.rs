@@ -39,8 +39,12 @@ struct Coarse {
 
 impl Tiles {
     /// The stream of a field without its dimensions of length 1.
-    pub(super) fn new(codec: TileCodec, shape: Shape, lengths: [u64; 3]) -> Self {
-        let fine = Field { shape, lengths };
+    pub(super) fn new(codec: TileCodec, shape: Shape, slices: u64, lengths: [u64; 3]) -> Self {
+        let fine = Field {
+            shape,
+            slices,
+            lengths,
+        };
         Self { codec, fine }
     }
 
@@ -439,11 +443,12 @@ fn parameters_of<T: Element>(geometry: Geometry, error: T, words: &[u32]) -> Opt
 /// dimensions, negative for two.
 fn lorenzo_prediction(field: &Field, at: [u64; 3], known: &[i32]) -> i32 {
     let tile = tile_extents(field.shape);
+    let of_slice = field.in_slice(at);
     let mut sum = 0i32;
     for steps in 1..8u64 {
         let back = [steps >> 2 & 1, steps >> 1 & 1, steps & 1];
         let is_of_shape = (0..first_axis(field.shape)).all(|axis| back[axis] == 0);
-        let is_in_tile = (0..3).all(|axis| at[axis] % tile[axis] >= back[axis]);
+        let is_in_tile = (0..3).all(|axis| of_slice[axis] % tile[axis] >= back[axis]);
         if is_of_shape && is_in_tile {
             let code = known[field.flat(core::array::from_fn(|axis| at[axis] - back[axis]))];
             let sign = if steps.count_ones() == 2 { -1 } else { 1 };
@@ -455,7 +460,7 @@ fn lorenzo_prediction(field: &Field, at: [u64; 3], known: &[i32]) -> i32 {
 
 /// Whether a position is the first one of its tile.
 fn is_first(field: &Field, at: [u64; 3]) -> bool {
-    let tile = tile_extents(field.shape);
+    let (tile, at) = (tile_extents(field.shape), field.in_slice(at));
     (0..3).all(|axis| at[axis].is_multiple_of(tile[axis]))
 }
 
@@ -467,10 +472,13 @@ fn lorenzo<T: Element>(field: &Field, quantizer: &Quantizer<T>, values: &[T]) ->
         let at = field.position(flat);
         let prediction = lorenzo_prediction(field, at, &known);
         let code = quantizer.quantize(*value);
-        let residual = code.map(|code| code.wrapping_sub(prediction));
+        let residual = match quantizer.is_hole(*value) {
+            true => Some(0),
+            false => code.map(|code| code.wrapping_sub(prediction)),
+        };
         let fits = residual.filter(|residual| residual.unsigned_abs() < 32_768);
         known[flat] = match fits {
-            Some(_) => code.unwrap_or(0),
+            Some(residual) => prediction.wrapping_add(residual),
             None if is_first(field, at) => code.unwrap_or(0),
             None => prediction,
         };

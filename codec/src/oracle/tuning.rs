@@ -154,10 +154,11 @@ fn count<T: Element>(
     // The tile with its far faces, as a separate field.
     let length = |axis: usize| {
         let far = u64::from(axis >= first);
-        (extents[axis] + far).min(field.lengths[axis] - origin[axis])
+        (extents[axis] + far).min(field.lengths[axis] - field.in_slice(origin)[axis])
     };
     let tile = Field {
         shape: field.shape,
+        slices: 1,
         lengths: core::array::from_fn(length),
     };
     let of_field = |at: [u64; 3]| field.flat(core::array::from_fn(|axis| origin[axis] + at[axis]));

@@ -9,7 +9,7 @@
 //! code serves f32 and f64, on every machine.
 //!
 //! A value without a code is an *exception*: it is stored bit-exactly beside the codes. All NaNs and infinities are
-//! exceptions.
+//! exceptions, except the holes of a mask.
 
 use crate::element::Element;
 
@@ -24,6 +24,8 @@ pub struct Quantizer<T> {
     error: T,
     step: T,
     inverse: T,
+    /// Whether [`Element::HOLE`] stands for elements of a mask.
+    has_holes: bool,
 }
 
 impl<T: Element> Quantizer<T> {
@@ -39,17 +41,38 @@ impl<T: Element> Quantizer<T> {
                 error,
                 step,
                 inverse,
+                has_holes: false,
             }
         } else {
             Self {
                 error: T::ZERO,
                 step: T::ZERO,
                 inverse: T::ZERO,
+                has_holes: false,
             }
         }
     }
 
-    /// The working values as bits, for kernels.
+    /// The quantiser of a field that has holes, or not: see [`crate::mapping::mask`].
+    #[inline(always)]
+    #[must_use]
+    pub fn with_holes(self, has_holes: bool) -> Self {
+        Self { has_holes, ..self }
+    }
+
+    /// Whether the field may have holes.
+    #[inline(always)]
+    pub fn has_holes(&self) -> bool {
+        self.has_holes
+    }
+
+    /// Whether a value is a hole: it has no code, and it is not stored.
+    #[inline(always)]
+    pub fn is_hole(&self, value: T) -> bool {
+        self.has_holes && value.is_hole()
+    }
+
+    /// The working values as bits, for kernels; without the holes.
     pub fn to_bits(&self) -> [u64; 3] {
         [self.error, self.step, self.inverse].map(T::to_bits64)
     }
@@ -62,6 +85,7 @@ impl<T: Element> Quantizer<T> {
             error,
             step,
             inverse,
+            has_holes: false,
         }
     }
 

@@ -30,6 +30,8 @@ pub const FREQUENCIES_WORDS: u64 = 26;
 pub const PROLOGUE_BYTES: u64 = 27;
 /// How many values have no code, where codes are exported or imported.
 pub const OUTLIERS: u64 = 28;
+/// Bytes of the chunks of the mask in the stream.
+pub const MASK_BYTES: u64 = 29;
 /// The first look-back state of those over chunks, one a chunk.
 pub const STATES: u64 = 32;
 

@@ -43,7 +43,9 @@ pub struct InterpParams {
     pub known: View<u32>,
     /// The words of [`ferrosz_codec::predict::interp::resolved`].
     pub parameters: View<u32>,
-    /// Extents of the part.
+    /// The number of slices of the part.
+    pub slices: u64,
+    /// The extents of a slice.
     pub lengths: [u64; 3],
     /// Whether the part is the anchors of another, all of whose levels have their bound.
     pub is_coarse: u32,
@@ -55,6 +57,6 @@ impl InterpParams {
     /// The tiles of the part.
     #[inline(always)]
     pub fn grid(&self, shape: Shape) -> TileGrid {
-        TileGrid::new(shape, self.lengths)
+        TileGrid::sliced(shape, self.slices, self.lengths)
     }
 }

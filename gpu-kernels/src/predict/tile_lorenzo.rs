@@ -24,7 +24,7 @@ pub const THREADS: u32 = 256;
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct LorenzoParams {
-    /// The field's words: read by prediction, written by reconstruction, which also finds there the values that have
+    /// The slice's words: read by prediction, written by reconstruction, which also finds there the values that have
     /// no code.
     pub field: View<u32>,
     /// The distance of neighbours in the field along each dimension, in elements; along x it is 1.
@@ -33,35 +33,41 @@ pub struct LorenzoParams {
     pub codes: View<u32>,
     /// The first chunk of the field.
     pub first_chunk: u64,
-    /// The field's extents.
+    /// The extents of the slice. Each slice has a launch of its own: with slices the kernel would spill registers.
     pub lengths: [u64; 3],
     /// The workspace: see [`cells`].
     pub cells: View<u64>,
     /// The quantiser's bits, unless it is in the workspace.
     pub quantizer: [u64; 3],
-    /// Not 0 if the quantiser is in the workspace. Beside `first_tile`, as one load gets both: or else the assembler
-    /// spills a register.
-    pub quantizer_in_cells: u32,
-    /// The first tile to work on.
+    /// [`QUANTIZER_IN_CELLS`] and [`HOLES`]. Beside `first_tile`, as one load gets both: or else the assembler spills a
+    /// register.
+    pub flags: u32,
+    /// The tiles of the slices before, whose codes come first.
     pub first_tile: u32,
 }
+
+/// The flag that the quantiser is in the workspace.
+pub const QUANTIZER_IN_CELLS: u32 = 1;
+
+/// The flag that the field has holes.
+pub const HOLES: u32 = 2;
 
 impl LorenzoParams {
     /// The number of the tile of block `block`, and the tile.
     #[inline(always)]
     fn tile(&self, shape: Shape, block: u32) -> (u64, TileBox) {
-        let number = self.first_tile + block;
         let grid = TileGrid::new(shape, self.lengths);
         // The number of a tile fits in 32 bits, so counts of tiles do.
         let [_, ys, xs] = (grid.counts()).map(|count| count.min(u64::from(u32::MAX)) as u32);
         let (ys, xs) = (ys.max(1), xs.max(1));
-        let at = [number / xs / ys, number / xs % ys, number % xs];
+        let at = [block / xs / ys, block / xs % ys, block % xs];
+        let number = self.first_tile + block;
         (u64::from(number), grid.tile_at(at.map(u64::from)))
     }
 
     #[inline(always)]
     fn quantizer<T: Thread, E: Element>(&self, t: T) -> Quantizer<E> {
-        let given = Given::new(self.quantizer, self.quantizer_in_cells);
+        let given = Given::new(self.quantizer, self.flags & QUANTIZER_IN_CELLS);
         Quantizer::from_bits(given.find(t, self.cells, cells::QUANTIZER))
     }
 }

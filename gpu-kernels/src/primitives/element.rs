@@ -11,14 +11,20 @@ pub const fn by_width<E: Element>(one_word: u32, two_words: u32) -> u32 {
 /// Reads an element that no thread of this launch changes.
 #[inline(always)]
 pub fn load_element<T: Thread, E: Element>(t: T, from: View<u32>, index: u64) -> E {
+    load_by(index, |at| t.load(from, at))
+}
+
+/// Reads an element that only this thread may change.
+#[inline(always)]
+pub fn load_own_element<T: Thread, E: Element>(t: T, from: View<u32>, index: u64) -> E {
+    load_by(index, |at| t.load_own(from, at))
+}
+
+#[inline(always)]
+fn load_by<E: Element>(index: u64, load: impl Fn(u64) -> u32) -> E {
     let at = index * E::WORDS as u64;
-    let low = t.load(from, at);
-    let high = if E::WORDS == 2 {
-        t.load(from, at + 1)
-    } else {
-        0
-    };
-    E::from_words([low, high])
+    let high = if E::WORDS == 2 { load(at + 1) } else { 0 };
+    E::from_words([load(at), high])
 }
 
 /// Writes an element.

@@ -116,31 +116,9 @@ impl<E: Element> FindExtremes<E> {
     /// This thread's share of the field.
     #[inline(always)]
     fn see_all<T: Thread>(t: T, params: &ExtremesParams) -> Extremes<E> {
-        let mut seen = Extremes::default();
-        let words = params.elements * E::WORDS as u64;
-        let units = words / u64::from(UNIT_WORDS);
         let threads = u64::from(t.block_count()) * u64::from(THREADS);
         let thread = u64::from(t.block_index()) * u64::from(THREADS) + u64::from(t.thread_index());
-        let mut unit = thread;
-        while unit + (IN_FLIGHT as u64 - 1) * threads < units {
-            let batch: [[u32; 4]; IN_FLIGHT] =
-                core::array::from_fn(|i| t.load4(params.input, unit + i as u64 * threads));
-            for words in &batch {
-                see_unit(&mut seen, *words);
-            }
-            unit += IN_FLIGHT as u64 * threads;
-        }
-        while unit < units {
-            see_unit(&mut seen, t.load4(params.input, unit));
-            unit += threads;
-        }
-        let mut word = units * u64::from(UNIT_WORDS) + thread * E::WORDS as u64;
-        if word < words {
-            let low = t.load(params.input, word);
-            word += E::WORDS as u64 - 1;
-            seen.see(E::from_words([low, t.load(params.input, word)]));
-        }
-        seen
+        see_share(t, params.input, params.elements, thread, threads)
     }
 
     /// Resolves the bound. For one thread, after all have seen their share.
@@ -149,12 +127,7 @@ impl<E: Element> FindExtremes<E> {
         let found =
             core::array::from_fn(|i| t.atomic_load(params.cells, cells::EXTREMES + i as u64));
         let extremes = Extremes::<E>::from_cells(found);
-        let mode = BoundMode::from_id(params.mode as u8).unwrap_or(BoundMode::Abs);
-        // The host has checked the bound; a wrong one would come out as lossless.
-        let quantizer = Bound::new(mode, params.bound)
-            .or(Bound::abs(0.0))
-            .map(|bound| bound.resolve(&extremes).to_bits())
-            .unwrap_or_default();
+        let quantizer = resolve(params.mode, params.bound, &extremes);
         for (i, bits) in (0..).zip(&quantizer) {
             t.atomic_store(params.cells, cells::QUANTIZER + i, *bits);
         }
@@ -163,6 +136,51 @@ impl<E: Element> FindExtremes<E> {
         let identity = Identity::of_sum(params.header_sum.wrapping_add(error_term(quantizer[0])));
         t.atomic_store(params.cells, cells::IDENTITY, identity.0);
     }
+}
+
+/// The bits of the quantiser of a bound, given by its mode's number and its own, on a field with these extremes.
+#[inline(always)]
+pub(crate) fn resolve<E: Element>(mode: u32, bound: f64, extremes: &Extremes<E>) -> [u64; 3] {
+    let mode = BoundMode::from_id(mode as u8).unwrap_or(BoundMode::Abs);
+    // The host has checked the bound; a wrong one would come out as lossless.
+    Bound::new(mode, bound)
+        .or(Bound::abs(0.0))
+        .map(|bound| bound.resolve(extremes).to_bits())
+        .unwrap_or_default()
+}
+
+/// The extremes of the share of a field that thread number `thread` of `threads` has. The field is 16-byte aligned.
+#[inline(always)]
+pub(crate) fn see_share<T: Thread, E: Element>(
+    t: T,
+    input: View<u32>,
+    elements: u64,
+    thread: u64,
+    threads: u64,
+) -> Extremes<E> {
+    let mut seen = Extremes::default();
+    let words = elements * E::WORDS as u64;
+    let units = words / u64::from(UNIT_WORDS);
+    let mut unit = thread;
+    while unit + (IN_FLIGHT as u64 - 1) * threads < units {
+        let batch: [[u32; 4]; IN_FLIGHT] =
+            core::array::from_fn(|i| t.load4(input, unit + i as u64 * threads));
+        for words in &batch {
+            see_unit(&mut seen, *words);
+        }
+        unit += IN_FLIGHT as u64 * threads;
+    }
+    while unit < units {
+        see_unit(&mut seen, t.load4(input, unit));
+        unit += threads;
+    }
+    let mut word = units * u64::from(UNIT_WORDS) + thread * E::WORDS as u64;
+    if word < words {
+        let low = t.load(input, word);
+        word += E::WORDS as u64 - 1;
+        seen.see(E::from_words([low, t.load(input, word)]));
+    }
+    seen
 }
 
 #[inline(always)]

@@ -12,6 +12,7 @@ use ferrosz_codec::container::header::{CHECKSUM_WORD, HEADER_WORDS, IDENTITY_WOR
 use ferrosz_codec::container::header_words::LAYOUT_WORDS;
 use ferrosz_codec::container::identity::Identity;
 use ferrosz_codec::container::table::Entry;
+use ferrosz_codec::container::tiles::FIRST_ENTRY;
 use ferrosz_codec::shape::StaticShape;
 use ferrosz_codec::tile::{LANES, TILE};
 use ferrosz_gpu_kernels::code::bit_planes::decode::DecodePlanes;
@@ -234,6 +235,7 @@ pub fn compress_counted<E: Element, C: SymbolCoder, S: StaticShape>(
         field: view(field),
         element_words: E::WORDS as u32,
         stream: stream.view(),
+        entries: FIRST_ENTRY + chunks,
         cells: view(&mut workspace),
         identity: IdentityOf::known(identity()),
     };
@@ -272,7 +274,10 @@ const LAYOUT: [u32; LAYOUT_WORDS] = [0x0102_0304; LAYOUT_WORDS];
 /// The headers of the tests' streams, without the length of the payload.
 fn header() -> [u32; HEADER_WORDS] {
     let mut header = [0; HEADER_WORDS];
-    header[..LAYOUT_WORDS].copy_from_slice(&LAYOUT);
+    let [first @ .., roles, records] = &LAYOUT;
+    header[..first.len()].copy_from_slice(first);
+    // The words of the roles of axes, and of the length of the records.
+    (header[25], header[28]) = (*roles, *records);
     header
 }
 
@@ -321,8 +326,9 @@ pub fn decompress<E: Element, C: SymbolCoder, S: StaticShape>(
         .map(|values| vec![STALE; values.len() * E::WORDS]);
     let emulator = Emulator::new().seed(seed).block_order(BlockOrder::Shuffled);
     let read = ReadTablesParams {
+        header: stream.view(),
         stream: stream.view(),
-        chunks,
+        entries: FIRST_ENTRY + chunks,
         frequencies_at: 0,
         layout: LAYOUT,
         tables: tables.view(),
@@ -338,7 +344,9 @@ pub fn decompress<E: Element, C: SymbolCoder, S: StaticShape>(
     let [coarse, field] = &mut values;
     let decode = DecodeParams {
         tiling: sample.tiling,
+        header: stream.view(),
         stream: stream.view(),
+        entries: FIRST_ENTRY + chunks,
         tables: tables.view(),
         regions: regions.view(),
         coarse: view(coarse),
@@ -409,6 +417,7 @@ pub fn compress_planes<E: Element>(sample: &Sample<E>, seed: u64) -> Compressed 
         field: view(field),
         element_words,
         stream: stream.view(),
+        entries: FIRST_ENTRY + chunks,
         cells: view(&mut workspace),
         identity: IdentityOf::known(identity()),
     };
@@ -436,7 +445,9 @@ pub fn decompress_planes<E: Element, S: StaticShape>(
     let [coarse, field] = &mut values;
     let decode = DecodeParams {
         tiling: sample.tiling,
+        header: stream.view(),
         stream: stream.view(),
+        entries: FIRST_ENTRY + chunks,
         tables: View::empty(),
         regions: regions.view(),
         coarse: view(coarse),

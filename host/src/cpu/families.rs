@@ -1,5 +1,6 @@
 //! Whole calls on the CPU, by the family of the codec.
 
+use crate::cpu::mapping::mask::{Mask, MaskDecoder, coded_values, decode_values, fill_field};
 use crate::cpu::sink::Sink;
 use crate::cpu::{Progress, Version, blocks, tiles};
 use crate::error::Error;
@@ -7,6 +8,7 @@ use crate::stream::StreamRef;
 use ferrosz_codec::bound::Extremes;
 use ferrosz_codec::container::layout::{Family, Layout};
 use ferrosz_codec::container::region::Region;
+use ferrosz_codec::mapping::ValueMapping;
 use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::with_element;
 use ferrosz_codec::{Bound, Element};
@@ -37,11 +39,12 @@ pub(crate) fn compress<T: Element>(
     version: Version,
     layout: Layout,
     bound: Bound,
+    mapping: &ValueMapping,
     values: &[T],
     sink: &mut dyn Sink,
     progress: Progress<'_>,
 ) -> Result<(), Error> {
-    let job = (version, layout, bound, progress);
+    let job = (version, layout, bound, mapping, progress);
     // A static is compiled in this crate. A generic function would be compiled in each crate that calls it, with all
     // functions that it calls.
     with_element!(T::DTYPE, E => {
@@ -51,26 +54,58 @@ pub(crate) fn compress<T: Element>(
 }
 
 /// The arguments without the field and the destination.
-type Compression<'a> = (Version, Layout, Bound, Progress<'a>);
+type Compression<'a> = (Version, Layout, Bound, &'a ValueMapping, Progress<'a>);
 
 fn compress_of<T: Element>(
-    (version, layout, bound, progress): Compression<'_>,
+    (version, layout, bound, mapping, progress): Compression<'_>,
     values: &[T],
     sink: &mut dyn Sink,
 ) -> Result<(), Error> {
-    let quantizer = resolve(version, bound, values);
+    let mask = Mask::encode(&layout, &mapping.classes, values);
+    let mut coded = coded_values(mapping, values)?;
+    let quantizer = resolve(version, bound, coded.as_deref().unwrap_or(values));
+    let quantizer = quantizer.with_holes(mapping.has_holes());
+    if let Some(coded) = coded.as_mut().filter(|_| mapping.has_holes()) {
+        fill_field(&layout, coded);
+    }
+    let values = coded.as_deref().unwrap_or(values);
+    let header = layout.header(T::DTYPE, bound, quantizer.error().to_bits64());
+    let header = mask.header(header);
     match layout.family() {
-        Family::Blocks(blocks) => {
-            let header = layout.header(T::DTYPE, bound, quantizer.error().to_bits64());
-            blocks::compress(version, blocks, header, &quantizer, values, sink, progress)
-        }
+        Family::Blocks(blocks) => blocks::compress(
+            version, blocks, header, &mask, &quantizer, values, sink, progress,
+        ),
         Family::Tiles(tiles) => {
-            tiles::compress(layout, &tiles, bound, &quantizer, values, sink, progress)
+            tiles::compress(&tiles, header, &mask, &quantizer, values, sink, progress)
         }
     }
 }
 
-/// Decodes the elements of a region, which is within the field, into `values`, which has as many positions.
+/// Turns the decoded values of regions, one after the other, into elements. The regions are those of the mask's
+/// dimensions.
+pub(crate) fn take_back<T: Element>(
+    stream: &StreamRef<'_>,
+    regions: &[Region],
+    verify: bool,
+    values: &mut [T],
+) -> Result<(), Error> {
+    decode_values(&stream.mapping, values);
+    let Some(decoder) = MaskDecoder::new(stream, verify) else {
+        return Ok(());
+    };
+    let mut rest = values;
+    for region in regions {
+        let (own, behind) = rest.split_at_mut(region.elements() as usize);
+        if let Some((_, fault)) = decoder.lay_over(region, own).into_iter().next() {
+            return Err(fault.into());
+        }
+        rest = behind;
+    }
+    Ok(())
+}
+
+/// Decodes the elements of a region, which is within the field, into `values`, which has as many positions. They are
+/// those of the coded field.
 pub(crate) fn decompress<T: Element>(
     version: Version,
     stream: &StreamRef<'_>,

@@ -1,81 +1,64 @@
 //! The order of the kernels of codecs of blocks, the same for all machines that run kernels.
 
 use crate::error::Error;
-use crate::gpu::executor::{Executor, blocks_of, put};
-use crate::gpu::job::{CompressJob, DecompressJob, given, identity_of, layout_words};
-use crate::gpu::resolve::enqueue_resolve;
+use crate::gpu::executor::{Executor, blocks_of};
+use crate::gpu::job::{CompressJob, DecompressJob, Logarithms, given, identity_of};
 use crate::gpu::tiles;
 use ferrosz_codec::bound::Extremes;
-use ferrosz_codec::container::header::{HEADER_BYTES, Header, to_words};
 use ferrosz_codec::container::header_words::Draft;
 use ferrosz_codec::container::layout::{BlockLayout, Family, Layout};
 use ferrosz_codec::container::region::Region;
 use ferrosz_codec::error::{ChunkFault, TableFault};
 use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::{Element, FormatError, with_block_codec, with_shape};
+use ferrosz_gpu_kernels::pipeline::blocks::compress::logarithms::{
+    CompressLogarithms, CompressLogarithmsParams,
+};
 use ferrosz_gpu_kernels::pipeline::blocks::compress::{Compress, CompressParams};
 use ferrosz_gpu_kernels::pipeline::blocks::decompress::{Decompress, DecompressParams};
 use ferrosz_gpu_kernels::pipeline::blocks::staged_chunk::UnitSteps;
 use ferrosz_gpu_kernels::pipeline::cells::{self, Fault};
 
-/// Enqueues a compression. Does not allocate and does not wait.
+/// Enqueues the coding of a field of at least one element, behind [`enqueue_bound`](crate::gpu::resolve::enqueue_bound).
+/// Does not allocate and does not wait.
 pub(crate) fn enqueue_compress<T: Element, E: Executor>(
     executor: &E,
     job: &CompressJob,
 ) -> Result<(), Error> {
     let elements = job.layout.extents.elements();
     let resolved: Quantizer<T> = job.bound.resolve(&Extremes::default());
-    let error_bits = resolved.error().to_bits64();
-    let header = job.layout.header(T::DTYPE, job.bound, error_bits);
-    if elements == 0 {
-        executor.clear(job.cells)?;
-        return enqueue_empty(executor, job, &header);
-    }
+    let header = job.header::<T>();
     let BlockLayout { codec, grid } = match job.layout.family() {
         Family::Blocks(layout) => layout,
         Family::Tiles(layout) => {
             return tiles::enqueue_compress::<T, E>(executor, job, &layout);
         }
     };
-    let draft = Draft::new(&header);
-    if job.bound.needs_extremes() {
-        enqueue_resolve::<T, E>(
-            executor,
-            job.bound,
-            elements,
-            job.input,
-            job.cells,
-            draft.identity_sum(),
-        )?;
-    } else {
-        executor.clear(job.cells)?;
-    }
     let params = CompressParams {
         input: job.input,
         grid,
         steps: UnitSteps::new::<T>(job.layout.shape, &grid, grid.lengths()),
         stream: job.stream,
+        entries: job.layout.entries(),
         cells: job.cells,
         quantizer: given(job.bound.needs_extremes(), resolved.to_bits()),
-        header: draft,
+        header: Draft::new(&header),
         identity: identity_of(&header),
+        holes: u32::from(job.has_holes),
     };
     let blocks = blocks_of::<T>(grid.chunk_count(), elements)?;
     let shape = job.layout.shape;
-    with_block_codec!(codec.in_shape(shape), C => with_shape!(shape, S => {
-        executor.launch::<Compress<T, C, S>>(blocks, &params)
+    with_block_codec!(codec.in_shape(shape), C => with_shape!(shape, S => match job.logarithms {
+        None => executor.launch::<Compress<T, C, S>>(blocks, &params),
+        Some(Logarithms { field, holes }) => {
+            let params = CompressLogarithmsParams {
+                coded: params,
+                field,
+                holes,
+            };
+            executor.launch::<CompressLogarithms<T, C, S>>(blocks, &params)
+        }
     }))
-}
-
-/// Enqueues the compression of a field without chunks, whose stream is only its header.
-fn enqueue_empty<E: Executor>(
-    executor: &E,
-    job: &CompressJob,
-    header: &Header,
-) -> Result<(), Error> {
-    put(executor, &to_words(&header.to_bytes()), job.stream)?;
-    let length = job.cells.from(cells::STREAM_BYTES).words();
-    put(executor, &[HEADER_BYTES as u32, 0], length)
 }
 
 /// Enqueues a decompression. Does not allocate and does not wait; a fault will be in the fault cell.
@@ -114,7 +97,9 @@ fn enqueue_region<T: Element, E: Executor>(
     let chunks = ranges.each_ref().map(|range| range.end - range.start);
     let blocks = blocks_of::<T>(chunks.iter().product(), grid.elements())?;
     let params = DecompressParams {
-        stream: job.stream,
+        header: job.header(),
+        stream: job.behind_records(),
+        entries: job.layout.entries(),
         output: job.output,
         cells: job.cells,
         grid,
@@ -123,7 +108,7 @@ fn enqueue_region<T: Element, E: Executor>(
         output_first: first,
         first_chunk: ranges.map(|range| range.start),
         chunks,
-        layout: layout_words::<T>(job.layout),
+        layout: job.layout_words::<T>(),
         codec: codec.position(),
         verify: u32::from(job.verify),
     };

@@ -39,7 +39,7 @@ pub fn blocks_of<T: Element>(tasks: u64, elements: u64) -> Result<u32, Error> {
         .map(i32::cast_unsigned)
         .map_err(|_| Error::TooLarge {
             elements,
-            dtype: T::DTYPE,
+            dtype: T::TYPE,
         })
 }
 

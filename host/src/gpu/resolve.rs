@@ -2,7 +2,11 @@
 
 use crate::error::Error;
 use crate::gpu::executor::Executor;
+use crate::gpu::job::CompressJob;
+use ferrosz_codec::container::header_words::Draft;
+use ferrosz_codec::container::layout::Family;
 use ferrosz_codec::{Bound, Element};
+use ferrosz_gpu_kernels::pipeline::cells;
 use ferrosz_gpu_kernels::quantize::extremes::{ExtremesParams, FindExtremes};
 use ferrosz_simt::View;
 
@@ -36,4 +40,32 @@ pub fn enqueue_resolve<T: Element, E: Executor>(
         header_sum,
     };
     executor.launch_over::<FindExtremes<T>>(shares, &params)
+}
+
+/// Enqueues what is before all kernels of a codec: the cells of a compression of at least one element are cleared, and a
+/// bound that needs the extremes of the field is resolved.
+///
+/// # Errors
+///
+/// The machine's own.
+pub(crate) fn enqueue_bound<T: Element, E: Executor>(
+    executor: &E,
+    job: &CompressJob,
+) -> Result<(), Error> {
+    let chunks = match job.layout.family() {
+        Family::Blocks(layout) => layout.grid.chunk_count(),
+        Family::Tiles(layout) => layout.chunks(),
+    };
+    let cells = job.cells.first(cells::count(chunks));
+    if !job.bound.needs_extremes() {
+        return executor.clear(cells);
+    }
+    enqueue_resolve::<T, E>(
+        executor,
+        job.bound,
+        job.layout.extents.elements(),
+        job.input,
+        cells,
+        Draft::new(&job.header::<T>()).identity_sum(),
+    )
 }

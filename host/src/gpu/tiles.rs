@@ -8,15 +8,13 @@ pub(crate) mod workspace;
 
 use crate::error::Error;
 use crate::gpu::executor::{Executor, blocks_of};
-use crate::gpu::job::{CompressJob, DecompressJob, given, identity_of, layout_words};
-use crate::gpu::resolve::enqueue_resolve;
+use crate::gpu::job::{CompressJob, DecompressJob, given, identity_of};
 use crate::gpu::tiles::tuning::{TuneJob, enqueue_tune};
 use crate::gpu::tiles::workspace::Workspace;
 use core::marker::PhantomData;
 use ferrosz_codec::Element;
 use ferrosz_codec::bound::Extremes;
 use ferrosz_codec::code::entropy::states::SymbolCoder;
-use ferrosz_codec::container::header::Header;
 use ferrosz_codec::container::header_words::Draft;
 use ferrosz_codec::container::tiles::TileLayout;
 use ferrosz_codec::predict::interp::geometry::Geometry;
@@ -50,9 +48,9 @@ use ferrosz_gpu_kernels::pipeline::tiles::tiling::Tiling;
 use ferrosz_gpu_kernels::predict::interp::InterpParams;
 use ferrosz_gpu_kernels::predict::interp::predict::Predict;
 use ferrosz_gpu_kernels::predict::interp::reconstruct::Reconstruct;
-use ferrosz_gpu_kernels::predict::tile_lorenzo::LorenzoParams;
 use ferrosz_gpu_kernels::predict::tile_lorenzo::predict::Predict as LorenzoPredict;
 use ferrosz_gpu_kernels::predict::tile_lorenzo::reconstruct::Reconstruct as LorenzoReconstruct;
+use ferrosz_gpu_kernels::predict::tile_lorenzo::{HOLES, LorenzoParams, QUANTIZER_IN_CELLS};
 use ferrosz_simt::View;
 
 /// Warps in a block of the entropy coder's kernels.
@@ -111,19 +109,55 @@ impl<'a, T: Element, E: Executor> Call<'a, T, E> {
     }
 
     /// The Lorenzo predictor's parameters. Without a quantiser the kernel takes that in the cells.
-    fn lorenzo(&self, field: View<u32>, quantizer: Option<Quantizer<T>>) -> LorenzoParams {
+    fn lorenzo(
+        &self,
+        field: View<u32>,
+        quantizer: Option<Quantizer<T>>,
+        has_holes: bool,
+    ) -> LorenzoParams {
         let grid = &self.layout.fine;
+        let flags = [
+            (quantizer.is_none(), QUANTIZER_IN_CELLS),
+            (has_holes, HOLES),
+        ];
+        let flags = flags.into_iter().filter(|(is_set, _)| *is_set);
+        let flags = flags.map(|(_, flag)| flag).sum();
         LorenzoParams {
             field,
             strides: strides(grid),
             codes: self.workspace.regions,
             first_chunk: 0,
-            lengths: grid.lengths(),
+            lengths: grid.slice_lengths(),
             cells: self.workspace.cells,
             quantizer: quantizer.map_or([0; 3], |quantizer| quantizer.to_bits()),
-            quantizer_in_cells: u32::from(quantizer.is_none()),
+            flags,
             first_tile: 0,
         }
+    }
+
+    /// Calls `launch` with the blocks and parameters of each slice.
+    fn for_slices(
+        &self,
+        whole: LorenzoParams,
+        launch: impl Fn(u32, &LorenzoParams) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let grid = &self.layout.fine;
+        let tiles = grid.tiles() / grid.slices().max(1);
+        let words = grid.slice_lengths().iter().product::<u64>() * T::WORDS as u64;
+        let blocks = self.blocks(tiles)?;
+        for slice in 0..grid.slices() {
+            let first_tile = self.blocks(slice * tiles)?;
+            let field = whole.field.from(slice * words);
+            launch(
+                blocks,
+                &LorenzoParams {
+                    field,
+                    first_tile,
+                    ..whole
+                },
+            )?;
+        }
+        Ok(())
     }
 
     /// The interpolation's parameters for the field.
@@ -137,7 +171,8 @@ impl<'a, T: Element, E: Executor> Call<'a, T, E> {
             first_chunk: layout.coarse_chunks(),
             known: View::empty(),
             parameters: workspace.parameters,
-            lengths: layout.fine.lengths(),
+            slices: layout.fine.slices(),
+            lengths: layout.fine.slice_lengths(),
             is_coarse: 0,
             first_tile: 0,
         }
@@ -154,7 +189,8 @@ impl<'a, T: Element, E: Executor> Call<'a, T, E> {
             first_chunk: 0,
             known: workspace.known,
             parameters: workspace.parameters,
-            lengths: coarse.lengths(),
+            slices: coarse.slices(),
+            lengths: coarse.slice_lengths(),
             is_coarse: 1,
             first_tile: 0,
         }
@@ -168,11 +204,19 @@ impl<'a, T: Element, E: Executor> Call<'a, T, E> {
         to: View<u32>,
     ) -> Result<(), Error> {
         let coarse = grid.coarse(spacing);
+        let [fine, depth] = [*grid, coarse].map(|grid| grid.slice_lengths()[0]);
+        let [of_plane, ..] = strides(grid);
         let params = GatherParams {
             from,
             strides: strides_of_anchors(grid, spacing),
             lengths: coarse.lengths(),
             to,
+            depth,
+            // Only cubes have slices.
+            excess: match coarse.slices() {
+                1 => 0,
+                _ => (depth * u64::from(spacing) - fine) * of_plane,
+            },
         };
         let tasks = coarse.elements().div_ceil(u64::from(PROLOGUE_THREADS));
         let blocks = u32::try_from(tasks).unwrap_or(u32::MAX).min(1 << 16);
@@ -184,7 +228,7 @@ impl<'a, T: Element, E: Executor> Call<'a, T, E> {
     }
 }
 
-/// Enqueues the compression of a field that has elements. Does not allocate and does not wait.
+/// Enqueues the coding of a field that has elements, as [`blocks::enqueue_compress`](crate::gpu::blocks::enqueue_compress). Does not allocate and does not wait.
 pub(crate) fn enqueue_compress<T: Element, E: Executor>(
     executor: &E,
     job: &CompressJob,
@@ -193,26 +237,16 @@ pub(crate) fn enqueue_compress<T: Element, E: Executor>(
     let call = Call::<T, E>::new(executor, layout, job.cells);
     let resolved: Quantizer<T> = job.bound.resolve(&Extremes::default());
     let is_relative = job.bound.needs_extremes();
-    if is_relative {
-        let elements = layout.fine.elements();
-        let header_sum = Draft::new(&header::<T>(job)).identity_sum();
-        enqueue_resolve::<T, E>(
-            executor,
-            job.bound,
-            elements,
-            job.input,
-            call.workspace.cells,
-            header_sum,
-        )?;
-    } else {
-        executor.clear(call.workspace.cells)?;
-    }
     executor.clear(call.workspace.counts)?;
     match layout.codec.predictor.geometry() {
         None => {
-            let params = call.lorenzo(job.input, (!is_relative).then_some(resolved));
-            let blocks = call.blocks(layout.fine.tiles())?;
-            with_shape!(layout.shape(), S => executor.launch::<LorenzoPredict<T, S>>(blocks, &params))?;
+            let known = (!is_relative).then_some(resolved);
+            let params = call.lorenzo(job.input, known, job.has_holes);
+            call.for_slices(params, |blocks, params| {
+                with_shape!(layout.shape(), S => {
+                    executor.launch::<LorenzoPredict<T, S>>(blocks, params)
+                })
+            })?;
         }
         Some(geometry) => {
             call.interpolate(job, geometry, resolved.error().to_bits64())?;
@@ -220,20 +254,14 @@ pub(crate) fn enqueue_compress<T: Element, E: Executor>(
     }
     with_tile_coder!(layout.codec.coder, C => call.encode::<C>(job), call.encode_planes(job))?;
     let params = FinishParams {
-        header: Draft::new(&header::<T>(job)),
-        identity: identity_of(&header::<T>(job)),
+        header: Draft::new(&job.header::<T>()),
+        identity: identity_of(&job.header::<T>()),
         stream: job.stream,
-        chunks: layout.chunks(),
+        entries: job.layout.entries(),
         cells: call.workspace.cells,
         error: given(is_relative, [resolved.error().to_bits64()]),
     };
     executor.launch::<Finish>(1, &params)
-}
-
-/// The header of the stream, without the values that depend on the field.
-fn header<T: Element>(job: &CompressJob) -> Header {
-    let resolved: Quantizer<T> = job.bound.resolve(&Extremes::default());
-    (job.layout).header(T::DTYPE, job.bound, resolved.error().to_bits64())
 }
 
 impl<T: Element, E: Executor> Call<'_, T, E> {
@@ -340,9 +368,9 @@ impl<T: Element, E: Executor> Call<'_, T, E> {
             frequencies: workspace.frequencies,
             anchors: workspace.anchors,
             stream: job.stream,
-            chunks: layout.chunks(),
+            entries: job.layout.entries(),
             cells: workspace.cells,
-            identity: identity_of(&header::<T>(job)),
+            identity: identity_of(&job.header::<T>()),
         };
         self.executor.launch::<WritePrologue>(1, &prologue)
     }
@@ -358,8 +386,9 @@ impl<T: Element, E: Executor> Call<'_, T, E> {
             field: job.input,
             element_words: T::WORDS as u32,
             stream: job.stream,
+            entries: job.layout.entries(),
             cells: workspace.cells,
-            identity: identity_of(&header::<T>(job)),
+            identity: identity_of(&job.header::<T>()),
         }
     }
 }
@@ -385,11 +414,12 @@ impl<T: Element, E: Executor> Call<'_, T, E> {
     /// Reads the prologue: the coder's tables, if it has any, then parameters and anchors.
     fn read_prologue(&self, job: &DecompressJob<'_>) -> Result<(), Error> {
         let (executor, layout, workspace) = (self.executor, self.layout, &self.workspace);
-        let (contents, chunks) = (contents::<T>(layout), layout.chunks());
-        let layout_words = layout_words::<T>(job.layout);
+        let (contents, entries) = (contents::<T>(layout), job.layout.entries());
+        let layout_words = job.layout_words::<T>();
         let tables = ReadTablesParams {
-            stream: job.stream,
-            chunks,
+            header: job.header(),
+            stream: job.behind_records(),
+            entries,
             frequencies_at: contents.frequencies_at(),
             layout: layout_words,
             tables: workspace.tables,
@@ -401,8 +431,9 @@ impl<T: Element, E: Executor> Call<'_, T, E> {
             contents,
             parameters: workspace.parameters.first(WORDS as u64),
             anchors: workspace.anchors,
-            stream: job.stream,
-            chunks,
+            header: job.header(),
+            stream: job.behind_records(),
+            entries,
             layout: layout_words,
             cells: workspace.cells,
             geometry: geometry.id(),
@@ -416,7 +447,9 @@ impl<T: Element, E: Executor> Call<'_, T, E> {
         let (layout, workspace) = (self.layout, &self.workspace);
         let decode = DecodeParams {
             tiling: tiling(layout),
-            stream: job.stream,
+            header: job.header(),
+            stream: job.behind_records(),
+            entries: job.layout.entries(),
             tables: workspace.tables,
             regions: workspace.regions,
             coarse: workspace.coarse,
@@ -438,9 +471,12 @@ impl<T: Element, E: Executor> Call<'_, T, E> {
 
     fn unpredict(&self, job: &DecompressJob<'_>) -> Result<(), Error> {
         let layout = self.layout;
-        let params = self.lorenzo(job.output, None);
-        let blocks = self.blocks(layout.fine.tiles())?;
-        with_shape!(self.layout.shape(), S => self.executor.launch::<LorenzoReconstruct<T, S>>(blocks, &params))
+        let params = self.lorenzo(job.output, None, false);
+        self.for_slices(params, |blocks, params| {
+            with_shape!(layout.shape(), S => {
+                self.executor.launch::<LorenzoReconstruct<T, S>>(blocks, params)
+            })
+        })
     }
 
     fn reconstruct(&self, job: &DecompressJob<'_>, geometry: Geometry) -> Result<(), Error> {

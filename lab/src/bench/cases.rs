@@ -129,6 +129,8 @@ fn absolute_error<T: Value>(field: &[T], bound: Bound) -> T {
         BoundMode::Range => value * (max - min),
         BoundMode::Max if max.abs() > min.abs() => value * max.abs(),
         BoundMode::Max => value * min.abs(),
+        // There is none.
+        BoundMode::Pwrel => T::nearest(0.0),
     }
 }
 

@@ -30,10 +30,13 @@ pub fn measure<T: Value, M: Machine>(
     let stream = as_given.compress(field)?;
     let info = ferrosz::info(&stream)?;
     // Compression by a caller that knows the range, without the scan for it.
-    let known = compressor(
-        layout,
-        Bound::abs(info.absolute_error).map_err(Failure::failed)?,
-    )?;
+    let resolved = match bound.needs_extremes() {
+        true => Bound::abs(info.absolute_error).map_err(Failure::failed)?,
+        false => bound,
+    };
+    let known = compressor(layout, resolved)?;
+    // With the classes of a mask.
+    let layout = as_given.stream_layout(field.len() as u64, T::DTYPE)?.layout;
     let mut buffers = machine.buffers(field, Format::Container(layout))?;
 
     let work = Work::Compress(&known);

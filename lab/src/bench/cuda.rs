@@ -7,7 +7,7 @@ use ferrosz::cuda::cudarc::driver::{
     CudaGraph, CudaSlice, CudaStream, DevicePtr, DriverError, result, sys,
 };
 use ferrosz::cuda::{Gpu, Workspace};
-use ferrosz::{Decompressor, Device, Error, Layout, Part};
+use ferrosz::{Decompressor, Device, Error, Layout, Part, StreamLayout};
 use ferrosz_cli::failure::Failure;
 use std::fs;
 use std::sync::Arc;
@@ -167,13 +167,15 @@ impl Machine for Cuda {
     ) -> Result<CudaBuffers<'a, T>, Failure> {
         let (gpu, stream) = (&self.gpu, &self.stream);
         let (room, workspace) = match format {
-            Format::Container(layout) => (
-                layout.max_stream_bytes(T::DTYPE).ok_or(Error::TooLarge {
+            Format::Container(layout) => {
+                let records = StreamLayout::from(layout).record_bytes();
+                let most = layout.max_stream_bytes(T::DTYPE);
+                let most = most.ok_or(Error::TooLarge {
                     elements: field.len() as u64,
-                    dtype: T::DTYPE,
-                })?,
-                gpu.workspace_for(stream, layout)?,
-            ),
+                    dtype: T::TYPE,
+                })?;
+                (most + records, gpu.workspace_for(stream, layout)?)
+            }
             Format::Bare(bare) => (bare.max_len()?, bare.workspace(stream)?),
         };
         let bytes =

@@ -64,6 +64,7 @@ pub fn load(source: &Source, flags: &Flags) -> Result<Vec<(String, Field)>, Fail
         Ok(match &field {
             Field::F32(array) => Field::F32(start_of(&name, array, count)?),
             Field::F64(array) => Field::F64(start_of(&name, array, count)?),
+            other => return Err(other.is_not_of_elements()),
         })
     };
     (flags.bytes.iter())

@@ -82,7 +82,7 @@ impl Conflict {
         let earlier = &self.earlier;
         let (kind, why) = if touch == Touch::Load || self.touch == Touch::Load {
             let why = "the read is a load of memory that no thread of the launch may write; \
-                       what is written needs `load_own_half` or an atomic read";
+                       what is written needs `load_own`, `load_own_half` or an atomic read";
             (FaultKind::StaleRead, why)
         } else {
             (FaultKind::GlobalRace, not_ordered_by(earlier, now))

@@ -431,6 +431,13 @@ impl GlobalMemory for EmulatorThread<'_> {
     }
 
     #[track_caller]
+    fn load_own(self, view: View<u32>, index: u64) -> u32 {
+        let address = self.one(Location::caller(), view, index, Touch::OwnLoad);
+        // SAFETY: as for `load`.
+        unsafe { address.read() }
+    }
+
+    #[track_caller]
     fn load_u64(self, view: View<u64>, index: u64) -> u64 {
         let address = self.one(Location::caller(), view, index, Touch::Load);
         // SAFETY: as for `load`.

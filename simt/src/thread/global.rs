@@ -8,6 +8,8 @@ use crate::thread::Ids;
 pub trait GlobalMemory: Ids {
     /// Reads a word that no thread of this launch writes.
     fn load(self, view: View<u32>, index: u64) -> u32;
+    /// As [`load_own_half`](GlobalMemory::load_own_half), of a word.
+    fn load_own(self, view: View<u32>, index: u64) -> u32;
     /// Reads 64 bits that no thread of this launch writes.
     fn load_u64(self, view: View<u64>, index: u64) -> u64;
     /// Reads words `4 * index .. 4 * index + 4` of a 16-byte aligned view that no thread of this launch writes.

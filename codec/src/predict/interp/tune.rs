@@ -147,7 +147,7 @@ impl Tuning {
 pub fn relative(mode: BoundMode, value: f64, error: f64, range: f64) -> f64 {
     match mode {
         BoundMode::Range => value,
-        BoundMode::Abs | BoundMode::Max => error / range,
+        BoundMode::Abs | BoundMode::Max | BoundMode::Pwrel => error / range,
     }
 }
 

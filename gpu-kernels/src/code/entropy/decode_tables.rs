@@ -26,10 +26,12 @@ pub struct ReadTables<C>(PhantomData<C>);
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct ReadTablesParams {
-    /// The stream, 16-byte aligned. Nothing behind its end is read.
+    /// The header's words.
+    pub header: View<u32>,
+    /// The stream without its records, 16-byte aligned; its header is not read. Nothing behind its end is read.
     pub stream: View<u32>,
-    /// Its chunks.
-    pub chunks: u64,
+    /// Entries of the chunk table.
+    pub entries: u64,
     /// The word of the payload that the frequencies begin at.
     pub frequencies_at: u64,
     /// The header's first words. A stream that begins otherwise is a fault.
@@ -98,7 +100,7 @@ impl<C: SymbolCoder> Kernel for ReadTables<C> {
         if t.warp() == 0 && !Self::is_expected(t, params) && t.lane() == 0 {
             t.atomic_max(params.cells, cells::FAULT, Fault::Header.to_cell());
         }
-        let payload = payload(params.stream, params.chunks).from(params.frequencies_at);
+        let payload = payload(params.stream, params.entries).from(params.frequencies_at);
         let read = Self::read(t, params, payload);
         let (fault, frequencies) = match read {
             Ok(frequencies) => (0, frequencies),
@@ -131,10 +133,10 @@ impl<C: SymbolCoder> ReadTables<C> {
     /// Whether the stream's header is sound and the one that the caller spoke of. For a whole warp.
     #[inline(always)]
     fn is_expected<T: Thread>(t: T, params: &ReadTablesParams) -> bool {
-        if !has_table(params.stream, params.chunks) {
+        if !has_table(params.stream, params.entries) {
             return false;
         }
-        let word = |word: usize| t.load(params.stream, word as u64);
+        let word = |word: usize| t.load(params.header, word as u64);
         header_is_sound(t, word) & Summary::is_of(&params.layout, word)
     }
 

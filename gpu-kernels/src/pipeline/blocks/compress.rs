@@ -12,13 +12,16 @@
 //!
 //! The block of the last chunk completes the header. No result depends on the order in which blocks run.
 
-mod parameters;
-mod taken_chunk;
+pub(crate) mod field;
+pub mod logarithms;
+pub(crate) mod parameters;
+pub(crate) mod taken_chunk;
 
 use crate::PACKAGE;
 use crate::code::fixed_length::{Image, write_body};
 use crate::pipeline::blocks::CHUNK_THREADS;
 use crate::pipeline::blocks::CHUNK_WARPS;
+use crate::pipeline::blocks::compress::field::{FieldOf, WholeField};
 use crate::pipeline::blocks::compress::parameters::Scratch;
 use crate::pipeline::blocks::compress::taken_chunk::TakenChunk;
 use crate::pipeline::blocks::groups;
@@ -63,59 +66,55 @@ impl<E: Element, C: StaticCodec, S: StaticShape> Kernel for Compress<E, C, S> {
 
     #[inline(always)]
     fn run<T: Thread>(t: T, params: &CompressParams) {
+        Self::field(t, params);
+    }
+}
+
+impl<E: Element, C: StaticCodec, S: StaticShape> Compress<E, C, S> {
+    /// Compresses a field.
+    #[inline(always)]
+    fn field<T: Thread, F: WholeField<E>>(t: T, field: F) {
         let shared = Scratch::<E>::SHARED.0;
         // 1. Take a chunk, and bring its elements in.
-        let taken = TakenChunk::<E, S>::take(t, params, shared);
+        let taken = TakenChunk::<F, E, S>::take(t, field, shared);
         taken.stage(t);
         // 2. Code this thread's group.
-        let coded = Self::code(t, &taken, shared.layer);
+        let coded = Self::code(t, &taken, shared);
         // 3. Find where each part goes in the chunk, the chunk's form and its length. The length is published.
-        let sizes = coded.own_bytes::<T, S>(t) | coded.mask.count_ones() << 16;
-        let positions = block_sum::<T, CHUNK_WARPS>(t, sizes, shared.body_sums);
+        let positions = Self::positions(t, &coded, shared);
         let taken = taken.again(t);
-        let (sections, flags) = Self::sections(t, &taken, coded.mask, positions.total);
-        let is_constant = taken.quantizer(t).is_lossless() && taken.is_constant(t);
-        let elements = taken.chunk.elements();
-        let (form, words) = sections.choose(elements, E::WORDS as u32, coded.initial, is_constant);
-        let (states, bytes) = ((params.cells, cells::STATES), 4 * u64::from(words));
+        let plan = Self::plan(t, &taken, &coded, positions);
+        let states = (field.params().cells, cells::STATES);
+        let bytes = 4 * u64::from(plan.words);
         if t.thread_index() == 0 {
             publish(t, states, taken.number, bytes);
         }
         t.barrier();
         // 4. Build the image, where the elements were.
-        match form {
-            Form::Zero => {}
-            Form::Constant | Form::Raw => taken.write_elements(t, form, words),
-            Form::Coded | Form::CodedWithExceptions => {
-                let image = Image {
-                    memory: shared.image,
-                    sections,
-                    words,
-                };
-                Self::write_image(t, &taken, &image, coded, positions.before, flags.before);
-            }
-        }
+        Self::build(t, &taken, coded, &plan, shared);
         // 5. Look back for the chunk's position in the payload, and copy the image there.
         let start = look_back(t, states, taken.number, bytes, shared.start, |start| start);
-        let sum = taken.copy_image(t, start, words);
+        let sum = taken.copy_image(t, start, plan.words);
         // 6. Sum the checksum up, and write the table's entry.
-        store_warp_sum_u64(t, sum, shared.checksums);
-        t.barrier();
-        if t.warp() == 0 {
-            let sum = sum_of_warps::<T, CHUNK_WARPS>(t, shared.checksums);
-            if t.lane() == 0 {
-                taken.finish(t, start, words, form, sum);
-            }
-        }
+        Self::add_up(t, sum, shared, |sum| {
+            taken.finish(t, start, plan.words, plan.form, sum);
+        });
     }
 }
 
+/// The stages, as other kernels need them, too. All are for the whole block. `shared` is a parameter, though the chunk has
+/// it, so that it is a constant from the start: otherwise kernels of planes and cubes spill registers.
 impl<E: Element, C: StaticCodec, S: StaticShape> Compress<E, C, S> {
     /// This thread's part of the chunk: quantised, predicted, and how its block will be stored.
     #[inline(always)]
-    fn code<T: Thread>(t: T, taken: &TakenChunk<'_, E, S>, scratch: layer::Scratch) -> Coded {
-        let (mut codes, mask) = taken.quantize(t);
-        let has_code = taken.inside(t) & !mask;
+    pub(crate) fn code<T: Thread, F: FieldOf<E>>(
+        t: T,
+        taken: &TakenChunk<F, E, S>,
+        shared: Scratch<E>,
+    ) -> Coded {
+        let scratch = shared.layer;
+        let (mut codes, missing) = taken.quantize(t);
+        let has_code = taken.inside(t) & !missing;
         let bias = Quantizer::<E>::BIAS;
         let initial = predict_forward::<T, S>(t, C::CODEC, &mut codes, bias, has_code, scratch);
         // Without `opaque` LLVM computes the sign row where it is stored, and the codes stay live until then: 24 registers
@@ -126,17 +125,82 @@ impl<E: Element, C: StaticCodec, S: StaticShape> Compress<E, C, S> {
         Coded {
             group,
             rate: choose_rate(first, others, groups::<S>(), C::CODEC),
-            mask,
+            mask: taken.exceptions(t, missing),
             initial,
+        }
+    }
+
+    /// The sums of the bytes of bodies and, from bit 16 on, of exceptions. There is one barrier inside.
+    #[inline(always)]
+    pub(crate) fn positions<T: Thread>(t: T, coded: &Coded, shared: Scratch<E>) -> BlockSum {
+        let sizes = coded.own_bytes::<T, S>(t) | coded.mask.count_ones() << 16;
+        block_sum::<T, CHUNK_WARPS>(t, sizes, shared.body_sums)
+    }
+
+    /// The chunk's form and length, and the positions of its parts.
+    #[inline(always)]
+    pub(crate) fn plan<T: Thread, F: FieldOf<E>>(
+        t: T,
+        taken: &TakenChunk<F, E, S>,
+        coded: &Coded,
+        positions: BlockSum,
+    ) -> Plan {
+        let (sections, flags) = Self::sections(t, taken, coded.mask, positions.total);
+        let is_constant = taken.quantizer(t).is_lossless() && taken.is_constant(t);
+        let elements = taken.chunk.elements();
+        let (form, words) = sections.choose(elements, E::WORDS as u32, coded.initial, is_constant);
+        Plan {
+            form,
+            words,
+            sections,
+            sizes_before: positions.before,
+            flags_before: flags.before,
+        }
+    }
+
+    /// Builds the chunk's image where the elements were, behind a barrier.
+    #[inline(always)]
+    pub(crate) fn build<T: Thread, F: FieldOf<E>>(
+        t: T,
+        taken: &TakenChunk<F, E, S>,
+        coded: Coded,
+        plan: &Plan,
+        shared: Scratch<E>,
+    ) {
+        match plan.form {
+            Form::Zero => {}
+            Form::Constant | Form::Raw => taken.write_elements(t, plan.form, plan.words),
+            Form::Coded | Form::CodedWithExceptions => {
+                let image = Image {
+                    memory: shared.image,
+                    sections: plan.sections,
+                    words: plan.words,
+                };
+                Self::write_image(t, taken, &image, coded, plan);
+            }
+        }
+    }
+
+    /// The sum of all threads' parts of the checksum, for one thread, which does something `with` it. There is one
+    /// barrier inside.
+    #[inline(always)]
+    pub(crate) fn add_up<T: Thread>(t: T, sum: u64, shared: Scratch<E>, with: impl FnOnce(u64)) {
+        store_warp_sum_u64(t, sum, shared.checksums);
+        t.barrier();
+        if t.warp() == 0 {
+            let sum = sum_of_warps::<T, CHUNK_WARPS>(t, shared.checksums);
+            if t.lane() == 0 {
+                with(sum);
+            }
         }
     }
 
     /// The chunk's sections, `sizes` being the sum of all threads'; and, if there are exceptions, the groups
     /// that have any. For the whole block.
     #[inline(always)]
-    fn sections<T: Thread>(
+    fn sections<T: Thread, F: FieldOf<E>>(
         t: T,
-        taken: &TakenChunk<'_, E, S>,
+        taken: &TakenChunk<F, E, S>,
         mask: u32,
         sizes: u32,
     ) -> (Sections, BlockSum) {
@@ -158,18 +222,17 @@ impl<E: Element, C: StaticCodec, S: StaticShape> Compress<E, C, S> {
         (sections, flags)
     }
 
-    /// Writes this thread's part of a coded chunk's image; `sizes_before` and `flags_before` are the sums of
-    /// the threads before.
+    /// Writes this thread's part of a coded chunk's image.
     #[inline(always)]
-    fn write_image<T: Thread>(
+    fn write_image<T: Thread, F: FieldOf<E>>(
         t: T,
-        taken: &TakenChunk<'_, E, S>,
+        taken: &TakenChunk<F, E, S>,
         image: &Image,
         coded: Coded,
-        sizes_before: u32,
-        flags_before: u32,
+        plan: &Plan,
     ) {
         let codec = C::CODEC;
+        let (sizes_before, flags_before) = (plan.sizes_before, plan.flags_before);
         image.clear::<T, E>(t, codec);
         image.write_rate(t, S::SHAPE, coded.rate);
         if codec.is_layered() {
@@ -209,8 +272,20 @@ impl<E: Element, C: StaticCodec, S: StaticShape> Compress<E, C, S> {
     }
 }
 
+/// How a chunk is stored, as a thread sees it.
+pub(crate) struct Plan {
+    pub(crate) form: Form,
+    /// Words of the whole chunk.
+    pub(crate) words: u32,
+    sections: Sections,
+    /// The sums of the threads before: of bytes of bodies and, from bit 16 on, of exceptions.
+    sizes_before: u32,
+    /// The same of groups with exceptions.
+    flags_before: u32,
+}
+
 /// A thread's part of a chunk, coded.
-struct Coded {
+pub(crate) struct Coded {
     group: SignedGroup,
     /// The rate byte of its block.
     rate: RateByte,

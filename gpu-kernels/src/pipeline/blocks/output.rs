@@ -22,29 +22,17 @@ pub enum Words {
     Filled(u32, u32),
 }
 
-/// The way of one chunk's elements into the output of a region.
-pub struct Output<'a, E, S> {
-    /// The output, 16-byte aligned.
-    pub output: View<u32>,
-    /// Elements of it before the region's.
-    pub first: u64,
-    /// The division of the field.
-    pub grid: &'a Grid,
-    /// The region.
-    pub region: &'a Region,
-    /// The units of a whole chunk, in the region.
-    pub steps: &'a UnitSteps,
-    /// The chunk.
-    pub chunk: &'a ChunkBox,
+/// A decoded chunk in shared memory, as [`Words`] says.
+#[derive(Clone, Copy)]
+pub struct Held<E> {
     /// The chunk's image, if its elements are there.
     pub image: Shared<u32>,
     /// The chunk's elements, if they are there.
     pub elements: StagedChunk<E>,
-    /// Shape of blocks.
-    pub shape: PhantomData<S>,
 }
 
-impl<E: Element, S: StaticShape> Output<'_, E, S> {
+impl<E: Element> Held<E> {
+    /// Words of an element.
     const WORDS: u32 = E::WORDS as u32;
 
     /// One word, which has this number in the order of slots, and this one in that of rows.
@@ -69,6 +57,96 @@ impl<E: Element, S: StaticShape> Output<'_, E, S> {
         }
     }
 
+    /// Replaces each of the first `elements` elements; where they are then. For the whole block, all threads of which can
+    /// read the image; ends so that threads may read their own rows, in planes and cubes all.
+    #[inline(always)]
+    pub fn map<T: Thread, S: StaticShape>(
+        &self,
+        t: T,
+        words: Words,
+        elements: u32,
+        map: impl Fn(E) -> E,
+    ) -> Words {
+        match words {
+            Words::Staged => self.elements.map_row(t, map),
+            Words::InImage => {
+                let mut element = t.thread_index();
+                while element < elements {
+                    let at = element * Self::WORDS;
+                    let low = self.image.load(t, at);
+                    let high = match Self::WORDS {
+                        1 => 0,
+                        _ => self.image.load(t, at + 1),
+                    };
+                    let [low, high] = map(E::from_words([low, high])).to_words();
+                    self.image.store(t, at, low);
+                    if Self::WORDS == 2 {
+                        self.image.store(t, at + 1, high);
+                    }
+                    element += CHUNK_THREADS;
+                }
+            }
+            Words::Filled(low, high) => {
+                let [low, high] = map(E::from_words([low, high])).to_words();
+                return Words::Filled(low, high);
+            }
+        }
+        match (words, S::SHAPE) {
+            (Words::Staged, Shape::Line) => t.sync_warp(),
+            _ => t.barrier(),
+        }
+        words
+    }
+
+    /// Writes a whole chunk of a line from this 16-byte unit of the output on. For the whole block; threads must be
+    /// done with their warp's rows.
+    #[inline(always)]
+    fn write_units<T: Thread>(&self, t: T, words: Words, output: View<u32>, first_unit: u64) {
+        StagedChunk::<E>::for_units(t, |unit, staged_word| {
+            let values = self.unit(t, words, staged_word, UNIT_WORDS * unit);
+            t.store4(output, first_unit + u64::from(unit), values);
+        });
+    }
+
+    /// Writes a chunk of a line of which all elements are asked for, the first of which is this one of the output. As
+    /// `Held::write_units`.
+    #[inline(always)]
+    pub fn write_line<T: Thread>(&self, t: T, words: Words, output: View<u32>, chunk: &ChunkBox) {
+        let first_word = chunk.origin[2] * u64::from(Self::WORDS);
+        if chunk.elements() == CHUNK as u32 {
+            self.write_units(t, words, output, first_word / u64::from(UNIT_WORDS));
+        } else {
+            StagedChunk::<E>::for_words(t, chunk.elements() * Self::WORDS, |word| {
+                let value = self.word(t, words, word, word);
+                t.store(output, first_word + u64::from(word), value);
+            });
+        }
+    }
+}
+
+/// The way of one chunk's elements into the output of a region.
+pub struct Output<'a, E, S> {
+    /// The output, 16-byte aligned.
+    pub output: View<u32>,
+    /// Elements of it before the region's.
+    pub first: u64,
+    /// The division of the field.
+    pub grid: &'a Grid,
+    /// The region.
+    pub region: &'a Region,
+    /// The units of a whole chunk, in the region.
+    pub steps: &'a UnitSteps,
+    /// The chunk.
+    pub chunk: &'a ChunkBox,
+    /// The chunk's elements.
+    pub held: Held<E>,
+    /// Shape of blocks.
+    pub shape: PhantomData<S>,
+}
+
+impl<E: Element, S: StaticShape> Output<'_, E, S> {
+    const WORDS: u32 = E::WORDS as u32;
+
     /// Writes the chunk's elements that lie in the region. For the whole block; threads must be done with
     /// their warp's rows, in planes and cubes with all.
     #[inline(always)]
@@ -91,10 +169,7 @@ impl<E: Element, S: StaticShape> Output<'_, E, S> {
         let offset = position.wrapping_mul(u64::from(Self::WORDS));
         if holds && elements == CHUNK as u32 && offset.is_multiple_of(u64::from(UNIT_WORDS)) {
             let first_unit = offset / u64::from(UNIT_WORDS);
-            StagedChunk::<E>::for_units(t, |unit, staged_word| {
-                let values = self.unit(t, words, staged_word, UNIT_WORDS * unit);
-                t.store4(self.output, first_unit + u64::from(unit), values);
-            });
+            (self.held).write_units(t, words, self.output, first_unit);
         } else {
             StagedChunk::<E>::for_words(t, elements * Self::WORDS, |word| {
                 let flat = first + u64::from(word / Self::WORDS);
@@ -103,7 +178,7 @@ impl<E: Element, S: StaticShape> Output<'_, E, S> {
                         t,
                         position,
                         word % Self::WORDS,
-                        self.word(t, words, word, word),
+                        self.held.word(t, words, word, word),
                     );
                 }
             });
@@ -133,7 +208,7 @@ impl<E: Element, S: StaticShape> Output<'_, E, S> {
                     && let Some(position) = self.region.position(walk.in_field(at))
                 {
                     let staged_word = StagedChunk::<E>::unit_word(walk.slot(at) / unit as u32);
-                    let values = self.unit(t, words, staged_word, words_of_raster(at));
+                    let values = self.held.unit(t, words, staged_word, words_of_raster(at));
                     t.store4(self.output, (self.first + position) / unit as u64, values);
                 }
             }
@@ -144,7 +219,7 @@ impl<E: Element, S: StaticShape> Output<'_, E, S> {
                 if walk.is_inside(at)
                     && let Some(position) = self.region.position(walk.in_field(at))
                 {
-                    let value = self.word(
+                    let value = self.held.word(
                         t,
                         words,
                         words_of_slot(at) + word,
@@ -168,7 +243,7 @@ impl<E: Element, S: StaticShape> Output<'_, E, S> {
         for i in 0..StagedChunk::<E>::ROW_UNITS {
             let staged_word = first_word ^ self.steps.words[i];
             let raster = UNIT_WORDS * (i as u32 * CHUNK_THREADS + t.thread_index());
-            let values = self.unit(t, words, staged_word, raster);
+            let values = self.held.unit(t, words, staged_word, raster);
             t.store4(self.output, first_unit + self.steps.units[i], values);
         }
     }

@@ -218,6 +218,31 @@ impl<E: Element> StagedChunk<E> {
         }
     }
 
+    /// Replaces each element of this thread's row.
+    #[inline(always)]
+    pub fn map_row<T: Thread>(self, t: T, map: impl Fn(E) -> E) {
+        for unit in 0..t.opaque(Self::ROW_UNITS as u32) {
+            let first_word = Self::unit_word(t.thread_index() * Self::ROW_UNITS as u32 + unit);
+            let words = self.memory.load4(t, first_word);
+            self.memory
+                .store4(t, first_word, Self::map_unit(words, &map));
+        }
+    }
+
+    /// The words of the elements of a unit, each of which is replaced. Without a loop, which the compiler would keep, and
+    /// the words in local memory.
+    #[inline(always)]
+    fn map_unit(words: [u32; 4], map: impl Fn(E) -> E) -> [u32; 4] {
+        let of = |low, high| map(E::from_words([low, high])).to_words();
+        let [a, b, c, d] = words;
+        if E::WORDS == 1 {
+            [of(a, 0)[0], of(b, 0)[0], of(c, 0)[0], of(d, 0)[0]]
+        } else {
+            let ([a, b], [c, d]) = (of(a, b), of(c, d));
+            [a, b, c, d]
+        }
+    }
+
     /// Element number `element` of the chunk, wherever it lies.
     #[inline(always)]
     pub fn get<T: Thread>(self, t: T, element: u32) -> E {
@@ -290,14 +315,17 @@ pub struct UnitSteps {
 }
 
 impl UnitSteps {
+    /// Those of lines, which have none.
+    pub const NONE: Self = Self {
+        units: [0; MAX_UNITS],
+        words: [0; MAX_UNITS],
+    };
+
     /// For chunks of a grid, in memory where rows and slices follow each other as in a field of these
     /// lengths.
     pub fn new<E: Element>(shape: Shape, grid: &Grid, lengths: [u64; 3]) -> Self {
         let unit = StagedChunk::<E>::UNIT_ELEMENTS as u32;
-        let mut steps = Self {
-            units: [0; MAX_UNITS],
-            words: [0; MAX_UNITS],
-        };
+        let mut steps = Self::NONE;
         if matches!(shape, Shape::Line) {
             return steps;
         }
@@ -317,7 +345,7 @@ impl UnitSteps {
 
 /// The coordinates of position number `index` of a whole chunk.
 #[inline(always)]
-fn coordinates(grid: &Grid, index: u32) -> [u32; 3] {
+pub(crate) fn coordinates(grid: &Grid, index: u32) -> [u32; 3] {
     let [_, y_bits, x_bits] = grid.tile();
     let row = index >> x_bits;
     [

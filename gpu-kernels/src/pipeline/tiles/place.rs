@@ -59,6 +59,8 @@ pub struct PlaceParams {
     pub element_words: u32,
     /// The output: the stream, 16-byte aligned; its header is not written.
     pub stream: View<u32>,
+    /// Entries of the chunk table.
+    pub entries: u64,
     /// The workspace. Gets the length of the payload.
     pub cells: View<u64>,
     /// The header's identity.
@@ -89,7 +91,7 @@ impl<C: CodedWords> Kernel for Place<C> {
             start
         });
         // 2. Write the coder's words, then the raw values, then padding.
-        let payload = payload(params.stream, params.tiling.chunks());
+        let payload = payload(params.stream, params.entries);
         let mut placed = PlacedChunk {
             params,
             chunk,

@@ -24,8 +24,12 @@ use ferrosz_simt::{Thread, View};
 pub struct DecodeParams {
     /// The tiles.
     pub tiling: Tiling,
-    /// The stream, 16-byte aligned. Nothing behind its end is read.
+    /// The header's words.
+    pub header: View<u32>,
+    /// The stream without its records, 16-byte aligned; its header is not read. Nothing behind its end is read.
     pub stream: View<u32>,
+    /// Entries of the chunk table.
+    pub entries: u64,
     /// The tables of a coder that has any, 16-byte aligned.
     pub tables: View<u32>,
     /// The regions of all chunks, which get the codes.
@@ -113,19 +117,19 @@ impl<'a, S: StaticShape> Target<'a, S> {
     /// The seed of the chunk's checksum.
     #[inline(always)]
     pub fn seed<T: Thread>(&self, t: T, form: u32) -> u64 {
-        let summary = Summary::from_words(|word| t.load(self.params.stream, word as u64));
+        let summary = Summary::from_words(|word| t.load(self.params.header, word as u64));
         summary.identity.seed(FIRST_ENTRY + self.chunk, form)
     }
 
     /// The chunk's table entry, and its bytes if their position is possible. For a whole warp.
     #[inline(always)]
     pub fn find<T: Thread>(&self, t: T) -> Result<(Entry, Image), ChunkFault> {
-        let chunks = self.params.tiling.chunks();
-        let payload = payload(self.params.stream, chunks);
-        if !has_table(self.params.stream, chunks) {
+        let (stream, entries) = (self.params.stream, self.params.entries);
+        let payload = payload(stream, entries);
+        if !has_table(stream, entries) {
             return Err(ChunkFault::Place);
         }
-        let entry = Entry::from_words(t.load4(table(self.params.stream), FIRST_ENTRY + self.chunk));
+        let entry = Entry::from_words(t.load4(table(stream), FIRST_ENTRY + self.chunk));
         let words = entry.bytes / 4;
         let is_possible =
             entry.range().end / 4 <= payload.len() && words <= u64::from(self.raw_words(t));

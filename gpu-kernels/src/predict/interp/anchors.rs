@@ -62,20 +62,15 @@ impl<E: Element> Anchor<E> {
             number % width,
         ]
         .map(|at| at << log);
+        // The tile's first position is an anchor. All threads find its place, as the search for its slice branches: within
+        // a branch of some threads, the compiler would repeat the barrier that follows for each of its ways.
+        let grid = params.grid(S::SHAPE);
+        let coarse = grid.coarse(spacing);
+        let first = grid.to_coarse(&coarse, spacing, setup.tile.origin);
         if number >= depth * height * width || !setup.tile.has(position) {
             return None;
         }
-        let at = setup.tile.at(position);
-        // Axes beyond the rank have no anchors in between.
-        let first = 3 - usize::from(S::SHAPE.rank());
-        let at = from_fn(|axis| {
-            if axis < first {
-                at[axis]
-            } else {
-                at[axis] >> log
-            }
-        });
-        let coarse = params.grid(S::SHAPE).coarse(spacing);
+        let at = from_fn(|axis| first[axis] + u64::from(position[axis] >> log));
         Some(Self {
             position: store::index(S::SHAPE, position),
             value: load_element::<T, E>(t, params.anchors, coarse.flat(at)),

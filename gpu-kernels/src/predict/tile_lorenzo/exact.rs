@@ -68,6 +68,25 @@ pub fn predict<T: Thread, E: Element, S: StaticShape>(
     }
 }
 
+/// Sets the codes of holes, which [`predict`] has taken for raw positions, to 0. For the whole block, after a barrier. It
+/// reads the values again: in [`predict`] they would need registers to the end.
+#[inline(always)]
+pub fn clear_holes<T: Thread, E: Element, S: StaticShape>(t: T, rows: &TileRows<'_, S, false>) {
+    let mut number = t.warp();
+    while number < t.opaque(tile::ROWS) {
+        let row = rows.row(t, number);
+        for half in 0..t.opaque(2) {
+            if rows.has(t, row, half) && rows.load_own_code(t, row, half) == RAW {
+                let value: E = rows.load(t, row, half);
+                if value.is_hole() {
+                    rows.store_code(t, row, half, 0);
+                }
+            }
+        }
+        number += WARPS;
+    }
+}
+
 /// The row that a warp has in a turn: in a cube those of one slice, and then of another.
 #[inline(always)]
 fn row_of_turn<T: Thread>(t: T, shape: Shape, turn: u32) -> u32 {

@@ -9,10 +9,10 @@
 )]
 
 use crate::PACKAGE;
-use crate::predict::tile_lorenzo::LorenzoParams;
 use crate::predict::tile_lorenzo::THREADS;
 use crate::predict::tile_lorenzo::exact;
 use crate::predict::tile_lorenzo::rows::{Pair, Row, SLICE_ROWS, TileRows, is_whole};
+use crate::predict::tile_lorenzo::{HOLES, LorenzoParams};
 use crate::primitives::element::by_width;
 use core::marker::PhantomData;
 use ferrosz_codec::Element;
@@ -63,6 +63,12 @@ impl<E: Element, S: StaticShape> Kernel for Predict<E, S> {
             let (number, tile) = params.tile(S::SHAPE, t.opaque(t.block_index()));
             let rows = TileRows::<S, false>::new(params, number, &tile);
             exact::predict(t, &rows, &params.quantizer::<T, E>(t));
+            if params.flags & HOLES != 0 {
+                t.barrier();
+                let (number, tile) = params.tile(S::SHAPE, t.opaque(t.block_index()));
+                let rows = TileRows::<S, false>::new(params, number, &tile);
+                exact::clear_holes::<T, E, S>(t, &rows);
+            }
         }
     }
 }

@@ -212,6 +212,12 @@ impl<'a, S: StaticShape, const WHOLE: bool> TileRows<'a, S, WHOLE> {
         t.load_half(self.params.codes, row.code + u64::from(half * (WARP / 2)))
     }
 
+    /// As [`TileRows::load_code`], of a code that this block has written.
+    #[inline(always)]
+    pub fn load_own_code<T: Thread>(&self, t: T, row: Row, half: u32) -> u32 {
+        t.load_own_half(self.params.codes, row.code + u64::from(half * (WARP / 2)))
+    }
+
     /// Writes this lane's code of half a row.
     #[inline(always)]
     pub fn store_code<T: Thread>(&self, t: T, row: Row, half: u32, code: u32) {

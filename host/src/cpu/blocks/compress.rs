@@ -1,12 +1,14 @@
 //! Compression: tasks of a few chunks run in parallel, and their bytes are put into the stream in order.
 
 use crate::cpu::code::fixed_length::{IMAGE_BYTES, Source};
+use crate::cpu::mapping::mask::Mask;
 use crate::cpu::sink::Sink;
 use crate::cpu::{Progress, Version};
 use crate::error::Error;
 use crate::memory;
 use ferrosz_codec::Element;
-use ferrosz_codec::container::chunk::CHUNK;
+use ferrosz_codec::container::checksum::checksum;
+use ferrosz_codec::container::chunk::{CHUNK, Form};
 use ferrosz_codec::container::grid::Grid;
 use ferrosz_codec::container::header::{HEADER_BYTES, Header};
 use ferrosz_codec::container::identity::Identity;
@@ -24,11 +26,16 @@ const TASK_CHUNKS: u64 = 4;
 /// Tasks for each thread in a wave: enough that little time is lost at the end of the wave, where threads wait.
 const WAVE_TASKS: u64 = 16;
 
-/// Compresses a field with this header, in which the payload's length is missing.
+/// Compresses a coded field with this header, in which the payload's length is missing.
+#[expect(
+    clippy::too_many_arguments,
+    reason = "the parts of a stream, and where it goes"
+)]
 pub(crate) fn compress<T: Element>(
     version: Version,
     BlockLayout { codec, grid }: BlockLayout,
     header: Header,
+    mask: &Mask,
     quantizer: &Quantizer<T>,
     values: &[T],
     sink: &mut dyn Sink,
@@ -43,10 +50,12 @@ pub(crate) fn compress<T: Element>(
         progress,
     };
     let chunks = encoder.grid.chunk_count();
-    let mut start = memory::try_zeroed(HEADER_BYTES as u64 + chunks * ENTRY_BYTES as u64)?;
+    let mut start = memory::try_zeroed(header.payload_start())?;
     sink.append(&start)?;
+    let (before, entries) = start.split_at_mut(header.table_start() as usize);
+    before[HEADER_BYTES..].copy_from_slice(&mask.records);
     let mut table = Table {
-        entries: (0..).zip(start[HEADER_BYTES..].as_chunks_mut().0),
+        entries: (0..).zip(entries.as_chunks_mut().0),
         identity: header.identity(),
         payload_bytes: 0,
     };
@@ -70,6 +79,7 @@ pub(crate) fn compress<T: Element>(
         }
     }
     table.position(&before, sink)?;
+    table.append(&mask.chunks, sink)?;
     let header = Header {
         payload_bytes: table.payload_bytes,
         ..header
@@ -101,6 +111,17 @@ impl<'a, I: Iterator<Item = (u64, &'a mut [u8; ENTRY_BYTES])> + Send> Table<I> {
             }
             sink.append(&task.bytes[..task.length])?;
             self.payload_bytes += task.length as u64;
+        }
+        Ok(())
+    }
+
+    /// Appends further chunks to the stream.
+    fn append(&mut self, chunks: &[(Form, Vec<u8>)], sink: &mut dyn Sink) -> Result<(), Error> {
+        for ((form, bytes), (number, position)) in chunks.iter().zip(&mut self.entries) {
+            let sum = checksum(self.identity.seed(number, form.id()), bytes);
+            *position = Entry::new(self.payload_bytes, bytes.len() as u64, *form, sum).to_bytes();
+            sink.append(bytes)?;
+            self.payload_bytes += bytes.len() as u64;
         }
         Ok(())
     }

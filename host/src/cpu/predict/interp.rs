@@ -113,16 +113,13 @@ impl<'a, T: Element> Predictor<'a, T> {
     fn set_anchors(&self, tile: &TileBox, anchor: impl Fn([u64; 3]) -> T, known: &mut [T]) {
         let shape = self.shape();
         let spacing = self.spacing();
-        let first = 3 - usize::from(shape.rank());
+        let coarse = self.anchor_grid();
         let ends: [u32; 3] = core::array::from_fn(|i| store::extents(shape)[i].min(tile.left[i]));
         for z in (0..ends[0]).step_by(spacing as usize) {
             for y in (0..ends[1]).step_by(spacing as usize) {
                 for x in (0..ends[2]).step_by(spacing as usize) {
                     let position = [z, y, x];
-                    let mut at = tile.at(position);
-                    for at in &mut at[first..] {
-                        *at /= u64::from(spacing);
-                    }
+                    let at = self.grid.to_coarse(&coarse, spacing, tile.at(position));
                     known[store::index(shape, position) as usize] = anchor(at);
                 }
             }

@@ -53,7 +53,7 @@ pub fn encode<T: Element>(
             rows.carry = quantized.take_origin();
         }
         let residuals = rows.forward(row, &mut quantized);
-        write_codes(&residuals, quantized.raw, codes);
+        write_codes(&residuals, quantized.raw & !quantized.holes, codes);
         if row == 0 {
             codes[0] = origin_code(&quantized);
         }
@@ -129,6 +129,8 @@ struct QuantizedRow {
     codes: Row,
     /// Bit x is set if position x has no code.
     raw: u64,
+    /// Bit x is set if position x is a hole: it has no code, and its value is not stored.
+    holes: u64,
     /// Whether the tile's first position, if it is in this row, has a code.
     has_origin: bool,
 }
@@ -142,17 +144,19 @@ impl QuantizedRow {
             *code = quantizer.nearest_code(value);
             is_clear &= quantizer.is_clearly_within(value);
         }
-        let mut raw = 0;
+        let (mut raw, mut holes) = (0, 0);
         if !is_clear {
             for x in 0..ROW {
                 let code = quantizer.quantize(values[x]);
                 codes[x] = code.unwrap_or(0);
                 raw |= u64::from(code.is_none()) << x;
+                holes |= u64::from(quantizer.is_hole(values[x])) << x;
             }
         }
         Self {
             codes,
             raw,
+            holes,
             has_origin: false,
         }
     }
@@ -170,7 +174,9 @@ impl QuantizedRow {
 #[inline(always)]
 fn origin_code(row: &QuantizedRow) -> u16 {
     let origin = row.codes[0];
-    if row.has_origin && fits(origin) {
+    if row.holes & 1 == 1 {
+        0
+    } else if row.has_origin && fits(origin) {
         zigzag(origin)
     } else {
         RAW

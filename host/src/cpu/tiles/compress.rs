@@ -3,6 +3,7 @@
 use crate::cpu::Progress;
 use crate::cpu::code::image::ChunkTiles;
 use crate::cpu::code::zones::ZoneMap;
+use crate::cpu::mapping::mask::Mask;
 use crate::cpu::predict::interp::Predictor;
 use crate::cpu::predict::tile_lorenzo;
 use crate::cpu::predict::tune::tune;
@@ -15,7 +16,6 @@ use ferrosz_codec::code::entropy::frequency_tables::MAX_WORDS;
 use ferrosz_codec::container::checksum::checksum;
 use ferrosz_codec::container::chunk::Form;
 use ferrosz_codec::container::header::Header;
-use ferrosz_codec::container::layout::Layout;
 use ferrosz_codec::container::table::Entry;
 use ferrosz_codec::container::tiles::{Prologue, Sections, TileLayout};
 use ferrosz_codec::predict::interp::resolved::Resolved;
@@ -26,7 +26,7 @@ use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::tile::Part;
 use ferrosz_codec::tile::code::TileCodes;
 use ferrosz_codec::tile::{self, CHUNK_TILES, LANES, TileBox, TileGrid};
-use ferrosz_codec::{Bound, Element, Shape};
+use ferrosz_codec::{Element, Shape};
 use rayon::prelude::*;
 
 /// A part of a field, and its codes.
@@ -41,21 +41,29 @@ struct Strided<'a, T> {
     values: &'a [T],
     grid: TileGrid,
     strides: [usize; 3],
+    /// Elements that the strides count too much for each slice, as the last spacing of a slice may be cut off.
+    excess: usize,
+    /// The extent of a slice along z.
+    depth: u64,
 }
 
 impl<T: Element> Strided<'_, T> {
     #[inline(always)]
     fn at(&self, [z, y, x]: [u64; 3]) -> T {
         let [slice, row, step] = self.strides;
-        self.values[z as usize * slice + y as usize * row + x as usize * step]
+        let at = z as usize * slice + y as usize * row + x as usize * step;
+        match self.excess {
+            0 => self.values[at],
+            excess => self.values[at - (z / self.depth) as usize * excess],
+        }
     }
 }
 
-/// Compresses a field whose extents have been checked.
+/// Compresses a coded field with this header, in which the payload's length is missing.
 pub(crate) fn compress<T: Element>(
-    layout: Layout,
     tiles: &TileLayout,
-    bound: Bound,
+    header: Header,
+    mask: &Mask,
     quantizer: &Quantizer<T>,
     values: &[T],
     sink: &mut dyn Sink,
@@ -66,10 +74,9 @@ pub(crate) fn compress<T: Element>(
     if !values.is_empty() {
         images = encode_all(tiles, quantizer, values, progress)?;
     }
-    let header = layout.header(T::DTYPE, bound, quantizer.error().to_bits64());
     let identity = header.identity();
     let mut payload_bytes = 0;
-    for (number, (form, bytes)) in (0..).zip(&images) {
+    for (number, (form, bytes)) in (0..).zip(images.iter().chain(&mask.chunks)) {
         let sum = checksum(identity.seed(number, form.id()), bytes);
         // The entry of the prologue has length 0, as its contents give its length.
         let length = if number == 0 { 0 } else { bytes.len() as u64 };
@@ -81,9 +88,11 @@ pub(crate) fn compress<T: Element>(
         ..header
     };
     sink.append(&header.to_bytes())?;
+    sink.append(&mask.records)?;
     sink.append(&table)?;
     sink.expect(payload_bytes);
-    images.iter().try_for_each(|(_, bytes)| sink.append(bytes))
+    let mut chunks = images.iter().chain(&mask.chunks);
+    chunks.try_for_each(|(_, bytes)| sink.append(bytes))
 }
 
 /// The prologue and all chunks of a field that has elements.
@@ -155,27 +164,30 @@ fn strided<'a, T>(
         Shape::Plane => [height * width, step * width, step],
         Shape::Cube => [step * height * width, step * width, step],
     };
+    let grid = *layout.grid(part);
+    let [fine, depth] = [layout.fine, grid].map(|grid| grid.slice_lengths()[0]);
+    let excess = match layout.shape() {
+        Shape::Cube if grid.slices() > 1 => (spacing * depth - fine) as usize * height * width,
+        Shape::Line | Shape::Plane | Shape::Cube => 0,
+    };
     Strided {
         values,
-        grid: *layout.grid(part),
+        grid,
         strides,
+        excess,
+        depth,
     }
 }
 
 /// The anchors of a part, in C order.
 fn anchors_of<T: Element>(field: &Strided<'_, T>, spacing: u32) -> Vec<T> {
     let grid = field.grid.coarse(spacing);
-    let first = 3 - usize::from(grid.shape().rank());
     let [depth, height, width] = grid.lengths();
     let mut anchors = Vec::new();
     for z in 0..depth {
         for y in 0..height {
             for x in 0..width {
-                let mut at = [z, y, x];
-                for at in &mut at[first..] {
-                    *at *= u64::from(spacing);
-                }
-                anchors.push(field.at(at));
+                anchors.push(field.at(field.grid.of_coarse(&grid, spacing, [z, y, x])));
             }
         }
     }

@@ -85,7 +85,10 @@ fn tile_ranges(grid: &TileGrid, region: &Region) -> TileRanges {
         return [0..1, 0..1, first / extents[2]..last / extents[2] + 1];
     }
     let (from, lengths) = (region.from(), region.extents());
-    std::array::from_fn(|i| from[i] / extents[i]..(from[i] + lengths[i]).div_ceil(extents[i]))
+    std::array::from_fn(|i| match i {
+        0 => grid.tiles_along_z(from[0], from[0] + lengths[0]),
+        _ => from[i] / extents[i]..(from[i] + lengths[i]).div_ceil(extents[i]),
+    })
 }
 
 /// These tiles and the tiles behind them along each dimension.
@@ -93,8 +96,8 @@ fn with_far(grid: &TileGrid, ranges: &TileRanges) -> TileRanges {
     let counts = grid.counts();
     let first = 3 - usize::from(grid.shape().rank());
     std::array::from_fn(|i| {
-        let more = u64::from(i >= first);
-        ranges[i].start..(ranges[i].end + more).min(counts[i])
+        let is_last = i < first || i == 0 && grid.ends_slice(ranges[0].end);
+        ranges[i].start..(ranges[i].end + u64::from(!is_last)).min(counts[i])
     })
 }
 

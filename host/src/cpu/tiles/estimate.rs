@@ -270,14 +270,9 @@ fn interpolate<T: Element>(
 ) -> Vec<TileCodes> {
     let shape = layout.shape();
     let predictor = Predictor::new(&layout.fine, resolved, Part::Fine);
-    let spacing = u64::from(resolved.parameters.geometry.spacing(shape));
-    let first = 3 - usize::from(shape.rank());
-    let of_anchor = |mut at: [u64; 3]| {
-        for at in &mut at[first..] {
-            *at *= spacing;
-        }
-        at
-    };
+    let spacing = resolved.parameters.geometry.spacing(shape);
+    let coarse = layout.fine.coarse(spacing);
+    let of_anchor = |at| layout.fine.of_coarse(&coarse, spacing, at);
     let scratch = || vec![T::ZERO; store::len(shape) as usize];
     let mut all = vec![[0; TILE]; sample.len()];
     let tiles = all.par_iter_mut().zip(sample);

@@ -134,14 +134,14 @@ fn lost_tiles(layout: &TileLayout, part: Part, chunk: u64) -> BTreeSet<u64> {
     let TilePredictor::Interp(geometry) = layout.codec.predictor else {
         return own.collect();
     };
-    let spacing = u64::from(geometry.spacing(layout.shape()));
+    let spacing = geometry.spacing(layout.shape());
     let mut tiles = BTreeSet::new();
     for tile in own {
         let with_near = with_near(grid, tile);
         match part {
             Part::Fine => tiles.extend(numbers(grid, &with_near)),
             Part::Coarse => {
-                let users = users(&layout.fine, &with_near, spacing);
+                let users = users(&layout.fine, grid, &with_near, spacing);
                 tiles.extend(numbers(&layout.fine, &users));
             }
         }
@@ -154,21 +154,35 @@ fn with_near(grid: &TileGrid, tile: u64) -> TileRanges {
     let [_, rows, columns] = grid.counts();
     let at = [tile / columns / rows, tile / columns % rows, tile % columns];
     let first = 3 - usize::from(grid.shape().rank());
-    std::array::from_fn(|i| at[i].saturating_sub(u64::from(i >= first))..at[i] + 1)
+    std::array::from_fn(|i| {
+        let is_first = i < first || i == 0 && grid.ends_slice(at[0]);
+        at[i].saturating_sub(u64::from(!is_first))..at[i] + 1
+    })
 }
 
-/// The tiles of the field that have anchors, also on their far faces, in these tiles of the coarse field. A tile of the
-/// coarse field has the anchors of `spacing` tiles along each dimension of its shape.
-fn users(fine: &TileGrid, coarse: &TileRanges, spacing: u64) -> TileRanges {
-    let counts = fine.counts();
+/// The tiles of the field that have anchors, also on their far faces, in these tiles of the coarse field, which are all
+/// of one slice. A tile of the coarse field has the anchors of `spacing` tiles along each dimension of its shape.
+fn users(fine: &TileGrid, grid: &TileGrid, coarse: &TileRanges, spacing: u32) -> TileRanges {
+    let spacing = u64::from(spacing);
     let first = 3 - usize::from(fine.shape().rank());
-    std::array::from_fn(|i| {
+    // Tiles of a slice along z.
+    let [deep, of_coarse] = [fine, grid].map(|grid| grid.counts()[0] / grid.slices());
+    let slice = coarse[0].start / of_coarse.max(1);
+    let mut counts = fine.counts();
+    counts[0] = deep;
+    let mut users: TileRanges = std::array::from_fn(|i| {
         let Range { start, end } = coarse[i].clone();
+        let before = if i == 0 { slice * of_coarse } else { 0 };
         match i >= first {
-            true => (start * spacing).saturating_sub(1)..(end * spacing).min(counts[i]),
-            false => start..end,
+            true => {
+                ((start - before) * spacing).saturating_sub(1)
+                    ..((end - before) * spacing).min(counts[i])
+            }
+            false => start - before..end - before,
         }
-    })
+    });
+    users[0] = users[0].start + slice * deep..users[0].end + slice * deep;
+    users
 }
 
 /// The position of a tile in the field.

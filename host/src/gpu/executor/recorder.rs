@@ -2,13 +2,18 @@
 //! This makes a separate list of kernels unnecessary.
 
 use crate::error::Error;
-use crate::gpu::blocks::{enqueue_compress, enqueue_decompress};
+use crate::gpu::batch::{
+    CompressBatchJob, DecompressBatchJob, enqueue_compress_batch, enqueue_decompress_batch,
+};
 use crate::gpu::executor::Executor;
 use crate::gpu::executor::cuda::{Kernels, Loads};
-use crate::gpu::job::{CompressJob, DecompressJob};
-use ferrosz_codec::container::layout::Layout;
-use ferrosz_codec::container::region::Region;
+use crate::gpu::mapping::compress::{Compression, enqueue_compress};
+use crate::gpu::mapping::decompress::{Decompression, Wanted, enqueue_decompress};
+use crate::stream_layout::StreamLayout;
+use ferrosz_codec::mapping::ValueMapping;
+use ferrosz_codec::pipeline::BlockCodec;
 use ferrosz_codec::{Bound, Dtype, with_element};
+use ferrosz_gpu_kernels::pipeline::batch::arrays::Arrays;
 use ferrosz_simt::{Kernel, View};
 use std::cell::RefCell;
 
@@ -23,18 +28,19 @@ struct Recorder {
 /// # Errors
 ///
 /// [`Error::TooLarge`].
-pub(crate) fn to_compress(layout: Layout, dtype: Dtype) -> Result<Loads, Error> {
+pub(crate) fn to_compress(layout: &StreamLayout, dtype: Dtype) -> Result<Loads, Error> {
     let recorder = Recorder::default();
     for bound in [Bound::range(1e-3)?, Bound::abs(1e-3)?] {
         // No kernel runs, so no memory is read or written.
-        let job = CompressJob {
+        let call = Compression {
             layout,
             bound,
-            input: View::empty(),
+            mapping: &ValueMapping::default(),
+            field: View::empty(),
             stream: View::empty(),
             cells: View::empty(),
         };
-        with_element!(dtype, T => enqueue_compress::<T, _>(&recorder, &job)?);
+        with_element!(dtype, T => enqueue_compress::<T, _>(&recorder, &call)?);
     }
     Ok(recorder.loads.into_inner())
 }
@@ -44,17 +50,51 @@ pub(crate) fn to_compress(layout: Layout, dtype: Dtype) -> Result<Loads, Error> 
 /// # Errors
 ///
 /// [`Error::TooLarge`].
-pub(crate) fn to_decompress(layout: Layout, dtype: Dtype) -> Result<Loads, Error> {
+pub(crate) fn to_decompress(layout: &StreamLayout, dtype: Dtype) -> Result<Loads, Error> {
     let recorder = Recorder::default();
-    let job = DecompressJob {
+    let call = Decompression {
         layout,
-        regions: &[Region::whole(&layout.grid())],
+        wanted: &Wanted::of(layout, None)?,
         verify: true,
         stream: View::empty(),
         output: View::empty(),
         cells: View::empty(),
     };
-    with_element!(dtype, T => enqueue_decompress::<T, _>(&recorder, &job)?);
+    with_element!(dtype, T => enqueue_decompress::<T, _>(&recorder, &call)?);
+    Ok(recorder.loads.into_inner())
+}
+
+/// The kernels that compress batches with a codec, with any bound, and decompress batches.
+///
+/// # Errors
+///
+/// None that the recorder makes.
+pub(crate) fn to_batch(codec: BlockCodec, dtype: Dtype) -> Result<Loads, Error> {
+    let recorder = Recorder::default();
+    // One array, as an empty batch needs no kernel. No kernel runs, so no list is read.
+    // SAFETY: as above.
+    let list: View<u64> = unsafe { View::at(0, 1) };
+    let arrays = Arrays {
+        inputs: list,
+        input_sizes: list,
+        outputs: list,
+        output_sizes: list,
+    };
+    let compression = CompressBatchJob {
+        codec,
+        bound: Bound::default(),
+        arrays,
+        sizes: list,
+    };
+    let decompression = DecompressBatchJob {
+        arrays,
+        faults: list,
+        verify: true,
+    };
+    with_element!(dtype, T => {
+        enqueue_compress_batch::<T, _>(&recorder, &compression)?;
+        enqueue_decompress_batch::<T, _>(&recorder, &decompression)?;
+    });
     Ok(recorder.loads.into_inner())
 }
 

@@ -23,6 +23,8 @@ pub struct CompressParams {
     pub steps: UnitSteps,
     /// The output: the stream, 16-byte aligned; as long as the longest stream of such a field.
     pub stream: View<u32>,
+    /// Entries of the chunk table.
+    pub entries: u64,
     /// The workspace: see [`crate::pipeline::cells`].
     pub cells: View<u64>,
     /// The quantiser's bits.
@@ -31,11 +33,13 @@ pub struct CompressParams {
     pub header: Draft,
     /// The header's identity.
     pub identity: IdentityOf,
+    /// Not 0 if the field has holes.
+    pub holes: u32,
 }
 
 /// The shared memory of a block. The chunk's image overwrites its elements.
 #[derive(Clone, Copy)]
-pub(super) struct Scratch<E> {
+pub(crate) struct Scratch<E> {
     pub(super) elements: StagedChunk<E>,
     pub(super) image: Shared<u32>,
     pub(super) body_sums: Shared<u32>,
@@ -49,20 +53,24 @@ pub(super) struct Scratch<E> {
 impl<E: Element> Scratch<E> {
     pub(super) const SHARED: (Self, Layout) = {
         let mut layout = Layout::new();
+        (Self::new(&mut layout), layout)
+    };
+
+    /// Takes its words from a layout.
+    pub(crate) const fn new(layout: &mut Layout) -> Self {
         let [mut early, mut late] = layout.overlays();
         let elements = StagedChunk::new(&mut early);
         let image = late.array("image", StagedChunk::<E>::WORDS);
         layout.join([early, late]);
-        let scratch = Self {
+        Self {
             elements,
             image,
             body_sums: layout.array("sums of bodies", CHUNK_WARPS as u32),
             flag_sums: layout.array("sums of flags", CHUNK_WARPS as u32),
             checksums: layout.array("checksums", CHUNK_WARPS as u32),
-            layer: layer::Scratch::new(&mut layout),
-            task: task::Scratch::new(&mut layout),
+            layer: layer::Scratch::new(layout),
+            task: task::Scratch::new(layout),
             start: layout.array("start", 1),
-        };
-        (scratch, layout)
-    };
+        }
+    }
 }

@@ -1,10 +1,12 @@
-//! One chunk's way through the compression kernel: which one it is, its elements in and its image out.
+//! One chunk's way through a compression kernel: which one it is, its elements in and its image out.
 
 use crate::pipeline::blocks::CHUNK_THREADS;
-use crate::pipeline::blocks::compress::parameters::{CompressParams, Scratch};
+use crate::pipeline::blocks::compress::field::{FieldOf, WholeField};
+use crate::pipeline::blocks::compress::parameters::Scratch;
 use crate::pipeline::blocks::groups;
 use crate::pipeline::blocks::staged_chunk::{BoxWalk, UNIT_WORDS};
 use crate::pipeline::cells;
+use crate::primitives::element::load_element;
 use crate::primitives::task::Task;
 use core::marker::PhantomData;
 use ferrosz_codec::Element;
@@ -13,24 +15,24 @@ use ferrosz_codec::container::chunk::{CHUNK, Form};
 use ferrosz_codec::container::grid::ChunkBox;
 use ferrosz_codec::container::header::HEADER_WORDS;
 use ferrosz_codec::container::header_words::Ending;
+use ferrosz_codec::container::identity::Identity;
 use ferrosz_codec::container::table::Entry;
+use ferrosz_codec::mapping::{Scale, logarithm};
 use ferrosz_codec::predict::group::Group;
 use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::shape::{GROUP, Shape, StaticShape, WHOLE_GROUP};
 use ferrosz_simt::Thread;
 
-/// The chunk that a thread block has taken.
-pub(super) struct TakenChunk<'a, E, S> {
-    params: &'a CompressParams,
+/// The chunk of a field that a thread block has taken.
+pub(crate) struct TakenChunk<F, E, S> {
+    field: F,
     pub(super) shared: Scratch<E>,
     pub(super) number: u64,
     pub(super) chunk: ChunkBox,
     shape: PhantomData<S>,
 }
 
-impl<'a, E: Element, S: StaticShape> TakenChunk<'a, E, S> {
-    const IS_LINE: bool = matches!(S::SHAPE, Shape::Line);
-
+impl<F: WholeField<E>, E: Element, S: StaticShape> TakenChunk<F, E, S> {
     /// The number of chunks between a block's own chunk and the chunk that it prefetches into the cache, so that the
     /// block of that chunk need not wait for memory: 4 MiB. A multiple of this distance evicts elements that have not
     /// been used yet: docs/measurements/h200-speed.md has the distances.
@@ -38,13 +40,13 @@ impl<'a, E: Element, S: StaticShape> TakenChunk<'a, E, S> {
 
     /// The next chunk that no block has taken.
     #[inline(always)]
-    pub(super) fn take<T: Thread>(t: T, params: &'a CompressParams, shared: Scratch<E>) -> Self {
-        let grid = &params.grid;
-        let (task, later) = Task::take::<T, S>(t, params.cells, grid, Self::AHEAD, shared.task);
+    pub(super) fn take<T: Thread>(t: T, field: F, shared: Scratch<E>) -> Self {
+        let (grid, cells) = (field.grid(), field.params().cells);
+        let (task, later) = Task::take::<T, S>(t, cells, grid, Self::AHEAD, shared.task);
         if later.exists(grid) {
-            Self::prefetch(t, params, &later.chunk::<S>(grid));
+            Self::prefetch(t, field, &later.chunk::<S>(grid));
         }
-        Self::of(params, shared, task)
+        Self::of(field, shared, task)
     }
 
     /// The same work; the box is read again, so that it needs no registers in between.
@@ -54,7 +56,7 @@ impl<'a, E: Element, S: StaticShape> TakenChunk<'a, E, S> {
             self
         } else {
             Self::of(
-                self.params,
+                self.field,
                 self.shared,
                 Task::again::<T, S>(t, self.shared.task),
             )
@@ -62,39 +64,71 @@ impl<'a, E: Element, S: StaticShape> TakenChunk<'a, E, S> {
     }
 
     #[inline(always)]
-    fn of(params: &'a CompressParams, shared: Scratch<E>, task: Task) -> Self {
-        Self {
-            params,
-            shared,
-            number: u64::from(task.number),
-            chunk: task.chunk::<S>(&params.grid),
-            shape: PhantomData,
-        }
+    fn of(field: F, shared: Scratch<E>, task: Task) -> Self {
+        let number = u64::from(task.number);
+        Self::new(field, shared, number, task.chunk::<S>(field.grid()))
     }
 
     /// Sends for a whole chunk, 32 elements a thread.
     #[inline(always)]
-    fn prefetch<T: Thread>(t: T, params: &CompressParams, chunk: &ChunkBox) {
+    fn prefetch<T: Thread>(t: T, field: F, chunk: &ChunkBox) {
         if chunk.elements() == CHUNK as u32 {
             let first = t.thread_index() * GROUP as u32;
             let element = if Self::IS_LINE {
                 chunk.origin[2] + u64::from(first)
             } else {
-                let walk = BoxWalk::new(S::SHAPE, &params.grid, chunk);
+                let walk = BoxWalk::new(S::SHAPE, field.grid(), chunk);
                 walk.flat(walk.at(first))
             };
+            let input = field.input(t);
             for i in 0..E::WORDS {
                 let word = element * E::WORDS as u64 + (GROUP * i) as u64;
-                t.prefetch(params.input, word);
+                t.prefetch(input, word);
             }
+        }
+    }
+
+    /// Writes the chunk's table entry and, behind the last chunk, the header. `sum` is the summand of the chunk's words
+    /// in its checksum. For one thread.
+    #[inline(always)]
+    pub(super) fn finish<T: Thread>(&self, t: T, start: u64, words: u32, form: Form, sum: u64) {
+        let params = self.field.params();
+        let identity = self.write_entry(t, start, words, form, sum);
+        if self.number + 1 == params.grid.chunk_count() {
+            let payload_bytes = start + 4 * u64::from(words);
+            let ending = Ending {
+                error_bits: self.quantizer(t).error().to_bits64(),
+                identity,
+                payload_bytes,
+            };
+            (params.header).for_each_unit(&ending, |unit, words| {
+                t.store4(params.stream, unit as u64, words);
+            });
+            let length = 4 * self.payload_word(t) + payload_bytes;
+            t.atomic_store(params.cells, cells::STREAM_BYTES, length);
+        }
+    }
+}
+
+impl<F: FieldOf<E>, E: Element, S: StaticShape> TakenChunk<F, E, S> {
+    pub(super) const IS_LINE: bool = matches!(S::SHAPE, Shape::Line);
+
+    /// Chunk `number` of a field, which is this box.
+    #[inline(always)]
+    pub(crate) fn new(field: F, shared: Scratch<E>, number: u64, chunk: ChunkBox) -> Self {
+        Self {
+            field,
+            shared,
+            number,
+            chunk,
+            shape: PhantomData,
         }
     }
 
     /// The quantiser, read at each use, so that it needs no registers in between.
     #[inline(always)]
     pub(super) fn quantizer<T: Thread>(&self, t: T) -> Quantizer<E> {
-        let first = u64::from(t.opaque(cells::QUANTIZER as u32));
-        Quantizer::from_bits(self.params.quantizer.find(t, self.params.cells, first))
+        self.field.quantizer(t)
     }
 
     /// The first word of a line's chunk in the input.
@@ -105,7 +139,7 @@ impl<'a, E: Element, S: StaticShape> TakenChunk<'a, E, S> {
 
     #[inline(always)]
     fn walk(&self) -> BoxWalk<'_> {
-        BoxWalk::new(S::SHAPE, &self.params.grid, &self.chunk)
+        BoxWalk::new(S::SHAPE, self.field.grid(), &self.chunk)
     }
 
     /// A word of the element in a slot: word `word % E::WORDS` of slot `word / E::WORDS`.
@@ -118,7 +152,7 @@ impl<'a, E: Element, S: StaticShape> TakenChunk<'a, E, S> {
             let walk = self.walk();
             walk.flat(walk.of_slot(word / words)) * u64::from(words) + u64::from(word % words)
         };
-        t.load(self.params.input, at)
+        self.field_word(t, at)
     }
 
     /// A word of the chunk's elements, row by row.
@@ -131,31 +165,48 @@ impl<'a, E: Element, S: StaticShape> TakenChunk<'a, E, S> {
             let walk = self.walk();
             walk.flat(walk.of_raster(word / words)) * u64::from(words) + u64::from(word % words)
         };
-        t.load(self.params.input, at)
+        self.field_word(t, at)
+    }
+
+    /// A word of the field.
+    #[inline(always)]
+    fn field_word<T: Thread>(&self, t: T, at: u64) -> u32 {
+        let input = self.field.input(t);
+        match self.field.scale(t) {
+            Scale::Linear => t.load(input, at),
+            Scale::Logarithm => {
+                let words = E::WORDS as u64;
+                let element: E = load_element(t, input, at / words);
+                let [low, high] = logarithm::to_coded(element).to_words();
+                if at.is_multiple_of(words) { low } else { high }
+            }
+        }
     }
 
     /// Brings the elements in. Ends so that threads may read their own rows.
     #[inline(always)]
-    pub(super) fn stage<T: Thread>(&self, t: T) {
+    pub(crate) fn stage<T: Thread>(&self, t: T) {
         let (elements, staged) = (self.chunk.elements(), self.shared.elements);
+        let input = self.field.input(t);
         if !Self::IS_LINE {
             if elements < CHUNK as u32 {
                 staged.clear(t);
                 t.barrier();
             }
-            staged.fill_box(t, &self.walk(), &self.params.steps, self.params.input);
+            staged.fill_box(t, &self.walk(), self.field.steps(), input);
             t.barrier();
         } else if elements == CHUNK as u32 {
             let first = self.first_word() / u64::from(UNIT_WORDS);
-            staged.fill(t, |unit| {
-                t.load4(self.params.input, first + u64::from(unit))
-            });
+            staged.fill(t, |unit| t.load4(input, first + u64::from(unit)));
             t.sync_warp();
         } else {
             let words = elements * E::WORDS as u32;
-            let word = |word| t.load(self.params.input, self.first_word() + u64::from(word));
+            let word = |word| t.load(input, self.first_word() + u64::from(word));
             staged.fill_part(t, words, word);
             t.sync_warp();
+        }
+        if self.field.scale(t) == Scale::Logarithm {
+            staged.map_row(t, logarithm::to_coded);
         }
     }
 
@@ -170,8 +221,8 @@ impl<'a, E: Element, S: StaticShape> TakenChunk<'a, E, S> {
         S::SHAPE.inside(t.thread_index() % groups, position.inside)
     }
 
-    /// The codes of this thread's row, each with [`Quantizer::BIAS`] on top, and which of its elements
-    /// have none. Positions without elements have any.
+    /// The codes of this thread's row, each with [`Quantizer::BIAS`] on top, and which of its elements have none.
+    /// Positions without elements have any.
     #[inline(always)]
     pub(super) fn quantize<T: Thread>(&self, t: T) -> (Group, u32) {
         let quantizer = self.quantizer(t);
@@ -181,15 +232,15 @@ impl<'a, E: Element, S: StaticShape> TakenChunk<'a, E, S> {
             biased[e] = quantizer.round(value).low_bits().cast_signed();
             clear &= quantizer.is_clearly_within(value);
         });
-        let exceptions = if clear {
+        let missing = if clear {
             0
         } else {
             self.quantize_with_care(t, &quantizer, &mut biased)
         };
-        (biased, exceptions)
+        (biased, missing)
     }
 
-    /// Sets right the codes of a row in which some are in doubt; which of its elements are exceptions.
+    /// Sets right the codes of a row in which some are in doubt; which of its elements have none.
     /// Rare, but blocks that look back wait for it: only the codes in doubt are looked at again.
     #[inline(always)]
     fn quantize_with_care<T: Thread>(
@@ -205,7 +256,7 @@ impl<'a, E: Element, S: StaticShape> TakenChunk<'a, E, S> {
             doubtful |= u32::from(!is_clear) << e;
         }
         doubtful &= self.inside(t);
-        let mut exceptions = 0u32;
+        let mut missing = 0u32;
         while doubtful != 0 {
             let e = doubtful.trailing_zeros();
             doubtful &= doubtful - 1;
@@ -218,8 +269,26 @@ impl<'a, E: Element, S: StaticShape> TakenChunk<'a, E, S> {
                         *slot = if i as u32 == e { code } else { *slot };
                     }
                 }
-                None => exceptions |= 1 << e,
+                None => missing |= 1 << e,
             }
+        }
+        missing
+    }
+
+    /// Those of the elements without a code whose values are stored: all but holes. They are read again, as a second mask
+    /// would need a register through the prediction.
+    #[inline(always)]
+    pub(super) fn exceptions<T: Thread>(&self, t: T, missing: u32) -> u32 {
+        if missing == 0 || !self.field.has_holes() {
+            return missing;
+        }
+        let first = t.thread_index() * GROUP as u32;
+        let (mut exceptions, mut rest) = (missing, missing);
+        while rest != 0 {
+            let e = rest.trailing_zeros();
+            rest &= rest - 1;
+            let is_hole = self.shared.elements.get(t, first + e).is_hole();
+            exceptions &= !(u32::from(is_hole) << e);
         }
         exceptions
     }
@@ -263,19 +332,20 @@ impl<'a, E: Element, S: StaticShape> TakenChunk<'a, E, S> {
 
     /// The first word of the payload in the stream.
     #[inline(always)]
-    fn payload_word(&self) -> u64 {
-        HEADER_WORDS as u64 + 4 * self.params.grid.chunk_count()
+    fn payload_word<T: Thread>(&self, t: T) -> u64 {
+        HEADER_WORDS as u64 + 4 * self.field.entries(t)
     }
 
     /// Copies the image to its position in the stream; this thread's part of the checksum.
     #[inline(always)]
-    pub(super) fn copy_image<T: Thread>(&self, t: T, start: u64, words: u32) -> u64 {
-        let first = (self.payload_word() + start / 4) / u64::from(UNIT_WORDS);
+    pub(crate) fn copy_image<T: Thread>(&self, t: T, start: u64, words: u32) -> u64 {
+        let first = (self.payload_word(t) + start / 4) / u64::from(UNIT_WORDS);
+        let stream = self.field.stream(t);
         let mut sum = 0u64;
         let mut unit = t.thread_index();
         while unit < words / UNIT_WORDS {
             let image = self.shared.image.load4(t, UNIT_WORDS * unit);
-            t.store4(self.params.stream, first + u64::from(unit), image);
+            t.store4(stream, first + u64::from(unit), image);
             for (i, word) in image.iter().enumerate() {
                 sum = sum.wrapping_add(term(UNIT_WORDS * unit + i as u32, *word));
             }
@@ -284,29 +354,24 @@ impl<'a, E: Element, S: StaticShape> TakenChunk<'a, E, S> {
         sum
     }
 
-    /// Writes the chunk's table entry and, behind the last chunk, the header. `sum` is the summand of the chunk's words
-    /// in its checksum. For one thread.
+    /// Writes the chunk's table entry; the identity of the stream. `sum` is the summand of the chunk's words in its
+    /// checksum. For one thread.
     #[inline(always)]
-    pub(super) fn finish<T: Thread>(&self, t: T, start: u64, words: u32, form: Form, sum: u64) {
-        let identity = self.params.identity.find(t, self.params.cells);
+    pub(crate) fn write_entry<T: Thread>(
+        &self,
+        t: T,
+        start: u64,
+        words: u32,
+        form: Form,
+        sum: u64,
+    ) -> Identity {
+        let identity = self.field.identity(t);
         let checksum = identity.seed(self.number, form.id()).wrapping_add(sum);
         // In units, which an entry has; from words, the assembler spills a register.
         let bytes = u64::from(UNIT_WORDS) * 4 * u64::from(words / UNIT_WORDS);
         let entry = Entry::new(start, bytes, form, checksum).to_words();
         let first = HEADER_WORDS as u64 / u64::from(UNIT_WORDS);
-        t.store4(self.params.stream, first + self.number, entry);
-        if self.number + 1 == self.params.grid.chunk_count() {
-            let payload_bytes = start + 4 * u64::from(words);
-            let ending = Ending {
-                error_bits: self.quantizer(t).error().to_bits64(),
-                identity,
-                payload_bytes,
-            };
-            (self.params.header).for_each_unit(&ending, |unit, words| {
-                t.store4(self.params.stream, unit as u64, words);
-            });
-            let length = 4 * self.payload_word() + payload_bytes;
-            t.atomic_store(self.params.cells, cells::STREAM_BYTES, length);
-        }
+        t.store4(self.field.stream(t), first + self.number, entry);
+        identity
     }
 }

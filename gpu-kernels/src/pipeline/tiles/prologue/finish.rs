@@ -21,8 +21,8 @@ pub struct FinishParams {
     pub identity: IdentityOf,
     /// The output: the stream.
     pub stream: View<u32>,
-    /// Chunks of the stream.
-    pub chunks: u64,
+    /// Entries of the chunk table.
+    pub entries: u64,
     /// The workspace: [`cells::STREAM_BYTES`] has the length of the payload and gets that of the stream.
     pub cells: View<u64>,
     /// The bits of the absolute error.
@@ -47,7 +47,7 @@ impl Kernel for Finish {
                 identity: params.identity.find(t, params.cells),
                 payload_bytes: payload,
             };
-            let before = 4 * HEADER_WORDS as u64 + 16 * (params.chunks + 1);
+            let before = 4 * HEADER_WORDS as u64 + 16 * params.entries;
             t.atomic_store(params.cells, cells::STREAM_BYTES, before + payload);
             params.header.for_each_unit(&ending, |unit, words| {
                 t.store4(params.stream, unit as u64, words);

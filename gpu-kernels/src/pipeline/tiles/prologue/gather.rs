@@ -22,6 +22,10 @@ pub struct GatherParams {
     pub lengths: [u64; 3],
     /// The output, in C order.
     pub to: View<u32>,
+    /// Copied elements of a slice along z.
+    pub depth: u64,
+    /// Elements that the strides count too much for each slice; 0 without slices.
+    pub excess: u64,
 }
 
 impl<E: Element> Kernel for Gather<E> {
@@ -40,7 +44,11 @@ impl<E: Element> Kernel for Gather<E> {
         while at < depth * height * width {
             let [slice, row, step] = params.strides;
             let (z, y, x) = (at / width / height, at / width % height, at % width);
-            let from = z * slice + y * row + x * step;
+            let mut from = z * slice + y * row + x * step;
+            // The branch saves a division.
+            if params.excess != 0 {
+                from -= z / params.depth.max(1) * params.excess;
+            }
             let value: E = load_element(t, params.from, from);
             store_element(t, params.to, at, value);
             at += threads;

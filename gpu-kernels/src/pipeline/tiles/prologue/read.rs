@@ -31,10 +31,12 @@ pub struct ReadPrologueParams {
     pub parameters: View<u32>,
     /// The output: the words of the anchors.
     pub anchors: View<u32>,
-    /// The stream, 16-byte aligned.
+    /// The header's words.
+    pub header: View<u32>,
+    /// The stream without its records, 16-byte aligned; its header is not read.
     pub stream: View<u32>,
-    /// Its chunks.
-    pub chunks: u64,
+    /// Entries of the chunk table.
+    pub entries: u64,
     /// The header's first words.
     pub layout: [u32; LAYOUT_WORDS],
     /// The workspace: [`cells::FREQUENCIES_WORDS`] is read, and the quantiser written.
@@ -72,14 +74,14 @@ impl<E: Element> Kernel for ReadPrologue<E> {
 
     #[inline(always)]
     fn run<T: Thread>(t: T, params: &ReadPrologueParams) {
-        let payload = payload(params.stream, params.chunks);
+        let payload = payload(params.stream, params.entries);
         let contents = &params.contents;
         let mut frequencies = 0;
         if contents.has_frequencies != 0 {
             frequencies = t.atomic_load(params.cells, cells::FREQUENCIES_WORDS);
         }
         let words = contents.words(frequencies);
-        if !has_table(params.stream, params.chunks) || words > payload.len() {
+        if !has_table(params.stream, params.entries) || words > payload.len() {
             Self::report(t, params, Fault::Chunk(0, ChunkFault::Length as u32));
             return;
         }
@@ -108,7 +110,7 @@ impl<E: Element> Kernel for ReadPrologue<E> {
             }
         }
         if t.thread_index() == 0 {
-            let summary = Summary::from_words(|word| t.load(params.stream, word as u64));
+            let summary = Summary::from_words(|word| t.load(params.header, word as u64));
             let quantizer = Quantizer::from_error(E::from_bits64(summary.error_bits));
             for (i, bits) in (cells::QUANTIZER..).zip(&quantizer.to_bits()) {
                 t.atomic_store(params.cells, i, *bits);
@@ -124,7 +126,7 @@ impl<E: Element> Kernel for ReadPrologue<E> {
 impl<E: Element> ReadPrologue<E> {
     #[inline(always)]
     fn is_expected<T: Thread>(t: T, params: &ReadPrologueParams) -> bool {
-        let word = |word: usize| t.load(params.stream, word as u64);
+        let word = |word: usize| t.load(params.header, word as u64);
         header_is_sound(t, word) & Summary::is_of(&params.layout, word)
     }
 
@@ -141,7 +143,7 @@ impl<E: Element> ReadPrologue<E> {
         if own.range() != (0..0) {
             return Err(ChunkFault::Place);
         }
-        let summary = Summary::from_words(|word| t.load(params.stream, word as u64));
+        let summary = Summary::from_words(|word| t.load(params.header, word as u64));
         let seed = summary.identity.seed(0, own.form);
         if params.verify != 0 && seed.wrapping_add(sum) != own.checksum {
             return Err(ChunkFault::Checksum);

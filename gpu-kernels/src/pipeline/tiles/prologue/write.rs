@@ -28,8 +28,8 @@ pub struct WritePrologueParams {
     pub anchors: View<u32>,
     /// The output: the stream, 16-byte aligned.
     pub stream: View<u32>,
-    /// Chunks of the stream.
-    pub chunks: u64,
+    /// Entries of the chunk table.
+    pub entries: u64,
     /// The workspace: [`cells::FREQUENCIES_WORDS`] is read, [`cells::PROLOGUE_BYTES`] written.
     pub cells: View<u64>,
     /// The header's identity.
@@ -59,7 +59,7 @@ impl Kernel for WritePrologue {
             0
         };
         let words = contents.words(frequencies);
-        let to = payload(params.stream, params.chunks);
+        let to = payload(params.stream, params.entries);
         let mut sum = 0u64;
         let mut at = u64::from(t.thread_index());
         while at < words {

@@ -230,9 +230,9 @@ impl<'a, T: Element> BlockQuantizer<'a, T> {
         }
         let mut has_code = inside[0];
         if !clear {
-            let masks = self.with_care::<S, G>(values, inside, codes);
+            let masks;
+            (masks, has_code) = self.with_care::<S, G>(values, inside, codes);
             exceptions.note(b, masks);
-            has_code &= !masks[0];
         }
         if self.codec.is_layered() {
             self.layer.begin(&codes[0], has_code);
@@ -258,7 +258,8 @@ impl<'a, T: Element> BlockQuantizer<'a, T> {
         clear
     }
 
-    /// Sets the codes of a block in which a value is not clearly within the bound; returns the exceptions.
+    /// Sets the codes of a block in which a value is not clearly within the bound; returns the exceptions, and the
+    /// positions of the first group that have a code.
     #[cold]
     #[inline(never)]
     fn with_care<S: StaticShape, const G: usize>(
@@ -266,12 +267,13 @@ impl<'a, T: Element> BlockQuantizer<'a, T> {
         values: &[[T; GROUP]; G],
         inside: [u32; G],
         codes: &mut [Group; G],
-    ) -> [ExceptionMask; G] {
+    ) -> ([ExceptionMask; G], u32) {
         let predictor = self.codec.predictor();
         let mut exceptions = [0; G];
+        let mut of_first = 0;
         let mut before = [0; MAX_REACH];
         for (g, group) in codes.iter_mut().enumerate() {
-            let mut has_code = 0;
+            let (mut has_code, mut is_hole) = (0, 0);
             for (e, value) in values[g].iter().enumerate() {
                 if inside[g] >> e & 1 == 0 {
                     continue;
@@ -280,8 +282,12 @@ impl<'a, T: Element> BlockQuantizer<'a, T> {
                     group[e] = code;
                     has_code |= 1 << e;
                 }
+                is_hole |= u32::from(self.quantizer.is_hole(*value)) << e;
             }
-            exceptions[g] = inside[g] & !has_code;
+            exceptions[g] = inside[g] & !has_code & !is_hole;
+            if g == 0 {
+                of_first = has_code;
+            }
             if self.codec.is_layered() {
                 self.layer.begin(group, has_code);
                 before[0] = self.layer.last;
@@ -289,7 +295,7 @@ impl<'a, T: Element> BlockQuantizer<'a, T> {
             predictor.fill(S::SHAPE, group, has_code, &before);
             before = last_of(S::SHAPE, group);
         }
-        exceptions
+        (exceptions, of_first)
     }
 }
 

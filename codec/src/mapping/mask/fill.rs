@@ -1,0 +1,249 @@
+//! Values in place of missing elements, so that predictors find a smooth field (FORMAT.md, section 22).
+//!
+//! The field is reduced level by level to half its extents: a cell has the mean of the finite values in it (*pull*).
+//! Then each level gets values from the coarser one in its holes, by linear interpolation (*push*), and is smoothed:
+//! a hole takes the mean of its neighbours (*sweep*). After Gortler et al., "The Lumigraph" (SIGGRAPH'96).
+//!
+//! Interpolation codes the filled field. Other predictors predict from codes and cost nothing over *deep* holes, which
+//! have no finite neighbour: there the holes remain, except at the positions that a block or a tile begins with.
+//!
+//! Each function is for one cell, so that cells can be computed in any order. Sums are in the order of the cells.
+
+use crate::container::grid::Grid;
+use crate::container::layout::{Family, Layout};
+use crate::divide::divide;
+use crate::element::Element;
+use crate::shape::Shape;
+use crate::tile;
+
+/// Sweeps over the holes of a level, each over the cells of even and then of odd coordinate sums.
+pub const SWEEPS: u32 = 2;
+
+/// The most levels of a field: each but the last halves an extent of up to 2^64.
+pub const MAX_LEVELS: usize = 65;
+
+/// The cells of a level, in the dimensions of the codec's blocks or tiles. Slices lie one behind the other along z.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Level {
+    /// Cells in each dimension, slowest first.
+    pub lengths: [u64; 3],
+    /// The first dimension that is halved: the slices of planes, and all before a line, are independent.
+    first: u32,
+}
+
+impl Level {
+    /// No cells.
+    pub const NONE: Self = Self {
+        lengths: [0; 3],
+        first: 0,
+    };
+
+    /// The level of a field itself.
+    pub fn of_field(grid: &Grid) -> Self {
+        Self {
+            lengths: grid.lengths(),
+            first: 3 - u32::from(grid.shape().rank()),
+        }
+    }
+
+    /// The next coarser level; none if this one cannot be halved.
+    pub fn coarser(&self) -> Option<Self> {
+        let is_halved = |axis: usize| axis as u32 >= self.first && self.lengths[axis] > 1;
+        (0..3).any(is_halved).then(|| Self {
+            lengths: core::array::from_fn(|axis| match is_halved(axis) {
+                true => self.lengths[axis].div_ceil(2),
+                false => self.lengths[axis],
+            }),
+            ..*self
+        })
+    }
+
+    /// The number of cells.
+    #[inline(always)]
+    pub const fn cells(&self) -> u64 {
+        self.lengths[0] * self.lengths[1] * self.lengths[2]
+    }
+
+    /// The number of a cell.
+    #[inline(always)]
+    pub const fn flat(&self, [z, y, x]: [u64; 3]) -> u64 {
+        (z * self.lengths[1] + y) * self.lengths[2] + x
+    }
+
+    /// The position of a cell.
+    #[inline(always)]
+    pub const fn position(&self, cell: u64) -> [u64; 3] {
+        let [_, height, width] = self.lengths;
+        let (row, x) = divide(cell, width);
+        let (z, y) = divide(row, height);
+        [z, y, x]
+    }
+
+    #[inline(always)]
+    const fn is_halved(&self, axis: usize) -> bool {
+        axis as u32 >= self.first
+    }
+
+    /// The mean of the finite values of a cell of the coarser level; a hole if there are none. `value` gives the values
+    /// of this level.
+    #[inline(always)]
+    pub fn pull<T: Element>(&self, [z, y, x]: [u64; 3], value: impl Fn(u64) -> T) -> T {
+        let of_axis = |axis: usize, step: u64| match self.is_halved(axis) {
+            true => 2 * [z, y, x][axis] + step,
+            false => [z, y, x][axis],
+        };
+        let (mut sum, mut count) = (T::ZERO, 0);
+        for number in 0..8u64 {
+            let steps = [number >> 2 & 1, number >> 1 & 1, number & 1];
+            let at: [u64; 3] = core::array::from_fn(|axis| of_axis(axis, steps[axis]));
+            let exists = (0..3).all(|axis| {
+                at[axis] < self.lengths[axis] && (steps[axis] == 0 || self.is_halved(axis))
+            });
+            if exists {
+                let value = value(self.flat(at));
+                if value.is_finite() {
+                    sum = sum + value;
+                    count += 1;
+                }
+            }
+        }
+        let mean = sum / T::from_i32(count);
+        if mean.is_finite() { mean } else { T::HOLE }
+    }
+
+    /// The value of a cell of this level from the values of the coarser one; 0 if it is not finite.
+    #[inline(always)]
+    pub fn push<T: Element>(&self, coarser: &Self, at: [u64; 3], value: impl Fn(u64) -> T) -> T {
+        let half = T::HALF;
+        let quarter = half * half;
+        let own = at.map(|at| at / 2);
+        let side: [u64; 3] = core::array::from_fn(|axis| match at[axis] % 2 {
+            0 => own[axis].saturating_sub(1),
+            _ => (own[axis] + 1).min(coarser.lengths[axis].saturating_sub(1)),
+        });
+        let mut sum = T::ZERO;
+        for number in 0..8u32 {
+            let is_side: [bool; 3] = core::array::from_fn(|axis| number >> (2 - axis) & 1 == 1);
+            let exists = (0..3).all(|axis| !is_side[axis] || self.is_halved(axis));
+            if exists {
+                let from: [u64; 3] =
+                    core::array::from_fn(|axis| match (self.is_halved(axis), is_side[axis]) {
+                        (false, _) => at[axis],
+                        (true, true) => side[axis],
+                        (true, false) => own[axis],
+                    });
+                let of_axis = |axis: usize| match (self.is_halved(axis), is_side[axis]) {
+                    (false, _) => T::ONE,
+                    (true, true) => quarter,
+                    (true, false) => half + quarter,
+                };
+                let [z, y, x]: [T; 3] = core::array::from_fn(of_axis);
+                sum = sum + z * y * x * value(coarser.flat(from));
+            }
+        }
+        if sum.is_finite() { sum } else { T::ZERO }
+    }
+
+    /// The mean of the finite neighbours of a cell; none if it is not finite.
+    #[inline(always)]
+    pub fn sweep<T: Element>(&self, at: [u64; 3], value: impl Fn(u64) -> T) -> Option<T> {
+        let (mut sum, mut count) = (T::ZERO, 0);
+        self.for_neighbours(at, |cell| {
+            let value = value(cell);
+            if value.is_finite() {
+                sum = sum + value;
+                count += 1;
+            }
+        });
+        let mean = sum / T::from_i32(count);
+        mean.is_finite().then_some(mean)
+    }
+
+    /// Whether a sweep takes a cell in the turn of this colour, 0 or 1.
+    #[inline(always)]
+    pub const fn has_colour([z, y, x]: [u64; 3], colour: u32) -> bool {
+        (z + y + x) % 2 == colour as u64
+    }
+
+    /// Calls `take` with the neighbours of a cell in each dimension that is halved, slowest first, the one before it
+    /// first.
+    #[inline(always)]
+    pub fn for_neighbours(&self, at: [u64; 3], mut take: impl FnMut(u64)) {
+        // One call: a GPU's compiler inlines no closure that is called at several places.
+        for number in 0..6 {
+            let (axis, is_before) = (number / 2, number % 2 == 0);
+            let mut other = at;
+            let exists = if is_before {
+                other[axis] = at[axis].wrapping_sub(1);
+                at[axis] > 0
+            } else {
+                other[axis] = at[axis] + 1;
+                other[axis] < self.lengths[axis]
+            };
+            if exists && self.is_halved(axis) {
+                take(self.flat(other));
+            }
+        }
+    }
+}
+
+/// The positions at which a codec needs a value, though they are missing.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct Begins {
+    /// Of the chunks.
+    tile: [u32; 3],
+    /// Of the blocks or tiles in them.
+    unit: [u32; 3],
+    /// Not 0 if all positions need a value.
+    all: u32,
+    /// The extent of a slice along z: chunks and tiles begin anew in each slice.
+    depth: u64,
+}
+
+impl Begins {
+    /// Those of the codec of a layout.
+    pub fn of(layout: &Layout) -> Self {
+        let grid = layout.grid();
+        match layout.family() {
+            Family::Blocks(layout) => Self::of_blocks(&layout.grid),
+            Family::Tiles(layout) => {
+                let extents = tile::extents(layout.shape());
+                Self {
+                    tile: extents.map(u32::ilog2),
+                    unit: extents,
+                    all: u32::from(layout.coarse.is_some()),
+                    depth: grid.slice_lengths()[0].max(1),
+                }
+            }
+        }
+    }
+
+    /// Those of blocks in a grid.
+    pub fn of_blocks(grid: &Grid) -> Self {
+        let shape: Shape = grid.shape();
+        Self {
+            tile: grid.tile(),
+            unit: shape.extents(),
+            all: 0,
+            depth: grid.slice_lengths()[0].max(1),
+        }
+    }
+
+    /// Whether all positions need a value.
+    pub const fn are_all(&self) -> bool {
+        self.all != 0
+    }
+
+    /// Whether the position needs a value.
+    #[inline(always)]
+    pub fn has(&self, at: [u64; 3]) -> bool {
+        let at = [divide(at[0], self.depth).1, at[1], at[2]];
+        let is_first = |axis: usize| {
+            let in_tile = at[axis] as u32 & ((1 << self.tile[axis]) - 1);
+            in_tile.is_multiple_of(self.unit[axis])
+        };
+        self.all != 0 || (0..3).all(is_first)
+    }
+}

@@ -1,0 +1,374 @@
+//! Decodes the chunks of a mask to planes: a warp a chunk, a lane a part.
+//!
+//! Whatever the stream holds, no access leaves it or the planes: a chunk whose parts contradict each other is reported,
+//! and has no elements of classes. Parts without any cost nothing.
+
+use crate::PACKAGE;
+use crate::mapping::mask::encode::Models;
+use crate::mapping::mask::{THREADS, WARPS};
+use crate::mapping::parts::Planes;
+use crate::pipeline::cells::{self, Fault};
+use crate::primitives::scan::{warp_inclusive_sum, warp_sum_u64};
+use ferrosz_codec::container::checksum::term;
+use ferrosz_codec::container::chunk::Form;
+use ferrosz_codec::container::header::HEADER_WORDS;
+use ferrosz_codec::container::header_words::Summary;
+use ferrosz_codec::container::record_kind::RecordKind;
+use ferrosz_codec::container::region::Region;
+use ferrosz_codec::container::table::{CHUNK_ALIGNMENT, Entry};
+use ferrosz_codec::error::ChunkFault;
+use ferrosz_codec::mapping::mask::arithmetic::{Decoder, TakeByte};
+use ferrosz_codec::mapping::mask::part::{MODELS, PartBox, PartCoder, code_part};
+use ferrosz_codec::mapping::mask::{CHUNK_PARTS, HEADS_BYTES, MaskLayout, PartForm};
+use ferrosz_simt::{Kernel, Layout, Package, Shared, Thread, View, WARP};
+
+/// Decodes the parts of a mask. Launched with at least as many warps as there are mask chunks.
+pub struct DecodeMask;
+
+/// Parameters of [`DecodeMask`].
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct DecodeMaskParams {
+    /// The mask.
+    pub mask: MaskLayout,
+    /// The region whose elements are needed, in the dimensions of the mask.
+    pub region: Region,
+    /// The header's words.
+    pub header: View<u32>,
+    /// The words of the records, of which that of the classes is the first.
+    pub records: View<u32>,
+    /// The stream without its records, 16-byte aligned; its header is not read. Nothing behind its end is read.
+    pub stream: View<u32>,
+    /// Entries of the chunk table.
+    pub entries: u64,
+    /// The output: the planes of the parts that have elements of classes.
+    pub planes: Planes,
+    /// The output: a word for each part, 0 if it has no elements of classes.
+    pub filled: View<u32>,
+    /// The workspace.
+    pub cells: View<u64>,
+    /// Not 0 to compare checksums.
+    pub verify: u32,
+}
+
+/// The shared memory of a block: for each lane that decodes a part, its models and plane 0.
+#[derive(Clone, Copy)]
+struct Scratch {
+    models: Shared<u32>,
+    plane: Shared<u32>,
+}
+
+/// The most words of a plane of a part.
+const PLANE_WORDS: u32 = 256;
+
+const SHARED: (Scratch, Layout) = {
+    let mut layout = Layout::new();
+    let scratch = Scratch {
+        models: layout.array("models", MODELS * WARPS * CHUNK_PARTS),
+        plane: layout.array("plane 0", PLANE_WORDS * WARPS * CHUNK_PARTS),
+    };
+    (scratch, layout)
+};
+
+impl Kernel for DecodeMask {
+    type Params = DecodeMaskParams;
+    const NAME: &'static str = "ferrosz_mask_decode";
+    const PACKAGE: Package = PACKAGE;
+    const THREADS: u32 = THREADS;
+    const SHARED_WORDS: u32 = SHARED.1.words();
+    const RESIDENT_BLOCKS: u32 = 0;
+
+    #[inline(always)]
+    fn run<T: Thread>(t: T, params: &DecodeMaskParams) {
+        let mask = &params.mask;
+        if params.stream.len() < HEADER_WORDS as u64 + 4 * params.entries {
+            // The field's kernels report that.
+            Self::set_empty(t, params);
+            return;
+        }
+        if t.block_index() == 0 && t.warp() == 0 && !Self::has_record(t, params) {
+            Self::report(t, params, Fault::Header);
+        }
+        let chunk = Self::chunk(t);
+        if chunk >= mask.chunks() {
+            return;
+        }
+        if !Self::is_needed(t, params) {
+            Self::set_empty(t, params);
+            return;
+        }
+        let number = params.entries - mask.chunks() + chunk;
+        let stored = Self::find(t, params, number);
+        let parts = stored.and_then(|stored| Self::parts(t, params, chunk, stored));
+        match parts {
+            Ok(stored) => {
+                let part = Self::part(t);
+                if t.lane() < CHUNK_PARTS && part < mask.grid.chunk_count() {
+                    Self::decode(t, params, part, &stored);
+                }
+            }
+            Err(fault) => {
+                Self::report(t, params, Fault::Chunk(number, fault as u32));
+                Self::set_empty(t, params);
+            }
+        }
+    }
+}
+
+/// The bytes of a chunk or of a part.
+#[derive(Clone, Copy)]
+struct Stored {
+    form: u32,
+    /// The words from the chunk's first one on.
+    words: View<u32>,
+    /// The first byte, and how many there are.
+    first: u32,
+    bytes: u32,
+    /// The form of a part.
+    of_part: PartForm,
+}
+
+impl DecodeMask {
+    /// The warp's chunk.
+    #[inline(always)]
+    fn chunk<T: Thread>(t: T) -> u64 {
+        u64::from(t.block_index()) * u64::from(WARPS) + u64::from(t.warp())
+    }
+
+    /// The lane's part, if it has one.
+    #[inline(always)]
+    fn part<T: Thread>(t: T) -> u64 {
+        Self::chunk(t) * u64::from(CHUNK_PARTS) + u64::from(t.lane())
+    }
+
+    /// Whether the region has elements of the warp's chunk. For a whole warp.
+    #[inline(always)]
+    fn is_needed<T: Thread>(t: T, params: &DecodeMaskParams) -> bool {
+        let part = Self::part(t);
+        let exists = t.lane() < CHUNK_PARTS && part < params.mask.grid.chunk_count();
+        t.any(exists && params.region.touches(&params.mask.part(part)))
+    }
+
+    /// Reports a fault. For a warp.
+    #[inline(always)]
+    fn report<T: Thread>(t: T, params: &DecodeMaskParams, fault: Fault) {
+        if t.lane() == 0 {
+            t.atomic_max(params.cells, cells::FAULT, fault.to_cell());
+        }
+    }
+
+    /// The warp's parts have no elements of classes.
+    #[inline(always)]
+    fn set_empty<T: Thread>(t: T, params: &DecodeMaskParams) {
+        let part = Self::part(t);
+        if t.lane() < CHUNK_PARTS && part < params.mask.grid.chunk_count() {
+            t.store(params.filled, part, 0);
+        }
+    }
+
+    /// Whether the records are undamaged, and the first is that of the classes. For a whole warp.
+    #[inline(always)]
+    fn has_record<T: Thread>(t: T, params: &DecodeMaskParams) -> bool {
+        let words = params.records.len() as u32;
+        let mut sum = 0u64;
+        let mut at = t.lane();
+        while at < words {
+            sum = sum.wrapping_add(term(at, t.load(params.records, u64::from(at))));
+            at += WARP;
+        }
+        let sum = warp_sum_u64(t, sum);
+        let is_sound = Summary::has_records(sum, |word| t.load(params.header, word as u64));
+        let kind = t.load(params.records, 0);
+        is_sound && kind == u32::from_le_bytes(RecordKind::MASK.0)
+    }
+
+    /// The chunk with this entry. For a whole warp.
+    #[inline(always)]
+    fn find<T: Thread>(t: T, params: &DecodeMaskParams, number: u64) -> Result<Stored, ChunkFault> {
+        let table = params.stream.from(HEADER_WORDS as u64);
+        let entry = Entry::from_words(t.load4(table, number));
+        let payload = table.from(4 * params.entries);
+        if t.any(entry.range().end / 4 > payload.len()) {
+            return Err(ChunkFault::Place);
+        }
+        let stored = Stored {
+            form: t.shuffle(entry.form, 0),
+            words: payload.from(entry.start / 4),
+            first: 0,
+            bytes: t.shuffle(entry.bytes as u32, 0),
+            of_part: PartForm::Empty,
+        };
+        if params.verify != 0 {
+            let summary = Summary::from_words(|word| t.load(params.header, word as u64));
+            let mut sum = 0u64;
+            let mut at = t.lane();
+            while at < stored.bytes / 4 {
+                sum = sum.wrapping_add(term(at, t.load(stored.words, u64::from(at))));
+                at += WARP;
+            }
+            let seed = summary.identity.seed(number, stored.form);
+            let sum = warp_sum_u64(t, sum).wrapping_add(seed);
+            if t.any(sum != entry.checksum) {
+                return Err(ChunkFault::Checksum);
+            }
+        }
+        Ok(stored)
+    }
+
+    /// The lane's part of a chunk, which has no bytes if there is no such part. For a whole warp.
+    #[inline(always)]
+    fn parts<T: Thread>(
+        t: T,
+        params: &DecodeMaskParams,
+        chunk: u64,
+        stored: Stored,
+    ) -> Result<Stored, ChunkFault> {
+        match Form::from_id(stored.form) {
+            Some(Form::Zero) if stored.bytes == 0 => return Ok(stored),
+            Some(Form::Coded) if stored.bytes >= HEADS_BYTES => {}
+            Some(Form::Zero | Form::Coded) => return Err(ChunkFault::Length),
+            _ => return Err(ChunkFault::Form),
+        }
+        let mask = &params.mask;
+        let part = chunk * u64::from(CHUNK_PARTS) + u64::from(t.lane());
+        let mut of_part = PartForm::Empty;
+        if t.lane() < CHUNK_PARTS {
+            of_part = PartForm::from_head(t.load_half(stored.words, u64::from(t.lane())) as u16);
+        }
+        let exists = part < mask.grid.chunk_count();
+        let mut bytes = 0;
+        if exists {
+            bytes = of_part.bytes(mask, &PartBox::new(&mask.part(part)));
+        }
+        let behind = HEADS_BYTES + warp_inclusive_sum(t, bytes);
+        let end = u64::from(t.shuffle(behind, WARP - 1));
+        let is_wrong = end.next_multiple_of(CHUNK_ALIGNMENT) != u64::from(stored.bytes)
+            || (!exists && of_part != PartForm::Empty);
+        if t.any(is_wrong) {
+            return Err(ChunkFault::Length);
+        }
+        Ok(Stored {
+            first: behind - bytes,
+            bytes,
+            of_part,
+            ..stored
+        })
+    }
+
+    /// Decodes a part. For one lane.
+    #[inline(always)]
+    fn decode<T: Thread>(t: T, params: &DecodeMaskParams, number: u64, stored: &Stored) {
+        let part = params.mask.part(number);
+        let is_needed = stored.of_part != PartForm::Empty && params.region.touches(&part);
+        t.store(params.filled, number, u32::from(is_needed));
+        if !is_needed {
+            return;
+        }
+        let of = PartBox::new(&part);
+        if stored.of_part == PartForm::Raw {
+            let mut byte = 0;
+            for plane in 0..params.planes.planes {
+                for word in 0..of.words() {
+                    let mut bits = 0;
+                    for i in 0..4 {
+                        bits |= stored.byte(t, byte + i) << (8 * i);
+                    }
+                    params.planes.store(t, number, plane, word, bits);
+                    byte += 4;
+                }
+            }
+            return;
+        }
+        let lane = t.warp() * CHUNK_PARTS + t.lane();
+        for word in 0..t.opaque(of.words()) {
+            let at = word * WARPS * CHUNK_PARTS + lane;
+            SHARED.0.plane.store(t, at, 0);
+        }
+        let mut bytes = Bytes {
+            t,
+            stored: *stored,
+            next: 0,
+        };
+        let decoder = Decoder::new(&mut bytes);
+        let mut reader = Reader {
+            t,
+            planes: params.planes,
+            part: number,
+            lane,
+            models: Models::new(t, SHARED.0.models),
+            decoder,
+            bytes,
+        };
+        code_part(&mut reader, &of, params.mask.classes);
+    }
+}
+
+impl Stored {
+    /// A byte of the part, 0 behind its end.
+    #[inline(always)]
+    fn byte<T: Thread>(&self, t: T, byte: u32) -> u32 {
+        if byte < self.bytes {
+            let at = self.first + byte;
+            t.load(self.words, u64::from(at / 4)) >> (8 * (at % 4)) & 0xff
+        } else {
+            0
+        }
+    }
+}
+
+/// The bytes of a part, one after the other.
+#[derive(Clone, Copy)]
+struct Bytes<T> {
+    t: T,
+    stored: Stored,
+    next: u32,
+}
+
+impl<T: Thread> TakeByte for Bytes<T> {
+    #[inline(always)]
+    fn take(&mut self) -> u8 {
+        let byte = self.stored.byte(self.t, self.next);
+        self.next += 1;
+        byte as u8
+    }
+}
+
+/// Decodes the planes of a part.
+struct Reader<T> {
+    t: T,
+    planes: Planes,
+    part: u64,
+    /// The number of the lane among those that decode parts.
+    lane: u32,
+    models: Models,
+    decoder: Decoder,
+    bytes: Bytes<T>,
+}
+
+impl<T: Thread> PartCoder for Reader<T> {
+    #[inline(always)]
+    fn word(&self, plane: u32, word: u32) -> u32 {
+        // A decoder needs to know no other plane again.
+        match plane {
+            0 => (SHARED.0.plane).load(self.t, word * WARPS * CHUNK_PARTS + self.lane),
+            _ => 0,
+        }
+    }
+
+    #[inline(always)]
+    fn set_word(&mut self, plane: u32, word: u32, bits: u32) {
+        if plane == 0 {
+            let at = word * WARPS * CHUNK_PARTS + self.lane;
+            SHARED.0.plane.store(self.t, at, bits);
+        }
+        self.planes.store(self.t, self.part, plane, word, bits);
+    }
+
+    #[inline(always)]
+    fn code(&mut self, model: u32, _: bool) -> bool {
+        let known = self.models.get(self.t, model);
+        let bit = self.decoder.bit(known, &mut self.bytes);
+        self.models.set(self.t, model, known.after(bit));
+        bit
+    }
+}

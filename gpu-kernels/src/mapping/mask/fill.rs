@@ -1,0 +1,281 @@
+//! Values in place of holes, level by level: the cells of `ferrosz_codec::mapping::mask::fill`, a thread a cell.
+//!
+//! A launch does one step of one level. It reads no cell that another of its threads writes: a sweep reads cells of the
+//! other colour only. Holes are found once, and remembered as a bit for each cell. If a level has none, neither have the
+//! coarser ones, and their launches end at once.
+
+use crate::PACKAGE;
+use crate::primitives::element::{load_element, store_element};
+use core::marker::PhantomData;
+use ferrosz_codec::Element;
+use ferrosz_codec::mapping::mask::fill::{Begins, Level};
+use ferrosz_codec::mapping::mask::part::WORD;
+use ferrosz_simt::{Kernel, Name, Package, Thread, View, WARP};
+
+/// Threads in a block.
+pub const THREADS: u32 = 256;
+
+/// A level in the workspace.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Cells {
+    /// Its cells.
+    pub level: Level,
+    /// The words of their values.
+    pub values: View<u32>,
+    /// Bit i mod 32 of word i div 32 says whether cell i is a hole.
+    pub holes: View<u32>,
+    /// One number: how many holes there are. 0 at the start.
+    pub count: View<u64>,
+}
+
+impl Cells {
+    /// The value of a cell.
+    #[inline(always)]
+    fn value<T: Thread, E: Element>(&self, t: T, cell: u64) -> E {
+        load_element(t, self.values, cell)
+    }
+
+    /// Whether there are holes, by an earlier launch.
+    #[inline(always)]
+    fn has_holes<T: Thread>(&self, t: T) -> bool {
+        t.load_u64(self.count, 0) > 0
+    }
+
+    /// Words of the bits.
+    #[inline(always)]
+    const fn words(&self) -> u64 {
+        self.level.cells().div_ceil(WORD as u64)
+    }
+
+    /// Calls `with` with each hole of this thread's share, and its position.
+    #[inline(always)]
+    fn for_holes<T: Thread>(&self, t: T, with: impl Fn(u64, [u64; 3])) {
+        let mut word = warp_of_grid(t);
+        while word < self.words() {
+            if t.load(self.holes, word) >> t.lane() & 1 == 1 {
+                let cell = word * u64::from(WORD) + u64::from(t.lane());
+                with(cell, self.level.position(cell));
+            }
+            word += warps_of_grid(t);
+        }
+    }
+}
+
+/// The number of this thread's warp among all of the launch.
+#[inline(always)]
+fn warp_of_grid<T: Thread>(t: T) -> u64 {
+    u64::from(t.block_index()) * u64::from(THREADS / WARP) + u64::from(t.warp())
+}
+
+/// The warps of the launch.
+#[inline(always)]
+fn warps_of_grid<T: Thread>(t: T) -> u64 {
+    u64::from(t.block_count()) * u64::from(THREADS / WARP)
+}
+
+/// Finds the holes of a level of `E`, and which of them are deep. Launched with any number of blocks.
+pub struct FindHoles<E>(PhantomData<E>);
+
+/// Parameters of [`FindHoles`].
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct FindHolesParams {
+    /// The level. Its bits and its count are the output.
+    pub cells: Cells,
+    /// How many holes the finer level has; for the field itself, a number above 0 if there are any.
+    pub finer: View<u64>,
+    /// The output: a bit for each cell that is a deep hole. Empty if that is not asked for.
+    pub deep: View<u32>,
+    /// The positions that need a value.
+    pub begins: Begins,
+}
+
+impl<E: Element> Kernel for FindHoles<E> {
+    type Params = FindHolesParams;
+    const NAME: &'static str =
+        const { &Name::of(&["ferrosz_mask_holes", E::DTYPE.name()]) }.as_str();
+    const PACKAGE: Package = PACKAGE;
+    const THREADS: u32 = THREADS;
+    const SHARED_WORDS: u32 = 0;
+    const RESIDENT_BLOCKS: u32 = 0;
+
+    #[inline(always)]
+    fn run<T: Thread>(t: T, params: &FindHolesParams) {
+        if t.load_u64(params.finer, 0) == 0 {
+            return;
+        }
+        let cells = &params.cells;
+        let mut count = 0;
+        let mut word = warp_of_grid(t);
+        while word < cells.words() {
+            let cell = word * u64::from(WORD) + u64::from(t.lane());
+            let is_inside = cell < cells.level.cells();
+            let is_hole = is_inside && cells.value::<T, E>(t, cell).is_hole();
+            let holes = t.ballot(is_hole);
+            if t.lane() == 0 {
+                t.store(cells.holes, word, holes);
+            }
+            count += u64::from(holes.count_ones());
+            if !params.deep.is_empty() {
+                let deep = t.ballot(is_hole && Self::is_deep(t, params, cell));
+                if t.lane() == 0 {
+                    t.store(params.deep, word, deep);
+                }
+            }
+            word += warps_of_grid(t);
+        }
+        if t.lane() == 0 && count > 0 {
+            t.atomic_add(cells.count, 0, count);
+        }
+    }
+}
+
+impl<E: Element> FindHoles<E> {
+    #[inline(always)]
+    fn is_deep<T: Thread>(t: T, params: &FindHolesParams, cell: u64) -> bool {
+        let cells = &params.cells;
+        let at = cells.level.position(cell);
+        let mut is_deep = !params.begins.has(at);
+        cells.level.for_neighbours(at, |other| {
+            is_deep &= !cells.value::<T, E>(t, other).is_finite();
+        });
+        is_deep
+    }
+}
+
+/// Two levels.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct LevelsParams {
+    /// A level.
+    pub finer: Cells,
+    /// The next one. Without cells if there is none.
+    pub coarser: Cells,
+}
+
+/// Computes the cells of the coarser level of `E`. Launched with any number of blocks.
+pub struct Pull<E>(PhantomData<E>);
+
+impl<E: Element> Kernel for Pull<E> {
+    type Params = LevelsParams;
+    const NAME: &'static str =
+        const { &Name::of(&["ferrosz_mask_pull", E::DTYPE.name()]) }.as_str();
+    const PACKAGE: Package = PACKAGE;
+    const THREADS: u32 = THREADS;
+    const SHARED_WORDS: u32 = 0;
+    const RESIDENT_BLOCKS: u32 = 0;
+
+    #[inline(always)]
+    fn run<T: Thread>(t: T, params: &LevelsParams) {
+        let LevelsParams { finer, coarser } = params;
+        if !finer.has_holes(t) {
+            return;
+        }
+        let threads = u64::from(t.block_count()) * u64::from(THREADS);
+        let mut cell =
+            u64::from(t.block_index()) * u64::from(THREADS) + u64::from(t.thread_index());
+        while cell < coarser.level.cells() {
+            let at = coarser.level.position(cell);
+            let value: E = finer.level.pull(at, |from| finer.value(t, from));
+            store_element(t, coarser.values, cell, value);
+            cell += threads;
+        }
+    }
+}
+
+/// Sets the holes of the finer level of `E` from the coarser one. Launched with any number of blocks.
+pub struct Push<E>(PhantomData<E>);
+
+impl<E: Element> Kernel for Push<E> {
+    type Params = LevelsParams;
+    const NAME: &'static str =
+        const { &Name::of(&["ferrosz_mask_push", E::DTYPE.name()]) }.as_str();
+    const PACKAGE: Package = PACKAGE;
+    const THREADS: u32 = THREADS;
+    const SHARED_WORDS: u32 = 0;
+    const RESIDENT_BLOCKS: u32 = 0;
+
+    #[inline(always)]
+    fn run<T: Thread>(t: T, params: &LevelsParams) {
+        let LevelsParams { finer, coarser } = params;
+        if !finer.has_holes(t) {
+            return;
+        }
+        finer.for_holes(t, |cell, at| {
+            let value = match coarser.level.cells() {
+                0 => E::ZERO,
+                _ => (finer.level).push(&coarser.level, at, |from| coarser.value(t, from)),
+            };
+            store_element(t, finer.values, cell, value);
+        });
+    }
+}
+
+/// Sets the holes of one colour of a level of `E` to the means of their neighbours. Launched with any number of blocks.
+pub struct Sweep<E>(PhantomData<E>);
+
+/// Parameters of [`Sweep`].
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct SweepParams {
+    /// The level.
+    pub cells: Cells,
+    /// The colour, 0 or 1.
+    pub colour: u32,
+}
+
+impl<E: Element> Kernel for Sweep<E> {
+    type Params = SweepParams;
+    const NAME: &'static str =
+        const { &Name::of(&["ferrosz_mask_sweep", E::DTYPE.name()]) }.as_str();
+    const PACKAGE: Package = PACKAGE;
+    const THREADS: u32 = THREADS;
+    const SHARED_WORDS: u32 = 0;
+    const RESIDENT_BLOCKS: u32 = 0;
+
+    #[inline(always)]
+    fn run<T: Thread>(t: T, params: &SweepParams) {
+        let cells = &params.cells;
+        if !cells.has_holes(t) {
+            return;
+        }
+        cells.for_holes(t, |cell, at| {
+            if Level::has_colour(at, params.colour) {
+                let mean: Option<E> = cells.level.sweep(at, |from| cells.value(t, from));
+                if let Some(mean) = mean {
+                    store_element(t, cells.values, cell, mean);
+                }
+            }
+        });
+    }
+}
+
+/// Makes the deep holes of a field of `E` holes again. Launched with any number of blocks.
+pub struct Reopen<E>(PhantomData<E>);
+
+/// Parameters of [`Reopen`].
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ReopenParams {
+    /// The field, with the bits of the deep holes.
+    pub cells: Cells,
+}
+
+impl<E: Element> Kernel for Reopen<E> {
+    type Params = ReopenParams;
+    const NAME: &'static str =
+        const { &Name::of(&["ferrosz_mask_reopen", E::DTYPE.name()]) }.as_str();
+    const PACKAGE: Package = PACKAGE;
+    const THREADS: u32 = THREADS;
+    const SHARED_WORDS: u32 = 0;
+    const RESIDENT_BLOCKS: u32 = 0;
+
+    #[inline(always)]
+    fn run<T: Thread>(t: T, params: &ReopenParams) {
+        let cells = &params.cells;
+        if cells.has_holes(t) {
+            cells.for_holes(t, |cell, _| store_element(t, cells.values, cell, E::HOLE));
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! The parts of a mask, and their planes in the workspace.
+
+use crate::pipeline::blocks::staged_chunk::coordinates;
+use ferrosz_codec::container::chunk::CHUNK;
+use ferrosz_codec::container::grid::{ChunkBox, Grid};
+use ferrosz_codec::divide::divide;
+use ferrosz_codec::mapping::mask::MaskLayout;
+use ferrosz_codec::mapping::mask::part::PartBox;
+use ferrosz_simt::{Thread, View};
+
+/// Threads of a block that goes through parts.
+pub const THREADS: u32 = 256;
+
+/// The planes of all parts, plane by plane. Each plane of a part has as many words as those of the largest part.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Planes {
+    /// The words of all planes.
+    pub words: View<u32>,
+    /// Words of a plane.
+    pub plane_words: u32,
+    /// Planes of a part.
+    pub planes: u32,
+}
+
+impl Planes {
+    /// Words of the planes of a part.
+    #[inline(always)]
+    pub const fn part_words(&self) -> u32 {
+        self.planes * self.plane_words
+    }
+
+    /// The planes of a part.
+    #[inline(always)]
+    pub fn of(&self, part: u64) -> View<u32> {
+        let words = u64::from(self.part_words());
+        self.words.from(part * words).first(words)
+    }
+
+    /// A word of a plane of a part, from an earlier launch.
+    #[inline(always)]
+    pub fn load<T: Thread>(&self, t: T, part: u64, plane: u32, word: u32) -> u32 {
+        t.load(self.of(part), u64::from(plane * self.plane_words + word))
+    }
+
+    /// Sets a word of a plane of a part.
+    #[inline(always)]
+    pub fn store<T: Thread>(&self, t: T, part: u64, plane: u32, word: u32, bits: u32) {
+        let at = u64::from(plane * self.plane_words + word);
+        t.store(self.of(part), at, bits);
+    }
+}
+
+/// The parts that a kernel goes through: a box of them.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Parts {
+    /// All parts of the field.
+    pub mask: MaskLayout,
+    /// The first one in each dimension.
+    pub first: [u64; 3],
+    /// How many in each dimension.
+    pub counts: [u64; 3],
+}
+
+impl Parts {
+    /// All parts.
+    pub fn all(mask: MaskLayout) -> Self {
+        Self {
+            mask,
+            first: [0; 3],
+            counts: mask.grid.chunks(),
+        }
+    }
+
+    /// The number of parts.
+    #[inline(always)]
+    pub const fn count(&self) -> u64 {
+        let [z, y, x] = self.counts;
+        z * y * x
+    }
+
+    /// Part `task` of them: its number in the field, and its box.
+    #[inline(always)]
+    pub fn part(&self, task: u64) -> (u64, ChunkBox) {
+        let [_, rows, columns] = self.counts;
+        let (row, x) = divide(task, columns);
+        let (z, y) = divide(row, rows);
+        let at = [self.first[0] + z, self.first[1] + y, self.first[2] + x];
+        let [_, rows, columns] = self.mask.grid.chunks();
+        let number = (at[0] * rows + at[1]) * columns + at[2];
+        (number, self.mask.grid.chunk_at(at))
+    }
+}
+
+/// The coordinates in the field of an element of a part.
+#[inline(always)]
+pub fn position(grid: &Grid, part: &ChunkBox, of: &PartBox, element: u32) -> [u64; 3] {
+    // The edges of whole parts are powers of two, which saves divisions.
+    let at = match of.elements == CHUNK as u32 {
+        true => coordinates(grid, element),
+        false => of.position(element),
+    };
+    core::array::from_fn(|i| part.origin[i] + u64::from(at[i]))
+}

@@ -1,0 +1,256 @@
+//! Which axes a field could be coded with: a few candidates, found by the smoothness along each axis.
+
+use crate::sample::spread;
+use ferrosz_codec::Element;
+use ferrosz_codec::container::extents::Extents;
+use ferrosz_codec::container::grid::{ChunkBox, Grid};
+use ferrosz_codec::container::roles::Role;
+use ferrosz_codec::mapping::axes::{Axes, Order};
+use ferrosz_codec::quantize::field::Quantizer;
+use ferrosz_codec::shape::Shape;
+
+/// Pairs of neighbours whose codes are compared, along each axis.
+const PAIRS: u64 = 1 << 13;
+
+/// Sums of bits that differ by less than this are taken as equal: half a bit for each pair.
+const CLEARLY: u64 = PAIRS / 2;
+
+/// An assignment of axes that may be better than the default rule, and the shape of blocks and tiles that it is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Candidate {
+    pub(crate) axes: Axes,
+    pub(crate) shape: Shape,
+}
+
+impl Candidate {
+    /// The axes with these numbers coded together, the last one as x, and all others as slices.
+    fn of(rank: usize, coded: &[usize]) -> Option<Self> {
+        let mut roles = vec![Role::Slice; rank];
+        let last = [Role::Z, Role::Y, Role::X];
+        for (axis, role) in coded.iter().rev().zip(last.iter().rev()) {
+            roles[*axis] = *role;
+        }
+        Some(Self {
+            axes: Axes::new(&roles).ok()?,
+            shape: Shape::of_rank(coded.len() as u8)?,
+        })
+    }
+}
+
+/// The candidate in the user's order: cubes of the last three axes, and the axes before them as slices. None if the
+/// field has no more axes.
+pub(crate) fn sliced(extents: &Extents) -> Option<Candidate> {
+    let longer = longer(extents);
+    match &longer[..] {
+        [_, .., z, y, _] => {
+            let roles = (0..extents.lengths().len()).map(|axis| match axis {
+                // Axes of length 1 have any role that keeps the order.
+                axis if axis > *y => Role::X,
+                axis if axis > *z => Role::Y,
+                axis if axis == *z => Role::Z,
+                _ => Role::Slice,
+            });
+            let roles: Vec<Role> = roles.collect();
+            Some(Candidate {
+                axes: Axes::new(&roles).ok()?,
+                shape: Shape::Cube,
+            })
+        }
+        _ => None,
+    }
+}
+
+/// The axes that are longer than 1.
+fn longer(extents: &Extents) -> Vec<usize> {
+    let lengths = extents.lengths();
+    (0..lengths.len())
+        .filter(|axis| lengths[*axis] > 1)
+        .collect()
+}
+
+/// The candidates that put smooth axes last. None if no axis is clearly smoother than those that the default rule
+/// codes.
+pub(crate) fn turned<T: Element>(
+    extents: &Extents,
+    quantizer: &Quantizer<T>,
+    field: &[T],
+) -> Vec<Candidate> {
+    let longer = longer(extents);
+    // Without an error, values have no codes whose differences tell anything.
+    if longer.len() < 2 || quantizer.error().to_bits64() == 0 {
+        return Vec::new();
+    }
+    let bits: Vec<u64> = (longer.iter())
+        .map(|axis| roughness(extents, *axis, quantizer, field))
+        .collect();
+    let mut by_bits: Vec<usize> = (0..longer.len()).collect();
+    // Of equally smooth axes, the faster ones come first.
+    by_bits.sort_by_key(|i| (bits[*i], longer.len() - i));
+    let mut found = Vec::new();
+    for count in 1..=longer.len().min(3) {
+        let smoothest = &by_bits[..count];
+        let last = longer.len() - count..longer.len();
+        let roughest = |axes: &mut dyn Iterator<Item = usize>| axes.map(|i| bits[i]).max();
+        let of_default = roughest(&mut last.clone());
+        let of_smoothest = roughest(&mut smoothest.iter().copied());
+        let x_is_rough = bits[longer.len() - 1] >= bits[by_bits[0]] + CLEARLY;
+        let others_are_rough = of_default >= of_smoothest.map(|bits| bits + CLEARLY);
+        if !x_is_rough && !others_are_rough {
+            continue;
+        }
+        // The smoothest axis is x; the others keep their order.
+        let mut coded: Vec<usize> = smoothest[1..].to_vec();
+        coded.sort_unstable();
+        coded.push(smoothest[0]);
+        let coded: Vec<usize> = coded.into_iter().map(|i| longer[i]).collect();
+        found.extend(Candidate::of(extents.lengths().len(), &coded));
+    }
+    found.retain(|candidate| !candidate.axes.order().is_identity());
+    found
+}
+
+/// The sum of the bits of the differences of codes between neighbours along an axis, for [`PAIRS`] pairs.
+fn roughness<T: Element>(
+    extents: &Extents,
+    axis: usize,
+    quantizer: &Quantizer<T>,
+    field: &[T],
+) -> u64 {
+    let lengths = extents.lengths();
+    let step: u64 = lengths[axis + 1..].iter().product();
+    let pairs_of_line = lengths[axis] - 1;
+    let all = extents.elements() / lengths[axis] * pairs_of_line;
+    let taken = all.min(PAIRS);
+    let bits = |pair: u64| {
+        let (outer, rest) = (pair / (pairs_of_line * step), pair % (pairs_of_line * step));
+        let first = (outer * lengths[axis] * step + rest) as usize;
+        let [a, b] = [first, first + step as usize].map(|at| quantizer.quantize(field[at]));
+        match (a, b) {
+            (Some(a), Some(b)) => u64::from(33 - a.abs_diff(b).leading_zeros()),
+            _ => 33,
+        }
+    };
+    let sum: u64 = spread(all, taken).map(bits).sum();
+    sum * PAIRS / taken.max(1)
+}
+
+/// Reads boxes of the coded field from a field in memory.
+pub(crate) struct Turned<'a, T> {
+    field: &'a [T],
+    /// The length of each axis of the coded field, and the distance of its neighbours in the field.
+    axes: Vec<(u64, u64)>,
+}
+
+impl<'a, T: Element> Turned<'a, T> {
+    /// Of a field whose axes get this order.
+    pub(crate) fn new(extents: &Extents, order: &Order, field: &'a [T]) -> Self {
+        let lengths = extents.lengths();
+        let step = |axis: usize| lengths[axis + 1..].iter().product::<u64>();
+        let axes = order.axes().iter().map(|axis| usize::from(*axis));
+        Self {
+            field,
+            axes: axes.map(|axis| (lengths[axis], step(axis))).collect(),
+        }
+    }
+
+    /// The elements of a box of the coded field, row by row.
+    pub(crate) fn read(&self, grid: &Grid, place: &ChunkBox) -> Vec<T> {
+        let [depth, height, width] = place.extents.map(u64::from);
+        let [z, y, x] = place.origin;
+        let mut elements = Vec::with_capacity(place.elements() as usize);
+        for row in 0..depth * height {
+            let first = grid.flat([z + row / height, y + row % height, x]);
+            self.read_run(first, width, &mut elements);
+        }
+        elements
+    }
+
+    /// Appends consecutive elements of the coded field.
+    fn read_run(&self, mut next: u64, count: u64, elements: &mut Vec<T>) {
+        let Some((length, step)) = self.axes.last().copied() else {
+            return;
+        };
+        let end = next + count;
+        while next < end {
+            let mut rest = next;
+            let mut at = 0;
+            for (length, step) in self.axes.iter().rev() {
+                at += rest % length * step;
+                rest /= length;
+            }
+            let taken = (length - next % length).min(end - next);
+            let of_axis = (0..taken).map(|i| self.field[(at + i * step) as usize]);
+            elements.extend(of_axis);
+            next += taken;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cpu::mapping::axes::Turn;
+    use ferrosz_codec::Bound;
+    use ferrosz_codec::bound::Extremes;
+
+    #[test]
+    fn boxes_are_those_of_the_transposed_field() {
+        let extents = Extents::new(&[5, 6, 7, 8]).unwrap();
+        let field: Vec<f32> = (0..5 * 6 * 7 * 8).map(|i| i as f32).collect();
+        for text in ["x,s,y,z", "s,y,x,z", "z,z,y,x"] {
+            let axes: Axes = text.parse().unwrap();
+            let coded = axes.coded_extents(&extents).unwrap();
+            let mut whole = field.clone();
+            if let Some(turn) = Turn::to_coded(coded.lengths(), &axes.order()) {
+                turn.apply(&field, &mut whole);
+            }
+            for shape in Shape::ALL {
+                let grid = Grid::new(shape, &coded);
+                let turned = Turned::new(&extents, &axes.order(), &field);
+                for number in 0..grid.chunk_count() {
+                    let place = grid.chunk(number);
+                    let wanted = crate::choose::read_box(&grid, &place, &whole);
+                    assert_eq!(turned.read(&grid, &place), wanted, "{text} {shape}");
+                }
+            }
+        }
+    }
+
+    fn of(lengths: &[u64], value: impl Fn(u64) -> f32) -> Vec<String> {
+        let extents = Extents::new(lengths).unwrap();
+        let field: Vec<f32> = (0..extents.elements()).map(value).collect();
+        let quantizer = Bound::abs(1e-3).unwrap().resolve(&Extremes::default());
+        let found = turned(&extents, &quantizer, &field);
+        found.iter().map(|found| found.axes.to_string()).collect()
+    }
+
+    #[test]
+    fn smooth_axes_come_last() {
+        let noise =
+            |i: u64| (i.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40) as f32 / (1 << 24) as f32;
+        let wave = |i: u64| (i as f32 * 0.01).sin();
+        // Smooth along the slow axis.
+        let found = of(&[300, 200], |i| wave(i / 200) + noise(i % 200));
+        assert_eq!(found, ["x,s", "x,y"]);
+        // As smooth along both.
+        assert!(of(&[300, 200], |i| wave(i / 200) + wave(i % 200)).is_empty());
+        // The default rule codes the smooth axes.
+        let smooth_planes = |i: u64| noise(i / 2000) + wave(i % 50) + wave(i / 50 % 40);
+        assert!(of(&[30, 40, 50], smooth_planes).is_empty());
+    }
+
+    #[test]
+    fn slices_are_of_fields_with_four_axes() {
+        let of = |lengths: &[u64]| {
+            let found = sliced(&Extents::new(lengths).unwrap());
+            found.map(|found| found.axes.to_string())
+        };
+        assert_eq!(of(&[6, 10, 20, 30]).as_deref(), Some("s,z,y,x"));
+        assert_eq!(of(&[2, 1, 6, 10, 20, 30]).as_deref(), Some("s,s,s,z,y,x"));
+        assert_eq!(
+            of(&[6, 10, 1, 20, 1, 30, 1]).as_deref(),
+            Some("s,z,y,y,x,x,x")
+        );
+        assert_eq!(of(&[10, 20, 30]), None);
+    }
+}

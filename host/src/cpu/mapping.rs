@@ -1,0 +1,6 @@
+//! Mappings between the field and the coded field on the CPU.
+
+pub(crate) mod axes;
+pub(crate) mod conversion;
+mod fill;
+pub(crate) mod mask;

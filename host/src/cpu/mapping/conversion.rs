@@ -1,0 +1,137 @@
+//! Conversion of fields between values and elements, in parallel.
+
+use crate::error::Error;
+use crate::memory::try_zeroed;
+use bytemuck::allocation::cast_vec;
+use bytemuck::{cast_slice, cast_slice_mut};
+use ferrosz_codec::bound::Extremes;
+use ferrosz_codec::mapping::conversion::{Conversion, Plan};
+use ferrosz_codec::{Bound, Element, Value};
+use rayon::prelude::*;
+use std::borrow::Cow;
+
+/// Values of a task.
+const TASK: usize = 1 << 16;
+
+/// Words of the set of the values of 16 bits that a field has.
+const SEEN: usize = (1 << 16) / 64;
+
+/// The conversion for a field within a bound. Values with `missing` bits do not count.
+pub(crate) fn plan<V: Value>(bound: Bound, missing: &[u64], values: &[V]) -> Plan<V::Coded> {
+    let present = match V::TYPE.bytes() {
+        2 => different(missing, values),
+        _ => ends(missing, values),
+    };
+    Plan::new(bound, present.into_iter())
+}
+
+/// Each value of 16 bits that a field has.
+fn different<V: Value>(missing: &[u64], values: &[V]) -> Vec<V> {
+    let nothing = || vec![0u64; SEEN];
+    let of_task = |mut seen: Vec<u64>, values: &[V]| {
+        for value in values {
+            let bits = value.to_value_bits() as usize % (64 * SEEN);
+            seen[bits / 64] |= 1 << (bits % 64);
+        }
+        seen
+    };
+    let join = |mut one: Vec<u64>, other: Vec<u64>| {
+        one.iter_mut()
+            .zip(other)
+            .for_each(|(one, other)| *one |= other);
+        one
+    };
+    let seen = (values.par_chunks(TASK))
+        .fold(nothing, of_task)
+        .reduce(nothing, join);
+    let is_seen = |bits: &u64| seen[*bits as usize / 64] >> (bits % 64) & 1 == 1;
+    let bits = (0..64 * SEEN as u64).filter(|bits| is_seen(bits) && !missing.contains(bits));
+    bits.map(V::from_value_bits).collect()
+}
+
+/// The smallest and the largest value of a field of integers.
+fn ends<V: Value>(missing: &[u64], values: &[V]) -> Vec<V> {
+    let of_task = |values: &[V]| {
+        let mut ends = Extremes::<V::Coded>::default();
+        for value in values {
+            if !missing.contains(&value.to_value_bits()) {
+                ends.see(value.widened());
+            }
+        }
+        ends
+    };
+    let ends = (values.par_chunks(TASK))
+        .map(of_task)
+        .reduce(Extremes::default, Extremes::union);
+    let ends = ends.values().map(|(min, max)| [min, max]);
+    let ends = ends.into_iter().flatten();
+    ends.filter_map(|end| V::from_number(end.to_f64()))
+        .collect()
+}
+
+/// The elements of values.
+///
+/// # Errors
+///
+/// [`Error::OutOfMemory`].
+pub(crate) fn to_coded<'a, V: Value>(
+    conversion: &Conversion,
+    values: &'a [V],
+) -> Result<Cow<'a, [V::Coded]>, Error> {
+    if conversion.is_none() {
+        return Ok(Cow::Borrowed(cast_slice(values)));
+    }
+    let mut coded = try_zeroed::<V::Coded>(values.len() as u64)?;
+    let tasks = coded.par_chunks_mut(TASK).zip(values.par_chunks(TASK));
+    tasks.for_each(|(coded, values)| {
+        for (coded, value) in coded.iter_mut().zip(values) {
+            *coded = conversion.to_coded(*value);
+        }
+    });
+    Ok(Cow::Owned(coded))
+}
+
+/// The values of decoded elements.
+///
+/// # Errors
+///
+/// [`Error::OutOfMemory`].
+pub(crate) fn to_values<V: Value>(
+    conversion: &Conversion,
+    coded: Vec<V::Coded>,
+) -> Result<Vec<V>, Error> {
+    if conversion.is_none() {
+        return Ok(cast_vec(coded));
+    }
+    let mut values = try_zeroed::<V>(coded.len() as u64)?;
+    convert(conversion, &coded, &mut values);
+    Ok(values)
+}
+
+/// Decodes elements by `decode`, and converts them to `values`.
+///
+/// # Errors
+///
+/// [`Error::OutOfMemory`] and those of `decode`.
+pub(crate) fn decode_to<V: Value>(
+    conversion: &Conversion,
+    values: &mut [V],
+    decode: impl FnOnce(&mut [V::Coded]) -> Result<(), Error>,
+) -> Result<(), Error> {
+    if conversion.is_none() {
+        return decode(cast_slice_mut(values));
+    }
+    let mut coded = try_zeroed::<V::Coded>(values.len() as u64)?;
+    decode(&mut coded)?;
+    convert(conversion, &coded, values);
+    Ok(())
+}
+
+fn convert<V: Value>(conversion: &Conversion, coded: &[V::Coded], values: &mut [V]) {
+    let tasks = values.par_chunks_mut(TASK).zip(coded.par_chunks(TASK));
+    tasks.for_each(|(values, coded)| {
+        for (value, coded) in values.iter_mut().zip(coded) {
+            *value = conversion.to_value(*coded);
+        }
+    });
+}

@@ -1,0 +1,525 @@
+//! Masks: the coded field with holes, the chunks of the mask, and the overlay of its classes.
+
+use crate::cpu::mapping::fill;
+use crate::cpu::output::Output;
+use crate::error::Error;
+use crate::memory;
+use crate::stream::{StoredChunk, StreamRef};
+use ferrosz_codec::container::checksum::checksum;
+use ferrosz_codec::container::chunk::Form;
+use ferrosz_codec::container::grid::{ChunkBox, Grid};
+use ferrosz_codec::container::header::Header;
+use ferrosz_codec::container::layout::Layout;
+use ferrosz_codec::container::region::Region;
+use ferrosz_codec::container::table::CHUNK_ALIGNMENT;
+use ferrosz_codec::error::ChunkFault;
+use ferrosz_codec::mapping::ValueMapping;
+use ferrosz_codec::mapping::mask::arithmetic::{Decoder, Encoder, Model};
+use ferrosz_codec::mapping::mask::fill::{Begins, Level};
+use ferrosz_codec::mapping::mask::part::{
+    MODELS, PartBox, PartCoder, WORD, class_bit, class_of, code_part,
+};
+use ferrosz_codec::mapping::mask::{
+    CHUNK_PARTS, Classes, HEADS_BYTES, MaskLayout, PartForm, read_heads,
+};
+use ferrosz_codec::{Element, FormatError};
+use rayon::prelude::*;
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ops::Range;
+
+/// Elements of a task that copies a field.
+const COPY: usize = 1 << 16;
+
+/// Puts values in place of holes where the codec of a layout needs them: what is coded.
+pub(crate) fn fill_field<T: Element>(layout: &Layout, holes: &mut [T]) {
+    fill::fill_field(&Level::of_field(&layout.grid()), &Begins::of(layout), holes);
+}
+
+/// As [`fill_field`], for a chunk of blocks as a field of its own.
+pub(crate) fn fill_chunk<T: Element>(grid: &Grid, holes: &mut [T]) {
+    fill::fill_field(&Level::of_field(grid), &Begins::of_blocks(grid), holes);
+}
+
+/// The coded field with a hole in place of each fill value; none if it is the field.
+///
+/// # Errors
+///
+/// [`Error::OutOfMemory`].
+pub(crate) fn coded_values<T: Element>(
+    mapping: &ValueMapping,
+    values: &[T],
+) -> Result<Option<Vec<T>>, Error> {
+    if mapping.is_identity() {
+        return Ok(None);
+    }
+    let mut coded = memory::try_zeroed::<T>(values.len() as u64)?;
+    let copies = coded.par_chunks_mut(COPY).zip(values.par_chunks(COPY));
+    copies.for_each(|(coded, values)| {
+        for (coded, value) in coded.iter_mut().zip(values) {
+            (*coded, _) = mapping.to_coded(*value);
+        }
+    });
+    Ok(Some(coded))
+}
+
+/// Turns decoded values into elements, but for those of classes.
+pub(crate) fn decode_values<T: Element>(mapping: &ValueMapping, values: &mut [T]) {
+    let back = mapping.back();
+    if !back.is_identity() {
+        values.par_chunks_mut(COPY).for_each(|values| {
+            for value in values {
+                *value = back.element(*value);
+            }
+        });
+    }
+}
+
+/// The mask of a field, encoded: the record of its classes, and its chunks.
+#[derive(Default)]
+pub(crate) struct Mask {
+    pub(crate) records: Vec<u8>,
+    pub(crate) chunks: Vec<(Form, Vec<u8>)>,
+}
+
+impl Mask {
+    /// The mask of a field; nothing without classes.
+    pub(crate) fn encode<T: Element>(layout: &Layout, classes: &Classes, values: &[T]) -> Self {
+        let Some(mask) = layout.mask() else {
+            return Self::default();
+        };
+        let encode = |chunk| {
+            let parts = mask.parts(chunk).map(|part| mask.part(part));
+            encode_chunk(
+                &mask,
+                parts.map(|part| planes_of(&mask, classes, &part, values)),
+            )
+        };
+        Self {
+            records: classes.to_records(),
+            chunks: (0..mask.chunks()).into_par_iter().map(encode).collect(),
+        }
+    }
+
+    /// A header with the record of the classes.
+    pub(crate) fn header(&self, header: Header) -> Header {
+        Header {
+            record_bytes: self.records.len() as u64,
+            record_sum: checksum(0, &self.records),
+            ..header
+        }
+    }
+}
+
+/// A chunk of the mask with these parts.
+fn encode_chunk(mask: &MaskLayout, parts: impl Iterator<Item = Planes>) -> (Form, Vec<u8>) {
+    let mut heads = [0; CHUNK_PARTS as usize];
+    let mut image = vec![0; HEADS_BYTES as usize];
+    for (head, planes) in heads.iter_mut().zip(parts) {
+        *head = encode_part(mask, planes, &mut image).head();
+    }
+    if heads.iter().all(|head| *head == 0) {
+        return (Form::Zero, Vec::new());
+    }
+    for (place, head) in image.chunks_exact_mut(2).zip(heads) {
+        place.copy_from_slice(&head.to_le_bytes());
+    }
+    image.resize(image.len().next_multiple_of(CHUNK_ALIGNMENT as usize), 0);
+    (Form::Coded, image)
+}
+
+/// Appends the bytes of a part to a chunk.
+fn encode_part(mask: &MaskLayout, planes: Planes, image: &mut Vec<u8>) -> PartForm {
+    if planes.is_empty() {
+        return PartForm::Empty;
+    }
+    let part = planes.part;
+    let start = image.len();
+    let mut writer = Writer {
+        planes,
+        models: [Model::NEW; MODELS as usize],
+        encoder: Encoder::default(),
+        bytes: image,
+    };
+    code_part(&mut writer, &part, mask.classes);
+    let Writer {
+        planes, encoder, ..
+    } = writer;
+    encoder.finish(&mut |byte| image.push(byte));
+    while image.len() > start && image.last() == Some(&0) {
+        image.pop();
+    }
+    let length = (image.len() - start) as u32;
+    if length < mask.raw_bytes(&part) {
+        return PartForm::Coded(length);
+    }
+    image.truncate(start);
+    image.extend(planes.words.iter().flat_map(|word| word.to_le_bytes()));
+    PartForm::Raw
+}
+
+/// The planes of a part, one after the other.
+struct Planes {
+    part: PartBox,
+    words: Vec<u32>,
+}
+
+impl Planes {
+    fn new(mask: &MaskLayout, part: PartBox) -> Self {
+        let words = vec![0; (mask.planes() * part.words()) as usize];
+        Self { part, words }
+    }
+
+    fn at(&self, plane: u32, word: u32) -> usize {
+        (plane * self.part.words() + word) as usize
+    }
+
+    /// Whether no element belongs to a class.
+    fn is_empty(&self) -> bool {
+        let words = self.part.words() as usize;
+        self.words[..words].iter().all(|word| *word == 0)
+    }
+
+    /// Sets the class of an element, counted from 1, or 0.
+    fn set(&mut self, element: u32, class: u32) {
+        let (word, bit) = (element / WORD, element % WORD);
+        let planes = self.words.len() as u32 / self.part.words();
+        for plane in 0..planes {
+            let at = self.at(plane, word);
+            self.words[at] = self.words[at] & !(1 << bit) | class_bit(class, plane) << bit;
+        }
+    }
+
+    /// The class of an element, counted from 1; 0 if it has none.
+    fn class(&self, element: u32) -> u32 {
+        let (word, bit) = (element / WORD, element % WORD);
+        let planes = self.words.len() as u32 / self.part.words();
+        class_of(planes, |plane| self.words[self.at(plane, word)] >> bit & 1)
+    }
+}
+
+/// The planes of a part of a field.
+fn planes_of<T: Element>(
+    mask: &MaskLayout,
+    classes: &Classes,
+    part: &ChunkBox,
+    values: &[T],
+) -> Planes {
+    let mut planes = Planes::new(mask, PartBox::new(part));
+    for (elements, row) in rows(part) {
+        let at = mask.grid.flat(row) as usize;
+        for (element, value) in elements.zip(&values[at..at + part.extents[2] as usize]) {
+            match classes.of(*value) {
+                0 => {}
+                class => planes.set(element, class),
+            }
+        }
+    }
+    planes
+}
+
+/// The rows of a part: the numbers of their elements in the part, and their positions in the field.
+fn rows(part: &ChunkBox) -> impl Iterator<Item = (Range<u32>, [u64; 3])> {
+    let [depth, height, width] = part.extents;
+    let [z, y, x] = part.origin;
+    (0..depth * height).map(move |row| {
+        let at = [z + u64::from(row / height), y + u64::from(row % height), x];
+        (row * width..(row + 1) * width, at)
+    })
+}
+
+/// Encodes the planes of a part.
+struct Writer<'a> {
+    planes: Planes,
+    models: [Model; MODELS as usize],
+    encoder: Encoder,
+    bytes: &'a mut Vec<u8>,
+}
+
+impl PartCoder for Writer<'_> {
+    fn word(&self, plane: u32, word: u32) -> u32 {
+        self.planes.words[self.planes.at(plane, word)]
+    }
+
+    fn set_word(&mut self, _: u32, _: u32, _: u32) {}
+
+    fn code(&mut self, model: u32, bit: bool) -> bool {
+        let model = &mut self.models[model as usize];
+        self.encoder
+            .put_bit(*model, bit, &mut |byte| self.bytes.push(byte));
+        *model = model.after(bit);
+        bit
+    }
+}
+
+/// Decodes the planes of a part.
+struct Reader<I> {
+    planes: Planes,
+    models: [Model; MODELS as usize],
+    decoder: Decoder,
+    bytes: I,
+}
+
+impl<I: Iterator<Item = u8>> PartCoder for Reader<I> {
+    fn word(&self, plane: u32, word: u32) -> u32 {
+        self.planes.words[self.planes.at(plane, word)]
+    }
+
+    fn set_word(&mut self, plane: u32, word: u32, bits: u32) {
+        let at = self.planes.at(plane, word);
+        self.planes.words[at] = bits;
+    }
+
+    fn code(&mut self, model: u32, _: bool) -> bool {
+        let model = &mut self.models[model as usize];
+        let bit = self
+            .decoder
+            .bit(*model, &mut || self.bytes.next().unwrap_or(0));
+        *model = model.after(bit);
+        bit
+    }
+}
+
+/// The planes of a part from its bytes.
+fn decode_part(mask: &MaskLayout, part: &ChunkBox, form: PartForm, bytes: &[u8]) -> Planes {
+    let part = PartBox::new(part);
+    let mut planes = Planes::new(mask, part);
+    match form {
+        PartForm::Empty => planes,
+        PartForm::Raw => {
+            for (word, bytes) in planes.words.iter_mut().zip(bytes.as_chunks().0) {
+                *word = u32::from_le_bytes(*bytes);
+            }
+            planes
+        }
+        PartForm::Coded(_) => {
+            let mut bytes = bytes.iter().copied();
+            let decoder = Decoder::new(&mut || bytes.next().unwrap_or(0));
+            let mut reader = Reader {
+                planes,
+                models: [Model::NEW; MODELS as usize],
+                decoder,
+                bytes,
+            };
+            code_part(&mut reader, &part, mask.classes);
+            reader.planes
+        }
+    }
+}
+
+/// Decodes the chunks of a stream's mask.
+pub(crate) struct MaskDecoder<'a> {
+    stream: &'a StreamRef<'a>,
+    mask: MaskLayout,
+    verify: bool,
+}
+
+impl<'a> MaskDecoder<'a> {
+    /// The decoder of a stream's mask; none if it has no mask.
+    pub(crate) fn new(stream: &'a StreamRef<'a>, verify: bool) -> Option<Self> {
+        let mask = stream.header.layout().mask()?;
+        Some(Self {
+            stream,
+            mask,
+            verify,
+        })
+    }
+
+    /// The number of a chunk's entry in the chunk table.
+    fn entry(&self, chunk: u64) -> u64 {
+        self.stream.header.layout().field_entries() + chunk
+    }
+
+    /// The parts of a chunk: their forms and bytes.
+    fn parts(
+        &self,
+        chunk: u64,
+    ) -> Result<[(PartForm, &'a [u8]); CHUNK_PARTS as usize], FormatError> {
+        let number = self.entry(chunk);
+        let StoredChunk { entry, seed, bytes } = self.stream.chunk(number)?;
+        if self.verify && checksum(seed, bytes) != entry.checksum {
+            return Err(ChunkFault::Checksum.in_chunk(number));
+        }
+        let parts = read_heads(&self.mask, chunk, entry.form, bytes);
+        let parts = parts.map_err(|fault| fault.in_chunk(number))?;
+        Ok(parts.map(|(form, range)| (form, &bytes[range.start as usize..range.end as usize])))
+    }
+
+    /// The faults of chunks that cannot be decoded, with the numbers of their entries.
+    pub(crate) fn check(&self) -> Vec<(u64, FormatError)> {
+        let chunks = (0..self.mask.chunks()).into_par_iter();
+        let faults = chunks.filter_map(|chunk| {
+            let fault = self.parts(chunk).err()?;
+            Some((self.entry(chunk), fault))
+        });
+        faults.collect()
+    }
+
+    /// Writes the values of the classes over `values`, the elements of rows of the coded field, one behind the other.
+    ///
+    /// # Errors
+    ///
+    /// The fault of the first chunk that cannot be decoded.
+    pub(crate) fn lay_over_rows<T: Element>(
+        &self,
+        rows: impl Iterator<Item = Range<u64>>,
+        values: &mut [T],
+    ) -> Result<(), FormatError> {
+        let grid = &self.mask.grid;
+        let mut known = HashMap::new();
+        for (flat, value) in rows.flatten().zip(values) {
+            let at = grid.position(flat);
+            let (number, inside) = grid.chunk_of(at);
+            let planes = match known.entry(number) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(place) => place.insert(self.planes(number)?),
+            };
+            match planes.class(inside) {
+                0 => {}
+                class => *value = self.stream.mapping.classes.overlay(class, *value),
+            }
+        }
+        Ok(())
+    }
+
+    /// The planes of a part.
+    fn planes(&self, number: u64) -> Result<Planes, FormatError> {
+        let parts = self.parts(number / u64::from(CHUNK_PARTS))?;
+        let (form, bytes) = parts[(number % u64::from(CHUNK_PARTS)) as usize];
+        Ok(decode_part(
+            &self.mask,
+            &self.mask.part(number),
+            form,
+            bytes,
+        ))
+    }
+
+    /// The parts of the mask.
+    pub(crate) fn grid(&self) -> &Grid {
+        &self.mask.grid
+    }
+
+    /// The numbers of the chunks that have an element of a region.
+    pub(crate) fn chunks_of(&self, region: &Region) -> BTreeSet<u64> {
+        let parts = region.chunk_numbers(&self.mask.grid);
+        parts.map(|part| part / u64::from(CHUNK_PARTS)).collect()
+    }
+
+    /// The boxes of the parts of the chunk with this entry; none if it is an entry of the field.
+    pub(crate) fn boxes_of(&self, entry: u64) -> Option<Vec<ChunkBox>> {
+        let chunk = entry.checked_sub(self.entry(0))?;
+        Some(
+            self.mask
+                .parts(chunk)
+                .map(|part| self.mask.part(part))
+                .collect(),
+        )
+    }
+
+    /// A chunk after the elements of regions were replaced by `values`, those of one region after the other: the
+    /// number of its entry, and its bytes.
+    ///
+    /// # Errors
+    ///
+    /// [`FormatError`] if the chunk is damaged.
+    pub(crate) fn recode<T: Element>(
+        &self,
+        chunk: u64,
+        regions: &[Region],
+        values: &[T],
+    ) -> Result<(u64, Form, Vec<u8>), FormatError> {
+        let parts = self.parts(chunk)?;
+        let mut all = Vec::new();
+        for (number, (form, bytes)) in self.mask.parts(chunk).zip(parts) {
+            let part = self.mask.part(number);
+            let mut planes = decode_part(&self.mask, &part, form, bytes);
+            let mut rest = values;
+            for region in regions {
+                self.replace(&part, region, rest, &mut planes);
+                rest = &rest[region.elements() as usize..];
+            }
+            all.push(planes);
+        }
+        let (form, bytes) = encode_chunk(&self.mask, all.into_iter());
+        Ok((self.entry(chunk), form, bytes))
+    }
+
+    /// Sets the classes of the elements of a part that are in a region.
+    fn replace<T: Element>(
+        &self,
+        part: &ChunkBox,
+        region: &Region,
+        values: &[T],
+        planes: &mut Planes,
+    ) {
+        for (elements, row) in rows(part) {
+            let first = self.mask.grid.flat(row);
+            region.cut(first, u64::from(part.extents[2]), |run, at| {
+                let numbers = elements.start + run.start as u32..elements.start + run.end as u32;
+                for (element, value) in numbers.zip(&values[at as usize..]) {
+                    planes.set(element, self.stream.mapping.classes.of(*value));
+                }
+            });
+        }
+    }
+
+    /// Writes the values of the classes over the elements of a region, which is one of the mask's dimensions. Returns
+    /// the faults of chunks that cannot be decoded, with the numbers of their entries.
+    pub(crate) fn lay_over<T: Element>(
+        &self,
+        region: &Region,
+        values: &mut [T],
+    ) -> Vec<(u64, FormatError)> {
+        let output = Output::new(values);
+        // The chunks of the region, with the numbers of their parts there.
+        let mut chunks = BTreeMap::<u64, Vec<u64>>::new();
+        for part in region.chunk_numbers(&self.mask.grid) {
+            chunks
+                .entry(part / u64::from(CHUNK_PARTS))
+                .or_default()
+                .push(part);
+        }
+        let chunks: Vec<_> = chunks.into_iter().collect();
+        let faults = chunks.par_iter().filter_map(|(chunk, wanted)| {
+            let result = self.lay_chunk_over(*chunk, wanted, region, &output);
+            result.err().map(|fault| (self.entry(*chunk), fault))
+        });
+        faults.collect()
+    }
+
+    fn lay_chunk_over<T: Element>(
+        &self,
+        chunk: u64,
+        wanted: &[u64],
+        region: &Region,
+        output: &Output<'_, T>,
+    ) -> Result<(), FormatError> {
+        let parts = self.parts(chunk)?;
+        for number in wanted {
+            let (form, bytes) = parts[(number % u64::from(CHUNK_PARTS)) as usize];
+            if form == PartForm::Empty {
+                continue;
+            }
+            let part = self.mask.part(*number);
+            let planes = decode_part(&self.mask, &part, form, bytes);
+            for (elements, row) in rows(&part) {
+                let first = self.mask.grid.flat(row);
+                let width = u64::from(part.extents[2]);
+                region.cut(first, width, |run, at| {
+                    // SAFETY: these are elements of this part, which no other part has.
+                    let values = unsafe { output.part(at, run.end - run.start) };
+                    let numbers = elements.start + run.start as u32..;
+                    for (value, element) in values.iter_mut().zip(numbers) {
+                        match planes.class(element) {
+                            0 => {}
+                            class => {
+                                *value = self.stream.mapping.classes.overlay(class, *value);
+                            }
+                        }
+                    }
+                });
+            }
+        }
+        Ok(())
+    }
+}

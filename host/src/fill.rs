@@ -1,0 +1,232 @@
+//! Fill values: the values that stand for missing elements.
+
+use crate::error::Error;
+use crate::outlying::find;
+use ferrosz_codec::mapping::mask::MAX_CLASSES;
+use ferrosz_codec::mapping::{Keep, ValueMapping};
+use ferrosz_codec::{Bound, BoundMode, Dtype, Value, ValueType, with_element, with_value};
+use rayon::prelude::*;
+use std::collections::BTreeSet;
+
+/// A value that stands for missing elements. It comes back bit for bit, and counts neither in the range of the field nor
+/// in the bound.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Fill {
+    /// The number of the element type that is nearest to this one, such as 1e20; NaN as [`Fill::Nan`].
+    Value(f64),
+    /// NaN, as processors and NumPy make it, with and without a sign.
+    Nan,
+    /// The value of these bits. For types of fewer than 64 bits they are the low ones.
+    Bits(u64),
+}
+
+impl From<f64> for Fill {
+    fn from(value: f64) -> Self {
+        match value.is_nan() {
+            true => Self::Nan,
+            false => Self::Value(value),
+        }
+    }
+}
+
+impl Fill {
+    /// The values of a field that look like fill values: NaN, if its NaNs are so many that a mask of them is shorter
+    /// than the values, and have one or two bit patterns; and repeated values far outside the others, such as 1e20,
+    /// 9.96921e36 or -9999.
+    ///
+    /// ```
+    /// # use ferrosz_host as ferrosz;
+    /// use ferrosz::Fill;
+    ///
+    /// let mut field: Vec<f32> = (0..1000).map(|i| 280.0 + i as f32 * 0.01).collect();
+    /// assert_eq!(Fill::detect(&field), []);
+    /// field[10..20].fill(-9999.0);
+    /// assert_eq!(Fill::detect(&field), [Fill::Value(-9999.0)]);
+    /// ```
+    pub fn detect<V: Value>(field: &[V]) -> Vec<Self> {
+        let mut fills: Vec<Self> = find(field)
+            .iter()
+            .map(|found| Self::Value(found.value))
+            .collect();
+        fills.truncate(MOST - MOST_NANS);
+        fills.extend(nans(field).into_iter().map(Self::Bits));
+        fills
+    }
+
+    /// The bits that it has as a value; once or twice.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::FillOfOtherType`] if the type has no such value.
+    fn bits<V: Value>(self) -> Result<[u64; 2], Error> {
+        let of = |fill: f64| {
+            let value = V::from_number(fill).ok_or(Error::FillOfOtherType {
+                fill,
+                value_type: V::TYPE,
+            });
+            value.map(V::to_value_bits)
+        };
+        match self {
+            Self::Value(value) if !value.is_nan() => Ok([of(value)?; 2]),
+            Self::Value(_) | Self::Nan => {
+                let (nan, sign) = (of(f64::NAN)?, of(-0.0)?);
+                Ok([nan & !sign, nan | sign])
+            }
+            Self::Bits(bits) => Ok([V::from_value_bits(bits).to_value_bits(); 2]),
+        }
+    }
+}
+
+/// The most fill values of a call.
+pub(crate) const MOST: usize = 4;
+
+/// The same where zeros and signs have classes, too.
+const MOST_WITH_ZEROS: usize = 3;
+
+/// The most patterns of NaN that are found.
+const MOST_NANS: usize = 2;
+
+/// A field with fewer NaNs has no mask: exceptions take fewer bytes.
+const FEWEST_NANS: usize = 16;
+
+/// And with fewer than one NaN of so many elements.
+const ELEMENTS_OF_NAN: usize = 1 << 14;
+
+/// Values in a task of one thread.
+const BLOCK: usize = 1 << 16;
+
+/// The bits of the NaNs of a field, if a mask of them is worth it.
+fn nans<V: Value>(field: &[V]) -> Vec<u64> {
+    // The first patterns, one more than a mask would have, and the number of all NaNs.
+    let of_block = |block: &[V]| {
+        let (mut bits, mut count) = (BTreeSet::new(), 0);
+        for value in block.iter().filter(|value| value.to_number().is_nan()) {
+            count += 1;
+            if bits.len() <= MOST_NANS {
+                bits.insert(value.to_value_bits());
+            }
+        }
+        (bits, count)
+    };
+    let join = |(mut bits, count): (BTreeSet<u64>, usize), other: (BTreeSet<u64>, usize)| {
+        bits.extend(other.0);
+        (bits, count + other.1)
+    };
+    let blocks = field.par_chunks(BLOCK).map(of_block);
+    let (bits, count) = blocks.reduce(Default::default, join);
+    match count >= FEWEST_NANS.max(field.len() / ELEMENTS_OF_NAN) && bits.len() <= MOST_NANS {
+        true => bits.into_iter().collect(),
+        false => Vec::new(),
+    }
+}
+
+/// The fill values of a call.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(crate) struct Fills {
+    /// Those of a user are at most [`MOST`]. As bits they may be twice as many.
+    known: [Option<Fill>; 2 * MOST],
+}
+
+impl Fills {
+    /// These values and another one.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TooManyFills`].
+    pub(crate) fn with(mut self, fill: Fill) -> Result<Self, Error> {
+        let place = self.known[..MOST].iter_mut().find(|known| known.is_none());
+        *place.ok_or(Error::TooManyFills(MOST))? = Some(fill);
+        Ok(self)
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.known[0].is_none()
+    }
+
+    /// The fill values with these bits, at most twice as many as a user gives.
+    pub(crate) fn of_bits(bits: impl Iterator<Item = u64>) -> Self {
+        let mut fills = Self::default();
+        for (place, bits) in fills.known.iter_mut().zip(bits) {
+            *place = Some(Fill::Bits(bits));
+        }
+        fills
+    }
+
+    /// The different bits of these values.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::FillOfOtherType`].
+    pub(crate) fn missing<V: Value>(&self) -> Result<Vec<u64>, Error> {
+        let mut missing = Vec::new();
+        for fill in self.known.iter().flatten() {
+            for bits in fill.bits::<V>()? {
+                if !missing.contains(&bits) {
+                    missing.push(bits);
+                }
+            }
+        }
+        Ok(missing)
+    }
+
+    /// The mapping of the values of coded fields of a type, with classes of these values and of what is kept.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TooManyFills`].
+    pub(crate) fn mapping(
+        &self,
+        dtype: Dtype,
+        bound: Bound,
+        keep: Keep,
+    ) -> Result<ValueMapping, Error> {
+        let mapping = with_element!(dtype, E => {
+            ValueMapping::new::<E>(bound, keep, self.missing::<E>()?)
+        });
+        let has_zeros = keep.zeros || bound.mode() == BoundMode::Pwrel;
+        let most = if has_zeros { MOST_WITH_ZEROS } else { MOST };
+        mapping.ok_or(Error::TooManyFills(most))
+    }
+
+    /// The most classes of a mask of fields of a type.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TooManyFills`] and [`Error::FillOfOtherType`].
+    pub(crate) fn most_classes(&self, value_type: ValueType) -> Result<u8, Error> {
+        let missing = with_value!(value_type, V => self.missing::<V>()?.len());
+        // The hole is a class, too.
+        match missing {
+            0 => Ok(0),
+            more if more < MAX_CLASSES => Ok(more as u8 + 1),
+            _ => Err(Error::TooManyFills(MOST)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fills_become_the_bits_of_elements() {
+        let classes = |fill: Fill| {
+            let fills = Fills::default().with(fill).unwrap();
+            let mapping = fills.mapping(Dtype::F32, Bound::default(), Keep::default());
+            mapping.unwrap().classes.fills().to_vec()
+        };
+        let nan = u64::from(f32::NAN.to_bits());
+        assert_eq!(classes(1e20.into()), [u64::from(1e20f32.to_bits()), nan]);
+        assert_eq!(classes(f64::NAN.into()), [nan, nan | 1 << 31]);
+        assert_eq!(classes(Fill::Bits(7)), [7, nan]);
+    }
+
+    #[test]
+    fn more_fills_than_classes_are_refused() {
+        let mut fills = Fills::default();
+        for i in 0..MOST {
+            fills = fills.with(Fill::Value(i as f64)).unwrap();
+        }
+        assert!(fills.with(Fill::Nan).is_err());
+    }
+}

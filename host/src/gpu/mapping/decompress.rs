@@ -1,0 +1,220 @@
+//! The order of the kernels of a decompression: the codec, the chunks of the mask, the mapping of the field.
+
+use crate::cpu::mapping::axes::Turn;
+use crate::error::Error;
+use crate::gpu::blocks;
+use crate::gpu::executor::{Executor, blocks_of};
+use crate::gpu::job::DecompressJob;
+use crate::gpu::mapping::workspace::{MaskMemory, Workspace, workspace_cells};
+use crate::gpu::mapping::{places, tasks};
+use crate::part::{Part, Piece};
+use crate::stream_layout::StreamLayout;
+use ferrosz_codec::Codec;
+use ferrosz_codec::Element;
+use ferrosz_codec::container::layout::{Family, Layout};
+use ferrosz_codec::container::region::Region;
+use ferrosz_codec::mapping::mask::{CHUNK_PARTS, MaskLayout};
+use ferrosz_codec::shape::Shape;
+use ferrosz_gpu_kernels::mapping::backward::{Backward, BackwardParams};
+use ferrosz_gpu_kernels::mapping::mask::WARPS;
+use ferrosz_gpu_kernels::mapping::mask::decode::{DecodeMask, DecodeMaskParams};
+use ferrosz_gpu_kernels::mapping::parts::{Parts, Planes};
+use ferrosz_gpu_kernels::pipeline::cells;
+use ferrosz_simt::View;
+
+/// The elements that a call decodes: regions of the coded field, one behind the other.
+pub(crate) struct Wanted {
+    /// In the dimensions of the codec.
+    pub(crate) regions: Vec<Region>,
+    /// In those of the mask.
+    of_mask: Vec<Region>,
+    /// What brings the user's elements into the order of these; none if they have it.
+    to_coded: Option<Turn>,
+}
+
+impl Wanted {
+    /// A part of the field, or all of it.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`Part::pieces`]; [`Error::ScatteredPart`] if the elements are not consecutive in one piece.
+    pub(crate) fn of(layout: &StreamLayout, part: Option<&Part>) -> Result<Self, Error> {
+        let StreamLayout { layout, order, .. } = layout;
+        let pieces = |layout: &Layout| match part {
+            None => Ok(vec![Piece::of_field(layout, order)]),
+            Some(part) => part.pieces(layout, order),
+        };
+        // The layout whose chunks are the parts of the mask.
+        let of_mask = pieces(&Layout::new(Codec::PLAIN, Shape::Cube, layout.extents))?;
+        let of_codec = pieces(layout)?;
+        let to_coded = match &of_codec[..] {
+            [piece] => piece.to_coded().cloned(),
+            _ => None,
+        };
+        let all_regions = |pieces: &[Piece]| -> Vec<Region> {
+            let regions = pieces.iter().flat_map(Piece::regions);
+            regions.filter(|region| region.elements() > 0).collect()
+        };
+        let in_order = |pieces: &[Piece]| match to_coded {
+            Some(_) => pieces.iter().all(|piece| piece.to_coded().is_some()),
+            None => pieces.iter().all(Piece::is_in_order),
+        };
+        if !in_order(&of_codec) || !in_order(&of_mask) {
+            return Err(Error::ScatteredPart);
+        }
+        Ok(Self {
+            regions: all_regions(&of_codec),
+            of_mask: all_regions(&of_mask),
+            to_coded,
+        })
+    }
+
+    /// Whether that is the whole field.
+    pub(crate) fn is_whole(&self, layout: &Layout) -> bool {
+        self.regions == [Region::whole(&layout.grid())]
+    }
+
+    /// The numbers of the entries of the chunks with these elements, of a stream of this layout. They may come more than
+    /// once.
+    pub(crate) fn entries(&self, layout: &Layout) -> impl Iterator<Item = u64> {
+        let (grid, before, mask) = (layout.grid(), layout.field_entries(), layout.mask());
+        let of_field = self
+            .regions
+            .iter()
+            .flat_map(move |region| region.chunk_numbers(&grid));
+        let of_mask = self.of_mask.iter().flat_map(move |region| {
+            let numbers = mask.map(|mask| region.chunk_numbers(&mask.grid));
+            numbers.into_iter().flatten()
+        });
+        let of_mask = of_mask.map(move |part| before + part / u64::from(CHUNK_PARTS));
+        of_field.chain(of_mask)
+    }
+
+    /// How many elements there are.
+    #[cfg(feature = "cuda")]
+    pub(crate) fn elements(&self) -> u64 {
+        self.regions.iter().map(Region::elements).sum()
+    }
+}
+
+/// Cells that a decompression of streams of this layout needs.
+pub(crate) fn cells_to_decompress(layout: &StreamLayout) -> u64 {
+    match layout.layout.family() {
+        Family::Blocks(_) if !layout.is_mapped() => cells::count(0),
+        _ => workspace_cells(layout),
+    }
+}
+
+/// A decompression to elements of the user.
+pub(crate) struct Decompression<'a> {
+    pub(crate) layout: &'a StreamLayout,
+    pub(crate) wanted: &'a Wanted,
+    pub(crate) verify: bool,
+    /// The stream, 16-byte aligned.
+    pub(crate) stream: View<u32>,
+    /// Memory for the elements, 16-byte aligned.
+    pub(crate) output: View<u32>,
+    /// As many cells as [`cells_to_decompress`] says.
+    pub(crate) cells: View<u64>,
+}
+
+/// Enqueues a decompression. Does not allocate and does not wait; a fault will be in the fault cell.
+pub(crate) fn enqueue_decompress<T: Element, E: Executor>(
+    executor: &E,
+    call: &Decompression<'_>,
+) -> Result<(), Error> {
+    let layout = call.layout;
+    let (workspace, _) = Workspace::new(layout, T::DTYPE, call.cells);
+    let is_turned = call.wanted.to_coded.is_some();
+    let job = DecompressJob {
+        layout: layout.layout,
+        record_bytes: layout.record_bytes(),
+        regions: &call.wanted.regions,
+        verify: call.verify,
+        stream: call.stream,
+        output: if is_turned {
+            workspace.coded
+        } else {
+            call.output
+        },
+        cells: workspace.codec,
+    };
+    blocks::enqueue_decompress::<T, E>(executor, &job)?;
+    if workspace.mask.is_none() && !is_turned {
+        return Ok(());
+    }
+    let mut first = 0;
+    for region in &call.wanted.of_mask {
+        if let Some(memory) = &workspace.mask {
+            enqueue_mask::<T, E>(executor, &job, memory, region)?;
+        }
+        enqueue_backward::<T, E>(executor, call, &job, workspace.mask.as_ref(), region, first)?;
+        first += region.elements();
+    }
+    Ok(())
+}
+
+/// Enqueues the decoding of the mask of a region.
+fn enqueue_mask<T: Element, E: Executor>(
+    executor: &E,
+    job: &DecompressJob<'_>,
+    memory: &MaskMemory,
+    region: &Region,
+) -> Result<(), Error> {
+    let mask = memory.layout;
+    let params = DecodeMaskParams {
+        mask,
+        region: *region,
+        header: job.header(),
+        records: job.records(),
+        stream: job.behind_records(),
+        entries: job.layout.entries(),
+        planes: memory.planes,
+        filled: memory.parts,
+        cells: job.cells,
+        verify: u32::from(job.verify),
+    };
+    let chunks = mask.chunks().div_ceil(u64::from(WARPS));
+    let blocks = blocks_of::<T>(chunks, job.layout.extents.elements())?;
+    executor.launch::<DecodeMask>(blocks, &params)
+}
+
+/// Enqueues the mapping of a region, of which there are decoded elements from number `first` on.
+fn enqueue_backward<T: Element, E: Executor>(
+    executor: &E,
+    call: &Decompression<'_>,
+    job: &DecompressJob<'_>,
+    memory: Option<&MaskMemory>,
+    region: &Region,
+    first: u64,
+) -> Result<(), Error> {
+    let mask = MaskLayout::new(&job.layout.extents, job.layout.classes);
+    let ranges = region.chunks(&mask.grid);
+    let none = Planes {
+        words: View::empty(),
+        plane_words: 0,
+        planes: 0,
+    };
+    let parts = Parts {
+        mask,
+        first: ranges.each_ref().map(|range| range.start),
+        counts: ranges.map(|range| range.end - range.start),
+    };
+    let params = BackwardParams {
+        coded: match call.wanted.to_coded {
+            Some(_) => job.output,
+            None => View::empty(),
+        },
+        field: call.output,
+        places: places(call.wanted.to_coded.as_ref()),
+        planes: memory.map_or(none, |memory| memory.planes),
+        filled: memory.map_or(View::empty(), |memory| memory.parts),
+        header: job.header(),
+        record: job.records(),
+        parts,
+        region: *region,
+        first,
+        scaled: u32::from(job.layout.tiles().is_none()),
+    };
+    executor.launch_over::<Backward<T>>(tasks(parts.count(), 1), &params)
+}

@@ -1,0 +1,121 @@
+//! The workspace of calls on user's fields: that of the codec, and behind it what the mapping needs.
+
+use crate::gpu::blocks;
+use crate::gpu::tiles::workspace::Sections;
+use crate::stream_layout::StreamLayout;
+use ferrosz_codec::Dtype;
+use ferrosz_codec::mapping::mask::MaskLayout;
+use ferrosz_codec::mapping::mask::fill::Level;
+use ferrosz_gpu_kernels::mapping::mask::fill::Cells;
+use ferrosz_gpu_kernels::mapping::parts::Planes;
+use ferrosz_simt::View;
+
+/// The workspace of a call.
+pub(super) struct Workspace {
+    /// The cells of the codec.
+    pub(super) codec: View<u64>,
+    /// The words of the coded field; empty if that is the user's field.
+    pub(super) coded: View<u32>,
+    /// What the mask needs, if there is one.
+    pub(super) mask: Option<MaskMemory>,
+}
+
+/// The part of a workspace that is for the mask.
+pub(super) struct MaskMemory {
+    /// The mask.
+    pub(super) layout: MaskLayout,
+    /// Numbers that are 0 before a compression: the look-back states of its chunks, the counts of the levels, and whether
+    /// there are holes.
+    pub(super) zeros: View<u64>,
+    /// The look-back states.
+    pub(super) states: View<u64>,
+    /// A number above 0 if the field has holes.
+    pub(super) any_holes: View<u64>,
+    /// The planes of its parts.
+    pub(super) planes: Planes,
+    /// The coder's bytes of the parts, as many words as their planes.
+    pub(super) coded: View<u32>,
+    /// A word for each part: its head, or whether it has elements of classes.
+    pub(super) parts: View<u32>,
+    /// The levels, that of the field first.
+    pub(super) levels: Vec<Cells>,
+    /// A bit for each cell of the field.
+    pub(super) deep: View<u32>,
+}
+
+impl Workspace {
+    /// Divides the cells of a workspace into sections, for elements of a type. If there are too few cells, sections are
+    /// too short.
+    pub(super) fn new(layout: &StreamLayout, dtype: Dtype, all: View<u64>) -> (Self, u64) {
+        let mut sections = Sections::of(all);
+        let codec = sections.cells(blocks::workspace_cells(&layout.layout));
+        let words = dtype.bytes() as u64 / 4;
+        let coded = match layout.is_mapped() {
+            true => sections.words(words * layout.layout.extents.elements()),
+            false => View::empty(),
+        };
+        let mask = layout.layout.mask();
+        let mask = mask.map(|mask| MaskMemory::new(layout, mask, words, coded, &mut sections));
+        let workspace = Self { codec, coded, mask };
+        (workspace, sections.end())
+    }
+}
+
+impl MaskMemory {
+    fn new(
+        layout: &StreamLayout,
+        mask: MaskLayout,
+        element_words: u64,
+        field: View<u32>,
+        sections: &mut Sections,
+    ) -> Self {
+        let parts = mask.grid.chunk_count();
+        let mut levels = vec![Level::of_field(&layout.layout.grid())];
+        while let Some(coarser) = levels.last().and_then(Level::coarser) {
+            levels.push(coarser);
+        }
+        let zeros = sections.cells(mask.chunks() + levels.len() as u64 + 1);
+        let counts = zeros.from(mask.chunks());
+        let any_holes = counts.from(levels.len() as u64);
+        let mut planes = Planes {
+            words: View::empty(),
+            plane_words: mask.plane_words(),
+            planes: mask.planes(),
+        };
+        let words = parts * u64::from(planes.part_words());
+        planes.words = sections.words(words);
+        let coded = sections.words(words);
+        let of_parts = sections.words(parts);
+        let deep = sections.words(bit_words(&levels[0]));
+        let levels = (0..).zip(levels).map(|(number, level)| Cells {
+            level,
+            values: match number {
+                0 => field,
+                _ => sections.words(element_words * level.cells()),
+            },
+            holes: sections.words(bit_words(&level)),
+            count: counts.from(number).first(1),
+        });
+        Self {
+            layout: mask,
+            zeros,
+            states: zeros.first(mask.chunks()),
+            any_holes,
+            planes,
+            coded,
+            parts: of_parts,
+            levels: levels.collect(),
+            deep,
+        }
+    }
+}
+
+/// Words with a bit for each cell.
+fn bit_words(level: &Level) -> u64 {
+    level.cells().div_ceil(u64::from(u32::BITS))
+}
+
+/// The number of cells of the workspace of a layout.
+pub(crate) fn workspace_cells(layout: &StreamLayout) -> u64 {
+    Workspace::new(layout, layout.dtype, View::empty()).1
+}

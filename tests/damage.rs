@@ -12,8 +12,8 @@ use ferrosz::codec::container::header::{HEADER_BYTES, Header};
 use ferrosz::codec::container::table::Entry;
 use ferrosz::codec::{FormatError, oracle};
 use ferrosz::{
-    Axes, Bound, Codec, Compressor, Decompressor, Device, Dtype, Error, Layout, Part, Role, Shape,
-    info,
+    Axes, Bound, BoundMode, Codec, Compressor, Decompressor, Device, Dtype, Error, Layout, Part,
+    Role, Shape, info,
 };
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
@@ -438,6 +438,23 @@ fn forged_roles_are_refused() {
             let _ = decode_unverified(&forged);
         }
         assert_eq!(accepted == 0, shape == Shape::Line, "{codec} {shape}");
+    }
+}
+
+/// Only the mask of a stream with logarithms has the signs and the zeros.
+#[test]
+fn logarithms_without_a_mask_are_refused() {
+    let field = make::<f32>(Kind::Smooth, 360, 1);
+    for codec in [Codec::PLAIN, Codec::INTERP] {
+        for (error, is_refused) in [(0.1, true), (0.0, false)] {
+            let layout = Layout::new(codec, Shape::Line, Extents::line(360));
+            let bound = Bound::abs(error).expect("a good bound");
+            let mut forged = oracle::compress(layout, bound, &field);
+            forge(&mut forged, 13, &[BoundMode::Pwrel.id()]);
+            let wanted = "logarithms without a mask, which has the signs";
+            let wanted = is_refused.then_some(FormatError::InvalidHeader(wanted));
+            assert_eq!(Header::read(&forged).err(), wanted, "{codec} {error}");
+        }
     }
 }
 

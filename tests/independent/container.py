@@ -193,6 +193,8 @@ def read_header(data):
     conversion.check_kind(kind, value_type)
     if classes > MOST_CLASSES:
         raise ValueError(f"a mask of {classes} classes")
+    if mode == PWREL and head[88:96] != bytes(8) and classes == 0:
+        raise ValueError("logarithms without a mask")
     roles = read_roles(role_bits, rank)
     if identity != mix(checksum(head[:128], 0)):
         raise ValueError("the identity does not fit the header")

@@ -224,7 +224,7 @@ class Container(unittest.TestCase):
             (0, b"\x88", "magic"), (8, b"\1", "version"), (10, b"\x09", "value type"), (12, b"\2\4", "bound mode"),
             (14, b"\0", "rank"), (14, b"\x09", "rank"), (15, b"\3", "shape"), (24, b"\2", "beyond the rank"),
             (96, b"\1", "most elements"), (100, b"\1", "no x"), (100, b"\3", "is a line"), (103, b"\1", "no conversion"),
-            (102, b"\x08", "8 classes"),
+            (102, b"\x08", "8 classes"), (13, b"\3", "logarithms"),
             (100, b"\x0f", "beyond the rank"), (104, b"\2", "entries"),
             (112, b"\1", "multiple of 16"), (136, b"\1", "multiple of 16"), (144, b"\1", "multiple of 16"),
         ):

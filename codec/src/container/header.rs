@@ -377,6 +377,9 @@ impl Header {
         if error_bits > most_bits {
             return Err(invalid("impossible absolute error"));
         }
+        if Scale::of(mode.id(), error_bits == 0) == Scale::Logarithm && classes == 0 {
+            return Err(invalid("logarithms without a mask, which has the signs"));
+        }
         Ok(Self {
             value_type,
             conversion,

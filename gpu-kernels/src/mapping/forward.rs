@@ -35,8 +35,8 @@ pub struct ForwardParams {
     /// The output: a word for each part, 0 if it has no elements of classes. Empty if neither these nor planes are asked
     /// for.
     pub filled: View<u32>,
-    /// The output: a number that is above 0 if the coded field has holes. It must be 0 before, or right. Empty without
-    /// classes.
+    /// The output: a number that is above 0 if the coded field has holes, and must be 0 before. Read if `needs_holes`. Empty
+    /// without classes.
     pub holes: View<u64>,
     /// Not 0 if nothing is to be done for a field without holes.
     pub needs_holes: u32,

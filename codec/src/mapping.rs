@@ -11,7 +11,7 @@ pub mod conversion;
 pub mod logarithm;
 pub mod mask;
 
-/// What the coded values are proportional to.
+/// The scale of the coded field.
 #[repr(u32)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Scale {
@@ -33,7 +33,7 @@ impl Scale {
     }
 }
 
-/// What a mask keeps besides fill values.
+/// The elements, besides fill values, that get classes of the mask and so come back exactly: zeros, signs or both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Keep {
     /// Zeros of both signs.
@@ -53,9 +53,9 @@ pub struct ValueMapping {
 }
 
 impl ValueMapping {
-    /// The mapping for a bound, with classes of these fill values, given as bits, and of what is kept. A logarithm has
-    /// neither zeros nor signs, so both are kept with it. None if there are more than
-    /// [`MAX_CLASSES`](mask::MAX_CLASSES) classes.
+    /// The mapping for a bound. Its classes are the fill values, which are given as bits, and the zeros and signs that
+    /// `keep` names. A logarithm has neither zeros nor signs, so a bound that needs logarithms adds both. None if there
+    /// are more than [`MAX_CLASSES`](mask::MAX_CLASSES) classes.
     pub fn new<T: Element>(
         bound: Bound,
         keep: Keep,

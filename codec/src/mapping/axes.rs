@@ -86,7 +86,8 @@ impl Order {
         Ok(found.unwrap_or(Self::identity(rank)))
     }
 
-    /// Values for the axes of the coded field, given those for the user's axes, of which there must be as many.
+    /// Brings one value for each of the user's axes, such as its length, into the order of the coded field's axes. The
+    /// values behind the last axis are `rest`. `of_user` must have a value for each axis.
     pub fn to_coded<V: Copy>(&self, of_user: &[V], rest: V) -> [V; MAX_RANK] {
         let mut coded = [rest; MAX_RANK];
         for (value, axis) in coded.iter_mut().zip(self.axes()) {
@@ -95,7 +96,8 @@ impl Order {
         coded
     }
 
-    /// Values for the user's axes, given those for the axes of the coded field, of which there must be as many.
+    /// Brings one value for each of the coded field's axes into the order of the user's axes. The values behind the last
+    /// axis are `rest`. `coded` must have a value for each axis.
     pub fn to_user<V: Copy>(&self, coded: &[V], rest: V) -> [V; MAX_RANK] {
         let mut of_user = [rest; MAX_RANK];
         for (value, axis) in coded.iter().zip(self.axes()) {

@@ -4,8 +4,9 @@
 //! [`Element::HOLE`]. An encoder predicts over holes and stores nothing for them. A decoder writes the class's value
 //! over its decoded value. So the mask is an overlay, and a decoder of the coded field does not know it.
 //!
-//! The field is cut into *parts*, boxes of at most 8192 elements, each of which is coded alone. Eight parts are a *mask
-//! chunk*, with an entry in the chunk table behind the entries of the field.
+//! The field is cut into boxes of at most 8192 elements, its *parts*. The mask of a part is coded without reference to
+//! other parts. Eight parts are a *mask chunk*. The chunk table has an entry for each mask chunk, behind the entries of
+//! the field's chunks.
 
 use crate::container::chunk::Form;
 use crate::container::extents::Extents;

@@ -526,7 +526,7 @@ fn code_part(coder: &mut Coder<'_>, symbols: &mut [u32], [row, slice]: [usize; 2
     let mut last_class = 1;
     for first in (0..symbols.len()).step_by(32) {
         let end = symbols.len().min(first + 32);
-        // What is known: the elements before the first.
+        // A decoder of this word knows only the elements before it.
         let known: Vec<bool> = symbols[..first].iter().map(|symbol| *symbol > 0).collect();
         let before = known.last().copied().unwrap_or(false);
         let back = |i: usize, distance: usize| {

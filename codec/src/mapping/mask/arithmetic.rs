@@ -12,7 +12,8 @@ const MOST_SEEN: u32 = 63;
 /// A normalised range is at least this.
 const LEAST_RANGE: u32 = 1 << 24;
 
-/// What is known of a bit: the probability that it is 1 in units of 2^-16, and above it the number of bits seen.
+/// The adaptive model of a bit. The low 16 bits are the probability that the bit is 1, in units of 2^-16. The bits above
+/// them count the coded bits, up to `MOST_SEEN`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Model(pub u32);
 

@@ -10,6 +10,8 @@ mod common;
 mod graphs;
 #[path = "gpu/mappings.rs"]
 mod mappings;
+#[path = "gpu/values.rs"]
+mod values;
 
 use common::fields::{FromBits, Kind, make, make_long};
 use common::machine::Machine;

@@ -6,6 +6,8 @@ mod damage;
 mod exhaustive;
 #[path = "types/fields.rs"]
 mod fields;
+#[path = "types/kernels.rs"]
+mod kernels;
 #[path = "types/parts.rs"]
 mod parts;
 

@@ -10,6 +10,7 @@ pub mod axes;
 pub mod conversion;
 pub mod logarithm;
 pub mod mask;
+pub mod short;
 
 /// The scale of the coded field.
 #[repr(u32)]

@@ -301,6 +301,30 @@ impl HalfFormat {
         infinity: 0x7f80,
     };
 
+    /// The format of a type; none if the type is no half.
+    pub const fn of(value_type: ValueType) -> Option<Self> {
+        match value_type {
+            ValueType::F16 => Some(Self::F16),
+            ValueType::Bf16 => Some(Self::BF16),
+            ValueType::F32
+            | ValueType::F64
+            | ValueType::I16
+            | ValueType::U16
+            | ValueType::I32
+            | ValueType::U32 => None,
+        }
+    }
+
+    /// The bits of the quiet NaN without a sign and payload.
+    pub const fn nan(self) -> u16 {
+        (self.infinity | self.quiet()) as u16
+    }
+
+    /// The bit of a NaN that makes it quiet.
+    const fn quiet(self) -> u32 {
+        1 << (self.significand - 1)
+    }
+
     /// The bits of the largest finite value.
     pub const fn largest(self) -> u16 {
         (self.infinity - 1) as u16
@@ -316,11 +340,9 @@ impl HalfFormat {
         (self.bias + 1) << 23
     }
 
-    /// 1 over the smallest value above 0. Of bfloat16 this is too large for a binary32.
-    const fn units(self) -> f64 {
-        // 2^(bias of the type - 1 + bits of the significand).
-        let exponent = 127 - self.bias - 1 + self.significand;
-        f64::from_bits(((1023 + exponent) as u64) << 52)
+    /// A binary32 whose unit in the last place is the smallest value above 0, in bits.
+    const fn unit_magic(self) -> u32 {
+        self.least_normal() + (self.dropped() << 23)
     }
 
     /// The `f32` of the same number, or the NaN of the same sign and payload.
@@ -330,9 +352,11 @@ impl HalfFormat {
         let magnitude = u32::from(bits & 0x7fff);
         let widened = if magnitude >= self.infinity {
             INFINITY | (magnitude - self.infinity) << self.dropped()
-        } else if magnitude >> self.significand == 0 {
-            // A multiple of the smallest value: exact.
-            ((f64::from(magnitude) / self.units()) as f32).to_bits()
+        } else if self.bias > 0 && magnitude >> self.significand == 0 {
+            // A multiple of the smallest value on top of the least normal one: exact. No bits of bfloat16 need this.
+            let least = self.least_normal();
+            let above = f32::from_bits(least + (magnitude << self.dropped()));
+            (above - f32::from_bits(least)).to_bits()
         } else {
             (magnitude << self.dropped()) + (self.bias << 23)
         };
@@ -347,14 +371,13 @@ impl HalfFormat {
         let magnitude = bits & 0x7fff_ffff;
         let narrowed = if magnitude > INFINITY {
             let payload = (magnitude - INFINITY) >> self.dropped();
-            let quiet = 1 << (self.significand - 1);
-            self.infinity | if payload == 0 { quiet } else { payload }
+            self.infinity | if payload == 0 { self.quiet() } else { payload }
         } else if magnitude == INFINITY {
             self.infinity
         } else if magnitude < self.least_normal() {
-            // The addition rounds to a multiple of the smallest value, which is 1 here.
-            let units = f64::from(f32::from_bits(magnitude)) * self.units();
-            (units + f64::ROUNDING_MAGIC).low_bits()
+            // The addition rounds to a multiple of the smallest value.
+            let magic = self.unit_magic();
+            (f32::from_bits(magnitude) + f32::from_bits(magic)).to_bits() - magic
         } else {
             let bits = magnitude - (self.bias << 23);
             let is_odd = bits >> self.dropped() & 1;
@@ -454,6 +477,23 @@ pub(crate) fn nearest_integer(number: f64) -> i64 {
     }
 }
 
+/// The integer that is nearest to an element, ties to even. Elements beyond all values of integer types that have such
+/// elements become integers beyond all of them.
+#[inline(always)]
+fn nearest<T: Element>(coded: T) -> i64 {
+    match T::DTYPE {
+        // Values of 16 bits. Integers of 32 bits are fast on a GPU.
+        Dtype::F32 => {
+            let limit = T::from_i32(1 << 20);
+            let limited = coded.smaller(limit).larger(T::ZERO - limit);
+            let rounded = limited + T::ROUNDING_MAGIC;
+            let bits = rounded.low_bits().wrapping_sub(T::ROUNDING_MAGIC_BITS);
+            i64::from(bits.cast_signed())
+        }
+        Dtype::F64 => nearest_integer(coded.to_f64()),
+    }
+}
+
 macro_rules! integer_value {
     ($T:ident, $unsigned:ident, $TYPE:ident, $Coded:ident) => {
         impl sealed::Sealed for $T {}
@@ -489,10 +529,9 @@ macro_rules! integer_value {
 
             #[inline(always)]
             fn narrowed(coded: $Coded, offset: i64) -> Self {
-                let number = coded.to_f64();
-                let nearest = match number.is_nan() {
+                let nearest = match coded.to_f64().is_nan() {
                     true => 0,
-                    false => nearest_integer(number).saturating_add(offset),
+                    false => nearest(coded).saturating_add(offset),
                 };
                 nearest.clamp(i64::from(Self::MIN), i64::from(Self::MAX)) as Self
             }

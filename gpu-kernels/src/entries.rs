@@ -5,8 +5,9 @@
 
 /// Makes the entry points of kernels, and a function `launches` that lists them.
 ///
-/// A row is a name and a type. A row with `<shape>`, `<element>`, `<codec>`, `<line_codec>` or `<coder>` makes a kernel for
-/// each shape, element type, codec of blocks, codec of blocks that has lines, or coder with statistics. The row's parameters are these types, and the kernel's name
+/// A row is a name and a type. A row with `<shape>`, `<element>`, `<short>`, `<codec>`, `<line_codec>` or `<coder>` makes a
+/// kernel for each shape, element type, type of values of 16 bits, codec of blocks, codec of blocks that has lines, or coder
+/// with statistics. The row's parameters are these types, and the kernel's name
 /// ends in their names. A name that differs from the name in the kernel does not compile.
 #[macro_export]
 macro_rules! kernels {
@@ -47,6 +48,9 @@ macro_rules! kernel_row {
     ($to:tt $name:ident [element] $kernel:ty) => {
         ferrosz_codec::each_element! { [$crate::kernel_one] $to [stringify!($name)] }
     };
+    ($to:tt $name:ident [short] $kernel:ty) => {
+        ferrosz_codec::each_short! { [$crate::kernel_one] $to [stringify!($name)] }
+    };
     ($to:tt $name:ident [coder] $kernel:ty) => {
         ferrosz_codec::each_symbol_coder! { [$crate::kernel_one] $to [stringify!($name)] }
     };
@@ -55,6 +59,9 @@ macro_rules! kernel_row {
     };
     ($to:tt $name:ident [coder, shape] $kernel:ty) => {
         ferrosz_codec::each_symbol_coder! { [$crate::kernel_shapes] $to [stringify!($name)] }
+    };
+    ($to:tt $name:ident [codec, shape] $kernel:ty) => {
+        ferrosz_codec::each_block_codec! { [$crate::kernel_codec_shapes] $to [stringify!($name)] }
     };
     ($to:tt $name:ident [codec, shape, element] $kernel:ty) => {
         ferrosz_codec::each_block_codec! { [$crate::kernel_codecs] $to [stringify!($name)] }
@@ -101,6 +108,32 @@ macro_rules! kernel_shapes {
 macro_rules! kernel_codecs {
     ($to:tt [$name:expr] $(($codec:literal $type:ty [$($shape:ident)+]))+) => {
         $($crate::kernel_codec! { $to [concat!($name, "_", $codec)] [$type] $($shape)+ })+
+    };
+}
+
+/// Kernels of each codec with its shapes.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! kernel_codec_shapes {
+    ($to:tt [$name:expr] $(($codec:literal $type:ty [$($shape:ident)+]))+) => {
+        $($($crate::kernel_codec_alone! {
+            $to [concat!($name, "_", $codec, "_", stringify!($shape))] [$type] $shape
+        })+)+
+    };
+}
+
+/// The kernel of a codec and a shape.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! kernel_codec_alone {
+    ($to:tt [$name:expr] [$codec:ty] line) => {
+        $crate::kernel_entry! { $to [$name] Row<$codec, ferrosz_codec::shape::Line> }
+    };
+    ($to:tt [$name:expr] [$codec:ty] plane) => {
+        $crate::kernel_entry! { $to [$name] Row<$codec, ferrosz_codec::shape::Plane> }
+    };
+    ($to:tt [$name:expr] [$codec:ty] cube) => {
+        $crate::kernel_entry! { $to [$name] Row<$codec, ferrosz_codec::shape::Cube> }
     };
 }
 

@@ -5,7 +5,9 @@
 
 pub mod backward;
 pub mod complete;
+pub mod conversion;
 pub mod forward;
 pub mod mask;
 pub mod parts;
 pub mod places;
+pub(crate) mod records;

@@ -6,6 +6,7 @@ pub mod look_back;
 pub mod put;
 pub mod read_all;
 pub mod scan;
+pub mod shorts;
 pub mod task;
 pub mod ticket;
 pub mod unaligned;

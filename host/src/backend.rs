@@ -19,9 +19,10 @@ use crate::stream::StreamRef;
 use crate::stream_layout::{StreamLayout, records_of};
 use ferrosz_codec::container::header::Header;
 use ferrosz_codec::mapping::ValueMapping;
+use ferrosz_codec::mapping::conversion::Conversion;
 use ferrosz_codec::pipeline::BlockCodec;
 use ferrosz_codec::with_element;
-use ferrosz_codec::{Bound, Element};
+use ferrosz_codec::{Bound, Element, Value, ValueType};
 use ferrosz_gpu_kernels::pipeline::cells;
 use ferrosz_simt::Package;
 use std::collections::BTreeSet;
@@ -127,7 +128,10 @@ fn emulated() -> Result<Gpu, Error> {
 }
 
 /// [`Gpu::compress_of`] an element type.
-type Compress<T> = fn(&Gpu, &StreamLayout, Bound, &ValueMapping, &[T]) -> Result<Vec<u8>, Error>;
+type Compress = fn(&Gpu, &StreamLayout, Bound, &ValueMapping, &[u8]) -> Result<Vec<u8>, Error>;
+
+/// [`Gpu::decompress_of`] an element type.
+type Decompress = fn(&Gpu, &Source<'_>, &mut [u8]) -> Result<(), Error>;
 
 /// [`Gpu::compress_batch_of`] an element type.
 type CompressBatch<T> = fn(&Gpu, BlockCodec, Bound, &[&[T]]) -> Result<Vec<Vec<u8>>, Error>;
@@ -164,17 +168,17 @@ impl Gpu {
         }
     }
 
-    /// Compresses a field.
-    pub(crate) fn compress<T: Element>(
+    /// Compresses a field of values of the layout's type.
+    pub(crate) fn compress<V: Value>(
         &self,
         layout: &StreamLayout,
         bound: Bound,
         mapping: &ValueMapping,
-        field: &[T],
+        field: &[V],
     ) -> Result<Vec<u8>, Error> {
         // A static; see `cpu::compress`.
-        with_element!(T::DTYPE, E => {
-            static COMPRESS: Compress<E> = Gpu::compress_of::<E>;
+        with_element!(V::Coded::DTYPE, E => {
+            static COMPRESS: Compress = Gpu::compress_of::<E>;
             COMPRESS(self, layout, bound, mapping, bytemuck::cast_slice(field))
         })
     }
@@ -184,15 +188,18 @@ impl Gpu {
         layout: &StreamLayout,
         bound: Bound,
         mapping: &ValueMapping,
-        field: &[T],
+        field: &[u8],
     ) -> Result<Vec<u8>, Error> {
         match *self {
             #[cfg(feature = "cuda")]
             Self::Cuda(ref kernels) => {
-                compress_host(&kernels.on_default_stream(), layout, bound, mapping, field)
+                let executor = kernels.on_default_stream();
+                compress_host::<T, _>(&executor, layout, bound, mapping, field)
             }
             #[cfg(feature = "emulator")]
-            Self::Emulator => compress_host(&emulator::new(), layout, bound, mapping, field),
+            Self::Emulator => {
+                compress_host::<T, _>(&emulator::new(), layout, bound, mapping, field)
+            }
         }
     }
 
@@ -257,14 +264,15 @@ impl Gpu {
         }
     }
 
-    /// Decodes a stream in these bytes, or parts of it, into `values`.
-    pub(crate) fn decompress<T: Element>(
+    /// Decodes a stream in these bytes, or parts of it, into `values`, which are those of the stream or the elements that
+    /// stand for them.
+    pub(crate) fn decompress<V: Value>(
         &self,
         bytes: &[u8],
         stream: &StreamRef<'_>,
         wanted: &Wanted,
         verify: bool,
-        values: &mut [T],
+        values: &mut [V],
     ) -> Result<(), Error> {
         if values.is_empty() {
             return Ok(());
@@ -272,9 +280,9 @@ impl Gpu {
         let layout = StreamLayout {
             layout: stream.header.layout(),
             order: stream.order,
-            dtype: T::DTYPE,
+            value_type: V::TYPE,
         };
-        let excerpt = excerpt(stream, wanted)?;
+        let excerpt = excerpt(stream, wanted, V::TYPE)?;
         let bytes = excerpt.as_deref().unwrap_or(bytes);
         let header = Header::read(bytes)?;
         let source = Source {
@@ -283,9 +291,8 @@ impl Gpu {
             wanted,
             verify,
         };
-        with_element!(T::DTYPE, E => {
-            static DECOMPRESS: fn(&Gpu, &Source<'_>, &mut [E]) -> Result<(), Error> =
-                Gpu::decompress_of::<E>;
+        with_element!(V::Coded::DTYPE, E => {
+            static DECOMPRESS: Decompress = Gpu::decompress_of::<E>;
             DECOMPRESS(self, &source, bytemuck::cast_slice_mut(values))
         })
     }
@@ -293,24 +300,33 @@ impl Gpu {
     fn decompress_of<T: Element>(
         &self,
         source: &Source<'_>,
-        values: &mut [T],
+        values: &mut [u8],
     ) -> Result<(), Error> {
         match *self {
             #[cfg(feature = "cuda")]
             Self::Cuda(ref kernels) => {
-                decompress_host(&kernels.on_default_stream(), source, values)
+                decompress_host::<T, _>(&kernels.on_default_stream(), source, values)
             }
             #[cfg(feature = "emulator")]
-            Self::Emulator => decompress_host(&emulator::new(), source, values),
+            Self::Emulator => decompress_host::<T, _>(&emulator::new(), source, values),
         }
     }
 }
 
 /// The stream that a machine gets, if it cannot take the whole stream unchanged: parts are decoded from their own
-/// chunks, and kernels do not know updates, conversions, nor records that are not of a mapping.
-fn excerpt(stream: &StreamRef<'_>, wanted: &Wanted) -> Result<Option<Vec<u8>>, Error> {
-    let header = &stream.header.of_elements();
-    let records = records_of(&stream.mapping.classes, &stream.order);
+/// chunks, and kernels do not know updates, nor records that are not of a mapping. A conversion is left out if the elements
+/// are asked for.
+fn excerpt(
+    stream: &StreamRef<'_>,
+    wanted: &Wanted,
+    value_type: ValueType,
+) -> Result<Option<Vec<u8>>, Error> {
+    let (header, conversion) = match value_type == stream.header.value_type {
+        true => (stream.header, stream.conversion),
+        false => (stream.header.of_elements(), Conversion::none(value_type)),
+    };
+    let header = &header;
+    let records = records_of(&stream.mapping.classes, &stream.order, &conversion);
     if wanted.is_whole(&header.layout()) {
         if header.update_bytes == 0 && stream.records == records {
             return Ok(None);
@@ -338,12 +354,10 @@ fn compress_host<T: Element, E: Executor>(
     layout: &StreamLayout,
     bound: Bound,
     mapping: &ValueMapping,
-    field: &[T],
+    field: &[u8],
 ) -> Result<Vec<u8>, Error> {
-    let most = layout.layout.max_stream_bytes(T::DTYPE);
-    let most = most.and_then(|most| most.checked_add(layout.record_bytes()));
-    let most = most.unwrap_or(u64::MAX);
-    let input = executor.allocate(size_of_val(field) as u64)?;
+    let most = layout.max_stream_bytes().unwrap_or(u64::MAX);
+    let input = executor.allocate(field.len() as u64)?;
     let stream = executor.allocate(most)?;
     let workspace = executor.allocate(8 * workspace_cells(layout))?;
     let call = Compression {
@@ -355,7 +369,7 @@ fn compress_host<T: Element, E: Executor>(
         cells: executor.view(&workspace),
     };
     executor.clear(call.cells.first(cells::STATES))?;
-    executor.upload(bytemuck::cast_slice(field), call.field)?;
+    executor.upload(field, call.field)?;
     enqueue_compress::<T, E>(executor, &call)?;
     let mut length = [0; 8];
     executor.download(call.cells, 8 * cells::STREAM_BYTES, &mut length)?;
@@ -367,10 +381,10 @@ fn compress_host<T: Element, E: Executor>(
 fn decompress_host<T: Element, E: Executor>(
     executor: &E,
     source: &Source<'_>,
-    values: &mut [T],
+    values: &mut [u8],
 ) -> Result<(), Error> {
     let stream = executor.allocate(source.bytes.len() as u64)?;
-    let output = executor.allocate(size_of_val(values) as u64)?;
+    let output = executor.allocate(values.len() as u64)?;
     let workspace = executor.allocate(8 * cells_to_decompress(source.layout))?;
     let call = Decompression {
         layout: source.layout,
@@ -385,5 +399,5 @@ fn decompress_host<T: Element, E: Executor>(
     let mut fault = [0; 8];
     executor.download(call.cells, 8 * cells::FAULT, &mut fault)?;
     fault_in(u64::from_le_bytes(fault))?;
-    executor.download(call.output, 0, bytemuck::cast_slice_mut(values))
+    executor.download(call.output, 0, values)
 }

@@ -10,6 +10,7 @@ use crate::cpu::{self, Version};
 use crate::device::Device;
 use crate::error::Error;
 use crate::fill::{Fill, Fills};
+use crate::gpu::mapping::conversion::converts;
 use crate::length::{self, Length};
 use crate::memory;
 use crate::preset::{Choice, Preset};
@@ -358,17 +359,25 @@ impl Compressor {
     }
 
     /// The layout of the streams of fields of this many elements of this type, with the classes of their mask and the
-    /// order of their axes.
+    /// order of their axes. A mask of values that are converted may have one class less.
     ///
     /// # Errors
     ///
     /// As [`Compressor::layout_for`]; [`Error::FillOfOtherType`] if a fill value is not of the type.
-    pub fn stream_layout(&self, elements: u64, dtype: Dtype) -> Result<StreamLayout, Error> {
-        let classes = self.value_mapping(dtype)?.classes.count();
+    pub fn stream_layout(
+        &self,
+        elements: u64,
+        value_type: impl Into<ValueType>,
+    ) -> Result<StreamLayout, Error> {
+        let value_type = value_type.into();
+        let classes = match value_type.is_coded_as_is() {
+            true => self.value_mapping(value_type.coded())?.classes.count(),
+            false => self.fills.most_classes(value_type)?,
+        };
         Ok(StreamLayout {
             layout: self.layout_for(elements)?.with_classes(classes),
             order: self.order_for(elements)?,
-            dtype,
+            value_type,
         })
     }
 
@@ -398,9 +407,7 @@ impl Compressor {
     fn convert<'a, V: Value>(&self, field: &'a [V]) -> Result<Converted<'a, V::Coded>, Error> {
         let (mut coder, mut conversion) = (*self, Conversion::none(V::TYPE));
         if !conversion.is_none() {
-            if self.bound.mode() == BoundMode::Pwrel || self.keep != Keep::default() {
-                return Err(Error::MappingOfType(V::TYPE));
-            }
+            self.check_conversion::<V>()?;
             let missing = self.missing::<V>()?;
             let plan = conversion::plan(self.bound, &missing, field);
             conversion = plan.conversion;
@@ -418,6 +425,29 @@ impl Compressor {
             coder,
             coded: conversion::to_coded(&conversion, field)?,
         })
+    }
+
+    /// Checks that values of a type can be converted.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::MappingOfType`].
+    pub(crate) fn check_conversion<V: Value>(&self) -> Result<(), Error> {
+        let is_mapped = self.bound.mode() == BoundMode::Pwrel || self.keep != Keep::default();
+        match is_mapped && !V::TYPE.is_coded_as_is() {
+            true => Err(Error::MappingOfType(V::TYPE)),
+            false => Ok(()),
+        }
+    }
+
+    /// Whether a machine that runs kernels converts values of a type: if it can, and no classes of a mask depend on the
+    /// conversion.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::FillOfOtherType`].
+    pub(crate) fn converts_on_machine<V: Value>(&self) -> Result<bool, Error> {
+        Ok(converts(V::TYPE) && self.missing::<V>()?.is_empty())
     }
 
     /// What to choose from for a field of these extents; none if codec and rank are chosen.
@@ -470,23 +500,11 @@ impl Compressor {
         elements: u64,
         value_type: impl Into<ValueType>,
     ) -> Result<u64, Error> {
-        let value_type = value_type.into();
-        let classes = match value_type.is_coded_as_is() {
-            true => self.value_mapping(value_type.coded())?.classes.count(),
-            false => self.fills.most_classes(value_type)?,
-        };
-        let layout = StreamLayout {
-            layout: self.layout_for(elements)?.with_classes(classes),
-            order: self.order_for(elements)?,
-            dtype: value_type.coded(),
-        };
-        let records = layout.record_bytes() + Conversion::record_bytes(value_type);
-        let most = layout.layout.max_stream_bytes(layout.dtype);
-        most.and_then(|most| most.checked_add(records))
-            .ok_or(Error::TooLarge {
-                elements,
-                dtype: value_type,
-            })
+        let layout = self.stream_layout(elements, value_type)?;
+        layout.max_stream_bytes().ok_or(Error::TooLarge {
+            elements,
+            dtype: layout.value_type,
+        })
     }
 
     /// Compresses a field to a stream. Its values are of any [`Value`] type: integers have an integer bound, and halves keep
@@ -571,7 +589,20 @@ impl Compressor {
         sink: &mut dyn Sink,
         progress: &(dyn Fn(u64) + Sync),
     ) -> Result<(), Error> {
-        self.extents_for(field.len() as u64)?;
+        let elements = field.len() as u64;
+        self.extents_for(elements)?;
+        if let Some(codec) = self.codec()
+            && self.converts_on_machine::<V>()?
+            && let Backend::Gpu(gpu) =
+                Backend::of(self.device, workload(codec, elements, V::Coded::DTYPE))?
+        {
+            self.check_conversion::<V>()?;
+            self.max_compressed_len(elements, V::TYPE)?;
+            let layout = self.stream_layout(elements, V::TYPE)?;
+            sink.take(gpu.compress(&layout, self.bound, &ValueMapping::default(), field)?)?;
+            progress(elements);
+            return Ok(());
+        }
         let Converted {
             heading,
             coder,
@@ -683,11 +714,7 @@ pub(crate) fn in_order<T: Element>(
 /// A stream with records of the order of its axes and of the conversion, as far as it has them, and with the bound of the
 /// user's field.
 fn with_records(stream: Vec<u8>, order: &Order, heading: &Heading) -> Result<Vec<u8>, Error> {
-    let mut of_mapping = Vec::new();
-    if !order.is_identity() {
-        of_mapping = records_of(&Classes::default(), order);
-    }
-    of_mapping.extend(heading.conversion.to_records());
+    let of_mapping = records_of(&Classes::default(), order, &heading.conversion);
     if of_mapping.is_empty() {
         return Ok(stream);
     }

@@ -35,6 +35,7 @@ use crate::gpu::executor::Executor;
 use crate::gpu::executor::cuda::{ALIGNMENT, CudaExecutor, CudaMemory, DeviceBox, Kernels, words};
 use crate::gpu::executor::recorder;
 use crate::gpu::mapping::compress::{Compression, enqueue_compress, enqueue_mapping};
+use crate::gpu::mapping::conversion::converts;
 use crate::gpu::mapping::decompress::{
     Decompression, Wanted, cells_to_decompress, enqueue_decompress,
 };
@@ -50,7 +51,7 @@ use ferrosz_codec::container::header::{HEADER_BYTES, Header};
 use ferrosz_codec::container::layout::Layout;
 use ferrosz_codec::mapping::ValueMapping;
 use ferrosz_codec::quantize::field::Quantizer;
-use ferrosz_codec::{Bound, Codec, Dtype, Element, FormatError, Shape};
+use ferrosz_codec::{Bound, Codec, Element, FormatError, Shape, Value, ValueType};
 use ferrosz_gpu_kernels::pipeline::cells;
 use ferrosz_gpu_kernels::primitives::read_all::{self, ReadAll, ReadAllParams};
 use ferrosz_simt::View;
@@ -116,10 +117,17 @@ impl Gpu {
     /// # Errors
     ///
     /// [`Error::Cuda`] if the driver refuses a kernel; [`Error::TooLarge`].
-    pub fn prepare(&self, layout: impl Into<StreamLayout>, dtype: Dtype) -> Result<(), Error> {
-        let layout = layout.into();
-        let mut loads = recorder::to_compress(&layout, dtype)?;
-        loads.append(&mut recorder::to_decompress(&layout, dtype)?);
+    pub fn prepare(
+        &self,
+        layout: impl Into<StreamLayout>,
+        value_type: impl Into<ValueType>,
+    ) -> Result<(), Error> {
+        let layout = StreamLayout {
+            value_type: value_type.into(),
+            ..layout.into()
+        };
+        let mut loads = recorder::to_compress(&layout)?;
+        loads.append(&mut recorder::to_decompress(&layout)?);
         self.kernels.load_all(loads)
     }
 
@@ -135,7 +143,7 @@ impl Gpu {
     }
 
     /// A workspace for streams of this layout, which [`Compressor::stream_layout`] gives. It serves all layouts that have
-    /// no more chunks, if neither has a mask or another order of axes; these need memory for a second field. A [`Layout`]
+    /// no more chunks, if neither has a mask, another order of axes or values of 16 bits; these need memory of their own. A [`Layout`]
     /// says nothing of an order of axes.
     ///
     /// # Errors
@@ -157,11 +165,11 @@ impl Gpu {
     ///
     /// [`Error::ExtentsMismatch`], [`Error::AxesMismatch`], [`Error::Misaligned`], [`Error::WorkspaceStream`],
     /// [`Error::OutOfMemory`] and [`Error::Cuda`].
-    pub fn choose<T: Element>(
+    pub fn choose<V: Value>(
         &self,
         stream: &Arc<CudaStream>,
         compressor: &Compressor,
-        input: &impl DevicePtr<T>,
+        input: &impl DevicePtr<V>,
         workspace: &mut Workspace,
     ) -> Result<Compressor, Error> {
         let elements = input.len() as u64;
@@ -170,22 +178,24 @@ impl Gpu {
             return Ok(*compressor);
         };
         if elements == 0 {
-            return compressor.choose::<T>(&[]);
+            return compressor.choose::<V>(&[]);
         }
+        check_values::<V>(compressor)?;
         let bound = compressor.bound();
         let mut cells = workspace.cells_for(stream, 0)?;
         let (address, _input_use) = input.device_ptr(stream);
         // SAFETY: the guard keeps the buffer valid.
-        let mut view = unsafe { words("input", address, elements * T::BYTES as u64)? };
-        let mut quantizer = bound.resolve::<T>(&Extremes::default());
+        let mut view = unsafe { words("input", address, bytes_of::<V>(elements))? };
+        let mut quantizer = bound.resolve::<V::Coded>(&Extremes::default());
         let mut chosen = None;
         // As on the CPU: the field that interpolation would code, in the user's order, and then in the other.
-        let mapping = compressor.value_mapping(T::DTYPE)?;
+        let mapping = mapping_of::<V>(compressor)?;
         let layout = Layout::new(Codec::INTERP, choose::natural_shape(&extents), extents);
         let filled = StreamLayout {
-            dtype: T::DTYPE,
+            value_type: V::TYPE,
             ..layout.with_classes(mapping.classes.count()).into()
         };
+        let is_filled = filled.is_mapped() || filled.is_converted_apart();
         let turned = StreamLayout {
             layout: Layout::new(
                 Codec::PLAIN,
@@ -193,16 +203,16 @@ impl Gpu {
                 compressor.coded_extents(&extents)?,
             ),
             order: compressor.order_for(elements)?,
-            dtype: T::DTYPE,
+            value_type: V::Coded::TYPE,
         };
         self.run(stream, |executor| {
-            let memory = [&filled, &turned].map(|layout| match layout.is_mapped() {
+            let allocate = |layout, is_needed| match is_needed {
                 true => executor.allocate(8 * workspace_cells(layout)),
                 false => executor.allocate(0),
-            });
-            let [of_filled, of_turned] = memory;
-            let (of_filled, of_turned) = (of_filled?, of_turned?);
-            if filled.is_mapped() {
+            };
+            let of_filled = allocate(&filled, is_filled)?;
+            let of_turned = allocate(&turned, turned.is_mapped())?;
+            if is_filled {
                 cells = executor.view(&of_filled);
                 executor.clear(cells.first(cells::STATES))?;
                 let call = Compression {
@@ -213,11 +223,11 @@ impl Gpu {
                     stream: View::empty(),
                     cells,
                 };
-                view = enqueue_mapping::<T, _>(executor, &call)?;
+                view = enqueue_mapping::<V::Coded, _>(executor, &call)?;
             } else if bound.needs_extremes() {
-                enqueue_resolve::<T, _>(executor, bound, elements, view, cells, 0)?;
+                enqueue_resolve::<V::Coded, _>(executor, bound, elements, view, cells, 0)?;
             }
-            if bound.needs_extremes() {
+            if bound.needs_extremes() || !V::TYPE.is_coded_as_is() {
                 let mut bits = [[0; 8]; 3];
                 executor.download(cells, 8 * cells::QUANTIZER, bits.as_flattened_mut())?;
                 quantizer = Quantizer::from_bits(bits.map(u64::from_le_bytes));
@@ -232,12 +242,12 @@ impl Gpu {
                     cells: executor.view(&of_turned),
                 };
                 executor.clear(call.cells.first(cells::STATES))?;
-                view = enqueue_mapping::<T, _>(executor, &call)?;
+                view = enqueue_mapping::<V::Coded, _>(executor, &call)?;
             }
             let address = view.address() as u64;
             let read = |grid: &Grid, place: &ChunkBox| {
-                let mut elements = vec![T::ZERO; place.elements() as usize];
-                let from = device_box(address, grid, place, T::BYTES);
+                let mut elements = vec![V::Coded::ZERO; place.elements() as usize];
+                let from = device_box(address, grid, place, V::Coded::BYTES);
                 // SAFETY: the box is within the field or the mapped field, which are valid.
                 unsafe { executor.read_box(from, bytemuck::cast_slice_mut(&mut elements))? };
                 Ok(elements)
@@ -252,17 +262,21 @@ impl Gpu {
     /// [`Compressor::max_compressed_len`] bytes. Does not allocate and does not wait, except that the first call of a
     /// kind loads its kernel. The stream's length will be in [`Workspace::stream_bytes`] and its device cell.
     ///
+    /// Values of `f16`, `bf16`, `i16` and `u16` become elements in the kernels; their workspace is that of
+    /// [`Gpu::workspace_for`]. They have no fill values here.
+    ///
     /// Both buffers must be aligned to 16 bytes.
     ///
     /// # Errors
     ///
     /// [`Error::OutputTooSmall`], [`Error::WorkspaceTooSmall`], [`Error::WorkspaceStream`],
-    /// [`Error::Misaligned`], [`Error::ExtentsMismatch`], [`Error::NotChosen`], and [`Error::Cuda`].
-    pub fn compress<T: Element>(
+    /// [`Error::Misaligned`], [`Error::ExtentsMismatch`], [`Error::NotChosen`], [`Error::ConvertedOnDevice`],
+    /// [`Error::MappingOfType`], and [`Error::Cuda`].
+    pub fn compress<V: Value>(
         &self,
         stream: &Arc<CudaStream>,
         compressor: &Compressor,
-        input: &impl DevicePtr<T>,
+        input: &impl DevicePtr<V>,
         output: &mut impl DevicePtrMut<u8>,
         workspace: &mut Workspace,
     ) -> Result<(), Error> {
@@ -272,7 +286,7 @@ impl Gpu {
         let (output, _output_use) = output.device_ptr_mut(stream);
         // SAFETY: the two guards keep the buffers valid, and ordered with other streams.
         unsafe {
-            self.compress_raw::<T>(stream, compressor, input, elements, output, room, workspace)
+            self.compress_raw::<V>(stream, compressor, input, elements, output, room, workspace)
         }
     }
 
@@ -290,7 +304,7 @@ impl Gpu {
         clippy::too_many_arguments,
         reason = "two buffers, each an address and a length"
     )]
-    pub unsafe fn compress_raw<T: Element>(
+    pub unsafe fn compress_raw<V: Value>(
         &self,
         stream: &Arc<CudaStream>,
         compressor: &Compressor,
@@ -300,9 +314,10 @@ impl Gpu {
         room: u64,
         workspace: &mut Workspace,
     ) -> Result<(), Error> {
-        let mapping = compressor.value_mapping(T::DTYPE)?;
-        let layout = compressor.stream_layout(elements, T::DTYPE)?;
-        let needed = compressor.max_compressed_len(elements, T::DTYPE)?;
+        check_values::<V>(compressor)?;
+        let mapping = mapping_of::<V>(compressor)?;
+        let layout = compressor.stream_layout(elements, V::TYPE)?;
+        let needed = compressor.max_compressed_len(elements, V::TYPE)?;
         if room < needed {
             return Err(Error::OutputTooSmall {
                 needed,
@@ -313,7 +328,7 @@ impl Gpu {
         let states = workspace_cells(&layout) - cells::STATES;
         let cells = workspace.cells_for(stream, states)?;
         // SAFETY: by the contract of this function.
-        let field = unsafe { words("input", input, elements * T::BYTES as u64)? };
+        let field = unsafe { words("input", input, bytes_of::<V>(elements))? };
         let call = Compression {
             layout: &layout,
             bound: compressor.bound(),
@@ -323,28 +338,30 @@ impl Gpu {
             stream: unsafe { words("output", output, room)? },
             cells,
         };
-        self.run(stream, |executor| enqueue_compress::<T, _>(executor, &call))
+        self.run(stream, |executor| {
+            enqueue_compress::<V::Coded, _>(executor, &call)
+        })
     }
 
     /// Enqueues the decompression of the stream at the start of `input` into `output`, whose length must be the number
     /// of elements of the field. Does not allocate, wait, or read the stream on the host, so the caller must give its
     /// layout: [`Compressor::stream_layout`] of the compressor that made it. [`Workspace::check`] and the fault cell on
     /// the device tell whether the stream has this layout and is undamaged. A stream with updates is a fault, too, or with
-    /// records that are not of its mask or its axes: [`crate::compact`] makes a stream without updates.
+    /// records that are not of its mask, its axes or its values: [`crate::compact`] makes a stream without updates.
     ///
     /// Both buffers must be aligned to 16 bytes.
     ///
     /// # Errors
     ///
-    /// [`Error::ExtentsMismatch`], [`Error::WorkspaceStream`], [`Error::Misaligned`] and
-    /// [`Error::Cuda`].
-    pub fn decompress<T: Element>(
+    /// [`Error::ExtentsMismatch`], [`Error::WorkspaceStream`], [`Error::Misaligned`],
+    /// [`Error::ConvertedOnDevice`] of integers of 32 bits, and [`Error::Cuda`].
+    pub fn decompress<V: Value>(
         &self,
         stream: &Arc<CudaStream>,
         decompressor: &Decompressor,
         layout: impl Into<StreamLayout>,
         input: &impl DevicePtr<u8>,
-        output: &mut impl DevicePtrMut<T>,
+        output: &mut impl DevicePtrMut<V>,
         workspace: &mut Workspace,
     ) -> Result<(), Error> {
         let layout = layout.into();
@@ -379,14 +396,14 @@ impl Gpu {
         clippy::too_many_arguments,
         reason = "each says one thing that the device cannot"
     )]
-    pub fn decompress_part<T: Element>(
+    pub fn decompress_part<V: Value>(
         &self,
         stream: &Arc<CudaStream>,
         decompressor: &Decompressor,
         layout: impl Into<StreamLayout>,
         input: &impl DevicePtr<u8>,
         part: &Part,
-        output: &mut impl DevicePtrMut<T>,
+        output: &mut impl DevicePtrMut<V>,
         workspace: &mut Workspace,
     ) -> Result<(), Error> {
         let stream_room = input.len() as u64;
@@ -395,7 +412,7 @@ impl Gpu {
         let (output, _output_use) = output.device_ptr_mut(stream);
         // SAFETY: the two guards keep the buffers valid, and ordered with other streams.
         unsafe {
-            self.decompress_raw::<T>(
+            self.decompress_raw::<V>(
                 stream,
                 decompressor,
                 layout,
@@ -422,7 +439,7 @@ impl Gpu {
         clippy::too_many_arguments,
         reason = "each says one thing that the device cannot"
     )]
-    pub unsafe fn decompress_raw<T: Element>(
+    pub unsafe fn decompress_raw<V: Value>(
         &self,
         stream: &Arc<CudaStream>,
         decompressor: &Decompressor,
@@ -432,7 +449,13 @@ impl Gpu {
         output: (u64, u64),
         workspace: &mut Workspace,
     ) -> Result<(), Error> {
-        let layout = layout.into();
+        let layout = StreamLayout {
+            value_type: V::TYPE,
+            ..layout.into()
+        };
+        if !V::TYPE.is_coded_as_is() && !converts(V::TYPE) {
+            return Err(Error::ConvertedOnDevice(V::TYPE));
+        }
         let elements = layout.layout.extents.elements();
         let part = (*part != Part::Elements(0..elements)).then_some(part);
         let wanted = Wanted::of(&layout, part)?;
@@ -455,11 +478,11 @@ impl Gpu {
             // SAFETY: by the contract of this function.
             stream: unsafe { words("input", input.0, input.1)? },
             // SAFETY: by the contract of this function.
-            output: unsafe { words("output", output.0, needed * T::BYTES as u64)? },
+            output: unsafe { words("output", output.0, bytes_of::<V>(needed))? },
             cells: workspace.cells_for(stream, states)?,
         };
         self.run(stream, |executor| {
-            enqueue_decompress::<T, _>(executor, &call)
+            enqueue_decompress::<V::Coded, _>(executor, &call)
         })
     }
 
@@ -467,8 +490,7 @@ impl Gpu {
     ///
     /// # Errors
     ///
-    /// [`Error::Format`] if the header is damaged; [`Error::ConvertedOnDevice`] if the stream holds other values than
-    /// `f32` and `f64`; [`Error::Cuda`].
+    /// [`Error::Format`] if the header is damaged; [`Error::Cuda`].
     pub fn header(
         &self,
         stream: &Arc<CudaStream>,
@@ -479,11 +501,7 @@ impl Gpu {
         // SAFETY: the guard keeps the buffer valid.
         let view = unsafe { words("input", address, bytes.len() as u64)? };
         self.run(stream, |executor| executor.download(view, 0, &mut bytes))?;
-        let header = Header::read(&bytes)?;
-        match header.value_type.is_coded_as_is() {
-            true => Ok(header),
-            false => Err(Error::ConvertedOnDevice(header.value_type)),
-        }
+        Ok(Header::read(&bytes)?)
     }
 
     /// Enqueues a kernel that reads all words of `input`, and adds their sum modulo 2^32 to the lower half of the first
@@ -537,6 +555,28 @@ impl Gpu {
             kernels: &self.kernels,
             stream: stream.clone(),
         })
+    }
+}
+
+/// Bytes of so many values in device memory, in whole words.
+const fn bytes_of<V: Value>(values: u64) -> u64 {
+    (values * V::TYPE.bytes() as u64).next_multiple_of(4)
+}
+
+/// Checks that values of a type can be compressed in device memory.
+fn check_values<V: Value>(compressor: &Compressor) -> Result<(), Error> {
+    compressor.check_conversion::<V>()?;
+    match V::TYPE.is_coded_as_is() || compressor.converts_on_machine::<V>()? {
+        true => Ok(()),
+        false => Err(Error::ConvertedOnDevice(V::TYPE)),
+    }
+}
+
+/// The mapping of the elements that stand for values.
+fn mapping_of<V: Value>(compressor: &Compressor) -> Result<ValueMapping, Error> {
+    match V::TYPE.is_coded_as_is() {
+        true => compressor.value_mapping(V::Coded::DTYPE),
+        false => Ok(ValueMapping::default()),
     }
 }
 

@@ -1,11 +1,12 @@
 //! Decompression to host slices.
 
 use crate::auto_device::{Direction, Workload};
-use crate::backend::Backend;
+use crate::backend::{Backend, Gpu};
 use crate::cpu::mapping::conversion;
 use crate::cpu::{self, Version};
 use crate::device::Device;
 use crate::error::Error;
+use crate::gpu::mapping::conversion::converts;
 use crate::gpu::mapping::decompress::Wanted;
 use crate::memory::try_zeroed;
 use crate::part::{Part, Piece};
@@ -100,9 +101,9 @@ impl Decompressor {
         progress: &(dyn Fn(u64) + Sync),
     ) -> Result<Vec<V>, Error> {
         let read = read::<V>(stream)?;
-        let mut coded = try_zeroed::<V::Coded>(read.header.elements())?;
-        self.run(stream, &read, None, &mut coded, progress)?;
-        conversion::to_values(&read.conversion, coded)
+        let mut values = try_zeroed::<V>(read.header.elements())?;
+        self.run(stream, &read, None, &mut values, progress)?;
+        Ok(values)
     }
 
     /// Reads a stream to its end and decompresses it.
@@ -149,9 +150,7 @@ impl Decompressor {
                 found,
                 unit: "elements",
             })?;
-        conversion::decode_to(&read.conversion, out, |coded| {
-            self.run(stream, &read, None, coded, &|_| {})
-        })?;
+        self.run(stream, &read, None, out, &|_| {})?;
         Ok(out.len())
     }
 
@@ -193,50 +192,75 @@ impl Decompressor {
         let read = read::<V>(stream)?;
         let pieces = part.pieces(&read.header.layout(), &read.order)?;
         let elements = pieces.iter().map(Piece::elements).sum();
-        let mut coded = try_zeroed::<V::Coded>(elements)?;
-        self.run(stream, &read, Some(part), &mut coded, &|_| {})?;
-        conversion::to_values(&read.conversion, coded)
+        let mut values = try_zeroed::<V>(elements)?;
+        self.run(stream, &read, Some(part), &mut values, &|_| {})?;
+        Ok(values)
     }
 
-    /// Decodes the elements of a part, or of the whole field.
-    fn run<T: Element>(
+    /// Decodes the values of a part, or of the whole field.
+    fn run<V: Value>(
         &self,
         bytes: &[u8],
         stream: &StreamRef<'_>,
         part: Option<&Part>,
-        values: &mut [T],
+        values: &mut [V],
         progress: &(dyn Fn(u64) + Sync),
     ) -> Result<(), Error> {
-        let layout = stream.header.layout();
-        let pieces = pieces_of(&layout, &stream.order, part)?;
+        let pieces = pieces_of(&stream.header.layout(), &stream.order, part)?;
         let regions: Vec<Region> = pieces.iter().flat_map(Piece::regions).collect();
+        let gpu = self.gpu_for::<V>(stream, part, &regions, values.len())?;
+        if let Some((gpu, wanted)) = &gpu
+            && converts(V::TYPE)
+        {
+            gpu.decompress(bytes, stream, wanted, self.verify, values)?;
+            progress(values.len() as u64);
+            return Ok(());
+        }
+        conversion::decode_to(&stream.conversion, values, |elements| match &gpu {
+            Some((gpu, wanted)) => {
+                gpu.decompress(bytes, stream, wanted, self.verify, elements)?;
+                progress(elements.len() as u64);
+                Ok(())
+            }
+            None => {
+                in_order(&pieces, elements, |decoded| {
+                    self.run_on_cpu(Version::best(), stream, &regions, decoded, progress)
+                })?;
+                self.take_back(stream, part, elements)
+            }
+        })
+    }
+
+    /// The machine that runs kernels, if that is what decodes these regions, and what it decodes.
+    fn gpu_for<V: Value>(
+        &self,
+        stream: &StreamRef<'_>,
+        part: Option<&Part>,
+        regions: &[Region],
+        elements: usize,
+    ) -> Result<Option<(Gpu, Wanted)>, Error> {
         // The kernels of tiles decode whole fields only. On the CPU only the chunks of the part are decoded.
         let is_part = regions != [Region::whole(&stream.header.grid())];
         let codec = stream.header.codec;
-        let backend = if is_part && codec.tiles().is_some() {
-            Backend::Cpu
-        } else {
-            Backend::of(self.device, workload(codec, values.len(), T::BYTES))?
-        };
-        let stream_layout = StreamLayout {
-            layout,
-            order: stream.order,
-            dtype: T::DTYPE,
-        };
-        match (backend, Wanted::of(&stream_layout, part)) {
-            (Backend::Gpu(executor), Ok(wanted)) => {
-                executor.decompress(bytes, stream, &wanted, self.verify, values)?;
-                progress(values.len() as u64);
-                Ok(())
-            }
-            // Kernels do not gather the elements of a part that are apart.
-            (Backend::Gpu(_), Err(_)) | (Backend::Cpu, _) => {
-                in_order(&pieces, values, |decoded| {
-                    self.run_on_cpu(Version::best(), stream, &regions, decoded, progress)
-                })?;
-                self.take_back(stream, part, values)
-            }
+        if is_part && codec.tiles().is_some() {
+            return Ok(None);
         }
+        let layout = StreamLayout {
+            layout: stream.header.layout(),
+            order: stream.order,
+            value_type: V::TYPE,
+        };
+        let workload = workload(codec, elements, V::Coded::BYTES);
+        Ok(
+            match (
+                Backend::of(self.device, workload)?,
+                Wanted::of(&layout, part),
+            ) {
+                (Backend::Gpu(gpu), Ok(wanted)) => Some((gpu, wanted)),
+                // Kernels do not gather the elements of a part that are apart.
+                (Backend::Gpu(_), Err(_)) | (Backend::Cpu, _) => None,
+            },
+        )
     }
 
     /// Turns the decoded values of a part, or of the whole field, into elements.

@@ -109,9 +109,10 @@ pub enum Error {
         /// The number of values.
         found: u64,
     },
-    /// A field in device memory has elements of 32 or 64 bits.
+    /// Integers of 32 bits, and fill values of types that are converted, are not compressed in device memory.
     #[error(
-        "the stream holds {0} values, and device memory takes f32 and f64 alone; decompress it to host memory, on any device"
+        "device memory takes values of f32, f64 and, without fill values, of f16, bf16, i16 and u16, not of {0}; \
+         give the values in host memory, on any device"
     )]
     ConvertedOnDevice(ValueType),
     /// A fill value is none of the values that the type has.

@@ -1,23 +1,24 @@
 //! The layout of a stream and the order of the user's axes: what calls on device memory are told of a stream.
 
-use ferrosz_codec::Dtype;
 use ferrosz_codec::container::layout::Layout;
 use ferrosz_codec::container::record::{self, Record};
 use ferrosz_codec::container::record_kind::RecordKind;
 use ferrosz_codec::mapping::axes::Order;
+use ferrosz_codec::mapping::conversion::Conversion;
 use ferrosz_codec::mapping::mask::Classes;
+use ferrosz_codec::{Dtype, ValueType};
 
-/// The layout of a stream, the order of the axes of its coded field, and the type of its elements.
+/// The layout of a stream, the order of the axes of its coded field, and the type of its values.
 /// [`Compressor::stream_layout`](crate::Compressor::stream_layout) has that of the streams that it makes. A [`Layout`]
-/// alone is one with the user's order; its workspace serves both element types.
+/// alone is one of elements with the user's order; its workspace serves both element types.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StreamLayout {
     /// Codec, shape of blocks, extents of the coded field, and classes of the mask.
     pub layout: Layout,
     /// The order of the axes of the coded field.
     pub order: Order,
-    /// The type of the elements.
-    pub dtype: Dtype,
+    /// The type of the values.
+    pub value_type: ValueType,
 }
 
 impl From<Layout> for StreamLayout {
@@ -25,15 +26,32 @@ impl From<Layout> for StreamLayout {
         Self {
             layout,
             order: Order::identity(layout.extents.lengths().len()),
-            dtype: Dtype::F64,
+            value_type: ValueType::F64,
         }
     }
 }
 
 impl StreamLayout {
-    /// Whether the coded field is another array than the user's field.
+    /// The type of the elements of the coded field.
+    pub fn dtype(&self) -> Dtype {
+        self.value_type.coded()
+    }
+
+    /// Whether the coded field is another array than the field of the user's elements.
     pub fn is_mapped(&self) -> bool {
         self.layout.classes > 0 || !self.order.is_identity()
+    }
+
+    /// Whether values become elements that no codec codes where it reads the values.
+    pub(crate) fn is_converted_apart(&self) -> bool {
+        let is_converted = !self.value_type.is_coded_as_is();
+        is_converted && (self.is_mapped() || self.layout.tiles().is_some())
+    }
+
+    /// A strict upper bound on the bytes of such a stream. None if it does not fit in a `u64`.
+    pub fn max_stream_bytes(&self) -> Option<u64> {
+        let most = self.layout.max_stream_bytes(self.dtype())?;
+        most.checked_add(self.record_bytes())
     }
 
     /// Bytes of the records of such a stream.
@@ -42,15 +60,16 @@ impl StreamLayout {
             true => 0,
             false => ORDER_BYTES,
         };
-        Classes::record_bytes(self.layout.classes) + of_order
+        let of_conversion = Conversion::record_bytes(self.value_type);
+        Classes::record_bytes(self.layout.classes) + of_order + of_conversion
     }
 }
 
 /// Bytes of the record of an order of at most eight axes.
 const ORDER_BYTES: u64 = 16;
 
-/// The records of a stream with these classes and this order of its axes.
-pub(crate) fn records_of(classes: &Classes, order: &Order) -> Vec<u8> {
+/// The records of a stream with these classes, this order of its axes and this conversion of its values.
+pub(crate) fn records_of(classes: &Classes, order: &Order, conversion: &Conversion) -> Vec<u8> {
     let mut records = classes.to_records();
     if !order.is_identity() {
         records.extend(record::to_bytes(&[Record {
@@ -58,5 +77,6 @@ pub(crate) fn records_of(classes: &Classes, order: &Order) -> Vec<u8> {
             contents: order.axes(),
         }]));
     }
+    records.extend(conversion.to_records());
     records
 }

@@ -31,6 +31,8 @@ enum Command {
     Batch(bench::batch::Flags),
     /// Measure masks on a GPU, compared with the same field without one
     Mask(bench::mask::Flags),
+    /// Measure values of 16 bits on a GPU, compared with the same numbers as f32
+    Short(bench::short::Flags),
     /// Compress a real field with every codec, and draw it
     Demo(demo::Flags),
 }
@@ -44,6 +46,7 @@ fn run(line: &CommandLine) -> Result<bool, Failure> {
     match &line.command {
         Command::Bench(flags) => bench::run(flags, &line.common).map(|()| true),
         Command::Batch(flags) => bench::batch::run(flags, &line.common).map(|()| true),
+        Command::Short(flags) => bench::short::run(flags, &line.common).map(|()| true),
         Command::Mask(flags) => bench::mask::run(flags, &line.common).map(|()| true),
         Command::Demo(flags) => demo::run(flags, &line.common),
     }

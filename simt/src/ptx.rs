@@ -263,6 +263,16 @@ impl SharedMemory for PtxThread {
     }
 
     #[inline(always)]
+    fn shared_atomic_load(self, word: u32) -> u32 {
+        let value: u32;
+        // SAFETY: the word lies in the block's shared memory.
+        unsafe {
+            asm!("ld.relaxed.cta.shared.u32 {}, [{}];", out(reg32) value, in(reg32) shared_address(word), options(nostack))
+        };
+        value
+    }
+
+    #[inline(always)]
     fn shared_or(self, word: u32, bits: u32) {
         // SAFETY: the word lies in the block's shared memory.
         unsafe {
@@ -573,6 +583,22 @@ impl Atomics for PtxThread {
             // SAFETY: the item lies in the view.
             unsafe {
                 asm!("red.relaxed.gpu.global.min.u32 [{}], {};", in(reg64) address, in(reg32) value.widened() as u32, options(nostack));
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn atomic_or<W: AtomicWord>(self, view: View<W>, index: u64, bits: W) {
+        let address = address(view, index);
+        if size_of::<W>() == 8 {
+            // SAFETY: the item lies in the view.
+            unsafe {
+                asm!("red.relaxed.gpu.global.or.b64 [{}], {};", in(reg64) address, in(reg64) bits.widened(), options(nostack));
+            }
+        } else {
+            // SAFETY: the item lies in the view.
+            unsafe {
+                asm!("red.relaxed.gpu.global.or.b32 [{}], {};", in(reg64) address, in(reg32) bits.widened() as u32, options(nostack));
             }
         }
     }

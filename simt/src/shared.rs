@@ -239,6 +239,14 @@ impl Shared<u32> {
         t.shared_store4(self.word(index), values);
     }
 
+    /// Atomically reads a word, while other threads may set bits of it or add to it.
+    #[inline(always)]
+    #[track_caller]
+    pub fn atomic_load<T: Thread>(self, t: T, index: u32) -> u32 {
+        t.check_shared(self.name, self.len, index, 1);
+        t.shared_atomic_load(self.word(index))
+    }
+
     /// Atomically sets bits of a word that something has written before.
     #[inline(always)]
     #[track_caller]

@@ -103,6 +103,17 @@ impl<W> View<W> {
     }
 }
 
+impl View<u32> {
+    /// The same memory in items of two words, the low one first. A last word alone is left out.
+    #[inline(always)]
+    pub fn pairs(self) -> View<u64> {
+        View {
+            address: self.address.cast(),
+            len: self.len / 2,
+        }
+    }
+}
+
 impl View<f32> {
     /// The bits of the floats in the same memory.
     #[inline(always)]

@@ -175,6 +175,30 @@ fn sums_in_shared_memory_that_others_read_too_early() {
     });
 }
 
+/// A set in shared memory: a bit is set if it is not known, which a load that is not atomic must not ask.
+#[test]
+fn bits_that_others_set_meanwhile() {
+    let body = |t: EmulatorThread<'_>, wrong: bool| {
+        if t.thread_index() == 0 {
+            t.shared_store(0, 0);
+        }
+        t.barrier();
+        let bit = 1 << (t.thread_index() % 8);
+        let seen = match wrong {
+            true => t.shared_load(0),
+            false => t.shared_atomic_load(0),
+        };
+        if seen & bit == 0 {
+            t.shared_or(0, bit);
+        }
+        t.barrier();
+        assert_eq!(t.shared_load(0), 0xff);
+    };
+    wrong_and_right(FaultKind::SharedRace, body, |_, message| {
+        assert_says(message, &["word 0 of shared memory"]);
+    });
+}
+
 // --- barriers ------------------------------------------------------------------------------------
 
 #[test]
@@ -685,15 +709,16 @@ fn collectives_give_what_they_promise() {
 
 #[test]
 fn cells_count_and_rise() {
-    let mut cells = [0u64, 5, 0];
+    let mut cells = [0u64, 5, 0, 0x100];
     let cells_view = view(&mut cells);
     let launch = Emulator::new().launch_with(7, 64, 0, |t| {
         t.atomic_add(cells_view, 0, 1);
         t.atomic_max(cells_view, 1, u64::from(t.thread_index()));
         t.atomic_max(cells_view, 2, u64::from(t.block_index()));
+        t.atomic_or(cells_view, 3, 1 << (t.thread_index() % 8));
     });
     launch.expect("no fault");
-    assert_eq!(cells, [7 * 64, 63, 6]);
+    assert_eq!(cells, [7 * 64, 63, 6, 0x1ff]);
 }
 
 // --- chained scan --------------------------------------------------------------------------------

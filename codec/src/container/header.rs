@@ -35,7 +35,7 @@ pub(super) const HEADER_SEED: u64 = 0;
 
 const MAGIC_AT: usize = 0;
 const VERSION_AT: usize = 8;
-const DTYPE_AT: usize = 10;
+pub(super) const DTYPE_AT: usize = 10;
 pub(super) const PREDICTOR_AT: usize = 11;
 pub(super) const CODER_AT: usize = 12;
 pub(super) const MODE_AT: usize = 13;
@@ -47,7 +47,7 @@ pub(super) const ERROR_AT: usize = 88;
 const CHUNK_ELEMENTS_AT: usize = 96;
 pub(super) const ROLES_AT: usize = 100;
 const CLASSES_AT: usize = 102;
-const CONVERSION_AT: usize = 103;
+pub(super) const CONVERSION_AT: usize = 103;
 pub(super) const ENTRIES_AT: usize = 104;
 pub(super) const RECORDS_AT: usize = 112;
 pub(super) const RECORDS_SUM_AT: usize = 120;

@@ -2,17 +2,27 @@
 
 use crate::container::checksum::term;
 use crate::container::header::{
-    BOUND_AT, CHECKSUM_AT, CHECKSUM_WORD, CODER_AT, ENTRIES_AT, ERROR_AT, EXTENTS_AT, HEADER_SEED,
-    HEADER_WORDS, Header, IDENTITY_AT, MODE_AT, PAYLOAD_AT, PREDICTOR_AT, RECORDS_AT,
-    RECORDS_SUM_AT, ROLES_AT, UPDATES_AT, put_wide, sum_of_words, to_words,
+    BOUND_AT, CHECKSUM_AT, CHECKSUM_WORD, CODER_AT, CONVERSION_AT, DTYPE_AT, ENTRIES_AT, ERROR_AT,
+    EXTENTS_AT, HEADER_SEED, HEADER_WORDS, Header, IDENTITY_AT, MODE_AT, PAYLOAD_AT, PREDICTOR_AT,
+    RECORDS_AT, RECORDS_SUM_AT, ROLES_AT, UPDATES_AT, put_wide, sum_of_words, to_words,
 };
 use crate::container::identity::Identity;
 use crate::mapping::Scale;
 use crate::pipeline::{BlockCodec, CodecId};
 
-/// The number of words of a header that describe the stream: the words up to its extents, that of the roles of axes
-/// and the classes of the mask, and that of the length of the records.
-pub const LAYOUT_WORDS: usize = FIRST_WORDS + 2;
+/// The words of a header that describe the stream, as a reader expects them, whatever its bound: the words up to its
+/// extents, that of the roles of axes, the classes of the mask and the kind of conversion, and that of the length of the
+/// records.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LayoutWords {
+    words: [u32; LAYOUT_WORDS],
+    /// Excludes the kind of conversion in the word behind the extents, if there is one, as the reader does not know it.
+    conversion_mask: u32,
+}
+
+/// The number of such words.
+const LAYOUT_WORDS: usize = FIRST_WORDS + 2;
 
 /// The words up to the extents.
 const FIRST_WORDS: usize = BOUND_AT / 4;
@@ -27,11 +37,41 @@ const fn layout_word(i: usize) -> usize {
     }
 }
 
-/// The words of a header that describe the stream, whatever its bound.
-pub fn layout_words(header: &Header) -> [u32; LAYOUT_WORDS] {
-    let words = to_words(&header.to_bytes());
-    core::array::from_fn(|i| words[layout_word(i)])
+impl LayoutWords {
+    /// Those of a header, whatever its kind of conversion.
+    pub fn new(header: &Header) -> Self {
+        let words = Self::of_elements(&to_words(&header.to_bytes()));
+        match header.value_type.is_coded_as_is() {
+            true => words,
+            false => Self {
+                conversion_mask: !(0xff << (8 * (CONVERSION_AT % 4))),
+                ..words
+            },
+        }
+    }
+
+    /// Those among the words of a header without conversion.
+    pub fn of_elements(header: &[u32; HEADER_WORDS]) -> Self {
+        Self {
+            words: core::array::from_fn(|i| header[layout_word(i)]),
+            conversion_mask: u32::MAX,
+        }
+    }
+
+    /// The words and their masks, those of all bounds.
+    #[inline(always)]
+    fn masked(&self, i: usize) -> (u32, u32) {
+        let mask = match i {
+            MODE_WORD => MODE_MASK,
+            FIRST_WORDS => self.conversion_mask,
+            _ => u32::MAX,
+        };
+        (self.words[i], mask)
+    }
 }
+
+/// The word with the bound's mode.
+const MODE_WORD: usize = MODE_AT / 4;
 
 /// The mask of the word with the bound's mode that excludes the mode, as the reader does not know it.
 const MODE_MASK: u32 = !(0xff << (8 * (MODE_AT % 4)));
@@ -65,17 +105,12 @@ impl Summary {
         sum.wrapping_add(HEADER_SEED) == wide_word(&word, 4 * CHECKSUM_WORD)
     }
 
-    /// Whether a header has these [`layout_words`], whatever its bound's mode, and its stream has no updates. Does not
-    /// check the checksum.
+    /// Whether a header has these words, and its stream has no updates. Does not check the checksum.
     #[inline(always)]
-    pub fn is_of(layout: &[u32; LAYOUT_WORDS], word: impl Fn(usize) -> u32) -> bool {
+    pub fn is_of(layout: &LayoutWords, word: impl Fn(usize) -> u32) -> bool {
         let mut same = is_whole(&word);
-        for (i, wanted) in layout.iter().enumerate() {
-            let mask = if i == MODE_AT / 4 {
-                MODE_MASK
-            } else {
-                u32::MAX
-            };
+        for i in 0..LAYOUT_WORDS {
+            let (wanted, mask) = layout.masked(i);
             same &= (word(layout_word(i)) ^ wanted) & mask == 0;
         }
         same
@@ -84,17 +119,10 @@ impl Summary {
     /// As [`Summary::is_of`], for a line of `elements` elements and any codec of blocks. The extent and the codec in
     /// `layout` are not read.
     #[inline(always)]
-    pub fn is_of_line(
-        layout: &[u32; LAYOUT_WORDS],
-        elements: u64,
-        word: impl Fn(usize) -> u32,
-    ) -> bool {
+    pub fn is_of_line(layout: &LayoutWords, elements: u64, word: impl Fn(usize) -> u32) -> bool {
         let mut same = is_whole(&word) & (wide_word(&word, EXTENTS_AT) == elements);
-        for (i, wanted) in layout.iter().enumerate() {
-            let mut mask = u32::MAX;
-            if i == MODE_AT / 4 {
-                mask &= MODE_MASK;
-            }
+        for i in 0..LAYOUT_WORDS {
+            let (wanted, mut mask) = layout.masked(i);
             if i == CODER_AT / 4 {
                 mask &= !(0xff << (8 * (CODER_AT % 4)));
             }
@@ -142,6 +170,18 @@ pub fn scale(word: impl Fn(usize) -> u32) -> Scale {
     Scale::of(mode as u8, wide_word(&word, ERROR_AT) == 0)
 }
 
+/// The number of the type of a header's values.
+#[inline(always)]
+pub fn value_type(word: impl Fn(usize) -> u32) -> u32 {
+    word(DTYPE_AT / 4) >> (8 * (DTYPE_AT % 4)) & 0xff
+}
+
+/// The number of the kind of conversion of a header's values.
+#[inline(always)]
+pub fn conversion(word: impl Fn(usize) -> u32) -> u32 {
+    word(CONVERSION_AT / 4) >> (8 * (CONVERSION_AT % 4)) & 0xff
+}
+
 /// Whether a header's stream has no updates, and no records of 4 GiB or more.
 #[inline(always)]
 fn is_whole(word: &impl Fn(usize) -> u32) -> bool {
@@ -175,6 +215,31 @@ pub struct Ending {
     pub payload_bytes: u64,
 }
 
+/// What a conversion that is chosen on the way adds to a draft, in which it is 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Converted {
+    /// The number of its kind.
+    pub kind: u32,
+    /// As in [`Header`].
+    pub record_sum: u64,
+}
+
+impl Converted {
+    /// The kind in its word.
+    #[inline(always)]
+    const fn word(&self) -> u32 {
+        self.kind << (8 * (CONVERSION_AT % 4))
+    }
+
+    /// The sum of the words that the identity covers, with 0 for the error, if it is `sum` without the conversion.
+    #[inline(always)]
+    pub fn identity_sum(&self, sum: u64) -> u64 {
+        let of_kind = term((CONVERSION_AT / 4) as u32, self.word());
+        let of_records = wide_term(RECORDS_SUM_AT, self.record_sum);
+        sum.wrapping_add(of_kind).wrapping_add(of_records)
+    }
+}
+
 impl Draft {
     /// The draft of a header, whose error and payload are not read.
     pub fn new(header: &Header) -> Self {
@@ -198,6 +263,28 @@ impl Draft {
     #[inline(always)]
     pub fn for_each_unit(&self, ending: &Ending, take: impl FnMut(usize, [u32; 4])) {
         self.for_each_unit_with(ending, self.sum, |_| None, take);
+    }
+
+    /// As [`Draft::for_each_unit`], for a conversion that is chosen on the way. The draft's header has no kind of
+    /// conversion and no sum of records.
+    #[inline(always)]
+    pub fn for_each_unit_converted(
+        &self,
+        ending: &Ending,
+        converted: &Converted,
+        take: impl FnMut(usize, [u32; 4]),
+    ) {
+        const LOW: usize = (CONVERSION_AT / 4) & !1;
+        const PAIR: usize = 4 * LOW;
+        let wide = |at: usize| match at {
+            RECORDS_SUM_AT => Some(converted.record_sum),
+            PAIR => {
+                let high = self.words[LOW + 1] | converted.word();
+                Some(u64::from(self.words[LOW]) | u64::from(high) << 32)
+            }
+            _ => None,
+        };
+        self.for_each_unit_with(ending, converted.identity_sum(self.sum), wide, take);
     }
 
     /// As [`Draft::for_each_unit`]; `wide` has further fields of eight bytes, by their position, and `sum` is the sum of
@@ -303,8 +390,10 @@ mod tests {
     use crate::container::extents::Extents;
     use crate::container::layout::Layout;
     use crate::element::Dtype;
+    use crate::mapping::conversion::Kind;
     use crate::pipeline::Codec;
     use crate::shape::Shape;
+    use crate::value::ValueType;
 
     #[test]
     fn a_draft_becomes_the_header() {
@@ -338,6 +427,60 @@ mod tests {
     }
 
     #[test]
+    fn a_draft_of_converted_values_becomes_the_header() {
+        let layout = Layout::new(Codec::PLAIN, Shape::Line, Extents::line(77));
+        let header = Header {
+            value_type: ValueType::Bf16,
+            conversion: Kind::Ordered,
+            record_bytes: 16,
+            record_sum: 0x1234_5678_9abc_def0,
+            payload_bytes: 0x490,
+            ..layout.header(Dtype::F32, Bound::default(), 0x3f84_7ae1)
+        };
+        let draft = Draft::new(&Header {
+            conversion: Kind::Widened,
+            record_sum: 0,
+            ..header
+        });
+        let converted = Converted {
+            kind: u32::from(header.conversion.id()),
+            record_sum: header.record_sum,
+        };
+        let ending = Ending {
+            error_bits: header.error_bits,
+            identity: header.identity(),
+            payload_bytes: header.payload_bytes,
+        };
+        let mut words = [0; HEADER_WORDS];
+        draft.for_each_unit_converted(&ending, &converted, |unit, of_unit| {
+            words[4 * unit..4 * unit + 4].copy_from_slice(&of_unit);
+        });
+        assert_eq!(words, to_words(&header.to_bytes()));
+        let sum = converted.identity_sum(draft.identity_sum());
+        let sum = sum.wrapping_add(error_term(header.error_bits));
+        assert_eq!(Identity::of_sum(sum), header.identity());
+        let word = |at: usize| words[at];
+        assert_eq!(value_type(word), u32::from(ValueType::Bf16.id()));
+        assert_eq!(conversion(word), converted.kind);
+        // The kind is not known before; without a conversion it is 0.
+        let widened = LayoutWords::new(&Header {
+            conversion: Kind::Widened,
+            ..header
+        });
+        assert!(Summary::is_of(&widened, word));
+        let of_elements = header.of_elements();
+        let forged = to_words(
+            &Header {
+                conversion: Kind::Ordered,
+                ..of_elements
+            }
+            .to_bytes(),
+        );
+        let wanted = LayoutWords::new(&of_elements);
+        assert!(!Summary::is_of(&wanted, |at| forged[at]));
+    }
+
+    #[test]
     fn a_draft_of_lines_becomes_the_header_of_each() {
         let layout = |codec, elements| Layout::new(codec, Shape::Line, Extents::line(elements));
         for codec in Codec::BLOCKS {
@@ -366,7 +509,7 @@ mod tests {
                 let sum = draft.identity_sum(length);
                 let sum = sum.wrapping_add(error_term(header.error_bits));
                 assert_eq!(Identity::of_sum(sum), header.identity());
-                let any = core::array::from_fn(|i| to_words(&empty.to_bytes())[i]);
+                let any = LayoutWords::new(&empty);
                 assert!(Summary::is_of_line(&any, elements, |at| wanted[at]));
                 assert!(!Summary::is_of_line(&any, elements + 1, |at| wanted[at]));
                 assert_eq!(

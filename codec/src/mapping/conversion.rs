@@ -83,6 +83,14 @@ impl Conversion {
         }
     }
 
+    /// The conversion of a type by a kind, without an absolute error or an offset.
+    pub const fn of(value_type: ValueType, kind: Kind) -> Self {
+        Self {
+            kind,
+            ..Self::none(value_type)
+        }
+    }
+
     /// Whether values are coded as they are.
     pub const fn is_none(&self) -> bool {
         self.value_type.is_coded_as_is()
@@ -227,10 +235,26 @@ impl<T: Element> Plan<T> {
         for value in values.clone() {
             extremes.see(value.widened());
         }
-        let absolute = bound.absolute(&extremes);
+        let rooms = || {
+            let absolute = bound.absolute(&extremes);
+            let rooms = values.filter_map(|value| room(value, absolute));
+            rooms.fold(MOST_ROOM, f64::min)
+        };
+        Self::of_extremes::<V>(bound, &extremes, rooms)
+    }
+
+    /// As [`Plan::new`], for a field with these extremes. `least_room` gives the least of the rooms of its values within
+    /// the bound ([`room`]), or [`MOST_ROOM`]; it is not called for integers.
+    #[inline(always)]
+    pub fn of_extremes<V: Value<Coded = T>>(
+        bound: Bound,
+        extremes: &Extremes<T>,
+        least_room: impl FnOnce() -> f64,
+    ) -> Self {
+        let absolute = bound.absolute(extremes);
         match V::TYPE.is_half() {
-            true => Self::of_halves(absolute, &extremes, values),
-            false => Self::of_integers::<V>(absolute, &extremes),
+            true => Self::of_halves::<V>(absolute, extremes, least_room),
+            false => Self::of_integers::<V>(absolute, extremes),
         }
     }
 
@@ -265,7 +289,7 @@ impl<T: Element> Plan<T> {
     fn of_halves<V: Value<Coded = T>>(
         absolute: f64,
         extremes: &Extremes<T>,
-        values: impl Iterator<Item = V>,
+        least_room: impl FnOnce() -> f64,
     ) -> Self {
         let ordered = Self {
             conversion: Conversion {
@@ -279,8 +303,7 @@ impl<T: Element> Plan<T> {
         let Some((min, max)) = extremes.values().filter(|_| absolute > 0.0) else {
             return ordered;
         };
-        let rooms = values.filter_map(|value| room(value, absolute));
-        let room = rooms.fold(T::MAX.to_f64(), f64::min);
+        let room = least_room().min(T::MAX.to_f64());
         let error = before(T::from_f64_down(room));
         // Of the two conversions, the one that has fewer steps between the extremes. Both zeros are one step.
         let place = |end: T| {
@@ -308,12 +331,15 @@ fn before<T: Element>(value: T) -> T {
     T::from_bits64(value.to_bits64().saturating_sub(1))
 }
 
+/// More than the room of any value.
+pub const MOST_ROOM: f64 = f64::MAX;
+
 /// Integers of more steps than this are shifted.
 const MOST_CODE: u64 = 1 << 29;
 
 /// The number of a value of half precision among all of them in their order: from -1 downwards if it has a sign, from 0
 /// upwards otherwise. NaNs lie beyond the infinities.
-const fn order_of(bits: u16) -> i32 {
+pub(super) const fn order_of(bits: u16) -> i32 {
     match bits >> 15 {
         0 => bits as i32,
         _ => -1 - (bits & 0x7fff) as i32,
@@ -321,7 +347,7 @@ const fn order_of(bits: u16) -> i32 {
 }
 
 /// The bits of the value with this number.
-const fn bits_of_order(order: i16) -> u16 {
+pub(super) const fn bits_of_order(order: i16) -> u16 {
     match order < 0 {
         true => 0x8000 | (-1 - order) as u16,
         false => order as u16,
@@ -330,17 +356,9 @@ const fn bits_of_order(order: i16) -> u16 {
 
 /// The room of a value of half precision: the distance, rounded down, to the nearest number on either side that is rounded
 /// to a value off by more than `absolute`. None if the value is not finite, or there are no such numbers.
-fn room<V: Value>(value: V, absolute: f64) -> Option<f64> {
-    let format = match V::TYPE {
-        ValueType::F16 => HalfFormat::F16,
-        ValueType::Bf16 => HalfFormat::BF16,
-        ValueType::F32
-        | ValueType::F64
-        | ValueType::I16
-        | ValueType::U16
-        | ValueType::I32
-        | ValueType::U32 => return None,
-    };
+#[inline(always)]
+pub fn room<V: Value>(value: V, absolute: f64) -> Option<f64> {
+    let format = HalfFormat::of(V::TYPE)?;
     let bits = value.to_value_bits() as u16;
     let magnitude = i32::from(bits & 0x7fff);
     if magnitude > i32::from(format.largest()) {

@@ -1,10 +1,11 @@
 //! Writes the header and the records of a stream, once everything else is there.
 
 use crate::PACKAGE;
+use crate::mapping::conversion::plan::RecordsOf;
 use crate::pipeline::cells::{self, Given};
 use crate::pipeline::identity::IdentityOf;
 use ferrosz_codec::container::header::HEADER_WORDS;
-use ferrosz_codec::container::header_words::{Draft, Ending};
+use ferrosz_codec::container::header_words::{Converted, Draft, Ending};
 use ferrosz_simt::{Kernel, Package, Thread, View, WARP};
 
 /// The most words of the records that a mapping makes: those of its classes and of the order of its axes.
@@ -42,6 +43,9 @@ pub struct CompleteParams {
     pub cells: View<u64>,
     /// The bits of the absolute error.
     pub error: Given<1>,
+    /// The records in which the absolute error of a conversion is 0, if the values are converted. Then the header has no
+    /// kind of conversion and no sum of records, and [`cells::CONVERSION`] and [`cells::CONVERSION_ERROR`] are read.
+    pub converted: RecordsOf,
 }
 
 impl Kernel for Complete {
@@ -65,17 +69,36 @@ impl Kernel for Complete {
                 identity: params.identity.find(t, params.cells),
                 payload_bytes: coded.wrapping_sub(before).wrapping_add(mask),
             };
-            params.header.for_each_unit(&ending, |unit, words| {
-                t.store4(params.stream, unit as u64, words);
-            });
+            let store = |unit, words| t.store4(params.stream, unit as u64, words);
             let records = params.stream.from(HEADER_WORDS as u64);
             for (at, word) in (0..).zip(&params.records.words) {
                 if at < params.records.count {
                     t.store(records, at, *word);
                 }
             }
+            if params.converted.is_any() {
+                let converted = Self::converted(t, params, records);
+                (params.header).for_each_unit_converted(&ending, &converted, store);
+            } else {
+                params.header.for_each_unit(&ending, store);
+            }
             let length = coded + mask + 4 * params.records.count;
             t.atomic_store(params.cells, cells::STREAM_BYTES, length);
+        }
+    }
+}
+
+impl Complete {
+    /// Writes the error of the conversion over that of the records; what the header has of it.
+    #[inline(always)]
+    fn converted<T: Thread>(t: T, params: &CompleteParams, records: View<u32>) -> Converted {
+        let error = t.atomic_load(params.cells, cells::CONVERSION_ERROR);
+        let at = u64::from(params.converted.error_word);
+        t.store(records, at, error as u32);
+        t.store(records, at + 1, (error >> 32) as u32);
+        Converted {
+            kind: t.atomic_load(params.cells, cells::CONVERSION) as u32,
+            record_sum: params.converted.sum_with(error),
         }
     }
 }

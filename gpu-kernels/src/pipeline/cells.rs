@@ -32,6 +32,10 @@ pub const PROLOGUE_BYTES: u64 = 27;
 pub const OUTLIERS: u64 = 28;
 /// Bytes of the chunks of the mask in the stream.
 pub const MASK_BYTES: u64 = 29;
+/// The number of the kind of conversion that was chosen for a field of values of 16 bits.
+pub const CONVERSION: u64 = 30;
+/// Behind it, the bits of the absolute error in its record.
+pub const CONVERSION_ERROR: u64 = 31;
 /// The first look-back state of those over chunks, one a chunk.
 pub const STATES: u64 = 32;
 

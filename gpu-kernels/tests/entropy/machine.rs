@@ -9,7 +9,7 @@ use ferrosz_codec::code::entropy::token::RAW;
 use ferrosz_codec::container::checksum::checksum;
 use ferrosz_codec::container::chunk::Form;
 use ferrosz_codec::container::header::{CHECKSUM_WORD, HEADER_WORDS, IDENTITY_WORDS};
-use ferrosz_codec::container::header_words::LAYOUT_WORDS;
+use ferrosz_codec::container::header_words::LayoutWords;
 use ferrosz_codec::container::identity::Identity;
 use ferrosz_codec::container::table::Entry;
 use ferrosz_codec::container::tiles::FIRST_ENTRY;
@@ -268,16 +268,12 @@ fn finish(stream: &Memory, workspace: &[u64], chunks: u64, frequencies: &[u32]) 
     }
 }
 
-/// What the headers of the tests' streams begin with.
-const LAYOUT: [u32; LAYOUT_WORDS] = [0x0102_0304; LAYOUT_WORDS];
-
 /// The headers of the tests' streams, without the length of the payload.
 fn header() -> [u32; HEADER_WORDS] {
     let mut header = [0; HEADER_WORDS];
-    let [first @ .., roles, records] = &LAYOUT;
-    header[..first.len()].copy_from_slice(first);
+    header[..20].fill(0x0102_0304);
     // The words of the roles of axes, and of the length of the records.
-    (header[25], header[28]) = (*roles, *records);
+    (header[25], header[28]) = (0x0102_0304, 0x0102_0304);
     header
 }
 
@@ -330,7 +326,7 @@ pub fn decompress<E: Element, C: SymbolCoder, S: StaticShape>(
         stream: stream.view(),
         entries: FIRST_ENTRY + chunks,
         frequencies_at: 0,
-        layout: LAYOUT,
+        layout: LayoutWords::of_elements(&header()),
         tables: tables.view(),
         cells: view(&mut workspace),
     };

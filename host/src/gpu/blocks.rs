@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::gpu::executor::{Executor, blocks_of};
-use crate::gpu::job::{CompressJob, DecompressJob, Logarithms, given, identity_of};
+use crate::gpu::job::{Coded, CompressJob, DecompressJob};
 use crate::gpu::tiles;
 use ferrosz_codec::bound::Extremes;
 use ferrosz_codec::container::header_words::Draft;
@@ -14,7 +14,11 @@ use ferrosz_codec::{Element, FormatError, with_block_codec, with_shape};
 use ferrosz_gpu_kernels::pipeline::blocks::compress::logarithms::{
     CompressLogarithms, CompressLogarithmsParams,
 };
+use ferrosz_gpu_kernels::pipeline::blocks::compress::short::{CompressShort, CompressShortParams};
 use ferrosz_gpu_kernels::pipeline::blocks::compress::{Compress, CompressParams};
+use ferrosz_gpu_kernels::pipeline::blocks::decompress::short::{
+    DecompressShort, DecompressShortParams,
+};
 use ferrosz_gpu_kernels::pipeline::blocks::decompress::{Decompress, DecompressParams};
 use ferrosz_gpu_kernels::pipeline::blocks::staged_chunk::UnitSteps;
 use ferrosz_gpu_kernels::pipeline::cells::{self, Fault};
@@ -41,22 +45,30 @@ pub(crate) fn enqueue_compress<T: Element, E: Executor>(
         stream: job.stream,
         entries: job.layout.entries(),
         cells: job.cells,
-        quantizer: given(job.bound.needs_extremes(), resolved.to_bits()),
+        quantizer: job.given(resolved.to_bits()),
         header: Draft::new(&header),
-        identity: identity_of(&header),
+        identity: job.identity::<T>(),
         holes: u32::from(job.has_holes),
     };
     let blocks = blocks_of::<T>(grid.chunk_count(), elements)?;
     let shape = job.layout.shape;
-    with_block_codec!(codec.in_shape(shape), C => with_shape!(shape, S => match job.logarithms {
-        None => executor.launch::<Compress<T, C, S>>(blocks, &params),
-        Some(Logarithms { field, holes }) => {
+    with_block_codec!(codec.in_shape(shape), C => with_shape!(shape, S => match job.coded {
+        Coded::Field => executor.launch::<Compress<T, C, S>>(blocks, &params),
+        Coded::Logarithms { field, holes } => {
             let params = CompressLogarithmsParams {
                 coded: params,
                 field,
                 holes,
             };
             executor.launch::<CompressLogarithms<T, C, S>>(blocks, &params)
+        }
+        Coded::Shorts { field } => {
+            let params = CompressShortParams {
+                coded: params,
+                field,
+                value_type: job.value_type.id().into(),
+            };
+            executor.launch::<CompressShort<C, S>>(blocks, &params)
         }
     }))
 }
@@ -108,11 +120,20 @@ fn enqueue_region<T: Element, E: Executor>(
         output_first: first,
         first_chunk: ranges.map(|range| range.start),
         chunks,
-        layout: job.layout_words::<T>(),
+        layout: job.layout_words(),
         codec: codec.position(),
         verify: u32::from(job.verify),
     };
-    with_shape!(job.layout.shape, S => executor.launch::<Decompress<T, S>>(blocks, &params))
+    with_shape!(job.layout.shape, S => match job.is_short {
+        false => executor.launch::<Decompress<T, S>>(blocks, &params),
+        true => {
+            let params = DecompressShortParams {
+                coded: params,
+                records: job.records(),
+            };
+            executor.launch::<DecompressShort<S>>(blocks, &params)
+        }
+    })
 }
 
 /// The number of cells of the workspace of a layout.

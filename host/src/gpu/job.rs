@@ -2,37 +2,49 @@
 
 use ferrosz_codec::bound::Extremes;
 use ferrosz_codec::container::header::{HEADER_WORDS, Header};
-use ferrosz_codec::container::header_words::{self, LAYOUT_WORDS};
-use ferrosz_codec::container::layout::Layout;
+use ferrosz_codec::container::header_words::LayoutWords;
+use ferrosz_codec::container::layout::{Family, Layout};
 use ferrosz_codec::container::region::Region;
 use ferrosz_codec::quantize::field::Quantizer;
-use ferrosz_codec::{Bound, Element};
-use ferrosz_gpu_kernels::pipeline::cells::Given;
+use ferrosz_codec::{Bound, Element, ValueType};
+use ferrosz_gpu_kernels::pipeline::cells::{self, Given};
 use ferrosz_gpu_kernels::pipeline::identity::IdentityOf;
 use ferrosz_simt::View;
 
-/// A user's field whose logarithms are computed where it is read.
+/// What a codec of blocks codes.
 #[derive(Clone, Copy)]
-pub(crate) struct Logarithms {
-    /// Its words, 16-byte aligned.
-    pub(crate) field: View<u32>,
-    /// One number, which is above 0 if the coded field has holes, and is there.
-    pub(crate) holes: View<u64>,
+pub(crate) enum Coded {
+    /// The coded field.
+    Field,
+    /// The logarithms of the user's field, which are computed where it is read; the coded field if that has holes.
+    Logarithms {
+        /// The words of the user's field, 16-byte aligned.
+        field: View<u32>,
+        /// One number, which is above 0 if the coded field has holes, and is there.
+        holes: View<u64>,
+    },
+    /// The user's values of 16 bits, which become elements where they are read.
+    Shorts {
+        /// Their words, 16-byte aligned.
+        field: View<u32>,
+    },
 }
 
 /// The memory and parameters of a compression on the machine.
 pub(crate) struct CompressJob {
     pub(crate) layout: Layout,
+    /// The bound, and the type of the values to which it applies.
     pub(crate) bound: Bound,
-    /// Bytes of the stream's records, and their checksum.
+    pub(crate) value_type: ValueType,
+    /// Bytes of the stream's records, and their checksum; 0 if a conversion that is chosen on the machine changes them.
     pub(crate) record_bytes: u64,
     pub(crate) record_sum: u64,
     /// Whether holes of the field stand for elements of a mask.
     pub(crate) has_holes: bool,
     /// The coded field, 16-byte aligned.
     pub(crate) input: View<u32>,
-    /// The field whose logarithms are coded where it is, if the coded field is written only for holes.
-    pub(crate) logarithms: Option<Logarithms>,
+    /// What a codec of blocks codes.
+    pub(crate) coded: Coded,
     /// Memory for the longest stream without its records, 16-byte aligned: they are put before the chunk table when all
     /// else is there.
     pub(crate) stream: View<u32>,
@@ -41,6 +53,36 @@ pub(crate) struct CompressJob {
 }
 
 impl CompressJob {
+    /// Whether the quantiser and the identity of the stream are in the workspace, as they depend on the field.
+    pub(crate) fn is_resolved_on_machine(&self) -> bool {
+        self.bound.needs_extremes() || !self.value_type.is_coded_as_is()
+    }
+
+    /// The cells of its workspace that are cleared before the kernels of a codec.
+    pub(crate) fn cells_of_chunks(&self) -> View<u64> {
+        let chunks = match self.layout.family() {
+            Family::Blocks(layout) => layout.grid.chunk_count(),
+            Family::Tiles(layout) => layout.chunks(),
+        };
+        self.cells.first(cells::count(chunks))
+    }
+
+    /// Numbers that kernels take from the host, or from the workspace.
+    pub(crate) fn given<const N: usize>(&self, known: [u64; N]) -> Given<N> {
+        match self.is_resolved_on_machine() {
+            true => Given::in_cells(),
+            false => Given::known(known),
+        }
+    }
+
+    /// The source from which kernels take the identity of the stream.
+    pub(crate) fn identity<T: Element>(&self) -> IdentityOf {
+        match self.is_resolved_on_machine() {
+            true => IdentityOf::in_cells(),
+            false => IdentityOf::known(self.header::<T>().identity()),
+        }
+    }
+
     /// The header of the stream, without the values that depend on the field.
     pub(crate) fn header<T: Element>(&self) -> Header {
         let resolved: Quantizer<T> = self.bound.resolve(&Extremes::default());
@@ -48,6 +90,7 @@ impl CompressJob {
         Header {
             record_bytes: self.record_bytes,
             record_sum: self.record_sum,
+            value_type: self.value_type,
             ..self.layout.header(T::DTYPE, self.bound, error_bits)
         }
     }
@@ -56,6 +99,8 @@ impl CompressJob {
 /// The memory and parameters of a decompression on the machine.
 pub(crate) struct DecompressJob<'a> {
     pub(crate) layout: Layout,
+    /// The type of the values.
+    pub(crate) value_type: ValueType,
     /// Bytes of the stream's records.
     pub(crate) record_bytes: u64,
     /// The regions to decode, in the order of their output.
@@ -65,6 +110,8 @@ pub(crate) struct DecompressJob<'a> {
     pub(crate) stream: View<u32>,
     /// Memory for the elements, 16-byte aligned.
     pub(crate) output: View<u32>,
+    /// Whether a codec of blocks writes values of 16 bits there, not elements.
+    pub(crate) is_short: bool,
     /// The workspace of the codec, or at least `cells::count(0)` cells for a codec of blocks.
     pub(crate) cells: View<u64>,
 }
@@ -87,34 +134,20 @@ impl DecompressJob<'_> {
     }
 
     /// The words of the header that describe such a stream, whatever its bound.
-    pub(crate) fn layout_words<T: Element>(&self) -> [u32; LAYOUT_WORDS] {
-        layout_words::<T>(self.layout, self.record_bytes)
+    pub(crate) fn layout_words(&self) -> LayoutWords {
+        layout_words(self.layout, self.value_type, self.record_bytes)
     }
 }
 
-/// Numbers that kernels take from the host, or from the workspace if the bound needs extremes.
-pub(crate) const fn given<const N: usize>(needs_extremes: bool, known: [u64; N]) -> Given<N> {
-    if needs_extremes {
-        Given::in_cells()
-    } else {
-        Given::known(known)
-    }
-}
-
-/// The source from which kernels take the identity of the stream of this header: the cells if its bound needs extremes,
-/// as its error is then not yet known.
-pub(crate) fn identity_of(header: &Header) -> IdentityOf {
-    if header.bound.needs_extremes() {
-        IdentityOf::in_cells()
-    } else {
-        IdentityOf::known(header.identity())
-    }
-}
-
-/// The words of the header that describe a stream of this layout with so many bytes of records, whatever its bound.
-pub(crate) fn layout_words<T: Element>(layout: Layout, record_bytes: u64) -> [u32; LAYOUT_WORDS] {
-    header_words::layout_words(&Header {
+/// The words of the header that describe a stream of this layout and type with so many bytes of records, whatever its bound.
+pub(crate) fn layout_words(
+    layout: Layout,
+    value_type: ValueType,
+    record_bytes: u64,
+) -> LayoutWords {
+    LayoutWords::new(&Header {
         record_bytes,
-        ..layout.header(T::DTYPE, Bound::default(), 0)
+        value_type,
+        ..layout.header(value_type.coded(), Bound::default(), 0)
     })
 }

@@ -1,6 +1,7 @@
 //! Mappings on a machine that runs kernels: from the user's field to the stream, and back. The codecs do not know them.
 
 pub(crate) mod compress;
+pub(crate) mod conversion;
 pub(crate) mod decompress;
 mod fill;
 pub(crate) mod workspace;

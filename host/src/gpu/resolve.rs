@@ -4,9 +4,7 @@ use crate::error::Error;
 use crate::gpu::executor::Executor;
 use crate::gpu::job::CompressJob;
 use ferrosz_codec::container::header_words::Draft;
-use ferrosz_codec::container::layout::Family;
 use ferrosz_codec::{Bound, Element};
-use ferrosz_gpu_kernels::pipeline::cells;
 use ferrosz_gpu_kernels::quantize::extremes::{ExtremesParams, FindExtremes};
 use ferrosz_simt::View;
 
@@ -52,11 +50,7 @@ pub(crate) fn enqueue_bound<T: Element, E: Executor>(
     executor: &E,
     job: &CompressJob,
 ) -> Result<(), Error> {
-    let chunks = match job.layout.family() {
-        Family::Blocks(layout) => layout.grid.chunk_count(),
-        Family::Tiles(layout) => layout.chunks(),
-    };
-    let cells = job.cells.first(cells::count(chunks));
+    let cells = job.cells_of_chunks();
     if !job.bound.needs_extremes() {
         return executor.clear(cells);
     }

@@ -8,7 +8,7 @@ pub(crate) mod workspace;
 
 use crate::error::Error;
 use crate::gpu::executor::{Executor, blocks_of};
-use crate::gpu::job::{CompressJob, DecompressJob, given, identity_of};
+use crate::gpu::job::{CompressJob, DecompressJob};
 use crate::gpu::tiles::tuning::{TuneJob, enqueue_tune};
 use crate::gpu::tiles::workspace::Workspace;
 use core::marker::PhantomData;
@@ -236,11 +236,11 @@ pub(crate) fn enqueue_compress<T: Element, E: Executor>(
 ) -> Result<(), Error> {
     let call = Call::<T, E>::new(executor, layout, job.cells);
     let resolved: Quantizer<T> = job.bound.resolve(&Extremes::default());
-    let is_relative = job.bound.needs_extremes();
+    let is_known = !job.is_resolved_on_machine();
     executor.clear(call.workspace.counts)?;
     match layout.codec.predictor.geometry() {
         None => {
-            let known = (!is_relative).then_some(resolved);
+            let known = is_known.then_some(resolved);
             let params = call.lorenzo(job.input, known, job.has_holes);
             call.for_slices(params, |blocks, params| {
                 with_shape!(layout.shape(), S => {
@@ -255,11 +255,11 @@ pub(crate) fn enqueue_compress<T: Element, E: Executor>(
     with_tile_coder!(layout.codec.coder, C => call.encode::<C>(job), call.encode_planes(job))?;
     let params = FinishParams {
         header: Draft::new(&job.header::<T>()),
-        identity: identity_of(&job.header::<T>()),
+        identity: job.identity::<T>(),
         stream: job.stream,
         entries: job.layout.entries(),
         cells: call.workspace.cells,
-        error: given(is_relative, [resolved.error().to_bits64()]),
+        error: job.given([resolved.error().to_bits64()]),
     };
     executor.launch::<Finish>(1, &params)
 }
@@ -296,7 +296,7 @@ impl<T: Element, E: Executor> Call<'_, T, E> {
                 shape: self.layout.shape(),
             },
             bound: job.bound,
-            error: (!job.bound.needs_extremes()).then_some(error),
+            error: (!job.is_resolved_on_machine()).then_some(error),
             radius: Some(RADIUS),
             max_radius: RADIUS,
             part: *fine,
@@ -370,7 +370,7 @@ impl<T: Element, E: Executor> Call<'_, T, E> {
             stream: job.stream,
             entries: job.layout.entries(),
             cells: workspace.cells,
-            identity: identity_of(&job.header::<T>()),
+            identity: job.identity::<T>(),
         };
         self.executor.launch::<WritePrologue>(1, &prologue)
     }
@@ -388,7 +388,7 @@ impl<T: Element, E: Executor> Call<'_, T, E> {
             stream: job.stream,
             entries: job.layout.entries(),
             cells: workspace.cells,
-            identity: identity_of(&job.header::<T>()),
+            identity: job.identity::<T>(),
         }
     }
 }
@@ -415,7 +415,7 @@ impl<T: Element, E: Executor> Call<'_, T, E> {
     fn read_prologue(&self, job: &DecompressJob<'_>) -> Result<(), Error> {
         let (executor, layout, workspace) = (self.executor, self.layout, &self.workspace);
         let (contents, entries) = (contents::<T>(layout), job.layout.entries());
-        let layout_words = job.layout_words::<T>();
+        let layout_words = job.layout_words();
         let tables = ReadTablesParams {
             header: job.header(),
             stream: job.behind_records(),

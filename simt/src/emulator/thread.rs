@@ -348,6 +348,18 @@ impl SharedMemory for EmulatorThread<'_> {
     }
 
     #[track_caller]
+    fn shared_atomic_load(self, word: u32) -> u32 {
+        let mut value = 0;
+        self.shared(Location::caller(), |shared, now, clock| {
+            shared.atomic(now, clock, word, |found| {
+                value = found;
+                found
+            })
+        });
+        value
+    }
+
+    #[track_caller]
     fn shared_or(self, word: u32, bits: u32) {
         self.shared(Location::caller(), |shared, now, clock| {
             shared.atomic(now, clock, word, |value| value | bits)
@@ -589,6 +601,13 @@ impl Atomics for EmulatorThread<'_> {
     fn atomic_min<W: AtomicWord>(self, view: View<W>, index: u64, value: W) {
         let place = Location::caller();
         let change = |least: W| least.min(value);
+        self.atomic(place, view, index, Operation::Update, change);
+    }
+
+    #[track_caller]
+    fn atomic_or<W: AtomicWord>(self, view: View<W>, index: u64, bits: W) {
+        let place = Location::caller();
+        let change = |set: W| set.union(bits);
         self.atomic(place, view, index, Operation::Update, change);
     }
 

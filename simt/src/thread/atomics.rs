@@ -11,6 +11,8 @@ pub trait AtomicWord: Copy + Eq + Ord + sealed::Sealed {
     fn widened(self) -> u64;
     /// The sum modulo 2^32 or 2^64.
     fn wrapping_sum(self, other: Self) -> Self;
+    /// The bits of both.
+    fn union(self, other: Self) -> Self;
 }
 
 impl AtomicWord for u32 {
@@ -26,6 +28,10 @@ impl AtomicWord for u32 {
     fn wrapping_sum(self, other: Self) -> Self {
         self.wrapping_add(other)
     }
+    #[inline(always)]
+    fn union(self, other: Self) -> Self {
+        self | other
+    }
 }
 
 impl AtomicWord for u64 {
@@ -40,6 +46,10 @@ impl AtomicWord for u64 {
     #[inline(always)]
     fn wrapping_sum(self, other: Self) -> Self {
         self.wrapping_add(other)
+    }
+    #[inline(always)]
+    fn union(self, other: Self) -> Self {
+        self | other
     }
 }
 
@@ -62,6 +72,8 @@ pub trait Atomics: Ids {
     fn atomic_max<W: AtomicWord>(self, view: View<W>, index: u64, value: W);
     /// Atomically lowers an item to at most `value`.
     fn atomic_min<W: AtomicWord>(self, view: View<W>, index: u64, value: W);
+    /// Atomically sets bits of an item.
+    fn atomic_or<W: AtomicWord>(self, view: View<W>, index: u64, bits: W);
     /// Atomically writes an item; returns the value before.
     fn atomic_exchange<W: AtomicWord>(self, view: View<W>, index: u64, value: W) -> W;
     /// Atomically writes an item if its value is `expected`; returns the value before.

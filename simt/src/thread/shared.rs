@@ -15,6 +15,8 @@ pub trait SharedMemory: Ids {
     fn shared_load4(self, word: u32) -> [u32; 4];
     /// Writes four words; `word` is a multiple of 4.
     fn shared_store4(self, word: u32, values: [u32; 4]);
+    /// Atomically reads a word, while other threads may [set bits](SharedMemory::shared_or) of it or add to it.
+    fn shared_atomic_load(self, word: u32) -> u32;
     /// Atomically sets bits of a word that something has written before.
     fn shared_or(self, word: u32, bits: u32);
     /// Atomically adds to a word that something has written before.

@@ -15,7 +15,7 @@ use ferrosz_codec::code::entropy::frequency_tables::{
 };
 use ferrosz_codec::code::entropy::states::SymbolCoder;
 use ferrosz_codec::code::entropy::token::{SLOTS, TOKENS, Token};
-use ferrosz_codec::container::header_words::{LAYOUT_WORDS, Summary};
+use ferrosz_codec::container::header_words::{LayoutWords, Summary};
 use ferrosz_codec::error::TableFault;
 use ferrosz_simt::{Kernel, Layout, Name, Package, Shared, Thread, View, WARP};
 
@@ -35,7 +35,7 @@ pub struct ReadTablesParams {
     /// The word of the payload that the frequencies begin at.
     pub frequencies_at: u64,
     /// The header's first words. A stream that begins otherwise is a fault.
-    pub layout: [u32; LAYOUT_WORDS],
+    pub layout: LayoutWords,
     /// The output: the tables, of [`DECODE_WORDS`] words.
     pub tables: View<u32>,
     /// The workspace, which gets the number of the frequencies' words.

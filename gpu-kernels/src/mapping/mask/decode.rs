@@ -7,6 +7,7 @@ use crate::PACKAGE;
 use crate::mapping::mask::encode::Models;
 use crate::mapping::mask::{THREADS, WARPS};
 use crate::mapping::parts::Planes;
+use crate::mapping::records;
 use crate::pipeline::cells::{self, Fault};
 use crate::primitives::scan::{warp_inclusive_sum, warp_sum_u64};
 use ferrosz_codec::container::checksum::term;
@@ -169,15 +170,7 @@ impl DecodeMask {
     /// Whether the records are undamaged, and the first is that of the classes. For a whole warp.
     #[inline(always)]
     fn has_record<T: Thread>(t: T, params: &DecodeMaskParams) -> bool {
-        let words = params.records.len() as u32;
-        let mut sum = 0u64;
-        let mut at = t.lane();
-        while at < words {
-            sum = sum.wrapping_add(term(at, t.load(params.records, u64::from(at))));
-            at += WARP;
-        }
-        let sum = warp_sum_u64(t, sum);
-        let is_sound = Summary::has_records(sum, |word| t.load(params.header, word as u64));
+        let is_sound = records::are_sound(t, params.header, params.records);
         let kind = t.load(params.records, 0);
         is_sound && kind == u32::from_le_bytes(RecordKind::MASK.0)
     }

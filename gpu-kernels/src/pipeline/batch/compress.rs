@@ -16,6 +16,7 @@ use crate::pipeline::blocks::{CHUNK_THREADS, CHUNK_WARPS};
 use crate::primitives::scan::warp_max_u64;
 use crate::quantize::extremes::{resolve, see_share};
 use core::array::from_fn;
+use core::convert::Infallible;
 use core::marker::PhantomData;
 use ferrosz_codec::Element;
 use ferrosz_codec::bound::Extremes;
@@ -25,7 +26,6 @@ use ferrosz_codec::container::header::{HEADER_BYTES, max_line_bytes};
 use ferrosz_codec::container::header_words::{Ending, LineDraft, LineLength, error_term};
 use ferrosz_codec::container::identity::Identity;
 use ferrosz_codec::container::table::ENTRY_BYTES;
-use ferrosz_codec::mapping::Scale;
 use ferrosz_codec::pipeline::StaticCodec;
 use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::shape::{GROUP, Line};
@@ -99,16 +99,19 @@ impl ArrayCells {
 }
 
 impl<E: Element> FieldOf<E> for ArrayCells {
+    type Source = View<u32>;
+    type Map = Infallible;
+
     #[inline(always)]
-    fn input<T: Thread>(&self, t: T) -> View<u32> {
+    fn source<T: Thread>(&self, t: T) -> View<u32> {
         let words = self.elements(t) * E::WORDS as u64;
         // SAFETY: the launch promises so many elements there.
         unsafe { View::at(self.0.load(t, Self::INPUT), words) }
     }
 
     #[inline(always)]
-    fn scale<T: Thread>(&self, _: T) -> Scale {
-        Scale::Linear
+    fn map<T: Thread>(&self, _: T) -> Option<Infallible> {
+        None
     }
 
     #[inline(always)]
@@ -249,7 +252,7 @@ impl<E: Element, C: StaticCodec> CompressBatch<E, C> {
     fn extremes<T: Thread>(t: T, array: ArrayCells, extremes: Shared<u64>) -> [u64; 2] {
         const WARPS: u32 = CHUNK_WARPS as u32;
         let (thread, threads) = (u64::from(t.thread_index()), u64::from(CHUNK_THREADS));
-        let input = FieldOf::<E>::input(&array, t);
+        let input = FieldOf::<E>::source(&array, t);
         let seen = see_share::<T, E>(t, input, array.elements(t), thread, threads).to_cells();
         let largest = [warp_max_u64(t, seen[0]), warp_max_u64(t, seen[1])];
         if t.lane() == 0 {
@@ -300,7 +303,7 @@ impl<E: Element, C: StaticCodec> CompressBatch<E, C> {
     /// Sends for a whole chunk, 32 elements a thread.
     #[inline(always)]
     fn prefetch<T: Thread>(t: T, array: ArrayCells, number: u64) {
-        let input = FieldOf::<E>::input(&array, t);
+        let input = FieldOf::<E>::source(&array, t);
         let element = number * CHUNK as u64 + (t.thread_index() * GROUP as u32) as u64;
         for i in 0..E::WORDS {
             t.prefetch(input, element * E::WORDS as u64 + (GROUP * i) as u64);

@@ -15,7 +15,7 @@ use crate::pipeline::cells::Fault;
 use core::marker::PhantomData;
 use ferrosz_codec::Element;
 use ferrosz_codec::container::grid::Grid;
-use ferrosz_codec::container::header_words::{LAYOUT_WORDS, Summary};
+use ferrosz_codec::container::header_words::{LayoutWords, Summary};
 use ferrosz_codec::pipeline::BlockCodec;
 use ferrosz_codec::shape::{Line, StaticShape};
 use ferrosz_simt::{Kernel, Layout, Name, Package, Shared, Thread, View};
@@ -32,7 +32,7 @@ pub struct DecompressBatchParams {
     /// The fault of each stream, as a cell (see [`Fault`]), to be written.
     pub faults: View<u64>,
     /// The first words of the header of a line, whatever its codec and length.
-    pub layout: [u32; LAYOUT_WORDS],
+    pub layout: LayoutWords,
     /// Not 0 to compare checksums.
     pub verify: u32,
 }

@@ -15,6 +15,7 @@
 pub(crate) mod field;
 pub mod logarithms;
 pub(crate) mod parameters;
+pub mod short;
 pub(crate) mod taken_chunk;
 
 use crate::PACKAGE;
@@ -73,10 +74,10 @@ impl<E: Element, C: StaticCodec, S: StaticShape> Kernel for Compress<E, C, S> {
 impl<E: Element, C: StaticCodec, S: StaticShape> Compress<E, C, S> {
     /// Compresses a field.
     #[inline(always)]
-    fn field<T: Thread, F: WholeField<E>>(t: T, field: F) {
+    fn field<T: Thread, P: WholeField<E>>(t: T, field: &P) {
         let shared = Scratch::<E>::SHARED.0;
         // 1. Take a chunk, and bring its elements in.
-        let taken = TakenChunk::<F, E, S>::take(t, field, shared);
+        let taken = TakenChunk::<&P, E, S>::take(t, field, shared);
         taken.stage(t);
         // 2. Code this thread's group.
         let coded = Self::code(t, &taken, shared);

@@ -9,6 +9,7 @@
 //! each other is reported in the fault cell and decodes to zeros. A chunk with a wrong checksum is
 //! reported, and its decoded elements are not meant to be used.
 
+pub mod short;
 pub(crate) mod stored_chunk;
 pub(crate) mod stream;
 
@@ -18,7 +19,7 @@ use crate::pipeline::blocks::decompress::stored_chunk::{Scratch, StoredChunk};
 use crate::pipeline::blocks::decompress::stream::{
     StreamOf, chunk_position, first_payload_unit, number_of, stream_units,
 };
-use crate::pipeline::blocks::output::{Output, Words};
+use crate::pipeline::blocks::output::{Destination, Output, Words};
 use crate::pipeline::blocks::staged_chunk::UnitSteps;
 use crate::pipeline::cells::Fault;
 use crate::primitives::element::by_width;
@@ -28,7 +29,7 @@ use ferrosz_codec::Element;
 use ferrosz_codec::container::checksum::term;
 use ferrosz_codec::container::grid::{ChunkBox, Grid};
 use ferrosz_codec::container::header::CHECKSUM_WORD;
-use ferrosz_codec::container::header_words::{self, LAYOUT_WORDS, Summary};
+use ferrosz_codec::container::header_words::{self, LayoutWords, Summary};
 use ferrosz_codec::container::region::Region;
 use ferrosz_codec::mapping::{Scale, logarithm};
 use ferrosz_codec::pipeline::BlockCodec;
@@ -66,7 +67,7 @@ pub struct DecompressParams {
     /// How many it may touch, in each dimension.
     pub chunks: [u64; 3],
     /// The header's first words. A stream that begins otherwise is a fault.
-    pub layout: [u32; LAYOUT_WORDS],
+    pub layout: LayoutWords,
     /// The codec: its index in [`BlockCodec::ALL`].
     pub codec: u32,
     /// Not 0 to compare checksums.
@@ -89,13 +90,7 @@ impl<E: Element, S: StaticShape> Kernel for Decompress<E, S> {
             return;
         };
         // 2. Bring its bytes in and, if it is coded, decode them to elements.
-        let words = match stored.read(t) {
-            Ok(words) => words,
-            Err(fault) => {
-                stored.report(t, fault);
-                Words::Filled(0, 0)
-            }
-        };
+        let words = Self::read(t, &stored);
         // 3. Logarithms become elements.
         let words = match header_words::scale(|word| t.load(params.header, word as u64)) {
             Scale::Linear => words,
@@ -107,11 +102,23 @@ impl<E: Element, S: StaticShape> Kernel for Decompress<E, S> {
         };
         // 4. Write the elements that lie in the region.
         let chunk = Self::chunk_again(t, params);
-        Self::output(params, &stored, &chunk).write(t, words);
+        Self::output(params, params.output, &stored, &chunk).write(t, words);
     }
 }
 
 impl<E: Element, S: StaticShape> Decompress<E, S> {
+    /// Where the elements of a chunk are; if the chunk is wrong, they are zeros, and its fault is reported.
+    #[inline(always)]
+    fn read<T: Thread>(t: T, stored: &StoredChunk<&DecompressParams, E, S>) -> Words {
+        match stored.read(t) {
+            Ok(words) => words,
+            Err(fault) => {
+                stored.report(t, fault);
+                Words::Filled(0, 0)
+            }
+        }
+    }
+
     /// This block's chunk; none if the stream ends before its payload, or if no part of the chunk is to be decoded. The
     /// chunk has no words if its position or length is impossible.
     #[inline(always)]
@@ -170,13 +177,14 @@ impl<E: Element, S: StaticShape> Decompress<E, S> {
 
     /// The output for the chunk's elements.
     #[inline(always)]
-    fn output<'a>(
+    fn output<'a, D: Destination>(
         params: &'a DecompressParams,
+        output: D,
         stored: &StoredChunk<&'a DecompressParams, E, S>,
         chunk: &'a ChunkBox,
-    ) -> Output<'a, E, S> {
+    ) -> Output<'a, E, S, D> {
         Output {
-            output: params.output,
+            output,
             first: params.output_first,
             grid: &params.grid,
             region: &params.region,

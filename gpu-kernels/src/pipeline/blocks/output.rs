@@ -2,6 +2,7 @@
 
 use crate::pipeline::blocks::CHUNK_THREADS;
 use crate::pipeline::blocks::staged_chunk::{BoxWalk, StagedChunk, UNIT_WORDS, UnitSteps};
+use crate::primitives::shorts::Shorts;
 use core::marker::PhantomData;
 use ferrosz_codec::Element;
 use ferrosz_codec::container::chunk::CHUNK;
@@ -20,6 +21,40 @@ pub enum Words {
     InImage,
     /// All elements have these; the second is that of `f64`.
     Filled(u32, u32),
+}
+
+/// Memory that decoded elements are written to.
+pub trait Destination: Copy {
+    /// Writes 16-byte unit number `number` of the elements.
+    fn set_unit<T: Thread>(self, t: T, number: u64, words: [u32; 4]);
+    /// Writes word number `at` of the elements.
+    fn set_word<T: Thread>(self, t: T, at: u64, word: u32);
+}
+
+/// The elements as they are.
+impl Destination for View<u32> {
+    #[inline(always)]
+    fn set_unit<T: Thread>(self, t: T, number: u64, words: [u32; 4]) {
+        t.store4(self, number, words);
+    }
+
+    #[inline(always)]
+    fn set_word<T: Thread>(self, t: T, at: u64, word: u32) {
+        t.store(self, at, word);
+    }
+}
+
+/// The low halves of the words of elements.
+impl Destination for Shorts {
+    #[inline(always)]
+    fn set_unit<T: Thread>(self, t: T, number: u64, words: [u32; 4]) {
+        Self::set_unit(self, t, number, words);
+    }
+
+    #[inline(always)]
+    fn set_word<T: Thread>(self, t: T, at: u64, word: u32) {
+        self.set_value(t, at, word);
+    }
 }
 
 /// A decoded chunk in shared memory, as [`Words`] says.
@@ -101,10 +136,16 @@ impl<E: Element> Held<E> {
     /// Writes a whole chunk of a line from this 16-byte unit of the output on. For the whole block; threads must be
     /// done with their warp's rows.
     #[inline(always)]
-    fn write_units<T: Thread>(&self, t: T, words: Words, output: View<u32>, first_unit: u64) {
+    fn write_units<T: Thread>(
+        &self,
+        t: T,
+        words: Words,
+        output: impl Destination,
+        first_unit: u64,
+    ) {
         StagedChunk::<E>::for_units(t, |unit, staged_word| {
             let values = self.unit(t, words, staged_word, UNIT_WORDS * unit);
-            t.store4(output, first_unit + u64::from(unit), values);
+            output.set_unit(t, first_unit + u64::from(unit), values);
         });
     }
 
@@ -125,9 +166,9 @@ impl<E: Element> Held<E> {
 }
 
 /// The way of one chunk's elements into the output of a region.
-pub struct Output<'a, E, S> {
+pub struct Output<'a, E, S, D> {
     /// The output, 16-byte aligned.
-    pub output: View<u32>,
+    pub output: D,
     /// Elements of it before the region's.
     pub first: u64,
     /// The division of the field.
@@ -144,7 +185,7 @@ pub struct Output<'a, E, S> {
     pub shape: PhantomData<S>,
 }
 
-impl<E: Element, S: StaticShape> Output<'_, E, S> {
+impl<E: Element, S: StaticShape, D: Destination> Output<'_, E, S, D> {
     const WORDS: u32 = E::WORDS as u32;
 
     /// Writes the chunk's elements that lie in the region. For the whole block; threads must be done with
@@ -209,7 +250,8 @@ impl<E: Element, S: StaticShape> Output<'_, E, S> {
                 {
                     let staged_word = StagedChunk::<E>::unit_word(walk.slot(at) / unit as u32);
                     let values = self.held.unit(t, words, staged_word, words_of_raster(at));
-                    t.store4(self.output, (self.first + position) / unit as u64, values);
+                    let number = (self.first + position) / unit as u64;
+                    self.output.set_unit(t, number, values);
                 }
             }
         } else {
@@ -244,13 +286,13 @@ impl<E: Element, S: StaticShape> Output<'_, E, S> {
             let staged_word = first_word ^ self.steps.words[i];
             let raster = UNIT_WORDS * (i as u32 * CHUNK_THREADS + t.thread_index());
             let values = self.held.unit(t, words, staged_word, raster);
-            t.store4(self.output, first_unit + self.steps.units[i], values);
+            (self.output).set_unit(t, first_unit + self.steps.units[i], values);
         }
     }
 
     #[inline(always)]
     fn store<T: Thread>(&self, t: T, position: u64, word: u32, value: u32) {
         let at = (self.first + position) * u64::from(Self::WORDS) + u64::from(word);
-        t.store(self.output, at, value);
+        self.output.set_word(t, at, value);
     }
 }

@@ -9,12 +9,13 @@
 //! position, so that a row holds a group. In a line that is the order of the elements.
 
 use crate::pipeline::blocks::CHUNK_THREADS;
+use crate::pipeline::blocks::compress::field::Source;
 use core::marker::PhantomData;
 use ferrosz_codec::Element;
 use ferrosz_codec::container::chunk::CHUNK;
 use ferrosz_codec::container::grid::{ChunkBox, Grid};
 use ferrosz_codec::shape::{GROUP, Shape};
-use ferrosz_simt::{Layout, Shared, Thread, View, WARP};
+use ferrosz_simt::{Layout, Shared, Thread, WARP};
 
 /// 32-bit words in a 16-byte unit.
 pub const UNIT_WORDS: u32 = 4;
@@ -114,31 +115,37 @@ impl<E: Element> StagedChunk<E> {
     /// Brings the elements of a box in, to their slots; leaves all else as it is. For the whole block,
     /// which must meet at a barrier before it reads them.
     #[inline(always)]
-    pub fn fill_box<T: Thread>(
+    pub(crate) fn fill_box<T: Thread>(
         self,
         t: T,
         walk: &BoxWalk<'_>,
         steps: &UnitSteps,
-        input: View<u32>,
+        source: impl Source<E>,
     ) {
         if !walk.has_whole_units(Self::UNIT_ELEMENTS) {
-            self.fill_words(t, walk, input);
+            self.fill_words(t, walk, source);
         } else if walk.is_whole() {
-            self.fill_whole(t, walk, steps, input);
+            self.fill_whole(t, walk, steps, source);
         } else {
-            self.fill_units(t, walk, input);
+            self.fill_units(t, walk, source);
         }
     }
 
     /// Units of a box that is whole.
     #[inline(always)]
-    fn fill_whole<T: Thread>(self, t: T, walk: &BoxWalk<'_>, steps: &UnitSteps, input: View<u32>) {
+    fn fill_whole<T: Thread>(
+        self,
+        t: T,
+        walk: &BoxWalk<'_>,
+        steps: &UnitSteps,
+        source: impl Source<E>,
+    ) {
         let first = walk.at(t.thread_index() * Self::UNIT_ELEMENTS as u32);
         let first_unit = walk.flat(first) / Self::UNIT_ELEMENTS as u64;
         let first_word = Self::first_word(walk, first);
         for batch in 0..Self::ROW_UNITS / IN_FLIGHT {
             let units: [[u32; 4]; IN_FLIGHT] = core::array::from_fn(|i| {
-                t.load4(input, first_unit + steps.units[batch * IN_FLIGHT + i])
+                source.unit(t, first_unit + steps.units[batch * IN_FLIGHT + i])
             });
             for (i, words) in units.iter().enumerate() {
                 let word = first_word ^ steps.words[batch * IN_FLIGHT + i];
@@ -156,12 +163,12 @@ impl<E: Element> StagedChunk<E> {
 
     /// Units of a box whose rows consist of units.
     #[inline(always)]
-    fn fill_units<T: Thread>(self, t: T, walk: &BoxWalk<'_>, input: View<u32>) {
+    fn fill_units<T: Thread>(self, t: T, walk: &BoxWalk<'_>, source: impl Source<E>) {
         for number in 0..t.opaque(Self::ROW_UNITS as u32) {
             let unit = number * CHUNK_THREADS + t.thread_index();
             let at = walk.at(unit * Self::UNIT_ELEMENTS as u32);
             if walk.is_inside(at) {
-                let words = t.load4(input, walk.flat(at) / Self::UNIT_ELEMENTS as u64);
+                let words = source.unit(t, walk.flat(at) / Self::UNIT_ELEMENTS as u64);
                 let unit = walk.slot(at) / Self::UNIT_ELEMENTS as u32;
                 self.memory.store4(t, Self::unit_word(unit), words);
             }
@@ -170,13 +177,13 @@ impl<E: Element> StagedChunk<E> {
 
     /// Words of any box.
     #[inline(always)]
-    fn fill_words<T: Thread>(self, t: T, walk: &BoxWalk<'_>, input: View<u32>) {
+    fn fill_words<T: Thread>(self, t: T, walk: &BoxWalk<'_>, source: impl Source<E>) {
         let words = E::WORDS as u32;
         let mut number = t.thread_index();
         while number < Self::WORDS {
             let (at, word) = (walk.at(number / words), number % words);
             if walk.is_inside(at) {
-                let value = t.load(input, walk.flat(at) * u64::from(words) + u64::from(word));
+                let value = source.word(t, walk.flat(at) * u64::from(words) + u64::from(word));
                 self.store_word(t, walk.slot(at) * words + word, value);
             }
             number += CHUNK_THREADS;

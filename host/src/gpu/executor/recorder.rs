@@ -28,7 +28,7 @@ struct Recorder {
 /// # Errors
 ///
 /// [`Error::TooLarge`].
-pub(crate) fn to_compress(layout: &StreamLayout, dtype: Dtype) -> Result<Loads, Error> {
+pub(crate) fn to_compress(layout: &StreamLayout) -> Result<Loads, Error> {
     let recorder = Recorder::default();
     for bound in [Bound::range(1e-3)?, Bound::abs(1e-3)?] {
         // No kernel runs, so no memory is read or written.
@@ -40,7 +40,7 @@ pub(crate) fn to_compress(layout: &StreamLayout, dtype: Dtype) -> Result<Loads, 
             stream: View::empty(),
             cells: View::empty(),
         };
-        with_element!(dtype, T => enqueue_compress::<T, _>(&recorder, &call)?);
+        with_element!(layout.dtype(), T => enqueue_compress::<T, _>(&recorder, &call)?);
     }
     Ok(recorder.loads.into_inner())
 }
@@ -50,7 +50,7 @@ pub(crate) fn to_compress(layout: &StreamLayout, dtype: Dtype) -> Result<Loads, 
 /// # Errors
 ///
 /// [`Error::TooLarge`].
-pub(crate) fn to_decompress(layout: &StreamLayout, dtype: Dtype) -> Result<Loads, Error> {
+pub(crate) fn to_decompress(layout: &StreamLayout) -> Result<Loads, Error> {
     let recorder = Recorder::default();
     let call = Decompression {
         layout,
@@ -60,7 +60,7 @@ pub(crate) fn to_decompress(layout: &StreamLayout, dtype: Dtype) -> Result<Loads
         output: View::empty(),
         cells: View::empty(),
     };
-    with_element!(dtype, T => enqueue_decompress::<T, _>(&recorder, &call)?);
+    with_element!(layout.dtype(), T => enqueue_decompress::<T, _>(&recorder, &call)?);
     Ok(recorder.loads.into_inner())
 }
 

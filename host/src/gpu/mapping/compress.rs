@@ -4,7 +4,10 @@ use crate::cpu::mapping::axes::Turn;
 use crate::error::Error;
 use crate::gpu::blocks;
 use crate::gpu::executor::{Executor, blocks_of, put};
-use crate::gpu::job::{CompressJob, Logarithms, given, identity_of};
+use crate::gpu::job::{Coded, CompressJob};
+use crate::gpu::mapping::conversion::{
+    converts, enqueue_plan, enqueue_to_elements, of_nothing, records_with_error,
+};
 use crate::gpu::mapping::fill::enqueue_fill;
 use crate::gpu::mapping::workspace::{MaskMemory, Workspace};
 use crate::gpu::mapping::{places, tasks};
@@ -12,14 +15,16 @@ use crate::gpu::resolve::enqueue_bound;
 use crate::stream_layout::{StreamLayout, records_of};
 use ferrosz_codec::bound::Extremes;
 use ferrosz_codec::container::checksum::checksum;
-use ferrosz_codec::container::header::to_words;
+use ferrosz_codec::container::header::{Header, to_words};
 use ferrosz_codec::container::header_words::Draft;
+use ferrosz_codec::mapping::conversion::Conversion;
 use ferrosz_codec::mapping::mask::MaskLayout;
 use ferrosz_codec::mapping::mask::fill::Begins;
 use ferrosz_codec::mapping::{Scale, ValueMapping};
 use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::{Bound, Element};
 use ferrosz_gpu_kernels::mapping::complete::{Complete, CompleteParams, MAX_RECORD_WORDS, Records};
+use ferrosz_gpu_kernels::mapping::conversion::plan::RecordsOf;
 use ferrosz_gpu_kernels::mapping::forward::{Forward, ForwardParams};
 use ferrosz_gpu_kernels::mapping::mask::WARPS;
 use ferrosz_gpu_kernels::mapping::mask::encode::{EncodeMask, EncodeMaskParams};
@@ -49,73 +54,106 @@ pub(crate) fn enqueue_compress<T: Element, E: Executor>(
     call: &Compression<'_>,
 ) -> Result<(), Error> {
     let layout = &call.layout.layout;
+    let value_type = call.layout.value_type;
+    if layout.extents.elements() == 0 {
+        return enqueue_empty::<T, E>(executor, call);
+    }
     let (workspace, _) = Workspace::new(call.layout, T::DTYPE, call.cells);
-    let records = records_of(&call.mapping.classes, &call.layout.order);
-    let is_mapped = call.layout.is_mapped();
+    let conversion = Conversion::none(value_type);
+    let records = records_of(&call.mapping.classes, &call.layout.order, &conversion);
+    let record_sum = checksum(0, &records);
     let job = CompressJob {
         layout: *layout,
         bound: call.bound,
+        value_type,
         record_bytes: records.len() as u64,
-        record_sum: checksum(0, &records),
-        has_holes: call.mapping.has_holes(),
-        input: if is_mapped {
-            workspace.coded
-        } else {
-            call.field
+        record_sum: match workspace.conversion {
+            None => record_sum,
+            Some(_) => 0,
         },
-        logarithms: logarithms(call, &workspace),
+        has_holes: call.mapping.has_holes(),
+        input: input(call, &workspace),
+        coded: coded(call, &workspace),
         stream: call.stream.from(records.len() as u64 / 4),
         cells: workspace.codec,
     };
-    let records = to_records(&records);
-    if layout.extents.elements() == 0 {
-        return enqueue_empty::<T, E>(executor, &job, &records, call.stream);
-    }
-    if !is_mapped {
-        enqueue_bound::<T, E>(executor, &job)?;
-        return blocks::enqueue_compress::<T, E>(executor, &job);
+    let mut converted = RecordsOf::default();
+    if let Some(memory) = &workspace.conversion {
+        converted = records_with_error(&records, record_sum, value_type);
+        executor.clear(job.cells_of_chunks())?;
+        enqueue_plan::<T, E>(executor, call, &job, memory, converted)?;
     }
     enqueue_coded::<T, E>(executor, call, &workspace, &job)?;
     blocks::enqueue_compress::<T, E>(executor, &job)?;
     if let Some(memory) = &workspace.mask {
         enqueue_mask::<T, E>(executor, &job, memory)?;
     }
+    if records.is_empty() {
+        return Ok(());
+    }
     let header = job.header::<T>();
     let resolved: Quantizer<T> = job.bound.resolve(&Extremes::default());
     let params = CompleteParams {
         header: Draft::new(&header),
-        identity: identity_of(&header),
-        records,
+        identity: job.identity::<T>(),
+        records: to_records(&records),
         stream: call.stream,
         entries: layout.entries(),
         cells: job.cells,
-        error: given(job.bound.needs_extremes(), [resolved.error().to_bits64()]),
+        error: job.given([resolved.error().to_bits64()]),
+        converted,
     };
     executor.launch::<Complete>(1, &params)
 }
 
-/// The field whose logarithms a codec of blocks computes where it reads them; none if the whole coded field is needed.
-fn logarithms(call: &Compression<'_>, workspace: &Workspace) -> Option<Logarithms> {
-    let StreamLayout { layout, order, .. } = call.layout;
-    let is_logarithm = call.mapping.scale == Scale::Logarithm;
-    let memory = workspace.mask.as_ref()?;
-    let is_read_once = is_logarithm && layout.tiles().is_none() && order.is_identity();
-    is_read_once.then_some(Logarithms {
-        field: call.field,
-        holes: memory.any_holes,
-    })
+/// The words of the field that a codec gets.
+fn input(call: &Compression<'_>, workspace: &Workspace) -> View<u32> {
+    match &workspace.conversion {
+        _ if call.layout.is_mapped() => workspace.coded,
+        Some(memory) => memory.elements,
+        None => call.field,
+    }
 }
 
-/// Enqueues what leads to the field that a codec codes: the mapping of the user's field, the bound, and values in place of
-/// holes.
+/// What a codec of blocks codes: the logarithms of a field, or its values, where it reads them, if the whole coded field is
+/// not needed.
+fn coded(call: &Compression<'_>, workspace: &Workspace) -> Coded {
+    let StreamLayout { layout, order, .. } = call.layout;
+    let is_logarithm = call.mapping.scale == Scale::Logarithm;
+    let is_read_once = is_logarithm && layout.tiles().is_none() && order.is_identity();
+    match (&workspace.conversion, &workspace.mask) {
+        (Some(_), _) if !call.layout.is_converted_apart() => Coded::Shorts { field: call.field },
+        (None, Some(memory)) if is_read_once => Coded::Logarithms {
+            field: call.field,
+            holes: memory.any_holes,
+        },
+        _ => Coded::Field,
+    }
+}
+
+/// Enqueues what leads to the field that a codec codes: the conversion of the user's values, the mapping of the elements,
+/// the bound, and values in place of holes.
 fn enqueue_coded<T: Element, E: Executor>(
     executor: &E,
     call: &Compression<'_>,
     workspace: &Workspace,
     job: &CompressJob,
 ) -> Result<(), Error> {
-    enqueue_forward::<T, E>(executor, call, workspace, job.logarithms.is_some())?;
-    enqueue_bound::<T, E>(executor, job)?;
+    let mut field = call.field;
+    match &workspace.conversion {
+        Some(memory) if call.layout.is_converted_apart() => {
+            enqueue_to_elements(executor, call, job, memory.elements)?;
+            field = memory.elements;
+        }
+        _ => {}
+    }
+    if call.layout.is_mapped() {
+        let is_read_once = matches!(job.coded, Coded::Logarithms { .. });
+        enqueue_forward::<T, E>(executor, call, field, workspace, is_read_once)?;
+    }
+    if workspace.conversion.is_none() {
+        enqueue_bound::<T, E>(executor, job)?;
+    }
     match &workspace.mask {
         Some(memory) if call.mapping.has_holes() => {
             enqueue_fill::<T, E>(executor, memory, &Begins::of(&job.layout))
@@ -136,16 +174,21 @@ pub(crate) fn enqueue_mapping<T: Element, E: Executor>(
     let job = CompressJob {
         layout: call.layout.layout,
         bound: call.bound,
+        value_type: call.layout.value_type,
         record_bytes: 0,
         record_sum: 0,
         has_holes: call.mapping.has_holes(),
-        input: workspace.coded,
-        logarithms: None,
+        input: input(call, &workspace),
+        coded: Coded::Field,
         stream: View::empty(),
         cells: workspace.codec,
     };
+    if let Some(memory) = &workspace.conversion {
+        executor.clear(job.cells_of_chunks())?;
+        enqueue_plan::<T, E>(executor, call, &job, memory, RecordsOf::default())?;
+    }
     enqueue_coded::<T, E>(executor, call, &workspace, &job)?;
-    Ok(workspace.coded)
+    Ok(job.input)
 }
 
 /// Records as words.
@@ -164,25 +207,45 @@ fn to_records(bytes: &[u8]) -> Records {
 /// Enqueues the compression of a field without chunks, whose stream is only its header and its records.
 fn enqueue_empty<T: Element, E: Executor>(
     executor: &E,
-    job: &CompressJob,
-    records: &Records,
-    stream: View<u32>,
+    call: &Compression<'_>,
 ) -> Result<(), Error> {
-    executor.clear(job.cells)?;
-    let header = to_words(&job.header::<T>().to_bytes());
+    let StreamLayout {
+        layout,
+        order,
+        value_type,
+    } = call.layout;
+    let quantizer: Quantizer<T> = call.bound.resolve(&Extremes::default());
+    let (mut conversion, mut error_bits) =
+        (Conversion::none(*value_type), quantizer.error().to_bits64());
+    if converts(*value_type) {
+        let plan = of_nothing(call.bound, *value_type);
+        (conversion, error_bits) = (plan.conversion, plan.error.to_bits64());
+    }
+    let records = records_of(&call.mapping.classes, order, &conversion);
+    let header = Header {
+        value_type: *value_type,
+        conversion: conversion.kind(),
+        record_bytes: records.len() as u64,
+        record_sum: checksum(0, &records),
+        ..layout.header(T::DTYPE, call.bound, error_bits)
+    };
+    let (header, records) = (to_words(&header.to_bytes()), to_records(&records));
     let records = &records.words[..records.count as usize];
-    put(executor, &header, stream)?;
-    put(executor, records, stream.from(header.len() as u64))?;
+    let (workspace, _) = Workspace::new(call.layout, T::DTYPE, call.cells);
+    executor.clear(workspace.codec)?;
+    put(executor, &header, call.stream)?;
+    put(executor, records, call.stream.from(header.len() as u64))?;
     let bytes = 4 * (header.len() + records.len()) as u32;
-    let length = job.cells.from(cells::STREAM_BYTES).words();
+    let length = workspace.codec.from(cells::STREAM_BYTES).words();
     put(executor, &[bytes, 0], length)
 }
 
-/// Enqueues the mapping of the user's field to the planes of the mask, and to the coded field; that is written only if
+/// Enqueues the mapping of the elements in `field` to the planes of the mask, and to the coded field; that is written only if
 /// there are holes, if `only_for_holes`.
 fn enqueue_forward<T: Element, E: Executor>(
     executor: &E,
     call: &Compression<'_>,
+    field: View<u32>,
     workspace: &Workspace,
     only_for_holes: bool,
 ) -> Result<(), Error> {
@@ -200,7 +263,7 @@ fn enqueue_forward<T: Element, E: Executor>(
     let turn = Turn::to_coded(layout.extents.lengths(), &call.layout.order);
     let parts = Parts::all(MaskLayout::new(&layout.extents, layout.classes));
     let params = ForwardParams {
-        field: call.field,
+        field,
         places: places(turn.as_ref()),
         coded: match only_for_holes {
             true => View::empty(),
@@ -251,7 +314,7 @@ fn enqueue_mask<T: Element, E: Executor>(
         stream: job.stream,
         entries: job.layout.entries(),
         cells: job.cells,
-        identity: identity_of(&job.header::<T>()),
+        identity: job.identity::<T>(),
     };
     executor.launch::<PlaceMask>(blocks_of::<T>(mask.chunks(), elements)?, &place)
 }

@@ -5,6 +5,7 @@ use crate::error::Error;
 use crate::gpu::blocks;
 use crate::gpu::executor::{Executor, blocks_of};
 use crate::gpu::job::DecompressJob;
+use crate::gpu::mapping::conversion::{converts, enqueue_to_values};
 use crate::gpu::mapping::workspace::{MaskMemory, Workspace, workspace_cells};
 use crate::gpu::mapping::{places, tasks};
 use crate::part::{Part, Piece};
@@ -91,7 +92,6 @@ impl Wanted {
     }
 
     /// How many elements there are.
-    #[cfg(feature = "cuda")]
     pub(crate) fn elements(&self) -> u64 {
         self.regions.iter().map(Region::elements).sum()
     }
@@ -100,7 +100,7 @@ impl Wanted {
 /// Cells that a decompression of streams of this layout needs.
 pub(crate) fn cells_to_decompress(layout: &StreamLayout) -> u64 {
     match layout.layout.family() {
-        Family::Blocks(_) if !layout.is_mapped() => cells::count(0),
+        Family::Blocks(_) if !layout.is_mapped() && !layout.is_converted_apart() => cells::count(0),
         _ => workspace_cells(layout),
     }
 }
@@ -126,29 +126,48 @@ pub(crate) fn enqueue_decompress<T: Element, E: Executor>(
     let layout = call.layout;
     let (workspace, _) = Workspace::new(layout, T::DTYPE, call.cells);
     let is_turned = call.wanted.to_coded.is_some();
+    let is_converted_apart = layout.is_converted_apart();
+    // Where the user's elements go.
+    let elements = match &workspace.conversion {
+        Some(memory) if is_converted_apart => memory.elements,
+        _ => call.output,
+    };
     let job = DecompressJob {
         layout: layout.layout,
+        value_type: layout.value_type,
         record_bytes: layout.record_bytes(),
         regions: &call.wanted.regions,
         verify: call.verify,
         stream: call.stream,
-        output: if is_turned {
-            workspace.coded
-        } else {
-            call.output
-        },
+        output: if is_turned { workspace.coded } else { elements },
+        is_short: converts(layout.value_type) && !is_converted_apart,
         cells: workspace.codec,
     };
     blocks::enqueue_decompress::<T, E>(executor, &job)?;
-    if workspace.mask.is_none() && !is_turned {
-        return Ok(());
+    if workspace.mask.is_some() || is_turned {
+        enqueue_elements::<T, E>(executor, call, &job, &workspace, elements)?;
     }
+    match is_converted_apart {
+        true => enqueue_to_values(executor, call, &job, elements, call.wanted.elements()),
+        false => Ok(()),
+    }
+}
+
+/// Enqueues the mapping of decoded elements to those of the user.
+fn enqueue_elements<T: Element, E: Executor>(
+    executor: &E,
+    call: &Decompression<'_>,
+    job: &DecompressJob<'_>,
+    workspace: &Workspace,
+    elements: View<u32>,
+) -> Result<(), Error> {
     let mut first = 0;
     for region in &call.wanted.of_mask {
         if let Some(memory) = &workspace.mask {
-            enqueue_mask::<T, E>(executor, &job, memory, region)?;
+            enqueue_mask::<T, E>(executor, job, memory, region)?;
         }
-        enqueue_backward::<T, E>(executor, call, &job, workspace.mask.as_ref(), region, first)?;
+        let place = (elements, first);
+        enqueue_backward::<T, E>(executor, call, job, workspace.mask.as_ref(), region, place)?;
         first += region.elements();
     }
     Ok(())
@@ -179,14 +198,14 @@ fn enqueue_mask<T: Element, E: Executor>(
     executor.launch::<DecodeMask>(blocks, &params)
 }
 
-/// Enqueues the mapping of a region, of which there are decoded elements from number `first` on.
+/// Enqueues the mapping of a region, of which there are decoded elements from number `first` on, to these words.
 fn enqueue_backward<T: Element, E: Executor>(
     executor: &E,
     call: &Decompression<'_>,
     job: &DecompressJob<'_>,
     memory: Option<&MaskMemory>,
     region: &Region,
-    first: u64,
+    (field, first): (View<u32>, u64),
 ) -> Result<(), Error> {
     let mask = MaskLayout::new(&job.layout.extents, job.layout.classes);
     let ranges = region.chunks(&mask.grid);
@@ -205,7 +224,7 @@ fn enqueue_backward<T: Element, E: Executor>(
             Some(_) => job.output,
             None => View::empty(),
         },
-        field: call.output,
+        field,
         places: places(call.wanted.to_coded.as_ref()),
         planes: memory.map_or(none, |memory| memory.planes),
         filled: memory.map_or(View::empty(), |memory| memory.parts),

@@ -1,11 +1,13 @@
 //! The workspace of calls on user's fields: that of the codec, and behind it what the mapping needs.
 
 use crate::gpu::blocks;
+use crate::gpu::mapping::conversion::converts;
 use crate::gpu::tiles::workspace::Sections;
 use crate::stream_layout::StreamLayout;
 use ferrosz_codec::Dtype;
 use ferrosz_codec::mapping::mask::MaskLayout;
 use ferrosz_codec::mapping::mask::fill::Level;
+use ferrosz_gpu_kernels::mapping::conversion::SET_WORDS;
 use ferrosz_gpu_kernels::mapping::mask::fill::Cells;
 use ferrosz_gpu_kernels::mapping::parts::Planes;
 use ferrosz_simt::View;
@@ -18,6 +20,20 @@ pub(super) struct Workspace {
     pub(super) coded: View<u32>,
     /// What the mask needs, if there is one.
     pub(super) mask: Option<MaskMemory>,
+    /// What the conversion of values needs, if there is one.
+    pub(super) conversion: Option<ConversionMemory>,
+}
+
+/// The part of a workspace that is for the conversion of values of 16 bits.
+pub(super) struct ConversionMemory {
+    /// Numbers that are 0 before a compression: the two others.
+    pub(super) zeros: View<u64>,
+    /// The words of the set of the field's values.
+    pub(super) set: View<u32>,
+    /// Two numbers: see [`PlanParams`](ferrosz_gpu_kernels::mapping::conversion::plan::PlanParams).
+    pub(super) rooms: View<u64>,
+    /// The words of the elements, if a kernel of its own converts values.
+    pub(super) elements: View<u32>,
 }
 
 /// The part of a workspace that is for the mask.
@@ -49,6 +65,8 @@ impl Workspace {
     pub(super) fn new(layout: &StreamLayout, dtype: Dtype, all: View<u64>) -> (Self, u64) {
         let mut sections = Sections::of(all);
         let codec = sections.cells(blocks::workspace_cells(&layout.layout));
+        let conversion =
+            converts(layout.value_type).then(|| ConversionMemory::new(layout, &mut sections));
         let words = dtype.bytes() as u64 / 4;
         let coded = match layout.is_mapped() {
             true => sections.words(words * layout.layout.extents.elements()),
@@ -56,8 +74,30 @@ impl Workspace {
         };
         let mask = layout.layout.mask();
         let mask = mask.map(|mask| MaskMemory::new(layout, mask, words, coded, &mut sections));
-        let workspace = Self { codec, coded, mask };
+        let workspace = Self {
+            codec,
+            coded,
+            mask,
+            conversion,
+        };
         (workspace, sections.end())
+    }
+}
+
+impl ConversionMemory {
+    fn new(layout: &StreamLayout, sections: &mut Sections) -> Self {
+        let of_set = u64::from(SET_WORDS) / 2;
+        let zeros = sections.cells(of_set + 2);
+        let elements = match layout.is_converted_apart() {
+            true => sections.words(layout.layout.extents.elements()),
+            false => View::empty(),
+        };
+        Self {
+            zeros,
+            set: zeros.first(of_set).words(),
+            rooms: zeros.from(of_set).first(2),
+            elements,
+        }
     }
 }
 
@@ -117,5 +157,5 @@ fn bit_words(level: &Level) -> u64 {
 
 /// The number of cells of the workspace of a layout.
 pub(crate) fn workspace_cells(layout: &StreamLayout) -> u64 {
-    Workspace::new(layout, layout.dtype, View::empty()).1
+    Workspace::new(layout, layout.dtype(), View::empty()).1
 }

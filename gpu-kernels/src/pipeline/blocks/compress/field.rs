@@ -3,19 +3,27 @@
 use crate::pipeline::blocks::compress::parameters::CompressParams;
 use crate::pipeline::blocks::staged_chunk::UnitSteps;
 use crate::pipeline::cells;
+use crate::primitives::shorts::Shorts;
+use core::convert::Infallible;
 use ferrosz_codec::Element;
 use ferrosz_codec::container::grid::Grid;
 use ferrosz_codec::container::identity::Identity;
-use ferrosz_codec::mapping::Scale;
+use ferrosz_codec::mapping::short::Short;
 use ferrosz_codec::quantize::field::Quantizer;
+use ferrosz_codec::shape::GROUP;
 use ferrosz_simt::{Thread, View};
 
 /// A field of `E` and its stream. Each number is read where it is used, so that it needs no registers in between.
 pub(crate) trait FieldOf<E: Element>: Copy {
-    /// The field, 16-byte aligned.
-    fn input<T: Thread>(&self, t: T) -> View<u32>;
-    /// The scale on which the field's elements are still to be brought.
-    fn scale<T: Thread>(&self, t: T) -> Scale;
+    /// Where the elements are.
+    type Source: Source<E>;
+    /// How the elements there become those that are coded.
+    type Map: Map<E>;
+
+    /// The elements.
+    fn source<T: Thread>(&self, t: T) -> Self::Source;
+    /// What is still to be done to each; none if they are coded as they are.
+    fn map<T: Thread>(&self, t: T) -> Option<Self::Map>;
     /// The stream, 16-byte aligned.
     fn stream<T: Thread>(&self, t: T) -> View<u32>;
     /// Entries of the chunk table.
@@ -32,63 +40,155 @@ pub(crate) trait FieldOf<E: Element>: Copy {
     fn steps(&self) -> &UnitSteps;
 }
 
-/// A field that a launch compresses, and nothing else.
-pub(crate) trait WholeField<E: Element>: FieldOf<E> {
+/// Elements of `E` in global memory, as the words that they have in shared memory.
+pub(crate) trait Source<E>: Copy {
+    /// 16-byte unit number `number`.
+    fn unit<T: Thread>(self, t: T, number: u64) -> [u32; 4];
+    /// Word number `at`.
+    fn word<T: Thread>(self, t: T, at: u64) -> u32;
+    /// Sends for as many elements as a group has, from this one on.
+    fn prefetch<T: Thread>(self, t: T, element: u64);
+}
+
+impl<E: Element> Source<E> for View<u32> {
+    #[inline(always)]
+    fn unit<T: Thread>(self, t: T, number: u64) -> [u32; 4] {
+        t.load4(self, number)
+    }
+
+    #[inline(always)]
+    fn word<T: Thread>(self, t: T, at: u64) -> u32 {
+        t.load(self, at)
+    }
+
+    #[inline(always)]
+    fn prefetch<T: Thread>(self, t: T, element: u64) {
+        for i in 0..E::WORDS {
+            t.prefetch(self, element * E::WORDS as u64 + (GROUP * i) as u64);
+        }
+    }
+}
+
+impl Source<f32> for Shorts {
+    #[inline(always)]
+    fn unit<T: Thread>(self, t: T, number: u64) -> [u32; 4] {
+        Self::unit(self, t, number)
+    }
+
+    #[inline(always)]
+    fn word<T: Thread>(self, t: T, at: u64) -> u32 {
+        self.value(t, at)
+    }
+
+    #[inline(always)]
+    fn prefetch<T: Thread>(self, t: T, element: u64) {
+        t.prefetch(self.0, element / 2);
+    }
+}
+
+/// What becomes of an element between its source and its code.
+pub(crate) trait Map<E>: Copy {
+    /// The element that is coded.
+    fn coded(self, element: E) -> E;
+}
+
+impl<E> Map<E> for Infallible {
+    #[inline(always)]
+    fn coded(self, _: E) -> E {
+        match self {}
+    }
+}
+
+impl Map<f32> for Short {
+    #[inline(always)]
+    fn coded(self, bits: f32) -> f32 {
+        self.to_coded(bits.to_bits() as u16)
+    }
+}
+
+/// Parameters of a launch that compresses a field, and nothing else.
+pub(crate) trait WholeField<E: Element> {
+    /// As [`FieldOf::Source`].
+    type Source: Source<E>;
+    /// As [`FieldOf::Map`].
+    type Map: Map<E>;
+
     /// The parameters of its compression.
     fn params(&self) -> &CompressParams;
+    /// As [`FieldOf::source`].
+    fn source<T: Thread>(&self, t: T) -> Self::Source;
+    /// As [`FieldOf::map`].
+    fn map<T: Thread>(&self, t: T) -> Option<Self::Map>;
 }
 
-impl<E: Element> WholeField<E> for &CompressParams {
-    #[inline(always)]
-    fn params(&self) -> &CompressParams {
-        self
-    }
-}
+impl<E: Element, P: WholeField<E>> FieldOf<E> for &P {
+    type Source = P::Source;
+    type Map = P::Map;
 
-impl<E: Element> FieldOf<E> for &CompressParams {
     #[inline(always)]
-    fn input<T: Thread>(&self, _: T) -> View<u32> {
-        self.input
+    fn source<T: Thread>(&self, t: T) -> Self::Source {
+        P::source(self, t)
     }
 
     #[inline(always)]
-    fn scale<T: Thread>(&self, _: T) -> Scale {
-        Scale::Linear
+    fn map<T: Thread>(&self, t: T) -> Option<Self::Map> {
+        P::map(self, t)
     }
 
     #[inline(always)]
     fn stream<T: Thread>(&self, _: T) -> View<u32> {
-        self.stream
+        self.params().stream
     }
 
     #[inline(always)]
     fn entries<T: Thread>(&self, _: T) -> u64 {
-        self.entries
+        self.params().entries
     }
 
     #[inline(always)]
     fn quantizer<T: Thread>(&self, t: T) -> Quantizer<E> {
         let first = u64::from(t.opaque(cells::QUANTIZER as u32));
-        Quantizer::from_bits(self.quantizer.find(t, self.cells, first))
+        let params = self.params();
+        Quantizer::from_bits(params.quantizer.find(t, params.cells, first))
     }
 
     #[inline(always)]
     fn has_holes(&self) -> bool {
-        self.holes != 0
+        self.params().holes != 0
     }
 
     #[inline(always)]
     fn identity<T: Thread>(&self, t: T) -> Identity {
-        self.identity.find(t, self.cells)
+        self.params().identity.find(t, self.params().cells)
     }
 
     #[inline(always)]
     fn grid(&self) -> &Grid {
-        &self.grid
+        &self.params().grid
     }
 
     #[inline(always)]
     fn steps(&self) -> &UnitSteps {
-        &self.steps
+        &self.params().steps
+    }
+}
+
+impl<E: Element> WholeField<E> for CompressParams {
+    type Source = View<u32>;
+    type Map = Infallible;
+
+    #[inline(always)]
+    fn params(&self) -> &CompressParams {
+        self
+    }
+
+    #[inline(always)]
+    fn source<T: Thread>(&self, _: T) -> View<u32> {
+        self.input
+    }
+
+    #[inline(always)]
+    fn map<T: Thread>(&self, _: T) -> Option<Infallible> {
+        None
     }
 }

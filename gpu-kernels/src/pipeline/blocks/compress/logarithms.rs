@@ -3,18 +3,14 @@
 
 use crate::PACKAGE;
 use crate::pipeline::blocks::CHUNK_THREADS;
-use crate::pipeline::blocks::compress::field::{FieldOf, WholeField};
+use crate::pipeline::blocks::compress::field::{Map, WholeField};
 use crate::pipeline::blocks::compress::parameters::Scratch;
 use crate::pipeline::blocks::compress::{Compress, CompressParams};
-use crate::pipeline::blocks::staged_chunk::UnitSteps;
 use crate::primitives::element::by_width;
 use core::marker::PhantomData;
 use ferrosz_codec::Element;
-use ferrosz_codec::container::grid::Grid;
-use ferrosz_codec::container::identity::Identity;
-use ferrosz_codec::mapping::Scale;
+use ferrosz_codec::mapping::logarithm;
 use ferrosz_codec::pipeline::StaticCodec;
-use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::shape::StaticShape;
 use ferrosz_simt::{Kernel, Name, Package, Thread, View};
 
@@ -41,60 +37,34 @@ impl CompressLogarithmsParams {
     }
 }
 
-impl<E: Element> WholeField<E> for &CompressLogarithmsParams {
+/// Logarithms, which are computed from elements.
+#[derive(Clone, Copy)]
+pub(crate) struct Logarithm;
+
+impl<E: Element> Map<E> for Logarithm {
+    #[inline(always)]
+    fn coded(self, element: E) -> E {
+        logarithm::to_coded(element)
+    }
+}
+
+impl<E: Element> WholeField<E> for CompressLogarithmsParams {
+    type Source = View<u32>;
+    type Map = Logarithm;
+
     #[inline(always)]
     fn params(&self) -> &CompressParams {
         &self.coded
     }
-}
 
-impl<E: Element> FieldOf<E> for &CompressLogarithmsParams {
     #[inline(always)]
-    fn input<T: Thread>(&self, t: T) -> View<u32> {
+    fn source<T: Thread>(&self, t: T) -> View<u32> {
         self.field.or(self.reads_field(t), self.coded.input)
     }
 
     #[inline(always)]
-    fn scale<T: Thread>(&self, t: T) -> Scale {
-        match self.reads_field(t) {
-            true => Scale::Logarithm,
-            false => Scale::Linear,
-        }
-    }
-
-    #[inline(always)]
-    fn stream<T: Thread>(&self, t: T) -> View<u32> {
-        FieldOf::<E>::stream(&&self.coded, t)
-    }
-
-    #[inline(always)]
-    fn entries<T: Thread>(&self, t: T) -> u64 {
-        FieldOf::<E>::entries(&&self.coded, t)
-    }
-
-    #[inline(always)]
-    fn quantizer<T: Thread>(&self, t: T) -> Quantizer<E> {
-        FieldOf::<E>::quantizer(&&self.coded, t)
-    }
-
-    #[inline(always)]
-    fn identity<T: Thread>(&self, t: T) -> Identity {
-        FieldOf::<E>::identity(&&self.coded, t)
-    }
-
-    #[inline(always)]
-    fn grid(&self) -> &Grid {
-        &self.coded.grid
-    }
-
-    #[inline(always)]
-    fn has_holes(&self) -> bool {
-        FieldOf::<E>::has_holes(&&self.coded)
-    }
-
-    #[inline(always)]
-    fn steps(&self) -> &UnitSteps {
-        &self.coded.steps
+    fn map<T: Thread>(&self, t: T) -> Option<Logarithm> {
+        self.reads_field(t).then_some(Logarithm)
     }
 }
 

@@ -1,12 +1,11 @@
 //! One chunk's way through a compression kernel: which one it is, its elements in and its image out.
 
 use crate::pipeline::blocks::CHUNK_THREADS;
-use crate::pipeline::blocks::compress::field::{FieldOf, WholeField};
+use crate::pipeline::blocks::compress::field::{FieldOf, Map, Source, WholeField};
 use crate::pipeline::blocks::compress::parameters::Scratch;
 use crate::pipeline::blocks::groups;
 use crate::pipeline::blocks::staged_chunk::{BoxWalk, UNIT_WORDS};
 use crate::pipeline::cells;
-use crate::primitives::element::load_element;
 use crate::primitives::task::Task;
 use core::marker::PhantomData;
 use ferrosz_codec::Element;
@@ -17,7 +16,6 @@ use ferrosz_codec::container::header::HEADER_WORDS;
 use ferrosz_codec::container::header_words::Ending;
 use ferrosz_codec::container::identity::Identity;
 use ferrosz_codec::container::table::Entry;
-use ferrosz_codec::mapping::{Scale, logarithm};
 use ferrosz_codec::predict::group::Group;
 use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::shape::{GROUP, Shape, StaticShape, WHOLE_GROUP};
@@ -32,7 +30,7 @@ pub(crate) struct TakenChunk<F, E, S> {
     shape: PhantomData<S>,
 }
 
-impl<F: WholeField<E>, E: Element, S: StaticShape> TakenChunk<F, E, S> {
+impl<'a, P: WholeField<E>, E: Element, S: StaticShape> TakenChunk<&'a P, E, S> {
     /// The number of chunks between a block's own chunk and the chunk that it prefetches into the cache, so that the
     /// block of that chunk need not wait for memory: 4 MiB. A multiple of this distance evicts elements that have not
     /// been used yet: docs/measurements/h200-speed.md has the distances.
@@ -40,7 +38,7 @@ impl<F: WholeField<E>, E: Element, S: StaticShape> TakenChunk<F, E, S> {
 
     /// The next chunk that no block has taken.
     #[inline(always)]
-    pub(super) fn take<T: Thread>(t: T, field: F, shared: Scratch<E>) -> Self {
+    pub(super) fn take<T: Thread>(t: T, field: &'a P, shared: Scratch<E>) -> Self {
         let (grid, cells) = (field.grid(), field.params().cells);
         let (task, later) = Task::take::<T, S>(t, cells, grid, Self::AHEAD, shared.task);
         if later.exists(grid) {
@@ -64,14 +62,14 @@ impl<F: WholeField<E>, E: Element, S: StaticShape> TakenChunk<F, E, S> {
     }
 
     #[inline(always)]
-    fn of(field: F, shared: Scratch<E>, task: Task) -> Self {
+    fn of(field: &'a P, shared: Scratch<E>, task: Task) -> Self {
         let number = u64::from(task.number);
         Self::new(field, shared, number, task.chunk::<S>(field.grid()))
     }
 
     /// Sends for a whole chunk, 32 elements a thread.
     #[inline(always)]
-    fn prefetch<T: Thread>(t: T, field: F, chunk: &ChunkBox) {
+    fn prefetch<T: Thread>(t: T, field: &P, chunk: &ChunkBox) {
         if chunk.elements() == CHUNK as u32 {
             let first = t.thread_index() * GROUP as u32;
             let element = if Self::IS_LINE {
@@ -80,11 +78,7 @@ impl<F: WholeField<E>, E: Element, S: StaticShape> TakenChunk<F, E, S> {
                 let walk = BoxWalk::new(S::SHAPE, field.grid(), chunk);
                 walk.flat(walk.at(first))
             };
-            let input = field.input(t);
-            for i in 0..E::WORDS {
-                let word = element * E::WORDS as u64 + (GROUP * i) as u64;
-                t.prefetch(input, word);
-            }
+            field.source(t).prefetch(t, element);
         }
     }
 
@@ -171,13 +165,18 @@ impl<F: FieldOf<E>, E: Element, S: StaticShape> TakenChunk<F, E, S> {
     /// A word of the field.
     #[inline(always)]
     fn field_word<T: Thread>(&self, t: T, at: u64) -> u32 {
-        let input = self.field.input(t);
-        match self.field.scale(t) {
-            Scale::Linear => t.load(input, at),
-            Scale::Logarithm => {
-                let words = E::WORDS as u64;
-                let element: E = load_element(t, input, at / words);
-                let [low, high] = logarithm::to_coded(element).to_words();
+        let source = self.field.source(t);
+        match self.field.map(t) {
+            None => source.word(t, at),
+            Some(map) => {
+                let (words, first) = (E::WORDS as u64, at - at % E::WORDS as u64);
+                let high = if E::WORDS == 2 {
+                    source.word(t, first + 1)
+                } else {
+                    0
+                };
+                let element = E::from_words([source.word(t, first), high]);
+                let [low, high] = map.coded(element).to_words();
                 if at.is_multiple_of(words) { low } else { high }
             }
         }
@@ -187,26 +186,26 @@ impl<F: FieldOf<E>, E: Element, S: StaticShape> TakenChunk<F, E, S> {
     #[inline(always)]
     pub(crate) fn stage<T: Thread>(&self, t: T) {
         let (elements, staged) = (self.chunk.elements(), self.shared.elements);
-        let input = self.field.input(t);
+        let source = self.field.source(t);
         if !Self::IS_LINE {
             if elements < CHUNK as u32 {
                 staged.clear(t);
                 t.barrier();
             }
-            staged.fill_box(t, &self.walk(), self.field.steps(), input);
+            staged.fill_box(t, &self.walk(), self.field.steps(), source);
             t.barrier();
         } else if elements == CHUNK as u32 {
             let first = self.first_word() / u64::from(UNIT_WORDS);
-            staged.fill(t, |unit| t.load4(input, first + u64::from(unit)));
+            staged.fill(t, |unit| source.unit(t, first + u64::from(unit)));
             t.sync_warp();
         } else {
             let words = elements * E::WORDS as u32;
-            let word = |word| t.load(input, self.first_word() + u64::from(word));
+            let word = |word| source.word(t, self.first_word() + u64::from(word));
             staged.fill_part(t, words, word);
             t.sync_warp();
         }
-        if self.field.scale(t) == Scale::Logarithm {
-            staged.map_row(t, logarithm::to_coded);
+        if let Some(map) = self.field.map(t) {
+            staged.map_row(t, |element| map.coded(element));
         }
     }
 

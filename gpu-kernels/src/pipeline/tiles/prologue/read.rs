@@ -11,7 +11,7 @@ use core::marker::PhantomData;
 use ferrosz_codec::Element;
 use ferrosz_codec::container::checksum::term;
 use ferrosz_codec::container::chunk::Form;
-use ferrosz_codec::container::header_words::{LAYOUT_WORDS, Summary};
+use ferrosz_codec::container::header_words::{LayoutWords, Summary};
 use ferrosz_codec::container::table::Entry;
 use ferrosz_codec::error::ChunkFault;
 use ferrosz_codec::predict::interp::resolved::{WORDS, Words};
@@ -38,7 +38,7 @@ pub struct ReadPrologueParams {
     /// Entries of the chunk table.
     pub entries: u64,
     /// The header's first words.
-    pub layout: [u32; LAYOUT_WORDS],
+    pub layout: LayoutWords,
     /// The workspace: [`cells::FREQUENCIES_WORDS`] is read, and the quantiser written.
     pub cells: View<u64>,
     /// The number of the geometry that the codec has.

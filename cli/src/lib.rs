@@ -1,5 +1,6 @@
 //! The `ferrosz` command as a library, for its own `main` and for `ferrosz-lab`, which measures with the same
-//! arguments, files and judge. Only these two use it: other programs use the crate [`ferrosz`].
+//! arguments, files and judge, and for the Python package, which verifies with the same judge. Only these use it: other
+//! programs use the crate [`ferrosz`].
 #![doc(hidden)]
 
 pub mod args;
@@ -32,7 +33,7 @@ mod outlying;
 pub mod output;
 mod part;
 mod progress;
-mod quality;
+pub mod quality;
 pub mod report;
 #[cfg(unix)]
 mod signals;
@@ -42,7 +43,7 @@ mod temporary;
 mod transpose;
 pub mod trial;
 mod update;
-mod verify;
+pub mod verify;
 
 use args::{Command, CommandLine};
 use clap::Parser;

@@ -11,7 +11,7 @@ use crate::numbers::numbers;
 use crate::quality::{self, Class, Kept, Quality};
 use crate::with_field;
 use crate::{json, missing, output, report, stream_file};
-use ferrosz::{Bound, BoundMode, Decompressor, Info};
+use ferrosz::{Bound, BoundError, BoundMode, Decompressor, Info};
 use serde_json::{Value, json};
 use std::time::Instant;
 
@@ -76,24 +76,54 @@ fn check_comparable(args: &Verify, original: &Field, info: &Info) -> Result<(), 
 }
 
 /// A stream compared with its original.
-struct Comparison {
+pub struct Comparison {
     /// In exact arithmetic.
-    judgement: Judgement,
+    pub judgement: Judgement,
     /// In rounded sums.
-    quality: Quality,
+    pub quality: Quality,
     /// The finite fill values. NaNs are among the values that are not finite.
-    fills: Kept,
+    pub fills: Kept,
 }
 
 impl Comparison {
+    /// Compares an array with the one that a stream, which says this about itself, was decoded to.
+    ///
+    /// # Errors
+    ///
+    /// The error of a bound that cannot be used.
+    pub fn new<V: ferrosz::Value>(
+        original: &[V],
+        decoded: &[V],
+        info: &Info,
+    ) -> Result<Self, BoundError> {
+        let (mut array, mut decoded) = (numbers(original), numbers(decoded));
+        let mut fills = Kept { count: 0, kept: 0 };
+        if info.fills.iter().any(|fill| fill.is_finite()) {
+            fills = missing::remove(&info.fills, array.to_mut(), decoded.to_mut());
+        }
+        let decoded = &decoded[..];
+        let judgement = judge(&array, decoded, bound_of(info)?, info.absolute_error);
+        let mut quality = quality::measure(&array, decoded, &info.extents, judgement.largest_error);
+        // Finite fill values became NaNs, and are a class of their own.
+        for (_, nans) in (quality.classes.iter_mut()).filter(|(class, _)| *class == Class::Nan) {
+            nans.count -= fills.count;
+            nans.kept -= fills.kept;
+        }
+        Ok(Self {
+            judgement,
+            quality,
+            fills,
+        })
+    }
+
     /// The RMSE over the range; none if the range is 0.
-    fn nrmse(&self) -> Option<f64> {
+    pub fn nrmse(&self) -> Option<f64> {
         let range = self.judgement.range;
         (range > 0.0).then(|| self.quality.rmse / range)
     }
 
     /// The largest error divided by the error that the stream promises.
-    fn largest_over_promise(&self, info: &Info) -> f64 {
+    pub fn largest_over_promise(&self, info: &Info) -> f64 {
         match info.bound.mode() == BoundMode::Pwrel && !info.is_lossless() {
             true => self.quality.largest_relative_error / info.bound.value(),
             false => self.judgement.largest_over_promise(),
@@ -110,33 +140,16 @@ fn compare<V: ferrosz::Value>(
 ) -> Result<Comparison, Failure> {
     let decoded: Array<V> = decompress::whole(stream, info, common)
         .map_err(|error| stream_file::explain(&args.stream, error))?;
-    let (mut array, mut decoded) = (numbers(&original.values), numbers(&decoded.values));
-    let mut fills = Kept { count: 0, kept: 0 };
-    if info.fills.iter().any(|fill| fill.is_finite()) {
-        fills = missing::remove(&info.fills, array.to_mut(), decoded.to_mut());
-    }
-    let (extents, decoded) = (&original.extents, &decoded[..]);
-    let judgement = judge(&array, decoded, bound_of(info)?, info.absolute_error);
-    let mut quality = quality::measure(&array, decoded, extents, judgement.largest_error);
-    // Finite fill values became NaNs, and are a class of their own.
-    for (_, nans) in (quality.classes.iter_mut()).filter(|(class, _)| *class == Class::Nan) {
-        nans.count -= fills.count;
-        nans.kept -= fills.kept;
-    }
-    Ok(Comparison {
-        quality,
-        judgement,
-        fills,
-    })
+    Comparison::new(&original.values, &decoded.values, info).map_err(Failure::failed)
 }
 
 /// The bound to judge by. An update may change the range or the maximum that a relative bound was resolved with; for an
 /// updated stream it is therefore the absolute error, which updates preserve.
-fn bound_of(info: &Info) -> Result<Bound, Failure> {
+fn bound_of(info: &Info) -> Result<Bound, BoundError> {
     match info.update_bytes {
         0 => Ok(info.bound),
         _ if !info.bound.needs_extremes() => Ok(info.bound),
-        _ => Bound::abs(info.absolute_error).map_err(Failure::failed),
+        _ => Bound::abs(info.absolute_error),
     }
 }
 

@@ -139,8 +139,39 @@ impl Decompressor {
     ///
     /// [`Error::OutputTooSmall`], and as [`Decompressor::decompress`]; the contents of `out` are then unspecified.
     pub fn decompress_into<V: Value>(&self, stream: &[u8], out: &mut [V]) -> Result<usize, Error> {
+        self.decompress_into_with_progress(stream, None, out, &|_| {})
+    }
+
+    /// As [`Decompressor::decompress_into`], also for a part of the field, as [`Decompressor::decompress_part`]; calls
+    /// `progress` from time to time, on any thread, with the number of elements done since the last call.
+    ///
+    /// ```
+    /// # use ferrosz_host as ferrosz;
+    /// use ferrosz::{Bound, Codec, Compressor, Decompressor, Part};
+    ///
+    /// let field: Vec<f32> = (0..40 * 50).map(|i| (i as f32).sqrt()).collect();
+    /// let compressor = Compressor::new(Codec::PLAIN, Bound::abs(0.1)?).extents(&[40, 50])?;
+    /// let stream = compressor.compress(&field)?;
+    /// let (part, mut row) = (Part::Box(vec![7..8, 0..50]), [0.0f32; 50]);
+    /// let decompressor = Decompressor::new();
+    /// decompressor.decompress_into_with_progress(&stream, Some(&part), &mut row, &|_| {})?;
+    /// assert!((row[3] - field[7 * 50 + 3]).abs() <= 0.1);
+    /// # Ok::<(), ferrosz::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::RangeOutside`], [`Error::BoxOutside`], and as [`Decompressor::decompress_into`].
+    pub fn decompress_into_with_progress<V: Value>(
+        &self,
+        stream: &[u8],
+        part: Option<&Part>,
+        out: &mut [V],
+        progress: &(dyn Fn(u64) + Sync),
+    ) -> Result<usize, Error> {
         let read = read::<V>(stream)?;
-        let elements = read.header.elements();
+        let pieces = pieces_of(&read.header.layout(), &read.order, part)?;
+        let elements = pieces.iter().map(Piece::elements).sum();
         let found = out.len() as u64;
         let out = usize::try_from(elements)
             .ok()
@@ -150,7 +181,7 @@ impl Decompressor {
                 found,
                 unit: "elements",
             })?;
-        self.run(stream, &read, None, out, &|_| {})?;
+        self.run(stream, &read, part, out, progress)?;
         Ok(out.len())
     }
 

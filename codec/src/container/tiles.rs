@@ -151,6 +151,11 @@ impl Sections {
     }
 }
 
+/// The most bytes of a prologue of this layout, padding included.
+pub fn max_prologue_bytes(layout: &TileLayout, dtype: Dtype) -> u64 {
+    Sections::new(layout, MAX_WORDS, dtype).bytes() as u64
+}
+
 /// Bytes of the prologue at the start of a payload, padding included, as its contents give them. They may be more than
 /// the bytes of the payload. None if it cannot be a prologue of this layout.
 pub fn prologue_bytes(layout: &TileLayout, dtype: Dtype, payload: &[u8]) -> Option<u64> {

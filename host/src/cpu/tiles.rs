@@ -8,6 +8,6 @@ mod estimate;
 mod salvage;
 
 pub(crate) use compress::compress;
-pub(crate) use decompress::decompress;
+pub(crate) use decompress::{decompress, entries};
 pub(crate) use estimate::TileSample;
 pub(crate) use salvage::{check, salvage};

@@ -307,6 +307,12 @@ fn decode_part(mask: &MaskLayout, part: &ChunkBox, form: PartForm, bytes: &[u8])
     }
 }
 
+/// The numbers of the chunks of a mask that have an element of a region.
+pub(crate) fn chunks_of(mask: &MaskLayout, region: &Region) -> BTreeSet<u64> {
+    let parts = region.chunk_numbers(&mask.grid);
+    parts.map(|part| part / u64::from(CHUNK_PARTS)).collect()
+}
+
 /// Decodes the chunks of a stream's mask.
 pub(crate) struct MaskDecoder<'a> {
     stream: &'a StreamRef<'a>,
@@ -401,8 +407,7 @@ impl<'a> MaskDecoder<'a> {
 
     /// The numbers of the chunks that have an element of a region.
     pub(crate) fn chunks_of(&self, region: &Region) -> BTreeSet<u64> {
-        let parts = region.chunk_numbers(&self.mask.grid);
-        parts.map(|part| part / u64::from(CHUNK_PARTS)).collect()
+        chunks_of(&self.mask, region)
     }
 
     /// The boxes of the parts of the chunk with this entry; none if it is an entry of the field.

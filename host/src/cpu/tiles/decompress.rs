@@ -59,6 +59,20 @@ pub(crate) fn decompress<T: Element>(
     Ok(())
 }
 
+/// The numbers of the entries that the elements of a region need: the prologue, all of the coarse field, and the chunks of
+/// their tiles.
+pub(crate) fn entries(layout: &TileLayout, region: &Region) -> BTreeSet<u64> {
+    let wanted = tile_ranges(&layout.fine, region);
+    let wanted = match layout.coarse {
+        None => wanted,
+        Some(_) => with_far(&layout.fine, &wanted),
+    };
+    let first = FIRST_ENTRY + layout.coarse_chunks();
+    let of_tiles = numbers(&layout.fine, &wanted).into_iter();
+    let chunks = of_tiles.map(|tile| first + tile / u64::from(CHUNK_TILES));
+    (0..first).chain(chunks).collect()
+}
+
 /// Elements from their bytes.
 fn elements<T: Element>(bytes: &[u8]) -> Vec<T> {
     let of_bytes = |bytes: &[u8]| {

@@ -1,0 +1,363 @@
+//! Streams of which only some bytes are known: what a part of the field needs of a file far away.
+
+use crate::cpu::mapping::mask;
+use crate::cpu::tiles;
+use crate::error::Error;
+use crate::memory::try_zeroed;
+use crate::part::{Part, Piece};
+use crate::stream::StreamRef;
+use ferrosz_codec::container::header::{HEADER_BYTES, Header};
+use ferrosz_codec::container::layout::{Family, Layout};
+use ferrosz_codec::container::record;
+use ferrosz_codec::container::region::Region;
+use ferrosz_codec::container::table::ENTRY_BYTES;
+use ferrosz_codec::container::tiles::max_prologue_bytes;
+use ferrosz_codec::mapping::axes::Order;
+use ferrosz_codec::{Codec, FormatError, Shape, ValueType};
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+/// A stream of which only some bytes are known, such as one behind a network.
+///
+/// It names the bytes that a part of the field needs, in at most two rounds after the first bytes: rows of the chunk
+/// table, then chunks. The caller reads them, however it does that, and puts them in. Then the part is decompressed as one
+/// of a whole stream. All that was put in stays known, for the next part.
+///
+/// ```
+/// # use ferrosz_host as ferrosz;
+/// use ferrosz::{Bound, Codec, Compressor, Decompressor, Part, PartialStream};
+///
+/// let field: Vec<f32> = (0..200 * 200 * 20).map(|i| (i as f32).sqrt()).collect();
+/// let compressor = Compressor::new(Codec::PLAIN, Bound::abs(1e-3)?).extents(&[200, 200, 20])?;
+/// let file = compressor.compress(&field)?;
+///
+/// let mut stream = PartialStream::new(&file[..PartialStream::FIRST_BYTES])?;
+/// let part = Part::Box(vec![150..152, 0..10, 3..9]);
+/// let mut read = 0;
+/// loop {
+///     let missing = stream.missing(&part)?;
+///     if missing.is_empty() {
+///         break;
+///     }
+///     for range in missing {
+///         read += range.end - range.start;
+///         stream.put(range.start, &file[range.start as usize..range.end as usize])?;
+///     }
+/// }
+/// let values: Vec<f32> = Decompressor::new().decompress_part(stream.bytes(), &part)?;
+/// assert_eq!(values, Decompressor::new().decompress_part::<f32>(&file, &part)?);
+/// assert!(read < file.len() as u64 / 5);
+/// # Ok::<(), ferrosz::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct PartialStream {
+    /// The stream, with zeros where it is not known. The system gives memory only to pages that are written.
+    image: Vec<u8>,
+    header: Header,
+    order: Order,
+    /// In ascending order, apart from each other.
+    known: Vec<Range<u64>>,
+}
+
+impl PartialStream {
+    /// The number of bytes to begin with: the header, and the table of some four thousand chunks.
+    pub const FIRST_BYTES: usize = 1 << 16;
+
+    /// Bytes between two ranges that are read with them: one request more would take longer.
+    const GAP: u64 = 1 << 16;
+
+    /// A stream that begins with these bytes: [`PartialStream::FIRST_BYTES`], or all of a shorter one. Fewer do, if they
+    /// have the header and the records.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Format`] if the header or the records are damaged or cut off; [`Error::OutOfMemory`].
+    pub fn new(first: &[u8]) -> Result<Self, Error> {
+        let header = Header::read(first)?;
+        let records = usize::try_from(header.table_start()).ok();
+        let records = records.and_then(|end| first.get(HEADER_BYTES..end));
+        let records = records.ok_or(FormatError::Truncated {
+            needed: header.table_start(),
+            found: first.len() as u64,
+        })?;
+        record::check(records, header.record_sum)?;
+        let mut stream = Self {
+            image: try_zeroed(header.stream_bytes())?,
+            header,
+            order: Order::of_records(records, &header.extents)?,
+            known: Vec::new(),
+        };
+        let within = first.len().min(stream.image.len());
+        stream.put(0, &first[..within])?;
+        Ok(stream)
+    }
+
+    /// The type of the field's values.
+    pub fn dtype(&self) -> ValueType {
+        self.header.value_type
+    }
+
+    /// The field's extents, slowest dimension first.
+    pub fn extents(&self) -> Vec<u64> {
+        let extents = self.order.user_extents(&self.header.extents);
+        extents.lengths().to_vec()
+    }
+
+    /// Puts in the bytes from number `start` on.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Format`] if they are beyond the end of the stream.
+    pub fn put(&mut self, start: u64, bytes: &[u8]) -> Result<(), Error> {
+        let end = start.saturating_add(bytes.len() as u64);
+        let stream_bytes = self.header.stream_bytes();
+        if end > stream_bytes {
+            return Err(FormatError::TrailingBytes(end - stream_bytes).into());
+        }
+        self.image[start as usize..end as usize].copy_from_slice(bytes);
+        self.known.push(start..end);
+        self.known = joined(std::mem::take(&mut self.known), 0);
+        Ok(())
+    }
+
+    /// The bytes to put in before this part can be decompressed, or more of its needs be told; none if all are known. They
+    /// are in ascending order.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Format`] if what is known of the stream is damaged; [`Error::BoxOutside`] and [`Error::RangeOutside`].
+    pub fn missing(&self, part: &Part) -> Result<Vec<Range<u64>>, Error> {
+        let header = &self.header;
+        let entries = self.entries(part)?;
+        let row = |entry: &u64| {
+            let start = header.table_start() + entry * ENTRY_BYTES as u64;
+            start..start + ENTRY_BYTES as u64
+        };
+        // Its own bytes say how long the prologue is.
+        let longest = header.layout().tiles().filter(|_| !entries.is_empty());
+        let longest = longest.map_or(0, |tiles| max_prologue_bytes(&tiles, header.dtype));
+        let prologue_end = header.payload_end().min(header.payload_start() + longest);
+        let prologue = header.payload_start()..prologue_end;
+        let updates = header.payload_end()..header.stream_bytes();
+        let missing = self.unknown(entries.iter().map(row).chain([prologue, updates]));
+        if !missing.is_empty() {
+            return Ok(missing);
+        }
+        let stream = StreamRef::read(&self.image)?;
+        let mut chunks = Vec::new();
+        for entry in entries {
+            let bytes = stream.chunk(entry)?.bytes;
+            let start = (bytes.as_ptr().addr() - self.image.as_ptr().addr()) as u64;
+            chunks.push(start..start + bytes.len() as u64);
+        }
+        Ok(self.unknown(chunks))
+    }
+
+    /// The stream, with zeros in place of unknown bytes. They are found as damage by what needs them.
+    pub fn bytes(&self) -> &[u8] {
+        &self.image
+    }
+
+    /// The numbers of the entries in the chunk table that a part needs.
+    fn entries(&self, part: &Part) -> Result<BTreeSet<u64>, Error> {
+        let layout = self.header.layout();
+        let regions = |layout: &Layout| -> Result<Vec<Region>, Error> {
+            let pieces = part.pieces(layout, &self.order)?;
+            let regions = pieces.iter().flat_map(Piece::regions);
+            Ok(regions.filter(|region| region.elements() > 0).collect())
+        };
+        let mut entries = BTreeSet::new();
+        for region in regions(&layout)? {
+            match layout.family() {
+                Family::Blocks(_) => entries.extend(chunks_of_blocks(&layout, &region)),
+                Family::Tiles(tiles) => entries.extend(tiles::entries(&tiles, &region)),
+            }
+        }
+        if let Some(of_field) = layout.mask() {
+            // The layout whose chunks are the parts of the mask.
+            let of_mask = Layout::new(Codec::PLAIN, Shape::Cube, layout.extents);
+            for region in regions(&of_mask)? {
+                let chunks = mask::chunks_of(&of_field, &region);
+                entries.extend(chunks.iter().map(|chunk| layout.field_entries() + chunk));
+            }
+        }
+        Ok(entries)
+    }
+
+    /// The bytes of these ranges that are not known, and what lies in the gaps between ranges near each other.
+    fn unknown(&self, ranges: impl IntoIterator<Item = Range<u64>>) -> Vec<Range<u64>> {
+        let mut unknown = Vec::new();
+        for mut range in ranges {
+            for known in &self.known {
+                if known.end <= range.start || known.start >= range.end {
+                    continue;
+                }
+                if known.start > range.start {
+                    unknown.push(range.start..known.start);
+                }
+                range.start = known.end;
+            }
+            unknown.push(range);
+        }
+        unknown.retain(|range| range.start < range.end);
+        joined(unknown, Self::GAP)
+    }
+}
+
+/// The numbers of the chunks of blocks with an element of a region.
+fn chunks_of_blocks(layout: &Layout, region: &Region) -> impl Iterator<Item = u64> {
+    let grid = layout.grid();
+    region.chunk_numbers(&grid).filter(move |chunk| {
+        let positions = grid.chunk(*chunk);
+        // Between the rows of a region there may be whole chunks of lines.
+        let mut has_elements = grid.shape() != Shape::Line;
+        let elements = u64::from(positions.elements());
+        region.cut(grid.flat(positions.origin), elements, |_, _| {
+            has_elements = true
+        });
+        has_elements
+    })
+}
+
+/// Ranges in ascending order; those that are at most `gap` apart become one.
+fn joined(mut ranges: Vec<Range<u64>>, gap: u64) -> Vec<Range<u64>> {
+    ranges.sort_by_key(|range| range.start);
+    let mut all: Vec<Range<u64>> = Vec::new();
+    for range in ranges {
+        match all.last_mut() {
+            Some(last) if range.start <= last.end.saturating_add(gap) => {
+                last.end = last.end.max(range.end);
+            }
+            _ => all.push(range),
+        }
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Bound, BoundMode, Compressor, Decompressor, Fill, Update};
+    use rand::rngs::SmallRng;
+    use rand::{RngExt, SeedableRng};
+
+    /// Reads a part of a file by the ranges alone; returns its values, the rounds and the bytes read.
+    fn read(file: &[u8], first: usize, part: &Part) -> (Vec<f32>, usize, u64) {
+        let mut stream = PartialStream::new(&file[..first.min(file.len())]).expect("a header");
+        let (mut rounds, mut bytes) = (0, 0);
+        loop {
+            let missing = stream.missing(part).expect("within the field");
+            if missing.is_empty() {
+                break;
+            }
+            rounds += 1;
+            for range in missing {
+                assert!(range.start < range.end);
+                bytes += range.end - range.start;
+                let range_of_file = range.start as usize..range.end as usize;
+                stream
+                    .put(range.start, &file[range_of_file])
+                    .expect("within the stream");
+            }
+        }
+        let decompressor = Decompressor::new().device(crate::Device::Cpu);
+        let values = decompressor.decompress_part(stream.bytes(), part);
+        (values.expect("all bytes are there"), rounds, bytes)
+    }
+
+    #[test]
+    fn parts_are_those_of_the_whole_stream() {
+        let mut rng = SmallRng::seed_from_u64(15);
+        let lengths = [40u64, 70, 90];
+        let mut field: Vec<f32> = (0..lengths.iter().product::<u64>())
+            .map(|i| (i as f32 * 1e-3).sin() + rng.random_range(-0.01..0.01))
+            .collect();
+        field[5000..9000].fill(-999.0);
+        let parts = [
+            Part::Box(vec![3..9, 60..70, 7..8]),
+            Part::Box(vec![0..40, 5..6, 0..90]),
+            Part::Box(vec![0..40, 0..70, 0..90]),
+            Part::Box(vec![1..1, 5..6, 0..90]),
+            Part::Elements(4990..9100),
+        ];
+        for codec in Codec::ALL {
+            for axes in [None, Some("s,y,x"), Some("x,z,y")] {
+                let bound = Bound::new(BoundMode::Abs, 1e-3).expect("a bound");
+                let compressor = Compressor::new(codec, bound)
+                    .extents(&lengths)
+                    .expect("extents");
+                let mut compressor = compressor.fill(Fill::Value(-999.0)).expect("a fill value");
+                if let Some(axes) = axes {
+                    compressor = compressor.axes(axes.parse().expect("axes"));
+                }
+                let file = compressor.compress(&field).expect("memory");
+                for part in &parts {
+                    let whole = Decompressor::new().decompress_part::<f32>(&file, part);
+                    for first in [256, PartialStream::FIRST_BYTES] {
+                        let (values, rounds, _) = read(&file, first, part);
+                        assert!(
+                            values == whole.clone().expect("sound"),
+                            "{codec} {axes:?} {part:?}"
+                        );
+                        assert!(rounds <= 2, "{codec} {axes:?} {part:?}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_small_box_needs_few_bytes() {
+        let lengths = [64u64, 256, 256];
+        let field: Vec<f32> = (0..lengths.iter().product::<u64>())
+            .map(|i| (i as f32 * 1e-3).sin() + (i % 977) as f32 * 1e-3)
+            .collect();
+        let part = Part::Box(vec![32..36, 100..104, 200..210]);
+        for (codec, most) in [
+            (Codec::PLAIN, 20),
+            (Codec::LORENZO_RANS, 20),
+            (Codec::INTERP, 5),
+        ] {
+            let bound = Bound::abs(1e-3).expect("a bound");
+            let compressor = Compressor::new(codec, bound)
+                .extents(&lengths)
+                .expect("extents");
+            let file = compressor.compress(&field).expect("memory");
+            let (_, _, bytes) = read(&file, 4096, &part);
+            assert!(
+                bytes * most < file.len() as u64,
+                "{codec}: {bytes} of {}",
+                file.len()
+            );
+        }
+    }
+
+    #[test]
+    fn updates_are_read() {
+        let field: Vec<f32> = (0..100_000).map(|i| (i as f32).sqrt()).collect();
+        let compressor = Compressor::new(Codec::PLAIN, Bound::abs(0.1).expect("a bound"));
+        let mut file = compressor.compress(&field).expect("memory");
+        let part = Part::Elements(50_000..50_010);
+        let update = Update::new(&file, &part, &[7.0f32; 10]).expect("within the field");
+        update.apply(&mut file);
+        let (values, _, _) = read(&file, 256, &part);
+        assert!(values.iter().all(|value| (value - 7.0).abs() <= 0.1));
+    }
+
+    #[test]
+    fn damage_and_bytes_outside_are_errors() {
+        let field: Vec<f32> = (0..100_000).map(|i| (i as f32).sqrt()).collect();
+        let compressor = Compressor::new(Codec::PLAIN, Bound::abs(1e-3).expect("a bound"));
+        let file = compressor.compress(&field).expect("memory");
+        for length in [0, 10, HEADER_BYTES - 1] {
+            assert!(PartialStream::new(&file[..length]).is_err(), "{length}");
+        }
+        let mut stream = PartialStream::new(&file[..HEADER_BYTES]).expect("a header");
+        assert!(stream.put(file.len() as u64, &[0]).is_err());
+        assert!(stream.put(u64::MAX, &[0]).is_err());
+        assert!(stream.missing(&Part::Elements(0..100_001)).is_err());
+        // Unknown bytes are never taken for values.
+        let decoded = Decompressor::new().decompress_range::<f32>(stream.bytes(), 0..10);
+        assert!(matches!(decoded, Err(Error::Format(_))));
+    }
+}

@@ -38,7 +38,7 @@ pub struct Kept {
 }
 
 /// A class of values that are to come back bit for bit. Finite fill values of a stream are another class, which the
-/// caller counts: see [`crate::missing`].
+/// caller counts: see `missing.rs`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Class {
     /// NaNs of any bits.

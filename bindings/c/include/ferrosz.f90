@@ -1,0 +1,423 @@
+! The C interface of ferrosz for Fortran. ferrosz.h documents each function; names and order of arguments are the same.
+!
+! Objects, fields, streams and buffers are of type(c_ptr): c_loc(field) for an array with the attribute target, and
+! c_null_ptr where C takes a null pointer. Texts end with c_null_char. The extents of a Fortran array are given in reverse
+! order, because its first dimension is the fastest, and the library takes the slowest first.
+module ferrosz
+    use, intrinsic :: iso_c_binding
+    implicit none
+
+    integer(c_int32_t), parameter :: FERROSZ_OK = 0
+    integer(c_int32_t), parameter :: FERROSZ_INVALID_ARGUMENT = 1
+    integer(c_int32_t), parameter :: FERROSZ_OUTPUT_TOO_SMALL = 2
+    integer(c_int32_t), parameter :: FERROSZ_DAMAGED_STREAM = 3
+    integer(c_int32_t), parameter :: FERROSZ_UNKNOWN_STREAM = 4
+    integer(c_int32_t), parameter :: FERROSZ_WRONG_TYPE = 5
+    integer(c_int32_t), parameter :: FERROSZ_OUT_OF_MEMORY = 6
+    integer(c_int32_t), parameter :: FERROSZ_NO_DEVICE = 7
+    integer(c_int32_t), parameter :: FERROSZ_CUDA_FAILED = 8
+    integer(c_int32_t), parameter :: FERROSZ_INTERNAL = 9
+    integer(c_int32_t), parameter :: FERROSZ_F32 = 1
+    integer(c_int32_t), parameter :: FERROSZ_F64 = 2
+    integer(c_int32_t), parameter :: FERROSZ_F16 = 3
+    integer(c_int32_t), parameter :: FERROSZ_BF16 = 4
+    integer(c_int32_t), parameter :: FERROSZ_I16 = 5
+    integer(c_int32_t), parameter :: FERROSZ_U16 = 6
+    integer(c_int32_t), parameter :: FERROSZ_I32 = 7
+    integer(c_int32_t), parameter :: FERROSZ_U32 = 8
+    integer(c_int32_t), parameter :: FERROSZ_ABS = 0
+    integer(c_int32_t), parameter :: FERROSZ_RANGE = 1
+    integer(c_int32_t), parameter :: FERROSZ_MAX = 2
+    integer(c_int32_t), parameter :: FERROSZ_PWREL = 3
+
+    interface
+        function ferrosz_buffer_data(buffer) bind(c)
+            import
+            type(c_ptr), value :: buffer
+            type(c_ptr) :: ferrosz_buffer_data
+        end function
+        function ferrosz_buffer_bytes(buffer) bind(c)
+            import
+            type(c_ptr), value :: buffer
+            integer(c_int64_t) :: ferrosz_buffer_bytes
+        end function
+        subroutine ferrosz_buffer_free(buffer) bind(c)
+            import
+            type(c_ptr), value :: buffer
+        end subroutine
+        function ferrosz_check(stream, bytes, damaged_chunks, error) bind(c)
+            import
+            type(c_ptr), value :: stream, error
+            integer(c_int64_t), value :: bytes
+            integer(c_int64_t), intent(out) :: damaged_chunks
+            integer(c_int32_t) :: ferrosz_check
+        end function
+        function ferrosz_max_stream_bytes(type, elements) bind(c)
+            import
+            integer(c_int32_t), value :: type
+            integer(c_int64_t), value :: elements
+            integer(c_int64_t) :: ferrosz_max_stream_bytes
+        end function
+        function ferrosz_compressor_max_stream_bytes(compressor, type, elements, bytes, error) bind(c)
+            import
+            type(c_ptr), value :: compressor, error
+            integer(c_int32_t), value :: type
+            integer(c_int64_t), value :: elements
+            integer(c_int64_t), intent(out) :: bytes
+            integer(c_int32_t) :: ferrosz_compressor_max_stream_bytes
+        end function
+        function ferrosz_compress(compressor, type, field, elements, stream, room, bytes, error) bind(c)
+            import
+            type(c_ptr), value :: compressor, field, stream, error
+            integer(c_int32_t), value :: type
+            integer(c_int64_t), value :: elements, room
+            integer(c_int64_t), intent(out) :: bytes
+            integer(c_int32_t) :: ferrosz_compress
+        end function
+        function ferrosz_compress_to_buffer(compressor, type, field, elements, error) bind(c)
+            import
+            type(c_ptr), value :: compressor, field, error
+            integer(c_int32_t), value :: type
+            integer(c_int64_t), value :: elements
+            type(c_ptr) :: ferrosz_compress_to_buffer
+        end function
+        function ferrosz_compressor_new(codec, bound_mode, bound, error) bind(c)
+            import
+            character(kind=c_char), intent(in) :: codec(*)
+            integer(c_int32_t), value :: bound_mode
+            real(c_double), value :: bound
+            type(c_ptr), value :: error
+            type(c_ptr) :: ferrosz_compressor_new
+        end function
+        subroutine ferrosz_compressor_free(compressor) bind(c)
+            import
+            type(c_ptr), value :: compressor
+        end subroutine
+        function ferrosz_compressor_copy(compressor, error) bind(c)
+            import
+            type(c_ptr), value :: compressor, error
+            type(c_ptr) :: ferrosz_compressor_copy
+        end function
+        function ferrosz_compressor_set_extents(compressor, dimensions, extents, error) bind(c)
+            import
+            type(c_ptr), value :: compressor, error
+            integer(c_int64_t), value :: dimensions
+            integer(c_int64_t), intent(in) :: extents(*)
+            integer(c_int32_t) :: ferrosz_compressor_set_extents
+        end function
+        function ferrosz_compressor_add_fill(compressor, fill, error) bind(c)
+            import
+            type(c_ptr), value :: compressor, error
+            real(c_double), value :: fill
+            integer(c_int32_t) :: ferrosz_compressor_add_fill
+        end function
+        function ferrosz_compressor_add_fill_bits(compressor, bits, error) bind(c)
+            import
+            type(c_ptr), value :: compressor, error
+            integer(c_int64_t), value :: bits
+            integer(c_int32_t) :: ferrosz_compressor_add_fill_bits
+        end function
+        function ferrosz_compressor_detect_fills(compressor, type, field, elements, error) bind(c)
+            import
+            type(c_ptr), value :: compressor, field, error
+            integer(c_int32_t), value :: type
+            integer(c_int64_t), value :: elements
+            integer(c_int32_t) :: ferrosz_compressor_detect_fills
+        end function
+        function ferrosz_compressor_keep_signs(compressor, error) bind(c)
+            import
+            type(c_ptr), value :: compressor, error
+            integer(c_int32_t) :: ferrosz_compressor_keep_signs
+        end function
+        function ferrosz_compressor_keep_zeros(compressor, error) bind(c)
+            import
+            type(c_ptr), value :: compressor, error
+            integer(c_int32_t) :: ferrosz_compressor_keep_zeros
+        end function
+        function ferrosz_compressor_set_axes(compressor, axes, error) bind(c)
+            import
+            type(c_ptr), value :: compressor, error
+            character(kind=c_char), intent(in) :: axes(*)
+            integer(c_int32_t) :: ferrosz_compressor_set_axes
+        end function
+        function ferrosz_compressor_set_rank(compressor, rank, error) bind(c)
+            import
+            type(c_ptr), value :: compressor, error
+            integer(c_int32_t), value :: rank
+            integer(c_int32_t) :: ferrosz_compressor_set_rank
+        end function
+        function ferrosz_compressor_set_device(compressor, device, error) bind(c)
+            import
+            type(c_ptr), value :: compressor, error
+            character(kind=c_char), intent(in) :: device(*)
+            integer(c_int32_t) :: ferrosz_compressor_set_device
+        end function
+        function ferrosz_compressor_choose(compressor, type, field, elements, error) bind(c)
+            import
+            type(c_ptr), value :: compressor, field, error
+            integer(c_int32_t), value :: type
+            integer(c_int64_t), value :: elements
+            integer(c_int32_t) :: ferrosz_compressor_choose
+        end function
+        function ferrosz_decompress(decompressor, stream, bytes, type, values, room, elements, &
+            error) bind(c)
+            import
+            type(c_ptr), value :: decompressor, stream, values, error
+            integer(c_int64_t), value :: bytes, room
+            integer(c_int32_t), value :: type
+            integer(c_int64_t), intent(out) :: elements
+            integer(c_int32_t) :: ferrosz_decompress
+        end function
+        function ferrosz_decompress_box(decompressor, stream, bytes, dimensions, starts, &
+            lengths, type, values, room, elements, error) bind(c)
+            import
+            type(c_ptr), value :: decompressor, stream, values, error
+            integer(c_int64_t), value :: bytes, dimensions, room
+            integer(c_int64_t), intent(in) :: starts(*), lengths(*)
+            integer(c_int32_t), value :: type
+            integer(c_int64_t), intent(out) :: elements
+            integer(c_int32_t) :: ferrosz_decompress_box
+        end function
+        function ferrosz_decompressor_new(error) bind(c)
+            import
+            type(c_ptr), value :: error
+            type(c_ptr) :: ferrosz_decompressor_new
+        end function
+        subroutine ferrosz_decompressor_free(decompressor) bind(c)
+            import
+            type(c_ptr), value :: decompressor
+        end subroutine
+        function ferrosz_decompressor_set_device(decompressor, device, error) bind(c)
+            import
+            type(c_ptr), value :: decompressor, error
+            character(kind=c_char), intent(in) :: device(*)
+            integer(c_int32_t) :: ferrosz_decompressor_set_device
+        end function
+        function ferrosz_decompressor_verify_checksums(decompressor, verify, error) bind(c)
+            import
+            type(c_ptr), value :: decompressor, error
+            logical(c_bool), value :: verify
+            integer(c_int32_t) :: ferrosz_decompressor_verify_checksums
+        end function
+        function ferrosz_error_new() bind(c)
+            import
+            type(c_ptr) :: ferrosz_error_new
+        end function
+        subroutine ferrosz_error_free(error) bind(c)
+            import
+            type(c_ptr), value :: error
+        end subroutine
+        function ferrosz_error_status(error) bind(c)
+            import
+            type(c_ptr), value :: error
+            integer(c_int32_t) :: ferrosz_error_status
+        end function
+        function ferrosz_error_text(error) bind(c)
+            import
+            type(c_ptr), value :: error
+            type(c_ptr) :: ferrosz_error_text
+        end function
+        function ferrosz_gpu_new(number, error) bind(c)
+            import
+            integer(c_int32_t), value :: number
+            type(c_ptr), value :: error
+            type(c_ptr) :: ferrosz_gpu_new
+        end function
+        subroutine ferrosz_gpu_free(gpu) bind(c)
+            import
+            type(c_ptr), value :: gpu
+        end subroutine
+        function ferrosz_gpu_choose(gpu, cuda_stream, compressor, type, field, elements, error) bind(c)
+            import
+            type(c_ptr), value :: gpu, cuda_stream, compressor, field, error
+            integer(c_int32_t), value :: type
+            integer(c_int64_t), value :: elements
+            integer(c_int32_t) :: ferrosz_gpu_choose
+        end function
+        function ferrosz_gpu_prepare(gpu, compressor, type, elements, error) bind(c)
+            import
+            type(c_ptr), value :: gpu, compressor, error
+            integer(c_int32_t), value :: type
+            integer(c_int64_t), value :: elements
+            integer(c_int32_t) :: ferrosz_gpu_prepare
+        end function
+        function ferrosz_workspace_new(gpu, cuda_stream, compressor, type, elements, error) bind(c)
+            import
+            type(c_ptr), value :: gpu, cuda_stream, compressor, error
+            integer(c_int32_t), value :: type
+            integer(c_int64_t), value :: elements
+            type(c_ptr) :: ferrosz_workspace_new
+        end function
+        subroutine ferrosz_workspace_free(workspace) bind(c)
+            import
+            type(c_ptr), value :: workspace
+        end subroutine
+        function ferrosz_gpu_compress(gpu, cuda_stream, compressor, type, field, elements, &
+            stream, room, workspace, error) bind(c)
+            import
+            type(c_ptr), value :: gpu, cuda_stream, compressor, field, stream, workspace, error
+            integer(c_int32_t), value :: type
+            integer(c_int64_t), value :: elements, room
+            integer(c_int32_t) :: ferrosz_gpu_compress
+        end function
+        function ferrosz_gpu_decompress(gpu, cuda_stream, decompressor, compressor, stream, &
+            bytes, type, elements, values, room, workspace, error) bind(c)
+            import
+            type(c_ptr), value :: gpu, cuda_stream, decompressor, compressor, stream, values, workspace, error
+            integer(c_int64_t), value :: bytes, elements, room
+            integer(c_int32_t), value :: type
+            integer(c_int32_t) :: ferrosz_gpu_decompress
+        end function
+        function ferrosz_gpu_decompress_box(gpu, cuda_stream, decompressor, compressor, stream, &
+            bytes, elements, dimensions, starts, lengths, type, values, room, workspace, error) bind(c)
+            import
+            type(c_ptr), value :: gpu, cuda_stream, decompressor, compressor, stream, values, workspace, error
+            integer(c_int64_t), value :: bytes, elements, dimensions, room
+            integer(c_int64_t), intent(in) :: starts(*), lengths(*)
+            integer(c_int32_t), value :: type
+            integer(c_int32_t) :: ferrosz_gpu_decompress_box
+        end function
+        function ferrosz_workspace_stream_bytes(gpu, cuda_stream, workspace, bytes, error) bind(c)
+            import
+            type(c_ptr), value :: gpu, cuda_stream, workspace, error
+            integer(c_int64_t), intent(out) :: bytes
+            integer(c_int32_t) :: ferrosz_workspace_stream_bytes
+        end function
+        function ferrosz_workspace_check(gpu, cuda_stream, workspace, error) bind(c)
+            import
+            type(c_ptr), value :: gpu, cuda_stream, workspace, error
+            integer(c_int32_t) :: ferrosz_workspace_check
+        end function
+        function ferrosz_workspace_stream_bytes_cell(workspace) bind(c)
+            import
+            type(c_ptr), value :: workspace
+            type(c_ptr) :: ferrosz_workspace_stream_bytes_cell
+        end function
+        function ferrosz_workspace_fault_cell(workspace) bind(c)
+            import
+            type(c_ptr), value :: workspace
+            type(c_ptr) :: ferrosz_workspace_fault_cell
+        end function
+        function ferrosz_info_new(stream, bytes, error) bind(c)
+            import
+            type(c_ptr), value :: stream, error
+            integer(c_int64_t), value :: bytes
+            type(c_ptr) :: ferrosz_info_new
+        end function
+        subroutine ferrosz_info_free(info) bind(c)
+            import
+            type(c_ptr), value :: info
+        end subroutine
+        function ferrosz_info_type(info) bind(c)
+            import
+            type(c_ptr), value :: info
+            integer(c_int32_t) :: ferrosz_info_type
+        end function
+        function ferrosz_info_codec(info) bind(c)
+            import
+            type(c_ptr), value :: info
+            type(c_ptr) :: ferrosz_info_codec
+        end function
+        function ferrosz_info_rank(info) bind(c)
+            import
+            type(c_ptr), value :: info
+            integer(c_int32_t) :: ferrosz_info_rank
+        end function
+        function ferrosz_info_axes(info) bind(c)
+            import
+            type(c_ptr), value :: info
+            type(c_ptr) :: ferrosz_info_axes
+        end function
+        function ferrosz_info_dimensions(info) bind(c)
+            import
+            type(c_ptr), value :: info
+            integer(c_int64_t) :: ferrosz_info_dimensions
+        end function
+        function ferrosz_info_extents(info) bind(c)
+            import
+            type(c_ptr), value :: info
+            type(c_ptr) :: ferrosz_info_extents
+        end function
+        function ferrosz_info_elements(info) bind(c)
+            import
+            type(c_ptr), value :: info
+            integer(c_int64_t) :: ferrosz_info_elements
+        end function
+        function ferrosz_info_bound_mode(info) bind(c)
+            import
+            type(c_ptr), value :: info
+            integer(c_int32_t) :: ferrosz_info_bound_mode
+        end function
+        function ferrosz_info_bound(info) bind(c)
+            import
+            type(c_ptr), value :: info
+            real(c_double) :: ferrosz_info_bound
+        end function
+        function ferrosz_info_absolute_error(info) bind(c)
+            import
+            type(c_ptr), value :: info
+            real(c_double) :: ferrosz_info_absolute_error
+        end function
+        function ferrosz_info_fill_count(info) bind(c)
+            import
+            type(c_ptr), value :: info
+            integer(c_int64_t) :: ferrosz_info_fill_count
+        end function
+        function ferrosz_info_fills(info) bind(c)
+            import
+            type(c_ptr), value :: info
+            type(c_ptr) :: ferrosz_info_fills
+        end function
+        function ferrosz_info_keeps_signs(info) bind(c)
+            import
+            type(c_ptr), value :: info
+            logical(c_bool) :: ferrosz_info_keeps_signs
+        end function
+        function ferrosz_info_keeps_zeros(info) bind(c)
+            import
+            type(c_ptr), value :: info
+            logical(c_bool) :: ferrosz_info_keeps_zeros
+        end function
+        function ferrosz_info_chunks(info) bind(c)
+            import
+            type(c_ptr), value :: info
+            integer(c_int64_t) :: ferrosz_info_chunks
+        end function
+        function ferrosz_info_stream_bytes(info) bind(c)
+            import
+            type(c_ptr), value :: info
+            integer(c_int64_t) :: ferrosz_info_stream_bytes
+        end function
+        function ferrosz_info_field_bytes(info) bind(c)
+            import
+            type(c_ptr), value :: info
+            integer(c_int64_t) :: ferrosz_info_field_bytes
+        end function
+        function ferrosz_version() bind(c)
+            import
+            type(c_ptr) :: ferrosz_version
+        end function
+    end interface
+
+contains
+
+    !> The text at the address that ferrosz_error_text, ferrosz_info_codec and the like return.
+    function ferrosz_text(address) result(text)
+        type(c_ptr), intent(in) :: address
+        character(len=:), allocatable :: text
+        character(kind=c_char), pointer :: bytes(:)
+        integer :: length
+        interface
+            function strlen(text) bind(c)
+                import
+                type(c_ptr), value :: text
+                integer(c_size_t) :: strlen
+            end function
+        end interface
+
+        length = int(strlen(address))
+        call c_f_pointer(address, bytes, [length])
+        allocate(character(len=length) :: text)
+        text = transfer(bytes, text)
+    end function
+end module

@@ -1,0 +1,471 @@
+// Error-bounded compression of scientific arrays, on CPUs and NVIDIA GPUs with the same bytes. README.md has examples.
+//
+// Objects are made by a ..._new function and freed by the ..._free function of the same name. Counts are uint64_t. Extents
+// and boxes have the slowest dimension first, as arrays of C.
+//
+// Errors: a function that can fail returns a status, or null instead of an object, and takes a `ferrosz_error *` as its
+// last argument. It may be null; otherwise it gets the status and a text that names the cause. The library keeps no error
+// of its own, in no variable and in no thread.
+//
+// Threads: all functions may be called from several threads at the same time, as long as no object that a call changes (its
+// parameter is not const) is used by another thread.
+//
+// Memory: inputs and outputs are memory of the caller, aligned as the type of their values, and do not overlap.
+
+
+#ifndef FERROSZ_H
+#define FERROSZ_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+// A stream in memory of the library.
+typedef struct ferrosz_buffer ferrosz_buffer;
+
+// Settings with which any number of fields are compressed. Several threads may compress with one compressor at the same
+// time, as long as none changes it.
+typedef struct ferrosz_compressor ferrosz_compressor;
+
+// Settings with which any number of streams are decompressed. Calls take a null pointer for the settings of a new one.
+typedef struct ferrosz_decompressor ferrosz_decompressor;
+
+// The status and the text of the last call that got this object. A thread uses an object of its own.
+typedef struct ferrosz_error ferrosz_error;
+
+// An NVIDIA GPU: its primary context, which is also that of the CUDA runtime.
+typedef struct ferrosz_gpu ferrosz_gpu;
+
+// The properties of a stream.
+typedef struct ferrosz_info ferrosz_info;
+
+// Device memory that calls on one CUDA stream share.
+typedef struct ferrosz_workspace ferrosz_workspace;
+
+// The result of a call. The number of a status never changes; later versions may have more of them.
+typedef int32_t ferrosz_status;
+
+// The type of the values of a field: its number in streams, which never changes.
+typedef int32_t ferrosz_type;
+
+// What an error bound E is relative to: its number in streams, which never changes.
+typedef int32_t ferrosz_bound_mode;
+
+// The call did its work.
+#define FERROSZ_OK 0
+
+// An argument is null, misaligned, out of range, or does not fit the others.
+#define FERROSZ_INVALID_ARGUMENT 1
+
+// The output has too little room.
+#define FERROSZ_OUTPUT_TOO_SMALL 2
+
+// The stream is damaged, cut off, or not a stream of ferrosz.
+#define FERROSZ_DAMAGED_STREAM 3
+
+// The stream needs a newer version of the library.
+#define FERROSZ_UNKNOWN_STREAM 4
+
+// The stream holds values of another type.
+#define FERROSZ_WRONG_TYPE 5
+
+// Memory could not be allocated.
+#define FERROSZ_OUT_OF_MEMORY 6
+
+// There is no such device, or the GPU is too old.
+#define FERROSZ_NO_DEVICE 7
+
+// A call of the CUDA driver failed.
+#define FERROSZ_CUDA_FAILED 8
+
+// A defect of ferrosz.
+#define FERROSZ_INTERNAL 9
+
+// IEEE 754 binary32: `float`.
+#define FERROSZ_F32 1
+
+// IEEE 754 binary64: `double`.
+#define FERROSZ_F64 2
+
+// IEEE 754 binary16: `_Float16`.
+#define FERROSZ_F16 3
+
+// bfloat16: the upper half of a binary32.
+#define FERROSZ_BF16 4
+
+// `int16_t`.
+#define FERROSZ_I16 5
+
+// `uint16_t`.
+#define FERROSZ_U16 6
+
+// `int32_t`.
+#define FERROSZ_I32 7
+
+// `uint32_t`.
+#define FERROSZ_U32 8
+
+// |x - x'| <= E.
+#define FERROSZ_ABS 0
+
+// |x - x'| <= E (max - min of the finite values).
+#define FERROSZ_RANGE 1
+
+// |x - x'| <= E (max |x| of the finite values).
+#define FERROSZ_MAX 2
+
+// |x - x'| <= E |x|, for each value; zeros and signs come back.
+#define FERROSZ_PWREL 3
+
+#ifdef __cplusplus
+extern "C" {
+#endif // __cplusplus
+
+// The bytes of a buffer, until it is freed; null for a null pointer.
+const uint8_t *ferrosz_buffer_data(const ferrosz_buffer *buffer);
+
+// The number of bytes of a buffer; 0 for a null pointer.
+uint64_t ferrosz_buffer_bytes(const ferrosz_buffer *buffer);
+
+// Frees a buffer. Does nothing with a null pointer.
+void ferrosz_buffer_free(ferrosz_buffer *buffer);
+
+// Decodes a stream without output and compares all checksums: FERROSZ_OK if it is whole. `damaged_chunks`, which may be
+// null, gets the number of damaged chunks; it is 0 if the damage is not in chunks, so that nothing can be decoded.
+ferrosz_status ferrosz_check(const void *stream,
+                             uint64_t bytes,
+                             uint64_t *damaged_chunks,
+                             ferrosz_error *error);
+
+// The largest number of bytes that the stream of a field of `elements` elements can have with a codec of blocks of rank 1,
+// such as "plain", without extents and fill values. 0 if there is no such type.
+uint64_t ferrosz_max_stream_bytes(ferrosz_type type,
+                                  uint64_t elements);
+
+// Stores in `bytes` the largest number of bytes that the stream of a field of `elements` elements can have, whatever
+// their values. A compressor with a preset must choose its codec first: ferrosz_compressor_choose.
+ferrosz_status ferrosz_compressor_max_stream_bytes(const ferrosz_compressor *compressor,
+                                                   ferrosz_type type,
+                                                   uint64_t elements,
+                                                   uint64_t *bytes,
+                                                   ferrosz_error *error);
+
+// Compresses a field of `elements` values to the start of `stream`, which has room for `room` bytes, and stores the
+// stream's length in `bytes`. With FERROSZ_OUTPUT_TOO_SMALL, `bytes` is the room that is needed. A field without
+// elements has a stream, too.
+ferrosz_status ferrosz_compress(const ferrosz_compressor *compressor,
+                                ferrosz_type type,
+                                const void *field,
+                                uint64_t elements,
+                                void *stream,
+                                uint64_t room,
+                                uint64_t *bytes,
+                                ferrosz_error *error);
+
+// As ferrosz_compress, to memory of the library, which ferrosz_buffer_free frees. Null if it fails.
+ferrosz_buffer *ferrosz_compress_to_buffer(const ferrosz_compressor *compressor,
+                                           ferrosz_type type,
+                                           const void *field,
+                                           uint64_t elements,
+                                           ferrosz_error *error);
+
+// Makes a compressor. `codec` is the name of a preset ("fast", "balanced" or "small") or of a codec ("plain",
+// "lorenzo+rans", "interp" ...). `bound_mode` is FERROSZ_ABS, FERROSZ_RANGE, FERROSZ_MAX or FERROSZ_PWREL, and `bound`
+// the error bound in this mode; 0 is lossless. Null if it fails. Free it with ferrosz_compressor_free.
+ferrosz_compressor *ferrosz_compressor_new(const char *codec,
+                                           ferrosz_bound_mode bound_mode,
+                                           double bound,
+                                           ferrosz_error *error);
+
+// Frees a compressor. Does nothing with a null pointer.
+void ferrosz_compressor_free(ferrosz_compressor *compressor);
+
+// Makes a second compressor with the same settings. Null if it fails.
+ferrosz_compressor *ferrosz_compressor_copy(const ferrosz_compressor *compressor,
+                                            ferrosz_error *error);
+
+// Sets the extents of the fields: `dimensions` lengths, 1 to 8, slowest dimension first. Without extents a field is a
+// line.
+ferrosz_status ferrosz_compressor_set_extents(ferrosz_compressor *compressor,
+                                              uint64_t dimensions,
+                                              const uint64_t *extents,
+                                              ferrosz_error *error);
+
+// Names a value that stands for missing elements; up to four times. It comes back bit for bit, and counts neither in
+// the range of the field nor in the bound. NaN means the NaNs that processors make.
+ferrosz_status ferrosz_compressor_add_fill(ferrosz_compressor *compressor,
+                                           double fill,
+                                           ferrosz_error *error);
+
+// As ferrosz_compressor_add_fill, with the bits of the value: the low ones, in types of fewer than 64 bits.
+ferrosz_status ferrosz_compressor_add_fill_bits(ferrosz_compressor *compressor,
+                                                uint64_t bits,
+                                                ferrosz_error *error);
+
+// Adds the fill values that are found in a field: NaN, if there are many, and repeated values far outside the others,
+// such as 1e20 or -9999.
+ferrosz_status ferrosz_compressor_detect_fills(ferrosz_compressor *compressor,
+                                               ferrosz_type type,
+                                               const void *field,
+                                               uint64_t elements,
+                                               ferrosz_error *error);
+
+// Keeps the sign of every finite value, also with codecs that do not do so by themselves.
+ferrosz_status ferrosz_compressor_keep_signs(ferrosz_compressor *compressor, ferrosz_error *error);
+
+// Keeps zeros: a zero comes back as a zero, also with codecs that do not do so by themselves.
+ferrosz_status ferrosz_compressor_keep_zeros(ferrosz_compressor *compressor, ferrosz_error *error);
+
+// Sets the role of each axis, as "s,z,y,x": z, y and x are coded together, s are slices that are coded apart.
+ferrosz_status ferrosz_compressor_set_axes(ferrosz_compressor *compressor,
+                                           const char *axes,
+                                           ferrosz_error *error);
+
+// Sets the dimensions of blocks or tiles, 1 to 3. Without it they follow from codec and extents, or a preset chooses
+// them.
+ferrosz_status ferrosz_compressor_set_rank(ferrosz_compressor *compressor,
+                                           uint32_t rank,
+                                           ferrosz_error *error);
+
+// Sets the device on which fields of host memory are compressed: "auto" (the default), "cpu", "cuda" or "cuda:1".
+ferrosz_status ferrosz_compressor_set_device(ferrosz_compressor *compressor,
+                                             const char *device,
+                                             ferrosz_error *error);
+
+// Chooses codec, rank and axes for a field, if the compressor has a preset. Later calls compress with this choice.
+ferrosz_status ferrosz_compressor_choose(ferrosz_compressor *compressor,
+                                         ferrosz_type type,
+                                         const void *field,
+                                         uint64_t elements,
+                                         ferrosz_error *error);
+
+// Decompresses a stream of `bytes` bytes to the start of `values`, which has room for `room` values of `type`, and
+// stores the number of elements in `elements`, which may be null. With FERROSZ_OUTPUT_TOO_SMALL, `elements` is the room
+// that is needed. `decompressor` may be null.
+ferrosz_status ferrosz_decompress(const ferrosz_decompressor *decompressor,
+                                  const void *stream,
+                                  uint64_t bytes,
+                                  ferrosz_type type,
+                                  void *values,
+                                  uint64_t room,
+                                  uint64_t *elements,
+                                  ferrosz_error *error);
+
+// As ferrosz_decompress, for a box of the field: `starts` and `lengths` of as many dimensions as the field has, slowest
+// first. Only chunks that hold some of the box are read.
+ferrosz_status ferrosz_decompress_box(const ferrosz_decompressor *decompressor,
+                                      const void *stream,
+                                      uint64_t bytes,
+                                      uint64_t dimensions,
+                                      const uint64_t *starts,
+                                      const uint64_t *lengths,
+                                      ferrosz_type type,
+                                      void *values,
+                                      uint64_t room,
+                                      uint64_t *elements,
+                                      ferrosz_error *error);
+
+// Makes a decompressor: device "auto", checksums are verified. Null if it fails. Free it with
+// ferrosz_decompressor_free.
+ferrosz_decompressor *ferrosz_decompressor_new(ferrosz_error *error);
+
+// Frees a decompressor. Does nothing with a null pointer.
+void ferrosz_decompressor_free(ferrosz_decompressor *decompressor);
+
+// Sets the device on which streams of host memory are decompressed: "auto" (the default), "cpu", "cuda" or "cuda:1".
+ferrosz_status ferrosz_decompressor_set_device(ferrosz_decompressor *decompressor,
+                                               const char *device,
+                                               ferrosz_error *error);
+
+// Sets whether the checksums of chunks are verified. Without it damage may go unnoticed, and gives wrong values.
+ferrosz_status ferrosz_decompressor_verify_checksums(ferrosz_decompressor *decompressor,
+                                                     bool verify,
+                                                     ferrosz_error *error);
+
+// Makes an object that takes the errors of calls. Free it with ferrosz_error_free.
+ferrosz_error *ferrosz_error_new(void);
+
+// Frees an error. Does nothing with a null pointer.
+void ferrosz_error_free(ferrosz_error *error);
+
+// The status of the last call that got this error. FERROSZ_OK for a null pointer.
+ferrosz_status ferrosz_error_status(const ferrosz_error *error);
+
+// The text of the last call that got this error: the cause, and the argument at fault. It is empty if the call did its
+// work. It is valid until the next call with this error. An empty text for a null pointer.
+const char *ferrosz_error_text(const ferrosz_error *error);
+
+// Opens the GPU with this number. Null if it fails, and on a machine without a GPU. Free it with ferrosz_gpu_free.
+ferrosz_gpu *ferrosz_gpu_new(uint32_t number,
+                             ferrosz_error *error);
+
+// Frees a GPU. Does nothing with a null pointer.
+void ferrosz_gpu_free(ferrosz_gpu *gpu);
+
+// Chooses codec, rank and axes for a field in device memory, as ferrosz_compressor_choose. Copies a sample to the host,
+// and waits for the work on `cuda_stream`.
+ferrosz_status ferrosz_gpu_choose(const ferrosz_gpu *gpu,
+                                  void *cuda_stream,
+                                  ferrosz_compressor *compressor,
+                                  ferrosz_type type,
+                                  const void *field,
+                                  uint64_t elements,
+                                  ferrosz_error *error);
+
+// Loads the kernels for fields of `elements` elements, so that later calls need not wait for the driver, and can be
+// captured in a CUDA graph.
+ferrosz_status ferrosz_gpu_prepare(const ferrosz_gpu *gpu,
+                                   const ferrosz_compressor *compressor,
+                                   ferrosz_type type,
+                                   uint64_t elements,
+                                   ferrosz_error *error);
+
+// Makes a workspace for fields of `elements` elements, on a CUDA stream. The codec must be chosen. Free it with
+// ferrosz_workspace_free before the CUDA stream is destroyed. Null if it fails.
+ferrosz_workspace *ferrosz_workspace_new(const ferrosz_gpu *gpu,
+                                         void *cuda_stream,
+                                         const ferrosz_compressor *compressor,
+                                         ferrosz_type type,
+                                         uint64_t elements,
+                                         ferrosz_error *error);
+
+// Frees a workspace, after the work on its CUDA stream. Does nothing with a null pointer.
+void ferrosz_workspace_free(ferrosz_workspace *workspace);
+
+// Enqueues the compression of a field in device memory to the start of `stream`, which must have room for
+// ferrosz_compressor_max_stream_bytes bytes. Both must be aligned to 16 bytes. Neither allocates nor waits.
+// ferrosz_workspace_stream_bytes gives the stream's length.
+ferrosz_status ferrosz_gpu_compress(const ferrosz_gpu *gpu,
+                                    void *cuda_stream,
+                                    const ferrosz_compressor *compressor,
+                                    ferrosz_type type,
+                                    const void *field,
+                                    uint64_t elements,
+                                    void *stream,
+                                    uint64_t room,
+                                    ferrosz_workspace *workspace,
+                                    ferrosz_error *error);
+
+// Enqueues the decompression of a stream in device memory to `values`, which has room for `room` values. Both must be
+// aligned to 16 bytes. Neither allocates, waits nor reads the stream on the host: `compressor` has the settings with
+// which it was made, and `elements` is the field's number of elements. ferrosz_workspace_check tells whether the stream
+// had them and was undamaged. `decompressor` may be null.
+ferrosz_status ferrosz_gpu_decompress(const ferrosz_gpu *gpu,
+                                      void *cuda_stream,
+                                      const ferrosz_decompressor *decompressor,
+                                      const ferrosz_compressor *compressor,
+                                      const void *stream,
+                                      uint64_t bytes,
+                                      ferrosz_type type,
+                                      uint64_t elements,
+                                      void *values,
+                                      uint64_t room,
+                                      ferrosz_workspace *workspace,
+                                      ferrosz_error *error);
+
+// As ferrosz_gpu_decompress, for a box of the field: `starts` and `lengths` of as many dimensions as the field has,
+// slowest first. Codecs of blocks only.
+ferrosz_status ferrosz_gpu_decompress_box(const ferrosz_gpu *gpu,
+                                          void *cuda_stream,
+                                          const ferrosz_decompressor *decompressor,
+                                          const ferrosz_compressor *compressor,
+                                          const void *stream,
+                                          uint64_t bytes,
+                                          uint64_t elements,
+                                          uint64_t dimensions,
+                                          const uint64_t *starts,
+                                          const uint64_t *lengths,
+                                          ferrosz_type type,
+                                          void *values,
+                                          uint64_t room,
+                                          ferrosz_workspace *workspace,
+                                          ferrosz_error *error);
+
+// Waits for the last compression with this workspace, and stores the length of its stream in `bytes`.
+ferrosz_status ferrosz_workspace_stream_bytes(const ferrosz_gpu *gpu,
+                                              void *cuda_stream,
+                                              const ferrosz_workspace *workspace,
+                                              uint64_t *bytes,
+                                              ferrosz_error *error);
+
+// Waits for the last decompression with this workspace: FERROSZ_OK if its stream was undamaged and as it was described.
+ferrosz_status ferrosz_workspace_check(const ferrosz_gpu *gpu,
+                                       void *cuda_stream,
+                                       const ferrosz_workspace *workspace,
+                                       ferrosz_error *error);
+
+// A device pointer to the length of the stream that the last compression made, for kernels of the caller; null for a
+// null pointer.
+const uint64_t *ferrosz_workspace_stream_bytes_cell(const ferrosz_workspace *workspace);
+
+// A device pointer to a number that is 0 if the last decompression found no fault; null for a null pointer.
+const uint64_t *ferrosz_workspace_fault_cell(const ferrosz_workspace *workspace);
+
+// Reads the properties of a stream from its first bytes; its chunks may be missing. Null if it fails. Free it with
+// ferrosz_info_free.
+ferrosz_info *ferrosz_info_new(const void *stream,
+                               uint64_t bytes,
+                               ferrosz_error *error);
+
+// Frees an info. Does nothing with a null pointer.
+void ferrosz_info_free(ferrosz_info *info);
+
+// The type of the values.
+ferrosz_type ferrosz_info_type(const ferrosz_info *info);
+
+// The name of the codec, until the info is freed.
+const char *ferrosz_info_codec(const ferrosz_info *info);
+
+// The dimensions of blocks or tiles.
+uint32_t ferrosz_info_rank(const ferrosz_info *info);
+
+// The role of each axis, as "s,z,y,x", until the info is freed.
+const char *ferrosz_info_axes(const ferrosz_info *info);
+
+// The number of dimensions of the field, 1 to 8.
+uint64_t ferrosz_info_dimensions(const ferrosz_info *info);
+
+// The extents of the field, slowest dimension first: ferrosz_info_dimensions lengths, until the info is freed.
+const uint64_t *ferrosz_info_extents(const ferrosz_info *info);
+
+// The number of elements.
+uint64_t ferrosz_info_elements(const ferrosz_info *info);
+
+// The mode of the error bound, as the user gave it.
+ferrosz_bound_mode ferrosz_info_bound_mode(const ferrosz_info *info);
+
+// The error bound, as the user gave it.
+double ferrosz_info_bound(const ferrosz_info *info);
+
+// The absolute error that follows from the bound; 0 is lossless. Infinity with FERROSZ_PWREL, unless the stream is
+// lossless.
+double ferrosz_info_absolute_error(const ferrosz_info *info);
+
+// The number of fill values; NaN may be among them.
+uint64_t ferrosz_info_fill_count(const ferrosz_info *info);
+
+// The fill values: ferrosz_info_fill_count numbers, until the info is freed.
+const double *ferrosz_info_fills(const ferrosz_info *info);
+
+// Whether the signs of all values are coded apart, and so come back with any codec.
+bool ferrosz_info_keeps_signs(const ferrosz_info *info);
+
+// Whether zeros are coded apart, and so come back with any codec.
+bool ferrosz_info_keeps_zeros(const ferrosz_info *info);
+
+// The number of chunks.
+uint64_t ferrosz_info_chunks(const ferrosz_info *info);
+
+// Bytes of the stream.
+uint64_t ferrosz_info_stream_bytes(const ferrosz_info *info);
+
+// Bytes of the uncompressed field.
+uint64_t ferrosz_info_field_bytes(const ferrosz_info *info);
+
+// The version of the library, such as "0.1.0".
+const char *ferrosz_version(void);
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif  // __cplusplus
+
+#endif  /* FERROSZ_H */

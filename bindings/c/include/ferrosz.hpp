@@ -1,0 +1,100 @@
+// The C interface of ferrosz for C++17: objects that free themselves, and exceptions. ferrosz.h documents each function;
+// what is not here is called by get().
+#ifndef FERROSZ_HPP
+#define FERROSZ_HPP
+
+#include "ferrosz.h"
+
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace ferrosz {
+
+/// A call that failed: the text of the library, and its status.
+class Error : public std::runtime_error {
+public:
+    Error(ferrosz_status status, const std::string& text) : std::runtime_error(text), status(status) {}
+
+    const ferrosz_status status;
+};
+
+/// Calls a function of C, whose last argument is an error, and throws if it fails: a status that is not FERROSZ_OK, or a
+/// null pointer. Returns what the function returns.
+template <class Function, class... Arguments>
+auto call(Function function, Arguments... arguments) {
+    const std::unique_ptr<ferrosz_error, decltype(&ferrosz_error_free)> error(ferrosz_error_new(), ferrosz_error_free);
+    auto result = function(arguments..., error.get());
+    if (ferrosz_error_status(error.get()) != FERROSZ_OK) {
+        throw Error(ferrosz_error_status(error.get()), ferrosz_error_text(error.get()));
+    }
+    return result;
+}
+
+/// The number of a type of values.
+template <class Value> constexpr ferrosz_type type_of = 0;
+template <> inline constexpr ferrosz_type type_of<float> = FERROSZ_F32;
+template <> inline constexpr ferrosz_type type_of<double> = FERROSZ_F64;
+template <> inline constexpr ferrosz_type type_of<int16_t> = FERROSZ_I16;
+template <> inline constexpr ferrosz_type type_of<uint16_t> = FERROSZ_U16;
+template <> inline constexpr ferrosz_type type_of<int32_t> = FERROSZ_I32;
+template <> inline constexpr ferrosz_type type_of<uint32_t> = FERROSZ_U32;
+
+/// The settings of compression. Each setting returns the compressor, so that calls can be chained.
+class Compressor {
+public:
+    /// A preset or a codec by its name, and an error bound.
+    Compressor(const std::string& codec, ferrosz_bound_mode mode, double bound)
+        : compressor(call(ferrosz_compressor_new, codec.c_str(), mode, bound), ferrosz_compressor_free) {}
+
+    Compressor& extents(const std::vector<uint64_t>& lengths) {
+        call(ferrosz_compressor_set_extents, get(), uint64_t(lengths.size()), lengths.data());
+        return *this;
+    }
+
+    Compressor& fill(double value) {
+        call(ferrosz_compressor_add_fill, get(), value);
+        return *this;
+    }
+
+    Compressor& device(const std::string& name) {
+        call(ferrosz_compressor_set_device, get(), name.c_str());
+        return *this;
+    }
+
+    /// The stream of a field.
+    template <class Value> std::vector<uint8_t> compress(const Value* field, uint64_t elements) const {
+        const std::unique_ptr<ferrosz_buffer, decltype(&ferrosz_buffer_free)> buffer(
+            call(ferrosz_compress_to_buffer, get(), type_of<Value>, static_cast<const void*>(field), elements),
+            ferrosz_buffer_free);
+        const uint8_t* data = ferrosz_buffer_data(buffer.get());
+        return {data, data + ferrosz_buffer_bytes(buffer.get())};
+    }
+
+    /// The object of C, for all other settings.
+    ferrosz_compressor* get() const { return compressor.get(); }
+
+private:
+    std::unique_ptr<ferrosz_compressor, decltype(&ferrosz_compressor_free)> compressor;
+};
+
+/// The number of elements of a stream's field.
+inline uint64_t elements(const std::vector<uint8_t>& stream) {
+    const std::unique_ptr<ferrosz_info, decltype(&ferrosz_info_free)> info(
+        call(ferrosz_info_new, static_cast<const void*>(stream.data()), uint64_t(stream.size())), ferrosz_info_free);
+    return ferrosz_info_elements(info.get());
+}
+
+/// The values of a stream.
+template <class Value> std::vector<Value> decompress(const std::vector<uint8_t>& stream) {
+    std::vector<Value> values(elements(stream));
+    call(ferrosz_decompress, static_cast<const ferrosz_decompressor*>(nullptr), static_cast<const void*>(stream.data()),
+         uint64_t(stream.size()), type_of<Value>, static_cast<void*>(values.data()), uint64_t(values.size()),
+         static_cast<uint64_t*>(nullptr));
+    return values;
+}
+
+} // namespace ferrosz
+
+#endif // FERROSZ_HPP

@@ -1,0 +1,223 @@
+//! The settings of compression.
+
+use crate::arguments;
+use crate::error::{Error, Failure};
+use crate::guard;
+use crate::status::ferrosz_status;
+use crate::types::{bound_mode, ferrosz_bound_mode, ferrosz_type, value_type};
+use ferrosz::codec::with_value;
+use ferrosz::{Axes, Bound, Choice, Codec, Device, Fill, Preset};
+use std::ffi::c_char;
+
+/// Settings with which any number of fields are compressed. Several threads may compress with one compressor at the same
+/// time, as long as none changes it.
+pub struct Compressor(pub(crate) ferrosz::Compressor);
+
+/// Makes a compressor. `codec` is the name of a preset ("fast", "balanced" or "small") or of a codec ("plain",
+/// "lorenzo+rans", "interp" ...). `bound_mode` is FERROSZ_ABS, FERROSZ_RANGE, FERROSZ_MAX or FERROSZ_PWREL, and `bound`
+/// the error bound in this mode; 0 is lossless. Null if it fails. Free it with ferrosz_compressor_free.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ferrosz_compressor_new(
+    codec: *const c_char,
+    bound_mode: ferrosz_bound_mode,
+    bound: f64,
+    error: *mut Error,
+) -> *mut Compressor {
+    guard::object(error, || {
+        // SAFETY: by the contract of the crate.
+        let choice = choice(unsafe { arguments::text("codec", codec)? })?;
+        let mode = self::bound_mode(bound_mode)?;
+        let bound = Bound::new(mode, bound).map_err(|error| Failure::argument("bound", error))?;
+        Ok(Compressor(ferrosz::Compressor::new(choice, bound)))
+    })
+}
+
+/// A preset or a codec by its name.
+fn choice(name: &str) -> Result<Choice, Failure> {
+    if let Ok(preset) = name.parse::<Preset>() {
+        return Ok(preset.into());
+    }
+    name.parse::<Codec>().map(Choice::from).map_err(|codecs| {
+        let presets = Preset::ALL.map(Preset::name).join(", ");
+        let reason = format!("'{name}' is neither a preset ({presets}) nor a codec: {codecs}");
+        Failure::argument("codec", reason)
+    })
+}
+
+/// Frees a compressor. Does nothing with a null pointer.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ferrosz_compressor_free(compressor: *mut Compressor) {
+    // SAFETY: by the contract of the crate.
+    unsafe { guard::free(compressor) };
+}
+
+/// Makes a second compressor with the same settings. Null if it fails.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ferrosz_compressor_copy(
+    compressor: *const Compressor,
+    error: *mut Error,
+) -> *mut Compressor {
+    guard::object(error, || {
+        // SAFETY: by the contract of the crate.
+        let compressor = unsafe { arguments::object("compressor", compressor)? };
+        Ok(Compressor(compressor.0))
+    })
+}
+
+/// Changes a compressor; leaves it as it is if the change fails.
+fn change(
+    compressor: *mut Compressor,
+    error: *mut Error,
+    change: impl FnOnce(ferrosz::Compressor) -> Result<ferrosz::Compressor, Failure>,
+) -> ferrosz_status {
+    guard::status(error, || {
+        // SAFETY: by the contract of the crate.
+        let compressor = unsafe { arguments::object_mut("compressor", compressor)? };
+        compressor.0 = change(compressor.0)?;
+        Ok(())
+    })
+}
+
+/// Sets the extents of the fields: `dimensions` lengths, 1 to 8, slowest dimension first. Without extents a field is a
+/// line.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ferrosz_compressor_set_extents(
+    compressor: *mut Compressor,
+    dimensions: u64,
+    extents: *const u64,
+    error: *mut Error,
+) -> ferrosz_status {
+    change(compressor, error, |compressor| {
+        // SAFETY: by the contract of the crate.
+        let extents = unsafe { arguments::slice("extents", extents, dimensions)? };
+        Ok(compressor.extents(extents)?)
+    })
+}
+
+/// Names a value that stands for missing elements; up to four times. It comes back bit for bit, and counts neither in
+/// the range of the field nor in the bound. NaN means the NaNs that processors make.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ferrosz_compressor_add_fill(
+    compressor: *mut Compressor,
+    fill: f64,
+    error: *mut Error,
+) -> ferrosz_status {
+    change(compressor, error, |compressor| Ok(compressor.fill(fill)?))
+}
+
+/// As ferrosz_compressor_add_fill, with the bits of the value: the low ones, in types of fewer than 64 bits.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ferrosz_compressor_add_fill_bits(
+    compressor: *mut Compressor,
+    bits: u64,
+    error: *mut Error,
+) -> ferrosz_status {
+    change(compressor, error, |compressor| {
+        Ok(compressor.fill(Fill::Bits(bits))?)
+    })
+}
+
+/// Adds the fill values that are found in a field: NaN, if there are many, and repeated values far outside the others,
+/// such as 1e20 or -9999.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ferrosz_compressor_detect_fills(
+    compressor: *mut Compressor,
+    r#type: ferrosz_type,
+    field: *const std::ffi::c_void,
+    elements: u64,
+    error: *mut Error,
+) -> ferrosz_status {
+    change(compressor, error, |compressor| {
+        let fills = with_value!(value_type(r#type)?, V => {
+            // SAFETY: by the contract of the crate.
+            Fill::detect(unsafe { arguments::slice::<V>("field", field.cast(), elements)? })
+        });
+        let add = |compressor: ferrosz::Compressor, fill| compressor.fill(fill);
+        Ok(fills.into_iter().try_fold(compressor, add)?)
+    })
+}
+
+/// Keeps the sign of every finite value, also with codecs that do not do so by themselves.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ferrosz_compressor_keep_signs(
+    compressor: *mut Compressor,
+    error: *mut Error,
+) -> ferrosz_status {
+    change(compressor, error, |compressor| Ok(compressor.keep_signs()))
+}
+
+/// Keeps zeros: a zero comes back as a zero, also with codecs that do not do so by themselves.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ferrosz_compressor_keep_zeros(
+    compressor: *mut Compressor,
+    error: *mut Error,
+) -> ferrosz_status {
+    change(compressor, error, |compressor| Ok(compressor.keep_zeros()))
+}
+
+/// Sets the role of each axis, as "s,z,y,x": z, y and x are coded together, s are slices that are coded apart.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ferrosz_compressor_set_axes(
+    compressor: *mut Compressor,
+    axes: *const c_char,
+    error: *mut Error,
+) -> ferrosz_status {
+    change(compressor, error, |compressor| {
+        // SAFETY: by the contract of the crate.
+        let roles = unsafe { arguments::text("axes", axes)? };
+        let axes: Axes = (roles.parse())
+            .map_err(|error| Failure::argument("axes", format!("'{roles}': {error}")))?;
+        Ok(compressor.axes(axes))
+    })
+}
+
+/// Sets the dimensions of blocks or tiles, 1 to 3. Without it they follow from codec and extents, or a preset chooses
+/// them.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ferrosz_compressor_set_rank(
+    compressor: *mut Compressor,
+    rank: u32,
+    error: *mut Error,
+) -> ferrosz_status {
+    change(compressor, error, |compressor| {
+        let rank = u8::try_from(rank).unwrap_or(u8::MAX);
+        Ok(compressor.with_rank(rank)?)
+    })
+}
+
+/// Sets the device on which fields of host memory are compressed: "auto" (the default), "cpu", "cuda" or "cuda:1".
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ferrosz_compressor_set_device(
+    compressor: *mut Compressor,
+    device: *const c_char,
+    error: *mut Error,
+) -> ferrosz_status {
+    change(compressor, error, |compressor| {
+        // SAFETY: by the contract of the crate.
+        Ok(compressor.device(self::device(unsafe { arguments::text("device", device)? })?))
+    })
+}
+
+/// A device by its name.
+pub(crate) fn device(name: &str) -> Result<Device, Failure> {
+    name.parse()
+        .map_err(|reason: String| Failure::argument("device", reason))
+}
+
+/// Chooses codec, rank and axes for a field, if the compressor has a preset. Later calls compress with this choice.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ferrosz_compressor_choose(
+    compressor: *mut Compressor,
+    r#type: ferrosz_type,
+    field: *const std::ffi::c_void,
+    elements: u64,
+    error: *mut Error,
+) -> ferrosz_status {
+    change(compressor, error, |compressor| {
+        with_value!(value_type(r#type)?, V => {
+            // SAFETY: by the contract of the crate.
+            let field = unsafe { arguments::slice::<V>("field", field.cast(), elements)? };
+            Ok(compressor.choose(field)?)
+        })
+    })
+}

@@ -1,0 +1,110 @@
+//! Decompression to host memory.
+
+use crate::arguments::{self, Place};
+use crate::decompressor::Decompressor;
+use crate::error::{Error, Failure};
+use crate::guard;
+use crate::status::ferrosz_status;
+use crate::types::{ferrosz_type, value_type};
+use ferrosz::Part;
+use ferrosz::codec::with_value;
+use std::ffi::c_void;
+use std::ops::Range;
+
+/// Decompresses a stream of `bytes` bytes to the start of `values`, which has room for `room` values of `type`, and
+/// stores the number of elements in `elements`, which may be null. With FERROSZ_OUTPUT_TOO_SMALL, `elements` is the room
+/// that is needed. `decompressor` may be null.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ferrosz_decompress(
+    decompressor: *const Decompressor,
+    stream: *const c_void,
+    bytes: u64,
+    r#type: ferrosz_type,
+    values: *mut c_void,
+    room: u64,
+    elements: *mut u64,
+    error: *mut Error,
+) -> ferrosz_status {
+    guard::status(error, || {
+        // SAFETY: by the contract of the crate.
+        let decompressor = unsafe { Decompressor::settings(decompressor) };
+        // SAFETY: by the contract of the crate.
+        let stream = unsafe { arguments::slice::<u8>("stream", stream.cast(), bytes)? };
+        let elements = Place::optional(elements);
+        elements.store(0);
+        let result = with_value!(value_type(r#type)?, V => {
+            // SAFETY: by the contract of the crate.
+            let values = unsafe { arguments::slice_mut::<V>("values", values.cast(), room)? };
+            decompressor.decompress_into(stream, values)
+        });
+        match &result {
+            Ok(count) => elements.store(*count as u64),
+            Err(ferrosz::Error::OutputTooSmall { needed, .. }) => elements.store(*needed),
+            Err(_) => {}
+        }
+        result?;
+        Ok(())
+    })
+}
+
+/// As ferrosz_decompress, for a box of the field: `starts` and `lengths` of as many dimensions as the field has, slowest
+/// first. Only chunks that hold some of the box are read.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ferrosz_decompress_box(
+    decompressor: *const Decompressor,
+    stream: *const c_void,
+    bytes: u64,
+    dimensions: u64,
+    starts: *const u64,
+    lengths: *const u64,
+    r#type: ferrosz_type,
+    values: *mut c_void,
+    room: u64,
+    elements: *mut u64,
+    error: *mut Error,
+) -> ferrosz_status {
+    guard::status(error, || {
+        // SAFETY: by the contract of the crate.
+        let decompressor = unsafe { Decompressor::settings(decompressor) };
+        // SAFETY: by the contract of the crate.
+        let stream = unsafe { arguments::slice::<u8>("stream", stream.cast(), bytes)? };
+        // SAFETY: by the contract of the crate.
+        let part = unsafe { box_of(dimensions, starts, lengths)? };
+        let elements = Place::optional(elements);
+        elements.store(0);
+        with_value!(value_type(r#type)?, V => {
+            // SAFETY: by the contract of the crate.
+            let values = unsafe { arguments::slice_mut::<V>("values", values.cast(), room)? };
+            let decoded = decompressor.decompress_part::<V>(stream, &part)?;
+            elements.store(decoded.len() as u64);
+            let place = values.get_mut(..decoded.len());
+            let place = place.ok_or(ferrosz::Error::OutputTooSmall {
+                needed: decoded.len() as u64,
+                found: room,
+                unit: "elements",
+            })?;
+            place.copy_from_slice(&decoded);
+        });
+        Ok(())
+    })
+}
+
+/// The box of these starts and lengths.
+pub(crate) unsafe fn box_of(
+    dimensions: u64,
+    starts: *const u64,
+    lengths: *const u64,
+) -> Result<Part, Failure> {
+    // SAFETY: by the contract of the crate.
+    let starts = unsafe { arguments::slice("starts", starts, dimensions)? };
+    // SAFETY: by the contract of the crate.
+    let lengths = unsafe { arguments::slice("lengths", lengths, dimensions)? };
+    let range = |(start, length): (&u64, &u64)| -> Result<Range<u64>, Failure> {
+        let end = start.checked_add(*length).ok_or_else(|| {
+            Failure::argument("lengths", format!("{start} + {length} exceeds 2^64 - 1"))
+        })?;
+        Ok(*start..end)
+    };
+    let ranges: Result<Vec<_>, _> = starts.iter().zip(lengths).map(range).collect();
+    Ok(Part::Box(ranges?))
+}

@@ -1,0 +1,242 @@
+//! Chunks and streams, without HDF5.
+
+use crate::failure::Failure;
+use crate::memory::{Allocator, Memory};
+use crate::parameters::{Dataset, FillRequest, Parameters};
+use crate::threads::with_threads;
+use bytemuck::{Pod, cast_slice, pod_collect_to_vec, try_cast_slice, try_cast_slice_mut};
+use ferrosz::codec::with_value;
+use ferrosz::{BoundMode, Compressor, Decompressor, Device, Fill, Value};
+use std::borrow::Cow;
+
+/// The compressor of chunks, without fill values.
+///
+/// # Errors
+///
+/// If it cannot have these settings.
+pub fn compressor(parameters: &Parameters) -> Result<Compressor, Failure> {
+    let Parameters { request, dataset } = parameters;
+    let value_type = dataset.stored.value_type;
+    if request.bound.mode() == BoundMode::Pwrel && !value_type.is_coded_as_is() {
+        return Err(ferrosz::Error::MappingOfType(value_type).into());
+    }
+    if let FillRequest::Value(fill) = request.fill {
+        with_value!(value_type, V => V::from_number(fill).map(|_| ()))
+            .ok_or(ferrosz::Error::FillOfOtherType { fill, value_type })?;
+    }
+    let mut compressor = Compressor::new(request.choice, request.bound).device(Device::Cpu);
+    if !dataset.extents.is_empty() {
+        compressor = compressor.extents(&dataset.extents)?;
+    }
+    match request.rank {
+        0 => Ok(compressor),
+        rank => Ok(compressor.with_rank(rank)?),
+    }
+}
+
+/// The stream of a chunk.
+///
+/// # Errors
+///
+/// If the chunk is not one of the dataset.
+pub fn encode(parameters: &Parameters, chunk: &[u8]) -> Result<Vec<u8>, Failure> {
+    with_threads(
+        chunk.len(),
+        || with_value!(parameters.dataset.stored.value_type, V => encode_values::<V>(parameters, chunk)),
+    )
+}
+
+fn encode_values<V: Value>(parameters: &Parameters, chunk: &[u8]) -> Result<Vec<u8>, Failure> {
+    let size = size_of::<V>();
+    if !chunk.len().is_multiple_of(size) {
+        let bytes = chunk.len();
+        let reason = format_args!("a chunk of {bytes} bytes is not one of values of {size} bytes");
+        return Err(Failure::new(reason));
+    }
+    let mut values = values::<V>(chunk);
+    if parameters.dataset.stored.is_swapped {
+        values.to_mut().iter_mut().for_each(swap);
+    }
+    let mut fills = fills(parameters, &values).into_iter();
+    let compressor = fills.try_fold(compressor(parameters)?, Compressor::fill)?;
+    Ok(compressor.compress(&values)?)
+}
+
+/// The values of a chunk; a copy if they are not aligned.
+fn values<V: Pod>(chunk: &[u8]) -> Cow<'_, [V]> {
+    match try_cast_slice(chunk) {
+        Ok(values) => Cow::Borrowed(values),
+        Err(_) => Cow::Owned(pod_collect_to_vec(chunk)),
+    }
+}
+
+/// Reverses the bytes of a value.
+fn swap<V: Value>(value: &mut V) {
+    bytemuck::bytes_of_mut(value).reverse();
+}
+
+/// The values that stand for missing elements of a chunk.
+fn fills<V: Value>(parameters: &Parameters, values: &[V]) -> Vec<Fill> {
+    /// The most fill values of a field, and with a bound relative to each value, which takes classes, too.
+    const MOST: [usize; 2] = [4, 3];
+
+    match parameters.request.fill {
+        FillRequest::None => Vec::new(),
+        FillRequest::Value(value) => vec![value.into()],
+        FillRequest::Auto => {
+            // A mask costs some bytes, so the fill value of the dataset is named only where it occurs.
+            let of_dataset = parameters
+                .dataset
+                .fill
+                .filter(|bits| values.iter().any(|value| value.to_value_bits() == *bits));
+            let mut fills: Vec<Fill> = of_dataset.map(Fill::Bits).into_iter().collect();
+            let is_other = |found: &Fill| bits_of::<V>(*found) != of_dataset;
+            fills.extend(Fill::detect(values).into_iter().filter(is_other));
+            let is_relative = parameters.request.bound.mode() == BoundMode::Pwrel;
+            fills.truncate(MOST[usize::from(is_relative)]);
+            fills
+        }
+    }
+}
+
+/// The bits of a fill value that was found in values of a type.
+fn bits_of<V: Value>(fill: Fill) -> Option<u64> {
+    match fill {
+        Fill::Value(number) => V::from_number(number).map(V::to_value_bits),
+        Fill::Nan => None,
+        Fill::Bits(bits) => Some(bits),
+    }
+}
+
+/// The chunk of a stream.
+///
+/// # Errors
+///
+/// If the stream is damaged, or not one of a chunk of the dataset. HDF5 relies on the length of a chunk.
+pub fn decode(dataset: &Dataset, stream: &[u8], allocator: Allocator) -> Result<Memory, Failure> {
+    let info = ferrosz::info(stream)?;
+    let value_type = dataset.stored.value_type;
+    let wanted: u64 = match dataset.extents[..] {
+        [] => info.elements,
+        ref extents => extents.iter().product(),
+    };
+    if (info.dtype, info.elements) != (value_type, wanted) {
+        return Err(Failure::new(format_args!(
+            "the chunk has the stream of {} values of {}, but chunks of the dataset have {wanted} of {value_type}",
+            info.elements, info.dtype
+        )));
+    }
+    let too_large = |_| Failure::new(format_args!("{} bytes are too many", info.field_bytes));
+    let bytes = usize::try_from(info.field_bytes).map_err(too_large)?;
+    let mut memory = allocator.allocate(bytes)?;
+    let chunk = memory.bytes();
+    with_threads(
+        bytes,
+        || with_value!(value_type, V => decode_values::<V>(dataset, stream, chunk)),
+    )?;
+    Ok(memory)
+}
+
+fn decode_values<V: Value>(
+    dataset: &Dataset,
+    stream: &[u8],
+    chunk: &mut [u8],
+) -> Result<(), Failure> {
+    let decompressor = Decompressor::new().device(Device::Cpu);
+    let swap_all = |values: &mut [V]| {
+        if dataset.stored.is_swapped {
+            values.iter_mut().for_each(swap);
+        }
+    };
+    match try_cast_slice_mut::<u8, V>(chunk) {
+        Ok(values) => {
+            decompressor.decompress_into(stream, values)?;
+            swap_all(values);
+        }
+        // An HDF5 that checks memory gives some that is not aligned.
+        Err(_) => {
+            let mut values = decompressor.decompress::<V>(stream)?;
+            swap_all(&mut values);
+            chunk.copy_from_slice(cast_slice(&values));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::datatype::Stored;
+    use crate::parameters::Request;
+    use ferrosz::{Bound, Preset, ValueType};
+
+    fn parameters(fill: FillRequest, of_dataset: Option<u64>) -> Parameters {
+        Parameters {
+            request: Request {
+                bound: Bound::abs(0.5).unwrap(),
+                choice: Preset::Small.into(),
+                rank: 0,
+                fill,
+            },
+            dataset: Dataset {
+                stored: Stored {
+                    value_type: ValueType::F32,
+                    is_swapped: false,
+                },
+                fill: of_dataset,
+                extents: vec![10, 100],
+            },
+        }
+    }
+
+    #[test]
+    fn the_fill_value_of_the_dataset_is_named_once_where_it_occurs() {
+        let mut values: Vec<f32> = (0..1000).map(|i| i as f32).collect();
+        let bits = u64::from(1e20f32.to_bits());
+        let (of_dataset, fill) = (Some(bits), Fill::Bits(bits));
+        let auto = parameters(FillRequest::Auto, of_dataset);
+        assert_eq!(fills(&auto, &values), []);
+        values[10..20].fill(1e20);
+        assert_eq!(fills(&auto, &values), [fill]);
+        values[20..40].fill(f32::NAN);
+        let nan = Fill::Bits(f32::NAN.to_bits().into());
+        assert_eq!(fills(&auto, &values), [fill, nan]);
+        assert_eq!(
+            fills(&parameters(FillRequest::None, of_dataset), &values),
+            []
+        );
+        let value = parameters(FillRequest::Value(7.0), of_dataset);
+        assert_eq!(fills(&value, &values), [Fill::Value(7.0)]);
+    }
+
+    #[test]
+    fn chunks_that_are_not_aligned_are_coded_as_others() {
+        let values: Vec<f32> = (0..1000).map(|i| i as f32).collect();
+        let mut bytes = vec![0];
+        bytes.extend_from_slice(cast_slice(&values));
+        let parameters = parameters(FillRequest::Auto, None);
+        let aligned = encode(&parameters, cast_slice(&values)).unwrap();
+        assert_eq!(encode(&parameters, &bytes[1..]).unwrap(), aligned);
+        let mut chunks = [vec![0; 4001], vec![0; 4004]];
+        let [odd, even] = &mut chunks;
+        let odd = &mut odd[1..4001];
+        decode_values::<f32>(&parameters.dataset, &aligned, odd).unwrap();
+        decode_values::<f32>(&parameters.dataset, &aligned, &mut even[4..]).unwrap();
+        assert_eq!(odd, &even[4..]);
+    }
+
+    /// A shorter stream would let HDF5 read behind the end of the memory.
+    #[test]
+    fn streams_of_other_chunks_are_refused() {
+        let mut other = parameters(FillRequest::Auto, None);
+        let stream = encode(&other, &[0; 4000]).unwrap();
+        assert!(decode(&other.dataset, &stream, Allocator::of(None)).is_ok());
+        other.dataset.extents = vec![10, 101];
+        assert!(decode(&other.dataset, &stream, Allocator::of(None)).is_err());
+        assert!(encode(&other, &[0; 4000]).is_err());
+        assert!(encode(&other, &[0; 4001]).is_err());
+        other.dataset.extents = vec![10, 100];
+        other.dataset.stored.value_type = ValueType::I32;
+        assert!(decode(&other.dataset, &stream, Allocator::of(None)).is_err());
+    }
+}

@@ -1,0 +1,88 @@
+//! The types of values that HDF5 and ferrosz have in common.
+
+use crate::Hid;
+use crate::failure::Failure;
+use crate::hdf5::Hdf5;
+use ferrosz::ValueType;
+
+const H5T_INTEGER: i32 = 0;
+const H5T_FLOAT: i32 = 1;
+const H5T_ORDER_LE: i32 = 0;
+const H5T_ORDER_BE: i32 = 1;
+
+/// A floating-point type by the places of its bits: [sign, exponent, exponent's size, significand, its size], and bias.
+const FLOATS: [(ValueType, [usize; 5], usize); 4] = [
+    (ValueType::F32, [31, 23, 8, 0, 23], 127),
+    (ValueType::F64, [63, 52, 11, 0, 52], 1023),
+    (ValueType::F16, [15, 10, 5, 0, 10], 15),
+    (ValueType::Bf16, [15, 7, 8, 0, 7], 127),
+];
+
+/// The values of a dataset as they are in chunks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stored {
+    /// Their type.
+    pub value_type: ValueType,
+    /// Whether the bytes of a value are in the order that this machine has not.
+    pub is_swapped: bool,
+}
+
+impl Stored {
+    /// The values of a datatype of HDF5.
+    ///
+    /// # Errors
+    ///
+    /// If ferrosz has no such type.
+    pub fn of(hdf5: &Hdf5, datatype: Hid) -> Result<Self, Failure> {
+        let value_type = match hdf5.type_class(datatype)? {
+            H5T_FLOAT => float(hdf5, datatype)?,
+            H5T_INTEGER => integer(hdf5, datatype)?,
+            _ => None,
+        };
+        let size = hdf5.type_size(datatype)?;
+        let value_type = (value_type.filter(|found| found.bytes() == size)).ok_or_else(|| {
+            let names = ValueType::ALL.map(ValueType::name).join(", ");
+            Failure::new(format_args!(
+                "the dataset's type, of {size} bytes, is none of {names}; leave the filter away"
+            ))
+        })?;
+        let own = match cfg!(target_endian = "little") {
+            true => H5T_ORDER_LE,
+            false => H5T_ORDER_BE,
+        };
+        match hdf5.type_order(datatype)? {
+            order @ (H5T_ORDER_LE | H5T_ORDER_BE) => Ok(Self {
+                value_type,
+                is_swapped: order != own,
+            }),
+            _ => Err(Failure::new(
+                "the dataset's byte order is neither little nor big endian",
+            )),
+        }
+    }
+}
+
+fn float(hdf5: &Hdf5, datatype: Hid) -> Result<Option<ValueType>, Failure> {
+    let fields = hdf5.type_fields(datatype)?;
+    let bias = hdf5.type_exponent_bias(datatype)?;
+    let found = FLOATS
+        .iter()
+        .find(|known| (known.1, known.2) == (fields, bias));
+    Ok(found.map(|known| known.0))
+}
+
+fn integer(hdf5: &Hdf5, datatype: Hid) -> Result<Option<ValueType>, Failure> {
+    let size = hdf5.type_size(datatype)?;
+    // Integers of fewer bits than their bytes have may be stored with others beside them.
+    if hdf5.type_precision(datatype)? != 8 * size || hdf5.type_offset(datatype)? != 0 {
+        return Ok(None);
+    }
+    let is_signed = hdf5.type_sign(datatype)? != 0;
+    Ok(match (size, is_signed) {
+        (2, true) => Some(ValueType::I16),
+        (2, false) => Some(ValueType::U16),
+        (4, true) => Some(ValueType::I32),
+        (4, false) => Some(ValueType::U32),
+        _ => None,
+    })
+}

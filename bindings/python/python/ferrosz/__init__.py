@@ -1,0 +1,199 @@
+"""Error-bounded lossy compression of scientific arrays, with the same bytes on CPUs and NVIDIA GPUs.
+
+>>> field = np.sin(np.arange(100000, dtype="float32") / 1000).reshape(100, 1000)
+>>> stream = ferrosz.compress(field, range=1e-3)
+>>> back = ferrosz.decompress(stream)
+>>> bool(abs(back - field).max() <= 1e-3 * (field.max() - field.min()))
+True
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Literal
+
+from ._ferrosz import (
+    Compressor,
+    Decompressor,
+    DeviceArray,
+    Info,
+    PartialStream,
+    Stream,
+    Verification,
+    __version__,
+    detect_fill,
+    info,
+    verify,
+)
+from .errors import (
+    ArgumentError,
+    DamagedStream,
+    DeviceError,
+    Error,
+    OutOfMemory,
+    TargetNotReached,
+    UnsupportedType,
+)
+
+if TYPE_CHECKING:
+    from ._types import Box, Buffer, Fill, Preset
+
+__all__ = [
+    "ArgumentError",
+    "Compressor",
+    "DamagedStream",
+    "Decompressor",
+    "DeviceArray",
+    "DeviceError",
+    "Error",
+    "Info",
+    "OutOfMemory",
+    "PartialStream",
+    "Stream",
+    "TargetNotReached",
+    "UnsupportedType",
+    "Verification",
+    "__version__",
+    "compress",
+    "decompress",
+    "detect_fill",
+    "info",
+    "verify",
+]
+
+
+def compress(
+    array: Any,
+    *,
+    abs: float | None = None,
+    range: float | None = None,
+    max: float | None = None,
+    pwrel: float | None = None,
+    psnr: float | None = None,
+    rmse: float | None = None,
+    ratio: float | None = None,
+    preset: Preset | None = None,
+    codec: str | None = None,
+    rank: Literal[1, 2, 3] | None = None,
+    axes: str | None = None,
+    fill: Fill = "auto",
+    keep_sign: bool = False,
+    keep_zero: bool = False,
+    device: str = "auto",
+    progress: Callable[[int], object] | None = None,
+    cuda_stream: Any = None,
+) -> Stream | DeviceArray:
+    """Compresses an array within an error bound, which holds for every finite value; NaNs and infinities come back bit
+    for bit.
+
+    array
+        float32, float64, float16, bfloat16 (of ml_dtypes), int16, uint16, int32 or uint32, of one to eight dimensions: an
+        array of NumPy, or anything that NumPy makes an array of. An array in C order and native byte order is not copied.
+        A single element without dimensions is compressed as an array of shape (1,).
+    abs, range, max, pwrel
+        The bound: |x - x'| is at most `abs`; `range` times max - min of the finite values; `max` times the largest
+        magnitude; or `pwrel` times |x|, for each value. 0 is lossless.
+    psnr, rmse, ratio
+        In place of a bound, a target that the bound is searched for: at least so many decibels, at most this root mean
+        square error, at least this ratio of bytes.
+    preset
+        `"small"` (the default), `"balanced"` or `"fast"`: chooses the codec by a sample of the array.
+    codec
+        The name of a codec, in place of a preset.
+    rank
+        The dimensions of blocks or tiles. By default the preset chooses them, or the shape decides.
+    axes
+        The role of each axis, such as `"s,z,y,x"`: z, y and x are coded together, s apart.
+    fill
+        The values of missing elements: one number, up to four, `None`, or `"auto"`, which finds them in the array. They
+        come back bit for bit, and count neither in the range nor in the bound.
+    keep_sign, keep_zero
+        Keep the sign of every value, and every zero, also with the codecs that do not do so by themselves.
+    device
+        `"auto"`, `"cpu"`, `"cuda"` or `"cuda:1"`.
+    progress
+        Is called from time to time, on this thread, with the number of elements done since the last call, as
+        `tqdm.update` wants it.
+    cuda_stream
+        For an array on a GPU, the stream to work on: an object of CuPy or PyTorch, or a number. By default the current
+        stream of the library that the array belongs to.
+
+    An array on an NVIDIA GPU, of CuPy, PyTorch, JAX or any library with DLPack or `__cuda_array_interface__`, is compressed
+    there, if it is float32, float64, float16, bfloat16, int16 or uint16. The result is a `DeviceArray` of bytes. There
+    `fill="auto"` finds nothing, no target is searched, and types of 16 bits have no fill values.
+
+    Raises `ArgumentError`, `UnsupportedType`, `TargetNotReached`, `DeviceError` and `OutOfMemory`.
+
+    >>> temperature = np.linspace(250, 310, 60000).reshape(100, 600)
+    >>> temperature[:, :50] = -9999
+    >>> stream = ferrosz.compress(temperature, abs=0.01)
+    >>> stream.info.ratio > 10
+    True
+    >>> bool((ferrosz.decompress(stream)[:, :50] == -9999).all())
+    True
+    >>> ferrosz.compress(temperature, abs=0.01, range=1e-3)
+    Traceback (most recent call last):
+    ...
+    ferrosz.errors.ArgumentError: give only one of the bounds and targets abs, range
+    """
+    compressor = Compressor(
+        abs=abs,
+        range=range,
+        max=max,
+        pwrel=pwrel,
+        psnr=psnr,
+        rmse=rmse,
+        ratio=ratio,
+        preset=preset,
+        codec=codec,
+        rank=rank,
+        axes=axes,
+        fill=fill,
+        keep_sign=keep_sign,
+        keep_zero=keep_zero,
+        device=device,
+    )
+    stream: Stream | DeviceArray = compressor.compress(array, progress=progress, cuda_stream=cuda_stream)
+    return stream
+
+
+def decompress(
+    stream: Buffer,
+    *,
+    out: Any = None,
+    box: Box | None = None,
+    device: str = "auto",
+    verify_checksums: bool = True,
+    progress: Callable[[int], object] | None = None,
+    cuda_stream: Any = None,
+) -> Any:
+    """Decompresses a stream, or a box of its array, to an array of NumPy; or, if the stream is on an NVIDIA GPU, to a
+    `DeviceArray`.
+
+    stream
+        A `Stream`, `bytes`, a memory map, an array of NumPy, or any other buffer. It is not copied.
+    out
+        A writable array in C order, with the shape and the element type of the result. The result is written to it, and
+        it is returned.
+    box
+        An index as NumPy takes it: a tuple of slices of step 1, integers, and at most one ellipsis. Only the chunks with
+        elements of the box are read. The result has no axis for an integer.
+    device
+        `"auto"`, `"cpu"`, `"cuda"` or `"cuda:1"`.
+    verify_checksums
+        Without them damage may go unnoticed; it can only cause wrong values or an error.
+    progress, cuda_stream
+        As those of `compress`.
+
+    Raises `DamagedStream`, `ArgumentError`, `UnsupportedType`, `DeviceError` and `OutOfMemory`.
+
+    >>> field = np.sin(np.arange(100000) / 1000).reshape(10, 100, 100)
+    >>> stream = ferrosz.compress(field, abs=1e-4)
+    >>> ferrosz.decompress(stream, box=np.s_[3, ..., 20:30]).shape
+    (100, 10)
+    >>> out = np.empty_like(field)
+    >>> ferrosz.decompress(stream, out=out) is out
+    True
+    """
+    decompressor = Decompressor(device=device, verify_checksums=verify_checksums)
+    return decompressor.decompress(stream, out=out, box=box, progress=progress, cuda_stream=cuda_stream)

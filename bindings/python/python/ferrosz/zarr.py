@@ -1,0 +1,328 @@
+"""ferrosz in Zarr v3: the array-to-bytes codec `ferrosz`.
+
+Give it as serializer, with no other codec around it, so that a box of a large chunk is read by ranges:
+
+>>> import zarr
+>>> field = np.sin(np.arange(250000, dtype="float32") / 1000).reshape(500, 500)
+>>> array = zarr.create_array(
+...     {}, shape=field.shape, chunks=(250, 250), dtype=field.dtype,
+...     serializer=FerroszCodec(abs=1e-3), compressors=None,
+... )
+>>> array[:] = field
+>>> bool(abs(array[:] - field).max() <= 1e-3)
+True
+"""
+
+from __future__ import annotations
+
+import asyncio
+import builtins
+import math
+from collections.abc import Generator, Iterable
+from dataclasses import dataclass, fields
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from zarr.abc.codec import ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin
+from zarr.abc.store import RangeByteRequest
+
+from . import ArgumentError, Compressor, DamagedStream, PartialStream, UnsupportedType, decompress, detect_fill
+
+if TYPE_CHECKING:
+    from zarr.abc.store import ByteGetter
+    from zarr.core.array_spec import ArraySpec
+    from zarr.core.buffer import Buffer, NDBuffer
+
+__all__ = ["FerroszCodec", "codec_for"]
+
+NAME = "ferrosz"
+
+MOST_FILL_VALUES = 4
+
+# A box with more of a chunk than this is read with the whole chunk: in one request.
+WHOLE_FROM = 0.5
+
+@dataclass(frozen=True, kw_only=True)
+class FerroszCodec(ArrayBytesCodecPartialDecodeMixin, ArrayBytesCodec):
+    """The codec `ferrosz`. Its fields are the arguments of `ferrosz.compress`.
+
+    Each chunk is compressed alone, so the bound must not depend on the values of a chunk: it is absolute (`abs`), or
+    relative to each value (`pwrel`). For a bound relative to the range of the whole array see `codec_for`.
+
+    The fill value of the array comes back exactly, and spoils no prediction. So do other values that look like fill
+    values, such as 1e20.
+    """
+
+    abs: float | None = None
+    pwrel: float | None = None
+    preset: str | None = None
+    codec: str | None = None
+    rank: int | None = None
+    axes: str | None = None
+    keep_sign: bool = False
+    keep_zero: bool = False
+
+    is_fixed_size = False
+
+    def __post_init__(self) -> None:
+        # Wrong options are errors when the codec is made, not when the first chunk is written.
+        self._compressor("auto")
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Self:
+        """The codec of an array's metadata."""
+        configuration = dict(data.get("configuration") or {})
+        unknown = configuration.keys() - {field.name for field in fields(cls)}
+        if data.get("name") != NAME or unknown:
+            raise ArgumentError(f"this is no configuration of the codec {NAME!r}: {data!r}")
+        return cls(**configuration)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The codec as the metadata of an array have it."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        defaults = {field.name: field.default for field in fields(self)}
+        given = {name: value for name, value in values.items() if value != defaults[name]}
+        return {"name": NAME, "configuration": given}
+
+    def validate(self, *, shape: tuple[int, ...], dtype: Any, chunk_grid: Any) -> None:
+        """Refuses arrays that ferrosz cannot compress."""
+        native = dtype.to_native_dtype()
+        try:
+            detect_fill(np.empty(0, native))
+        except UnsupportedType as error:
+            raise UnsupportedType(f"the codec {NAME!r} has no arrays of {native}") from error
+        if len(shape) > 8:
+            raise ArgumentError(f"the codec {NAME!r} has arrays of at most 8 dimensions, not {len(shape)}")
+
+    def compute_encoded_size(self, input_byte_length: int, chunk_spec: ArraySpec) -> int:
+        """Is not known before a chunk is compressed."""
+        raise NotImplementedError
+
+    # Without and with an event loop. Compression takes all cores by itself.
+
+    def _encode_sync(self, chunk_array: NDBuffer, chunk_spec: ArraySpec) -> Buffer | None:
+        array: Any = chunk_array.as_ndarray_like()
+        buffer = chunk_spec.prototype.buffer
+        if _is_on_gpu(array):
+            fill = [chunk_spec.fill_value]
+            return buffer.from_array_like(_cupy(self._compressor(fill).compress(array)))
+        stream: Any = self._compressor(_fill_values(array, chunk_spec.fill_value)).compress(array)
+        return buffer.from_array_like(np.frombuffer(memoryview(stream), "uint8"))
+
+    def _decode_sync(self, chunk_bytes: Buffer, chunk_spec: ArraySpec) -> NDBuffer:
+        stream: Any = chunk_bytes.as_array_like()
+        array = decompress(stream)
+        return _buffer_of(_cupy(array) if _is_on_gpu(stream) else array, chunk_spec.shape, chunk_spec)
+
+    def _decode_partial_sync(
+        self, byte_getter: Any, selection: Any, chunk_spec: ArraySpec
+    ) -> NDBuffer | None:
+        reading = self._read(selection, chunk_spec)
+        ranges = next(reading)
+        while True:
+            parts = [
+                byte_getter.get_sync(prototype=chunk_spec.prototype, byte_range=_request(part))
+                for part in ranges
+            ]
+            try:
+                ranges = reading.send(parts)
+            except StopIteration as end:
+                return end.value  # type: ignore[no-any-return]
+
+    async def _encode_single(self, chunk_array: NDBuffer, chunk_spec: ArraySpec) -> Buffer | None:
+        return await asyncio.to_thread(self._encode_sync, chunk_array, chunk_spec)
+
+    async def _decode_single(self, chunk_bytes: Buffer, chunk_spec: ArraySpec) -> NDBuffer:
+        return await asyncio.to_thread(self._decode_sync, chunk_bytes, chunk_spec)
+
+    async def _decode_partial_single(
+        self, byte_getter: ByteGetter, selection: Any, chunk_spec: ArraySpec
+    ) -> NDBuffer | None:
+        reading = self._read(selection, chunk_spec)
+        ranges = next(reading)
+        while True:
+            gets = [byte_getter.get(chunk_spec.prototype, _request(part)) for part in ranges]
+            parts = await asyncio.gather(*gets)
+            try:
+                ranges = await asyncio.to_thread(_send, reading, parts)
+            except _Finished as end:
+                return end.value
+
+    def _read(
+        self, selection: Any, chunk_spec: ArraySpec
+    ) -> Generator[list[tuple[int, int] | None], list[Buffer | None], NDBuffer | None]:
+        """Decodes a selection of a chunk: yields the ranges of bytes that it needs, or none for all bytes."""
+        box, rest = _box_of(selection, chunk_spec.shape)
+        elements = math.prod(part.stop - part.start for part in box)
+        if elements > WHOLE_FROM * math.prod(chunk_spec.shape) or not chunk_spec.shape:
+            (whole,) = yield [None]
+            if whole is None:
+                return None
+            return self._decode_sync(whole, chunk_spec)[selection]
+        (first,) = yield [(0, PartialStream.FIRST_BYTES)]
+        if first is None:
+            return None
+        stream = PartialStream(first.as_numpy_array())
+        while missing := stream.missing(box):
+            parts = yield list(missing)
+            for (start, stop), part in zip(missing, parts, strict=True):
+                found = start + (0 if part is None else len(part))
+                if part is None or found < stop:
+                    message = f"the stream is cut off: {found} bytes of at least {stop}"
+                    raise DamagedStream(message, kind="truncated", needed=stop, found=found)
+                stream.put(start, part.as_numpy_array())
+        array = stream.decompress(box)
+        return _buffer_of(array, array.shape, chunk_spec)[rest]
+
+    def _compressor(self, fill: Any) -> Compressor:
+        options = {field.name: getattr(self, field.name) for field in fields(self)}
+        return Compressor(**options, fill=fill)
+
+
+class _Finished(Exception):
+    """The end of a generator. `StopIteration` cannot be raised through an event loop."""
+
+    def __init__(self, value: NDBuffer | None) -> None:
+        self.value = value
+
+
+def _send(reading: Generator[Any, Any, Any], parts: list[Buffer | None]) -> Any:
+    try:
+        return reading.send(parts)
+    except StopIteration as end:
+        raise _Finished(end.value) from None
+
+
+def _request(part: tuple[int, int] | None) -> RangeByteRequest | None:
+    return None if part is None else RangeByteRequest(*part)
+
+
+def _buffer_of(array: Any, shape: tuple[int, ...], chunk_spec: ArraySpec) -> NDBuffer:
+    # The chunk of an array without dimensions has one; a stream has the byte order of this machine.
+    array = array.reshape(shape).astype(chunk_spec.dtype.to_native_dtype(), copy=False)
+    return chunk_spec.prototype.nd_buffer.from_ndarray_like(array)
+
+
+def _box_of(selection: Any, shape: tuple[int, ...]) -> tuple[tuple[slice, ...], Any]:
+    """The smallest box with all elements of a selection of a chunk, and the selection within this box."""
+    items = selection if isinstance(selection, tuple) else (selection,)
+    whole = tuple(slice(0, length) for length in shape)
+    if len(items) != len(shape):
+        return whole, selection
+    box: list[slice] = []
+    rest: list[Any] = []
+    for item, length in zip(items, shape, strict=True):
+        if isinstance(item, slice):
+            chosen = range(length)[item]
+            if len(chosen) == 0:
+                box.append(slice(0, 0))
+                rest.append(slice(None))
+                continue
+            low, high = sorted((chosen[0], chosen[-1]))
+            stop = chosen.stop - low
+            box.append(slice(low, high + 1))
+            rest.append(slice(chosen.start - low, stop if stop >= 0 else None, chosen.step))
+        elif isinstance(item, int | np.integer):
+            at = range(length)[item]
+            box.append(slice(at, at + 1))
+            rest.append(0)
+        elif isinstance(item, np.ndarray) and item.dtype.kind in "iu" and item.size:
+            box.append(slice(int(item.min()), int(item.max()) + 1))
+            rest.append(item - item.min())
+        else:
+            return whole, selection
+    return tuple(box), tuple(rest)
+
+
+def _fill_values(array: Any, fill_value: Any) -> list[float]:
+    """The fill value of the array if a chunk has it, and values in the chunk that look like fill values."""
+    found = detect_fill(array)
+    if (array == fill_value).any() and not any(value == fill_value for value in found):
+        found.insert(0, float(fill_value))
+    return found[:MOST_FILL_VALUES]
+
+
+def _is_on_gpu(array: Any) -> bool:
+    return hasattr(array, "__cuda_array_interface__")
+
+
+def _cupy(array: Any) -> Any:
+    # Zarr has CuPy arrays, and so CuPy itself, wherever its buffers are on a GPU.
+    import cupy
+
+    return cupy.from_dlpack(array)
+
+
+def codec_for(
+    array: Any,
+    *,
+    range: float | None = None,
+    max: float | None = None,
+    fill: Iterable[float] | None = None,
+    **options: Any,
+) -> FerroszCodec:
+    """The codec whose absolute bound is `range` times the range of the whole array, or `max` times its largest magnitude.
+
+    The array is one of NumPy, Dask or xarray, or anything that NumPy makes an array of. An array of Dask is read twice:
+    here, and when it is written. Missing elements do not count: those that are not finite, those of `fill`, and, without
+    `fill`, those with the CF attributes `_FillValue` and `missing_value` of an array of xarray and those that look like
+    fill values in an array of NumPy. The other options are those of `FerroszCodec`.
+
+    >>> codec_for(np.array([0, 1, 5, 1e20], "float32"), range=1 / 64, fill=[1e20]).abs
+    0.078125
+    """
+    if (range is None) == (max is None):
+        raise ArgumentError("give one of range and max")
+    values = getattr(array, "data", array) if hasattr(array, "encoding") else array
+    is_lazy = hasattr(values, "dask")
+    values = values if is_lazy else np.asarray(values)
+    if fill is None:
+        fill = _cf_fill_values(array) if is_lazy else [*_cf_fill_values(array), *detect_fill(values)]
+    low, high = _extremes(values, [value for value in fill if not math.isnan(value)])
+    if range is not None:
+        error = _product_below(range, Fraction(high) - Fraction(low))
+    else:
+        error = _product_below(max or 0.0, Fraction(high if high > -low else -low))
+    return FerroszCodec(abs=error, **options)
+
+
+def _cf_fill_values(array: Any) -> list[float]:
+    """The fill values that the conventions CF and xarray have for an array."""
+    found = []
+    for attributes in (getattr(array, "encoding", {}), getattr(array, "attrs", {})):
+        for name in ("_FillValue", "missing_value"):
+            if attributes.get(name) is not None:
+                found.append(float(attributes[name]))
+    return found
+
+
+def _extremes(values: Any, fill: list[float]) -> tuple[float, float]:
+    """The least and the greatest of the values that are finite and not `fill`; zeros if there are none."""
+    if hasattr(values, "dask"):
+        import dask
+
+        blocks = [dask.delayed(_extremes_of_block)(block, fill) for block in values.to_delayed().ravel()]
+        found = dask.compute(*blocks)
+    else:
+        found = (_extremes_of_block(values, fill),)
+    known = [extremes for extremes in found if extremes is not None]
+    if not known:
+        return 0.0, 0.0
+    return min(low for low, _ in known), builtins.max(high for _, high in known)
+
+
+def _extremes_of_block(block: Any, fill: list[float]) -> tuple[float, float] | None:
+    block = np.asarray(block)
+    valid = np.isfinite(block)
+    for value in fill:
+        valid &= block != np.asarray(value).astype(block.dtype)
+    found = block[valid]
+    return (float(found.min()), float(found.max())) if found.size else None
+
+
+def _product_below(factor: float, of: Fraction) -> float:
+    """The greatest double that does not exceed the product."""
+    exact = Fraction(factor) * of
+    product = float(exact)
+    return product if Fraction(product) <= exact else math.nextafter(product, 0.0)

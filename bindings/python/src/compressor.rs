@@ -1,0 +1,137 @@
+//! `Compressor`: arrays to streams.
+
+use crate::array_in::Field;
+use crate::call;
+use crate::device;
+use crate::error::raised;
+use crate::options::{Aim, Aims, Fills, Options, axes as axes_of, choice, device as device_of};
+use crate::stream::Stream;
+use ferrosz::codec::with_value;
+use ferrosz::{Bound as ErrorBound, BoundMode, Error, TargetKind, Value};
+use numpy::PyUntypedArray;
+use pyo3::prelude::*;
+use std::sync::Arc;
+
+/// Compresses any number of arrays with the same options, also from several threads at the same time. The arguments are
+/// those of `compress`.
+///
+/// >>> compressor = ferrosz.Compressor(range=1e-3, preset="fast")
+/// >>> streams = [compressor.compress(np.arange(1000.0) * k) for k in (1, 2)]
+/// >>> ferrosz.decompress(streams[1])[999]
+/// np.float64(1998.0)
+#[pyclass(frozen, module = "ferrosz")]
+pub struct Compressor {
+    options: Arc<Options>,
+}
+
+#[pymethods]
+impl Compressor {
+    #[new]
+    #[pyo3(signature = (
+        *, abs=None, range=None, max=None, pwrel=None, psnr=None, rmse=None, ratio=None, preset=None, codec=None,
+        rank=None, axes=None, fill=Fills::Auto, keep_sign=false, keep_zero=false, device="auto"
+    ), text_signature = "(*, abs=None, range=None, max=None, pwrel=None, psnr=None, rmse=None, ratio=None, preset=None, \
+        codec=None, rank=None, axes=None, fill='auto', keep_sign=False, keep_zero=False, device='auto')")]
+    #[expect(clippy::too_many_arguments, reason = "each is a keyword of Python")]
+    fn new(
+        py: Python<'_>,
+        abs: Option<f64>,
+        range: Option<f64>,
+        max: Option<f64>,
+        pwrel: Option<f64>,
+        psnr: Option<f64>,
+        rmse: Option<f64>,
+        ratio: Option<f64>,
+        preset: Option<&str>,
+        codec: Option<&str>,
+        rank: Option<u8>,
+        axes: Option<&str>,
+        fill: Fills,
+        keep_sign: bool,
+        keep_zero: bool,
+        device: &str,
+    ) -> PyResult<Self> {
+        let aims = Aims {
+            bounds: [
+                (BoundMode::Abs, abs),
+                (BoundMode::Range, range),
+                (BoundMode::Max, max),
+                (BoundMode::Pwrel, pwrel),
+            ],
+            targets: [
+                (TargetKind::Psnr, psnr),
+                (TargetKind::Rmse, rmse),
+                (TargetKind::Ratio, ratio),
+            ],
+        };
+        let aim = aims.only(py)?;
+        let bound = match aim {
+            Aim::Bound(bound) => bound,
+            Aim::Target(_) => ErrorBound::default(),
+        };
+        let choice = choice(py, preset, codec)?;
+        let mut compressor = ferrosz::Compressor::new(choice, bound).device(device_of(py, device)?);
+        if let Some(text) = axes {
+            compressor = compressor.axes(axes_of(py, text)?);
+        }
+        if let Some(rank) = rank {
+            compressor = compressor
+                .with_rank(rank)
+                .map_err(|error| raised(py, &error))?;
+        }
+        if keep_sign {
+            compressor = compressor.keep_signs();
+        }
+        if keep_zero {
+            compressor = compressor.keep_zeros();
+        }
+        Ok(Self {
+            options: Arc::new(Options {
+                aim,
+                fills: fill,
+                compressor,
+            }),
+        })
+    }
+
+    /// Compresses an array, as the function `compress` does.
+    #[pyo3(signature = (array, *, progress=None, cuda_stream=None))]
+    fn compress<'py>(
+        &self,
+        array: &Bound<'py, PyAny>,
+        progress: Option<&Bound<'py, PyAny>>,
+        cuda_stream: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let py = array.py();
+        if !array.is_instance_of::<PyUntypedArray>() && device::is_on_gpu(array) {
+            let made = device::compress(&self.options, array, cuda_stream)?;
+            return Ok(Bound::new(py, made)?.into_any());
+        }
+        let field = Field::new(array)?;
+        let options = self.options.clone();
+        let bytes = call::run(py, field.bytes(), progress, false, move |advance| {
+            with_value!(field.value_type(), V => {
+                compress(&options, field.values::<V>(), field.extents(), advance)
+            })
+        })?;
+        Ok(Bound::new(py, Stream::from(bytes))?.into_any())
+    }
+}
+
+/// The stream of a field.
+fn compress<V: Value>(
+    options: &Options,
+    values: &[V],
+    extents: &[u64],
+    advance: call::Advance<'_>,
+) -> Result<Vec<u8>, Error> {
+    let compressor = options.compressor_for(values, extents)?;
+    match options.aim {
+        Aim::Bound(_) => compressor.compress_with_progress(values, advance),
+        Aim::Target(target) => {
+            let found = compressor.search(target, values)?;
+            advance(values.len() as u64);
+            Ok(found.stream)
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! `Decompressor`: streams to arrays.
+
+use crate::array_out::{Output, array_of};
+use crate::call::{self, Advance};
+use crate::device;
+use crate::error::raised;
+use crate::options::device as device_of;
+use crate::part::IndexedBox;
+use crate::stream::{Bytes, Stream};
+use bytemuck::allocation::try_zeroed_vec;
+use ferrosz::codec::with_value;
+use ferrosz::{Error, Part, Value, ValueType};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use std::sync::{Arc, PoisonError, RwLock};
+
+/// Decompresses any number of streams with the same options, also from several threads at the same time.
+///
+/// >>> decompressor = ferrosz.Decompressor(device="cpu")
+/// >>> decompressor.decompress(ferrosz.compress(np.arange(5.0), abs=0))
+/// array([0., 1., 2., 3., 4.])
+#[pyclass(frozen, module = "ferrosz")]
+pub struct Decompressor {
+    decompressor: ferrosz::Decompressor,
+}
+
+#[pymethods]
+impl Decompressor {
+    #[new]
+    #[pyo3(signature = (*, device="auto", verify_checksums=true))]
+    fn new(py: Python<'_>, device: &str, verify_checksums: bool) -> PyResult<Self> {
+        let decompressor = of_device(py, device)?.verify_checksums(verify_checksums);
+        Ok(Self { decompressor })
+    }
+
+    /// Decompresses a stream, or a box of its array, as the function `decompress` does.
+    #[pyo3(signature = (stream, *, out=None, r#box=None, progress=None, cuda_stream=None))]
+    fn decompress<'py>(
+        &self,
+        stream: &Bound<'py, PyAny>,
+        out: Option<&Bound<'py, PyAny>>,
+        r#box: Option<&Bound<'py, PyAny>>,
+        progress: Option<&Bound<'py, PyAny>>,
+        cuda_stream: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let py = stream.py();
+        if !is_host_buffer(stream) && device::is_on_gpu(stream) {
+            return device::decompress(&self.decompressor, stream, out, r#box, cuda_stream);
+        }
+        let bytes = Bytes::new(stream)?;
+        let info = ferrosz::info(bytes.as_slice()).map_err(|error| raised(py, &error))?;
+        let part = r#box
+            .map(|index| IndexedBox::new(index, &info.extents))
+            .transpose()?;
+        let (part, shape) = match part {
+            None => (None, info.extents),
+            Some(part) => (Some(Part::Box(part.ranges)), part.shape),
+        };
+        let wanted = Wanted {
+            decompressor: self.decompressor,
+            source: Source::Buffer(bytes),
+            part,
+        };
+        wanted.decompress(py, info.dtype, &shape, out, progress)
+    }
+}
+
+/// Whether an object is surely in the memory of the CPU, which saves questions about GPUs.
+fn is_host_buffer(object: &Bound<'_, PyAny>) -> bool {
+    object.is_instance_of::<Stream>() || object.is_instance_of::<PyBytes>()
+}
+
+/// Decompression on a device with this name.
+///
+/// # Errors
+///
+/// `ArgumentError`.
+pub fn of_device(py: Python<'_>, name: &str) -> PyResult<ferrosz::Decompressor> {
+    Ok(ferrosz::Decompressor::new().device(device_of(py, name)?))
+}
+
+/// The bytes of a stream.
+pub enum Source {
+    /// All of them.
+    Buffer(Bytes),
+    /// Those that are known.
+    Partial(Arc<RwLock<ferrosz::PartialStream>>),
+}
+
+impl Source {
+    /// Calls `decode` with the bytes.
+    fn with<T>(&self, decode: impl FnOnce(&[u8]) -> T) -> T {
+        match self {
+            Self::Buffer(bytes) => decode(bytes.as_slice()),
+            Self::Partial(stream) => decode(
+                stream
+                    .read()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .bytes(),
+            ),
+        }
+    }
+}
+
+/// A stream, and the part of its array that is decoded.
+pub struct Wanted {
+    /// The options.
+    pub decompressor: ferrosz::Decompressor,
+    /// The stream.
+    pub source: Source,
+    /// All of the array if there is none.
+    pub part: Option<Part>,
+}
+
+impl Wanted {
+    /// Decodes the elements, of this type, to an array of this shape: `out`, or a new one.
+    ///
+    /// # Errors
+    ///
+    /// `ArgumentError` if `out` cannot be used, and the errors of the library.
+    pub fn decompress<'py>(
+        self,
+        py: Python<'py>,
+        dtype: ValueType,
+        shape: &[u64],
+        out: Option<&Bound<'py, PyAny>>,
+        progress: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        with_value!(dtype, V => match out {
+            None => self.into_new::<V>(py, shape, progress),
+            Some(out) => self.into_array::<V>(py, Output::new::<V>(out, shape)?, progress),
+        })
+    }
+
+    /// Decodes to a new array.
+    fn into_new<'py, V: Value>(
+        self,
+        py: Python<'py>,
+        shape: &[u64],
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let elements = shape.iter().product::<u64>();
+        let values = call::run(
+            py,
+            bytes_of::<V>(elements),
+            progress,
+            false,
+            move |advance| match &self.part {
+                None => self
+                    .source
+                    .with(|stream| self.decompressor.decompress_with_progress(stream, advance)),
+                Some(_) => {
+                    let mut values = zeros::<V>(elements)?;
+                    self.decode(&mut values, advance)?;
+                    Ok(values)
+                }
+            },
+        )?;
+        array_of(py, values, shape)
+    }
+
+    /// Decodes to an array of the caller.
+    fn into_array<'py, V: Value>(
+        self,
+        py: Python<'py>,
+        mut output: Output,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let bytes = size_of_val(output.values::<V>());
+        let output = call::run(py, bytes, progress, true, move |advance| {
+            self.decode(output.values::<V>(), advance)?;
+            Ok(output)
+        })?;
+        Ok(output.array(py))
+    }
+
+    fn decode<V: Value>(&self, values: &mut [V], advance: Advance<'_>) -> Result<(), Error> {
+        self.source.with(|stream| {
+            let part = self.part.as_ref();
+            self.decompressor
+                .decompress_into_with_progress(stream, part, values, advance)?;
+            Ok(())
+        })
+    }
+}
+
+fn bytes_of<V: Value>(elements: u64) -> usize {
+    usize::try_from(elements)
+        .unwrap_or(usize::MAX)
+        .saturating_mul(size_of::<V>())
+}
+
+/// So many zeros.
+///
+/// # Errors
+///
+/// [`Error::OutOfMemory`].
+fn zeros<V: Value>(elements: u64) -> Result<Vec<V>, Error> {
+    let zeros = usize::try_from(elements)
+        .ok()
+        .and_then(|elements| try_zeroed_vec(elements).ok());
+    zeros.ok_or(Error::OutOfMemory {
+        bytes: elements.saturating_mul(size_of::<V>() as u64),
+    })
+}

@@ -1,0 +1,10 @@
+//! Arrays in the memory of NVIDIA GPUs: those of the caller, by DLPack or `__cuda_array_interface__`, and results.
+
+mod array;
+mod calls;
+mod input;
+mod stream;
+
+pub use array::DeviceArray;
+pub use calls::{compress, decompress};
+pub use input::{is_on_gpu, on_cpu};

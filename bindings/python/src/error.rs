@@ -1,0 +1,105 @@
+//! Errors: those of the library as exceptions of `ferrosz.errors`.
+
+use ferrosz::{Error, FormatError};
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+/// The classes of `ferrosz.errors`, by name.
+pub const ARGUMENT_ERROR: &str = "ArgumentError";
+/// See [`ARGUMENT_ERROR`].
+pub const UNSUPPORTED_TYPE: &str = "UnsupportedType";
+const DAMAGED_STREAM: &str = "DamagedStream";
+const DEVICE_ERROR: &str = "DeviceError";
+const OUT_OF_MEMORY: &str = "OutOfMemory";
+const TARGET_NOT_REACHED: &str = "TargetNotReached";
+
+/// An exception of a class of `ferrosz.errors`.
+pub fn typed(py: Python<'_>, class: &str, message: String) -> PyErr {
+    with_fields(py, class, message, &PyDict::new(py))
+}
+
+/// An `ArgumentError`.
+pub fn argument(py: Python<'_>, message: impl Into<String>) -> PyErr {
+    typed(py, ARGUMENT_ERROR, message.into())
+}
+
+/// An error of the library as an exception.
+pub fn raised(py: Python<'_>, error: &Error) -> PyErr {
+    let fields = PyDict::new(py);
+    let class = match fields_of(error, &fields) {
+        Ok(class) => class,
+        Err(failure) => return failure,
+    };
+    with_fields(py, class, error.to_string(), &fields)
+}
+
+fn with_fields(py: Python<'_>, class: &str, message: String, fields: &Bound<'_, PyDict>) -> PyErr {
+    let made = py
+        .import(intern!(py, "ferrosz.errors"))
+        .and_then(|module| module.getattr(class))
+        .and_then(|class| class.call((message,), Some(fields)));
+    made.map_or_else(|failure| failure, PyErr::from_value)
+}
+
+/// The class of an error; its fields go to `fields`.
+fn fields_of(error: &Error, fields: &Bound<'_, PyDict>) -> PyResult<&'static str> {
+    match error {
+        Error::Format(format) => {
+            fields.set_item("kind", kind(format))?;
+            match *format {
+                FormatError::Truncated { needed, found } => {
+                    fields.set_item("needed", needed)?;
+                    fields.set_item("found", found)?;
+                }
+                FormatError::ChunkChecksum { chunk } | FormatError::InvalidChunk { chunk, .. } => {
+                    fields.set_item("chunk", chunk)?;
+                }
+                FormatError::InvalidUpdate { at } => fields.set_item("update_at", at)?,
+                FormatError::WrongDtype { .. } => return Ok(UNSUPPORTED_TYPE),
+                _ => {}
+            }
+            Ok(DAMAGED_STREAM)
+        }
+        Error::TargetNotReached { target, best } => {
+            fields.set_item("target", target.kind().name())?;
+            fields.set_item("wanted", target.value())?;
+            fields.set_item("best", best)?;
+            Ok(TARGET_NOT_REACHED)
+        }
+        Error::OutOfMemory { bytes } => {
+            fields.set_item("bytes", bytes)?;
+            Ok(OUT_OF_MEMORY)
+        }
+        Error::NoDevice { .. }
+        | Error::OldGpu { .. }
+        | Error::Cuda { .. }
+        | Error::KernelFault(_) => Ok(DEVICE_ERROR),
+        Error::MappingOfType(_) | Error::ConvertedOnDevice(_) => Ok(UNSUPPORTED_TYPE),
+        _ => Ok(ARGUMENT_ERROR),
+    }
+}
+
+/// The name of a fault of a stream.
+fn kind(error: &FormatError) -> &'static str {
+    match error {
+        FormatError::NotFerrosz => "not_ferrosz",
+        FormatError::UnknownVersion(_) => "unknown_version",
+        FormatError::HeaderChecksum => "header_checksum",
+        FormatError::InvalidHeader(_) => "invalid_header",
+        FormatError::UnknownCodec(_) => "unknown_codec",
+        FormatError::UnknownRecord(_) => "unknown_record",
+        FormatError::InvalidRecords(_) => "invalid_records",
+        FormatError::UnknownDtype(_) => "unknown_dtype",
+        FormatError::UnknownConversion(_) => "unknown_conversion",
+        FormatError::WrongDtype { .. } => "wrong_dtype",
+        FormatError::Truncated { .. } => "truncated",
+        FormatError::TrailingBytes(_) => "trailing_bytes",
+        FormatError::InvalidUpdate { .. } => "invalid_update",
+        FormatError::ChunkChecksum { .. } => "chunk_checksum",
+        FormatError::InvalidChunk { .. } => "invalid_chunk",
+        FormatError::InvalidTables(_) => "invalid_tables",
+        // The library may add kinds.
+        _ => "other",
+    }
+}

@@ -1,0 +1,30 @@
+//! `detect_fill`: the values that stand for missing elements.
+
+use crate::array_in::Field;
+use ferrosz::codec::with_value;
+use ferrosz::{Fill, Value};
+use pyo3::prelude::*;
+
+/// The values of an array that look like fill values: repeated values far outside the others, such as 1e20 or -9999, and
+/// NaN if there are many. They are those that `compress` keeps apart by itself.
+///
+/// >>> array = np.linspace(270, 290, 1000, dtype="float32")
+/// >>> array[100:200] = -9999
+/// >>> ferrosz.detect_fill(array)
+/// [-9999.0]
+#[pyfunction]
+pub fn detect_fill(array: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
+    let field = Field::new(array)?;
+    Ok(array
+        .py()
+        .detach(|| with_value!(field.value_type(), V => detect(field.values::<V>()))))
+}
+
+fn detect<V: Value>(values: &[V]) -> Vec<f64> {
+    let number = |fill| match fill {
+        Fill::Value(value) => value,
+        Fill::Nan => f64::NAN,
+        Fill::Bits(bits) => V::from_value_bits(bits).to_number(),
+    };
+    Fill::detect(values).into_iter().map(number).collect()
+}

@@ -1,0 +1,47 @@
+//! The Python package `ferrosz`: NumPy arrays and arrays on NVIDIA GPUs to ferrosz streams and back.
+//!
+//! The functions and classes here are those that `python/ferrosz/_ferrosz.pyi` declares; that file has no more.
+//! `python/ferrosz/__init__.py` is what users import.
+
+mod array_in;
+mod array_out;
+mod call;
+mod compressor;
+mod decompressor;
+mod device;
+mod dtype;
+mod error;
+mod fill;
+mod info;
+mod options;
+mod part;
+mod partial;
+mod stream;
+mod verify;
+
+use pyo3::prelude::*;
+
+#[pymodule]
+mod _ferrosz {
+    #[pymodule_export]
+    use crate::compressor::Compressor;
+    #[pymodule_export]
+    use crate::decompressor::Decompressor;
+    #[pymodule_export]
+    use crate::device::DeviceArray;
+    #[pymodule_export]
+    use crate::fill::detect_fill;
+    #[pymodule_export]
+    use crate::info::{Info, info};
+
+    #[pymodule_export]
+    #[expect(non_upper_case_globals, reason = "the name that Python has for it")]
+    const __version__: &str = env!("CARGO_PKG_VERSION");
+
+    #[pymodule_export]
+    use crate::partial::PartialStream;
+    #[pymodule_export]
+    use crate::stream::Stream;
+    #[pymodule_export]
+    use crate::verify::{Verification, verify};
+}

@@ -1,0 +1,201 @@
+//! The options of a compression, from keyword arguments.
+
+use crate::error::{argument, raised};
+use ferrosz::{
+    Axes, Bound as ErrorBound, BoundMode, Choice, Codec, Compressor, Device, Error, Fill, Preset,
+    Target, TargetKind, Value,
+};
+use pyo3::prelude::*;
+use pyo3::types::PyString;
+
+/// What decides the error.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Aim {
+    /// This bound.
+    Bound(ErrorBound),
+    /// The bound that reaches this target.
+    Target(Target),
+}
+
+/// The bounds and targets of a call, by the names of their arguments.
+pub struct Aims {
+    /// `abs`, `range`, `max` and `pwrel`.
+    pub bounds: [(BoundMode, Option<f64>); 4],
+    /// `psnr`, `rmse` and `ratio`.
+    pub targets: [(TargetKind, Option<f64>); 3],
+}
+
+impl Aims {
+    /// The only one that is given.
+    ///
+    /// # Errors
+    ///
+    /// `ArgumentError` if it is not one, or its number is not a valid one.
+    pub fn only(&self, py: Python<'_>) -> PyResult<Aim> {
+        let bounds = self.bounds.iter().filter_map(|(mode, value)| {
+            let value = (*value)?;
+            Some((
+                mode.name(),
+                ErrorBound::new(*mode, value)
+                    .map(Aim::Bound)
+                    .map_err(Error::from),
+            ))
+        });
+        let targets = self.targets.iter().filter_map(|(kind, value)| {
+            let value = (*value)?;
+            Some((kind.name(), Target::new(*kind, value).map(Aim::Target)))
+        });
+        let mut given: Vec<_> = bounds.chain(targets).collect();
+        match (given.pop(), &given[..]) {
+            (Some((_, aim)), []) => aim.map_err(|error| raised(py, &error)),
+            (None, _) => Err(argument(
+                py,
+                "give one bound or target: abs, range, max, pwrel, psnr, rmse or ratio",
+            )),
+            (Some((last, _)), others) => {
+                let names: Vec<&str> = others.iter().map(|(name, _)| *name).chain([last]).collect();
+                Err(argument(
+                    py,
+                    format!(
+                        "give only one of the bounds and targets {}",
+                        names.join(", ")
+                    ),
+                ))
+            }
+        }
+    }
+}
+
+/// The fill values of a call.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Fills {
+    /// They are found in the array.
+    Auto,
+    /// These.
+    Given(Vec<Fill>),
+}
+
+impl Fills {
+    /// Those that are known without the array.
+    pub fn known(&self) -> &[Fill] {
+        match self {
+            Self::Auto => &[],
+            Self::Given(fills) => fills,
+        }
+    }
+}
+
+impl FromPyObject<'_, '_> for Fills {
+    type Error = PyErr;
+
+    /// From `"auto"`, `None` or `"none"`, a number, or several numbers.
+    fn extract(fill: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
+        let wrong = || {
+            let message =
+                format!("fill: {fill:?} is not 'auto', None, a number, or a sequence of numbers");
+            argument(fill.py(), message)
+        };
+        if fill.is_none() {
+            return Ok(Self::Given(Vec::new()));
+        }
+        if let Ok(name) = fill.cast::<PyString>() {
+            return match name.to_string_lossy().as_ref() {
+                "auto" => Ok(Self::Auto),
+                "none" => Ok(Self::Given(Vec::new())),
+                _ => Err(wrong()),
+            };
+        }
+        if let Ok(value) = fill.extract::<f64>() {
+            return Ok(Self::Given(vec![value.into()]));
+        }
+        let values: Vec<f64> = fill.extract().map_err(|_| wrong())?;
+        Ok(Self::Given(values.into_iter().map(Fill::from).collect()))
+    }
+}
+
+/// All options of a compression but the extents of the array.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// The bound or target.
+    pub aim: Aim,
+    /// The fill values.
+    pub fills: Fills,
+    /// Codec, rank, axes, and what is kept. Its bound is that of `aim`, unless this is a target.
+    pub compressor: Compressor,
+}
+
+impl Options {
+    /// The compressor for a field of these extents.
+    ///
+    /// # Errors
+    ///
+    /// Those of the library.
+    pub fn compressor_for<V: Value>(
+        &self,
+        values: &[V],
+        extents: &[u64],
+    ) -> Result<Compressor, Error> {
+        let fills = match &self.fills {
+            Fills::Auto => Fill::detect(values),
+            Fills::Given(fills) => fills.clone(),
+        };
+        self.with_fills(&fills, extents)
+    }
+
+    /// The compressor for a field of these extents with these fill values.
+    ///
+    /// # Errors
+    ///
+    /// Those of the library.
+    pub fn with_fills(&self, fills: &[Fill], extents: &[u64]) -> Result<Compressor, Error> {
+        let add = |compressor: Compressor, fill: &Fill| compressor.fill(*fill);
+        fills
+            .iter()
+            .try_fold(self.compressor.extents(extents)?, add)
+    }
+}
+
+/// The preset or the codec of a call.
+///
+/// # Errors
+///
+/// `ArgumentError` if both are given, or one is unknown.
+pub fn choice(py: Python<'_>, preset: Option<&str>, codec: Option<&str>) -> PyResult<Choice> {
+    match (preset, codec) {
+        (None, None) => Ok(Preset::default().into()),
+        (Some(name), None) => {
+            let preset: Result<Preset, String> = name.parse();
+            preset
+                .map(Choice::from)
+                .map_err(|text| argument(py, format!("preset: {text}")))
+        }
+        (None, Some(name)) => {
+            let codec: Result<Codec, _> = name.parse();
+            codec.map(Choice::from).map_err(|_| {
+                let names = Codec::ALL.map(Codec::name).join(", ");
+                argument(py, format!("codec: '{name}' is not a codec: {names}"))
+            })
+        }
+        (Some(_), Some(_)) => Err(argument(py, "give preset or codec, not both")),
+    }
+}
+
+/// The roles of axes, from a text such as `"s,z,y,x"`.
+///
+/// # Errors
+///
+/// `ArgumentError`.
+pub fn axes(py: Python<'_>, text: &str) -> PyResult<Axes> {
+    text.parse()
+        .map_err(|error| argument(py, format!("axes: {error}")))
+}
+
+/// The device with this name.
+///
+/// # Errors
+///
+/// `ArgumentError`.
+pub fn device(py: Python<'_>, name: &str) -> PyResult<Device> {
+    name.parse()
+        .map_err(|text: String| argument(py, format!("device: {text}")))
+}

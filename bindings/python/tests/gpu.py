@@ -1,0 +1,169 @@
+"""Arrays on an NVIDIA GPU: tests and times them. Needs a GPU, CuPy and PyTorch.
+
+    python tests/gpu.py [MIB]
+
+The streams must be those of the CPU, byte for byte, on the default stream and on others; the times are those of whole
+calls on arrays of MIB mebibytes (256 by default).
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import cupy
+import numpy as np
+import torch
+
+import ferrosz
+
+BOUND = 1e-3
+
+
+def field_of(mib: int, dtype: str) -> np.ndarray:
+    """A smooth field with noise."""
+    size = mib * 2**20 // np.dtype(dtype).itemsize
+    depth = max(1, size // 2**16)
+    z, y, x = np.ogrid[:depth, :256, :256]
+    noise = np.random.default_rng(19).normal(0, 0.01, (depth, 256, 256))
+    scale = 1000 if np.dtype(dtype).kind in "iu" else 1
+    return (scale * (np.sin(z / 20) * np.cos(y / 30) + np.sin(x / 25) + noise)).astype(dtype)
+
+
+def check_equal_bytes(dtype: str, codec: str) -> None:
+    """CPU and GPU make the same stream, whatever library owns the array and whatever stream is current."""
+    array = field_of(4, dtype)
+    expected = ferrosz.compress(array, range=BOUND, codec=codec, fill=None, device="cpu")
+    whole = ferrosz.decompress(expected, device="cpu")
+    on_cupy = cupy.asarray(array)
+    on_torch = torch.from_dlpack(on_cupy)
+    for owned in (on_cupy, on_torch):
+        stream = ferrosz.compress(owned, range=BOUND, codec=codec)
+        assert stream.dtype == "uint8" and stream.shape == (len(expected),)
+        assert cupy.asnumpy(cupy.from_dlpack(stream)).tobytes() == bytes(expected)
+        assert bytes(torch.from_dlpack(stream).cpu().numpy()) == bytes(expected)
+        assert cupy.asnumpy(cupy.asarray(stream)).tobytes() == bytes(expected), "by __cuda_array_interface__"
+        back = ferrosz.decompress(stream)
+        assert np.array_equal(cupy.asnumpy(cupy.from_dlpack(back)), whole)
+        assert np.array_equal(torch.from_dlpack(back).cpu().numpy(), whole)
+        out = cupy.empty_like(on_cupy)
+        assert ferrosz.decompress(cupy.from_dlpack(stream), out=out) is out
+        assert np.array_equal(cupy.asnumpy(out), whole)
+    if codec == "plain":
+        part = ferrosz.decompress(stream, box=np.s_[3:9, :, 7:20])
+        assert np.array_equal(cupy.asnumpy(cupy.from_dlpack(part)), whole[3:9, :, 7:20])
+
+
+def check_streams() -> None:
+    """A call sees what was put into the caller's stream before it, and what comes behind sees its result."""
+    array = field_of(64, "float32")
+    expected = bytes(ferrosz.compress(array * 2 + 1, abs=BOUND, codec="plain", fill=None, device="cpu"))
+    source = cupy.asarray(array)
+    cupy.cuda.Device().synchronize()
+    for _ in range(20):
+        with cupy.cuda.Stream(non_blocking=True):
+            changed = source * 2 + 1
+            stream = ferrosz.compress(changed, abs=BOUND, codec="plain")
+            changed[...] = 0
+            assert cupy.asnumpy(cupy.from_dlpack(stream)).tobytes() == expected
+        with torch.cuda.stream(torch.cuda.Stream()):
+            changed = torch.from_dlpack(source) * 2 + 1
+            stream = ferrosz.compress(changed, abs=BOUND, codec="plain")
+            changed.zero_()
+            assert bytes(torch.from_dlpack(stream).cpu().numpy()) == expected
+    given = cupy.cuda.Stream(non_blocking=True)
+    stream = ferrosz.compress(cupy.asarray(array * 2 + 1), abs=BOUND, codec="plain", cuda_stream=given)
+    assert cupy.asnumpy(cupy.from_dlpack(stream)).tobytes() == expected
+
+
+def check_errors() -> None:
+    """Wrong arrays and damage are typed errors."""
+    array = cupy.asarray(field_of(4, "float32"))
+    refused: list[tuple[type[Exception], Callable[[], Any]]] = [
+        (ferrosz.ArgumentError, lambda: ferrosz.compress(array[:, ::2], abs=1)),
+        (ferrosz.ArgumentError, lambda: ferrosz.compress(array, psnr=60)),
+        (ferrosz.UnsupportedType, lambda: ferrosz.compress(array.astype("float16"), abs=1)),
+        (ferrosz.UnsupportedType, lambda: ferrosz.compress(array.astype("int32"), abs=1)),
+        (ferrosz.DamagedStream, lambda: ferrosz.decompress(cupy.zeros(1000, "uint8"))),
+    ]
+    stream = cupy.from_dlpack(ferrosz.compress(array, abs=BOUND, codec="plain"))
+    damaged = stream.copy()
+    damaged[-1] ^= 1
+    refused += [
+        (ferrosz.DamagedStream, lambda: ferrosz.decompress(damaged)),
+        (ferrosz.DamagedStream, lambda: ferrosz.decompress(stream[:-16].copy())),
+        (ferrosz.ArgumentError, lambda: ferrosz.decompress(stream, out=cupy.empty(3, "float32"))),
+        (ferrosz.ArgumentError, lambda: ferrosz.decompress(stream, out=cupy.empty(array.shape, "float64"))),
+    ]
+    for kind, call in refused:
+        try:
+            call()
+        except kind:
+            continue
+        raise AssertionError(f"no {kind.__name__}")
+    assert cupy.from_dlpack(ferrosz.compress(cupy.empty((0, 5), "float32"), abs=1)).size > 0
+
+
+def check_memory() -> None:
+    """Results are kept by those who use them, and freed after them."""
+    array = cupy.asarray(field_of(64, "float32"))
+    for round_ in range(50):
+        taken = cupy.from_dlpack(ferrosz.decompress(ferrosz.compress(array, abs=BOUND, codec="plain")))
+        assert abs(taken - array).max() <= BOUND
+        if round_ == 5:
+            free = cupy.cuda.runtime.memGetInfo()[0]
+    assert cupy.cuda.runtime.memGetInfo()[0] > free - 2**28, "memory is lost"
+
+
+def check_zarr() -> None:
+    """Buffers of Zarr on a GPU."""
+    import zarr
+
+    from ferrosz.zarr import FerroszCodec
+
+    array = field_of(4, "float32")
+    with zarr.config.enable_gpu():
+        stored = zarr.create_array(
+            {}, shape=array.shape, chunks=array.shape, dtype="float32", serializer=FerroszCodec(abs=BOUND, codec="plain"),
+            compressors=None,
+        )
+        stored[...] = cupy.asarray(array)
+        back = stored[...]
+        assert isinstance(back, cupy.ndarray) and abs(back - cupy.asarray(array)).max() <= BOUND
+
+
+def seconds_of(call: Callable[[], object]) -> float:
+    """The median of whole calls, with the device idle before and after."""
+    times = []
+    for _ in range(13):
+        cupy.cuda.Device().synchronize()
+        start = time.perf_counter()
+        call()
+        cupy.cuda.Device().synchronize()
+        times.append(time.perf_counter() - start)
+    return sorted(times[3:])[5]
+
+
+def main() -> None:
+    mib = int(sys.argv[1]) if len(sys.argv) > 1 else 256
+    for dtype in ("float32", "float64", "float16", "int16"):
+        for codec in ("plain", "lorenzo+rans", "interp"):
+            check_equal_bytes(dtype, codec)
+    check_streams()
+    check_errors()
+    check_memory()
+    check_zarr()
+    print(f"checks passed: {cupy.cuda.runtime.getDeviceProperties(0)['name'].decode()}")
+    array = cupy.asarray(field_of(mib, "float32"))
+    for codec in ("plain", "lorenzo+rans", "interp"):
+        compressor, decompressor = ferrosz.Compressor(range=BOUND, codec=codec), ferrosz.Decompressor()
+        stream, out = compressor.compress(array), cupy.empty_like(array)
+        there = array.nbytes / 1e9 / seconds_of(lambda: compressor.compress(array))
+        back = array.nbytes / 1e9 / seconds_of(lambda: decompressor.decompress(stream, out=out))
+        print(f"{codec}: compress {there:.0f} GB/s, decompress {back:.0f} GB/s, ratio {array.nbytes / stream.nbytes:.2f}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,22 @@
+"""What type checkers must accept, and what they must refuse. It is not run."""
+
+from typing import Any, assert_type
+
+import numpy as np
+import numpy.typing as npt
+
+import ferrosz
+from ferrosz.zarr import FerroszCodec, codec_for
+
+array: npt.NDArray[np.float32] = np.zeros((3, 4), "float32")
+
+assert_type(ferrosz.Compressor(abs=1e-3, preset="fast").compress(array), ferrosz.Stream)
+stream = ferrosz.Compressor(range=1e-3, fill=[1e20, -9999.0]).compress(array)
+assert_type(ferrosz.decompress(stream, box=(slice(0, 2), ..., 3)), Any)
+assert_type(ferrosz.info(memoryview(stream)).shape, tuple[int, ...])
+assert_type(bool(ferrosz.verify(array, stream)), bool)
+assert_type(codec_for(array, range=1e-3), FerroszCodec)
+
+ferrosz.compress(array, abs="1e-3")  # type: ignore[arg-type]
+ferrosz.compress(array, abs=1, preset="tiny")  # type: ignore[arg-type]
+ferrosz.decompress("text")  # type: ignore[arg-type]

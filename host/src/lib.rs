@@ -7,6 +7,7 @@
         dead_code,
         unused_variables,
         unused_imports,
+        clippy::extra_unused_type_parameters,
         reason = "no machine that runs kernels"
     )
 )]

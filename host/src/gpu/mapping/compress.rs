@@ -140,12 +140,11 @@ fn enqueue_coded<T: Element, E: Executor>(
     job: &CompressJob,
 ) -> Result<(), Error> {
     let mut field = call.field;
-    match &workspace.conversion {
-        Some(memory) if call.layout.is_converted_apart() => {
-            enqueue_to_elements(executor, call, job, memory.elements)?;
-            field = memory.elements;
-        }
-        _ => {}
+    if let Some(memory) = &workspace.conversion
+        && call.layout.is_converted_apart()
+    {
+        enqueue_to_elements(executor, call, job, memory.elements)?;
+        field = memory.elements;
     }
     if call.layout.is_mapped() {
         let is_read_once = matches!(job.coded, Coded::Logarithms { .. });
@@ -163,8 +162,8 @@ fn enqueue_coded<T: Element, E: Executor>(
 }
 
 /// As the beginning of [`enqueue_compress`], for a sample: enqueues the mapping of a user's field that has elements.
-/// Returns the words of the coded field. The quantiser is in the cells if the bound needs the extremes. No stream is
-/// written.
+/// Returns the words of the coded field. The quantiser is in the cells if the bound needs the extremes, or values are
+/// converted. No stream is written.
 #[cfg(feature = "cuda")]
 pub(crate) fn enqueue_mapping<T: Element, E: Executor>(
     executor: &E,

@@ -253,13 +253,25 @@ impl Decompressor {
                 progress(elements.len() as u64);
                 Ok(())
             }
-            None => {
-                in_order(&pieces, elements, |decoded| {
-                    self.run_on_cpu(Version::best(), stream, &regions, decoded, progress)
-                })?;
-                self.take_back(stream, part, elements)
-            }
+            None => self.run_pieces(stream, part, &pieces, elements, progress),
         })
+    }
+
+    /// Decodes the elements of the pieces of a part, or of the whole field, on the CPU. A function of its own, so that it is
+    /// compiled for each element type, not for each value type.
+    fn run_pieces<T: Element>(
+        &self,
+        stream: &StreamRef<'_>,
+        part: Option<&Part>,
+        pieces: &[Piece],
+        elements: &mut [T],
+        progress: &(dyn Fn(u64) + Sync),
+    ) -> Result<(), Error> {
+        let regions: Vec<Region> = pieces.iter().flat_map(Piece::regions).collect();
+        in_order(pieces, elements, |decoded| {
+            self.run_on_cpu(Version::best(), stream, &regions, decoded, progress)
+        })?;
+        self.take_back(stream, part, elements)
     }
 
     /// The machine that runs kernels, if that is what decodes these regions, and what it decodes.

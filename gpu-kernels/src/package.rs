@@ -33,9 +33,10 @@ mod tests {
     }
 
     #[test]
-    fn all_of_it_is_at_most_2_megabytes() {
+    fn all_of_it_is_small() {
         let bytes: usize = PACKAGE.ptx.iter().map(|(_, packed)| packed.len()).sum();
-        assert!(bytes <= 2_000_000, "{bytes}");
+        // What the command and the Python package carry.
+        assert!(bytes <= 2_200_000, "{bytes}");
     }
 
     #[test]

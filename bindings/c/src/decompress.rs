@@ -25,26 +25,9 @@ pub unsafe extern "C" fn ferrosz_decompress(
     elements: *mut u64,
     error: *mut Error,
 ) -> ferrosz_status {
-    guard::status(error, || {
-        // SAFETY: by the contract of the crate.
-        let decompressor = unsafe { Decompressor::settings(decompressor) };
-        // SAFETY: by the contract of the crate.
-        let stream = unsafe { arguments::slice::<u8>("stream", stream.cast(), bytes)? };
-        let elements = Place::optional(elements);
-        elements.store(0);
-        let result = with_value!(value_type(r#type)?, V => {
-            // SAFETY: by the contract of the crate.
-            let values = unsafe { arguments::slice_mut::<V>("values", values.cast(), room)? };
-            decompressor.decompress_into(stream, values)
-        });
-        match &result {
-            Ok(count) => elements.store(*count as u64),
-            Err(ferrosz::Error::OutputTooSmall { needed, .. }) => elements.store(*needed),
-            Err(_) => {}
-        }
-        result?;
-        Ok(())
-    })
+    let output = (r#type, values, room, elements);
+    // SAFETY: by the contract of the crate.
+    unsafe { decompress(decompressor, (stream, bytes), || Ok(None), output, error) }
 }
 
 /// As ferrosz_decompress, for a box of the field: `starts` and `lengths` of as many dimensions as the field has, slowest
@@ -63,28 +46,40 @@ pub unsafe extern "C" fn ferrosz_decompress_box(
     elements: *mut u64,
     error: *mut Error,
 ) -> ferrosz_status {
+    // SAFETY: by the contract of the crate.
+    let part = || unsafe { box_of(dimensions, starts, lengths) }.map(Some);
+    let output = (r#type, values, room, elements);
+    // SAFETY: by the contract of the crate.
+    unsafe { decompress(decompressor, (stream, bytes), part, output, error) }
+}
+
+/// Decompresses a stream, or a part of it: to values of a type, for which there is room for so many, and stores their number.
+unsafe fn decompress(
+    decompressor: *const Decompressor,
+    (stream, bytes): (*const c_void, u64),
+    part: impl FnOnce() -> Result<Option<Part>, Failure>,
+    (number, values, room, elements): (ferrosz_type, *mut c_void, u64, *mut u64),
+    error: *mut Error,
+) -> ferrosz_status {
     guard::status(error, || {
         // SAFETY: by the contract of the crate.
         let decompressor = unsafe { Decompressor::settings(decompressor) };
         // SAFETY: by the contract of the crate.
         let stream = unsafe { arguments::slice::<u8>("stream", stream.cast(), bytes)? };
-        // SAFETY: by the contract of the crate.
-        let part = unsafe { box_of(dimensions, starts, lengths)? };
+        let part = part()?;
         let elements = Place::optional(elements);
         elements.store(0);
-        with_value!(value_type(r#type)?, V => {
+        let result = with_value!(value_type(number)?, V => {
             // SAFETY: by the contract of the crate.
             let values = unsafe { arguments::slice_mut::<V>("values", values.cast(), room)? };
-            let decoded = decompressor.decompress_part::<V>(stream, &part)?;
-            elements.store(decoded.len() as u64);
-            let place = values.get_mut(..decoded.len());
-            let place = place.ok_or(ferrosz::Error::OutputTooSmall {
-                needed: decoded.len() as u64,
-                found: room,
-                unit: "elements",
-            })?;
-            place.copy_from_slice(&decoded);
+            decompressor.decompress_into_with_progress(stream, part.as_ref(), values, &|_| {})
         });
+        match &result {
+            Ok(count) => elements.store(*count as u64),
+            Err(ferrosz::Error::OutputTooSmall { needed, .. }) => elements.store(*needed),
+            Err(_) => {}
+        }
+        result?;
         Ok(())
     })
 }

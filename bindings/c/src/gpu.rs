@@ -276,7 +276,7 @@ pub unsafe extern "C" fn ferrosz_gpu_decompress_box(
     }
 }
 
-/// A stream in device memory, and what the host must know of it.
+/// A stream in device memory, the compressor that made it, and the number of elements of its field.
 struct Source {
     compressor: *const Compressor,
     stream: *const c_void,

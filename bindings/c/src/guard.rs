@@ -35,8 +35,8 @@ pub(crate) unsafe fn free<T>(object: *mut T) {
     }
 }
 
-/// Runs a body. What it changes is the caller's output, which is unspecified after a failure, so it needs not be
-/// unwind-safe.
+/// Runs a body, and turns a panic into an error. The body may change the caller's output alone, whose contents are
+/// unspecified after a failure. So it needs not be unwind-safe.
 fn run<T>(error: *mut Error, body: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
     let result = catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().map(String::as_str);

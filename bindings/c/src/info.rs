@@ -1,4 +1,4 @@
-//! What a stream's header and chunk table say.
+//! Properties of a stream, from its header and its chunk table.
 
 use crate::arguments;
 use crate::error::Error;

@@ -31,7 +31,8 @@ pub unsafe extern "C" fn can_apply(properties: Hid, datatype: Hid, space: Hid) -
     }
 }
 
-/// Adds to the filter's parameters what a dataset is. The result is the same, however often it is called.
+/// Adds the type, the fill value and the extents of chunks of a dataset to the filter's parameters. A second call changes
+/// nothing.
 ///
 /// # Safety
 ///
@@ -50,8 +51,8 @@ pub unsafe extern "C" fn set_local(properties: Hid, datatype: Hid, space: Hid) -
                 found.dataset.fill = fill.map(|value| bits(found.dataset.stored, value));
                 words = found.words();
             }
-            // The filter is optional, or HDF5 would have stopped. What the list says of another dataset must not be taken
-            // for this one: without it the filter fails, and HDF5 stores the chunks as they are.
+            // Only with an optional filter does HDF5 go on after a refusal. The words behind the request may describe another
+            // dataset. Without them the filter fails, and HDF5 stores the chunks as they are.
             Err(_) => words.truncate(REQUEST_WORDS),
         }
         hdf5.modify_filter(properties, FILTER_ID, flags, &words)

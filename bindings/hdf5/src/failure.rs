@@ -34,7 +34,8 @@ impl From<ferrosz::Error> for Failure {
     }
 }
 
-/// Runs a body at the border to C, where no panic may pass. What the body changes is dropped after a panic.
+/// Runs a body that C calls, and turns a panic, which must not pass to C, into a failure. All values that the body changes are dropped
+/// then.
 pub fn guarded<T>(body: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
     catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|panic| Err(Failure::of_panic(&*panic)))
 }

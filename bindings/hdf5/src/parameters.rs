@@ -79,7 +79,7 @@ impl Request {
     ///
     /// # Errors
     ///
-    /// If it asks for what does not exist.
+    /// If a word is not a number that the request has at its place.
     pub fn read(words: &[u32]) -> Result<Self, Failure> {
         let [first, choice, rank, low, high, fill @ ..] = words else {
             return Err(Failure::new(format_args!(

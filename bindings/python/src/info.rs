@@ -1,4 +1,4 @@
-//! `info`: what a stream says about itself.
+//! `info`: properties of a stream, from its header and its chunk table.
 
 use crate::dtype::numpy_name;
 use crate::error::raised;

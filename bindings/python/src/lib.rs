@@ -1,7 +1,7 @@
 //! The Python package `ferrosz`: NumPy arrays and arrays on NVIDIA GPUs to ferrosz streams and back.
 //!
 //! The functions and classes here are those that `python/ferrosz/_ferrosz.pyi` declares; that file has no more.
-//! `python/ferrosz/__init__.py` is what users import.
+//! `python/ferrosz/__init__.py` is the module that users import.
 
 mod array_in;
 mod array_out;

@@ -16,8 +16,9 @@ use ferrosz_cuszp::cuszp::Mode;
 use std::str::FromStr;
 
 const AFTER_HELP: &str = "\
-.npy files carry their element type and dimensions. All other arrays are raw little-endian values, and need
---dtype and --dims. '-' is standard input or output. No file is replaced without --force.
+.npy files carry their element type and dimensions, and so do variables of NetCDF and HDF5 files: FILE.nc:NAME,
+FILE.h5:/GROUP/NAME. All other arrays are raw little-endian values, and need --dtype and --dims. '-' is standard
+input or output. No file is replaced without --force.
 
 Exit status: 0 success; 1 failure, damage, or a bound not kept; 2 a wrong command line.";
 
@@ -27,6 +28,7 @@ const COMPRESS_USAGE: &str = "ferrosz compress [OPTIONS] <BOUND or TARGET> IN [O
 const COMPRESS_AFTER: &str = "\
 Without OUT, the stream is IN.fsz. Examples:
   ferrosz compress t.npy --range 1e-3               t.npy.fsz, errors within 0.1 % of max - min
+  ferrosz compress era5.nc:t2m --abs 0.01           era5-t2m.fsz; missing elements as its attributes say
   ferrosz compress t.f32 t.fsz --dtype f32 --dims 26,1800,3600 --abs 0.01
   ferrosz compress *.npy --out-dir small --max 1e-4 --json";
 
@@ -125,6 +127,9 @@ pub struct ShapeFlags {
     /// Dimensions of raw values, slowest first
     #[arg(long, value_name = "Z,Y,X")]
     pub dims: Option<Dims>,
+    /// Take integers of NetCDF as stored, without scale_factor and add_offset
+    #[arg(long)]
+    pub packed: bool,
 }
 
 /// `ferrosz decompress`.

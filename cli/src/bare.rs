@@ -3,9 +3,10 @@
 use crate::args::{
     AatroxAction, CuszpAction, CuszpCompress, CuszpDecompress, CuszpFlags, StreamShape,
 };
+use crate::array::Array;
 use crate::common::Common;
 use crate::failure::Failure;
-use crate::field_file::{self, Array};
+use crate::field_file;
 use crate::files::Replace;
 use crate::location::Location;
 use crate::{output, report, stream_file, with_element_field};

@@ -1,9 +1,10 @@
 //! `ferrosz bench`: ratio, speed and error of every preset on a field.
 
 use crate::args::Bench;
+use crate::array::Array;
 use crate::common::Common;
 use crate::failure::Failure;
-use crate::field_file::{self, Array};
+use crate::field_file;
 use crate::location::Location;
 use crate::trial::{Runs, Trial, verdict};
 use crate::with_field;

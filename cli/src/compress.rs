@@ -1,11 +1,12 @@
 //! `ferrosz compress`.
 
 use crate::args::Compress;
+use crate::array::{Array, Input};
 use crate::bounds::Aim;
 use crate::codec_choice;
 use crate::common::Common;
 use crate::failure::Failure;
-use crate::field_file::{self, Array};
+use crate::field_file;
 use crate::files::{Job, stream_name};
 use crate::fills;
 use crate::outlying;
@@ -14,7 +15,7 @@ use crate::report;
 use crate::with_field;
 use crate::{json, output};
 use ferrosz::internals::{Outlying, find_outlying};
-use ferrosz::{Bound, Compressor, Device, Error, Figures, Found, Info, Preset, Target};
+use ferrosz::{Bound, Compressor, Device, Error, Figures, Fill, Found, Info, Preset, Target};
 use serde_json::{Value, json};
 use std::time::Instant;
 
@@ -29,12 +30,15 @@ pub fn run(args: &Compress, common: &Common) -> Result<bool, Failure> {
     note_lossless(aim, common);
     let compressor = compressor(args, common, aim)?;
     args.files.each(common, stream_name, |job| {
-        let field = field_file::read(&job.input, &args.shape, None)?;
+        let input = field_file::read_input(&job.input, &args.shape)?;
+        note_unpacked(&input, job, common);
+        let Input { field, fills, .. } = input;
         let call = Call {
             args,
             common,
             job,
             aim,
+            fills,
         };
         with_field!(field, array => compress(&call, compressor, &array)?);
         Ok(true)
@@ -74,6 +78,18 @@ fn note_lossless(aim: Aim, common: &Common) {
     }
 }
 
+/// Says that the values are not those in the file, but the ones that they stand for.
+fn note_unpacked(input: &Input, job: &Job, common: &Common) {
+    if let Some(stored) = input.unpacked.filter(|_| common.notes()) {
+        output::note(&format!(
+            "note: {}: {stored} values with scale_factor and add_offset are unpacked to {}; --packed compresses the {stored} \
+             values",
+            job.input,
+            input.field.shape().dtype
+        ));
+    }
+}
+
 /// The compressor of the command line, before the extents of an array are known. A search replaces its bound.
 fn compressor(args: &Compress, common: &Common, aim: Aim) -> Result<Compressor, Failure> {
     let bound = match aim {
@@ -97,6 +113,8 @@ struct Call<'a> {
     common: &'a Common,
     job: &'a Job,
     aim: Aim,
+    /// The fill values that the input names.
+    fills: Vec<Fill>,
 }
 
 /// A compressed array.
@@ -164,10 +182,14 @@ fn compress<V: ferrosz::Value>(
     array: &Array<V>,
 ) -> Result<(), Failure> {
     let Call {
-        args, common, job, ..
+        args,
+        common,
+        job,
+        fills,
+        ..
     } = call;
-    let compressor = fills::with_fills(args, compressor, &array.values)?;
     let compressor = keep(args, compressor);
+    let compressor = fills::with_fills(args, compressor, &array.values, fills)?;
     let compressor = compressor.extents(&array.extents)?;
     if let Some(axes) = (args.axes).filter(|axes| axes.roles().len() != array.extents.len()) {
         return Err(Failure::usage(format_args!(

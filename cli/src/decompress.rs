@@ -1,9 +1,10 @@
 //! `ferrosz decompress`.
 
 use crate::args::Decompress;
+use crate::array::Array;
 use crate::common::Common;
 use crate::failure::Failure;
-use crate::field_file::{self, Array};
+use crate::field_file;
 use crate::files::{Job, array_name};
 use crate::location::Location;
 use crate::progress::Progress;

@@ -1,133 +1,26 @@
 //! Arrays in files and pipes: raw little-endian values, or `.npy`.
 
 use crate::args::ShapeFlags;
+use crate::array::{Array, Field, Input, Shape, merge_leading};
 use crate::failure::Failure;
 use crate::foreign::{self, Foreign};
 use crate::location::Location;
 use crate::npy::{self, ByteOrder, NpyError};
 use crate::output;
 use crate::transpose;
+#[cfg(feature = "netcdf")]
+use crate::variable;
 use bytemuck::{cast_slice, cast_slice_mut};
-use ferrosz::codec::container::extents::MAX_RANK;
-use ferrosz::{Bf16, F16, Value, ValueType};
-use std::fmt;
+use ferrosz::{Value, ValueType};
 use std::fs::File;
 use std::io::{self, Cursor, Read, Write};
+use std::path::Path;
 
 /// Bytes converted in one step; a multiple of every element's size.
 const BLOCK: usize = 1 << 20;
 
 /// Advice for raw values that do not fit the flags.
 pub const CHECK_FLAGS: &str = "check --dtype, --dims and the file";
-
-/// An array of one type.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Array<T> {
-    /// Lengths, slowest first: one to [`MAX_RANK`].
-    pub extents: Vec<u64>,
-    /// The values in memory order.
-    pub values: Vec<T>,
-}
-
-impl<V: Value> Array<V> {
-    /// The type of the array's values, and its lengths.
-    pub fn shape(&self) -> Shape {
-        Shape {
-            dtype: V::TYPE,
-            extents: self.extents.clone(),
-        }
-    }
-}
-
-/// An array of any value type.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Field {
-    /// Of `f32`.
-    F32(Array<f32>),
-    /// Of `f64`.
-    F64(Array<f64>),
-    /// Of `f16`.
-    F16(Array<F16>),
-    /// Of `bf16`.
-    Bf16(Array<Bf16>),
-    /// Of `i16`.
-    I16(Array<i16>),
-    /// Of `u16`.
-    U16(Array<u16>),
-    /// Of `i32`.
-    I32(Array<i32>),
-    /// Of `u32`.
-    U32(Array<u32>),
-}
-
-/// Evaluates an expression with the array of a field, for every value type.
-#[macro_export]
-macro_rules! with_field {
-    ($field:expr, $array:ident => $body:expr) => {
-        match $field {
-            $crate::field_file::Field::F32($array) => $body,
-            $crate::field_file::Field::F64($array) => $body,
-            $crate::field_file::Field::F16($array) => $body,
-            $crate::field_file::Field::Bf16($array) => $body,
-            $crate::field_file::Field::I16($array) => $body,
-            $crate::field_file::Field::U16($array) => $body,
-            $crate::field_file::Field::I32($array) => $body,
-            $crate::field_file::Field::U32($array) => $body,
-        }
-    };
-}
-
-/// Evaluates a result with the array of a field of `f32` or `f64`; other fields are refused.
-#[macro_export]
-macro_rules! with_element_field {
-    ($field:expr, $array:ident => $body:expr) => {
-        match $field {
-            $crate::field_file::Field::F32($array) => $body,
-            $crate::field_file::Field::F64($array) => $body,
-            other => Err(other.is_not_of_elements()),
-        }
-    };
-}
-
-impl Field {
-    /// The type of the field's values, and its lengths.
-    pub fn shape(&self) -> Shape {
-        with_field!(self, array => array.shape())
-    }
-
-    /// The refusal of a command that takes `f32` and `f64` alone.
-    pub fn is_not_of_elements(&self) -> Failure {
-        Failure::failed(format_args!(
-            "the array holds {} values, and this command takes f32 and f64",
-            self.shape().dtype
-        ))
-    }
-}
-
-/// The type of values, and lengths.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Shape {
-    /// Type of the values.
-    pub dtype: ValueType,
-    /// Lengths, slowest first: one to [`MAX_RANK`].
-    pub extents: Vec<u64>,
-}
-
-impl Shape {
-    /// Number of elements; none if the number of their bytes exceeds `u64`.
-    pub fn elements(&self) -> Option<u64> {
-        let elements =
-            (self.extents.iter()).try_fold(1u64, |product, length| product.checked_mul(*length))?;
-        elements.checked_mul(self.dtype.bytes() as u64)?;
-        Some(elements)
-    }
-
-    /// The lengths as an argument of `--dims`.
-    fn dims(&self) -> String {
-        let lengths: Vec<String> = self.extents.iter().map(u64::to_string).collect();
-        lengths.join(",")
-    }
-}
 
 /// The shape of raw values for which the flags give none.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -182,7 +75,56 @@ pub fn read(
     flags: &ShapeFlags,
     assumed: Option<&Assumed>,
 ) -> Result<Field, Failure> {
-    read_source(location, open(location)?, flags, assumed)
+    match location {
+        Location::Variable { .. } => Ok(read_input(location, flags)?.field),
+        _ => read_source(location, open(location)?, flags, assumed),
+    }
+}
+
+/// Reads an array as [`read`] does, with the fill values that its file names.
+///
+/// # Errors
+///
+/// The errors of [`read`].
+pub fn read_input(location: &Location, flags: &ShapeFlags) -> Result<Input, Failure> {
+    let Location::Variable { file, name } = location else {
+        return Ok(Input::new(read(location, flags, None)?));
+    };
+    let input = read_variable(file, name, flags)
+        .map_err(|error| Failure::failed(format_args!("cannot read {location}: {error}")))?;
+    check_flags(location, &input.field.shape(), flags)?;
+    Ok(input)
+}
+
+#[cfg(feature = "netcdf")]
+fn read_variable(
+    file: &Path,
+    name: &str,
+    flags: &ShapeFlags,
+) -> Result<Input, variable::VariableError> {
+    variable::read(file, name, flags.packed)
+}
+
+#[cfg(not(feature = "netcdf"))]
+fn read_variable(_: &Path, _: &str, _: &ShapeFlags) -> Result<Input, &'static str> {
+    Err("this ferrosz was built without the feature netcdf")
+}
+
+/// Refuses flags that contradict the shape in a file.
+fn check_flags(location: &Location, shape: &Shape, flags: &ShapeFlags) -> Result<(), Failure> {
+    if flags.dtype.is_some_and(|dtype| dtype != shape.dtype) {
+        return Err(Failure::usage(format_args!(
+            "{location} holds {} values, but --dtype gives another type: omit --dtype",
+            shape.dtype
+        )));
+    }
+    if (flags.dims.as_ref()).is_some_and(|dims| dims.0 != shape.extents) {
+        return Err(Failure::usage(format_args!(
+            "{location} has the dimensions {}, but --dims gives others: omit --dims",
+            shape.dims()
+        )));
+    }
+    Ok(())
 }
 
 /// Reads an array from the bytes of a `.npy` file with this name.
@@ -255,9 +197,20 @@ fn check_foreign(
 ) -> Result<(), Failure> {
     match foreign::recognise(&source.first).filter(|foreign| is_asked(foreign)) {
         Some(Foreign { name, advice, .. }) => Err(Failure::failed(format_args!(
-            "{location} is {name}, not an array: {advice}"
+            "{location} is {name}, not an array: {advice}{}",
+            variables(location)
         ))),
         None => Ok(()),
+    }
+}
+
+/// The variables of a NetCDF or HDF5 file, as the end of an advice; empty for other files.
+fn variables(location: &Location) -> String {
+    match location {
+        #[cfg(feature = "netcdf")]
+        Location::File(path) => variable::list_of(path)
+            .map_or_else(|_| String::new(), |list| format!("; it has {list}")),
+        _ => String::new(),
     }
 }
 
@@ -269,6 +222,7 @@ fn open(location: &Location) -> Result<Source, Failure> {
             let bytes = found.is_file().then_some(found.len());
             Source::new(Box::new(file), bytes)
         }),
+        other => return Err(other.is_no_file("an array is a variable,")),
     };
     source.map_err(|error| Failure::io("read", location, &error))
 }
@@ -298,18 +252,7 @@ fn npy_layout(
             "{location} holds values of 2 bytes without a type, as NumPy writes bfloat16: add --dtype bf16 if they are that"
         )));
     }
-    if flags.dtype.is_some_and(|dtype| dtype != shape.dtype) {
-        return Err(Failure::usage(format_args!(
-            "{location} holds {} values, but --dtype gives another type: omit --dtype",
-            shape.dtype
-        )));
-    }
-    if (flags.dims.as_ref()).is_some_and(|dims| dims.0 != shape.extents) {
-        return Err(Failure::usage(format_args!(
-            "{location} has the dimensions {}, but --dims gives others: omit --dims",
-            shape.dims()
-        )));
-    }
+    check_flags(location, &shape, flags)?;
     Ok(Layout {
         shape,
         advice: "the file is damaged",
@@ -317,18 +260,6 @@ fn npy_layout(
         fortran: header.is_fortran.then_some(header.shape),
         header_bytes: header.bytes,
     })
-}
-
-/// At most [`MAX_RANK`] lengths: if there are more, the leading ones are multiplied. A single value gets one length of
-/// 1.
-fn merge_leading(shape: &[u64]) -> Option<Vec<u64>> {
-    if shape.is_empty() {
-        return Some(vec![1]);
-    }
-    let (leading, rest) = shape.split_at((shape.len() + 1).saturating_sub(MAX_RANK));
-    let merged = (leading.iter()).try_fold(1u64, |product, length| product.checked_mul(*length))?;
-    let merged = (!leading.is_empty()).then_some(merged);
-    Some(merged.into_iter().chain(rest.iter().copied()).collect())
 }
 
 fn raw_layout(
@@ -382,12 +313,6 @@ fn too_large(location: &Location) -> Failure {
     Failure::failed(format_args!(
         "{location}: no computer can hold an array of these dimensions"
     ))
-}
-
-impl fmt::Display for Shape {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} values of dimensions {}", self.dtype, self.dims())
-    }
 }
 
 impl Layout {
@@ -521,6 +446,7 @@ fn write_values<V: Value>(writer: &mut dyn Write, values: &[V]) -> io::Result<()
 mod tests {
     use super::*;
     use crate::args::Dims;
+    use crate::with_field;
 
     fn read_bytes(bytes: &[u8], shape: &ShapeFlags, name: &str) -> Result<Field, Failure> {
         let folder = tempfile::tempdir().unwrap();
@@ -533,6 +459,7 @@ mod tests {
         ShapeFlags {
             dtype,
             dims: dims.map(|dims| Dims(dims.to_vec())),
+            packed: false,
         }
     }
 
@@ -630,20 +557,6 @@ mod tests {
             assert!(refusal.contains("--dtype bf16"), "{refusal}");
             assert!(read("u2", Some(ValueType::I16)).is_err());
         }
-    }
-
-    #[test]
-    fn leading_dimensions_are_merged() {
-        let many: Vec<u64> = (2..).take(MAX_RANK + 2).collect();
-        let merged = merge_leading(&many).unwrap();
-        assert_eq!(merged[0], 2 * 3 * 4);
-        assert_eq!(merged[1..], many[3..]);
-        for kept in [&many[..MAX_RANK], &[4, 5], &[7]] {
-            assert_eq!(merge_leading(kept).as_deref(), Some(kept));
-        }
-        assert_eq!(merge_leading(&[]), Some(vec![1]));
-        let long = [&[u64::MAX, 2][..], &[1; MAX_RANK]].concat();
-        assert_eq!(merge_leading(&long), None);
     }
 
     #[test]

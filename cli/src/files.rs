@@ -176,13 +176,10 @@ pub fn each(
 }
 
 fn job(input: &Location, folder: Option<&Path>, default_name: DefaultName) -> Result<Job, Failure> {
-    let path = match input {
-        Location::File(path) => path,
-        Location::Pipe => {
-            return Err(Failure::usage(
-                "standard input has no name for its output: omit --out-dir",
-            ));
-        }
+    let Some(path) = &input.stem() else {
+        return Err(Failure::usage(
+            "standard input has no name for its output: omit --out-dir",
+        ));
     };
     let name = default_name(path).ok_or_else(|| {
         Failure::usage(format_args!(

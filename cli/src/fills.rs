@@ -33,7 +33,8 @@ pub fn fill_flag() -> impl TypedValueParser<Value = FillFlag> {
     })
 }
 
-/// The compressor with the fill values of the command line, or of the array.
+/// The compressor with the fill values of the command line; by default, those that the array has of the ones that its file
+/// names, and those that are found in it.
 ///
 /// # Errors
 ///
@@ -42,22 +43,23 @@ pub fn with_fills<V: ferrosz::Value>(
     args: &Compress,
     compressor: Compressor,
     values: &[V],
+    named: &[Fill],
 ) -> Result<Compressor, Failure> {
-    let fills: Vec<Fill> = match &args.fill[..] {
-        [] | [FillFlag::Auto] => Fill::detect(values),
-        [FillFlag::None] => Vec::new(),
-        flags => {
-            let fill = |flag: &FillFlag| match flag {
-                FillFlag::Fill(fill) => Some(*fill),
-                FillFlag::Auto | FillFlag::None => None,
-            };
-            let fills: Option<Vec<Fill>> = flags.iter().map(fill).collect();
-            fills.ok_or_else(|| Failure::usage("--fill: auto and none stand alone"))?
-        }
+    let fills = match &args.fill[..] {
+        [] | [FillFlag::Auto] => return Ok(compressor.fills_of(values, named)),
+        [FillFlag::None] => &[],
+        flags => flags,
     };
-    let add = |compressor: Compressor, fill| compressor.fill(fill);
-    let compressor = fills.into_iter().try_fold(compressor, add);
-    compressor.map_err(|error| Failure::usage(format_args!("--fill: {error}")))
+    fills
+        .iter()
+        .try_fold(compressor, |compressor, flag| match flag {
+            FillFlag::Fill(fill) => compressor
+                .fill(*fill)
+                .map_err(|error| Failure::usage(format_args!("--fill: {error}"))),
+            FillFlag::Auto | FillFlag::None => {
+                Err(Failure::usage("--fill: auto and none stand alone"))
+            }
+        })
 }
 
 /// Fill values of a stream for people; none without a mask.

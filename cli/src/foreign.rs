@@ -24,6 +24,8 @@ const fn format(name: &'static str, advice: &'static str, is_certain: bool) -> F
 
 const UNPACK: &str = "unpack it first, or send it through a pipe: ... | ferrosz compress - OUT";
 
+const NAME_VARIABLE: &str = "name a variable of it, as in FILE:NAME";
+
 /// Magic bytes and their formats.
 const FORMATS: [(&[u8], Foreign); 17] = [
     (
@@ -36,11 +38,7 @@ const FORMATS: [(&[u8], Foreign); 17] = [
     ),
     (
         b"\x89HDF\r\n\x1a\n",
-        format(
-            "an HDF5 or NetCDF-4 file",
-            "in Python, numpy.save('NAME.npy', h5py.File(FILE)['NAME'][...]); or h5dump -d NAME -b LE -o NAME.f32 FILE",
-            true,
-        ),
+        format("an HDF5 or NetCDF-4 file", NAME_VARIABLE, true),
     ),
     (
         b"SIMPLE  =",
@@ -80,11 +78,7 @@ const FORMATS: [(&[u8], Foreign); 17] = [
     (b"BZh", format("packed by bzip2", UNPACK, false)),
 ];
 
-const NETCDF_3: Foreign = format(
-    "a NetCDF-3 file",
-    "in Python, numpy.save('NAME.npy', scipy.io.netcdf_file(FILE).variables['NAME'][:].astype('float32'))",
-    false,
-);
+const NETCDF_3: Foreign = format("a NetCDF-3 file", NAME_VARIABLE, false);
 
 const TIFF: Foreign = format(
     "a TIFF image",

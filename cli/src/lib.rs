@@ -4,6 +4,7 @@
 #![doc(hidden)]
 
 pub mod args;
+pub mod array;
 mod bare;
 mod bench;
 pub mod bounds;
@@ -43,6 +44,8 @@ mod temporary;
 mod transpose;
 pub mod trial;
 mod update;
+#[cfg(feature = "netcdf")]
+pub mod variable;
 pub mod verify;
 
 use args::{Command, CommandLine};

@@ -1,26 +1,42 @@
-//! Inputs and outputs: a file, or `-` for a pipe.
+//! Inputs and outputs: a file, a variable in a file, a URL, or `-` for a pipe.
 
-use std::ffi::OsString;
+use crate::failure::Failure;
+use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// A file or a pipe.
+/// The suffixes of NetCDF and HDF5 files.
+const VARIABLE_FILES: [&str; 8] = ["nc", "nc3", "nc4", "cdf", "h5", "hdf5", "he5", "hdf"];
+
+/// The beginnings of URLs that streams are read from.
+const SCHEMES: [&str; 3] = ["http://", "https://", "s3://"];
+
+/// A place of an array or a stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Location {
     /// Standard input or output, whichever applies.
     Pipe,
     /// A file.
     File(PathBuf),
+    /// A variable in a NetCDF or HDF5 file: `FILE.nc:NAME`.
+    Variable {
+        /// The file.
+        file: PathBuf,
+        /// The variable's name, with its groups before it: `NAME` or `/GROUP/NAME`.
+        name: String,
+    },
+    /// An object on a server: `https://...` or `s3://BUCKET/KEY`.
+    Url(String),
 }
 
 impl Location {
     /// Whether the name ends in `.npy`.
     pub fn is_npy(&self) -> bool {
         match self {
-            Self::Pipe => false,
             Self::File(path) => path
                 .extension()
                 .is_some_and(|suffix| suffix.eq_ignore_ascii_case("npy")),
+            Self::Pipe | Self::Variable { .. } | Self::Url(_) => false,
         }
     }
 
@@ -28,7 +44,7 @@ impl Location {
     pub fn output_name(&self) -> String {
         match self {
             Self::Pipe => "standard output".to_owned(),
-            Self::File(path) => path.display().to_string(),
+            other => other.to_string(),
         }
     }
 
@@ -43,22 +59,74 @@ impl Location {
         }
     }
 
-    fn file(&self) -> Option<&Path> {
+    /// The path that names of outputs are derived from: of a variable, its name beside the file; of a URL, its last
+    /// segment in the current folder.
+    pub fn stem(&self) -> Option<PathBuf> {
         match self {
             Self::Pipe => None,
-            Self::File(path) => Some(path),
+            Self::File(path) => Some(path.clone()),
+            Self::Variable { file, name } => {
+                let mut stem = file.file_stem()?.to_owned();
+                for part in name.split('/').filter(|part| !part.is_empty()) {
+                    stem.push("-");
+                    stem.push(part);
+                }
+                Some(file.with_file_name(stem))
+            }
+            Self::Url(url) => {
+                let path = url.split(['?', '#']).next()?;
+                path.rsplit('/').next().map(PathBuf::from)
+            }
+        }
+    }
+
+    /// The refusal of a variable or a URL where only files and pipes can be used.
+    pub fn is_no_file(&self, use_: &str) -> Failure {
+        Failure::usage(format_args!("{self}: {use_} a file or '-'"))
+    }
+
+    fn file(&self) -> Option<&Path> {
+        match self {
+            Self::Pipe | Self::Url(_) => None,
+            Self::File(path) | Self::Variable { file: path, .. } => Some(path),
         }
     }
 }
 
 impl From<OsString> for Location {
+    /// A file that exists is taken as a file, whatever its name.
     fn from(argument: OsString) -> Self {
         if argument == "-" {
-            Self::Pipe
-        } else {
-            Self::File(argument.into())
+            return Self::Pipe;
         }
+        if !Path::new(&argument).exists()
+            && let Some(text) = argument.to_str()
+        {
+            if SCHEMES.iter().any(|scheme| text.starts_with(scheme)) {
+                return Self::Url(text.to_owned());
+            }
+            if let Some((file, name)) = split_variable(text) {
+                return Self::Variable { file, name };
+            }
+        }
+        Self::File(argument.into())
     }
+}
+
+/// The file and the name of `FILE:NAME`: FILE has a known suffix or exists.
+fn split_variable(text: &str) -> Option<(PathBuf, String)> {
+    let is_known = |file: &str| {
+        let path = Path::new(file);
+        let suffix = path.extension().and_then(OsStr::to_str);
+        let known = |suffix: &str| {
+            let mut all = VARIABLE_FILES.iter();
+            all.any(|known| known.eq_ignore_ascii_case(suffix))
+        };
+        suffix.is_some_and(known) || path.is_file()
+    };
+    let colons = text.match_indices(':').map(|(at, _)| text.split_at(at));
+    let (file, name) = colons.into_iter().find(|(file, _)| is_known(file))?;
+    Some((file.into(), name[1..].to_owned()))
 }
 
 /// The name of an input in messages.
@@ -67,6 +135,57 @@ impl fmt::Display for Location {
         match self {
             Self::Pipe => f.write_str("standard input"),
             Self::File(path) => path.display().fmt(f),
+            Self::Variable { file, name } => write!(f, "{}:{name}", file.display()),
+            Self::Url(url) => f.write_str(url),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn variable(file: &str, name: &str) -> Location {
+        Location::Variable {
+            file: file.into(),
+            name: name.to_owned(),
+        }
+    }
+
+    #[test]
+    fn names_tell_files_variables_and_urls() {
+        let url = |text: &str| Location::Url(text.to_owned());
+        for (text, expected) in [
+            ("-", Location::Pipe),
+            ("t.npy", Location::File("t.npy".into())),
+            ("t.nc", Location::File("t.nc".into())),
+            ("t.npy:x", Location::File("t.npy:x".into())),
+            ("t.nc:temp", variable("t.nc", "temp")),
+            ("a/t.H5:/group/x", variable("a/t.H5", "/group/x")),
+            ("C:\\t.nc:x:y", variable("C:\\t.nc", "x:y")),
+            ("t.nc:", variable("t.nc", "")),
+            ("https://h/t.fsz", url("https://h/t.fsz")),
+            ("s3://b/t.nc:x", url("s3://b/t.nc:x")),
+        ] {
+            assert_eq!(Location::from(OsString::from(text)), expected, "{text}");
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("t.nc:x");
+        std::fs::write(&path, b"").unwrap();
+        assert_eq!(
+            Location::from(path.clone().into_os_string()),
+            Location::File(path)
+        );
+    }
+
+    #[test]
+    fn outputs_are_named_after_variables_and_objects() {
+        for (location, stem) in [
+            (variable("a/t.nc", "temp"), "a/t-temp"),
+            (variable("t.h5", "/group/x"), "t-group-x"),
+            (Location::Url("https://h/p/t.fsz?key=1".into()), "t.fsz"),
+        ] {
+            assert_eq!(location.stem(), Some(stem.into()), "{location}");
         }
     }
 }

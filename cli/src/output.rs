@@ -18,13 +18,15 @@ const BLOCK: usize = 1 << 20;
 /// If the output is the input, a terminal, a folder, in a folder that does not exist, a file that may not be replaced
 /// (any existing file without `force`, and a read-only one), or a broken symbolic link.
 pub fn check(output: &Location, input: Option<&Location>, force: bool) -> Result<(), Failure> {
-    let Location::File(path) = output else {
-        return match io::stdout().is_terminal() {
-            true => Err(Failure::usage(
+    let path = match output {
+        Location::File(path) => path,
+        Location::Pipe if io::stdout().is_terminal() => {
+            return Err(Failure::usage(
                 "data are not written to a terminal: name an output, or redirect the data with '>'",
-            )),
-            false => Ok(()),
-        };
+            ));
+        }
+        Location::Pipe => return Ok(()),
+        other => return Err(other.is_no_file("an output is")),
     };
     if input.is_some_and(|input| input.is_same_file(output)) {
         return Err(Failure::usage(format_args!(
@@ -106,6 +108,7 @@ pub fn write(
             io::ErrorKind::AlreadyExists => exists(path, "file"),
             _ => Failure::io("write", path.display(), &error),
         }),
+        other => Err(other.is_no_file("an output is")),
     }
 }
 
@@ -178,7 +181,7 @@ pub fn print_json(object: &Value, data: &Location) -> Result<(), Failure> {
             note(&object.to_string());
             Ok(())
         }
-        Location::File(_) => print(&format!("{object}\n")),
+        _ => print(&format!("{object}\n")),
     }
 }
 

@@ -44,6 +44,7 @@ pub fn read(location: &Location) -> Result<Stream, Failure> {
     match location {
         Location::File(path) => File::open(path).and_then(|mut file| read_file(&mut file)),
         Location::Pipe => read_all(&mut io::stdin().lock()),
+        other => return Err(other.is_no_file("a stream is")),
     }
     .map_err(|error| Failure::io("read", location, &error))
 }

@@ -1,7 +1,7 @@
 //! Trials: a field is compressed and decompressed, timed and judged.
 
+use crate::array::Array;
 use crate::failure::Failure;
-use crate::field_file::Array;
 use crate::judge::{Judgement, judge};
 use crate::numbers::numbers;
 use crate::report;

@@ -1,9 +1,10 @@
 //! `ferrosz update`.
 
 use crate::args::{ShapeFlags, Update as Args};
+use crate::array::{Field, Shape};
 use crate::common::Common;
 use crate::failure::Failure;
-use crate::field_file::{self, Assumed, Field, Shape};
+use crate::field_file::{self, Assumed};
 use crate::location::Location;
 use crate::with_field;
 use crate::{json, output, report, stream_file};
@@ -23,7 +24,7 @@ use std::time::Instant;
 pub fn run(args: &Args, common: &Common) -> Result<(), Failure> {
     let Location::File(path) = &args.stream else {
         return Err(Failure::usage(
-            "STREAM is changed in place, which a pipe cannot be: name a file instead of '-'",
+            "STREAM is changed in place, which only a file can be: name a file",
         ));
     };
     if args.stream.is_same_file(&args.input) {

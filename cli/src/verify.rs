@@ -1,10 +1,11 @@
 //! `ferrosz verify`.
 
 use crate::args::Verify;
+use crate::array::{Array, Field, Shape};
 use crate::common::Common;
 use crate::decompress;
 use crate::failure::Failure;
-use crate::field_file::{self, Array, Assumed, CHECK_FLAGS, Field, Shape};
+use crate::field_file::{self, Assumed, CHECK_FLAGS};
 use crate::judge::{Judgement, judge};
 use crate::location::Location;
 use crate::numbers::numbers;

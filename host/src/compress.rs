@@ -125,6 +125,27 @@ impl Compressor {
         Ok(self)
     }
 
+    /// Names the fill values of a field, beside those named before: of these values those that elements have, and those
+    /// that [`Fill::detect`] finds. If they are too many, the last ones are left away.
+    ///
+    /// ```
+    /// # use ferrosz_host as ferrosz;
+    /// use ferrosz::{Bound, Compressor, Fill, Preset};
+    ///
+    /// let mut field: Vec<f32> = (0..9000).map(|i| (i as f32 * 0.01).sin()).collect();
+    /// field[4000..4100].fill(0.5);
+    /// let compressor = Compressor::new(Preset::Small, Bound::range(1e-3)?);
+    /// let stream = compressor.fills_of(&field, &[0.5.into(), 1e20.into()]).compress(&field)?;
+    /// assert!(ferrosz::info(&stream)?.fills.contains(&0.5));
+    /// assert!(!ferrosz::info(&stream)?.fills.contains(&1e20));
+    /// # Ok::<(), ferrosz::Error>(())
+    /// ```
+    pub fn fills_of<V: Value>(mut self, field: &[V], named: &[Fill]) -> Self {
+        let has_zeros = self.keep.zeros || self.bound.mode() == BoundMode::Pwrel;
+        self.fills = self.fills.and_those_of(field, named, has_zeros);
+        self
+    }
+
     /// Keeps the sign of every finite value. Codecs that do this by themselves do it at no cost; for the others the signs
     /// are coded apart. With [`Bound::pwrel`] all signs are kept without this call.
     ///

@@ -83,6 +83,11 @@ pub(crate) const MOST: usize = 4;
 /// The same where zeros and signs have classes, too.
 const MOST_WITH_ZEROS: usize = 3;
 
+/// The most fill values of a call, where zeros and signs may have classes.
+fn most(has_zeros: bool) -> usize {
+    if has_zeros { MOST_WITH_ZEROS } else { MOST }
+}
+
 /// The most patterns of NaN that are found.
 const MOST_NANS: usize = 2;
 
@@ -139,6 +144,34 @@ impl Fills {
         Ok(self)
     }
 
+    /// These values, those of the named ones that elements of a field have, and those that are found in it. A mask costs
+    /// some bytes, so values that no element has are left away.
+    pub(crate) fn and_those_of<V: Value>(
+        mut self,
+        field: &[V],
+        named: &[Fill],
+        has_zeros: bool,
+    ) -> Self {
+        let has = |bits: [u64; 2]| {
+            let is_fill = |value: &V| bits.contains(&value.to_value_bits());
+            field.par_iter().any(is_fill)
+        };
+        // A value that the type does not have is in no field of the type.
+        let bits_of = |fill: &Fill| fill.bits::<V>().ok();
+        let named = named.iter().filter(|fill| bits_of(fill).is_some_and(has));
+        for fill in named.copied().chain(Fill::detect(field)) {
+            let mut known = self.known.iter().flatten().filter_map(bits_of).flatten();
+            if bits_of(&fill).is_some_and(|bits| known.any(|known| known == bits[0])) {
+                continue;
+            }
+            let places = &mut self.known[..most(has_zeros)];
+            if let Some(place) = places.iter_mut().find(|known| known.is_none()) {
+                *place = Some(fill);
+            }
+        }
+        self
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.known[0].is_none()
     }
@@ -184,8 +217,7 @@ impl Fills {
             ValueMapping::new::<E>(bound, keep, self.missing::<E>()?)
         });
         let has_zeros = keep.zeros || bound.mode() == BoundMode::Pwrel;
-        let most = if has_zeros { MOST_WITH_ZEROS } else { MOST };
-        mapping.ok_or(Error::TooManyFills(most))
+        mapping.ok_or(Error::TooManyFills(most(has_zeros)))
     }
 
     /// The most classes of a mask of fields of a type.

@@ -21,9 +21,9 @@ mod times;
 
 use cases::{Case, cases};
 use ferrosz::Device;
+use ferrosz_cli::array::Array;
 use ferrosz_cli::common::Common;
 use ferrosz_cli::failure::Failure;
-use ferrosz_cli::field_file::Array;
 use ferrosz_cli::with_element_field;
 use ferrosz_cli::{output, report};
 use field::Subject;

@@ -128,12 +128,11 @@ pub unsafe extern "C" fn ferrosz_compressor_detect_fills(
     error: *mut Error,
 ) -> ferrosz_status {
     change(compressor, error, |compressor| {
-        let fills = with_value!(value_type(r#type)?, V => {
+        Ok(with_value!(value_type(r#type)?, V => {
             // SAFETY: by the contract of the crate.
-            Fill::detect(unsafe { arguments::slice::<V>("field", field.cast(), elements)? })
-        });
-        let add = |compressor: ferrosz::Compressor, fill| compressor.fill(fill);
-        Ok(fills.into_iter().try_fold(compressor, add)?)
+            let field = unsafe { arguments::slice::<V>("field", field.cast(), elements)? };
+            compressor.fills_of(field, &[])
+        }))
     })
 }
 

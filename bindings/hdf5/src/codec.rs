@@ -57,8 +57,15 @@ fn encode_values<V: Value>(parameters: &Parameters, chunk: &[u8]) -> Result<Vec<
     if parameters.dataset.stored.is_swapped {
         values.to_mut().iter_mut().for_each(swap);
     }
-    let mut fills = fills(parameters, &values).into_iter();
-    let compressor = fills.try_fold(compressor(parameters)?, Compressor::fill)?;
+    let compressor = compressor(parameters)?;
+    let compressor = match parameters.request.fill {
+        FillRequest::None => compressor,
+        FillRequest::Value(value) => compressor.fill(value)?,
+        FillRequest::Auto => {
+            let of_dataset: Vec<Fill> = parameters.dataset.fill.map(Fill::Bits).into_iter().collect();
+            compressor.fills_of(&values, &of_dataset)
+        }
+    };
     Ok(compressor.compress(&values)?)
 }
 
@@ -73,39 +80,6 @@ fn values<V: Pod>(chunk: &[u8]) -> Cow<'_, [V]> {
 /// Reverses the bytes of a value.
 fn swap<V: Value>(value: &mut V) {
     bytemuck::bytes_of_mut(value).reverse();
-}
-
-/// The values that stand for missing elements of a chunk.
-fn fills<V: Value>(parameters: &Parameters, values: &[V]) -> Vec<Fill> {
-    /// The most fill values of a field, and with a bound relative to each value, which takes classes, too.
-    const MOST: [usize; 2] = [4, 3];
-
-    match parameters.request.fill {
-        FillRequest::None => Vec::new(),
-        FillRequest::Value(value) => vec![value.into()],
-        FillRequest::Auto => {
-            // A mask costs some bytes, so the fill value of the dataset is named only where it occurs.
-            let of_dataset = parameters
-                .dataset
-                .fill
-                .filter(|bits| values.iter().any(|value| value.to_value_bits() == *bits));
-            let mut fills: Vec<Fill> = of_dataset.map(Fill::Bits).into_iter().collect();
-            let is_other = |found: &Fill| bits_of::<V>(*found) != of_dataset;
-            fills.extend(Fill::detect(values).into_iter().filter(is_other));
-            let is_relative = parameters.request.bound.mode() == BoundMode::Pwrel;
-            fills.truncate(MOST[usize::from(is_relative)]);
-            fills
-        }
-    }
-}
-
-/// The bits of a fill value that was found in values of a type.
-fn bits_of<V: Value>(fill: Fill) -> Option<u64> {
-    match fill {
-        Fill::Value(number) => V::from_number(number).map(V::to_value_bits),
-        Fill::Nan => None,
-        Fill::Bits(bits) => Some(bits),
-    }
 }
 
 /// The chunk of a stream.

@@ -135,11 +135,10 @@ impl Options {
         values: &[V],
         extents: &[u64],
     ) -> Result<Compressor, Error> {
-        let fills = match &self.fills {
-            Fills::Auto => Fill::detect(values),
-            Fills::Given(fills) => fills.clone(),
-        };
-        self.with_fills(&fills, extents)
+        match &self.fills {
+            Fills::Auto => Ok(self.with_fills(&[], extents)?.fills_of(values, &[])),
+            Fills::Given(fills) => self.with_fills(fills, extents),
+        }
     }
 
     /// The compressor for a field of these extents with these fill values.

@@ -4,8 +4,9 @@ use super::flags::{Flags, Source, Synthetic};
 use super::machine::Value;
 use ferrosz::{Element, Extents};
 use ferrosz_cli::args::ShapeFlags;
+use ferrosz_cli::array::{Array, Field};
 use ferrosz_cli::failure::Failure;
-use ferrosz_cli::field_file::{self, Array, Field};
+use ferrosz_cli::field_file;
 use ferrosz_cli::location::Location;
 
 /// A field to measure.
@@ -74,11 +75,12 @@ pub fn load(source: &Source, flags: &Flags) -> Result<Vec<(String, Field)>, Fail
 
 fn name_of(location: &Location) -> String {
     match location {
-        Location::Pipe => "-".to_owned(),
         Location::File(path) => {
             let stem = path.file_stem().unwrap_or(path.as_os_str());
             stem.to_string_lossy().into_owned()
         }
+        Location::Pipe => "-".to_owned(),
+        other => other.to_string(),
     }
 }
 

@@ -1,0 +1,174 @@
+//! Arrays of the command: their types, lengths and values.
+
+use crate::failure::Failure;
+use ferrosz::codec::container::extents::MAX_RANK;
+use ferrosz::{Bf16, F16, Fill, Value, ValueType};
+use std::fmt;
+
+/// An array of one type.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Array<T> {
+    /// Lengths, slowest first: one to [`MAX_RANK`].
+    pub extents: Vec<u64>,
+    /// The values in memory order.
+    pub values: Vec<T>,
+}
+
+impl<V: Value> Array<V> {
+    /// The type of the array's values, and its lengths.
+    pub fn shape(&self) -> Shape {
+        Shape {
+            dtype: V::TYPE,
+            extents: self.extents.clone(),
+        }
+    }
+}
+
+/// An array of any value type.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Field {
+    /// Of `f32`.
+    F32(Array<f32>),
+    /// Of `f64`.
+    F64(Array<f64>),
+    /// Of `f16`.
+    F16(Array<F16>),
+    /// Of `bf16`.
+    Bf16(Array<Bf16>),
+    /// Of `i16`.
+    I16(Array<i16>),
+    /// Of `u16`.
+    U16(Array<u16>),
+    /// Of `i32`.
+    I32(Array<i32>),
+    /// Of `u32`.
+    U32(Array<u32>),
+}
+
+/// Evaluates an expression with the array of a field, for every value type.
+#[macro_export]
+macro_rules! with_field {
+    ($field:expr, $array:ident => $body:expr) => {
+        match $field {
+            $crate::array::Field::F32($array) => $body,
+            $crate::array::Field::F64($array) => $body,
+            $crate::array::Field::F16($array) => $body,
+            $crate::array::Field::Bf16($array) => $body,
+            $crate::array::Field::I16($array) => $body,
+            $crate::array::Field::U16($array) => $body,
+            $crate::array::Field::I32($array) => $body,
+            $crate::array::Field::U32($array) => $body,
+        }
+    };
+}
+
+/// Evaluates a result with the array of a field of `f32` or `f64`; other fields are refused.
+#[macro_export]
+macro_rules! with_element_field {
+    ($field:expr, $array:ident => $body:expr) => {
+        match $field {
+            $crate::array::Field::F32($array) => $body,
+            $crate::array::Field::F64($array) => $body,
+            other => Err(other.is_not_of_elements()),
+        }
+    };
+}
+
+impl Field {
+    /// The type of the field's values, and its lengths.
+    pub fn shape(&self) -> Shape {
+        with_field!(self, array => array.shape())
+    }
+
+    /// The refusal of a command that takes `f32` and `f64` alone.
+    pub fn is_not_of_elements(&self) -> Failure {
+        Failure::failed(format_args!(
+            "the array holds {} values, and this command takes f32 and f64",
+            self.shape().dtype
+        ))
+    }
+}
+
+/// The array of a file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Input {
+    /// The array.
+    pub field: Field,
+    /// The values of missing elements, if the file names them.
+    pub fills: Vec<Fill>,
+    /// The stored type, if the values were unpacked.
+    pub unpacked: Option<&'static str>,
+}
+
+impl Input {
+    /// An array of which no more is known.
+    pub fn new(field: Field) -> Self {
+        Self {
+            field,
+            fills: Vec::new(),
+            unpacked: None,
+        }
+    }
+}
+
+/// The type of values, and lengths.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shape {
+    /// Type of the values.
+    pub dtype: ValueType,
+    /// Lengths, slowest first: one to [`MAX_RANK`].
+    pub extents: Vec<u64>,
+}
+
+impl Shape {
+    /// Number of elements; none if the number of their bytes exceeds `u64`.
+    pub fn elements(&self) -> Option<u64> {
+        let elements =
+            (self.extents.iter()).try_fold(1u64, |product, length| product.checked_mul(*length))?;
+        elements.checked_mul(self.dtype.bytes() as u64)?;
+        Some(elements)
+    }
+
+    /// The lengths as an argument of `--dims`.
+    pub fn dims(&self) -> String {
+        let lengths: Vec<String> = self.extents.iter().map(u64::to_string).collect();
+        lengths.join(",")
+    }
+}
+
+impl fmt::Display for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} values of dimensions {}", self.dtype, self.dims())
+    }
+}
+
+/// At most [`MAX_RANK`] lengths: if there are more, the leading ones are multiplied. A single value gets one length of
+/// 1.
+pub fn merge_leading(shape: &[u64]) -> Option<Vec<u64>> {
+    if shape.is_empty() {
+        return Some(vec![1]);
+    }
+    let (leading, rest) = shape.split_at((shape.len() + 1).saturating_sub(MAX_RANK));
+    let merged = (leading.iter()).try_fold(1u64, |product, length| product.checked_mul(*length))?;
+    let merged = (!leading.is_empty()).then_some(merged);
+    Some(merged.into_iter().chain(rest.iter().copied()).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn leading_dimensions_are_merged() {
+        let many: Vec<u64> = (2..).take(MAX_RANK + 2).collect();
+        let merged = merge_leading(&many).unwrap();
+        assert_eq!(merged[0], 2 * 3 * 4);
+        assert_eq!(merged[1..], many[3..]);
+        for kept in [&many[..MAX_RANK], &[4, 5], &[7]] {
+            assert_eq!(merge_leading(kept).as_deref(), Some(kept));
+        }
+        assert_eq!(merge_leading(&[]), Some(vec![1]));
+        let long = [&[u64::MAX, 2][..], &[1; MAX_RANK]].concat();
+        assert_eq!(merge_leading(&long), None);
+    }
+}

@@ -1,0 +1,336 @@
+//! Variables of NetCDF and HDF5 files, with their attributes of the CF conventions.
+
+use crate::array::{Array, Field, Input, merge_leading};
+use bytemuck::pod_collect_to_vec;
+use ferrosz::{Fill, Value, ValueType};
+use hdf5_reader::Hdf5File;
+use hdf5_reader::messages::datatype::Datatype;
+use netcdf_reader::unpack::{SignParams, UnpackParams};
+use netcdf_reader::{NcAttrValue, NcFile, NcGroup, NcReadable, NcType, NcVariable};
+use std::path::Path;
+use thiserror::Error;
+
+/// The most variables that an error lists.
+const MOST_LISTED: usize = 30;
+
+/// The reasons why a variable cannot be read.
+#[derive(Debug, Error)]
+pub enum VariableError {
+    /// The file cannot be read.
+    #[error("{0}")]
+    File(#[from] netcdf_reader::Error),
+    /// The HDF5 file cannot be read.
+    #[error("{0}")]
+    Hdf5(#[from] hdf5_reader::error::Error),
+    /// There is no such variable.
+    #[error("there is no variable '{name}'; the file has {list}")]
+    Unknown {
+        /// The given name.
+        name: String,
+        /// The names, types and dimensions of the variables.
+        list: String,
+    },
+    /// The variable has a type that ferrosz does not compress.
+    #[error("the variable holds {0} values, which ferrosz does not compress")]
+    Type(&'static str),
+    /// No computer has memory for the variable.
+    #[error("there is no memory for the {0} values of the variable")]
+    Memory(u64),
+    /// The file is too short for the variable.
+    #[error(
+        "the variable has {elements} values by its description, for which a file of {file_bytes} bytes is too short"
+    )]
+    Short {
+        /// Elements of the variable.
+        elements: u64,
+        /// Bytes of the file.
+        file_bytes: u64,
+    },
+}
+
+/// Reads a variable of a NetCDF or HDF5 file. Its fill values are those of `_FillValue` and `missing_value`.
+///
+/// Values with `scale_factor` or `add_offset` are unpacked as the CF conventions say (section 8.1): to the type of these
+/// attributes, and missing elements to NaN. With `is_packed` they are read as they are stored.
+///
+/// # Errors
+///
+/// [`VariableError`].
+pub fn read(path: &Path, name: &str, is_packed: bool) -> Result<Input, VariableError> {
+    let file = NcFile::open(path)?;
+    let name = name.trim_start_matches('/');
+    let Ok(variable) = file.variable(name) else {
+        return match halves(path, name)? {
+            Some(field) => Ok(Input::new(field)),
+            None => Err(VariableError::Unknown {
+                name: name.to_owned(),
+                list: list(&file)?,
+            }),
+        };
+    };
+    let reader = Reader {
+        file: &file,
+        name,
+        variable,
+        file_bytes: std::fs::metadata(path)
+            .map_err(netcdf_reader::Error::from)?
+            .len(),
+    };
+    match UnpackParams::from_variable(variable).filter(|_| !is_packed) {
+        Some(packing) => reader.unpacked(packing),
+        None => reader.stored(),
+    }
+}
+
+/// A dataset of half precision in an HDF5 file; none if there is none of this name. NetCDF has no such type, so the reader
+/// of NetCDF does not see it. Fill values in attributes are not read.
+fn halves(path: &Path, name: &str) -> Result<Option<Field>, VariableError> {
+    /// The place of the exponent's number of bits in the description of a type ("Datatype Message", class 1, in the
+    /// specification of HDF5's file format).
+    const EXPONENT_BITS: usize = 13;
+
+    let Ok(file) = Hdf5File::open(path) else {
+        return Ok(None);
+    };
+    let Ok(dataset) = file.dataset(name) else {
+        return Ok(None);
+    };
+    let is_half = matches!(dataset.dtype(), Datatype::FloatingPoint { size: 2, .. });
+    let description = dataset.raw_datatype()?;
+    let extents = merge_leading(dataset.shape()).ok_or(VariableError::Memory(u64::MAX))?;
+    Ok(match description.get(EXPONENT_BITS) {
+        Some(5) if is_half => Some(Field::F16(Array {
+            extents,
+            values: pod_collect_to_vec(&dataset.read_native_bytes()?),
+        })),
+        Some(8) if is_half => Some(Field::Bf16(Array {
+            extents,
+            values: pod_collect_to_vec(&dataset.read_native_bytes()?),
+        })),
+        _ => None,
+    })
+}
+
+/// The names, types and dimensions of the variables of a file.
+///
+/// # Errors
+///
+/// [`VariableError::File`].
+pub fn list_of(path: &Path) -> Result<String, VariableError> {
+    list(&NcFile::open(path)?)
+}
+
+fn list(file: &NcFile) -> Result<String, VariableError> {
+    let mut found = Vec::new();
+    list_group(file.root_group()?, "", &mut found);
+    let more = found.len().saturating_sub(MOST_LISTED);
+    found.truncate(MOST_LISTED);
+    let mut list = found.join(", ");
+    if more > 0 {
+        list.push_str(&format!(", and {more} more"));
+    }
+    Ok(match list.is_empty() {
+        true => "no variables".to_owned(),
+        false => list,
+    })
+}
+
+fn list_group(group: &NcGroup, path: &str, found: &mut Vec<String>) {
+    for variable in &group.variables {
+        let shape = variable.shape();
+        let lengths: Vec<String> = shape.iter().map(u64::to_string).collect();
+        found.push(format!(
+            "{path}{} ({}{}{})",
+            variable.name(),
+            type_name(variable.dtype()),
+            if shape.is_empty() { "" } else { ", " },
+            lengths.join(" x ")
+        ));
+    }
+    for inner in &group.groups {
+        list_group(inner, &format!("{path}{}/", inner.name), found);
+    }
+}
+
+fn type_name(dtype: &NcType) -> &'static str {
+    match dtype {
+        NcType::Byte => "i8",
+        NcType::UByte => "u8",
+        NcType::Short => "i16",
+        NcType::UShort => "u16",
+        NcType::Int => "i32",
+        NcType::UInt => "u32",
+        NcType::Int64 => "i64",
+        NcType::UInt64 => "u64",
+        NcType::Float => "f32",
+        NcType::Double => "f64",
+        NcType::Char | NcType::String => "text",
+        NcType::Enum { .. } => "enumeration",
+        NcType::Compound { .. } => "compound",
+        NcType::Opaque { .. } => "opaque",
+        NcType::Array { .. } => "array",
+        NcType::VLen { .. } => "variable-length",
+    }
+}
+
+/// A variable of an open file.
+struct Reader<'a> {
+    file: &'a NcFile,
+    name: &'a str,
+    variable: &'a NcVariable,
+    file_bytes: u64,
+}
+
+/// The most bytes of values that are read from a file. Deflate, the filter that packs most, makes 1 byte of 1032. A longer
+/// array consists of fill values alone but for a small part, or its description is damaged.
+fn most_bytes(file_bytes: u64) -> u64 {
+    const SMALLEST: u64 = 64 << 20;
+    file_bytes.saturating_mul(1032).max(SMALLEST)
+}
+
+impl Reader<'_> {
+    /// The values as they are stored. Integers get the sign that the attribute `_Unsigned` gives them, as the first
+    /// formats of NetCDF had none without.
+    fn stored(&self) -> Result<Input, VariableError> {
+        let is_turned = SignParams::from_variable(self.variable).is_some();
+        let field = match (self.variable.dtype(), is_turned) {
+            (NcType::Float, _) => Field::F32(self.array(self.values()?)?),
+            (NcType::Double, _) => Field::F64(self.array(self.values()?)?),
+            (NcType::Short, false) => Field::I16(self.array(self.values()?)?),
+            (NcType::UShort, false) => Field::U16(self.array(self.values()?)?),
+            (NcType::Int, false) => Field::I32(self.array(self.values()?)?),
+            (NcType::UInt, false) => Field::U32(self.array(self.values()?)?),
+            (NcType::Short, true) => Field::U16(self.turned(i16::cast_unsigned)?),
+            (NcType::UShort, true) => Field::I16(self.turned(u16::cast_signed)?),
+            (NcType::Int, true) => Field::U32(self.turned(i32::cast_unsigned)?),
+            (NcType::UInt, true) => Field::I32(self.turned(u32::cast_signed)?),
+            (other, _) => return Err(VariableError::Type(type_name(other))),
+        };
+        Ok(Input {
+            field,
+            fills: self.missing().into_iter().map(Fill::from).collect(),
+            unpacked: None,
+        })
+    }
+
+    /// Integers as those of the other sign.
+    fn turned<S: NcReadable + Copy + Default, V: Value>(
+        &self,
+        turn: fn(S) -> V,
+    ) -> Result<Array<V>, VariableError> {
+        let stored: Vec<S> = self.values()?;
+        self.array(stored.into_iter().map(turn).collect())
+    }
+
+    /// The values that packed integers stand for.
+    fn unpacked(&self, packing: UnpackParams) -> Result<Input, VariableError> {
+        let sign = SignParams::from_variable(self.variable);
+        let missing = self.missing();
+        let value = |stored: f64| {
+            let stored = sign.map_or(stored, |sign| sign.reinterpret(stored));
+            match missing.contains(&stored) {
+                true => f64::NAN,
+                false => stored * packing.scale_factor + packing.add_offset,
+            }
+        };
+        let field = match self.variable.dtype() {
+            NcType::Byte => self.unpack::<i8>(value),
+            NcType::UByte => self.unpack::<u8>(value),
+            NcType::Short => self.unpack::<i16>(value),
+            NcType::UShort => self.unpack::<u16>(value),
+            NcType::Int => self.unpack::<i32>(value),
+            NcType::UInt => self.unpack::<u32>(value),
+            NcType::Float => self.unpack::<f32>(value),
+            NcType::Double => self.unpack::<f64>(value),
+            other => Err(VariableError::Type(type_name(other))),
+        }?;
+        let fills = match missing.is_empty() {
+            true => Vec::new(),
+            false => vec![Fill::Nan],
+        };
+        Ok(Input {
+            field,
+            fills,
+            unpacked: Some(type_name(self.variable.dtype())),
+        })
+    }
+
+    fn unpack<S: NcReadable + Copy + Default + Into<f64>>(
+        &self,
+        value: impl Fn(f64) -> f64,
+    ) -> Result<Field, VariableError> {
+        let stored: Vec<S> = self.values()?;
+        let values = stored.into_iter().map(|stored| value(stored.into()));
+        Ok(match self.unpacked_type() {
+            ValueType::F32 => Field::F32(self.array(values.map(|value| value as f32).collect())?),
+            _ => Field::F64(self.array(values.collect())?),
+        })
+    }
+
+    /// The type of unpacked values: that of the attributes, if it is `f32`.
+    fn unpacked_type(&self) -> ValueType {
+        let is_double = |name: &str| {
+            let value = self.variable.attribute(name).map(|found| &found.value);
+            value.is_some_and(|value| !matches!(value, NcAttrValue::Floats(_)))
+        };
+        match is_double("scale_factor") || is_double("add_offset") {
+            true => ValueType::F64,
+            false => ValueType::F32,
+        }
+    }
+
+    /// The values of missing elements, as numbers of the stored type.
+    fn missing(&self) -> Vec<f64> {
+        let sign = SignParams::from_variable(self.variable);
+        let numbers = ["_FillValue", "missing_value"]
+            .into_iter()
+            .flat_map(|name| {
+                let found = self.variable.attribute(name);
+                found
+                    .and_then(|found| found.value.as_f64_vec())
+                    .unwrap_or_default()
+            });
+        let mut missing: Vec<f64> = Vec::new();
+        for number in numbers {
+            let number = sign.map_or(number, |sign| sign.reinterpret(number));
+            let number = match self.variable.dtype() {
+                NcType::Float => f64::from(number as f32),
+                _ => number,
+            };
+            // NaN is not equal to itself.
+            if !missing
+                .iter()
+                .any(|known| known.to_bits() == number.to_bits())
+            {
+                missing.push(number);
+            }
+        }
+        missing
+    }
+
+    fn values<T: NcReadable + Copy + Default>(&self) -> Result<Vec<T>, VariableError> {
+        let elements = self
+            .variable
+            .num_elements()
+            .map_err(netcdf_reader::Error::from)?;
+        if elements.saturating_mul(size_of::<T>() as u64) > most_bytes(self.file_bytes) {
+            return Err(VariableError::Short {
+                elements,
+                file_bytes: self.file_bytes,
+            });
+        }
+        let memory = || VariableError::Memory(elements);
+        let count = usize::try_from(elements).map_err(|_| memory())?;
+        let mut values: Vec<T> = Vec::new();
+        values.try_reserve_exact(count).map_err(|_| memory())?;
+        values.resize(count, T::default());
+        self.file.read_variable_into(self.name, &mut values)?;
+        Ok(values)
+    }
+
+    fn array<V: Value>(&self, values: Vec<V>) -> Result<Array<V>, VariableError> {
+        let extents = merge_leading(&self.variable.shape());
+        let extents = extents.ok_or(VariableError::Memory(u64::MAX))?;
+        Ok(Array { extents, values })
+    }
+}

@@ -8,7 +8,7 @@ use crate::field_file;
 use crate::files::{Job, array_name};
 use crate::location::Location;
 use crate::progress::Progress;
-use crate::{damage, json, output, report, stream_file};
+use crate::{damage, json, output, remote, report, stream_file};
 use ferrosz::codec::with_value;
 use ferrosz::{Damage, Decompressor, Device, Info, Value};
 use serde_json::json;
@@ -23,12 +23,20 @@ use std::time::Instant;
 pub fn run(args: &Decompress, common: &Common) -> Result<bool, Failure> {
     let is_part = args.part.elements.is_some() || args.part.box_.is_some();
     // By default, a part would get the file name of the whole array.
-    if is_part && let ([Location::File(_)], None) = (&args.files.files[..], &args.files.out_dir) {
+    if is_part
+        && let ([Location::File(_) | Location::Url(_)], None) =
+            (&args.files.files[..], &args.files.out_dir)
+    {
         return Err(Failure::usage(
             "a part of an array has no default output: name an output",
         ));
     }
     args.files.each(common, array_name, |job| {
+        if let (Location::Url(url), true) = (&job.input, is_part) {
+            let force = args.files.replace.force;
+            remote::decompress_part(url, &args.part, job, force, common)?;
+            return Ok(true);
+        }
         let stream = stream_file::read(&job.input)?;
         let info = stream_file::info(&job.input, &stream)?;
         with_value!(info.dtype, V => decompress::<V>(args, job, common, &stream, &info))

@@ -35,6 +35,7 @@ pub mod output;
 mod part;
 mod progress;
 pub mod quality;
+mod remote;
 pub mod report;
 #[cfg(unix)]
 mod signals;

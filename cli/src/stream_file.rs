@@ -2,8 +2,9 @@
 
 use crate::failure::Failure;
 use crate::location::Location;
+use crate::remote;
 use ferrosz::codec::container::update::{MAGIC, Tail};
-use ferrosz::{Error, FormatError, Info};
+use ferrosz::{Error, FormatError, Info, ReadAt};
 use memmap2::Mmap;
 use std::cmp::Ordering;
 use std::fs::File;
@@ -44,6 +45,13 @@ pub fn read(location: &Location) -> Result<Stream, Failure> {
     match location {
         Location::File(path) => File::open(path).and_then(|mut file| read_file(&mut file)),
         Location::Pipe => read_all(&mut io::stdin().lock()),
+        Location::Url(url) => {
+            let mut stream = remote::open(url)?;
+            let bytes = stream
+                .read_all()
+                .map_err(|error| remote::explain(url, error))?;
+            return Ok(Stream::Read(bytes.to_vec()));
+        }
         other => return Err(other.is_no_file("a stream is")),
     }
     .map_err(|error| Failure::io("read", location, &error))
@@ -144,6 +152,7 @@ impl Outline {
 pub fn read_outline(location: &Location) -> Result<Outline, Failure> {
     let path = match location {
         Location::File(path) if path.is_file() => path,
+        Location::Url(url) => return remote_outline(url),
         // The size of a pipe is known only after reading it. A missing file fails here, too.
         _ => {
             let stream = read(location)?;
@@ -175,6 +184,25 @@ pub fn read_outline(location: &Location) -> Result<Outline, Failure> {
     let trailing = read_at(&mut file, info.stream_bytes, MAGIC.len()).map_err(reading)?;
     let file_bytes = file.metadata().map_err(reading)?.len();
     let is_zero = is_zero_from(&mut file, info.stream_bytes).map_err(reading)?;
+    Ok(Outline::new(info, file_bytes, &trailing, is_zero))
+}
+
+fn remote_outline(url: &str) -> Result<Outline, Failure> {
+    let mut stream = remote::open(url)?;
+    let info = stream.info().map_err(|error| remote::explain(url, error))?;
+    let reading = |error: io::Error| Failure::io("read", url, &error);
+    let file_bytes = stream.place().byte_len().map_err(reading)?;
+    if file_bytes <= info.stream_bytes {
+        return Ok(Outline::new(info, file_bytes, &[], false));
+    }
+    let behind = info.stream_bytes..file_bytes.min(info.stream_bytes + FIRST_LOOK);
+    let trailing = stream
+        .place()
+        .read_ranges(std::slice::from_ref(&behind))
+        .map_err(reading)?;
+    let trailing = trailing.concat();
+    // Of more bytes than these it is not known whether all are 0.
+    let is_zero = behind.end == file_bytes && trailing.iter().all(|byte| *byte == 0);
     Ok(Outline::new(info, file_bytes, &trailing, is_zero))
 }
 

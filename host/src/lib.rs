@@ -30,14 +30,18 @@ mod gpu;
 mod info;
 mod length;
 mod memory;
+#[cfg(feature = "object-store")]
+mod object;
 mod outlying;
 mod part;
 mod partial;
 mod preset;
+mod read_at;
 mod salvage;
 mod sample;
 mod search;
 mod stream;
+mod stream_at;
 mod stream_layout;
 mod target;
 mod update;
@@ -61,10 +65,14 @@ pub use ferrosz_codec::{
 pub use fill::Fill;
 pub use info::{ChunkForms, Info, info, max_compressed_len};
 pub use length::Length;
+#[cfg(feature = "object-store")]
+pub use object::Object;
 pub use part::Part;
 pub use partial::PartialStream;
 pub use preset::{Choice, Preset};
+pub use read_at::ReadAt;
 pub use search::Found;
+pub use stream_at::{StreamAt, Traffic};
 pub use stream_layout::StreamLayout;
 pub use target::{Figures, Target, TargetKind};
 pub use update::{Update, compact};

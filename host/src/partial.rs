@@ -15,6 +15,7 @@ use ferrosz_codec::container::tiles::max_prologue_bytes;
 use ferrosz_codec::mapping::axes::Order;
 use ferrosz_codec::{Codec, FormatError, Shape, ValueType};
 use std::collections::BTreeSet;
+use std::iter;
 use std::ops::Range;
 
 /// A stream of which only some bytes are known, such as one behind a network.
@@ -151,6 +152,16 @@ impl PartialStream {
             chunks.push(start..start + bytes.len() as u64);
         }
         Ok(self.unknown(chunks))
+    }
+
+    /// The bytes to put in before [`crate::info()`] can describe the stream; none if all are known.
+    pub fn missing_table(&self) -> Vec<Range<u64>> {
+        self.unknown(iter::once(0..self.header.payload_start()))
+    }
+
+    /// All bytes that are not known.
+    pub fn missing_all(&self) -> Vec<Range<u64>> {
+        self.unknown(iter::once(0..self.header.stream_bytes()))
     }
 
     /// The stream, with zeros in place of unknown bytes. They are found as damage by what needs them.

@@ -12,6 +12,8 @@ mod graphs;
 mod mappings;
 #[path = "gpu/values.rs"]
 mod values;
+#[path = "gpu/workspaces.rs"]
+mod workspaces;
 
 use common::fields::{FromBits, Kind, make, make_long};
 use common::machine::Machine;

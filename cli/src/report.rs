@@ -66,11 +66,11 @@ pub fn decibels(value: f64) -> String {
     }
 }
 
-/// Bits of a stream for each element.
+/// Bits of a stream for each element; an empty array has none.
 pub fn bits_per_value(bits: f64) -> String {
     match bits.is_finite() {
         true => format!("{bits:.3}"),
-        false => "none: the array is empty".to_owned(),
+        false => "no".to_owned(),
     }
 }
 

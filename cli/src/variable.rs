@@ -3,8 +3,8 @@
 use crate::array::{Array, Field, Input, merge_leading};
 use bytemuck::pod_collect_to_vec;
 use ferrosz::{Fill, Value, ValueType};
-use hdf5_reader::Hdf5File;
 use hdf5_reader::messages::datatype::Datatype;
+use hdf5_reader::{ByteOrder, Hdf5File};
 use netcdf_reader::unpack::{SignParams, UnpackParams};
 use netcdf_reader::{NcAttrValue, NcFile, NcGroup, NcReadable, NcType, NcVariable};
 use std::path::Path;
@@ -48,7 +48,8 @@ pub enum VariableError {
     },
 }
 
-/// Reads a variable of a NetCDF or HDF5 file. Its fill values are those of `_FillValue` and `missing_value`.
+/// Reads a variable of a NetCDF or HDF5 file. Its fill values are those of `_FillValue` and `missing_value`; without the
+/// first one, the fill value of the dataset in HDF5.
 ///
 /// Values with `scale_factor` or `add_offset` are unpacked as the CF conventions say (section 8.1): to the type of these
 /// attributes, and missing elements to NaN. With `is_packed` they are read as they are stored.
@@ -69,6 +70,7 @@ pub fn read(path: &Path, name: &str, is_packed: bool) -> Result<Input, VariableE
         };
     };
     let reader = Reader {
+        path,
         file: &file,
         name,
         variable,
@@ -109,6 +111,33 @@ fn halves(path: &Path, name: &str) -> Result<Option<Field>, VariableError> {
         })),
         _ => None,
     })
+}
+
+/// The fill value of a dataset in an HDF5 file, which its elements have before they are written; none if it is 0, which is
+/// the usual one and stands for nothing.
+fn fill_property(path: &Path, name: &str) -> Option<f64> {
+    let dataset = Hdf5File::open(path).ok()?.dataset(name).ok()?;
+    let mut bytes = dataset.fill_value()?.value.clone()?;
+    let (order, is_float, is_signed) = match dataset.dtype() {
+        Datatype::FloatingPoint { byte_order, .. } => (*byte_order, true, true),
+        Datatype::FixedPoint {
+            byte_order, signed, ..
+        } => (*byte_order, false, *signed),
+        _ => return None,
+    };
+    if order == ByteOrder::BigEndian {
+        bytes.reverse();
+    }
+    let value = match (&bytes[..], is_float, is_signed) {
+        (&[a, b, c, d], true, _) => f32::from_le_bytes([a, b, c, d]).into(),
+        (&[a, b, c, d, e, f, g, h], true, _) => f64::from_le_bytes([a, b, c, d, e, f, g, h]),
+        (&[a, b], false, true) => i16::from_le_bytes([a, b]).into(),
+        (&[a, b], false, false) => u16::from_le_bytes([a, b]).into(),
+        (&[a, b, c, d], false, true) => i32::from_le_bytes([a, b, c, d]).into(),
+        (&[a, b, c, d], false, false) => u32::from_le_bytes([a, b, c, d]).into(),
+        _ => return None,
+    };
+    (value != 0.0).then_some(value)
 }
 
 /// The names, types and dimensions of the variables of a file.
@@ -175,6 +204,7 @@ fn type_name(dtype: &NcType) -> &'static str {
 
 /// A variable of an open file.
 struct Reader<'a> {
+    path: &'a Path,
     file: &'a NcFile,
     name: &'a str,
     variable: &'a NcVariable,
@@ -282,14 +312,14 @@ impl Reader<'_> {
     /// The values of missing elements, as numbers of the stored type.
     fn missing(&self) -> Vec<f64> {
         let sign = SignParams::from_variable(self.variable);
-        let numbers = ["_FillValue", "missing_value"]
-            .into_iter()
-            .flat_map(|name| {
-                let found = self.variable.attribute(name);
-                found
-                    .and_then(|found| found.value.as_f64_vec())
-                    .unwrap_or_default()
-            });
+        let of_attribute = |name: &str| {
+            let found = self.variable.attribute(name);
+            found.and_then(|found| found.value.as_f64_vec())
+        };
+        let of_file = || fill_property(self.path, self.name).map(|value| vec![value]);
+        let fill = of_attribute("_FillValue").or_else(of_file);
+        let numbers = [fill, of_attribute("missing_value")];
+        let numbers = numbers.into_iter().flatten().flatten();
         let mut missing: Vec<f64> = Vec::new();
         for number in numbers {
             let number = sign.map_or(number, |sign| sign.reinterpret(number));

@@ -157,11 +157,23 @@ fn groups_and_datasets_without_netcdf_are_read() {
         (format!("{}:/whole", plain.display()), whole.clone()),
         (format!("{}:group/big", plain.display()), whole.clone()),
         (format!("{}:half", plain.display()), whole),
+        (
+            format!("{}:filled", plain.display()),
+            values(3, |z, y, x| match is_missing(y, x) {
+                true => 281.0,
+                false => field(z, y, x) + 2.0,
+            }),
+        ),
         (format!("{}:number", plain.display()), vec![3.5]),
         (format!("{}:empty", plain.display()), vec![]),
     ] {
-        let (found, _) = read(&place, &variable, "");
+        let (found, info) = read(&place, &variable, "");
         assert!(is_same(&found, &expected), "{variable}");
+        let fills = match variable.ends_with("filled") {
+            true => json!([281.0, "nan"]),
+            false => json!([]),
+        };
+        assert_eq!(info["fill_values"], fills, "{variable}");
     }
 }
 

@@ -157,6 +157,38 @@ impl Gpu {
         Workspace::with_states(stream, workspace_cells(&layout.into()) - cells::STATES)
     }
 
+    /// As [`Gpu::workspace_for`], in device memory of the caller: `bytes` bytes at `address`, a multiple of 16. Enqueues
+    /// their clearing on `stream`. [`StreamLayout::workspace_bytes`] bytes suffice.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::WorkspaceTooSmall`], [`Error::Misaligned`] and [`Error::Cuda`].
+    ///
+    /// # Safety
+    ///
+    /// The memory must be of this GPU. It must stay valid, and nothing else may use it, until the last call with the workspace
+    /// has finished its work.
+    pub unsafe fn workspace_in(
+        &self,
+        stream: &Arc<CudaStream>,
+        layout: impl Into<StreamLayout>,
+        address: u64,
+        bytes: u64,
+    ) -> Result<Workspace, Error> {
+        let chunks = workspace_cells(&layout.into()) - cells::STATES;
+        let capacity = (bytes / 8).saturating_sub(cells::STATES);
+        if capacity < chunks {
+            return Err(Error::WorkspaceTooSmall { chunks, capacity });
+        }
+        // SAFETY: as the caller promises.
+        let memory = unsafe { CudaMemory::of_caller(stream, "workspace", address, bytes) }?;
+        memory.clear()?;
+        Ok(Workspace {
+            memory,
+            chunks: capacity,
+        })
+    }
+
     /// As [`Compressor::choose`], for a field in device memory, with the same result, except that axes keep their
     /// order unless another one is given. Copies a sample of the field to the host. Waits for the work on `stream`. With
     /// fill values or another order of axes, device memory for the mapped field is allocated until the call ends.

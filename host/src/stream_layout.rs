@@ -1,5 +1,6 @@
 //! The layout of a stream and the order of the user's axes: what calls on device memory are told of a stream.
 
+use crate::gpu::mapping::workspace::workspace_cells;
 use ferrosz_codec::container::layout::Layout;
 use ferrosz_codec::container::record::{self, Record};
 use ferrosz_codec::container::record_kind::RecordKind;
@@ -52,6 +53,11 @@ impl StreamLayout {
     pub fn max_stream_bytes(&self) -> Option<u64> {
         let most = self.layout.max_stream_bytes(self.dtype())?;
         most.checked_add(self.record_bytes())
+    }
+
+    /// Bytes of device memory that calls on such a stream need for a workspace.
+    pub fn workspace_bytes(&self) -> u64 {
+        8 * workspace_cells(self)
     }
 
     /// Bytes of the records of such a stream.

@@ -48,7 +48,12 @@ int main(int argc, char **argv) {
     uint64_t room, bytes;
     check(!ferrosz_compressor_max_stream_bytes(compressor, FERROSZ_F32, ELEMENTS, &room, error));
     check(!cudaMalloc(&stream, room));
-    ferrosz_workspace *workspace = ferrosz_workspace_new(gpu, cuda_stream, compressor, FERROSZ_F32, ELEMENTS, error);
+
+    // The workspace is memory of the caller here; ferrosz_workspace_new allocates it instead.
+    void *memory;
+    check(!ferrosz_compressor_workspace_bytes(compressor, FERROSZ_F32, ELEMENTS, &bytes, error) && !cudaMalloc(&memory, bytes));
+    ferrosz_workspace *workspace =
+        ferrosz_workspace_new_in(gpu, cuda_stream, compressor, FERROSZ_F32, ELEMENTS, memory, bytes, error);
     check(workspace != NULL);
 
     // These calls neither allocate nor wait.
@@ -96,7 +101,7 @@ int main(int argc, char **argv) {
     ferrosz_compressor_free(compressor);
     ferrosz_gpu_free(gpu);
     ferrosz_error_free(error);
-    cudaFree(field), cudaFree(stream), cudaFree(decoded), cudaStreamDestroy(cuda_stream);
+    cudaFree(field), cudaFree(stream), cudaFree(decoded), cudaFree(memory), cudaStreamDestroy(cuda_stream);
     free(host), free(back), free(from_device);
     return largest <= 0.1 && is_same ? 0 : 1;
 }

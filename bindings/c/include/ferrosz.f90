@@ -248,6 +248,21 @@ module ferrosz
             integer(c_int64_t), value :: elements
             type(c_ptr) :: ferrosz_workspace_new
         end function
+        function ferrosz_compressor_workspace_bytes(compressor, type, elements, bytes, error) bind(c)
+            import
+            type(c_ptr), value :: compressor, error
+            integer(c_int32_t), value :: type
+            integer(c_int64_t), value :: elements
+            integer(c_int64_t), intent(out) :: bytes
+            integer(c_int32_t) :: ferrosz_compressor_workspace_bytes
+        end function
+        function ferrosz_workspace_new_in(gpu, cuda_stream, compressor, type, elements, memory, bytes, error) bind(c)
+            import
+            type(c_ptr), value :: gpu, cuda_stream, compressor, memory, error
+            integer(c_int32_t), value :: type
+            integer(c_int64_t), value :: elements, bytes
+            type(c_ptr) :: ferrosz_workspace_new_in
+        end function
         subroutine ferrosz_workspace_free(workspace) bind(c)
             import
             type(c_ptr), value :: workspace

@@ -328,6 +328,25 @@ ferrosz_workspace *ferrosz_workspace_new(const ferrosz_gpu *gpu,
                                          uint64_t elements,
                                          ferrosz_error *error);
 
+// Stores in `bytes` how much device memory a workspace for fields of `elements` elements has. The codec must be chosen.
+ferrosz_status ferrosz_compressor_workspace_bytes(const ferrosz_compressor *compressor,
+                                                  ferrosz_type type,
+                                                  uint64_t elements,
+                                                  uint64_t *bytes,
+                                                  ferrosz_error *error);
+
+// As ferrosz_workspace_new, in device memory of the caller: `bytes` bytes at `memory`, aligned to 16 bytes, of which
+// ferrosz_compressor_workspace_bytes bytes are needed. Enqueues their clearing. The memory stays the caller's, who frees it
+// after the workspace and after the last work with it.
+ferrosz_workspace *ferrosz_workspace_new_in(const ferrosz_gpu *gpu,
+                                            void *cuda_stream,
+                                            const ferrosz_compressor *compressor,
+                                            ferrosz_type type,
+                                            uint64_t elements,
+                                            void *memory,
+                                            uint64_t bytes,
+                                            ferrosz_error *error);
+
 // Frees a workspace, after the work on its CUDA stream. Does nothing with a null pointer.
 void ferrosz_workspace_free(ferrosz_workspace *workspace);
 

@@ -149,6 +149,53 @@ pub unsafe extern "C" fn ferrosz_workspace_new(
     })
 }
 
+/// Stores in `bytes` how much device memory a workspace for fields of `elements` elements has. The codec must be chosen.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ferrosz_compressor_workspace_bytes(
+    compressor: *const Compressor,
+    r#type: ferrosz_type,
+    elements: u64,
+    bytes: *mut u64,
+    error: *mut Error,
+) -> ferrosz_status {
+    guard::status(error, || {
+        // SAFETY: by the contract of the crate.
+        let compressor = unsafe { arguments::object("compressor", compressor)? };
+        let bytes = Place::needed("bytes", bytes)?;
+        let layout = compressor.0.stream_layout(elements, value_type(r#type)?)?;
+        bytes.store(layout.workspace_bytes());
+        Ok(())
+    })
+}
+
+/// As ferrosz_workspace_new, in device memory of the caller: `bytes` bytes at `memory`, aligned to 16 bytes, of which
+/// ferrosz_compressor_workspace_bytes bytes are needed. Enqueues their clearing. The memory stays the caller's, who frees it
+/// after the workspace and after the last work with it.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ferrosz_workspace_new_in(
+    gpu: *const Gpu,
+    cuda_stream: *mut c_void,
+    compressor: *const Compressor,
+    r#type: ferrosz_type,
+    elements: u64,
+    memory: *mut c_void,
+    bytes: u64,
+    error: *mut Error,
+) -> *mut Workspace {
+    guard::object(error, || {
+        // SAFETY: by the contract of the crate.
+        let gpu = unsafe { arguments::object("gpu", gpu)? };
+        // SAFETY: by the contract of the crate.
+        let compressor = unsafe { arguments::object("compressor", compressor)? };
+        let layout = compressor.0.stream_layout(elements, value_type(r#type)?)?;
+        // SAFETY: by the contract of the crate.
+        let stream = unsafe { gpu.stream(cuda_stream) };
+        // SAFETY: by the contract of the crate.
+        let workspace = unsafe { gpu.0.workspace_in(&stream, layout, memory as u64, bytes) };
+        Ok(Workspace(workspace?))
+    })
+}
+
 /// Frees a workspace, after the work on its CUDA stream. Does nothing with a null pointer.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ferrosz_workspace_free(workspace: *mut Workspace) {

@@ -262,6 +262,13 @@ static void wrong_arguments(ferrosz_error *error) {
     ferrosz_compressor *preset = ferrosz_compressor_new("small", FERROSZ_ABS, 0.5, error);
     CHECK_FAILS(ferrosz_compressor_max_stream_bytes(preset, FERROSZ_F32, 8, &bytes, error), FERROSZ_INVALID_ARGUMENT, "ferrosz_compressor_choose");
     CHECK_FAILS(ferrosz_compressor_max_stream_bytes(compressor, FERROSZ_F32, UINT64_MAX / 2, &bytes, error), FERROSZ_INVALID_ARGUMENT, "extents");
+    CHECK_FAILS(ferrosz_compressor_workspace_bytes(preset, FERROSZ_F32, 8, &bytes, error), FERROSZ_INVALID_ARGUMENT, "ferrosz_compressor_choose");
+    CHECK_FAILS(ferrosz_compressor_workspace_bytes(compressor, FERROSZ_F32, 9, NULL, error), FERROSZ_INVALID_ARGUMENT, "the pointer is null");
+    ferrosz_compressor *line = ferrosz_compressor_new("plain", FERROSZ_ABS, 0.5, error);
+    uint64_t of_one, of_two;
+    CHECK(ferrosz_compressor_workspace_bytes(line, FERROSZ_F32, 8192, &of_one, error) == FERROSZ_OK);
+    CHECK(ferrosz_compressor_workspace_bytes(line, FERROSZ_F32, 8193, &of_two, error) == FERROSZ_OK && of_two == of_one + 8);
+    ferrosz_compressor_free(line);
     for (int i = 0; i < 4; i++) {
         CHECK(ferrosz_compressor_add_fill_bits(preset, (uint64_t)i, error) == FERROSZ_OK);
     }

@@ -46,6 +46,8 @@ for name, form in {"classic": "NETCDF3_CLASSIC", "cdf5": "NETCDF3_64BIT_DATA", "
 with h5py.File(folder / "plain.h5", "w") as file:
     file["whole"] = field
     file.create_dataset("group/big", data=field.astype(">f8"), chunks=(2, 3, 4), compression="gzip", fletcher32=True)
+    filled = np.where(missing, 281, field + 2)
+    file.create_dataset("filled", data=filled, dtype=">f4", chunks=(3, 4, 5), fillvalue=281)
     file["half"] = field.astype(">f2")
     file["number"] = np.float32(3.5)
     file["empty"] = np.zeros((0, 3), "f4")

@@ -228,6 +228,7 @@ pub struct CudaMemory {
     address: sys::CUdeviceptr,
     bytes: u64,
     stream: Arc<CudaStream>,
+    is_of_caller: bool,
 }
 
 impl CudaMemory {
@@ -249,6 +250,33 @@ impl CudaMemory {
             address,
             bytes,
             stream: stream.clone(),
+            is_of_caller: false,
+        })
+    }
+
+    /// Memory of the caller, which keeps it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Misaligned`], which names the argument.
+    ///
+    /// # Safety
+    ///
+    /// It must be device memory of the stream's context that stays valid, and that nothing else uses, until the last work
+    /// on this object has finished.
+    pub unsafe fn of_caller(
+        stream: &Arc<CudaStream>,
+        argument: &'static str,
+        address: u64,
+        bytes: u64,
+    ) -> Result<Self, Error> {
+        // SAFETY: as the caller promises.
+        unsafe { words(argument, address, bytes) }?;
+        Ok(Self {
+            address,
+            bytes,
+            stream: stream.clone(),
+            is_of_caller: true,
         })
     }
 
@@ -289,6 +317,9 @@ impl CudaMemory {
 
 impl Drop for CudaMemory {
     fn drop(&mut self) {
+        if self.is_of_caller {
+            return;
+        }
         let context = self.stream.context();
         context.record_err(context.bind_to_thread());
         context.record_err(self.stream.synchronize());

@@ -274,13 +274,10 @@ impl Reader<'_> {
             NcType::Double => self.unpack::<f64>(value),
             other => Err(VariableError::Type(type_name(other))),
         }?;
-        let fills = match missing.is_empty() {
-            true => Vec::new(),
-            false => vec![Fill::Nan],
-        };
         Ok(Input {
             field,
-            fills,
+            // NaNs are found where a mask of them is worth its bytes.
+            fills: Vec::new(),
             unpacked: Some(type_name(self.variable.dtype())),
         })
     }

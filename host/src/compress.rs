@@ -126,7 +126,8 @@ impl Compressor {
     }
 
     /// Names the fill values of a field, beside those named before: of these values those that elements have, and those
-    /// that [`Fill::detect`] finds. If they are too many, the last ones are left away.
+    /// that [`Fill::detect`] finds. NaN is named only if it is found. If the values are too many, the last ones are left
+    /// away.
     ///
     /// ```
     /// # use ferrosz_host as ferrosz;

@@ -145,7 +145,8 @@ impl Fills {
     }
 
     /// These values, those of the named ones that elements of a field have, and those that are found in it. A mask costs
-    /// some bytes, so values that no element has are left away.
+    /// some bytes, so values that no element has are left away, and named NaNs, too: they come back bit for bit without a
+    /// mask, and are found where it is worth its bytes.
     pub(crate) fn and_those_of<V: Value>(
         mut self,
         field: &[V],
@@ -153,6 +154,9 @@ impl Fills {
         has_zeros: bool,
     ) -> Self {
         let has = |bits: [u64; 2]| {
+            if V::from_value_bits(bits[0]).to_number().is_nan() {
+                return false;
+            }
             let is_fill = |value: &V| bits.contains(&value.to_value_bits());
             field.par_iter().any(is_fill)
         };
@@ -251,6 +255,31 @@ mod tests {
         assert_eq!(classes(1e20.into()), [u64::from(1e20f32.to_bits()), nan]);
         assert_eq!(classes(f64::NAN.into()), [nan, nan | 1 << 31]);
         assert_eq!(classes(Fill::Bits(7)), [7, nan]);
+    }
+
+    #[test]
+    fn named_values_are_taken_once_where_they_occur() {
+        let bits = |value: f32| Fill::Bits(value.to_bits().into());
+        let fills = |named: &[Fill], field: &[f32], has_zeros| {
+            let fills = Fills::default().and_those_of(field, named, has_zeros);
+            fills.known.into_iter().flatten().collect::<Vec<Fill>>()
+        };
+        let mut field: Vec<f32> = (0..1000).map(|i| i as f32).collect();
+        assert_eq!(fills(&[bits(0.5), bits(-0.0)], &field, false), []);
+        assert_eq!(fills(&[bits(7.0)], &field, false), [bits(7.0)]);
+        field[10..20].fill(1e20);
+        let found = Fill::Value(f64::from(1e20f32));
+        assert_eq!(fills(&[bits(1e20)], &field, false), [bits(1e20)]);
+        assert_eq!(fills(&[bits(7.0)], &field, false), [bits(7.0), found]);
+        field[20..40].fill(f32::NAN);
+        assert_eq!(fills(&[Fill::Nan], &field, false), [found, bits(f32::NAN)]);
+        assert_eq!(fills(&[Fill::Nan], &field[..21], false), [found]);
+        let named = [1.0, 2.0, 3.0].map(bits);
+        assert_eq!(
+            fills(&named, &field, false),
+            [named[0], named[1], named[2], found]
+        );
+        assert_eq!(fills(&named, &field, true), named);
     }
 
     #[test]

@@ -13,6 +13,7 @@ use ferrosz_codec::container::region::Region;
 use ferrosz_codec::container::table::ENTRY_BYTES;
 use ferrosz_codec::container::tiles::max_prologue_bytes;
 use ferrosz_codec::mapping::axes::Order;
+use ferrosz_codec::tile::{CHUNK_TILES, TILE};
 use ferrosz_codec::{Codec, FormatError, Shape, ValueType};
 use std::collections::BTreeSet;
 use std::iter;
@@ -63,6 +64,24 @@ pub struct PartialStream {
 impl PartialStream {
     /// The number of bytes to begin with: the header, and the table of some four thousand chunks.
     pub const FIRST_BYTES: usize = 1 << 16;
+
+    /// The bytes that a stream of this many elements has at least, whatever its codec: its header, and an entry of the chunk
+    /// table for each chunk, which has 65,536 elements at most. To begin with where a range beyond the end of a stream is
+    /// an error, and the length of the stream is not known.
+    ///
+    /// ```
+    /// # use ferrosz_host as ferrosz;
+    /// use ferrosz::{Bound, Compressor, PartialStream, Preset};
+    ///
+    /// let file = Compressor::new(Preset::Small, Bound::abs(0.1)?).compress(&[7.0f32; 1_000_000])?;
+    /// let first = PartialStream::least_bytes(1_000_000) as usize;
+    /// assert!(file.len() < PartialStream::FIRST_BYTES && PartialStream::new(&file[..first]).is_ok());
+    /// # Ok::<(), ferrosz::Error>(())
+    /// ```
+    pub const fn least_bytes(elements: u64) -> u64 {
+        let chunks = elements.div_ceil(CHUNK_TILES as u64 * TILE as u64);
+        HEADER_BYTES as u64 + chunks * ENTRY_BYTES as u64
+    }
 
     /// Bytes between two ranges that are read with them: one request more would take longer.
     const GAP: u64 = 1 << 16;
@@ -340,6 +359,20 @@ mod tests {
                 "{codec}: {bytes} of {}",
                 file.len()
             );
+        }
+    }
+
+    #[test]
+    fn no_stream_has_fewer_than_the_least_bytes() {
+        for codec in Codec::ALL {
+            for elements in [0, 1, 65_536, 65_537, 300_000] {
+                let compressor = Compressor::new(codec, Bound::abs(1.0).expect("a bound"));
+                let file = compressor
+                    .compress(&vec![0.0f32; elements])
+                    .expect("memory");
+                let least = PartialStream::least_bytes(elements as u64);
+                assert!(least <= file.len() as u64, "{codec} {elements}");
+            }
         }
     }
 

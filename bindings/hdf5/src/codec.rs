@@ -62,7 +62,12 @@ fn encode_values<V: Value>(parameters: &Parameters, chunk: &[u8]) -> Result<Vec<
         FillRequest::None => compressor,
         FillRequest::Value(value) => compressor.fill(value)?,
         FillRequest::Auto => {
-            let of_dataset: Vec<Fill> = parameters.dataset.fill.map(Fill::Bits).into_iter().collect();
+            let of_dataset: Vec<Fill> = parameters
+                .dataset
+                .fill
+                .map(Fill::Bits)
+                .into_iter()
+                .collect();
             compressor.fills_of(&values, &of_dataset)
         }
     };
@@ -164,23 +169,25 @@ mod tests {
     }
 
     #[test]
-    fn the_fill_value_of_the_dataset_is_named_once_where_it_occurs() {
+    fn fill_values_are_those_of_the_request_and_of_the_dataset() {
         let mut values: Vec<f32> = (0..1000).map(|i| i as f32).collect();
-        let bits = u64::from(1e20f32.to_bits());
-        let (of_dataset, fill) = (Some(bits), Fill::Bits(bits));
-        let auto = parameters(FillRequest::Auto, of_dataset);
-        assert_eq!(fills(&auto, &values), []);
-        values[10..20].fill(1e20);
-        assert_eq!(fills(&auto, &values), [fill]);
-        values[20..40].fill(f32::NAN);
-        let nan = Fill::Bits(f32::NAN.to_bits().into());
-        assert_eq!(fills(&auto, &values), [fill, nan]);
-        assert_eq!(
-            fills(&parameters(FillRequest::None, of_dataset), &values),
-            []
-        );
-        let value = parameters(FillRequest::Value(7.0), of_dataset);
-        assert_eq!(fills(&value, &values), [Fill::Value(7.0)]);
+        let of_dataset = Some(u64::from(500.0f32.to_bits()));
+        // Those of the mask. NaN, which every mask has, is left away.
+        let fills = |fill, of_dataset, values: &[f32]| {
+            let parameters = parameters(fill, of_dataset);
+            let stream = encode(&parameters, cast_slice(values)).unwrap();
+            let mut fills = ferrosz::info(&stream).unwrap().fills;
+            fills.retain(|fill| !fill.is_nan());
+            fills
+        };
+        assert_eq!(fills(FillRequest::Auto, None, &values), []);
+        assert_eq!(fills(FillRequest::Auto, of_dataset, &values), [500.0]);
+        assert_eq!(fills(FillRequest::None, of_dataset, &values), []);
+        assert_eq!(fills(FillRequest::Value(7.0), of_dataset, &values), [7.0]);
+        values[500] = 1.0;
+        assert_eq!(fills(FillRequest::Auto, of_dataset, &values), []);
+        values[10..20].fill(-9999.0);
+        assert_eq!(fills(FillRequest::Auto, of_dataset, &values), [-9999.0]);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Calls that take long: without the lock of the interpreter, with progress, and open to signals.
 
 use crate::error::raised;
+use crate::pool;
 use pyo3::prelude::*;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -35,9 +36,8 @@ pub fn run<T: Send + 'static>(
     work: impl FnOnce(Advance<'_>) -> Result<T, ferrosz::Error> + Send + 'static,
 ) -> PyResult<T> {
     if bytes < SHORT && progress.is_none() {
-        return py
-            .detach(|| work(&|_| {}))
-            .map_err(|error| raised(py, &error));
+        let done = py.detach(|| pool::run(|| work(&|_| {})))?;
+        return done.map_err(|error| raised(py, &error));
     }
     let done = Arc::new(AtomicU64::new(0));
     let (sender, mut receiver) = mpsc::channel();
@@ -47,7 +47,7 @@ pub fn run<T: Send + 'static>(
             counter.fetch_add(more, Ordering::Relaxed);
         };
         // Nobody waits for the result of a call that a signal has ended.
-        let _ = sender.send(work(&advance));
+        let _ = sender.send(pool::run(|| work(&advance)));
     })?;
     loop {
         // Exclusive, as a receiver must not be shared with other threads.
@@ -55,7 +55,7 @@ pub fn run<T: Send + 'static>(
         match py.detach(move || waiting.recv_timeout(INTERVAL)) {
             Ok(result) => {
                 report(progress, &done)?;
-                return result.map_err(|error| raised(py, &error));
+                return result?.map_err(|error| raised(py, &error));
             }
             Err(RecvTimeoutError::Timeout) => {
                 let heard = report(progress, &done).and_then(|()| py.check_signals());

@@ -29,7 +29,7 @@ impl Compressor {
     #[new]
     #[pyo3(signature = (
         *, abs=None, range=None, max=None, pwrel=None, psnr=None, rmse=None, ratio=None, preset=None, codec=None,
-        rank=None, axes=None, fill=Fills::Auto, keep_sign=false, keep_zero=false, device="auto"
+        rank=None, axes=None, fill=Fills::Auto(Vec::new()), keep_sign=false, keep_zero=false, device="auto"
     ), text_signature = "(*, abs=None, range=None, max=None, pwrel=None, psnr=None, rmse=None, ratio=None, preset=None, \
         codec=None, rank=None, axes=None, fill='auto', keep_sign=False, keep_zero=False, device='auto')")]
     #[expect(clippy::too_many_arguments, reason = "each is a keyword of Python")]

@@ -1,6 +1,7 @@
 //! `detect_fill`: the values that stand for missing elements.
 
 use crate::array_in::Field;
+use crate::pool;
 use ferrosz::codec::with_value;
 use ferrosz::{Fill, Value};
 use pyo3::prelude::*;
@@ -15,9 +16,8 @@ use pyo3::prelude::*;
 #[pyfunction]
 pub fn detect_fill(array: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
     let field = Field::new(array)?;
-    Ok(array
-        .py()
-        .detach(|| with_value!(field.value_type(), V => detect(field.values::<V>()))))
+    let detect = || with_value!(field.value_type(), V => detect(field.values::<V>()));
+    Ok(array.py().detach(|| pool::run(detect))?)
 }
 
 fn detect<V: Value>(values: &[V]) -> Vec<f64> {

@@ -6,6 +6,7 @@
 mod array_in;
 mod array_out;
 mod call;
+mod codec;
 mod compressor;
 mod decompressor;
 mod device;
@@ -16,6 +17,7 @@ mod info;
 mod options;
 mod part;
 mod partial;
+mod pool;
 mod stream;
 mod verify;
 
@@ -23,6 +25,8 @@ use pyo3::prelude::*;
 
 #[pymodule]
 mod _ferrosz {
+    #[pymodule_export]
+    use crate::codec::codec_id;
     #[pymodule_export]
     use crate::compressor::Compressor;
     #[pymodule_export]
@@ -44,4 +48,10 @@ mod _ferrosz {
     use crate::stream::Stream;
     #[pymodule_export]
     use crate::verify::{Verification, verify};
+
+    #[pymodule_init]
+    fn init(_module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {
+        crate::pool::import();
+        Ok(())
+    }
 }

@@ -69,8 +69,8 @@ impl Aims {
 /// The fill values of a call.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Fills {
-    /// They are found in the array.
-    Auto,
+    /// Those of these that are in the array, and others that are found in it.
+    Auto(Vec<Fill>),
     /// These.
     Given(Vec<Fill>),
 }
@@ -79,8 +79,7 @@ impl Fills {
     /// Those that are known without the array.
     pub fn known(&self) -> &[Fill] {
         match self {
-            Self::Auto => &[],
-            Self::Given(fills) => fills,
+            Self::Auto(fills) | Self::Given(fills) => fills,
         }
     }
 }
@@ -88,11 +87,12 @@ impl Fills {
 impl FromPyObject<'_, '_> for Fills {
     type Error = PyErr;
 
-    /// From `"auto"`, `None` or `"none"`, a number, or several numbers.
+    /// From `"auto"`, `None` or `"none"`, a number, several numbers, or numbers and `"auto"`.
     fn extract(fill: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
         let wrong = || {
-            let message =
-                format!("fill: {fill:?} is not 'auto', None, a number, or a sequence of numbers");
+            let message = format!(
+                "fill: {fill:?} is not 'auto', None, a number, or a sequence of numbers and 'auto'"
+            );
             argument(fill.py(), message)
         };
         if fill.is_none() {
@@ -100,7 +100,7 @@ impl FromPyObject<'_, '_> for Fills {
         }
         if let Ok(name) = fill.cast::<PyString>() {
             return match name.to_string_lossy().as_ref() {
-                "auto" => Ok(Self::Auto),
+                "auto" => Ok(Self::Auto(Vec::new())),
                 "none" => Ok(Self::Given(Vec::new())),
                 _ => Err(wrong()),
             };
@@ -108,9 +108,27 @@ impl FromPyObject<'_, '_> for Fills {
         if let Ok(value) = fill.extract::<f64>() {
             return Ok(Self::Given(vec![value.into()]));
         }
-        let values: Vec<f64> = fill.extract().map_err(|_| wrong())?;
-        Ok(Self::Given(values.into_iter().map(Fill::from).collect()))
+        let parts: Vec<FillPart> = fill.extract().map_err(|_| wrong())?;
+        let (mut is_auto, mut fills) = (false, Vec::new());
+        for part in parts {
+            match part {
+                FillPart::Value(value) => fills.push(value.into()),
+                FillPart::Name(name) if name == "auto" => is_auto = true,
+                FillPart::Name(_) => return Err(wrong()),
+            }
+        }
+        Ok(match is_auto {
+            true => Self::Auto(fills),
+            false => Self::Given(fills),
+        })
     }
+}
+
+/// A part of the argument `fill`.
+#[derive(FromPyObject)]
+enum FillPart {
+    Value(f64),
+    Name(String),
 }
 
 /// All options of a compression but the extents of the array.
@@ -136,7 +154,18 @@ impl Options {
         extents: &[u64],
     ) -> Result<Compressor, Error> {
         match &self.fills {
-            Fills::Auto => Ok(self.with_fills(&[], extents)?.fills_of(values, &[])),
+            Fills::Auto(known) => {
+                // The library leaves values away that the type does not have. Here they are arguments of a user.
+                for fill in known {
+                    if let Fill::Value(fill) = *fill
+                        && V::from_number(fill).is_none()
+                    {
+                        let value_type = V::TYPE;
+                        return Err(Error::FillOfOtherType { fill, value_type });
+                    }
+                }
+                Ok(self.with_fills(&[], extents)?.fills_of(values, known))
+            }
             Fills::Given(fills) => self.with_fills(fills, extents),
         }
     }
@@ -168,15 +197,22 @@ pub fn choice(py: Python<'_>, preset: Option<&str>, codec: Option<&str>) -> PyRe
                 .map(Choice::from)
                 .map_err(|text| argument(py, format!("preset: {text}")))
         }
-        (None, Some(name)) => {
-            let codec: Result<Codec, _> = name.parse();
-            codec.map(Choice::from).map_err(|_| {
-                let names = Codec::ALL.map(Codec::name).join(", ");
-                argument(py, format!("codec: '{name}' is not a codec: {names}"))
-            })
-        }
+        (None, Some(name)) => Ok(codec_of(py, name)?.into()),
         (Some(_), Some(_)) => Err(argument(py, "give preset or codec, not both")),
     }
+}
+
+/// The codec with this name.
+///
+/// # Errors
+///
+/// `ArgumentError`.
+pub fn codec_of(py: Python<'_>, name: &str) -> PyResult<Codec> {
+    let codec: Result<Codec, _> = name.parse();
+    codec.map_err(|_| {
+        let names = Codec::ALL.map(Codec::name).join(", ");
+        argument(py, format!("codec: '{name}' is not a codec: {names}"))
+    })
 }
 
 /// The roles of axes, from a text such as `"s,z,y,x"`.

@@ -134,6 +134,28 @@ def check_zarr() -> None:
         assert isinstance(back, cupy.ndarray) and abs(back - cupy.asarray(array)).max() <= BOUND
 
 
+def check_hdf5() -> None:
+    """Chunks that are compressed on the GPU have the bytes of the CPU, and are read to the GPU as to the CPU."""
+    import h5py
+
+    import ferrosz.hdf5
+
+    array = field_of(4, "float32")
+    with h5py.File("gpu.h5", "w", driver="core", backing_store=False) as file:
+        for codec in ("plain", "lorenzo+rans", "interp"):
+            options: dict[str, Any] = {"range": BOUND, "codec": codec, "fill": None, "chunks": (7, 256, 100)}
+            expected = ferrosz.hdf5.write(file, f"{codec} on the CPU", array, **options)
+            for owned in (cupy.asarray(array), torch.from_numpy(array).cuda()):
+                dataset = ferrosz.hdf5.write(file, None, owned, **options)
+                for number in range(expected.id.get_num_chunks()):
+                    place = expected.id.get_chunk_info(number).chunk_offset
+                    assert dataset.id.read_direct_chunk(place) == expected.id.read_direct_chunk(place)
+            for box in (np.s_[...], np.s_[3:9, 7], np.s_[..., 99:102]):
+                found = ferrosz.hdf5.read(expected, box, device="cuda")
+                assert isinstance(found, cupy.ndarray)
+                assert np.array_equal(cupy.asnumpy(found), ferrosz.hdf5.read(expected, box, device="cpu"))
+
+
 def seconds_of(call: Callable[[], object]) -> float:
     """The median of whole calls, with the device idle before and after."""
     times = []
@@ -155,6 +177,7 @@ def main() -> None:
     check_errors()
     check_memory()
     check_zarr()
+    check_hdf5()
     print(f"checks passed: {cupy.cuda.runtime.getDeviceProperties(0)['name'].decode()}")
     array = cupy.asarray(field_of(mib, "float32"))
     for codec in ("plain", "lorenzo+rans", "interp"):

@@ -145,6 +145,30 @@ def test_fill_values_come_back_and_do_not_count(fill: object, field: np.ndarray)
     assert without.info.absolute_error > 1 and without.info.fill == []
 
 
+def test_a_known_fill_value_and_those_that_are_found(field: np.ndarray) -> None:
+    """`"auto"` and a number: the number is a fill value where it occurs, also where none is found."""
+    array = field.copy()
+    array[2:4] = -9999
+    found = ferrosz.compress(array, abs=0.01, fill="auto")
+    assert -9999.0 in found.info.fill
+    for known in (-9999.0, 7.0, np.nan):
+        assert ferrosz.compress(array, abs=0.01, fill=["auto", known]) == found
+    array[5, 6] = 7
+    assert {-9999.0, 7.0} <= set(ferrosz.compress(array, abs=0.01, fill=["auto", 7.0]).info.fill)
+    one = np.full((30, 40), -9999, "float32")
+    assert ferrosz.compress(one, abs=2, fill="auto").info.fill == []
+    assert (ferrosz.decompress(ferrosz.compress(one, abs=2, fill=["auto", -9999])) == -9999).all()
+    # A bound relative to each value has room for three.
+    array[8, :40] = [1e20, -1e20, np.nan, -np.nan] * 10 + [0] * 20
+    relative = ferrosz.compress(array, pwrel=0.01, fill=["auto", 7.0])
+    assert np.array_equal(ferrosz.decompress(relative)[5, 6], array[5, 6])
+    with pytest.raises(ferrosz.ArgumentError, match="1e20"):
+        ferrosz.compress(field.astype("int16"), abs=1, fill=["auto", 1e20])
+    for wrong in (["none", 1.0], ["auto", "x"], [None]):
+        with pytest.raises(ferrosz.ArgumentError, match="fill"):
+            ferrosz.compress(field, abs=1, fill=wrong)
+
+
 def test_signs_and_zeros_are_kept(field: np.ndarray) -> None:
     array = np.where(np.abs(field) < 0.3, 0, field)
     stream = ferrosz.compress(array, abs=0.2, codec="interp", keep_sign=True, keep_zero=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import signal
 import subprocess
@@ -9,7 +10,7 @@ import sys
 import textwrap
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -34,6 +35,30 @@ def test_sixteen_threads_make_equal_bytes(field: np.ndarray) -> None:
 
     with ThreadPoolExecutor(16) as pool:
         assert all(pool.map(work, range(48)))
+
+
+def _in_child(stream: bytes) -> tuple[bytes, bytes]:
+    array = ferrosz.decompress(stream)
+    return array.tobytes(), bytes(ferrosz.compress(array, abs=0, progress=lambda more: None))
+
+
+def _in_grandchild(stream: bytes) -> tuple[bytes, bytes]:
+    first = _in_child(stream)
+    with multiprocessing.get_context("fork").Pool(1) as pool:
+        assert pool.map_async(_in_child, [stream]).get(timeout=30) == [first]
+    return first
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="forks")
+def test_forked_processes_make_equal_bytes(field: np.ndarray) -> None:
+    """None of the threads that this process has started is there in a child, as those of multiprocessing are."""
+    stream = bytes(ferrosz.compress(field, range=1e-3))
+    expected = _in_child(stream)
+    fork = multiprocessing.get_context("fork")
+    with fork.Pool(2) as pool:
+        assert pool.map_async(_in_child, [stream] * 8).get(timeout=60) == [expected] * 8
+    with ProcessPoolExecutor(1, mp_context=fork) as pool:
+        assert pool.submit(_in_grandchild, stream).result(timeout=60) == expected
 
 
 def test_other_threads_go_on(large: np.ndarray) -> None:

@@ -282,6 +282,31 @@ def test_through_xarray(tmp_path: Any, field: np.ndarray) -> None:
     assert np.array_equal(back.t[7:9, 3].values, found[7:9, 3])
 
 
+@pytest.mark.filterwarnings("ignore:Sending large graph")
+def test_through_a_cluster_of_dask(tmp_path: Any, wide: np.ndarray) -> None:
+    """Workers that are processes write and read the same as this process alone."""
+    import dask.array as da
+    from distributed import Client, LocalCluster
+
+    chunks = (32, 128, 128)
+    lazy = da.from_array(wide, chunks=chunks)
+    with LocalCluster(n_workers=2, threads_per_worker=2, processes=True, dashboard_address=None) as cluster, Client(cluster):
+        codec = codec_for(lazy, range=1e-3)
+        target = zarr.create_array(
+            tmp_path / "x.zarr", shape=wide.shape, chunks=chunks, dtype="float32", serializer=codec, compressors=None
+        )
+        da.store(lazy, target, lock=False)
+        found = da.from_zarr(str(tmp_path / "x.zarr")).compute()
+    assert codec == codec_for(wide, range=1e-3)
+    assert np.abs(found.astype("float64") - wide).max() <= codec.abs * (1 + 1e-6)
+    serial = create(tmp_path / "y.zarr", wide, codec, chunks)
+    assert np.array_equal(found, serial[...])
+    paths = [path.relative_to(tmp_path / "y.zarr") for path in (tmp_path / "y.zarr").rglob("c/**/*") if path.is_file()]
+    assert len(paths) == 8
+    for path in paths:
+        assert (tmp_path / "x.zarr" / path).read_bytes() == (tmp_path / "y.zarr" / path).read_bytes()
+
+
 @pytest.mark.parametrize("processes", [False, True], ids=["threads", "processes"])
 def test_through_dask(tmp_path: Any, processes: bool, wide: np.ndarray) -> None:
     import dask

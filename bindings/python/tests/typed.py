@@ -6,6 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 import ferrosz
+import ferrosz.cf
+import ferrosz.hdf5
 from ferrosz.zarr import FerroszCodec, codec_for
 
 array: npt.NDArray[np.float32] = np.zeros((3, 4), "float32")
@@ -16,7 +18,13 @@ assert_type(ferrosz.decompress(stream, box=(slice(0, 2), ..., 3)), Any)
 assert_type(ferrosz.info(memoryview(stream)).shape, tuple[int, ...])
 assert_type(bool(ferrosz.verify(array, stream)), bool)
 assert_type(codec_for(array, range=1e-3), FerroszCodec)
+assert_type(ferrosz.hdf5.filter_for(array, range=1e-3), ferrosz.hdf5.Ferrosz)
+assert_type(ferrosz.hdf5.PLUGIN_PATH, str)
+ferrosz.cf.attributes(ferrosz.hdf5.Ferrosz(abs=1e-3), range=1e-3)
+ferrosz.cf.attributes(FerroszCodec(abs=1e-3))
 
 ferrosz.compress(array, abs="1e-3")  # type: ignore[arg-type]
 ferrosz.compress(array, abs=1, preset="tiny")  # type: ignore[arg-type]
+ferrosz.hdf5.Ferrosz(range=1e-3)  # type: ignore[call-arg]
+ferrosz.cf.attributes({"abs": 1e-3})  # type: ignore[arg-type]
 ferrosz.decompress("text")  # type: ignore[arg-type]

@@ -106,7 +106,8 @@ def compress(
         The role of each axis, such as `"s,z,y,x"`: z, y and x are coded together, s apart.
     fill
         The values of missing elements: one number, up to four, `None`, or `"auto"`, which finds them in the array. They
-        come back bit for bit, and count neither in the range nor in the bound.
+        come back bit for bit, and count neither in the range nor in the bound. `["auto", -9999]` finds them, and takes
+        -9999 if the array has it.
     keep_sign, keep_zero
         Keep the sign of every value, and every zero, also with the codecs that do not do so by themselves.
     device

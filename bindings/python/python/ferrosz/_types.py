@@ -17,6 +17,6 @@ else:
 # NumPy declares its arrays as buffers from Python 3.12 on.
 Buffer: TypeAlias = _Buffer | npt.NDArray[Any]
 Preset: TypeAlias = Literal["small", "balanced", "fast"]
-Fill: TypeAlias = float | Sequence[float] | Literal["auto", "none"] | None
+Fill: TypeAlias = float | Sequence[float | Literal["auto"]] | Literal["auto", "none"] | None
 _Index: TypeAlias = SupportsIndex | slice | EllipsisType
 Box: TypeAlias = _Index | tuple[_Index, ...]

@@ -16,11 +16,9 @@ True
 from __future__ import annotations
 
 import asyncio
-import builtins
 import math
 from collections.abc import Generator, Iterable
 from dataclasses import dataclass, fields
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -28,6 +26,8 @@ from zarr.abc.codec import ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin
 from zarr.abc.store import RangeByteRequest
 
 from . import ArgumentError, Compressor, DamagedStream, PartialStream, UnsupportedType, decompress, detect_fill
+from ._device import cupy, is_on_gpu
+from ._relative import absolute_error, fill_values_of
 
 if TYPE_CHECKING:
     from zarr.abc.store import ByteGetter
@@ -37,8 +37,6 @@ if TYPE_CHECKING:
 __all__ = ["FerroszCodec", "codec_for"]
 
 NAME = "ferrosz"
-
-MOST_FILL_VALUES = 4
 
 # A box with more of a chunk than this is read with the whole chunk: in one request.
 WHOLE_FROM = 0.5
@@ -104,16 +102,16 @@ class FerroszCodec(ArrayBytesCodecPartialDecodeMixin, ArrayBytesCodec):
     def _encode_sync(self, chunk_array: NDBuffer, chunk_spec: ArraySpec) -> Buffer | None:
         array: Any = chunk_array.as_ndarray_like()
         buffer = chunk_spec.prototype.buffer
-        if _is_on_gpu(array):
+        if is_on_gpu(array):
             fill = [chunk_spec.fill_value]
-            return buffer.from_array_like(_cupy(self._compressor(fill).compress(array)))
-        stream: Any = self._compressor(_fill_values(array, chunk_spec.fill_value)).compress(array)
+            return buffer.from_array_like(cupy().from_dlpack(self._compressor(fill).compress(array)))
+        stream: Any = self._compressor(["auto", float(chunk_spec.fill_value)]).compress(array)
         return buffer.from_array_like(np.frombuffer(memoryview(stream), "uint8"))
 
     def _decode_sync(self, chunk_bytes: Buffer, chunk_spec: ArraySpec) -> NDBuffer:
         stream: Any = chunk_bytes.as_array_like()
         array = decompress(stream)
-        return _buffer_of(_cupy(array) if _is_on_gpu(stream) else array, chunk_spec.shape, chunk_spec)
+        return _buffer_of(cupy().from_dlpack(array) if is_on_gpu(stream) else array, chunk_spec.shape, chunk_spec)
 
     def _decode_partial_sync(
         self, byte_getter: Any, selection: Any, chunk_spec: ArraySpec
@@ -235,25 +233,6 @@ def _box_of(selection: Any, shape: tuple[int, ...]) -> tuple[tuple[slice, ...], 
     return tuple(box), tuple(rest)
 
 
-def _fill_values(array: Any, fill_value: Any) -> list[float]:
-    """The fill value of the array if a chunk has it, and values in the chunk that look like fill values."""
-    found = detect_fill(array)
-    if (array == fill_value).any() and not any(value == fill_value for value in found):
-        found.insert(0, float(fill_value))
-    return found[:MOST_FILL_VALUES]
-
-
-def _is_on_gpu(array: Any) -> bool:
-    return hasattr(array, "__cuda_array_interface__")
-
-
-def _cupy(array: Any) -> Any:
-    # Zarr has CuPy arrays, and so CuPy itself, wherever its buffers are on a GPU.
-    import cupy
-
-    return cupy.from_dlpack(array)
-
-
 def codec_for(
     array: Any,
     *,
@@ -265,64 +244,13 @@ def codec_for(
     """The codec whose absolute bound is `range` times the range of the whole array, or `max` times its largest magnitude.
 
     The array is one of NumPy, Dask or xarray, or anything that NumPy makes an array of. An array of Dask is read twice:
-    here, and when it is written. Missing elements do not count: those that are not finite, those of `fill`, and, without
-    `fill`, those with the CF attributes `_FillValue` and `missing_value` of an array of xarray and those that look like
-    fill values in an array of NumPy. The other options are those of `FerroszCodec`.
+    here, and when it is written. Missing elements do not count: those that are not finite, those out of the CF attribute
+    `valid_range`, those of `fill`, and, without `fill`, those of the CF attributes `_FillValue` and `missing_value` of an
+    array of xarray and those that look like fill values in an array of NumPy. The other options are those of
+    `FerroszCodec`.
 
     >>> codec_for(np.array([0, 1, 5, 1e20], "float32"), range=1 / 64, fill=[1e20]).abs
     0.078125
     """
-    if (range is None) == (max is None):
-        raise ArgumentError("give one of range and max")
-    values = getattr(array, "data", array) if hasattr(array, "encoding") else array
-    is_lazy = hasattr(values, "dask")
-    values = values if is_lazy else np.asarray(values)
-    if fill is None:
-        fill = _cf_fill_values(array) if is_lazy else [*_cf_fill_values(array), *detect_fill(values)]
-    low, high = _extremes(values, [value for value in fill if not math.isnan(value)])
-    if range is not None:
-        error = _product_below(range, Fraction(high) - Fraction(low))
-    else:
-        error = _product_below(max or 0.0, Fraction(high if high > -low else -low))
-    return FerroszCodec(abs=error, **options)
-
-
-def _cf_fill_values(array: Any) -> list[float]:
-    """The fill values that the conventions CF and xarray have for an array."""
-    found = []
-    for attributes in (getattr(array, "encoding", {}), getattr(array, "attrs", {})):
-        for name in ("_FillValue", "missing_value"):
-            if attributes.get(name) is not None:
-                found.append(float(attributes[name]))
-    return found
-
-
-def _extremes(values: Any, fill: list[float]) -> tuple[float, float]:
-    """The least and the greatest of the values that are finite and not `fill`; zeros if there are none."""
-    if hasattr(values, "dask"):
-        import dask
-
-        blocks = [dask.delayed(_extremes_of_block)(block, fill) for block in values.to_delayed().ravel()]
-        found = dask.compute(*blocks)
-    else:
-        found = (_extremes_of_block(values, fill),)
-    known = [extremes for extremes in found if extremes is not None]
-    if not known:
-        return 0.0, 0.0
-    return min(low for low, _ in known), builtins.max(high for _, high in known)
-
-
-def _extremes_of_block(block: Any, fill: list[float]) -> tuple[float, float] | None:
-    block = np.asarray(block)
-    valid = np.isfinite(block)
-    for value in fill:
-        valid &= block != np.asarray(value).astype(block.dtype)
-    found = block[valid]
-    return (float(found.min()), float(found.max())) if found.size else None
-
-
-def _product_below(factor: float, of: Fraction) -> float:
-    """The greatest double that does not exceed the product."""
-    exact = Fraction(factor) * of
-    product = float(exact)
-    return product if Fraction(product) <= exact else math.nextafter(product, 0.0)
+    known = fill_values_of(array, fill)
+    return FerroszCodec(abs=absolute_error(array, range=range, max=max, fill=known), **options)

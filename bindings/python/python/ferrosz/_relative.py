@@ -1,0 +1,84 @@
+"""Bounds relative to a whole array, as absolute ones."""
+
+from __future__ import annotations
+
+import builtins
+import math
+from collections.abc import Iterable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from . import ArgumentError, cf, detect_fill
+from ._device import is_on_gpu
+
+
+def fill_values_of(array: Any, fill: Iterable[float | str] | None) -> list[float]:
+    """The values of missing elements of a whole array: the numbers of `fill`. `"auto"` in it, or no `fill`, stands for the
+    CF attributes `_FillValue` and `missing_value`, and for values that look like fill values in an array that is neither
+    on a GPU nor one of Dask.
+    """
+    names = ["auto"] if fill is None else list(fill)
+    found = [float(name) for name in names if name != "auto"]
+    if "auto" in names:
+        values = _values_of(array)
+        is_far = hasattr(values, "dask") or is_on_gpu(values)
+        found += [*cf.fill_values(array), *([] if is_far else detect_fill(values))]
+    return list(dict.fromkeys(found))
+
+
+def absolute_error(array: Any, *, range: float | None, max: float | None, fill: Iterable[float]) -> float:
+    """`range` times the range of an array, or `max` times its largest magnitude, rounded down.
+
+    The array is one of NumPy, CuPy, Dask or xarray, or anything that NumPy makes an array of. Missing elements do not
+    count: those that are not finite, those out of the CF attribute `valid_range`, and those of `fill`.
+    """
+    if (range is None) == (max is None):
+        raise ArgumentError("give one of range and max")
+    numbers = [value for value in fill if not math.isnan(value)]
+    low, high = _extremes(_values_of(array), numbers, cf.valid_range(array))
+    if range is not None:
+        return _product_below(range, Fraction(high) - Fraction(low))
+    return _product_below(max or 0.0, Fraction(high if high > -low else -low))
+
+
+def _values_of(array: Any) -> Any:
+    """An array of Dask or on a GPU as it is, and others as those of NumPy."""
+    values = getattr(array, "data", array) if hasattr(array, "encoding") else array
+    return values if hasattr(values, "dask") or is_on_gpu(values) else np.asarray(values)
+
+
+def _extremes(values: Any, fill: list[float], valid: tuple[float, float] | None) -> tuple[float, float]:
+    """The least and the greatest of the values that are finite, valid and not `fill`; zeros if there are none."""
+    if hasattr(values, "dask"):
+        import dask
+
+        blocks = [dask.delayed(_extremes_of_block)(block, fill, valid) for block in values.to_delayed().ravel()]
+        found = dask.compute(*blocks)
+    else:
+        found = (_extremes_of_block(values, fill, valid),)
+    known = [extremes for extremes in found if extremes is not None]
+    if not known:
+        return 0.0, 0.0
+    return min(low for low, _ in known), builtins.max(high for _, high in known)
+
+
+def _extremes_of_block(
+    block: Any, fill: list[float], valid: tuple[float, float] | None
+) -> tuple[float, float] | None:
+    block = block if is_on_gpu(block) else np.asarray(block)
+    counts = np.isfinite(block)
+    for value in fill:
+        counts &= block != np.asarray(value).astype(block.dtype)[()]
+    if valid is not None:
+        counts &= (block >= valid[0]) & (block <= valid[1])
+    found = block[counts]
+    return (float(found.min()), float(found.max())) if found.size else None
+
+
+def _product_below(factor: float, of: Fraction) -> float:
+    """The greatest double that does not exceed the product."""
+    exact = Fraction(factor) * of
+    product = float(exact)
+    return product if Fraction(product) <= exact else math.nextafter(product, 0.0)

@@ -1,0 +1,157 @@
+"""The filter of a dataset: its parameters."""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+import numpy as np
+
+from .. import ArgumentError, Compressor, cf
+from .._ferrosz import codec_id
+from .._relative import absolute_error, fill_values_of
+
+if TYPE_CHECKING:
+    import h5py
+
+__all__ = ["FILTER_ID", "Ferrosz", "filter_for"]
+
+FILTER_ID: Final = 46657
+"""The number of the filter in files. It is one for tests: do not keep files with it."""
+
+VERSION = 1
+MODES = {"abs": 0, "pwrel": 3}
+PRESETS = {"small": 0, "balanced": 1, "fast": 2}
+AUTO, NO_FILL, ONE_FILL = 0, 1, 2
+
+
+class Ferrosz(Mapping[str, Any]):
+    """The filter with these settings, as keyword arguments of h5py's `create_dataset` and as an encoding of xarray with the
+    engine h5netcdf.
+
+    abs, pwrel
+        The bound, which is that of every chunk: |x - x'| is at most `abs`, or `pwrel` times |x|. For a bound relative to
+        the range of the whole dataset see `filter_for`.
+    preset, codec, rank
+        As those of `ferrosz.compress`.
+    fill
+        The value of missing elements. `"auto"` is the fill value of the dataset, and values that are found in a chunk;
+        `None` is none.
+
+    Give chunks of 1 MiB or more. If a chunk cannot be compressed, HDF5 stores it as it is, since h5py makes every filter
+    optional.
+
+    >>> dict(Ferrosz(abs=0.5))
+    {'compression': 46657, 'compression_opts': (1, 0, 0, 0, 1071644672)}
+
+    xarray: `dataset.to_netcdf("t.nc", engine="h5netcdf", encoding={"t": {**Ferrosz(abs=0.5), "chunksizes": (64, 512)}})`.
+    """
+
+    def __init__(
+        self,
+        *,
+        abs: float | None = None,
+        pwrel: float | None = None,
+        preset: str | None = None,
+        codec: str | None = None,
+        rank: int | None = None,
+        fill: float | str | None = "auto",
+    ) -> None:
+        self.abs = abs
+        """The absolute bound, if there is one."""
+        self.pwrel = pwrel
+        """The bound relative to each value, if there is one."""
+        self.preset = preset
+        """The preset, if one was given."""
+        self.codec = codec
+        """The codec, if one was given."""
+        self.rank = rank
+        """The dimensions of blocks or tiles, if they were given."""
+        self.fill = fill
+        """The value of missing elements, `"auto"` or `None`."""
+        # Wrong settings are errors here, not when the first chunk is written.
+        self.compressor(fill)
+        if np.ndim(np.asarray(fill)) > 0:
+            raise ArgumentError(f"fill: {fill!r} is not 'auto', None or a number, and a filter has no others")
+
+    def compressor(self, fill: Any) -> Compressor:
+        """A compressor with these settings, and with these fill values."""
+        settings: dict[str, Any] = {"preset": self.preset, "codec": self.codec, "rank": self.rank}
+        return Compressor(abs=self.abs, pwrel=self.pwrel, fill=fill, **settings)
+
+    @property
+    def compression_opts(self) -> tuple[int, ...]:
+        """The parameters of the filter, which HDF5 calls `cd_values`, as words of 32 bits; the README of the filter
+        defines them."""
+        mode, bound = ("abs", self.abs) if self.abs is not None else ("pwrel", self.pwrel)
+        predictor, coder = codec_id(self.codec) if self.codec is not None else (0, PRESETS[self.preset or "small"])
+        fill_mode, fill_words = self._fill_words()
+        first = VERSION | MODES[mode] << 8 | fill_mode << 16
+        return (first, predictor << 8 | coder, self.rank or 0, *_words(bound), *fill_words)
+
+    def _fill_words(self) -> tuple[int, tuple[int, ...]]:
+        if self.fill == "auto":
+            return AUTO, ()
+        if self.fill is None or self.fill == "none":
+            return NO_FILL, ()
+        return ONE_FILL, _words(self.fill)
+
+    def __getitem__(self, name: str) -> Any:
+        return {"compression": FILTER_ID, "compression_opts": self.compression_opts}[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(("compression", "compression_opts"))
+
+    def __len__(self) -> int:
+        return 2
+
+    def __repr__(self) -> str:
+        settings = {name: value for name, value in vars(self).items() if value is not None or name == "fill"}
+        return f"Ferrosz({', '.join(f'{name}={value!r}' for name, value in settings.items())})"
+
+
+def _words(number: Any) -> tuple[int, ...]:
+    """The bits of a number as a double, the low word first."""
+    return struct.unpack("<II", struct.pack("<d", number))
+
+
+def filter_for(
+    array: Any,
+    *,
+    range: float | None = None,
+    max: float | None = None,
+    fill: float | Sequence[float] | None = None,
+    **settings: Any,
+) -> Ferrosz:
+    """The filter whose absolute bound is `range` times the range of the whole array, or `max` times its largest magnitude.
+
+    The array, and the elements that do not count, are those of `ferrosz.zarr.codec_for`. The filter knows the fill value
+    of the dataset, which NetCDF sets from `_FillValue`, and finds others in a chunk that has values beside them. If the
+    whole array has only one, which is not its `_FillValue`, the filter is told that one, so that it is kept in every
+    chunk. The other settings are those of `Ferrosz`.
+
+    >>> filter_for(np.array([0, 1, 5, 1e20], "float32"), range=1 / 64, fill=1e20)
+    Ferrosz(abs=0.078125, fill=1e+20)
+    """
+    known = fill_values_of(array, None if fill is None else np.ravel(fill).tolist())
+    bound = absolute_error(array, range=range, max=max, fill=known)
+    return Ferrosz(abs=bound, fill=told_fill(known, cf.fill_values(array, ["_FillValue"])), **settings)
+
+
+def told_fill(known: list[float], of_dataset: list[float]) -> float | Literal["auto"]:
+    """The setting `fill` of the filter for an array with these fill values, and a dataset with that one."""
+    is_told = len(known) == 1 and not of_dataset and not math.isnan(known[0])
+    return known[0] if is_told else "auto"
+
+
+def has_streams(dataset: h5py.Dataset) -> bool:
+    """Whether the chunks of a dataset are streams of ferrosz alone, with elements that NumPy has."""
+    if dataset.chunks is None:
+        return False
+    properties = dataset.id.get_create_plist()
+    if properties.get_nfilters() != 1 or properties.get_filter(0)[0] != FILTER_ID:
+        return False
+    # h5py reads bfloat16 as wider floats.
+    return bool(dataset.id.get_type().get_size() == dataset.dtype.itemsize)

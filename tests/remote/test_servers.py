@@ -4,6 +4,7 @@ import http.server
 import json
 import os
 import re
+import ssl
 import subprocess
 import tempfile
 import threading
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import boto3
 import numpy as np
+import trustme
 from moto.server import ThreadedMotoServer
 from RangeHTTPServer import RangeRequestHandler
 
@@ -58,12 +60,20 @@ class Fields(unittest.TestCase):
             ferrosz("compress", cls.path / "field.f32", cls.path / f"{codec}.fsz", *shape, "--abs", "1e-2",
                     "--codec", codec, "--rank", 3, "--json")
         cls.box = field[BOX].astype("f8")
-        cls.server = http.server.ThreadingHTTPServer(
+        cls.server = cls.serve()
+        cls.url = f"http://127.0.0.1:{cls.server.server_port}"
+
+    @classmethod
+    def serve(cls, context=None):
+        """A server of the folder, with TLS if there is a context."""
+        server = http.server.ThreadingHTTPServer(
             ("127.0.0.1", 0), lambda *arguments: Handler(*arguments, directory=cls.folder.name)
         )
-        cls.server.requests = []
-        threading.Thread(target=cls.server.serve_forever, daemon=True).start()
-        cls.url = f"http://127.0.0.1:{cls.server.server_port}"
+        if context:
+            server.socket = context.wrap_socket(server.socket, server_side=True)
+        server.requests = []
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        return server
 
     @classmethod
     def tearDownClass(cls):
@@ -104,6 +114,21 @@ class Fields(unittest.TestCase):
     def test_a_whole_stream(self):
         found = ferrosz("verify", self.path / "field.f32", f"{self.url}/plain.fsz", "--json")
         self.assertTrue(found["kept"])
+
+    def test_https(self):
+        authority = trustme.CA()
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        authority.issue_cert("localhost").configure_cert(context)
+        trusted = self.path / "authority.pem"
+        authority.cert_pem.write_to_path(str(trusted))
+        server = self.serve(context)
+        url = f"https://localhost:{server.server_port}/interp.fsz"
+        try:
+            self.read_box(url, SSL_CERT_FILE=str(trusted))
+            # Without the authority the certificate is not trusted.
+            self.assertIn(url, ferrosz("info", url, status=1))
+        finally:
+            server.shutdown()
 
     def test_s3(self):
         server = ThreadedMotoServer("127.0.0.1", 0)

@@ -37,6 +37,14 @@ bench bench "${cubes[@]}" "$fields/hacc.f32:268435456"
 bench bench-f64 --f64 --repeat 10 "${cubes[0]}"
 bench bench-small --bytes 64KiB --bytes 1MiB --bytes 8MiB "${cubes[@]}"
 bench bench-bare --bare --repeat 10 "${cubes[0]}"
+# Bounds relative to each value, beside the same fields without one.
+for bound in pwrel range; do
+    bench "bench-$bound" "--$bound" 1e-3 --repeat 20 --codec plain,outlier --rank 1,3 "${cubes[0]}" "${cubes[1]}"
+done
+for name in short mask batch; do
+    timeout 600 "$here/ferrosz-lab" "$name" --device cuda 2>&1 | tee "$out/$name.log"
+    [ "${PIPESTATUS[0]}" = 0 ] || status=1
+done
 exit $status
 "#;
 

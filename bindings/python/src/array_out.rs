@@ -53,7 +53,7 @@ impl Output {
     ///
     /// # Errors
     ///
-    /// `ArgumentError`, which says what is wrong with `out`.
+    /// `ArgumentError`, which names the fault of `out`.
     pub fn new<V: Value>(out: &Bound<'_, PyAny>, shape: &[u64]) -> PyResult<Self> {
         let py = out.py();
         let fault = |what: String| argument(py, format!("out: {what}"));

@@ -13,7 +13,7 @@ use pyo3::prelude::*;
 /// A stream compared with its original, with the figures of the command `ferrosz verify`. It is true if the bound is kept.
 #[pyclass(frozen, get_all, module = "ferrosz")]
 pub struct Verification {
-    /// Whether no value exceeds the bound or what the stream promises, and all NaNs and infinities came back.
+    /// Whether no error exceeds the bound or the stream's absolute error, and all NaNs and infinities came back.
     kept: bool,
     /// The absolute error that the bound means for this array.
     limit: f64,
@@ -23,13 +23,13 @@ pub struct Verification {
     largest_error: f64,
     /// The number of the element with the largest error, in C order.
     largest_error_at: Option<u64>,
-    /// The largest error over what the stream promises.
+    /// The largest error over the stream's absolute error.
     largest_over_promised: f64,
     /// Elements.
     size: u64,
     /// Elements whose error exceeds the bound.
     over_limit: u64,
-    /// Elements whose error exceeds what the stream promises.
+    /// Elements whose error exceeds the stream's absolute error.
     over_promised: u64,
     /// NaNs and infinities of the original.
     not_finite: u64,

@@ -1,4 +1,4 @@
-//! The codec: what zarrs calls.
+//! The codec: the traits by which zarrs calls it.
 
 use crate::chunk::{Chunk, value_type};
 use crate::configuration::FerroszCodecConfiguration;

@@ -1,4 +1,4 @@
-//! The configuration of the codec: what the metadata of an array have of it.
+//! The codec's configuration in the metadata of an array.
 
 use ferrosz::codec::bound::Extremes;
 use ferrosz::{Axes, Bound, BoundError, Choice, Codec, Compressor, Preset};

@@ -48,6 +48,7 @@ pub fn load(source: &Source, flags: &Flags) -> Result<Vec<(String, Field)>, Fail
             let shape = ShapeFlags {
                 dtype: flags.shape.dtype,
                 dims: file.dims.clone().or_else(|| flags.shape.dims.clone()),
+                packed: false,
             };
             let field = field_file::read(&file.location, &shape, None)?;
             (name_of(&file.location), field)

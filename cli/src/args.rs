@@ -26,11 +26,9 @@ const COMPRESS_USAGE: &str = "ferrosz compress [OPTIONS] <BOUND or TARGET> IN [O
        ferrosz compress [OPTIONS] <BOUND or TARGET> IN... --out-dir DIR";
 
 const COMPRESS_AFTER: &str = "\
-Without OUT, the stream is IN.fsz. Examples:
-  ferrosz compress t.npy --range 1e-3               t.npy.fsz, errors within 0.1 % of max - min
-  ferrosz compress era5.nc:t2m --abs 0.01           era5-t2m.fsz; missing elements as its attributes say
-  ferrosz compress t.f32 t.fsz --dtype f32 --dims 26,1800,3600 --abs 0.01
-  ferrosz compress *.npy --out-dir small --max 1e-4 --json";
+Without OUT, the stream of t.npy is t.npy.fsz. Examples:
+  ferrosz compress era5.nc:t2m --range 1e-3     era5-t2m.fsz, errors within 0.1 % of max - min
+  ferrosz compress t.f32 t.fsz --dtype f32 --dims 26,1800,3600 --abs 0.01";
 
 const DECOMPRESS_USAGE: &str = "ferrosz decompress [OPTIONS] IN [OUT]
        ferrosz decompress [OPTIONS] IN... --out-dir DIR";

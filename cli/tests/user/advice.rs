@@ -7,7 +7,7 @@ fn other_formats_are_told_by_their_first_bytes() {
     let place = Place::new();
     for (magic, words) in [
         (&b"PK\x03\x04"[..], &["zip", ".npz", "numpy.load"][..]),
-        (b"\x89HDF\r\n\x1a\n", &["HDF5 or NetCDF-4", "h5py"]),
+        (b"\x89HDF\r\n\x1a\n", &["HDF5 or NetCDF-4", "FILE:NAME"]),
         (b"CDF\x01", &["NetCDF-3"]),
         (b"CDF\x05", &["NetCDF-3"]),
         (b"GRIB\0\0", &["GRIB", "cfgrib"]),

@@ -24,7 +24,7 @@ use std::time::Instant;
 pub fn run(args: &Args, common: &Common) -> Result<(), Failure> {
     let Location::File(path) = &args.stream else {
         return Err(Failure::usage(
-            "STREAM is changed in place, which only a file can be: name a file",
+            "STREAM is changed in place: name a file, not '-', a variable or a URL",
         ));
     };
     if args.stream.is_same_file(&args.input) {

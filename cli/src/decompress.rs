@@ -33,8 +33,7 @@ pub fn run(args: &Decompress, common: &Common) -> Result<bool, Failure> {
     }
     args.files.each(common, array_name, |job| {
         if let (Location::Url(url), true) = (&job.input, is_part) {
-            let force = args.files.replace.force;
-            remote::decompress_part(url, &args.part, job, force, common)?;
+            remote::decompress_part(args, job, common, url)?;
             return Ok(true);
         }
         let stream = stream_file::read(&job.input)?;

@@ -1,14 +1,14 @@
 //! Streams on servers.
 
+use crate::args::Decompress;
 use crate::array::Array;
 use crate::common::Common;
 use crate::failure::Failure;
 use crate::field_file;
 use crate::files::Job;
-use crate::part::PartFlags;
 use crate::{json, output, report};
 use ferrosz::codec::with_value;
-use ferrosz::{Decompressor, Error, ReadAt, StreamAt, Traffic, Value};
+use ferrosz::{Decompressor, Error, ReadAt, StreamAt, Traffic};
 use serde_json::json;
 use std::time::Instant;
 
@@ -49,38 +49,27 @@ pub fn explain(url: &str, error: Error) -> Failure {
 ///
 /// If the stream cannot be read or is damaged, the part is not within the array, or the output cannot be written.
 pub fn decompress_part(
-    url: &str,
-    part: &PartFlags,
+    args: &Decompress,
     job: &Job,
-    force: bool,
     common: &Common,
-) -> Result<(), Failure> {
-    let stream = open(url)?;
-    with_value!(stream.dtype(), V => part_of::<V>(stream, url, part, job, force, common))
-}
-
-fn part_of<V: Value>(
-    mut stream: Remote,
     url: &str,
-    part: &PartFlags,
-    job: &Job,
-    force: bool,
-    common: &Common,
 ) -> Result<(), Failure> {
     let start = Instant::now();
-    let Some(part) = part.of(&stream.extents())? else {
+    let mut stream = open(url)?;
+    let Some(part) = args.part.of(&stream.extents())? else {
         return Err(Failure::usage("name a part: --elements or --box"));
     };
+    let (dtype, extents) = (stream.dtype(), part.extents());
     let decompressor = Decompressor::new().device(common.device);
-    let values: Vec<V> =
-        (stream.decompress_part(&decompressor, &part)).map_err(|error| explain(url, error))?;
+    with_value!(dtype, V => {
+        let values: Vec<V> = (stream.decompress_part(&decompressor, &part))
+            .map_err(|error| explain(url, error))?;
+        let extents = extents.clone();
+        field_file::write(&job.output, args.files.replace.force, &Array { extents, values })?;
+    });
     let seconds = start.elapsed().as_secs_f64();
-    let array = Array {
-        extents: part.extents(),
-        values,
-    };
-    field_file::write(&job.output, force, &array)?;
-    let bytes = size_of_val(&array.values[..]) as u64;
+    let elements: u64 = extents.iter().product();
+    let bytes = elements * dtype.bytes() as u64;
     let Traffic {
         rounds,
         ranges,
@@ -90,9 +79,9 @@ fn part_of<V: Value>(
     if common.json {
         let run = json!({
             "output": job.output.output_name(),
-            "dtype": V::TYPE.to_string(),
-            "dims": array.extents,
-            "elements": array.values.len(),
+            "dtype": dtype.to_string(),
+            "dims": extents,
+            "elements": elements,
             "field_bytes": bytes,
             "seconds": seconds,
             "rounds": rounds,
@@ -104,11 +93,10 @@ fn part_of<V: Value>(
     }
     if !common.quiet {
         output::note(&format!(
-            "{}: {}, {} {}; read {} of the stream in {ranges} ranges and {rounds} rounds of requests, {seconds:.3} s",
+            "{}: {}, {} {dtype}; read {} of the stream in {ranges} ranges and {rounds} rounds of requests, {seconds:.3} s",
             job.output.output_name(),
             report::bytes(bytes),
-            report::lengths(&array.extents),
-            V::TYPE,
+            report::lengths(&extents),
             report::bytes(read),
         ));
     }

@@ -335,9 +335,9 @@ ferrosz_status ferrosz_compressor_workspace_bytes(const ferrosz_compressor *comp
                                                   uint64_t *bytes,
                                                   ferrosz_error *error);
 
-// As ferrosz_workspace_new, in device memory of the caller: `bytes` bytes at `memory`, aligned to 16 bytes, of which
-// ferrosz_compressor_workspace_bytes bytes are needed. Enqueues their clearing. The memory stays the caller's, who frees it
-// after the workspace and after the last work with it.
+// As ferrosz_workspace_new, but in device memory of the caller. `memory` is aligned to 16 bytes and has `bytes` bytes, at least
+// as many as ferrosz_compressor_workspace_bytes says. The call enqueues their clearing. The caller frees the memory after the
+// workspace and after the last work with it.
 ferrosz_workspace *ferrosz_workspace_new_in(const ferrosz_gpu *gpu,
                                             void *cuda_stream,
                                             const ferrosz_compressor *compressor,

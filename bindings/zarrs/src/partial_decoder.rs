@@ -14,8 +14,8 @@ use zarrs::storage::StorageError;
 
 /// A partial decoder of a chunk, whose bytes `input` reads.
 ///
-/// It keeps nothing of what it has read, so it needs no lock. A thread that holds one while the library waits for others
-/// could be given a task that wants the same lock.
+/// It keeps no bytes between calls, so it needs no lock. A lock could be a deadlock: while the library waits for its
+/// threads, rayon may give the waiting thread a task that takes the same lock.
 pub struct PartialDecoder<I: ?Sized> {
     input: Arc<I>,
     chunk: Chunk,

@@ -20,15 +20,15 @@ pub struct Reading<'a> {
     state: State,
 }
 
-/// What is known of the stream.
+/// The bytes of the stream that have been read.
 enum State {
-    /// Nothing, and all of it is needed.
+    /// None. The whole stream is needed.
     Unread,
-    /// All of it.
+    /// The whole stream.
     Whole(Vec<u8>),
-    /// Its first bytes, of which so many are needed, for a part.
+    /// First bytes of the stream, the number of those that are needed, and the part to decode.
     First(Vec<u8>, u64, Part),
-    /// Its header, and what was read since, for a part.
+    /// The header and other ranges, and the part to decode.
     Part(Box<PartialStream>, Part),
 }
 
@@ -76,7 +76,7 @@ impl<'a> Reading<'a> {
         })
     }
 
-    /// What is to be done next.
+    /// The next step of the reading.
     ///
     /// # Errors
     ///

@@ -660,8 +660,8 @@ impl Workspace {
         Ok(unsafe { View::new(all.address(), cells::count(chunks)) })
     }
 
-    /// The device address of a `u64`: the length in bytes of the stream that the last compression made, after it has
-    /// finished.
+    /// The device address of a `u64`: the length in bytes of the stream that the last compression made, from its end until
+    /// the next compression.
     pub fn stream_bytes_address(&self) -> u64 {
         self.memory.view::<u64>().address() as u64 + 8 * cells::STREAM_BYTES
     }
@@ -671,7 +671,7 @@ impl Workspace {
         self.memory.view::<u64>().address() as u64 + 8 * cells::FAULT
     }
 
-    /// The length in bytes of the stream that the last compression on `stream` made. Waits for the compression.
+    /// The length in bytes of the stream that the last compression on `stream` made. Waits for it.
     ///
     /// # Errors
     ///

@@ -42,6 +42,7 @@ mod package;
 mod program;
 mod ptxas;
 mod rules;
+mod signs;
 mod split;
 mod toolchain;
 mod uniform;

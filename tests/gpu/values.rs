@@ -35,7 +35,20 @@ fn bits<V: Value>(values: &[V]) -> Vec<u16> {
         .collect()
 }
 
-/// Both directions, in a graph that is launched on two fields.
+/// Fails if values differ, and names the first that does.
+fn assert_equal(found: &[u16], wanted: &[u16], context: &str) {
+    let pairs = found.iter().zip(wanted);
+    let different: Vec<_> = pairs.enumerate().filter(|(_, (a, b))| a != b).collect();
+    assert!(
+        different.is_empty() && found.len() == wanted.len(),
+        "{context}: {} of {} values differ, the first of them (place, (found, wanted)): {:x?}",
+        different.len(),
+        wanted.len(),
+        &different[..different.len().min(8)]
+    );
+}
+
+/// Both directions, each in a graph that is launched on two fields.
 fn replays<V: Value>(
     layout: Layout,
     axes: Option<Axes>,
@@ -61,21 +74,21 @@ fn replays<V: Value>(
         output.device_ptr_mut(&stream).0,
     ];
     let [from, to, back] = addresses;
-    let graph = capture(&stream, || {
-        let count = elements as u64;
-        // SAFETY: the buffers are as long as that, and outlive the graph.
-        unsafe {
-            gpu.compress_raw::<V>(&stream, &compressor, from, count, to, room, &mut workspace)?;
-            gpu.decompress_raw::<V>(
-                &stream,
-                &Decompressor::new(),
-                of_stream,
-                (to, room),
-                &Part::Elements(0..count),
-                (back, count),
-                &mut workspace,
-            )
-        }
+    let count = elements as u64;
+    // SAFETY, both: the buffers are as long as that, and outlive the graphs.
+    let compression = capture(&stream, || unsafe {
+        gpu.compress_raw::<V>(&stream, &compressor, from, count, to, room, &mut workspace)
+    })?;
+    let decompression = capture(&stream, || unsafe {
+        gpu.decompress_raw::<V>(
+            &stream,
+            &Decompressor::new(),
+            of_stream,
+            (to, room),
+            &Part::Elements(0..count),
+            (back, count),
+            &mut workspace,
+        )
     })?;
     trample();
     for seed in [1, 20_000] {
@@ -84,17 +97,19 @@ fn replays<V: Value>(
             .memcpy_htod(&bits(&field), &mut input)
             .expect("copied");
         stream.memset_zeros(&mut bytes).expect("cleared");
-        graph.launch().expect("launched");
-        workspace.check(&stream)?;
+        compression.launch().expect("launched");
         let expected = compressor.compress(&field)?;
-        let length = workspace.stream_bytes(&stream)?;
-        assert_eq!(length, expected.len() as u64, "{context}");
         let found = stream.clone_dtoh(&bytes).expect("copied");
         assert!(found[..expected.len()] == expected, "{context}");
+        decompression.launch().expect("launched");
+        workspace.check(&stream)?;
+        // The length outlives the decompression.
+        let length = workspace.stream_bytes(&stream)?;
+        assert_eq!(length, expected.len() as u64, "{context}");
         let decoder = Decompressor::new().device(Device::Cpu);
         let decoded: Vec<V> = decoder.decompress(&expected)?;
         let found = stream.clone_dtoh(&output).expect("copied");
-        assert!(found == bits(&decoded), "{context}");
+        assert_equal(&found, &bits(&decoded), &context);
     }
     Ok(())
 }
@@ -194,7 +209,7 @@ fn parts_damage_and_choice_of_values_of_16_bits() -> Result<(), Error> {
             let decoder = Decompressor::new().device(Device::Cpu);
             let wanted = decoder.decompress_part::<F16>(&bytes, &part)?;
             let found = decode(&bytes, &part, wanted.len())?;
-            assert!(found == bits(&wanted), "{codec} {part:?}");
+            assert_equal(&found, &bits(&wanted), &format!("{codec} {part:?}"));
         }
         // The last record is that of the conversion, of which a decoder needs nothing.
         let mut damaged = bytes.clone();

@@ -1,9 +1,11 @@
 """Arrays on an NVIDIA GPU: tests and times them. Needs a GPU, CuPy and PyTorch.
 
-    python tests/gpu.py [MIB]
+    python tests/gpu.py [MIB [FILE.f32]]
 
 The streams must be those of the CPU, byte for byte, on the default stream and on others; the times are those of whole
-calls on arrays of MIB mebibytes (256 by default).
+calls on arrays of MIB mebibytes (256 by default). The field is written to the file, so that
+`ferrosz-lab bench --device cuda --dtype f32 --range 1e-3 --codec plain,lorenzo+rans,interp --rank 3 FILE.f32:4*MIB,256,256`
+measures the same calls in Rust.
 """
 
 from __future__ import annotations
@@ -84,7 +86,7 @@ def check_errors() -> None:
     refused: list[tuple[type[Exception], Callable[[], Any]]] = [
         (ferrosz.ArgumentError, lambda: ferrosz.compress(array[:, ::2], abs=1)),
         (ferrosz.ArgumentError, lambda: ferrosz.compress(array, psnr=60)),
-        (ferrosz.UnsupportedType, lambda: ferrosz.compress(array.astype("float16"), abs=1)),
+        (ferrosz.UnsupportedType, lambda: ferrosz.compress(array.astype("complex64"), abs=1)),
         (ferrosz.UnsupportedType, lambda: ferrosz.compress(array.astype("int32"), abs=1)),
         (ferrosz.DamagedStream, lambda: ferrosz.decompress(cupy.zeros(1000, "uint8"))),
     ]
@@ -179,7 +181,10 @@ def main() -> None:
     check_zarr()
     check_hdf5()
     print(f"checks passed: {cupy.cuda.runtime.getDeviceProperties(0)['name'].decode()}")
-    array = cupy.asarray(field_of(mib, "float32"))
+    field = field_of(mib, "float32")
+    if len(sys.argv) > 2:
+        field.tofile(sys.argv[2])
+    array = cupy.asarray(field)
     for codec in ("plain", "lorenzo+rans", "interp"):
         compressor, decompressor = ferrosz.Compressor(range=BOUND, codec=codec), ferrosz.Decompressor()
         stream, out = compressor.compress(array), cupy.empty_like(array)

@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::gpu::executor::{Executor, blocks_of};
-use crate::gpu::job::{Coded, CompressJob, DecompressJob};
+use crate::gpu::job::{Coded, CompressJob, DecompressJob, cells_to_clear};
 use crate::gpu::tiles;
 use ferrosz_codec::bound::Extremes;
 use ferrosz_codec::container::header_words::Draft;
@@ -84,10 +84,10 @@ pub(crate) fn enqueue_decompress<T: Element, E: Executor>(
             return tiles::enqueue_decompress::<T, E>(executor, job, &layout);
         }
         // Without elements, only the cells need to be cleared.
-        Family::Tiles(_) => return executor.clear(job.cells),
+        Family::Tiles(_) => return executor.clear(cells_to_clear(job.cells)),
         Family::Blocks(layout) => layout,
     };
-    executor.clear(job.cells)?;
+    executor.clear(cells_to_clear(job.cells))?;
     let mut first = 0;
     for region in job.regions.iter().filter(|region| region.elements() > 0) {
         enqueue_region::<T, E>(executor, job, &layout, region, first)?;

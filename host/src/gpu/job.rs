@@ -139,6 +139,11 @@ impl DecompressJob<'_> {
     }
 }
 
+/// The cells that a decompression clears. The length of the stream that the last compression made is before them.
+pub(crate) fn cells_to_clear(cells: View<u64>) -> View<u64> {
+    cells.from(cells::FAULT)
+}
+
 /// The words of the header that describe a stream of this layout and type with so many bytes of records, whatever its bound.
 pub(crate) fn layout_words(
     layout: Layout,

@@ -8,7 +8,7 @@ pub(crate) mod workspace;
 
 use crate::error::Error;
 use crate::gpu::executor::{Executor, blocks_of};
-use crate::gpu::job::{CompressJob, DecompressJob};
+use crate::gpu::job::{CompressJob, DecompressJob, cells_to_clear};
 use crate::gpu::tiles::tuning::{TuneJob, enqueue_tune};
 use crate::gpu::tiles::workspace::Workspace;
 use core::marker::PhantomData;
@@ -401,7 +401,7 @@ pub(crate) fn enqueue_decompress<T: Element, E: Executor>(
     layout: &TileLayout,
 ) -> Result<(), Error> {
     let call = Call::<T, E>::new(executor, layout, job.cells);
-    executor.clear(call.workspace.cells)?;
+    executor.clear(cells_to_clear(call.workspace.cells))?;
     call.read_prologue(job)?;
     call.decode(job)?;
     match layout.codec.predictor.geometry() {

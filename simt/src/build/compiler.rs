@@ -1,6 +1,7 @@
 //! Compiles a crate of kernels.
 
 use super::program::{output, run};
+use super::signs::with_exact_signs;
 use super::{Error, Package, Toolchain};
 use std::borrow::ToOwned;
 use std::format;
@@ -23,7 +24,7 @@ pub struct Compiler {
 /// The output of a compiler.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Built {
-    /// The PTX of all kernels, as LLVM wrote it.
+    /// The PTX of all kernels, as LLVM wrote it, but for instructions that would change more than a sign.
     pub ptx: String,
     /// The Rust sources that the compiler read: those of the package, of all packages that it depends on by path, and
     /// their build scripts.
@@ -134,7 +135,7 @@ impl Compiler {
         let made = release.join("deps").join(format!("{}.s", package.library));
         let read = release.join(format!("{}.d", package.library));
         Ok(Built {
-            ptx: text_of(&made)?,
+            ptx: with_exact_signs(&text_of(&made)?),
             sources: sources_in(&text_of(&read)?),
         })
     }

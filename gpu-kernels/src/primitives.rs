@@ -3,6 +3,7 @@
 pub mod bits;
 pub mod element;
 pub mod look_back;
+pub(crate) mod map;
 pub mod put;
 pub mod read_all;
 pub mod scan;

@@ -40,14 +40,16 @@ pub use package::Package;
 pub use shared::{Layout, Shared, SharedElement};
 pub use shared_address::SharedAddress;
 pub use thread::{
-    Atomics, BitInstructions, Collectives, GlobalMemory, Ids, SharedMemory, Thread, Tune,
+    Atomics, BitInstructions, Collectives, GlobalMemory, HalfInstructions, Ids, SharedMemory,
+    Thread, Tune,
 };
 pub use view::View;
 
 /// All traits of a thread, for code with a concrete thread type. Code that is generic over [`Thread`] needs no import.
 pub mod prelude {
     pub use crate::thread::{
-        Atomics, BitInstructions, Collectives, GlobalMemory, Ids, SharedMemory, Thread, Tune,
+        Atomics, BitInstructions, Collectives, GlobalMemory, HalfInstructions, Ids, SharedMemory,
+        Thread, Tune,
     };
 }
 

@@ -6,8 +6,8 @@
 
 use crate::thread::AtomicWord;
 use crate::{
-    Atomics, BitInstructions, Collectives, GlobalMemory, Ids, SharedAddress, SharedMemory, Tune,
-    View,
+    Atomics, BitInstructions, Collectives, GlobalMemory, HalfInstructions, Ids, SharedAddress,
+    SharedMemory, Tune, View,
 };
 use core::arch::nvptx::{
     _block_dim_x, _block_dim_y, _block_dim_z, _block_idx_x, _block_idx_y, _block_idx_z,
@@ -716,6 +716,50 @@ impl BitInstructions for PtxThread {
             core::hint::assert_unchecked(bit >= 3 && bit < 32);
         };
         bit
+    }
+}
+
+impl HalfInstructions for PtxThread {
+    #[inline(always)]
+    fn widen_f16(self, halves: u32) -> [f32; 2] {
+        let (low, high): (u32, u32);
+        // SAFETY: computes on registers.
+        unsafe {
+            asm!(
+                "{{ .reg .b16 l, h; mov.b32 {{l, h}}, {}; cvt.f32.f16 {}, l; cvt.f32.f16 {}, h; }}",
+                in(reg32) halves, out(reg32) low, out(reg32) high,
+                options(pure, nomem, nostack)
+            );
+        }
+        [low, high].map(f32::from_bits)
+    }
+
+    #[inline(always)]
+    fn narrow_f16(self, [low, high]: [f32; 2]) -> u32 {
+        let halves: u32;
+        // SAFETY: computes on registers.
+        unsafe {
+            asm!(
+                "cvt.rn.f16x2.f32 {}, {}, {};",
+                out(reg32) halves, in(reg32) high.to_bits(), in(reg32) low.to_bits(),
+                options(pure, nomem, nostack)
+            );
+        }
+        halves
+    }
+
+    #[inline(always)]
+    fn narrow_bf16(self, [low, high]: [f32; 2]) -> u32 {
+        let halves: u32;
+        // SAFETY: computes on registers.
+        unsafe {
+            asm!(
+                "cvt.rn.bf16x2.f32 {}, {}, {};",
+                out(reg32) halves, in(reg32) high.to_bits(), in(reg32) low.to_bits(),
+                options(pure, nomem, nostack)
+            );
+        }
+        halves
     }
 }
 

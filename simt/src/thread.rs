@@ -6,6 +6,7 @@ mod atomics;
 mod bits;
 mod collectives;
 mod global;
+mod halves;
 mod ids;
 mod shared;
 mod tune;
@@ -14,17 +15,32 @@ pub use atomics::{AtomicWord, Atomics};
 pub use bits::BitInstructions;
 pub use collectives::Collectives;
 pub use global::GlobalMemory;
+pub use halves::HalfInstructions;
 pub use ids::Ids;
 pub use shared::SharedMemory;
 pub use tune::Tune;
 
 /// One GPU thread, as its kernel sees it.
 pub trait Thread:
-    Ids + Collectives + SharedMemory + GlobalMemory + Atomics + BitInstructions + Tune
+    Ids
+    + Collectives
+    + SharedMemory
+    + GlobalMemory
+    + Atomics
+    + BitInstructions
+    + HalfInstructions
+    + Tune
 {
 }
 
 impl<T> Thread for T where
-    T: Ids + Collectives + SharedMemory + GlobalMemory + Atomics + BitInstructions + Tune
+    T: Ids
+        + Collectives
+        + SharedMemory
+        + GlobalMemory
+        + Atomics
+        + BitInstructions
+        + HalfInstructions
+        + Tune
 {
 }

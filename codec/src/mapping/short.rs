@@ -50,10 +50,14 @@ macro_rules! with_short {
 /// How values of 16 bits become elements, and elements values.
 #[derive(Debug, Clone, Copy)]
 pub enum Short {
-    /// A half becomes the same number.
-    Half(HalfFormat),
-    /// A half becomes its number among all values of its type in their order.
-    Ordered(HalfFormat),
+    /// A binary16 becomes the same number.
+    F16,
+    /// A bfloat16 becomes the same number.
+    Bf16,
+    /// A binary16 becomes its number among all values of its type in their order.
+    OrderedF16,
+    /// A bfloat16 becomes its number among all values of its type in their order.
+    OrderedBf16,
     /// An integer with a sign becomes the same number.
     Signed,
     /// An integer without a sign becomes the same number.
@@ -72,10 +76,10 @@ impl Short {
         const I16: u32 = ValueType::I16.id() as u32;
         const U16: u32 = ValueType::U16.id() as u32;
         match (value_type, kind) {
-            (F16, WIDENED) => Some(Self::Half(HalfFormat::F16)),
-            (BF16, WIDENED) => Some(Self::Half(HalfFormat::BF16)),
-            (F16, ORDERED) => Some(Self::Ordered(HalfFormat::F16)),
-            (BF16, ORDERED) => Some(Self::Ordered(HalfFormat::BF16)),
+            (F16, WIDENED) => Some(Self::F16),
+            (BF16, WIDENED) => Some(Self::Bf16),
+            (F16, ORDERED) => Some(Self::OrderedF16),
+            (BF16, ORDERED) => Some(Self::OrderedBf16),
             (I16, WIDENED) => Some(Self::Signed),
             (U16, WIDENED) => Some(Self::Unsigned),
             _ => None,
@@ -86,8 +90,9 @@ impl Short {
     #[inline(always)]
     pub fn to_coded(self, bits: u16) -> f32 {
         match self {
-            Self::Half(format) => format.widen(bits),
-            Self::Ordered(_) => f32::from_i32(order_of(bits)),
+            Self::F16 => HalfFormat::F16.widen(bits),
+            Self::Bf16 => HalfFormat::BF16.widen(bits),
+            Self::OrderedF16 | Self::OrderedBf16 => f32::from_i32(order_of(bits)),
             Self::Signed => bits.cast_signed().widened(),
             Self::Unsigned => bits.widened(),
         }
@@ -97,9 +102,11 @@ impl Short {
     #[inline(always)]
     pub fn to_bits(self, coded: f32) -> u16 {
         match self {
-            Self::Half(format) => format.narrow(coded),
-            Self::Ordered(format) if coded.is_nan() => format.nan(),
-            Self::Ordered(_) => bits_of_order(i16::narrowed(coded, 0)),
+            Self::F16 => HalfFormat::F16.narrow(coded),
+            Self::Bf16 => HalfFormat::BF16.narrow(coded),
+            Self::OrderedF16 if coded.is_nan() => HalfFormat::F16.nan(),
+            Self::OrderedBf16 if coded.is_nan() => HalfFormat::BF16.nan(),
+            Self::OrderedF16 | Self::OrderedBf16 => bits_of_order(i16::narrowed(coded, 0)),
             Self::Signed => i16::narrowed(coded, 0).cast_unsigned(),
             Self::Unsigned => u16::narrowed(coded, 0),
         }

@@ -16,8 +16,8 @@ use super::releases::{Knowledge, Operation};
 use super::shared::BlockMemory;
 use crate::thread::AtomicWord;
 use crate::{
-    Atomics, BitInstructions, Collectives, GlobalMemory, Ids, SharedAddress, SharedMemory, Tune,
-    View, WARP,
+    Atomics, BitInstructions, Collectives, GlobalMemory, HalfInstructions, Ids, SharedAddress,
+    SharedMemory, Tune, View, WARP,
 };
 
 /// The state and surroundings of a thread; it is on the thread's own stack.
@@ -650,5 +650,7 @@ impl Atomics for EmulatorThread<'_> {
 }
 
 impl BitInstructions for EmulatorThread<'_> {}
+
+impl HalfInstructions for EmulatorThread<'_> {}
 
 impl Tune for EmulatorThread<'_> {}

@@ -3,7 +3,8 @@
 use crate::PACKAGE;
 use crate::mapping::records;
 use crate::pipeline::cells::{self, Fault};
-use crate::primitives::shorts::{Shorts, UNIT, conversion_of};
+use crate::primitives::map::Map;
+use crate::primitives::shorts::{Narrow, Shorts, UNIT, conversion_of};
 use ferrosz_simt::{Kernel, Package, Thread, View};
 
 /// Converts decoded elements to values. Launched with any number of blocks.
@@ -49,14 +50,15 @@ impl Kernel for ConvertBackward {
         }
         let Some(short) = short else { return };
         let field = Shorts(params.field);
-        let bits = |word: u32| u32::from(short.to_bits(f32::from_bits(word)));
+        let short = Narrow(short);
+        let bits = |word: u32| short.element(f32::from_bits(word)).to_bits();
         let threads = u64::from(t.block_count()) * u64::from(THREADS);
         let thread = u64::from(t.block_index()) * u64::from(THREADS) + u64::from(t.thread_index());
         let units = params.count / UNIT as u64;
         let mut unit = thread;
         while unit < units {
-            let [a, b, c, d] = t.load4(params.elements, unit);
-            field.set_unit(t, unit, [bits(a), bits(b), bits(c), bits(d)]);
+            let words = short.unit(t, t.load4(params.elements, unit));
+            field.set_unit(t, unit, words);
             unit += threads;
         }
         let last = units * UNIT as u64 + thread;

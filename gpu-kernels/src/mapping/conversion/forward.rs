@@ -2,7 +2,8 @@
 
 use crate::PACKAGE;
 use crate::pipeline::cells;
-use crate::primitives::shorts::{Shorts, UNIT};
+use crate::primitives::map::Map;
+use crate::primitives::shorts::{Shorts, UNIT, Widen};
 use ferrosz_codec::mapping::short::Short;
 use ferrosz_simt::{Kernel, Package, Thread, View};
 
@@ -51,14 +52,14 @@ impl Kernel for ConvertForward {
             return;
         };
         let field = Shorts(params.field);
-        let element = |bits: u32| short.to_coded(bits as u16).to_bits();
+        let short = Widen(short);
+        let element = |bits: u32| short.element(f32::from_bits(bits)).to_bits();
         let threads = u64::from(t.block_count()) * u64::from(THREADS);
         let thread = u64::from(t.block_index()) * u64::from(THREADS) + u64::from(t.thread_index());
         let units = params.values / UNIT as u64;
         let mut unit = thread;
         while unit < units {
-            let [a, b, c, d] = field.unit(t, unit);
-            let words = [element(a), element(b), element(c), element(d)];
+            let words = short.unit(t, field.unit(t, unit));
             t.store4(params.elements, unit, words);
             unit += threads;
         }

@@ -23,6 +23,7 @@ use crate::pipeline::blocks::output::{Destination, Output, Words};
 use crate::pipeline::blocks::staged_chunk::UnitSteps;
 use crate::pipeline::cells::Fault;
 use crate::primitives::element::by_width;
+use crate::primitives::map::Map;
 use crate::primitives::scan::warp_sum_u64;
 use core::marker::PhantomData;
 use ferrosz_codec::Element;
@@ -96,8 +97,7 @@ impl<E: Element, S: StaticShape> Kernel for Decompress<E, S> {
             Scale::Linear => words,
             Scale::Logarithm => {
                 let elements = Self::chunk_again(t, params).elements();
-                let from_coded = logarithm::from_coded::<E>;
-                stored.held().map::<_, S>(t, words, elements, from_coded)
+                stored.held().map::<_, S>(t, words, elements, Power)
             }
         };
         // 4. Write the elements that lie in the region.
@@ -201,6 +201,17 @@ impl<E: Element, S: StaticShape> Decompress<E, S> {
         if t.thread_index() == 0 {
             (&params).report(t, Fault::Header);
         }
+    }
+}
+
+/// Elements, which are computed from logarithms.
+#[derive(Clone, Copy)]
+struct Power;
+
+impl<E: Element> Map<E> for Power {
+    #[inline(always)]
+    fn element(self, coded: E) -> E {
+        logarithm::from_coded(coded)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::pipeline::blocks::CHUNK_THREADS;
 use crate::pipeline::blocks::staged_chunk::{BoxWalk, StagedChunk, UNIT_WORDS, UnitSteps};
+use crate::primitives::map::Map;
 use crate::primitives::shorts::Shorts;
 use core::marker::PhantomData;
 use ferrosz_codec::Element;
@@ -95,12 +96,12 @@ impl<E: Element> Held<E> {
     /// Replaces each of the first `elements` elements; where they are then. For the whole block, all threads of which can
     /// read the image; ends so that threads may read their own rows, in planes and cubes all.
     #[inline(always)]
-    pub fn map<T: Thread, S: StaticShape>(
+    pub(crate) fn map<T: Thread, S: StaticShape>(
         &self,
         t: T,
         words: Words,
         elements: u32,
-        map: impl Fn(E) -> E,
+        map: impl Map<E>,
     ) -> Words {
         match words {
             Words::Staged => self.elements.map_row(t, map),
@@ -113,7 +114,7 @@ impl<E: Element> Held<E> {
                         1 => 0,
                         _ => self.image.load(t, at + 1),
                     };
-                    let [low, high] = map(E::from_words([low, high])).to_words();
+                    let [low, high] = map.element(E::from_words([low, high])).to_words();
                     self.image.store(t, at, low);
                     if Self::WORDS == 2 {
                         self.image.store(t, at + 1, high);
@@ -122,7 +123,7 @@ impl<E: Element> Held<E> {
                 }
             }
             Words::Filled(low, high) => {
-                let [low, high] = map(E::from_words([low, high])).to_words();
+                let [low, high] = map.element(E::from_words([low, high])).to_words();
                 return Words::Filled(low, high);
             }
         }

@@ -10,6 +10,7 @@
 
 use crate::pipeline::blocks::CHUNK_THREADS;
 use crate::pipeline::blocks::compress::field::Source;
+use crate::primitives::map::Map;
 use core::marker::PhantomData;
 use ferrosz_codec::Element;
 use ferrosz_codec::container::chunk::CHUNK;
@@ -227,26 +228,11 @@ impl<E: Element> StagedChunk<E> {
 
     /// Replaces each element of this thread's row.
     #[inline(always)]
-    pub fn map_row<T: Thread>(self, t: T, map: impl Fn(E) -> E) {
+    pub(crate) fn map_row<T: Thread>(self, t: T, map: impl Map<E>) {
         for unit in 0..t.opaque(Self::ROW_UNITS as u32) {
             let first_word = Self::unit_word(t.thread_index() * Self::ROW_UNITS as u32 + unit);
             let words = self.memory.load4(t, first_word);
-            self.memory
-                .store4(t, first_word, Self::map_unit(words, &map));
-        }
-    }
-
-    /// The words of the elements of a unit, each of which is replaced. Without a loop, which the compiler would keep, and
-    /// the words in local memory.
-    #[inline(always)]
-    fn map_unit(words: [u32; 4], map: impl Fn(E) -> E) -> [u32; 4] {
-        let of = |low, high| map(E::from_words([low, high])).to_words();
-        let [a, b, c, d] = words;
-        if E::WORDS == 1 {
-            [of(a, 0)[0], of(b, 0)[0], of(c, 0)[0], of(d, 0)[0]]
-        } else {
-            let ([a, b], [c, d]) = (of(a, b), of(c, d));
-            [a, b, c, d]
+            self.memory.store4(t, first_word, map.unit(t, words));
         }
     }
 

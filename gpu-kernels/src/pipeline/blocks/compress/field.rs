@@ -3,12 +3,12 @@
 use crate::pipeline::blocks::compress::parameters::CompressParams;
 use crate::pipeline::blocks::staged_chunk::UnitSteps;
 use crate::pipeline::cells;
+use crate::primitives::map::Map;
 use crate::primitives::shorts::Shorts;
 use core::convert::Infallible;
 use ferrosz_codec::Element;
 use ferrosz_codec::container::grid::Grid;
 use ferrosz_codec::container::identity::Identity;
-use ferrosz_codec::mapping::short::Short;
 use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::shape::GROUP;
 use ferrosz_simt::{Thread, View};
@@ -83,26 +83,6 @@ impl Source<f32> for Shorts {
     #[inline(always)]
     fn prefetch<T: Thread>(self, t: T, element: u64) {
         t.prefetch(self.0, element / 2);
-    }
-}
-
-/// What becomes of an element between its source and its code.
-pub(crate) trait Map<E>: Copy {
-    /// The element that is coded.
-    fn coded(self, element: E) -> E;
-}
-
-impl<E> Map<E> for Infallible {
-    #[inline(always)]
-    fn coded(self, _: E) -> E {
-        match self {}
-    }
-}
-
-impl Map<f32> for Short {
-    #[inline(always)]
-    fn coded(self, bits: f32) -> f32 {
-        self.to_coded(bits.to_bits() as u16)
     }
 }
 

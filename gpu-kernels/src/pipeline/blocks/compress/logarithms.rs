@@ -3,10 +3,11 @@
 
 use crate::PACKAGE;
 use crate::pipeline::blocks::CHUNK_THREADS;
-use crate::pipeline::blocks::compress::field::{Map, WholeField};
+use crate::pipeline::blocks::compress::field::WholeField;
 use crate::pipeline::blocks::compress::parameters::Scratch;
 use crate::pipeline::blocks::compress::{Compress, CompressParams};
 use crate::primitives::element::by_width;
+use crate::primitives::map::Map;
 use core::marker::PhantomData;
 use ferrosz_codec::Element;
 use ferrosz_codec::mapping::logarithm;
@@ -43,7 +44,7 @@ pub(crate) struct Logarithm;
 
 impl<E: Element> Map<E> for Logarithm {
     #[inline(always)]
-    fn coded(self, element: E) -> E {
+    fn element(self, element: E) -> E {
         logarithm::to_coded(element)
     }
 }

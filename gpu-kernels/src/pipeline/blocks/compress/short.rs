@@ -6,7 +6,7 @@ use crate::pipeline::blocks::compress::field::WholeField;
 use crate::pipeline::blocks::compress::parameters::Scratch;
 use crate::pipeline::blocks::compress::{Compress, CompressParams};
 use crate::pipeline::cells;
-use crate::primitives::shorts::Shorts;
+use crate::primitives::shorts::{Shorts, Widen};
 use core::marker::PhantomData;
 use ferrosz_codec::mapping::short::Short;
 use ferrosz_codec::pipeline::StaticCodec;
@@ -31,7 +31,7 @@ pub struct CompressShortParams {
 
 impl WholeField<f32> for CompressShortParams {
     type Source = Shorts;
-    type Map = Short;
+    type Map = Widen;
 
     #[inline(always)]
     fn params(&self) -> &CompressParams {
@@ -44,9 +44,9 @@ impl WholeField<f32> for CompressShortParams {
     }
 
     #[inline(always)]
-    fn map<T: Thread>(&self, t: T) -> Option<Short> {
+    fn map<T: Thread>(&self, t: T) -> Option<Widen> {
         let kind = t.load_u64(self.coded.cells, cells::CONVERSION) as u32;
-        Short::from_ids(self.value_type, kind)
+        Short::from_ids(self.value_type, kind).map(Widen)
     }
 }
 
@@ -57,8 +57,12 @@ impl<C: StaticCodec, S: StaticShape> Kernel for CompressShort<C, S> {
     const PACKAGE: Package = PACKAGE;
     const THREADS: u32 = CHUNK_THREADS;
     const SHARED_WORDS: u32 = Scratch::<f32>::SHARED.1.words();
-    // One less than for elements: values would be spilt.
-    const RESIDENT_BLOCKS: u32 = 3;
+    // One less than for elements where values of exceptions would be spilt.
+    const RESIDENT_BLOCKS: u32 = if C::CODEC.stores_outliers() || C::CODEC.is_layered() {
+        3
+    } else {
+        4
+    };
 
     #[inline(always)]
     fn run<T: Thread>(t: T, params: &CompressShortParams) {

@@ -1,11 +1,12 @@
 //! One chunk's way through a compression kernel: which one it is, its elements in and its image out.
 
 use crate::pipeline::blocks::CHUNK_THREADS;
-use crate::pipeline::blocks::compress::field::{FieldOf, Map, Source, WholeField};
+use crate::pipeline::blocks::compress::field::{FieldOf, Source, WholeField};
 use crate::pipeline::blocks::compress::parameters::Scratch;
 use crate::pipeline::blocks::groups;
 use crate::pipeline::blocks::staged_chunk::{BoxWalk, UNIT_WORDS};
 use crate::pipeline::cells;
+use crate::primitives::map::Map;
 use crate::primitives::task::Task;
 use core::marker::PhantomData;
 use ferrosz_codec::Element;
@@ -176,7 +177,7 @@ impl<F: FieldOf<E>, E: Element, S: StaticShape> TakenChunk<F, E, S> {
                     0
                 };
                 let element = E::from_words([source.word(t, first), high]);
-                let [low, high] = map.coded(element).to_words();
+                let [low, high] = map.element(element).to_words();
                 if at.is_multiple_of(words) { low } else { high }
             }
         }
@@ -205,7 +206,7 @@ impl<F: FieldOf<E>, E: Element, S: StaticShape> TakenChunk<F, E, S> {
             t.sync_warp();
         }
         if let Some(map) = self.field.map(t) {
-            staged.map_row(t, |element| map.coded(element));
+            staged.map_row(t, map);
         }
     }
 

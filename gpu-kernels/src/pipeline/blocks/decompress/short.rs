@@ -5,7 +5,7 @@ use crate::mapping::records;
 use crate::pipeline::blocks::CHUNK_THREADS;
 use crate::pipeline::blocks::decompress::stored_chunk::Scratch;
 use crate::pipeline::blocks::decompress::{Decompress, DecompressParams};
-use crate::primitives::shorts::{Shorts, conversion_of};
+use crate::primitives::shorts::{Narrow, Shorts, conversion_of};
 use core::marker::PhantomData;
 use ferrosz_codec::shape::StaticShape;
 use ferrosz_simt::{Kernel, Name, Package, Thread, View};
@@ -53,8 +53,7 @@ impl<S: StaticShape> Kernel for DecompressShort<S> {
             return;
         };
         let elements = Elements::<S>::chunk_again(t, coded).elements();
-        let bits = |element| f32::from_bits(u32::from(short.to_bits(element)));
-        let words = stored.held().map::<_, S>(t, words, elements, bits);
+        let words = stored.held().map::<_, S>(t, words, elements, Narrow(short));
         let chunk = Elements::<S>::chunk_again(t, coded);
         Elements::<S>::output(coded, Shorts(coded.output), &stored, &chunk).write(t, words);
     }

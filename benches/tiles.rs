@@ -8,7 +8,6 @@ mod noise;
 use ferrosz::codec::code::entropy::counts::Counts;
 use ferrosz::codec::code::entropy::frequency_tables::FrequencyTables;
 use ferrosz::codec::code::entropy::states::{Huffman, Rans, SymbolCoder};
-use ferrosz::codec::code::entropy::tables::{DecodeTables, EncodeTables};
 use ferrosz::codec::container::chunk::Form;
 use ferrosz::codec::predict::interp::geometry::Geometry;
 use ferrosz::codec::predict::interp::parameters::Parameters;
@@ -20,7 +19,7 @@ use ferrosz::codec::tile::{CHUNK_TILES, Part, TILE, TileBox, TileGrid, TileOrder
 use ferrosz::versions::Version;
 use ferrosz::{Bound, Shape};
 use ferrosz_host::cpu;
-use ferrosz_host::cpu::code::entropy::{self, MAX_WORDS};
+use ferrosz_host::cpu::code::entropy::{self, Pops, Pushes, Words};
 use ferrosz_host::cpu::code::image::{ChunkTiles, IMAGE_BYTES};
 use ferrosz_host::cpu::code::zones::ZoneMap;
 use ferrosz_host::cpu::predict::interp::Predictor;
@@ -91,7 +90,7 @@ impl Coded {
     }
 
     /// Prints a row of the table for this coder.
-    fn measure<C: SymbolCoder>(&self, name: &str, bound: f64) {
+    fn measure<C: SymbolCoder>(&self, version: Version, name: &str, bound: f64) {
         let chunks = self.chunks();
         let time = |work: &mut dyn FnMut(usize)| {
             let mut best = vec![Duration::MAX; chunks.len()];
@@ -108,13 +107,14 @@ impl Coded {
         let statistics = time(&mut |number| {
             let (tiles, codes) = &chunks[number];
             for (tile, codes) in tiles.iter().zip(*codes) {
-                self.map.count(tile, codes, &mut counts);
+                self.map.count(version, tile, codes, &mut counts);
             }
         });
         counts.complete(false);
         let frequencies = FrequencyTables::of::<C>(&counts);
-        let tables = EncodeTables::<C>::new(&frequencies);
-        let mut words: Box<[u16; MAX_WORDS]> = vec![0; MAX_WORDS].try_into().expect("as many");
+        let pushes = Pushes::new::<C>(&frequencies);
+        let words = vec![0; size_of::<Words>() / 2];
+        let mut words: Box<Words> = words.try_into().expect("as many");
         let mut images = vec![(Form::Zero, vec![0; IMAGE_BYTES], 0); chunks.len()];
         let encode = time(&mut |number| {
             let (tiles, codes) = &chunks[number];
@@ -124,10 +124,11 @@ impl Coded {
                 tiles,
             };
             let value = |_, _| 0.0f32;
-            (*form, *length) = entropy::encode(tiles, &tables, codes, value, &mut words, image);
+            (*form, *length) =
+                entropy::encode(version, tiles, &pushes, codes, value, &mut words, image);
         });
         let bytes: usize = images.iter().map(|(_, _, length)| length).sum();
-        let tables = DecodeTables::<C>::new(&frequencies);
+        let pops = Pops::new::<C>(&frequencies);
         let mut found = vec![[0; TILE]; CHUNK_TILES as usize];
         let decode = time(&mut |number| {
             let (tiles, codes) = &chunks[number];
@@ -140,12 +141,14 @@ impl Coded {
             let set = |_, _, value: f32| {
                 black_box(value);
             };
-            let decoded = entropy::decode(tiles, &tables, *form, &image[..*length], found, set);
+            let decoded =
+                entropy::decode(version, tiles, &pops, *form, &image[..*length], found, set);
             assert!(decoded.is_ok() && found == *codes);
         });
         println!(
-            "| {name}+{} | {bound:.0e} | {:.2} | {statistics:.2} | {encode:.2} | {decode:.2} |",
+            "| {name}+{} | {} | {bound:.0e} | {:.2} | {statistics:.2} | {encode:.2} | {decode:.2} |",
             C::NAME,
+            version.name(),
             8.0 * bytes as f64 / self.grid.elements() as f64,
         );
     }
@@ -154,15 +157,17 @@ impl Coded {
 fn main() {
     let values: Vec<f32> = noise(SLICES).into_iter().map(|x| x as f32).collect();
     let grid = TileGrid::new(SHAPE, [SLICES, EDGE, EDGE]);
-    println!("| codec | bound | bits a value | statistics | encode | decode |");
-    println!("| --- | --- | --- | --- | --- | --- |");
+    println!("| codec | version | bound | bits a value | statistics | encode | decode |");
+    println!("| --- | --- | --- | --- | --- | --- | --- |");
     for relative in [1e-2, 1e-3, 1e-4, 1e-6] {
         let bound = Bound::range(relative).expect("a good bound");
         let quantizer = bound.resolve(&cpu::extremes(Version::best(), &values));
         let interp = Coded::interp(grid, &values, &quantizer);
         let lorenzo = Coded::lorenzo(grid, &values, &quantizer);
-        interp.measure::<Rans>("interp", relative);
-        lorenzo.measure::<Rans>("lorenzo", relative);
-        interp.measure::<Huffman>("interp", relative);
+        for version in Version::all() {
+            interp.measure::<Rans>(version, "interp", relative);
+            lorenzo.measure::<Rans>(version, "lorenzo", relative);
+            interp.measure::<Huffman>(version, "interp", relative);
+        }
     }
 }

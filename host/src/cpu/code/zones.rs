@@ -224,7 +224,10 @@ impl Work for Count<'_> {
 #[inline(always)]
 fn counters_of(codes: &Step<u16>, contexts: &Step<u8>) -> Step<u16> {
     std::array::from_fn(|lane| {
-        let (token, _) = Token::own(u32::from(codes[lane]));
+        let z = u32::from(codes[lane]);
+        // The position of the highest bit, from the exponent as a float, which vectors can compute.
+        let leading = (((z | 8).cast_signed() as f32).to_bits() >> 23) - 127;
+        let (token, _) = Token::own_of_leading(leading, z);
         let context = u32::from(contexts[lane]) % CONTEXTS;
         (context << TOKEN_BITS | token) as u16
     })
@@ -280,8 +283,11 @@ impl Classes {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cpu::code::samples::{Kind, Sample, lengths};
+    use ferrosz_codec::code::entropy::token::Token;
     use ferrosz_codec::predict::interp::geometry::Geometry;
     use ferrosz_codec::shape::Shape;
+    use rand::{SeedableRng, rngs::SmallRng};
 
     #[test]
     fn patterns_are_few() {
@@ -300,5 +306,60 @@ mod tests {
                 }
             }
         }
+    }
+    /// Adds the counts of a tile, position by position.
+    fn count(order: TileOrder, tile: &TileBox, codes: &TileCodes, counts: &mut Counts) {
+        let mut sums = [0; ZONES as usize];
+        let positions = || (0..).zip(codes).map(|(at, z)| (at / LANES, at % LANES, *z));
+        for (step, lane, z) in positions() {
+            if let Some(zone) = order.zone(step, lane) {
+                sums[zone as usize] += magnitude(z.into());
+            }
+        }
+        if sums.iter().all(|sum| *sum == 0) {
+            return;
+        }
+        let class_of = |zone: u32| class(order.shape, zone, sums[zone as usize]);
+        (0..order.zones()).for_each(|zone| counts.add(0, class_of(zone)));
+        for (step, lane, z) in positions() {
+            let zone = order.zone(step, lane);
+            let class = zone.map_or(0, class_of);
+            if class > 0 && lane < tile.lanes(order.shape, step) {
+                counts.add(class, Token::of(z.into()).number);
+            }
+        }
+    }
+
+    #[test]
+    fn counts_are_those_of_the_positions() {
+        let mut rng = SmallRng::seed_from_u64(1);
+        let mut seen = Counts::default();
+        for _ in 0..60 {
+            let kind = Kind::random(&mut rng);
+            let sample = Sample::new(kind, lengths(kind.shape, &mut rng), &mut rng);
+            let mut wanted = Counts::default();
+            let mut found: Vec<_> = Version::all().map(|_| Counts::default()).collect();
+            for chunk in &sample.chunks {
+                for (tile, codes) in chunk.tiles.iter().zip(&chunk.codes) {
+                    count(kind.order(), tile, codes, &mut wanted);
+                    for (version, found) in Version::all().zip(&mut found) {
+                        sample.map.count(version, tile, codes, found);
+                    }
+                    let (_, raws) = sample.map.classes(codes);
+                    let wanted = codes.iter().filter(|z| **z == RAW as u16);
+                    assert_eq!(raws as usize, wanted.count());
+                }
+            }
+            assert!(found.iter().all(|found| *found == wanted), "{kind:?}");
+            seen.merge(&wanted);
+        }
+        assert!(
+            seen.0[1..]
+                .iter()
+                .all(|counts| counts.iter().any(|count| *count > 0))
+        );
+        assert!(
+            (0..TOKENS as usize).all(|token| seen.0[1..].iter().any(|counts| counts[token] > 0))
+        );
     }
 }

@@ -283,10 +283,13 @@ fn rans_takes_what_the_entropy_says() {
 fn damage_is_found_or_gives_some_codes() {
     let mut rng = SmallRng::seed_from_u64(5);
     let mut faults = [0; 10];
-    for _ in 0..40 {
+    for i in 0..60 {
         let mut kind = Kind::random(&mut rng);
-        kind.scale = [-2.0, 3.0];
-        kind.raw = 0.0;
+        if i < 40 {
+            // Codes that are seldom so large that the chunk is raw.
+            kind.scale = [-2.0, 3.0];
+            kind.raw = 0.0;
+        }
         let sample = Sample::new(kind, lengths(kind.shape, &mut rng), &mut rng);
         let mut counts = sample.counts();
         counts.complete(false);
@@ -303,7 +306,8 @@ fn damage_is_found_or_gives_some_codes() {
             &mut faults,
         );
     }
-    assert!(faults[0] * 20 < faults.iter().sum(), "{faults:?}");
+    // Damage of a raw value is not found.
+    assert!(faults[0] * 15 < faults.iter().sum(), "{faults:?}");
     assert!(faults[ChunkFault::State as usize] > 0 && faults[ChunkFault::Length as usize] > 0);
 }
 

@@ -66,12 +66,18 @@ impl<'a> Encoder<'a> {
     /// Pushes the steps of a tile.
     #[inline(always)]
     pub(crate) fn push_steps(&mut self, contexts: &Contexts<'_>, codes: &TileCodes) {
+        // Fields of a local value can stay in registers while words are written.
+        let mut own = Encoder {
+            words: &mut *self.words,
+            ..*self
+        };
         let (steps, _) = codes.as_chunks();
         for (step, codes) in (0..STEPS).zip(steps).rev() {
             if let Some(contexts) = contexts.of(step) {
-                self.push_step(codes, &contexts);
+                own.push_step(codes, &contexts);
             }
         }
+        (self.states, self.start, self.is_codable) = (own.states, own.start, own.is_codable);
     }
 
     /// Pushes a step. The extra bits are pushed first, as they are popped last.

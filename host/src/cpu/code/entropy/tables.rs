@@ -43,15 +43,15 @@ fn frequencies_of(frequencies: &FrequencyTables, context: u32) -> Frequencies {
 pub struct Push(pub(super) u64);
 
 impl Push {
-    /// The first bits of the fields of the low half.
+    /// The first bits of d and s(0) in the low half, which starts with the frequency.
     pub(super) const SHIFT_AT: u32 = 13;
-    pub(super) const START_AT: u32 = 17;
+    pub(super) const START_AT: u32 = 20;
     /// Neither the token nor [`ESCAPE`] has a frequency.
-    pub(super) const MISSING: u32 = 1 << 29;
+    pub(super) const MISSING: u32 = 1 << 17;
     /// The code must be pushed as [`ESCAPE`] and all its bits.
-    pub(super) const ESCAPED: u32 = 1 << 30;
+    pub(super) const ESCAPED: u32 = 1 << 18;
     /// The extra bits are pushed before the symbols of all lanes.
-    pub(super) const ALONE: u32 = 1 << 31;
+    pub(super) const ALONE: u32 = 1 << 19;
 
     const NONE: Self = Self(Self::MISSING as u64);
 
@@ -117,7 +117,7 @@ impl Push {
             quotient = quotient.wrapping_add(1);
             rest = rest.wrapping_sub(frequency);
         }
-        let start = word >> Self::START_AT & (SLOTS - 1);
+        let start = word >> Self::START_AT;
         let slot = start.wrapping_add(rest << (word >> Self::SHIFT_AT & 15));
         (quotient << PRECISION).wrapping_add(slot)
     }
@@ -168,15 +168,15 @@ impl Pop {
     /// The extra bits are popped after those of all lanes' symbols. The number of the token less [`FIRST_ALONE`] is stored.
     pub(super) const ALONE: u32 = 1 << 31;
 
-    fn new<C: SymbolCoder>(token: u32, frequency: u32, start: u32, slot: u32) -> Self {
-        let rest = C::pop(slot, C::entry(frequency, start));
+    /// That of a token's first slot, whose r is 0.
+    fn new(token: u32, frequency: u32) -> Self {
         let token = if token >= FIRST_ALONE {
             Self::ALONE | (token - FIRST_ALONE) << Self::TOKEN_AT
         } else {
             let bits = Token::bits(token);
             bits << Self::BITS_AT | Token::code(token, 0) >> bits << Self::TOKEN_AT
         };
-        Self(token | rest << Self::REST_AT | (frequency - 1))
+        Self(token | (frequency - 1))
     }
 
     /// Whether the token's extra bits are popped after those of all lanes' symbols.
@@ -235,9 +235,10 @@ impl Pops {
             let of_context = frequencies_of(frequencies, context);
             intervals::<C>(&of_context, |token, frequency, start| {
                 used |= 1 << context;
+                let (pop, entry) = (Pop::new(token, frequency), C::entry(frequency, start));
                 for position in start..start + frequency {
                     let slot = slot_of(C::slot(position));
-                    slots[slot as usize] = Pop::new::<C>(token, frequency, start, slot).0;
+                    slots[slot as usize] = pop.0 | C::pop(slot, entry) << Pop::REST_AT;
                 }
             });
         }

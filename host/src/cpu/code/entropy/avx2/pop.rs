@@ -44,6 +44,7 @@ impl Words<'_> {
 
     /// The last words, then zeros.
     #[cold]
+    #[inline(never)]
     fn last(rest: &[[u8; 2]]) -> [[u8; 2]; EIGHT] {
         let mut eight = [[0; 2]; EIGHT];
         eight[..rest.len()].copy_from_slice(rest);

@@ -92,7 +92,7 @@ pub(crate) fn push_steps(encoder: &mut Encoder<'_>, contexts: &Contexts<'_>, cod
             continue;
         };
         let codes = eights(codes);
-        let mut pushes = codes.map(|_| EightPushes::none());
+        let mut pushes = [EightPushes::none(); PARTS];
         let mut any = _mm256_setzero_si256();
         for part in 0..PARTS {
             let contexts = eight_contexts(&contexts, part);
@@ -164,6 +164,8 @@ impl EightPushes {
         let exponent = _mm256_srli_epi32::<23>(exponent);
         let bits = _mm256_sub_epi32(exponent, all(127 + 3));
         let bits = _mm256_max_epi32(bits, _mm256_setzero_si256());
+        // At most 12. The mask tells the compiler that no shift is by more than 31.
+        let bits = _mm256_and_si256(bits, all(15));
         let leading = _mm256_srlv_epi32(codes, bits);
         let extra = _mm256_sub_epi32(codes, _mm256_sllv_epi32(leading, bits));
         let token = _mm256_add_epi32(_mm256_slli_epi32::<3>(bits), leading);
@@ -219,8 +221,10 @@ impl EightPushes {
         let shift = _mm256_srli_epi32::<{ Push::SHIFT_AT as i32 }>(self.words);
         let shift = _mm256_and_si256(shift, all(15));
         let start = _mm256_srli_epi32::<{ Push::START_AT as i32 }>(self.words);
-        let unused = _mm256_sub_epi32(all(32 - PRECISION), self.bits);
-        let has_room = _mm256_cmpgt_epi32(frequency, _mm256_srlv_epi32(states, unused));
+        // A shift by 20 - bits, in two parts whose widths the compiler knows.
+        let top = _mm256_srli_epi32::<{ 32 - PRECISION as i32 - 15 }>(states);
+        let top = _mm256_srlv_epi32(top, _mm256_xor_si256(self.bits, all(15)));
+        let has_room = _mm256_cmpgt_epi32(frequency, top);
         let states = emitted.make_room(states, has_room);
         let x = _mm256_or_si256(_mm256_sllv_epi32(states, self.bits), self.extra);
         let even = _mm256_mul_epu32(x, _mm256_srli_epi64::<32>(self.even));

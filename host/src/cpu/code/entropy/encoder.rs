@@ -1,7 +1,7 @@
 //! The lanes of an encoder.
 
 use crate::cpu::code::entropy::MAX_WORDS;
-use crate::cpu::code::entropy::tables::{Push, Pushes};
+use crate::cpu::code::entropy::tables::Pushes;
 use crate::cpu::code::image::ImageWriter;
 use crate::cpu::code::zones::{Classes, Contexts, ZoneMap};
 use crate::cpu::lanes::Lanes;
@@ -58,39 +58,32 @@ impl<'a> Encoder<'a> {
             lanes.push_steps(self, &map.contexts(tile, classes), codes);
         }
         for zone in (0..map.order().zones()).rev() {
-            let push = self.pushes.of(0, classes.of(zone));
-            self.push_symbol((zone % FIRST_CLASSES) as usize, push, (0, 0));
+            self.push_symbol((zone % FIRST_CLASSES) as usize, 0, classes.of(zone), (0, 0));
         }
     }
 
     /// Pushes the steps of a tile.
     #[inline(always)]
     pub(crate) fn push_steps(&mut self, contexts: &Contexts<'_>, codes: &TileCodes) {
-        // Fields of a local value can stay in registers while words are written.
-        let mut own = Encoder {
-            words: &mut *self.words,
-            ..*self
-        };
         let (steps, _) = codes.as_chunks();
         for (step, codes) in (0..STEPS).zip(steps).rev() {
             if let Some(contexts) = contexts.of(step) {
-                own.push_step(codes, &contexts);
+                self.push_step(codes, &contexts);
             }
         }
-        (self.states, self.start, self.is_codable) = (own.states, own.start, own.is_codable);
     }
 
     /// Pushes a step. The extra bits are pushed first, as they are popped last.
     #[inline(always)]
     fn push_step(&mut self, codes: &Step<u16>, contexts: &Step<u8>) {
-        let mut pushes = [Push::default(); LANES as usize];
+        let mut tokens = [0; LANES as usize];
         let mut extras = [(0, 0); LANES as usize];
         let mut has_alone = false;
         for lane in 0..LANES as usize {
             let z = u32::from(codes[lane]);
             let (token, bits) = Token::own(z);
             let push = self.pushes.of(contexts[lane].into(), token);
-            pushes[lane] = push;
+            tokens[lane] = token;
             extras[lane] = if push.is_escaped() {
                 (z, ESCAPE_BITS)
             } else {
@@ -99,20 +92,24 @@ impl<'a> Encoder<'a> {
             has_alone |= push.is_alone();
         }
         if has_alone {
-            let mut lanes = (0..LANES as usize).rev();
-            while let Some(lane) = lanes.find(|lane| pushes[*lane].is_alone()) {
-                self.push_extra(lane, extras[lane]);
-                extras[lane] = (0, 0);
+            for lane in (0..LANES as usize).rev() {
+                let push = self.pushes.of(contexts[lane].into(), tokens[lane]);
+                if push.is_alone() {
+                    self.push_extra(lane, extras[lane]);
+                    extras[lane] = (0, 0);
+                }
             }
         }
         for lane in (0..LANES as usize).rev() {
-            self.push_symbol(lane, pushes[lane], extras[lane]);
+            // Looking up again is faster than keeping the pushes.
+            self.push_symbol(lane, contexts[lane].into(), tokens[lane], extras[lane]);
         }
     }
 
     /// Pushes extra bits and their number, then a symbol.
     #[inline(always)]
-    fn push_symbol(&mut self, lane: usize, push: Push, (extra, bits): (u32, u32)) {
+    fn push_symbol(&mut self, lane: usize, context: u32, symbol: u32, (extra, bits): (u32, u32)) {
+        let push = self.pushes.of(context, symbol);
         self.is_codable &= !push.is_missing();
         let x = self.states[lane];
         let x = self.make_room(x, push.is_full(x, bits));

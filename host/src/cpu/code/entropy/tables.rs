@@ -39,7 +39,7 @@ fn frequencies_of(frequencies: &FrequencyTables, context: u32) -> Frequencies {
 }
 
 /// The data for the push of a token in a context. The high half is the reciprocal of the frequency.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Push(pub(super) u64);
 
 impl Push {

@@ -165,37 +165,6 @@ impl ZoneMap {
             counts,
         });
     }
-
-    #[inline(always)]
-    fn count_by_vectors(&self, tile: &TileBox, codes: &TileCodes, counts: &mut Counts) {
-        let (classes, _) = self.classes(codes);
-        if classes.is_zero() {
-            return;
-        }
-        let contexts = self.contexts(tile, &classes);
-        // Four counters of each token, as neighbouring lanes often have the same one.
-        let mut counters = [[0u16; COUNTERS]; 4];
-        let (steps, _) = codes.as_chunks();
-        for (step, codes) in (0..).zip(steps) {
-            let Some(contexts) = contexts.of(step) else {
-                continue;
-            };
-            for (lane, counter) in counters_of(codes, &contexts).into_iter().enumerate() {
-                counters[lane % 4][usize::from(counter) % COUNTERS] += 1;
-            }
-        }
-        // Context 0 has the counters of lanes without a code.
-        for (context, counts) in counts.0.iter_mut().enumerate().skip(1) {
-            for (token, count) in counts.iter_mut().enumerate() {
-                let at = context << TOKEN_BITS | token;
-                let sum = counters.iter().map(|part| u32::from(part[at])).sum();
-                *count = count.saturating_add(sum);
-            }
-        }
-        for zone in 0..self.order.zones() {
-            counts.add(0, classes.of(zone));
-        }
-    }
 }
 
 struct Count<'a> {
@@ -210,13 +179,34 @@ impl Work for Count<'_> {
 
     #[inline(always)]
     fn run<L: Lanes>(self, _: L) {
-        let Self {
-            map,
-            tile,
-            codes,
-            counts,
-        } = self;
-        map.count_by_vectors(tile, codes, counts);
+        let map = self.map;
+        let (classes, _) = map.classes(self.codes);
+        if classes.is_zero() {
+            return;
+        }
+        let contexts = map.contexts(self.tile, &classes);
+        // Four counters of each token, as neighbouring lanes often have the same one.
+        let mut counters = [[0u16; COUNTERS]; 4];
+        let (steps, _) = self.codes.as_chunks();
+        for (step, codes) in (0..).zip(steps) {
+            let Some(contexts) = contexts.of(step) else {
+                continue;
+            };
+            for (lane, counter) in counters_of(codes, &contexts).into_iter().enumerate() {
+                counters[lane % 4][usize::from(counter) % COUNTERS] += 1;
+            }
+        }
+        // Context 0 has the counters of lanes without a code.
+        for (context, counts) in self.counts.0.iter_mut().enumerate().skip(1) {
+            for (token, count) in counts.iter_mut().enumerate() {
+                let at = context << TOKEN_BITS | token;
+                let sum = counters.iter().map(|part| u32::from(part[at])).sum();
+                *count = count.saturating_add(sum);
+            }
+        }
+        for zone in 0..map.order().zones() {
+            self.counts.add(0, classes.of(zone));
+        }
     }
 }
 

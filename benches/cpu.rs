@@ -1,8 +1,8 @@
 //! The CPU backend: compression and decompression of fields of 64 MiB, copying and filling of as many bytes, every
 //! version of the code, and the reference on a short field. Every output is checked once before it is timed.
 //!
-//! Throughput is that of the original data, in units of 10^9 bytes. Fields of `f32` are cubes; those of `f64` have half as many
-//! slices.
+//! Throughput is that of the original data, in units of 10^9 bytes. Fields of `f32` are cubes; those of `f64` have half
+//! as many slices.
 
 mod noise;
 

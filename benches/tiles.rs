@@ -1,8 +1,8 @@
 //! The stages of the codecs of tiles on one thread, in nanoseconds a value.
 //!
-//! `cargo bench --bench tiles` prints a table in Markdown. A stage is run chunk by chunk, several times; a chunk's time is
-//! its shortest one, so that other work of the machine hardly counts. The time of decoding includes a comparison with
-//! the codes.
+//! `cargo bench --bench tiles` prints a table in Markdown. A stage is run chunk by chunk, several times; a chunk's time
+//! is its shortest one, so that other work of the machine hardly counts. The time of decoding includes a comparison
+//! with the codes.
 
 mod noise;
 

@@ -1,7 +1,7 @@
 //! The zones of a tile's positions, as a table, and the statistics of a tile's codes by zone.
 //!
-//! Many steps of a tile have the same zones in their lanes: a *pattern*. What depends on zones alone is computed once for
-//! each pattern.
+//! Many steps of a tile have the same zones in their lanes: a *pattern*. What depends on zones alone is computed once
+//! for each pattern.
 
 use crate::cpu::Version;
 use crate::cpu::lanes::Lanes;
@@ -145,8 +145,8 @@ impl ZoneMap {
     /// The sums of zones from the sums of each pattern's lanes.
     #[inline(always)]
     fn sums_of_zones(&self, sums: &[Step<u32>; MOST_PATTERNS]) -> [u32; ALL_ZONES] {
-        // Eight sums of each zone, as neighbouring lanes often have the same zone, and an addition would have to wait for
-        // the one before.
+        // Eight sums of each zone, as neighbouring lanes often have the same zone, and an addition would have to wait
+        // for the one before.
         let mut parts = [[0u32; 8]; ALL_ZONES];
         for (zones, sums) in self.patterns.iter().zip(sums) {
             for (lane, (zone, sum)) in zones.iter().zip(sums).enumerate() {
@@ -224,8 +224,8 @@ fn counters_of(codes: &Step<u16>, contexts: &Step<u8>) -> Step<u16> {
 }
 
 impl Contexts<'_> {
-    /// The contexts of a step's lanes, all at most [`NOTHING`], which is the context of lanes that have no code or are of
-    /// class 0. None if there is no other lane.
+    /// The contexts of a step's lanes, all at most [`NOTHING`], which is the context of lanes that have no code or are
+    /// of class 0. None if there is no other lane.
     #[inline(always)]
     pub fn of(&self, step: u32) -> Option<Step<u8>> {
         let number = usize::from(self.map.numbers[step as usize % STEPS as usize]);

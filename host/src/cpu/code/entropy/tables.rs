@@ -2,8 +2,8 @@
 //!
 //! Let a symbol have f of the 4096 slots. A push splits the state into x = f q + r and makes 4096 q + s(r) of it, where
 //! the slot s(r) is s(0) + r 2^d. With rANS d is 0, and with prefix codes it is the length of the symbol's code. A pop
-//! finds symbol and r by the slot. So every symbol has one word for a push, besides its reciprocal, and every slot has one
-//! word for a pop, which a processor's vectors can gather.
+//! finds symbol and r by the slot. So every symbol has one word for a push, besides its reciprocal, and every slot has
+//! one word for a pop, which a processor's vectors can gather.
 
 use ferrosz_codec::code::entropy::class::CONTEXTS;
 use ferrosz_codec::code::entropy::frequencies::Frequencies;
@@ -165,7 +165,8 @@ impl Pop {
     pub(super) const TOKEN_AT: u32 = 24;
     /// Of a token whose extra bits are popped with it: where their number is. The code without them is below.
     pub(super) const BITS_AT: u32 = 28;
-    /// The extra bits are popped after those of all lanes' symbols. The number of the token less [`FIRST_ALONE`] is stored.
+    /// The extra bits are popped after those of all lanes' symbols. The number of the token less [`FIRST_ALONE`] is
+    /// stored.
     pub(super) const ALONE: u32 = 1 << 31;
 
     /// That of a token's first slot, whose r is 0.

@@ -8,7 +8,6 @@ use crate::sample::{Chunk, Kind, Sample};
 use ferrosz_codec::code::bit_planes::CHUNK_WORDS;
 use ferrosz_codec::code::entropy::frequency_tables::{FrequencyTables, Head};
 use ferrosz_codec::code::entropy::states::{Huffman, Rans, SymbolCoder};
-use ferrosz_codec::code::entropy::tables::DecodeTables;
 use ferrosz_codec::container::checksum::checksum;
 use ferrosz_codec::container::chunk::Form;
 use ferrosz_codec::container::header::HEADER_WORDS;
@@ -18,8 +17,9 @@ use ferrosz_codec::shape::{Cube, Line, Plane, Shape, StaticShape};
 use ferrosz_codec::tile::TILE;
 use ferrosz_codec::tile::code::TileCodes;
 use ferrosz_gpu_kernels::pipeline::cells::Fault;
+use ferrosz_host::cpu::Version;
 use ferrosz_host::cpu::code::bit_planes;
-use ferrosz_host::cpu::code::entropy::decode;
+use ferrosz_host::cpu::code::entropy::{Pops, decode};
 use rand::{RngExt, SeedableRng, rngs::SmallRng};
 use std::ops::Range;
 
@@ -68,16 +68,12 @@ impl Damaged<'_> {
         Ok((form, bytes))
     }
 
-    fn chunk<C: SymbolCoder>(
-        &self,
-        tables: &DecodeTables<C>,
-        number: usize,
-        chunk: &Chunk,
-    ) -> Result<Vec<u16>, ChunkFault> {
+    fn chunk(&self, pops: &Pops, number: usize, chunk: &Chunk) -> Result<Vec<u16>, ChunkFault> {
         let (form, bytes) = self.image(number, chunk)?;
         let mut codes: Vec<TileCodes> = vec![[0; TILE]; chunk.tiles.len()];
         let tiles = self.sample.tiles(chunk);
-        decode::<C, f32>(tiles, tables, form, &bytes, &mut codes, |_, _, _| {})?;
+        let set = |_, _, _: f32| {};
+        decode(Version::best(), tiles, pops, form, &bytes, &mut codes, set)?;
         Ok(codes.into_iter().flatten().collect())
     }
 
@@ -116,10 +112,10 @@ impl Damaged<'_> {
         let chunks = match &frequencies {
             Err(_) => Vec::new(),
             Ok(frequencies) => {
-                let tables = Box::new(DecodeTables::<C>::new(frequencies));
+                let pops = Pops::new::<C>(frequencies);
                 let chunks = self.sample.chunks.iter().enumerate();
                 chunks
-                    .map(|(number, chunk)| self.chunk(&tables, number, chunk))
+                    .map(|(number, chunk)| self.chunk(&pops, number, chunk))
                     .collect()
             }
         };

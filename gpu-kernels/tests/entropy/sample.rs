@@ -14,6 +14,7 @@ use ferrosz_codec::tile::{
     CHUNK_TILES, LANES, STEPS, TILE, TileBox, TileGrid, TileOrder, position,
 };
 use ferrosz_gpu_kernels::pipeline::tiles::tiling::Tiling;
+use ferrosz_host::cpu::Version;
 use ferrosz_host::cpu::code::bit_planes;
 use ferrosz_host::cpu::code::image::{ChunkTiles, IMAGE_BYTES};
 use ferrosz_host::cpu::code::zones::ZoneMap;
@@ -149,7 +150,7 @@ impl<E: Element> Sample<E> {
         for (number, chunk) in (0..).zip(&self.chunks) {
             if self.tiling.is_counted(number) {
                 for (tile, codes) in chunk.tiles.iter().zip(&chunk.codes) {
-                    self.map.count(tile, codes, &mut counts);
+                    self.map.count(Version::best(), tile, codes, &mut counts);
                 }
             }
         }

@@ -2,6 +2,8 @@
 //!
 //! A vector holds eight values: a quarter of a group, a row of a plane's block, or two rows of a cube's.
 
+use crate::cpu::code::entropy::{self, Decoder, Encoder};
+use crate::cpu::code::zones::Contexts;
 use crate::cpu::lanes::{Lanes, Portable};
 use ferrosz_codec::code::fixed_length::block::BODY_SCRATCH;
 use ferrosz_codec::code::fixed_length::rate::RateByte;
@@ -9,6 +11,7 @@ use ferrosz_codec::container::checksum::term;
 use ferrosz_codec::predict::Predictor;
 use ferrosz_codec::predict::group::Group;
 use ferrosz_codec::shape::{Shape, StaticShape};
+use ferrosz_codec::tile::code::TileCodes;
 use std::arch::x86_64::*;
 
 /// Vectors of a group.
@@ -93,6 +96,23 @@ impl Lanes for Avx2 {
     fn read_body<const G: usize>(self, rate: RateByte, bytes: &[u8]) -> [Group; G] {
         // SAFETY: an `Avx2` exists only if the processor has AVX2.
         unsafe { read_body(rate, bytes) }
+    }
+
+    #[inline(always)]
+    fn push_steps(self, encoder: &mut Encoder<'_>, contexts: &Contexts<'_>, codes: &TileCodes) {
+        // SAFETY: an `Avx2` exists only if the processor has AVX2 and POPCNT.
+        unsafe { entropy::avx2::push_steps(encoder, contexts, codes) }
+    }
+
+    #[inline(always)]
+    fn pop_steps(
+        self,
+        decoder: &mut Decoder<'_>,
+        contexts: &Contexts<'_>,
+        codes: &mut TileCodes,
+    ) -> bool {
+        // SAFETY: an `Avx2` exists only if the processor has AVX2 and POPCNT.
+        unsafe { entropy::avx2::pop_steps(decoder, contexts, codes) }
     }
 }
 

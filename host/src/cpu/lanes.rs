@@ -1,7 +1,9 @@
-//! The steps of a block that a CPU's vector instructions may do better than portable code: those that move values
-//! between neighbours, or between elements and bit planes. Everything else is plain arithmetic on arrays, which the
-//! compiler vectorises.
+//! What a CPU's vector instructions may do better than portable code: to move values between neighbours, or between
+//! elements and bit planes, and to look up the entropy coder's tables. Everything else is plain arithmetic on arrays,
+//! which the compiler vectorises.
 
+use crate::cpu::code::entropy::{Decoder, Encoder};
+use crate::cpu::code::zones::Contexts;
 use ferrosz_codec::code::fixed_length::block::{self, SignedGroup};
 use ferrosz_codec::code::fixed_length::rate::RateByte;
 use ferrosz_codec::container::checksum::checksum;
@@ -9,9 +11,9 @@ use ferrosz_codec::predict::Predictor;
 use ferrosz_codec::predict::difference;
 use ferrosz_codec::predict::group::Group;
 use ferrosz_codec::shape::{GROUP, Shape, StaticShape};
+use ferrosz_codec::tile::code::TileCodes;
 
-/// The steps of a block, by default in portable code. Every implementation gives the same results. G is the number of a
-/// block's groups.
+/// By default, the portable code. Every implementation gives the same results. G is the number of a block's groups.
 pub trait Lanes: Copy + Send + Sync {
     /// Codes to differences: [`Predictor::forward`]. `before` is the code before the codes of a line. If it is not 0,
     /// the predictor must be [`Predictor::Difference`].
@@ -73,6 +75,23 @@ pub trait Lanes: Copy + Send + Sync {
     fn read_body<const G: usize>(self, rate: RateByte, bytes: &[u8]) -> [Group; G] {
         let body = &bytes[..rate.body_bytes(G as u32) as usize];
         block::read_body::<G>(rate, body)
+    }
+
+    /// Pushes the codes of a tile of these contexts: [`Encoder`].
+    #[inline(always)]
+    fn push_steps(self, encoder: &mut Encoder<'_>, contexts: &Contexts<'_>, codes: &TileCodes) {
+        encoder.push_steps(contexts, codes);
+    }
+
+    /// Pops the codes of a tile of these contexts: [`Decoder`]. Returns whether a code may be raw.
+    #[inline(always)]
+    fn pop_steps(
+        self,
+        decoder: &mut Decoder<'_>,
+        contexts: &Contexts<'_>,
+        codes: &mut TileCodes,
+    ) -> bool {
+        decoder.pop_steps(contexts, codes)
     }
 }
 

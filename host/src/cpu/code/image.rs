@@ -45,8 +45,8 @@ impl ChunkTiles<'_> {
     /// The number of positions that have a code.
     #[inline(always)]
     pub fn active(&self) -> usize {
-        let steps = |tile| (0..STEPS).map(move |step| self.map.active(tile, step).count_ones());
-        self.tiles.iter().flat_map(steps).sum::<u32>() as usize
+        let positions = |tile| self.map.order().positions(tile) as usize;
+        self.tiles.iter().map(positions).sum()
     }
 
     /// Bytes of the raw form; no chunk has more.
@@ -140,6 +140,17 @@ impl<'a> ImageWriter<'a> {
     #[inline(always)]
     pub fn put_word(&mut self, word: u32) {
         self.put(&word.to_le_bytes());
+    }
+
+    #[inline(always)]
+    pub fn put_halves(&mut self, halves: &[u16]) {
+        let end = self.at + 2 * halves.len();
+        if let Some(position) = self.bytes.get_mut(self.at..end) {
+            for (bytes, half) in position.as_chunks_mut().0.iter_mut().zip(halves) {
+                *bytes = half.to_le_bytes();
+            }
+        }
+        self.at = end;
     }
 
     #[inline(always)]

@@ -1,9 +1,15 @@
 //! The zones of a tile's positions, as a table, and the statistics of a tile's codes by zone.
+//!
+//! Many steps of a tile have the same zones in their lanes: a *pattern*. What depends on zones alone is computed once
+//! for each pattern.
 
-use ferrosz_codec::code::entropy::class::class;
+use crate::cpu::Version;
+use crate::cpu::lanes::Lanes;
+use crate::cpu::version::Work;
+use ferrosz_codec::code::entropy::class::{CONTEXTS, class};
 use ferrosz_codec::code::entropy::counts::Counts;
 use ferrosz_codec::code::entropy::tables::NOTHING;
-use ferrosz_codec::code::entropy::token::{RAW, Token, magnitude};
+use ferrosz_codec::code::entropy::token::{RAW, TOKENS, Token, magnitude};
 use ferrosz_codec::tile::code::{Step, TileCodes};
 use ferrosz_codec::tile::{LANES, STEPS, TileBox, TileOrder, ZONES};
 
@@ -13,11 +19,23 @@ const ANCHOR: u32 = ZONES;
 /// The number of zones, with [`ANCHOR`].
 const ALL_ZONES: usize = ZONES as usize + 1;
 
+/// The most patterns of an order: lines with levels have three in each of their 32 bricks.
+const MOST_PATTERNS: usize = 96;
+
+/// Bits of a token's number.
+const TOKEN_BITS: u32 = TOKENS.next_power_of_two().ilog2();
+
+/// Counters of all contexts' tokens.
+const COUNTERS: usize = (CONTEXTS << TOKEN_BITS) as usize;
+
 /// The zone of each position of a tile. The table takes some time to make, and serves all tiles of a field.
 #[derive(Debug, Clone)]
 pub struct ZoneMap {
     order: TileOrder,
-    zones: [Step<u8>; STEPS as usize],
+    /// The zones of each pattern's lanes.
+    patterns: Vec<Step<u8>>,
+    /// The number of each step's pattern.
+    numbers: [u8; STEPS as usize],
     /// Bit l of a step's word is set if lane l is an anchor.
     anchors: [u32; STEPS as usize],
 }
@@ -26,23 +44,41 @@ pub struct ZoneMap {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Classes([u8; ALL_ZONES]);
 
+/// The contexts of a tile's positions.
+#[derive(Debug, Clone)]
+pub struct Contexts<'a> {
+    map: &'a ZoneMap,
+    tile: &'a TileBox,
+    is_complete: bool,
+    /// The contexts of each pattern's lanes in a complete tile, all at most [`NOTHING`].
+    patterns: [Step<u8>; MOST_PATTERNS],
+    /// Whether all contexts of a pattern are [`NOTHING`].
+    are_nothing: [bool; MOST_PATTERNS],
+}
+
 impl ZoneMap {
     /// The zones of tiles of this order.
     pub fn new(order: TileOrder) -> Self {
-        let mut zones = [[0; LANES as usize]; STEPS as usize];
-        let mut anchors = [0; STEPS as usize];
-        for (step, (zones, anchors)) in (0..).zip(zones.iter_mut().zip(&mut anchors)) {
-            for (lane, zone) in (0..).zip(zones) {
-                let found = order.zone(step, lane);
-                *zone = found.unwrap_or(ANCHOR) as u8;
-                *anchors |= u32::from(found.is_none()) << lane;
+        let mut map = Self {
+            order,
+            patterns: Vec::new(),
+            numbers: [0; STEPS as usize],
+            anchors: [0; STEPS as usize],
+        };
+        for step in 0..STEPS {
+            let found: Step<Option<u32>> =
+                std::array::from_fn(|lane| order.zone(step, lane as u32));
+            for (lane, zone) in found.iter().enumerate() {
+                map.anchors[step as usize] |= u32::from(zone.is_none()) << lane;
+            }
+            let pattern = found.map(|zone| zone.unwrap_or(ANCHOR) as u8);
+            let known = map.patterns.iter().position(|other| *other == pattern);
+            map.numbers[step as usize] = known.unwrap_or(map.patterns.len()) as u8;
+            if known.is_none() {
+                map.patterns.push(pattern);
             }
         }
-        Self {
-            order,
-            zones,
-            anchors,
-        }
+        map
     }
 
     /// The order that this map was made of.
@@ -59,17 +95,24 @@ impl ZoneMap {
         inside & !self.anchors.get(step as usize).copied().unwrap_or(0)
     }
 
-    /// The contexts of a step's lanes; [`NOTHING`] for lanes that have no code or are of class 0.
+    /// The contexts of a tile of these classes.
     #[inline(always)]
-    pub fn contexts(&self, tile: &TileBox, classes: &Classes, step: u32) -> Step<u8> {
-        let mut contexts = [NOTHING as u8; LANES as usize];
-        if let Some(zones) = self.zones.get(step as usize) {
-            let lanes = tile.lanes(self.order.shape, step) as usize;
-            for (lane, context) in contexts.iter_mut().enumerate() {
-                let class = classes.of(u32::from(zones[lane]));
-                let is_coded = (class != 0) & (lane < lanes);
-                *context = if is_coded { class as u8 } else { NOTHING as u8 };
-            }
+    pub fn contexts<'a>(&'a self, tile: &'a TileBox, classes: &Classes) -> Contexts<'a> {
+        let of_zone = classes.0.map(|class| match class {
+            0 => NOTHING as u8,
+            class => class.min(NOTHING as u8),
+        });
+        let mut contexts = Contexts {
+            map: self,
+            tile,
+            is_complete: tile.is_complete(self.order.shape),
+            patterns: [[NOTHING as u8; LANES as usize]; MOST_PATTERNS],
+            are_nothing: [true; MOST_PATTERNS],
+        };
+        let all = contexts.patterns.iter_mut().zip(&mut contexts.are_nothing);
+        for (zones, (pattern, are_nothing)) in self.patterns.iter().zip(all) {
+            *pattern = zones.map(|zone| of_zone[usize::from(zone) % ALL_ZONES]);
+            *are_nothing = *pattern == [NOTHING as u8; LANES as usize];
         }
         contexts
     }
@@ -77,51 +120,130 @@ impl ZoneMap {
     /// The classes of a tile of these codes, and the number of [`RAW`] codes.
     #[inline(always)]
     pub fn classes(&self, codes: &TileCodes) -> (Classes, u32) {
-        let mut sums = [0u32; ALL_ZONES];
-        let mut raws = 0;
-        let (steps, _) = codes.as_chunks();
-        for (codes, zones) in steps.iter().zip(&self.zones) {
-            add_magnitudes(codes, zones, &mut sums);
-            raws += codes.iter().filter(|z| **z == RAW as u16).count() as u32;
+        // Sums of each lane in vectors, one vector for a pattern.
+        let mut magnitudes = [[0u32; LANES as usize]; MOST_PATTERNS];
+        let mut raws = [0u16; LANES as usize];
+        let (steps, _) = codes.as_chunks::<{ LANES as usize }>();
+        for (codes, number) in steps.iter().zip(&self.numbers) {
+            if *codes == [0; LANES as usize] {
+                continue;
+            }
+            if let Some(sums) = magnitudes.get_mut(usize::from(*number)) {
+                for lane in 0..LANES as usize {
+                    sums[lane] += magnitude(u32::from(codes[lane]));
+                    raws[lane] += u16::from(codes[lane] == RAW as u16);
+                }
+            }
         }
-        let mut classes = Classes([0; ALL_ZONES]);
-        for (zone, sum) in (0..ZONES).zip(sums) {
+        let mut classes = Classes::ZERO;
+        for (zone, sum) in (0..ZONES).zip(self.sums_of_zones(&magnitudes)) {
             classes.set(zone, class(self.order.shape, zone, sum));
         }
-        (classes, raws)
+        (classes, raws.into_iter().map(u32::from).sum())
+    }
+
+    /// The sums of zones from the sums of each pattern's lanes.
+    #[inline(always)]
+    fn sums_of_zones(&self, sums: &[Step<u32>; MOST_PATTERNS]) -> [u32; ALL_ZONES] {
+        // Eight sums of each zone, as neighbouring lanes often have the same zone, and an addition would have to wait
+        // for the one before.
+        let mut parts = [[0u32; 8]; ALL_ZONES];
+        for (zones, sums) in self.patterns.iter().zip(sums) {
+            for (lane, (zone, sum)) in zones.iter().zip(sums).enumerate() {
+                parts[usize::from(*zone) % ALL_ZONES][lane % 8] += sum;
+            }
+        }
+        parts.map(|parts| parts.iter().sum())
     }
 
     /// Counts the symbols of a tile of these codes, unless all codes are 0.
-    pub fn count(&self, tile: &TileBox, codes: &TileCodes, counts: &mut Counts) {
-        let (classes, _) = self.classes(codes);
+    pub fn count(&self, version: Version, tile: &TileBox, codes: &TileCodes, counts: &mut Counts) {
+        version.run(Count {
+            map: self,
+            tile,
+            codes,
+            counts,
+        });
+    }
+}
+
+struct Count<'a> {
+    map: &'a ZoneMap,
+    tile: &'a TileBox,
+    codes: &'a TileCodes,
+    counts: &'a mut Counts,
+}
+
+impl Work for Count<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, _: L) {
+        let map = self.map;
+        let (classes, _) = map.classes(self.codes);
         if classes.is_zero() {
             return;
         }
-        for zone in 0..self.order.zones() {
-            counts.add(0, classes.of(zone));
-        }
-        let (steps, _) = codes.as_chunks::<{ LANES as usize }>();
+        let contexts = map.contexts(self.tile, &classes);
+        // Four counters of each token, as neighbouring lanes often have the same one.
+        let mut counters = [[0u16; COUNTERS]; 4];
+        let (steps, _) = self.codes.as_chunks();
         for (step, codes) in (0..).zip(steps) {
-            let contexts = self.contexts(tile, &classes, step);
-            for (z, context) in codes.iter().zip(contexts) {
-                if u32::from(context) != NOTHING {
-                    counts.add(context.into(), Token::of(u32::from(*z)).number);
-                }
+            let Some(contexts) = contexts.of(step) else {
+                continue;
+            };
+            for (lane, counter) in counters_of(codes, &contexts).into_iter().enumerate() {
+                counters[lane % 4][usize::from(counter) % COUNTERS] += 1;
             }
+        }
+        // Context 0 has the counters of lanes without a code.
+        for (context, counts) in self.counts.0.iter_mut().enumerate().skip(1) {
+            for (token, count) in counts.iter_mut().enumerate() {
+                let at = context << TOKEN_BITS | token;
+                let sum = counters.iter().map(|part| u32::from(part[at])).sum();
+                *count = count.saturating_add(sum);
+            }
+        }
+        for zone in 0..map.order().zones() {
+            self.counts.add(0, classes.of(zone));
         }
     }
 }
 
-/// Adds the magnitudes of a step to the sums of their zones.
+/// The counter of each lane's token. Lanes without a code have counters of context 0.
 #[inline(always)]
-fn add_magnitudes(codes: &Step<u16>, zones: &Step<u8>, sums: &mut [u32; ALL_ZONES]) {
-    if *codes == [0; LANES as usize] {
-        return;
-    }
-    for (z, zone) in codes.iter().zip(zones) {
-        if let Some(sum) = sums.get_mut(usize::from(*zone)) {
-            *sum += magnitude(u32::from(*z));
+fn counters_of(codes: &Step<u16>, contexts: &Step<u8>) -> Step<u16> {
+    std::array::from_fn(|lane| {
+        let z = u32::from(codes[lane]);
+        // The position of the highest bit, from the exponent as a float, which vectors can compute.
+        let leading = (((z | 8).cast_signed() as f32).to_bits() >> 23) - 127;
+        let (token, _) = Token::own_of_leading(leading, z);
+        let context = u32::from(contexts[lane]) % CONTEXTS;
+        (context << TOKEN_BITS | token) as u16
+    })
+}
+
+impl Contexts<'_> {
+    /// The contexts of a step's lanes, all at most [`NOTHING`], which is the context of lanes that have no code or are
+    /// of class 0. None if there is no other lane.
+    #[inline(always)]
+    pub fn of(&self, step: u32) -> Option<Step<u8>> {
+        let number = usize::from(self.map.numbers[step as usize % STEPS as usize]);
+        if self.are_nothing.get(number).copied().unwrap_or(true) {
+            return None;
         }
+        let mut contexts = self.patterns[number];
+        if !self.is_complete {
+            let lanes = self.tile.lanes(self.map.order.shape, step);
+            for (lane, context) in (0..).zip(&mut contexts) {
+                *context = if lane < lanes {
+                    *context
+                } else {
+                    NOTHING as u8
+                };
+            }
+        }
+        Some(contexts)
     }
 }
 
@@ -145,5 +267,89 @@ impl Classes {
     #[inline(always)]
     pub fn is_zero(&self) -> bool {
         *self == Self::ZERO
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cpu::code::samples::{Kind, Sample, lengths};
+    use ferrosz_codec::code::entropy::token::Token;
+    use ferrosz_codec::predict::interp::geometry::Geometry;
+    use ferrosz_codec::shape::Shape;
+    use rand::{SeedableRng, rngs::SmallRng};
+
+    #[test]
+    fn patterns_are_few() {
+        for shape in Shape::ALL {
+            let levels = |geometry: Geometry| TileOrder::levels(shape, geometry.spacing(shape));
+            let orders = Geometry::ALL.map(levels);
+            for order in orders.into_iter().chain([TileOrder::flat(shape)]) {
+                let map = ZoneMap::new(order);
+                assert!(map.patterns.len() <= MOST_PATTERNS, "{order:?}");
+                for step in 0..STEPS {
+                    let pattern = map.patterns[usize::from(map.numbers[step as usize])];
+                    for lane in 0..LANES {
+                        let zone = order.zone(step, lane).unwrap_or(ANCHOR);
+                        assert_eq!(u32::from(pattern[lane as usize]), zone);
+                    }
+                }
+            }
+        }
+    }
+    /// Adds the counts of a tile, position by position.
+    fn count(order: TileOrder, tile: &TileBox, codes: &TileCodes, counts: &mut Counts) {
+        let mut sums = [0; ZONES as usize];
+        let positions = || (0..).zip(codes).map(|(at, z)| (at / LANES, at % LANES, *z));
+        for (step, lane, z) in positions() {
+            if let Some(zone) = order.zone(step, lane) {
+                sums[zone as usize] += magnitude(z.into());
+            }
+        }
+        if sums.iter().all(|sum| *sum == 0) {
+            return;
+        }
+        let class_of = |zone: u32| class(order.shape, zone, sums[zone as usize]);
+        (0..order.zones()).for_each(|zone| counts.add(0, class_of(zone)));
+        for (step, lane, z) in positions() {
+            let zone = order.zone(step, lane);
+            let class = zone.map_or(0, class_of);
+            if class > 0 && lane < tile.lanes(order.shape, step) {
+                counts.add(class, Token::of(z.into()).number);
+            }
+        }
+    }
+
+    #[test]
+    fn counts_are_those_of_the_positions() {
+        let mut rng = SmallRng::seed_from_u64(1);
+        let mut seen = Counts::default();
+        for _ in 0..60 {
+            let kind = Kind::random(&mut rng);
+            let sample = Sample::new(kind, lengths(kind.shape, &mut rng), &mut rng);
+            let mut wanted = Counts::default();
+            let mut found: Vec<_> = Version::all().map(|_| Counts::default()).collect();
+            for chunk in &sample.chunks {
+                for (tile, codes) in chunk.tiles.iter().zip(&chunk.codes) {
+                    count(kind.order(), tile, codes, &mut wanted);
+                    for (version, found) in Version::all().zip(&mut found) {
+                        sample.map.count(version, tile, codes, found);
+                    }
+                    let (_, raws) = sample.map.classes(codes);
+                    let wanted = codes.iter().filter(|z| **z == RAW as u16);
+                    assert_eq!(raws as usize, wanted.count());
+                }
+            }
+            assert!(found.iter().all(|found| *found == wanted), "{kind:?}");
+            seen.merge(&wanted);
+        }
+        assert!(
+            seen.0[1..]
+                .iter()
+                .all(|counts| counts.iter().any(|count| *count > 0))
+        );
+        assert!(
+            (0..TOKENS as usize).all(|token| seen.0[1..].iter().any(|counts| counts[token] > 0))
+        );
     }
 }

@@ -1,14 +1,14 @@
 //! One interface to the three coders.
 
+use crate::cpu::Version;
 use crate::cpu::code::bit_planes;
-use crate::cpu::code::entropy;
+use crate::cpu::code::entropy::{self, Pops, Pushes};
 use crate::cpu::code::image::{ChunkTiles, IMAGE_BYTES};
 use ferrosz_codec::Element;
 use ferrosz_codec::code::bit_planes::CHUNK_WORDS;
 use ferrosz_codec::code::entropy::counts::Counts;
 use ferrosz_codec::code::entropy::frequency_tables::FrequencyTables;
 use ferrosz_codec::code::entropy::states::{Huffman, Rans};
-use ferrosz_codec::code::entropy::tables::{DecodeTables, EncodeTables};
 use ferrosz_codec::container::chunk::Form;
 use ferrosz_codec::error::ChunkFault;
 use ferrosz_codec::pipeline::TileCoder;
@@ -16,7 +16,7 @@ use ferrosz_codec::tile::code::TileCodes;
 
 /// The scratch of a thread that codes chunks.
 pub(super) struct Scratch {
-    words: Box<[u16; entropy::MAX_WORDS]>,
+    words: Box<entropy::Words>,
     planes: Box<[u32; CHUNK_WORDS]>,
     pub(super) image: Vec<u8>,
 }
@@ -45,17 +45,16 @@ pub(super) fn frequencies(
 
 /// A coder that is ready to encode.
 pub(super) enum Encoder {
-    Rans(EncodeTables<Rans>),
-    Huffman(EncodeTables<Huffman>),
+    Entropy(Pushes),
     BitPlane,
 }
 
 impl Encoder {
     pub(super) fn new(coder: TileCoder, frequencies: Option<&FrequencyTables>) -> Self {
         match (coder, frequencies) {
-            (TileCoder::Rans, Some(frequencies)) => Self::Rans(EncodeTables::new(frequencies)),
+            (TileCoder::Rans, Some(frequencies)) => Self::Entropy(Pushes::new::<Rans>(frequencies)),
             (TileCoder::Huffman, Some(frequencies)) => {
-                Self::Huffman(EncodeTables::new(frequencies))
+                Self::Entropy(Pushes::new::<Huffman>(frequencies))
             }
             (TileCoder::BitPlane, _) | (_, None) => Self::BitPlane,
         }
@@ -64,6 +63,7 @@ impl Encoder {
     /// Encodes a chunk into the scratch's image; returns its form and length.
     pub(super) fn encode<T: Element>(
         &self,
+        version: Version,
         tiles: ChunkTiles<'_>,
         codes: &[TileCodes],
         value: impl Fn(usize, usize) -> T,
@@ -71,11 +71,9 @@ impl Encoder {
     ) -> (Form, usize) {
         let image = &mut scratch.image;
         match self {
-            Self::Rans(tables) => {
-                entropy::encode(tiles, tables, codes, value, &mut scratch.words, image)
-            }
-            Self::Huffman(tables) => {
-                entropy::encode(tiles, tables, codes, value, &mut scratch.words, image)
+            Self::Entropy(pushes) => {
+                let words = &mut scratch.words;
+                entropy::encode(version, tiles, pushes, codes, value, words, image)
             }
             Self::BitPlane => bit_planes::encode(tiles, codes, value, &mut scratch.planes, image),
         }
@@ -84,17 +82,16 @@ impl Encoder {
 
 /// A coder that is ready to decode.
 pub(super) enum Decoder {
-    Rans(DecodeTables<Rans>),
-    Huffman(DecodeTables<Huffman>),
+    Entropy(Pops),
     BitPlane,
 }
 
 impl Decoder {
     pub(super) fn new(coder: TileCoder, frequencies: Option<&FrequencyTables>) -> Self {
         match (coder, frequencies) {
-            (TileCoder::Rans, Some(frequencies)) => Self::Rans(DecodeTables::new(frequencies)),
+            (TileCoder::Rans, Some(frequencies)) => Self::Entropy(Pops::new::<Rans>(frequencies)),
             (TileCoder::Huffman, Some(frequencies)) => {
-                Self::Huffman(DecodeTables::new(frequencies))
+                Self::Entropy(Pops::new::<Huffman>(frequencies))
             }
             (TileCoder::BitPlane, _) | (_, None) => Self::BitPlane,
         }
@@ -103,6 +100,7 @@ impl Decoder {
     /// Decodes a chunk; `set` is called with the values that have no code.
     pub(super) fn decode<T: Element>(
         &self,
+        version: Version,
         tiles: ChunkTiles<'_>,
         (form, bytes): (Form, &[u8]),
         codes: &mut [TileCodes],
@@ -110,8 +108,7 @@ impl Decoder {
         scratch: &mut Scratch,
     ) -> Result<(), ChunkFault> {
         match self {
-            Self::Rans(tables) => entropy::decode(tiles, tables, form, bytes, codes, set),
-            Self::Huffman(tables) => entropy::decode(tiles, tables, form, bytes, codes, set),
+            Self::Entropy(pops) => entropy::decode(version, tiles, pops, form, bytes, codes, set),
             Self::BitPlane => {
                 bit_planes::decode(tiles, form, bytes, codes, set, &mut scratch.planes)
             }

@@ -1,6 +1,5 @@
 //! Compression: codes of all tiles, then their statistics, then the chunks.
 
-use crate::cpu::Progress;
 use crate::cpu::code::image::ChunkTiles;
 use crate::cpu::code::zones::ZoneMap;
 use crate::cpu::mapping::mask::Mask;
@@ -9,6 +8,7 @@ use crate::cpu::predict::tile_lorenzo;
 use crate::cpu::predict::tune::tune;
 use crate::cpu::sink::Sink;
 use crate::cpu::tiles::coder::{self, Encoder, Scratch};
+use crate::cpu::{Progress, Version};
 use crate::error::Error;
 use crate::memory;
 use ferrosz_codec::code::entropy::counts::{Counts, is_counted, is_sample};
@@ -60,7 +60,9 @@ impl<T: Element> Strided<'_, T> {
 }
 
 /// Compresses a coded field with this header, in which the payload's length is missing.
+#[expect(clippy::too_many_arguments, reason = "the whole call")]
 pub(crate) fn compress<T: Element>(
+    version: Version,
     tiles: &TileLayout,
     header: Header,
     mask: &Mask,
@@ -72,7 +74,7 @@ pub(crate) fn compress<T: Element>(
     let mut table = Vec::new();
     let mut images = Vec::new();
     if !values.is_empty() {
-        images = encode_all(tiles, quantizer, values, progress)?;
+        images = encode_all(version, tiles, quantizer, values, progress)?;
     }
     let identity = header.identity();
     let mut payload_bytes = 0;
@@ -97,6 +99,7 @@ pub(crate) fn compress<T: Element>(
 
 /// The prologue and all chunks of a field that has elements.
 pub(super) fn encode_all<T: Element>(
+    version: Version,
     layout: &TileLayout,
     quantizer: &Quantizer<T>,
     values: &[T],
@@ -131,7 +134,8 @@ pub(super) fn encode_all<T: Element>(
         }
     };
     let map = ZoneMap::new(layout.codec.order(layout.shape()));
-    let frequencies = coder::frequencies(layout.codec.coder, || count(layout, &map, &parts));
+    let frequencies =
+        coder::frequencies(layout.codec.coder, || count(version, layout, &map, &parts));
     let encoder = Encoder::new(layout.codec.coder, frequencies.as_ref());
     let prologue = Prologue {
         resolved,
@@ -143,7 +147,7 @@ pub(super) fn encode_all<T: Element>(
     bytes.truncate(sections.bytes());
     let mut images = vec![(Form::Coded, bytes)];
     for part in &parts {
-        let of_part: Result<Vec<_>, Error> = encode_part(&encoder, &map, part).collect();
+        let of_part: Result<Vec<_>, Error> = encode_part(version, &encoder, &map, part).collect();
         images.append(&mut of_part?);
     }
     progress(values.len() as u64);
@@ -290,7 +294,12 @@ pub(super) fn chunk_tiles(grid: &TileGrid, chunk: u64) -> Vec<TileBox> {
     (first..end).map(|tile| grid.tile(tile)).collect()
 }
 
-fn count<T: Element>(layout: &TileLayout, map: &ZoneMap, parts: &[Coded<'_, T>]) -> Counts {
+fn count<T: Element>(
+    version: Version,
+    layout: &TileLayout,
+    map: &ZoneMap,
+    parts: &[Coded<'_, T>],
+) -> Counts {
     let chunks = layout.fine.chunks();
     let mut counts = Counts::default();
     for (is_coarse, part) in parts.iter().rev().zip([false, true]).map(|(p, c)| (c, p)) {
@@ -300,7 +309,7 @@ fn count<T: Element>(layout: &TileLayout, map: &ZoneMap, parts: &[Coded<'_, T>])
             })
             .fold(Box::<Counts>::default, |mut counts, (tile, codes)| {
                 let tile = part.field.grid.tile(tile as u64);
-                apart(|| map.count(&tile, codes, &mut counts));
+                apart(|| map.count(version, &tile, codes, &mut counts));
                 counts
             })
             .reduce(Box::default, |mut counts, other| {
@@ -315,12 +324,13 @@ fn count<T: Element>(layout: &TileLayout, map: &ZoneMap, parts: &[Coded<'_, T>])
 
 /// The chunks of a part.
 fn encode_part<T: Element>(
+    version: Version,
     encoder: &Encoder,
     map: &ZoneMap,
     part: &Coded<'_, T>,
 ) -> impl IndexedParallelIterator<Item = Result<(Form, Vec<u8>), Error>> {
     let chunks = part.codes.par_chunks(CHUNK_TILES as usize).enumerate();
-    chunks.map_init(Scratch::default, |scratch, (number, codes)| {
+    chunks.map_init(Scratch::default, move |scratch, (number, codes)| {
         let grid = &part.field.grid;
         let boxes = chunk_tiles(grid, number as u64);
         let tiles = ChunkTiles { map, tiles: &boxes };
@@ -329,7 +339,7 @@ fn encode_part<T: Element>(
             part.field
                 .at(boxes[tile].at(tile::position(grid.shape(), step, lane)))
         };
-        let (form, length) = apart(|| encoder.encode(tiles, codes, value, scratch));
+        let (form, length) = apart(|| encoder.encode(version, tiles, codes, value, scratch));
         let mut bytes = memory::with_capacity(length as u64)?;
         bytes.extend_from_slice(&scratch.image[..length]);
         Ok((form, bytes))

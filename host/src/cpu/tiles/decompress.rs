@@ -2,7 +2,6 @@
 //!
 //! The far faces of a tile are positions of the tiles behind it along each axis, so interpolation needs their codes.
 
-use crate::cpu::Progress;
 use crate::cpu::code::image::ChunkTiles;
 use crate::cpu::code::zones::ZoneMap;
 use crate::cpu::output::Output;
@@ -10,6 +9,7 @@ use crate::cpu::predict::interp::Predictor;
 use crate::cpu::predict::tile_lorenzo;
 use crate::cpu::tiles::coder::{Decoder, Scratch};
 use crate::cpu::tiles::compress::{apart, chunk_tiles};
+use crate::cpu::{Progress, Version};
 use crate::error::Error;
 use crate::stream::{StoredChunk, StreamRef};
 use ferrosz_codec::container::checksum::checksum;
@@ -31,6 +31,7 @@ use std::ops::Range;
 
 /// Decodes the elements of a region, which is within the field, into `values`, which has as many positions.
 pub(crate) fn decompress<T: Element>(
+    version: Version,
     stream: &StreamRef<'_>,
     layout: &TileLayout,
     region: &Region,
@@ -41,7 +42,7 @@ pub(crate) fn decompress<T: Element>(
     if values.is_empty() {
         return Ok(());
     }
-    let (decode, start) = Decode::begin::<T>(stream, layout, verify)?;
+    let (decode, start) = Decode::begin::<T>(version, stream, layout, verify)?;
     let quantizer = stream.header.quantizer::<T>()?;
     let wanted = tile_ranges(&layout.fine, region);
     let out = Rows::new(region, &layout.fine, values);
@@ -175,6 +176,7 @@ type Start<T> = (Resolved<T>, Vec<T>);
 
 /// Decodes the chunks of one stream.
 pub(super) struct Decode<'a> {
+    version: Version,
     source: Source<'a>,
     layout: &'a TileLayout,
     map: ZoneMap,
@@ -184,6 +186,7 @@ pub(super) struct Decode<'a> {
 impl<'a> Decode<'a> {
     /// Reads the prologue; returns also the start of interpolation, if the codec has one.
     pub(super) fn begin<T: Element>(
+        version: Version,
         stream: &'a StreamRef<'a>,
         layout: &'a TileLayout,
         verify: bool,
@@ -194,6 +197,7 @@ impl<'a> Decode<'a> {
         let (prologue, sections) =
             Prologue::<T>::read(layout, error, bytes).map_err(|fault| fault.in_chunk(0))?;
         let decode = Self {
+            version,
             source,
             layout,
             map: ZoneMap::new(layout.codec.order(layout.shape())),
@@ -260,7 +264,7 @@ impl<'a> Decode<'a> {
         let mut raw = vec![Vec::new(); boxes.len()];
         let set = |tile: usize, at: usize, value| raw[tile].push((at as u16, value));
         self.coder
-            .decode::<T>(tiles, stored, &mut codes, set, scratch)
+            .decode::<T>(self.version, tiles, stored, &mut codes, set, scratch)
             .map_err(|fault| fault.in_chunk(number))?;
         let tiles = codes.into_iter().zip(raw);
         Ok(tiles

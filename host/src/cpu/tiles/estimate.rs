@@ -166,11 +166,13 @@ impl<T: Element> TileSample<T> {
     ) -> u128 {
         let payload = match self {
             Self::Whole(values) if values.is_empty() => 0,
-            Self::Whole(values) => match encode_all(layout, quantizer, values, &|_| {}) {
-                Ok(images) => images.iter().map(|(_, bytes)| bytes.len() as u128).sum(),
-                // A layout that cannot be encoded must not be chosen.
-                Err(_) => return u128::MAX,
-            },
+            Self::Whole(values) => {
+                match encode_all(Version::best(), layout, quantizer, values, &|_| {}) {
+                    Ok(images) => images.iter().map(|(_, bytes)| bytes.len() as u128).sum(),
+                    // A layout that cannot be encoded must not be chosen.
+                    Err(_) => return u128::MAX,
+                }
+            }
             Self::Tiles { tiles, yardstick } => {
                 let elements: u64 = tiles.iter().map(|tile| tile.count(&layout.fine)).sum();
                 // If the payloads are almost empty, elements are a better measure than the yardstick's bytes.
@@ -307,7 +309,7 @@ fn count<T: Element>(
 ) -> Counts {
     let mut counts = Counts::default();
     for (tile, codes) in sample.iter().zip(codes) {
-        map.count(&tile.tile, codes, &mut counts);
+        map.count(Version::best(), &tile.tile, codes, &mut counts);
     }
     counts.complete(is_sample(layout.fine.chunks()));
     counts
@@ -332,7 +334,7 @@ fn chunk_bytes<T: Element>(
                 let tile = &sample[number];
                 tile.at(tile.tile.at(tile::position(shape, step, lane)))
             };
-            apart(|| encoder.encode(tiles, codes, value, scratch)).1 as u64
+            apart(|| encoder.encode(Version::best(), tiles, codes, value, scratch)).1 as u64
         })
         .sum()
 }

@@ -4,11 +4,11 @@
 //! on its far faces, so the tiles before a lost tile are lost too. With a chunk of the coarse field all tiles that have
 //! anchors in it are lost.
 
-use crate::cpu::Progress;
 use crate::cpu::tiles::coder::Scratch;
 use crate::cpu::tiles::decompress::{
     Decode, DecodedTiles, Rows, TileRanges, all_tiles, compose, numbers, unpredict,
 };
+use crate::cpu::{Progress, Version};
 use crate::damage::GridBox;
 use crate::damage::Lost;
 use crate::error::Error;
@@ -37,7 +37,7 @@ pub(crate) fn salvage<T: Element>(
     if values.is_empty() {
         return Ok(Vec::new());
     }
-    let (decode, start) = Decode::begin::<T>(stream, layout, verify)?;
+    let (decode, start) = Decode::begin::<T>(Version::best(), stream, layout, verify)?;
     let mut faults = Vec::new();
     let region = Region::whole(&stream.header.grid());
     let all = all_tiles(&layout.fine);
@@ -69,7 +69,7 @@ pub(crate) fn check<T: Element>(
     if layout.fine.elements() == 0 {
         return Ok(Vec::new());
     }
-    let (decode, _) = Decode::begin::<T>(stream, layout, verify)?;
+    let (decode, _) = Decode::begin::<T>(Version::best(), stream, layout, verify)?;
     let coarse = layout.coarse_chunks();
     let all = 0..coarse + layout.fine.chunks();
     let elements = layout.fine.elements() / layout.fine.chunks().max(1);

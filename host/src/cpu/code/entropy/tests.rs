@@ -4,7 +4,9 @@ use crate::cpu::code::samples::{Kind, Sample, SampleChunk, lengths};
 use ferrosz_codec::code::entropy::class::CONTEXTS;
 use ferrosz_codec::code::entropy::counts::Counts;
 use ferrosz_codec::code::entropy::frequency_tables::FrequencyTables;
+use ferrosz_codec::code::entropy::states::SymbolCoder;
 use ferrosz_codec::code::entropy::states::{Huffman, Rans};
+use ferrosz_codec::code::entropy::token::Token;
 use ferrosz_codec::oracle;
 use ferrosz_codec::shape::Shape;
 use rand::{RngExt, SeedableRng, rngs::SmallRng};
@@ -17,7 +19,7 @@ impl Sample {
         let mut counts = Counts::default();
         for chunk in &self.chunks {
             for (tile, codes) in chunk.tiles.iter().zip(&chunk.codes) {
-                self.map.count(tile, codes, &mut counts);
+                self.map.count(Version::best(), tile, codes, &mut counts);
             }
         }
         counts
@@ -35,29 +37,45 @@ impl Sample {
         chunk: &SampleChunk,
         frequencies: &FrequencyTables,
     ) -> (Form, Vec<u8>) {
-        let tables = Box::new(EncodeTables::<C>::new(frequencies));
-        let mut words: Box<[u16; MAX_WORDS]> = vec![0; MAX_WORDS].try_into().unwrap();
-        let mut image = vec![0xee; IMAGE_BYTES];
+        let pushes = Pushes::new::<C>(frequencies);
         let value = |tile: usize, at: usize| T::from_bits64(chunk.values[tile][at]);
         let tiles = self.tiles(chunk);
-        let (form, bytes) = encode(tiles, &tables, &chunk.codes, value, &mut words, &mut image);
-        image.truncate(bytes);
-        (form, image)
+        let by_version = |version| {
+            let mut words: Box<Words> = vec![0xeeee; size_of::<Words>() / 2].try_into().unwrap();
+            let mut image = vec![0xee; IMAGE_BYTES];
+            let (codes, place) = (&chunk.codes, &mut image);
+            let (form, bytes) = encode(version, tiles, &pushes, codes, value, &mut words, place);
+            image.truncate(bytes);
+            (form, image)
+        };
+        same(by_version)
     }
 
-    fn decode<C: SymbolCoder, T: Element>(
+    fn decode<T: Element>(
         &self,
         chunk: &SampleChunk,
-        tables: &DecodeTables<C>,
+        pops: &Pops,
         form: Form,
         bytes: &[u8],
     ) -> Result<Decoded, ChunkFault> {
-        let mut codes = vec![[0xeeee; TILE]; chunk.tiles.len()];
-        let mut raws = Vec::new();
-        let set = |tile, at, value: T| raws.push((tile, at, value.to_bits64()));
-        decode(self.tiles(chunk), tables, form, bytes, &mut codes, set)?;
-        Ok((codes, raws))
+        let by_version = |version| {
+            let mut codes = vec![[0xeeee; TILE]; chunk.tiles.len()];
+            let mut raws = Vec::new();
+            let set = |tile, at, value: T| raws.push((tile, at, value.to_bits64()));
+            let tiles = self.tiles(chunk);
+            decode(version, tiles, pops, form, bytes, &mut codes, set)?;
+            Ok((codes, raws))
+        };
+        same(by_version)
     }
+}
+
+/// The result of every version, which must be the same.
+fn same<R: PartialEq>(by_version: impl Fn(Version) -> R) -> R {
+    let mut results = Version::all().map(by_version);
+    let result = results.next().expect("a version");
+    assert!(results.all(|other| other == result));
+    result
 }
 
 impl SampleChunk {
@@ -65,7 +83,7 @@ impl SampleChunk {
         let mut raws = Vec::new();
         for (tile, codes) in self.codes.iter().enumerate() {
             for (at, z) in codes.iter().enumerate() {
-                if u32::from(*z) == RAW {
+                if *z == RAW {
                     let value = T::from_bits64(self.values[tile][at]);
                     raws.push((tile, at, value.to_bits64()));
                 }
@@ -82,7 +100,7 @@ fn check<C: SymbolCoder, T: Element>(
     forms: &mut [u32; 5],
 ) {
     let order = sample.map.order();
-    let tables = Box::new(DecodeTables::<C>::new(frequencies));
+    let pops = Pops::new::<C>(frequencies);
     for chunk in &sample.chunks {
         let (form, bytes) = sample.encode::<C, T>(chunk, frequencies);
         let codes: Vec<Vec<u16>> = chunk.codes.iter().map(|codes| codes.to_vec()).collect();
@@ -104,9 +122,9 @@ fn check<C: SymbolCoder, T: Element>(
             right.0
         );
         forms[form.id() as usize] += 1;
-        let (found, raws) = sample.decode::<C, T>(chunk, &tables, form, &bytes).unwrap();
+        let (found, raws) = sample.decode::<T>(chunk, &pops, form, &bytes).unwrap();
         if form == Form::Raw {
-            let positions = found.iter().flatten().filter(|z| u32::from(**z) == RAW);
+            let positions = found.iter().flatten().filter(|z| **z == RAW);
             assert_eq!(positions.count(), sample.tiles(chunk).active());
             assert_eq!(raws.len(), sample.tiles(chunk).active());
             assert!(
@@ -138,11 +156,11 @@ fn round_trips<C: SymbolCoder>(seed: u64) {
         let sample = Sample::new(kind, lengths(kind.shape, &mut rng), &mut rng);
         let mut counts = sample.counts();
         if rng.random_bool(0.3) {
-            // As if these symbols had been counted in other chunks.
+            // As if these symbols had been counted in other chunks. Without escapes, some codes cannot be coded.
             counts.0.iter_mut().flatten().for_each(|n| {
                 *n = if rng.random_bool(0.5) { *n } else { 0 };
             });
-            counts.complete(true);
+            counts.complete(rng.random());
         } else {
             counts.complete(false);
         }
@@ -265,10 +283,13 @@ fn rans_takes_what_the_entropy_says() {
 fn damage_is_found_or_gives_some_codes() {
     let mut rng = SmallRng::seed_from_u64(5);
     let mut faults = [0; 10];
-    for _ in 0..40 {
+    for i in 0..60 {
         let mut kind = Kind::random(&mut rng);
-        kind.scale = [-2.0, 3.0];
-        kind.raw = 0.0;
+        if i < 40 {
+            // Codes that are seldom so large that the chunk is raw.
+            kind.scale = [-2.0, 3.0];
+            kind.raw = 0.0;
+        }
         let sample = Sample::new(kind, lengths(kind.shape, &mut rng), &mut rng);
         let mut counts = sample.counts();
         counts.complete(false);
@@ -285,7 +306,8 @@ fn damage_is_found_or_gives_some_codes() {
             &mut faults,
         );
     }
-    assert!(faults[0] * 20 < faults.iter().sum(), "{faults:?}");
+    // Damage of a raw value is not found.
+    assert!(faults[0] * 15 < faults.iter().sum(), "{faults:?}");
     assert!(faults[ChunkFault::State as usize] > 0 && faults[ChunkFault::Length as usize] > 0);
 }
 
@@ -296,7 +318,7 @@ fn damage<C: SymbolCoder, T: Element>(
     rng: &mut SmallRng,
     faults: &mut [u32; 10],
 ) {
-    let tables = Box::new(DecodeTables::<C>::new(frequencies));
+    let pops = Pops::new::<C>(frequencies);
     for chunk in &sample.chunks {
         let (form, whole) = sample.encode::<C, T>(chunk, frequencies);
         if form != Form::Coded {
@@ -305,7 +327,7 @@ fn damage<C: SymbolCoder, T: Element>(
         for cut in [0, 16, 32, whole.len() - 16, whole.len() + 16] {
             let mut bytes = whole.clone();
             bytes.resize(cut, 0);
-            assert!(sample.decode::<C, T>(chunk, &tables, form, &bytes).is_err());
+            assert!(sample.decode::<T>(chunk, &pops, form, &bytes).is_err());
         }
         let used = whole.len() - 15;
         for i in 0..40 {
@@ -316,7 +338,7 @@ fn damage<C: SymbolCoder, T: Element>(
             };
             let mut bytes = whole.clone();
             bytes[at] ^= 1 << rng.random_range(0..8);
-            let found = sample.decode::<C, T>(chunk, &tables, form, &bytes);
+            let found = sample.decode::<T>(chunk, &pops, form, &bytes);
             let slow = oracle::entropy::decode::<C, T>(
                 sample.map.order(),
                 &chunk.tiles,
@@ -340,13 +362,11 @@ fn any_bytes_are_decoded_without_panic() {
             let used = rng.random_bool(0.7);
             counts.map(|_| u32::from(used) * rng.random_range(0..3))
         }));
-        let tables = Box::new(DecodeTables::<Rans>::new(&FrequencyTables::of::<Rans>(
-            &counts,
-        )));
+        let pops = Pops::new::<Rans>(&FrequencyTables::of::<Rans>(&counts));
         let bytes: Vec<u8> = (0..1600).map(|_| rng.random()).collect();
         for form in Form::ALL {
             for chunk in &sample.chunks {
-                let _ = sample.decode::<_, f64>(chunk, &tables, form, &bytes);
+                let _ = sample.decode::<f64>(chunk, &pops, form, &bytes);
             }
         }
     }

@@ -1,0 +1,174 @@
+//! The stages of the codecs of tiles on one thread, in nanoseconds a value.
+//!
+//! `cargo bench --bench tiles` prints a table in Markdown. A stage is run chunk by chunk, several times; a chunk's time
+//! is its shortest one, so that other work of the machine hardly counts. The time of decoding includes a comparison
+//! with the codes.
+
+mod noise;
+
+use ferrosz::codec::code::entropy::counts::Counts;
+use ferrosz::codec::code::entropy::frequency_tables::FrequencyTables;
+use ferrosz::codec::code::entropy::states::{Huffman, Rans, SymbolCoder};
+use ferrosz::codec::container::chunk::Form;
+use ferrosz::codec::predict::interp::geometry::Geometry;
+use ferrosz::codec::predict::interp::parameters::Parameters;
+use ferrosz::codec::predict::interp::resolved::Resolved;
+use ferrosz::codec::predict::interp::store;
+use ferrosz::codec::quantize::field::Quantizer;
+use ferrosz::codec::tile::code::TileCodes;
+use ferrosz::codec::tile::{CHUNK_TILES, Part, TILE, TileBox, TileGrid, TileOrder};
+use ferrosz::versions::Version;
+use ferrosz::{Bound, Shape};
+use ferrosz_host::cpu;
+use ferrosz_host::cpu::code::entropy::{self, Pops, Pushes, Words};
+use ferrosz_host::cpu::code::image::{ChunkTiles, IMAGE_BYTES};
+use ferrosz_host::cpu::code::zones::ZoneMap;
+use ferrosz_host::cpu::predict::interp::Predictor;
+use ferrosz_host::cpu::predict::tile_lorenzo;
+use noise::{EDGE, noise};
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+const SLICES: u64 = 32;
+const SHAPE: Shape = Shape::Cube;
+const ROUNDS: usize = 30;
+
+/// A field and its codes by one predictor.
+struct Coded {
+    map: ZoneMap,
+    grid: TileGrid,
+    codes: Vec<TileCodes>,
+}
+
+impl Coded {
+    fn new(
+        grid: TileGrid,
+        order: TileOrder,
+        mut encode: impl FnMut(&TileBox, &mut TileCodes),
+    ) -> Self {
+        let mut codes = vec![[0; TILE]; grid.tiles() as usize];
+        for (number, codes) in (0..).zip(&mut codes) {
+            encode(&grid.tile(number), codes);
+        }
+        let map = ZoneMap::new(order);
+        Self { map, grid, codes }
+    }
+
+    fn lorenzo(grid: TileGrid, values: &[f32], quantizer: &Quantizer<f32>) -> Self {
+        Self::new(grid, TileOrder::flat(SHAPE), |tile, codes| {
+            let read = |at: [u64; 3], row: &mut [f32]| {
+                let first = grid.flat(at) as usize;
+                row.copy_from_slice(&values[first..first + row.len()]);
+            };
+            tile_lorenzo::encode(SHAPE, tile, quantizer, read, codes);
+        })
+    }
+
+    fn interp(grid: TileGrid, values: &[f32], quantizer: &Quantizer<f32>) -> Self {
+        let geometry = Geometry::Wide;
+        let resolved = Resolved::new(Parameters::for_ratio(geometry), quantizer.error());
+        let spacing = geometry.spacing(SHAPE);
+        let anchors = grid.coarse(spacing);
+        let value = |at| values[grid.flat(at) as usize];
+        let anchor = |at| value(grid.of_coarse(&anchors, spacing, at));
+        let predictor = Predictor::new(&grid, &resolved, Part::Fine);
+        let mut known = vec![0.0; store::len(SHAPE) as usize];
+        Self::new(grid, TileOrder::levels(SHAPE, spacing), |tile, codes| {
+            predictor.encode(tile, value, anchor, &mut known, codes);
+        })
+    }
+
+    fn chunks(&self) -> Vec<(Vec<TileBox>, &[TileCodes])> {
+        let numbers = (0..).step_by(CHUNK_TILES as usize);
+        let boxes = |first: u64, count: usize| {
+            let numbers = first..first + count as u64;
+            numbers.map(|number| self.grid.tile(number)).collect()
+        };
+        let chunks = numbers.zip(self.codes.chunks(CHUNK_TILES as usize));
+        chunks
+            .map(|(first, codes)| (boxes(first, codes.len()), codes))
+            .collect()
+    }
+
+    /// Prints a row of the table for this coder.
+    fn measure<C: SymbolCoder>(&self, version: Version, name: &str, bound: f64) {
+        let chunks = self.chunks();
+        let time = |work: &mut dyn FnMut(usize)| {
+            let mut best = vec![Duration::MAX; chunks.len()];
+            for _ in 0..ROUNDS {
+                for (number, best) in best.iter_mut().enumerate() {
+                    let start = Instant::now();
+                    work(number);
+                    *best = start.elapsed().min(*best);
+                }
+            }
+            best.iter().sum::<Duration>().as_nanos() as f64 / self.grid.elements() as f64
+        };
+        let mut counts = Counts::default();
+        let statistics = time(&mut |number| {
+            let (tiles, codes) = &chunks[number];
+            for (tile, codes) in tiles.iter().zip(*codes) {
+                self.map.count(version, tile, codes, &mut counts);
+            }
+        });
+        counts.complete(false);
+        let frequencies = FrequencyTables::of::<C>(&counts);
+        let pushes = Pushes::new::<C>(&frequencies);
+        let words = vec![0; size_of::<Words>() / 2];
+        let mut words: Box<Words> = words.try_into().expect("as many");
+        let mut images = vec![(Form::Zero, vec![0; IMAGE_BYTES], 0); chunks.len()];
+        let encode = time(&mut |number| {
+            let (tiles, codes) = &chunks[number];
+            let (form, image, length) = &mut images[number];
+            let tiles = ChunkTiles {
+                map: &self.map,
+                tiles,
+            };
+            let value = |_, _| 0.0f32;
+            (*form, *length) =
+                entropy::encode(version, tiles, &pushes, codes, value, &mut words, image);
+        });
+        let bytes: usize = images.iter().map(|(_, _, length)| length).sum();
+        let pops = Pops::new::<C>(&frequencies);
+        let mut found = vec![[0; TILE]; CHUNK_TILES as usize];
+        let decode = time(&mut |number| {
+            let (tiles, codes) = &chunks[number];
+            let (form, image, length) = &images[number];
+            let tiles = ChunkTiles {
+                map: &self.map,
+                tiles,
+            };
+            let found = &mut found[..codes.len()];
+            let set = |_, _, value: f32| {
+                black_box(value);
+            };
+            let decoded =
+                entropy::decode(version, tiles, &pops, *form, &image[..*length], found, set);
+            assert!(decoded.is_ok() && found == *codes);
+        });
+        println!(
+            "| {name}+{} | {} | {bound:.0e} | {:.2} | {statistics:.2} | {encode:.2} | {decode:.2} |",
+            C::NAME,
+            version.name(),
+            8.0 * bytes as f64 / self.grid.elements() as f64,
+        );
+    }
+}
+
+fn main() {
+    let values: Vec<f32> = noise(SLICES).into_iter().map(|x| x as f32).collect();
+    let grid = TileGrid::new(SHAPE, [SLICES, EDGE, EDGE]);
+    println!("| codec | version | bound | bits a value | statistics | encode | decode |");
+    println!("| --- | --- | --- | --- | --- | --- | --- |");
+    for relative in [1e-2, 1e-3, 1e-4, 1e-6] {
+        let bound = Bound::range(relative).expect("a good bound");
+        let quantizer = bound.resolve(&cpu::extremes(Version::best(), &values));
+        let interp = Coded::interp(grid, &values, &quantizer);
+        let lorenzo = Coded::lorenzo(grid, &values, &quantizer);
+        for version in Version::all() {
+            interp.measure::<Rans>(version, "interp", relative);
+            lorenzo.measure::<Rans>(version, "lorenzo", relative);
+            interp.measure::<Huffman>(version, "interp", relative);
+        }
+    }
+}

@@ -158,7 +158,8 @@ impl Gpu {
     }
 
     /// As [`Gpu::workspace_for`], in device memory of the caller: `bytes` bytes at `address`, a multiple of 16. Enqueues
-    /// their clearing on `stream`. [`StreamLayout::workspace_bytes`] bytes suffice.
+    /// the clearing of the first 256 bytes on `stream`: calls clear what else they need clear.
+    /// [`StreamLayout::workspace_bytes`] bytes suffice.
     ///
     /// # Errors
     ///
@@ -181,8 +182,11 @@ impl Gpu {
             return Err(Error::WorkspaceTooSmall { chunks, capacity });
         }
         // SAFETY: as the caller promises.
-        let memory = unsafe { CudaMemory::of_caller(stream, "workspace", address, bytes) }?;
-        memory.clear()?;
+        let of_caller =
+            |bytes| unsafe { CudaMemory::of_caller(stream, "workspace", address, bytes) };
+        let memory = of_caller(bytes)?;
+        // The rest may be half as long as a field.
+        of_caller(8 * cells::STATES)?.clear()?;
         Ok(Workspace {
             memory,
             chunks: capacity,

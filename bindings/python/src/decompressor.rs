@@ -2,7 +2,7 @@
 
 use crate::array_out::{Output, array_of};
 use crate::call::{self, Advance};
-use crate::device;
+use crate::device::{self, Kept};
 use crate::error::raised;
 use crate::options::device as device_of;
 use crate::part::IndexedBox;
@@ -14,7 +14,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::sync::{Arc, PoisonError, RwLock};
 
-/// Decompresses any number of streams with the same options, also from several threads at the same time.
+/// Decompresses any number of streams with the same options, also from several threads at the same time. For streams on an
+/// NVIDIA GPU it keeps device memory, as a `Compressor` does.
 ///
 /// >>> decompressor = ferrosz.Decompressor(device="cpu")
 /// >>> decompressor.decompress(ferrosz.compress(np.arange(5.0), abs=0))
@@ -22,6 +23,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 #[pyclass(frozen, module = "ferrosz")]
 pub struct Decompressor {
     decompressor: ferrosz::Decompressor,
+    kept: Kept,
 }
 
 #[pymethods]
@@ -30,7 +32,10 @@ impl Decompressor {
     #[pyo3(signature = (*, device="auto", verify_checksums=true))]
     fn new(py: Python<'_>, device: &str, verify_checksums: bool) -> PyResult<Self> {
         let decompressor = of_device(py, device)?.verify_checksums(verify_checksums);
-        Ok(Self { decompressor })
+        Ok(Self {
+            decompressor,
+            kept: Kept::default(),
+        })
     }
 
     /// Decompresses a stream, or a box of its array, as the function `decompress` does.
@@ -45,7 +50,8 @@ impl Decompressor {
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = stream.py();
         if !is_host_buffer(stream) && device::is_on_gpu(stream) {
-            return device::decompress(&self.decompressor, stream, out, r#box, cuda_stream);
+            let (decompressor, kept) = (&self.decompressor, &self.kept);
+            return device::decompress(decompressor, kept, stream, out, r#box, cuda_stream);
         }
         let bytes = Bytes::new(stream)?;
         let info = ferrosz::info(bytes.as_slice()).map_err(|error| raised(py, &error))?;
@@ -62,6 +68,11 @@ impl Decompressor {
             part,
         };
         wanted.decompress(py, info.dtype, &shape, out, progress)
+    }
+
+    /// Frees the device memory that is kept for the next call. Results keep theirs.
+    fn release(&self, py: Python<'_>) {
+        py.detach(|| self.kept.release());
     }
 }
 

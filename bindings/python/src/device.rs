@@ -3,8 +3,10 @@
 mod array;
 mod calls;
 mod input;
+mod memory;
 mod stream;
 
 pub use array::DeviceArray;
 pub use calls::{compress, decompress};
 pub use input::{is_on_gpu, on_cpu};
+pub use memory::Kept;

@@ -42,6 +42,20 @@ pub fn value_type(descr: &Bound<'_, PyArrayDescr>) -> PyResult<ValueType> {
     found.ok_or_else(|| unsupported(descr.py(), descr))
 }
 
+/// The value type with one of these names, or of anything that NumPy makes an element type of.
+///
+/// # Errors
+///
+/// As [`value_type`], and what NumPy raises.
+pub fn named(dtype: &Bound<'_, PyAny>) -> PyResult<ValueType> {
+    let name: Option<String> = dtype.extract().ok();
+    let has_name = |of: &ValueType| name.as_deref() == Some(numpy_name(*of));
+    match ValueType::ALL.into_iter().find(has_name) {
+        Some(found) => Ok(found),
+        None => value_type(&PyArrayDescr::new(dtype.py(), dtype)?),
+    }
+}
+
 /// The value type of an element type of DLPack.
 ///
 /// # Errors

@@ -80,6 +80,100 @@ def check_streams() -> None:
     assert cupy.asnumpy(cupy.from_dlpack(stream)).tobytes() == expected
 
 
+def bytes_of(stream: Any) -> bytes:
+    return cupy.asnumpy(cupy.from_dlpack(stream)).tobytes()
+
+
+def check_kept_memory() -> None:
+    """An object makes the right bytes whatever it was used for before: sizes, types, ranks, streams, boxes, errors."""
+    decompressor = ferrosz.Decompressor()
+    for codec in ("plain", "lorenzo+rans", "interp"):
+        compressor = ferrosz.Compressor(range=BOUND, codec=codec)
+        made = []
+        for mib, dtype in ((4, "float32"), (1, "float64"), (16, "float32"), (2, "int16"), (8, "float16"), (4, "float32")):
+            field = field_of(mib, dtype)
+            for array in (field, field.reshape(-1, 256), field.ravel()[:12345]):
+                expected = bytes(ferrosz.compress(array, range=BOUND, codec=codec, fill=None, device="cpu"))
+                whole = ferrosz.decompress(expected, device="cpu")
+                room = cupy.empty(compressor.max_stream_bytes(array.shape, array.dtype), "uint8")
+                for out in (None, room, torch.from_dlpack(room)):
+                    with cupy.cuda.Stream(non_blocking=True):
+                        on_gpu = cupy.asarray(array)
+                        stream = compressor.compress(on_gpu, out=out)
+                        assert bytes_of(stream) == expected
+                        if out is not None:
+                            assert cupy.from_dlpack(stream).data.ptr == room.data.ptr
+                        back = decompressor.decompress(stream)
+                        # The header of other arrays is read.
+                        copy = decompressor.decompress(cupy.from_dlpack(stream), out=cupy.empty_like(on_gpu))
+                        assert np.array_equal(cupy.asnumpy(copy), whole)
+                    made.append((stream if out is None else None, expected, back, whole))
+                    if len(made) % 7 == 0:
+                        compressor.release()
+                        decompressor.release()
+        del compressor
+        for stream, expected, back, whole in made:
+            assert stream is None or bytes_of(stream) == expected, "results keep their memory"
+            assert np.array_equal(cupy.asnumpy(cupy.from_dlpack(back)), whole)
+    turned = ferrosz.Compressor(abs=BOUND, codec="plain", axes="x,y,z", fill=-9.0)
+    for depth in (40, 20, 60):
+        array = field_of(16, "float32")[:depth]
+        array[3:5] = -9.0
+        expected = bytes(turned.compress(array))
+        stream = turned.compress(cupy.asarray(array))
+        assert bytes_of(stream) == expected
+        back = cupy.asnumpy(cupy.from_dlpack(decompressor.decompress(stream)))
+        assert np.array_equal(back, ferrosz.decompress(expected))
+    preset = ferrosz.Compressor(abs=BOUND, fill=None)
+    room = cupy.empty(2**23, "uint8")
+    for mib in (4, 1, 2):
+        array = field_of(mib, "float32")
+        stream = preset.compress(cupy.asarray(array), out=room)
+        assert abs(cupy.asnumpy(cupy.from_dlpack(decompressor.decompress(stream))) - array).max() <= BOUND
+
+
+def check_changed_bytes() -> None:
+    """A stream is what its bytes are now, not what they were."""
+    compressor, decompressor = ferrosz.Compressor(abs=BOUND, codec="plain"), ferrosz.Decompressor()
+    first, second = (cupy.asarray(field_of(mib, "float32")) for mib in (1, 2))
+    room = cupy.empty(compressor.max_stream_bytes(second.shape, "float32"), "uint8")
+    long = compressor.compress(second, out=room)
+    short = compressor.compress(first, out=room)
+    back = cupy.from_dlpack(decompressor.decompress(long))
+    assert back.shape == first.shape and abs(back - first).max() <= BOUND
+    compressor.compress(second, out=room)
+    for damaged in (short, long):
+        if damaged is long:
+            room[:] = 0
+        try:
+            decompressor.decompress(damaged)
+        except ferrosz.DamagedStream:
+            continue
+        raise AssertionError("no DamagedStream")
+
+
+def check_threads() -> None:
+    """Threads share an object, each on a stream of its own."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    compressor, decompressor = ferrosz.Compressor(range=BOUND, codec="lorenzo+rans"), ferrosz.Decompressor()
+    arrays = [field_of(mib, "float32") for mib in (1, 8, 2, 4)]
+    expected = [bytes(ferrosz.compress(array, range=BOUND, codec="lorenzo+rans", fill=None, device="cpu")) for array in arrays]
+    wholes = [ferrosz.decompress(stream, device="cpu") for stream in expected]
+
+    def work(number: int) -> bool:
+        which = number % len(arrays)
+        with cupy.cuda.Stream(non_blocking=True):
+            stream = compressor.compress(cupy.asarray(arrays[which]))
+            back = cupy.from_dlpack(decompressor.decompress(cupy.from_dlpack(stream)))
+            if number % 10 == 0:
+                compressor.release()
+            return bytes_of(stream) == expected[which] and np.array_equal(cupy.asnumpy(back), wholes[which])
+
+    with ThreadPoolExecutor(8) as pool:
+        assert all(pool.map(work, range(100)))
+
+
 def check_errors() -> None:
     """Wrong arrays and damage are typed errors."""
     array = cupy.asarray(field_of(4, "float32"))
@@ -98,7 +192,20 @@ def check_errors() -> None:
         (ferrosz.DamagedStream, lambda: ferrosz.decompress(stream[:-16].copy())),
         (ferrosz.ArgumentError, lambda: ferrosz.decompress(stream, out=cupy.empty(3, "float32"))),
         (ferrosz.ArgumentError, lambda: ferrosz.decompress(stream, out=cupy.empty(array.shape, "float64"))),
+        (ferrosz.ArgumentError, lambda: ferrosz.decompress(stream, out=np.empty(array.shape, "float32"))),
     ]
+    plain = ferrosz.Compressor(abs=BOUND, codec="plain")
+    needed = plain.max_stream_bytes(array.shape, array.dtype)
+    for wrong in (
+        cupy.empty(needed - 16, "uint8"),
+        cupy.empty(needed + 8, "uint8")[8:],
+        cupy.empty((2, needed), "uint8"),
+        cupy.empty(needed, "int8"),
+        np.empty(needed, "uint8"),
+        array.ravel().view("uint8"),
+    ):
+        refused.append((ferrosz.ArgumentError, lambda wrong=wrong: plain.compress(array, out=wrong)))
+    assert plain.compress(array, out=cupy.empty(needed, "uint8")).nbytes == stream.size
     for kind, call in refused:
         try:
             call()
@@ -111,12 +218,33 @@ def check_errors() -> None:
 def check_memory() -> None:
     """Results are kept by those who use them, and freed after them."""
     array = cupy.asarray(field_of(64, "float32"))
-    for round_ in range(50):
-        taken = cupy.from_dlpack(ferrosz.decompress(ferrosz.compress(array, abs=BOUND, codec="plain")))
+
+    def round_trip(compressor: Any, decompressor: Any) -> None:
+        taken = cupy.from_dlpack(decompressor.decompress(compressor.compress(array)))
         assert abs(taken - array).max() <= BOUND
-        if round_ == 5:
-            free = cupy.cuda.runtime.memGetInfo()[0]
-    assert cupy.cuda.runtime.memGetInfo()[0] > free - 2**28, "memory is lost"
+
+    def free_bytes() -> int:
+        cupy.cuda.Device().synchronize()
+        cupy.get_default_memory_pool().free_all_blocks()
+        free: int = cupy.cuda.runtime.memGetInfo()[0]
+        return free
+
+    compressor, decompressor = ferrosz.Compressor(abs=BOUND, codec="plain"), ferrosz.Decompressor()
+    round_trip(ferrosz.Compressor(abs=BOUND, codec="plain"), ferrosz.Decompressor())
+    before = free_bytes()
+    for _ in range(20):
+        round_trip(ferrosz.Compressor(abs=BOUND, codec="plain"), ferrosz.Decompressor())
+        round_trip(compressor, decompressor)
+    kept = before - free_bytes()
+    # The room of the stream, a stream and an array.
+    assert kept < 2**28, f"an object keeps {kept} bytes"
+    compressor.release()
+    decompressor.release()
+    assert before - free_bytes() < 2**25, "release() keeps memory"
+    round_trip(compressor, decompressor)
+    result = compressor.compress(array)
+    del compressor, decompressor
+    assert before - free_bytes() < 2**26 and result.nbytes > 0, "objects leave memory behind"
 
 
 def check_zarr() -> None:
@@ -176,6 +304,9 @@ def main() -> None:
         for codec in ("plain", "lorenzo+rans", "interp"):
             check_equal_bytes(dtype, codec)
     check_streams()
+    check_kept_memory()
+    check_changed_bytes()
+    check_threads()
     check_errors()
     check_memory()
     check_zarr()
@@ -188,9 +319,17 @@ def main() -> None:
     for codec in ("plain", "lorenzo+rans", "interp"):
         compressor, decompressor = ferrosz.Compressor(range=BOUND, codec=codec), ferrosz.Decompressor()
         stream, out = compressor.compress(array), cupy.empty_like(array)
-        there = array.nbytes / 1e9 / seconds_of(lambda: compressor.compress(array))
-        back = array.nbytes / 1e9 / seconds_of(lambda: decompressor.decompress(stream, out=out))
-        print(f"{codec}: compress {there:.0f} GB/s, decompress {back:.0f} GB/s, ratio {array.nbytes / stream.nbytes:.2f}")
+        room = cupy.empty(compressor.max_stream_bytes(array.shape, array.dtype), "uint8")
+        foreign = cupy.from_dlpack(stream)
+        calls: dict[str, Callable[[], object]] = {
+            "compress with out": lambda: compressor.compress(array, out=room),
+            "compress": lambda: compressor.compress(array),
+            "decompress with out": lambda: decompressor.decompress(stream, out=out),
+            "decompress with out, header read": lambda: decompressor.decompress(foreign, out=out),
+            "decompress": lambda: decompressor.decompress(stream),
+        }
+        rates = [f"{name} {array.nbytes / 1e9 / seconds_of(call):.0f} GB/s" for name, call in calls.items()]
+        print(f"{codec}: {'; '.join(rates)}; ratio {array.nbytes / stream.nbytes:.2f}")
 
 
 if __name__ == "__main__":

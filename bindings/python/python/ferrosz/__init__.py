@@ -80,6 +80,7 @@ def compress(
     keep_sign: bool = False,
     keep_zero: bool = False,
     device: str = "auto",
+    out: Any = None,
     progress: Callable[[int], object] | None = None,
     cuda_stream: Any = None,
 ) -> Stream | DeviceArray:
@@ -112,6 +113,10 @@ def compress(
         Keep the sign of every value, and every zero, also with the codecs that do not do so by themselves.
     device
         `"auto"`, `"cpu"`, `"cuda"` or `"cuda:1"`.
+    out
+        For an array on a GPU, memory for the stream: an array of uint8 with one dimension on the same GPU, in C order, that
+        begins at a multiple of 16 bytes and has at least `Compressor.max_stream_bytes` bytes. The result is then the start
+        of it, without a copy.
     progress
         Is called from time to time, on this thread, with the number of elements done since the last call, as
         `tqdm.update` wants it.
@@ -121,7 +126,8 @@ def compress(
 
     An array on an NVIDIA GPU, of CuPy, PyTorch, JAX or any library with DLPack or `__cuda_array_interface__`, is compressed
     there, if it is float32, float64, float16, bfloat16, int16 or uint16. The result is a `DeviceArray` of bytes. There
-    `fill="auto"` finds nothing, no target is searched, and types of 16 bits have no fill values.
+    `fill="auto"` finds nothing, no target is searched, and types of 16 bits have no fill values. For many arrays, a
+    `Compressor` is faster: it keeps its device memory.
 
     Raises `ArgumentError`, `UnsupportedType`, `TargetNotReached`, `DeviceError` and `OutOfMemory`.
 
@@ -154,7 +160,7 @@ def compress(
         keep_zero=keep_zero,
         device=device,
     )
-    stream: Stream | DeviceArray = compressor.compress(array, progress=progress, cuda_stream=cuda_stream)
+    stream: Stream | DeviceArray = compressor.compress(array, out=out, progress=progress, cuda_stream=cuda_stream)
     return stream
 
 
@@ -185,6 +191,8 @@ def decompress(
         Without them damage may go unnoticed; it can only cause wrong values or an error.
     progress, cuda_stream
         As those of `compress`.
+
+    For many streams on a GPU, a `Decompressor` is faster: it keeps its device memory.
 
     Raises `DamagedStream`, `ArgumentError`, `UnsupportedType`, `DeviceError` and `OutOfMemory`.
 

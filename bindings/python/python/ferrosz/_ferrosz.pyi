@@ -1,7 +1,7 @@
 """The compiled part of ferrosz."""
 
-from collections.abc import Callable
-from typing import Any, ClassVar, Literal, final, overload
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar, Literal, SupportsIndex, final, overload
 
 import numpy.typing as npt
 
@@ -50,6 +50,7 @@ class Compressor:
         self,
         array: npt.NDArray[Any],
         *,
+        out: None = None,
         progress: Callable[[int], object] | None = None,
         cuda_stream: Any = None,
     ) -> Stream: ...
@@ -58,9 +59,12 @@ class Compressor:
         self,
         array: Any,
         *,
+        out: Any = None,
         progress: Callable[[int], object] | None = None,
         cuda_stream: Any = None,
     ) -> Stream | DeviceArray: ...
+    def max_stream_bytes(self, shape: SupportsIndex | Sequence[SupportsIndex], dtype: npt.DTypeLike) -> int: ...
+    def release(self) -> None: ...
 
 @final
 class Decompressor:
@@ -74,6 +78,7 @@ class Decompressor:
         progress: Callable[[int], object] | None = None,
         cuda_stream: Any = None,
     ) -> Any: ...
+    def release(self) -> None: ...
 
 @final
 class DeviceArray:

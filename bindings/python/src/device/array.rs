@@ -1,16 +1,16 @@
 //! `DeviceArray`: results in the memory of a GPU.
 
-use crate::device::stream::failed;
+use crate::device::input::DeviceInput;
+use crate::device::memory::Memory;
 use crate::dtype::numpy_name;
-use crate::error::raised;
 use dlpark::allocation::dynamic::Allocation;
 use dlpark::ffi::{
     DLDataType, DLDataTypeCode, DLDevice, DLDeviceType, DLManagedTensor, DLManagedTensorVersioned,
 };
-use dlpark::python::{CudaStreamRequest, DlpackExporter, ExportRequest, export_dlpack};
+use dlpark::python::{DlpackExporter, ExportRequest, export_dlpack};
 use dlpark::{DlpackFlags, Managed, ManagedTensorBase};
-use ferrosz::ValueType;
-use ferrosz::cuda::cudarc::driver::{CudaSlice, CudaStream};
+use ferrosz::cuda::Gpu;
+use ferrosz::{StreamLayout, ValueType};
 use pyo3::exceptions::PyBufferError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -18,23 +18,55 @@ use std::fmt;
 use std::sync::Arc;
 
 /// An array in the memory of a GPU: a stream, or a decompressed array. Other libraries take it without a copy:
-/// `cupy.from_dlpack(array)`, `torch.from_dlpack(array)`, `cupy.asarray(array)`. It keeps its memory as long as one of them
-/// uses it.
+/// `cupy.from_dlpack(array)`, `torch.from_dlpack(array)`, `cupy.asarray(array)`. It is ready on every stream, and keeps its
+/// memory as long as one of them uses it. The memory is then freed in the order of the stream of the call that made it: work
+/// on other streams must have ended, or that stream must wait for it.
 #[pyclass(frozen, module = "ferrosz")]
 pub struct DeviceArray {
     memory: Arc<DeviceMemory>,
     element: ElementType,
     shape: Vec<u64>,
+    /// The layout of the stream that was put there.
+    layout: Option<StreamLayout>,
 }
 
-/// Memory of a GPU.
+/// The memory of a result, whose contents were there when the call that made it ended.
 pub struct DeviceMemory {
-    /// Never empty.
-    pub bytes: CudaSlice<u8>,
-    pub address: u64,
-    /// The stream that made the contents, and its object in Python, which keeps it.
-    pub stream: Arc<CudaStream>,
-    pub _keeper: Option<Py<PyAny>>,
+    /// The address of the first byte.
+    address: u64,
+    /// The number of the GPU.
+    ordinal: usize,
+    /// What keeps the memory.
+    _owner: Owner,
+}
+
+impl DeviceMemory {
+    /// New memory of a GPU.
+    pub fn new(memory: Memory, gpu: &Gpu) -> Self {
+        Self {
+            address: memory.address,
+            ordinal: gpu.context().ordinal(),
+            _owner: Owner::Own(memory),
+        }
+    }
+
+    /// The memory of an array of the caller.
+    pub fn of_caller(array: DeviceInput, gpu: &Gpu) -> Self {
+        Self {
+            address: array.address,
+            ordinal: gpu.context().ordinal(),
+            _owner: Owner::Caller(array),
+        }
+    }
+}
+
+/// What keeps the memory of a result.
+#[expect(dead_code, reason = "kept, not read")]
+enum Owner {
+    /// Memory of ferrosz.
+    Own(Memory),
+    /// Memory of the caller.
+    Caller(DeviceInput),
 }
 
 /// The type of the elements of a result.
@@ -100,12 +132,49 @@ impl fmt::Display for ElementType {
 }
 
 impl DeviceArray {
-    pub fn new(memory: DeviceMemory, element: ElementType, shape: Vec<u64>) -> Self {
+    /// A stream of this layout, of so many bytes.
+    pub fn of_stream(memory: DeviceMemory, bytes: u64, layout: StreamLayout) -> Self {
         Self {
             memory: Arc::new(memory),
-            element,
-            shape,
+            element: ElementType::Byte,
+            shape: vec![bytes],
+            layout: Some(layout),
         }
+    }
+
+    /// Values of a field.
+    pub fn of_values(memory: DeviceMemory, value_type: ValueType, shape: Vec<u64>) -> Self {
+        Self {
+            memory: Arc::new(memory),
+            element: ElementType::Value(value_type),
+            shape,
+            layout: None,
+        }
+    }
+
+    /// The layout of the stream that was put there. Those who have the memory may have put something else there since.
+    pub fn layout(&self) -> Option<StreamLayout> {
+        self.layout
+    }
+
+    /// The address of the first element.
+    pub fn address(&self) -> u64 {
+        self.memory.address
+    }
+
+    /// The number of the GPU.
+    pub fn ordinal(&self) -> usize {
+        self.memory.ordinal
+    }
+
+    /// The lengths of the dimensions.
+    pub fn lengths(&self) -> &[u64] {
+        &self.shape
+    }
+
+    /// The type of the elements, as DLPack has it.
+    pub fn dlpack_type(&self) -> DLDataType {
+        self.element.dlpack()
     }
 
     /// A tensor of this array, which keeps the memory.
@@ -140,7 +209,7 @@ impl DlpackExporter for DeviceArray {
     fn device(&self) -> DLDevice {
         DLDevice {
             device_type: DLDeviceType::CUDA,
-            device_id: self.memory.stream.context().ordinal() as i32,
+            device_id: self.memory.ordinal as i32,
         }
     }
 
@@ -148,23 +217,9 @@ impl DlpackExporter for DeviceArray {
         DlpackFlags::empty()
     }
 
-    /// Makes the consumer's stream wait for the contents.
-    fn prepare_export(&self, py: Python<'_>, request: &ExportRequest<'_>) -> PyResult<()> {
-        let consumer = match request.cuda_stream()? {
-            CudaStreamRequest::NoSync => return Ok(()),
-            CudaStreamRequest::Omitted | CudaStreamRequest::LegacyDefault => 0,
-            CudaStreamRequest::PerThreadDefault => 2,
-            CudaStreamRequest::Pointer(handle) => handle,
-        };
-        // SAFETY: the consumer says that it is a stream of this GPU.
-        let consumer = unsafe {
-            self.memory
-                .stream
-                .context()
-                .wrap_borrowed_stream(consumer as *mut _)
-        };
-        let joined = consumer.join(&self.memory.stream);
-        joined.map_err(|error| raised(py, &failed("order two streams")(error)))
+    /// The contents are there, so the consumer's stream has nothing to wait for.
+    fn prepare_export(&self, _: Python<'_>, request: &ExportRequest<'_>) -> PyResult<()> {
+        request.cuda_stream().map(|_| ())
     }
 
     fn export_legacy(&self, _: Python<'_>) -> PyResult<Managed<DLManagedTensor>> {
@@ -199,7 +254,7 @@ impl DeviceArray {
     /// The number of the GPU.
     #[getter]
     fn device_id(&self) -> usize {
-        self.memory.stream.context().ordinal()
+        self.memory.ordinal
     }
 
     /// CUDA's array interface, version 3.
@@ -210,8 +265,8 @@ impl DeviceArray {
         interface.set_item("typestr", self.element.typestr())?;
         interface.set_item("data", (self.memory.address, false))?;
         interface.set_item("strides", py.None())?;
-        // The default stream has no address; its number is 1.
-        interface.set_item("stream", (self.memory.stream.cu_stream() as usize).max(1))?;
+        // Nothing to wait for.
+        interface.set_item("stream", py.None())?;
         interface.set_item("version", 3)?;
         Ok(interface)
     }

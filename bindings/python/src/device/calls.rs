@@ -1,7 +1,8 @@
 //! Compression and decompression of arrays in the memory of a GPU.
 
 use crate::device::array::{DeviceArray, DeviceMemory, ElementType};
-use crate::device::input::{DeviceInput, Memory};
+use crate::device::input::{DeviceInput, Memory as InputMemory};
+use crate::device::memory::Kept;
 use crate::device::stream::{CallerStream, failed};
 use crate::error::{UNSUPPORTED_TYPE, argument, raised, typed};
 use crate::options::{Aim, Options};
@@ -10,19 +11,27 @@ use ferrosz::codec::container::header::{HEADER_BYTES, Header};
 use ferrosz::codec::container::record;
 use ferrosz::codec::mapping::axes::Order;
 use ferrosz::codec::with_value;
-use ferrosz::cuda::cudarc::driver::{DevicePtr, result};
-use ferrosz::{Decompressor, Error, FormatError, Part, StreamLayout, Value};
+use ferrosz::cuda::cudarc::driver::result;
+use ferrosz::{Compressor, Decompressor, Error, FormatError, Part, StreamLayout, Value, ValueType};
 use pyo3::prelude::*;
 
-/// Compresses an array of the caller on its GPU, on the caller's stream. Waits for the length of the stream.
+/// The alignment of what is put behind the workspace.
+const ALIGNMENT: u64 = 256;
+
+/// Bytes of a stream that are read first: its header, and more records than the library writes.
+const FIRST_BYTES: u64 = 1024;
+
+/// Compresses an array of the caller on its GPU, on the caller's stream: to `out`, or to new memory. Waits for the work.
 ///
 /// # Errors
 ///
-/// Those of the library; `UnsupportedType` if kernels do not take values of the type; `ArgumentError` with a target, which
-/// would need the array on the host.
+/// Those of the library; `UnsupportedType` if kernels do not take values of the type; `ArgumentError` if `out` cannot be
+/// used, or with a target, which would need the array on the host.
 pub fn compress(
     options: &Options,
+    kept: &Kept,
     array: &Bound<'_, PyAny>,
+    out: Option<&Bound<'_, PyAny>>,
     stream: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<DeviceArray> {
     let py = array.py();
@@ -37,62 +46,105 @@ pub fn compress(
     let Some(value_type) = input.value_type() else {
         return Err(unsupported(py, &input.kind));
     };
-    let made =
-        py.detach(|| with_value!(value_type, V => compress_values::<V>(options, &input, &caller)));
-    let (memory, bytes) = made.map_err(|error| raised(py, &error))?;
-    Ok(DeviceArray::new(memory, ElementType::Byte, vec![bytes]))
+    let out = out
+        .map(|out| DeviceInput::for_result(out, &caller, &input))
+        .transpose()?;
+    if let Some(out) = &out
+        && (&out.kind[..], out.shape.len()) != ("u1", 1)
+    {
+        let message = "out: a stream goes to an array of uint8 with one dimension";
+        return Err(argument(py, message));
+    }
+    let call = Compression {
+        options,
+        kept,
+        input: &input,
+        caller: &caller,
+    };
+    let made = py.detach(|| with_value!(value_type, V => call.run::<V>(out)));
+    made.map_err(|error| raised(py, &error))
 }
 
-fn compress_values<V: Value>(
-    options: &Options,
-    input: &DeviceInput,
-    caller: &CallerStream,
-) -> Result<(DeviceMemory, u64), Error> {
-    let CallerStream { gpu, stream, .. } = caller;
-    let elements = input.elements();
-    let extents: &[u64] = if input.shape.is_empty() {
-        &[1]
-    } else {
-        &input.shape
-    };
-    let compressor = options.with_fills(options.fills.known(), extents)?;
-    let field = Memory {
-        address: input.address,
-        elements: elements as usize,
-        stream,
-    };
-    let mut workspace = gpu.workspace(stream, elements)?;
-    let compressor = gpu.choose::<V>(stream, &compressor, &field, &mut workspace)?;
-    let mut workspace = gpu.workspace_for(stream, compressor.stream_layout(elements, V::TYPE)?)?;
-    let room = compressor.max_compressed_len(elements, V::TYPE)?;
-    let output = allocate(caller, room)?;
-    // SAFETY: the input has so many elements, and the caller's object keeps it until this call ends, which is after the
-    // work: see `stream_bytes`. The output is new.
-    unsafe {
-        gpu.compress_raw::<V>(
-            stream,
-            &compressor,
-            input.address,
-            elements,
-            output.address,
-            room,
-            &mut workspace,
-        )?;
+/// A compression in the memory of a GPU.
+struct Compression<'a> {
+    options: &'a Options,
+    kept: &'a Kept,
+    input: &'a DeviceInput,
+    caller: &'a CallerStream,
+}
+
+impl Compression<'_> {
+    /// Compresses to `out`, or to new memory.
+    fn run<V: Value>(&self, out: Option<DeviceInput>) -> Result<DeviceArray, Error> {
+        let CallerStream { gpu, stream, .. } = self.caller;
+        let (address, elements) = (self.input.address, self.input.elements());
+        let compressor = self.compressor::<V>()?;
+        let layout = compressor.stream_layout(elements, V::TYPE)?;
+        let of_workspace = layout.workspace_bytes().next_multiple_of(ALIGNMENT);
+        let room = match out {
+            Some(_) => 0,
+            None => compressor.max_compressed_len(elements, V::TYPE)?,
+        };
+        let scratch = self
+            .kept
+            .take(gpu.context(), of_workspace.saturating_add(room))?;
+        // SAFETY: the memory is this call's until it is put back, which is after the work, or dropped, which waits for it.
+        let mut workspace =
+            unsafe { gpu.workspace_in(stream, layout, scratch.address, of_workspace) }?;
+        let output = match &out {
+            Some(out) => (out.address, out.elements()),
+            None => (scratch.address + of_workspace, room),
+        };
+        // SAFETY: the input has so many elements, and the caller's objects keep it and `out` until this call ends, which is
+        // after the work, as for the workspace. They do not overlap: see `DeviceInput::for_result`.
+        unsafe {
+            gpu.compress_raw::<V>(
+                stream,
+                &compressor,
+                address,
+                elements,
+                output.0,
+                output.1,
+                &mut workspace,
+            )?;
+        }
+        let bytes = workspace.stream_bytes(stream)?;
+        let memory = match out {
+            Some(out) => DeviceMemory::of_caller(out, gpu),
+            None => {
+                // The room is far longer than the stream.
+                let exact = self.kept.allocate(self.caller, bytes)?;
+                let (to, count) = (exact.address, bytes as usize);
+                // SAFETY: both have so many bytes.
+                unsafe { result::memcpy_dtod_async(to, output.0, count, stream.cu_stream()) }
+                    .and_then(|()| stream.synchronize())
+                    .map_err(failed("copy the stream"))?;
+                DeviceMemory::new(exact, gpu)
+            }
+        };
+        self.kept.put(scratch);
+        Ok(DeviceArray::of_stream(memory, bytes, layout))
     }
-    let bytes = workspace.stream_bytes(stream)?;
-    // The room is far longer than the stream.
-    let exact = allocate(caller, bytes)?;
-    // SAFETY: both have so many bytes.
-    let copied = unsafe {
-        result::memcpy_dtod_async(
-            exact.address,
-            output.address,
-            bytes as usize,
-            stream.cu_stream(),
-        )
-    };
-    copied.map_err(failed("copy the stream"))?;
-    Ok((exact, bytes))
+
+    /// The compressor of this array, with a codec.
+    fn compressor<V: Value>(&self) -> Result<Compressor, Error> {
+        let CallerStream { gpu, stream, .. } = self.caller;
+        let extents: &[u64] = match &self.input.shape[..] {
+            [] => &[1],
+            lengths => lengths,
+        };
+        let fills = self.options.fills.known();
+        let compressor = self.options.with_fills(fills, extents)?;
+        if compressor.codec().is_some() {
+            return Ok(compressor);
+        }
+        let field = InputMemory {
+            address: self.input.address,
+            elements: self.input.elements() as usize,
+            stream,
+        };
+        gpu.choose::<V>(stream, &compressor, &field, &mut gpu.workspace(stream, 0)?)
+    }
 }
 
 /// Decompresses a stream in the memory of a GPU, or a box of its array, on the caller's stream: to `out`, or to a new
@@ -103,6 +155,7 @@ fn compress_values<V: Value>(
 /// Those of the library, and `ArgumentError` if `out` cannot be used.
 pub fn decompress<'py>(
     decompressor: &Decompressor,
+    kept: &Kept,
     bytes: &Bound<'py, PyAny>,
     out: Option<&Bound<'py, PyAny>>,
     index: Option<&Bound<'py, PyAny>>,
@@ -114,80 +167,108 @@ pub fn decompress<'py>(
         let message = "stream: a stream in device memory is an array of bytes with one dimension";
         return Err(argument(py, message));
     }
-    let found = py.detach(|| layout_of(&input, &caller));
-    let layout = found.map_err(|error| raised(py, &error))?;
-    let extents = layout
-        .order
-        .user_extents(&layout.layout.extents)
-        .lengths()
-        .to_vec();
-    let part = index
-        .map(|index| IndexedBox::new(index, &extents))
-        .transpose()?;
-    let (part, shape) = match part {
-        None => (Part::Elements(0..extents.iter().product()), extents),
-        Some(part) => (Part::Box(part.ranges), part.shape),
-    };
-    let element = ElementType::Value(layout.value_type);
-    let wanted = Wanted {
+    let call = Decompression {
         decompressor,
+        kept,
         input: &input,
         caller: &caller,
-        layout,
-        part: &part,
-        elements: shape.iter().product(),
+        out,
+        index,
     };
-    match out {
-        None => {
-            let made = py.detach(|| {
-                let output = allocate(&caller, wanted.elements * element.bytes())?;
-                wanted.decode(output.address)?;
-                Ok(output)
-            });
-            let output = made.map_err(|error| raised(py, &error))?;
-            Ok(Bound::new(py, DeviceArray::new(output, element, shape))?.into_any())
-        }
-        Some(out) => {
-            let address = address_of(out, &caller, element, &shape)?;
-            py.detach(|| wanted.decode(address))
-                .map_err(|error| raised(py, &error))?;
-            Ok(out.clone())
-        }
+    // The header of a stream that `compress` made there is known, unless the bytes were changed since. Kernels find that; then
+    // the header is read, and says what is wrong.
+    let known = bytes.cast::<DeviceArray>().ok();
+    if let Some(layout) = known.and_then(|array| array.get().layout())
+        && let Ok(done) = call.run(py, layout)
+    {
+        return Ok(done);
     }
-}
-
-/// The address of an array of the caller for a result.
-fn address_of(
-    out: &Bound<'_, PyAny>,
-    caller: &CallerStream,
-    element: ElementType,
-    shape: &[u64],
-) -> PyResult<u64> {
-    let py = out.py();
-    let handle = caller.stream.cu_stream() as usize;
-    let handle = handle.into_pyobject(py)?.into_any();
-    let (output, _) = DeviceInput::new(out, Some(&handle))?;
-    let is_same = output.value_type().map(ElementType::Value) == Some(element);
-    match (is_same, output.shape == shape, output.read_only) {
-        (true, true, false) => Ok(output.address),
-        (false, ..) => Err(argument(
-            py,
-            format!("out: its elements are {}, not {element}", output.kind),
-        )),
-        (_, false, _) => Err(argument(
-            py,
-            format!(
-                "out: its shape is {:?}, and {shape:?} is needed",
-                output.shape
-            ),
-        )),
-        (.., true) => Err(argument(py, "out: it is read-only")),
-    }
+    let found = py.detach(|| layout_of(&input, &caller));
+    call.run(py, found.map_err(|error| raised(py, &error))?)
 }
 
 /// A decompression in the memory of a GPU.
+struct Decompression<'a, 'py> {
+    decompressor: &'a Decompressor,
+    kept: &'a Kept,
+    input: &'a DeviceInput,
+    caller: &'a CallerStream,
+    out: Option<&'a Bound<'py, PyAny>>,
+    index: Option<&'a Bound<'py, PyAny>>,
+}
+
+impl<'py> Decompression<'_, 'py> {
+    /// Decompresses a stream of this layout.
+    fn run(&self, py: Python<'py>, layout: StreamLayout) -> PyResult<Bound<'py, PyAny>> {
+        let (kept, caller) = (self.kept, self.caller);
+        let extents = layout
+            .order
+            .user_extents(&layout.layout.extents)
+            .lengths()
+            .to_vec();
+        let part = self
+            .index
+            .map(|index| IndexedBox::new(index, &extents))
+            .transpose()?;
+        let (part, shape) = match part {
+            None => (Part::Elements(0..extents.iter().product()), extents),
+            Some(part) => (Part::Box(part.ranges), part.shape),
+        };
+        let value_type = layout.value_type;
+        let wanted = Wanted {
+            decompressor: self.decompressor,
+            kept,
+            input: self.input,
+            caller,
+            layout,
+            part: &part,
+            elements: shape.iter().product(),
+        };
+        match self.out {
+            None => {
+                let made = py.detach(|| {
+                    let bytes = wanted.elements * value_type.bytes() as u64;
+                    let memory = kept.allocate(caller, bytes)?;
+                    wanted.decode(memory.address)?;
+                    Ok(DeviceMemory::new(memory, &caller.gpu))
+                });
+                let memory = made.map_err(|error| raised(py, &error))?;
+                let array = DeviceArray::of_values(memory, value_type, shape);
+                Ok(Bound::new(py, array)?.into_any())
+            }
+            Some(out) => {
+                let output = DeviceInput::for_result(out, caller, self.input)?;
+                check_output(py, &output, value_type, &shape)?;
+                py.detach(|| wanted.decode(output.address))
+                    .map_err(|error| raised(py, &error))?;
+                Ok(out.clone())
+            }
+        }
+    }
+}
+
+/// Checks that an array of the caller has the type and the shape of a result.
+fn check_output(
+    py: Python<'_>,
+    output: &DeviceInput,
+    value_type: ValueType,
+    shape: &[u64],
+) -> PyResult<()> {
+    let (found, element) = (&output.shape, ElementType::Value(value_type));
+    let fault = |what: String| Err(argument(py, format!("out: {what}")));
+    if output.value_type() != Some(value_type) {
+        return fault(format!("its elements are {}, not {element}", output.kind));
+    }
+    if found != shape {
+        return fault(format!("its shape is {found:?}, and {shape:?} is needed"));
+    }
+    Ok(())
+}
+
+/// What a decompression in the memory of a GPU decodes.
 struct Wanted<'a> {
     decompressor: &'a Decompressor,
+    kept: &'a Kept,
     input: &'a DeviceInput,
     caller: &'a CallerStream,
     layout: StreamLayout,
@@ -203,8 +284,12 @@ impl Wanted<'_> {
 
     fn decode_values<V: Value>(&self, address: u64) -> Result<(), Error> {
         let CallerStream { gpu, stream, .. } = self.caller;
-        let mut workspace = gpu.workspace_for(stream, self.layout)?;
-        // SAFETY: the caller's objects keep both until this call ends, which is after the work: see `check`.
+        let bytes = self.layout.workspace_bytes();
+        let scratch = self.kept.take(gpu.context(), bytes)?;
+        // SAFETY: the memory is this call's until it is put back, which is after the work, or dropped, which waits for it.
+        let mut workspace =
+            unsafe { gpu.workspace_in(stream, self.layout, scratch.address, bytes) }?;
+        // SAFETY: the caller's objects keep both until this call ends, which is after the work, as for the workspace.
         unsafe {
             gpu.decompress_raw::<V>(
                 stream,
@@ -216,63 +301,51 @@ impl Wanted<'_> {
                 &mut workspace,
             )?;
         }
-        workspace.check(stream)
+        let checked = workspace.check(stream);
+        // A fault of the stream is told after the work, too.
+        if matches!(checked, Ok(()) | Err(Error::Format(_))) {
+            self.kept.put(scratch);
+        }
+        checked
     }
 }
 
-/// The layout of a stream in the memory of a GPU.
+/// The layout of a stream in the memory of a GPU. Waits for the work on the caller's stream.
 fn layout_of(input: &DeviceInput, caller: &CallerStream) -> Result<StreamLayout, Error> {
-    let CallerStream { gpu, stream, .. } = caller;
-    let memory = Memory {
-        address: input.address,
-        elements: input.elements() as usize,
-        stream,
-    };
-    let header: Header = gpu.header(stream, &memory)?;
-    if header.stream_bytes() > input.elements() {
-        return Err(Error::Format(FormatError::Truncated {
-            needed: header.stream_bytes(),
-            found: input.elements(),
-        }));
+    let found = input.elements();
+    let mut start = first_bytes(input, caller, FIRST_BYTES.min(found))?;
+    let header = Header::read(&start)?;
+    let needed = header.stream_bytes();
+    if needed > found {
+        return Err(Error::Format(FormatError::Truncated { needed, found }));
     }
-    let mut records = vec![0; header.record_bytes as usize];
-    if !records.is_empty() {
-        // SAFETY: the stream has so many bytes; the copy is done before the call ends.
-        let copied = unsafe {
-            result::memcpy_dtoh_async(
-                &mut records,
-                input.address + HEADER_BYTES as u64,
-                stream.cu_stream(),
-            )
-        };
-        copied
-            .and_then(|()| stream.synchronize())
-            .map_err(failed("read the records"))?;
+    let end = header.table_start();
+    if end > start.len() as u64 {
+        start = first_bytes(input, caller, end)?;
     }
-    record::check(&records, header.record_sum)?;
+    // Both are there: the stream is as long as its header says.
+    let records = start.get(HEADER_BYTES..end as usize).unwrap_or(&[]);
+    record::check(records, header.record_sum)?;
     Ok(StreamLayout {
         layout: header.layout(),
-        order: Order::of_records(&records, &header.extents)?,
+        order: Order::of_records(records, &header.extents)?,
         value_type: header.value_type,
     })
 }
 
-/// New memory of at least so many bytes.
-fn allocate(caller: &CallerStream, bytes: u64) -> Result<DeviceMemory, Error> {
-    let out_of_memory = Error::OutOfMemory { bytes };
-    let count = usize::try_from(bytes).map_err(|_| out_of_memory.clone())?;
-    // SAFETY: nothing reads it before it is written.
-    let memory = unsafe { caller.stream.alloc::<u8>(count.max(1)) }.map_err(|_| out_of_memory)?;
-    let (address, _) = memory.device_ptr(&caller.stream);
-    Ok(DeviceMemory {
-        address,
-        bytes: memory,
-        stream: caller.stream.clone(),
-        _keeper: caller
-            .keeper
-            .as_ref()
-            .map(|keeper| Python::attach(|py| keeper.clone_ref(py))),
-    })
+/// The first bytes of a stream, which has so many.
+fn first_bytes(input: &DeviceInput, caller: &CallerStream, count: u64) -> Result<Vec<u8>, Error> {
+    let stream = &caller.stream;
+    let mut bytes = vec![0; count as usize];
+    let bound = stream.context().bind_to_thread();
+    bound.map_err(failed("use the GPU"))?;
+    if !bytes.is_empty() {
+        // SAFETY: the array has so many bytes; the copy is done before the call ends.
+        unsafe { result::memcpy_dtoh_async(&mut bytes, input.address, stream.cu_stream()) }
+            .and_then(|()| stream.synchronize())
+            .map_err(failed("read the header"))?;
+    }
+    Ok(bytes)
 }
 
 fn unsupported(py: Python<'_>, kind: &str) -> PyErr {

@@ -1,5 +1,6 @@
 //! Arrays of the caller in the memory of a GPU, and those of other libraries than NumPy in the memory of the CPU.
 
+use crate::device::array::DeviceArray;
 use crate::device::stream::CallerStream;
 use crate::error::{UNSUPPORTED_TYPE, argument, raised, typed};
 use dlpark::DlpackFlags;
@@ -14,6 +15,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::ffi::c_void;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// The numbers of the stream of CUDA's array interface that stand for no stream of the library's own.
@@ -42,6 +44,9 @@ enum Keeper {
 /// Whether an object is an array in the memory of an NVIDIA GPU.
 pub fn is_on_gpu(object: &Bound<'_, PyAny>) -> bool {
     let py = object.py();
+    if object.is_instance_of::<DeviceArray>() {
+        return true;
+    }
     match dlpack_device(object.as_borrowed()) {
         Ok(device) => is_cuda(device.device_type),
         Err(_) => object
@@ -64,10 +69,60 @@ impl DeviceInput {
         object: &Bound<'_, PyAny>,
         given: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<(Self, CallerStream)> {
+        if let Ok(array) = object.cast::<DeviceArray>() {
+            return Self::of_result(array, given);
+        }
         match dlpack_device(object.as_borrowed()) {
             Ok(_) => Self::of_dlpack(object, given),
             Err(_) => Self::of_interface(object, given),
         }
+    }
+
+    /// An array of the caller that a call on this stream writes to, and its number of bytes.
+    ///
+    /// # Errors
+    ///
+    /// `ArgumentError` if it cannot be written to, is on another GPU, or overlaps with `input`.
+    pub fn for_result(
+        out: &Bound<'_, PyAny>,
+        caller: &CallerStream,
+        input: &Self,
+    ) -> PyResult<Self> {
+        let py = out.py();
+        let fault = |what: &str| Err(argument(py, format!("out: {what}")));
+        if !is_on_gpu(out) {
+            return fault("it is not in the memory of a GPU, as the other array is");
+        }
+        let handle = caller.stream.cu_stream() as usize;
+        let handle = handle.into_pyobject(py)?.into_any();
+        let (output, stream) = Self::new(out, Some(&handle))?;
+        if stream.gpu.context().ordinal() != caller.gpu.context().ordinal() {
+            return fault("it is on another GPU");
+        }
+        if output.read_only {
+            return fault("it is read-only");
+        }
+        let (read, written) = (input.addresses(), output.addresses());
+        if read.start.max(written.start) < read.end.min(written.end) {
+            return fault("it overlaps with the other array");
+        }
+        Ok(output)
+    }
+
+    /// A result of an earlier call, which has ended.
+    fn of_result(
+        array: &Bound<'_, DeviceArray>,
+        given: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<(Self, CallerStream)> {
+        let found = array.get();
+        let input = Self {
+            address: found.address(),
+            kind: kind_of(found.dlpack_type()),
+            shape: found.lengths().to_vec(),
+            read_only: false,
+            _keeper: Keeper::Object(array.clone().into_any().unbind()),
+        };
+        Ok((input, CallerStream::new(given, array, found.ordinal())?))
     }
 
     /// By DLPack: the owner makes our stream wait for the array.
@@ -173,6 +228,18 @@ impl DeviceInput {
     /// The number of elements.
     pub fn elements(&self) -> u64 {
         self.shape.iter().product()
+    }
+
+    /// The addresses of its bytes.
+    fn addresses(&self) -> Range<u64> {
+        let digits = self
+            .kind
+            .trim_start_matches(|letter: char| !letter.is_ascii_digit());
+        let bytes = digits.parse().unwrap_or(1);
+        self.address
+            ..self
+                .address
+                .saturating_add(self.elements().saturating_mul(bytes))
     }
 }
 

@@ -11,12 +11,15 @@ use pyo3::prelude::*;
 use std::ffi::c_void;
 use std::sync::Arc;
 
+/// The number of the default stream of each thread.
+const PER_THREAD: usize = 2;
+
 /// The GPU of an array, and the stream to work on.
 pub struct CallerStream {
     pub gpu: Gpu,
     pub stream: Arc<CudaStream>,
     /// The object of the caller's library, which keeps the stream.
-    pub keeper: Option<Py<PyAny>>,
+    pub keeper: Option<Arc<Py<PyAny>>>,
 }
 
 impl CallerStream {
@@ -43,7 +46,7 @@ impl CallerStream {
         Ok(Self {
             gpu,
             stream,
-            keeper: object.map(Bound::unbind),
+            keeper: object.map(|object| Arc::new(object.unbind())),
         })
     }
 
@@ -53,6 +56,10 @@ impl CallerStream {
     ///
     /// `DeviceError`.
     pub fn wait_for(&self, py: Python<'_>, other: usize) -> PyResult<()> {
+        // A stream is in order with itself; but each thread has another stream of the number `PER_THREAD`.
+        if other == self.stream.cu_stream() as usize && other != PER_THREAD {
+            return Ok(());
+        }
         // SAFETY: the owner of the stream says that it is one of this GPU, and keeps it.
         let other = unsafe { self.gpu.context().wrap_borrowed_stream(other as *mut _) };
         let joined = self.stream.join(&other);

@@ -75,9 +75,9 @@ fn compress_of<T: Element>(
         Family::Blocks(blocks) => blocks::compress(
             version, blocks, header, &mask, &quantizer, values, sink, progress,
         ),
-        Family::Tiles(tiles) => {
-            tiles::compress(&tiles, header, &mask, &quantizer, values, sink, progress)
-        }
+        Family::Tiles(tiles) => tiles::compress(
+            version, &tiles, header, &mask, &quantizer, values, sink, progress,
+        ),
     }
 }
 
@@ -134,7 +134,7 @@ fn decompress_of<T: Element>(
             blocks::decompress(version, stream, layout, region, verify, values, progress)
         }
         Family::Tiles(layout) => {
-            tiles::decompress(stream, &layout, region, verify, values, progress)
+            tiles::decompress(version, stream, &layout, region, verify, values, progress)
         }
     }
 }

@@ -52,8 +52,9 @@ impl Version {
         }
     }
 
+    /// Runs code that is compiled for this version.
     #[inline(always)]
-    fn run<W: Work>(self, work: W) -> W::Output {
+    pub(crate) fn run<W: Work>(self, work: W) -> W::Output {
         match self.0 {
             Kind::Portable => work.run(Portable),
             // SAFETY: `proof` shows that the processor has these features.
@@ -105,7 +106,7 @@ impl Version {
 }
 
 /// Code that is compiled once for each version: `run`, and all functions that are inlined into it.
-trait Work {
+pub(crate) trait Work {
     type Output;
 
     fn run<L: Lanes>(self, lanes: L) -> Self::Output;

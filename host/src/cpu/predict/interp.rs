@@ -1,18 +1,31 @@
-//! Interpolation of one tile: the work of a CPU thread, and of each thread block.
+//! Interpolation of one tile: the work of a CPU thread.
 
+mod quantize;
+mod rows;
+mod store;
+
+pub use store::TileStore;
+
+use crate::cpu::lanes::Lanes;
+use crate::cpu::predict::interp::quantize::{Limits, decode, encode};
+use crate::cpu::predict::interp::rows::{Counts, Visitor, walk};
+use crate::cpu::version::{Version, Work};
 use ferrosz_codec::element::Element;
+use ferrosz_codec::predict::interp::geometry::MAX_LEVELS;
+use ferrosz_codec::predict::interp::parameters::Parameters;
 use ferrosz_codec::predict::interp::resolved::{LEVELS, Resolved};
-use ferrosz_codec::predict::interp::store;
-use ferrosz_codec::predict::interp::store::{each_position, is_own};
-use ferrosz_codec::predict::interp::walk::{Visitor, walk};
-use ferrosz_codec::quantize::level::LevelQuantizer;
+use ferrosz_codec::predict::interp::store::extents;
+use ferrosz_codec::predict::interp::tune::cost::{CLASSES, class};
+use ferrosz_codec::predict::interp::tune::sample::Scope;
+use ferrosz_codec::quantize::level::{LevelQuantizer, Quantized};
 use ferrosz_codec::shape::Shape;
-use ferrosz_codec::tile::code::{RAW, unzigzag};
-use ferrosz_codec::tile::{self, Part, TileBox, TileGrid};
+use ferrosz_codec::tile::code::{RADIUS, TileCodes};
+use ferrosz_codec::tile::{Part, TileBox, TileGrid};
 
 /// The predictor of a field or of its anchors.
 #[derive(Debug, Clone, Copy)]
 pub struct Predictor<'a, T> {
+    version: Version,
     grid: TileGrid,
     resolved: &'a Resolved<T>,
     part: Part,
@@ -20,9 +33,10 @@ pub struct Predictor<'a, T> {
 
 impl<'a, T: Element> Predictor<'a, T> {
     /// The predictor of a part of the field; `grid` has the tiles of the field.
-    pub fn new(grid: &TileGrid, resolved: &'a Resolved<T>, part: Part) -> Self {
+    pub fn new(version: Version, grid: &TileGrid, resolved: &'a Resolved<T>, part: Part) -> Self {
         let spacing = resolved.parameters.geometry.spacing(grid.shape());
         Self {
+            version,
             grid: match part {
                 Part::Fine => *grid,
                 Part::Coarse => grid.coarse(spacing),
@@ -50,121 +64,255 @@ impl<'a, T: Element> Predictor<'a, T> {
         self.resolved.parameters.geometry.spacing(self.shape())
     }
 
-    /// Encodes a tile. Its codes are zigzag or [`RAW`], in the order of steps and lanes, and 0 at anchors and outside
-    /// the field. `known`, of [`store::len`] values, receives the decoded values.
+    fn levels(&self) -> u32 {
+        self.resolved.parameters.geometry.levels(self.shape())
+    }
+
+    /// Encodes a tile. Its codes are zigzag or [`RAW`](ferrosz_codec::tile::code::RAW), in the order of steps and lanes,
+    /// and 0 at anchors and outside the field. `known` receives the decoded values.
     ///
-    /// `value` and `anchor` give the value at a position of the part and of its anchors.
+    /// `read` fills a slice with the values of the part along x from a position on; `anchor` gives the value at a
+    /// position of its anchors.
     #[inline(always)]
     pub fn encode(
         &self,
         tile: &TileBox,
-        value: impl Fn([u64; 3]) -> T,
+        read: impl FnMut([u64; 3], &mut [T]),
         anchor: impl Fn([u64; 3]) -> T,
-        known: &mut [T],
-        codes: &mut [u16; tile::TILE],
+        known: &mut TileStore<T>,
+        codes: &mut TileCodes,
     ) {
-        let shape = self.shape();
-        each_position(shape, tile, |position| {
-            known[store::index(shape, position) as usize] = value(tile.at(position));
-        });
+        known.set_values(tile, read);
+        known.coarsen_values(self.levels());
         self.set_anchors(tile, anchor, known);
-        codes.fill(0);
-        let mut encode = Encode {
-            shape,
-            quantizers: self.resolved.quantizers_of(self.part, shape),
-            error: self.resolved.error,
-            radius: self.resolved.radius,
-            codes,
-        };
-        walk(shape, tile, &self.resolved.parameters, known, &mut encode);
+        let quantizers = self.resolved.quantizers_of(self.part, self.shape());
+        let limits = self.limits();
+        self.version.run(Walk {
+            shape: self.shape(),
+            tile,
+            parameters: &self.resolved.parameters,
+            store: known,
+            visitor: Encode { quantizers, limits },
+        });
+        known.refine_codes(self.levels());
+        known.read_codes(tile, codes);
     }
 
-    /// Decodes a tile and its far faces into `known`, of [`store::len`] values.
+    /// Decodes a tile and its far faces into `known`.
     ///
-    /// `code` gives the code of a position of the tile or its far faces, `raw` the value of a position without a code,
-    /// and `anchor` the value at a position of the anchors.
+    /// `read` fills a slice, of at most a step, with the codes of every second position along x from a position of the
+    /// tile or its far faces on. `raw` gives the value of a position without a code, and `anchor` the value at a
+    /// position of the anchors.
     #[inline(always)]
     pub fn decode(
         &self,
         tile: &TileBox,
-        code: impl Fn([u32; 3]) -> u16,
-        raw: impl Fn([u64; 3]) -> T,
+        read: impl FnMut([u32; 3], &mut [u16]),
+        raw: impl Fn([u32; 3]) -> T,
         anchor: impl Fn([u64; 3]) -> T,
-        known: &mut [T],
+        known: &mut TileStore<T>,
     ) {
+        known.set_codes(tile, read);
+        known.coarsen_codes(self.levels());
+        known.set_raw(self.levels(), raw);
         self.set_anchors(tile, anchor, known);
-        let mut decode = Decode {
-            quantizers: self.resolved.quantizers_of(self.part, self.shape()),
+        let quantizers = self.resolved.quantizers_of(self.part, self.shape());
+        let limits = self.limits();
+        self.version.run(Walk {
+            shape: self.shape(),
+            tile,
+            parameters: &self.resolved.parameters,
+            store: known,
+            visitor: Decode { quantizers, limits },
+        });
+    }
+
+    fn limits(&self) -> Limits<T> {
+        Limits {
             error: self.resolved.error,
             radius: self.resolved.radius,
-            code,
-            raw: |position| raw(tile.at(position)),
-        };
-        walk(
-            self.shape(),
-            tile,
-            &self.resolved.parameters,
-            known,
-            &mut decode,
-        );
+        }
     }
 
     #[inline(always)]
-    fn set_anchors(&self, tile: &TileBox, anchor: impl Fn([u64; 3]) -> T, known: &mut [T]) {
+    fn set_anchors(
+        &self,
+        tile: &TileBox,
+        anchor: impl Fn([u64; 3]) -> T,
+        known: &mut TileStore<T>,
+    ) {
         let shape = self.shape();
         let spacing = self.spacing();
         let coarse = self.anchor_grid();
-        let ends: [u32; 3] = core::array::from_fn(|i| store::extents(shape)[i].min(tile.left[i]));
+        let ends: [u32; 3] = core::array::from_fn(|i| extents(shape)[i].min(tile.left[i]));
         for z in (0..ends[0]).step_by(spacing as usize) {
             for y in (0..ends[1]).step_by(spacing as usize) {
                 for x in (0..ends[2]).step_by(spacing as usize) {
                     let position = [z, y, x];
                     let at = self.grid.to_coarse(&coarse, spacing, tile.at(position));
-                    known[store::index(shape, position) as usize] = anchor(at);
+                    let position = position.map(|at| at / spacing);
+                    known.set_value_of(self.levels(), position, anchor(at));
                 }
             }
         }
     }
 }
 
-struct Encode<'a, T> {
+/// The number of codes of each class in a tile, by level, for the own positions in `scope`. Anchors have their exact
+/// values. `read` is as for [`Predictor::encode`].
+#[inline(always)]
+pub fn classes_of_tile<T: Element>(
+    version: Version,
     shape: Shape,
-    quantizers: [LevelQuantizer<T>; LEVELS],
-    error: T,
-    radius: u32,
-    codes: &'a mut [u16; tile::TILE],
+    scope: Scope,
+    tile: &TileBox,
+    resolved: &Resolved<T>,
+    read: impl FnMut([u64; 3], &mut [T]),
+    store: &mut TileStore<T>,
+) -> [[u32; CLASSES]; MAX_LEVELS] {
+    store.set_values(tile, read);
+    store.coarsen_values(resolved.parameters.geometry.levels(shape));
+    let count = Count {
+        scope,
+        quantizers: resolved.quantizers,
+        limits: Limits {
+            error: resolved.error,
+            radius: RADIUS,
+        },
+        counts: [[0; CLASSES]; MAX_LEVELS],
+    };
+    version
+        .run(Walk {
+            shape,
+            tile,
+            parameters: &resolved.parameters,
+            store,
+            visitor: count,
+        })
+        .counts
 }
 
-impl<T: Element> Visitor<T> for Encode<'_, T> {
+/// Prediction of a tile, of whose values level 0 is set.
+struct Walk<'a, T, V> {
+    shape: Shape,
+    tile: &'a TileBox,
+    parameters: &'a Parameters,
+    store: &'a mut TileStore<T>,
+    visitor: V,
+}
+
+impl<T: Element, V: Visitor<T>> Work for Walk<'_, T, V> {
+    type Output = V;
+
     #[inline(always)]
-    fn visit(&mut self, level: u32, position: [u32; 3], slot: T, prediction: T) -> T {
-        let quantized =
-            self.quantizers[level as usize].encode(slot, prediction, self.error, self.radius);
-        if is_own(self.shape, position) {
-            let at = tile::index(self.shape, position) as usize;
-            self.codes[at] = quantized.code as u16;
-        }
-        quantized.known
+    fn run<L: Lanes>(mut self, _: L) -> V {
+        walk(
+            self.shape,
+            self.tile,
+            self.parameters,
+            self.store,
+            &mut self.visitor,
+        );
+        self.visitor
     }
 }
 
-struct Decode<T, C, R> {
+struct Encode<T> {
     quantizers: [LevelQuantizer<T>; LEVELS],
-    error: T,
-    radius: u32,
-    code: C,
-    raw: R,
+    limits: Limits<T>,
 }
 
-impl<T: Element, C: Fn([u32; 3]) -> u16, R: Fn([u32; 3]) -> T> Visitor<T> for Decode<T, C, R> {
+impl<T: Element> Visitor<T> for Encode<T> {
     #[inline(always)]
-    fn visit(&mut self, level: u32, position: [u32; 3], _: T, prediction: T) -> T {
+    fn visit(
+        &mut self,
+        level: u32,
+        counts: Counts,
+        predictions: &[T],
+        values: &mut [T],
+        codes: &mut [u16],
+    ) {
         let quantizer = &self.quantizers[level as usize];
-        let code = (self.code)(position);
-        if code == RAW {
-            quantizer.known((self.raw)(position), prediction, self.error, self.radius)
-        } else {
-            quantizer.decode(prediction, unzigzag(code))
+        encode(
+            quantizer,
+            self.limits,
+            counts.all,
+            predictions,
+            values,
+            codes,
+        );
+    }
+}
+
+struct Decode<T> {
+    quantizers: [LevelQuantizer<T>; LEVELS],
+    limits: Limits<T>,
+}
+
+impl<T: Element> Visitor<T> for Decode<T> {
+    #[inline(always)]
+    fn visit(
+        &mut self,
+        level: u32,
+        counts: Counts,
+        predictions: &[T],
+        values: &mut [T],
+        codes: &mut [u16],
+    ) {
+        let quantizer = &self.quantizers[level as usize];
+        decode(
+            quantizer,
+            self.limits,
+            counts.all,
+            predictions,
+            values,
+            codes,
+        );
+    }
+}
+
+/// Counts the classes of codes.
+struct Count<T> {
+    scope: Scope,
+    quantizers: [LevelQuantizer<T>; LEVELS],
+    limits: Limits<T>,
+    counts: [[u32; CLASSES]; MAX_LEVELS],
+}
+
+impl<T: Element> Visitor<T> for Count<T> {
+    #[inline(always)]
+    fn scope(&self) -> Scope {
+        self.scope
+    }
+
+    #[inline(always)]
+    fn visit(
+        &mut self,
+        level: u32,
+        counts: Counts,
+        predictions: &[T],
+        values: &mut [T],
+        codes: &mut [u16],
+    ) {
+        let quantizer = &self.quantizers[level as usize];
+        encode(
+            quantizer,
+            self.limits,
+            counts.all,
+            predictions,
+            values,
+            codes,
+        );
+        let classes = &mut self.counts[level as usize];
+        for (known, code) in values.iter().zip(&*codes).take(counts.own) {
+            // Without a code, the value is the raw one.
+            let quantized = Quantized {
+                code: u32::from(*code),
+                known: *known,
+            };
+            if let Some(class) = class(*known, &quantized) {
+                classes[class as usize] += 1;
+            }
         }
     }
 }
@@ -172,10 +320,13 @@ impl<T: Element, C: Fn([u32; 3]) -> u16, R: Fn([u32; 3]) -> T> Visitor<T> for De
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cpu::predict::rows_of;
     use ferrosz_codec::oracle;
     use ferrosz_codec::predict::interp::geometry::Geometry;
     use ferrosz_codec::predict::interp::parameters::{LevelFlags, Parameters, Tightening};
-    use ferrosz_codec::tile::code::{RADIUS, zigzag};
+    use ferrosz_codec::predict::interp::store::{each_position, is_own};
+    use ferrosz_codec::tile;
+    use ferrosz_codec::tile::code::{RAW, zigzag};
     use rand::rngs::StdRng;
     use rand::{RngExt, SeedableRng};
 
@@ -218,35 +369,47 @@ mod tests {
         let spacing = geometry.spacing(shape);
         let anchors = oracle::interp::anchors(&grid, spacing, &values);
         let right = oracle::interp::decompose(&grid, &resolved, radius, &values, &anchors);
-        let predictor = Predictor::new(&grid, &resolved, Part::Fine);
         let coarse = grid.coarse(spacing);
         let anchor = |at| anchors[coarse.flat(at) as usize];
-        let mut known = vec![T::NAN; store::len(shape) as usize];
-        let mut codes = [0; tile::TILE];
-        for number in 0..grid.tiles() {
-            let tile = grid.tile(number);
-            let value = |at| values[grid.flat(at) as usize];
-            known.fill(T::NAN);
-            predictor.encode(&tile, value, anchor, &mut known, &mut codes);
-            let code_of = |at: usize| right.codes[at].map_or(RAW, zigzag);
-            each_position(shape, &tile, |position| {
-                let at = grid.flat(tile.at(position)) as usize;
-                let found = known[store::index(shape, position) as usize];
-                assert_eq!(found.to_bits64(), right.known[at].to_bits64());
-                if is_own(shape, position) {
-                    assert_eq!(codes[tile::index(shape, position) as usize], code_of(at));
+        let code_of = |at: usize| right.codes[at].map_or(RAW, zigzag);
+        let read = rows_of(&grid, &values);
+        for version in Version::all() {
+            let predictor = Predictor::new(version, &grid, &resolved, Part::Fine);
+            let mut known = TileStore::new(shape);
+            let mut codes = [0; tile::TILE];
+            for number in 0..grid.tiles() {
+                let tile = grid.tile(number);
+                let flat = |position| grid.flat(tile.at(position)) as usize;
+                predictor.encode(&tile, read, anchor, &mut known, &mut codes);
+                each_position(shape, &tile, |position| {
+                    let at = flat(position);
+                    let found = known.value(position);
+                    assert_eq!(found.to_bits64(), right.known[at].to_bits64());
+                    if is_own(shape, position) {
+                        let found = codes[tile::index(shape, position) as usize];
+                        assert_eq!(found, code_of(at));
+                    }
+                    let value = values[at];
+                    let is_kept = found.to_bits64() == value.to_bits64();
+                    assert!(is_kept || (found.to_f64() - value.to_f64()).abs() <= error.to_f64());
+                });
+                for at in 0..tile::TILE as u32 {
+                    let position = tile::position(shape, at / tile::LANES, at % tile::LANES);
+                    assert!(tile.has(position) || codes[at as usize] == 0);
                 }
-                let is_kept = found.to_bits64() == values[at].to_bits64();
-                assert!(is_kept || (found.to_f64() - values[at].to_f64()).abs() <= error.to_f64());
-            });
-            known.fill(T::NAN);
-            let code = |position| code_of(grid.flat(tile.at(position)) as usize);
-            predictor.decode(&tile, code, value, anchor, &mut known);
-            each_position(shape, &tile, |position| {
-                let at = grid.flat(tile.at(position)) as usize;
-                let found = known[store::index(shape, position) as usize];
-                assert_eq!(found.to_bits64(), right.known[at].to_bits64());
-            });
+                let raw = |position| values[flat(position)];
+                let read = |position: [u32; 3], codes: &mut [u16]| {
+                    let [z, y, x] = position;
+                    for (x, code) in (x..).step_by(2).zip(codes) {
+                        *code = code_of(flat([z, y, x]));
+                    }
+                };
+                predictor.decode(&tile, read, raw, anchor, &mut known);
+                each_position(shape, &tile, |position| {
+                    let found = known.value(position);
+                    assert_eq!(found.to_bits64(), right.known[flat(position)].to_bits64());
+                });
+            }
         }
     }
 

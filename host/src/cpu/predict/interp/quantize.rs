@@ -38,6 +38,8 @@ pub(super) fn encode<T: Element>(
     let known = &mut known[..padded];
     let half_inverse = quantizer.inverse * T::HALF;
     let most = T::from_i32(MOST_USUAL.min(radius.saturating_sub(1)).cast_signed());
+    // A number, so that it is compared in vectors of the same width.
+    let end = T::from_i32(count as i32);
     let mut is_usual = true;
     // The usual way of `LevelQuantizer::encode_all`.
     for i in 0..padded {
@@ -49,7 +51,7 @@ pub(super) fn encode<T: Element>(
         let is_small = scaled.abs() < most;
         let is_nearest = (scaled - steps).abs() < T::CLEARLY_NEAREST;
         let is_within = (value - known[i]).abs() < error;
-        is_usual &= (is_small & is_nearest & is_within) | (i as u32 >= count as u32);
+        is_usual &= (is_small & is_nearest & is_within) | (T::from_i32(i as i32) >= end);
         let code = biased.low_bits().wrapping_sub(T::ROUNDING_MAGIC_BITS);
         codes[i] = zigzag(code.cast_signed());
     }
@@ -83,7 +85,7 @@ pub(super) fn decode<T: Element>(
     let mut has_raw = false;
     for i in 0..padded {
         known[i] = quantizer.decode(predictions[i], unzigzag(codes[i]));
-        has_raw |= (codes[i] == RAW) & ((i as u32) < count as u32);
+        has_raw |= codes[i] == RAW;
     }
     if has_raw {
         for i in 0..count.min(padded) {

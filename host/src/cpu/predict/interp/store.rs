@@ -14,7 +14,7 @@ use ferrosz_codec::tile::{self, LANES, ROW, TileBox};
 
 /// Positions are predicted in multiples of this number: loops of vectors have no rest then. Memory for the even and for
 /// the odd positions of a row is rounded up to it. What it holds behind the positions is of no meaning.
-pub(super) const GROUP: usize = 16;
+pub(super) const GROUP: usize = 8;
 
 /// Values before the first position and behind the last one, so that every position has neighbours in memory.
 const MARGIN: usize = GROUP;

@@ -73,7 +73,6 @@ impl<'a, T: Element> Predictor<'a, T> {
     ///
     /// `read` fills a slice with the values of the part along x from a position on; `anchor` gives the value at a
     /// position of its anchors.
-    #[inline(always)]
     pub fn encode(
         &self,
         tile: &TileBox,
@@ -82,20 +81,14 @@ impl<'a, T: Element> Predictor<'a, T> {
         known: &mut TileStore<T>,
         codes: &mut TileCodes,
     ) {
-        known.set_values(tile, read);
-        known.coarsen_values(self.levels());
-        self.set_anchors(tile, anchor, known);
-        let quantizers = self.resolved.quantizers_of(self.part, self.shape());
-        let limits = self.limits();
-        self.version.run(Walk {
-            shape: self.shape(),
+        self.version.run(Encode {
+            predictor: self,
             tile,
-            parameters: &self.resolved.parameters,
-            store: known,
-            visitor: Encode { quantizers, limits },
+            read,
+            anchor,
+            known,
+            codes,
         });
-        known.refine_codes(self.levels());
-        known.read_codes(tile, codes);
     }
 
     /// Decodes a tile and its far faces into `known`.
@@ -103,7 +96,6 @@ impl<'a, T: Element> Predictor<'a, T> {
     /// `read` fills a slice, of at most a step, with the codes of every second position along x from a position of the
     /// tile or its far faces on. `raw` gives the value of a position without a code, and `anchor` the value at a
     /// position of the anchors.
-    #[inline(always)]
     pub fn decode(
         &self,
         tile: &TileBox,
@@ -112,19 +104,25 @@ impl<'a, T: Element> Predictor<'a, T> {
         anchor: impl Fn([u64; 3]) -> T,
         known: &mut TileStore<T>,
     ) {
-        known.set_codes(tile, read);
-        known.coarsen_codes(self.levels());
-        known.set_raw(self.levels(), raw);
-        self.set_anchors(tile, anchor, known);
-        let quantizers = self.resolved.quantizers_of(self.part, self.shape());
-        let limits = self.limits();
-        self.version.run(Walk {
-            shape: self.shape(),
+        self.version.run(Decode {
+            predictor: self,
             tile,
-            parameters: &self.resolved.parameters,
-            store: known,
-            visitor: Decode { quantizers, limits },
+            read,
+            raw,
+            anchor,
+            known,
         });
+    }
+
+    /// Predicts all positions of a tile whose values and anchors are set.
+    #[inline(always)]
+    fn walk(&self, tile: &TileBox, known: &mut TileStore<T>, visitor: &mut impl Visitor<T>) {
+        let parameters = &self.resolved.parameters;
+        walk(self.version, self.shape(), tile, parameters, known, visitor);
+    }
+
+    fn quantizers(&self) -> [LevelQuantizer<T>; LEVELS] {
+        self.resolved.quantizers_of(self.part, self.shape())
     }
 
     fn limits(&self) -> Limits<T> {
@@ -158,9 +156,88 @@ impl<'a, T: Element> Predictor<'a, T> {
     }
 }
 
+/// [`Predictor::encode`].
+struct Encode<'a, T, R, A> {
+    predictor: &'a Predictor<'a, T>,
+    tile: &'a TileBox,
+    read: R,
+    anchor: A,
+    known: &'a mut TileStore<T>,
+    codes: &'a mut TileCodes,
+}
+
+impl<T, R, A> Work for Encode<'_, T, R, A>
+where
+    T: Element,
+    R: FnMut([u64; 3], &mut [T]),
+    A: Fn([u64; 3]) -> T,
+{
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, _: L) {
+        let Self {
+            predictor,
+            tile,
+            known,
+            ..
+        } = self;
+        let levels = predictor.levels();
+        known.set_values(tile, self.read);
+        known.coarsen_values(levels);
+        predictor.set_anchors(tile, self.anchor, known);
+        let mut visitor = Quantize {
+            quantizers: predictor.quantizers(),
+            limits: predictor.limits(),
+        };
+        predictor.walk(tile, known, &mut visitor);
+        known.refine_codes(levels);
+        known.read_codes(tile, self.codes);
+    }
+}
+
+/// [`Predictor::decode`].
+struct Decode<'a, T, R, W, A> {
+    predictor: &'a Predictor<'a, T>,
+    tile: &'a TileBox,
+    read: R,
+    raw: W,
+    anchor: A,
+    known: &'a mut TileStore<T>,
+}
+
+impl<T, R, W, A> Work for Decode<'_, T, R, W, A>
+where
+    T: Element,
+    R: FnMut([u32; 3], &mut [u16]),
+    W: Fn([u32; 3]) -> T,
+    A: Fn([u64; 3]) -> T,
+{
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, _: L) {
+        let Self {
+            predictor,
+            tile,
+            known,
+            ..
+        } = self;
+        let levels = predictor.levels();
+        known.set_codes(tile, self.read);
+        known.coarsen_codes(levels);
+        known.set_raw(levels, self.raw);
+        predictor.set_anchors(tile, self.anchor, known);
+        let mut visitor = Dequantize {
+            quantizers: predictor.quantizers(),
+            limits: predictor.limits(),
+        };
+        predictor.walk(tile, known, &mut visitor);
+    }
+}
+
 /// The number of codes of each class in a tile, by level, for the own positions in `scope`. Anchors have their exact
 /// values. `read` is as for [`Predictor::encode`].
-#[inline(always)]
 pub fn classes_of_tile<T: Element>(
     version: Version,
     shape: Shape,
@@ -170,59 +247,65 @@ pub fn classes_of_tile<T: Element>(
     read: impl FnMut([u64; 3], &mut [T]),
     store: &mut TileStore<T>,
 ) -> [[u32; CLASSES]; MAX_LEVELS] {
-    store.set_values(tile, read);
-    store.coarsen_values(resolved.parameters.geometry.levels(shape));
-    let count = Count {
+    version.run(Classes {
+        version,
+        shape,
         scope,
-        quantizers: resolved.quantizers,
-        limits: Limits {
-            error: resolved.error,
-            radius: RADIUS,
-        },
-        counts: [[0; CLASSES]; MAX_LEVELS],
-    };
-    version
-        .run(Walk {
-            shape,
-            tile,
-            parameters: &resolved.parameters,
-            store,
-            visitor: count,
-        })
-        .counts
+        tile,
+        resolved,
+        read,
+        store,
+    })
 }
 
-/// Prediction of a tile, of whose values level 0 is set.
-struct Walk<'a, T, V> {
+/// [`classes_of_tile`].
+struct Classes<'a, T, R> {
+    version: Version,
     shape: Shape,
+    scope: Scope,
     tile: &'a TileBox,
-    parameters: &'a Parameters,
+    resolved: &'a Resolved<T>,
+    read: R,
     store: &'a mut TileStore<T>,
-    visitor: V,
 }
 
-impl<T: Element, V: Visitor<T>> Work for Walk<'_, T, V> {
-    type Output = V;
+impl<T: Element, R: FnMut([u64; 3], &mut [T])> Work for Classes<'_, T, R> {
+    type Output = [[u32; CLASSES]; MAX_LEVELS];
 
     #[inline(always)]
-    fn run<L: Lanes>(mut self, _: L) -> V {
+    fn run<L: Lanes>(self, _: L) -> Self::Output {
+        let parameters = &self.resolved.parameters;
+        let levels = parameters.geometry.levels(self.shape);
+        self.store.set_values(self.tile, self.read);
+        self.store.coarsen_values(levels);
+        let mut count = Count {
+            scope: self.scope,
+            quantizers: self.resolved.quantizers,
+            limits: Limits {
+                error: self.resolved.error,
+                radius: RADIUS,
+            },
+            counts: [[0; CLASSES]; MAX_LEVELS],
+        };
         walk(
+            self.version,
             self.shape,
             self.tile,
-            self.parameters,
+            parameters,
             self.store,
-            &mut self.visitor,
+            &mut count,
         );
-        self.visitor
+        count.counts
     }
 }
 
-struct Encode<T> {
+/// Values to codes.
+struct Quantize<T> {
     quantizers: [LevelQuantizer<T>; LEVELS],
     limits: Limits<T>,
 }
 
-impl<T: Element> Visitor<T> for Encode<T> {
+impl<T: Element> Visitor<T> for Quantize<T> {
     #[inline(always)]
     fn visit(
         &mut self,
@@ -244,12 +327,13 @@ impl<T: Element> Visitor<T> for Encode<T> {
     }
 }
 
-struct Decode<T> {
+/// Codes to values.
+struct Dequantize<T> {
     quantizers: [LevelQuantizer<T>; LEVELS],
     limits: Limits<T>,
 }
 
-impl<T: Element> Visitor<T> for Decode<T> {
+impl<T: Element> Visitor<T> for Dequantize<T> {
     #[inline(always)]
     fn visit(
         &mut self,

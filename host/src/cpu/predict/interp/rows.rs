@@ -6,7 +6,9 @@
 //!
 //! Every value is computed by the same operations as in the definition.
 
+use crate::cpu::lanes::Lanes;
 use crate::cpu::predict::interp::store::{GROUP, Level, TileStore};
+use crate::cpu::version::{Version, Work};
 use ferrosz_codec::element::Element;
 use ferrosz_codec::predict::interp::parameters::Parameters;
 use ferrosz_codec::predict::interp::predict::{Around, OneAxis, combine};
@@ -53,6 +55,7 @@ pub(super) struct Counts {
 /// their own level.
 #[inline(always)]
 pub(super) fn walk<T: Element>(
+    version: Version,
     shape: Shape,
     tile: &TileBox,
     parameters: &Parameters,
@@ -68,6 +71,7 @@ pub(super) fn walk<T: Element>(
         let left = tile.left.map(|left| left.div_ceil(1 << level));
         let ends = core::array::from_fn(|i| layout.counts[i].min(left[i]));
         let rows = Rows {
+            version,
             layout,
             level,
             spline: flags.spline,
@@ -89,6 +93,7 @@ pub(super) fn walk<T: Element>(
 
 /// The rows of a level. All coordinates are counted in its unit.
 struct Rows {
+    version: Version,
     layout: Level,
     level: u32,
     spline: Spline,
@@ -129,7 +134,13 @@ impl Rows {
                         own: self.layout.row(z, y, first_x == 1) + from,
                         evens: self.layout.row(z, y, false) + from,
                     };
-                    piece.predict(class.axes, self.spline, values, predictions);
+                    self.version.run(Predict {
+                        piece: &piece,
+                        axes: class.axes,
+                        spline: self.spline,
+                        values,
+                        predictions,
+                    });
                     let is_own = z < self.own[0] && y < self.own[1];
                     let own = self.lanes(if is_own { self.own[2] } else { 0 }, first_x);
                     let counts = Counts {
@@ -324,6 +335,25 @@ impl Piece<'_> {
             0b110 => self.evens - row,
             _ => self.own,
         }
+    }
+}
+
+/// The prediction of a piece, which is compiled by itself: as a part of all that is done with a tile it would be too
+/// much for the compiler to vectorise.
+struct Predict<'a, T> {
+    piece: &'a Piece<'a>,
+    axes: u32,
+    spline: Spline,
+    values: &'a [T],
+    predictions: &'a mut [T],
+}
+
+impl<T: Element> Work for Predict<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, _: L) {
+        (self.piece).predict(self.axes, self.spline, self.values, self.predictions);
     }
 }
 

@@ -12,7 +12,6 @@ use crate::cpu::predict::interp::rows::{Counts, Visitor, walk};
 use crate::cpu::version::{Version, Work};
 use ferrosz_codec::element::Element;
 use ferrosz_codec::predict::interp::geometry::MAX_LEVELS;
-use ferrosz_codec::predict::interp::parameters::Parameters;
 use ferrosz_codec::predict::interp::resolved::{LEVELS, Resolved};
 use ferrosz_codec::predict::interp::store::extents;
 use ferrosz_codec::predict::interp::tune::cost::{CLASSES, class};
@@ -417,6 +416,7 @@ mod tests {
     fn field<T: Element>(grid: &TileGrid, random: &mut StdRng) -> Vec<T> {
         let [depth, height, width] = grid.lengths();
         let mut values = Vec::new();
+        let holes = random.random_range(0..2 * width);
         for z in 0..depth {
             for y in 0..height {
                 for x in 0..width {
@@ -427,6 +427,7 @@ mod tests {
                         1 => f64::NAN,
                         2 => f64::INFINITY,
                         3 => 3e38,
+                        4.. if x > holes => f64::NAN,
                         _ => smooth + noise,
                     }));
                 }
@@ -435,9 +436,9 @@ mod tests {
         values
     }
 
-    fn agrees<T: Element>(shape: Shape, lengths: [u64; 3], geometry: Geometry, seed: u64) {
+    fn agrees<T: Element>(grid: TileGrid, geometry: Geometry, seed: u64) {
         let mut random = StdRng::seed_from_u64(seed);
-        let grid = TileGrid::new(shape, lengths);
+        let shape = grid.shape();
         let parameters = Parameters {
             geometry,
             levels: core::array::from_fn(|_| LevelFlags::from_bits(random.random_range(0..8))),
@@ -447,7 +448,7 @@ mod tests {
             },
         };
         let error = T::from_f64(10f64.powi(random.random_range(-4..0)));
-        let radius = [RADIUS, 100][random.random_range(0..2)];
+        let radius = [RADIUS, 100, 1][random.random_range(0..3)];
         let resolved = Resolved::new(parameters, error).with_radius(radius);
         let values: Vec<T> = field(&grid, &mut random);
         let spacing = geometry.spacing(shape);
@@ -499,18 +500,24 @@ mod tests {
 
     #[test]
     fn tiles_agree_with_the_whole_field() {
+        let grids = [
+            TileGrid::new(Shape::Cube, [17, 33, 70]),
+            TileGrid::new(Shape::Cube, [32, 16, 64]),
+            TileGrid::new(Shape::Cube, [3, 2, 130]),
+            TileGrid::new(Shape::Cube, [18, 1, 67]),
+            TileGrid::new(Shape::Cube, [1, 20, 3]),
+            TileGrid::sliced(Shape::Cube, 3, [19, 4, 66]),
+            TileGrid::new(Shape::Plane, [2, 300, 70]),
+            TileGrid::new(Shape::Plane, [1, 17, 129]),
+            TileGrid::new(Shape::Plane, [3, 270, 1]),
+            TileGrid::new(Shape::Line, [1, 1, 40_000]),
+            TileGrid::new(Shape::Line, [1, 1, 5]),
+            TileGrid::new(Shape::Line, [1, 1, 1]),
+        ];
         for (seed, geometry) in (0..).zip(Geometry::ALL) {
-            for (shape, lengths) in [
-                (Shape::Cube, [17, 33, 70]),
-                (Shape::Cube, [32, 16, 64]),
-                (Shape::Cube, [3, 2, 130]),
-                (Shape::Plane, [2, 300, 70]),
-                (Shape::Plane, [1, 17, 129]),
-                (Shape::Line, [1, 1, 40_000]),
-                (Shape::Line, [1, 1, 5]),
-            ] {
-                agrees::<f32>(shape, lengths, geometry, seed);
-                agrees::<f64>(shape, lengths, geometry, seed + 10);
+            for (number, grid) in (0..).zip(grids) {
+                agrees::<f32>(grid, geometry, seed + 10 * number);
+                agrees::<f64>(grid, geometry, seed + 10 * number + 5);
             }
         }
     }

@@ -194,6 +194,9 @@ impl<T: Element> DecodedTile<'_, T> {
     }
 }
 
+/// Faulty chunks, by their numbers in a part.
+pub(super) type Faults = Vec<(u64, FormatError)>;
+
 /// The start of interpolation: its parameters, and the anchors of the coarse field.
 type Start<T> = (Resolved<T>, Vec<T>);
 
@@ -251,7 +254,7 @@ impl<'a> Decode<'a> {
         &self,
         part: Part,
         chunks: Vec<u64>,
-    ) -> Result<(DecodedTiles<T>, Vec<(u64, FormatError)>), Error> {
+    ) -> Result<(DecodedTiles<T>, Faults), Error> {
         let tiles = chunks.len() as u64 * u64::from(CHUNK_TILES);
         let mut codes = memory::try_zeroed::<TileCodes>(tiles)?;
         let decoded: Vec<_> = (codes.par_chunks_mut(CHUNK_TILES as usize))

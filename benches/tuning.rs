@@ -9,11 +9,13 @@ use ferrosz::codec::oracle;
 use ferrosz::codec::predict::interp::geometry::{Geometry, MAX_LEVELS};
 use ferrosz::codec::predict::interp::parameters::Parameters;
 use ferrosz::codec::predict::interp::resolved::Resolved;
-use ferrosz::codec::predict::interp::store;
+
 use ferrosz::codec::predict::interp::tune::{Preset, Tuning};
 use ferrosz::codec::tile::Part;
 use ferrosz::codec::tile::{self, TileGrid, TileOrder};
-use ferrosz_host::cpu::predict::interp::Predictor;
+use ferrosz_host::cpu::Version;
+use ferrosz_host::cpu::predict::interp::{Predictor, TileStore};
+use ferrosz_host::cpu::predict::rows_of;
 use ferrosz_host::cpu::predict::tune::tune;
 use rayon::ThreadPoolBuilder;
 use std::collections::HashMap;
@@ -77,11 +79,11 @@ fn change(of: &Outcome, from: &Outcome) -> String {
 /// The result with tuned parameters, and the duration of tuning.
 fn tuned(field: &Field, bound: f64, tuning: &Tuning) -> (Outcome, Duration) {
     let error = (bound * field.range) as f32;
-    let value = |at| field.values[field.grid.flat(at) as usize];
+    let (version, read) = (Version::best(), rows_of(&field.grid, &field.values));
     let one_core = ThreadPoolBuilder::new().num_threads(1).build();
     let one_core = one_core.expect("a thread");
     let start = Instant::now();
-    let parameters = one_core.install(|| tune(&field.grid, value, error, bound, tuning));
+    let parameters = one_core.install(|| tune(version, &field.grid, read, error, bound, tuning));
     let time = start.elapsed();
     (predict(field, parameters, error), time)
 }
@@ -90,12 +92,12 @@ fn predict(field: &Field, parameters: Parameters, error: f32) -> Outcome {
     let grid = &field.grid;
     let shape = grid.shape();
     let resolved = Resolved::new(parameters, error);
-    let predictor = Predictor::new(grid, &resolved, Part::Fine);
+    let predictor = Predictor::new(Version::best(), grid, &resolved, Part::Fine);
     let spacing = parameters.geometry.spacing(shape);
     let anchors = oracle::interp::anchors(grid, spacing, &field.values);
     let coarse = grid.coarse(spacing);
     let order = TileOrder::levels(shape, spacing);
-    let mut known = vec![0.0; store::len(shape) as usize];
+    let mut known = TileStore::new(shape);
     let mut codes = [0; tile::TILE];
     let mut counts = vec![HashMap::<u16, u64>::new(); MAX_LEVELS];
     let (mut squares, mut time) = (0.0, Duration::ZERO);
@@ -104,7 +106,13 @@ fn predict(field: &Field, parameters: Parameters, error: f32) -> Outcome {
         let start = Instant::now();
         let value = |at| field.values[grid.flat(at) as usize];
         let anchor = |at| anchors[coarse.flat(at) as usize];
-        predictor.encode(&tile, value, anchor, &mut known, &mut codes);
+        predictor.encode(
+            &tile,
+            rows_of(grid, &field.values),
+            anchor,
+            &mut known,
+            &mut codes,
+        );
         time += start.elapsed();
         for (i, code) in (0..).zip(&codes) {
             let (step, lane) = (i / tile::LANES, i % tile::LANES);
@@ -113,8 +121,7 @@ fn predict(field: &Field, parameters: Parameters, error: f32) -> Outcome {
                 *counts[tile::level(shape, position) as usize]
                     .entry(*code)
                     .or_default() += 1;
-                let difference =
-                    known[store::index(shape, position) as usize] - value(tile.at(position));
+                let difference = known.value(position) - value(tile.at(position));
                 if difference.is_finite() {
                     squares += f64::from(difference).powi(2);
                 }

@@ -4,7 +4,6 @@ use ferrosz_codec::oracle;
 use ferrosz_codec::predict::interp::geometry::Geometry;
 use ferrosz_codec::predict::interp::parameters::{LevelFlags, Parameters, Tightening};
 use ferrosz_codec::predict::interp::resolved::Resolved;
-use ferrosz_codec::predict::interp::store;
 use ferrosz_codec::predict::interp::store::is_own;
 use ferrosz_codec::shape::{Cube, Line, Plane, StaticShape};
 use ferrosz_codec::tile::Part;
@@ -16,7 +15,8 @@ use ferrosz_gpu_kernels::pipeline::tiles::codes;
 use ferrosz_gpu_kernels::predict::interp::InterpParams;
 use ferrosz_gpu_kernels::predict::interp::predict::Predict;
 use ferrosz_gpu_kernels::predict::interp::reconstruct::Reconstruct;
-use ferrosz_host::cpu::predict::interp::Predictor;
+use ferrosz_host::cpu::Version;
+use ferrosz_host::cpu::predict::interp::{Predictor, TileStore};
 use ferrosz_simt::emulator::Emulator;
 use ferrosz_simt::{Kernel, View};
 use rand::rngs::StdRng;
@@ -95,7 +95,7 @@ impl<'a, T: Element> Case<'a, T> {
         values: &'a [T],
         anchors: &'a [T],
     ) -> Self {
-        let predictor = Predictor::new(field, resolved, part);
+        let predictor = Predictor::new(Version::best(), field, resolved, part);
         let is_coarse = part == Part::Coarse;
         let spacing = resolved.parameters.geometry.spacing(field.shape());
         let step = if is_coarse { u64::from(spacing) } else { 1 };
@@ -135,12 +135,12 @@ impl<'a, T: Element> Case<'a, T> {
         self.value(std::array::from_fn(|i| at[i] * factor(i)))
     }
 
-    /// Calls for all positions of the part: the number of their code, their element, and where the codec's store has
-    /// them, once `enter` was called for their tile.
+    /// Calls for all positions of the part: the number of their code, their element, and their position in their tile,
+    /// once `enter` was called for it.
     fn each_position(
         &self,
         mut enter: impl FnMut(u64),
-        mut visit: impl FnMut(usize, usize, usize),
+        mut visit: impl FnMut(usize, usize, [u32; 3]),
     ) {
         let shape = self.grid.shape();
         for number in 0..self.grid.tiles() {
@@ -151,8 +151,7 @@ impl<'a, T: Element> Case<'a, T> {
                     tile::position(shape, at as u32 / tile::LANES, at as u32 % tile::LANES);
                 if tile.has(position) && is_own(shape, position) {
                     let element = self.grid.flat(tile.at(position)) as usize;
-                    let in_store = store::index(shape, position) as usize;
-                    visit(first_code(number) + at, element, in_store);
+                    visit(first_code(number) + at, element, position);
                 }
             }
         }
@@ -161,16 +160,21 @@ impl<'a, T: Element> Case<'a, T> {
     /// Compares all codes with the codec's; what is known of the part then.
     fn check_codes(&self, found: &[u16]) -> Vec<T> {
         let mut known = vec![T::NAN; self.grid.elements() as usize];
-        let store = RefCell::new(vec![T::NAN; store::len(self.grid.shape()) as usize]);
+        let store = RefCell::new(TileStore::new(self.grid.shape()));
         let mut right = [0; tile::TILE];
         let enter = |number| {
-            let (value, anchor) = (|at| self.value(at), |at| self.anchor(at));
+            let read = |[z, y, x]: [u64; 3], row: &mut [T]| {
+                for (x, position) in (x..).zip(row) {
+                    *position = self.value([z, y, x]);
+                }
+            };
+            let anchor = |at| self.anchor(at);
             let tile = self.grid.tile(number);
-            (self.predictor).encode(&tile, value, anchor, &mut store.borrow_mut(), &mut right);
+            (self.predictor).encode(&tile, read, anchor, &mut store.borrow_mut(), &mut right);
             assert_eq!(found[first_code(number)..][..tile::TILE], right);
         };
-        self.each_position(enter, |_, element, in_store| {
-            known[element] = store.borrow()[in_store];
+        self.each_position(enter, |_, element, position| {
+            known[element] = store.borrow().value(position);
         });
         known
     }

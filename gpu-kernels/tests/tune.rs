@@ -4,7 +4,6 @@ use ferrosz_codec::predict::interp::geometry::Geometry;
 use ferrosz_codec::predict::interp::parameters::{LevelFlags, Parameters, Tightening};
 use ferrosz_codec::predict::interp::resolved::{Resolved, WORDS};
 use ferrosz_codec::predict::interp::spline::Spline;
-use ferrosz_codec::predict::interp::store;
 use ferrosz_codec::predict::interp::tune::sample::{Samples, Scope};
 use ferrosz_codec::predict::interp::tune::search::{Costs, Round, Search};
 use ferrosz_codec::predict::interp::tune::{Preset, Tuning, relative_of};
@@ -17,6 +16,9 @@ use ferrosz_gpu_kernels::predict::interp::prepare::{
     CELLS, CLASS_CELLS, PARAMETER_WORDS, Prepare, PrepareParams,
 };
 use ferrosz_gpu_kernels::predict::interp::scores::{Scores, ScoresParams};
+use ferrosz_host::cpu::Version;
+use ferrosz_host::cpu::predict::interp::TileStore;
+use ferrosz_host::cpu::predict::rows_of;
 use ferrosz_host::cpu::predict::tune::radius_of_samples;
 use ferrosz_host::cpu::predict::tune::{cost_of_sample, sum, tune};
 use ferrosz_simt::emulator::{BlockOrder, Emulator};
@@ -86,13 +88,20 @@ struct Case<'a, T> {
 
 impl<T: Element> Case<'_, T> {
     fn on_codec(&self) -> Vec<u32> {
-        let mut scratch = vec![T::ZERO; store::len(self.grid.shape()) as usize];
-        let value = |at| self.values[self.grid.flat(at) as usize];
+        let mut scratch = TileStore::new(self.grid.shape());
+        let (version, read) = (Version::best(), rows_of(self.grid, self.values));
         let relative = relative_of(self.bound, self.error.to_f64(), self.range);
-        let parameters = tune(self.grid, value, self.error, relative, &self.tuning);
+        let parameters = tune(version, self.grid, read, self.error, relative, &self.tuning);
         let resolved = Resolved::new(parameters, self.error);
         let radius = match self.radius {
-            0 => radius_of_samples(self.grid, value, &resolved, MAX_RADIUS, &mut scratch),
+            0 => radius_of_samples(
+                version,
+                self.grid,
+                read,
+                &resolved,
+                MAX_RADIUS,
+                &mut scratch,
+            ),
             radius => radius,
         };
         resolved.with_radius(radius).to_words().to_vec()
@@ -229,7 +238,7 @@ where
     let mut random = StdRng::seed_from_u64(seed);
     let grid = TileGrid::new(S::SHAPE, lengths);
     let values: Vec<T> = field(&grid, &mut random);
-    let value = |at| values[grid.flat(at) as usize];
+    let (version, read) = (Version::best(), rows_of(&grid, &values));
     let samples = Samples::new(grid.tiles());
     for geometry in Geometry::ALL {
         let mut parameters = Parameters {
@@ -244,9 +253,9 @@ where
             };
         }
         let resolved = Resolved::new(parameters, T::from_f64(1e-2));
-        let mut scratch = vec![T::ZERO; store::len(S::SHAPE) as usize];
+        let mut scratch = TileStore::new(S::SHAPE);
         let costs = (0..samples.count())
-            .map(|sample| cost_of_sample(&grid, sample, &resolved, value, &mut scratch));
+            .map(|sample| cost_of_sample(version, &grid, sample, &resolved, read, &mut scratch));
         let right = costs.fold(Costs::default(), sum);
         let mut found = Costs::default();
         let mut words: Vec<u32> = bytemuck::cast_slice(&values).to_vec();

@@ -9,12 +9,13 @@ use crate::recipe::Recipe;
 use ferrosz_codec::Element;
 use ferrosz_codec::bound::Extremes;
 use ferrosz_codec::predict::interp::resolved::Resolved;
-use ferrosz_codec::predict::interp::store::{self, each_position, is_own};
+use ferrosz_codec::predict::interp::store::{each_position, is_own};
 use ferrosz_codec::predict::interp::tune::relative_of;
 use ferrosz_codec::tile::code::{RAW, unzigzag, zigzag};
 use ferrosz_codec::tile::{Part, TILE, TileGrid};
 use ferrosz_host::cpu::Version;
-use ferrosz_host::cpu::predict::interp::Predictor;
+use ferrosz_host::cpu::predict::interp::{Predictor, TileStore};
+use ferrosz_host::cpu::predict::rows_of;
 use ferrosz_host::cpu::predict::tune::{radius_of_samples, tune};
 use ferrosz_host::internals::{extremes, try_zeroed};
 use rayon::prelude::*;
@@ -61,13 +62,13 @@ fn recipe<T: Element, C: Code>(
     let error = quantizer.error();
     let bound = interpolator.bound;
     let relative = relative_of(bound, error.to_f64(), range);
-    let value = |at| field[grid.flat(at) as usize];
-    let parameters = tune(grid, value, error, relative, &interpolator.tuning);
+    let (version, read) = (Version::best(), rows_of(grid, field));
+    let parameters = tune(version, grid, read, error, relative, &interpolator.tuning);
     let resolved = Resolved::new(parameters, error);
     let most = C::WIDTH.max_radius();
     let radius = interpolator.radius.unwrap_or_else(|| {
-        let mut scratch = vec![T::ZERO; store::len(grid.shape()) as usize];
-        radius_of_samples(grid, value, &resolved, most, &mut scratch)
+        let mut scratch = TileStore::new(grid.shape());
+        radius_of_samples(version, grid, read, &resolved, most, &mut scratch)
     });
     Recipe {
         grid: *grid,
@@ -98,23 +99,17 @@ fn anchors<T: Element>(recipe: &Recipe<T>, field: &[T]) -> Vec<T> {
 fn predict<T: Element>(recipe: &Recipe<T>, field: &[T], anchors: &[T]) -> Result<Vec<u16>, Error> {
     let grid = &recipe.grid;
     let shape = grid.shape();
-    let predictor = Predictor::new(grid, &recipe.resolved, Part::Fine);
+    let predictor = Predictor::new(Version::best(), grid, &recipe.resolved, Part::Fine);
     let coarse = recipe.coarse();
     let mut predicted = try_zeroed(field.len() as u64)?;
     Band::of(grid, &mut predicted)
         .into_par_iter()
         .for_each_init(
-            || {
-                (
-                    vec![T::ZERO; store::len(shape) as usize],
-                    Box::new([0; TILE]),
-                )
-            },
+            || (TileStore::new(shape), Box::new([0; TILE])),
             |(known, codes), band| {
                 for tile in band.tiles(grid) {
-                    let value = |at| field[grid.flat(at) as usize];
                     let anchor = |at| anchors[coarse.flat(at) as usize];
-                    predictor.encode(&tile, value, anchor, known, codes);
+                    predictor.encode(&tile, rows_of(grid, field), anchor, known, codes);
                     each_position(shape, &tile, |position| {
                         if is_own(shape, position) {
                             let code = codes[ferrosz_codec::tile::index(shape, position) as usize];
@@ -134,24 +129,30 @@ pub(super) fn compose<T: Element, C: Code>(parts: &Decomposition<T, C>) -> Resul
     let shape = grid.shape();
     let predicted = read_codes(parts)?;
     check_outliers(parts, &predicted)?;
-    let raw = |at| {
-        let index = grid.flat(at) as u32;
+    let raw = |at: usize| {
+        let index = at as u32;
         (parts.outlier_indices.binary_search(&index)).map_or(T::ZERO, |i| parts.outlier_values[i])
     };
-    let predictor = Predictor::new(grid, &recipe.resolved, Part::Fine);
+    let predictor = Predictor::new(Version::best(), grid, &recipe.resolved, Part::Fine);
     let coarse = recipe.coarse();
     let mut field = try_zeroed(predicted.len() as u64)?;
     Band::of(grid, &mut field).into_par_iter().for_each_init(
-        || vec![T::ZERO; store::len(shape) as usize],
+        || TileStore::new(shape),
         |known, band| {
             for tile in band.tiles(grid) {
-                let code = |position| predicted[grid.flat(tile.at(position)) as usize];
+                let flat = |position| grid.flat(tile.at(position)) as usize;
+                let read = |position, lanes: &mut [u16]| {
+                    let codes = predicted[flat(position)..].iter().step_by(2);
+                    for (lane, code) in lanes.iter_mut().zip(codes) {
+                        *lane = *code;
+                    }
+                };
+                let raw = |position| raw(flat(position));
                 let anchor = |at| parts.anchors[coarse.flat(at) as usize];
-                predictor.decode(&tile, code, raw, anchor, known);
+                predictor.decode(&tile, read, raw, anchor, known);
                 each_position(shape, &tile, |position| {
                     if is_own(shape, position) {
-                        let value = known[store::index(shape, position) as usize];
-                        band.values[band.index(grid, tile.at(position))] = value;
+                        band.values[band.index(grid, tile.at(position))] = known.value(position);
                     }
                 });
             }

@@ -5,6 +5,7 @@ mod coder;
 mod compress;
 mod decompress;
 mod estimate;
+mod rows;
 mod salvage;
 
 pub(crate) use compress::compress;

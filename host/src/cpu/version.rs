@@ -52,7 +52,7 @@ impl Version {
         }
     }
 
-    /// Runs work with this version.
+    /// Runs code that is compiled for this version.
     #[inline(always)]
     pub(crate) fn run<W: Work>(self, work: W) -> W::Output {
         match self.0 {

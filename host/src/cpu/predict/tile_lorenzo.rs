@@ -12,6 +12,8 @@
 //! The sums are cheap if a tile is processed row by row. Let b(x) be the prediction from the rows before alone, which
 //! is q(z, y-1, x) + q(z-1, y, x) - q(z-1, y-1, x) in a cube, and q' = q - b. Then the residual is q'(x) - q'(x-1).
 
+use crate::cpu::lanes::Lanes;
+use crate::cpu::version::{Version, Work};
 use ferrosz_codec::element::Element;
 use ferrosz_codec::predict::tile_lorenzo::{ROW, fits, origin};
 use ferrosz_codec::quantize::field::Quantizer;
@@ -98,6 +100,91 @@ pub fn decode<T: Element>(
             }
         }
         write(first, &values[..count]);
+    }
+}
+
+/// [`encode`] by this version of the code.
+pub(crate) fn encode_on<T: Element>(
+    version: Version,
+    shape: Shape,
+    tile: &TileBox,
+    quantizer: &Quantizer<T>,
+    read: impl FnMut([u64; 3], &mut [T]),
+    codes: &mut [u16; TILE],
+) {
+    version.run(Encode {
+        shape,
+        tile,
+        quantizer,
+        read,
+        codes,
+    });
+}
+
+/// [`decode`] by this version of the code.
+pub(crate) fn decode_on<T: Element>(
+    version: Version,
+    shape: Shape,
+    tile: &TileBox,
+    quantizer: &Quantizer<T>,
+    codes: &[u16; TILE],
+    raw: impl FnMut([u64; 3]) -> T,
+    write: impl FnMut([u64; 3], &[T]),
+) {
+    version.run(Decode {
+        shape,
+        tile,
+        quantizer,
+        codes,
+        raw,
+        write,
+    });
+}
+
+struct Encode<'a, T, R> {
+    shape: Shape,
+    tile: &'a TileBox,
+    quantizer: &'a Quantizer<T>,
+    read: R,
+    codes: &'a mut [u16; TILE],
+}
+
+impl<T: Element, R: FnMut([u64; 3], &mut [T])> Work for Encode<'_, T, R> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, _: L) {
+        encode(self.shape, self.tile, self.quantizer, self.read, self.codes);
+    }
+}
+
+struct Decode<'a, T, R, W> {
+    shape: Shape,
+    tile: &'a TileBox,
+    quantizer: &'a Quantizer<T>,
+    codes: &'a [u16; TILE],
+    raw: R,
+    write: W,
+}
+
+impl<T, R, W> Work for Decode<'_, T, R, W>
+where
+    T: Element,
+    R: FnMut([u64; 3]) -> T,
+    W: FnMut([u64; 3], &[T]),
+{
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, _: L) {
+        decode(
+            self.shape,
+            self.tile,
+            self.quantizer,
+            self.codes,
+            self.raw,
+            self.write,
+        );
     }
 }
 

@@ -1,28 +1,27 @@
 //! Tuning of interpolation on the CPU: the costs of candidates on the sample tiles of a field.
 
+use crate::cpu::Version;
+use crate::cpu::predict::interp::{TileStore, classes_of_tile};
 use ferrosz_codec::element::Element;
 use ferrosz_codec::predict::interp::geometry::MAX_LEVELS;
 use ferrosz_codec::predict::interp::parameters::Parameters;
 use ferrosz_codec::predict::interp::resolved::Resolved;
-use ferrosz_codec::predict::interp::store::{self, each_position, is_own};
 use ferrosz_codec::predict::interp::tune::Tuning;
-use ferrosz_codec::predict::interp::tune::cost::{CLASSES, class, cost};
+use ferrosz_codec::predict::interp::tune::cost::{CLASSES, cost};
 use ferrosz_codec::predict::interp::tune::radius::radius;
 use ferrosz_codec::predict::interp::tune::sample::{Samples, Scope};
 use ferrosz_codec::predict::interp::tune::search::{Costs, Search};
-use ferrosz_codec::predict::interp::walk::{Visitor, walk};
 use ferrosz_codec::shape::Shape;
-use ferrosz_codec::tile::code::RADIUS;
 use ferrosz_codec::tile::{TileBox, TileGrid};
 use rayon::prelude::*;
 
-/// The best parameters by `tuning` for a field; `value` gives its values.
+/// The best parameters by `tuning` for a field. `read` fills a slice with its values along x from a position on.
 ///
-/// `error` is the bound, and `relative` the ratio of the bound to the range of values, if [`Tuning::needs_range`];
-/// `scratch` holds [`store::len`] values.
+/// `error` is the bound, and `relative` the ratio of the bound to the range of values, if [`Tuning::needs_range`].
 pub fn tune<T: Element>(
+    version: Version,
     grid: &TileGrid,
-    value: impl Fn([u64; 3]) -> T + Sync,
+    read: impl Fn([u64; 3], &mut [T]) + Sync,
     error: T,
     relative: f64,
     tuning: &Tuning,
@@ -37,8 +36,8 @@ pub fn tune<T: Element>(
         (0..samples.count())
             .into_par_iter()
             .map_init(
-                || vec![T::ZERO; store::len(grid.shape()) as usize],
-                |scratch, sample| cost_of_sample(grid, sample, &resolved, &value, scratch),
+                || TileStore::new(grid.shape()),
+                |scratch, sample| cost_of_sample(version, grid, sample, &resolved, &read, scratch),
             )
             .reduce(Costs::default, sum)
     })
@@ -49,87 +48,68 @@ pub fn sum(a: Costs, b: Costs) -> Costs {
     core::array::from_fn(|level| a[level].wrapping_add(b[level]))
 }
 
-/// The cost of sample number `sample` of a field with these parameters. `scratch` holds [`store::len`] values.
+/// The cost of sample number `sample` of a field with these parameters.
 pub fn cost_of_sample<T: Element>(
+    version: Version,
     grid: &TileGrid,
     sample: u32,
     resolved: &Resolved<T>,
-    value: impl Fn([u64; 3]) -> T,
-    scratch: &mut [T],
+    read: impl FnMut([u64; 3], &mut [T]),
+    scratch: &mut TileStore<T>,
 ) -> Costs {
     let samples = Samples::new(grid.tiles());
     let tile = grid.tile(samples.tile(sample));
-    cost_of_tile(
-        grid.shape(),
-        samples.scope(),
-        &tile,
-        resolved,
-        value,
-        scratch,
-    )
+    let scope = samples.scope();
+    cost_of_tile(version, grid.shape(), scope, &tile, resolved, read, scratch)
 }
 
-/// The cost of the positions of a tile in `scope` with these parameters. `scratch` holds [`store::len`] values.
+/// The cost of the positions of a tile in `scope` with these parameters.
 pub fn cost_of_tile<T: Element>(
+    version: Version,
     shape: Shape,
     scope: Scope,
     tile: &TileBox,
     resolved: &Resolved<T>,
-    value: impl Fn([u64; 3]) -> T,
-    scratch: &mut [T],
+    read: impl FnMut([u64; 3], &mut [T]),
+    scratch: &mut TileStore<T>,
 ) -> Costs {
-    let counts = classes_of_tile(shape, scope, tile, resolved, value, scratch);
+    let counts = weighted_classes(version, shape, scope, tile, resolved, read, scratch);
     counts.map(|counts| cost(&counts, T::BYTES as u32))
 }
 
-/// The number of codes of each class in a tile, by level, for positions in `scope`, each with its weight. `scratch`
-/// holds [`store::len`] values.
-pub fn classes_of_tile<T: Element>(
+/// As [`classes_of_tile`], each code with its weight.
+fn weighted_classes<T: Element>(
+    version: Version,
     shape: Shape,
     scope: Scope,
     tile: &TileBox,
     resolved: &Resolved<T>,
-    value: impl Fn([u64; 3]) -> T,
-    scratch: &mut [T],
+    read: impl FnMut([u64; 3], &mut [T]),
+    scratch: &mut TileStore<T>,
 ) -> [[u32; CLASSES]; MAX_LEVELS] {
-    each_position(shape, tile, |position| {
-        scratch[store::index(shape, position) as usize] = value(tile.at(position));
-    });
-    let mut count = Count {
-        shape,
-        scope,
-        resolved,
-        counts: [[0; CLASSES]; MAX_LEVELS],
-    };
-    walk(shape, tile, &resolved.parameters, scratch, &mut count);
-    let mut counts = count.counts;
+    let mut counts = classes_of_tile(version, shape, scope, tile, resolved, read, scratch);
     for (level, counts) in (0..).zip(&mut counts) {
         *counts = counts.map(|count| scope.weight(level) * count);
     }
     counts
 }
 
-/// The radius, at most `max`, that follows from the samples of a field; `value` gives its values. `scratch` holds
-/// [`store::len`] values.
+/// The radius, at most `max`, that follows from the samples of a field. `read` is as for [`tune`].
 pub fn radius_of_samples<T: Element>(
+    version: Version,
     grid: &TileGrid,
-    value: impl Fn([u64; 3]) -> T,
+    mut read: impl FnMut([u64; 3], &mut [T]),
     resolved: &Resolved<T>,
     max: u32,
-    scratch: &mut [T],
+    scratch: &mut TileStore<T>,
 ) -> u32 {
-    let samples = Samples::new(grid.tiles());
+    let (samples, shape) = (Samples::new(grid.tiles()), grid.shape());
+    let scope = samples.scope();
     let mut counts = [0; CLASSES];
     for sample in 0..samples.count() {
         let tile = grid.tile(samples.tile(sample));
-        for of_level in classes_of_tile(
-            grid.shape(),
-            samples.scope(),
-            &tile,
-            resolved,
-            &value,
-            scratch,
-        ) {
+        let of_tile = weighted_classes(version, shape, scope, &tile, resolved, &mut read, scratch);
+        for of_level in of_tile {
             for (count, more) in counts.iter_mut().zip(of_level) {
                 *count += u64::from(more);
             }
@@ -138,39 +118,11 @@ pub fn radius_of_samples<T: Element>(
     radius(|class| counts[class as usize], max)
 }
 
-/// Counts the classes of a tile's codes. Anchors have their exact values.
-struct Count<'a, T> {
-    shape: Shape,
-    scope: Scope,
-    resolved: &'a Resolved<T>,
-    counts: [[u32; CLASSES]; MAX_LEVELS],
-}
-
-impl<T: Element> Visitor<T> for Count<'_, T> {
-    #[inline(always)]
-    fn scope(&self) -> Scope {
-        self.scope
-    }
-
-    #[inline(always)]
-    fn visit(&mut self, level: u32, position: [u32; 3], slot: T, prediction: T) -> T {
-        let Resolved {
-            quantizers, error, ..
-        } = self.resolved;
-        let quantized = quantizers[level as usize].encode(slot, prediction, *error, RADIUS);
-        if is_own(self.shape, position)
-            && let Some(class) = class(slot, &quantized)
-        {
-            self.counts[level as usize][class as usize] += 1;
-        }
-        quantized.known
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::cpu::predict::interp::Predictor;
+    use crate::cpu::predict::rows_of;
     use ferrosz_codec::predict::interp::geometry::Geometry;
     use ferrosz_codec::predict::interp::tune::cost::COST_BITS;
     use ferrosz_codec::tile;
@@ -179,8 +131,8 @@ mod tests {
     fn tuned(values: &[f64], lengths: [u64; 3], shape: Shape, mode: u32) -> Parameters {
         let grid = TileGrid::new(shape, lengths);
         let tuning = Tuning::of_mode(mode, Geometry::Wide, None).unwrap();
-        let value = |at| values[grid.flat(at) as usize];
-        tune(&grid, value, 1e-2, 1e-3, &tuning)
+        let read = rows_of(&grid, values);
+        tune(Version::best(), &grid, read, 1e-2, 1e-3, &tuning)
     }
 
     /// A field that is a wave along one axis, and noise along another.
@@ -221,15 +173,18 @@ mod tests {
         let value = |at| values[grid.flat(at) as usize];
         let spacing = Geometry::Wide.spacing(Shape::Cube);
         let coarse = |at: [u64; 3]| value(at.map(|at| at * u64::from(spacing)));
-        let predictor = Predictor::new(&grid, &resolved, Part::Fine);
-        let mut known = vec![0.0; store::len(Shape::Cube) as usize];
+        let version = Version::best();
+        let predictor = Predictor::new(version, &grid, &resolved, Part::Fine);
+        let mut known = TileStore::new(Shape::Cube);
         let mut codes = [0; tile::TILE];
         let all = (0..grid.tiles()).map(|number| grid.tile(number));
         for (tile, scope) in
             all.flat_map(|tile| [Scope::Whole, Scope::HalfOfFinest].map(|scope| (tile, scope)))
         {
-            predictor.encode(&tile, value, coarse, &mut known, &mut codes);
-            let found = cost_of_tile(Shape::Cube, scope, &tile, &resolved, value, &mut known);
+            let read = rows_of(&grid, &values);
+            predictor.encode(&tile, read, coarse, &mut known, &mut codes);
+            let shape = Shape::Cube;
+            let found = cost_of_tile(version, shape, scope, &tile, &resolved, read, &mut known);
             let is_half = scope == Scope::HalfOfFinest;
             for level in 0..4 {
                 let mut counts = [0u64; CLASSES];

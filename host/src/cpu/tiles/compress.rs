@@ -3,11 +3,12 @@
 use crate::cpu::code::image::ChunkTiles;
 use crate::cpu::code::zones::ZoneMap;
 use crate::cpu::mapping::mask::Mask;
-use crate::cpu::predict::interp::Predictor;
+use crate::cpu::predict::interp::{Predictor, TileStore};
 use crate::cpu::predict::tile_lorenzo;
 use crate::cpu::predict::tune::tune;
 use crate::cpu::sink::Sink;
 use crate::cpu::tiles::coder::{self, Encoder, Scratch};
+use crate::cpu::tiles::rows::Rows;
 use crate::cpu::{Progress, Version};
 use crate::error::Error;
 use crate::memory;
@@ -19,8 +20,6 @@ use ferrosz_codec::container::header::Header;
 use ferrosz_codec::container::table::Entry;
 use ferrosz_codec::container::tiles::{Prologue, Sections, TileLayout};
 use ferrosz_codec::predict::interp::resolved::Resolved;
-use ferrosz_codec::predict::interp::store;
-use ferrosz_codec::predict::interp::store::{each_position, is_own};
 use ferrosz_codec::predict::interp::tune::Tuning;
 use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::tile::Part;
@@ -49,18 +48,40 @@ struct Strided<'a, T> {
 
 impl<T: Element> Strided<'_, T> {
     #[inline(always)]
-    fn at(&self, [z, y, x]: [u64; 3]) -> T {
+    fn index(&self, [z, y, x]: [u64; 3]) -> usize {
         let [slice, row, step] = self.strides;
         let at = z as usize * slice + y as usize * row + x as usize * step;
         match self.excess {
-            0 => self.values[at],
-            excess => self.values[at - (z / self.depth) as usize * excess],
+            0 => at,
+            excess => at - (z / self.depth) as usize * excess,
+        }
+    }
+
+    #[inline(always)]
+    fn at(&self, at: [u64; 3]) -> T {
+        self.values[self.index(at)]
+    }
+
+    /// Fills a slice with the elements along x from a position on.
+    #[inline(always)]
+    fn read(&self, at: [u64; 3], row: &mut [T]) {
+        let values = &self.values[self.index(at)..];
+        match self.strides[2] {
+            1 => row.copy_from_slice(&values[..row.len()]),
+            step => {
+                for (position, value) in row.iter_mut().zip(values.iter().step_by(step)) {
+                    *position = *value;
+                }
+            }
         }
     }
 }
 
 /// Compresses a coded field with this header, in which the payload's length is missing.
-#[expect(clippy::too_many_arguments, reason = "the whole call")]
+#[expect(
+    clippy::too_many_arguments,
+    reason = "the arguments of every compression, and the field's tiles"
+)]
 pub(crate) fn compress<T: Element>(
     version: Version,
     tiles: &TileLayout,
@@ -78,8 +99,11 @@ pub(crate) fn compress<T: Element>(
     }
     let identity = header.identity();
     let mut payload_bytes = 0;
-    for (number, (form, bytes)) in (0..).zip(images.iter().chain(&mask.chunks)) {
-        let sum = checksum(identity.seed(number, form.id()), bytes);
+    let sums: Vec<u64> = (images.par_iter().chain(&mask.chunks).enumerate())
+        .map(|(number, (form, bytes))| checksum(identity.seed(number as u64, form.id()), bytes))
+        .collect();
+    let chunks = images.iter().chain(&mask.chunks).zip(sums);
+    for (number, ((form, bytes), sum)) in (0..).zip(chunks) {
         // The entry of the prologue has length 0, as its contents give its length.
         let length = if number == 0 { 0 } else { bytes.len() as u64 };
         table.extend(Entry::new(payload_bytes, length, *form, sum).to_bytes());
@@ -109,27 +133,25 @@ pub(super) fn encode_all<T: Element>(
     let mut anchors = Vec::new();
     let (resolved, parts) = match layout.codec.predictor.geometry() {
         None => {
-            let codes = predict_lorenzo(&fine, quantizer)?;
+            let codes = predict_lorenzo(version, &fine, quantizer)?;
             (None, vec![Coded { field: fine, codes }])
         }
         Some(geometry) => {
             let tuning = Tuning::of_stream(geometry);
-            let value = |at| fine.at(at);
-            let parameters = tune(&fine.grid, value, quantizer.error(), 0.0, &tuning);
+            let read = |at, row: &mut [T]| fine.read(at, row);
+            let parameters = tune(version, &fine.grid, read, quantizer.error(), 0.0, &tuning);
             let resolved = Resolved::new(parameters, quantizer.error());
             let spacing = geometry.spacing(layout.shape());
             let coarse = strided(layout, values, Part::Coarse, u64::from(spacing));
             anchors = anchors_of(&coarse, spacing);
-            let (codes, known) = interpolate_coarse(layout, &resolved, &coarse, &anchors)?;
-            let coarse_codes = codes;
-            let codes = interpolate(layout, &resolved, &fine, &known)?;
-            let parts = vec![
-                Coded {
-                    field: coarse,
-                    codes: coarse_codes,
-                },
-                Coded { field: fine, codes },
-            ];
+            let predictor = |part| Predictor::new(version, &layout.fine, &resolved, part);
+            let (codes, known) = interpolate_coarse(&predictor(Part::Coarse), &coarse, &anchors)?;
+            let coarse = Coded {
+                field: coarse,
+                codes,
+            };
+            let codes = interpolate(&predictor(Part::Fine), &fine, &known, |_, _| {})?;
+            let parts = vec![coarse, Coded { field: fine, codes }];
             (Some(resolved), parts)
         }
     };
@@ -200,53 +222,39 @@ fn anchors_of<T: Element>(field: &Strided<'_, T>, spacing: u32) -> Vec<T> {
 
 /// The codes of the coarse field, and its decoded values, in C order.
 fn interpolate_coarse<T: Element>(
-    layout: &TileLayout,
-    resolved: &Resolved<T>,
+    predictor: &Predictor<'_, T>,
     field: &Strided<'_, T>,
     anchors: &[T],
 ) -> Result<(Vec<TileCodes>, Vec<T>), Error> {
-    let predictor = Predictor::new(&layout.fine, resolved, Part::Coarse);
-    let shape = layout.shape();
-    let grid = &field.grid;
-    let coarse = grid.coarse(resolved.parameters.geometry.spacing(shape));
-    let mut all = memory::try_zeroed(grid.elements())?;
-    let mut codes = memory::try_zeroed::<TileCodes>(grid.tiles())?;
-    let mut known = vec![T::ZERO; store::len(shape) as usize];
-    for number in 0..grid.tiles() {
-        let tile = grid.tile(number);
-        let of_tile = &mut codes[number as usize];
-        let anchor = |at| anchors[coarse.flat(at) as usize];
-        predictor.encode(&tile, |at| field.at(at), anchor, &mut known, of_tile);
-        each_position(shape, &tile, |position| {
-            if is_own(shape, position) {
-                let value = known[store::index(shape, position) as usize];
-                all[grid.flat(tile.at(position)) as usize] = value;
-            }
-        });
-    }
+    let mut all = memory::try_zeroed(field.grid.elements())?;
+    let out = Rows::whole(&field.grid, &mut all);
+    let codes = interpolate(predictor, field, anchors, |tile, known| {
+        out.put_tile(tile, known);
+    })?;
     Ok((codes, all))
 }
 
-/// The codes of the field, with these anchors.
+/// The codes of a part with these anchors. `known` is called with each tile and its decoded values.
 fn interpolate<T: Element>(
-    layout: &TileLayout,
-    resolved: &Resolved<T>,
+    predictor: &Predictor<'_, T>,
     field: &Strided<'_, T>,
     anchors: &[T],
+    known: impl Fn(&TileBox, &TileStore<T>) + Sync + Send,
 ) -> Result<Vec<TileCodes>, Error> {
-    let predictor = Predictor::new(&layout.fine, resolved, Part::Fine);
-    let coarse = layout.grid(Part::Coarse);
+    let coarse = predictor.anchor_grid();
     for_tiles(
         &field.grid,
-        || vec![T::ZERO; store::len(layout.shape()) as usize],
-        |known, tile, codes| {
+        || TileStore::new(field.grid.shape()),
+        |store, tile, codes| {
             let anchor = |at| anchors[coarse.flat(at) as usize];
-            predictor.encode(tile, |at| field.at(at), anchor, known, codes);
+            predictor.encode(tile, |at, row| field.read(at, row), anchor, store, codes);
+            known(tile, store);
         },
     )
 }
 
 fn predict_lorenzo<T: Element>(
+    version: Version,
     field: &Strided<'_, T>,
     quantizer: &Quantizer<T>,
 ) -> Result<Vec<TileCodes>, Error> {
@@ -255,11 +263,8 @@ fn predict_lorenzo<T: Element>(
         &field.grid,
         || (),
         |(), tile, codes| {
-            let read = |at: [u64; 3], row: &mut [T]| {
-                let first = field.grid.flat(at) as usize;
-                row.copy_from_slice(&field.values[first..first + row.len()]);
-            };
-            tile_lorenzo::encode(shape, tile, quantizer, read, codes);
+            let read = |at, row: &mut [T]| field.read(at, row);
+            tile_lorenzo::encode_on(version, shape, tile, quantizer, read, codes);
         },
     )
 }

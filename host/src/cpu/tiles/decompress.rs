@@ -4,13 +4,14 @@
 
 use crate::cpu::code::image::ChunkTiles;
 use crate::cpu::code::zones::ZoneMap;
-use crate::cpu::output::Output;
-use crate::cpu::predict::interp::Predictor;
+use crate::cpu::predict::interp::{Predictor, TileStore};
 use crate::cpu::predict::tile_lorenzo;
 use crate::cpu::tiles::coder::{Decoder, Scratch};
 use crate::cpu::tiles::compress::{apart, chunk_tiles};
+use crate::cpu::tiles::rows::Rows;
 use crate::cpu::{Progress, Version};
 use crate::error::Error;
+use crate::memory;
 use crate::stream::{StoredChunk, StreamRef};
 use ferrosz_codec::container::checksum::checksum;
 use ferrosz_codec::container::chunk::Form;
@@ -18,15 +19,13 @@ use ferrosz_codec::container::region::Region;
 use ferrosz_codec::container::tiles::{FIRST_ENTRY, Prologue, TileLayout};
 use ferrosz_codec::error::ChunkFault;
 use ferrosz_codec::predict::interp::resolved::Resolved;
-use ferrosz_codec::predict::interp::store;
-use ferrosz_codec::predict::interp::store::is_own;
 use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::tile::Part;
 use ferrosz_codec::tile::code::TileCodes;
-use ferrosz_codec::tile::{self, CHUNK_TILES, LANES, TILE, TileBox, TileGrid};
+use ferrosz_codec::tile::{self, CHUNK_TILES, LANES, TileGrid};
 use ferrosz_codec::{Element, FormatError, Shape};
 use rayon::prelude::*;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 /// Decodes the elements of a region, which is within the field, into `values`, which has as many positions.
@@ -45,16 +44,16 @@ pub(crate) fn decompress<T: Element>(
     let (decode, start) = Decode::begin::<T>(version, stream, layout, verify)?;
     let quantizer = stream.header.quantizer::<T>()?;
     let wanted = tile_ranges(&layout.fine, region);
-    let out = Rows::new(region, &layout.fine, values);
+    let out = Rows::of(region, &layout.fine, values);
     match start {
         None => {
             let codes = decode.codes::<T>(Part::Fine, &wanted)?;
-            unpredict(layout, &quantizer, &codes, &wanted, &out, progress);
+            decode.unpredict(&quantizer, &codes, &wanted, &out, progress);
         }
         Some((resolved, anchors)) => {
             let known = decode.coarse(&resolved, &anchors)?;
             let codes = decode.codes(Part::Fine, &with_far(&layout.fine, &wanted))?;
-            compose(layout, &resolved, &codes, &known, &wanted, &out, progress);
+            decode.compose(&resolved, &codes, &known, &wanted, &out, progress);
         }
     }
     Ok(())
@@ -153,14 +152,40 @@ impl<'a> Source<'a> {
     }
 }
 
-/// The codes and raw values of a tile, after its chunk is decoded.
-pub(super) struct DecodedTile<T> {
-    codes: TileCodes,
-    /// The values without a code, in order of their positions.
-    raw: Vec<(u16, T)>,
+/// The values of a tile without a code, in order of their positions.
+type Raw<T> = Vec<(u16, T)>;
+
+/// The codes and raw values of tiles, after their chunks are decoded.
+pub(super) struct DecodedTiles<T> {
+    /// The numbers of the chunks, in ascending order.
+    chunks: Vec<u64>,
+    /// The codes of [`CHUNK_TILES`] tiles for each chunk.
+    codes: Vec<TileCodes>,
+    /// The raw values of the tiles of each chunk; none if it is faulty.
+    raw: Vec<Option<Vec<Raw<T>>>>,
 }
 
-impl<T: Element> DecodedTile<T> {
+/// A tile after its chunk is decoded.
+#[derive(Clone, Copy)]
+struct DecodedTile<'a, T> {
+    codes: &'a TileCodes,
+    raw: &'a [(u16, T)],
+}
+
+impl<T: Element> DecodedTiles<T> {
+    /// The tile with this number; none if its chunk is faulty, or was not decoded.
+    fn tile(&self, number: u64) -> Option<DecodedTile<'_, T>> {
+        let tiles = u64::from(CHUNK_TILES);
+        let at = self.chunks.binary_search(&(number / tiles)).ok()?;
+        let in_chunk = (number % tiles) as usize;
+        Some(DecodedTile {
+            codes: self.codes.get(at * CHUNK_TILES as usize + in_chunk)?,
+            raw: self.raw.get(at)?.as_ref()?.get(in_chunk)?,
+        })
+    }
+}
+
+impl<T: Element> DecodedTile<'_, T> {
     fn raw(&self, at: u32) -> T {
         let found = self
             .raw
@@ -169,7 +194,8 @@ impl<T: Element> DecodedTile<T> {
     }
 }
 
-pub(super) type DecodedTiles<T> = HashMap<u64, Box<DecodedTile<T>>>;
+/// Faulty chunks, by their numbers in a part.
+pub(super) type Faults = Vec<(u64, FormatError)>;
 
 /// The start of interpolation: its parameters, and the anchors of the coarse field.
 type Start<T> = (Resolved<T>, Vec<T>);
@@ -211,44 +237,48 @@ impl<'a> Decode<'a> {
     }
 
     /// The codes of these tiles of a part.
-    fn codes<T: Element>(
-        &self,
-        part: Part,
-        ranges: &TileRanges,
-    ) -> Result<DecodedTiles<T>, FormatError> {
+    fn codes<T: Element>(&self, part: Part, ranges: &TileRanges) -> Result<DecodedTiles<T>, Error> {
         let numbers = numbers(self.layout.grid(part), ranges);
         let chunk_of = |tile: &u64| tile / u64::from(CHUNK_TILES);
         let chunks: BTreeSet<u64> = numbers.iter().map(chunk_of).collect();
-        let chunks: Vec<u64> = chunks.into_iter().collect();
-        let wanted: BTreeSet<u64> = numbers.into_iter().collect();
+        let (tiles, faults) = self.decoded(part, chunks.into_iter().collect())?;
         // Of several faults, the one in the lowest chunk is reported.
-        let mut all = HashMap::new();
-        for (chunk, tiles) in chunks.iter().zip(self.decoded(part, &chunks)) {
-            let first = chunk * u64::from(CHUNK_TILES);
-            let tiles = (first..).zip(tiles?);
-            all.extend(tiles.filter(|(number, _)| wanted.contains(number)));
+        match faults.into_iter().next() {
+            None => Ok(tiles),
+            Some((_, fault)) => Err(fault.into()),
         }
-        Ok(all)
     }
 
-    /// Decodes these chunks of a part; returns the tiles or the fault of each.
+    /// Decodes these chunks of a part, whose numbers ascend; returns also the faults.
     pub(super) fn decoded<T: Element>(
         &self,
         part: Part,
-        chunks: &[u64],
-    ) -> Vec<Result<Vec<Box<DecodedTile<T>>>, FormatError>> {
-        let decoded = (chunks.par_iter()).map_init(Scratch::default, |scratch, chunk| {
-            apart(|| self.chunk::<T>(part, *chunk, scratch))
-        });
-        decoded.collect()
+        chunks: Vec<u64>,
+    ) -> Result<(DecodedTiles<T>, Faults), Error> {
+        let tiles = chunks.len() as u64 * u64::from(CHUNK_TILES);
+        let mut codes = memory::try_zeroed::<TileCodes>(tiles)?;
+        let decoded: Vec<_> = (codes.par_chunks_mut(CHUNK_TILES as usize))
+            .zip(&chunks)
+            .map_init(Scratch::default, |scratch, (codes, chunk)| {
+                apart(|| self.chunk::<T>(part, *chunk, codes, scratch))
+            })
+            .collect();
+        let mut faults = Vec::new();
+        let mut raw = Vec::with_capacity(chunks.len());
+        for (chunk, decoded) in chunks.iter().zip(decoded) {
+            raw.push(decoded.map_err(|fault| faults.push((*chunk, fault))).ok());
+        }
+        Ok((DecodedTiles { chunks, codes, raw }, faults))
     }
 
+    /// Decodes a chunk into the codes of its tiles, which may be more; returns their raw values.
     pub(super) fn chunk<T: Element>(
         &self,
         part: Part,
         chunk: u64,
+        codes: &mut [TileCodes],
         scratch: &mut Scratch,
-    ) -> Result<Vec<Box<DecodedTile<T>>>, FormatError> {
+    ) -> Result<Vec<Raw<T>>, FormatError> {
         let before = match part {
             Part::Coarse => 0,
             Part::Fine => self.layout.coarse_chunks(),
@@ -260,27 +290,27 @@ impl<'a> Decode<'a> {
             map: &self.map,
             tiles: &boxes,
         };
-        let mut codes = vec![[0; TILE]; boxes.len()];
-        let mut raw = vec![Vec::new(); boxes.len()];
+        let count = boxes.len().min(codes.len());
+        let mut raw = vec![Vec::new(); count];
         let set = |tile: usize, at: usize, value| raw[tile].push((at as u16, value));
         self.coder
-            .decode::<T>(self.version, tiles, stored, &mut codes, set, scratch)
+            .decode::<T>(
+                self.version,
+                tiles,
+                stored,
+                &mut codes[..count],
+                set,
+                scratch,
+            )
             .map_err(|fault| fault.in_chunk(number))?;
-        let tiles = codes.into_iter().zip(raw);
-        Ok(tiles
-            .map(|(codes, raw)| Box::new(DecodedTile { codes, raw }))
-            .collect())
+        Ok(raw)
     }
 
     /// The decoded values of the coarse field, in C order.
-    fn coarse<T: Element>(
-        &self,
-        resolved: &Resolved<T>,
-        anchors: &[T],
-    ) -> Result<Vec<T>, FormatError> {
+    fn coarse<T: Element>(&self, resolved: &Resolved<T>, anchors: &[T]) -> Result<Vec<T>, Error> {
         let grid = self.layout.grid(Part::Coarse);
         let codes = self.codes(Part::Coarse, &all_tiles(grid))?;
-        Ok(self.coarse_of(resolved, anchors, &codes))
+        self.coarse_of(resolved, anchors, &codes)
     }
 
     /// The decoded values of the coarse field, in C order, from the codes of its tiles.
@@ -289,177 +319,122 @@ impl<'a> Decode<'a> {
         resolved: &Resolved<T>,
         anchors: &[T],
         codes: &DecodedTiles<T>,
-    ) -> Vec<T> {
+    ) -> Result<Vec<T>, Error> {
         let grid = self.layout.grid(Part::Coarse);
-        let mut known = vec![T::ZERO; grid.elements() as usize];
-        let predictor = Predictor::new(&self.layout.fine, resolved, Part::Coarse);
-        let mut store = vec![T::ZERO; store::len(grid.shape()) as usize];
-        for number in 0..grid.tiles() {
+        let mut known = memory::try_zeroed(grid.elements())?;
+        let out = Rows::whole(grid, &mut known);
+        let predictor = Predictor::new(self.version, &self.layout.fine, resolved, Part::Coarse);
+        (0..grid.tiles()).into_par_iter().for_each_init(
+            || TileStore::new(grid.shape()),
+            |store, number| {
+                apart(|| interpolate(&predictor, number, codes, anchors, store));
+                out.put_tile(&grid.tile(number), store);
+            },
+        );
+        Ok(known)
+    }
+
+    /// Decodes these tiles of the field, with these anchors.
+    pub(super) fn compose<T: Element>(
+        &self,
+        resolved: &Resolved<T>,
+        codes: &DecodedTiles<T>,
+        anchors: &[T],
+        wanted: &TileRanges,
+        out: &Rows<'_, T>,
+        progress: Progress<'_>,
+    ) {
+        let grid = &self.layout.fine;
+        let shape = grid.shape();
+        let predictor = Predictor::new(self.version, grid, resolved, Part::Fine);
+        numbers(grid, wanted).into_par_iter().for_each_init(
+            || TileStore::new(shape),
+            |store, number| {
+                apart(|| interpolate(&predictor, number, codes, anchors, store));
+                // Raw values are output unchanged, whatever value the encoder predicted from.
+                let raw = codes.tile(number).map_or(&[][..], |tile| tile.raw);
+                for (at, value) in raw {
+                    let at = u32::from(*at);
+                    store.set_value(tile::position(shape, at / LANES, at % LANES), *value);
+                }
+                progress(out.put_tile(&grid.tile(number), store));
+            },
+        );
+    }
+
+    /// Decodes these tiles of a field of the Lorenzo predictor.
+    pub(super) fn unpredict<T: Element>(
+        &self,
+        quantizer: &Quantizer<T>,
+        codes: &DecodedTiles<T>,
+        wanted: &TileRanges,
+        out: &Rows<'_, T>,
+        progress: Progress<'_>,
+    ) {
+        let grid = &self.layout.fine;
+        let shape = grid.shape();
+        numbers(grid, wanted).into_par_iter().for_each(|number| {
             let tile = grid.tile(number);
-            interpolate(&predictor, number, codes, anchors, &mut store);
-            for_own(grid.shape(), &tile, |position| {
-                known[grid.flat(tile.at(position)) as usize] =
-                    store[store::index(grid.shape(), position) as usize];
-            });
-        }
-        known
-    }
-}
-
-/// Decodes a tile and its far faces into a store.
-fn interpolate<T: Element>(
-    predictor: &Predictor<'_, T>,
-    number: u64,
-    codes: &DecodedTiles<T>,
-    anchors: &[T],
-    known: &mut [T],
-) {
-    let grid = predictor.grid();
-    let shape = grid.shape();
-    let coarse = predictor.anchor_grid();
-    let tile = grid.tile(number);
-    let [_, rows, columns] = grid.counts();
-    let steps = [rows * columns, columns, 1];
-    // The tile, and the position in it, for a position of this tile's store.
-    let locate = |mut position: [u32; 3]| {
-        let mut number = number;
-        for (axis, extent) in tile::extents(shape).into_iter().enumerate() {
-            if position[axis] >= extent {
-                position[axis] -= extent;
-                number += steps[axis];
-            }
-        }
-        (codes.get(&number), tile::index(shape, position))
-    };
-    let own = codes.get(&number);
-    let code = |position| {
-        let (tile, at) = if is_own(shape, position) {
-            (own, tile::index(shape, position))
-        } else {
-            locate(position)
-        };
-        tile.map_or(0, |tile| tile.codes[at as usize])
-    };
-    let raw = |at: [u64; 3]| {
-        let position = std::array::from_fn(|i| (at[i] - tile.origin[i]) as u32);
-        let (tile, at) = locate(position);
-        tile.map_or(T::ZERO, |tile| tile.raw(at))
-    };
-    let anchor = |at| anchors[coarse.flat(at) as usize];
-    predictor.decode(&tile, code, raw, anchor, known);
-}
-
-/// Calls `call` with every own position of a tile that is in the field.
-fn for_own(shape: Shape, tile: &TileBox, mut call: impl FnMut([u32; 3])) {
-    for at in 0..TILE as u32 {
-        let position = tile::position(shape, at / LANES, at % LANES);
-        if tile.has(position) {
-            call(position);
-        }
-    }
-}
-
-pub(super) fn compose<T: Element>(
-    layout: &TileLayout,
-    resolved: &Resolved<T>,
-    codes: &DecodedTiles<T>,
-    anchors: &[T],
-    wanted: &TileRanges,
-    out: &Rows<'_, T>,
-    progress: Progress<'_>,
-) {
-    let predictor = Predictor::new(&layout.fine, resolved, Part::Fine);
-    let shape = layout.shape();
-    let len = store::len(shape) as usize;
-    numbers(&layout.fine, wanted).into_par_iter().for_each_init(
-        || (vec![T::ZERO; len], vec![T::ZERO; tile::ROW as usize]),
-        |(known, row), number| {
-            apart(|| interpolate(&predictor, number, codes, anchors, known));
-            // Raw values are output unchanged, whatever value the encoder predicted from.
-            let raw = codes.get(&number).map_or(&[][..], |tile| &tile.raw);
-            for (at, value) in raw {
-                let at = u32::from(*at);
-                let position = tile::position(shape, at / LANES, at % LANES);
-                known[store::index(shape, position) as usize] = *value;
-            }
-            let value = |position| known[store::index(shape, position) as usize];
-            out.put_tile(&layout.fine.tile(number), value, row, progress);
-        },
-    );
-}
-
-pub(super) fn unpredict<T: Element>(
-    layout: &TileLayout,
-    quantizer: &Quantizer<T>,
-    codes: &DecodedTiles<T>,
-    wanted: &TileRanges,
-    out: &Rows<'_, T>,
-    progress: Progress<'_>,
-) {
-    let shape = layout.shape();
-    numbers(&layout.fine, wanted)
-        .into_par_iter()
-        .for_each(|number| {
-            let tile = layout.fine.tile(number);
-            let Some(decoded) = codes.get(&number) else {
+            let Some(decoded) = codes.tile(number) else {
                 return;
             };
             let raw = |at: [u64; 3]| {
                 let position = std::array::from_fn(|i| (at[i] - tile.origin[i]) as u32);
                 decoded.raw(tile::index(shape, position))
             };
-            let write = |at, values: &[T]| out.put(at, values, progress);
-            apart(|| tile_lorenzo::decode(shape, &tile, quantizer, &decoded.codes, raw, write));
-        });
-}
-
-/// The output of a region, which is assembled from rows of tiles.
-pub(super) struct Rows<'a, T> {
-    region: &'a Region,
-    grid: &'a TileGrid,
-    output: Output<'a, T>,
-}
-
-impl<'a, T: Element> Rows<'a, T> {
-    pub(super) fn new(region: &'a Region, grid: &'a TileGrid, values: &'a mut [T]) -> Self {
-        Self {
-            region,
-            grid,
-            output: Output::new(values),
-        }
-    }
-
-    /// Writes the values of a tile's row, from a position of the field on, to their positions in the region.
-    fn put(&self, at: [u64; 3], values: &[T], progress: Progress<'_>) {
-        let first = self.grid.flat(at);
-        self.region.cut(first, values.len() as u64, |run, at| {
-            let count = run.end - run.start;
-            // SAFETY: these are positions of one row of one tile, which no other row has, each written once.
-            let part = unsafe { self.output.part(at, count) };
-            part.copy_from_slice(&values[run.start as usize..run.end as usize]);
-            progress(count);
+            let mut done = 0;
+            let write = |at, values: &[T]| done += out.put(at, values);
+            let (version, codes) = (self.version, decoded.codes);
+            apart(|| {
+                tile_lorenzo::decode_on(version, shape, &tile, quantizer, codes, raw, write);
+            });
+            progress(done);
         });
     }
+}
 
-    /// Writes all rows of a tile.
-    fn put_tile(
-        &self,
-        tile: &TileBox,
-        value: impl Fn([u32; 3]) -> T,
-        scratch: &mut [T],
-        progress: Progress<'_>,
-    ) {
-        let shape = self.grid.shape();
-        for row in 0..tile::ROWS {
-            let first = tile::position(shape, 2 * row, 0);
-            if !tile.has(first) {
-                continue;
+/// Decodes a tile and its far faces.
+fn interpolate<T: Element>(
+    predictor: &Predictor<'_, T>,
+    number: u64,
+    codes: &DecodedTiles<T>,
+    anchors: &[T],
+    known: &mut TileStore<T>,
+) {
+    let grid = predictor.grid();
+    let shape = grid.shape();
+    let coarse = predictor.anchor_grid();
+    let tile = grid.tile(number);
+    let extents = tile::extents(shape);
+    let [_, rows, columns] = grid.counts();
+    let steps = [rows * columns, columns, 1];
+    // Bit i of a number is set if the tile is the next one along axis i.
+    let tiles: [_; 8] = std::array::from_fn(|far| {
+        let steps = (0..3).map(|axis| steps[axis] * (far as u64 >> axis & 1));
+        codes.tile(number + steps.sum::<u64>())
+    });
+    // The tile of a position of this tile or its far faces, and the position's index there.
+    let locate = |mut position: [u32; 3]| {
+        let mut far = 0;
+        for axis in 0..3 {
+            if position[axis] >= extents[axis] {
+                position[axis] -= extents[axis];
+                far |= 1 << axis;
             }
-            let count = (tile.left[2] - first[2]).min(tile::ROW) as usize;
-            for (x, position) in (first[2]..).zip(&mut scratch[..count]) {
-                *position = value([first[0], first[1], x]);
-            }
-            self.put(tile.at(first), &scratch[..count], progress);
         }
-    }
+        (&tiles[far], tile::index(shape, position))
+    };
+    let read = |position, lanes: &mut [u16]| {
+        let (tile, at) = locate(position);
+        match tile {
+            Some(tile) => lanes.copy_from_slice(&tile.codes[at as usize..][..lanes.len()]),
+            None => lanes.fill(0),
+        }
+    };
+    let raw = |position| {
+        let (tile, at) = locate(position);
+        tile.map_or(T::ZERO, |tile| tile.raw(at))
+    };
+    let anchor = |at| anchors[coarse.flat(at) as usize];
+    predictor.decode(&tile, read, raw, anchor, known);
 }

@@ -5,7 +5,7 @@ use crate::cpu::Version;
 use crate::cpu::code::fixed_length::{IMAGE_BYTES, Source};
 use crate::cpu::code::image::ChunkTiles;
 use crate::cpu::code::zones::ZoneMap;
-use crate::cpu::predict::interp::Predictor;
+use crate::cpu::predict::interp::{Predictor, TileStore};
 use crate::cpu::predict::tile_lorenzo;
 use crate::cpu::predict::tune::{cost_of_tile, sum};
 use crate::cpu::tiles::coder::{self, Encoder, Scratch};
@@ -79,6 +79,12 @@ impl<T: Element> SampleTile<T> {
     /// The element at a position of the field.
     fn at(&self, at: [u64; 3]) -> T {
         self.elements[self.index(at)]
+    }
+
+    /// Fills a slice with the elements along x from a position of the field on.
+    fn read(&self, at: [u64; 3], row: &mut [T]) {
+        let first = self.index(at);
+        row.copy_from_slice(&self.elements[first..first + row.len()]);
     }
 
     /// Elements of the tile itself.
@@ -246,20 +252,17 @@ fn tune_on<T: Element>(
         tuning: Tuning::of_stream(geometry),
         shape,
     };
-    let scratch = || vec![T::ZERO; store::len(shape) as usize];
     search.run(0.0, |candidate| {
         let resolved = Resolved::new(*candidate, error);
         (sample.par_iter().step_by(TUNED))
-            .map_init(scratch, |scratch, tile| {
-                cost_of_tile(
-                    shape,
-                    Scope::Whole,
-                    &tile.tile,
-                    &resolved,
-                    |at| tile.at(at),
-                    scratch,
-                )
-            })
+            .map_init(
+                || TileStore::new(shape),
+                |scratch, tile| {
+                    let (version, scope) = (Version::best(), Scope::Whole);
+                    let read = |at, row: &mut [T]| tile.read(at, row);
+                    cost_of_tile(version, shape, scope, &tile.tile, &resolved, read, scratch)
+                },
+            )
             .reduce(Costs::default, sum)
     })
 }
@@ -271,17 +274,20 @@ fn interpolate<T: Element>(
     sample: &[SampleTile<T>],
 ) -> Vec<TileCodes> {
     let shape = layout.shape();
-    let predictor = Predictor::new(&layout.fine, resolved, Part::Fine);
+    let predictor = Predictor::new(Version::best(), &layout.fine, resolved, Part::Fine);
     let spacing = resolved.parameters.geometry.spacing(shape);
     let coarse = layout.fine.coarse(spacing);
     let of_anchor = |at| layout.fine.of_coarse(&coarse, spacing, at);
-    let scratch = || vec![T::ZERO; store::len(shape) as usize];
     let mut all = vec![[0; TILE]; sample.len()];
     let tiles = all.par_iter_mut().zip(sample);
-    tiles.for_each_init(scratch, |known, (codes, tile)| {
-        let anchor = |at| tile.at(of_anchor(at));
-        apart(|| predictor.encode(&tile.tile, |at| tile.at(at), anchor, known, codes));
-    });
+    tiles.for_each_init(
+        || TileStore::new(shape),
+        |known, (codes, tile)| {
+            let anchor = |at| tile.at(of_anchor(at));
+            let read = |at, row: &mut [T]| tile.read(at, row);
+            apart(|| predictor.encode(&tile.tile, read, anchor, known, codes));
+        },
+    );
     all
 }
 
@@ -292,11 +298,9 @@ fn predict_lorenzo<T: Element>(
 ) -> Vec<TileCodes> {
     let mut all = vec![[0; TILE]; sample.len()];
     all.par_iter_mut().zip(sample).for_each(|(codes, tile)| {
-        let read = |at: [u64; 3], row: &mut [T]| {
-            let first = tile.index(at);
-            row.copy_from_slice(&tile.elements[first..first + row.len()]);
-        };
-        apart(|| tile_lorenzo::encode(layout.shape(), &tile.tile, quantizer, read, codes));
+        let (version, shape) = (Version::best(), layout.shape());
+        let read = |at, row: &mut [T]| tile.read(at, row);
+        apart(|| tile_lorenzo::encode_on(version, shape, &tile.tile, quantizer, read, codes));
     });
     all
 }

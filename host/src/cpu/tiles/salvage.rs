@@ -5,22 +5,20 @@
 //! anchors in it are lost.
 
 use crate::cpu::tiles::coder::Scratch;
-use crate::cpu::tiles::decompress::{
-    Decode, DecodedTiles, Rows, TileRanges, all_tiles, compose, numbers, unpredict,
-};
+use crate::cpu::tiles::decompress::{Decode, DecodedTiles, TileRanges, all_tiles, numbers};
+use crate::cpu::tiles::rows::Rows;
 use crate::cpu::{Progress, Version};
 use crate::damage::GridBox;
 use crate::damage::Lost;
 use crate::error::Error;
 use crate::stream::StreamRef;
-use ferrosz_codec::container::region::Region;
 use ferrosz_codec::container::tiles::{FIRST_ENTRY, TileLayout};
 use ferrosz_codec::pipeline::TilePredictor;
 use ferrosz_codec::tile::Part;
-use ferrosz_codec::tile::{CHUNK_TILES, TileGrid};
+use ferrosz_codec::tile::{CHUNK_TILES, TILE, TileGrid};
 use ferrosz_codec::{Element, FormatError};
 use rayon::prelude::*;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 /// A fault of a chunk, by part and number in that part.
@@ -39,21 +37,20 @@ pub(crate) fn salvage<T: Element>(
     }
     let (decode, start) = Decode::begin::<T>(Version::best(), stream, layout, verify)?;
     let mut faults = Vec::new();
-    let region = Region::whole(&stream.header.grid());
     let all = all_tiles(&layout.fine);
     match start {
         None => {
-            let codes = sound_codes::<T>(&decode, layout, Part::Fine, &mut faults);
+            let codes = sound_codes::<T>(&decode, layout, Part::Fine, &mut faults)?;
             let quantizer = stream.header.quantizer::<T>()?;
-            let out = Rows::new(&region, &layout.fine, values);
-            unpredict(layout, &quantizer, &codes, &all, &out, progress);
+            let out = Rows::whole(&layout.fine, values);
+            decode.unpredict(&quantizer, &codes, &all, &out, progress);
         }
         Some((resolved, anchors)) => {
-            let coarse = sound_codes::<T>(&decode, layout, Part::Coarse, &mut faults);
-            let known = decode.coarse_of(&resolved, &anchors, &coarse);
-            let codes = sound_codes::<T>(&decode, layout, Part::Fine, &mut faults);
-            let out = Rows::new(&region, &layout.fine, values);
-            compose(layout, &resolved, &codes, &known, &all, &out, progress);
+            let coarse = sound_codes::<T>(&decode, layout, Part::Coarse, &mut faults)?;
+            let known = decode.coarse_of(&resolved, &anchors, &coarse)?;
+            let codes = sound_codes::<T>(&decode, layout, Part::Fine, &mut faults)?;
+            let out = Rows::whole(&layout.fine, values);
+            decode.compose(&resolved, &codes, &known, &all, &out, progress);
         }
     }
     Ok(lost(layout, faults))
@@ -73,14 +70,15 @@ pub(crate) fn check<T: Element>(
     let coarse = layout.coarse_chunks();
     let all = 0..coarse + layout.fine.chunks();
     let elements = layout.fine.elements() / layout.fine.chunks().max(1);
+    let scratch = || (Scratch::default(), vec![[0; TILE]; CHUNK_TILES as usize]);
     let faults = all
         .into_par_iter()
-        .map_init(Scratch::default, |scratch, chunk| {
+        .map_init(scratch, |(scratch, codes), chunk| {
             let (part, chunk) = layout.part_of(chunk);
             if part == Part::Fine {
                 progress(elements);
             }
-            let fault = decode.chunk::<T>(part, chunk, scratch).err()?;
+            let fault = decode.chunk::<T>(part, chunk, codes, scratch).err()?;
             Some((part, chunk, fault))
         });
     Ok(lost(layout, faults.flatten().collect()))
@@ -92,16 +90,11 @@ fn sound_codes<T: Element>(
     layout: &TileLayout,
     part: Part,
     faults: &mut Vec<Fault>,
-) -> DecodedTiles<T> {
-    let chunks: Vec<u64> = (0..layout.grid(part).chunks()).collect();
-    let mut codes = HashMap::new();
-    for (chunk, decoded) in chunks.iter().zip(decode.decoded(part, &chunks)) {
-        match decoded {
-            Ok(tiles) => codes.extend((chunk * u64::from(CHUNK_TILES)..).zip(tiles)),
-            Err(fault) => faults.push((part, *chunk, fault)),
-        }
-    }
-    codes
+) -> Result<DecodedTiles<T>, Error> {
+    let chunks = (0..layout.grid(part).chunks()).collect();
+    let (tiles, found) = decode.decoded(part, chunks)?;
+    faults.extend(found.into_iter().map(|(chunk, fault)| (part, chunk, fault)));
+    Ok(tiles)
 }
 
 /// The positions that are lost with faulty chunks, each with the first of these chunks.

@@ -1,0 +1,98 @@
+//! The quantiser of a level on rows of values.
+
+use crate::cpu::predict::interp::store::GROUP;
+use ferrosz_codec::element::Element;
+use ferrosz_codec::quantize::level::LevelQuantizer;
+use ferrosz_codec::tile::code::{RAW, unzigzag, zigzag};
+
+/// The most positions that are quantised together.
+pub(super) const MOST: usize = 64;
+
+/// Codes of a greater magnitude are computed by the definition, as in [`LevelQuantizer::encode_all`].
+const MOST_USUAL: u32 = 1 << 10;
+
+/// The bound of a field's positions.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Limits<T> {
+    /// The bound.
+    pub error: T,
+    /// Codes are less than this in magnitude.
+    pub radius: u32,
+}
+
+/// Quantises the first `count` values, at most [`MOST`], and replaces them by the decoded ones. The slices are of a
+/// multiple of [`GROUP`] values.
+#[inline(always)]
+pub(super) fn encode<T: Element>(
+    quantizer: &LevelQuantizer<T>,
+    Limits { error, radius }: Limits<T>,
+    count: usize,
+    predictions: &[T],
+    values: &mut [T],
+    codes: &mut [u16],
+) {
+    let padded = predictions.len().min(MOST) / GROUP * GROUP;
+    let (predictions, values) = (&predictions[..padded], &mut values[..padded]);
+    let codes = &mut codes[..padded];
+    let mut known = [T::ZERO; MOST];
+    let known = &mut known[..padded];
+    let half_inverse = quantizer.inverse * T::HALF;
+    let most = T::from_i32(MOST_USUAL.min(radius.saturating_sub(1)).cast_signed());
+    // A number, so that it is compared in vectors of the same width.
+    let end = T::from_i32(count as i32);
+    let mut is_usual = true;
+    // The usual way of `LevelQuantizer::encode_all`.
+    for i in 0..padded {
+        let (value, prediction) = (values[i], predictions[i]);
+        let scaled = (value - prediction) * half_inverse;
+        let biased = scaled + T::ROUNDING_MAGIC;
+        let steps = biased - T::ROUNDING_MAGIC;
+        known[i] = prediction + steps * quantizer.step;
+        let is_small = scaled.abs() < most;
+        let is_nearest = (scaled - steps).abs() < T::CLEARLY_NEAREST;
+        let is_within = (value - known[i]).abs() < error;
+        is_usual &= (is_small & is_nearest & is_within) | (T::from_i32(i as i32) >= end);
+        let code = biased.low_bits().wrapping_sub(T::ROUNDING_MAGIC_BITS);
+        codes[i] = zigzag(code.cast_signed());
+    }
+    if is_usual {
+        values.copy_from_slice(known);
+        return;
+    }
+    for i in 0..count.min(padded) {
+        let quantized = quantizer.encode(values[i], predictions[i], error, radius);
+        values[i] = quantized.known;
+        codes[i] = quantized.code as u16;
+    }
+}
+
+/// Sets the first `count` values, at most [`MOST`], to those of their codes. Where the code is [`RAW`], the value must be the raw one. The slices are
+/// of a multiple of [`GROUP`] values.
+#[inline(always)]
+pub(super) fn decode<T: Element>(
+    quantizer: &LevelQuantizer<T>,
+    Limits { error, radius }: Limits<T>,
+    count: usize,
+    predictions: &[T],
+    values: &mut [T],
+    codes: &[u16],
+) {
+    let padded = predictions.len().min(MOST) / GROUP * GROUP;
+    let (predictions, values) = (&predictions[..padded], &mut values[..padded]);
+    let codes = &codes[..padded];
+    let mut known = [T::ZERO; MOST];
+    let known = &mut known[..padded];
+    let mut has_raw = false;
+    for i in 0..padded {
+        known[i] = quantizer.decode(predictions[i], unzigzag(codes[i]));
+        has_raw |= codes[i] == RAW;
+    }
+    if has_raw {
+        for i in 0..count.min(padded) {
+            if codes[i] == RAW {
+                known[i] = quantizer.known(values[i], predictions[i], error, radius);
+            }
+        }
+    }
+    values.copy_from_slice(known);
+}

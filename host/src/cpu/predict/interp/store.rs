@@ -1,0 +1,326 @@
+//! The values and codes of a tile and its far faces, level by level.
+//!
+//! Level l has every position whose coordinates are multiples of 2^l, its unit. Counted in this unit, all levels are
+//! predicted alike. The positions that are even along all axes are those of the next level.
+//!
+//! A row has its even positions first, then its odd ones. So the positions of a row that are predicted together are
+//! contiguous, and so are their neighbours.
+
+use ferrosz_codec::predict::interp::geometry::{Geometry, MAX_LEVELS};
+use ferrosz_codec::predict::interp::store;
+use ferrosz_codec::shape::Shape;
+use ferrosz_codec::tile::code::{RAW, TileCodes};
+use ferrosz_codec::tile::{self, LANES, ROW, TileBox};
+
+/// Positions are predicted in multiples of this number: loops of vectors have no rest then. Memory for the even and for
+/// the odd positions of a row is rounded up to it. What it holds behind the positions is of no meaning.
+pub(super) const GROUP: usize = 8;
+
+/// Values before the first position and behind the last one, so that every position has neighbours in memory.
+const MARGIN: usize = GROUP;
+
+/// The layout of a level.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Level {
+    /// Positions along each axis, those on the far faces included.
+    pub counts: [u32; 3],
+    /// The distance between neighbours along z and y.
+    pub strides: [usize; 2],
+    /// The index of the first position.
+    first: usize,
+    /// The distance between the even and the odd positions of a row.
+    odds: usize,
+}
+
+impl Level {
+    /// The layout of a level whose first position has the index `first`.
+    fn new(shape: Shape, level: u32, first: usize) -> Self {
+        let counts = tile::extents(shape).map(|extent| match extent {
+            1 => 1,
+            extent => (extent >> level) + 1,
+        });
+        let [evens, odds] = [counts[2].div_ceil(2), counts[2] / 2]
+            .map(|count| (count as usize).next_multiple_of(GROUP));
+        let row = evens + odds;
+        Self {
+            counts,
+            strides: [row * counts[1] as usize, row],
+            first,
+            odds: evens,
+        }
+    }
+
+    /// The end of its values.
+    fn end(&self) -> usize {
+        self.first + self.strides[0] * self.counts[0] as usize
+    }
+
+    /// The index of the first even position of a row, or of its first odd position.
+    #[inline(always)]
+    pub fn row(&self, z: u32, y: u32, is_odd: bool) -> usize {
+        let [slice, row] = self.strides;
+        self.first + z as usize * slice + y as usize * row + usize::from(is_odd) * self.odds
+    }
+
+    /// The index of a position.
+    #[inline(always)]
+    pub fn index(&self, [z, y, x]: [u32; 3]) -> usize {
+        self.row(z, y, x % 2 == 1) + (x / 2) as usize
+    }
+
+    /// The indices of the even and the odd positions of a row from `x` on, which is even.
+    #[inline(always)]
+    fn halves(&self, [z, y, x]: [u32; 3]) -> [usize; 2] {
+        [false, true].map(|is_odd| self.row(z, y, is_odd) + (x / 2) as usize)
+    }
+}
+
+/// The values and codes of a tile and its far faces.
+#[derive(Debug, Clone)]
+pub struct TileStore<T> {
+    shape: Shape,
+    levels: [Level; MAX_LEVELS + 1],
+    values: Vec<T>,
+    /// Zigzag or [`RAW`], in the layout of the values.
+    codes: Vec<u16>,
+    /// The positions whose codes are [`RAW`].
+    raw: Vec<[u32; 3]>,
+}
+
+impl<T: Copy + Default> TileStore<T> {
+    /// Memory for any tile of a shape.
+    pub fn new(shape: Shape) -> Self {
+        let levels = Geometry::ALL.map(|geometry| geometry.levels(shape));
+        let highest = levels.into_iter().fold(0, u32::max);
+        let mut levels = [Level::default(); MAX_LEVELS + 1];
+        let mut end = MARGIN;
+        for (level, layout) in (0..=highest).zip(&mut levels) {
+            *layout = Level::new(shape, level, end);
+            end = layout.end();
+        }
+        Self {
+            shape,
+            levels,
+            values: vec![T::default(); end + MARGIN],
+            codes: vec![0; end + MARGIN],
+            raw: Vec::new(),
+        }
+    }
+
+    /// The layout of a level, at most the highest one of the shape.
+    #[inline(always)]
+    pub(super) fn level(&self, level: u32) -> Level {
+        self.levels[level as usize % (MAX_LEVELS + 1)]
+    }
+
+    /// Values and codes, in the layout of the levels.
+    #[inline(always)]
+    pub(super) fn parts(&mut self) -> (&mut [T], &mut [u16]) {
+        (&mut self.values, &mut self.codes)
+    }
+
+    /// The value at a position.
+    #[inline(always)]
+    pub fn value(&self, position: [u32; 3]) -> T {
+        self.values[self.levels[0].index(position)]
+    }
+
+    /// Sets the value at a position.
+    #[inline(always)]
+    pub fn set_value(&mut self, position: [u32; 3], value: T) {
+        self.set_value_of(0, position, value);
+    }
+
+    /// Sets the value at a position of a level, counted in its unit.
+    #[inline(always)]
+    pub(super) fn set_value_of(&mut self, level: u32, position: [u32; 3], value: T) {
+        let at = self.level(level).index(position);
+        self.values[at] = value;
+    }
+
+    /// Copies the values of a row from a position on; its x is even.
+    #[inline(always)]
+    pub fn read_row(&self, position: [u32; 3], values: &mut [T]) {
+        let [evens, odds] = self.levels[0].halves(position);
+        merge(&self.values[evens..], &self.values[odds..], values);
+    }
+
+    /// Sets the values of all positions that are in the field, on level 0 alone. `read` fills a slice with the values
+    /// of the field along x from a position on.
+    #[inline(always)]
+    pub(super) fn set_values(&mut self, tile: &TileBox, mut read: impl FnMut([u64; 3], &mut [T])) {
+        let [depth, height, width] = self.ends(tile);
+        let mut values = [T::default(); ROW as usize];
+        for z in 0..depth {
+            for y in 0..height {
+                for x in (0..width).step_by(ROW as usize) {
+                    let values = &mut values[..(width - x).min(ROW) as usize];
+                    read(tile.at([z, y, x]), values);
+                    let [evens, odds] = self.levels[0].halves([z, y, x]);
+                    let (before, behind) = self.values.split_at_mut(odds);
+                    split(values, &mut before[evens..], behind);
+                }
+            }
+        }
+    }
+
+    /// Sets the codes of all positions that are in the field, on level 0 alone. `read` fills a slice, of at most a
+    /// step, with the codes of every second position along x from a position on.
+    #[inline(always)]
+    pub(super) fn set_codes(&mut self, tile: &TileBox, mut read: impl FnMut([u32; 3], &mut [u16])) {
+        self.raw.clear();
+        let [depth, height, width] = self.ends(tile);
+        for z in 0..depth {
+            for y in 0..height {
+                for first in (0..width).step_by(ROW as usize) {
+                    for x in first..(first + 2).min(width) {
+                        let at = self.levels[0].index([z, y, x]);
+                        let count = (width - x).div_ceil(2).min(LANES) as usize;
+                        let codes = &mut self.codes[at..at + count];
+                        read([z, y, x], codes);
+                        if has_raw(codes) {
+                            let lanes = (x..).step_by(2).zip(codes);
+                            let raw = lanes.filter(|(_, code)| **code == RAW);
+                            self.raw.extend(raw.map(|(x, _)| [z, y, x]));
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Sets the values of all positions below this level whose codes are [`RAW`], each on its own level.
+    #[inline(always)]
+    pub(super) fn set_raw(&mut self, levels: u32, value: impl Fn([u32; 3]) -> T) {
+        for position in &self.raw {
+            let level = tile::level(self.shape, *position);
+            if level < levels {
+                let at = self.level(level).index(position.map(|at| at >> level));
+                self.values[at] = value(*position);
+            }
+        }
+    }
+
+    /// The codes of the tile itself, in the order of steps and lanes, and 0 outside the field.
+    #[inline(always)]
+    pub(super) fn read_codes(&self, tile: &TileBox, codes: &mut TileCodes) {
+        let (steps, _) = codes.as_chunks_mut::<{ LANES as usize }>();
+        for (step, codes) in (0..).zip(steps) {
+            let first = tile::position(self.shape, step, 0);
+            let lanes = tile.lanes(self.shape, step) as usize;
+            let at = self.levels[0].index(first);
+            let (inside, outside) = codes.split_at_mut(lanes);
+            inside.copy_from_slice(&self.codes[at..at + lanes]);
+            outside.fill(0);
+        }
+    }
+
+    /// Copies values from each level to the next one, up to level `levels`.
+    #[inline(always)]
+    pub(super) fn coarsen_values(&mut self, levels: u32) {
+        for level in 0..levels {
+            let levels = [level, level + 1].map(|level| self.level(level));
+            coarsen(&mut self.values, levels);
+        }
+    }
+
+    /// Copies codes from each level to the next one, up to level `levels`.
+    #[inline(always)]
+    pub(super) fn coarsen_codes(&mut self, levels: u32) {
+        for level in 0..levels {
+            let levels = [level, level + 1].map(|level| self.level(level));
+            coarsen(&mut self.codes, levels);
+        }
+    }
+
+    /// Copies the values of the next level to this one.
+    #[inline(always)]
+    pub(super) fn refine_values(&mut self, level: u32) {
+        let levels = [level, level + 1].map(|level| self.level(level));
+        refine(&mut self.values, levels);
+    }
+
+    /// Copies codes from each level to the one before, from level `levels` on, whose positions are anchors.
+    #[inline(always)]
+    pub(super) fn refine_codes(&mut self, levels: u32) {
+        let anchors = self.level(levels);
+        self.codes[anchors.first..anchors.end()].fill(0);
+        for level in (0..levels).rev() {
+            let levels = [level, level + 1].map(|level| self.level(level));
+            refine(&mut self.codes, levels);
+        }
+    }
+
+    /// Positions of a tile along each axis, with its far faces, that are in the field.
+    #[inline(always)]
+    fn ends(&self, tile: &TileBox) -> [u32; 3] {
+        let extents = store::extents(self.shape);
+        core::array::from_fn(|i| extents[i].min(tile.left[i]))
+    }
+}
+
+/// Copies what a level has at the positions of the next one.
+#[inline(always)]
+fn coarsen<V: Copy>(all: &mut [V], [fine, coarse]: [Level; 2]) {
+    let [depth, height, width] = coarse.counts;
+    let (from, to) = all.split_at_mut(coarse.first);
+    for z in 0..depth {
+        for y in 0..height {
+            let at = fine.row(2 * z, 2 * y, false);
+            let [evens, odds] = coarse.halves([z, y, 0]).map(|at| at - coarse.first);
+            let (before, behind) = to.split_at_mut(odds);
+            split(&from[at..at + width as usize], &mut before[evens..], behind);
+        }
+    }
+}
+
+/// Copies what the next level has to the positions of a level.
+#[inline(always)]
+fn refine<V: Copy>(all: &mut [V], [fine, coarse]: [Level; 2]) {
+    let [depth, height, width] = coarse.counts;
+    let (to, from) = all.split_at_mut(coarse.first);
+    for z in 0..depth {
+        for y in 0..height {
+            let at = fine.row(2 * z, 2 * y, false);
+            let [evens, odds] = coarse.halves([z, y, 0]).map(|at| at - coarse.first);
+            merge(
+                &from[evens..],
+                &from[odds..],
+                &mut to[at..at + width as usize],
+            );
+        }
+    }
+}
+
+/// Takes adjacent elements apart.
+#[inline(always)]
+fn split<V: Copy>(all: &[V], evens: &mut [V], odds: &mut [V]) {
+    let (pairs, last) = all.as_chunks::<2>();
+    let (evens, behind) = evens.split_at_mut(pairs.len());
+    for (([first, second], even), odd) in pairs.iter().zip(evens).zip(odds) {
+        *even = *first;
+        *odd = *second;
+    }
+    for (even, last) in behind.iter_mut().zip(last) {
+        *even = *last;
+    }
+}
+
+/// The inverse of [`split`].
+#[inline(always)]
+fn merge<V: Copy>(evens: &[V], odds: &[V], all: &mut [V]) {
+    let (pairs, last) = all.as_chunks_mut::<2>();
+    let (evens, behind) = evens.split_at(pairs.len());
+    for ((pair, even), odd) in pairs.iter_mut().zip(evens).zip(odds) {
+        *pair = [*even, *odd];
+    }
+    for (last, even) in last.iter_mut().zip(behind) {
+        *last = *even;
+    }
+}
+
+/// Whether a code is [`RAW`].
+#[inline(always)]
+fn has_raw(codes: &[u16]) -> bool {
+    codes.iter().fold(false, |any, code| any | (*code == RAW))
+}

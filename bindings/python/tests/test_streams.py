@@ -144,6 +144,32 @@ def test_out_is_checked(stream: ferrosz.Stream, field: np.ndarray) -> None:
             ferrosz.decompress(stream, out=out)
 
 
+@pytest.mark.parametrize("codec", ["plain", "fixed", "lorenzo", "lorenzo+rans", "interp", "interp+bitplane"])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "bfloat16", "int16", "uint32"])
+def test_no_stream_is_longer_than_its_room(codec: str, dtype: str) -> None:
+    compressor = ferrosz.Compressor(abs=0, codec=codec)
+    noise = np.random.default_rng(5).integers(0, 256, 30 * 40 * 50 * 8, dtype="uint8")
+    for shape in [(30, 40, 50), (1000,), 1000, (), (0, 5)]:
+        room = compressor.max_stream_bytes(shape, dtype)
+        if dtype != "bfloat16":
+            array = noise.view(dtype)[: int(np.prod(shape))].reshape(shape)
+            assert len(compressor.compress(array)) <= room
+            assert room == compressor.max_stream_bytes(shape, np.dtype(dtype))
+        compressor.release()
+
+
+def test_out_of_a_compression_is_for_gpus(field: np.ndarray) -> None:
+    compressor = ferrosz.Compressor(abs=1, codec="plain")
+    with pytest.raises(ferrosz.ArgumentError, match="out: .* GPU"):
+        compressor.compress(field, out=np.empty(compressor.max_stream_bytes(field.shape, field.dtype), "uint8"))
+    with pytest.raises(ferrosz.ArgumentError, match="chosen"):
+        ferrosz.Compressor(abs=1).max_stream_bytes(field.shape, field.dtype)
+    with pytest.raises(ferrosz.ArgumentError):
+        compressor.max_stream_bytes((2**40, 2**40), "float32")
+    with pytest.raises(ferrosz.UnsupportedType):
+        compressor.max_stream_bytes(field.shape, "complex64")
+
+
 def test_what_a_stream_says(field: np.ndarray) -> None:
     info = ferrosz.info(ferrosz.compress(field, range=1e-3, codec="interp", fill=None))
     assert (info.dtype, info.shape, info.codec, info.mode, info.bound) == ("float32", field.shape, "interp", "range", 1e-3)

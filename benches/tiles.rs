@@ -13,7 +13,6 @@ use ferrosz::codec::container::chunk::Form;
 use ferrosz::codec::predict::interp::geometry::Geometry;
 use ferrosz::codec::predict::interp::parameters::Parameters;
 use ferrosz::codec::predict::interp::resolved::Resolved;
-use ferrosz::codec::predict::interp::store;
 use ferrosz::codec::quantize::field::Quantizer;
 use ferrosz::codec::tile::code::TileCodes;
 use ferrosz::codec::tile::{CHUNK_TILES, Part, TILE, TileBox, TileGrid, TileOrder};
@@ -23,7 +22,7 @@ use ferrosz_host::cpu;
 use ferrosz_host::cpu::code::entropy::{self, Pops, Pushes, Words};
 use ferrosz_host::cpu::code::image::{ChunkTiles, IMAGE_BYTES};
 use ferrosz_host::cpu::code::zones::ZoneMap;
-use ferrosz_host::cpu::predict::interp::Predictor;
+use ferrosz_host::cpu::predict::interp::{Predictor, TileStore};
 use ferrosz_host::cpu::predict::tile_lorenzo;
 use noise::{EDGE, noise};
 use std::hint::black_box;
@@ -34,47 +33,67 @@ const SHAPE: Shape = Shape::Cube;
 const ROUNDS: usize = 30;
 
 /// A field and its codes by one predictor.
-struct Coded {
+struct Coded<'a> {
+    version: Version,
     map: ZoneMap,
     grid: TileGrid,
+    values: &'a [f32],
     codes: Vec<TileCodes>,
+    /// Nanoseconds a value of the prediction.
+    predict: f64,
 }
 
-impl Coded {
+impl<'a> Coded<'a> {
     fn new(
-        grid: TileGrid,
+        (version, grid, values): (Version, TileGrid, &'a [f32]),
         order: TileOrder,
         mut encode: impl FnMut(&TileBox, &mut TileCodes),
     ) -> Self {
         let mut codes = vec![[0; TILE]; grid.tiles() as usize];
-        for (number, codes) in (0..).zip(&mut codes) {
-            encode(&grid.tile(number), codes);
-        }
+        let predict = shortest(codes.len(), |number| {
+            encode(&grid.tile(number as u64), &mut codes[number]);
+        });
         let map = ZoneMap::new(order);
-        Self { map, grid, codes }
+        Self {
+            version,
+            map,
+            grid,
+            values,
+            codes,
+            predict: nanoseconds(predict, &grid),
+        }
     }
 
-    fn lorenzo(grid: TileGrid, values: &[f32], quantizer: &Quantizer<f32>) -> Self {
-        Self::new(grid, TileOrder::flat(SHAPE), |tile, codes| {
-            let read = |at: [u64; 3], row: &mut [f32]| {
-                let first = grid.flat(at) as usize;
-                row.copy_from_slice(&values[first..first + row.len()]);
-            };
-            tile_lorenzo::encode(SHAPE, tile, quantizer, read, codes);
+    fn lorenzo(
+        version: Version,
+        grid: TileGrid,
+        values: &'a [f32],
+        quantizer: &Quantizer<f32>,
+    ) -> Self {
+        let order = TileOrder::flat(SHAPE);
+        Self::new((version, grid, values), order, |tile, codes| {
+            let read = |at, row: &mut [f32]| read(&grid, values, at, row);
+            tile_lorenzo::encode_on(version, SHAPE, tile, quantizer, read, codes);
         })
     }
 
-    fn interp(grid: TileGrid, values: &[f32], quantizer: &Quantizer<f32>) -> Self {
+    fn interp(
+        version: Version,
+        grid: TileGrid,
+        values: &'a [f32],
+        quantizer: &Quantizer<f32>,
+    ) -> Self {
         let geometry = Geometry::Wide;
         let resolved = Resolved::new(Parameters::for_ratio(geometry), quantizer.error());
         let spacing = geometry.spacing(SHAPE);
         let anchors = grid.coarse(spacing);
-        let value = |at| values[grid.flat(at) as usize];
-        let anchor = |at| value(grid.of_coarse(&anchors, spacing, at));
-        let predictor = Predictor::new(&grid, &resolved, Part::Fine);
-        let mut known = vec![0.0; store::len(SHAPE) as usize];
-        Self::new(grid, TileOrder::levels(SHAPE, spacing), |tile, codes| {
-            predictor.encode(tile, value, anchor, &mut known, codes);
+        let anchor = |at| values[grid.flat(grid.of_coarse(&anchors, spacing, at)) as usize];
+        let predictor = Predictor::new(version, &grid, &resolved, Part::Fine);
+        let mut known = TileStore::new(SHAPE);
+        let order = TileOrder::levels(SHAPE, spacing);
+        Self::new((version, grid, values), order, |tile, codes| {
+            let read = |at, row: &mut [f32]| read(&grid, values, at, row);
+            predictor.encode(tile, read, anchor, &mut known, codes);
         })
     }
 
@@ -91,19 +110,10 @@ impl Coded {
     }
 
     /// Prints a row of the table for this coder.
-    fn measure<C: SymbolCoder>(&self, version: Version, name: &str, bound: f64) {
-        let chunks = self.chunks();
-        let time = |work: &mut dyn FnMut(usize)| {
-            let mut best = vec![Duration::MAX; chunks.len()];
-            for _ in 0..ROUNDS {
-                for (number, best) in best.iter_mut().enumerate() {
-                    let start = Instant::now();
-                    work(number);
-                    *best = start.elapsed().min(*best);
-                }
-            }
-            best.iter().sum::<Duration>().as_nanos() as f64 / self.grid.elements() as f64
-        };
+    fn measure<C: SymbolCoder>(&self, name: &str, bound: f64) {
+        let (version, chunks) = (self.version, self.chunks());
+        let time =
+            |work: &mut dyn FnMut(usize)| nanoseconds(shortest(chunks.len(), work), &self.grid);
         let mut counts = Counts::default();
         let statistics = time(&mut |number| {
             let (tiles, codes) = &chunks[number];
@@ -147,28 +157,52 @@ impl Coded {
             assert!(decoded.is_ok() && found == *codes);
         });
         println!(
-            "| {name}+{} | {} | {bound:.0e} | {:.2} | {statistics:.2} | {encode:.2} | {decode:.2} |",
+            "| {name}+{} | {} | {bound:.0e} | {:.2} | {:.2} | {statistics:.2} | {encode:.2} | {decode:.2} |",
             C::NAME,
             version.name(),
-            8.0 * bytes as f64 / self.grid.elements() as f64,
+            8.0 * bytes as f64 / self.values.len() as f64,
+            self.predict,
         );
     }
+}
+
+/// Fills a slice with the values along x from a position on.
+fn read(grid: &TileGrid, values: &[f32], at: [u64; 3], row: &mut [f32]) {
+    let first = grid.flat(at) as usize;
+    row.copy_from_slice(&values[first..first + row.len()]);
+}
+
+/// The sum of the shortest times of so many pieces of work.
+fn shortest(pieces: usize, mut work: impl FnMut(usize)) -> Duration {
+    let mut best = vec![Duration::MAX; pieces];
+    for _ in 0..ROUNDS {
+        for (number, best) in best.iter_mut().enumerate() {
+            let start = Instant::now();
+            work(number);
+            *best = start.elapsed().min(*best);
+        }
+    }
+    best.iter().sum()
+}
+
+fn nanoseconds(time: Duration, grid: &TileGrid) -> f64 {
+    time.as_nanos() as f64 / grid.elements() as f64
 }
 
 fn main() {
     let values: Vec<f32> = noise(SLICES).into_iter().map(|x| x as f32).collect();
     let grid = TileGrid::new(SHAPE, [SLICES, EDGE, EDGE]);
-    println!("| codec | version | bound | bits a value | statistics | encode | decode |");
-    println!("| --- | --- | --- | --- | --- | --- | --- |");
+    println!("| codec | version | bound | bits a value | predict | statistics | encode | decode |");
+    println!("| --- | --- | --- | --- | --- | --- | --- | --- |");
     for relative in [1e-2, 1e-3, 1e-4, 1e-6] {
         let bound = Bound::range(relative).expect("a good bound");
         let quantizer = bound.resolve(&cpu::extremes(Version::best(), &values));
-        let interp = Coded::interp(grid, &values, &quantizer);
-        let lorenzo = Coded::lorenzo(grid, &values, &quantizer);
         for version in Version::all() {
-            interp.measure::<Rans>(version, "interp", relative);
-            lorenzo.measure::<Rans>(version, "lorenzo", relative);
-            interp.measure::<Huffman>(version, "interp", relative);
+            let interp = Coded::interp(version, grid, &values, &quantizer);
+            let lorenzo = Coded::lorenzo(version, grid, &values, &quantizer);
+            interp.measure::<Rans>("interp", relative);
+            lorenzo.measure::<Rans>("lorenzo", relative);
+            interp.measure::<Huffman>("interp", relative);
         }
     }
 }

@@ -75,20 +75,25 @@ fn replays<V: Value>(
     ];
     let [from, to, back] = addresses;
     let count = elements as u64;
-    // SAFETY, both: the buffers are as long as that, and outlive the graphs.
-    let compression = capture(&stream, || unsafe {
-        gpu.compress_raw::<V>(&stream, &compressor, from, count, to, room, &mut workspace)
+    let compression = capture(&stream, || {
+        // SAFETY: the buffers are as long as that, and outlive the graph.
+        unsafe {
+            gpu.compress_raw::<V>(&stream, &compressor, from, count, to, room, &mut workspace)
+        }
     })?;
-    let decompression = capture(&stream, || unsafe {
-        gpu.decompress_raw::<V>(
-            &stream,
-            &Decompressor::new(),
-            of_stream,
-            (to, room),
-            &Part::Elements(0..count),
-            (back, count),
-            &mut workspace,
-        )
+    let decompression = capture(&stream, || {
+        // SAFETY: as above.
+        unsafe {
+            gpu.decompress_raw::<V>(
+                &stream,
+                &Decompressor::new(),
+                of_stream,
+                (to, room),
+                &Part::Elements(0..count),
+                (back, count),
+                &mut workspace,
+            )
+        }
     })?;
     trample();
     for seed in [1, 20_000] {

@@ -104,7 +104,7 @@ pub fn decode<T: Element>(
 }
 
 /// [`encode`] by this version of the code.
-pub(crate) fn encode_on<T: Element>(
+pub fn encode_on<T: Element>(
     version: Version,
     shape: Shape,
     tile: &TileBox,

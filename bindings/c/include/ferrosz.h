@@ -336,8 +336,8 @@ ferrosz_status ferrosz_compressor_workspace_bytes(const ferrosz_compressor *comp
                                                   ferrosz_error *error);
 
 // As ferrosz_workspace_new, but in device memory of the caller. `memory` is aligned to 16 bytes and has `bytes` bytes, at least
-// as many as ferrosz_compressor_workspace_bytes says. The call enqueues their clearing. The caller frees the memory after the
-// workspace and after the last work with it.
+// as many as ferrosz_compressor_workspace_bytes says. The call enqueues the clearing of the first 256. The caller frees the
+// memory after the workspace and after the last work with it.
 ferrosz_workspace *ferrosz_workspace_new_in(const ferrosz_gpu *gpu,
                                             void *cuda_stream,
                                             const ferrosz_compressor *compressor,

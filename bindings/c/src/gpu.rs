@@ -169,8 +169,8 @@ pub unsafe extern "C" fn ferrosz_compressor_workspace_bytes(
 }
 
 /// As ferrosz_workspace_new, but in device memory of the caller. `memory` is aligned to 16 bytes and has `bytes` bytes, at least
-/// as many as ferrosz_compressor_workspace_bytes says. The call enqueues their clearing. The caller frees the memory after the
-/// workspace and after the last work with it.
+/// as many as ferrosz_compressor_workspace_bytes says. The call enqueues the clearing of the first 256. The caller frees the
+/// memory after the workspace and after the last work with it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ferrosz_workspace_new_in(
     gpu: *const Gpu,

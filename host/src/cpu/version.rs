@@ -52,6 +52,13 @@ impl Version {
         }
     }
 
+    /// As [`Version::run`], in a function of its own. Work that has references to its caller's closures, and not their types, is
+    /// so compiled once for all callers.
+    #[inline(never)]
+    pub(crate) fn run_apart<W: Work>(self, work: W) -> W::Output {
+        self.run(work)
+    }
+
     /// Runs code that is compiled for this version.
     #[inline(always)]
     pub(crate) fn run<W: Work>(self, work: W) -> W::Output {

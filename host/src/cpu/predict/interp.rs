@@ -75,16 +75,16 @@ impl<'a, T: Element> Predictor<'a, T> {
     pub fn encode(
         &self,
         tile: &TileBox,
-        read: impl FnMut([u64; 3], &mut [T]),
+        mut read: impl FnMut([u64; 3], &mut [T]),
         anchor: impl Fn([u64; 3]) -> T,
         known: &mut TileStore<T>,
         codes: &mut TileCodes,
     ) {
-        self.version.run(Encode {
+        self.version.run_apart(Encode {
             predictor: self,
             tile,
-            read,
-            anchor,
+            read: &mut read,
+            anchor: &anchor,
             known,
             codes,
         });
@@ -98,17 +98,17 @@ impl<'a, T: Element> Predictor<'a, T> {
     pub fn decode(
         &self,
         tile: &TileBox,
-        read: impl FnMut([u32; 3], &mut [u16]),
+        mut read: impl FnMut([u32; 3], &mut [u16]),
         raw: impl Fn([u32; 3]) -> T,
         anchor: impl Fn([u64; 3]) -> T,
         known: &mut TileStore<T>,
     ) {
-        self.version.run(Decode {
+        self.version.run_apart(Decode {
             predictor: self,
             tile,
-            read,
-            raw,
-            anchor,
+            read: &mut read,
+            raw: &raw,
+            anchor: &anchor,
             known,
         });
     }
@@ -155,22 +155,23 @@ impl<'a, T: Element> Predictor<'a, T> {
     }
 }
 
+/// Gives the value at a position of the anchors.
+type Anchor<'a, T> = &'a dyn Fn([u64; 3]) -> T;
+
+/// Fills a slice with values along x from a position on.
+type ReadRow<'a, T> = &'a mut dyn FnMut([u64; 3], &mut [T]);
+
 /// [`Predictor::encode`].
-struct Encode<'a, T, R, A> {
+struct Encode<'a, T> {
     predictor: &'a Predictor<'a, T>,
     tile: &'a TileBox,
-    read: R,
-    anchor: A,
+    read: ReadRow<'a, T>,
+    anchor: Anchor<'a, T>,
     known: &'a mut TileStore<T>,
     codes: &'a mut TileCodes,
 }
 
-impl<T, R, A> Work for Encode<'_, T, R, A>
-where
-    T: Element,
-    R: FnMut([u64; 3], &mut [T]),
-    A: Fn([u64; 3]) -> T,
-{
+impl<T: Element> Work for Encode<'_, T> {
     type Output = ();
 
     #[inline(always)]
@@ -196,22 +197,16 @@ where
 }
 
 /// [`Predictor::decode`].
-struct Decode<'a, T, R, W, A> {
+struct Decode<'a, T> {
     predictor: &'a Predictor<'a, T>,
     tile: &'a TileBox,
-    read: R,
-    raw: W,
-    anchor: A,
+    read: &'a mut dyn FnMut([u32; 3], &mut [u16]),
+    raw: &'a dyn Fn([u32; 3]) -> T,
+    anchor: Anchor<'a, T>,
     known: &'a mut TileStore<T>,
 }
 
-impl<T, R, W, A> Work for Decode<'_, T, R, W, A>
-where
-    T: Element,
-    R: FnMut([u32; 3], &mut [u16]),
-    W: Fn([u32; 3]) -> T,
-    A: Fn([u64; 3]) -> T,
-{
+impl<T: Element> Work for Decode<'_, T> {
     type Output = ();
 
     #[inline(always)]
@@ -243,32 +238,32 @@ pub fn classes_of_tile<T: Element>(
     scope: Scope,
     tile: &TileBox,
     resolved: &Resolved<T>,
-    read: impl FnMut([u64; 3], &mut [T]),
+    mut read: impl FnMut([u64; 3], &mut [T]),
     store: &mut TileStore<T>,
 ) -> [[u32; CLASSES]; MAX_LEVELS] {
-    version.run(Classes {
+    version.run_apart(Classes {
         version,
         shape,
         scope,
         tile,
         resolved,
-        read,
+        read: &mut read,
         store,
     })
 }
 
 /// [`classes_of_tile`].
-struct Classes<'a, T, R> {
+struct Classes<'a, T> {
     version: Version,
     shape: Shape,
     scope: Scope,
     tile: &'a TileBox,
     resolved: &'a Resolved<T>,
-    read: R,
+    read: ReadRow<'a, T>,
     store: &'a mut TileStore<T>,
 }
 
-impl<T: Element, R: FnMut([u64; 3], &mut [T])> Work for Classes<'_, T, R> {
+impl<T: Element> Work for Classes<'_, T> {
     type Output = [[u32; CLASSES]; MAX_LEVELS];
 
     #[inline(always)]

@@ -109,14 +109,14 @@ pub fn encode_on<T: Element>(
     shape: Shape,
     tile: &TileBox,
     quantizer: &Quantizer<T>,
-    read: impl FnMut([u64; 3], &mut [T]),
+    mut read: impl FnMut([u64; 3], &mut [T]),
     codes: &mut [u16; TILE],
 ) {
-    version.run(Encode {
+    version.run_apart(Encode {
         shape,
         tile,
         quantizer,
-        read,
+        read: &mut read,
         codes,
     });
 }
@@ -128,28 +128,28 @@ pub(crate) fn decode_on<T: Element>(
     tile: &TileBox,
     quantizer: &Quantizer<T>,
     codes: &[u16; TILE],
-    raw: impl FnMut([u64; 3]) -> T,
-    write: impl FnMut([u64; 3], &[T]),
+    mut raw: impl FnMut([u64; 3]) -> T,
+    mut write: impl FnMut([u64; 3], &[T]),
 ) {
-    version.run(Decode {
+    version.run_apart(Decode {
         shape,
         tile,
         quantizer,
         codes,
-        raw,
-        write,
+        raw: &mut raw,
+        write: &mut write,
     });
 }
 
-struct Encode<'a, T, R> {
+struct Encode<'a, T> {
     shape: Shape,
     tile: &'a TileBox,
     quantizer: &'a Quantizer<T>,
-    read: R,
+    read: &'a mut dyn FnMut([u64; 3], &mut [T]),
     codes: &'a mut [u16; TILE],
 }
 
-impl<T: Element, R: FnMut([u64; 3], &mut [T])> Work for Encode<'_, T, R> {
+impl<T: Element> Work for Encode<'_, T> {
     type Output = ();
 
     #[inline(always)]
@@ -158,21 +158,16 @@ impl<T: Element, R: FnMut([u64; 3], &mut [T])> Work for Encode<'_, T, R> {
     }
 }
 
-struct Decode<'a, T, R, W> {
+struct Decode<'a, T> {
     shape: Shape,
     tile: &'a TileBox,
     quantizer: &'a Quantizer<T>,
     codes: &'a [u16; TILE],
-    raw: R,
-    write: W,
+    raw: &'a mut dyn FnMut([u64; 3]) -> T,
+    write: &'a mut dyn FnMut([u64; 3], &[T]),
 }
 
-impl<T, R, W> Work for Decode<'_, T, R, W>
-where
-    T: Element,
-    R: FnMut([u64; 3]) -> T,
-    W: FnMut([u64; 3], &[T]),
-{
+impl<T: Element> Work for Decode<'_, T> {
     type Output = ();
 
     #[inline(always)]

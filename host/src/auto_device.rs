@@ -59,8 +59,8 @@ fn rate_of_a_core(direction: Direction, codec: Codec) -> f64 {
     let predictor = codec.tiles().map(|tiles| tiles.predictor.geometry());
     let [compress, decompress] = match predictor {
         None => [2.5e9, 2.5e9],
-        Some(None) => [0.18e9, 0.35e9],
-        Some(Some(_)) => [0.09e9, 0.14e9],
+        Some(None) => [0.66e9, 1.15e9],
+        Some(Some(_)) => [0.38e9, 0.72e9],
     };
     match direction {
         Direction::Compress => compress,
@@ -81,13 +81,16 @@ mod tests {
             // The CPU finishes within the start-up time of a GPU.
             (Compress, Codec::INTERP, MIB, 1, false),
             (Compress, Codec::INTERP, 32 * MIB, 1, false),
-            (Compress, Codec::INTERP, 64 * MIB, 1, true),
-            (Compress, Codec::INTERP, 64 * MIB, 2, false),
+            (Compress, Codec::INTERP, 128 * MIB, 1, false),
+            (Compress, Codec::INTERP, 256 * MIB, 1, true),
+            (Compress, Codec::INTERP, 256 * MIB, 2, false),
             (Compress, Codec::INTERP, 512 * MIB, 2, true),
-            (Compress, Codec::INTERP, 512 * MIB, 16, false),
-            (Compress, Codec::INTERP, 2 * GIB, 16, true),
-            (Decompress, Codec::INTERP, GIB, 16, false),
-            (Decompress, Codec::INTERP, 4 * GIB, 16, true),
+            (Compress, Codec::INTERP, 2 * GIB, 8, false),
+            (Compress, Codec::INTERP, 8 * GIB, 8, true),
+            (Compress, Codec::INTERP, 17 * GIB, 16, false),
+            (Decompress, Codec::INTERP, GIB, 4, false),
+            (Decompress, Codec::INTERP, 4 * GIB, 4, true),
+            (Decompress, Codec::INTERP, 17 * GIB, 16, false),
             (Compress, Codec::LORENZO_RANS, 128 * MIB, 2, false),
             (Compress, Codec::LORENZO_RANS, GIB, 2, true),
             (Compress, Codec::LORENZO_RANS, GIB, 16, false),

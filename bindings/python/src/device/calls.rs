@@ -15,7 +15,7 @@ use ferrosz::cuda::cudarc::driver::result;
 use ferrosz::{Compressor, Decompressor, Error, FormatError, Part, StreamLayout, Value, ValueType};
 use pyo3::prelude::*;
 
-/// The alignment of what is put behind the workspace.
+/// The alignment of the room for the stream, which is behind the workspace.
 const ALIGNMENT: u64 = 256;
 
 /// Bytes of a stream that are read first: its header, and more records than the library writes.
@@ -175,8 +175,8 @@ pub fn decompress<'py>(
         out,
         index,
     };
-    // The header of a stream that `compress` made there is known, unless the bytes were changed since. Kernels find that; then
-    // the header is read, and says what is wrong.
+    // The layout of a stream that `compress` made there is known. If its bytes were changed since, the kernels report a
+    // fault. Then the header is read: it gives the error, or the layout of the new bytes.
     let known = bytes.cast::<DeviceArray>().ok();
     if let Some(layout) = known.and_then(|array| array.get().layout())
         && let Ok(done) = call.run(py, layout)
@@ -265,7 +265,7 @@ fn check_output(
     Ok(())
 }
 
-/// What a decompression in the memory of a GPU decodes.
+/// The elements that a decompression in the memory of a GPU decodes.
 struct Wanted<'a> {
     decompressor: &'a Decompressor,
     kept: &'a Kept,

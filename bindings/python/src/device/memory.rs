@@ -191,7 +191,7 @@ impl Drop for Memory {
 }
 
 /// A pool of device memory. Memory that is freed stays in it, as mapping new memory takes milliseconds for a gigabyte. The
-/// default pool of the GPU is that of the user, who decides what it keeps.
+/// default pool of the GPU belongs to the user, and so does its release threshold.
 struct Pool {
     handle: sys::CUmemoryPool,
     context: Arc<CudaContext>,
@@ -233,7 +233,7 @@ impl Pool {
         let _ = unsafe { result::mem_pool::set_attribute(self.handle, threshold, value) };
     }
 
-    /// Frees the memory that no result uses. What the driver cannot free now stays in the pool.
+    /// Frees the memory that no result uses. If the driver refuses, the memory stays in the pool.
     fn trim(&self) {
         // SAFETY: the pool is alive.
         let _ = unsafe { result::mem_pool::trim_to(self.handle, 0) };

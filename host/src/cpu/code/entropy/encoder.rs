@@ -13,7 +13,7 @@ use ferrosz_codec::code::entropy::token::{ESCAPE_BITS, Token};
 use ferrosz_codec::tile::code::{Step, TileCodes};
 use ferrosz_codec::tile::{LANES, STEPS, TileBox};
 
-/// The words that a vector writes, the last of which it emits.
+/// The words that one vector store writes. Those that are emitted are the last ones; the others are written over later.
 pub(super) const MARGIN: usize = 8;
 
 /// The words of a chunk, filled from the end: the word that is emitted last is read first.

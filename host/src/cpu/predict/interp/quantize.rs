@@ -1,6 +1,6 @@
 //! The quantiser of a level on rows of values.
 
-use crate::cpu::predict::interp::store::GROUP;
+use crate::cpu::predict::interp::store::VECTOR;
 use ferrosz_codec::element::Element;
 use ferrosz_codec::quantize::level::LevelQuantizer;
 use ferrosz_codec::tile::code::{RAW, unzigzag, zigzag};
@@ -21,7 +21,7 @@ pub(super) struct Limits<T> {
 }
 
 /// Quantises the first `count` values, at most [`MOST`], and replaces them by the decoded ones. The slices are of a
-/// multiple of [`GROUP`] values.
+/// multiple of [`VECTOR`] values.
 #[inline(always)]
 pub(super) fn encode<T: Element>(
     quantizer: &LevelQuantizer<T>,
@@ -31,7 +31,7 @@ pub(super) fn encode<T: Element>(
     values: &mut [T],
     codes: &mut [u16],
 ) {
-    let padded = predictions.len().min(MOST) / GROUP * GROUP;
+    let padded = predictions.len().min(MOST) / VECTOR * VECTOR;
     let (predictions, values) = (&predictions[..padded], &mut values[..padded]);
     let codes = &mut codes[..padded];
     let mut known = [T::ZERO; MOST];
@@ -67,7 +67,7 @@ pub(super) fn encode<T: Element>(
 }
 
 /// Sets the first `count` values, at most [`MOST`], to those of their codes. Where the code is [`RAW`], the value must be the raw one. The slices are
-/// of a multiple of [`GROUP`] values.
+/// of a multiple of [`VECTOR`] values.
 #[inline(always)]
 pub(super) fn decode<T: Element>(
     quantizer: &LevelQuantizer<T>,
@@ -77,7 +77,7 @@ pub(super) fn decode<T: Element>(
     values: &mut [T],
     codes: &[u16],
 ) {
-    let padded = predictions.len().min(MOST) / GROUP * GROUP;
+    let padded = predictions.len().min(MOST) / VECTOR * VECTOR;
     let (predictions, values) = (&predictions[..padded], &mut values[..padded]);
     let codes = &codes[..padded];
     let mut known = [T::ZERO; MOST];

@@ -7,7 +7,7 @@
 //! Every value is computed by the same operations as in the definition.
 
 use crate::cpu::lanes::Lanes;
-use crate::cpu::predict::interp::store::{GROUP, Level, TileStore};
+use crate::cpu::predict::interp::store::{Level, TileStore, VECTOR};
 use crate::cpu::version::{Version, Work};
 use ferrosz_codec::element::Element;
 use ferrosz_codec::predict::interp::parameters::Parameters;
@@ -30,7 +30,7 @@ pub(super) trait Visitor<T> {
         Scope::Whole
     }
 
-    /// Replaces the values by those that later predictions use. All slices are of a multiple of [`GROUP`] positions,
+    /// Replaces the values by those that later predictions use. All slices are of a multiple of [`VECTOR`] positions,
     /// as vectors have no rest then; results behind the last position do not matter.
     fn visit(
         &mut self,
@@ -122,7 +122,7 @@ impl Rows {
         let mut predictions = [T::ZERO; PIECE];
         for from in (0..lanes).step_by(PIECE) {
             let count = (lanes - from).min(PIECE);
-            let padded = count.next_multiple_of(GROUP);
+            let padded = count.next_multiple_of(VECTOR);
             let predictions = &mut predictions[..padded];
             let orders_along_x = self.orders_along_x(from, count);
             for z in (first_z..self.ends[0]).step_by(2) {
@@ -255,7 +255,7 @@ impl Piece<'_> {
         values: &[T],
         predictions: &mut [T],
     ) {
-        let count = predictions.len().min(PIECE) / GROUP * GROUP;
+        let count = predictions.len().min(PIECE) / VECTOR * VECTOR;
         let predictions = &mut predictions[..count];
         let [za, zb, zc, zd] = self.across(0, AXES, values, count);
         let [ya, yb, yc, yd] = self.across(1, AXES, values, count);

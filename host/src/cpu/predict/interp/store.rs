@@ -14,10 +14,10 @@ use ferrosz_codec::tile::{self, LANES, ROW, TileBox};
 
 /// Positions are predicted in multiples of this number: loops of vectors have no rest then. Memory for the even and for
 /// the odd positions of a row is rounded up to it. What it holds behind the positions is of no meaning.
-pub(super) const GROUP: usize = 8;
+pub(super) const VECTOR: usize = 8;
 
 /// Values before the first position and behind the last one, so that every position has neighbours in memory.
-const MARGIN: usize = GROUP;
+const MARGIN: usize = VECTOR;
 
 /// The layout of a level.
 #[derive(Debug, Clone, Copy, Default)]
@@ -40,7 +40,7 @@ impl Level {
             extent => (extent >> level) + 1,
         });
         let [evens, odds] = [counts[2].div_ceil(2), counts[2] / 2]
-            .map(|count| (count as usize).next_multiple_of(GROUP));
+            .map(|count| (count as usize).next_multiple_of(VECTOR));
         let row = evens + odds;
         Self {
             counts,

@@ -15,12 +15,12 @@ use ferrosz::codec::predict::interp::parameters::Parameters;
 use ferrosz::codec::predict::interp::resolved::Resolved;
 use ferrosz::codec::quantize::field::Quantizer;
 use ferrosz::codec::tile::code::TileCodes;
-use ferrosz::codec::tile::{CHUNK_TILES, Part, TILE, TileBox, TileGrid, TileOrder};
+use ferrosz::codec::tile::{ChunkLength, Part, RUN_TILES, TILE, TileBox, TileGrid, TileOrder};
 use ferrosz::versions::Version;
 use ferrosz::{Bound, Shape};
 use ferrosz_host::cpu;
-use ferrosz_host::cpu::code::entropy::{self, Pops, Pushes, Words};
-use ferrosz_host::cpu::code::image::{ChunkTiles, IMAGE_BYTES};
+use ferrosz_host::cpu::code::entropy::{self, Pops, Pushes};
+use ferrosz_host::cpu::code::image::{ChunkTiles, image_bytes};
 use ferrosz_host::cpu::code::zones::ZoneMap;
 use ferrosz_host::cpu::predict::interp::{Predictor, TileStore};
 use ferrosz_host::cpu::predict::tile_lorenzo;
@@ -98,12 +98,12 @@ impl<'a> Coded<'a> {
     }
 
     fn chunks(&self) -> Vec<(Vec<TileBox>, &[TileCodes])> {
-        let numbers = (0..).step_by(CHUNK_TILES as usize);
+        let numbers = (0..).step_by(RUN_TILES as usize);
         let boxes = |first: u64, count: usize| {
             let numbers = first..first + count as u64;
             numbers.map(|number| self.grid.tile(number)).collect()
         };
-        let chunks = numbers.zip(self.codes.chunks(CHUNK_TILES as usize));
+        let chunks = numbers.zip(self.codes.chunks(RUN_TILES as usize));
         chunks
             .map(|(first, codes)| (boxes(first, codes.len()), codes))
             .collect()
@@ -124,9 +124,9 @@ impl<'a> Coded<'a> {
         counts.complete(false);
         let frequencies = FrequencyTables::of::<C>(&counts);
         let pushes = Pushes::new::<C>(&frequencies);
-        let words = vec![0; size_of::<Words>() / 2];
-        let mut words: Box<Words> = words.try_into().expect("as many");
-        let mut images = vec![(Form::Zero, vec![0; IMAGE_BYTES], 0); chunks.len()];
+        let mut words = vec![0; entropy::word_count(ChunkLength::Four)];
+        let mut images =
+            vec![(Form::Zero, vec![0; image_bytes(ChunkLength::Four)], 0); chunks.len()];
         let encode = time(&mut |number| {
             let (tiles, codes) = &chunks[number];
             let (form, image, length) = &mut images[number];
@@ -140,7 +140,7 @@ impl<'a> Coded<'a> {
         });
         let bytes: usize = images.iter().map(|(_, _, length)| length).sum();
         let pops = Pops::new::<C>(&frequencies);
-        let mut found = vec![[0; TILE]; CHUNK_TILES as usize];
+        let mut found = vec![[0; TILE]; RUN_TILES as usize];
         let decode = time(&mut |number| {
             let (tiles, codes) = &chunks[number];
             let (form, image, length) = &images[number];

@@ -11,7 +11,7 @@ use ferrosz::codec::code::fixed_length::block::{BODY_SCRATCH, SignedGroup, rate_
 use ferrosz::codec::code::fixed_length::rate::RateByte;
 use ferrosz::codec::container::chunk::{CHUNK, Form};
 use ferrosz::codec::container::header::{HEADER_BYTES, Header};
-use ferrosz::codec::container::table::{ENTRY_BYTES, Entry};
+use ferrosz::codec::container::table::{ENTRY_BYTES, Entry, Split};
 use ferrosz::codec::pipeline::BlockCodec;
 use ferrosz::codec::shape::{GROUP as BLOCK, Shape};
 use ferrosz::{Bound, Codec, Compressor, Device};
@@ -60,7 +60,11 @@ fn blocks_of(stream: &[u8], codec: BlockCodec) -> Vec<Option<(u8, Vec<u8>)>> {
     let (table, payload) = stream[HEADER_BYTES..].split_at(header.chunks() as usize * ENTRY_BYTES);
     let (table, _) = table.as_chunks();
     let mut blocks = Vec::new();
-    for (chunk, entry) in table.iter().map(Entry::from_bytes).enumerate() {
+    for (chunk, entry) in table
+        .iter()
+        .map(|entry| Entry::from_bytes(entry, Split::SHORT))
+        .enumerate()
+    {
         let elements = (header.elements() as usize - chunk * CHUNK).min(CHUNK);
         let count = elements.div_ceil(BLOCK);
         if ![Form::Coded.id(), Form::CodedWithExceptions.id()].contains(&entry.form) {

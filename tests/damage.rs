@@ -103,7 +103,7 @@ fn a_part_touches_no_other_chunk() {
         let stream = oracle::compress(layout, bound, &field);
         // In the chunk behind the first, whatever its shape: all but the first is damaged.
         let second = stream[HEADER_BYTES + 16..].first_chunk();
-        let second = Entry::from_bytes(second.expect("an entry"));
+        let second = Entry::from_bytes(second.expect("an entry"), layout.split());
         let mut damaged = stream.clone();
         let payload = HEADER_BYTES + 16 * 32 + second.start as usize;
         damaged[payload..].iter_mut().for_each(|byte| *byte ^= 0x55);

@@ -22,6 +22,7 @@ use crate::mapping::axes::Order;
 use crate::mapping::conversion::Conversion;
 use crate::mapping::mask::Classes;
 use crate::mapping::{Scale, ValueMapping};
+use crate::oracle::order::Field;
 use crate::pipeline::{BlockCodec, Codec, TileCodec};
 use crate::shape::Shape;
 use crate::value::Value;
@@ -221,7 +222,8 @@ fn whole(header: &Header, records: &[u8], chunks: Vec<(Form, Vec<u8>)>) -> Vec<u
             (true, 0) => 0,
             _ => bytes.len() as u64,
         };
-        table.extend(Entry::new(payload.len() as u64, length, form, sum).to_bytes());
+        let entry = Entry::new(payload.len() as u64, length, form, sum);
+        table.extend(entry.to_bytes(header.layout().split()));
         payload.extend(bytes);
     }
     let header = Header {
@@ -298,7 +300,7 @@ fn read_chunks<'a>(
     let table = &start[header.table_start() as usize..];
     let mut chunks = Vec::new();
     for (number, entry) in (0..).zip(table.as_chunks().0) {
-        let mut entry = Entry::from_bytes(entry);
+        let mut entry = Entry::from_bytes(entry, header.layout().split());
         let mut source = payload;
         if let Some(replacement) = replacements.of(number) {
             (source, entry) = (updates, replacement.entry);
@@ -372,5 +374,10 @@ fn blocks_of(codec: BlockCodec, layout: &Layout) -> Blocks {
 
 fn tiles_of(codec: TileCodec, layout: &Layout) -> Tiles {
     let Dimensions { slices, lengths } = dimensions_of(layout);
-    Tiles::new(codec, layout.shape, slices, lengths)
+    let field = Field {
+        shape: layout.shape,
+        slices,
+        lengths,
+    };
+    Tiles::new(codec, field, layout.chunk.tiles() as usize)
 }

@@ -18,8 +18,66 @@ pub const LANES: u32 = 32;
 pub const STEPS: u32 = 2 * ROWS;
 /// Elements of a tile.
 pub const TILE: usize = (STEPS * LANES) as usize;
-/// Tiles of a chunk, which are coded as one stream of bits.
-pub const CHUNK_TILES: u32 = 4;
+/// Tiles of a *run*: consecutive ones, which are counted together, and lie together in the memory of kernels.
+pub const RUN_TILES: u32 = 4;
+
+/// Tiles of a whole chunk, which are coded as one stream of bits. The more there are, the shorter is a stream of high
+/// ratio, as the states of the 32 lanes cost some hundred bytes a chunk; and the more tiles are decoded for a box.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum ChunkLength {
+    /// One run.
+    #[default]
+    Four,
+    /// Four runs.
+    Sixteen,
+    /// Sixteen runs.
+    SixtyFour,
+}
+
+impl ChunkLength {
+    /// All lengths of chunks, the shortest first.
+    pub const ALL: [Self; 3] = [Self::Four, Self::Sixteen, Self::SixtyFour];
+
+    /// The number of runs.
+    pub const fn runs(self) -> u32 {
+        match self {
+            Self::Four => 1,
+            Self::Sixteen => 4,
+            Self::SixtyFour => 16,
+        }
+    }
+
+    /// The number of tiles.
+    pub const fn tiles(self) -> u32 {
+        RUN_TILES * self.runs()
+    }
+
+    /// The number of elements.
+    pub const fn elements(self) -> u32 {
+        self.tiles() * TILE as u32
+    }
+
+    /// The length of chunks with so many tiles.
+    pub fn of_tiles(tiles: u32) -> Option<Self> {
+        Self::ALL.into_iter().find(|chunk| chunk.tiles() == tiles)
+    }
+
+    /// The numbers of the tiles of a chunk of a grid.
+    pub fn of_chunk(self, grid: &TileGrid, chunk: u64) -> core::ops::Range<u64> {
+        let first = chunk * u64::from(self.tiles());
+        first..grid.tiles().min(first + u64::from(self.tiles()))
+    }
+
+    /// The number of the chunk that a tile is in.
+    pub const fn chunk_of(self, tile: u64) -> u64 {
+        tile / self.tiles() as u64
+    }
+
+    /// The number of chunks of a grid.
+    pub const fn count(self, grid: &TileGrid) -> u64 {
+        grid.tiles().div_ceil(self.tiles() as u64)
+    }
+}
 
 /// A field of a stream that is predicted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -188,10 +246,10 @@ impl TileGrid {
         z * y * x
     }
 
-    /// The number of chunks: [`CHUNK_TILES`] tiles each, the rest in the last one.
+    /// The number of runs: [`RUN_TILES`] tiles each, the rest in the last one.
     #[inline(always)]
-    pub const fn chunks(&self) -> u64 {
-        self.tiles().div_ceil(CHUNK_TILES as u64)
+    pub const fn runs(&self) -> u64 {
+        self.tiles().div_ceil(RUN_TILES as u64)
     }
 
     /// The grid of the field that has every `spacing`th position of this one, in the dimensions of its shape; `spacing`

@@ -65,11 +65,11 @@ fn field<T: Element>(grid: &TileGrid, random: &mut StdRng) -> Vec<T> {
 }
 
 /// The first chunk of the codes.
-const FIRST_CHUNK: u64 = 2;
+const FIRST_RUN: u64 = 2;
 
 /// The number of a tile's first code.
 fn first_code(tile: u64) -> usize {
-    2 * codes::first_word(FIRST_CHUNK, tile) as usize
+    2 * codes::first_word(FIRST_RUN, tile) as usize
 }
 
 /// A part of a field, and its parameters.
@@ -192,7 +192,7 @@ impl<'a, T: Element> Case<'a, T> {
         Predict<T, S>: Kernel<Params = InterpParams>,
         Reconstruct<T, S>: Kernel<Params = InterpParams>,
     {
-        let code_words = (FIRST_CHUNK + self.grid.chunks()) * codes::REGION_WORDS;
+        let code_words = (FIRST_RUN + self.grid.runs()) * codes::REGION_WORDS;
         let mut codes = Words::new(&vec![POISON; code_words as usize]);
         let mut known = Words::new(&vec![POISON; self.grid.elements() as usize * T::WORDS]);
         let mut given = Words::of(self.anchors);
@@ -207,7 +207,7 @@ impl<'a, T: Element> Case<'a, T> {
                 given.view()
             },
             codes: codes.view(),
-            first_chunk: FIRST_CHUNK,
+            first_run: FIRST_RUN,
             known: known.view(),
             parameters: words.view(),
             slices: self.grid.slices(),

@@ -123,8 +123,8 @@ where
     let values: Vec<T> = field(&grid, kind, &mut random);
     let quantizer = Quantizer::from_error(T::from_f64(kind.error));
     let [_, height, width] = lengths;
-    let first_chunk = 2;
-    let chunks = first_chunk + grid.chunks();
+    let first_run = 2;
+    let chunks = first_run + grid.runs();
     let mut input: Vec<u32> = bytemuck::cast_slice(&values).to_vec();
     let mut all_codes = vec![POISON; (chunks * codes::REGION_WORDS) as usize];
     let in_cells = seed % 2 == 1;
@@ -136,7 +136,7 @@ where
         field: view(&mut input),
         strides: [height * width, width, 1],
         codes: view(&mut all_codes),
-        first_chunk,
+        first_run,
         lengths,
         cells: view(&mut all_cells),
         quantizer: if in_cells {
@@ -157,7 +157,7 @@ where
     let mut output = vec![T::NAN; values.len()];
     let mut right = vec![T::NAN; values.len()];
     for number in 0..grid.tiles() {
-        let first = 2 * codes::first_word(first_chunk, number) as usize;
+        let first = 2 * codes::first_word(first_run, number) as usize;
         let found = &found_codes[first..first + tile::TILE];
         let right_codes = right_codes(&grid, number, &quantizer, &values);
         if let Some(at) = (0..tile::TILE).find(|at| found[*at] != right_codes[*at]) {
@@ -226,7 +226,7 @@ fn any_codes_reconstruct() {
     {
         let mut random = StdRng::seed_from_u64(7);
         let grid = TileGrid::new(S::SHAPE, lengths);
-        let mut all_codes = vec![0u32; (grid.chunks() * codes::REGION_WORDS) as usize];
+        let mut all_codes = vec![0u32; (grid.runs() * codes::REGION_WORDS) as usize];
         for word in &mut all_codes {
             *word = if random.random() {
                 u32::MAX
@@ -254,7 +254,7 @@ fn any_codes_reconstruct() {
             field: view(&mut output),
             strides: [height * width, width, 1],
             codes: view(&mut all_codes),
-            first_chunk: 0,
+            first_run: 0,
             lengths,
             cells: View::empty(),
             quantizer: quantizer.to_bits(),

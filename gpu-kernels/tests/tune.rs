@@ -65,7 +65,7 @@ fn part_of(grid: &TileGrid, words: &mut [u32]) -> InterpParams {
         strides: [height * width, width, 1],
         anchors: View::empty(),
         codes: View::empty(),
-        first_chunk: 0,
+        first_run: 0,
         known: View::empty(),
         parameters: View::empty(),
         slices: grid.slices(),

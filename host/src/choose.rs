@@ -18,6 +18,7 @@ use ferrosz_codec::mapping::ValueMapping;
 use ferrosz_codec::mapping::axes::Axes;
 use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::shape::Shape;
+use ferrosz_codec::tile::ChunkLength;
 use ferrosz_codec::with_element;
 use ferrosz_codec::{Bound, Codec, Element};
 use rayon::prelude::*;
@@ -71,6 +72,8 @@ pub(crate) struct Request {
     pub(crate) extents: Extents,
     /// The roles of the axes, if they are given.
     pub(crate) axes: Option<Axes>,
+    /// The length of chunks of tiles, if it is given.
+    pub(crate) chunk: Option<ChunkLength>,
 }
 
 /// A layout, and the roles of the axes that lead to it, if they are not the default ones.
@@ -136,12 +139,12 @@ fn choose_in<T: Element>(
     if let Some(order) = order.filter(|order| !order.is_identity()) {
         let coded = Turned::new(&request.extents, &order, field);
         let read = |grid: &_, place: &_| Ok(coded.read(grid, place));
-        return Ok(choose(&quantizer, request, read)?.chosen);
+        return Ok(choose(&quantizer, request, read)?.chosen(request));
     }
     let read = |grid: &_, place: &_| Ok(read_box(grid, place, field));
     let mut best = choose(&quantizer, request, read)?;
     if request.axes.is_some() {
-        return Ok(best.chosen);
+        return Ok(best.chosen(request));
     }
     for candidate in axes::turned(&request.extents, &quantizer, field) {
         let Some(candidate) = request.takes(candidate) else {
@@ -151,7 +154,7 @@ fn choose_in<T: Element>(
         let read = |grid: &_, place: &_| Ok(coded.read(grid, place));
         best.improve(&quantizer, request, candidate, TURNED_PERCENT, read)?;
     }
-    Ok(best.chosen)
+    Ok(best.chosen(request))
 }
 
 /// Slices are chosen if the predicted stream has at most this percentage of the bytes of the best without.
@@ -165,10 +168,35 @@ const TURNED_PERCENT: u128 = 95;
 pub(crate) struct Best {
     /// Its predicted bytes.
     bytes: u128,
-    pub(crate) chosen: Chosen,
+    chosen: Chosen,
+}
+
+/// With more predicted bytes than this for each run of tiles, chunks have one run: the cost of a chunk besides its codes,
+/// about 100 bytes, is then less than an eighth. Chunks of more runs have fewer threads to decode them.
+const SHORT_CHUNK: u128 = 768;
+
+/// With more predicted bytes than this for each run, chunks have four runs.
+const LONG_CHUNK: u128 = 256;
+
+/// The length of chunks of a stream of so many bytes.
+fn chunk_length(layout: &Layout, bytes: u128) -> ChunkLength {
+    let runs = layout.tiles().map_or(0, |tiles| tiles.runs());
+    match bytes / u128::from(runs.max(1)) {
+        LONG_CHUNK..SHORT_CHUNK => ChunkLength::Sixteen,
+        SHORT_CHUNK.. => ChunkLength::Four,
+        ..LONG_CHUNK => ChunkLength::SixtyFour,
+    }
 }
 
 impl Best {
+    /// The choice, with the length of chunks that follows from the predicted bytes if none is given.
+    pub(crate) fn chosen(&self, request: &Request) -> Chosen {
+        let Chosen { layout, axes } = self.chosen;
+        let follows = || chunk_length(&layout, self.bytes);
+        let layout = layout.with_chunk(request.chunk.unwrap_or_else(follows));
+        Chosen { layout, axes }
+    }
+
     /// Takes other axes if they are clearly better: first the codec that is best so far is tried, as this is cheap;
     /// then all codecs.
     fn improve<T: Element>(

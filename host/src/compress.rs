@@ -24,6 +24,7 @@ use ferrosz_codec::mapping::conversion::Conversion;
 use ferrosz_codec::mapping::mask::Classes;
 use ferrosz_codec::mapping::{Keep, ValueMapping};
 use ferrosz_codec::pipeline::BlockCodec;
+use ferrosz_codec::tile::ChunkLength;
 use ferrosz_codec::{Bound, BoundMode, Codec, Dtype, Element, Shape, Value, ValueType};
 use std::borrow::Cow;
 use std::io::Write;
@@ -54,13 +55,15 @@ pub struct Compressor {
     keep: Keep,
     /// None: a preset chooses them; a codec takes the default rule.
     axes: Option<Axes>,
+    /// None: a preset chooses it; a codec takes the shortest.
+    chunk: Option<ChunkLength>,
     device: Device,
 }
 
 impl Compressor {
     /// Compression within `bound` by a [`Preset`] or a [`Codec`].
     ///
-    /// A preset chooses the codec, the rank of blocks or tiles, and the roles of the axes, by the shortest stream that
+    /// A preset chooses the codec, the rank of blocks or tiles, the length of chunks, and the roles of the axes, by the shortest stream that
     /// a sample of each field predicts. The choice depends only on the field, its extents and the bound.
     ///
     /// ```
@@ -83,6 +86,7 @@ impl Compressor {
             fills: Fills::default(),
             keep: Keep::default(),
             axes: None,
+            chunk: None,
             device: Device::default(),
         }
     }
@@ -220,6 +224,28 @@ impl Compressor {
         }
     }
 
+    /// Sets how many tiles a chunk of a codec of tiles with statistics has. More tiles make a stream of high ratio
+    /// shorter: a chunk costs some hundred bytes besides its codes. But a box needs whole chunks, and damage loses one.
+    ///
+    /// Without this call a preset also chooses the length of chunks. A codec takes four tiles.
+    ///
+    /// ```
+    /// # use ferrosz_host as ferrosz;
+    /// use ferrosz::codec::tile::ChunkLength;
+    /// use ferrosz::{Bound, Codec, Compressor};
+    ///
+    /// let field: Vec<f32> = (0..64 * 128 * 128).map(|i| (i as f32 * 1e-6).sin()).collect();
+    /// let short = Compressor::new(Codec::INTERP, Bound::abs(1e-2)?).extents(&[64, 128, 128])?;
+    /// let long = short.chunk_length(ChunkLength::SixtyFour);
+    /// assert!(2 * long.compress(&field)?.len() < short.compress(&field)?.len());
+    /// # Ok::<(), ferrosz::Error>(())
+    /// ```
+    #[must_use]
+    pub fn chunk_length(mut self, chunk: ChunkLength) -> Self {
+        self.chunk = Some(chunk);
+        self
+    }
+
     /// Sets the device to run on.
     #[must_use]
     pub fn device(mut self, device: Device) -> Self {
@@ -255,7 +281,7 @@ impl Compressor {
         let shape = self
             .shape
             .unwrap_or_else(|| choose::natural_shape(&extents));
-        Layout::new(codec, shape, extents)
+        Layout::new(codec, shape, extents).with_chunk(self.chunk.unwrap_or_default())
     }
 
     /// The device that compresses a field of this many elements in host memory: the device that was set, or the choice
@@ -480,15 +506,17 @@ impl Compressor {
             shape: self.shape,
             extents: *extents,
             axes: self.axes,
+            chunk: self.chunk,
         }))
     }
 
-    /// The same compressor with the codec, rank and axes that were chosen.
+    /// The same compressor with the codec, rank, axes and length of chunks that were chosen.
     pub(crate) fn with_chosen(self, Chosen { layout, axes }: Chosen) -> Self {
         Self {
             choice: Choice::Codec(layout.codec),
             shape: Some(layout.shape),
             axes,
+            chunk: Some(layout.chunk),
             ..self
         }
     }

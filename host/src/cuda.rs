@@ -288,7 +288,7 @@ impl Gpu {
                 unsafe { executor.read_box(from, bytemuck::cast_slice_mut(&mut elements))? };
                 Ok(elements)
             };
-            chosen = Some(choose::choose(&quantizer, &request, read)?.chosen);
+            chosen = Some(choose::choose(&quantizer, &request, read)?.chosen(&request));
             Ok(())
         })?;
         Ok(compressor.with_chosen(chosen.ok_or(Error::NotChosen)?))

@@ -6,14 +6,14 @@ use ferrosz_codec::container::chunk::Form;
 use ferrosz_codec::container::extents::Extents;
 use ferrosz_codec::container::header::{HEADER_BYTES, Header};
 use ferrosz_codec::container::layout::{Family, Layout};
-use ferrosz_codec::container::table::{ENTRY_BYTES, Entry};
+use ferrosz_codec::container::table::{ENTRY_BYTES, Entry, Split};
 use ferrosz_codec::container::tiles::FIRST_ENTRY;
 use ferrosz_codec::mapping::Scale;
 use ferrosz_codec::mapping::axes::Axes;
 use ferrosz_codec::mapping::conversion::Conversion;
 use ferrosz_codec::mapping::mask::Classes;
 use ferrosz_codec::shape::Shape;
-use ferrosz_codec::tile::{self, CHUNK_TILES};
+use ferrosz_codec::tile;
 use ferrosz_codec::with_value;
 use ferrosz_codec::{Bound, Codec, Element, Value, ValueType};
 
@@ -155,7 +155,7 @@ pub fn info(stream: &[u8]) -> Result<Info, Error> {
         keeps_signs: mapping.classes.has_signs(),
         chunk_elements: u64::from(header.layout().chunk_elements()),
         chunk_extents: chunk_extents(&header),
-        chunk_tiles: header.codec.tiles().map(|_| CHUNK_TILES),
+        chunk_tiles: header.codec.tiles().map(|_| header.chunk.tiles()),
         chunks: chunks.len() as u64,
         fills,
         keeps_zeros,
@@ -201,7 +201,10 @@ fn chunk_extents(header: &Header) -> Vec<u64> {
 
 /// The bytes of a mask with these entries.
 fn mask_bytes(header: &Header, entries: &[[u8; ENTRY_BYTES]]) -> u64 {
-    let chunks = entries.iter().map(|entry| Entry::from_bytes(entry).bytes);
+    let split = header.layout().split();
+    let chunks = entries
+        .iter()
+        .map(|entry| Entry::from_bytes(entry, split).bytes);
     let table = (entries.len() * ENTRY_BYTES) as u64;
     Classes::record_bytes(header.classes) + table + chunks.sum::<u64>()
 }
@@ -209,7 +212,8 @@ fn mask_bytes(header: &Header, entries: &[[u8; ENTRY_BYTES]]) -> u64 {
 fn count_forms(table: &[[u8; ENTRY_BYTES]]) -> ChunkForms {
     let mut forms = ChunkForms::default();
     for entry in table {
-        match Form::from_id(Entry::from_bytes(entry).form) {
+        // The form is at the same place with every split.
+        match Form::from_id(Entry::from_bytes(entry, Split::SHORT).form) {
             Some(Form::Zero) => forms.zero += 1,
             Some(Form::Coded) => forms.coded += 1,
             Some(Form::CodedWithExceptions) => forms.coded_with_exceptions += 1,

@@ -13,7 +13,7 @@ use ferrosz_codec::container::region::Region;
 use ferrosz_codec::container::table::ENTRY_BYTES;
 use ferrosz_codec::container::tiles::max_prologue_bytes;
 use ferrosz_codec::mapping::axes::Order;
-use ferrosz_codec::tile::{CHUNK_TILES, TILE};
+use ferrosz_codec::tile::ChunkLength;
 use ferrosz_codec::{Codec, FormatError, Shape, ValueType};
 use std::collections::BTreeSet;
 use std::iter;
@@ -66,7 +66,7 @@ impl PartialStream {
     pub const FIRST_BYTES: usize = 1 << 16;
 
     /// The bytes that a stream of this many elements has at least, whatever its codec: its header, and an entry of the chunk
-    /// table for each chunk, which has 65,536 elements at most. To begin with where a range beyond the end of a stream is
+    /// table for each chunk, which has 1,048,576 elements at most. To begin with where a range beyond the end of a stream is
     /// an error, and the length of the stream is not known.
     ///
     /// ```
@@ -79,7 +79,7 @@ impl PartialStream {
     /// # Ok::<(), ferrosz::Error>(())
     /// ```
     pub const fn least_bytes(elements: u64) -> u64 {
-        let chunks = elements.div_ceil(CHUNK_TILES as u64 * TILE as u64);
+        let chunks = elements.div_ceil(ChunkLength::SixtyFour.elements() as u64);
         HEADER_BYTES as u64 + chunks * ENTRY_BYTES as u64
     }
 

@@ -130,7 +130,10 @@ impl<'a> StreamRef<'a> {
     fn entry(&self, number: u64) -> Result<Entry, FormatError> {
         let index = usize::try_from(number).ok();
         let entry = index.and_then(|index| self.table.get(index));
-        let entry = Entry::from_bytes(entry.ok_or(ChunkFault::Place.in_chunk(number))?);
+        let entry = Entry::from_bytes(
+            entry.ok_or(ChunkFault::Place.in_chunk(number))?,
+            self.header.layout().split(),
+        );
         let is_prologue = number == 0 && self.header.codec.tiles().is_some();
         if is_prologue && entry.range() != (0..0) {
             return Err(ChunkFault::Place.in_chunk(number));
@@ -164,7 +167,7 @@ impl<'a> StreamRef<'a> {
             update_bytes: 0,
             ..header
         };
-        let identity = header.identity();
+        let (identity, split) = (header.identity(), header.layout().split());
         let [table, payload] = [header.table_start(), header.payload_start()];
         let mut stream = memory::with_capacity(payload + payload_bytes)?;
         stream.extend_from_slice(&header.to_bytes());
@@ -179,7 +182,7 @@ impl<'a> StreamRef<'a> {
                 ..entry
             };
             let at = (table + number * ENTRY_BYTES as u64) as usize;
-            stream[at..at + ENTRY_BYTES].copy_from_slice(&entry.to_bytes());
+            stream[at..at + ENTRY_BYTES].copy_from_slice(&entry.to_bytes(split));
             stream.extend_from_slice(bytes);
         }
         for (number, (form, bytes)) in (self.header.chunks()..).zip(more) {
@@ -187,7 +190,7 @@ impl<'a> StreamRef<'a> {
             let start = stream.len() as u64 - payload;
             let entry = Entry::new(start, bytes.len() as u64, *form, sum);
             let at = (table + number * ENTRY_BYTES as u64) as usize;
-            stream[at..at + ENTRY_BYTES].copy_from_slice(&entry.to_bytes());
+            stream[at..at + ENTRY_BYTES].copy_from_slice(&entry.to_bytes(split));
             stream.extend_from_slice(bytes);
         }
         Ok(stream)

@@ -48,7 +48,7 @@ impl Workspace {
             cells: sections.cells(cells::count(grid.elements().div_ceil(SEGMENT))),
             costs: sections.cells(CELLS),
             parameters: sections.words(PARAMETER_WORDS),
-            regions: sections.words(grid.chunks() * REGION_WORDS),
+            regions: sections.words(grid.runs() * REGION_WORDS),
         };
         (workspace, sections.end())
     }
@@ -77,7 +77,7 @@ fn part(grid: &TileGrid, workspace: &Workspace, field: View<u32>) -> InterpParam
         strides: strides(grid),
         anchors: View::empty(),
         codes: workspace.regions,
-        first_chunk: 0,
+        first_run: 0,
         known: View::empty(),
         parameters: workspace.parameters,
         slices: 1,

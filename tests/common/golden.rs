@@ -6,6 +6,7 @@ mod mappings;
 use super::order_of;
 use ferrosz::codec::mapping::{Keep, ValueMapping};
 use ferrosz::codec::oracle;
+use ferrosz::codec::tile::ChunkLength;
 use ferrosz::codec::with_value;
 use ferrosz::{
     Axes, Bound, BoundMode, Codec, Dtype, Element, Error, Extents, Layout, Part, Shape, Update,
@@ -107,7 +108,36 @@ pub fn cases() -> Vec<Case> {
     mappings::of_masks(&mut cases);
     mappings::of_pwrel(&mut cases);
     mappings::of_types(&mut cases);
+    of_chunk_lengths(&mut cases);
     cases
+}
+
+/// Chunks of more than four tiles, several of them, in planes and cubes whose slices have tiles of their own.
+fn of_chunk_lengths(cases: &mut Vec<Case>) {
+    for (codec, shape, lengths, fills) in [
+        (Codec::LORENZO_RANS, Shape::Plane, [83, 3, 9], 0),
+        (Codec::LORENZO_HUFFMAN, Shape::Plane, [83, 3, 9], 2),
+        (Codec::INTERP, Shape::Plane, [83, 19, 9], 0),
+        (Codec::INTERP, Shape::Cube, [33, 35, 150], 1),
+        (Codec::INTERP_NARROW_HUFFMAN, Shape::Cube, [33, 35, 150], 0),
+    ] {
+        for chunk in [ChunkLength::Sixteen, ChunkLength::SixtyFour] {
+            let number = cases.len();
+            let dtype = Dtype::ALL[number % 3 % 2];
+            cases.push(Case {
+                name: format!("chunks-{}-{codec}-{shape}-{dtype}", chunk.tiles()),
+                dtype: dtype.into(),
+                layout: Layout::new(codec, shape, extents(&lengths)).with_chunk(chunk),
+                axes: None,
+                bound: bound(BoundMode::Range, 0.03),
+                kind: [Kind::Smooth, Kind::Rough][usize::from(lengths[2] == 9)],
+                updates: Vec::new(),
+                tail: 0,
+                fills,
+                keep: Keep::default(),
+            });
+        }
+    }
 }
 
 fn extents(lengths: &[u64]) -> Extents {
@@ -231,6 +261,7 @@ impl Case {
             codec,
             shape,
             extents,
+            chunk,
             ..
         } = self.layout;
         let bound = format!("{} {:e}", self.bound.mode(), self.bound.value());
@@ -245,6 +276,9 @@ impl Case {
         }
         for part in &self.updates {
             let _ = write!(text, ", then {part:?} rough");
+        }
+        if chunk != ChunkLength::default() {
+            let _ = write!(text, ", {} tiles a chunk", chunk.tiles());
         }
         if self.fills > 0 {
             let _ = write!(text, ", {} fill values", self.fills);

@@ -8,6 +8,7 @@ use super::fields::{FromBits, Kind, make};
 use super::judge::judge;
 use super::machine::Machine;
 use super::{compressor_with_axes, order_of};
+use ferrosz::codec::tile::ChunkLength;
 use ferrosz::codec::with_element;
 use ferrosz::{Axes, Bound, Codec, Device, Dtype, Error, Extents, Layout, Part, Shape};
 use rand::rngs::SmallRng;
@@ -52,8 +53,8 @@ impl Cell {
         (layout.shape == self.shape).then_some(layout)
     }
 
-    /// The case of a number: the kind and the bound follow from it, and as their counts have no common divisor, 110 cases
-    /// in a row have every kind with every bound.
+    /// The case of a number: kind, bound and length of chunks follow from it, and as their counts have no common divisor,
+    /// 330 cases in a row have every kind with every bound and length.
     fn case(self, number: usize, lengths: &[u64], axes: Option<Axes>) -> Option<Case> {
         let (bounds, turn) = (bounds(), number + 5 * self.number);
         let user = Extents::new(lengths).expect("good extents");
@@ -61,7 +62,7 @@ impl Cell {
         Some(Case {
             number: number as u64,
             dtype: self.dtype,
-            layout: self.layout(coded.unwrap_or(user))?,
+            layout: self.layout(coded.unwrap_or(user))?.with_chunk(ChunkLength::ALL[turn % 3]),
             axes,
             kind: Kind::ALL[turn % Kind::ALL.len()],
             bound: bounds[turn % bounds.len()],

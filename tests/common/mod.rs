@@ -81,7 +81,8 @@ pub fn compressor_with_axes(
     let compressor = Compressor::new(layout.codec, bound)
         .device(device)
         .with_rank(layout.shape.rank())?
-        .extents(user.lengths())?;
+        .extents(user.lengths())?
+        .chunk_length(layout.chunk);
     let is_plain = layout.extents.roles().is_default();
     let axes = axes.or((!is_plain).then(|| Axes::of(&layout, &order_of(&layout, None))));
     Ok(axes.map_or(compressor, |axes| compressor.axes(axes)))

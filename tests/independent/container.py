@@ -88,6 +88,7 @@ class Header:
     identity: int
     payload_bytes: int
     update_bytes: int
+    tiles: int  # of a whole chunk; None with codecs of blocks
 
     @property
     def n(self):
@@ -121,6 +122,11 @@ class Header:
     @property
     def is_tiles(self):
         return self.predictor >= 16
+
+    @property
+    def start_bits(self):
+        """Section 2: the bits of the start in an entry of the chunk table."""
+        return 36 if self.is_tiles and self.tiles > 4 else 44
 
     @property
     def has_levels(self):
@@ -188,8 +194,14 @@ def read_header(data):
             error = dtype.type(0)
     most, role_bits, classes, kind = struct.unpack_from("<IHBB", head, 96)
     entries, record_bytes, _, identity, payload_bytes, update_bytes = struct.unpack_from("<6Q", head, 104)
-    if most != (65536 if tiles else 8192):
-        raise ValueError("the most elements in a chunk is not that of the codec")
+    chunk_tiles = None
+    if tiles:
+        # Section 9: 4, 16 or 64 tiles a chunk, and 4 with bit planes.
+        chunk_tiles = most // 16384
+        if most % 16384 or chunk_tiles not in (grid.TILES_OF_CHUNK if coder != BITPLANE else (4,)):
+            raise ValueError("no codec of tiles has so many elements in a chunk")
+    elif most != 8192:
+        raise ValueError("the most elements in a chunk is not 8192")
     conversion.check_kind(kind, value_type)
     if classes > MOST_CLASSES:
         raise ValueError(f"a mask of {classes} classes")
@@ -203,7 +215,7 @@ def read_header(data):
 
     header = Header(
         value_type, kind, dtype, predictor, coder, mode, shape, extents, roles, classes, bound, error,
-        entries, record_bytes, identity, payload_bytes, update_bytes,
+        entries, record_bytes, identity, payload_bytes, update_bytes, chunk_tiles,
     )
     check_field(header)
     return header
@@ -277,8 +289,10 @@ def check_field(header):
         entries = longest = 0
     elif header.is_tiles:
         distance = grid.anchor_distance(header.shape, GEOMETRY.get(header.predictor))
-        entries = grid.tile_entries(header.field, header.shape, distance, header.slices)
-        longest = grid.longest_tiles(header.field, header.shape, distance, header.width, header.slices)
+        entries = grid.tile_entries(header.field, header.shape, distance, header.slices, header.tiles)
+        longest = grid.longest_tiles(
+            header.field, header.shape, distance, header.width, header.slices, header.tiles
+        )
     else:
         blocks = grid.BlockGrid(header.field, header.shape, header.slices)
         entries = blocks.chunk_count
@@ -286,8 +300,8 @@ def check_field(header):
     if header.classes and n:
         entries += header.parts.chunk_count
         longest += header.parts.longest(header.classes)
-    if longest > 1 << 48:
-        raise ValueError("the longest chunk table and payload are above 2^48 bytes")
+    if longest > 16 << header.start_bits:
+        raise ValueError("the longest chunk table and payload are above the limit")
     if header.entries != entries:
         raise ValueError(f"the header says {header.entries} entries, the field has {entries}")
     if n == 0 and (header.payload_bytes or header.update_bytes):
@@ -332,9 +346,9 @@ class Entry:
     checksum: int
 
 
-def unpack_entry(data, at):
+def unpack_entry(data, at, start_bits=44):
     low, check = struct.unpack_from("<QQ", data, at)
-    return Entry(low & 15, 16 * (low >> 4 & (1 << 44) - 1), 16 * (low >> 48), check)
+    return Entry(low & 15, 16 * (low >> 4 & (1 << start_bits) - 1), 16 * (low >> 4 + start_bits), check)
 
 
 class Stream:
@@ -367,7 +381,8 @@ class Stream:
         self.payload = data[payload:updates]
         # For each number of the table, its entry and the bytes its start is counted in.
         self.entries = [
-            (unpack_entry(data, table + 16 * i), self.payload) for i in range(header.entries)
+            (unpack_entry(data, table + 16 * i, header.start_bits), self.payload)
+            for i in range(header.entries)
         ]
         self.read_updates(data[updates:end])
         check_rest(data[end:])

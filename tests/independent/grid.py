@@ -14,7 +14,7 @@ CHUNK_ELEMENTS = 8192
 
 # Section 9: (z, y, x) of a tile.
 TILE = {LINE: (1, 1, 16384), PLANE: (1, 256, 64), CUBE: (16, 16, 64)}
-TILES_OF_CHUNK = 4
+TILES_OF_CHUNK = (4, 16, 64)
 STEPS, LANES = 512, 32
 
 # The dimensions of the shape among (z, y, x): the axes of section 16.
@@ -221,20 +221,21 @@ def coarse_extents(field, shape, distance):
 class TileGrid:
     """Section 9: the tiles of a field, of the coarse one as of any other."""
 
-    def __init__(self, field, shape, distance, slices=1):
+    def __init__(self, field, shape, distance, slices=1, tiles=4):
         self.slices = slices
+        self.whole_chunk = tiles  # t
         self.field = field  # of a slice
         self.shape = shape
         self.distance = distance  # B, or None
         self.tile = TILE[shape]
         self.counts = tuple(ceil_div(f, t) for f, t in zip(field, self.tile))
         self.tile_count = slices * product(self.counts)
-        self.chunk_count = ceil_div(self.tile_count, TILES_OF_CHUNK)
+        self.chunk_count = ceil_div(self.tile_count, tiles)
 
     def tiles_of_chunk(self, chunk):
-        """Tiles 4 c to 4 c + 3; the field's last chunk has those that are left."""
-        first = TILES_OF_CHUNK * chunk
-        return range(first, min(first + TILES_OF_CHUNK, self.tile_count))
+        """Tiles t c to t c + t - 1; the field's last chunk has those that are left."""
+        first = self.whole_chunk * chunk
+        return range(first, min(first + self.whole_chunk, self.tile_count))
 
     def box(self, number):
         return box_of(number, self.counts, self.tile, self.field)
@@ -248,22 +249,22 @@ class TileGrid:
         return groups_of_tile(self.shape, self.distance is not None)
 
 
-def tile_entries(field, shape, distance, slices=1):
+def tile_entries(field, shape, distance, slices=1, tiles=4):
     """Section 15: the prologue, the chunks of the coarse field, if there is one, and of the field."""
-    entries = 1 + TileGrid(field, shape, distance, slices).chunk_count
+    entries = 1 + TileGrid(field, shape, distance, slices, tiles).chunk_count
     if distance is not None:
         coarse = coarse_extents(field, shape, distance)
-        entries += TileGrid(coarse, shape, distance, slices).chunk_count
+        entries += TileGrid(coarse, shape, distance, slices, tiles).chunk_count
     return entries
 
 
-def longest_tiles(field, shape, distance, width, slices=1):
+def longest_tiles(field, shape, distance, width, slices=1, tiles=4):
     """Section 19: 32 bytes an entry, all elements that may be stored, and 2316 bytes."""
     elements = product(field)
     if distance is not None:
         coarse = coarse_extents(field, shape, distance)
         elements += product(coarse) + product(coarse_extents(coarse, shape, distance))
-    return 32 * tile_entries(field, shape, distance, slices) + width * slices * elements + 2316
+    return 32 * tile_entries(field, shape, distance, slices, tiles) + width * slices * elements + 2316
 
 
 def steps_to_tile(by_step, shape):

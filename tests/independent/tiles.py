@@ -110,7 +110,7 @@ def read_chunk(header, tiles, chunk, form, data, intervals, codes):
 def decode_field(stream):
     header = stream.header
     distance = anchor_distance(header.shape, GEOMETRY.get(header.predictor))
-    tiles = TileGrid(header.field, header.shape, distance, header.slices)
+    tiles = TileGrid(header.field, header.shape, distance, header.slices, header.tiles)
     if header.has_levels:
         return decode_interpolation(stream, tiles, distance)
     return decode_lorenzo(stream, tiles)
@@ -134,7 +134,9 @@ def decode_interpolation(stream, tiles, distance):
     """Section 16: first the coarse field, then the field."""
     header = stream.header
     shape = header.shape
-    coarse = TileGrid(coarse_extents(header.field, shape, distance), shape, distance, header.slices)
+    coarse = TileGrid(
+        coarse_extents(header.field, shape, distance), shape, distance, header.slices, header.tiles
+    )
     prologue = Prologue(stream, coarse, distance)
     coarse_codes = read_codes(stream, coarse, 1, prologue.intervals)
     codes = read_codes(stream, tiles, 1 + coarse.chunk_count, prologue.intervals)

@@ -8,7 +8,7 @@ pub mod zeros;
 
 use crate::code::entropy::token::RAW;
 use crate::shape::GROUP;
-use crate::tile::{CHUNK_TILES, LANES, STEPS};
+use crate::tile::{ChunkLength, LANES, STEPS};
 
 /// Planes of a code.
 pub const PLANES: u32 = 16;
@@ -22,8 +22,8 @@ const PLANE_WORDS: usize = (STEPS / BLOCK_STEPS * LANES) as usize;
 /// Words of a tile.
 pub const TILE_WORDS: usize = PLANES as usize * PLANE_WORDS;
 
-/// Words of a chunk.
-pub const CHUNK_WORDS: usize = CHUNK_TILES as usize * TILE_WORDS;
+/// Words of a chunk, which has one run of tiles.
+pub const CHUNK_WORDS: usize = ChunkLength::Four.tiles() as usize * TILE_WORDS;
 
 /// The index in a tile of the word that holds a plane of the codes of a lane in a block of steps.
 #[inline(always)]

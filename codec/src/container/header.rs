@@ -18,6 +18,7 @@ use crate::mapping::mask::MAX_CLASSES;
 use crate::pipeline::{Codec, CodecId};
 use crate::quantize::field::Quantizer;
 use crate::shape::Shape;
+use crate::tile::ChunkLength;
 use crate::value::{Value, ValueType};
 use crate::with_element;
 
@@ -83,6 +84,8 @@ pub struct Header {
     pub error_bits: u64,
     /// Classes of the mask; 0 without a mask.
     pub classes: u8,
+    /// The length of chunks of tiles.
+    pub chunk: ChunkLength,
     /// Bytes of the records behind the header.
     pub record_bytes: u64,
     /// Checksum of the records.
@@ -95,7 +98,7 @@ pub struct Header {
 
 impl Layout {
     /// A strict upper bound on the bytes of a stream without records. None if a payload could be longer than
-    /// [`MAX_PAYLOAD`].
+    /// [`Split::max_payload`](crate::container::table::Split::max_payload).
     pub fn max_stream_bytes(&self, dtype: Dtype) -> Option<u64> {
         let of_field = match self.family() {
             Family::Blocks(layout) => max_chunk_bytes(&layout.grid, dtype)?,
@@ -103,7 +106,7 @@ impl Layout {
         };
         let of_mask = self.mask().map_or(Some(0), |mask| mask.max_bytes())?;
         let behind = of_field.checked_add(of_mask)?;
-        (behind <= MAX_PAYLOAD).then_some(behind + HEADER_BYTES as u64)
+        (behind <= self.split().max_payload()).then_some(behind + HEADER_BYTES as u64)
     }
 
     /// The header of a stream whose payload is not yet known.
@@ -118,6 +121,7 @@ impl Layout {
             bound,
             error_bits,
             classes: self.classes,
+            chunk: self.chunk,
             record_bytes: 0,
             record_sum: HEADER_SEED,
             payload_bytes: 0,
@@ -134,6 +138,7 @@ impl Header {
             shape: self.shape,
             extents: self.extents,
             classes: self.classes,
+            chunk: self.chunk,
         }
     }
 
@@ -344,7 +349,9 @@ impl Header {
         if usize::from(classes) > MAX_CLASSES {
             return Err(invalid("too many classes of a mask"));
         }
-        let layout = Layout::new(codec, shape, extents).with_classes(classes);
+        let layout = Layout::new(codec, shape, extents)
+            .with_classes(classes)
+            .with_chunk(chunk_of(bytes));
         if layout.shape != shape {
             return Err(invalid("impossible shape of blocks"));
         }
@@ -390,6 +397,15 @@ impl Header {
             ..layout.header(dtype, bound, error_bits)
         })
     }
+}
+
+/// The length of chunks of tiles; the default one if the field has another number of elements.
+fn chunk_of(bytes: &[u8; HEADER_BYTES]) -> ChunkLength {
+    let elements = to_words(bytes)[CHUNK_ELEMENTS_AT / 4];
+    let found = ChunkLength::ALL
+        .into_iter()
+        .find(|chunk| chunk.elements() == elements);
+    found.unwrap_or_default()
 }
 
 fn absolute_error(dtype: Dtype, bits: u64) -> f64 {

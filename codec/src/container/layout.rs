@@ -3,10 +3,12 @@
 use crate::container::chunk::CHUNK;
 use crate::container::extents::Extents;
 use crate::container::grid::Grid;
-use crate::container::tiles::{self, TileLayout};
+use crate::container::table::Split;
+use crate::container::tiles::TileLayout;
 use crate::mapping::mask::MaskLayout;
 use crate::pipeline::{BlockCodec, Codec};
 use crate::shape::Shape;
+use crate::tile::ChunkLength;
 
 /// The properties of a stream that a decoder must know, except its error bound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,6 +21,8 @@ pub struct Layout {
     pub extents: Extents,
     /// Classes of the mask, at most [`MAX_CLASSES`](crate::mapping::mask::MAX_CLASSES); 0 without a mask.
     pub classes: u8,
+    /// The length of chunks of a codec of tiles with statistics; the shortest with other codecs.
+    pub chunk: ChunkLength,
 }
 
 /// A codec of blocks, and the division of a field into chunks.
@@ -56,6 +60,7 @@ impl Layout {
             shape: grid.shape(),
             extents: if is_plain { plain } else { extents },
             classes: 0,
+            chunk: ChunkLength::default(),
         }
     }
 
@@ -63,6 +68,27 @@ impl Layout {
     #[must_use]
     pub fn with_classes(self, classes: u8) -> Self {
         Self { classes, ..self }
+    }
+
+    /// The same layout with chunks of this length, if the codec has chunks of several lengths.
+    #[must_use]
+    pub fn with_chunk(self, chunk: ChunkLength) -> Self {
+        let has_lengths = self
+            .codec
+            .tiles()
+            .is_some_and(|codec| codec.coder.has_tables());
+        match has_lengths {
+            true => Self { chunk, ..self },
+            false => self,
+        }
+    }
+
+    /// How the entries of the chunk table are divided.
+    pub fn split(&self) -> Split {
+        match self.chunk {
+            ChunkLength::Four => Split::SHORT,
+            ChunkLength::Sixteen | ChunkLength::SixtyFour => Split::LONG,
+        }
     }
 
     /// The mask's chunks; none without a mask.
@@ -80,7 +106,7 @@ impl Layout {
         let grid = self.grid();
         match self.codec {
             Codec::Blocks(codec) => Family::Blocks(BlockLayout { codec, grid }),
-            Codec::Tiles(codec) => Family::Tiles(TileLayout::new(codec, &grid)),
+            Codec::Tiles(codec) => Family::Tiles(TileLayout::new(codec, &grid, self.chunk)),
         }
     }
 
@@ -109,7 +135,7 @@ impl Layout {
     pub fn chunk_elements(&self) -> u32 {
         match self.codec {
             Codec::Blocks(_) => CHUNK as u32,
-            Codec::Tiles(_) => tiles::CHUNK_ELEMENTS,
+            Codec::Tiles(_) => self.chunk.elements(),
         }
     }
 }

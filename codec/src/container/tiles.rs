@@ -13,10 +13,7 @@ use crate::pipeline::{TileCodec, TilePredictor};
 use crate::predict::interp::resolved::{Resolved, WORDS, Words};
 use crate::shape::Shape;
 use crate::tile::Part;
-use crate::tile::{CHUNK_TILES, TILE, TileGrid};
-
-/// Elements of a full chunk.
-pub const CHUNK_ELEMENTS: u32 = CHUNK_TILES * TILE as u32;
+use crate::tile::{ChunkLength, TileGrid};
 
 /// Entries before those of the chunks: the entry of the prologue.
 pub const FIRST_ENTRY: u64 = 1;
@@ -30,11 +27,13 @@ pub struct TileLayout {
     pub fine: TileGrid,
     /// The tiles of the field's anchors, if it has any.
     pub coarse: Option<TileGrid>,
+    /// The length of chunks.
+    pub chunk: ChunkLength,
 }
 
 impl TileLayout {
-    /// The tiles of a field with the shape and lengths of `grid`.
-    pub fn new(codec: TileCodec, grid: &Grid) -> Self {
+    /// The tiles of a field with the shape and lengths of `grid`, in chunks of this length.
+    pub fn new(codec: TileCodec, grid: &Grid, chunk: ChunkLength) -> Self {
         let fine = TileGrid::sliced(grid.shape(), grid.slices(), grid.slice_lengths());
         let coarse = match codec.predictor {
             TilePredictor::Lorenzo => None,
@@ -44,6 +43,7 @@ impl TileLayout {
             codec,
             fine,
             coarse,
+            chunk,
         }
     }
 
@@ -62,12 +62,28 @@ impl TileLayout {
 
     /// Chunks of the coarse field.
     pub fn coarse_chunks(&self) -> u64 {
-        self.coarse.as_ref().map_or(0, TileGrid::chunks)
+        let coarse = self.coarse.as_ref();
+        coarse.map_or(0, |coarse| self.chunk.count(coarse))
+    }
+
+    /// Chunks of the field.
+    pub fn fine_chunks(&self) -> u64 {
+        self.chunk.count(&self.fine)
     }
 
     /// All chunks: first those of the coarse field, then those of the field.
     pub fn chunks(&self) -> u64 {
-        self.coarse_chunks() + self.fine.chunks()
+        self.coarse_chunks() + self.fine_chunks()
+    }
+
+    /// The runs of the coarse field.
+    pub fn coarse_runs(&self) -> u64 {
+        self.coarse.as_ref().map_or(0, TileGrid::runs)
+    }
+
+    /// All runs.
+    pub fn runs(&self) -> u64 {
+        self.coarse_runs() + self.fine.runs()
     }
 
     /// Entries of the chunk table.

@@ -12,7 +12,7 @@ use crate::container::checksum::checksum;
 use crate::container::chunk::Form;
 use crate::container::header::Header;
 use crate::container::identity::Identity;
-use crate::container::table::Entry;
+use crate::container::table::{Entry, Split};
 use crate::error::FormatError;
 use alloc::vec::Vec;
 
@@ -100,7 +100,7 @@ fn read_one(
     let (mut next_chunk, mut next_start) = (0, 0);
     for entry in entries.chunks_exact(ENTRY_BYTES) {
         let chunk = get(entry, 0)?;
-        let mut entry = Entry::from_bytes(entry.last_chunk()?);
+        let mut entry = Entry::from_bytes(entry.last_chunk()?, Split::SHORT);
         let is_next = chunk >= next_chunk && entry.start == next_start;
         if !is_next || chunk >= header.chunks() || entry.bytes > header.raw_chunk_bytes(chunk) {
             return None;
@@ -124,7 +124,7 @@ pub fn to_bytes(identity: Identity, chunks: &[NewChunk]) -> Vec<u8> {
         entries.extend(chunk.to_le_bytes());
         entries.extend([0; 8]);
         let entry = Entry::new(payload.len() as u64, bytes.len() as u64, *form, *checksum);
-        entries.extend(entry.to_bytes());
+        entries.extend(entry.to_bytes(Split::SHORT));
         payload.extend_from_slice(bytes);
     }
     let mut head = MAGIC.to_vec();

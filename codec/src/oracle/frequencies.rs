@@ -1,7 +1,7 @@
 //! Statistics: the counts, the frequencies computed from them, and their bytes (FORMAT.md, section 12).
 
 use crate::error::ChunkFault;
-use crate::oracle::order::{self, CHUNK_TILES, Field};
+use crate::oracle::order::{self, Field, RUN_TILES};
 use crate::tile::TileOrder;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -61,21 +61,21 @@ pub(crate) fn count(
     fine: (&Field, &[Vec<u16>]),
 ) -> Contexts<u32> {
     let mut counts = [[0u32; 112]; 16];
-    let chunks = fine.1.len().div_ceil(CHUNK_TILES) as u64;
+    let runs = fine.1.len().div_ceil(RUN_TILES) as u64;
     if let Some((field, codes)) = coarse {
         for (tile, codes) in field.tiles().iter().zip(codes) {
             count_tile(order, tile, codes, &mut counts);
         }
     }
     for (number, (tile, codes)) in fine.0.tiles().iter().zip(fine.1).enumerate() {
-        if is_counted((number / CHUNK_TILES) as u64, chunks) {
+        if is_counted((number / RUN_TILES) as u64, runs) {
             count_tile(order, tile, codes, &mut counts);
         }
     }
     for (context, counts) in counts.iter_mut().enumerate() {
         let needed = if context == 0 { 0..16 } else { ESCAPE..112 };
         for count in &mut counts[needed] {
-            if *count == 0 && (context == 0 || chunks > 512) {
+            if *count == 0 && (context == 0 || runs > 512) {
                 *count = 1;
             }
         }
@@ -83,10 +83,10 @@ pub(crate) fn count(
     counts
 }
 
-fn is_counted(chunk: u64, chunks: u64) -> bool {
-    let bits = (0..64).filter(|bit| (chunks - 1) >> bit != 0).count();
-    let product = chunk.wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    chunks <= 512 || u128::from(product) < (1 << 64) >> (bits - 8)
+fn is_counted(run: u64, runs: u64) -> bool {
+    let bits = (0..64).filter(|bit| (runs - 1) >> bit != 0).count();
+    let product = run.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    runs <= 512 || u128::from(product) < (1 << 64) >> (bits - 8)
 }
 
 fn count_tile(

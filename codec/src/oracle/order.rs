@@ -10,8 +10,8 @@ pub(crate) const LANES: usize = 32;
 /// Positions of a tile.
 pub(crate) const POSITIONS: usize = 16_384;
 
-/// Tiles of a chunk.
-pub(crate) const CHUNK_TILES: usize = 4;
+/// Tiles of a run.
+pub(crate) const RUN_TILES: usize = 4;
 
 /// The code of a position whose raw value is stored.
 pub(crate) const RAW: u16 = 65_535;

@@ -9,7 +9,7 @@ use crate::oracle::bytes::{Reader, element_bytes, pad};
 use crate::oracle::entropy::{Decoded, decode, encode};
 use crate::oracle::frequencies::{self, Contexts};
 use crate::oracle::interp::{Codes, compose, decompose, spacing};
-use crate::oracle::order::{CHUNK_TILES, Field, code_of, first_axis, in_order, tile_extents, z_of};
+use crate::oracle::order::{Field, code_of, first_axis, in_order, tile_extents, z_of};
 use crate::oracle::{bit_planes, tuning};
 use crate::pipeline::{TileCodec, TilePredictor};
 use crate::predict::interp::geometry::Geometry;
@@ -18,7 +18,6 @@ use crate::predict::interp::resolved::Resolved;
 use crate::predict::interp::spline::Spline;
 use crate::quantize::field::Quantizer;
 use crate::quantize::level::LevelQuantizer;
-use crate::shape::Shape;
 use crate::tile::{TileBox, TileOrder};
 use alloc::vec;
 use alloc::vec::Vec;
@@ -28,6 +27,8 @@ use alloc::vec::Vec;
 pub(super) struct Tiles {
     codec: TileCodec,
     fine: Field,
+    /// Tiles of a chunk.
+    chunk: usize,
 }
 
 /// The coarse field with its geometry and spacing, with interpolation.
@@ -38,14 +39,9 @@ struct Coarse {
 }
 
 impl Tiles {
-    /// The stream of a field without its dimensions of length 1.
-    pub(super) fn new(codec: TileCodec, shape: Shape, slices: u64, lengths: [u64; 3]) -> Self {
-        let fine = Field {
-            shape,
-            slices,
-            lengths,
-        };
-        Self { codec, fine }
+    /// The stream of a field without its dimensions of length 1, in chunks of so many tiles.
+    pub(super) fn new(codec: TileCodec, fine: Field, chunk: usize) -> Self {
+        Self { codec, fine, chunk }
     }
 
     fn coarse(&self) -> Option<Coarse> {
@@ -131,8 +127,8 @@ impl Tiles {
         let mut all = vec![(Form::Coded, bytes)];
         for part in &parts {
             let tiles = part.field.tiles();
-            for (chunk, tiles) in tiles.chunks(CHUNK_TILES).enumerate() {
-                let of_chunk = CHUNK_TILES * chunk..CHUNK_TILES * chunk + tiles.len();
+            for (chunk, tiles) in tiles.chunks(self.chunk).enumerate() {
+                let of_chunk = self.chunk * chunk..self.chunk * chunk + tiles.len();
                 let (codes, values) = (&part.codes[of_chunk.clone()], &part.values[of_chunk]);
                 all.push(self.encode(frequencies.as_ref(), tiles, codes, values));
             }
@@ -196,7 +192,7 @@ impl Tiles {
             let (codes, raw) = self.decode(frequencies, &self.fine, chunks, 1)?;
             return Ok(unpredicted(&self.fine, quantizer, &codes, &raw));
         };
-        let coarse_chunks = coarse.field.tiles().len().div_ceil(CHUNK_TILES);
+        let coarse_chunks = coarse.field.tiles().len().div_ceil(self.chunk);
         let (of_coarse, of_fine) = chunks.split_at(coarse_chunks.min(chunks.len()));
         let radius = resolved.radius;
         let (codes, raw) = self.decode(frequencies, &coarse.field, of_coarse, 1)?;
@@ -277,8 +273,7 @@ impl Tiles {
         let count = field.elements();
         let (mut codes, mut raw) = (vec![0; count], vec![T::ZERO; count]);
         let tiles = field.tiles();
-        for (number, (tiles, (entry, bytes))) in
-            (first..).zip(tiles.chunks(CHUNK_TILES).zip(chunks))
+        for (number, (tiles, (entry, bytes))) in (first..).zip(tiles.chunks(self.chunk).zip(chunks))
         {
             let form = Form::from_id(entry.form).ok_or(ChunkFault::Form.in_chunk(number))?;
             let planes = || bit_planes::decode(self.order(), tiles, form, bytes);

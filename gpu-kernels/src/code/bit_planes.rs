@@ -9,13 +9,13 @@ pub mod decode;
 pub mod measure;
 pub mod words;
 
-use crate::pipeline::tiles::codes::CHUNK_WORDS;
+use crate::pipeline::tiles::codes::RUN_WORDS;
 use crate::pipeline::tiles::layout::region;
 use crate::primitives::bits::BitsOf;
 use ferrosz_codec::code::bit_planes::{BLOCK_STEPS, PLANES, TILE_WORDS, exchange_raw, word_at};
 use ferrosz_codec::code::fixed_length::bit_plane::rows_of;
 use ferrosz_codec::shape::GROUP;
-use ferrosz_codec::tile::{CHUNK_TILES, LANES, STEPS};
+use ferrosz_codec::tile::{LANES, RUN_TILES, STEPS};
 use ferrosz_simt::{Thread, View};
 
 /// Stripes of a tile.
@@ -24,11 +24,11 @@ const STRIPES: u32 = STEPS / BLOCK_STEPS;
 const TILE_MASKS: u32 = TILE_WORDS as u32 / u32::BITS;
 /// Tops of a tile.
 const TILE_TOPS: u32 = TILE_MASKS / u32::BITS;
-/// Masks of a chunk.
-const CHUNK_MASKS: u32 = TILE_MASKS * CHUNK_TILES;
+/// Masks of a chunk, which has one run of tiles.
+const CHUNK_MASKS: u32 = TILE_MASKS * RUN_TILES;
 
 /// The first word of a chunk's masks in its region: behind the codes.
-const MASKS: u32 = CHUNK_WORDS as u32;
+const MASKS: u32 = RUN_WORDS as u32;
 
 /// 32 steps of a chunk: number `index` of its tile `tile`.
 #[derive(Clone, Copy)]

@@ -38,7 +38,7 @@ pub struct InterpParams {
     /// The codes of all chunks: see [`tile_codes`](crate::pipeline::tiles::codes).
     pub codes: View<u32>,
     /// The first chunk of the part.
-    pub first_chunk: u64,
+    pub first_run: u64,
     /// The output: the known values, in C order; may be empty. Reconstruction then writes no field.
     pub known: View<u32>,
     /// The words of [`ferrosz_codec::predict::interp::resolved`].

@@ -32,7 +32,7 @@ pub struct LorenzoParams {
     /// The codes of all chunks: see [`crate::pipeline::tiles::codes`].
     pub codes: View<u32>,
     /// The first chunk of the field.
-    pub first_chunk: u64,
+    pub first_run: u64,
     /// The extents of the slice. Each slice has a launch of its own: with slices the kernel would spill registers.
     pub lengths: [u64; 3],
     /// The workspace: see [`cells`].

@@ -1,8 +1,8 @@
 //! Damaged streams: what the kernels make of them, the CPU makes too, and no access goes astray.
 
 use crate::machine::{
-    Compressed, Decompressed, compress, compress_planes, decompress, decompress_planes, identity,
-    seal,
+    Compressed, Decompressed, SPLIT, compress, compress_planes, decompress, decompress_planes,
+    identity, seal,
 };
 use crate::sample::{Chunk, Kind, Sample};
 use ferrosz_codec::code::bit_planes::CHUNK_WORDS;
@@ -14,8 +14,8 @@ use ferrosz_codec::container::header::HEADER_WORDS;
 use ferrosz_codec::container::table::Entry;
 use ferrosz_codec::error::{ChunkFault, TableFault};
 use ferrosz_codec::shape::{Cube, Line, Plane, Shape, StaticShape};
-use ferrosz_codec::tile::TILE;
 use ferrosz_codec::tile::code::TileCodes;
+use ferrosz_codec::tile::{ChunkLength, TILE};
 use ferrosz_gpu_kernels::pipeline::cells::Fault;
 use ferrosz_host::cpu::Version;
 use ferrosz_host::cpu::code::bit_planes;
@@ -51,7 +51,7 @@ impl Damaged<'_> {
     /// A chunk's form and bytes.
     fn image(&self, number: usize, chunk: &Chunk) -> Result<(Form, Vec<u8>), ChunkFault> {
         let table = &self.stream[Compressed::TABLE..self.payload_at];
-        let own = Entry::from_words(table.as_chunks().0[number]);
+        let own = Entry::from_words(table.as_chunks().0[number], SPLIT);
         let Range { start, end } = own.range();
         let words =
             (self.payload().get(start as usize / 4..end as usize / 4)).ok_or(ChunkFault::Place)?;
@@ -205,6 +205,7 @@ fn kind(shape: Shape, has_levels: bool, raw: f64) -> Kind {
     Kind {
         shape,
         has_levels,
+        chunk: ChunkLength::Four,
         scale: [1.0, 4.0],
         density: 1.0,
         raw,
@@ -242,9 +243,9 @@ fn lengthened(compressed: &Compressed, at: usize, words: &[u32], starts: u64) ->
     let mut stream = compressed.stream.clone();
     let payload_at = compressed.payload_at();
     for entry in stream[Compressed::TABLE..payload_at].as_chunks_mut::<4>().0 {
-        let found = Entry::from_words(*entry);
+        let found = Entry::from_words(*entry, SPLIT);
         let start = found.start + starts;
-        *entry = Entry { start, ..found }.to_words();
+        *entry = Entry { start, ..found }.to_words(SPLIT);
     }
     let at = payload_at + at;
     stream.splice(at..at, words.iter().copied());
@@ -268,9 +269,9 @@ fn what_is_longer_than_it_needs_to_be_is_a_fault() {
     ];
     for (stream, words) in streams.iter_mut().zip([4, 4000]) {
         let entry = &mut stream[compressed.payload_at() - 4..][..4];
-        let last = Entry::from_words(entry.try_into().expect("an entry"));
+        let last = Entry::from_words(entry.try_into().expect("an entry"), SPLIT);
         let bytes = last.bytes + 4 * words;
-        entry.copy_from_slice(&Entry { bytes, ..last }.to_words());
+        entry.copy_from_slice(&Entry { bytes, ..last }.to_words(SPLIT));
     }
     // The body of one context followed by four words more.
     for context in 0..16 {

@@ -11,10 +11,10 @@ use ferrosz_codec::container::chunk::Form;
 use ferrosz_codec::container::header::{CHECKSUM_WORD, HEADER_WORDS, IDENTITY_WORDS};
 use ferrosz_codec::container::header_words::LayoutWords;
 use ferrosz_codec::container::identity::Identity;
-use ferrosz_codec::container::table::Entry;
+use ferrosz_codec::container::table::{Entry, Split};
 use ferrosz_codec::container::tiles::FIRST_ENTRY;
 use ferrosz_codec::shape::StaticShape;
-use ferrosz_codec::tile::{LANES, TILE};
+use ferrosz_codec::tile::{ChunkLength, LANES, TILE};
 use ferrosz_gpu_kernels::code::bit_planes::decode::DecodePlanes;
 use ferrosz_gpu_kernels::code::bit_planes::measure::{Measure, MeasureParams};
 use ferrosz_gpu_kernels::code::bit_planes::words::PlaneWords;
@@ -28,14 +28,18 @@ use ferrosz_gpu_kernels::code::entropy::tables::{ENCODE_WORDS, MakeTables, Table
 use ferrosz_gpu_kernels::code::entropy::words::StateWords;
 use ferrosz_gpu_kernels::pipeline::cells::{self, Fault};
 use ferrosz_gpu_kernels::pipeline::identity::IdentityOf;
-use ferrosz_gpu_kernels::pipeline::tiles::codes::REGION_WORDS;
-use ferrosz_gpu_kernels::pipeline::tiles::layout::TILE_WORDS;
+use ferrosz_gpu_kernels::pipeline::tiles::codes::first_word;
+use ferrosz_gpu_kernels::pipeline::tiles::layout::{TILE_WORDS, words_of_runs};
 use ferrosz_gpu_kernels::pipeline::tiles::place::{Place, PlaceParams};
 use ferrosz_gpu_kernels::pipeline::tiles::record::RECORD_WORDS;
 use ferrosz_gpu_kernels::pipeline::tiles::target::DecodeParams;
+use ferrosz_gpu_kernels::pipeline::tiles::tiling::Tiling;
 use ferrosz_simt::View;
 use ferrosz_simt::emulator::{BlockOrder, Emulator};
 use std::ops::Range;
+
+/// How the entries of the tests' streams are divided.
+pub const SPLIT: Split = Split::LONG;
 
 /// What memory holds that nothing has written.
 const STALE: u32 = 0xdead_beef;
@@ -136,7 +140,7 @@ impl Compressed {
         let table = &self.stream[Self::TABLE..self.payload_at()];
         let entry = |number: usize| {
             let words = table.as_chunks().0.get(number);
-            words.map(|words| Entry::from_words(*words))
+            words.map(|words| Entry::from_words(*words, SPLIT))
         };
         let entry = entry(number).expect("a chunk");
         let Range { start, end } = entry.range();
@@ -144,21 +148,25 @@ impl Compressed {
     }
 }
 
-/// The regions of a sample's chunks, filled with their codes.
+/// The regions of a sample's runs, filled with their codes.
 pub fn regions<E: Element>(sample: &Sample<E>) -> Memory {
-    let region = REGION_WORDS as usize;
-    let mut regions = Memory::stale(sample.chunks.len() as u64 * REGION_WORDS);
-    for (chunk, region) in sample
-        .chunks
-        .iter()
-        .zip(regions.words_mut().chunks_mut(region))
-    {
-        let codes: Vec<u16> = chunk.codes.iter().flatten().copied().collect();
-        for (word, [low, high]) in region.iter_mut().zip(codes.as_chunks().0) {
-            *word = u32::from(*low) | u32::from(*high) << 16;
+    let mut regions = Memory::stale(words_of_runs(sample.tiling.runs()));
+    for (number, chunk) in sample.chunks.iter().enumerate() {
+        for (tile, codes) in (0..).zip(&chunk.codes) {
+            let first = first_word(sample.first_run(number), tile) as usize;
+            let words = &mut regions.words_mut()[first..];
+            for (word, [low, high]) in words.iter_mut().zip(codes.as_chunks().0) {
+                *word = u32::from(*low) | u32::from(*high) << 16;
+            }
         }
     }
     regions
+}
+
+/// The tiles of a sample in chunks of one run.
+fn tiling_of_runs<E: Element>(sample: &Sample<E>) -> Tiling {
+    let [coarse, fine] = sample.grids;
+    Tiling::new(coarse, fine, sample.map.order(), ChunkLength::Four)
 }
 
 /// Compresses on the emulator.
@@ -178,7 +186,7 @@ pub fn compress_counted<E: Element, C: SymbolCoder, S: StaticShape>(
     let chunks = sample.chunks.len() as u64;
     let tiling = sample.tiling;
     let mut regions = regions(sample);
-    let mut tiles = Memory::stale(4 * chunks * TILE_WORDS);
+    let mut tiles = Memory::stale(4 * tiling.runs() * TILE_WORDS);
     let mut counts = vec![0; COUNTERS as usize];
     let mut workspace = vec![0; cells::count(chunks) as usize];
     let mut tables = Memory::stale(u64::from(ENCODE_WORDS));
@@ -191,7 +199,7 @@ pub fn compress_counted<E: Element, C: SymbolCoder, S: StaticShape>(
 
     let emulator = Emulator::new().seed(seed).block_order(BlockOrder::Shuffled);
     let statistics = StatisticsParams {
-        tiling,
+        tiling: tiling_of_runs(sample),
         regions: regions.view(),
         tiles: tiles.view(),
         counts: view(&mut counts),
@@ -238,6 +246,7 @@ pub fn compress_counted<E: Element, C: SymbolCoder, S: StaticShape>(
         entries: FIRST_ENTRY + chunks,
         cells: view(&mut workspace),
         identity: IdentityOf::known(identity()),
+        split: SPLIT,
     };
     emulator
         .launch::<Place<StateWords>>(chunks as u32, &position)
@@ -315,7 +324,7 @@ pub fn decompress<E: Element, C: SymbolCoder, S: StaticShape>(
     let mut stream = Memory::of(stream);
     let mut workspace = vec![0; cells::count(chunks) as usize];
     let mut tables = Memory::stale(u64::from(DECODE_WORDS));
-    let mut regions = Memory::stale(chunks * REGION_WORDS);
+    let mut regions = Memory::stale(words_of_runs(sample.tiling.runs()));
     let mut values = sample
         .values
         .each_ref()
@@ -350,6 +359,7 @@ pub fn decompress<E: Element, C: SymbolCoder, S: StaticShape>(
         cells: view(&mut workspace),
         element_words: E::WORDS as u32,
         verify: u32::from(verify),
+        split: SPLIT,
     };
     let blocks = chunks.div_ceil(8) as u32 + seed as u32 % 2;
     emulator
@@ -365,13 +375,16 @@ fn leave<E: Element>(
     workspace: &[u64],
     values: [Vec<u32>; 2],
 ) -> Decompressed {
-    let region = REGION_WORDS as usize;
-    let all = sample.chunks.iter().zip(regions.words().chunks(region));
-    let codes = all.map(|(chunk, region)| {
-        let halves = region
+    let codes_of = |run: u64, tile: u64| {
+        let words = &regions.words()[first_word(run, tile) as usize..][..TILE / 2];
+        words
             .iter()
-            .flat_map(|word| [*word as u16, (*word >> 16) as u16]);
-        halves.take(chunk.codes.len() * TILE).collect()
+            .flat_map(|word| [*word as u16, (*word >> 16) as u16])
+    };
+    let codes = sample.chunks.iter().enumerate().map(|(number, chunk)| {
+        let tiles = 0..chunk.codes.len() as u64;
+        let run = sample.first_run(number);
+        tiles.flat_map(|tile| codes_of(run, tile)).collect()
     });
     Decompressed {
         fault: Fault::from_cell(workspace[cells::FAULT as usize]),
@@ -385,7 +398,7 @@ pub fn compress_planes<E: Element>(sample: &Sample<E>, seed: u64) -> Compressed 
     let chunks = sample.chunks.len() as u64;
     let tiling = sample.tiling;
     let mut regions = regions(sample);
-    let mut tiles = Memory::stale(4 * chunks * TILE_WORDS);
+    let mut tiles = Memory::stale(4 * tiling.runs() * TILE_WORDS);
     let mut workspace = vec![0; cells::count(chunks) as usize];
     let mut records = Memory::stale(chunks * RECORD_WORDS);
     let mut values = sample.values.each_ref().map(|values| words_of(values));
@@ -416,6 +429,7 @@ pub fn compress_planes<E: Element>(sample: &Sample<E>, seed: u64) -> Compressed 
         entries: FIRST_ENTRY + chunks,
         cells: view(&mut workspace),
         identity: IdentityOf::known(identity()),
+        split: SPLIT,
     };
     let launched = emulator.launch::<Place<PlaneWords>>(chunks as u32, &position);
     launched.expect("position");
@@ -432,7 +446,7 @@ pub fn decompress_planes<E: Element, S: StaticShape>(
     let chunks = sample.chunks.len() as u64;
     let mut stream = Memory::of(stream);
     let mut workspace = vec![0; cells::count(chunks) as usize];
-    let mut regions = Memory::stale(chunks * REGION_WORDS);
+    let mut regions = Memory::stale(words_of_runs(sample.tiling.runs()));
     let mut values = sample
         .values
         .each_ref()
@@ -451,6 +465,7 @@ pub fn decompress_planes<E: Element, S: StaticShape>(
         cells: view(&mut workspace),
         element_words: E::WORDS as u32,
         verify: u32::from(verify),
+        split: SPLIT,
     };
     emulator
         .launch::<DecodePlanes<S>>(chunks as u32, &decode)

@@ -11,12 +11,12 @@ use ferrosz_codec::oracle;
 use ferrosz_codec::shape::Shape;
 use ferrosz_codec::tile::code::TileCodes;
 use ferrosz_codec::tile::{
-    CHUNK_TILES, LANES, STEPS, TILE, TileBox, TileGrid, TileOrder, position,
+    ChunkLength, LANES, RUN_TILES, STEPS, TILE, TileBox, TileGrid, TileOrder, position,
 };
 use ferrosz_gpu_kernels::pipeline::tiles::tiling::Tiling;
 use ferrosz_host::cpu::Version;
 use ferrosz_host::cpu::code::bit_planes;
-use ferrosz_host::cpu::code::image::{ChunkTiles, IMAGE_BYTES};
+use ferrosz_host::cpu::code::image::{ChunkTiles, image_bytes};
 use ferrosz_host::cpu::code::zones::ZoneMap;
 use rand::{Rng, RngExt, rngs::SmallRng};
 
@@ -25,6 +25,8 @@ use rand::{Rng, RngExt, rngs::SmallRng};
 pub struct Kind {
     pub shape: Shape,
     pub has_levels: bool,
+    /// The length of chunks.
+    pub chunk: ChunkLength,
     /// The base-2 logarithms of the mean magnitudes of codes that are not 0 lie between these.
     pub scale: [f64; 2],
     /// The part of codes that may not be 0.
@@ -39,6 +41,7 @@ impl Kind {
         Self {
             shape: Shape::ALL[rng.random_range(0..3)],
             has_levels: rng.random(),
+            chunk: ChunkLength::ALL[rng.random_range(0..3)],
             scale: [low, low + rng.random_range(0.0..6.0)],
             density: [1.0, 0.1, 0.01, 0.0001][rng.random_range(0..4)],
             raw: [0.0, 0.0, 0.00003, 0.01, 0.9][rng.random_range(0..5)],
@@ -119,9 +122,9 @@ impl<E: Element> Sample<E> {
         let grids = [coarse, fine].map(|lengths| TileGrid::new(kind.shape, lengths));
         let mut chunks = Vec::new();
         for (grid, is_coarse) in grids.iter().zip([true, false]) {
-            for first in (0..grid.tiles()).step_by(CHUNK_TILES as usize) {
-                let end = grid.tiles().min(first + u64::from(CHUNK_TILES));
-                let tiles: Vec<_> = (first..end).map(|tile| grid.tile(tile)).collect();
+            for chunk in 0..kind.chunk.count(grid) {
+                let tiles = kind.chunk.of_chunk(grid, chunk);
+                let tiles: Vec<_> = tiles.map(|tile| grid.tile(tile)).collect();
                 let codes = tiles.iter().map(|tile| kind.tile(&map, tile, rng));
                 let codes = codes.collect();
                 chunks.push(Chunk {
@@ -138,18 +141,25 @@ impl<E: Element> Sample<E> {
         Self {
             map,
             grids,
-            tiling: Tiling::new(grids[0], grids[1], kind.order()),
+            tiling: Tiling::new(grids[0], grids[1], kind.order(), kind.chunk),
             chunks,
             values,
         }
     }
 
-    /// The counts of those chunks that are counted.
+    /// The number among all runs of the first run of a chunk.
+    pub fn first_run(&self, chunk: usize) -> u64 {
+        self.tiling.first_run(chunk as u64)
+    }
+
+    /// The counts of those runs that are counted.
     pub fn counts(&self) -> Counts {
         let mut counts = Counts::default();
-        for (number, chunk) in (0..).zip(&self.chunks) {
-            if self.tiling.is_counted(number) {
-                for (tile, codes) in chunk.tiles.iter().zip(&chunk.codes) {
+        for (number, chunk) in self.chunks.iter().enumerate() {
+            let tiles = chunk.tiles.iter().zip(&chunk.codes);
+            for (in_chunk, (tile, codes)) in (0..).zip(tiles) {
+                let run = self.first_run(number) + in_chunk / u64::from(RUN_TILES);
+                if self.tiling.is_counted(run) {
                     self.map.count(Version::best(), tile, codes, &mut counts);
                 }
             }
@@ -177,7 +187,7 @@ impl<E: Element> Sample<E> {
         let field = &self.values[usize::from(!chunk.is_coarse)];
         let value = |tile: usize, at: usize| field[self.flat(chunk, tile, at)];
         let mut words: Box<[u32; CHUNK_WORDS]> = vec![0; CHUNK_WORDS].try_into().expect("as many");
-        let mut image = vec![0; IMAGE_BYTES];
+        let mut image = vec![0; image_bytes(ChunkLength::Four)];
         let tiles = self.tiles(chunk);
         let (form, bytes) = bit_planes::encode(tiles, &chunk.codes, value, &mut words, &mut image);
         image.truncate(bytes);

@@ -22,8 +22,8 @@ use ferrosz_codec::predict::interp::resolved::WORDS;
 use ferrosz_codec::predict::interp::tune::Tuning;
 use ferrosz_codec::predict::interp::tune::search::Search;
 use ferrosz_codec::quantize::field::Quantizer;
-use ferrosz_codec::tile::TileGrid;
 use ferrosz_codec::tile::code::RADIUS;
+use ferrosz_codec::tile::{ChunkLength, RUN_TILES, TileGrid};
 use ferrosz_codec::{with_shape, with_tile_coder};
 use ferrosz_gpu_kernels::code::bit_planes::decode::DecodePlanes;
 use ferrosz_gpu_kernels::code::bit_planes::measure::{Measure, MeasureParams};
@@ -56,12 +56,14 @@ use ferrosz_simt::View;
 /// Warps in a block of the entropy coder's kernels.
 const WARPS: u64 = ferrosz_gpu_kernels::code::entropy::WARPS as u64;
 
-fn tiling(layout: &TileLayout) -> Tiling {
+/// The tiles of a layout in chunks of this length.
+fn tiling(layout: &TileLayout, chunk: ChunkLength) -> Tiling {
     let none = TileGrid::new(layout.shape(), [0; 3]);
     Tiling::new(
         layout.coarse.unwrap_or(none),
         layout.fine,
         layout.codec.order(layout.shape()),
+        chunk,
     )
 }
 
@@ -126,7 +128,7 @@ impl<'a, T: Element, E: Executor> Call<'a, T, E> {
             field,
             strides: strides(grid),
             codes: self.workspace.regions,
-            first_chunk: 0,
+            first_run: 0,
             lengths: grid.slice_lengths(),
             cells: self.workspace.cells,
             quantizer: quantizer.map_or([0; 3], |quantizer| quantizer.to_bits()),
@@ -168,7 +170,7 @@ impl<'a, T: Element, E: Executor> Call<'a, T, E> {
             strides: strides(&layout.fine),
             anchors: workspace.known,
             codes: workspace.regions,
-            first_chunk: layout.coarse_chunks(),
+            first_run: layout.coarse_runs(),
             known: View::empty(),
             parameters: workspace.parameters,
             slices: layout.fine.slices(),
@@ -186,7 +188,7 @@ impl<'a, T: Element, E: Executor> Call<'a, T, E> {
             strides: strides(coarse),
             anchors,
             codes: workspace.regions,
-            first_chunk: 0,
+            first_run: 0,
             known: workspace.known,
             parameters: workspace.parameters,
             slices: coarse.slices(),
@@ -310,11 +312,13 @@ impl<T: Element, E: Executor> Call<'_, T, E> {
     /// Encodes the codes to the stream, without its header.
     fn encode<C: SymbolCoder>(&self, job: &CompressJob) -> Result<(), Error> {
         let (executor, layout, workspace) = (self.executor, self.layout, &self.workspace);
-        let tiling = tiling(layout);
+        let runs = tiling(layout, ChunkLength::Four);
+        let tiling = tiling(layout, layout.chunk);
         let chunks = layout.chunks();
-        let warps = self.blocks((4 * chunks).div_ceil(WARPS))?;
+        let tiles = layout.runs() * u64::from(RUN_TILES);
+        let warps = self.blocks(tiles.div_ceil(WARPS))?;
         let statistics = StatisticsParams {
-            tiling,
+            tiling: runs,
             regions: workspace.regions,
             tiles: workspace.tiles,
             counts: workspace.counts,
@@ -349,7 +353,7 @@ impl<T: Element, E: Executor> Call<'_, T, E> {
         let blocks = self.blocks(self.layout.chunks())?;
         self.write_prologue(job)?;
         let measure = MeasureParams {
-            tiling: tiling(self.layout),
+            tiling: tiling(self.layout, self.layout.chunk),
             regions: workspace.regions,
             tiles: workspace.tiles,
             records: workspace.records,
@@ -378,7 +382,7 @@ impl<T: Element, E: Executor> Call<'_, T, E> {
     fn place(&self, job: &CompressJob) -> PlaceParams {
         let workspace = &self.workspace;
         PlaceParams {
-            tiling: tiling(self.layout),
+            tiling: tiling(self.layout, self.layout.chunk),
             regions: workspace.regions,
             tiles: workspace.tiles,
             records: workspace.records,
@@ -389,6 +393,7 @@ impl<T: Element, E: Executor> Call<'_, T, E> {
             entries: job.layout.entries(),
             cells: workspace.cells,
             identity: job.identity::<T>(),
+            split: job.layout.split(),
         }
     }
 }
@@ -438,6 +443,7 @@ impl<T: Element, E: Executor> Call<'_, T, E> {
             cells: workspace.cells,
             geometry: geometry.id(),
             verify: u32::from(job.verify),
+            split: job.layout.split(),
         };
         executor.launch::<ReadPrologue<T>>(1, &prologue)
     }
@@ -446,7 +452,7 @@ impl<T: Element, E: Executor> Call<'_, T, E> {
     fn decode(&self, job: &DecompressJob<'_>) -> Result<(), Error> {
         let (layout, workspace) = (self.layout, &self.workspace);
         let decode = DecodeParams {
-            tiling: tiling(layout),
+            tiling: tiling(layout, layout.chunk),
             header: job.header(),
             stream: job.behind_records(),
             entries: job.layout.entries(),
@@ -457,6 +463,7 @@ impl<T: Element, E: Executor> Call<'_, T, E> {
             cells: workspace.cells,
             element_words: T::WORDS as u32,
             verify: u32::from(job.verify),
+            split: job.layout.split(),
         };
         let (warps, chunks) = (layout.chunks().div_ceil(WARPS), layout.chunks());
         with_tile_coder!(layout.codec.coder,

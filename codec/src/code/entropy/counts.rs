@@ -3,8 +3,8 @@
 use crate::code::entropy::class::CONTEXTS;
 use crate::code::entropy::token::{ESCAPE, TOKENS};
 
-/// All chunks are counted in fields of up to this many chunks.
-pub const WHOLE_CHUNKS: u64 = 512;
+/// All runs are counted in fields of up to this many runs.
+pub const WHOLE_RUNS: u64 = 512;
 
 /// The counts of each context's symbols. They saturate at `u32::MAX`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,7 +26,7 @@ impl Counts {
         }
     }
 
-    /// Adds the counts of other chunks.
+    /// Adds the counts of other runs.
     pub fn merge(&mut self, other: &Self) {
         let others = other.0.as_flattened();
         for (count, other) in self.0.as_flattened_mut().iter_mut().zip(others) {
@@ -35,7 +35,7 @@ impl Counts {
     }
 
     /// Raises to 1 the counts of all symbols that must have a frequency. `is_sample` says that some of the field's
-    /// chunks were not counted.
+    /// runs were not counted.
     pub fn complete(&mut self, is_sample: bool) {
         for (context, counts) in (0..).zip(&mut self.0) {
             for (symbol, count) in (0..).zip(counts.iter_mut()) {
@@ -59,24 +59,24 @@ pub const fn completed(context: u32, symbol: u32, count: u32, is_sample: bool) -
     if is_needed && count == 0 { 1 } else { count }
 }
 
-/// Whether only a sample is counted of a field of this many chunks.
+/// Whether only a sample is counted of a field of this many runs.
 #[inline(always)]
-pub const fn is_sample(chunks: u64) -> bool {
-    chunks > WHOLE_CHUNKS
+pub const fn is_sample(runs: u64) -> bool {
+    runs > WHOLE_RUNS
 }
 
-/// Whether this chunk, of a field's `chunks` chunks, is counted: every chunk, or about 128 to 256 that are evenly
+/// Whether this run, of a field's `runs` runs, is counted: every run, or about 128 to 256 that are evenly
 /// distributed.
 ///
-/// A chunk c is chosen by the fractional part of c times the golden ratio. Such a choice has no period that a period of
+/// A run c is chosen by the fractional part of c times the golden ratio. Such a choice has no period that a period of
 /// the field could coincide with.
 #[inline(always)]
-pub const fn is_counted(chunk: u64, chunks: u64) -> bool {
-    if !is_sample(chunks) {
+pub const fn is_counted(run: u64, runs: u64) -> bool {
+    if !is_sample(runs) {
         return true;
     }
-    let fraction = chunk.wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    fraction >> (8 + (chunks - 1).leading_zeros()) == 0
+    let fraction = run.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    fraction >> (8 + (runs - 1).leading_zeros()) == 0
 }
 
 #[cfg(test)]
@@ -85,16 +85,16 @@ mod tests {
 
     #[test]
     fn samples_are_of_the_promised_size_and_even() {
-        for chunks in [1, 511, 512] {
-            assert!((0..chunks).all(|chunk| is_counted(chunk, chunks)));
+        for runs in [1, 511, 512] {
+            assert!((0..runs).all(|run| is_counted(run, runs)));
         }
-        for chunks in [513, 1000, 1024, 1025, 5000, 65_536, 1_000_000] {
+        for runs in [513, 1000, 1024, 1025, 5000, 65_536, 1_000_000] {
             for step in [1, 2, 4, 5, 8] {
                 for from in 0..step {
-                    let some = (from..chunks).step_by(step as usize);
-                    let counted = some.filter(|c| is_counted(*c, chunks)).count() as u64;
+                    let some = (from..runs).step_by(step as usize);
+                    let counted = some.filter(|c| is_counted(*c, runs)).count() as u64;
                     let least = 128 * 3 / 4 / step;
-                    assert!(counted >= least, "{counted} of {chunks}, {from} + {step} i");
+                    assert!(counted >= least, "{counted} of {runs}, {from} + {step} i");
                     assert!(counted <= 256 * 4 / 3 / step + 1);
                 }
             }

@@ -3,13 +3,13 @@
 use crate::PACKAGE;
 use crate::code::bit_planes::{MASKS, STRIPES, Stripe, TILE_MASKS, TILE_TOPS, planes_of};
 use crate::code::entropy::{THREADS, WARPS};
-use crate::pipeline::tiles::layout::{MARKS, TILE_RAWS, TILE_WORDS, region};
+use crate::pipeline::tiles::layout::{TILE_RAWS, TILE_WORDS, marks, region};
 use crate::pipeline::tiles::record::Record;
 use crate::pipeline::tiles::tiling::Tiling;
 use crate::primitives::scan::block_sum;
 use ferrosz_codec::code::bit_planes::PLANES;
 use ferrosz_codec::code::entropy::token::RAW;
-use ferrosz_codec::tile::CHUNK_TILES;
+use ferrosz_codec::tile::RUN_TILES;
 use ferrosz_simt::{Kernel, Layout, Package, Shared, Thread, View};
 
 /// Measures chunks. Launched with one block a chunk.
@@ -21,7 +21,7 @@ pub struct Measure;
 pub struct MeasureParams {
     /// The tiles.
     pub tiling: Tiling,
-    /// The regions of all chunks, which get masks and marks.
+    /// The regions and marks of all runs, each of which is a chunk.
     pub regions: View<u32>,
     /// The words of each tile. Of its [`TILE_WORDS`] words number [`TILE_RAWS`] is written.
     pub tiles: View<u32>,
@@ -46,8 +46,8 @@ struct Scratch {
 const SHARED: (Scratch, Layout) = {
     let mut layout = Layout::new();
     let scratch = Scratch {
-        masks: layout.array("masks", TILE_MASKS * CHUNK_TILES),
-        raws: layout.array("raws", CHUNK_TILES),
+        masks: layout.array("masks", TILE_MASKS * RUN_TILES),
+        raws: layout.array("raws", RUN_TILES),
         sums: layout.array("sums", WARPS),
     };
     (scratch, layout)
@@ -65,7 +65,7 @@ impl Kernel for Measure {
     fn run<T: Thread>(t: T, params: &MeasureParams) {
         let chunk = u64::from(t.block_index());
         let tiles = params.tiling.tiles_of(chunk);
-        if t.thread_index() < CHUNK_TILES {
+        if t.thread_index() < RUN_TILES {
             SHARED.0.raws.store(t, t.thread_index(), 0);
         }
         t.barrier();
@@ -95,8 +95,9 @@ impl Measure {
             let marks = t.ballot(*z == RAW);
             own = if t.lane() == step { marks } else { own };
         }
-        let at = MARKS + stripe.step() + t.lane();
-        t.store(region(params.regions, chunk), u64::from(at), own);
+        let first_tile = chunk * u64::from(RUN_TILES);
+        let marks = marks(params.regions, &params.tiling, first_tile);
+        t.store(marks, u64::from(stripe.step() + t.lane()), own);
         let raws = t.reduce_add(own.count_ones());
         if t.lane() == 0 {
             SHARED.0.raws.add(t, stripe.tile, raws);
@@ -141,7 +142,7 @@ impl Measure {
         for number in 0..t.opaque(tiles) {
             let own = SHARED.0.raws.load(t, number);
             if t.lane() == 0 {
-                let tile = chunk * u64::from(CHUNK_TILES) + u64::from(number);
+                let tile = chunk * u64::from(RUN_TILES) + u64::from(number);
                 t.store(params.tiles, tile * TILE_WORDS + TILE_RAWS, own);
             }
             raws += own;

@@ -12,10 +12,10 @@
 use crate::PACKAGE;
 use crate::code::entropy::THREADS;
 use crate::code::entropy::tables::{ENCODE_WORDS, ESCAPED, PLAIN};
-use crate::code::entropy::walk::{OfZones, QUAD_CODES, QUAD_STEPS, QUADS, Quad};
+use crate::code::entropy::walk::{OfZones, QUAD_CODES, QUAD_STEPS, QUADS, Quad, first_half};
 use crate::code::entropy::words::HEAD_WORDS;
 use crate::code::entropy::{bring_tables, first_of_warp};
-use crate::pipeline::tiles::layout::{TILE_RAWS, TILE_WORDS, WORDS_END_HALF, region};
+use crate::pipeline::tiles::layout::{TILE_RAWS, TILE_WORDS, region, words_end_half};
 use crate::pipeline::tiles::record::Record;
 use crate::pipeline::tiles::tiling::Tiling;
 use core::marker::PhantomData;
@@ -25,7 +25,7 @@ use ferrosz_codec::code::entropy::states::{
 };
 use ferrosz_codec::code::entropy::token::{ESCAPE_BITS, SLOTS, TOKENS, Token};
 use ferrosz_codec::shape::StaticShape;
-use ferrosz_codec::tile::{CHUNK_TILES, LANES, TileBox};
+use ferrosz_codec::tile::{LANES, RUN_TILES, TileBox};
 use ferrosz_simt::{Kernel, Layout, Name, Package, Shared, SharedAddress, Thread, View};
 
 /// Encodes tiles of shape `S` with coder `C`. Launched with at least as many warps as there are chunks.
@@ -102,17 +102,23 @@ impl<C: SymbolCoder, S: StaticShape> Kernel for Encode<C, S> {
         t.barrier();
         let chunk = first_of_warp(t);
         if chunk < params.tiling.chunks() {
+            let first_run = params.tiling.first_run(chunk);
+            let tiles = params.tiling.tiles_of(chunk);
+            let end = words_end_half(tiles.div_ceil(RUN_TILES));
             let states = States::<C> {
-                region: region(params.regions, chunk),
+                region: region(params.regions, first_run),
                 tables: tables.kept_address(t),
                 x: START,
-                end: WORDS_END_HALF,
+                end,
                 is_codable: true,
                 coder: PhantomData,
             };
             ChunkEncoder::<C, S> {
                 params,
                 chunk,
+                first_run,
+                tiles,
+                end,
                 states,
                 shape: PhantomData,
             }
@@ -125,6 +131,12 @@ impl<C: SymbolCoder, S: StaticShape> Kernel for Encode<C, S> {
 struct ChunkEncoder<'a, C, S> {
     params: &'a EncodeParams,
     chunk: u64,
+    /// The number of its first run.
+    first_run: u64,
+    /// Its tiles.
+    tiles: u32,
+    /// The half word behind its last word.
+    end: u32,
     states: States<C>,
     shape: PhantomData<S>,
 }
@@ -132,7 +144,7 @@ struct ChunkEncoder<'a, C, S> {
 impl<C: SymbolCoder, S: StaticShape> ChunkEncoder<'_, C, S> {
     #[inline(always)]
     fn run<T: Thread>(&mut self, t: T) {
-        let tiles = self.params.tiling.tiles_of(self.chunk);
+        let tiles = self.tiles;
         if self.is_zero(t, tiles) {
             Record::ZERO.store(t, self.params.records, self.chunk, START);
             Record::ZERO.publish(t, self.params.cells, self.chunk);
@@ -148,7 +160,7 @@ impl<C: SymbolCoder, S: StaticShape> ChunkEncoder<'_, C, S> {
     /// The statistics kernel's words of a tile.
     #[inline(always)]
     fn kept(&self, tile: u32) -> View<u32> {
-        let tile = self.chunk * u64::from(CHUNK_TILES) + u64::from(tile);
+        let tile = self.first_run * u64::from(RUN_TILES) + u64::from(tile);
         self.params.tiles.from(tile * TILE_WORDS)
     }
 
@@ -237,7 +249,7 @@ impl<C: SymbolCoder, S: StaticShape> ChunkEncoder<'_, C, S> {
             positions += self.params.tiling.order.positions(&position);
         }
         let state_bits = t.reduce_add(16 + spare_bits(self.states.x));
-        let words = WORDS_END_HALF - self.states.end;
+        let words = self.end - self.states.end;
         let words_at = HEAD_WORDS + state_bits.div_ceil(32);
         let ends = [words_at, words_at + words.div_ceil(2)];
         let element_words = self.params.element_words;
@@ -268,7 +280,7 @@ impl<C: SymbolCoder> States<C> {
     /// This lane's codes of a quad of the chunk.
     #[inline(always)]
     fn load<T: Thread>(&self, t: T, quad: u32) -> [u32; QUAD_STEPS as usize] {
-        let first = quad * QUAD_CODES + t.lane();
+        let first = first_half(quad) + t.lane();
         core::array::from_fn(|step| {
             t.load_own_half(self.region, u64::from(first + step as u32 * LANES))
         })
@@ -278,7 +290,7 @@ impl<C: SymbolCoder> States<C> {
     #[inline(always)]
     fn prefetch<T: Thread>(&self, t: T, quad: u32) {
         if t.lane() < QUAD_CODES / CODES_OF_LINE {
-            let word = (quad * QUAD_CODES + t.lane() * CODES_OF_LINE) / 2;
+            let word = (first_half(quad) + t.lane() * CODES_OF_LINE) / 2;
             t.prefetch(self.region, u64::from(word));
         }
     }

@@ -1,4 +1,4 @@
-//! Classes of all tiles, and counts of the symbols of those chunks that are counted.
+//! Classes of all tiles, and counts of the symbols of those runs that are counted.
 //!
 //! One warp a tile, which it goes through once, 16 bytes a lane, to sum up the magnitudes of each zone, and again in
 //! steps if it has raw values. The tiles whose symbols are counted, which takes longer, are shared out among the warps
@@ -10,13 +10,13 @@ use crate::code::entropy::walk::{
     OfZones, QUAD_CODES, QUAD_STEPS, QUADS, Quad, levels_of_row_starts,
 };
 use crate::code::entropy::{THREADS, WARPS};
-use crate::pipeline::tiles::layout::{MARKS, TILE_RAWS, TILE_WORDS, region};
+use crate::pipeline::tiles::layout::{TILE_RAWS, TILE_WORDS, marks, region};
 use crate::pipeline::tiles::tiling::Tiling;
 use core::marker::PhantomData;
 use ferrosz_codec::code::entropy::class::{CONTEXTS, FIRST_CLASSES, class};
 use ferrosz_codec::code::entropy::token::{RAW, TOKENS, Token};
 use ferrosz_codec::shape::{Shape, StaticShape};
-use ferrosz_codec::tile::{CHUNK_TILES, LANES, STEPS, TILE, TileOrder, ZONES};
+use ferrosz_codec::tile::{LANES, RUN_TILES, TILE, TileOrder, ZONES};
 use ferrosz_simt::{Kernel, Layout, Name, Package, Shared, Thread, View, WARP};
 
 /// Finds classes and counts symbols, in tiles of shape `S`. Launched with any number of blocks; a warp for each tile is
@@ -27,11 +27,11 @@ pub struct Statistics<S>(PhantomData<S>);
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct StatisticsParams {
-    /// The tiles.
+    /// The tiles, in chunks of one run.
     pub tiling: Tiling,
-    /// The regions of all chunks: see [`layout`](crate::pipeline::tiles::layout).
+    /// The regions and marks of all runs: see [`layout`](crate::pipeline::tiles::layout).
     pub regions: View<u32>,
-    /// The output: [`TILE_WORDS`] words for each of the 4 tiles of every chunk.
+    /// The output: [`TILE_WORDS`] words for each of the 4 tiles of every run.
     pub tiles: View<u32>,
     /// The counts, to be raised: [`COUNTERS`] cells, by context and symbol.
     pub counts: View<u64>,
@@ -81,7 +81,7 @@ impl<S: StaticShape> Kernel for Statistics<S> {
         }
         t.barrier();
         // Tiles of one block are neighbours: so those that are counted are in few blocks.
-        let tiles = params.tiling.chunks() * u64::from(CHUNK_TILES);
+        let tiles = params.tiling.runs() * u64::from(RUN_TILES);
         let mut first = u64::from(t.block_index()) * u64::from(WARPS);
         let mut has_counted = false;
         while first < tiles {
@@ -158,7 +158,7 @@ impl OfZones {
 /// Finds the statistics of a tile.
 struct TileStatistics<'a, S> {
     params: &'a StatisticsParams,
-    chunk: u64,
+    run: u64,
     tile: u32,
     region: View<u32>,
     shape: PhantomData<S>,
@@ -168,21 +168,27 @@ impl<'a, S: StaticShape> TileStatistics<'a, S> {
     /// The tile of a number.
     #[inline(always)]
     fn new(params: &'a StatisticsParams, number: u64) -> Self {
-        let chunk = number / u64::from(CHUNK_TILES);
+        let run = number / u64::from(RUN_TILES);
         Self {
             params,
-            chunk,
-            tile: number as u32 % CHUNK_TILES,
-            region: region(params.regions, chunk),
+            run,
+            tile: number as u32 % RUN_TILES,
+            region: region(params.regions, run),
             shape: PhantomData,
         }
+    }
+
+    /// Its number among the tiles of all runs.
+    #[inline(always)]
+    fn number(&self) -> u64 {
+        self.run * u64::from(RUN_TILES) + u64::from(self.tile)
     }
 
     /// Whether there is such a tile.
     #[inline(always)]
     fn is_there(&self) -> bool {
         let tiling = &self.params.tiling;
-        self.chunk < tiling.chunks() && self.tile < tiling.tiles_of(self.chunk)
+        self.run < tiling.runs() && self.tile < tiling.tiles_of(self.run)
     }
 
     /// Finds the classes of the tile's zones, and marks the raw values.
@@ -206,14 +212,13 @@ impl<'a, S: StaticShape> TileStatistics<'a, S> {
     /// Whether there are symbols to count.
     #[inline(always)]
     fn is_counted<T: Thread>(&self, t: T, classes: OfZones) -> bool {
-        t.any(classes.first | classes.rest != 0) && self.params.tiling.is_counted(self.chunk)
+        t.any(classes.first | classes.rest != 0) && self.params.tiling.is_counted(self.run)
     }
 
     /// Keeps the tile's classes.
     #[inline(always)]
     fn store<T: Thread>(&self, t: T, classes: OfZones, raws: u32) {
-        let tile = self.chunk * u64::from(CHUNK_TILES) + u64::from(self.tile);
-        let tiles = self.params.tiles.from(tile * TILE_WORDS);
+        let tiles = self.params.tiles.from(self.number() * TILE_WORDS);
         t.store(tiles, u64::from(t.lane()), classes.first);
         let at = u64::from(FIRST_CLASSES + t.lane());
         if at < TILE_RAWS {
@@ -254,6 +259,7 @@ impl<'a, S: StaticShape> TileStatistics<'a, S> {
     /// Marks the raw values; how many there are.
     #[inline(always)]
     fn mark<T: Thread>(&self, t: T) -> u32 {
+        let marks = marks(self.params.regions, &self.params.tiling, self.number());
         let mut raws = 0;
         for quad in 0..t.opaque(QUADS) {
             let codes = self.load(t, quad);
@@ -263,8 +269,7 @@ impl<'a, S: StaticShape> TileStatistics<'a, S> {
                 own = if t.lane() == step { marks } else { own };
             }
             if t.lane() < QUAD_STEPS {
-                let word = MARKS + self.tile * STEPS + quad * QUAD_STEPS + t.lane();
-                t.store(self.region, u64::from(word), own);
+                t.store(marks, u64::from(quad * QUAD_STEPS + t.lane()), own);
             }
             raws += t.reduce_add(own.count_ones());
         }
@@ -290,7 +295,7 @@ impl<'a, S: StaticShape> TileStatistics<'a, S> {
                 SHARED.0.counts.add(t, classes.rest, 1);
             }
         }
-        let position = self.params.tiling.tile(self.chunk, self.tile).position;
+        let position = self.params.tiling.tile(self.run, self.tile).position;
         // A class as the first counter of its context.
         let zones = OfZones {
             first: classes.first * TOKENS,

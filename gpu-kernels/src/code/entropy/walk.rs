@@ -1,8 +1,9 @@
 //! The way of a warp through a tile: eight steps at a time, a *quad* of four rows, which have at most four different
 //! kinds of steps. So a lane finds the zones and levels of its positions once a quad, whatever the shape.
 
+use crate::pipeline::tiles::codes::ROOM_WORDS;
 use ferrosz_codec::shape::{Shape, StaticShape};
-use ferrosz_codec::tile::{LANES, ROW, ROWS, TileBox, TileOrder};
+use ferrosz_codec::tile::{LANES, ROW, ROWS, RUN_TILES, TileBox, TileOrder};
 use ferrosz_simt::Thread;
 
 /// Rows of a quad.
@@ -13,6 +14,12 @@ pub const QUAD_STEPS: u32 = 2 * QUAD_ROWS;
 pub const QUADS: u32 = ROWS / QUAD_ROWS;
 /// Codes of a quad.
 pub const QUAD_CODES: u32 = QUAD_STEPS * LANES;
+
+/// The number, from a chunk's first code on, of the first half word of a quad's codes.
+#[inline(always)]
+pub const fn first_half(quad: u32) -> u32 {
+    quad * QUAD_CODES + quad / (QUADS * RUN_TILES) * (2 * ROOM_WORDS as u32)
+}
 
 /// The steps of a quad that start a row; the others have positions of level 0 alone.
 const ROW_STARTS: u32 = 0b0101_0101;

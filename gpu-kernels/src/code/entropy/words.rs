@@ -1,13 +1,13 @@
 //! The output of the encoder with interleaved states: words behind its codes, and the lanes' states.
 
 use crate::code::entropy::THREADS;
-use crate::pipeline::tiles::layout::{WORDS_END_HALF, region};
+use crate::pipeline::tiles::layout::{region, words_end_half};
 use crate::pipeline::tiles::place::{CodedWords, PlacedChunk};
 use crate::pipeline::tiles::record::Record;
 use crate::primitives::scan::warp_inclusive_sum;
 use core::array::from_fn;
 use ferrosz_codec::code::entropy::states::spare_bits;
-use ferrosz_codec::tile::LANES;
+use ferrosz_codec::tile::{LANES, RUN_TILES};
 use ferrosz_simt::{Layout, Shared, Thread};
 
 /// The words of interleaved states. The unit of [`Record::words`] is half a word.
@@ -65,14 +65,16 @@ fn place_head<T: Thread>(t: T, placed: &mut PlacedChunk<'_>, head: Shared<u32>) 
     }
 }
 
-/// Writes the words that the encoder left: the half words up to [`WORDS_END_HALF`], the first of which may be the high
+/// Writes the words that the encoder left: the half words up to [`words_end_half`], the first of which may be the high
 /// half of a word of the region. For the whole block.
 #[inline(always)]
 fn place_words<T: Thread>(t: T, placed: &mut PlacedChunk<'_>) {
     let record = placed.record;
     let words = record.words.div_ceil(2);
-    let region = region(placed.params.regions, placed.chunk);
-    let region = region.from(u64::from((WORDS_END_HALF - record.words) / 2));
+    let tiling = &placed.params.tiling;
+    let end = words_end_half(tiling.tiles_of(placed.chunk).div_ceil(RUN_TILES));
+    let region = region(placed.params.regions, tiling.first_run(placed.chunk));
+    let region = region.from(u64::from((end - record.words) / 2));
     let shift = 16 * (record.words % 2);
     let mut word = t.thread_index();
     while word < words {

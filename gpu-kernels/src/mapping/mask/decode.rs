@@ -16,7 +16,7 @@ use ferrosz_codec::container::header::HEADER_WORDS;
 use ferrosz_codec::container::header_words::Summary;
 use ferrosz_codec::container::record_kind::RecordKind;
 use ferrosz_codec::container::region::Region;
-use ferrosz_codec::container::table::{CHUNK_ALIGNMENT, Entry};
+use ferrosz_codec::container::table::{CHUNK_ALIGNMENT, Entry, Split};
 use ferrosz_codec::error::ChunkFault;
 use ferrosz_codec::mapping::mask::arithmetic::{Decoder, TakeByte};
 use ferrosz_codec::mapping::mask::part::{MODELS, PartBox, PartCoder, code_part};
@@ -50,6 +50,8 @@ pub struct DecodeMaskParams {
     pub cells: View<u64>,
     /// Not 0 to compare checksums.
     pub verify: u32,
+    /// How entries are divided.
+    pub split: Split,
 }
 
 /// The shared memory of a block: for each lane that decodes a part, its models and plane 0.
@@ -179,7 +181,7 @@ impl DecodeMask {
     #[inline(always)]
     fn find<T: Thread>(t: T, params: &DecodeMaskParams, number: u64) -> Result<Stored, ChunkFault> {
         let table = params.stream.from(HEADER_WORDS as u64);
-        let entry = Entry::from_words(t.load4(table, number));
+        let entry = Entry::from_words(t.load4(table, number), params.split);
         let payload = table.from(4 * params.entries);
         if t.any(entry.range().end / 4 > payload.len()) {
             return Err(ChunkFault::Place);

@@ -11,7 +11,7 @@ use crate::primitives::scan::{store_warp_sum_u64, sum_of_warps};
 use ferrosz_codec::container::checksum::term;
 use ferrosz_codec::container::chunk::Form;
 use ferrosz_codec::container::header::HEADER_WORDS;
-use ferrosz_codec::container::table::{CHUNK_ALIGNMENT, Entry};
+use ferrosz_codec::container::table::{CHUNK_ALIGNMENT, Entry, Split};
 use ferrosz_codec::mapping::mask::part::PartBox;
 use ferrosz_codec::mapping::mask::{CHUNK_PARTS, HEADS_BYTES, MaskLayout, PartForm};
 use ferrosz_simt::{Kernel, Layout, Package, Shared, Thread, View, WARP};
@@ -42,6 +42,8 @@ pub struct PlaceMaskParams {
     pub cells: View<u64>,
     /// The header's identity.
     pub identity: IdentityOf,
+    /// How entries are divided.
+    pub split: Split,
 }
 
 const WARPS: u32 = THREADS / WARP;
@@ -125,7 +127,7 @@ impl Kernel for PlaceMask {
                 let number = params.entries - params.mask.chunks() + chunk;
                 let identity = params.identity.find(t, params.cells);
                 let sum = identity.seed(number, form.id()).wrapping_add(sum);
-                let entry = Entry::new(start, bytes, form, sum).to_words();
+                let entry = Entry::new(start, bytes, form, sum).to_words(params.split);
                 let table = params.stream.from(HEADER_WORDS as u64);
                 t.store4(table, number, entry);
             }

@@ -7,7 +7,7 @@ use crate::PACKAGE;
 use crate::code::entropy::{THREADS, WARPS};
 use crate::pipeline::cells;
 use crate::pipeline::identity::IdentityOf;
-use crate::pipeline::tiles::layout::{MARKS, TILE_RAWS, TILE_WORDS, region};
+use crate::pipeline::tiles::layout::{self, TILE_RAWS, TILE_WORDS};
 use crate::pipeline::tiles::record::Record;
 use crate::pipeline::tiles::stream::{payload, table};
 use crate::pipeline::tiles::tiling::{Tile, Tiling};
@@ -16,9 +16,9 @@ use crate::primitives::scan::{block_sum, store_warp_sum_u64, sum_of_warps};
 use core::marker::PhantomData;
 use ferrosz_codec::container::checksum::term;
 use ferrosz_codec::container::chunk::Form;
-use ferrosz_codec::container::table::Entry;
+use ferrosz_codec::container::table::{Entry, Split};
 use ferrosz_codec::container::tiles::FIRST_ENTRY;
-use ferrosz_codec::tile::{CHUNK_TILES, STEPS, position};
+use ferrosz_codec::tile::{RUN_TILES, STEPS, position};
 use ferrosz_simt::{Kernel, Layout, Package, Shared, Thread, View, WARP};
 
 /// Puts chunks into the stream whose words are `C`. Launched with one block a chunk.
@@ -45,7 +45,7 @@ pub trait CodedWords {
 pub struct PlaceParams {
     /// The tiles.
     pub tiling: Tiling,
-    /// The regions of all chunks, as the encoder left them.
+    /// The regions and marks of all runs, as the encoder left them.
     pub regions: View<u32>,
     /// The statistics kernel's words of each tile.
     pub tiles: View<u32>,
@@ -65,6 +65,8 @@ pub struct PlaceParams {
     pub cells: View<u64>,
     /// The header's identity.
     pub identity: IdentityOf,
+    /// How entries are divided.
+    pub split: Split,
 }
 
 impl<C: CodedWords> Kernel for Place<C> {
@@ -118,7 +120,7 @@ impl<C: CodedWords> Kernel for Place<C> {
                 let number = FIRST_ENTRY + chunk;
                 let identity = params.identity.find(t, params.cells);
                 let sum = identity.seed(number, record.form.id()).wrapping_add(sum);
-                let entry = Entry::new(start, bytes, record.form, sum).to_words();
+                let entry = Entry::new(start, bytes, record.form, sum).to_words(params.split);
                 t.store4(table(params.stream), number, entry);
             }
         }
@@ -213,16 +215,23 @@ impl PlacedChunk<'_> {
     /// Whether the statistics kernel has marked values of a tile.
     #[inline(always)]
     fn has_marks<T: Thread>(&self, t: T, number: u32) -> bool {
-        let tile = self.chunk * u64::from(CHUNK_TILES) + u64::from(number);
+        let tile = self.number_of(number);
         t.load(self.params.tiles, tile * TILE_WORDS + TILE_RAWS) > 0
+    }
+
+    /// The number among the tiles of all runs of a tile of the chunk.
+    #[inline(always)]
+    fn number_of(&self, tile: u32) -> u64 {
+        self.params.tiling.first_run(self.chunk) * u64::from(RUN_TILES) + u64::from(tile)
     }
 
     /// The lanes of a step whose values are stored.
     #[inline(always)]
     fn marks<T: Thread>(&self, t: T, tile: &Tile, number: u32, step: u32) -> u32 {
         if self.record.form != Form::Raw {
-            let region = region(self.params.regions, self.chunk);
-            return t.load(region, u64::from(MARKS + number * STEPS + step));
+            let params = self.params;
+            let marks = layout::marks(params.regions, &params.tiling, self.number_of(number));
+            return t.load(marks, u64::from(step));
         }
         let order = self.params.tiling.order;
         let mut marks = 0;

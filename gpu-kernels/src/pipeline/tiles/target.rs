@@ -1,6 +1,6 @@
 //! A chunk that is to be decoded: its image in the stream, and where its codes and values go.
 
-use crate::code::entropy::walk::{OfZones, QUAD_CODES, QUAD_STEPS, QUADS, Quad};
+use crate::code::entropy::walk::{OfZones, QUAD_STEPS, QUADS, Quad, first_half};
 use crate::pipeline::cells::{self, Fault};
 use crate::pipeline::tiles::layout::region;
 use crate::pipeline::tiles::record::PADDING;
@@ -11,7 +11,7 @@ use core::marker::PhantomData;
 use ferrosz_codec::code::entropy::token::RAW;
 use ferrosz_codec::container::checksum::term;
 use ferrosz_codec::container::header_words::Summary;
-use ferrosz_codec::container::table::Entry;
+use ferrosz_codec::container::table::{Entry, Split};
 use ferrosz_codec::container::tiles::FIRST_ENTRY;
 use ferrosz_codec::error::ChunkFault;
 use ferrosz_codec::shape::StaticShape;
@@ -32,7 +32,7 @@ pub struct DecodeParams {
     pub entries: u64,
     /// The tables of a coder that has any, 16-byte aligned.
     pub tables: View<u32>,
-    /// The regions of all chunks, which get the codes.
+    /// The regions of all runs, which get the codes.
     pub regions: View<u32>,
     /// The words of the elements of the coarse field: those whose code is [`RAW`] are written.
     pub coarse: View<u32>,
@@ -44,6 +44,8 @@ pub struct DecodeParams {
     pub element_words: u32,
     /// Not 0 to compare checksums.
     pub verify: u32,
+    /// How entries are divided.
+    pub split: Split,
 }
 
 /// A chunk to be decoded, in tiles of shape `S`.
@@ -54,7 +56,7 @@ pub struct Target<'a, S> {
     pub chunk: u64,
     /// Its tiles.
     pub tiles: u32,
-    /// Its region.
+    /// The region of its first run, and those behind.
     pub region: View<u32>,
     /// The quads that this warp clears: the number of the first, and the distance from each to the next.
     share: [u32; 2],
@@ -108,7 +110,7 @@ impl<'a, S: StaticShape> Target<'a, S> {
             params,
             chunk,
             tiles: params.tiling.tiles_of(chunk),
-            region: region(params.regions, chunk),
+            region: region(params.regions, params.tiling.first_run(chunk)),
             share,
             shape: PhantomData,
         }
@@ -129,7 +131,10 @@ impl<'a, S: StaticShape> Target<'a, S> {
         if !has_table(stream, entries) {
             return Err(ChunkFault::Place);
         }
-        let entry = Entry::from_words(t.load4(table(stream), FIRST_ENTRY + self.chunk));
+        let entry = Entry::from_words(
+            t.load4(table(stream), FIRST_ENTRY + self.chunk),
+            self.params.split,
+        );
         let words = entry.bytes / 4;
         let is_possible =
             entry.range().end / 4 <= payload.len() && words <= u64::from(self.raw_words(t));
@@ -179,14 +184,14 @@ impl<'a, S: StaticShape> Target<'a, S> {
     /// Makes the codes of a quad 0.
     #[inline(always)]
     pub fn clear_quad<T: Thread>(&self, t: T, quad: u32) {
-        let unit = quad * (QUAD_CODES / 8) + t.lane();
+        let unit = first_half(quad) / 8 + t.lane();
         t.store4(self.region, u64::from(unit), [0; 4]);
     }
 
     /// Number of this lane's code of a step of a quad.
     #[inline(always)]
     pub fn code<T: Thread>(t: T, quad: u32, step: u32) -> u64 {
-        u64::from(quad * QUAD_CODES + t.lane()) + u64::from(step * LANES)
+        u64::from(first_half(quad) + t.lane()) + u64::from(step * LANES)
     }
 
     /// Makes this warp's share of the codes [`RAW`], where there are any.

@@ -1,7 +1,7 @@
 //! Which tiles a chunk has: those of the coarse field, if there is one, come first.
 
 use ferrosz_codec::code::entropy::counts::{is_counted, is_sample};
-use ferrosz_codec::tile::{CHUNK_TILES, TileBox, TileGrid, TileOrder};
+use ferrosz_codec::tile::{ChunkLength, RUN_TILES, TileBox, TileGrid, TileOrder};
 
 /// The tiles of a field and of its coarse field, which share no chunk.
 #[repr(C)]
@@ -17,6 +17,11 @@ pub struct Tiling {
     coarse_chunks: u64,
     /// Chunks of both.
     chunks: u64,
+    /// Runs of the coarse field, and of both.
+    coarse_runs: u64,
+    runs: u64,
+    /// Runs of a whole chunk.
+    runs_of_chunk: u32,
 }
 
 /// A tile of one of the two fields.
@@ -32,14 +37,23 @@ pub struct Tile {
 
 impl Tiling {
     /// The tiles of a field and its coarse field, which may have no elements.
-    pub const fn new(coarse: TileGrid, fine: TileGrid, order: TileOrder) -> Self {
-        let coarse_chunks = coarse.chunks();
+    pub const fn new(
+        coarse: TileGrid,
+        fine: TileGrid,
+        order: TileOrder,
+        chunk: ChunkLength,
+    ) -> Self {
+        let coarse_chunks = chunk.count(&coarse);
+        let coarse_runs = coarse.runs();
         Self {
             coarse,
             fine,
             order,
             coarse_chunks,
-            chunks: coarse_chunks + fine.chunks(),
+            chunks: coarse_chunks + chunk.count(&fine),
+            coarse_runs,
+            runs: coarse_runs + fine.runs(),
+            runs_of_chunk: chunk.runs(),
         }
     }
 
@@ -49,33 +63,50 @@ impl Tiling {
         self.chunks
     }
 
+    /// Runs of both fields.
+    #[inline(always)]
+    pub const fn runs(&self) -> u64 {
+        self.runs
+    }
+
     /// Whether a chunk is one of the coarse field.
     #[inline(always)]
     pub const fn is_coarse(&self, chunk: u64) -> bool {
         chunk < self.coarse_chunks
     }
 
-    /// Whether the symbols of a chunk are counted: those of the coarse field are always.
+    /// Whether the symbols of a run are counted: those of the coarse field are always.
     #[inline(always)]
-    pub const fn is_counted(&self, chunk: u64) -> bool {
-        let fine = self.chunks - self.coarse_chunks;
-        self.is_coarse(chunk) || is_counted(chunk - self.coarse_chunks, fine)
+    pub const fn is_counted(&self, run: u64) -> bool {
+        let fine = self.runs - self.coarse_runs;
+        run < self.coarse_runs || is_counted(run - self.coarse_runs, fine)
     }
 
-    /// Whether some chunks are not counted.
+    /// Whether some runs are not counted.
     #[inline(always)]
     pub const fn is_sample(&self) -> bool {
-        is_sample(self.chunks - self.coarse_chunks)
+        is_sample(self.runs - self.coarse_runs)
+    }
+
+    /// The number of a chunk's first run among the runs of both fields.
+    #[inline(always)]
+    pub const fn first_run(&self, chunk: u64) -> u64 {
+        let runs = self.runs_of_chunk as u64;
+        if self.is_coarse(chunk) {
+            chunk * runs
+        } else {
+            self.coarse_runs + (chunk - self.coarse_chunks) * runs
+        }
     }
 
     /// A chunk's field, and the number there of the chunk's first tile.
     #[inline(always)]
     fn first_tile(&self, chunk: u64) -> (TileGrid, u64) {
+        let tiles = u64::from(RUN_TILES * self.runs_of_chunk);
         if self.is_coarse(chunk) {
-            (self.coarse, chunk * u64::from(CHUNK_TILES))
+            (self.coarse, chunk * tiles)
         } else {
-            let chunk = chunk - self.coarse_chunks;
-            (self.fine, chunk * u64::from(CHUNK_TILES))
+            (self.fine, (chunk - self.coarse_chunks) * tiles)
         }
     }
 
@@ -84,7 +115,7 @@ impl Tiling {
     pub fn tiles_of(&self, chunk: u64) -> u32 {
         let (grid, first) = self.first_tile(chunk);
         let left = grid.tiles().saturating_sub(first);
-        left.min(u64::from(CHUNK_TILES)) as u32
+        left.min(u64::from(RUN_TILES * self.runs_of_chunk)) as u32
     }
 
     /// Tile number `tile` of a chunk.

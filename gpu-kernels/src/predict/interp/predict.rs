@@ -36,7 +36,7 @@ impl<E: Element, S: StaticShape> Kernel for Predict<E, S> {
         Self::begin_fill(t, params, &tile);
         let setup = TileSetup::read::<T, S>(t, params.parameters, tile, params.is_coarse != 0);
         let codes = params.codes;
-        let codes = codes.from(codes::first_word(params.first_chunk, number));
+        let codes = codes.from(codes::first_word(params.first_run, number));
         Self::clear_codes(t, codes, &setup);
         let anchor = if params.anchors.is_empty() {
             None

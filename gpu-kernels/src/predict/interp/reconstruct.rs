@@ -159,7 +159,7 @@ impl Source<'_> {
             Shape::Line => 1,
             Shape::Plane | Shape::Cube => width,
         };
-        let word = |tiles| codes::first_word(self.params.first_chunk, self.number + ahead + tiles);
+        let word = |tiles| codes::first_word(self.params.first_run, self.number + ahead + tiles);
         Codes {
             here: [word(0), word(behind)],
             above: [word(height * width), word(height * width + behind)],
@@ -193,7 +193,7 @@ impl Source<'_> {
     #[inline(always)]
     fn leave_field<T: Thread, E: Element, S: StaticShape>(&self, t: T, has_raws: bool) {
         let field = InField::new(self.params.field, self.params.strides, self.tile);
-        let first_half = 2 * codes::first_word(self.params.first_chunk, self.number);
+        let first_half = 2 * codes::first_word(self.params.first_run, self.number);
         if !has_raws {
             field.leave::<T, E, S>(t, self.tile);
             return;

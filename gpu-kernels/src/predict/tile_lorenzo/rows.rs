@@ -120,7 +120,7 @@ impl<'a, S: StaticShape, const WHOLE: bool> TileRows<'a, S, WHOLE> {
             params,
             left: tile.left,
             first_element: z * params.strides[0] + y * params.strides[1] + x,
-            first_code: 2 * codes::first_word(params.first_chunk, number),
+            first_code: 2 * codes::first_word(params.first_run, number),
             shape: PhantomData,
         }
     }

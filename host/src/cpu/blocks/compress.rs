@@ -13,7 +13,7 @@ use ferrosz_codec::container::grid::Grid;
 use ferrosz_codec::container::header::{HEADER_BYTES, Header};
 use ferrosz_codec::container::identity::Identity;
 use ferrosz_codec::container::layout::BlockLayout;
-use ferrosz_codec::container::table::{ENTRY_BYTES, Entry};
+use ferrosz_codec::container::table::{ENTRY_BYTES, Entry, Split};
 use ferrosz_codec::pipeline::BlockCodec;
 use ferrosz_codec::quantize::field::Quantizer;
 use rayon::prelude::*;
@@ -107,7 +107,7 @@ impl<'a, I: Iterator<Item = (u64, &'a mut [u8; ENTRY_BYTES])> + Send> Table<I> {
                     checksum: seed.wrapping_add(entry.checksum),
                     ..*entry
                 };
-                *position = entry.to_bytes();
+                *position = entry.to_bytes(Split::SHORT);
             }
             sink.append(&task.bytes[..task.length])?;
             self.payload_bytes += task.length as u64;
@@ -119,7 +119,8 @@ impl<'a, I: Iterator<Item = (u64, &'a mut [u8; ENTRY_BYTES])> + Send> Table<I> {
     fn append(&mut self, chunks: &[(Form, Vec<u8>)], sink: &mut dyn Sink) -> Result<(), Error> {
         for ((form, bytes), (number, position)) in chunks.iter().zip(&mut self.entries) {
             let sum = checksum(self.identity.seed(number, form.id()), bytes);
-            *position = Entry::new(self.payload_bytes, bytes.len() as u64, *form, sum).to_bytes();
+            let entry = Entry::new(self.payload_bytes, bytes.len() as u64, *form, sum);
+            *position = entry.to_bytes(Split::SHORT);
             sink.append(bytes)?;
             self.payload_bytes += bytes.len() as u64;
         }

@@ -12,7 +12,7 @@ use ferrosz_codec::shape::GROUP;
 use ferrosz_codec::tile::LANES;
 use ferrosz_codec::tile::code::{Step, TileCodes};
 
-/// Encodes a chunk into the start of `image`, which holds at least [`crate::cpu::code::image::IMAGE_BYTES`]; returns
+/// Encodes a chunk into the start of `image`, which holds at least [`crate::cpu::code::image::image_bytes`]; returns
 /// its form and its length. `codes` has one element for each tile. `value` gives the element at a position of a tile.
 /// `words` is scratch.
 #[inline(always)]
@@ -153,8 +153,9 @@ fn codes_of(words: &[u32; TILE_WORDS], codes: &mut TileCodes) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cpu::code::image::IMAGE_BYTES;
+    use crate::cpu::code::image::image_bytes;
     use crate::cpu::code::samples::{Kind, Sample, lengths};
+    use ferrosz_codec::tile::ChunkLength;
     use ferrosz_codec::tile::TILE;
     use rand::{RngExt, SeedableRng, rngs::SmallRng};
 
@@ -180,7 +181,7 @@ mod tests {
     fn chunks_come_back() {
         let mut rng = SmallRng::seed_from_u64(1);
         let mut words: Box<[u32; CHUNK_WORDS]> = vec![7; CHUNK_WORDS].try_into().unwrap();
-        let mut image = vec![0xee; IMAGE_BYTES];
+        let mut image = vec![0xee; image_bytes(ChunkLength::Four)];
         let (mut forms, mut undetected, mut damaged) = ([0; 5], 0, 0);
         for _ in 0..100 {
             let kind = Kind::random(&mut rng);
@@ -240,7 +241,7 @@ mod tests {
         };
         let mut sample = Sample::new(kind, [1, 20, 40], &mut rng);
         let mut words: Box<[u32; CHUNK_WORDS]> = vec![0; CHUNK_WORDS].try_into().unwrap();
-        let mut image = vec![0; IMAGE_BYTES];
+        let mut image = vec![0; image_bytes(ChunkLength::Four)];
         let map = sample.map.clone();
         let chunk = &mut sample.chunks[0];
         let tiles = ChunkTiles {

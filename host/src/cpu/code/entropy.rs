@@ -24,28 +24,31 @@ use crate::cpu::code::zones::Classes;
 use crate::cpu::lanes::Lanes;
 use crate::cpu::version::Work;
 pub use decoder::Decoder;
-pub use encoder::{Encoder, Words};
+pub use encoder::Encoder;
+use encoder::MARGIN;
 use ferrosz_codec::container::chunk::Form;
 use ferrosz_codec::element::Element;
 use ferrosz_codec::error::ChunkFault;
 use ferrosz_codec::tile::code::{RAW, TileCodes};
-use ferrosz_codec::tile::{CHUNK_TILES, TILE, ZONES};
+use ferrosz_codec::tile::{ChunkLength, TILE, ZONES};
 use std::marker::PhantomData;
 pub use tables::{Pops, Pushes};
 
-/// The most words of a chunk: one for each push. There are two pushes for each code, and one for each class.
-pub const MAX_WORDS: usize = CHUNK_TILES as usize * (2 * TILE + ZONES as usize);
+/// Words of scratch that an encoder needs: one for each push. There are two pushes for each code, and one for each class.
+pub const fn word_count(length: ChunkLength) -> usize {
+    MARGIN + length.tiles() as usize * (2 * TILE + ZONES as usize)
+}
 
-/// Encodes a chunk into the start of `image`, which holds at least [`crate::cpu::code::image::IMAGE_BYTES`]; returns
+/// Encodes a chunk into the start of `image`, which holds at least [`crate::cpu::code::image::image_bytes`]; returns
 /// its form and its length. `codes` has one element for each tile. `value` gives the element at a position of a tile.
-/// `words` is scratch.
+/// `words` is scratch, of at least [`word_count`].
 pub fn encode<T: Element>(
     version: Version,
     chunk: ChunkTiles<'_>,
     pushes: &Pushes,
     codes: &[TileCodes],
     value: impl Fn(usize, usize) -> T,
-    words: &mut Words,
+    words: &mut [u16],
     image: &mut [u8],
 ) -> (Form, usize) {
     version.run(Encode {
@@ -91,7 +94,7 @@ struct Encode<'a, F> {
     pushes: &'a Pushes,
     codes: &'a [TileCodes],
     value: F,
-    words: &'a mut Words,
+    words: &'a mut [u16],
     image: &'a mut [u8],
 }
 
@@ -101,7 +104,7 @@ impl<T: Element, F: Fn(usize, usize) -> T> Work for Encode<'_, F> {
     #[inline(always)]
     fn run<L: Lanes>(self, lanes: L) -> Self::Output {
         let (chunk, codes) = (self.chunk, self.codes);
-        let mut classes = [Classes::ZERO; CHUNK_TILES as usize];
+        let mut classes = [Classes::ZERO; ChunkLength::SixtyFour.tiles() as usize];
         let mut raws = 0;
         for (classes, codes) in classes.iter_mut().zip(codes) {
             let (found, raw) = chunk.map.classes(codes);

@@ -6,20 +6,22 @@ use ferrosz_codec::container::chunk::Form;
 use ferrosz_codec::element::Element;
 use ferrosz_codec::error::ChunkFault;
 use ferrosz_codec::tile::code::TileCodes;
-use ferrosz_codec::tile::{CHUNK_TILES, LANES, STEPS, TILE, TileBox};
+use ferrosz_codec::tile::{ChunkLength, LANES, STEPS, TileBox};
 
 /// Chunks are padded to a multiple of this many bytes.
 const PADDING: usize = 16;
 
 /// Bytes of the longest image of a chunk: raw, of the widest type.
-pub const IMAGE_BYTES: usize = CHUNK_TILES as usize * TILE * 8;
+pub const fn image_bytes(length: ChunkLength) -> usize {
+    length.elements() as usize * 8
+}
 
 /// The tiles of a chunk.
 #[derive(Debug, Clone, Copy)]
 pub struct ChunkTiles<'a> {
     /// The zones of the positions of each tile.
     pub map: &'a ZoneMap,
-    /// The tiles: at most [`CHUNK_TILES`].
+    /// The tiles.
     pub tiles: &'a [TileBox],
 }
 

@@ -3,7 +3,7 @@
 use crate::cpu::Version;
 use crate::cpu::code::bit_planes;
 use crate::cpu::code::entropy::{self, Pops, Pushes};
-use crate::cpu::code::image::{ChunkTiles, IMAGE_BYTES};
+use crate::cpu::code::image::{ChunkTiles, image_bytes};
 use ferrosz_codec::Element;
 use ferrosz_codec::code::bit_planes::CHUNK_WORDS;
 use ferrosz_codec::code::entropy::counts::Counts;
@@ -12,21 +12,23 @@ use ferrosz_codec::code::entropy::states::{Huffman, Rans};
 use ferrosz_codec::container::chunk::Form;
 use ferrosz_codec::error::ChunkFault;
 use ferrosz_codec::pipeline::TileCoder;
+use ferrosz_codec::tile::ChunkLength;
 use ferrosz_codec::tile::code::TileCodes;
 
 /// The scratch of a thread that codes chunks.
 pub(super) struct Scratch {
-    words: Box<entropy::Words>,
+    words: Vec<u16>,
     planes: Box<[u32; CHUNK_WORDS]>,
     pub(super) image: Vec<u8>,
 }
 
-impl Default for Scratch {
-    fn default() -> Self {
+impl Scratch {
+    /// For chunks of this length.
+    pub(super) fn new(length: ChunkLength) -> Self {
         Self {
-            words: bytemuck::zeroed_box(),
+            words: vec![0; entropy::word_count(length)],
             planes: bytemuck::zeroed_box(),
-            image: vec![0; IMAGE_BYTES],
+            image: vec![0; image_bytes(length)],
         }
     }
 }

@@ -24,9 +24,10 @@ use ferrosz_codec::predict::interp::tune::Tuning;
 use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::tile::Part;
 use ferrosz_codec::tile::code::TileCodes;
-use ferrosz_codec::tile::{self, CHUNK_TILES, LANES, TileBox, TileGrid};
+use ferrosz_codec::tile::{self, ChunkLength, LANES, RUN_TILES, TileBox, TileGrid};
 use ferrosz_codec::{Element, Shape};
 use rayon::prelude::*;
+use std::ops::Range;
 
 /// A part of a field, and its codes.
 struct Coded<'a, T> {
@@ -97,7 +98,7 @@ pub(crate) fn compress<T: Element>(
     if !values.is_empty() {
         images = encode_all(version, tiles, quantizer, values, progress)?;
     }
-    let identity = header.identity();
+    let (identity, split) = (header.identity(), header.layout().split());
     let mut payload_bytes = 0;
     let sums: Vec<u64> = (images.par_iter().chain(&mask.chunks).enumerate())
         .map(|(number, (form, bytes))| checksum(identity.seed(number as u64, form.id()), bytes))
@@ -106,7 +107,7 @@ pub(crate) fn compress<T: Element>(
     for (number, ((form, bytes), sum)) in (0..).zip(chunks) {
         // The entry of the prologue has length 0, as its contents give its length.
         let length = if number == 0 { 0 } else { bytes.len() as u64 };
-        table.extend(Entry::new(payload_bytes, length, *form, sum).to_bytes());
+        table.extend(Entry::new(payload_bytes, length, *form, sum).to_bytes(split));
         payload_bytes += bytes.len() as u64;
     }
     let header = Header {
@@ -169,7 +170,8 @@ pub(super) fn encode_all<T: Element>(
     bytes.truncate(sections.bytes());
     let mut images = vec![(Form::Coded, bytes)];
     for part in &parts {
-        let of_part: Result<Vec<_>, Error> = encode_part(version, &encoder, &map, part).collect();
+        let of_part = encode_part(version, layout.chunk, &encoder, &map, part);
+        let of_part: Result<Vec<_>, Error> = of_part.collect();
         images.append(&mut of_part?);
     }
     progress(values.len() as u64);
@@ -292,11 +294,9 @@ pub(super) fn apart<R>(work: impl FnOnce() -> R) -> R {
     work()
 }
 
-/// The boxes of a chunk's tiles.
-pub(super) fn chunk_tiles(grid: &TileGrid, chunk: u64) -> Vec<TileBox> {
-    let first = chunk * u64::from(CHUNK_TILES);
-    let end = grid.tiles().min(first + u64::from(CHUNK_TILES));
-    (first..end).map(|tile| grid.tile(tile)).collect()
+/// The boxes of these tiles.
+pub(super) fn boxes(grid: &TileGrid, tiles: Range<u64>) -> Vec<TileBox> {
+    tiles.map(|tile| grid.tile(tile)).collect()
 }
 
 fn count<T: Element>(
@@ -305,13 +305,11 @@ fn count<T: Element>(
     map: &ZoneMap,
     parts: &[Coded<'_, T>],
 ) -> Counts {
-    let chunks = layout.fine.chunks();
+    let runs = layout.fine.runs();
     let mut counts = Counts::default();
     for (is_coarse, part) in parts.iter().rev().zip([false, true]).map(|(p, c)| (c, p)) {
         let of_part = (part.codes.par_iter().enumerate())
-            .filter(|(tile, _)| {
-                is_coarse || is_counted(*tile as u64 / u64::from(CHUNK_TILES), chunks)
-            })
+            .filter(|(tile, _)| is_coarse || is_counted(*tile as u64 / u64::from(RUN_TILES), runs))
             .fold(Box::<Counts>::default, |mut counts, (tile, codes)| {
                 let tile = part.field.grid.tile(tile as u64);
                 apart(|| map.count(version, &tile, codes, &mut counts));
@@ -323,21 +321,23 @@ fn count<T: Element>(
             });
         counts.merge(&of_part);
     }
-    counts.complete(is_sample(chunks));
+    counts.complete(is_sample(runs));
     counts
 }
 
 /// The chunks of a part.
 fn encode_part<T: Element>(
     version: Version,
+    length: ChunkLength,
     encoder: &Encoder,
     map: &ZoneMap,
     part: &Coded<'_, T>,
 ) -> impl IndexedParallelIterator<Item = Result<(Form, Vec<u8>), Error>> {
-    let chunks = part.codes.par_chunks(CHUNK_TILES as usize).enumerate();
-    chunks.map_init(Scratch::default, move |scratch, (number, codes)| {
+    let chunks = part.codes.par_chunks(length.tiles() as usize).enumerate();
+    let scratch = move || Scratch::new(length);
+    chunks.map_init(scratch, move |scratch, (number, codes)| {
         let grid = &part.field.grid;
-        let boxes = chunk_tiles(grid, number as u64);
+        let boxes = boxes(grid, length.of_chunk(grid, number as u64));
         let tiles = ChunkTiles { map, tiles: &boxes };
         let value = |tile: usize, at: usize| {
             let (step, lane) = (at as u32 / LANES, at as u32 % LANES);

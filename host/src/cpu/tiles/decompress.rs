@@ -7,7 +7,7 @@ use crate::cpu::code::zones::ZoneMap;
 use crate::cpu::predict::interp::{Predictor, TileStore};
 use crate::cpu::predict::tile_lorenzo;
 use crate::cpu::tiles::coder::{Decoder, Scratch};
-use crate::cpu::tiles::compress::{apart, chunk_tiles};
+use crate::cpu::tiles::compress::{apart, boxes};
 use crate::cpu::tiles::rows::Rows;
 use crate::cpu::{Progress, Version};
 use crate::error::Error;
@@ -22,7 +22,7 @@ use ferrosz_codec::predict::interp::resolved::Resolved;
 use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::tile::Part;
 use ferrosz_codec::tile::code::TileCodes;
-use ferrosz_codec::tile::{self, CHUNK_TILES, LANES, TileGrid};
+use ferrosz_codec::tile::{self, ChunkLength, LANES, TileGrid};
 use ferrosz_codec::{Element, FormatError, Shape};
 use rayon::prelude::*;
 use std::collections::BTreeSet;
@@ -69,7 +69,7 @@ pub(crate) fn entries(layout: &TileLayout, region: &Region) -> BTreeSet<u64> {
     };
     let first = FIRST_ENTRY + layout.coarse_chunks();
     let of_tiles = numbers(&layout.fine, &wanted).into_iter();
-    let chunks = of_tiles.map(|tile| first + tile / u64::from(CHUNK_TILES));
+    let chunks = of_tiles.map(|tile| first + layout.chunk.chunk_of(tile));
     (0..first).chain(chunks).collect()
 }
 
@@ -159,7 +159,9 @@ type Raw<T> = Vec<(u16, T)>;
 pub(super) struct DecodedTiles<T> {
     /// The numbers of the chunks, in ascending order.
     chunks: Vec<u64>,
-    /// The codes of [`CHUNK_TILES`] tiles for each chunk.
+    /// The tiles of each chunk.
+    length: ChunkLength,
+    /// The codes of these tiles for each chunk.
     codes: Vec<TileCodes>,
     /// The raw values of the tiles of each chunk; none if it is faulty.
     raw: Vec<Option<Vec<Raw<T>>>>,
@@ -175,11 +177,12 @@ struct DecodedTile<'a, T> {
 impl<T: Element> DecodedTiles<T> {
     /// The tile with this number; none if its chunk is faulty, or was not decoded.
     fn tile(&self, number: u64) -> Option<DecodedTile<'_, T>> {
-        let tiles = u64::from(CHUNK_TILES);
-        let at = self.chunks.binary_search(&(number / tiles)).ok()?;
-        let in_chunk = (number % tiles) as usize;
+        let tiles = self.length.tiles();
+        let chunk = self.length.chunk_of(number);
+        let at = self.chunks.binary_search(&chunk).ok()?;
+        let in_chunk = (number % u64::from(tiles)) as usize;
         Some(DecodedTile {
-            codes: self.codes.get(at * CHUNK_TILES as usize + in_chunk)?,
+            codes: self.codes.get(at * tiles as usize + in_chunk)?,
             raw: self.raw.get(at)?.as_ref()?.get(in_chunk)?,
         })
     }
@@ -239,7 +242,7 @@ impl<'a> Decode<'a> {
     /// The codes of these tiles of a part.
     fn codes<T: Element>(&self, part: Part, ranges: &TileRanges) -> Result<DecodedTiles<T>, Error> {
         let numbers = numbers(self.layout.grid(part), ranges);
-        let chunk_of = |tile: &u64| tile / u64::from(CHUNK_TILES);
+        let chunk_of = |tile: &u64| self.layout.chunk.chunk_of(*tile);
         let chunks: BTreeSet<u64> = numbers.iter().map(chunk_of).collect();
         let (tiles, faults) = self.decoded(part, chunks.into_iter().collect())?;
         // Of several faults, the one in the lowest chunk is reported.
@@ -255,11 +258,13 @@ impl<'a> Decode<'a> {
         part: Part,
         chunks: Vec<u64>,
     ) -> Result<(DecodedTiles<T>, Faults), Error> {
-        let tiles = chunks.len() as u64 * u64::from(CHUNK_TILES);
+        let length = self.layout.chunk;
+        let tiles = chunks.len() as u64 * u64::from(length.tiles());
         let mut codes = memory::try_zeroed::<TileCodes>(tiles)?;
-        let decoded: Vec<_> = (codes.par_chunks_mut(CHUNK_TILES as usize))
+        let scratch = || Scratch::new(length);
+        let decoded: Vec<_> = (codes.par_chunks_mut(length.tiles() as usize))
             .zip(&chunks)
-            .map_init(Scratch::default, |scratch, (codes, chunk)| {
+            .map_init(scratch, |scratch, (codes, chunk)| {
                 apart(|| self.chunk::<T>(part, *chunk, codes, scratch))
             })
             .collect();
@@ -268,7 +273,13 @@ impl<'a> Decode<'a> {
         for (chunk, decoded) in chunks.iter().zip(decoded) {
             raw.push(decoded.map_err(|fault| faults.push((*chunk, fault))).ok());
         }
-        Ok((DecodedTiles { chunks, codes, raw }, faults))
+        let tiles = DecodedTiles {
+            chunks,
+            length,
+            codes,
+            raw,
+        };
+        Ok((tiles, faults))
     }
 
     /// Decodes a chunk into the codes of its tiles, which may be more; returns their raw values.
@@ -285,7 +296,8 @@ impl<'a> Decode<'a> {
         };
         let number = FIRST_ENTRY + before + chunk;
         let stored = self.source.entry(number)?;
-        let boxes = chunk_tiles(self.layout.grid(part), chunk);
+        let grid = self.layout.grid(part);
+        let boxes = boxes(grid, self.layout.chunk.of_chunk(grid, chunk));
         let tiles = ChunkTiles {
             map: &self.map,
             tiles: &boxes,

@@ -30,7 +30,7 @@ use ferrosz_codec::predict::interp::tune::search::{Costs, Search};
 use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::tile::Part;
 use ferrosz_codec::tile::code::TileCodes;
-use ferrosz_codec::tile::{self, CHUNK_TILES, LANES, TILE, TileBox, TileGrid, ZONES};
+use ferrosz_codec::tile::{self, ChunkLength, LANES, RUN_TILES, TILE, TileBox, TileGrid, ZONES};
 use rayon::prelude::*;
 
 /// Elements of the sample: 16 whole tiles. A smaller field is coded whole, so that its size is exact.
@@ -315,7 +315,7 @@ fn count<T: Element>(
     for (tile, codes) in sample.iter().zip(codes) {
         map.count(Version::best(), &tile.tile, codes, &mut counts);
     }
-    counts.complete(is_sample(layout.fine.chunks()));
+    counts.complete(is_sample(layout.fine.runs()));
     counts
 }
 
@@ -327,18 +327,21 @@ fn chunk_bytes<T: Element>(
     codes: &[TileCodes],
 ) -> u64 {
     let shape = map.order().shape;
-    let chunks = sample.par_chunks(CHUNK_TILES as usize);
+    let chunks = sample.par_chunks(RUN_TILES as usize);
     chunks
-        .zip(codes.par_chunks(CHUNK_TILES as usize))
-        .map_init(Scratch::default, |scratch, (sample, codes)| {
-            let boxes: Vec<TileBox> = sample.iter().map(|tile| tile.tile).collect();
-            let tiles = ChunkTiles { map, tiles: &boxes };
-            let value = |number: usize, at: usize| {
-                let (step, lane) = (at as u32 / LANES, at as u32 % LANES);
-                let tile = &sample[number];
-                tile.at(tile.tile.at(tile::position(shape, step, lane)))
-            };
-            apart(|| encoder.encode(Version::best(), tiles, codes, value, scratch)).1 as u64
-        })
+        .zip(codes.par_chunks(RUN_TILES as usize))
+        .map_init(
+            || Scratch::new(ChunkLength::Four),
+            |scratch, (sample, codes)| {
+                let boxes: Vec<TileBox> = sample.iter().map(|tile| tile.tile).collect();
+                let tiles = ChunkTiles { map, tiles: &boxes };
+                let value = |number: usize, at: usize| {
+                    let (step, lane) = (at as u32 / LANES, at as u32 % LANES);
+                    let tile = &sample[number];
+                    tile.at(tile.tile.at(tile::position(shape, step, lane)))
+                };
+                apart(|| encoder.encode(Version::best(), tiles, codes, value, scratch)).1 as u64
+            },
+        )
         .sum()
 }

@@ -15,7 +15,7 @@ use crate::stream::StreamRef;
 use ferrosz_codec::container::tiles::{FIRST_ENTRY, TileLayout};
 use ferrosz_codec::pipeline::TilePredictor;
 use ferrosz_codec::tile::Part;
-use ferrosz_codec::tile::{CHUNK_TILES, TILE, TileGrid};
+use ferrosz_codec::tile::{TILE, TileGrid};
 use ferrosz_codec::{Element, FormatError};
 use rayon::prelude::*;
 use std::collections::BTreeSet;
@@ -68,9 +68,15 @@ pub(crate) fn check<T: Element>(
     }
     let (decode, _) = Decode::begin::<T>(Version::best(), stream, layout, verify)?;
     let coarse = layout.coarse_chunks();
-    let all = 0..coarse + layout.fine.chunks();
-    let elements = layout.fine.elements() / layout.fine.chunks().max(1);
-    let scratch = || (Scratch::default(), vec![[0; TILE]; CHUNK_TILES as usize]);
+    let all = 0..coarse + layout.fine_chunks();
+    let elements = layout.fine.elements() / layout.fine_chunks().max(1);
+    let length = layout.chunk;
+    let scratch = || {
+        (
+            Scratch::new(length),
+            vec![[0; TILE]; length.tiles() as usize],
+        )
+    };
     let faults = all
         .into_par_iter()
         .map_init(scratch, |(scratch, codes), chunk| {
@@ -91,7 +97,7 @@ fn sound_codes<T: Element>(
     part: Part,
     faults: &mut Vec<Fault>,
 ) -> Result<DecodedTiles<T>, Error> {
-    let chunks = (0..layout.grid(part).chunks()).collect();
+    let chunks = (0..layout.chunk.count(layout.grid(part))).collect();
     let (tiles, found) = decode.decoded(part, chunks)?;
     faults.extend(found.into_iter().map(|(chunk, fault)| (part, chunk, fault)));
     Ok(tiles)
@@ -122,8 +128,7 @@ fn lost(layout: &TileLayout, faults: Vec<Fault>) -> Vec<Lost> {
 /// The numbers of the tiles of the field that are lost with a chunk.
 fn lost_tiles(layout: &TileLayout, part: Part, chunk: u64) -> BTreeSet<u64> {
     let grid = layout.grid(part);
-    let first = chunk * u64::from(CHUNK_TILES);
-    let own = first..grid.tiles().min(first + u64::from(CHUNK_TILES));
+    let own = layout.chunk.of_chunk(grid, chunk);
     let TilePredictor::Interp(geometry) = layout.codec.predictor else {
         return own.collect();
     };

@@ -314,6 +314,7 @@ fn enqueue_mask<T: Element, E: Executor>(
         entries: job.layout.entries(),
         cells: job.cells,
         identity: job.identity::<T>(),
+        split: job.layout.split(),
     };
     executor.launch::<PlaceMask>(blocks_of::<T>(mask.chunks(), elements)?, &place)
 }

@@ -192,6 +192,7 @@ fn enqueue_mask<T: Element, E: Executor>(
         filled: memory.parts,
         cells: job.cells,
         verify: u32::from(job.verify),
+        split: job.layout.split(),
     };
     let chunks = mask.chunks().div_ceil(u64::from(WARPS));
     let blocks = blocks_of::<T>(chunks, job.layout.extents.elements())?;

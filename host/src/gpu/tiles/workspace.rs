@@ -3,13 +3,12 @@
 use ferrosz_codec::Dtype;
 use ferrosz_codec::code::entropy::frequency_tables::MAX_WORDS;
 use ferrosz_codec::container::tiles::TileLayout;
-use ferrosz_codec::tile::TileGrid;
+use ferrosz_codec::tile::{RUN_TILES, TileGrid};
 use ferrosz_gpu_kernels::code::entropy::decode_tables::DECODE_WORDS;
 use ferrosz_gpu_kernels::code::entropy::statistics::COUNTERS;
 use ferrosz_gpu_kernels::code::entropy::tables::ENCODE_WORDS;
 use ferrosz_gpu_kernels::pipeline::cells;
-use ferrosz_gpu_kernels::pipeline::tiles::codes::REGION_WORDS;
-use ferrosz_gpu_kernels::pipeline::tiles::layout::TILE_WORDS;
+use ferrosz_gpu_kernels::pipeline::tiles::layout::{TILE_WORDS, words_of_runs};
 use ferrosz_gpu_kernels::pipeline::tiles::record::RECORD_WORDS;
 use ferrosz_gpu_kernels::predict::interp::prepare::{CELLS, PARAMETER_WORDS};
 use ferrosz_simt::View;
@@ -74,7 +73,7 @@ impl Workspace {
         let elements = |grid: Option<TileGrid>| grid.map_or(0, |grid| grid.elements());
         let coarse = words * elements(layout.coarse);
         let anchors = words * elements(layout.prologue_anchors());
-        let chunks = layout.chunks();
+        let (chunks, runs) = (layout.chunks(), layout.runs());
         let mut sections = Sections::of(all);
         let workspace = Self {
             cells: sections.cells(cells::count(chunks)),
@@ -86,9 +85,9 @@ impl Workspace {
             coarse: sections.words(coarse),
             known: sections.words(coarse),
             anchors: sections.words(anchors),
-            tiles: sections.words(4 * chunks * TILE_WORDS),
+            tiles: sections.words(u64::from(RUN_TILES) * runs * TILE_WORDS),
             records: sections.words(chunks * RECORD_WORDS),
-            regions: sections.words(chunks * REGION_WORDS),
+            regions: sections.words(words_of_runs(runs)),
         };
         (workspace, sections.end())
     }

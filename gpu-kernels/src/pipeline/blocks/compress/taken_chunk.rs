@@ -16,7 +16,7 @@ use ferrosz_codec::container::grid::ChunkBox;
 use ferrosz_codec::container::header::HEADER_WORDS;
 use ferrosz_codec::container::header_words::Ending;
 use ferrosz_codec::container::identity::Identity;
-use ferrosz_codec::container::table::Entry;
+use ferrosz_codec::container::table::{Entry, Split};
 use ferrosz_codec::predict::group::Group;
 use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::shape::{GROUP, Shape, StaticShape, WHOLE_GROUP};
@@ -369,7 +369,7 @@ impl<F: FieldOf<E>, E: Element, S: StaticShape> TakenChunk<F, E, S> {
         let checksum = identity.seed(self.number, form.id()).wrapping_add(sum);
         // In units, which an entry has; from words, the assembler spills a register.
         let bytes = u64::from(UNIT_WORDS) * 4 * u64::from(words / UNIT_WORDS);
-        let entry = Entry::new(start, bytes, form, checksum).to_words();
+        let entry = Entry::new(start, bytes, form, checksum).to_words(Split::SHORT);
         let first = HEADER_WORDS as u64 / u64::from(UNIT_WORDS);
         t.store4(self.field.stream(t), first + self.number, entry);
         identity

@@ -16,7 +16,7 @@ use ferrosz_codec::container::checksum::term;
 use ferrosz_codec::container::chunk::{CONSTANT_WORDS, Form, Sections, raw_words};
 use ferrosz_codec::container::grid::ChunkBox;
 use ferrosz_codec::container::header_words::Summary;
-use ferrosz_codec::container::table::Entry;
+use ferrosz_codec::container::table::{Entry, Split};
 use ferrosz_codec::error::ChunkFault;
 use ferrosz_codec::pipeline::BlockCodec;
 use ferrosz_codec::predict::difference;
@@ -429,5 +429,6 @@ impl<A: StreamOf, E: Element, S: StaticShape> StoredChunk<A, E, S> {
 /// The entry of a chunk.
 #[inline(always)]
 fn load_entry<T: Thread, A: StreamOf>(t: T, stream: A, number: u64) -> Entry {
-    Entry::from_words(t.load4(stream.stream(t), HEADER_UNITS + number))
+    let entry = t.load4(stream.stream(t), HEADER_UNITS + number);
+    Entry::from_words(entry, Split::SHORT)
 }

@@ -12,7 +12,7 @@ use ferrosz_codec::Element;
 use ferrosz_codec::container::checksum::term;
 use ferrosz_codec::container::chunk::Form;
 use ferrosz_codec::container::header_words::{LayoutWords, Summary};
-use ferrosz_codec::container::table::Entry;
+use ferrosz_codec::container::table::{Entry, Split};
 use ferrosz_codec::error::ChunkFault;
 use ferrosz_codec::predict::interp::resolved::{WORDS, Words};
 use ferrosz_codec::quantize::field::Quantizer;
@@ -45,6 +45,8 @@ pub struct ReadPrologueParams {
     pub geometry: u32,
     /// Not 0 to compare checksums.
     pub verify: u32,
+    /// How entries are divided.
+    pub split: Split,
 }
 
 /// The shared memory of the block.
@@ -139,7 +141,7 @@ impl<E: Element> ReadPrologue<E> {
         frequencies: u64,
         sum: u64,
     ) -> Result<(), ChunkFault> {
-        let own = Entry::from_words(t.load4(table(params.stream), 0));
+        let own = Entry::from_words(t.load4(table(params.stream), 0), params.split);
         if own.range() != (0..0) {
             return Err(ChunkFault::Place);
         }

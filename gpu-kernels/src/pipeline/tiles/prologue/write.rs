@@ -8,7 +8,7 @@ use crate::pipeline::tiles::stream::{payload, table};
 use crate::primitives::scan::{store_warp_sum_u64, sum_of_warps};
 use ferrosz_codec::container::checksum::term;
 use ferrosz_codec::container::chunk::Form;
-use ferrosz_codec::container::table::Entry;
+use ferrosz_codec::container::table::{Entry, Split};
 use ferrosz_simt::{Kernel, Layout, Package, Shared, Thread, View};
 
 /// Writes a prologue. Launched with one block, behind the kernel that makes the frequencies.
@@ -75,7 +75,9 @@ impl Kernel for WritePrologue {
             if t.lane() == 0 {
                 let identity = params.identity.find(t, params.cells);
                 let sum = identity.seed(0, Form::Coded.id()).wrapping_add(sum);
-                let entry = Entry::new(0, 0, Form::Coded, sum).to_words();
+                let entry = Entry::new(0, 0, Form::Coded, sum);
+                // With start and length 0 the split does not matter.
+                let entry = entry.to_words(Split::SHORT);
                 t.store4(table(params.stream), 0, entry);
                 t.atomic_store(params.cells, cells::PROLOGUE_BYTES, 4 * words);
             }

@@ -1,6 +1,5 @@
 //! The lanes of an encoder.
 
-use crate::cpu::code::entropy::MAX_WORDS;
 use crate::cpu::code::entropy::tables::Pushes;
 use crate::cpu::code::image::ImageWriter;
 use crate::cpu::code::zones::{Classes, Contexts, ZoneMap};
@@ -16,9 +15,6 @@ use ferrosz_codec::tile::{LANES, STEPS, TileBox};
 /// The words that one vector store writes. Those that are emitted are the last ones; the others are written over later.
 pub(super) const MARGIN: usize = 8;
 
-/// The words of a chunk, filled from the end: the word that is emitted last is read first.
-pub type Words = [u16; MARGIN + MAX_WORDS];
-
 /// Bytes of an image before the states.
 const HEAD_BYTES: usize = 4 + LANES as usize / 2;
 
@@ -27,7 +23,8 @@ const HEAD_BYTES: usize = 4 + LANES as usize / 2;
 pub struct Encoder<'a> {
     pub(super) pushes: &'a Pushes,
     pub(super) states: Step<u32>,
-    pub(super) words: &'a mut Words,
+    /// The words of the chunk, filled from the end: the word that is emitted last is read first.
+    pub(super) words: &'a mut [u16],
     /// The position of the word that was emitted last.
     pub(super) start: usize,
     /// Whether all symbols had a frequency.
@@ -35,7 +32,7 @@ pub struct Encoder<'a> {
 }
 
 impl<'a> Encoder<'a> {
-    pub(super) fn new(pushes: &'a Pushes, words: &'a mut Words) -> Self {
+    pub(super) fn new(pushes: &'a Pushes, words: &'a mut [u16]) -> Self {
         Self {
             pushes,
             states: [START; LANES as usize],

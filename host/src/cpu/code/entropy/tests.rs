@@ -1,5 +1,5 @@
 use super::*;
-use crate::cpu::code::image::IMAGE_BYTES;
+use crate::cpu::code::image::image_bytes;
 use crate::cpu::code::samples::{Kind, Sample, SampleChunk, lengths};
 use ferrosz_codec::code::entropy::class::CONTEXTS;
 use ferrosz_codec::code::entropy::counts::Counts;
@@ -41,8 +41,9 @@ impl Sample {
         let value = |tile: usize, at: usize| T::from_bits64(chunk.values[tile][at]);
         let tiles = self.tiles(chunk);
         let by_version = |version| {
-            let mut words: Box<Words> = vec![0xeeee; size_of::<Words>() / 2].try_into().unwrap();
-            let mut image = vec![0xee; IMAGE_BYTES];
+            let length = ChunkLength::Four;
+            let mut words = vec![0xeeee; word_count(length)];
+            let mut image = vec![0xee; image_bytes(length)];
             let (codes, place) = (&chunk.codes, &mut image);
             let (form, bytes) = encode(version, tiles, &pushes, codes, value, &mut words, place);
             image.truncate(bytes);

@@ -1,7 +1,7 @@
 //! Pushing the steps of a tile.
 
 use super::{EIGHT, PARTS, States, all, eight_contexts, signed, signs};
-use crate::cpu::code::entropy::encoder::{Encoder, MARGIN, Words};
+use crate::cpu::code::entropy::encoder::{Encoder, MARGIN};
 use crate::cpu::code::entropy::tables::{Push, Pushes, TOKEN_BITS};
 use crate::cpu::code::zones::Contexts;
 use ferrosz_codec::code::entropy::states::WORD_BITS;
@@ -35,7 +35,7 @@ static PACKED: [[u8; 2 * EIGHT]; 256] = {
 
 /// The words that an encoder emitted. As a local value, its start can stay in a register while words are written.
 struct Emitted<'a> {
-    words: &'a mut Words,
+    words: &'a mut [u16],
     start: usize,
 }
 

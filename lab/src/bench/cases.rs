@@ -57,7 +57,7 @@ fn containers<T: Value>(flags: &Flags, subject: &Subject<T>, bounds: &[Bound]) -
                     codec: codec.name().to_owned(),
                     rank: shape.rank(),
                     bound: *bound,
-                    format: Format::Container(layout),
+                    format: Format::Container(layout.with_chunk(flags.chunk_tiles)),
                 }));
             }
         }

@@ -97,7 +97,8 @@ fn time_box<T: Value>(
 fn compressor(layout: Layout, bound: Bound) -> Result<Compressor, Failure> {
     let compressor = Compressor::new(layout.codec, bound)
         .with_rank(layout.shape.rank())?
-        .extents(layout.extents.lengths())?;
+        .extents(layout.extents.lengths())?
+        .chunk_length(layout.chunk);
     Ok(compressor.device(Device::Cpu))
 }
 

@@ -3,6 +3,7 @@
 use super::synthetic::Kind;
 use clap::Args;
 use clap::builder::{OsStringValueParser, TypedValueParser};
+use ferrosz::codec::tile::ChunkLength;
 use ferrosz::{Bound, Codec, Shape};
 use ferrosz_cli::args::{self, Dims, ShapeFlags};
 use ferrosz_cli::bounds::Bounds;
@@ -40,6 +41,9 @@ pub struct Flags {
     /// Dimensions of blocks or tiles; all that the array has, if not given
     #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = args::rank)]
     pub rank: Vec<Shape>,
+    /// Tiles of a chunk, with codecs of tiles: 4, 16 or 64
+    #[arg(long, value_name = "N", default_value = "4", value_parser = chunk_length)]
+    pub chunk_tiles: ChunkLength,
     /// The error bounds.
     #[command(flatten)]
     pub bounds: Bounds,
@@ -97,6 +101,11 @@ impl Flags {
             asked => asked.to_vec(),
         }
     }
+}
+
+fn chunk_length(text: &str) -> Result<ChunkLength, String> {
+    let tiles = text.parse().ok();
+    (tiles.and_then(ChunkLength::of_tiles)).ok_or_else(|| "a chunk has 4, 16 or 64 tiles".to_owned())
 }
 
 /// A file and its dimensions on the command line.

@@ -801,6 +801,13 @@ impl Sink for Place<'_> {
         Ok(())
     }
 
+    fn append_all(&mut self, parts: &[&[u8]]) -> Result<(), Error> {
+        let room = self.out.get_mut(self.length..).unwrap_or_default();
+        memory::copy_all(parts, room, <[u8]>::copy_from_slice);
+        self.length += parts.iter().map(|part| part.len()).sum::<usize>();
+        Ok(())
+    }
+
     fn set_start(&mut self, bytes: &[u8]) {
         if let Some(place) = self.out.get_mut(..bytes.len()) {
             place.copy_from_slice(bytes);

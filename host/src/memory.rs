@@ -6,6 +6,7 @@
 use crate::error::Error;
 use bytemuck::Zeroable;
 use bytemuck::allocation::try_zeroed_vec;
+use rayon::prelude::*;
 
 /// Zeroed elements; none if there is not enough memory.
 pub(crate) fn zeroed<T: Zeroable>(count: usize) -> Option<Vec<T>> {
@@ -61,6 +62,45 @@ pub(crate) fn append(vector: &mut Vec<u8>, bytes: &[u8]) -> Result<(), Error> {
     Ok(())
 }
 
+/// Appends parts to a vector, in parallel: also the system's work, which maps new memory, is then shared out.
+///
+/// # Errors
+///
+/// [`Error::OutOfMemory`].
+pub(crate) fn append_all(vector: &mut Vec<u8>, parts: &[&[u8]]) -> Result<(), Error> {
+    let more = parts.iter().map(|part| part.len()).sum::<usize>();
+    let length = vector.len() + more;
+    let room = vector.try_reserve(more);
+    room.map_err(|_| Error::OutOfMemory {
+        bytes: length as u64,
+    })?;
+    copy_all(parts, vector.spare_capacity_mut(), |place, part| {
+        place.write_copy_of_slice(part);
+    });
+    // SAFETY: the parts are `more` bytes, and all of them were written behind the vector's elements.
+    unsafe { vector.set_len(length) };
+    Ok(())
+}
+
+/// Calls `copy` with the place of each part in `room`, which begins with the first one, in parallel. Parts that do not
+/// fit are left away.
+pub(crate) fn copy_all<P: Send>(
+    parts: &[&[u8]],
+    mut room: &mut [P],
+    copy: impl Fn(&mut [P], &[u8]) + Sync,
+) {
+    let mut places = Vec::with_capacity(parts.len());
+    for part in parts {
+        let Some((place, rest)) = std::mem::take(&mut room).split_at_mut_checked(part.len()) else {
+            break;
+        };
+        places.push((place, *part));
+        room = rest;
+    }
+    let all = places.into_par_iter();
+    all.for_each(|(place, part)| copy(place, part));
+}
+
 /// Requests large pages for a vector's memory, capacity included, where it contains whole ones.
 #[cfg(target_os = "linux")]
 fn ask_for_large_pages<T>(values: &mut Vec<T>) {
@@ -92,6 +132,22 @@ fn ask_for_large_pages<T>(_: &mut Vec<T>) {}
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn parts_are_appended_in_their_order() {
+        let bytes: Vec<u8> = (0..100_000u32).map(|i| (i * 7 >> 3) as u8).collect();
+        for ends in [&[][..], &[0], &[5, 5, 70_000], &[1, 99_999, 100_000]] {
+            let starts = [0].iter().chain(ends);
+            let parts: Vec<&[u8]> = starts
+                .zip(ends)
+                .map(|(from, to)| &bytes[*from..*to])
+                .collect();
+            let mut vector = vec![7; 3];
+            append_all(&mut vector, &parts).expect("enough memory");
+            let end = ends.last().copied().unwrap_or(0);
+            assert!(vector[..3] == [7; 3] && vector[3..] == bytes[..end]);
+        }
+    }
 
     #[test]
     fn memory_of_any_size_is_zeroed_and_writable() {

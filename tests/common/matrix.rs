@@ -62,7 +62,9 @@ impl Cell {
         Some(Case {
             number: number as u64,
             dtype: self.dtype,
-            layout: self.layout(coded.unwrap_or(user))?.with_chunk(ChunkLength::ALL[turn % 3]),
+            layout: self
+                .layout(coded.unwrap_or(user))?
+                .with_chunk(ChunkLength::ALL[turn % 3]),
             axes,
             kind: Kind::ALL[turn % Kind::ALL.len()],
             bound: bounds[turn % bounds.len()],

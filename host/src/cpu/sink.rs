@@ -11,6 +11,12 @@ pub(crate) trait Sink: Send {
     ///
     /// [`Error::OutOfMemory`].
     fn append(&mut self, bytes: &[u8]) -> Result<(), Error>;
+    /// Appends parts, one behind the other.
+    ///
+    /// # Errors
+    ///
+    /// As [`Sink::append`].
+    fn append_all(&mut self, parts: &[&[u8]]) -> Result<(), Error>;
     /// Replaces the first bytes.
     fn set_start(&mut self, bytes: &[u8]);
     /// Reserves memory for the bytes that are expected to follow.
@@ -28,6 +34,10 @@ pub(crate) trait Sink: Send {
 impl Sink for Vec<u8> {
     fn append(&mut self, bytes: &[u8]) -> Result<(), Error> {
         memory::append(self, bytes)
+    }
+
+    fn append_all(&mut self, parts: &[&[u8]]) -> Result<(), Error> {
+        memory::append_all(self, parts)
     }
 
     fn set_start(&mut self, bytes: &[u8]) {

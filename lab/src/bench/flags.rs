@@ -105,7 +105,8 @@ impl Flags {
 
 fn chunk_length(text: &str) -> Result<ChunkLength, String> {
     let tiles = text.parse().ok();
-    (tiles.and_then(ChunkLength::of_tiles)).ok_or_else(|| "a chunk has 4, 16 or 64 tiles".to_owned())
+    (tiles.and_then(ChunkLength::of_tiles))
+        .ok_or_else(|| "a chunk has 4, 16 or 64 tiles".to_owned())
 }
 
 /// A file and its dimensions on the command line.

@@ -64,7 +64,7 @@ pub(crate) fn compress<T: Element>(
     let mut before = Vec::new();
     for first in (0..chunks).step_by(wave as usize) {
         let range = first..chunks.min(first + wave);
-        // While a wave is encoded, one of the threads puts the wave before it into the stream.
+        // While a wave is encoded, threads that are free put the wave before it into the stream.
         let (placed, ()) = rayon::join(
             || table.position(&before, sink),
             || encoder.encode_wave(range, &mut now),
@@ -109,10 +109,10 @@ impl<'a, I: Iterator<Item = (u64, &'a mut [u8; ENTRY_BYTES])> + Send> Table<I> {
                 };
                 *position = entry.to_bytes(Split::SHORT);
             }
-            sink.append(&task.bytes[..task.length])?;
             self.payload_bytes += task.length as u64;
         }
-        Ok(())
+        let parts = wave.iter().map(|task| &task.bytes[..task.length]);
+        sink.append_all(&parts.collect::<Vec<_>>())
     }
 
     /// Appends further chunks to the stream.

@@ -1,291 +1,162 @@
 #!/usr/bin/env python3
-"""ferrosz beside SZ3, zfp and pco on the CPU: same fields, same absolute bounds, same threads.
+"""ferrosz beside SZ3, SPERR, HPEZ, zfp and pco on the CPU: same fields, same absolute bounds, same threads.
 
-    python3 -m venv compare-venv
-    compare-venv/bin/pip install numpy pysz zfpy pcodec
-    cargo build --release --package ferrosz-cli --package ferrosz-lab
     compare-venv/bin/python benches/compare.py --out docs/measurements/compare-cpu.md FIELD.f32:Z,Y,X ...
 
-Fields are raw little-endian float32, without NaN. A bound is a share of a field's range; the absolute error
-that it comes to is what every compressor gets. Ratios are bytes of the field over bytes of the stream;
-rates are medians, in 10^9 bytes of the field a second; the largest error is taken by NumPy in float64.
-ferrosz is timed by `ferrosz-lab bench --device cpu`, the others around their calls from Python. PSNR is
-20 log10(range / root mean square error), in float64.
+compressors.py says what to install. Fields are raw little-endian float32, without NaN. A bound is a share of a
+field's range; the absolute error that it comes to is what every compressor gets. Every result is decoded, and its
+largest error taken in float64. ferrosz is timed by `ferrosz bench` (the preset, with its choice) and
+`ferrosz-lab bench` (a codec), the others around their calls from Python.
 """
-import argparse
-import dataclasses
 import functools
-import importlib.metadata
-import json
-import math
-import os
 import pathlib
-import platform
-import statistics
-import subprocess
-import sys
 import tempfile
-import time
-import typing
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+import compressors
+
 BOUNDS = (1e-2, 1e-3, 1e-4)
-PACKAGES = ("numpy", "pysz", "zfpy", "pcodec")
+SZ3 = ("INTERP_LORENZO", "INTERP", "LORENZO_REG")
+OWN = ("--small", "interp", "lorenzo+rans")
+OTHERS = (*(f"SZ3 {name}" for name in SZ3), "SPERR", "zfp", *(f"HPEZ {way}" for way in compressors.Hpez.WAYS))
 
 
-@dataclasses.dataclass
-class Field:
-    name: str
-    values: typing.Any
-    path: pathlib.Path
+def ways(field, error, ferrosz, args):
+    """By column of the table of ratios, or by name: what makes a result."""
+    found = {"--small": functools.partial(ferrosz.small, field, error)}
+    found |= {codec: functools.partial(ferrosz.codec, field, error, codec, field.rank) for codec in OWN[1:]}
+    found |= {f"SZ3 {name}": functools.partial(compressors.sz3, field, error, name, args.threads, args.repeat)
+              for name in SZ3}
+    return found | {"SPERR": functools.partial(compressors.sperr, field, error, args.repeat),
+                    "zfp": functools.partial(compressors.zfp, field, error, args.repeat),
+                    "pco": functools.partial(compressors.pco_codes, field, error, args.repeat)}
+
+
+class Ratios:
+    """A field and a bound: the ratio of each, and whether its errors are within the bound."""
+
+    def __init__(self, field, share, results, hpez):
+        self.field, self.share, self.chosen = field, share, results["--small"].name.split(": ")[1]
+        error = share * field.extent
+        self.of = {name: field.ratio(result.stream_bytes) for name, result in results.items()} | hpez
+        self.over = {name for name, result in results.items() if field.largest_error(result.decoded) > error}
 
     @property
-    def dims(self):
-        return ",".join(map(str, self.values.shape))
+    def best(self):
+        return max((name for name in OTHERS if name in self.of), key=self.of.get)
 
     @property
-    def rank(self):
-        """The rank of tiles: dimensions of a few elements do not make a smooth axis."""
-        return sum(length > 4 for length in self.values.shape)
+    def part(self):
+        """Of the best other's ratio, what the preset `small` has."""
+        return self.of["--small"] / self.of[self.best]
 
-    @property
-    def extent(self):
-        return float(self.values.max().astype(numpy.float64) - self.values.min().astype(numpy.float64))
+    def line(self):
+        def cell(name):
+            ratio = f"{self.of[name]:.2f}" if name in self.of else "-"
+            return f"{ratio}*" if name in self.over else ratio
 
-    def psnr(self, decoded):
-        error = self.values.astype(numpy.float64) - decoded.astype(numpy.float64)
-        mean = float(numpy.mean(error * error))
-        return math.inf if mean == 0 else 20 * math.log10(self.extent) - 10 * math.log10(mean)
-
-    def bits(self, stream_bytes):
-        return 8 * stream_bytes / self.values.size
+        part = f"{self.part:.3f}"
+        cells = [self.field.name, f"{self.share:.0e}", *map(cell, OWN), self.chosen, *map(cell, OTHERS), self.best,
+                 f"**{part}**" if self.part < 0.99 else part]
+        return f"| {' | '.join(cells)} |"
 
 
-@dataclasses.dataclass
-class Result:
-    """What a compressor made of a field; seconds are medians."""
-    name: str
-    stream_bytes: int
-    compress: float
-    decompress: float
-    decoded: typing.Any
+def standing(rows):
+    """In how many rows the preset is ahead, level and behind."""
+    count = lambda holds: sum(holds(row.part) for row in rows)
+    worst = min(rows, key=lambda row: row.part)
+    return (f"Of {len(rows)} rows `--small` is ahead of the best other in {count(lambda part: part >= 1)}, in {count(lambda part: part >= 1.1)} "
+            f"by 10 % or more; within 1 % of it or ahead in {count(lambda part: part >= 0.99)}; below 0.95 of it in "
+            f"{count(lambda part: part < 0.95)}. The worst is {worst.part:.2f}, {worst.field.name} at {worst.share:.0e}.")
 
 
-class Ferrosz:
-    """The commands, run in a folder of their own; `lab` is the one that measures."""
-
-    def __init__(self, command, folder, lab=None, repeat=1):
-        self.command, self.folder, self.lab, self.repeat = command, folder, lab, repeat
-
-    def run(self, command, *arguments):
-        line = [command, *map(str, arguments), "--device", "cpu", "--quiet"]
-        return subprocess.run(line, check=True, stdout=subprocess.PIPE, text=True).stdout
-
-    def compress(self, field, error, codec, rank):
-        """One codec and rank; `auto` chooses both. What `ferrosz compress` says, and what comes back."""
-        stream, back = self.folder / "stream.fsz", self.folder / "back.f32"
-        chosen = json.loads(self.run(
-            self.command, "compress", field.path, stream, "--dtype", "f32", "--dims", field.dims, "--abs", error, "--codec", codec,
-            "--json", *(("--rank", rank) if rank else ())))
-        self.run(self.command, "decompress", stream, back)
-        if chosen["stream_bytes"] != stream.stat().st_size:
-            raise RuntimeError("the stream has another length than compress says")
-        return chosen, numpy.fromfile(back, "<f4").reshape(field.values.shape)
-
-    def measure(self, field, error, codec, rank):
-        """One codec and rank, timed."""
-        chosen, decoded = self.compress(field, error, codec, rank)
-        bench = json.loads(self.run(
-            self.lab, "bench", field.path, "--dtype", "f32", "--dims", field.dims, "--abs", error, "--repeat", self.repeat,
-            "--json", "--codec", chosen["codec"], "--rank", chosen["rank"]))
-        row, = bench["rows"]
-        if row["stream_bytes"] != chosen["stream_bytes"]:
-            raise RuntimeError("bench and compress made different streams")
-        label = f"ferrosz {chosen['codec']} {chosen['rank']}"
-        return Result(f"{label} (auto)" if codec == "auto" else label, row["stream_bytes"],
-                      1e-6 * row["compress"]["us"], 1e-6 * row["decompress"]["us"], decoded)
-
-
-def median_time(work, repeat):
-    """Median seconds of some runs after one that does not count, and the last result."""
-    result, seconds = work(), []
-    for _ in range(repeat):
-        start = time.perf_counter()
-        result = work()
-        seconds.append(time.perf_counter() - start)
-    return statistics.median(seconds), result
-
-
-def measure(name, repeat, compress, decompress, size=len):
-    compress_seconds, stream = median_time(compress, repeat)
-    decompress_seconds, decoded = median_time(lambda: decompress(stream), repeat)
-    return Result(name, size(stream), compress_seconds, decompress_seconds, decoded)
-
-
-def sz3(field, error, algorithm, threads, repeat):
-    config = pysz.szConfig(field.values.shape)
-    config.errorBoundMode = pysz.szErrorBoundMode.ABS
-    config.absErrorBound = error
-    config.cmprAlgo = getattr(pysz.szAlgorithm, algorithm)
-    config.openmp = threads > 1
-    return measure(f"SZ3 {algorithm}", repeat,
-                   lambda: pysz.sz.compress(field.values, config)[0],
-                   lambda stream: pysz.sz.decompress(stream, numpy.float32, field.values.shape)[0],
-                   size=lambda stream: stream.nbytes)
-
-
-def zfp(field, error, repeat):
-    return measure("zfp fixed accuracy", repeat,
-                   lambda: zfpy.compress_numpy(field.values, tolerance=error), zfpy.decompress_numpy)
-
-
-def pco_values(field, repeat):
-    return measure("pco, lossless", repeat,
-                   lambda: pcodec.standalone.simple_compress(field.values.ravel(), pcodec.ChunkConfig()),
-                   lambda stream: pcodec.standalone.simple_decompress(stream).reshape(field.values.shape))
-
-
-def pco_codes(field, error, repeat):
-    """pco of rint(x / 2e), which NumPy makes in float64 and turns back; both are in the times."""
-    def compress():
-        codes = numpy.rint(field.values.ravel() / (2.0 * numpy.float64(error))).astype(numpy.int32)
-        return pcodec.standalone.simple_compress(codes, pcodec.ChunkConfig())
-
-    def decompress(stream):
-        codes = pcodec.standalone.simple_decompress(stream)
-        return (codes * (2.0 * numpy.float64(error))).astype(numpy.float32).reshape(field.values.shape)
-
-    return measure("NumPy quantised, pco", repeat, compress, decompress)
-
-
-def row(field, result, share, error):
-    """A line of the table; the largest error is in units of the bound."""
-    values = field.values.astype(numpy.float64)
-    largest = numpy.abs(values - result.decoded.astype(numpy.float64)).max()
-    if error is None:
+def line_of_rates(field, share, result):
+    """A line of the second table; the largest error is in units of the bound."""
+    largest = field.largest_error(result.decoded)
+    if share is None:
         bound, kept = "-", "0" if largest == 0 else f"{largest:.3g} absolute"
     else:
-        bound = f"{share:.0e}"
-        over = largest / error
+        bound, over = f"{share:.0e}", largest / (share * field.extent)
         kept = f"{over:.4f}" if over <= 1 else f"**{over:.8g}**"
     rate = lambda seconds: f"{1e-9 * field.values.nbytes / seconds:.3f}"
-    ratio = field.values.nbytes / result.stream_bytes
-    return (f"| {field.name} | {bound} | {result.name} | {ratio:.2f} | {field.bits(result.stream_bytes):.3f} "
-            f"| {field.psnr(result.decoded):.2f} | {rate(result.compress)} | {rate(result.decompress)} | {kept} |")
+    return (f"| {field.name} | {bound} | {result.name} | {field.ratio(result.stream_bytes):.2f} "
+            f"| {field.bits(result.stream_bytes):.3f} | {field.psnr(result.decoded):.2f} | {rate(result.compress)} "
+            f"| {rate(result.decompress)} | {kept} |")
 
 
-def rows(field, ferrosz, args):
-    ways = [("plain", 1), ("lorenzo+huffman", field.rank), ("lorenzo+rans", field.rank), ("interp", field.rank),
-            ("auto", None)]
-    for share in BOUNDS:
-        error = share * field.extent
-        runs = [functools.partial(ferrosz.measure, field, error, *way) for way in ways]
-        runs += [functools.partial(sz3, field, error, name, args.threads, args.repeat)
-                 for name in ("INTERP_LORENZO", "INTERP", "LORENZO_REG", "NOPRED")]
-        runs += [functools.partial(zfp, field, error, args.repeat),
-                 functools.partial(pco_codes, field, error, args.repeat)]
-        for run in runs:
-            yield row(field, run(), share, error)
-    yield row(field, pco_values(field, args.repeat), None, None)
-
-
-def processor():
-    try:
-        lines = pathlib.Path("/proc/cpuinfo").read_text().splitlines()
-        name = next(line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
-    except (OSError, StopIteration):
-        name = platform.processor()
-    return f"{os.cpu_count()} cores, {name}, {platform.machine()}"
-
-
-def circumstances(args, packages=PACKAGES):
-    """When, where, and with which versions."""
-    versions = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in packages)
-    command = subprocess.run([args.ferrosz, "--version"], check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
-    return f"{args.date}. {processor()}{args.note and ', ' + args.note}. {command}, {versions}."
-
-
-def heading(args, fields):
+def page(args, fields, ratios, lines):
     names = " ".join(f"{field.name}.f32:{field.dims}" for field in fields)
-    return f"""# Beside SZ3, zfp and pco, on the CPU
+    ratio_lines = "\n".join(row.line() for row in ratios)
+    rate_lines = "\n".join(lines)
+    heading = ["field", "bound", *OWN, "chosen", *OTHERS, "best other", "`--small` / best"]
+    return f"""# Beside SZ3, SPERR, HPEZ, zfp and pco, on the CPU
 
-{circumstances(args)} Made by
+{compressors.circumstances(args)} Made by
 
 ```sh
 python benches/compare.py --threads {args.threads} --repeat {args.repeat} --out docs/measurements/compare-cpu.md \\
     {names}
 ```
 
-Bound: share of the field's range; the absolute error that it comes to is what each compressor got. Ratio: bytes of the field over bytes
-of the stream. Bits: of the stream, a value. PSNR: 20 log10(range / root mean square error), in dB. Rates: medians of {args.repeat}, 10^9 bytes of the field a second. Threads: {args.threads} for ferrosz and SZ3, one for zfp and
-pco. Error: the largest |x - x'| over the bound, in float64; more than 1 is in bold. ferrosz is timed by `ferrosz-lab bench` with the
-absolute bound, checksums on; the others around their Python calls, so with what these copy. `(auto)`: codec and rank are what
-`--codec auto` chose; the choice itself is not in the time. pco is lossless and takes no bound; *NumPy quantised, pco* is pco of
-rint(x / 2e) in order, times with NumPy's arithmetic: what entropy coding of the codes gives; where it is over the bound, its result was
-rounded to float32. Fields are those of [ratios](ratios.md).
+Fields are those of [ratios](ratios.md#fields). Bound: share of the field's range; the absolute error that it comes to is what each compressor
+got. Ratio: bytes of the field over bytes of the whole stream. Every result was decoded, and its largest error taken in float64.
 
-All rows of a field are from one run, on a machine that others used at the same time: compare rates within a field, and take them as
-rough.
+## Ratios
+
+{standing(ratios)}
+
+`--small` is the default preset, which chooses codec, rank and axes; *chosen* says which. `interp` and `lorenzo+rans` have tiles of the field's rank, in which
+dimensions of up to 4 elements do not count. SZ3: pysz, its three algorithms. SPERR: the filter of hdf5plugin with a point-wise error, the whole field
+as one chunk. HPEZ: QoZ 2.0 at a506cb0, with `-q 1` (QoZ 1.1), `-q 3` and `-q 4` (all of HPEZ); measured on 2026-11-22 on the same bytes ([hpez.csv](../../benches/hpez.csv)), not by this
+script, as it has no package for Python. A star: its largest error is over the bound, as the second table says; its ratio counts all the
+same. The last column is bold below 0.99.
+
+| {' | '.join(heading)} |
+|{' --- |' * len(heading)}
+{ratio_lines}
+
+## Rates, PSNR and errors
+
+Bits: of the stream, a value. PSNR: 20 log10(range / root mean square error), in dB. Rates: 10^9 bytes of the field a second, medians of up to {args.repeat} after
+one call that is not timed; what takes more than {compressors.PATIENCE:g} s is called once. Threads: {args.threads} for ferrosz and SZ3, one for the others. Error: the largest |x - x'| over the bound;
+more than 1 is in bold. `--small` is timed by `ferrosz bench`, so with the choice and its copies; a codec by `ferrosz-lab bench`; the others around their Python
+calls, so with what these copy (SPERR: an HDF5 file in memory). pco is lossless and takes no bound; *NumPy quantised, pco* is pco of rint(x / 2e) in order, times with NumPy's
+arithmetic: what entropy coding of the codes gives; where it is over the bound, its result was rounded to float32.
+
+All rows of a field are from one run, on a machine that others used at the same time: compare rates within a field, and take them as rough.
 
 | field | bound | compressor | ratio | bits | PSNR | compress | decompress | error / bound |
 | --- | --- | --- | --- | --- | --- | --- | --- | --- |
+{rate_lines}
 """
 
 
-def read(argument):
-    path, _, dims = argument.rpartition(":")
-    shape = tuple(map(int, dims.split(",")))
-    values = numpy.fromfile(path, "<f4").reshape(shape)
-    if not numpy.isfinite(values).all():
-        sys.exit(f"{path}: not all values are finite, which zfp cannot take")
-    path = pathlib.Path(path).resolve()
-    return Field(pathlib.Path(argument.rpartition(":")[0]).stem, values, path)
-
-
-def parser(description):
-    """The arguments that all comparisons have."""
-    parser = argparse.ArgumentParser(description=description.splitlines()[0])
-    parser.add_argument("fields", nargs="+", metavar="FIELD.f32:Z,Y,X")
-    parser.add_argument("--out", type=pathlib.Path, help="Markdown to write; else it is printed only")
-    parser.add_argument("--ferrosz", default=str(ROOT / "target/release/ferrosz"), help="the command")
-    parser.add_argument("--threads", type=int, default=1, help="of ferrosz and SZ3; zfp and pco have one")
-    parser.add_argument("--date", default=time.strftime("%Y-%m-%d"))
-    parser.add_argument("--note", default="", help="what else is to be said of the machine")
-    return parser
-
-
-def load(threads):
-    """Imports the libraries, which read these when they start."""
-    global numpy, pcodec, pysz, zfpy
-    os.environ["RAYON_NUM_THREADS"] = os.environ["OMP_NUM_THREADS"] = str(threads)
-    import numpy
-    import pcodec
-    import pysz
-    import zfpy
+def main(args):
+    fields = [compressors.read(argument) for argument in args.fields]
+    hpez, ratios, lines = compressors.Hpez(), [], []
+    with tempfile.TemporaryDirectory() as folder:
+        ferrosz = compressors.Ferrosz(args.ferrosz, pathlib.Path(folder), args.lab, args.repeat)
+        for field in fields:
+            for share in BOUNDS:
+                results = {name: way() for name, way in ways(field, share * field.extent, ferrosz, args).items()}
+                ratios.append(Ratios(field, share, results, hpez.ratios(field, share)))
+                lines += [line_of_rates(field, share, result) for result in results.values()]
+                print(ratios[-1].line(), flush=True)
+            lines.append(line_of_rates(field, None, compressors.pco_values(field, args.repeat)))
+    text = page(args, fields, ratios, lines)
+    if args.out:
+        args.out.write_text(text)
+    else:
+        print(text)
 
 
 def arguments():
-    of_times = parser(__doc__)
-    of_times.add_argument("--lab", default=str(ROOT / "target/release/ferrosz-lab"), help="the command that measures")
-    of_times.add_argument("--repeat", type=int, default=5)
+    of_times = compressors.parser(__doc__)
+    of_times.add_argument("--lab", default=str(compressors.ROOT / "target/release/ferrosz-lab"), help="the command that measures codecs")
+    of_times.add_argument("--repeat", type=int, default=3)
     return of_times.parse_args()
-
-
-def main(args):
-    fields = [read(argument) for argument in args.fields]
-    text = heading(args, fields)
-    print(text, end="", flush=True)
-    with tempfile.TemporaryDirectory() as folder:
-        ferrosz = Ferrosz(args.ferrosz, pathlib.Path(folder), args.lab, args.repeat)
-        for field in fields:
-            for line in rows(field, ferrosz, args):
-                print(line, flush=True)
-                text += line + "\n"
-    if args.out:
-        args.out.write_text(text)
 
 
 if __name__ == "__main__":
     parsed = arguments()
-    load(parsed.threads)
+    compressors.load(parsed.threads)
     main(parsed)

@@ -3,7 +3,7 @@
 
     compare-venv/bin/python benches/rate_distortion.py --out docs/measurements/rate-distortion.md FIELD.f32:Z,Y,X ...
 
-Fields, bounds and libraries are those of compare.py. The picture, an SVG beside the Markdown, has a panel for each
+Fields, bounds and libraries are those of compressors.py. The picture, an SVG beside the Markdown, has a panel for each
 field and a line for each compressor, a point for each bound.
 """
 import functools
@@ -11,7 +11,7 @@ import math
 import pathlib
 import tempfile
 
-import compare
+import compressors
 
 SHARES = [10 ** (-half / 2) for half in range(2, 11)]
 PACKAGES = ("numpy", "pysz", "zfpy")
@@ -30,7 +30,7 @@ MARK = 4
 def ways(field, ferrosz):
     """For each compressor, what makes a stream's length and the decoded field of an absolute error."""
     def of_ferrosz(codec, error):
-        chosen, decoded = ferrosz.compress(field, error, codec, field.rank)
+        chosen, decoded = ferrosz.compress(field, error, "--codec", codec, "--rank", field.rank)
         return chosen["stream_bytes"], decoded
 
     def of_other(run, error):
@@ -38,8 +38,8 @@ def ways(field, ferrosz):
         return result.stream_bytes, result.decoded
 
     codecs = {f"ferrosz {codec}": functools.partial(of_ferrosz, codec) for codec in ("interp", "lorenzo+huffman", "plain")}
-    sz3 = lambda error: compare.sz3(field, error, "INTERP_LORENZO", 1, 1)
-    zfp = lambda error: compare.zfp(field, error, 1)
+    sz3 = lambda error: compressors.sz3(field, error, "INTERP_LORENZO", 1, 1)
+    zfp = lambda error: compressors.zfp(field, error, 1)
     return codecs | {"SZ3 INTERP_LORENZO": functools.partial(of_other, sz3),
                      "zfp fixed accuracy": functools.partial(of_other, zfp)}
 
@@ -135,7 +135,7 @@ def markdown(args, results, picture):
     names = " ".join(f"{field.name}.f32:{field.dims}" for field, _ in results)
     out = [f"""# Rate and distortion
 
-{compare.circumstances(args, PACKAGES)} Made by
+{compressors.circumstances(args, PACKAGES)} Made by
 
 ```sh
 python benches/rate_distortion.py --out docs/measurements/rate-distortion.md {names}
@@ -157,9 +157,9 @@ better. Fields are those of [ratios](ratios.md).
 
 
 def main(args):
-    fields = [compare.read(argument) for argument in args.fields]
+    fields = [compressors.read(argument) for argument in args.fields]
     with tempfile.TemporaryDirectory() as folder:
-        ferrosz = compare.Ferrosz(args.ferrosz, pathlib.Path(folder))
+        ferrosz = compressors.Ferrosz(args.ferrosz, pathlib.Path(folder))
         results = [(field, measure(field, ferrosz)) for field in fields]
     picture = (args.out or pathlib.Path("rate-distortion")).with_suffix(".svg")
     text = markdown(args, results, picture.name)
@@ -170,6 +170,6 @@ def main(args):
 
 
 if __name__ == "__main__":
-    parsed = compare.parser(__doc__).parse_args()
-    compare.load(parsed.threads)
+    parsed = compressors.parser(__doc__).parse_args()
+    compressors.load(parsed.threads)
     main(parsed)

@@ -42,6 +42,7 @@ pub mod interp;
 mod logarithm;
 mod mask;
 mod order;
+mod stencil;
 mod tiles;
 mod tuning;
 

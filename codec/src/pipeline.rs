@@ -214,6 +214,9 @@ mod tests {
                 ("interp-narrow", 17, 16),
                 ("interp-narrow+huffman", 17, 17),
                 ("interp-narrow+bitplane", 17, 18),
+                ("stencil", 20, 16),
+                ("stencil+huffman", 20, 17),
+                ("stencil+bitplane", 20, 18),
             ]
         );
     }

@@ -5,12 +5,13 @@
 //! codec, whose blocks are lines. `before` holds the values that a group needs from the group before it: zeros for the
 //! first group.
 //!
-//! The predictors of tiles ([`interp`], [`tile_lorenzo`]) predict a tile.
+//! The predictors of tiles ([`interp`], [`stencil`], [`tile_lorenzo`]) predict a tile.
 
 pub mod difference;
 pub mod group;
 pub mod interp;
 pub mod lorenzo;
+pub mod stencil;
 pub mod tile_lorenzo;
 
 use crate::predict::group::{Before, Group, MAX_REACH, last_of};

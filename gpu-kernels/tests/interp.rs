@@ -5,6 +5,7 @@ use ferrosz_codec::predict::interp::geometry::Geometry;
 use ferrosz_codec::predict::interp::parameters::{LevelFlags, Parameters, Tightening};
 use ferrosz_codec::predict::interp::resolved::Resolved;
 use ferrosz_codec::predict::interp::store::is_own;
+use ferrosz_codec::predict::stencil::coefficients::{Coefficients, GEOMETRY, count};
 use ferrosz_codec::shape::{Cube, Line, Plane, StaticShape};
 use ferrosz_codec::tile::Part;
 use ferrosz_codec::tile::code::RADIUS;
@@ -13,10 +14,12 @@ use ferrosz_codec::tile::{self, TileGrid};
 use ferrosz_codec::{Element, Shape};
 use ferrosz_gpu_kernels::pipeline::tiles::codes;
 use ferrosz_gpu_kernels::predict::interp::InterpParams;
+use ferrosz_gpu_kernels::predict::interp::method::{Method, Splines, Stencils};
 use ferrosz_gpu_kernels::predict::interp::predict::Predict;
+use ferrosz_gpu_kernels::predict::interp::prepare::PARAMETER_WORDS;
 use ferrosz_gpu_kernels::predict::interp::reconstruct::Reconstruct;
 use ferrosz_host::cpu::Version;
-use ferrosz_host::cpu::predict::interp::{Predictor, TileStore};
+use ferrosz_host::cpu::predict::interp::{Model, Predictor, TileStore};
 use ferrosz_simt::emulator::Emulator;
 use ferrosz_simt::{Kernel, View};
 use rand::rngs::StdRng;
@@ -76,6 +79,7 @@ fn first_code(tile: u64) -> usize {
 struct Case<'a, T> {
     predictor: Predictor<'a, T>,
     resolved: &'a Resolved<T>,
+    coefficients: Option<&'a Coefficients>,
     is_coarse: bool,
     /// The tiles of the part, and of its anchors.
     grid: TileGrid,
@@ -90,18 +94,23 @@ struct Case<'a, T> {
 impl<'a, T: Element> Case<'a, T> {
     fn new(
         field: &TileGrid,
-        resolved: &'a Resolved<T>,
+        model: Model<'a, T>,
         part: Part,
         values: &'a [T],
         anchors: &'a [T],
     ) -> Self {
-        let predictor = Predictor::new(Version::best(), field, resolved, part);
+        let predictor = Predictor::new(Version::best(), field, model, part);
+        let Model {
+            resolved,
+            coefficients,
+        } = model;
         let is_coarse = part == Part::Coarse;
         let spacing = resolved.parameters.geometry.spacing(field.shape());
         let step = if is_coarse { u64::from(spacing) } else { 1 };
         let [_, height, width] = field.lengths();
         Self {
             resolved,
+            coefficients,
             is_coarse,
             grid: *predictor.grid(),
             coarse: predictor.grid().coarse(spacing),
@@ -187,17 +196,23 @@ impl<'a, T: Element> Case<'a, T> {
             .collect()
     }
 
-    fn check<S: StaticShape>(&self, seed: u64)
+    fn check<S: StaticShape, M: Method>(&self, seed: u64)
     where
-        Predict<T, S>: Kernel<Params = InterpParams>,
-        Reconstruct<T, S>: Kernel<Params = InterpParams>,
+        Predict<T, S, M>: Kernel<Params = InterpParams>,
+        Reconstruct<T, S, M>: Kernel<Params = InterpParams>,
     {
         let code_words = (FIRST_RUN + self.grid.runs()) * codes::REGION_WORDS;
         let mut codes = Words::new(&vec![POISON; code_words as usize]);
         let mut known = Words::new(&vec![POISON; self.grid.elements() as usize * T::WORDS]);
         let mut given = Words::of(self.anchors);
         let mut input = Words::of(self.values);
-        let mut words = Words::new(&self.resolved.to_words());
+        let mut words = self.resolved.to_words().to_vec();
+        if let Some(coefficients) = self.coefficients {
+            words.resize(PARAMETER_WORDS as usize, POISON);
+            let bits = |number| coefficients.get::<f32>(number).to_bits();
+            words.extend((0..count(S::SHAPE)).map(bits));
+        }
+        let mut words = Words::new(&words);
         let params = InterpParams {
             field: input.view(),
             strides: self.strides,
@@ -218,7 +233,7 @@ impl<'a, T: Element> Case<'a, T> {
         let emulator = Emulator::new().seed(seed);
         let blocks = self.grid.tiles() as u32;
         emulator
-            .launch::<Predict<T, S>>(blocks, &params)
+            .launch::<Predict<T, S, M>>(blocks, &params)
             .expect("no fault");
         let found: &[u16] = bytemuck::cast_slice(codes.words());
         let right = self.check_codes(found);
@@ -243,7 +258,7 @@ impl<'a, T: Element> Case<'a, T> {
             ..params
         };
         emulator
-            .launch::<Reconstruct<T, S>>(blocks, &params)
+            .launch::<Reconstruct<T, S, M>>(blocks, &params)
             .expect("no fault");
         assert!(output.words() == bytemuck::cast_slice::<T, u32>(&right));
     }
@@ -251,8 +266,10 @@ impl<'a, T: Element> Case<'a, T> {
 
 fn check<T: Element, S: StaticShape>(lengths: [u64; 3], geometry: Geometry, seed: u64)
 where
-    Predict<T, S>: Kernel<Params = InterpParams>,
-    Reconstruct<T, S>: Kernel<Params = InterpParams>,
+    Predict<T, S, Splines>: Kernel<Params = InterpParams>,
+    Reconstruct<T, S, Splines>: Kernel<Params = InterpParams>,
+    Predict<T, S, Stencils>: Kernel<Params = InterpParams>,
+    Reconstruct<T, S, Stencils>: Kernel<Params = InterpParams>,
 {
     let mut random = StdRng::seed_from_u64(seed);
     let grid = TileGrid::new(S::SHAPE, lengths);
@@ -265,8 +282,22 @@ where
     let resolved = Resolved::new(parameters, T::from_f64(1e-3)).with_radius(radius);
     let values: Vec<T> = field(&grid, &mut random);
     let anchors = oracle::interp::anchors(&grid, geometry.spacing(S::SHAPE), &values);
+    let mut coefficients = Coefficients::default();
+    for number in 0..count(S::SHAPE) {
+        coefficients.set(number, &[random.random_range(-0.2..0.2)]);
+    }
     for part in [Part::Fine, Part::Coarse] {
-        Case::new(&grid, &resolved, part, &values, &anchors).check::<S>(seed);
+        let case = |model| Case::new(&grid, model, part, &values, &anchors);
+        let model = Model::from(&resolved);
+        case(model).check::<S, Splines>(seed);
+        if geometry == GEOMETRY {
+            let coefficients = Some(&coefficients);
+            case(Model {
+                coefficients,
+                ..model
+            })
+            .check::<S, Stencils>(seed);
+        }
     }
 }
 

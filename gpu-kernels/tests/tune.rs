@@ -7,15 +7,20 @@ use ferrosz_codec::predict::interp::spline::Spline;
 use ferrosz_codec::predict::interp::tune::sample::{Samples, Scope};
 use ferrosz_codec::predict::interp::tune::search::{Costs, Round, Search};
 use ferrosz_codec::predict::interp::tune::{Preset, Tuning, relative_of};
+use ferrosz_codec::predict::stencil::coefficients::count;
+use ferrosz_codec::predict::stencil::fit::all_sums;
 use ferrosz_codec::shape::{Cube, Line, Plane, Shape, StaticShape};
 use ferrosz_codec::tile::TileGrid;
 use ferrosz_codec::{Bound, Element};
 use ferrosz_gpu_kernels::pipeline::cells::{self, Given};
 use ferrosz_gpu_kernels::predict::interp::InterpParams;
+use ferrosz_gpu_kernels::predict::interp::fit::{Fit, FitParams};
+use ferrosz_gpu_kernels::predict::interp::method::{Method, Splines, Stencils};
 use ferrosz_gpu_kernels::predict::interp::prepare::{
-    CELLS, CLASS_CELLS, PARAMETER_WORDS, Prepare, PrepareParams,
+    CELLS, CLASS_CELLS, PARAMETER_WORDS, Prepare, PrepareParams, candidate_words,
 };
 use ferrosz_gpu_kernels::predict::interp::scores::{Scores, ScoresParams};
+use ferrosz_gpu_kernels::predict::interp::sums::{Sums, SumsParams};
 use ferrosz_host::cpu::Version;
 use ferrosz_host::cpu::predict::interp::TileStore;
 use ferrosz_host::cpu::predict::rows_of;
@@ -87,11 +92,13 @@ struct Case<'a, T> {
 }
 
 impl<T: Element> Case<'_, T> {
-    fn on_codec(&self) -> Vec<u32> {
+    /// The words of the parameters, and of the coefficients, if there are any.
+    fn on_codec(&self) -> (Vec<u32>, Vec<u32>) {
         let mut scratch = TileStore::new(self.grid.shape());
         let (version, read) = (Version::best(), rows_of(self.grid, self.values));
         let relative = relative_of(self.bound, self.error.to_f64(), self.range);
-        let parameters = tune(version, self.grid, read, self.error, relative, &self.tuning);
+        let tuned = tune(version, self.grid, read, self.error, relative, &self.tuning);
+        let parameters = tuned.parameters;
         let resolved = Resolved::new(parameters, self.error);
         let radius = match self.radius {
             0 => radius_of_samples(
@@ -104,12 +111,28 @@ impl<T: Element> Case<'_, T> {
             ),
             radius => radius,
         };
-        resolved.with_radius(radius).to_words().to_vec()
+        let shape = self.grid.shape();
+        let numbers = 0..count(shape);
+        let coefficients = tuned.coefficients.map_or(Vec::new(), |coefficients| {
+            numbers
+                .map(|number| coefficients.get::<f32>(number).to_bits())
+                .collect()
+        });
+        (
+            resolved.with_radius(radius).to_words().to_vec(),
+            coefficients,
+        )
     }
 
-    fn on_emulator<S: StaticShape>(&self, emulator: &Emulator, error_in_cells: bool) -> Vec<u32>
+    fn on_emulator<S: StaticShape, M: Method>(
+        &self,
+        emulator: &Emulator,
+        error_in_cells: bool,
+    ) -> (Vec<u32>, Vec<u32>)
     where
-        Scores<T, S>: Kernel<Params = ScoresParams>,
+        Scores<T, S, M>: Kernel<Params = ScoresParams>,
+        Sums<T, S>: Kernel<Params = SumsParams>,
+        Fit<S>: Kernel<Params = FitParams>,
         Prepare<T>: Kernel<Params = PrepareParams>,
     {
         let mut words: Vec<u32> = bytemuck::cast_slice(self.values).to_vec();
@@ -121,13 +144,17 @@ impl<T: Element> Case<'_, T> {
             error = Given::in_cells();
         }
         let mut tuning_cells = vec![u64::from(POISON); CELLS as usize];
-        let mut parameters = vec![POISON; PARAMETER_WORDS as usize];
-        let search = Search {
-            tuning: self.tuning,
-            shape: S::SHAPE,
+        let stored = match M::HAS_STENCILS {
+            true => count(S::SHAPE),
+            false => 0,
         };
+        let mut parameters = vec![POISON; PARAMETER_WORDS as usize + stored];
+        let search = Search::of_field(self.tuning, self.grid);
         let scores = ScoresParams {
-            part: part_of(self.grid, &mut words),
+            part: InterpParams {
+                parameters: view(&mut parameters),
+                ..part_of(self.grid, &mut words)
+            },
             parameters: view(&mut parameters).from(WORDS as u64),
             cells: view(&mut tuning_cells),
             classes: View::empty(),
@@ -144,16 +171,33 @@ impl<T: Element> Case<'_, T> {
             radius: self.radius,
             max_radius: MAX_RADIUS,
         };
-        let samples = Samples::new(self.grid.tiles()).count();
+        let samples = self.tuning.samples(self.grid.tiles()).count();
         emulator
             .launch::<Prepare<T>>(1, &prepare)
             .expect("no fault");
+        if M::HAS_STENCILS {
+            let mut sums = vec![0; all_sums(S::SHAPE)];
+            let candidate = candidate_words(search.number_before_fit());
+            let sums = SumsParams {
+                part: scores.part,
+                parameters: prepare.parameters.from(candidate),
+                sums: view(&mut sums),
+            };
+            emulator
+                .launch::<Sums<T, S>>(samples, &sums)
+                .expect("no fault");
+            let fit = FitParams {
+                sums: sums.sums,
+                coefficients: scores.part.coefficients(),
+            };
+            emulator.launch::<Fit<S>>(1, &fit).expect("no fault");
+        }
         for round in Round::ALL {
             prepare.rounds += 1;
             let candidates = search.candidates(round);
             if candidates > 0 {
                 emulator
-                    .launch::<Scores<T, S>>(candidates * samples, &scores)
+                    .launch::<Scores<T, S, M>>(candidates * samples, &scores)
                     .expect("no fault");
             }
             emulator
@@ -168,19 +212,23 @@ impl<T: Element> Case<'_, T> {
                 ..scores
             };
             emulator
-                .launch::<Scores<T, S>>(samples, &scores)
+                .launch::<Scores<T, S, M>>(samples, &scores)
                 .expect("no fault");
             emulator
                 .launch::<Prepare<T>>(1, &prepare)
                 .expect("no fault");
         }
-        parameters[..WORDS].to_vec()
+        let coefficients = parameters.split_off(PARAMETER_WORDS as usize);
+        (parameters[..WORDS].to_vec(), coefficients)
     }
 }
 
 fn check<T: Element, S: StaticShape>(lengths: [u64; 3], seed: u64)
 where
-    Scores<T, S>: Kernel<Params = ScoresParams>,
+    Scores<T, S, Splines>: Kernel<Params = ScoresParams>,
+    Scores<T, S, Stencils>: Kernel<Params = ScoresParams>,
+    Sums<T, S>: Kernel<Params = SumsParams>,
+    Fit<S>: Kernel<Params = FitParams>,
     Prepare<T>: Kernel<Params = PrepareParams>,
 {
     let mut random = StdRng::seed_from_u64(seed);
@@ -192,6 +240,7 @@ where
         Tuning::of_mode(mode, geometry, given.filter(|_| seed.is_multiple_of(2)))
     });
     let presets = [Preset::Ratio, Preset::Quality].map(Tuning::preset);
+    let presets = presets.into_iter().chain([Tuning::of_stencils(); 2]);
     for (number, tuning) in (0..).zip(tunings.chain(presets)) {
         let case = Case {
             grid: &grid,
@@ -204,10 +253,17 @@ where
             },
             range: 17.0,
             tuning,
-            radius: [0, 77][number as usize % 2],
+            radius: match tuning.has_stencils() {
+                true => 77,
+                false => [0, 77][number as usize % 2],
+            },
         };
         let emulator = Emulator::new().seed(seed).block_order(BlockOrder::Shuffled);
-        let found = case.on_emulator::<S>(&emulator, number % 3 == 0);
+        let in_cells = number % 3 == 0;
+        let found = match tuning.has_stencils() {
+            true => case.on_emulator::<S, Stencils>(&emulator, in_cells),
+            false => case.on_emulator::<S, Splines>(&emulator, in_cells),
+        };
         assert!(found == case.on_codec(), "{} {tuning:?}", S::SHAPE);
     }
 }
@@ -233,7 +289,7 @@ fn lines_are_tuned_alike() {
 /// What parameters cost on all samples, by level.
 fn check_costs<T: Element, S: StaticShape>(lengths: [u64; 3], seed: u64)
 where
-    Scores<T, S>: Kernel<Params = ScoresParams>,
+    Scores<T, S, Splines>: Kernel<Params = ScoresParams>,
 {
     let mut random = StdRng::seed_from_u64(seed);
     let grid = TileGrid::new(S::SHAPE, lengths);

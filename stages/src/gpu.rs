@@ -100,10 +100,7 @@ pub(super) fn enqueue_decompose<T: Element, C: Code, E: Executor>(
     let (workspace, _) = Workspace::new(grid, workspace);
     let part = part(grid, &workspace, input);
     let tune = TuneJob {
-        search: Search {
-            tuning: interpolator.tuning,
-            shape: grid.shape(),
-        },
+        search: Search::of_field(interpolator.tuning, grid),
         bound: interpolator.bound,
         error: enqueue_bound::<T, E>(executor, interpolator, grid, input, &workspace)?,
         radius: interpolator.radius,
@@ -111,6 +108,7 @@ pub(super) fn enqueue_decompose<T: Element, C: Code, E: Executor>(
         part,
         workspace: workspace.cells,
         cells: workspace.costs,
+        sums: View::empty(),
         parameters: workspace.parameters,
     };
     enqueue_tune::<T, E>(executor, &tune)?;

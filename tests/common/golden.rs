@@ -108,6 +108,8 @@ pub fn cases() -> Vec<Case> {
     mappings::of_masks(&mut cases);
     mappings::of_pwrel(&mut cases);
     mappings::of_types(&mut cases);
+    // Cases above depend on the number of those before.
+    of_stencils(&mut cases);
     of_chunk_lengths(&mut cases);
     cases
 }
@@ -122,8 +124,7 @@ fn of_chunk_lengths(cases: &mut Vec<Case>) {
         (Codec::INTERP_NARROW_HUFFMAN, Shape::Cube, [33, 35, 150], 0),
     ] {
         for chunk in [ChunkLength::Sixteen, ChunkLength::SixtyFour] {
-            let number = cases.len();
-            let dtype = Dtype::ALL[number % 3 % 2];
+            let dtype = Dtype::ALL[usize::from(fills == 0)];
             cases.push(Case {
                 name: format!("chunks-{}-{codec}-{shape}-{dtype}", chunk.tiles()),
                 dtype: dtype.into(),
@@ -134,6 +135,31 @@ fn of_chunk_lengths(cases: &mut Vec<Case>) {
                 updates: Vec::new(),
                 tail: 0,
                 fills,
+                keep: Keep::default(),
+            });
+        }
+    }
+}
+
+/// Noise above the bound, which stencils predict by means of many neighbours.
+fn of_stencils(cases: &mut Vec<Case>) {
+    for dtype in Dtype::ALL {
+        for shape in Shape::ALL {
+            let lengths: &[u64] = match shape {
+                Shape::Line => &[17_001],
+                Shape::Plane => &[131, 130],
+                Shape::Cube => &[18, 19, 66],
+            };
+            cases.push(Case {
+                name: format!("stencil-{shape}-{dtype}-fitted"),
+                dtype: dtype.into(),
+                layout: Layout::new(Codec::STENCIL, shape, extents(lengths)),
+                axes: None,
+                bound: bound(BoundMode::Abs, 0.02),
+                kind: Kind::Noisy,
+                updates: Vec::new(),
+                tail: 0,
+                fills: 0,
                 keep: Keep::default(),
             });
         }

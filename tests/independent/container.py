@@ -36,7 +36,8 @@ BLOCK_CODECS = {
 
 # Predictors of tiles (section 1): 16 is Lorenzo, the others are interpolation with a geometry.
 LORENZO_TILES = 16
-GEOMETRY = {17: 0, 18: 1, 19: 2}
+GEOMETRY = {17: 0, 18: 1, 19: 2, 20: 2}
+STENCIL = 20
 
 
 def ceil_to(multiple, value):
@@ -293,6 +294,9 @@ def check_field(header):
         longest = grid.longest_tiles(
             header.field, header.shape, distance, header.width, header.slices, header.tiles
         )
+        if header.predictor == STENCIL:
+            # Section 19: the coefficients of all levels.
+            longest += {grid.LINE: 36, grid.PLANE: 128, grid.CUBE: 432}[header.shape]
     else:
         blocks = grid.BlockGrid(header.field, header.shape, header.slices)
         entries = blocks.chunk_count

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 import container
+import stencil
 from grid import AXES, CUBE, LINE, PLANE
 from lorenzo import at_most
 
@@ -29,6 +30,12 @@ class Parameters:
     steps: list  # of levels 0 to 9
     inverses: list
     radius: int
+
+
+def read_flags(data):
+    """The flags of levels 0 to 8."""
+    (flags,) = struct.unpack_from("<I", data, 4)
+    return [flags >> 3 * level & 7 for level in range(9)]
 
 
 def read_parameters(data, header):
@@ -54,8 +61,7 @@ def read_parameters(data, header):
         raise ValueError("parameters: the radius is not 1 to 32,768")
     if zero:
         raise ValueError("parameters: word 49 is not zero")
-    levels = [flags >> 3 * level & 7 for level in range(9)]
-    return Parameters(geometry, levels, steps, inverses, radius)
+    return Parameters(geometry, read_flags(data), steps, inverses, radius)
 
 
 class Interpolation:
@@ -65,7 +71,7 @@ class Interpolation:
     and the value if it is. `known` has the anchors and takes what is known of the other places.
     """
 
-    def __init__(self, parameters, error, shape, k, raw, stored, known, coarse_level=None):
+    def __init__(self, parameters, error, shape, k, raw, stored, known, coarse_level=None, coefficients=None):
         self.parameters = parameters
         self.error = error  # of the header (section 1)
         self.axes = AXES[shape]
@@ -73,6 +79,7 @@ class Interpolation:
         self.k, self.raw, self.stored = k, raw, stored
         self.known = known
         self.values = known.copy()
+        self.coefficients = coefficients or {}  # of stencils, by level and odd axes
         self.coarse_level = coarse_level  # in the coarse field all places have step and inverse of it
 
     def run(self, top_level):
@@ -112,6 +119,10 @@ class Interpolation:
             return
         place = np.ix_(*indices)
         prediction = self.predict(indices, unit, along, self.parameters.flags[level] & NATURAL)
+        if (level, along) in self.coefficients:
+            of_stencil = stencil.Stencil(self.known, indices, unit, along, self.axes, self.windows)
+            by_stencil = of_stencil.predict(self.coefficients[level, along])
+            prediction = np.where(of_stencil.is_there, by_stencil, prediction)
         T = self.known.dtype.type
         # p' of section 16; codes are not compared with the radius (section 15).
         prediction = np.where(np.isfinite(prediction), prediction, T(0))

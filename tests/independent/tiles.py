@@ -1,11 +1,12 @@
-"""Codecs of tiles: the prologue and the chunks of both fields (sections 9 and 13 to 17)."""
+"""Codecs of tiles: the prologue and the chunks of both fields (sections 9, 13 to 17 and 26)."""
 
 import numpy as np
 
 import entropy
 import interp
 import lorenzo
-from container import BITPLANE, CODED, GEOMETRY, HUFFMAN, RAW, ZERO, ceil_to
+import stencil
+from container import BITPLANE, CODED, GEOMETRY, HUFFMAN, RAW, STENCIL, ZERO, ceil_to
 from grid import AXES, TileGrid, anchor_distance, coarse_extents, product, steps_to_tile, whole_field
 
 
@@ -28,7 +29,13 @@ class Prologue:
         if header.has_levels:
             anchors = whole_field(header.slices, coarse_extents(coarse.field, header.shape, distance))
         count = product(anchors)
-        end = anchors_at + header.width * count
+        coefficients_at = anchors_at + header.width * count
+        end = coefficients_at
+        axes, has_stencils = AXES[header.shape], header.predictor == STENCIL
+        if has_stencils:
+            flags = interp.read_flags(payload)
+            top_level = distance.bit_length() - 1
+            end += 4 * stencil.coefficient_count(flags, top_level, axes)
         if ceil_to(16, end) > len(payload):
             raise ValueError("prologue: it ends behind the payload")
         # The checksum covers the padding, too.
@@ -43,6 +50,10 @@ class Prologue:
             huffman = header.coder == HUFFMAN
             shares = entropy.read_shares(payload[shares_at:anchors_at], huffman)
             self.intervals = entropy.Intervals(shares, huffman)
+        self.coefficients = {}
+        if has_stencils:
+            data = payload[coefficients_at:end]
+            self.coefficients = stencil.read_coefficients(data, flags, top_level, axes, header.dtype)
         self.anchors = np.frombuffer(payload, dtype=header.dtype, count=count, offset=anchors_at).reshape(anchors)
 
 
@@ -163,6 +174,8 @@ def decode_interpolation(stream, tiles, distance):
         k, raw, stored = (arrays[number] for arrays in parts[2])
         known = np.zeros(header.field, dtype=header.dtype)
         known[anchors] = coarse_known
-        decoder = interp.Interpolation(prologue.parameters, header.error, shape, k, raw, stored, known)
+        decoder = interp.Interpolation(
+            prologue.parameters, header.error, shape, k, raw, stored, known, coefficients=prologue.coefficients
+        )
         result.append(decoder.run(top_level))
     return np.concatenate(result)

@@ -9,8 +9,9 @@ use crate::container::grid::Grid;
 use crate::container::table::{CHUNK_ALIGNMENT, ENTRY_BYTES};
 use crate::element::{Dtype, Element};
 use crate::error::ChunkFault;
-use crate::pipeline::{TileCodec, TilePredictor};
+use crate::pipeline::TileCodec;
 use crate::predict::interp::resolved::{Resolved, WORDS, Words};
+use crate::predict::stencil::coefficients::{self, Coefficients};
 use crate::shape::Shape;
 use crate::tile::Part;
 use crate::tile::{ChunkLength, TileGrid};
@@ -35,10 +36,8 @@ impl TileLayout {
     /// The tiles of a field with the shape and lengths of `grid`, in chunks of this length.
     pub fn new(codec: TileCodec, grid: &Grid, chunk: ChunkLength) -> Self {
         let fine = TileGrid::sliced(grid.shape(), grid.slices(), grid.slice_lengths());
-        let coarse = match codec.predictor {
-            TilePredictor::Lorenzo => None,
-            TilePredictor::Interp(geometry) => Some(fine.coarse(geometry.spacing(grid.shape()))),
-        };
+        let geometry = codec.predictor.geometry();
+        let coarse = geometry.map(|geometry| fine.coarse(geometry.spacing(grid.shape())));
         Self {
             codec,
             fine,
@@ -104,10 +103,27 @@ impl TileLayout {
 
     /// The field of the anchors of the coarse field, which the prologue holds; none without interpolation.
     pub fn prologue_anchors(&self) -> Option<TileGrid> {
-        let TilePredictor::Interp(geometry) = self.codec.predictor else {
-            return None;
-        };
+        let geometry = self.codec.predictor.geometry()?;
         Some(self.coarse?.coarse(geometry.spacing(self.shape())))
+    }
+
+    /// The words of the prologue's parameters.
+    pub fn parameter_words(&self) -> usize {
+        self.codec.predictor.geometry().map_or(0, |_| WORDS)
+    }
+
+    /// The words of the prologue's coefficients if all levels are fitted.
+    fn max_coefficients(&self) -> usize {
+        self.coefficients(u32::MAX)
+    }
+
+    /// The words of the prologue's coefficients with these flags of all levels.
+    pub fn coefficients(&self, flag_bits: u32) -> usize {
+        let shape = self.shape();
+        match self.codec.predictor.has_stencils() {
+            true => coefficients::stored(shape, coefficients::fitted(shape, flag_bits)),
+            false => 0,
+        }
     }
 
     /// A strict upper bound on the bytes of a stream behind its header; none if it does not fit in a `u64`.
@@ -118,7 +134,7 @@ impl TileLayout {
             let [z, y, x] = grid.lengths();
             elements = elements.checked_add(z.checked_mul(y)?.checked_mul(x)?)?;
         }
-        let fixed = 4 * (WORDS + 1 + MAX_WORDS) as u64;
+        let fixed = 4 * (WORDS + 1 + MAX_WORDS + self.max_coefficients()) as u64;
         (elements.checked_mul(dtype.bytes() as u64)?)
             .checked_add((self.entries()).checked_mul(ENTRY_BYTES as u64 + CHUNK_ALIGNMENT)?)?
             .checked_add(fixed)
@@ -130,6 +146,8 @@ impl TileLayout {
 pub struct Prologue<T> {
     /// The parameters of the interpolation, if there is one.
     pub resolved: Option<Resolved<T>>,
+    /// The coefficients of the stencils, if there are any.
+    pub coefficients: Option<Coefficients>,
     /// The frequencies of the tokens, if the coder has any.
     pub frequencies: Option<FrequencyTables>,
 }
@@ -141,24 +159,35 @@ pub struct Sections {
     pub frequencies: usize,
     /// The start of the anchors of the coarse field.
     pub anchors: usize,
-    /// The end of the anchors.
+    /// The start of the coefficients of stencils, the end of the anchors.
+    pub coefficients: usize,
+    /// The end of the coefficients.
     pub end: usize,
 }
 
 impl Sections {
-    /// The sections of a prologue with this many words of frequencies.
-    pub fn new(layout: &TileLayout, frequency_words: usize, dtype: Dtype) -> Self {
-        let parameters = match layout.codec.predictor {
-            TilePredictor::Lorenzo => 0,
-            TilePredictor::Interp(_) => 4 * WORDS,
-        };
+    /// The sections of a prologue with this many words of frequencies and of coefficients.
+    pub fn new(
+        layout: &TileLayout,
+        frequency_words: usize,
+        coefficients: usize,
+        dtype: Dtype,
+    ) -> Self {
+        let parameters = 4 * layout.parameter_words();
         let anchors = parameters + 4 * (1 + frequency_words);
         let count = layout.prologue_anchors().map_or(0, |grid| grid.elements());
+        let end_of_anchors = anchors + count as usize * dtype.bytes();
         Self {
             frequencies: parameters,
             anchors,
-            end: anchors + count as usize * dtype.bytes(),
+            coefficients: end_of_anchors,
+            end: end_of_anchors + 4 * coefficients,
         }
+    }
+
+    /// The longest sections of a prologue.
+    pub fn longest(layout: &TileLayout, dtype: Dtype) -> Self {
+        Self::new(layout, MAX_WORDS, layout.max_coefficients(), dtype)
     }
 
     /// Bytes of the prologue, padding included.
@@ -169,16 +198,20 @@ impl Sections {
 
 /// The most bytes of a prologue of this layout, padding included.
 pub fn max_prologue_bytes(layout: &TileLayout, dtype: Dtype) -> u64 {
-    Sections::new(layout, MAX_WORDS, dtype).bytes() as u64
+    Sections::longest(layout, dtype).bytes() as u64
 }
 
 /// Bytes of the prologue at the start of a payload, padding included, as its contents give them. They may be more than
 /// the bytes of the payload. None if it cannot be a prologue of this layout.
 pub fn prologue_bytes(layout: &TileLayout, dtype: Dtype, payload: &[u8]) -> Option<u64> {
-    let count_at = Sections::new(layout, 0, dtype).frequencies;
-    let count = payload.get(count_at..)?.first_chunk::<4>()?;
-    let count = usize::try_from(u32::from_le_bytes(*count)).ok()?;
-    (count <= MAX_WORDS).then(|| Sections::new(layout, count, dtype).bytes() as u64)
+    let word = |at: usize| payload.get(4 * at..)?.first_chunk::<4>();
+    let word = |at: usize| word(at).map(|word| u32::from_le_bytes(*word));
+    let count = usize::try_from(word(layout.parameter_words())?).ok()?;
+    let coefficients = match layout.parameter_words() {
+        0 => 0,
+        _ => layout.coefficients(Words(|at| word(at).unwrap_or(0)).flag_bits()),
+    };
+    (count <= MAX_WORDS).then(|| Sections::new(layout, count, coefficients, dtype).bytes() as u64)
 }
 
 impl<T: Element> Prologue<T> {
@@ -194,9 +227,9 @@ impl<T: Element> Prologue<T> {
     ) -> Result<(Self, Sections), ChunkFault> {
         let words = bytes.as_chunks::<4>().0;
         let word = |at: usize| words.get(at).map_or(0, |word| u32::from_le_bytes(*word));
-        let resolved = match layout.codec.predictor {
-            TilePredictor::Lorenzo => None,
-            TilePredictor::Interp(geometry) => {
+        let resolved = match layout.codec.predictor.geometry() {
+            None => None,
+            Some(geometry) => {
                 let read = Words(word).read::<T>().ok_or(ChunkFault::Prologue)?;
                 let has_error = read.error.to_bits64() == error.to_bits64();
                 if read.parameters.geometry != geometry || !has_error {
@@ -205,14 +238,24 @@ impl<T: Element> Prologue<T> {
                 Some(read)
             }
         };
-        let first = Sections::new(layout, 0, T::DTYPE);
+        let flag_bits = resolved.map_or(0, |resolved| resolved.parameters.flag_bits());
+        let first = Sections::new(layout, 0, 0, T::DTYPE);
         let count = word(first.frequencies / 4) as usize;
         if count > MAX_WORDS {
             return Err(ChunkFault::Prologue);
         }
-        let sections = Sections::new(layout, count, T::DTYPE);
+        let sections = Sections::new(layout, count, layout.coefficients(flag_bits), T::DTYPE);
         if sections.bytes() != bytes.len() {
             return Err(ChunkFault::Length);
+        }
+        let mut coefficients = None;
+        if layout.codec.predictor.has_stencils() {
+            let shape = layout.shape();
+            // All sections are of whole words.
+            let word = |i: usize| word(sections.coefficients / 4 + i);
+            let fitted = coefficients::fitted(shape, flag_bits);
+            let read = Coefficients::from_words(shape, fitted, word);
+            coefficients = Some(read.ok_or(ChunkFault::Prologue)?);
         }
         let mut stored = [0; MAX_WORDS];
         let first_frequency = first.frequencies / 4 + 1;
@@ -228,6 +271,7 @@ impl<T: Element> Prologue<T> {
         Ok((
             Self {
                 resolved,
+                coefficients,
                 frequencies,
             },
             sections,
@@ -244,11 +288,14 @@ impl<T: Element> Prologue<T> {
         let mut stored = [0; MAX_WORDS];
         let write = |frequencies: &FrequencyTables| with_tile_coder!(layout.codec.coder, C => frequencies.write::<C>(&mut stored), 0);
         let count = self.frequencies.as_ref().map_or(0, write);
-        let sections = Sections::new(layout, count, T::DTYPE);
+        let parameters = self
+            .resolved
+            .map(|resolved| resolved.parameters.flag_bits());
+        let flag_bits = parameters.unwrap_or(0);
+        let sections = Sections::new(layout, count, layout.coefficients(flag_bits), T::DTYPE);
         let parameters = self.resolved.map(|resolved| resolved.to_words());
-        let parameters = parameters.iter().flatten().take(WORDS);
         let frequencies = stored.iter().take(count);
-        let words = parameters.copied().chain([count as u32]);
+        let words = parameters.into_iter().flatten().chain([count as u32]);
         let words = words.chain(frequencies.copied());
         for (position, word) in bytes.as_chunks_mut::<4>().0.iter_mut().zip(words) {
             *position = u32::to_le_bytes(word);
@@ -256,6 +303,16 @@ impl<T: Element> Prologue<T> {
         let positions = bytes.get_mut(sections.anchors..).unwrap_or_default();
         for (position, anchor) in positions.chunks_exact_mut(T::BYTES).zip(anchors) {
             position.copy_from_slice(&anchor.to_bits64().to_le_bytes()[..T::BYTES]);
+        }
+        let shape = layout.shape();
+        let fitted = coefficients::fitted(shape, flag_bits);
+        let words = self
+            .coefficients
+            .iter()
+            .flat_map(|all| all.words(shape, fitted));
+        let positions = bytes.get_mut(sections.coefficients..).unwrap_or_default();
+        for (position, word) in positions.as_chunks_mut::<4>().0.iter_mut().zip(words) {
+            *position = u32::to_le_bytes(word);
         }
         sections
     }

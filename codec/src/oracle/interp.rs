@@ -2,6 +2,7 @@
 
 use crate::element::Element;
 use crate::oracle::order::{Field, first_axis, tile_extents};
+pub use crate::oracle::stencil::Stencils;
 use crate::predict::interp::geometry::Geometry;
 use crate::predict::interp::parameters::{LevelFlags, Parameters};
 use crate::predict::interp::resolved::Resolved;
@@ -46,10 +47,23 @@ pub fn decompose<T: Element>(
     values: &[T],
     anchors: &[T],
 ) -> Decomposed<T> {
+    decompose_fitted(grid, resolved, None, radius, values, anchors)
+}
+
+/// As [`decompose`], with the stencils of fitted levels, if there are any.
+pub fn decompose_fitted<T: Element>(
+    grid: &TileGrid,
+    resolved: &Resolved<T>,
+    stencils: Option<&Stencils>,
+    radius: u32,
+    values: &[T],
+    anchors: &[T],
+) -> Decomposed<T> {
     let mut codes = vec![Some(0); values.len()];
     let known = visit(
         &field(grid),
         &resolved.parameters,
+        stencils,
         anchors,
         |level, at, prediction| {
             let quantizer = &resolved.quantizers[level];
@@ -72,9 +86,23 @@ pub fn compose<T: Element>(
     raw: &[T],
     anchors: &[T],
 ) -> Vec<T> {
+    compose_fitted(grid, resolved, None, radius, codes, raw, anchors)
+}
+
+/// As [`compose`], with the stencils of fitted levels, if there are any.
+pub fn compose_fitted<T: Element>(
+    grid: &TileGrid,
+    resolved: &Resolved<T>,
+    stencils: Option<&Stencils>,
+    radius: u32,
+    codes: &[Option<i32>],
+    raw: &[T],
+    anchors: &[T],
+) -> Vec<T> {
     visit(
         &field(grid),
         &resolved.parameters,
+        stencils,
         anchors,
         |level, at, prediction| {
             let quantizer = &resolved.quantizers[level];
@@ -133,7 +161,7 @@ pub(crate) fn spacing(geometry: Geometry, shape: Shape) -> u64 {
     }
 }
 
-fn window(geometry: Geometry, shape: Shape) -> [u64; 3] {
+pub(super) fn window(geometry: Geometry, shape: Shape) -> [u64; 3] {
     match (geometry, shape) {
         (Geometry::Wide, _) => tile_extents(shape),
         (_, Shape::Line) => [1, 1, 512],
@@ -148,6 +176,7 @@ fn window(geometry: Geometry, shape: Shape) -> [u64; 3] {
 pub(crate) fn visit<T: Element>(
     field: &Field,
     parameters: &Parameters,
+    stencils: Option<&Stencils>,
     anchors: &[T],
     mut decide: impl FnMut(usize, usize, T) -> T,
 ) -> Vec<T> {
@@ -161,6 +190,7 @@ pub(crate) fn visit<T: Element>(
         visit_slice(
             field,
             parameters,
+            stencils,
             of_slice.start,
             &mut known[of_slice],
             &mut decide,
@@ -173,6 +203,7 @@ pub(crate) fn visit<T: Element>(
 fn visit_slice<T: Element>(
     field: &Field,
     parameters: &Parameters,
+    stencils: Option<&Stencils>,
     before: usize,
     known: &mut [T],
     decide: &mut impl FnMut(usize, usize, T) -> T,
@@ -196,7 +227,10 @@ fn visit_slice<T: Element>(
                         };
                         if let Some(axes) = site.axes(stage) {
                             let flat = field.flat(site.at);
-                            let prediction = site.predict(axes);
+                            let fitted = stencils
+                                .filter(|_| site.flags.is_multi && site.flags.is_reverse)
+                                .and_then(|stencils| stencils.predict(&site, axes));
+                            let prediction = fitted.unwrap_or_else(|| site.predict(axes));
                             known[flat] = decide(level as usize, before + flat, prediction);
                         }
                     }
@@ -207,16 +241,39 @@ fn visit_slice<T: Element>(
 }
 
 /// A position and the decoded values of its slice.
-struct Site<'a, T> {
-    field: &'a Field,
-    window: [u64; 3],
-    flags: LevelFlags,
-    known: &'a [T],
-    at: [u64; 3],
-    unit: u64,
+pub(super) struct Site<'a, T> {
+    pub(super) field: &'a Field,
+    pub(super) window: [u64; 3],
+    pub(super) flags: LevelFlags,
+    pub(super) known: &'a [T],
+    pub(super) at: [u64; 3],
+    pub(super) unit: u64,
 }
 
 impl<T: Element> Site<'_, T> {
+    /// The decoded value so many units away along each axis.
+    pub(super) fn value(&self, steps: [i64; 3]) -> T {
+        let moved = |axis: usize| {
+            let units = steps[axis] * self.unit.cast_signed();
+            self.at[axis].wrapping_add_signed(units)
+        };
+        self.known[self.field.flat([moved(0), moved(1), moved(2)])]
+    }
+
+    /// Whether the position so many units ahead along an axis is in the field.
+    pub(super) fn is_in_field(&self, axis: usize, units: u64) -> bool {
+        self.at[axis] + units * self.unit < self.field.lengths[axis]
+    }
+
+    /// Whether the position so many units away along an axis is in the window, far face included, and in the field.
+    pub(super) fn is_in_window(&self, axis: usize, steps: i64) -> bool {
+        let (at, window) = (self.at[axis].cast_signed(), self.window[axis].cast_signed());
+        let moved = at % window + steps * self.unit.cast_signed();
+        let is_known =
+            at + steps * self.unit.cast_signed() < self.field.lengths[axis].cast_signed();
+        (0..=window).contains(&moved) && is_known
+    }
+
     /// The axes along which the position is predicted in a stage; none if it does not belong to the stage. Its
     /// coordinates are divisible by the unit.
     fn axes(&self, stage: usize) -> Option<[bool; 3]> {

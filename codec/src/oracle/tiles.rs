@@ -8,8 +8,11 @@ use crate::error::{ChunkFault, FormatError};
 use crate::oracle::bytes::{Reader, element_bytes, pad};
 use crate::oracle::entropy::{Decoded, decode, encode};
 use crate::oracle::frequencies::{self, Contexts};
-use crate::oracle::interp::{Codes, compose, decompose, spacing};
+use crate::oracle::interp::{
+    Codes, Stencils, compose, compose_fitted, decompose, decompose_fitted, spacing,
+};
 use crate::oracle::order::{Field, code_of, first_axis, in_order, tile_extents, z_of};
+use crate::oracle::stencil::per_level;
 use crate::oracle::{bit_planes, tuning};
 use crate::pipeline::{TileCodec, TilePredictor};
 use crate::predict::interp::geometry::Geometry;
@@ -45,8 +48,10 @@ impl Tiles {
     }
 
     fn coarse(&self) -> Option<Coarse> {
-        let TilePredictor::Interp(geometry) = self.codec.predictor else {
-            return None;
+        let geometry = match self.codec.predictor {
+            TilePredictor::Lorenzo => return None,
+            TilePredictor::Interp(geometry) => geometry,
+            TilePredictor::Stencil => Geometry::Wide,
         };
         let spacing = spacing(geometry, self.fine.shape);
         Some(Coarse {
@@ -79,6 +84,7 @@ impl Tiles {
         }
         let mut prologue = Vec::new();
         let mut anchors = Vec::new();
+        let mut coefficients = Vec::new();
         let mut parts = Vec::new();
         match self.coarse() {
             None => parts.push(Part::new(
@@ -87,7 +93,21 @@ impl Tiles {
                 values,
             )),
             Some(coarse) => {
-                let decided = tuning::tune(&self.fine, coarse.geometry, values, quantizer.error());
+                let error = quantizer.error();
+                let (decided, stencils) = if self.has_stencils() {
+                    let (decided, stencils) = tuning::tune_stencils(&self.fine, values, error);
+                    (decided, Some(stencils))
+                } else {
+                    (
+                        tuning::tune(&self.fine, coarse.geometry, values, error),
+                        None,
+                    )
+                };
+                if let Some(Stencils(all)) = &stencils {
+                    let levels = all.chunks(per_level(self.fine.shape)).zip(&decided.levels);
+                    let fitted = levels.filter(|(_, flags)| flags.is_multi && flags.is_reverse);
+                    coefficients.extend(fitted.flat_map(|(of_level, _)| of_level.to_vec()));
+                }
                 let resolved = Resolved {
                     radius,
                     ..tuning::resolved(&decided, quantizer.error())
@@ -108,7 +128,14 @@ impl Tiles {
                     &z_of_all(&found.codes),
                     &coarse_values,
                 ));
-                let found = decompose(&self.fine.grid(), &resolved, radius, values, &found.known);
+                let found = decompose_fitted(
+                    &self.fine.grid(),
+                    &resolved,
+                    stencils.as_ref(),
+                    radius,
+                    values,
+                    &found.known,
+                );
                 parts.push(Part::new(self.fine, &z_of_all(&found.codes), values));
             }
         }
@@ -123,6 +150,7 @@ impl Tiles {
             .flat_map(|word| word.to_le_bytes())
             .collect();
         bytes.extend(anchors.iter().flat_map(|anchor| element_bytes(*anchor)));
+        bytes.extend(coefficients.iter().flat_map(|value| element_bytes(*value)));
         pad(&mut bytes, 16);
         let mut all = vec![(Form::Coded, bytes)];
         for part in &parts {
@@ -134,6 +162,11 @@ impl Tiles {
             }
         }
         all
+    }
+
+    /// Whether levels may be fitted.
+    fn has_stencils(&self) -> bool {
+        self.codec.predictor == TilePredictor::Stencil
     }
 
     /// Whether the frequencies are powers of two, so that only their lengths are stored.
@@ -186,7 +219,8 @@ impl Tiles {
             return Err(ChunkFault::Form.in_chunk(0));
         }
         let prologue = self.read_prologue(quantizer.error(), bytes);
-        let (resolved, frequencies, anchors) = prologue.map_err(|fault| fault.in_chunk(0))?;
+        let (resolved, frequencies, anchors, stencils) =
+            prologue.map_err(|fault| fault.in_chunk(0))?;
         let frequencies = frequencies.as_ref();
         let (Some(resolved), Some(coarse)) = (resolved, self.coarse()) else {
             let (codes, raw) = self.decode(frequencies, &self.fine, chunks, 1)?;
@@ -209,7 +243,15 @@ impl Tiles {
         let (codes, raw) =
             self.decode(frequencies, &self.fine, of_fine, 1 + coarse_chunks as u64)?;
         let codes: Codes = codes.into_iter().map(code_of).collect();
-        let mut values = compose(&self.fine.grid(), &resolved, radius, &codes, &raw, &known);
+        let mut values = compose_fitted(
+            &self.fine.grid(),
+            &resolved,
+            stencils.as_ref(),
+            radius,
+            &codes,
+            &raw,
+            &known,
+        );
         for ((value, raw), code) in values.iter_mut().zip(raw).zip(codes) {
             if code.is_none() {
                 *value = raw;
@@ -218,13 +260,21 @@ impl Tiles {
         Ok(values)
     }
 
-    /// Reads parameters, frequencies and anchors.
-    #[expect(clippy::type_complexity, reason = "the three sections of a prologue")]
+    /// Reads parameters, frequencies, anchors and coefficients.
+    #[expect(clippy::type_complexity, reason = "the four sections of a prologue")]
     fn read_prologue<T: Element>(
         &self,
         error: T,
         bytes: &[u8],
-    ) -> Result<(Option<Resolved<T>>, Option<Contexts<u16>>, Vec<T>), ChunkFault> {
+    ) -> Result<
+        (
+            Option<Resolved<T>>,
+            Option<Contexts<u16>>,
+            Vec<T>,
+            Option<Stencils>,
+        ),
+        ChunkFault,
+    > {
         let mut reader = Reader(bytes);
         let mut resolved = None;
         let mut anchors = 0;
@@ -255,11 +305,40 @@ impl Tiles {
         for _ in 0..anchors {
             values.push(reader.element()?);
         }
+        let stencils = match &resolved {
+            Some(resolved) if self.has_stencils() => {
+                Some(self.read_stencils(&resolved.parameters, &mut reader)?)
+            }
+            _ => None,
+        };
         let read = bytes.len() - reader.0.len();
         if read.next_multiple_of(16) != bytes.len() {
             return Err(ChunkFault::Length);
         }
-        Ok((resolved, frequencies, values))
+        Ok((resolved, frequencies, values, stencils))
+    }
+
+    /// Reads the coefficients of fitted levels; those of other levels are zeros.
+    fn read_stencils(
+        &self,
+        parameters: &Parameters,
+        reader: &mut Reader<'_>,
+    ) -> Result<Stencils, ChunkFault> {
+        let levels = spacing(Geometry::Wide, self.fine.shape).ilog2() as usize;
+        let mut all = Vec::new();
+        for flags in &parameters.levels[..levels] {
+            for _ in 0..per_level(self.fine.shape) {
+                let mut coefficient = 0.0;
+                if flags.is_multi && flags.is_reverse {
+                    coefficient = f32::from_bits(reader.number(4)? as u32);
+                }
+                all.push(coefficient);
+            }
+        }
+        match all.iter().all(|coefficient| coefficient.is_finite()) {
+            true => Ok(Stencils(all)),
+            false => Err(ChunkFault::Prologue),
+        }
     }
 
     /// The codes and raw values of a field, in C order; its chunks begin at entry `first`.

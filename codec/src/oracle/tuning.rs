@@ -1,14 +1,16 @@
 //! The parameters that an encoder chooses from sample tiles (FORMAT.md, section 18).
 
 use crate::element::Element;
-use crate::oracle::interp::{quantized, spacing, visit};
+use crate::oracle::interp::{Site, quantized, spacing, visit, window};
 use crate::oracle::order::{Field, first_axis, tile_extents};
+use crate::oracle::stencil::{Stencils, Sums, per_level};
 use crate::predict::interp::geometry::Geometry;
 use crate::predict::interp::parameters::{LevelFlags, Parameters, Tightening};
 use crate::predict::interp::resolved::Resolved;
 use crate::predict::interp::spline::Spline;
 use crate::quantize::level::LevelQuantizer;
 use crate::shape::Shape;
+use alloc::vec;
 use alloc::vec::Vec;
 
 /// A cost for each level.
@@ -30,7 +32,9 @@ pub(super) fn tune<T: Element>(
         levels: core::array::from_fn(|level| flags(if level < 2 { 4 } else { 0 })),
         tightening: tightening(1.25),
     };
-    let cost_of = |candidate: &Parameters| cost(field, values, &resolved(candidate, error));
+    let samples = samples(field.tiles().len() as u64, 128);
+    let cost_of =
+        |candidate: &Parameters| cost(field, values, &resolved(candidate, error), None, &samples);
     let is_line = field.shape == Shape::Line;
     let with_all = |number: u32| {
         let mut candidate = decided;
@@ -63,11 +67,103 @@ pub(super) fn tune<T: Element>(
     candidates[chosen(&candidates.map(|candidate| sum(cost_of(&candidate))), 1)]
 }
 
-/// The flags of candidate 2 v + t.
+/// The parameters and the coefficients of stencils for a field of these values.
+pub(super) fn tune_stencils<T: Element>(
+    field: &Field,
+    values: &[T],
+    error: T,
+) -> (Parameters, Stencils) {
+    let tiles = field.tiles().len() as u64;
+    let samples = samples(tiles, 1);
+    let tightening = |alpha: f64| Tightening { alpha, beta: 2.0 };
+    let with_all = |ways: [u32; 9]| Parameters {
+        geometry: Geometry::Wide,
+        levels: ways.map(|way| flags(2 * way)),
+        tightening: tightening(1.25),
+    };
+    let multi = with_all([2; 9]);
+    let stencils = fit(field, values, &resolved(&multi, error), &samples);
+    let cost_of = |candidate: &Parameters| {
+        cost(
+            field,
+            values,
+            &resolved(candidate, error),
+            Some(&stencils),
+            &samples,
+        )
+    };
+    let favourites = [2, 2, 0, 0, 0, 0, 0, 0, 0];
+    let ways: Vec<[u32; 9]> = match field.shape {
+        Shape::Line => vec![favourites, [3; 9]],
+        Shape::Plane | Shape::Cube => (0..4).map(|way| [way; 9]).collect(),
+    };
+    let costs: Vec<Costs> = ways.iter().map(|ways| cost_of(&with_all(*ways))).collect();
+    let coefficients = 256 * 32 * per_level(field.shape) as u64 * samples.len() as u64 / tiles;
+    let mut decided = favourites;
+    for (level, decided) in decided.iter_mut().enumerate() {
+        let of_way = |number: usize| match ways[number][level] {
+            3 => costs[number][level].wrapping_add(coefficients),
+            _ => costs[number][level],
+        };
+        let costs: Vec<u64> = (0..ways.len()).map(of_way).collect();
+        let favourite = ways
+            .iter()
+            .position(|ways| ways[level] == favourites[level]);
+        *decided = ways[chosen(&costs, favourite.unwrap_or(0))][level];
+    }
+    let candidates = [1.0, 1.25, 1.5].map(|alpha| Parameters {
+        tightening: tightening(alpha),
+        ..with_all(decided)
+    });
+    let sum = |costs: Costs| costs.into_iter().fold(0, u64::wrapping_add);
+    let costs = candidates.map(|candidate| sum(cost_of(&candidate)));
+    (candidates[chosen(&costs, 1)], stencils)
+}
+
+/// The coefficients that fit the sample tiles of a field.
+fn fit<T: Element>(
+    field: &Field,
+    values: &[T],
+    resolved: &Resolved<T>,
+    samples: &[u64],
+) -> Stencils {
+    let tiles = field.tiles();
+    let extents = tile_extents(field.shape);
+    let mut sums = Sums::new(
+        field.shape,
+        spacing(Geometry::Wide, field.shape).ilog2() as usize,
+    );
+    for number in samples {
+        let sample = Sample::new(field, tiles[*number as usize].origin, values);
+        let known = sample.visit(resolved, None, samples.len() == 64, |_, _, _| {});
+        for (flat, value) in sample.values.iter().enumerate() {
+            let at = sample.field.position(flat);
+            let first = first_axis(field.shape);
+            let all = (first..3).fold(0, |all, axis| all | at[axis]);
+            let level = all.trailing_zeros().min(9) as usize;
+            let is_own = (0..3).all(|axis| at[axis] < extents[axis]);
+            if sums.has(level) && is_own && sample.is_evaluated(level, at, samples.len() == 64) {
+                let site = Site {
+                    field: &sample.field,
+                    window: window(Geometry::Wide, field.shape),
+                    flags: resolved.parameters.levels[level],
+                    known: &known,
+                    at,
+                    unit: 1 << level,
+                };
+                let odd = [0, 1, 2].map(|axis| axis >= first && at[axis] >> level & 1 == 1);
+                sums.add(&site, odd, *value, resolved.quantizers[level].inverse);
+            }
+        }
+    }
+    sums.coefficients()
+}
+
+/// The flags of candidate 2 v + t; those of a fitted level for v = 3.
 fn flags(candidate: u32) -> LevelFlags {
     LevelFlags {
-        is_multi: candidate / 2 == 2,
-        is_reverse: candidate / 2 == 1,
+        is_multi: candidate / 2 >= 2,
+        is_reverse: candidate / 2 % 2 == 1,
         spline: if candidate % 2 == 1 {
             Spline::Natural
         } else {
@@ -108,13 +204,18 @@ pub(super) fn resolved<T: Element>(parameters: &Parameters, error: T) -> Resolve
 }
 
 /// The cost of the sample tiles of a field.
-fn cost<T: Element>(field: &Field, values: &[T], resolved: &Resolved<T>) -> Costs {
+fn cost<T: Element>(
+    field: &Field,
+    values: &[T],
+    resolved: &Resolved<T>,
+    stencils: Option<&Stencils>,
+    samples: &[u64],
+) -> Costs {
     let tiles = field.tiles();
     let mut sum = Costs::default();
-    let samples = samples(tiles.len() as u64);
-    for number in &samples {
-        let tile = &tiles[*number as usize];
-        let counts = count(field, tile.origin, values, resolved, samples.len() == 64);
+    for number in samples {
+        let sample = Sample::new(field, tiles[*number as usize].origin, values);
+        let counts = sample.count(resolved, stencils, samples.len() == 64);
         for (sum, counts) in sum.iter_mut().zip(&counts) {
             *sum = sum.wrapping_add(bits(counts, T::BYTES as u64));
         }
@@ -122,9 +223,9 @@ fn cost<T: Element>(field: &Field, values: &[T], resolved: &Resolved<T>) -> Cost
     sum
 }
 
-/// The numbers of the sample tiles.
-fn samples(tiles: u64) -> Vec<u64> {
-    let count = (tiles / 128).clamp(4, 64).min(tiles);
+/// The numbers of the sample tiles, of which there is one among so many, if that is not too few or too many.
+fn samples(tiles: u64, one_of: u64) -> Vec<u64> {
+    let count = (tiles / one_of).clamp(4, 64).min(tiles);
     let mut first = 0;
     let mut samples = Vec::new();
     for part in 0..count {
@@ -142,43 +243,81 @@ fn hash(part: u64) -> u64 {
     v ^ (v >> 33)
 }
 
-/// The number of codes of each width in a tile, by level.
-fn count<T: Element>(
-    field: &Field,
-    origin: [u64; 3],
-    values: &[T],
-    resolved: &Resolved<T>,
-    is_half: bool,
-) -> [[u64; 17]; 9] {
-    let (extents, first) = (tile_extents(field.shape), first_axis(field.shape));
-    // The tile with its far faces, as a separate field.
-    let length = |axis: usize| {
-        let far = u64::from(axis >= first);
-        (extents[axis] + far).min(field.lengths[axis] - field.in_slice(origin)[axis])
-    };
-    let tile = Field {
-        shape: field.shape,
-        slices: 1,
-        lengths: core::array::from_fn(length),
-    };
-    let of_field = |at: [u64; 3]| field.flat(core::array::from_fn(|axis| origin[axis] + at[axis]));
-    let of_tile: Vec<T> = (0..tile.elements())
-        .map(|flat| values[of_field(tile.position(flat))])
-        .collect();
-    let spacing = spacing(resolved.parameters.geometry, field.shape);
-    let anchors = tile.anchors(spacing, &of_tile);
-    let mut counts = [[0; 17]; 9];
-    visit(
-        &tile,
-        &resolved.parameters,
-        &anchors,
-        |level, flat, prediction| {
-            let (at, value) = (tile.position(flat), of_tile[flat]);
-            if is_half && level == 0 && at[first] >= extents[first] / 2 {
-                return value;
-            }
-            let quantizer = &resolved.quantizers[level];
-            let (code, known) = quantized(quantizer, resolved.error, RADIUS, value, prediction);
+/// A sample tile with its far faces, as a separate field.
+struct Sample<T> {
+    field: Field,
+    values: Vec<T>,
+}
+
+impl<T: Element> Sample<T> {
+    fn new(field: &Field, origin: [u64; 3], values: &[T]) -> Self {
+        let (extents, first) = (tile_extents(field.shape), first_axis(field.shape));
+        let length = |axis: usize| {
+            let far = u64::from(axis >= first);
+            (extents[axis] + far).min(field.lengths[axis] - field.in_slice(origin)[axis])
+        };
+        let tile = Field {
+            shape: field.shape,
+            slices: 1,
+            lengths: core::array::from_fn(length),
+        };
+        let of_field =
+            |at: [u64; 3]| field.flat(core::array::from_fn(|axis| origin[axis] + at[axis]));
+        let values = (0..tile.elements())
+            .map(|flat| values[of_field(tile.position(flat))])
+            .collect();
+        Self {
+            field: tile,
+            values,
+        }
+    }
+
+    /// Whether a position of a level is evaluated if only half of level 0 is.
+    fn is_evaluated(&self, level: usize, at: [u64; 3], is_half: bool) -> bool {
+        let first = first_axis(self.field.shape);
+        !is_half || level > 0 || at[first] < tile_extents(self.field.shape)[first] / 2
+    }
+
+    /// Predicts and quantises the tile; returns the decoded values. `found` gets the level, the number and the code of
+    /// each position that is evaluated.
+    fn visit(
+        &self,
+        resolved: &Resolved<T>,
+        stencils: Option<&Stencils>,
+        is_half: bool,
+        mut found: impl FnMut(usize, usize, Option<i32>),
+    ) -> Vec<T> {
+        let spacing = spacing(resolved.parameters.geometry, self.field.shape);
+        let anchors = self.field.anchors(spacing, &self.values);
+        visit(
+            &self.field,
+            &resolved.parameters,
+            stencils,
+            &anchors,
+            |level, flat, prediction| {
+                let (at, value) = (self.field.position(flat), self.values[flat]);
+                if !self.is_evaluated(level, at, is_half) {
+                    return value;
+                }
+                let quantizer = &resolved.quantizers[level];
+                let (code, known) = quantized(quantizer, resolved.error, RADIUS, value, prediction);
+                found(level, flat, code);
+                known
+            },
+        )
+    }
+
+    /// The number of codes of each width in the tile, by level.
+    fn count(
+        &self,
+        resolved: &Resolved<T>,
+        stencils: Option<&Stencils>,
+        is_half: bool,
+    ) -> [[u64; 17]; 9] {
+        let extents = tile_extents(self.field.shape);
+        let mut counts = [[0; 17]; 9];
+        self.visit(resolved, stencils, is_half, |level, flat, code| {
+            let (at, value) = (self.field.position(flat), self.values[flat]);
             let width = match code {
                 Some(code) => (0..16)
                     .filter(|bit| code.unsigned_abs() >> bit != 0)
@@ -189,10 +328,9 @@ fn count<T: Element>(
             if is_own && (code.is_some() || value.is_finite()) {
                 counts[level][width] += if is_half && level == 0 { 2 } else { 1 };
             }
-            known
-        },
-    );
-    counts
+        });
+        counts
+    }
 }
 
 /// The cost of codes of these widths; values have `bytes` bytes.

@@ -76,6 +76,9 @@ mod tests {
             (Codec::INTERP_NARROW, "interp-narrow"),
             (Codec::INTERP_NARROW_HUFFMAN, "interp-narrow+huffman"),
             (Codec::INTERP_NARROW_BITPLANE, "interp-narrow+bitplane"),
+            (Codec::STENCIL, "stencil"),
+            (Codec::STENCIL_HUFFMAN, "stencil+huffman"),
+            (Codec::STENCIL_BITPLANE, "stencil+bitplane"),
         ] {
             assert_eq!(name.parse(), Ok(codec));
             assert_eq!(codec.name(), name);

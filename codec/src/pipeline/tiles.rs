@@ -2,6 +2,8 @@
 
 use crate::pipeline::{Codec, CodecId, Registration};
 use crate::predict::interp::geometry::Geometry;
+use crate::predict::interp::tune::Tuning;
+use crate::predict::stencil;
 use crate::shape::Shape;
 use crate::tile::TileOrder;
 
@@ -12,6 +14,8 @@ pub enum TilePredictor {
     Lorenzo,
     /// Splines between anchors, as in cuSZ-i and cuSZ-Hi.
     Interp(Geometry),
+    /// Stencils between anchors, with coefficients fitted to the field.
+    Stencil,
 }
 
 /// A predictor of tiles and a coder.
@@ -25,11 +29,12 @@ pub struct TileCodec {
 
 impl TilePredictor {
     /// All predictors, in the order of the names of their codecs.
-    pub const ALL: [Self; 4] = [
+    pub const ALL: [Self; 5] = [
         Self::Lorenzo,
         Self::Interp(Geometry::Wide),
         Self::Interp(Geometry::Square),
         Self::Interp(Geometry::Narrow),
+        Self::Stencil,
     ];
 
     /// Its number in the stream (FORMAT.md, section 1), which never changes. The numbers of predictors of tiles are 16
@@ -40,14 +45,33 @@ impl TilePredictor {
             Self::Interp(Geometry::Narrow) => 17,
             Self::Interp(Geometry::Square) => 18,
             Self::Interp(Geometry::Wide) => 19,
+            Self::Stencil => 20,
         }
     }
 
-    /// The geometry of interpolation; none for other predictors.
+    /// The geometry of anchors and levels; none without them.
     pub const fn geometry(self) -> Option<Geometry> {
         match self {
             Self::Lorenzo => None,
             Self::Interp(geometry) => Some(geometry),
+            Self::Stencil => Some(stencil::coefficients::GEOMETRY),
+        }
+    }
+
+    /// The tuning of the parameters; none without anchors.
+    pub const fn tuning(self) -> Option<Tuning> {
+        match self {
+            Self::Lorenzo => None,
+            Self::Interp(geometry) => Some(Tuning::of_stream(geometry)),
+            Self::Stencil => Some(Tuning::of_stencils()),
+        }
+    }
+
+    /// Whether levels may be predicted by stencils.
+    pub const fn has_stencils(self) -> bool {
+        match self {
+            Self::Lorenzo | Self::Interp(_) => false,
+            Self::Stencil => true,
         }
     }
 }
@@ -66,6 +90,9 @@ impl TileCodec {
         match self.predictor {
             TilePredictor::Lorenzo => TileOrder::flat(shape),
             TilePredictor::Interp(geometry) => TileOrder::levels(shape, geometry.spacing(shape)),
+            TilePredictor::Stencil => {
+                TileOrder::levels(shape, stencil::coefficients::GEOMETRY.spacing(shape))
+            }
         }
     }
 
@@ -164,6 +191,7 @@ const LORENZO: TilePredictor = TilePredictor::Lorenzo;
 const WIDE: TilePredictor = TilePredictor::Interp(Geometry::Wide);
 const SQUARE: TilePredictor = TilePredictor::Interp(Geometry::Square);
 const NARROW: TilePredictor = TilePredictor::Interp(Geometry::Narrow);
+const STENCIL: TilePredictor = TilePredictor::Stencil;
 
 impl TilePredictor {
     const fn words(self) -> &'static str {
@@ -172,6 +200,7 @@ impl TilePredictor {
             Self::Interp(Geometry::Wide) => "splines from coarse to fine in whole tiles",
             Self::Interp(Geometry::Square) => "splines in windows of 16",
             Self::Interp(Geometry::Narrow) => "splines between anchors 8 apart",
+            Self::Stencil => "stencils that are fitted to the field",
         }
     }
 }
@@ -236,4 +265,10 @@ tile_codecs! {
         "cuSZ-i (SC'24)", "comparison";
     INTERP_NARROW_BITPLANE = "interp-narrow+bitplane", NARROW, BitPlane,
         "cuSZ-i's predictor (SC'24)", "comparison";
+    STENCIL = "stencil", STENCIL, Rans,
+        "interp with fitted coefficients", "smooth fields, denser than interp";
+    STENCIL_HUFFMAN = "stencil+huffman", STENCIL, Huffman,
+        "interp with fitted coefficients", "variants of stencil, a little shorter at times";
+    STENCIL_BITPLANE = "stencil+bitplane", STENCIL, BitPlane,
+        "interp with fitted coefficients", "comparison";
 }

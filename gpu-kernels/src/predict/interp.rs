@@ -7,6 +7,8 @@
 
 mod anchors;
 mod columns;
+pub mod fit;
+pub mod method;
 mod positions;
 pub mod predict;
 pub mod prepare;
@@ -15,8 +17,11 @@ pub mod residuals;
 pub mod rows;
 pub mod scores;
 pub mod stages;
+mod stencils;
+pub mod sums;
 pub mod values;
 
+use crate::predict::interp::prepare::PARAMETER_WORDS;
 use ferrosz_codec::shape::Shape;
 use ferrosz_codec::tile::TileGrid;
 use ferrosz_simt::View;
@@ -41,7 +46,8 @@ pub struct InterpParams {
     pub first_run: u64,
     /// The output: the known values, in C order; may be empty. Reconstruction then writes no field.
     pub known: View<u32>,
-    /// The words of [`ferrosz_codec::predict::interp::resolved`].
+    /// The words of [`ferrosz_codec::predict::interp::resolved`]. With stencils, their coefficients lie behind
+    /// [`PARAMETER_WORDS`] words.
     pub parameters: View<u32>,
     /// The number of slices of the part.
     pub slices: u64,
@@ -54,6 +60,12 @@ pub struct InterpParams {
 }
 
 impl InterpParams {
+    /// The coefficients of stencils, behind the parameters of all candidates.
+    #[inline(always)]
+    pub fn coefficients(&self) -> View<u32> {
+        self.parameters.from(PARAMETER_WORDS)
+    }
+
     /// The tiles of the part.
     #[inline(always)]
     pub fn grid(&self, shape: Shape) -> TileGrid {

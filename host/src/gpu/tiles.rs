@@ -46,6 +46,7 @@ use ferrosz_gpu_kernels::pipeline::tiles::prologue::{Contents, THREADS as PROLOG
 use ferrosz_gpu_kernels::pipeline::tiles::target::DecodeParams;
 use ferrosz_gpu_kernels::pipeline::tiles::tiling::Tiling;
 use ferrosz_gpu_kernels::predict::interp::InterpParams;
+use ferrosz_gpu_kernels::predict::interp::method::Stencils;
 use ferrosz_gpu_kernels::predict::interp::predict::Predict;
 use ferrosz_gpu_kernels::predict::interp::reconstruct::Reconstruct;
 use ferrosz_gpu_kernels::predict::tile_lorenzo::predict::Predict as LorenzoPredict;
@@ -72,6 +73,8 @@ fn contents<T: Element>(layout: &TileLayout) -> Contents {
     Contents {
         has_parameters: u32::from(layout.coarse.is_some()),
         has_frequencies: u32::from(layout.codec.coder.has_tables()),
+        shape: layout.shape(),
+        has_stencils: u32::from(layout.codec.predictor.has_stencils()),
         anchor_words: anchors * T::WORDS as u64,
     }
 }
@@ -240,7 +243,7 @@ pub(crate) fn enqueue_compress<T: Element, E: Executor>(
     let resolved: Quantizer<T> = job.bound.resolve(&Extremes::default());
     let is_known = !job.is_resolved_on_machine();
     executor.clear(call.workspace.counts)?;
-    match layout.codec.predictor.geometry() {
+    match layout.codec.predictor.tuning() {
         None => {
             let known = is_known.then_some(resolved);
             let params = call.lorenzo(job.input, known, job.has_holes);
@@ -250,8 +253,8 @@ pub(crate) fn enqueue_compress<T: Element, E: Executor>(
                 })
             })?;
         }
-        Some(geometry) => {
-            call.interpolate(job, geometry, resolved.error().to_bits64())?;
+        Some(tuning) => {
+            call.interpolate(job, tuning, resolved.error().to_bits64())?;
         }
     }
     with_tile_coder!(layout.codec.coder, C => call.encode::<C>(job), call.encode_planes(job))?;
@@ -268,19 +271,22 @@ pub(crate) fn enqueue_compress<T: Element, E: Executor>(
 
 impl<T: Element, E: Executor> Call<'_, T, E> {
     /// Tunes the parameters, and predicts the anchors and the field.
-    fn interpolate(&self, job: &CompressJob, geometry: Geometry, error: u64) -> Result<(), Error> {
+    fn interpolate(&self, job: &CompressJob, tuning: Tuning, error: u64) -> Result<(), Error> {
         let (layout, workspace) = (self.layout, &self.workspace);
-        let spacing = geometry.spacing(layout.shape());
+        let spacing = tuning.geometry.spacing(layout.shape());
         let coarse = layout.fine.coarse(spacing);
         self.gather(job.input, &layout.fine, spacing, workspace.coarse)?;
         self.gather(workspace.coarse, &coarse, spacing, workspace.anchors)?;
         let fine = self.fine(job.input);
-        self.tune(job, &fine, geometry, error)?;
+        self.tune(job, &fine, tuning, error)?;
         let of_anchors = self.coarse(&coarse, View::empty());
         let blocks = self.blocks(coarse.tiles())?;
         with_shape!(self.layout.shape(), S => self.executor.launch::<Predict<T, S>>(blocks, &of_anchors))?;
         let blocks = self.blocks(layout.fine.tiles())?;
-        with_shape!(self.layout.shape(), S => self.executor.launch::<Predict<T, S>>(blocks, &fine))
+        with_shape!(self.layout.shape(), S => match layout.codec.predictor.has_stencils() {
+            true => self.executor.launch::<Predict<T, S, Stencils>>(blocks, &fine),
+            false => self.executor.launch::<Predict<T, S>>(blocks, &fine),
+        })
     }
 
     /// Writes the parameters to the workspace.
@@ -288,15 +294,12 @@ impl<T: Element, E: Executor> Call<'_, T, E> {
         &self,
         job: &CompressJob,
         fine: &InterpParams,
-        geometry: Geometry,
+        tuning: Tuning,
         error: u64,
     ) -> Result<(), Error> {
         let workspace = &self.workspace;
         let tune = TuneJob {
-            search: Search {
-                tuning: Tuning::of_stream(geometry),
-                shape: self.layout.shape(),
-            },
+            search: Search::of_field(tuning, &self.layout.fine),
             bound: job.bound,
             error: (!job.is_resolved_on_machine()).then_some(error),
             radius: Some(RADIUS),
@@ -305,6 +308,7 @@ impl<T: Element, E: Executor> Call<'_, T, E> {
             workspace: workspace.cells,
             cells: workspace.costs,
             parameters: workspace.parameters,
+            sums: workspace.sums,
         };
         enqueue_tune::<T, E>(self.executor, &tune)
     }
@@ -371,6 +375,7 @@ impl<T: Element, E: Executor> Call<'_, T, E> {
             parameters: workspace.parameters,
             frequencies: workspace.frequencies,
             anchors: workspace.anchors,
+            coefficients: workspace.coefficients,
             stream: job.stream,
             entries: job.layout.entries(),
             cells: workspace.cells,
@@ -436,6 +441,7 @@ impl<T: Element, E: Executor> Call<'_, T, E> {
             contents,
             parameters: workspace.parameters.first(WORDS as u64),
             anchors: workspace.anchors,
+            coefficients: workspace.coefficients,
             header: job.header(),
             stream: job.behind_records(),
             entries,
@@ -494,6 +500,9 @@ impl<T: Element, E: Executor> Call<'_, T, E> {
         let blocks = self.blocks(coarse.tiles())?;
         with_shape!(self.layout.shape(), S => self.executor.launch::<Reconstruct<T, S>>(blocks, &of_anchors))?;
         let blocks = self.blocks(layout.fine.tiles())?;
-        with_shape!(self.layout.shape(), S => self.executor.launch::<Reconstruct<T, S>>(blocks, &fine))
+        with_shape!(self.layout.shape(), S => match layout.codec.predictor.has_stencils() {
+            true => self.executor.launch::<Reconstruct<T, S, Stencils>>(blocks, &fine),
+            false => self.executor.launch::<Reconstruct<T, S>>(blocks, &fine),
+        })
     }
 }

@@ -15,6 +15,20 @@ pub struct LevelFlags {
 }
 
 impl LevelFlags {
+    /// The flags of a level that stencils predict, in the order of positions that are predicted along all axes. Only the
+    /// codecs of stencils know such levels: for interpolation it is one that is predicted along all axes.
+    pub const FITTED: Self = Self {
+        is_multi: true,
+        is_reverse: true,
+        spline: Spline::NotAKnot,
+    };
+
+    /// Whether stencils predict the level, with a codec of stencils.
+    #[inline(always)]
+    pub const fn is_fitted(self) -> bool {
+        self.is_multi & self.is_reverse
+    }
+
     /// The number of bits of the flags.
     const BITS: u32 = 3;
 

@@ -113,7 +113,7 @@ pub(super) fn cubic<T: Element>(spline: Spline, [a, b, c, d]: [T; 4]) -> T {
 
 /// One of two computed values, for conditions on which a GPU should not branch.
 #[inline(always)]
-pub(super) fn select<T>(condition: bool, then: T, other: T) -> T {
+pub(crate) fn select<T>(condition: bool, then: T, other: T) -> T {
     if condition { then } else { other }
 }
 

@@ -15,6 +15,8 @@ pub mod search;
 use crate::bound::{Bound, BoundMode};
 use crate::predict::interp::geometry::Geometry;
 use crate::predict::interp::parameters::Tightening;
+use crate::predict::interp::tune::sample::Samples;
+use crate::predict::stencil::coefficients::GEOMETRY;
 
 /// The parameters that are tuned, and their choices.
 #[repr(C)]
@@ -40,6 +42,8 @@ pub enum FlagChoice {
     OrderAndSpline,
     /// For each level the order or all axes, and the spline.
     PerLevel,
+    /// For each level the order, all axes or stencils.
+    Stencils,
 }
 
 /// The choice of the levels' bounds.
@@ -102,6 +106,30 @@ impl Tuning {
     pub const fn of_stream(geometry: Geometry) -> Self {
         let ratio = Self::preset(Preset::Ratio);
         Self { geometry, ..ratio }
+    }
+
+    /// The tuning of streams whose levels may be predicted by stencils.
+    pub const fn of_stencils() -> Self {
+        Self {
+            flags: FlagChoice::Stencils,
+            ..Self::of_stream(GEOMETRY)
+        }
+    }
+
+    /// Whether levels may be predicted by stencils.
+    #[inline(always)]
+    pub const fn has_stencils(&self) -> bool {
+        matches!(self.flags, FlagChoice::Stencils)
+    }
+
+    /// The sample tiles of a field of this many tiles.
+    #[inline(always)]
+    pub const fn samples(&self, tiles: u64) -> Samples {
+        if self.has_stencils() {
+            Samples::most(tiles)
+        } else {
+            Samples::new(tiles)
+        }
     }
 
     /// The tuning of a mode as FZGPUModules numbers them: 0 none, 1 order, 2 order and spline, 3 each level, 4 each

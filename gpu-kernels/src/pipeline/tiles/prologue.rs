@@ -6,7 +6,9 @@ pub mod gather;
 pub mod read;
 pub mod write;
 
-use ferrosz_codec::predict::interp::resolved::WORDS;
+use ferrosz_codec::predict::interp::resolved::{WORDS, Words};
+use ferrosz_codec::predict::stencil::coefficients;
+use ferrosz_codec::shape::Shape;
 use ferrosz_simt::View;
 
 /// Threads in a block of these kernels.
@@ -15,7 +17,7 @@ pub const THREADS: u32 = 256;
 /// Warps in such a block.
 const WARPS: usize = THREADS as usize / 32;
 
-/// The contents of a prologue.
+/// The contents of a prologue. The number of its coefficients follows from the flags of its levels.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Contents {
@@ -23,6 +25,10 @@ pub struct Contents {
     pub has_parameters: u32,
     /// Not 0 if there are frequencies.
     pub has_frequencies: u32,
+    /// The shape of the tiles.
+    pub shape: Shape,
+    /// Not 0 if levels may be predicted by stencils.
+    pub has_stencils: u32,
     /// The words of the anchors of the coarse field.
     pub anchor_words: u64,
 }
@@ -44,10 +50,40 @@ impl Contents {
         self.count_at() + 1
     }
 
-    /// All words of a prologue with so many of frequencies, padding included.
+    /// The levels that are fitted, as bits, given a function that reads words of the parameters.
     #[inline(always)]
-    pub const fn words(&self, frequencies: u64) -> u64 {
-        (self.frequencies_at() + frequencies + self.anchor_words).next_multiple_of(4)
+    pub fn fitted(&self, word: impl Fn(usize) -> u32) -> u32 {
+        if self.has_stencils != 0 {
+            coefficients::fitted(self.shape, Words(word).flag_bits())
+        } else {
+            0
+        }
+    }
+
+    /// The first word of the coefficients if there are so many words of frequencies.
+    #[inline(always)]
+    pub const fn coefficients_at(&self, frequencies: u64) -> u64 {
+        self.frequencies_at() + frequencies + self.anchor_words
+    }
+
+    /// The number among those of all levels of the coefficient at word `at`; none if there is another word.
+    #[inline(always)]
+    pub const fn coefficient(&self, frequencies: u64, fitted: u32, at: u64) -> Option<u64> {
+        let from = self.coefficients_at(frequencies);
+        let stored = coefficients::stored(self.shape, fitted) as u64;
+        if at >= from && at < from + stored {
+            let number = (at - from) as usize;
+            Some(coefficients::number_of_stored(self.shape, fitted, number) as u64)
+        } else {
+            None
+        }
+    }
+
+    /// All words of a prologue with so many of frequencies and these fitted levels, padding included.
+    #[inline(always)]
+    pub const fn words(&self, frequencies: u64, fitted: u32) -> u64 {
+        let stored = coefficients::stored(self.shape, fitted) as u64;
+        (self.coefficients_at(frequencies) + stored).next_multiple_of(4)
     }
 }
 

@@ -22,6 +22,8 @@ pub(super) struct Positions<'a, E> {
     pub(super) level: u32,
     pub(super) spline: Spline,
     reach: [Neighbourhood; 3],
+    /// Whether positions are predicted by stencils.
+    is_fitted: bool,
     /// Whether the own positions are taken in columns.
     in_columns: bool,
     spread: Spread,
@@ -38,14 +40,16 @@ impl<'a, E: Element> Positions<'a, E> {
         store: SharedAddress,
         level: u32,
         spline: Spline,
+        is_fitted: bool,
     ) -> Self {
-        let in_columns = level == 0 && setup.has_columns::<S>();
+        let in_columns = level == 0 && setup.has_columns::<S>() && !is_fitted;
         Self {
             setup,
             quantizer,
             level,
             spline,
             reach: [0, 1, 2].map(|axis| Neighbourhood::new(S::SHAPE, axis, level)),
+            is_fitted,
             in_columns,
             spread: if in_columns {
                 Spread::of_far(S::SHAPE)
@@ -139,7 +143,11 @@ impl<'a, E: Element> Positions<'a, E> {
             address,
             shape: PhantomData,
         };
-        let prediction = combine(AXES, &around);
+        let prediction = if R::HAS_STENCILS && self.is_fitted && around.has_next(AXES) {
+            around.by_stencil(AXES)
+        } else {
+            combine(AXES, &around)
+        };
         let position = Position {
             position,
             is_own: is_own(S::SHAPE, position),
@@ -168,18 +176,18 @@ impl<'a, E: Element> Positions<'a, E> {
 }
 
 /// A position and its neighbours in the store.
-struct InStore<'a, T, E, S> {
-    t: T,
-    positions: &'a Positions<'a, E>,
-    position: [u32; 3],
+pub(super) struct InStore<'a, T, E, S> {
+    pub(super) t: T,
+    pub(super) positions: &'a Positions<'a, E>,
+    pub(super) position: [u32; 3],
     /// The address of the position.
-    address: SharedAddress,
-    shape: PhantomData<S>,
+    pub(super) address: SharedAddress,
+    pub(super) shape: PhantomData<S>,
 }
 
 impl<T: Thread, E: Element, S: StaticShape> InStore<'_, T, E, S> {
     #[inline(always)]
-    fn neighbours(&self, axis: usize) -> (Order, [E; 4]) {
+    pub(super) fn neighbours(&self, axis: usize) -> (Order, [E; 4]) {
         let positions = self.positions;
         let order = positions.order(self.position, axis, 1 << positions.level);
         let known = positions.reach[axis]

@@ -3,6 +3,7 @@
 use crate::PACKAGE;
 use crate::pipeline::tiles::codes;
 use crate::predict::interp::anchors::Anchor;
+use crate::predict::interp::method::{Method, Splines};
 use crate::predict::interp::residuals::{Position, Residuals, TileSetup};
 use crate::predict::interp::rows::{InField, Row, WARPS};
 use crate::predict::interp::stages::run;
@@ -16,13 +17,13 @@ use ferrosz_codec::shape::StaticShape;
 use ferrosz_codec::tile::{self, TileBox};
 use ferrosz_simt::{Kernel, Name, Package, Thread, View, WARP};
 
-/// Predicts a field of `E` in tiles of shape `S`. Launched with a block for each tile.
-pub struct Predict<E, S>(PhantomData<(E, S)>);
+/// Predicts a field of `E` in tiles of shape `S` by method `M`. Launched with a block for each tile.
+pub struct Predict<E, S, M = Splines>(PhantomData<(E, S, M)>);
 
-impl<E: Element, S: StaticShape> Kernel for Predict<E, S> {
+impl<E: Element, S: StaticShape, M: Method> Kernel for Predict<E, S, M> {
     type Params = InterpParams;
     const NAME: &'static str =
-        const { &Name::of(&["ferrosz_interp_predict", S::SHAPE.name(), E::DTYPE.name()]) }.as_str();
+        const { &Name::of(&[M::NAME, "predict", S::SHAPE.name(), E::DTYPE.name()]) }.as_str();
     const PACKAGE: Package = PACKAGE;
     const THREADS: u32 = THREADS;
     const SHARED_WORDS: u32 = Values::<E, S>::SHARED.1.words();
@@ -33,11 +34,12 @@ impl<E: Element, S: StaticShape> Kernel for Predict<E, S> {
         let number = u64::from(params.first_tile + t.block_index());
         let grid = params.grid(S::SHAPE);
         let tile = grid.tile(number);
-        Self::begin_fill(t, params, &tile);
+        begin_fill::<T, E, S>(t, params, &tile);
         let setup = TileSetup::read::<T, S>(t, params.parameters, tile, params.is_coarse != 0);
+        let setup = setup.with_coefficients::<M>(params.coefficients());
         let codes = params.codes;
         let codes = codes.from(codes::first_word(params.first_run, number));
-        Self::clear_codes(t, codes, &setup);
+        clear_codes::<T, S>(t, codes, &setup);
         let anchor = if params.anchors.is_empty() {
             None
         } else {
@@ -49,10 +51,11 @@ impl<E: Element, S: StaticShape> Kernel for Predict<E, S> {
             Anchor::set::<T, S>(t, anchor);
             t.barrier();
         }
-        let encode = Encode::<E> {
+        let encode = Encode::<E, M> {
             codes,
             error: setup.error(t),
             radius: setup.radius(t),
+            method: PhantomData,
         };
         run::<T, E, S, _>(t, &setup, &encode);
         if !params.known.is_empty() {
@@ -62,77 +65,82 @@ impl<E: Element, S: StaticShape> Kernel for Predict<E, S> {
     }
 }
 
-impl<E: Element, S: StaticShape> Predict<E, S> {
-    /// Begins to bring the tile and its far faces in. For the whole block.
-    #[inline(always)]
-    pub(super) fn begin_fill<T: Thread>(t: T, params: &InterpParams, tile: &TileBox) {
-        let store = Values::<E, S>::kept_address(t);
-        let field = InField::new(params.field, params.strides, tile);
-        let asides = [t.lane(), t.lane() + WARP].map(|x| field.aside(x));
-        let copy = |row: Row, first: u64| {
-            for (half, aside) in (0..).zip(&asides) {
-                let x = t.lane() + half * WARP;
-                if x < row.width {
-                    let address = store + row.offset(S::SHAPE, x);
-                    field.copy::<T, E, S>(t, address, first + aside);
-                }
-            }
-        };
-        if tile.is_complete(S::SHAPE) {
-            field.each_own::<T, S>(t, tile, store, |address, element| {
-                field.copy::<T, E, S>(t, address, element);
-            });
-        } else {
-            let mut number = t.warp();
-            while number < tile::ROWS {
-                let row = Row::own(S::SHAPE, number, tile);
-                copy(row, field.element(row.position));
-                number += WARPS;
+/// Begins to bring the tile and its far faces in. For the whole block.
+#[inline(always)]
+pub(super) fn begin_fill<T: Thread, E: Element, S: StaticShape>(
+    t: T,
+    params: &InterpParams,
+    tile: &TileBox,
+) {
+    let store = Values::<E, S>::kept_address(t);
+    let field = InField::new(params.field, params.strides, tile);
+    let asides = [t.lane(), t.lane() + WARP].map(|x| field.aside(x));
+    let copy = |row: Row, first: u64| {
+        for (half, aside) in (0..).zip(&asides) {
+            let x = t.lane() + half * WARP;
+            if x < row.width {
+                let address = store + row.offset(S::SHAPE, x);
+                field.copy::<T, E, S>(t, address, first + aside);
             }
         }
-        for row in &Row::far_of_warp::<T, S>(t, tile) {
-            copy(*row, field.element(row.position));
-        }
-        for row in &Row::of_thread::<T, S>(t, tile) {
-            if row.has_far(S::SHAPE) {
-                let from = field.element(row.position) + field.aside(tile::ROW);
-                let address = store + row.offset(S::SHAPE, tile::ROW);
-                field.copy::<T, E, S>(t, address, from);
-            }
+    };
+    if tile.is_complete(S::SHAPE) {
+        field.each_own::<T, S>(t, tile, store, |address, element| {
+            field.copy::<T, E, S>(t, address, element);
+        });
+    } else {
+        let mut number = t.warp();
+        while number < tile::ROWS {
+            let row = Row::own(S::SHAPE, number, tile);
+            copy(row, field.element(row.position));
+            number += WARPS;
         }
     }
-
-    /// Sets the codes that no stage writes to 0. Anchors have no code, nor have positions outside the field.
-    #[inline(always)]
-    fn clear_codes<T: Thread>(t: T, codes: View<u32>, setup: &TileSetup) {
-        if setup.tile.is_complete(S::SHAPE) {
-            // The anchors of a complete tile are few.
-            let spacing = setup.spacing.trailing_zeros();
-            let [z, y, x] = tile::extents(S::SHAPE).map(|extent| extent.div_ceil(setup.spacing));
-            let mut number = t.thread_index();
-            while number < z * y * x {
-                let position = [number / x / y, number / x % y, number % x].map(|at| at << spacing);
-                t.store_half(codes, tile::index(S::SHAPE, position).into(), 0);
-                number += THREADS;
-            }
-            return;
-        }
-        let mut word = u64::from(t.thread_index());
-        while word < codes::TILE_WORDS {
-            t.store(codes, word, 0);
-            word += u64::from(THREADS);
+    for row in &Row::far_of_warp::<T, S>(t, tile) {
+        copy(*row, field.element(row.position));
+    }
+    for row in &Row::of_thread::<T, S>(t, tile) {
+        if row.has_far(S::SHAPE) {
+            let from = field.element(row.position) + field.aside(tile::ROW);
+            let address = store + row.offset(S::SHAPE, tile::ROW);
+            field.copy::<T, E, S>(t, address, from);
         }
     }
 }
 
-struct Encode<E> {
+/// Sets the codes that no stage writes to 0. Anchors have no code, nor have positions outside the field.
+#[inline(always)]
+fn clear_codes<T: Thread, S: StaticShape>(t: T, codes: View<u32>, setup: &TileSetup) {
+    if setup.tile.is_complete(S::SHAPE) {
+        // The anchors of a complete tile are few.
+        let spacing = setup.spacing.trailing_zeros();
+        let [z, y, x] = tile::extents(S::SHAPE).map(|extent| extent.div_ceil(setup.spacing));
+        let mut number = t.thread_index();
+        while number < z * y * x {
+            let position = [number / x / y, number / x % y, number % x].map(|at| at << spacing);
+            t.store_half(codes, tile::index(S::SHAPE, position).into(), 0);
+            number += THREADS;
+        }
+        return;
+    }
+    let mut word = u64::from(t.thread_index());
+    while word < codes::TILE_WORDS {
+        t.store(codes, word, 0);
+        word += u64::from(THREADS);
+    }
+}
+
+struct Encode<E, M> {
     /// Those of the tile.
     codes: View<u32>,
     error: E,
     radius: u32,
+    method: PhantomData<M>,
 }
 
-impl<E: Element> Residuals<E> for Encode<E> {
+impl<E: Element, M: Method> Residuals<E> for Encode<E, M> {
+    const HAS_STENCILS: bool = M::HAS_STENCILS;
+
     #[inline(always)]
     fn residuals<T: Thread, const N: usize>(
         &self,

@@ -5,6 +5,7 @@ use crate::pipeline::tiles::codes;
 use crate::predict::interp::InterpParams;
 use crate::predict::interp::THREADS;
 use crate::predict::interp::anchors::Anchor;
+use crate::predict::interp::method::{Method, Splines};
 use crate::predict::interp::residuals::{Position, Residuals, TileSetup};
 use crate::predict::interp::rows::{InField, Row, WARPS};
 use crate::predict::interp::stages::run;
@@ -19,10 +20,10 @@ use ferrosz_codec::tile::code::{RAW, unzigzag};
 use ferrosz_codec::tile::{self, TileBox, TileGrid};
 use ferrosz_simt::{Kernel, Layout, Name, Package, Shared, SharedAddress, Thread};
 
-/// Reconstructs a field of `E` in tiles of shape `S`. Launched with a block for each tile.
+/// Reconstructs a field of `E` in tiles of shape `S` by method `M`. Launched with a block for each tile.
 ///
 /// The values of positions without a code lie in the field already.
-pub struct Reconstruct<E, S>(PhantomData<(E, S)>);
+pub struct Reconstruct<E, S, M = Splines>(PhantomData<(E, S, M)>);
 
 /// Rows whose codes a warp requests before it waits for the first.
 const BATCH: usize = 16;
@@ -30,19 +31,13 @@ const BATCH: usize = 16;
 /// The words of a row of codes: lane i has two codes, of even positions for i below 16, of odd ones else.
 const ROW_WORDS: u32 = 32;
 
-impl<E: Element, S: StaticShape> Kernel for Reconstruct<E, S> {
+impl<E: Element, S: StaticShape, M: Method> Kernel for Reconstruct<E, S, M> {
     type Params = InterpParams;
-    const NAME: &'static str = const {
-        &Name::of(&[
-            "ferrosz_interp_reconstruct",
-            S::SHAPE.name(),
-            E::DTYPE.name(),
-        ])
-    }
-    .as_str();
+    const NAME: &'static str =
+        const { &Name::of(&[M::NAME, "reconstruct", S::SHAPE.name(), E::DTYPE.name()]) }.as_str();
     const PACKAGE: Package = PACKAGE;
     const THREADS: u32 = THREADS;
-    const SHARED_WORDS: u32 = Decode::<E, S>::SHARED.1.words();
+    const SHARED_WORDS: u32 = Decode::<E, S, M>::SHARED.1.words();
     const RESIDENT_BLOCKS: u32 = by_width::<E>(2, 1);
 
     #[inline(always)]
@@ -51,6 +46,7 @@ impl<E: Element, S: StaticShape> Kernel for Reconstruct<E, S> {
         let grid = params.grid(S::SHAPE);
         let tile = grid.tile(number);
         let setup = TileSetup::read::<T, S>(t, params.parameters, tile, params.is_coarse != 0);
+        let setup = setup.with_coefficients::<M>(params.coefficients());
         let source = Source {
             params,
             grid: &grid,
@@ -60,11 +56,11 @@ impl<E: Element, S: StaticShape> Kernel for Reconstruct<E, S> {
         let anchor = Anchor::<E>::read::<T, S>(t, params, &setup);
         let has_raws = source.fill::<T, E, S>(t);
         let field = InField::new(params.field, params.strides, &tile);
-        Decode::<E, S>::keep_first(t, field.first());
+        Decode::<E, S, M>::keep_first(t, field.first());
         let has_raws = t.barrier_or(has_raws);
         Anchor::set::<T, S>(t, anchor);
         t.barrier();
-        let decode = Decode::<E, S> {
+        let decode = Decode::<E, S, M> {
             params,
             error: setup.error(t),
             radius: setup.radius(t),
@@ -243,14 +239,14 @@ impl Codes {
     }
 }
 
-struct Decode<'a, E, S> {
+struct Decode<'a, E, S, M> {
     params: &'a InterpParams,
     error: E,
     radius: u32,
-    shape: PhantomData<S>,
+    shape: PhantomData<(S, M)>,
 }
 
-impl<E: Element, S: StaticShape> Decode<'_, E, S> {
+impl<E: Element, S: StaticShape, M: Method> Decode<'_, E, S, M> {
     /// Behind the store, the number of the tile's first element: a thread would hold it in registers for the sake of a
     /// few values.
     const SHARED: (Shared<u64>, Layout) = {
@@ -274,7 +270,9 @@ impl<E: Element, S: StaticShape> Decode<'_, E, S> {
     }
 }
 
-impl<E: Element, S: StaticShape> Residuals<E> for Decode<'_, E, S> {
+impl<E: Element, S: StaticShape, M: Method> Residuals<E> for Decode<'_, E, S, M> {
+    const HAS_STENCILS: bool = M::HAS_STENCILS;
+
     #[inline(always)]
     fn residuals<T: Thread, const N: usize>(
         &self,

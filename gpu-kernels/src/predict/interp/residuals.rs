@@ -1,6 +1,8 @@
 //! A tile's parameters, and coding or decoding of its positions once they are predicted.
 
+use crate::predict::interp::method::Method;
 use ferrosz_codec::Element;
+use ferrosz_codec::predict::interp::parameters::LevelFlags;
 use ferrosz_codec::predict::interp::resolved::Words;
 use ferrosz_codec::predict::interp::tune::sample::Scope;
 use ferrosz_codec::quantize::level::LevelQuantizer;
@@ -22,6 +24,8 @@ pub struct TileSetup {
     pub(super) flag_bits: u32,
     parameters: View<u32>,
     is_coarse: bool,
+    /// The coefficients of stencils.
+    pub(super) coefficients: View<u32>,
 }
 
 impl TileSetup {
@@ -42,7 +46,28 @@ impl TileSetup {
             flag_bits: words.flag_bits(),
             parameters,
             is_coarse,
+            coefficients: View::empty(),
         }
+    }
+
+    /// With the coefficients of all levels, if the method has any.
+    #[inline(always)]
+    #[must_use]
+    pub fn with_coefficients<M: Method>(self, coefficients: View<u32>) -> Self {
+        if M::HAS_STENCILS {
+            Self {
+                coefficients,
+                ..self
+            }
+        } else {
+            self
+        }
+    }
+
+    /// Whether a level with these flags is predicted by stencils. The coarse field has no such levels.
+    #[inline(always)]
+    pub(super) const fn is_fitted(&self, flags: LevelFlags) -> bool {
+        flags.is_fitted() & !self.is_coarse
     }
 
     /// The bound.
@@ -89,6 +114,9 @@ pub struct Position {
 
 /// Coding or decoding of positions whose predictions are known.
 pub trait Residuals<E> {
+    /// Whether levels may be predicted by stencils.
+    const HAS_STENCILS: bool = false;
+
     /// The positions that are evaluated.
     #[inline(always)]
     fn scope(&self) -> Scope {

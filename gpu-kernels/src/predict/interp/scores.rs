@@ -4,7 +4,8 @@
 //! [`ferrosz_codec::predict::interp::tune`].
 
 use crate::PACKAGE;
-use crate::predict::interp::predict::Predict;
+use crate::predict::interp::method::{Method, Splines};
+use crate::predict::interp::predict::begin_fill;
 use crate::predict::interp::residuals::{Position, Residuals, TileSetup};
 use crate::predict::interp::stages::run;
 use crate::predict::interp::values::Values;
@@ -24,9 +25,9 @@ use ferrosz_codec::tile;
 use ferrosz_codec::tile::code::RADIUS;
 use ferrosz_simt::{Kernel, Layout, Name, Package, Shared, Thread, View, WARP};
 
-/// Scores candidates on a field of `E` in tiles of shape `S`. Launched with a block for each sample of
+/// Scores candidates of method `M` on a field of `E` in tiles of shape `S`. Launched with a block for each sample of
 /// each candidate.
-pub struct Scores<E, S>(PhantomData<(E, S)>);
+pub struct Scores<E, S, M = Splines>(PhantomData<(E, S, M)>);
 
 /// Parameters of [`Scores`].
 #[repr(C)]
@@ -51,28 +52,29 @@ pub const fn cost_cell(candidate: u32, level: u32) -> u64 {
 /// Cells of costs, from the first cell of tuning on.
 pub const COST_CELLS: u64 = cost_cell(MAX_CANDIDATES, 0);
 
-impl<E: Element, S: StaticShape> Kernel for Scores<E, S> {
+impl<E: Element, S: StaticShape, M: Method> Kernel for Scores<E, S, M> {
     type Params = ScoresParams;
     const NAME: &'static str =
-        const { &Name::of(&["ferrosz_interp_scores", S::SHAPE.name(), E::DTYPE.name()]) }.as_str();
+        const { &Name::of(&[M::NAME, "scores", S::SHAPE.name(), E::DTYPE.name()]) }.as_str();
     const PACKAGE: Package = PACKAGE;
     const THREADS: u32 = THREADS;
-    const SHARED_WORDS: u32 = Count::<E, S>::SHARED.1.words();
+    const SHARED_WORDS: u32 = Count::<E, S, M>::SHARED.1.words();
     const RESIDENT_BLOCKS: u32 = by_width::<E>(3, 1);
 
     #[inline(always)]
     fn run<T: Thread>(t: T, params: &ScoresParams) {
         let grid = params.part.grid(S::SHAPE);
-        let samples = Samples::new(grid.tiles());
+        let samples = samples::<M>(grid.tiles());
         let scope = samples.scope();
         let count = samples.count().max(1);
         let candidate = t.block_index() / count;
         let sample = t.block_index() % count;
         let tile = grid.tile(samples.tile(sample));
-        Predict::<E, S>::begin_fill(t, &params.part, &tile);
+        begin_fill::<T, E, S>(t, &params.part, &tile);
         let parameters = params.parameters.from(u64::from(candidate) * WORDS as u64);
         let setup = TileSetup::read::<T, S>(t, parameters, tile, false);
-        let counts = Count::<E, S>::SHARED.0;
+        let setup = setup.with_coefficients::<M>(params.part.coefficients());
+        let counts = Count::<E, S, M>::SHARED.0;
         let mut at = t.thread_index();
         while at < counts.len() {
             counts.store(t, at, 0);
@@ -80,7 +82,7 @@ impl<E: Element, S: StaticShape> Kernel for Scores<E, S> {
         }
         t.await_copies();
         t.barrier();
-        let count = Count::<E, S> {
+        let count = Count::<E, S, M> {
             error: setup.error(t),
             scope,
             shape: PhantomData,
@@ -88,7 +90,7 @@ impl<E: Element, S: StaticShape> Kernel for Scores<E, S> {
         run::<T, E, S, _>(t, &setup, &count);
         let mut level = t.warp();
         while level < MAX_LEVELS as u32 {
-            let count = scope.weight(level) * count_of::<T, E, S>(t, level);
+            let count = scope.weight(level) * count_of::<T, E, S, M>(t, level);
             let cost = cost_of_level::<T, E>(t, count);
             if t.lane() == 0 {
                 t.atomic_add(params.cells, cost_cell(candidate, level), cost);
@@ -102,11 +104,23 @@ impl<E: Element, S: StaticShape> Kernel for Scores<E, S> {
     }
 }
 
+/// The sample tiles of a field of so many.
+#[inline(always)]
+pub(crate) const fn samples<M: Method>(tiles: u64) -> Samples {
+    if M::HAS_STENCILS {
+        Samples::most(tiles)
+    } else {
+        Samples::new(tiles)
+    }
+}
+
 /// How many codes of a level are of the class of this thread's lane.
 #[inline(always)]
-fn count_of<T: Thread, E: Element, S: StaticShape>(t: T, level: u32) -> u32 {
+fn count_of<T: Thread, E: Element, S: StaticShape, M: Method>(t: T, level: u32) -> u32 {
     if t.lane() < CLASSES as u32 {
-        Count::<E, S>::SHARED.0.load(t, count_at(level, t.lane()))
+        Count::<E, S, M>::SHARED
+            .0
+            .load(t, count_at(level, t.lane()))
     } else {
         0
     }
@@ -127,13 +141,13 @@ const fn count_at(level: u32, class: u32) -> u32 {
 }
 
 /// Counts the classes of a tile's codes. Anchors are taken as known.
-struct Count<E, S> {
+struct Count<E, S, M> {
     error: E,
     scope: Scope,
-    shape: PhantomData<S>,
+    shape: PhantomData<(S, M)>,
 }
 
-impl<E: Element, S: StaticShape> Count<E, S> {
+impl<E: Element, S: StaticShape, M: Method> Count<E, S, M> {
     /// Behind the store, the counts of all classes at all levels.
     const SHARED: (Shared<u32>, Layout) = {
         let (_, mut layout) = Values::<E, S>::SHARED;
@@ -144,7 +158,9 @@ impl<E: Element, S: StaticShape> Count<E, S> {
     };
 }
 
-impl<E: Element, S: StaticShape> Residuals<E> for Count<E, S> {
+impl<E: Element, S: StaticShape, M: Method> Residuals<E> for Count<E, S, M> {
+    const HAS_STENCILS: bool = M::HAS_STENCILS;
+
     #[inline(always)]
     fn scope(&self) -> Scope {
         self.scope

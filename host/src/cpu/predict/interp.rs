@@ -2,13 +2,14 @@
 
 mod quantize;
 mod rows;
+mod stencils;
 mod store;
 
 pub use store::TileStore;
 
 use crate::cpu::lanes::Lanes;
 use crate::cpu::predict::interp::quantize::{Limits, decode, encode};
-use crate::cpu::predict::interp::rows::{Counts, Visitor, walk};
+use crate::cpu::predict::interp::rows::{Counts, Rows, Visitor, walk};
 use crate::cpu::version::{Version, Work};
 use ferrosz_codec::element::Element;
 use ferrosz_codec::predict::interp::geometry::MAX_LEVELS;
@@ -16,23 +17,52 @@ use ferrosz_codec::predict::interp::resolved::{LEVELS, Resolved};
 use ferrosz_codec::predict::interp::store::extents;
 use ferrosz_codec::predict::interp::tune::cost::{CLASSES, class};
 use ferrosz_codec::predict::interp::tune::sample::Scope;
+use ferrosz_codec::predict::stencil::coefficients::Coefficients;
+use ferrosz_codec::predict::stencil::fit::MAX_SUMS;
 use ferrosz_codec::quantize::level::{LevelQuantizer, Quantized};
 use ferrosz_codec::shape::Shape;
 use ferrosz_codec::tile::code::{RADIUS, TileCodes};
 use ferrosz_codec::tile::{Part, TileBox, TileGrid};
+
+/// The parameters of a field's predictions.
+#[derive(Debug, Clone, Copy)]
+pub struct Model<'a, T> {
+    /// The parameters of the levels.
+    pub resolved: &'a Resolved<T>,
+    /// The coefficients of fitted levels; without them no level is fitted.
+    pub coefficients: Option<&'a Coefficients>,
+}
+
+impl<'a, T> From<&'a Resolved<T>> for Model<'a, T> {
+    fn from(resolved: &'a Resolved<T>) -> Self {
+        Self {
+            resolved,
+            coefficients: None,
+        }
+    }
+}
 
 /// The predictor of a field or of its anchors.
 #[derive(Debug, Clone, Copy)]
 pub struct Predictor<'a, T> {
     version: Version,
     grid: TileGrid,
-    resolved: &'a Resolved<T>,
+    model: Model<'a, T>,
     part: Part,
 }
 
 impl<'a, T: Element> Predictor<'a, T> {
     /// The predictor of a part of the field; `grid` has the tiles of the field.
-    pub fn new(version: Version, grid: &TileGrid, resolved: &'a Resolved<T>, part: Part) -> Self {
+    pub fn new(
+        version: Version,
+        grid: &TileGrid,
+        model: impl Into<Model<'a, T>>,
+        part: Part,
+    ) -> Self {
+        let Model {
+            resolved,
+            coefficients,
+        } = model.into();
         let spacing = resolved.parameters.geometry.spacing(grid.shape());
         Self {
             version,
@@ -40,7 +70,11 @@ impl<'a, T: Element> Predictor<'a, T> {
                 Part::Fine => *grid,
                 Part::Coarse => grid.coarse(spacing),
             },
-            resolved,
+            model: Model {
+                resolved,
+                // The coarse field has no fitted levels.
+                coefficients: coefficients.filter(|_| part == Part::Fine),
+            },
             part,
         }
     }
@@ -60,11 +94,15 @@ impl<'a, T: Element> Predictor<'a, T> {
     }
 
     fn spacing(&self) -> u32 {
-        self.resolved.parameters.geometry.spacing(self.shape())
+        self.model
+            .resolved
+            .parameters
+            .geometry
+            .spacing(self.shape())
     }
 
     fn levels(&self) -> u32 {
-        self.resolved.parameters.geometry.levels(self.shape())
+        self.model.resolved.parameters.geometry.levels(self.shape())
     }
 
     /// Encodes a tile. Its codes are zigzag or [`RAW`](ferrosz_codec::tile::code::RAW), in the order of steps and lanes,
@@ -116,18 +154,26 @@ impl<'a, T: Element> Predictor<'a, T> {
     /// Predicts all positions of a tile whose values and anchors are set.
     #[inline(always)]
     fn walk(&self, tile: &TileBox, known: &mut TileStore<T>, visitor: &mut impl Visitor<T>) {
-        let parameters = &self.resolved.parameters;
-        walk(self.version, self.shape(), tile, parameters, known, visitor);
+        let parameters = &self.model.resolved.parameters;
+        walk(
+            self.version,
+            self.shape(),
+            tile,
+            parameters,
+            self.model.coefficients,
+            known,
+            visitor,
+        );
     }
 
     fn quantizers(&self) -> [LevelQuantizer<T>; LEVELS] {
-        self.resolved.quantizers_of(self.part, self.shape())
+        self.model.resolved.quantizers_of(self.part, self.shape())
     }
 
     fn limits(&self) -> Limits<T> {
         Limits {
-            error: self.resolved.error,
-            radius: self.resolved.radius,
+            error: self.model.resolved.error,
+            radius: self.model.resolved.radius,
         }
     }
 
@@ -237,7 +283,7 @@ pub fn classes_of_tile<T: Element>(
     shape: Shape,
     scope: Scope,
     tile: &TileBox,
-    resolved: &Resolved<T>,
+    model: Model<'_, T>,
     mut read: impl FnMut([u64; 3], &mut [T]),
     store: &mut TileStore<T>,
 ) -> [[u32; CLASSES]; MAX_LEVELS] {
@@ -246,7 +292,7 @@ pub fn classes_of_tile<T: Element>(
         shape,
         scope,
         tile,
-        resolved,
+        model,
         read: &mut read,
         store,
     })
@@ -258,7 +304,7 @@ struct Classes<'a, T> {
     shape: Shape,
     scope: Scope,
     tile: &'a TileBox,
-    resolved: &'a Resolved<T>,
+    model: Model<'a, T>,
     read: ReadRow<'a, T>,
     store: &'a mut TileStore<T>,
 }
@@ -268,15 +314,16 @@ impl<T: Element> Work for Classes<'_, T> {
 
     #[inline(always)]
     fn run<L: Lanes>(self, _: L) -> Self::Output {
-        let parameters = &self.resolved.parameters;
+        let resolved = self.model.resolved;
+        let parameters = &resolved.parameters;
         let levels = parameters.geometry.levels(self.shape);
         self.store.set_values(self.tile, self.read);
         self.store.coarsen_values(levels);
         let mut count = Count {
             scope: self.scope,
-            quantizers: self.resolved.quantizers,
+            quantizers: resolved.quantizers,
             limits: Limits {
-                error: self.resolved.error,
+                error: resolved.error,
                 radius: RADIUS,
             },
             counts: [[0; CLASSES]; MAX_LEVELS],
@@ -286,10 +333,120 @@ impl<T: Element> Work for Classes<'_, T> {
             self.shape,
             self.tile,
             parameters,
+            self.model.coefficients,
             self.store,
             &mut count,
         );
         count.counts
+    }
+}
+
+/// The sums of a tile's positions in `scope` to which stencils are fitted, given parameters with which the tile is predicted
+/// before. Anchors have their exact values. `read` is as for [`Predictor::encode`].
+pub fn sums_of_tile<T: Element>(
+    version: Version,
+    shape: Shape,
+    scope: Scope,
+    tile: &TileBox,
+    resolved: &Resolved<T>,
+    mut read: impl FnMut([u64; 3], &mut [T]),
+    store: &mut TileStore<T>,
+) -> Box<Sums> {
+    version.run_apart(SumTile {
+        version,
+        shape,
+        scope,
+        tile,
+        resolved,
+        read: &mut read,
+        store,
+    })
+}
+
+/// The sums of all stencils: see [`fit`](ferrosz_codec::predict::stencil::fit).
+pub type Sums = [u64; MAX_SUMS];
+
+/// [`sums_of_tile`].
+struct SumTile<'a, T> {
+    version: Version,
+    shape: Shape,
+    scope: Scope,
+    tile: &'a TileBox,
+    resolved: &'a Resolved<T>,
+    read: ReadRow<'a, T>,
+    store: &'a mut TileStore<T>,
+}
+
+impl<T: Element> Work for SumTile<'_, T> {
+    type Output = Box<Sums>;
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, _: L) -> Self::Output {
+        let (shape, store, scope) = (self.shape, self.store, self.scope);
+        let parameters = &self.resolved.parameters;
+        let levels = parameters.geometry.levels(shape);
+        store.set_values(self.tile, self.read);
+        store.coarsen_values(levels);
+        let values = store.clone();
+        let mut quantize = Known {
+            scope,
+            quantize: Quantize {
+                quantizers: self.resolved.quantizers,
+                limits: Limits {
+                    error: self.resolved.error,
+                    radius: RADIUS,
+                },
+            },
+        };
+        walk(
+            self.version,
+            shape,
+            self.tile,
+            parameters,
+            None,
+            store,
+            &mut quantize,
+        );
+        let mut sums = Box::new([0; MAX_SUMS]);
+        for level in 0..levels {
+            let rows = Rows::new(
+                self.version,
+                shape,
+                self.tile,
+                parameters,
+                store.level(level),
+                level,
+                scope,
+            );
+            let inverse = self.resolved.quantizers[level as usize].inverse;
+            rows.sum(&values, store, inverse, &mut sums);
+        }
+        sums
+    }
+}
+
+/// Values to known values.
+struct Known<T> {
+    scope: Scope,
+    quantize: Quantize<T>,
+}
+
+impl<T: Element> Visitor<T> for Known<T> {
+    #[inline(always)]
+    fn scope(&self) -> Scope {
+        self.scope
+    }
+
+    #[inline(always)]
+    fn visit(
+        &mut self,
+        level: u32,
+        counts: Counts,
+        predictions: &[T],
+        values: &mut [T],
+        codes: &mut [u16],
+    ) {
+        (self.quantize).visit(level, counts, predictions, values, codes);
     }
 }
 
@@ -400,9 +557,11 @@ mod tests {
     use super::*;
     use crate::cpu::predict::rows_of;
     use ferrosz_codec::oracle;
+    use ferrosz_codec::oracle::interp::{Stencils, decompose_fitted};
     use ferrosz_codec::predict::interp::geometry::Geometry;
     use ferrosz_codec::predict::interp::parameters::{LevelFlags, Parameters, Tightening};
     use ferrosz_codec::predict::interp::store::{each_position, is_own};
+    use ferrosz_codec::predict::stencil::coefficients::{GEOMETRY, count};
     use ferrosz_codec::tile;
     use ferrosz_codec::tile::code::{RAW, zigzag};
     use rand::rngs::StdRng;
@@ -431,9 +590,19 @@ mod tests {
         values
     }
 
-    fn agrees<T: Element>(grid: TileGrid, geometry: Geometry, seed: u64) {
+    /// Coefficients for this computer's code and for the oracle.
+    fn coefficients(shape: Shape, random: &mut StdRng) -> (Coefficients, Stencils) {
+        let all = (0..count(shape)).map(|_| random.random_range(-0.2f32..0.2));
+        let all: Vec<f32> = all.collect();
+        let mut coefficients = Coefficients::default();
+        coefficients.set(0, &all);
+        (coefficients, Stencils(all))
+    }
+
+    fn agrees<T: Element>(grid: TileGrid, geometry: Geometry, is_fitted: bool, seed: u64) {
         let mut random = StdRng::seed_from_u64(seed);
         let shape = grid.shape();
+        let fitted = is_fitted.then(|| coefficients(shape, &mut random));
         let parameters = Parameters {
             geometry,
             levels: core::array::from_fn(|_| LevelFlags::from_bits(random.random_range(0..8))),
@@ -448,13 +617,18 @@ mod tests {
         let values: Vec<T> = field(&grid, &mut random);
         let spacing = geometry.spacing(shape);
         let anchors = oracle::interp::anchors(&grid, spacing, &values);
-        let right = oracle::interp::decompose(&grid, &resolved, radius, &values, &anchors);
+        let stencils = fitted.as_ref().map(|(_, stencils)| stencils);
+        let right = decompose_fitted(&grid, &resolved, stencils, radius, &values, &anchors);
+        let model = Model {
+            resolved: &resolved,
+            coefficients: fitted.as_ref().map(|(coefficients, _)| coefficients),
+        };
         let coarse = grid.coarse(spacing);
         let anchor = |at| anchors[coarse.flat(at) as usize];
         let code_of = |at: usize| right.codes[at].map_or(RAW, zigzag);
         let read = rows_of(&grid, &values);
         for version in Version::all() {
-            let predictor = Predictor::new(version, &grid, &resolved, Part::Fine);
+            let predictor = Predictor::new(version, &grid, model, Part::Fine);
             let mut known = TileStore::new(shape);
             let mut codes = [0; tile::TILE];
             for number in 0..grid.tiles() {
@@ -511,8 +685,12 @@ mod tests {
         ];
         for (seed, geometry) in (0..).zip(Geometry::ALL) {
             for (number, grid) in (0..).zip(grids) {
-                agrees::<f32>(grid, geometry, seed + 10 * number);
-                agrees::<f64>(grid, geometry, seed + 10 * number + 5);
+                agrees::<f32>(grid, geometry, false, seed + 10 * number);
+                agrees::<f64>(grid, geometry, false, seed + 10 * number + 5);
+                if geometry == GEOMETRY {
+                    agrees::<f32>(grid, geometry, true, seed + 10 * number + 3);
+                    agrees::<f64>(grid, geometry, true, seed + 10 * number + 8);
+                }
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Tuning of interpolation on the CPU: the costs of candidates on the sample tiles of a field.
 
 use crate::cpu::Version;
-use crate::cpu::predict::interp::{TileStore, classes_of_tile};
+use crate::cpu::predict::interp::{Model, TileStore, classes_of_tile, sums_of_tile};
 use ferrosz_codec::element::Element;
 use ferrosz_codec::predict::interp::geometry::MAX_LEVELS;
 use ferrosz_codec::predict::interp::parameters::Parameters;
@@ -10,10 +10,21 @@ use ferrosz_codec::predict::interp::tune::Tuning;
 use ferrosz_codec::predict::interp::tune::cost::{CLASSES, cost};
 use ferrosz_codec::predict::interp::tune::radius::radius;
 use ferrosz_codec::predict::interp::tune::sample::{Samples, Scope};
-use ferrosz_codec::predict::interp::tune::search::{Costs, Search};
+use ferrosz_codec::predict::interp::tune::search::{Costs, Round, Search};
+use ferrosz_codec::predict::stencil::coefficients::Coefficients;
+use ferrosz_codec::predict::stencil::fit::MAX_SUMS;
 use ferrosz_codec::shape::Shape;
 use ferrosz_codec::tile::{TileBox, TileGrid};
 use rayon::prelude::*;
+
+/// The parameters that tuning decides.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Tuned {
+    /// The parameters of the levels.
+    pub parameters: Parameters,
+    /// The coefficients of stencils, if the tuning has any.
+    pub coefficients: Option<Coefficients>,
+}
 
 /// The best parameters by `tuning` for a field. `read` fills a slice with its values along x from a position on.
 ///
@@ -25,22 +36,58 @@ pub fn tune<T: Element>(
     error: T,
     relative: f64,
     tuning: &Tuning,
-) -> Parameters {
-    let search = Search {
-        tuning: *tuning,
-        shape: grid.shape(),
-    };
-    search.run(relative, |candidate| {
+) -> Tuned {
+    let samples = tuning.samples(grid.tiles());
+    let search = Search::of_field(*tuning, grid);
+    let tiles = (0..samples.count()).map(|sample| (grid.tile(samples.tile(sample)), &read));
+    let tiles: Vec<_> = tiles.collect();
+    tune_on(version, &search, samples.scope(), &tiles, error, relative)
+}
+
+/// As [`tune`], on the positions in `scope` of these tiles, each with a function that reads values of its field.
+pub fn tune_on<T: Element>(
+    version: Version,
+    search: &Search,
+    scope: Scope,
+    tiles: &[(TileBox, impl Fn([u64; 3], &mut [T]) + Sync)],
+    error: T,
+    relative: f64,
+) -> Tuned {
+    let shape = search.shape;
+    let store = || TileStore::new(shape);
+    let coefficients = search.tuning.has_stencils().then(|| {
+        let number = search.number_before_fit();
+        let candidate = search.candidate(Round::Flags, number, &search.start(relative));
+        let resolved = Resolved::new(candidate, error);
+        let of_tile = |scratch: &mut TileStore<T>, (tile, read): &(TileBox, _)| {
+            sums_of_tile(version, shape, scope, tile, &resolved, read, scratch)
+        };
+        let sums = (tiles.par_iter().map_init(store, of_tile)).reduce(
+            || Box::new([0; MAX_SUMS]),
+            |mut all, of_tile| {
+                for (all, of_tile) in all.iter_mut().zip(*of_tile) {
+                    *all = all.wrapping_add(of_tile);
+                }
+                all
+            },
+        );
+        Coefficients::of_sums(shape, |sum| sums[sum])
+    });
+    let parameters = search.run(relative, |candidate| {
         let resolved = Resolved::new(*candidate, error);
-        let samples = Samples::new(grid.tiles());
-        (0..samples.count())
-            .into_par_iter()
-            .map_init(
-                || TileStore::new(grid.shape()),
-                |scratch, sample| cost_of_sample(version, grid, sample, &resolved, &read, scratch),
-            )
-            .reduce(Costs::default, sum)
-    })
+        let model = Model {
+            resolved: &resolved,
+            coefficients: coefficients.as_ref(),
+        };
+        let of_tile = |scratch: &mut TileStore<T>, (tile, read): &(TileBox, _)| {
+            cost_of_tile(version, shape, scope, tile, model, read, scratch)
+        };
+        (tiles.par_iter().map_init(store, of_tile)).reduce(Costs::default, sum)
+    });
+    Tuned {
+        parameters,
+        coefficients,
+    }
 }
 
 /// The sum of costs.
@@ -60,7 +107,8 @@ pub fn cost_of_sample<T: Element>(
     let samples = Samples::new(grid.tiles());
     let tile = grid.tile(samples.tile(sample));
     let scope = samples.scope();
-    cost_of_tile(version, grid.shape(), scope, &tile, resolved, read, scratch)
+    let model = resolved.into();
+    cost_of_tile(version, grid.shape(), scope, &tile, model, read, scratch)
 }
 
 /// The cost of the positions of a tile in `scope` with these parameters.
@@ -69,11 +117,11 @@ pub fn cost_of_tile<T: Element>(
     shape: Shape,
     scope: Scope,
     tile: &TileBox,
-    resolved: &Resolved<T>,
+    model: Model<'_, T>,
     read: impl FnMut([u64; 3], &mut [T]),
     scratch: &mut TileStore<T>,
 ) -> Costs {
-    let counts = weighted_classes(version, shape, scope, tile, resolved, read, scratch);
+    let counts = weighted_classes(version, shape, scope, tile, model, read, scratch);
     counts.map(|counts| cost(&counts, T::BYTES as u32))
 }
 
@@ -83,11 +131,11 @@ fn weighted_classes<T: Element>(
     shape: Shape,
     scope: Scope,
     tile: &TileBox,
-    resolved: &Resolved<T>,
+    model: Model<'_, T>,
     read: impl FnMut([u64; 3], &mut [T]),
     scratch: &mut TileStore<T>,
 ) -> [[u32; CLASSES]; MAX_LEVELS] {
-    let mut counts = classes_of_tile(version, shape, scope, tile, resolved, read, scratch);
+    let mut counts = classes_of_tile(version, shape, scope, tile, model, read, scratch);
     for (level, counts) in (0..).zip(&mut counts) {
         *counts = counts.map(|count| scope.weight(level) * count);
     }
@@ -106,9 +154,10 @@ pub fn radius_of_samples<T: Element>(
     let (samples, shape) = (Samples::new(grid.tiles()), grid.shape());
     let scope = samples.scope();
     let mut counts = [0; CLASSES];
+    let model = resolved.into();
     for sample in 0..samples.count() {
         let tile = grid.tile(samples.tile(sample));
-        let of_tile = weighted_classes(version, shape, scope, &tile, resolved, &mut read, scratch);
+        let of_tile = weighted_classes(version, shape, scope, &tile, model, &mut read, scratch);
         for of_level in of_tile {
             for (count, more) in counts.iter_mut().zip(of_level) {
                 *count += u64::from(more);
@@ -132,7 +181,7 @@ mod tests {
         let grid = TileGrid::new(shape, lengths);
         let tuning = Tuning::of_mode(mode, Geometry::Wide, None).unwrap();
         let read = rows_of(&grid, values);
-        tune(Version::best(), &grid, read, 1e-2, 1e-3, &tuning)
+        tune(Version::best(), &grid, read, 1e-2, 1e-3, &tuning).parameters
     }
 
     /// A field that is a wave along one axis, and noise along another.
@@ -184,7 +233,15 @@ mod tests {
             let read = rows_of(&grid, &values);
             predictor.encode(&tile, read, coarse, &mut known, &mut codes);
             let shape = Shape::Cube;
-            let found = cost_of_tile(version, shape, scope, &tile, &resolved, read, &mut known);
+            let found = cost_of_tile(
+                version,
+                shape,
+                scope,
+                &tile,
+                (&resolved).into(),
+                read,
+                &mut known,
+            );
             let is_half = scope == Scope::HalfOfFinest;
             for level in 0..4 {
                 let mut counts = [0u64; CLASSES];

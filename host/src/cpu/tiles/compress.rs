@@ -3,7 +3,7 @@
 use crate::cpu::code::image::ChunkTiles;
 use crate::cpu::code::zones::ZoneMap;
 use crate::cpu::mapping::mask::Mask;
-use crate::cpu::predict::interp::{Predictor, TileStore};
+use crate::cpu::predict::interp::{Model, Predictor, TileStore};
 use crate::cpu::predict::tile_lorenzo;
 use crate::cpu::predict::tune::tune;
 use crate::cpu::sink::Sink;
@@ -13,14 +13,12 @@ use crate::cpu::{Progress, Version};
 use crate::error::Error;
 use crate::memory;
 use ferrosz_codec::code::entropy::counts::{Counts, is_counted, is_sample};
-use ferrosz_codec::code::entropy::frequency_tables::MAX_WORDS;
 use ferrosz_codec::container::checksum::checksum;
 use ferrosz_codec::container::chunk::Form;
 use ferrosz_codec::container::header::Header;
 use ferrosz_codec::container::table::Entry;
 use ferrosz_codec::container::tiles::{Prologue, Sections, TileLayout};
 use ferrosz_codec::predict::interp::resolved::Resolved;
-use ferrosz_codec::predict::interp::tune::Tuning;
 use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::tile::Part;
 use ferrosz_codec::tile::code::TileCodes;
@@ -132,20 +130,25 @@ pub(super) fn encode_all<T: Element>(
 ) -> Result<Vec<(Form, Vec<u8>)>, Error> {
     let fine = strided(layout, values, Part::Fine, 1);
     let mut anchors = Vec::new();
-    let (resolved, parts) = match layout.codec.predictor.geometry() {
+    let mut coefficients = None;
+    let (resolved, parts) = match layout.codec.predictor.tuning() {
         None => {
             let codes = predict_lorenzo(version, &fine, quantizer)?;
             (None, vec![Coded { field: fine, codes }])
         }
-        Some(geometry) => {
-            let tuning = Tuning::of_stream(geometry);
+        Some(tuning) => {
             let read = |at, row: &mut [T]| fine.read(at, row);
-            let parameters = tune(version, &fine.grid, read, quantizer.error(), 0.0, &tuning);
-            let resolved = Resolved::new(parameters, quantizer.error());
-            let spacing = geometry.spacing(layout.shape());
+            let tuned = tune(version, &fine.grid, read, quantizer.error(), 0.0, &tuning);
+            let resolved = Resolved::new(tuned.parameters, quantizer.error());
+            coefficients = tuned.coefficients;
+            let model = Model {
+                resolved: &resolved,
+                coefficients: coefficients.as_ref(),
+            };
+            let spacing = tuning.geometry.spacing(layout.shape());
             let coarse = strided(layout, values, Part::Coarse, u64::from(spacing));
             anchors = anchors_of(&coarse, spacing);
-            let predictor = |part| Predictor::new(version, &layout.fine, &resolved, part);
+            let predictor = |part| Predictor::new(version, &layout.fine, model, part);
             let (codes, known) = interpolate_coarse(&predictor(Part::Coarse), &coarse, &anchors)?;
             let coarse = Coded {
                 field: coarse,
@@ -162,9 +165,10 @@ pub(super) fn encode_all<T: Element>(
     let encoder = Encoder::new(layout.codec.coder, frequencies.as_ref());
     let prologue = Prologue {
         resolved,
+        coefficients,
         frequencies,
     };
-    let most = Sections::new(layout, MAX_WORDS, T::DTYPE).bytes();
+    let most = Sections::longest(layout, T::DTYPE).bytes();
     let mut bytes = memory::try_zeroed(most as u64)?;
     let sections = prologue.write(layout, anchors.into_iter(), &mut bytes);
     bytes.truncate(sections.bytes());

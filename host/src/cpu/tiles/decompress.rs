@@ -4,7 +4,7 @@
 
 use crate::cpu::code::image::ChunkTiles;
 use crate::cpu::code::zones::ZoneMap;
-use crate::cpu::predict::interp::{Predictor, TileStore};
+use crate::cpu::predict::interp::{Model, Predictor, TileStore};
 use crate::cpu::predict::tile_lorenzo;
 use crate::cpu::tiles::coder::{Decoder, Scratch};
 use crate::cpu::tiles::compress::{apart, boxes};
@@ -19,6 +19,7 @@ use ferrosz_codec::container::region::Region;
 use ferrosz_codec::container::tiles::{FIRST_ENTRY, Prologue, TileLayout};
 use ferrosz_codec::error::ChunkFault;
 use ferrosz_codec::predict::interp::resolved::Resolved;
+use ferrosz_codec::predict::stencil::coefficients::Coefficients;
 use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::tile::Part;
 use ferrosz_codec::tile::code::TileCodes;
@@ -50,10 +51,10 @@ pub(crate) fn decompress<T: Element>(
             let codes = decode.codes::<T>(Part::Fine, &wanted)?;
             decode.unpredict(&quantizer, &codes, &wanted, &out, progress);
         }
-        Some((resolved, anchors)) => {
-            let known = decode.coarse(&resolved, &anchors)?;
+        Some(start) => {
+            let known = decode.coarse(&start)?;
             let codes = decode.codes(Part::Fine, &with_far(&layout.fine, &wanted))?;
-            decode.compose(&resolved, &codes, &known, &wanted, &out, progress);
+            decode.compose(&start, &codes, &known, &wanted, &out, progress);
         }
     }
     Ok(())
@@ -200,8 +201,22 @@ impl<T: Element> DecodedTile<'_, T> {
 /// Faulty chunks, by their numbers in a part.
 pub(super) type Faults = Vec<(u64, FormatError)>;
 
-/// The start of interpolation: its parameters, and the anchors of the coarse field.
-type Start<T> = (Resolved<T>, Vec<T>);
+/// The start of interpolation.
+pub(super) struct Start<T> {
+    resolved: Resolved<T>,
+    coefficients: Option<Coefficients>,
+    /// The anchors of the coarse field.
+    anchors: Vec<T>,
+}
+
+impl<T> Start<T> {
+    fn model(&self) -> Model<'_, T> {
+        Model {
+            resolved: &self.resolved,
+            coefficients: self.coefficients.as_ref(),
+        }
+    }
+}
 
 /// Decodes the chunks of one stream.
 pub(super) struct Decode<'a> {
@@ -233,8 +248,12 @@ impl<'a> Decode<'a> {
             coder: Decoder::new(layout.codec.coder, prologue.frequencies.as_ref()),
         };
         let start = prologue.resolved.map(|resolved| {
-            let stored = bytes.get(sections.anchors..sections.end);
-            (resolved, elements(stored.unwrap_or_default()))
+            let stored = bytes.get(sections.anchors..sections.coefficients);
+            Start {
+                resolved,
+                coefficients: prologue.coefficients,
+                anchors: elements(stored.unwrap_or_default()),
+            }
         });
         Ok((decode, start))
     }
@@ -319,27 +338,27 @@ impl<'a> Decode<'a> {
     }
 
     /// The decoded values of the coarse field, in C order.
-    fn coarse<T: Element>(&self, resolved: &Resolved<T>, anchors: &[T]) -> Result<Vec<T>, Error> {
+    fn coarse<T: Element>(&self, start: &Start<T>) -> Result<Vec<T>, Error> {
         let grid = self.layout.grid(Part::Coarse);
         let codes = self.codes(Part::Coarse, &all_tiles(grid))?;
-        self.coarse_of(resolved, anchors, &codes)
+        self.coarse_of(start, &codes)
     }
 
     /// The decoded values of the coarse field, in C order, from the codes of its tiles.
     pub(super) fn coarse_of<T: Element>(
         &self,
-        resolved: &Resolved<T>,
-        anchors: &[T],
+        start: &Start<T>,
         codes: &DecodedTiles<T>,
     ) -> Result<Vec<T>, Error> {
         let grid = self.layout.grid(Part::Coarse);
         let mut known = memory::try_zeroed(grid.elements())?;
         let out = Rows::whole(grid, &mut known);
-        let predictor = Predictor::new(self.version, &self.layout.fine, resolved, Part::Coarse);
+        let predictor =
+            Predictor::new(self.version, &self.layout.fine, start.model(), Part::Coarse);
         (0..grid.tiles()).into_par_iter().for_each_init(
             || TileStore::new(grid.shape()),
             |store, number| {
-                apart(|| interpolate(&predictor, number, codes, anchors, store));
+                apart(|| interpolate(&predictor, number, codes, &start.anchors, store));
                 out.put_tile(&grid.tile(number), store);
             },
         );
@@ -349,7 +368,7 @@ impl<'a> Decode<'a> {
     /// Decodes these tiles of the field, with these anchors.
     pub(super) fn compose<T: Element>(
         &self,
-        resolved: &Resolved<T>,
+        start: &Start<T>,
         codes: &DecodedTiles<T>,
         anchors: &[T],
         wanted: &TileRanges,
@@ -358,7 +377,7 @@ impl<'a> Decode<'a> {
     ) {
         let grid = &self.layout.fine;
         let shape = grid.shape();
-        let predictor = Predictor::new(self.version, grid, resolved, Part::Fine);
+        let predictor = Predictor::new(self.version, grid, start.model(), Part::Fine);
         numbers(grid, wanted).into_par_iter().for_each_init(
             || TileStore::new(shape),
             |store, number| {

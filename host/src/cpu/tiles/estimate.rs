@@ -5,9 +5,9 @@ use crate::cpu::Version;
 use crate::cpu::code::fixed_length::{IMAGE_BYTES, Source};
 use crate::cpu::code::image::ChunkTiles;
 use crate::cpu::code::zones::ZoneMap;
-use crate::cpu::predict::interp::{Predictor, TileStore};
+use crate::cpu::predict::interp::{Model, Predictor, TileStore};
 use crate::cpu::predict::tile_lorenzo;
-use crate::cpu::predict::tune::{cost_of_tile, sum};
+use crate::cpu::predict::tune::{Tuned, tune_on};
 use crate::cpu::tiles::coder::{self, Encoder, Scratch};
 use crate::cpu::tiles::compress::apart;
 use crate::cpu::tiles::compress::encode_all;
@@ -15,18 +15,15 @@ use crate::error::Error;
 use crate::sample::{YARDSTICK, spread};
 use ferrosz_codec::Element;
 use ferrosz_codec::code::entropy::counts::{Counts, is_sample};
-use ferrosz_codec::code::entropy::frequency_tables::MAX_WORDS;
 use ferrosz_codec::container::extents::Extents;
 use ferrosz_codec::container::grid::{ChunkBox, Grid};
 use ferrosz_codec::container::table::ENTRY_BYTES;
 use ferrosz_codec::container::tiles::{Prologue, Sections, TileLayout};
-use ferrosz_codec::predict::interp::geometry::Geometry;
-use ferrosz_codec::predict::interp::parameters::Parameters;
 use ferrosz_codec::predict::interp::resolved::Resolved;
 use ferrosz_codec::predict::interp::store;
 use ferrosz_codec::predict::interp::tune::Tuning;
 use ferrosz_codec::predict::interp::tune::sample::Scope;
-use ferrosz_codec::predict::interp::tune::search::{Costs, Search};
+use ferrosz_codec::predict::interp::tune::search::Search;
 use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::tile::Part;
 use ferrosz_codec::tile::code::TileCodes;
@@ -199,14 +196,18 @@ fn predicted_parts<T: Element>(
     quantizer: &Quantizer<T>,
     sample: &[SampleTile<T>],
 ) -> (u128, u128) {
-    let (resolved, codes) = match layout.codec.predictor.geometry() {
+    let mut coefficients = None;
+    let (resolved, codes) = match layout.codec.predictor.tuning() {
         None => (None, predict_lorenzo(layout, quantizer, sample)),
-        Some(geometry) => {
-            let resolved = Resolved::new(
-                tune_on(layout, geometry, quantizer.error(), sample),
-                quantizer.error(),
-            );
-            (Some(resolved), interpolate(layout, &resolved, sample))
+        Some(tuning) => {
+            let tuned = tuned(layout, tuning, quantizer.error(), sample);
+            let resolved = Resolved::new(tuned.parameters, quantizer.error());
+            coefficients = tuned.coefficients;
+            let model = Model {
+                resolved: &resolved,
+                coefficients: coefficients.as_ref(),
+            };
+            (Some(resolved), interpolate(layout, model, sample))
         }
     };
     let map = ZoneMap::new(layout.codec.order(layout.shape()));
@@ -216,6 +217,7 @@ fn predicted_parts<T: Element>(
     let chunks = chunk_bytes(&encoder, &map, sample, &codes);
     let prologue = Prologue {
         resolved,
+        coefficients,
         frequencies,
     };
     let first = prologue_bytes(layout, &prologue) + coarse_bytes(layout, &map, &codes);
@@ -223,7 +225,7 @@ fn predicted_parts<T: Element>(
 }
 
 fn prologue_bytes<T: Element>(layout: &TileLayout, prologue: &Prologue<T>) -> u128 {
-    let mut bytes = vec![0; Sections::new(layout, MAX_WORDS, T::DTYPE).bytes()];
+    let mut bytes = vec![0; Sections::longest(layout, T::DTYPE).bytes()];
     let sections = prologue.write(layout, std::iter::empty(), &mut bytes);
     sections.bytes() as u128
 }
@@ -241,41 +243,33 @@ fn coarse_bytes(layout: &TileLayout, map: &ZoneMap, codes: &[TileCodes]) -> u128
 }
 
 /// Parameters tuned on some tiles of the sample.
-fn tune_on<T: Element>(
+fn tuned<T: Element>(
     layout: &TileLayout,
-    geometry: Geometry,
+    tuning: Tuning,
     error: T,
     sample: &[SampleTile<T>],
-) -> Parameters {
+) -> Tuned {
     let shape = layout.shape();
-    let search = Search {
-        tuning: Tuning::of_stream(geometry),
-        shape,
-    };
-    search.run(0.0, |candidate| {
-        let resolved = Resolved::new(*candidate, error);
-        (sample.par_iter().step_by(TUNED))
-            .map_init(
-                || TileStore::new(shape),
-                |scratch, tile| {
-                    let (version, scope) = (Version::best(), Scope::Whole);
-                    let read = |at, row: &mut [T]| tile.read(at, row);
-                    cost_of_tile(version, shape, scope, &tile.tile, &resolved, read, scratch)
-                },
-            )
-            .reduce(Costs::default, sum)
-    })
+    let tiles = sample.iter().step_by(match tuning.has_stencils() {
+        // Few tiles do not tell coefficients.
+        true => 1,
+        false => TUNED,
+    });
+    let tiles = tiles.map(|tile| (tile.tile, |at, row: &mut [T]| tile.read(at, row)));
+    let tiles: Vec<_> = tiles.collect();
+    let search = Search::new(tuning, shape, tiles.len() as u64, layout.fine.tiles());
+    tune_on(Version::best(), &search, Scope::Whole, &tiles, error, 0.0)
 }
 
 /// The codes of tiles whose anchors have their exact values.
 fn interpolate<T: Element>(
     layout: &TileLayout,
-    resolved: &Resolved<T>,
+    model: Model<'_, T>,
     sample: &[SampleTile<T>],
 ) -> Vec<TileCodes> {
     let shape = layout.shape();
-    let predictor = Predictor::new(Version::best(), &layout.fine, resolved, Part::Fine);
-    let spacing = resolved.parameters.geometry.spacing(shape);
+    let predictor = Predictor::new(Version::best(), &layout.fine, model, Part::Fine);
+    let spacing = model.resolved.parameters.geometry.spacing(shape);
     let coarse = layout.fine.coarse(spacing);
     let of_anchor = |at| layout.fine.of_coarse(&coarse, spacing, at);
     let mut all = vec![[0; TILE]; sample.len()];

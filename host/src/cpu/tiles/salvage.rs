@@ -13,7 +13,6 @@ use crate::damage::Lost;
 use crate::error::Error;
 use crate::stream::StreamRef;
 use ferrosz_codec::container::tiles::{FIRST_ENTRY, TileLayout};
-use ferrosz_codec::pipeline::TilePredictor;
 use ferrosz_codec::tile::Part;
 use ferrosz_codec::tile::{TILE, TileGrid};
 use ferrosz_codec::{Element, FormatError};
@@ -45,12 +44,12 @@ pub(crate) fn salvage<T: Element>(
             let out = Rows::whole(&layout.fine, values);
             decode.unpredict(&quantizer, &codes, &all, &out, progress);
         }
-        Some((resolved, anchors)) => {
+        Some(start) => {
             let coarse = sound_codes::<T>(&decode, layout, Part::Coarse, &mut faults)?;
-            let known = decode.coarse_of(&resolved, &anchors, &coarse)?;
+            let known = decode.coarse_of(&start, &coarse)?;
             let codes = sound_codes::<T>(&decode, layout, Part::Fine, &mut faults)?;
             let out = Rows::whole(&layout.fine, values);
-            decode.compose(&resolved, &codes, &known, &all, &out, progress);
+            decode.compose(&start, &codes, &known, &all, &out, progress);
         }
     }
     Ok(lost(layout, faults))
@@ -129,7 +128,7 @@ fn lost(layout: &TileLayout, faults: Vec<Fault>) -> Vec<Lost> {
 fn lost_tiles(layout: &TileLayout, part: Part, chunk: u64) -> BTreeSet<u64> {
     let grid = layout.grid(part);
     let own = layout.chunk.of_chunk(grid, chunk);
-    let TilePredictor::Interp(geometry) = layout.codec.predictor else {
+    let Some(geometry) = layout.codec.predictor.geometry() else {
         return own.collect();
     };
     let spacing = geometry.spacing(layout.shape());

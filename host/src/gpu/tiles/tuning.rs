@@ -3,13 +3,17 @@
 use crate::error::Error;
 use crate::gpu::executor::Executor;
 use ferrosz_codec::predict::interp::resolved::WORDS;
-use ferrosz_codec::predict::interp::tune::sample::Samples;
 use ferrosz_codec::predict::interp::tune::search::{Round, Search};
 use ferrosz_codec::{Bound, Element, with_shape};
 use ferrosz_gpu_kernels::pipeline::cells::Given;
 use ferrosz_gpu_kernels::predict::interp::InterpParams;
-use ferrosz_gpu_kernels::predict::interp::prepare::{CLASS_CELLS, Prepare, PrepareParams};
+use ferrosz_gpu_kernels::predict::interp::fit::{Fit, FitParams};
+use ferrosz_gpu_kernels::predict::interp::method::Stencils;
+use ferrosz_gpu_kernels::predict::interp::prepare::{
+    CLASS_CELLS, PARAMETER_WORDS, Prepare, PrepareParams, candidate_words,
+};
 use ferrosz_gpu_kernels::predict::interp::scores::{Scores, ScoresParams};
+use ferrosz_gpu_kernels::predict::interp::sums::{Sums, SumsParams};
 use ferrosz_simt::View;
 
 /// The input and output of tuning.
@@ -30,8 +34,10 @@ pub struct TuneJob {
     pub workspace: View<u64>,
     /// The cells of tuning.
     pub cells: View<u64>,
-    /// The output: the words of the parameters.
+    /// The output: the words of the parameters, and behind those of all candidates the coefficients of stencils.
     pub parameters: View<u32>,
+    /// The cells of the fit of stencils; nothing without them.
+    pub sums: View<u64>,
 }
 
 /// Asks for the parameters of a field. Nothing is allocated, and nothing waits.
@@ -62,6 +68,9 @@ pub fn enqueue_tune<T: Element, E: Executor>(executor: &E, job: &TuneJob) -> Res
         classes: View::empty(),
     };
     executor.launch::<Prepare<T>>(1, &params)?;
+    if job.has_stencils() {
+        fit::<T, E>(executor, job)?;
+    }
     for round in Round::ALL {
         params.rounds += 1;
         let count = job.search.candidates(round);
@@ -89,9 +98,42 @@ fn score<T: Element, E: Executor>(
     candidates: u32,
     params: ScoresParams,
 ) -> Result<(), Error> {
-    let shape = job.search.shape;
-    match candidates * Samples::new(job.part.grid(shape).tiles()).count() {
+    match candidates * job.samples() {
         0 => Ok(()),
-        blocks => with_shape!(shape, S => executor.launch::<Scores<T, S>>(blocks, &params)),
+        blocks => with_shape!(job.search.shape, S => match job.has_stencils() {
+            true => executor.launch::<Scores<T, S, Stencils>>(blocks, &params),
+            false => executor.launch::<Scores<T, S>>(blocks, &params),
+        }),
+    }
+}
+
+/// Fits stencils to the samples, as the first round's candidates are ready.
+fn fit<T: Element, E: Executor>(executor: &E, job: &TuneJob) -> Result<(), Error> {
+    executor.clear(job.sums)?;
+    let candidate = candidate_words(job.search.number_before_fit());
+    let sums = SumsParams {
+        part: job.part,
+        parameters: job.parameters.from(candidate),
+        sums: job.sums,
+    };
+    let fit = FitParams {
+        sums: job.sums,
+        coefficients: job.parameters.from(PARAMETER_WORDS),
+    };
+    with_shape!(job.search.shape, S => {
+        executor.launch::<Sums<T, S>>(job.samples(), &sums)?;
+        executor.launch::<Fit<S>>(1, &fit)
+    })
+}
+
+impl TuneJob {
+    fn has_stencils(&self) -> bool {
+        self.search.tuning.has_stencils()
+    }
+
+    /// The number of the field's sample tiles.
+    fn samples(&self) -> u32 {
+        let tiles = self.part.grid(self.search.shape).tiles();
+        self.search.tuning.samples(tiles).count()
     }
 }

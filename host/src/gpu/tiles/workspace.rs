@@ -3,6 +3,8 @@
 use ferrosz_codec::Dtype;
 use ferrosz_codec::code::entropy::frequency_tables::MAX_WORDS;
 use ferrosz_codec::container::tiles::TileLayout;
+use ferrosz_codec::predict::stencil::coefficients::count;
+use ferrosz_codec::predict::stencil::fit::all_sums;
 use ferrosz_codec::tile::{RUN_TILES, TileGrid};
 use ferrosz_gpu_kernels::code::entropy::decode_tables::DECODE_WORDS;
 use ferrosz_gpu_kernels::code::entropy::statistics::COUNTERS;
@@ -24,7 +26,11 @@ pub(super) struct Workspace {
     pub(super) counts: View<u64>,
     /// Costs of tuning.
     pub(super) costs: View<u64>,
+    /// The parameters of all candidates, and behind them the coefficients of stencils.
     pub(super) parameters: View<u32>,
+    pub(super) coefficients: View<u32>,
+    /// The sums of the fit of stencils.
+    pub(super) sums: View<u64>,
     pub(super) tables: View<u32>,
     pub(super) frequencies: View<u32>,
     /// The elements of the coarse field, its decoded values, and its anchors.
@@ -74,12 +80,18 @@ impl Workspace {
         let coarse = words * elements(layout.coarse);
         let anchors = words * elements(layout.prologue_anchors());
         let (chunks, runs) = (layout.chunks(), layout.runs());
+        let [coefficients, sums] = match layout.codec.predictor.has_stencils() {
+            true => [count(layout.shape()), all_sums(layout.shape())].map(|count| count as u64),
+            false => [0; 2],
+        };
         let mut sections = Sections::of(all);
         let workspace = Self {
             cells: sections.cells(cells::count(chunks)),
             counts: sections.cells(u64::from(COUNTERS)),
             costs: sections.cells(CELLS),
-            parameters: sections.words(PARAMETER_WORDS),
+            parameters: sections.words(PARAMETER_WORDS + coefficients),
+            coefficients: View::empty(),
+            sums: sections.cells(sums),
             tables: sections.words(u64::from(ENCODE_WORDS.max(DECODE_WORDS))),
             frequencies: sections.words(MAX_WORDS as u64),
             coarse: sections.words(coarse),
@@ -88,6 +100,11 @@ impl Workspace {
             tiles: sections.words(u64::from(RUN_TILES) * runs * TILE_WORDS),
             records: sections.words(chunks * RECORD_WORDS),
             regions: sections.words(words_of_runs(runs)),
+        };
+        let coefficients = workspace.parameters.from(PARAMETER_WORDS);
+        let workspace = Self {
+            coefficients,
+            ..workspace
         };
         (workspace, sections.end())
     }

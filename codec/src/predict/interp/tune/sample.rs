@@ -8,6 +8,8 @@ use crate::tile;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Samples {
     tiles: u64,
+    /// One of this many tiles is a sample, within [`Samples::RANGE`].
+    one_of: u64,
 }
 
 /// The positions of a sample tile that are scored.
@@ -45,22 +47,24 @@ impl Scope {
 }
 
 impl Samples {
-    /// One of this many tiles is a sample, within [`Samples::RANGE`].
-    const ONE_OF: u64 = 128;
-
     /// The fewest samples, if there are as many tiles, and the most.
     const RANGE: [u64; 2] = [4, 64];
 
     /// The samples of a field of this many tiles.
     pub const fn new(tiles: u64) -> Self {
-        Self { tiles }
+        Self { tiles, one_of: 128 }
+    }
+
+    /// As many samples as there may be: few tiles do not tell coefficients.
+    pub const fn most(tiles: u64) -> Self {
+        Self { tiles, one_of: 1 }
     }
 
     /// The number of samples.
     #[inline(always)]
     pub const fn count(&self) -> u32 {
         let [least, most] = Self::RANGE;
-        let mut count = self.tiles / Self::ONE_OF;
+        let mut count = self.tiles / self.one_of;
         if count < least {
             count = least;
         }

@@ -5,7 +5,9 @@ use crate::predict::interp::parameters::{LevelFlags, Parameters, Tightening};
 use crate::predict::interp::spline::Spline;
 use crate::predict::interp::tune::cost::COST_BITS;
 use crate::predict::interp::tune::{FlagChoice, TIGHTENINGS, TighteningChoice, Tuning};
+use crate::predict::stencil::coefficients::per_level;
 use crate::shape::Shape;
+use crate::tile::TileGrid;
 
 /// A round decides some parameters, from the costs of candidates that differ in nothing else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -35,9 +37,32 @@ pub struct Search {
     pub tuning: Tuning,
     /// The fields' shape.
     pub shape: Shape,
+    /// What the coefficients of a fitted level cost on the samples; 0 without stencils.
+    coefficients: u64,
 }
 
 impl Search {
+    /// The search of this tuning on the sample tiles of a field.
+    pub fn of_field(tuning: Tuning, grid: &TileGrid) -> Self {
+        let samples = tuning.samples(grid.tiles()).count();
+        Self::new(tuning, grid.shape(), samples.into(), grid.tiles())
+    }
+
+    /// The search of this tuning for a field of this many tiles, of which so many are samples.
+    pub fn new(tuning: Tuning, shape: Shape, samples: u64, tiles: u64) -> Self {
+        let coefficients = if tuning.has_stencils() {
+            let bits = 32 * per_level(shape) as u64;
+            (bits << COST_BITS) * samples / tiles.max(1)
+        } else {
+            0
+        };
+        Self {
+            tuning,
+            shape,
+            coefficients,
+        }
+    }
+
     /// The parameters before the first round; `relative` is the ratio of the bound to the range of values.
     #[inline(always)]
     pub fn start(&self, relative: f64) -> Parameters {
@@ -49,6 +74,16 @@ impl Search {
                 TighteningChoice::Cheapest(_) => TIGHTENINGS[FAVOURITE_TIGHTENING as usize],
             },
             ..Parameters::default()
+        }
+    }
+
+    /// The candidate of the first round with which sample tiles are predicted to fit stencils to their decoded values:
+    /// all levels along all axes.
+    #[inline(always)]
+    pub const fn number_before_fit(&self) -> u32 {
+        match self.shape {
+            Shape::Line => 0,
+            Shape::Plane | Shape::Cube => 2,
         }
     }
 
@@ -65,6 +100,7 @@ impl Search {
             (Round::Flags, FlagChoice::Order, _) => orders,
             (Round::Flags, FlagChoice::OrderAndSpline, _) => SPLINES * orders,
             (Round::Flags, FlagChoice::PerLevel, _) => SPLINES * ways,
+            (Round::Flags, FlagChoice::Stencils, _) => ways + 1,
             (Round::Tightening, _, TighteningChoice::Cheapest(count)) => {
                 if count < MAX_CANDIDATES {
                     count
@@ -124,6 +160,18 @@ impl Search {
                 is_reverse: number / SPLINES == 1,
                 spline: spline(number),
             },
+            FlagChoice::Stencils if matches!(self.shape, Shape::Line) => {
+                if number == 0 {
+                    before
+                } else {
+                    LevelFlags::FITTED
+                }
+            }
+            FlagChoice::Stencils => LevelFlags {
+                is_multi: number >= 2,
+                is_reverse: number == 1 || number == 3,
+                spline: Spline::NotAKnot,
+            },
         }
     }
 
@@ -151,7 +199,7 @@ impl Search {
     const fn is_per_level(&self, round: Round) -> bool {
         matches!(
             (round, self.tuning.flags),
-            (Round::Flags, FlagChoice::PerLevel)
+            (Round::Flags, FlagChoice::PerLevel | FlagChoice::Stencils)
         )
     }
 
@@ -178,7 +226,15 @@ impl Search {
         let mut found = *decided;
         for (level, flags) in (0..).zip(&mut found.levels) {
             let favourite = self.favourite(round, *flags);
-            let number = cheapest(count, favourite, |number| cost(number, level));
+            let is_fitted = |number| self.flags_of(number, *flags).is_fitted();
+            let number = cheapest(count, favourite, |number| {
+                let coefficients = if is_fitted(number) {
+                    self.coefficients
+                } else {
+                    0
+                };
+                cost(number, level).wrapping_add(coefficients)
+            });
             *flags = self.flags_of(number, *flags);
         }
         found
@@ -247,7 +303,7 @@ mod tests {
 
     fn search(mode: u32, shape: Shape) -> Search {
         let tuning = Tuning::of_mode(mode, Geometry::Square, None).unwrap();
-        Search { tuning, shape }
+        Search::new(tuning, shape, 4, 4)
     }
 
     /// Runs a search whose costs are lowest for these parameters and grow with the difference from them.

@@ -31,6 +31,8 @@ pub struct ReadPrologueParams {
     pub parameters: View<u32>,
     /// The output: the words of the anchors.
     pub anchors: View<u32>,
+    /// The output: the words of the coefficients of fitted levels, if there are stencils, among those of all levels.
+    pub coefficients: View<u32>,
     /// The header's words.
     pub header: View<u32>,
     /// The stream without its records, 16-byte aligned; its header is not read.
@@ -82,7 +84,14 @@ impl<E: Element> Kernel for ReadPrologue<E> {
         if contents.has_frequencies != 0 {
             frequencies = t.atomic_load(params.cells, cells::FREQUENCIES_WORDS);
         }
-        let words = contents.words(frequencies);
+        let fitted = contents.fitted(|at| {
+            if (at as u64) < payload.len() {
+                t.load(payload, at as u64)
+            } else {
+                0
+            }
+        });
+        let words = contents.words(frequencies, fitted);
         if !has_table(params.stream, params.entries) || words > payload.len() {
             Self::report(t, params, Fault::Chunk(0, ChunkFault::Length as u32));
             return;
@@ -91,6 +100,7 @@ impl<E: Element> Kernel for ReadPrologue<E> {
             Self::report(t, params, Fault::Header);
         }
         let mut sum = 0u64;
+        let mut are_finite = true;
         let mut at = u64::from(t.thread_index());
         while at < words {
             let word = t.load(payload, at);
@@ -100,14 +110,23 @@ impl<E: Element> Kernel for ReadPrologue<E> {
                 SHARED.0.parameters.store(t, at as u32, word);
             } else if at >= anchors_at && at < anchors_at + contents.anchor_words {
                 t.store(params.anchors, at - anchors_at, word);
+            } else if let Some(number) = contents.coefficient(frequencies, fitted, at) {
+                t.store(params.coefficients, number, word);
+                are_finite &= f32::from_bits(word).is_finite();
             }
             at += u64::from(THREADS);
         }
         store_warp_sum_u64(t, sum, SHARED.0.checksums);
-        t.barrier();
+        let are_finite = !t.barrier_or(!are_finite);
         if t.warp() == 0 {
             let sum = sum_of_warps::<T, WARPS>(t, SHARED.0.checksums);
-            if let Err(fault) = Self::check(t, params, payload, frequencies, sum) {
+            let checked = Self::check(t, params, payload, frequencies, sum);
+            let checked = checked.and(if are_finite {
+                Ok(())
+            } else {
+                Err(ChunkFault::Prologue)
+            });
+            if let Err(fault) = checked {
                 Self::report(t, params, Fault::Chunk(0, fault as u32));
             }
         }

@@ -7,6 +7,8 @@
 //! Every value is computed by the same operations as in the definition.
 
 use crate::cpu::lanes::Lanes;
+use crate::cpu::predict::interp::Sums;
+use crate::cpu::predict::interp::stencils::{PredictStencil, SumStencil};
 use crate::cpu::predict::interp::store::{Level, TileStore, VECTOR};
 use crate::cpu::version::{Version, Work};
 use ferrosz_codec::element::Element;
@@ -16,11 +18,14 @@ use ferrosz_codec::predict::interp::spline::{Order, Spline};
 use ferrosz_codec::predict::interp::stage::Stage;
 use ferrosz_codec::predict::interp::tune::sample::Scope;
 use ferrosz_codec::predict::interp::walk::OddAxes;
+use ferrosz_codec::predict::stencil::coefficients::Coefficients;
+use ferrosz_codec::predict::stencil::fit::first_sum;
+use ferrosz_codec::predict::stencil::terms::is_inside;
 use ferrosz_codec::shape::Shape;
 use ferrosz_codec::tile::{self, TileBox};
 
 /// The most positions that are predicted together. A whole row of a cube's or a plane's tile has 33 even ones.
-const PIECE: usize = 64;
+pub(super) const PIECE: usize = 64;
 
 /// Handles the positions of a piece after their prediction.
 pub(super) trait Visitor<T> {
@@ -59,26 +64,26 @@ pub(super) fn walk<T: Element>(
     shape: Shape,
     tile: &TileBox,
     parameters: &Parameters,
+    coefficients: Option<&Coefficients>,
     store: &mut TileStore<T>,
     visitor: &mut impl Visitor<T>,
 ) {
     let rank = usize::from(shape.rank());
-    let window = parameters.geometry.window(shape);
     for level in (0..parameters.geometry.levels(shape)).rev() {
         store.refine_values(level);
-        let layout = store.level(level);
         let flags = parameters.levels[level as usize];
-        let left = tile.left.map(|left| left.div_ceil(1 << level));
-        let ends = core::array::from_fn(|i| layout.counts[i].min(left[i]));
+        let layout = store.level(level);
         let rows = Rows {
-            version,
-            layout,
-            level,
-            spline: flags.spline,
-            left,
-            window: window.map(|window| (window >> level).max(1)),
-            ends: visitor.scope().ends(shape, level, ends),
-            own: tile::extents(shape).map(|extent| (extent >> level).max(1)),
+            coefficients: coefficients.filter(|_| flags.is_fitted()),
+            ..Rows::new(
+                version,
+                shape,
+                tile,
+                parameters,
+                layout,
+                level,
+                visitor.scope(),
+            )
         };
         for number in 0..rank {
             let stage = Stage::of(number, rank, flags.is_multi, flags.is_reverse);
@@ -92,22 +97,53 @@ pub(super) fn walk<T: Element>(
 }
 
 /// The rows of a level. All coordinates are counted in its unit.
-struct Rows {
+pub(super) struct Rows<'a> {
     version: Version,
-    layout: Level,
+    shape: Shape,
+    pub(super) layout: Level,
     level: u32,
     spline: Spline,
+    /// The coefficients, if the level is fitted.
+    coefficients: Option<&'a Coefficients>,
     /// The number of positions of the field from the start of the tile on.
     left: [u32; 3],
     /// The extents of the window.
     window: [u32; 3],
     /// The ends of the positions to visit.
-    ends: [u32; 3],
+    pub(super) ends: [u32; 3],
     /// The extents of the tile without its far faces.
     own: [u32; 3],
 }
 
-impl Rows {
+impl Rows<'_> {
+    /// The rows of a level of a tile.
+    #[inline(always)]
+    pub(super) fn new(
+        version: Version,
+        shape: Shape,
+        tile: &TileBox,
+        parameters: &Parameters,
+        layout: Level,
+        level: u32,
+        scope: Scope,
+    ) -> Self {
+        let window = parameters.geometry.window(shape);
+        let left = tile.left.map(|left| left.div_ceil(1 << level));
+        let ends = core::array::from_fn(|i| layout.counts[i].min(left[i]));
+        Self {
+            version,
+            shape,
+            layout,
+            level,
+            spline: parameters.levels[level as usize].spline,
+            coefficients: None,
+            left,
+            window: window.map(|window| (window >> level).max(1)),
+            ends: scope.ends(shape, level, ends),
+            own: tile::extents(shape).map(|extent| (extent >> level).max(1)),
+        }
+    }
+
     /// Predicts and visits the positions of a class.
     #[inline(always)]
     fn walk<T: Element>(
@@ -116,48 +152,138 @@ impl Rows {
         store: &mut TileStore<T>,
         visitor: &mut impl Visitor<T>,
     ) {
-        let [first_z, first_y, first_x] = [0, 1, 2].map(|axis| class.first(axis, 1));
         let (values, codes) = store.parts();
-        let lanes = self.lanes(self.ends[2], first_x);
         let mut predictions = [T::ZERO; PIECE];
+        self.for_pieces(class, |piece, counts| {
+            let padded = counts.all.next_multiple_of(VECTOR);
+            let predictions = &mut predictions[..padded];
+            self.predict(class, piece, counts.all, values, predictions);
+            let at = piece.own;
+            visitor.visit(
+                self.level,
+                counts,
+                predictions,
+                &mut values[at..at + padded],
+                &mut codes[at..at + padded],
+            );
+        });
+    }
+
+    /// Calls `call` with all pieces of the positions of a class.
+    #[inline(always)]
+    pub(super) fn for_pieces(&self, class: OddAxes, mut call: impl FnMut(&Piece<'_>, Counts)) {
+        let [first_z, first_y, first_x] = [0, 1, 2].map(|axis| class.first(axis, 1));
+        let lanes = self.lanes(self.ends[2], first_x);
         for from in (0..lanes).step_by(PIECE) {
             let count = (lanes - from).min(PIECE);
-            let padded = count.next_multiple_of(VECTOR);
-            let predictions = &mut predictions[..padded];
             let orders_along_x = self.orders_along_x(from, count);
+            let inside_along_x = self.inside_along_x(from, count);
             for z in (first_z..self.ends[0]).step_by(2) {
                 for y in (first_y..self.ends[1]).step_by(2) {
                     let piece = Piece {
                         strides: self.layout.strides,
                         orders: [self.order(0, z), self.order(1, y)],
                         orders_along_x: &orders_along_x,
+                        inside: [self.is_inside(0, z), self.is_inside(1, y)],
+                        inside_along_x: &inside_along_x,
+                        from,
                         own: self.layout.row(z, y, first_x == 1) + from,
                         evens: self.layout.row(z, y, false) + from,
                     };
-                    self.version.run(Predict {
-                        piece: &piece,
-                        axes: class.axes,
-                        spline: self.spline,
-                        values,
-                        predictions,
-                    });
                     let is_own = z < self.own[0] && y < self.own[1];
                     let own = self.lanes(if is_own { self.own[2] } else { 0 }, first_x);
                     let counts = Counts {
                         all: count,
                         own: own.saturating_sub(from).min(count),
                     };
-                    let at = piece.own;
-                    visitor.visit(
-                        self.level,
-                        counts,
-                        predictions,
-                        &mut values[at..at + padded],
-                        &mut codes[at..at + padded],
-                    );
+                    call(&piece, counts);
                 }
             }
         }
+    }
+
+    /// Predicts the first `count` positions of a piece.
+    #[inline(always)]
+    fn predict<T: Element>(
+        &self,
+        class: OddAxes,
+        piece: &Piece<'_>,
+        count: usize,
+        values: &[T],
+        predictions: &mut [T],
+    ) {
+        let mut by_stencil = 0;
+        if let Some(coefficients) = self.coefficients {
+            by_stencil = self.with_next(class, piece, count);
+            if by_stencil > 0 {
+                self.version.run(PredictStencil {
+                    shape: self.shape,
+                    piece,
+                    level: self.level,
+                    odd: class.odd,
+                    coefficients,
+                    values,
+                    predictions,
+                });
+            }
+        }
+        if by_stencil == count {
+            return;
+        }
+        let mut by_splines = [T::ZERO; PIECE];
+        let by_splines = &mut by_splines[..predictions.len().min(PIECE)];
+        self.version.run(Predict {
+            piece,
+            axes: class.axes,
+            spline: self.spline,
+            values,
+            predictions: by_splines,
+        });
+        predictions[by_stencil..].copy_from_slice(&by_splines[by_stencil..]);
+    }
+
+    /// Adds the sums of the level's own positions that have neighbours ahead. `known` are the decoded values, `values` those of the field.
+    #[inline(always)]
+    pub(super) fn sum<T: Element>(
+        &self,
+        values: &TileStore<T>,
+        known: &TileStore<T>,
+        inverse: T,
+        sums: &mut Sums,
+    ) {
+        let beyond = (1 << (3 - self.shape.rank())) - 1;
+        for odd in (1..8u32).filter(|odd| odd & beyond == 0) {
+            let class = OddAxes { odd, axes: odd };
+            let first = first_sum(self.shape, self.level, odd);
+            self.for_pieces(class, |piece, counts| {
+                self.version.run(SumStencil {
+                    shape: self.shape,
+                    piece,
+                    odd,
+                    lanes: self.with_next(class, piece, counts.own),
+                    known: known.values(),
+                    values: values.values(),
+                    inverse,
+                    sums: &mut sums[first..],
+                });
+            });
+        }
+    }
+
+    /// The number of the first positions of a piece that have neighbours ahead along all axes along which they are odd:
+    /// only the last one of a row of the field may have none along x.
+    #[inline(always)]
+    pub(super) fn with_next(&self, class: OddAxes, piece: &Piece<'_>, count: usize) -> usize {
+        let has_next = |axis: usize| class.odd >> axis & 1 == 0 || piece.orders[axis].next;
+        if !(has_next(0) && has_next(1)) {
+            return 0;
+        }
+        if class.odd >> 2 & 1 == 0 {
+            return count;
+        }
+        // Position 2 i + 1 has a neighbour ahead if 2 i + 2 is in the field.
+        let with_next = (self.left[2] as usize).saturating_sub(1) / 2;
+        with_next.saturating_sub(piece.from).min(count)
     }
 
     /// The number of positions of a row before `end`, every second one from `first` on.
@@ -170,6 +296,23 @@ impl Rows {
     #[inline(always)]
     fn order(&self, axis: usize, position: u32) -> Order {
         Order::at(position, 1, self.window[axis], self.left[axis])
+    }
+
+    /// Whether a stencil may use the positions two units away along an axis along which a position is even.
+    #[inline(always)]
+    fn is_inside(&self, axis: usize, position: u32) -> bool {
+        is_inside(position, 1, self.window[axis], self.left[axis])
+    }
+
+    /// [`Rows::is_inside`] of even positions of a row: of all but the first ones of windows, and the last one of the
+    /// field.
+    #[inline(always)]
+    fn inside_along_x(&self, from: usize, count: usize) -> [bool; PIECE] {
+        let mut inside = [true; PIECE];
+        for (i, inside) in inside.iter_mut().enumerate().take(count) {
+            *inside = self.is_inside(2, 2 * (from + i) as u32);
+        }
+        inside
     }
 
     /// The orders along x of odd positions of a row. All are cubic, except the first and the last ones of windows, and
@@ -199,21 +342,27 @@ impl Rows {
 }
 
 /// The orders of the positions of a piece.
-struct Orders {
-    next: [bool; PIECE],
-    behind: [bool; PIECE],
-    ahead: [bool; PIECE],
+pub(super) struct Orders {
+    pub(super) next: [bool; PIECE],
+    pub(super) behind: [bool; PIECE],
+    pub(super) ahead: [bool; PIECE],
 }
 
 /// Positions of a row that are of one class.
-struct Piece<'a> {
+pub(super) struct Piece<'a> {
     /// The distance between neighbours along z and y.
     strides: [usize; 2],
     /// The orders along z and y.
-    orders: [Order; 2],
-    orders_along_x: &'a Orders,
+    pub(super) orders: [Order; 2],
+    pub(super) orders_along_x: &'a Orders,
+    /// Whether stencils may use the positions two units away along z and y.
+    pub(super) inside: [bool; 2],
+    /// The same along x.
+    pub(super) inside_along_x: &'a [bool; PIECE],
+    /// The number of its first position in its row.
+    from: usize,
     /// The index of its first position.
-    own: usize,
+    pub(super) own: usize,
     /// The index of the position behind the first one, if the positions are odd along x.
     evens: usize,
 }
@@ -290,7 +439,13 @@ impl Piece<'_> {
     /// The neighbours along z or y, from behind to ahead, if the positions are predicted along it. Those that the order
     /// does not allow are any values.
     #[inline(always)]
-    fn across<'v, T>(&self, axis: usize, axes: u32, values: &'v [T], count: usize) -> [&'v [T]; 4] {
+    pub(super) fn across<'v, T>(
+        &self,
+        axis: usize,
+        axes: u32,
+        values: &'v [T],
+        count: usize,
+    ) -> [&'v [T]; 4] {
         let (order, stride) = (self.orders[axis], self.strides[axis]);
         let is_axis = axes >> axis & 1 == 1;
         let behind = if order.behind { 3 * stride } else { 0 };
@@ -310,7 +465,7 @@ impl Piece<'_> {
 
     /// As [`Piece::across`] along x.
     #[inline(always)]
-    fn along_x<'v, T>(&self, axes: u32, values: &'v [T], count: usize) -> [&'v [T]; 4] {
+    pub(super) fn along_x<'v, T>(&self, axes: u32, values: &'v [T], count: usize) -> [&'v [T]; 4] {
         let first = if axes & 0b100 == 0 {
             self.own
         } else {
@@ -323,6 +478,20 @@ impl Piece<'_> {
             from(first + 1),
             from(first + 2),
         ]
+    }
+
+    /// The index of the value so many steps from the first position; along x at most two, and one only if the positions
+    /// are odd along x.
+    #[inline(always)]
+    pub(super) fn at(&self, [z, y, x]: [isize; 3]) -> usize {
+        let [slice, row] = self.strides;
+        let in_row = match x {
+            -1 => self.evens,
+            1 => self.evens + 1,
+            _ => self.own.wrapping_add_signed(x / 2),
+        };
+        let across = z * slice.cast_signed() + y * row.cast_signed();
+        in_row.wrapping_add_signed(across)
     }
 
     /// The index of the value one step back along two axes from the first position.

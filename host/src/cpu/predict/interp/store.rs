@@ -119,6 +119,12 @@ impl<T: Copy + Default> TileStore<T> {
         (&mut self.values, &mut self.codes)
     }
 
+    /// All values, in the layout of the levels.
+    #[inline(always)]
+    pub(super) fn values(&self) -> &[T] {
+        &self.values
+    }
+
     /// The value at a position.
     #[inline(always)]
     pub fn value(&self, position: [u32; 3]) -> T {

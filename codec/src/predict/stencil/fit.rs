@@ -1,0 +1,211 @@
+//! Least squares: the coefficients that follow from sample tiles.
+//!
+//! The terms of a position and the difference that they shall explain become small integers. Sums of their products are
+//! exact, so they do not depend on the order of the computation: every machine finds the same coefficients.
+
+use crate::element::Element;
+use crate::predict::stencil::coefficients::GEOMETRY;
+use crate::predict::stencil::terms::{self, MAX_TERMS, Stencil};
+use crate::shape::Shape;
+
+/// Numbers of a position: its terms, and the difference between value and base.
+pub const MAX_NUMBERS: usize = MAX_TERMS + 1;
+
+/// The unit of the integers is this part of a level's bound.
+const PART_OF_BOUND: i32 = 4;
+
+/// Integers of positions that count are less than this in magnitude. There are at most 2^19 positions of a level that
+/// are odd along the same axes in the sample tiles. So sums stay below 2^61.
+const LIMIT: i32 = 1 << 21;
+
+/// The integers of a position, its terms first and then the difference between its value and the base, for a level whose quantiser has this
+/// inverse. None if one of them is too large: such a position is an outlier, and does not count.
+#[inline(always)]
+pub fn integers<T: Element>(
+    count: usize,
+    stencil: &Stencil<T>,
+    value: T,
+    inverse: T,
+) -> Option<[i32; MAX_NUMBERS]> {
+    let scale = inverse * T::from_i32(PART_OF_BOUND);
+    let mut integers = [0; MAX_NUMBERS];
+    let mut is_usual = true;
+    for (i, integer) in integers.iter_mut().enumerate() {
+        let number = if i < count {
+            stencil.terms[i]
+        } else if i == count {
+            value - stencil.base
+        } else {
+            T::ZERO
+        };
+        let scaled = number.abs() * scale + T::HALF;
+        // False for NaN.
+        let is_small = scaled < T::from_i32(LIMIT);
+        is_usual &= is_small;
+        let magnitude = if is_small { scaled.truncate() } else { 0 };
+        *integer = if number < T::ZERO {
+            -magnitude
+        } else {
+            magnitude
+        };
+    }
+    is_usual.then_some(integers)
+}
+
+/// Sums of products for a stencil of so many terms: each pair of terms, and each term with the difference.
+#[inline(always)]
+pub const fn sums(count: usize) -> usize {
+    (count + 1) * (count + 2) / 2 - 1
+}
+
+/// The number of the sum of the products of integers `i` and `j`, `i` at most `j`, and `i` less than `count`.
+#[inline(always)]
+pub const fn sum_of(count: usize, i: usize, j: usize) -> usize {
+    // Row i begins behind i rows, of count + 1, count, ... sums.
+    i * (2 * count + 3 - i) / 2 + (j - i)
+}
+
+/// Sums of a level.
+#[inline(always)]
+pub const fn sums_per_level(shape: Shape) -> usize {
+    offset(shape, 8)
+}
+
+/// The most sums of a field.
+pub const MAX_SUMS: usize = 4 * sums_per_level(Shape::Cube);
+
+/// Sums of all levels.
+#[inline(always)]
+pub const fn all_sums(shape: Shape) -> usize {
+    GEOMETRY.levels(shape) as usize * sums_per_level(shape)
+}
+
+/// The number of the first sum of the positions of a level that are odd along the axes whose bits are set in `odd`.
+#[inline(always)]
+pub const fn first_sum(shape: Shape, level: u32, odd: u32) -> usize {
+    level as usize * sums_per_level(shape) + offset(shape, odd)
+}
+
+/// The sums of the sets of axes before `odd`.
+const fn offset(shape: Shape, odd: u32) -> usize {
+    let beyond = (1 << (3 - shape.rank())) - 1;
+    let mut before = 0;
+    let mut of = 1;
+    while of < odd {
+        if of & beyond == 0 {
+            before += sums(terms::count(shape, of));
+        }
+        of += 1;
+    }
+    before
+}
+
+/// The coefficient of a term in the cubic splines, which fitted ones are drawn to if samples say little.
+#[inline(always)]
+const fn of_splines(odd: u32, term: usize) -> f64 {
+    match (odd.count_ones(), term) {
+        (1, 0) => -0.125,
+        (2, 1 | 2) => -0.0625,
+        _ => 0.0,
+    }
+}
+
+/// The coefficients that fit best, from the sums of the positions that are odd along the axes whose bits are set in
+/// `odd`. There are `N` terms.
+#[expect(clippy::needless_range_loop, reason = "rows and columns of a matrix")]
+#[inline(always)]
+pub fn solve<const N: usize>(odd: u32, sum: impl Fn(usize) -> i64) -> [f32; N] {
+    let mut matrix = [[0.0f64; N]; N];
+    let mut right = [0.0f64; N];
+    let mut trace = 0.0f64;
+    for i in 0..N {
+        for j in i..N {
+            let of_pair = sum(sum_of(N, i, j)) as f64;
+            matrix[i][j] = of_pair;
+            matrix[j][i] = of_pair;
+        }
+        trace += matrix[i][i];
+        right[i] = sum(sum_of(N, i, N)) as f64;
+    }
+    // The matrix is not negative; with this it is positive by far more than elimination is rounded.
+    let ridge = trace * (1.0 / (1 << 20) as f64) + 1.0;
+    for i in 0..N {
+        matrix[i][i] += ridge;
+        right[i] += ridge * of_splines(odd, i);
+    }
+    for pivot in 0..N {
+        for row in pivot + 1..N {
+            let factor = matrix[row][pivot] / matrix[pivot][pivot];
+            for column in pivot + 1..N {
+                matrix[row][column] -= factor * matrix[pivot][column];
+            }
+            right[row] -= factor * right[pivot];
+        }
+    }
+    for row in (0..N).rev() {
+        let mut rest = right[row];
+        for column in row + 1..N {
+            rest -= matrix[row][column] * right[column];
+        }
+        right[row] = rest / matrix[row][row];
+    }
+    right.map(|coefficient| coefficient as f32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sums_have_numbers_of_their_own() {
+        for count in 1..=MAX_TERMS {
+            let mut next = 0;
+            for i in 0..count {
+                for j in i..=count {
+                    assert_eq!(sum_of(count, i, j), next);
+                    next += 1;
+                }
+            }
+            assert_eq!(sums(count), next);
+        }
+        assert_eq!(sums_per_level(Shape::Cube), 3 * 9 + 3 * 14 + 27);
+        assert_eq!(all_sums(Shape::Cube), MAX_SUMS);
+        assert_eq!(all_sums(Shape::Line), 18);
+    }
+
+    #[test]
+    fn coefficients_of_a_linear_law_are_found() {
+        let law = [0.5, -0.25, 0.125, 0.75];
+        let mut sums = [0i64; sums(4)];
+        let mut state = 1u64;
+        for _ in 0..1000 {
+            let mut numbers = [0i64; 5];
+            for number in &mut numbers[..4] {
+                state = state
+                    .wrapping_mul(6_364_136_223_846_793_005)
+                    .wrapping_add(1);
+                *number = 8 * ((state >> 40) as i64 % 1000 - 500);
+            }
+            numbers[4] = (0..4).map(|i| (law[i] * numbers[i] as f64) as i64).sum();
+            for i in 0..4 {
+                for j in i..5 {
+                    sums[sum_of(4, i, j)] += numbers[i] * numbers[j];
+                }
+            }
+        }
+        let found = solve::<4>(3, |i| sums[i]);
+        for (found, law) in found.iter().zip(law) {
+            assert!((f64::from(*found) - law).abs() < 1e-5, "{found} {law}");
+        }
+    }
+
+    #[test]
+    fn without_samples_they_are_those_of_splines() {
+        assert_eq!(solve::<3>(1, |_| 0), [-0.125, 0.0, 0.0]);
+        assert_eq!(solve::<4>(6, |_| 0), [0.0, -0.0625, -0.0625, 0.0]);
+        assert_eq!(solve::<6>(7, |_| 0), [0.0; 6]);
+        // The largest sums: collinear terms.
+        let largest = |_| 1i64 << 61;
+        assert!(solve::<6>(7, largest).iter().all(|found| found.is_finite()));
+    }
+}

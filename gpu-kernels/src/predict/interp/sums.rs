@@ -1,0 +1,254 @@
+//! The fit of stencils, first half: sums over sample tiles.
+//!
+//! A sample tile is predicted by splines and quantised. Then each thread computes the integers of a position, and each lane
+//! sums up the products of one pair of them over the positions of its warp: see
+//! [`ferrosz_codec::predict::stencil::fit`].
+
+use crate::PACKAGE;
+use crate::predict::interp::method::Stencils;
+use crate::predict::interp::positions::{InStore, Positions};
+use crate::predict::interp::predict::begin_fill;
+use crate::predict::interp::residuals::{Position, Residuals, TileSetup};
+use crate::predict::interp::rows::InField;
+use crate::predict::interp::scores::samples;
+use crate::predict::interp::stages::run;
+use crate::predict::interp::values::Values;
+use crate::predict::interp::{InterpParams, THREADS};
+use crate::primitives::element::by_width;
+use core::array::from_fn;
+use core::marker::PhantomData;
+use ferrosz_codec::Element;
+use ferrosz_codec::predict::interp::spline::Spline;
+use ferrosz_codec::predict::interp::tune::sample::Scope;
+use ferrosz_codec::predict::interp::walk::OddAxes;
+use ferrosz_codec::predict::stencil::fit::{MAX_NUMBERS, first_sum, integers, sums};
+use ferrosz_codec::predict::stencil::terms::{MAX_TERMS, count};
+use ferrosz_codec::quantize::level::LevelQuantizer;
+use ferrosz_codec::shape::StaticShape;
+use ferrosz_codec::tile;
+use ferrosz_codec::tile::code::RADIUS;
+use ferrosz_simt::{Kernel, Layout, Name, Package, Shared, Thread, View, WARP};
+
+/// Sums up the sample tiles of shape `S` of a field of `E`. Launched with a block for each sample.
+pub struct Sums<E, S>(PhantomData<(E, S)>);
+
+/// Parameters of [`Sums`].
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct SumsParams {
+    /// The field, with nothing but its values, strides and extents.
+    pub part: InterpParams,
+    /// The parameters with which samples are predicted.
+    pub parameters: View<u32>,
+    /// The sums of all levels.
+    pub sums: View<u64>,
+}
+
+const _: () = assert!(
+    sums(MAX_TERMS) <= WARP as usize,
+    "a lane has at most one sum"
+);
+
+impl<E: Element, S: StaticShape> Kernel for Sums<E, S> {
+    type Params = SumsParams;
+    const NAME: &'static str =
+        const { &Name::of(&["ferrosz_stencil_sums", S::SHAPE.name(), E::DTYPE.name()]) }.as_str();
+    const PACKAGE: Package = PACKAGE;
+    const THREADS: u32 = THREADS;
+    const SHARED_WORDS: u32 = Self::SHARED.1.words();
+    const RESIDENT_BLOCKS: u32 = by_width::<E>(2, 1);
+
+    #[inline(always)]
+    fn run<T: Thread>(t: T, params: &SumsParams) {
+        let grid = params.part.grid(S::SHAPE);
+        let samples = samples::<Stencils>(grid.tiles());
+        let scope = samples.scope();
+        let tile = grid.tile(samples.tile(t.block_index()));
+        begin_fill::<T, E, S>(t, &params.part, &tile);
+        let setup = TileSetup::read::<T, S>(t, params.parameters, tile, false);
+        t.await_copies();
+        t.barrier();
+        let known = Known {
+            error: setup.error(t),
+            scope,
+        };
+        run::<T, E, S, _>(t, &setup, &known);
+        let field = InField::new(params.part.field, params.part.strides, &tile);
+        let levels = setup.spacing.trailing_zeros();
+        let classes = 8 * t.opaque(levels);
+        let mut number = 0;
+        while number < classes {
+            let (level, odd) = (number / 8, number % 8);
+            let beyond = (1 << (3 - S::SHAPE.rank())) - 1;
+            if odd != 0 && odd & beyond == 0 {
+                let class = Class {
+                    setup: &setup,
+                    field: &field,
+                    scope,
+                    level,
+                    odd,
+                };
+                Self::add_class(t, params.sums, &class);
+            }
+            number += 1;
+        }
+    }
+}
+
+/// The positions of a tile that are odd along the same axes, at a level.
+struct Class<'a> {
+    setup: &'a TileSetup,
+    field: &'a InField,
+    scope: Scope,
+    level: u32,
+    odd: u32,
+}
+
+impl<E: Element, S: StaticShape> Sums<E, S> {
+    /// Behind the store, the integers of a position for each thread.
+    const SHARED: (Shared<u32>, Layout) = {
+        let (_, mut layout) = Values::<E, S>::SHARED;
+        let numbers = MAX_NUMBERS as u32 * THREADS;
+        (layout.array("numbers", numbers), layout)
+    };
+
+    /// Adds the sums of a class. For the whole block.
+    #[inline(always)]
+    fn add_class<T: Thread>(t: T, all: View<u64>, class: &Class<'_>) {
+        let Class { level, odd, .. } = *class;
+        let count = count(S::SHAPE, odd);
+        let counts: [u32; 3] = from_fn(|axis| OddAxes::count(S::SHAPE, axis, level));
+        let total = counts[0] * counts[1] * counts[2];
+        let [i, j] = pair(count, t.lane() as usize);
+        let first = t.warp() * WARP;
+        let mut sum = 0u64;
+        let mut from = 0;
+        while from < total {
+            let numbers = Self::numbers(t, class, count, counts, from + t.thread_index());
+            for (i, number) in (0..).zip(&numbers) {
+                let at = i * THREADS + t.thread_index();
+                Self::SHARED.0.store(t, at, number.cast_unsigned());
+            }
+            t.barrier();
+            for lane in 0..t.opaque(WARP) {
+                let [a, b] = [i, j].map(|number| {
+                    let at = number as u32 * THREADS + first + lane;
+                    i64::from(Self::SHARED.0.load(t, at).cast_signed())
+                });
+                sum = sum.wrapping_add((a * b).cast_unsigned());
+            }
+            t.barrier();
+            from += THREADS;
+        }
+        if (t.lane() as usize) < sums(count) {
+            let number = first_sum(S::SHAPE, level, odd) as u64 + u64::from(t.lane());
+            t.atomic_add(all, number, sum);
+        }
+    }
+
+    /// The integers of position number `number` of a class; zeros if it does not count.
+    #[inline(always)]
+    fn numbers<T: Thread>(
+        t: T,
+        class: &Class<'_>,
+        count: usize,
+        [_, height, width]: [u32; 3],
+        number: u32,
+    ) -> [i32; MAX_NUMBERS] {
+        let Class {
+            setup,
+            field,
+            scope,
+            level,
+            odd,
+        } = *class;
+        let steps = [
+            number / (height * width),
+            number / width % height,
+            number % width,
+        ];
+        let axes = OddAxes { odd, axes: odd };
+        let position: [u32; 3] =
+            from_fn(|axis| axes.first(axis, 1 << level) + (steps[axis] << (level + 1)));
+        let ends = scope.ends(S::SHAPE, level, tile::extents(S::SHAPE));
+        let is_evaluated = position[0] < ends[0] && position[1] < ends[1] && position[2] < ends[2];
+        if !(is_evaluated && setup.tile.has(position)) {
+            return [0; MAX_NUMBERS];
+        }
+        let quantizer: LevelQuantizer<E> = setup.quantizer(t, level);
+        let store = Values::<E, S>::SHARED.0.address(t);
+        let positions =
+            Positions::new::<S>(setup, quantizer, store, level, Spline::NotAKnot, false);
+        let around = InStore::<T, E, S> {
+            t,
+            positions: &positions,
+            position,
+            address: positions.address(S::SHAPE, position),
+            shape: PhantomData,
+        };
+        if !around.has_next(odd) {
+            return [0; MAX_NUMBERS];
+        }
+        let stencil = around.stencil(odd);
+        let value = field.load(t, field.element(position));
+        integers(count, &stencil, value, quantizer.inverse).unwrap_or([0; MAX_NUMBERS])
+    }
+}
+
+/// The integers whose products have this number; others if there is no such number.
+#[inline(always)]
+fn pair(count: usize, number: usize) -> [usize; 2] {
+    let (mut row, mut left) = (0, number);
+    while row + 1 < count && left > count - row {
+        left -= count + 1 - row;
+        row += 1;
+    }
+    let column = row + left;
+    [row, if column < MAX_NUMBERS { column } else { row }]
+}
+
+/// Values to known values.
+struct Known<E> {
+    error: E,
+    scope: Scope,
+}
+
+impl<E: Element> Residuals<E> for Known<E> {
+    #[inline(always)]
+    fn scope(&self) -> Scope {
+        self.scope
+    }
+
+    #[inline(always)]
+    fn residuals<T: Thread, const N: usize>(
+        &self,
+        _: T,
+        quantizer: &LevelQuantizer<E>,
+        _: [Position; N],
+        slots: [E; N],
+        predictions: [E; N],
+    ) -> [E; N] {
+        let all = quantizer.encode_all(slots, predictions, self.error, RADIUS);
+        all.map(|quantized| quantized.known)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ferrosz_codec::predict::stencil::fit::sum_of;
+
+    #[test]
+    fn pairs_have_the_numbers_of_their_sums() {
+        for count in 1..=MAX_TERMS {
+            for number in 0..sums(count) {
+                let [i, j] = pair(count, number);
+                assert!(i <= j && j <= count && i < count);
+                assert_eq!(sum_of(count, i, j), number);
+            }
+            for number in sums(count)..WARP as usize {
+                assert!(pair(count, number).into_iter().all(|i| i < MAX_NUMBERS));
+            }
+        }
+    }
+}

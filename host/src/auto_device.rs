@@ -6,6 +6,7 @@
 //! measurements.
 
 use ferrosz_codec::Codec;
+use ferrosz_codec::pipeline::TilePredictor;
 
 /// Seconds until a GPU has its context and its kernels, if the driver has compiled the kernels before.
 const START_UP: f64 = 0.5;
@@ -56,11 +57,12 @@ impl Workload {
 
 /// Bytes of the field that a core processes in a second.
 fn rate_of_a_core(direction: Direction, codec: Codec) -> f64 {
-    let predictor = codec.tiles().map(|tiles| tiles.predictor.geometry());
+    let predictor = codec.tiles().map(|tiles| tiles.predictor);
     let [compress, decompress] = match predictor {
         None => [2.5e9, 2.5e9],
-        Some(None) => [0.66e9, 1.15e9],
-        Some(Some(_)) => [0.38e9, 0.72e9],
+        Some(TilePredictor::Lorenzo) => [0.66e9, 1.15e9],
+        Some(TilePredictor::Interp(_)) => [0.38e9, 0.72e9],
+        Some(TilePredictor::Stencil) => [0.2e9, 0.35e9],
     };
     match direction {
         Direction::Compress => compress,

@@ -49,6 +49,7 @@ impl Preset {
             Codec::LORENZO_HUFFMAN,
             Codec::LORENZO_BITPLANE,
             Codec::INTERP,
+            Codec::STENCIL,
             Codec::INTERP_BITPLANE,
             Codec::INTERP_SQUARE,
             Codec::INTERP_NARROW,

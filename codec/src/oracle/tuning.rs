@@ -55,7 +55,7 @@ pub(super) fn tune<T: Element>(
     for (level, of_level) in decided.levels.iter_mut().enumerate() {
         let favourite = if level < 2 && !is_line { 4 } else { 0 };
         let costs: Vec<u64> = costs.iter().map(|costs| costs[level]).collect();
-        *of_level = candidates[chosen(&costs, favourite)].levels[level];
+        *of_level = candidates[chosen(&costs, favourite, 16_384)].levels[level];
     }
     let with_alpha = |alpha: f64| {
         let mut candidate = decided;
@@ -64,7 +64,11 @@ pub(super) fn tune<T: Element>(
     };
     let candidates = [with_alpha(1.0), with_alpha(1.25), with_alpha(1.5)];
     let sum = |costs: Costs| costs.into_iter().fold(0, u64::wrapping_add);
-    candidates[chosen(&candidates.map(|candidate| sum(cost_of(&candidate))), 1)]
+    candidates[chosen(
+        &candidates.map(|candidate| sum(cost_of(&candidate))),
+        1,
+        16_384,
+    )]
 }
 
 /// The parameters and the coefficients of stencils for a field of these values.
@@ -99,6 +103,7 @@ pub(super) fn tune_stencils<T: Element>(
     };
     let costs: Vec<Costs> = ways.iter().map(|ways| cost_of(&with_all(*ways))).collect();
     let coefficients = 256 * 32 * per_level(field.shape) as u64 * samples.len() as u64 / tiles;
+    let least = 4096 * samples.len() as u64;
     let mut decided = favourites;
     for (level, decided) in decided.iter_mut().enumerate() {
         let of_way = |number: usize| match ways[number][level] {
@@ -109,7 +114,7 @@ pub(super) fn tune_stencils<T: Element>(
         let favourite = ways
             .iter()
             .position(|ways| ways[level] == favourites[level]);
-        *decided = ways[chosen(&costs, favourite.unwrap_or(0))][level];
+        *decided = ways[chosen(&costs, favourite.unwrap_or(0), least)][level];
     }
     let candidates = [1.0, 1.25, 1.5].map(|alpha| Parameters {
         tightening: tightening(alpha),
@@ -117,7 +122,7 @@ pub(super) fn tune_stencils<T: Element>(
     });
     let sum = |costs: Costs| costs.into_iter().fold(0, u64::wrapping_add);
     let costs = candidates.map(|candidate| sum(cost_of(&candidate)));
-    (candidates[chosen(&costs, 1)], stencils)
+    (candidates[chosen(&costs, 1, least)], stencils)
 }
 
 /// The coefficients that fit the sample tiles of a field.
@@ -173,9 +178,9 @@ fn flags(candidate: u32) -> LevelFlags {
 }
 
 /// The favourite, unless another candidate is clearly cheaper: then the first of the cheapest.
-fn chosen(costs: &[u64], favourite: usize) -> usize {
+fn chosen(costs: &[u64], favourite: usize, least: u64) -> usize {
     let of_favourite = costs[favourite];
-    let limit = of_favourite.saturating_sub(16_384 + of_favourite / 1024);
+    let limit = of_favourite.saturating_sub(least + of_favourite / 1024);
     let cheapest = (0..costs.len()).min_by_key(|candidate| costs[*candidate]);
     cheapest
         .filter(|candidate| costs[*candidate] < limit)

@@ -21,7 +21,7 @@ pub(super) struct Positions<'a, E> {
     pub(super) quantizer: LevelQuantizer<E>,
     pub(super) level: u32,
     pub(super) spline: Spline,
-    reach: [Neighbourhood; 3],
+    pub(super) reach: [Neighbourhood; 3],
     /// Whether positions are predicted by stencils.
     is_fitted: bool,
     /// Whether the own positions are taken in columns.
@@ -225,6 +225,25 @@ pub(super) struct Neighbourhood {
     pub(super) back: u32,
     /// From each to the next.
     apart: u32,
+}
+
+impl Neighbourhood {
+    /// The offset in bytes of the position one unit behind or ahead of one that is odd along the axis.
+    #[inline(always)]
+    pub(super) const fn beside_odd(self, step: i32) -> i32 {
+        let behind = -self.back.cast_signed();
+        if step < 0 {
+            behind
+        } else {
+            behind + self.apart.cast_signed()
+        }
+    }
+
+    /// The offset in bytes of the position so many times two units ahead.
+    #[inline(always)]
+    pub(super) const fn by_pairs(self, pairs: i32) -> i32 {
+        pairs * self.apart.cast_signed()
+    }
 }
 
 impl Neighbourhood {

@@ -38,15 +38,21 @@ impl<T: Thread, E: Element, S: StaticShape> InStore<'_, T, E, S> {
         self.stencil(odd).predict(count(S::SHAPE, odd), coefficient)
     }
 
-    /// The value so many units away.
+    /// The value at a distance in bytes.
     #[inline(always)]
-    fn at(&self, steps: [i32; 3]) -> E {
-        let level = self.positions.level;
-        let moved = |axis: usize| self.position[axis].wrapping_add_signed(steps[axis] << level);
-        let position = [moved(0), moved(1), moved(2)];
-        Values::<E, S>::load_at(self.t, self.positions.address(S::SHAPE, position))
+    fn at(&self, offset: i32) -> E {
+        Values::<E, S>::load_at(self.t, self.address.offset(offset))
+    }
+
+    /// The distance in bytes of the position one unit away along an axis along which this one is odd.
+    #[inline(always)]
+    fn beside_odd(&self, axis: usize, step: i32) -> i32 {
+        self.positions.reach[axis].beside_odd(step)
     }
 }
+
+/// The signs of the steps to four positions.
+const SIGNS: [(i32, i32); 4] = [(-1, -1), (-1, 1), (1, -1), (1, 1)];
 
 impl<T: Thread, E: Element, S: StaticShape> Taps<E> for InStore<'_, T, E, S> {
     #[inline(always)]
@@ -56,11 +62,7 @@ impl<T: Thread, E: Element, S: StaticShape> Taps<E> for InStore<'_, T, E, S> {
 
     #[inline(always)]
     fn nearest(&self, axis: usize) -> [E; 2] {
-        [-1, 1].map(|step| {
-            let mut steps = [0; 3];
-            steps[axis] = step;
-            self.at(steps)
-        })
+        [-1, 1].map(|step| self.at(self.beside_odd(axis, step)))
     }
 
     #[inline(always)]
@@ -78,21 +80,21 @@ impl<T: Thread, E: Element, S: StaticShape> Taps<E> for InStore<'_, T, E, S> {
     #[inline(always)]
     fn beside(&self, axis: usize, across: usize, units: u32) -> [E; 4] {
         // Values that there are not are replaced by others.
-        let units = if units == 1 || self.is_inside(across) {
-            units.cast_signed()
-        } else {
-            0
-        };
-        [(-1, -1), (-1, 1), (1, -1), (1, 1)].map(|(along, beside)| {
-            let mut steps = [0; 3];
-            steps[axis] = along;
-            steps[across] = beside * units;
-            self.at(steps)
+        let pairs = i32::from(units == 2 && self.is_inside(across));
+        SIGNS.map(|(along, beside)| {
+            let across = match units {
+                1 => self.beside_odd(across, beside),
+                _ => self.positions.reach[across].by_pairs(beside * pairs),
+            };
+            self.at(self.beside_odd(axis, along) + across)
         })
     }
 
     #[inline(always)]
     fn corners(&self) -> [[E; 4]; 2] {
-        [-1, 1].map(|z| [(-1, -1), (-1, 1), (1, -1), (1, 1)].map(|(y, x)| self.at([z, y, x])))
+        [-1, 1].map(|z| {
+            let z = self.beside_odd(0, z);
+            SIGNS.map(|(y, x)| self.at(z + self.beside_odd(1, y) + self.beside_odd(2, x)))
+        })
     }
 }

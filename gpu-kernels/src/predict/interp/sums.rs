@@ -117,14 +117,16 @@ impl<E: Element, S: StaticShape> Sums<E, S> {
     fn add_class<T: Thread>(t: T, all: View<u64>, class: &Class<'_>) {
         let Class { level, odd, .. } = *class;
         let count = count(S::SHAPE, odd);
-        let counts: [u32; 3] = from_fn(|axis| OddAxes::count(S::SHAPE, axis, level));
-        let total = counts[0] * counts[1] * counts[2];
+        // The numbers of positions along the axes are powers of two.
+        let logs: [u32; 3] =
+            from_fn(|axis| OddAxes::count(S::SHAPE, axis, level).trailing_zeros());
+        let total = 1 << (logs[0] + logs[1] + logs[2]);
         let [i, j] = pair(count, t.lane() as usize);
         let first = t.warp() * WARP;
         let mut sum = 0u64;
         let mut from = 0;
         while from < total {
-            let numbers = Self::numbers(t, class, count, counts, from + t.thread_index());
+            let numbers = Self::numbers(t, class, count, logs, from + t.thread_index());
             for (i, number) in (0..).zip(&numbers) {
                 let at = i * THREADS + t.thread_index();
                 Self::SHARED.0.store(t, at, number.cast_unsigned());
@@ -146,13 +148,14 @@ impl<E: Element, S: StaticShape> Sums<E, S> {
         }
     }
 
-    /// The integers of position number `number` of a class; zeros if it does not count.
+    /// The integers of position number `number` of a class, which has 2^`logs` positions along each axis; zeros if it does not
+    /// count.
     #[inline(always)]
     fn numbers<T: Thread>(
         t: T,
         class: &Class<'_>,
         count: usize,
-        [_, height, width]: [u32; 3],
+        logs: [u32; 3],
         number: u32,
     ) -> [i32; MAX_NUMBERS] {
         let Class {
@@ -162,10 +165,11 @@ impl<E: Element, S: StaticShape> Sums<E, S> {
             level,
             odd,
         } = *class;
+        let [_, height, width] = logs;
         let steps = [
-            number / (height * width),
-            number / width % height,
-            number % width,
+            number >> (height + width),
+            (number >> width) & ((1 << height) - 1),
+            number & ((1 << width) - 1),
         ];
         let axes = OddAxes { odd, axes: odd };
         let position: [u32; 3] =

@@ -39,6 +39,8 @@ pub struct Search {
     pub shape: Shape,
     /// What the coefficients of a fitted level cost on the samples; 0 without stencils.
     coefficients: u64,
+    /// The least saving on the samples that is significant.
+    least: u64,
 }
 
 impl Search {
@@ -50,17 +52,18 @@ impl Search {
 
     /// The search of this tuning for a field of this many tiles, of which so many are samples.
     pub fn new(tuning: Tuning, shape: Shape, samples: u64, tiles: u64) -> Self {
-        let coefficients = if tuning.has_stencils() {
-            let bits = 32 * per_level(shape) as u64;
-            (bits << COST_BITS) * samples / tiles.max(1)
-        } else {
-            0
-        };
-        Self {
+        let mut search = Self {
             tuning,
             shape,
-            coefficients,
+            coefficients: 0,
+            least: LEAST,
+        };
+        if tuning.has_stencils() {
+            let bits = 32 * per_level(shape) as u64;
+            search.coefficients = (bits << COST_BITS) * samples / tiles.max(1);
+            search.least = LEAST_OF_SAMPLE * samples;
         }
+        search
     }
 
     /// The parameters before the first round; `relative` is the ratio of the bound to the range of values.
@@ -221,13 +224,17 @@ impl Search {
                     .fold(0u64, |sum, level| sum.wrapping_add(cost(number, level)))
             };
             let favourite = self.favourite(round, LevelFlags::default());
-            return self.candidate(round, cheapest(count, favourite, of_all), decided);
+            return self.candidate(
+                round,
+                cheapest(count, favourite, self.least, of_all),
+                decided,
+            );
         }
         let mut found = *decided;
         for (level, flags) in (0..).zip(&mut found.levels) {
             let favourite = self.favourite(round, *flags);
             let is_fitted = |number| self.flags_of(number, *flags).is_fitted();
-            let number = cheapest(count, favourite, |number| {
+            let number = cheapest(count, favourite, self.least, |number| {
                 let coefficients = if is_fitted(number) {
                     self.coefficients
                 } else {
@@ -274,15 +281,19 @@ const fn spline(number: u32) -> Spline {
     }
 }
 
+/// The least saving on the samples that is significant.
+const LEAST: u64 = 64 << COST_BITS;
+
+/// The same for each sample, with stencils, which have many samples also of small fields.
+const LEAST_OF_SAMPLE: u64 = 16 << COST_BITS;
+
 /// The first of the cheapest candidates, or the favourite if its cost is not much higher.
 #[inline(always)]
-fn cheapest(count: u32, favourite: u32, cost: impl Fn(u32) -> u64) -> u32 {
-    /// The least saving on the samples that is significant.
-    const LEAST: u64 = 64 << COST_BITS;
+fn cheapest(count: u32, favourite: u32, least: u64, cost: impl Fn(u32) -> u64) -> u32 {
     const LEAST_PART: u64 = 1024;
     let of_favourite = cost(favourite);
     let mut best = (
-        of_favourite.saturating_sub(LEAST + of_favourite / LEAST_PART),
+        of_favourite.saturating_sub(least + of_favourite / LEAST_PART),
         favourite,
     );
     for number in 0..count {

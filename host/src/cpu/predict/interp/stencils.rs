@@ -41,11 +41,13 @@ impl<T: Element> Work for PredictStencil<'_, T> {
         let from = first(shape, self.level, odd);
         let coefficients: [T; MAX_TERMS] =
             core::array::from_fn(|i| self.coefficients.get(from + i));
-        let lanes = self.predictions.len().min(PIECE) / VECTOR * VECTOR;
-        let predictions = &mut self.predictions[..lanes];
+        let lanes = self.predictions.len().min(PIECE);
+        // The compiler sees that this is no memory of the values.
+        let mut predictions = [T::ZERO; PIECE];
         for_stencils(shape, odd, piece, values, lanes, |i, count, stencil| {
             predictions[i] = stencil.predict(count, |term| coefficients[term]);
         });
+        self.predictions[..lanes].copy_from_slice(&predictions[..lanes]);
     }
 }
 
@@ -80,15 +82,19 @@ impl<T: Element> Work for SumStencil<'_, T> {
             ..
         } = self;
         let lanes = self.lanes.min(PIECE);
-        let values = &self.values[piece.own..][..lanes];
+        let padded = lanes.next_multiple_of(VECTOR);
+        let values = &self.values[piece.own..][..padded];
         let mut numbers = [[0i32; PIECE]; MAX_NUMBERS];
-        for_stencils(shape, odd, piece, known, lanes, |i, count, stencil| {
+        for_stencils(shape, odd, piece, known, padded, |i, count, stencil| {
             // Numbers of outliers stay 0.
             let found = integers(count, &stencil, values[i], inverse).unwrap_or_default();
             for (numbers, found) in numbers.iter_mut().zip(found) {
                 numbers[i] = found;
             }
         });
+        for numbers in &mut numbers {
+            numbers[lanes..].fill(0);
+        }
         let count = count(shape, odd);
         for i in 0..count {
             for j in i..=count {
@@ -103,7 +109,7 @@ impl<T: Element> Work for SumStencil<'_, T> {
 
 const _: () = assert!(fit::MAX_NUMBERS == MAX_TERMS + 1);
 
-/// Calls `call` with each of the first `lanes` positions of a piece, the number of its terms and its stencil.
+/// Calls `call` with each of the first `lanes` positions of a piece, a multiple of [`VECTOR`], the number of its terms and its stencil.
 #[inline(always)]
 fn for_stencils<T: Element>(
     shape: Shape,
@@ -143,117 +149,145 @@ fn run<T: Element, const RANK: u8, const ODD: u32>(
             _ => Shape::Cube,
         }
     };
-    let lanes = lanes.min(PIECE);
-    let around = Around::new(shape, ODD, piece, known, lanes);
+    let lanes = lanes.min(PIECE) / VECTOR * VECTOR;
+    let [along_z, along_y, along_x] = along::<T, ODD>(piece, known, lanes);
+    let [first, second, third] = beside::<T, RANK, ODD>(piece, known, lanes);
+    let [behind, ahead] = corners::<T, ODD>(piece, known, lanes);
     let orders = piece.orders_along_x;
-    let [next, behind, ahead] =
+    let [has_next, has_behind, has_ahead] =
         [&orders.next, &orders.behind, &orders.ahead].map(|orders| &orders[..lanes]);
     let inside_along_x = &piece.inside_along_x[..lanes];
     for i in 0..lanes {
-        let along_x = Order {
-            next: next[i],
-            behind: behind[i],
-            ahead: ahead[i],
+        let order = Order {
+            next: has_next[i],
+            behind: has_behind[i],
+            ahead: has_ahead[i],
         };
         let lane = Lane {
-            around: &around,
-            orders: [piece.orders[0], piece.orders[1], along_x],
+            orders: [piece.orders[0], piece.orders[1], order],
             inside: [piece.inside[0], piece.inside[1], inside_along_x[i]],
-            i,
+            along: [along_z, along_y, along_x].map(|four| four.map(|values| values[i])),
+            beside: [first, second, third].map(|four| four.map(|values| values[i])),
+            corners: [behind, ahead].map(|four| four.map(|values| values[i])),
+            is_line: const { ODD.count_ones() == 1 },
         };
         call(i, count(shape, ODD), Stencil::at(shape, ODD, &lane));
     }
 }
 
-/// The values around the positions of a piece. Those that a stencil does not read are those of the positions themselves.
-struct Around<'v, T> {
-    /// Along each axis from behind to ahead.
-    along: [[&'v [T]; 4]; 3],
-    /// Beside the positions: see [`Around::number`].
-    beside: [[&'v [T]; 4]; 3],
-    corners: [[&'v [T]; 4]; 2],
+/// Four values of each position of a piece. Those that a stencil does not read are the positions' own.
+type Four<'v, T> = [&'v [T]; 4];
+
+/// The values along each axis, from behind to ahead.
+#[inline(always)]
+fn along<'v, T: Element, const ODD: u32>(
+    piece: &Piece<'_>,
+    known: &'v [T],
+    lanes: usize,
+) -> [Four<'v, T>; 3] {
+    let own = &known[piece.own..][..lanes];
+    [
+        if ODD & 0b001 == 0 {
+            [own; 4]
+        } else {
+            piece.across(0, ODD, known, lanes)
+        },
+        if ODD & 0b010 == 0 {
+            [own; 4]
+        } else {
+            piece.across(1, ODD, known, lanes)
+        },
+        if ODD & 0b100 == 0 {
+            [own; 4]
+        } else {
+            piece.along_x(ODD, known, lanes)
+        },
+    ]
 }
 
-impl<'v, T: Element> Around<'v, T> {
-    #[inline(always)]
-    fn new(shape: Shape, odd: u32, piece: &Piece<'_>, known: &'v [T], lanes: usize) -> Self {
-        let from = |steps: [isize; 3]| &known[piece.at(steps)..][..lanes];
-        let own = from([0; 3]);
-        let axes = 3 - usize::from(shape.rank())..3;
-        let is_odd = |axis: usize| odd >> axis & 1 == 1;
-        let mut around = Self {
-            along: [[own; 4]; 3],
-            beside: [[own; 4]; 3],
-            corners: [[own; 4]; 2],
+/// The values beside the positions, by [`number`].
+#[inline(always)]
+fn beside<'v, T: Element, const RANK: u8, const ODD: u32>(
+    piece: &Piece<'_>,
+    known: &'v [T],
+    lanes: usize,
+) -> [Four<'v, T>; 3] {
+    let own = [&known[piece.own..][..lanes]; 4];
+    // Without loops, so that the slices are in registers.
+    let four = |axis: usize, across: usize, units: isize| {
+        let at = |along: isize, beside: isize| {
+            let mut steps = [0; 3];
+            steps[axis] = along;
+            steps[across] = beside * units;
+            &known[piece.at(steps)..][..lanes]
         };
-        let [z, y, x] = &mut around.along;
-        if is_odd(0) {
-            *z = piece.across(0, odd, known, lanes);
-        }
-        if is_odd(1) {
-            *y = piece.across(1, odd, known, lanes);
-        }
-        if is_odd(2) {
-            *x = piece.along_x(odd, known, lanes);
-        }
-        for axis in axes.clone().filter(|axis| is_odd(*axis)) {
-            for across in axes.clone().filter(|across| *across != axis) {
-                let units = match (is_odd(across), odd.count_ones()) {
-                    (false, 1) if across == 2 || piece.inside[across] => 2,
-                    (false, 1) => 0,
-                    (true, _) if across > axis => 1,
-                    _ => continue,
-                };
-                let at = |along: isize, beside: isize| {
-                    let mut steps = [0; 3];
-                    steps[axis] = along;
-                    steps[across] = beside * units;
-                    from(steps)
-                };
-                around.beside[Self::number(axis, across, odd.count_ones() == 1)] =
-                    [at(-1, -1), at(-1, 1), at(1, -1), at(1, 1)];
-            }
-        }
-        if odd == 0b111 {
-            around.corners = [-1, 1].map(|z| {
-                [
-                    from([z, -1, -1]),
-                    from([z, -1, 1]),
-                    from([z, 1, -1]),
-                    from([z, 1, 1]),
-                ]
-            });
-        }
-        around
+        [at(-1, -1), at(-1, 1), at(1, -1), at(1, 1)]
+    };
+    let across = |axis: usize, across: usize| {
+        // Values that there are not are replaced by others.
+        let units = if across == 2 || piece.inside[across] {
+            2
+        } else {
+            0
+        };
+        four(axis, across, units)
+    };
+    match (RANK, ODD) {
+        (2, 0b010) => [own, own, across(1, 2)],
+        (2, 0b100) => [own, across(2, 1), own],
+        (3, 0b001) => [own, across(0, 1), across(0, 2)],
+        (3, 0b010) => [across(1, 0), own, across(1, 2)],
+        (3, 0b100) => [across(2, 0), across(2, 1), own],
+        (_, 0b011) => [four(0, 1, 1), own, own],
+        (_, 0b101) => [own, four(0, 2, 1), own],
+        (_, 0b110) => [own, own, four(1, 2, 1)],
+        (_, 0b111) => [four(0, 1, 1), four(0, 2, 1), four(1, 2, 1)],
+        _ => [own; 3],
     }
+}
 
-    /// The number of the values one unit away along an axis, and beside that along another. Positions that are odd along one axis
-    /// have such values along two others, positions that are odd along three axes for each pair of them.
-    #[inline(always)]
-    const fn number(axis: usize, across: usize, is_line: bool) -> usize {
-        if is_line { across } else { axis + across - 1 }
+/// The number of the values one unit away along an axis, and beside that along another. Positions that are odd along one
+/// axis have such values along two others, positions that are odd along more axes for each pair of these.
+#[inline(always)]
+const fn number(axis: usize, across: usize, is_line: bool) -> usize {
+    if is_line { across } else { axis + across - 1 }
+}
+
+/// The values one unit away along all axes.
+#[inline(always)]
+fn corners<'v, T: Element, const ODD: u32>(
+    piece: &Piece<'_>,
+    known: &'v [T],
+    lanes: usize,
+) -> [Four<'v, T>; 2] {
+    if ODD != 0b111 {
+        return [[&known[piece.own..][..lanes]; 4]; 2];
     }
+    let at = |z: isize, y: isize, x: isize| &known[piece.at([z, y, x])..][..lanes];
+    let four = |z: isize| [at(z, -1, -1), at(z, -1, 1), at(z, 1, -1), at(z, 1, 1)];
+    [four(-1), four(1)]
 }
 
 /// A position of a piece.
-struct Lane<'a, 'v, T> {
-    around: &'a Around<'v, T>,
+struct Lane<T> {
     orders: [Order; 3],
     inside: [bool; 3],
-    i: usize,
+    along: [[T; 4]; 3],
+    beside: [[T; 4]; 3],
+    corners: [[T; 4]; 2],
+    is_line: bool,
 }
 
-impl<T: Element> Taps<T> for Lane<'_, '_, T> {
+impl<T: Element> Taps<T> for Lane<T> {
     #[inline(always)]
     fn along(&self, axis: usize) -> (Order, [T; 4]) {
-        let values = self.around.along[axis].map(|values| values[self.i]);
-        (self.orders[axis], values)
+        (self.orders[axis], self.along[axis])
     }
 
     #[inline(always)]
     fn nearest(&self, axis: usize) -> [T; 2] {
-        let [_, behind, ahead, _] = self.around.along[axis];
-        [behind[self.i], ahead[self.i]]
+        let [_, behind, ahead, _] = self.along[axis];
+        [behind, ahead]
     }
 
     #[inline(always)]
@@ -262,13 +296,12 @@ impl<T: Element> Taps<T> for Lane<'_, '_, T> {
     }
 
     #[inline(always)]
-    fn beside(&self, axis: usize, across: usize, units: u32) -> [T; 4] {
-        let number = Around::<T>::number(axis, across, units == 2);
-        self.around.beside[number].map(|values| values[self.i])
+    fn beside(&self, axis: usize, across: usize, _: u32) -> [T; 4] {
+        self.beside[number(axis, across, self.is_line)]
     }
 
     #[inline(always)]
     fn corners(&self) -> [[T; 4]; 2] {
-        (self.around.corners).map(|four| four.map(|values| values[self.i]))
+        self.corners
     }
 }

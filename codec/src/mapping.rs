@@ -90,14 +90,14 @@ impl ValueMapping {
     #[inline(always)]
     pub fn to_coded<T: Element>(&self, value: T) -> (T, u32) {
         let class = self.classes.of(value);
-        (self.coded(value, class), class)
+        (self.coded(value, self.classes.is_fill(class)), class)
     }
 
-    /// The coded value of an element of a class.
+    /// The coded value of an element that is a fill value or not.
     #[inline(always)]
-    pub fn coded<T: Element>(&self, value: T, class: u32) -> T {
+    pub fn coded<T: Element>(&self, value: T, is_fill: bool) -> T {
         match self.scale {
-            _ if self.classes.is_fill(class) => T::HOLE,
+            _ if is_fill => T::HOLE,
             Scale::Linear => value,
             Scale::Logarithm => logarithm::to_coded(value),
         }

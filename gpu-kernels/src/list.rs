@@ -19,6 +19,7 @@ use crate::mapping::conversion::plan::PlanConversion;
 use crate::mapping::forward::Forward;
 use crate::mapping::mask::decode::DecodeMask;
 use crate::mapping::mask::encode::EncodeMask;
+use crate::mapping::mask::fill::coarse::FillCoarse;
 use crate::mapping::mask::fill::{FindHoles, Pull, Push, Reopen, Sweep};
 use crate::mapping::mask::place::PlaceMask;
 use crate::pipeline::batch::compress::CompressBatch;
@@ -86,6 +87,7 @@ kernels! {
     ferrosz_map_forward<element>: |E| Forward<E>;
     ferrosz_map_backward<element>: |E| Backward<E>;
     ferrosz_mask_holes<element>: |E| FindHoles<E>;
+    ferrosz_mask_coarse<element>: |E| FillCoarse<E>;
     ferrosz_mask_pull<element>: |E| Pull<E>;
     ferrosz_mask_push<element>: |E| Push<E>;
     ferrosz_mask_sweep<element>: |E| Sweep<E>;

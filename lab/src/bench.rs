@@ -39,7 +39,7 @@ use table::Table;
 /// If a field cannot be read, the device cannot be used, or a result is wrong.
 pub fn run(flags: &Flags, common: &Common) -> Result<(), Failure> {
     let on_cpu = || Run::new(&host::Host::new(flags.repeat), flags, common).all();
-    let cuda = |ordinal| cuda::Cuda::new(ordinal, flags.repeat);
+    let cuda = |ordinal| cuda::Cuda::new(ordinal, flags.repeat, flags.host_clock);
     match common.device {
         Device::Emulator => Err(Failure::usage(
             "--device emulator: its time says nothing about a GPU's: use cuda, cuda:N or cpu",
@@ -101,7 +101,7 @@ impl<'a, M: Machine> Run<'a, M> {
         };
         let about = self.machine.about();
         if self.done.is_empty() {
-            self.say(&table::heading(about, self.flags.repeat))?;
+            self.say(&table::heading(about, self.flags))?;
         }
         let table = Table::new(&series, about);
         self.say(&table.heading(&series))?;

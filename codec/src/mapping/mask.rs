@@ -65,6 +65,7 @@ pub const NEGATIVE: u32 = 2;
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Classes {
+    /// The values' bits, and behind them the first one again.
     fills: [u64; MAX_CLASSES],
     /// Values among the classes.
     fill_count: u8,
@@ -91,6 +92,8 @@ impl Classes {
         if !self.fills().contains(&bits) {
             *self.fills.get_mut(usize::from(self.fill_count))? = bits;
             self.fill_count += 1;
+            let [first, ..] = self.fills;
+            self.fills[usize::from(self.fill_count)..].fill(first);
         }
         Some(self)
     }
@@ -122,21 +125,28 @@ impl Classes {
         self.fill_count + self.has_signs as u8
     }
 
+    /// Whether an element has the bits of a value.
+    #[inline(always)]
+    pub fn has_fill<T: Element>(&self, value: T) -> bool {
+        let is_any = |found, fill: &u64| found | is_equal(*fill, value);
+        self.fill_count > 0 && self.fills.iter().fold(false, is_any)
+    }
+
+    /// Whether an element belongs to the class of negative elements, if it has the bits of no value.
+    #[inline(always)]
+    pub fn has_sign<T: Element>(&self, value: T) -> bool {
+        self.has_signs && value.is_finite() && value.to_bits64() & T::SIGN_BIT != 0
+    }
+
     /// The number of the class of an element, counted from 1; 0 if it belongs to none.
     #[inline(always)]
     pub fn of<T: Element>(&self, value: T) -> u32 {
-        let is_negative =
-            self.has_signs && value.is_finite() && value.to_bits64() & T::SIGN_BIT != 0;
-        let mut class = if is_negative {
-            u32::from(self.count())
-        } else {
-            0
+        let mut class = match self.has_sign(value) {
+            true => u32::from(self.count()),
+            false => 0,
         };
-        // In words, as a GPU compares them.
-        let [low, high] = value.to_words();
         for (index, fill) in self.fills.iter().enumerate().rev() {
-            let is_equal = *fill as u32 == low && (T::WORDS == 1 || (*fill >> 32) as u32 == high);
-            if is_equal && index < usize::from(self.fill_count) {
+            if self.fill_count > 0 && is_equal(*fill, value) {
                 class = 1 + index as u32;
             }
         }
@@ -228,6 +238,13 @@ impl Classes {
         }
         Ok(classes)
     }
+}
+
+/// Whether an element has these bits. In words, as a GPU compares them.
+#[inline(always)]
+fn is_equal<T: Element>(bits: u64, value: T) -> bool {
+    let [low, high] = value.to_words();
+    bits as u32 == low && (T::WORDS == 1 || (bits >> 32) as u32 == high)
 }
 
 fn words_of(bytes: &[u8; CLASS_BYTES]) -> [u32; 4] {

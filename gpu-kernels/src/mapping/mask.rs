@@ -4,6 +4,7 @@ pub mod decode;
 pub mod encode;
 pub mod fill;
 pub mod place;
+mod scratch;
 
 use ferrosz_simt::WARP;
 

@@ -1,4 +1,4 @@
-//! An NVIDIA GPU: calls on device memory, timed by events on the GPU's stream.
+//! An NVIDIA GPU: calls on device memory, timed by events on the GPU's stream, or by the host's clock.
 
 use super::machine::{About, Buffers, Format, Machine, Value, Work};
 use super::row::{Ceilings, SMALL};
@@ -11,6 +11,7 @@ use ferrosz::{Decompressor, Device, Error, Layout, Part, StreamLayout};
 use ferrosz_cli::failure::Failure;
 use std::fs;
 use std::sync::Arc;
+use std::time::Instant;
 
 /// Runs before the timed ones: the first loads kernels, the next raise the clocks.
 const WARM_UP: u32 = 3;
@@ -26,16 +27,18 @@ pub struct Cuda {
     gpu: Gpu,
     stream: Arc<CudaStream>,
     repeat: u32,
+    /// Whether calls are timed by the host's clock.
+    by_host: bool,
     about: About,
 }
 
 impl Cuda {
-    /// The GPU of this number, which runs work `repeat` times.
+    /// The GPU of this number, which runs work `repeat` times; with `by_host` calls are timed by the host's clock.
     ///
     /// # Errors
     ///
     /// If there is no driver or no such GPU.
-    pub fn new(ordinal: usize, repeat: u32) -> Result<Self, Failure> {
+    pub fn new(ordinal: usize, repeat: u32, by_host: bool) -> Result<Self, Failure> {
         let gpu = Gpu::new(ordinal)?;
         let about = About {
             device: Device::Cuda(ordinal),
@@ -50,6 +53,7 @@ impl Cuda {
             gpu,
             stream,
             repeat,
+            by_host,
             about,
         })
     }
@@ -73,6 +77,19 @@ impl Cuda {
             end.synchronize().map_err(failed("wait for the GPU"))?;
             let milliseconds = start.elapsed_ms(&end).map_err(failed("take the time"))?;
             Ok(1e-3 * f64::from(milliseconds) / f64::from(runs))
+        })
+    }
+
+    /// Times `call`, which waits for its end, by the host's clock, on a GPU that is idle before.
+    fn time_by_host(
+        &self,
+        mut call: impl FnMut() -> Result<(), Failure>,
+    ) -> Result<Times, Failure> {
+        sample(WARM_UP, self.repeat, || {
+            (self.stream.synchronize()).map_err(failed("wait for the GPU"))?;
+            let start = Instant::now();
+            call()?;
+            Ok(start.elapsed().as_secs_f64())
         })
     }
 
@@ -272,11 +289,23 @@ impl<T: Value> Buffers<T> for CudaBuffers<'_, T> {
 
     fn time(&mut self, work: &Work<'_, T>) -> Result<Times, Failure> {
         let cuda = self.cuda;
-        cuda.time(1, || self.ask(work))
+        if !cuda.by_host {
+            return cuda.time(1, || self.ask(work));
+        }
+        cuda.time_by_host(|| {
+            self.ask(work)?;
+            match work {
+                Work::Compress(_) | Work::CompressBare(_) => {
+                    self.workspace.stream_bytes(&cuda.stream)?;
+                }
+                _ => self.workspace.check(&cuda.stream)?,
+            }
+            Ok(())
+        })
     }
 
     fn time_replayed(&mut self, work: &Work<'_, T>) -> Result<Option<Times>, Failure> {
-        if self.input.len() as u64 * T::BYTES as u64 >= SMALL {
+        if self.cuda.by_host || self.input.len() as u64 * T::BYTES as u64 >= SMALL {
             return Ok(None);
         }
         let graph = self.record(work)?;

@@ -56,6 +56,10 @@ pub struct Flags {
     /// Timed runs, after some that are not timed
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
     pub repeat: u32,
+    /// Time calls on a GPU by the host's clock, from an idle GPU until length and errors are known, instead of between
+    /// events
+    #[arg(long)]
+    pub host_clock: bool,
     /// Measure cuSZp's and AATROX's own streams instead of ferrosz's
     #[arg(long)]
     pub bare: bool,

@@ -1,5 +1,6 @@
 //! The tables that are printed during a run.
 
+use super::flags::Flags;
 use super::machine::About;
 use super::row::{Row, SMALL, Series, Timed};
 use super::times::Times;
@@ -37,14 +38,19 @@ const GRAPH_COLUMNS: [(&str, usize); 3] = [
 const NONE: &str = "-";
 
 /// The heading above all tables.
-pub fn heading(about: &About, repeat: u32) -> String {
+pub fn heading(about: &About, flags: &Flags) -> String {
     let with = match (&about.driver, about.threads) {
         (Some(driver), _) => format!(", driver {driver}"),
         (None, Some(threads)) => format!(", {threads} threads"),
         (None, None) => String::new(),
     };
+    let clock = match (flags.host_clock, about.device) {
+        (true, Device::Cuda(_)) => " by the host's clock",
+        _ => "",
+    };
+    let repeat = flags.repeat;
     format!(
-        "{}{with}; medians of {repeat} runs\n\
+        "{}{with}; medians of {repeat} runs{clock}\n\
          compress: bound known as an absolute error; call: as given; in GB/s of original data\n\
          %: of the floor, (1 + 1/ratio) bytes as fast as a copy, and one more read for the call",
         about.name

@@ -48,6 +48,7 @@ impl Level {
     }
 
     /// The next coarser level; none if this one cannot be halved.
+    #[inline(always)]
     pub fn coarser(&self) -> Option<Self> {
         let is_halved = |axis: usize| axis as u32 >= self.first && self.lengths[axis] > 1;
         (0..3).any(is_halved).then(|| Self {

@@ -25,6 +25,9 @@ pub const MODELS: u32 = CLASSES_AT + 2 * 6;
 /// The most planes behind plane 0.
 const MOST_CLASS_PLANES: usize = 3;
 
+/// The most planes of a part.
+pub const MOST_PLANES: usize = 1 + MOST_CLASS_PLANES;
+
 /// The box of a part, as its coder needs it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PartBox {

@@ -4,7 +4,7 @@
 //! and has no elements of classes. Parts without any cost nothing.
 
 use crate::PACKAGE;
-use crate::mapping::mask::encode::Models;
+use crate::mapping::mask::scratch::{OfPart, Scratch};
 use crate::mapping::mask::{THREADS, WARPS};
 use crate::mapping::parts::Planes;
 use crate::mapping::records;
@@ -19,9 +19,9 @@ use ferrosz_codec::container::region::Region;
 use ferrosz_codec::container::table::{CHUNK_ALIGNMENT, Entry, Split};
 use ferrosz_codec::error::ChunkFault;
 use ferrosz_codec::mapping::mask::arithmetic::{Decoder, TakeByte};
-use ferrosz_codec::mapping::mask::part::{MODELS, PartBox, PartCoder, code_part};
+use ferrosz_codec::mapping::mask::part::{PartBox, PartCoder, code_part};
 use ferrosz_codec::mapping::mask::{CHUNK_PARTS, HEADS_BYTES, MaskLayout, PartForm};
-use ferrosz_simt::{Kernel, Layout, Package, Shared, Thread, View, WARP};
+use ferrosz_simt::{Kernel, Package, Thread, View, WARP};
 
 /// Decodes the parts of a mask. Launched with at least as many warps as there are mask chunks.
 pub struct DecodeMask;
@@ -54,31 +54,12 @@ pub struct DecodeMaskParams {
     pub split: Split,
 }
 
-/// The shared memory of a block: for each lane that decodes a part, its models and plane 0.
-#[derive(Clone, Copy)]
-struct Scratch {
-    models: Shared<u32>,
-    plane: Shared<u32>,
-}
-
-/// The most words of a plane of a part.
-const PLANE_WORDS: u32 = 256;
-
-const SHARED: (Scratch, Layout) = {
-    let mut layout = Layout::new();
-    let scratch = Scratch {
-        models: layout.array("models", MODELS * WARPS * CHUNK_PARTS),
-        plane: layout.array("plane 0", PLANE_WORDS * WARPS * CHUNK_PARTS),
-    };
-    (scratch, layout)
-};
-
 impl Kernel for DecodeMask {
     type Params = DecodeMaskParams;
     const NAME: &'static str = "ferrosz_mask_decode";
     const PACKAGE: Package = PACKAGE;
     const THREADS: u32 = THREADS;
-    const SHARED_WORDS: u32 = SHARED.1.words();
+    const SHARED_WORDS: u32 = Scratch::SHARED.1.words();
     const RESIDENT_BLOCKS: u32 = 0;
 
     #[inline(always)]
@@ -274,10 +255,10 @@ impl DecodeMask {
             }
             return;
         }
-        let lane = t.warp() * CHUNK_PARTS + t.lane();
+        let of_part = OfPart::new(t, t.lane());
+        of_part.reset_models();
         for word in 0..t.opaque(of.words()) {
-            let at = word * WARPS * CHUNK_PARTS + lane;
-            SHARED.0.plane.store(t, at, 0);
+            of_part.set_word(word, 0);
         }
         let mut bytes = Bytes {
             t,
@@ -289,8 +270,7 @@ impl DecodeMask {
             t,
             planes: params.planes,
             part: number,
-            lane,
-            models: Models::new(t, SHARED.0.models),
+            of_part,
             decoder,
             bytes,
         };
@@ -333,9 +313,7 @@ struct Reader<T> {
     t: T,
     planes: Planes,
     part: u64,
-    /// The number of the lane among those that decode parts.
-    lane: u32,
-    models: Models,
+    of_part: OfPart<T>,
     decoder: Decoder,
     bytes: Bytes<T>,
 }
@@ -345,7 +323,7 @@ impl<T: Thread> PartCoder for Reader<T> {
     fn word(&self, plane: u32, word: u32) -> u32 {
         // A decoder needs to know no other plane again.
         match plane {
-            0 => (SHARED.0.plane).load(self.t, word * WARPS * CHUNK_PARTS + self.lane),
+            0 => self.of_part.word(word),
             _ => 0,
         }
     }
@@ -353,17 +331,16 @@ impl<T: Thread> PartCoder for Reader<T> {
     #[inline(always)]
     fn set_word(&mut self, plane: u32, word: u32, bits: u32) {
         if plane == 0 {
-            let at = word * WARPS * CHUNK_PARTS + self.lane;
-            SHARED.0.plane.store(self.t, at, bits);
+            self.of_part.set_word(word, bits);
         }
         self.planes.store(self.t, self.part, plane, word, bits);
     }
 
     #[inline(always)]
     fn code(&mut self, model: u32, _: bool) -> bool {
-        let known = self.models.get(self.t, model);
+        let known = self.of_part.model(model);
         let bit = self.decoder.bit(known, &mut self.bytes);
-        self.models.set(self.t, model, known.after(bit));
+        self.of_part.set_model(model, known.after(bit));
         bit
     }
 }

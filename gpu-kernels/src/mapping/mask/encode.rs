@@ -2,14 +2,15 @@
 //! parts are coded at the same time.
 
 use crate::PACKAGE;
+use crate::mapping::mask::scratch::{OfPart, Scratch};
 use crate::mapping::mask::{THREADS, WARPS};
 use crate::mapping::parts::Planes;
 use crate::primitives::look_back::publish;
 use ferrosz_codec::container::table::CHUNK_ALIGNMENT;
-use ferrosz_codec::mapping::mask::arithmetic::{Encoder, Model, PutByte};
-use ferrosz_codec::mapping::mask::part::{MODELS, NEW_MODEL, PartBox, PartCoder, code_part};
+use ferrosz_codec::mapping::mask::arithmetic::{Encoder, PutByte};
+use ferrosz_codec::mapping::mask::part::{PartBox, PartCoder, code_part};
 use ferrosz_codec::mapping::mask::{CHUNK_PARTS, HEADS_BYTES, MaskLayout, PartForm};
-use ferrosz_simt::{Kernel, Layout, Package, Shared, Thread, View};
+use ferrosz_simt::{Kernel, Package, Thread, View, WARP};
 
 /// Codes the parts of a mask. Launched with at least as many warps as there are mask chunks.
 pub struct EncodeMask;
@@ -30,19 +31,12 @@ pub struct EncodeMaskParams {
     pub states: View<u64>,
 }
 
-/// The models of the lanes that code parts, those of one model for all lanes together.
-const SHARED: (Shared<u32>, Layout) = {
-    let mut layout = Layout::new();
-    let models = layout.array("models", MODELS * WARPS * CHUNK_PARTS);
-    (models, layout)
-};
-
 impl Kernel for EncodeMask {
     type Params = EncodeMaskParams;
     const NAME: &'static str = "ferrosz_mask_encode";
     const PACKAGE: Package = PACKAGE;
     const THREADS: u32 = THREADS;
-    const SHARED_WORDS: u32 = SHARED.1.words();
+    const SHARED_WORDS: u32 = Scratch::SHARED.1.words();
     const RESIDENT_BLOCKS: u32 = 0;
 
     #[inline(always)]
@@ -53,6 +47,7 @@ impl Kernel for EncodeMask {
             return;
         }
         let part = chunk * u64::from(CHUNK_PARTS) + u64::from(t.lane());
+        Self::fetch_planes(t, params, chunk);
         let mut bytes = 0;
         if t.lane() < CHUNK_PARTS && part < mask.grid.chunk_count() {
             let of = PartBox::new(&mask.part(part));
@@ -75,6 +70,24 @@ impl Kernel for EncodeMask {
 }
 
 impl EncodeMask {
+    /// Copies plane 0 of the parts of a chunk. For a whole warp.
+    #[inline(always)]
+    fn fetch_planes<T: Thread>(t: T, params: &EncodeMaskParams, chunk: u64) {
+        let parts = params.mask.parts(chunk);
+        for lane in 0..t.opaque(CHUNK_PARTS) {
+            let part = parts.start + u64::from(lane);
+            if part < parts.end && t.load_own(params.heads, part) != 0 {
+                let (of_part, words) = (OfPart::new(t, lane), params.planes.plane_words);
+                let mut word = t.lane();
+                while word < words {
+                    of_part.set_word(word, params.planes.load(t, part, 0, word));
+                    word += WARP;
+                }
+            }
+        }
+        t.sync_warp();
+    }
+
     /// Codes a part; its form. For one lane.
     #[inline(always)]
     fn code<T: Thread>(t: T, params: &EncodeMaskParams, part: u64, of: PartBox) -> PartForm {
@@ -91,11 +104,13 @@ impl EncodeMask {
             count: 0,
             end: 0,
         };
+        let of_part = OfPart::new(t, t.lane());
+        of_part.reset_models();
         let mut writer = Writer {
             t,
             planes: *planes,
             part,
-            models: Models::new(t, SHARED.0),
+            of_part,
             encoder: Encoder::default(),
             coded,
         };
@@ -110,44 +125,6 @@ impl EncodeMask {
         } else {
             PartForm::Raw
         }
-    }
-}
-
-/// The models of a part, in shared memory.
-#[derive(Clone, Copy)]
-pub(super) struct Models {
-    all: Shared<u32>,
-    /// The number of the lane among those that code parts.
-    lane: u32,
-}
-
-impl Models {
-    /// Those of this lane, which is one of the first of its warp, before the first bit.
-    #[inline(always)]
-    pub(super) fn new<T: Thread>(t: T, all: Shared<u32>) -> Self {
-        let lane = t.warp() * CHUNK_PARTS + t.lane();
-        let models = Self { all, lane };
-        for model in 0..t.opaque(MODELS) {
-            models.set(t, model, Model(NEW_MODEL));
-        }
-        models
-    }
-
-    #[inline(always)]
-    const fn at(self, model: u32) -> u32 {
-        model * WARPS * CHUNK_PARTS + self.lane
-    }
-
-    /// A model.
-    #[inline(always)]
-    pub(super) fn get<T: Thread>(self, t: T, model: u32) -> Model {
-        Model(self.all.load(t, self.at(model)))
-    }
-
-    /// Sets a model.
-    #[inline(always)]
-    pub(super) fn set<T: Thread>(self, t: T, number: u32, model: Model) {
-        self.all.store(t, self.at(number), model.0);
     }
 }
 
@@ -202,7 +179,7 @@ struct Writer<T> {
     t: T,
     planes: Planes,
     part: u64,
-    models: Models,
+    of_part: OfPart<T>,
     encoder: Encoder,
     coded: Bytes<T>,
 }
@@ -210,7 +187,10 @@ struct Writer<T> {
 impl<T: Thread> PartCoder for Writer<T> {
     #[inline(always)]
     fn word(&self, plane: u32, word: u32) -> u32 {
-        self.planes.load(self.t, self.part, plane, word)
+        match plane {
+            0 => self.of_part.word(word),
+            _ => self.planes.load(self.t, self.part, plane, word),
+        }
     }
 
     #[inline(always)]
@@ -218,9 +198,9 @@ impl<T: Thread> PartCoder for Writer<T> {
 
     #[inline(always)]
     fn code(&mut self, model: u32, bit: bool) -> bool {
-        let known = self.models.get(self.t, model);
+        let known = self.of_part.model(model);
         self.encoder.put_bit(known, bit, &mut self.coded);
-        self.models.set(self.t, model, known.after(bit));
+        self.of_part.set_model(model, known.after(bit));
         bit
     }
 }

@@ -2,7 +2,10 @@
 //!
 //! A launch does one step of one level. It reads no cell that another of its threads writes: a sweep reads cells of the
 //! other colour only. Holes are found once, and remembered as a bit for each cell. If a level has none, neither have the
-//! coarser ones, and their launches end at once.
+//! coarser ones, and their launches end at once. The coarsest levels have few cells, so that one block does all their steps:
+//! see [`coarse`].
+
+pub mod coarse;
 
 use crate::PACKAGE;
 use crate::primitives::element::{load_element, store_element};
@@ -29,13 +32,44 @@ pub struct Cells {
     pub count: View<u64>,
 }
 
-impl Cells {
+/// The warps that do a step together, and how they read what earlier steps have written.
+trait Team {
+    /// The number of this thread's warp among them.
+    fn warp<T: Thread>(t: T) -> u64;
+    /// How many they are.
+    fn warps<T: Thread>(t: T) -> u64;
     /// The value of a cell.
+    fn value<T: Thread, E: Element>(t: T, cells: &Cells, cell: u64) -> E;
+    /// A word of the holes.
+    fn holes<T: Thread>(t: T, cells: &Cells, word: u64) -> u32;
+}
+
+/// All warps of a launch, which does one step.
+struct Launch;
+
+impl Team for Launch {
     #[inline(always)]
-    fn value<T: Thread, E: Element>(&self, t: T, cell: u64) -> E {
-        load_element(t, self.values, cell)
+    fn warp<T: Thread>(t: T) -> u64 {
+        u64::from(t.block_index()) * u64::from(THREADS / WARP) + u64::from(t.warp())
     }
 
+    #[inline(always)]
+    fn warps<T: Thread>(t: T) -> u64 {
+        u64::from(t.block_count()) * u64::from(THREADS / WARP)
+    }
+
+    #[inline(always)]
+    fn value<T: Thread, E: Element>(t: T, cells: &Cells, cell: u64) -> E {
+        load_element(t, cells.values, cell)
+    }
+
+    #[inline(always)]
+    fn holes<T: Thread>(t: T, cells: &Cells, word: u64) -> u32 {
+        t.load(cells.holes, word)
+    }
+}
+
+impl Cells {
     /// Whether there are holes, by an earlier launch.
     #[inline(always)]
     fn has_holes<T: Thread>(&self, t: T) -> bool {
@@ -50,41 +84,92 @@ impl Cells {
 
     /// Calls `with` with each hole of this thread's share, and its position.
     #[inline(always)]
-    fn for_holes<T: Thread>(&self, t: T, with: impl Fn(u64, [u64; 3])) {
-        let mut word = warp_of_grid(t);
+    fn for_holes<T: Thread, M: Team>(&self, t: T, with: impl Fn(u64, [u64; 3])) {
+        let mut word = M::warp(t);
         while word < self.words() {
-            if t.load(self.holes, word) >> t.lane() & 1 == 1 {
+            if M::holes(t, self, word) >> t.lane() & 1 == 1 {
                 let cell = word * u64::from(WORD) + u64::from(t.lane());
                 with(cell, self.level.position(cell));
             }
-            word += warps_of_grid(t);
+            word += M::warps(t);
         }
+    }
+
+    /// Computes these cells from those of the finer level, and finds the holes. Returns how many this warp has found.
+    #[inline(always)]
+    fn pull<T: Thread, E: Element, M: Team>(&self, t: T, finer: &Self) -> u32 {
+        let mut count = 0;
+        let mut word = M::warp(t);
+        while word < self.words() {
+            let cell = word * u64::from(WORD) + u64::from(t.lane());
+            let mut is_hole = false;
+            if cell < self.level.cells() {
+                let at = self.level.position(cell);
+                let value: E = (finer.level).pull(at, |from| M::value(t, finer, from));
+                store_element(t, self.values, cell, value);
+                is_hole = value.is_hole();
+            }
+            count += self.set_holes(t, word, is_hole);
+            word += M::warps(t);
+        }
+        count
+    }
+
+    /// Sets a word of the holes, and returns their number. For a whole warp.
+    #[inline(always)]
+    fn set_holes<T: Thread>(&self, t: T, word: u64, is_hole: bool) -> u32 {
+        let holes = t.ballot(is_hole);
+        if t.lane() == 0 {
+            t.store(self.holes, word, holes);
+        }
+        holes.count_ones()
+    }
+
+    /// Adds the holes that this warp has found.
+    #[inline(always)]
+    fn add_count<T: Thread>(&self, t: T, count: u32) {
+        if t.lane() == 0 && count > 0 {
+            t.atomic_add(self.count, 0, u64::from(count));
+        }
+    }
+
+    /// Gives the holes values from those of the coarser level, which has no cells if there is none.
+    #[inline(always)]
+    fn push<T: Thread, E: Element, M: Team>(&self, t: T, coarser: &Self) {
+        self.for_holes::<T, M>(t, |cell, at| {
+            let value = match coarser.level.cells() {
+                0 => E::ZERO,
+                _ => (self.level).push(&coarser.level, at, |from| M::value(t, coarser, from)),
+            };
+            store_element(t, self.values, cell, value);
+        });
+    }
+
+    /// Sets the holes of a colour to the means of their neighbours.
+    #[inline(always)]
+    fn sweep<T: Thread, E: Element, M: Team>(&self, t: T, colour: u32) {
+        self.for_holes::<T, M>(t, |cell, at| {
+            if Level::has_colour(at, colour) {
+                let mean: Option<E> = self.level.sweep(at, |from| M::value(t, self, from));
+                if let Some(mean) = mean {
+                    store_element(t, self.values, cell, mean);
+                }
+            }
+        });
     }
 }
 
-/// The number of this thread's warp among all of the launch.
-#[inline(always)]
-fn warp_of_grid<T: Thread>(t: T) -> u64 {
-    u64::from(t.block_index()) * u64::from(THREADS / WARP) + u64::from(t.warp())
-}
-
-/// The warps of the launch.
-#[inline(always)]
-fn warps_of_grid<T: Thread>(t: T) -> u64 {
-    u64::from(t.block_count()) * u64::from(THREADS / WARP)
-}
-
-/// Finds the holes of a level of `E`, and which of them are deep. Launched with any number of blocks.
+/// Finds the holes of a field of `E`, and which of them are deep. Launched with any number of blocks.
 pub struct FindHoles<E>(PhantomData<E>);
 
 /// Parameters of [`FindHoles`].
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct FindHolesParams {
-    /// The level. Its bits and its count are the output.
+    /// The field. Its bits and its count are the output.
     pub cells: Cells,
-    /// How many holes the finer level has; for the field itself, a number above 0 if there are any.
-    pub finer: View<u64>,
+    /// A number above 0 if there are holes.
+    pub any_holes: View<u64>,
     /// The output: a bit for each cell that is a deep hole. Empty if that is not asked for.
     pub deep: View<u32>,
     /// The positions that need a value.
@@ -102,32 +187,26 @@ impl<E: Element> Kernel for FindHoles<E> {
 
     #[inline(always)]
     fn run<T: Thread>(t: T, params: &FindHolesParams) {
-        if t.load_u64(params.finer, 0) == 0 {
+        if t.load_u64(params.any_holes, 0) == 0 {
             return;
         }
         let cells = &params.cells;
         let mut count = 0;
-        let mut word = warp_of_grid(t);
+        let mut word = Launch::warp(t);
         while word < cells.words() {
             let cell = word * u64::from(WORD) + u64::from(t.lane());
             let is_inside = cell < cells.level.cells();
-            let is_hole = is_inside && cells.value::<T, E>(t, cell).is_hole();
-            let holes = t.ballot(is_hole);
-            if t.lane() == 0 {
-                t.store(cells.holes, word, holes);
-            }
-            count += u64::from(holes.count_ones());
+            let is_hole = is_inside && Launch::value::<T, E>(t, cells, cell).is_hole();
+            count += cells.set_holes(t, word, is_hole);
             if !params.deep.is_empty() {
                 let deep = t.ballot(is_hole && Self::is_deep(t, params, cell));
                 if t.lane() == 0 {
                     t.store(params.deep, word, deep);
                 }
             }
-            word += warps_of_grid(t);
+            word += Launch::warps(t);
         }
-        if t.lane() == 0 && count > 0 {
-            t.atomic_add(cells.count, 0, count);
-        }
+        cells.add_count(t, count);
     }
 }
 
@@ -138,7 +217,7 @@ impl<E: Element> FindHoles<E> {
         let at = cells.level.position(cell);
         let mut is_deep = !params.begins.has(at);
         cells.level.for_neighbours(at, |other| {
-            is_deep &= !cells.value::<T, E>(t, other).is_finite();
+            is_deep &= !Launch::value::<T, E>(t, cells, other).is_finite();
         });
         is_deep
     }
@@ -154,7 +233,7 @@ pub struct LevelsParams {
     pub coarser: Cells,
 }
 
-/// Computes the cells of the coarser level of `E`. Launched with any number of blocks.
+/// Computes the cells of the coarser level of `E`, and finds its holes. Launched with any number of blocks.
 pub struct Pull<E>(PhantomData<E>);
 
 impl<E: Element> Kernel for Pull<E> {
@@ -169,17 +248,9 @@ impl<E: Element> Kernel for Pull<E> {
     #[inline(always)]
     fn run<T: Thread>(t: T, params: &LevelsParams) {
         let LevelsParams { finer, coarser } = params;
-        if !finer.has_holes(t) {
-            return;
-        }
-        let threads = u64::from(t.block_count()) * u64::from(THREADS);
-        let mut cell =
-            u64::from(t.block_index()) * u64::from(THREADS) + u64::from(t.thread_index());
-        while cell < coarser.level.cells() {
-            let at = coarser.level.position(cell);
-            let value: E = finer.level.pull(at, |from| finer.value(t, from));
-            store_element(t, coarser.values, cell, value);
-            cell += threads;
+        if finer.has_holes(t) {
+            let count = coarser.pull::<T, E, Launch>(t, finer);
+            coarser.add_count(t, count);
         }
     }
 }
@@ -199,16 +270,9 @@ impl<E: Element> Kernel for Push<E> {
     #[inline(always)]
     fn run<T: Thread>(t: T, params: &LevelsParams) {
         let LevelsParams { finer, coarser } = params;
-        if !finer.has_holes(t) {
-            return;
+        if finer.has_holes(t) {
+            finer.push::<T, E, Launch>(t, coarser);
         }
-        finer.for_holes(t, |cell, at| {
-            let value = match coarser.level.cells() {
-                0 => E::ZERO,
-                _ => (finer.level).push(&coarser.level, at, |from| coarser.value(t, from)),
-            };
-            store_element(t, finer.values, cell, value);
-        });
     }
 }
 
@@ -237,17 +301,9 @@ impl<E: Element> Kernel for Sweep<E> {
     #[inline(always)]
     fn run<T: Thread>(t: T, params: &SweepParams) {
         let cells = &params.cells;
-        if !cells.has_holes(t) {
-            return;
+        if cells.has_holes(t) {
+            cells.sweep::<T, E, Launch>(t, params.colour);
         }
-        cells.for_holes(t, |cell, at| {
-            if Level::has_colour(at, params.colour) {
-                let mean: Option<E> = cells.level.sweep(at, |from| cells.value(t, from));
-                if let Some(mean) = mean {
-                    store_element(t, cells.values, cell, mean);
-                }
-            }
-        });
     }
 }
 
@@ -275,7 +331,9 @@ impl<E: Element> Kernel for Reopen<E> {
     fn run<T: Thread>(t: T, params: &ReopenParams) {
         let cells = &params.cells;
         if cells.has_holes(t) {
-            cells.for_holes(t, |cell, _| store_element(t, cells.values, cell, E::HOLE));
+            cells.for_holes::<T, Launch>(t, |cell, _| {
+                store_element(t, cells.values, cell, E::HOLE);
+            });
         }
     }
 }

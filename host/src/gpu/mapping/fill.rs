@@ -6,6 +6,7 @@ use crate::gpu::mapping::tasks;
 use crate::gpu::mapping::workspace::MaskMemory;
 use ferrosz_codec::Element;
 use ferrosz_codec::mapping::mask::fill::{Begins, Level, SWEEPS};
+use ferrosz_gpu_kernels::mapping::mask::fill::coarse::{FillCoarse, FillCoarseParams};
 use ferrosz_gpu_kernels::mapping::mask::fill::{
     Cells, FindHoles, FindHolesParams, LevelsParams, Pull, Push, Reopen, ReopenParams, Sweep,
     SweepParams, THREADS,
@@ -21,34 +22,47 @@ pub(super) fn enqueue_fill<T: Element, E: Executor>(
 ) -> Result<(), Error> {
     let levels = &memory.levels;
     let has_deep = !begins.are_all();
-    for (number, cells) in levels.iter().enumerate() {
-        let finer = number.checked_sub(1).map(|number| levels[number]);
-        if let Some(finer) = finer {
-            let params = LevelsParams {
-                finer,
-                coarser: *cells,
-            };
-            executor.launch_over::<Pull<T>>(tasks_of(cells), &params)?;
-        }
-        let params = FindHolesParams {
-            cells: *cells,
-            finer: finer.map_or(memory.any_holes, |finer| finer.count),
-            deep: match finer {
-                None if has_deep => memory.deep,
-                _ => View::empty(),
-            },
-            begins: *begins,
+    let [field, coarser @ ..] = &levels[..] else {
+        return Ok(());
+    };
+    let params = FindHolesParams {
+        cells: *field,
+        any_holes: memory.any_holes,
+        deep: match has_deep {
+            true => memory.deep,
+            false => View::empty(),
+        },
+        begins: *begins,
+    };
+    executor.launch_over::<FindHoles<T>>(tasks_of(field), &params)?;
+    for (finer, coarser) in levels.iter().zip(coarser) {
+        let params = LevelsParams {
+            finer: *finer,
+            coarser: *coarser,
         };
-        executor.launch_over::<FindHoles<T>>(tasks_of(cells), &params)?;
+        executor.launch_over::<Pull<T>>(tasks_of(coarser), &params)?;
+    }
+    if let (Some(finer), Some(coarse)) = (levels.last(), &memory.coarse) {
+        let params = FillCoarseParams {
+            finer: *finer,
+            levels: *coarse,
+        };
+        executor.launch::<FillCoarse<T>>(1, &params)?;
     }
     for (number, cells) in levels.iter().enumerate().rev() {
         let none = Cells {
             level: Level::NONE,
             ..*cells
         };
+        let coarse = memory.coarse.map(|coarse| Cells {
+            level: coarse.first,
+            values: coarse.values,
+            ..none
+        });
+        let coarser = levels.get(number + 1).copied().or(coarse);
         let params = LevelsParams {
             finer: *cells,
-            coarser: levels.get(number + 1).copied().unwrap_or(none),
+            coarser: coarser.unwrap_or(none),
         };
         executor.launch_over::<Push<T>>(tasks_of(cells), &params)?;
         for colour in (0..SWEEPS).flat_map(|_| [0, 1]) {
@@ -62,7 +76,7 @@ pub(super) fn enqueue_fill<T: Element, E: Executor>(
     if has_deep {
         let cells = Cells {
             holes: memory.deep,
-            ..levels[0]
+            ..*field
         };
         executor.launch_over::<Reopen<T>>(tasks_of(&cells), &ReopenParams { cells })?;
     }

@@ -9,6 +9,7 @@ use ferrosz_codec::mapping::mask::MaskLayout;
 use ferrosz_codec::mapping::mask::fill::Level;
 use ferrosz_gpu_kernels::mapping::conversion::SET_WORDS;
 use ferrosz_gpu_kernels::mapping::mask::fill::Cells;
+use ferrosz_gpu_kernels::mapping::mask::fill::coarse::{self, CoarseLevels};
 use ferrosz_gpu_kernels::mapping::parts::Planes;
 use ferrosz_simt::View;
 
@@ -53,8 +54,10 @@ pub(super) struct MaskMemory {
     pub(super) coded: View<u32>,
     /// A word for each part: its head, or whether it has elements of classes.
     pub(super) parts: View<u32>,
-    /// The levels, that of the field first.
+    /// The levels that are not coarse, that of the field first.
     pub(super) levels: Vec<Cells>,
+    /// The coarse ones.
+    pub(super) coarse: Option<CoarseLevels>,
     /// A bit for each cell of the field.
     pub(super) deep: View<u32>,
 }
@@ -111,9 +114,20 @@ impl MaskMemory {
     ) -> Self {
         let parts = mask.grid.chunk_count();
         let mut levels = vec![Level::of_field(&layout.layout.grid())];
+        let mut coarse = None;
         while let Some(coarser) = levels.last().and_then(Level::coarser) {
+            if coarser.cells() <= coarse::MOST_CELLS {
+                coarse = Some(coarser);
+                break;
+            }
             levels.push(coarser);
         }
+        let coarse = coarse.map(|first| {
+            let mut coarse = CoarseLevels::new(first);
+            coarse.values = sections.words(element_words * coarse.cells());
+            coarse.holes = sections.words(coarse.words());
+            coarse
+        });
         let zeros = sections.cells(mask.chunks() + levels.len() as u64 + 1);
         let counts = zeros.from(mask.chunks());
         let any_holes = counts.from(levels.len() as u64);
@@ -145,6 +159,7 @@ impl MaskMemory {
             coded,
             parts: of_parts,
             levels: levels.collect(),
+            coarse,
             deep,
         }
     }

@@ -29,7 +29,10 @@ use ferrosz_codec::tile;
 use ferrosz_codec::tile::code::RADIUS;
 use ferrosz_simt::{Kernel, Layout, Name, Package, Shared, Thread, View, WARP};
 
-/// Sums up the sample tiles of shape `S` of a field of `E`. Launched with a block for each sample.
+/// Blocks that share the sets of axes of a sample. Each predicts the whole tile, which takes less time than its sums.
+pub const SHARES: u32 = 4;
+
+/// Sums up the sample tiles of shape `S` of a field of `E`. Launched with [`SHARES`] blocks for each sample.
 pub struct Sums<E, S>(PhantomData<(E, S)>);
 
 /// Parameters of [`Sums`].
@@ -63,7 +66,7 @@ impl<E: Element, S: StaticShape> Kernel for Sums<E, S> {
         let grid = params.part.grid(S::SHAPE);
         let samples = samples::<Stencils>(grid.tiles());
         let scope = samples.scope();
-        let tile = grid.tile(samples.tile(t.block_index()));
+        let tile = grid.tile(samples.tile(t.block_index() / SHARES));
         begin_fill::<T, E, S>(t, &params.part, &tile);
         let setup = TileSetup::read::<T, S>(t, params.parameters, tile, false);
         t.await_copies();
@@ -80,7 +83,8 @@ impl<E: Element, S: StaticShape> Kernel for Sums<E, S> {
         while number < classes {
             let (level, odd) = (number / 8, number % 8);
             let beyond = (1 << (3 - S::SHAPE.rank())) - 1;
-            if odd != 0 && odd & beyond == 0 {
+            let is_own = odd % SHARES == t.block_index() % SHARES;
+            if is_own && odd != 0 && odd & beyond == 0 {
                 let class = Class {
                     setup: &setup,
                     field: &field,

@@ -13,7 +13,7 @@ use ferrosz_gpu_kernels::predict::interp::prepare::{
     CLASS_CELLS, PARAMETER_WORDS, Prepare, PrepareParams, candidate_words,
 };
 use ferrosz_gpu_kernels::predict::interp::scores::{Scores, ScoresParams};
-use ferrosz_gpu_kernels::predict::interp::sums::{Sums, SumsParams};
+use ferrosz_gpu_kernels::predict::interp::sums::{SHARES, Sums, SumsParams};
 use ferrosz_simt::View;
 
 /// The input and output of tuning.
@@ -121,7 +121,7 @@ fn fit<T: Element, E: Executor>(executor: &E, job: &TuneJob) -> Result<(), Error
         coefficients: job.parameters.from(PARAMETER_WORDS),
     };
     with_shape!(job.search.shape, S => {
-        executor.launch::<Sums<T, S>>(job.samples(), &sums)?;
+        executor.launch::<Sums<T, S>>(SHARES * job.samples(), &sums)?;
         executor.launch::<Fit<S>>(1, &fit)
     })
 }

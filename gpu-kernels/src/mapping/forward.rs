@@ -14,7 +14,6 @@ use ferrosz_codec::Element;
 use ferrosz_codec::container::chunk::CHUNK;
 use ferrosz_codec::container::grid::ChunkBox;
 use ferrosz_codec::mapping::ValueMapping;
-use ferrosz_codec::mapping::mask::Classes;
 use ferrosz_codec::mapping::mask::part::{MOST_PLANES, PartBox, class_bit};
 use ferrosz_simt::{Kernel, Name, Package, Thread, View, WARP};
 
@@ -118,12 +117,14 @@ impl<E: Element> Forward<E> {
                 let is_fill = is_inside(i) && classes.has_fill(*value);
                 let is_of_class = is_fill || (is_inside(i) && classes.has_sign(*value));
                 has_holes |= is_fill;
-                if !params.filled.is_empty() {
-                    Self::keep_bits(t, classes, *value, [is_of_class, is_fill], |plane, bits| {
+                if !params.filled.is_empty() && t.any(is_of_class) {
+                    let class = if is_of_class { classes.of(*value) } else { 0 };
+                    for (plane, word) in (0..).zip(&mut words) {
+                        let bits = t.ballot(class_bit(class, plane) == 1);
                         if t.lane() == round(i) / THREADS {
-                            words[plane] = bits;
+                            *word = bits;
                         }
-                    });
+                    }
                 }
                 if !params.coded.is_empty() && is_inside(i) {
                     let coded = params.mapping.coded(*value, is_fill);
@@ -136,37 +137,6 @@ impl<E: Element> Forward<E> {
             t.atomic_max(params.holes, 0, 1);
         }
         words
-    }
-
-    /// Calls `keep` with the bits of each plane of a warp's elements, if any belong to a class.
-    #[inline(always)]
-    fn keep_bits<T: Thread>(
-        t: T,
-        classes: &Classes,
-        value: E,
-        [is_of_class, is_fill]: [bool; 2],
-        mut keep: impl FnMut(usize, u32),
-    ) {
-        let of_class = t.ballot(is_of_class);
-        if of_class == 0 {
-            return;
-        }
-        // Elements that have no value of the classes are all of the last class.
-        let has_fills = t.any(is_fill);
-        let class = match (has_fills, is_of_class) {
-            (true, true) => classes.of(value),
-            (true, false) => 0,
-            (false, _) => u32::from(classes.count()),
-        };
-        for plane in 0..MOST_PLANES {
-            let bit = class_bit(class, plane as u32) == 1;
-            let bits = match has_fills {
-                true => t.ballot(bit),
-                false if bit => of_class,
-                false => 0,
-            };
-            keep(plane, bits);
-        }
     }
 
     /// Writes the planes of a part.

@@ -118,8 +118,7 @@ impl<E: Element, S: StaticShape> Sums<E, S> {
         let Class { level, odd, .. } = *class;
         let count = count(S::SHAPE, odd);
         // The numbers of positions along the axes are powers of two.
-        let logs: [u32; 3] =
-            from_fn(|axis| OddAxes::count(S::SHAPE, axis, level).trailing_zeros());
+        let logs: [u32; 3] = from_fn(|axis| OddAxes::count(S::SHAPE, axis, level).trailing_zeros());
         let total = 1 << (logs[0] + logs[1] + logs[2]);
         let [i, j] = pair(count, t.lane() as usize);
         let first = t.warp() * WARP;

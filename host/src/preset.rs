@@ -17,7 +17,7 @@ pub enum Preset {
     /// The shortest stream of all codecs without splines. Splines take about twice the time of the slowest other
     /// codecs.
     Balanced,
-    /// The shortest stream of all codecs.
+    /// The shortest stream of all codecs, with splines and stencils.
     #[default]
     Small,
 }
@@ -35,9 +35,8 @@ impl Preset {
         }
     }
 
-    /// The codecs that the preset chooses from, the preferred first. Other codecs are never the shortest by more than a
-    /// thousandth. Variants of [`Codec::INTERP`] are tried only if it is the shortest of the others, and only in its
-    /// rank.
+    /// The codecs that the preset chooses from, the preferred first. Other codecs are seldom the shortest by more than a
+    /// hundredth.
     pub const fn codecs(self) -> &'static [Codec] {
         const SMALL: &[Codec] = &[
             Codec::FIXED,
@@ -49,11 +48,9 @@ impl Preset {
             Codec::LORENZO_HUFFMAN,
             Codec::LORENZO_BITPLANE,
             Codec::STENCIL,
-            Codec::INTERP,
-            Codec::INTERP_BITPLANE,
+            Codec::STENCIL_HUFFMAN,
+            Codec::STENCIL_BITPLANE,
             Codec::INTERP_SQUARE,
-            Codec::INTERP_NARROW,
-            Codec::INTERP_HUFFMAN,
         ];
         match self {
             Self::Fast => SMALL.split_at(BlockCodec::ALL.len()).0,
@@ -82,11 +79,9 @@ pub(crate) fn is_variant_of(codec: Codec) -> Option<Codec> {
         (
             Codec::STENCIL,
             &[
-                Codec::INTERP,
+                Codec::STENCIL_HUFFMAN,
+                Codec::STENCIL_BITPLANE,
                 Codec::INTERP_SQUARE,
-                Codec::INTERP_NARROW,
-                Codec::INTERP_HUFFMAN,
-                Codec::INTERP_BITPLANE,
             ],
         ),
     ];

@@ -18,7 +18,7 @@ use std::collections::hash_map::Entry;
 /// How closely a size is predicted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Effort {
-    /// By about this many tiles; interpolation is tuned on some of them, or not tuned.
+    /// By about this many tiles, with or without stencils that are fitted to a few.
     Sample { tiles: u64, is_tuned: bool },
     /// By compressing the field.
     Exact,
@@ -125,14 +125,16 @@ impl<'a, T: Element, R: Read<T>> Predictions<'a, T, R> {
         let sample = match self.samples.entry((layout.shape, effort)) {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(place) => place.insert(TileSample::new(
-                &tile_grid, row, tiles, quantizer, &mut read,
+                &tile_grid,
+                row.max(1),
+                tiles,
+                quantizer,
+                &mut read,
             )?),
         };
-        let geometry = layout
-            .codec
-            .tiles()
-            .and_then(|tiles| tiles.predictor.geometry());
-        match is_tuned && geometry.is_some() {
+        let codec = layout.codec.tiles();
+        let has_stencils = codec.is_some_and(|codec| codec.predictor.has_stencils());
+        match is_tuned && has_stencils {
             true => sample.tune(&tile_grid, quantizer, read),
             false => Ok(()),
         }

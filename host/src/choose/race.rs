@@ -36,12 +36,11 @@ const SECOND: Round = Round {
 
 /// The first round leaves layouts whose predicted size is at most this percentage of the smallest, and at most the other
 /// percentage of the smallest of the same codec in other ranks.
-const LEFT_PERCENT: u128 = 175;
-const RANK_PERCENT: u128 = 130;
+const LEFT_PERCENT: u128 = 160;
+const RANK_PERCENT: u128 = 125;
 
-/// A variant must be predicted to have at most this percentage of the bytes of its leader: they are about as long, and the
-/// leader is the one that is tuned.
-const VARIANT_PERCENT: u128 = 98;
+/// A variant must be predicted to have at most this percentage of the bytes of its leader: they are about as long.
+const VARIANT_PERCENT: u128 = 99;
 
 /// Of a small field, those are compressed whose predicted size is at most this percentage of the smallest, or so many
 /// bytes more.

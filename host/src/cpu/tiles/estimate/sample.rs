@@ -18,34 +18,30 @@ pub(super) struct SampleTile<T> {
     /// The number of the field's tiles that it stands for, with [`WEIGHT_BITS`](super::weigh::WEIGHT_BITS).
     pub(super) weight: u64,
     pub(super) extents: [u32; 3],
-    /// The elements, with values in place of holes.
+    /// The elements, at last with values in place of holes.
     pub(super) elements: Vec<T>,
     /// The codes of holes. They are taken for 0, as holes get values in a stream that cost next to nothing.
     pub(super) holes: Vec<u32>,
 }
 
 impl<T: Element> SampleTile<T> {
+    /// Reads a tile of a field; holes stay holes.
     pub(super) fn read(
         grid: &TileGrid,
         number: u64,
-        quantizer: &Quantizer<T>,
         mut read: impl FnMut(&ChunkBox) -> Result<Vec<T>, Error>,
     ) -> Result<Self, Error> {
         let tile = grid.tile(number);
         let with_faces = store::extents(grid.shape());
         let extents = std::array::from_fn(|i| with_faces[i].min(tile.left[i]));
         let origin = tile.origin;
-        let mut found = Self {
+        Ok(Self {
             tile,
             weight: 0,
             extents,
             elements: read(&ChunkBox { origin, extents })?,
             holes: Vec::new(),
-        };
-        if quantizer.is_hole(T::HOLE) {
-            found.fill_holes(grid.shape());
-        }
-        Ok(found)
+        })
     }
 
     fn index(&self, at: [u64; 3]) -> usize {
@@ -87,7 +83,7 @@ impl<T: Element> SampleTile<T> {
     }
 
     /// Puts values in place of holes.
-    fn fill_holes(&mut self, shape: Shape) {
+    pub(super) fn fill_holes(&mut self, shape: Shape) {
         let own = self.tile.extents(shape);
         let [_, height, width] = self.extents;
         for (at, _) in (0..)
@@ -104,35 +100,33 @@ impl<T: Element> SampleTile<T> {
         }
     }
 
-    /// The elements of the tile itself, row by row.
-    fn own(&self, grid: &TileGrid) -> Vec<T> {
+    /// The rows of the tile itself.
+    fn rows(&self, grid: &TileGrid) -> impl Iterator<Item = &[T]> {
         let [depth, height, width] = self.tile.extents(grid.shape()).map(u64::from);
         let origin = self.tile.origin;
-        let mut own = Vec::with_capacity((depth * height * width) as usize);
-        for row in 0..depth * height {
+        (0..depth * height).map(move |row| {
             let [z, y] = [origin[0] + row / height, origin[1] + row % height];
             let first = self.index([z, y, origin[2]]);
-            own.extend_from_slice(&self.elements[first..first + width as usize]);
-        }
-        own
+            &self.elements[first..first + width as usize]
+        })
     }
 
     /// The sum of the bits of the differences between neighbours along x, as if each element had the same number of them; a
-    /// difference of 1 is one step of the quantizer.
-    pub(super) fn difference_bits(&self, grid: &TileGrid, row: u64, steps: f64) -> u64 {
-        let own = self.own(grid);
-        let (first, length) = match grid.shape() {
-            Shape::Line => (row - self.tile.origin[2] % row, row),
-            Shape::Plane | Shape::Cube => {
-                let width = u64::from(self.tile.extents(grid.shape())[2]);
-                (width, width)
-            }
+    /// difference of 1 is one step of the quantizer. `length` is that of the field along x: a line has several such rows.
+    pub(super) fn difference_bits(&self, grid: &TileGrid, length: u64, steps: f64) -> u64 {
+        let first = match grid.shape() {
+            Shape::Line => (length - self.tile.origin[2] % length) as usize,
+            Shape::Plane | Shape::Cube => usize::MAX,
         };
-        let (first, rest) = own.split_at(own.len().min(first as usize));
-        let rows = || [first].into_iter().chain(rest.chunks(length as usize));
-        let bits: u64 = rows().map(|row| bits_of_row(row, steps)).sum();
-        let pairs = own.len().saturating_sub(rows().count()).max(1) as u128;
-        (u128::from(bits) * own.len() as u128 / pairs) as u64
+        let (mut bits, mut pairs) = (0, 0);
+        for row in self.rows(grid) {
+            let (first, rest) = row.split_at(row.len().min(first));
+            for part in [first].into_iter().chain(rest.chunks(length as usize)) {
+                bits += bits_of_row(part, steps);
+                pairs += part.len().saturating_sub(1) as u64;
+            }
+        }
+        (u128::from(bits) * u128::from(self.count(grid)) / u128::from(pairs.max(1))) as u64
     }
 
     /// The size of the tile's payload as a field of its own in blocks.
@@ -143,7 +137,7 @@ impl<T: Element> SampleTile<T> {
         quantizer: &Quantizer<T>,
         image: &mut [u8],
     ) -> u64 {
-        let field = self.own(grid);
+        let field: Vec<T> = self.rows(grid).flatten().copied().collect();
         let own = self.tile.extents(grid.shape()).map(u64::from);
         let extents = Extents::new(&own).unwrap_or(Extents::line(field.len() as u64));
         let blocks = Grid::new(grid.shape(), &extents);
@@ -162,8 +156,13 @@ impl<T: Element> SampleTile<T> {
 fn bits_of_row<T: Element>(row: &[T], steps: f64) -> u64 {
     let bits = |pair: &[T; 2]| {
         let [a, b] = pair.map(|element| element.to_f64());
-        let exponent = ((b - a) * steps).to_bits() >> 52 & 0x7ff;
-        exponent.saturating_sub(1021).min(32)
+        let difference = (b - a) * steps;
+        let exponent = difference.to_bits() >> 52 & 0x7ff;
+        match difference.is_nan() {
+            // Holes.
+            true => 0,
+            false => exponent.saturating_sub(1021).min(32),
+        }
     };
     row.array_windows().map(bits).sum()
 }

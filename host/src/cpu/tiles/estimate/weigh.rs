@@ -82,7 +82,7 @@ pub(super) struct Weighed<T> {
 }
 
 impl<T: Element> Weighed<T> {
-    /// `row` is the length of the field along x, also where tiles are lines of several rows.
+    /// `row` is the length of the field along x.
     pub(super) fn new(
         numbers: Vec<u64>,
         grid: &TileGrid,
@@ -90,7 +90,7 @@ impl<T: Element> Weighed<T> {
         quantizer: &Quantizer<T>,
         mut read: impl FnMut(&ChunkBox) -> Result<Vec<T>, Error>,
     ) -> Result<Self, Error> {
-        let read = |number: &u64| SampleTile::read(grid, *number, quantizer, &mut read);
+        let read = |number: &u64| SampleTile::read(grid, *number, &mut read);
         let tiles: Result<Vec<_>, Error> = numbers.iter().map(read).collect();
         let tiles = tiles?;
         // Without an error, all differences are large.

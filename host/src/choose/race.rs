@@ -29,7 +29,7 @@ const FIRST: Round = Round {
 
 /// The second round, of those that the first one leaves, and of their variants in blocks.
 const SECOND: Round = Round {
-    one_of: 32,
+    one_of: 64,
     range: [16, 64],
     is_tuned: true,
 };

@@ -98,8 +98,8 @@ fn the_choice_is_near_the_best_at_a_fine_bound() {
 }
 
 fn the_choice_is_near_the_best(value: f64) {
-    // More than the sample has: 128 chunks of 8192, or 16 tiles of 16,384. At other extents the choice can be further from the
-    // best than is asserted here: docs/testing.md, "Limits of the presets' choice".
+    // More than the sample has: 16 tiles of 16,384. At other extents the choice can be further from the best than is asserted
+    // here: docs/testing.md, "Limits of the presets' choice".
     let lengths = [80, 110, 140];
     for (i, field) in FIELDS.into_iter().enumerate() {
         let values = make(field, lengths, i as u64);

@@ -62,6 +62,17 @@ impl ChunkLength {
         Self::ALL.into_iter().find(|chunk| chunk.tiles() == tiles)
     }
 
+    /// The length for a stream of so many runs that has so many bytes with the shortest chunks. A chunk costs about 100
+    /// bytes besides its codes; but chunks of more runs have fewer threads to decode them.
+    pub const fn of_size(bytes: u128, runs: u64) -> Self {
+        let runs = if runs == 0 { 1 } else { runs as u128 };
+        match bytes / runs {
+            ..256 => Self::SixtyFour,
+            256..768 => Self::Sixteen,
+            768.. => Self::Four,
+        }
+    }
+
     /// The numbers of the tiles of a chunk of a grid.
     pub fn of_chunk(self, grid: &TileGrid, chunk: u64) -> core::ops::Range<u64> {
         let first = chunk * u64::from(self.tiles());

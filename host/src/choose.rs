@@ -1,19 +1,17 @@
 //! Choice of codec, shape of blocks or tiles, and roles of axes by the sizes that a sample predicts.
 
 mod axes;
+mod predictions;
+mod race;
 
 use crate::choose::axes::{Candidate, Turned};
-use crate::cpu::code::fixed_length::{IMAGE_BYTES, Source};
-use crate::cpu::mapping::mask::{coded_values, fill_field};
-use crate::cpu::tiles::TileSample;
+use crate::choose::predictions::{Predictions, Read};
+use crate::cpu::mapping::mask::coded_values;
 use crate::cpu::{self, Version};
 use crate::error::Error;
-use crate::preset::is_variant_of;
-use crate::sample::{YARDSTICK, spread};
 use ferrosz_codec::container::extents::Extents;
 use ferrosz_codec::container::grid::{ChunkBox, Grid};
-use ferrosz_codec::container::layout::{BlockLayout, Family, Layout};
-use ferrosz_codec::container::table::ENTRY_BYTES;
+use ferrosz_codec::container::layout::Layout;
 use ferrosz_codec::mapping::ValueMapping;
 use ferrosz_codec::mapping::axes::Axes;
 use ferrosz_codec::quantize::field::Quantizer;
@@ -21,12 +19,6 @@ use ferrosz_codec::shape::Shape;
 use ferrosz_codec::tile::ChunkLength;
 use ferrosz_codec::with_element;
 use ferrosz_codec::{Bound, Codec, Element};
-use rayon::prelude::*;
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
-
-/// Chunks of the sample: about a million elements, or all of a smaller field.
-const SAMPLE_CHUNKS: u64 = 128;
 
 /// The default shape of blocks of a field: as many dimensions as are longer than 1, up to three, without leading
 /// dimensions that would leave blocks mostly empty. If the axes have roles, as many dimensions as these give.
@@ -126,25 +118,19 @@ fn choose_in<T: Element>(
     request: &Request,
     field: &[T],
 ) -> Result<Chosen, Error> {
-    let mut coded = coded_values(mapping, field)?;
-    let quantizer = cpu::resolve(Version::best(), bound, coded.as_deref().unwrap_or(field));
-    // The field that interpolation would code. Other codecs code deep holes for less, so that their sizes are
-    // overestimated where much is missing in one piece.
-    if let Some(coded) = coded.as_mut().filter(|_| mapping.has_holes()) {
-        let shape = natural_shape(&request.extents);
-        fill_field(&Layout::new(Codec::INTERP, shape, request.extents), coded);
-    }
+    let coded = coded_values(mapping, field)?;
     let field = coded.as_deref().unwrap_or(field);
+    let quantizer = cpu::resolve(Version::best(), bound, field).with_holes(mapping.has_holes());
     let order = request.axes.map(|axes| axes.order());
     if let Some(order) = order.filter(|order| !order.is_identity()) {
         let coded = Turned::new(&request.extents, &order, field);
         let read = |grid: &_, place: &_| Ok(coded.read(grid, place));
-        return Ok(choose(&quantizer, request, read)?.chosen(request));
+        return Ok(choose(&quantizer, request, read)?.chosen);
     }
     let read = |grid: &_, place: &_| Ok(read_box(grid, place, field));
     let mut best = choose(&quantizer, request, read)?;
     if request.axes.is_some() {
-        return Ok(best.chosen(request));
+        return Ok(best.chosen);
     }
     for candidate in axes::turned(&request.extents, &quantizer, field) {
         let Some(candidate) = request.takes(candidate) else {
@@ -152,9 +138,10 @@ fn choose_in<T: Element>(
         };
         let coded = Turned::new(&request.extents, &candidate.axes.order(), field);
         let read = |grid: &_, place: &_| Ok(coded.read(grid, place));
-        best.improve(&quantizer, request, candidate, TURNED_PERCENT, read)?;
+        let mut predictions = Predictions::new(&quantizer, None, request.chunk, read);
+        best.improve(&mut predictions, request, candidate, TURNED_PERCENT)?;
     }
-    Ok(best.chosen(request))
+    Ok(best.chosen)
 }
 
 /// Slices are chosen if the predicted stream has at most this percentage of the bytes of the best without.
@@ -168,54 +155,27 @@ const TURNED_PERCENT: u128 = 95;
 pub(crate) struct Best {
     /// Its predicted bytes.
     bytes: u128,
-    chosen: Chosen,
-}
-
-/// With more predicted bytes than this for each run of tiles, chunks have one run: the cost of a chunk besides its codes,
-/// about 100 bytes, is then less than an eighth. Chunks of more runs have fewer threads to decode them.
-const SHORT_CHUNK: u128 = 768;
-
-/// With more predicted bytes than this for each run, chunks have four runs.
-const LONG_CHUNK: u128 = 256;
-
-/// The length of chunks of a stream of so many bytes.
-fn chunk_length(layout: &Layout, bytes: u128) -> ChunkLength {
-    let runs = layout.tiles().map_or(0, |tiles| tiles.runs());
-    match bytes / u128::from(runs.max(1)) {
-        LONG_CHUNK..SHORT_CHUNK => ChunkLength::Sixteen,
-        SHORT_CHUNK.. => ChunkLength::Four,
-        ..LONG_CHUNK => ChunkLength::SixtyFour,
-    }
+    pub(crate) chosen: Chosen,
 }
 
 impl Best {
-    /// The choice, with the length of chunks that follows from the predicted bytes if none is given.
-    pub(crate) fn chosen(&self, request: &Request) -> Chosen {
-        let Chosen { layout, axes } = self.chosen;
-        let follows = || chunk_length(&layout, self.bytes);
-        let layout = layout.with_chunk(request.chunk.unwrap_or_else(follows));
-        Chosen { layout, axes }
-    }
-
     /// Takes other axes if they are clearly better: first the codec that is best so far is tried, as this is cheap;
     /// then all codecs.
     fn improve<T: Element>(
         &mut self,
-        quantizer: &Quantizer<T>,
+        predictions: &mut Predictions<'_, T, impl Read<T>>,
         request: &Request,
         candidate: Candidate,
         percent: u128,
-        read: impl FnMut(&Grid, &ChunkBox) -> Result<Vec<T>, Error>,
     ) -> Result<(), Error> {
         let is_better = |bytes: u128| bytes * 100 <= self.bytes * percent;
         let coded = request.coded(Some(candidate.axes));
-        let mut predictions = Predictions::new(quantizer, read);
         let same_codec = Layout::new(self.chosen.layout.codec, candidate.shape, coded);
-        if !is_better(predictions.bytes(&same_codec)?) {
+        if !is_better(race::last_prediction(predictions, &same_codec)?) {
             return Ok(());
         }
         let candidates = candidates(request.codecs, Some(candidate.shape), &coded);
-        let (bytes, layout) = predictions.smallest(&candidates)?;
+        let (bytes, layout) = race::shortest(predictions, &candidates)?;
         if is_better(bytes) {
             *self = Self {
                 bytes,
@@ -243,143 +203,17 @@ pub(crate) fn choose<T: Element>(
     mut read: impl FnMut(&Grid, &ChunkBox) -> Result<Vec<T>, Error>,
 ) -> Result<Best, Error> {
     let candidates = candidates(request.codecs, request.shape, &request.coded(request.axes));
-    let (bytes, layout) = Predictions::new(quantizer, &mut read).smallest(&candidates)?;
+    let mut predictions = Predictions::new(quantizer, None, request.chunk, &mut read);
+    let (bytes, layout) = race::shortest(&mut predictions, &candidates)?;
     let axes = request.axes;
     let chosen = Chosen { layout, axes };
     let mut best = Best { bytes, chosen };
     if let Some(candidate) = request.sliced() {
-        best.improve(quantizer, request, candidate, SLICED_PERCENT, read)?;
+        let yardstick = predictions.yardstick();
+        let mut predictions = Predictions::new(quantizer, Some(yardstick), request.chunk, read);
+        best.improve(&mut predictions, request, candidate, SLICED_PERCENT)?;
     }
     Ok(best)
-}
-
-/// The smaller of two sizes with its layout; of equal sizes, the first.
-fn shorter(best: Option<(u128, Layout)>, other: (u128, Layout)) -> Option<(u128, Layout)> {
-    match best {
-        Some(best) if best.0 <= other.0 => Some(best),
-        _ => Some(other),
-    }
-}
-
-/// The predicted sizes of the streams of a field, and the samples that they are computed from.
-struct Predictions<'a, T, R> {
-    quantizer: &'a Quantizer<T>,
-    read: R,
-    chunks: HashMap<Shape, Vec<Sample<T>>>,
-    tiles: HashMap<Shape, TileSample<T>>,
-}
-
-impl<'a, T: Element, R: FnMut(&Grid, &ChunkBox) -> Result<Vec<T>, Error>> Predictions<'a, T, R> {
-    fn new(quantizer: &'a Quantizer<T>, read: R) -> Self {
-        Self {
-            quantizer,
-            read,
-            chunks: HashMap::new(),
-            tiles: HashMap::new(),
-        }
-    }
-
-    /// The smallest predicted size among layouts, with its layout; of equal sizes, the first.
-    fn smallest(&mut self, candidates: &[Layout]) -> Result<(u128, Layout), Error> {
-        // 1. The smallest of all layouts that are not variants.
-        let mut best = None;
-        let leaders = |layout: &&Layout| is_variant_of(layout.codec).is_none();
-        for layout in candidates.iter().filter(leaders) {
-            best = shorter(best, (self.bytes(layout)?, *layout));
-        }
-        // 2. The smallest of this layout and its variants.
-        let leader = best.map(|(_, layout)| layout);
-        let variants = |layout: &&Layout| {
-            leader.is_some_and(|leader| {
-                is_variant_of(layout.codec) == Some(leader.codec) && layout.shape == leader.shape
-            })
-        };
-        for layout in candidates.iter().filter(variants) {
-            best = shorter(best, (self.bytes(layout)?, *layout));
-        }
-        best.ok_or(Error::NotChosen)
-    }
-
-    /// The predicted size of chunk table and payload.
-    fn bytes(&mut self, layout: &Layout) -> Result<u128, Error> {
-        let (grid, quantizer) = (layout.grid(), self.quantizer);
-        let mut read = |place: &_| (self.read)(&grid, place);
-        let sample = once(&mut self.chunks, layout.shape, || {
-            sample_chunks(&grid, &mut read)
-        })?;
-        match layout.family() {
-            Family::Blocks(blocks) => {
-                let table = u128::from(grid.chunk_count()) * ENTRY_BYTES as u128;
-                Ok(table + payload_bytes(&blocks, quantizer, sample))
-            }
-            Family::Tiles(tiles) => {
-                let make = || TileSample::new(&tiles.fine, quantizer, read);
-                let known = once(&mut self.tiles, layout.shape, make)?;
-                let codec = YARDSTICK;
-                let of_all = payload_bytes(&BlockLayout { codec, grid }, quantizer, sample);
-                Ok(known.predicted_bytes(&tiles, quantizer, of_all))
-            }
-        }
-    }
-}
-
-/// The sample of a shape, which is made at the first use.
-fn once<S>(
-    known: &mut HashMap<Shape, S>,
-    shape: Shape,
-    make: impl FnOnce() -> Result<S, Error>,
-) -> Result<&S, Error> {
-    Ok(match known.entry(shape) {
-        Entry::Occupied(known) => known.into_mut(),
-        Entry::Vacant(place) => place.insert(make()?),
-    })
-}
-
-/// A chunk of the sample as a separate field.
-struct Sample<T> {
-    alone: Grid,
-    elements: Vec<T>,
-}
-
-fn sample_chunks<T: Element>(
-    grid: &Grid,
-    mut read: impl FnMut(&ChunkBox) -> Result<Vec<T>, Error>,
-) -> Result<Vec<Sample<T>>, Error> {
-    let read = |number| {
-        let chunk = grid.chunk(number);
-        Ok(Sample {
-            alone: Grid::alone(grid, &chunk),
-            elements: read(&chunk)?,
-        })
-    };
-    let all = grid.chunk_count();
-    let taken = all.min(SAMPLE_CHUNKS);
-    spread(all, taken).map(read).collect()
-}
-
-/// The predicted size of the payload.
-fn payload_bytes<T: Element>(
-    layout: &BlockLayout,
-    quantizer: &Quantizer<T>,
-    sample: &[Sample<T>],
-) -> u128 {
-    let (BlockLayout { codec, grid }, version) = (layout, Version::best());
-    let elements: u64 = sample.iter().map(|chunk| chunk.elements.len() as u64).sum();
-    let bytes: u64 = sample
-        .par_iter()
-        .map_init(
-            || vec![0; IMAGE_BYTES],
-            |image, Sample { alone, elements }| {
-                let source = Source {
-                    field: elements,
-                    grid: alone,
-                    chunk: 0,
-                };
-                version.encode(*codec, quantizer, source, image).1 as u64
-            },
-        )
-        .sum();
-    u128::from(bytes) * u128::from(grid.elements()) / u128::from(elements.max(1))
 }
 
 /// The elements of a box of a field in memory, row by row.
@@ -400,18 +234,6 @@ mod tests {
     use crate::Preset;
 
     #[test]
-    fn a_sample_has_each_chunk_once() {
-        for length in [0u64, 1, 8192, 128 * 8192, 128 * 8192 + 1, 1 << 40] {
-            let grid = Grid::new(Shape::Line, &Extents::line(length));
-            let all = grid.chunk_count();
-            let chunks: Vec<u64> = spread(all, all.min(SAMPLE_CHUNKS)).collect();
-            assert_eq!(chunks.len() as u64, grid.chunk_count().min(SAMPLE_CHUNKS));
-            assert!(chunks.windows(2).all(|pair| pair[0] < pair[1]));
-            assert!(chunks.last().is_none_or(|last| *last < grid.chunk_count()));
-        }
-    }
-
-    #[test]
     fn shapes_that_a_field_cannot_have_are_no_candidates() {
         let names = |lengths: &[u64]| {
             let extents = Extents::new(lengths).unwrap();
@@ -421,9 +243,9 @@ mod tests {
                 .map(|l| (l.codec, l.shape.rank()))
                 .collect::<Vec<_>>()
         };
-        assert_eq!(names(&[100]).len(), 4 + 9);
-        assert_eq!(names(&[1, 100, 100]).len(), 4 + 4 + 2 * 9);
-        assert_eq!(names(&[9, 100, 100]).len(), 4 + 8 + 3 * 9);
+        assert_eq!(names(&[100]).len(), 4 + 7);
+        assert_eq!(names(&[1, 100, 100]).len(), 4 + 4 + 2 * 7);
+        assert_eq!(names(&[9, 100, 100]).len(), 4 + 8 + 3 * 7);
         assert!(!names(&[9, 9, 9]).contains(&(Codec::LAYERED, 2)));
         assert!(names(&[0]).contains(&(Codec::PLAIN, 1)));
     }

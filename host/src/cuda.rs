@@ -224,7 +224,7 @@ impl Gpu {
         let mut view = unsafe { words("input", address, bytes_of::<V>(elements))? };
         let mut quantizer = bound.resolve::<V::Coded>(&Extremes::default());
         let mut chosen = None;
-        // As on the CPU: the field that interpolation would code, in the user's order, and then in the other.
+        // As on the CPU: the coded field with its holes, in the user's order, and then in the other.
         let mapping = mapping_of::<V>(compressor)?;
         let layout = Layout::new(Codec::INTERP, choose::natural_shape(&extents), extents);
         let filled = StreamLayout {
@@ -288,7 +288,8 @@ impl Gpu {
                 unsafe { executor.read_box(from, bytemuck::cast_slice_mut(&mut elements))? };
                 Ok(elements)
             };
-            chosen = Some(choose::choose(&quantizer, &request, read)?.chosen(&request));
+            let quantizer = quantizer.with_holes(mapping.has_holes());
+            chosen = Some(choose::choose(&quantizer, &request, read)?.chosen);
             Ok(())
         })?;
         Ok(compressor.with_chosen(chosen.ok_or(Error::NotChosen)?))

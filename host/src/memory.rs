@@ -135,7 +135,7 @@ mod tests {
 
     #[test]
     fn parts_are_appended_in_their_order() {
-        let bytes: Vec<u8> = (0..100_000u32).map(|i| (i * 7 >> 3) as u8).collect();
+        let bytes: Vec<u8> = (0..100_000u32).map(|i| ((i * 7) >> 3) as u8).collect();
         for ends in [&[][..], &[0], &[5, 5, 70_000], &[1, 99_999, 100_000]] {
             let starts = [0].iter().chain(ends);
             let parts: Vec<&[u8]> = starts

@@ -17,7 +17,7 @@ pub enum Preset {
     /// The shortest stream of all codecs without splines. Splines take about twice the time of the slowest other
     /// codecs.
     Balanced,
-    /// The shortest stream of all codecs.
+    /// The shortest stream of all codecs, with splines and stencils.
     #[default]
     Small,
 }
@@ -35,9 +35,8 @@ impl Preset {
         }
     }
 
-    /// The codecs that the preset chooses from, the preferred first. Other codecs are never the shortest by more than a
-    /// thousandth. Variants of [`Codec::INTERP`] are tried only if it is the shortest of the others, and only in its
-    /// rank.
+    /// The codecs that the preset chooses from, the preferred first. Other codecs are seldom the shortest by more than a
+    /// hundredth.
     pub const fn codecs(self) -> &'static [Codec] {
         const SMALL: &[Codec] = &[
             Codec::FIXED,
@@ -48,12 +47,10 @@ impl Preset {
             Codec::LORENZO_RANS,
             Codec::LORENZO_HUFFMAN,
             Codec::LORENZO_BITPLANE,
-            Codec::INTERP,
             Codec::STENCIL,
-            Codec::INTERP_BITPLANE,
+            Codec::STENCIL_HUFFMAN,
+            Codec::STENCIL_BITPLANE,
             Codec::INTERP_SQUARE,
-            Codec::INTERP_NARROW,
-            Codec::INTERP_HUFFMAN,
         ];
         match self {
             Self::Fast => SMALL.split_at(BlockCodec::ALL.len()).0,
@@ -67,14 +64,31 @@ impl Preset {
     }
 }
 
-/// The codec of which `codec` is a variant: variants are tried only if the prediction for that codec is the shortest.
+/// The codec of which `codec` is a variant. The choice tries variants only where the prediction for that codec is among
+/// the shortest, and only in its rank.
 pub(crate) fn is_variant_of(codec: Codec) -> Option<Codec> {
-    const VARIANTS: [Codec; 3] = [
-        Codec::INTERP_SQUARE,
-        Codec::INTERP_NARROW,
-        Codec::INTERP_HUFFMAN,
+    const VARIANTS: [(Codec, &[Codec]); 3] = [
+        (
+            Codec::OUTLIER,
+            &[Codec::FIXED, Codec::PLAIN, Codec::LORENZO, Codec::LAYERED],
+        ),
+        (
+            Codec::LORENZO_RANS,
+            &[Codec::LORENZO_HUFFMAN, Codec::LORENZO_BITPLANE],
+        ),
+        (
+            Codec::STENCIL,
+            &[
+                Codec::STENCIL_HUFFMAN,
+                Codec::STENCIL_BITPLANE,
+                Codec::INTERP_SQUARE,
+            ],
+        ),
     ];
-    VARIANTS.contains(&codec).then_some(Codec::INTERP)
+    let found = VARIANTS
+        .iter()
+        .find(|(_, of_leader)| of_leader.contains(&codec));
+    found.map(|(leader, _)| *leader)
 }
 
 impl fmt::Display for Preset {
@@ -129,6 +143,18 @@ mod tests {
         };
         assert!(!balanced.iter().any(has_splines));
         assert!(small[balanced.len()..].iter().all(has_splines));
+    }
+
+    #[test]
+    fn leaders_come_before_their_variants_and_are_none() {
+        for codec in Preset::Small.codecs() {
+            if let Some(leader) = is_variant_of(*codec) {
+                assert_eq!(is_variant_of(leader), None);
+                assert!(Preset::ALL.iter().all(|preset| {
+                    !preset.codecs().contains(codec) || preset.codecs().contains(&leader)
+                }));
+            }
+        }
     }
 
     #[test]

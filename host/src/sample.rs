@@ -1,11 +1,5 @@
 //! Samples of a field: chunks and tiles from all of its parts.
 
-use ferrosz_codec::pipeline::BlockCodec;
-
-/// The codec by which the sizes of sampled tiles are extrapolated to the field. There are fewer sampled tiles than
-/// sampled chunks, and they may not be typical of the field.
-pub(crate) const YARDSTICK: BlockCodec = BlockCodec::Outlier;
-
 /// `taken` of the numbers below `all`, or all if there are fewer: one from each of as many ranges of the same length.
 /// The number within a range is pseudo-random, as chunks at equal distances could all be in the same rows of slices.
 pub(crate) fn spread(all: u64, taken: u64) -> impl Iterator<Item = u64> {

@@ -10,7 +10,7 @@ use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::shape::Shape;
 
 /// Pairs of neighbours whose codes are compared, along each axis.
-const PAIRS: u64 = 1 << 13;
+const PAIRS: u64 = 1 << 11;
 
 /// Sums of bits that differ by less than this are taken as equal: half a bit for each pair.
 const CLEARLY: u64 = PAIRS / 2;

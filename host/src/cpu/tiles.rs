@@ -10,5 +10,5 @@ mod salvage;
 
 pub(crate) use compress::compress;
 pub(crate) use decompress::{decompress, entries};
-pub(crate) use estimate::TileSample;
+pub(crate) use estimate::{TileSample, exact_bytes};
 pub(crate) use salvage::{check, salvage};

@@ -1,227 +1,351 @@
-//! The size of a stream of tiles, estimated from a sample of its field: tiles of the field are predicted and coded as
-//! in the stream, with statistics and parameters of the sample alone.
+//! The size of a stream of tiles, estimated from a sample of its field.
+//!
+//! Tiles of the sample are predicted as in the stream. Their codes are counted, not coded: the counts say how many bits
+//! the coder will write. What a chunk costs besides its codes is a constant here.
+
+mod codes;
+mod holes;
+mod sample;
+mod tally;
+mod weigh;
 
 use crate::cpu::Version;
-use crate::cpu::code::fixed_length::{IMAGE_BYTES, Source};
+use crate::cpu::code::fixed_length::IMAGE_BYTES;
 use crate::cpu::code::image::ChunkTiles;
 use crate::cpu::code::zones::ZoneMap;
-use crate::cpu::predict::interp::{Model, Predictor, TileStore};
-use crate::cpu::predict::tile_lorenzo;
+use crate::cpu::predict::interp::Model;
 use crate::cpu::predict::tune::{Tuned, tune_on};
-use crate::cpu::tiles::coder::{self, Encoder, Scratch};
-use crate::cpu::tiles::compress::apart;
-use crate::cpu::tiles::compress::encode_all;
+use crate::cpu::tiles::coder::{Encoder, Scratch};
+use crate::cpu::tiles::compress::{apart, encode_all};
+use crate::cpu::tiles::estimate::codes::{coarse_bytes, interpolate, predict_lorenzo};
+use crate::cpu::tiles::estimate::sample::SampleTile;
+use crate::cpu::tiles::estimate::tally::Tally;
+use crate::cpu::tiles::estimate::weigh::{Clusters, WEIGHT_BITS, Weighed, sampled, weights};
 use crate::error::Error;
-use crate::sample::{YARDSTICK, spread};
-use ferrosz_codec::Element;
-use ferrosz_codec::code::entropy::counts::{Counts, is_sample};
-use ferrosz_codec::container::extents::Extents;
-use ferrosz_codec::container::grid::{ChunkBox, Grid};
+use ferrosz_codec::container::grid::ChunkBox;
 use ferrosz_codec::container::table::ENTRY_BYTES;
 use ferrosz_codec::container::tiles::{Prologue, Sections, TileLayout};
+use ferrosz_codec::pipeline::{BlockCodec, TilePredictor};
 use ferrosz_codec::predict::interp::resolved::Resolved;
-use ferrosz_codec::predict::interp::store;
 use ferrosz_codec::predict::interp::tune::Tuning;
-use ferrosz_codec::predict::interp::tune::sample::Scope;
+use ferrosz_codec::predict::interp::tune::sample::Samples;
 use ferrosz_codec::predict::interp::tune::search::Search;
+use ferrosz_codec::predict::stencil::coefficients::Coefficients;
 use ferrosz_codec::quantize::field::Quantizer;
-use ferrosz_codec::tile::Part;
 use ferrosz_codec::tile::code::TileCodes;
-use ferrosz_codec::tile::{self, ChunkLength, LANES, RUN_TILES, TILE, TileBox, TileGrid, ZONES};
+use ferrosz_codec::tile::{ChunkLength, TILE, TileGrid};
+use ferrosz_codec::{Element, Shape};
 use rayon::prelude::*;
+use std::collections::HashMap;
 
-/// Elements of the sample: 16 whole tiles. A smaller field is coded whole, so that its size is exact.
-const SAMPLE: u64 = 16 * TILE as u64;
+/// Bytes of a chunk that has codes, besides their bits: what is stored of the coder's states, and padding.
+const CHUNK_BYTES: u128 = 88;
 
-/// The most tiles of the sample, where tiles have few elements.
-const MOST_TILES: u64 = 256;
+/// For each tile of the sample, so many are weighed, which costs little; more if most of them are empty.
+/// Those that weigh more are more likely to be in the sample.
+const WEIGHED: u64 = 4;
+const WEIGHED_IF_EMPTY: u64 = 8;
 
-/// One of this many of the sample's tiles is used for tuning.
-const TUNED: usize = 4;
+/// The most tiles that stencils are fitted to here.
+const TUNED: u32 = 8;
 
-/// The assumed bytes of a chunk of anchors besides their codes.
-const ANCHOR_CHUNK: u64 = 128;
+/// Splines alone are tuned on one of this many of these tiles.
+const SPLINES_ONE_OF: usize = 4;
 
-/// The assumed difference between the class of the zone of the highest levels and the bits of an anchor. The zone has
-/// about 2^9 positions; anchors are further apart, and their codes are larger by a factor of about 2^3.
-const CLASS_OVER_BITS: u32 = 5;
-
-/// The sample of a field.
-pub(crate) enum TileSample<T> {
-    /// The whole field.
-    Whole(Vec<T>),
-    /// Some of the field's tiles.
-    Tiles {
-        /// The tiles.
-        tiles: Vec<SampleTile<T>>,
-        /// The size of their payload with [`YARDSTICK`].
-        yardstick: u64,
-    },
+/// A sample of a field's tiles, and what is known of their codes.
+pub(crate) struct TileSample<T> {
+    tiles: Vec<SampleTile<T>>,
+    /// Whether these are all of the field's tiles.
+    is_whole: bool,
+    clusters: Clusters,
+    /// The weight of the field by the yardstick, as far as these tiles tell.
+    yardstick: u128,
+    /// The tiles that stencils are fitted to. Without them there are only splines.
+    tuning: Vec<SampleTile<T>>,
+    predicted: HashMap<TilePredictor, Predicted<T>>,
 }
 
-/// A tile of a field, with its elements and those of its far faces, row by row.
-pub(crate) struct SampleTile<T> {
-    tile: TileBox,
-    extents: [u32; 3],
-    elements: Vec<T>,
-}
-
-impl<T: Element> SampleTile<T> {
-    fn index(&self, at: [u64; 3]) -> usize {
-        let [_, height, width] = self.extents.map(|extent| extent as usize);
-        let [z, y, x]: [usize; 3] = std::array::from_fn(|i| (at[i] - self.tile.origin[i]) as usize);
-        (z * height + y) * width + x
-    }
-
-    /// The element at a position of the field.
-    fn at(&self, at: [u64; 3]) -> T {
-        self.elements[self.index(at)]
-    }
-
-    /// Fills a slice with the elements along x from a position of the field on.
-    fn read(&self, at: [u64; 3], row: &mut [T]) {
-        let first = self.index(at);
-        row.copy_from_slice(&self.elements[first..first + row.len()]);
-    }
-
-    /// Elements of the tile itself.
-    fn count(&self, grid: &TileGrid) -> u64 {
-        let extents = self.tile.extents(grid.shape());
-        extents.map(u64::from).iter().product()
-    }
-
-    /// The size of the tile's payload, coded as a separate field of blocks.
-    fn block_bytes(&self, grid: &TileGrid, quantizer: &Quantizer<T>, image: &mut [u8]) -> u64 {
-        let [depth, height, width] = self.tile.extents(grid.shape()).map(u64::from);
-        let Some(extents) = Extents::new(&[depth, height, width]) else {
-            return 0;
-        };
-        let origin = self.tile.origin;
-        let mut field = Vec::with_capacity(extents.elements() as usize);
-        for row in 0..depth * height {
-            let first = self.index([
-                origin[0] + row / height,
-                origin[1] + row % height,
-                origin[2],
-            ]);
-            field.extend_from_slice(&self.elements[first..first + width as usize]);
-        }
-        let blocks = Grid::new(grid.shape(), &extents);
-        let encode = |chunk| {
-            let source = Source {
-                field: &field,
-                grid: &blocks,
-                chunk,
-            };
-            (Version::best().encode(YARDSTICK, quantizer, source, image)).1 as u64
-        };
-        (0..blocks.chunk_count()).map(encode).sum()
-    }
+/// What a predictor leaves of a sample, and its part of the prologue.
+struct Predicted<T> {
+    resolved: Option<Resolved<T>>,
+    coefficients: Option<Coefficients>,
+    codes: Vec<TileCodes>,
+    tally: Tally,
+    /// The bytes of the coarse field's codes.
+    coarse: u128,
 }
 
 impl<T: Element> TileSample<T> {
-    /// The sample of a field; `read` gives the elements of boxes.
+    /// Tiles of a field with the elements of about `wanted` whole ones; `row` is the length of the field along x, and `read`
+    /// gives the elements of boxes.
     pub(crate) fn new(
         grid: &TileGrid,
+        row: u64,
+        wanted: u64,
         quantizer: &Quantizer<T>,
         mut read: impl FnMut(&ChunkBox) -> Result<Vec<T>, Error>,
     ) -> Result<Self, Error> {
-        let (elements, tiles) = (grid.elements(), grid.tiles());
-        if elements <= SAMPLE {
-            let extents = grid.lengths().map(|length| length as u32);
-            let origin = [0; 3];
-            return Ok(Self::Whole(match elements {
-                0 => Vec::new(),
-                _ => read(&ChunkBox { origin, extents })?,
-            }));
+        let mut weigh =
+            |count: u64| Weighed::new(sampled(grid, count), grid, row, quantizer, &mut read);
+        let mut weighed = weigh(wanted.saturating_mul(WEIGHED))?;
+        if weighed.coded() < wanted {
+            weighed = weigh(wanted.saturating_mul(WEIGHED_IF_EMPTY))?;
         }
-        let wanted = u128::from(SAMPLE) * u128::from(tiles) / u128::from(elements);
-        let taken = wanted.clamp(1, u128::from(MOST_TILES.min(tiles))) as u64;
-        let read_tile = |number| {
-            let tile = grid.tile(number);
-            let with_faces = store::extents(grid.shape());
-            let extents = std::array::from_fn(|i| with_faces[i].min(tile.left[i]));
-            let origin = tile.origin;
-            Ok(SampleTile {
-                tile,
-                extents,
-                elements: read(&ChunkBox { origin, extents })?,
-            })
+        let clusters = weighed.clusters();
+        let Weighed {
+            mut tiles, bits, ..
+        } = weighed;
+        let of_all = grid.elements();
+        let of_tiles: u64 = tiles.iter().map(|tile| tile.count(grid)).sum();
+        // What weighs little may still need many bytes: a third of the sample is taken whatever the tiles weigh.
+        let whole = TILE as u128;
+        let mean = u128::from(bits.iter().sum::<u64>()) * whole / u128::from(of_tiles.max(1));
+        let size = |(tile, bits): (&SampleTile<T>, &u64)| {
+            let even = (mean / 2 + whole / 32) * u128::from(tile.count(grid)) / whole;
+            bits + even as u64 + 1
         };
-        let read: Result<Vec<_>, Error> = spread(tiles, taken).map(read_tile).collect();
-        let tiles = read?;
-        let image = || vec![0; IMAGE_BYTES];
-        let yardstick = (tiles.par_iter())
-            .map_init(image, |image, tile| {
-                tile.block_bytes(grid, quantizer, image)
-            })
-            .sum();
-        Ok(Self::Tiles { tiles, yardstick })
+        let sizes: Vec<u64> = tiles.iter().zip(&bits).map(size).collect();
+        let taken =
+            u128::from(wanted) * tiles.len() as u128 * TILE as u128 / u128::from(of_tiles.max(1));
+        let weights = weights(&sizes, taken.clamp(1, u128::from(u32::MAX)) as usize);
+        for (tile, weight) in tiles.iter_mut().zip(weights) {
+            tile.weight = (u128::from(weight) * u128::from(of_all))
+                .div_ceil(u128::from(of_tiles.max(1))) as u64;
+        }
+        tiles.retain(|tile| tile.weight > 0);
+        fill_holes(&mut tiles, grid.shape(), quantizer);
+        let yardstick = u128::from(sizes.iter().sum::<u64>()) * u128::from(of_all);
+        Ok(Self {
+            is_whole: tiles.len() as u64 == grid.tiles(),
+            tiles,
+            clusters,
+            yardstick: yardstick / u128::from(of_tiles.max(1)) + 1,
+            tuning: Vec::new(),
+            predicted: HashMap::new(),
+        })
     }
 
-    /// The predicted size of chunk table and payload; `yardstick_of_all` is the predicted size of the field's payload
-    /// with [`YARDSTICK`].
+    /// Gives stencils about the parameters that they have in a stream: they are fitted to some of the tiles that a stream
+    /// fits them to.
+    pub(crate) fn tune(
+        &mut self,
+        grid: &TileGrid,
+        quantizer: &Quantizer<T>,
+        mut read: impl FnMut(&ChunkBox) -> Result<Vec<T>, Error>,
+    ) -> Result<(), Error> {
+        if self.tuning.is_empty() {
+            let samples = Samples::most(grid.tiles());
+            let every = samples.count().div_ceil(TUNED).max(1) as usize;
+            let numbers = (0..samples.count()).step_by(every);
+            let read = |sample| SampleTile::read(grid, samples.tile(sample), &mut read);
+            self.tuning = numbers.map(read).collect::<Result<_, Error>>()?;
+            fill_holes(&mut self.tuning, grid.shape(), quantizer);
+        }
+        Ok(())
+    }
+
+    /// The predicted size of the field with [`YARDSTICK`](crate::sample::YARDSTICK)(crate::sample::YARDSTICK).
+    pub(crate) fn yardstick(&self) -> u128 {
+        self.yardstick
+    }
+
+    /// The predicted size of chunk table and payload, if `yardstick` is a better prediction than
+    /// [`TileSample::yardstick`].
     pub(crate) fn predicted_bytes(
+        &mut self,
+        layout: &TileLayout,
+        quantizer: &Quantizer<T>,
+        yardstick: u128,
+    ) -> u128 {
+        let predictor = layout.codec.predictor;
+        if !self.predicted.contains_key(&predictor) {
+            let ways = self.ways(layout, quantizer);
+            let ways = ways
+                .into_iter()
+                .map(|tuned| self.predict(layout, quantizer, tuned));
+            let best = ways.min_by_key(|predicted| self.bytes_of(predicted, layout, yardstick));
+            self.predicted.extend(best.map(|best| (predictor, best)));
+        }
+        let predicted = self.predicted.get(&predictor);
+        predicted.map_or(u128::MAX, |predicted| {
+            self.bytes_of(predicted, layout, yardstick)
+        })
+    }
+
+    fn bytes_of(&self, predicted: &Predicted<T>, layout: &TileLayout, yardstick: u128) -> u128 {
+        let Predicted { tally, coarse, .. } = predicted;
+        let raw = u128::from(layout.fine.elements()) * T::BYTES as u128;
+        let chunks = u128::from(layout.fine_chunks());
+        let coded = self.clusters.chunks(chunks, tally.coded, layout.chunk);
+        let frequencies = tally.frequencies(layout.codec.coder, layout);
+        let fine = match &frequencies {
+            Some(frequencies) => tally.bits::<T>(frequencies) / 8,
+            None => predicted.plane_bytes(layout, &self.tiles),
+        };
+        let fine = self.scaled(fine, yardstick);
+        let heads = frequencies.as_ref().map_or(0, |_| coded * CHUNK_BYTES);
+        let prologue = Prologue {
+            resolved: predicted.resolved,
+            coefficients: predicted.coefficients,
+            frequencies,
+        };
+        let table = u128::from(layout.entries()) * ENTRY_BYTES as u128;
+        let coarse = u128::from(layout.coarse_chunks()) * CHUNK_BYTES + coarse;
+        table + prologue_bytes(layout, &prologue) + coarse + (fine + heads).min(raw)
+    }
+
+    /// The parameters that a stream may have. A fit to few tiles may be worse than none; a stream's is to more.
+    fn ways(&self, layout: &TileLayout, quantizer: &Quantizer<T>) -> Vec<Option<Tuned>> {
+        let Some(tuning) = layout.codec.predictor.tuning() else {
+            return vec![None];
+        };
+        let tuned = self.tuned(tuning, &layout.fine, quantizer.error());
+        let start = Tuned {
+            parameters: Search::new(tuning, layout.shape(), 0, 0).start(0.0),
+            coefficients: None,
+        };
+        match tuned.coefficients {
+            None => vec![Some(tuned)],
+            Some(_) => vec![Some(tuned), Some(start)],
+        }
+    }
+
+    fn predict(
         &self,
         layout: &TileLayout,
         quantizer: &Quantizer<T>,
-        yardstick_of_all: u128,
-    ) -> u128 {
-        let payload = match self {
-            Self::Whole(values) if values.is_empty() => 0,
-            Self::Whole(values) => {
-                match encode_all(Version::best(), layout, quantizer, values, &|_| {}) {
-                    Ok(images) => images.iter().map(|(_, bytes)| bytes.len() as u128).sum(),
-                    // A layout that cannot be encoded must not be chosen.
-                    Err(_) => return u128::MAX,
-                }
-            }
-            Self::Tiles { tiles, yardstick } => {
-                let elements: u64 = tiles.iter().map(|tile| tile.count(&layout.fine)).sum();
-                // If the payloads are almost empty, elements are a better measure than the yardstick's bytes.
-                let weight = |bytes: u128, elements: u64| bytes + u128::from(elements) / 256 + 1;
-                let of_all = weight(yardstick_of_all, layout.fine.elements());
-                let of_tiles = weight(u128::from(*yardstick), elements);
-                let (first, chunks) = predicted_parts(layout, quantizer, tiles);
-                first + chunks * of_all / of_tiles
+        tuned: Option<Tuned>,
+    ) -> Predicted<T> {
+        let sample = &self.tiles;
+        let resolved = tuned.map(|tuned| Resolved::new(tuned.parameters, quantizer.error()));
+        let coefficients = tuned.and_then(|tuned| tuned.coefficients);
+        let mut codes = match &resolved {
+            None => predict_lorenzo(layout, quantizer, sample),
+            Some(resolved) => {
+                let coefficients = coefficients.as_ref();
+                let model = Model {
+                    resolved,
+                    coefficients,
+                };
+                interpolate(layout, model, sample)
             }
         };
-        u128::from(layout.entries()) * ENTRY_BYTES as u128 + payload
+        for (codes, tile) in codes.iter_mut().zip(sample) {
+            for hole in &tile.holes {
+                codes[*hole as usize] = 0;
+            }
+        }
+        let map = ZoneMap::new(layout.codec.order(layout.shape()));
+        Predicted {
+            resolved,
+            coefficients,
+            tally: Tally::of(&map, sample, &codes),
+            codes,
+            coarse: resolved.map_or(0, |resolved| coarse_bytes(layout, &resolved, sample)),
+        }
+    }
+
+    /// The parameters by the tiles that there are for that; by a few of them without stencils, as splines have no coefficients
+    /// that must be found.
+    fn tuned(&self, tuning: Tuning, grid: &TileGrid, error: T) -> Tuned {
+        let every = match tuning.has_stencils() || self.is_whole {
+            true => 1,
+            false => SPLINES_ONE_OF,
+        };
+        let tiles = self.tuning.iter().step_by(every);
+        let tiles: Vec<_> = tiles
+            .map(|tile| (tile.tile, |at, row: &mut [T]| tile.read_row(at, row)))
+            .collect();
+        let search = Search::new(tuning, grid.shape(), tiles.len() as u64, grid.tiles());
+        if tiles.is_empty() {
+            return Tuned {
+                parameters: search.start(0.0),
+                coefficients: None,
+            };
+        }
+        let scope = Samples::most(grid.tiles()).scope();
+        tune_on(Version::best(), &search, scope, &tiles, error, 0.0)
+    }
+
+    /// A size of the field, as far as these tiles tell, with a better yardstick.
+    fn scaled(&self, size: u128, yardstick: u128) -> u128 {
+        match self.is_whole {
+            true => size,
+            false => size * yardstick / self.yardstick,
+        }
+    }
+
+    /// The predicted size of the payload in blocks, if `yardstick` is a better prediction than
+    /// [`TileSample::yardstick`].
+    pub(crate) fn predicted_block_bytes(
+        &self,
+        codec: BlockCodec,
+        grid: &TileGrid,
+        quantizer: &Quantizer<T>,
+        yardstick: u128,
+    ) -> u128 {
+        let of_tile = |image: &mut Vec<u8>, tile: &SampleTile<T>| {
+            let bytes = tile.block_bytes(codec, grid, quantizer, image);
+            u128::from(bytes) * u128::from(tile.weight)
+        };
+        let tiles = self.tiles.par_iter();
+        let all: u128 = tiles.map_init(|| vec![0; IMAGE_BYTES], of_tile).sum();
+        self.scaled(all >> WEIGHT_BITS, yardstick)
     }
 }
 
-/// Predicts the bytes before the chunks of a field with these tiles, and the bytes of these tiles in chunks.
-fn predicted_parts<T: Element>(
+impl<T: Element> Predicted<T> {
+    /// The bytes of the field's codes in bit planes, from chunks of one tile.
+    fn plane_bytes(&self, layout: &TileLayout, sample: &[SampleTile<T>]) -> u128 {
+        let shape = layout.shape();
+        let map = ZoneMap::new(layout.codec.order(shape));
+        let encoder = Encoder::new(layout.codec.coder, None);
+        let of_tile = |scratch: &mut Scratch, (tile, codes): (&SampleTile<T>, &TileCodes)| {
+            let boxes = [tile.tile];
+            let chunk = ChunkTiles {
+                map: &map,
+                tiles: &boxes,
+            };
+            let codes = std::slice::from_ref(codes);
+            let value = |_, at| tile.coded(shape, at);
+            let (_, bytes) =
+                apart(|| encoder.encode(Version::best(), chunk, codes, value, scratch));
+            bytes as u128 * u128::from(tile.weight)
+        };
+        let tiles = sample.par_iter().zip(&self.codes);
+        let scratch = || Scratch::new(ChunkLength::Four);
+        tiles.map_init(scratch, of_tile).sum::<u128>() >> WEIGHT_BITS
+    }
+}
+
+/// The size of chunk table and payload of a field.
+pub(crate) fn exact_bytes<T: Element>(
     layout: &TileLayout,
     quantizer: &Quantizer<T>,
-    sample: &[SampleTile<T>],
-) -> (u128, u128) {
-    let mut coefficients = None;
-    let (resolved, codes) = match layout.codec.predictor.tuning() {
-        None => (None, predict_lorenzo(layout, quantizer, sample)),
-        Some(tuning) => {
-            let tuned = tuned(layout, tuning, quantizer.error(), sample);
-            let resolved = Resolved::new(tuned.parameters, quantizer.error());
-            coefficients = tuned.coefficients;
-            let model = Model {
-                resolved: &resolved,
-                coefficients: coefficients.as_ref(),
-            };
-            (Some(resolved), interpolate(layout, model, sample))
+    values: &[T],
+) -> u128 {
+    if values.is_empty() {
+        return 0;
+    }
+    let table = u128::from(layout.entries()) * ENTRY_BYTES as u128;
+    match encode_all(Version::best(), layout, quantizer, values, &|_| {}) {
+        Ok(images) => {
+            table
+                + images
+                    .iter()
+                    .map(|(_, bytes)| bytes.len() as u128)
+                    .sum::<u128>()
         }
-    };
-    let map = ZoneMap::new(layout.codec.order(layout.shape()));
-    let frequencies =
-        coder::frequencies(layout.codec.coder, || count(layout, &map, sample, &codes));
-    let encoder = Encoder::new(layout.codec.coder, frequencies.as_ref());
-    let chunks = chunk_bytes(&encoder, &map, sample, &codes);
-    let prologue = Prologue {
-        resolved,
-        coefficients,
-        frequencies,
-    };
-    let first = prologue_bytes(layout, &prologue) + coarse_bytes(layout, &map, &codes);
-    (first, u128::from(chunks))
+        // A layout that cannot be encoded must not be chosen.
+        Err(_) => u128::MAX,
+    }
+}
+
+/// Puts values in place of the holes of tiles.
+fn fill_holes<T: Element>(tiles: &mut [SampleTile<T>], shape: Shape, quantizer: &Quantizer<T>) {
+    if quantizer.is_hole(T::HOLE) {
+        tiles.par_iter_mut().for_each(|tile| tile.fill_holes(shape));
+    }
 }
 
 fn prologue_bytes<T: Element>(layout: &TileLayout, prologue: &Prologue<T>) -> u128 {
@@ -230,112 +354,65 @@ fn prologue_bytes<T: Element>(layout: &TileLayout, prologue: &Prologue<T>) -> u1
     sections.bytes() as u128
 }
 
-/// The bytes of the coarse field, if there is one, from the classes of the highest levels in the sample's tiles.
-fn coarse_bytes(layout: &TileLayout, map: &ZoneMap, codes: &[TileCodes]) -> u128 {
-    let anchors = layout.coarse.map_or(0, |coarse| coarse.elements());
-    let class = |codes| map.classes(codes).0.of(ZONES - 1);
-    let bits = codes
-        .iter()
-        .map(|codes| u128::from(class(codes).saturating_sub(CLASS_OVER_BITS)))
-        .sum::<u128>();
-    u128::from(layout.coarse_chunks()) * u128::from(ANCHOR_CHUNK)
-        + u128::from(anchors) * bits / (8 * codes.len().max(1) as u128)
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ferrosz_codec::Codec;
+    use ferrosz_codec::bound::{Bound, Extremes};
+    use ferrosz_codec::container::extents::Extents;
+    use ferrosz_codec::container::layout::Layout;
 
-/// Parameters tuned on some tiles of the sample.
-fn tuned<T: Element>(
-    layout: &TileLayout,
-    tuning: Tuning,
-    error: T,
-    sample: &[SampleTile<T>],
-) -> Tuned {
-    let shape = layout.shape();
-    let tiles = sample.iter().step_by(match tuning.has_stencils() {
-        // Few tiles do not tell coefficients.
-        true => 1,
-        false => TUNED,
-    });
-    let tiles = tiles.map(|tile| (tile.tile, |at, row: &mut [T]| tile.read(at, row)));
-    let tiles: Vec<_> = tiles.collect();
-    let search = Search::new(tuning, shape, tiles.len() as u64, layout.fine.tiles());
-    tune_on(Version::best(), &search, Scope::Whole, &tiles, error, 0.0)
-}
+    const LENGTHS: [u64; 3] = [40, 50, 130];
 
-/// The codes of tiles whose anchors have their exact values.
-fn interpolate<T: Element>(
-    layout: &TileLayout,
-    model: Model<'_, T>,
-    sample: &[SampleTile<T>],
-) -> Vec<TileCodes> {
-    let shape = layout.shape();
-    let predictor = Predictor::new(Version::best(), &layout.fine, model, Part::Fine);
-    let spacing = model.resolved.parameters.geometry.spacing(shape);
-    let coarse = layout.fine.coarse(spacing);
-    let of_anchor = |at| layout.fine.of_coarse(&coarse, spacing, at);
-    let mut all = vec![[0; TILE]; sample.len()];
-    let tiles = all.par_iter_mut().zip(sample);
-    tiles.for_each_init(
-        || TileStore::new(shape),
-        |known, (codes, tile)| {
-            let anchor = |at| tile.at(of_anchor(at));
-            let read = |at, row: &mut [T]| tile.read(at, row);
-            apart(|| predictor.encode(&tile.tile, read, anchor, known, codes));
-        },
-    );
-    all
-}
-
-fn predict_lorenzo<T: Element>(
-    layout: &TileLayout,
-    quantizer: &Quantizer<T>,
-    sample: &[SampleTile<T>],
-) -> Vec<TileCodes> {
-    let mut all = vec![[0; TILE]; sample.len()];
-    all.par_iter_mut().zip(sample).for_each(|(codes, tile)| {
-        let (version, shape) = (Version::best(), layout.shape());
-        let read = |at, row: &mut [T]| tile.read(at, row);
-        apart(|| tile_lorenzo::encode_on(version, shape, &tile.tile, quantizer, read, codes));
-    });
-    all
-}
-
-fn count<T: Element>(
-    layout: &TileLayout,
-    map: &ZoneMap,
-    sample: &[SampleTile<T>],
-    codes: &[TileCodes],
-) -> Counts {
-    let mut counts = Counts::default();
-    for (tile, codes) in sample.iter().zip(codes) {
-        map.count(Version::best(), &tile.tile, codes, &mut counts);
+    /// The predicted and the exact size of a field whose tiles are all in the sample.
+    fn sizes(codec: Codec, shape: Shape, chunk: ChunkLength, error: f64) -> [u128; 2] {
+        let field: Vec<f32> = (0..LENGTHS.iter().product::<u64>())
+            .map(|i| {
+                let [z, y, x] = [i / 130 / 50, i / 130 % 50, i % 130].map(|at| at as f32);
+                let noise = (i * 7919 % 101) as f32 * 1e-4;
+                (z * 0.11).sin() * (y * 0.07).cos() + (x * 0.05).sin() + noise
+            })
+            .collect();
+        let bound = Bound::abs(error).unwrap();
+        let quantizer = bound.resolve::<f32>(&Extremes::default());
+        let layout = Layout::new(codec, shape, Extents::new(&LENGTHS).unwrap());
+        let layout = layout.with_chunk(chunk);
+        let (grid, tiles) = (layout.grid(), layout.tiles().unwrap());
+        let mut read = |place: &_| Ok(crate::choose::read_box(&grid, place, &field));
+        let mut sample = TileSample::new(&tiles.fine, 130, 1 << 20, &quantizer, &mut read).unwrap();
+        sample.tune(&tiles.fine, &quantizer, read).unwrap();
+        let yardstick = sample.yardstick();
+        let found = sample.predicted_bytes(&tiles, &quantizer, yardstick);
+        [found, exact_bytes(&tiles, &quantizer, &field)]
     }
-    counts.complete(is_sample(layout.fine.runs()));
-    counts
-}
 
-/// The bytes of the sample's tiles as chunks.
-fn chunk_bytes<T: Element>(
-    encoder: &Encoder,
-    map: &ZoneMap,
-    sample: &[SampleTile<T>],
-    codes: &[TileCodes],
-) -> u64 {
-    let shape = map.order().shape;
-    let chunks = sample.par_chunks(RUN_TILES as usize);
-    chunks
-        .zip(codes.par_chunks(RUN_TILES as usize))
-        .map_init(
-            || Scratch::new(ChunkLength::Four),
-            |scratch, (sample, codes)| {
-                let boxes: Vec<TileBox> = sample.iter().map(|tile| tile.tile).collect();
-                let tiles = ChunkTiles { map, tiles: &boxes };
-                let value = |number: usize, at: usize| {
-                    let (step, lane) = (at as u32 / LANES, at as u32 % LANES);
-                    let tile = &sample[number];
-                    tile.at(tile.tile.at(tile::position(shape, step, lane)))
-                };
-                apart(|| encoder.encode(Version::best(), tiles, codes, value, scratch)).1 as u64
-            },
-        )
-        .sum()
+    /// Of a field whose tiles are all in the sample, only the constants and the frequencies are estimates.
+    #[test]
+    fn a_whole_field_has_its_size() {
+        for (error, codec) in [1e-2, 1e-4]
+            .into_iter()
+            .flat_map(|error| [Codec::LORENZO_RANS, Codec::STENCIL].map(|codec| (error, codec)))
+        {
+            for shape in Shape::ALL {
+                let [found, exact] = sizes(codec, shape, ChunkLength::Four, error);
+                assert!(
+                    found.abs_diff(exact) <= exact / 20 + 400,
+                    "{codec} {shape} {error}: {found}, {exact}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn long_chunks_save_what_a_chunk_costs() {
+        for codec in [Codec::LORENZO_RANS, Codec::STENCIL] {
+            let of = |chunk| sizes(codec, Shape::Cube, chunk, 1e-2);
+            let [short, long] = [ChunkLength::Four, ChunkLength::SixtyFour].map(of);
+            let [found, exact] = [0, 1].map(|i| short[i] - long[i]);
+            assert!(
+                found.abs_diff(exact) <= exact / 4,
+                "{codec}: {found}, {exact}"
+            );
+        }
+    }
 }

@@ -84,6 +84,9 @@ pub(crate) fn enqueue_compress<T: Element, E: Executor>(
         enqueue_plan::<T, E>(executor, call, &job, memory, converted)?;
     }
     enqueue_coded::<T, E>(executor, call, &workspace, &job)?;
+    if let Some(memory) = workspace.mask.as_ref().filter(|_| call.mapping.has_holes()) {
+        enqueue_fill::<T, E>(executor, memory, &Begins::of(&job.layout))?;
+    }
     blocks::enqueue_compress::<T, E>(executor, &job)?;
     if let Some(memory) = &workspace.mask {
         enqueue_mask::<T, E>(executor, &job, memory)?;
@@ -131,8 +134,8 @@ fn coded(call: &Compression<'_>, workspace: &Workspace) -> Coded {
     }
 }
 
-/// Enqueues what leads to the field that a codec codes: the conversion of the user's values, the mapping of the elements,
-/// the bound, and values in place of holes.
+/// Enqueues what leads to the coded field, with holes: the conversion of the user's values, the mapping of the elements, and
+/// the bound.
 fn enqueue_coded<T: Element, E: Executor>(
     executor: &E,
     call: &Compression<'_>,
@@ -150,14 +153,9 @@ fn enqueue_coded<T: Element, E: Executor>(
         let is_read_once = matches!(job.coded, Coded::Logarithms { .. });
         enqueue_forward::<T, E>(executor, call, field, workspace, is_read_once)?;
     }
-    if workspace.conversion.is_none() {
-        enqueue_bound::<T, E>(executor, job)?;
-    }
-    match &workspace.mask {
-        Some(memory) if call.mapping.has_holes() => {
-            enqueue_fill::<T, E>(executor, memory, &Begins::of(&job.layout))
-        }
-        _ => Ok(()),
+    match workspace.conversion {
+        None => enqueue_bound::<T, E>(executor, job),
+        Some(_) => Ok(()),
     }
 }
 

@@ -52,7 +52,7 @@ pub const fn of_all(count: u32) -> u64 {
 
 /// log2 in units of 2^-[`COST_BITS`], rounded down; 0 for 0.
 #[inline(always)]
-const fn log2(value: u32) -> u64 {
+pub const fn log2(value: u32) -> u64 {
     if value == 0 {
         return 0;
     }

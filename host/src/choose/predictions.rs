@@ -1,0 +1,215 @@
+//! The predicted sizes of the streams of a field, and the samples that they are computed from.
+
+use crate::cpu::Version;
+use crate::cpu::code::fixed_length::{IMAGE_BYTES, Source};
+use crate::cpu::mapping::mask::fill_field;
+use crate::cpu::tiles::{TileSample, exact_bytes};
+use crate::error::Error;
+use ferrosz_codec::container::grid::{ChunkBox, Grid};
+use ferrosz_codec::container::layout::{BlockLayout, Family, Layout};
+use ferrosz_codec::container::table::ENTRY_BYTES;
+use ferrosz_codec::quantize::field::Quantizer;
+use ferrosz_codec::shape::Shape;
+use ferrosz_codec::tile::{ChunkLength, TileGrid};
+use ferrosz_codec::{Codec, Element};
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+/// How closely a size is predicted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Effort {
+    /// By about this many tiles, with or without stencils that are fitted to a few.
+    Sample { tiles: u64, is_tuned: bool },
+    /// By compressing the field.
+    Exact,
+}
+
+impl Effort {
+    /// By all tiles.
+    pub(super) const ALL: Self = Self::Sample {
+        tiles: u64::MAX / 8,
+        is_tuned: true,
+    };
+}
+
+/// Gives the elements of a box of the coded field, row by row.
+pub(super) trait Read<T>: FnMut(&Grid, &ChunkBox) -> Result<Vec<T>, Error> {}
+
+impl<T, F: FnMut(&Grid, &ChunkBox) -> Result<Vec<T>, Error>> Read<T> for F {}
+
+/// The predictions for a field.
+pub(super) struct Predictions<'a, T, R> {
+    quantizer: &'a Quantizer<T>,
+    read: R,
+    samples: HashMap<(Shape, Effort), TileSample<T>>,
+    sizes: HashMap<(Codec, Shape, ChunkLength, Effort), u128>,
+    /// The length of chunks, if it is given.
+    chunk: Option<ChunkLength>,
+    /// The size of the field by the yardstick, if it is known from other samples.
+    yardstick: Option<u128>,
+}
+
+impl<'a, T: Element, R: Read<T>> Predictions<'a, T, R> {
+    /// `yardstick` is the size of the same field by [`Predictions::yardstick`], if it is known, and `chunk` the length of
+    /// chunks, if it is given.
+    pub(super) fn new(
+        quantizer: &'a Quantizer<T>,
+        yardstick: Option<u128>,
+        chunk: Option<ChunkLength>,
+        read: R,
+    ) -> Self {
+        Self {
+            quantizer,
+            read,
+            yardstick,
+            chunk,
+            samples: HashMap::new(),
+            sizes: HashMap::new(),
+        }
+    }
+
+    /// The predicted sizes of chunk table and payload of some layouts, with the length of chunks that they will have.
+    /// Samples of different shapes are not of the same places, and so are compared by the yardstick.
+    pub(super) fn of(
+        &mut self,
+        layouts: &[Layout],
+        effort: Effort,
+    ) -> Result<Vec<(u128, Layout)>, Error> {
+        if let Effort::Sample { tiles, is_tuned } = effort {
+            for layout in layouts {
+                self.sample(layout, effort, tiles, is_tuned)?;
+            }
+        }
+        layouts
+            .iter()
+            .map(|layout| self.in_chunks(layout, effort))
+            .collect()
+    }
+
+    /// The size with the length of chunks that follows from the size with short chunks, if none is given.
+    fn in_chunks(&mut self, layout: &Layout, effort: Effort) -> Result<(u128, Layout), Error> {
+        let layout = layout.with_chunk(self.chunk.unwrap_or_default());
+        let bytes = self.bytes(&layout, effort)?;
+        let runs = layout.tiles().map_or(0, |tiles| tiles.runs());
+        let longer = layout.with_chunk(ChunkLength::of_size(bytes, runs));
+        match self.chunk {
+            None if longer != layout => Ok((self.bytes(&longer, effort)?, longer)),
+            _ => Ok((bytes, layout)),
+        }
+    }
+
+    fn bytes(&mut self, layout: &Layout, effort: Effort) -> Result<u128, Error> {
+        let key = (layout.codec, layout.shape, layout.chunk, effort);
+        if let Some(size) = self.sizes.get(&key) {
+            return Ok(*size);
+        }
+        let size = match effort {
+            Effort::Sample { .. } => self.sampled_bytes(layout, effort)?,
+            Effort::Exact => self.exact_bytes(layout)?,
+        };
+        self.sizes.insert(key, size);
+        Ok(size)
+    }
+
+    fn sample(
+        &mut self,
+        layout: &Layout,
+        effort: Effort,
+        tiles: u64,
+        is_tuned: bool,
+    ) -> Result<(), Error> {
+        let (grid, quantizer) = (layout.grid(), self.quantizer);
+        let tile_grid = tiles_of(&grid);
+        let [.., row] = Grid::new(Shape::Plane, &layout.extents).lengths();
+        let mut read = |place: &_| (self.read)(&grid, place);
+        let sample = match self.samples.entry((layout.shape, effort)) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(place) => place.insert(TileSample::new(
+                &tile_grid,
+                row.max(1),
+                tiles,
+                quantizer,
+                &mut read,
+            )?),
+        };
+        let codec = layout.codec.tiles();
+        let has_stencils = codec.is_some_and(|codec| codec.predictor.has_stencils());
+        match is_tuned && has_stencils {
+            true => sample.tune(&tile_grid, quantizer, read),
+            false => Ok(()),
+        }
+    }
+
+    /// The size of the field by the yardstick: the mean of what the samples say.
+    pub(super) fn yardstick(&self) -> u128 {
+        let sizes = self.samples.values().map(TileSample::yardstick);
+        sizes.sum::<u128>() / u128::max(self.samples.len() as u128, 1)
+    }
+
+    fn sampled_bytes(&mut self, layout: &Layout, effort: Effort) -> Result<u128, Error> {
+        let yardstick = match self.yardstick {
+            Some(known) => known,
+            None => self.yardstick(),
+        };
+        let sample = self.samples.get_mut(&(layout.shape, effort));
+        let sample = sample.ok_or(Error::NotChosen)?;
+        let grid = layout.grid();
+        Ok(match layout.family() {
+            Family::Blocks(BlockLayout { codec, .. }) => {
+                let table = u128::from(grid.chunk_count()) * ENTRY_BYTES as u128;
+                table
+                    + sample.predicted_block_bytes(
+                        codec,
+                        &tiles_of(&grid),
+                        self.quantizer,
+                        yardstick,
+                    )
+            }
+            Family::Tiles(tiles) => sample.predicted_bytes(&tiles, self.quantizer, yardstick),
+        })
+    }
+
+    fn exact_bytes(&mut self, layout: &Layout) -> Result<u128, Error> {
+        let grid = layout.grid();
+        let extents = grid.lengths().map(|length| length as u32);
+        let origin = [0; 3];
+        let mut values = match grid.elements() {
+            0 => Vec::new(),
+            _ => (self.read)(&grid, &ChunkBox { origin, extents })?,
+        };
+        if self.quantizer.is_hole(T::HOLE) {
+            fill_field(layout, &mut values);
+        }
+        Ok(match layout.family() {
+            Family::Blocks(blocks) => exact_block_bytes(&blocks, self.quantizer, &values),
+            Family::Tiles(tiles) => exact_bytes(&tiles, self.quantizer, &values),
+        })
+    }
+}
+
+/// The tiles of a field with this grid of chunks.
+fn tiles_of(grid: &Grid) -> TileGrid {
+    TileGrid::sliced(grid.shape(), grid.slices(), grid.slice_lengths())
+}
+
+/// The size of chunk table and payload of a field in blocks.
+fn exact_block_bytes<T: Element>(
+    layout: &BlockLayout,
+    quantizer: &Quantizer<T>,
+    values: &[T],
+) -> u128 {
+    let BlockLayout { codec, grid } = layout;
+    let mut image = vec![0; IMAGE_BYTES];
+    let mut encode = |chunk| {
+        let source = Source {
+            field: values,
+            grid,
+            chunk,
+        };
+        (Version::best().encode(*codec, quantizer, source, &mut image)).1 as u128
+    };
+    let chunks = 0..grid.chunk_count();
+    chunks
+        .map(|chunk| ENTRY_BYTES as u128 + encode(chunk))
+        .sum()
+}

@@ -1,0 +1,159 @@
+//! The race of the candidates: sizes are predicted by a small sample for all, by a larger one for those that may still
+//! be the shortest, and by compression for the rest if the field is small. So the choice costs a part of the compression.
+
+use crate::choose::predictions::{Effort, Predictions, Read};
+use crate::error::Error;
+use crate::preset::is_variant_of;
+use ferrosz_codec::Element;
+use ferrosz_codec::container::layout::Layout;
+use ferrosz_codec::tile::TILE;
+
+/// Elements of a field that is small: its tiles are the sample, and what is left at the end is compressed.
+const SMALL: u64 = 4 * TILE as u64;
+
+/// A round: how many tiles are sampled, and which layouts it leaves.
+struct Round {
+    /// Of this many tiles one is sampled ...
+    one_of: u64,
+    /// ... but at least so many, and at most so many.
+    range: [u64; 2],
+    is_tuned: bool,
+}
+
+/// The first round, of all leaders: what is not a variant of another codec.
+const FIRST: Round = Round {
+    one_of: 128,
+    range: [8, 16],
+    is_tuned: false,
+};
+
+/// The second round, of those that the first one leaves, and of their variants in blocks.
+const SECOND: Round = Round {
+    one_of: 64,
+    range: [16, 64],
+    is_tuned: true,
+};
+
+/// The first round leaves layouts whose predicted size is at most this percentage of the smallest, and at most the other
+/// percentage of the smallest of the same codec in other ranks.
+const LEFT_PERCENT: u128 = 160;
+const RANK_PERCENT: u128 = 125;
+
+/// A variant must be predicted to have at most this percentage of the bytes of its leader: they are about as long.
+const VARIANT_PERCENT: u128 = 99;
+
+/// Of a small field, those are compressed whose predicted size is at most this percentage of the smallest, or so many
+/// bytes more.
+const CLOSE_PERCENT: u128 = 105;
+const CLOSE_BYTES: u128 = 256;
+
+impl Round {
+    fn effort(&self, elements: u64) -> Effort {
+        let [least, most] = self.range;
+        let tiles = elements.div_ceil(TILE as u64) / self.one_of;
+        Effort::Sample {
+            tiles: tiles.clamp(least, most),
+            is_tuned: self.is_tuned,
+        }
+    }
+}
+
+/// The layout of the smallest predicted size among these of a field, with that size; of equal sizes, the first.
+///
+/// # Errors
+///
+/// The errors of reading; [`Error::NotChosen`] if there are no candidates.
+pub(super) fn shortest<T: Element, R: Read<T>>(
+    predictions: &mut Predictions<'_, T, R>,
+    candidates: &[Layout],
+) -> Result<(u128, Layout), Error> {
+    let elements = elements_of(candidates);
+    if elements <= SMALL {
+        let found = predictions.of(candidates, Effort::ALL)?;
+        let least = smallest(&found)?.0;
+        let most = (least * CLOSE_PERCENT / 100).max(least + CLOSE_BYTES);
+        let close: Vec<Layout> = at_most(&found, most);
+        return smallest(&predictions.of(&close, Effort::Exact)?);
+    }
+    let variants = |leader: &Layout| {
+        let (leader, is_variant) = (*leader, |layout: &&Layout, leader: &Layout| {
+            is_variant_of(layout.codec) == Some(leader.codec) && layout.shape == leader.shape
+        });
+        candidates
+            .iter()
+            .filter(move |layout| is_variant(layout, &leader))
+            .copied()
+    };
+    let (first, second) = (FIRST.effort(elements), SECOND.effort(elements));
+
+    // 1. All leaders, by few tiles; all, if there are codecs of blocks only.
+    let in_blocks = |layout: &Layout| layout.codec.tiles().is_none();
+    let is_first = |layout: &&Layout| {
+        is_variant_of(layout.codec).is_none() || candidates.iter().all(in_blocks)
+    };
+    let leaders: Vec<Layout> = candidates.iter().filter(is_first).copied().collect();
+    let found = predictions.of(&leaders, first)?;
+    let least = smallest(&found)?.0;
+    let least_of = |codec| {
+        let of_codec = found.iter().filter(|(_, layout)| layout.codec == codec);
+        of_codec.map(|(bytes, _)| *bytes).min().unwrap_or(0)
+    };
+    let is_left = |(bytes, layout): &&(u128, Layout)| {
+        let of_codec = least_of(layout.codec);
+        *bytes <= least * LEFT_PERCENT / 100 && *bytes <= of_codec * RANK_PERCENT / 100
+    };
+    let mut left: Vec<Layout> = found
+        .iter()
+        .filter(is_left)
+        .map(|(_, layout)| *layout)
+        .collect();
+
+    // 2. Those that are left, by more tiles.
+    let joining = left.iter().flat_map(variants).filter(in_blocks);
+    let joining: Vec<Layout> = joining.filter(|layout| !left.contains(layout)).collect();
+    left.extend(joining);
+    let (bytes, best) = smallest(&predictions.of(&left, second)?)?;
+
+    // 3. Its variants.
+    let others: Vec<Layout> = variants(&best)
+        .filter(|layout| !in_blocks(layout))
+        .collect();
+    match smallest(&predictions.of(&others, second)?) {
+        Ok(variant) if variant.0 * 100 <= bytes * VARIANT_PERCENT => Ok(variant),
+        _ => Ok((bytes, best)),
+    }
+}
+
+/// The predicted size of a layout by the sample that decides a race.
+///
+/// # Errors
+///
+/// The errors of reading.
+pub(super) fn last_prediction<T: Element, R: Read<T>>(
+    predictions: &mut Predictions<'_, T, R>,
+    layout: &Layout,
+) -> Result<u128, Error> {
+    let elements = layout.extents.elements();
+    let effort = match elements <= SMALL {
+        true => Effort::Exact,
+        false => SECOND.effort(elements),
+    };
+    Ok(smallest(&predictions.of(&[*layout], effort)?)?.0)
+}
+
+fn elements_of(candidates: &[Layout]) -> u64 {
+    candidates
+        .first()
+        .map_or(0, |layout| layout.extents.elements())
+}
+
+fn smallest(found: &[(u128, Layout)]) -> Result<(u128, Layout), Error> {
+    let smallest = found.iter().min_by_key(|(bytes, _)| *bytes);
+    smallest.copied().ok_or(Error::NotChosen)
+}
+
+/// The layouts that have at most so many bytes.
+fn at_most(found: &[(u128, Layout)], most: u128) -> Vec<Layout> {
+    let found = found.iter().filter(|(bytes, _)| *bytes <= most);
+    found.map(|(_, layout)| *layout).collect()
+}

@@ -1,0 +1,168 @@
+//! A tile of a sample, with its elements.
+
+use crate::cpu::Version;
+use crate::cpu::code::fixed_length::Source;
+use crate::cpu::tiles::estimate::holes::fill_rows;
+use crate::error::Error;
+use ferrosz_codec::container::extents::Extents;
+use ferrosz_codec::container::grid::{ChunkBox, Grid};
+use ferrosz_codec::pipeline::BlockCodec;
+use ferrosz_codec::predict::interp::store;
+use ferrosz_codec::quantize::field::Quantizer;
+use ferrosz_codec::tile::{self, LANES, TileBox, TileGrid};
+use ferrosz_codec::{Element, Shape};
+
+/// A tile of a field, with its elements and those of its far faces, row by row.
+pub(super) struct SampleTile<T> {
+    pub(super) tile: TileBox,
+    /// The number of the field's tiles that it stands for, with [`WEIGHT_BITS`](super::weigh::WEIGHT_BITS).
+    pub(super) weight: u64,
+    pub(super) extents: [u32; 3],
+    /// The elements, at last with values in place of holes.
+    pub(super) elements: Vec<T>,
+    /// The codes of holes. They are taken for 0, as holes get values in a stream that cost next to nothing.
+    pub(super) holes: Vec<u32>,
+}
+
+impl<T: Element> SampleTile<T> {
+    /// Reads a tile of a field; holes stay holes.
+    pub(super) fn read(
+        grid: &TileGrid,
+        number: u64,
+        mut read: impl FnMut(&ChunkBox) -> Result<Vec<T>, Error>,
+    ) -> Result<Self, Error> {
+        let tile = grid.tile(number);
+        let with_faces = store::extents(grid.shape());
+        let extents = std::array::from_fn(|i| with_faces[i].min(tile.left[i]));
+        let origin = tile.origin;
+        Ok(Self {
+            tile,
+            weight: 0,
+            extents,
+            elements: read(&ChunkBox { origin, extents })?,
+            holes: Vec::new(),
+        })
+    }
+
+    fn index(&self, at: [u64; 3]) -> usize {
+        let [_, height, width] = self.extents.map(|extent| extent as usize);
+        let [z, y, x]: [usize; 3] = std::array::from_fn(|i| (at[i] - self.tile.origin[i]) as usize);
+        (z * height + y) * width + x
+    }
+
+    /// The element at a position of the field.
+    pub(super) fn at(&self, at: [u64; 3]) -> T {
+        self.elements[self.index(at)]
+    }
+
+    /// The element at the position of a code.
+    pub(super) fn coded(&self, shape: Shape, at: usize) -> T {
+        let (step, lane) = (at as u32 / LANES, at as u32 % LANES);
+        self.at(self.tile.at(tile::position(shape, step, lane)))
+    }
+
+    /// Fills a slice with the elements along x from a position of the field on.
+    pub(super) fn read_row(&self, at: [u64; 3], row: &mut [T]) {
+        let first = self.index(at);
+        row.copy_from_slice(&self.elements[first..first + row.len()]);
+    }
+
+    /// Elements of the tile itself.
+    pub(super) fn count(&self, grid: &TileGrid) -> u64 {
+        let extents = self.tile.extents(grid.shape());
+        extents.map(u64::from).iter().product()
+    }
+
+    /// The mean of the two values that lie `spacing` before and behind a position along x, if the tile has them.
+    pub(super) fn mean_of_neighbours(&self, [z, y, x]: [u64; 3], spacing: u64) -> Option<f64> {
+        let first = self.tile.origin[2];
+        let [before, behind] = [x.checked_sub(spacing)?, x + spacing];
+        let has_both = before >= first && behind < first + u64::from(self.extents[2]);
+        let value = |x| self.at([z, y, x]).to_f64();
+        has_both.then(|| (value(before) + value(behind)) / 2.0)
+    }
+
+    /// Puts values in place of holes.
+    pub(super) fn fill_holes(&mut self, shape: Shape) {
+        let own = self.tile.extents(shape);
+        let [_, height, width] = self.extents;
+        for (at, _) in (0..)
+            .zip(&self.elements)
+            .filter(|(_, element)| element.is_hole())
+        {
+            let position = [at / width / height, at / width % height, at % width];
+            if (0..3).all(|axis| position[axis] < own[axis]) {
+                self.holes.push(tile::index(shape, position));
+            }
+        }
+        if self.elements.iter().any(|element| element.is_hole()) {
+            fill_rows(width as usize, &mut self.elements);
+        }
+    }
+
+    /// The rows of the tile itself.
+    fn rows(&self, grid: &TileGrid) -> impl Iterator<Item = &[T]> {
+        let [depth, height, width] = self.tile.extents(grid.shape()).map(u64::from);
+        let origin = self.tile.origin;
+        (0..depth * height).map(move |row| {
+            let [z, y] = [origin[0] + row / height, origin[1] + row % height];
+            let first = self.index([z, y, origin[2]]);
+            &self.elements[first..first + width as usize]
+        })
+    }
+
+    /// The sum of the bits of the differences between neighbours along x, as if each element had the same number of them; a
+    /// difference of 1 is one step of the quantizer. `length` is that of the field along x: a line has several such rows.
+    pub(super) fn difference_bits(&self, grid: &TileGrid, length: u64, steps: f64) -> u64 {
+        let first = match grid.shape() {
+            Shape::Line => (length - self.tile.origin[2] % length) as usize,
+            Shape::Plane | Shape::Cube => usize::MAX,
+        };
+        let (mut bits, mut pairs) = (0, 0);
+        for row in self.rows(grid) {
+            let (first, rest) = row.split_at(row.len().min(first));
+            for part in [first].into_iter().chain(rest.chunks(length as usize)) {
+                bits += bits_of_row(part, steps);
+                pairs += part.len().saturating_sub(1) as u64;
+            }
+        }
+        (u128::from(bits) * u128::from(self.count(grid)) / u128::from(pairs.max(1))) as u64
+    }
+
+    /// The size of the tile's payload as a field of its own in blocks.
+    pub(super) fn block_bytes(
+        &self,
+        codec: BlockCodec,
+        grid: &TileGrid,
+        quantizer: &Quantizer<T>,
+        image: &mut [u8],
+    ) -> u64 {
+        let field: Vec<T> = self.rows(grid).flatten().copied().collect();
+        let own = self.tile.extents(grid.shape()).map(u64::from);
+        let extents = Extents::new(&own).unwrap_or(Extents::line(field.len() as u64));
+        let blocks = Grid::new(grid.shape(), &extents);
+        let encode = |chunk| {
+            let source = Source {
+                field: &field,
+                grid: &blocks,
+                chunk,
+            };
+            (Version::best().encode(codec, quantizer, source, image)).1 as u64
+        };
+        (0..blocks.chunk_count()).map(encode).sum()
+    }
+}
+
+fn bits_of_row<T: Element>(row: &[T], steps: f64) -> u64 {
+    let bits = |pair: &[T; 2]| {
+        let [a, b] = pair.map(|element| element.to_f64());
+        let difference = (b - a) * steps;
+        let exponent = difference.to_bits() >> 52 & 0x7ff;
+        match difference.is_nan() {
+            // Holes.
+            true => 0,
+            false => exponent.saturating_sub(1021).min(32),
+        }
+    };
+    row.array_windows().map(bits).sum()
+}

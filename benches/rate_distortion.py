@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""PSNR over bits a value, of ferrosz, SZ3 and zfp: a picture and its numbers.
+"""PSNR over bits a value, of ferrosz's presets, SPERR, SZ3 and zfp: a picture and its numbers.
 
     compare-venv/bin/python benches/rate_distortion.py --out docs/measurements/rate-distortion.md FIELD.f32:Z,Y,X ...
 
-Fields, bounds and libraries are those of compressors.py. The picture, an SVG beside the Markdown, has a panel for each
-field and a line for each compressor, a point for each bound.
+compressors.py says what to install. The picture, an SVG beside the Markdown, has a panel for each field and a line for
+each compressor, a point for each bound. What the Markdown has behind the line NOTES is kept when it is written again.
 """
 import functools
 import math
@@ -14,12 +14,15 @@ import tempfile
 import compressors
 
 SHARES = [10 ** (-half / 2) for half in range(2, 11)]
-PACKAGES = ("numpy", "pysz", "zfpy")
+PACKAGES = ("numpy", "pysz", "hdf5plugin", "zfpy")
+PRESETS = ("small", "balanced", "fast")
+NOTES = "## What was tried"
 # Colours that stay apart without colour vision (Okabe and Ito), and a mark for each.
 STYLES = {
-    "ferrosz interp": ("#0072b2", "circle"),
-    "ferrosz lorenzo+huffman": ("#009e73", "square"),
-    "ferrosz plain": ("#56b4e9", "diamond"),
+    "ferrosz --small": ("#0072b2", "circle"),
+    "ferrosz --balanced": ("#009e73", "square"),
+    "ferrosz --fast": ("#56b4e9", "diamond"),
+    "SPERR": ("#cc79a7", "diamond"),
     "SZ3 INTERP_LORENZO": ("#d55e00", "triangle"),
     "zfp fixed accuracy": ("#666666", "cross"),
 }
@@ -29,19 +32,21 @@ MARK = 4
 
 def ways(field, ferrosz):
     """For each compressor, what makes a stream's length and the decoded field of an absolute error."""
-    def of_ferrosz(codec, error):
-        chosen, decoded = ferrosz.compress(field, error, "--codec", codec, "--rank", field.rank)
-        return chosen["stream_bytes"], decoded
+    def of_ferrosz(preset, error):
+        said, decoded = ferrosz.compress(field, error, f"--{preset}")
+        return said["stream_bytes"], decoded
 
     def of_other(run, error):
         result = run(error)
         return result.stream_bytes, result.decoded
 
-    codecs = {f"ferrosz {codec}": functools.partial(of_ferrosz, codec) for codec in ("interp", "lorenzo+huffman", "plain")}
-    sz3 = lambda error: compressors.sz3(field, error, "INTERP_LORENZO", 1, 1)
-    zfp = lambda error: compressors.zfp(field, error, 1)
-    return codecs | {"SZ3 INTERP_LORENZO": functools.partial(of_other, sz3),
-                     "zfp fixed accuracy": functools.partial(of_other, zfp)}
+    others = {
+        "SPERR": lambda error: compressors.sperr(field, error, 1),
+        "SZ3 INTERP_LORENZO": lambda error: compressors.sz3(field, error, "INTERP_LORENZO", 1, 1),
+        "zfp fixed accuracy": lambda error: compressors.zfp(field, error, 1),
+    }
+    presets = {f"ferrosz --{preset}": functools.partial(of_ferrosz, preset) for preset in PRESETS}
+    return presets | {name: functools.partial(of_other, run) for name, run in others.items()}
 
 
 def measure(field, ferrosz):
@@ -53,6 +58,21 @@ def measure(field, ferrosz):
             stream_bytes, decoded = way(share * field.extent)
             lines[name].append((share, field.bits(stream_bytes), field.psnr(decoded)))
     return lines
+
+
+def psnr_at(line, bits):
+    """The PSNR of a line at so many bits, between its points; none beyond them."""
+    points = sorted((bits, psnr) for _, bits, psnr in line)
+    for (low, below), (high, above) in zip(points, points[1:]):
+        if low <= bits <= high and low < high:
+            return below + (above - below) * (bits - low) / (high - low)
+    return None
+
+
+def ahead(lines, name):
+    """By how many decibels a compressor is ahead of `--small` at the bits of each of its points."""
+    found = ((share, psnr, psnr_at(lines[name], bits)) for share, bits, psnr in lines["ferrosz --small"])
+    return [(share, None if other is None else other - psnr) for share, psnr, other in found]
 
 
 def nice_step(extent):
@@ -131,7 +151,7 @@ def draw(results):
     return "\n".join(parts + ["</svg>", ""])
 
 
-def markdown(args, results, picture):
+def markdown(args, results, picture, notes):
     names = " ".join(f"{field.name}.f32:{field.dims}" for field, _ in results)
     out = [f"""# Rate and distortion
 
@@ -144,16 +164,27 @@ python benches/rate_distortion.py --out docs/measurements/rate-distortion.md {na
 ![PSNR over bits a value]({picture})
 
 Each point is a bound, from a tenth of the field's range at the lower left to 1e-5 of it, two in each power of ten; the absolute error that it comes to is what each compressor got.
-PSNR: 20 log10(range / root mean square error), in float64. Bits: of the whole stream, a value. ferrosz with blocks and tiles of rank 3. Higher and further left is
-better. Fields are those of [ratios](ratios.md).
-"""]
+PSNR: 20 log10(range / root mean square error), in float64. Bits: of the whole stream, a value. Higher and further left is better. SPERR: the
+filter of hdf5plugin with a point-wise error, the whole field as one chunk. Fields are those of [ratios](ratios.md#fields).
+
+## SPERR at the same bits
+
+By how many dB SPERR's line is above that of `--small`, at the bits that `--small` has at each bound, between the points by straight lines; bold where it is above.
+
+| bound | {' | '.join(field.name for field, _ in results)} |
+|{' --- |' * (len(results) + 1)}"""]
+    of_sperr = [ahead(lines, "SPERR") for _, lines in results]
+    for i, share in enumerate(SHARES):
+        gains = [of_field[i][1] for of_field in of_sperr]
+        cells = ["-" if gain is None else f"**+{gain:.2f}**" if gain > 0 else f"{gain:.2f}" for gain in gains]
+        out.append(f"| {share:.2e} | {' | '.join(cells)} |")
     for field, lines in results:
         out += [f"\n## {field.name}, {field.dims.replace(',', ' x ')}: bits a value / PSNR\n",
                 "| bound | " + " | ".join(lines) + " |", "| --- |" + " --- |" * len(lines)]
         for i, share in enumerate(SHARES):
             cells = [f"{line[i][1]:.3f} / {line[i][2]:.2f}" for line in lines.values()]
             out.append(f"| {share:.2e} | " + " | ".join(cells) + " |")
-    return "\n".join(out) + "\n"
+    return "\n".join(out) + "\n" + notes
 
 
 def main(args):
@@ -162,7 +193,9 @@ def main(args):
         ferrosz = compressors.Ferrosz(args.ferrosz, pathlib.Path(folder))
         results = [(field, measure(field, ferrosz)) for field in fields]
     picture = (args.out or pathlib.Path("rate-distortion")).with_suffix(".svg")
-    text = markdown(args, results, picture.name)
+    before = args.out.read_text() if args.out and args.out.exists() else ""
+    notes = before[before.index(NOTES) - 1:] if NOTES in before else ""
+    text = markdown(args, results, picture.name, notes)
     print(text)
     if args.out:
         args.out.write_text(text)

@@ -12,7 +12,9 @@ fn a_target_is_reached_and_said() {
             ("rmse", "0.01", 0.0095, 0.01),
             ("ratio", "5", 5.0, 5.25),
         ] {
-            let found = place.json(&format!("compress in.npy a.fsz --{name} {value} --json"));
+            // With a preset a figure may jump over the limits, where another codec is the shortest.
+            let line = format!("compress in.npy a.fsz --codec interp --{name} {value}");
+            let found = place.json(&format!("{line} --json"));
             let target = &found["target"];
             assert_eq!(target["name"], name);
             let reached = target[name].as_f64().unwrap();
@@ -21,13 +23,15 @@ fn a_target_is_reached_and_said() {
             let stream = place.get("a.fsz");
             assert_eq!(found["bound_mode"], "abs");
             let bound = &found["bound"];
-            place.succeed(&format!("compress in.npy b.fsz --abs {bound}"));
+            place.succeed(&format!(
+                "compress in.npy b.fsz --codec interp --abs {bound}"
+            ));
             assert_eq!(place.get("b.fsz"), stream);
             let verified = place.json("verify in.npy a.fsz --json");
             assert_eq!(verified["kept"], true);
             let psnr = verified["psnr"].as_f64().unwrap();
             assert!((psnr - target["psnr"].as_f64().unwrap()).abs() < 1e-6);
-            let said = stderr(&place.succeed(&format!("compress in.npy a.fsz --{name} {value}")));
+            let said = stderr(&place.succeed(&line));
             let words = [
                 &format!("target {name} {value}: PSNR "),
                 "dB; RMSE ",

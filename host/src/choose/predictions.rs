@@ -86,16 +86,20 @@ impl<'a, T: Element, R: Read<T>> Predictions<'a, T, R> {
             .collect()
     }
 
-    /// The size with the length of chunks that follows from the size with short chunks, if none is given.
+    /// The size with the length of chunks that follows from the size with short chunks, if none is given and longer chunks
+    /// save anything.
     fn in_chunks(&mut self, layout: &Layout, effort: Effort) -> Result<(u128, Layout), Error> {
         let layout = layout.with_chunk(self.chunk.unwrap_or_default());
         let bytes = self.bytes(&layout, effort)?;
         let runs = layout.tiles().map_or(0, |tiles| tiles.runs());
         let longer = layout.with_chunk(ChunkLength::of_size(bytes, runs));
-        match self.chunk {
-            None if longer != layout => Ok((self.bytes(&longer, effort)?, longer)),
-            _ => Ok((bytes, layout)),
+        if self.chunk.is_none() && longer != layout {
+            let of_longer = self.bytes(&longer, effort)?;
+            if of_longer < bytes {
+                return Ok((of_longer, longer));
+            }
         }
+        Ok((bytes, layout))
     }
 
     fn bytes(&mut self, layout: &Layout, effort: Effort) -> Result<u128, Error> {

@@ -121,7 +121,7 @@ fn of_file<T: Element>(
         return Err("the dimensions are not the file's".into());
     }
     for value in &mut values {
-        if missing.is_some_and(|missing| value.to_f64() == missing) {
+        if missing.is_some_and(|missing| value.to_f64() == T::from_f64(missing).to_f64()) {
             *value = T::NAN;
         }
     }

@@ -129,12 +129,17 @@ fn ordinary_fields_reach_targets<T: FromBits>() {
                         panic!("{kind:?} {choice:?} {lengths:?} {target}: {error}")
                     });
                     let bound = found.compressor.bound().value();
-                    // The parameters of splines change with the bound, and the figures jump where they do: there may be
-                    // no bound within the limits.
+                    // The parameters of splines and stencils change with the bound, and the figures jump where they do: there
+                    // may be no bound within the limits.
                     let has_splines =
                         [Codec::INTERP.into(), Preset::Small.into()].contains(&choice);
                     let is_near = is_near(target, figure)
-                        || has_splines && target.kind() == TargetKind::Psnr && figure < 46.5;
+                        || has_splines
+                            && match target.kind() {
+                                TargetKind::Psnr => figure < 46.5,
+                                TargetKind::Rmse => false,
+                                TargetKind::Ratio => figure <= target.value() * 1.25,
+                            };
                     assert!(
                         is_near,
                         "{kind:?} {choice:?} {lengths:?} {target}: {figure}, {bound}"

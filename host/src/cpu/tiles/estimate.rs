@@ -52,6 +52,11 @@ const TUNED: u32 = 8;
 /// Splines alone are tuned on one of this many of these tiles.
 const SPLINES_ONE_OF: usize = 4;
 
+/// Of so many holes in the sample of interpolation, the codes of one are counted: the values in place of holes are smoother
+/// in a stream. With none of them, streams of `stencil` of four masked fields were 3 to 16 % longer than predicted, with all
+/// of them up to 23 % shorter. Lorenzo's prediction needs next to no bytes for holes.
+const COUNTED_HOLES: usize = 4;
+
 /// A sample of a field's tiles, and what is known of their codes.
 pub(crate) struct TileSample<T> {
     tiles: Vec<SampleTile<T>>,
@@ -230,9 +235,15 @@ impl<T: Element> TileSample<T> {
                 interpolate(layout, model, sample)
             }
         };
+        let counted = match resolved {
+            None => usize::MAX,
+            Some(_) => COUNTED_HOLES,
+        };
         for (codes, tile) in codes.iter_mut().zip(sample) {
-            for hole in &tile.holes {
-                codes[*hole as usize] = 0;
+            for (number, hole) in tile.holes.iter().enumerate() {
+                if number % counted != counted - 1 {
+                    codes[*hole as usize] = 0;
+                }
             }
         }
         let map = ZoneMap::new(layout.codec.order(layout.shape()));

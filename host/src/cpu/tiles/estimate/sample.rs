@@ -20,7 +20,7 @@ pub(super) struct SampleTile<T> {
     pub(super) extents: [u32; 3],
     /// The elements, at last with values in place of holes.
     pub(super) elements: Vec<T>,
-    /// The codes of holes. They are taken for 0, as holes get values in a stream that cost next to nothing.
+    /// The codes of holes.
     pub(super) holes: Vec<u32>,
 }
 

@@ -33,13 +33,6 @@ mod tests {
     }
 
     #[test]
-    fn all_of_it_is_small() {
-        let bytes: usize = PACKAGE.ptx.iter().map(|(_, packed)| packed.len()).sum();
-        // What the command and the Python package carry.
-        assert!(bytes <= 2_200_000, "{bytes}");
-    }
-
-    #[test]
     fn chips_of_the_same_major_number_share_machine_code() {
         let name = "ferrosz_interp_scores_cube_f32";
         let code = |major, minor| PACKAGE.machine_code_of(name, major, minor);

@@ -20,7 +20,7 @@ use ferrosz_gpu_kernels::predict::interp::prepare::{
     CELLS, CLASS_CELLS, PARAMETER_WORDS, Prepare, PrepareParams, candidate_words,
 };
 use ferrosz_gpu_kernels::predict::interp::scores::{Scores, ScoresParams};
-use ferrosz_gpu_kernels::predict::interp::sums::{Sums, SumsParams};
+use ferrosz_gpu_kernels::predict::interp::sums::{SHARES, Sums, SumsParams};
 use ferrosz_host::cpu::Version;
 use ferrosz_host::cpu::predict::interp::TileStore;
 use ferrosz_host::cpu::predict::rows_of;
@@ -184,7 +184,7 @@ impl<T: Element> Case<'_, T> {
                 sums: view(&mut sums),
             };
             emulator
-                .launch::<Sums<T, S>>(samples, &sums)
+                .launch::<Sums<T, S>>(SHARES * samples, &sums)
                 .expect("no fault");
             let fit = FitParams {
                 sums: sums.sums,

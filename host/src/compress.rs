@@ -235,7 +235,7 @@ impl Compressor {
     /// use ferrosz::{Bound, Codec, Compressor};
     ///
     /// let field: Vec<f32> = (0..64 * 128 * 128).map(|i| (i as f32 * 1e-6).sin()).collect();
-    /// let short = Compressor::new(Codec::INTERP, Bound::abs(1e-2)?).extents(&[64, 128, 128])?;
+    /// let short = Compressor::new(Codec::LORENZO_RANS, Bound::abs(0.1)?).extents(&[64, 128, 128])?;
     /// let long = short.chunk_length(ChunkLength::SixtyFour);
     /// assert!(2 * long.compress(&field)?.len() < short.compress(&field)?.len());
     /// # Ok::<(), ferrosz::Error>(())

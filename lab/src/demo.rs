@@ -51,7 +51,7 @@ pub struct Flags {
 }
 
 /// All trials at a bound: the codecs of the presets, without variants, and the choice of the preset.
-const WAYS: [Way; 21] = [
+const WAYS: [Way; 24] = [
     Way::Coded(Codec::FIXED, 1),
     Way::Coded(Codec::PLAIN, 1),
     Way::Coded(Codec::PLAIN, 2),
@@ -72,6 +72,9 @@ const WAYS: [Way; 21] = [
     Way::Coded(Codec::INTERP, 1),
     Way::Coded(Codec::INTERP, 2),
     Way::Coded(Codec::INTERP, 3),
+    Way::Coded(Codec::STENCIL, 1),
+    Way::Coded(Codec::STENCIL, 2),
+    Way::Coded(Codec::STENCIL, 3),
     Way::Auto,
 ];
 

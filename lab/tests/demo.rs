@@ -26,16 +26,16 @@ fn the_demo_prints_a_table_and_writes_a_picture() {
 
     let found = place.json("demo --out p.png --json");
     let rows = found["rows"].as_array().unwrap();
-    // Eight codecs in lines, six of them in planes and cubes; and the one chosen.
-    let ways = 8 + 2 * 6 + 1;
+    // Nine codecs in lines, seven of them in planes and cubes; and the one chosen.
+    let ways = 9 + 2 * 7 + 1;
     assert_eq!(rows.len(), 3 * ways);
     for rows in rows.chunks(ways) {
         let bytes = |row: &Value| row["stream_bytes"].as_u64().unwrap();
         let best = rows.iter().map(bytes).min().unwrap();
         let chosen = &rows[ways - 1];
         assert_eq!(chosen["automatic"], true);
-        // All of this field is the sample.
-        assert!(bytes(chosen) <= best);
+        // All of this field is the sample; its lengths are computed from counts, without the coders' rounding.
+        assert!(100 * bytes(chosen) <= 101 * best);
     }
     for row in rows {
         assert_eq!(row["kept"], true);

@@ -63,13 +63,14 @@ impl ChunkLength {
     }
 
     /// The length for a stream of so many runs that has so many bytes with the shortest chunks. A chunk costs about 100
-    /// bytes besides its codes; but chunks of more runs have fewer threads to decode them.
+    /// bytes besides its codes, so longer ones are taken where they save 4 % or more: chunks of more runs have fewer
+    /// threads to decode them, and a box needs whole ones.
     pub const fn of_size(bytes: u128, runs: u64) -> Self {
         let runs = if runs == 0 { 1 } else { runs as u128 };
         match bytes / runs {
             ..256 => Self::SixtyFour,
-            256..768 => Self::Sixteen,
-            768.. => Self::Four,
+            256..1536 => Self::Sixteen,
+            1536.. => Self::Four,
         }
     }
 

@@ -105,34 +105,45 @@ impl<T: Element> Stencil<T> {
 
     #[inline(always)]
     fn face(first: usize, second: usize, taps: &impl Taps<T>) -> Self {
-        let [(p, along_first), (q, along_second)] = [taps.along(first), taps.along(second)];
-        let [m, n] = [along_first, along_second].map(|[_, b, d, _]| mean(b, d));
+        let (p, along_first) = taps.along(first);
+        let (q, along_second) = taps.along(second);
+        let m = mean(along_first[1], along_first[2]);
+        let n = mean(along_second[1], along_second[2]);
         let base = mean(m, n);
         let corners = mean_of_four(taps.beside(first, second, 1));
-        let [far_first, far_second] = [far(p, along_first), far(q, along_second)];
         let none = T::ZERO;
         Self {
             base,
-            terms: [m - n, far_first, far_second, corners - base, none, none],
+            terms: [
+                m - n,
+                far(p, along_first),
+                far(q, along_second),
+                corners - base,
+                none,
+                none,
+            ],
         }
     }
 
     #[inline(always)]
     fn cube(taps: &impl Taps<T>) -> Self {
-        let [z, y, x] = [0, 1, 2].map(|axis| {
-            let [b, d] = taps.nearest(axis);
-            mean(b, d)
-        });
+        let mean_along = |axis| mean_of_two(taps.nearest(axis));
+        let [z, y, x] = [mean_along(0), mean_along(1), mean_along(2)];
         let base = ((x + y) + z).third();
-        let edges =
-            [(0, 1), (0, 2), (1, 2)].map(|(a, b)| mean_of_four(taps.beside(a, b, 1)) - base);
-        let [behind, ahead] = taps.corners().map(sum_of_four);
-        let corners = (behind + ahead) * T::from_i32(8).reciprocal();
+        let edges = |axis, across| mean_of_four(taps.beside(axis, across, 1)) - base;
+        let [behind, ahead] = taps.corners();
+        let corners =
+            (sum_of_four(behind) + sum_of_four(ahead)) * T::from_i32(8).reciprocal() - base;
         Self {
             base,
-            terms: [z - x, y - x, edges[0], edges[1], edges[2], corners - base],
+            terms: [z - x, y - x, edges(0, 1), edges(0, 2), edges(1, 2), corners],
         }
     }
+}
+
+#[inline(always)]
+fn mean_of_two<T: Element>([b, d]: [T; 2]) -> T {
+    mean(b, d)
 }
 
 /// The mean of the neighbours three units away, less that of the nearest ones. If one of them is unknown, it is taken to

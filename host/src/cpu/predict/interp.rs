@@ -8,20 +8,21 @@ mod store;
 pub use store::TileStore;
 
 use crate::cpu::lanes::Lanes;
-use crate::cpu::predict::interp::quantize::{Limits, decode, encode};
-use crate::cpu::predict::interp::rows::{Counts, Rows, Visitor, walk};
+use crate::cpu::predict::interp::quantize::Limits;
+use crate::cpu::predict::interp::rows::{Counts, PIECE, Rows, Visitor, walk};
 use crate::cpu::version::{Version, Work};
+use ferrosz_codec::code::entropy::token::magnitude;
 use ferrosz_codec::element::Element;
 use ferrosz_codec::predict::interp::geometry::MAX_LEVELS;
 use ferrosz_codec::predict::interp::resolved::{LEVELS, Resolved};
 use ferrosz_codec::predict::interp::store::extents;
-use ferrosz_codec::predict::interp::tune::cost::{CLASSES, class};
+use ferrosz_codec::predict::interp::tune::cost::CLASSES;
 use ferrosz_codec::predict::interp::tune::sample::Scope;
 use ferrosz_codec::predict::stencil::coefficients::Coefficients;
 use ferrosz_codec::predict::stencil::fit::MAX_SUMS;
-use ferrosz_codec::quantize::level::{LevelQuantizer, Quantized};
+use ferrosz_codec::quantize::level::LevelQuantizer;
 use ferrosz_codec::shape::Shape;
-use ferrosz_codec::tile::code::{RADIUS, TileCodes};
+use ferrosz_codec::tile::code::{RADIUS, RAW, TileCodes};
 use ferrosz_codec::tile::{Part, TileBox, TileGrid};
 
 /// The parameters of a field's predictions.
@@ -233,6 +234,7 @@ impl<T: Element> Work for Encode<'_, T> {
         known.coarsen_values(levels);
         predictor.set_anchors(tile, self.anchor, known);
         let mut visitor = Quantize {
+            version: predictor.version,
             quantizers: predictor.quantizers(),
             limits: predictor.limits(),
         };
@@ -269,6 +271,7 @@ impl<T: Element> Work for Decode<'_, T> {
         known.set_raw(levels, self.raw);
         predictor.set_anchors(tile, self.anchor, known);
         let mut visitor = Dequantize {
+            version: predictor.version,
             quantizers: predictor.quantizers(),
             limits: predictor.limits(),
         };
@@ -320,6 +323,7 @@ impl<T: Element> Work for Classes<'_, T> {
         self.store.set_values(self.tile, self.read);
         self.store.coarsen_values(levels);
         let mut count = Count {
+            version: self.version,
             scope: self.scope,
             quantizers: resolved.quantizers,
             limits: Limits {
@@ -391,6 +395,7 @@ impl<T: Element> Work for SumTile<'_, T> {
         let mut quantize = Known {
             scope,
             quantize: Quantize {
+                version: self.version,
                 quantizers: self.resolved.quantizers,
                 limits: Limits {
                     error: self.resolved.error,
@@ -452,6 +457,7 @@ impl<T: Element> Visitor<T> for Known<T> {
 
 /// Values to codes.
 struct Quantize<T> {
+    version: Version,
     quantizers: [LevelQuantizer<T>; LEVELS],
     limits: Limits<T>,
 }
@@ -467,19 +473,20 @@ impl<T: Element> Visitor<T> for Quantize<T> {
         codes: &mut [u16],
     ) {
         let quantizer = &self.quantizers[level as usize];
-        encode(
+        self.version.run(quantize::Encode {
             quantizer,
-            self.limits,
-            counts.all,
+            limits: self.limits,
+            count: counts.all,
             predictions,
             values,
             codes,
-        );
+        });
     }
 }
 
 /// Codes to values.
 struct Dequantize<T> {
+    version: Version,
     quantizers: [LevelQuantizer<T>; LEVELS],
     limits: Limits<T>,
 }
@@ -495,19 +502,20 @@ impl<T: Element> Visitor<T> for Dequantize<T> {
         codes: &mut [u16],
     ) {
         let quantizer = &self.quantizers[level as usize];
-        decode(
+        self.version.run(quantize::Decode {
             quantizer,
-            self.limits,
-            counts.all,
+            limits: self.limits,
+            count: counts.all,
             predictions,
             values,
             codes,
-        );
+        });
     }
 }
 
 /// Counts the classes of codes.
 struct Count<T> {
+    version: Version,
     scope: Scope,
     quantizers: [LevelQuantizer<T>; LEVELS],
     limits: Limits<T>,
@@ -530,25 +538,64 @@ impl<T: Element> Visitor<T> for Count<T> {
         codes: &mut [u16],
     ) {
         let quantizer = &self.quantizers[level as usize];
-        encode(
+        self.version.run(quantize::Encode {
             quantizer,
-            self.limits,
-            counts.all,
+            limits: self.limits,
+            count: counts.all,
             predictions,
-            values,
-            codes,
-        );
-        let classes = &mut self.counts[level as usize];
-        for (known, code) in values.iter().zip(&*codes).take(counts.own) {
-            // Without a code, the value is the raw one.
-            let quantized = Quantized {
-                code: u32::from(*code),
-                known: *known,
-            };
-            if let Some(class) = class(*known, &quantized) {
-                classes[class as usize] += 1;
-            }
+            values: &mut *values,
+            codes: &mut *codes,
+        });
+        self.version.run(AddClasses {
+            known: &values[..counts.own],
+            codes: &codes[..counts.own],
+            counts: &mut self.counts[level as usize],
+        });
+    }
+}
+
+/// Adds the classes of a piece's codes to `counts`: those of [`class`](ferrosz_codec::predict::interp::tune::cost::class). `known` has the decoded values.
+struct AddClasses<'a, T> {
+    known: &'a [T],
+    codes: &'a [u16],
+    counts: &'a mut [u32; CLASSES],
+}
+
+impl<T: Element> Work for AddClasses<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, _: L) {
+        add_classes(self.known, self.codes, self.counts);
+    }
+}
+
+#[inline(always)]
+fn add_classes<T: Element>(known: &[T], codes: &[u16], counts: &mut [u32; CLASSES]) {
+    // For each code in the same number of operations, so in vectors.
+    let mut magnitudes = [0u16; PIECE];
+    let mut raw = 0;
+    for (magnitude_of, code) in magnitudes.iter_mut().zip(codes) {
+        let is_raw = *code == RAW;
+        let magnitude = magnitude(u32::from(*code)) as u16;
+        *magnitude_of = if is_raw { 0 } else { magnitude };
+        raw += u32::from(is_raw);
+    }
+    let mut at_least = codes.len() as u32 - raw;
+    for (bits, count) in counts[..CLASSES - 1].iter_mut().enumerate() {
+        let least = 1 << bits;
+        let above: u16 = (magnitudes.iter())
+            .map(|magnitude| u16::from(*magnitude >= least))
+            .sum();
+        *count += at_least - u32::from(above);
+        at_least = u32::from(above);
+        if at_least == 0 {
+            break;
         }
+    }
+    if raw > 0 {
+        let raw = known.iter().zip(codes).filter(|(_, code)| **code == RAW);
+        counts[CLASSES - 1] += raw.filter(|(known, _)| known.is_finite()).count() as u32;
     }
 }
 
@@ -563,7 +610,7 @@ mod tests {
     use ferrosz_codec::predict::interp::store::{each_position, is_own};
     use ferrosz_codec::predict::stencil::coefficients::{GEOMETRY, count};
     use ferrosz_codec::tile;
-    use ferrosz_codec::tile::code::{RAW, zigzag};
+    use ferrosz_codec::tile::code::zigzag;
     use rand::rngs::StdRng;
     use rand::{RngExt, SeedableRng};
 

@@ -1,6 +1,8 @@
 //! The quantiser of a level on rows of values.
 
-use crate::cpu::predict::interp::store::VECTOR;
+use crate::cpu::lanes::Lanes;
+use crate::cpu::predict::interp::store::{VECTOR, copy};
+use crate::cpu::version::Work;
 use ferrosz_codec::element::Element;
 use ferrosz_codec::quantize::level::LevelQuantizer;
 use ferrosz_codec::tile::code::{RAW, unzigzag, zigzag};
@@ -22,15 +24,34 @@ pub(super) struct Limits<T> {
 
 /// Quantises the first `count` values, at most [`MOST`], and replaces them by the decoded ones. The slices are of a
 /// multiple of [`VECTOR`] values.
+pub(super) struct Encode<'a, T> {
+    pub(super) quantizer: &'a LevelQuantizer<T>,
+    pub(super) limits: Limits<T>,
+    pub(super) count: usize,
+    pub(super) predictions: &'a [T],
+    pub(super) values: &'a mut [T],
+    pub(super) codes: &'a mut [u16],
+}
+
+impl<T: Element> Work for Encode<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, _: L) {
+        encode(self);
+    }
+}
+
 #[inline(always)]
-pub(super) fn encode<T: Element>(
-    quantizer: &LevelQuantizer<T>,
-    Limits { error, radius }: Limits<T>,
-    count: usize,
-    predictions: &[T],
-    values: &mut [T],
-    codes: &mut [u16],
-) {
+fn encode<T: Element>(work: Encode<'_, T>) {
+    let Encode {
+        quantizer,
+        limits: Limits { error, radius },
+        count,
+        predictions,
+        values,
+        codes,
+    } = work;
     let padded = predictions.len().min(MOST) / VECTOR * VECTOR;
     let (predictions, values) = (&predictions[..padded], &mut values[..padded]);
     let codes = &mut codes[..padded];
@@ -56,7 +77,7 @@ pub(super) fn encode<T: Element>(
         codes[i] = zigzag(code.cast_signed());
     }
     if is_usual {
-        values.copy_from_slice(known);
+        copy(known, values);
         return;
     }
     for i in 0..count.min(padded) {
@@ -68,15 +89,34 @@ pub(super) fn encode<T: Element>(
 
 /// Sets the first `count` values, at most [`MOST`], to those of their codes. Where the code is [`RAW`], the value must be the raw one. The slices are
 /// of a multiple of [`VECTOR`] values.
+pub(super) struct Decode<'a, T> {
+    pub(super) quantizer: &'a LevelQuantizer<T>,
+    pub(super) limits: Limits<T>,
+    pub(super) count: usize,
+    pub(super) predictions: &'a [T],
+    pub(super) values: &'a mut [T],
+    pub(super) codes: &'a [u16],
+}
+
+impl<T: Element> Work for Decode<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, _: L) {
+        decode(self);
+    }
+}
+
 #[inline(always)]
-pub(super) fn decode<T: Element>(
-    quantizer: &LevelQuantizer<T>,
-    Limits { error, radius }: Limits<T>,
-    count: usize,
-    predictions: &[T],
-    values: &mut [T],
-    codes: &[u16],
-) {
+fn decode<T: Element>(work: Decode<'_, T>) {
+    let Decode {
+        quantizer,
+        limits: Limits { error, radius },
+        count,
+        predictions,
+        values,
+        codes,
+    } = work;
     let padded = predictions.len().min(MOST) / VECTOR * VECTOR;
     let (predictions, values) = (&predictions[..padded], &mut values[..padded]);
     let codes = &codes[..padded];
@@ -94,5 +134,5 @@ pub(super) fn decode<T: Element>(
             }
         }
     }
-    values.copy_from_slice(known);
+    copy(known, values);
 }

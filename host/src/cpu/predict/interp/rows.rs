@@ -8,7 +8,7 @@
 
 use crate::cpu::lanes::Lanes;
 use crate::cpu::predict::interp::Sums;
-use crate::cpu::predict::interp::stencils::{PredictStencil, SumStencil};
+use crate::cpu::predict::interp::stencils::{PredictStencil, SumStencil, of_class};
 use crate::cpu::predict::interp::store::{Level, TileStore, VECTOR};
 use crate::cpu::version::{Version, Work};
 use ferrosz_codec::element::Element;
@@ -20,7 +20,7 @@ use ferrosz_codec::predict::interp::tune::sample::Scope;
 use ferrosz_codec::predict::interp::walk::OddAxes;
 use ferrosz_codec::predict::stencil::coefficients::Coefficients;
 use ferrosz_codec::predict::stencil::fit::first_sum;
-use ferrosz_codec::predict::stencil::terms::is_inside;
+use ferrosz_codec::predict::stencil::terms::{MAX_TERMS, is_inside};
 use ferrosz_codec::shape::Shape;
 use ferrosz_codec::tile::{self, TileBox};
 
@@ -154,10 +154,19 @@ impl Rows<'_> {
     ) {
         let (values, codes) = store.parts();
         let mut predictions = [T::ZERO; PIECE];
+        let coefficients = (self.coefficients)
+            .map(|coefficients| of_class(coefficients, self.shape, self.level, class.odd));
         self.for_pieces(class, |piece, counts| {
             let padded = counts.all.next_multiple_of(VECTOR);
             let predictions = &mut predictions[..padded];
-            self.predict(class, piece, counts.all, values, predictions);
+            self.predict(
+                class,
+                coefficients.as_ref(),
+                piece,
+                counts.all,
+                values,
+                predictions,
+            );
             let at = piece.own;
             visitor.visit(
                 self.level,
@@ -202,24 +211,24 @@ impl Rows<'_> {
         }
     }
 
-    /// Predicts the first `count` positions of a piece.
+    /// Predicts the first `count` positions of a piece, by stencils if the level is fitted.
     #[inline(always)]
     fn predict<T: Element>(
         &self,
         class: OddAxes,
+        coefficients: Option<&[T; MAX_TERMS]>,
         piece: &Piece<'_>,
         count: usize,
         values: &[T],
         predictions: &mut [T],
     ) {
         let mut by_stencil = 0;
-        if let Some(coefficients) = self.coefficients {
+        if let Some(coefficients) = coefficients {
             by_stencil = self.with_next(class, piece, count);
             if by_stencil > 0 {
                 self.version.run(PredictStencil {
                     shape: self.shape,
                     piece,
-                    level: self.level,
                     odd: class.odd,
                     coefficients,
                     values,
@@ -492,6 +501,58 @@ impl Piece<'_> {
         };
         let across = z * slice.cast_signed() + y * row.cast_signed();
         in_row.wrapping_add_signed(across)
+    }
+
+    /// The values so many steps away, as [`Piece::at`] says.
+    #[inline(always)]
+    pub(super) fn values<'v, T>(
+        &self,
+        steps: [isize; 3],
+        values: &'v [T],
+        count: usize,
+    ) -> &'v [T] {
+        &values[self.at(steps)..][..count]
+    }
+
+    /// The values one step away along an axis and `units`, one or two, along another: behind along both, behind and ahead,
+    /// ahead and behind, ahead along both. Values two steps away that there are not are replaced by others.
+    #[inline(always)]
+    pub(super) fn beside<'v, T>(
+        &self,
+        axis: usize,
+        across: usize,
+        units: isize,
+        values: &'v [T],
+        count: usize,
+    ) -> [&'v [T]; 4] {
+        let is_known = units == 1 || across == 2 || self.inside[across];
+        let units = if is_known { units } else { 0 };
+        // Without loops, so that the slices are in registers.
+        let (mut behind, mut ahead) = ([0; 3], [0; 3]);
+        behind[axis] = -1;
+        ahead[axis] = 1;
+        let (mut behind_ahead, mut ahead_ahead) = (behind, ahead);
+        behind[across] = -units;
+        ahead[across] = -units;
+        behind_ahead[across] = units;
+        ahead_ahead[across] = units;
+        [
+            self.values(behind, values, count),
+            self.values(behind_ahead, values, count),
+            self.values(ahead, values, count),
+            self.values(ahead_ahead, values, count),
+        ]
+    }
+
+    /// The values one step away along all axes, `z` steps along z, in the order of [`Piece::beside`].
+    #[inline(always)]
+    pub(super) fn corners<'v, T>(&self, z: isize, values: &'v [T], count: usize) -> [&'v [T]; 4] {
+        [
+            self.values([z, -1, -1], values, count),
+            self.values([z, -1, 1], values, count),
+            self.values([z, 1, -1], values, count),
+            self.values([z, 1, 1], values, count),
+        ]
     }
 
     /// The index of the value one step back along two axes from the first position.

@@ -5,7 +5,7 @@
 
 use crate::cpu::lanes::Lanes;
 use crate::cpu::predict::interp::rows::{PIECE, Piece};
-use crate::cpu::predict::interp::store::VECTOR;
+use crate::cpu::predict::interp::store::{VECTOR, copy};
 use crate::cpu::version::Work;
 use ferrosz_codec::element::Element;
 use ferrosz_codec::predict::interp::spline::Order;
@@ -14,14 +14,27 @@ use ferrosz_codec::predict::stencil::fit::{self, MAX_NUMBERS, integers, sum_of};
 use ferrosz_codec::predict::stencil::terms::{MAX_TERMS, Stencil, Taps, count};
 use ferrosz_codec::shape::Shape;
 
+/// The coefficients of the positions of a level that are odd along the axes of `odd`.
+pub(super) fn of_class<T: Element>(
+    coefficients: &Coefficients,
+    shape: Shape,
+    level: u32,
+    odd: u32,
+) -> [T; MAX_TERMS] {
+    let from = first(shape, level, odd);
+    core::array::from_fn(|i| match i < count(shape, odd) {
+        true => coefficients.get(from + i),
+        false => T::ZERO,
+    })
+}
+
 /// The prediction of a piece by the stencil of the positions that are odd along the axes of `odd`. All of the positions
 /// must have neighbours ahead along them; the predictions of others are any values.
 pub(super) struct PredictStencil<'a, T> {
     pub(super) shape: Shape,
     pub(super) piece: &'a Piece<'a>,
-    pub(super) level: u32,
     pub(super) odd: u32,
-    pub(super) coefficients: &'a Coefficients,
+    pub(super) coefficients: &'a [T; MAX_TERMS],
     pub(super) values: &'a [T],
     pub(super) predictions: &'a mut [T],
 }
@@ -38,16 +51,28 @@ impl<T: Element> Work for PredictStencil<'_, T> {
             values,
             ..
         } = self;
-        let from = first(shape, self.level, odd);
-        let coefficients: [T; MAX_TERMS] =
-            core::array::from_fn(|i| self.coefficients.get(from + i));
         let lanes = self.predictions.len().min(PIECE);
         // The compiler sees that this is no memory of the values.
         let mut predictions = [T::ZERO; PIECE];
-        for_stencils(shape, odd, piece, values, lanes, |i, count, stencil| {
-            predictions[i] = stencil.predict(count, |term| coefficients[term]);
-        });
-        self.predictions[..lanes].copy_from_slice(&predictions[..lanes]);
+        let sink = Predictions {
+            coefficients: *self.coefficients,
+            predictions: &mut predictions,
+        };
+        for_stencils(shape, odd, piece, values, lanes, sink);
+        copy(&predictions[..lanes], &mut self.predictions[..lanes]);
+    }
+}
+
+/// Stencils to predictions.
+struct Predictions<'a, T> {
+    coefficients: [T; MAX_TERMS],
+    predictions: &'a mut [T; PIECE],
+}
+
+impl<T: Element> Sink<T> for Predictions<'_, T> {
+    #[inline(always)]
+    fn take(&mut self, i: usize, count: usize, stencil: &Stencil<T>) {
+        self.predictions[i] = stencil.predict(count, |term| self.coefficients[term]);
     }
 }
 
@@ -85,13 +110,12 @@ impl<T: Element> Work for SumStencil<'_, T> {
         let padded = lanes.next_multiple_of(VECTOR);
         let values = &self.values[piece.own..][..padded];
         let mut numbers = [[0i32; PIECE]; MAX_NUMBERS];
-        for_stencils(shape, odd, piece, known, padded, |i, count, stencil| {
-            // Numbers of outliers stay 0.
-            let found = integers(count, &stencil, values[i], inverse).unwrap_or_default();
-            for (numbers, found) in numbers.iter_mut().zip(found) {
-                numbers[i] = found;
-            }
-        });
+        let sink = Numbers {
+            values,
+            inverse,
+            numbers: &mut numbers,
+        };
+        for_stencils(shape, odd, piece, known, padded, sink);
         for numbers in &mut numbers {
             numbers[lanes..].fill(0);
         }
@@ -109,7 +133,32 @@ impl<T: Element> Work for SumStencil<'_, T> {
 
 const _: () = assert!(fit::MAX_NUMBERS == MAX_TERMS + 1);
 
-/// Calls `call` with each of the first `lanes` positions of a piece, a multiple of [`VECTOR`], the number of its terms and its stencil.
+/// Stencils to the integers of the fit.
+struct Numbers<'a, T> {
+    values: &'a [T],
+    inverse: T,
+    numbers: &'a mut [[i32; PIECE]; MAX_NUMBERS],
+}
+
+impl<T: Element> Sink<T> for Numbers<'_, T> {
+    #[inline(always)]
+    fn take(&mut self, i: usize, count: usize, stencil: &Stencil<T>) {
+        let found = integers(count, stencil, self.values[i], self.inverse);
+        // Numbers of outliers are 0.
+        let found = found.unwrap_or([0; MAX_NUMBERS]);
+        for (numbers, found) in self.numbers.iter_mut().zip(found) {
+            numbers[i] = found;
+        }
+    }
+}
+
+/// Takes the stencil of each position, and the number of its terms. A trait, as its functions are inlined at every call,
+/// but closures are not; without that loops have no vectors.
+trait Sink<T> {
+    fn take(&mut self, i: usize, count: usize, stencil: &Stencil<T>);
+}
+
+/// Hands over the first `lanes` positions of a piece, a multiple of [`VECTOR`].
 #[inline(always)]
 fn for_stencils<T: Element>(
     shape: Shape,
@@ -117,21 +166,21 @@ fn for_stencils<T: Element>(
     piece: &Piece<'_>,
     known: &[T],
     lanes: usize,
-    call: impl FnMut(usize, usize, Stencil<T>),
+    sink: impl Sink<T>,
 ) {
     // Each is a loop of its own, without branches.
     match (shape, odd) {
-        (Shape::Line, _) => run::<T, 1, 0b100>(piece, known, lanes, call),
-        (Shape::Plane, 0b010) => run::<T, 2, 0b010>(piece, known, lanes, call),
-        (Shape::Plane, 0b100) => run::<T, 2, 0b100>(piece, known, lanes, call),
-        (Shape::Plane, _) => run::<T, 2, 0b110>(piece, known, lanes, call),
-        (Shape::Cube, 0b001) => run::<T, 3, 0b001>(piece, known, lanes, call),
-        (Shape::Cube, 0b010) => run::<T, 3, 0b010>(piece, known, lanes, call),
-        (Shape::Cube, 0b100) => run::<T, 3, 0b100>(piece, known, lanes, call),
-        (Shape::Cube, 0b011) => run::<T, 3, 0b011>(piece, known, lanes, call),
-        (Shape::Cube, 0b101) => run::<T, 3, 0b101>(piece, known, lanes, call),
-        (Shape::Cube, 0b110) => run::<T, 3, 0b110>(piece, known, lanes, call),
-        (Shape::Cube, _) => run::<T, 3, 0b111>(piece, known, lanes, call),
+        (Shape::Line, _) => run::<T, 1, 0b100>(piece, known, lanes, sink),
+        (Shape::Plane, 0b010) => run::<T, 2, 0b010>(piece, known, lanes, sink),
+        (Shape::Plane, 0b100) => run::<T, 2, 0b100>(piece, known, lanes, sink),
+        (Shape::Plane, _) => run::<T, 2, 0b110>(piece, known, lanes, sink),
+        (Shape::Cube, 0b001) => run::<T, 3, 0b001>(piece, known, lanes, sink),
+        (Shape::Cube, 0b010) => run::<T, 3, 0b010>(piece, known, lanes, sink),
+        (Shape::Cube, 0b100) => run::<T, 3, 0b100>(piece, known, lanes, sink),
+        (Shape::Cube, 0b011) => run::<T, 3, 0b011>(piece, known, lanes, sink),
+        (Shape::Cube, 0b101) => run::<T, 3, 0b101>(piece, known, lanes, sink),
+        (Shape::Cube, 0b110) => run::<T, 3, 0b110>(piece, known, lanes, sink),
+        (Shape::Cube, _) => run::<T, 3, 0b111>(piece, known, lanes, sink),
     }
 }
 
@@ -140,7 +189,7 @@ fn run<T: Element, const RANK: u8, const ODD: u32>(
     piece: &Piece<'_>,
     known: &[T],
     lanes: usize,
-    mut call: impl FnMut(usize, usize, Stencil<T>),
+    mut sink: impl Sink<T>,
 ) {
     let shape = const {
         match RANK {
@@ -166,17 +215,23 @@ fn run<T: Element, const RANK: u8, const ODD: u32>(
         let lane = Lane {
             orders: [piece.orders[0], piece.orders[1], order],
             inside: [piece.inside[0], piece.inside[1], inside_along_x[i]],
-            along: [along_z, along_y, along_x].map(|four| four.map(|values| values[i])),
-            beside: [first, second, third].map(|four| four.map(|values| values[i])),
-            corners: [behind, ahead].map(|four| four.map(|values| values[i])),
+            along: [each(&along_z, i), each(&along_y, i), each(&along_x, i)],
+            beside: [each(&first, i), each(&second, i), each(&third, i)],
+            corners: [each(&behind, i), each(&ahead, i)],
             is_line: const { ODD.count_ones() == 1 },
         };
-        call(i, count(shape, ODD), Stencil::at(shape, ODD, &lane));
+        sink.take(i, count(shape, ODD), &Stencil::at(shape, ODD, &lane));
     }
 }
 
 /// Four values of each position of a piece. Those that a stencil does not read are the positions' own.
 type Four<'v, T> = [&'v [T]; 4];
+
+/// Those of one position. Spelled out: calls of `map` in a loop are not always inlined, and then the loop has no vectors.
+#[inline(always)]
+fn each<T: Copy>([a, b, c, d]: &Four<'_, T>, i: usize) -> [T; 4] {
+    [a[i], b[i], c[i], d[i]]
+}
 
 /// The values along each axis, from behind to ahead.
 #[inline(always)]
@@ -213,35 +268,32 @@ fn beside<'v, T: Element, const RANK: u8, const ODD: u32>(
     lanes: usize,
 ) -> [Four<'v, T>; 3] {
     let own = [&known[piece.own..][..lanes]; 4];
-    // Without loops, so that the slices are in registers.
-    let four = |axis: usize, across: usize, units: isize| {
-        let at = |along: isize, beside: isize| {
-            let mut steps = [0; 3];
-            steps[axis] = along;
-            steps[across] = beside * units;
-            &known[piece.at(steps)..][..lanes]
-        };
-        [at(-1, -1), at(-1, 1), at(1, -1), at(1, 1)]
-    };
-    let across = |axis: usize, across: usize| {
-        // Values that there are not are replaced by others.
-        let units = if across == 2 || piece.inside[across] {
-            2
-        } else {
-            0
-        };
-        four(axis, across, units)
-    };
     match (RANK, ODD) {
-        (2, 0b010) => [own, own, across(1, 2)],
-        (2, 0b100) => [own, across(2, 1), own],
-        (3, 0b001) => [own, across(0, 1), across(0, 2)],
-        (3, 0b010) => [across(1, 0), own, across(1, 2)],
-        (3, 0b100) => [across(2, 0), across(2, 1), own],
-        (_, 0b011) => [four(0, 1, 1), own, own],
-        (_, 0b101) => [own, four(0, 2, 1), own],
-        (_, 0b110) => [own, own, four(1, 2, 1)],
-        (_, 0b111) => [four(0, 1, 1), four(0, 2, 1), four(1, 2, 1)],
+        (2, 0b010) => [own, own, piece.beside(1, 2, 2, known, lanes)],
+        (2, 0b100) => [own, piece.beside(2, 1, 2, known, lanes), own],
+        (3, 0b001) => [
+            own,
+            piece.beside(0, 1, 2, known, lanes),
+            piece.beside(0, 2, 2, known, lanes),
+        ],
+        (3, 0b010) => [
+            piece.beside(1, 0, 2, known, lanes),
+            own,
+            piece.beside(1, 2, 2, known, lanes),
+        ],
+        (3, 0b100) => [
+            piece.beside(2, 0, 2, known, lanes),
+            piece.beside(2, 1, 2, known, lanes),
+            own,
+        ],
+        (_, 0b011) => [piece.beside(0, 1, 1, known, lanes), own, own],
+        (_, 0b101) => [own, piece.beside(0, 2, 1, known, lanes), own],
+        (_, 0b110) => [own, own, piece.beside(1, 2, 1, known, lanes)],
+        (_, 0b111) => [
+            piece.beside(0, 1, 1, known, lanes),
+            piece.beside(0, 2, 1, known, lanes),
+            piece.beside(1, 2, 1, known, lanes),
+        ],
         _ => [own; 3],
     }
 }
@@ -263,9 +315,10 @@ fn corners<'v, T: Element, const ODD: u32>(
     if ODD != 0b111 {
         return [[&known[piece.own..][..lanes]; 4]; 2];
     }
-    let at = |z: isize, y: isize, x: isize| &known[piece.at([z, y, x])..][..lanes];
-    let four = |z: isize| [at(z, -1, -1), at(z, -1, 1), at(z, 1, -1), at(z, 1, 1)];
-    [four(-1), four(1)]
+    [
+        piece.corners(-1, known, lanes),
+        piece.corners(1, known, lanes),
+    ]
 }
 
 /// A position of a piece.

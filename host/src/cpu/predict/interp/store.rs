@@ -16,6 +16,15 @@ use ferrosz_codec::tile::{self, LANES, ROW, TileBox};
 /// the odd positions of a row is rounded up to it. What it holds behind the positions is of no meaning.
 pub(super) const VECTOR: usize = 8;
 
+/// Copies values, a multiple of [`VECTOR`], in vectors. The rows of a tile are too short for a call of `memcpy`.
+#[inline(always)]
+pub(super) fn copy<T: Copy>(from: &[T], to: &mut [T]) {
+    let to = to.as_chunks_mut::<VECTOR>().0;
+    for (from, to) in from.as_chunks::<VECTOR>().0.iter().zip(to) {
+        *to = *from;
+    }
+}
+
 /// Values before the first position and behind the last one, so that every position has neighbours in memory.
 const MARGIN: usize = VECTOR;
 

@@ -19,6 +19,7 @@ use ferrosz_codec::shape::Shape;
 use ferrosz_codec::tile::ChunkLength;
 use ferrosz_codec::with_element;
 use ferrosz_codec::{Bound, Codec, Element};
+use rayon::prelude::*;
 
 /// The default shape of blocks of a field: as many dimensions as are longer than 1, up to three, without leading
 /// dimensions that would leave blocks mostly empty. If the axes have roles, as many dimensions as these give.
@@ -124,10 +125,10 @@ fn choose_in<T: Element>(
     let order = request.axes.map(|axes| axes.order());
     if let Some(order) = order.filter(|order| !order.is_identity()) {
         let coded = Turned::new(&request.extents, &order, field);
-        let read = |grid: &_, place: &_| Ok(coded.read(grid, place));
+        let read = |grid: &_, places: &_| Ok(in_parallel(places, |place| coded.read(grid, place)));
         return Ok(choose(&quantizer, request, read)?.chosen);
     }
-    let read = |grid: &_, place: &_| Ok(read_box(grid, place, field));
+    let read = |grid: &_, places: &_| Ok(in_parallel(places, |place| read_box(grid, place, field)));
     let mut best = choose(&quantizer, request, read)?;
     if request.axes.is_some() {
         return Ok(best.chosen);
@@ -137,7 +138,7 @@ fn choose_in<T: Element>(
             continue;
         };
         let coded = Turned::new(&request.extents, &candidate.axes.order(), field);
-        let read = |grid: &_, place: &_| Ok(coded.read(grid, place));
+        let read = |grid: &_, places: &_| Ok(in_parallel(places, |place| coded.read(grid, place)));
         let mut predictions = Predictions::new(&quantizer, None, request.chunk, read);
         best.improve(&mut predictions, request, candidate, TURNED_PERCENT)?;
     }
@@ -192,7 +193,7 @@ impl Best {
 /// The layout of the smallest predicted size among the layouts of a field whose axes keep their order, and slices if
 /// they are clearly better; if axes with another order are given, `read` must turn them. The choice depends only on the
 /// field and the bound: sizes are integers, computed from a fixed choice of chunks and tiles. `read` gives the elements
-/// of a box of the coded field, row by row.
+/// of boxes of the coded field, each row by row.
 ///
 /// # Errors
 ///
@@ -200,7 +201,7 @@ impl Best {
 pub(crate) fn choose<T: Element>(
     quantizer: &Quantizer<T>,
     request: &Request,
-    mut read: impl FnMut(&Grid, &ChunkBox) -> Result<Vec<T>, Error>,
+    mut read: impl FnMut(&Grid, &[ChunkBox]) -> Result<Vec<Vec<T>>, Error>,
 ) -> Result<Best, Error> {
     let candidates = candidates(request.codecs, request.shape, &request.coded(request.axes));
     let mut predictions = Predictions::new(quantizer, None, request.chunk, &mut read);
@@ -214,6 +215,14 @@ pub(crate) fn choose<T: Element>(
         best.improve(&mut predictions, request, candidate, SLICED_PERCENT)?;
     }
     Ok(best)
+}
+
+/// The elements of each box.
+fn in_parallel<T: Send>(
+    places: &[ChunkBox],
+    read: impl Fn(&ChunkBox) -> Vec<T> + Sync + Send,
+) -> Vec<Vec<T>> {
+    places.par_iter().map(read).collect()
 }
 
 /// The elements of a box of a field in memory, row by row.

@@ -281,12 +281,15 @@ impl Gpu {
                 view = enqueue_mapping::<V::Coded, _>(executor, &call)?;
             }
             let address = view.address() as u64;
-            let read = |grid: &Grid, place: &ChunkBox| {
-                let mut elements = vec![V::Coded::ZERO; place.elements() as usize];
-                let from = device_box(address, grid, place, V::Coded::BYTES);
-                // SAFETY: the box is within the field or the mapped field, which are valid.
-                unsafe { executor.read_box(from, bytemuck::cast_slice_mut(&mut elements))? };
-                Ok(elements)
+            let read = |grid: &Grid, places: &[ChunkBox]| {
+                let of_place = |place: &ChunkBox| {
+                    let mut elements = vec![V::Coded::ZERO; place.elements() as usize];
+                    let from = device_box(address, grid, place, V::Coded::BYTES);
+                    // SAFETY: the box is within the field or the mapped field, which are valid.
+                    unsafe { executor.read_box(from, bytemuck::cast_slice_mut(&mut elements))? };
+                    Ok(elements)
+                };
+                places.iter().map(of_place).collect()
             };
             let quantizer = quantizer.with_holes(mapping.has_holes());
             chosen = Some(choose::choose(&quantizer, &request, read)?.chosen);

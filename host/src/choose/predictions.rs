@@ -32,10 +32,10 @@ impl Effort {
     };
 }
 
-/// Gives the elements of a box of the coded field, row by row.
-pub(super) trait Read<T>: FnMut(&Grid, &ChunkBox) -> Result<Vec<T>, Error> {}
+/// Gives the elements of boxes of the coded field, each row by row.
+pub(super) trait Read<T>: FnMut(&Grid, &[ChunkBox]) -> Result<Vec<Vec<T>>, Error> {}
 
-impl<T, F: FnMut(&Grid, &ChunkBox) -> Result<Vec<T>, Error>> Read<T> for F {}
+impl<T, F: FnMut(&Grid, &[ChunkBox]) -> Result<Vec<Vec<T>>, Error>> Read<T> for F {}
 
 /// The predictions for a field.
 pub(super) struct Predictions<'a, T, R> {
@@ -125,7 +125,7 @@ impl<'a, T: Element, R: Read<T>> Predictions<'a, T, R> {
         let (grid, quantizer) = (layout.grid(), self.quantizer);
         let tile_grid = tiles_of(&grid);
         let [.., row] = Grid::new(Shape::Plane, &layout.extents).lengths();
-        let mut read = |place: &_| (self.read)(&grid, place);
+        let mut read = |places: &[ChunkBox]| (self.read)(&grid, places);
         let sample = match self.samples.entry((layout.shape, effort)) {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(place) => place.insert(TileSample::new(
@@ -139,7 +139,7 @@ impl<'a, T: Element, R: Read<T>> Predictions<'a, T, R> {
         let codec = layout.codec.tiles();
         let has_stencils = codec.is_some_and(|codec| codec.predictor.has_stencils());
         match is_tuned && has_stencils {
-            true => sample.tune(&tile_grid, quantizer, read),
+            true => sample.tune(&tile_grid, row.max(1), quantizer, read),
             false => Ok(()),
         }
     }
@@ -179,7 +179,7 @@ impl<'a, T: Element, R: Read<T>> Predictions<'a, T, R> {
         let origin = [0; 3];
         let mut values = match grid.elements() {
             0 => Vec::new(),
-            _ => (self.read)(&grid, &ChunkBox { origin, extents })?,
+            _ => (self.read)(&grid, &[ChunkBox { origin, extents }])?.concat(),
         };
         if self.quantizer.is_hole(T::HOLE) {
             fill_field(layout, &mut values);

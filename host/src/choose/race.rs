@@ -36,7 +36,7 @@ const SECOND: Round = Round {
 
 /// The first round leaves layouts whose predicted size is at most this percentage of the smallest, and at most the other
 /// percentage of the smallest of the same codec in other ranks.
-const LEFT_PERCENT: u128 = 160;
+const LEFT_PERCENT: u128 = 140;
 const RANK_PERCENT: u128 = 125;
 
 /// A variant must be predicted to have at most this percentage of the bytes of its leader: they are about as long.

@@ -46,8 +46,9 @@ const CHUNK_BYTES: u128 = 88;
 const WEIGHED: u64 = 4;
 const WEIGHED_IF_EMPTY: u64 = 8;
 
-/// The most tiles that stencils are fitted to here.
-const TUNED: u32 = 8;
+/// The most tiles that stencils are fitted to here, and from how many times as many these are taken.
+const TUNED: usize = 8;
+const TUNED_OF: usize = 4;
 
 /// Splines alone are tuned on one of this many of these tiles.
 const SPLINES_ONE_OF: usize = 4;
@@ -82,13 +83,13 @@ struct Predicted<T> {
 
 impl<T: Element> TileSample<T> {
     /// Tiles of a field with the elements of about `wanted` whole ones; `row` is the length of the field along x, and `read`
-    /// gives the elements of boxes.
+    /// gives the elements of boxes, each row by row.
     pub(crate) fn new(
         grid: &TileGrid,
         row: u64,
         wanted: u64,
         quantizer: &Quantizer<T>,
-        mut read: impl FnMut(&ChunkBox) -> Result<Vec<T>, Error>,
+        mut read: impl FnMut(&[ChunkBox]) -> Result<Vec<Vec<T>>, Error>,
     ) -> Result<Self, Error> {
         let mut weigh =
             |count: u64| Weighed::new(sampled(grid, count), grid, row, quantizer, &mut read);
@@ -130,20 +131,22 @@ impl<T: Element> TileSample<T> {
         })
     }
 
-    /// Gives stencils about the parameters that they have in a stream: they are fitted to some of the tiles that a stream
-    /// fits them to.
+    /// Gives stencils about the parameters that they have in a stream: they are fitted to those of a stream's sample tiles
+    /// that weigh most, which decide there. `row` and `read` are as for [`TileSample::new`].
     pub(crate) fn tune(
         &mut self,
         grid: &TileGrid,
+        row: u64,
         quantizer: &Quantizer<T>,
-        mut read: impl FnMut(&ChunkBox) -> Result<Vec<T>, Error>,
+        read: impl FnMut(&[ChunkBox]) -> Result<Vec<Vec<T>>, Error>,
     ) -> Result<(), Error> {
         if self.tuning.is_empty() {
             let samples = Samples::most(grid.tiles());
-            let every = samples.count().div_ceil(TUNED).max(1) as usize;
+            let every = (samples.count() as usize / (TUNED_OF * TUNED)).max(1);
             let numbers = (0..samples.count()).step_by(every);
-            let read = |sample| SampleTile::read(grid, samples.tile(sample), &mut read);
-            self.tuning = numbers.map(read).collect::<Result<_, Error>>()?;
+            let numbers = numbers.map(|sample| samples.tile(sample));
+            let weighed = Weighed::new(numbers.collect(), grid, row, quantizer, read)?;
+            self.tuning = weighed.heaviest(TUNED);
             fill_holes(&mut self.tuning, grid.shape(), quantizer);
         }
         Ok(())
@@ -389,9 +392,10 @@ mod tests {
         let layout = Layout::new(codec, shape, Extents::new(&LENGTHS).unwrap());
         let layout = layout.with_chunk(chunk);
         let (grid, tiles) = (layout.grid(), layout.tiles().unwrap());
-        let mut read = |place: &_| Ok(crate::choose::read_box(&grid, place, &field));
+        let read_box = |place: &_| crate::choose::read_box(&grid, place, &field);
+        let mut read = |places: &[ChunkBox]| Ok(places.iter().map(read_box).collect());
         let mut sample = TileSample::new(&tiles.fine, 130, 1 << 20, &quantizer, &mut read).unwrap();
-        sample.tune(&tiles.fine, &quantizer, read).unwrap();
+        sample.tune(&tiles.fine, 130, &quantizer, read).unwrap();
         let yardstick = sample.yardstick();
         let found = sample.predicted_bytes(&tiles, &quantizer, yardstick);
         [found, exact_bytes(&tiles, &quantizer, &field)]

@@ -2,7 +2,9 @@
 
 use crate::cpu::Version;
 use crate::cpu::code::fixed_length::Source;
+use crate::cpu::lanes::Lanes;
 use crate::cpu::tiles::estimate::holes::fill_rows;
+use crate::cpu::version::Work;
 use crate::error::Error;
 use ferrosz_codec::container::extents::Extents;
 use ferrosz_codec::container::grid::{ChunkBox, Grid};
@@ -25,23 +27,29 @@ pub(super) struct SampleTile<T> {
 }
 
 impl<T: Element> SampleTile<T> {
-    /// Reads a tile of a field; holes stay holes.
+    /// Reads tiles of a field; holes stay holes.
     pub(super) fn read(
         grid: &TileGrid,
-        number: u64,
-        mut read: impl FnMut(&ChunkBox) -> Result<Vec<T>, Error>,
-    ) -> Result<Self, Error> {
-        let tile = grid.tile(number);
+        numbers: &[u64],
+        mut read: impl FnMut(&[ChunkBox]) -> Result<Vec<Vec<T>>, Error>,
+    ) -> Result<Vec<Self>, Error> {
         let with_faces = store::extents(grid.shape());
-        let extents = std::array::from_fn(|i| with_faces[i].min(tile.left[i]));
-        let origin = tile.origin;
-        Ok(Self {
-            tile,
+        let place = |number: &u64| {
+            let TileBox { origin, left } = grid.tile(*number);
+            let extents = std::array::from_fn(|i| with_faces[i].min(left[i]));
+            ChunkBox { origin, extents }
+        };
+        let places: Vec<ChunkBox> = numbers.iter().map(place).collect();
+        let elements = read(&places)?;
+        let tiles = numbers.iter().zip(places).zip(elements);
+        let tiles = tiles.map(|((number, place), elements)| Self {
+            tile: grid.tile(*number),
             weight: 0,
-            extents,
-            elements: read(&ChunkBox { origin, extents })?,
+            extents: place.extents,
+            elements,
             holes: Vec::new(),
-        })
+        });
+        Ok(tiles.collect())
     }
 
     fn index(&self, at: [u64; 3]) -> usize {
@@ -122,7 +130,7 @@ impl<T: Element> SampleTile<T> {
         for row in self.rows(grid) {
             let (first, rest) = row.split_at(row.len().min(first));
             for part in [first].into_iter().chain(rest.chunks(length as usize)) {
-                bits += bits_of_row(part, steps);
+                bits += Version::best().run(Differences { row: part, steps });
                 pairs += part.len().saturating_sub(1) as u64;
             }
         }
@@ -153,16 +161,25 @@ impl<T: Element> SampleTile<T> {
     }
 }
 
-fn bits_of_row<T: Element>(row: &[T], steps: f64) -> u64 {
-    let bits = |pair: &[T; 2]| {
-        let [a, b] = pair.map(|element| element.to_f64());
-        let difference = (b - a) * steps;
-        let exponent = difference.to_bits() >> 52 & 0x7ff;
-        match difference.is_nan() {
-            // Holes.
-            true => 0,
-            false => exponent.saturating_sub(1021).min(32),
+/// The sum of the bits of the differences between neighbours.
+struct Differences<'a, T> {
+    row: &'a [T],
+    steps: f64,
+}
+
+impl<T: Element> Work for Differences<'_, T> {
+    type Output = u64;
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, _: L) -> u64 {
+        let mut all = 0;
+        for (before, element) in self.row.iter().zip(self.row.iter().skip(1)) {
+            let difference = (element.to_f64() - before.to_f64()) * self.steps;
+            let exponent = difference.to_bits() >> 52 & 0x7ff;
+            let bits = exponent.saturating_sub(1021).min(32);
+            // Holes count nothing.
+            all += if difference.is_nan() { 0 } else { bits };
         }
-    };
-    row.array_windows().map(bits).sum()
+        all
+    }
 }

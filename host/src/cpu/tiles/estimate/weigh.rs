@@ -9,6 +9,7 @@ use ferrosz_codec::container::grid::ChunkBox;
 use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::tile::{ChunkLength, TILE, TileGrid};
 use rayon::prelude::*;
+use std::cmp::Reverse;
 
 /// Fraction bits of a tile's weight.
 pub(super) const WEIGHT_BITS: u32 = 4;
@@ -88,11 +89,9 @@ impl<T: Element> Weighed<T> {
         grid: &TileGrid,
         row: u64,
         quantizer: &Quantizer<T>,
-        mut read: impl FnMut(&ChunkBox) -> Result<Vec<T>, Error>,
+        read: impl FnMut(&[ChunkBox]) -> Result<Vec<Vec<T>>, Error>,
     ) -> Result<Self, Error> {
-        let read = |number: &u64| SampleTile::read(grid, *number, &mut read);
-        let tiles: Result<Vec<_>, Error> = numbers.iter().map(read).collect();
-        let tiles = tiles?;
+        let tiles = SampleTile::read(grid, &numbers, read)?;
         // Without an error, all differences are large.
         let steps = (0.5 / quantizer.error().to_f64()).min(f64::MAX);
         let bits = tiles
@@ -115,6 +114,16 @@ impl<T: Element> Weighed<T> {
     pub(super) fn coded(&self) -> u64 {
         let least = self.least();
         self.bits.iter().filter(|bits| **bits > least).count() as u64
+    }
+
+    /// The tiles that weigh most, at most so many, in the order of their numbers.
+    pub(super) fn heaviest(self, count: usize) -> Vec<SampleTile<T>> {
+        let mut order: Vec<usize> = (0..self.bits.len()).collect();
+        order.sort_by_key(|tile| Reverse(self.bits[*tile]));
+        let is_taken = |tile: &usize| order.iter().take(count).any(|taken| taken == tile);
+        let tiles = self.tiles.into_iter().enumerate();
+        let taken = tiles.filter(|(tile, _)| is_taken(tile));
+        taken.map(|(_, tile)| tile).collect()
     }
 
     pub(super) fn clusters(&self) -> Clusters {

@@ -79,7 +79,8 @@ def test_other_threads_go_on(large: np.ndarray) -> None:
     thread.join()
     during = [at for at in ticks if start <= at <= start + seconds]
     gaps = np.diff([start, *during, start + seconds])
-    assert seconds > 0.2 and gaps.max() < seconds / 2
+    # Long enough for several ticks, if this thread lets others run.
+    assert seconds > 0.02 and gaps.max() < seconds / 2
 
 
 def test_progress_counts_every_element(large: np.ndarray) -> None:

@@ -61,7 +61,8 @@ def test_forked_processes_make_equal_bytes(field: np.ndarray) -> None:
         assert pool.submit(_in_grandchild, stream).result(timeout=60) == expected
 
 
-def test_other_threads_go_on(large: np.ndarray) -> None:
+def _longest_gap(large: np.ndarray) -> float:
+    """The longest time in which another thread did not run, as a share of a call."""
     ticks: list[float] = []
     done = threading.Event()
 
@@ -78,9 +79,12 @@ def test_other_threads_go_on(large: np.ndarray) -> None:
     done.set()
     thread.join()
     during = [at for at in ticks if start <= at <= start + seconds]
-    gaps = np.diff([start, *during, start + seconds])
-    # Long enough for several ticks, if this thread lets others run.
-    assert seconds > 0.02 and gaps.max() < seconds / 2
+    return float(np.diff([start, *during, start + seconds]).max() / seconds)
+
+
+def test_other_threads_go_on(large: np.ndarray) -> None:
+    # A busy machine may stop the other thread for a while, but not in each call. With the lock held it is 1 in each.
+    assert min(_longest_gap(large) for _ in range(3)) < 0.5
 
 
 def test_progress_counts_every_element(large: np.ndarray) -> None:

@@ -1,28 +1,26 @@
 //! Interpolation of one tile: the work of a CPU thread.
 
+mod piece;
 mod quantize;
 mod rows;
+mod samples;
 mod stencils;
 mod store;
 
+pub use samples::{Sums, classes_of_tile, sums_of_tile};
 pub use store::TileStore;
 
 use crate::cpu::lanes::Lanes;
-use crate::cpu::predict::interp::quantize::Limits;
-use crate::cpu::predict::interp::rows::{Counts, PIECE, Rows, Visitor, walk};
+use crate::cpu::predict::interp::quantize::{Limits, Predicted};
+use crate::cpu::predict::interp::rows::{Counts, Visitor, walk};
 use crate::cpu::version::{Version, Work};
-use ferrosz_codec::code::entropy::token::magnitude;
 use ferrosz_codec::element::Element;
-use ferrosz_codec::predict::interp::geometry::MAX_LEVELS;
 use ferrosz_codec::predict::interp::resolved::{LEVELS, Resolved};
 use ferrosz_codec::predict::interp::store::extents;
-use ferrosz_codec::predict::interp::tune::cost::CLASSES;
-use ferrosz_codec::predict::interp::tune::sample::Scope;
 use ferrosz_codec::predict::stencil::coefficients::Coefficients;
-use ferrosz_codec::predict::stencil::fit::MAX_SUMS;
 use ferrosz_codec::quantize::level::LevelQuantizer;
 use ferrosz_codec::shape::Shape;
-use ferrosz_codec::tile::code::{RADIUS, RAW, TileCodes};
+use ferrosz_codec::tile::code::TileCodes;
 use ferrosz_codec::tile::{Part, TileBox, TileGrid};
 
 /// The parameters of a field's predictions.
@@ -279,182 +277,6 @@ impl<T: Element> Work for Decode<'_, T> {
     }
 }
 
-/// The number of codes of each class in a tile, by level, for the own positions in `scope`. Anchors have their exact
-/// values. `read` is as for [`Predictor::encode`].
-pub fn classes_of_tile<T: Element>(
-    version: Version,
-    shape: Shape,
-    scope: Scope,
-    tile: &TileBox,
-    model: Model<'_, T>,
-    mut read: impl FnMut([u64; 3], &mut [T]),
-    store: &mut TileStore<T>,
-) -> [[u32; CLASSES]; MAX_LEVELS] {
-    version.run_apart(Classes {
-        version,
-        shape,
-        scope,
-        tile,
-        model,
-        read: &mut read,
-        store,
-    })
-}
-
-/// [`classes_of_tile`].
-struct Classes<'a, T> {
-    version: Version,
-    shape: Shape,
-    scope: Scope,
-    tile: &'a TileBox,
-    model: Model<'a, T>,
-    read: ReadRow<'a, T>,
-    store: &'a mut TileStore<T>,
-}
-
-impl<T: Element> Work for Classes<'_, T> {
-    type Output = [[u32; CLASSES]; MAX_LEVELS];
-
-    #[inline(always)]
-    fn run<L: Lanes>(self, _: L) -> Self::Output {
-        let resolved = self.model.resolved;
-        let parameters = &resolved.parameters;
-        let levels = parameters.geometry.levels(self.shape);
-        self.store.set_values(self.tile, self.read);
-        self.store.coarsen_values(levels);
-        let mut count = Count {
-            version: self.version,
-            scope: self.scope,
-            quantizers: resolved.quantizers,
-            limits: Limits {
-                error: resolved.error,
-                radius: RADIUS,
-            },
-            counts: [[0; CLASSES]; MAX_LEVELS],
-        };
-        walk(
-            self.version,
-            self.shape,
-            self.tile,
-            parameters,
-            self.model.coefficients,
-            self.store,
-            &mut count,
-        );
-        count.counts
-    }
-}
-
-/// The sums of a tile's positions in `scope` to which stencils are fitted, given parameters with which the tile is predicted
-/// before. Anchors have their exact values. `read` is as for [`Predictor::encode`].
-pub fn sums_of_tile<T: Element>(
-    version: Version,
-    shape: Shape,
-    scope: Scope,
-    tile: &TileBox,
-    resolved: &Resolved<T>,
-    mut read: impl FnMut([u64; 3], &mut [T]),
-    store: &mut TileStore<T>,
-) -> Box<Sums> {
-    version.run_apart(SumTile {
-        version,
-        shape,
-        scope,
-        tile,
-        resolved,
-        read: &mut read,
-        store,
-    })
-}
-
-/// The sums of all stencils: see [`fit`](ferrosz_codec::predict::stencil::fit).
-pub type Sums = [u64; MAX_SUMS];
-
-/// [`sums_of_tile`].
-struct SumTile<'a, T> {
-    version: Version,
-    shape: Shape,
-    scope: Scope,
-    tile: &'a TileBox,
-    resolved: &'a Resolved<T>,
-    read: ReadRow<'a, T>,
-    store: &'a mut TileStore<T>,
-}
-
-impl<T: Element> Work for SumTile<'_, T> {
-    type Output = Box<Sums>;
-
-    #[inline(always)]
-    fn run<L: Lanes>(self, _: L) -> Self::Output {
-        let (shape, store, scope) = (self.shape, self.store, self.scope);
-        let parameters = &self.resolved.parameters;
-        let levels = parameters.geometry.levels(shape);
-        store.set_values(self.tile, self.read);
-        store.coarsen_values(levels);
-        let values = store.clone();
-        let mut quantize = Known {
-            scope,
-            quantize: Quantize {
-                version: self.version,
-                quantizers: self.resolved.quantizers,
-                limits: Limits {
-                    error: self.resolved.error,
-                    radius: RADIUS,
-                },
-            },
-        };
-        walk(
-            self.version,
-            shape,
-            self.tile,
-            parameters,
-            None,
-            store,
-            &mut quantize,
-        );
-        let mut sums = Box::new([0; MAX_SUMS]);
-        for level in 0..levels {
-            let rows = Rows::new(
-                self.version,
-                shape,
-                self.tile,
-                parameters,
-                store.level(level),
-                level,
-                scope,
-            );
-            let inverse = self.resolved.quantizers[level as usize].inverse;
-            rows.sum(&values, store, inverse, &mut sums);
-        }
-        sums
-    }
-}
-
-/// Values to known values.
-struct Known<T> {
-    scope: Scope,
-    quantize: Quantize<T>,
-}
-
-impl<T: Element> Visitor<T> for Known<T> {
-    #[inline(always)]
-    fn scope(&self) -> Scope {
-        self.scope
-    }
-
-    #[inline(always)]
-    fn visit(
-        &mut self,
-        level: u32,
-        counts: Counts,
-        predictions: &[T],
-        values: &mut [T],
-        codes: &mut [u16],
-    ) {
-        (self.quantize).visit(level, counts, predictions, values, codes);
-    }
-}
-
 /// Values to codes.
 struct Quantize<T> {
     version: Version,
@@ -472,12 +294,13 @@ impl<T: Element> Visitor<T> for Quantize<T> {
         values: &mut [T],
         codes: &mut [u16],
     ) {
-        let quantizer = &self.quantizers[level as usize];
         self.version.run(quantize::Encode {
-            quantizer,
-            limits: self.limits,
-            count: counts.all,
-            predictions,
+            predicted: Predicted {
+                quantizer: &self.quantizers[level as usize],
+                limits: self.limits,
+                count: counts.all,
+                predictions,
+            },
             values,
             codes,
         });
@@ -501,101 +324,16 @@ impl<T: Element> Visitor<T> for Dequantize<T> {
         values: &mut [T],
         codes: &mut [u16],
     ) {
-        let quantizer = &self.quantizers[level as usize];
         self.version.run(quantize::Decode {
-            quantizer,
-            limits: self.limits,
-            count: counts.all,
-            predictions,
+            predicted: Predicted {
+                quantizer: &self.quantizers[level as usize],
+                limits: self.limits,
+                count: counts.all,
+                predictions,
+            },
             values,
             codes,
         });
-    }
-}
-
-/// Counts the classes of codes.
-struct Count<T> {
-    version: Version,
-    scope: Scope,
-    quantizers: [LevelQuantizer<T>; LEVELS],
-    limits: Limits<T>,
-    counts: [[u32; CLASSES]; MAX_LEVELS],
-}
-
-impl<T: Element> Visitor<T> for Count<T> {
-    #[inline(always)]
-    fn scope(&self) -> Scope {
-        self.scope
-    }
-
-    #[inline(always)]
-    fn visit(
-        &mut self,
-        level: u32,
-        counts: Counts,
-        predictions: &[T],
-        values: &mut [T],
-        codes: &mut [u16],
-    ) {
-        let quantizer = &self.quantizers[level as usize];
-        self.version.run(quantize::Encode {
-            quantizer,
-            limits: self.limits,
-            count: counts.all,
-            predictions,
-            values: &mut *values,
-            codes: &mut *codes,
-        });
-        self.version.run(AddClasses {
-            known: &values[..counts.own],
-            codes: &codes[..counts.own],
-            counts: &mut self.counts[level as usize],
-        });
-    }
-}
-
-/// Adds the classes of a piece's codes to `counts`: those of [`class`](ferrosz_codec::predict::interp::tune::cost::class). `known` has the decoded values.
-struct AddClasses<'a, T> {
-    known: &'a [T],
-    codes: &'a [u16],
-    counts: &'a mut [u32; CLASSES],
-}
-
-impl<T: Element> Work for AddClasses<'_, T> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<L: Lanes>(self, _: L) {
-        add_classes(self.known, self.codes, self.counts);
-    }
-}
-
-#[inline(always)]
-fn add_classes<T: Element>(known: &[T], codes: &[u16], counts: &mut [u32; CLASSES]) {
-    // For each code in the same number of operations, so in vectors.
-    let mut magnitudes = [0u16; PIECE];
-    let mut raw = 0;
-    for (magnitude_of, code) in magnitudes.iter_mut().zip(codes) {
-        let is_raw = *code == RAW;
-        let magnitude = magnitude(u32::from(*code)) as u16;
-        *magnitude_of = if is_raw { 0 } else { magnitude };
-        raw += u32::from(is_raw);
-    }
-    let mut at_least = codes.len() as u32 - raw;
-    for (bits, count) in counts[..CLASSES - 1].iter_mut().enumerate() {
-        let least = 1 << bits;
-        let above: u16 = (magnitudes.iter())
-            .map(|magnitude| u16::from(*magnitude >= least))
-            .sum();
-        *count += at_least - u32::from(above);
-        at_least = u32::from(above);
-        if at_least == 0 {
-            break;
-        }
-    }
-    if raw > 0 {
-        let raw = known.iter().zip(codes).filter(|(_, code)| **code == RAW);
-        counts[CLASSES - 1] += raw.filter(|(known, _)| known.is_finite()).count() as u32;
     }
 }
 
@@ -610,7 +348,7 @@ mod tests {
     use ferrosz_codec::predict::interp::store::{each_position, is_own};
     use ferrosz_codec::predict::stencil::coefficients::{GEOMETRY, count};
     use ferrosz_codec::tile;
-    use ferrosz_codec::tile::code::zigzag;
+    use ferrosz_codec::tile::code::{RADIUS, RAW, zigzag};
     use rand::rngs::StdRng;
     use rand::{RngExt, SeedableRng};
 

@@ -1,14 +1,12 @@
 //! The quantiser of a level on rows of values.
 
 use crate::cpu::lanes::Lanes;
+use crate::cpu::predict::interp::piece::PIECE;
 use crate::cpu::predict::interp::store::{VECTOR, copy};
 use crate::cpu::version::Work;
 use ferrosz_codec::element::Element;
 use ferrosz_codec::quantize::level::LevelQuantizer;
 use ferrosz_codec::tile::code::{RAW, unzigzag, zigzag};
-
-/// The most positions that are quantised together.
-pub(super) const MOST: usize = 64;
 
 /// Codes of a greater magnitude are computed by the definition, as in [`LevelQuantizer::encode_all`].
 const MOST_USUAL: u32 = 1 << 10;
@@ -22,13 +20,19 @@ pub(super) struct Limits<T> {
     pub radius: u32,
 }
 
-/// Quantises the first `count` values, at most [`MOST`], and replaces them by the decoded ones. The slices are of a
-/// multiple of [`VECTOR`] values.
-pub(super) struct Encode<'a, T> {
+/// Positions of a level with their predictions, at most [`PIECE`] of them; the slice is of a multiple of [`VECTOR`].
+#[derive(Clone, Copy)]
+pub(super) struct Predicted<'a, T> {
     pub(super) quantizer: &'a LevelQuantizer<T>,
     pub(super) limits: Limits<T>,
+    /// The number of positions; behind them results do not matter.
     pub(super) count: usize,
     pub(super) predictions: &'a [T],
+}
+
+/// Quantises values, and replaces them by the decoded ones. The slices are as long as the predictions.
+pub(super) struct Encode<'a, T> {
+    pub(super) predicted: Predicted<'a, T>,
     pub(super) values: &'a mut [T],
     pub(super) codes: &'a mut [u16],
 }
@@ -38,62 +42,52 @@ impl<T: Element> Work for Encode<'_, T> {
 
     #[inline(always)]
     fn run<L: Lanes>(self, _: L) {
-        encode(self);
+        let Predicted {
+            quantizer,
+            limits: Limits { error, radius },
+            count,
+            predictions,
+        } = self.predicted;
+        let padded = predictions.len().min(PIECE) / VECTOR * VECTOR;
+        let (predictions, values) = (&predictions[..padded], &mut self.values[..padded]);
+        let codes = &mut self.codes[..padded];
+        let mut known = [T::ZERO; PIECE];
+        let known = &mut known[..padded];
+        let half_inverse = quantizer.inverse * T::HALF;
+        let most = T::from_i32(MOST_USUAL.min(radius.saturating_sub(1)).cast_signed());
+        // A number, so that it is compared in vectors of the same width.
+        let end = T::from_i32(count as i32);
+        let mut is_usual = true;
+        // The usual way of `LevelQuantizer::encode_all`.
+        for i in 0..padded {
+            let (value, prediction) = (values[i], predictions[i]);
+            let scaled = (value - prediction) * half_inverse;
+            let biased = scaled + T::ROUNDING_MAGIC;
+            let steps = biased - T::ROUNDING_MAGIC;
+            known[i] = prediction + steps * quantizer.step;
+            let is_small = scaled.abs() < most;
+            let is_nearest = (scaled - steps).abs() < T::CLEARLY_NEAREST;
+            let is_within = (value - known[i]).abs() < error;
+            is_usual &= (is_small & is_nearest & is_within) | (T::from_i32(i as i32) >= end);
+            let code = biased.low_bits().wrapping_sub(T::ROUNDING_MAGIC_BITS);
+            codes[i] = zigzag(code.cast_signed());
+        }
+        if is_usual {
+            copy(known, values);
+            return;
+        }
+        for i in 0..count.min(padded) {
+            let quantized = quantizer.encode(values[i], predictions[i], error, radius);
+            values[i] = quantized.known;
+            codes[i] = quantized.code as u16;
+        }
     }
 }
 
-#[inline(always)]
-fn encode<T: Element>(work: Encode<'_, T>) {
-    let Encode {
-        quantizer,
-        limits: Limits { error, radius },
-        count,
-        predictions,
-        values,
-        codes,
-    } = work;
-    let padded = predictions.len().min(MOST) / VECTOR * VECTOR;
-    let (predictions, values) = (&predictions[..padded], &mut values[..padded]);
-    let codes = &mut codes[..padded];
-    let mut known = [T::ZERO; MOST];
-    let known = &mut known[..padded];
-    let half_inverse = quantizer.inverse * T::HALF;
-    let most = T::from_i32(MOST_USUAL.min(radius.saturating_sub(1)).cast_signed());
-    // A number, so that it is compared in vectors of the same width.
-    let end = T::from_i32(count as i32);
-    let mut is_usual = true;
-    // The usual way of `LevelQuantizer::encode_all`.
-    for i in 0..padded {
-        let (value, prediction) = (values[i], predictions[i]);
-        let scaled = (value - prediction) * half_inverse;
-        let biased = scaled + T::ROUNDING_MAGIC;
-        let steps = biased - T::ROUNDING_MAGIC;
-        known[i] = prediction + steps * quantizer.step;
-        let is_small = scaled.abs() < most;
-        let is_nearest = (scaled - steps).abs() < T::CLEARLY_NEAREST;
-        let is_within = (value - known[i]).abs() < error;
-        is_usual &= (is_small & is_nearest & is_within) | (T::from_i32(i as i32) >= end);
-        let code = biased.low_bits().wrapping_sub(T::ROUNDING_MAGIC_BITS);
-        codes[i] = zigzag(code.cast_signed());
-    }
-    if is_usual {
-        copy(known, values);
-        return;
-    }
-    for i in 0..count.min(padded) {
-        let quantized = quantizer.encode(values[i], predictions[i], error, radius);
-        values[i] = quantized.known;
-        codes[i] = quantized.code as u16;
-    }
-}
-
-/// Sets the first `count` values, at most [`MOST`], to those of their codes. Where the code is [`RAW`], the value must be the raw one. The slices are
-/// of a multiple of [`VECTOR`] values.
+/// Sets values to those of their codes. Where the code is [`RAW`], the value must be the raw one. The slices are as long as
+/// the predictions.
 pub(super) struct Decode<'a, T> {
-    pub(super) quantizer: &'a LevelQuantizer<T>,
-    pub(super) limits: Limits<T>,
-    pub(super) count: usize,
-    pub(super) predictions: &'a [T],
+    pub(super) predicted: Predicted<'a, T>,
     pub(super) values: &'a mut [T],
     pub(super) codes: &'a [u16],
 }
@@ -103,36 +97,29 @@ impl<T: Element> Work for Decode<'_, T> {
 
     #[inline(always)]
     fn run<L: Lanes>(self, _: L) {
-        decode(self);
-    }
-}
-
-#[inline(always)]
-fn decode<T: Element>(work: Decode<'_, T>) {
-    let Decode {
-        quantizer,
-        limits: Limits { error, radius },
-        count,
-        predictions,
-        values,
-        codes,
-    } = work;
-    let padded = predictions.len().min(MOST) / VECTOR * VECTOR;
-    let (predictions, values) = (&predictions[..padded], &mut values[..padded]);
-    let codes = &codes[..padded];
-    let mut known = [T::ZERO; MOST];
-    let known = &mut known[..padded];
-    let mut has_raw = false;
-    for i in 0..padded {
-        known[i] = quantizer.decode(predictions[i], unzigzag(codes[i]));
-        has_raw |= codes[i] == RAW;
-    }
-    if has_raw {
-        for i in 0..count.min(padded) {
-            if codes[i] == RAW {
-                known[i] = quantizer.known(values[i], predictions[i], error, radius);
+        let Predicted {
+            quantizer,
+            limits: Limits { error, radius },
+            count,
+            predictions,
+        } = self.predicted;
+        let padded = predictions.len().min(PIECE) / VECTOR * VECTOR;
+        let (predictions, values) = (&predictions[..padded], &mut self.values[..padded]);
+        let codes = &self.codes[..padded];
+        let mut known = [T::ZERO; PIECE];
+        let known = &mut known[..padded];
+        let mut has_raw = false;
+        for i in 0..padded {
+            known[i] = quantizer.decode(predictions[i], unzigzag(codes[i]));
+            has_raw |= codes[i] == RAW;
+        }
+        if has_raw {
+            for i in 0..count.min(padded) {
+                if codes[i] == RAW {
+                    known[i] = quantizer.known(values[i], predictions[i], error, radius);
+                }
             }
         }
+        copy(known, values);
     }
-    copy(known, values);
 }

@@ -4,7 +4,7 @@
 //! the store.
 
 use crate::cpu::lanes::Lanes;
-use crate::cpu::predict::interp::rows::{PIECE, Piece};
+use crate::cpu::predict::interp::piece::{PIECE, Piece};
 use crate::cpu::predict::interp::store::{VECTOR, copy};
 use crate::cpu::version::Work;
 use ferrosz_codec::element::Element;

@@ -118,11 +118,11 @@ impl<T: Element> Weighed<T> {
 
     /// The tiles that weigh most, at most so many, in the order of their numbers.
     pub(super) fn heaviest(self, count: usize) -> Vec<SampleTile<T>> {
-        let mut order: Vec<usize> = (0..self.bits.len()).collect();
-        order.sort_by_key(|tile| Reverse(self.bits[*tile]));
-        let is_taken = |tile: &usize| order.iter().take(count).any(|taken| taken == tile);
+        let mut taken: Vec<usize> = (0..self.bits.len()).collect();
+        taken.sort_by_key(|tile| Reverse(self.bits[*tile]));
+        taken.truncate(count);
         let tiles = self.tiles.into_iter().enumerate();
-        let taken = tiles.filter(|(tile, _)| is_taken(tile));
+        let taken = tiles.filter(|(tile, _)| taken.contains(tile));
         taken.map(|(_, tile)| tile).collect()
     }
 

@@ -19,7 +19,7 @@ use ferrosz_codec::tile::TileBox;
 use ferrosz_codec::tile::code::{RADIUS, RAW};
 
 /// The number of codes of each class in a tile, by level, for the own positions in `scope`. Anchors have their exact
-/// values. `read` is as for [`Predictor::encode`].
+/// values. `read` is as for [`Predictor::encode`](super::Predictor::encode).
 pub fn classes_of_tile<T: Element>(
     version: Version,
     shape: Shape,
@@ -85,7 +85,7 @@ impl<T: Element> Work for Classes<'_, T> {
 }
 
 /// The sums of a tile's positions in `scope` to which stencils are fitted, given parameters with which the tile is predicted
-/// before. Anchors have their exact values. `read` is as for [`Predictor::encode`].
+/// before. Anchors have their exact values. `read` is as for [`Predictor::encode`](super::Predictor::encode).
 pub fn sums_of_tile<T: Element>(
     version: Version,
     shape: Shape,

@@ -8,6 +8,7 @@ mod noise;
 
 use ferrosz::codec::code::entropy::counts::Counts;
 use ferrosz::codec::code::entropy::frequency_tables::FrequencyTables;
+use ferrosz::codec::code::entropy::shifts::Shifts;
 use ferrosz::codec::code::entropy::states::{Huffman, Rans, SymbolCoder};
 use ferrosz::codec::container::chunk::Form;
 use ferrosz::codec::predict::interp::geometry::Geometry;
@@ -53,7 +54,7 @@ impl<'a> Coded<'a> {
         let predict = shortest(codes.len(), |number| {
             encode(&grid.tile(number as u64), &mut codes[number]);
         });
-        let map = ZoneMap::new(order);
+        let map = ZoneMap::new(order, Shifts::NONE);
         Self {
             version,
             map,

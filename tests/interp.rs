@@ -4,6 +4,7 @@
 mod common;
 
 use common::digest::digest;
+use ferrosz::codec::code::entropy::shifts::Shifts;
 use ferrosz::codec::oracle;
 use ferrosz::codec::predict::interp::geometry::{Geometry, MAX_LEVELS};
 use ferrosz::codec::predict::interp::parameters::{LevelFlags, Parameters, Tightening};
@@ -54,6 +55,7 @@ fn parse(line: &str) -> Case<'_> {
                 alpha: real(5),
                 beta: real(6),
             },
+            shifts: Shifts::NONE,
         },
         radius: number(7) as u32,
         bound: u64::from_str_radix(words[8], 16).expect("bits"),

@@ -147,6 +147,23 @@ pub const fn level(shape: Shape, position: [u32; 3]) -> u32 {
     all.trailing_zeros()
 }
 
+/// The oddness of a position: the number of its coordinates that are odd multiples of 2^level, with its [`level`].
+#[inline(always)]
+pub const fn oddness(shape: Shape, position: [u32; 3]) -> u32 {
+    let level = level(shape, position);
+    let [z, y, x] = position;
+    let [z, y, x] = [
+        z.unbounded_shr(level) & 1,
+        y.unbounded_shr(level) & 1,
+        x.unbounded_shr(level) & 1,
+    ];
+    match shape {
+        Shape::Line => x,
+        Shape::Plane => x + y,
+        Shape::Cube => x + y + z,
+    }
+}
+
 /// The division of a field into tiles.
 ///
 /// The slices along z of a field of planes are independent of each other; a field of lines is a single line. A field of
@@ -472,6 +489,23 @@ impl TileOrder {
             Some(32 + brick / 8)
         } else {
             Some(36)
+        }
+    }
+
+    /// The oddness of the position of a lane of a step.
+    #[inline(always)]
+    pub const fn oddness(&self, step: u32, lane: u32) -> u32 {
+        oddness(self.shape, position(self.shape, step, lane))
+    }
+
+    /// The lowest coordinates of a zone of level 0 or 1.
+    #[inline(always)]
+    pub const fn first_of_zone(&self, zone: u32) -> [u32; 3] {
+        let brick = if zone < 32 { zone } else { 8 * (zone - 32) };
+        match self.shape {
+            Shape::Line => [0, 0, 8 * ROW * brick],
+            Shape::Plane => [0, 32 * (brick / 4), 16 * (brick % 4)],
+            Shape::Cube => [8 * (brick / 16), 8 * (brick / 8 % 2), 8 * (brick % 8)],
         }
     }
 

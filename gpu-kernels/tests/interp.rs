@@ -1,5 +1,6 @@
 //! Prediction and reconstruction of tiles on the emulator, beside the codec's own.
 
+use ferrosz_codec::code::entropy::shifts::Shifts;
 use ferrosz_codec::oracle;
 use ferrosz_codec::predict::interp::geometry::Geometry;
 use ferrosz_codec::predict::interp::parameters::{LevelFlags, Parameters, Tightening};
@@ -277,6 +278,7 @@ where
         geometry,
         levels: std::array::from_fn(|_| LevelFlags::from_bits(random.random_range(0..8))),
         tightening: Tightening::new(1.5, 3.0),
+        shifts: Shifts::NONE,
     };
     let radius = [RADIUS, 40][random.random_range(0..2)];
     let resolved = Resolved::new(parameters, T::from_f64(1e-3)).with_radius(radius);

@@ -5,6 +5,7 @@ use ferrosz_codec::predict::interp::parameters::{LevelFlags, Parameters, Tighten
 use ferrosz_codec::predict::interp::resolved::{Resolved, WORDS};
 use ferrosz_codec::predict::interp::spline::Spline;
 use ferrosz_codec::predict::interp::tune::sample::{Samples, Scope};
+use ferrosz_codec::predict::interp::tune::score::Score;
 use ferrosz_codec::predict::interp::tune::search::{Costs, Round, Search};
 use ferrosz_codec::predict::interp::tune::{Preset, Tuning, relative_of};
 use ferrosz_codec::predict::stencil::coefficients::count;
@@ -25,7 +26,7 @@ use ferrosz_host::cpu::Version;
 use ferrosz_host::cpu::predict::interp::TileStore;
 use ferrosz_host::cpu::predict::rows_of;
 use ferrosz_host::cpu::predict::tune::radius_of_samples;
-use ferrosz_host::cpu::predict::tune::{cost_of_sample, sum, tune};
+use ferrosz_host::cpu::predict::tune::{score_of_sample, tune};
 use ferrosz_simt::emulator::{BlockOrder, Emulator};
 use ferrosz_simt::{Kernel, View};
 use rand::rngs::StdRng;
@@ -310,9 +311,9 @@ where
         }
         let resolved = Resolved::new(parameters, T::from_f64(1e-2));
         let mut scratch = TileStore::new(S::SHAPE);
-        let costs = (0..samples.count())
-            .map(|sample| cost_of_sample(version, &grid, sample, &resolved, read, &mut scratch));
-        let right = costs.fold(Costs::default(), sum);
+        let scores = (0..samples.count())
+            .map(|sample| score_of_sample(version, &grid, sample, &resolved, read, &mut scratch));
+        let right = scores.fold(Score::default(), |all, of_sample| all.with(&of_sample));
         let mut found = Costs::default();
         let mut words: Vec<u32> = bytemuck::cast_slice(&values).to_vec();
         let mut parameter_words = resolved.to_words();
@@ -326,7 +327,7 @@ where
             .seed(seed)
             .launch::<Scores<T, S>>(samples.count(), &params)
             .expect("no fault");
-        assert_eq!(found, right, "{} {parameters:?}", S::SHAPE);
+        assert_eq!(found, right.costs, "{} {parameters:?}", S::SHAPE);
     }
 }
 

@@ -250,7 +250,7 @@ pub(super) fn recipe<T: Element, E: Executor>(
         0,
         bytemuck::cast_slice_mut(&mut words),
     )?;
-    let resolved = Words(|at| words.get(at).copied().unwrap_or(0)).read();
+    let resolved = Words(|at| words.get(at).copied().unwrap_or(0)).read(grid.shape(), false);
     Ok(Recipe {
         grid: *grid,
         resolved: resolved.ok_or(Error::BadDecomposition("the parameters are damaged"))?,

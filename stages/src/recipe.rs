@@ -174,7 +174,7 @@ impl<T: Element> Recipe<T> {
         let mode = BoundMode::from_id((kind >> 28) as u8)?;
         let is_of_field = mode != BoundMode::Pwrel;
         let resolved: Resolved<T> =
-            Words(|at| words.get(RESOLVED_AT + at).copied().unwrap_or(0)).read()?;
+            Words(|at| words.get(RESOLVED_AT + at).copied().unwrap_or(0)).read(shape, false)?;
         let fits = (!is_line || lengths[..2] == [1, 1]) && resolved.radius <= width.max_radius();
         (fits && is_of_field).then_some(Self {
             grid: TileGrid::new(shape, lengths),

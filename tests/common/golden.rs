@@ -111,6 +111,7 @@ pub fn cases() -> Vec<Case> {
     // Cases above depend on the number of those before.
     of_stencils(&mut cases);
     of_chunk_lengths(&mut cases);
+    of_shifts(&mut cases);
     cases
 }
 
@@ -163,6 +164,29 @@ fn of_stencils(cases: &mut Vec<Case>) {
                 keep: Keep::default(),
             });
         }
+    }
+}
+
+/// Fields whose streams have shifts of contexts: large enough, and predicted differently well by oddness.
+fn of_shifts(cases: &mut Vec<Case>) {
+    for (codec, dtype, lengths) in [
+        (Codec::STENCIL, Dtype::F32, &[131, 130][..]),
+        (Codec::STENCIL, Dtype::F64, &[18, 19, 66]),
+        (Codec::STENCIL_HUFFMAN, Dtype::F32, &[18, 19, 66]),
+    ] {
+        let shape = [Shape::Plane, Shape::Cube][usize::from(lengths.len() == 3)];
+        cases.push(Case {
+            name: format!("shifts-{codec}-{shape}-{dtype}"),
+            dtype: dtype.into(),
+            layout: Layout::new(codec, shape, extents(lengths)),
+            axes: None,
+            bound: bound(BoundMode::Abs, 1e-3),
+            kind: Kind::Short,
+            updates: Vec::new(),
+            tail: 0,
+            fills: 0,
+            keep: Keep::default(),
+        });
     }
 }
 

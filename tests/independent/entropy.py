@@ -181,10 +181,10 @@ class LaneStacks:
             raise ValueError("lane stacks: words are left")
 
 
-def decode_lane_stacks(data, intervals, active, groups, has_levels):
+def decode_lane_stacks(data, intervals, active, groups, shifts, has_levels):
     """The codes of a chunk's tiles, by tile, step and lane, and where the raw values begin.
 
-    `active` is by tile, step and lane; `groups` by step and lane.
+    `active` is by tile, step and lane; `groups` and `shifts` (section 26) by step and lane.
     """
     stacks = LaneStacks(data)
     if not intervals.used[0]:
@@ -195,9 +195,15 @@ def decode_lane_stacks(data, intervals, active, groups, has_levels):
         classes = stacks.pop_classes(intervals, LANES)
         if has_levels:
             classes = np.concatenate([classes, stacks.pop_classes(intervals, 5)])
-        if not intervals.used[classes[classes > 0]].all():
+        # Without levels the places of all groups have no shifts, with levels those of group 36.
+        unshifted = classes[36:] if has_levels else classes
+        if not intervals.used[unshifted[unshifted > 0]].all():
             raise ValueError("lane stacks: a class has a context that is not used")
-        contexts = np.where(active[tile], classes[groups], 0)
+        of_places = classes[groups]
+        shifted = np.clip(of_places + shifts, 1, CONTEXTS - 1)
+        contexts = np.where(active[tile] & (of_places > 0), shifted, 0)
+        if not intervals.used[contexts].all():
+            raise ValueError("lane stacks: a place has a context that is not used")
         for step in np.flatnonzero(contexts.any(axis=1)):
             lanes = np.flatnonzero(contexts[step])
             codes[tile, step, lanes] = stacks.pop_codes(intervals, lanes, contexts[step, lanes])

@@ -248,6 +248,10 @@ class TileGrid:
         """The group of each place of a tile, by step and lane."""
         return groups_of_tile(self.shape, self.distance is not None)
 
+    def shifts(self, word):
+        """Section 26: the shift of each place of a tile, by step and lane, of the word 49 of the parameters."""
+        return shifts_of_tile(self.shape, word)
+
 
 def tile_entries(field, shape, distance, slices=1, tiles=4):
     """Section 15: the prologue, the chunks of the coarse field, if there is one, and of the field."""
@@ -298,6 +302,31 @@ def levels_of_tile(shape):
         along[axis] = -1
         result = np.minimum(result, halvings.reshape(along))
     return result
+
+
+@lru_cache(maxsize=None)
+def oddness_of_tile(shape):
+    """Section 26: along how many axes a place is odd at its level, by (z, y, x) of the tile. Anchors have 0."""
+    level = levels_of_tile(shape)
+    result = np.zeros(TILE[shape], dtype=np.int64)
+    for axis in AXES[shape]:
+        along = [1, 1, 1]
+        along[axis] = -1
+        c = np.arange(TILE[shape][axis]).reshape(along)
+        result += c >> level & 1
+    return result
+
+
+@lru_cache(maxsize=None)
+def shifts_of_tile(shape, word):
+    """Places of levels above 1 have no shift."""
+    level, oddness = levels_of_tile(shape), oddness_of_tile(shape)
+    result = np.zeros(TILE[shape], dtype=np.int64)
+    for of_level in range(2):
+        for odd in range(1, 4):
+            bits = word >> 12 * of_level + 4 * (odd - 1) & 15
+            result[(level == of_level) & (oddness == odd)] = bits if bits < 8 else bits - 16
+    return tile_to_steps(result)
 
 
 @lru_cache(maxsize=256)

@@ -30,6 +30,7 @@ class Parameters:
     steps: list  # of levels 0 to 9
     inverses: list
     radius: int
+    shifts: int  # of contexts (section 26)
 
 
 def read_flags(data):
@@ -56,12 +57,13 @@ def read_parameters(data, header):
         raise ValueError("parameters: the error is not the header's")
     steps = [number(8 + 2 * level, f"step {level}") for level in range(10)]
     inverses = [number(28 + 2 * level, f"inverse {level}") for level in range(10)]
-    radius, zero = struct.unpack_from("<II", data, 4 * 48)
+    radius, shifts = struct.unpack_from("<II", data, 4 * 48)
     if not 1 <= radius <= 32768:
         raise ValueError("parameters: the radius is not 1 to 32,768")
-    if zero:
-        raise ValueError("parameters: word 49 is not zero")
-    return Parameters(geometry, read_flags(data), steps, inverses, radius)
+    oddnesses = (1 << 4 * len(AXES[header.shape])) - 1 if header.predictor == container.STENCIL else 0
+    if shifts & ~(oddnesses | oddnesses << 12):
+        raise ValueError("parameters: word 49 has shifts where the codec has none")
+    return Parameters(geometry, read_flags(data), steps, inverses, radius, shifts)
 
 
 class Interpolation:

@@ -8,6 +8,7 @@ import random
 import struct
 import unittest
 from functools import lru_cache
+from types import SimpleNamespace as Namespace
 
 import numpy as np
 
@@ -470,8 +471,27 @@ def write_shares(all_shares, huffman):
     return pad(struct.pack("<16I", *heads) + bodies)
 
 
-def lane_operations(tiles, groups, has_levels, shares=None):
-    """All pops of a chunk in order: each a list of (lane, context, symbol or None, n, extra bits)."""
+def context_of(tile_grid, word, step, lane, class_):
+    """Section 26, for a place of a tile whose group has this class."""
+    if tile_grid.distance is None or class_ == 0:
+        return class_
+    row, x = step // 2, 2 * lane + step % 2
+    place = {
+        grid.LINE: (64 * row + x,), grid.PLANE: (row, x), grid.CUBE: (row // 16, row % 16, x),
+    }[tile_grid.shape]
+    for level in range(2):
+        odd = sum(c >> level & 1 for c in place)
+        if odd:
+            shift = (word >> 12 * level + 4 * (odd - 1) & 15 ^ 8) - 8
+            return min(max(class_ + shift, 1), 15)
+    return class_
+
+
+def lane_operations(tiles, tile_grid, word, shares=None):
+    """All pops of a chunk in order: each a list of (lane, context, symbol or None, n, extra bits).
+
+    `word` has the shifts of contexts."""
+    groups, has_levels = tile_grid.groups(), tile_grid.distance is not None
     for z, active in tiles:
         classes = tile_classes(z, active, groups, has_levels)
         yield [(lane, 0, classes[lane], 0, 0) for lane in range(32)]
@@ -480,8 +500,10 @@ def lane_operations(tiles, groups, has_levels, shares=None):
         for step in range(512):
             first, second = [], []
             for lane in range(32):
-                context = classes[groups[step, lane]]
-                if active[step, lane] and context:
+                context = 0
+                if active[step, lane]:
+                    context = context_of(tile_grid, word, step, lane, classes[groups[step, lane]])
+                if context:
                     code = int(z[step, lane])
                     token, n, extra = tokens_of(code, shares and shares[context])
                     if n <= 4:
@@ -506,9 +528,9 @@ def push(x, symbol, shares, n, extra, huffman):
     return 4096 * (x // shares[symbol]) + x % shares[symbol] + start
 
 
-def encode_lane_stacks(tiles, groups, has_levels, shares, huffman):
+def encode_lane_stacks(tiles, tile_grid, word, shares, huffman):
     states, words = [65536] * 32, []  # words: the last one is taken first
-    for operation in reversed(list(lane_operations(tiles, groups, has_levels, shares))):
+    for operation in reversed(list(lane_operations(tiles, tile_grid, word, shares))):
         for lane, context, symbol, n, extra in reversed(operation):
             x = states[lane]
             if push(x, symbol, shares[context], n, extra, huffman) >= 1 << 32:
@@ -542,13 +564,12 @@ def encode_bit_planes(tiles):
     return b"".join(tops) + b"".join(w for w in masks + words if any(w))
 
 
-def encode_tiles(field_z, field_raw_values, tiles, coder, shares):
+def encode_tiles(field_z, field_raw_values, tiles, coder, word, shares):
     """The chunks of a field with codes z. Without shares: the pops of all chunks instead.
 
     A chunk that would be longer than its raw form becomes raw, and so do its codes in field_z.
     """
     huffman = coder == 17
-    has_levels = tiles.distance is not None
     chunks = []
     for chunk in range(tiles.chunk_count):
         of_chunk, values, raw_form = [], [], []
@@ -565,12 +586,12 @@ def encode_tiles(field_z, field_raw_values, tiles, coder, shares):
             values.append(stored[z == 65535].tobytes())
             raw_form.append(stored[active].tobytes())
         if shares is None:
-            chunks.extend(lane_operations(of_chunk, tiles.groups(), has_levels))
+            chunks.extend(lane_operations(of_chunk, tiles, word))
             continue
         if coder == 18:
             data = encode_bit_planes(of_chunk)
         else:
-            data = encode_lane_stacks(of_chunk, tiles.groups(), has_levels, shares, huffman)
+            data = encode_lane_stacks(of_chunk, tiles, word, shares, huffman)
         coded, raw = data + b"".join(values), b"".join(raw_form)
         if len(pad(coded)) <= len(pad(raw)):
             chunks.append((1, coded))
@@ -581,13 +602,13 @@ def encode_tiles(field_z, field_raw_values, tiles, coder, shares):
     return chunks
 
 
-def encode_fields(fields, coder, drop_tokens=False):
-    """Shares as stored, and the chunks of all fields, each of (z, stored values, tile grid)."""
+def encode_fields(fields, coder, drop_tokens=False, word=0):
+    """Shares as stored, and the chunks of all fields, each of (z, stored values, tile grid); `word` has the shifts."""
     if coder == 18:
-        return b"", [c for field in fields for c in encode_tiles(*field, coder, [])]
+        return b"", [c for field in fields for c in encode_tiles(*field, coder, word, [])]
     counts = [[0] * 16] + [[0] * 112 for _ in range(15)]
     for field in fields:
-        for operation in encode_tiles(*field, coder, None):
+        for operation in encode_tiles(*field, coder, word, None):
             for _, context, symbol, _, _ in operation:
                 if symbol is not None:
                     counts[context][symbol] += 1
@@ -598,7 +619,8 @@ def encode_fields(fields, coder, drop_tokens=False):
                 counts[context][20] = 0
                 counts[context][111] += 1
     shares = [make_shares(c, coder == 17) for c in counts]
-    return write_shares(shares, coder == 17), [c for field in fields for c in encode_tiles(*field, coder, shares)]
+    chunks = [c for field in fields for c in encode_tiles(*field, coder, word, shares)]
+    return write_shares(shares, coder == 17), chunks
 
 
 def random_codes(rng, extents, raw_share=0.01):
@@ -718,13 +740,14 @@ class Tiles(unittest.TestCase):
         tiles = grid.TileGrid(z.shape, 0, None)
         active = tiles.active(0)[None]
         data = chunks[0][1]
-        codes, end = entropy.decode_lane_stacks(data, intervals, active, tiles.groups(), False)
+        no_shifts = np.zeros((512, 32), dtype=int)
+        codes, end = entropy.decode_lane_stacks(data, intervals, active, tiles.groups(), no_shifts, False)
         self.assertEqual(end, len(data))
         np.testing.assert_array_equal(grid.steps_to_tile(codes[0], 0), z)
         wrong = bytearray(data)
         wrong[21] ^= 1
         with self.assertRaises(ValueError):
-            entropy.decode_lane_stacks(bytes(wrong), intervals, active, tiles.groups(), False)
+            entropy.decode_lane_stacks(bytes(wrong), intervals, active, tiles.groups(), no_shifts, False)
 
     def test_bit_planes_are_checked(self):
         tiles = grid.TileGrid((1, 1, 10), 0, None)
@@ -764,14 +787,14 @@ class Tiles(unittest.TestCase):
 # Interpolation.
 
 
-def make_parameters(rng, dtype, geometry, error, flags):
+def make_parameters(rng, dtype, geometry, error, flags, shifts=0):
     T = dtype.type
     number = lambda value: np.array([value], dtype=dtype).tobytes().ljust(8, b"\0")
     steps = [T(2) * error * T(0.8) ** T(level) for level in range(10)]
     inverses = [T(1) / step for step in steps]
     packed = sum(f << 3 * level for level, f in enumerate(flags))
     data = struct.pack("<II2d", geometry, packed, 1.25, 2.0) + number(error)
-    return data + b"".join(map(number, steps + inverses)) + struct.pack("<II", 32768, 0)
+    return data + b"".join(map(number, steps + inverses)) + struct.pack("<II", 32768, shifts)
 
 
 class Reference:
@@ -865,28 +888,75 @@ class Interpolation(unittest.TestCase):
         random.seed(3)
         self.forms = []  # of each coarse field: form of its last chunk, number of its tiles
         cases = [
-            # shape, extents, geometry, element type
-            (0, (1, 1, 2600), 0, F32),
-            (0, (1, 1, 17500), 2, F64),
-            (1, (2, 40, 53), 1, F32),
-            (1, (1, 270, 70), 2, F32),
-            (2, (18, 20, 41), 0, F32),
-            (2, (18, 20, 41), 1, F64),
-            (2, (18, 17, 67), 2, F32),
-            (2, (17, 33, 34), 0, F64),
-            (1, (5, 65, 49), 0, F64),
+            # shape, extents, predictor, element type
+            (0, (1, 1, 2600), 17, F32),
+            (0, (1, 1, 17500), 19, F64),
+            (1, (2, 40, 53), 18, F32),
+            (1, (1, 270, 70), 19, F32),
+            (2, (18, 20, 41), 17, F32),
+            (2, (18, 20, 41), 18, F64),
+            (2, (18, 17, 67), 19, F32),
+            (2, (17, 33, 34), 17, F64),
+            (1, (5, 65, 49), 17, F64),
         ]
-        for (shape, extents, geometry, dtype), coder in zip(cases, itertools.cycle((16, 17, 18))):
-            with self.subTest(shape=shape, extents=extents, geometry=geometry), np.errstate(all="ignore"):
-                self.check(rng, shape, extents, geometry, dtype, coder)
+        for (shape, extents, predictor, dtype), coder in zip(cases, itertools.cycle((16, 17, 18))):
+            with self.subTest(shape=shape, extents=extents, predictor=predictor), np.errstate(all="ignore"):
+                self.check(rng, shape, extents, predictor, dtype, coder)
         # Some coarse fields were not stored raw: one of one tile, and one of five in two chunks.
         self.assertLessEqual({(1, 1), (1, 5)}, set(self.forms))
 
-    def check(self, rng, shape, extents, geometry, dtype, coder):
+    def test_shifts(self):
+        """Section 26, without a level that has coefficients."""
+        rng = np.random.default_rng(7)
+        random.seed(7)
+        self.forms = []
+        cases = [
+            (0, (1, 1, 17500), F32, 16, 0x00_500E),
+            (1, (2, 40, 53), F64, 17, 0x08_70F3),
+            (2, (18, 17, 67), F32, 16, 0x7F_2A8E),
+            (2, (18, 17, 67), F64, 18, 0x12_3456),
+        ]
+        for shape, extents, dtype, coder, word in cases:
+            with self.subTest(shape=shape, coder=coder), np.errstate(all="ignore"):
+                self.check(rng, shape, extents, 20, dtype, coder, word)
+
+    def test_shifts_are_checked(self):
+        """Only a stencil has them, and only for as many odd axes as the shape has."""
+        rng = np.random.default_rng(8)
+        allowed = {(0, 20): 0x00_F00F, (1, 20): 0x0F_F0FF, (2, 20): 0xFF_FFFF, (2, 19): 0}
+        for (shape, predictor), bits in allowed.items():
+            header = Namespace(predictor=predictor, shape=shape, dtype=F32, error=np.float32(0.5))
+            for bit in range(32):
+                data = make_parameters(rng, F32, 2, header.error, [0] * 9, 1 << bit)
+                if bits >> bit & 1:
+                    self.assertEqual(interp.read_parameters(data, header).shifts, 1 << bit)
+                else:
+                    with self.assertRaisesRegex(ValueError, "word 49"):
+                        interp.read_parameters(data, header)
+
+    def test_contexts_are_checked(self):
+        """Shifts may lead to a context that is not used; the class itself may be one if no place has it."""
+        tiles = grid.TileGrid((16, 16, 64), grid.CUBE, 16)
+        z = np.ones(tiles.tile, dtype=int)
+        word = 0x11_1111
+        shares, chunks = encode_fields([(z, z.astype(F32), tiles)], 16, word=word)
+        intervals = entropy.Intervals(entropy.read_shares(shares, False), False)
+        self.assertEqual(intervals.used.tolist(), [c in (0, 2, 3, 4, 5, 6) for c in range(16)])
+        active = tiles.active(0)[None]
+        read = lambda word: entropy.decode_lane_stacks(
+            chunks[0][1], intervals, active, tiles.groups(), tiles.shifts(word), True
+        )
+        np.testing.assert_array_equal(read(word)[0], active)
+        with self.assertRaisesRegex(ValueError, "a place has a context that is not used"):
+            read(0)
+
+    def check(self, rng, shape, extents, predictor, dtype, coder, word=0):
+        geometry = container.GEOMETRY[predictor]
         distance = grid.anchor_distance(shape, geometry)
         error = dtype.type(0.1)
-        flags = [random.randrange(8) for _ in range(9)]
-        data = make_parameters(rng, dtype, geometry, error, flags)
+        # With stencils MULTI and REVERSE together are for coefficients.
+        flags = [random.choice((0, 1, 2, 4, 5, 6)) if predictor == 20 else random.randrange(8) for _ in range(9)]
+        data = make_parameters(rng, dtype, geometry, error, flags, word)
         coarse_extents = grid.coarse_extents(extents, shape, distance)
         anchor_extents = grid.coarse_extents(coarse_extents, shape, distance)
         anchors = rng.normal(size=anchor_extents).astype(dtype) * dtype.type(100)
@@ -900,9 +970,9 @@ class Interpolation(unittest.TestCase):
             stored = rng.normal(size=of_field).astype(dtype) * dtype.type(20)
             stored[rng.random(of_field) < 0.03] = np.inf
             fields.append((z, stored, grid.TileGrid(of_field, shape, distance)))
-        shares, chunks = encode_fields(fields, coder)
+        shares, chunks = encode_fields(fields, coder, word=word)
         prologue = data + struct.pack("<I", len(shares) // 4) + shares + anchors.tobytes()
-        codec = (17 + geometry, coder)
+        codec = (predictor, coder)
         stream = make_stream(dtype, codec, extents, error, chunks, shape=shape, prologue=prologue)
         coarse = fields[0][2]
         self.forms.append((chunks[coarse.chunk_count - 1][0], coarse.tile_count))

@@ -66,7 +66,7 @@ class Codes:
         self.stored = np.zeros(field, dtype=dtype)
 
 
-def read_codes(stream, tiles, first_entry, intervals):
+def read_codes(stream, tiles, first_entry, prologue):
     """The codes of all chunks of a field; chunk 0 of it has entry `first_entry`."""
     header = stream.header
     codes = Codes(whole_field(tiles.slices, tiles.field), header.dtype)
@@ -74,13 +74,13 @@ def read_codes(stream, tiles, first_entry, intervals):
         number = first_entry + chunk
         form, data = stream.chunk(number)
         try:
-            read_chunk(header, tiles, chunk, form, data, intervals, codes)
+            read_chunk(header, tiles, chunk, form, data, prologue, codes)
         except ValueError as reason:
             raise ValueError(f"chunk {number}: {reason}") from None
     return codes
 
 
-def read_chunk(header, tiles, chunk, form, data, intervals, codes):
+def read_chunk(header, tiles, chunk, form, data, prologue, codes):
     """Section 9, forms."""
     numbers = tiles.tiles_of_chunk(chunk)
     active = np.array([tiles.active(number) for number in numbers])
@@ -97,7 +97,10 @@ def read_chunk(header, tiles, chunk, form, data, intervals, codes):
     elif form == CODED and header.coder == BITPLANE:
         z, at = entropy.decode_bit_planes(data, active)
     elif form == CODED:
-        z, at = entropy.decode_lane_stacks(data, intervals, active, tiles.groups(), header.has_levels)
+        shifts = tiles.shifts(prologue.parameters.shifts if header.has_levels else 0)
+        z, at = entropy.decode_lane_stacks(
+            data, prologue.intervals, active, tiles.groups(), shifts, header.has_levels
+        )
     else:
         raise ValueError(f"form {form} is unknown")
 
@@ -131,7 +134,7 @@ def decode_lorenzo(stream, tiles):
     """Section 17."""
     header = stream.header
     prologue = Prologue(stream, None, None)
-    codes = read_codes(stream, tiles, 1, prologue.intervals)
+    codes = read_codes(stream, tiles, 1, prologue)
     field = np.empty(header.whole, dtype=header.dtype)
     for number in range(tiles.tile_count):
         here = tiles.box(number).slices
@@ -149,8 +152,8 @@ def decode_interpolation(stream, tiles, distance):
         coarse_extents(header.field, shape, distance), shape, distance, header.slices, header.tiles
     )
     prologue = Prologue(stream, coarse, distance)
-    coarse_codes = read_codes(stream, coarse, 1, prologue.intervals)
-    codes = read_codes(stream, tiles, 1 + coarse.chunk_count, prologue.intervals)
+    coarse_codes = read_codes(stream, coarse, 1, prologue)
+    codes = read_codes(stream, tiles, 1 + coarse.chunk_count, prologue)
 
     top_level = distance.bit_length() - 1  # L = log2 B
     anchors = tuple(

@@ -1,7 +1,7 @@
 //! Entropy coding: codes of tiles to bits, with statistics of the whole field.
 //!
 //! A tile's codes fall into zones. The sum of a zone's magnitudes gives its [`class`]. A code is a [`token`], with the
-//! class as context, and extra bits. The number of times that each token occurs in each context ([`counts`]) gives the
+//! class as context, or with stencils the class and a shift ([`shifts`]), and extra bits. The number of times that each token occurs in each context ([`counts`]) gives the
 //! token a frequency, in slots of 4096: any number of slots for rANS ([`frequencies`]), a power of two for Huffman
 //! ([`lengths`]). The stream holds the frequencies ([`frequency_tables`]), and coders use them as [`tables`]. The
 //! tokens of a chunk are held by 32 lanes, each with a state ([`states`]).
@@ -16,6 +16,7 @@ pub mod counts;
 pub mod frequencies;
 pub mod frequency_tables;
 pub mod lengths;
+pub mod shifts;
 pub mod states;
 pub mod tables;
 pub mod token;

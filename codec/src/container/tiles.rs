@@ -230,7 +230,9 @@ impl<T: Element> Prologue<T> {
         let resolved = match layout.codec.predictor.geometry() {
             None => None,
             Some(geometry) => {
-                let read = Words(word).read::<T>().ok_or(ChunkFault::Prologue)?;
+                let has_stencils = layout.codec.predictor.has_stencils();
+                let read = Words(word).read::<T>(layout.shape(), has_stencils);
+                let read = read.ok_or(ChunkFault::Prologue)?;
                 let has_error = read.error.to_bits64() == error.to_bits64();
                 if read.parameters.geometry != geometry || !has_error {
                     return Err(ChunkFault::Prologue);

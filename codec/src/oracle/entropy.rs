@@ -3,6 +3,7 @@
 //! It shares no code with the coders. Zones are found position by position, states are divided, codes are read bit by
 //! bit, and there are no tables.
 
+use crate::code::entropy::shifts::Shifts;
 use crate::code::entropy::states::SymbolCoder;
 use crate::container::chunk::Form;
 use crate::element::Element;
@@ -49,6 +50,7 @@ pub(crate) type Decoded<T> = (Vec<Vec<u16>>, Vec<T>);
 /// lanes.
 pub fn encode<C: SymbolCoder, T: Element>(
     order: TileOrder,
+    shifts: Shifts,
     tiles: &[TileBox],
     frequencies: &Contexts<u16>,
     codes: &[Vec<u16>],
@@ -57,7 +59,7 @@ pub fn encode<C: SymbolCoder, T: Element>(
     let mut rounds = Vec::new();
     let (mut all, mut raw) = (Vec::new(), Vec::new());
     for ((tile, codes), values) in tiles.iter().zip(codes).zip(values) {
-        rounds.extend(rounds_of_tile(order, tile, frequencies, codes));
+        rounds.extend(rounds_of_tile(order, shifts, tile, frequencies, codes));
         for at in (0..codes.len()).filter(|at| order::zone(order, tile, *at).is_some()) {
             all.push(values[at]);
             if codes[at] == RAW {
@@ -88,6 +90,7 @@ pub(crate) fn with_values<T: Element>(mut bytes: Vec<u8>, values: &[T]) -> Vec<u
 
 fn rounds_of_tile(
     order: TileOrder,
+    shifts: Shifts,
     tile: &TileBox,
     frequencies: &Contexts<u16>,
     codes: &[u16],
@@ -111,10 +114,10 @@ fn rounds_of_tile(
         let (mut tokens, mut extras) = (Vec::new(), Vec::new());
         for lane in 0..LANES {
             let at = LANES * step + lane;
-            let zone = order::zone(order, tile, at);
-            let Some(context) = zone.map(|zone| classes[zone]).filter(|class| *class > 0) else {
+            let context = order::context(order, shifts, tile, at, &classes);
+            if context == 0 {
                 continue;
-            };
+            }
             let (symbol, count, value) = token(codes[at], |token| frequencies[context][token] > 0);
             let extra = Extra { count, value };
             let is_alone = count > 4;
@@ -246,6 +249,7 @@ fn image(states: &[u64; 32], words: &[u16]) -> Vec<u8> {
 /// [`ChunkFault`].
 pub fn decode<C: SymbolCoder, T: Element>(
     order: TileOrder,
+    shifts: Shifts,
     tiles: &[TileBox],
     frequencies: &Contexts<u16>,
     form: Form,
@@ -254,7 +258,7 @@ pub fn decode<C: SymbolCoder, T: Element>(
     let positions = positions_of(order, tiles);
     match uncoded(&positions, form, bytes)? {
         Some(decoded) => Ok(decoded),
-        None => pop_tiles::<C, T>(order, &positions, frequencies, bytes),
+        None => pop_tiles::<C, T>(order, shifts, tiles, frequencies, bytes),
     }
 }
 
@@ -305,28 +309,33 @@ pub(crate) fn read_values<T: Element>(bytes: &[u8], count: usize) -> Result<Vec<
 
 fn pop_tiles<C: SymbolCoder, T: Element>(
     order: TileOrder,
-    positions: &[Vec<Option<usize>>],
+    shifts: Shifts,
+    tiles: &[TileBox],
     frequencies: &Contexts<u16>,
     bytes: &[u8],
 ) -> Result<(Vec<Vec<u16>>, Vec<T>), ChunkFault> {
+    let is_used = |context: usize| frequencies[context].iter().any(|frequency| *frequency > 0);
     let mut states = States::read(intervals_of::<C>(frequencies), C::BY_FREQUENCY, bytes)?;
     let mut codes = Vec::new();
-    for zones in positions {
+    for tile in tiles {
         let mut classes = Vec::new();
         for zone in 0..order::zones(order) {
             let class = states.symbol(zone % 32, 0)?;
             states.refill(zone % 32);
-            if class > 0 && frequencies[class].iter().all(|frequency| *frequency == 0) {
+            let has_shift = order.has_levels && zone < 36;
+            if class > 0 && !has_shift && !is_used(class) {
                 return Err(ChunkFault::Symbol);
             }
             classes.push(class);
         }
-        let mut tile = vec![0; zones.len()];
-        for (codes, zones) in tile.chunks_mut(32).zip(zones.chunks(32)) {
-            let class = |lane: usize| zones[lane].map_or(0, |zone| classes[zone]);
+        let contexts: Vec<usize> = (0..POSITIONS)
+            .map(|at| order::context(order, shifts, tile, at, &classes))
+            .collect();
+        let mut tile = vec![0; POSITIONS];
+        for (codes, contexts) in tile.chunks_mut(LANES).zip(contexts.chunks(LANES)) {
             let (mut tokens, mut extras) = ([0; 32], [0; 32]);
-            for lane in (0..32).filter(|lane| class(*lane) > 0) {
-                tokens[lane] = states.symbol(lane, class(lane))?;
+            for lane in (0..32).filter(|lane| contexts[*lane] > 0) {
+                tokens[lane] = states.symbol(lane, contexts[lane])?;
                 if extra_bits(tokens[lane]) <= 4 {
                     extras[lane] = states.bits(lane, extra_bits(tokens[lane]));
                 }

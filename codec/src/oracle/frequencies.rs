@@ -1,5 +1,6 @@
 //! Statistics: the counts, the frequencies computed from them, and their bytes (FORMAT.md, section 12).
 
+use crate::code::entropy::shifts::Shifts;
 use crate::error::ChunkFault;
 use crate::oracle::order::{self, Field, RUN_TILES};
 use crate::tile::TileOrder;
@@ -57,6 +58,7 @@ pub(crate) fn code_of_token(token: usize, extra: u32) -> u16 {
 /// The counts of a stream's tiles. The codes of each tile are in order of steps and lanes.
 pub(crate) fn count(
     order: TileOrder,
+    shifts: Shifts,
     coarse: Option<(&Field, &[Vec<u16>])>,
     fine: (&Field, &[Vec<u16>]),
 ) -> Contexts<u32> {
@@ -64,12 +66,12 @@ pub(crate) fn count(
     let runs = fine.1.len().div_ceil(RUN_TILES) as u64;
     if let Some((field, codes)) = coarse {
         for (tile, codes) in field.tiles().iter().zip(codes) {
-            count_tile(order, tile, codes, &mut counts);
+            count_tile(order, shifts, tile, codes, &mut counts);
         }
     }
     for (number, (tile, codes)) in fine.0.tiles().iter().zip(fine.1).enumerate() {
         if is_counted((number / RUN_TILES) as u64, runs) {
-            count_tile(order, tile, codes, &mut counts);
+            count_tile(order, shifts, tile, codes, &mut counts);
         }
     }
     for (context, counts) in counts.iter_mut().enumerate() {
@@ -91,6 +93,7 @@ fn is_counted(run: u64, runs: u64) -> bool {
 
 fn count_tile(
     order: TileOrder,
+    shifts: Shifts,
     tile: &crate::tile::TileBox,
     codes: &[u16],
     counts: &mut Contexts<u32>,
@@ -103,10 +106,10 @@ fn count_tile(
         counts[0][*class] = counts[0][*class].saturating_add(1);
     }
     for (at, z) in codes.iter().enumerate() {
-        let zone = order::zone(order, tile, at);
-        if let Some(class) = zone.map(|zone| classes[zone]).filter(|class| *class > 0) {
+        let context = order::context(order, shifts, tile, at, &classes);
+        if context > 0 {
             let (symbol, _, _) = token(*z, |_| true);
-            counts[class][symbol] = counts[class][symbol].saturating_add(1);
+            counts[context][symbol] = counts[context][symbol].saturating_add(1);
         }
     }
 }

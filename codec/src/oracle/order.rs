@@ -1,5 +1,6 @@
 //! Tiles, their positions, zones and classes (FORMAT.md, sections 9 and 10), position by position.
 
+use crate::code::entropy::shifts::Shifts;
 use crate::shape::Shape;
 use crate::tile::{FAR, TileBox, TileGrid, TileOrder};
 use alloc::vec::Vec;
@@ -99,6 +100,35 @@ pub(crate) fn class(shape: Shape, zone: usize, sum: u32) -> usize {
         (Shape::Line | Shape::Plane | Shape::Cube, _) => 0,
     };
     bits.saturating_sub(shift).clamp(1, 15)
+}
+
+/// The context of code number `at` of a tile, whose zones have these classes; 0 if there is no token. The word has the
+/// shifts of levels 0 and 1, for positions that are odd along one, two and three axes, as four bits each.
+pub(crate) fn context(
+    order: TileOrder,
+    shifts: Shifts,
+    tile: &TileBox,
+    at: usize,
+    classes: &[usize],
+) -> usize {
+    let Some(zone) = zone(order, tile, at) else {
+        return 0;
+    };
+    let class = classes[zone];
+    if class == 0 || !order.has_levels || zone == 36 {
+        return class;
+    }
+    let level = zone / 32;
+    let position = position(order.shape, at);
+    let axes = first_axis(order.shape)..3;
+    let odd = axes.filter(|axis| position[*axis] / (1 << level) % 2 == 1);
+    let bits = shifts.to_word() >> (12 * level + 4 * (odd.count() - 1)) & 15;
+    let shift = if bits < 8 {
+        bits as i32
+    } else {
+        bits as i32 - 16
+    };
+    (class as i32 + shift).clamp(1, 15) as usize
 }
 
 /// The quantisation code of an unsigned code; none if it is raw.

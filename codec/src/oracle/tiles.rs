@@ -1,5 +1,6 @@
 //! The oracle of the codecs of tiles: predictors over the whole field, position by position.
 
+use crate::code::entropy::shifts::Shifts;
 use crate::code::entropy::states::SymbolCoder;
 use crate::container::chunk::Form;
 use crate::container::table::Entry;
@@ -21,6 +22,7 @@ use crate::predict::interp::resolved::Resolved;
 use crate::predict::interp::spline::Spline;
 use crate::quantize::field::Quantizer;
 use crate::quantize::level::LevelQuantizer;
+use crate::shape::Shape;
 use crate::tile::{TileBox, TileOrder};
 use alloc::vec;
 use alloc::vec::Vec;
@@ -83,6 +85,7 @@ impl Tiles {
             return Vec::new();
         }
         let mut prologue = Vec::new();
+        let mut shifts = Shifts::NONE;
         let mut anchors = Vec::new();
         let mut coefficients = Vec::new();
         let mut parts = Vec::new();
@@ -113,6 +116,7 @@ impl Tiles {
                     ..tuning::resolved(&decided, quantizer.error())
                 };
                 prologue.extend(parameter_words(&resolved));
+                shifts = decided.shifts;
                 let coarse_values = self.fine.anchors(coarse.spacing, values);
                 anchors = coarse.field.anchors(coarse.spacing, &coarse_values);
                 let of_coarse = all_of_level(&resolved, coarse.spacing.ilog2());
@@ -139,7 +143,7 @@ impl Tiles {
                 parts.push(Part::new(self.fine, &z_of_all(&found.codes), values));
             }
         }
-        let frequencies = self.frequencies(&parts);
+        let frequencies = self.frequencies(shifts, &parts);
         let words = frequencies.map_or(Vec::new(), |frequencies| {
             frequencies::to_words(&frequencies, self.has_lengths())
         });
@@ -158,7 +162,7 @@ impl Tiles {
             for (chunk, tiles) in tiles.chunks(self.chunk).enumerate() {
                 let of_chunk = self.chunk * chunk..self.chunk * chunk + tiles.len();
                 let (codes, values) = (&part.codes[of_chunk.clone()], &part.values[of_chunk]);
-                all.push(self.encode(frequencies.as_ref(), tiles, codes, values));
+                all.push(self.encode(shifts, frequencies.as_ref(), tiles, codes, values));
             }
         }
         all
@@ -174,12 +178,12 @@ impl Tiles {
         with_tile_coder!(self.codec.coder, C => C::POWERS_OF_TWO, false)
     }
 
-    fn frequencies<T>(&self, parts: &[Part<T>]) -> Option<Contexts<u16>> {
+    fn frequencies<T>(&self, shifts: Shifts, parts: &[Part<T>]) -> Option<Contexts<u16>> {
         let (fine, coarse) = parts.split_last()?;
         let coarse = coarse
             .first()
             .map(|coarse| (&coarse.field, &coarse.codes[..]));
-        let count = || frequencies::count(self.order(), coarse, (&fine.field, &fine.codes));
+        let count = || frequencies::count(self.order(), shifts, coarse, (&fine.field, &fine.codes));
         self.codec
             .coder
             .has_tables()
@@ -191,6 +195,7 @@ impl Tiles {
 
     fn encode<T: Element>(
         &self,
+        shifts: Shifts,
         frequencies: Option<&Contexts<u16>>,
         tiles: &[TileBox],
         codes: &[Vec<u16>],
@@ -201,7 +206,7 @@ impl Tiles {
         };
         with_tile_coder!(
             self.codec.coder,
-            C => encode::<C, T>(self.order(), tiles, frequencies, codes, values),
+            C => encode::<C, T>(self.order(), shifts, tiles, frequencies, codes, values),
             bit_planes::encode(self.order(), tiles, codes, values)
         )
     }
@@ -221,15 +226,16 @@ impl Tiles {
         let prologue = self.read_prologue(quantizer.error(), bytes);
         let (resolved, frequencies, anchors, stencils) =
             prologue.map_err(|fault| fault.in_chunk(0))?;
-        let frequencies = frequencies.as_ref();
+        let shifts = resolved.map_or(Shifts::NONE, |resolved| resolved.parameters.shifts);
+        let coded = (shifts, frequencies.as_ref());
         let (Some(resolved), Some(coarse)) = (resolved, self.coarse()) else {
-            let (codes, raw) = self.decode(frequencies, &self.fine, chunks, 1)?;
+            let (codes, raw) = self.decode(coded, &self.fine, chunks, 1)?;
             return Ok(unpredicted(&self.fine, quantizer, &codes, &raw));
         };
         let coarse_chunks = coarse.field.tiles().len().div_ceil(self.chunk);
         let (of_coarse, of_fine) = chunks.split_at(coarse_chunks.min(chunks.len()));
         let radius = resolved.radius;
-        let (codes, raw) = self.decode(frequencies, &coarse.field, of_coarse, 1)?;
+        let (codes, raw) = self.decode(coded, &coarse.field, of_coarse, 1)?;
         let one_level = all_of_level(&resolved, coarse.spacing.ilog2());
         let codes: Codes = codes.into_iter().map(code_of).collect();
         let known = compose(
@@ -240,8 +246,7 @@ impl Tiles {
             &raw,
             &anchors,
         );
-        let (codes, raw) =
-            self.decode(frequencies, &self.fine, of_fine, 1 + coarse_chunks as u64)?;
+        let (codes, raw) = self.decode(coded, &self.fine, of_fine, 1 + coarse_chunks as u64)?;
         let codes: Codes = codes.into_iter().map(code_of).collect();
         let mut values = compose_fitted(
             &self.fine.grid(),
@@ -283,7 +288,13 @@ impl Tiles {
             for _ in 0..50 {
                 words.push(reader.number(4)? as u32);
             }
-            let parameters = parameters_of(coarse.geometry, error, &words);
+            let shift_bits = match (self.has_stencils(), self.fine.shape) {
+                (false, _) => 0,
+                (true, Shape::Line) => 0x00_f00f,
+                (true, Shape::Plane) => 0x0f_f0ff,
+                (true, Shape::Cube) => 0xff_ffff,
+            };
+            let parameters = parameters_of(coarse.geometry, shift_bits, error, &words);
             resolved = Some(parameters.ok_or(ChunkFault::Prologue)?);
             anchors = coarse.field.coarse(coarse.spacing).elements();
         }
@@ -344,7 +355,7 @@ impl Tiles {
     /// The codes and raw values of a field, in C order; its chunks begin at entry `first`.
     fn decode<T: Element>(
         &self,
-        frequencies: Option<&Contexts<u16>>,
+        (shifts, frequencies): (Shifts, Option<&Contexts<u16>>),
         field: &Field,
         chunks: &[(Entry, &[u8])],
         first: u64,
@@ -360,7 +371,7 @@ impl Tiles {
                 None => planes(),
                 Some(frequencies) => with_tile_coder!(
                     self.codec.coder,
-                    C => decode::<C, T>(self.order(), tiles, frequencies, form, bytes),
+                    C => decode::<C, T>(self.order(), shifts, tiles, frequencies, form, bytes),
                     planes()
                 ),
             };
@@ -452,7 +463,7 @@ fn parameter_words<T: Element>(resolved: &Resolved<T>) -> Vec<u32> {
         wide.iter()
             .flat_map(|bits| [*bits as u32, (*bits >> 32) as u32]),
     );
-    words.extend([resolved.radius, 0]);
+    words.extend([resolved.radius, resolved.parameters.shifts.to_word()]);
     words
 }
 
@@ -464,8 +475,14 @@ fn number_of(geometry: Geometry) -> u32 {
     }
 }
 
-/// The parameters in these 50 words of a stream with this error; none if a reader rejects them.
-fn parameters_of<T: Element>(geometry: Geometry, error: T, words: &[u32]) -> Option<Resolved<T>> {
+/// The parameters in these 50 words of a stream with this error, in which only these bits of shifts may be set; none if a
+/// reader rejects them.
+fn parameters_of<T: Element>(
+    geometry: Geometry,
+    shift_bits: u32,
+    error: T,
+    words: &[u32],
+) -> Option<Resolved<T>> {
     let wide = |at: usize| u64::from(words[at]) | u64::from(words[at + 1]) << 32;
     let number = |at: usize| T::from_bits64(wide(at));
     let [alpha, beta] = [2, 4].map(|at| f64::from_bits(wide(at)));
@@ -480,7 +497,7 @@ fn parameters_of<T: Element>(geometry: Geometry, error: T, words: &[u32]) -> Opt
     let is_positive = |at: usize| T::BYTES == 8 || wide(at) >> 31 == 0;
     let are_sound = (0..21).all(|i| is_sound(6 + 2 * i) && is_positive(6 + 2 * i))
         && wide(6) == error.to_bits64()
-        && words[49] == 0
+        && words[49] & !shift_bits == 0
         && [alpha, beta]
             .iter()
             .all(|value| value.is_finite() && *value >= 1.0)
@@ -503,6 +520,7 @@ fn parameters_of<T: Element>(geometry: Geometry, error: T, words: &[u32]) -> Opt
                 }
             }),
             tightening: Tightening { alpha, beta },
+            shifts: Shifts::from_word(words[49]),
         },
         error: number(6),
         quantizers: core::array::from_fn(|level| LevelQuantizer {

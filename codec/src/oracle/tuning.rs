@@ -1,5 +1,6 @@
 //! The parameters that an encoder chooses from sample tiles (FORMAT.md, section 18).
 
+use crate::code::entropy::shifts::Shifts;
 use crate::element::Element;
 use crate::oracle::interp::{Site, quantized, spacing, visit, window};
 use crate::oracle::order::{Field, first_axis, tile_extents};
@@ -31,6 +32,7 @@ pub(super) fn tune<T: Element>(
         geometry,
         levels: core::array::from_fn(|level| flags(if level < 2 { 4 } else { 0 })),
         tightening: tightening(1.25),
+        shifts: Shifts::NONE,
     };
     let samples = samples(field.tiles().len() as u64, 128);
     let cost_of =
@@ -84,6 +86,7 @@ pub(super) fn tune_stencils<T: Element>(
         geometry: Geometry::Wide,
         levels: ways.map(|way| flags(2 * way)),
         tightening: tightening(1.25),
+        shifts: Shifts::NONE,
     };
     let multi = with_all([2; 9]);
     let stencils = fit(field, values, &resolved(&multi, error), &samples);
@@ -101,23 +104,41 @@ pub(super) fn tune_stencils<T: Element>(
         Shape::Line => vec![favourites, [3; 9]],
         Shape::Plane | Shape::Cube => (0..4).map(|way| [way; 9]).collect(),
     };
+    let sizes_of = |candidate: &Parameters| {
+        sizes(
+            field,
+            values,
+            &resolved(candidate, error),
+            &stencils,
+            &samples,
+        )
+    };
     let costs: Vec<Costs> = ways.iter().map(|ways| cost_of(&with_all(*ways))).collect();
     let coefficients = 256 * 32 * per_level(field.shape) as u64 * samples.len() as u64 / tiles;
     let least = 4096 * samples.len() as u64;
     let mut decided = favourites;
+    let mut shifts = 0;
     for (level, decided) in decided.iter_mut().enumerate() {
         let of_way = |number: usize| match ways[number][level] {
             3 => costs[number][level].wrapping_add(coefficients),
             _ => costs[number][level],
         };
-        let costs: Vec<u64> = (0..ways.len()).map(of_way).collect();
+        let of_ways: Vec<u64> = (0..ways.len()).map(of_way).collect();
         let favourite = ways
             .iter()
             .position(|ways| ways[level] == favourites[level]);
-        *decided = ways[chosen(&costs, favourite.unwrap_or(0), least)][level];
+        let number = chosen(&of_ways, favourite.unwrap_or(0), least);
+        *decided = ways[number][level];
+        if level < 2 && costs[number][level] >= 8_388_608 * samples.len() as u64 / tiles {
+            let sizes = sizes_of(&with_all(ways[number]))[level];
+            for (odd, shift) in shifts_of(sizes).into_iter().enumerate() {
+                shifts |= (shift as u32 & 15) << (12 * level + 4 * odd);
+            }
+        }
     }
     let candidates = [1.0, 1.25, 1.5].map(|alpha| Parameters {
         tightening: tightening(alpha),
+        shifts: Shifts::from_word(shifts),
         ..with_all(decided)
     });
     let sum = |costs: Costs| costs.into_iter().fold(0, u64::wrapping_add);
@@ -226,6 +247,64 @@ fn cost<T: Element>(
         }
     }
     sum
+}
+
+/// The number of codes and the sum of their sizes of a level, of positions that are odd along one, two and three axes.
+type Sizes = [(u64, u64); 3];
+
+/// The sizes of the codes of levels 0 and 1 in the sample tiles of a field.
+fn sizes<T: Element>(
+    field: &Field,
+    values: &[T],
+    resolved: &Resolved<T>,
+    stencils: &Stencils,
+    samples: &[u64],
+) -> [Sizes; 2] {
+    let tiles = field.tiles();
+    let extents = tile_extents(field.shape);
+    let axes = first_axis(field.shape)..3;
+    let mut sizes = [Sizes::default(); 2];
+    for number in samples {
+        let sample = Sample::new(field, tiles[*number as usize].origin, values);
+        sample.visit(
+            resolved,
+            Some(stencils),
+            samples.len() == 64,
+            |level, flat, code| {
+                let at = sample.field.position(flat);
+                let is_own = (0..3).all(|axis| at[axis] < extents[axis]);
+                if let Some(code) = code.filter(|_| is_own && level < 2) {
+                    let odd = axes.clone().filter(|axis| at[*axis] >> level & 1 == 1);
+                    let (codes, sum) = &mut sizes[level][odd.count() - 1];
+                    let bits = (0..16).filter(|bit| code.unsigned_abs() >> bit != 0);
+                    *codes += 1;
+                    *sum += [
+                        0, 2, 5, 11, 23, 47, 95, 191, 383, 767, 1535, 3071, 6143, 12_287, 24_575,
+                        49_151,
+                    ][bits.count()];
+                }
+            },
+        );
+    }
+    sizes
+}
+
+/// The shifts of a level whose codes have these sizes.
+fn shifts_of(sizes: Sizes) -> [i64; 3] {
+    let all = sizes
+        .iter()
+        .fold((0, 0), |all, size| (all.0 + size.0, all.1 + size.1));
+    // Of 32 leading bits, so that more of them do not count.
+    let log2 = |value: u64| match value.checked_ilog2() {
+        Some(whole @ 32..) => log2(value >> (whole - 31)) + 256 * u64::from(whole - 31),
+        _ => log2(value),
+    };
+    let mean = |(codes, sum): (u64, u64)| log2(sum) as i64 - log2(codes) as i64;
+    sizes.map(|size| match (size.0, size.1, all.1) {
+        (0, _, _) | (_, _, 0) => 0,
+        (_, 0, _) => -8,
+        _ => (mean(size) - mean(all) + 128).div_euclid(256).clamp(-8, 7),
+    })
 }
 
 /// The numbers of the sample tiles, of which there is one among so many, if that is not too few or too many.

@@ -7,6 +7,7 @@ use crate::machine::{
 use crate::sample::{Chunk, Kind, Sample};
 use ferrosz_codec::code::bit_planes::CHUNK_WORDS;
 use ferrosz_codec::code::entropy::frequency_tables::{FrequencyTables, Head};
+use ferrosz_codec::code::entropy::shifts::Shifts;
 use ferrosz_codec::code::entropy::states::{Huffman, Rans, SymbolCoder};
 use ferrosz_codec::container::checksum::checksum;
 use ferrosz_codec::container::chunk::Form;
@@ -205,6 +206,10 @@ fn kind(shape: Shape, has_levels: bool, raw: f64) -> Kind {
     Kind {
         shape,
         has_levels,
+        shifts: match (has_levels, shape) {
+            (true, Shape::Cube) => Shifts::NONE.with(0, 1, -1).with(0, 3, 2).with(1, 2, 1),
+            _ => Shifts::NONE,
+        },
         chunk: ChunkLength::Four,
         scale: [1.0, 4.0],
         density: 1.0,

@@ -190,6 +190,7 @@ pub fn compress_counted<E: Element, C: SymbolCoder, S: StaticShape>(
     let mut counts = vec![0; COUNTERS as usize];
     let mut workspace = vec![0; cells::count(chunks) as usize];
     let mut tables = Memory::stale(u64::from(ENCODE_WORDS));
+    let mut parameters = sample.parameters();
     let mut frequencies = Memory::stale(MAX_WORDS as u64);
     let mut records = Memory::stale(chunks * RECORD_WORDS);
     let mut values = sample.values.each_ref().map(|values| words_of(values));
@@ -202,6 +203,7 @@ pub fn compress_counted<E: Element, C: SymbolCoder, S: StaticShape>(
         tiling: tiling_of_runs(sample),
         regions: regions.view(),
         tiles: tiles.view(),
+        parameters: view(&mut parameters),
         counts: view(&mut counts),
     };
     let blocks = 1 + seed as u32 % 3;
@@ -222,6 +224,7 @@ pub fn compress_counted<E: Element, C: SymbolCoder, S: StaticShape>(
         regions: regions.view(),
         tiles: tiles.view(),
         tables: tables.view(),
+        parameters: view(&mut parameters),
         records: records.view(),
         cells: view(&mut workspace),
         element_words: E::WORDS as u32,
@@ -347,12 +350,14 @@ pub fn decompress<E: Element, C: SymbolCoder, S: StaticShape>(
         "words that nothing wrote"
     );
     let [coarse, field] = &mut values;
+    let mut parameters = sample.parameters();
     let decode = DecodeParams {
         tiling: sample.tiling,
         header: stream.view(),
         stream: stream.view(),
         entries: FIRST_ENTRY + chunks,
         tables: tables.view(),
+        parameters: view(&mut parameters),
         regions: regions.view(),
         coarse: view(coarse),
         field: view(field),
@@ -459,6 +464,7 @@ pub fn decompress_planes<E: Element, S: StaticShape>(
         stream: stream.view(),
         entries: FIRST_ENTRY + chunks,
         tables: View::empty(),
+        parameters: View::empty(),
         regions: regions.view(),
         coarse: view(coarse),
         field: view(field),

@@ -7,6 +7,7 @@ mod sample;
 use ferrosz_codec::Element;
 use ferrosz_codec::code::entropy::counts::Counts;
 use ferrosz_codec::code::entropy::frequency_tables::FrequencyTables;
+use ferrosz_codec::code::entropy::shifts::Shifts;
 use ferrosz_codec::code::entropy::states::{Huffman, Rans, SymbolCoder};
 use ferrosz_codec::container::checksum::checksum;
 use ferrosz_codec::container::chunk::Form;
@@ -133,6 +134,7 @@ fn codes_that_the_sample_does_not_have_are_escaped() {
     let kind = Kind {
         shape: Shape::Plane,
         has_levels: false,
+        shifts: Shifts::NONE,
         chunk: ChunkLength::Four,
         scale: [0.0, 14.0],
         density: 1.0,
@@ -150,6 +152,7 @@ fn check_the_longest_words(chunk: ChunkLength) {
     let kind = Kind {
         shape: Shape::Cube,
         has_levels: false,
+        shifts: Shifts::NONE,
         chunk,
         scale: [0.0, 0.0],
         density: 0.0,

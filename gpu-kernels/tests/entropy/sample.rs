@@ -4,10 +4,13 @@ use ferrosz_codec::Element;
 use ferrosz_codec::code::bit_planes::CHUNK_WORDS;
 use ferrosz_codec::code::entropy::counts::Counts;
 use ferrosz_codec::code::entropy::frequency_tables::{FrequencyTables, MAX_WORDS};
+use ferrosz_codec::code::entropy::shifts::Shifts;
 use ferrosz_codec::code::entropy::states::SymbolCoder;
 use ferrosz_codec::code::entropy::token::RAW;
 use ferrosz_codec::container::chunk::Form;
 use ferrosz_codec::oracle;
+use ferrosz_codec::predict::interp::parameters::Parameters;
+use ferrosz_codec::predict::interp::resolved::Resolved;
 use ferrosz_codec::shape::Shape;
 use ferrosz_codec::tile::code::TileCodes;
 use ferrosz_codec::tile::{
@@ -18,13 +21,15 @@ use ferrosz_host::cpu::Version;
 use ferrosz_host::cpu::code::bit_planes;
 use ferrosz_host::cpu::code::image::{ChunkTiles, image_bytes};
 use ferrosz_host::cpu::code::zones::ZoneMap;
-use rand::{Rng, RngExt, rngs::SmallRng};
+use rand::{Rng, RngExt, SeedableRng, rngs::SmallRng};
 
 /// How the codes of a sample are made.
 #[derive(Debug, Clone, Copy)]
 pub struct Kind {
     pub shape: Shape,
     pub has_levels: bool,
+    /// The shifts of contexts.
+    pub shifts: Shifts,
     /// The length of chunks.
     pub chunk: ChunkLength,
     /// The base-2 logarithms of the mean magnitudes of codes that are not 0 lie between these.
@@ -37,10 +42,16 @@ pub struct Kind {
 
 impl Kind {
     pub fn random(rng: &mut SmallRng) -> Self {
-        let low = rng.random_range(-8.0..12.0);
+        let low: f64 = rng.random_range(-8.0..12.0);
+        let shape = Shape::ALL[rng.random_range(0..3)];
+        let has_levels = rng.random();
         Self {
-            shape: Shape::ALL[rng.random_range(0..3)],
-            has_levels: rng.random(),
+            shape,
+            has_levels,
+            shifts: match has_levels {
+                true => random_shifts(shape, low.to_bits()),
+                false => Shifts::NONE,
+            },
             chunk: ChunkLength::ALL[rng.random_range(0..3)],
             scale: [low, low + rng.random_range(0.0..6.0)],
             density: [1.0, 0.1, 0.01, 0.0001][rng.random_range(0..4)],
@@ -97,6 +108,21 @@ impl Kind {
     }
 }
 
+/// Shifts as fields of a shape may have, none at all for every second seed.
+fn random_shifts(shape: Shape, seed: u64) -> Shifts {
+    let mut rng = SmallRng::seed_from_u64(seed);
+    let mut shifts = Shifts::NONE;
+    if rng.random() {
+        return shifts;
+    }
+    for (level, oddness) in [(0, 1), (0, 2), (0, 3), (1, 1), (1, 2), (1, 3)] {
+        if oddness <= u32::from(shape.rank()) {
+            shifts = shifts.with(level, oddness, rng.random_range(-4..4));
+        }
+    }
+    shifts
+}
+
 /// A chunk of a sample.
 pub struct Chunk {
     pub is_coarse: bool,
@@ -118,7 +144,7 @@ pub struct Sample<E> {
 impl<E: Element> Sample<E> {
     /// Of a field of these extents; the coarse field has none if they are 0.
     pub fn new(kind: Kind, coarse: [u64; 3], fine: [u64; 3], rng: &mut SmallRng) -> Self {
-        let map = ZoneMap::new(kind.order());
+        let map = ZoneMap::new(kind.order(), kind.shifts);
         let grids = [coarse, fine].map(|lengths| TileGrid::new(kind.shape, lengths));
         let mut chunks = Vec::new();
         for (grid, is_coarse) in grids.iter().zip([true, false]) {
@@ -202,6 +228,18 @@ impl<E: Element> Sample<E> {
         }
     }
 
+    /// The words of the parameters of a codec with levels that has these shifts.
+    pub fn parameters(&self) -> Vec<u32> {
+        let parameters = Parameters {
+            shifts: self.map.shifts(),
+            ..Parameters::default()
+        };
+        match self.map.order().has_levels {
+            true => Resolved::new(parameters, 1.0f32).to_words().to_vec(),
+            false => Vec::new(),
+        }
+    }
+
     /// A chunk as the CPU codes it.
     pub fn encode<C: SymbolCoder>(
         &self,
@@ -224,6 +262,7 @@ impl<E: Element> Sample<E> {
         let codes: Vec<_> = chunk.codes.iter().map(|codes| codes.to_vec()).collect();
         oracle::entropy::encode::<C, E>(
             self.map.order(),
+            self.map.shifts(),
             &chunk.tiles,
             frequencies.contexts(),
             &codes,

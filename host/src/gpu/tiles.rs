@@ -228,6 +228,14 @@ impl<'a, T: Element, E: Executor> Call<'a, T, E> {
         self.executor.launch::<Gather<T>>(blocks, &params)
     }
 
+    /// The parameters of the field; nothing without them.
+    fn parameters(&self) -> View<u32> {
+        match self.layout.codec.predictor.geometry() {
+            Some(_) => self.workspace.parameters.first(WORDS as u64),
+            None => View::empty(),
+        }
+    }
+
     fn blocks(&self, tasks: u64) -> Result<u32, Error> {
         blocks_of::<T>(tasks, self.layout.fine.elements())
     }
@@ -325,6 +333,7 @@ impl<T: Element, E: Executor> Call<'_, T, E> {
             tiling: runs,
             regions: workspace.regions,
             tiles: workspace.tiles,
+            parameters: self.parameters(),
             counts: workspace.counts,
         };
         with_shape!(layout.shape(), S => executor.launch::<Statistics<S>>(warps, &statistics))?;
@@ -342,6 +351,7 @@ impl<T: Element, E: Executor> Call<'_, T, E> {
             regions: workspace.regions,
             tiles: workspace.tiles,
             tables: workspace.tables,
+            parameters: self.parameters(),
             records: workspace.records,
             cells: workspace.cells,
             element_words: T::WORDS as u32,
@@ -439,7 +449,7 @@ impl<T: Element, E: Executor> Call<'_, T, E> {
         let geometry = layout.codec.predictor.geometry().unwrap_or_default();
         let prologue = ReadPrologueParams {
             contents,
-            parameters: workspace.parameters.first(WORDS as u64),
+            parameters: self.parameters(),
             anchors: workspace.anchors,
             coefficients: workspace.coefficients,
             header: job.header(),
@@ -463,6 +473,7 @@ impl<T: Element, E: Executor> Call<'_, T, E> {
             stream: job.behind_records(),
             entries: job.layout.entries(),
             tables: workspace.tables,
+            parameters: self.parameters(),
             regions: workspace.regions,
             coarse: workspace.coarse,
             field: job.output,

@@ -12,6 +12,8 @@ pub enum Kind {
     Smooth,
     /// As smooth, with a little noise.
     Noisy,
+    /// As smooth, with waves of a few elements, so that positions of different oddness are predicted differently well.
+    Short,
     /// As smooth, with NaNs, infinities, zeros of both signs, subnormal and large numbers, and spikes.
     Rough,
     /// Steps, of which many begin a block.
@@ -50,20 +52,23 @@ pub fn field<V: Value>(kind: Kind, lengths: &[u64]) -> Vec<V> {
 }
 
 fn value<V: Value>(kind: Kind, number: u64, lengths: &[u64]) -> V {
-    const HALF_PERIODS: [u64; 4] = [23, 37, 61, 11];
+    let half_periods: [u64; 4] = match kind {
+        Kind::Short => [5, 7, 6, 4],
+        _ => [23, 37, 61, 11],
+    };
     let mut smooth = -2.5;
     let mut rest = number;
     for (axis, length) in lengths.iter().rev().enumerate() {
         let at = rest % length;
         rest /= length;
-        smooth += 10.0 / (1 + axis) as f64 * wave(at, HALF_PERIODS[axis % 4] * 3);
-        smooth += 0.25 * wave(at, HALF_PERIODS[axis % 4]);
+        smooth += 10.0 / (1 + axis) as f64 * wave(at, half_periods[axis % 4] * 3);
+        smooth += 0.25 * wave(at, half_periods[axis % 4]);
     }
     let random = mixed(number);
     let noise = (random >> 11) as f64 / (1u64 << 53) as f64 - 0.5;
     let bits = V::from_value_bits;
     match kind {
-        Kind::Smooth => of_number(smooth),
+        Kind::Smooth | Kind::Short => of_number(smooth),
         Kind::Noisy => of_number(smooth + 0.1 * noise),
         Kind::Rough => match random % 61 {
             0 => bits(nan_bits::<V>(mixed(random))),

@@ -1,5 +1,6 @@
 //! The parameters of a field's interpolation: geometry, flags of every level, and the levels' bounds.
 
+use crate::code::entropy::shifts::Shifts;
 use crate::predict::interp::geometry::{Geometry, MAX_LEVELS};
 use crate::predict::interp::spline::Spline;
 
@@ -125,6 +126,8 @@ pub struct Parameters {
     pub levels: [LevelFlags; MAX_LEVELS],
     /// The tightening of the levels' bounds.
     pub tightening: Tightening,
+    /// The shifts of contexts, which only codecs of stencils have.
+    pub shifts: Shifts,
 }
 
 impl Default for Parameters {
@@ -137,6 +140,7 @@ impl Default for Parameters {
             geometry: Geometry::default(),
             levels,
             tightening: Tightening::DEFAULT,
+            shifts: Shifts::NONE,
         }
     }
 }

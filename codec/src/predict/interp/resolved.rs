@@ -1,5 +1,6 @@
 //! Resolved parameters, with the bounds of the levels: the form in streams and for kernels.
 
+use crate::code::entropy::shifts::Shifts;
 use crate::element::Element;
 use crate::predict::interp::geometry::{Geometry, MAX_LEVELS};
 use crate::predict::interp::parameters::{Parameters, Tightening};
@@ -22,8 +23,10 @@ const INVERSES_AT: usize = STEPS_AT + 2 * LEVELS;
 
 const RADIUS_AT: usize = INVERSES_AT + 2 * LEVELS;
 
+const SHIFTS_AT: usize = RADIUS_AT + 1;
+
 /// Words of the parameters, in streams and for kernels.
-pub const WORDS: usize = RADIUS_AT + 2;
+pub const WORDS: usize = SHIFTS_AT + 1;
 
 /// The parameters of a field whose bound is known.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -90,6 +93,7 @@ impl<T: Element> Resolved<T> {
         words[GEOMETRY_AT] = self.parameters.geometry.id();
         words[FLAGS_AT] = self.parameters.flag_bits();
         words[RADIUS_AT] = self.radius;
+        words[SHIFTS_AT] = self.parameters.shifts.to_word();
         words
     }
 }
@@ -138,6 +142,12 @@ impl<F: Fn(usize) -> u32> Words<F> {
         (self.0)(RADIUS_AT)
     }
 
+    /// The shifts of contexts.
+    #[inline(always)]
+    pub fn shifts(&self) -> Shifts {
+        Shifts::from_word((self.0)(SHIFTS_AT))
+    }
+
     #[inline(always)]
     fn tightening(&self) -> Tightening {
         Tightening::new(
@@ -146,9 +156,11 @@ impl<F: Fn(usize) -> u32> Words<F> {
         )
     }
 
-    /// Whether an encoder can have written the words.
+    /// Whether an encoder can have written the words for a field of this shape. Only codecs of stencils have shifts.
     #[inline(always)]
-    pub fn are_sound<T: Element>(&self) -> bool {
+    pub fn are_sound<T: Element>(&self, shape: Shape, has_stencils: bool) -> bool {
+        let shifts = self.shifts();
+        let has_shifts = shifts != Shifts::NONE;
         // Finite, not negative, and 0 in bits that the type does not have.
         let is_sound = |bits: u64| bits < T::from_f64(f64::INFINITY).to_bits64();
         let mut sound = self.geometry().is_some()
@@ -156,7 +168,7 @@ impl<F: Fn(usize) -> u32> Words<F> {
             & (self.flag_bits() >> Parameters::FLAG_BITS == 0)
             & (1..=RADIUS).contains(&self.radius())
             & is_sound(self.wide(ERROR_AT))
-            & ((self.0)(RADIUS_AT + 1) == 0);
+            & (!has_shifts | has_stencils & shifts.are_of(shape));
         for level in 0..LEVELS {
             sound &= is_sound(self.wide(STEPS_AT + 2 * level));
             sound &= is_sound(self.wide(INVERSES_AT + 2 * level));
@@ -164,15 +176,16 @@ impl<F: Fn(usize) -> u32> Words<F> {
         sound
     }
 
-    /// The parameters; none if no encoder can have written them.
-    pub fn read<T: Element>(&self) -> Option<Resolved<T>> {
+    /// The parameters; none if no encoder can have written them: [`Words::are_sound`].
+    pub fn read<T: Element>(&self, shape: Shape, has_stencils: bool) -> Option<Resolved<T>> {
         let flag_bits = self.flag_bits();
         let parameters = Parameters {
             geometry: self.geometry()?,
             levels: core::array::from_fn(|level| Parameters::flags_of(flag_bits, level as u32)),
             tightening: self.tightening(),
+            shifts: self.shifts(),
         };
-        self.are_sound::<T>().then(|| Resolved {
+        self.are_sound::<T>(shape, has_stencils).then(|| Resolved {
             parameters,
             error: self.error(),
             quantizers: core::array::from_fn(|level| self.quantizer(level as u32)),
@@ -190,9 +203,12 @@ mod tests {
     fn words_come_back() {
         let mut parameters = Parameters::default();
         parameters.levels[3] = LevelFlags::from_bits(6);
+        parameters.shifts = Shifts::NONE.with(0, 1, -1).with(1, 2, 3);
         let resolved = Resolved::new(parameters, 0.25f32).with_radius(77);
         let words = resolved.to_words();
         let words = Words(|at| words[at]);
-        assert_eq!(words.read::<f32>(), Some(resolved));
+        assert_eq!(words.read::<f32>(Shape::Plane, true), Some(resolved));
+        assert_eq!(words.read::<f32>(Shape::Plane, false), None);
+        assert_eq!(words.read::<f32>(Shape::Line, true), None);
     }
 }

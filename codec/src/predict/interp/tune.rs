@@ -10,6 +10,7 @@
 pub mod cost;
 pub mod radius;
 pub mod sample;
+pub mod score;
 pub mod search;
 
 use crate::bound::{Bound, BoundMode};

@@ -13,13 +13,14 @@ use crate::PACKAGE;
 use crate::code::entropy::decode_tables::{
     CONTEXT_BYTES, DECODE_WORDS, SLOT_BYTES, SYMBOL_BYTES, USED,
 };
-use crate::code::entropy::walk::{OfZones, QUAD_STEPS, QUADS, Quad};
+use crate::code::entropy::walk::{OfCells, OfZones, QUAD_STEPS, QUADS, Quad, shifts_of};
 use crate::code::entropy::words::HEAD_WORDS;
 use crate::code::entropy::{THREADS, WARPS, bring_tables, first_of_warp};
 use crate::pipeline::tiles::target::{DecodeParams, Image, Target, check_end};
 use crate::primitives::scan::{warp_inclusive_sum, warp_sum_u64};
 use core::marker::PhantomData;
 use ferrosz_codec::code::entropy::class::FIRST_CLASSES;
+use ferrosz_codec::code::entropy::shifts::Shifts;
 use ferrosz_codec::code::entropy::states::{
     BITS_WITH_SYMBOL, START, SymbolCoder, WORD_BITS, needs_refill, refill, slot_of, state, top_bits,
 };
@@ -27,6 +28,7 @@ use ferrosz_codec::code::entropy::token::{RAW, SLOTS};
 use ferrosz_codec::container::chunk::Form;
 use ferrosz_codec::error::ChunkFault;
 use ferrosz_codec::shape::StaticShape;
+use ferrosz_codec::tile::{TileBox, TileOrder};
 use ferrosz_simt::{Kernel, Layout, Name, Package, Shared, SharedAddress, Thread, WARP};
 
 /// Decodes tiles of shape `S` with coder `C`. Launched with at least as many warps as there are chunks.
@@ -176,15 +178,18 @@ impl<S: StaticShape> Target<'_, S> {
         tile: u32,
     ) -> Result<(), ChunkFault> {
         let tiling = &self.params.tiling;
-        let classes = states.pop_classes(t, tiling.order.zones())?;
-        let contexts = OfZones {
-            first: states.context(classes.first).bytes(),
-            rest: states.context(classes.rest).bytes(),
-            none: states.nothing().bytes(),
+        let order = TileOrder {
+            shape: S::SHAPE,
+            ..tiling.order
         };
         let position = tiling.tile(self.chunk, tile).position;
+        let shifts = shifts_of(t, self.params.parameters);
+        let classes = states.pop_classes(t, &order, shifts, &position)?;
+        let contexts = OfCells::of_contexts(t, &order, shifts, classes, |context| {
+            states.context(context).bytes()
+        });
         for number in 0..t.opaque(QUADS) {
-            let quad = Quad::of::<_, S>(t, &tiling.order, &position, number, contexts);
+            let quad = Quad::of::<_, S>(t, &order, &position, number, contexts);
             let in_chunk = tile * QUADS + number;
             if quad.any == 0 {
                 self.clear_quad(t, in_chunk);
@@ -279,13 +284,13 @@ impl<C: SymbolCoder> States<C> {
         SHARED.0.rings.part(t.warp() * RING_WORDS, RING_WORDS)
     }
 
-    /// The address of the slots of a class. Class 0 gets those of lanes that have nothing to decode.
+    /// The address of the slots of a context. Context 0 is here that of lanes that have nothing to decode.
     #[inline(always)]
-    fn context(&self, class: u32) -> SharedAddress {
-        if class == 0 {
+    fn context(&self, context: u32) -> SharedAddress {
+        if context == 0 {
             self.nothing()
         } else {
-            self.tables + class * CONTEXT_BYTES
+            self.tables + context * CONTEXT_BYTES
         }
     }
 
@@ -394,21 +399,25 @@ impl<C: SymbolCoder> States<C> {
 
     /// Pops the classes of a tile's zones.
     #[inline(always)]
-    fn pop_classes<T: Thread>(&mut self, t: T, zones: u32) -> Result<OfZones, ChunkFault> {
+    fn pop_classes<T: Thread>(
+        &mut self,
+        t: T,
+        order: &TileOrder,
+        shifts: Shifts,
+        position: &TileBox,
+    ) -> Result<OfZones, ChunkFault> {
         self.ensure(t);
         let first = self.pop_class(t, true);
-        let rest = self.pop_class(t, t.lane() < zones - FIRST_CLASSES);
+        let rest = self.pop_class(t, t.lane() < order.zones() - FIRST_CLASSES);
         // Context 0 is that of the classes.
         let used = SHARED.0.tables.load(t, USED);
-        let is_known = used & used >> (first & 31) & used >> (rest & 31) & 1 == 1;
-        if t.any(!is_known) {
+        let contexts =
+            |class: u32, zone: u32| shifts.contexts_of_zone(order, position.left, zone, class);
+        let needed = 1 | contexts(first, t.lane()) | contexts(rest, FIRST_CLASSES + t.lane());
+        if t.any(used & needed != needed) {
             return Err(ChunkFault::Symbol);
         }
-        Ok(OfZones {
-            first,
-            rest,
-            none: 0,
-        })
+        Ok(OfZones { first, rest })
     }
 
     /// Pops a class; 0 in a lane that is not active.

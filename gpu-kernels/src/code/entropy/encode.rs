@@ -12,7 +12,9 @@
 use crate::PACKAGE;
 use crate::code::entropy::THREADS;
 use crate::code::entropy::tables::{ENCODE_WORDS, ESCAPED, PLAIN};
-use crate::code::entropy::walk::{OfZones, QUAD_CODES, QUAD_STEPS, QUADS, Quad, first_half};
+use crate::code::entropy::walk::{
+    OfCells, OfZones, QUAD_CODES, QUAD_STEPS, QUADS, Quad, first_half, shifts_of,
+};
 use crate::code::entropy::words::HEAD_WORDS;
 use crate::code::entropy::{bring_tables, first_of_warp};
 use crate::pipeline::tiles::layout::{TILE_RAWS, TILE_WORDS, region, words_end_half};
@@ -43,6 +45,8 @@ pub struct EncodeParams {
     pub tiles: View<u32>,
     /// The tables, 16-byte aligned.
     pub tables: View<u32>,
+    /// The parameters of the field, whose shifts contexts have; nothing without them.
+    pub parameters: View<u32>,
     /// The record of each chunk, which is written: see [`Record`].
     pub records: View<u32>,
     /// The workspace, whose look-back states get the lengths of the chunks.
@@ -176,7 +180,6 @@ impl<C: SymbolCoder, S: StaticShape> ChunkEncoder<'_, C, S> {
             } else {
                 0
             },
-            none: 0,
         }
     }
 
@@ -184,7 +187,7 @@ impl<C: SymbolCoder, S: StaticShape> ChunkEncoder<'_, C, S> {
     fn is_zero<T: Thread>(&self, t: T, tiles: u32) -> bool {
         let mut classes = 0;
         for tile in 0..t.opaque(tiles) {
-            let OfZones { first, rest, .. } = self.classes(t, tile);
+            let OfZones { first, rest } = self.classes(t, tile);
             classes |= first | rest;
         }
         !t.any(classes != 0)
@@ -196,11 +199,8 @@ impl<C: SymbolCoder, S: StaticShape> ChunkEncoder<'_, C, S> {
         let order = self.params.tiling.order;
         let mut number = tiles * QUADS;
         let mut codes = self.states.load(t, number - 1);
-        let mut contexts = OfZones {
-            first: 0,
-            rest: 0,
-            none: self.states.nothing().bytes(),
-        };
+        let shifts = shifts_of(t, self.params.parameters);
+        let mut contexts = OfCells::all(0, 0);
         let mut position = TileBox {
             origin: [0; 3],
             left: [0; 3],
@@ -210,8 +210,9 @@ impl<C: SymbolCoder, S: StaticShape> ChunkEncoder<'_, C, S> {
             let tile = number / QUADS;
             if number % QUADS == QUADS - 1 {
                 let classes = self.classes(t, tile);
-                contexts.first = self.states.context(classes.first).bytes();
-                contexts.rest = self.states.context(classes.rest).bytes();
+                contexts = OfCells::of_contexts(t, &order, shifts, classes, |context| {
+                    self.states.context(context).bytes()
+                });
                 position = self.params.tiling.tile(self.chunk, tile).position;
             }
             let now = codes;
@@ -233,7 +234,7 @@ impl<C: SymbolCoder, S: StaticShape> ChunkEncoder<'_, C, S> {
     /// Pushes the classes of a tile, those that are popped last first.
     #[inline(always)]
     fn push_classes<T: Thread>(&mut self, t: T, tile: u32) {
-        let OfZones { first, rest, .. } = self.classes(t, tile);
+        let OfZones { first, rest } = self.classes(t, tile);
         let others = self.params.tiling.order.zones() - FIRST_CLASSES;
         self.states.push_class(t, rest, t.lane() < others);
         self.states.push_class(t, first, true);
@@ -295,13 +296,13 @@ impl<C: SymbolCoder> States<C> {
         }
     }
 
-    /// The address of a class's context. Class 0 gets that of lanes that have nothing to code, which changes no state.
+    /// The address of a context. Context 0 is here that of lanes that have nothing to code, which changes no state.
     #[inline(always)]
-    fn context(&self, class: u32) -> SharedAddress {
-        if class == 0 {
+    fn context(&self, context: u32) -> SharedAddress {
+        if context == 0 {
             self.nothing()
         } else {
-            self.tables + class * CONTEXT_BYTES
+            self.tables + context * CONTEXT_BYTES
         }
     }
 

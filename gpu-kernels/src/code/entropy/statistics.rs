@@ -7,7 +7,7 @@
 
 use crate::PACKAGE;
 use crate::code::entropy::walk::{
-    OfZones, QUAD_CODES, QUAD_STEPS, QUADS, Quad, levels_of_row_starts,
+    OfCells, OfZones, QUAD_CODES, QUAD_STEPS, QUADS, Quad, levels_of_row_starts, shifts_of,
 };
 use crate::code::entropy::{THREADS, WARPS};
 use crate::pipeline::tiles::layout::{TILE_RAWS, TILE_WORDS, marks, region};
@@ -33,6 +33,8 @@ pub struct StatisticsParams {
     pub regions: View<u32>,
     /// The output: [`TILE_WORDS`] words for each of the 4 tiles of every run.
     pub tiles: View<u32>,
+    /// The parameters of the field, whose shifts contexts have; nothing without them.
+    pub parameters: View<u32>,
     /// The counts, to be raised: [`COUNTERS`] cells, by context and symbol.
     pub counts: View<u64>,
 }
@@ -150,7 +152,6 @@ impl OfZones {
         Self {
             first: SHARED.0.classes.load(t, at),
             rest: SHARED.0.classes.load(t, at + WARP),
-            none: 0,
         }
     }
 }
@@ -202,7 +203,6 @@ impl<'a, S: StaticShape> TileStatistics<'a, S> {
             } else {
                 0
             },
-            none: 0,
         };
         let raws = if has_raws { self.mark(t) } else { 0 };
         self.store(t, classes, raws);
@@ -296,12 +296,9 @@ impl<'a, S: StaticShape> TileStatistics<'a, S> {
             }
         }
         let position = self.params.tiling.tile(self.run, self.tile).position;
-        // A class as the first counter of its context.
-        let zones = OfZones {
-            first: classes.first * TOKENS,
-            rest: classes.rest * TOKENS,
-            none: 0,
-        };
+        let shifts = shifts_of(t, self.params.parameters);
+        let first_counter = |context: u32| context * TOKENS;
+        let cells = OfCells::of_contexts(t, order, shifts, classes, first_counter);
         let mut number = warp;
         let mut codes = self.load(t, number);
         while number < t.opaque(QUADS) {
@@ -309,7 +306,7 @@ impl<'a, S: StaticShape> TileStatistics<'a, S> {
             let next = number + WARPS;
             // At the end those of the last quad again.
             codes = self.load(t, next.min(QUADS - 1));
-            let quad = Quad::of::<_, S>(t, order, &position, number, zones);
+            let quad = Quad::of::<_, S>(t, order, &position, number, cells);
             if quad.any != 0 {
                 count_quad(t, &quad, now);
             }
@@ -465,7 +462,6 @@ impl ZoneSums {
         OfZones {
             first: self.first,
             rest: self.rest + if is_last { higher } else { 0 },
-            none: 0,
         }
     }
 }

@@ -2,9 +2,12 @@
 //! kinds of steps. So a lane finds the zones and levels of its positions once a quad, whatever the shape.
 
 use crate::pipeline::tiles::codes::ROOM_WORDS;
+use ferrosz_codec::code::entropy::class::FIRST_CLASSES;
+use ferrosz_codec::code::entropy::shifts::{MAX_ODDNESS, Shifts, level_of_zone};
+use ferrosz_codec::predict::interp::resolved::Words;
 use ferrosz_codec::shape::{Shape, StaticShape};
 use ferrosz_codec::tile::{LANES, ROW, ROWS, RUN_TILES, TileBox, TileOrder};
-use ferrosz_simt::Thread;
+use ferrosz_simt::{Thread, View};
 
 /// Rows of a quad.
 const QUAD_ROWS: u32 = 4;
@@ -32,15 +35,69 @@ pub struct OfZones {
     pub first: u32,
     /// That of zone 32 + `lane`.
     pub rest: u32,
+}
+
+/// A number for the positions of each oddness, from 1 on, of each zone of a tile, for example their context.
+#[derive(Clone, Copy)]
+pub struct OfCells {
+    /// Those of zone `lane`, which are of level 0.
+    first: [u32; MAX_ODDNESS as usize],
+    /// Those of zone 32 + `lane`, of level 1; the same number three times for higher levels.
+    rest: [u32; MAX_ODDNESS as usize],
     /// The number that zones without codes have, and positions without a zone.
-    pub none: u32,
+    none: u32,
+}
+
+impl OfCells {
+    /// The same number for all positions that have a zone, and another one for the others.
+    #[inline(always)]
+    pub const fn all(number: u32, none: u32) -> Self {
+        let all = [number; MAX_ODDNESS as usize];
+        Self {
+            first: all,
+            rest: all,
+            none,
+        }
+    }
+
+    /// Numbers by the contexts of positions, which follow from the classes of zones; 0 is the context of positions without
+    /// codes.
+    #[inline(always)]
+    pub fn of_contexts<T: Thread>(
+        t: T,
+        order: &TileOrder,
+        shifts: Shifts,
+        classes: OfZones,
+        number: impl Fn(u32) -> u32,
+    ) -> Self {
+        let context = |class: u32, zone: u32, oddness: u32| {
+            let level = level_of_zone(order, zone);
+            number(shifts.context(class, level, oddness))
+        };
+        let contexts =
+            |class, zone| [1, 2, MAX_ODDNESS].map(|oddness| context(class, zone, oddness));
+        Self {
+            first: contexts(classes.first, t.lane()),
+            rest: contexts(classes.rest, FIRST_CLASSES + t.lane()),
+            none: number(0),
+        }
+    }
+}
+
+/// The shifts of a field with these parameters; none if it has no parameters.
+#[inline(always)]
+pub fn shifts_of<T: Thread>(t: T, parameters: View<u32>) -> Shifts {
+    if parameters.is_empty() {
+        return Shifts::NONE;
+    }
+    Words(|at| t.load(parameters, at as u64)).shifts()
 }
 
 /// Four rows of a tile, as a lane sees them.
 #[derive(Clone, Copy)]
 pub struct Quad {
-    /// The zone's number at a position of an odd step.
-    odd_steps: u32,
+    /// The number at the positions of the odd steps of rows 0 and 2, and of rows 1 and 3.
+    odd_steps: [u32; 2],
     /// Of the step that starts row 0, row 2, and one of the others.
     row_starts: [u32; 3],
     /// Bit s says that in step s this lane has a position with a code.
@@ -67,7 +124,7 @@ impl Quad {
         order: &TileOrder,
         tile: &TileBox,
         quad: u32,
-        zones: OfZones,
+        cells: OfCells,
     ) -> Self {
         let order = TileOrder {
             shape: S::SHAPE,
@@ -75,16 +132,44 @@ impl Quad {
         };
         let row = QUAD_ROWS * quad;
         let brick = order.brick(row, t.lane());
-        let level_0 = t.shuffle(zones.first, brick);
-        let level_1 = t.shuffle(zones.rest, brick / 8);
-        let higher = t.shuffle(zones.rest, 4);
-        let none = zones.none;
-        let row_starts = if order.has_levels {
-            row_starts(&order, row, t.lane(), [level_0, level_1, higher, none])
-        } else {
-            [level_0; 3]
+        let none = cells.none;
+        // Rows of odd z have positions that are odd along one axis more.
+        let is_odd_slice = matches!(S::SHAPE, Shape::Cube) && row / 16 % 2 == 1;
+        let [one, two, three] = cells.first;
+        let odd_steps = match S::SHAPE {
+            Shape::Line => [t.shuffle(one, brick); 2],
+            Shape::Plane | Shape::Cube => {
+                let numbers = if is_odd_slice {
+                    [two, three]
+                } else {
+                    [one, two]
+                };
+                numbers.map(|number| t.shuffle(number, brick))
+            }
         };
-        let mut active = if level_0 == none {
+        let row_starts = if !order.has_levels {
+            [odd_steps[0]; 3]
+        } else if is_odd_slice {
+            let even_rows = t.shuffle(one, brick);
+            [even_rows, even_rows, odd_steps[0]]
+        } else {
+            let [one, two, three] = cells.rest;
+            let of_rank = |rank: u8, number: u32| {
+                if S::SHAPE.rank() >= rank {
+                    t.shuffle(number, brick / 8)
+                } else {
+                    none
+                }
+            };
+            let levels = Levels {
+                level_0: odd_steps[0],
+                level_1: [of_rank(1, one), of_rank(2, two), of_rank(3, three)],
+                higher: t.shuffle(cells.rest[0], 4),
+                none,
+            };
+            row_starts(&order, row, t.lane(), levels)
+        };
+        let mut active = if odd_steps[0] == none {
             0
         } else {
             ALL_STEPS & !ROW_STARTS
@@ -96,7 +181,7 @@ impl Quad {
         active &= inside;
         let of_all = t.reduce_or(active | if is_inside { 0 } else { OUTSIDE });
         Self {
-            odd_steps: level_0,
+            odd_steps,
             row_starts,
             active,
             any: of_all & ALL_STEPS,
@@ -128,38 +213,56 @@ impl Quad {
             0 => self.row_starts[0],
             4 => self.row_starts[1],
             2 => self.row_starts[2],
-            _ => self.odd_steps,
+            1 => self.odd_steps[0],
+            _ => self.odd_steps[1],
         }
     }
 
-    /// The first step whose positions are of the same zones.
+    /// The first step whose positions are of the same zones and oddness.
     #[inline(always)]
     pub const fn first_alike(step: u32) -> u32 {
         match step {
             0 | 4 => step,
             2 | 6 => 2,
-            _ => 1,
+            1 | 5 => 1,
+            _ => 3,
         }
     }
 }
 
-/// The numbers of the zones of the steps that start row 0, row 2 and the odd rows of the quad that begins with row
-/// `row`, given those of level 0, level 1, higher levels and no zone.
+/// The numbers of the levels in the steps that start the rows of a quad.
+struct Levels {
+    /// Of level 0, which the odd rows have.
+    level_0: u32,
+    /// Of level 1, by oddness.
+    level_1: [u32; MAX_ODDNESS as usize],
+    higher: u32,
+    none: u32,
+}
+
+/// The numbers of the steps that start row 0, row 2 and the odd rows of the quad that begins with row `row`, with levels, and
+/// not in a slice of odd z.
 #[inline(always)]
-fn row_starts(order: &TileOrder, row: u32, lane: u32, levels: [u32; 4]) -> [u32; 3] {
-    let [level_0, level_1, higher, none] = levels;
+fn row_starts(order: &TileOrder, row: u32, lane: u32, levels: Levels) -> [u32; 3] {
+    let Levels {
+        level_0,
+        level_1: [one, two, three],
+        higher,
+        none,
+    } = levels;
     // Of positions whose other coordinates are all divisible by 4: x = 2 lane (+ 64 row).
     let is_odd_lane = lane % 2 == 1;
-    let mixed = if is_odd_lane { level_1 } else { higher };
+    let mixed = if is_odd_lane { one } else { higher };
+    let one_or_two = if is_odd_lane { two } else { one };
+    let two_or_three = if is_odd_lane { three } else { two };
     let is_anchor = level_of_row_start(order.shape, row, lane) >= order.anchor_level;
     let first = if is_anchor { none } else { mixed };
     match order.shape {
         Shape::Line => [first, mixed, mixed],
-        Shape::Plane => [first, level_1, level_0],
+        Shape::Plane => [first, one_or_two, level_0],
         Shape::Cube => match row / 16 % 4 {
-            0 => [first, level_1, level_0],
-            2 => [level_1, level_1, level_0],
-            _ => [level_0; 3],
+            0 => [first, one_or_two, level_0],
+            _ => [one_or_two, two_or_three, level_0],
         },
     }
 }
@@ -218,6 +321,7 @@ fn inside(shape: Shape, tile: &TileBox, row: u32, lane: u32) -> (bool, u32) {
 #[cfg(all(test, feature = "emulator"))]
 mod tests {
     use super::*;
+    use ferrosz_codec::code::entropy::shifts::LEVELS;
     use ferrosz_codec::shape::{Cube, Line, Plane};
     use ferrosz_codec::tile::{STEPS, TileGrid, position};
     use ferrosz_simt::emulator::{Emulator, EmulatorThread};
@@ -225,17 +329,18 @@ mod tests {
     use std::cell::RefCell;
     use std::vec;
 
-    /// Zones as numbers from 1 on.
+    /// Zones and oddness as numbers from 1 on.
     fn check<S: StaticShape>(order: &TileOrder, tile: &TileBox) {
         let found = RefCell::new(vec![0; (STEPS * LANES) as usize]);
         let kernel = |t: EmulatorThread<'_>| {
-            let zones = OfZones {
-                first: 1 + t.lane(),
-                rest: 33 + t.lane(),
+            let number = |zone: u32| core::array::from_fn(|i| 4 * (1 + zone) + i as u32);
+            let cells = OfCells {
+                first: number(t.lane()),
+                rest: number(32 + t.lane()),
                 none: 0,
             };
             for quad in 0..QUADS {
-                let steps = Quad::of::<_, S>(t, order, tile, quad, zones);
+                let steps = Quad::of::<_, S>(t, order, tile, quad, cells);
                 for step in 0..QUAD_STEPS {
                     assert_eq!(steps.any >> step & 1 == 1, t.any(steps.is_active(step)),);
                     if steps.is_full {
@@ -257,10 +362,15 @@ mod tests {
                 let zone = order.zone(step, lane).filter(|_| is_inside);
                 let found = found.borrow()[(step * LANES + lane) as usize];
                 assert_eq!(
-                    found,
+                    found / 4,
                     zone.map_or(0, |zone| zone + 1),
                     "{order:?} {step} {lane}"
                 );
+                let level = zone.map(|zone| level_of_zone(order, zone));
+                if level.is_some_and(|level| level < LEVELS) {
+                    let oddness = order.oddness(step, lane);
+                    assert_eq!(found % 4 + 1, oddness, "{order:?} {step} {lane}");
+                }
             }
         }
     }

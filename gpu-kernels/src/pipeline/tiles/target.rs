@@ -1,6 +1,6 @@
 //! A chunk that is to be decoded: its image in the stream, and where its codes and values go.
 
-use crate::code::entropy::walk::{OfZones, QUAD_STEPS, QUADS, Quad, first_half};
+use crate::code::entropy::walk::{OfCells, QUAD_STEPS, QUADS, Quad, first_half};
 use crate::pipeline::cells::{self, Fault};
 use crate::pipeline::tiles::layout::region;
 use crate::pipeline::tiles::record::PADDING;
@@ -32,6 +32,8 @@ pub struct DecodeParams {
     pub entries: u64,
     /// The tables of a coder that has any, 16-byte aligned.
     pub tables: View<u32>,
+    /// The parameters of the field, whose shifts contexts have; nothing without them.
+    pub parameters: View<u32>,
     /// The regions of all runs, which get the codes.
     pub regions: View<u32>,
     /// The words of the elements of the coarse field: those whose code is [`RAW`] are written.
@@ -212,13 +214,14 @@ impl<'a, S: StaticShape> Target<'a, S> {
     #[inline(always)]
     pub fn positions<T: Thread>(&self, t: T, quad: u32) -> Quad {
         let tiling = &self.params.tiling;
-        let any = OfZones {
-            first: 1,
-            rest: 1,
-            none: 0,
-        };
         let position = tiling.tile(self.chunk, quad / QUADS).position;
-        Quad::of::<_, S>(t, &tiling.order, &position, quad % QUADS, any)
+        Quad::of::<_, S>(
+            t,
+            &tiling.order,
+            &position,
+            quad % QUADS,
+            OfCells::all(1, 0),
+        )
     }
 
     /// Writes the values whose code is [`RAW`] to their positions. The image has them from word `from` on.

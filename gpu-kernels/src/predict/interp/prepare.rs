@@ -1,4 +1,4 @@
-//! Tuning, second half: the decision that follows from the costs, and the candidates of the next round.
+//! Tuning, second half: the decision that follows from the scores, and the candidates of the next round.
 //!
 //! So a field is tuned without asking the host. `Prepare` runs for the start, then `Scores` and `Prepare` for each
 //! round that has candidates. If the radius of the codes is to be found, both run once more, with the decided
@@ -7,13 +7,15 @@
 
 use crate::PACKAGE;
 use crate::pipeline::cells::{self, Given};
-use crate::predict::interp::scores::{COST_CELLS, cost_cell};
+use crate::predict::interp::scores::{SCORE_CELLS, cost_cell, size_cell};
 use core::marker::PhantomData;
+use ferrosz_codec::code::entropy::shifts::Shifts;
 use ferrosz_codec::predict::interp::parameters::{Parameters, Tightening};
 use ferrosz_codec::predict::interp::resolved::{Resolved, WORDS};
 use ferrosz_codec::predict::interp::tune::cost::CLASSES;
 use ferrosz_codec::predict::interp::tune::radius::radius;
 use ferrosz_codec::predict::interp::tune::relative;
+use ferrosz_codec::predict::interp::tune::score::Size;
 use ferrosz_codec::predict::interp::tune::search::{MAX_CANDIDATES, Round, Search};
 use ferrosz_codec::tile::code::RADIUS;
 use ferrosz_codec::{BoundMode, Element};
@@ -49,8 +51,9 @@ pub struct PrepareParams {
     pub parameters: View<u32>,
 }
 
-/// The first of the cells of the decided parameters: the flags, and two numbers of the tightening.
-const DECIDED: u64 = COST_CELLS;
+/// The first of the cells of the decided parameters: the flags with the shifts above them, and two numbers of the
+/// tightening.
+const DECIDED: u64 = SCORE_CELLS;
 
 /// The first of the cells that count classes of codes for the radius.
 pub const CLASS_CELLS: u64 = DECIDED + 3;
@@ -95,7 +98,7 @@ impl<E: Element> Kernel for Prepare<E> {
         if t.thread_index() == 0 {
             let decided = Self::decide(t, params);
             let bits = [
-                u64::from(decided.flag_bits()),
+                u64::from(decided.flag_bits()) | u64::from(decided.shifts.to_word()) << 32,
                 decided.tightening.alpha.to_bits(),
                 decided.tightening.beta.to_bits(),
             ];
@@ -123,7 +126,7 @@ impl<E: Element> Kernel for Prepare<E> {
 }
 
 impl<E: Element> Prepare<E> {
-    /// Brings the costs and numbers of codes to shared memory and clears their cells for the next round.
+    /// Brings the scores and numbers of codes to shared memory and clears their cells for the next round.
     #[inline(always)]
     fn take_costs<T: Thread>(t: T, cells: View<u64>) {
         let mut cell = u64::from(t.thread_index());
@@ -164,9 +167,19 @@ impl<E: Element> Prepare<E> {
         let Some(round) = round(params.rounds - 1) else {
             return decided;
         };
-        params.search.decide(round, &decided, |number, level| {
-            SHARED.0.load(t, cost_cell(number, level) as u32)
-        })
+        let load = |cell: u64| SHARED.0.load(t, cell as u32);
+        params.search.decide(
+            round,
+            &decided,
+            |number, level| load(cost_cell(number, level)),
+            |number, level, oddness| {
+                let cell = size_cell(number, level, oddness);
+                Size {
+                    codes: load(cell),
+                    sum: load(cell + 1),
+                }
+            },
+        )
     }
 
     #[inline(always)]
@@ -194,7 +207,8 @@ fn round(number: u32) -> Option<Round> {
 /// The decided parameters, from their cells.
 #[inline(always)]
 fn parameters(search: &Search, cell: impl Fn(u64) -> u64) -> Parameters {
-    let flag_bits = cell(DECIDED) as u32;
+    let flags_and_shifts = cell(DECIDED);
+    let flag_bits = flags_and_shifts as u32;
     Parameters {
         geometry: search.tuning.geometry,
         levels: core::array::from_fn(|level| Parameters::flags_of(flag_bits, level as u32)),
@@ -202,6 +216,7 @@ fn parameters(search: &Search, cell: impl Fn(u64) -> u64) -> Parameters {
             f64::from_bits(cell(DECIDED + 1)),
             f64::from_bits(cell(DECIDED + 2)),
         ),
+        shifts: Shifts::from_word((flags_and_shifts >> 32) as u32),
     }
 }
 

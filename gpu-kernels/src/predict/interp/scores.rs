@@ -1,4 +1,4 @@
-//! Tuning, first half: the costs of candidates on sample tiles.
+//! Tuning, first half: the scores of candidates on sample tiles.
 //!
 //! A sample tile is predicted as any other, but its codes are only counted: see
 //! [`ferrosz_codec::predict::interp::tune`].
@@ -14,10 +14,12 @@ use crate::primitives::element::by_width;
 use crate::primitives::scan::warp_sum_u64;
 use core::marker::PhantomData;
 use ferrosz_codec::Element;
+use ferrosz_codec::code::entropy::shifts::{LEVELS, MAX_ODDNESS};
 use ferrosz_codec::predict::interp::geometry::MAX_LEVELS;
 use ferrosz_codec::predict::interp::resolved::WORDS;
 use ferrosz_codec::predict::interp::tune::cost::{CLASSES, class, of_all, of_class};
 use ferrosz_codec::predict::interp::tune::sample::{Samples, Scope};
+use ferrosz_codec::predict::interp::tune::score::{CELLS, cell, cells_of_level, size_of_class};
 use ferrosz_codec::predict::interp::tune::search::MAX_CANDIDATES;
 use ferrosz_codec::quantize::level::LevelQuantizer;
 use ferrosz_codec::shape::StaticShape;
@@ -37,7 +39,7 @@ pub struct ScoresParams {
     pub part: InterpParams,
     /// The parameters of all candidates, [`WORDS`] words each.
     pub parameters: View<u32>,
-    /// The cells that costs are added to: see [`cost_cell`].
+    /// The cells that costs and sizes are added to: see [`cost_cell`] and [`size_cell`].
     pub cells: View<u64>,
     /// [`CLASSES`] cells that the numbers of codes of each class are added to; may be nothing.
     pub classes: View<u64>,
@@ -49,8 +51,16 @@ pub const fn cost_cell(candidate: u32, level: u32) -> u64 {
     candidate as u64 * MAX_LEVELS as u64 + level as u64
 }
 
-/// Cells of costs, from the first cell of tuning on.
-pub const COST_CELLS: u64 = cost_cell(MAX_CANDIDATES, 0);
+/// The first of the two cells that sum up the sizes of a candidate's codes of an oddness at a level below
+/// [`LEVELS`]: see [`Size`](ferrosz_codec::predict::interp::tune::score::Size).
+#[inline(always)]
+pub const fn size_cell(candidate: u32, level: u32, oddness: u32) -> u64 {
+    let number = (candidate * LEVELS + level) * MAX_ODDNESS + oddness - 1;
+    cost_cell(MAX_CANDIDATES, 0) + 2 * number as u64
+}
+
+/// Cells of scores, from the first cell of tuning on.
+pub const SCORE_CELLS: u64 = size_cell(MAX_CANDIDATES, 0, 1);
 
 impl<E: Element, S: StaticShape, M: Method> Kernel for Scores<E, S, M> {
     type Params = ScoresParams;
@@ -90,7 +100,15 @@ impl<E: Element, S: StaticShape, M: Method> Kernel for Scores<E, S, M> {
         run::<T, E, S, _>(t, &setup, &count);
         let mut level = t.warp();
         while level < MAX_LEVELS as u32 {
-            let count = scope.weight(level) * count_of::<T, E, S, M>(t, level);
+            let mut count = 0;
+            for oddness in 1..=t.opaque(oddnesses::<M>(level)) {
+                let of_cell = scope.weight(level) * count_of::<T, E, S, M>(t, cell(level, oddness));
+                count += of_cell;
+                if M::HAS_STENCILS && level < LEVELS {
+                    let cell = size_cell(candidate, level, oddness);
+                    add_size(t, params.cells, cell, of_cell);
+                }
+            }
             let cost = cost_of_level::<T, E>(t, count);
             if t.lane() == 0 {
                 t.atomic_add(params.cells, cost_cell(candidate, level), cost);
@@ -114,15 +132,40 @@ pub(crate) const fn samples<M: Method>(tiles: u64) -> Samples {
     }
 }
 
-/// How many codes of a level are of the class of this thread's lane.
+/// How many codes of a cell are of the class of this thread's lane.
 #[inline(always)]
-fn count_of<T: Thread, E: Element, S: StaticShape, M: Method>(t: T, level: u32) -> u32 {
+fn count_of<T: Thread, E: Element, S: StaticShape, M: Method>(t: T, cell: u32) -> u32 {
     if t.lane() < CLASSES as u32 {
-        Count::<E, S, M>::SHARED
-            .0
-            .load(t, count_at(level, t.lane()))
+        Count::<E, S, M>::SHARED.0.load(t, count_at(cell, t.lane()))
     } else {
         0
+    }
+}
+
+/// The number of cells that codes of a level are counted in. Only stencils need to know their oddness.
+#[inline(always)]
+const fn oddnesses<M: Method>(level: u32) -> u32 {
+    if M::HAS_STENCILS {
+        cells_of_level(level)
+    } else {
+        1
+    }
+}
+
+/// Adds the size of codes, of which each lane knows how many are of its class, to two cells. For a whole warp.
+#[inline(always)]
+fn add_size<T: Thread>(t: T, cells: View<u64>, cell: u64, count: u32) {
+    let is_code = t.lane() < CLASSES as u32 - 1;
+    let count = if is_code { count } else { 0 };
+    let size = if is_code {
+        u64::from(count) * size_of_class(t.lane())
+    } else {
+        0
+    };
+    let (codes, sum) = (t.reduce_add(count), warp_sum_u64(t, size));
+    if t.lane() == 0 && codes > 0 {
+        t.atomic_add(cells, cell, u64::from(codes));
+        t.atomic_add(cells, cell + 1, sum);
     }
 }
 
@@ -134,10 +177,10 @@ fn cost_of_level<T: Thread, E: Element>(t: T, count: u32) -> u64 {
     warp_sum_u64(t, of_class).wrapping_add(of_all(t.reduce_add(count)))
 }
 
-/// The number of the count of a class at a level.
+/// The number of the count of a class in a cell.
 #[inline(always)]
-const fn count_at(level: u32, class: u32) -> u32 {
-    level * CLASSES as u32 + class
+const fn count_at(cell: u32, class: u32) -> u32 {
+    cell * CLASSES as u32 + class
 }
 
 /// Counts the classes of a tile's codes. Anchors are taken as known.
@@ -148,13 +191,10 @@ struct Count<E, S, M> {
 }
 
 impl<E: Element, S: StaticShape, M: Method> Count<E, S, M> {
-    /// Behind the store, the counts of all classes at all levels.
+    /// Behind the store, the counts of all classes in all cells.
     const SHARED: (Shared<u32>, Layout) = {
         let (_, mut layout) = Values::<E, S>::SHARED;
-        (
-            layout.array("counts", count_at(MAX_LEVELS as u32, 0)),
-            layout,
-        )
+        (layout.array("counts", count_at(CELLS, 0)), layout)
     };
 }
 
@@ -180,8 +220,14 @@ impl<E: Element, S: StaticShape, M: Method> Residuals<E> for Count<E, S, M> {
             if positions[i].is_own
                 && let Some(class) = class(slots[i], &all[i])
             {
-                let level = tile::level(S::SHAPE, positions[i].position);
-                Self::SHARED.0.add(t, count_at(level, class), 1);
+                let position = positions[i].position;
+                let oddness = if M::HAS_STENCILS {
+                    tile::oddness(S::SHAPE, position)
+                } else {
+                    1
+                };
+                let cell = cell(tile::level(S::SHAPE, position), oddness);
+                Self::SHARED.0.add(t, count_at(cell, class), 1);
             }
         }
         all.map(|quantized| quantized.known)

@@ -1,10 +1,11 @@
 //! Chunks of generated codes, for tests.
 
 use crate::cpu::code::zones::ZoneMap;
+use ferrosz_codec::code::entropy::shifts::Shifts;
 use ferrosz_codec::code::entropy::token::RAW;
 use ferrosz_codec::shape::Shape;
 use ferrosz_codec::tile::{LANES, TILE, TileBox, TileGrid, TileOrder};
-use rand::{RngExt, rngs::SmallRng};
+use rand::{RngExt, SeedableRng, rngs::SmallRng};
 
 /// A field's codes, chunk by chunk, and values for them.
 pub struct Sample {
@@ -24,6 +25,8 @@ pub struct SampleChunk {
 pub struct Kind {
     pub shape: Shape,
     pub has_levels: bool,
+    /// The shifts of contexts.
+    pub shifts: Shifts,
     /// The range of the base-2 logarithms of the mean magnitudes of codes that are not 0.
     pub scale: [f64; 2],
     /// The fraction of codes that may be other than 0.
@@ -34,10 +37,16 @@ pub struct Kind {
 
 impl Kind {
     pub fn random(rng: &mut SmallRng) -> Self {
-        let low = rng.random_range(-8.0..12.0);
+        let low: f64 = rng.random_range(-8.0..12.0);
+        let shape = Shape::ALL[rng.random_range(0..3)];
+        let has_levels = rng.random();
         Self {
-            shape: Shape::ALL[rng.random_range(0..3)],
-            has_levels: rng.random(),
+            shape,
+            has_levels,
+            shifts: match has_levels {
+                true => random_shifts(shape, low.to_bits()),
+                false => Shifts::NONE,
+            },
             scale: [low, low + rng.random_range(0.0..6.0)],
             density: [1.0, 0.1, 0.01, 0.0001][rng.random_range(0..4)],
             raw: [0.0, 0.0, 0.00003, 0.01, 0.9][rng.random_range(0..5)],
@@ -69,7 +78,7 @@ impl Kind {
 impl Sample {
     /// The codes of a field of these extents.
     pub fn new(kind: Kind, lengths: [u64; 3], rng: &mut SmallRng) -> Self {
-        let map = ZoneMap::new(kind.order());
+        let map = ZoneMap::new(kind.order(), kind.shifts);
         let grid = TileGrid::new(kind.shape, lengths);
         let chunk = |first| {
             let tiles: Vec<_> = (first..grid.tiles().min(first + 4))
@@ -92,6 +101,21 @@ impl Sample {
         let chunks = (0..grid.tiles()).step_by(4).map(chunk).collect();
         Self { map, chunks }
     }
+}
+
+/// Shifts as fields of a shape may have, none at all for every second seed.
+fn random_shifts(shape: Shape, seed: u64) -> Shifts {
+    let mut rng = SmallRng::seed_from_u64(seed);
+    let mut shifts = Shifts::NONE;
+    if rng.random() {
+        return shifts;
+    }
+    for (level, oddness) in [(0, 1), (0, 2), (0, 3), (1, 1), (1, 2), (1, 3)] {
+        if oddness <= u32::from(shape.rank()) {
+            shifts = shifts.with(level, oddness, rng.random_range(-4..4));
+        }
+    }
+    shifts
 }
 
 fn tile_codes(kind: &Kind, map: &ZoneMap, tile: &TileBox, rng: &mut SmallRng) -> [u16; TILE] {

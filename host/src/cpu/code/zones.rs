@@ -1,13 +1,14 @@
 //! The zones of a tile's positions, as a table, and the statistics of a tile's codes by zone.
 //!
-//! Many steps of a tile have the same zones in their lanes: a *pattern*. What depends on zones alone is computed once
-//! for each pattern.
+//! A *cell* are the positions of a zone that have the same oddness, and so the same context. Many steps of a tile have the
+//! same cells in their lanes: a *pattern*. What depends on cells alone is computed once for each pattern.
 
 use crate::cpu::Version;
 use crate::cpu::lanes::Lanes;
 use crate::cpu::version::Work;
 use ferrosz_codec::code::entropy::class::{CONTEXTS, class};
 use ferrosz_codec::code::entropy::counts::Counts;
+use ferrosz_codec::code::entropy::shifts::{LEVELS, MAX_ODDNESS, Shifts, level_of_zone};
 use ferrosz_codec::code::entropy::tables::NOTHING;
 use ferrosz_codec::code::entropy::token::{RAW, TOKENS, Token, magnitude};
 use ferrosz_codec::tile::code::{Step, TileCodes};
@@ -18,6 +19,12 @@ const ANCHOR: u32 = ZONES;
 
 /// The number of zones, with [`ANCHOR`].
 const ALL_ZONES: usize = ZONES as usize + 1;
+
+/// The cells of a zone: one for each oddness, and one for those of which it does not matter.
+const CELLS_OF_ZONE: usize = MAX_ODDNESS as usize + 1;
+
+/// The number of cells.
+const ALL_CELLS: usize = CELLS_OF_ZONE * ALL_ZONES;
 
 /// The most patterns of an order: lines with levels have three in each of their 32 bricks.
 const MOST_PATTERNS: usize = 96;
@@ -32,7 +39,8 @@ const COUNTERS: usize = (CONTEXTS << TOKEN_BITS) as usize;
 #[derive(Debug, Clone)]
 pub struct ZoneMap {
     order: TileOrder,
-    /// The zones of each pattern's lanes.
+    shifts: Shifts,
+    /// The cells of each pattern's lanes.
     patterns: Vec<Step<u8>>,
     /// The number of each step's pattern.
     numbers: [u8; STEPS as usize],
@@ -57,10 +65,11 @@ pub struct Contexts<'a> {
 }
 
 impl ZoneMap {
-    /// The zones of tiles of this order.
-    pub fn new(order: TileOrder) -> Self {
+    /// The zones of tiles of this order, whose contexts have these shifts.
+    pub fn new(order: TileOrder, shifts: Shifts) -> Self {
         let mut map = Self {
             order,
+            shifts,
             patterns: Vec::new(),
             numbers: [0; STEPS as usize],
             anchors: [0; STEPS as usize],
@@ -71,7 +80,14 @@ impl ZoneMap {
             for (lane, zone) in found.iter().enumerate() {
                 map.anchors[step as usize] |= u32::from(zone.is_none()) << lane;
             }
-            let pattern = found.map(|zone| zone.unwrap_or(ANCHOR) as u8);
+            let pattern = std::array::from_fn(|lane| {
+                let zone = found[lane].unwrap_or(ANCHOR);
+                let oddness = match level_of_zone(&order, zone) {
+                    LEVELS.. => 0,
+                    _ => order.oddness(step, lane as u32),
+                };
+                (CELLS_OF_ZONE as u32 * zone + oddness) as u8
+            });
             let known = map.patterns.iter().position(|other| *other == pattern);
             map.numbers[step as usize] = known.unwrap_or(map.patterns.len()) as u8;
             if known.is_none() {
@@ -87,6 +103,12 @@ impl ZoneMap {
         self.order
     }
 
+    /// The shifts of contexts.
+    #[inline(always)]
+    pub const fn shifts(&self) -> Shifts {
+        self.shifts
+    }
+
     /// The lanes of a step that have a code, as bits.
     #[inline(always)]
     pub fn active(&self, tile: &TileBox, step: u32) -> u32 {
@@ -98,10 +120,17 @@ impl ZoneMap {
     /// The contexts of a tile of these classes.
     #[inline(always)]
     pub fn contexts<'a>(&'a self, tile: &'a TileBox, classes: &Classes) -> Contexts<'a> {
-        let of_zone = classes.0.map(|class| match class {
-            0 => NOTHING as u8,
-            class => class.min(NOTHING as u8),
-        });
+        let mut of_cell = [NOTHING as u8; ALL_CELLS];
+        for (zone, cells) in (0..ZONES).zip(of_cell.as_chunks_mut::<CELLS_OF_ZONE>().0) {
+            let (class, level) = (classes.of(zone), level_of_zone(&self.order, zone));
+            if class == 0 {
+                continue;
+            }
+            let first = u32::from(level < LEVELS);
+            for (oddness, context) in (first..).zip(&mut cells[first as usize..]) {
+                *context = self.shifts.context(class, level, oddness).min(NOTHING) as u8;
+            }
+        }
         let mut contexts = Contexts {
             map: self,
             tile,
@@ -110,8 +139,8 @@ impl ZoneMap {
             are_nothing: [true; MOST_PATTERNS],
         };
         let all = contexts.patterns.iter_mut().zip(&mut contexts.are_nothing);
-        for (zones, (pattern, are_nothing)) in self.patterns.iter().zip(all) {
-            *pattern = zones.map(|zone| of_zone[usize::from(zone) % ALL_ZONES]);
+        for (cells, (pattern, are_nothing)) in self.patterns.iter().zip(all) {
+            *pattern = cells.map(|cell| of_cell[usize::from(cell) % ALL_CELLS]);
             *are_nothing = *pattern == [NOTHING as u8; LANES as usize];
         }
         contexts
@@ -148,12 +177,18 @@ impl ZoneMap {
         // Eight sums of each zone, as neighbouring lanes often have the same zone, and an addition would have to wait
         // for the one before.
         let mut parts = [[0u32; 8]; ALL_ZONES];
-        for (zones, sums) in self.patterns.iter().zip(sums) {
-            for (lane, (zone, sum)) in zones.iter().zip(sums).enumerate() {
-                parts[usize::from(*zone) % ALL_ZONES][lane % 8] += sum;
+        for (cells, sums) in self.patterns.iter().zip(sums) {
+            for (lane, (cell, sum)) in cells.iter().zip(sums).enumerate() {
+                parts[usize::from(*cell) / CELLS_OF_ZONE % ALL_ZONES][lane % 8] += sum;
             }
         }
         parts.map(|parts| parts.iter().sum())
+    }
+
+    /// The contexts, as bits, of the positions that a zone of this class has in a tile.
+    #[inline(always)]
+    pub fn contexts_of_zone(&self, tile: &TileBox, zone: u32, class: u32) -> u32 {
+        (self.shifts).contexts_of_zone(&self.order, tile.left, zone, class)
     }
 
     /// Counts the symbols of a tile of these codes, unless all codes are 0.
@@ -285,20 +320,26 @@ mod tests {
             let levels = |geometry: Geometry| TileOrder::levels(shape, geometry.spacing(shape));
             let orders = Geometry::ALL.map(levels);
             for order in orders.into_iter().chain([TileOrder::flat(shape)]) {
-                let map = ZoneMap::new(order);
+                let map = ZoneMap::new(order, Shifts::NONE);
                 assert!(map.patterns.len() <= MOST_PATTERNS, "{order:?}");
                 for step in 0..STEPS {
                     let pattern = map.patterns[usize::from(map.numbers[step as usize])];
                     for lane in 0..LANES {
                         let zone = order.zone(step, lane).unwrap_or(ANCHOR);
-                        assert_eq!(u32::from(pattern[lane as usize]), zone);
+                        let cell = u32::from(pattern[lane as usize]);
+                        assert_eq!(cell / CELLS_OF_ZONE as u32, zone);
+                        if level_of_zone(&order, zone) < LEVELS {
+                            let oddness = order.oddness(step, lane);
+                            assert_eq!(cell % CELLS_OF_ZONE as u32, oddness);
+                        }
                     }
                 }
             }
         }
     }
     /// Adds the counts of a tile, position by position.
-    fn count(order: TileOrder, tile: &TileBox, codes: &TileCodes, counts: &mut Counts) {
+    fn count(map: &ZoneMap, tile: &TileBox, codes: &TileCodes, counts: &mut Counts) {
+        let order = map.order();
         let mut sums = [0; ZONES as usize];
         let positions = || (0..).zip(codes).map(|(at, z)| (at / LANES, at % LANES, *z));
         for (step, lane, z) in positions() {
@@ -312,10 +353,17 @@ mod tests {
         let class_of = |zone: u32| class(order.shape, zone, sums[zone as usize]);
         (0..order.zones()).for_each(|zone| counts.add(0, class_of(zone)));
         for (step, lane, z) in positions() {
-            let zone = order.zone(step, lane);
-            let class = zone.map_or(0, class_of);
-            if class > 0 && lane < tile.lanes(order.shape, step) {
-                counts.add(class, Token::of(z.into()).number);
+            let Some(zone) = order.zone(step, lane) else {
+                continue;
+            };
+            let level = match (order.has_levels, zone) {
+                (true, 0..36) => zone / 32,
+                _ => 2,
+            };
+            let oddness = order.oddness(step, lane);
+            let context = map.shifts().context(class_of(zone), level, oddness);
+            if context > 0 && lane < tile.lanes(order.shape, step) {
+                counts.add(context, Token::of(z.into()).number);
             }
         }
     }
@@ -331,7 +379,7 @@ mod tests {
             let mut found: Vec<_> = Version::all().map(|_| Counts::default()).collect();
             for chunk in &sample.chunks {
                 for (tile, codes) in chunk.tiles.iter().zip(&chunk.codes) {
-                    count(kind.order(), tile, codes, &mut wanted);
+                    count(&sample.map, tile, codes, &mut wanted);
                     for (version, found) in Version::all().zip(&mut found) {
                         sample.map.count(version, tile, codes, found);
                     }

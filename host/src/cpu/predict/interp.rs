@@ -12,7 +12,7 @@ pub use store::TileStore;
 
 use crate::cpu::lanes::Lanes;
 use crate::cpu::predict::interp::quantize::{Limits, Predicted};
-use crate::cpu::predict::interp::rows::{Counts, Visitor, walk};
+use crate::cpu::predict::interp::rows::{Positions, Visitor, walk};
 use crate::cpu::version::{Version, Work};
 use ferrosz_codec::element::Element;
 use ferrosz_codec::predict::interp::resolved::{LEVELS, Resolved};
@@ -288,17 +288,16 @@ impl<T: Element> Visitor<T> for Quantize<T> {
     #[inline(always)]
     fn visit(
         &mut self,
-        level: u32,
-        counts: Counts,
+        positions: Positions,
         predictions: &[T],
         values: &mut [T],
         codes: &mut [u16],
     ) {
         self.version.run(quantize::Encode {
             predicted: Predicted {
-                quantizer: &self.quantizers[level as usize],
+                quantizer: &self.quantizers[positions.level as usize],
                 limits: self.limits,
-                count: counts.all,
+                count: positions.all,
                 predictions,
             },
             values,
@@ -318,17 +317,16 @@ impl<T: Element> Visitor<T> for Dequantize<T> {
     #[inline(always)]
     fn visit(
         &mut self,
-        level: u32,
-        counts: Counts,
+        positions: Positions,
         predictions: &[T],
         values: &mut [T],
         codes: &mut [u16],
     ) {
         self.version.run(quantize::Decode {
             predicted: Predicted {
-                quantizer: &self.quantizers[level as usize],
+                quantizer: &self.quantizers[positions.level as usize],
                 limits: self.limits,
-                count: counts.all,
+                count: positions.all,
                 predictions,
             },
             values,
@@ -341,6 +339,7 @@ impl<T: Element> Visitor<T> for Dequantize<T> {
 mod tests {
     use super::*;
     use crate::cpu::predict::rows_of;
+    use ferrosz_codec::code::entropy::shifts::Shifts;
     use ferrosz_codec::oracle;
     use ferrosz_codec::oracle::interp::{Stencils, decompose_fitted};
     use ferrosz_codec::predict::interp::geometry::Geometry;
@@ -395,6 +394,7 @@ mod tests {
                 alpha: 1.5,
                 beta: 3.0,
             },
+            shifts: Shifts::NONE,
         };
         let error = T::from_f64(10f64.powi(random.random_range(-4..0)));
         let radius = [RADIUS, 100, 1][random.random_range(0..3)];

@@ -7,10 +7,11 @@ use ferrosz_codec::predict::interp::geometry::MAX_LEVELS;
 use ferrosz_codec::predict::interp::parameters::Parameters;
 use ferrosz_codec::predict::interp::resolved::Resolved;
 use ferrosz_codec::predict::interp::tune::Tuning;
-use ferrosz_codec::predict::interp::tune::cost::{CLASSES, cost};
+use ferrosz_codec::predict::interp::tune::cost::CLASSES;
 use ferrosz_codec::predict::interp::tune::radius::radius;
 use ferrosz_codec::predict::interp::tune::sample::{Samples, Scope};
-use ferrosz_codec::predict::interp::tune::search::{Costs, Round, Search};
+use ferrosz_codec::predict::interp::tune::score::{CellCounts, Score, cell, cells_of_level};
+use ferrosz_codec::predict::interp::tune::search::{Round, Search};
 use ferrosz_codec::predict::stencil::coefficients::Coefficients;
 use ferrosz_codec::predict::stencil::fit::MAX_SUMS;
 use ferrosz_codec::shape::Shape;
@@ -80,9 +81,10 @@ pub fn tune_on<T: Element>(
             coefficients: coefficients.as_ref(),
         };
         let of_tile = |scratch: &mut TileStore<T>, (tile, read): &(TileBox, _)| {
-            cost_of_tile(version, shape, scope, tile, model, read, scratch)
+            score_of_tile(version, shape, scope, tile, model, read, scratch)
         };
-        (tiles.par_iter().map_init(store, of_tile)).reduce(Costs::default, sum)
+        let scores = tiles.par_iter().map_init(store, of_tile);
+        scores.reduce(Score::default, |all, of_tile| all.with(&of_tile))
     });
     Tuned {
         parameters,
@@ -90,29 +92,24 @@ pub fn tune_on<T: Element>(
     }
 }
 
-/// The sum of costs.
-pub fn sum(a: Costs, b: Costs) -> Costs {
-    core::array::from_fn(|level| a[level].wrapping_add(b[level]))
-}
-
-/// The cost of sample number `sample` of a field with these parameters.
-pub fn cost_of_sample<T: Element>(
+/// The score of sample number `sample` of a field with these parameters.
+pub fn score_of_sample<T: Element>(
     version: Version,
     grid: &TileGrid,
     sample: u32,
     resolved: &Resolved<T>,
     read: impl FnMut([u64; 3], &mut [T]),
     scratch: &mut TileStore<T>,
-) -> Costs {
+) -> Score {
     let samples = Samples::new(grid.tiles());
     let tile = grid.tile(samples.tile(sample));
     let scope = samples.scope();
     let model = resolved.into();
-    cost_of_tile(version, grid.shape(), scope, &tile, model, read, scratch)
+    score_of_tile(version, grid.shape(), scope, &tile, model, read, scratch)
 }
 
-/// The cost of the positions of a tile in `scope` with these parameters.
-pub fn cost_of_tile<T: Element>(
+/// The score of the positions of a tile in `scope` with these parameters.
+pub fn score_of_tile<T: Element>(
     version: Version,
     shape: Shape,
     scope: Scope,
@@ -120,9 +117,9 @@ pub fn cost_of_tile<T: Element>(
     model: Model<'_, T>,
     read: impl FnMut([u64; 3], &mut [T]),
     scratch: &mut TileStore<T>,
-) -> Costs {
+) -> Score {
     let counts = weighted_classes(version, shape, scope, tile, model, read, scratch);
-    counts.map(|counts| cost(&counts, T::BYTES as u32))
+    Score::of_counts(&counts, T::BYTES as u32)
 }
 
 /// As [`classes_of_tile`], each code with its weight.
@@ -134,10 +131,13 @@ fn weighted_classes<T: Element>(
     model: Model<'_, T>,
     read: impl FnMut([u64; 3], &mut [T]),
     scratch: &mut TileStore<T>,
-) -> [[u32; CLASSES]; MAX_LEVELS] {
+) -> CellCounts {
     let mut counts = classes_of_tile(version, shape, scope, tile, model, read, scratch);
-    for (level, counts) in (0..).zip(&mut counts) {
-        *counts = counts.map(|count| scope.weight(level) * count);
+    for level in 0..MAX_LEVELS as u32 {
+        let first = cell(level, 1) as usize;
+        for counts in &mut counts[first..][..cells_of_level(level) as usize] {
+            *counts = counts.map(|count| scope.weight(level) * count);
+        }
     }
     counts
 }
@@ -233,7 +233,7 @@ mod tests {
             let read = rows_of(&grid, &values);
             predictor.encode(&tile, read, coarse, &mut known, &mut codes);
             let shape = Shape::Cube;
-            let found = cost_of_tile(
+            let found = score_of_tile(
                 version,
                 shape,
                 scope,
@@ -261,7 +261,7 @@ mod tests {
                 let all: u64 = counts.iter().sum();
                 // At most the entropy of equally frequent classes, and at least the plain bits.
                 let plain: u64 = (0..).zip(&counts).map(|(class, count)| class * count).sum();
-                let found = found[level as usize] >> COST_BITS;
+                let found = found.costs[level as usize] >> COST_BITS;
                 let kinds = counts.iter().filter(|count| **count > 0).count() as u64;
                 let most = plain + all * u64::from(kinds.max(1).next_power_of_two().ilog2());
                 assert!((plain..=most + 1).contains(&found), "{level}: {found}");

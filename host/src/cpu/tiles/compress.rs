@@ -13,6 +13,7 @@ use crate::cpu::{Progress, Version};
 use crate::error::Error;
 use crate::memory;
 use ferrosz_codec::code::entropy::counts::{Counts, is_counted, is_sample};
+use ferrosz_codec::code::entropy::shifts::Shifts;
 use ferrosz_codec::container::checksum::checksum;
 use ferrosz_codec::container::chunk::Form;
 use ferrosz_codec::container::header::Header;
@@ -159,7 +160,8 @@ pub(super) fn encode_all<T: Element>(
             (Some(resolved), parts)
         }
     };
-    let map = ZoneMap::new(layout.codec.order(layout.shape()));
+    let shifts = resolved.map_or(Shifts::NONE, |resolved| resolved.parameters.shifts);
+    let map = ZoneMap::new(layout.codec.order(layout.shape()), shifts);
     let frequencies =
         coder::frequencies(layout.codec.coder, || count(version, layout, &map, &parts));
     let encoder = Encoder::new(layout.codec.coder, frequencies.as_ref());

@@ -13,6 +13,7 @@ use crate::cpu::{Progress, Version};
 use crate::error::Error;
 use crate::memory;
 use crate::stream::{StoredChunk, StreamRef};
+use ferrosz_codec::code::entropy::shifts::Shifts;
 use ferrosz_codec::container::checksum::checksum;
 use ferrosz_codec::container::chunk::Form;
 use ferrosz_codec::container::region::Region;
@@ -240,11 +241,13 @@ impl<'a> Decode<'a> {
         let error = stream.header.quantizer::<T>()?.error();
         let (prologue, sections) =
             Prologue::<T>::read(layout, error, bytes).map_err(|fault| fault.in_chunk(0))?;
+        let resolved = prologue.resolved.as_ref();
+        let shifts = resolved.map_or(Shifts::NONE, |resolved| resolved.parameters.shifts);
         let decode = Self {
             version,
             source,
             layout,
-            map: ZoneMap::new(layout.codec.order(layout.shape())),
+            map: ZoneMap::new(layout.codec.order(layout.shape()), shifts),
             coder: Decoder::new(layout.codec.coder, prologue.frequencies.as_ref()),
         };
         let start = prologue.resolved.map(|resolved| {

@@ -22,6 +22,7 @@ use crate::cpu::tiles::estimate::sample::SampleTile;
 use crate::cpu::tiles::estimate::tally::Tally;
 use crate::cpu::tiles::estimate::weigh::{Clusters, WEIGHT_BITS, Weighed, sampled, weights};
 use crate::error::Error;
+use ferrosz_codec::code::entropy::shifts::Shifts;
 use ferrosz_codec::container::grid::ChunkBox;
 use ferrosz_codec::container::table::ENTRY_BYTES;
 use ferrosz_codec::container::tiles::{Prologue, Sections, TileLayout};
@@ -249,7 +250,8 @@ impl<T: Element> TileSample<T> {
                 }
             }
         }
-        let map = ZoneMap::new(layout.codec.order(layout.shape()));
+        let shifts = resolved.map_or(Shifts::NONE, |resolved| resolved.parameters.shifts);
+        let map = ZoneMap::new(layout.codec.order(layout.shape()), shifts);
         Predicted {
             resolved,
             coefficients,
@@ -312,7 +314,7 @@ impl<T: Element> Predicted<T> {
     /// The bytes of the field's codes in bit planes, from chunks of one tile.
     fn plane_bytes(&self, layout: &TileLayout, sample: &[SampleTile<T>]) -> u128 {
         let shape = layout.shape();
-        let map = ZoneMap::new(layout.codec.order(shape));
+        let map = ZoneMap::new(layout.codec.order(shape), Shifts::NONE);
         let encoder = Encoder::new(layout.codec.coder, None);
         let of_tile = |scratch: &mut Scratch, (tile, codes): (&SampleTile<T>, &TileCodes)| {
             let boxes = [tile.tile];

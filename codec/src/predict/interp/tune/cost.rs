@@ -72,6 +72,13 @@ pub const fn log2(value: u32) -> u64 {
     log
 }
 
+/// [`log2`] of the leading 32 bits of a value, and how many bits follow them.
+#[inline(always)]
+pub const fn log2_wide(value: u64) -> u64 {
+    let behind = 32u32.saturating_sub(value.leading_zeros());
+    log2((value >> behind) as u32) + ((behind as u64) << COST_BITS)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -90,6 +97,12 @@ mod tests {
     fn logarithms_are_rounded_down() {
         for value in (1..2000).chain([65_535, 65_537, 1 << 20, u32::MAX]) {
             assert!(is_log2(value, log2(value)), "{value}");
+            assert_eq!(log2_wide(value.into()), log2(value));
+            let wide = u64::from(value) << value.leading_zeros() << 9;
+            assert_eq!(
+                log2_wide(wide),
+                log2(value) + (u64::from(value.leading_zeros() + 9) << 8)
+            );
         }
     }
 

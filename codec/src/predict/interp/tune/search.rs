@@ -1,9 +1,11 @@
 //! The search: rounds, their candidates, and the choice by their costs.
 
+use crate::code::entropy::shifts::{LEVELS, Shifts};
 use crate::predict::interp::geometry::MAX_LEVELS;
 use crate::predict::interp::parameters::{LevelFlags, Parameters, Tightening};
 use crate::predict::interp::spline::Spline;
 use crate::predict::interp::tune::cost::COST_BITS;
+use crate::predict::interp::tune::score::{Score, Size, with_shifts_of_level};
 use crate::predict::interp::tune::{FlagChoice, TIGHTENINGS, TighteningChoice, Tuning};
 use crate::predict::stencil::coefficients::per_level;
 use crate::shape::Shape;
@@ -41,6 +43,8 @@ pub struct Search {
     coefficients: u64,
     /// The least saving on the samples that is significant.
     least: u64,
+    /// The least cost on the samples of a level that gets shifts.
+    least_shifted: u64,
 }
 
 impl Search {
@@ -57,10 +61,12 @@ impl Search {
             shape,
             coefficients: 0,
             least: LEAST,
+            least_shifted: 0,
         };
         if tuning.has_stencils() {
             let bits = 32 * per_level(shape) as u64;
             search.coefficients = (bits << COST_BITS) * samples / tiles.max(1);
+            search.least_shifted = LEAST_SHIFTED * samples / tiles.max(1);
             search.least = LEAST_OF_SAMPLE * samples;
         }
         search
@@ -206,13 +212,15 @@ impl Search {
         )
     }
 
-    /// The parameters after a round, given the cost of each candidate at each level.
+    /// The parameters after a round, given the cost of each candidate at each level, and the size of its codes at each level
+    /// below [`LEVELS`] of each oddness.
     #[inline(always)]
     pub fn decide(
         &self,
         round: Round,
         decided: &Parameters,
         cost: impl Fn(u32, u32) -> u64,
+        size: impl Fn(u32, u32, u32) -> Size,
     ) -> Parameters {
         let count = self.candidates(round);
         if count == 0 {
@@ -231,6 +239,7 @@ impl Search {
             );
         }
         let mut found = *decided;
+        let mut shifts = Shifts::NONE;
         for (level, flags) in (0..).zip(&mut found.levels) {
             let favourite = self.favourite(round, *flags);
             let is_fitted = |number| self.flags_of(number, *flags).is_fitted();
@@ -243,21 +252,32 @@ impl Search {
                 cost(number, level).wrapping_add(coefficients)
             });
             *flags = self.flags_of(number, *flags);
+            let is_shifted = cost(number, level) >= self.least_shifted;
+            if self.tuning.has_stencils() && level < LEVELS && is_shifted {
+                let size = |oddness| size(number, level, oddness);
+                shifts = with_shifts_of_level(shifts, level, size);
+            }
         }
+        found.shifts = shifts;
         found
     }
 
     /// Runs all rounds; `score` gives the cost of parameters on the samples.
-    pub fn run(&self, relative: f64, mut score: impl FnMut(&Parameters) -> Costs) -> Parameters {
+    pub fn run(&self, relative: f64, mut score: impl FnMut(&Parameters) -> Score) -> Parameters {
         let mut decided = self.start(relative);
         for round in Round::ALL {
-            let mut costs = [Costs::default(); MAX_CANDIDATES as usize];
-            for (number, cost) in (0..self.candidates(round)).zip(&mut costs) {
-                *cost = score(&self.candidate(round, number, &decided));
+            let mut scores = [Score::default(); MAX_CANDIDATES as usize];
+            for (number, found) in (0..self.candidates(round)).zip(&mut scores) {
+                *found = score(&self.candidate(round, number, &decided));
             }
-            decided = self.decide(round, &decided, |number, level| {
-                costs[number as usize][level as usize]
-            });
+            decided = self.decide(
+                round,
+                &decided,
+                |number, level| scores[number as usize].costs[level as usize],
+                |number, level, oddness| {
+                    scores[number as usize].sizes[level as usize][oddness as usize - 1]
+                },
+            );
         }
         decided
     }
@@ -286,6 +306,10 @@ const LEAST: u64 = 64 << COST_BITS;
 
 /// The same for each sample, with stencils, which have many samples also of small fields.
 const LEAST_OF_SAMPLE: u64 = 16 << COST_BITS;
+
+/// The least cost of a level of a field that gets shifts. Those of a smaller one save less than the frequencies of the contexts
+/// that they add.
+const LEAST_SHIFTED: u64 = (1 << 15) << COST_BITS;
 
 /// The first of the cheapest candidates, or the favourite if its cost is not much higher.
 #[inline(always)]
@@ -322,10 +346,14 @@ mod tests {
         search.run(1e-3, |candidate| {
             let distance = (candidate.tightening.alpha - wanted.tightening.alpha).abs()
                 + (candidate.tightening.beta - wanted.tightening.beta).abs();
-            core::array::from_fn(|level| {
+            let cost = |level: usize| {
                 let differs = candidate.levels[level].to_bits() ^ wanted.levels[level].to_bits();
                 BIT * (10_000 + 1000 * u64::from(differs.count_ones()) + (4000.0 * distance) as u64)
-            })
+            };
+            Score {
+                costs: core::array::from_fn(cost),
+                ..Score::default()
+            }
         })
     }
 
@@ -372,7 +400,11 @@ mod tests {
                 let mut turn = 0;
                 let found = search.run(1e-3, |_| {
                     turn += 1;
-                    [BIT * (5000 + 60 * (turn % 2)); MAX_LEVELS].map(|cost| cost / 9)
+                    let costs = [BIT * (5000 + 60 * (turn % 2)); MAX_LEVELS].map(|cost| cost / 9);
+                    Score {
+                        costs,
+                        ..Score::default()
+                    }
                 });
                 if shape != Shape::Line {
                     assert_eq!(found, start, "{mode}");

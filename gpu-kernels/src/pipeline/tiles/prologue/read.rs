@@ -176,8 +176,14 @@ impl<E: Element> ReadPrologue<E> {
             return Err(ChunkFault::Prologue);
         }
         let stored = Words(|at| SHARED.0.parameters.load(t, at as u32));
-        let is_sound = params.contents.has_parameters == 0
-            || (stored.are_sound::<E>()
+        let Contents {
+            shape,
+            has_stencils,
+            has_parameters,
+            ..
+        } = params.contents;
+        let is_sound = has_parameters == 0
+            || (stored.are_sound::<E>(shape, has_stencils != 0)
                 && stored.error::<E>().to_bits64() == summary.error_bits
                 && (stored.geometry()).is_some_and(|found| found.id() == params.geometry));
         if is_sound {

@@ -63,7 +63,7 @@ impl<'a> Decoder<'a> {
         codes: &mut TileCodes,
         mut set_raw: impl FnMut(usize) -> Result<(), ChunkFault>,
     ) -> Result<(), ChunkFault> {
-        let classes = self.pop_classes(map.order().zones())?;
+        let classes = self.pop_classes(map, tile)?;
         if classes.is_zero() {
             codes.fill(0);
             return Ok(());
@@ -82,18 +82,21 @@ impl<'a> Decoder<'a> {
         Ok(())
     }
 
-    /// Pops the classes of a tile. A class whose context has no symbols is a fault.
+    /// Pops the classes of a tile. A position whose context has no symbols is a fault.
     #[inline(always)]
-    fn pop_classes(&mut self, zones: u32) -> Result<Classes, ChunkFault> {
+    fn pop_classes(&mut self, map: &ZoneMap, tile: &TileBox) -> Result<Classes, ChunkFault> {
         let mut classes = Classes::ZERO;
         if !self.pops.is_used(0) {
             return Err(ChunkFault::Symbol);
         }
-        for zone in 0..zones {
+        for zone in 0..map.order().zones() {
             // Class numbers are tokens without extra bits, so they are their own codes.
             let (class, _) = self.pop_symbol((zone % FIRST_CLASSES) as usize, 0);
-            if class > 0 && !self.pops.is_used(class) {
-                return Err(ChunkFault::Symbol);
+            if !self.pops.has_all() {
+                let contexts = map.contexts_of_zone(tile, zone, class);
+                if !self.pops.are_used(contexts) {
+                    return Err(ChunkFault::Symbol);
+                }
             }
             classes.set(zone, class);
         }

@@ -246,6 +246,18 @@ impl Pops {
         Self { slots, used }
     }
 
+    /// Whether all contexts have symbols.
+    #[inline(always)]
+    pub const fn has_all(&self) -> bool {
+        self.are_used((1 << CONTEXTS) - 1)
+    }
+
+    /// Whether these contexts, as bits, have symbols.
+    #[inline(always)]
+    pub const fn are_used(&self, contexts: u32) -> bool {
+        self.used & contexts == contexts
+    }
+
     /// Whether this context has symbols.
     #[inline(always)]
     pub const fn is_used(&self, context: u32) -> bool {

@@ -4,6 +4,7 @@ use crate::cpu::code::samples::{Kind, Sample, SampleChunk, lengths};
 use ferrosz_codec::code::entropy::class::CONTEXTS;
 use ferrosz_codec::code::entropy::counts::Counts;
 use ferrosz_codec::code::entropy::frequency_tables::FrequencyTables;
+use ferrosz_codec::code::entropy::shifts::Shifts;
 use ferrosz_codec::code::entropy::states::SymbolCoder;
 use ferrosz_codec::code::entropy::states::{Huffman, Rans};
 use ferrosz_codec::code::entropy::token::Token;
@@ -112,6 +113,7 @@ fn check<C: SymbolCoder, T: Element>(
         let values: Vec<Vec<T>> = values.collect();
         let right = oracle::entropy::encode::<C, T>(
             order,
+            sample.map.shifts(),
             &chunk.tiles,
             frequencies.contexts(),
             &codes,
@@ -137,6 +139,7 @@ fn check<C: SymbolCoder, T: Element>(
         }
         let slow = oracle::entropy::decode::<C, T>(
             order,
+            sample.map.shifts(),
             &chunk.tiles,
             frequencies.contexts(),
             form,
@@ -194,6 +197,7 @@ fn few_symbols_come_back() {
                     Kind {
                         shape,
                         has_levels: false,
+                        shifts: Shifts::NONE,
                         scale: [0.0; 2],
                         density,
                         raw: 0.0,
@@ -254,6 +258,7 @@ fn rans_takes_what_the_entropy_says() {
         let kind = Kind {
             shape: Shape::Cube,
             has_levels: true,
+            shifts: Shifts::NONE.with(0, 2, -1).with(0, 3, 2),
             scale: [scale, scale + 2.0],
             density,
             raw: 0.0,
@@ -342,6 +347,7 @@ fn damage<C: SymbolCoder, T: Element>(
             let found = sample.decode::<T>(chunk, &pops, form, &bytes);
             let slow = oracle::entropy::decode::<C, T>(
                 sample.map.order(),
+                sample.map.shifts(),
                 &chunk.tiles,
                 frequencies.contexts(),
                 form,

@@ -35,20 +35,23 @@ pub(super) trait Visitor<T> {
     /// as vectors have no rest then; results behind the last position do not matter.
     fn visit(
         &mut self,
-        level: u32,
-        counts: Counts,
+        positions: Positions,
         predictions: &[T],
         values: &mut [T],
         codes: &mut [u16],
     );
 }
 
-/// The numbers of the positions of a piece.
+/// The positions of a piece.
 #[derive(Clone, Copy)]
-pub(super) struct Counts {
-    /// All positions.
+pub(super) struct Positions {
+    /// Their level.
+    pub level: u32,
+    /// The number of axes along which they are odd.
+    pub oddness: u32,
+    /// How many there are.
     pub all: usize,
-    /// Those of the tile itself, which come before those on a far face.
+    /// How many are of the tile itself, which come before those on a far face.
     pub own: usize,
 }
 
@@ -152,21 +155,20 @@ impl Rows<'_> {
         let mut predictions = [T::ZERO; PIECE];
         let coefficients = (self.coefficients)
             .map(|coefficients| of_class(coefficients, self.shape, self.level, class.odd));
-        self.for_pieces(class, |piece, counts| {
-            let padded = counts.all.next_multiple_of(VECTOR);
+        self.for_pieces(class, |piece, positions| {
+            let padded = positions.all.next_multiple_of(VECTOR);
             let predictions = &mut predictions[..padded];
             self.predict(
                 class,
                 coefficients.as_ref(),
                 piece,
-                counts.all,
+                positions.all,
                 values,
                 predictions,
             );
             let at = piece.own;
             visitor.visit(
-                self.level,
-                counts,
+                positions,
                 predictions,
                 &mut values[at..at + padded],
                 &mut codes[at..at + padded],
@@ -176,7 +178,7 @@ impl Rows<'_> {
 
     /// Calls `call` with all pieces of the positions of a class.
     #[inline(always)]
-    pub(super) fn for_pieces(&self, class: OddAxes, mut call: impl FnMut(&Piece<'_>, Counts)) {
+    pub(super) fn for_pieces(&self, class: OddAxes, mut call: impl FnMut(&Piece<'_>, Positions)) {
         let [first_z, first_y, first_x] = [0, 1, 2].map(|axis| class.first(axis, 1));
         let lanes = self.lanes(self.ends[2], first_x);
         for from in (0..lanes).step_by(PIECE) {
@@ -197,11 +199,13 @@ impl Rows<'_> {
                     };
                     let is_own = z < self.own[0] && y < self.own[1];
                     let own = self.lanes(if is_own { self.own[2] } else { 0 }, first_x);
-                    let counts = Counts {
+                    let positions = Positions {
+                        level: self.level,
+                        oddness: class.odd.count_ones(),
                         all: count,
                         own: own.saturating_sub(from).min(count),
                     };
-                    call(&piece, counts);
+                    call(&piece, positions);
                 }
             }
         }
@@ -260,12 +264,12 @@ impl Rows<'_> {
         for odd in (1..8u32).filter(|odd| odd & beyond == 0) {
             let class = OddAxes { odd, axes: odd };
             let first = first_sum(self.shape, self.level, odd);
-            self.for_pieces(class, |piece, counts| {
+            self.for_pieces(class, |piece, positions| {
                 self.version.run(SumStencil {
                     shape: self.shape,
                     piece,
                     odd,
-                    lanes: self.with_next(class, piece, counts.own),
+                    lanes: self.with_next(class, piece, positions.own),
                     known: known.values(),
                     values: values.values(),
                     inverse,

@@ -3,22 +3,22 @@
 use crate::cpu::lanes::Lanes;
 use crate::cpu::predict::interp::piece::PIECE;
 use crate::cpu::predict::interp::quantize::{self, Limits, Predicted};
-use crate::cpu::predict::interp::rows::{Counts, Rows, Visitor, walk};
+use crate::cpu::predict::interp::rows::{Positions, Rows, Visitor, walk};
 use crate::cpu::predict::interp::{Model, Quantize, ReadRow, TileStore};
 use crate::cpu::version::{Version, Work};
 use ferrosz_codec::code::entropy::token::magnitude;
 use ferrosz_codec::element::Element;
-use ferrosz_codec::predict::interp::geometry::MAX_LEVELS;
 use ferrosz_codec::predict::interp::resolved::{LEVELS, Resolved};
 use ferrosz_codec::predict::interp::tune::cost::CLASSES;
 use ferrosz_codec::predict::interp::tune::sample::Scope;
+use ferrosz_codec::predict::interp::tune::score::{CellCounts, cell};
 use ferrosz_codec::predict::stencil::fit::MAX_SUMS;
 use ferrosz_codec::quantize::level::LevelQuantizer;
 use ferrosz_codec::shape::Shape;
 use ferrosz_codec::tile::TileBox;
 use ferrosz_codec::tile::code::{RADIUS, RAW};
 
-/// The number of codes of each class in a tile, by level, for the own positions in `scope`. Anchors have their exact
+/// The number of codes of each class in a tile, by cell, for the own positions in `scope`. Anchors have their exact
 /// values. `read` is as for [`Predictor::encode`](super::Predictor::encode).
 pub fn classes_of_tile<T: Element>(
     version: Version,
@@ -28,7 +28,7 @@ pub fn classes_of_tile<T: Element>(
     model: Model<'_, T>,
     mut read: impl FnMut([u64; 3], &mut [T]),
     store: &mut TileStore<T>,
-) -> [[u32; CLASSES]; MAX_LEVELS] {
+) -> CellCounts {
     version.run_apart(Classes {
         version,
         shape,
@@ -52,7 +52,7 @@ struct Classes<'a, T> {
 }
 
 impl<T: Element> Work for Classes<'_, T> {
-    type Output = [[u32; CLASSES]; MAX_LEVELS];
+    type Output = CellCounts;
 
     #[inline(always)]
     fn run<L: Lanes>(self, _: L) -> Self::Output {
@@ -69,7 +69,7 @@ impl<T: Element> Work for Classes<'_, T> {
                 error: resolved.error,
                 radius: RADIUS,
             },
-            counts: [[0; CLASSES]; MAX_LEVELS],
+            counts: CellCounts::default(),
         };
         walk(
             self.version,
@@ -184,13 +184,12 @@ impl<T: Element> Visitor<T> for Known<T> {
     #[inline(always)]
     fn visit(
         &mut self,
-        level: u32,
-        counts: Counts,
+        positions: Positions,
         predictions: &[T],
         values: &mut [T],
         codes: &mut [u16],
     ) {
-        (self.quantize).visit(level, counts, predictions, values, codes);
+        (self.quantize).visit(positions, predictions, values, codes);
     }
 }
 
@@ -200,7 +199,7 @@ struct Count<T> {
     scope: Scope,
     quantizers: [LevelQuantizer<T>; LEVELS],
     limits: Limits<T>,
-    counts: [[u32; CLASSES]; MAX_LEVELS],
+    counts: CellCounts,
 }
 
 impl<T: Element> Visitor<T> for Count<T> {
@@ -212,26 +211,25 @@ impl<T: Element> Visitor<T> for Count<T> {
     #[inline(always)]
     fn visit(
         &mut self,
-        level: u32,
-        counts: Counts,
+        positions: Positions,
         predictions: &[T],
         values: &mut [T],
         codes: &mut [u16],
     ) {
         self.version.run(quantize::Encode {
             predicted: Predicted {
-                quantizer: &self.quantizers[level as usize],
+                quantizer: &self.quantizers[positions.level as usize],
                 limits: self.limits,
-                count: counts.all,
+                count: positions.all,
                 predictions,
             },
             values: &mut *values,
             codes: &mut *codes,
         });
         self.version.run(AddClasses {
-            known: &values[..counts.own],
-            codes: &codes[..counts.own],
-            counts: &mut self.counts[level as usize],
+            known: &values[..positions.own],
+            codes: &codes[..positions.own],
+            counts: &mut self.counts[cell(positions.level, positions.oddness) as usize],
         });
     }
 }

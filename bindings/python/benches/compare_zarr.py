@@ -34,7 +34,7 @@ import zarr.codecs
 import zarr.codecs.numcodecs
 
 import ferrosz.hdf5
-from ferrosz.zarr import FerroszCodec
+from ferrosz.zarr import FerroszCodec, codec_for
 
 PACKAGES = ("numpy", "zarr", "numcodecs", "zfpy", "h5py", "hdf5plugin", "ferrosz")
 
@@ -74,6 +74,16 @@ def write_h5py(chunks: tuple[int, ...], options: object, path: Path, field: Arra
         file.create_dataset("field", data=field, chunks=chunks, **options)
 
 
+def write_zarr_chosen(chunks: tuple[int, ...], settings: dict[str, object], path: Path, field: Array) -> None:
+    """With a codec that is chosen once, which is timed."""
+    codec = codec_for(field, chunks=chunks, **settings)
+    write_zarr(chunks, {"serializer": codec, "compressors": None}, path, field)
+
+
+def write_h5py_chosen(chunks: tuple[int, ...], settings: dict[str, object], path: Path, field: Array) -> None:
+    write_h5py(chunks, ferrosz.hdf5.filter_for(field, chunks=chunks, **settings), path, field)
+
+
 def read_h5py(path: Path) -> Array:
     with h5py.File(path) as file:
         return file["field"][...]
@@ -89,8 +99,8 @@ def read_ferrosz(path: Path) -> Array:
         return ferrosz.hdf5.read(file["field"])
 
 
-def ways(bound: float, chunks: tuple[int, ...]) -> Iterator[Way]:
-    """All ways: their names, what is used by them, and how they write and read."""
+def ways(bound: float, share: float, chunks: tuple[int, ...]) -> Iterator[Way]:
+    """All ways: their names, what is used by them, and how they write and read. The bound is this share of the range."""
     blosc = zarr.codecs.BloscCodec(cname="zstd", clevel=5, shuffle="shuffle")
     zfp = zarr.codecs.numcodecs.ZFPY(mode=FIXED_ACCURACY, tolerance=bound)
     in_zarr = {
@@ -111,8 +121,11 @@ def ways(bound: float, chunks: tuple[int, ...]) -> Iterator[Way]:
     for name, options in in_h5py.items():
         yield "h5py", name, functools.partial(write_h5py, chunks, options), read_h5py
     for preset in presets:
-        settings = {"abs": bound, "preset": preset}
-        yield "ferrosz.hdf5", f"ferrosz, {preset}", functools.partial(write_ferrosz, chunks, settings), read_ferrosz
+        settings = {"range": share, "preset": preset}
+        name = f"ferrosz, {preset}, chosen once"
+        yield "Zarr", name, functools.partial(write_zarr_chosen, chunks, settings), read_zarr
+        yield "h5py", name, functools.partial(write_h5py_chosen, chunks, settings), read_h5py
+        yield "ferrosz.hdf5", name, functools.partial(write_ferrosz, chunks, settings), read_ferrosz
 
 
 @dataclass
@@ -187,7 +200,7 @@ def main() -> None:
         for share in arguments.bound:
             bound = share * range_
             rows = []
-            for way in ways(bound, arguments.chunks):
+            for way in ways(bound, share, arguments.chunks):
                 rows.append(measured(way, field, arguments.repeats, Path(folder)))
                 print(rows[-1], file=sys.stderr, flush=True)
                 assert not math.isnan(rows[-1].error)

@@ -21,7 +21,7 @@ import pytest
 
 import ferrosz
 import ferrosz.hdf5
-from ferrosz.hdf5 import Ferrosz, _chunks, filter_for, read, write
+from ferrosz.hdf5 import FILTER_ID, Ferrosz, _chunks, filter_for, read, write
 
 TYPES = ["float32", "float64", "float16", "int16", "uint16", "int32", "uint32", ">f4", ">f8", ">i2"]
 
@@ -65,6 +65,12 @@ def streams(dataset: h5py.Dataset) -> dict[tuple[int, ...], bytes]:
     return {place: dataset.id.read_direct_chunk(place)[1] for place in places}
 
 
+def filter_of(dataset: h5py.Dataset) -> dict[str, Any]:
+    """The filter of a dataset, for another one."""
+    _, _, words, _ = dataset.id.get_create_plist().get_filter(0)
+    return {"compression": FILTER_ID, "compression_opts": words}
+
+
 # Reading.
 
 
@@ -97,8 +103,8 @@ def test_wrong_indices_are_the_errors_of_h5py(file: Any, field: np.ndarray) -> N
 def test_every_type(dtype: str, file: Any, field: np.ndarray) -> None:
     array = (field * 20 + 100).astype(dtype)
     array[3, 4, 5:9] = 7
-    dataset = file.create_dataset("x", data=array, chunks=(16, 20, 30), **Ferrosz(abs=1))
     written = write(file, "y", array, abs=1, chunks=(16, 20, 30))
+    dataset = file.create_dataset("x", data=array, chunks=(16, 20, 30), **filter_of(written))
     assert written.dtype == array.dtype and streams(written) == streams(dataset)
     assert np.abs(dataset[...].astype("f8") - array.astype("f8")).max() <= 1
     for box in BOXES:
@@ -171,8 +177,8 @@ def test_shapes(file: Any) -> None:
         ]
     ):
         array = np.arange(np.prod(shape), dtype="float64").reshape(shape)
-        dataset = file.create_dataset(f"x{number}", data=array, chunks=chunks, **Ferrosz(abs=0.25))
         written = write(file, f"y{number}", array, abs=0.25, chunks=chunks)
+        dataset = file.create_dataset(f"x{number}", data=array, chunks=chunks, **filter_of(written))
         assert streams(written) == streams(dataset)
         assert_same(read(written), dataset[...])
         assert_same(read(written, np.s_[..., :1]), dataset[..., :1])
@@ -367,6 +373,20 @@ def test_what_cannot_be_written_leaves_nothing(file: Any, field: np.ndarray) -> 
     with pytest.raises(ValueError):
         write(file, "x", field, abs=1)
     assert list(file) == ["x"]
+
+
+def test_a_preset_chooses_once_for_all_chunks(file: Any, field: np.ndarray) -> None:
+    chunks = (20, 25, 60)
+    dataset = write(file, "x", field, range=1e-3, chunks=chunks, preset="fast")
+    codecs = {ferrosz.info(stream).codec for stream in streams(dataset).values()}
+    chosen = filter_for(field, range=1e-3, chunks=chunks, preset="fast")
+    assert codecs == {chosen.codec} and chosen.preset is None and chosen.rank is not None
+    assert dataset.attrs["ferrosz_codec"] == chosen.codec
+    through_h5py = file.create_dataset("y", data=field, chunks=chunks, **chosen)
+    assert streams(through_h5py) == streams(dataset)
+    each = file.create_dataset("z", data=field, chunks=chunks, **filter_for(field, range=1e-3, preset="fast"))
+    lengths = [sum(map(len, streams(written).values())) for written in (dataset, each)]
+    assert lengths[0] <= 1.02 * lengths[1]
 
 
 # Threads and processes.

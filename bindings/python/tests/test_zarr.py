@@ -266,6 +266,28 @@ def test_the_range_of_the_whole_array(field: np.ndarray) -> None:
             codec_for(array, **options)
 
 
+def test_the_codec_of_all_chunks(wide: np.ndarray) -> None:
+    import dask.array as da
+
+    chunks = (16, 64, 64)
+    codec = codec_for(wide, range=1e-3, chunks=chunks)
+    assert None not in (codec.codec, codec.rank, codec.axes) and codec.preset is None
+    assert codec_for(da.from_array(wide, chunks=chunks), range=1e-3, chunks=chunks) == codec
+
+    def length(codec: FerroszCodec) -> int:
+        store = CountingStore()
+        create(store, wide, codec, chunks)[...]
+        return store.take()[1]
+
+    assert length(codec) <= 1.02 * length(codec_for(wide, range=1e-3))
+    assert codec_for(wide, range=1e-3, codec="plain", chunks=chunks) == codec_for(wide, range=1e-3, codec="plain")
+    assert codec_for(wide, range=1e-3, rank=1, chunks=chunks).rank == 1
+    assert codec_for(wide[:0], range=1e-3, chunks=chunks) == codec_for(wide[:0], range=1e-3)
+    for wrong in ((16, 64), (16, 64, 0)):
+        with pytest.raises(ferrosz.ArgumentError, match="chunks: "):
+            codec_for(wide, range=1e-3, chunks=wrong)
+
+
 def test_through_xarray(tmp_path: Any, field: np.ndarray) -> None:
     import xarray as xr
 

@@ -22,7 +22,7 @@ def fill_values_of(array: Any, fill: Iterable[float | str] | None) -> list[float
     names = ["auto"] if fill is None else list(fill)
     found = [float(name) for name in names if name != "auto"]
     if "auto" in names:
-        values = _values_of(array)
+        values = values_of(array)
         is_far = hasattr(values, "dask") or is_on_gpu(values)
         found += [*cf.fill_values(array), *([] if is_far else detect_fill(values))]
     return list(dict.fromkeys(found))
@@ -37,13 +37,13 @@ def absolute_error(array: Any, *, range: float | None, max: float | None, fill: 
     if (range is None) == (max is None):
         raise ArgumentError("give one of range and max")
     numbers = [value for value in fill if not math.isnan(value)]
-    low, high = _extremes(_values_of(array), numbers, cf.valid_range(array))
+    low, high = _extremes(values_of(array), numbers, cf.valid_range(array))
     if range is not None:
         return _product_below(range, Fraction(high) - Fraction(low))
     return _product_below(max or 0.0, Fraction(high if high > -low else -low))
 
 
-def _values_of(array: Any) -> Any:
+def values_of(array: Any) -> Any:
     """An array of Dask or on a GPU as it is, and others as those of NumPy."""
     values = getattr(array, "data", array) if hasattr(array, "encoding") else array
     return values if hasattr(values, "dask") or is_on_gpu(values) else np.asarray(values)
@@ -68,6 +68,11 @@ def _extremes_of_block(
     block: Any, fill: list[float], valid: tuple[float, float] | None
 ) -> tuple[float, float] | None:
     block = block if is_on_gpu(block) else np.asarray(block)
+    if block.size and not fill and valid is None:
+        # The usual case: all elements count. A NaN would be the least and the greatest.
+        low, high = float(block.min()), float(block.max())
+        if math.isfinite(low) and math.isfinite(high):
+            return low, high
     counts = np.isfinite(block)
     for value in fill:
         counts &= block != np.asarray(value).astype(block.dtype)[()]

@@ -17,8 +17,8 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Generator, Iterable
-from dataclasses import dataclass, fields
+from collections.abc import Generator, Iterable, Sequence
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -26,8 +26,9 @@ from zarr.abc.codec import ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin
 from zarr.abc.store import RangeByteRequest
 
 from . import ArgumentError, Compressor, DamagedStream, PartialStream, UnsupportedType, decompress, detect_fill
+from ._choice import MOST_AXES, settings_of_chunks
 from ._device import cupy, is_on_gpu
-from ._relative import absolute_error, fill_values_of
+from ._relative import absolute_error, fill_values_of, values_of
 
 if TYPE_CHECKING:
     from zarr.abc.store import ByteGetter
@@ -90,8 +91,8 @@ class FerroszCodec(ArrayBytesCodecPartialDecodeMixin, ArrayBytesCodec):
             detect_fill(np.empty(0, native))
         except UnsupportedType as error:
             raise UnsupportedType(f"the codec {NAME!r} has no arrays of {native}") from error
-        if len(shape) > 8:
-            raise ArgumentError(f"the codec {NAME!r} has arrays of at most 8 dimensions, not {len(shape)}")
+        if len(shape) > MOST_AXES:
+            raise ArgumentError(f"the codec {NAME!r} has arrays of at most {MOST_AXES} dimensions, not {len(shape)}")
 
     def compute_encoded_size(self, input_byte_length: int, chunk_spec: ArraySpec) -> int:
         """Is not known before a chunk is compressed."""
@@ -239,6 +240,7 @@ def codec_for(
     range: float | None = None,
     max: float | None = None,
     fill: Iterable[float] | None = None,
+    chunks: Sequence[int] | None = None,
     **options: Any,
 ) -> FerroszCodec:
     """The codec whose absolute bound is `range` times the range of the whole array, or `max` times its largest magnitude.
@@ -249,8 +251,24 @@ def codec_for(
     array of xarray and those that look like fill values in an array of NumPy. The other options are those of
     `FerroszCodec`.
 
+    With `chunks`, the shape of the array's chunks, the codec is chosen here, by up to four of them, and is that of all
+    chunks. Without it a preset chooses for each chunk, which takes longer than to compress one of a few MiB. If one codec
+    would make the chunks more than 1 % longer, or chunks have more than 8 MiB, the preset is left.
+
     >>> codec_for(np.array([0, 1, 5, 1e20], "float32"), range=1 / 64, fill=[1e20]).abs
     0.078125
+    >>> field = np.sin(np.arange(1 << 18, dtype="float32") / 4000).reshape(64, 64, 64)
+    >>> codec_for(field, range=1e-3, preset="fast", chunks=(32, 64, 64)).codec
+    'layered'
     """
     known = fill_values_of(array, fill)
-    return FerroszCodec(abs=absolute_error(array, range=range, max=max, fill=known), **options)
+    codec = FerroszCodec(abs=absolute_error(array, range=range, max=max, fill=known), **options)
+    if chunks is None or codec.codec is not None:
+        return codec
+    names = [name for name in ("codec", "rank", "axes") if getattr(codec, name) is None]
+
+    def compressor(settings: dict[str, Any]) -> Compressor:
+        return replace(codec, preset=None if settings else codec.preset, **settings)._compressor(["auto", *known])
+
+    chosen = settings_of_chunks(values_of(array), chunks, names, compressor)
+    return replace(codec, preset=None, **chosen) if chosen else codec

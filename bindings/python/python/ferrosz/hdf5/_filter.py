@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import numpy as np
 
 from .. import ArgumentError, Compressor, cf
+from .._choice import settings_of_chunks
 from .._ferrosz import codec_id
-from .._relative import absolute_error, fill_values_of
+from .._relative import absolute_error, fill_values_of, values_of
 
 if TYPE_CHECKING:
     import h5py
@@ -123,6 +124,7 @@ def filter_for(
     range: float | None = None,
     max: float | None = None,
     fill: float | Sequence[float] | None = None,
+    chunks: Sequence[int] | None = None,
     **settings: Any,
 ) -> Ferrosz:
     """The filter whose absolute bound is `range` times the range of the whole array, or `max` times its largest magnitude.
@@ -132,12 +134,30 @@ def filter_for(
     whole array has only one, which is not its `_FillValue`, the filter is told that one, so that it is kept in every
     chunk. The other settings are those of `Ferrosz`.
 
+    With `chunks`, the shape of the dataset's chunks, the codec is chosen here and is that of all chunks, as by
+    `ferrosz.zarr.codec_for`.
+
     >>> filter_for(np.array([0, 1, 5, 1e20], "float32"), range=1 / 64, fill=1e20)
     Ferrosz(abs=0.078125, fill=1e+20)
     """
     known = fill_values_of(array, None if fill is None else np.ravel(fill).tolist())
     bound = absolute_error(array, range=range, max=max, fill=known)
-    return Ferrosz(abs=bound, fill=told_fill(known, cf.fill_values(array, ["_FillValue"])), **settings)
+    found = Ferrosz(abs=bound, fill=told_fill(known, cf.fill_values(array, ["_FillValue"])), **settings)
+    return found if chunks is None else chosen_once(found, values_of(array), chunks, ["auto", *known])
+
+
+def chosen_once(given: Ferrosz, values: Any, chunks: Sequence[int], fill: Any) -> Ferrosz:
+    """A filter with the codec of all chunks of this shape in the place of its preset: see `settings_of_chunks`. `fill` are
+    the fill values of chunks."""
+    if given.codec is not None:
+        return given
+    names = ["codec"] if given.rank is not None else ["codec", "rank"]
+
+    def with_settings(chosen: dict[str, Any]) -> Ferrosz:
+        return Ferrosz(**{**vars(given), "preset": None, **chosen}) if chosen else given
+
+    chosen = settings_of_chunks(values, chunks, names, lambda settings: with_settings(settings).compressor(fill))
+    return with_settings(chosen)
 
 
 def told_fill(known: list[float], of_dataset: list[float]) -> float | Literal["auto"]:

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import ArgumentError, Compressor, cf, detect_fill
+from .._choice import MOST_AXES
 from .._device import cupy, is_on_gpu
 from .._relative import absolute_error, fill_values_of
 from ._chunks import Chunk, chunks_of, in_order
-from ._filter import Ferrosz, has_streams, told_fill
+from ._filter import Ferrosz, chosen_once, has_streams, told_fill
 
 if TYPE_CHECKING:
     import h5py
@@ -21,9 +22,6 @@ __all__ = ["write"]
 
 # The bytes that a chunk has at most, if the caller does not choose: enough for all cores, and few beside a file.
 CHUNK_BYTES = 4 << 20
-
-# A stream has at most so many dimensions.
-MOST_AXES = 8
 
 
 def write(
@@ -55,7 +53,7 @@ def write(
         The bound: absolute, relative to each value, to the range of the whole array, or to its largest magnitude. The last
         two become an absolute bound, as in `filter_for`.
     preset, codec, rank, fill
-        As those of `Ferrosz`.
+        As those of `Ferrosz`. Of a preset the codec is chosen once, by up to four chunks: see `filter_for`.
     chunks
         The shape of a chunk. By default the longest extents of the array are halved until a chunk has at most 4 MiB.
     fillvalue
@@ -98,6 +96,7 @@ def write(
         values = cupy().asnumpy(array) if on_gpu else np.asarray(array)
         return group.create_dataset(name, data=values, fillvalue=fillvalue, **options)
     chunks = chunks or _chunk_shape(array.shape, array.dtype.itemsize)
+    settings = chosen_once(settings, array, chunks, _fills(fill, fillvalue))
     dataset = group.create_dataset(
         name, array.shape, array.dtype, chunks=chunks, fillvalue=fillvalue, **settings, **options
     )

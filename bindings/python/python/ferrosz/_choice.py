@@ -1,0 +1,74 @@
+"""The codec of all chunks of an array, chosen once."""
+
+from __future__ import annotations
+
+import builtins
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from . import ArgumentError, Compressor
+from ._device import cupy, is_on_gpu
+
+# A stream has at most so many dimensions.
+MOST_AXES = 8
+
+# Larger chunks choose for themselves: the choice is a small part of their time.
+MOST_BYTES = 8 << 20
+
+# A codec is chosen by one of so many chunks, and by at most the other number.
+ONE_OF, MOST_SAMPLES = 8, 4
+
+# What the chunks of the sample may be longer together than with a codec for each of them.
+TOLERANCE = 1.01
+
+
+def settings_of_chunks(
+    values: Any, chunks: Sequence[int], names: Sequence[str], compressor: Callable[[dict[str, Any]], Compressor]
+) -> dict[str, Any]:
+    """The settings of these names, out of `codec`, `rank` and `axes`, that all chunks of this shape have. There are none
+    if chunks have more than 8 MiB, or if a preset, which chooses for each chunk, makes those of the sample more than 1 %
+    shorter together.
+
+    values
+        An array of NumPy or of Dask, on a GPU, or of which boxes can be loaded. Only the samples are.
+    compressor
+        Makes a compressor that has these settings, and others that are the caller's.
+    """
+    chunks = tuple(chunks)
+    if len(chunks) != len(values.shape) or builtins.min(chunks, default=1) < 1:
+        raise ArgumentError(f"chunks: {chunks!r} is no shape of chunks of an array of {tuple(values.shape)!r}")
+    if len(chunks) > MOST_AXES or math.prod(chunks) * values.dtype.itemsize > MOST_BYTES:
+        return {}
+    samples = _sample(values, chunks)
+    of_preset = [compressor({}).compress(sample) for sample in samples]
+    settings = [{name: getattr(stream.info, name) for name in names} for stream in of_preset]
+    if not samples:
+        return {}
+    candidates = [candidate for number, candidate in enumerate(settings) if candidate not in settings[:number]]
+    if len(candidates) == 1 and compressor(candidates[0]).compress(samples[0]) == of_preset[0]:
+        return candidates[0]
+    lengths = [sum(len(compressor(candidate).compress(sample)) for sample in samples) for candidate in candidates]
+    shortest = builtins.min(lengths)
+    return candidates[lengths.index(shortest)] if shortest <= TOLERANCE * sum(map(len, of_preset)) else {}
+
+
+def _sample(values: Any, chunks: tuple[int, ...]) -> list[Any]:
+    """Whole chunks, as far as there are such, from all parts of an array."""
+    shape = tuple(values.shape)
+    counts = [builtins.max(length // chunk, 1) for length, chunk in zip(shape, chunks, strict=True)]
+    total = math.prod(counts)
+    count = builtins.min(MOST_SAMPLES, -(-total // ONE_OF)) if values.size else 0
+    blocks = []
+    for number in builtins.range(count):
+        places = np.unravel_index((2 * number + 1) * total // (2 * count), counts)
+        starts = [int(place) * chunk for place, chunk in zip(places, chunks, strict=True)]
+        box = tuple(slice(start, start + chunk) for start, chunk in zip(starts, chunks, strict=True))
+        blocks.append(values[box])
+    if hasattr(values, "dask"):
+        import dask
+
+        return list(dask.compute(*blocks))
+    return [cupy().asnumpy(cupy().from_dlpack(block)) if is_on_gpu(block) else np.asarray(block) for block in blocks]

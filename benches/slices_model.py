@@ -12,7 +12,7 @@ import sys
 
 import numpy as np
 
-from stencil_model import classes_of, entropy
+from stencil_model import classes_of, entropy, fields
 
 EXTENTS = (16, 64)  # y, x of a tile
 ROOT = 4  # the level of the positions on the grid of anchors
@@ -175,10 +175,7 @@ class Model:
 def main():
     print("| field | bound | slices of a tile | references | with all terms | bits | ratio |")
     print("| --- | --- | --- | --- | --- | --- | --- |")
-    for argument in sys.argv[1:]:
-        path, extents, relative = argument.rsplit(":", 2)
-        field = np.fromfile(path, "<f4").astype(float).reshape([int(e) for e in extents.split(",")])
-        error = float(relative) * (field.max() - field.min())
+    for path, relative, field, error in fields(sys.argv[1:]):
         for way in WAYS:
             bits = Model(field, error, way).bits()
             print(f"| {path} | {relative} | {way[0]} | {way[1]} | {way[2]} | {bits:.4f} | {32 / bits:.2f} |", flush=True)

@@ -127,13 +127,18 @@ def classes_of(magnitudes, brick):
     return classes[tuple(slice(0, length) for length in magnitudes.shape)]
 
 
+def fields(arguments):
+    """Path, relative bound, field and absolute bound of each argument."""
+    for argument in arguments:
+        path, extents, relative = argument.rsplit(":", 2)
+        field = np.fromfile(path, "<f4").astype(float).reshape([int(e) for e in extents.split(",")])
+        yield path, relative, field, float(relative) * (field.max() - field.min())
+
+
 def main():
     print("| field | bound | level | stencils | classes | shifted by oddness | with oddness |")
     print("| --- | --- | --- | --- | --- | --- | --- |")
-    for argument in sys.argv[1:]:
-        path, extents, relative = argument.rsplit(":", 2)
-        whole = np.fromfile(path, "<f4").astype(float).reshape([int(e) for e in extents.split(",")])
-        bound = float(relative) * (whole.max() - whole.min())
+    for path, relative, whole, bound in fields(sys.argv[1:]):
         for level, tightening in enumerate(TIGHTENING):
             unit = 1 << level
             field = whole[::unit, ::unit, ::unit]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -15,10 +14,10 @@ from ._device import cupy, is_on_gpu
 # A stream has at most so many dimensions.
 MOST_AXES = 8
 
-# Larger chunks choose for themselves: the choice is a small part of their time.
+# For each larger chunk a codec is chosen: this takes little of the time of its compression.
 MOST_BYTES = 8 << 20
 
-# A codec is chosen by one of so many chunks, and by at most the other number.
+# The sample has one of eight chunks, but at most four.
 ONE_OF, MOST_SAMPLES = 8, 4
 
 # What the chunks of the sample may be longer together than with a codec for each of them.
@@ -38,7 +37,7 @@ def settings_of_chunks(
         Makes a compressor that has these settings, and others that are the caller's.
     """
     chunks = tuple(chunks)
-    if len(chunks) != len(values.shape) or builtins.min(chunks, default=1) < 1:
+    if len(chunks) != len(values.shape) or min(chunks, default=1) < 1:
         raise ArgumentError(f"chunks: {chunks!r} is no shape of chunks of an array of {tuple(values.shape)!r}")
     if len(chunks) > MOST_AXES or math.prod(chunks) * values.dtype.itemsize > MOST_BYTES:
         return {}
@@ -51,18 +50,18 @@ def settings_of_chunks(
     if len(candidates) == 1 and compressor(candidates[0]).compress(samples[0]) == of_preset[0]:
         return candidates[0]
     lengths = [sum(len(compressor(candidate).compress(sample)) for sample in samples) for candidate in candidates]
-    shortest = builtins.min(lengths)
+    shortest = min(lengths)
     return candidates[lengths.index(shortest)] if shortest <= TOLERANCE * sum(map(len, of_preset)) else {}
 
 
 def _sample(values: Any, chunks: tuple[int, ...]) -> list[Any]:
     """Whole chunks, as far as there are such, from all parts of an array."""
     shape = tuple(values.shape)
-    counts = [builtins.max(length // chunk, 1) for length, chunk in zip(shape, chunks, strict=True)]
+    counts = [max(length // chunk, 1) for length, chunk in zip(shape, chunks, strict=True)]
     total = math.prod(counts)
-    count = builtins.min(MOST_SAMPLES, -(-total // ONE_OF)) if values.size else 0
+    count = min(MOST_SAMPLES, -(-total // ONE_OF)) if values.size else 0
     blocks = []
-    for number in builtins.range(count):
+    for number in range(count):
         places = np.unravel_index((2 * number + 1) * total // (2 * count), counts)
         starts = [int(place) * chunk for place, chunk in zip(places, chunks, strict=True)]
         box = tuple(slice(start, start + chunk) for start, chunk in zip(starts, chunks, strict=True))

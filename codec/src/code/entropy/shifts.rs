@@ -103,7 +103,7 @@ impl Shifts {
         if !(is_in_field(0) && is_in_field(1) && is_in_field(2)) {
             return 0;
         }
-        // Along so many axes positions of the level may be odd; along all of them they may be even.
+        // Positions of the level are odd along one axis at least, and along so many at most.
         let may_be_odd =
             |axis: usize| u32::from(axis >= first_axis && first[axis] + (1 << level) < left[axis]);
         let most = may_be_odd(0) + may_be_odd(1) + may_be_odd(2);

@@ -152,7 +152,7 @@ const fn oddnesses<M: Method>(level: u32) -> u32 {
     }
 }
 
-/// Adds the size of codes, of which each lane knows how many are of its class, to two cells. For a whole warp.
+/// Adds the size of codes to two cells. Lane l gives the number of codes of class l. For a whole warp.
 #[inline(always)]
 fn add_size<T: Thread>(t: T, cells: View<u64>, cell: u64, count: u32) {
     let is_code = t.lane() < CLASSES as u32 - 1;

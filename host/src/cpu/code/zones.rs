@@ -20,7 +20,7 @@ const ANCHOR: u32 = ZONES;
 /// The number of zones, with [`ANCHOR`].
 const ALL_ZONES: usize = ZONES as usize + 1;
 
-/// The cells of a zone: one for each oddness, and one for those of which it does not matter.
+/// The cells of a zone: one for each oddness, and one for positions of levels without shifts.
 const CELLS_OF_ZONE: usize = MAX_ODDNESS as usize + 1;
 
 /// The number of cells.

@@ -20,7 +20,7 @@ pub const fn cell(level: u32, oddness: u32) -> u32 {
     }
 }
 
-/// The number of cells of a level, of which [`cell`] with oddness 1 is the first.
+/// The number of cells of a level. The first of them is [`cell`] with oddness 1.
 #[inline(always)]
 pub const fn cells_of_level(level: u32) -> u32 {
     if level < LEVELS { MAX_ODDNESS } else { 1 }
@@ -38,7 +38,7 @@ pub struct Size {
     pub sum: u64,
 }
 
-/// Twice the magnitude that codes of a class have about: 1, 2.5, 5.5, 11.5 ... for 1, 2, 3, 4 ... bits.
+/// Twice the mean of the magnitudes of a class: of 1, 2, 3, 4 ... bits it is 1, 2.5, 5.5, 11.5 ...
 #[inline(always)]
 pub const fn size_of_class(class: u32) -> u64 {
     match class {

@@ -43,6 +43,7 @@ pub mod interp;
 mod logarithm;
 mod mask;
 mod order;
+mod slices;
 mod stencil;
 mod tiles;
 mod tuning;

@@ -116,7 +116,20 @@ impl Codec {
     pub const fn takes(self, shape: Shape) -> bool {
         match self {
             Self::Blocks(codec) => codec.takes(shape),
-            Self::Tiles(_) => true,
+            Self::Tiles(codec) => codec.predictor.takes(shape),
+        }
+    }
+}
+
+impl Codec {
+    /// The codec that stands for this one in fields of a shape: for a codec of slices that of stencils, unless in cubes.
+    pub(crate) const fn in_shape(self, shape: Shape) -> Self {
+        match self {
+            Self::Tiles(codec) if !codec.predictor.takes(shape) => Self::Tiles(TileCodec {
+                predictor: TilePredictor::Stencil,
+                ..codec
+            }),
+            Self::Blocks(_) | Self::Tiles(_) => self,
         }
     }
 }
@@ -217,6 +230,9 @@ mod tests {
                 ("stencil", 20, 16),
                 ("stencil+huffman", 20, 17),
                 ("stencil+bitplane", 20, 18),
+                ("slices", 21, 16),
+                ("slices+huffman", 21, 17),
+                ("slices+bitplane", 21, 18),
             ]
         );
     }

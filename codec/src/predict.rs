@@ -8,9 +8,11 @@
 //! The predictors of tiles ([`interp`], [`stencil`], [`tile_lorenzo`]) predict a tile.
 
 pub mod difference;
+pub mod fitted;
 pub mod group;
 pub mod interp;
 pub mod lorenzo;
+pub mod slices;
 pub mod stencil;
 pub mod tile_lorenzo;
 

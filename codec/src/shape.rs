@@ -141,6 +141,10 @@ impl fmt::Display for Shape {
 pub trait StaticShape: 'static {
     /// The shape.
     const SHAPE: Shape;
+    /// The shape in whose dimensions levels are counted: see [`TileOrder`](crate::tile::TileOrder).
+    const LEVELS: Shape = Self::SHAPE;
+    /// Its name in the names of kernels.
+    const NAME: &'static str = Self::SHAPE.name();
 }
 
 /// An expression in which `S` is the type of a shape that is known only at run time: code is compiled once for each
@@ -186,12 +190,43 @@ macro_rules! each_shape {
     };
 }
 
+/// An expression in which `S` is the type of a [`TileOrder`](crate::tile::TileOrder) that is known only at run time: a shape, or
+/// [`Slices`].
+#[macro_export]
+macro_rules! with_order {
+    ($order:expr, $S:ident => $body:expr) => {{
+        let order: $crate::tile::TileOrder = $order;
+        if order.has_slices() {
+            type $S = $crate::shape::Slices;
+            $body
+        } else {
+            $crate::with_shape!(order.shape, $S => $body)
+        }
+    }};
+}
+
+/// As [`each_shape`](crate::each_shape), with [`Slices`] behind the shapes.
+#[macro_export]
+macro_rules! each_order {
+    ([$($macro:tt)+] $($arguments:tt)*) => {
+        $($macro)+! {
+            $($arguments)*
+            ("line" $crate::shape::Line)
+            ("plane" $crate::shape::Plane)
+            ("cube" $crate::shape::Cube)
+            ("slices" $crate::shape::Slices)
+        }
+    };
+}
+
 /// [`Shape::Line`] as a type.
 pub struct Line;
 /// [`Shape::Plane`] as a type.
 pub struct Plane;
 /// [`Shape::Cube`] as a type.
 pub struct Cube;
+/// Cubes whose slices have levels of their own.
+pub struct Slices;
 
 impl StaticShape for Line {
     const SHAPE: Shape = Shape::Line;
@@ -203,6 +238,12 @@ impl StaticShape for Plane {
 
 impl StaticShape for Cube {
     const SHAPE: Shape = Shape::Cube;
+}
+
+impl StaticShape for Slices {
+    const SHAPE: Shape = Shape::Cube;
+    const LEVELS: Shape = Shape::Plane;
+    const NAME: &'static str = "slices";
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 //! *steps* of 32 *lanes*: the even positions of a row, then the odd ones, so that a warp's accesses are adjacent in
 //! either. See FORMAT.md, section 9.
 
-use crate::shape::Shape;
+use crate::shape::{Shape, StaticShape};
 
 pub mod code;
 
@@ -64,10 +64,12 @@ impl ChunkLength {
 
     /// The length for a stream of so many runs that has so many bytes with the shortest chunks. A chunk costs about 100
     /// bytes besides its codes, so longer ones are taken where they save 4 % or more: chunks of more runs have fewer
-    /// threads to decode them, and a box needs whole ones.
+    /// threads to decode them, and a box needs whole ones. In a field of few runs half of that is enough: it keeps no machine
+    /// busy, whatever its chunks.
     pub const fn of_size(bytes: u128, runs: u64) -> Self {
-        let runs = if runs == 0 { 1 } else { runs as u128 };
-        match bytes / runs {
+        const FEW: u64 = ChunkLength::SixtyFour.runs() as u64;
+        let of_run = bytes / if runs == 0 { 1 } else { runs as u128 };
+        match if runs <= FEW { of_run / 2 } else { of_run } {
             ..256 => Self::SixtyFour,
             256..1536 => Self::Sixteen,
             1536.. => Self::Four,
@@ -385,6 +387,17 @@ impl TileGrid {
 }
 
 impl TileBox {
+    /// The tile without what lies behind it along z, so that it has no far face there.
+    #[inline(always)]
+    #[must_use]
+    pub fn without_far_slices(mut self) -> Self {
+        let depth = extents(Shape::Cube)[0];
+        if self.left[0] > depth {
+            self.left[0] = depth;
+        }
+        self
+    }
+
     /// Whether the tile has all of its own positions; far faces may be missing.
     #[inline(always)]
     pub fn is_complete(&self, shape: Shape) -> bool {
@@ -439,10 +452,16 @@ pub struct TileOrder {
     pub has_levels: bool,
     /// The lowest level of anchors, which have no code.
     pub anchor_level: u32,
+    /// The shape in whose dimensions levels are counted. In cubes it may be the plane: then each slice of a tile has levels
+    /// of its own, and only the first one has anchors.
+    pub level_shape: Shape,
 }
 
 /// Zones of a tile: 32 bricks of level 0, 4 of level 1, and one for all higher levels.
 pub const ZONES: u32 = 37;
+
+/// The oddness of the positions of the first slice of a tile whose slices have levels of their own.
+pub const FIRST_SLICE: u32 = 3;
 
 impl TileOrder {
     /// The order of a predictor whose codes have the same statistics at all positions.
@@ -451,6 +470,7 @@ impl TileOrder {
             shape,
             has_levels: false,
             anchor_level: u32::MAX,
+            level_shape: shape,
         }
     }
 
@@ -460,6 +480,37 @@ impl TileOrder {
             shape,
             has_levels: true,
             anchor_level: spacing.trailing_zeros(),
+            level_shape: shape,
+        }
+    }
+
+    /// The order of a predictor of the slices of cubes, whose anchors are `spacing` apart, a power of two.
+    pub const fn slices(spacing: u32) -> Self {
+        Self {
+            level_shape: Shape::Plane,
+            ..Self::levels(Shape::Cube, spacing)
+        }
+    }
+
+    /// Whether each slice of a tile has levels of its own.
+    #[inline(always)]
+    pub const fn has_slices(&self) -> bool {
+        matches!((self.shape, self.level_shape), (Shape::Cube, Shape::Plane))
+    }
+
+    /// The first axis along which levels are counted.
+    #[inline(always)]
+    pub const fn first_axis(&self) -> usize {
+        3 - self.level_shape.rank() as usize
+    }
+
+    /// This order, of which a kernel knows the shapes when it is compiled.
+    #[inline(always)]
+    pub const fn of_shape<S: StaticShape>(self) -> Self {
+        Self {
+            shape: S::SHAPE,
+            level_shape: S::LEVELS,
+            ..self
         }
     }
 
@@ -480,8 +531,9 @@ impl TileOrder {
         if !self.has_levels {
             return Some(brick);
         }
-        let level = level(self.shape, position(self.shape, step, lane));
-        if level >= self.anchor_level {
+        let position = position(self.shape, step, lane);
+        let level = level(self.level_shape, position);
+        if level >= self.anchor_level && !(self.has_slices() && position[0] > 0) {
             None
         } else if level == 0 {
             Some(brick)
@@ -495,7 +547,29 @@ impl TileOrder {
     /// The oddness of the position of a lane of a step.
     #[inline(always)]
     pub const fn oddness(&self, step: u32, lane: u32) -> u32 {
-        oddness(self.shape, position(self.shape, step, lane))
+        self.oddness_at(position(self.shape, step, lane))
+    }
+
+    /// The oddness of a position: the number of axes along which it is odd at its level. Positions of the first slice, which
+    /// are predicted less well than those of other slices, have [`FIRST_SLICE`] instead.
+    #[inline(always)]
+    pub const fn oddness_at(&self, position: [u32; 3]) -> u32 {
+        if self.has_slices() && position[0] == 0 {
+            FIRST_SLICE
+        } else {
+            oddness(self.level_shape, position)
+        }
+    }
+
+    /// The level of a position, at most that of anchors.
+    #[inline(always)]
+    pub const fn level_at(&self, position: [u32; 3]) -> u32 {
+        let level = level(self.level_shape, position);
+        if level < self.anchor_level {
+            level
+        } else {
+            self.anchor_level
+        }
     }
 
     /// The lowest coordinates of a zone of level 0 or 1.
@@ -596,6 +670,13 @@ mod tests {
         assert_eq!(found[0], counts(256, 1024, 4096 - 32));
         assert_eq!(found[1], counts(384, 768, 1024 - 64));
         assert_eq!(found[2], counts(448, 448, 256 - 4));
+        let mut found = [0u32; ZONES as usize];
+        for at in 0..STEPS * LANES {
+            if let Some(zone) = TileOrder::slices(16).zone(at / LANES, at % LANES) {
+                found[zone as usize] += 1;
+            }
+        }
+        assert_eq!(found, counts(384, 768, 1024 - 4));
     }
 
     #[test]
@@ -606,7 +687,9 @@ mod tests {
             (Shape::Cube, 16, [17, 33, 65]),
         ] {
             let grid = TileGrid::new(shape, lengths);
-            for order in [TileOrder::levels(shape, spacing), TileOrder::flat(shape)] {
+            let orders = [TileOrder::levels(shape, spacing), TileOrder::flat(shape)];
+            let slices = (shape == Shape::Cube).then(|| TileOrder::slices(spacing));
+            for order in orders.into_iter().chain(slices) {
                 for tile in 0..grid.tiles() {
                     let tile = grid.tile(tile);
                     let has_code = |at: &u32| {

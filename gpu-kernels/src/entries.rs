@@ -5,8 +5,8 @@
 
 /// Makes the entry points of kernels, and a function `launches` that lists them.
 ///
-/// A row is a name and a type. A row with `<shape>`, `<element>`, `<short>`, `<codec>`, `<line_codec>` or `<coder>` makes a
-/// kernel for each shape, element type, type of values of 16 bits, codec of blocks, codec of blocks that has lines, or coder
+/// A row is a name and a type. A row with `<shape>`, `<order>`, `<element>`, `<short>`, `<codec>`, `<line_codec>` or `<coder>` makes a
+/// kernel for each shape, order of a tile's positions, element type, type of values of 16 bits, codec of blocks, codec of blocks that has lines, or coder
 /// with statistics. The row's parameters are these types, and the kernel's name
 /// ends in their names. A name that differs from the name in the kernel does not compile.
 #[macro_export]
@@ -45,6 +45,9 @@ macro_rules! kernel_row {
     ($to:tt $name:ident [shape] $kernel:ty) => {
         ferrosz_codec::each_shape! { [$crate::kernel_one] $to [stringify!($name)] }
     };
+    ($to:tt $name:ident [order] $kernel:ty) => {
+        ferrosz_codec::each_order! { [$crate::kernel_one] $to [stringify!($name)] }
+    };
     ($to:tt $name:ident [element] $kernel:ty) => {
         ferrosz_codec::each_element! { [$crate::kernel_one] $to [stringify!($name)] }
     };
@@ -57,8 +60,8 @@ macro_rules! kernel_row {
     ($to:tt $name:ident [shape, element] $kernel:ty) => {
         ferrosz_codec::each_shape! { [$crate::kernel_elements] $to [stringify!($name)] }
     };
-    ($to:tt $name:ident [coder, shape] $kernel:ty) => {
-        ferrosz_codec::each_symbol_coder! { [$crate::kernel_shapes] $to [stringify!($name)] }
+    ($to:tt $name:ident [coder, order] $kernel:ty) => {
+        ferrosz_codec::each_symbol_coder! { [$crate::kernel_orders] $to [stringify!($name)] }
     };
     ($to:tt $name:ident [codec, shape] $kernel:ty) => {
         ferrosz_codec::each_block_codec! { [$crate::kernel_codec_shapes] $to [stringify!($name)] }
@@ -91,12 +94,12 @@ macro_rules! kernel_elements {
     };
 }
 
-/// Kernels of each type with all shapes.
+/// Kernels of each type with all orders.
 #[doc(hidden)]
 #[macro_export]
-macro_rules! kernel_shapes {
+macro_rules! kernel_orders {
     ($to:tt [$name:expr] $(($part:literal $type:ty))+) => {
-        $(ferrosz_codec::each_shape! {
+        $(ferrosz_codec::each_order! {
             [$crate::kernel_last] $to [concat!($name, "_", $part)] [$type]
         })+
     };

@@ -2,10 +2,12 @@
 
 use ferrosz_codec::code::entropy::shifts::Shifts;
 use ferrosz_codec::oracle;
+use ferrosz_codec::predict::fitted::Fitted;
 use ferrosz_codec::predict::interp::geometry::Geometry;
 use ferrosz_codec::predict::interp::parameters::{LevelFlags, Parameters, Tightening};
 use ferrosz_codec::predict::interp::resolved::Resolved;
 use ferrosz_codec::predict::interp::store::is_own;
+use ferrosz_codec::predict::slices;
 use ferrosz_codec::predict::stencil::coefficients::{Coefficients, GEOMETRY, count};
 use ferrosz_codec::shape::{Cube, Line, Plane, StaticShape};
 use ferrosz_codec::tile::Part;
@@ -15,12 +17,12 @@ use ferrosz_codec::tile::{self, TileGrid};
 use ferrosz_codec::{Element, Shape};
 use ferrosz_gpu_kernels::pipeline::tiles::codes;
 use ferrosz_gpu_kernels::predict::interp::InterpParams;
-use ferrosz_gpu_kernels::predict::interp::method::{Method, Splines, Stencils};
+use ferrosz_gpu_kernels::predict::interp::method::{Method, Slices, Splines, Stencils};
 use ferrosz_gpu_kernels::predict::interp::predict::Predict;
 use ferrosz_gpu_kernels::predict::interp::prepare::PARAMETER_WORDS;
 use ferrosz_gpu_kernels::predict::interp::reconstruct::Reconstruct;
 use ferrosz_host::cpu::Version;
-use ferrosz_host::cpu::predict::interp::{Model, Predictor, TileStore};
+use ferrosz_host::cpu::predict::interp::{Model, Predictor};
 use ferrosz_simt::emulator::Emulator;
 use ferrosz_simt::{Kernel, View};
 use rand::rngs::StdRng;
@@ -80,7 +82,7 @@ fn first_code(tile: u64) -> usize {
 struct Case<'a, T> {
     predictor: Predictor<'a, T>,
     resolved: &'a Resolved<T>,
-    coefficients: Option<&'a Coefficients>,
+    coefficients: Option<&'a Fitted>,
     is_coarse: bool,
     /// The tiles of the part, and of its anchors.
     grid: TileGrid,
@@ -170,7 +172,7 @@ impl<'a, T: Element> Case<'a, T> {
     /// Compares all codes with the codec's; what is known of the part then.
     fn check_codes(&self, found: &[u16]) -> Vec<T> {
         let mut known = vec![T::NAN; self.grid.elements() as usize];
-        let store = RefCell::new(TileStore::new(self.grid.shape()));
+        let store = RefCell::new(self.predictor.store());
         let mut right = [0; tile::TILE];
         let enter = |number| {
             let read = |[z, y, x]: [u64; 3], row: &mut [T]| {
@@ -208,10 +210,14 @@ impl<'a, T: Element> Case<'a, T> {
         let mut given = Words::of(self.anchors);
         let mut input = Words::of(self.values);
         let mut words = self.resolved.to_words().to_vec();
-        if let Some(coefficients) = self.coefficients {
-            words.resize(PARAMETER_WORDS as usize, POISON);
-            let bits = |number| coefficients.get::<f32>(number).to_bits();
-            words.extend((0..count(S::SHAPE)).map(bits));
+        words.resize(PARAMETER_WORDS as usize, POISON);
+        match self.coefficients {
+            None => {}
+            Some(Fitted::Stencils(all)) => {
+                let bits = |number| all.get::<f32>(number).to_bits();
+                words.extend((0..count(S::SHAPE)).map(bits));
+            }
+            Some(Fitted::Slices(all)) => words.extend(all.words()),
         }
         let mut words = Words::new(&words);
         let params = InterpParams {
@@ -271,6 +277,8 @@ where
     Reconstruct<T, S, Splines>: Kernel<Params = InterpParams>,
     Predict<T, S, Stencils>: Kernel<Params = InterpParams>,
     Reconstruct<T, S, Stencils>: Kernel<Params = InterpParams>,
+    Predict<T, S, Slices>: Kernel<Params = InterpParams>,
+    Reconstruct<T, S, Slices>: Kernel<Params = InterpParams>,
 {
     let mut random = StdRng::seed_from_u64(seed);
     let grid = TileGrid::new(S::SHAPE, lengths);
@@ -284,21 +292,32 @@ where
     let resolved = Resolved::new(parameters, T::from_f64(1e-3)).with_radius(radius);
     let values: Vec<T> = field(&grid, &mut random);
     let anchors = oracle::interp::anchors(&grid, geometry.spacing(S::SHAPE), &values);
-    let mut coefficients = Coefficients::default();
+    let mut of_stencils = Coefficients::default();
     for number in 0..count(S::SHAPE) {
-        coefficients.set(number, &[random.random_range(-0.2..0.2)]);
+        of_stencils.set(number, &[random.random_range(-0.2..0.2)]);
     }
+    let mut of_slices = slices::coefficients::Coefficients::of_sums(|_| 0);
+    for number in 0..slices::coefficients::COUNT {
+        of_slices.set(number, random.random_range(-400..400));
+    }
+    let stencils = Fitted::Stencils(of_stencils);
+    let of_slices = Fitted::Slices(of_slices);
     for part in [Part::Fine, Part::Coarse] {
-        let case = |model| Case::new(&grid, model, part, &values, &anchors);
-        let model = Model::from(&resolved);
-        case(model).check::<S, Splines>(seed);
-        if geometry == GEOMETRY {
-            let coefficients = Some(&coefficients);
-            case(Model {
+        let case = |coefficients| {
+            let resolved = &resolved;
+            let model = Model {
+                resolved,
                 coefficients,
-                ..model
-            })
-            .check::<S, Stencils>(seed);
+            };
+            Case::new(&grid, model, part, &values, &anchors)
+        };
+        case(None).check::<S, Splines>(seed);
+        if geometry == GEOMETRY {
+            case(Some(&stencils)).check::<S, Stencils>(seed);
+        }
+        // The coarse field is predicted by splines.
+        if geometry == slices::GEOMETRY && S::SHAPE == Shape::Cube && part == Part::Fine {
+            case(Some(&of_slices)).check::<S, Slices>(seed);
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Tuning on the emulator: the words that it leaves are those that the codec comes to.
 
+use ferrosz_codec::predict::fitted::{Fitted, FittedKind};
 use ferrosz_codec::predict::interp::geometry::Geometry;
 use ferrosz_codec::predict::interp::parameters::{LevelFlags, Parameters, Tightening};
 use ferrosz_codec::predict::interp::resolved::{Resolved, WORDS};
@@ -8,6 +9,7 @@ use ferrosz_codec::predict::interp::tune::sample::{Samples, Scope};
 use ferrosz_codec::predict::interp::tune::score::Score;
 use ferrosz_codec::predict::interp::tune::search::{Costs, Round, Search};
 use ferrosz_codec::predict::interp::tune::{Preset, Tuning, relative_of};
+use ferrosz_codec::predict::slices;
 use ferrosz_codec::predict::stencil::coefficients::count;
 use ferrosz_codec::predict::stencil::fit::all_sums;
 use ferrosz_codec::shape::{Cube, Line, Plane, Shape, StaticShape};
@@ -16,11 +18,13 @@ use ferrosz_codec::{Bound, Element};
 use ferrosz_gpu_kernels::pipeline::cells::{self, Given};
 use ferrosz_gpu_kernels::predict::interp::InterpParams;
 use ferrosz_gpu_kernels::predict::interp::fit::{Fit, FitParams};
-use ferrosz_gpu_kernels::predict::interp::method::{Method, Splines, Stencils};
+use ferrosz_gpu_kernels::predict::interp::method::{Method, Slices, Splines, Stencils};
 use ferrosz_gpu_kernels::predict::interp::prepare::{
     CELLS, CLASS_CELLS, PARAMETER_WORDS, Prepare, PrepareParams, candidate_words,
 };
 use ferrosz_gpu_kernels::predict::interp::scores::{Scores, ScoresParams};
+use ferrosz_gpu_kernels::predict::interp::slice_fit::SliceFit;
+use ferrosz_gpu_kernels::predict::interp::slice_sums::SliceSums;
 use ferrosz_gpu_kernels::predict::interp::sums::{SHARES, Sums, SumsParams};
 use ferrosz_host::cpu::Version;
 use ferrosz_host::cpu::predict::interp::TileStore;
@@ -113,12 +117,13 @@ impl<T: Element> Case<'_, T> {
             radius => radius,
         };
         let shape = self.grid.shape();
-        let numbers = 0..count(shape);
-        let coefficients = tuned.coefficients.map_or(Vec::new(), |coefficients| {
-            numbers
-                .map(|number| coefficients.get::<f32>(number).to_bits())
-                .collect()
-        });
+        let coefficients = match tuned.coefficients {
+            None => Vec::new(),
+            Some(Fitted::Stencils(all)) => (0..count(shape))
+                .map(|number| all.get::<f32>(number).to_bits())
+                .collect(),
+            Some(Fitted::Slices(all)) => all.words().to_vec(),
+        };
         (
             resolved.with_radius(radius).to_words().to_vec(),
             coefficients,
@@ -133,6 +138,7 @@ impl<T: Element> Case<'_, T> {
     where
         Scores<T, S, M>: Kernel<Params = ScoresParams>,
         Sums<T, S>: Kernel<Params = SumsParams>,
+        SliceSums<T>: Kernel<Params = SumsParams>,
         Fit<S>: Kernel<Params = FitParams>,
         Prepare<T>: Kernel<Params = PrepareParams>,
     {
@@ -145,9 +151,10 @@ impl<T: Element> Case<'_, T> {
             error = Given::in_cells();
         }
         let mut tuning_cells = vec![u64::from(POISON); CELLS as usize];
-        let stored = match M::HAS_STENCILS {
-            true => count(S::SHAPE),
-            false => 0,
+        let (stored, sums) = match M::KIND {
+            FittedKind::None => (0, 0),
+            FittedKind::Stencils => (count(S::SHAPE), all_sums(S::SHAPE)),
+            FittedKind::Slices => (slices::coefficients::WORDS, slices::fit::SUMS),
         };
         let mut parameters = vec![POISON; PARAMETER_WORDS as usize + stored];
         let search = Search::of_field(self.tuning, self.grid);
@@ -176,22 +183,34 @@ impl<T: Element> Case<'_, T> {
         emulator
             .launch::<Prepare<T>>(1, &prepare)
             .expect("no fault");
-        if M::HAS_STENCILS {
-            let mut sums = vec![0; all_sums(S::SHAPE)];
+        if M::IS_FITTED {
+            let mut all = vec![0; sums];
             let candidate = candidate_words(search.number_before_fit());
             let sums = SumsParams {
                 part: scores.part,
                 parameters: prepare.parameters.from(candidate),
-                sums: view(&mut sums),
+                sums: view(&mut all),
             };
-            emulator
-                .launch::<Sums<T, S>>(SHARES * samples, &sums)
-                .expect("no fault");
             let fit = FitParams {
                 sums: sums.sums,
                 coefficients: scores.part.coefficients(),
             };
-            emulator.launch::<Fit<S>>(1, &fit).expect("no fault");
+            let blocks = SHARES * samples;
+            if M::IN_SLICES {
+                for _ in 0..slices::fit::ROUNDS {
+                    emulator.launch::<SliceFit>(1, &fit).expect("no fault");
+                    all.fill(0);
+                    emulator
+                        .launch::<SliceSums<T>>(blocks, &sums)
+                        .expect("no fault");
+                }
+                emulator.launch::<SliceFit>(1, &fit).expect("no fault");
+            } else {
+                emulator
+                    .launch::<Sums<T, S>>(blocks, &sums)
+                    .expect("no fault");
+                emulator.launch::<Fit<S>>(1, &fit).expect("no fault");
+            }
         }
         for round in Round::ALL {
             prepare.rounds += 1;
@@ -228,6 +247,8 @@ fn check<T: Element, S: StaticShape>(lengths: [u64; 3], seed: u64)
 where
     Scores<T, S, Splines>: Kernel<Params = ScoresParams>,
     Scores<T, S, Stencils>: Kernel<Params = ScoresParams>,
+    Scores<T, S, Slices>: Kernel<Params = ScoresParams>,
+    SliceSums<T>: Kernel<Params = SumsParams>,
     Sums<T, S>: Kernel<Params = SumsParams>,
     Fit<S>: Kernel<Params = FitParams>,
     Prepare<T>: Kernel<Params = PrepareParams>,
@@ -242,6 +263,8 @@ where
     });
     let presets = [Preset::Ratio, Preset::Quality].map(Tuning::preset);
     let presets = presets.into_iter().chain([Tuning::of_stencils(); 2]);
+    let of_slices = (S::SHAPE == Shape::Cube).then_some([Tuning::of_slices(); 2]);
+    let presets = presets.chain(of_slices.into_iter().flatten());
     for (number, tuning) in (0..).zip(tunings.chain(presets)) {
         let case = Case {
             grid: &grid,
@@ -254,16 +277,17 @@ where
             },
             range: 17.0,
             tuning,
-            radius: match tuning.has_stencils() {
+            radius: match tuning.is_fitted() {
                 true => 77,
                 false => [0, 77][number as usize % 2],
             },
         };
         let emulator = Emulator::new().seed(seed).block_order(BlockOrder::Shuffled);
         let in_cells = number % 3 == 0;
-        let found = match tuning.has_stencils() {
-            true => case.on_emulator::<S, Stencils>(&emulator, in_cells),
-            false => case.on_emulator::<S, Splines>(&emulator, in_cells),
+        let found = match tuning.fitted() {
+            FittedKind::None => case.on_emulator::<S, Splines>(&emulator, in_cells),
+            FittedKind::Stencils => case.on_emulator::<S, Stencils>(&emulator, in_cells),
+            FittedKind::Slices => case.on_emulator::<S, Slices>(&emulator, in_cells),
         };
         assert!(found == case.on_codec(), "{} {tuning:?}", S::SHAPE);
     }

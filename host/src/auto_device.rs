@@ -62,7 +62,7 @@ fn rate_of_a_core(direction: Direction, codec: Codec) -> f64 {
         None => [2.5e9, 2.5e9],
         Some(TilePredictor::Lorenzo) => [0.66e9, 1.15e9],
         Some(TilePredictor::Interp(_)) => [0.38e9, 0.72e9],
-        Some(TilePredictor::Stencil) => [0.25e9, 0.55e9],
+        Some(TilePredictor::Stencil | TilePredictor::Slices) => [0.25e9, 0.55e9],
     };
     match direction {
         Direction::Compress => compress,

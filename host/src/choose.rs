@@ -46,7 +46,8 @@ pub(crate) fn candidates(codecs: &[Codec], shape: Option<Shape>, extents: &Exten
             // In a line the Lorenzo predictor is the one-neighbour difference.
             let is_another_name = *codec == Codec::LORENZO && layout.shape == Shape::Line;
             let is_wanted = shape.is_none_or(|shape| layout.shape == wanted(shape));
-            if layout.shape == of_codec && is_wanted && !is_another_name {
+            let is_own = layout.shape == of_codec && layout.codec == *codec;
+            if is_own && is_wanted && !is_another_name {
                 layouts.push(layout);
             }
         }
@@ -254,7 +255,8 @@ mod tests {
         };
         assert_eq!(names(&[100]).len(), 4 + 7);
         assert_eq!(names(&[1, 100, 100]).len(), 4 + 4 + 2 * 7);
-        assert_eq!(names(&[9, 100, 100]).len(), 4 + 8 + 3 * 7);
+        // Slices have cubes only.
+        assert_eq!(names(&[9, 100, 100]).len(), 4 + 8 + 3 * 7 + 1);
         assert!(!names(&[9, 9, 9]).contains(&(Codec::LAYERED, 2)));
         assert!(names(&[0]).contains(&(Codec::PLAIN, 1)));
     }

@@ -17,7 +17,7 @@ pub enum Preset {
     /// The shortest stream of all codecs without splines. Splines take about twice the time of the slowest other
     /// codecs.
     Balanced,
-    /// The shortest stream of all codecs, with splines and stencils.
+    /// The shortest stream of all codecs, with splines, stencils and slices.
     #[default]
     Small,
 }
@@ -51,6 +51,7 @@ impl Preset {
             Codec::STENCIL_HUFFMAN,
             Codec::STENCIL_BITPLANE,
             Codec::INTERP_SQUARE,
+            Codec::SLICES,
         ];
         match self {
             Self::Fast => SMALL.split_at(BlockCodec::ALL.len()).0,

@@ -11,6 +11,7 @@ use crate::kernels::import::{
 };
 use crate::recipe::{CodeWidth, Recipe};
 use ferrosz_codec::bound::Extremes;
+use ferrosz_codec::predict::fitted::FittedKind;
 use ferrosz_codec::predict::interp::resolved::{WORDS, Words};
 use ferrosz_codec::predict::interp::tune::search::Search;
 use ferrosz_codec::tile::TileGrid;
@@ -250,7 +251,8 @@ pub(super) fn recipe<T: Element, E: Executor>(
         0,
         bytemuck::cast_slice_mut(&mut words),
     )?;
-    let resolved = Words(|at| words.get(at).copied().unwrap_or(0)).read(grid.shape(), false);
+    let resolved =
+        Words(|at| words.get(at).copied().unwrap_or(0)).read(grid.shape(), FittedKind::None);
     Ok(Recipe {
         grid: *grid,
         resolved: resolved.ok_or(Error::BadDecomposition("the parameters are damaged"))?,

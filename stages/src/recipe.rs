@@ -4,6 +4,7 @@ use crate::order::{CodeLayout, CodeOrder};
 use ferrosz_codec::bound::{Bound, BoundMode};
 use ferrosz_codec::element::{Dtype, Element};
 use ferrosz_codec::error::FormatError;
+use ferrosz_codec::predict::fitted::FittedKind;
 use ferrosz_codec::predict::interp::resolved::{Resolved, WORDS, Words};
 use ferrosz_codec::shape::Shape;
 use ferrosz_codec::tile::TileGrid;
@@ -173,8 +174,8 @@ impl<T: Element> Recipe<T> {
         let width = CodeWidth::of_bytes(kind >> 20 & 15)?;
         let mode = BoundMode::from_id((kind >> 28) as u8)?;
         let is_of_field = mode != BoundMode::Pwrel;
-        let resolved: Resolved<T> =
-            Words(|at| words.get(RESOLVED_AT + at).copied().unwrap_or(0)).read(shape, false)?;
+        let resolved: Resolved<T> = Words(|at| words.get(RESOLVED_AT + at).copied().unwrap_or(0))
+            .read(shape, FittedKind::None)?;
         let fits = (!is_line || lengths[..2] == [1, 1]) && resolved.radius <= width.max_radius();
         (fits && is_of_field).then_some(Self {
             grid: TileGrid::new(shape, lengths),

@@ -36,8 +36,8 @@ BLOCK_CODECS = {
 
 # Predictors of tiles (section 1): 16 is Lorenzo, the others are interpolation with a geometry.
 LORENZO_TILES = 16
-GEOMETRY = {17: 0, 18: 1, 19: 2, 20: 2}
-STENCIL = 20
+GEOMETRY = {17: 0, 18: 1, 19: 2, 20: 2, 21: 2}
+STENCIL, SLICES = 20, 21
 
 
 def ceil_to(multiple, value):
@@ -285,6 +285,8 @@ def check_field(header):
         raise ValueError("roles: they give the same division of the field as the rule of section 2")
     if (header.predictor, header.coder) == (4, 1) and header.shape != grid.LINE:
         raise ValueError("layered has lines only")
+    if header.predictor == SLICES and header.shape != grid.CUBE:
+        raise ValueError("slices have cubes only")
     # longest: the bytes of the longest chunk table and payload.
     if n == 0:
         entries = longest = 0
@@ -297,6 +299,8 @@ def check_field(header):
         if header.predictor == STENCIL:
             # Section 19: the coefficients of all levels.
             longest += {grid.LINE: 36, grid.PLANE: 128, grid.CUBE: 432}[header.shape]
+        elif header.predictor == SLICES:
+            longest += 268
     else:
         blocks = grid.BlockGrid(header.field, header.shape, header.slices)
         entries = blocks.chunk_count

@@ -221,12 +221,13 @@ def coarse_extents(field, shape, distance):
 class TileGrid:
     """Section 9: the tiles of a field, of the coarse one as of any other."""
 
-    def __init__(self, field, shape, distance, slices=1, tiles=4):
+    def __init__(self, field, shape, distance, slices=1, tiles=4, in_slices=False):
         self.slices = slices
         self.whole_chunk = tiles  # t
         self.field = field  # of a slice
         self.shape = shape
         self.distance = distance  # B, or None
+        self.in_slices = in_slices  # whether the predictor is that of section 27
         self.tile = TILE[shape]
         self.counts = tuple(ceil_div(f, t) for f, t in zip(field, self.tile))
         self.tile_count = slices * product(self.counts)
@@ -242,15 +243,15 @@ class TileGrid:
 
     def active(self, number):
         """Which places, by step and lane, have a code."""
-        return active_places(self.shape, self.distance, self.box(number).extents)
+        return active_places(self.shape, self.distance, self.box(number).extents, self.in_slices)
 
     def groups(self):
         """The group of each place of a tile, by step and lane."""
-        return groups_of_tile(self.shape, self.distance is not None)
+        return groups_of_tile(self.shape, self.distance is not None, self.in_slices)
 
     def shifts(self, word):
-        """Section 26: the shift of each place of a tile, by step and lane, of the word 49 of the parameters."""
-        return shifts_of_tile(self.shape, word)
+        """Sections 26 and 27: the shift of each place of a tile, by step and lane, of the word 49 of the parameters."""
+        return shifts_of_tile(self.shape, word, self.in_slices)
 
 
 def tile_entries(field, shape, distance, slices=1, tiles=4):
@@ -285,15 +286,20 @@ def tile_to_steps(tile):
     return tile.reshape(256, 32, 2).transpose(0, 2, 1).reshape(STEPS, LANES)
 
 
+def axes_of_levels(shape, in_slices):
+    """Section 27: the levels of slices do not depend on z."""
+    return (1, 2) if in_slices else AXES[shape]
+
+
 @lru_cache(maxsize=None)
-def levels_of_tile(shape):
+def levels_of_tile(shape, in_slices=False):
     """How often all coordinates can be halved, by (z, y, x) of the tile.
 
-    A tile begins at multiples of B, so its own coordinates do. 0 can be halved without end: such
-    places are anchors, and 63 stands for that.
+    A tile begins at multiples of B, so its own coordinates do. 0 can be halved without end: 63 stands for that. In
+    slices such places, as all of level 4 and more, are of level 4, which counts only as one above 3 here.
     """
     result = np.full(TILE[shape], 63)
-    for axis in AXES[shape]:
+    for axis in axes_of_levels(shape, in_slices):
         c = np.arange(TILE[shape][axis])
         halvings = np.where(c == 0, 63, 0)
         for power in range(1, 15):
@@ -305,22 +311,24 @@ def levels_of_tile(shape):
 
 
 @lru_cache(maxsize=None)
-def oddness_of_tile(shape):
+def oddness_of_tile(shape, in_slices=False):
     """Section 26: along how many axes a place is odd at its level, by (z, y, x) of the tile. Anchors have 0."""
-    level = levels_of_tile(shape)
+    level = levels_of_tile(shape, in_slices)
     result = np.zeros(TILE[shape], dtype=np.int64)
-    for axis in AXES[shape]:
+    for axis in axes_of_levels(shape, in_slices):
         along = [1, 1, 1]
         along[axis] = -1
         c = np.arange(TILE[shape][axis]).reshape(along)
         result += c >> level & 1
+    if in_slices:
+        result[0] = 3  # section 27: slice 0, which has no references, is by itself
     return result
 
 
 @lru_cache(maxsize=None)
-def shifts_of_tile(shape, word):
+def shifts_of_tile(shape, word, in_slices=False):
     """Places of levels above 1 have no shift."""
-    level, oddness = levels_of_tile(shape), oddness_of_tile(shape)
+    level, oddness = levels_of_tile(shape, in_slices), oddness_of_tile(shape, in_slices)
     result = np.zeros(TILE[shape], dtype=np.int64)
     for of_level in range(2):
         for odd in range(1, 4):
@@ -330,16 +338,19 @@ def shifts_of_tile(shape, word):
 
 
 @lru_cache(maxsize=256)
-def active_places(shape, distance, extents):
+def active_places(shape, distance, extents, in_slices=False):
     active = np.zeros(TILE[shape], dtype=bool)
     active[tuple(slice(0, e) for e in extents)] = True
     if distance is not None:
-        active &= (1 << np.minimum(levels_of_tile(shape), 20)) < distance
+        has_code = (1 << np.minimum(levels_of_tile(shape, in_slices), 20)) < distance
+        if in_slices:
+            has_code[1:] = True  # only slice 0 has anchors
+        active &= has_code
     return tile_to_steps(active)
 
 
 @lru_cache(maxsize=None)
-def groups_of_tile(shape, has_levels):
+def groups_of_tile(shape, has_levels, in_slices=False):
     """Section 10. Anchors get a number too, which is never used."""
     step = np.arange(STEPS).reshape(-1, 1)
     r = step // 2 + np.zeros((1, LANES), dtype=int)
@@ -352,5 +363,5 @@ def groups_of_tile(shape, has_levels):
         brick = 8 * (2 * (r // 128) + r % 16 // 8) + lane // 4
     if not has_levels:
         return brick
-    level = tile_to_steps(levels_of_tile(shape))
+    level = tile_to_steps(levels_of_tile(shape, in_slices))
     return np.where(level == 0, brick, np.where(level == 1, 32 + brick // 8, 36))

@@ -30,7 +30,7 @@ class Parameters:
     steps: list  # of levels 0 to 9
     inverses: list
     radius: int
-    shifts: int  # of contexts (section 26)
+    shifts: int  # of contexts (sections 26 and 27)
 
 
 def read_flags(data):
@@ -60,7 +60,8 @@ def read_parameters(data, header):
     radius, shifts = struct.unpack_from("<II", data, 4 * 48)
     if not 1 <= radius <= 32768:
         raise ValueError("parameters: the radius is not 1 to 32,768")
-    oddnesses = (1 << 4 * len(AXES[header.shape])) - 1 if header.predictor == container.STENCIL else 0
+    has_shifts = header.predictor in (container.STENCIL, container.SLICES)
+    oddnesses = (1 << 4 * len(AXES[header.shape])) - 1 if has_shifts else 0
     if shifts & ~(oddnesses | oddnesses << 12):
         raise ValueError("parameters: word 49 has shifts where the codec has none")
     return Parameters(geometry, read_flags(data), steps, inverses, radius, shifts)
@@ -81,7 +82,7 @@ class Interpolation:
         self.k, self.raw, self.stored = k, raw, stored
         self.known = known
         self.values = known.copy()
-        self.coefficients = coefficients or {}  # of stencils, by level and odd axes
+        self.coefficients = coefficients or {}  # of stencils, by level and odd axes; of slices
         self.coarse_level = coarse_level  # in the coarse field all places have step and inverse of it
 
     def run(self, top_level):
@@ -125,6 +126,10 @@ class Interpolation:
             of_stencil = stencil.Stencil(self.known, indices, unit, along, self.axes, self.windows)
             by_stencil = of_stencil.predict(self.coefficients[level, along])
             prediction = np.where(of_stencil.is_there, by_stencil, prediction)
+        self.decode_places(place, prediction, level)
+
+    def decode_places(self, place, prediction, level):
+        """Section 16, values."""
         T = self.known.dtype.type
         # p' of section 16; codes are not compared with the radius (section 15).
         prediction = np.where(np.isfinite(prediction), prediction, T(0))

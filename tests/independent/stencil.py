@@ -45,6 +45,14 @@ def read_coefficients(data, flags, top_level, axes, dtype):
     }
 
 
+def weighted(base, coefficients, terms):
+    """The base and the sum of the terms, each times its coefficient, in the order of the text."""
+    total = coefficients[0] * terms[0]
+    for coefficient, term in zip(coefficients[1:], terms[1:]):
+        total = total + coefficient * term
+    return base + total
+
+
 class Stencil:
     """The stencils of the places with these coordinates along z, y and x, all odd along the axes `odd` and even along
     the others. Where it is not `is_there`, the values are of no meaning."""
@@ -128,7 +136,4 @@ class Stencil:
 
     def predict(self, coefficients):
         base, terms = self.base_and_terms()
-        total = coefficients[0] * terms[0]
-        for coefficient, term in zip(coefficients[1:], terms[1:]):
-            total = total + coefficient * term
-        return base + total
+        return weighted(base, coefficients, terms)

@@ -19,6 +19,7 @@ import interp
 import lorenzo
 import logarithm
 import masks
+import slices
 from container import MAGIC, UPDATE_MAGIC, ceil_to, checksum, chunk_seed, mix, read_header
 from decode import decode
 
@@ -472,16 +473,19 @@ def write_shares(all_shares, huffman):
 
 
 def context_of(tile_grid, word, step, lane, class_):
-    """Section 26, for a place of a tile whose group has this class."""
+    """Sections 26 and 27, for a place of a tile whose group has this class."""
     if tile_grid.distance is None or class_ == 0:
         return class_
     row, x = step // 2, 2 * lane + step % 2
     place = {
         grid.LINE: (64 * row + x,), grid.PLANE: (row, x), grid.CUBE: (row // 16, row % 16, x),
     }[tile_grid.shape]
+    first = tile_grid.in_slices and place[0] == 0
+    place = place[1:] if tile_grid.in_slices else place
     for level in range(2):
         odd = sum(c >> level & 1 for c in place)
         if odd:
+            odd = 3 if first else odd
             shift = (word >> 12 * level + 4 * (odd - 1) & 15 ^ 8) - 8
             return min(max(class_ + shift, 1), 15)
     return class_
@@ -822,12 +826,15 @@ class Reference:
         level = 0
         while all(c % (2 << level) == 0 for c in at):
             level += 1
-        u, T = 1 << level, self.T
+        u = 1 << level
         odd = [axis for axis in self.axes if place[axis] % (2 * u)]
         flags = self.flags[level]
         if not flags & 1:
             odd = [odd[0] if flags & 2 else odd[-1]]
-        p = self.predict(place, odd, u, flags & 4)
+        return self.take(place, self.predict(place, odd, u, flags & 4), level)
+
+    def take(self, place, p, level):
+        T = self.T
         p = p if np.isfinite(p) else T(0)
         z = int(self.z[place])
         if z != 65535:
@@ -882,6 +889,76 @@ class Reference:
         return (b + d) * T(1 / 2), 1
 
 
+class SliceReference(Reference):
+    """Section 27 place by place."""
+
+    def __init__(self, coefficients, *arguments):
+        super().__init__(*arguments)
+        self.coefficients = coefficients  # 134 numbers of 16 bits
+        self.base_and_terms = lru_cache(maxsize=None)(self.find_base_and_terms)
+
+    def find(self, place):
+        z, y, x = place
+        level = 0
+        while level < 4 and y % (2 << level) == 0 and x % (2 << level) == 0:
+            level += 1
+        if level == 4 and z % 16 == 0:
+            return super().find(place)
+        there = [(max(z - r, z // 16 * 16), y, x) for r in range(4)]
+        T, v = self.T, [None, *map(self.known, there[1:])] if z % 16 else []
+        if level == 4:
+            base, terms, first = v[1], [v[1] - v[2], v[1] - v[3]], 132
+        else:
+            base, terms = self.base_and_terms(place, level)
+            # 8 coefficients of slice 0 and 25 of the others, by level. 0: odd along y, 1: along x, 2: along both.
+            odd = 2 * (x % (2 << level) > 0) + (y % (2 << level) > 0) - 1
+            first = 33 * level + ((8, 15, 22) if z % 16 else (0, 2, 4))[odd]
+            if z % 16:
+                bases, terms_there = zip(*(self.base_and_terms(p, level) for p in there[1:]))
+                terms = [*terms, v[1] - bases[0], *terms_there[0], v[2] - bases[1], v[3] - bases[2]]
+        total = None
+        for c, term in zip(self.coefficients[first:], terms):
+            product = T(int(c) / 2048) * term
+            total = product if total is None else total + product
+        return self.take(place, base + total, level)
+
+    def find_base_and_terms(self, place, level):
+        T, u = self.T, 1 << level
+        z, y, x = place
+        v = lambda dy, dx: self.known((z, y + dy * u, x + dx * u))
+        ahead = [False] + [place[axis] + u < self.extents[axis] for axis in (1, 2)]
+        odd = [axis for axis in (1, 2) if place[axis] % (2 * u)]
+        near, far = {}, {}
+        for axis in odd:
+            to = lambda way: v(way, 0) if axis == 1 else v(0, way)
+            near[axis], far[axis] = to(-1), T(0)
+            if ahead[axis]:
+                near[axis] = (to(-1) + to(1)) / T(2)
+                rank = self.along(place, axis, u, False)[1]
+                if rank == 3:
+                    far[axis] = (to(-3) + to(3)) / T(2) - near[axis]
+                elif rank == 2 and place[axis] % self.windows[axis] >= 3 * u:
+                    far[axis] = (to(-3) + to(1)) - (to(-1) + to(-1))
+                elif rank == 2:
+                    far[axis] = (to(3) + to(-1)) - (to(1) + to(1))
+        if len(odd) == 2:
+            both = ahead[1] and ahead[2]
+            base = near[1] if ahead[1] else near[2]
+            if ahead[1] == ahead[2]:
+                base = (near[1] + near[2]) / T(2)
+            corners = ((v(-1, -1) + v(-1, 1)) + (v(1, -1) + v(1, 1))) / T(4) - base if both else T(0)
+            return base, [near[1] - near[2] if both else T(0), far[1], far[2], corners]
+        (axis,) = odd
+        other = 3 - axis
+        beside, i = T(0), place[other] % self.windows[other]
+        if ahead[axis] and 2 * u <= i <= self.windows[other] - 2 * u and place[other] + 2 * u < self.extents[other]:
+            if axis == 1:
+                beside = ((v(-1, -2) + v(-1, 2)) + (v(1, -2) + v(1, 2))) / T(4) - near[axis]
+            else:
+                beside = ((v(-2, -1) + v(2, -1)) + (v(-2, 1) + v(2, 1))) / T(4) - near[axis]
+        return near[axis], [far[axis], beside]
+
+
 class Interpolation(unittest.TestCase):
     def test_streams(self):
         rng = np.random.default_rng(3)
@@ -921,9 +998,9 @@ class Interpolation(unittest.TestCase):
                 self.check(rng, shape, extents, 20, dtype, coder, word)
 
     def test_shifts_are_checked(self):
-        """Only a stencil has them, and only for as many odd axes as the shape has."""
+        """Only stencils and slices have them, and only for as many odd axes as the shape has."""
         rng = np.random.default_rng(8)
-        allowed = {(0, 20): 0x00_F00F, (1, 20): 0x0F_F0FF, (2, 20): 0xFF_FFFF, (2, 19): 0}
+        allowed = {(0, 20): 0x00_F00F, (1, 20): 0x0F_F0FF, (2, 20): 0xFF_FFFF, (2, 19): 0, (2, 21): 0xFF_FFFF}
         for (shape, predictor), bits in allowed.items():
             header = Namespace(predictor=predictor, shape=shape, dtype=F32, error=np.float32(0.5))
             for bit in range(32):
@@ -950,6 +1027,66 @@ class Interpolation(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "a place has a context that is not used"):
             read(0)
 
+    def test_slices(self):
+        """Section 27."""
+        rng = np.random.default_rng(9)
+        random.seed(9)
+        self.forms = []
+        cases = [
+            # extents, element type, coder, shifts
+            ((18, 20, 41), F32, 16, 0x7F_2A8E),
+            ((35, 19, 34), F64, 17, 0x08_70F3),
+            ((17, 17, 67), F32, 18, 0x12_3456),
+            ((2, 34, 132), F64, 16, 0xE1_1E1E),
+            ((20, 2, 2), F32, 17, 0),
+            ((49, 33, 33), F64, 16, 0x12_34E1),
+        ]
+        for extents, dtype, coder, word in cases:
+            with self.subTest(extents=extents, coder=coder), np.errstate(all="ignore"):
+                self.check(rng, grid.CUBE, extents, 21, dtype, coder, word)
+        # The last coarse field has more than one slice, and is not stored raw.
+        self.assertEqual(self.forms[-1], (1, 1))
+
+    def test_slices_of_a_tile(self):
+        """Section 27, levels: which places have a code, their zones, and their shifts."""
+        tiles = grid.TileGrid((16, 16, 64), grid.CUBE, 16, in_slices=True)
+        active, zones, shifts = (
+            grid.steps_to_tile(a, grid.CUBE) for a in (tiles.active(0), tiles.groups(), tiles.shifts(0x32_1765))
+        )
+        self.assertEqual(int(active.sum()), 16384 - 4)
+        self.assertTrue(active[1:].all())
+        self.assertEqual(zones[3, 0, [0, 16, 48]].tolist(), [36] * 3)
+        self.assertEqual(zones[3, [2, 0, 2], [0, 6, 2]].tolist(), [32] * 3)
+        self.assertEqual(zones[9, 9, [0, 63]].tolist(), [24, 31])
+        # Levels 0, 0, 0, 1, 1, 1, 2.
+        ys, xs = [1, 0, 3, 2, 0, 2, 4], [0, 1, 3, 0, 6, 2, 0]
+        self.assertEqual(shifts[5, ys, xs].tolist(), [5, 5, 6, 1, 1, 2, 0])
+        self.assertEqual(shifts[0, ys, xs].tolist(), [7, 7, 7, 3, 3, 3, 0])
+
+    def test_coefficients_of_slices(self):
+        numbers = np.arange(134)
+        numbers[0] = -32768
+        found = slices.read_coefficients(numbers.astype("<i2").tobytes(), F32)
+        self.assertEqual(found[0, (1,), False], [-16, 1 / 2048])
+        self.assertEqual([2048 * c for c in found[1, (2,), True]], list(range(33 + 15, 33 + 22)))
+        self.assertEqual([2048 * c for c in found[3, (1, 2), True]], list(range(121, 132)))
+        self.assertEqual([2048 * c for c in found[4, (), True]], [132, 133])
+        self.assertEqual({c.dtype for of_set in found.values() for c in of_set}, {F32})
+
+    def test_slices_are_checked(self):
+        data = make_parameters(np.random.default_rng(10), F32, 2, np.float32(0.5), [0] * 9)
+        codec, zero = (21, 18), [(0, b""), (0, b"")]
+        make = lambda prologue, extents=(2, 3, 4), shape=2: make_stream(
+            F32, codec, extents, 0.5, zero, shape=shape, prologue=prologue
+        )
+        prologue = data + bytes(4 + 4 + 268)
+        self.assertTrue((decode(make(prologue)) == 0).all())
+        with self.assertRaisesRegex(ValueError, "it ends behind the payload"):
+            decode(make(prologue[:-268]))
+        for extents, shape in (((2, 3, 4), 1), ((2, 3, 4), 0), ((0, 3, 4), 0)):
+            with self.assertRaisesRegex(ValueError, "slices have cubes only"):
+                decode(make(prologue, extents, shape))
+
     def check(self, rng, shape, extents, predictor, dtype, coder, word=0):
         geometry = container.GEOMETRY[predictor]
         distance = grid.anchor_distance(shape, geometry)
@@ -969,9 +1106,13 @@ class Interpolation(unittest.TestCase):
                 z[z < 65535] %= 8
             stored = rng.normal(size=of_field).astype(dtype) * dtype.type(20)
             stored[rng.random(of_field) < 0.03] = np.inf
-            fields.append((z, stored, grid.TileGrid(of_field, shape, distance)))
+            fields.append((z, stored, grid.TileGrid(of_field, shape, distance, in_slices=predictor == 21)))
         shares, chunks = encode_fields(fields, coder, word=word)
         prologue = data + struct.pack("<I", len(shares) // 4) + shares + anchors.tobytes()
+        if predictor == 21:
+            coefficients = rng.integers(-500, 500, size=134).astype("<i2")
+            coefficients[rng.random(134) < 0.02] = -32768
+            prologue += coefficients.tobytes()
         codec = (predictor, coder)
         stream = make_stream(dtype, codec, extents, error, chunks, shape=shape, prologue=prologue)
         coarse = fields[0][2]
@@ -979,7 +1120,9 @@ class Interpolation(unittest.TestCase):
 
         known = anchors
         for (z, stored, tiles), level in zip(fields, (distance.bit_length() - 1, None)):
-            reference = Reference(z, stored, known, shape, geometry, distance, data, dtype, level)
+            arguments = z, stored, known, shape, geometry, distance, data, dtype, level
+            in_slices = predictor == 21 and level is None
+            reference = SliceReference(coefficients, *arguments) if in_slices else Reference(*arguments)
             known = np.zeros(z.shape, dtype=dtype)
             for place in itertools.product(*map(range, z.shape)):
                 known[place] = reference.known(place)

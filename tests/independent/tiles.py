@@ -1,12 +1,13 @@
-"""Codecs of tiles: the prologue and the chunks of both fields (sections 9, 13 to 17 and 26)."""
+"""Codecs of tiles: the prologue and the chunks of both fields (sections 9, 13 to 17, 26 and 27)."""
 
 import numpy as np
 
 import entropy
 import interp
 import lorenzo
+import slices
 import stencil
-from container import BITPLANE, CODED, GEOMETRY, HUFFMAN, RAW, STENCIL, ZERO, ceil_to
+from container import BITPLANE, CODED, GEOMETRY, HUFFMAN, RAW, SLICES, STENCIL, ZERO, ceil_to
 from grid import AXES, TileGrid, anchor_distance, coarse_extents, product, steps_to_tile, whole_field
 
 
@@ -36,6 +37,8 @@ class Prologue:
             flags = interp.read_flags(payload)
             top_level = distance.bit_length() - 1
             end += 4 * stencil.coefficient_count(flags, top_level, axes)
+        elif header.predictor == SLICES:
+            end += slices.COEFFICIENT_BYTES
         if ceil_to(16, end) > len(payload):
             raise ValueError("prologue: it ends behind the payload")
         # The checksum covers the padding, too.
@@ -51,9 +54,11 @@ class Prologue:
             shares = entropy.read_shares(payload[shares_at:anchors_at], huffman)
             self.intervals = entropy.Intervals(shares, huffman)
         self.coefficients = {}
+        data = payload[coefficients_at:end]
         if has_stencils:
-            data = payload[coefficients_at:end]
             self.coefficients = stencil.read_coefficients(data, flags, top_level, axes, header.dtype)
+        elif header.predictor == SLICES:
+            self.coefficients = slices.read_coefficients(data, header.dtype)
         self.anchors = np.frombuffer(payload, dtype=header.dtype, count=count, offset=anchors_at).reshape(anchors)
 
 
@@ -124,7 +129,9 @@ def read_chunk(header, tiles, chunk, form, data, prologue, codes):
 def decode_field(stream):
     header = stream.header
     distance = anchor_distance(header.shape, GEOMETRY.get(header.predictor))
-    tiles = TileGrid(header.field, header.shape, distance, header.slices, header.tiles)
+    tiles = TileGrid(
+        header.field, header.shape, distance, header.slices, header.tiles, header.predictor == SLICES
+    )
     if header.has_levels:
         return decode_interpolation(stream, tiles, distance)
     return decode_lorenzo(stream, tiles)
@@ -148,9 +155,11 @@ def decode_interpolation(stream, tiles, distance):
     """Section 16: first the coarse field, then the field."""
     header = stream.header
     shape = header.shape
+    # The coarse field of slices has their zones and shifts, but is predicted by section 16.
     coarse = TileGrid(
-        coarse_extents(header.field, shape, distance), shape, distance, header.slices, header.tiles
+        coarse_extents(header.field, shape, distance), shape, distance, header.slices, header.tiles, tiles.in_slices
     )
+    of_field = slices.Slices if tiles.in_slices else interp.Interpolation
     prologue = Prologue(stream, coarse, distance)
     coarse_codes = read_codes(stream, coarse, 1, prologue)
     codes = read_codes(stream, tiles, 1 + coarse.chunk_count, prologue)
@@ -177,7 +186,7 @@ def decode_interpolation(stream, tiles, distance):
         k, raw, stored = (arrays[number] for arrays in parts[2])
         known = np.zeros(header.field, dtype=header.dtype)
         known[anchors] = coarse_known
-        decoder = interp.Interpolation(
+        decoder = of_field(
             prologue.parameters, header.error, shape, k, raw, stored, known, coefficients=prologue.coefficients
         )
         result.append(decoder.run(top_level))

@@ -45,14 +45,15 @@ pub enum Family {
 
 impl Layout {
     /// The layout of streams of fields with these extents. The shape becomes the one that [`Grid::new`] gives. Roles of
-    /// axes become the default rule where this gives the same division of the field.
+    /// axes become the default rule where this gives the same division of the field. A codec of slices needs cubes; elsewhere
+    /// it becomes that of stencils.
     pub fn new(codec: Codec, shape: Shape, extents: Extents) -> Self {
-        let shape = if codec.takes(shape) {
-            shape
-        } else {
-            Shape::Line
+        let shape = match codec {
+            Codec::Blocks(codec) if !codec.takes(shape) => Shape::Line,
+            Codec::Blocks(_) | Codec::Tiles(_) => shape,
         };
         let grid = Grid::new(shape, &extents);
+        let codec = codec.in_shape(grid.shape());
         let plain = extents.with_default_roles();
         let is_plain = grid == Grid::new(grid.shape(), &plain);
         Self {

@@ -10,8 +10,9 @@ use crate::container::table::{CHUNK_ALIGNMENT, ENTRY_BYTES};
 use crate::element::{Dtype, Element};
 use crate::error::ChunkFault;
 use crate::pipeline::TileCodec;
+use crate::predict::fitted::{Fitted, FittedKind};
 use crate::predict::interp::resolved::{Resolved, WORDS, Words};
-use crate::predict::stencil::coefficients::{self, Coefficients};
+use crate::predict::{slices, stencil};
 use crate::shape::Shape;
 use crate::tile::Part;
 use crate::tile::{ChunkLength, TileGrid};
@@ -119,11 +120,7 @@ impl TileLayout {
 
     /// The words of the prologue's coefficients with these flags of all levels.
     pub fn coefficients(&self, flag_bits: u32) -> usize {
-        let shape = self.shape();
-        match self.codec.predictor.has_stencils() {
-            true => coefficients::stored(shape, coefficients::fitted(shape, flag_bits)),
-            false => 0,
-        }
+        words_of_coefficients(self.codec.predictor.fitted(), self.shape(), flag_bits)
     }
 
     /// A strict upper bound on the bytes of a stream behind its header; none if it does not fit in a `u64`.
@@ -146,8 +143,8 @@ impl TileLayout {
 pub struct Prologue<T> {
     /// The parameters of the interpolation, if there is one.
     pub resolved: Option<Resolved<T>>,
-    /// The coefficients of the stencils, if there are any.
-    pub coefficients: Option<Coefficients>,
+    /// The coefficients that are fitted to the field, if there are any.
+    pub coefficients: Option<Fitted>,
     /// The frequencies of the tokens, if the coder has any.
     pub frequencies: Option<FrequencyTables>,
 }
@@ -159,7 +156,7 @@ pub struct Sections {
     pub frequencies: usize,
     /// The start of the anchors of the coarse field.
     pub anchors: usize,
-    /// The start of the coefficients of stencils, the end of the anchors.
+    /// The start of the coefficients, the end of the anchors.
     pub coefficients: usize,
     /// The end of the coefficients.
     pub end: usize,
@@ -214,6 +211,19 @@ pub fn prologue_bytes(layout: &TileLayout, dtype: Dtype, payload: &[u8]) -> Opti
     (count <= MAX_WORDS).then(|| Sections::new(layout, count, coefficients, dtype).bytes() as u64)
 }
 
+/// The words of the coefficients of a field of this shape with these flags of all levels.
+#[inline(always)]
+pub const fn words_of_coefficients(kind: FittedKind, shape: Shape, flag_bits: u32) -> usize {
+    match kind {
+        FittedKind::None => 0,
+        FittedKind::Stencils => {
+            let fitted = stencil::coefficients::fitted(shape, flag_bits);
+            stencil::coefficients::stored(shape, fitted)
+        }
+        FittedKind::Slices => slices::coefficients::WORDS,
+    }
+}
+
 impl<T: Element> Prologue<T> {
     /// Reads a prologue; returns also the positions of its sections.
     ///
@@ -230,8 +240,8 @@ impl<T: Element> Prologue<T> {
         let resolved = match layout.codec.predictor.geometry() {
             None => None,
             Some(geometry) => {
-                let has_stencils = layout.codec.predictor.has_stencils();
-                let read = Words(word).read::<T>(layout.shape(), has_stencils);
+                let fitted = layout.codec.predictor.fitted();
+                let read = Words(word).read::<T>(layout.shape(), fitted);
                 let read = read.ok_or(ChunkFault::Prologue)?;
                 let has_error = read.error.to_bits64() == error.to_bits64();
                 if read.parameters.geometry != geometry || !has_error {
@@ -250,15 +260,21 @@ impl<T: Element> Prologue<T> {
         if sections.bytes() != bytes.len() {
             return Err(ChunkFault::Length);
         }
-        let mut coefficients = None;
-        if layout.codec.predictor.has_stencils() {
-            let shape = layout.shape();
-            // All sections are of whole words.
-            let word = |i: usize| word(sections.coefficients / 4 + i);
-            let fitted = coefficients::fitted(shape, flag_bits);
-            let read = Coefficients::from_words(shape, fitted, word);
-            coefficients = Some(read.ok_or(ChunkFault::Prologue)?);
-        }
+        // All sections are of whole words.
+        let coefficient = |i: usize| word(sections.coefficients / 4 + i);
+        let shape = layout.shape();
+        let coefficients = match layout.codec.predictor.fitted() {
+            FittedKind::None => None,
+            FittedKind::Stencils => {
+                let fitted = stencil::coefficients::fitted(shape, flag_bits);
+                let read =
+                    stencil::coefficients::Coefficients::from_words(shape, fitted, coefficient);
+                Some(Fitted::Stencils(read.ok_or(ChunkFault::Prologue)?))
+            }
+            FittedKind::Slices => Some(Fitted::Slices(
+                slices::coefficients::Coefficients::from_words(coefficient),
+            )),
+        };
         let mut stored = [0; MAX_WORDS];
         let first_frequency = first.frequencies / 4 + 1;
         for (i, position) in stored.iter_mut().take(count).enumerate() {
@@ -306,15 +322,20 @@ impl<T: Element> Prologue<T> {
         for (position, anchor) in positions.chunks_exact_mut(T::BYTES).zip(anchors) {
             position.copy_from_slice(&anchor.to_bits64().to_le_bytes()[..T::BYTES]);
         }
-        let shape = layout.shape();
-        let fitted = coefficients::fitted(shape, flag_bits);
-        let words = self
-            .coefficients
-            .iter()
-            .flat_map(|all| all.words(shape, fitted));
         let positions = bytes.get_mut(sections.coefficients..).unwrap_or_default();
-        for (position, word) in positions.as_chunks_mut::<4>().0.iter_mut().zip(words) {
-            *position = u32::to_le_bytes(word);
+        let mut positions = positions.as_chunks_mut::<4>().0.iter_mut();
+        let mut put = |word: u32| {
+            if let Some(position) = positions.next() {
+                *position = u32::to_le_bytes(word);
+            }
+        };
+        match &self.coefficients {
+            None => {}
+            Some(Fitted::Stencils(all)) => {
+                let fitted = stencil::coefficients::fitted(layout.shape(), flag_bits);
+                all.words(layout.shape(), fitted).for_each(put);
+            }
+            Some(Fitted::Slices(all)) => all.words().iter().for_each(|word| put(*word)),
         }
         sections
     }

@@ -123,7 +123,7 @@ pub(crate) fn classes(order: TileOrder, tile: &crate::tile::TileBox, codes: &[u1
         }
     }
     let sums = sums.into_iter().enumerate();
-    sums.map(|(zone, sum)| order::class(order.shape, zone, sum))
+    sums.map(|(zone, sum)| order::class(order.level_shape, zone, sum))
         .collect()
 }
 

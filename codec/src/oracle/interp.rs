@@ -2,6 +2,8 @@
 
 use crate::element::Element;
 use crate::oracle::order::{Field, first_axis, tile_extents};
+use crate::oracle::slices;
+pub use crate::oracle::slices::Slices;
 pub use crate::oracle::stencil::Stencils;
 use crate::predict::interp::geometry::Geometry;
 use crate::predict::interp::parameters::{LevelFlags, Parameters};
@@ -16,6 +18,17 @@ use alloc::vec::Vec;
 
 /// The code of every position in C order; none where the raw value is stored.
 pub(crate) type Codes = Vec<Option<i32>>;
+
+/// How the positions of a field are predicted.
+#[derive(Debug, Clone, Copy)]
+pub enum Method<'a> {
+    /// By splines.
+    Splines,
+    /// By stencils on fitted levels, by splines on others.
+    Stencils(&'a Stencils),
+    /// By stencils in slices.
+    Slices(&'a Slices),
+}
 
 /// The codes and decoded values of a field.
 #[derive(Debug, Clone, PartialEq)]
@@ -47,14 +60,14 @@ pub fn decompose<T: Element>(
     values: &[T],
     anchors: &[T],
 ) -> Decomposed<T> {
-    decompose_fitted(grid, resolved, None, radius, values, anchors)
+    decompose_by(grid, resolved, Method::Splines, radius, values, anchors)
 }
 
-/// As [`decompose`], with the stencils of fitted levels, if there are any.
-pub fn decompose_fitted<T: Element>(
+/// As [`decompose`], by any method.
+pub fn decompose_by<T: Element>(
     grid: &TileGrid,
     resolved: &Resolved<T>,
-    stencils: Option<&Stencils>,
+    method: Method<'_>,
     radius: u32,
     values: &[T],
     anchors: &[T],
@@ -63,7 +76,7 @@ pub fn decompose_fitted<T: Element>(
     let known = visit(
         &field(grid),
         &resolved.parameters,
-        stencils,
+        method,
         anchors,
         |level, at, prediction| {
             let quantizer = &resolved.quantizers[level];
@@ -86,14 +99,14 @@ pub fn compose<T: Element>(
     raw: &[T],
     anchors: &[T],
 ) -> Vec<T> {
-    compose_fitted(grid, resolved, None, radius, codes, raw, anchors)
+    compose_by(grid, resolved, Method::Splines, radius, codes, raw, anchors)
 }
 
-/// As [`compose`], with the stencils of fitted levels, if there are any.
-pub fn compose_fitted<T: Element>(
+/// As [`compose`], by any method.
+pub fn compose_by<T: Element>(
     grid: &TileGrid,
     resolved: &Resolved<T>,
-    stencils: Option<&Stencils>,
+    method: Method<'_>,
     radius: u32,
     codes: &[Option<i32>],
     raw: &[T],
@@ -102,7 +115,7 @@ pub fn compose_fitted<T: Element>(
     visit(
         &field(grid),
         &resolved.parameters,
-        stencils,
+        method,
         anchors,
         |level, at, prediction| {
             let quantizer = &resolved.quantizers[level];
@@ -176,7 +189,7 @@ pub(super) fn window(geometry: Geometry, shape: Shape) -> [u64; 3] {
 pub(crate) fn visit<T: Element>(
     field: &Field,
     parameters: &Parameters,
-    stencils: Option<&Stencils>,
+    method: Method<'_>,
     anchors: &[T],
     mut decide: impl FnMut(usize, usize, T) -> T,
 ) -> Vec<T> {
@@ -187,14 +200,15 @@ pub(crate) fn visit<T: Element>(
     }
     for slice in 0..field.slices as usize {
         let of_slice = slice * field.slice_elements()..(slice + 1) * field.slice_elements();
-        visit_slice(
-            field,
-            parameters,
-            stencils,
-            of_slice.start,
-            &mut known[of_slice],
-            &mut decide,
-        );
+        let (before, known) = (of_slice.start, &mut known[of_slice]);
+        match method {
+            Method::Slices(slices) => slices::visit(field, slices, before, known, &mut decide),
+            Method::Splines => visit_slice(field, parameters, None, before, known, &mut decide),
+            Method::Stencils(stencils) => {
+                let stencils = Some(stencils);
+                visit_slice(field, parameters, stencils, before, known, &mut decide);
+            }
+        }
     }
     known
 }

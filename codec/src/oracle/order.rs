@@ -67,11 +67,12 @@ pub(crate) fn zone(order: TileOrder, tile: &TileBox, at: usize) -> Option<usize>
         return Some(brick);
     }
     let mut level = 0;
-    while level < order.anchor_level && is_divisible(order.shape, position, 2 << level) {
+    while level < order.anchor_level && is_divisible(order.level_shape, position, 2 << level) {
         level += 1;
     }
+    let is_later_slice = order.has_slices() && position[0] > 0;
     match level {
-        level if level == order.anchor_level => None,
+        level if level == order.anchor_level && !is_later_slice => None,
         0 => Some(brick),
         1 => Some(32 + brick / 8),
         _ => Some(36),
@@ -120,9 +121,13 @@ pub(crate) fn context(
     }
     let level = zone / 32;
     let position = position(order.shape, at);
-    let axes = first_axis(order.shape)..3;
+    let axes = first_axis(order.level_shape)..3;
     let odd = axes.filter(|axis| position[*axis] / (1 << level) % 2 == 1);
-    let bits = shifts.to_word() >> (12 * level + 4 * (odd.count() - 1)) & 15;
+    let oddness = match order.has_slices() && position[0] == 0 {
+        true => 3,
+        false => odd.count(),
+    };
+    let bits = shifts.to_word() >> (12 * level + 4 * (oddness - 1)) & 15;
     let shift = if bits < 8 {
         bits as i32
     } else {

@@ -154,18 +154,7 @@ impl Sums {
             return;
         };
         numbers.push(value - base);
-        let integer = |number: &T| {
-            let magnitude = number.abs() * (inverse * T::from_i32(4)) + T::HALF;
-            // False for NaN.
-            let is_small = magnitude < T::from_i32(1 << 21);
-            let magnitude = if is_small { magnitude.truncate() } else { 0 };
-            is_small.then_some(i128::from(if *number < T::ZERO {
-                -magnitude
-            } else {
-                magnitude
-            }))
-        };
-        let Some(integers) = numbers.iter().map(integer).collect::<Option<Vec<i128>>>() else {
+        let Some(integers) = integers(&numbers, inverse) else {
             return;
         };
         let level = site.unit.ilog2() as usize;
@@ -184,15 +173,32 @@ impl Sums {
         let mut coefficients = Vec::new();
         for of_level in &self.all {
             for (odd, sums) in sets(self.shape).into_iter().zip(of_level) {
-                coefficients.extend(solve(terms(self.shape, odd), odd, sums));
+                let found = solve(terms(self.shape, odd), |term| of_splines(odd, term), sums);
+                coefficients.extend(found.into_iter().map(|coefficient| coefficient as f32));
             }
         }
         Stencils(coefficients)
     }
 }
 
+/// The integers of the numbers of a position; none if it does not count.
+pub(super) fn integers<T: Element>(numbers: &[T], inverse: T) -> Option<Vec<i128>> {
+    let integer = |number: &T| {
+        let magnitude = number.abs() * (inverse * T::from_i32(4)) + T::HALF;
+        // False for NaN.
+        let is_small = magnitude < T::from_i32(1 << 21);
+        let magnitude = if is_small { magnitude.truncate() } else { 0 };
+        is_small.then_some(i128::from(if *number < T::ZERO {
+            -magnitude
+        } else {
+            magnitude
+        }))
+    };
+    numbers.iter().map(integer).collect()
+}
+
 /// The coefficient of a term in splines.
-fn of_splines(odd: Odd, term: usize) -> f64 {
+pub(super) fn of_splines(odd: Odd, term: usize) -> f64 {
     match (odd.iter().filter(|is_odd| **is_odd).count(), term) {
         (1, 0) => -1.0 / 8.0,
         (2, 1 | 2) => -1.0 / 16.0,
@@ -200,7 +206,8 @@ fn of_splines(odd: Odd, term: usize) -> f64 {
     }
 }
 
-fn solve(count: usize, odd: Odd, sums: &[i128]) -> Vec<f32> {
+/// The coefficients that fit best, by the matrix of sums of so many terms.
+pub(super) fn solve(count: usize, drawn_to: impl Fn(usize) -> f64, sums: &[i128]) -> Vec<f64> {
     let sum = |row: usize, column: usize| sums[row * (count + 1) + column] as f64;
     let trace = (0..count).fold(0.0, |trace, i| trace + sum(i, i));
     let ridge = trace / 1_048_576.0 + 1.0;
@@ -210,7 +217,7 @@ fn solve(count: usize, odd: Odd, sums: &[i128]) -> Vec<f32> {
         .collect();
     for (i, row) in rows.iter_mut().enumerate() {
         row[i] += ridge;
-        row[count] += ridge * of_splines(odd, i);
+        row[count] += ridge * drawn_to(i);
     }
     for pivot in 0..count {
         let of_pivot = rows[pivot].clone();
@@ -229,7 +236,4 @@ fn solve(count: usize, odd: Odd, sums: &[i128]) -> Vec<f32> {
         found[row] = known / rows[row][row];
     }
     found
-        .into_iter()
-        .map(|coefficient| coefficient as f32)
-        .collect()
 }

@@ -10,7 +10,7 @@ use crate::oracle::bytes::{Reader, element_bytes, pad};
 use crate::oracle::entropy::{Decoded, decode, encode};
 use crate::oracle::frequencies::{self, Contexts};
 use crate::oracle::interp::{
-    Codes, Stencils, compose, compose_fitted, decompose, decompose_fitted, spacing,
+    Codes, Method, Slices, Stencils, compose, compose_by, decompose, decompose_by, spacing,
 };
 use crate::oracle::order::{Field, code_of, first_axis, in_order, tile_extents, z_of};
 use crate::oracle::stencil::per_level;
@@ -43,6 +43,23 @@ struct Coarse {
     field: Field,
 }
 
+/// The coefficients of a field.
+enum Fitted {
+    None,
+    Stencils(Stencils),
+    Slices(Slices),
+}
+
+impl Fitted {
+    fn method(&self) -> Method<'_> {
+        match self {
+            Self::None => Method::Splines,
+            Self::Stencils(stencils) => Method::Stencils(stencils),
+            Self::Slices(slices) => Method::Slices(slices),
+        }
+    }
+}
+
 impl Tiles {
     /// The stream of a field without its dimensions of length 1, in chunks of so many tiles.
     pub(super) fn new(codec: TileCodec, fine: Field, chunk: usize) -> Self {
@@ -53,7 +70,7 @@ impl Tiles {
         let geometry = match self.codec.predictor {
             TilePredictor::Lorenzo => return None,
             TilePredictor::Interp(geometry) => geometry,
-            TilePredictor::Stencil => Geometry::Wide,
+            TilePredictor::Stencil | TilePredictor::Slices => Geometry::Wide,
         };
         let spacing = spacing(geometry, self.fine.shape);
         Some(Coarse {
@@ -70,6 +87,12 @@ impl Tiles {
             anchor_level: self
                 .coarse()
                 .map_or(u32::MAX, |coarse| coarse.spacing.ilog2()),
+            level_shape: match self.codec.predictor {
+                TilePredictor::Slices => Shape::Plane,
+                TilePredictor::Lorenzo | TilePredictor::Interp(_) | TilePredictor::Stencil => {
+                    self.fine.shape
+                }
+            },
         }
     }
 
@@ -97,20 +120,21 @@ impl Tiles {
             )),
             Some(coarse) => {
                 let error = quantizer.error();
-                let (decided, stencils) = if self.has_stencils() {
-                    let (decided, stencils) = tuning::tune_stencils(&self.fine, values, error);
-                    (decided, Some(stencils))
-                } else {
-                    (
-                        tuning::tune(&self.fine, coarse.geometry, values, error),
-                        None,
-                    )
+                let (decided, fitted) = match self.codec.predictor {
+                    TilePredictor::Stencil => {
+                        let (decided, stencils) = tuning::tune_stencils(&self.fine, values, error);
+                        (decided, Fitted::Stencils(stencils))
+                    }
+                    TilePredictor::Slices => {
+                        let (decided, slices) = tuning::tune_slices(&self.fine, values, error);
+                        (decided, Fitted::Slices(slices))
+                    }
+                    TilePredictor::Lorenzo | TilePredictor::Interp(_) => {
+                        let decided = tuning::tune(&self.fine, coarse.geometry, values, error);
+                        (decided, Fitted::None)
+                    }
                 };
-                if let Some(Stencils(all)) = &stencils {
-                    let levels = all.chunks(per_level(self.fine.shape)).zip(&decided.levels);
-                    let fitted = levels.filter(|(_, flags)| flags.is_multi && flags.is_reverse);
-                    coefficients.extend(fitted.flat_map(|(of_level, _)| of_level.to_vec()));
-                }
+                coefficients = self.coefficient_bytes(&decided, &fitted);
                 let resolved = Resolved {
                     radius,
                     ..tuning::resolved(&decided, quantizer.error())
@@ -132,10 +156,10 @@ impl Tiles {
                     &z_of_all(&found.codes),
                     &coarse_values,
                 ));
-                let found = decompose_fitted(
+                let found = decompose_by(
                     &self.fine.grid(),
                     &resolved,
-                    stencils.as_ref(),
+                    fitted.method(),
                     radius,
                     values,
                     &found.known,
@@ -154,7 +178,7 @@ impl Tiles {
             .flat_map(|word| word.to_le_bytes())
             .collect();
         bytes.extend(anchors.iter().flat_map(|anchor| element_bytes(*anchor)));
-        bytes.extend(coefficients.iter().flat_map(|value| element_bytes(*value)));
+        bytes.extend(coefficients);
         pad(&mut bytes, 16);
         let mut all = vec![(Form::Coded, bytes)];
         for part in &parts {
@@ -168,9 +192,19 @@ impl Tiles {
         all
     }
 
-    /// Whether levels may be fitted.
-    fn has_stencils(&self) -> bool {
-        self.codec.predictor == TilePredictor::Stencil
+    /// The coefficients of fitted levels, or of slices, in the prologue.
+    fn coefficient_bytes(&self, parameters: &Parameters, fitted: &Fitted) -> Vec<u8> {
+        match fitted {
+            Fitted::None => Vec::new(),
+            Fitted::Stencils(Stencils(all)) => {
+                let levels = all.chunks(per_level(self.fine.shape));
+                let levels = levels.zip(&parameters.levels);
+                let fitted = levels.filter(|(_, flags)| flags.is_multi && flags.is_reverse);
+                let all = fitted.flat_map(|(of_level, _)| of_level);
+                all.flat_map(|value| element_bytes(*value)).collect()
+            }
+            Fitted::Slices(Slices(all)) => all.iter().flat_map(|bits| bits.to_le_bytes()).collect(),
+        }
     }
 
     /// Whether the frequencies are powers of two, so that only their lengths are stored.
@@ -224,7 +258,7 @@ impl Tiles {
             return Err(ChunkFault::Form.in_chunk(0));
         }
         let prologue = self.read_prologue(quantizer.error(), bytes);
-        let (resolved, frequencies, anchors, stencils) =
+        let (resolved, frequencies, anchors, fitted) =
             prologue.map_err(|fault| fault.in_chunk(0))?;
         let shifts = resolved.map_or(Shifts::NONE, |resolved| resolved.parameters.shifts);
         let coded = (shifts, frequencies.as_ref());
@@ -248,10 +282,10 @@ impl Tiles {
         );
         let (codes, raw) = self.decode(coded, &self.fine, of_fine, 1 + coarse_chunks as u64)?;
         let codes: Codes = codes.into_iter().map(code_of).collect();
-        let mut values = compose_fitted(
+        let mut values = compose_by(
             &self.fine.grid(),
             &resolved,
-            stencils.as_ref(),
+            fitted.method(),
             radius,
             &codes,
             &raw,
@@ -271,15 +305,7 @@ impl Tiles {
         &self,
         error: T,
         bytes: &[u8],
-    ) -> Result<
-        (
-            Option<Resolved<T>>,
-            Option<Contexts<u16>>,
-            Vec<T>,
-            Option<Stencils>,
-        ),
-        ChunkFault,
-    > {
+    ) -> Result<(Option<Resolved<T>>, Option<Contexts<u16>>, Vec<T>, Fitted), ChunkFault> {
         let mut reader = Reader(bytes);
         let mut resolved = None;
         let mut anchors = 0;
@@ -288,11 +314,11 @@ impl Tiles {
             for _ in 0..50 {
                 words.push(reader.number(4)? as u32);
             }
-            let shift_bits = match (self.has_stencils(), self.fine.shape) {
-                (false, _) => 0,
-                (true, Shape::Line) => 0x00_f00f,
-                (true, Shape::Plane) => 0x0f_f0ff,
-                (true, Shape::Cube) => 0xff_ffff,
+            let shift_bits = match (self.codec.predictor, self.fine.shape) {
+                (TilePredictor::Lorenzo | TilePredictor::Interp(_), _) => 0,
+                (_, Shape::Line) => 0x00_f00f,
+                (_, Shape::Plane) => 0x0f_f0ff,
+                (_, Shape::Cube) => 0xff_ffff,
             };
             let parameters = parameters_of(coarse.geometry, shift_bits, error, &words);
             resolved = Some(parameters.ok_or(ChunkFault::Prologue)?);
@@ -316,17 +342,21 @@ impl Tiles {
         for _ in 0..anchors {
             values.push(reader.element()?);
         }
-        let stencils = match &resolved {
-            Some(resolved) if self.has_stencils() => {
-                Some(self.read_stencils(&resolved.parameters, &mut reader)?)
+        let fitted = match (&resolved, self.codec.predictor) {
+            (Some(resolved), TilePredictor::Stencil) => {
+                Fitted::Stencils(self.read_stencils(&resolved.parameters, &mut reader)?)
             }
-            _ => None,
+            (Some(_), TilePredictor::Slices) => {
+                let numbers = (0..Slices::count()).map(|_| Ok(reader.number(2)? as u16 as i16));
+                Fitted::Slices(Slices(numbers.collect::<Result<_, ChunkFault>>()?))
+            }
+            _ => Fitted::None,
         };
         let read = bytes.len() - reader.0.len();
         if read.next_multiple_of(16) != bytes.len() {
             return Err(ChunkFault::Length);
         }
-        Ok((resolved, frequencies, values, stencils))
+        Ok((resolved, frequencies, values, fitted))
     }
 
     /// Reads the coefficients of fitted levels; those of other levels are zeros.

@@ -2,8 +2,9 @@
 
 use crate::code::entropy::shifts::Shifts;
 use crate::element::Element;
-use crate::oracle::interp::{Site, quantized, spacing, visit, window};
+use crate::oracle::interp::{Method, Site, quantized, spacing, visit, window};
 use crate::oracle::order::{Field, first_axis, tile_extents};
+use crate::oracle::slices::{self, Slices};
 use crate::oracle::stencil::{Stencils, Sums, per_level};
 use crate::predict::interp::geometry::Geometry;
 use crate::predict::interp::parameters::{LevelFlags, Parameters, Tightening};
@@ -35,8 +36,15 @@ pub(super) fn tune<T: Element>(
         shifts: Shifts::NONE,
     };
     let samples = samples(field.tiles().len() as u64, 128);
-    let cost_of =
-        |candidate: &Parameters| cost(field, values, &resolved(candidate, error), None, &samples);
+    let cost_of = |candidate: &Parameters| {
+        cost(
+            field,
+            values,
+            &resolved(candidate, error),
+            Method::Splines,
+            &samples,
+        )
+    };
     let is_line = field.shape == Shape::Line;
     let with_all = |number: u32| {
         let mut candidate = decided;
@@ -95,7 +103,7 @@ pub(super) fn tune_stencils<T: Element>(
             field,
             values,
             &resolved(candidate, error),
-            Some(&stencils),
+            Method::Stencils(&stencils),
             &samples,
         )
     };
@@ -109,7 +117,7 @@ pub(super) fn tune_stencils<T: Element>(
             field,
             values,
             &resolved(candidate, error),
-            &stencils,
+            Method::Stencils(&stencils),
             &samples,
         )
     };
@@ -130,10 +138,7 @@ pub(super) fn tune_stencils<T: Element>(
         let number = chosen(&of_ways, favourite.unwrap_or(0), least);
         *decided = ways[number][level];
         if level < 2 && costs[number][level] >= 8_388_608 * samples.len() as u64 / tiles {
-            let sizes = sizes_of(&with_all(ways[number]))[level];
-            for (odd, shift) in shifts_of(sizes).into_iter().enumerate() {
-                shifts |= (shift as u32 & 15) << (12 * level + 4 * odd);
-            }
+            shifts |= shift_bits(level, sizes_of(&with_all(ways[number]))[level]);
         }
     }
     let candidates = [1.0, 1.25, 1.5].map(|alpha| Parameters {
@@ -144,6 +149,82 @@ pub(super) fn tune_stencils<T: Element>(
     let sum = |costs: Costs| costs.into_iter().fold(0, u64::wrapping_add);
     let costs = candidates.map(|candidate| sum(cost_of(&candidate)));
     (candidates[chosen(&costs, 1, least)], stencils)
+}
+
+/// The parameters and the coefficients of slices for a field of these values.
+pub(super) fn tune_slices<T: Element>(
+    field: &Field,
+    values: &[T],
+    error: T,
+) -> (Parameters, Slices) {
+    let tiles = field.tiles().len() as u64;
+    let samples = samples(tiles, 1);
+    let least = 4096 * samples.len() as u64;
+    let with = |alpha: f64, shifts: u32| Parameters {
+        geometry: Geometry::Wide,
+        levels: [flags(6); 9],
+        tightening: Tightening { alpha, beta: 2.0 },
+        shifts: Shifts::from_word(shifts),
+    };
+    let before = resolved(&with(1.25, 0), error);
+    let mut found = Slices::of_splines();
+    for _ in 0..2 {
+        found = fit_slices(field, values, &before, &found, &samples);
+    }
+    let method = Method::Slices(&found);
+    let cost_of = |candidate: &Parameters| {
+        let resolved = resolved(candidate, error);
+        cost(field, values, &resolved, method, &samples)
+    };
+    let mut shifts = 0;
+    let costs = cost_of(&with(1.25, 0));
+    for level in 0..2 {
+        if costs[level] >= 8_388_608 * samples.len() as u64 / tiles {
+            shifts |= shift_bits(
+                level,
+                sizes(field, values, &before, method, &samples)[level],
+            );
+        }
+    }
+    let candidates = [1.0, 1.25, 1.5].map(|alpha| with(alpha, shifts));
+    let sum = |costs: Costs| costs.into_iter().fold(0, u64::wrapping_add);
+    let costs = candidates.map(|candidate| sum(cost_of(&candidate)));
+    (candidates[chosen(&costs, 1, least)], found)
+}
+
+/// The coefficients of slices that fit the sample tiles of a field, which are predicted with those found before.
+fn fit_slices<T: Element>(
+    field: &Field,
+    values: &[T],
+    resolved: &Resolved<T>,
+    before: &Slices,
+    samples: &[u64],
+) -> Slices {
+    let mut sums = slices::Sums::default();
+    for number in samples {
+        let origin = field.tiles()[*number as usize].origin;
+        let sample = Sample::of_slices(field, origin, values);
+        let is_half = samples.len() == 64;
+        let known = sample.visit(resolved, Method::Slices(before), is_half, |_, _, _| {});
+        for (flat, value) in sample.values.iter().enumerate() {
+            let at = sample.field.position(flat);
+            let level = slices::level(at);
+            let is_own = at[1] < 16 && at[2] < 64;
+            if is_own && !slices::is_anchor(at) && sample.is_evaluated(level, at, is_half) {
+                let place = slices::Place::new(&sample.field, &known, at);
+                sums.add(&place, *value, resolved.quantizers[level].inverse);
+            }
+        }
+    }
+    sums.coefficients()
+}
+
+/// The bits of the shifts of a level whose codes have these sizes.
+fn shift_bits(level: usize, sizes: Sizes) -> u32 {
+    let bits = shifts_of(sizes).into_iter().enumerate();
+    bits.fold(0, |all, (odd, shift)| {
+        all | (shift as u32 & 15) << (12 * level + 4 * odd)
+    })
 }
 
 /// The coefficients that fit the sample tiles of a field.
@@ -161,7 +242,7 @@ fn fit<T: Element>(
     );
     for number in samples {
         let sample = Sample::new(field, tiles[*number as usize].origin, values);
-        let known = sample.visit(resolved, None, samples.len() == 64, |_, _, _| {});
+        let known = sample.visit(resolved, Method::Splines, samples.len() == 64, |_, _, _| {});
         for (flat, value) in sample.values.iter().enumerate() {
             let at = sample.field.position(flat);
             let first = first_axis(field.shape);
@@ -234,14 +315,14 @@ fn cost<T: Element>(
     field: &Field,
     values: &[T],
     resolved: &Resolved<T>,
-    stencils: Option<&Stencils>,
+    method: Method<'_>,
     samples: &[u64],
 ) -> Costs {
     let tiles = field.tiles();
     let mut sum = Costs::default();
     for number in samples {
-        let sample = Sample::new(field, tiles[*number as usize].origin, values);
-        let counts = sample.count(resolved, stencils, samples.len() == 64);
+        let sample = Sample::by(method, field, tiles[*number as usize].origin, values);
+        let counts = sample.count(resolved, method, samples.len() == 64);
         for (sum, counts) in sum.iter_mut().zip(&counts) {
             *sum = sum.wrapping_add(bits(counts, T::BYTES as u64));
         }
@@ -257,7 +338,7 @@ fn sizes<T: Element>(
     field: &Field,
     values: &[T],
     resolved: &Resolved<T>,
-    stencils: &Stencils,
+    method: Method<'_>,
     samples: &[u64],
 ) -> [Sizes; 2] {
     let tiles = field.tiles();
@@ -265,17 +346,22 @@ fn sizes<T: Element>(
     let axes = first_axis(field.shape)..3;
     let mut sizes = [Sizes::default(); 2];
     for number in samples {
-        let sample = Sample::new(field, tiles[*number as usize].origin, values);
+        let sample = Sample::by(method, field, tiles[*number as usize].origin, values);
         sample.visit(
             resolved,
-            Some(stencils),
+            method,
             samples.len() == 64,
             |level, flat, code| {
                 let at = sample.field.position(flat);
                 let is_own = (0..3).all(|axis| at[axis] < extents[axis]);
                 if let Some(code) = code.filter(|_| is_own && level < 2) {
                     let odd = axes.clone().filter(|axis| at[*axis] >> level & 1 == 1);
-                    let (codes, sum) = &mut sizes[level][odd.count() - 1];
+                    let oddness = match (method, at[0]) {
+                        (Method::Slices(_), 0) => 3,
+                        (Method::Slices(_), _) => odd.filter(|axis| *axis > 0).count(),
+                        (Method::Splines | Method::Stencils(_), _) => odd.count(),
+                    };
+                    let (codes, sum) = &mut sizes[level][oddness - 1];
                     let bits = (0..16).filter(|bit| code.unsigned_abs() >> bit != 0);
                     *codes += 1;
                     *sum += [
@@ -334,8 +420,25 @@ struct Sample<T> {
 }
 
 impl<T: Element> Sample<T> {
+    fn by(method: Method<'_>, field: &Field, origin: [u64; 3], values: &[T]) -> Self {
+        match method {
+            Method::Splines | Method::Stencils(_) => Self::new(field, origin, values),
+            Method::Slices(_) => Self::of_slices(field, origin, values),
+        }
+    }
+
     fn new(field: &Field, origin: [u64; 3], values: &[T]) -> Self {
-        let (extents, first) = (tile_extents(field.shape), first_axis(field.shape));
+        Self::with_far_from(first_axis(field.shape), field, origin, values)
+    }
+
+    /// Without a far face along z.
+    fn of_slices(field: &Field, origin: [u64; 3], values: &[T]) -> Self {
+        Self::with_far_from(1, field, origin, values)
+    }
+
+    /// With far faces along the axes from `first` on.
+    fn with_far_from(first: usize, field: &Field, origin: [u64; 3], values: &[T]) -> Self {
+        let extents = tile_extents(field.shape);
         let length = |axis: usize| {
             let far = u64::from(axis >= first);
             (extents[axis] + far).min(field.lengths[axis] - field.in_slice(origin)[axis])
@@ -367,7 +470,7 @@ impl<T: Element> Sample<T> {
     fn visit(
         &self,
         resolved: &Resolved<T>,
-        stencils: Option<&Stencils>,
+        method: Method<'_>,
         is_half: bool,
         mut found: impl FnMut(usize, usize, Option<i32>),
     ) -> Vec<T> {
@@ -376,7 +479,7 @@ impl<T: Element> Sample<T> {
         visit(
             &self.field,
             &resolved.parameters,
-            stencils,
+            method,
             &anchors,
             |level, flat, prediction| {
                 let (at, value) = (self.field.position(flat), self.values[flat]);
@@ -392,15 +495,10 @@ impl<T: Element> Sample<T> {
     }
 
     /// The number of codes of each width in the tile, by level.
-    fn count(
-        &self,
-        resolved: &Resolved<T>,
-        stencils: Option<&Stencils>,
-        is_half: bool,
-    ) -> [[u64; 17]; 9] {
+    fn count(&self, resolved: &Resolved<T>, method: Method<'_>, is_half: bool) -> [[u64; 17]; 9] {
         let extents = tile_extents(self.field.shape);
         let mut counts = [[0; 17]; 9];
-        self.visit(resolved, stencils, is_half, |level, flat, code| {
+        self.visit(resolved, method, is_half, |level, flat, code| {
             let (at, value) = (self.field.position(flat), self.values[flat]);
             let width = match code {
                 Some(code) => (0..16)

@@ -79,6 +79,9 @@ mod tests {
             (Codec::STENCIL, "stencil"),
             (Codec::STENCIL_HUFFMAN, "stencil+huffman"),
             (Codec::STENCIL_BITPLANE, "stencil+bitplane"),
+            (Codec::SLICES, "slices"),
+            (Codec::SLICES_HUFFMAN, "slices+huffman"),
+            (Codec::SLICES_BITPLANE, "slices+bitplane"),
         ] {
             assert_eq!(name.parse(), Ok(codec));
             assert_eq!(codec.name(), name);

@@ -1,9 +1,10 @@
 //! The codecs of tiles, a predictor of the positions of a tile and a coder of its codes, and the list of them.
 
 use crate::pipeline::{Codec, CodecId, Registration};
+use crate::predict::fitted::FittedKind;
 use crate::predict::interp::geometry::Geometry;
 use crate::predict::interp::tune::Tuning;
-use crate::predict::stencil;
+use crate::predict::{slices, stencil};
 use crate::shape::Shape;
 use crate::tile::TileOrder;
 
@@ -16,6 +17,8 @@ pub enum TilePredictor {
     Interp(Geometry),
     /// Stencils between anchors, with coefficients fitted to the field.
     Stencil,
+    /// Stencils in the slices of cubes, with terms of the slices before.
+    Slices,
 }
 
 /// A predictor of tiles and a coder.
@@ -29,12 +32,13 @@ pub struct TileCodec {
 
 impl TilePredictor {
     /// All predictors, in the order of the names of their codecs.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::Lorenzo,
         Self::Interp(Geometry::Wide),
         Self::Interp(Geometry::Square),
         Self::Interp(Geometry::Narrow),
         Self::Stencil,
+        Self::Slices,
     ];
 
     /// Its number in the stream (FORMAT.md, section 1), which never changes. The numbers of predictors of tiles are 16
@@ -46,6 +50,7 @@ impl TilePredictor {
             Self::Interp(Geometry::Square) => 18,
             Self::Interp(Geometry::Wide) => 19,
             Self::Stencil => 20,
+            Self::Slices => 21,
         }
     }
 
@@ -55,6 +60,7 @@ impl TilePredictor {
             Self::Lorenzo => None,
             Self::Interp(geometry) => Some(geometry),
             Self::Stencil => Some(stencil::coefficients::GEOMETRY),
+            Self::Slices => Some(slices::GEOMETRY),
         }
     }
 
@@ -64,14 +70,24 @@ impl TilePredictor {
             Self::Lorenzo => None,
             Self::Interp(geometry) => Some(Tuning::of_stream(geometry)),
             Self::Stencil => Some(Tuning::of_stencils()),
+            Self::Slices => Some(Tuning::of_slices()),
         }
     }
 
-    /// Whether levels may be predicted by stencils.
-    pub const fn has_stencils(self) -> bool {
+    /// The coefficients that it fits to a field.
+    pub const fn fitted(self) -> FittedKind {
         match self {
-            Self::Lorenzo | Self::Interp(_) => false,
-            Self::Stencil => true,
+            Self::Lorenzo | Self::Interp(_) => FittedKind::None,
+            Self::Stencil => FittedKind::Stencils,
+            Self::Slices => FittedKind::Slices,
+        }
+    }
+
+    /// Whether it has tiles of this shape.
+    pub const fn takes(self, shape: Shape) -> bool {
+        match self {
+            Self::Lorenzo | Self::Interp(_) | Self::Stencil => true,
+            Self::Slices => matches!(shape, Shape::Cube),
         }
     }
 }
@@ -93,6 +109,7 @@ impl TileCodec {
             TilePredictor::Stencil => {
                 TileOrder::levels(shape, stencil::coefficients::GEOMETRY.spacing(shape))
             }
+            TilePredictor::Slices => TileOrder::slices(slices::GEOMETRY.spacing(Shape::Cube)),
         }
     }
 
@@ -192,6 +209,7 @@ const WIDE: TilePredictor = TilePredictor::Interp(Geometry::Wide);
 const SQUARE: TilePredictor = TilePredictor::Interp(Geometry::Square);
 const NARROW: TilePredictor = TilePredictor::Interp(Geometry::Narrow);
 const STENCIL: TilePredictor = TilePredictor::Stencil;
+const SLICES: TilePredictor = TilePredictor::Slices;
 
 impl TilePredictor {
     const fn words(self) -> &'static str {
@@ -201,6 +219,7 @@ impl TilePredictor {
             Self::Interp(Geometry::Square) => "splines in windows of 16",
             Self::Interp(Geometry::Narrow) => "splines between anchors 8 apart",
             Self::Stencil => "stencils that are fitted to the field",
+            Self::Slices => "fitted stencils in slices, with terms of the slices before",
         }
     }
 }
@@ -271,4 +290,10 @@ tile_codecs! {
         "interp with fitted coefficients", "variants of stencil, a little shorter at times";
     STENCIL_BITPLANE = "stencil+bitplane", STENCIL, BitPlane,
         "interp with fitted coefficients", "comparison";
+    SLICES = "slices", SLICES, Rans,
+        "stencil with terms of slices before", "axes of years, members or levels: the shortest";
+    SLICES_HUFFMAN = "slices+huffman", SLICES, Huffman,
+        "stencil with terms of slices before", "variants of slices, a little shorter at times";
+    SLICES_BITPLANE = "slices+bitplane", SLICES, BitPlane,
+        "stencil with terms of slices before", "comparison";
 }

@@ -16,9 +16,13 @@ pub mod reconstruct;
 pub mod residuals;
 pub mod rows;
 pub mod scores;
+pub mod slice_fit;
+pub mod slice_sums;
+mod slices;
 pub mod stages;
 mod stencils;
 pub mod sums;
+mod systems;
 pub mod values;
 
 use crate::predict::interp::prepare::PARAMETER_WORDS;
@@ -46,7 +50,7 @@ pub struct InterpParams {
     pub first_run: u64,
     /// The output: the known values, in C order; may be empty. Reconstruction then writes no field.
     pub known: View<u32>,
-    /// The words of [`ferrosz_codec::predict::interp::resolved`]. With stencils, their coefficients lie behind
+    /// The words of [`ferrosz_codec::predict::interp::resolved`]. Coefficients, if there are any, lie behind
     /// [`PARAMETER_WORDS`] words.
     pub parameters: View<u32>,
     /// The number of slices of the part.
@@ -60,7 +64,7 @@ pub struct InterpParams {
 }
 
 impl InterpParams {
-    /// The coefficients of stencils, behind the parameters of all candidates.
+    /// The coefficients, behind the parameters of all candidates.
     #[inline(always)]
     pub fn coefficients(&self) -> View<u32> {
         self.parameters.from(PARAMETER_WORDS)

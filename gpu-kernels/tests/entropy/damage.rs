@@ -4,7 +4,7 @@ use crate::machine::{
     Compressed, Decompressed, SPLIT, compress, compress_planes, decompress, decompress_planes,
     identity, seal,
 };
-use crate::sample::{Chunk, Kind, Sample};
+use crate::sample::{Chunk, Kind, Levels, Sample};
 use ferrosz_codec::code::bit_planes::CHUNK_WORDS;
 use ferrosz_codec::code::entropy::frequency_tables::{FrequencyTables, Head};
 use ferrosz_codec::code::entropy::shifts::Shifts;
@@ -14,7 +14,7 @@ use ferrosz_codec::container::chunk::Form;
 use ferrosz_codec::container::header::HEADER_WORDS;
 use ferrosz_codec::container::table::Entry;
 use ferrosz_codec::error::{ChunkFault, TableFault};
-use ferrosz_codec::shape::{Cube, Line, Plane, Shape, StaticShape};
+use ferrosz_codec::shape::{Cube, Line, Plane, Shape, Slices, StaticShape};
 use ferrosz_codec::tile::code::TileCodes;
 use ferrosz_codec::tile::{ChunkLength, TILE};
 use ferrosz_gpu_kernels::pipeline::cells::Fault;
@@ -202,12 +202,14 @@ fn flip_bits_of_planes<S: StaticShape>(kind: Kind, lengths: [u64; 3]) {
     });
 }
 
-fn kind(shape: Shape, has_levels: bool, raw: f64) -> Kind {
+fn kind(shape: Shape, levels: Levels, raw: f64) -> Kind {
     Kind {
         shape,
-        has_levels,
-        shifts: match (has_levels, shape) {
-            (true, Shape::Cube) => Shifts::NONE.with(0, 1, -1).with(0, 3, 2).with(1, 2, 1),
+        levels,
+        shifts: match (levels, shape) {
+            (Levels::OfTile | Levels::OfSlices, Shape::Cube) => {
+                Shifts::NONE.with(0, 1, -1).with(0, 3, 2).with(1, 2, 1)
+            }
             _ => Shifts::NONE,
         },
         chunk: ChunkLength::Four,
@@ -219,21 +221,22 @@ fn kind(shape: Shape, has_levels: bool, raw: f64) -> Kind {
 
 #[test]
 fn flipped_bits_are_faults_or_change_what_the_cpu_finds_too() {
-    flip_bits_of_states::<Rans, Cube>(kind(Shape::Cube, true, 0.02), [3, 4, 11]);
-    flip_bits_of_states::<Huffman, Plane>(kind(Shape::Plane, false, 0.0), [5, 6, 17]);
-    flip_bits_of_states::<Rans, Line>(kind(Shape::Line, true, 0.0), [1, 1, 300]);
+    flip_bits_of_states::<Rans, Cube>(kind(Shape::Cube, Levels::OfTile, 0.02), [3, 4, 11]);
+    flip_bits_of_states::<Huffman, Plane>(kind(Shape::Plane, Levels::None, 0.0), [5, 6, 17]);
+    flip_bits_of_states::<Rans, Slices>(kind(Shape::Cube, Levels::OfSlices, 0.02), [3, 4, 11]);
+    flip_bits_of_states::<Rans, Line>(kind(Shape::Line, Levels::OfTile, 0.0), [1, 1, 300]);
 }
 
 #[test]
 fn flipped_bits_of_planes_too() {
-    flip_bits_of_planes::<Cube>(kind(Shape::Cube, true, 0.02), [3, 4, 11]);
-    flip_bits_of_planes::<Line>(kind(Shape::Line, false, 0.0), [1, 1, 300]);
+    flip_bits_of_planes::<Cube>(kind(Shape::Cube, Levels::OfTile, 0.02), [3, 4, 11]);
+    flip_bits_of_planes::<Line>(kind(Shape::Line, Levels::None, 0.0), [1, 1, 300]);
 }
 
 #[test]
 fn streams_that_are_cut_off_are_faults() {
     let mut rng = SmallRng::seed_from_u64(7);
-    let kind = kind(Shape::Cube, true, 0.02);
+    let kind = kind(Shape::Cube, Levels::OfTile, 0.02);
     let sample = Sample::<f32>::new(kind, [0; 3], [3, 5, 90], &mut rng);
     let stream = compress::<f32, Rans, Cube>(&sample, 0).stream;
     for words in [0, 1, 19, 38, 39, 40, 44, 50, 60, stream.len() - 1] {
@@ -263,7 +266,7 @@ fn lengthened(compressed: &Compressed, at: usize, words: &[u32], starts: u64) ->
 #[test]
 fn what_is_longer_than_it_needs_to_be_is_a_fault() {
     let mut rng = SmallRng::seed_from_u64(8);
-    let kind = kind(Shape::Cube, true, 0.0);
+    let kind = kind(Shape::Cube, Levels::OfTile, 0.0);
     let sample = Sample::<f32>::new(kind, [0; 3], [3, 5, 90], &mut rng);
     let compressed = compress::<f32, Rans, Cube>(&sample, 0);
     let end = compressed.payload().len();

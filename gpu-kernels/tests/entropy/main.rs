@@ -11,14 +11,15 @@ use ferrosz_codec::code::entropy::shifts::Shifts;
 use ferrosz_codec::code::entropy::states::{Huffman, Rans, SymbolCoder};
 use ferrosz_codec::container::checksum::checksum;
 use ferrosz_codec::container::chunk::Form;
-use ferrosz_codec::shape::{Cube, Line, Plane, Shape, StaticShape};
+use ferrosz_codec::shape::{Cube, Shape, StaticShape};
 use ferrosz_codec::tile::{ChunkLength, TILE};
+use ferrosz_codec::with_order;
 use machine::{
     Compressed, compress, compress_counted, compress_planes, decompress, decompress_planes,
     expected, identity,
 };
 use rand::{SeedableRng, rngs::SmallRng};
-use sample::{Chunk, Kind, Sample};
+use sample::{Chunk, Kind, Levels, Sample};
 
 fn bytes_of(words: &[u32]) -> Vec<u8> {
     words.iter().flat_map(|word| word.to_le_bytes()).collect()
@@ -79,19 +80,11 @@ fn check_planes_in<E: Element, S: StaticShape>(sample: &Sample<E>, run: u64) {
 }
 
 fn check_planes<E: Element>(sample: &Sample<E>, run: u64) {
-    match sample.grids[1].shape() {
-        Shape::Line => check_planes_in::<E, Line>(sample, run),
-        Shape::Plane => check_planes_in::<E, Plane>(sample, run),
-        Shape::Cube => check_planes_in::<E, Cube>(sample, run),
-    }
+    with_order!(sample.map.order(), S => check_planes_in::<E, S>(sample, run));
 }
 
 fn check<E: Element, C: SymbolCoder>(sample: &Sample<E>, run: u64) {
-    match sample.grids[1].shape() {
-        Shape::Line => check_in::<E, C, Line>(sample, run),
-        Shape::Plane => check_in::<E, C, Plane>(sample, run),
-        Shape::Cube => check_in::<E, C, Cube>(sample, run),
-    }
+    with_order!(sample.map.order(), S => check_in::<E, C, S>(sample, run));
 }
 
 fn coarse_of(kind: &Kind, fine: [u64; 3], has_coarse: bool) -> [u64; 3] {
@@ -133,7 +126,7 @@ fn codes_that_the_sample_does_not_have_are_escaped() {
     let mut rng = SmallRng::seed_from_u64(2);
     let kind = Kind {
         shape: Shape::Plane,
-        has_levels: false,
+        levels: Levels::None,
         shifts: Shifts::NONE,
         chunk: ChunkLength::Four,
         scale: [0.0, 14.0],
@@ -151,7 +144,7 @@ fn check_the_longest_words(chunk: ChunkLength) {
     let mut rng = SmallRng::seed_from_u64(3);
     let kind = Kind {
         shape: Shape::Cube,
-        has_levels: false,
+        levels: Levels::None,
         shifts: Shifts::NONE,
         chunk,
         scale: [0.0, 0.0],

@@ -23,11 +23,20 @@ use ferrosz_host::cpu::code::image::{ChunkTiles, image_bytes};
 use ferrosz_host::cpu::code::zones::ZoneMap;
 use rand::{Rng, RngExt, SeedableRng, rngs::SmallRng};
 
+/// The levels of a sample's positions.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Levels {
+    None,
+    OfTile,
+    /// Of the slices of a cube.
+    OfSlices,
+}
+
 /// How the codes of a sample are made.
 #[derive(Debug, Clone, Copy)]
 pub struct Kind {
     pub shape: Shape,
-    pub has_levels: bool,
+    pub levels: Levels,
     /// The shifts of contexts.
     pub shifts: Shifts,
     /// The length of chunks.
@@ -44,13 +53,17 @@ impl Kind {
     pub fn random(rng: &mut SmallRng) -> Self {
         let low: f64 = rng.random_range(-8.0..12.0);
         let shape = Shape::ALL[rng.random_range(0..3)];
-        let has_levels = rng.random();
+        let levels = match (rng.random(), shape) {
+            (false, _) => Levels::None,
+            (true, Shape::Cube) if rng.random() => Levels::OfSlices,
+            (true, _) => Levels::OfTile,
+        };
         Self {
             shape,
-            has_levels,
-            shifts: match has_levels {
-                true => random_shifts(shape, low.to_bits()),
-                false => Shifts::NONE,
+            levels,
+            shifts: match levels {
+                Levels::None => Shifts::NONE,
+                Levels::OfTile | Levels::OfSlices => random_shifts(shape, low.to_bits()),
             },
             chunk: ChunkLength::ALL[rng.random_range(0..3)],
             scale: [low, low + rng.random_range(0.0..6.0)],
@@ -60,10 +73,11 @@ impl Kind {
     }
 
     pub fn order(&self) -> TileOrder {
-        match (self.has_levels, self.shape) {
-            (false, shape) => TileOrder::flat(shape),
-            (true, Shape::Line) => TileOrder::levels(Shape::Line, 512),
-            (true, shape) => TileOrder::levels(shape, 16),
+        match (self.levels, self.shape) {
+            (Levels::None, shape) => TileOrder::flat(shape),
+            (_, Shape::Line) => TileOrder::levels(Shape::Line, 512),
+            (Levels::OfSlices, Shape::Cube) => TileOrder::slices(16),
+            (_, shape) => TileOrder::levels(shape, 16),
         }
     }
 

@@ -8,6 +8,7 @@ use crate::error::Error;
 use ferrosz_codec::container::grid::{ChunkBox, Grid};
 use ferrosz_codec::container::layout::{BlockLayout, Family, Layout};
 use ferrosz_codec::container::table::ENTRY_BYTES;
+use ferrosz_codec::predict::fitted::FittedKind;
 use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::shape::Shape;
 use ferrosz_codec::tile::{ChunkLength, TileGrid};
@@ -137,8 +138,8 @@ impl<'a, T: Element, R: Read<T>> Predictions<'a, T, R> {
             )?),
         };
         let codec = layout.codec.tiles();
-        let has_stencils = codec.is_some_and(|codec| codec.predictor.has_stencils());
-        match is_tuned && has_stencils {
+        let is_fitted = codec.is_some_and(|codec| codec.predictor.fitted() != FittedKind::None);
+        match is_tuned && is_fitted {
             true => sample.tune(&tile_grid, row.max(1), quantizer, read),
             false => Ok(()),
         }

@@ -17,14 +17,16 @@ use ferrosz_codec::bound::Extremes;
 use ferrosz_codec::code::entropy::states::SymbolCoder;
 use ferrosz_codec::container::header_words::Draft;
 use ferrosz_codec::container::tiles::TileLayout;
+use ferrosz_codec::predict::fitted::FittedKind;
 use ferrosz_codec::predict::interp::geometry::Geometry;
 use ferrosz_codec::predict::interp::resolved::WORDS;
 use ferrosz_codec::predict::interp::tune::Tuning;
 use ferrosz_codec::predict::interp::tune::search::Search;
 use ferrosz_codec::quantize::field::Quantizer;
+use ferrosz_codec::shape::Cube;
 use ferrosz_codec::tile::code::RADIUS;
 use ferrosz_codec::tile::{ChunkLength, RUN_TILES, TileGrid};
-use ferrosz_codec::{with_shape, with_tile_coder};
+use ferrosz_codec::{with_order, with_shape, with_tile_coder};
 use ferrosz_gpu_kernels::code::bit_planes::decode::DecodePlanes;
 use ferrosz_gpu_kernels::code::bit_planes::measure::{Measure, MeasureParams};
 use ferrosz_gpu_kernels::code::bit_planes::words::PlaneWords;
@@ -46,7 +48,7 @@ use ferrosz_gpu_kernels::pipeline::tiles::prologue::{Contents, THREADS as PROLOG
 use ferrosz_gpu_kernels::pipeline::tiles::target::DecodeParams;
 use ferrosz_gpu_kernels::pipeline::tiles::tiling::Tiling;
 use ferrosz_gpu_kernels::predict::interp::InterpParams;
-use ferrosz_gpu_kernels::predict::interp::method::Stencils;
+use ferrosz_gpu_kernels::predict::interp::method::{Slices, Stencils};
 use ferrosz_gpu_kernels::predict::interp::predict::Predict;
 use ferrosz_gpu_kernels::predict::interp::reconstruct::Reconstruct;
 use ferrosz_gpu_kernels::predict::tile_lorenzo::predict::Predict as LorenzoPredict;
@@ -74,7 +76,7 @@ fn contents<T: Element>(layout: &TileLayout) -> Contents {
         has_parameters: u32::from(layout.coarse.is_some()),
         has_frequencies: u32::from(layout.codec.coder.has_tables()),
         shape: layout.shape(),
-        has_stencils: u32::from(layout.codec.predictor.has_stencils()),
+        fitted: layout.codec.predictor.fitted(),
         anchor_words: anchors * T::WORDS as u64,
     }
 }
@@ -291,10 +293,18 @@ impl<T: Element, E: Executor> Call<'_, T, E> {
         let blocks = self.blocks(coarse.tiles())?;
         with_shape!(self.layout.shape(), S => self.executor.launch::<Predict<T, S>>(blocks, &of_anchors))?;
         let blocks = self.blocks(layout.fine.tiles())?;
-        with_shape!(self.layout.shape(), S => match layout.codec.predictor.has_stencils() {
-            true => self.executor.launch::<Predict<T, S, Stencils>>(blocks, &fine),
-            false => self.executor.launch::<Predict<T, S>>(blocks, &fine),
-        })
+        let shape = layout.shape();
+        match layout.codec.predictor.fitted() {
+            FittedKind::None => {
+                with_shape!(shape, S => self.executor.launch::<Predict<T, S>>(blocks, &fine))
+            }
+            FittedKind::Stencils => {
+                with_shape!(shape, S => self.executor.launch::<Predict<T, S, Stencils>>(blocks, &fine))
+            }
+            FittedKind::Slices => self
+                .executor
+                .launch::<Predict<T, Cube, Slices>>(blocks, &fine),
+        }
     }
 
     /// Writes the parameters to the workspace.
@@ -336,7 +346,7 @@ impl<T: Element, E: Executor> Call<'_, T, E> {
             parameters: self.parameters(),
             counts: workspace.counts,
         };
-        with_shape!(layout.shape(), S => executor.launch::<Statistics<S>>(warps, &statistics))?;
+        with_order!(tiling.order, S => executor.launch::<Statistics<S>>(warps, &statistics))?;
         let tables = TablesParams {
             counts: workspace.counts,
             tables: workspace.tables,
@@ -357,7 +367,7 @@ impl<T: Element, E: Executor> Call<'_, T, E> {
             element_words: T::WORDS as u32,
         };
         let blocks = self.blocks(chunks.div_ceil(WARPS))?;
-        with_shape!(layout.shape(), S => executor.launch::<Encode<C, S>>(blocks, &encode))?;
+        with_order!(tiling.order, S => executor.launch::<Encode<C, S>>(blocks, &encode))?;
         executor.launch::<Place<StateWords>>(self.blocks(chunks)?, &self.place(job))
     }
 
@@ -484,10 +494,10 @@ impl<T: Element, E: Executor> Call<'_, T, E> {
         };
         let (warps, chunks) = (layout.chunks().div_ceil(WARPS), layout.chunks());
         with_tile_coder!(layout.codec.coder,
-            C => with_shape!(layout.shape(), S => {
+            C => with_order!(decode.tiling.order, S => {
                 self.executor.launch::<Decode<C, S>>(self.blocks(warps)?, &decode)
             }),
-            with_shape!(layout.shape(), S => {
+            with_order!(decode.tiling.order, S => {
                 self.executor.launch::<DecodePlanes<S>>(self.blocks(chunks)?, &decode)
             })
         )
@@ -511,9 +521,17 @@ impl<T: Element, E: Executor> Call<'_, T, E> {
         let blocks = self.blocks(coarse.tiles())?;
         with_shape!(self.layout.shape(), S => self.executor.launch::<Reconstruct<T, S>>(blocks, &of_anchors))?;
         let blocks = self.blocks(layout.fine.tiles())?;
-        with_shape!(self.layout.shape(), S => match layout.codec.predictor.has_stencils() {
-            true => self.executor.launch::<Reconstruct<T, S, Stencils>>(blocks, &fine),
-            false => self.executor.launch::<Reconstruct<T, S>>(blocks, &fine),
-        })
+        let shape = layout.shape();
+        match layout.codec.predictor.fitted() {
+            FittedKind::None => {
+                with_shape!(shape, S => self.executor.launch::<Reconstruct<T, S>>(blocks, &fine))
+            }
+            FittedKind::Stencils => {
+                with_shape!(shape, S => self.executor.launch::<Reconstruct<T, S, Stencils>>(blocks, &fine))
+            }
+            FittedKind::Slices => self
+                .executor
+                .launch::<Reconstruct<T, Cube, Slices>>(blocks, &fine),
+        }
     }
 }

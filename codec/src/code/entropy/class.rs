@@ -11,7 +11,7 @@ pub const MAX_CLASS: u32 = CONTEXTS - 1;
 /// Classes that are coded in one step of a tile, one in each lane, before the classes of the other zones.
 pub const FIRST_CLASSES: u32 = 32;
 
-/// The class of a zone whose magnitudes sum to `sum`. In class 0 all codes are 0, and nothing is stored.
+/// The class of a zone whose magnitudes sum to `sum`, by the shape in whose dimensions levels are counted. In class 0 all codes are 0, and nothing is stored.
 #[inline(always)]
 pub const fn class(shape: Shape, zone: u32, sum: u32) -> u32 {
     if sum == 0 {
@@ -28,8 +28,8 @@ pub const fn class(shape: Shape, zone: u32, sum: u32) -> u32 {
     }
 }
 
-/// The binary logarithm of the factor by which a zone has more positions than a zone of a cube has. At the same
-/// magnitudes, its sum is larger by this factor.
+/// The binary logarithm of the factor by which a zone has more positions than a zone of a cube has, by the shape in whose
+/// dimensions levels are counted. At the same magnitudes, its sum is larger by this factor.
 #[inline(always)]
 pub const fn size_shift(shape: Shape, zone: u32) -> u32 {
     let is_last = zone == ZONES - 1;
@@ -69,9 +69,12 @@ mod tests {
     /// Zones are compared at the same mean magnitude: sums are scaled to the number of positions of a zone of a cube.
     #[test]
     fn shifts_are_of_the_sizes_of_zones() {
-        for shape in Shape::ALL {
+        let orders = Shape::ALL.map(|shape| {
             let spacing = if shape == Shape::Line { 512 } else { 16 };
-            let order = TileOrder::levels(shape, spacing);
+            TileOrder::levels(shape, spacing)
+        });
+        for order in orders.into_iter().chain([TileOrder::slices(16)]) {
+            let shape = order.level_shape;
             let mut positions = [0u32; ZONES as usize];
             for at in 0..STEPS * LANES {
                 if let Some(zone) = order.zone(at / LANES, at % LANES) {

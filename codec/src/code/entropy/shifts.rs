@@ -2,11 +2,11 @@
 //!
 //! The *oddness* of a position is the number of axes along which it is odd. Stencils predict positions of different oddness
 //! differently well, but a zone has positions of every oddness. So a field has shifts: at a position the context is the
-//! zone's class plus the shift of the position's level and oddness. See FORMAT.md, section 26.
+//! zone's class plus the shift of the position's level and oddness. See FORMAT.md, sections 26 and 27.
 
 use crate::code::entropy::class::{CONTEXTS, MAX_CLASS};
 use crate::shape::Shape;
-use crate::tile::TileOrder;
+use crate::tile::{FIRST_SLICE, TileOrder};
 
 /// Levels that have shifts: those whose zones are a part of a tile.
 pub const LEVELS: u32 = 2;
@@ -104,14 +104,25 @@ impl Shifts {
             return 0;
         }
         // Positions of the level are odd along one axis at least, and along so many at most.
-        let may_be_odd =
-            |axis: usize| u32::from(axis >= first_axis && first[axis] + (1 << level) < left[axis]);
+        let may_be_odd = |axis: usize| {
+            u32::from(axis >= order.first_axis() && first[axis] + (1 << level) < left[axis])
+        };
         let most = may_be_odd(0) + may_be_odd(1) + may_be_odd(2);
+        let context = |oddness: u32| 1 << self.context(class, level, oddness);
         let mut contexts = 0;
         for oddness in 1..=MAX_ODDNESS {
             if oddness <= most {
-                contexts |= 1 << self.context(class, level, oddness);
+                contexts |= context(oddness);
             }
+        }
+        if order.has_slices() && first[0] == 0 && most > 0 {
+            let of_first = context(FIRST_SLICE);
+            let is_alone = left[0] < 2;
+            contexts = if is_alone {
+                of_first
+            } else {
+                contexts | of_first
+            };
         }
         contexts
     }
@@ -178,9 +189,14 @@ mod tests {
                 &[[17, 33, 65], [5, 6, 37], [1, 2, 66], [9, 9, 9]],
             ),
         ] {
-            for lengths in lengths {
+            let slices = (shape == Shape::Cube).then(|| TileOrder::slices(spacing));
+            let orders = slices
+                .into_iter()
+                .chain([TileOrder::levels(shape, spacing)]);
+            for (order, lengths) in
+                orders.flat_map(|order| lengths.iter().map(move |lengths| (order, lengths)))
+            {
                 let grid = TileGrid::new(shape, *lengths);
-                let order = TileOrder::levels(shape, spacing);
                 for tile in (0..grid.tiles()).map(|tile| grid.tile(tile)) {
                     let mut wanted = [0u32; 36];
                     for at in 0..STEPS * LANES {

@@ -17,7 +17,7 @@ pub struct LevelFlags {
 
 impl LevelFlags {
     /// The flags of a level that stencils predict, in the order of positions that are predicted along all axes. Only the
-    /// codecs of stencils know such levels: for interpolation it is one that is predicted along all axes.
+    /// codecs of stencils and slices know such levels: for interpolation it is one that is predicted along all axes.
     pub const FITTED: Self = Self {
         is_multi: true,
         is_reverse: true,
@@ -126,7 +126,7 @@ pub struct Parameters {
     pub levels: [LevelFlags; MAX_LEVELS],
     /// The tightening of the levels' bounds.
     pub tightening: Tightening,
-    /// The shifts of contexts, which only codecs of stencils have.
+    /// The shifts of contexts, which only codecs with fitted coefficients have.
     pub shifts: Shifts,
 }
 

@@ -2,6 +2,7 @@
 
 use crate::code::entropy::shifts::Shifts;
 use crate::element::Element;
+use crate::predict::fitted::FittedKind;
 use crate::predict::interp::geometry::{Geometry, MAX_LEVELS};
 use crate::predict::interp::parameters::{Parameters, Tightening};
 use crate::quantize::level::LevelQuantizer;
@@ -156,11 +157,12 @@ impl<F: Fn(usize) -> u32> Words<F> {
         )
     }
 
-    /// Whether an encoder can have written the words for a field of this shape. Only codecs of stencils have shifts.
+    /// Whether an encoder can have written the words for a field of this shape. Only codecs with fitted coefficients have shifts.
     #[inline(always)]
-    pub fn are_sound<T: Element>(&self, shape: Shape, has_stencils: bool) -> bool {
+    pub fn are_sound<T: Element>(&self, shape: Shape, fitted: FittedKind) -> bool {
         let shifts = self.shifts();
         let has_shifts = shifts != Shifts::NONE;
+        let may_have_shifts = !matches!(fitted, FittedKind::None);
         // Finite, not negative, and 0 in bits that the type does not have.
         let is_sound = |bits: u64| bits < T::from_f64(f64::INFINITY).to_bits64();
         let mut sound = self.geometry().is_some()
@@ -168,7 +170,7 @@ impl<F: Fn(usize) -> u32> Words<F> {
             & (self.flag_bits() >> Parameters::FLAG_BITS == 0)
             & (1..=RADIUS).contains(&self.radius())
             & is_sound(self.wide(ERROR_AT))
-            & (!has_shifts | has_stencils & shifts.are_of(shape));
+            & (!has_shifts | may_have_shifts & shifts.are_of(shape));
         for level in 0..LEVELS {
             sound &= is_sound(self.wide(STEPS_AT + 2 * level));
             sound &= is_sound(self.wide(INVERSES_AT + 2 * level));
@@ -177,7 +179,7 @@ impl<F: Fn(usize) -> u32> Words<F> {
     }
 
     /// The parameters; none if no encoder can have written them: [`Words::are_sound`].
-    pub fn read<T: Element>(&self, shape: Shape, has_stencils: bool) -> Option<Resolved<T>> {
+    pub fn read<T: Element>(&self, shape: Shape, fitted: FittedKind) -> Option<Resolved<T>> {
         let flag_bits = self.flag_bits();
         let parameters = Parameters {
             geometry: self.geometry()?,
@@ -185,7 +187,7 @@ impl<F: Fn(usize) -> u32> Words<F> {
             tightening: self.tightening(),
             shifts: self.shifts(),
         };
-        self.are_sound::<T>(shape, has_stencils).then(|| Resolved {
+        self.are_sound::<T>(shape, fitted).then(|| Resolved {
             parameters,
             error: self.error(),
             quantizers: core::array::from_fn(|level| self.quantizer(level as u32)),
@@ -207,8 +209,11 @@ mod tests {
         let resolved = Resolved::new(parameters, 0.25f32).with_radius(77);
         let words = resolved.to_words();
         let words = Words(|at| words[at]);
-        assert_eq!(words.read::<f32>(Shape::Plane, true), Some(resolved));
-        assert_eq!(words.read::<f32>(Shape::Plane, false), None);
-        assert_eq!(words.read::<f32>(Shape::Line, true), None);
+        assert_eq!(
+            words.read::<f32>(Shape::Plane, FittedKind::Stencils),
+            Some(resolved)
+        );
+        assert_eq!(words.read::<f32>(Shape::Plane, FittedKind::None), None);
+        assert_eq!(words.read::<f32>(Shape::Line, FittedKind::Stencils), None);
     }
 }

@@ -14,9 +14,11 @@ pub mod score;
 pub mod search;
 
 use crate::bound::{Bound, BoundMode};
+use crate::predict::fitted::FittedKind;
 use crate::predict::interp::geometry::Geometry;
 use crate::predict::interp::parameters::Tightening;
 use crate::predict::interp::tune::sample::Samples;
+use crate::predict::slices;
 use crate::predict::stencil::coefficients::GEOMETRY;
 
 /// The parameters that are tuned, and their choices.
@@ -45,6 +47,8 @@ pub enum FlagChoice {
     PerLevel,
     /// For each level the order, all axes or stencils.
     Stencils,
+    /// None: all levels are predicted by slices.
+    Slices,
 }
 
 /// The choice of the levels' bounds.
@@ -117,16 +121,37 @@ impl Tuning {
         }
     }
 
-    /// Whether levels may be predicted by stencils.
+    /// The tuning of streams whose slices are predicted one by one.
+    pub const fn of_slices() -> Self {
+        Self {
+            flags: FlagChoice::Slices,
+            ..Self::of_stream(slices::GEOMETRY)
+        }
+    }
+
+    /// The coefficients that are fitted.
     #[inline(always)]
-    pub const fn has_stencils(&self) -> bool {
-        matches!(self.flags, FlagChoice::Stencils)
+    pub const fn fitted(&self) -> FittedKind {
+        match self.flags {
+            FlagChoice::Default
+            | FlagChoice::Order
+            | FlagChoice::OrderAndSpline
+            | FlagChoice::PerLevel => FittedKind::None,
+            FlagChoice::Stencils => FittedKind::Stencils,
+            FlagChoice::Slices => FittedKind::Slices,
+        }
+    }
+
+    /// Whether coefficients are fitted.
+    #[inline(always)]
+    pub const fn is_fitted(&self) -> bool {
+        !matches!(self.fitted(), FittedKind::None)
     }
 
     /// The sample tiles of a field of this many tiles.
     #[inline(always)]
     pub const fn samples(&self, tiles: u64) -> Samples {
-        if self.has_stencils() {
+        if self.is_fitted() {
             Samples::most(tiles)
         } else {
             Samples::new(tiles)

@@ -3,7 +3,7 @@
 use crate::element::Element;
 use crate::predict::interp::geometry::Geometry;
 use crate::predict::interp::parameters::Parameters;
-use crate::predict::stencil::fit::{first_sum, solve};
+use crate::predict::stencil::fit::{InArray, MAX_NUMBERS, System, first_sum, solve_stencil};
 use crate::predict::stencil::terms::{self, MAX_TERMS};
 use crate::shape::Shape;
 
@@ -116,12 +116,11 @@ impl Coefficients {
                 let from = first_sum(shape, level, odd);
                 let sum = |i: usize| sum(from + i).cast_signed();
                 let first = first(shape, level, odd);
-                match terms::count(shape, odd) {
-                    1 => all.set(first, &solve::<1>(odd, sum)),
-                    2 => all.set(first, &solve::<2>(odd, sum)),
-                    3 => all.set(first, &solve::<3>(odd, sum)),
-                    4 => all.set(first, &solve::<4>(odd, sum)),
-                    _ => all.set(first, &solve::<MAX_TERMS>(odd, sum)),
+                let count = terms::count(shape, odd);
+                let mut system = InArray([[0.0; MAX_NUMBERS]; MAX_TERMS]);
+                solve_stencil(odd, count, &mut system, sum);
+                for i in 0..count {
+                    all.set(first + i, &[system.get(i, count) as f32]);
                 }
             }
         }

@@ -18,32 +18,34 @@ const PART_OF_BOUND: i32 = 4;
 /// are odd along the same axes in the sample tiles. So sums stay below 2^61.
 const LIMIT: i32 = 1 << 21;
 
-/// The integers of a position, its terms first and then the difference between its value and the base, for a level whose quantiser has this
-/// inverse. None if one of them is too large: such a position is an outlier, and does not count.
+/// The numbers of a position: its terms, and then the difference between its value and the base; zeros behind them.
 #[inline(always)]
-pub fn integers<T: Element>(
-    count: usize,
-    stencil: &Stencil<T>,
-    value: T,
-    inverse: T,
-) -> Option<[i32; MAX_NUMBERS]> {
-    let scale = inverse * T::from_i32(PART_OF_BOUND);
-    let mut integers = [0; MAX_NUMBERS];
-    let mut is_usual = true;
-    for (i, integer) in integers.iter_mut().enumerate() {
-        let number = if i < count {
+pub fn numbers<T: Element>(count: usize, stencil: &Stencil<T>, value: T) -> [T; MAX_NUMBERS] {
+    core::array::from_fn(|i| {
+        if i < count {
             stencil.terms[i]
         } else if i == count {
             value - stencil.base
         } else {
             T::ZERO
-        };
+        }
+    })
+}
+
+/// The integers of the numbers of a position, for a level whose quantiser has this inverse. None if one of them is too large:
+/// such a position is an outlier, and does not count.
+#[inline(always)]
+pub fn integers<T: Element, const N: usize>(numbers: &[T; N], inverse: T) -> Option<[i32; N]> {
+    let scale = inverse * T::from_i32(PART_OF_BOUND);
+    let mut integers = [0; N];
+    let mut is_usual = true;
+    for (integer, number) in integers.iter_mut().zip(numbers) {
         let scaled = number.abs() * scale + T::HALF;
         // False for NaN.
         let is_small = scaled < T::from_i32(LIMIT);
         is_usual &= is_small;
         let magnitude = if is_small { scaled.truncate() } else { 0 };
-        *integer = if number < T::ZERO {
+        *integer = if *number < T::ZERO {
             -magnitude
         } else {
             magnitude
@@ -102,7 +104,7 @@ const fn offset(shape: Shape, odd: u32) -> usize {
 
 /// The coefficient of a term in the cubic splines, which fitted ones are drawn to if samples say little.
 #[inline(always)]
-const fn of_splines(odd: u32, term: usize) -> f64 {
+pub(crate) const fn of_splines(odd: u32, term: usize) -> f64 {
     match (odd.count_ones(), term) {
         (1, 0) => -0.125,
         (2, 1 | 2) => -0.0625,
@@ -110,46 +112,78 @@ const fn of_splines(odd: u32, term: usize) -> f64 {
     }
 }
 
-/// The coefficients that fit best, from the sums of the positions that are odd along the axes whose bits are set in
-/// `odd`. There are `N` terms.
-#[expect(clippy::needless_range_loop, reason = "rows and columns of a matrix")]
+/// The memory of a system of equations, one for each term: the coefficients of the unknowns, and then the right side.
+pub trait System {
+    /// A number of the system.
+    fn get(&self, row: usize, column: usize) -> f64;
+    /// Sets a number.
+    fn set(&mut self, row: usize, column: usize, value: f64);
+}
+
+/// A system of at most `ROWS` equations; there are `COLUMNS` numbers in each, one more than unknowns.
+pub struct InArray<const ROWS: usize, const COLUMNS: usize>(pub [[f64; COLUMNS]; ROWS]);
+
+impl<const ROWS: usize, const COLUMNS: usize> System for InArray<ROWS, COLUMNS> {
+    #[inline(always)]
+    fn get(&self, row: usize, column: usize) -> f64 {
+        self.0[row][column]
+    }
+
+    #[inline(always)]
+    fn set(&mut self, row: usize, column: usize, value: f64) {
+        self.0[row][column] = value;
+    }
+}
+
+/// Solves the system of the least squares of so many terms, from the sums of products. The coefficients stand on the right side then. If
+/// samples say little, they are drawn to those that `drawn_to` gives.
 #[inline(always)]
-pub fn solve<const N: usize>(odd: u32, sum: impl Fn(usize) -> i64) -> [f32; N] {
-    let mut matrix = [[0.0f64; N]; N];
-    let mut right = [0.0f64; N];
+pub fn solve(
+    count: usize,
+    system: &mut impl System,
+    sum: impl Fn(usize) -> i64,
+    drawn_to: impl Fn(usize) -> f64,
+) {
     let mut trace = 0.0f64;
-    for i in 0..N {
-        for j in i..N {
-            let of_pair = sum(sum_of(N, i, j)) as f64;
-            matrix[i][j] = of_pair;
-            matrix[j][i] = of_pair;
+    for i in 0..count {
+        for j in i..count {
+            let of_pair = sum(sum_of(count, i, j)) as f64;
+            system.set(i, j, of_pair);
+            system.set(j, i, of_pair);
         }
-        trace += matrix[i][i];
-        right[i] = sum(sum_of(N, i, N)) as f64;
+        trace += system.get(i, i);
+        system.set(i, count, sum(sum_of(count, i, count)) as f64);
     }
     // The matrix is not negative; with this it is positive by far more than elimination is rounded.
     let ridge = trace * (1.0 / (1 << 20) as f64) + 1.0;
-    for i in 0..N {
-        matrix[i][i] += ridge;
-        right[i] += ridge * of_splines(odd, i);
+    for i in 0..count {
+        system.set(i, i, system.get(i, i) + ridge);
+        let right = system.get(i, count) + ridge * drawn_to(i);
+        system.set(i, count, right);
     }
-    for pivot in 0..N {
-        for row in pivot + 1..N {
-            let factor = matrix[row][pivot] / matrix[pivot][pivot];
-            for column in pivot + 1..N {
-                matrix[row][column] -= factor * matrix[pivot][column];
+    for pivot in 0..count {
+        for row in pivot + 1..count {
+            let factor = system.get(row, pivot) / system.get(pivot, pivot);
+            for column in pivot + 1..=count {
+                let less = system.get(row, column) - factor * system.get(pivot, column);
+                system.set(row, column, less);
             }
-            right[row] -= factor * right[pivot];
         }
     }
-    for row in (0..N).rev() {
-        let mut rest = right[row];
-        for column in row + 1..N {
-            rest -= matrix[row][column] * right[column];
+    for row in (0..count).rev() {
+        let mut rest = system.get(row, count);
+        for column in row + 1..count {
+            rest -= system.get(row, column) * system.get(column, count);
         }
-        right[row] = rest / matrix[row][row];
+        system.set(row, count, rest / system.get(row, row));
     }
-    right.map(|coefficient| coefficient as f32)
+}
+
+/// Solves the system of a stencil of so many terms of the positions that are odd along the axes whose bits are set in `odd`, as
+/// [`solve`] does.
+#[inline(always)]
+pub fn solve_stencil(odd: u32, count: usize, system: &mut impl System, sum: impl Fn(usize) -> i64) {
+    solve(count, system, sum, |term| of_splines(odd, term));
 }
 
 #[cfg(test)]
@@ -173,6 +207,12 @@ mod tests {
         assert_eq!(all_sums(Shape::Line), 18);
     }
 
+    fn fitted<const N: usize>(odd: u32, sum: impl Fn(usize) -> i64) -> [f32; N] {
+        let mut system = InArray([[0.0; MAX_NUMBERS]; N]);
+        solve_stencil(odd, N, &mut system, sum);
+        system.0.map(|row| row[N] as f32)
+    }
+
     #[test]
     fn coefficients_of_a_linear_law_are_found() {
         let law = [0.5, -0.25, 0.125, 0.75];
@@ -193,7 +233,7 @@ mod tests {
                 }
             }
         }
-        let found = solve::<4>(3, |i| sums[i]);
+        let found = fitted::<4>(3, |i| sums[i]);
         for (found, law) in found.iter().zip(law) {
             assert!((f64::from(*found) - law).abs() < 1e-5, "{found} {law}");
         }
@@ -201,11 +241,15 @@ mod tests {
 
     #[test]
     fn without_samples_they_are_those_of_splines() {
-        assert_eq!(solve::<3>(1, |_| 0), [-0.125, 0.0, 0.0]);
-        assert_eq!(solve::<4>(6, |_| 0), [0.0, -0.0625, -0.0625, 0.0]);
-        assert_eq!(solve::<6>(7, |_| 0), [0.0; 6]);
+        assert_eq!(fitted::<3>(1, |_| 0), [-0.125, 0.0, 0.0]);
+        assert_eq!(fitted::<4>(6, |_| 0), [0.0, -0.0625, -0.0625, 0.0]);
+        assert_eq!(fitted::<6>(7, |_| 0), [0.0; 6]);
         // The largest sums: collinear terms.
         let largest = |_| 1i64 << 61;
-        assert!(solve::<6>(7, largest).iter().all(|found| found.is_finite()));
+        assert!(
+            fitted::<6>(7, largest)
+                .iter()
+                .all(|found| found.is_finite())
+        );
     }
 }

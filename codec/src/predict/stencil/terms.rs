@@ -149,7 +149,7 @@ fn mean_of_two<T: Element>([b, d]: [T; 2]) -> T {
 /// The mean of the neighbours three units away, less that of the nearest ones. If one of them is unknown, it is taken to
 /// lie on the parabola through the three others; if both are, the result is 0.
 #[inline(always)]
-fn far<T: Element>(order: Order, [a, b, d, e]: [T; 4]) -> T {
+pub(crate) fn far<T: Element>(order: Order, [a, b, d, e]: [T; 4]) -> T {
     let both = mean(a, e) - mean(b, d);
     let beyond = select(order.behind, a, e);
     let from = select(order.behind, b, d);
@@ -165,6 +165,6 @@ fn sum_of_four<T: Element>([a, b, c, d]: [T; 4]) -> T {
 }
 
 #[inline(always)]
-fn mean_of_four<T: Element>(values: [T; 4]) -> T {
+pub(crate) fn mean_of_four<T: Element>(values: [T; 4]) -> T {
     sum_of_four(values) * T::from_i32(4).reciprocal()
 }

@@ -50,7 +50,7 @@ const SHARED: Scratch = Scratch::SHARED.0;
 impl<S: StaticShape> Kernel for DecodePlanes<S> {
     type Params = DecodeParams;
     const NAME: &'static str =
-        const { &Name::of(&["ferrosz_entropy_planes_decode", S::SHAPE.name()]) }.as_str();
+        const { &Name::of(&["ferrosz_entropy_planes_decode", S::NAME]) }.as_str();
     const PACKAGE: Package = PACKAGE;
     const THREADS: u32 = THREADS;
     const SHARED_WORDS: u32 = Scratch::SHARED.1.words();

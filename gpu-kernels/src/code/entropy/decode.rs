@@ -76,7 +76,7 @@ const SHARED: (Scratch, Layout) = {
 impl<C: SymbolCoder, S: StaticShape> Kernel for Decode<C, S> {
     type Params = DecodeParams;
     const NAME: &'static str =
-        const { &Name::of(&["ferrosz_entropy_decode", C::NAME, S::SHAPE.name()]) }.as_str();
+        const { &Name::of(&["ferrosz_entropy_decode", C::NAME, S::NAME]) }.as_str();
     const PACKAGE: Package = PACKAGE;
     const THREADS: u32 = THREADS;
     const SHARED_WORDS: u32 = SHARED.1.words();
@@ -178,10 +178,7 @@ impl<S: StaticShape> Target<'_, S> {
         tile: u32,
     ) -> Result<(), ChunkFault> {
         let tiling = &self.params.tiling;
-        let order = TileOrder {
-            shape: S::SHAPE,
-            ..tiling.order
-        };
+        let order = tiling.order.of_shape::<S>();
         let position = tiling.tile(self.chunk, tile).position;
         let shifts = shifts_of(t, self.params.parameters);
         let classes = states.pop_classes(t, &order, shifts, &position)?;

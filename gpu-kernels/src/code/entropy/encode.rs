@@ -85,7 +85,7 @@ const SHARED: (Scratch, Layout) = {
 impl<C: SymbolCoder, S: StaticShape> Kernel for Encode<C, S> {
     type Params = EncodeParams;
     const NAME: &'static str =
-        const { &Name::of(&["ferrosz_entropy_encode", C::NAME, S::SHAPE.name()]) }.as_str();
+        const { &Name::of(&["ferrosz_entropy_encode", C::NAME, S::NAME]) }.as_str();
     const PACKAGE: Package = PACKAGE;
     const THREADS: u32 = THREADS;
     const SHARED_WORDS: u32 = SHARED.1.words();

@@ -68,7 +68,7 @@ const IN_FLIGHT: usize = 4;
 impl<S: StaticShape> Kernel for Statistics<S> {
     type Params = StatisticsParams;
     const NAME: &'static str =
-        const { &Name::of(&["ferrosz_entropy_statistics", S::SHAPE.name()]) }.as_str();
+        const { &Name::of(&["ferrosz_entropy_statistics", S::NAME]) }.as_str();
     const PACKAGE: Package = PACKAGE;
     const THREADS: u32 = THREADS;
     const SHARED_WORDS: u32 = SHARED.1.words();
@@ -197,9 +197,9 @@ impl<'a, S: StaticShape> TileStatistics<'a, S> {
     fn run<T: Thread>(&self, t: T) -> OfZones {
         let (sums, has_raws) = self.sum(t);
         let classes = OfZones {
-            first: class(S::SHAPE, t.lane(), sums.first),
+            first: class(S::LEVELS, t.lane(), sums.first),
             rest: if t.lane() < ZONES - FIRST_CLASSES {
-                class(S::SHAPE, FIRST_CLASSES + t.lane(), sums.rest)
+                class(S::LEVELS, FIRST_CLASSES + t.lane(), sums.rest)
             } else {
                 0
             },
@@ -236,10 +236,7 @@ impl<'a, S: StaticShape> TileStatistics<'a, S> {
             let unit = first + quad * (QUAD_CODES / CODES_OF_UNIT) + t.lane();
             t.load4(self.region, u64::from(unit))
         };
-        let order = TileOrder {
-            shape: S::SHAPE,
-            ..self.params.tiling.order
-        };
+        let order = self.params.tiling.order.of_shape::<S>();
         let mut sums = ZoneSums::default();
         for batch in 0..t.opaque(QUADS / IN_FLIGHT as u32) {
             let quad = batch * IN_FLIGHT as u32;
@@ -376,7 +373,7 @@ impl Parts {
     /// Those of 16 rows from `row` on, for a lane that has codes of step `step` of each quad.
     #[inline(always)]
     fn of(order: &TileOrder, row: u32, step: u32) -> Self {
-        let [first, third, others] = levels_of_row_starts(order.shape, row);
+        let [first, third, others] = levels_of_row_starts(order.level_shape, row);
         // The codes of anchors are 0.
         let [even, odd] = match step {
             _ if !order.has_levels => [0; 2],

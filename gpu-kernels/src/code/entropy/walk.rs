@@ -6,7 +6,7 @@ use ferrosz_codec::code::entropy::class::FIRST_CLASSES;
 use ferrosz_codec::code::entropy::shifts::{MAX_ODDNESS, Shifts, level_of_zone};
 use ferrosz_codec::predict::interp::resolved::Words;
 use ferrosz_codec::shape::{Shape, StaticShape};
-use ferrosz_codec::tile::{LANES, ROW, ROWS, RUN_TILES, TileBox, TileOrder};
+use ferrosz_codec::tile::{FIRST_SLICE, LANES, ROW, ROWS, RUN_TILES, TileBox, TileOrder};
 use ferrosz_simt::{Thread, View};
 
 /// Rows of a quad.
@@ -126,17 +126,15 @@ impl Quad {
         quad: u32,
         cells: OfCells,
     ) -> Self {
-        let order = TileOrder {
-            shape: S::SHAPE,
-            ..*order
-        };
+        let order = order.of_shape::<S>();
         let row = QUAD_ROWS * quad;
         let brick = order.brick(row, t.lane());
         let none = cells.none;
         // Rows of odd z have positions that are odd along one axis more.
-        let is_odd_slice = matches!(S::SHAPE, Shape::Cube) && row / 16 % 2 == 1;
-        let [one, two, three] = cells.first;
-        let odd_steps = match S::SHAPE {
+        let is_odd_slice = matches!(S::LEVELS, Shape::Cube) && row / 16 % 2 == 1;
+        let is_first_slice = order.has_slices() && row < 16;
+        let [one, two, three] = by_slice(is_first_slice, cells.first);
+        let odd_steps = match S::LEVELS {
             Shape::Line => [t.shuffle(one, brick); 2],
             Shape::Plane | Shape::Cube => {
                 let numbers = if is_odd_slice {
@@ -153,9 +151,9 @@ impl Quad {
             let even_rows = t.shuffle(one, brick);
             [even_rows, even_rows, odd_steps[0]]
         } else {
-            let [one, two, three] = cells.rest;
+            let [one, two, three] = by_slice(is_first_slice, cells.rest);
             let of_rank = |rank: u8, number: u32| {
-                if S::SHAPE.rank() >= rank {
+                if S::LEVELS.rank() >= rank {
                     t.shuffle(number, brick / 8)
                 } else {
                     none
@@ -230,6 +228,17 @@ impl Quad {
     }
 }
 
+/// The numbers of a zone by oddness. All positions of the first of the slices that have levels of their own have the same
+/// oddness, [`FIRST_SLICE`].
+#[inline(always)]
+const fn by_slice(is_first_slice: bool, numbers: [u32; 3]) -> [u32; 3] {
+    if is_first_slice {
+        [numbers[FIRST_SLICE as usize - 1]; 3]
+    } else {
+        numbers
+    }
+}
+
 /// The numbers of the levels in the steps that start the rows of a quad.
 struct Levels {
     /// Of level 0, which the odd rows have.
@@ -255,9 +264,10 @@ fn row_starts(order: &TileOrder, row: u32, lane: u32, levels: Levels) -> [u32; 3
     let mixed = if is_odd_lane { one } else { higher };
     let one_or_two = if is_odd_lane { two } else { one };
     let two_or_three = if is_odd_lane { three } else { two };
-    let is_anchor = level_of_row_start(order.shape, row, lane) >= order.anchor_level;
+    let may_be_anchor = level_of_row_start(order.level_shape, row, lane) >= order.anchor_level;
+    let is_anchor = may_be_anchor & !(order.has_slices() && row >= 16);
     let first = if is_anchor { none } else { mixed };
-    match order.shape {
+    match order.level_shape {
         Shape::Line => [first, mixed, mixed],
         Shape::Plane => [first, one_or_two, level_0],
         Shape::Cube => match row / 16 % 4 {
@@ -322,7 +332,7 @@ fn inside(shape: Shape, tile: &TileBox, row: u32, lane: u32) -> (bool, u32) {
 mod tests {
     use super::*;
     use ferrosz_codec::code::entropy::shifts::LEVELS;
-    use ferrosz_codec::shape::{Cube, Line, Plane};
+    use ferrosz_codec::shape::{Cube, Line, Plane, Slices};
     use ferrosz_codec::tile::{STEPS, TileGrid, position};
     use ferrosz_simt::emulator::{Emulator, EmulatorThread};
     use ferrosz_simt::prelude::*;
@@ -391,6 +401,9 @@ mod tests {
                             Shape::Plane => check::<Plane>(&order, &grid.tile(tile)),
                             Shape::Cube => check::<Cube>(&order, &grid.tile(tile)),
                         }
+                    }
+                    if shape == Shape::Cube {
+                        check::<Slices>(&TileOrder::slices(spacing), &grid.tile(tile));
                     }
                 }
             }

@@ -6,6 +6,8 @@ pub mod gather;
 pub mod read;
 pub mod write;
 
+use ferrosz_codec::container::tiles::words_of_coefficients;
+use ferrosz_codec::predict::fitted::FittedKind;
 use ferrosz_codec::predict::interp::resolved::{WORDS, Words};
 use ferrosz_codec::predict::stencil::coefficients;
 use ferrosz_codec::shape::Shape;
@@ -27,8 +29,8 @@ pub struct Contents {
     pub has_frequencies: u32,
     /// The shape of the tiles.
     pub shape: Shape,
-    /// Not 0 if levels may be predicted by stencils.
-    pub has_stencils: u32,
+    /// The kind of coefficients.
+    pub fitted: FittedKind,
     /// The words of the anchors of the coarse field.
     pub anchor_words: u64,
 }
@@ -50,13 +52,13 @@ impl Contents {
         self.count_at() + 1
     }
 
-    /// The levels that are fitted, as bits, given a function that reads words of the parameters.
+    /// The flags of all levels, if the words of the coefficients depend on them, given a function that reads words of the
+    /// parameters.
     #[inline(always)]
-    pub fn fitted(&self, word: impl Fn(usize) -> u32) -> u32 {
-        if self.has_stencils != 0 {
-            coefficients::fitted(self.shape, Words(word).flag_bits())
-        } else {
-            0
+    pub fn flag_bits(&self, word: impl Fn(usize) -> u32) -> u32 {
+        match self.fitted {
+            FittedKind::Stencils => Words(word).flag_bits(),
+            FittedKind::None | FittedKind::Slices => 0,
         }
     }
 
@@ -66,23 +68,37 @@ impl Contents {
         self.frequencies_at() + frequencies + self.anchor_words
     }
 
-    /// The number among those of all levels of the coefficient at word `at`; none if there is another word.
+    /// The number among the words of all coefficients of those at word `at`; none if there is another word.
     #[inline(always)]
-    pub const fn coefficient(&self, frequencies: u64, fitted: u32, at: u64) -> Option<u64> {
+    pub const fn coefficient(&self, frequencies: u64, flag_bits: u32, at: u64) -> Option<u64> {
         let from = self.coefficients_at(frequencies);
-        let stored = coefficients::stored(self.shape, fitted) as u64;
-        if at >= from && at < from + stored {
-            let number = (at - from) as usize;
-            Some(coefficients::number_of_stored(self.shape, fitted, number) as u64)
-        } else {
-            None
+        let stored = words_of_coefficients(self.fitted, self.shape, flag_bits) as u64;
+        if at < from || at >= from + stored {
+            return None;
+        }
+        let number = (at - from) as usize;
+        Some(match self.fitted {
+            FittedKind::Stencils => {
+                let fitted = coefficients::fitted(self.shape, flag_bits);
+                coefficients::number_of_stored(self.shape, fitted, number) as u64
+            }
+            FittedKind::None | FittedKind::Slices => number as u64,
+        })
+    }
+
+    /// Whether a coefficient may have this word.
+    #[inline(always)]
+    pub const fn may_be_coefficient(&self, word: u32) -> bool {
+        match self.fitted {
+            FittedKind::Stencils => f32::from_bits(word).is_finite(),
+            FittedKind::None | FittedKind::Slices => true,
         }
     }
 
-    /// All words of a prologue with so many of frequencies and these fitted levels, padding included.
+    /// All words of a prologue with so many of frequencies and these flags of all levels, padding included.
     #[inline(always)]
-    pub const fn words(&self, frequencies: u64, fitted: u32) -> u64 {
-        let stored = coefficients::stored(self.shape, fitted) as u64;
+    pub const fn words(&self, frequencies: u64, flag_bits: u32) -> u64 {
+        let stored = words_of_coefficients(self.fitted, self.shape, flag_bits) as u64;
         (self.coefficients_at(frequencies) + stored).next_multiple_of(4)
     }
 }

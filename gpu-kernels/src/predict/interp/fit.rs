@@ -1,11 +1,13 @@
 //! The fit of stencils, second half: the coefficients that follow from the sums.
 
 use crate::PACKAGE;
+use crate::predict::interp::systems::{InShared, systems};
 use core::marker::PhantomData;
 use ferrosz_codec::predict::stencil::coefficients::{GEOMETRY, first};
-use ferrosz_codec::predict::stencil::fit::{first_sum, solve};
-use ferrosz_codec::shape::{Shape, StaticShape};
-use ferrosz_simt::{Kernel, Name, Package, Thread, View};
+use ferrosz_codec::predict::stencil::fit::{System, first_sum, solve_stencil};
+use ferrosz_codec::predict::stencil::terms::{MAX_TERMS, count};
+use ferrosz_codec::shape::StaticShape;
+use ferrosz_simt::{Kernel, Layout, Name, Package, Shared, Thread, View};
 
 /// Fits the stencils of shape `S`. Launched with one block.
 pub struct Fit<S>(PhantomData<S>);
@@ -29,7 +31,7 @@ impl<S: StaticShape> Kernel for Fit<S> {
         const { &Name::of(&["ferrosz_stencil_fit", S::SHAPE.name()]) }.as_str();
     const PACKAGE: Package = PACKAGE;
     const THREADS: u32 = THREADS;
-    const SHARED_WORDS: u32 = 0;
+    const SHARED_WORDS: u32 = SHARED.1.words();
     const RESIDENT_BLOCKS: u32 = 1;
 
     #[inline(always)]
@@ -42,25 +44,23 @@ impl<S: StaticShape> Kernel for Fit<S> {
         if odd == 0 || odd & beyond != 0 || level >= GEOMETRY.levels(S::SHAPE) {
             return;
         }
-        match (S::SHAPE, odd.count_ones()) {
-            (Shape::Line, _) => Self::fit::<T, 1>(t, params, level, odd),
-            (Shape::Plane, 1) => Self::fit::<T, 2>(t, params, level, odd),
-            (Shape::Cube, 1) => Self::fit::<T, 3>(t, params, level, odd),
-            (Shape::Plane | Shape::Cube, 2) => Self::fit::<T, 4>(t, params, level, odd),
-            (Shape::Plane | Shape::Cube, _) => Self::fit::<T, 6>(t, params, level, odd),
+        let from = first_sum(S::SHAPE, level, odd) as u64;
+        let sum = |i: usize| t.atomic_load(params.sums, from + i as u64).cast_signed();
+        let systems = SHARED.0;
+        let mut system = InShared::<T, MAX_TERMS, THREADS> { t, systems };
+        let count = count(S::SHAPE, odd);
+        solve_stencil(odd, count, &mut system, sum);
+        let first = first(S::SHAPE, level, odd);
+        for i in 0..count {
+            let coefficient = system.get(i, count) as f32;
+            t.store(
+                params.coefficients,
+                (first + i) as u64,
+                coefficient.to_bits(),
+            );
         }
     }
 }
 
-impl<S: StaticShape> Fit<S> {
-    #[inline(always)]
-    fn fit<T: Thread, const N: usize>(t: T, params: &FitParams, level: u32, odd: u32) {
-        let from = first_sum(S::SHAPE, level, odd) as u64;
-        let sum = |i: usize| t.atomic_load(params.sums, from + i as u64).cast_signed();
-        let coefficients: [f32; N] = solve(odd, sum);
-        let first = first(S::SHAPE, level, odd) as u64;
-        for (at, coefficient) in (first..).zip(&coefficients) {
-            t.store(params.coefficients, at, coefficient.to_bits());
-        }
-    }
-}
+/// The systems of all threads.
+const SHARED: (Shared<u64>, Layout) = systems(MAX_TERMS, THREADS);

@@ -1,11 +1,28 @@
 //! The methods of prediction, each with kernels of its own.
 
-/// Whether levels may be predicted by stencils.
+use ferrosz_codec::predict::fitted::FittedKind;
+use ferrosz_codec::tile::TileBox;
+
+/// The coefficients that predictions have, and so the kinds of predictions.
 pub trait Method: Copy + Send + Sync + 'static {
     /// The start of the kernels' names.
     const NAME: &'static str;
-    /// Whether there are stencils.
-    const HAS_STENCILS: bool;
+    /// The kind of coefficients.
+    const KIND: FittedKind;
+    /// Whether there are any.
+    const IS_FITTED: bool = !matches!(Self::KIND, FittedKind::None);
+    /// Whether slices are predicted one by one.
+    const IN_SLICES: bool = matches!(Self::KIND, FittedKind::Slices);
+
+    /// A tile as it is predicted: slices do not need those behind the tile.
+    #[inline(always)]
+    fn tile(tile: TileBox) -> TileBox {
+        if Self::IN_SLICES {
+            tile.without_far_slices()
+        } else {
+            tile
+        }
+    }
 }
 
 /// Splines on all levels.
@@ -16,12 +33,21 @@ pub struct Splines;
 #[derive(Debug, Clone, Copy)]
 pub struct Stencils;
 
+/// Stencils in slices, with terms of the slices before.
+#[derive(Debug, Clone, Copy)]
+pub struct Slices;
+
 impl Method for Splines {
     const NAME: &'static str = "ferrosz_interp";
-    const HAS_STENCILS: bool = false;
+    const KIND: FittedKind = FittedKind::None;
 }
 
 impl Method for Stencils {
     const NAME: &'static str = "ferrosz_stencil";
-    const HAS_STENCILS: bool = true;
+    const KIND: FittedKind = FittedKind::Stencils;
+}
+
+impl Method for Slices {
+    const NAME: &'static str = "ferrosz_slices";
+    const KIND: FittedKind = FittedKind::Slices;
 }

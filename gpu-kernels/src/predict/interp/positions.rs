@@ -5,6 +5,7 @@ use crate::predict::interp::residuals::{Position, Residuals, TileSetup};
 use crate::predict::interp::values::Values;
 use core::marker::PhantomData;
 use ferrosz_codec::Element;
+use ferrosz_codec::predict::fitted::FittedKind;
 use ferrosz_codec::predict::interp::predict::{Around, OneAxis, combine};
 use ferrosz_codec::predict::interp::spline::{Order, Spline};
 use ferrosz_codec::predict::interp::store;
@@ -143,11 +144,12 @@ impl<'a, E: Element> Positions<'a, E> {
             address,
             shape: PhantomData,
         };
-        let prediction = if R::HAS_STENCILS && self.is_fitted && around.has_next(AXES) {
-            around.by_stencil(AXES)
-        } else {
-            combine(AXES, &around)
-        };
+        let prediction =
+            if matches!(R::KIND, FittedKind::Stencils) && self.is_fitted && around.has_next(AXES) {
+                around.by_stencil(AXES)
+            } else {
+                combine(AXES, &around)
+            };
         let position = Position {
             position,
             is_own: is_own(S::SHAPE, position),

@@ -12,6 +12,7 @@ use crate::predict::interp::{InterpParams, THREADS};
 use crate::primitives::element::by_width;
 use core::marker::PhantomData;
 use ferrosz_codec::Element;
+use ferrosz_codec::predict::fitted::FittedKind;
 use ferrosz_codec::quantize::level::LevelQuantizer;
 use ferrosz_codec::shape::StaticShape;
 use ferrosz_codec::tile::{self, TileBox};
@@ -33,7 +34,7 @@ impl<E: Element, S: StaticShape, M: Method> Kernel for Predict<E, S, M> {
     fn run<T: Thread>(t: T, params: &InterpParams) {
         let number = u64::from(params.first_tile + t.block_index());
         let grid = params.grid(S::SHAPE);
-        let tile = grid.tile(number);
+        let tile = M::tile(grid.tile(number));
         begin_fill::<T, E, S>(t, params, &tile);
         let setup = TileSetup::read::<T, S>(t, params.parameters, tile, params.is_coarse != 0);
         let setup = setup.with_coefficients::<M>(params.coefficients());
@@ -139,7 +140,7 @@ struct Encode<E, M> {
 }
 
 impl<E: Element, M: Method> Residuals<E> for Encode<E, M> {
-    const HAS_STENCILS: bool = M::HAS_STENCILS;
+    const KIND: FittedKind = M::KIND;
 
     #[inline(always)]
     fn residuals<T: Thread, const N: usize>(

@@ -14,6 +14,7 @@ use crate::primitives::element::by_width;
 use core::array::from_fn;
 use core::marker::PhantomData;
 use ferrosz_codec::Element;
+use ferrosz_codec::predict::fitted::FittedKind;
 use ferrosz_codec::quantize::level::LevelQuantizer;
 use ferrosz_codec::shape::{Shape, StaticShape};
 use ferrosz_codec::tile::code::{RAW, unzigzag};
@@ -44,7 +45,7 @@ impl<E: Element, S: StaticShape, M: Method> Kernel for Reconstruct<E, S, M> {
     fn run<T: Thread>(t: T, params: &InterpParams) {
         let number = u64::from(params.first_tile + t.block_index());
         let grid = params.grid(S::SHAPE);
-        let tile = grid.tile(number);
+        let tile = M::tile(grid.tile(number));
         let setup = TileSetup::read::<T, S>(t, params.parameters, tile, params.is_coarse != 0);
         let setup = setup.with_coefficients::<M>(params.coefficients());
         let source = Source {
@@ -271,7 +272,7 @@ impl<E: Element, S: StaticShape, M: Method> Decode<'_, E, S, M> {
 }
 
 impl<E: Element, S: StaticShape, M: Method> Residuals<E> for Decode<'_, E, S, M> {
-    const HAS_STENCILS: bool = M::HAS_STENCILS;
+    const KIND: FittedKind = M::KIND;
 
     #[inline(always)]
     fn residuals<T: Thread, const N: usize>(

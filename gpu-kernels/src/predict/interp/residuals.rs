@@ -2,6 +2,7 @@
 
 use crate::predict::interp::method::Method;
 use ferrosz_codec::Element;
+use ferrosz_codec::predict::fitted::FittedKind;
 use ferrosz_codec::predict::interp::parameters::LevelFlags;
 use ferrosz_codec::predict::interp::resolved::Words;
 use ferrosz_codec::predict::interp::tune::sample::Scope;
@@ -24,7 +25,7 @@ pub struct TileSetup {
     pub(super) flag_bits: u32,
     parameters: View<u32>,
     is_coarse: bool,
-    /// The coefficients of stencils.
+    /// The coefficients of stencils, or those of slices, two a word.
     pub(super) coefficients: View<u32>,
 }
 
@@ -54,7 +55,7 @@ impl TileSetup {
     #[inline(always)]
     #[must_use]
     pub fn with_coefficients<M: Method>(self, coefficients: View<u32>) -> Self {
-        if M::HAS_STENCILS {
+        if M::IS_FITTED {
             Self {
                 coefficients,
                 ..self
@@ -114,8 +115,8 @@ pub struct Position {
 
 /// Coding or decoding of positions whose predictions are known.
 pub trait Residuals<E> {
-    /// Whether levels may be predicted by stencils.
-    const HAS_STENCILS: bool = false;
+    /// The coefficients that predictions have.
+    const KIND: FittedKind = FittedKind::None;
 
     /// The positions that are evaluated.
     #[inline(always)]

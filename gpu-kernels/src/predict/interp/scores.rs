@@ -15,16 +15,18 @@ use crate::primitives::scan::warp_sum_u64;
 use core::marker::PhantomData;
 use ferrosz_codec::Element;
 use ferrosz_codec::code::entropy::shifts::{LEVELS, MAX_ODDNESS};
+use ferrosz_codec::predict::fitted::FittedKind;
 use ferrosz_codec::predict::interp::geometry::MAX_LEVELS;
 use ferrosz_codec::predict::interp::resolved::WORDS;
 use ferrosz_codec::predict::interp::tune::cost::{CLASSES, class, of_all, of_class};
 use ferrosz_codec::predict::interp::tune::sample::{Samples, Scope};
 use ferrosz_codec::predict::interp::tune::score::{CELLS, cell, cells_of_level, size_of_class};
 use ferrosz_codec::predict::interp::tune::search::MAX_CANDIDATES;
+use ferrosz_codec::predict::slices::ROOT;
 use ferrosz_codec::quantize::level::LevelQuantizer;
 use ferrosz_codec::shape::StaticShape;
-use ferrosz_codec::tile;
 use ferrosz_codec::tile::code::RADIUS;
+use ferrosz_codec::tile::{self, TileOrder};
 use ferrosz_simt::{Kernel, Layout, Name, Package, Shared, Thread, View, WARP};
 
 /// Scores candidates of method `M` on a field of `E` in tiles of shape `S`. Launched with a block for each sample of
@@ -79,7 +81,7 @@ impl<E: Element, S: StaticShape, M: Method> Kernel for Scores<E, S, M> {
         let count = samples.count().max(1);
         let candidate = t.block_index() / count;
         let sample = t.block_index() % count;
-        let tile = grid.tile(samples.tile(sample));
+        let tile = M::tile(grid.tile(samples.tile(sample)));
         begin_fill::<T, E, S>(t, &params.part, &tile);
         let parameters = params.parameters.from(u64::from(candidate) * WORDS as u64);
         let setup = TileSetup::read::<T, S>(t, parameters, tile, false);
@@ -104,7 +106,7 @@ impl<E: Element, S: StaticShape, M: Method> Kernel for Scores<E, S, M> {
             for oddness in 1..=t.opaque(oddnesses::<M>(level)) {
                 let of_cell = scope.weight(level) * count_of::<T, E, S, M>(t, cell(level, oddness));
                 count += of_cell;
-                if M::HAS_STENCILS && level < LEVELS {
+                if M::IS_FITTED && level < LEVELS {
                     let cell = size_cell(candidate, level, oddness);
                     add_size(t, params.cells, cell, of_cell);
                 }
@@ -125,7 +127,7 @@ impl<E: Element, S: StaticShape, M: Method> Kernel for Scores<E, S, M> {
 /// The sample tiles of a field of so many.
 #[inline(always)]
 pub(crate) const fn samples<M: Method>(tiles: u64) -> Samples {
-    if M::HAS_STENCILS {
+    if M::IS_FITTED {
         Samples::most(tiles)
     } else {
         Samples::new(tiles)
@@ -145,7 +147,7 @@ fn count_of<T: Thread, E: Element, S: StaticShape, M: Method>(t: T, cell: u32) -
 /// The number of cells that codes of a level are counted in. Only stencils need to know their oddness.
 #[inline(always)]
 const fn oddnesses<M: Method>(level: u32) -> u32 {
-    if M::HAS_STENCILS {
+    if M::IS_FITTED {
         cells_of_level(level)
     } else {
         1
@@ -199,7 +201,7 @@ impl<E: Element, S: StaticShape, M: Method> Count<E, S, M> {
 }
 
 impl<E: Element, S: StaticShape, M: Method> Residuals<E> for Count<E, S, M> {
-    const HAS_STENCILS: bool = M::HAS_STENCILS;
+    const KIND: FittedKind = M::KIND;
 
     #[inline(always)]
     fn scope(&self) -> Scope {
@@ -221,12 +223,18 @@ impl<E: Element, S: StaticShape, M: Method> Residuals<E> for Count<E, S, M> {
                 && let Some(class) = class(slots[i], &all[i])
             {
                 let position = positions[i].position;
-                let oddness = if M::HAS_STENCILS {
-                    tile::oddness(S::SHAPE, position)
-                } else {
-                    1
+                let (level, oddness) = match M::KIND {
+                    FittedKind::None => (tile::level(S::SHAPE, position), 1),
+                    FittedKind::Stencils => {
+                        let level = tile::level(S::SHAPE, position);
+                        (level, tile::oddness(S::SHAPE, position))
+                    }
+                    FittedKind::Slices => {
+                        let order = TileOrder::slices(1 << ROOT);
+                        (order.level_at(position), order.oddness_at(position))
+                    }
                 };
-                let cell = cell(tile::level(S::SHAPE, position), oddness);
+                let cell = cell(level, oddness);
                 Self::SHARED.0.add(t, count_at(cell, class), 1);
             }
         }

@@ -2,8 +2,10 @@
 
 use crate::predict::interp::positions::{Positions, Share};
 use crate::predict::interp::residuals::{Residuals, TileSetup};
+use crate::predict::interp::slices;
 use crate::predict::interp::values::Values;
 use ferrosz_codec::Element;
+use ferrosz_codec::predict::fitted::FittedKind;
 use ferrosz_codec::predict::interp::parameters::Parameters;
 use ferrosz_codec::predict::interp::stage::classes;
 use ferrosz_codec::predict::interp::walk::OddAxes;
@@ -18,6 +20,10 @@ pub fn run<T: Thread, E: Element, S: StaticShape, R: Residuals<E>>(
     setup: &TileSetup,
     residuals: &R,
 ) {
+    if matches!(R::KIND, FittedKind::Slices) {
+        slices::run::<T, E, S, R>(t, setup, residuals);
+        return;
+    }
     let store = Values::<E, S>::kept_address(t);
     let mut level = t.opaque(setup.spacing.trailing_zeros());
     while level > 0 {
@@ -36,7 +42,7 @@ fn run_level<T: Thread, E: Element, S: StaticShape, R: Residuals<E>>(
 ) {
     let flags = Parameters::flags_of(setup.flag_bits, level);
     let quantizer = setup.quantizer(t, level);
-    let is_fitted = R::HAS_STENCILS && setup.is_fitted(flags);
+    let is_fitted = matches!(R::KIND, FittedKind::Stencils) && setup.is_fitted(flags);
     let positions = Positions::new::<S>(setup, quantizer, store, level, flags.spline, is_fitted);
     // One text for all stages and classes: it is long.
     let all = classes(S::SHAPE, flags.is_multi, flags.is_reverse);

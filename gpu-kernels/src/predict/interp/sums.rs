@@ -5,7 +5,7 @@
 //! [`ferrosz_codec::predict::stencil::fit`].
 
 use crate::PACKAGE;
-use crate::predict::interp::method::Stencils;
+use crate::predict::interp::method::{Method, Splines, Stencils};
 use crate::predict::interp::positions::{InStore, Positions};
 use crate::predict::interp::predict::begin_fill;
 use crate::predict::interp::residuals::{Position, Residuals, TileSetup};
@@ -18,10 +18,11 @@ use crate::primitives::element::by_width;
 use core::array::from_fn;
 use core::marker::PhantomData;
 use ferrosz_codec::Element;
+use ferrosz_codec::predict::fitted::FittedKind;
 use ferrosz_codec::predict::interp::spline::Spline;
 use ferrosz_codec::predict::interp::tune::sample::Scope;
 use ferrosz_codec::predict::interp::walk::OddAxes;
-use ferrosz_codec::predict::stencil::fit::{MAX_NUMBERS, first_sum, integers, sums};
+use ferrosz_codec::predict::stencil::fit::{MAX_NUMBERS, first_sum, integers, numbers, sums};
 use ferrosz_codec::predict::stencil::terms::{MAX_TERMS, count};
 use ferrosz_codec::quantize::level::LevelQuantizer;
 use ferrosz_codec::shape::StaticShape;
@@ -74,6 +75,7 @@ impl<E: Element, S: StaticShape> Kernel for Sums<E, S> {
         let known = Known {
             error: setup.error(t),
             scope,
+            method: PhantomData::<Splines>,
         };
         run::<T, E, S, _>(t, &setup, &known);
         let field = InField::new(params.part.field, params.part.strides, &tile);
@@ -124,7 +126,7 @@ impl<E: Element, S: StaticShape> Sums<E, S> {
         // The numbers of positions along the axes are powers of two.
         let logs: [u32; 3] = from_fn(|axis| OddAxes::count(S::SHAPE, axis, level).trailing_zeros());
         let total = 1 << (logs[0] + logs[1] + logs[2]);
-        let [i, j] = pair(count, t.lane() as usize);
+        let [i, j] = pair(count, MAX_NUMBERS, t.lane() as usize);
         let first = t.warp() * WARP;
         let mut sum = 0u64;
         let mut from = 0;
@@ -198,29 +200,32 @@ impl<E: Element, S: StaticShape> Sums<E, S> {
         }
         let stencil = around.stencil(odd);
         let value = field.load(t, field.element(position));
-        integers(count, &stencil, value, quantizer.inverse).unwrap_or([0; MAX_NUMBERS])
+        integers(&numbers(count, &stencil, value), quantizer.inverse).unwrap_or([0; MAX_NUMBERS])
     }
 }
 
-/// The integers whose products have this number; others if there is no such number.
+/// The integers of so many terms whose products have this number; others, below `most`, if there is no such number.
 #[inline(always)]
-fn pair(count: usize, number: usize) -> [usize; 2] {
+pub(super) fn pair(count: usize, most: usize, number: usize) -> [usize; 2] {
     let (mut row, mut left) = (0, number);
     while row + 1 < count && left > count - row {
         left -= count + 1 - row;
         row += 1;
     }
     let column = row + left;
-    [row, if column < MAX_NUMBERS { column } else { row }]
+    [row, if column < most { column } else { row }]
 }
 
-/// Values to known values.
-struct Known<E> {
-    error: E,
-    scope: Scope,
+/// Values to known values, by method `M`.
+pub(super) struct Known<E, M> {
+    pub(super) error: E,
+    pub(super) scope: Scope,
+    pub(super) method: PhantomData<M>,
 }
 
-impl<E: Element> Residuals<E> for Known<E> {
+impl<E: Element, M: Method> Residuals<E> for Known<E, M> {
+    const KIND: FittedKind = M::KIND;
+
     #[inline(always)]
     fn scope(&self) -> Scope {
         self.scope
@@ -249,12 +254,16 @@ mod tests {
     fn pairs_have_the_numbers_of_their_sums() {
         for count in 1..=MAX_TERMS {
             for number in 0..sums(count) {
-                let [i, j] = pair(count, number);
+                let [i, j] = pair(count, MAX_NUMBERS, number);
                 assert!(i <= j && j <= count && i < count);
                 assert_eq!(sum_of(count, i, j), number);
             }
             for number in sums(count)..WARP as usize {
-                assert!(pair(count, number).into_iter().all(|i| i < MAX_NUMBERS));
+                assert!(
+                    pair(count, MAX_NUMBERS, number)
+                        .into_iter()
+                        .all(|i| i < MAX_NUMBERS)
+                );
             }
         }
     }

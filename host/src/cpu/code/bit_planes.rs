@@ -154,7 +154,7 @@ fn codes_of(words: &[u32; TILE_WORDS], codes: &mut TileCodes) {
 mod tests {
     use super::*;
     use crate::cpu::code::image::image_bytes;
-    use crate::cpu::code::samples::{Kind, Sample, lengths};
+    use crate::cpu::code::samples::{Kind, Levels, Sample, lengths};
     use ferrosz_codec::tile::ChunkLength;
     use ferrosz_codec::tile::TILE;
     use rand::{RngExt, SeedableRng, rngs::SmallRng};
@@ -236,7 +236,7 @@ mod tests {
             scale: [0.0, 1.0],
             raw: 0.0,
             density: 1.0,
-            has_levels: true,
+            levels: Levels::OfTile,
             ..Kind::random(&mut rng)
         };
         let mut sample = Sample::new(kind, [1, 20, 40], &mut rng);

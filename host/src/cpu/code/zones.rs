@@ -166,7 +166,7 @@ impl ZoneMap {
         }
         let mut classes = Classes::ZERO;
         for (zone, sum) in (0..ZONES).zip(self.sums_of_zones(&magnitudes)) {
-            classes.set(zone, class(self.order.shape, zone, sum));
+            classes.set(zone, class(self.order.level_shape, zone, sum));
         }
         (classes, raws.into_iter().map(u32::from).sum())
     }
@@ -350,7 +350,7 @@ mod tests {
         if sums.iter().all(|sum| *sum == 0) {
             return;
         }
-        let class_of = |zone: u32| class(order.shape, zone, sums[zone as usize]);
+        let class_of = |zone: u32| class(order.level_shape, zone, sums[zone as usize]);
         (0..order.zones()).for_each(|zone| counts.add(0, class_of(zone)));
         for (step, lane, z) in positions() {
             let Some(zone) = order.zone(step, lane) else {

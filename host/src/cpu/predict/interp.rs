@@ -4,6 +4,7 @@ mod piece;
 mod quantize;
 mod rows;
 mod samples;
+mod slices;
 mod stencils;
 mod store;
 
@@ -15,9 +16,9 @@ use crate::cpu::predict::interp::quantize::{Limits, Predicted};
 use crate::cpu::predict::interp::rows::{Positions, Visitor, walk};
 use crate::cpu::version::{Version, Work};
 use ferrosz_codec::element::Element;
+use ferrosz_codec::predict::fitted::Fitted;
 use ferrosz_codec::predict::interp::resolved::{LEVELS, Resolved};
 use ferrosz_codec::predict::interp::store::extents;
-use ferrosz_codec::predict::stencil::coefficients::Coefficients;
 use ferrosz_codec::quantize::level::LevelQuantizer;
 use ferrosz_codec::shape::Shape;
 use ferrosz_codec::tile::code::TileCodes;
@@ -28,8 +29,53 @@ use ferrosz_codec::tile::{Part, TileBox, TileGrid};
 pub struct Model<'a, T> {
     /// The parameters of the levels.
     pub resolved: &'a Resolved<T>,
-    /// The coefficients of fitted levels; without them no level is fitted.
-    pub coefficients: Option<&'a Coefficients>,
+    /// The coefficients that are fitted to the field; without them all levels are predicted by splines.
+    pub coefficients: Option<&'a Fitted>,
+}
+
+impl<T: Element> Model<'_, T> {
+    /// Whether slices are predicted one by one.
+    fn has_slices(&self) -> bool {
+        matches!(self.coefficients, Some(Fitted::Slices(_)))
+    }
+
+    /// Memory for a tile.
+    pub fn store(&self, shape: Shape) -> TileStore<T> {
+        match self.has_slices() {
+            true => TileStore::of_slices(),
+            false => TileStore::new(shape),
+        }
+    }
+
+    /// The tile as it is predicted: slices do not need those behind the tile.
+    fn tile(&self, tile: &TileBox) -> TileBox {
+        match self.has_slices() {
+            true => tile.without_far_slices(),
+            false => *tile,
+        }
+    }
+
+    /// Predicts all positions of a tile whose values and anchors are set.
+    #[inline(always)]
+    fn walk(
+        &self,
+        version: Version,
+        shape: Shape,
+        tile: &TileBox,
+        known: &mut TileStore<T>,
+        visitor: &mut impl Visitor<T>,
+    ) {
+        let parameters = &self.resolved.parameters;
+        match self.coefficients {
+            None => walk(version, shape, tile, parameters, None, known, visitor),
+            Some(Fitted::Stencils(all)) => {
+                walk(version, shape, tile, parameters, Some(all), known, visitor);
+            }
+            Some(Fitted::Slices(all)) => {
+                slices::walk(version, tile, parameters, all, known, visitor);
+            }
+        }
+    }
 }
 
 impl<'a, T> From<&'a Resolved<T>> for Model<'a, T> {
@@ -71,7 +117,7 @@ impl<'a, T: Element> Predictor<'a, T> {
             },
             model: Model {
                 resolved,
-                // The coarse field has no fitted levels.
+                // The coarse field is predicted by splines alone.
                 coefficients: coefficients.filter(|_| part == Part::Fine),
             },
             part,
@@ -102,6 +148,11 @@ impl<'a, T: Element> Predictor<'a, T> {
 
     fn levels(&self) -> u32 {
         self.model.resolved.parameters.geometry.levels(self.shape())
+    }
+
+    /// Memory for a tile.
+    pub fn store(&self) -> TileStore<T> {
+        self.model.store(self.shape())
     }
 
     /// Encodes a tile. Its codes are zigzag or [`RAW`](ferrosz_codec::tile::code::RAW), in the order of steps and lanes,
@@ -148,21 +199,6 @@ impl<'a, T: Element> Predictor<'a, T> {
             anchor: &anchor,
             known,
         });
-    }
-
-    /// Predicts all positions of a tile whose values and anchors are set.
-    #[inline(always)]
-    fn walk(&self, tile: &TileBox, known: &mut TileStore<T>, visitor: &mut impl Visitor<T>) {
-        let parameters = &self.model.resolved.parameters;
-        walk(
-            self.version,
-            self.shape(),
-            tile,
-            parameters,
-            self.model.coefficients,
-            known,
-            visitor,
-        );
     }
 
     fn quantizers(&self) -> [LevelQuantizer<T>; LEVELS] {
@@ -227,7 +263,8 @@ impl<T: Element> Work for Encode<'_, T> {
             known,
             ..
         } = self;
-        let levels = predictor.levels();
+        let (levels, model) = (predictor.levels(), &predictor.model);
+        let tile = &model.tile(tile);
         known.set_values(tile, self.read);
         known.coarsen_values(levels);
         predictor.set_anchors(tile, self.anchor, known);
@@ -236,7 +273,8 @@ impl<T: Element> Work for Encode<'_, T> {
             quantizers: predictor.quantizers(),
             limits: predictor.limits(),
         };
-        predictor.walk(tile, known, &mut visitor);
+        let (version, shape) = (predictor.version, predictor.shape());
+        model.walk(version, shape, tile, known, &mut visitor);
         known.refine_codes(levels);
         known.read_codes(tile, self.codes);
     }
@@ -263,7 +301,8 @@ impl<T: Element> Work for Decode<'_, T> {
             known,
             ..
         } = self;
-        let levels = predictor.levels();
+        let (levels, model) = (predictor.levels(), &predictor.model);
+        let tile = &model.tile(tile);
         known.set_codes(tile, self.read);
         known.coarsen_codes(levels);
         known.set_raw(levels, self.raw);
@@ -273,7 +312,8 @@ impl<T: Element> Work for Decode<'_, T> {
             quantizers: predictor.quantizers(),
             limits: predictor.limits(),
         };
-        predictor.walk(tile, known, &mut visitor);
+        let (version, shape) = (predictor.version, predictor.shape());
+        model.walk(version, shape, tile, known, &mut visitor);
     }
 }
 
@@ -341,11 +381,13 @@ mod tests {
     use crate::cpu::predict::rows_of;
     use ferrosz_codec::code::entropy::shifts::Shifts;
     use ferrosz_codec::oracle;
-    use ferrosz_codec::oracle::interp::{Stencils, decompose_fitted};
+    use ferrosz_codec::oracle::interp::{Method, Slices, Stencils, decompose_by};
+    use ferrosz_codec::predict::fitted::FittedKind;
     use ferrosz_codec::predict::interp::geometry::Geometry;
     use ferrosz_codec::predict::interp::parameters::{LevelFlags, Parameters, Tightening};
     use ferrosz_codec::predict::interp::store::{each_position, is_own};
-    use ferrosz_codec::predict::stencil::coefficients::{GEOMETRY, count};
+    use ferrosz_codec::predict::slices;
+    use ferrosz_codec::predict::stencil::coefficients::{Coefficients, GEOMETRY, count};
     use ferrosz_codec::tile;
     use ferrosz_codec::tile::code::{RADIUS, RAW, zigzag};
     use rand::rngs::StdRng;
@@ -375,18 +417,56 @@ mod tests {
     }
 
     /// Coefficients for this computer's code and for the oracle.
-    fn coefficients(shape: Shape, random: &mut StdRng) -> (Coefficients, Stencils) {
-        let all = (0..count(shape)).map(|_| random.random_range(-0.2f32..0.2));
-        let all: Vec<f32> = all.collect();
-        let mut coefficients = Coefficients::default();
-        coefficients.set(0, &all);
-        (coefficients, Stencils(all))
+    enum Sample {
+        None,
+        Stencils(Fitted, Stencils),
+        Slices(Fitted, Slices),
     }
 
-    fn agrees<T: Element>(grid: TileGrid, geometry: Geometry, is_fitted: bool, seed: u64) {
+    impl Sample {
+        fn new(kind: FittedKind, shape: Shape, random: &mut StdRng) -> Self {
+            match kind {
+                FittedKind::None => Self::None,
+                FittedKind::Stencils => {
+                    let all = (0..count(shape)).map(|_| random.random_range(-0.2f32..0.2));
+                    let all: Vec<f32> = all.collect();
+                    let mut coefficients = Coefficients::default();
+                    coefficients.set(0, &all);
+                    Self::Stencils(Fitted::Stencils(coefficients), Stencils(all))
+                }
+                FittedKind::Slices => {
+                    let all =
+                        (0..slices::coefficients::COUNT).map(|_| random.random_range(-400..400));
+                    let all: Vec<i16> = all.collect();
+                    let mut coefficients = slices::coefficients::Coefficients::of_sums(|_| 0);
+                    for (number, bits) in all.iter().enumerate() {
+                        coefficients.set(number, *bits);
+                    }
+                    Self::Slices(Fitted::Slices(coefficients), Slices(all))
+                }
+            }
+        }
+
+        fn fitted(&self) -> Option<&Fitted> {
+            match self {
+                Self::None => None,
+                Self::Stencils(fitted, _) | Self::Slices(fitted, _) => Some(fitted),
+            }
+        }
+
+        fn method(&self) -> Method<'_> {
+            match self {
+                Self::None => Method::Splines,
+                Self::Stencils(_, stencils) => Method::Stencils(stencils),
+                Self::Slices(_, slices) => Method::Slices(slices),
+            }
+        }
+    }
+
+    fn agrees<T: Element>(grid: TileGrid, geometry: Geometry, kind: FittedKind, seed: u64) {
         let mut random = StdRng::seed_from_u64(seed);
         let shape = grid.shape();
-        let fitted = is_fitted.then(|| coefficients(shape, &mut random));
+        let sample = Sample::new(kind, shape, &mut random);
         let parameters = Parameters {
             geometry,
             levels: core::array::from_fn(|_| LevelFlags::from_bits(random.random_range(0..8))),
@@ -402,11 +482,11 @@ mod tests {
         let values: Vec<T> = field(&grid, &mut random);
         let spacing = geometry.spacing(shape);
         let anchors = oracle::interp::anchors(&grid, spacing, &values);
-        let stencils = fitted.as_ref().map(|(_, stencils)| stencils);
-        let right = decompose_fitted(&grid, &resolved, stencils, radius, &values, &anchors);
+        let method = sample.method();
+        let right = decompose_by(&grid, &resolved, method, radius, &values, &anchors);
         let model = Model {
             resolved: &resolved,
-            coefficients: fitted.as_ref().map(|(coefficients, _)| coefficients),
+            coefficients: sample.fitted(),
         };
         let coarse = grid.coarse(spacing);
         let anchor = |at| anchors[coarse.flat(at) as usize];
@@ -414,13 +494,13 @@ mod tests {
         let read = rows_of(&grid, &values);
         for version in Version::all() {
             let predictor = Predictor::new(version, &grid, model, Part::Fine);
-            let mut known = TileStore::new(shape);
+            let mut known = predictor.store();
             let mut codes = [0; tile::TILE];
             for number in 0..grid.tiles() {
                 let tile = grid.tile(number);
                 let flat = |position| grid.flat(tile.at(position)) as usize;
                 predictor.encode(&tile, read, anchor, &mut known, &mut codes);
-                each_position(shape, &tile, |position| {
+                each_position(shape, &model.tile(&tile), |position| {
                     let at = flat(position);
                     let found = known.value(position);
                     assert_eq!(found.to_bits64(), right.known[at].to_bits64());
@@ -444,7 +524,7 @@ mod tests {
                     }
                 };
                 predictor.decode(&tile, read, raw, anchor, &mut known);
-                each_position(shape, &tile, |position| {
+                each_position(shape, &model.tile(&tile), |position| {
                     let found = known.value(position);
                     assert_eq!(found.to_bits64(), right.known[flat(position)].to_bits64());
                 });
@@ -470,11 +550,15 @@ mod tests {
         ];
         for (seed, geometry) in (0..).zip(Geometry::ALL) {
             for (number, grid) in (0..).zip(grids) {
-                agrees::<f32>(grid, geometry, false, seed + 10 * number);
-                agrees::<f64>(grid, geometry, false, seed + 10 * number + 5);
+                agrees::<f32>(grid, geometry, FittedKind::None, seed + 10 * number);
+                agrees::<f64>(grid, geometry, FittedKind::None, seed + 10 * number + 5);
                 if geometry == GEOMETRY {
-                    agrees::<f32>(grid, geometry, true, seed + 10 * number + 3);
-                    agrees::<f64>(grid, geometry, true, seed + 10 * number + 8);
+                    agrees::<f32>(grid, geometry, FittedKind::Stencils, seed + 10 * number + 3);
+                    agrees::<f64>(grid, geometry, FittedKind::Stencils, seed + 10 * number + 8);
+                }
+                if geometry == slices::GEOMETRY && grid.shape() == Shape::Cube {
+                    agrees::<f32>(grid, geometry, FittedKind::Slices, seed + 10 * number + 4);
+                    agrees::<f64>(grid, geometry, FittedKind::Slices, seed + 10 * number + 9);
                 }
             }
         }

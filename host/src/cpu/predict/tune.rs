@@ -3,6 +3,7 @@
 use crate::cpu::Version;
 use crate::cpu::predict::interp::{Model, TileStore, classes_of_tile, sums_of_tile};
 use ferrosz_codec::element::Element;
+use ferrosz_codec::predict::fitted::{Fitted, FittedKind};
 use ferrosz_codec::predict::interp::geometry::MAX_LEVELS;
 use ferrosz_codec::predict::interp::parameters::Parameters;
 use ferrosz_codec::predict::interp::resolved::Resolved;
@@ -12,8 +13,7 @@ use ferrosz_codec::predict::interp::tune::radius::radius;
 use ferrosz_codec::predict::interp::tune::sample::{Samples, Scope};
 use ferrosz_codec::predict::interp::tune::score::{CellCounts, Score, cell, cells_of_level};
 use ferrosz_codec::predict::interp::tune::search::{Round, Search};
-use ferrosz_codec::predict::stencil::coefficients::Coefficients;
-use ferrosz_codec::predict::stencil::fit::MAX_SUMS;
+use ferrosz_codec::predict::{slices, stencil};
 use ferrosz_codec::shape::Shape;
 use ferrosz_codec::tile::{TileBox, TileGrid};
 use rayon::prelude::*;
@@ -23,8 +23,8 @@ use rayon::prelude::*;
 pub struct Tuned {
     /// The parameters of the levels.
     pub parameters: Parameters,
-    /// The coefficients of stencils, if the tuning has any.
-    pub coefficients: Option<Coefficients>,
+    /// The coefficients that are fitted, if the tuning has any.
+    pub coefficients: Option<Fitted>,
 }
 
 /// The best parameters by `tuning` for a field. `read` fills a slice with its values along x from a position on.
@@ -55,25 +55,44 @@ pub fn tune_on<T: Element>(
     relative: f64,
 ) -> Tuned {
     let shape = search.shape;
-    let store = || TileStore::new(shape);
-    let coefficients = search.tuning.has_stencils().then(|| {
-        let number = search.number_before_fit();
-        let candidate = search.candidate(Round::Flags, number, &search.start(relative));
-        let resolved = Resolved::new(candidate, error);
+    let sums_of = |model: Model<'_, T>| {
         let of_tile = |scratch: &mut TileStore<T>, (tile, read): &(TileBox, _)| {
-            sums_of_tile(version, shape, scope, tile, &resolved, read, scratch)
+            sums_of_tile(version, shape, scope, tile, model, read, scratch)
         };
-        let sums = (tiles.par_iter().map_init(store, of_tile)).reduce(
-            || Box::new([0; MAX_SUMS]),
+        let sums = tiles.par_iter().map_init(|| model.store(shape), of_tile);
+        sums.reduce(
+            || Box::new([0; _]),
             |mut all, of_tile| {
                 for (all, of_tile) in all.iter_mut().zip(*of_tile) {
                     *all = all.wrapping_add(of_tile);
                 }
                 all
             },
-        );
-        Coefficients::of_sums(shape, |sum| sums[sum])
-    });
+        )
+    };
+    let number = search.number_before_fit();
+    let before = search.candidate(Round::Flags, number, &search.start(relative));
+    let resolved = Resolved::new(before, error);
+    let coefficients = match search.tuning.fitted() {
+        FittedKind::None => None,
+        FittedKind::Stencils => {
+            let sums = sums_of((&resolved).into());
+            let found = stencil::coefficients::Coefficients::of_sums(shape, |sum| sums[sum]);
+            Some(Fitted::Stencils(found))
+        }
+        FittedKind::Slices => {
+            let mut found = slices::coefficients::Coefficients::of_sums(|_| 0);
+            for _ in 0..slices::fit::ROUNDS {
+                let before = Fitted::Slices(found);
+                let sums = sums_of(Model {
+                    resolved: &resolved,
+                    coefficients: Some(&before),
+                });
+                found = slices::coefficients::Coefficients::of_sums(|sum| sums[sum]);
+            }
+            Some(Fitted::Slices(found))
+        }
+    };
     let parameters = search.run(relative, |candidate| {
         let resolved = Resolved::new(*candidate, error);
         let model = Model {
@@ -83,7 +102,7 @@ pub fn tune_on<T: Element>(
         let of_tile = |scratch: &mut TileStore<T>, (tile, read): &(TileBox, _)| {
             score_of_tile(version, shape, scope, tile, model, read, scratch)
         };
-        let scores = tiles.par_iter().map_init(store, of_tile);
+        let scores = tiles.par_iter().map_init(|| model.store(shape), of_tile);
         scores.reduce(Score::default, |all, of_tile| all.with(&of_tile))
     });
     Tuned {

@@ -252,7 +252,7 @@ fn interpolate<T: Element>(
     let coarse = predictor.anchor_grid();
     for_tiles(
         &field.grid,
-        || TileStore::new(field.grid.shape()),
+        || predictor.store(),
         |store, tile, codes| {
             let anchor = |at| anchors[coarse.flat(at) as usize];
             predictor.encode(tile, |at, row| field.read(at, row), anchor, store, codes);

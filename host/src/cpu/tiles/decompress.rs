@@ -19,8 +19,8 @@ use ferrosz_codec::container::chunk::Form;
 use ferrosz_codec::container::region::Region;
 use ferrosz_codec::container::tiles::{FIRST_ENTRY, Prologue, TileLayout};
 use ferrosz_codec::error::ChunkFault;
+use ferrosz_codec::predict::fitted::Fitted;
 use ferrosz_codec::predict::interp::resolved::Resolved;
-use ferrosz_codec::predict::stencil::coefficients::Coefficients;
 use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::tile::Part;
 use ferrosz_codec::tile::code::TileCodes;
@@ -54,7 +54,7 @@ pub(crate) fn decompress<T: Element>(
         }
         Some(start) => {
             let known = decode.coarse(&start)?;
-            let codes = decode.codes(Part::Fine, &with_far(&layout.fine, &wanted))?;
+            let codes = decode.codes(Part::Fine, &with_far(layout, &wanted))?;
             decode.compose(&start, &codes, &known, &wanted, &out, progress);
         }
     }
@@ -67,7 +67,7 @@ pub(crate) fn entries(layout: &TileLayout, region: &Region) -> BTreeSet<u64> {
     let wanted = tile_ranges(&layout.fine, region);
     let wanted = match layout.coarse {
         None => wanted,
-        Some(_) => with_far(&layout.fine, &wanted),
+        Some(_) => with_far(layout, &wanted),
     };
     let first = FIRST_ENTRY + layout.coarse_chunks();
     let of_tiles = numbers(&layout.fine, &wanted).into_iter();
@@ -107,10 +107,11 @@ fn tile_ranges(grid: &TileGrid, region: &Region) -> TileRanges {
     })
 }
 
-/// These tiles and the tiles behind them along each dimension.
-fn with_far(grid: &TileGrid, ranges: &TileRanges) -> TileRanges {
+/// These tiles and the tiles behind them along each dimension in which there are far faces.
+fn with_far(layout: &TileLayout, ranges: &TileRanges) -> TileRanges {
+    let grid = &layout.fine;
     let counts = grid.counts();
-    let first = 3 - usize::from(grid.shape().rank());
+    let first = layout.codec.order(grid.shape()).first_axis();
     std::array::from_fn(|i| {
         let is_last = i < first || i == 0 && grid.ends_slice(ranges[0].end);
         ranges[i].start..(ranges[i].end + u64::from(!is_last)).min(counts[i])
@@ -205,7 +206,7 @@ pub(super) type Faults = Vec<(u64, FormatError)>;
 /// The start of interpolation.
 pub(super) struct Start<T> {
     resolved: Resolved<T>,
-    coefficients: Option<Coefficients>,
+    coefficients: Option<Fitted>,
     /// The anchors of the coarse field.
     anchors: Vec<T>,
 }
@@ -359,7 +360,7 @@ impl<'a> Decode<'a> {
         let predictor =
             Predictor::new(self.version, &self.layout.fine, start.model(), Part::Coarse);
         (0..grid.tiles()).into_par_iter().for_each_init(
-            || TileStore::new(grid.shape()),
+            || predictor.store(),
             |store, number| {
                 apart(|| interpolate(&predictor, number, codes, &start.anchors, store));
                 out.put_tile(&grid.tile(number), store);
@@ -382,7 +383,7 @@ impl<'a> Decode<'a> {
         let shape = grid.shape();
         let predictor = Predictor::new(self.version, grid, start.model(), Part::Fine);
         numbers(grid, wanted).into_par_iter().for_each_init(
-            || TileStore::new(shape),
+            || predictor.store(),
             |store, number| {
                 apart(|| interpolate(&predictor, number, codes, anchors, store));
                 // Raw values are output unchanged, whatever value the encoder predicted from.

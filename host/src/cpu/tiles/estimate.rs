@@ -27,11 +27,11 @@ use ferrosz_codec::container::grid::ChunkBox;
 use ferrosz_codec::container::table::ENTRY_BYTES;
 use ferrosz_codec::container::tiles::{Prologue, Sections, TileLayout};
 use ferrosz_codec::pipeline::{BlockCodec, TilePredictor};
+use ferrosz_codec::predict::fitted::Fitted;
 use ferrosz_codec::predict::interp::resolved::Resolved;
 use ferrosz_codec::predict::interp::tune::Tuning;
 use ferrosz_codec::predict::interp::tune::sample::Samples;
 use ferrosz_codec::predict::interp::tune::search::Search;
-use ferrosz_codec::predict::stencil::coefficients::Coefficients;
 use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::tile::code::TileCodes;
 use ferrosz_codec::tile::{ChunkLength, TILE, TileGrid};
@@ -75,7 +75,7 @@ pub(crate) struct TileSample<T> {
 /// What a predictor leaves of a sample, and its part of the prologue.
 struct Predicted<T> {
     resolved: Option<Resolved<T>>,
-    coefficients: Option<Coefficients>,
+    coefficients: Option<Fitted>,
     codes: Vec<TileCodes>,
     tally: Tally,
     /// The bytes of the coarse field's codes.
@@ -261,10 +261,10 @@ impl<T: Element> TileSample<T> {
         }
     }
 
-    /// The parameters by the tiles that there are for that; by a few of them without stencils, as splines have no coefficients
+    /// The parameters by the tiles that there are for that; by a few of them with splines, which have no coefficients
     /// that must be found.
     fn tuned(&self, tuning: Tuning, grid: &TileGrid, error: T) -> Tuned {
-        let every = match tuning.has_stencils() || self.is_whole {
+        let every = match tuning.is_fitted() || self.is_whole {
             true => 1,
             false => SPLINES_ONE_OF,
         };

@@ -132,13 +132,19 @@ fn lost_tiles(layout: &TileLayout, part: Part, chunk: u64) -> BTreeSet<u64> {
         return own.collect();
     };
     let spacing = geometry.spacing(layout.shape());
+    // The coarse field has far faces along all axes of its shape.
+    let first_of_fine = layout.codec.order(layout.shape()).first_axis();
+    let first = match part {
+        Part::Fine => first_of_fine,
+        Part::Coarse => 3 - usize::from(grid.shape().rank()),
+    };
     let mut tiles = BTreeSet::new();
     for tile in own {
-        let with_near = with_near(grid, tile);
+        let with_near = with_near(grid, first, tile);
         match part {
             Part::Fine => tiles.extend(numbers(grid, &with_near)),
             Part::Coarse => {
-                let users = users(&layout.fine, grid, &with_near, spacing);
+                let users = users(&layout.fine, grid, first_of_fine, &with_near, spacing);
                 tiles.extend(numbers(&layout.fine, &users));
             }
         }
@@ -146,11 +152,10 @@ fn lost_tiles(layout: &TileLayout, part: Part, chunk: u64) -> BTreeSet<u64> {
     tiles
 }
 
-/// A tile and the tiles before it along each dimension of its shape, which have it on their far faces.
-fn with_near(grid: &TileGrid, tile: u64) -> TileRanges {
+/// A tile and the tiles before it along each dimension from `first` on, which have it on their far faces.
+fn with_near(grid: &TileGrid, first: usize, tile: u64) -> TileRanges {
     let [_, rows, columns] = grid.counts();
     let at = [tile / columns / rows, tile / columns % rows, tile % columns];
-    let first = 3 - usize::from(grid.shape().rank());
     std::array::from_fn(|i| {
         let is_first = i < first || i == 0 && grid.ends_slice(at[0]);
         at[i].saturating_sub(u64::from(!is_first))..at[i] + 1
@@ -158,8 +163,15 @@ fn with_near(grid: &TileGrid, tile: u64) -> TileRanges {
 }
 
 /// The tiles of the field that have anchors, also on their far faces, in these tiles of the coarse field, which are all
-/// of one slice. A tile of the coarse field has the anchors of `spacing` tiles along each dimension of its shape.
-fn users(fine: &TileGrid, grid: &TileGrid, coarse: &TileRanges, spacing: u32) -> TileRanges {
+/// of one slice. A tile of the coarse field has the anchors of `spacing` tiles along each dimension of its shape. Tiles of the
+/// field have far faces along the dimensions from `first_of_fine` on.
+fn users(
+    fine: &TileGrid,
+    grid: &TileGrid,
+    first_of_fine: usize,
+    coarse: &TileRanges,
+    spacing: u32,
+) -> TileRanges {
     let spacing = u64::from(spacing);
     let first = 3 - usize::from(fine.shape().rank());
     // Tiles of a slice along z.
@@ -172,7 +184,7 @@ fn users(fine: &TileGrid, grid: &TileGrid, coarse: &TileRanges, spacing: u32) ->
         let before = if i == 0 { slice * of_coarse } else { 0 };
         match i >= first {
             true => {
-                ((start - before) * spacing).saturating_sub(1)
+                ((start - before) * spacing).saturating_sub(u64::from(i >= first_of_fine))
                     ..((end - before) * spacing).min(counts[i])
             }
             false => start - before..end - before,

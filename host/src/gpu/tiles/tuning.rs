@@ -2,17 +2,22 @@
 
 use crate::error::Error;
 use crate::gpu::executor::Executor;
+use ferrosz_codec::predict::fitted::FittedKind;
 use ferrosz_codec::predict::interp::resolved::WORDS;
 use ferrosz_codec::predict::interp::tune::search::{Round, Search};
+use ferrosz_codec::predict::slices::fit::ROUNDS;
+use ferrosz_codec::shape::Cube;
 use ferrosz_codec::{Bound, Element, with_shape};
 use ferrosz_gpu_kernels::pipeline::cells::Given;
 use ferrosz_gpu_kernels::predict::interp::InterpParams;
 use ferrosz_gpu_kernels::predict::interp::fit::{Fit, FitParams};
-use ferrosz_gpu_kernels::predict::interp::method::Stencils;
+use ferrosz_gpu_kernels::predict::interp::method::{Slices, Stencils};
 use ferrosz_gpu_kernels::predict::interp::prepare::{
     CLASS_CELLS, PARAMETER_WORDS, Prepare, PrepareParams, candidate_words,
 };
 use ferrosz_gpu_kernels::predict::interp::scores::{Scores, ScoresParams};
+use ferrosz_gpu_kernels::predict::interp::slice_fit::SliceFit;
+use ferrosz_gpu_kernels::predict::interp::slice_sums::SliceSums;
 use ferrosz_gpu_kernels::predict::interp::sums::{SHARES, Sums, SumsParams};
 use ferrosz_simt::View;
 
@@ -34,9 +39,9 @@ pub struct TuneJob {
     pub workspace: View<u64>,
     /// The cells of tuning.
     pub cells: View<u64>,
-    /// The output: the words of the parameters, and behind those of all candidates the coefficients of stencils.
+    /// The output: the words of the parameters, and behind those of all candidates the coefficients, if there are any.
     pub parameters: View<u32>,
-    /// The cells of the fit of stencils; nothing without them.
+    /// The cells of the sums of a fit; nothing without coefficients.
     pub sums: View<u64>,
 }
 
@@ -68,8 +73,10 @@ pub fn enqueue_tune<T: Element, E: Executor>(executor: &E, job: &TuneJob) -> Res
         classes: View::empty(),
     };
     executor.launch::<Prepare<T>>(1, &params)?;
-    if job.has_stencils() {
-        fit::<T, E>(executor, job)?;
+    match job.fitted() {
+        FittedKind::None => {}
+        FittedKind::Stencils => fit_stencils::<T, E>(executor, job)?,
+        FittedKind::Slices => fit_slices::<T, E>(executor, job)?,
     }
     for round in Round::ALL {
         params.rounds += 1;
@@ -100,35 +107,60 @@ fn score<T: Element, E: Executor>(
 ) -> Result<(), Error> {
     match candidates * job.samples() {
         0 => Ok(()),
-        blocks => with_shape!(job.search.shape, S => match job.has_stencils() {
-            true => executor.launch::<Scores<T, S, Stencils>>(blocks, &params),
-            false => executor.launch::<Scores<T, S>>(blocks, &params),
-        }),
+        blocks => match job.fitted() {
+            FittedKind::None => {
+                with_shape!(job.search.shape, S => executor.launch::<Scores<T, S>>(blocks, &params))
+            }
+            FittedKind::Stencils => with_shape!(job.search.shape, S => {
+                executor.launch::<Scores<T, S, Stencils>>(blocks, &params)
+            }),
+            FittedKind::Slices => executor.launch::<Scores<T, Cube, Slices>>(blocks, &params),
+        },
     }
 }
 
 /// Fits stencils to the samples, as the first round's candidates are ready.
-fn fit<T: Element, E: Executor>(executor: &E, job: &TuneJob) -> Result<(), Error> {
+fn fit_stencils<T: Element, E: Executor>(executor: &E, job: &TuneJob) -> Result<(), Error> {
     executor.clear(job.sums)?;
-    let candidate = candidate_words(job.search.number_before_fit());
-    let sums = SumsParams {
-        part: job.part,
-        parameters: job.parameters.from(candidate),
-        sums: job.sums,
-    };
-    let fit = FitParams {
-        sums: job.sums,
-        coefficients: job.parameters.from(PARAMETER_WORDS),
-    };
+    let (sums, fit) = (job.sums_params(), job.fit_params());
     with_shape!(job.search.shape, S => {
         executor.launch::<Sums<T, S>>(SHARES * job.samples(), &sums)?;
         executor.launch::<Fit<S>>(1, &fit)
     })
 }
 
+/// As [`fit_stencils`], for slices. At first samples are predicted with the coefficients of splines, which follow from sums of 0.
+fn fit_slices<T: Element, E: Executor>(executor: &E, job: &TuneJob) -> Result<(), Error> {
+    let (sums, fit) = (job.sums_params(), job.fit_params());
+    executor.clear(job.sums)?;
+    executor.launch::<SliceFit>(1, &fit)?;
+    for _ in 0..ROUNDS {
+        executor.clear(job.sums)?;
+        executor.launch::<SliceSums<T>>(SHARES * job.samples(), &sums)?;
+        executor.launch::<SliceFit>(1, &fit)?;
+    }
+    Ok(())
+}
+
 impl TuneJob {
-    fn has_stencils(&self) -> bool {
-        self.search.tuning.has_stencils()
+    fn fitted(&self) -> FittedKind {
+        self.search.tuning.fitted()
+    }
+
+    fn sums_params(&self) -> SumsParams {
+        let candidate = candidate_words(self.search.number_before_fit());
+        SumsParams {
+            part: self.part,
+            parameters: self.parameters.from(candidate),
+            sums: self.sums,
+        }
+    }
+
+    fn fit_params(&self) -> FitParams {
+        FitParams {
+            sums: self.sums,
+            coefficients: self.parameters.from(PARAMETER_WORDS),
+        }
     }
 
     /// The number of the field's sample tiles.

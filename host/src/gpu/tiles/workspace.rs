@@ -3,6 +3,8 @@
 use ferrosz_codec::Dtype;
 use ferrosz_codec::code::entropy::frequency_tables::MAX_WORDS;
 use ferrosz_codec::container::tiles::TileLayout;
+use ferrosz_codec::predict::fitted::FittedKind;
+use ferrosz_codec::predict::slices;
 use ferrosz_codec::predict::stencil::coefficients::count;
 use ferrosz_codec::predict::stencil::fit::all_sums;
 use ferrosz_codec::tile::{RUN_TILES, TileGrid};
@@ -26,10 +28,10 @@ pub(super) struct Workspace {
     pub(super) counts: View<u64>,
     /// Costs of tuning.
     pub(super) costs: View<u64>,
-    /// The parameters of all candidates, and behind them the coefficients of stencils.
+    /// The parameters of all candidates, and behind them the coefficients, if there are any.
     pub(super) parameters: View<u32>,
     pub(super) coefficients: View<u32>,
-    /// The sums of the fit of stencils.
+    /// The sums of the fit of coefficients.
     pub(super) sums: View<u64>,
     pub(super) tables: View<u32>,
     pub(super) frequencies: View<u32>,
@@ -80,10 +82,12 @@ impl Workspace {
         let coarse = words * elements(layout.coarse);
         let anchors = words * elements(layout.prologue_anchors());
         let (chunks, runs) = (layout.chunks(), layout.runs());
-        let [coefficients, sums] = match layout.codec.predictor.has_stencils() {
-            true => [count(layout.shape()), all_sums(layout.shape())].map(|count| count as u64),
-            false => [0; 2],
-        };
+        let [coefficients, sums] = match layout.codec.predictor.fitted() {
+            FittedKind::None => [0; 2],
+            FittedKind::Stencils => [count(layout.shape()), all_sums(layout.shape())],
+            FittedKind::Slices => [slices::coefficients::WORDS, slices::fit::SUMS],
+        }
+        .map(|count| count as u64);
         let mut sections = Sections::of(all);
         let workspace = Self {
             cells: sections.cells(cells::count(chunks)),

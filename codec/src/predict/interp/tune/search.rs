@@ -63,7 +63,7 @@ impl Search {
             least: LEAST,
             least_shifted: 0,
         };
-        if tuning.has_stencils() {
+        if tuning.is_fitted() {
             let bits = 32 * per_level(shape) as u64;
             search.coefficients = (bits << COST_BITS) * samples / tiles.max(1);
             search.least_shifted = LEAST_SHIFTED * samples / tiles.max(1);
@@ -87,12 +87,12 @@ impl Search {
     }
 
     /// The candidate of the first round with which sample tiles are predicted to fit stencils to their decoded values:
-    /// all levels along all axes.
+    /// all levels along all axes. Slices have one candidate.
     #[inline(always)]
     pub const fn number_before_fit(&self) -> u32 {
-        match self.shape {
-            Shape::Line => 0,
-            Shape::Plane | Shape::Cube => 2,
+        match (self.tuning.flags, self.shape) {
+            (FlagChoice::Slices, _) | (_, Shape::Line) => 0,
+            (_, Shape::Plane | Shape::Cube) => 2,
         }
     }
 
@@ -110,6 +110,7 @@ impl Search {
             (Round::Flags, FlagChoice::OrderAndSpline, _) => SPLINES * orders,
             (Round::Flags, FlagChoice::PerLevel, _) => SPLINES * ways,
             (Round::Flags, FlagChoice::Stencils, _) => ways + 1,
+            (Round::Flags, FlagChoice::Slices, _) => 1,
             (Round::Tightening, _, TighteningChoice::Cheapest(count)) => {
                 if count < MAX_CANDIDATES {
                     count
@@ -176,6 +177,7 @@ impl Search {
                     LevelFlags::FITTED
                 }
             }
+            FlagChoice::Slices => LevelFlags::FITTED,
             FlagChoice::Stencils => LevelFlags {
                 is_multi: number >= 2,
                 is_reverse: number == 1 || number == 3,
@@ -208,7 +210,10 @@ impl Search {
     const fn is_per_level(&self, round: Round) -> bool {
         matches!(
             (round, self.tuning.flags),
-            (Round::Flags, FlagChoice::PerLevel | FlagChoice::Stencils)
+            (
+                Round::Flags,
+                FlagChoice::PerLevel | FlagChoice::Stencils | FlagChoice::Slices
+            )
         )
     }
 
@@ -253,7 +258,7 @@ impl Search {
             });
             *flags = self.flags_of(number, *flags);
             let is_shifted = cost(number, level) >= self.least_shifted;
-            if self.tuning.has_stencils() && level < LEVELS && is_shifted {
+            if self.tuning.is_fitted() && level < LEVELS && is_shifted {
                 let size = |oddness| size(number, level, oddness);
                 shifts = with_shifts_of_level(shifts, level, size);
             }

@@ -31,7 +31,7 @@ pub struct ReadPrologueParams {
     pub parameters: View<u32>,
     /// The output: the words of the anchors.
     pub anchors: View<u32>,
-    /// The output: the words of the coefficients of fitted levels, if there are stencils, among those of all levels.
+    /// The output: the words of the coefficients, if there are any; with stencils those of fitted levels among those of all levels.
     pub coefficients: View<u32>,
     /// The header's words.
     pub header: View<u32>,
@@ -84,14 +84,14 @@ impl<E: Element> Kernel for ReadPrologue<E> {
         if contents.has_frequencies != 0 {
             frequencies = t.atomic_load(params.cells, cells::FREQUENCIES_WORDS);
         }
-        let fitted = contents.fitted(|at| {
+        let flag_bits = contents.flag_bits(|at| {
             if (at as u64) < payload.len() {
                 t.load(payload, at as u64)
             } else {
                 0
             }
         });
-        let words = contents.words(frequencies, fitted);
+        let words = contents.words(frequencies, flag_bits);
         if !has_table(params.stream, params.entries) || words > payload.len() {
             Self::report(t, params, Fault::Chunk(0, ChunkFault::Length as u32));
             return;
@@ -100,7 +100,7 @@ impl<E: Element> Kernel for ReadPrologue<E> {
             Self::report(t, params, Fault::Header);
         }
         let mut sum = 0u64;
-        let mut are_finite = true;
+        let mut are_sound = true;
         let mut at = u64::from(t.thread_index());
         while at < words {
             let word = t.load(payload, at);
@@ -110,18 +110,18 @@ impl<E: Element> Kernel for ReadPrologue<E> {
                 SHARED.0.parameters.store(t, at as u32, word);
             } else if at >= anchors_at && at < anchors_at + contents.anchor_words {
                 t.store(params.anchors, at - anchors_at, word);
-            } else if let Some(number) = contents.coefficient(frequencies, fitted, at) {
+            } else if let Some(number) = contents.coefficient(frequencies, flag_bits, at) {
                 t.store(params.coefficients, number, word);
-                are_finite &= f32::from_bits(word).is_finite();
+                are_sound &= contents.may_be_coefficient(word);
             }
             at += u64::from(THREADS);
         }
         store_warp_sum_u64(t, sum, SHARED.0.checksums);
-        let are_finite = !t.barrier_or(!are_finite);
+        let are_sound = !t.barrier_or(!are_sound);
         if t.warp() == 0 {
             let sum = sum_of_warps::<T, WARPS>(t, SHARED.0.checksums);
             let checked = Self::check(t, params, payload, frequencies, sum);
-            let checked = checked.and(if are_finite {
+            let checked = checked.and(if are_sound {
                 Ok(())
             } else {
                 Err(ChunkFault::Prologue)
@@ -178,12 +178,12 @@ impl<E: Element> ReadPrologue<E> {
         let stored = Words(|at| SHARED.0.parameters.load(t, at as u32));
         let Contents {
             shape,
-            has_stencils,
+            fitted,
             has_parameters,
             ..
         } = params.contents;
         let is_sound = has_parameters == 0
-            || (stored.are_sound::<E>(shape, has_stencils != 0)
+            || (stored.are_sound::<E>(shape, fitted)
                 && stored.error::<E>().to_bits64() == summary.error_bits
                 && (stored.geometry()).is_some_and(|found| found.id() == params.geometry));
         if is_sound {

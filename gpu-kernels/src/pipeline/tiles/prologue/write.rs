@@ -26,7 +26,7 @@ pub struct WritePrologueParams {
     pub frequencies: View<u32>,
     /// Those of the anchors of the coarse field.
     pub anchors: View<u32>,
-    /// Those of the coefficients of all levels, if there are stencils.
+    /// Those of the coefficients of all levels, if there are any.
     pub coefficients: View<u32>,
     /// The output: the stream, 16-byte aligned.
     pub stream: View<u32>,
@@ -60,13 +60,13 @@ impl Kernel for WritePrologue {
         } else {
             0
         };
-        let fitted = contents.fitted(|at| t.load(params.parameters, at as u64));
-        let words = contents.words(frequencies, fitted);
+        let flag_bits = contents.flag_bits(|at| t.load(params.parameters, at as u64));
+        let words = contents.words(frequencies, flag_bits);
         let to = payload(params.stream, params.entries);
         let mut sum = 0u64;
         let mut at = u64::from(t.thread_index());
         while at < words {
-            let word = Self::word(t, params, frequencies, fitted, at);
+            let word = Self::word(t, params, frequencies, flag_bits, at);
             t.store(to, at, word);
             sum = sum.wrapping_add(term(at as u32, word));
             at += u64::from(THREADS);
@@ -94,7 +94,7 @@ impl WritePrologue {
         t: T,
         params: &WritePrologueParams,
         frequencies: u64,
-        fitted: u32,
+        flag_bits: u32,
         at: u64,
     ) -> u32 {
         let contents = &params.contents;
@@ -107,7 +107,7 @@ impl WritePrologue {
             t.load(params.frequencies, at - contents.frequencies_at())
         } else if at < anchors_at + contents.anchor_words {
             t.load(params.anchors, at - anchors_at)
-        } else if let Some(number) = contents.coefficient(frequencies, fitted, at) {
+        } else if let Some(number) = contents.coefficient(frequencies, flag_bits, at) {
             t.load(params.coefficients, number)
         } else {
             0

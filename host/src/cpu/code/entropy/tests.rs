@@ -1,6 +1,6 @@
 use super::*;
 use crate::cpu::code::image::image_bytes;
-use crate::cpu::code::samples::{Kind, Sample, SampleChunk, lengths};
+use crate::cpu::code::samples::{Kind, Levels, Sample, SampleChunk, lengths};
 use ferrosz_codec::code::entropy::class::CONTEXTS;
 use ferrosz_codec::code::entropy::counts::Counts;
 use ferrosz_codec::code::entropy::frequency_tables::FrequencyTables;
@@ -196,7 +196,7 @@ fn few_symbols_come_back() {
                 let mut sample = Sample::new(
                     Kind {
                         shape,
-                        has_levels: false,
+                        levels: Levels::None,
                         shifts: Shifts::NONE,
                         scale: [0.0; 2],
                         density,
@@ -257,7 +257,7 @@ fn rans_takes_what_the_entropy_says() {
     for (density, scale) in [(1.0, -3.0), (1.0, 0.0), (1.0, 4.0), (0.02, 1.0)] {
         let kind = Kind {
             shape: Shape::Cube,
-            has_levels: true,
+            levels: Levels::OfTile,
             shifts: Shifts::NONE.with(0, 2, -1).with(0, 3, 2),
             scale: [scale, scale + 2.0],
             density,

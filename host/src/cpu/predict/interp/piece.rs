@@ -18,6 +18,7 @@ pub(super) struct Orders {
 }
 
 /// Positions of a row that are of one class.
+#[derive(Clone, Copy)]
 pub(super) struct Piece<'a> {
     /// The distance between neighbours along z and y.
     pub(super) strides: [usize; 2],

@@ -77,6 +77,7 @@ pub(super) fn walk<T: Element>(
             ..Rows::new(
                 version,
                 shape,
+                shape,
                 tile,
                 parameters,
                 layout,
@@ -97,8 +98,10 @@ pub(super) fn walk<T: Element>(
 
 /// The rows of a level. All coordinates are counted in its unit.
 pub(super) struct Rows<'a> {
-    version: Version,
+    pub(super) version: Version,
     shape: Shape,
+    /// Slices from one of the class to the next.
+    steps_along_z: usize,
     pub(super) layout: Level,
     level: u32,
     spline: Spline,
@@ -115,11 +118,13 @@ pub(super) struct Rows<'a> {
 }
 
 impl Rows<'_> {
-    /// The rows of a level of a tile.
+    /// The rows of a level of a tile, where levels are counted in the dimensions of `level_shape`.
+    #[expect(clippy::too_many_arguments, reason = "all that tells rows from others")]
     #[inline(always)]
     pub(super) fn new(
         version: Version,
         shape: Shape,
+        level_shape: Shape,
         tile: &TileBox,
         parameters: &Parameters,
         layout: Level,
@@ -127,11 +132,15 @@ impl Rows<'_> {
         scope: Scope,
     ) -> Self {
         let window = parameters.geometry.window(shape);
-        let left = tile.left.map(|left| left.div_ceil(1 << level));
+        let extents = tile::extents(shape);
+        let first_axis = 3 - usize::from(level_shape.rank());
+        let level_along = |axis: usize| if axis < first_axis { 0 } else { level };
+        let left = core::array::from_fn(|i| tile.left[i].div_ceil(1 << level_along(i)));
         let ends = core::array::from_fn(|i| layout.counts[i].min(left[i]));
         Self {
             version,
             shape,
+            steps_along_z: if first_axis == 0 { 2 } else { 1 },
             layout,
             level,
             spline: parameters.levels[level as usize].spline,
@@ -139,7 +148,7 @@ impl Rows<'_> {
             left,
             window: window.map(|window| (window >> level).max(1)),
             ends: scope.ends(shape, level, ends),
-            own: tile::extents(shape).map(|extent| (extent >> level).max(1)),
+            own: core::array::from_fn(|i| (extents[i] >> level_along(i)).max(1)),
         }
     }
 
@@ -185,7 +194,7 @@ impl Rows<'_> {
             let count = (lanes - from).min(PIECE);
             let orders_along_x = self.orders_along_x(from, count);
             let inside_along_x = self.inside_along_x(from, count);
-            for z in (first_z..self.ends[0]).step_by(2) {
+            for z in (first_z..self.ends[0]).step_by(self.steps_along_z) {
                 for y in (first_y..self.ends[1]).step_by(2) {
                     let piece = Piece {
                         strides: self.layout.strides,

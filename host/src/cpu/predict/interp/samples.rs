@@ -3,15 +3,17 @@
 use crate::cpu::lanes::Lanes;
 use crate::cpu::predict::interp::piece::PIECE;
 use crate::cpu::predict::interp::quantize::{self, Limits, Predicted};
-use crate::cpu::predict::interp::rows::{Positions, Rows, Visitor, walk};
+use crate::cpu::predict::interp::rows::{Positions, Rows, Visitor};
+use crate::cpu::predict::interp::slices;
 use crate::cpu::predict::interp::{Model, Quantize, ReadRow, TileStore};
 use crate::cpu::version::{Version, Work};
 use ferrosz_codec::code::entropy::token::magnitude;
 use ferrosz_codec::element::Element;
-use ferrosz_codec::predict::interp::resolved::{LEVELS, Resolved};
+use ferrosz_codec::predict::interp::resolved::LEVELS;
 use ferrosz_codec::predict::interp::tune::cost::CLASSES;
 use ferrosz_codec::predict::interp::tune::sample::Scope;
 use ferrosz_codec::predict::interp::tune::score::{CellCounts, cell};
+use ferrosz_codec::predict::slices::fit::SUMS;
 use ferrosz_codec::predict::stencil::fit::MAX_SUMS;
 use ferrosz_codec::quantize::level::LevelQuantizer;
 use ferrosz_codec::shape::Shape;
@@ -57,9 +59,9 @@ impl<T: Element> Work for Classes<'_, T> {
     #[inline(always)]
     fn run<L: Lanes>(self, _: L) -> Self::Output {
         let resolved = self.model.resolved;
-        let parameters = &resolved.parameters;
-        let levels = parameters.geometry.levels(self.shape);
-        self.store.set_values(self.tile, self.read);
+        let levels = resolved.parameters.geometry.levels(self.shape);
+        let tile = self.model.tile(self.tile);
+        self.store.set_values(&tile, self.read);
         self.store.coarsen_values(levels);
         let mut count = Count {
             version: self.version,
@@ -71,27 +73,20 @@ impl<T: Element> Work for Classes<'_, T> {
             },
             counts: CellCounts::default(),
         };
-        walk(
-            self.version,
-            self.shape,
-            self.tile,
-            parameters,
-            self.model.coefficients,
-            self.store,
-            &mut count,
-        );
+        let store = self.store;
+        (self.model).walk(self.version, self.shape, &tile, store, &mut count);
         count.counts
     }
 }
 
-/// The sums of a tile's positions in `scope` to which stencils are fitted, given parameters with which the tile is predicted
+/// The sums of a tile's positions in `scope` to which coefficients are fitted, given the model with which the tile is predicted
 /// before. Anchors have their exact values. `read` is as for [`Predictor::encode`](super::Predictor::encode).
 pub fn sums_of_tile<T: Element>(
     version: Version,
     shape: Shape,
     scope: Scope,
     tile: &TileBox,
-    resolved: &Resolved<T>,
+    model: Model<'_, T>,
     mut read: impl FnMut([u64; 3], &mut [T]),
     store: &mut TileStore<T>,
 ) -> Box<Sums> {
@@ -100,14 +95,14 @@ pub fn sums_of_tile<T: Element>(
         shape,
         scope,
         tile,
-        resolved,
+        model,
         read: &mut read,
         store,
     })
 }
 
-/// The sums of all stencils: see [`fit`](ferrosz_codec::predict::stencil::fit).
-pub type Sums = [u64; MAX_SUMS];
+/// The sums of all stencils or slices: see [`fit`](ferrosz_codec::predict::stencil::fit).
+pub type Sums = [u64; if MAX_SUMS > SUMS { MAX_SUMS } else { SUMS }];
 
 /// [`sums_of_tile`].
 struct SumTile<'a, T> {
@@ -115,7 +110,7 @@ struct SumTile<'a, T> {
     shape: Shape,
     scope: Scope,
     tile: &'a TileBox,
-    resolved: &'a Resolved<T>,
+    model: Model<'a, T>,
     read: ReadRow<'a, T>,
     store: &'a mut TileStore<T>,
 }
@@ -126,43 +121,50 @@ impl<T: Element> Work for SumTile<'_, T> {
     #[inline(always)]
     fn run<L: Lanes>(self, _: L) -> Self::Output {
         let (shape, store, scope) = (self.shape, self.store, self.scope);
-        let parameters = &self.resolved.parameters;
+        let resolved = self.model.resolved;
+        let parameters = &resolved.parameters;
         let levels = parameters.geometry.levels(shape);
-        store.set_values(self.tile, self.read);
+        let tile = self.model.tile(self.tile);
+        store.set_values(&tile, self.read);
         store.coarsen_values(levels);
         let values = store.clone();
         let mut quantize = Known {
             scope,
             quantize: Quantize {
                 version: self.version,
-                quantizers: self.resolved.quantizers,
+                quantizers: resolved.quantizers,
                 limits: Limits {
-                    error: self.resolved.error,
+                    error: resolved.error,
                     radius: RADIUS,
                 },
             },
         };
-        walk(
-            self.version,
-            shape,
-            self.tile,
-            parameters,
-            None,
-            store,
-            &mut quantize,
-        );
-        let mut sums = Box::new([0; MAX_SUMS]);
+        (self.model).walk(self.version, shape, &tile, store, &mut quantize);
+        let mut sums = Box::new([0; _]);
+        if self.model.has_slices() {
+            slices::sum(
+                self.version,
+                &tile,
+                resolved,
+                scope,
+                &values,
+                store,
+                &mut sums,
+            );
+            return sums;
+        }
         for level in 0..levels {
             let rows = Rows::new(
                 self.version,
                 shape,
-                self.tile,
+                shape,
+                &tile,
                 parameters,
                 store.level(level),
                 level,
                 scope,
             );
-            let inverse = self.resolved.quantizers[level as usize].inverse;
+            let inverse = resolved.quantizers[level as usize].inverse;
             rows.sum(&values, store, inverse, &mut sums);
         }
         sums

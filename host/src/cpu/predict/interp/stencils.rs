@@ -10,7 +10,7 @@ use crate::cpu::version::Work;
 use ferrosz_codec::element::Element;
 use ferrosz_codec::predict::interp::spline::Order;
 use ferrosz_codec::predict::stencil::coefficients::{Coefficients, first};
-use ferrosz_codec::predict::stencil::fit::{self, MAX_NUMBERS, integers, sum_of};
+use ferrosz_codec::predict::stencil::fit::{MAX_NUMBERS, integers, numbers, sum_of};
 use ferrosz_codec::predict::stencil::terms::{MAX_TERMS, Stencil, Taps, count};
 use ferrosz_codec::shape::Shape;
 
@@ -116,22 +116,30 @@ impl<T: Element> Work for SumStencil<'_, T> {
             numbers: &mut numbers,
         };
         for_stencils(shape, odd, piece, known, padded, sink);
-        for numbers in &mut numbers {
-            numbers[lanes..].fill(0);
-        }
-        let count = count(shape, odd);
-        for i in 0..count {
-            for j in i..=count {
-                let products = numbers[i].iter().zip(&numbers[j]);
-                let sum: i64 = products.map(|(a, b)| i64::from(*a) * i64::from(*b)).sum();
-                let total = &mut self.sums[sum_of(count, i, j)];
-                *total = total.wrapping_add(sum.cast_unsigned());
-            }
-        }
+        add_products(&mut numbers, lanes, count(shape, odd), self.sums);
     }
 }
 
-const _: () = assert!(fit::MAX_NUMBERS == MAX_TERMS + 1);
+/// Adds the products of the numbers of the first `lanes` positions, so many terms and the difference that they explain.
+#[inline(always)]
+pub(super) fn add_products<const N: usize>(
+    numbers: &mut [[i32; PIECE]; N],
+    lanes: usize,
+    count: usize,
+    sums: &mut [u64],
+) {
+    for numbers in numbers.iter_mut() {
+        numbers[lanes..].fill(0);
+    }
+    for i in 0..count {
+        for j in i..=count {
+            let products = numbers[i].iter().zip(&numbers[j]);
+            let sum: i64 = products.map(|(a, b)| i64::from(*a) * i64::from(*b)).sum();
+            let total = &mut sums[sum_of(count, i, j)];
+            *total = total.wrapping_add(sum.cast_unsigned());
+        }
+    }
+}
 
 /// Stencils to the integers of the fit.
 struct Numbers<'a, T> {
@@ -143,7 +151,7 @@ struct Numbers<'a, T> {
 impl<T: Element> Sink<T> for Numbers<'_, T> {
     #[inline(always)]
     fn take(&mut self, i: usize, count: usize, stencil: &Stencil<T>) {
-        let found = integers(count, stencil, self.values[i], self.inverse);
+        let found = integers(&numbers(count, stencil, self.values[i]), self.inverse);
         // Numbers of outliers are 0.
         let found = found.unwrap_or([0; MAX_NUMBERS]);
         for (numbers, found) in self.numbers.iter_mut().zip(found) {

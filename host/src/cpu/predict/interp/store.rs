@@ -3,14 +3,17 @@
 //! Level l has every position whose coordinates are multiples of 2^l, its unit. Counted in this unit, all levels are
 //! predicted alike. The positions that are even along all axes are those of the next level.
 //!
+//! If slices are predicted one by one, levels are those of the positions of a slice, and each level has all slices.
+//!
 //! A row has its even positions first, then its odd ones. So the positions of a row that are predicted together are
 //! contiguous, and so are their neighbours.
 
 use ferrosz_codec::predict::interp::geometry::{Geometry, MAX_LEVELS};
 use ferrosz_codec::predict::interp::store;
+use ferrosz_codec::predict::slices;
 use ferrosz_codec::shape::Shape;
 use ferrosz_codec::tile::code::{RAW, TileCodes};
-use ferrosz_codec::tile::{self, LANES, ROW, TileBox};
+use ferrosz_codec::tile::{self, LANES, ROW, TileBox, TileOrder};
 
 /// Positions are predicted in multiples of this number: loops of vectors have no rest then. Memory for the even and for
 /// the odd positions of a row is rounded up to it. What it holds behind the positions is of no meaning.
@@ -42,10 +45,13 @@ pub(super) struct Level {
 }
 
 impl Level {
-    /// The layout of a level whose first position has the index `first`.
-    fn new(shape: Shape, level: u32, first: usize) -> Self {
-        let counts = tile::extents(shape).map(|extent| match extent {
+    /// The layout of a level of this order whose first position has the index `first`.
+    fn new(order: &TileOrder, level: u32, first: usize) -> Self {
+        let extents = tile::extents(order.shape);
+        let counts = core::array::from_fn(|axis| match extents[axis] {
             1 => 1,
+            // Slices have no far face along z, and are on all levels.
+            extent if axis < order.first_axis() => extent,
             extent => (extent >> level) + 1,
         });
         let [evens, odds] = [counts[2].div_ceil(2), counts[2] / 2]
@@ -56,6 +62,16 @@ impl Level {
             strides: [row * counts[1] as usize, row],
             first,
             odds: evens,
+        }
+    }
+
+    /// Slices of this level from one slice of the next level to the one behind.
+    #[inline(always)]
+    const fn steps_along_z(&self, next: &Self) -> u32 {
+        if self.counts[0] == next.counts[0] {
+            1
+        } else {
+            2
         }
     }
 
@@ -87,7 +103,7 @@ impl Level {
 /// The values and codes of a tile and its far faces.
 #[derive(Debug, Clone)]
 pub struct TileStore<T> {
-    shape: Shape,
+    order: TileOrder,
     levels: [Level; MAX_LEVELS + 1],
     values: Vec<T>,
     /// Zigzag or [`RAW`], in the layout of the values.
@@ -101,14 +117,24 @@ impl<T: Copy + Default> TileStore<T> {
     pub fn new(shape: Shape) -> Self {
         let levels = Geometry::ALL.map(|geometry| geometry.levels(shape));
         let highest = levels.into_iter().fold(0, u32::max);
+        Self::with_levels(TileOrder::levels(shape, 1 << highest), highest)
+    }
+
+    /// Memory for any tile whose slices are predicted one by one.
+    pub fn of_slices() -> Self {
+        Self::with_levels(TileOrder::slices(1 << slices::ROOT), slices::ROOT)
+    }
+
+    /// Memory for any tile of an order, with levels up to this one.
+    fn with_levels(order: TileOrder, highest: u32) -> Self {
         let mut levels = [Level::default(); MAX_LEVELS + 1];
         let mut end = MARGIN;
         for (level, layout) in (0..=highest).zip(&mut levels) {
-            *layout = Level::new(shape, level, end);
+            *layout = Level::new(&order, level, end);
             end = layout.end();
         }
         Self {
-            shape,
+            order,
             levels,
             values: vec![T::default(); end + MARGIN],
             codes: vec![0; end + MARGIN],
@@ -208,9 +234,12 @@ impl<T: Copy + Default> TileStore<T> {
     #[inline(always)]
     pub(super) fn set_raw(&mut self, levels: u32, value: impl Fn([u32; 3]) -> T) {
         for position in &self.raw {
-            let level = tile::level(self.shape, *position);
-            if level < levels {
-                let at = self.level(level).index(position.map(|at| at >> level));
+            let level = self.order.level_at(*position);
+            // Behind the first slice positions of the highest level are no anchors.
+            if level < levels || self.order.has_slices() && position[0] > 0 {
+                let first = self.order.first_axis();
+                let of_level = |axis: usize| position[axis] >> if axis < first { 0 } else { level };
+                let at = self.level(level).index([0, 1, 2].map(of_level));
                 self.values[at] = value(*position);
             }
         }
@@ -221,8 +250,8 @@ impl<T: Copy + Default> TileStore<T> {
     pub(super) fn read_codes(&self, tile: &TileBox, codes: &mut TileCodes) {
         let (steps, _) = codes.as_chunks_mut::<{ LANES as usize }>();
         for (step, codes) in (0..).zip(steps) {
-            let first = tile::position(self.shape, step, 0);
-            let lanes = tile.lanes(self.shape, step) as usize;
+            let first = tile::position(self.order.shape, step, 0);
+            let lanes = tile.lanes(self.order.shape, step) as usize;
             let at = self.levels[0].index(first);
             let (inside, outside) = codes.split_at_mut(lanes);
             inside.copy_from_slice(&self.codes[at..at + lanes]);
@@ -258,8 +287,12 @@ impl<T: Copy + Default> TileStore<T> {
     /// Copies codes from each level to the one before, from level `levels` on, whose positions are anchors.
     #[inline(always)]
     pub(super) fn refine_codes(&mut self, levels: u32) {
-        let anchors = self.level(levels);
-        self.codes[anchors.first..anchors.end()].fill(0);
+        let highest = self.level(levels);
+        let end = match self.order.has_slices() {
+            true => highest.first + highest.strides[0],
+            false => highest.end(),
+        };
+        self.codes[highest.first..end].fill(0);
         for level in (0..levels).rev() {
             let levels = [level, level + 1].map(|level| self.level(level));
             refine(&mut self.codes, levels);
@@ -269,7 +302,7 @@ impl<T: Copy + Default> TileStore<T> {
     /// Positions of a tile along each axis, with its far faces, that are in the field.
     #[inline(always)]
     fn ends(&self, tile: &TileBox) -> [u32; 3] {
-        let extents = store::extents(self.shape);
+        let extents = store::extents(self.order.shape);
         core::array::from_fn(|i| extents[i].min(tile.left[i]))
     }
 }
@@ -281,7 +314,7 @@ fn coarsen<V: Copy>(all: &mut [V], [fine, coarse]: [Level; 2]) {
     let (from, to) = all.split_at_mut(coarse.first);
     for z in 0..depth {
         for y in 0..height {
-            let at = fine.row(2 * z, 2 * y, false);
+            let at = fine.row(z * fine.steps_along_z(&coarse), 2 * y, false);
             let [evens, odds] = coarse.halves([z, y, 0]).map(|at| at - coarse.first);
             let (before, behind) = to.split_at_mut(odds);
             split(&from[at..at + width as usize], &mut before[evens..], behind);
@@ -296,7 +329,7 @@ fn refine<V: Copy>(all: &mut [V], [fine, coarse]: [Level; 2]) {
     let (to, from) = all.split_at_mut(coarse.first);
     for z in 0..depth {
         for y in 0..height {
-            let at = fine.row(2 * z, 2 * y, false);
+            let at = fine.row(z * fine.steps_along_z(&coarse), 2 * y, false);
             let [evens, odds] = coarse.halves([z, y, 0]).map(|at| at - coarse.first);
             merge(
                 &from[evens..],

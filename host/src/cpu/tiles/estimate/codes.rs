@@ -102,9 +102,9 @@ pub(super) fn interpolate<T: Element>(
     let mut all = vec![[0; TILE]; sample.len()];
     let tiles = all.par_iter_mut().zip(sample);
     tiles.for_each_init(
-        || TileStore::new(shape),
-        |known, (codes, tile)| {
-            let (grid, anchors) = decoded_anchors(tile, model, shape, known);
+        || (TileStore::new(shape), predictor.store()),
+        |(coarse_known, known), (codes, tile)| {
+            let (grid, anchors) = decoded_anchors(tile, model, shape, coarse_known);
             let anchor = |at| {
                 let at: [u64; 3] = of_anchor(at);
                 let steps = |axis: usize| at[axis].saturating_sub(tile.tile.origin[axis]);

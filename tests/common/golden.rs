@@ -9,8 +9,8 @@ use ferrosz::codec::oracle;
 use ferrosz::codec::tile::ChunkLength;
 use ferrosz::codec::with_value;
 use ferrosz::{
-    Axes, Bound, BoundMode, Codec, Dtype, Element, Error, Extents, Layout, Part, Shape, Update,
-    Value, ValueType,
+    Axes, Bound, BoundMode, Codec, Dtype, Element, Error, Extents, Layout, Part, Shape,
+    TilePredictor, Update, Value, ValueType,
 };
 use fields::{Kind, field, mixed};
 use sha2::{Digest, Sha256};
@@ -95,7 +95,7 @@ fn small(shape: Shape) -> &'static [u64] {
 pub fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     for dtype in Dtype::ALL {
-        for codec in Codec::ALL {
+        for codec in Codec::ALL.into_iter().filter(|codec| !is_of_slices(*codec)) {
             for shape in Shape::ALL {
                 if Layout::new(codec, shape, extents(small(shape))).shape == shape {
                     of_shape(&mut cases, dtype, codec, shape);
@@ -112,7 +112,49 @@ pub fn cases() -> Vec<Case> {
     of_stencils(&mut cases);
     of_chunk_lengths(&mut cases);
     of_shifts(&mut cases);
+    of_slices(&mut cases);
     cases
+}
+
+fn is_of_slices(codec: Codec) -> bool {
+    let predictor = codec.tiles().map(|codec| codec.predictor);
+    predictor == Some(TilePredictor::Slices)
+}
+
+/// Slices of all coders, empty fields and fields without cubes among them, which are those of stencils; fitted coefficients, long
+/// chunks, and fields with slices that have tiles of their own.
+fn of_slices(cases: &mut Vec<Case>) {
+    for dtype in Dtype::ALL {
+        for codec in Codec::ALL.into_iter().filter(|codec| is_of_slices(*codec)) {
+            of_shape(cases, dtype, codec, Shape::Cube);
+            of_codec(cases, dtype, codec);
+        }
+        let axes: Axes = "s,z,y,x".parse().expect("axes");
+        let sliced = axes.coded_extents(&extents(&[3, 19, 18, 30]));
+        let sliced = sliced.expect("as many axes");
+        for (name, coded, axes, kind, error) in [
+            ("fitted", extents(&[34, 19, 66]), None, Kind::Noisy, 0.02),
+            ("shifts", extents(&[18, 19, 66]), None, Kind::Short, 1e-3),
+            ("sliced", sliced, Some(axes), Kind::Smooth, 0.01),
+        ] {
+            let layout = Layout::new(Codec::SLICES, Shape::Cube, coded);
+            cases.push(Case {
+                name: format!("slices-{dtype}-{name}"),
+                dtype: dtype.into(),
+                layout: layout.with_chunk(match dtype {
+                    Dtype::F32 => ChunkLength::default(),
+                    Dtype::F64 => ChunkLength::SixtyFour,
+                }),
+                axes,
+                bound: bound(BoundMode::Abs, error),
+                kind,
+                updates: Vec::new(),
+                tail: 0,
+                fills: 0,
+                keep: Keep::default(),
+            });
+        }
+    }
 }
 
 /// Chunks of more than four tiles, several of them, in planes and cubes whose slices have tiles of their own.

@@ -138,17 +138,19 @@ fn streams_of_other_radii_are_decoded() {
     assert!(raws > 50, "{raws}");
 }
 
-/// So many tiles that only a part of each sample is evaluated. Stencils have as many samples from 64 tiles on.
+/// So many tiles that only a part of each sample is evaluated. Stencils and slices have as many samples from 64 tiles on.
 #[test]
-fn stencils_are_fitted_to_parts_of_many_tiles() {
+fn coefficients_are_fitted_to_parts_of_many_tiles() {
     let lengths = [16, 2, 64 * 66];
     let field: Vec<f32> = (0..lengths.iter().product::<u64>())
         .map(|i| ((i % 4224) as f32 * 0.3).sin() + ((i / 4224) as f32 * 0.9).cos())
         .collect();
     let extents = Extents::new(&lengths).expect("extents");
-    let layout = Layout::new(Codec::STENCIL, Shape::Cube, extents);
-    for bound in [1e-2, 1e-4] {
-        let bound = Bound::abs(bound).expect("a good bound");
-        check(&Machine::of_this_computer(), layout, bound, &field, "parts");
+    for codec in [Codec::STENCIL, Codec::SLICES] {
+        let layout = Layout::new(codec, Shape::Cube, extents);
+        for bound in [1e-2, 1e-4] {
+            let bound = Bound::abs(bound).expect("a good bound");
+            check(&Machine::of_this_computer(), layout, bound, &field, "parts");
+        }
     }
 }

@@ -55,7 +55,7 @@ impl Kind {
         let shape = Shape::ALL[rng.random_range(0..3)];
         let levels = match (rng.random(), shape) {
             (false, _) => Levels::None,
-            (true, Shape::Cube) if rng.random() => Levels::OfSlices,
+            (true, Shape::Cube) if low.to_bits() % 2 == 1 => Levels::OfSlices,
             (true, _) => Levels::OfTile,
         };
         Self {

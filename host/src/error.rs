@@ -3,6 +3,7 @@
 use crate::target::{Target, TargetKind};
 use ferrosz_codec::error::AxesError;
 use ferrosz_codec::mapping::axes::Axes;
+use ferrosz_codec::shape::Shape;
 use ferrosz_codec::{BoundError, Codec, FormatError, ValueType};
 use thiserror::Error;
 
@@ -136,7 +137,7 @@ pub enum Error {
     #[error("rank {0} does not exist: blocks and tiles have rank 1, 2 or 3")]
     BadRank(u8),
     /// The codec has no blocks of this shape.
-    #[error("codec {codec} has no blocks of rank {rank}, only of rank 1")]
+    #[error("codec {codec} has no blocks of rank {rank}, only of rank {}", only_rank(*.codec))]
     RankOfCodec {
         /// The codec.
         codec: Codec,
@@ -249,4 +250,10 @@ impl Error {
             reason: error.to_string(),
         }
     }
+}
+
+/// The rank of a codec that has one alone.
+fn only_rank(codec: Codec) -> u8 {
+    let ranks = Shape::ALL.into_iter().filter(|shape| codec.takes(*shape));
+    ranks.map(Shape::rank).next().unwrap_or(1)
 }

@@ -178,8 +178,8 @@ pub(super) fn tune_slices<T: Element>(
     };
     let mut shifts = 0;
     let costs = cost_of(&with(1.25, 0));
-    for level in 0..2 {
-        if costs[level] >= 8_388_608 * samples.len() as u64 / tiles {
+    for (level, cost) in costs.into_iter().enumerate().take(2) {
+        if cost >= 8_388_608 * samples.len() as u64 / tiles {
             shifts |= shift_bits(
                 level,
                 sizes(field, values, &before, method, &samples)[level],

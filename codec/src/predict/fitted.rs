@@ -16,7 +16,6 @@ pub enum FittedKind {
 
 /// The coefficients of a field.
 #[derive(Debug, Clone, Copy, PartialEq)]
-#[expect(clippy::large_enum_variant, reason = "a field has one of them")]
 pub enum Fitted {
     /// Those of stencils.
     Stencils(stencil::coefficients::Coefficients),

@@ -131,7 +131,7 @@ pub fn to_bits(coefficient: f64) -> i16 {
         most
     } else if scaled < -most {
         -most
-    } else if scaled == scaled {
+    } else if !scaled.is_nan() {
         scaled
     } else {
         0.0

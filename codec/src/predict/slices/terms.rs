@@ -187,6 +187,7 @@ pub fn root<T: Element>(past: &Past<T>) -> (T, [T; MAX_TERMS]) {
 }
 
 /// The prediction with these coefficients of as many terms.
+#[expect(clippy::needless_range_loop, reason = "coefficients have numbers, too")]
 #[inline(always)]
 pub fn predict<T: Element>(
     base: T,

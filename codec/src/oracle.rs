@@ -43,8 +43,10 @@ pub mod interp;
 mod logarithm;
 mod mask;
 mod order;
+mod parameters;
 mod slices;
 mod stencil;
+mod tile_lorenzo;
 mod tiles;
 mod tuning;
 

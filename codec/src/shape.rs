@@ -205,16 +205,12 @@ macro_rules! with_order {
     }};
 }
 
-/// As [`each_shape`](crate::each_shape), with [`Slices`] behind the shapes.
+/// As [`each_shape`](crate::each_shape), with [`Slices`] before the shapes.
 #[macro_export]
 macro_rules! each_order {
     ([$($macro:tt)+] $($arguments:tt)*) => {
-        $($macro)+! {
-            $($arguments)*
-            ("line" $crate::shape::Line)
-            ("plane" $crate::shape::Plane)
-            ("cube" $crate::shape::Cube)
-            ("slices" $crate::shape::Slices)
+        $crate::each_shape! {
+            [$($macro)+] $($arguments)* ("slices" $crate::shape::Slices)
         }
     };
 }

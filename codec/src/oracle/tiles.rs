@@ -12,16 +12,16 @@ use crate::oracle::frequencies::{self, Contexts};
 use crate::oracle::interp::{
     Codes, Method, Slices, Stencils, compose, compose_by, decompose, decompose_by, spacing,
 };
-use crate::oracle::order::{Field, code_of, first_axis, in_order, tile_extents, z_of};
+use crate::oracle::order::{Field, code_of, in_order, z_of};
+use crate::oracle::parameters::{all_of_level, parameter_words, parameters_of};
 use crate::oracle::stencil::per_level;
+use crate::oracle::tile_lorenzo::{lorenzo, unpredicted};
 use crate::oracle::{bit_planes, tuning};
 use crate::pipeline::{TileCodec, TilePredictor};
 use crate::predict::interp::geometry::Geometry;
-use crate::predict::interp::parameters::{LevelFlags, Parameters, Tightening};
+use crate::predict::interp::parameters::Parameters;
 use crate::predict::interp::resolved::Resolved;
-use crate::predict::interp::spline::Spline;
 use crate::quantize::field::Quantizer;
-use crate::quantize::level::LevelQuantizer;
 use crate::shape::Shape;
 use crate::tile::{TileBox, TileOrder};
 use alloc::vec;
@@ -450,184 +450,4 @@ impl<T: Element> Part<T> {
 
 fn z_of_all(codes: &[Option<i32>]) -> Vec<u16> {
     codes.iter().map(|code| z_of(*code)).collect()
-}
-
-/// The parameters of the coarse field: all levels have the quantiser of the anchors' level.
-fn all_of_level<T: Element>(resolved: &Resolved<T>, level: u32) -> Resolved<T> {
-    Resolved {
-        quantizers: [resolved.quantizers[level as usize]; 10],
-        ..*resolved
-    }
-}
-
-fn parameter_words<T: Element>(resolved: &Resolved<T>) -> Vec<u32> {
-    let flags = resolved
-        .parameters
-        .levels
-        .iter()
-        .rev()
-        .fold(0, |all, flags| {
-            let is_natural = flags.spline == Spline::Natural;
-            all << 3
-                | u32::from(flags.is_multi)
-                | u32::from(flags.is_reverse) << 1
-                | u32::from(is_natural) << 2
-        });
-    let tightening = resolved.parameters.tightening;
-    let mut wide = vec![tightening.alpha.to_bits(), tightening.beta.to_bits()];
-    wide.push(resolved.error.to_bits64());
-    wide.extend(
-        resolved
-            .quantizers
-            .iter()
-            .map(|quantizer| quantizer.step.to_bits64()),
-    );
-    wide.extend(
-        resolved
-            .quantizers
-            .iter()
-            .map(|quantizer| quantizer.inverse.to_bits64()),
-    );
-    let mut words = vec![number_of(resolved.parameters.geometry), flags];
-    words.extend(
-        wide.iter()
-            .flat_map(|bits| [*bits as u32, (*bits >> 32) as u32]),
-    );
-    words.extend([resolved.radius, resolved.parameters.shifts.to_word()]);
-    words
-}
-
-fn number_of(geometry: Geometry) -> u32 {
-    match geometry {
-        Geometry::Narrow => 0,
-        Geometry::Square => 1,
-        Geometry::Wide => 2,
-    }
-}
-
-/// The parameters in these 50 words of a stream with this error, in which only these bits of shifts may be set; none if a
-/// reader rejects them.
-fn parameters_of<T: Element>(
-    geometry: Geometry,
-    shift_bits: u32,
-    error: T,
-    words: &[u32],
-) -> Option<Resolved<T>> {
-    let wide = |at: usize| u64::from(words[at]) | u64::from(words[at + 1]) << 32;
-    let number = |at: usize| T::from_bits64(wide(at));
-    let [alpha, beta] = [2, 4].map(|at| f64::from_bits(wide(at)));
-    // Finite, without a sign, and 0 in bits that the type does not have.
-    let is_sound = |at: usize| {
-        let value = number(at);
-        value.is_finite()
-            && value >= T::ZERO
-            && value.to_bits64() == wide(at)
-            && wide(at) >> 63 == 0
-    };
-    let is_positive = |at: usize| T::BYTES == 8 || wide(at) >> 31 == 0;
-    let are_sound = (0..21).all(|i| is_sound(6 + 2 * i) && is_positive(6 + 2 * i))
-        && wide(6) == error.to_bits64()
-        && words[49] & !shift_bits == 0
-        && [alpha, beta]
-            .iter()
-            .all(|value| value.is_finite() && *value >= 1.0)
-        && (1..=32_768).contains(&words[48])
-        && words[0] == number_of(geometry)
-        && words[1] >> 27 == 0;
-    are_sound.then(|| Resolved {
-        parameters: Parameters {
-            geometry,
-            levels: core::array::from_fn(|level| {
-                let is_set = |bit: usize| words[1] >> (3 * level + bit) & 1 == 1;
-                LevelFlags {
-                    is_multi: is_set(0),
-                    is_reverse: is_set(1),
-                    spline: if is_set(2) {
-                        Spline::Natural
-                    } else {
-                        Spline::NotAKnot
-                    },
-                }
-            }),
-            tightening: Tightening { alpha, beta },
-            shifts: Shifts::from_word(words[49]),
-        },
-        error: number(6),
-        quantizers: core::array::from_fn(|level| LevelQuantizer {
-            step: number(8 + 2 * level),
-            inverse: number(28 + 2 * level),
-        }),
-        radius: words[48],
-    })
-}
-
-/// The prediction of a position: the sum of the codes of the positions of the same tile one step back in one or more
-/// dimensions, negative for two.
-fn lorenzo_prediction(field: &Field, at: [u64; 3], known: &[i32]) -> i32 {
-    let tile = tile_extents(field.shape);
-    let of_slice = field.in_slice(at);
-    let mut sum = 0i32;
-    for steps in 1..8u64 {
-        let back = [steps >> 2 & 1, steps >> 1 & 1, steps & 1];
-        let is_of_shape = (0..first_axis(field.shape)).all(|axis| back[axis] == 0);
-        let is_in_tile = (0..3).all(|axis| of_slice[axis] % tile[axis] >= back[axis]);
-        if is_of_shape && is_in_tile {
-            let code = known[field.flat(core::array::from_fn(|axis| at[axis] - back[axis]))];
-            let sign = if steps.count_ones() == 2 { -1 } else { 1 };
-            sum = sum.wrapping_add(code.wrapping_mul(sign));
-        }
-    }
-    sum
-}
-
-/// Whether a position is the first one of its tile.
-fn is_first(field: &Field, at: [u64; 3]) -> bool {
-    let (tile, at) = (tile_extents(field.shape), field.in_slice(at));
-    (0..3).all(|axis| at[axis].is_multiple_of(tile[axis]))
-}
-
-/// The codes of a field, in C order.
-fn lorenzo<T: Element>(field: &Field, quantizer: &Quantizer<T>, values: &[T]) -> Vec<u16> {
-    let mut known = vec![0i32; values.len()];
-    let mut codes = Vec::new();
-    for (flat, value) in values.iter().enumerate() {
-        let at = field.position(flat);
-        let prediction = lorenzo_prediction(field, at, &known);
-        let code = quantizer.quantize(*value);
-        let residual = match quantizer.is_hole(*value) {
-            true => Some(0),
-            false => code.map(|code| code.wrapping_sub(prediction)),
-        };
-        let fits = residual.filter(|residual| residual.unsigned_abs() < 32_768);
-        known[flat] = match fits {
-            Some(residual) => prediction.wrapping_add(residual),
-            None if is_first(field, at) => code.unwrap_or(0),
-            None => prediction,
-        };
-        codes.push(z_of(fits));
-    }
-    codes
-}
-
-fn unpredicted<T: Element>(
-    field: &Field,
-    quantizer: &Quantizer<T>,
-    codes: &[u16],
-    raw: &[T],
-) -> Vec<T> {
-    let mut known = vec![0i32; codes.len()];
-    let mut values = raw.to_vec();
-    for (flat, z) in codes.iter().enumerate() {
-        let at = field.position(flat);
-        let prediction = lorenzo_prediction(field, at, &known);
-        known[flat] = match code_of(*z) {
-            Some(residual) => prediction.wrapping_add(residual),
-            None if is_first(field, at) => quantizer.quantize(raw[flat]).unwrap_or(0),
-            None => prediction,
-        };
-        if code_of(*z).is_some() {
-            values[flat] = quantizer.dequantize(known[flat]);
-        }
-    }
-    values
 }

@@ -8,9 +8,9 @@ use crate::predict::{slices, stencil};
 pub enum FittedKind {
     /// None: levels are predicted by splines.
     None = 0,
-    /// Those of [stencils](crate::predict::stencil), on levels whose flags say so.
+    /// Those of [`stencil`], on levels whose flags say so.
     Stencils = 1,
-    /// Those of [slices](crate::predict::slices), on all levels.
+    /// Those of [`slices`], on all levels.
     Slices = 2,
 }
 

@@ -6,8 +6,8 @@
 //! no slices of other tiles, so boxes can be decoded and damage stays where it is. The first slice of a tile has coefficients of
 //! its own. See FORMAT.md, section 27.
 //!
-//! Within a stage the positions of a slice depend on those of the slices before, but not on each other. So all slices of a
-//! position can be predicted by one thread, which keeps in registers what it needs of the slices before.
+//! The positions of a stage in one slice do not depend on each other; they depend on the slices before. So a GPU thread can take
+//! the position with the same y and x in all slices, and keep the differences and terms of the references in registers.
 
 pub mod coefficients;
 pub mod fit;
@@ -28,6 +28,34 @@ pub const SETS: [u32; 3] = [0b010, 0b100, 0b110];
 /// One of the sets of one axis, which have as many terms, and that of both.
 const LINES: u32 = SETS[0];
 const FACES: u32 = SETS[2];
+
+/// How many coefficients, or sums, the sets of a level have: a set of one axis, and the set of both. Without a loop over the
+/// sets, as kernels need it, too.
+#[derive(Debug, Clone, Copy)]
+struct Sizes {
+    of_first: [usize; 2],
+    of_others: [usize; 2],
+}
+
+impl Sizes {
+    /// Those of all sets of a level.
+    const fn of_level(self) -> usize {
+        let ([line, face], [other_line, other_face]) = (self.of_first, self.of_others);
+        2 * line + face + 2 * other_line + other_face
+    }
+
+    /// Those before a set of a level: the sets of first slices come first, those of one axis before that of both.
+    #[inline(always)]
+    const fn before(self, odd: u32, is_first: bool) -> usize {
+        let place = (odd / 2) as usize - 1;
+        let ([line, face], [other_line, _]) = (self.of_first, self.of_others);
+        if is_first {
+            place * line
+        } else {
+            2 * line + face + place * other_line
+        }
+    }
+}
 
 const _: () = {
     let mut i = 0;

@@ -3,14 +3,17 @@
 use crate::element::Element;
 use crate::predict::slices::fit::{MAX_NUMBERS, first_sum, solve_set};
 use crate::predict::slices::terms::{MAX_TERMS, REFERENCES, count, own_count};
-use crate::predict::slices::{FACES, LINES, ROOT, SETS};
+use crate::predict::slices::{FACES, LINES, ROOT, SETS, Sizes};
 use crate::predict::stencil::fit::{InArray, System};
 
-/// The coefficients of a level below [`ROOT`].
-const PER_LEVEL: usize = OF_FIRST + 2 * count(0, LINES, false) + count(0, FACES, false);
+/// The coefficients of the sets of a level below [`ROOT`].
+const SIZES: Sizes = Sizes {
+    of_first: [count(0, LINES, true), count(0, FACES, true)],
+    of_others: [count(0, LINES, false), count(0, FACES, false)],
+};
 
 /// The coefficients of a field.
-pub const COUNT: usize = ROOT as usize * PER_LEVEL + REFERENCES - 1;
+pub const COUNT: usize = ROOT as usize * SIZES.of_level() + REFERENCES - 1;
 
 /// The words that they have in a stream: two coefficients a word, the first one in the low half.
 pub const WORDS: usize = COUNT.div_ceil(2);
@@ -23,26 +26,11 @@ pub const PARTS: i32 = 1 << 11;
 #[inline(always)]
 pub const fn first(level: u32, odd: u32, is_first: bool) -> usize {
     if level >= ROOT {
-        ROOT as usize * PER_LEVEL
+        ROOT as usize * SIZES.of_level()
     } else {
-        level as usize * PER_LEVEL + before(odd, is_first)
+        level as usize * SIZES.of_level() + SIZES.before(odd, is_first)
     }
 }
-
-/// The coefficients of a level before those of a set of axes, of first slices or of others. Without a loop, as kernels need it, too.
-#[inline(always)]
-const fn before(odd: u32, is_first: bool) -> usize {
-    // Positions that are odd along one axis come first, and have as many whatever the axis.
-    let place = (odd / 2) as usize - 1;
-    if is_first {
-        place * count(0, LINES, true)
-    } else {
-        OF_FIRST + place * count(0, LINES, false)
-    }
-}
-
-/// The coefficients of first slices at a level.
-const OF_FIRST: usize = 2 * count(0, LINES, true) + count(0, FACES, true);
 
 /// All sets of coefficients that are fitted together, in the order of their numbers: level, set of axes, and whether they are
 /// of first slices.

@@ -5,7 +5,7 @@
 //! values differ much with the coefficients, so the fit is repeated with those that it has found.
 
 use crate::predict::slices::terms::{MAX_TERMS, REFERENCES, count};
-use crate::predict::slices::{FACES, LINES, ROOT};
+use crate::predict::slices::{FACES, LINES, ROOT, Sizes};
 use crate::predict::stencil::fit::{System, of_splines, solve, sums};
 
 /// How many times coefficients are fitted.
@@ -14,37 +14,25 @@ pub const ROUNDS: u32 = 2;
 /// Numbers of a position: its terms, and the difference between value and base.
 pub const MAX_NUMBERS: usize = MAX_TERMS + 1;
 
-/// Sums of a level below [`ROOT`].
-const PER_LEVEL: usize = OF_FIRST + 2 * sums(count(0, LINES, false)) + sums(count(0, FACES, false));
+/// The sums of the sets of a level below [`ROOT`].
+const SIZES: Sizes = Sizes {
+    of_first: [sums(count(0, LINES, true)), sums(count(0, FACES, true))],
+    of_others: [sums(count(0, LINES, false)), sums(count(0, FACES, false))],
+};
 
 /// Sums of all levels.
-pub const SUMS: usize = ROOT as usize * PER_LEVEL + sums(REFERENCES - 1);
+pub const SUMS: usize = ROOT as usize * SIZES.of_level() + sums(REFERENCES - 1);
 
 /// The number of the first sum of a set of coefficients: see
 /// [`coefficients::first`](crate::predict::slices::coefficients::first).
 #[inline(always)]
 pub const fn first_sum(level: u32, odd: u32, is_first: bool) -> usize {
     if level >= ROOT {
-        ROOT as usize * PER_LEVEL
+        ROOT as usize * SIZES.of_level()
     } else {
-        level as usize * PER_LEVEL + before(odd, is_first)
+        level as usize * SIZES.of_level() + SIZES.before(odd, is_first)
     }
 }
-
-/// The sums of a level before those of a set of axes, of first slices or of others. Without a loop, as kernels need it, too.
-#[inline(always)]
-const fn before(odd: u32, is_first: bool) -> usize {
-    // Positions that are odd along one axis come first, and have as many whatever the axis.
-    let place = (odd / 2) as usize - 1;
-    if is_first {
-        place * sums(count(0, LINES, true))
-    } else {
-        OF_FIRST + place * sums(count(0, LINES, false))
-    }
-}
-
-/// The sums of first slices at a level.
-const OF_FIRST: usize = 2 * sums(count(0, LINES, true)) + sums(count(0, FACES, true));
 
 /// Solves the system of a set from its sums. The bits of the coefficients are those of the numbers on the right side then.
 #[inline(always)]

@@ -154,6 +154,13 @@ pub fn solve(
         trace += system.get(i, i);
         system.set(i, count, sum(sum_of(count, i, count)) as f64);
     }
+    if trace == 0.0 {
+        // All sums are 0.
+        for i in 0..count {
+            system.set(i, count, drawn_to(i));
+        }
+        return;
+    }
     // The matrix is not negative; with this it is positive by far more than elimination is rounded.
     let ridge = trace * (1.0 / (1 << 20) as f64) + 1.0;
     for i in 0..count {

@@ -1,7 +1,7 @@
 //! The positions of a class: which thread takes which, and its work there.
 
 use crate::predict::interp::THREADS;
-use crate::predict::interp::residuals::{Position, Residuals, TileSetup};
+use crate::predict::interp::residuals::{Residuals, TileSetup, code};
 use crate::predict::interp::values::Values;
 use core::marker::PhantomData;
 use ferrosz_codec::Element;
@@ -9,7 +9,6 @@ use ferrosz_codec::predict::fitted::FittedKind;
 use ferrosz_codec::predict::interp::predict::{Around, OneAxis, combine};
 use ferrosz_codec::predict::interp::spline::{Order, Spline};
 use ferrosz_codec::predict::interp::store;
-use ferrosz_codec::predict::interp::store::is_own;
 use ferrosz_codec::predict::interp::walk::OddAxes;
 use ferrosz_codec::quantize::level::LevelQuantizer;
 use ferrosz_codec::shape::{Shape, StaticShape};
@@ -150,18 +149,7 @@ impl<'a, E: Element> Positions<'a, E> {
             } else {
                 combine(AXES, &around)
             };
-        let position = Position {
-            position,
-            is_own: is_own(S::SHAPE, position),
-            index: tile::index(S::SHAPE, position),
-        };
-        let slot = Values::<E, S>::load_at(t, address);
-        let quantizer = &self.quantizer;
-        let [mut known] = residuals.residuals(t, quantizer, [position], [slot], [prediction]);
-        if R::is_rare(slot) {
-            known = residuals.code_rare(t, quantizer, position, slot, prediction);
-        }
-        Values::<E, S>::store_at(t, address, known);
+        code::<T, E, S, R>(t, residuals, &self.quantizer, position, address, prediction);
     }
 
     /// The order of the prediction of a position along an axis.

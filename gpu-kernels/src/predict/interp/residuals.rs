@@ -1,15 +1,17 @@
 //! A tile's parameters, and coding or decoding of its positions once they are predicted.
 
 use crate::predict::interp::method::Method;
+use crate::predict::interp::values::Values;
 use ferrosz_codec::Element;
 use ferrosz_codec::predict::fitted::FittedKind;
 use ferrosz_codec::predict::interp::parameters::LevelFlags;
 use ferrosz_codec::predict::interp::resolved::Words;
+use ferrosz_codec::predict::interp::store::is_own;
 use ferrosz_codec::predict::interp::tune::sample::Scope;
 use ferrosz_codec::quantize::level::LevelQuantizer;
 use ferrosz_codec::shape::{Shape, StaticShape};
-use ferrosz_codec::tile::TileBox;
-use ferrosz_simt::{Thread, View};
+use ferrosz_codec::tile::{self, TileBox};
+use ferrosz_simt::{SharedAddress, Thread, View};
 
 /// The window, along z and y, of the geometries whose finest level is taken in columns.
 pub(super) const COLUMN_WINDOW: u32 = 16;
@@ -146,4 +148,29 @@ pub trait Residuals<E> {
     fn code_rare<T: Thread>(&self, _: T, _: &LevelQuantizer<E>, _: Position, slot: E, _: E) -> E {
         slot
     }
+}
+
+/// Quantises or decodes the position at an address in the store of a tile of shape `S`, and leaves its known value there; that
+/// value.
+#[inline(always)]
+pub(super) fn code<T: Thread, E: Element, S: StaticShape, R: Residuals<E>>(
+    t: T,
+    residuals: &R,
+    quantizer: &LevelQuantizer<E>,
+    position: [u32; 3],
+    address: SharedAddress,
+    prediction: E,
+) -> E {
+    let position = Position {
+        position,
+        is_own: is_own(S::SHAPE, position),
+        index: tile::index(S::SHAPE, position),
+    };
+    let slot = Values::<E, S>::load_at(t, address);
+    let [mut known] = residuals.residuals(t, quantizer, [position], [slot], [prediction]);
+    if R::is_rare(slot) {
+        known = residuals.code_rare(t, quantizer, position, slot, prediction);
+    }
+    Values::<E, S>::store_at(t, address, known);
+    known
 }

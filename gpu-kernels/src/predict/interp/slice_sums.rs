@@ -5,13 +5,11 @@
 use crate::PACKAGE;
 use crate::predict::interp::THREADS;
 use crate::predict::interp::method::{Method, Slices};
-use crate::predict::interp::predict::begin_fill;
 use crate::predict::interp::residuals::TileSetup;
 use crate::predict::interp::rows::InField;
 use crate::predict::interp::scores::samples;
 use crate::predict::interp::slices::{Columns, count_along};
-use crate::predict::interp::stages::run;
-use crate::predict::interp::sums::{Known, SHARES, SumsParams, pair};
+use crate::predict::interp::sums::{SHARES, SumsParams, pair, predict_sample};
 use crate::predict::interp::values::Values;
 use crate::primitives::element::by_width;
 use core::array::from_fn;
@@ -49,17 +47,7 @@ impl<E: Element> Kernel for SliceSums<E> {
         let samples = samples::<Slices>(grid.tiles());
         let scope = samples.scope();
         let tile = Slices::tile(grid.tile(samples.tile(t.block_index() / SHARES)));
-        begin_fill::<T, E, Cube>(t, &params.part, &tile);
-        let setup = TileSetup::read::<T, Cube>(t, params.parameters, tile, false);
-        let setup = setup.with_coefficients::<Slices>(params.part.coefficients());
-        t.await_copies();
-        t.barrier();
-        let known = Known {
-            error: setup.error(t),
-            scope,
-            method: PhantomData::<Slices>,
-        };
-        run::<T, E, Cube, _>(t, &setup, &known);
+        let setup = predict_sample::<T, E, Cube, Slices>(t, params, tile, scope);
         let field = InField::new(params.part.field, params.part.strides, &tile);
         // One text for all sets: it is long.
         let mut number = t.block_index() % SHARES;

@@ -1,17 +1,17 @@
 //! The stages of a tile whose slices are predicted one by one: see [`ferrosz_codec::predict::slices`].
 //!
 //! A thread has a *column*: the positions of all slices that have the same y and x. It goes through the slices in their order, and
-//! keeps what it needs of the slices before in registers. So a stage of all slices has one barrier.
+//! keeps the differences and terms of the references in registers. So a stage needs one barrier for all slices.
 
 use crate::predict::interp::THREADS;
 use crate::predict::interp::positions::Neighbourhood;
-use crate::predict::interp::residuals::{Position, Residuals, TileSetup};
+use crate::predict::interp::residuals::{Residuals, TileSetup, code};
 use crate::predict::interp::values::Values;
 use core::array::from_fn;
 use core::marker::PhantomData;
 use ferrosz_codec::Element;
 use ferrosz_codec::predict::interp::spline::Order;
-use ferrosz_codec::predict::interp::store::{self, is_own};
+use ferrosz_codec::predict::interp::store;
 use ferrosz_codec::predict::slices::coefficients::{first, of_bits};
 use ferrosz_codec::predict::slices::terms::{
     Around, MAX_TERMS, Past, REFERENCES, Site, Stencil, count, predict, root, terms,
@@ -165,7 +165,9 @@ impl<'a, E: Element, S: StaticShape> Columns<'a, E, S> {
             let own = self.stencil::<T>(t, &site, address);
             let terms = terms(ODD, false, &own, &past);
             let prediction = predict(own.base, count(0, ODD, false), &terms, |i| coefficients[i]);
-            let known = self.code(t, [z, column.y, column.x], address, prediction, residuals);
+            let quantizer = &self.quantizer;
+            let position = [z, column.y, column.x];
+            let known = code::<T, E, S, R>(t, residuals, quantizer, position, address, prediction);
             if z == 0 {
                 coefficients = self.coefficients::<T>(t, ODD, false);
             }
@@ -192,35 +194,11 @@ impl<'a, E: Element, S: StaticShape> Columns<'a, E, S> {
             let address = self.address(position);
             let (base, terms) = root(&past);
             let prediction = predict(base, REFERENCES - 1, &terms, |i| coefficients[i]);
-            let known = self.code(t, position, address, prediction, residuals);
+            let quantizer = &self.quantizer;
+            let known = code::<T, E, S, R>(t, residuals, quantizer, position, address, prediction);
             past = past.then(false, known, [E::ZERO; _]);
             z += 1;
         }
-    }
-
-    /// Codes or decodes a position; its known value.
-    #[inline(always)]
-    fn code<T: Thread, R: Residuals<E>>(
-        &self,
-        t: T,
-        position: [u32; 3],
-        address: SharedAddress,
-        prediction: E,
-        residuals: &R,
-    ) -> E {
-        let position = Position {
-            position,
-            is_own: is_own(Shape::Cube, position),
-            index: tile::index(Shape::Cube, position),
-        };
-        let slot = Values::<E, S>::load_at(t, address);
-        let quantizer = &self.quantizer;
-        let [mut known] = residuals.residuals(t, quantizer, [position], [slot], [prediction]);
-        if R::is_rare(slot) {
-            known = residuals.code_rare(t, quantizer, position, slot, prediction);
-        }
-        Values::<E, S>::store_at(t, address, known);
-        known
     }
 
     /// Slices of the tile.

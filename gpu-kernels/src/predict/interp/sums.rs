@@ -26,8 +26,8 @@ use ferrosz_codec::predict::stencil::fit::{MAX_NUMBERS, first_sum, integers, num
 use ferrosz_codec::predict::stencil::terms::{MAX_TERMS, count};
 use ferrosz_codec::quantize::level::LevelQuantizer;
 use ferrosz_codec::shape::StaticShape;
-use ferrosz_codec::tile;
 use ferrosz_codec::tile::code::RADIUS;
+use ferrosz_codec::tile::{self, TileBox};
 use ferrosz_simt::{Kernel, Layout, Name, Package, Shared, Thread, View, WARP};
 
 /// Blocks that share the sets of axes of a sample. Each predicts the whole tile, which takes less time than its sums.
@@ -68,16 +68,7 @@ impl<E: Element, S: StaticShape> Kernel for Sums<E, S> {
         let samples = samples::<Stencils>(grid.tiles());
         let scope = samples.scope();
         let tile = grid.tile(samples.tile(t.block_index() / SHARES));
-        begin_fill::<T, E, S>(t, &params.part, &tile);
-        let setup = TileSetup::read::<T, S>(t, params.parameters, tile, false);
-        t.await_copies();
-        t.barrier();
-        let known = Known {
-            error: setup.error(t),
-            scope,
-            method: PhantomData::<Splines>,
-        };
-        run::<T, E, S, _>(t, &setup, &known);
+        let setup = predict_sample::<T, E, S, Splines>(t, params, tile, scope);
         let field = InField::new(params.part.field, params.part.strides, &tile);
         let levels = setup.spacing.trailing_zeros();
         let classes = 8 * t.opaque(levels);
@@ -99,6 +90,28 @@ impl<E: Element, S: StaticShape> Kernel for Sums<E, S> {
             number += 1;
         }
     }
+}
+
+/// Predicts a sample tile by method `M`, and quantises it; its known values are in the store then. For the whole block.
+#[inline(always)]
+pub(super) fn predict_sample<T: Thread, E: Element, S: StaticShape, M: Method>(
+    t: T,
+    params: &SumsParams,
+    tile: TileBox,
+    scope: Scope,
+) -> TileSetup {
+    begin_fill::<T, E, S>(t, &params.part, &tile);
+    let setup = TileSetup::read::<T, S>(t, params.parameters, tile, false);
+    let setup = setup.with_coefficients::<M>(params.part.coefficients());
+    t.await_copies();
+    t.barrier();
+    let known = Known {
+        error: setup.error(t),
+        scope,
+        method: PhantomData::<M>,
+    };
+    run::<T, E, S, _>(t, &setup, &known);
+    setup
 }
 
 /// The positions of a tile that are odd along the same axes, at a level.
@@ -217,10 +230,10 @@ pub(super) fn pair(count: usize, most: usize, number: usize) -> [usize; 2] {
 }
 
 /// Values to known values, by method `M`.
-pub(super) struct Known<E, M> {
-    pub(super) error: E,
-    pub(super) scope: Scope,
-    pub(super) method: PhantomData<M>,
+struct Known<E, M> {
+    error: E,
+    scope: Scope,
+    method: PhantomData<M>,
 }
 
 impl<E: Element, M: Method> Residuals<E> for Known<E, M> {

@@ -52,7 +52,8 @@ fn containers<T: Value>(flags: &Flags, subject: &Subject<T>, bounds: &[Bound]) -
     for codec in codecs {
         for shape in flags.shapes() {
             let layout = Layout::new(*codec, shape, subject.extents);
-            if layout.shape == shape {
+            // Another codec stands for one that has no tiles of the shape.
+            if (layout.codec, layout.shape) == (*codec, shape) {
                 cases.extend(bounds.iter().map(|bound| Case {
                     codec: codec.name().to_owned(),
                     rank: shape.rank(),

@@ -11,17 +11,16 @@ use crate::device::Device;
 use crate::error::Error;
 use crate::fill::{Fill, Fills};
 use crate::gpu::mapping::conversion::converts;
+use crate::heading::Heading;
 use crate::length::{self, Length};
 use crate::memory;
 use crate::preset::{Choice, Preset};
 use crate::stream::StreamRef;
-use crate::stream_layout::{StreamLayout, records_of};
+use crate::stream_layout::StreamLayout;
 use ferrosz_codec::container::extents::Extents;
-use ferrosz_codec::container::header::Header;
 use ferrosz_codec::container::layout::Layout;
 use ferrosz_codec::mapping::axes::{Axes, Order};
 use ferrosz_codec::mapping::conversion::Conversion;
-use ferrosz_codec::mapping::mask::Classes;
 use ferrosz_codec::mapping::{Keep, ValueMapping};
 use ferrosz_codec::pipeline::BlockCodec;
 use ferrosz_codec::tile::ChunkLength;
@@ -467,6 +466,7 @@ impl Compressor {
         }
         Ok(Converted {
             heading: Heading {
+                order: Order::identity(1),
                 conversion,
                 bound: self.bound,
             },
@@ -632,7 +632,7 @@ impl Compressor {
         Ok(stream.len() as u64)
     }
 
-    fn run<V: Value>(
+    pub(crate) fn run<V: Value>(
         &self,
         version: Version,
         field: &[V],
@@ -677,13 +677,16 @@ impl Compressor {
         let stream_layout = chosen.stream_layout(elements, T::DTYPE)?;
         let StreamLayout { layout, order, .. } = stream_layout;
         match Backend::of(self.device, workload(layout.codec, elements, T::DTYPE))? {
-            Backend::Cpu => in_order(&layout, &order, heading, field, sink, |coded, sink| {
-                cpu::compress(version, layout, self.bound, &mapping, coded, sink, progress)
-            }),
+            Backend::Cpu => {
+                let coded = in_order(&layout, &order, field)?;
+                let heading = &heading.in_order(order);
+                cpu::compress(
+                    version, layout, self.bound, &mapping, heading, &coded, sink, progress,
+                )
+            }
             Backend::Gpu(executor) => {
                 let stream = executor.compress(&stream_layout, self.bound, &mapping, field)?;
-                let same = Order::identity(layout.extents.lengths().len());
-                sink.take(with_records(stream, &same, heading)?)?;
+                sink.take(with_records(stream, heading)?)?;
                 progress(elements);
                 Ok(())
             }
@@ -720,62 +723,34 @@ struct Converted<'a, T: Element> {
     coded: Cow<'a, [T]>,
 }
 
-/// What the header of a stream says about the user's field.
-pub(crate) struct Heading {
-    conversion: Conversion,
-    bound: Bound,
-}
-
-impl Heading {
-    /// The heading of a field without conversion.
-    pub(crate) fn plain<T: Element>(bound: Bound) -> Self {
-        Self {
-            conversion: Conversion::none(T::TYPE),
-            bound,
-        }
-    }
-}
-
-/// Compresses a field by `compress`, which takes the coded field.
-pub(crate) fn in_order<T: Element>(
+/// The coded field of a field: the field itself, or a copy with its axes in another order.
+///
+/// # Errors
+///
+/// [`Error::OutOfMemory`].
+pub(crate) fn in_order<'a, T: Element>(
     layout: &Layout,
     order: &Order,
-    heading: &Heading,
-    field: &[T],
-    sink: &mut dyn Sink,
-    compress: impl FnOnce(&[T], &mut dyn Sink) -> Result<(), Error>,
-) -> Result<(), Error> {
-    let turn = Turn::to_coded(layout.extents.lengths(), order);
-    if turn.is_none() && heading.conversion.is_none() {
-        return compress(field, sink);
-    }
-    let mut stream = Vec::new();
-    match turn {
-        None => compress(field, &mut stream)?,
-        Some(turn) => {
-            let mut coded = memory::try_zeroed::<T>(field.len() as u64)?;
-            turn.apply(field, &mut coded);
-            compress(&coded, &mut stream)?;
-        }
-    }
-    sink.take(with_records(stream, order, heading)?)
+    field: &'a [T],
+) -> Result<Cow<'a, [T]>, Error> {
+    let Some(turn) = Turn::to_coded(layout.extents.lengths(), order) else {
+        return Ok(Cow::Borrowed(field));
+    };
+    let mut coded = memory::try_zeroed::<T>(field.len() as u64)?;
+    turn.apply(field, &mut coded);
+    Ok(Cow::Owned(coded))
 }
 
-/// A stream with records of the order of its axes and of the conversion, as far as it has them, and with the bound of the
+/// A stream of a GPU, which has a mask and an order of axes, with the record of the conversion and with the bound of the
 /// user's field.
-fn with_records(stream: Vec<u8>, order: &Order, heading: &Heading) -> Result<Vec<u8>, Error> {
-    let of_mapping = records_of(&Classes::default(), order, &heading.conversion);
-    if of_mapping.is_empty() {
+fn with_records(stream: Vec<u8>, heading: &Heading) -> Result<Vec<u8>, Error> {
+    let of_conversion = heading.records();
+    if of_conversion.is_empty() {
         return Ok(stream);
     }
     let stream = StreamRef::read(&stream)?;
-    let header = Header {
-        value_type: heading.conversion.value_type(),
-        conversion: heading.conversion.kind(),
-        bound: heading.bound,
-        ..stream.header
-    };
-    let records = [stream.records, &of_mapping].concat();
+    let header = heading.header(stream.header);
+    let records = [stream.records, &of_conversion].concat();
     stream.rewrite(header, &records, 0..header.chunks(), &[])
 }
 
@@ -808,9 +783,10 @@ impl Sink for Place<'_> {
         Ok(())
     }
 
-    fn set_start(&mut self, bytes: &[u8]) {
+    fn set_start(&mut self, bytes: &[u8]) -> Result<(), Error> {
         if let Some(place) = self.out.get_mut(..bytes.len()) {
             place.copy_from_slice(bytes);
         }
+        Ok(())
     }
 }

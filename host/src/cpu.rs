@@ -9,13 +9,15 @@ mod families;
 pub mod lanes;
 pub(crate) mod mapping;
 pub(crate) mod output;
+mod pool;
 pub mod predict;
 pub(crate) mod sink;
 pub(crate) mod tiles;
 mod version;
+mod writer;
 
 pub use families::extremes;
-pub(crate) use families::{compress, decompress, resolve, take_back};
+pub(crate) use families::{Read, compress, resolve, take_back, with_reader};
 pub use version::Version;
 
 /// Called with the number of elements done since the last call.

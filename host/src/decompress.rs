@@ -267,11 +267,19 @@ impl Decompressor {
         elements: &mut [T],
         progress: &(dyn Fn(u64) + Sync),
     ) -> Result<(), Error> {
-        let regions: Vec<Region> = pieces.iter().flat_map(Piece::regions).collect();
-        in_order(pieces, elements, |decoded| {
-            self.run_on_cpu(Version::best(), stream, &regions, decoded, progress)
-        })?;
+        self.read_pieces(Version::best(), stream, pieces, elements, progress)?;
         self.take_back(stream, part, elements)
+    }
+
+    /// Whether a GPU decodes a whole field.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoDevice`] and [`Error::OldGpu`].
+    pub(crate) fn runs_on_gpu<V: Value>(&self, stream: &StreamRef<'_>) -> Result<bool, Error> {
+        let whole = [Region::whole(&stream.header.grid())];
+        let elements = usize::try_from(stream.header.elements()).unwrap_or(usize::MAX);
+        Ok(self.gpu_for::<V>(stream, None, &whole, elements)?.is_some())
     }
 
     /// The machine that runs kernels, if that is what decodes these regions, and what it decodes.
@@ -307,7 +315,7 @@ impl Decompressor {
     }
 
     /// Turns the decoded values of a part, or of the whole field, into elements.
-    fn take_back<T: Element>(
+    pub(crate) fn take_back<T: Element>(
         &self,
         stream: &StreamRef<'_>,
         part: Option<&Part>,
@@ -329,21 +337,22 @@ impl Decompressor {
         Ok(())
     }
 
-    /// Decompresses regions, one after the other into `values`.
-    fn run_on_cpu<T: Element>(
+    /// Decodes pieces by a version of the CPU's code.
+    fn read_pieces<T: Element>(
         &self,
         version: Version,
         stream: &StreamRef<'_>,
-        regions: &[Region],
-        mut values: &mut [T],
+        pieces: &[Piece],
+        elements: &mut [T],
         progress: &(dyn Fn(u64) + Sync),
     ) -> Result<(), Error> {
-        for region in regions {
-            let (out, rest) = values.split_at_mut(region.elements() as usize);
-            cpu::decompress(version, stream, region, self.verify, out, progress)?;
-            values = rest;
+        // Without elements nothing of the stream is read: a part of it may be unknown.
+        if elements.is_empty() {
+            return Ok(());
         }
-        Ok(())
+        cpu::with_reader(version, stream, self.verify, progress, &mut |read| {
+            read_in_order(read, pieces, elements)
+        })
     }
 
     /// The whole field or a part of it on the CPU, by a version of its code.
@@ -355,31 +364,41 @@ impl Decompressor {
     ) -> Result<Vec<V>, Error> {
         let read = read::<V>(stream)?;
         let pieces = pieces_of(&read.header.layout(), &read.order, part)?;
-        let regions: Vec<Region> = pieces.iter().flat_map(Piece::regions).collect();
         let mut coded = try_zeroed::<V::Coded>(pieces.iter().map(Piece::elements).sum())?;
-        in_order(&pieces, &mut coded, |decoded| {
-            self.run_on_cpu(version, &read, &regions, decoded, &|_| {})
-        })?;
+        self.read_pieces(version, &read, &pieces, &mut coded, &|_| {})?;
         self.take_back(&read, part, &mut coded)?;
         conversion::to_values(&read.conversion, coded)
     }
 }
 
 /// The pieces of a part, or of the whole field.
-fn pieces_of(layout: &Layout, order: &Order, part: Option<&Part>) -> Result<Vec<Piece>, Error> {
+pub(crate) fn pieces_of(
+    layout: &Layout,
+    order: &Order,
+    part: Option<&Part>,
+) -> Result<Vec<Piece>, Error> {
     match part {
         None => Ok(vec![Piece::of_field(layout, order)]),
         Some(part) => part.pieces(layout, order),
     }
 }
 
-/// Decodes the regions of pieces by `decode`, one behind the other, and puts their elements into the order of the
-/// pieces.
-fn in_order<T: Element>(
+/// Decodes the regions of pieces, one behind the other, and puts their elements into the order of the pieces.
+pub(crate) fn read_in_order<T: Element>(
+    read: cpu::Read<'_, T>,
     pieces: &[Piece],
     mut values: &mut [T],
-    decode: impl FnOnce(&mut [T]) -> Result<(), Error>,
 ) -> Result<(), Error> {
+    let decode = |mut values: &mut [T]| {
+        for region in pieces.iter().flat_map(Piece::regions) {
+            let (own, rest) = values.split_at_mut(region.elements() as usize);
+            if !own.is_empty() {
+                read(&region, own)?;
+            }
+            values = rest;
+        }
+        Ok(())
+    };
     if pieces.iter().all(Piece::is_in_order) {
         return decode(values);
     }

@@ -27,7 +27,9 @@ mod device;
 mod error;
 mod fill;
 mod gpu;
+mod heading;
 mod info;
+mod large;
 mod length;
 mod memory;
 #[cfg(feature = "object-store")]
@@ -80,8 +82,9 @@ pub use update::{Update, compact};
 /// The versions of the CPU's code, for tests and measurements.
 #[doc(hidden)]
 pub mod versions {
-    use crate::compress::{Heading, in_order};
+    use crate::compress::in_order;
     pub use crate::cpu::Version;
+    use crate::heading::Heading;
     use crate::{
         Bound, Compressor, Decompressor, Device, Element, Error, Layout, Part, Value, cpu,
     };
@@ -138,14 +141,17 @@ pub mod versions {
         field: &[T],
     ) -> Result<Vec<u8>, Error> {
         let mut stream = Vec::new();
-        let heading = Heading::plain::<T>(bound);
-        in_order(
-            &layout,
-            order,
+        let coded = in_order(&layout, order, field)?;
+        let heading = Heading::plain::<T>(*order, bound);
+        cpu::compress(
+            version,
+            layout,
+            bound,
+            mapping,
             &heading,
-            field,
+            &coded,
             &mut stream,
-            |coded, sink| cpu::compress(version, layout, bound, mapping, coded, sink, &|_| {}),
+            &|_| {},
         )?;
         Ok(stream)
     }

@@ -74,6 +74,14 @@ impl Part {
         }
     }
 
+    /// The part of a field with these extents, as runs of consecutive elements.
+    pub(crate) fn runs(&self, lengths: &[u64]) -> Vec<Range<u64>> {
+        match self {
+            Self::Elements(range) => std::iter::once(range.clone()).collect(),
+            Self::Box(ranges) => runs(lengths, ranges),
+        }
+    }
+
     fn ranges(&self) -> &[Range<u64>] {
         match self {
             Self::Elements(range) => std::slice::from_ref(range),

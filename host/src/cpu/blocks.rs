@@ -4,4 +4,4 @@ mod compress;
 mod decompress;
 
 pub(crate) use compress::compress;
-pub(crate) use decompress::{ChunkDecoder, decompress};
+pub(crate) use decompress::ChunkDecoder;

@@ -4,6 +4,7 @@ use crate::cpu::mapping::mask::{Mask, MaskDecoder, coded_values, decode_values, 
 use crate::cpu::sink::Sink;
 use crate::cpu::{Progress, Version, blocks, tiles};
 use crate::error::Error;
+use crate::heading::Heading;
 use crate::stream::StreamRef;
 use ferrosz_codec::bound::Extremes;
 use ferrosz_codec::container::layout::{Family, Layout};
@@ -34,17 +35,22 @@ pub fn extremes<T: Element>(version: Version, values: &[T]) -> Extremes<T> {
         .reduce(Extremes::default, Extremes::union)
 }
 
-/// Compresses a field whose extents have been checked.
+/// Compresses a coded field whose extents have been checked, within a bound of its own.
+#[expect(
+    clippy::too_many_arguments,
+    reason = "the field, what leads to it and back, and where its stream goes"
+)]
 pub(crate) fn compress<T: Element>(
     version: Version,
     layout: Layout,
     bound: Bound,
     mapping: &ValueMapping,
+    heading: &Heading,
     values: &[T],
     sink: &mut dyn Sink,
     progress: Progress<'_>,
 ) -> Result<(), Error> {
-    let job = (version, layout, bound, mapping, progress);
+    let job = (version, layout, bound, mapping, heading, progress);
     // A static is compiled in this crate. A generic function would be compiled in each crate that calls it, with all
     // functions that it calls.
     with_element!(T::DTYPE, E => {
@@ -54,14 +60,22 @@ pub(crate) fn compress<T: Element>(
 }
 
 /// The arguments without the field and the destination.
-type Compression<'a> = (Version, Layout, Bound, &'a ValueMapping, Progress<'a>);
+type Compression<'a> = (
+    Version,
+    Layout,
+    Bound,
+    &'a ValueMapping,
+    &'a Heading,
+    Progress<'a>,
+);
 
 fn compress_of<T: Element>(
-    (version, layout, bound, mapping, progress): Compression<'_>,
+    (version, layout, bound, mapping, heading, progress): Compression<'_>,
     values: &[T],
     sink: &mut dyn Sink,
 ) -> Result<(), Error> {
-    let mask = Mask::encode(&layout, &mapping.classes, values);
+    let mut mask = Mask::encode(&layout, &mapping.classes, values);
+    mask.records.extend(heading.records());
     let mut coded = coded_values(mapping, values)?;
     let quantizer = resolve(version, bound, coded.as_deref().unwrap_or(values));
     let quantizer = quantizer.with_holes(mapping.has_holes());
@@ -70,7 +84,7 @@ fn compress_of<T: Element>(
     }
     let values = coded.as_deref().unwrap_or(values);
     let header = layout.header(T::DTYPE, bound, quantizer.error().to_bits64());
-    let header = mask.header(header);
+    let header = mask.header(heading.header(header));
     match layout.family() {
         Family::Blocks(blocks) => blocks::compress(
             version, blocks, header, &mask, &quantizer, values, sink, progress,
@@ -104,37 +118,44 @@ pub(crate) fn take_back<T: Element>(
     Ok(())
 }
 
-/// Decodes the elements of a region, which is within the field, into `values`, which has as many positions. They are
-/// those of the coded field.
-pub(crate) fn decompress<T: Element>(
+/// Decodes a region, which is within the field and has elements, into values that are as many.
+pub(crate) type Read<'a, T> = &'a dyn Fn(&Region, &mut [T]) -> Result<(), Error>;
+
+/// Calls `work` with a function that decodes regions of a stream that has elements. They are those of the coded field.
+pub(crate) fn with_reader<T: Element>(
     version: Version,
     stream: &StreamRef<'_>,
-    region: &Region,
     verify: bool,
-    values: &mut [T],
     progress: Progress<'_>,
+    work: &mut dyn FnMut(Read<'_, T>) -> Result<(), Error>,
 ) -> Result<(), Error> {
-    let job = (version, stream, region, verify, progress);
+    let job = (version, stream, verify, progress);
     // A static; see `compress`.
     with_element!(T::DTYPE, E => {
-        static DECOMPRESS: fn(Decompression<'_>, &mut [E]) -> Result<(), Error> = decompress_of::<E>;
-        DECOMPRESS(job, bytemuck::cast_slice_mut(values))
+        static READER: fn(Decompression<'_>, Work<'_, E>) -> Result<(), Error> = with_reader_of::<E>;
+        READER(job, &mut |read| {
+            work(&|region, values| read(region, bytemuck::cast_slice_mut(values)))
+        })
     })
 }
 
-/// The arguments without the output.
-type Decompression<'a> = (Version, &'a StreamRef<'a>, &'a Region, bool, Progress<'a>);
+/// The arguments without the work.
+type Decompression<'a> = (Version, &'a StreamRef<'a>, bool, Progress<'a>);
 
-fn decompress_of<T: Element>(
-    (version, stream, region, verify, progress): Decompression<'_>,
-    values: &mut [T],
+type Work<'a, T> = &'a mut dyn FnMut(Read<'_, T>) -> Result<(), Error>;
+
+fn with_reader_of<T: Element>(
+    (version, stream, verify, progress): Decompression<'_>,
+    work: Work<'_, T>,
 ) -> Result<(), Error> {
     match stream.header.layout().family() {
         Family::Blocks(layout) => {
-            blocks::decompress(version, stream, layout, region, verify, values, progress)
+            let decoder = blocks::ChunkDecoder::new(version, stream, layout, verify)?;
+            work(&|region, values| decoder.read(region, values, progress))
         }
         Family::Tiles(layout) => {
-            tiles::decompress(version, stream, &layout, region, verify, values, progress)
+            let reader = tiles::Reader::new(version, stream, &layout, verify)?;
+            work(&|region, values| reader.read(region, values, progress))
         }
     }
 }

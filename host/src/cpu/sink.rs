@@ -9,7 +9,7 @@ pub(crate) trait Sink: Send {
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfMemory`].
+    /// [`Error::OutOfMemory`]; [`Error::Io`].
     fn append(&mut self, bytes: &[u8]) -> Result<(), Error>;
     /// Appends parts, one behind the other.
     ///
@@ -18,7 +18,11 @@ pub(crate) trait Sink: Send {
     /// As [`Sink::append`].
     fn append_all(&mut self, parts: &[&[u8]]) -> Result<(), Error>;
     /// Replaces the first bytes.
-    fn set_start(&mut self, bytes: &[u8]);
+    ///
+    /// # Errors
+    ///
+    /// As [`Sink::append`].
+    fn set_start(&mut self, bytes: &[u8]) -> Result<(), Error>;
     /// Reserves memory for the bytes that are expected to follow.
     fn expect(&mut self, _bytes: u64) {}
     /// Takes a whole stream.
@@ -40,8 +44,9 @@ impl Sink for Vec<u8> {
         memory::append_all(self, parts)
     }
 
-    fn set_start(&mut self, bytes: &[u8]) {
+    fn set_start(&mut self, bytes: &[u8]) -> Result<(), Error> {
         self[..bytes.len()].copy_from_slice(bytes);
+        Ok(())
     }
 
     fn expect(&mut self, bytes: u64) {

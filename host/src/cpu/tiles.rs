@@ -5,10 +5,12 @@ mod coder;
 mod compress;
 mod decompress;
 mod estimate;
+mod kept;
 mod rows;
 mod salvage;
+mod strided;
 
 pub(crate) use compress::compress;
-pub(crate) use decompress::{decompress, entries};
+pub(crate) use decompress::{Reader, entries};
 pub(crate) use estimate::{TileSample, exact_bytes};
 pub(crate) use salvage::{check, salvage};

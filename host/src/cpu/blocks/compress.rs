@@ -3,17 +3,15 @@
 use crate::cpu::code::fixed_length::{IMAGE_BYTES, Source};
 use crate::cpu::mapping::mask::Mask;
 use crate::cpu::sink::Sink;
+use crate::cpu::writer::Writer;
 use crate::cpu::{Progress, Version};
 use crate::error::Error;
-use crate::memory;
 use ferrosz_codec::Element;
-use ferrosz_codec::container::checksum::checksum;
-use ferrosz_codec::container::chunk::{CHUNK, Form};
+use ferrosz_codec::container::chunk::CHUNK;
 use ferrosz_codec::container::grid::Grid;
-use ferrosz_codec::container::header::{HEADER_BYTES, Header};
-use ferrosz_codec::container::identity::Identity;
+use ferrosz_codec::container::header::Header;
 use ferrosz_codec::container::layout::BlockLayout;
-use ferrosz_codec::container::table::{ENTRY_BYTES, Entry, Split};
+use ferrosz_codec::container::table::Entry;
 use ferrosz_codec::pipeline::BlockCodec;
 use ferrosz_codec::quantize::field::Quantizer;
 use rayon::prelude::*;
@@ -50,15 +48,7 @@ pub(crate) fn compress<T: Element>(
         progress,
     };
     let chunks = encoder.grid.chunk_count();
-    let mut start = memory::try_zeroed(header.payload_start())?;
-    sink.append(&start)?;
-    let (before, entries) = start.split_at_mut(header.table_start() as usize);
-    before[HEADER_BYTES..].copy_from_slice(&mask.records);
-    let mut table = Table {
-        entries: (0..).zip(entries.as_chunks_mut().0),
-        identity: header.identity(),
-        payload_bytes: 0,
-    };
+    let mut writer = Writer::new(header, &mask.records, sink)?;
     let wave = WAVE_TASKS * TASK_CHUNKS * rayon::current_num_threads() as u64;
     let mut now = Vec::new();
     let mut before = Vec::new();
@@ -66,66 +56,28 @@ pub(crate) fn compress<T: Element>(
         let range = first..chunks.min(first + wave);
         // While a wave is encoded, threads that are free put the wave before it into the stream.
         let (placed, ()) = rayon::join(
-            || table.position(&before, sink),
+            || place(&before, &mut writer),
             || encoder.encode_wave(range, &mut now),
         );
         placed?;
         std::mem::swap(&mut now, &mut before);
         if first == 0 {
-            // Extrapolates the first wave to the whole field, with a small reserve.
             let bytes: usize = before.iter().map(|task| task.length).sum();
-            let waves = chunks.div_ceil(wave);
-            sink.expect((bytes as u64).saturating_mul(waves + waves.div_ceil(16)));
+            writer.expect(bytes as u64, chunks.div_ceil(wave));
         }
     }
-    table.position(&before, sink)?;
-    table.append(&mask.chunks, sink)?;
-    let header = Header {
-        payload_bytes: table.payload_bytes,
-        ..header
-    };
-    start[..HEADER_BYTES].copy_from_slice(&header.to_bytes());
-    sink.set_start(&start);
-    Ok(())
+    place(&before, &mut writer)?;
+    writer.append_chunks(&mask.chunks)?;
+    writer.finish()
 }
 
-/// The chunk table while it is filled; `I` gives the number and the position of each entry.
-struct Table<I> {
-    entries: I,
-    identity: Identity,
-    payload_bytes: u64,
-}
-
-impl<'a, I: Iterator<Item = (u64, &'a mut [u8; ENTRY_BYTES])> + Send> Table<I> {
-    /// Appends the chunks of a wave to the stream.
-    fn position(&mut self, wave: &[Task], sink: &mut dyn Sink) -> Result<(), Error> {
-        for task in wave {
-            for (entry, (number, position)) in task.entries.iter().zip(&mut self.entries) {
-                let seed = self.identity.seed(number, entry.form);
-                let entry = Entry {
-                    start: self.payload_bytes + entry.start,
-                    checksum: seed.wrapping_add(entry.checksum),
-                    ..*entry
-                };
-                *position = entry.to_bytes(Split::SHORT);
-            }
-            self.payload_bytes += task.length as u64;
-        }
-        let parts = wave.iter().map(|task| &task.bytes[..task.length]);
-        sink.append_all(&parts.collect::<Vec<_>>())
+/// Appends the chunks of a wave to the stream.
+fn place(wave: &[Task], writer: &mut Writer<'_>) -> Result<(), Error> {
+    for entry in wave.iter().flat_map(|task| &task.entries) {
+        writer.enter(entry.form, entry.bytes, entry.checksum);
     }
-
-    /// Appends further chunks to the stream.
-    fn append(&mut self, chunks: &[(Form, Vec<u8>)], sink: &mut dyn Sink) -> Result<(), Error> {
-        for ((form, bytes), (number, position)) in chunks.iter().zip(&mut self.entries) {
-            let sum = checksum(self.identity.seed(number, form.id()), bytes);
-            let entry = Entry::new(self.payload_bytes, bytes.len() as u64, *form, sum);
-            *position = entry.to_bytes(Split::SHORT);
-            sink.append(bytes)?;
-            self.payload_bytes += bytes.len() as u64;
-        }
-        Ok(())
-    }
+    let parts = wave.iter().map(|task| &task.bytes[..task.length]);
+    writer.append(&parts.collect::<Vec<_>>())
 }
 
 /// The encoded chunks of a task. The positions in their entries are counted from the task's first byte; their checksums

@@ -15,25 +15,6 @@ use ferrosz_codec::{Element, FormatError};
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Decodes the elements of a region, which is within the field, into `values`, which has as many positions.
-pub(crate) fn decompress<T: Element>(
-    version: Version,
-    stream: &StreamRef<'_>,
-    layout: BlockLayout,
-    region: &Region,
-    verify: bool,
-    values: &mut [T],
-    progress: Progress<'_>,
-) -> Result<(), Error> {
-    let decoder = ChunkDecoder::<T>::new(version, stream, layout, verify)?;
-    // Of several faults, the one in the lowest chunk is reported, whatever the order of the threads.
-    let faults = decoder.faults(region, values, progress);
-    match faults.into_iter().next() {
-        None => Ok(()),
-        Some((_, fault)) => Err(Error::Format(fault)),
-    }
-}
-
 /// Decodes the chunks of one stream of blocks.
 pub(crate) struct ChunkDecoder<'a, T> {
     pub(crate) version: Version,
@@ -62,6 +43,23 @@ impl<'a, T: Element> ChunkDecoder<'a, T> {
             layout,
             verify,
         })
+    }
+
+    /// Decodes the elements of a region, which is within the field, into `values`, which has as many positions.
+    ///
+    /// # Errors
+    ///
+    /// Of several faults, the one in the lowest chunk, whatever the order of the threads.
+    pub(crate) fn read(
+        &self,
+        region: &Region,
+        values: &mut [T],
+        progress: Progress<'_>,
+    ) -> Result<(), Error> {
+        match self.faults(region, values, progress).into_iter().next() {
+            None => Ok(()),
+            Some((_, fault)) => Err(Error::Format(fault)),
+        }
     }
 
     /// Decodes a region; returns the faults of the chunks that cannot be decoded, in the order of their numbers. The

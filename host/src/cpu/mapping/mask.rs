@@ -75,7 +75,7 @@ pub(crate) fn decode_values<T: Element>(mapping: &ValueMapping, values: &mut [T]
     }
 }
 
-/// The mask of a field, encoded: the record of its classes, and its chunks.
+/// The mask of a field, encoded: its chunks, and the records of a stream, which begin with that of the mask's classes.
 #[derive(Default)]
 pub(crate) struct Mask {
     pub(crate) records: Vec<u8>,
@@ -101,7 +101,7 @@ impl Mask {
         }
     }
 
-    /// A header with the record of the classes.
+    /// A header with the records.
     pub(crate) fn header(&self, header: Header) -> Header {
         Header {
             record_bytes: self.records.len() as u64,

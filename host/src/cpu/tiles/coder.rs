@@ -33,6 +33,14 @@ impl Scratch {
     }
 }
 
+/// Whether a coder uses frequencies.
+pub(super) fn has_frequencies(coder: TileCoder) -> bool {
+    match coder {
+        TileCoder::Rans | TileCoder::Huffman => true,
+        TileCoder::BitPlane => false,
+    }
+}
+
 /// The frequencies that a coder gives to the symbols of a field; none if it does not use frequencies.
 pub(super) fn frequencies(
     coder: TileCoder,

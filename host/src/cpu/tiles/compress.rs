@@ -1,81 +1,72 @@
-//! Compression: codes of all tiles, then their statistics, then the chunks.
+//! Compression: the parameters and the coarse field, then the codes of the tiles that are counted, then all chunks in waves.
+//!
+//! Only the codes of counted tiles and of a wave are in memory at a time, whatever the size of the field.
 
 use crate::cpu::code::image::ChunkTiles;
 use crate::cpu::code::zones::ZoneMap;
 use crate::cpu::mapping::mask::Mask;
+use crate::cpu::pool::Pool;
 use crate::cpu::predict::interp::{Model, Predictor, TileStore};
 use crate::cpu::predict::tile_lorenzo;
 use crate::cpu::predict::tune::tune;
 use crate::cpu::sink::Sink;
 use crate::cpu::tiles::coder::{self, Encoder, Scratch};
+use crate::cpu::tiles::kept::{Kept, Place};
 use crate::cpu::tiles::rows::Rows;
+use crate::cpu::tiles::strided::Strided;
+use crate::cpu::writer::Writer;
 use crate::cpu::{Progress, Version};
 use crate::error::Error;
 use crate::memory;
-use ferrosz_codec::code::entropy::counts::{Counts, is_counted, is_sample};
+use ferrosz_codec::Element;
+use ferrosz_codec::code::entropy::counts::{Counts, is_sample};
 use ferrosz_codec::code::entropy::shifts::Shifts;
 use ferrosz_codec::container::checksum::checksum;
 use ferrosz_codec::container::chunk::Form;
 use ferrosz_codec::container::header::Header;
-use ferrosz_codec::container::table::Entry;
-use ferrosz_codec::container::tiles::{Prologue, Sections, TileLayout};
+use ferrosz_codec::container::tiles::{Prologue, TileLayout, max_prologue_bytes};
+use ferrosz_codec::predict::fitted::Fitted;
 use ferrosz_codec::predict::interp::resolved::Resolved;
+use ferrosz_codec::predict::interp::tune::Tuning;
 use ferrosz_codec::quantize::field::Quantizer;
-use ferrosz_codec::tile::Part;
 use ferrosz_codec::tile::code::TileCodes;
-use ferrosz_codec::tile::{self, ChunkLength, LANES, RUN_TILES, TileBox, TileGrid};
-use ferrosz_codec::{Element, Shape};
+use ferrosz_codec::tile::{self, ChunkLength, LANES, Part, TileBox, TileGrid};
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// A part of a field, and its codes.
-struct Coded<'a, T> {
-    field: Strided<'a, T>,
-    codes: Vec<TileCodes>,
+/// Tiles for each thread in a wave: enough that little time is lost at the end of the wave, where threads wait, and few
+/// enough that their codes stay in a cache until they are encoded.
+const WAVE_TILES: u64 = 64;
+
+/// An encoded chunk.
+pub(super) struct Image {
+    form: Form,
+    pub(super) bytes: Vec<u8>,
+    /// The checksum without a seed.
+    sum: u64,
 }
 
-/// The elements of a field whose positions in each dimension of its tiles are multiples of `spacing`.
-#[derive(Clone, Copy)]
-struct Strided<'a, T> {
-    values: &'a [T],
-    grid: TileGrid,
-    strides: [usize; 3],
-    /// Elements that the strides count too much for each slice, as the last spacing of a slice may be cut off.
-    excess: usize,
-    /// The extent of a slice along z.
-    depth: u64,
-}
-
-impl<T: Element> Strided<'_, T> {
-    #[inline(always)]
-    fn index(&self, [z, y, x]: [u64; 3]) -> usize {
-        let [slice, row, step] = self.strides;
-        let at = z as usize * slice + y as usize * row + x as usize * step;
-        match self.excess {
-            0 => at,
-            excess => at - (z / self.depth) as usize * excess,
+impl Image {
+    fn new(form: Form, bytes: Vec<u8>) -> Self {
+        Self {
+            form,
+            sum: checksum(0, &bytes),
+            bytes,
         }
     }
 
-    #[inline(always)]
-    fn at(&self, at: [u64; 3]) -> T {
-        self.values[self.index(at)]
-    }
-
-    /// Fills a slice with the elements along x from a position on.
-    #[inline(always)]
-    fn read(&self, at: [u64; 3], row: &mut [T]) {
-        let values = &self.values[self.index(at)..];
-        match self.strides[2] {
-            1 => row.copy_from_slice(&values[..row.len()]),
-            step => {
-                for (position, value) in row.iter_mut().zip(values.iter().step_by(step)) {
-                    *position = *value;
-                }
-            }
-        }
+    /// Replaces the contents, in the same memory.
+    fn set(&mut self, form: Form, bytes: &[u8]) -> Result<(), Error> {
+        self.bytes.clear();
+        memory::append(&mut self.bytes, bytes)?;
+        (self.form, self.sum) = (form, checksum(0, bytes));
+        Ok(())
     }
 }
+
+/// Called with the images of a wave in the order of their chunks, and with the number of waves that have about as many
+/// bytes, or 0 if that is not known.
+pub(super) type Put<'a> = &'a mut (dyn FnMut(&[Image], u64) -> Result<(), Error> + Send);
 
 /// Compresses a coded field with this header, in which the payload's length is missing.
 #[expect(
@@ -92,205 +83,216 @@ pub(crate) fn compress<T: Element>(
     sink: &mut dyn Sink,
     progress: Progress<'_>,
 ) -> Result<(), Error> {
-    let mut table = Vec::new();
-    let mut images = Vec::new();
+    let mut writer = Writer::new(header, &mask.records, sink)?;
     if !values.is_empty() {
-        images = encode_all(version, tiles, quantizer, values, progress)?;
+        let mut has_prologue = false;
+        encode_all(
+            version,
+            tiles,
+            quantizer,
+            values,
+            progress,
+            &mut |images, waves| {
+                for Image { form, bytes, sum } in images {
+                    let length = bytes.len() as u64;
+                    match has_prologue {
+                        true => writer.enter(form.id(), length, *sum),
+                        false => writer.enter_prologue(length, *sum),
+                    }
+                    has_prologue = true;
+                }
+                let parts: Vec<&[u8]> = images.iter().map(|image| &image.bytes[..]).collect();
+                writer.append(&parts)?;
+                let bytes: usize = parts.iter().map(|part| part.len()).sum();
+                writer.expect(bytes as u64, waves);
+                Ok(())
+            },
+        )?;
     }
-    let (identity, split) = (header.identity(), header.layout().split());
-    let mut payload_bytes = 0;
-    let sums: Vec<u64> = (images.par_iter().chain(&mask.chunks).enumerate())
-        .map(|(number, (form, bytes))| checksum(identity.seed(number as u64, form.id()), bytes))
-        .collect();
-    let chunks = images.iter().chain(&mask.chunks).zip(sums);
-    for (number, ((form, bytes), sum)) in (0..).zip(chunks) {
-        // The entry of the prologue has length 0, as its contents give its length.
-        let length = if number == 0 { 0 } else { bytes.len() as u64 };
-        table.extend(Entry::new(payload_bytes, length, *form, sum).to_bytes(split));
-        payload_bytes += bytes.len() as u64;
-    }
-    let header = Header {
-        payload_bytes,
-        ..header
-    };
-    sink.append(&header.to_bytes())?;
-    sink.append(&mask.records)?;
-    sink.append(&table)?;
-    sink.expect(payload_bytes);
-    let mut chunks = images.iter().chain(&mask.chunks);
-    chunks.try_for_each(|(_, bytes)| sink.append(bytes))
+    writer.append_chunks(&mask.chunks)?;
+    writer.finish()
 }
 
-/// The prologue and all chunks of a field that has elements.
+/// Encodes the prologue and all chunks of a field that has elements.
 pub(super) fn encode_all<T: Element>(
     version: Version,
     layout: &TileLayout,
     quantizer: &Quantizer<T>,
     values: &[T],
     progress: Progress<'_>,
-) -> Result<Vec<(Form, Vec<u8>)>, Error> {
-    let fine = strided(layout, values, Part::Fine, 1);
-    let mut anchors = Vec::new();
-    let mut coefficients = None;
-    let (resolved, parts) = match layout.codec.predictor.tuning() {
-        None => {
-            let codes = predict_lorenzo(version, &fine, quantizer)?;
-            (None, vec![Coded { field: fine, codes }])
-        }
-        Some(tuning) => {
-            let read = |at, row: &mut [T]| fine.read(at, row);
-            let tuned = tune(version, &fine.grid, read, quantizer.error(), 0.0, &tuning);
-            let resolved = Resolved::new(tuned.parameters, quantizer.error());
-            coefficients = tuned.coefficients;
-            let model = Model {
-                resolved: &resolved,
-                coefficients: coefficients.as_ref(),
-            };
-            let spacing = tuning.geometry.spacing(layout.shape());
-            let coarse = strided(layout, values, Part::Coarse, u64::from(spacing));
-            anchors = anchors_of(&coarse, spacing);
-            let predictor = |part| Predictor::new(version, &layout.fine, model, part);
-            let (codes, known) = interpolate_coarse(&predictor(Part::Coarse), &coarse, &anchors)?;
-            let coarse = Coded {
-                field: coarse,
-                codes,
-            };
-            let codes = interpolate(&predictor(Part::Fine), &fine, &known, |_, _| {})?;
-            let parts = vec![coarse, Coded { field: fine, codes }];
-            (Some(resolved), parts)
-        }
+    put: Put<'_>,
+) -> Result<(), Error> {
+    // 1. The parameters of the prediction, and the coarse field.
+    let field = Strided::new(layout, values);
+    let tuning = layout.codec.predictor.tuning();
+    let start = tuning.map(|tuning| Start::new(version, layout, quantizer, &field, &tuning));
+    let start = start.transpose()?;
+    let tiles = match &start {
+        None => Tiles::new(field, Predict::Lorenzo { version, quantizer }),
+        Some(start) => Tiles::new(
+            field,
+            Predict::Interpolation {
+                predictor: Predictor::new(version, &layout.fine, start.model(), Part::Fine),
+                anchors: &start.known,
+            },
+        ),
     };
-    let shifts = resolved.map_or(Shifts::NONE, |resolved| resolved.parameters.shifts);
+    // 2. The frequencies, from the codes of the tiles that are counted.
+    let coder = layout.codec.coder;
+    let counted = match coder::has_frequencies(coder) {
+        true => Kept::new(Kept::counted(&layout.fine), |places| {
+            tiles.encode(places, |_, _| {});
+        })?,
+        false => Kept::default(),
+    };
+    let shifts = (start.as_ref()).map_or(Shifts::NONE, |start| start.resolved.parameters.shifts);
     let map = ZoneMap::new(layout.codec.order(layout.shape()), shifts);
-    let frequencies =
-        coder::frequencies(layout.codec.coder, || count(version, layout, &map, &parts));
-    let encoder = Encoder::new(layout.codec.coder, frequencies.as_ref());
+    let frequencies = coder::frequencies(coder, || {
+        let mut counts = count(version, &map, &layout.fine, &counted);
+        if let Some(Start { coarse, codes, .. }) = &start {
+            counts.merge(&count(version, &map, &coarse.grid, codes));
+        }
+        counts.complete(is_sample(layout.fine.runs()));
+        counts
+    });
+    // 3. The prologue.
     let prologue = Prologue {
-        resolved,
-        coefficients,
+        resolved: start.as_ref().map(|start| start.resolved),
+        coefficients: start.as_ref().and_then(|start| start.coefficients),
         frequencies,
     };
-    let most = Sections::longest(layout, T::DTYPE).bytes();
-    let mut bytes = memory::try_zeroed(most as u64)?;
-    let sections = prologue.write(layout, anchors.into_iter(), &mut bytes);
+    let mut bytes = memory::try_zeroed(max_prologue_bytes(layout, T::DTYPE))?;
+    let anchors = start.iter().flat_map(|start| start.anchors.iter().copied());
+    let sections = prologue.write(layout, anchors, &mut bytes);
     bytes.truncate(sections.bytes());
-    let mut images = vec![(Form::Coded, bytes)];
-    for part in &parts {
-        let of_part = encode_part(version, layout.chunk, &encoder, &map, part);
-        let of_part: Result<Vec<_>, Error> = of_part.collect();
-        images.append(&mut of_part?);
+    put(&[Image::new(Form::Coded, bytes)], 0)?;
+    // 4. The chunks of the coarse field, and those of the field.
+    let chunks = Chunks {
+        version,
+        length: layout.chunk,
+        encoder: Encoder::new(coder, prologue.frequencies.as_ref()),
+        map: &map,
+        scratch: Pool::default(),
+    };
+    if let Some(Start { coarse, codes, .. }) = &start {
+        // All of its codes are kept.
+        chunks.encode(coarse, codes, |_| {}, &|_| {}, put)?;
     }
-    progress(values.len() as u64);
-    Ok(images)
+    let predict = |places: Vec<Place<'_>>| tiles.encode(places, |_, _| {});
+    chunks.encode(&field, &counted, predict, progress, put)
 }
 
-/// A part of the field: every `spacing`th position.
-fn strided<'a, T>(
-    layout: &TileLayout,
-    values: &'a [T],
-    part: Part,
-    spacing: u64,
-) -> Strided<'a, T> {
-    let [_, height, width] = layout.fine.lengths().map(|length| length as usize);
-    let step = spacing as usize;
-    let strides = match layout.shape() {
-        Shape::Line => [0, 0, step],
-        Shape::Plane => [height * width, step * width, step],
-        Shape::Cube => [step * height * width, step * width, step],
-    };
-    let grid = *layout.grid(part);
-    let [fine, depth] = [layout.fine, grid].map(|grid| grid.slice_lengths()[0]);
-    let excess = match layout.shape() {
-        Shape::Cube if grid.slices() > 1 => (spacing * depth - fine) as usize * height * width,
-        Shape::Line | Shape::Plane | Shape::Cube => 0,
-    };
-    Strided {
-        values,
-        grid,
-        strides,
-        excess,
-        depth,
-    }
+/// The parameters of an interpolation, and the coarse field.
+struct Start<'a, T> {
+    resolved: Resolved<T>,
+    coefficients: Option<Fitted>,
+    /// The anchors of the coarse field.
+    anchors: Vec<T>,
+    coarse: Strided<'a, T>,
+    /// The codes of all tiles of the coarse field.
+    codes: Kept,
+    /// The decoded values of the coarse field, in C order: the anchors of the field.
+    known: Vec<T>,
 }
 
-/// The anchors of a part, in C order.
-fn anchors_of<T: Element>(field: &Strided<'_, T>, spacing: u32) -> Vec<T> {
-    let grid = field.grid.coarse(spacing);
-    let [depth, height, width] = grid.lengths();
-    let mut anchors = Vec::new();
-    for z in 0..depth {
-        for y in 0..height {
-            for x in 0..width {
-                anchors.push(field.at(field.grid.of_coarse(&grid, spacing, [z, y, x])));
-            }
+impl<'a, T: Element> Start<'a, T> {
+    fn new(
+        version: Version,
+        layout: &TileLayout,
+        quantizer: &Quantizer<T>,
+        field: &Strided<'a, T>,
+        tuning: &Tuning,
+    ) -> Result<Self, Error> {
+        let read = |at, row: &mut [T]| field.read(at, row);
+        let tuned = tune(version, &field.grid, read, quantizer.error(), 0.0, tuning);
+        let spacing = tuning.geometry.spacing(layout.shape());
+        let coarse = field.coarse(layout, spacing);
+        let mut start = Self {
+            resolved: Resolved::new(tuned.parameters, quantizer.error()),
+            coefficients: tuned.coefficients,
+            anchors: coarse.anchors(spacing),
+            coarse,
+            codes: Kept::default(),
+            known: memory::try_zeroed(coarse.grid.elements())?,
+        };
+        let mut known = std::mem::take(&mut start.known);
+        let out = Rows::whole(&coarse.grid, &mut known);
+        let predict = Predict::Interpolation {
+            predictor: Predictor::new(version, &layout.fine, start.model(), Part::Coarse),
+            anchors: &start.anchors,
+        };
+        let tiles = Tiles::new(coarse, predict);
+        let codes = Kept::new((0..coarse.grid.tiles()).collect(), |places| {
+            tiles.encode(places, |tile, store| {
+                out.put_tile(tile, store);
+            });
+        })?;
+        Ok(Self {
+            codes,
+            known,
+            ..start
+        })
+    }
+
+    fn model(&self) -> Model<'_, T> {
+        Model {
+            resolved: &self.resolved,
+            coefficients: self.coefficients.as_ref(),
         }
     }
-    anchors
 }
 
-/// The codes of the coarse field, and its decoded values, in C order.
-fn interpolate_coarse<T: Element>(
-    predictor: &Predictor<'_, T>,
-    field: &Strided<'_, T>,
-    anchors: &[T],
-) -> Result<(Vec<TileCodes>, Vec<T>), Error> {
-    let mut all = memory::try_zeroed(field.grid.elements())?;
-    let out = Rows::whole(&field.grid, &mut all);
-    let codes = interpolate(predictor, field, anchors, |tile, known| {
-        out.put_tile(tile, known);
-    })?;
-    Ok((codes, all))
+/// The prediction of a part of a field.
+enum Predict<'a, T> {
+    Lorenzo {
+        version: Version,
+        quantizer: &'a Quantizer<T>,
+    },
+    Interpolation {
+        predictor: Predictor<'a, T>,
+        /// The anchors of the part, in C order.
+        anchors: &'a [T],
+    },
 }
 
-/// The codes of a part with these anchors. `known` is called with each tile and its decoded values.
-fn interpolate<T: Element>(
-    predictor: &Predictor<'_, T>,
-    field: &Strided<'_, T>,
-    anchors: &[T],
-    known: impl Fn(&TileBox, &TileStore<T>) + Sync + Send,
-) -> Result<Vec<TileCodes>, Error> {
-    let coarse = predictor.anchor_grid();
-    for_tiles(
-        &field.grid,
-        || predictor.store(),
-        |store, tile, codes| {
-            let anchor = |at| anchors[coarse.flat(at) as usize];
-            predictor.encode(tile, |at, row| field.read(at, row), anchor, store, codes);
-            known(tile, store);
-        },
-    )
+/// Makes codes of the tiles of a part of a field.
+struct Tiles<'a, T> {
+    field: Strided<'a, T>,
+    predict: Predict<'a, T>,
+    stores: Pool<TileStore<T>>,
 }
 
-fn predict_lorenzo<T: Element>(
-    version: Version,
-    field: &Strided<'_, T>,
-    quantizer: &Quantizer<T>,
-) -> Result<Vec<TileCodes>, Error> {
-    let shape = field.grid.shape();
-    for_tiles(
-        &field.grid,
-        || (),
-        |(), tile, codes| {
-            let read = |at, row: &mut [T]| field.read(at, row);
-            tile_lorenzo::encode_on(version, shape, tile, quantizer, read, codes);
-        },
-    )
-}
+impl<'a, T: Element> Tiles<'a, T> {
+    fn new(field: Strided<'a, T>, predict: Predict<'a, T>) -> Self {
+        Self {
+            field,
+            predict,
+            stores: Pool::default(),
+        }
+    }
 
-/// The codes of all tiles, each written by `encode`.
-fn for_tiles<R>(
-    grid: &TileGrid,
-    scratch: impl Fn() -> R + Sync + Send,
-    encode: impl Fn(&mut R, &TileBox, &mut TileCodes) + Sync + Send,
-) -> Result<Vec<TileCodes>, Error> {
-    let mut codes = memory::try_zeroed::<TileCodes>(grid.tiles())?;
-    codes
-        .par_iter_mut()
-        .enumerate()
-        .for_each_init(scratch, |scratch, (number, codes)| {
-            apart(|| encode(scratch, &grid.tile(number as u64), codes));
+    /// Makes the codes of tiles. `known` is called with each tile and its decoded values, if they are interpolated.
+    fn encode(&self, places: Vec<Place<'_>>, known: impl Fn(&TileBox, &TileStore<T>) + Sync) {
+        let grid = &self.field.grid;
+        let read = |at, row: &mut [T]| self.field.read(at, row);
+        places.into_par_iter().for_each(|(number, codes)| {
+            let tile = grid.tile(number);
+            match &self.predict {
+                Predict::Lorenzo { version, quantizer } => apart(|| {
+                    tile_lorenzo::encode_on(*version, grid.shape(), &tile, quantizer, read, codes);
+                }),
+                Predict::Interpolation { predictor, anchors } => {
+                    let coarse = predictor.anchor_grid();
+                    let anchor = |at| anchors[coarse.flat(at) as usize];
+                    let store = || predictor.store();
+                    self.stores.with(store, |store| {
+                        apart(|| predictor.encode(&tile, read, anchor, store, codes));
+                        known(&tile, store);
+                    });
+                }
+            }
         });
-    Ok(codes)
+    }
 }
 
 /// Runs `work` in its own stack frame. In the frames of rayon's recursion, its arrays would exist once for each depth,
@@ -305,54 +307,113 @@ pub(super) fn boxes(grid: &TileGrid, tiles: Range<u64>) -> Vec<TileBox> {
     tiles.map(|tile| grid.tile(tile)).collect()
 }
 
-fn count<T: Element>(
-    version: Version,
-    layout: &TileLayout,
-    map: &ZoneMap,
-    parts: &[Coded<'_, T>],
-) -> Counts {
-    let runs = layout.fine.runs();
-    let mut counts = Counts::default();
-    for (is_coarse, part) in parts.iter().rev().zip([false, true]).map(|(p, c)| (c, p)) {
-        let of_part = (part.codes.par_iter().enumerate())
-            .filter(|(tile, _)| is_coarse || is_counted(*tile as u64 / u64::from(RUN_TILES), runs))
-            .fold(Box::<Counts>::default, |mut counts, (tile, codes)| {
-                let tile = part.field.grid.tile(tile as u64);
-                apart(|| map.count(version, &tile, codes, &mut counts));
-                counts
-            })
-            .reduce(Box::default, |mut counts, other| {
-                counts.merge(&other);
-                counts
-            });
-        counts.merge(&of_part);
-    }
-    counts.complete(is_sample(runs));
-    counts
+/// The counts of tiles whose codes are kept.
+fn count(version: Version, map: &ZoneMap, grid: &TileGrid, kept: &Kept) -> Counts {
+    let tiles = kept.numbers.par_iter().zip(&kept.codes);
+    let counts = tiles.fold(Box::<Counts>::default, |mut counts, (number, codes)| {
+        let tile = grid.tile(*number);
+        apart(|| map.count(version, &tile, codes, &mut counts));
+        counts
+    });
+    let merge = |mut counts: Box<Counts>, other: Box<Counts>| {
+        counts.merge(&other);
+        counts
+    };
+    *counts.reduce(Box::default, merge)
 }
 
-/// The chunks of a part.
-fn encode_part<T: Element>(
+/// Encodes the chunks of a stream.
+struct Chunks<'a> {
     version: Version,
     length: ChunkLength,
-    encoder: &Encoder,
-    map: &ZoneMap,
-    part: &Coded<'_, T>,
-) -> impl IndexedParallelIterator<Item = Result<(Form, Vec<u8>), Error>> {
-    let chunks = part.codes.par_chunks(length.tiles() as usize).enumerate();
-    let scratch = move || Scratch::new(length);
-    chunks.map_init(scratch, move |scratch, (number, codes)| {
-        let grid = &part.field.grid;
-        let boxes = boxes(grid, length.of_chunk(grid, number as u64));
-        let tiles = ChunkTiles { map, tiles: &boxes };
-        let value = |tile: usize, at: usize| {
-            let (step, lane) = (at as u32 / LANES, at as u32 % LANES);
-            part.field
-                .at(boxes[tile].at(tile::position(grid.shape(), step, lane)))
-        };
-        let (form, length) = apart(|| encoder.encode(version, tiles, codes, value, scratch));
-        let mut bytes = memory::with_capacity(length as u64)?;
-        bytes.extend_from_slice(&scratch.image[..length]);
-        Ok((form, bytes))
-    })
+    encoder: Encoder,
+    map: &'a ZoneMap,
+    scratch: Pool<Scratch>,
+}
+
+impl Chunks<'_> {
+    /// Encodes the chunks of a part of the field in waves. Codes that are not kept are made by `predict`.
+    fn encode<T: Element>(
+        &self,
+        field: &Strided<'_, T>,
+        kept: &Kept,
+        predict: impl Fn(Vec<Place<'_>>) + Sync,
+        progress: Progress<'_>,
+        put: Put<'_>,
+    ) -> Result<(), Error> {
+        let grid = &field.grid;
+        let chunks = self.length.count(grid);
+        let tiles = WAVE_TILES * rayon::current_num_threads() as u64;
+        let wave = tiles.div_ceil(u64::from(self.length.tiles()));
+        let waves = chunks.div_ceil(wave);
+        let mut codes = Vec::new();
+        let (mut now, mut before) = (Vec::new(), Vec::new());
+        for number in 0..waves {
+            let chunks = number * wave..chunks.min((number + 1) * wave);
+            // While a wave is encoded, threads that are free put the wave before it into the stream.
+            let (placed, encoded) = rayon::join(
+                || put(&before, if number == 1 { waves } else { 0 }),
+                || {
+                    let tiles = self.tiles(grid, &chunks);
+                    let codes = kept.of(grid, tiles, &predict, &mut codes)?;
+                    self.encode_wave(field, chunks, codes, &mut now, progress)
+                },
+            );
+            placed.and(encoded)?;
+            std::mem::swap(&mut now, &mut before);
+        }
+        put(&before, 0)
+    }
+
+    /// The numbers of the tiles of these chunks.
+    fn tiles(&self, grid: &TileGrid, chunks: &Range<u64>) -> Range<u64> {
+        let tiles = u64::from(self.length.tiles());
+        chunks.start * tiles..grid.tiles().min(chunks.end * tiles)
+    }
+
+    /// Encodes chunks from the codes of their tiles into images, whose memory is reused.
+    fn encode_wave<T: Element>(
+        &self,
+        field: &Strided<'_, T>,
+        chunks: Range<u64>,
+        codes: &[TileCodes],
+        images: &mut Vec<Image>,
+        progress: Progress<'_>,
+    ) -> Result<(), Error> {
+        let grid = &field.grid;
+        images.resize_with((chunks.end - chunks.start) as usize, || {
+            Image::new(Form::Zero, Vec::new())
+        });
+        let codes = codes.par_chunks(self.length.tiles() as usize);
+        let images = codes.zip(images).enumerate();
+        images.try_for_each(|(index, (codes, image))| {
+            let number = chunks.start + index as u64;
+            let boxes = boxes(grid, self.length.of_chunk(grid, number));
+            let tiles = ChunkTiles {
+                map: self.map,
+                tiles: &boxes,
+            };
+            let value = |tile: usize, at: usize| {
+                let (step, lane) = (at as u32 / LANES, at as u32 % LANES);
+                field.at(boxes[tile].at(tile::position(grid.shape(), step, lane)))
+            };
+            let scratch = || Scratch::new(self.length);
+            let encode = |scratch: &mut Scratch| {
+                let encode = || {
+                    self.encoder
+                        .encode(self.version, tiles, codes, value, scratch)
+                };
+                let (form, length) = apart(encode);
+                image.set(form, &scratch.image[..length])
+            };
+            self.scratch.with(scratch, encode)?;
+            let extents = boxes.iter().map(|tile| tile.extents(grid.shape()));
+            progress(
+                extents
+                    .map(|extents| extents.map(u64::from).iter().product::<u64>())
+                    .sum(),
+            );
+            Ok(())
+        })
+    }
 }

@@ -30,35 +30,54 @@ use rayon::prelude::*;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-/// Decodes the elements of a region, which is within the field, into `values`, which has as many positions.
-pub(crate) fn decompress<T: Element>(
-    version: Version,
-    stream: &StreamRef<'_>,
-    layout: &TileLayout,
-    region: &Region,
-    verify: bool,
-    values: &mut [T],
-    progress: Progress<'_>,
-) -> Result<(), Error> {
-    if values.is_empty() {
-        return Ok(());
+/// Decodes regions of one stream, whose prologue and coarse field are decoded once.
+pub(crate) struct Reader<'a, T> {
+    decode: Decode<'a>,
+    quantizer: Quantizer<T>,
+    /// For interpolation, and the decoded coarse field.
+    start: Option<(Start<T>, Vec<T>)>,
+}
+
+impl<'a, T: Element> Reader<'a, T> {
+    /// A reader of a stream that has elements.
+    pub(crate) fn new(
+        version: Version,
+        stream: &'a StreamRef<'_>,
+        layout: &'a TileLayout,
+        verify: bool,
+    ) -> Result<Self, Error> {
+        let (decode, start) = Decode::begin::<T>(version, stream, layout, verify)?;
+        let known = start.map(|start| Ok::<_, Error>((decode.coarse(&start)?, start)));
+        let start = known.transpose()?.map(|(known, start)| (start, known));
+        Ok(Self {
+            decode,
+            quantizer: stream.header.quantizer::<T>()?,
+            start,
+        })
     }
-    let (decode, start) = Decode::begin::<T>(version, stream, layout, verify)?;
-    let quantizer = stream.header.quantizer::<T>()?;
-    let wanted = tile_ranges(&layout.fine, region);
-    let out = Rows::of(region, &layout.fine, values);
-    match start {
-        None => {
-            let codes = decode.codes::<T>(Part::Fine, &wanted)?;
-            decode.unpredict(&quantizer, &codes, &wanted, &out, progress);
+
+    /// Decodes the elements of a region, which is within the field, into `values`, which has as many positions.
+    pub(crate) fn read(
+        &self,
+        region: &Region,
+        values: &mut [T],
+        progress: Progress<'_>,
+    ) -> Result<(), Error> {
+        let (decode, layout) = (&self.decode, self.decode.layout);
+        let wanted = tile_ranges(&layout.fine, region);
+        let out = Rows::of(region, &layout.fine, values);
+        match &self.start {
+            None => {
+                let codes = decode.codes::<T>(Part::Fine, &wanted)?;
+                decode.unpredict(&self.quantizer, &codes, &wanted, &out, progress);
+            }
+            Some((start, known)) => {
+                let codes = decode.codes(Part::Fine, &with_far(layout, &wanted))?;
+                decode.compose(start, &codes, known, &wanted, &out, progress);
+            }
         }
-        Some(start) => {
-            let known = decode.coarse(&start)?;
-            let codes = decode.codes(Part::Fine, &with_far(layout, &wanted))?;
-            decode.compose(&start, &codes, &known, &wanted, &out, progress);
-        }
+        Ok(())
     }
-    Ok(())
 }
 
 /// The numbers of the entries that the elements of a region need: the prologue, all of the coarse field, and the chunks of

@@ -16,7 +16,7 @@ use crate::cpu::code::zones::ZoneMap;
 use crate::cpu::predict::interp::Model;
 use crate::cpu::predict::tune::{Tuned, tune_on};
 use crate::cpu::tiles::coder::{Encoder, Scratch};
-use crate::cpu::tiles::compress::{apart, encode_all};
+use crate::cpu::tiles::compress::{Image, apart, encode_all};
 use crate::cpu::tiles::estimate::codes::{coarse_bytes, interpolate, predict_lorenzo};
 use crate::cpu::tiles::estimate::sample::SampleTile;
 use crate::cpu::tiles::estimate::tally::Tally;
@@ -344,14 +344,23 @@ pub(crate) fn exact_bytes<T: Element>(
         return 0;
     }
     let table = u128::from(layout.entries()) * ENTRY_BYTES as u128;
-    match encode_all(Version::best(), layout, quantizer, values, &|_| {}) {
-        Ok(images) => {
-            table
-                + images
-                    .iter()
-                    .map(|(_, bytes)| bytes.len() as u128)
-                    .sum::<u128>()
-        }
+    let mut bytes = table;
+    let mut add = |images: &[Image], _| {
+        bytes += images
+            .iter()
+            .map(|image| image.bytes.len() as u128)
+            .sum::<u128>();
+        Ok(())
+    };
+    match encode_all(
+        Version::best(),
+        layout,
+        quantizer,
+        values,
+        &|_| {},
+        &mut add,
+    ) {
+        Ok(()) => bytes,
         // A layout that cannot be encoded must not be chosen.
         Err(_) => u128::MAX,
     }

@@ -1,0 +1,29 @@
+//! Scratch memory that tasks of any thread take and give back, so that it is allocated once for each thread.
+
+use std::sync::{Mutex, PoisonError};
+
+/// Scratch memory for tasks.
+pub(super) struct Pool<S> {
+    free: Mutex<Vec<S>>,
+}
+
+impl<S> Default for Pool<S> {
+    fn default() -> Self {
+        Self {
+            free: Mutex::default(),
+        }
+    }
+}
+
+impl<S> Pool<S> {
+    /// Runs a task with scratch memory, which holds the contents of an earlier task; `new` allocates it if all of the pool
+    /// is in use.
+    pub(super) fn with<R>(&self, new: impl FnOnce() -> S, task: impl FnOnce(&mut S) -> R) -> R {
+        let free = || self.free.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = free().pop();
+        let mut scratch = found.unwrap_or_else(new);
+        let result = task(&mut scratch);
+        free().push(scratch);
+        result
+    }
+}

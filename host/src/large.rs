@@ -1,0 +1,489 @@
+//! Fields that are larger than memory: streams and values that are written while others are still coded.
+//!
+//! The field that is compressed is a slice, so it may be a mapped file, whose pages the operating system reads and drops.
+
+use crate::compress::Compressor;
+use crate::cpu::mapping::conversion;
+use crate::cpu::sink::Sink;
+use crate::cpu::{self, Version};
+use crate::decompress::{Decompressor, read, read_in_order};
+use crate::error::Error;
+use crate::memory::try_zeroed;
+use crate::part::{Part, Piece};
+use crate::stream::StreamRef;
+use ferrosz_codec::container::layout::Layout;
+use ferrosz_codec::mapping::axes::Order;
+use ferrosz_codec::tile::{self, ChunkLength};
+use ferrosz_codec::{Shape, Value};
+use std::io::{Seek, SeekFrom, Write};
+use std::ops::Range;
+
+/// Bytes of the values of a window, which is in memory while it is decoded.
+const WINDOW: u64 = 1 << 26;
+
+impl Compressor {
+    /// Compresses a field and writes the stream from the writer's position on, while the rest of the field is still to be
+    /// compressed; returns the length of the stream. Its header is written last: what a call that fails has written is no
+    /// stream.
+    ///
+    /// On a CPU the memory beside the field is bounded: up to 100 MB, and 16 bytes for each chunk. But a field that has
+    /// fill values, an order of axes, logarithms or a conversion is copied, and a preset may choose an order of axes. On a
+    /// GPU the whole stream is in memory before it is written.
+    ///
+    /// ```
+    /// # use ferrosz_host as ferrosz;
+    /// use ferrosz::{Bound, Codec, Compressor};
+    /// use std::io::Cursor;
+    ///
+    /// let field: Vec<f32> = (0..100_000).map(|i| (i as f32 * 0.01).sin()).collect();
+    /// let compressor = Compressor::new(Codec::INTERP, Bound::abs(1e-3)?);
+    /// let mut file = Cursor::new(Vec::new());
+    /// let bytes = compressor.compress_seek(&field, &mut file)?;
+    /// assert_eq!(bytes, file.get_ref().len() as u64);
+    /// assert_eq!(*file.get_ref(), compressor.compress(&field)?);
+    /// # Ok::<(), ferrosz::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] from the writer, and as [`Compressor::compress`].
+    pub fn compress_seek<V: Value>(
+        &self,
+        field: &[V],
+        writer: impl Write + Seek + Send,
+    ) -> Result<u64, Error> {
+        self.compress_seek_with_progress(field, writer, &|_| {})
+    }
+
+    /// As [`Compressor::compress_seek`]; calls `progress` as [`Compressor::compress_with_progress`] does.
+    ///
+    /// # Errors
+    ///
+    /// As [`Compressor::compress_seek`].
+    pub fn compress_seek_with_progress<V: Value>(
+        &self,
+        field: &[V],
+        mut writer: impl Write + Seek + Send,
+        progress: &(dyn Fn(u64) + Sync),
+    ) -> Result<u64, Error> {
+        let start = writer.stream_position().map_err(WRITE_STREAM)?;
+        let mut sink = Written {
+            writer,
+            start,
+            length: 0,
+        };
+        self.run(Version::best(), field, &mut sink, progress)?;
+        sink.writer.flush().map_err(WRITE_STREAM)?;
+        Ok(sink.length)
+    }
+}
+
+/// The error of a write of a stream.
+const WRITE_STREAM: fn(std::io::Error) -> Error = |error| Error::io("write the stream")(error);
+
+/// A stream that is written to a place.
+struct Written<W> {
+    writer: W,
+    /// The position of its first byte.
+    start: u64,
+    length: u64,
+}
+
+impl<W: Write + Seek + Send> Sink for Written<W> {
+    fn append(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        self.length += bytes.len() as u64;
+        self.writer.write_all(bytes).map_err(WRITE_STREAM)
+    }
+
+    fn append_all(&mut self, parts: &[&[u8]]) -> Result<(), Error> {
+        parts.iter().try_for_each(|part| self.append(part))
+    }
+
+    fn set_start(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        let mut set = || {
+            // What comes last must not be written first.
+            self.writer.flush()?;
+            self.writer.seek(SeekFrom::Start(self.start))?;
+            self.writer.write_all(bytes)?;
+            self.writer.seek(SeekFrom::Start(self.start + self.length))
+        };
+        set().map(drop).map_err(WRITE_STREAM)
+    }
+}
+
+impl Decompressor {
+    /// Decompresses a whole field and writes its values, as they lie in memory, from the writer's position on; returns
+    /// their number. They are decoded and written in windows, boxes of the field of up to 64 MiB.
+    ///
+    /// On a CPU the memory beside the stream is bounded: up to 250 MB and the coarse field, which is 1/4096 of the field
+    /// in cubes, 1/256 in planes. On a GPU all values are in memory before they are written.
+    ///
+    /// ```
+    /// # use ferrosz_host as ferrosz;
+    /// use ferrosz::{Bound, Codec, Compressor, Decompressor};
+    /// use std::io::Cursor;
+    ///
+    /// let field: Vec<f32> = (0..100_000).map(|i| (i as f32 * 0.01).sin()).collect();
+    /// let stream = Compressor::new(Codec::PLAIN, Bound::abs(1e-3)?).compress(&field)?;
+    /// let mut file = Cursor::new(Vec::new());
+    /// assert_eq!(Decompressor::new().decompress_seek::<f32>(&stream, &mut file)?, 100_000);
+    /// let first = f32::from_ne_bytes(file.get_ref()[..4].try_into()?);
+    /// assert!((first - field[0]).abs() <= 1e-3);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] from the writer, and as [`Decompressor::decompress`].
+    pub fn decompress_seek<V: Value>(
+        &self,
+        stream: &[u8],
+        writer: impl Write + Seek,
+    ) -> Result<u64, Error> {
+        self.decompress_seek_with_progress::<V>(stream, writer, &|_| {})
+    }
+
+    /// As [`Decompressor::decompress_seek`]; calls `progress` as [`Decompressor::decompress_with_progress`] does.
+    ///
+    /// # Errors
+    ///
+    /// As [`Decompressor::decompress_seek`].
+    pub fn decompress_seek_with_progress<V: Value>(
+        &self,
+        stream: &[u8],
+        mut writer: impl Write + Seek,
+        progress: &(dyn Fn(u64) + Sync),
+    ) -> Result<u64, Error> {
+        let read = read::<V>(stream)?;
+        let layout = read.header.layout();
+        let elements = layout.extents.elements();
+        let lengths = read.order.user_extents(&layout.extents);
+        let mut place = Place {
+            start: writer.stream_position().map_err(WRITE_VALUES)?,
+            lengths: lengths.lengths(),
+            writer: &mut writer,
+        };
+        if self.runs_on_gpu::<V>(&read)? {
+            let whole = Part::Elements(0..elements);
+            let values: Vec<V> = self.decompress_with_progress(stream, progress)?;
+            place.write(&whole, &values)?;
+        } else if elements > 0 {
+            let most = WINDOW / size_of::<V>() as u64;
+            self.write_windows::<V>(&read, most, &mut place, progress)?;
+        }
+        writer.flush().map_err(WRITE_VALUES)?;
+        Ok(elements)
+    }
+
+    /// Decodes a field in windows of up to so many elements, and writes them.
+    fn write_windows<V: Value>(
+        &self,
+        stream: &StreamRef<'_>,
+        most: u64,
+        place: &mut Place<'_, impl Write + Seek>,
+        progress: &(dyn Fn(u64) + Sync),
+    ) -> Result<(), Error> {
+        let layout = stream.header.layout();
+        let parts = windows(&layout, &stream.order, most);
+        let mut values: Vec<V> = Vec::new();
+        cpu::with_reader::<V::Coded>(
+            Version::best(),
+            stream,
+            self.verifies_checksums(),
+            progress,
+            &mut |read| {
+                for part in &parts {
+                    let pieces = part.pieces(&layout, &stream.order)?;
+                    let elements = pieces.iter().map(Piece::elements).sum::<u64>() as usize;
+                    if values.len() < elements {
+                        values = try_zeroed(elements as u64)?;
+                    }
+                    let values = &mut values[..elements];
+                    conversion::decode_to(&stream.conversion, values, |elements| {
+                        read_in_order(read, &pieces, elements)?;
+                        self.take_back(stream, Some(part), elements)
+                    })?;
+                    place.write(part, values)?;
+                }
+                Ok(())
+            },
+        )
+    }
+}
+
+/// The error of a write of values.
+const WRITE_VALUES: fn(std::io::Error) -> Error = |error| Error::io("write the values")(error);
+
+/// A field whose values are written to a place.
+struct Place<'a, W> {
+    writer: &'a mut W,
+    /// The position of the first value.
+    start: u64,
+    /// The extents of the field.
+    lengths: &'a [u64],
+}
+
+impl<W: Write + Seek> Place<'_, W> {
+    /// Writes the values of a part to their positions.
+    fn write<V: Value>(&mut self, part: &Part, values: &[V]) -> Result<(), Error> {
+        let bytes = size_of::<V>() as u64;
+        let mut rest = values;
+        for run in part.runs(self.lengths) {
+            let (own, behind) = rest.split_at((run.end - run.start) as usize);
+            let position = SeekFrom::Start(self.start + run.start * bytes);
+            let written = (self.writer.seek(position))
+                .and_then(|_| self.writer.write_all(bytemuck::cast_slice(own)));
+            written.map_err(WRITE_VALUES)?;
+            rest = behind;
+        }
+        Ok(())
+    }
+}
+
+/// The parts in which a field is decoded, of up to so many elements, but for a part that is a unit of the codec. Each is as
+/// cubic as it can be, because codecs of tiles also decode the tiles behind a part.
+fn windows(layout: &Layout, order: &Order, most: u64) -> Vec<Part> {
+    let user = order.user_extents(&layout.extents);
+    let lengths = user.lengths();
+    if layout.shape == Shape::Line {
+        let most = most.next_multiple_of(ChunkLength::SixtyFour.elements() as u64);
+        let starts = (0..user.elements()).step_by(most as usize);
+        let parts = starts.map(|start| Part::Elements(start..user.elements().min(start + most)));
+        return parts.collect();
+    }
+    // 1. Begin with a tile. Of several axes that are one dimension, the last one is divided.
+    let mut units = vec![1; lengths.len()];
+    let dimensions = layout.extents.axes_of_dimensions();
+    for (axes, extent) in dimensions.iter().zip(tile::extents(layout.shape)) {
+        if let Some(last) = axes.clone().last() {
+            units[usize::from(order.axes()[last])] = u64::from(extent);
+        }
+    }
+    let mut steps: Vec<u64> = units
+        .iter()
+        .zip(lengths)
+        .map(|(unit, length)| *unit.min(length))
+        .collect();
+    // 2. Double the axis that has the fewest units, as long as there is room; the last axis first, whose elements are a run.
+    let last = steps.len() - 1;
+    loop {
+        let elements: u64 = steps.iter().product();
+        let can_grow = |axis: &usize| steps[*axis] < lengths[*axis] && 2 * elements <= most;
+        let count = |axis: &usize| match *axis == last {
+            true => 0,
+            false => steps[*axis] / units[*axis],
+        };
+        let grown = (0..=last).rev().filter(can_grow).min_by_key(count);
+        let Some(axis) = grown else { break };
+        steps[axis] = lengths[axis].min(2 * steps[axis]);
+    }
+    // 3. The boxes of this size.
+    let mut boxes: Vec<Vec<Range<u64>>> = vec![Vec::new()];
+    for (length, step) in lengths.iter().zip(&steps) {
+        let ranges = (0..*length).step_by(*step as usize);
+        let ranges: Vec<_> = ranges
+            .map(|start| start..*length.min(&(start + step)))
+            .collect();
+        boxes = (boxes.iter())
+            .flat_map(|before| {
+                ranges
+                    .iter()
+                    .map(|range| [&before[..], std::slice::from_ref(range)].concat())
+            })
+            .collect();
+    }
+    boxes.into_iter().map(Part::Box).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Bound, Codec, Fill};
+    use rand::rngs::SmallRng;
+    use rand::{RngExt, SeedableRng};
+    use std::io::Cursor;
+
+    /// A writer that fails after so many bytes.
+    struct Full(Cursor<Vec<u8>>, usize);
+
+    impl Write for Full {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            match self.0.get_ref().len() + bytes.len() > self.1 {
+                true => Err(std::io::ErrorKind::StorageFull.into()),
+                false => self.0.write(bytes),
+            }
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    impl Seek for Full {
+        fn seek(&mut self, position: SeekFrom) -> std::io::Result<u64> {
+            self.0.seek(position)
+        }
+    }
+
+    fn field(lengths: &[u64]) -> Vec<f32> {
+        let mut rng = SmallRng::seed_from_u64(17);
+        let count = lengths.iter().product::<u64>();
+        (0..count)
+            .map(|i| (i as f32 * 1e-3).sin() + rng.random_range(-0.01..0.01))
+            .collect()
+    }
+
+    #[test]
+    fn written_streams_and_values_are_those_of_memory() {
+        let lengths = [20u64, 70, 90];
+        let mut field = field(&lengths);
+        field[5000..9000].fill(-999.0);
+        for codec in Codec::ALL {
+            for (axes, has_fill) in [
+                (None, false),
+                (None, true),
+                (Some("s,y,x"), false),
+                (Some("x,z,y"), true),
+            ] {
+                let compressor = Compressor::new(codec, Bound::abs(1e-3).expect("a bound"));
+                let mut compressor = compressor.extents(&lengths).expect("extents");
+                if has_fill {
+                    compressor = compressor.fill(Fill::Value(-999.0)).expect("a fill value");
+                }
+                if let Some(axes) = axes {
+                    compressor = compressor.axes(axes.parse().expect("axes"));
+                }
+                // The stream begins behind other bytes.
+                let mut file = Cursor::new(vec![7; 10]);
+                file.set_position(10);
+                let bytes = compressor.compress_seek(&field, &mut file).expect("memory");
+                let stream = compressor.compress(&field).expect("memory");
+                assert!(file.get_ref()[10..] == stream[..], "{codec} {axes:?}");
+                assert_eq!((bytes, file.position()), (stream.len() as u64, bytes + 10));
+                let mut file = Cursor::new(vec![7; 10]);
+                file.set_position(10);
+                let decompressor = Decompressor::new();
+                let count = decompressor
+                    .decompress_seek::<f32>(&stream, &mut file)
+                    .expect("sound");
+                let values: Vec<f32> = decompressor.decompress(&stream).expect("sound");
+                assert_eq!(count, values.len() as u64);
+                assert!(
+                    file.get_ref()[10..] == *bytemuck::cast_slice::<_, u8>(&values),
+                    "{codec} {axes:?}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn windows_are_the_field_and_small() {
+        let cases: [(&[u64], u8, Option<&str>); 7] = [
+            (&[100_000], 1, None),
+            (&[3, 5, 7, 11], 3, None),
+            (&[40, 70, 90], 3, None),
+            (&[40, 70, 90], 3, Some("x,z,y")),
+            (&[40, 70, 90], 2, Some("s,y,x")),
+            (&[2, 3, 40, 70, 90], 3, Some("s,s,z,y,x")),
+            (&[700, 900], 2, None),
+        ];
+        for (lengths, rank, axes) in cases {
+            let compressor = Compressor::new(Codec::INTERP, Bound::abs(1.0).expect("a bound"));
+            let mut compressor = compressor
+                .extents(lengths)
+                .expect("extents")
+                .with_rank(rank)
+                .expect("a rank");
+            if let Some(axes) = axes {
+                compressor = compressor.axes(axes.parse().expect("axes"));
+            }
+            let elements = lengths.iter().product();
+            let layout = compressor.layout_for(elements).expect("chosen");
+            let order = compressor.order_for(elements).expect("an order");
+            for most in [1, 20_000, 100_000, u64::MAX / 4] {
+                let mut seen = vec![0; elements as usize];
+                let parts = windows(&layout, &order, most);
+                for part in &parts {
+                    let count: u64 = part.extents().iter().product();
+                    let largest = if rank == 1 { 1 << 20 } else { 1 << 14 };
+                    assert!(count <= most.max(largest), "{lengths:?} {part:?}");
+                    for run in part.runs(lengths) {
+                        seen[run.start as usize..run.end as usize]
+                            .iter_mut()
+                            .for_each(|seen| *seen += 1);
+                    }
+                }
+                assert!(
+                    seen.iter().all(|seen| *seen == 1),
+                    "{lengths:?} {axes:?} {most}"
+                );
+                assert!(parts.len() == 1 || most < elements, "{lengths:?} {most}");
+            }
+        }
+    }
+
+    #[test]
+    fn values_of_several_windows_are_those_of_one() {
+        let lengths = [20u64, 70, 90];
+        let field = field(&lengths);
+        for codec in Codec::ALL {
+            let compressor = Compressor::new(codec, Bound::abs(1e-3).expect("a bound"));
+            let stream = compressor
+                .extents(&lengths)
+                .expect("extents")
+                .compress(&field)
+                .expect("memory");
+            let read = read::<f32>(&stream).expect("sound");
+            let mut file = Cursor::new(Vec::new());
+            let decompressor = Decompressor::new();
+            let mut place = Place {
+                writer: &mut file,
+                start: 0,
+                lengths: &lengths,
+            };
+            decompressor
+                .write_windows::<f32>(&read, 20_000, &mut place, &|_| {})
+                .expect("sound");
+            let values: Vec<f32> = decompressor.decompress(&stream).expect("sound");
+            assert!(
+                file.get_ref()[..] == *bytemuck::cast_slice::<_, u8>(&values),
+                "{codec}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_full_disk_leaves_no_stream() {
+        let field = field(&[50_000]);
+        for codec in [Codec::PLAIN, Codec::INTERP] {
+            let compressor = Compressor::new(codec, Bound::abs(1e-3).expect("a bound"));
+            let whole = compressor.compress(&field).expect("memory").len();
+            for room in [0, 100, whole / 2, whole - 1] {
+                let mut file = Full(Cursor::new(Vec::new()), room);
+                let written = compressor.compress_seek(&field, &mut file);
+                assert!(
+                    matches!(written, Err(Error::Io { .. })),
+                    "{codec} {room}: {written:?}"
+                );
+                assert!(crate::info(file.0.get_ref()).is_err(), "{codec} {room}");
+            }
+            let mut file = Full(Cursor::new(Vec::new()), 1000);
+            let stream = compressor.compress(&field).expect("memory");
+            let written = Decompressor::new().decompress_seek::<f32>(&stream, &mut file);
+            assert!(
+                matches!(written, Err(Error::Io { .. })),
+                "{codec}: {written:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn damage_is_an_error() {
+        let compressor = Compressor::new(Codec::LORENZO_RANS, Bound::abs(1e-3).expect("a bound"));
+        let mut stream = compressor.compress(&field(&[50_000])).expect("memory");
+        let end = stream.len();
+        stream[end - 40] ^= 1;
+        let written = Decompressor::new().decompress_seek::<f32>(&stream, Cursor::new(Vec::new()));
+        assert!(matches!(written, Err(Error::Format(_))), "{written:?}");
+    }
+}

@@ -1,17 +1,18 @@
 //! Arrays of the command: their types, lengths and values.
 
 use crate::failure::Failure;
+use crate::values::Values;
 use ferrosz::codec::container::extents::MAX_RANK;
 use ferrosz::{Bf16, F16, Fill, Value, ValueType};
 use std::fmt;
 
 /// An array of one type.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Array<T> {
+#[derive(Debug, PartialEq)]
+pub struct Array<T: Value> {
     /// Lengths, slowest first: one to [`MAX_RANK`].
     pub extents: Vec<u64>,
     /// The values in memory order.
-    pub values: Vec<T>,
+    pub values: Values<T>,
 }
 
 impl<V: Value> Array<V> {
@@ -25,7 +26,7 @@ impl<V: Value> Array<V> {
 }
 
 /// An array of any value type.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub enum Field {
     /// Of `f32`.
     F32(Array<f32>),
@@ -90,7 +91,7 @@ impl Field {
 }
 
 /// The array of a file.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct Input {
     /// The array.
     pub field: Field,

@@ -188,7 +188,7 @@ impl<'a> Job<'a> {
         let seconds = start.elapsed().as_secs_f64();
         let array = Array {
             extents: shape.dims.0.clone(),
-            values,
+            values: values.into(),
         };
         field_file::write(self.output, self.force, &array)?;
         self.report(&array, stream.len(), seconds)

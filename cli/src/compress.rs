@@ -12,6 +12,7 @@ use crate::fills;
 use crate::outlying;
 use crate::progress::Progress;
 use crate::report;
+use crate::stream_file;
 use crate::with_field;
 use crate::{json, output};
 use ferrosz::internals::{Outlying, find_outlying};
@@ -117,10 +118,19 @@ struct Call<'a> {
     fills: Vec<Fill>,
 }
 
-/// A compressed array.
+impl Call<'_> {
+    /// Writes a stream; returns its description.
+    fn write(&self, stream: &[u8]) -> Result<Info, Failure> {
+        let force = self.args.files.replace.force;
+        output::write(&self.job.output, force, |writer| writer.write_all(stream))?;
+        Ok(ferrosz::info(stream)?)
+    }
+}
+
+/// A compressed array, whose stream is written.
 struct Compressed {
     chosen: Compressor,
-    stream: Vec<u8>,
+    info: Info,
     /// The target of the search, and the figures that were reached.
     reached: Option<(Target, Figures)>,
 }
@@ -132,29 +142,46 @@ impl Compressed {
         array: &Array<V>,
     ) -> Result<Self, Failure> {
         match call.aim {
-            Aim::Bound(_) => Ok(Self::within(call, compressor, array)?),
-            Aim::Target(target) => Self::search(target, compressor, array),
+            Aim::Bound(_) => Self::within(call, compressor, array),
+            Aim::Target(target) => Self::search(call, target, compressor, array),
         }
     }
 
+    /// A file is written while the array is compressed, so that neither must fit in memory.
     fn within<V: ferrosz::Value>(
         call: &Call<'_>,
         compressor: Compressor,
         array: &Array<V>,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self, Failure> {
         let elements = array.values.len() as u64;
         let quiet = call.common.quiet;
         let progress = Progress::new("compressing", elements, size_of::<V>() as u64, quiet);
         let chosen = compressor.choose(&array.values)?;
         let advance = |more| progress.advance(more);
+        let output = &call.job.output;
+        let info = match output::seekable(output) {
+            Some(path) => {
+                output::write_seek(path, call.args.files.replace.force, |writer| {
+                    let written =
+                        chosen.compress_seek_with_progress(&array.values, writer, &advance);
+                    written.map_err(|error| output::explain_write(path, error))
+                })?;
+                stream_file::info(output, &stream_file::read(output)?)?
+            }
+            None => {
+                let stream = chosen.compress_with_progress(&array.values, &advance)?;
+                call.write(&stream)?
+            }
+        };
         Ok(Self {
-            stream: chosen.compress_with_progress(&array.values, &advance)?,
             chosen,
+            info,
             reached: None,
         })
     }
 
     fn search<V: ferrosz::Value>(
+        call: &Call<'_>,
         target: Target,
         compressor: Compressor,
         array: &Array<V>,
@@ -170,7 +197,7 @@ impl Compressed {
         })?;
         Ok(Self {
             chosen,
-            stream,
+            info: call.write(&stream)?,
             reached: Some((target, figures)),
         })
     }
@@ -201,13 +228,10 @@ fn compress<V: ferrosz::Value>(
     let start = Instant::now();
     let Compressed {
         chosen,
-        stream,
+        info,
         reached,
     } = Compressed::new(call, compressor, array)?;
     let seconds = start.elapsed().as_secs_f64();
-    let force = args.files.replace.force;
-    output::write(&job.output, force, |writer| writer.write_all(&stream))?;
-    let info = ferrosz::info(&stream)?;
     let summary = Summary {
         outlying: outlying_of(&array.values, &info),
         rank: args.rank,

@@ -8,11 +8,17 @@ use crate::field_file;
 use crate::files::{Job, array_name};
 use crate::location::Location;
 use crate::progress::Progress;
+use crate::values::Values;
 use crate::{damage, json, output, remote, report, stream_file};
 use ferrosz::codec::with_value;
 use ferrosz::{Damage, Decompressor, Device, Info, Value};
 use serde_json::json;
+use std::io::Write;
+use std::path::Path;
 use std::time::Instant;
+
+/// Arrays of so many bytes are compared in a temporary file, not in memory.
+const LARGE: u64 = 1 << 28;
 
 /// Decompresses files; true if no value is lost.
 ///
@@ -52,41 +58,51 @@ fn decompress<V: Value>(
     let part = args.part.of(&info.extents)?;
     let start = Instant::now();
     let mut damages = Vec::new();
-    let array: Array<V> = match &part {
-        None if args.salvage => {
-            let progress = progress::<V>("salvaging", info, common);
-            let more = |more| progress.advance(more);
-            let salvaged = Decompressor::new().salvage_with_progress(stream, &more);
-            salvaged.map(|(values, found)| {
+    let decompressor = Decompressor::new().device(common.device);
+    let explain = |error| stream_file::explain(&job.input, error);
+    let force = args.files.replace.force;
+    let mut extents = info.extents.clone();
+    let whole_file = output::seekable(&job.output)
+        .filter(|_| part.is_none() && !args.salvage && cfg!(target_endian = "little"));
+    let seconds;
+    if let Some(path) = whole_file {
+        // The file is written while the stream is decoded, so that the array need not fit in memory.
+        write_file::<V>(path, force, job, stream, info, common)?;
+        seconds = start.elapsed().as_secs_f64();
+    } else {
+        let values: Vec<V> = match &part {
+            None if args.salvage => {
+                let progress = progress::<V>("salvaging", info, common);
+                let more = |more| progress.advance(more);
+                let salvaged = Decompressor::new().salvage_with_progress(stream, &more);
+                let (values, found) = salvaged.map_err(explain)?;
                 damages = found;
-                Array {
-                    extents: info.extents.clone(),
-                    values,
-                }
-            })
-        }
-        None => whole(stream, info, common),
-        Some(part) => Decompressor::new()
-            .device(common.device)
-            .decompress_part(stream, part)
-            .map(|values| Array {
-                extents: part.extents(),
-                values,
-            }),
+                values
+            }
+            None => whole(stream, info, common).map_err(explain)?,
+            Some(part) => {
+                extents = part.extents();
+                decompressor
+                    .decompress_part(stream, part)
+                    .map_err(explain)?
+            }
+        };
+        seconds = start.elapsed().as_secs_f64();
+        let values = values.into();
+        let array = Array { extents, values };
+        field_file::write(&job.output, force, &array)?;
+        extents = array.extents;
     }
-    .map_err(|error| stream_file::explain(&job.input, error))?;
-    let seconds = start.elapsed().as_secs_f64();
-    field_file::write(&job.output, args.files.replace.force, &array)?;
+    let elements: u64 = extents.iter().product();
     // Damaged streams, and parts of streams of tiles, are decoded on the CPU.
     let device = match args.salvage || (part.is_some() && info.chunk_tiles.is_some()) {
         true => Device::Cpu,
-        false => Decompressor::new()
-            .device(common.device)
-            .device_for(stream, array.values.len())?,
+        false => decompressor.device_for(stream, elements as usize)?,
     };
     let summary = Summary {
         info,
-        array: &array,
+        extents: &extents,
+        elements,
         damages: &damages,
         device,
         seconds,
@@ -105,6 +121,31 @@ fn decompress<V: Value>(
     Ok(damages.is_empty())
 }
 
+/// Decompresses a whole stream to a file.
+fn write_file<V: Value>(
+    path: &Path,
+    force: bool,
+    job: &Job,
+    stream: &[u8],
+    info: &Info,
+    common: &Common,
+) -> Result<(), Failure> {
+    let progress = progress::<V>("decompressing", info, common);
+    let decompressor = Decompressor::new().device(common.device);
+    let header = field_file::header::<V>(&job.output, &info.extents);
+    output::write_seek(path, force, |writer| {
+        let written = writer.write_all(&header);
+        written.map_err(|error| Failure::io("write", path.display(), &error))?;
+        let more = |more| progress.advance(more);
+        let written = decompressor.decompress_seek_with_progress::<V>(stream, writer, &more);
+        written.map_err(|error| match error {
+            ferrosz::Error::Io { .. } => output::explain_write(path, error),
+            error => stream_file::explain(&job.input, error),
+        })
+    })?;
+    Ok(())
+}
+
 fn progress<V: Value>(what: &'static str, info: &Info, common: &Common) -> Progress {
     Progress::new(what, info.elements, size_of::<V>() as u64, common.quiet)
 }
@@ -118,34 +159,60 @@ pub fn whole<V: Value>(
     stream: &[u8],
     info: &Info,
     common: &Common,
-) -> Result<Array<V>, ferrosz::Error> {
+) -> Result<Vec<V>, ferrosz::Error> {
     let progress = progress::<V>("decompressing", info, common);
-    let values = Decompressor::new()
+    Decompressor::new()
         .device(common.device)
-        .decompress_with_progress(stream, &|more| progress.advance(more))?;
-    Ok(Array {
-        extents: info.extents.clone(),
-        values,
-    })
+        .decompress_with_progress(stream, &|more| progress.advance(more))
+}
+
+/// As [`whole`]. A large array is decoded to a temporary file, which is mapped, so that it need not fit in memory.
+///
+/// # Errors
+///
+/// The errors of [`Decompressor::decompress`].
+pub fn whole_or_mapped<V: Value>(
+    stream: &[u8],
+    info: &Info,
+    common: &Common,
+) -> Result<Values<V>, ferrosz::Error> {
+    if info.field_bytes >= LARGE
+        && let Some(values) = in_temporary_file(stream, info, common)
+    {
+        return Ok(values);
+    }
+    Ok(whole(stream, info, common)?.into())
+}
+
+/// The values of a stream in a mapped temporary file; none if there is no room for it, or the stream is damaged.
+fn in_temporary_file<V: Value>(stream: &[u8], info: &Info, common: &Common) -> Option<Values<V>> {
+    let progress = progress::<V>("decompressing", info, common);
+    let mut file = tempfile::tempfile().ok()?;
+    let decompressor = Decompressor::new().device(common.device);
+    let more = |more| progress.advance(more);
+    let count = decompressor.decompress_seek_with_progress::<V>(stream, &mut file, &more);
+    Values::map(&file, 0, count.ok()?).ok()?
 }
 
 /// The report about one decompressed stream.
-struct Summary<'a, V> {
+struct Summary<'a> {
     info: &'a Info,
-    array: &'a Array<V>,
+    /// Of the array or of the part.
+    extents: &'a [u64],
+    elements: u64,
     damages: &'a [Damage],
     device: Device,
     seconds: f64,
 }
 
-impl<V: Value> Summary<'_, V> {
+impl Summary<'_> {
     /// Whether standard error has text for people: with `--json` and data on standard output, it has the object.
     fn has_stderr(&self, job: &Job, common: &Common) -> bool {
         !common.json || job.output != Location::Pipe
     }
 
     fn print(&self, job: &Job, common: &Common) -> Result<(), Failure> {
-        let bytes = size_of_val(&self.array.values[..]) as u64;
+        let bytes = self.elements * self.info.dtype.bytes() as u64;
         let speed = report::megabytes_per_second(bytes, self.seconds);
         if self.has_stderr(job, common) {
             for line in damage::lines(self.damages) {
@@ -155,8 +222,8 @@ impl<V: Value> Summary<'_, V> {
         if common.json {
             let run = json!({
                 "output": job.output.output_name(),
-                "dims": self.array.extents,
-                "elements": self.array.values.len(),
+                "dims": self.extents,
+                "elements": self.elements,
                 "field_bytes": bytes,
                 "damaged": damage::to_json(self.damages),
                 "device": self.device.to_string(),
@@ -172,8 +239,8 @@ impl<V: Value> Summary<'_, V> {
                 "{}: {}, {} {}; {}, absolute error {}; on {}, {speed:.0} MB/s, {:.3} s",
                 job.output.output_name(),
                 report::bytes(bytes),
-                report::lengths(&self.array.extents),
-                V::TYPE,
+                report::lengths(self.extents),
+                self.info.dtype,
                 report::bound(self.info.bound),
                 report::absolute_error(self.info.absolute_error),
                 self.device,

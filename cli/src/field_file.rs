@@ -8,6 +8,7 @@ use crate::location::Location;
 use crate::npy::{self, ByteOrder, NpyError};
 use crate::output;
 use crate::transpose;
+use crate::values::Values;
 #[cfg(feature = "netcdf")]
 use crate::variable;
 use bytemuck::{cast_slice, cast_slice_mut};
@@ -45,6 +46,8 @@ struct Layout {
 /// An input, and its number of bytes if known.
 struct Source {
     reader: Box<dyn Read>,
+    /// The same input, if it is a file.
+    file: Option<File>,
     bytes: Option<u64>,
     /// The first bytes of the input: [`foreign::FIRST_BYTES`], or all if there are fewer.
     first: Vec<u8>,
@@ -58,6 +61,7 @@ impl Source {
             .read_to_end(&mut first)?;
         Ok(Self {
             reader: Box::new(Cursor::new(first.clone()).chain(reader)),
+            file: None,
             bytes,
             first,
         })
@@ -177,6 +181,12 @@ fn read_array<V: Value>(
     layout: Layout,
     elements: u64,
 ) -> Result<Array<V>, Failure> {
+    if let Some(values) = mapped(source, &layout, elements) {
+        return Ok(Array {
+            extents: layout.shape.extents,
+            values,
+        });
+    }
     let mut values = read_values(source, layout.order, elements)
         .map_err(|fault| fault.explain(location, &layout))?;
     if let Some(lengths) = &layout.fortran {
@@ -185,8 +195,18 @@ fn read_array<V: Value>(
     }
     Ok(Array {
         extents: layout.shape.extents,
-        values,
+        values: values.into(),
     })
+}
+
+/// The values of a file that have their order in memory.
+fn mapped<V: Value>(source: &Source, layout: &Layout, elements: u64) -> Option<Values<V>> {
+    let file = source.file.as_ref()?;
+    if layout.fortran.is_some() || !is_native(layout.order) {
+        return None;
+    }
+    // What cannot be mapped is read.
+    Values::map(file, layout.header_bytes, elements).ok()?
 }
 
 /// Refuses a file of another format, with advice, if `is_asked` selects the format.
@@ -220,7 +240,12 @@ fn open(location: &Location) -> Result<Source, Failure> {
         Location::File(path) => File::open(path).and_then(|file| {
             let found = file.metadata()?;
             let bytes = found.is_file().then_some(found.len());
-            Source::new(Box::new(file), bytes)
+            let same = file.try_clone()?;
+            let source = Source::new(Box::new(file), bytes)?;
+            Ok(Source {
+                file: Some(same),
+                ..source
+            })
         }),
         other => return Err(other.is_no_file("an array is a variable,")),
     };
@@ -386,13 +411,16 @@ fn read_values<V: Value>(
     }
 }
 
-/// Turns values from a file's byte order to that of this machine.
-fn to_native<V: Value>(values: &mut [V], order: ByteOrder) {
-    let is_native = match order {
+fn is_native(order: ByteOrder) -> bool {
+    match order {
         ByteOrder::Little => cfg!(target_endian = "little"),
         ByteOrder::Big => cfg!(target_endian = "big"),
-    };
-    if !is_native {
+    }
+}
+
+/// Turns values from a file's byte order to that of this machine.
+fn to_native<V: Value>(values: &mut [V], order: ByteOrder) {
+    if !is_native(order) {
         for bytes in cast_slice_mut::<V, u8>(values).chunks_exact_mut(size_of::<V>()) {
             bytes.reverse();
         }
@@ -407,6 +435,14 @@ fn cut_off(error: io::Error) -> ReadFault {
     }
 }
 
+/// The bytes before the values of an array in a file: those of `.npy` by the output's suffix, else none.
+pub fn header<V: Value>(output: &Location, extents: &[u64]) -> Vec<u8> {
+    match output.is_npy() {
+        true => npy::Header::to_bytes(V::TYPE, extents),
+        false => Vec::new(),
+    }
+}
+
 /// Writes an array: `.npy` by the output's suffix, else raw little-endian values.
 ///
 /// # Errors
@@ -414,9 +450,7 @@ fn cut_off(error: io::Error) -> ReadFault {
 /// If the output cannot be written.
 pub fn write<V: Value>(output: &Location, force: bool, array: &Array<V>) -> Result<(), Failure> {
     output::write(output, force, |writer| {
-        if output.is_npy() {
-            writer.write_all(&npy::Header::to_bytes(V::TYPE, &array.extents))?;
-        }
+        writer.write_all(&header::<V>(output, &array.extents))?;
         write_values(writer, &array.values)
     })
 }
@@ -485,7 +519,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let array = Array {
             extents: vec![2, 3],
-            values: vec![1.5, -0.0, f64::NAN, f64::INFINITY, 5e-324, f64::MIN],
+            values: vec![1.5, -0.0, f64::NAN, f64::INFINITY, 5e-324, f64::MIN].into(),
         };
         for name in ["a.npy", "a.f64"] {
             let location = Location::File(folder.path().join(name));
@@ -507,7 +541,7 @@ mod tests {
         let values: Vec<f32> = (0..BLOCK / 4 + 7).map(|i| i as f32).collect();
         let array = Array {
             extents: vec![values.len() as u64],
-            values,
+            values: values.into(),
         };
         write(&location, false, &array).unwrap();
         let found = read(&location, &ShapeFlags::default(), None).unwrap();
@@ -520,14 +554,14 @@ mod tests {
         let found = read_bytes(&npy(">f4", "(2,)", &big), &ShapeFlags::default(), "a.npy");
         let wanted = Array {
             extents: vec![2],
-            values: vec![1.0f32, -2.5],
+            values: vec![1.0f32, -2.5].into(),
         };
         assert_eq!(found.unwrap(), Field::F32(wanted));
         let big = 1e-9f64.to_be_bytes();
         let found = read_bytes(&npy(">f8", "()", &big), &ShapeFlags::default(), "a.npy");
         let wanted = Array {
             extents: vec![1],
-            values: vec![1e-9],
+            values: vec![1e-9].into(),
         };
         assert_eq!(found.unwrap(), Field::F64(wanted));
     }

@@ -45,6 +45,7 @@ mod temporary;
 mod transpose;
 pub mod trial;
 mod update;
+mod values;
 #[cfg(feature = "netcdf")]
 pub mod variable;
 pub mod verify;

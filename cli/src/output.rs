@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use crate::location::Location;
 use crate::temporary::Temporary;
 use serde_json::Value;
-use std::fs::{self, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
@@ -102,24 +102,88 @@ pub fn write(
     fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<(), Failure> {
     match output {
-        Location::Pipe => write_to(io::stdout().lock(), fill)
+        Location::Pipe => write_to(io::stdout().lock(), |writer| fill(writer))
             .map_err(|error| Failure::io("write to", "standard output", &error)),
-        Location::File(path) => write_file(path, force, fill).map_err(|error| match error.kind() {
-            io::ErrorKind::AlreadyExists => exists(path, "file"),
-            _ => Failure::io("write", path.display(), &error),
-        }),
+        Location::File(path) => {
+            write_file(path, force, |writer| fill(writer)).map_err(|error| explain(path, &error))
+        }
         other => Err(other.is_no_file("an output is")),
     }
 }
 
+fn explain(path: &Path, error: &io::Error) -> Failure {
+    match error.kind() {
+        io::ErrorKind::AlreadyExists => exists(path, "file"),
+        _ => Failure::io("write", path.display(), error),
+    }
+}
+
+/// The path of an output that is written at any position: a file, not a pipe or a device.
+pub fn seekable(output: &Location) -> Option<&Path> {
+    match output {
+        Location::File(path) => {
+            let is_file = fs::metadata(path).map_or(true, |found| found.is_file());
+            is_file.then_some(path)
+        }
+        _ => None,
+    }
+}
+
+/// As [`write`], of a [`seekable`] output that `fill` may write at any position.
+///
+/// # Errors
+///
+/// The errors of [`write`] and of `fill`.
+pub fn write_seek<R>(
+    path: &Path,
+    force: bool,
+    fill: impl FnOnce(&mut FileWriter<'_>) -> Result<R, Failure>,
+) -> Result<R, Failure> {
+    let mut failure = None;
+    let mut found = None;
+    let written = write_file(path, force, |writer| match fill(writer) {
+        Ok(result) => {
+            found = Some(result);
+            Ok(())
+        }
+        Err(error) => {
+            failure = Some(error);
+            Err(io::ErrorKind::Other.into())
+        }
+    });
+    match (written, found, failure) {
+        (Ok(()), Some(found), _) => Ok(found),
+        (_, _, Some(failure)) => Err(failure),
+        (written, _, _) => {
+            let error = written.err().unwrap_or(io::ErrorKind::Other.into());
+            Err(explain(path, &error))
+        }
+    }
+}
+
+/// The failure of a library call that writes a file: a failed write names the file.
+pub fn explain_write(path: &Path, error: ferrosz::Error) -> Failure {
+    match error {
+        ferrosz::Error::Io { reason, .. } => {
+            Failure::failed(format_args!("cannot write {}: {reason}", path.display()))
+        }
+        error => error.into(),
+    }
+}
+
+/// The writer of a file.
+pub type FileWriter<'a> = BufWriter<&'a mut File>;
+
 fn write_file(
     path: &Path,
     force: bool,
-    fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    fill: impl FnOnce(&mut FileWriter<'_>) -> io::Result<()>,
 ) -> io::Result<()> {
     match fs::metadata(path) {
         // A device or a named pipe has no half-written state, and a file must not replace it.
-        Ok(found) if !found.is_file() => write_to(OpenOptions::new().write(true).open(path)?, fill),
+        Ok(found) if !found.is_file() => {
+            write_to(&mut OpenOptions::new().write(true).open(path)?, fill)
+        }
         Ok(_) if !force => Err(io::ErrorKind::AlreadyExists.into()),
         Ok(found) => {
             let path = fs::canonicalize(path)?;
@@ -138,7 +202,7 @@ fn write_file(
 
 fn write_to<W: Write>(
     target: W,
-    fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    fill: impl FnOnce(&mut BufWriter<W>) -> io::Result<()>,
 ) -> io::Result<()> {
     let mut writer = BufWriter::with_capacity(BLOCK, target);
     fill(&mut writer)?;

@@ -65,7 +65,7 @@ pub fn decompress_part(
         let values: Vec<V> = (stream.decompress_part(&decompressor, &part))
             .map_err(|error| explain(url, error))?;
         let extents = extents.clone();
-        field_file::write(&job.output, args.files.replace.force, &Array { extents, values })?;
+        field_file::write(&job.output, args.files.replace.force, &Array { extents, values: values.into() })?;
     });
     let seconds = start.elapsed().as_secs_f64();
     let elements: u64 = extents.iter().product();

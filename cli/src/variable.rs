@@ -103,11 +103,11 @@ fn halves(path: &Path, name: &str) -> Result<Option<Field>, VariableError> {
     Ok(match description.get(EXPONENT_BITS) {
         Some(5) if is_half => Some(Field::F16(Array {
             extents,
-            values: pod_collect_to_vec(&dataset.read_native_bytes()?),
+            values: pod_collect_to_vec(&dataset.read_native_bytes()?).into(),
         })),
         Some(8) if is_half => Some(Field::Bf16(Array {
             extents,
-            values: pod_collect_to_vec(&dataset.read_native_bytes()?),
+            values: pod_collect_to_vec(&dataset.read_native_bytes()?).into(),
         })),
         _ => None,
     })
@@ -358,6 +358,9 @@ impl Reader<'_> {
     fn array<V: Value>(&self, values: Vec<V>) -> Result<Array<V>, VariableError> {
         let extents = merge_leading(&self.variable.shape());
         let extents = extents.ok_or(VariableError::Memory(u64::MAX))?;
-        Ok(Array { extents, values })
+        Ok(Array {
+            extents,
+            values: values.into(),
+        })
     }
 }

@@ -10,6 +10,7 @@ use crate::judge::{Judgement, judge};
 use crate::location::Location;
 use crate::numbers::numbers;
 use crate::quality::{self, Class, Kept, Quality};
+use crate::values::Values;
 use crate::with_field;
 use crate::{json, missing, output, report, stream_file};
 use ferrosz::{Bound, BoundError, BoundMode, Decompressor, Info};
@@ -139,9 +140,9 @@ fn compare<V: ferrosz::Value>(
     stream: &[u8],
     info: &Info,
 ) -> Result<Comparison, Failure> {
-    let decoded: Array<V> = decompress::whole(stream, info, common)
+    let decoded: Values<V> = decompress::whole_or_mapped(stream, info, common)
         .map_err(|error| stream_file::explain(&args.stream, error))?;
-    Comparison::new(&original.values, &decoded.values, info).map_err(Failure::failed)
+    Comparison::new(&original.values, &decoded, info).map_err(Failure::failed)
 }
 
 /// The bound to judge by. An update may change the range or the maximum that a relative bound was resolved with; for an

@@ -148,7 +148,7 @@ impl Row {
 }
 
 fn field_bytes(field: &Array<f32>) -> u64 {
-    size_of_val(field.values.as_slice()) as u64
+    size_of_val(&field.values[..]) as u64
 }
 
 fn to_text(field: &Array<f32>, rows: &[Row], flags: &Flags, common: &Common) -> String {

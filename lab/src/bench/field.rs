@@ -32,7 +32,7 @@ impl<T: Value> Subject<T> {
                 Failure::failed(format_args!("{name} has no values to measure on"))
             })?,
             name,
-            values: array.values,
+            values: array.values.into(),
         })
     }
 }
@@ -88,7 +88,7 @@ fn name_of(location: &Location) -> String {
 fn make(Synthetic { kind, edge }: Synthetic) -> (String, Field) {
     let array = Array {
         extents: vec![edge; 3],
-        values: kind.cube(edge as usize),
+        values: kind.cube(edge as usize).into(),
     };
     (format!("{}:{edge}", kind.name()), Field::F32(array))
 }
@@ -96,7 +96,13 @@ fn make(Synthetic { kind, edge }: Synthetic) -> (String, Field) {
 fn widen(array: Array<f32>) -> Array<f64> {
     Array {
         extents: array.extents,
-        values: array.values.into_iter().map(f64::from).collect(),
+        values: array
+            .values
+            .iter()
+            .copied()
+            .map(f64::from)
+            .collect::<Vec<_>>()
+            .into(),
     }
 }
 
@@ -114,6 +120,6 @@ fn start_of<T: Element>(name: &str, array: &Array<T>, count: u64) -> Result<Arra
         })?;
     Ok(Array {
         extents: vec![elements],
-        values: values.to_vec(),
+        values: values.to_vec().into(),
     })
 }

@@ -177,21 +177,30 @@ pub fn whole_or_mapped<V: Value>(
     common: &Common,
 ) -> Result<Values<V>, ferrosz::Error> {
     if info.field_bytes >= LARGE
-        && let Some(values) = in_temporary_file(stream, info, common)
+        && let Some(values) = in_temporary_file(stream, info, common)?
     {
         return Ok(values);
     }
     Ok(whole(stream, info, common)?.into())
 }
 
-/// The values of a stream in a mapped temporary file; none if there is no room for it, or the stream is damaged.
-fn in_temporary_file<V: Value>(stream: &[u8], info: &Info, common: &Common) -> Option<Values<V>> {
+/// The values of a stream in a mapped temporary file; none if there is no room for it.
+fn in_temporary_file<V: Value>(
+    stream: &[u8],
+    info: &Info,
+    common: &Common,
+) -> Result<Option<Values<V>>, ferrosz::Error> {
+    let Ok(mut file) = tempfile::tempfile() else {
+        return Ok(None);
+    };
     let progress = progress::<V>("decompressing", info, common);
-    let mut file = tempfile::tempfile().ok()?;
     let decompressor = Decompressor::new().device(common.device);
     let more = |more| progress.advance(more);
-    let count = decompressor.decompress_seek_with_progress::<V>(stream, &mut file, &more);
-    Values::map(&file, 0, count.ok()?).ok()?
+    match decompressor.decompress_seek_with_progress::<V>(stream, &mut file, &more) {
+        Ok(count) => Ok(Values::map(&file, 0, count).ok().flatten()),
+        Err(ferrosz::Error::Io { .. }) => Ok(None),
+        Err(error) => Err(error),
+    }
 }
 
 /// The report about one decompressed stream.

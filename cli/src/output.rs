@@ -102,11 +102,14 @@ pub fn write(
     fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<(), Failure> {
     match output {
-        Location::Pipe => write_to(io::stdout().lock(), |writer| fill(writer))
-            .map_err(|error| Failure::io("write to", "standard output", &error)),
-        Location::File(path) => {
-            write_file(path, force, |writer| fill(writer)).map_err(|error| explain(path, &error))
+        Location::Pipe => {
+            let mut writer = BufWriter::with_capacity(BLOCK, io::stdout().lock());
+            let written = fill(&mut writer).and_then(|()| writer.flush());
+            written.map_err(|error| Failure::io("write to", "standard output", &error))
         }
+        Location::File(path) => write_seek(path, force, |writer| {
+            fill(writer).map_err(|error| explain(path, &error))
+        }),
         other => Err(other.is_no_file("an output is")),
     }
 }
@@ -129,7 +132,7 @@ pub fn seekable(output: &Location) -> Option<&Path> {
     }
 }
 
-/// As [`write`], of a [`seekable`] output that `fill` may write at any position.
+/// As [`write`], of an output with this path. If it is [`seekable`], `fill` may write it at any position.
 ///
 /// # Errors
 ///
@@ -139,24 +142,33 @@ pub fn write_seek<R>(
     force: bool,
     fill: impl FnOnce(&mut FileWriter<'_>) -> Result<R, Failure>,
 ) -> Result<R, Failure> {
-    let mut failure = None;
-    let mut found = None;
-    let written = write_file(path, force, |writer| match fill(writer) {
-        Ok(result) => {
-            found = Some(result);
-            Ok(())
+    let io = |error| explain(path, &error);
+    let filled = |file: &mut File| {
+        let mut writer = BufWriter::with_capacity(BLOCK, file);
+        let result = fill(&mut writer)?;
+        writer.flush().map_err(io)?;
+        Ok(result)
+    };
+    match fs::metadata(path) {
+        // A device or a named pipe has no half-written state, and a file must not replace it.
+        Ok(found) if !found.is_file() => {
+            filled(&mut OpenOptions::new().write(true).open(path).map_err(io)?)
         }
-        Err(error) => {
-            failure = Some(error);
-            Err(io::ErrorKind::Other.into())
+        Ok(_) if !force => Err(exists(path, "file")),
+        Ok(found) => {
+            let path = fs::canonicalize(path).map_err(io)?;
+            let mut temporary = Temporary::new_in(&folder_of(&path)).map_err(io)?;
+            let result = filled(&mut temporary.file)?;
+            let set = temporary.file.set_permissions(found.permissions());
+            set.and_then(|()| temporary.finish(&path, true))
+                .map_err(io)?;
+            Ok(result)
         }
-    });
-    match (written, found, failure) {
-        (Ok(()), Some(found), _) => Ok(found),
-        (_, _, Some(failure)) => Err(failure),
-        (written, _, _) => {
-            let error = written.err().unwrap_or(io::ErrorKind::Other.into());
-            Err(explain(path, &error))
+        Err(_) => {
+            let mut temporary = Temporary::new_in(&folder_of(path)).map_err(io)?;
+            let result = filled(&mut temporary.file)?;
+            temporary.finish(path, false).map_err(io)?;
+            Ok(result)
         }
     }
 }
@@ -173,41 +185,6 @@ pub fn explain_write(path: &Path, error: ferrosz::Error) -> Failure {
 
 /// The writer of a file.
 pub type FileWriter<'a> = BufWriter<&'a mut File>;
-
-fn write_file(
-    path: &Path,
-    force: bool,
-    fill: impl FnOnce(&mut FileWriter<'_>) -> io::Result<()>,
-) -> io::Result<()> {
-    match fs::metadata(path) {
-        // A device or a named pipe has no half-written state, and a file must not replace it.
-        Ok(found) if !found.is_file() => {
-            write_to(&mut OpenOptions::new().write(true).open(path)?, fill)
-        }
-        Ok(_) if !force => Err(io::ErrorKind::AlreadyExists.into()),
-        Ok(found) => {
-            let path = fs::canonicalize(path)?;
-            let mut temporary = Temporary::new_in(&folder_of(&path))?;
-            write_to(&mut temporary.file, fill)?;
-            temporary.file.set_permissions(found.permissions())?;
-            temporary.finish(&path, true)
-        }
-        Err(_) => {
-            let mut temporary = Temporary::new_in(&folder_of(path))?;
-            write_to(&mut temporary.file, fill)?;
-            temporary.finish(path, false)
-        }
-    }
-}
-
-fn write_to<W: Write>(
-    target: W,
-    fill: impl FnOnce(&mut BufWriter<W>) -> io::Result<()>,
-) -> io::Result<()> {
-    let mut writer = BufWriter::with_capacity(BLOCK, target);
-    fill(&mut writer)?;
-    writer.flush()
-}
 
 fn folder_of(path: &Path) -> PathBuf {
     match path.parent() {

@@ -1,4 +1,4 @@
-//! The header and the records of a stream say these things about the user's field.
+//! The user's field as the header and the records of its stream describe it.
 
 use crate::stream_layout::records_of;
 use ferrosz_codec::container::header::Header;
@@ -7,7 +7,7 @@ use ferrosz_codec::mapping::conversion::Conversion;
 use ferrosz_codec::mapping::mask::Classes;
 use ferrosz_codec::{Bound, Element};
 
-/// The user's field beside the coded field.
+/// A description of the user's field, from which its coded field may differ.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Heading {
     /// The order of the axes of the coded field.
@@ -37,7 +37,7 @@ impl Heading {
         records_of(&Classes::default(), &self.order, &self.conversion)
     }
 
-    /// The header of a stream of the coded field with what it says about the user's field; the records are not counted.
+    /// A header of the coded field's stream, with the value type, the conversion and the bound of the user's field.
     pub(crate) fn header(&self, header: Header) -> Header {
         Header {
             value_type: self.conversion.value_type(),

@@ -23,12 +23,13 @@ const WINDOW: u64 = 1 << 26;
 
 impl Compressor {
     /// Compresses a field and writes the stream from the writer's position on, while the rest of the field is still to be
-    /// compressed; returns the length of the stream. Its header is written last: what a call that fails has written is no
-    /// stream.
+    /// compressed; returns the length of the stream. The header is written last. If the call fails, the written bytes have
+    /// no header, and every reader refuses them.
     ///
-    /// On a CPU the memory beside the field is bounded: up to 100 MB, and 16 bytes for each chunk. But a field that has
-    /// fill values, an order of axes, logarithms or a conversion is copied, and a preset may choose an order of axes. On a
-    /// GPU the whole stream is in memory before it is written.
+    /// On a CPU the memory beside the field is bounded: 64 MiB, 12 MiB for each thread (20 MiB for values of 64 bits),
+    /// 16 bytes for each chunk, and with interpolation the coarse field. But a field that has fill values, an order of
+    /// axes, logarithms or a conversion is copied, and a preset may choose an order of axes. On a GPU the whole stream is
+    /// in memory before it is written.
     ///
     /// ```
     /// # use ferrosz_host as ferrosz;
@@ -101,7 +102,7 @@ impl<W: Write + Seek + Send> Sink for Written<W> {
 
     fn set_start(&mut self, bytes: &[u8]) -> Result<(), Error> {
         let mut set = || {
-            // What comes last must not be written first.
+            // A buffer may still hold chunks, which must be written before the header.
             self.writer.flush()?;
             self.writer.seek(SeekFrom::Start(self.start))?;
             self.writer.write_all(bytes)?;
@@ -158,7 +159,7 @@ impl Decompressor {
         let layout = read.header.layout();
         let elements = layout.extents.elements();
         let lengths = read.order.user_extents(&layout.extents);
-        let mut place = Place {
+        let mut place = ValueWriter {
             start: writer.stream_position().map_err(WRITE_VALUES)?,
             lengths: lengths.lengths(),
             writer: &mut writer,
@@ -180,7 +181,7 @@ impl Decompressor {
         &self,
         stream: &StreamRef<'_>,
         most: u64,
-        place: &mut Place<'_, impl Write + Seek>,
+        place: &mut ValueWriter<'_, impl Write + Seek>,
         progress: &(dyn Fn(u64) + Sync),
     ) -> Result<(), Error> {
         let layout = stream.header.layout();
@@ -215,7 +216,7 @@ impl Decompressor {
 const WRITE_VALUES: fn(std::io::Error) -> Error = |error| Error::io("write the values")(error);
 
 /// A field whose values are written to a place.
-struct Place<'a, W> {
+struct ValueWriter<'a, W> {
     writer: &'a mut W,
     /// The position of the first value.
     start: u64,
@@ -223,7 +224,7 @@ struct Place<'a, W> {
     lengths: &'a [u64],
 }
 
-impl<W: Write + Seek> Place<'_, W> {
+impl<W: Write + Seek> ValueWriter<'_, W> {
     /// Writes the values of a part to their positions.
     fn write<V: Value>(&mut self, part: &Part, values: &[V]) -> Result<(), Error> {
         let bytes = size_of::<V>() as u64;
@@ -436,7 +437,7 @@ mod tests {
             let read = read::<f32>(&stream).expect("sound");
             let mut file = Cursor::new(Vec::new());
             let decompressor = Decompressor::new();
-            let mut place = Place {
+            let mut place = ValueWriter {
                 writer: &mut file,
                 start: 0,
                 lengths: &lengths,

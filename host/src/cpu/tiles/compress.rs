@@ -11,7 +11,7 @@ use crate::cpu::predict::tile_lorenzo;
 use crate::cpu::predict::tune::tune;
 use crate::cpu::sink::Sink;
 use crate::cpu::tiles::coder::{self, Encoder, Scratch};
-use crate::cpu::tiles::kept::{Kept, Place};
+use crate::cpu::tiles::kept::{Kept, TilePlace};
 use crate::cpu::tiles::rows::Rows;
 use crate::cpu::tiles::strided::Strided;
 use crate::cpu::writer::Writer;
@@ -178,7 +178,7 @@ pub(super) fn encode_all<T: Element>(
         // All of its codes are kept.
         chunks.encode(coarse, codes, |_| {}, &|_| {}, put)?;
     }
-    let predict = |places: Vec<Place<'_>>| tiles.encode(places, |_, _| {});
+    let predict = |places: Vec<TilePlace<'_>>| tiles.encode(places, |_, _| {});
     chunks.encode(&field, &counted, predict, progress, put)
 }
 
@@ -207,19 +207,14 @@ impl<'a, T: Element> Start<'a, T> {
         let tuned = tune(version, &field.grid, read, quantizer.error(), 0.0, tuning);
         let spacing = tuning.geometry.spacing(layout.shape());
         let coarse = field.coarse(layout, spacing);
-        let mut start = Self {
-            resolved: Resolved::new(tuned.parameters, quantizer.error()),
-            coefficients: tuned.coefficients,
-            anchors: coarse.anchors(spacing),
-            coarse,
-            codes: Kept::default(),
-            known: memory::try_zeroed(coarse.grid.elements())?,
-        };
-        let mut known = std::mem::take(&mut start.known);
+        let resolved = Resolved::new(tuned.parameters, quantizer.error());
+        let anchors = coarse.anchors(spacing);
+        let mut known = memory::try_zeroed(coarse.grid.elements())?;
         let out = Rows::whole(&coarse.grid, &mut known);
         let predict = Predict::Interpolation {
-            predictor: Predictor::new(version, &layout.fine, start.model(), Part::Coarse),
-            anchors: &start.anchors,
+            // The coarse field is predicted by splines alone, without coefficients.
+            predictor: Predictor::new(version, &layout.fine, &resolved, Part::Coarse),
+            anchors: &anchors,
         };
         let tiles = Tiles::new(coarse, predict);
         let codes = Kept::new((0..coarse.grid.tiles()).collect(), |places| {
@@ -228,9 +223,12 @@ impl<'a, T: Element> Start<'a, T> {
             });
         })?;
         Ok(Self {
+            resolved,
+            coefficients: tuned.coefficients,
+            anchors,
+            coarse,
             codes,
             known,
-            ..start
         })
     }
 
@@ -272,7 +270,7 @@ impl<'a, T: Element> Tiles<'a, T> {
     }
 
     /// Makes the codes of tiles. `known` is called with each tile and its decoded values, if they are interpolated.
-    fn encode(&self, places: Vec<Place<'_>>, known: impl Fn(&TileBox, &TileStore<T>) + Sync) {
+    fn encode(&self, places: Vec<TilePlace<'_>>, known: impl Fn(&TileBox, &TileStore<T>) + Sync) {
         let grid = &self.field.grid;
         let read = |at, row: &mut [T]| self.field.read(at, row);
         places.into_par_iter().for_each(|(number, codes)| {
@@ -337,7 +335,7 @@ impl Chunks<'_> {
         &self,
         field: &Strided<'_, T>,
         kept: &Kept,
-        predict: impl Fn(Vec<Place<'_>>) + Sync,
+        predict: impl Fn(Vec<TilePlace<'_>>) + Sync,
         progress: Progress<'_>,
         put: Put<'_>,
     ) -> Result<(), Error> {

@@ -8,7 +8,7 @@ use ferrosz_codec::tile::{RUN_TILES, TileGrid};
 use std::ops::Range;
 
 /// The number of a tile, and the place of its codes.
-pub(super) type Place<'a> = (u64, &'a mut TileCodes);
+pub(super) type TilePlace<'a> = (u64, &'a mut TileCodes);
 
 /// The codes of some tiles.
 #[derive(Default)]
@@ -37,7 +37,7 @@ impl Kept {
     /// [`Error::OutOfMemory`].
     pub(super) fn new(
         numbers: Vec<u64>,
-        predict: impl FnOnce(Vec<Place<'_>>),
+        predict: impl FnOnce(Vec<TilePlace<'_>>),
     ) -> Result<Self, Error> {
         let mut codes = memory::try_zeroed(numbers.len() as u64)?;
         predict(numbers.iter().copied().zip(&mut codes).collect());
@@ -54,7 +54,7 @@ impl Kept {
         &'a self,
         grid: &TileGrid,
         tiles: Range<u64>,
-        predict: impl FnOnce(Vec<Place<'_>>),
+        predict: impl FnOnce(Vec<TilePlace<'_>>),
         scratch: &'a mut Vec<TileCodes>,
     ) -> Result<&'a [TileCodes], Error> {
         if self.codes.len() as u64 == grid.tiles() {

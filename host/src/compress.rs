@@ -381,6 +381,18 @@ impl Compressor {
         }
     }
 
+    /// The elements of a field of which members have parts.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::PartsSettings`] if no extents were set.
+    pub(crate) fn elements_of_parts(&self) -> Result<u64, Error> {
+        let extents = self.extents.as_ref();
+        extents.map(Extents::elements).ok_or(Error::PartsSettings(
+            "its extents are not set, which are those of the whole field",
+        ))
+    }
+
     /// The extents of the coded field, given those of the field.
     pub(crate) fn coded_extents(&self, extents: &Extents) -> Result<Extents, Error> {
         let Some(axes) = self.axes else {

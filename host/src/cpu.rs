@@ -9,7 +9,7 @@ mod families;
 pub mod lanes;
 pub(crate) mod mapping;
 pub(crate) mod output;
-mod pool;
+pub(crate) mod pool;
 pub mod predict;
 pub(crate) mod sink;
 pub(crate) mod tiles;

@@ -236,6 +236,20 @@ pub enum Error {
         /// The operating system's message.
         reason: String,
     },
+    /// A group of members that compress a field together cannot go on.
+    #[error("cannot {action}: {reason}")]
+    Group {
+        /// The action that failed.
+        action: &'static str,
+        /// The reason, or the message of the engine that connects the members.
+        reason: String,
+    },
+    /// A field cannot be compressed in parts with these settings.
+    #[error("a field cannot be compressed in parts: {0}")]
+    PartsSettings(&'static str),
+    /// The parts of a field's members are not the field.
+    #[error("the parts of the members do not make the field: {0}")]
+    BadParts(String),
     /// A kernel broke a rule of the machine, as found by the emulator. This is a defect of ferrosz.
     #[error("a kernel broke a rule of the GPU, which is a defect of ferrosz: {0}")]
     KernelFault(String),

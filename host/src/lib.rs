@@ -37,6 +37,7 @@ mod object;
 mod outlying;
 mod part;
 mod partial;
+pub mod parts;
 mod preset;
 mod read_at;
 mod salvage;

@@ -3,7 +3,7 @@
 use std::sync::{Mutex, PoisonError};
 
 /// Scratch memory for tasks.
-pub(super) struct Pool<S> {
+pub(crate) struct Pool<S> {
     free: Mutex<Vec<S>>,
 }
 
@@ -18,7 +18,7 @@ impl<S> Default for Pool<S> {
 impl<S> Pool<S> {
     /// Runs a task with scratch memory, which holds the contents of an earlier task; `new` allocates it if all of the pool
     /// is in use.
-    pub(super) fn with<R>(&self, new: impl FnOnce() -> S, task: impl FnOnce(&mut S) -> R) -> R {
+    pub(crate) fn with<R>(&self, new: impl FnOnce() -> S, task: impl FnOnce(&mut S) -> R) -> R {
         let free = || self.free.lock().unwrap_or_else(PoisonError::into_inner);
         let found = free().pop();
         let mut scratch = found.unwrap_or_else(new);

@@ -1,11 +1,13 @@
 //! The codecs of tiles on the CPU: tiles and chunks in parallel, in the phases that statistics of the whole field
 //! require.
 
-mod coder;
-mod compress;
+pub(crate) mod chunks;
+pub(crate) mod coder;
+pub(crate) mod codes;
+pub(crate) mod compress;
 mod decompress;
 mod estimate;
-mod kept;
+pub(crate) mod kept;
 mod rows;
 mod salvage;
 mod strided;

@@ -16,15 +16,15 @@ use ferrosz_codec::tile::ChunkLength;
 use ferrosz_codec::tile::code::TileCodes;
 
 /// The scratch of a thread that codes chunks.
-pub(super) struct Scratch {
+pub(crate) struct Scratch {
     words: Vec<u16>,
     planes: Box<[u32; CHUNK_WORDS]>,
-    pub(super) image: Vec<u8>,
+    pub(crate) image: Vec<u8>,
 }
 
 impl Scratch {
     /// For chunks of this length.
-    pub(super) fn new(length: ChunkLength) -> Self {
+    pub(crate) fn new(length: ChunkLength) -> Self {
         Self {
             words: vec![0; entropy::word_count(length)],
             planes: bytemuck::zeroed_box(),
@@ -34,7 +34,7 @@ impl Scratch {
 }
 
 /// Whether a coder uses frequencies.
-pub(super) fn has_frequencies(coder: TileCoder) -> bool {
+pub(crate) fn has_frequencies(coder: TileCoder) -> bool {
     match coder {
         TileCoder::Rans | TileCoder::Huffman => true,
         TileCoder::BitPlane => false,
@@ -42,7 +42,7 @@ pub(super) fn has_frequencies(coder: TileCoder) -> bool {
 }
 
 /// The frequencies that a coder gives to the symbols of a field; none if it does not use frequencies.
-pub(super) fn frequencies(
+pub(crate) fn frequencies(
     coder: TileCoder,
     counts: impl FnOnce() -> Counts,
 ) -> Option<FrequencyTables> {
@@ -54,13 +54,13 @@ pub(super) fn frequencies(
 }
 
 /// A coder that is ready to encode.
-pub(super) enum Encoder {
+pub(crate) enum Encoder {
     Entropy(Pushes),
     BitPlane,
 }
 
 impl Encoder {
-    pub(super) fn new(coder: TileCoder, frequencies: Option<&FrequencyTables>) -> Self {
+    pub(crate) fn new(coder: TileCoder, frequencies: Option<&FrequencyTables>) -> Self {
         match (coder, frequencies) {
             (TileCoder::Rans, Some(frequencies)) => Self::Entropy(Pushes::new::<Rans>(frequencies)),
             (TileCoder::Huffman, Some(frequencies)) => {
@@ -71,7 +71,7 @@ impl Encoder {
     }
 
     /// Encodes a chunk into the scratch's image; returns its form and length.
-    pub(super) fn encode<T: Element>(
+    pub(crate) fn encode<T: Element>(
         &self,
         version: Version,
         tiles: ChunkTiles<'_>,
@@ -91,13 +91,13 @@ impl Encoder {
 }
 
 /// A coder that is ready to decode.
-pub(super) enum Decoder {
+pub(crate) enum Decoder {
     Entropy(Pops),
     BitPlane,
 }
 
 impl Decoder {
-    pub(super) fn new(coder: TileCoder, frequencies: Option<&FrequencyTables>) -> Self {
+    pub(crate) fn new(coder: TileCoder, frequencies: Option<&FrequencyTables>) -> Self {
         match (coder, frequencies) {
             (TileCoder::Rans, Some(frequencies)) => Self::Entropy(Pops::new::<Rans>(frequencies)),
             (TileCoder::Huffman, Some(frequencies)) => {
@@ -108,7 +108,7 @@ impl Decoder {
     }
 
     /// Decodes a chunk; `set` is called with the values that have no code.
-    pub(super) fn decode<T: Element>(
+    pub(crate) fn decode<T: Element>(
         &self,
         version: Version,
         tiles: ChunkTiles<'_>,

@@ -8,19 +8,19 @@ use ferrosz_codec::tile::{RUN_TILES, TileGrid};
 use std::ops::Range;
 
 /// The number of a tile, and the place of its codes.
-pub(super) type TilePlace<'a> = (u64, &'a mut TileCodes);
+pub(crate) type TilePlace<'a> = (u64, &'a mut TileCodes);
 
 /// The codes of some tiles.
 #[derive(Default)]
-pub(super) struct Kept {
+pub(crate) struct Kept {
     /// The numbers of the tiles, in ascending order.
-    pub(super) numbers: Vec<u64>,
-    pub(super) codes: Vec<TileCodes>,
+    pub(crate) numbers: Vec<u64>,
+    pub(crate) codes: Vec<TileCodes>,
 }
 
 impl Kept {
     /// The numbers of the tiles of a grid whose symbols are counted.
-    pub(super) fn counted(grid: &TileGrid) -> Vec<u64> {
+    pub(crate) fn counted(grid: &TileGrid) -> Vec<u64> {
         let runs = grid.runs();
         let counted = (0..runs).filter(|run| is_counted(*run, runs));
         let tiles = counted.flat_map(|run| {
@@ -35,7 +35,7 @@ impl Kept {
     /// # Errors
     ///
     /// [`Error::OutOfMemory`].
-    pub(super) fn new(
+    pub(crate) fn new(
         numbers: Vec<u64>,
         predict: impl FnOnce(Vec<TilePlace<'_>>),
     ) -> Result<Self, Error> {
@@ -44,23 +44,27 @@ impl Kept {
         Ok(Self { numbers, codes })
     }
 
-    /// The codes of consecutive tiles of a grid. If not all tiles are kept, they are put together in `scratch`, where
-    /// `predict` makes those that are not kept.
+    /// The codes of the tiles of a grid whose numbers are in these ranges. If all tiles of the grid are kept, each range
+    /// must begin where the one before it ends. Otherwise the codes are put together in `scratch`, where `predict` makes
+    /// those that are not kept.
     ///
     /// # Errors
     ///
     /// [`Error::OutOfMemory`].
-    pub(super) fn of<'a>(
+    pub(crate) fn of<'a>(
         &'a self,
         grid: &TileGrid,
-        tiles: Range<u64>,
+        ranges: &[Range<u64>],
         predict: impl FnOnce(Vec<TilePlace<'_>>),
         scratch: &'a mut Vec<TileCodes>,
     ) -> Result<&'a [TileCodes], Error> {
         if self.codes.len() as u64 == grid.tiles() {
-            return Ok(&self.codes[tiles.start as usize..tiles.end as usize]);
+            let start = ranges.first().map_or(0, |range| range.start);
+            let end = ranges.last().map_or(0, |range| range.end);
+            return Ok(&self.codes[start as usize..end as usize]);
         }
-        let count = (tiles.end - tiles.start) as usize;
+        let tiles = ranges.iter().cloned().flatten();
+        let count = tiles.clone().count();
         if scratch.len() < count {
             *scratch = memory::try_zeroed(count as u64)?;
         }

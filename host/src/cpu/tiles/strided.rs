@@ -1,5 +1,6 @@
 //! The field itself, or the field of its anchors, in the memory of the field.
 
+use crate::cpu::tiles::codes::TileValues;
 use ferrosz_codec::container::tiles::TileLayout;
 use ferrosz_codec::tile::{Part, TileGrid};
 use ferrosz_codec::{Element, Shape};
@@ -63,12 +64,11 @@ impl<'a, T: Element> Strided<'a, T> {
 
     /// The element at a position.
     #[inline(always)]
-    pub(super) fn at(&self, at: [u64; 3]) -> T {
+    fn at(&self, at: [u64; 3]) -> T {
         self.values[self.index(at)]
     }
 
     /// Fills a slice with the elements along x from a position on.
-    #[inline(always)]
     pub(super) fn read(&self, at: [u64; 3], row: &mut [T]) {
         let values = &self.values[self.index(at)..];
         match self.strides[2] {
@@ -94,5 +94,11 @@ impl<'a, T: Element> Strided<'a, T> {
             }
         }
         anchors
+    }
+}
+
+impl<T: Element> TileValues<T> for Strided<'_, T> {
+    fn read(&self, _: u64, at: [u64; 3], row: &mut [T]) {
+        Strided::read(self, at, row);
     }
 }

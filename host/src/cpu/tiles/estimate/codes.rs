@@ -3,7 +3,7 @@
 use crate::cpu::Version;
 use crate::cpu::predict::interp::{Model, Predictor, TileStore};
 use crate::cpu::predict::tile_lorenzo;
-use crate::cpu::tiles::compress::apart;
+use crate::cpu::tiles::codes::apart;
 use crate::cpu::tiles::estimate::sample::SampleTile;
 use ferrosz_codec::container::tiles::TileLayout;
 use ferrosz_codec::predict::interp::resolved::Resolved;

@@ -3,7 +3,7 @@
 use crate::cpu::Version;
 use crate::cpu::code::zones::ZoneMap;
 use crate::cpu::tiles::coder;
-use crate::cpu::tiles::compress::apart;
+use crate::cpu::tiles::codes::apart;
 use crate::cpu::tiles::estimate::sample::SampleTile;
 use crate::cpu::tiles::estimate::weigh::{ONE, WEIGHT_BITS};
 use ferrosz_codec::Element;

@@ -1,0 +1,240 @@
+//! Where chunks lie in the stream, and who writes what.
+//!
+//! Chunks follow each other in the order of their numbers, and those of a member may be any. So each member keeps a slab
+//! of the chunk table: it learns the lengths of the chunks of its slab from those who have them, and tells them the
+//! starts. A member needs memory for its own chunks and its slab only.
+
+use crate::cpu::tiles::chunks::Image;
+use crate::error::Error;
+use crate::memory;
+use crate::parts::fetch::{bad_message, exchange};
+use crate::parts::group::{Group, Piece, agree};
+use ferrosz_codec::container::header::Header;
+use ferrosz_codec::container::table::{ENTRY_BYTES, Entry};
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+/// A chunk of a stream, or its prologue.
+pub(super) struct Stored {
+    /// The number of its entry.
+    pub(super) number: u64,
+    /// The number of its form.
+    pub(super) form: u32,
+    /// The length that its entry has.
+    pub(super) listed: u64,
+    /// The checksum without a seed.
+    pub(super) sum: u64,
+    pub(super) bytes: Vec<u8>,
+}
+
+impl Stored {
+    /// An image as the chunk of an entry.
+    pub(super) fn of_image(number: u64, Image { form, bytes, sum }: &Image) -> Self {
+        Self {
+            number,
+            form: form.id(),
+            listed: bytes.len() as u64,
+            sum: *sum,
+            bytes: bytes.clone(),
+        }
+    }
+}
+
+/// Numbers of a message about an entry: its number, the chunk's length, the length that the entry has, form and checksum.
+const FIELDS: usize = 5;
+
+/// Writes a stream with this header, in which the payload's length is missing, of the chunks of all members. Each member
+/// has its own, in ascending order of their numbers. Returns the stream's length.
+///
+/// The header is written last, when all other bytes are written: until then no reader takes the file for a stream.
+///
+/// # Errors
+///
+/// [`Error::Group`]; [`Error::Io`]; [`Error::OutOfMemory`].
+pub(super) fn write(
+    group: &dyn Group,
+    header: Header,
+    entries: u64,
+    own: Vec<Stored>,
+) -> Result<u64, Error> {
+    let slabs = Slabs {
+        entries,
+        members: group.size() as u64,
+    };
+    // 1. The members of the table's slabs learn the lengths.
+    let mut messages = BTreeMap::<usize, Vec<u8>>::new();
+    for chunk in &own {
+        let fields = [
+            chunk.number,
+            chunk.bytes.len() as u64,
+            chunk.listed,
+            u64::from(chunk.form),
+            chunk.sum,
+        ];
+        let to = messages.entry(slabs.member(chunk.number)).or_default();
+        to.extend(fields.iter().flat_map(|field| field.to_le_bytes()));
+    }
+    let told = exchange(group, messages)?;
+    let slab = slabs.of(group.rank());
+    let lengths = agree(group, slab_lengths(&slab, &told))?;
+    // 2. The starts.
+    let own_bytes = lengths.iter().sum();
+    let before = group.sum_before(own_bytes)?;
+    let mut payload = [own_bytes];
+    group.sum(&mut payload)?;
+    let header = Header {
+        payload_bytes: payload[0],
+        ..header
+    };
+    let ends = lengths.iter().scan(before, |end, length| {
+        *end += length;
+        Some(*end)
+    });
+    let starts: Vec<u64> = ends
+        .zip(&lengths)
+        .map(|(end, length)| end - length)
+        .collect();
+    // 3. The entries of the slab, and messages with the starts.
+    let table = agree(group, table(&header, &slab, &starts, &told))?;
+    let replies = told.iter().map(|(rank, message)| {
+        let numbers = messages_of(message).map(|[number, ..]| number);
+        let starts = numbers.map(|number| starts[(number - slab.start) as usize]);
+        (*rank, starts.flat_map(u64::to_le_bytes).collect())
+    });
+    let starts = exchange(group, replies.collect())?;
+    // 4. The pieces: the slab of the table, and the own chunks.
+    let pieces = agree(group, pieces(&header, &slabs, own, &starts))?;
+    let mut all = vec![Piece {
+        start: header.table_start() + slab.start * ENTRY_BYTES as u64,
+        bytes: &table,
+    }];
+    all.extend(pieces.iter().map(|(start, bytes)| Piece {
+        start: *start,
+        bytes,
+    }));
+    all.retain(|piece| !piece.bytes.is_empty());
+    agree(group, group.write(&all))?;
+    group.barrier()?;
+    // 5. The header.
+    let bytes = header.to_bytes();
+    let first = [Piece {
+        start: 0,
+        bytes: &bytes,
+    }];
+    let own_header = match group.rank() {
+        0 => &first[..],
+        _ => &[],
+    };
+    agree(group, group.write(own_header))?;
+    Ok(header.payload_start() + header.payload_bytes)
+}
+
+/// The chunk table, in one slab for each member.
+struct Slabs {
+    entries: u64,
+    members: u64,
+}
+
+impl Slabs {
+    /// The entries of a member.
+    fn of(&self, rank: usize) -> Range<u64> {
+        let start = |rank: u64| {
+            let entry = u128::from(self.entries) * u128::from(rank) / u128::from(self.members);
+            entry as u64
+        };
+        start(rank as u64)..start(rank as u64 + 1)
+    }
+
+    /// The member that has an entry.
+    fn member(&self, entry: u64) -> usize {
+        let product = u128::from(entry) * u128::from(self.members);
+        let mut member = (product / u128::from(self.entries.max(1))) as usize;
+        // The starts of slabs are rounded down.
+        while self.of(member).end <= entry {
+            member += 1;
+        }
+        member
+    }
+}
+
+/// The messages about entries.
+fn messages_of(bytes: &[u8]) -> impl Iterator<Item = [u64; FIELDS]> {
+    let (messages, _) = bytes.as_chunks::<{ 8 * FIELDS }>();
+    messages.iter().map(|message| {
+        std::array::from_fn(|i| {
+            u64::from_le_bytes(std::array::from_fn(|byte| message[8 * i + byte]))
+        })
+    })
+}
+
+/// The lengths of the chunks of a slab.
+fn slab_lengths(slab: &Range<u64>, told: &BTreeMap<usize, Vec<u8>>) -> Result<Vec<u64>, Error> {
+    let mut lengths: Vec<u64> = memory::try_zeroed(slab.end - slab.start)?;
+    let mut found = 0;
+    for [number, bytes, ..] in told.values().flat_map(|message| messages_of(message)) {
+        let at = number.checked_sub(slab.start).map(|at| at as usize);
+        let length = at.and_then(|at| lengths.get_mut(at));
+        *length.ok_or_else(bad_message)? = bytes;
+        found += 1;
+    }
+    match found == slab.end - slab.start {
+        true => Ok(lengths),
+        false => Err(Error::Group {
+            action: "write the chunk table",
+            reason: format!(
+                "members have {found} of the {} chunks of a slab",
+                slab.end - slab.start
+            ),
+        }),
+    }
+}
+
+/// The bytes of a slab of the table.
+fn table(
+    header: &Header,
+    slab: &Range<u64>,
+    starts: &[u64],
+    told: &BTreeMap<usize, Vec<u8>>,
+) -> Result<Vec<u8>, Error> {
+    let (identity, split) = (header.identity(), header.layout().split());
+    let mut table = memory::try_zeroed(ENTRY_BYTES as u64 * (slab.end - slab.start))?;
+    for [number, _, listed, form, sum] in told.values().flat_map(|message| messages_of(message)) {
+        let at = (number - slab.start) as usize;
+        let form = form as u32;
+        let entry = Entry {
+            start: starts[at],
+            bytes: listed,
+            form,
+            checksum: identity.seed(number, form).wrapping_add(sum),
+        };
+        table[at * ENTRY_BYTES..][..ENTRY_BYTES].copy_from_slice(&entry.to_bytes(split));
+    }
+    Ok(table)
+}
+
+/// The own chunks as pieces of the stream; chunks that follow each other are one piece.
+fn pieces(
+    header: &Header,
+    slabs: &Slabs,
+    own: Vec<Stored>,
+    starts: &BTreeMap<usize, Vec<u8>>,
+) -> Result<Vec<(u64, Vec<u8>)>, Error> {
+    let mut rest: BTreeMap<usize, &[u8]> = (starts.iter())
+        .map(|(rank, starts)| (*rank, &starts[..]))
+        .collect();
+    let mut pieces: Vec<(u64, Vec<u8>)> = Vec::new();
+    for chunk in own {
+        let from = rest.get_mut(&slabs.member(chunk.number));
+        let from = from.and_then(|from| from.split_off(..8));
+        let bytes = from.and_then(|bytes| bytes.first_chunk::<8>());
+        let start = u64::from_le_bytes(*bytes.ok_or_else(bad_message)?);
+        let start = header.payload_start() + start;
+        match pieces.last_mut() {
+            Some((first, bytes)) if *first + bytes.len() as u64 == start => {
+                memory::append(bytes, &chunk.bytes)?;
+            }
+            _ => pieces.push((start, chunk.bytes)),
+        }
+    }
+    Ok(pieces)
+}

@@ -1,0 +1,336 @@
+//! Fields in parts: random decompositions of random fields beside one process.
+
+mod common;
+
+use common::fields::{FromBits, Kind, make, make_long};
+use ferrosz::codec::tile::ChunkLength;
+use ferrosz::parts::{Group, Message, Piece, Threads};
+use ferrosz::{Bound, BoundMode, Codec, Compressor, Device, Error, Shape};
+use rand::rngs::SmallRng;
+use rand::seq::SliceRandom;
+use rand::{RngExt, SeedableRng};
+use std::io::Cursor;
+use std::ops::Range;
+
+/// The box of a member.
+type Box = Vec<Range<u64>>;
+
+/// Divides a field into as many boxes, by cuts at any places; some may be empty. The order of members is any, too.
+fn decomposition(lengths: &[u64], members: usize, rng: &mut SmallRng) -> Vec<Box> {
+    let whole: Box = lengths.iter().map(|length| 0..*length).collect();
+    let mut boxes = vec![whole];
+    while boxes.len() < members {
+        let cut = boxes.swap_remove(rng.random_range(0..boxes.len()));
+        let axis = rng.random_range(0..lengths.len());
+        let range = cut[axis].clone();
+        // Half of the cuts are where blocks and tiles are, too.
+        let mut at = rng.random_range(range.start..=range.end);
+        if rng.random() {
+            at = (at.next_multiple_of(16)).clamp(range.start, range.end);
+        }
+        for part in [range.start..at, at..range.end] {
+            let mut own = cut.clone();
+            own[axis] = part;
+            boxes.push(own);
+        }
+    }
+    boxes.shuffle(rng);
+    boxes
+}
+
+/// The values of a box, in C order.
+fn cut<T: Copy>(lengths: &[u64], own: &Box, field: &[T]) -> Vec<T> {
+    let mut elements = vec![0u64];
+    for (length, range) in lengths.iter().zip(own) {
+        elements = (elements.iter())
+            .flat_map(|element| range.clone().map(move |at| element * length + at))
+            .collect();
+    }
+    elements
+        .iter()
+        .map(|element| field[*element as usize])
+        .collect()
+}
+
+/// The stream that members with these boxes write.
+fn together<T: FromBits>(
+    compressor: &Compressor,
+    lengths: &[u64],
+    boxes: &[Box],
+    field: &[T],
+) -> Vec<u8> {
+    // The file has other bytes before.
+    let mut file = Cursor::new(vec![0xAA; 100]);
+    file.set_position(7);
+    let found = Threads::run(boxes.len(), &mut file, |group| {
+        let own = &boxes[group.rank()];
+        compressor.compress_part(group, own, &cut(lengths, own, field))
+    });
+    for length in &found {
+        assert_eq!(found[0], *length);
+        assert!(length.is_ok(), "{length:?}");
+    }
+    let length = found[0].as_ref().map_or(0, |length| *length as usize);
+    let file = file.into_inner();
+    assert!(file.len() >= 7 + length, "{length}");
+    assert!(file[..7] == [0xAA; 7], "bytes before the stream changed");
+    file[7..][..length].to_vec()
+}
+
+fn extents(rng: &mut SmallRng) -> Vec<u64> {
+    match rng.random_range(0..6) {
+        0 => vec![rng.random_range(0..60_000)],
+        1 => vec![rng.random_range(1..300), rng.random_range(1..200)],
+        2 | 3 => (0..3).map(|_| rng.random_range(1..46)).collect(),
+        4 => vec![
+            rng.random_range(1..5),
+            rng.random_range(1..20),
+            rng.random_range(1..20),
+            rng.random_range(1..90),
+        ],
+        _ => vec![
+            rng.random_range(1..20),
+            1,
+            rng.random_range(16..50),
+            rng.random_range(60..140),
+            1,
+        ],
+    }
+}
+
+fn check<T: FromBits>(case: u64, rng: &mut SmallRng) {
+    let codec = Codec::ALL[case as usize % Codec::ALL.len()];
+    let lengths = extents(rng);
+    let elements: u64 = lengths.iter().product();
+    let kind = Kind::ALL[rng.random_range(0..Kind::ALL.len())];
+    let field: Vec<T> = make(kind, elements as usize, case);
+    let modes = [
+        (BoundMode::Abs, 1e-2),
+        (BoundMode::Range, 1e-3),
+        (BoundMode::Max, 1e-4),
+        (BoundMode::Abs, 0.0),
+    ];
+    let (mode, value) = modes[rng.random_range(0..modes.len())];
+    let bound = Bound::new(mode, value).expect("a bound");
+    let compressor = Compressor::new(codec, bound).device(Device::Cpu);
+    let mut compressor = compressor.extents(&lengths).expect("extents");
+    let shape = Shape::ALL[rng.random_range(0..Shape::ALL.len())];
+    if codec.takes(shape) && rng.random() {
+        compressor = compressor.with_rank(shape.rank()).expect("a rank");
+    }
+    if rng.random_range(0..4) == 0 {
+        compressor = compressor.chunk_length(ChunkLength::Sixteen);
+    }
+    if lengths.len() == 4 && rng.random() {
+        compressor = compressor.axes("s,z,y,x".parse().expect("axes"));
+    }
+    let members = [1, 2, 3, 4, 7][rng.random_range(0..5)];
+    let boxes = decomposition(&lengths, members, rng);
+    let whole = compressor.compress(&field).expect("memory");
+    let found = together(&compressor, &lengths, &boxes, &field);
+    assert!(found == whole, "case {case}: {codec} {lengths:?} {boxes:?}");
+}
+
+/// `FERROSZ_PARTS_CASES` is the number of cases; docs/testing.md has the command for more of them.
+#[test]
+fn any_decomposition_makes_the_bytes_of_one_process() {
+    let cases = std::env::var("FERROSZ_PARTS_CASES").ok();
+    let cases = cases.and_then(|cases| cases.parse().ok()).unwrap_or(2000);
+    for case in 0..cases {
+        let mut rng = SmallRng::seed_from_u64(case);
+        match case % 3 {
+            0 => check::<f64>(case, &mut rng),
+            _ => check::<f32>(case, &mut rng),
+        }
+    }
+}
+
+/// Fields of which only a sample of the runs is counted, and whose coarse field has several tiles.
+#[test]
+fn large_fields_too() {
+    let cases: [(&[u64], u8, Codec); 4] = [
+        (&[180, 450, 430], 3, Codec::INTERP),
+        (&[180, 450, 430], 3, Codec::SLICES),
+        (&[1, 5900, 5900], 2, Codec::STENCIL),
+        (&[34_000_000], 1, Codec::INTERP_HUFFMAN),
+    ];
+    for ((lengths, rank, codec), seed) in cases.into_iter().zip(0..) {
+        let mut rng = SmallRng::seed_from_u64(seed);
+        let elements: u64 = lengths.iter().product();
+        let field: Vec<f32> = make_long(Kind::ALL[seed as usize], elements as usize, seed);
+        let bound = Bound::range(1e-3).expect("a bound");
+        let compressor = Compressor::new(codec, bound).device(Device::Cpu);
+        let compressor = compressor.extents(lengths).expect("extents");
+        let compressor = compressor.with_rank(rank).expect("a rank");
+        let boxes = decomposition(lengths, 5, &mut rng);
+        let whole = compressor.compress(&field).expect("memory");
+        let found = together(&compressor, lengths, &boxes, &field);
+        assert!(found == whole, "{codec} {lengths:?} {boxes:?}");
+    }
+}
+
+fn compressor(codec: Codec) -> Compressor {
+    let bound = Bound::abs(1e-3).expect("a bound");
+    let compressor = Compressor::new(codec, bound).extents(&[40, 50, 60]);
+    compressor.expect("extents")
+}
+
+/// Slabs along the slowest axis.
+fn slabs(members: u64) -> Vec<Box> {
+    (0..members)
+        .map(|rank| vec![40 * rank / members..40 * (rank + 1) / members, 0..50, 0..60])
+        .collect()
+}
+
+/// A member of a group of threads that ends at its n-th call.
+struct Mortal<'a> {
+    group: &'a dyn Group,
+    left: std::cell::Cell<usize>,
+}
+
+impl Mortal<'_> {
+    fn live(&self) -> Result<(), Error> {
+        match self.left.replace(self.left.get().saturating_sub(1)) {
+            0 => Err(Error::Group {
+                action: "live",
+                reason: "it was ended".to_owned(),
+            }),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Group for Mortal<'_> {
+    fn rank(&self) -> usize {
+        self.group.rank()
+    }
+    fn size(&self) -> usize {
+        self.group.size()
+    }
+    fn max(&self, numbers: &mut [u64]) -> Result<(), Error> {
+        self.live()?;
+        self.group.max(numbers)
+    }
+    fn sum(&self, numbers: &mut [u64]) -> Result<(), Error> {
+        self.live()?;
+        self.group.sum(numbers)
+    }
+    fn sum_before(&self, number: u64) -> Result<u64, Error> {
+        self.live()?;
+        self.group.sum_before(number)
+    }
+    fn exchange(&self, messages: Vec<Message>) -> Result<Vec<Message>, Error> {
+        self.live()?;
+        self.group.exchange(messages)
+    }
+    fn write(&self, pieces: &[Piece<'_>]) -> Result<(), Error> {
+        self.live()?;
+        self.group.write(pieces)
+    }
+    fn barrier(&self) -> Result<(), Error> {
+        self.live()?;
+        self.group.barrier()
+    }
+}
+
+#[test]
+fn a_member_that_ends_leaves_no_stream() {
+    let field: Vec<f32> = make(Kind::ALL[1], 120_000, 1);
+    for codec in [Codec::PLAIN, Codec::INTERP] {
+        let compressor = compressor(codec);
+        let whole = compressor.compress(&field).expect("memory");
+        for mortal in 0..3 {
+            let mut is_whole = false;
+            // At some number of calls the member lives to the end.
+            for calls in 0..200 {
+                let mut file = Cursor::new(Vec::new());
+                let boxes = slabs(3);
+                let found = Threads::run(3, &mut file, |group| {
+                    let own = &boxes[group.rank()];
+                    let values = cut(&[40, 50, 60], own, &field);
+                    let left = if group.rank() == mortal {
+                        calls
+                    } else {
+                        usize::MAX
+                    };
+                    let group = Mortal {
+                        group,
+                        left: left.into(),
+                    };
+                    compressor.compress_part(&group, own, &values)
+                });
+                let file = file.into_inner();
+                is_whole = found.iter().all(Result::is_ok);
+                match is_whole {
+                    true => assert!(file == whole),
+                    // If only the last step failed, the header may be there; but then the stream is whole.
+                    false => assert!(
+                        ferrosz::info(&file).is_err() || file == whole,
+                        "{codec} {calls}"
+                    ),
+                }
+                assert_eq!(
+                    is_whole,
+                    found.iter().any(Result::is_ok),
+                    "{codec} {calls}: {found:?}"
+                );
+                if is_whole {
+                    break;
+                }
+            }
+            assert!(is_whole);
+        }
+    }
+}
+
+#[test]
+fn errors_name_their_cause() {
+    let field: Vec<f32> = make(Kind::ALL[1], 120_000, 1);
+    let run = |compressor: Compressor, boxes: Vec<Box>| {
+        let mut found = Threads::run(boxes.len(), Cursor::new(Vec::new()), |group| {
+            let own = &boxes[group.rank()];
+            compressor.compress_part(group, own, &cut(&[40, 50, 60], own, &field))
+        });
+        assert!(found.iter().all(Result::is_err), "{found:?}");
+        found.swap_remove(0).expect_err("an error").to_string()
+    };
+    let text = run(
+        compressor(Codec::PLAIN),
+        vec![slabs(2)[0].clone(), slabs(2)[0].clone()],
+    );
+    assert!(text.contains("members 0 and 1 overlap"), "{text}");
+    let text = run(compressor(Codec::PLAIN), vec![slabs(2)[0].clone()]);
+    assert!(text.contains("60000 of its 120000 elements"), "{text}");
+    let text = run(compressor(Codec::PLAIN), vec![vec![0..40, 0..50]]);
+    assert!(
+        text.contains(
+            "box [0..40, 0..50] is not one range within each of the field's extents [40, 50, 60]"
+        ),
+        "{text}"
+    );
+    let mut found = Threads::run(1, Cursor::new(Vec::new()), |group| {
+        compressor(Codec::PLAIN).compress_part(group, &[0..40, 0..50, 0..60], &field[1..])
+    });
+    assert_eq!(
+        found.swap_remove(0),
+        Err(Error::PartMismatch {
+            elements: 120_000,
+            found: 119_999
+        })
+    );
+    let with_fill = compressor(Codec::PLAIN)
+        .fill(ferrosz::Fill::Value(0.0))
+        .expect("a value");
+    let text = run(with_fill, slabs(2));
+    assert!(text.contains("fill values"), "{text}");
+    let turned = compressor(Codec::PLAIN).axes("x,z,y".parse().expect("axes"));
+    let text = run(turned, slabs(2));
+    assert!(text.contains("axes"), "{text}");
+    let text = run(
+        Compressor::new(ferrosz::Preset::Fast, Bound::abs(1.0).expect("a bound"))
+            .extents(&[40, 50, 60])
+            .expect("extents"),
+        slabs(2),
+    );
+    assert!(text.contains("no codec"), "{text}");
+}

@@ -4,7 +4,7 @@ mod common;
 
 use common::fields::{FromBits, Kind, make, make_long};
 use ferrosz::codec::tile::ChunkLength;
-use ferrosz::parts::{Group, Message, Piece, Threads};
+use ferrosz::parts::{Group, Message, Piece, Plan, Threads};
 use ferrosz::{Bound, BoundMode, Codec, Compressor, Device, Error, Shape};
 use rand::rngs::SmallRng;
 use rand::seq::SliceRandom;
@@ -129,6 +129,34 @@ fn check<T: FromBits>(case: u64, rng: &mut SmallRng) {
     let whole = compressor.compress(&field).expect("memory");
     let found = together(&compressor, &lengths, &boxes, &field);
     assert!(found == whole, "case {case}: {codec} {lengths:?} {boxes:?}");
+    if case % 4 == 0 {
+        let found = planned(&compressor, members as u64, &field);
+        assert!(found == whole, "case {case}: {codec} {lengths:?} planned");
+    }
+}
+
+/// The stream of a plan whose parts are made by themselves.
+fn planned<T: FromBits>(compressor: &Compressor, parts: u64, field: &[T]) -> Vec<u8> {
+    let plan = compressor.plan(field, parts).expect("a plan").to_bytes();
+    let plan = || Plan::read(&plan).expect("a plan");
+    let part = |number| {
+        let mut file = Cursor::new(Vec::new());
+        let length = plan().compress(number, field, &mut file, &|_| {});
+        assert_eq!(length, Ok(file.get_ref().len() as u64));
+        file.into_inner()
+    };
+    // Any order.
+    let parts: Vec<_> = (0..parts).rev().map(part).collect();
+    let parts: Vec<&[u8]> = parts.iter().map(Vec::as_slice).collect();
+    let mut file = Cursor::new(vec![0xAA; 7]);
+    file.set_position(7);
+    let length = plan().join(&parts, &mut file).expect("whole");
+    let file = file.into_inner();
+    assert_eq!(
+        (file.len() as u64, &file[..7]),
+        (length + 7, &[0xAA; 7][..])
+    );
+    file[7..].to_vec()
 }
 
 /// `FERROSZ_PARTS_CASES` is the number of cases; docs/testing.md has the command for more of them.
@@ -166,6 +194,8 @@ fn large_fields_too() {
         let whole = compressor.compress(&field).expect("memory");
         let found = together(&compressor, lengths, &boxes, &field);
         assert!(found == whole, "{codec} {lengths:?} {boxes:?}");
+        let found = planned(&compressor, 3, &field);
+        assert!(found == whole, "{codec} {lengths:?} planned");
     }
 }
 
@@ -333,4 +363,60 @@ fn errors_name_their_cause() {
         slabs(2),
     );
     assert!(text.contains("no codec"), "{text}");
+}
+
+#[test]
+fn damaged_plans_and_parts_are_found() {
+    let field: Vec<f32> = make(Kind::ALL[1], 120_000, 1);
+    for codec in [Codec::PLAIN, Codec::INTERP] {
+        let compressor = compressor(codec);
+        let plan = compressor.plan(&field, 2).expect("a plan");
+        let bytes = plan.to_bytes();
+        assert_eq!(Plan::read(&bytes), Ok(plan.clone()));
+        for at in (0..bytes.len()).step_by(13) {
+            let mut damaged = bytes.clone();
+            damaged[at] ^= 1;
+            assert!(Plan::read(&damaged).is_err(), "{codec} {at}");
+            assert!(Plan::read(&bytes[..at]).is_err(), "{codec} {at}");
+        }
+        let part = |plan: &Plan, number| {
+            let mut file = Cursor::new(Vec::new());
+            let length = plan.compress(number, &field, &mut file, &|_| {});
+            length.map(|_| file.into_inner())
+        };
+        let parts = [0, 1].map(|number| part(&plan, number).expect("a part"));
+        let join = |parts: &[&[u8]]| {
+            let mut file = Cursor::new(Vec::new());
+            let joined = plan.join(parts, &mut file);
+            assert!(joined.is_ok() || ferrosz::info(file.get_ref()).is_err());
+            joined.map(|_| file.into_inner())
+        };
+        let whole = compressor.compress(&field).expect("memory");
+        assert!(join(&[&parts[0], &parts[1]]) == Ok(whole));
+        for at in (0..parts[0].len()).step_by(101) {
+            let mut damaged = parts[0].clone();
+            damaged[at] ^= 1;
+            assert!(join(&[&damaged, &parts[1]]).is_err(), "{codec} {at}");
+            assert!(join(&[&parts[0][..at], &parts[1]]).is_err(), "{codec} {at}");
+        }
+        let text = |parts: &[&[u8]]| join(parts).expect_err("an error").to_string();
+        assert_eq!(text(&[&parts[0]]), "part 1 of 2 is missing");
+        assert_eq!(
+            text(&[&parts[0], &parts[1], &parts[1]]),
+            "part 1 is given twice"
+        );
+        let other = compressor.with_bound(Bound::abs(1e-2).expect("a bound"));
+        let other = other.plan(&field, 2).expect("a plan");
+        let of_other = part(&other, 1).expect("a part");
+        assert_eq!(text(&[&parts[0], &of_other]), "part 1 is of another plan");
+        let text = part(&plan, 2).expect_err("an error").to_string();
+        assert_eq!(text, "there is no part 2: the plan has 2");
+        let mut file = Cursor::new(Vec::new());
+        let short = plan.compress(0, &field[1..], &mut file, &|_| {});
+        let text = short.expect_err("an error").to_string();
+        assert_eq!(
+            text,
+            "the plan is of 120000 values of f32, the field has 119999 of f32"
+        );
+    }
 }

@@ -14,7 +14,7 @@ pub mod predict;
 pub(crate) mod sink;
 pub(crate) mod tiles;
 mod version;
-mod writer;
+pub(crate) mod writer;
 
 pub use families::extremes;
 pub(crate) use families::{Read, compress, resolve, take_back, with_reader};

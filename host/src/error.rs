@@ -250,6 +250,9 @@ pub enum Error {
     /// The parts of a field's members are not the field.
     #[error("the parts of the members do not make the field: {0}")]
     BadParts(String),
+    /// A plan, or a part that was made by it, cannot be used.
+    #[error("{0}")]
+    BadPlan(String),
     /// A kernel broke a rule of the machine, as found by the emulator. This is a defect of ferrosz.
     #[error("a kernel broke a rule of the GPU, which is a defect of ferrosz: {0}")]
     KernelFault(String),

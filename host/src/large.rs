@@ -67,15 +67,9 @@ impl Compressor {
         mut writer: impl Write + Seek + Send,
         progress: &(dyn Fn(u64) + Sync),
     ) -> Result<u64, Error> {
-        let start = writer.stream_position().map_err(WRITE_STREAM)?;
-        let mut sink = Written {
-            writer,
-            start,
-            length: 0,
-        };
+        let mut sink = Written::new(&mut writer)?;
         self.run(Version::best(), field, &mut sink, progress)?;
-        sink.writer.flush().map_err(WRITE_STREAM)?;
-        Ok(sink.length)
+        sink.finish()
     }
 }
 
@@ -83,11 +77,29 @@ impl Compressor {
 const WRITE_STREAM: fn(std::io::Error) -> Error = |error| Error::io("write the stream")(error);
 
 /// A stream that is written to a place.
-struct Written<W> {
+pub(crate) struct Written<W> {
     writer: W,
     /// The position of its first byte.
     start: u64,
     length: u64,
+}
+
+impl<W: Write + Seek> Written<W> {
+    /// A stream that is written from the writer's position on.
+    pub(crate) fn new(mut writer: W) -> Result<Self, Error> {
+        let start = writer.stream_position().map_err(WRITE_STREAM)?;
+        Ok(Self {
+            writer,
+            start,
+            length: 0,
+        })
+    }
+
+    /// Ends the stream; returns its length.
+    pub(crate) fn finish(mut self) -> Result<u64, Error> {
+        self.writer.flush().map_err(WRITE_STREAM)?;
+        Ok(self.length)
+    }
 }
 
 impl<W: Write + Seek + Send> Sink for Written<W> {

@@ -1,18 +1,21 @@
-//! Fields that no member of a group has as a whole: each compresses its part, and together they write one stream.
+//! Fields in parts: each member of a group compresses the part that it has, and together they write one stream. Without a
+//! group, parts are made one by one by a [`Plan`].
 //!
 //! The stream has the bytes that [`Compressor::compress`] of the whole field has, however many members there are and
-//! whatever boxes they have.
+//! whatever boxes they have, and however many parts are planned.
 
 mod blocks;
 mod decomposition;
 mod fetch;
 mod group;
 mod place;
+mod plan;
 mod threads;
 mod tiles;
 mod units;
 
 pub use group::{Group, Message, Piece};
+pub use plan::Plan;
 pub use threads::Threads;
 
 use crate::compress::Compressor;

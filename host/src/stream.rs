@@ -72,6 +72,26 @@ impl<'a> StreamRef<'a> {
         })
     }
 
+    /// The start of a stream without records and updates: the first entries of its table, and their chunks.
+    pub(crate) fn of_start(
+        header: Header,
+        table: &'a [[u8; ENTRY_BYTES]],
+        payload: &'a [u8],
+    ) -> Result<Self, FormatError> {
+        Ok(Self {
+            header,
+            order: Order::of_records(&[], &header.extents)?,
+            identity: header.identity(),
+            records: &[],
+            mapping: mapping(&header, &[])?,
+            conversion: conversion(&header, &[])?,
+            table,
+            payload,
+            updates: &[],
+            replacements: Replacements::read(&[], &header)?,
+        })
+    }
+
     /// Reads the rest of a stream whose header is undamaged. Bytes may be missing at its end, and any bytes may follow
     /// it.
     ///

@@ -1,6 +1,6 @@
 //! The codecs of blocks on the CPU: chunks in parallel.
 
-mod compress;
+pub(crate) mod compress;
 mod decompress;
 
 pub(crate) use compress::compress;

@@ -10,7 +10,7 @@ use ferrosz_codec::container::identity::Identity;
 use ferrosz_codec::container::table::{ENTRY_BYTES, Entry, Split};
 
 /// A stream while it is written. Until [`Writer::finish`] its header is zero, so that no reader takes it for a stream.
-pub(super) struct Writer<'s> {
+pub(crate) struct Writer<'s> {
     header: Header,
     /// Header, records and chunk table; the header and the entries to come are zero.
     start: Vec<u8>,
@@ -28,7 +28,7 @@ impl<'s> Writer<'s> {
     /// # Errors
     ///
     /// Those of the sink; [`Error::OutOfMemory`].
-    pub(super) fn new(
+    pub(crate) fn new(
         header: Header,
         records: &[u8],
         sink: &'s mut dyn Sink,
@@ -48,12 +48,12 @@ impl<'s> Writer<'s> {
     }
 
     /// Sets the entry of the next chunk, which has this many bytes and this checksum without a seed.
-    pub(super) fn enter(&mut self, form: u32, bytes: u64, sum: u64) {
+    pub(crate) fn enter(&mut self, form: u32, bytes: u64, sum: u64) {
         self.enter_as(form, bytes, bytes, sum);
     }
 
     /// As [`Writer::enter`], for the prologue, whose contents give its length.
-    pub(super) fn enter_prologue(&mut self, bytes: u64, sum: u64) {
+    pub(crate) fn enter_prologue(&mut self, bytes: u64, sum: u64) {
         self.enter_as(Form::Coded.id(), bytes, 0, sum);
     }
 
@@ -75,7 +75,7 @@ impl<'s> Writer<'s> {
     /// # Errors
     ///
     /// Those of the sink.
-    pub(super) fn append(&mut self, chunks: &[&[u8]]) -> Result<(), Error> {
+    pub(crate) fn append(&mut self, chunks: &[&[u8]]) -> Result<(), Error> {
         self.sink.append_all(chunks)
     }
 
@@ -84,7 +84,7 @@ impl<'s> Writer<'s> {
     /// # Errors
     ///
     /// Those of the sink.
-    pub(super) fn append_chunks(&mut self, chunks: &[(Form, Vec<u8>)]) -> Result<(), Error> {
+    pub(crate) fn append_chunks(&mut self, chunks: &[(Form, Vec<u8>)]) -> Result<(), Error> {
         for (form, bytes) in chunks {
             self.enter(form.id(), bytes.len() as u64, checksum(0, bytes));
             self.sink.append(bytes)?;
@@ -93,7 +93,7 @@ impl<'s> Writer<'s> {
     }
 
     /// Extrapolates the bytes of a first wave to all waves, with a small reserve, and asks for memory for them.
-    pub(super) fn expect(&mut self, bytes: u64, waves: u64) {
+    pub(crate) fn expect(&mut self, bytes: u64, waves: u64) {
         self.sink
             .expect(bytes.saturating_mul(waves + waves.div_ceil(16)));
     }
@@ -103,7 +103,7 @@ impl<'s> Writer<'s> {
     /// # Errors
     ///
     /// Those of the sink.
-    pub(super) fn finish(mut self) -> Result<(), Error> {
+    pub(crate) fn finish(mut self) -> Result<(), Error> {
         let header = Header {
             payload_bytes: self.payload_bytes,
             ..self.header

@@ -39,6 +39,8 @@ pub(crate) fn compress<T: Element>(
     sink: &mut dyn Sink,
     progress: Progress<'_>,
 ) -> Result<(), Error> {
+    let chunks = 0..grid.chunk_count();
+    let mut writer = Writer::new(header, &mask.records, sink)?;
     let encoder = Encoder {
         version,
         codec,
@@ -47,70 +49,84 @@ pub(crate) fn compress<T: Element>(
         field: values,
         progress,
     };
-    let chunks = encoder.grid.chunk_count();
-    let mut writer = Writer::new(header, &mask.records, sink)?;
-    let wave = WAVE_TASKS * TASK_CHUNKS * rayon::current_num_threads() as u64;
-    let mut now = Vec::new();
-    let mut before = Vec::new();
-    for first in (0..chunks).step_by(wave as usize) {
-        let range = first..chunks.min(first + wave);
-        // While a wave is encoded, threads that are free put the wave before it into the stream.
-        let (placed, ()) = rayon::join(
-            || place(&before, &mut writer),
-            || encoder.encode_wave(range, &mut now),
-        );
-        placed?;
-        std::mem::swap(&mut now, &mut before);
-        if first == 0 {
-            let bytes: usize = before.iter().map(|task| task.length).sum();
-            writer.expect(bytes as u64, chunks.div_ceil(wave));
+    encoder.encode(chunks, &mut |wave, waves| {
+        for entry in wave.iter().flat_map(Task::entries) {
+            writer.enter(entry.form, entry.bytes, entry.checksum);
         }
-    }
-    place(&before, &mut writer)?;
+        let parts: Vec<&[u8]> = wave.iter().map(Task::bytes).collect();
+        writer.append(&parts)?;
+        let bytes: usize = parts.iter().map(|part| part.len()).sum();
+        writer.expect(bytes as u64, waves);
+        Ok(())
+    })?;
     writer.append_chunks(&mask.chunks)?;
     writer.finish()
 }
 
-/// Appends the chunks of a wave to the stream.
-fn place(wave: &[Task], writer: &mut Writer<'_>) -> Result<(), Error> {
-    for entry in wave.iter().flat_map(|task| &task.entries) {
-        writer.enter(entry.form, entry.bytes, entry.checksum);
-    }
-    let parts = wave.iter().map(|task| &task.bytes[..task.length]);
-    writer.append(&parts.collect::<Vec<_>>())
-}
+/// Called with the tasks of a wave in the order of their chunks, and with the number of waves that have about as many
+/// bytes, or 0 if that is not known.
+pub(crate) type Put<'a> = &'a mut (dyn FnMut(&[Task], u64) -> Result<(), Error> + Send);
 
 /// The encoded chunks of a task. The positions in their entries are counted from the task's first byte; their checksums
 /// have no seed.
 #[derive(Default)]
-struct Task {
+pub(crate) struct Task {
     entries: Vec<Entry>,
     bytes: Vec<u8>,
     length: usize,
 }
 
+impl Task {
+    pub(crate) fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes[..self.length]
+    }
+}
+
 /// The data that all tasks share.
-struct Encoder<'a, T> {
-    version: Version,
-    codec: BlockCodec,
-    quantizer: &'a Quantizer<T>,
-    grid: Grid,
-    field: &'a [T],
-    progress: Progress<'a>,
+pub(crate) struct Encoder<'a, T> {
+    pub(crate) version: Version,
+    pub(crate) codec: BlockCodec,
+    pub(crate) quantizer: &'a Quantizer<T>,
+    pub(crate) grid: Grid,
+    pub(crate) field: &'a [T],
+    pub(crate) progress: Progress<'a>,
 }
 
 impl<T: Element> Encoder<'_, T> {
+    /// Encodes chunks in waves.
+    pub(crate) fn encode(&self, chunks: Range<u64>, put: Put<'_>) -> Result<(), Error> {
+        let wave = WAVE_TASKS * TASK_CHUNKS * rayon::current_num_threads() as u64;
+        let waves = (chunks.end - chunks.start).div_ceil(wave);
+        let (mut now, mut before) = (Vec::new(), Vec::new());
+        for number in 0..waves {
+            let first = chunks.start + number * wave;
+            let range = first..chunks.end.min(first + wave);
+            // While a wave is encoded, threads that are free put the wave before it into the stream.
+            let (placed, ()) = rayon::join(
+                || put(&before, if number == 1 { waves } else { 0 }),
+                || self.encode_wave(range, &mut now),
+            );
+            placed?;
+            std::mem::swap(&mut now, &mut before);
+        }
+        put(&before, 0)
+    }
+
     /// Encodes chunks into tasks, whose memory is reused.
     fn encode_wave(&self, chunks: Range<u64>, tasks: &mut Vec<Task>) {
         let count = (chunks.end - chunks.start).div_ceil(TASK_CHUNKS);
         tasks.resize_with(count as usize, Task::default);
         tasks.par_iter_mut().enumerate().for_each(|(index, task)| {
             let first = chunks.start + index as u64 * TASK_CHUNKS;
-            self.encode(first..chunks.end.min(first + TASK_CHUNKS), task);
+            self.encode_task(first..chunks.end.min(first + TASK_CHUNKS), task);
         });
     }
 
-    fn encode(&self, chunks: Range<u64>, task: &mut Task) {
+    fn encode_task(&self, chunks: Range<u64>, task: &mut Task) {
         let needed = (TASK_CHUNKS as usize - 1) * CHUNK * T::BYTES + IMAGE_BYTES;
         if task.bytes.len() < needed {
             task.bytes = vec![0; needed];

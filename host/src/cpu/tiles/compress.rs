@@ -84,64 +84,176 @@ pub(super) fn encode_all<T: Element>(
     progress: Progress<'_>,
     put: Put<'_>,
 ) -> Result<(), Error> {
-    // 1. The parameters of the prediction, and the coarse field.
-    let field = Strided::new(layout, values);
-    let tuning = layout.codec.predictor.tuning();
-    let start = tuning.map(|tuning| Start::new(version, layout, quantizer, &field, &tuning));
-    let start = start.transpose()?;
-    let known = start.as_ref().map_or(&[][..], |start| &start.known);
-    let coarse = layout.coarse.unwrap_or(layout.fine);
-    let anchor = |_, at| known[coarse.flat(at) as usize];
-    let predict = match &start {
-        None => Predict::Lorenzo { version, quantizer },
-        Some(start) => Predict::Interpolation {
-            predictor: Predictor::new(version, &layout.fine, start.model(), Part::Fine),
-            anchor: &anchor,
-        },
-    };
-    let tiles = Tiles::new(&layout.fine, &field, predict);
-    // 2. The frequencies, from the codes of the tiles that are counted.
-    let coder = layout.codec.coder;
-    let counted = match coder::has_frequencies(coder) {
-        true => Kept::new(Kept::counted(&layout.fine), |places| {
-            tiles.encode(places, |_, _, _| {});
-        })?,
-        false => Kept::default(),
-    };
-    let shifts = (start.as_ref()).map_or(Shifts::NONE, |start| start.resolved.parameters.shifts);
-    let map = ZoneMap::new(layout.codec.order(layout.shape()), shifts);
-    let frequencies = coder::frequencies(coder, || {
-        let mut counts = count(version, &map, &layout.fine, &counted);
-        if let Some(Start { coarse, codes, .. }) = &start {
-            counts.merge(&count(version, &map, &coarse.grid, codes));
-        }
-        counts.complete(is_sample(layout.fine.runs()));
-        counts
-    });
-    // 3. The prologue.
-    let prologue = Prologue {
-        resolved: start.as_ref().map(|start| start.resolved),
-        coefficients: start.as_ref().and_then(|start| start.coefficients),
-        frequencies,
-    };
-    let anchors = start.as_ref().map_or(&[][..], |start| &start.anchors);
-    put(&[prologue_image(layout, &prologue, anchors)?], 0)?;
-    // 4. The chunks of the coarse field, and those of the field.
-    let chunks = Chunks {
-        version,
-        length: layout.chunk,
-        encoder: Encoder::new(coder, prologue.frequencies.as_ref()),
-        map: &map,
-        scratch: Pool::default(),
-    };
-    if let Some(Start { coarse, codes, .. }) = &start {
-        let all = Numbers::All(layout.coarse_chunks());
-        // All of its codes are kept.
-        chunks.encode(&coarse.grid, coarse, all, codes, |_| {}, &|_| {}, put)?;
-    }
+    let field = Field::new(version, layout, quantizer, values);
+    let begun = field.begin()?;
+    field.put_start(&begun, put)?;
     let all = Numbers::All(layout.fine_chunks());
-    let predict = |places: Vec<TilePlace<'_>>| tiles.encode(places, |_, _, _| {});
-    chunks.encode(&layout.fine, &field, all, &counted, predict, progress, put)
+    let (known, counted) = (begun.known(), &begun.counted);
+    field.put_chunks(&begun.prologue, known, counted, all, progress, put)
+}
+
+/// A field that has elements, and how it is encoded.
+pub(crate) struct Field<'a, T> {
+    version: Version,
+    layout: &'a TileLayout,
+    quantizer: &'a Quantizer<T>,
+    values: Strided<'a, T>,
+}
+
+/// What is known of a field before its chunks are encoded.
+pub(crate) struct Begun<'a, T> {
+    prologue: Prologue<T>,
+    start: Option<Start<'a, T>>,
+    /// The codes of the tiles that are counted.
+    counted: Kept,
+}
+
+impl<T> Begun<'_, T> {
+    /// The decoded values of the coarse field, in C order.
+    fn known(&self) -> &[T] {
+        self.start.as_ref().map_or(&[], |start| &start.known)
+    }
+}
+
+impl<'a, T: Element> Field<'a, T> {
+    pub(crate) fn new(
+        version: Version,
+        layout: &'a TileLayout,
+        quantizer: &'a Quantizer<T>,
+        values: &'a [T],
+    ) -> Self {
+        Self {
+            version,
+            layout,
+            quantizer,
+            values: Strided::new(layout, values),
+        }
+    }
+
+    /// Decides the parameters and frequencies, and encodes the coarse field.
+    pub(crate) fn begin(&self) -> Result<Begun<'a, T>, Error> {
+        let &Self {
+            version,
+            layout,
+            quantizer,
+            values,
+        } = self;
+        // 1. The parameters of the prediction, and the coarse field.
+        let tuning = layout.codec.predictor.tuning();
+        let start = tuning.map(|tuning| Start::new(version, layout, quantizer, &values, &tuning));
+        let start = start.transpose()?;
+        let mut begun = Begun {
+            prologue: Prologue {
+                resolved: start.as_ref().map(|start| start.resolved),
+                coefficients: start.as_ref().and_then(|start| start.coefficients),
+                frequencies: None,
+            },
+            start,
+            counted: Kept::default(),
+        };
+        // 2. The frequencies, from the codes of the tiles that are counted.
+        let coder = layout.codec.coder;
+        if coder::has_frequencies(coder) {
+            let counted = Kept::counted(&layout.fine);
+            begun.counted = self.with_tiles(&begun.prologue, begun.known(), |tiles| {
+                Kept::new(counted, |places| tiles.encode(places, |_, _, _| {}))
+            })?;
+        }
+        begun.prologue.frequencies = coder::frequencies(coder, || {
+            let map = self.zones(&begun.prologue);
+            let mut counts = count(version, &map, &layout.fine, &begun.counted);
+            if let Some(Start { coarse, codes, .. }) = &begun.start {
+                counts.merge(&count(version, &map, &coarse.grid, codes));
+            }
+            counts.complete(is_sample(layout.fine.runs()));
+            counts
+        });
+        Ok(begun)
+    }
+
+    /// Puts the prologue and the chunks of the coarse field.
+    pub(crate) fn put_start(&self, begun: &Begun<'_, T>, put: Put<'_>) -> Result<(), Error> {
+        let Begun {
+            prologue, start, ..
+        } = begun;
+        let anchors = start.as_ref().map_or(&[][..], |start| &start.anchors);
+        put(&[prologue_image(self.layout, prologue, anchors)?], 0)?;
+        let Some(Start { coarse, codes, .. }) = start else {
+            return Ok(());
+        };
+        let all = Numbers::All(self.layout.coarse_chunks());
+        let map = self.zones(prologue);
+        // All of its codes are kept.
+        self.chunks(prologue, &map)
+            .encode(&coarse.grid, coarse, all, codes, |_| {}, &|_| {}, put)
+    }
+
+    /// Puts chunks of the field, given its prologue and the decoded values of the coarse field.
+    pub(crate) fn put_chunks(
+        &self,
+        prologue: &Prologue<T>,
+        known: &[T],
+        counted: &Kept,
+        numbers: Numbers<'_>,
+        progress: Progress<'_>,
+        put: Put<'_>,
+    ) -> Result<(), Error> {
+        let map = self.zones(prologue);
+        let chunks = self.chunks(prologue, &map);
+        let (grid, values) = (&self.layout.fine, &self.values);
+        self.with_tiles(prologue, known, |tiles| {
+            let predict = |places: Vec<TilePlace<'_>>| tiles.encode(places, |_, _, _| {});
+            chunks.encode(grid, values, numbers, counted, predict, progress, put)
+        })
+    }
+
+    /// Calls `work` with the tiles of the field.
+    fn with_tiles<R>(
+        &self,
+        prologue: &Prologue<T>,
+        known: &[T],
+        work: impl FnOnce(&Tiles<'_, T>) -> R,
+    ) -> R {
+        let &Self {
+            version,
+            layout,
+            quantizer,
+            ..
+        } = self;
+        let coarse = layout.coarse.unwrap_or(layout.fine);
+        let anchor = |_, at| known[coarse.flat(at) as usize];
+        let predict = match &prologue.resolved {
+            None => Predict::Lorenzo { version, quantizer },
+            Some(resolved) => {
+                let model = Model {
+                    resolved,
+                    coefficients: prologue.coefficients.as_ref(),
+                };
+                Predict::Interpolation {
+                    predictor: Predictor::new(version, &layout.fine, model, Part::Fine),
+                    anchor: &anchor,
+                }
+            }
+        };
+        work(&Tiles::new(&layout.fine, &self.values, predict))
+    }
+
+    fn zones(&self, prologue: &Prologue<T>) -> ZoneMap {
+        let resolved = prologue.resolved.as_ref();
+        let shifts = resolved.map_or(Shifts::NONE, |resolved| resolved.parameters.shifts);
+        ZoneMap::new(self.layout.codec.order(self.layout.shape()), shifts)
+    }
+
+    fn chunks<'m>(&self, prologue: &Prologue<T>, map: &'m ZoneMap) -> Chunks<'m> {
+        let coder = self.layout.codec.coder;
+        Chunks {
+            version: self.version,
+            length: self.layout.chunk,
+            encoder: Encoder::new(coder, prologue.frequencies.as_ref()),
+            map,
+            scratch: Pool::default(),
+        }
+    }
 }
 
 /// The prologue with these anchors of the coarse field.
@@ -209,12 +321,5 @@ impl<'a, T: Element> Start<'a, T> {
             codes,
             known,
         })
-    }
-
-    fn model(&self) -> Model<'_, T> {
-        Model {
-            resolved: &self.resolved,
-            coefficients: self.coefficients.as_ref(),
-        }
     }
 }

@@ -57,6 +57,11 @@ impl<'a, T: Element> Reader<'a, T> {
         })
     }
 
+    /// The decoded values of the coarse field, in C order.
+    pub(crate) fn known(&self) -> &[T] {
+        self.start.as_ref().map_or(&[], |(_, known)| known)
+    }
+
     /// Decodes the elements of a region, which is within the field, into `values`, which has as many positions.
     pub(crate) fn read(
         &self,

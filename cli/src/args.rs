@@ -40,6 +40,13 @@ is an .npy file in C order, any other is raw little-endian values.";
 const COMPACT_USAGE: &str = "ferrosz compact [OPTIONS] IN OUT
        ferrosz compact [OPTIONS] IN... --out-dir DIR";
 
+const PART_AFTER: &str = "\
+The stream has the bytes of `ferrosz compress` with the same codec and dimensions. Each machine reads the values of its
+parts only. Example, the second line on any machines:
+  ferrosz part plan t.npy t.plan --parts 100 --range 1e-3
+  ferrosz part run t.plan $I t.npy t.$I          for each I from 0 to 99
+  ferrosz part join t.plan t.fsz t.{0..99}";
+
 /// Error-bounded lossy compression of scientific float arrays.
 #[derive(Debug, Parser)]
 #[command(name = "ferrosz", version, after_help = AFTER_HELP)]
@@ -71,6 +78,8 @@ pub enum Command {
     Info(Info),
     /// List presets and codecs, and the purpose of each
     Codecs,
+    /// Compress an array in parts, on as many machines as you like, and join them
+    Part(Parts),
     /// Measure ratio, speed and error of every preset on arrays
     Bench(Bench),
     /// Write and read cuSZp's own streams
@@ -167,6 +176,101 @@ pub struct Compact {
     /// The streams.
     #[command(flatten)]
     pub files: Files,
+}
+
+/// `ferrosz part`.
+#[derive(Debug, Args)]
+#[command(after_help = PART_AFTER)]
+pub struct Parts {
+    /// Plan, run or join.
+    #[command(subcommand)]
+    pub action: PartsAction,
+}
+
+/// The steps of a compression in parts.
+#[derive(Debug, Subcommand)]
+pub enum PartsAction {
+    /// Decide bound, codec and parameters, and write them to a plan
+    Plan(PartPlan),
+    /// Compress one part by a plan
+    Run(PartRun),
+    /// Join all parts to a stream
+    Join(PartJoin),
+}
+
+/// `ferrosz part plan`.
+#[derive(Debug, Args)]
+pub struct PartPlan {
+    /// Array to compress: .npy, a variable, or raw values
+    #[arg(value_name = "ARRAY", value_parser = location())]
+    pub array: Location,
+    /// Plan to write
+    #[arg(value_name = "PLAN", value_parser = location())]
+    pub plan: Location,
+    /// Number of parts
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub parts: u64,
+    /// Whether the output may replace a file.
+    #[command(flatten)]
+    pub replace: Replace,
+    /// Element type and dimensions of raw values.
+    #[command(flatten)]
+    pub shape: ShapeFlags,
+    /// The error bound.
+    #[command(flatten)]
+    pub bound: BoundFlags,
+    /// The preset or codec.
+    #[command(flatten)]
+    pub coding: CodingFlags,
+    /// none: code missing elements like any values; without it, an array that has some is refused
+    #[arg(long, value_name = "V", value_parser = fill_flag())]
+    pub fill: Option<FillFlag>,
+    /// Dimensions of blocks or tiles, 1 to 3; a preset chooses them
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=3))]
+    pub rank: Option<u8>,
+    /// Role of each dimension, as s,z,y,x: z, y and x are coded together, s apart
+    #[arg(long, value_name = "ROLES")]
+    pub axes: Option<Axes>,
+}
+
+/// `ferrosz part run`.
+#[derive(Debug, Args)]
+pub struct PartRun {
+    /// The plan
+    #[arg(value_name = "PLAN", value_parser = location())]
+    pub plan: Location,
+    /// Number of the part, from 0 on
+    #[arg(value_name = "NUMBER")]
+    pub number: u64,
+    /// The array of the plan; raw values without --dtype and --dims have those of the plan
+    #[arg(value_name = "ARRAY", value_parser = location())]
+    pub array: Location,
+    /// Part to write
+    #[arg(value_name = "PART", value_parser = location())]
+    pub part: Location,
+    /// Whether the output may replace a file.
+    #[command(flatten)]
+    pub replace: Replace,
+    /// Element type and dimensions of raw values.
+    #[command(flatten)]
+    pub shape: ShapeFlags,
+}
+
+/// `ferrosz part join`.
+#[derive(Debug, Args)]
+pub struct PartJoin {
+    /// The plan
+    #[arg(value_name = "PLAN", value_parser = location())]
+    pub plan: Location,
+    /// Stream to write
+    #[arg(value_name = "OUT", value_parser = location())]
+    pub output: Location,
+    /// The parts, in any order
+    #[arg(value_name = "PART", required = true, value_parser = location())]
+    pub parts: Vec<Location>,
+    /// Whether the output may replace a file.
+    #[command(flatten)]
+    pub replace: Replace,
 }
 
 /// `ferrosz check`.

@@ -33,6 +33,7 @@ mod numbers;
 mod outlying;
 pub mod output;
 mod part;
+mod plan;
 mod progress;
 pub mod quality;
 mod remote;
@@ -81,6 +82,7 @@ pub fn run(line: &CommandLine) -> Result<bool, Failure> {
         Command::Decompress(args) => decompress::run(args, common),
         Command::Update(args) => update::run(args, common).map(|()| true),
         Command::Compact(args) => compact::run(args, common),
+        Command::Part(args) => plan::run(args, common),
         Command::Check(args) => check::run(args, common),
         Command::Verify(args) => verify::run(args, common),
         Command::Info(args) => info::run(args, common),

@@ -21,7 +21,7 @@ use ferrosz_codec::container::table::Entry;
 use ferrosz_codec::container::tiles::Prologue;
 use ferrosz_codec::mapping::axes::Order;
 use ferrosz_codec::quantize::field::Quantizer;
-use ferrosz_codec::{Bound, Element, Value, with_element};
+use ferrosz_codec::{Bound, Codec, Element, Value, ValueType, with_element};
 use std::io::{Seek, Write};
 use std::ops::Range;
 
@@ -73,6 +73,9 @@ struct Record {
     sum: u64,
 }
 
+/// The records of chunks, and their bytes one behind the other.
+type Listed<'a> = (Vec<Record>, &'a [u8]);
+
 const PLAN: &[u8; 8] = b"FSZPLAN1";
 const PART: &[u8; 8] = b"FSZPART1";
 
@@ -108,7 +111,7 @@ fn number(bytes: &[u8], at: usize) -> u64 {
 }
 
 /// Records in a file, and the bytes behind them.
-fn records(bytes: &[u8], count: u64) -> Option<(Vec<Record>, &[u8])> {
+fn records(bytes: &[u8], count: u64) -> Option<Listed<'_>> {
     let end = usize::try_from(count).ok()?.checked_mul(RECORD_BYTES)?;
     let (records, behind) = bytes.split_at_checked(end)?;
     let records = records.as_chunks().0.iter().map(Record::from_bytes);
@@ -178,6 +181,21 @@ impl Plan {
     /// The number of parts.
     pub fn parts(&self) -> u64 {
         self.parts
+    }
+
+    /// The type of the field's values.
+    pub fn value_type(&self) -> ValueType {
+        self.header.value_type
+    }
+
+    /// The extents of the field.
+    pub fn extents(&self) -> &[u64] {
+        self.header.extents.lengths()
+    }
+
+    /// The codec of the stream.
+    pub fn codec(&self) -> Codec {
+        self.header.codec
     }
 
     /// The plan as bytes for a file.
@@ -286,7 +304,7 @@ impl Plan {
             };
             // A static; see `cpu::compress`.
             with_element!(V::Coded::DTYPE, E => {
-                static ENCODE: fn(&Plan, u64, &[E], Progress<'_>, Put<'_>) -> Result<(), Error> = encode::<E>;
+                static ENCODE: Encode<E> = encode::<E>;
                 ENCODE(self, part, bytemuck::cast_slice(field), progress, put)
             })?;
         }
@@ -316,7 +334,7 @@ impl Plan {
         parts: &[&[u8]],
         mut writer: impl Write + Seek + Send,
     ) -> Result<u64, Error> {
-        let mut by_number: Vec<Option<(Vec<Record>, &[u8])>> = vec![None; parts.len()];
+        let mut by_number: Vec<Option<Listed<'_>>> = vec![None; parts.len()];
         for bytes in parts {
             let (number, part) = self.read_part(bytes)?;
             let place = usize::try_from(number)
@@ -363,7 +381,7 @@ impl Plan {
     }
 
     /// The number of a part, its records and its chunks.
-    fn read_part<'a>(&self, bytes: &'a [u8]) -> Result<(u64, (Vec<Record>, &'a [u8])), Error> {
+    fn read_part<'a>(&self, bytes: &'a [u8]) -> Result<(u64, Listed<'a>), Error> {
         let cut = || Error::BadPlan("a part is cut off".to_owned());
         let (head, behind) = bytes.split_at_checked(PART_BYTES).ok_or_else(cut)?;
         if !head.starts_with(PART) {
@@ -402,6 +420,9 @@ fn start_entries(header: &Header) -> u64 {
         Family::Tiles(layout) => layout.entries() - layout.entries().min(layout.fine_chunks()),
     }
 }
+
+/// [`encode`] of an element type.
+type Encode<T> = fn(&Plan, u64, &[T], Progress<'_>, Put<'_>) -> Result<(), Error>;
 
 /// Called with a chunk and its bytes.
 type Put<'a> = &'a mut (dyn FnMut(Record, &[u8]) -> Result<(), Error> + Send);

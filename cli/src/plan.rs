@@ -1,0 +1,165 @@
+//! `ferrosz part`: a plan, its parts, and the stream of all parts.
+
+use crate::args::{PartJoin, PartPlan, PartRun, Parts, PartsAction};
+use crate::array::{Input, Shape};
+use crate::bounds::Aim;
+use crate::common::Common;
+use crate::failure::Failure;
+use crate::field_file::{Assumed, CHECK_FLAGS};
+use crate::fills::FillFlag;
+use crate::location::Location;
+use crate::progress::Progress;
+use crate::{field_file, json, output, report, stream_file, with_field};
+use ferrosz::parts::Plan;
+use ferrosz::{Axes, Compressor, Error};
+use serde_json::json;
+
+/// Does one step; true if it succeeded.
+///
+/// # Errors
+///
+/// If an input cannot be read or does not belong to the plan, or the output cannot be written.
+pub fn run(args: &Parts, common: &Common) -> Result<bool, Failure> {
+    match &args.action {
+        PartsAction::Plan(args) => plan(args, common),
+        PartsAction::Run(args) => run_part(args, common),
+        PartsAction::Join(args) => join(args, common),
+    }
+    .map(|()| true)
+}
+
+fn plan(args: &PartPlan, common: &Common) -> Result<(), Failure> {
+    let Aim::Bound(bound) = args.bound.aim()? else {
+        return Err(Failure::usage(
+            "a target needs the whole field: search the bound with `ferrosz compress` on a part of it",
+        ));
+    };
+    output::check(&args.plan, Some(&args.array), args.replace.force)?;
+    let mut compressor = Compressor::new(args.coding.choice(), bound);
+    if let Some(rank) = args.rank {
+        let with_rank = compressor.with_rank(rank);
+        compressor = with_rank.map_err(|error| Failure::usage(format_args!("--rank: {error}")))?;
+    }
+    let Input { field, fills, .. } = field_file::read_input(&args.array, &args.shape)?;
+    let plan = with_field!(field, array => {
+        let compressor = match args.fill {
+            Some(FillFlag::None) => compressor,
+            Some(FillFlag::Fill(fill)) => compressor.fill(fill)?,
+            None | Some(FillFlag::Auto) => compressor.fills_of(&array.values, &fills),
+        };
+        let compressor = compressor
+            .axes(args.axes.map_or_else(|| axes_as_they_are(array.extents.len()), Ok)?)
+            .extents(&array.extents)?;
+        compressor.choose(&array.values)?.plan(&array.values, args.parts)?
+    });
+    let bytes = plan.to_bytes();
+    output::write(&args.plan, args.replace.force, |writer| {
+        writer.write_all(&bytes)
+    })?;
+    let run = json!({
+        "output": args.plan.output_name(), "parts": plan.parts(), "codec": plan.codec().name(),
+        "plan_bytes": bytes.len(),
+    });
+    say(common, "part plan", &args.plan, run, || {
+        format!(
+            "{}: {} parts with {}, {}",
+            args.plan.output_name(),
+            plan.parts(),
+            plan.codec(),
+            report::bytes(bytes.len() as u64)
+        )
+    })
+}
+
+/// The roles of the axes of an array in their order, so that a preset does not choose another order.
+fn axes_as_they_are(rank: usize) -> Result<Axes, Failure> {
+    let role = |axis| match rank - axis {
+        1 => "x",
+        2 => "y",
+        _ => "z",
+    };
+    let roles: Vec<&str> = (0..rank).map(role).collect();
+    Ok(roles.join(",").parse().map_err(Error::BadAxes)?)
+}
+
+fn run_part(args: &PartRun, common: &Common) -> Result<(), Failure> {
+    output::check(&args.part, Some(&args.array), args.replace.force)?;
+    let plan = read_plan(&args.plan)?;
+    let assumed = Assumed {
+        shape: Shape {
+            dtype: plan.value_type(),
+            extents: plan.extents().to_vec(),
+        },
+        check: CHECK_FLAGS,
+    };
+    let field = field_file::read(&args.array, &args.shape, Some(&assumed))?;
+    let bytes = with_field!(field, array => {
+        let elements = array.values.len() as u64 / plan.parts();
+        let bytes = size_of_val(&array.values[..]).checked_div(array.values.len()).unwrap_or(0);
+        let progress = Progress::new("compressing", elements, bytes as u64, common.quiet);
+        let path = output::seekable(&args.part).ok_or_else(|| args.part.is_no_file("a part is"))?;
+        output::write_seek(path, args.replace.force, |writer| {
+            plan.compress(args.number, &array.values, writer, &|more| progress.advance(more))
+                .map_err(|error| output::explain_write(path, error))
+        })?
+    });
+    let run =
+        json!({ "output": args.part.output_name(), "part": args.number, "part_bytes": bytes });
+    say(common, "part run", &args.array, run, || {
+        format!(
+            "{}: part {} of {}, {}",
+            args.part.output_name(),
+            args.number,
+            plan.parts(),
+            report::bytes(bytes)
+        )
+    })
+}
+
+fn join(args: &PartJoin, common: &Common) -> Result<(), Failure> {
+    output::check(&args.output, None, args.replace.force)?;
+    let plan = read_plan(&args.plan)?;
+    let parts = args.parts.iter().map(stream_file::read);
+    let parts: Vec<_> = parts.collect::<Result<_, _>>()?;
+    let parts: Vec<&[u8]> = parts.iter().map(|part| &part[..]).collect();
+    let path = output::seekable(&args.output)
+        .ok_or_else(|| args.output.is_no_file("a joined stream is"))?;
+    let bytes = output::write_seek(path, args.replace.force, |writer| {
+        plan.join(&parts, writer)
+            .map_err(|error| output::explain_write(path, error))
+    })?;
+    let run = json!({ "output": args.output.output_name(), "parts": plan.parts(), "stream_bytes": bytes });
+    say(common, "part join", &args.plan, run, || {
+        format!(
+            "{}: {} parts with {}, {}",
+            args.output.output_name(),
+            plan.parts(),
+            plan.codec(),
+            report::bytes(bytes)
+        )
+    })
+}
+
+fn read_plan(location: &Location) -> Result<Plan, Failure> {
+    let bytes = stream_file::read(location)?;
+    Plan::read(&bytes)
+        .map_err(|error| Failure::failed(format_args!("{}: {error}", location.output_name())))
+}
+
+/// Reports a step as text or as JSON.
+fn say(
+    common: &Common,
+    command: &'static str,
+    input: &Location,
+    run: serde_json::Value,
+    text: impl FnOnce() -> String,
+) -> Result<(), Failure> {
+    if common.json {
+        let object = json::join([json::begin(command, input), run]);
+        return output::print(&format!("{object}\n"));
+    }
+    if !common.quiet {
+        output::note(&text());
+    }
+    Ok(())
+}

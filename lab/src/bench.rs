@@ -13,6 +13,7 @@ mod host;
 mod json;
 mod machine;
 pub mod mask;
+pub mod parts;
 mod row;
 pub mod short;
 mod synthetic;

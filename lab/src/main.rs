@@ -33,6 +33,8 @@ enum Command {
     Mask(bench::mask::Flags),
     /// Measure values of 16 bits on a GPU, compared with the same numbers as f32
     Short(bench::short::Flags),
+    /// Measure a field in the parts of several members, each with one thread
+    Parts(bench::parts::Flags),
     /// Compress a real field with every codec, and draw it
     Demo(demo::Flags),
 }
@@ -48,6 +50,7 @@ fn run(line: &CommandLine) -> Result<bool, Failure> {
         Command::Batch(flags) => bench::batch::run(flags, &line.common).map(|()| true),
         Command::Short(flags) => bench::short::run(flags, &line.common).map(|()| true),
         Command::Mask(flags) => bench::mask::run(flags, &line.common).map(|()| true),
+        Command::Parts(flags) => bench::parts::run(flags).map(|()| true),
         Command::Demo(flags) => demo::run(flags, &line.common),
     }
 }

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import ferrosz
+import ferrosz.archive
 import ferrosz.cf
 import ferrosz.hdf5
 import ferrosz.numcodecs
@@ -21,7 +22,7 @@ README = Path(__file__).parents[1] / "README.md"
 
 def documented() -> list[tuple[str, object, ModuleType]]:
     """All public objects, those of the compiled part too, which doctest does not find by itself."""
-    modules = [ferrosz, ferrosz.cf, ferrosz.hdf5, ferrosz.zarr, ferrosz.numcodecs]
+    modules = [ferrosz, ferrosz.archive, ferrosz.cf, ferrosz.hdf5, ferrosz.zarr, ferrosz.numcodecs]
     found: list[tuple[str, object, ModuleType]] = [(module.__name__, module, module) for module in modules]
     for module in modules:
         for name in module.__all__:

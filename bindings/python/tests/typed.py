@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 import ferrosz
+import ferrosz.archive
 import ferrosz.cf
 import ferrosz.hdf5
 from ferrosz.zarr import FerroszCodec, codec_for
@@ -22,9 +23,12 @@ assert_type(ferrosz.hdf5.filter_for(array, range=1e-3), ferrosz.hdf5.Ferrosz)
 assert_type(ferrosz.hdf5.PLUGIN_PATH, str)
 ferrosz.cf.attributes(ferrosz.hdf5.Ferrosz(abs=1e-3), range=1e-3)
 ferrosz.cf.attributes(FerroszCodec(abs=1e-3))
+assert_type(ferrosz.archive.convert("months", "t.zarr", range=1e-3, chunks={"time": 5}), dict[str, ferrosz.archive.Variable])
+assert_type(bool(ferrosz.archive.verify("months", "t.zarr")["t"]), bool)
 
 ferrosz.compress(array, abs="1e-3")  # type: ignore[arg-type]
 ferrosz.compress(array, abs=1, preset="tiny")  # type: ignore[arg-type]
 ferrosz.hdf5.Ferrosz(range=1e-3)  # type: ignore[call-arg]
 ferrosz.cf.attributes({"abs": 1e-3})  # type: ignore[arg-type]
+ferrosz.archive.convert("months", "t.zarr", range="1e-3")  # type: ignore[arg-type]
 ferrosz.decompress("text")  # type: ignore[arg-type]

@@ -37,7 +37,11 @@ def absolute_error(array: Any, *, range: float | None, max: float | None, fill: 
     if (range is None) == (max is None):
         raise ArgumentError("give one of range and max")
     numbers = [value for value in fill if not math.isnan(value)]
-    low, high = _extremes(values_of(array), numbers, cf.valid_range(array))
+    return error_of_extremes(*_extremes(values_of(array), numbers, cf.valid_range(array)), range=range, max=max)
+
+
+def error_of_extremes(low: float, high: float, *, range: float | None, max: float | None) -> float:
+    """`range` times high - low, or `max` times the larger magnitude, rounded down."""
     if range is not None:
         return _product_below(range, Fraction(high) - Fraction(low))
     return _product_below(max or 0.0, Fraction(high if high > -low else -low))
@@ -54,19 +58,20 @@ def _extremes(values: Any, fill: list[float], valid: tuple[float, float] | None)
     if hasattr(values, "dask"):
         import dask
 
-        blocks = [dask.delayed(_extremes_of_block)(block, fill, valid) for block in values.to_delayed().ravel()]
+        blocks = [dask.delayed(extremes_of)(block, fill, valid) for block in values.to_delayed().ravel()]
         found = dask.compute(*blocks)
     else:
-        found = (_extremes_of_block(values, fill, valid),)
+        found = (extremes_of(values, fill, valid),)
     known = [extremes for extremes in found if extremes is not None]
     if not known:
         return 0.0, 0.0
     return min(low for low, _ in known), builtins.max(high for _, high in known)
 
 
-def _extremes_of_block(
+def extremes_of(
     block: Any, fill: list[float], valid: tuple[float, float] | None
 ) -> tuple[float, float] | None:
+    """The least and the greatest of the values of a block that are finite, valid and not `fill`; None if there are none."""
     block = block if is_on_gpu(block) else np.asarray(block)
     if block.size and not fill and valid is None:
         # The usual case: all elements count. A NaN would be the least and the greatest.

@@ -263,12 +263,18 @@ def codec_for(
     """
     known = fill_values_of(array, fill)
     codec = FerroszCodec(abs=absolute_error(array, range=range, max=max, fill=known), **options)
-    if chunks is None or codec.codec is not None:
+    return codec if chunks is None else codec_of_chunks(values_of(array), chunks, codec, known)
+
+
+def codec_of_chunks(values: Any, chunks: Sequence[int], codec: FerroszCodec, fill: Iterable[float]) -> FerroszCodec:
+    """The codec with what its preset chooses for all chunks of this shape, or itself if that is not one for all."""
+    if codec.codec is not None:
         return codec
     names = [name for name in ("codec", "rank", "axes") if getattr(codec, name) is None]
+    known = list(fill)
 
     def compressor(settings: dict[str, Any]) -> Compressor:
         return replace(codec, preset=None if settings else codec.preset, **settings)._compressor(["auto", *known])
 
-    chosen = settings_of_chunks(values_of(array), chunks, names, compressor)
+    chosen = settings_of_chunks(values, chunks, names, compressor)
     return replace(codec, preset=None, **chosen) if chosen else codec

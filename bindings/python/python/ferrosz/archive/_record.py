@@ -1,0 +1,75 @@
+"""What an archive says of itself: an attribute of its group, by which a run that was interrupted is resumed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import zarr
+
+from .. import ArgumentError
+from ._target import Target
+
+ATTRIBUTE = "ferrosz_archive"
+
+
+class Record:
+    """`settings`, which are those of all runs; `codecs`, what the first pass found; `is_copied` and `is_complete`."""
+
+    def __init__(self, found: dict[str, Any]) -> None:
+        self.settings: dict[str, Any] = found["settings"]
+        self.codecs: dict[str, Any] = found.get("codecs", {})
+        self.is_copied: bool = found.get("copied", False)
+        self.is_complete: bool = found.get("complete", False)
+
+    def attribute(self) -> dict[str, Any]:
+        return {
+            "format": 1,
+            "settings": self.settings,
+            "codecs": self.codecs,
+            "copied": self.is_copied,
+            "complete": self.is_complete,
+        }
+
+    def save(self, target: Target, message: str) -> None:
+        with target.session(message) as session:
+            zarr.open_group(session.store, mode="r+").attrs[ATTRIBUTE] = self.attribute()
+
+
+def begin(target: Target, settings: dict[str, Any]) -> Record:
+    """The record of a new archive, or of one that an earlier run with the same settings has begun."""
+    settings = json.loads(json.dumps(settings))
+    with target.session("A new archive") as session:
+        group = zarr.open_group(session.store, mode="a", zarr_format=3)
+        if ATTRIBUTE not in group.attrs:
+            if any(True for _ in group.keys()):
+                raise ArgumentError("target: this Zarr group has arrays, and is no archive that this function has made")
+            group.attrs[ATTRIBUTE] = Record({"settings": settings}).attribute()
+        record = _record_of(group)
+    other = [
+        f"{name} is {there!r} there and {here!r} here" for name, there, here in _differences(record.settings, settings, "")
+    ]
+    if other:
+        raise ArgumentError(f"target: this archive was begun with other settings: {'; '.join(other)}")
+    return record
+
+
+def read(target: Target) -> Record:
+    """The record of an archive that is there."""
+    group = zarr.open_group(target.reading(), mode="r")
+    if ATTRIBUTE not in group.attrs:
+        raise ArgumentError(f"target: it has no attribute {ATTRIBUTE}, so it is no archive that `convert` has made")
+    return _record_of(group)
+
+
+def _record_of(group: Any) -> Record:
+    return Record(group.attrs[ATTRIBUTE])
+
+
+def _differences(there: Any, here: Any, name: str) -> Iterator[tuple[str, Any, Any]]:
+    if isinstance(there, dict) and isinstance(here, dict):
+        for key in {**there, **here}:
+            yield from _differences(there.get(key), here.get(key), f"{name}.{key}" if name else key)
+    elif there != here:
+        yield name, there, here

@@ -37,7 +37,7 @@ def make(folder: Path, number: int) -> None:
         return
     random = np.random.default_rng(0)
     rows, columns = np.fft.fftfreq(MAP[0]), np.fft.rfftfreq(MAP[1])
-    spectrum = (rows[:, None] ** 2 + columns**2 + 1e-5) ** (-4 / 3)
+    spectrum = (rows[:, None] ** 2 + columns**2 + 1e-5) ** (-5 / 6)
     phases = random.normal(size=(2, *spectrum.shape))
     speeds = random.normal(size=spectrum.shape) * 2 * np.hypot(rows[:, None], columns)
     latitudes, longitudes = np.linspace(-90, 90, MAP[0]), np.arange(MAP[1]) / 2
@@ -83,7 +83,7 @@ def mebibytes(shape: tuple[int, ...]) -> float:
     return float(np.prod(shape)) * 4 / 2**20
 
 
-def whole(paths: list[Path], folder: Path, preset: str, client: Client | None, workers: str) -> None:
+def whole(paths: list[Path], folder: Path, preset: str, client: Client) -> None:
     target = folder / "target.zarr"
     shutil.rmtree(target, ignore_errors=True)
     settings: dict[str, Any] = {"range": 1e-3, "preset": preset, "client": client}
@@ -99,7 +99,7 @@ def whole(paths: list[Path], folder: Path, preset: str, client: Client | None, w
     variable = done["sst"]
     size = variable.array_bytes / 1e6
     print(
-        f"| {workers} | {preset} | {variable.ratio:.2f} | {ended - begun:.1f} s, {size / (ended - begun):.0f} | {first_pass:.1f} s | "
+        f"| {preset} | {variable.ratio:.2f} | {ended - begun:.1f} s, {size / (ended - begun):.0f} | {first_pass:.1f} s | "
         f"{again:.1f} s, {size / again:.0f} | {compared:.1f} s, {size / compared:.0f} | "
         f"{verified['sst'].largest_error / verified['sst'].bound:.4f} |",
         flush=True,
@@ -161,8 +161,7 @@ def main() -> None:
             layouts(paths, given.folder, client)
             return
         for preset in ("small", "balanced", "fast"):
-            whole(paths, given.folder, preset, client, f"{given.workers} processes")
-    whole(paths, given.folder, "small", None, "this process")
+            whole(paths, given.folder, preset, client)
 
 
 if __name__ == "__main__":

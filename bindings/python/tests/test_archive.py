@@ -25,7 +25,8 @@ import ferrosz
 from ferrosz import archive
 from ferrosz.archive import _layout
 from ferrosz.archive.__main__ import main
-from ferrosz.archive._source import Field
+from ferrosz.archive._choice import choose
+from ferrosz.archive._source import Field, open_source
 
 CHUNKS = {"time": 5, "lat": 30, "lon": 40}
 SHARDS = {"time": 5, "lat": 60, "lon": 80}
@@ -364,7 +365,7 @@ def test_zarr_groups(version: int, tmp_path: Path, client: Client) -> None:
 
 def test_datasets_bounds_and_settings_of_their_own(tmp_path: Path) -> None:
     values = np.exp(np.random.default_rng(5).normal(0, 3, (32, 64, 64)))
-    data = xr.Dataset({name: (("z", "y", "x"), values.astype(kind)) for name, kind in [("a", "f8"), ("b", "f4"), ("c", "f4")]})
+    data = xr.Dataset({name: (("z", "y", "x"), values.astype(kind)) for name, kind in [("a", "f8"), ("b", "f4"), ("c", ">f4")]})
     data = data.assign_coords(height=(("y", "x"), values[0])).chunk({"z": 5})
     own = {"a": {"pwrel": 1e-3}, "b": {"abs": 0.25, "preset": "fast"}, "c": {}}
     done = archive.convert(data, tmp_path / "t.zarr", variables=own, max=1e-3, verify=True)
@@ -375,6 +376,27 @@ def test_datasets_bounds_and_settings_of_their_own(tmp_path: Path) -> None:
     assert found.a.attrs["ferrosz_mode"] == "pwrel" and found.b.attrs["ferrosz_bound"] == 0.25
     assert all(archive.verify(data, tmp_path / "t.zarr").values())
     assert np.array_equal(found.height, values[0]) and "height" in found.b.coords
+
+
+def test_which_variables_are_coded() -> None:
+    """Measured numbers, and nothing that others refer to."""
+    large = np.zeros((256, 256), "float32")
+    packed = {"dtype": "int16", "scale_factor": 0.1}
+    variables = {
+        "t": xr.Variable(("y", "x"), large, {"cell_measures": "area: cell_area"}),
+        "packed": xr.Variable(("y", "x"), large, encoding=packed),
+        "masked": xr.Variable(("y", "x"), large, encoding={"dtype": "int16", "_FillValue": -1}),
+        "cell_area": xr.Variable(("y", "x"), large),
+        "edges": xr.Variable(("y", "x"), large),
+        "few": xr.Variable(("y",), large[0]),
+        "flag": xr.Variable(("y", "x"), large.astype("int32")),
+    }
+    dataset = xr.Dataset(variables, coords={"y": ("y", np.arange(256.0), {"bounds": "edges"}), "z": (("y", "x"), large)})
+    opened = open_source(dataset, None)
+    assert opened.measured == ("t", "packed", "few")
+    assert [choice.field.name for choice in choose(opened, None, {"abs": 1}, None, None)] == ["t", "packed"]
+    own = {"few": {"range": 0.1}, "t": {}}
+    assert [choice.bound for choice in choose(opened, own, {"abs": 1}, None, None)] == [{"range": 0.1}, {"abs": 1}]
 
 
 def field_of(shape: tuple[int, ...], stored: tuple[int, ...]) -> Field:

@@ -7,6 +7,7 @@ from which its bound follows; the second writes shards, each by one call. It can
 
 from __future__ import annotations
 
-from ._convert import Variable, Verified, convert, verify
+from ._convert import Variable, convert
+from ._verify import Verified, verify
 
 __all__ = ["Variable", "Verified", "convert", "verify"]

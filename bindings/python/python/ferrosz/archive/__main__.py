@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from .. import Error
+from .. import DamagedStream, Error
 from . import Variable, Verified, convert, verify
 
 SOURCE_HELP = "a NetCDF file, a folder of them, a quoted pattern, or a Zarr group; several files one behind the other"
@@ -20,14 +20,14 @@ VARIABLE_HELP = (
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the command; 1 if an archive does not keep its bound, 2 if it cannot be made or read."""
+    """Runs the command; 1 if an archive is damaged or does not keep its bound, 2 if it cannot be made or read."""
     given = _parser().parse_args(arguments)
     try:
         with _cluster(given) as client:
             return int(given.run(given, client))
     except Error as error:
         print(f"ferrosz.archive: {error}", file=sys.stderr)
-        return 2
+        return 1 if isinstance(error, DamagedStream) else 2
 
 
 def _parser() -> argparse.ArgumentParser:

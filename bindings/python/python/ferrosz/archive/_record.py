@@ -9,9 +9,11 @@ from typing import Any
 import zarr
 
 from .. import ArgumentError
+from ..zarr import FerroszCodec
 from ._target import Target
 
 ATTRIBUTE = "ferrosz_archive"
+FORMAT = 1
 
 
 class Record:
@@ -23,9 +25,17 @@ class Record:
         self.is_copied: bool = found.get("copied", False)
         self.is_complete: bool = found.get("complete", False)
 
+    def codec_of(self, name: str) -> FerroszCodec:
+        return FerroszCodec(**self.codecs[name]["codec"])
+
+    def bound_of(self, name: str) -> float:
+        """The absolute bound of a variable; with `pwrel`, the share of each value."""
+        codec = self.codec_of(name)
+        return codec.abs if codec.abs is not None else codec.pwrel or 0.0
+
     def attribute(self) -> dict[str, Any]:
         return {
-            "format": 1,
+            "format": FORMAT,
             "settings": self.settings,
             "codecs": self.codecs,
             "copied": self.is_copied,
@@ -64,7 +74,10 @@ def read(target: Target) -> Record:
 
 
 def _record_of(group: Any) -> Record:
-    return Record(group.attrs[ATTRIBUTE])
+    found: dict[str, Any] = group.attrs[ATTRIBUTE]
+    if found.get("format") != FORMAT:
+        raise ArgumentError(f"target: the archive has format {found.get('format')!r}, and this ferrosz knows {FORMAT}")
+    return Record(found)
 
 
 def _differences(there: Any, here: Any, name: str) -> Iterator[tuple[str, Any, Any]]:

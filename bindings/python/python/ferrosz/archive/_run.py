@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Iterator
 from typing import Any
 
 # A failure of a disk or a network may pass. Dask itself repeats the calls of a worker that died.
@@ -12,6 +12,9 @@ RETRIES = 2
 # So many calls wait for each thread of the cluster: it never idles, and its scheduler knows few calls at a time.
 WAITING = 4
 FEWEST = 32
+
+Progress = Callable[[str, int, int], object]
+"""Is called with what is done, such as `"t: shards"`, and how much of how much."""
 
 
 def run(client: Any, function: Callable[..., Any], calls: Iterable[tuple[Any, ...]]) -> Generator[Any, None, None]:
@@ -40,3 +43,11 @@ def run(client: Any, function: Callable[..., Any], calls: Iterable[tuple[Any, ..
             yield result
     finally:
         client.cancel(list(running), force=True)
+
+
+def counted(results: Iterator[Any], progress: Progress | None, what: str, total: int, first: int = 0) -> Iterator[Any]:
+    """The same results; those that came are counted from `first` on."""
+    for number, result in enumerate(results, first + 1):
+        if progress is not None:
+            progress(what, number, total)
+        yield result

@@ -43,7 +43,8 @@ class Part:
         # A worker's own thread loads: to ask the cluster from within a task may end in a deadlock.
         with dask.config.set(scheduler="synchronous"):
             loaded = [np.asarray(piece.values) for piece in self.pieces]
-        values = np.ascontiguousarray(loaded[0] if len(loaded) == 1 else np.concatenate(loaded, self.axis))
+        values = loaded[0] if len(loaded) == 1 else np.concatenate(loaded, self.axis)
+        values = np.ascontiguousarray(values, values.dtype.newbyteorder("="))
         if self.fill:
             missing = np.isin(values, np.asarray(self.fill).astype(values.dtype))
             values = np.where(missing, values.dtype.type(np.nan), values)
@@ -66,7 +67,7 @@ class Field:
     @property
     def dtype(self) -> np.dtype[Any]:
         found: np.dtype[Any] = self.pieces[0].dtype
-        return found
+        return found.newbyteorder("=")
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -152,7 +153,7 @@ def open_source(source: Any, dimension: str | None) -> Source:
     paths = _paths_of(source)
     if paths is None:
         lazy = _open_zarr(source, chunks=None, decode_times=False, decode_timedelta=False)
-        return _source_of([lazy], None, lambda names: _raw(_open_zarr, source, names), {"zarr": str(source)}, [lazy])
+        return _source_of([lazy], None, lambda names: _raw(_open_zarr, source, names), {"zarr": str(source).rstrip("/").rsplit("/", 1)[-1]}, [lazy])
     datasets = [xr.open_dataset(path, decode_times=len(paths) > 1, decode_timedelta=False) for path in paths]
     identity = {"files": len(paths), "sha256": _identity_of(paths)}
     if len(datasets) == 1:

@@ -15,7 +15,7 @@ CHUNK_BYTES = 4 << 20
 # A worker's thread holds a shard, and a few copies of it.
 SHARD_BYTES = 128 << 20
 
-# No dimensions of their own: all of those that are not named.
+# By the names of dimensions. Those that are not named are whole.
 Lengths = Mapping[str, int]
 
 

@@ -1,9 +1,9 @@
 """Compresses a field that is larger than the memory that the command may use, and decodes and judges it.
 
-    python benches/large.py DIR [--edge 1710] [--memory-mib 256]
+    python benches/large.py DIR [--edge 1710] [--memory-mib 256] [--cgroup /sys/fs/cgroup/memory/NAME]
 
-DIR needs room for two fields. `ulimit -d` limits the memory that the command may allocate; pages of mapped files do not count. The
-peak is the largest RssAnon, sampled 20 times a second. Each stream is also made in memory without a limit, and compared.
+DIR needs room for two fields. `ulimit -d` limits the memory that the command may allocate; pages of mapped files do not count.
+With --cgroup the limit is that of this control group, in which they do. The peak is the largest RssAnon, sampled 20 times a second. Each stream is also made in memory without a limit, and compared.
 """
 
 import argparse
@@ -18,9 +18,15 @@ ROOT = Path(__file__).resolve().parent.parent
 FERROSZ = ROOT / "target/release/ferrosz"
 
 
-def run(line: str, folder: Path, memory_mib: int | None) -> tuple[float, int]:
-    """Runs the command; seconds, and the largest anonymous memory in MiB."""
-    limit = f"ulimit -d {memory_mib * 1024}; " if memory_mib else ""
+def run(line: str, folder: Path, memory: int | Path | None) -> tuple[float, int]:
+    """Runs the command with so many MiB, or in a control group; seconds, and the largest anonymous memory in MiB."""
+    match memory:
+        case None:
+            limit = ""
+        case Path():
+            limit = f"echo $$ > {memory}/cgroup.procs; "
+        case mib:
+            limit = f"ulimit -d {mib * 1024}; "
     start = time.monotonic()
     child = subprocess.Popen(["sh", "-c", f"{limit}exec {FERROSZ} {line} --quiet --device cpu"], cwd=folder)
     peak = 0
@@ -48,6 +54,7 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--edge", type=int, default=1710)
     parser.add_argument("--memory-mib", type=int, default=256)
+    parser.add_argument("--cgroup", type=Path)
     parser.add_argument("--codecs", default="--codec plain,--codec interp,--small")
     parser.add_argument("--verify", default="--codec interp", help="codecs whose streams are verified, which takes longest")
     args = parser.parse_args()
@@ -69,12 +76,12 @@ def main() -> None:
         ]
         ratio = ""
         for name, line in lines:
-            seconds, peak = run(line, args.folder, args.memory_mib)
+            seconds, peak = run(line, args.folder, args.cgroup or args.memory_mib)
             ratio = f"{size / os.path.getsize(stream):.2f}"
             print(f"| `{codec}` | {name} | {seconds:.1f} | {size / seconds / 1e9:.2f} | {peak} | {ratio} |", flush=True)
         (args.folder / "out.f32").unlink()
         if codec in args.verify.split(","):
-            seconds, peak = run(f"verify field.f32 limited.fsz {shape} --json >verified.json", args.folder, args.memory_mib)
+            seconds, peak = run(f"verify field.f32 limited.fsz {shape} --json >verified.json", args.folder, args.cgroup or args.memory_mib)
             print(f"| `{codec}` | verify | {seconds:.1f} | {size / seconds / 1e9:.2f} | {peak} | {ratio} |", flush=True)
         limited = digest(stream)
         stream.unlink()

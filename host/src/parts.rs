@@ -28,7 +28,7 @@ use ferrosz_codec::container::layout::{Family, Layout};
 use ferrosz_codec::mapping::axes::Order;
 use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::{Bound, BoundMode, Element, Value, with_element};
-use fetch::Held;
+use fetch::{Held, own_window};
 use group::agree;
 use std::ops::Range;
 
@@ -65,7 +65,7 @@ impl Compressor {
         // A static; see `cpu::compress`.
         with_element!(V::Coded::DTYPE, E => {
             static COMPRESS: CompressPart<E> = compress_part;
-            COMPRESS(group, layout, bound, &decomposition, bytemuck::cast_slice(values))
+            COMPRESS(group, layout, bound, (&decomposition, own), bytemuck::cast_slice(values))
         })
     }
 
@@ -106,13 +106,16 @@ impl Compressor {
 }
 
 /// [`compress_part`] of an element type.
-type CompressPart<T> = fn(&dyn Group, Layout, Bound, &Decomposition, &[T]) -> Result<u64, Error>;
+type CompressPart<T> = fn(&dyn Group, Layout, Bound, Boxes<'_>, &[T]) -> Result<u64, Error>;
+
+/// The boxes of all members, and that of this one.
+type Boxes<'a> = (&'a Decomposition, &'a [Range<u64>]);
 
 fn compress_part<T: Element>(
     group: &dyn Group,
     layout: Layout,
     bound: Bound,
-    decomposition: &Decomposition,
+    (decomposition, own): Boxes<'_>,
     values: &[T],
 ) -> Result<u64, Error> {
     let version = Version::best();
@@ -120,6 +123,7 @@ fn compress_part<T: Element>(
         decomposition,
         rank: group.rank(),
         values,
+        own: own_window(&layout, own),
     };
     let quantizer = resolve(version, group, bound, values)?;
     let order = Order::identity(layout.extents.lengths().len());

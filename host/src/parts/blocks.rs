@@ -46,27 +46,34 @@ pub(super) fn encode<T: Element>(
             (*number, window, values)
         })
         .collect();
-    let stored = sources.into_par_iter().map(|(number, window, values)| {
-        let values = values.unwrap_or_else(|| {
-            let mut values = Vec::with_capacity(window.positions() as usize);
-            held.append(&lattice, window, &mut values);
-            values
-        });
-        let grid = Grid::alone(&grid, &grid.chunk(number));
+    let scratch = || (Vec::new(), vec![0; IMAGE_BYTES]);
+    let encode = |(own, image): &mut (Vec<T>, Vec<u8>), (number, window, values)| {
+        let values: &Option<Vec<T>> = values;
+        let values = match values {
+            Some(values) => values,
+            None => {
+                own.clear();
+                held.append(&lattice, window, own);
+                own
+            }
+        };
         let source = Source {
-            field: &values,
-            grid: &grid,
+            field: values,
+            grid: &Grid::alone(&grid, &grid.chunk(number)),
             chunk: 0,
         };
-        let mut bytes = vec![0; IMAGE_BYTES];
-        let (form, length, sum) = version.encode(codec, quantizer, source, &mut bytes);
+        let (form, length, sum) = version.encode(codec, quantizer, source, image);
         Stored {
             number,
             form: form.id(),
             listed: length as u64,
             sum,
-            bytes: bytes[..length].to_vec(),
+            bytes: image[..length].to_vec(),
         }
+    };
+    let sources = sources.par_iter();
+    let stored = sources.map_init(scratch, |scratch, (number, window, values)| {
+        encode(scratch, (*number, *window, values))
     });
     Ok(stored.collect())
 }

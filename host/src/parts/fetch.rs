@@ -4,9 +4,11 @@ use crate::error::Error;
 use crate::memory;
 use crate::parts::decomposition::{Decomposition, Run};
 use crate::parts::group::{Group, Message, agree};
-use ferrosz_codec::Element;
+use ferrosz_codec::container::layout::Layout;
 use ferrosz_codec::tile::TileGrid;
+use ferrosz_codec::{Element, Shape};
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// The elements of the field at the positions of a grid: those of the field itself, or of a field of anchors.
 pub(super) struct Lattice<'a> {
@@ -52,6 +54,14 @@ impl Window {
         Some(index as usize)
     }
 
+    /// Whether all positions of another window are in this one.
+    fn has(&self, other: &Self) -> bool {
+        (0..3).all(|axis| {
+            let start = other.origin[axis].checked_sub(self.origin[axis]);
+            start.is_some_and(|start| start + other.extents[axis] <= self.extents[axis])
+        })
+    }
+
     /// The smallest window that has both.
     pub(super) fn around(&self, other: &Self) -> Self {
         let origin = std::array::from_fn(|axis| self.origin[axis].min(other.origin[axis]));
@@ -88,6 +98,30 @@ pub(super) struct Held<'a, T> {
     pub(super) rank: usize,
     /// The values of its box, in C order.
     pub(super) values: &'a [T],
+    /// The box in the dimensions of chunks and tiles, if it is one there.
+    pub(super) own: Option<Window>,
+}
+
+/// A member's box in the dimensions z, y and x of chunks and tiles; none if it is no box there, as several axes are one
+/// dimension.
+pub(super) fn own_window(layout: &Layout, own: &[Range<u64>]) -> Option<Window> {
+    let extents = &layout.extents;
+    let mut dimensions = extents.axes_of_dimensions();
+    if layout.shape == Shape::Line {
+        dimensions = [0..0, 0..0, 0..own.len()];
+    }
+    let range = |axes: &Range<usize>| {
+        let mut longer = axes.clone().filter(|axis| extents.lengths()[*axis] > 1);
+        let found = longer.next().map_or(0..1, |axis| own[axis].clone());
+        longer.next().is_none().then_some(found)
+    };
+    let [z, y, x] = [0, 1, 2].map(|dimension| range(&dimensions[dimension]));
+    let ranges = [z?, y?, x?];
+    let is_empty = own.iter().any(Range::is_empty);
+    (!is_empty).then(|| Window {
+        origin: ranges.clone().map(|range| range.start),
+        extents: ranges.map(|range| range.end - range.start),
+    })
 }
 
 impl<T: Element> Held<'_, T> {
@@ -95,7 +129,21 @@ impl<T: Element> Held<'_, T> {
     fn runs(&self, lattice: &Lattice<'_>, window: &Window, mut each: impl FnMut(Run)) {
         let [depth, height, width] = window.extents;
         let [z, y, x] = window.origin;
+        let own = self
+            .own
+            .filter(|own| lattice.spacing == 1 && own.has(window));
         for row in 0..depth * height {
+            if let Some(place) =
+                own.and_then(|own| own.index([z + row / height, y + row % height, x]))
+            {
+                each(Run {
+                    owner: self.rank,
+                    first: (lattice.element)([z + row / height, y + row % height, x]),
+                    place,
+                    count: width,
+                });
+                continue;
+            }
             let first = (lattice.element)([z + row / height, y + row % height, x]);
             match lattice.spacing {
                 1 => self.decomposition.runs(self.rank, first, width, &mut each),

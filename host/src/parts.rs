@@ -14,7 +14,7 @@ mod threads;
 mod tiles;
 mod units;
 
-pub use group::{Group, Message, Piece};
+pub use group::{Group, Message, Piece, agree};
 pub use plan::Plan;
 pub use threads::Threads;
 
@@ -29,7 +29,6 @@ use ferrosz_codec::mapping::axes::Order;
 use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::{Bound, BoundMode, Element, Value, with_element};
 use fetch::{Held, own_window};
-use group::agree;
 use std::ops::Range;
 
 impl Compressor {

@@ -5,12 +5,17 @@ use crate::call;
 use crate::device::{self, Kept};
 use crate::dtype;
 use crate::error::{argument, raised};
+use crate::group::Members;
 use crate::options::{Aim, Aims, Fills, Options, axes as axes_of, choice, device as device_of};
+use crate::part::IndexedBox;
+use crate::pool;
 use crate::stream::Stream;
 use ferrosz::codec::with_value;
+use ferrosz::parts::agree;
 use ferrosz::{Bound as ErrorBound, BoundMode, Error, TargetKind, Value};
 use numpy::PyUntypedArray;
 use pyo3::prelude::*;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Compresses any number of arrays with the same options, also from several threads at the same time. The arguments are
@@ -130,6 +135,38 @@ impl Compressor {
         Ok(Bound::new(py, Stream::from(bytes))?.into_any())
     }
 
+    /// Compresses the part of an array that this member of a group has, as the function `compress_part` does. A preset or a
+    /// target would need the whole array. Fill values are not looked for.
+    #[pyo3(signature = (array, group, *, r#box, shape))]
+    fn compress_part(
+        &self,
+        array: &Bound<'_, PyAny>,
+        group: &Bound<'_, PyAny>,
+        r#box: &Bound<'_, PyAny>,
+        shape: Lengths,
+    ) -> PyResult<u64> {
+        let py = array.py();
+        let members = Members::new(group)?;
+        // An argument that is wrong on this member alone is an error of all.
+        let part = self.part(array, r#box, &shape.extents());
+        let failed = part.as_ref().err().map(|error| Error::Group {
+            action: "prepare its part",
+            reason: error.to_string(),
+        });
+        let agreed = py.detach(|| agree(&members, failed.map_or(Ok(()), Err)));
+        let part = part?;
+        agreed.map_err(|error| members.raised(py, &error))?;
+        let length = py.detach(|| {
+            pool::run(|| {
+                with_value!(part.field.value_type(), V => {
+                    let values = part.field.values::<V>();
+                    part.compressor.compress_part(&members, &part.own, values)
+                })
+            })
+        })?;
+        length.map_err(|error| members.raised(py, &error))
+    }
+
     /// The bytes of `out` that always suffice for the stream of an array on a GPU with this shape and element type. A preset
     /// chooses the codec by the array, so it has no such number: give a codec.
     ///
@@ -140,11 +177,7 @@ impl Compressor {
     fn max_stream_bytes(&self, shape: Lengths, dtype: &Bound<'_, PyAny>) -> PyResult<u64> {
         let py = dtype.py();
         let value_type = dtype::named(dtype)?;
-        let extents = match shape {
-            Lengths::One(length) => vec![length],
-            Lengths::Several(lengths) if lengths.is_empty() => vec![1],
-            Lengths::Several(lengths) => lengths,
-        };
+        let extents = shape.extents();
         let compressor = (self.options).with_fills(self.options.fills.known(), &extents);
         // The product of extents that the library has taken does not overflow.
         compressor
@@ -163,6 +196,68 @@ impl Compressor {
 enum Lengths {
     One(u64),
     Several(Vec<u64>),
+}
+
+impl Lengths {
+    /// The lengths, slowest first; a single element without dimensions has one.
+    fn extents(self) -> Vec<u64> {
+        match self {
+            Self::One(length) => vec![length],
+            Self::Several(lengths) if lengths.is_empty() => vec![1],
+            Self::Several(lengths) => lengths,
+        }
+    }
+}
+
+/// The part of an array that a member of a group has.
+struct Part {
+    compressor: ferrosz::Compressor,
+    field: Field,
+    own: Vec<Range<u64>>,
+}
+
+impl Compressor {
+    /// The part of an array of this shape at an index.
+    fn part(
+        &self,
+        array: &Bound<'_, PyAny>,
+        index: &Bound<'_, PyAny>,
+        extents: &[u64],
+    ) -> PyResult<Part> {
+        let py = array.py();
+        if let Aim::Target(target) = self.options.aim {
+            let kind = target.kind().name();
+            let message =
+                format!("{kind}: a target is searched for in a whole array; give a bound");
+            return Err(argument(py, message));
+        }
+        if self.options.compressor.codec().is_none() {
+            let message = "codec: a preset chooses it by samples of a whole array; give a codec";
+            return Err(argument(py, message));
+        }
+        let compressor = self
+            .options
+            .with_fills(self.options.fills.known(), extents)
+            .map_err(|error| raised(py, &error))?;
+        let wanted = IndexedBox::new(index, extents)?;
+        let field = Field::new(array)?;
+        let wanted_shape = match wanted.shape.is_empty() {
+            true => &[1],
+            false => &wanted.shape[..],
+        };
+        if field.extents() != wanted_shape {
+            let message = format!(
+                "array: its shape is {:?}, and that of the box {wanted_shape:?}",
+                field.extents()
+            );
+            return Err(argument(py, message));
+        }
+        Ok(Part {
+            compressor,
+            field,
+            own: wanted.ranges,
+        })
+    }
 }
 
 /// The stream of a field.

@@ -12,6 +12,7 @@ pub const UNSUPPORTED_TYPE: &str = "UnsupportedType";
 const DAMAGED_STREAM: &str = "DamagedStream";
 const DEVICE_ERROR: &str = "DeviceError";
 const OUT_OF_MEMORY: &str = "OutOfMemory";
+const GROUP_ERROR: &str = "GroupError";
 const TARGET_NOT_REACHED: &str = "TargetNotReached";
 
 /// An exception of a class of `ferrosz.errors`.
@@ -75,6 +76,7 @@ fn fields_of(error: &Error, fields: &Bound<'_, PyDict>) -> PyResult<&'static str
         | Error::OldGpu { .. }
         | Error::Cuda { .. }
         | Error::KernelFault(_) => Ok(DEVICE_ERROR),
+        Error::Group { .. } => Ok(GROUP_ERROR),
         Error::MappingOfType(_) | Error::ConvertedOnDevice(_) => Ok(UNSUPPORTED_TYPE),
         _ => Ok(ARGUMENT_ERROR),
     }

@@ -13,6 +13,7 @@ mod device;
 mod dtype;
 mod error;
 mod fill;
+mod group;
 mod info;
 mod options;
 mod part;

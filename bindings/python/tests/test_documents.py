@@ -14,6 +14,7 @@ import ferrosz
 import ferrosz.archive
 import ferrosz.cf
 import ferrosz.hdf5
+import ferrosz.mpi
 import ferrosz.numcodecs
 import ferrosz.zarr
 
@@ -22,7 +23,15 @@ README = Path(__file__).parents[1] / "README.md"
 
 def documented() -> list[tuple[str, object, ModuleType]]:
     """All public objects, those of the compiled part too, which doctest does not find by itself."""
-    modules = [ferrosz, ferrosz.archive, ferrosz.cf, ferrosz.hdf5, ferrosz.zarr, ferrosz.numcodecs]
+    modules = [
+        ferrosz,
+        ferrosz.archive,
+        ferrosz.cf,
+        ferrosz.hdf5,
+        ferrosz.zarr,
+        ferrosz.numcodecs,
+        ferrosz.mpi,
+    ]
     found: list[tuple[str, object, ModuleType]] = [(module.__name__, module, module) for module in modules]
     for module in modules:
         for name in module.__all__:
@@ -37,11 +46,11 @@ def documented() -> list[tuple[str, object, ModuleType]]:
 
 
 @pytest.mark.parametrize("name, owner, module", documented(), ids=lambda value: value if isinstance(value, str) else "")
-def test_docstrings(name: str, owner: object, module: ModuleType) -> None:
+def test_docstrings(name: str, owner: object, module: ModuleType, tmp_path: Path) -> None:
     text = getattr(owner, "__doc__", None) or ""
     if name != "ferrosz.__version__":
         assert text, f"{name} has no docstring"
-    names = {**vars(module), "np": np, "ferrosz": ferrosz}
+    names = {**vars(module), "np": np, "ferrosz": ferrosz, "folder": tmp_path}
     test = doctest.DocTestParser().get_doctest(text, names, name, None, None)
     assert doctest.DocTestRunner().run(test).failed == 0
 

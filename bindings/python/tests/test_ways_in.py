@@ -49,7 +49,7 @@ def shell(block: str, folder: Path) -> str:
 
 def test_python(folder: Path) -> None:
     assert len(blocks("python")) >= 4
-    assert {path.name for path in folder.iterdir()} == {"t.zarr", "t.h5", "t.nc", "x.zarr"}
+    assert {path.name for path in folder.iterdir()} == {"t.zarr", "t.h5", "t.nc", "x.zarr", "t.fsz"}
 
 
 def test_the_tools_of_hdf5_and_netcdf(folder: Path) -> None:

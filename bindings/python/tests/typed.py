@@ -9,6 +9,7 @@ import ferrosz
 import ferrosz.archive
 import ferrosz.cf
 import ferrosz.hdf5
+import ferrosz.mpi
 from ferrosz.zarr import FerroszCodec, codec_for
 
 array: npt.NDArray[np.float32] = np.zeros((3, 4), "float32")
@@ -22,6 +23,14 @@ assert_type(codec_for(array, range=1e-3), FerroszCodec)
 assert_type(ferrosz.hdf5.filter_for(array, range=1e-3), ferrosz.hdf5.Ferrosz)
 assert_type(ferrosz.hdf5.PLUGIN_PATH, str)
 ferrosz.cf.attributes(ferrosz.hdf5.Ferrosz(abs=1e-3), range=1e-3)
+
+
+def in_parts(ranks: ferrosz.mpi.Ranks) -> ferrosz.Group:
+    """The ranks of MPI are a group."""
+    assert_type(ferrosz.compress_part(array, ranks, box=np.s_[:2], shape=(3, 4), codec="plain", abs=1e-3), int)
+    return ranks
+
+
 ferrosz.cf.attributes(FerroszCodec(abs=1e-3))
 assert_type(ferrosz.archive.convert("months", "t.zarr", range=1e-3, chunks={"time": 5}), dict[str, ferrosz.archive.Variable])
 assert_type(bool(ferrosz.archive.verify("months", "t.zarr")["t"]), bool)
@@ -31,4 +40,5 @@ ferrosz.compress(array, abs=1, preset="tiny")  # type: ignore[arg-type]
 ferrosz.hdf5.Ferrosz(range=1e-3)  # type: ignore[call-arg]
 ferrosz.cf.attributes({"abs": 1e-3})  # type: ignore[arg-type]
 ferrosz.archive.convert("months", "t.zarr", range="1e-3")  # type: ignore[arg-type]
+ferrosz.compress_part(array, None, box=..., shape=(3, 4), codec="plain", abs=1e-3)  # type: ignore[arg-type]
 ferrosz.decompress("text")  # type: ignore[arg-type]

@@ -78,8 +78,12 @@ pub struct Piece<'a> {
 }
 
 /// The result of a step, once all members have done it: an error of one member is an error of all, so that none waits for
-/// a member that has given up.
-pub(super) fn agree<R>(group: &dyn Group, own: Result<R, Error>) -> Result<R, Error> {
+/// a member that has given up. All members call it.
+///
+/// # Errors
+///
+/// The own error; [`Error::Group`] if only other members failed.
+pub fn agree<R>(group: &dyn Group, own: Result<R, Error>) -> Result<R, Error> {
     let mut failed = [u64::from(own.is_err())];
     let told = group.sum(&mut failed);
     let result = own?;

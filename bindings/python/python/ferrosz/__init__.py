@@ -9,7 +9,7 @@ True
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from ._ferrosz import (
@@ -25,11 +25,13 @@ from ._ferrosz import (
     info,
     verify,
 )
+from ._group import Group
 from .errors import (
     ArgumentError,
     DamagedStream,
     DeviceError,
     Error,
+    GroupError,
     OutOfMemory,
     TargetNotReached,
     UnsupportedType,
@@ -46,6 +48,8 @@ __all__ = [
     "DeviceArray",
     "DeviceError",
     "Error",
+    "Group",
+    "GroupError",
     "Info",
     "OutOfMemory",
     "PartialStream",
@@ -55,6 +59,7 @@ __all__ = [
     "Verification",
     "__version__",
     "compress",
+    "compress_part",
     "decompress",
     "detect_fill",
     "info",
@@ -162,6 +167,62 @@ def compress(
     )
     stream: Stream | DeviceArray = compressor.compress(array, out=out, progress=progress, cuda_stream=cuda_stream)
     return stream
+
+
+def compress_part(
+    array: Any,
+    group: Group,
+    *,
+    box: Box,
+    shape: int | Sequence[int],
+    codec: str,
+    abs: float | None = None,
+    range: float | None = None,
+    max: float | None = None,
+    rank: Literal[1, 2, 3] | None = None,
+    axes: str | None = None,
+) -> int:
+    """Compresses the part of an array that this member of a group has. All members call it with the same settings, and
+    together they write one stream, with the bytes of `compress(..., fill=None)` of the whole array. Returns its length.
+    `ferrosz.mpi` has the group of MPI.
+
+    array
+        The part: an array as `compress` takes it, of float32 or float64.
+    group
+        The members, as this one sees them.
+    box
+        The place of the part in the whole array: an index as `decompress` takes it. The boxes of all members make the
+        array. They may be any; the least is sent between members if they begin at multiples of the chunks' extents.
+    shape
+        The shape of the whole array.
+    codec, rank, axes
+        As those of `compress`; axes are not in another order. A preset would need samples of the whole array.
+    abs, range, max
+        The bound, also a relative one, is that of the whole array.
+
+    An error of one member is an error of all: it raises its own, the others `GroupError`. The calls of the group are made on
+    this thread; the interpreter's lock is free between them.
+
+    Raises `ArgumentError`, `UnsupportedType`, `GroupError`, `OutOfMemory`, and what the methods of the group raise.
+
+    >>> class Alone:
+    ...     rank, size, file = 0, 1, bytearray()
+    ...     def max(self, numbers): return numbers
+    ...     def sum(self, numbers): return numbers
+    ...     def sum_before(self, number): return 0
+    ...     def exchange(self, messages): return messages
+    ...     def barrier(self): pass
+    ...     def write(self, pieces):
+    ...         for start, piece in pieces:
+    ...             self.file.extend(bytes(max(0, start + len(piece) - len(self.file))))
+    ...             self.file[start : start + len(piece)] = piece
+    >>> field = np.sin(np.arange(60000) / 1000).reshape(30, 40, 50)
+    >>> length = ferrosz.compress_part(field, Alone(), box=np.s_[...], shape=field.shape, codec="plain", abs=1e-3)
+    >>> Alone.file == ferrosz.compress(field, codec="plain", abs=1e-3)
+    True
+    """
+    compressor = Compressor(codec=codec, abs=abs, range=range, max=max, rank=rank, axes=axes, fill=None)
+    return compressor.compress_part(array, group, box=box, shape=shape)
 
 
 def decompress(

@@ -5,6 +5,7 @@ from typing import Any, ClassVar, Literal, SupportsIndex, final, overload
 
 import numpy.typing as npt
 
+from ._group import Group
 from ._types import Box, Buffer, Fill, Preset
 
 __all__ = [
@@ -63,6 +64,9 @@ class Compressor:
         progress: Callable[[int], object] | None = None,
         cuda_stream: Any = None,
     ) -> Stream | DeviceArray: ...
+    def compress_part(
+        self, array: Any, group: Group, *, box: Box, shape: SupportsIndex | Sequence[SupportsIndex]
+    ) -> int: ...
     def max_stream_bytes(self, shape: SupportsIndex | Sequence[SupportsIndex], dtype: npt.DTypeLike) -> int: ...
     def release(self) -> None: ...
 

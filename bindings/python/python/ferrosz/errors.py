@@ -7,6 +7,7 @@ __all__ = [
     "DamagedStream",
     "DeviceError",
     "Error",
+    "GroupError",
     "OutOfMemory",
     "TargetNotReached",
     "UnsupportedType",
@@ -58,6 +59,10 @@ class DamagedStream(Error, ValueError):
 
 class DeviceError(Error, RuntimeError):
     """A device is not there, or failed."""
+
+
+class GroupError(Error, RuntimeError):
+    """The members of a group cannot compress an array together; the error of the member that failed has the cause."""
 
 
 class OutOfMemory(Error, MemoryError):

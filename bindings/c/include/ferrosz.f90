@@ -17,6 +17,7 @@ module ferrosz
     integer(c_int32_t), parameter :: FERROSZ_NO_DEVICE = 7
     integer(c_int32_t), parameter :: FERROSZ_CUDA_FAILED = 8
     integer(c_int32_t), parameter :: FERROSZ_INTERNAL = 9
+    integer(c_int32_t), parameter :: FERROSZ_GROUP_FAILED = 10
     integer(c_int32_t), parameter :: FERROSZ_F32 = 1
     integer(c_int32_t), parameter :: FERROSZ_F64 = 2
     integer(c_int32_t), parameter :: FERROSZ_F16 = 3
@@ -29,6 +30,27 @@ module ferrosz
     integer(c_int32_t), parameter :: FERROSZ_RANGE = 1
     integer(c_int32_t), parameter :: FERROSZ_MAX = 2
     integer(c_int32_t), parameter :: FERROSZ_PWREL = 3
+
+    !> The members that compress one field together. The functions are given by c_funloc; ferrosz.h has their arguments.
+    type, bind(c) :: ferrosz_group
+        type(c_ptr) :: context
+        integer(c_int64_t) :: rank, size
+        type(c_funptr) :: max, sum, sum_before, exchange, write, barrier
+    end type
+
+    !> A message to another member.
+    type, bind(c) :: ferrosz_message
+        integer(c_int64_t) :: rank
+        type(c_ptr) :: data
+        integer(c_int64_t) :: bytes
+    end type
+
+    !> A piece of a stream.
+    type, bind(c) :: ferrosz_piece
+        integer(c_int64_t) :: start
+        type(c_ptr) :: data
+        integer(c_int64_t) :: bytes
+    end type
 
     interface
         function ferrosz_buffer_data(buffer) bind(c)
@@ -312,6 +334,22 @@ module ferrosz
             import
             type(c_ptr), value :: workspace
             type(c_ptr) :: ferrosz_workspace_fault_cell
+        end function
+        function ferrosz_inbox_add(inbox, rank, bytes) bind(c)
+            import
+            type(c_ptr), value :: inbox
+            integer(c_int64_t), value :: rank, bytes
+            type(c_ptr) :: ferrosz_inbox_add
+        end function
+        function ferrosz_compress_part(compressor, group, dimensions, starts, lengths, type, &
+            values, elements, bytes, error) bind(c)
+            import
+            type(c_ptr), value :: compressor, group, values, error
+            integer(c_int64_t), value :: dimensions, elements
+            integer(c_int64_t), intent(in) :: starts(*), lengths(*)
+            integer(c_int32_t), value :: type
+            integer(c_int64_t), intent(out) :: bytes
+            integer(c_int32_t) :: ferrosz_compress_part
         end function
         function ferrosz_info_new(stream, bytes, error) bind(c)
             import

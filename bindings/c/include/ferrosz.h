@@ -35,6 +35,9 @@ typedef struct ferrosz_error ferrosz_error;
 // An NVIDIA GPU: its primary context, which is also that of the CUDA runtime.
 typedef struct ferrosz_gpu ferrosz_gpu;
 
+// The messages that a member gets.
+typedef struct ferrosz_inbox ferrosz_inbox;
+
 // The properties of a stream.
 typedef struct ferrosz_info ferrosz_info;
 
@@ -49,6 +52,57 @@ typedef int32_t ferrosz_type;
 
 // What an error bound E is relative to: its number in streams, which never changes.
 typedef int32_t ferrosz_bound_mode;
+
+// A message to another member.
+typedef struct {
+  // The rank of the member that it is for.
+  uint64_t rank;
+  // Its contents.
+  const void *data;
+  // The number of bytes.
+  uint64_t bytes;
+} ferrosz_message;
+
+// A piece of a stream.
+typedef struct {
+  // The position of its first byte in the stream.
+  uint64_t start;
+  // Its contents.
+  const void *data;
+  // The number of bytes.
+  uint64_t bytes;
+} ferrosz_piece;
+
+// The members that compress one field together, as one of them sees it. The functions are those of the caller; each gets
+// `context`, and returns 0, or any other number if it fails. All members make the same calls in the same order, on the
+// thread that called ferrosz_compress_part. A call returns when the members that it depends on have made theirs. If a
+// member fails or ends, the calls of the others must fail, not wait for ever; engines such as MPI then end the whole
+// program. No exception of C++ may leave a function.
+typedef struct {
+  // What the functions get.
+  void *context;
+  // The number of this member, from 0 on.
+  uint64_t rank;
+  // The number of members.
+  uint64_t size;
+  // Replaces each of `count` numbers by the largest of all members, which give equally many.
+  int32_t (*max)(void *context, uint64_t *numbers, uint64_t count);
+  // Replaces each of `count` numbers by its sum over all members, modulo 2^64. The members give equally many.
+  int32_t (*sum)(void *context, uint64_t *numbers, uint64_t count);
+  // Stores in `before` the sum of the numbers of the members with lower ranks: 0 for the first member.
+  int32_t (*sum_before)(void *context, uint64_t number, uint64_t *before);
+  // Sends `count` messages, at most one to each member and none empty. Those for this member go to the inbox by
+  // ferrosz_inbox_add, in any order. A member may send one to itself.
+  int32_t (*exchange)(void *context,
+                      uint64_t count,
+                      const ferrosz_message *messages,
+                      ferrosz_inbox *inbox);
+  // Writes `count` pieces of the stream, in ascending order of their positions. The pieces of all members are different
+  // parts of the stream. All members call it, also those that have no pieces.
+  int32_t (*write)(void *context, uint64_t count, const ferrosz_piece *pieces);
+  // Returns when all members have called it, and everything that they wrote before is visible to all.
+  int32_t (*barrier)(void *context);
+} ferrosz_group;
 
 // The call did its work.
 #define FERROSZ_OK 0
@@ -79,6 +133,9 @@ typedef int32_t ferrosz_bound_mode;
 
 // A defect of ferrosz.
 #define FERROSZ_INTERNAL 9
+
+// A function of a group failed, or another member of it did.
+#define FERROSZ_GROUP_FAILED 10
 
 // IEEE 754 binary32: `float`.
 #define FERROSZ_F32 1
@@ -418,6 +475,35 @@ const uint64_t *ferrosz_workspace_stream_bytes_cell(const ferrosz_workspace *wor
 
 // A device pointer to a number that is 0 if the last decompression found no fault; null for a null pointer.
 const uint64_t *ferrosz_workspace_fault_cell(const ferrosz_workspace *workspace);
+
+// Makes room for a message of `bytes` bytes from a member, which the caller fills before the function `exchange` of its
+// group returns. Null if there is no memory, or the inbox is null.
+uint8_t *ferrosz_inbox_add(ferrosz_inbox *inbox,
+                           uint64_t rank,
+                           uint64_t bytes);
+
+// Compresses the part of a field that this member of a group has. All members call it with the same settings; the extents
+// of the compressor are those of the whole field. Together they write one stream by the function `write` of the group,
+// with the bytes that ferrosz_compress of the whole field makes. The compressor has a codec, not a preset.
+//
+// The part is a box of the field: `starts` and `lengths` of as many dimensions as the field has, slowest first; `values`
+// are its `elements` values in C order. The boxes of all members make the field; some may be empty. The bound is that of
+// the whole field, also a relative one. The least is sent between members if boxes begin at multiples of the chunks'
+// extents.
+//
+// Stores the length of the stream in `bytes`, which may be null. The header is written last, so that a file is no stream
+// before all members have written their parts. An error of one member is an error of all: it has its own text, the others
+// FERROSZ_GROUP_FAILED.
+ferrosz_status ferrosz_compress_part(const ferrosz_compressor *compressor,
+                                     const ferrosz_group *group,
+                                     uint64_t dimensions,
+                                     const uint64_t *starts,
+                                     const uint64_t *lengths,
+                                     ferrosz_type type,
+                                     const void *values,
+                                     uint64_t elements,
+                                     uint64_t *bytes,
+                                     ferrosz_error *error);
 
 // Reads the properties of a stream from its first bytes; its chunks may be missing. Null if it fails. Free it with
 // ferrosz_info_free.

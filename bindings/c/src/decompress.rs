@@ -91,6 +91,16 @@ pub(crate) unsafe fn box_of(
     lengths: *const u64,
 ) -> Result<Part, Failure> {
     // SAFETY: by the contract of the crate.
+    unsafe { ranges(dimensions, starts, lengths) }.map(Part::Box)
+}
+
+/// The ranges along each axis of these starts and lengths.
+pub(crate) unsafe fn ranges(
+    dimensions: u64,
+    starts: *const u64,
+    lengths: *const u64,
+) -> Result<Vec<Range<u64>>, Failure> {
+    // SAFETY: by the contract of the crate.
     let starts = unsafe { arguments::slice("starts", starts, dimensions)? };
     // SAFETY: by the contract of the crate.
     let lengths = unsafe { arguments::slice("lengths", lengths, dimensions)? };
@@ -100,6 +110,5 @@ pub(crate) unsafe fn box_of(
         })?;
         Ok(*start..end)
     };
-    let ranges: Result<Vec<_>, _> = starts.iter().zip(lengths).map(range).collect();
-    Ok(Part::Box(ranges?))
+    starts.iter().zip(lengths).map(range).collect()
 }

@@ -29,6 +29,7 @@ mod decompress;
 mod decompressor;
 mod error;
 mod gpu;
+mod group;
 mod guard;
 mod info;
 pub mod status;

@@ -26,6 +26,8 @@ pub const FERROSZ_NO_DEVICE: ferrosz_status = 7;
 pub const FERROSZ_CUDA_FAILED: ferrosz_status = 8;
 /// A defect of ferrosz.
 pub const FERROSZ_INTERNAL: ferrosz_status = 9;
+/// A function of a group failed, or another member of it did.
+pub const FERROSZ_GROUP_FAILED: ferrosz_status = 10;
 
 /// The status of an error of the library.
 pub(crate) fn status_of(error: &Error) -> ferrosz_status {
@@ -35,6 +37,7 @@ pub(crate) fn status_of(error: &Error) -> ferrosz_status {
         Error::OutOfMemory { .. } => FERROSZ_OUT_OF_MEMORY,
         Error::NoDevice { .. } | Error::OldGpu { .. } => FERROSZ_NO_DEVICE,
         Error::Cuda { .. } => FERROSZ_CUDA_FAILED,
+        Error::Group { .. } => FERROSZ_GROUP_FAILED,
         Error::KernelFault(_) => FERROSZ_INTERNAL,
         _ => FERROSZ_INVALID_ARGUMENT,
     }

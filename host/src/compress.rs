@@ -462,6 +462,33 @@ impl Compressor {
         Ok(self.with_chosen(chosen))
     }
 
+    /// The same compressor with the absolute bound that a bound relative to this field resolves to, for windows of it.
+    ///
+    /// ```
+    /// # use ferrosz_host as ferrosz;
+    /// use ferrosz::{Bound, Compressor, Preset};
+    ///
+    /// let compressor = Compressor::new(Preset::Fast, Bound::range(0.25)?);
+    /// let absolute = compressor.absolute_for(&[1.0f32, 3.0, f32::NAN])?;
+    /// assert_eq!(absolute.bound(), Bound::abs(0.5)?);
+    /// # Ok::<(), ferrosz::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::FillOfOtherType`].
+    pub fn absolute_for<V: Value>(&self, field: &[V]) -> Result<Self, Error> {
+        if !self.bound.needs_extremes() {
+            return Ok(*self);
+        }
+        let missing = self.missing::<V>()?;
+        let extremes = match missing.is_empty() && V::TYPE.is_coded_as_is() {
+            true => cpu::extremes::<V::Coded>(Version::best(), bytemuck::cast_slice(field)),
+            false => conversion::extremes(&missing, field),
+        };
+        Ok(self.with_bound(Bound::abs(self.bound.absolute(&extremes))?))
+    }
+
     /// The coded field of a field, before its axes are turned, and the compressor for it.
     fn convert<'a, V: Value>(&self, field: &'a [V]) -> Result<Converted<'a, V::Coded>, Error> {
         let (mut coder, mut conversion) = (*self, Conversion::none(V::TYPE));

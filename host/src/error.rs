@@ -102,6 +102,16 @@ pub enum Error {
         /// The field's extents.
         extents: Vec<u64>,
     },
+    /// A stream is not that of the window of a field that it should be.
+    #[error("window {number} has the extents {extents:?}, but its stream has {found:?}")]
+    WindowMismatch {
+        /// The number of the window.
+        number: u64,
+        /// The extents of the window.
+        extents: Vec<u64>,
+        /// The extents of the stream.
+        found: Vec<u64>,
+    },
     /// The number of values is not the number of elements of the part that they replace.
     #[error("the part has {elements} elements, but there are {found} values to replace them")]
     PartMismatch {

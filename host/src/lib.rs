@@ -35,6 +35,7 @@ mod memory;
 #[cfg(feature = "object-store")]
 mod object;
 mod outlying;
+mod overlapped;
 mod part;
 mod partial;
 pub mod parts;
@@ -48,6 +49,7 @@ mod stream_at;
 mod stream_layout;
 mod target;
 mod update;
+mod windows;
 
 pub use compress::Compressor;
 pub use damage::Damage;
@@ -79,6 +81,7 @@ pub use stream_at::{StreamAt, Traffic};
 pub use stream_layout::StreamLayout;
 pub use target::{Figures, Target, TargetKind};
 pub use update::{Update, compact};
+pub use windows::{Window, Windows};
 
 /// The versions of the CPU's code, for tests and measurements.
 #[doc(hidden)]
@@ -190,6 +193,7 @@ pub mod internals {
     pub use crate::length::extents;
     pub use crate::memory::try_zeroed;
     pub use crate::outlying::{Outlying, find as find_outlying};
+    pub use crate::overlapped::overlapped;
 }
 
 /// The definition of the bytes, for the tests and tools of ferrosz. It may change in any release.

@@ -51,6 +51,15 @@ fn different<V: Value>(missing: &[u64], values: &[V]) -> Vec<V> {
 
 /// The smallest and the largest value of a field of integers.
 fn ends<V: Value>(missing: &[u64], values: &[V]) -> Vec<V> {
+    let ends = extremes(missing, values).values();
+    let ends = ends.map(|(min, max)| [min, max]);
+    let ends = ends.into_iter().flatten();
+    ends.filter_map(|end| V::from_number(end.to_f64()))
+        .collect()
+}
+
+/// The extremes of a field. Values with `missing` bits do not count.
+pub(crate) fn extremes<V: Value>(missing: &[u64], values: &[V]) -> Extremes<V::Coded> {
     let of_task = |values: &[V]| {
         let mut ends = Extremes::<V::Coded>::default();
         for value in values {
@@ -60,13 +69,9 @@ fn ends<V: Value>(missing: &[u64], values: &[V]) -> Vec<V> {
         }
         ends
     };
-    let ends = (values.par_chunks(TASK))
+    (values.par_chunks(TASK))
         .map(of_task)
-        .reduce(Extremes::default, Extremes::union);
-    let ends = ends.values().map(|(min, max)| [min, max]);
-    let ends = ends.into_iter().flatten();
-    ends.filter_map(|end| V::from_number(end.to_f64()))
-        .collect()
+        .reduce(Extremes::default, Extremes::union)
 }
 
 /// The elements of values.

@@ -7,6 +7,8 @@ use crate::files::{Files, Replace};
 use crate::fills::{FillFlag, fill_flag};
 use crate::location::Location;
 use crate::part::PartFlags;
+use crate::transfer::MOST_WINDOW_BYTES;
+use crate::units::{Rate, rate, size};
 use clap::builder::{OsStringValueParser, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
@@ -14,6 +16,7 @@ use ferrosz::codec::container::extents::MAX_RANK;
 use ferrosz::{Axes, Dtype, Shape, ValueType};
 use ferrosz_cuszp::cuszp::Mode;
 use std::str::FromStr;
+use std::time::Duration;
 
 const AFTER_HELP: &str = "\
 .npy files carry their element type and dimensions, and so do variables of NetCDF and HDF5 files: FILE.nc:NAME,
@@ -46,6 +49,19 @@ parts only. Example, the second line on any machines:
   ferrosz part plan t.npy t.plan --parts 100 --range 1e-3
   ferrosz part run t.plan $I t.npy t.$I          for each I from 0 to 99
   ferrosz part join t.plan t.fsz t.{0..99}";
+const SEND_USAGE: &str = "ferrosz send [OPTIONS] <BOUND> HOST:PORT FIELD...
+       ferrosz send [OPTIONS] --raw HOST:PORT FIELD...";
+
+const SEND_AFTER: &str = "\
+Windows of the array are compressed while earlier ones travel, and decompressed while later ones come. The receiver
+compares the checksum of its values with the sender's. The connection has no encryption and no passwords: between
+machines that do not trust the network, send through ssh -L.";
+
+const RECEIVE_AFTER: &str = "\
+An output appears under its name only when all has come, and the values are those that the sender has checked.
+Example:
+  ferrosz receive 0.0.0.0:7000 t.npy            on the one machine, and on the other
+  ferrosz send --range 1e-3 that-machine:7000 t.npy";
 
 /// Error-bounded lossy compression of scientific float arrays.
 #[derive(Debug, Parser)]
@@ -80,6 +96,10 @@ pub enum Command {
     Codecs,
     /// Compress an array in parts, on as many machines as you like, and join them
     Part(Parts),
+    /// Send arrays to another machine, compressed on the way
+    Send(Send),
+    /// Receive arrays that another machine sends
+    Receive(Receive),
     /// Measure ratio, speed and error of every preset on arrays
     Bench(Bench),
     /// Write and read cuSZp's own streams
@@ -303,6 +323,87 @@ pub struct Info {
     pub streams: Vec<Location>,
 }
 
+/// `ferrosz send`.
+#[derive(Debug, Args)]
+#[command(
+    override_usage = SEND_USAGE,
+    after_help = SEND_AFTER,
+    mut_group("BoundFlags", |group| group.arg("raw")),
+    mut_arg("psnr", |target| target.hide(true)),
+    mut_arg("rmse", |target| target.hide(true)),
+    mut_arg("ratio", |target| target.hide(true))
+)]
+pub struct Send {
+    /// Where `ferrosz receive` listens
+    #[arg(value_name = "HOST:PORT")]
+    pub address: String,
+    /// Arrays: .npy, variables, raw values, or '-'; each is sent in a connection of its own
+    #[arg(value_name = "FIELD", required = true, value_parser = location())]
+    pub fields: Vec<Location>,
+    /// Element type and dimensions of raw values.
+    #[command(flatten)]
+    pub shape: ShapeFlags,
+    /// The error bound.
+    #[command(flatten)]
+    pub bound: BoundFlags,
+    /// Send the values as they are, without compression
+    #[arg(long)]
+    pub raw: bool,
+    /// The preset or codec.
+    #[command(flatten)]
+    pub coding: CodingFlags,
+    /// Value of missing elements, repeatable: a number, nan, none or auto (default)
+    #[arg(long, value_name = "V", value_parser = fill_flag(), allow_negative_numbers = true)]
+    pub fill: Vec<FillFlag>,
+    /// Bytes of the values of a window, such as 64MiB; by default a sixteenth of the array, but 1 to 64 MiB
+    #[arg(long, value_name = "SIZE", value_parser = window)]
+    pub window: Option<u64>,
+    /// Send no faster than this, such as 1GB/s
+    #[arg(long, value_name = "RATE", value_parser = rate)]
+    pub limit: Option<Rate>,
+    /// Seconds to wait for a receiver that does not listen yet
+    #[arg(long, value_name = "SECONDS", default_value_t = 10)]
+    pub wait: u64,
+    /// Seconds in which nothing goes through, after which the transfer has failed
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..))]
+    pub timeout: u64,
+}
+
+impl Send {
+    /// The time of `--timeout`.
+    pub fn timeout(&self) -> Duration {
+        Duration::from_secs(self.timeout)
+    }
+}
+
+/// `ferrosz receive`.
+#[derive(Debug, Args)]
+#[command(after_help = RECEIVE_AFTER)]
+pub struct Receive {
+    /// Port on this machine alone, or ADDRESS:PORT; 0.0.0.0:PORT for other machines
+    #[arg(value_name = "PORT")]
+    pub address: String,
+    /// Outputs, one for each array that will come: .npy by its suffix, else raw values; or '-'
+    #[arg(value_name = "OUT", required = true, value_parser = location())]
+    pub outputs: Vec<Location>,
+    /// Whether the outputs may replace files.
+    #[command(flatten)]
+    pub replace: Replace,
+    /// Keep the streams of the windows, as files in the folder OUT, not the values
+    #[arg(long)]
+    pub streams: bool,
+    /// Seconds in which nothing comes from a sender, after which the transfer has failed
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..))]
+    pub timeout: u64,
+}
+
+impl Receive {
+    /// The time of `--timeout`.
+    pub fn timeout(&self) -> Duration {
+        Duration::from_secs(self.timeout)
+    }
+}
+
 /// `ferrosz bench`.
 #[derive(Debug, Args)]
 #[command(
@@ -322,6 +423,9 @@ pub struct Bench {
     /// Timed calls for each median, after one call that is not timed
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
     pub repeat: u32,
+    /// Also the time through links of these GB/s, raw and with every preset, as in 1,11.4,32,55
+    #[arg(long, value_name = "RATE,...", value_delimiter = ',', value_parser = rate)]
+    pub link: Vec<Rate>,
 }
 
 /// `ferrosz completions`.
@@ -546,6 +650,14 @@ fn cuszp_mode() -> impl TypedValueParser<Value = Mode> {
 pub fn rank(text: &str) -> Result<Shape, String> {
     let number = text.parse().ok();
     (number.and_then(Shape::of_rank)).ok_or_else(|| "a rank is 1, 2 or 3".to_owned())
+}
+
+/// Parses the size of a window.
+fn window(text: &str) -> Result<u64, String> {
+    match size(text)? {
+        bytes if bytes <= MOST_WINDOW_BYTES => Ok(bytes),
+        _ => Err("a window has 1 GiB at most".to_owned()),
+    }
 }
 
 /// Parses the bound of a bare stream: a positive number.

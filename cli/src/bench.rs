@@ -5,6 +5,7 @@ use crate::array::Array;
 use crate::common::Common;
 use crate::failure::Failure;
 use crate::field_file;
+use crate::link::{self, Measured};
 use crate::location::Location;
 use crate::trial::{Runs, Trial, verdict};
 use crate::with_field;
@@ -52,12 +53,15 @@ fn measure<V: ferrosz::Value>(
         most: args.repeat,
         patience: Duration::MAX,
     };
-    let mut rows = Vec::new();
+    let (mut rows, mut measured) = (Vec::new(), Vec::new());
     for bound in bounds {
         for preset in Preset::ALL {
             let compressor = Compressor::new(preset, *bound);
             let (trial, _) = Trial::run(compressor, common.device, array, runs)?;
             rows.push((preset, trial));
+            if !args.link.is_empty() {
+                measured.push(Measured::new(preset, *bound, common.device, array, runs)?);
+            }
         }
     }
     let of_field = format!(
@@ -67,8 +71,8 @@ fn measure<V: ferrosz::Value>(
         report::bytes(size_of_val(&array.values[..]) as u64)
     );
     output::print(&match common.json {
-        true => format!("{}\n", to_json(args, field, &rows)),
-        false => to_text(args, &of_field, &rows),
+        true => format!("{}\n", to_json(args, field, &rows, &measured)),
+        false => to_text(args, &of_field, &rows) + &link::to_text(&measured, &args.link),
     })?;
     Ok(rows.iter().all(|(_, trial)| trial.judgement.is_kept()))
 }
@@ -113,10 +117,17 @@ fn row((preset, trial): &(Preset, Trial)) -> Vec<String> {
     ]
 }
 
-fn to_json(args: &Bench, field: &Location, rows: &[(Preset, Trial)]) -> Value {
+fn to_json(
+    args: &Bench,
+    field: &Location,
+    rows: &[(Preset, Trial)],
+    measured: &[Measured],
+) -> Value {
     let rows: Vec<Value> = rows.iter().map(row_to_json).collect();
     let found = json!({ "repeat": args.repeat, "rows": rows });
-    json::join([json::begin("bench", field), found])
+    let through = (!args.link.is_empty()).then(|| link::to_json(measured, &args.link));
+    let objects = [Some(json::begin("bench", field)), Some(found), through];
+    json::join(objects.into_iter().flatten())
 }
 
 fn row_to_json((preset, trial): &(Preset, Trial)) -> Value {

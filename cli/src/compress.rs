@@ -216,7 +216,7 @@ fn compress<V: ferrosz::Value>(
         ..
     } = call;
     let compressor = keep(args, compressor);
-    let compressor = fills::with_fills(args, compressor, &array.values, fills)?;
+    let compressor = fills::with_fills(&args.fill, compressor, &array.values, fills)?;
     let compressor = compressor.extents(&array.extents)?;
     if let Some(axes) = (args.axes).filter(|axes| axes.roles().len() != array.extents.len()) {
         return Err(Failure::usage(format_args!(

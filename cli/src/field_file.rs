@@ -455,7 +455,12 @@ pub fn write<V: Value>(output: &Location, force: bool, array: &Array<V>) -> Resu
     })
 }
 
-fn write_values<V: Value>(writer: &mut dyn Write, values: &[V]) -> io::Result<()> {
+/// Writes values as they lie in a file: little-endian.
+///
+/// # Errors
+///
+/// The errors of the writer.
+pub fn write_values<V: Value>(writer: &mut dyn Write, values: &[V]) -> io::Result<()> {
     if cfg!(target_endian = "little") {
         return writer.write_all(cast_slice(values));
     }

@@ -1,6 +1,5 @@
 //! Fill values of the command line.
 
-use crate::args::Compress;
 use crate::failure::Failure;
 use crate::report;
 use clap::builder::{OsStringValueParser, TypedValueParser};
@@ -40,12 +39,12 @@ pub fn fill_flag() -> impl TypedValueParser<Value = FillFlag> {
 ///
 /// If there are too many values, or `auto` or `none` beside others.
 pub fn with_fills<V: ferrosz::Value>(
-    args: &Compress,
+    flags: &[FillFlag],
     compressor: Compressor,
     values: &[V],
     named: &[Fill],
 ) -> Result<Compressor, Failure> {
-    let fills = match &args.fill[..] {
+    let fills = match flags {
         [] | [FillFlag::Auto] => return Ok(compressor.fills_of(values, named)),
         [FillFlag::None] => &[],
         flags => flags,

@@ -24,6 +24,7 @@ mod foreign;
 mod info;
 mod json;
 pub mod judge;
+mod link;
 pub mod location;
 mod manual;
 mod missing;
@@ -43,8 +44,10 @@ mod signals;
 mod ssim;
 mod stream_file;
 mod temporary;
+mod transfer;
 mod transpose;
 pub mod trial;
+mod units;
 mod update;
 mod values;
 #[cfg(feature = "netcdf")]
@@ -87,6 +90,8 @@ pub fn run(line: &CommandLine) -> Result<bool, Failure> {
         Command::Verify(args) => verify::run(args, common),
         Command::Info(args) => info::run(args, common),
         Command::Codecs => codecs::run(common).map(|()| true),
+        Command::Send(args) => transfer::send::run(args, common),
+        Command::Receive(args) => transfer::receive::run(args, common),
         Command::Bench(args) => bench::run(args, common),
         Command::Cuszp(args) => bare::cuszp(&args.action, common).map(|()| true),
         Command::Aatrox(args) => bare::aatrox(&args.action, common).map(|()| true),

@@ -1,4 +1,4 @@
-//! Files that have a temporary name until they are complete.
+//! Files and folders that have a temporary name until they are complete.
 //!
 //! If the process ends early, they are removed: after an error by `Drop`, after a signal by [`remove_all`].
 
@@ -23,7 +23,7 @@ pub fn remove_all() {
     let unfinished = unfinished();
     for path in unfinished.iter() {
         // There is no reader for an error message.
-        let _ = fs::remove_file(path);
+        let _ = fs::remove_file(path).or_else(|_| fs::remove_dir_all(path));
     }
     // The process ends now. Until then no thread may finish or begin a file.
     std::mem::forget(unfinished);
@@ -78,6 +78,54 @@ impl Drop for Temporary {
     fn drop(&mut self) {
         let mut unfinished = unfinished();
         let _ = fs::remove_file(&self.path);
+        unfinished.retain(|path| *path != self.path);
+    }
+}
+
+/// A folder with a temporary name, removed with its files when dropped.
+pub struct TemporaryFolder {
+    path: PathBuf,
+}
+
+impl TemporaryFolder {
+    /// Creates a folder in the folder that will hold another one.
+    ///
+    /// # Errors
+    ///
+    /// The errors of the folder.
+    pub fn beside(folder: &Path) -> io::Result<Self> {
+        let mut unfinished = unfinished();
+        let name = format!(".ferrosz-{}.part", process::id());
+        let path = folder.with_file_name(name);
+        fs::create_dir(&path)?;
+        unfinished.push(path.clone());
+        Ok(Self { path })
+    }
+
+    /// Its temporary path.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Gives the folder its final name, beside it.
+    ///
+    /// # Errors
+    ///
+    /// [`io::ErrorKind::AlreadyExists`] if there is such a folder or file; the errors of the folder.
+    pub fn finish(self, path: &Path) -> io::Result<()> {
+        let _no_signal = unfinished();
+        // An empty folder would be replaced.
+        match fs::symlink_metadata(path) {
+            Ok(_) => Err(io::ErrorKind::AlreadyExists.into()),
+            Err(_) => fs::rename(&self.path, path),
+        }
+    }
+}
+
+impl Drop for TemporaryFolder {
+    fn drop(&mut self) {
+        let mut unfinished = unfinished();
+        let _ = fs::remove_dir_all(&self.path);
         unfinished.retain(|path| *path != self.path);
     }
 }

@@ -82,7 +82,11 @@ impl Trial {
 
 impl Runs {
     /// Times the calls; returns the result of the first one, and the median time of the others.
-    fn time<R>(self, call: impl Fn() -> Result<R, Error>) -> Result<(R, f64), Error> {
+    ///
+    /// # Errors
+    ///
+    /// Those of the calls.
+    pub fn time<R>(self, call: impl Fn() -> Result<R, Error>) -> Result<(R, f64), Error> {
         let result = call()?;
         let begin = Instant::now();
         let mut seconds = Vec::new();

@@ -60,6 +60,57 @@ fn the_table_is_for_people() {
 }
 
 #[test]
+fn links_have_a_fastest_way() {
+    let place = Place::new();
+    place.put("in.npy", &npy("f32"));
+    let line = "bench in.npy --range 1e-2,1e-4 --repeat 1 --link 1kB/s,11.4,1000000";
+    let found = place.json(&format!("{line} --json"));
+    assert_eq!(found["windows"], 1);
+    let links = found["links"].as_array().unwrap();
+    assert_eq!(links.len(), 3);
+    let bytes = rows(&found)[0]["field_bytes"].as_f64().unwrap();
+    for (link, rate) in links.iter().zip([1e3, 11.4e9, 1e15]) {
+        let raw = link["raw_seconds"].as_f64().unwrap();
+        assert!((raw * rate / bytes - 1.0).abs() < 1e-9, "{link}");
+        let of_link = rows(link);
+        assert_eq!(of_link.len(), 2 * Preset::ALL.len());
+        for (row, stream) in of_link.iter().zip(rows(&found)) {
+            assert_eq!(row["preset"], stream["preset"]);
+            // The field is one window, and its stream has other bytes in its header alone.
+            let ratio = [row, stream].map(|row| row["ratio"].as_f64().unwrap());
+            assert!((ratio[0] / ratio[1] - 1.0).abs() < 0.01, "{row} {stream}");
+            let travel = bytes / ratio[0] / rate;
+            assert!(row["seconds"].as_f64().unwrap() >= travel * 0.999);
+        }
+        let shortest = |bound: f64| {
+            let of_bound = of_link.iter().filter(|row| row["bound"] == bound);
+            let seconds = |row: &&Value| row["seconds"].as_f64().unwrap();
+            of_bound
+                .min_by(|one, other| seconds(one).total_cmp(&seconds(other)))
+                .unwrap()
+        };
+        for fastest in link["fastest"].as_array().unwrap() {
+            let best = shortest(fastest["bound"].as_f64().unwrap());
+            match rate > 1e12 {
+                true => assert_eq!(fastest["preset"], "raw"),
+                false if rate < 1e6 => assert_eq!(fastest["preset"], best["preset"]),
+                false => {}
+            }
+        }
+    }
+    let printed = String::from_utf8(place.succeed(line).stdout).unwrap();
+    for words in [
+        "0.000001 GB/s",
+        "11.4 GB/s",
+        "Fastest with range 1e-2:",
+        "1000000 GB/s raw",
+    ] {
+        assert!(printed.contains(words), "no '{words}' in {printed}");
+    }
+    place.fail(2, "bench in.npy --link 0", &["a rate is a positive number"]);
+}
+
+#[test]
 fn several_fields_are_measured_and_none_stops_the_others() {
     let place = Place::new();
     place.put("a.npy", &npy("f32"));

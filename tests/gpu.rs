@@ -10,6 +10,8 @@ mod common;
 mod graphs;
 #[path = "gpu/mappings.rs"]
 mod mappings;
+#[path = "gpu/transfers.rs"]
+mod transfers;
 #[path = "gpu/values.rs"]
 mod values;
 #[path = "gpu/workspaces.rs"]

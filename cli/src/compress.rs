@@ -233,7 +233,11 @@ fn compress<V: ferrosz::Value>(
     } = Compressed::new(call, compressor, array)?;
     let seconds = start.elapsed().as_secs_f64();
     let summary = Summary {
-        outlying: outlying_of(&array.values, &info),
+        outlying: match fills::are_found(&args.fill) {
+            // They would be fill values.
+            true => Vec::new(),
+            false => outlying_of(&array.values, &info),
+        },
         rank: args.rank,
         preset: compressor.preset(),
         device: chosen.device_for(info.elements, V::TYPE)?,

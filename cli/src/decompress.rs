@@ -138,12 +138,13 @@ fn write_file<V: Value>(
         written.map_err(|error| Failure::io("write", path.display(), &error))?;
         let more = |more| progress.advance(more);
         let written = decompressor.decompress_seek_with_progress::<V>(stream, writer, &more);
-        written.map_err(|error| match error {
-            ferrosz::Error::Io { .. } => output::explain_write(path, error),
-            error => stream_file::explain(&job.input, error),
-        })
-    })?;
-    Ok(())
+        written
+            .map_err(|error| match error {
+                ferrosz::Error::Io { .. } => output::explain_write(path, error),
+                error => stream_file::explain(&job.input, error),
+            })
+            .map(drop)
+    })
 }
 
 fn progress<V: Value>(what: &'static str, info: &Info, common: &Common) -> Progress {

@@ -61,6 +61,11 @@ pub fn with_fills<V: ferrosz::Value>(
         })
 }
 
+/// Whether fill values are found in the array.
+pub fn are_found(flags: &[FillFlag]) -> bool {
+    matches!(flags, [] | [FillFlag::Auto])
+}
+
 /// Fill values of a stream for people; none without a mask.
 pub fn describe(fills: &[f64]) -> Option<String> {
     let mut names: Vec<String> = Vec::new();

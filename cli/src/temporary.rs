@@ -47,7 +47,9 @@ impl Temporary {
         let mut last = io::Error::from(io::ErrorKind::AlreadyExists);
         for number in 0..TRIES {
             let path = folder.join(format!(".ferrosz-{}-{number}.part", process::id()));
-            match OpenOptions::new().write(true).create_new(true).open(&path) {
+            let mut options = OpenOptions::new();
+            // A mapped file is read, too.
+            match options.read(true).write(true).create_new(true).open(&path) {
                 Ok(file) => {
                     unfinished.push(path.clone());
                     return Ok(Self { path, file });

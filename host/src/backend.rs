@@ -15,6 +15,7 @@ use crate::gpu::mapping::decompress::{
     Decompression, Wanted, cells_to_decompress, enqueue_decompress,
 };
 use crate::gpu::mapping::workspace::workspace_cells;
+use crate::memory::try_zeroed;
 use crate::stream::StreamRef;
 use crate::stream_layout::{StreamLayout, records_of};
 use ferrosz_codec::container::header::Header;
@@ -131,7 +132,24 @@ fn emulated() -> Result<Gpu, Error> {
 type Compress = fn(&Gpu, &StreamLayout, Bound, &ValueMapping, &[u8]) -> Result<Vec<u8>, Error>;
 
 /// [`Gpu::decompress_of`] an element type.
-type Decompress = fn(&Gpu, &Source<'_>, &mut [u8]) -> Result<(), Error>;
+type Decompress = fn(&Gpu, &Source<'_>, Target<'_>) -> Result<(), Error>;
+
+/// Where decoded values go.
+enum Target<'a> {
+    /// To this memory.
+    Memory(&'a mut [u8]),
+    /// So many bytes go to a function, in pieces, in their order.
+    Pieces(u64, &'a mut dyn FnMut(&[u8]) -> Result<(), Error>),
+}
+
+impl Target<'_> {
+    fn bytes(&self) -> u64 {
+        match self {
+            Self::Memory(values) => values.len() as u64,
+            Self::Pieces(bytes, _) => *bytes,
+        }
+    }
+}
 
 /// [`Gpu::compress_batch_of`] an element type.
 type CompressBatch<T> = fn(&Gpu, BlockCodec, Bound, &[&[T]]) -> Result<Vec<Vec<u8>>, Error>;
@@ -274,7 +292,34 @@ impl Gpu {
         verify: bool,
         values: &mut [V],
     ) -> Result<(), Error> {
-        if values.is_empty() {
+        let target = Target::Memory(bytemuck::cast_slice_mut(values));
+        self.decompress_to::<V>(bytes, stream, wanted, verify, target)
+    }
+
+    /// Decodes a whole stream in these bytes; `take` gets the values as they lie in memory, in pieces of whole values, in
+    /// their order.
+    pub(crate) fn decompress_pieces<V: Value>(
+        &self,
+        bytes: &[u8],
+        stream: &StreamRef<'_>,
+        wanted: &Wanted,
+        verify: bool,
+        take: &mut dyn FnMut(&[u8]) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let length = stream.header.elements() * size_of::<V>() as u64;
+        let target = Target::Pieces(length, take);
+        self.decompress_to::<V>(bytes, stream, wanted, verify, target)
+    }
+
+    fn decompress_to<V: Value>(
+        &self,
+        bytes: &[u8],
+        stream: &StreamRef<'_>,
+        wanted: &Wanted,
+        verify: bool,
+        target: Target<'_>,
+    ) -> Result<(), Error> {
+        if target.bytes() == 0 {
             return Ok(());
         }
         let layout = StreamLayout {
@@ -293,22 +338,22 @@ impl Gpu {
         };
         with_element!(V::Coded::DTYPE, E => {
             static DECOMPRESS: Decompress = Gpu::decompress_of::<E>;
-            DECOMPRESS(self, &source, bytemuck::cast_slice_mut(values))
+            DECOMPRESS(self, &source, target)
         })
     }
 
     fn decompress_of<T: Element>(
         &self,
         source: &Source<'_>,
-        values: &mut [u8],
+        target: Target<'_>,
     ) -> Result<(), Error> {
         match *self {
             #[cfg(feature = "cuda")]
             Self::Cuda(ref kernels) => {
-                decompress_host::<T, _>(&kernels.on_default_stream(), source, values)
+                decompress_host::<T, _>(&kernels.on_default_stream(), source, target)
             }
             #[cfg(feature = "emulator")]
-            Self::Emulator => decompress_host::<T, _>(&emulator::new(), source, values),
+            Self::Emulator => decompress_host::<T, _>(&emulator::new(), source, target),
         }
     }
 }
@@ -373,7 +418,7 @@ fn compress_host<T: Element, E: Executor>(
     enqueue_compress::<T, E>(executor, &call)?;
     let mut length = [0; 8];
     executor.download(call.cells, 8 * cells::STREAM_BYTES, &mut length)?;
-    let mut bytes = vec![0; u64::from_le_bytes(length).min(most) as usize];
+    let mut bytes = try_zeroed(u64::from_le_bytes(length).min(most))?;
     executor.download(call.stream, 0, &mut bytes)?;
     Ok(bytes)
 }
@@ -381,10 +426,10 @@ fn compress_host<T: Element, E: Executor>(
 fn decompress_host<T: Element, E: Executor>(
     executor: &E,
     source: &Source<'_>,
-    values: &mut [u8],
+    target: Target<'_>,
 ) -> Result<(), Error> {
     let stream = executor.allocate(source.bytes.len() as u64)?;
-    let output = executor.allocate(values.len() as u64)?;
+    let output = executor.allocate(target.bytes())?;
     let workspace = executor.allocate(8 * cells_to_decompress(source.layout))?;
     let call = Decompression {
         layout: source.layout,
@@ -399,5 +444,8 @@ fn decompress_host<T: Element, E: Executor>(
     let mut fault = [0; 8];
     executor.download(call.cells, 8 * cells::FAULT, &mut fault)?;
     fault_in(u64::from_le_bytes(fault))?;
-    executor.download(call.output, 0, values)
+    match target {
+        Target::Memory(values) => executor.download(call.output, 0, values),
+        Target::Pieces(length, take) => executor.download_to(call.output, 0, length, take),
+    }
 }

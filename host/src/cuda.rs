@@ -25,6 +25,7 @@
 //! ```
 
 mod batch;
+mod transfer;
 
 use crate::choose;
 use crate::compress::Compressor;
@@ -57,7 +58,9 @@ use ferrosz_gpu_kernels::primitives::read_all::{self, ReadAll, ReadAllParams};
 use ferrosz_simt::View;
 use std::sync::Arc;
 
+pub use crate::gpu::executor::pinned::PinnedMemory;
 pub use batch::{BatchCompression, BatchDecompression, batch_fault};
+pub use transfer::{Packed, Transfer};
 
 /// The crate whose types are in the signatures here. Any release of ferrosz may use another version of it.
 // A module, as rustdoc would show a re-export.
@@ -296,6 +299,41 @@ impl Gpu {
             Ok(())
         })?;
         Ok(compressor.with_chosen(chosen.ok_or(Error::NotChosen)?))
+    }
+
+    /// As [`Compressor::absolute_for`], for a field in device memory whose values are `f32` or `f64`, without fill values.
+    /// Waits for the work on `stream`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::RelativeBound`] for other values, and with fill values; [`Error::Misaligned`], [`Error::WorkspaceStream`] and
+    /// [`Error::Cuda`].
+    pub fn absolute_for<V: Value>(
+        &self,
+        stream: &Arc<CudaStream>,
+        compressor: &Compressor,
+        input: &impl DevicePtr<V>,
+        workspace: &mut Workspace,
+    ) -> Result<Compressor, Error> {
+        let bound = compressor.bound();
+        if !bound.needs_extremes() || input.is_empty() {
+            return compressor.absolute_for::<V>(&[]);
+        }
+        if !V::TYPE.is_coded_as_is() || !compressor.missing::<V>()?.is_empty() {
+            return Err(Error::RelativeBound);
+        }
+        let cells = workspace.cells_for(stream, 0)?;
+        let elements = input.len() as u64;
+        let (address, _input_use) = input.device_ptr(stream);
+        // SAFETY: the guard keeps the buffer valid.
+        let field = unsafe { words("input", address, bytes_of::<V>(elements))? };
+        let mut bits = [[0; 8]; 3];
+        self.run(stream, |executor| {
+            enqueue_resolve::<V::Coded, _>(executor, bound, elements, field, cells, 0)?;
+            executor.download(cells, 8 * cells::QUANTIZER, bits.as_flattened_mut())
+        })?;
+        let quantizer = Quantizer::<V::Coded>::from_bits(bits.map(u64::from_le_bytes));
+        Ok(compressor.with_bound(Bound::abs(quantizer.error().to_f64())?))
     }
 
     /// Enqueues the compression of the field in `input` to the start of `output`, which must have at least

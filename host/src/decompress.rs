@@ -271,15 +271,30 @@ impl Decompressor {
         self.take_back(stream, part, elements)
     }
 
-    /// Whether a GPU decodes a whole field.
+    /// If a GPU decodes a whole field: its values as they lie in memory go to `take`, in pieces of whole values, in their
+    /// order, and the result is true.
     ///
     /// # Errors
     ///
-    /// [`Error::NoDevice`] and [`Error::OldGpu`].
-    pub(crate) fn runs_on_gpu<V: Value>(&self, stream: &StreamRef<'_>) -> Result<bool, Error> {
+    /// As [`Decompressor::decompress`]; those of `take`.
+    pub(crate) fn run_pieces_on_gpu<V: Value>(
+        &self,
+        bytes: &[u8],
+        stream: &StreamRef<'_>,
+        take: &mut dyn FnMut(&[u8]) -> Result<(), Error>,
+    ) -> Result<bool, Error> {
         let whole = [Region::whole(&stream.header.grid())];
         let elements = usize::try_from(stream.header.elements()).unwrap_or(usize::MAX);
-        Ok(self.gpu_for::<V>(stream, None, &whole, elements)?.is_some())
+        let Some((gpu, wanted)) = self.gpu_for::<V>(stream, None, &whole, elements)? else {
+            return Ok(false);
+        };
+        if V::TYPE.is_coded_as_is() || converts(V::TYPE) {
+            gpu.decompress_pieces::<V>(bytes, stream, &wanted, self.verify, take)?;
+            return Ok(true);
+        }
+        let values: Vec<V> = self.decompress(bytes)?;
+        take(bytemuck::cast_slice(&values))?;
+        Ok(true)
     }
 
     /// The machine that runs kernels, if that is what decodes these regions, and what it decodes.

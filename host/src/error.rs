@@ -102,6 +102,11 @@ pub enum Error {
         /// The field's extents.
         extents: Vec<u64>,
     },
+    /// A bound that is relative to the whole field cannot be kept by its windows.
+    #[error(
+        "the bound is relative to the whole field: give windows the absolute bound that Compressor::absolute_for finds"
+    )]
+    RelativeBound,
     /// A stream is not that of the window of a field that it should be.
     #[error("window {number} has the extents {extents:?}, but its stream has {found:?}")]
     WindowMismatch {

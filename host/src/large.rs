@@ -129,7 +129,8 @@ impl Decompressor {
     /// their number. They are decoded and written in windows, boxes of the field of up to 64 MiB.
     ///
     /// On a CPU the memory beside the stream is bounded: up to 250 MB and the coarse field, which is 1/4096 of the field
-    /// in cubes, 1/256 in planes. On a GPU all values are in memory before they are written.
+    /// in cubes, 1/256 in planes. On a GPU the values are in its memory before they are
+    /// written.
     ///
     /// ```
     /// # use ferrosz_host as ferrosz;
@@ -176,11 +177,12 @@ impl Decompressor {
             lengths: lengths.lengths(),
             writer: &mut writer,
         };
-        if self.runs_on_gpu::<V>(&read)? {
-            let whole = Part::Elements(0..elements);
-            let values: Vec<V> = self.decompress_with_progress(stream, progress)?;
-            place.write(&whole, &values)?;
-        } else if elements > 0 {
+        let mut write = |bytes: &[u8]| {
+            progress((bytes.len() / size_of::<V>()) as u64);
+            place.writer.write_all(bytes).map_err(WRITE_VALUES)
+        };
+        let is_written = self.run_pieces_on_gpu::<V>(stream, &read, &mut write)?;
+        if elements > 0 && !is_written {
             let most = WINDOW / size_of::<V>() as u64;
             self.write_windows::<V>(&read, most, &mut place, progress)?;
         }

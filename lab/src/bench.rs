@@ -19,6 +19,7 @@ pub mod short;
 mod synthetic;
 mod table;
 mod times;
+pub mod transfer;
 
 use cases::{Case, cases};
 use ferrosz::Device;

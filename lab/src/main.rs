@@ -35,6 +35,8 @@ enum Command {
     Short(bench::short::Flags),
     /// Measure a field in the parts of several members, each with one thread
     Parts(bench::parts::Flags),
+    /// Measure fields that travel over the bus of a GPU, compressed, compared with a pinned copy
+    Transfer(bench::transfer::Flags),
     /// Compress a real field with every codec, and draw it
     Demo(demo::Flags),
 }
@@ -51,6 +53,7 @@ fn run(line: &CommandLine) -> Result<bool, Failure> {
         Command::Short(flags) => bench::short::run(flags, &line.common).map(|()| true),
         Command::Mask(flags) => bench::mask::run(flags, &line.common).map(|()| true),
         Command::Parts(flags) => bench::parts::run(flags).map(|()| true),
+        Command::Transfer(flags) => bench::transfer::run(flags, &line.common).map(|()| true),
         Command::Demo(flags) => demo::run(flags, &line.common),
     }
 }

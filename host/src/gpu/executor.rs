@@ -7,6 +7,8 @@ pub mod cuda;
 #[cfg(feature = "emulator")]
 pub mod emulator;
 #[cfg(feature = "cuda")]
+pub(crate) mod pinned;
+#[cfg(feature = "cuda")]
 pub(crate) mod recorder;
 
 use crate::error::Error;
@@ -42,6 +44,9 @@ pub fn blocks_of<T: Element>(tasks: u64, elements: u64) -> Result<u32, Error> {
             dtype: T::TYPE,
         })
 }
+
+/// Bytes of a piece of a long copy.
+pub(crate) const PIECE: usize = 1 << 24;
 
 /// A machine that runs kernels. Work runs in the order in which it is enqueued; only [`Executor::download`] waits for
 /// it.
@@ -81,6 +86,27 @@ pub trait Executor {
     ///
     /// Errors of the machine, also those of the enqueued work.
     fn download<W>(&self, view: View<W>, from: u64, bytes: &mut [u8]) -> Result<(), Error>;
+
+    /// As [`Executor::download`], of `length` bytes, which `take` gets in pieces, in their order.
+    ///
+    /// # Errors
+    ///
+    /// As [`Executor::download`]; those of `take`.
+    fn download_to<W>(
+        &self,
+        view: View<W>,
+        from: u64,
+        length: u64,
+        take: &mut dyn FnMut(&[u8]) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let mut piece = vec![0; PIECE.min(length as usize)];
+        for start in (0..length).step_by(PIECE) {
+            let piece = &mut piece[..PIECE.min((length - start) as usize)];
+            self.download(view, from + start, piece)?;
+            take(piece)?;
+        }
+        Ok(())
+    }
 
     /// Runs a kernel with this many blocks, at least one.
     ///

@@ -2,7 +2,8 @@
 
 use crate::error::Error;
 use crate::gpu::driver::{self, failed};
-use crate::gpu::executor::{Executor, code};
+use crate::gpu::executor::pinned::{self, LEAST_STAGED, Staging, StagingPool};
+use crate::gpu::executor::{Executor, PIECE, code};
 use cudarc::driver::{CudaContext, CudaFunction, CudaModule, CudaStream, result, sys};
 use cudarc::nvrtc::Ptx;
 use ferrosz_simt::{Kernel, View};
@@ -27,6 +28,7 @@ pub(crate) type Loads = BTreeMap<&'static str, fn(&Kernels) -> Result<(), Error>
 pub struct Kernels {
     context: Arc<CudaContext>,
     functions: Arc<Mutex<HashMap<&'static str, Slot>>>,
+    staging: Arc<StagingPool>,
 }
 
 /// The loaded kernel, if it is loaded. The driver compiles it under no lock but this one, so that only calls that need
@@ -64,6 +66,7 @@ impl Kernels {
         Self {
             context,
             functions: Arc::default(),
+            staging: Arc::default(),
         }
     }
 
@@ -391,6 +394,17 @@ impl CudaExecutor<'_> {
     }
 }
 
+impl CudaExecutor<'_> {
+    /// Runs a copy of so many bytes, with staging memory if it is long.
+    fn with_staging<R>(&self, bytes: usize, copy: impl FnOnce(Option<&mut Staging>) -> R) -> R {
+        let context = self.stream.context();
+        match bytes < LEAST_STAGED {
+            true => copy(None),
+            false => self.kernels.staging.with(context, copy),
+        }
+    }
+}
+
 impl Executor for CudaExecutor<'_> {
     type Memory = CudaMemory;
 
@@ -408,19 +422,65 @@ impl Executor for CudaExecutor<'_> {
 
     fn upload(&self, bytes: &[u8], to: View<u32>) -> Result<(), Error> {
         debug_assert!(bytes.len() as u64 <= 4 * to.len());
-        // SAFETY: the view has at least as many bytes; a copy from pageable memory has read them all when it returns.
-        unsafe { result::memcpy_htod_async(to.address() as u64, bytes, self.stream.cu_stream()) }
-            .map_err(failed("copy to the GPU"))
+        let (address, stream) = (to.address() as u64, &self.stream);
+        self.with_staging(bytes.len(), |staging| match staging {
+            // SAFETY: the view has at least as many bytes.
+            Some(staging) => unsafe { staging.upload(stream, bytes, address) },
+            // SAFETY: as above; a copy from pageable memory has read them all when it returns.
+            None => unsafe { result::memcpy_htod_async(address, bytes, stream.cu_stream()) }
+                .map_err(failed("copy to the GPU")),
+        })
     }
 
     fn download<W>(&self, view: View<W>, from: u64, bytes: &mut [u8]) -> Result<(), Error> {
         debug_assert!(from + bytes.len() as u64 <= view.len() * size_of::<W>() as u64);
-        // SAFETY: the view holds the bytes, and this function waits for the copy before it returns.
-        unsafe {
-            result::memcpy_dtoh_async(bytes, view.address() as u64 + from, self.stream.cu_stream())
+        if bytes.len() < LEAST_STAGED {
+            // SAFETY: the view holds the bytes, and this function waits for the copy before it returns.
+            return unsafe {
+                let address = view.address() as u64 + from;
+                result::memcpy_dtoh_async(bytes, address, self.stream.cu_stream())
+            }
+            .and_then(|()| self.stream.synchronize())
+            .map_err(failed("copy from the GPU"));
         }
-        .and_then(|()| self.stream.synchronize())
-        .map_err(failed("copy from the GPU"))
+        let length = bytes.len() as u64;
+        let mut rest = bytes;
+        self.download_to(view, from, length, &mut |piece| {
+            let (own, behind) = std::mem::take(&mut rest).split_at_mut(piece.len());
+            pinned::copy(piece, own);
+            rest = behind;
+            Ok(())
+        })
+    }
+
+    fn download_to<W>(
+        &self,
+        view: View<W>,
+        from: u64,
+        length: u64,
+        take: &mut dyn FnMut(&[u8]) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        debug_assert!(from + length <= view.len() * size_of::<W>() as u64);
+        let (address, stream) = (view.address() as u64 + from, &self.stream);
+        let context = stream.context();
+        self.kernels.staging.with(context, |staging| match staging {
+            // SAFETY: the view holds the bytes.
+            Some(staging) => unsafe { staging.download(stream, address, length as usize, take) },
+            None => {
+                let mut piece = vec![0; PIECE.min(length as usize)];
+                for start in (0..length).step_by(PIECE) {
+                    let piece = &mut piece[..PIECE.min((length - start) as usize)];
+                    // SAFETY: the view holds the bytes, and the copy is waited for.
+                    unsafe {
+                        result::memcpy_dtoh_async(piece, address + start, stream.cu_stream())
+                    }
+                    .and_then(|()| stream.synchronize())
+                    .map_err(failed("copy from the GPU"))?;
+                    take(piece)?;
+                }
+                Ok(())
+            }
+        })
     }
 
     fn launch<K: Kernel>(&self, blocks: u32, params: &K::Params) -> Result<(), Error> {

@@ -1,5 +1,4 @@
 //! The time in which ranks of MPI compress and write a field of 400 x 400 x 400 values of f32 together, and where it goes.
-//! docs/measurements/parts.md has the results.
 //!
 //!     RAYON_NUM_THREADS=1 mpiexec -n 4 target/release/examples/scaling interp FILE
 

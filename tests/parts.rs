@@ -129,7 +129,7 @@ fn check<T: FromBits>(case: u64, rng: &mut SmallRng) {
     let whole = compressor.compress(&field).expect("memory");
     let found = together(&compressor, &lengths, &boxes, &field);
     assert!(found == whole, "case {case}: {codec} {lengths:?} {boxes:?}");
-    if case % 4 == 0 {
+    if case.is_multiple_of(4) {
         let found = planned(&compressor, members as u64, &field);
         assert!(found == whole, "case {case}: {codec} {lengths:?} planned");
     }

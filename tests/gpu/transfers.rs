@@ -38,14 +38,14 @@ fn expected<V: Value>(
 }
 
 /// All ways of a field, which must give the CPU's streams and values.
-fn check<V: Value>(
+fn check<V>(
     compressor: Compressor,
     extents: &[u64],
     most: u64,
     field: &[V],
 ) -> Result<(), Error>
 where
-    V: ferrosz::cuda::cudarc::driver::DeviceRepr + PartialEq + std::fmt::Debug,
+    V: Value + ferrosz::cuda::cudarc::driver::DeviceRepr + PartialEq + std::fmt::Debug,
 {
     let (gpu, stream) = first_gpu()?;
     let windows = Windows::new(extents, most)?;

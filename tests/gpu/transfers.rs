@@ -38,12 +38,7 @@ fn expected<V: Value>(
 }
 
 /// All ways of a field, which must give the CPU's streams and values.
-fn check<V>(
-    compressor: Compressor,
-    extents: &[u64],
-    most: u64,
-    field: &[V],
-) -> Result<(), Error>
+fn check<V>(compressor: Compressor, extents: &[u64], most: u64, field: &[V]) -> Result<(), Error>
 where
     V: Value + ferrosz::cuda::cudarc::driver::DeviceRepr + PartialEq + std::fmt::Debug,
 {

@@ -40,8 +40,8 @@ pub mod cuda {
     #[doc(no_inline)]
     pub use ferrosz_host::cuda::cudarc;
     pub use ferrosz_host::cuda::{
-        BatchCompression, BatchDecompression, Gpu, Packed, PinnedMemory, Transfer, Workspace,
-        batch_fault,
+        BatchCompression, BatchDecompression, Gpu, Packed, PinnedMemory, Slabs, Transfer,
+        Workspace, batch_fault,
     };
 }
 

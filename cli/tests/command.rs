@@ -47,6 +47,36 @@ fn raw_and_npy_give_the_same_stream_and_come_back() {
 }
 
 #[test]
+fn several_gpus_make_the_same_files() {
+    let place = Place::new();
+    let values = (0..40_000).flat_map(|i| ((i as f32) * 0.01).sin().to_le_bytes());
+    place.put("in.raw", &values.collect::<Vec<u8>>());
+    let shape = "--codec plain --range 1e-3 --dtype f32 --dims 40000";
+    place.succeed(&format!("compress in.raw one.fsz {shape} --device cpu"));
+    place.succeed("decompress one.fsz one.raw --device cpu");
+    for device in ["emulator:1", "emulator:2", "emulator:4"] {
+        let line = format!("in.raw several.fsz {shape} --device {device} --force --json");
+        let found = place.json(&format!("compress {line}"));
+        let used = if device == "emulator:1" {
+            "emulator"
+        } else {
+            device
+        };
+        assert_eq!(found["device"], used);
+        assert!(place.get("several.fsz") == place.get("one.fsz"), "{device}");
+        place.succeed(&format!(
+            "decompress several.fsz several.raw --device {device} --force"
+        ));
+        assert!(place.get("several.raw") == place.get("one.raw"), "{device}");
+    }
+    let tiles = shape.replace("plain", "interp");
+    let found = place.json(&format!(
+        "compress in.raw tiles.fsz {tiles} --device emulator:2 --json"
+    ));
+    assert_eq!(found["device"], "emulator");
+}
+
+#[test]
 fn pipes_carry_the_same_bytes() {
     let place = Place::new();
     place.put("in.npy", &npy("f32"));
@@ -223,6 +253,10 @@ fn wrong_command_lines_are_explained() {
         ("compress in.npy in.npy --abs 1", &["another output"]),
         ("compress in.npy ./in.npy --abs 1", &["another output"]),
         ("compress in.npy out --abs 1 --device tpu", &["cuda:N"]),
+        (
+            "compress in.npy out --abs 1 --device cuda:1,0,1",
+            &["GPU 1 is named twice"],
+        ),
     ] {
         place.fail(2, line, words);
     }

@@ -4,18 +4,14 @@ use crate::auto_device::Workload;
 use crate::device::Device;
 use crate::error::Error;
 use crate::gpu::batch;
-use crate::gpu::blocks::fault_in;
 use crate::gpu::executor::Executor;
 #[cfg(feature = "cuda")]
 use crate::gpu::executor::cuda::Kernels;
 #[cfg(feature = "emulator")]
 use crate::gpu::executor::emulator;
-use crate::gpu::mapping::compress::{Compression, enqueue_compress};
-use crate::gpu::mapping::decompress::{
-    Decompression, Wanted, cells_to_decompress, enqueue_decompress,
-};
-use crate::gpu::mapping::workspace::workspace_cells;
-use crate::memory::try_zeroed;
+use crate::gpu::host_slices::{Source, Target, compress_host, decompress_host};
+use crate::gpu::mapping::decompress::Wanted;
+use crate::slabs::machines::Machines;
 use crate::stream::StreamRef;
 use crate::stream_layout::{StreamLayout, records_of};
 use ferrosz_codec::container::header::Header;
@@ -24,7 +20,6 @@ use ferrosz_codec::mapping::conversion::Conversion;
 use ferrosz_codec::pipeline::BlockCodec;
 use ferrosz_codec::with_element;
 use ferrosz_codec::{Bound, Element, Value, ValueType};
-use ferrosz_gpu_kernels::pipeline::cells;
 use ferrosz_simt::Package;
 use std::collections::BTreeSet;
 
@@ -70,8 +65,7 @@ impl Backend {
                     false => Self::Cpu,
                 },
             ),
-            Device::Cuda(ordinal) => cuda(ordinal).map(Self::Gpu),
-            Device::Emulator => emulated().map(Self::Gpu),
+            _ => Gpu::of(device).map(Self::Gpu),
         }
     }
 
@@ -97,7 +91,7 @@ impl Backend {
         Ok(match (Self::of(device, workload)?, device) {
             (Self::Cpu, _) => Device::Cpu,
             (Self::Gpu(_), Device::Auto) => Device::Cuda(0),
-            (Self::Gpu(_), device) => device,
+            (Self::Gpu(_), device) => device.first(),
         })
     }
 }
@@ -109,10 +103,7 @@ fn cuda(ordinal: usize) -> Result<Gpu, Error> {
 
 #[cfg(not(feature = "cuda"))]
 fn cuda(_: usize) -> Result<Gpu, Error> {
-    Err(Error::NoDevice {
-        device: "cuda",
-        reason: "ferrosz was built without the feature `cuda`".to_owned(),
-    })
+    Err(not_built("cuda"))
 }
 
 #[cfg(feature = "emulator")]
@@ -122,10 +113,16 @@ fn emulated() -> Result<Gpu, Error> {
 
 #[cfg(not(feature = "emulator"))]
 fn emulated() -> Result<Gpu, Error> {
-    Err(Error::NoDevice {
-        device: "emulator",
-        reason: "ferrosz was built without the feature `emulator`".to_owned(),
-    })
+    Err(not_built("emulator"))
+}
+
+/// The error that this build knows no such device.
+#[cfg(not(all(feature = "cuda", feature = "emulator")))]
+pub(crate) fn not_built(device: &'static str) -> Error {
+    Error::NoDevice {
+        device,
+        reason: format!("ferrosz was built without the feature `{device}`"),
+    }
 }
 
 /// [`Gpu::compress_of`] an element type.
@@ -133,23 +130,6 @@ type Compress = fn(&Gpu, &StreamLayout, Bound, &ValueMapping, &[u8]) -> Result<V
 
 /// [`Gpu::decompress_of`] an element type.
 type Decompress = fn(&Gpu, &Source<'_>, Target<'_>) -> Result<(), Error>;
-
-/// Where decoded values go.
-enum Target<'a> {
-    /// To this memory.
-    Memory(&'a mut [u8]),
-    /// So many bytes go to a function, in pieces, in their order.
-    Pieces(u64, &'a mut dyn FnMut(&[u8]) -> Result<(), Error>),
-}
-
-impl Target<'_> {
-    fn bytes(&self) -> u64 {
-        match self {
-            Self::Memory(values) => values.len() as u64,
-            Self::Pieces(bytes, _) => *bytes,
-        }
-    }
-}
 
 /// [`Gpu::compress_batch_of`] an element type.
 type CompressBatch<T> = fn(&Gpu, BlockCodec, Bound, &[&[T]]) -> Result<Vec<Vec<u8>>, Error>;
@@ -159,7 +139,7 @@ type DecompressBatch<T> =
     fn(&Gpu, &[(&[u8], u64)], bool) -> Result<Vec<Result<Vec<T>, Error>>, Error>;
 
 impl Gpu {
-    /// The machine of a device that runs kernels.
+    /// The machine of a device that runs kernels; of several GPUs the first one.
     ///
     /// # Errors
     ///
@@ -168,6 +148,7 @@ impl Gpu {
         match device {
             Device::Emulator => emulated(),
             Device::Cuda(ordinal) => cuda(ordinal),
+            Device::Gpus(gpus) => Machines::count(gpus).and_then(|_| Self::of(device.first())),
             Device::Auto => cuda(0),
             Device::Cpu => Err(Error::NoDevice {
                 device: "cpu",
@@ -332,7 +313,7 @@ impl Gpu {
         let header = Header::read(bytes)?;
         let source = Source {
             layout: &layout,
-            bytes: &bytes[..header.stream_bytes() as usize],
+            parts: &[&bytes[..header.stream_bytes() as usize]],
             wanted,
             verify,
         };
@@ -384,68 +365,4 @@ fn excerpt(
     let numbers = numbers.into_iter().collect::<Vec<u64>>();
     let numbers = numbers.iter().copied();
     stream.rewrite(*header, &records, numbers, &[]).map(Some)
-}
-
-/// What to decode of a stream without updates.
-struct Source<'a> {
-    layout: &'a StreamLayout,
-    bytes: &'a [u8],
-    wanted: &'a Wanted,
-    verify: bool,
-}
-
-fn compress_host<T: Element, E: Executor>(
-    executor: &E,
-    layout: &StreamLayout,
-    bound: Bound,
-    mapping: &ValueMapping,
-    field: &[u8],
-) -> Result<Vec<u8>, Error> {
-    let most = layout.max_stream_bytes().unwrap_or(u64::MAX);
-    let input = executor.allocate(field.len() as u64)?;
-    let stream = executor.allocate(most)?;
-    let workspace = executor.allocate(8 * workspace_cells(layout))?;
-    let call = Compression {
-        layout,
-        bound,
-        mapping,
-        field: executor.view(&input),
-        stream: executor.view(&stream),
-        cells: executor.view(&workspace),
-    };
-    executor.clear(call.cells.first(cells::STATES))?;
-    executor.upload(field, call.field)?;
-    enqueue_compress::<T, E>(executor, &call)?;
-    let mut length = [0; 8];
-    executor.download(call.cells, 8 * cells::STREAM_BYTES, &mut length)?;
-    let mut bytes = try_zeroed(u64::from_le_bytes(length).min(most))?;
-    executor.download(call.stream, 0, &mut bytes)?;
-    Ok(bytes)
-}
-
-fn decompress_host<T: Element, E: Executor>(
-    executor: &E,
-    source: &Source<'_>,
-    target: Target<'_>,
-) -> Result<(), Error> {
-    let stream = executor.allocate(source.bytes.len() as u64)?;
-    let output = executor.allocate(target.bytes())?;
-    let workspace = executor.allocate(8 * cells_to_decompress(source.layout))?;
-    let call = Decompression {
-        layout: source.layout,
-        wanted: source.wanted,
-        verify: source.verify,
-        stream: executor.view(&stream),
-        output: executor.view(&output),
-        cells: executor.view(&workspace),
-    };
-    executor.upload(source.bytes, call.stream)?;
-    enqueue_decompress::<T, E>(executor, &call)?;
-    let mut fault = [0; 8];
-    executor.download(call.cells, 8 * cells::FAULT, &mut fault)?;
-    fault_in(u64::from_le_bytes(fault))?;
-    match target {
-        Target::Memory(values) => executor.download(call.output, 0, values),
-        Target::Pieces(length, take) => executor.download_to(call.output, 0, length, take),
-    }
 }

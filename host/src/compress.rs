@@ -15,6 +15,7 @@ use crate::heading::Heading;
 use crate::length::{self, Length};
 use crate::memory;
 use crate::preset::{Choice, Preset};
+use crate::slabs;
 use crate::stream::StreamRef;
 use crate::stream_layout::StreamLayout;
 use ferrosz_codec::container::extents::Extents;
@@ -295,8 +296,13 @@ impl Compressor {
         value_type: impl Into<ValueType>,
     ) -> Result<Device, Error> {
         let codec = self.codec().ok_or(Error::NotChosen)?;
-        let dtype = value_type.into().coded();
-        Backend::device_for(self.device, workload(codec, elements, dtype))
+        let value_type = value_type.into();
+        let layout = self.stream_layout(elements, value_type)?;
+        if slabs::divided(self.device, &layout, self.bound)?.is_some() {
+            return Ok(self.device);
+        }
+        let workload = workload(codec, elements, value_type.coded());
+        Backend::device_for(self.device, workload)
     }
 
     /// The device of a batch in host memory, which is never [`Device::Auto`].
@@ -715,6 +721,14 @@ impl Compressor {
         let mapping = chosen.value_mapping(T::DTYPE)?;
         let stream_layout = chosen.stream_layout(elements, T::DTYPE)?;
         let StreamLayout { layout, order, .. } = stream_layout;
+        if heading.records().is_empty()
+            && let Some((machines, slabs)) =
+                slabs::divided(self.device, &stream_layout, self.bound)?
+        {
+            slabs::compress::compress(&machines, &slabs, &stream_layout, self.bound, field, sink)?;
+            progress(elements);
+            return Ok(());
+        }
         match Backend::of(self.device, workload(layout.codec, elements, T::DTYPE))? {
             Backend::Cpu => {
                 let coded = in_order(&layout, &order, field)?;

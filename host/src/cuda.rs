@@ -25,6 +25,7 @@
 //! ```
 
 mod batch;
+mod slabs;
 mod transfer;
 
 use crate::choose;
@@ -60,6 +61,7 @@ use std::sync::Arc;
 
 pub use crate::gpu::executor::pinned::PinnedMemory;
 pub use batch::{BatchCompression, BatchDecompression, batch_fault};
+pub use slabs::Slabs;
 pub use transfer::{Packed, Transfer};
 
 /// The crate whose types are in the signatures here. Any release of ferrosz may use another version of it.

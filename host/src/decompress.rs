@@ -6,10 +6,12 @@ use crate::cpu::mapping::conversion;
 use crate::cpu::{self, Version};
 use crate::device::Device;
 use crate::error::Error;
+use crate::gpu::host_slices::Target;
 use crate::gpu::mapping::conversion::converts;
 use crate::gpu::mapping::decompress::Wanted;
 use crate::memory::try_zeroed;
 use crate::part::{Part, Piece};
+use crate::slabs;
 use crate::stream::StreamRef;
 use crate::stream_layout::StreamLayout;
 use ferrosz_codec::container::header::Header;
@@ -129,6 +131,14 @@ impl Decompressor {
         if header.codec.tiles().is_some() && (elements as u64) < header.elements() {
             return Ok(Device::Cpu);
         }
+        let is_whole = elements as u64 == header.elements() && header.record_bytes == 0;
+        let layout = StreamLayout {
+            value_type: header.value_type,
+            ..header.layout().into()
+        };
+        if is_whole && slabs::divided(self.device, &layout, header.bound)?.is_some() {
+            return Ok(self.device);
+        }
         let workload = workload(header.codec, elements, header.dtype.bytes());
         Backend::device_for(self.device, workload)
     }
@@ -237,6 +247,13 @@ impl Decompressor {
         values: &mut [V],
         progress: &(dyn Fn(u64) + Sync),
     ) -> Result<(), Error> {
+        if part.is_none() {
+            let target = Target::Memory(bytemuck::cast_slice_mut(values));
+            if self.run_slabs::<V>(stream, target)?.is_none() {
+                progress(values.len() as u64);
+                return Ok(());
+            }
+        }
         let pieces = pieces_of(&stream.header.layout(), &stream.order, part)?;
         let regions: Vec<Region> = pieces.iter().flat_map(Piece::regions).collect();
         let gpu = self.gpu_for::<V>(stream, part, &regions, values.len())?;
@@ -255,6 +272,41 @@ impl Decompressor {
             }
             None => self.run_pieces(stream, part, &pieces, elements, progress),
         })
+    }
+
+    /// Decodes a whole field on several machines; gives the target back if they are not for this field.
+    fn run_slabs<'a, V: Value>(
+        &self,
+        stream: &StreamRef<'_>,
+        target: Target<'a>,
+    ) -> Result<Option<Target<'a>>, Error> {
+        let header = &stream.header;
+        let layout = StreamLayout {
+            layout: header.layout(),
+            order: stream.order,
+            value_type: header.value_type,
+        };
+        let Some((machines, slabs)) = slabs::divided(self.device, &layout, header.bound)? else {
+            return Ok(Some(target));
+        };
+        let whole = match header.update_bytes + header.record_bytes {
+            0 => None,
+            _ => Some(stream.rewrite(*header, &[], 0..header.chunks(), &[])?),
+        };
+        let decode = |stream: &StreamRef<'_>| {
+            slabs::decompress::decompress::<V::Coded>(
+                &machines,
+                &slabs,
+                stream,
+                self.verify,
+                target,
+            )
+        };
+        match whole {
+            None => decode(stream)?,
+            Some(bytes) => decode(&StreamRef::read(&bytes)?)?,
+        }
+        Ok(None)
     }
 
     /// Decodes the elements of the pieces of a part, or of the whole field, on the CPU. A function of its own, so that it is
@@ -283,6 +335,11 @@ impl Decompressor {
         stream: &StreamRef<'_>,
         take: &mut dyn FnMut(&[u8]) -> Result<(), Error>,
     ) -> Result<bool, Error> {
+        let length = stream.header.elements() * size_of::<V>() as u64;
+        let target = Target::Pieces(length, take);
+        let Some(Target::Pieces(_, take)) = self.run_slabs::<V>(stream, target)? else {
+            return Ok(true);
+        };
         let whole = [Region::whole(&stream.header.grid())];
         let elements = usize::try_from(stream.header.elements()).unwrap_or(usize::MAX);
         let Some((gpu, wanted)) = self.gpu_for::<V>(stream, None, &whole, elements)? else {

@@ -200,6 +200,9 @@ pub enum Error {
         /// The reason.
         reason: String,
     },
+    /// A list of GPUs cannot be used.
+    #[error("the list of GPUs cannot be used: {0}")]
+    BadGpus(String),
     /// A call of the CUDA driver failed.
     #[error("CUDA failed to {action}: {reason}")]
     Cuda {

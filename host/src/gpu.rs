@@ -5,6 +5,7 @@ pub(crate) mod blocks;
 #[cfg(feature = "cuda")]
 pub(crate) mod driver;
 pub(crate) mod executor;
+pub(crate) mod host_slices;
 pub(crate) mod job;
 pub(crate) mod mapping;
 pub(crate) mod resolve;

@@ -125,6 +125,16 @@ impl<'a> StreamRef<'a> {
         })
     }
 
+    /// The entries of the table; fewer if the stream is cut off.
+    pub(crate) fn table(&self) -> &'a [[u8; ENTRY_BYTES]] {
+        self.table
+    }
+
+    /// The bytes of all chunks but replaced ones.
+    pub(crate) fn payload(&self) -> &'a [u8] {
+        self.payload
+    }
+
     /// The chunk of the table's entry with this number.
     pub(crate) fn chunk(&self, number: u64) -> Result<StoredChunk<'a>, FormatError> {
         let (entry, bytes) = match self.replacements.of(number) {

@@ -283,7 +283,8 @@ ferrosz_status ferrosz_compressor_set_rank(ferrosz_compressor *compressor,
                                            uint32_t rank,
                                            ferrosz_error *error);
 
-// Sets the device on which fields of host memory are compressed: "auto" (the default), "cpu", "cuda" or "cuda:1".
+// Sets the device on which fields of host memory are compressed: "auto" (the default), "cpu", "cuda" or "cuda:1";
+// "cuda:all" or "cuda:0,1" for several GPUs.
 ferrosz_status ferrosz_compressor_set_device(ferrosz_compressor *compressor,
                                              const char *device,
                                              ferrosz_error *error);
@@ -328,7 +329,8 @@ ferrosz_decompressor *ferrosz_decompressor_new(ferrosz_error *error);
 // Frees a decompressor. Does nothing with a null pointer.
 void ferrosz_decompressor_free(ferrosz_decompressor *decompressor);
 
-// Sets the device on which streams of host memory are decompressed: "auto" (the default), "cpu", "cuda" or "cuda:1".
+// Sets the device on which streams of host memory are decompressed: "auto" (the default), "cpu", "cuda" or "cuda:1";
+// "cuda:all" or "cuda:0,1" for several GPUs.
 ferrosz_status ferrosz_decompressor_set_device(ferrosz_decompressor *decompressor,
                                                const char *device,
                                                ferrosz_error *error);

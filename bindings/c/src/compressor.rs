@@ -184,7 +184,8 @@ pub unsafe extern "C" fn ferrosz_compressor_set_rank(
     })
 }
 
-/// Sets the device on which fields of host memory are compressed: "auto" (the default), "cpu", "cuda" or "cuda:1".
+/// Sets the device on which fields of host memory are compressed: "auto" (the default), "cpu", "cuda" or "cuda:1";
+/// "cuda:all" or "cuda:0,1" for several GPUs.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ferrosz_compressor_set_device(
     compressor: *mut Compressor,

@@ -45,7 +45,8 @@ fn change(
     })
 }
 
-/// Sets the device on which streams of host memory are decompressed: "auto" (the default), "cpu", "cuda" or "cuda:1".
+/// Sets the device on which streams of host memory are decompressed: "auto" (the default), "cpu", "cuda" or "cuda:1";
+/// "cuda:all" or "cuda:0,1" for several GPUs.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ferrosz_decompressor_set_device(
     decompressor: *mut Decompressor,

@@ -1,5 +1,6 @@
 //! The NVIDIA driver: whether it is present, and whether one of its GPUs can run the kernels.
 
+use crate::device::Gpus;
 use crate::error::Error;
 use cudarc::driver::sys::CUdevice_attribute;
 use cudarc::driver::{CudaContext, DriverError, result, sys};
@@ -29,13 +30,40 @@ const NEEDED: (i32, i32) = (8, 0);
 pub(crate) fn open(ordinal: usize) -> Result<Arc<CudaContext>, Error> {
     let count = device_count()?;
     if ordinal >= count {
-        return Err(no_device(format!("there are {count} NVIDIA GPUs")));
+        return Err(no_gpu(ordinal, count));
     }
     // Checked before a context is made, which takes a third of a second.
     let (name, capability) =
         describe(ordinal).map_err(|error| no_device(failed("query the GPU")(error).to_string()))?;
     check(name, capability)?;
     CudaContext::new(ordinal).map_err(|error| no_device(failed("open the GPU")(error).to_string()))
+}
+
+/// The error that there is no GPU of this number.
+fn no_gpu(ordinal: usize, count: usize) -> Error {
+    no_device(format!(
+        "there is no GPU {ordinal}: the number of NVIDIA GPUs is {count}"
+    ))
+}
+
+/// The numbers of several GPUs, of which there is at least one.
+///
+/// # Errors
+///
+/// [`Error::NoDevice`] if there is no driver, or if one of the GPUs does not exist.
+pub(crate) fn ordinals(listed: Option<u64>) -> Result<Vec<usize>, Error> {
+    let count = device_count()?;
+    let Some(set) = listed else {
+        return match count {
+            0 => Err(no_gpu(0, count)),
+            _ => Ok((0..count).collect()),
+        };
+    };
+    let found: Vec<usize> = Gpus::listed(set).collect();
+    match found.iter().find(|ordinal| **ordinal >= count) {
+        Some(ordinal) => Err(no_gpu(*ordinal, count)),
+        None => Ok(found),
+    }
 }
 
 /// The number of GPUs. The search for the driver tries some thirty names of its library, so it runs once in a process.

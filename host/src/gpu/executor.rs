@@ -52,7 +52,7 @@ pub(crate) const PIECE: usize = 1 << 24;
 /// it.
 pub trait Executor {
     /// Memory of the machine.
-    type Memory;
+    type Memory: Send;
 
     /// Memory of at least `bytes` bytes, 16-byte aligned, with unspecified contents.
     ///

@@ -117,7 +117,7 @@ def compress(
     keep_sign, keep_zero
         Keep the sign of every value, and every zero, also with the codecs that do not do so by themselves.
     device
-        `"auto"`, `"cpu"`, `"cuda"` or `"cuda:1"`.
+        `"auto"`, `"cpu"`, `"cuda"` or `"cuda:1"`; `"cuda:all"` or `"cuda:0,1"` for several GPUs.
     out
         For an array on a GPU, memory for the stream: an array of uint8 with one dimension on the same GPU, in C order, that
         begins at a multiple of 16 bytes and has at least `Compressor.max_stream_bytes` bytes. The result is then the start
@@ -247,7 +247,7 @@ def decompress(
         An index as NumPy takes it: a tuple of slices of step 1, integers, and at most one ellipsis. Only the chunks with
         elements of the box are read. The result has no axis for an integer.
     device
-        `"auto"`, `"cpu"`, `"cuda"` or `"cuda:1"`.
+        `"auto"`, `"cpu"`, `"cuda"` or `"cuda:1"`; `"cuda:all"` or `"cuda:0,1"` for several GPUs.
     verify_checksums
         Without them damage may go unnoticed; it can only cause wrong values or an error.
     progress, cuda_stream

@@ -9,6 +9,7 @@ mod cuda;
 mod device_call;
 mod field;
 pub mod flags;
+pub mod gpus;
 mod host;
 mod json;
 mod machine;
@@ -45,6 +46,9 @@ pub fn run(flags: &Flags, common: &Common) -> Result<(), Failure> {
     match common.device {
         Device::Emulator => Err(Failure::usage(
             "--device emulator: its time says nothing about a GPU's: use cuda, cuda:N or cpu",
+        )),
+        Device::Gpus(_) => Err(Failure::usage(
+            "several GPUs are measured by `ferrosz-lab gpus`",
         )),
         Device::Cuda(ordinal) => Run::new(&cuda(ordinal)?, flags, common).all(),
         Device::Cpu => on_cpu(),

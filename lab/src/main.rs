@@ -37,6 +37,8 @@ enum Command {
     Parts(bench::parts::Flags),
     /// Measure fields that travel over the bus of a GPU, compressed, compared with a pinned copy
     Transfer(bench::transfer::Flags),
+    /// Measure one field in the memory of several GPUs, compared with one GPU
+    Gpus(bench::gpus::Flags),
     /// Compress a real field with every codec, and draw it
     Demo(demo::Flags),
 }
@@ -54,6 +56,7 @@ fn run(line: &CommandLine) -> Result<bool, Failure> {
         Command::Mask(flags) => bench::mask::run(flags, &line.common).map(|()| true),
         Command::Parts(flags) => bench::parts::run(flags).map(|()| true),
         Command::Transfer(flags) => bench::transfer::run(flags, &line.common).map(|()| true),
+        Command::Gpus(flags) => bench::gpus::run(flags).map(|()| true),
         Command::Demo(flags) => demo::run(flags, &line.common),
     }
 }

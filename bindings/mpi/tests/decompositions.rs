@@ -82,7 +82,7 @@ fn check<V: Value>(comm: &impl Communicator, path: &Path, case: u64, value: fn(f
         Bound::max(1e-4),
         Bound::abs(0.0),
     ];
-    let bound = bounds[rng.random_range(0..4)].clone().expect("a bound");
+    let bound = bounds[rng.random_range(0..4)].expect("a bound");
     let compressor = Compressor::new(codec, bound).device(Device::Cpu);
     let compressor = compressor.extents(&lengths).expect("extents");
     let boxes = decomposition(&lengths, comm.size() as usize, &mut rng);

@@ -227,6 +227,9 @@ fn chosen_the_same(preset: Preset, values: &[f32]) {
     let compress = |device| automatic(device).compress(values).expect("compresses");
     let stream = compress(Device::Cpu);
     assert!(stream == compress(Device::Cpu));
+    // The choice has resolved the bound, and the compression takes it.
+    let chosen = automatic(Device::Cpu).choose(values).expect("a choice");
+    assert!(stream == chosen.compress(values).expect("compresses"));
     #[cfg(feature = "emulator")]
     {
         assert_eq!(first, choice(Device::Emulator));

@@ -14,6 +14,7 @@ use ferrosz_codec::container::grid::{ChunkBox, Grid};
 use ferrosz_codec::container::layout::Layout;
 use ferrosz_codec::mapping::ValueMapping;
 use ferrosz_codec::mapping::axes::Axes;
+use ferrosz_codec::predict::slices::terms::REFERENCES;
 use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::shape::Shape;
 use ferrosz_codec::tile::ChunkLength;
@@ -47,7 +48,10 @@ pub(crate) fn candidates(codecs: &[Codec], shape: Option<Shape>, extents: &Exten
             let is_another_name = *codec == Codec::LORENZO && layout.shape == Shape::Line;
             let is_wanted = shape.is_none_or(|shape| layout.shape == wanted(shape));
             let is_own = layout.shape == of_codec && layout.codec == *codec;
-            if is_own && is_wanted && !is_another_name {
+            // Slices are predicted by the three before; where there are not as many, they only cost coefficients.
+            let is_too_flat =
+                *codec == Codec::SLICES && layout.grid().lengths()[0] <= REFERENCES as u64;
+            if is_own && is_wanted && !is_another_name && !is_too_flat {
                 layouts.push(layout);
             }
         }
@@ -97,13 +101,13 @@ impl Request {
     }
 }
 
-/// [`choose`] for a field in memory.
+/// [`choose`] for a field in memory, and the absolute error that the bound is for it.
 pub(crate) fn choose_for<T: Element>(
     bound: Bound,
     mapping: &ValueMapping,
     request: &Request,
     field: &[T],
-) -> Result<Chosen, Error> {
+) -> Result<(Chosen, f64), Error> {
     // A static; see `cpu::compress`.
     with_element!(T::DTYPE, E => {
         static CHOOSE: Choose<E> = choose_in::<E>;
@@ -112,35 +116,45 @@ pub(crate) fn choose_for<T: Element>(
 }
 
 /// [`choose_in`] a field of an element type.
-type Choose<T> = fn(Bound, &ValueMapping, &Request, &[T]) -> Result<Chosen, Error>;
+type Choose<T> = fn(Bound, &ValueMapping, &Request, &[T]) -> Result<(Chosen, f64), Error>;
 
 fn choose_in<T: Element>(
     bound: Bound,
     mapping: &ValueMapping,
     request: &Request,
     field: &[T],
-) -> Result<Chosen, Error> {
+) -> Result<(Chosen, f64), Error> {
     let coded = coded_values(mapping, field)?;
     let field = coded.as_deref().unwrap_or(field);
     let quantizer = cpu::resolve(Version::best(), bound, field).with_holes(mapping.has_holes());
+    let chosen = choose_with(&quantizer, request, field)?;
+    Ok((chosen, quantizer.error().to_f64()))
+}
+
+/// [`choose`] for a coded field in memory, also among other orders of its axes.
+fn choose_with<T: Element>(
+    quantizer: &Quantizer<T>,
+    request: &Request,
+    field: &[T],
+) -> Result<Chosen, Error> {
     let order = request.axes.map(|axes| axes.order());
     if let Some(order) = order.filter(|order| !order.is_identity()) {
         let coded = Turned::new(&request.extents, &order, field);
         let read = |grid: &_, places: &_| Ok(in_parallel(places, |place| coded.read(grid, place)));
-        return Ok(choose(&quantizer, request, read)?.chosen);
+        return Ok(choose(quantizer, request, read)?.chosen);
     }
     let read = |grid: &_, places: &_| Ok(in_parallel(places, |place| read_box(grid, place, field)));
-    let mut best = choose(&quantizer, request, read)?;
+    let mut best = choose(quantizer, request, read)?;
     if request.axes.is_some() {
         return Ok(best.chosen);
     }
-    for candidate in axes::turned(&request.extents, &quantizer, field) {
+    for candidate in axes::turned(&request.extents, quantizer, field) {
         let Some(candidate) = request.takes(candidate) else {
             continue;
         };
         let coded = Turned::new(&request.extents, &candidate.axes.order(), field);
         let read = |grid: &_, places: &_| Ok(in_parallel(places, |place| coded.read(grid, place)));
-        let mut predictions = Predictions::new(&quantizer, None, request.chunk, read);
+        let mut predictions = Predictions::new(quantizer, None, request.chunk, read);
         best.improve(&mut predictions, request, candidate, TURNED_PERCENT)?;
     }
     Ok(best.chosen)

@@ -464,8 +464,24 @@ impl Compressor {
         };
         let Converted { coder, coded, .. } = self.convert(field)?;
         let mapping = coder.value_mapping(V::Coded::DTYPE)?;
-        let chosen = choose::choose_for(coder.bound, &mapping, &request, &coded)?;
+        let (chosen, _) = choose::choose_for(coder.bound, &mapping, &request, &coded)?;
         Ok(self.with_chosen(chosen))
+    }
+
+    /// As [`Compressor::choose`] for a coded field, and the bound to compress it with: if the choice has resolved one that is
+    /// relative, the absolute one that it is, so that the extremes of the field are searched once.
+    fn choose_on_coded<T: Element>(&self, field: &[T]) -> Result<(Self, Bound), Error> {
+        let extents = self.extents_for(field.len() as u64)?;
+        let Some(request) = self.request(&extents)? else {
+            return Ok((*self, self.bound));
+        };
+        let mapping = self.value_mapping(T::DTYPE)?;
+        let (chosen, error) = choose::choose_for(self.bound, &mapping, &request, field)?;
+        let bound = match self.bound.needs_extremes() {
+            true => Bound::abs(error)?,
+            false => self.bound,
+        };
+        Ok((self.with_chosen(chosen), bound))
     }
 
     /// The same compressor with the absolute bound that a bound relative to this field resolves to, for windows of it.
@@ -716,7 +732,7 @@ impl Compressor {
         progress: &(dyn Fn(u64) + Sync),
     ) -> Result<(), Error> {
         let elements = field.len() as u64;
-        let chosen = self.choose(field)?;
+        let (chosen, bound) = self.choose_on_coded(field)?;
         chosen.max_compressed_len(elements, T::DTYPE)?;
         let mapping = chosen.value_mapping(T::DTYPE)?;
         let stream_layout = chosen.stream_layout(elements, T::DTYPE)?;
@@ -733,8 +749,9 @@ impl Compressor {
             Backend::Cpu => {
                 let coded = in_order(&layout, &order, field)?;
                 let heading = &heading.in_order(order);
+                // The header has the bound of `heading`.
                 cpu::compress(
-                    version, layout, self.bound, &mapping, heading, &coded, sink, progress,
+                    version, layout, bound, &mapping, heading, &coded, sink, progress,
                 )
             }
             Backend::Gpu(executor) => {

@@ -4,9 +4,9 @@
 use crate::choose::predictions::{Effort, Predictions, Read};
 use crate::error::Error;
 use crate::preset::is_variant_of;
-use ferrosz_codec::Element;
 use ferrosz_codec::container::layout::Layout;
 use ferrosz_codec::tile::TILE;
+use ferrosz_codec::{Codec, Element};
 
 /// Elements of a field that is small: its tiles are the sample, and what is left at the end is compressed.
 const SMALL: u64 = 4 * TILE as u64;
@@ -38,6 +38,9 @@ const SECOND: Round = Round {
 /// percentage of the smallest of the same codec in other ranks.
 const LEFT_PERCENT: u128 = 140;
 const RANK_PERCENT: u128 = 125;
+
+/// The same for slices, of which the first round, without coefficients, tells less.
+const SLICES_PERCENT: u128 = 200;
 
 /// A variant must be predicted to have at most this percentage of the bytes of its leader: they are about as long.
 const VARIANT_PERCENT: u128 = 99;
@@ -100,7 +103,11 @@ pub(super) fn shortest<T: Element, R: Read<T>>(
     };
     let is_left = |(bytes, layout): &&(u128, Layout)| {
         let of_codec = least_of(layout.codec);
-        *bytes <= least * LEFT_PERCENT / 100 && *bytes <= of_codec * RANK_PERCENT / 100
+        let most = match layout.codec {
+            Codec::SLICES => SLICES_PERCENT,
+            _ => LEFT_PERCENT,
+        };
+        *bytes <= least * most / 100 && *bytes <= of_codec * RANK_PERCENT / 100
     };
     let mut left: Vec<Layout> = found
         .iter()

@@ -498,7 +498,7 @@ fn tuned<T: Element>(
             .collect();
         let search = Search::of_field(*tuning, grid);
         let (scope, error) = (samples.scope(), quantizer.error());
-        let tuned = tune_on(version, &search, scope, &tiles, error, 0.0);
+        let tuned = tune_on(version, &search, scope, &tiles, 1, error, 0.0);
         words = Resolved::new(tuned.parameters, error)
             .to_words()
             .map(u64::from);

@@ -2,6 +2,7 @@
 
 use crate::cpu::Version;
 use crate::cpu::predict::interp::{Model, TileStore, classes_of_tile, sums_of_tile};
+use ferrosz_codec::code::entropy::shifts::Shifts;
 use ferrosz_codec::element::Element;
 use ferrosz_codec::predict::fitted::{Fitted, FittedKind};
 use ferrosz_codec::predict::interp::geometry::MAX_LEVELS;
@@ -42,15 +43,25 @@ pub fn tune<T: Element>(
     let search = Search::of_field(*tuning, grid);
     let tiles = (0..samples.count()).map(|sample| (grid.tile(samples.tile(sample)), &read));
     let tiles: Vec<_> = tiles.collect();
-    tune_on(version, &search, samples.scope(), &tiles, error, relative)
+    tune_on(
+        version,
+        &search,
+        samples.scope(),
+        &tiles,
+        1,
+        error,
+        relative,
+    )
 }
 
-/// As [`tune`], on the positions in `scope` of these tiles, each with a function that reads values of its field.
+/// As [`tune`], on the positions in `scope` of these tiles, each with a function that reads values of its field. Coefficients are
+/// fitted to all of them; one of `one_of` is scored.
 pub fn tune_on<T: Element>(
     version: Version,
     search: &Search,
     scope: Scope,
     tiles: &[(TileBox, impl Fn([u64; 3], &mut [T]) + Sync)],
+    one_of: usize,
     error: T,
     relative: f64,
 ) -> Tuned {
@@ -93,7 +104,16 @@ pub fn tune_on<T: Element>(
             Some(Fitted::Slices(found))
         }
     };
+    // The last candidates of a round are often the first of the next, but for their shifts, which no score depends on.
+    let mut known: Vec<(Parameters, Score)> = Vec::new();
     let parameters = search.run(relative, |candidate| {
+        let candidate = &Parameters {
+            shifts: Shifts::NONE,
+            ..*candidate
+        };
+        if let Some((_, score)) = known.iter().find(|(known, _)| known == candidate) {
+            return *score;
+        }
         let resolved = Resolved::new(*candidate, error);
         let model = Model {
             resolved: &resolved,
@@ -102,8 +122,11 @@ pub fn tune_on<T: Element>(
         let of_tile = |scratch: &mut TileStore<T>, (tile, read): &(TileBox, _)| {
             score_of_tile(version, shape, scope, tile, model, read, scratch)
         };
-        let scores = tiles.par_iter().map_init(|| model.store(shape), of_tile);
-        scores.reduce(Score::default, |all, of_tile| all.with(&of_tile))
+        let scored = tiles.par_iter().step_by(one_of);
+        let scores = scored.map_init(|| model.store(shape), of_tile);
+        let score = scores.reduce(Score::default, |all, of_tile| all.with(&of_tile));
+        known.push((*candidate, score));
+        score
     });
     Tuned {
         parameters,

@@ -56,6 +56,9 @@ const TUNED_OF: usize = 4;
 /// Splines alone are tuned on one of this many of these tiles.
 const SPLINES_ONE_OF: usize = 4;
 
+/// The candidates of a tuning with coefficients are scored on one of this many of these tiles.
+const SCORED_ONE_OF: usize = 2;
+
 /// Of so many holes in the sample of interpolation, the codes of one are counted: the values in place of holes are smoother
 /// in a stream. With none of them, streams of `stencil` of four masked fields were 3 to 16 % longer than predicted, with all
 /// of them up to 23 % shorter. Lorenzo's prediction needs next to no bytes for holes.
@@ -205,7 +208,8 @@ impl<T: Element> TileSample<T> {
         table + prologue_bytes(layout, &prologue) + coarse + (fine + heads).min(raw)
     }
 
-    /// The parameters that a stream may have. A fit to few tiles may be worse than none; a stream's is to more.
+    /// The parameters that a stream may have. A fit to few tiles may be worse than none; a stream's is to more. Slices without a
+    /// fit are as long as stencils without one, which are predicted anyway.
     fn ways(&self, layout: &TileLayout, quantizer: &Quantizer<T>) -> Vec<Option<Tuned>> {
         let Some(tuning) = layout.codec.predictor.tuning() else {
             return vec![None];
@@ -216,8 +220,8 @@ impl<T: Element> TileSample<T> {
             coefficients: None,
         };
         match tuned.coefficients {
-            None => vec![Some(tuned)],
-            Some(_) => vec![Some(tuned), Some(start)],
+            Some(Fitted::Stencils(_)) => vec![Some(tuned), Some(start)],
+            Some(Fitted::Slices(_)) | None => vec![Some(tuned)],
         }
     }
 
@@ -266,15 +270,17 @@ impl<T: Element> TileSample<T> {
     /// The parameters by the tiles that there are for that; by a few of them with splines, which have no coefficients
     /// that must be found.
     fn tuned(&self, tuning: Tuning, grid: &TileGrid, error: T) -> Tuned {
-        let every = match tuning.is_fitted() || self.is_whole {
-            true => 1,
-            false => SPLINES_ONE_OF,
+        let (every, one_of) = match (self.is_whole, tuning.is_fitted()) {
+            (true, _) => (1, 1),
+            (false, true) => (1, SCORED_ONE_OF),
+            (false, false) => (SPLINES_ONE_OF, 1),
         };
         let tiles = self.tuning.iter().step_by(every);
         let tiles: Vec<_> = tiles
             .map(|tile| (tile.tile, |at, row: &mut [T]| tile.read_row(at, row)))
             .collect();
-        let search = Search::new(tuning, grid.shape(), tiles.len() as u64, grid.tiles());
+        let scored = tiles.len().div_ceil(one_of) as u64;
+        let search = Search::new(tuning, grid.shape(), scored, grid.tiles());
         if tiles.is_empty() {
             return Tuned {
                 parameters: search.start(0.0),
@@ -282,7 +288,8 @@ impl<T: Element> TileSample<T> {
             };
         }
         let scope = Samples::most(grid.tiles()).scope();
-        tune_on(Version::best(), &search, scope, &tiles, error, 0.0)
+        let version = Version::best();
+        tune_on(version, &search, scope, &tiles, one_of, error, 0.0)
     }
 
     /// A size of the field, as far as these tiles tell, with a better yardstick.

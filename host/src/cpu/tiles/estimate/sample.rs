@@ -121,7 +121,7 @@ impl<T: Element> SampleTile<T> {
 
     /// The sum of the bits of the differences between neighbours along x, as if each element had the same number of them; a
     /// difference of 1 is one step of the quantizer. `length` is that of the field along x: a line has several such rows.
-    pub(super) fn difference_bits(&self, grid: &TileGrid, length: u64, steps: f64) -> u64 {
+    pub(super) fn difference_bits(&self, grid: &TileGrid, length: u64, steps: T) -> u64 {
         let first = match grid.shape() {
             Shape::Line => (length - self.tile.origin[2] % length) as usize,
             Shape::Plane | Shape::Cube => usize::MAX,
@@ -161,10 +161,10 @@ impl<T: Element> SampleTile<T> {
     }
 }
 
-/// The sum of the bits of the differences between neighbours.
+/// The sum of the bits of the differences between neighbours of a row, which is at most as long as a tile.
 struct Differences<'a, T> {
     row: &'a [T],
-    steps: f64,
+    steps: T,
 }
 
 impl<T: Element> Work for Differences<'_, T> {
@@ -172,14 +172,18 @@ impl<T: Element> Work for Differences<'_, T> {
 
     #[inline(always)]
     fn run<L: Lanes>(self, _: L) -> u64 {
-        let mut all = 0;
+        // A difference of 1 has two bits: its own, and that of its sign.
+        let least = T::EXPONENT_BIAS as u32 - 2;
+        let infinite = 2 * T::EXPONENT_BIAS as u32 + 1;
+        let mut all = 0u32;
         for (before, element) in self.row.iter().zip(self.row.iter().skip(1)) {
-            let difference = (element.to_f64() - before.to_f64()) * self.steps;
-            let exponent = difference.to_bits() >> 52 & 0x7ff;
-            let bits = exponent.saturating_sub(1021).min(32);
+            let difference = (*element - *before) * self.steps;
+            let exponent = (difference.to_bits64() >> T::MANTISSA_BITS) as u32 & infinite;
+            let bits = exponent.saturating_sub(least).min(32);
             // Holes count nothing.
-            all += if difference.is_nan() { 0 } else { bits };
+            let is_number = difference <= T::ZERO || difference > T::ZERO;
+            all += if is_number { bits } else { 0 };
         }
-        all
+        u64::from(all)
     }
 }

@@ -93,7 +93,7 @@ impl<T: Element> Weighed<T> {
     ) -> Result<Self, Error> {
         let tiles = SampleTile::read(grid, &numbers, read)?;
         // Without an error, all differences are large.
-        let steps = (0.5 / quantizer.error().to_f64()).min(f64::MAX);
+        let steps = T::from_f64((0.5 / quantizer.error().to_f64()).min(f64::MAX));
         let bits = tiles
             .par_iter()
             .map(|tile| tile.difference_bits(grid, row, steps));

@@ -55,7 +55,7 @@ fn several_gpus_make_the_same_files() {
     place.succeed(&format!("compress in.raw one.fsz {shape} --device cpu"));
     place.succeed("decompress one.fsz one.raw --device cpu");
     for device in ["emulator:1", "emulator:2", "emulator:4"] {
-        let line = format!("in.raw several.fsz {shape} --device {device} --force --json");
+        let line = format!("in.raw several.fsz {shape} --device {device} --json");
         let found = place.json(&format!("compress {line}"));
         let used = if device == "emulator:1" {
             "emulator"
@@ -65,7 +65,7 @@ fn several_gpus_make_the_same_files() {
         assert_eq!(found["device"], used);
         assert!(place.get("several.fsz") == place.get("one.fsz"), "{device}");
         place.succeed(&format!(
-            "decompress several.fsz several.raw --device {device} --force"
+            "decompress several.fsz several.raw --device {device}"
         ));
         assert!(place.get("several.raw") == place.get("one.raw"), "{device}");
     }

@@ -9,7 +9,7 @@ const EVERYWHERE: &str = "Everywhere";
 /// Options of all commands.
 #[derive(Debug, Clone, Args)]
 pub struct Common {
-    /// auto, cpu, cuda, cuda:N, cuda:all or emulator; the same bytes on all
+    /// auto, cpu, cuda, cuda:N, cuda:all or emulator; same bytes
     #[arg(long, help_heading = EVERYWHERE, global = true, value_name = "DEVICE", default_value = "auto")]
     pub device: Device,
     /// Print a JSON object for each input, to stderr where the data go to stdout

@@ -282,9 +282,14 @@ where
 {
     let mut random = StdRng::seed_from_u64(seed);
     let grid = TileGrid::new(S::SHAPE, lengths);
+    let mut levels = std::array::from_fn(|_| LevelFlags::from_bits(random.random_range(0..8)));
+    if seed % 2 == 1 {
+        // The level that has columns.
+        levels[0] = LevelFlags::FITTED;
+    }
     let parameters = Parameters {
         geometry,
-        levels: std::array::from_fn(|_| LevelFlags::from_bits(random.random_range(0..8))),
+        levels,
         tightening: Tightening::new(1.5, 3.0),
         shifts: Shifts::NONE,
     };
@@ -328,6 +333,16 @@ fn cubes_agree() {
         check::<f32, Cube>([17, 18, 70], geometry, seed);
         check::<f64, Cube>([5, 33, 64], geometry, seed + 3);
         check::<f32, Cube>([16, 16, 64], geometry, seed + 6);
+    }
+    for seed in 9..21 {
+        let lengths = [
+            [31, 18, 70],
+            [33, 31, 63],
+            [32, 16, 129],
+            [16, 15, 64],
+            [17, 33, 67],
+        ];
+        check::<f32, Cube>(lengths[seed as usize % 5], GEOMETRY, seed);
     }
 }
 

@@ -24,7 +24,7 @@ pub fn capture<E>(
     stream: &Arc<CudaStream>,
     calls: impl FnOnce() -> Result<(), E>,
 ) -> Result<CudaGraph, E> {
-    let mode = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_GLOBAL;
+    let mode = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
     stream.begin_capture(mode).expect("capture");
     let result = calls();
     let flags = sys::CUgraphInstantiate_flags::CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH;

@@ -18,3 +18,4 @@ pub mod stage;
 pub mod store;
 pub mod tune;
 pub mod walk;
+pub mod weights;

@@ -73,10 +73,27 @@ impl<T: Element> LevelQuantizer<T> {
         error: T,
         radius: u32,
     ) -> [Quantized<T>; N] {
+        let (usual, is_usual) = self.encode_usual(values, predictions, error, radius);
+        if is_usual {
+            usual
+        } else {
+            self.encode_as_defined(values, predictions, error, radius)
+        }
+    }
+
+    /// The usual path of [`LevelQuantizer::encode_all`], and whether its results are right for all of these values.
+    #[inline(always)]
+    pub fn encode_usual<const N: usize>(
+        &self,
+        values: [T; N],
+        predictions: [T; N],
+        error: T,
+        radius: u32,
+    ) -> ([Quantized<T>; N], bool) {
         let half_inverse = self.inverse * T::HALF;
         let most = T::from_i32(MOST_USUAL.min(radius.saturating_sub(1)).cast_signed());
         let mut is_usual = true;
-        let usual: [Quantized<T>; N] = from_fn(|i| {
+        let usual = from_fn(|i| {
             let scaled = (values[i] - predictions[i]) * half_inverse;
             let biased = scaled + T::ROUNDING_MAGIC;
             let steps = biased - T::ROUNDING_MAGIC;
@@ -91,16 +108,12 @@ impl<T: Element> LevelQuantizer<T> {
                 known,
             }
         });
-        if is_usual {
-            usual
-        } else {
-            self.encode_as_defined(values, predictions, error, radius)
-        }
+        (usual, is_usual)
     }
 
     /// The definition of [`LevelQuantizer::encode_all`].
     #[inline(always)]
-    pub(super) fn encode_as_defined<const N: usize>(
+    pub fn encode_as_defined<const N: usize>(
         &self,
         values: [T; N],
         predictions: [T; N],

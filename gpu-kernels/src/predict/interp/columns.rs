@@ -1,19 +1,24 @@
 //! The finest level of a tile of a cube that is complete along z, but for its far faces: three quarters of the work.
 //!
 //! A thread takes the positions above each other in its column: a warp has a row, a lane every second position of it.
-//! So the orders along y and x are those of the thread, positions lie at constant distances, and along z each value is
-//! read once for all positions that it is a neighbour of.
+//! So the orders along y and x are those of the thread, which finds their [`Weights`] once; the orders along z are known
+//! when this is compiled; positions lie at constant distances; and along z each value is read once for all positions that
+//! it is a neighbour of.
 
 use crate::predict::interp::THREADS;
 use crate::predict::interp::positions::{Neighbourhood, Positions};
 use crate::predict::interp::residuals::{COLUMN_WINDOW, Position, Residuals};
+use crate::predict::interp::stencils;
 use crate::predict::interp::values::Values;
 use core::array::from_fn;
 use ferrosz_codec::Element;
+use ferrosz_codec::predict::fitted::FittedKind;
 use ferrosz_codec::predict::interp::predict::{Around, OneAxis, combine};
 use ferrosz_codec::predict::interp::spline::{Order, Spline};
 use ferrosz_codec::predict::interp::store;
 use ferrosz_codec::predict::interp::tune::sample::Scope;
+use ferrosz_codec::predict::interp::weights::Weights;
+use ferrosz_codec::predict::stencil::terms::{MAX_TERMS, Stencil, Taps, count, is_inside};
 use ferrosz_codec::shape::{Cube, Shape};
 use ferrosz_codec::tile;
 use ferrosz_simt::{SharedAddress, Thread, WARP};
@@ -27,6 +32,17 @@ const _: () = assert!(
     "a warp has a row, and a column two halves"
 );
 
+/// Positions of a column.
+const POSITIONS: usize = 2 * BATCH;
+
+/// Those of a scope.
+const fn positions(scope: Scope) -> usize {
+    match scope {
+        Scope::Whole => POSITIONS,
+        Scope::HalfOfFinest => BATCH,
+    }
+}
+
 /// From a position to the next one above it in its column, in bytes of shared memory and in codes.
 const STEP: u32 = 2 * 4 * store::stride(Shape::Cube, 0);
 const CODES: u32 = 2 * tile::index(Shape::Cube, [1, 0, 0]);
@@ -37,50 +53,6 @@ const REACH: [Neighbourhood; 3] = [
     Neighbourhood::new(Shape::Cube, 1, 0),
     Neighbourhood::new(Shape::Cube, 2, 0),
 ];
-
-/// The properties of half a column on which its prediction depends.
-#[derive(Clone, Copy)]
-struct Flags {
-    /// Whether this is its upper half.
-    is_upper: bool,
-    /// Whether the tile has its far face along z.
-    has_far: bool,
-    is_natural: bool,
-    y: Order,
-    x: Order,
-}
-
-impl Flags {
-    /// The bit of `is_upper`.
-    const UPPER: u32 = 1;
-
-    #[inline(always)]
-    fn to_bits(self) -> u32 {
-        let [y, x] = [self.y, self.x].map(|order| {
-            u32::from(order.next) | u32::from(order.behind) << 1 | u32::from(order.ahead) << 2
-        });
-        let flags = [self.is_upper, self.has_far, self.is_natural].map(u32::from);
-        flags[0] | flags[1] << 1 | flags[2] << 2 | y << 3 | x << 6
-    }
-
-    #[inline(always)]
-    const fn from_bits(bits: u32) -> Self {
-        const fn order(bits: u32) -> Order {
-            Order {
-                next: bits & 1 != 0,
-                behind: bits & 2 != 0,
-                ahead: bits & 4 != 0,
-            }
-        }
-        Self {
-            is_upper: bits & Self::UPPER != 0,
-            has_far: bits & 2 != 0,
-            is_natural: bits & 4 != 0,
-            y: order(bits >> 3),
-            x: order(bits >> 6),
-        }
-    }
-}
 
 impl<E: Element> Positions<'_, E> {
     /// Predicts the own positions of those that are odd along the axes of `odd`, along `AXES`. For the whole block.
@@ -100,37 +72,15 @@ impl<E: Element> Positions<'_, E> {
         if first[1] >= left[1] || first[2] >= left[2] {
             return;
         }
-        let column = Column {
-            positions: self,
-            first,
-            address: self.address(Shape::Cube, first),
-            index: tile::index(Shape::Cube, first),
-            y: self.around::<AXES>(first, 1),
-            x: self.around::<AXES>(first, 2),
+        let mut rare = if matches!(R::KIND, FittedKind::Stencils) {
+            self.run_stencils::<T, AXES, R>(t, first, residuals)
+        } else if matches!(self.spline, Spline::NotAKnot) {
+            let column = Column::new::<AXES>(self, first, Spline::NotAKnot);
+            column.run::<T, AXES, R>(t, residuals)
+        } else {
+            let column = Column::new::<AXES>(self, first, Spline::Natural);
+            column.run::<T, AXES, R>(t, residuals)
         };
-        let flags = Flags {
-            is_upper: false,
-            has_far: left[0] > COLUMN_WINDOW,
-            is_natural: matches!(self.spline, Spline::Natural),
-            y: self.order(first, 1, 1),
-            x: self.order(first, 2, 1),
-        };
-        let mut bits = flags.to_bits();
-        let mut rare = 0;
-        loop {
-            // LLVM would give either half, and all that is the same in both, a text of its own.
-            bits = t.opaque(bits);
-            let flags = Flags::from_bits(bits);
-            if flags.is_natural {
-                rare |= column.run::<T, AXES, R>(t, flags, Spline::Natural, residuals);
-            } else {
-                rare |= column.run::<T, AXES, R>(t, flags, Spline::NotAKnot, residuals);
-            }
-            if flags.is_upper | (residuals.scope() == Scope::HalfOfFinest) {
-                break;
-            }
-            bits |= Flags::UPPER;
-        }
         while rare != 0 {
             let position = [first[0] + 2 * rare.trailing_zeros(), first[1], first[2]];
             self.visit::<T, Cube, AXES, R>(t, position, residuals);
@@ -138,97 +88,184 @@ impl<E: Element> Positions<'_, E> {
         }
     }
 
-    /// The neighbours of the first position along an axis; along axes that are not in `AXES` there may be none.
+    /// As [`Column::run`] with stencils. All positions of a column that lacks a neighbour ahead along y or x are rare.
     #[inline(always)]
-    fn around<const AXES: u32>(&self, first: [u32; 3], axis: usize) -> [SharedAddress; 4] {
-        if AXES >> axis & 1 == 0 {
-            return [SharedAddress::from_bytes(0); 4];
+    fn run_stencils<T: Thread, const AXES: u32, R: Residuals<E>>(
+        &self,
+        t: T,
+        first: [u32; 3],
+        residuals: &R,
+    ) -> u32 {
+        let left = self.setup.tile.left;
+        let lacks_y = AXES >> 1 & 1 == 1 && first[1] + 1 >= left[1];
+        let lacks_x = AXES >> 2 & 1 == 1 && first[2] + 1 >= left[2];
+        if lacks_y || lacks_x {
+            return (1 << positions(residuals.scope())) - 1;
         }
-        let order = self.order(first, axis, 1);
-        REACH[axis].nearest(self.address(Shape::Cube, first), order)
+        let column = Column::new::<AXES>(self, first, Spline::NotAKnot);
+        let column = column.with_coefficients::<T, AXES>(t);
+        column.run::<T, AXES, R>(t, residuals)
+    }
+}
+
+/// The neighbours of a column's positions along y or x: all its positions have the same. Addresses are those of the first
+/// position's. Along axes that are not predicted along there may be none.
+#[derive(Clone, Copy)]
+struct Across<E> {
+    order: Order,
+    weights: Weights<E>,
+    /// Those that the weights are of.
+    taps: [SharedAddress; 4],
+    /// Those that stencils are computed from: see [`Taps::along`].
+    nearest: [SharedAddress; 4],
+    /// See [`Taps::is_inside`].
+    is_inside: bool,
+}
+
+impl<E: Element> Across<E> {
+    #[inline(always)]
+    fn new<const AXES: u32>(
+        positions: &Positions<'_, E>,
+        first: [u32; 3],
+        axis: usize,
+        spline: Spline,
+    ) -> Self {
+        let order = positions.order(first, axis, 1);
+        let setup = positions.setup;
+        let address = positions.address(Shape::Cube, first);
+        let is_along = AXES >> axis & 1 == 1;
+        let none = [SharedAddress::from_bytes(0); 4];
+        Self {
+            order,
+            weights: Weights::of(order, spline),
+            taps: if is_along {
+                REACH[axis].taps(address, order)
+            } else {
+                none
+            },
+            nearest: if is_along {
+                REACH[axis].nearest(address, order)
+            } else {
+                none
+            },
+            is_inside: is_inside(first[axis], 1, setup.window[axis], setup.tile.left[axis]),
+        }
     }
 }
 
 struct Column<'a, E> {
     positions: &'a Positions<'a, E>,
-    /// Its first position, where that and its neighbours lie, and the number of its code.
+    /// Its first position, where that lies, and the number of its code.
     first: [u32; 3],
     address: SharedAddress,
-    y: [SharedAddress; 4],
-    x: [SharedAddress; 4],
     index: u32,
+    /// Whether the tile has its far face along z.
+    has_far: bool,
+    /// A constant where the column is made.
+    spline: Spline,
+    y: Across<E>,
+    x: Across<E>,
+    /// Of stencils.
+    coefficients: [E; MAX_TERMS],
 }
 
-impl<E: Element> Column<'_, E> {
-    /// Predicts and codes half of the column but for its rare positions; bit i says that position i of the
-    /// column is rare. The spline is a constant where this is called.
+impl<'a, E: Element> Column<'a, E> {
     #[inline(always)]
-    fn run<T: Thread, const AXES: u32, R: Residuals<E>>(
+    fn new<const AXES: u32>(
+        positions: &'a Positions<'a, E>,
+        first: [u32; 3],
+        spline: Spline,
+    ) -> Self {
+        Self {
+            positions,
+            first,
+            address: positions.address(Shape::Cube, first),
+            index: tile::index(Shape::Cube, first),
+            has_far: positions.setup.tile.left[0] > COLUMN_WINDOW,
+            spline,
+            y: Across::new::<AXES>(positions, first, 1, spline),
+            x: Across::new::<AXES>(positions, first, 2, spline),
+            coefficients: [E::ZERO; MAX_TERMS],
+        }
+    }
+
+    /// Of stencils, in a tile that has its far face along z.
+    #[inline(always)]
+    fn with_coefficients<T: Thread, const AXES: u32>(self, t: T) -> Self {
+        let count = count(Shape::Cube, AXES);
+        let coefficients = from_fn(|i| {
+            if i < count {
+                self.positions.coefficient(t, Shape::Cube, AXES, i)
+            } else {
+                E::ZERO
+            }
+        });
+        Self {
+            coefficients,
+            has_far: true,
+            ..self
+        }
+    }
+
+    /// Predicts and codes the column but for its rare positions; bit i says that position i is rare.
+    #[inline(always)]
+    fn run<T: Thread, const AXES: u32, R: Residuals<E>>(&self, t: T, residuals: &R) -> u32 {
+        let z = |plane: u32| {
+            if AXES & 1 == 0 {
+                return E::ZERO;
+            }
+            // The far face may be missing. Positions that it would be a neighbour of are rare then.
+            let address = if plane < POSITIONS as u32 || self.has_far {
+                self.address - STEP / 2 + plane * STEP
+            } else {
+                self.address
+            };
+            Values::<E, Cube>::load_at(t, address)
+        };
+        let lower = [z(0), z(0), z(1), z(2), z(3), z(4), z(5)];
+        let rare = self.half::<T, AXES, R, 0>(t, &lower, residuals);
+        if positions(residuals.scope()) == BATCH {
+            return rare;
+        }
+        // Three of them are read again, as the first half leaves no registers for them.
+        let upper = [z(3), z(4), z(5), z(6), z(7), z(8), z(8)];
+        rare | self.half::<T, AXES, R, BATCH>(t, &upper, residuals)
+    }
+
+    /// The half of the column from position `FROM` on. `along_z` are the known values along z, from the one before that
+    /// below the first position on.
+    #[inline(always)]
+    fn half<T: Thread, const AXES: u32, R: Residuals<E>, const FROM: usize>(
         &self,
         t: T,
-        flags: Flags,
-        spline: Spline,
+        along_z: &[E; BATCH + 3],
         residuals: &R,
     ) -> u32 {
-        let skipped = if flags.is_upper { BATCH as u32 } else { 0 };
-        let shift = skipped * STEP;
-        let along_z = self.along_z::<T, AXES>(t, flags, shift);
         let half = Half {
             t,
             column: self,
-            along_z: &along_z,
-            flags,
-            spline,
-            shift,
-            index: self.index + skipped * CODES,
-            first: [self.first[0] + 2 * skipped, self.first[1], self.first[2]],
+            along_z,
+            from: FROM,
         };
         // One by one, as LLVM would leave a loop of this length one, and its arrays in memory.
         let predictions = [
-            half.predict::<AXES>(0),
-            half.predict::<AXES>(1),
-            half.predict::<AXES>(2),
-            half.predict::<AXES>(3),
+            half.predict::<AXES, R>(0),
+            half.predict::<AXES, R>(1),
+            half.predict::<AXES, R>(2),
+            half.predict::<AXES, R>(3),
         ];
-        let positions = from_fn(|i| half.position(i));
+        let positions = from_fn(|i| half.position::<AXES>(i));
         let slots = from_fn(|i| half.load(self.address, i));
         let quantizer = &self.positions.quantizer;
         let coded = residuals.residuals(t, quantizer, positions, slots, predictions);
         let mut rare = 0;
-        for (i, (known, slot)) in (0..).zip(coded.iter().zip(&slots)) {
-            let is_rare = R::is_rare(*slot);
+        for (i, (known, slot)) in coded.iter().zip(&slots).enumerate() {
+            let is_rare = R::is_rare(*slot) | half.lacks_far::<AXES>(i);
             let known = if is_rare { *slot } else { *known };
-            Values::<E, Cube>::store_at(t, self.address + shift + i * STEP, known);
-            rare |= u32::from(is_rare) << i;
+            Values::<E, Cube>::store_at(t, self.address + half.shift(i), known);
+            rare |= u32::from(is_rare) << (FROM + i);
         }
-        rare << skipped
-    }
-
-    /// The known values along z, from the even position before that below the first one on. Either end may be missing.
-    #[inline(always)]
-    fn along_z<T: Thread, const AXES: u32>(
-        &self,
-        t: T,
-        flags: Flags,
-        shift: u32,
-    ) -> [E; BATCH + 3] {
-        if AXES & 1 == 0 {
-            return [E::ZERO; BATCH + 3];
-        }
-        let first = self.address + shift - STEP / 2;
-        let below = if flags.is_upper { STEP } else { 0 };
-        let top = flags.is_upper & !flags.has_far;
-        let last = BATCH as u32 - u32::from(top);
-        let behind = last + u32::from(!flags.is_upper);
-        from_fn(|k| {
-            let address = match k {
-                0 => first - below,
-                _ if k == BATCH + 1 => first + last * STEP,
-                _ if k == BATCH + 2 => first + behind * STEP,
-                _ => first + (k as u32 - 1) * STEP,
-            };
-            Values::<E, Cube>::load_at(t, address)
-        })
+        rare
     }
 }
 
@@ -237,50 +274,57 @@ struct Half<'a, T, E> {
     t: T,
     column: &'a Column<'a, E>,
     along_z: &'a [E; BATCH + 3],
-    flags: Flags,
-    spline: Spline,
-    /// From the column's first position to that of this half, in bytes.
-    shift: u32,
-    /// Its first position, and the number of its code.
-    first: [u32; 3],
-    index: u32,
+    /// The number of its first position in the column.
+    from: usize,
 }
 
 impl<T: Thread, E: Element> Half<'_, T, E> {
-    /// The value `i` positions above an address of the column's first position.
+    /// From the column's first position to position `i` of the half, in bytes.
+    #[inline(always)]
+    const fn shift(&self, i: usize) -> u32 {
+        (self.from + i) as u32 * STEP
+    }
+
+    /// The value as far above an address as position `i` of the half is above the column's first.
     #[inline(always)]
     fn load(&self, address: SharedAddress, i: usize) -> E {
-        Values::<E, Cube>::load_at(self.t, address + self.shift + i as u32 * STEP)
+        Values::<E, Cube>::load_at(self.t, address + self.shift(i))
     }
 
     #[inline(always)]
-    fn predict<const AXES: u32>(&self, i: usize) -> E {
-        combine(AXES, &OfHalf { half: self, i })
+    fn predict<const AXES: u32, R: Residuals<E>>(&self, i: usize) -> E {
+        let around = OfHalf { half: self, i };
+        if !matches!(R::KIND, FittedKind::Stencils) {
+            return combine(AXES, &around);
+        }
+        let coefficient = |i: usize| self.column.coefficients[i];
+        Stencil::at(Shape::Cube, AXES, &around).predict(count(Shape::Cube, AXES), coefficient)
+    }
+
+    /// Whether the position has not the neighbours along z that [`Half::order`] says, as the tile has no far face.
+    #[inline(always)]
+    const fn lacks_far<const AXES: u32>(&self, i: usize) -> bool {
+        AXES & 1 == 1 && self.from + i + 2 >= POSITIONS && !self.column.has_far
     }
 
     #[inline(always)]
-    fn position(&self, i: usize) -> Position {
-        let [z, y, x] = self.first;
+    fn position<const AXES: u32>(&self, i: usize) -> Position {
+        let number = (self.from + i) as u32;
+        let [z, y, x] = self.column.first;
         Position {
-            position: [z + 2 * i as u32, y, x],
-            is_own: true,
-            index: self.index + i as u32 * CODES,
+            position: [z + 2 * number, y, x],
+            is_own: !self.lacks_far::<AXES>(i),
+            index: self.column.index + number * CODES,
         }
     }
 
-    /// The order of the prediction of position number `i` of a half along z: see [`Order::at`].
+    /// The order of the prediction along z in a tile with its far face.
     #[inline(always)]
-    fn order(&self, i: usize) -> Order {
-        let Flags {
-            is_upper, has_far, ..
-        } = self.flags;
-        // Without branches, of which LLVM would make a text for each case.
-        let is_last = is_upper & (i == BATCH - 1);
-        let next = has_far | !is_last;
+    const fn order(&self, i: usize) -> Order {
         Order {
-            next,
-            behind: (is_upper | (i > 0)) & next,
-            ahead: !is_last & (has_far | !is_upper | (i < BATCH - 2)),
+            next: true,
+            behind: self.from + i > 0,
+            ahead: self.from + i + 1 < POSITIONS,
         }
     }
 }
@@ -293,32 +337,51 @@ struct OfHalf<'a, T, E> {
 
 impl<T: Thread, E: Element> OfHalf<'_, T, E> {
     #[inline(always)]
-    fn neighbours(&self, axis: usize) -> (Order, [E; 4]) {
-        let Half { column, flags, .. } = self.half;
+    fn nearest_along_z(&self) -> (Order, [E; 4]) {
         let i = self.i;
-        let load = |address| self.half.load(address, i);
-        match axis {
-            0 => {
-                let nearest = [i, i + 1, i + 2, i + 3].map(|at| self.half.along_z[at]);
-                (self.half.order(i), nearest)
-            }
-            1 => (flags.y, column.y.map(load)),
-            _ => (flags.x, column.x.map(load)),
-        }
+        let nearest = [i, i + 1, i + 2, i + 3].map(|at| self.half.along_z[at]);
+        (self.half.order(i), nearest)
+    }
+
+    #[inline(always)]
+    fn across(&self, axis: usize) -> &Across<E> {
+        let Column { y, x, .. } = self.half.column;
+        if axis == 1 { y } else { x }
+    }
+
+    /// The neighbours along y or x that the weights are of.
+    #[inline(always)]
+    fn tapped(&self, axis: usize) -> (&Across<E>, [E; 4]) {
+        let across = self.across(axis);
+        let known = across.taps.map(|address| self.half.load(address, self.i));
+        (across, known)
     }
 }
 
 impl<T: Thread, E: Element> Around<E> for OfHalf<'_, T, E> {
     #[inline(always)]
     fn along(&self, axis: usize) -> OneAxis<E> {
-        let (order, nearest) = self.neighbours(axis);
-        OneAxis::blended(order, self.half.spline, nearest)
+        let spline = self.half.column.spline;
+        if axis == 0 {
+            let (order, nearest) = self.nearest_along_z();
+            return OneAxis::blended(order, spline, nearest);
+        }
+        let (across, known) = self.tapped(axis);
+        OneAxis {
+            order: across.order,
+            value: across.weights.predict(spline, known),
+        }
     }
 
     #[inline(always)]
     fn cubic(&self, axis: usize) -> OneAxis<E> {
-        let (order, nearest) = self.neighbours(axis);
-        OneAxis::cubic(order, self.half.spline, nearest)
+        let spline = self.half.column.spline;
+        if axis == 0 {
+            let (order, nearest) = self.nearest_along_z();
+            return OneAxis::cubic(order, spline, nearest);
+        }
+        let (across, [b, c, a, d]) = self.tapped(axis);
+        OneAxis::cubic(across.order, spline, [a, b, c, d])
     }
 
     #[inline(always)]
@@ -328,14 +391,53 @@ impl<T: Thread, E: Element> Around<E> for OfHalf<'_, T, E> {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+impl<T: Thread, E: Element> OfHalf<'_, T, E> {
+    /// The value at a distance in bytes.
+    #[inline(always)]
+    fn at(&self, offset: i32) -> E {
+        let Half { t, column, .. } = *self.half;
+        let address = column.address + self.half.shift(self.i);
+        Values::<E, Cube>::load_at(t, address.offset(offset))
+    }
+}
 
-    #[test]
-    fn flags_are_bits_and_back() {
-        for bits in 0..1 << 9 {
-            assert_eq!(Flags::from_bits(bits).to_bits(), bits);
+impl<T: Thread, E: Element> Taps<E> for OfHalf<'_, T, E> {
+    #[inline(always)]
+    fn along(&self, axis: usize) -> (Order, [E; 4]) {
+        if axis == 0 {
+            return self.nearest_along_z();
         }
+        let across = self.across(axis);
+        let known = across
+            .nearest
+            .map(|address| self.half.load(address, self.i));
+        (across.order, known)
+    }
+
+    #[inline(always)]
+    fn nearest(&self, axis: usize) -> [E; 2] {
+        if axis == 0 {
+            return [1, 2].map(|at| self.half.along_z[self.i + at]);
+        }
+        stencils::nearest(&REACH, axis).map(|offset| self.at(offset))
+    }
+
+    #[inline(always)]
+    fn is_inside(&self, axis: usize) -> bool {
+        if axis == 0 {
+            return self.half.from + self.i > 0;
+        }
+        self.across(axis).is_inside
+    }
+
+    #[inline(always)]
+    fn beside(&self, axis: usize, across: usize, units: u32) -> [E; 4] {
+        let is_inside = units == 2 && self.is_inside(across);
+        stencils::beside(&REACH, axis, across, units, is_inside).map(|offset| self.at(offset))
+    }
+
+    #[inline(always)]
+    fn corners(&self) -> [[E; 4]; 2] {
+        stencils::corners(&REACH).map(|four| four.map(|offset| self.at(offset)))
     }
 }

@@ -11,6 +11,8 @@ pub trait Method: Copy + Send + Sync + 'static {
     const KIND: FittedKind;
     /// Whether there are any.
     const IS_FITTED: bool = !matches!(Self::KIND, FittedKind::None);
+    /// Blocks of the prediction and the reconstruction of `f32` on a multiprocessor, as the registers allow.
+    const BLOCKS: u32;
     /// Whether slices are predicted one by one.
     const IN_SLICES: bool = matches!(Self::KIND, FittedKind::Slices);
 
@@ -40,14 +42,17 @@ pub struct Slices;
 impl Method for Splines {
     const NAME: &'static str = "ferrosz_interp";
     const KIND: FittedKind = FittedKind::None;
+    const BLOCKS: u32 = 3;
 }
 
 impl Method for Stencils {
     const NAME: &'static str = "ferrosz_stencil";
     const KIND: FittedKind = FittedKind::Stencils;
+    const BLOCKS: u32 = 3;
 }
 
 impl Method for Slices {
     const NAME: &'static str = "ferrosz_slices";
     const KIND: FittedKind = FittedKind::Slices;
+    const BLOCKS: u32 = 2;
 }

@@ -1,7 +1,7 @@
 //! The positions of a class: which thread takes which, and its work there.
 
 use crate::predict::interp::THREADS;
-use crate::predict::interp::residuals::{Residuals, TileSetup, code};
+use crate::predict::interp::residuals::{COLUMN_WINDOW, Residuals, TileSetup, code};
 use crate::predict::interp::values::Values;
 use core::marker::PhantomData;
 use ferrosz_codec::Element;
@@ -10,6 +10,7 @@ use ferrosz_codec::predict::interp::predict::{Around, OneAxis, combine};
 use ferrosz_codec::predict::interp::spline::{Order, Spline};
 use ferrosz_codec::predict::interp::store;
 use ferrosz_codec::predict::interp::walk::OddAxes;
+use ferrosz_codec::predict::interp::weights::taps;
 use ferrosz_codec::quantize::level::LevelQuantizer;
 use ferrosz_codec::shape::{Shape, StaticShape};
 use ferrosz_codec::tile;
@@ -40,9 +41,16 @@ impl<'a, E: Element> Positions<'a, E> {
         store: SharedAddress,
         level: u32,
         spline: Spline,
+        kind: FittedKind,
         is_fitted: bool,
     ) -> Self {
-        let in_columns = level == 0 && setup.has_columns::<S>() && !is_fitted;
+        // With stencils, only positions that are predicted by them: columns of the others would double the kernel's code,
+        // and few fields have any. These read the far face along z without asking whether there is one.
+        let is_served = match kind {
+            FittedKind::Stencils => is_fitted && setup.tile.left[0] > COLUMN_WINDOW,
+            FittedKind::None | FittedKind::Slices => true,
+        };
+        let in_columns = level == 0 && setup.has_columns::<S>() && is_served;
         Self {
             setup,
             quantizer,
@@ -257,6 +265,13 @@ impl Neighbourhood {
             back: 4 * (unit / 2 + from_odds),
             apart: 4 * unit,
         }
+    }
+
+    /// The addresses of those neighbours of the position at `address` that [`taps`] names for an order.
+    #[inline(always)]
+    pub(super) fn taps(self, address: SharedAddress, order: Order) -> [SharedAddress; 4] {
+        let behind = address - self.back;
+        taps(order).map(|pairs| behind.offset(self.by_pairs(pairs)))
     }
 
     /// The addresses of those neighbours of the position at `address` that [`OneAxis::blended`] is given for an order.

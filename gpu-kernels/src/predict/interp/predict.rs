@@ -4,7 +4,7 @@ use crate::PACKAGE;
 use crate::pipeline::tiles::codes;
 use crate::predict::interp::anchors::Anchor;
 use crate::predict::interp::method::{Method, Splines};
-use crate::predict::interp::residuals::{Position, Residuals, TileSetup};
+use crate::predict::interp::residuals::{Position, Residuals, TileSetup, encode_each};
 use crate::predict::interp::rows::{InField, Row, WARPS};
 use crate::predict::interp::stages::run;
 use crate::predict::interp::values::Values;
@@ -28,7 +28,7 @@ impl<E: Element, S: StaticShape, M: Method> Kernel for Predict<E, S, M> {
     const PACKAGE: Package = PACKAGE;
     const THREADS: u32 = THREADS;
     const SHARED_WORDS: u32 = Values::<E, S>::SHARED.1.words();
-    const RESIDENT_BLOCKS: u32 = by_width::<E>(2, 1);
+    const RESIDENT_BLOCKS: u32 = by_width::<E>(M::BLOCKS, 1);
 
     #[inline(always)]
     fn run<T: Thread>(t: T, params: &InterpParams) {
@@ -60,6 +60,10 @@ impl<E: Element, S: StaticShape, M: Method> Kernel for Predict<E, S, M> {
         };
         run::<T, E, S, _>(t, &setup, &encode);
         if !params.known.is_empty() {
+            // Computed again: a thread would hold the tile's box in registers all along.
+            let number = u64::from(params.first_tile + t.opaque(t.block_index()));
+            let grid = params.grid(S::SHAPE);
+            let tile = M::tile(grid.tile(number));
             let known = InField::in_order(params.known, &grid, &tile);
             known.leave::<T, E, S>(t, &tile);
         }
@@ -151,7 +155,8 @@ impl<E: Element, M: Method> Residuals<E> for Encode<E, M> {
         slots: [E; N],
         predictions: [E; N],
     ) -> [E; N] {
-        let all = quantizer.encode_all(slots, predictions, self.error, self.radius);
+        let all =
+            encode_each::<T, E, M, N>(t, quantizer, slots, predictions, self.error, self.radius);
         for (position, quantized) in positions.iter().zip(&all) {
             if position.is_own {
                 t.store_half(self.codes, u64::from(position.index), quantized.code as u16);

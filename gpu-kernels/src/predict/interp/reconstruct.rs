@@ -27,7 +27,7 @@ use ferrosz_simt::{Kernel, Layout, Name, Package, Shared, SharedAddress, Thread}
 pub struct Reconstruct<E, S, M = Splines>(PhantomData<(E, S, M)>);
 
 /// Rows whose codes a warp requests before it waits for the first.
-const BATCH: usize = 16;
+const BATCH: usize = 8;
 
 /// The words of a row of codes: lane i has two codes, of even positions for i below 16, of odd ones else.
 const ROW_WORDS: u32 = 32;
@@ -39,24 +39,17 @@ impl<E: Element, S: StaticShape, M: Method> Kernel for Reconstruct<E, S, M> {
     const PACKAGE: Package = PACKAGE;
     const THREADS: u32 = THREADS;
     const SHARED_WORDS: u32 = Decode::<E, S, M>::SHARED.1.words();
-    const RESIDENT_BLOCKS: u32 = by_width::<E>(2, 1);
+    const RESIDENT_BLOCKS: u32 = by_width::<E>(M::BLOCKS, 1);
 
     #[inline(always)]
     fn run<T: Thread>(t: T, params: &InterpParams) {
-        let number = u64::from(params.first_tile + t.block_index());
-        let grid = params.grid(S::SHAPE);
-        let tile = M::tile(grid.tile(number));
-        let setup = TileSetup::read::<T, S>(t, params.parameters, tile, params.is_coarse != 0);
+        let source = Source::new::<T, S, M>(t, params);
+        let setup =
+            TileSetup::read::<T, S>(t, params.parameters, source.tile, params.is_coarse != 0);
         let setup = setup.with_coefficients::<M>(params.coefficients());
-        let source = Source {
-            params,
-            grid: &grid,
-            tile: &tile,
-            number,
-        };
         let anchor = Anchor::<E>::read::<T, S>(t, params, &setup);
         let has_raws = source.fill::<T, E, S>(t);
-        let field = InField::new(params.field, params.strides, &tile);
+        let field = InField::new(params.field, params.strides, &source.tile);
         Decode::<E, S, M>::keep_first(t, field.first());
         let has_raws = t.barrier_or(has_raws);
         Anchor::set::<T, S>(t, anchor);
@@ -68,11 +61,13 @@ impl<E: Element, S: StaticShape, M: Method> Kernel for Reconstruct<E, S, M> {
             shape: PhantomData,
         };
         run::<T, E, S, _>(t, &setup, &decode);
+        // Computed again: a thread would hold the tile's box in registers all along.
+        let source = Source::new::<T, S, M>(t, params);
         if params.known.is_empty() {
             source.leave_field::<T, E, S>(t, has_raws);
         } else {
-            let known = InField::in_order(params.known, &grid, &tile);
-            known.leave::<T, E, S>(t, &tile);
+            let known = InField::in_order(params.known, &source.grid, &source.tile);
+            known.leave::<T, E, S>(t, &source.tile);
         }
     }
 }
@@ -90,12 +85,25 @@ fn code_of<E: Element>(slot: E) -> u16 {
 
 struct Source<'a> {
     params: &'a InterpParams,
-    grid: &'a TileGrid,
-    tile: &'a TileBox,
+    grid: TileGrid,
+    tile: TileBox,
     number: u64,
 }
 
-impl Source<'_> {
+impl<'a> Source<'a> {
+    /// That of the block's tile.
+    #[inline(always)]
+    fn new<T: Thread, S: StaticShape, M: Method>(t: T, params: &'a InterpParams) -> Self {
+        let number = u64::from(params.first_tile + t.opaque(t.block_index()));
+        let grid = params.grid(S::SHAPE);
+        Self {
+            params,
+            grid,
+            tile: M::tile(grid.tile(number)),
+            number,
+        }
+    }
+
     /// Brings in the codes of the tile and its far faces, which are those of its neighbours' first positions. Whether
     /// any of the tile's own that this thread has seen is [`RAW`].
     #[inline(always)]
@@ -112,14 +120,14 @@ impl Source<'_> {
                 t.load(self.params.codes, word)
             });
             for (number, word) in numbers.iter().zip(&words) {
-                let row = Row::own(S::SHAPE, *number, self.tile);
+                let row = Row::own(S::SHAPE, *number, &self.tile);
                 has_raws |= Self::put::<T, E, S>(t, store, row, *word);
             }
             number += BATCH as u32 * WARPS;
         }
         let next = self.codes_of::<S>(1);
         // All codes of far faces are requested before the first of them is used.
-        let far = Row::far_of_warp::<T, S>(t, self.tile);
+        let far = Row::far_of_warp::<T, S>(t, &self.tile);
         let far_words = far.map(|row| {
             if row.width > 0 {
                 let word = codes.first_word::<S>(row.position) + u64::from(t.lane());
@@ -128,7 +136,7 @@ impl Source<'_> {
                 0
             }
         });
-        let rows = Row::of_thread::<T, S>(t, self.tile);
+        let rows = Row::of_thread::<T, S>(t, &self.tile);
         let far_codes = rows.map(|row| {
             if row.has_far(S::SHAPE) {
                 t.load_half(self.params.codes, 2 * next.first_word::<S>(row.position))
@@ -189,13 +197,13 @@ impl Source<'_> {
     /// and the encoder may have known other values there.
     #[inline(always)]
     fn leave_field<T: Thread, E: Element, S: StaticShape>(&self, t: T, has_raws: bool) {
-        let field = InField::new(self.params.field, self.params.strides, self.tile);
+        let field = InField::new(self.params.field, self.params.strides, &self.tile);
         let first_half = 2 * codes::first_word(self.params.first_run, self.number);
         if !has_raws {
-            field.leave::<T, E, S>(t, self.tile);
+            field.leave::<T, E, S>(t, &self.tile);
             return;
         }
-        field.leave_but::<T, E, S>(t, self.tile, |row, x| {
+        field.leave_but::<T, E, S>(t, &self.tile, |row, x| {
             let half = (2 * row + x % 2) * tile::LANES + x / 2;
             t.load_half(self.params.codes, first_half + u64::from(half)) as u16 == RAW
         });

@@ -8,7 +8,7 @@ use ferrosz_codec::predict::interp::parameters::LevelFlags;
 use ferrosz_codec::predict::interp::resolved::Words;
 use ferrosz_codec::predict::interp::store::is_own;
 use ferrosz_codec::predict::interp::tune::sample::Scope;
-use ferrosz_codec::quantize::level::LevelQuantizer;
+use ferrosz_codec::quantize::level::{LevelQuantizer, Quantized};
 use ferrosz_codec::shape::{Shape, StaticShape};
 use ferrosz_codec::tile::{self, TileBox};
 use ferrosz_simt::{SharedAddress, Thread, View};
@@ -148,6 +148,43 @@ pub trait Residuals<E> {
     fn code_rare<T: Thread>(&self, _: T, _: &LevelQuantizer<E>, _: Position, slot: E, _: E) -> E {
         slot
     }
+}
+
+/// Quantises values as [`LevelQuantizer::encode_all`] does, with less code: the definition stands once, in a loop. Of
+/// [`LevelQuantizer::encode_all`], N copies of it would be most of a kernel.
+#[inline(always)]
+pub(super) fn encode_each<T: Thread, E: Element, M: Method, const N: usize>(
+    t: T,
+    quantizer: &LevelQuantizer<E>,
+    values: [E; N],
+    predictions: [E; N],
+    error: E,
+    radius: u32,
+) -> [Quantized<E>; N] {
+    // The kernels of slices have no registers left for the loop.
+    if M::IN_SLICES {
+        return quantizer.encode_all(values, predictions, error, radius);
+    }
+    let (mut all, is_usual) = quantizer.encode_usual(values, predictions, error, radius);
+    if !is_usual {
+        for number in 0..t.opaque(N as u32) {
+            // LLVM would duplicate the loop for each number that it knows.
+            let number = t.opaque(number);
+            let (mut value, mut prediction) = (values[0], predictions[0]);
+            for i in 1..N {
+                if number == i as u32 {
+                    (value, prediction) = (values[i], predictions[i]);
+                }
+            }
+            let [quantized] = quantizer.encode_as_defined([value], [prediction], error, radius);
+            for (i, of_number) in all.iter_mut().enumerate() {
+                if number == i as u32 {
+                    *of_number = quantized;
+                }
+            }
+        }
+    }
+    all
 }
 
 /// Quantises or decodes the position at an address in the store of a tile of shape `S`, and leaves its known value there; that

@@ -6,7 +6,7 @@
 use crate::PACKAGE;
 use crate::predict::interp::method::{Method, Splines};
 use crate::predict::interp::predict::begin_fill;
-use crate::predict::interp::residuals::{Position, Residuals, TileSetup};
+use crate::predict::interp::residuals::{Position, Residuals, TileSetup, encode_each};
 use crate::predict::interp::stages::run;
 use crate::predict::interp::values::Values;
 use crate::predict::interp::{InterpParams, THREADS};
@@ -217,7 +217,7 @@ impl<E: Element, S: StaticShape, M: Method> Residuals<E> for Count<E, S, M> {
         slots: [E; N],
         predictions: [E; N],
     ) -> [E; N] {
-        let all = quantizer.encode_all(slots, predictions, self.error, RADIUS);
+        let all = encode_each::<T, E, M, N>(t, quantizer, slots, predictions, self.error, RADIUS);
         for i in 0..N {
             if positions[i].is_own
                 && let Some(class) = class(slots[i], &all[i])

@@ -43,7 +43,8 @@ fn run_level<T: Thread, E: Element, S: StaticShape, R: Residuals<E>>(
     let flags = Parameters::flags_of(setup.flag_bits, level);
     let quantizer = setup.quantizer(t, level);
     let is_fitted = matches!(R::KIND, FittedKind::Stencils) && setup.is_fitted(flags);
-    let positions = Positions::new::<S>(setup, quantizer, store, level, flags.spline, is_fitted);
+    let spline = flags.spline;
+    let positions = Positions::new::<S>(setup, quantizer, store, level, spline, R::KIND, is_fitted);
     // One text for all stages and classes: it is long.
     let all = classes(S::SHAPE, flags.is_multi, flags.is_reverse);
     let mut stages =

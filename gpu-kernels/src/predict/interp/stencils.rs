@@ -1,13 +1,23 @@
 //! Stencils at the positions of a tile.
 
-use crate::predict::interp::positions::InStore;
+use crate::predict::interp::positions::{InStore, Neighbourhood, Positions};
 use crate::predict::interp::values::Values;
 use ferrosz_codec::Element;
 use ferrosz_codec::predict::interp::spline::Order;
 use ferrosz_codec::predict::stencil::coefficients::first;
 use ferrosz_codec::predict::stencil::terms::{Stencil, Taps, count, is_inside};
-use ferrosz_codec::shape::StaticShape;
+use ferrosz_codec::shape::{Shape, StaticShape};
 use ferrosz_simt::Thread;
+
+impl<E: Element> Positions<'_, E> {
+    /// Coefficient `i` of positions of the level that are odd along the axes of `odd`.
+    #[inline(always)]
+    pub(super) fn coefficient<T: Thread>(&self, t: T, shape: Shape, odd: u32, i: usize) -> E {
+        let first = first(shape, self.level, odd);
+        let bits = t.load(self.setup.coefficients, (first + i) as u64);
+        E::from_f64(f64::from(f32::from_bits(bits)))
+    }
+}
 
 impl<T: Thread, E: Element, S: StaticShape> InStore<'_, T, E, S> {
     /// Whether there are neighbours ahead along all axes of `odd`.
@@ -29,12 +39,7 @@ impl<T: Thread, E: Element, S: StaticShape> InStore<'_, T, E, S> {
     /// The prediction by the stencil.
     #[inline(always)]
     pub(super) fn by_stencil(&self, odd: u32) -> E {
-        let first = first(S::SHAPE, self.positions.level, odd) as u64;
-        let coefficients = self.positions.setup.coefficients;
-        let coefficient = |i: usize| {
-            let bits = self.t.load(coefficients, first + i as u64);
-            E::from_f64(f64::from(f32::from_bits(bits)))
-        };
+        let coefficient = |i| self.positions.coefficient(self.t, S::SHAPE, odd, i);
         self.stencil(odd).predict(count(S::SHAPE, odd), coefficient)
     }
 
@@ -43,16 +48,44 @@ impl<T: Thread, E: Element, S: StaticShape> InStore<'_, T, E, S> {
     fn at(&self, offset: i32) -> E {
         Values::<E, S>::load_at(self.t, self.address.offset(offset))
     }
-
-    /// The distance in bytes of the position one unit away along an axis along which this one is odd.
-    #[inline(always)]
-    fn beside_odd(&self, axis: usize, step: i32) -> i32 {
-        self.positions.reach[axis].beside_odd(step)
-    }
 }
 
 /// The signs of the steps to four positions.
 const SIGNS: [(i32, i32); 4] = [(-1, -1), (-1, 1), (1, -1), (1, 1)];
+
+/// The distances in bytes of the positions of [`Taps::nearest`].
+#[inline(always)]
+pub(super) fn nearest(reach: &[Neighbourhood; 3], axis: usize) -> [i32; 2] {
+    [-1, 1].map(|step| reach[axis].beside_odd(step))
+}
+
+/// Those of [`Taps::beside`]. Positions that there are not are replaced by others.
+#[inline(always)]
+pub(super) fn beside(
+    reach: &[Neighbourhood; 3],
+    axis: usize,
+    across: usize,
+    units: u32,
+    is_inside: bool,
+) -> [i32; 4] {
+    let pairs = i32::from(units == 2 && is_inside);
+    SIGNS.map(|(along, beside)| {
+        let across = match units {
+            1 => reach[across].beside_odd(beside),
+            _ => reach[across].by_pairs(beside * pairs),
+        };
+        reach[axis].beside_odd(along) + across
+    })
+}
+
+/// Those of [`Taps::corners`].
+#[inline(always)]
+pub(super) fn corners(reach: &[Neighbourhood; 3]) -> [[i32; 4]; 2] {
+    [-1, 1].map(|z| {
+        let z = reach[0].beside_odd(z);
+        SIGNS.map(|(y, x)| z + reach[1].beside_odd(y) + reach[2].beside_odd(x))
+    })
+}
 
 impl<T: Thread, E: Element, S: StaticShape> Taps<E> for InStore<'_, T, E, S> {
     #[inline(always)]
@@ -62,7 +95,7 @@ impl<T: Thread, E: Element, S: StaticShape> Taps<E> for InStore<'_, T, E, S> {
 
     #[inline(always)]
     fn nearest(&self, axis: usize) -> [E; 2] {
-        [-1, 1].map(|step| self.at(self.beside_odd(axis, step)))
+        nearest(&self.positions.reach, axis).map(|offset| self.at(offset))
     }
 
     #[inline(always)]
@@ -79,22 +112,12 @@ impl<T: Thread, E: Element, S: StaticShape> Taps<E> for InStore<'_, T, E, S> {
 
     #[inline(always)]
     fn beside(&self, axis: usize, across: usize, units: u32) -> [E; 4] {
-        // Values that there are not are replaced by others.
-        let pairs = i32::from(units == 2 && self.is_inside(across));
-        SIGNS.map(|(along, beside)| {
-            let across = match units {
-                1 => self.beside_odd(across, beside),
-                _ => self.positions.reach[across].by_pairs(beside * pairs),
-            };
-            self.at(self.beside_odd(axis, along) + across)
-        })
+        let is_inside = units == 2 && self.is_inside(across);
+        beside(&self.positions.reach, axis, across, units, is_inside).map(|offset| self.at(offset))
     }
 
     #[inline(always)]
     fn corners(&self) -> [[E; 4]; 2] {
-        [-1, 1].map(|z| {
-            let z = self.beside_odd(0, z);
-            SIGNS.map(|(y, x)| self.at(z + self.beside_odd(1, y) + self.beside_odd(2, x)))
-        })
+        corners(&self.positions.reach).map(|four| four.map(|offset| self.at(offset)))
     }
 }

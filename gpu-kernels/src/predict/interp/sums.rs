@@ -199,8 +199,8 @@ impl<E: Element, S: StaticShape> Sums<E, S> {
         }
         let quantizer: LevelQuantizer<E> = setup.quantizer(t, level);
         let store = Values::<E, S>::SHARED.0.address(t);
-        let positions =
-            Positions::new::<S>(setup, quantizer, store, level, Spline::NotAKnot, false);
+        let (spline, kind) = (Spline::NotAKnot, FittedKind::None);
+        let positions = Positions::new::<S>(setup, quantizer, store, level, spline, kind, false);
         let around = InStore::<T, E, S> {
             t,
             positions: &positions,

@@ -9,6 +9,7 @@ use crate::choose::predictions::{Predictions, Read};
 use crate::cpu::mapping::mask::coded_values;
 use crate::cpu::{self, Version};
 use crate::error::Error;
+use crate::scratch::Copies;
 use ferrosz_codec::container::extents::Extents;
 use ferrosz_codec::container::grid::{ChunkBox, Grid};
 use ferrosz_codec::container::layout::Layout;
@@ -105,26 +106,28 @@ impl Request {
 pub(crate) fn choose_for<T: Element>(
     bound: Bound,
     mapping: &ValueMapping,
+    copies: Copies,
     request: &Request,
     field: &[T],
 ) -> Result<(Chosen, f64), Error> {
     // A static; see `cpu::compress`.
     with_element!(T::DTYPE, E => {
         static CHOOSE: Choose<E> = choose_in::<E>;
-        CHOOSE(bound, mapping, request, bytemuck::cast_slice(field))
+        CHOOSE(bound, mapping, copies, request, bytemuck::cast_slice(field))
     })
 }
 
 /// [`choose_in`] a field of an element type.
-type Choose<T> = fn(Bound, &ValueMapping, &Request, &[T]) -> Result<(Chosen, f64), Error>;
+type Choose<T> = fn(Bound, &ValueMapping, Copies, &Request, &[T]) -> Result<(Chosen, f64), Error>;
 
 fn choose_in<T: Element>(
     bound: Bound,
     mapping: &ValueMapping,
+    copies: Copies,
     request: &Request,
     field: &[T],
 ) -> Result<(Chosen, f64), Error> {
-    let coded = coded_values(mapping, field)?;
+    let coded = coded_values(copies, mapping, field)?;
     let field = coded.as_deref().unwrap_or(field);
     let quantizer = cpu::resolve(Version::best(), bound, field).with_holes(mapping.has_holes());
     let chosen = choose_with(&quantizer, request, field)?;

@@ -15,6 +15,7 @@ use crate::heading::Heading;
 use crate::length::{self, Length};
 use crate::memory;
 use crate::preset::{Choice, Preset};
+use crate::scratch::{Coded, Copies, Scratch};
 use crate::slabs;
 use crate::stream::StreamRef;
 use crate::stream_layout::StreamLayout;
@@ -26,7 +27,6 @@ use ferrosz_codec::mapping::{Keep, ValueMapping};
 use ferrosz_codec::pipeline::BlockCodec;
 use ferrosz_codec::tile::ChunkLength;
 use ferrosz_codec::{Bound, BoundMode, Codec, Dtype, Element, Shape, Value, ValueType};
-use std::borrow::Cow;
 use std::io::Write;
 
 /// Compresses any number of fields with the same settings.
@@ -58,6 +58,7 @@ pub struct Compressor {
     /// None: a preset chooses it; a codec takes the shortest.
     chunk: Option<ChunkLength>,
     device: Device,
+    copies: Copies,
 }
 
 impl Compressor {
@@ -88,6 +89,7 @@ impl Compressor {
             axes: None,
             chunk: None,
             device: Device::default(),
+            copies: Copies::default(),
         }
     }
 
@@ -253,6 +255,26 @@ impl Compressor {
         self
     }
 
+    /// Keeps copies of the field in temporary files without names, if they have 64 MiB or more, in the folder of
+    /// [`std::env::temp_dir`]. A field with fill values, another order of axes, logarithms or a conversion of its values is
+    /// copied, up to once for each. [`Compressor::compress_seek`] and [`Compressor::compress_read`] do so without this call.
+    ///
+    /// ```
+    /// # use ferrosz_host as ferrosz;
+    /// use ferrosz::{Bound, Compressor, Preset};
+    ///
+    /// let field: Vec<u16> = (0..6000).map(|i| 500 + i % 100).collect();
+    /// let compressor = Compressor::new(Preset::Small, Bound::abs(2.0)?).bounded_memory();
+    /// let chosen = compressor.choose(&field)?;
+    /// assert_eq!(chosen.compress(&field)?, compressor.compress(&field)?);
+    /// # Ok::<(), ferrosz::Error>(())
+    /// ```
+    #[must_use]
+    pub fn bounded_memory(mut self) -> Self {
+        self.copies = Copies::InFiles;
+        self
+    }
+
     /// The codec; none if it is not yet chosen.
     pub fn codec(&self) -> Option<Codec> {
         match self.choice {
@@ -393,10 +415,14 @@ impl Compressor {
     ///
     /// [`Error::PartsSettings`] if no extents were set.
     pub(crate) fn elements_of_parts(&self) -> Result<u64, Error> {
-        let extents = self.extents.as_ref();
-        extents.map(Extents::elements).ok_or(Error::PartsSettings(
+        self.elements().ok_or(Error::PartsSettings(
             "its extents are not set, which are those of the whole field",
         ))
+    }
+
+    /// The elements of a field with the extents that were set; none if none were set.
+    pub(crate) fn elements(&self) -> Option<u64> {
+        self.extents.as_ref().map(Extents::elements)
     }
 
     /// The extents of the coded field, given those of the field.
@@ -464,7 +490,7 @@ impl Compressor {
         };
         let Converted { coder, coded, .. } = self.convert(field)?;
         let mapping = coder.value_mapping(V::Coded::DTYPE)?;
-        let (chosen, _) = choose::choose_for(coder.bound, &mapping, &request, &coded)?;
+        let (chosen, _) = choose::choose_for(coder.bound, &mapping, self.copies, &request, &coded)?;
         Ok(self.with_chosen(chosen))
     }
 
@@ -476,7 +502,8 @@ impl Compressor {
             return Ok((*self, self.bound));
         };
         let mapping = self.value_mapping(T::DTYPE)?;
-        let (chosen, error) = choose::choose_for(self.bound, &mapping, &request, field)?;
+        let (chosen, error) =
+            choose::choose_for(self.bound, &mapping, self.copies, &request, field)?;
         let bound = match self.bound.needs_extremes() {
             true => Bound::abs(error)?,
             false => self.bound,
@@ -532,7 +559,7 @@ impl Compressor {
                 bound: self.bound,
             },
             coder,
-            coded: conversion::to_coded(&conversion, field)?,
+            coded: conversion::to_coded(self.copies, &conversion, field)?,
         })
     }
 
@@ -747,11 +774,19 @@ impl Compressor {
         }
         match Backend::of(self.device, workload(layout.codec, elements, T::DTYPE))? {
             Backend::Cpu => {
-                let coded = in_order(&layout, &order, field)?;
+                let coded = in_order(self.copies, &layout, &order, field)?;
                 let heading = &heading.in_order(order);
                 // The header has the bound of `heading`.
                 cpu::compress(
-                    version, layout, bound, &mapping, heading, &coded, sink, progress,
+                    version,
+                    layout,
+                    bound,
+                    &mapping,
+                    self.copies,
+                    heading,
+                    &coded,
+                    sink,
+                    progress,
                 )
             }
             Backend::Gpu(executor) => {
@@ -790,25 +825,26 @@ struct Converted<'a, T: Element> {
     heading: Heading,
     /// The compressor with the bound and the fill values of the coded field.
     coder: Compressor,
-    coded: Cow<'a, [T]>,
+    coded: Coded<'a, T>,
 }
 
 /// The coded field of a field: the field itself, or a copy with its axes in another order.
 ///
 /// # Errors
 ///
-/// [`Error::OutOfMemory`].
+/// The errors of [`Scratch::zeroed`].
 pub(crate) fn in_order<'a, T: Element>(
+    copies: Copies,
     layout: &Layout,
     order: &Order,
     field: &'a [T],
-) -> Result<Cow<'a, [T]>, Error> {
+) -> Result<Coded<'a, T>, Error> {
     let Some(turn) = Turn::to_coded(layout.extents.lengths(), order) else {
-        return Ok(Cow::Borrowed(field));
+        return Ok(Coded::Field(field));
     };
-    let mut coded = memory::try_zeroed::<T>(field.len() as u64)?;
+    let mut coded = Scratch::zeroed(copies, field.len() as u64)?;
     turn.apply(field, &mut coded);
-    Ok(Cow::Owned(coded))
+    Ok(Coded::Copy(coded))
 }
 
 /// A stream of a GPU, which has a mask and an order of axes, with the record of the conversion and with the bound of the

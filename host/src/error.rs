@@ -5,6 +5,7 @@ use ferrosz_codec::error::AxesError;
 use ferrosz_codec::mapping::axes::Axes;
 use ferrosz_codec::shape::Shape;
 use ferrosz_codec::{BoundError, Codec, FormatError, ValueType};
+use std::path::PathBuf;
 use thiserror::Error;
 
 /// An error of the library.
@@ -253,6 +254,33 @@ pub enum Error {
         kind: std::io::ErrorKind,
         /// The operating system's message.
         reason: String,
+    },
+    /// A temporary file, which a large array needs, failed.
+    #[error(
+        "cannot use a temporary file in {}: {reason}; the environment variable TMPDIR names another folder",
+        folder.display()
+    )]
+    TemporaryFile {
+        /// The folder of the file.
+        folder: PathBuf,
+        /// The kind of failure.
+        kind: std::io::ErrorKind,
+        /// The operating system's message.
+        reason: String,
+    },
+    /// A reader ended before the last value of a field, or within a value.
+    #[error(
+        "the reader ended after {found} bytes, but {elements} values of {value_type} have {needed}"
+    )]
+    ReaderEnded {
+        /// Bytes of the reader.
+        found: u64,
+        /// Values of the field, the incomplete one included.
+        elements: u64,
+        /// Their type.
+        value_type: ValueType,
+        /// Their bytes.
+        needed: u64,
     },
     /// A group of members that compress a field together cannot go on.
     #[error("cannot {action}: {reason}")]

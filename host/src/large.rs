@@ -18,7 +18,7 @@ use ferrosz_codec::{Shape, Value};
 use std::io::{Seek, SeekFrom, Write};
 use std::ops::Range;
 
-/// Bytes of the values of a window, which is in memory while it is decoded.
+/// Bytes of the elements of a window, which is in memory while it is decoded. Converted values have no more bytes.
 const WINDOW: u64 = 1 << 26;
 
 impl Compressor {
@@ -27,9 +27,11 @@ impl Compressor {
     /// no header, and every reader refuses them.
     ///
     /// On a CPU the memory beside the field is bounded: 64 MiB, 12 MiB for each thread (20 MiB for values of 64 bits),
-    /// 16 bytes for each chunk, and with interpolation the coarse field. But a field that has fill values, an order of
-    /// axes, logarithms or a conversion is copied, and a preset may choose an order of axes. On a GPU the whole stream is
-    /// in memory before it is written.
+    /// 16 bytes for each chunk, the mask, and with interpolation the coarse field. A field that has fill values, an order
+    /// of axes, logarithms or a conversion is copied, and a preset may choose an order of axes. Copies of 64 MiB and more
+    /// are temporary files without names in the folder of [`std::env::temp_dir`], on Unix that of the variable `TMPDIR`;
+    /// where that folder is in memory, as `/tmp` may be, so are the copies. On a GPU the whole stream is in memory before
+    /// it is written.
     ///
     /// ```
     /// # use ferrosz_host as ferrosz;
@@ -47,7 +49,7 @@ impl Compressor {
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] from the writer, and as [`Compressor::compress`].
+    /// [`Error::Io`] from the writer, [`Error::TemporaryFile`], and as [`Compressor::compress`].
     pub fn compress_seek<V: Value>(
         &self,
         field: &[V],
@@ -68,7 +70,8 @@ impl Compressor {
         progress: &(dyn Fn(u64) + Sync),
     ) -> Result<u64, Error> {
         let mut sink = Written::new(&mut writer)?;
-        self.run(Version::best(), field, &mut sink, progress)?;
+        let bounded = self.bounded_memory();
+        bounded.run(Version::best(), field, &mut sink, progress)?;
         sink.finish()
     }
 }
@@ -183,7 +186,7 @@ impl Decompressor {
         };
         let is_written = self.run_pieces_on_gpu::<V>(stream, &read, &mut write)?;
         if elements > 0 && !is_written {
-            let most = WINDOW / size_of::<V>() as u64;
+            let most = WINDOW / size_of::<V::Coded>() as u64;
             self.write_windows::<V>(&read, most, &mut place, progress)?;
         }
         writer.flush().map_err(WRITE_VALUES)?;

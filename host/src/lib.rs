@@ -43,8 +43,10 @@ mod preset;
 mod read_at;
 mod salvage;
 mod sample;
+mod scratch;
 mod search;
 mod slabs;
+mod spool;
 mod stream;
 mod stream_at;
 mod stream_layout;
@@ -90,6 +92,7 @@ pub mod versions {
     use crate::compress::in_order;
     pub use crate::cpu::Version;
     use crate::heading::Heading;
+    use crate::scratch::Copies;
     use crate::{
         Bound, Compressor, Decompressor, Device, Element, Error, Layout, Part, Value, cpu,
     };
@@ -146,13 +149,15 @@ pub mod versions {
         field: &[T],
     ) -> Result<Vec<u8>, Error> {
         let mut stream = Vec::new();
-        let coded = in_order(&layout, order, field)?;
+        let copies = Copies::InMemory;
+        let coded = in_order(copies, &layout, order, field)?;
         let heading = Heading::plain::<T>(*order, bound);
         cpu::compress(
             version,
             layout,
             bound,
             mapping,
+            copies,
             &heading,
             &coded,
             &mut stream,
@@ -195,6 +200,8 @@ pub mod internals {
     pub use crate::memory::try_zeroed;
     pub use crate::outlying::{Outlying, find as find_outlying};
     pub use crate::overlapped::overlapped;
+    pub use crate::scratch::{Coded, Copies, LARGE, Scratch, fault};
+    pub use crate::spool::spool;
 }
 
 /// The definition of the bytes, for the tests and tools of ferrosz. It may change in any release.

@@ -9,7 +9,6 @@
 
 use crate::choose::{natural_shape, read_box};
 use crate::compress::Compressor;
-use crate::cpu::mapping::conversion;
 use crate::cpu::{self, Version};
 use crate::decompress::Decompressor;
 use crate::device::Device;
@@ -19,7 +18,6 @@ use crate::sample::spread;
 use crate::target::{Figures, Goal, Place, Range, Target, TargetKind, ratio, rmse};
 use ferrosz_codec::container::extents::Extents;
 use ferrosz_codec::container::grid::{ChunkBox, Grid};
-use ferrosz_codec::mapping::conversion::Conversion;
 use ferrosz_codec::shape::Shape;
 use ferrosz_codec::{Bound, Element, Value};
 use rayon::prelude::*;
@@ -392,7 +390,7 @@ impl<V: Value> Whole<'_, V> {
 /// The numbers of a field, as elements, with holes in place of values with `missing` bits.
 fn numbers<'a, V: Value>(missing: &[u64], field: &'a [V]) -> Result<Cow<'a, [V::Coded]>, Error> {
     if V::TYPE.is_coded_as_is() && missing.is_empty() {
-        return conversion::to_coded(&Conversion::none(V::TYPE), field);
+        return Ok(Cow::Borrowed(bytemuck::cast_slice(field)));
     }
     let mut numbers = try_zeroed::<V::Coded>(field.len() as u64)?;
     let pairs = numbers.par_iter_mut().zip(field);

@@ -8,6 +8,7 @@ use crate::cpu::mapping::mask::{MaskDecoder, coded_values, decode_values, fill_c
 use crate::decompress::read;
 use crate::error::Error;
 use crate::part::{Part, Piece};
+use crate::scratch::Copies;
 use crate::stream::{StoredChunk, StreamRef};
 use ferrosz_codec::container::checksum::checksum;
 use ferrosz_codec::container::chunk::Form;
@@ -79,7 +80,7 @@ impl Update {
             let is_value = conversion.to_coded(value).to_bits64() == element.to_bits64();
             is_value && !conversion.has_room(value, error)
         };
-        let coded = conversion::to_coded(conversion, values)?;
+        let coded = conversion::to_coded(Copies::InMemory, conversion, values)?;
         // A static; see `cpu::compress`.
         with_element!(V::Coded::DTYPE, E => {
             static UPDATE: Replace<E> = Update::of::<E>;
@@ -278,9 +279,9 @@ fn encode_alone<T: Element>(
     let BlockLayout { codec, grid } = &decoder.layout;
     let alone = Grid::alone(grid, &grid.chunk(number));
     let mapping = &decoder.stream.mapping;
-    let mut coded = coded_values(mapping, elements)?;
+    let mut coded = coded_values(Copies::InMemory, mapping, elements)?;
     if let Some(coded) = coded.as_mut().filter(|_| mapping.has_holes()) {
-        fill_chunk(&alone, coded);
+        fill_chunk(&alone, coded)?;
     }
     let source = Source {
         field: coded.as_deref().unwrap_or(elements),

@@ -5,6 +5,7 @@ use crate::cpu::code::fixed_length::{IMAGE_BYTES, Source};
 use crate::cpu::mapping::mask::fill_field;
 use crate::cpu::tiles::{TileSample, exact_bytes};
 use crate::error::Error;
+use crate::scratch::Copies;
 use ferrosz_codec::container::grid::{ChunkBox, Grid};
 use ferrosz_codec::container::layout::{BlockLayout, Family, Layout};
 use ferrosz_codec::container::table::ENTRY_BYTES;
@@ -183,7 +184,7 @@ impl<'a, T: Element, R: Read<T>> Predictions<'a, T, R> {
             _ => (self.read)(&grid, &[ChunkBox { origin, extents }])?.concat(),
         };
         if self.quantizer.is_hole(T::HOLE) {
-            fill_field(layout, &mut values);
+            fill_field(Copies::InMemory, layout, &mut values)?;
         }
         Ok(match layout.family() {
             Family::Blocks(blocks) => exact_block_bytes(&blocks, self.quantizer, &values),

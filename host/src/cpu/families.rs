@@ -5,6 +5,7 @@ use crate::cpu::sink::Sink;
 use crate::cpu::{Progress, Version, blocks, tiles};
 use crate::error::Error;
 use crate::heading::Heading;
+use crate::scratch::Copies;
 use crate::stream::StreamRef;
 use ferrosz_codec::bound::Extremes;
 use ferrosz_codec::container::layout::{Family, Layout};
@@ -45,12 +46,13 @@ pub(crate) fn compress<T: Element>(
     layout: Layout,
     bound: Bound,
     mapping: &ValueMapping,
+    copies: Copies,
     heading: &Heading,
     values: &[T],
     sink: &mut dyn Sink,
     progress: Progress<'_>,
 ) -> Result<(), Error> {
-    let job = (version, layout, bound, mapping, heading, progress);
+    let job = (version, layout, bound, mapping, copies, heading, progress);
     // A static is compiled in this crate. A generic function would be compiled in each crate that calls it, with all
     // functions that it calls.
     with_element!(T::DTYPE, E => {
@@ -65,22 +67,23 @@ type Compression<'a> = (
     Layout,
     Bound,
     &'a ValueMapping,
+    Copies,
     &'a Heading,
     Progress<'a>,
 );
 
 fn compress_of<T: Element>(
-    (version, layout, bound, mapping, heading, progress): Compression<'_>,
+    (version, layout, bound, mapping, copies, heading, progress): Compression<'_>,
     values: &[T],
     sink: &mut dyn Sink,
 ) -> Result<(), Error> {
     let mut mask = Mask::encode(&layout, &mapping.classes, values);
     mask.records.extend(heading.records());
-    let mut coded = coded_values(mapping, values)?;
+    let mut coded = coded_values(copies, mapping, values)?;
     let quantizer = resolve(version, bound, coded.as_deref().unwrap_or(values));
     let quantizer = quantizer.with_holes(mapping.has_holes());
     if let Some(coded) = coded.as_mut().filter(|_| mapping.has_holes()) {
-        fill_field(&layout, coded);
+        fill_field(copies, &layout, coded)?;
     }
     let values = coded.as_deref().unwrap_or(values);
     let header = layout.header(T::DTYPE, bound, quantizer.error().to_bits64());

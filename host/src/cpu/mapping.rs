@@ -1,6 +1,7 @@
 //! Mappings between the field and the coded field on the CPU.
 
 pub(crate) mod axes;
+mod cells;
 pub(crate) mod conversion;
 mod fill;
 pub(crate) mod mask;

@@ -2,13 +2,13 @@
 
 use crate::error::Error;
 use crate::memory::try_zeroed;
+use crate::scratch::{Coded, Copies, Scratch};
 use bytemuck::allocation::cast_vec;
 use bytemuck::{cast_slice, cast_slice_mut};
 use ferrosz_codec::bound::Extremes;
 use ferrosz_codec::mapping::conversion::{Conversion, Plan};
 use ferrosz_codec::{Bound, Element, Value};
 use rayon::prelude::*;
-use std::borrow::Cow;
 
 /// Values of a task.
 const TASK: usize = 1 << 16;
@@ -78,22 +78,23 @@ pub(crate) fn extremes<V: Value>(missing: &[u64], values: &[V]) -> Extremes<V::C
 ///
 /// # Errors
 ///
-/// [`Error::OutOfMemory`].
+/// The errors of [`Scratch::zeroed`].
 pub(crate) fn to_coded<'a, V: Value>(
+    copies: Copies,
     conversion: &Conversion,
     values: &'a [V],
-) -> Result<Cow<'a, [V::Coded]>, Error> {
+) -> Result<Coded<'a, V::Coded>, Error> {
     if conversion.is_none() {
-        return Ok(Cow::Borrowed(cast_slice(values)));
+        return Ok(Coded::Field(cast_slice(values)));
     }
-    let mut coded = try_zeroed::<V::Coded>(values.len() as u64)?;
+    let mut coded = Scratch::<V::Coded>::zeroed(copies, values.len() as u64)?;
     let tasks = coded.par_chunks_mut(TASK).zip(values.par_chunks(TASK));
     tasks.for_each(|(coded, values)| {
         for (coded, value) in coded.iter_mut().zip(values) {
             *coded = conversion.to_coded(*value);
         }
     });
-    Ok(Cow::Owned(coded))
+    Ok(Coded::Copy(coded))
 }
 
 /// The values of decoded elements.

@@ -1,5 +1,8 @@
 //! Values in place of missing elements: the definition's cells, in parallel.
 
+use crate::cpu::mapping::cells::Cells;
+use crate::error::Error;
+use crate::scratch::{Copies, Scratch};
 use ferrosz_codec::Element;
 use ferrosz_codec::mapping::mask::fill::{Begins, Level, SWEEPS};
 use rayon::prelude::*;
@@ -8,71 +11,97 @@ use rayon::prelude::*;
 const TASK: usize = 1 << 14;
 
 /// Fills the holes of a field, but for deep holes at positions that do not need a value.
-pub(super) fn fill_field<T: Element>(level: &Level, begins: &Begins, values: &mut [T]) {
-    let holes = holes_of(values);
-    let is_deep = |cell: u64| {
-        let at = level.position(cell);
+///
+/// # Errors
+///
+/// The errors of [`Scratch::zeroed`].
+pub(super) fn fill_field<T: Element>(
+    copies: Copies,
+    level: &Level,
+    begins: &Begins,
+    values: &mut [T],
+) -> Result<(), Error> {
+    let holes = holes_of(copies, values)?;
+    let is_deep = |cell: usize| {
+        let at = level.position(cell as u64);
         let mut is_deep = !begins.has(at);
         level.for_neighbours(at, |other| is_deep &= !values[other as usize].is_finite());
         is_deep
     };
-    let deep: Vec<u64> = holes
-        .par_iter()
-        .copied()
-        .filter(|cell| is_deep(*cell))
-        .collect();
-    fill(level, &holes, values);
-    for cell in deep {
-        values[cell as usize] = T::HOLE;
-    }
+    let deep = Cells::of(copies, values.len(), |cell| {
+        holes.has(cell) && is_deep(cell)
+    })?;
+    fill(copies, level, &holes, values)?;
+    set(values, &deep, |_, _| Some(T::HOLE));
+    Ok(())
 }
 
-/// The numbers of the holes.
-fn holes_of<T: Element>(values: &[T]) -> Vec<u64> {
-    let tasks = values.par_chunks(TASK).enumerate();
-    tasks
-        .flat_map_iter(|(task, values)| {
-            let holes = (0..).zip(values).filter(|(_, value)| value.is_hole());
-            holes.map(move |(i, _): (u64, _)| (task * TASK) as u64 + i)
-        })
-        .collect()
+/// The holes.
+fn holes_of<T: Element>(copies: Copies, values: &[T]) -> Result<Cells, Error> {
+    Cells::of(copies, values.len(), |cell| values[cell].is_hole())
 }
 
 /// Fills these cells, the holes of a level.
-fn fill<T: Element>(level: &Level, holes: &[u64], values: &mut [T]) {
+fn fill<T: Element>(
+    copies: Copies,
+    level: &Level,
+    holes: &Cells,
+    values: &mut [T],
+) -> Result<(), Error> {
     if holes.is_empty() {
-        return;
+        return Ok(());
     }
     match level.coarser() {
         None => set(values, holes, |_, _| Some(T::ZERO)),
         Some(coarser) => {
-            let pull = |cell| level.pull(coarser.position(cell), |at| values[at as usize]);
-            let mut coarse: Vec<T> = (0..coarser.cells()).into_par_iter().map(pull).collect();
-            let coarse_holes = holes_of(&coarse);
-            fill(&coarser, &coarse_holes, &mut coarse);
-            set(values, holes, |_, cell| {
-                Some(level.push(&coarser, level.position(cell), |at| coarse[at as usize]))
+            let coarse = filled(copies, level, &coarser, values)?;
+            set(values, holes, |_, at| {
+                Some(level.push(&coarser, level.position(at), |at| coarse[at as usize]))
             });
         }
     }
     for _ in 0..SWEEPS {
         for colour in [0, 1] {
-            let has_colour = |cell: &u64| Level::has_colour(level.position(*cell), colour);
-            let cells: Vec<u64> = holes.par_iter().copied().filter(has_colour).collect();
-            set(values, &cells, |values, cell| {
-                level.sweep(level.position(cell), |at| values[at as usize])
+            set(values, holes, |values, cell| {
+                let at = level.position(cell);
+                let is_swept = Level::has_colour(at, colour);
+                is_swept.then(|| level.sweep(at, |at| values[at as usize]))?
             });
         }
     }
+    Ok(())
 }
 
-/// Sets cells to their new values, which are computed from the old values of all cells.
-fn set<T: Element>(values: &mut [T], cells: &[u64], new: impl Fn(&[T], u64) -> Option<T> + Sync) {
-    let old = &*values;
-    let found: Vec<Option<T>> = cells.par_iter().map(|cell| new(old, *cell)).collect();
-    for (cell, value) in cells.iter().zip(found) {
-        if let Some(value) = value {
-            values[*cell as usize] = value;
+/// The coarser level of a level, without holes.
+fn filled<T: Element>(
+    copies: Copies,
+    level: &Level,
+    coarser: &Level,
+    values: &[T],
+) -> Result<Scratch<T>, Error> {
+    let mut coarse = Scratch::<T>::zeroed(copies, coarser.cells())?;
+    let tasks = coarse.par_chunks_mut(TASK).enumerate();
+    tasks.for_each(|(task, cells)| {
+        for (cell, coarse) in (task * TASK..).zip(cells) {
+            let at = coarser.position(cell as u64);
+            *coarse = level.pull(at, |at| values[at as usize]);
+        }
+    });
+    let holes = holes_of(copies, &coarse)?;
+    fill(copies, coarser, &holes, &mut coarse)?;
+    Ok(coarse)
+}
+
+/// Sets cells to their new values, if they get some. The cells are set in waves, so a new value must not be computed from
+/// another cell that is set: a sweep reads neighbours alone, and they have the other colour.
+fn set<T: Element>(values: &mut [T], cells: &Cells, new: impl Fn(&[T], u64) -> Option<T> + Sync) {
+    for wave in cells.waves() {
+        let old = &*values;
+        let found: Vec<Option<T>> = wave.par_iter().map(|cell| new(old, *cell)).collect();
+        for (cell, value) in wave.iter().zip(found) {
+            if let Some(value) = value {
+                values[*cell as usize] = value;
+            }
         }
     }
 }

@@ -3,7 +3,7 @@
 use crate::cpu::mapping::fill;
 use crate::cpu::output::Output;
 use crate::error::Error;
-use crate::memory;
+use crate::scratch::{Copies, Scratch};
 use crate::stream::{StoredChunk, StreamRef};
 use ferrosz_codec::container::checksum::checksum;
 use ferrosz_codec::container::chunk::Form;
@@ -32,28 +32,43 @@ use std::ops::Range;
 const COPY: usize = 1 << 16;
 
 /// Puts values in place of holes where the codec of a layout needs them: what is coded.
-pub(crate) fn fill_field<T: Element>(layout: &Layout, holes: &mut [T]) {
-    fill::fill_field(&Level::of_field(&layout.grid()), &Begins::of(layout), holes);
+///
+/// # Errors
+///
+/// The errors of [`Scratch::zeroed`].
+pub(crate) fn fill_field<T: Element>(
+    copies: Copies,
+    layout: &Layout,
+    holes: &mut [T],
+) -> Result<(), Error> {
+    let level = Level::of_field(&layout.grid());
+    fill::fill_field(copies, &level, &Begins::of(layout), holes)
 }
 
 /// As [`fill_field`], for a chunk of blocks as a field of its own.
-pub(crate) fn fill_chunk<T: Element>(grid: &Grid, holes: &mut [T]) {
-    fill::fill_field(&Level::of_field(grid), &Begins::of_blocks(grid), holes);
+///
+/// # Errors
+///
+/// [`Error::OutOfMemory`].
+pub(crate) fn fill_chunk<T: Element>(grid: &Grid, holes: &mut [T]) -> Result<(), Error> {
+    let (level, begins) = (Level::of_field(grid), Begins::of_blocks(grid));
+    fill::fill_field(Copies::InMemory, &level, &begins, holes)
 }
 
 /// The coded field with a hole in place of each fill value; none if it is the field.
 ///
 /// # Errors
 ///
-/// [`Error::OutOfMemory`].
+/// The errors of [`Scratch::zeroed`].
 pub(crate) fn coded_values<T: Element>(
+    copies: Copies,
     mapping: &ValueMapping,
     values: &[T],
-) -> Result<Option<Vec<T>>, Error> {
+) -> Result<Option<Scratch<T>>, Error> {
     if mapping.is_identity() {
         return Ok(None);
     }
-    let mut coded = memory::try_zeroed::<T>(values.len() as u64)?;
+    let mut coded = Scratch::<T>::zeroed(copies, values.len() as u64)?;
     let copies = coded.par_chunks_mut(COPY).zip(values.par_chunks(COPY));
     copies.for_each(|(coded, values)| {
         for (coded, value) in coded.iter_mut().zip(values) {

@@ -3,7 +3,8 @@
     python benches/large.py DIR [--edge 1710] [--memory-mib 256] [--cgroup /sys/fs/cgroup/memory/NAME]
 
 DIR needs room for two fields. `ulimit -d` limits the memory that the command may allocate; pages of mapped files do not count.
-With --cgroup the limit is that of this control group, in which they do. The peak is the largest RssAnon, sampled 20 times a second. Each stream is also made in memory without a limit, and compared.
+With --cgroup the limit is that of this control group, in which they do. The peak is the largest RssAnon, sampled 20 times a second. Each stream is also written
+to a pipe, from an array that comes from one, and compared.
 """
 
 import argparse
@@ -56,6 +57,7 @@ def main() -> None:
     parser.add_argument("--memory-mib", type=int, default=256)
     parser.add_argument("--cgroup", type=Path)
     parser.add_argument("--codecs", default="--codec plain,--codec interp,--small")
+    parser.add_argument("--more", action="append", default=[], help="options of a further compression, such as '--codec interp --pwrel 1e-2'")
     parser.add_argument("--verify", default="--codec interp", help="codecs whose streams are verified, which takes longest")
     args = parser.parse_args()
     field = args.folder / "field.f32"
@@ -67,10 +69,11 @@ def main() -> None:
     shape = f"--dtype f32 --dims {edge},{edge},{edge}"
     print(f"{size} bytes, at most {args.memory_mib} MiB\n")
     print("| codec | command | seconds | GB/s | peak, MiB | ratio |\n| --- | --- | --- | --- | --- | --- |", flush=True)
-    for codec in args.codecs.split(","):
+    usual = [(codec, f"{codec} --range 1e-3 --fill none") for codec in args.codecs.split(",") if codec]
+    for codec, options in usual + [(more, more) for more in args.more]:
         stream = args.folder / "limited.fsz"
         lines = [
-            ("compress", f"compress field.f32 limited.fsz {shape} {codec} --range 1e-3 --fill none --force"),
+            ("compress", f"compress field.f32 limited.fsz {shape} {options} --force"),
             ("check", "check limited.fsz"),
             ("decompress", "decompress limited.fsz out.f32 --force"),
         ]
@@ -85,9 +88,9 @@ def main() -> None:
             print(f"| `{codec}` | verify | {seconds:.1f} | {size / seconds / 1e9:.2f} | {peak} | {ratio} |", flush=True)
         limited = digest(stream)
         stream.unlink()
-        # To a pipe goes a stream that is whole in memory.
-        seconds, peak = run(f"compress field.f32 - {shape} {codec} --range 1e-3 --fill none >limited.fsz", args.folder, None)
-        print(f"| `{codec}` | compress, in memory | {seconds:.1f} | {size / seconds / 1e9:.2f} | {peak} | {ratio} |", flush=True)
+        line = f"compress - - {shape} {options} <field.f32 >limited.fsz"
+        seconds, peak = run(line, args.folder, args.cgroup or args.memory_mib)
+        print(f"| `{codec}` | compress, from pipe to pipe | {seconds:.1f} | {size / seconds / 1e9:.2f} | {peak} | {ratio} |", flush=True)
         if digest(stream) != limited:
             sys.exit("the streams differ")
         stream.unlink()

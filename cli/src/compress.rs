@@ -12,13 +12,19 @@ use crate::fills;
 use crate::outlying;
 use crate::progress::Progress;
 use crate::report;
+use crate::scratch;
 use crate::stream_file;
 use crate::with_field;
 use crate::{json, output};
 use ferrosz::internals::{Outlying, find_outlying};
 use ferrosz::{Bound, Compressor, Device, Error, Figures, Fill, Found, Info, Preset, Target};
 use serde_json::{Value, json};
+use std::fs::File;
+use std::io::{BufWriter, Seek};
 use std::time::Instant;
+
+/// Bytes of a write call of the operating system.
+const BLOCK: usize = 1 << 20;
 
 /// Compresses files; true if all succeeded.
 ///
@@ -31,6 +37,7 @@ pub fn run(args: &Compress, common: &Common) -> Result<bool, Failure> {
     note_lossless(aim, common);
     let compressor = compressor(args, common, aim)?;
     args.files.each(common, stream_name, |job| {
+        scratch::beside(&job.output);
         let input = field_file::read_input(&job.input, &args.shape)?;
         note_unpacked(&input, job, common);
         let Input { field, fills, .. } = input;
@@ -97,7 +104,9 @@ fn compressor(args: &Compress, common: &Common, aim: Aim) -> Result<Compressor, 
         Aim::Bound(bound) => bound,
         Aim::Target(_) => Bound::default(),
     };
-    let mut compressor = Compressor::new(args.coding.choice(), bound).device(common.device);
+    let mut compressor = Compressor::new(args.coding.choice(), bound)
+        .device(common.device)
+        .bounded_memory();
     if let Some(axes) = args.axes {
         compressor = compressor.axes(axes);
     }
@@ -168,10 +177,16 @@ impl Compressed {
                 })?;
                 stream_file::info(output, &stream_file::read(output)?)?
             }
-            None => {
-                let stream = chosen.compress_with_progress(&array.values, &advance)?;
-                call.write(&stream)?
-            }
+            None => match scratch::file_for(size_of_val(&array.values[..]) as u64) {
+                Some(mut file) => {
+                    compress_to_file(chosen, array, &mut file, &advance)?;
+                    let stream = stream_file::read_file(&mut file);
+                    let stream =
+                        stream.map_err(|error| Failure::io("read", "the stream", &error))?;
+                    call.write(&stream)?
+                }
+                None => call.write(&chosen.compress_with_progress(&array.values, &advance)?)?,
+            },
         };
         Ok(Self {
             chosen,
@@ -201,6 +216,21 @@ impl Compressed {
             reached: Some((target, figures)),
         })
     }
+}
+
+/// Compresses an array to a temporary file, for a pipe, as the header of a stream is written last.
+fn compress_to_file<V: ferrosz::Value>(
+    compressor: Compressor,
+    array: &Array<V>,
+    file: &mut File,
+    advance: &(dyn Fn(u64) + Sync),
+) -> Result<(), Failure> {
+    let explain = |error| output::explain_write(&tempfile::env::temp_dir(), error);
+    let writer = BufWriter::with_capacity(BLOCK, &mut *file);
+    let written = compressor.compress_seek_with_progress(&array.values, writer, advance);
+    written.map_err(explain)?;
+    let rewound = file.rewind();
+    rewound.map_err(|error| Failure::io("read", "the stream", &error))
 }
 
 fn compress<V: ferrosz::Value>(

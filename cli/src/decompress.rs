@@ -9,16 +9,14 @@ use crate::files::{Job, array_name};
 use crate::location::Location;
 use crate::progress::Progress;
 use crate::values::Values;
-use crate::{damage, json, output, remote, report, stream_file};
+use crate::{damage, json, output, remote, report, scratch, stream_file};
 use ferrosz::codec::with_value;
 use ferrosz::{Damage, Decompressor, Device, Info, Value};
 use serde_json::json;
+use std::fs::File;
 use std::io::Write;
 use std::path::Path;
 use std::time::Instant;
-
-/// Arrays of so many bytes are compared in a temporary file, not in memory.
-const LARGE: u64 = 1 << 28;
 
 /// Decompresses files; true if no value is lost.
 ///
@@ -70,25 +68,25 @@ fn decompress<V: Value>(
         write_file::<V>(path, force, job, stream, info, common)?;
         seconds = start.elapsed().as_secs_f64();
     } else {
-        let values: Vec<V> = match &part {
+        let values: Values<V> = match &part {
             None if args.salvage => {
                 let progress = progress::<V>("salvaging", info, common);
                 let more = |more| progress.advance(more);
                 let salvaged = Decompressor::new().salvage_with_progress(stream, &more);
-                let (values, found) = salvaged.map_err(explain)?;
+                let (values, found): (Vec<V>, _) = salvaged.map_err(explain)?;
                 damages = found;
-                values
+                values.into()
             }
-            None => whole(stream, info, common).map_err(explain)?,
+            None => whole_or_mapped(stream, info, common).map_err(explain)?,
             Some(part) => {
                 extents = part.extents();
-                decompressor
+                let values: Vec<V> = decompressor
                     .decompress_part(stream, part)
-                    .map_err(explain)?
+                    .map_err(explain)?;
+                values.into()
             }
         };
         seconds = start.elapsed().as_secs_f64();
-        let values = values.into();
         let array = Array { extents, values };
         field_file::write(&job.output, force, &array)?;
         extents = array.extents;
@@ -156,11 +154,7 @@ fn progress<V: Value>(what: &'static str, info: &Info, common: &Common) -> Progr
 /// # Errors
 ///
 /// The errors of [`Decompressor::decompress`].
-pub fn whole<V: Value>(
-    stream: &[u8],
-    info: &Info,
-    common: &Common,
-) -> Result<Vec<V>, ferrosz::Error> {
+fn whole<V: Value>(stream: &[u8], info: &Info, common: &Common) -> Result<Vec<V>, ferrosz::Error> {
     let progress = progress::<V>("decompressing", info, common);
     Decompressor::new()
         .device(common.device)
@@ -177,28 +171,26 @@ pub fn whole_or_mapped<V: Value>(
     info: &Info,
     common: &Common,
 ) -> Result<Values<V>, ferrosz::Error> {
-    if info.field_bytes >= LARGE
-        && let Some(values) = in_temporary_file(stream, info, common)?
+    if let Some(mut file) = scratch::file_for(info.field_bytes)
+        && let Some(values) = in_file(&mut file, stream, info, common)?
     {
         return Ok(values);
     }
     Ok(whole(stream, info, common)?.into())
 }
 
-/// The values of a stream in a mapped temporary file; none if there is no room for it.
-fn in_temporary_file<V: Value>(
+/// The values of a stream in a mapped temporary file; none if there is no room for them.
+fn in_file<V: Value>(
+    file: &mut File,
     stream: &[u8],
     info: &Info,
     common: &Common,
 ) -> Result<Option<Values<V>>, ferrosz::Error> {
-    let Ok(mut file) = tempfile::tempfile() else {
-        return Ok(None);
-    };
     let progress = progress::<V>("decompressing", info, common);
     let decompressor = Decompressor::new().device(common.device);
     let more = |more| progress.advance(more);
-    match decompressor.decompress_seek_with_progress::<V>(stream, &mut file, &more) {
-        Ok(count) => Ok(Values::map(&file, 0, count).ok().flatten()),
+    match decompressor.decompress_seek_with_progress::<V>(stream, &mut *file, &more) {
+        Ok(count) => Ok(Values::map(file, 0, count).ok().flatten()),
         Err(ferrosz::Error::Io { .. }) => Ok(None),
         Err(error) => Err(error),
     }

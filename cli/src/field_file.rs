@@ -12,6 +12,7 @@ use crate::values::Values;
 #[cfg(feature = "netcdf")]
 use crate::variable;
 use bytemuck::{cast_slice, cast_slice_mut};
+use ferrosz::internals::{Scratch, spool};
 use ferrosz::{Value, ValueType};
 use std::fs::File;
 use std::io::{self, Cursor, Read, Write};
@@ -181,7 +182,8 @@ fn read_array<V: Value>(
     layout: Layout,
     elements: u64,
 ) -> Result<Array<V>, Failure> {
-    if let Some(values) = mapped(source, &layout, elements) {
+    let found = mapped(source, &layout, elements);
+    if let Some(values) = found.map_err(|fault| fault.explain(location, &layout))? {
         return Ok(Array {
             extents: layout.shape.extents,
             values,
@@ -191,7 +193,7 @@ fn read_array<V: Value>(
         .map_err(|fault| fault.explain(location, &layout))?;
     if let Some(lengths) = &layout.fortran {
         values = transpose::to_c_order(values, lengths)
-            .ok_or_else(|| ReadFault::Memory.explain(location, &layout))?;
+            .map_err(|error| ReadFault::from(error).explain(location, &layout))?;
     }
     Ok(Array {
         extents: layout.shape.extents,
@@ -200,13 +202,21 @@ fn read_array<V: Value>(
 }
 
 /// The values of a file that have their order in memory.
-fn mapped<V: Value>(source: &Source, layout: &Layout, elements: u64) -> Option<Values<V>> {
-    let file = source.file.as_ref()?;
-    if layout.fortran.is_some() || !is_native(layout.order) {
-        return None;
+fn mapped<V: Value>(
+    source: &Source,
+    layout: &Layout,
+    elements: u64,
+) -> Result<Option<Values<V>>, ReadFault> {
+    let is_as_it_lies = layout.fortran.is_none() && is_native(layout.order);
+    let Some(file) = source.file.as_ref().filter(|_| is_as_it_lies) else {
+        return Ok(None);
+    };
+    match Values::map(file, layout.header_bytes, elements) {
+        // A copy of the file would not fit the address space, either.
+        Err(error) if error.kind() == io::ErrorKind::OutOfMemory => Err(ReadFault::Memory),
+        // What else cannot be mapped is read.
+        found => Ok(found.ok().flatten()),
     }
-    // What cannot be mapped is read.
-    Values::map(file, layout.header_bytes, elements).ok()?
 }
 
 /// Refuses a file of another format, with advice, if `is_asked` selects the format.
@@ -354,6 +364,17 @@ enum ReadFault {
     CutOff,
     Trailing,
     Memory,
+    Scratch(ferrosz::Error),
+}
+
+impl From<ferrosz::Error> for ReadFault {
+    fn from(error: ferrosz::Error) -> Self {
+        match error {
+            ferrosz::Error::ReaderEnded { .. } => Self::CutOff,
+            ferrosz::Error::OutOfMemory { .. } => Self::Memory,
+            error => Self::Scratch(error),
+        }
+    }
 }
 
 impl ReadFault {
@@ -370,40 +391,19 @@ impl ReadFault {
             Self::Memory => Failure::failed(format_args!(
                 "there is no memory for the {shape} of {location}"
             )),
+            Self::Scratch(error) => Failure::failed(format_args!("{location}: {error}")),
         }
     }
 }
 
-/// Reads exactly `elements` values. If the size of the input is not known, their number is only a claim: memory is then
-/// allocated as bytes arrive.
+/// Reads exactly `elements` values.
 fn read_values<V: Value>(
     source: &mut Source,
     order: ByteOrder,
     elements: u64,
-) -> Result<Vec<V>, ReadFault> {
-    let mut values: Vec<V> = Vec::new();
-    if source.bytes.is_some() {
-        let count = usize::try_from(elements).map_err(|_| ReadFault::Memory)?;
-        values
-            .try_reserve_exact(count)
-            .map_err(|_| ReadFault::Memory)?;
-    }
-    let mut left = elements;
-    while left > 0 {
-        let count = left.min((BLOCK / size_of::<V>()) as u64);
-        values
-            .try_reserve(count as usize)
-            .map_err(|_| ReadFault::Memory)?;
-        let start = values.len();
-        values.resize(start + count as usize, V::default());
-        let block = &mut values[start..];
-        source
-            .reader
-            .read_exact(cast_slice_mut(block))
-            .map_err(cut_off)?;
-        to_native(block, order);
-        left -= count;
-    }
+) -> Result<Scratch<V>, ReadFault> {
+    let mut values = spool(&mut source.reader, Some(elements))?;
+    to_native(&mut values, order);
     match source.reader.read_exact(&mut [0]) {
         Ok(()) => Err(ReadFault::Trailing),
         Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(values),
@@ -424,14 +424,6 @@ fn to_native<V: Value>(values: &mut [V], order: ByteOrder) {
         for bytes in cast_slice_mut::<V, u8>(values).chunks_exact_mut(size_of::<V>()) {
             bytes.reverse();
         }
-    }
-}
-
-fn cut_off(error: io::Error) -> ReadFault {
-    if error.kind() == io::ErrorKind::UnexpectedEof {
-        ReadFault::CutOff
-    } else {
-        ReadFault::Io(error)
     }
 }
 
@@ -622,7 +614,7 @@ mod tests {
         let bytes: &'static [u8] = &[0; 24];
         let source = || Source::new(Box::new(bytes), None).unwrap();
         let read = |elements| read_values::<f32>(&mut source(), ByteOrder::Little, elements);
-        assert!(matches!(read(6), Ok(values) if values == [0.0; 6]));
+        assert!(matches!(read(6), Ok(values) if values[..] == [0.0; 6]));
         assert!(matches!(read(5), Err(ReadFault::Trailing)));
         assert!(matches!(read(u64::MAX / 4), Err(ReadFault::CutOff)));
     }

@@ -39,6 +39,7 @@ mod progress;
 pub mod quality;
 mod remote;
 pub mod report;
+mod scratch;
 #[cfg(unix)]
 mod signals;
 mod ssim;

@@ -1,14 +1,21 @@
 //! The numbers of values, for comparisons: halves and integers as floating-point numbers that hold them exactly.
 
 use bytemuck::cast_slice;
-use ferrosz::Value;
+use ferrosz::internals::{Coded, Copies, Scratch};
+use ferrosz::{Error, Value};
 use rayon::prelude::*;
-use std::borrow::Cow;
 
 /// The numbers of an array. Two values have the same bits if and only if their numbers do.
-pub fn numbers<V: Value>(values: &[V]) -> Cow<'_, [V::Coded]> {
-    match V::TYPE.is_coded_as_is() {
-        true => Cow::Borrowed(cast_slice(values)),
-        false => Cow::Owned(values.par_iter().map(|value| value.widened()).collect()),
+///
+/// # Errors
+///
+/// [`Error::OutOfMemory`]; [`Error::TemporaryFile`].
+pub fn numbers<V: Value>(values: &[V]) -> Result<Coded<'_, V::Coded>, Error> {
+    if V::TYPE.is_coded_as_is() {
+        return Ok(Coded::Field(cast_slice(values)));
     }
+    let mut numbers = Scratch::<V::Coded>::zeroed(Copies::InFiles, values.len() as u64)?;
+    let pairs = numbers.par_iter_mut().zip(values);
+    pairs.for_each(|(number, value)| *number = value.widened());
+    Ok(Coded::Copy(numbers))
 }

@@ -186,7 +186,8 @@ pub fn explain_write(path: &Path, error: ferrosz::Error) -> Failure {
 /// The writer of a file.
 pub type FileWriter<'a> = BufWriter<&'a mut File>;
 
-fn folder_of(path: &Path) -> PathBuf {
+/// The folder of a file.
+pub fn folder_of(path: &Path) -> PathBuf {
     match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),
         _ => PathBuf::from("."),

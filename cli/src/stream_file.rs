@@ -3,12 +3,14 @@
 use crate::failure::Failure;
 use crate::location::Location;
 use crate::remote;
+use crate::scratch;
 use ferrosz::codec::container::update::{MAGIC, Tail};
+use ferrosz::internals::LARGE;
 use ferrosz::{Error, FormatError, Info, ReadAt};
 use memmap2::Mmap;
 use std::cmp::Ordering;
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::ops::Deref;
 
 /// Bytes of the first read; more than the header and chunk table of most streams.
@@ -76,10 +78,22 @@ pub fn read_file(file: &mut File) -> io::Result<Stream> {
     read_all(file)
 }
 
+/// Reads a stream to its end. A large one is put into a temporary file, which is mapped.
 fn read_all(reader: &mut impl Read) -> io::Result<Stream> {
     let mut bytes = Vec::new();
-    reader.read_to_end(&mut bytes)?;
-    Ok(Stream::Read(bytes))
+    reader.take(LARGE).read_to_end(&mut bytes)?;
+    if (bytes.len() as u64) < LARGE {
+        return Ok(Stream::Read(bytes));
+    }
+    let mut file = tempfile::tempfile().map_err(scratch::fault)?;
+    while !bytes.is_empty() {
+        file.write_all(&bytes).map_err(scratch::fault)?;
+        bytes.clear();
+        reader.take(LARGE).read_to_end(&mut bytes)?;
+    }
+    // SAFETY: the file has no name, so nothing changes or shortens it.
+    let mapped = unsafe { Mmap::map(&file) }.map_err(scratch::fault)?;
+    Ok(Stream::Mapped(mapped))
 }
 
 /// The description of a stream.

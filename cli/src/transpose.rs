@@ -1,23 +1,30 @@
 //! Conversion from Fortran order to C order: the last dimension, instead of the first, becomes the fastest.
 
+use bytemuck::Pod;
+use ferrosz::Error;
+use ferrosz::internals::{Copies, Scratch};
+
 /// The edge, in elements, of a square that is transposed as a whole: its rows and its columns fit the cache.
 const EDGE: usize = 32;
 
-/// The values of an array in C order, given in Fortran order; none if there is no memory for them.
-pub fn to_c_order<T: Copy + Default>(values: Vec<T>, lengths: &[u64]) -> Option<Vec<T>> {
+/// The values of an array in C order, given in Fortran order.
+///
+/// # Errors
+///
+/// [`Error::OutOfMemory`]; [`Error::TemporaryFile`].
+pub fn to_c_order<T: Pod>(values: Scratch<T>, lengths: &[u64]) -> Result<Scratch<T>, Error> {
     // 1. Dimensions of length 1 do not affect the order, and an array of a single dimension is in both orders.
     let lengths: Vec<usize> = (lengths.iter().map(|length| *length as usize))
         .filter(|length| *length != 1)
         .collect();
     let [first, middle @ .., last] = &lengths[..] else {
-        return Some(values);
+        return Ok(values);
     };
     if values.is_empty() {
-        return Some(values);
+        return Ok(values);
     }
-    let mut turned = Vec::new();
-    turned.try_reserve_exact(values.len()).ok()?;
-    turned.resize(values.len(), T::default());
+    let mut scratch = Scratch::zeroed(Copies::InFiles, values.len() as u64)?;
+    let (values, turned) = (&values[..], &mut scratch[..]);
     // 2. The middle dimensions run in opposite orders. For each position in them, a plane of the first and the last
     //    dimension is transposed.
     let planes: usize = middle.iter().product();
@@ -43,7 +50,7 @@ pub fn to_c_order<T: Copy + Default>(values: Vec<T>, lengths: &[u64]) -> Option<
             }
         }
     }
-    Some(turned)
+    Ok(scratch)
 }
 
 #[cfg(test)]
@@ -64,7 +71,8 @@ mod tests {
         ] {
             let count = lengths.iter().product::<u64>() as u32;
             // Element n in Fortran order has the value n.
-            let turned = to_c_order((0..count).collect(), lengths).unwrap();
+            let values: Vec<u32> = (0..count).collect();
+            let turned = to_c_order(values.into(), lengths).unwrap();
             for (c_order, value) in turned.iter().enumerate() {
                 let mut rest = c_order as u64;
                 let mut indices = vec![0; lengths.len()];

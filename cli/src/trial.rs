@@ -55,8 +55,8 @@ impl Trial {
         let chosen = Compressor::new(info.codec, info.bound).device(device);
         let trial = Self {
             judgement: judge(
-                &numbers(&array.values),
-                &numbers(&decoded),
+                &numbers(&array.values)?,
+                &numbers(&decoded)?,
                 info.bound,
                 info.absolute_error,
             ),

@@ -1,6 +1,7 @@
 //! The values of an array: in memory, or in a mapped file, so that arrays may be larger than memory.
 
 use bytemuck::{Pod, try_cast_slice};
+use ferrosz::internals::Scratch;
 use memmap2::Mmap;
 use std::fmt;
 use std::fs::File;
@@ -13,8 +14,8 @@ const SMALLEST_MAPPED: u64 = 1 << 20;
 
 /// The values of an array.
 pub enum Values<V> {
-    /// Values in memory.
-    Read(Vec<V>),
+    /// Values that were read or computed.
+    Read(Scratch<V>),
     /// The values of a file.
     Mapped(Mapped<V>),
 }
@@ -71,16 +72,13 @@ impl<V: Pod> Deref for Values<V> {
 
 impl<V> From<Vec<V>> for Values<V> {
     fn from(values: Vec<V>) -> Self {
-        Self::Read(values)
+        Self::Read(values.into())
     }
 }
 
-impl<V: Pod> From<Values<V>> for Vec<V> {
-    fn from(values: Values<V>) -> Self {
-        match values {
-            Values::Read(values) => values,
-            mapped @ Values::Mapped(_) => mapped.to_vec(),
-        }
+impl<V> From<Scratch<V>> for Values<V> {
+    fn from(values: Scratch<V>) -> Self {
+        Self::Read(values)
     }
 }
 

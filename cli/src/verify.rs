@@ -13,6 +13,7 @@ use crate::quality::{self, Class, Kept, Quality};
 use crate::values::Values;
 use crate::with_field;
 use crate::{json, missing, output, report, stream_file};
+use ferrosz::internals::Copies;
 use ferrosz::{Bound, BoundError, BoundMode, Decompressor, Info};
 use serde_json::{Value, json};
 use std::time::Instant;
@@ -92,16 +93,20 @@ impl Comparison {
     ///
     /// # Errors
     ///
-    /// The error of a bound that cannot be used.
+    /// The error of a bound that cannot be used, or of a copy of an array.
     pub fn new<V: ferrosz::Value>(
         original: &[V],
         decoded: &[V],
         info: &Info,
-    ) -> Result<Self, BoundError> {
-        let (mut array, mut decoded) = (numbers(original), numbers(decoded));
+    ) -> Result<Self, ferrosz::Error> {
+        let (mut array, mut decoded) = (numbers(original)?, numbers(decoded)?);
         let mut fills = Kept { count: 0, kept: 0 };
         if info.fills.iter().any(|fill| fill.is_finite()) {
-            fills = missing::remove(&info.fills, array.to_mut(), decoded.to_mut());
+            let (array, decoded) = (
+                array.to_mut(Copies::InFiles)?,
+                decoded.to_mut(Copies::InFiles)?,
+            );
+            fills = missing::remove(&info.fills, array, decoded);
         }
         let decoded = &decoded[..];
         let judgement = judge(&array, decoded, bound_of(info)?, info.absolute_error);
@@ -142,7 +147,7 @@ fn compare<V: ferrosz::Value>(
 ) -> Result<Comparison, Failure> {
     let decoded: Values<V> = decompress::whole_or_mapped(stream, info, common)
         .map_err(|error| stream_file::explain(&args.stream, error))?;
-    Comparison::new(&original.values, &decoded, info).map_err(Failure::failed)
+    Ok(Comparison::new(&original.values, &decoded, info)?)
 }
 
 /// The bound to judge by. An update may change the range or the maximum that a relative bound was resolved with; for an

@@ -5,10 +5,13 @@
 mod common;
 
 use common::{Place, stderr};
-use std::process::Command;
+use std::process::{Command, Output};
 
 /// The lengths of a field of 256 MiB.
 const LARGE: [usize; 3] = [64, 1024, 1024];
+
+/// The same as options of the command.
+const SHAPE: &str = "--dtype f32 --dims 64,1024,1024";
 
 /// Memory in KiB that a command may allocate; mapped files do not count.
 const MEMORY: u64 = 190 << 10;
@@ -64,33 +67,138 @@ fn files_and_pipes_give_the_same() {
     }
 }
 
+/// Runs a command line in a shell with limited memory.
+fn limited(place: &Place, line: &str) -> Output {
+    let limited = format!(
+        "ulimit -d {MEMORY}; exec '{}' --device cpu {line}",
+        env!("CARGO_BIN_EXE_ferrosz")
+    );
+    let mut shell = Command::new("sh");
+    shell.args(["-c", &limited]).current_dir(place.path(""));
+    shell.env("RAYON_NUM_THREADS", "2");
+    shell.output().unwrap()
+}
+
+/// Runs command lines in shells with limited memory, which must suffice.
+fn succeed(place: &Place, lines: &[&str]) {
+    for line in lines {
+        let output = limited(place, line);
+        assert!(output.status.success(), "{line}: {}", stderr(&output));
+    }
+}
+
 #[test]
 fn memory_is_bounded() {
     let place = Place::new();
     place.put("in.f32", &waves(LARGE));
-    let shape = "--dtype f32 --dims 64,1024,1024";
-    let limited = |line: &str| {
-        let limited = format!(
-            "ulimit -d {MEMORY}; exec '{}' {line} --device cpu",
-            env!("CARGO_BIN_EXE_ferrosz")
-        );
-        let mut shell = Command::new("sh");
-        shell.args(["-c", &limited]).current_dir(place.path(""));
-        shell.env("RAYON_NUM_THREADS", "2");
-        shell.output().unwrap()
-    };
     for coding in ["--codec plain", "--codec interp", "--small"] {
-        for line in [
-            &format!("compress in.f32 a.fsz {shape} {coding} --range 1e-3 --fill none --force"),
-            "check a.fsz",
-            "decompress a.fsz out.f32 --force",
-            "verify in.f32 a.fsz",
-        ] {
-            let output = limited(line);
-            assert!(output.status.success(), "{line}: {}", stderr(&output));
-        }
-        // A pipe gets its values from memory, which is too small for them.
-        let output = limited("decompress a.fsz - >/dev/null");
+        let compress = format!("compress in.f32 a.fsz {SHAPE} {coding} --range 1e-3 --force");
+        succeed(
+            &place,
+            &[
+                &compress,
+                "check a.fsz",
+                "decompress a.fsz out.f32 --force",
+                "verify in.f32 a.fsz",
+            ],
+        );
+        // Salvaged values are in memory, which is too small for them: the limit is one.
+        let output = limited(&place, "decompress a.fsz salvaged.f32 --salvage");
         assert!(!output.status.success());
     }
+}
+
+#[test]
+fn memory_of_copies_is_bounded() {
+    let place = Place::new();
+    place.put("in.f32", &waves(LARGE));
+    // As integers the values are noise.
+    let integers = "--dtype i16 --dims 64,1024,2048 --abs 100";
+    for coding in [
+        &format!("{SHAPE} --codec interp --range 1e-3 --axes x,z,y"),
+        &format!("{SHAPE} --codec interp --pwrel 1e-2"),
+        &format!("{SHAPE} --small --pwrel 1e-2"),
+        &format!("{integers} --codec plain"),
+    ] {
+        let compress = format!("compress in.f32 a.fsz {coding} --force");
+        succeed(
+            &place,
+            &[
+                &compress,
+                "decompress a.fsz out.f32 --force",
+                "verify in.f32 a.fsz",
+            ],
+        );
+    }
+}
+
+#[test]
+fn memory_of_fields_with_fill_values_is_bounded() {
+    let place = Place::new();
+    let mut field = waves(LARGE);
+    // Of the values a third is missing, in blocks and alone.
+    for (i, value) in field.chunks_exact_mut(4).enumerate() {
+        if i / 100_000 % 4 == 0 || i % 12 == 0 {
+            value.copy_from_slice(&(-9999f32).to_le_bytes());
+        }
+    }
+    place.put("in.f32", &field);
+    for coding in ["--codec interp", "--small"] {
+        let compress =
+            format!("compress in.f32 a.fsz {SHAPE} {coding} --range 1e-3 --fill -9999 --force");
+        succeed(
+            &place,
+            &[
+                &compress,
+                "decompress a.fsz out.f32 --force",
+                "verify in.f32 a.fsz",
+            ],
+        );
+    }
+}
+
+#[test]
+fn a_missing_folder_of_temporary_files_is_named() {
+    let place = Place::new();
+    place.put("in.f32", &waves([20, 1024, 1024]));
+    let coding = "--dtype f32 --dims 20,1024,1024 --codec plain --abs 1e-3 --force";
+    for line in [
+        format!("compress - a.fsz {coding} <in.f32"),
+        format!("compress in.f32 a.fsz {coding} --axes x,z,y"),
+    ] {
+        let command = format!("'{}' {line}", env!("CARGO_BIN_EXE_ferrosz"));
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &command]).current_dir(place.path(""));
+        let output = shell.env("TMPDIR", "/no/such/folder").output().unwrap();
+        let text = stderr(&output);
+        assert_eq!(output.status.code(), Some(1), "{text}");
+        assert!(
+            text.contains("cannot use a temporary file in /no/such/folder"),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn memory_of_pipes_is_bounded() {
+    let place = Place::new();
+    place.put("in.f32", &waves(LARGE));
+    // Noise of 1e-3 leaves a stream that is too large for the memory beside anything else.
+    let coding = format!("{SHAPE} --codec plain --abs 1e-9");
+    succeed(
+        &place,
+        &[
+            &format!("compress in.f32 file.fsz {coding}"),
+            &format!("compress - piped.fsz {coding} <in.f32"),
+            &format!("compress in.f32 - {coding} >pipe.fsz"),
+            "decompress file.fsz file.f32",
+            "decompress file.fsz - >pipe.f32",
+            "decompress - piped.f32 <file.fsz",
+        ],
+    );
+    let same = |one: &str, other: &str| assert!(place.get(one) == place.get(other), "{other}");
+    same("file.fsz", "piped.fsz");
+    same("file.fsz", "pipe.fsz");
+    same("file.f32", "pipe.f32");
+    same("file.f32", "piped.f32");
 }
